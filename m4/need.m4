@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: MIT
+# What a build needs and what it may lack: the checks, and the one report about them.
+
+# EBPF_MISSING(WHAT, DEBIAN-PACKAGE)
+AC_DEFUN([EBPF_MISSING], [ebpf_missing="$ebpf_missing
+    $1: apt-get install $2"])
+
+# EBPF_ABSENT(WHAT, DEBIAN-PACKAGE, USED-BY)
+AC_DEFUN([EBPF_ABSENT], [ebpf_absent="$ebpf_absent
+    $1, for $3: apt-get install $2"])
+
+# EBPF_PKG(NAME, SPECIFICATION, DEBIAN-PACKAGE)
+AC_DEFUN([EBPF_PKG], [
+  PKG_CHECK_MODULES(m4_toupper([$1]), [$2],
+    [ebpf_has_$1=`$PKG_CONFIG --modversion $1 2>/dev/null`],
+    [ebpf_has_$1=no
+     AS_IF([test -n "$PKG_CONFIG"],
+       [EBPF_MISSING([$2], [$3])],
+       [EBPF_MISSING([$2], [pkg-config $3])])])
+])
+
+# EBPF_TOOL(VARIABLE, PROGRAM, DEBIAN-PACKAGE, USED-BY)
+# The sbin directories are often missing from an unprivileged user's path.
+AC_DEFUN([EBPF_TOOL], [
+  AC_ARG_VAR([$1], [path of $2])
+  AC_PATH_PROG([$1], [$2], [], [$PATH:/usr/local/sbin:/usr/sbin:/sbin])
+  AS_IF([test -z "$$1"], [EBPF_ABSENT([$2], [$3], [$4])])
+])
+
+# EBPF_SUMMARY
+AC_DEFUN([EBPF_SUMMARY], [
+  AC_CONFIG_COMMANDS_POST([
+    cat <<EOF_SUMMARY
+
+  $PACKAGE_STRING
+    collectd headers   $ebpf_has_collectd
+    libbpf             $ebpf_has_libbpf
+    libelf             $ebpf_has_libelf
+    C compiler         $CC
+    BPF compiler       $ebpf_has_bpf_clang
+    bpftool            ${BPFTOOL:-no}
+    collectd           ${COLLECTD:-no}
+    manual page        ${POD2MAN:-no}
+    werror             $enable_werror
+    sanitizers         $enable_sanitizers
+    fuzzers            $enable_fuzzers
+
+EOF_SUMMARY
+    AS_IF([test -n "$ebpf_absent"],
+      [AC_MSG_WARN([can do without, but not found:$ebpf_absent])])
+    AS_IF([test -n "$ebpf_missing"],
+      [AC_MSG_ERROR([cannot build without:$ebpf_missing])])
+  ])
+])
