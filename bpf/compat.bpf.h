@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * Where kernels differ, each difference once.
+ */
+#ifndef COMPAT_BPF_H
+#define COMPAT_BPF_H
+
+#include "kernel.bpf.h"
+
+#define CPUS_MAX 512
+
+const volatile u32 cpus_possible = 1;
+
+/* Where the per-CPU variables of a CPU lie. The kernel's own table is a data
+ * symbol, which kallsyms need not show (CONFIG_KALLSYMS_ALL); a per-CPU map
+ * tells the same: address of a CPU's element less that of the variable. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, u64);
+} percpu_anchor SEC(".maps");
+
+static volatile u64 address; /* through memory a pointer becomes a number */
+static u64 percpu_offset[CPUS_MAX];
+
+/* 6.2 made the counters of a mm per-CPU: f1a7941243c1 ("mm: convert mm's rss
+ * stats into percpu_counter"). */
+static bool mm_counters_percpu(void)
+{
+	return !bpf_core_type_exists(struct mm_rss_stat);
+}
+
+static void percpu_offsets_find(void)
+{
+	u64 base = 0;
+
+	if (!mm_counters_percpu())
+		return;
+	address = (u64)&percpu_anchor;
+	bpf_probe_read_kernel(&base, sizeof(base),
+			      (void *)(address + bpf_core_field_offset(struct bpf_array, pptrs)));
+	for (u32 cpu = 0; cpu < cpus_possible && cpu < CPUS_MAX; cpu++) {
+		u32 zero = 0;
+		void *element = bpf_map_lookup_percpu_elem(&percpu_anchor, &zero, cpu);
+
+		if (!element)
+			continue;
+		address = (u64)element;
+		percpu_offset[cpu] = address - base;
+	}
+}
+
+struct mm_struct___v6_1 {
+	struct mm_rss_stat rss_stat;
+} __attribute__((preserve_access_index));
+
+/* Pages of one kind, exact: the shared count alone is off by up to the batch
+ * of 32 pages or more on each CPU. */
+static s64 mm_counter(struct mm_struct *mm, u32 kind)
+{
+	s64 pages;
+	void *counters;
+
+	if (!mm_counters_percpu()) {
+		struct mm_struct___v6_1 *old = (void *)mm;
+
+		pages = BPF_CORE_READ(old, rss_stat.count[kind].counter);
+		return pages > 0 ? pages : 0;
+	}
+	pages = BPF_CORE_READ(mm, rss_stat[kind].count);
+	counters = BPF_CORE_READ(mm, rss_stat[kind].counters);
+	for (u32 cpu = 0; cpu < cpus_possible && cpu < CPUS_MAX; cpu++) {
+		s32 part = 0;
+
+		bpf_probe_read_kernel(&part, sizeof(part), counters + percpu_offset[cpu]);
+		pages += part;
+	}
+	return pages > 0 ? pages : 0;
+}
+
+#endif

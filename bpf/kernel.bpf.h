@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * The kernel's types, as far as the probes touch them. Declared by hand and
+ * relocated by CO-RE on the running kernel, so that the build needs neither
+ * kernel headers nor BTF. Member order and offsets here mean nothing.
+ */
+#ifndef KERNEL_BPF_H
+#define KERNEL_BPF_H
+
+#include <linux/bpf.h>
+#include <linux/types.h>
+#include <stdbool.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_tracing.h>
+
+typedef __u8 u8;
+typedef __u32 u32;
+typedef __u64 u64;
+typedef __s32 s32;
+typedef __s64 s64;
+
+#define PF_KTHREAD 0x00200000
+#define EXIT_DEAD 0x00000010
+#define EXIT_ZOMBIE 0x00000020
+#define TASK_COMM_LEN 16
+
+enum { MM_FILEPAGES, MM_ANONPAGES, MM_SWAPENTS, MM_SHMEMPAGES, NR_MM_COUNTERS };
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct rq {
+	u64 clock;
+	u64 clock_task;
+};
+
+struct cfs_rq {
+	struct rq *rq;
+};
+
+struct sched_entity {
+	u64 exec_start;
+	u64 sum_exec_runtime;
+	struct cfs_rq *cfs_rq;
+};
+
+struct sched_info {
+	unsigned long long run_delay;
+	unsigned long long last_queued;
+};
+
+struct task_io_accounting {
+	u64 rchar;
+	u64 wchar;
+	u64 syscr;
+	u64 syscw;
+	u64 read_bytes;
+	u64 write_bytes;
+};
+
+typedef struct {
+	int counter;
+} atomic_t;
+
+typedef struct {
+	s64 counter;
+} atomic_long_t;
+
+struct signal_struct {
+	atomic_t live;
+	unsigned long maxrss;
+};
+
+struct percpu_counter {
+	s64 count;
+	s32 *counters;
+};
+
+struct mm_rss_stat {
+	atomic_long_t count[NR_MM_COUNTERS];
+};
+
+struct mm_struct {
+	unsigned long hiwater_rss;
+	unsigned long total_vm;
+	struct percpu_counter rss_stat[NR_MM_COUNTERS];
+};
+
+struct kernfs_node {
+	const char *name;
+};
+
+struct cgroup;
+
+struct cgroup_subsys_state {
+	struct cgroup *cgroup;
+	struct cgroup_subsys_state *parent;
+};
+
+struct cgroup {
+	struct cgroup_subsys_state self;
+	struct kernfs_node *kn;
+	int level;
+};
+
+struct css_set {
+	struct cgroup *dfl_cgrp;
+};
+
+struct completion;
+
+struct task_struct {
+	unsigned int flags;
+	int on_cpu;
+	int exit_state;
+	int pid;
+	int tgid;
+	char comm[TASK_COMM_LEN];
+	struct task_struct *real_parent;
+	struct task_struct *group_leader;
+	struct completion *vfork_done;
+	struct mm_struct *mm;
+	struct signal_struct *signal;
+	struct css_set *cgroups;
+	u64 start_time;
+	u64 start_boottime;
+	u64 utime;
+	u64 stime;
+	unsigned long nvcsw;
+	unsigned long nivcsw;
+	unsigned long min_flt;
+	unsigned long maj_flt;
+	struct sched_entity se;
+	struct sched_info sched_info;
+	struct task_io_accounting ioac;
+};
+
+struct linux_binprm;
+struct seq_file;
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+	u64 seq_num;
+};
+
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+};
+
+struct bpf_array {
+	void *pptrs[1];
+};
+
+#pragma clang attribute pop
+
+#endif

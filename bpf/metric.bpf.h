@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * How a probe says what it counts.
+ *
+ * A table is a BPF map whose value is a struct ("row"). A member of the row
+ * that carries a METRIC tag is a column: the engine reads it on each interval
+ * and dispatches it to collectd. Members without a tag are the probe's own.
+ *
+ *     METRIC("TYPE[-TYPE_INSTANCE][:DATA_SOURCE] [WORD...]")
+ *
+ * TYPE and DATA_SOURCE are looked up in collectd's types.db; a DATA_SOURCE is
+ * needed where TYPE has more than one, and all of them must be tagged. Whether
+ * the type's data source is a DERIVE or a GAUGE decides what is dispatched:
+ * the counter itself, or the number as it stands.
+ *
+ * The member's type decides what the column is:
+ *   integer          one value
+ *   struct moments   TYPE-INSTANCE-average, -variance, -cv of what was added
+ *                    since the last reading
+ *   struct hist      TYPE-INSTANCE-average and -percentile-P for each P that
+ *                    is configured, of what was added since the last reading
+ *
+ * Words, in any order:
+ *   rate             the integer is a counter, dispatch its growth per second
+ *   scale=A/B        multiply by A/B (two positive integers)
+ *   notable=N        a command name whose counter grows by N per second or
+ *                    more earns a series of its own at once
+ *
+ * Counters only ever grow, the engine takes differences, nothing is cleared.
+ *
+ * SUBJECT on a map says what its rows stand for:
+ *   service          array, row = service_task.row
+ *   process          array, row = service_task.slot
+ * Without it the rows of an array are "PROBE" if there is one, "PROBE-INDEX"
+ * if there are more; the rows of a hash are "PROBE-KEY".
+ *
+ * TIER(N) on a program makes it part of hook set N. The engine tries tiers in
+ * the order of their numbers and keeps the first that loads and attaches;
+ * programs without a tier belong to all of them.
+ *
+ * Variables that the engine knows in every object:
+ *   const volatile u32 service_rows, process_rows_max, cpus_possible;
+ *                         set before load
+ *   u32 cpus_online;      set before each reading
+ *   u64 refused;          counted by the probe, reported under ebpf-self
+ *
+ * Programs SEC("iter/...") are run at each reading, before the tables are read.
+ */
+#ifndef METRIC_BPF_H
+#define METRIC_BPF_H
+
+#include "kernel.bpf.h"
+#include "hist.h"
+
+#define METRIC(text) __attribute__((btf_decl_tag("metric:" text)))
+#define SUBJECT(text) __attribute__((btf_decl_tag("subject:" text)))
+#define TIER(number) __attribute__((btf_decl_tag("tier:" #number)))
+
+/* Sum of squares in limbs of 32 bits, each in its own counter: no carry, so
+ * several CPUs may add at once, and no overflow for values below 2^48. */
+struct moments {
+	u64 count;
+	u64 sum;
+	u64 squares[3];
+};
+
+struct hist {
+	u64 bucket[HIST_BUCKETS];
+};
+
+static __always_inline void add(u64 *counter, u64 n)
+{
+	__sync_fetch_and_add(counter, n);
+}
+
+static __always_inline void moments_add(struct moments *m, u64 value)
+{
+	u64 high = value >> 32, low = (u32)value;
+	u64 cross = 2 * high * low;
+	u64 mid = (low * low >> 32) + (u32)cross;
+
+	add(&m->count, 1);
+	add(&m->sum, value);
+	add(&m->squares[0], (u32)(low * low));
+	add(&m->squares[1], (u32)mid);
+	add(&m->squares[2], high * high + (cross >> 32) + (mid >> 32));
+}
+
+static __always_inline void hist_add(struct hist *h, u64 value)
+{
+	u32 i = hist_index(value);
+
+	if (i < HIST_BUCKETS)
+		add(&h->bucket[i], 1);
+}
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * Whose event is it? Included by every probe; the maps are those of the
+ * service object, which the engine hands to each probe before load.
+ */
+#ifndef SERVICE_BPF_H
+#define SERVICE_BPF_H
+
+#include "metric.bpf.h"
+#include "service.h"
+
+const volatile u32 service_rows = SERVICE_FIRST;
+
+enum service_task_flag {
+	TASK_ASSIGNED = 1, /* by the engine: holds until the next exec */
+	TASK_FRESH = 2,    /* the engine has not seen this command line */
+};
+
+/* Of a thread group's leader: which row its events belong to. */
+struct service_task {
+	u32 row;
+	u32 previous; /* before the last move */
+	u32 slot;     /* per-process row, 0: none */
+	u32 flags;
+	u32 known;
+	u32 pad;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct service_task);
+} service_tasks SEC(".maps");
+
+/* NULL: forked while memory was short, or not a leader. */
+static __always_inline struct service_task *service_task(struct task_struct *leader)
+{
+	return bpf_task_storage_get(&service_tasks, leader, NULL, 0);
+}
+
+#endif

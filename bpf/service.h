@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * What the service programs and the engine tell each other: rows of services,
+ * labels of per-process rows, orders from the engine and news from the kernel.
+ * Included by both sides.
+ */
+#ifndef SERVICE_H
+#define SERVICE_H
+
+#include <linux/types.h>
+
+#define SERVICE_NAME_LEN 16   /* of a command name, as TASK_COMM_LEN */
+#define CGROUP_NAME_LEN 124   /* of one directory of a cgroup's path */
+#define CGROUP_DEPTH_MAX 16
+
+/* Fixed rows; configured services follow, command names come last. */
+enum service_row {
+	SERVICE_OTHER,
+	SERVICE_KERNEL,
+	SERVICE_FIRST,
+};
+
+enum service_flag {
+	SERVICE_USED = 1,        /* set by the kernel when it takes a free row */
+	SERVICE_PER_PROCESS = 2, /* set by the engine before attach */
+};
+
+/* A row of the map `services`. */
+struct service {
+	char name[SERVICE_NAME_LEN];
+	__u32 flags;
+	__u32 pad;
+	__s64 processes; /* alive now */
+};
+
+struct service_name {
+	char text[SERVICE_NAME_LEN];
+};
+
+/* One directory below another, as a rule of a Cgroup option sees it. */
+struct cgroup_step {
+	__u32 parent; /* 0: the root */
+	char name[CGROUP_NAME_LEN];
+};
+
+struct cgroup_node {
+	__u32 node; /* what the next step's parent is */
+	__u32 row;  /* the service of this cgroup and all below, or 0 */
+};
+
+enum process_state {
+	PROCESS_FREE,
+	PROCESS_ALIVE,
+	PROCESS_ENDED,
+};
+
+/* A row of the map `process_labels`: who has a per-process row. */
+struct process_label {
+	__u64 start_ns; /* since boot, as field 22 of /proc/PID/stat is */
+	__u32 pid;
+	__u32 row;
+	__u32 state;
+	__u32 pad;
+};
+
+/* The engine's word on one process, keyed by pid in the map `orders`. */
+struct order {
+	__u64 start_ns;
+	__u32 row;
+	__u32 pad;
+};
+
+/* One process whose command line the engine has not seen yet. */
+struct fresh_process {
+	__u64 start_ns;
+	__u32 pid;
+	__u32 parent;
+	__u32 row;
+	__u32 pad;
+};
+
+/* Counters of the service object, for the engine. */
+struct service_news {
+	__u64 fresh;   /* command lines that the engine has not seen */
+	__u64 refused; /* processes without a row of their own for want of room */
+};
+
+#endif
