@@ -1,0 +1,38 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# BPF objects are made from our own sources, libbpf's headers, the C library's view of the kernel
+# (linux-libc-dev) and the compiler's own headers: no kernel headers and no dumped BTF. They carry
+# BTF for CO-RE, no debug information and the licence that the kernel asks for.
+. "${srcdir:-.}/tests/scratch.sh"
+
+cd "$build"
+compile=$(make -s print-BPF_COMPILE)
+for object in $(make -s print-bpf_objects); do
+	(eval "$compile -M ${object%.o}.c")
+done | tr ' ' '\n' | grep '^/' | sort -u >"$work/headers"
+cat "$work/headers"
+grep -q '/bpf_helpers.h$' "$work/headers" || complain "headers are not listed"
+while read -r header; do
+	case $header in
+	/usr/include/bpf/* | /usr/include/linux/* | /usr/include/asm-generic/*) ;;
+	/usr/include/*-linux-gnu/asm/* | /usr/lib/llvm-*/lib/clang/*/include/*) ;;
+	*) complain "not every machine that builds has $header" ;;
+	esac
+	case $header in
+	*/vmlinux*.h) complain "made from a kernel's BTF: $header" ;;
+	esac
+done <"$work/headers"
+
+objects=$(echo bpf/*.bpf.o)
+[ "$objects" != 'bpf/*.bpf.o' ] || complain "no objects"
+for object in $objects; do
+	echo "$object"
+	readelf --wide --sections "$object" >"$work/sections"
+	for section in .BTF .BTF.ext license; do
+		grep -qF " $section " "$work/sections" || complain "$object: no section $section"
+	done
+	! grep -F ' .debug_' "$work/sections" || complain "$object: debug information"
+	readelf --string-dump=license "$object" | grep -q ' Dual MIT/GPL$' ||
+		complain "$object: the licence is not Dual MIT/GPL"
+done
+exit $broken

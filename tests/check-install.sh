@@ -1,0 +1,24 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# `make install` puts each file where collectd and the manual say, below DESTDIR alone.
+. "${srcdir:-.}/tests/scratch.sh"
+cd "$build"
+
+quietly make install DESTDIR="$work/root" prefix=/usr libdir=/usr/lib
+(cd "$work/root" && find . -type f -o -type l) | sort >"$work/installed"
+cat "$work/installed"
+for file in ebpf.so $(make -s print-bpf_objects | sed 's,bpf/,ebpf/,g'); do
+	grep -qx "./usr/lib/collectd/$file" "$work/installed" || complain "not installed: $file"
+done
+stray=$(grep -vE '^\./usr/(lib/collectd/(ebpf\.so|ebpf/[^/]*\.bpf\.o)|share/(man|doc)/.*)$' \
+	"$work/installed" || :)
+[ -z "$stray" ] || complain "installed too: $stray"
+
+# The default place of the objects is compiled in.
+want=$(make -s print-objectdir)
+grep -qaF "$want" .libs/ebpf.so || complain "ebpf.so does not know $want"
+
+quietly make uninstall DESTDIR="$work/root" prefix=/usr libdir=/usr/lib
+left=$(find "$work/root" -type f -o -type l)
+[ -z "$left" ] || complain "not uninstalled: $left"
+exit $broken

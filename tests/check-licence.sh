@@ -1,0 +1,24 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Every source names its licence once, in its first lines.
+. "${srcdir:-.}/tests/scratch.sh"
+release "$work/source"
+cd "$work/source"
+
+find . -name build-aux -prune -o -name corpus -prune -o -type f ! -name 'lt*.m4' ! -name libtool.m4 \
+	! -name aclocal.m4 ! -name configure -exec awk '
+	/^#!/ || FILENAME ~ /\.(ac|am|c|conf|h|m4|pod|py|sh)$/ { print FILENAME }
+	{ nextfile }' {} + >"$work/files"
+for file in ./configure.ac ./tests/run ./plugin/main.c ./bpf/service.bpf.c; do
+	grep -qx "$file" "$work/files" || complain "$file is not among the sources"
+done
+while read -r file; do
+	case $file in
+	./bpf/*) licence='(MIT OR GPL-2.0-only)' ;;
+	*) licence=MIT ;;
+	esac
+	found=$(head -n 5 "$file" | grep -o 'SPDX-License-Identifier: .*' | sed 's, \*/$,,')
+	[ "$found" = "SPDX-License-Identifier: $licence" ] || complain "$file: want $licence, got '$found'"
+done <"$work/files"
+wc -l <"$work/files"
+exit $broken

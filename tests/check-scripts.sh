@@ -1,0 +1,27 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# No shell script of ours gives shellcheck something to say; every Python script is one.
+. "${srcdir:-.}/tests/scratch.sh"
+if ! command -v shellcheck >/dev/null; then
+	echo "shellcheck is missing: apt-get install shellcheck"
+	exit 77
+fi
+release "$work/source"
+cd "$work/source"
+
+# with_interpreter REGEX: files whose first line is #! and matches.
+with_interpreter() {
+	find .ci bench contrib tests -type f -exec awk -v regex="$1" '
+		/^#!/ && $0 ~ regex { print FILENAME }
+		{ nextfile }' {} +
+}
+with_interpreter '(/| )(ba|da)?sh( |$)' >"$work/shell"
+with_interpreter 'python3' >"$work/python"
+grep -qx 'tests/run' "$work/shell" || complain "tests/run is not among the shell scripts"
+cat "$work/shell" "$work/python"
+xargs shellcheck tests/scratch.sh <"$work/shell" || broken=1
+for file in $(cat "$work/python") $(find bench contrib tests -name '*.py'); do
+	python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read(), sys.argv[1])' "$file" ||
+		complain "$file"
+done
+exit $broken

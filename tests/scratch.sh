@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: MIT
+# For checks of the build: $work, a directory of the check's own that ends with it, and ways to get a
+# build into it. Run by `make check-build`, which says where the build is.
+# shellcheck shell=sh
+set -eu
+build=${abs_top_builddir:-$PWD}
+work=$(mktemp -d "${TMPDIR:-/tmp}/ebpf-check.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
+# shellcheck disable=SC2034 # the check reads it
+broken=0
+
+# complain TEXT: the check goes on, but has failed.
+complain() {
+	echo "FAIL: $*"
+	# shellcheck disable=SC2034
+	broken=1
+}
+
+# quietly COMMAND...: its output is shown only if it fails.
+quietly() {
+	echo "+ $*"
+	"$@" >"$work/output" 2>&1 || {
+		cat "$work/output"
+		return 1
+	}
+}
+
+# release DIR: the sources into DIR, as a release has them.
+release() {
+	quietly make -C "$build" distdir distdir="$1"
+}
