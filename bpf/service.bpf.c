@@ -15,6 +15,7 @@ const volatile bool command_names = true; /* a command name takes a free row */
 const volatile bool cgroup_rules = false;
 
 struct service_news service_news;
+volatile bool scan_all; /* the scan lists every process, not only the new ones */
 
 /* Room is made before load: what the configuration and MaxServices ask for. */
 struct {
@@ -322,7 +323,7 @@ int service_scan(struct bpf_iter__task *ctx)
 		move(task, st, order->row);
 		st->flags |= TASK_ASSIGNED;
 	}
-	if (!(st->flags & TASK_FRESH))
+	if (!(st->flags & TASK_FRESH) && !scan_all)
 		return 0;
 	fresh.start_ns = task->start_boottime;
 	fresh.pid = pid;

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef EBPF_CLOCK_H
+#define EBPF_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+#define NS_PER_S 1000000000ULL
+
+/* Nanoseconds since boot, suspended time included: rates stay right over it. */
+static inline uint64_t clock_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef EBPF_CONFIG_H
+#define EBPF_CONFIG_H
+
+#include <regex.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Own name: "config.h" without a path is collectd's. */
+struct oconfig_item_s;
+
+#define CONFIG_NAME_MAX 64      /* of a service or probe, with the NUL */
+#define CONFIG_PERCENTILES_MAX 16
+#define CONFIG_SERVICES_MAX 512 /* Service blocks */
+#define CONFIG_MAX_SERVICES 4096 /* rows for command names */
+
+struct strings {
+	char **item;
+	size_t count;
+};
+
+struct service_config {
+	char name[CONFIG_NAME_MAX];
+	struct strings commands;   /* exact, as the kernel keeps them: 15 bytes */
+	struct strings cgroups;    /* path below the cgroup2 root, no slash at either end */
+	struct strings pid_files;
+	regex_t *matches;
+	size_t match_count;
+	bool per_process;
+	unsigned top_n;
+};
+
+struct probe_config {
+	char name[CONFIG_NAME_MAX];
+	char *object; /* path, or NULL for the one in the object directory */
+	double interval_s; /* 0: the plugin's */
+	bool enable;
+};
+
+struct config {
+	char *object_dir;
+	double interval_s; /* 0: the daemon's */
+	unsigned max_services;
+	bool command_names;
+	bool command_names_set;
+	bool buckets;
+	double percentiles[CONFIG_PERCENTILES_MAX];
+	size_t percentile_count;
+	struct service_config *services;
+	size_t service_count;
+	struct probe_config *probes;
+	size_t probe_count;
+};
+
+/* The defaults; object_dir is copied. Returns 0 or -ENOMEM. */
+int config_init(struct config *config, const char *object_dir);
+
+/* Reads a <Plugin> block into config. What is wrong gets a message each and is
+ * skipped; returns how many that were. */
+unsigned config_read(struct config *config, const struct oconfig_item_s *block);
+
+/* Is each command name a service? */
+bool config_command_names(const struct config *config);
+
+/* The block of a probe, or NULL. */
+const struct probe_config *config_probe(const struct config *config, const char *name);
+
+void config_done(struct config *config);
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The only place that fills a value_list_t and that asks collectd for types.
+ */
+#include "dispatch.h"
+
+#include <collectd.h>
+
+#include <plugin.h>
+
+#include <errno.h>
+#include <string.h>
+
+#define PLUGIN_NAME "ebpf"
+
+struct dispatch dispatch_begin(double interval_s)
+{
+	return (struct dispatch){ .time = cdtime(), .interval = DOUBLE_TO_CDTIME_T(interval_s) };
+}
+
+static value_t to_collectd(const struct value *value)
+{
+	switch (value->kind) {
+	case SOURCE_GAUGE:
+		return (value_t){ .gauge = value->gauge };
+	case SOURCE_DERIVE:
+		return (value_t){ .derive = value->derive };
+	case SOURCE_ABSOLUTE:
+		return (value_t){ .absolute = value->counter };
+	default:
+		return (value_t){ .counter = value->counter };
+	}
+}
+
+void dispatch_values(const struct dispatch *dispatch, const char *subject, const char *type,
+		     const char *instance, const struct value *values, size_t count)
+{
+	value_list_t vl = VALUE_LIST_INIT;
+	value_t list[SCHEMA_SOURCES_MAX];
+
+	for (size_t i = 0; i < count; i++)
+		list[i] = to_collectd(&values[i]);
+	vl.values = list;
+	vl.values_len = count;
+	vl.time = dispatch->time;
+	vl.interval = dispatch->interval;
+	snprintf(vl.plugin, sizeof(vl.plugin), "%s", PLUGIN_NAME);
+	snprintf(vl.plugin_instance, sizeof(vl.plugin_instance), "%s", subject);
+	snprintf(vl.type, sizeof(vl.type), "%s", type);
+	snprintf(vl.type_instance, sizeof(vl.type_instance), "%s", instance);
+	plugin_dispatch_values(&vl);
+}
+
+void dispatch_gauge(const struct dispatch *dispatch, const char *subject, const char *type,
+		    const char *instance, double gauge)
+{
+	struct value value = { .kind = SOURCE_GAUGE, .gauge = gauge };
+
+	dispatch_values(dispatch, subject, type, instance, &value, 1);
+}
+
+static enum source_kind kind_of(int ds_type)
+{
+	switch (ds_type) {
+	case DS_TYPE_GAUGE:
+		return SOURCE_GAUGE;
+	case DS_TYPE_DERIVE:
+		return SOURCE_DERIVE;
+	case DS_TYPE_ABSOLUTE:
+		return SOURCE_ABSOLUTE;
+	default:
+		return SOURCE_COUNTER;
+	}
+}
+
+int dispatch_type(const char *type, struct metric_type *ret_type)
+{
+	const data_set_t *ds = plugin_get_ds(type);
+
+	if (!ds)
+		return -ENOENT;
+	if (ds->ds_num > SCHEMA_SOURCES_MAX)
+		return -E2BIG;
+	ret_type->source_count = ds->ds_num;
+	for (size_t i = 0; i < ds->ds_num; i++) {
+		snprintf(ret_type->source[i].name, sizeof(ret_type->source[i].name), "%s",
+			 ds->ds[i].name);
+		ret_type->source[i].kind = kind_of(ds->ds[i].type);
+	}
+	return 0;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef EBPF_DISPATCH_H
+#define EBPF_DISPATCH_H
+
+#include "schema.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* One value, of the kind that its data source has. */
+struct value {
+	enum source_kind kind;
+	union {
+		uint64_t counter; /* COUNTER and ABSOLUTE */
+		int64_t derive;
+		double gauge;
+	};
+};
+
+/* The time and interval that all values of one reading share. */
+struct dispatch {
+	uint64_t time;     /* cdtime_t */
+	uint64_t interval; /* cdtime_t */
+};
+
+struct dispatch dispatch_begin(double interval_s);
+
+/* Hands one value list to collectd; subject becomes the plugin instance,
+ * instance may be empty. */
+void dispatch_values(const struct dispatch *dispatch, const char *subject, const char *type,
+		     const char *instance, const struct value *values, size_t count);
+
+void dispatch_gauge(const struct dispatch *dispatch, const char *subject, const char *type,
+		    const char *instance, double gauge);
+
+/* types.db, by way of the daemon. */
+int dispatch_type(const char *type, struct metric_type *ret_type);
+
+#endif

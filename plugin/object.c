@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A BPF object file and libbpf. libbpf's own words go to a process-wide print
+ * function; while we are in it, ours keeps the first one, which names the
+ * cause, and puts it into the error.
+ */
+#include "object.h"
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define TIER_TAG "tier:"
+
+static pthread_mutex_t libbpf_lock = PTHREAD_MUTEX_INITIALIZER;
+static char libbpf_words[256];
+static libbpf_print_fn_t print_before;
+
+static int keep_words(enum libbpf_print_level level, const char *format, va_list args)
+{
+	char *end;
+
+	if (level != LIBBPF_WARN || libbpf_words[0])
+		return 0;
+	vsnprintf(libbpf_words, sizeof(libbpf_words), format, args);
+	end = strchr(libbpf_words, '\n');
+	if (end)
+		*end = '\0';
+	return 0;
+}
+
+static void libbpf_enter(void)
+{
+	pthread_mutex_lock(&libbpf_lock);
+	libbpf_words[0] = '\0';
+	print_before = libbpf_set_print(keep_words);
+}
+
+static void libbpf_leave(void)
+{
+	libbpf_set_print(print_before);
+	pthread_mutex_unlock(&libbpf_lock);
+}
+
+static const char *remedy(int code)
+{
+	switch (-code) {
+	case EPERM:
+	case EACCES:
+		return "collectd needs CAP_BPF and CAP_PERFMON (as root, or "
+		       "AmbientCapabilities= in its systemd unit)";
+	case ENOENT:
+		return "is the file there, and does the kernel have this hook?";
+	case ESRCH:
+		return "the running kernel lacks a function, type or hook that this object needs";
+	case ENOMEM:
+		return "not enough memory, or RLIMIT_MEMLOCK on a kernel before 5.11";
+	case E2BIG:
+		return "the verifier of this kernel gave up, a lower MaxServices may help";
+	case ENOEXEC:
+	case EINVAL:
+		return "was it made by clang -target bpf -g, for this plugin?";
+	default:
+		return "see dmesg and collectd-ebpf(5)";
+	}
+}
+
+static int failed(const struct object *object, struct error *error, int code, const char *step)
+{
+	char why[128] = "";
+
+	libbpf_strerror(code, why, sizeof(why));
+	return error_set(error, code, "%s: cannot %s: %s%s%s%s; %s", object->name, step, why,
+			 libbpf_words[0] ? " (" : "", libbpf_words,
+			 libbpf_words[0] ? ")" : "", remedy(code));
+}
+
+int object_open(struct object *object, const char *name, const char *path, struct error *error)
+{
+	int status = 0;
+
+	*object = (struct object){ 0 };
+	snprintf(object->name, sizeof(object->name), "%s", name);
+	if (access(path, R_OK) != 0)
+		return error_set(error, -errno, "%s: cannot read %s: %s; set ObjectDirectory or "
+				 "Object to where the BPF objects are installed",
+				 name, path, strerror(errno));
+	libbpf_enter();
+	object->bpf = bpf_object__open_file(path, NULL);
+	if (!object->bpf) {
+		char step[512];
+
+		status = -errno;
+		snprintf(step, sizeof(step), "open %s as a BPF object", path);
+		status = failed(object, error, status, step);
+	} else if (!bpf_object__btf(object->bpf)) {
+		status = error_set(error, -ENOENT, "%s: %s has no BTF; compile it with clang -g",
+				   name, path);
+	}
+	libbpf_leave();
+	if (status)
+		object_done(object);
+	return status;
+}
+
+/* The datasec's map holds the variable; its name ends like the section's. */
+static void *variable_in(const struct object *object, const struct btf *btf,
+			 const struct btf_type *section, const struct btf_var_secinfo *info)
+{
+	const char *name = btf__name_by_offset(btf, section->name_off);
+	struct bpf_map *map;
+
+	bpf_object__for_each_map(map, object->bpf) {
+		const char *map_name = bpf_map__name(map);
+		const char *dot = strchr(map_name, '.');
+		size_t size;
+		char *start;
+
+		if (!bpf_map__is_internal(map) || !dot || strcmp(dot, name) != 0)
+			continue;
+		start = (char *)bpf_map__initial_value(map, &size);
+		if (start && info->offset + info->size <= size)
+			return start + info->offset;
+	}
+	return NULL;
+}
+
+static void *find_variable(const struct object *object, const char *name, size_t *ret_size)
+{
+	const struct btf *btf = bpf_object__btf(object->bpf);
+	uint32_t count = btf__type_cnt(btf);
+
+	for (uint32_t id = 1; id < count; id++) {
+		const struct btf_type *section = btf__type_by_id(btf, id);
+		const struct btf_var_secinfo *info;
+
+		if (!btf_is_datasec(section))
+			continue;
+		info = btf_var_secinfos(section);
+		for (int i = 0; i < btf_vlen(section); i++, info++) {
+			const struct btf_type *var = btf__type_by_id(btf, info->type);
+
+			if (!btf_is_var(var) ||
+			    strcmp(btf__name_by_offset(btf, var->name_off), name) != 0)
+				continue;
+			*ret_size = info->size;
+			return variable_in(object, btf, section, info);
+		}
+	}
+	return NULL;
+}
+
+void object_set(struct object *object, const char *name, uint64_t value)
+{
+	size_t size = 0;
+	void *at = find_variable(object, name, &size);
+
+	/* BPF objects are opened only in the machine's own byte order. */
+	if (at && size == sizeof(uint64_t))
+		*(uint64_t *)at = value;
+	else if (at && size == sizeof(uint32_t))
+		*(uint32_t *)at = (uint32_t)value;
+	else if (at && size == sizeof(uint8_t))
+		*(uint8_t *)at = (uint8_t)value;
+}
+
+void *object_variable(const struct object *object, const char *name, size_t size)
+{
+	size_t found = 0;
+	void *at = find_variable(object, name, &found);
+
+	return found == size ? at : NULL;
+}
+
+/* The tier of a program, by the tag on its function; 0: of all tiers. */
+static unsigned program_tier(const struct object *object, const struct bpf_program *program)
+{
+	const struct btf *btf = bpf_object__btf(object->bpf);
+	uint32_t count = btf__type_cnt(btf);
+
+	for (uint32_t id = 1; id < count; id++) {
+		const struct btf_type *tag = btf__type_by_id(btf, id);
+		const struct btf_type *func;
+		const char *text;
+
+		if (!btf_is_decl_tag(tag))
+			continue;
+		text = btf__name_by_offset(btf, tag->name_off);
+		func = btf__type_by_id(btf, tag->type);
+		if (strncmp(text, TIER_TAG, strlen(TIER_TAG)) == 0 && func && btf_is_func(func) &&
+		    !strcmp(btf__name_by_offset(btf, func->name_off), bpf_program__name(program)))
+			return (unsigned)atoi(text + strlen(TIER_TAG));
+	}
+	return 0;
+}
+
+unsigned object_tiers(const struct object *object)
+{
+	struct bpf_program *program;
+	unsigned most = 0;
+
+	bpf_object__for_each_program(program, object->bpf) {
+		unsigned tier = program_tier(object, program);
+
+		if (tier > most)
+			most = tier;
+	}
+	return most;
+}
+
+void object_choose_tier(struct object *object, unsigned tier)
+{
+	struct bpf_program *program;
+
+	bpf_object__for_each_program(program, object->bpf) {
+		unsigned of = program_tier(object, program);
+
+		if (of && of != tier)
+			bpf_program__set_autoload(program, false);
+	}
+	object->tier = tier;
+}
+
+int object_load(struct object *object, struct error *error)
+{
+	int status;
+
+	libbpf_enter();
+	status = bpf_object__load(object->bpf);
+	if (status)
+		status = failed(object, error, status, "load into the kernel");
+	libbpf_leave();
+	return status;
+}
+
+static bool is_walk(const struct bpf_program *program)
+{
+	return strncmp(bpf_program__section_name(program), "iter", 4) == 0;
+}
+
+static int attach_program(struct object *object, struct bpf_program *program, struct error *error)
+{
+	struct bpf_link *link;
+	char step[256];
+
+	libbpf_enter();
+	link = bpf_program__attach(program);
+	if (!link) {
+		int code = -errno;
+
+		snprintf(step, sizeof(step), "attach to %s", bpf_program__section_name(program));
+		code = failed(object, error, code, step);
+		libbpf_leave();
+		return code;
+	}
+	libbpf_leave();
+	if (is_walk(program))
+		object->walks[object->walk_count++] = link;
+	else
+		object->links[object->link_count++] = link;
+	return 0;
+}
+
+int object_attach(struct object *object, struct error *error)
+{
+	struct bpf_program *program;
+	size_t programs = 0;
+
+	bpf_object__for_each_program(program, object->bpf)
+		programs++;
+	object->links = calloc(programs + 1, sizeof(*object->links));
+	object->walks = calloc(programs + 1, sizeof(*object->walks));
+	if (!object->links || !object->walks)
+		return error_set(error, -ENOMEM, "%s: no memory", object->name);
+	bpf_object__for_each_program(program, object->bpf) {
+		int status = 0;
+
+		if (bpf_program__autoload(program))
+			status = attach_program(object, program, error);
+		if (status)
+			return status;
+	}
+	if (object->tier == 0)
+		object->tier = 1;
+	return 0;
+}
+
+static int walk_once(int link, size_t size, void (*take)(void *to, const void *record), void *to)
+{
+	char buffer[64 * 1024];
+	struct timespec own;
+	size_t kept = 0;
+	ssize_t got = 0;
+	int fd = bpf_iter_create(link);
+
+	if (fd < 0)
+		return -errno;
+	/* Brings the clock of this CPU's run queue up to date, which walks use. */
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &own);
+	for (;;) {
+		got = read(fd, buffer + kept, sizeof(buffer) - kept);
+		if (got < 0 && (errno == EAGAIN || errno == EINTR))
+			continue;
+		if (got <= 0)
+			break;
+		kept += (size_t)got;
+		if (!take || size == 0) {
+			kept = 0;
+			continue;
+		}
+		for (size_t at = 0; at + size <= kept; at += size)
+			take(to, buffer + at);
+		memmove(buffer, buffer + kept - kept % size, kept % size);
+		kept %= size;
+	}
+	if (got < 0)
+		got = -errno;
+	close(fd);
+	return (int)got;
+}
+
+int object_walk(const struct object *object, size_t size,
+		void (*take)(void *to, const void *record), void *to, struct error *error)
+{
+	for (size_t i = 0; i < object->walk_count; i++) {
+		int status = walk_once(bpf_link__fd(object->walks[i]), size, take, to);
+
+		if (status < 0)
+			return error_set(error, status, "%s: cannot run its iterator: %s",
+					 object->name, strerror(-status));
+	}
+	return 0;
+}
+
+static uint64_t map_memory(int fd)
+{
+	char path[64], line[256];
+	uint64_t bytes = 0;
+	FILE *info;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	info = fopen(path, "re");
+	if (!info)
+		return 0;
+	while (fgets(line, sizeof(line), info))
+		if (sscanf(line, "memlock: %" SCNu64, &bytes) == 1)
+			break;
+	fclose(info);
+	return bytes;
+}
+
+static bool owns(const struct object *owner, const char *name)
+{
+	return owner && bpf_object__find_map_by_name(owner->bpf, name);
+}
+
+uint64_t object_memory(const struct object *object, const struct object *owner)
+{
+	uint64_t bytes = 0;
+	struct bpf_map *map;
+
+	bpf_object__for_each_map(map, object->bpf)
+		if (bpf_map__fd(map) >= 0 && !owns(owner, bpf_map__name(map)))
+			bytes += map_memory(bpf_map__fd(map));
+	return bytes;
+}
+
+void object_done(struct object *object)
+{
+	for (size_t i = 0; i < object->link_count; i++)
+		bpf_link__destroy(object->links[i]);
+	for (size_t i = 0; i < object->walk_count; i++)
+		bpf_link__destroy(object->walks[i]);
+	free(object->links);
+	free(object->walks);
+	bpf_object__close(object->bpf);
+	*object = (struct object){ 0 };
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef EBPF_OBJECT_H
+#define EBPF_OBJECT_H
+
+#include "message.h"
+
+#include <bpf/libbpf.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A BPF object file, from opening to detaching. */
+struct object {
+	char name[64]; /* for messages and self-metrics */
+	struct bpf_object *bpf;
+	struct bpf_link **links;
+	size_t link_count;
+	struct bpf_link **walks; /* of programs SEC("iter/..."): run at each reading */
+	size_t walk_count;
+	unsigned tier; /* the hook set in use, 1 if the object has none; 0: not attached */
+};
+
+/* Opens the file at path. The error names path, step, reason and remedy. */
+int object_open(struct object *object, const char *name, const char *path, struct error *error);
+
+/* Writes a variable of at most 8 bytes of the object (`const volatile` only
+ * before load), if there is one of that name. */
+void object_set(struct object *object, const char *name, uint64_t value);
+
+/* Where a variable of the loaded object lies, or NULL; size in bytes. */
+void *object_variable(const struct object *object, const char *name, size_t size);
+
+/* The highest number of a TIER tag in the object, 0 without any. */
+unsigned object_tiers(const struct object *object);
+
+/* Programs of another tier than this one will not be loaded. */
+void object_choose_tier(struct object *object, unsigned tier);
+
+int object_load(struct object *object, struct error *error);
+int object_attach(struct object *object, struct error *error);
+
+/* Runs the iterators; to each record that they write, `take` is called with
+ * its bytes. size is that of a record, take may be NULL. */
+int object_walk(const struct object *object, size_t size,
+		void (*take)(void *to, const void *record), void *to, struct error *error);
+
+/* Bytes of kernel memory of the object's maps, without those that it shares
+ * with `owner` (which may be NULL). */
+uint64_t object_memory(const struct object *object, const struct object *owner);
+
+/* Detaches and closes. */
+void object_done(struct object *object);
+
+#endif

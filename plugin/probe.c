@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A probe: an object file that says by its tags what it counts. Nothing here
+ * knows any probe by name.
+ */
+#include "probe.h"
+
+#include "clock.h"
+#include "publish.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Finds the tables, and makes them as large as there are rows. */
+static int find_tables(struct probe *probe, struct error *error)
+{
+	const struct btf *btf = bpf_object__btf(probe->object.bpf);
+	struct bpf_map *map;
+
+	bpf_object__for_each_map(map, probe->object.bpf) {
+		struct table *grown = reallocarray(probe->tables, probe->table_count + 1,
+						   sizeof(*grown));
+		struct table *table;
+		int status;
+
+		if (!grown)
+			return error_set(error, -ENOMEM, "no memory");
+		probe->tables = grown;
+		table = &grown[probe->table_count];
+		status = table_open(table, map, btf, dispatch_type, error);
+		if (status < 0)
+			return status;
+		if (status == 0)
+			continue;
+		probe->table_count++;
+		if (table->schema.subject == SUBJECT_SERVICE)
+			status = bpf_map__set_max_entries(map, probe->services->row_count);
+		else if (table->schema.subject == SUBJECT_PROCESS)
+			status = bpf_map__set_max_entries(map, probe->services->slot_count);
+		else
+			status = 0;
+		if (status)
+			return error_set(error, status, "map %s: cannot set its size: %s",
+					 table->name, strerror(-status));
+	}
+	return 0;
+}
+
+static int check_not_empty(const struct probe *probe, struct error *error)
+{
+	if (probe->table_count)
+		return 0;
+	return error_set(error, -ENOENT, "%s: no map of %s has METRIC tags, so there is nothing "
+			 "to read; see bpf/metric.bpf.h", probe->name, probe->path);
+}
+
+static void tables_done(struct probe *probe)
+{
+	for (size_t i = 0; i < probe->table_count; i++)
+		table_done(&probe->tables[i]);
+	free(probe->tables);
+	probe->tables = NULL;
+	probe->table_count = 0;
+}
+
+static int open_tier(struct probe *probe, unsigned tier, struct error *error)
+{
+	struct error why;
+	int status = object_open(&probe->object, probe->name, probe->path, error);
+
+	if (status)
+		return status;
+	if (tier)
+		object_choose_tier(&probe->object, tier);
+	status = services_share(probe->services, &probe->object, error);
+	if (status)
+		return status;
+	object_set(&probe->object, "page_size", (uint64_t)sysconf(_SC_PAGESIZE));
+	object_set(&probe->object, "cpus_possible", (uint64_t)libbpf_num_possible_cpus());
+	status = find_tables(probe, &why);
+	if (status)
+		return error_set(error, status, "%s: %s: %s", probe->name, probe->path, why.text);
+	status = check_not_empty(probe, error);
+	status = status ?: object_load(&probe->object, error);
+	return status ?: object_attach(&probe->object, error);
+}
+
+/* A lower tier is tried where the kernel refuses the higher one. */
+static int open_object(struct probe *probe, struct error *error)
+{
+	unsigned tiers = 0;
+	int status;
+
+	for (unsigned tier = 0; tier <= tiers; tier++) {
+		struct error before = *error;
+
+		if (tier > 1)
+			message(LOG_NOTICE, "probe %s: tier %u is not to be had: %s; trying tier %u",
+				probe->name, tier - 1, before.text, tier);
+		/* The object itself says how many there are: tier 0 only looks. */
+		if (tier == 0) {
+			status = object_open(&probe->object, probe->name, probe->path, error);
+			if (status)
+				return status;
+			tiers = object_tiers(&probe->object);
+			object_done(&probe->object);
+			if (tiers)
+				continue;
+		}
+		status = open_tier(probe, tier, error);
+		if (status == 0)
+			return 0;
+		tables_done(probe);
+		object_done(&probe->object);
+	}
+	return status;
+}
+
+static int walk(struct probe *probe, struct error *error)
+{
+	object_set(&probe->object, "cpus_online", (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
+	return object_walk(&probe->object, 0, NULL, NULL, error);
+}
+
+int probe_open(struct probe *probe, const char *name, const char *path, double interval_s,
+	       const struct config *config, struct services *services, struct error *error)
+{
+	int status;
+
+	*probe = (struct probe){
+		.config = config, .services = services, .interval_s = interval_s, .reader = -1,
+	};
+	strncpy(probe->name, name, sizeof(probe->name) - 1);
+	probe->path = strdup(path);
+	if (!probe->path)
+		return error_set(error, -ENOMEM, "%s: no memory", name);
+	status = open_object(probe, error);
+	if (status == 0)
+		status = walk(probe, error);
+	for (size_t i = 0; i < probe->table_count && status == 0; i++)
+		status = table_start(&probe->tables[i], error);
+	if (status) {
+		probe_done(probe);
+		return status;
+	}
+	probe->refused = object_variable(&probe->object, "refused", sizeof(*probe->refused));
+	pthread_mutex_lock(&services->lock);
+	probe->reader = services_add_reader(services);
+	pthread_mutex_unlock(&services->lock);
+	return 0;
+}
+
+int probe_read(struct probe *probe, struct error *error)
+{
+	struct dispatch dispatch = dispatch_begin(probe->interval_s);
+	uint64_t now_ns = clock_ns();
+	int status;
+
+	pthread_mutex_lock(&probe->services->lock);
+	services_refresh(probe->services, now_ns);
+	status = walk(probe, error);
+	for (size_t i = 0; i < probe->table_count && status == 0; i++) {
+		status = table_read(&probe->tables[i], probe->services, now_ns, error);
+		if (status == 0)
+			publish_table(&probe->tables[i], probe->services, probe->name,
+				      probe->config, &dispatch);
+	}
+	if (status == 0 && probe->reader >= 0)
+		services_read(probe->services, probe->reader, now_ns);
+	pthread_mutex_unlock(&probe->services->lock);
+	probe->read_s = (double)(clock_ns() - now_ns) / 1e9;
+	return status;
+}
+
+void probe_done(struct probe *probe)
+{
+	if (probe->reader >= 0) {
+		pthread_mutex_lock(&probe->services->lock);
+		services_remove_reader(probe->services, probe->reader);
+		pthread_mutex_unlock(&probe->services->lock);
+	}
+	tables_done(probe);
+	object_done(&probe->object);
+	free(probe->path);
+	probe->path = NULL;
+	probe->reader = -1;
+}

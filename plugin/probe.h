@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef EBPF_PROBE_H
+#define EBPF_PROBE_H
+
+#include "config.h"
+#include "dispatch.h"
+#include "object.h"
+#include "service.h"
+#include "table.h"
+
+/* One object file with its tables. */
+struct probe {
+	char name[CONFIG_NAME_MAX];
+	char *path;
+	double interval_s;
+	const struct config *config;
+	struct services *services;
+	int reader; /* of services, -1: none */
+	struct object object;
+	struct table *tables;
+	size_t table_count;
+	uint64_t *refused;       /* the object's variable, or NULL */
+	double read_s;           /* what the last reading took */
+	bool failing;            /* the last reading did not work */
+};
+
+/* Opens the object, in the first tier that loads and attaches, and takes the
+ * first reading, from which everything counts. path is copied. */
+int probe_open(struct probe *probe, const char *name, const char *path, double interval_s,
+	       const struct config *config, struct services *services, struct error *error);
+
+/* Runs the iterators, reads the tables and dispatches. */
+int probe_read(struct probe *probe, struct error *error);
+
+void probe_done(struct probe *probe);
+
+#endif

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From tallies to values: a counter as it is or as a rate, moments as mean,
+ * variance and coefficient of variation, a histogram as percentiles. What
+ * needs a difference in time says nothing at the first reading.
+ */
+#include "publish.h"
+
+#include "hist.h"
+#include "stats.h"
+
+#include <math.h>
+#include <stdio.h>
+
+struct publisher {
+	const struct table *table;
+	const struct config *config;
+	const struct dispatch *dispatch;
+	const char *subject;
+	const struct tally *tally;
+};
+
+static double scaled(const struct column *column, double n)
+{
+	return n * (double)column->tag.numerator / (double)column->tag.denominator;
+}
+
+static uint64_t scaled_counter(const struct column *column, uint64_t n)
+{
+	return (uint64_t)((unsigned __int128)n * column->tag.numerator / column->tag.denominator);
+}
+
+static double gauge_of(const struct publisher *p, const struct column *column)
+{
+	uint64_t n = p->tally->window[column->cell];
+
+	if (!column->tag.rate)
+		return scaled(column, column->is_signed ? (double)(int64_t)n : (double)n);
+	if (p->table->elapsed_ns == 0)
+		return NAN;
+	return scaled(column, (double)n) * 1e9 / (double)p->table->elapsed_ns;
+}
+
+static struct value value_of(const struct publisher *p, const struct column *column)
+{
+	struct value value = { .kind = column->ds };
+
+	switch (column->ds) {
+	case SOURCE_GAUGE:
+		value.gauge = gauge_of(p, column);
+		break;
+	case SOURCE_DERIVE:
+		value.derive = (int64_t)scaled_counter(column, p->tally->total[column->cell]);
+		break;
+	case SOURCE_ABSOLUTE:
+		value.counter = scaled_counter(column, p->tally->window[column->cell]);
+		break;
+	case SOURCE_COUNTER:
+		value.counter = scaled_counter(column, p->tally->total[column->cell]);
+		break;
+	}
+	return value;
+}
+
+static void publish_integers(const struct publisher *p, const struct metric *metric)
+{
+	const struct column *columns = p->table->schema.columns;
+	const struct tag *tag = &columns[metric->column[0]].tag;
+	struct value values[SCHEMA_SOURCES_MAX];
+
+	for (size_t i = 0; i < metric->source_count; i++)
+		values[i] = value_of(p, &columns[metric->column[i]]);
+	if (metric->source_count == 1 && values[0].kind == SOURCE_GAUGE && isnan(values[0].gauge))
+		return;
+	dispatch_values(p->dispatch, p->subject, tag->type, tag->instance, values,
+			metric->source_count);
+}
+
+/* TYPE-INSTANCE-NAME, or TYPE-NAME where the tag has no instance. */
+static void publish_named(const struct publisher *p, const struct tag *tag, const char *type,
+			  const char *name, double gauge)
+{
+	char instance[2 * SCHEMA_TEXT_MAX];
+
+	snprintf(instance, sizeof(instance), "%s%s%s", tag->instance, tag->instance[0] ? "-" : "",
+		 name);
+	dispatch_gauge(p->dispatch, p->subject, type, instance, gauge);
+}
+
+/* The variance has the square of the unit, so the scale counts twice. */
+static void publish_moments(const struct publisher *p, const struct column *column)
+{
+	const struct tag *tag = &column->tag;
+	struct moments_summary s = moments_summarise(p->tally->window + column->cell);
+
+	publish_named(p, tag, tag->type, "average", scaled(column, s.mean));
+	publish_named(p, tag, tag->type, "variance", scaled(column, scaled(column, s.variance)));
+	publish_named(p, tag, tag->type, "cv", s.cv);
+}
+
+/* One bucket rate per power of two, named by its bounds as collectd does. */
+static void publish_buckets(const struct publisher *p, const struct column *column)
+{
+	const uint64_t *buckets = p->tally->window + column->cell;
+
+	for (uint32_t i = 0; i < HIST_BUCKETS; i += HIST_SUB) {
+		char name[64];
+
+		snprintf(name, sizeof(name), "%g_%g", scaled(column, (double)hist_lower(i)),
+			 scaled(column, (double)hist_lower(i + HIST_SUB)));
+		publish_named(p, &column->tag, "bucket", name,
+			      (double)hist_count(buckets + i, HIST_SUB) * 1e9 /
+				      (double)p->table->elapsed_ns);
+	}
+}
+
+static void publish_hist(const struct publisher *p, const struct column *column)
+{
+	const uint64_t *buckets = p->tally->window + column->cell;
+	const struct tag *tag = &column->tag;
+
+	publish_named(p, tag, tag->type, "average",
+		      scaled(column, hist_mean(buckets, HIST_BUCKETS)));
+	for (size_t i = 0; i < p->config->percentile_count; i++) {
+		double percent = p->config->percentiles[i];
+		char name[32];
+
+		snprintf(name, sizeof(name), "percentile-%g", percent);
+		publish_named(p, tag, tag->type, name,
+			      scaled(column, hist_percentile(buckets, HIST_BUCKETS, percent)));
+	}
+	if (p->config->buckets)
+		publish_buckets(p, column);
+}
+
+static void publish_metric(const struct publisher *p, const struct metric *metric)
+{
+	const struct column *column = &p->table->schema.columns[metric->column[0]];
+
+	if (column->kind == COLUMN_INTEGER)
+		publish_integers(p, metric);
+	else if (p->table->elapsed_ns == 0)
+		return;
+	else if (column->kind == COLUMN_MOMENTS)
+		publish_moments(p, column);
+	else
+		publish_hist(p, column);
+}
+
+void publish_table(const struct table *table, const struct services *services, const char *probe,
+		   const struct config *config, const struct dispatch *dispatch)
+{
+	for (size_t i = 0; i < table->tally_count; i++) {
+		struct publisher p = { table, config, dispatch, probe, &table->tallies[i] };
+		char name[SUBJECT_NAME_MAX];
+
+		if (!table->tallies[i].fed)
+			continue;
+		if (table->schema.subject != SUBJECT_PROBE) {
+			p.subject = services->subjects.place[i].name;
+		} else if (table->row_count > 1) {
+			snprintf(name, sizeof(name), "%s-%zu", probe, i);
+			p.subject = name;
+		}
+		for (size_t m = 0; m < table->schema.metric_count; m++)
+			publish_metric(&p, &table->schema.metrics[m]);
+	}
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef EBPF_PUBLISH_H
+#define EBPF_PUBLISH_H
+
+#include "config.h"
+#include "dispatch.h"
+#include "table.h"
+
+/* Dispatches what a table's subjects came to at its last reading. probe names
+ * the rows of tables that are not about services. */
+void publish_table(const struct table *table, const struct services *services, const char *probe,
+		   const struct config *config, const struct dispatch *dispatch);
+
+#endif

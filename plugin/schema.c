@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From BTF to columns: which members of a map's row are metrics, and of which
+ * collectd type. BTF comes from a file that anybody may have written, so all
+ * that is taken from it is checked against the row's size.
+ */
+#include "schema.h"
+
+#include "hist.h"
+#include "stats.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define METRIC_TAG "metric:"
+#define SUBJECT_TAG "subject:"
+#define ROW_SIZE_MAX (1U << 20)
+
+struct reader {
+	struct schema *schema;
+	const struct btf *btf;
+	const char *map;
+	type_lookup *lookup;
+	struct error *error;
+};
+
+static const char *name_of(const struct btf *btf, uint32_t offset)
+{
+	const char *name = btf__name_by_offset(btf, offset);
+
+	return name ? name : "";
+}
+
+/* Through typedefs, const and volatile; NULL if the chain is broken. */
+static const struct btf_type *resolve(const struct btf *btf, uint32_t id)
+{
+	int resolved = btf__resolve_type(btf, id);
+
+	return resolved < 0 ? NULL : btf__type_by_id(btf, (uint32_t)resolved);
+}
+
+static int bad(const struct reader *r, const char *member, const char *why)
+{
+	return error_set(r->error, -EINVAL, "map %s, member %s: %s", r->map, member, why);
+}
+
+/* struct { u64 count, sum, ... } as in metric.bpf.h: 8-byte cells only. */
+static bool is_cells(const struct btf_type *type, uint32_t cells)
+{
+	return type->size == cells * sizeof(uint64_t);
+}
+
+static int column_shape(const struct reader *r, const char *member, const struct btf_type *type,
+			struct column *column)
+{
+	const char *name = name_of(r->btf, type->name_off);
+
+	column->cell_size = sizeof(uint64_t);
+	if (btf_is_int(type) || btf_is_any_enum(type)) {
+		column->kind = COLUMN_INTEGER;
+		column->cells = 1;
+		column->cell_size = type->size;
+		column->is_signed = btf_is_int(type) && btf_int_encoding(type) & BTF_INT_SIGNED;
+		if (type->size == 1 || type->size == 2 || type->size == 4 || type->size == 8)
+			return 0;
+		return bad(r, member, "only integers of 1, 2, 4 or 8 bytes can be metrics");
+	}
+	if (btf_is_struct(type) && !strcmp(name, "moments") && is_cells(type, MOMENTS_CELLS)) {
+		column->kind = COLUMN_MOMENTS;
+		column->cells = MOMENTS_CELLS;
+		return 0;
+	}
+	if (btf_is_struct(type) && !strcmp(name, "hist") && is_cells(type, HIST_BUCKETS)) {
+		column->kind = COLUMN_HIST;
+		column->cells = HIST_BUCKETS;
+		return 0;
+	}
+	return bad(r, member, "is neither an integer, nor the struct moments or struct hist of "
+		   "metric.bpf.h");
+}
+
+static int column_source(const struct reader *r, const char *member, const struct metric_type *type,
+			 struct column *column)
+{
+	const struct tag *tag = &column->tag;
+	size_t i = 0;
+
+	if (tag->source[0] == '\0' && type->source_count > 1)
+		return error_set(r->error, -EINVAL, "map %s, member %s: type %s has %zu data "
+				 "sources, name one: %s:%s", r->map, member, tag->type,
+				 type->source_count, tag->type, type->source[0].name);
+	while (tag->source[0] && i < type->source_count && strcmp(type->source[i].name, tag->source))
+		i++;
+	if (i == type->source_count)
+		return error_set(r->error, -EINVAL, "map %s, member %s: type %s has no data source "
+				 "\"%s\"", r->map, member, tag->type, tag->source);
+	column->ds = type->source[i].kind;
+	if (column->ds != SOURCE_GAUGE && (tag->rate || column->kind != COLUMN_INTEGER))
+		return error_set(r->error, -EINVAL, "map %s, member %s: type %s is not a GAUGE, "
+				 "which rates, moments and histograms need", r->map, member, tag->type);
+	return 0;
+}
+
+static int column_read(const struct reader *r, const char *member, const char *text,
+		       const struct btf_member *m, uint32_t bit_offset)
+{
+	const struct btf_type *type = resolve(r->btf, m->type);
+	struct schema *schema = r->schema;
+	struct column column = { 0 };
+	struct metric_type known;
+	struct error why;
+	struct column *grown;
+	int status;
+
+	status = tag_parse(text, &column.tag, &why);
+	if (status)
+		return bad(r, member, why.text);
+	if (!type || bit_offset % 8)
+		return bad(r, member, "bit fields cannot be metrics");
+	status = column_shape(r, member, type, &column);
+	if (status)
+		return status;
+	column.offset = bit_offset / 8;
+	if ((uint64_t)column.offset + (uint64_t)column.cells * column.cell_size > schema->row_size)
+		return bad(r, member, "lies outside of the row");
+	status = r->lookup(column.tag.type, &known);
+	if (status)
+		return error_set(r->error, status, "map %s, member %s: collectd's types.db has no "
+				 "type \"%s\"", r->map, member, column.tag.type);
+	status = column_source(r, member, &known, &column);
+	if (status)
+		return status;
+	grown = reallocarray(schema->columns, schema->column_count + 1, sizeof(*grown));
+	if (!grown)
+		return bad(r, member, "no memory");
+	column.cell = schema->cells;
+	schema->cells += column.cells;
+	schema->columns = grown;
+	schema->columns[schema->column_count++] = column;
+	return 0;
+}
+
+static bool same_metric(const struct tag *a, const struct tag *b)
+{
+	return !strcmp(a->type, b->type) && !strcmp(a->instance, b->instance);
+}
+
+/* Which column is this data source of the metric? Columns count from 1; 0: none,
+ * and a second one is an error. */
+static int find_source(const struct reader *r, const struct tag *of, const char *source,
+		       uint32_t *ret_column)
+{
+	const struct schema *schema = r->schema;
+	uint32_t found = 0;
+
+	for (uint32_t i = 0; i < schema->column_count; i++) {
+		const struct tag *tag = &schema->columns[i].tag;
+
+		if (!same_metric(tag, of) || (tag->source[0] && strcmp(tag->source, source)))
+			continue;
+		if (found)
+			return error_set(r->error, -EINVAL, "map %s: two members are %s%s%s:%s",
+					 r->map, of->type, of->instance[0] ? "-" : "",
+					 of->instance, source);
+		found = i + 1;
+	}
+	if (!found)
+		return error_set(r->error, -EINVAL, "map %s: no member is %s%s%s:%s, and collectd "
+				 "takes all data sources of a type together", r->map, of->type,
+				 of->instance[0] ? "-" : "", of->instance, source);
+	*ret_column = found - 1;
+	return 0;
+}
+
+static int metric_read(const struct reader *r, uint32_t first)
+{
+	struct schema *schema = r->schema;
+	const struct tag *tag = &schema->columns[first].tag;
+	struct metric metric = { 0 };
+	struct metric_type type;
+
+	if (r->lookup(tag->type, &type))
+		return -EINVAL;
+	metric.source_count = type.source_count;
+	for (size_t i = 0; i < type.source_count; i++) {
+		int status = find_source(r, tag, type.source[i].name, &metric.column[i]);
+
+		if (status)
+			return status;
+	}
+	schema->metrics[schema->metric_count++] = metric;
+	return 0;
+}
+
+static int metrics_read(const struct reader *r)
+{
+	struct schema *schema = r->schema;
+
+	schema->metrics = calloc(schema->column_count + 1, sizeof(*schema->metrics));
+	if (!schema->metrics)
+		return bad(r, "*", "no memory");
+	for (uint32_t i = 0; i < schema->column_count; i++) {
+		bool known = false;
+		int status;
+
+		for (uint32_t j = 0; j < i && !known; j++)
+			known = same_metric(&schema->columns[i].tag, &schema->columns[j].tag);
+		status = known ? 0 : metric_read(r, i);
+		if (status)
+			return status;
+		/* The second column of a metric with one data source. */
+		if (known && schema->columns[i].tag.source[0] == '\0') {
+			uint32_t column;
+
+			status = find_source(r, &schema->columns[i].tag, "value", &column);
+			if (status)
+				return status;
+		}
+	}
+	return 0;
+}
+
+/* Decl tags stand behind the types that they name, in no order. */
+static int columns_read(const struct reader *r, int32_t row_id, const struct btf_type *row)
+{
+	uint32_t count = btf__type_cnt(r->btf);
+
+	for (uint32_t id = 1; id < count; id++) {
+		const struct btf_type *tag = btf__type_by_id(r->btf, id);
+		const char *text;
+		int member, status;
+
+		if (!btf_is_decl_tag(tag) || (int32_t)tag->type != row_id)
+			continue;
+		text = name_of(r->btf, tag->name_off);
+		member = btf_decl_tag(tag)->component_idx;
+		if (strncmp(text, METRIC_TAG, strlen(METRIC_TAG)) != 0)
+			continue;
+		if (member < 0 || member >= btf_vlen(row))
+			return bad(r, text, "the tag is not on a member");
+		if (btf_member_bitfield_size(row, member))
+			return bad(r, name_of(r->btf, btf_members(row)[member].name_off),
+				   "bit fields cannot be metrics");
+		status = column_read(r, name_of(r->btf, btf_members(row)[member].name_off),
+				     text + strlen(METRIC_TAG), &btf_members(row)[member],
+				     btf_member_bit_offset(row, member));
+		if (status)
+			return status;
+	}
+	return 0;
+}
+
+int schema_read(struct schema *schema, const struct btf *btf, const char *map, uint32_t value_type,
+		type_lookup *lookup, struct error *error)
+{
+	int row_id = btf__resolve_type(btf, value_type);
+	const struct btf_type *row = row_id < 0 ? NULL : btf__type_by_id(btf, (uint32_t)row_id);
+	struct reader reader = {
+		.schema = schema, .btf = btf, .map = map, .lookup = lookup, .error = error,
+	};
+	int status;
+
+	*schema = (struct schema){ 0 };
+	if (!row || !btf_is_struct(row))
+		return 0;
+	if (row->size > ROW_SIZE_MAX)
+		return error_set(error, -E2BIG, "map %s: a row of more than 1 MiB", map);
+	schema->row_size = row->size;
+	status = columns_read(&reader, row_id, row);
+	if (status == 0)
+		status = metrics_read(&reader);
+	if (status)
+		schema_done(schema);
+	return status;
+}
+
+int schema_subject(const struct btf *btf, const char *map, enum subject_kind *ret_subject,
+		   struct error *error)
+{
+	uint32_t count = btf__type_cnt(btf);
+
+	*ret_subject = SUBJECT_PROBE;
+	for (uint32_t id = 1; id < count; id++) {
+		const struct btf_type *tag = btf__type_by_id(btf, id), *var;
+		const char *text;
+
+		if (!btf_is_decl_tag(tag))
+			continue;
+		text = name_of(btf, tag->name_off);
+		var = btf__type_by_id(btf, tag->type);
+		if (strncmp(text, SUBJECT_TAG, strlen(SUBJECT_TAG)) != 0 || !var ||
+		    !btf_is_var(var) || strcmp(name_of(btf, var->name_off), map) != 0)
+			continue;
+		text += strlen(SUBJECT_TAG);
+		if (!strcmp(text, "service"))
+			*ret_subject = SUBJECT_SERVICE;
+		else if (!strcmp(text, "process"))
+			*ret_subject = SUBJECT_PROCESS;
+		else
+			return error_set(error, -EINVAL, "map %s: unknown subject \"%s\" (service "
+					 "or process)", map, text);
+	}
+	return 0;
+}
+
+void schema_done(struct schema *schema)
+{
+	free(schema->columns);
+	free(schema->metrics);
+	*schema = (struct schema){ 0 };
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef EBPF_SCHEMA_H
+#define EBPF_SCHEMA_H
+
+#include "message.h"
+
+#include <bpf/btf.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SCHEMA_TEXT_MAX 128   /* collectd's DATA_MAX_NAME_LEN */
+#define SCHEMA_SOURCES_MAX 8  /* data sources of one type */
+
+enum source_kind { SOURCE_COUNTER, SOURCE_GAUGE, SOURCE_DERIVE, SOURCE_ABSOLUTE };
+
+/* A type as types.db has it. */
+struct metric_type {
+	size_t source_count;
+	struct {
+		char name[SCHEMA_TEXT_MAX];
+		enum source_kind kind;
+	} source[SCHEMA_SOURCES_MAX];
+};
+
+/* Looks a type up; 0, -ENOENT, or -E2BIG for one of too many data sources. */
+typedef int type_lookup(const char *type, struct metric_type *ret_type);
+
+/* A METRIC tag, taken apart; see bpf/metric.bpf.h for the grammar. */
+struct tag {
+	char type[SCHEMA_TEXT_MAX];
+	char instance[SCHEMA_TEXT_MAX]; /* empty: none */
+	char source[SCHEMA_TEXT_MAX];   /* empty: none */
+	bool rate;
+	uint64_t numerator, denominator; /* of scale */
+	uint64_t notable;                /* growth per second, 0: never */
+};
+
+/* text without the prefix "metric:". */
+int tag_parse(const char *text, struct tag *ret_tag, struct error *error);
+
+enum column_kind { COLUMN_INTEGER, COLUMN_MOMENTS, COLUMN_HIST };
+
+struct column {
+	struct tag tag;
+	enum column_kind kind;
+	enum source_kind ds;
+	bool is_signed;
+	uint32_t offset;    /* in the row, bytes */
+	uint32_t cell_size; /* 1, 2, 4 or 8 bytes */
+	uint32_t cells;     /* 1, or those of the struct */
+	uint32_t cell;      /* index of the first among the table's cells */
+};
+
+/* One value list: all data sources of a type, each from a column. */
+struct metric {
+	size_t source_count;
+	uint32_t column[SCHEMA_SOURCES_MAX]; /* in the order of types.db */
+};
+
+enum subject_kind { SUBJECT_PROBE, SUBJECT_SERVICE, SUBJECT_PROCESS };
+
+/* What a map's row means. */
+struct schema {
+	enum subject_kind subject;
+	struct column *columns;
+	size_t column_count;
+	struct metric *metrics;
+	size_t metric_count;
+	uint32_t cells;    /* of all columns */
+	uint32_t row_size; /* bytes */
+};
+
+/* Reads the tags of the value type of a map. A struct without tags gives a
+ * schema without columns. The error names map, member and word. */
+int schema_read(struct schema *schema, const struct btf *btf, const char *map, uint32_t value_type,
+		type_lookup *lookup, struct error *error);
+
+/* The SUBJECT tag of the map's variable. */
+int schema_subject(const struct btf *btf, const char *map, enum subject_kind *ret_subject,
+		   struct error *error);
+
+void schema_done(struct schema *schema);
+
+#endif

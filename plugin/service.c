@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Services from the engine's side: which rows of the kernel have series of
+ * their own, and when a row is free for another name.
+ *
+ * A command name takes a row in the kernel at once (hidden: it counts under
+ * "other") and earns series when it has lived for an interval or used much of
+ * something. When its processes are gone it is retired: first the name is
+ * taken away, so that nothing new enters the row, then all probes read the row
+ * once more, then it goes back into the kernel's queue.
+ */
+#include "service.h"
+
+#include "clock.h"
+#include "rule.h"
+
+#include "../bpf/service.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define GONE_INTERVALS 10 /* after which a service is no longer dispatched */
+#define SLOTS_PER_SERVICE 1024
+
+static struct bpf_map *map_named(const struct services *services, const char *name)
+{
+	return bpf_object__find_map_by_name(services->object.bpf, name);
+}
+
+/* --- opening --- */
+
+static size_t mapping_size(const struct bpf_map *map)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t size = (size_t)bpf_map__max_entries(map) * bpf_map__value_size(map);
+
+	return (size + page - 1) / page * page;
+}
+
+static void *map_rows(struct services *services, const char *name)
+{
+	struct bpf_map *map = map_named(services, name);
+	void *rows = mmap(NULL, mapping_size(map), PROT_READ | PROT_WRITE, MAP_SHARED,
+			  bpf_map__fd(map), 0);
+
+	return rows == MAP_FAILED ? NULL : rows;
+}
+
+static void unmap_rows(struct services *services, const char *name, void *rows)
+{
+	if (rows)
+		munmap(rows, mapping_size(map_named(services, name)));
+}
+
+static int prepare(struct services *services, struct error *error)
+{
+	const struct config *config = services->config;
+	bool names = config_command_names(config);
+	uint32_t free_rows = names ? config->max_services : 0;
+	int status;
+
+	services->row_count = SERVICE_FIRST + (uint32_t)config->service_count + free_rows;
+	services->slot_count = 1;
+	for (size_t i = 0; i < config->service_count; i++)
+		if (config->services[i].per_process)
+			services->slot_count += SLOTS_PER_SERVICE;
+	services->rows = calloc(services->row_count, sizeof(*services->rows));
+	services->slots = calloc(services->slot_count, sizeof(*services->slots));
+	if (!services->rows || !services->slots)
+		return error_set(error, -ENOMEM, "services: no memory");
+	object_set(&services->object, "command_names", names);
+	object_set(&services->object, "service_rows", services->row_count);
+	status = bpf_map__set_max_entries(map_named(services, "services"), services->row_count);
+	status = status ?: bpf_map__set_max_entries(map_named(services, "service_free"),
+						    free_rows + 1);
+	status = status ?: bpf_map__set_max_entries(map_named(services, "process_labels"),
+						    services->slot_count);
+	status = status ?: bpf_map__set_max_entries(map_named(services, "process_free"),
+						    services->slot_count);
+	if (status)
+		return error_set(error, status, "services: cannot size the maps: %s",
+				 strerror(-status));
+	return rules_prepare(config, &services->object, error);
+}
+
+static int fix_row(struct services *services, uint32_t row, const char *name)
+{
+	int place = subjects_enter(&services->subjects, name);
+
+	if (place < 0)
+		return place;
+	services->rows[row] = (struct row){ .state = ROW_SHOWN, .place = place, .fixed = true };
+	return 0;
+}
+
+static int fill(struct services *services, struct error *error)
+{
+	const struct config *config = services->config;
+	int free_rows = bpf_map__fd(map_named(services, "service_free"));
+	int free_slots = bpf_map__fd(map_named(services, "process_free"));
+	uint32_t row = SERVICE_FIRST;
+	int status = fix_row(services, SERVICE_OTHER, "other");
+
+	status = status ?: fix_row(services, SERVICE_KERNEL, "kernel");
+	for (size_t i = 0; i < config->service_count && status == 0; i++, row++) {
+		status = fix_row(services, row, config->services[i].name);
+		if (config->services[i].per_process)
+			services->kernel_rows[row].flags |= SERVICE_PER_PROCESS;
+	}
+	for (; row < services->row_count && status == 0; row++)
+		if (bpf_map_update_elem(free_rows, NULL, &row, 0) != 0)
+			status = -errno;
+	for (uint32_t slot = 0; slot < services->slot_count && status == 0; slot++) {
+		services->slots[slot].place = -1;
+		if (slot && bpf_map_update_elem(free_slots, NULL, &slot, 0) != 0)
+			status = -errno;
+	}
+	if (status)
+		return error_set(error, status, "services: cannot fill the maps: %s",
+				 strerror(-status));
+	return rules_fill(config, &services->object, error);
+}
+
+static int start(struct services *services, struct error *error)
+{
+	int status = object_load(&services->object, error);
+
+	if (status)
+		return status;
+	services->kernel_rows = map_rows(services, "services");
+	services->kernel_labels = map_rows(services, "process_labels");
+	services->news = object_variable(&services->object, "service_news",
+					 sizeof(*services->news));
+	if (!services->kernel_rows || !services->kernel_labels || !services->news)
+		return error_set(error, -errno, "services: cannot map the rows: %s",
+				 strerror(errno));
+	status = fill(services, error);
+	status = status ?: object_attach(&services->object, error);
+	return status ?: rules_start(services, error);
+}
+
+/* Names that were there when the plugin started have lived long enough. */
+static void meet(struct services *services)
+{
+	services_refresh(services, clock_ns());
+	for (uint32_t i = 0; i < services->row_count; i++)
+		if (services->rows[i].state == ROW_HIDDEN)
+			services->rows[i].since_ns = 0;
+}
+
+int services_open(struct services *services, const struct config *config, double interval_s,
+		  struct error *error)
+{
+	char *path = NULL;
+	int status;
+
+	*services = (struct services){ .config = config };
+	pthread_mutex_init(&services->lock, NULL);
+	services->interval_ns = (uint64_t)(interval_s * NS_PER_S);
+	if (asprintf(&path, "%s/service.bpf.o", config->object_dir) < 0)
+		return error_set(error, -ENOMEM, "services: no memory");
+	status = object_open(&services->object, "services", path, error);
+	free(path);
+	status = status ?: prepare(services, error);
+	status = status ?: start(services, error);
+	if (status)
+		services_done(services);
+	else
+		meet(services);
+	return status;
+}
+
+int services_share(const struct services *services, struct object *object, struct error *error)
+{
+	struct bpf_map *map;
+
+	bpf_object__for_each_map(map, object->bpf) {
+		const char *name = bpf_map__name(map);
+		const struct bpf_map *ours = map_named(services, name);
+		int status = ours ? bpf_map__reuse_fd(map, bpf_map__fd(ours)) : 0;
+
+		if (status)
+			return error_set(error, status, "%s: cannot share the map %s: %s; was the "
+					 "object made for this version of the plugin?",
+					 object->name, name, strerror(-status));
+	}
+	object_set(object, "service_rows", services->row_count);
+	object_set(object, "process_rows_max", services->slot_count);
+	return 0;
+}
+
+/* --- readers --- */
+
+int services_add_reader(struct services *services)
+{
+	struct reader *grown;
+
+	for (size_t i = 0; i < services->reader_count; i++)
+		if (!services->readers[i].used) {
+			services->readers[i] = (struct reader){ .used = true };
+			return (int)i;
+		}
+	grown = reallocarray(services->readers, services->reader_count + 1, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	services->readers = grown;
+	grown[services->reader_count] = (struct reader){ .used = true };
+	return (int)services->reader_count++;
+}
+
+void services_remove_reader(struct services *services, int reader)
+{
+	if (reader >= 0)
+		services->readers[reader].used = false;
+}
+
+void services_read(struct services *services, int reader, uint64_t now_ns)
+{
+	services->readers[reader].read_ns = now_ns;
+}
+
+static bool all_have_read_since(const struct services *services, uint64_t time_ns)
+{
+	for (size_t i = 0; i < services->reader_count; i++)
+		if (services->readers[i].used && services->readers[i].read_ns <= time_ns)
+			return false;
+	return true;
+}
+
+/* --- the life of a row --- */
+
+static void forget_name(struct services *services, uint32_t row)
+{
+	const struct service *s = &services->kernel_rows[row];
+	int fd = bpf_map__fd(map_named(services, "service_names"));
+	struct service_name name;
+	uint32_t owner;
+
+	memcpy(name.text, s->name, sizeof(name.text));
+	if (bpf_map_lookup_elem(fd, &name, &owner) == 0 && owner == row)
+		bpf_map_delete_elem(fd, &name);
+}
+
+static void retire(struct services *services, uint32_t i, uint64_t now_ns)
+{
+	struct row *row = &services->rows[i];
+
+	forget_name(services, i);
+	if (row->state == ROW_SHOWN)
+		subjects_leave(&services->subjects, (size_t)row->place);
+	*row = (struct row){ .state = ROW_RETIRED, .since_ns = now_ns };
+}
+
+static void release(struct services *services, uint32_t i)
+{
+	struct service *s = &services->kernel_rows[i];
+
+	services->rows[i] = (struct row){ .state = ROW_FREE };
+	__atomic_store_n(&s->flags, 0, __ATOMIC_RELEASE);
+	bpf_map_update_elem(bpf_map__fd(map_named(services, "service_free")), NULL, &i, 0);
+}
+
+static void promote(struct services *services, uint32_t i)
+{
+	struct row *row = &services->rows[i];
+	char name[SERVICE_NAME_LEN + 1] = "";
+	int place;
+
+	memcpy(name, services->kernel_rows[i].name, SERVICE_NAME_LEN);
+	if (!strcmp(name, "self")) /* ebpf-self are the plugin's own series */
+		strcpy(name, "self_");
+	place = subjects_enter(&services->subjects, name);
+	if (place < 0)
+		return;
+	row->state = ROW_SHOWN;
+	row->place = place;
+}
+
+static void refresh_row(struct services *services, uint32_t i, uint64_t now_ns)
+{
+	const struct service *s = &services->kernel_rows[i];
+	bool used = __atomic_load_n(&s->flags, __ATOMIC_ACQUIRE) & SERVICE_USED;
+	bool alive = __atomic_load_n(&s->processes, __ATOMIC_RELAXED) > 0;
+	struct row *row = &services->rows[i];
+	uint64_t interval = services->interval_ns;
+	bool old = now_ns - row->since_ns >= interval - interval / 8; /* readings jitter */
+
+	if (row->state == ROW_FREE && used)
+		*row = (struct row){ .state = ROW_HIDDEN, .since_ns = now_ns };
+	else if (row->state == ROW_HIDDEN && (row->notable || (alive && old)))
+		promote(services, i);
+	else if (row->state == ROW_HIDDEN && !alive && old)
+		retire(services, i, now_ns);
+	else if (row->state == ROW_RETIRED && !alive && all_have_read_since(services, row->since_ns))
+		release(services, i);
+	row->absent_ns = alive ? 0 : row->absent_ns ?: now_ns;
+	if (row->state == ROW_SHOWN && row->absent_ns && !row->notable &&
+	    now_ns - row->absent_ns > GONE_INTERVALS * interval)
+		retire(services, i, now_ns);
+	row->notable = false;
+}
+
+/* --- per-process rows --- */
+
+static int enter_process(struct services *services, const struct process_label *label)
+{
+	const struct config *config = services->config;
+	static long ticks_per_s;
+	char name[SUBJECT_NAME_MAX];
+	size_t configured = label->row - SERVICE_FIRST;
+	struct subject *subject;
+	int place;
+
+	if (label->row < SERVICE_FIRST || configured >= config->service_count)
+		return -1;
+	if (!ticks_per_s)
+		ticks_per_s = sysconf(_SC_CLK_TCK);
+	snprintf(name, sizeof(name), "%s-%u-%llu", config->services[configured].name, label->pid,
+		 (unsigned long long)(label->start_ns / (NS_PER_S / (uint64_t)ticks_per_s)));
+	place = subjects_enter(&services->subjects, name);
+	if (place < 0)
+		return -1;
+	subject = &services->subjects.place[place];
+	subject->rank_group = label->row;
+	subject->top_n = config->services[configured].top_n;
+	return place;
+}
+
+static void leave_process(struct services *services, uint32_t i)
+{
+	struct slot *slot = &services->slots[i];
+
+	if (slot->place >= 0)
+		subjects_leave(&services->subjects, (size_t)slot->place);
+	*slot = (struct slot){ .place = -1 };
+	__atomic_store_n(&services->kernel_labels[i].state, PROCESS_FREE, __ATOMIC_RELEASE);
+	bpf_map_update_elem(bpf_map__fd(map_named(services, "process_free")), NULL, &i, 0);
+}
+
+/* An ended process keeps its slot until its last growth has been read. */
+static void refresh_slot(struct services *services, uint32_t i, uint64_t now_ns)
+{
+	struct process_label *label = &services->kernel_labels[i];
+	uint32_t state = __atomic_load_n(&label->state, __ATOMIC_ACQUIRE);
+	struct slot *slot = &services->slots[i];
+
+	if (state == PROCESS_FREE)
+		return;
+	if (slot->start_ns == 0) {
+		slot->start_ns = label->start_ns;
+		slot->place = enter_process(services, label);
+	}
+	if (state == PROCESS_ENDED && slot->ended_ns == 0)
+		slot->ended_ns = now_ns;
+	else if (state == PROCESS_ENDED && all_have_read_since(services, slot->ended_ns))
+		leave_process(services, i);
+}
+
+void services_refresh(struct services *services, uint64_t now_ns)
+{
+	struct error ignored;
+
+	if (rules_need_proc(services->config))
+		rules_resolve(services, &ignored);
+	services->hidden = 0;
+	services->shown = 0;
+	for (uint32_t i = 0; i < services->row_count; i++) {
+		if (!services->rows[i].fixed)
+			refresh_row(services, i, now_ns);
+		services->hidden += services->rows[i].state == ROW_HIDDEN;
+		services->shown += services->rows[i].state == ROW_SHOWN;
+	}
+	for (uint32_t i = 1; i < services->slot_count; i++)
+		refresh_slot(services, i, now_ns);
+}
+
+int services_place(const struct services *services, uint32_t row)
+{
+	if (row >= services->row_count)
+		return -1;
+	if (services->rows[row].state != ROW_SHOWN)
+		return services->rows[SERVICE_OTHER].place;
+	return services->rows[row].place;
+}
+
+int services_slot_place(const struct services *services, uint32_t slot)
+{
+	return slot < services->slot_count ? services->slots[slot].place : -1;
+}
+
+void services_notable(struct services *services, uint32_t row)
+{
+	if (row < services->row_count)
+		services->rows[row].notable = true;
+}
+
+void services_done(struct services *services)
+{
+	if (services->object.bpf) {
+		unmap_rows(services, "services", services->kernel_rows);
+		unmap_rows(services, "process_labels", services->kernel_labels);
+	}
+	object_done(&services->object);
+	free(services->rows);
+	free(services->slots);
+	free(services->pids);
+	free(services->readers);
+	subjects_done(&services->subjects);
+	pthread_mutex_destroy(&services->lock);
+	*services = (struct services){ 0 };
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef EBPF_SERVICE_H
+#define EBPF_SERVICE_H
+
+#include "config.h"
+#include "message.h"
+#include "object.h"
+#include "subject.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct service;
+struct service_news;
+struct process_label;
+
+/* Where a row of the kernel's `services` is in its life. */
+enum row_state {
+	ROW_FREE,    /* in the kernel's queue */
+	ROW_HIDDEN,  /* a command name that counts under "other" */
+	ROW_SHOWN,   /* has series of its own */
+	ROW_RETIRED, /* its name is taken away, waits until all have read it */
+};
+
+struct row {
+	enum row_state state;
+	int place;          /* of its subject */
+	bool fixed;         /* not of a command name: never retired */
+	bool notable;       /* used much of something in the last interval */
+	uint64_t since_ns;  /* of this state */
+	uint64_t absent_ns; /* since when no process is alive, 0: some are */
+};
+
+/* A per-process row. */
+struct slot {
+	int place; /* of its subject, -1: free */
+	uint64_t start_ns;
+	uint64_t ended_ns;
+};
+
+/* The services of this machine: the service object, the rows, and whose series
+ * they are. Tables of all probes read through it, with the lock held. */
+struct services {
+	pthread_mutex_t lock;
+	const struct config *config;
+	struct object object;
+	struct service *kernel_rows;         /* the mapping of `services` */
+	struct process_label *kernel_labels; /* the mapping of `process_labels` */
+	struct row *rows;
+	uint32_t row_count;
+	struct slot *slots;
+	uint32_t slot_count;
+	struct subjects subjects;
+	uint64_t interval_ns;
+	struct service_news *news;
+	uint64_t fresh_seen; /* of news->fresh */
+	uint32_t *pids;      /* what the pid files named last, one after the other */
+	unsigned hidden;     /* names under "other" now */
+	unsigned shown;      /* services with series of their own now */
+	struct reader {
+		uint64_t read_ns; /* when a probe last read its tables */
+		bool used;
+	} *readers;
+	size_t reader_count;
+};
+
+/* Opens, loads and attaches the service object of config->object_dir; meets
+ * the processes that run. interval_s is the plugin's. */
+int services_open(struct services *services, const struct config *config, double interval_s,
+		  struct error *error);
+
+/* Hands the maps that the objects share to a probe's object, before load. */
+int services_share(const struct services *services, struct object *object, struct error *error);
+
+/* A probe that will read tables by service; a number for services_read. */
+int services_add_reader(struct services *services);
+void services_remove_reader(struct services *services, int reader);
+
+/* Brings names, rows and processes up to date; now_ns of CLOCK_BOOTTIME. To be
+ * called with the lock held, as all below. */
+void services_refresh(struct services *services, uint64_t now_ns);
+
+/* The reader has read all rows at this time. */
+void services_read(struct services *services, int reader, uint64_t now_ns);
+
+/* The place of the subject that a row's growth belongs to, -1: to none. */
+int services_place(const struct services *services, uint32_t row);
+int services_slot_place(const struct services *services, uint32_t slot);
+
+/* A row has used much of something. */
+void services_notable(struct services *services, uint32_t row);
+
+void services_done(struct services *services);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef EBPF_STATS_H
+#define EBPF_STATS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define MOMENTS_CELLS 5 /* struct moments: count, sum, three limbs of squares */
+
+struct moments_summary {
+	double mean;
+	double variance; /* of the population, in squares of the unit */
+	double cv;       /* standard deviation / mean, no unit */
+};
+
+/* What was added to a struct moments between two readings: the differences of
+ * its cells. All NAN if nothing was. Mean of squares less square of the mean,
+ * which is equation 2 of the request-metrics paper. */
+struct moments_summary moments_summarise(const uint64_t cells[MOMENTS_CELLS]);
+
+/* How many values a histogram holds. */
+uint64_t hist_count(const uint64_t *buckets, size_t count);
+
+/* Mean by the middles of the buckets; NAN if empty. */
+double hist_mean(const uint64_t *buckets, size_t count);
+
+/* The value that `percent` (0-100) of the values do not exceed, interpolated
+ * within its bucket: at most 6.25 % and on average 1.6 % off; NAN if empty. */
+double hist_percentile(const uint64_t *buckets, size_t count, double percent);
+
+#endif

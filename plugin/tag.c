@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The text of a METRIC tag: TYPE[-INSTANCE][:SOURCE] and words.
+ */
+#include "schema.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SPACE " \t"
+
+/* Copies length bytes of text to a place of size bytes; false: too long. */
+static bool copy(char *to, size_t size, const char *text, size_t length)
+{
+	if (length >= size)
+		return false;
+	memcpy(to, text, length);
+	to[length] = '\0';
+	return true;
+}
+
+static bool parse_identifier(const char *word, size_t length, struct tag *tag)
+{
+	size_t type = strcspn(word, "-: \t"), instance = 0, source = 0;
+	const char *rest = word + type;
+
+	if (type == 0 || !copy(tag->type, sizeof(tag->type), word, type))
+		return false;
+	if (*rest == '-') {
+		instance = strcspn(++rest, ": \t");
+		if (instance == 0 || memchr(rest, '/', instance) ||
+		    !copy(tag->instance, sizeof(tag->instance), rest, instance))
+			return false;
+		rest += instance;
+	}
+	if (*rest == ':') {
+		source = strcspn(++rest, ": \t");
+		if (source == 0 || !copy(tag->source, sizeof(tag->source), rest, source))
+			return false;
+		rest += source;
+	}
+	return rest == word + length;
+}
+
+/* A positive decimal number; text moves behind it. */
+static bool parse_number(const char **text, uint64_t *ret_number)
+{
+	char *end;
+	uint64_t n;
+
+	if (**text < '0' || **text > '9')
+		return false;
+	errno = 0;
+	n = strtoull(*text, &end, 10);
+	if (errno || n == 0)
+		return false;
+	*text = end;
+	*ret_number = n;
+	return true;
+}
+
+static bool parse_word(const char *word, size_t length, struct tag *tag)
+{
+	const char *at;
+
+	if (length == 4 && strncmp(word, "rate", 4) == 0) {
+		tag->rate = true;
+		return true;
+	}
+	if (strncmp(word, "scale=", 6) == 0) {
+		at = word + 6;
+		return parse_number(&at, &tag->numerator) && *at++ == '/' &&
+		       parse_number(&at, &tag->denominator) && at == word + length;
+	}
+	if (strncmp(word, "notable=", 8) == 0) {
+		at = word + 8;
+		return parse_number(&at, &tag->notable) && at == word + length;
+	}
+	return false;
+}
+
+int tag_parse(const char *text, struct tag *ret_tag, struct error *error)
+{
+	struct tag tag = { .numerator = 1, .denominator = 1 };
+	const char *word = text + strspn(text, SPACE);
+	size_t length = strcspn(word, SPACE);
+
+	if (!parse_identifier(word, length, &tag))
+		return error_set(error, -EINVAL,
+				 "\"%.*s\" is not TYPE[-INSTANCE][:SOURCE]", (int)length, word);
+	for (word += length; word += strspn(word, SPACE), *word; word += length) {
+		length = strcspn(word, SPACE);
+		if (!parse_word(word, length, &tag))
+			return error_set(error, -EINVAL,
+					 "unknown word \"%.*s\" (rate, scale=A/B or notable=N)",
+					 (int)length, word);
+	}
+	*ret_tag = tag;
+	return 0;
+}
