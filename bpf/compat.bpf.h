@@ -55,25 +55,34 @@ struct mm_struct___v6_1 {
 	struct mm_rss_stat rss_stat;
 } __attribute__((preserve_access_index));
 
-/* Pages of one kind, exact: the shared count alone is off by up to the batch
- * of 32 pages or more on each CPU. */
+/* An index that the compiler does not know is not relocated: the kernel's
+ * element is larger than ours. */
+static struct percpu_counter *mm_percpu_counter(struct mm_struct *mm, u32 kind)
+{
+	return (void *)mm + bpf_core_field_offset(struct mm_struct, rss_stat) +
+	       kind * bpf_core_type_size(struct percpu_counter);
+}
+
+/* Pages of one kind. The count that CPUs share is off by what each keeps for
+ * itself, up to all of it on kernels that sum up only on demand. */
 static s64 mm_counter(struct mm_struct *mm, u32 kind)
 {
+	struct mm_struct___v6_1 *old = (void *)mm;
+	struct percpu_counter *counter;
+	void *parts;
 	s64 pages;
-	void *counters;
 
 	if (!mm_counters_percpu()) {
-		struct mm_struct___v6_1 *old = (void *)mm;
-
-		pages = BPF_CORE_READ(old, rss_stat.count[kind].counter);
+		bpf_core_read(&pages, sizeof(pages), (s64 *)&old->rss_stat + kind);
 		return pages > 0 ? pages : 0;
 	}
-	pages = BPF_CORE_READ(mm, rss_stat[kind].count);
-	counters = BPF_CORE_READ(mm, rss_stat[kind].counters);
+	counter = mm_percpu_counter(mm, kind);
+	pages = BPF_CORE_READ(counter, count);
+	parts = BPF_CORE_READ(counter, counters);
 	for (u32 cpu = 0; cpu < cpus_possible && cpu < CPUS_MAX; cpu++) {
 		s32 part = 0;
 
-		bpf_probe_read_kernel(&part, sizeof(part), counters + percpu_offset[cpu]);
+		bpf_probe_read_kernel(&part, sizeof(part), parts + percpu_offset[cpu]);
 		pages += part;
 	}
 	return pages > 0 ? pages : 0;

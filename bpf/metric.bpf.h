@@ -38,6 +38,9 @@
  * the order of their numbers and keeps the first that loads and attaches;
  * programs without a tier belong to all of them.
  *
+ * OPTION(NAME) on a program: it is loaded only where the Probe block says
+ * Option "NAME". For what costs something at every event of a busy hook.
+ *
  * Variables that the engine knows in every object:
  *   const volatile u32 service_rows, process_rows_max, cpus_possible;
  *                         set before load
@@ -54,6 +57,7 @@
 
 #define METRIC(text) __attribute__((btf_decl_tag("metric:" text)))
 #define SUBJECT(text) __attribute__((btf_decl_tag("subject:" text)))
+#define OPTION(name) __attribute__((btf_decl_tag("option:" name)))
 #define TIER(number) __attribute__((btf_decl_tag("tier:" #number)))
 
 /* Sum of squares in limbs of 32 bits, each in its own counter: no carry, so

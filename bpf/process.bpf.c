@@ -11,9 +11,11 @@
  * state), sched_process_exit (the peak of the memory; whose thread it is),
  * sched_process_exec and task_rename (a process that changes its service).
  * They are hooked after those of the service object and so run after them.
+ * Option "exact_peak": tp_btf rss_stat, at every page fault.
  *
  * Limits: RSS that rises and falls between two readings shows as a peak where
- * it was a new maximum of that process (the kernel keeps one high-water mark).
+ * it was a new maximum of that process (the kernel keeps one high-water mark);
+ * with exact_peak always, to within 16 changes of its size.
  */
 #include "compat.bpf.h"
 #include "service.bpf.h"
@@ -101,12 +103,13 @@ struct account {
 	u64 seen_ns;
 	u64 rss;      /* pages at the last reading */
 	u64 hiwater;  /* pages, the kernel's mark then */
+	u64 spike;    /* pages, highest since then; with exact_peak */
 	u64 maxrss;   /* pages, at exec: of what ran before in this process */
-	u64 mm;       /* which address space the three are of */
+	u64 mm;       /* which address space these are of */
 	u32 row;
 	u32 started;  /* counted as started, in `row` */
 	u32 busy;
-	u32 pad;
+	u32 changes; /* of its memory; with exact_peak */
 };
 
 struct {
@@ -364,6 +367,9 @@ static void walk_memory(struct task_struct *leader, struct account *a,
 	peak = rss > a->rss ? rss : a->rss;
 	if (hiwater > a->hiwater && hiwater > peak)
 		peak = hiwater;
+	if (a->spike > peak)
+		peak = a->spike;
+	a->spike = 0;
 	a->hiwater = hiwater;
 	a->rss = rss;
 	gather(service, rss, mm->total_vm, swap, peak);
@@ -540,6 +546,26 @@ int BPF_PROG(process_exec, struct task_struct *task)
 	a = account(task, st->row);
 	if (a)
 		a->maxrss = task->signal->maxrss;
+	return 0;
+}
+
+/* Runs at every page fault; the sum over all CPUs is worth every 16th. */
+SEC("tp_btf/rss_stat")
+OPTION("exact_peak")
+int BPF_PROG(process_rss, struct mm_struct *mm)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct account *a;
+	u64 rss;
+
+	if (task->mm != mm)
+		return 0;
+	a = bpf_task_storage_get(&accounts, task->group_leader, NULL, 0);
+	if (!a || a->mm != (u64)mm || ++a->changes % 16)
+		return 0;
+	rss = rss_pages(mm);
+	if (rss > a->spike)
+		a->spike = rss;
 	return 0;
 }
 

@@ -227,6 +227,11 @@ static bool take_object(struct context *context, const oconfig_item_t *item)
 	return take_path(context, item, &context->probe->object);
 }
 
+static bool take_option(struct context *context, const oconfig_item_t *item)
+{
+	return take_string(context, item, &context->probe->options);
+}
+
 static bool take_object_dir(struct context *context, const oconfig_item_t *item)
 {
 	return take_path(context, item, &context->config->object_dir);
@@ -357,6 +362,7 @@ static bool take_probe(struct context *parent, const oconfig_item_t *block)
 		{ "Enable", take_enable },
 		{ "Interval", take_probe_interval },
 		{ "Object", take_object },
+		{ "Option", take_option },
 		{ NULL, NULL },
 	};
 	struct config *config = parent->config;
@@ -442,8 +448,10 @@ void config_done(struct config *config)
 	for (size_t i = 0; i < config->service_count; i++)
 		service_config_done(&config->services[i]);
 	free(config->services);
-	for (size_t i = 0; i < config->probe_count; i++)
+	for (size_t i = 0; i < config->probe_count; i++) {
+		strings_done(&config->probes[i].options);
 		free(config->probes[i].object);
+	}
 	free(config->probes);
 	free(config->object_dir);
 	*config = (struct config){ 0 };

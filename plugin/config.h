@@ -33,6 +33,7 @@ struct service_config {
 struct probe_config {
 	char name[CONFIG_NAME_MAX];
 	char *object; /* path, or NULL for the one in the object directory */
+	struct strings options; /* of the object: programs that are off without */
 	double interval_s; /* 0: the plugin's */
 	bool enable;
 };

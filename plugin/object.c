@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #define TIER_TAG "tier:"
+#define OPTION_TAG "option:"
 
 static pthread_mutex_t libbpf_lock = PTHREAD_MUTEX_INITIALIZER;
 static char libbpf_words[256];
@@ -179,8 +180,9 @@ void *object_variable(const struct object *object, const char *name, size_t size
 	return found == size ? at : NULL;
 }
 
-/* The tier of a program, by the tag on its function; 0: of all tiers. */
-static unsigned program_tier(const struct object *object, const struct bpf_program *program)
+/* The text of a tag on a program's function, behind its prefix; or NULL. */
+static const char *program_tag(const struct object *object, const struct bpf_program *program,
+			       const char *prefix)
 {
 	const struct btf *btf = bpf_object__btf(object->bpf);
 	uint32_t count = btf__type_cnt(btf);
@@ -194,11 +196,19 @@ static unsigned program_tier(const struct object *object, const struct bpf_progr
 			continue;
 		text = btf__name_by_offset(btf, tag->name_off);
 		func = btf__type_by_id(btf, tag->type);
-		if (strncmp(text, TIER_TAG, strlen(TIER_TAG)) == 0 && func && btf_is_func(func) &&
+		if (strncmp(text, prefix, strlen(prefix)) == 0 && func && btf_is_func(func) &&
 		    !strcmp(btf__name_by_offset(btf, func->name_off), bpf_program__name(program)))
-			return (unsigned)atoi(text + strlen(TIER_TAG));
+			return text + strlen(prefix);
 	}
-	return 0;
+	return NULL;
+}
+
+/* 0: of all tiers. */
+static unsigned program_tier(const struct object *object, const struct bpf_program *program)
+{
+	const char *tier = program_tag(object, program, TIER_TAG);
+
+	return tier ? (unsigned)atoi(tier) : 0;
 }
 
 unsigned object_tiers(const struct object *object)
@@ -215,17 +225,45 @@ unsigned object_tiers(const struct object *object)
 	return most;
 }
 
-void object_choose_tier(struct object *object, unsigned tier)
+static bool listed(const struct strings *list, const char *text)
+{
+	for (size_t i = 0; list && i < list->count; i++)
+		if (!strcmp(list->item[i], text))
+			return true;
+	return false;
+}
+
+static bool has_option(const struct object *object, const char *name)
 {
 	struct bpf_program *program;
 
 	bpf_object__for_each_program(program, object->bpf) {
+		const char *option = program_tag(object, program, OPTION_TAG);
+
+		if (option && !strcmp(option, name))
+			return true;
+	}
+	return false;
+}
+
+int object_choose(struct object *object, unsigned tier, const struct strings *options,
+		  struct error *error)
+{
+	struct bpf_program *program;
+
+	for (size_t i = 0; options && i < options->count; i++)
+		if (!has_option(object, options->item[i]))
+			return error_set(error, -ENOENT, "%s: it has no Option \"%s\"", object->name,
+					 options->item[i]);
+	bpf_object__for_each_program(program, object->bpf) {
+		const char *option = program_tag(object, program, OPTION_TAG);
 		unsigned of = program_tier(object, program);
 
-		if (of && of != tier)
+		if ((tier && of && of != tier) || (option && !listed(options, option)))
 			bpf_program__set_autoload(program, false);
 	}
 	object->tier = tier;
+	return 0;
 }
 
 int object_load(struct object *object, struct error *error)

@@ -2,6 +2,7 @@
 #ifndef EBPF_OBJECT_H
 #define EBPF_OBJECT_H
 
+#include "config.h"
 #include "message.h"
 
 #include <bpf/libbpf.h>
@@ -33,8 +34,10 @@ void *object_variable(const struct object *object, const char *name, size_t size
 /* The highest number of a TIER tag in the object, 0 without any. */
 unsigned object_tiers(const struct object *object);
 
-/* Programs of another tier than this one will not be loaded. */
-void object_choose_tier(struct object *object, unsigned tier);
+/* Programs of another tier, or of an option that is not in the list, will not
+ * be loaded. -ENOENT: the object has no such option. */
+int object_choose(struct object *object, unsigned tier, const struct strings *options,
+		  struct error *error);
 
 int object_load(struct object *object, struct error *error);
 int object_attach(struct object *object, struct error *error);

@@ -68,12 +68,14 @@ static void tables_done(struct probe *probe)
 static int open_tier(struct probe *probe, unsigned tier, struct error *error)
 {
 	struct error why;
+	const struct probe_config *block = config_probe(probe->config, probe->name);
 	int status = object_open(&probe->object, probe->name, probe->path, error);
 
 	if (status)
 		return status;
-	if (tier)
-		object_choose_tier(&probe->object, tier);
+	status = object_choose(&probe->object, tier, block ? &block->options : NULL, error);
+	if (status)
+		return status;
 	status = services_share(probe->services, &probe->object, error);
 	if (status)
 		return status;
