@@ -20,12 +20,12 @@ static inline __u32 hist_log2(__u64 value)
 {
 	__u32 power = 0;
 
-	if (value >> 32) { power += 32; value >>= 32; }
-	if (value >> 16) { power += 16; value >>= 16; }
-	if (value >> 8) { power += 8; value >>= 8; }
-	if (value >> 4) { power += 4; value >>= 4; }
-	if (value >> 2) { power += 2; value >>= 2; }
-	return power + (value >> 1);
+	for (__u32 step = 32; step; step /= 2)
+		if (value >> step) {
+			power += step;
+			value >>= step;
+		}
+	return power;
 }
 
 static inline __u32 hist_index(__u64 value)

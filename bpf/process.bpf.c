@@ -52,7 +52,7 @@ struct process_row {
 
 	/* What the walk gathers; it appears above when the walk is complete. */
 	struct {
-		u64 user_ns;   /* never lowered: the sum of all that was added */
+		u64 user_ns; /* never lowered: the sum of all that was added */
 		u64 system_ns;
 		u64 processes;
 		u64 threads;
@@ -101,13 +101,13 @@ struct counters {
 struct account {
 	struct counters added;
 	u64 seen_ns;
-	u64 rss;      /* pages at the last reading */
-	u64 hiwater;  /* pages, the kernel's mark then */
-	u64 spike;    /* pages, highest since then; with exact_peak */
-	u64 maxrss;   /* pages, at exec: of what ran before in this process */
-	u64 mm;       /* which address space these are of */
+	u64 rss;     /* pages at the last reading */
+	u64 hiwater; /* pages, the kernel's mark then */
+	u64 spike;   /* pages, highest since then; with exact_peak */
+	u64 maxrss;  /* pages, at exec: of what ran before in this process */
+	u64 mm;      /* which address space these are of */
 	u32 row;
-	u32 started;  /* counted as started, in `row` */
+	u32 started; /* counted as started, in `row` */
 	u32 busy;
 	u32 changes; /* of its memory; with exact_peak */
 };
@@ -119,10 +119,10 @@ struct {
 	__type(value, struct account);
 } accounts SEC(".maps");
 
-static u64 since_ns;    /* the first walk: what ran before counts from there */
-static u64 walk_ns;     /* when this walk began */
-static u64 walk_clock;  /* and by the scheduler's clock */
-static u64 elapsed_ns;  /* since the walk before */
+static u64 since_ns;     /* the first walk: what ran before counts from there */
+static u64 walk_ns;      /* when this walk began */
+static u64 walk_clock;   /* and by the scheduler's clock */
+static u64 elapsed_ns;   /* since the walk before */
 static bool exit_has_mm; /* seen at an exit: the address space is still there */
 static bool exit_has_no_mm;
 
@@ -345,8 +345,8 @@ static void gather(struct process_row *row, u64 rss, u64 vm, u64 swap, u64 peak)
 
 /* Memory of a process, by its leader. The kernel's high-water mark tells of
  * the interval only if it has risen within it. */
-static void walk_memory(struct task_struct *leader, struct account *a,
-			struct process_row *service, struct process_row *own)
+static void walk_memory(struct task_struct *leader, struct account *a, struct process_row *service,
+			struct process_row *own)
 {
 	struct mm_struct *mm = leader->mm;
 	u64 rss, swap, hiwater, peak;

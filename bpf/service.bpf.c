@@ -103,7 +103,6 @@ static u32 claim(const struct service_name *name)
 	return known ? *known : SERVICE_OTHER;
 }
 
-
 /* The lowest row that a rule gives one of the directories on the way down, or 0. */
 static u32 match_cgroup(struct task_struct *task)
 {

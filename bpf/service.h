@@ -9,8 +9,8 @@
 
 #include <linux/types.h>
 
-#define SERVICE_NAME_LEN 16   /* of a command name, as TASK_COMM_LEN */
-#define CGROUP_NAME_LEN 124   /* of one directory of a cgroup's path */
+#define SERVICE_NAME_LEN 16 /* of a command name, as TASK_COMM_LEN */
+#define CGROUP_NAME_LEN 124 /* of one directory of a cgroup's path */
 #define CGROUP_DEPTH_MAX 16
 
 /* Fixed rows; configured services follow, command names come last. */

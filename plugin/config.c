@@ -128,7 +128,8 @@ static bool take_command(struct context *context, const oconfig_item_t *item)
 	if (strlen(list->item[list->count - 1]) > COMMAND_MAX) {
 		message(LOG_NOTICE,
 			"%s, option Process \"%s\": the kernel keeps %d bytes of a command name, "
-			"comparing those", context->block, list->item[list->count - 1], COMMAND_MAX);
+			"comparing those",
+			context->block, list->item[list->count - 1], COMMAND_MAX);
 		list->item[list->count - 1][COMMAND_MAX] = '\0';
 	}
 	return true;
@@ -270,7 +271,8 @@ static bool take_percentile(struct context *context, const oconfig_item_t *item)
 	for (int i = 0; i < item->values_num; i++) {
 		const oconfig_value_t *v = &item->values[i];
 
-		if (v->type != OCONFIG_TYPE_NUMBER || !(v->value.number > 0 && v->value.number < 100))
+		if (v->type != OCONFIG_TYPE_NUMBER ||
+		    !(v->value.number > 0 && v->value.number < 100))
 			return mistake(context, item, "wants numbers above 0 and below 100");
 	}
 	for (int i = 0; i < item->values_num; i++)
@@ -317,9 +319,12 @@ static const char *block_name(struct context *context, const oconfig_item_t *blo
 static bool take_service(struct context *parent, const oconfig_item_t *block)
 {
 	static const struct option options[] = {
-		{ "Process", take_command },       { "ProcessMatch", take_match },
-		{ "Cgroup", take_cgroup },         { "PidFile", take_pid_file },
-		{ "PerProcess", take_per_process }, { "TopN", take_top_n },
+		{ "Process", take_command },
+		{ "ProcessMatch", take_match },
+		{ "Cgroup", take_cgroup },
+		{ "PidFile", take_pid_file },
+		{ "PerProcess", take_per_process },
+		{ "TopN", take_top_n },
 		{ NULL, NULL },
 	};
 	struct config *config = parent->config;
@@ -348,12 +353,14 @@ static bool take_service(struct context *parent, const oconfig_item_t *block)
 	take_options(&context, block, options);
 	parent->mistakes += context.mistakes;
 	if (service->commands.count + service->match_count + service->cgroups.count +
-	    service->pid_files.count > 0)
+		    service->pid_files.count >
+	    0)
 		return true;
 	service_config_done(service);
 	config->service_count--;
-	return mistake(parent, block,
-		       "has no valid Process, ProcessMatch, Cgroup or PidFile, so no process is in it");
+	return mistake(
+		parent, block,
+		"has no valid Process, ProcessMatch, Cgroup or PidFile, so no process is in it");
 }
 
 static bool take_probe(struct context *parent, const oconfig_item_t *block)
@@ -399,10 +406,14 @@ int config_init(struct config *config, const char *object_dir)
 unsigned config_read(struct config *config, const struct oconfig_item_s *block)
 {
 	static const struct option options[] = {
-		{ "ObjectDirectory", take_object_dir }, { "Interval", take_interval },
-		{ "MaxServices", take_max_services },   { "CommandNames", take_command_names },
-		{ "Percentile", take_percentile },      { "Buckets", take_buckets },
-		{ "Service", take_service },            { "Probe", take_probe },
+		{ "ObjectDirectory", take_object_dir },
+		{ "Interval", take_interval },
+		{ "MaxServices", take_max_services },
+		{ "CommandNames", take_command_names },
+		{ "Percentile", take_percentile },
+		{ "Buckets", take_buckets },
+		{ "Service", take_service },
+		{ "Probe", take_probe },
 		{ NULL, NULL },
 	};
 	struct context context = { .config = config, .block = "<Plugin ebpf>" };

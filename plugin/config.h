@@ -9,9 +9,9 @@
 /* Own name: "config.h" without a path is collectd's. */
 struct oconfig_item_s;
 
-#define CONFIG_NAME_MAX 64      /* of a service or probe, with the NUL */
+#define CONFIG_NAME_MAX 64 /* of a service or probe, with the NUL */
 #define CONFIG_PERCENTILES_MAX 16
-#define CONFIG_SERVICES_MAX 512 /* Service blocks */
+#define CONFIG_SERVICES_MAX 512  /* Service blocks */
 #define CONFIG_MAX_SERVICES 4096 /* rows for command names */
 
 struct strings {
@@ -21,8 +21,8 @@ struct strings {
 
 struct service_config {
 	char name[CONFIG_NAME_MAX];
-	struct strings commands;   /* exact, as the kernel keeps them: 15 bytes */
-	struct strings cgroups;    /* path below the cgroup2 root, no slash at either end */
+	struct strings commands; /* exact, as the kernel keeps them: 15 bytes */
+	struct strings cgroups;  /* path below the cgroup2 root, no slash at either end */
 	struct strings pid_files;
 	regex_t *matches;
 	size_t match_count;
@@ -32,9 +32,9 @@ struct service_config {
 
 struct probe_config {
 	char name[CONFIG_NAME_MAX];
-	char *object; /* path, or NULL for the one in the object directory */
+	char *object;           /* path, or NULL for the one in the object directory */
 	struct strings options; /* of the object: programs that are off without */
-	double interval_s; /* 0: the plugin's */
+	double interval_s;      /* 0: the plugin's */
 	bool enable;
 };
 

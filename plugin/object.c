@@ -79,8 +79,8 @@ static int failed(const struct object *object, struct error *error, int code, co
 
 	libbpf_strerror(code, why, sizeof(why));
 	return error_set(error, code, "%s: cannot %s: %s%s%s%s; %s", object->name, step, why,
-			 libbpf_words[0] ? " (" : "", libbpf_words,
-			 libbpf_words[0] ? ")" : "", remedy(code));
+			 libbpf_words[0] ? " (" : "", libbpf_words, libbpf_words[0] ? ")" : "",
+			 remedy(code));
 }
 
 int object_open(struct object *object, const char *name, const char *path, struct error *error)
@@ -90,7 +90,8 @@ int object_open(struct object *object, const char *name, const char *path, struc
 	*object = (struct object){ 0 };
 	snprintf(object->name, sizeof(object->name), "%s", name);
 	if (access(path, R_OK) != 0)
-		return error_set(error, -errno, "%s: cannot read %s: %s; set ObjectDirectory or "
+		return error_set(error, -errno,
+				 "%s: cannot read %s: %s; set ObjectDirectory or "
 				 "Object to where the BPF objects are installed",
 				 name, path, strerror(errno));
 	libbpf_enter();
@@ -118,7 +119,8 @@ static void *variable_in(const struct object *object, const struct btf *btf,
 	const char *name = btf__name_by_offset(btf, section->name_off);
 	struct bpf_map *map;
 
-	bpf_object__for_each_map(map, object->bpf) {
+	bpf_object__for_each_map(map, object->bpf)
+	{
 		const char *map_name = bpf_map__name(map);
 		const char *dot = strchr(map_name, '.');
 		size_t size;
@@ -216,7 +218,8 @@ unsigned object_tiers(const struct object *object)
 	struct bpf_program *program;
 	unsigned most = 0;
 
-	bpf_object__for_each_program(program, object->bpf) {
+	bpf_object__for_each_program(program, object->bpf)
+	{
 		unsigned tier = program_tier(object, program);
 
 		if (tier > most)
@@ -237,7 +240,8 @@ static bool has_option(const struct object *object, const char *name)
 {
 	struct bpf_program *program;
 
-	bpf_object__for_each_program(program, object->bpf) {
+	bpf_object__for_each_program(program, object->bpf)
+	{
 		const char *option = program_tag(object, program, OPTION_TAG);
 
 		if (option && !strcmp(option, name))
@@ -253,9 +257,10 @@ int object_choose(struct object *object, unsigned tier, const struct strings *op
 
 	for (size_t i = 0; options && i < options->count; i++)
 		if (!has_option(object, options->item[i]))
-			return error_set(error, -ENOENT, "%s: it has no Option \"%s\"", object->name,
-					 options->item[i]);
-	bpf_object__for_each_program(program, object->bpf) {
+			return error_set(error, -ENOENT, "%s: it has no Option \"%s\"",
+					 object->name, options->item[i]);
+	bpf_object__for_each_program(program, object->bpf)
+	{
 		const char *option = program_tag(object, program, OPTION_TAG);
 		unsigned of = program_tier(object, program);
 
@@ -311,13 +316,13 @@ int object_attach(struct object *object, struct error *error)
 	struct bpf_program *program;
 	size_t programs = 0;
 
-	bpf_object__for_each_program(program, object->bpf)
-		programs++;
+	bpf_object__for_each_program(program, object->bpf) programs++;
 	object->links = calloc(programs + 1, sizeof(*object->links));
 	object->walks = calloc(programs + 1, sizeof(*object->walks));
 	if (!object->links || !object->walks)
 		return error_set(error, -ENOMEM, "%s: no memory", object->name);
-	bpf_object__for_each_program(program, object->bpf) {
+	bpf_object__for_each_program(program, object->bpf)
+	{
 		int status = 0;
 
 		if (bpf_program__autoload(program))
@@ -404,9 +409,9 @@ uint64_t object_memory(const struct object *object, const struct object *owner)
 	uint64_t bytes = 0;
 	struct bpf_map *map;
 
-	bpf_object__for_each_map(map, object->bpf)
-		if (bpf_map__fd(map) >= 0 && !owns(owner, bpf_map__name(map)))
-			bytes += map_memory(bpf_map__fd(map));
+	bpf_object__for_each_map(map, object->bpf) if (bpf_map__fd(map) >= 0 &&
+						       !owns(owner, bpf_map__name(map))) bytes +=
+		map_memory(bpf_map__fd(map));
 	return bytes;
 }
 

@@ -19,9 +19,10 @@ static int find_tables(struct probe *probe, struct error *error)
 	const struct btf *btf = bpf_object__btf(probe->object.bpf);
 	struct bpf_map *map;
 
-	bpf_object__for_each_map(map, probe->object.bpf) {
-		struct table *grown = reallocarray(probe->tables, probe->table_count + 1,
-						   sizeof(*grown));
+	bpf_object__for_each_map(map, probe->object.bpf)
+	{
+		struct table *grown =
+			reallocarray(probe->tables, probe->table_count + 1, sizeof(*grown));
 		struct table *table;
 		int status;
 
@@ -52,8 +53,10 @@ static int check_not_empty(const struct probe *probe, struct error *error)
 {
 	if (probe->table_count)
 		return 0;
-	return error_set(error, -ENOENT, "%s: no map of %s has METRIC tags, so there is nothing "
-			 "to read; see bpf/metric.bpf.h", probe->name, probe->path);
+	return error_set(error, -ENOENT,
+			 "%s: no map of %s has METRIC tags, so there is nothing "
+			 "to read; see bpf/metric.bpf.h",
+			 probe->name, probe->path);
 }
 
 static void tables_done(struct probe *probe)
@@ -99,7 +102,8 @@ static int open_object(struct probe *probe, struct error *error)
 		struct error before = *error;
 
 		if (tier > 1)
-			message(LOG_NOTICE, "probe %s: tier %u is not to be had: %s; trying tier %u",
+			message(LOG_NOTICE,
+				"probe %s: tier %u is not to be had: %s; trying tier %u",
 				probe->name, tier - 1, before.text, tier);
 		/* The object itself says how many there are: tier 0 only looks. */
 		if (tier == 0) {
@@ -132,7 +136,10 @@ int probe_open(struct probe *probe, const char *name, const char *path, double i
 	int status;
 
 	*probe = (struct probe){
-		.config = config, .services = services, .interval_s = interval_s, .reader = -1,
+		.config = config,
+		.services = services,
+		.interval_s = interval_s,
+		.reader = -1,
 	};
 	strncpy(probe->name, name, sizeof(probe->name) - 1);
 	probe->path = strdup(path);

@@ -48,7 +48,8 @@ int rules_prepare(const struct config *config, struct object *object, struct err
 	if (status == 0)
 		status = bpf_map__set_max_entries(map_named(object, "service_cgroups"), steps);
 	return status ? error_set(error, status, "services: cannot size the rules: %s",
-				  strerror(-status)) : 0;
+				  strerror(-status))
+		      : 0;
 }
 
 static int add_command(struct bpf_map *names, const char *command, uint32_t row)
@@ -103,8 +104,10 @@ int rules_fill(const struct config *config, struct object *object, struct error 
 		for (size_t j = 0; j < s->cgroups.count && status == 0; j++)
 			status = add_cgroup(steps, s->cgroups.item[j], row, &last_node);
 	}
-	return status ? error_set(error, status, "services: cannot hand the rules to the kernel: %s",
-				  strerror(-status)) : 0;
+	return status ? error_set(error, status,
+				  "services: cannot hand the rules to the kernel: %s",
+				  strerror(-status))
+		      : 0;
 }
 
 bool rules_need_proc(const struct config *config)

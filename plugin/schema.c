@@ -77,7 +77,8 @@ static int column_shape(const struct reader *r, const char *member, const struct
 		column->cells = HIST_BUCKETS;
 		return 0;
 	}
-	return bad(r, member, "is neither an integer, nor the struct moments or struct hist of "
+	return bad(r, member,
+		   "is neither an integer, nor the struct moments or struct hist of "
 		   "metric.bpf.h");
 }
 
@@ -88,18 +89,25 @@ static int column_source(const struct reader *r, const char *member, const struc
 	size_t i = 0;
 
 	if (tag->source[0] == '\0' && type->source_count > 1)
-		return error_set(r->error, -EINVAL, "map %s, member %s: type %s has %zu data "
-				 "sources, name one: %s:%s", r->map, member, tag->type,
-				 type->source_count, tag->type, type->source[0].name);
-	while (tag->source[0] && i < type->source_count && strcmp(type->source[i].name, tag->source))
+		return error_set(r->error, -EINVAL,
+				 "map %s, member %s: type %s has %zu data "
+				 "sources, name one: %s:%s",
+				 r->map, member, tag->type, type->source_count, tag->type,
+				 type->source[0].name);
+	while (tag->source[0] && i < type->source_count &&
+	       strcmp(type->source[i].name, tag->source))
 		i++;
 	if (i == type->source_count)
-		return error_set(r->error, -EINVAL, "map %s, member %s: type %s has no data source "
-				 "\"%s\"", r->map, member, tag->type, tag->source);
+		return error_set(r->error, -EINVAL,
+				 "map %s, member %s: type %s has no data source "
+				 "\"%s\"",
+				 r->map, member, tag->type, tag->source);
 	column->ds = type->source[i].kind;
 	if (column->ds != SOURCE_GAUGE && (tag->rate || column->kind != COLUMN_INTEGER))
-		return error_set(r->error, -EINVAL, "map %s, member %s: type %s is not a GAUGE, "
-				 "which rates, moments and histograms need", r->map, member, tag->type);
+		return error_set(r->error, -EINVAL,
+				 "map %s, member %s: type %s is not a GAUGE, "
+				 "which rates, moments and histograms need",
+				 r->map, member, tag->type);
 	return 0;
 }
 
@@ -127,8 +135,10 @@ static int column_read(const struct reader *r, const char *member, const char *t
 		return bad(r, member, "lies outside of the row");
 	status = r->lookup(column.tag.type, &known);
 	if (status)
-		return error_set(r->error, status, "map %s, member %s: collectd's types.db has no "
-				 "type \"%s\"", r->map, member, column.tag.type);
+		return error_set(r->error, status,
+				 "map %s, member %s: collectd's types.db has no "
+				 "type \"%s\"",
+				 r->map, member, column.tag.type);
 	status = column_source(r, member, &known, &column);
 	if (status)
 		return status;
@@ -162,14 +172,16 @@ static int find_source(const struct reader *r, const struct tag *of, const char 
 			continue;
 		if (found)
 			return error_set(r->error, -EINVAL, "map %s: two members are %s%s%s:%s",
-					 r->map, of->type, of->instance[0] ? "-" : "",
-					 of->instance, source);
+					 r->map, of->type, of->instance[0] ? "-" : "", of->instance,
+					 source);
 		found = i + 1;
 	}
 	if (!found)
-		return error_set(r->error, -EINVAL, "map %s: no member is %s%s%s:%s, and collectd "
-				 "takes all data sources of a type together", r->map, of->type,
-				 of->instance[0] ? "-" : "", of->instance, source);
+		return error_set(r->error, -EINVAL,
+				 "map %s: no member is %s%s%s:%s, and collectd "
+				 "takes all data sources of a type together",
+				 r->map, of->type, of->instance[0] ? "-" : "", of->instance,
+				 source);
 	*ret_column = found - 1;
 	return 0;
 }
@@ -258,7 +270,11 @@ int schema_read(struct schema *schema, const struct btf *btf, const char *map, u
 	int row_id = btf__resolve_type(btf, value_type);
 	const struct btf_type *row = row_id < 0 ? NULL : btf__type_by_id(btf, (uint32_t)row_id);
 	struct reader reader = {
-		.schema = schema, .btf = btf, .map = map, .lookup = lookup, .error = error,
+		.schema = schema,
+		.btf = btf,
+		.map = map,
+		.lookup = lookup,
+		.error = error,
 	};
 	int status;
 
@@ -299,8 +315,10 @@ int schema_subject(const struct btf *btf, const char *map, enum subject_kind *re
 		else if (!strcmp(text, "process"))
 			*ret_subject = SUBJECT_PROCESS;
 		else
-			return error_set(error, -EINVAL, "map %s: unknown subject \"%s\" (service "
-					 "or process)", map, text);
+			return error_set(error, -EINVAL,
+					 "map %s: unknown subject \"%s\" (service "
+					 "or process)",
+					 map, text);
 	}
 	return 0;
 }

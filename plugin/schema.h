@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SCHEMA_TEXT_MAX 128   /* collectd's DATA_MAX_NAME_LEN */
-#define SCHEMA_SOURCES_MAX 8  /* data sources of one type */
+#define SCHEMA_TEXT_MAX 128  /* collectd's DATA_MAX_NAME_LEN */
+#define SCHEMA_SOURCES_MAX 8 /* data sources of one type */
 
 enum source_kind { SOURCE_COUNTER, SOURCE_GAUGE, SOURCE_DERIVE, SOURCE_ABSOLUTE };
 

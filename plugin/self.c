@@ -35,7 +35,8 @@ static void add_programs(struct runs *runs, const struct object *object)
 {
 	struct bpf_program *program;
 
-	bpf_object__for_each_program(program, object->bpf) {
+	bpf_object__for_each_program(program, object->bpf)
+	{
 		struct run *grown;
 
 		if (bpf_program__fd(program) < 0)
@@ -45,7 +46,8 @@ static void add_programs(struct runs *runs, const struct object *object)
 			return;
 		runs->run = grown;
 		grown[runs->count++] = (struct run){
-			.name = bpf_program__name(program), .fd = bpf_program__fd(program),
+			.name = bpf_program__name(program),
+			.fd = bpf_program__fd(program),
 		};
 	}
 }

@@ -76,12 +76,15 @@ static int prepare(struct services *services, struct error *error)
 	object_set(&services->object, "command_names", names);
 	object_set(&services->object, "service_rows", services->row_count);
 	status = bpf_map__set_max_entries(map_named(services, "services"), services->row_count);
-	status = status ?: bpf_map__set_max_entries(map_named(services, "service_free"),
-						    free_rows + 1);
-	status = status ?: bpf_map__set_max_entries(map_named(services, "process_labels"),
-						    services->slot_count);
-	status = status ?: bpf_map__set_max_entries(map_named(services, "process_free"),
-						    services->slot_count);
+	status = status
+			 ?: bpf_map__set_max_entries(map_named(services, "service_free"),
+						     free_rows + 1);
+	status = status
+			 ?: bpf_map__set_max_entries(map_named(services, "process_labels"),
+						     services->slot_count);
+	status = status
+			 ?: bpf_map__set_max_entries(map_named(services, "process_free"),
+						     services->slot_count);
 	if (status)
 		return error_set(error, status, "services: cannot size the maps: %s",
 				 strerror(-status));
@@ -134,8 +137,8 @@ static int start(struct services *services, struct error *error)
 		return status;
 	services->kernel_rows = map_rows(services, "services");
 	services->kernel_labels = map_rows(services, "process_labels");
-	services->news = object_variable(&services->object, "service_news",
-					 sizeof(*services->news));
+	services->news =
+		object_variable(&services->object, "service_news", sizeof(*services->news));
 	if (!services->kernel_rows || !services->kernel_labels || !services->news)
 		return error_set(error, -errno, "services: cannot map the rows: %s",
 				 strerror(errno));
@@ -179,13 +182,15 @@ int services_share(const struct services *services, struct object *object, struc
 {
 	struct bpf_map *map;
 
-	bpf_object__for_each_map(map, object->bpf) {
+	bpf_object__for_each_map(map, object->bpf)
+	{
 		const char *name = bpf_map__name(map);
 		const struct bpf_map *ours = map_named(services, name);
 		int status = ours ? bpf_map__reuse_fd(map, bpf_map__fd(ours)) : 0;
 
 		if (status)
-			return error_set(error, status, "%s: cannot share the map %s: %s; was the "
+			return error_set(error, status,
+					 "%s: cannot share the map %s: %s; was the "
 					 "object made for this version of the plugin?",
 					 object->name, name, strerror(-status));
 	}
@@ -296,7 +301,8 @@ static void refresh_row(struct services *services, uint32_t i, uint64_t now_ns)
 		promote(services, i);
 	else if (row->state == ROW_HIDDEN && !alive && old)
 		retire(services, i, now_ns);
-	else if (row->state == ROW_RETIRED && !alive && all_have_read_since(services, row->since_ns))
+	else if (row->state == ROW_RETIRED && !alive &&
+		 all_have_read_since(services, row->since_ns))
 		release(services, i);
 	row->absent_ns = alive ? 0 : row->absent_ns ?: now_ns;
 	if (row->state == ROW_SHOWN && row->absent_ns && !row->notable &&

@@ -61,7 +61,7 @@ struct services {
 	struct reader {
 		uint64_t read_ns; /* when a probe last read its tables */
 		bool used;
-	} *readers;
+	} * readers;
 	size_t reader_count;
 };
 

@@ -12,8 +12,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-int table_open(struct table *table, struct bpf_map *map, const struct btf *btf,
-	       type_lookup *lookup, struct error *error)
+int table_open(struct table *table, struct bpf_map *map, const struct btf *btf, type_lookup *lookup,
+	       struct error *error)
 {
 	const char *name = bpf_map__name(map);
 	int status;
@@ -29,8 +29,10 @@ int table_open(struct table *table, struct bpf_map *map, const struct btf *btf,
 	status = schema_subject(btf, name, &table->schema.subject, error);
 	if (status == 0 && (bpf_map__type(map) != BPF_MAP_TYPE_ARRAY ||
 			    !(bpf_map__map_flags(map) & BPF_F_MMAPABLE)))
-		status = error_set(error, -EINVAL, "map %s: METRIC tags need an array with "
-				   "BPF_F_MMAPABLE", name);
+		status = error_set(error, -EINVAL,
+				   "map %s: METRIC tags need an array with "
+				   "BPF_F_MMAPABLE",
+				   name);
 	if (status) {
 		table_done(table);
 		return status;
@@ -104,8 +106,8 @@ int table_start(struct table *table, struct error *error)
 		return error_set(error, -errno, "map %s: cannot map its rows: %s", table->name,
 				 strerror(errno));
 	table->rows = rows;
-	table->previous = calloc((size_t)table->row_count * table->schema.cells + 1,
-				 sizeof(uint64_t));
+	table->previous =
+		calloc((size_t)table->row_count * table->schema.cells + 1, sizeof(uint64_t));
 	if (!table->previous)
 		return error_set(error, -ENOMEM, "map %s: no memory for %u rows", table->name,
 				 table->row_count);
@@ -222,7 +224,8 @@ static void rank(struct table *table, const struct services *services)
 	for (size_t i = 0; list && i < table->tally_count; i++)
 		if (table->tallies[i].fed)
 			list[count++] = (struct candidate){
-				i, services->subjects.place[i].rank_group,
+				i,
+				services->subjects.place[i].rank_group,
 				table->tallies[i].window[cell],
 			};
 	qsort(list, count, sizeof(*list), by_group_and_growth);
@@ -234,16 +237,14 @@ static void rank(struct table *table, const struct services *services)
 	free(list);
 }
 
-int table_read(struct table *table, struct services *services, uint64_t now_ns,
-	       struct error *error)
+int table_read(struct table *table, struct services *services, uint64_t now_ns, struct error *error)
 {
 	table->elapsed_ns = table->read_ns ? now_ns - table->read_ns : 0;
 	table->read_ns = now_ns;
 	for (size_t i = 0; i < table->tally_count; i++) {
 		table->tallies[i].fed = false;
 		if (table->tallies[i].window)
-			memset(table->tallies[i].window, 0,
-			       table->schema.cells * sizeof(uint64_t));
+			memset(table->tallies[i].window, 0, table->schema.cells * sizeof(uint64_t));
 	}
 	for (uint32_t row = 0; row < table->row_count; row++) {
 		int place = place_of(table, services, row);

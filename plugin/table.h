@@ -26,17 +26,17 @@ struct table {
 	const unsigned char *rows; /* the mapping */
 	size_t mapping_size;
 	uint32_t row_count;
-	size_t stride;      /* bytes from row to row */
-	uint64_t *previous; /* cells of all rows at the last reading */
+	size_t stride;         /* bytes from row to row */
+	uint64_t *previous;    /* cells of all rows at the last reading */
 	struct tally *tallies; /* by place of the subject, or by row */
 	size_t tally_count;
-	uint64_t read_ns; /* when, of CLOCK_BOOTTIME */
+	uint64_t read_ns;    /* when, of CLOCK_BOOTTIME */
 	uint64_t elapsed_ns; /* between the last two readings, 0: there was one */
 };
 
 /* Is this map a table? 1, and the table is made; 0; or an error. Before load. */
-int table_open(struct table *table, struct bpf_map *map, const struct btf *btf,
-	       type_lookup *lookup, struct error *error);
+int table_open(struct table *table, struct bpf_map *map, const struct btf *btf, type_lookup *lookup,
+	       struct error *error);
 
 /* Maps the rows and takes them as the start of all growth. After load. */
 int table_start(struct table *table, struct error *error);

@@ -89,8 +89,8 @@ int tag_parse(const char *text, struct tag *ret_tag, struct error *error)
 	size_t length = strcspn(word, SPACE);
 
 	if (!parse_identifier(word, length, &tag))
-		return error_set(error, -EINVAL,
-				 "\"%.*s\" is not TYPE[-INSTANCE][:SOURCE]", (int)length, word);
+		return error_set(error, -EINVAL, "\"%.*s\" is not TYPE[-INSTANCE][:SOURCE]",
+				 (int)length, word);
 	for (word += length; word += strspn(word, SPACE), *word; word += length) {
 		length = strcspn(word, SPACE);
 		if (!parse_word(word, length, &tag))
