@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * What the kernel counts of a task, and how much of it is new.
+ */
+#ifndef TASK_BPF_H
+#define TASK_BPF_H
+
+#include "kernel.bpf.h"
+
+static u64 walk_clock; /* the scheduler's clock when the walk began */
+
+/* The longest that a CPU goes without updating its run queue's clock, on
+ * nohz_full, and as much again. */
+#define TICK_NS_MAX 2000000000ULL
+
+struct counters {
+	u64 exec;
+	u64 utime;
+	u64 stime;
+	u64 wait;
+	u64 voluntary;
+	u64 involuntary;
+	u64 minor_faults;
+	u64 major_faults;
+	u64 read_chars;
+	u64 write_chars;
+	u64 read_calls;
+	u64 write_calls;
+	u64 read_bytes;
+	u64 write_bytes;
+};
+
+/* part/whole of n; 20 bits are kept of the ratio. */
+static u64 share(u64 n, u64 part, u64 whole)
+{
+	if (whole >> 43) {
+		part >>= 20;
+		whole >>= 20;
+	}
+	if (!whole)
+		return 0;
+	part = (part << 20) / whole;
+	return n >> 43 ? (n >> 20) * part : n * part >> 20;
+}
+
+/* CPU time of a thread up to the begin of the walk, also while it runs. The
+ * scheduler adds to sum_exec_runtime at ticks and switches; what is missing is
+ * its clock less exec_start. clock_task lags behind clock by the time that
+ * interrupts and the hypervisor took from that CPU. */
+static u64 exec_until_walk(struct task_struct *task)
+{
+	u64 sum = task->se.sum_exec_runtime;
+	struct rq *rq;
+	u64 start, now;
+
+	if (!task->on_cpu || !bpf_core_field_exists(task->se.cfs_rq->rq))
+		return sum;
+	start = task->se.exec_start;
+	rq = task->se.cfs_rq->rq;
+	now = walk_clock - (rq->clock - rq->clock_task);
+	if (sum != task->se.sum_exec_runtime || now <= start || now - start > TICK_NS_MAX)
+		return sum;
+	return sum + (now - start);
+}
+
+/* Run-queue wait, also of a thread that is waiting now. */
+static u64 wait_until_walk(struct task_struct *task)
+{
+	u64 queued = task->sched_info.last_queued;
+	u64 wait = task->sched_info.run_delay;
+
+	if (queued && !task->on_cpu && walk_clock > queued)
+		wait += walk_clock - queued;
+	return wait;
+}
+
+static void read_counters(struct task_struct *task, struct counters *c, bool walking)
+{
+	c->exec = walking ? exec_until_walk(task) : task->se.sum_exec_runtime;
+	c->wait = walking ? wait_until_walk(task) : task->sched_info.run_delay;
+	c->utime = task->utime;
+	c->stime = task->stime;
+	c->voluntary = task->nvcsw;
+	c->involuntary = task->nivcsw;
+	c->minor_faults = task->min_flt;
+	c->major_faults = task->maj_flt;
+	c->read_chars = task->ioac.rchar;
+	c->write_chars = task->ioac.wchar;
+	c->read_calls = task->ioac.syscr;
+	c->write_calls = task->ioac.syscw;
+	c->read_bytes = task->ioac.read_bytes;
+	c->write_bytes = task->ioac.write_bytes;
+}
+
+/* now becomes how much each counter has grown beyond `added`, never below 0;
+ * false if none has. Without branches, which the verifier would follow one by one. */
+static bool grow(struct counters *now, struct counters *added)
+{
+	u64 *n = (u64 *)now, *a = (u64 *)added, any = 0;
+
+	for (int i = 0; i < (int)(sizeof(*now) / sizeof(*n)); i++) {
+		s64 d = n[i] - a[i];
+
+		n[i] = d & ~(d >> 63);
+		a[i] += n[i];
+		any |= n[i];
+	}
+	return any;
+}
+
+/* The kernel's ticks say how CPU time divides into user and system; where no
+ * tick fell into the interval, those of the thread's whole life. */
+static u64 system_share(const struct task_struct *task, const struct counters *d)
+{
+	if (d->utime + d->stime)
+		return share(d->exec, d->stime, d->utime + d->stime);
+	if (task->utime + task->stime)
+		return share(d->exec, task->stime, task->utime + task->stime);
+	return task->flags & PF_KTHREAD ? d->exec : 0;
+}
+
+#endif
