@@ -85,11 +85,12 @@ struct {
 struct account {
 	struct counters added;
 	u64 seen_ns;
-	u64 rss;     /* pages at the last reading */
-	u64 hiwater; /* pages, the kernel's mark then */
-	u64 spike;   /* pages, highest since then; with exact_peak */
-	u64 maxrss;  /* pages, at exec: of what ran before in this process */
-	u64 mm;      /* which address space these are of */
+	u64 memory_ns; /* the walk that added the memory */
+	u64 rss;       /* pages at the last reading */
+	u64 hiwater;   /* pages, the kernel's mark then */
+	u64 spike;     /* pages, highest since then; with exact_peak */
+	u64 maxrss;    /* pages, at exec: of what ran before in this process */
+	u64 mm;        /* which address space these are of */
 	u32 row;
 	u32 started; /* counted as started, in `row` */
 	u32 busy;
@@ -237,22 +238,23 @@ static void gather(struct process_row *row, u64 rss, u64 vm, u64 swap, u64 peak)
 		row->walk.rise = peak - rss;
 }
 
-/* Memory of a process, by its leader. The kernel's high-water mark tells of
- * the interval only if it has risen within it. */
-static void walk_memory(struct task_struct *leader, struct account *a, struct process_row *service,
+/* Memory of the process whose leader has this account. The kernel's high-water
+ * mark tells of the interval only if it has risen within it. */
+static void walk_memory(struct task_struct *task, struct account *a, struct process_row *service,
 			struct process_row *own)
 {
-	struct mm_struct *mm = leader->mm;
+	struct mm_struct *mm = task->mm;
 	u64 rss, swap, hiwater, peak;
 
 	/* Between vfork and exec the address space is the parent's. */
-	if (!mm || leader->vfork_done)
+	if (!mm || task->vfork_done || a->memory_ns == walk_ns)
 		return;
+	a->memory_ns = walk_ns;
 	rss = rss_pages(mm);
 	swap = mm_counter(mm, MM_SWAPENTS);
 	hiwater = mm->hiwater_rss;
 	if (a->mm != (u64)mm) {
-		bool first_reading = !a->mm && ran_before(leader);
+		bool first_reading = !a->mm && ran_before(task);
 
 		a->hiwater = first_reading ? hiwater : 0;
 		a->rss = first_reading ? rss : 0;
@@ -292,6 +294,14 @@ static void walk_thread(struct task_struct *task, struct service_task *st)
 		}
 	}
 	a->row = row;
+	/* The leader may exit first. */
+	if (task->pid != task->tgid && !task->group_leader->mm) {
+		struct account *leader =
+			bpf_task_storage_get(&accounts, task->group_leader, NULL, 0);
+
+		if (leader)
+			walk_memory(task, leader, service, own);
+	}
 	if (!task->exit_state) {
 		service->walk.threads++;
 		if (own)
