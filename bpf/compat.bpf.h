@@ -24,11 +24,13 @@ struct {
 static volatile u64 address; /* through memory a pointer becomes a number */
 static u64 percpu_offset[CPUS_MAX];
 
-/* 6.2 made the counters of a mm per-CPU: f1a7941243c1 ("mm: convert mm's rss
- * stats into percpu_counter"). */
+/* 6.2 made an array of per-CPU counters of what was a struct: f1a7941243c1 ("mm:
+ * convert mm's rss stats into percpu_counter"). Asked of the member: for a type
+ * that the kernel does not have, libbpf searches all modules, which needs
+ * CAP_SYS_ADMIN. */
 static bool mm_counters_percpu(void)
 {
-	return !bpf_core_type_exists(struct mm_rss_stat);
+	return bpf_core_field_exists(struct mm_struct, rss_stat);
 }
 
 static void percpu_offsets_find(void)

@@ -19,6 +19,7 @@
 
 #define TIER_TAG "tier:"
 #define OPTION_TAG "option:"
+#define LIBBPF_ERRNO_FIRST 4000 /* libbpf's own follow */
 
 static pthread_mutex_t libbpf_lock = PTHREAD_MUTEX_INITIALIZER;
 static char libbpf_words[256];
@@ -52,6 +53,8 @@ static void libbpf_leave(void)
 
 static const char *remedy(int code)
 {
+	if (-code > LIBBPF_ERRNO_FIRST)
+		return "was it made by clang -target bpf -g, for this plugin?";
 	switch (-code) {
 	case EPERM:
 	case EACCES:
