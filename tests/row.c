@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Rows as a probe's object would describe them, without an object.
+ */
+#include "row.h"
+
+#include "hist.h"
+#include "plugin/dispatch.h"
+#include "plugin/stats.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#define NOWHERE 9999
+
+static int added(int id)
+{
+	if (id < 0) {
+		fprintf(stderr, "libbpf refuses synthetic BTF: %d\n", id);
+		abort();
+	}
+	return id;
+}
+
+static int add_struct(struct btf *btf, const char *name, uint32_t size)
+{
+	return added(btf__add_struct(btf, name, size));
+}
+
+/* One type of each kind. */
+static void add_types(struct btf *btf, int *ids)
+{
+	static const struct {
+		enum row_type type;
+		const char *name;
+		uint32_t size;
+		int encoding;
+	} ints[] = {
+		{ ROW_U8, "unsigned char", 1, 0 },
+		{ ROW_U16, "unsigned short", 2, 0 },
+		{ ROW_U32, "unsigned int", 4, 0 },
+		{ ROW_U64, "unsigned long long", 8, 0 },
+		{ ROW_S8, "signed char", 1, BTF_INT_SIGNED },
+		{ ROW_S16, "short", 2, BTF_INT_SIGNED },
+		{ ROW_S32, "int", 4, BTF_INT_SIGNED },
+		{ ROW_S64, "long long", 8, BTF_INT_SIGNED },
+		{ ROW_BOOL, "_Bool", 1, BTF_INT_BOOL },
+		{ ROW_U128, "unsigned __int128", 16, 0 },
+	};
+	int id;
+
+	for (size_t i = 0; i < sizeof(ints) / sizeof(*ints); i++)
+		ids[ints[i].type] =
+			added(btf__add_int(btf, ints[i].name, ints[i].size, ints[i].encoding));
+	ids[ROW_ENUM] = added(btf__add_enum(btf, "color", 4));
+	added(btf__add_enum_value(btf, "red", 1));
+	ids[ROW_ENUM64] = added(btf__add_enum64(btf, "wide", 8, false));
+	added(btf__add_enum64_value(btf, "wide_red", 1ULL << 40));
+	id = added(btf__add_typedef(btf, "__u64", ids[ROW_U64]));
+	id = added(btf__add_volatile(btf, id));
+	id = added(btf__add_const(btf, id));
+	ids[ROW_ALIAS] = added(btf__add_typedef(btf, "u64", id));
+	ids[ROW_MOMENTS] = add_struct(btf, "moments", MOMENTS_CELLS * 8);
+	ids[ROW_MOMENTS_ALIAS] = added(btf__add_typedef(btf, "moments_t", ids[ROW_MOMENTS]));
+	ids[ROW_HIST] = add_struct(btf, "hist", HIST_BUCKETS * 8);
+	ids[ROW_SHORT_MOMENTS] = add_struct(btf, "moments", 8);
+	ids[ROW_SHORT_HIST] = add_struct(btf, "hist", 8);
+	ids[ROW_OTHER_STRUCT] = add_struct(btf, "other", 8);
+	added(btf__add_field(btf, "x", ids[ROW_U64], 0, 0));
+	ids[ROW_UNION] = added(btf__add_union(btf, "either", 8));
+	ids[ROW_DOUBLE] = added(btf__add_float(btf, "double", 8));
+	ids[ROW_POINTER] = added(btf__add_ptr(btf, ids[ROW_U64]));
+	ids[ROW_ARRAY] = added(btf__add_array(btf, ids[ROW_U32], ids[ROW_U64], 2));
+	ids[ROW_LOOP] = added(btf__add_typedef(btf, "loop", (int)btf__type_cnt(btf)));
+	ids[ROW_NOWHERE] = added(btf__add_typedef(btf, "nowhere", NOWHERE));
+	ids[ROW_VOID] = 0;
+}
+
+/* An offset between bytes without the size of a bit field is what libbpf does
+ * not make, but a file may have. */
+static void add_member(struct btf *btf, const struct row_member *member, int type, uint32_t row,
+		       size_t i)
+{
+	uint32_t bits = 8 * member->offset;
+
+	if (member->bit_size) {
+		added(btf__add_field(btf, member->name, type, bits + member->bit,
+				     member->bit_size));
+		return;
+	}
+	added(btf__add_field(btf, member->name, type, bits, 0));
+	btf_members(btf__type_by_id(btf, row))[i].offset += member->bit;
+}
+
+static void add_tags(struct btf *btf, const struct row_member *members, size_t count, bool reverse,
+		     int row)
+{
+	for (size_t i = 0; i < count; i++) {
+		size_t member = reverse ? count - 1 - i : i;
+		char text[1024];
+
+		if (!members[member].tag)
+			continue;
+		snprintf(text, sizeof(text), "metric:%s", members[member].tag);
+		added(btf__add_decl_tag(btf, text, row, (int)member));
+	}
+}
+
+static int count_tags(const struct row_member *members, size_t count)
+{
+	int tags = 0;
+
+	for (size_t i = 0; i < count; i++)
+		tags += members[i].tag != NULL;
+	return tags;
+}
+
+struct btf *row_btf(const struct row_member *members, size_t count, uint32_t size, bool reverse,
+		    uint32_t *ret_row)
+{
+	struct btf *btf = btf__new_empty();
+	int ids[ROW_TYPES], row;
+
+	if (!btf)
+		abort();
+	add_types(btf, ids);
+	if (reverse)
+		add_tags(btf, members, count, true,
+			 (int)btf__type_cnt(btf) + count_tags(members, count));
+	row = add_struct(btf, "row", size);
+	for (size_t i = 0; i < count; i++)
+		add_member(btf, &members[i], ids[members[i].type], (uint32_t)row, i);
+	if (!reverse)
+		add_tags(btf, members, count, false, row);
+	*ret_row = (uint32_t)row;
+	return btf;
+}
+
+void *row_table(struct table *table, const struct row_member *members, size_t count, uint32_t size,
+		uint32_t rows, enum subject_kind subject)
+{
+	struct error error = { "" };
+	uint32_t row;
+	struct btf *btf = row_btf(members, count, size, false, &row);
+	void *memory;
+
+	*table = (struct table){ .name = "rows", .row_count = rows, .stride = (size + 7) / 8 * 8 };
+	if (schema_read(&table->schema, btf, "rows", row, dispatch_type, &error)) {
+		fprintf(stderr, "%s\n", error.text);
+		abort();
+	}
+	btf__free(btf);
+	table->schema.subject = subject;
+	table->mapping_size = table->stride * rows;
+	memory = mmap(NULL, table->mapping_size, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	table->previous = calloc((size_t)rows * table->schema.cells + 1, sizeof(uint64_t));
+	if (memory == MAP_FAILED || !table->previous)
+		abort();
+	table->rows = memory;
+	return memory;
+}

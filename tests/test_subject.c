@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Names of subjects, and places that are used again.
+ */
+#include "testing.h"
+
+#include "plugin/subject.h"
+
+#define X16 "0123456789abcdef"
+#define X127 X16 X16 X16 X16 X16 X16 X16 "0123456789abcde"
+
+static void test_clean(void)
+{
+	static const struct {
+		const char *name, *want;
+	} cases[] = {
+		{ "nginx", "nginx" },
+		{ "kworker/0:1", "kworker_0:1" },
+		{ "Web Content", "Web_Content" },
+		{ "a\tb\nc\rd\x1b[1m\x7f", "a_b_c_d_[1m_" },
+		{ "/", "_" },
+		{ "../../etc", ".._.._etc" },
+		{ "", "_" },
+		{ ".", "_" },
+		{ "..", "_." },
+		{ "...", "..." },
+		{ ".hidden", ".hidden" },
+		{ "..a", "..a" },
+		{ "caf\xc3\xa9", "caf\xc3\xa9" },
+		{ "100%s%n", "100%s%n" },
+		{ X127, X127 },
+		{ X127 "cut", X127 },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		char got[SUBJECT_NAME_MAX];
+
+		CASE("\"%s\"", cases[i].name);
+		memset(got, 'x', sizeof(got));
+		subject_clean(got, sizeof(got), cases[i].name);
+		CHECK_TEXT(got, cases[i].want);
+	}
+}
+
+static void test_small_places(void)
+{
+	char got[4] = "xxx";
+
+	CASE("a place of 1 to 3 bytes");
+	subject_clean(got, 1, "name");
+	CHECK_TEXT(got, "");
+	subject_clean(got, 1, "");
+	CHECK_TEXT(got, "");
+	subject_clean(got, 2, "..");
+	CHECK_TEXT(got, "_");
+	subject_clean(got, 3, "...");
+	CHECK_TEXT(got, "_.");
+}
+
+static void test_places(void)
+{
+	struct subjects s = { 0 };
+	uint64_t first;
+	int web, db, cache;
+
+	CASE("three names");
+	web = subjects_enter(&s, "web");
+	db = subjects_enter(&s, "db");
+	cache = subjects_enter(&s, "cache");
+	CHECK_INT(web == db || db == cache || web == cache, 0);
+	CHECK_TEXT(s.place[db].name, "db");
+	first = s.place[db].generation;
+	CHECK_INT(first != s.place[web].generation, 1);
+
+	CASE("the same name again, as it is after cleaning");
+	CHECK_INT(subjects_enter(&s, "db"), db);
+	CHECK_UINT(s.place[db].rows, 2);
+	CHECK_UINT(s.place[db].generation, first);
+
+	CASE("one row less");
+	subjects_leave(&s, (size_t)db);
+	CHECK_INT(s.place[db].used, true);
+
+	CASE("no row left, another takes the place");
+	subjects_leave(&s, (size_t)db);
+	CHECK_INT(s.place[db].used, false);
+	subjects_leave(&s, (size_t)db);
+	CHECK_UINT(s.place[db].rows, 0);
+	s.place[db].top_n = 5;
+	CHECK_INT(subjects_enter(&s, "mail"), db);
+	CHECK_TEXT(s.place[db].name, "mail");
+	CHECK_INT(s.place[db].generation > first, 1);
+	CHECK_UINT(s.place[db].rows, 1);
+	CHECK_UINT(s.place[db].top_n, 0);
+	CHECK_UINT(s.count, 3);
+
+	CASE("the old name comes back elsewhere");
+	CHECK_INT(subjects_enter(&s, "db"), 3);
+	CHECK_UINT(s.count, 4);
+
+	CASE("done twice");
+	subjects_done(&s);
+	subjects_done(&s);
+	CHECK_UINT(s.count, 0);
+}
+
+static void test_many(void)
+{
+	struct subjects s = { 0 };
+	char name[32];
+
+	CASE("many");
+	for (int i = 0; i < 5000; i++) {
+		snprintf(name, sizeof(name), "name %d", i);
+		if (subjects_enter(&s, name) != i)
+			CHECK_INT(i, -1);
+	}
+	CHECK_INT(subjects_enter(&s, "name_4321"), 4321);
+	CHECK_TEXT(s.place[17].name, "name_17");
+	subjects_done(&s);
+}
+
+int main(void)
+{
+	test_clean();
+	test_small_places();
+	test_places();
+	test_many();
+	return testing_end();
+}

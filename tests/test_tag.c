@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The grammar of METRIC.
+ */
+#include "testing.h"
+
+#include "plugin/schema.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define X16 "0123456789abcdef"
+#define X127 X16 X16 X16 X16 X16 X16 X16 "0123456789abcde"
+#define BIGGEST "18446744073709551615" /* 2^64 - 1 */
+#define TOO_BIG "18446744073709551616"
+
+/* TYPE|INSTANCE|SOURCE|rate|A/B|notable */
+static const struct {
+	const char *text, *want;
+} good[] = {
+	{ "total_requests", "total_requests|||0|1/1|0" },
+	{ "ps_cputime:user", "ps_cputime||user|0|1/1|0" },
+	{ "latency-response", "latency|response||0|1/1|0" },
+	{ "delay_rate-delay-cpu", "delay_rate|delay-cpu||0|1/1|0" },
+	{ "ps_count-x-y:threads", "ps_count|x-y|threads|0|1/1|0" },
+	{ "type:source-with-dash", "type||source-with-dash|0|1/1|0" },
+	{ "gauge rate", "gauge|||1|1/1|0" },
+	{ "gauge scale=1/1000", "gauge|||0|1/1000|0" },
+	{ "gauge notable=5", "gauge|||0|1/1|5" },
+	{ "gauge rate scale=3/7 notable=9", "gauge|||1|3/7|9" },
+	{ "gauge notable=9 scale=3/7 rate", "gauge|||1|3/7|9" },
+	{ "  gauge   rate  ", "gauge|||1|1/1|0" },
+	{ "\tgauge\trate\t", "gauge|||1|1/1|0" },
+	{ "gauge scale=" BIGGEST "/" BIGGEST, "gauge|||0|" BIGGEST "/" BIGGEST "|0" },
+	{ "gauge notable=" BIGGEST, "gauge|||0|1/1|" BIGGEST },
+	{ "gauge scale=007/08", "gauge|||0|7/8|0" },
+	{ X127, X127 "|||0|1/1|0" },
+	{ "a-" X127 ":" X127, "a|" X127 "|" X127 "|0|1/1|0" },
+};
+
+/* The part of the message that names what is wrong. */
+static const struct {
+	const char *text, *want;
+} bad[] = {
+	{ "", "\"\" is not TYPE" },
+	{ " \t ", "\"\" is not TYPE" },
+	{ "-instance", "\"-instance\" is not TYPE" },
+	{ ":source", "\":source\" is not TYPE" },
+	{ "type-", "\"type-\" is not TYPE" },
+	{ "type:", "\"type:\" is not TYPE" },
+	{ "type-:source", "\"type-:source\" is not TYPE" },
+	{ "type-instance:", "\"type-instance:\" is not TYPE" },
+	{ "type:a:b", "\"type:a:b\" is not TYPE" },
+	{ "type-a/b", "\"type-a/b\" is not TYPE" },
+	{ "type- rate", "\"type-\" is not TYPE" },
+	{ X127 "x", "x\" is not TYPE" },
+	{ "type-" X127 "x", "x\" is not TYPE" },
+	{ "type:" X127 "x", "x\" is not TYPE" },
+	{ "gauge rates", "unknown word \"rates\"" },
+	{ "gauge rat", "unknown word \"rat\"" },
+	{ "gauge Rate", "unknown word \"Rate\"" },
+	{ "gauge rate=1", "unknown word \"rate=1\"" },
+	{ "gauge rate,", "unknown word \"rate,\"" },
+	{ "gauge rate nonsense rate", "unknown word \"nonsense\"" },
+	{ "gauge total_requests", "unknown word \"total_requests\"" },
+	{ "gauge scale", "unknown word \"scale\"" },
+	{ "gauge scale=", "unknown word \"scale=\"" },
+	{ "gauge scale=/", "unknown word \"scale=/\"" },
+	{ "gauge scale=1", "unknown word \"scale=1\"" },
+	{ "gauge scale=1/", "unknown word \"scale=1/\"" },
+	{ "gauge scale=/2", "unknown word \"scale=/2\"" },
+	{ "gauge scale=0/1", "unknown word \"scale=0/1\"" },
+	{ "gauge scale=1/0", "unknown word \"scale=1/0\"" },
+	{ "gauge scale=-1/2", "unknown word \"scale=-1/2\"" },
+	{ "gauge scale=1/-2", "unknown word \"scale=1/-2\"" },
+	{ "gauge scale=+1/2", "unknown word \"scale=+1/2\"" },
+	{ "gauge scale=1.5/2", "unknown word \"scale=1.5/2\"" },
+	{ "gauge scale=1/2/3", "unknown word \"scale=1/2/3\"" },
+	{ "gauge scale=1/2x", "unknown word \"scale=1/2x\"" },
+	{ "gauge scale=0x1/2", "unknown word \"scale=0x1/2\"" },
+	{ "gauge scale= 1/2", "unknown word \"scale=\"" },
+	{ "gauge scale=1/ 2", "unknown word \"scale=1/\"" },
+	{ "gauge scale=" TOO_BIG "/1", "unknown word \"scale=" TOO_BIG "/1\"" },
+	{ "gauge scale=1/" TOO_BIG, "unknown word \"scale=1/" TOO_BIG "\"" },
+	{ "gauge notable", "unknown word \"notable\"" },
+	{ "gauge notable=", "unknown word \"notable=\"" },
+	{ "gauge notable=0", "unknown word \"notable=0\"" },
+	{ "gauge notable=-5", "unknown word \"notable=-5\"" },
+	{ "gauge notable=5s", "unknown word \"notable=5s\"" },
+	{ "gauge notable=" TOO_BIG, "unknown word \"notable=" TOO_BIG "\"" },
+};
+
+static void test_good(void)
+{
+	for (size_t i = 0; i < COUNT_OF(good); i++) {
+		struct error error = { "" };
+		struct tag tag = { 0 };
+		char got[1024];
+
+		CASE("%.60s", good[i].text);
+		CHECK_INT(tag_parse(good[i].text, &tag, &error), 0);
+		snprintf(got, sizeof(got), "%s|%s|%s|%d|%" PRIu64 "/%" PRIu64 "|%" PRIu64, tag.type,
+			 tag.instance, tag.source, tag.rate, tag.numerator, tag.denominator,
+			 tag.notable);
+		CHECK_TEXT(got, good[i].want);
+		CHECK_TEXT(error.text, "");
+	}
+}
+
+/* What fails leaves the tag as it was. */
+static void test_bad(void)
+{
+	for (size_t i = 0; i < COUNT_OF(bad); i++) {
+		struct error error = { "" };
+		struct tag tag = { .type = "untouched", .numerator = 5 };
+
+		CASE("%.60s", bad[i].text);
+		CHECK_INT(tag_parse(bad[i].text, &tag, &error), -EINVAL);
+		CHECK_HAS(error.text, bad[i].want);
+		CHECK_TEXT(tag.type, "untouched");
+		CHECK_UINT(tag.numerator, 5);
+	}
+}
+
+/* Text of any length fails with a message that fits. */
+static void test_overlong(void)
+{
+	static const char *const starts[] = { "", "type-", "type:", "gauge ", "gauge scale=1" };
+	struct error error;
+	struct tag tag;
+	char text[5000];
+
+	for (size_t i = 0; i < COUNT_OF(starts); i++) {
+		CASE("overlong after \"%s\"", starts[i]);
+		memset(text, '1', sizeof(text));
+		memcpy(text, starts[i], strlen(starts[i]));
+		text[sizeof(text) - 1] = '\0';
+		CHECK_INT(tag_parse(text, &tag, &error), -EINVAL);
+		CHECK_INT(strlen(error.text) > 100 && strlen(error.text) < sizeof(error.text), 1);
+	}
+}
+
+int main(void)
+{
+	test_good();
+	test_bad();
+	test_overlong();
+	return testing_end();
+}

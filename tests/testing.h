@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Checks. One that fails prints where, in which case, what came and what was wanted, and the test
+ * goes on; testing_end() is what main returns.
+ */
+#ifndef TESTING_H
+#define TESTING_H
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#define TESTING_SKIPPED 77
+#define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
+
+static unsigned testing_checks, testing_failures;
+static char testing_case[256];
+
+/* Names what is tested from here on, for the messages of checks that fail. */
+#define CASE(...) snprintf(testing_case, sizeof(testing_case), __VA_ARGS__)
+
+#define CHECK_INT(got, want) testing_int(__FILE__, __LINE__, #got, (got), (want))
+#define CHECK_UINT(got, want) testing_uint(__FILE__, __LINE__, #got, (got), (want))
+/* Two NAN are equal. */
+#define CHECK_REAL(got, want, tolerance) \
+	testing_real(__FILE__, __LINE__, #got, (got), (want), (tolerance))
+#define CHECK_TEXT(got, want) testing_text(__FILE__, __LINE__, #got, (got), (want))
+/* Text that contains a part. */
+#define CHECK_HAS(got, part) testing_has(__FILE__, __LINE__, #got, (got), (part))
+
+static inline bool testing_note(const char *file, int line, const char *what, bool ok)
+{
+	testing_checks++;
+	if (ok)
+		return true;
+	testing_failures++;
+	printf("FAIL %s:%d [%s] %s: ", file, line, testing_case, what);
+	return false;
+}
+
+static inline void testing_int(const char *file, int line, const char *what, intmax_t got,
+			       intmax_t want)
+{
+	if (!testing_note(file, line, what, got == want))
+		printf("got %jd, want %jd\n", got, want);
+}
+
+static inline void testing_uint(const char *file, int line, const char *what, uintmax_t got,
+				uintmax_t want)
+{
+	if (!testing_note(file, line, what, got == want))
+		printf("got %ju, want %ju\n", got, want);
+}
+
+static inline void testing_real(const char *file, int line, const char *what, long double got,
+				long double want, long double tolerance)
+{
+	bool same = isnan(want) ? isnan(got) : got == want || fabsl(got - want) <= tolerance;
+
+	if (!testing_note(file, line, what, same))
+		printf("got %.18Lg, want %.18Lg (+- %.3Lg)\n", got, want, tolerance);
+}
+
+static inline void testing_text(const char *file, int line, const char *what, const char *got,
+				const char *want)
+{
+	if (!testing_note(file, line, what, got && strcmp(got, want) == 0))
+		printf("got \"%s\", want \"%s\"\n", got ? got : "(none)", want);
+}
+
+static inline void testing_has(const char *file, int line, const char *what, const char *got,
+			       const char *part)
+{
+	if (!testing_note(file, line, what, got && strstr(got, part)))
+		printf("got \"%s\", want it to have \"%s\"\n", got ? got : "(none)", part);
+}
+
+static inline int testing_end(void)
+{
+	printf("%u checks, %u failed\n", testing_checks, testing_failures);
+	return testing_failures || !testing_checks;
+}
+
+#endif
