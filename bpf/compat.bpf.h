@@ -10,6 +10,7 @@
 #define CPUS_MAX 512
 
 const volatile u32 cpus_possible = 1;
+u32 cpus_end = CPUS_MAX; /* above the highest that is online; others hold nothing */
 
 /* Where the per-CPU variables of a CPU lie. The kernel's own table is a data
  * symbol, which kallsyms need not show (CONFIG_KALLSYMS_ALL); a per-CPU map
@@ -65,29 +66,64 @@ static struct percpu_counter *mm_percpu_counter(struct mm_struct *mm, u32 kind)
 	       kind * bpf_core_type_size(struct percpu_counter);
 }
 
-/* Pages of one kind. The count that CPUs share is off by what each keeps for
- * itself, up to all of it on kernels that sum up only on demand. */
-static s64 mm_counter(struct mm_struct *mm, u32 kind)
+struct mm_pages {
+	s64 kind[NR_MM_COUNTERS];
+};
+
+static void add_parts(struct mm_pages *pages, void *const *parts, bool together)
+{
+	for (u32 cpu = 0; cpu < cpus_possible && cpu < CPUS_MAX && cpu < cpus_end; cpu++) {
+		u64 offset = percpu_offset[cpu];
+		s32 part[NR_MM_COUNTERS] = {};
+
+		if (together)
+			bpf_probe_read_kernel(part, sizeof(part), parts[0] + offset);
+		else
+			for (u32 i = 0; i < NR_MM_COUNTERS; i++)
+				bpf_probe_read_kernel(&part[i], sizeof(s32), parts[i] + offset);
+		for (u32 i = 0; i < NR_MM_COUNTERS; i++)
+			pages->kind[i] += part[i];
+	}
+}
+
+/* Pages by kind. The count that CPUs share is off by what each keeps for
+ * itself, up to all of it on kernels that sum up only on demand. 6.6 put the
+ * parts of the kinds side by side, one read for all: 14ef95be6f55
+ * ("kernel/fork: group allocation/free of per-cpu counters for mm struct"). */
+static void mm_pages_read(struct mm_struct *mm, struct mm_pages *pages)
 {
 	struct mm_struct___v6_1 *old = (void *)mm;
-	struct percpu_counter *counter;
-	void *parts;
-	s64 pages;
+	void *parts[NR_MM_COUNTERS];
+	bool together = true;
 
 	if (!mm_counters_percpu()) {
-		bpf_core_read(&pages, sizeof(pages), (s64 *)&old->rss_stat + kind);
-		return pages > 0 ? pages : 0;
-	}
-	counter = mm_percpu_counter(mm, kind);
-	pages = BPF_CORE_READ(counter, count);
-	parts = BPF_CORE_READ(counter, counters);
-	for (u32 cpu = 0; cpu < cpus_possible && cpu < CPUS_MAX; cpu++) {
-		s32 part = 0;
+		bpf_core_read(pages, sizeof(*pages), &old->rss_stat);
+	} else {
+		for (u32 i = 0; i < NR_MM_COUNTERS; i++) {
+			struct percpu_counter *counter = mm_percpu_counter(mm, i);
 
-		bpf_probe_read_kernel(&part, sizeof(part), parts + percpu_offset[cpu]);
-		pages += part;
+			pages->kind[i] = BPF_CORE_READ(counter, count);
+			parts[i] = BPF_CORE_READ(counter, counters);
+			together &= parts[i] == parts[0] + i * sizeof(s32);
+		}
+		add_parts(pages, parts, together);
 	}
-	return pages > 0 ? pages : 0;
+	for (u32 i = 0; i < NR_MM_COUNTERS; i++)
+		if (pages->kind[i] < 0)
+			pages->kind[i] = 0;
+}
+
+static u64 rss_of(const struct mm_pages *pages)
+{
+	return pages->kind[MM_FILEPAGES] + pages->kind[MM_ANONPAGES] + pages->kind[MM_SHMEMPAGES];
+}
+
+static u64 rss_pages(struct mm_struct *mm)
+{
+	struct mm_pages pages;
+
+	mm_pages_read(mm, &pages);
+	return rss_of(&pages);
 }
 
 #endif

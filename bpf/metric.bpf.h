@@ -44,7 +44,8 @@
  * Variables that the engine knows in every object:
  *   const volatile u32 service_rows, process_rows_max, cpus_possible;
  *                         set before load
- *   u32 cpus_online;      set before each reading
+ *   u32 cpus_online, cpus_end;
+ *                         set before each reading: how many, and the highest + 1
  *   u64 refused;          counted by the probe, reported under ebpf-self
  *
  * Programs SEC("iter/...") are run at each reading, before the tables are read.

@@ -9,6 +9,7 @@
 #include "publish.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -124,9 +125,29 @@ static int open_object(struct probe *probe, struct error *error)
 	return status;
 }
 
+/* The number of the highest CPU that is online, and one; of a list like 0-3,7. */
+static uint64_t cpus_end(void)
+{
+	FILE *file = fopen("/sys/devices/system/cpu/online", "re");
+	unsigned cpu = 0;
+	char list[1024];
+
+	if (file && fgets(list, sizeof(list), file)) {
+		char *last = list + strcspn(list, "\n");
+
+		while (last > list && last[-1] >= '0' && last[-1] <= '9')
+			last--;
+		cpu = (unsigned)atoi(last);
+	}
+	if (file)
+		fclose(file);
+	return cpu ? cpu + 1 : (uint64_t)libbpf_num_possible_cpus();
+}
+
 static int walk(struct probe *probe, struct error *error)
 {
 	object_set(&probe->object, "cpus_online", (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
+	object_set(&probe->object, "cpus_end", cpus_end());
 	return object_walk(&probe->object, 0, NULL, NULL, error);
 }
 

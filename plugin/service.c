@@ -26,6 +26,7 @@
 
 #define GONE_INTERVALS 10 /* after which a service is no longer dispatched */
 #define SLOTS_PER_SERVICE 1024
+#define SLOTS_MAX 8192 /* the verifier follows the walk over all of them */
 
 static struct bpf_map *map_named(const struct services *services, const char *name)
 {
@@ -67,7 +68,7 @@ static int prepare(struct services *services, struct error *error)
 	services->row_count = SERVICE_FIRST + (uint32_t)config->service_count + free_rows;
 	services->slot_count = 1;
 	for (size_t i = 0; i < config->service_count; i++)
-		if (config->services[i].per_process)
+		if (config->services[i].per_process && services->slot_count < SLOTS_MAX)
 			services->slot_count += SLOTS_PER_SERVICE;
 	services->rows = calloc(services->row_count, sizeof(*services->rows));
 	services->slots = calloc(services->slot_count, sizeof(*services->slots));
