@@ -69,11 +69,12 @@ class Picture:
     size: tuple = None      # None until drawn, and if no value is known
 
     def draw(self, span, output):
-        for theme in THEMES:
-            try:
-                self.size = self._draw(span, theme, os.path.join(output, f"{self.base}-{theme}.png"))
-            except rrd.Refused as error:
-                print(f"ebpf-graph: {self.title}: {error}; skipping the picture", file=sys.stderr)
+        try:
+            sizes = [self._draw(span, theme, os.path.join(output, f"{self.base}-{theme}.png"))
+                     for theme in THEMES]
+            self.size = sizes[0]
+        except rrd.Refused as error:
+            print(f"ebpf-graph: {self.title}: {error}; skipping the picture", file=sys.stderr)
 
     def _draw(self, span, theme, file):
         output = rrd.request(

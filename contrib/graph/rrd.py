@@ -6,6 +6,9 @@ import os
 import re
 import subprocess
 import threading
+import time
+
+PATIENCE = 5    # seconds
 
 thread = threading.local()
 
@@ -19,21 +22,33 @@ def quote(argument):
     return '"' + re.sub(r"[\r\n]", " ", argument).replace('"', "\"'\"'\"") + '"'
 
 
+def answer(pipe, command):
+    output = []
+    for line in pipe.stdout:
+        if line.startswith("OK "):
+            return "".join(output)
+        if line.startswith("ERROR: "):
+            raise Refused(f"rrdtool {command}: {line[7:].strip()}")
+        output.append(line)
+    raise Refused("rrdtool ended: " + "".join(output).strip())
+
+
 def request(*arguments):
     """One process for each thread: to find the fonts costs more than to draw a picture."""
     if not hasattr(thread, "pipe"):
         thread.pipe = subprocess.Popen(("rrdtool", "-"), stdin=subprocess.PIPE, text=True,
                                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    thread.pipe.stdin.write(" ".join(map(quote, arguments)) + "\n")
-    thread.pipe.stdin.flush()
-    output = []
-    for line in thread.pipe.stdout:
-        if line.startswith("OK "):
-            return "".join(output)
-        if line.startswith("ERROR: "):
-            raise Refused(f"rrdtool {arguments[0]}: {line[7:].strip()}")
-        output.append(line)
-    raise Refused("rrdtool ended: " + "".join(output).strip())
+    give_up = time.monotonic() + PATIENCE
+    while True:
+        thread.pipe.stdin.write(" ".join(map(quote, arguments)) + "\n")
+        thread.pipe.stdin.flush()
+        try:
+            return answer(thread.pipe, arguments[0])
+        except Refused as error:
+            # A collectd that runs holds the lock for as long as it writes one value.
+            if "could not lock" not in str(error) or time.monotonic() > give_up:
+                raise
+            time.sleep(0.01)
 
 
 def printed(output):

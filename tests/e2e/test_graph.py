@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: MIT
 """contrib/ebpf-graph on files with known content: what it finds, what it leaves out, and its figures."""
 
+import fcntl
 import os
 import shutil
 import subprocess
+import threading
 import time
 
 from e2e import TOP, Check, Skip, check_page
@@ -92,6 +94,20 @@ def test_choice(check, tree):
     check.equal("services", [row[0] for row in page.rows[1:]], ["web", "web · process 77"])
 
 
+def test_locked(check, tree):
+    """A collectd that is about to write holds a lock."""
+    with open(os.path.join(tree, "db1", "ebpf-web", "ps_cputime.rrd"), "r+b") as file:
+        fcntl.lockf(file, fcntl.LOCK_EX)
+        release = threading.Timer(1, fcntl.lockf, (file, fcntl.LOCK_UN))
+        release.start()
+        started = time.monotonic()
+        done = draw("--rrd", tree, "--output", os.path.join(check.dir, "locked"), "--host", "db1", "--start", f"-{SPAN}s")
+        release.join()
+    check.equal("a locked file: exit status", done.returncode, 0)
+    check.equal("a locked file: complaints", done.stderr, "")
+    check.within("a locked file: seconds", time.monotonic() - started, 1, 5)
+
+
 def test_nothing(check, tree):
     for what, arguments in (("a service that is not there", ("--service", "nothing")), ("no data directory", ("--rrd", "/nonexistent"))):
         done = draw("--rrd", tree, "--output", os.path.join(check.dir, "nothing"), *arguments)
@@ -109,4 +125,5 @@ with Check() as checks:
     make_tree(directory)
     test_all(checks, directory)
     test_choice(checks, directory)
+    test_locked(checks, directory)
     test_nothing(checks, directory)

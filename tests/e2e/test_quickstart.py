@@ -1,0 +1,241 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""contrib/quickstart: what it stores agrees with its load, its page is whole, and nothing of it stays.
+
+Truth: the kernel's own count of the processes' CPU time (/proc/PID/schedstat), and what the load says that it did.
+"""
+
+import ctypes
+import glob
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+from e2e import TOP, Check, Skip, check_page, fetch
+
+sys.path.insert(0, os.path.join(TOP, "tests", "kernel"))
+import lib  # noqa: E402
+
+QUICKSTART = os.path.join(TOP, "contrib", "quickstart")
+SECONDS = 24
+INTERVAL = 2
+MIB = 2 ** 20
+
+
+class Quickstart:
+    """One run, without a home, a terminal and an input."""
+
+    def __init__(self, directory, *arguments, path=""):
+        environment = {"PATH": path + "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8", "TZ": "UTC"}
+        self.output = directory
+        self.process = subprocess.Popen(
+            [QUICKSTART, "--output", directory, "--seconds", str(SECONDS), "--interval", str(INTERVAL), *arguments],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd="/",
+            env=environment, start_new_session=True)
+        self.said = ""
+
+    def read_until(self, text):
+        """Read what it says up to the line with this text, or up to its end."""
+        for line in self.process.stdout:
+            print("     |", line.rstrip())
+            self.said += line
+            if text and text in line:
+                return
+        self.process.wait()
+
+    def read_all(self):
+        self.read_until(None)
+        return self.process.returncode
+
+
+def wait_for(name, parent, seconds=SECONDS):
+    """The process below this one with these command names, its own and its parent's."""
+    give_up = time.monotonic() + seconds
+    while time.monotonic() < give_up:
+        for pid in lib.descendants():
+            if command(pid) == name and command(parent_of(pid)) == parent:
+                return pid
+        time.sleep(0.05)
+    raise TimeoutError(f"no process {name} of {parent} after {seconds} s")
+
+
+def stat(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+            head, _, tail = file.read().rpartition(")")
+        return head.partition("(")[2], tail.split()
+    except OSError:
+        return "", []
+
+
+def command(pid):
+    return stat(pid)[0]
+
+
+def parent_of(pid):
+    return int((stat(pid)[1] or (0, 0))[1])
+
+
+def watch_cpu(pid, seconds):
+    """[(time, CPU seconds by the kernel's count), ...]"""
+    samples = []
+    give_up = time.monotonic() + seconds
+    while time.monotonic() < give_up:
+        with open(f"/proc/{pid}/schedstat", encoding="ascii") as file:
+            samples.append((time.time(), int(file.read().split()[0]) / 1e9))
+        time.sleep(0.1)
+    return samples
+
+
+def percent_between(samples, begin, end):
+    """CPU use by the samples next to these moments."""
+    first, last = (min(samples, key=lambda sample: abs(sample[0] - moment)) for moment in (begin, end))
+    return 100 * (last[1] - first[1]) / (last[0] - first[0])
+
+
+def living():
+    """Descendants that have not ended: an orphan is a zombie until this process asks for it."""
+    return [f"{pid} {command(pid)}" for pid in lib.descendants() if (stat(pid)[1] or "Z")[0] != "Z"]
+
+
+def held(ledger):
+    """What the daemon held and the kernel still has, a while after the daemon's end."""
+    for _ in range(40):
+        left = [f"{kind} {number}" for kind, numbers in ledger.held.items() for number in numbers
+                if not subprocess.run(["bpftool", kind, "show", "id", str(number)], capture_output=True,
+                                      check=False).returncode]
+        if not left:
+            break
+        time.sleep(0.25)
+    return left
+
+
+def check_remains(check, ledger, allowed):
+    check.equal("processes left", living(), [])
+    check.equal("BPF objects left", held(ledger), [])
+    check.true("only the output directory is left", set(os.listdir(check.dir)) <= allowed, os.listdir(check.dir))
+
+
+def series(output, service, file):
+    found = glob.glob(os.path.join(output, "rrd", "*", f"ebpf-{glob.escape(service)}", file + ".rrd"))
+    if len(found) != 1:
+        raise FileNotFoundError(f"{len(found)} files ebpf-{service}/{file}.rrd below {output}/rrd")
+    return found[0]
+
+
+def total(rows):
+    """What a counter grew by, from its rate in steps of a second."""
+    return sum(value for _, value in rows)
+
+
+def check_values(check, run, begin, end, samples):
+    """samples: of the CPU time of stress, by the kernel."""
+    def rows(service, file, source="value", span=(begin, end), consolidation="AVERAGE"):
+        return fetch(series(run.output, service, file), source, *span, consolidation)
+
+    # A reading ends at any moment: leave out the intervals in which the samples begin and end.
+    span = (int(samples[0][0]) + 1 + INTERVAL, int(samples[-1][0]) - INTERVAL)
+    truth = percent_between(samples, *span)
+    percent = [value for _, value in rows("stress", "gauge-cpu_percent", span=span)]
+    check.true("seconds of stress", len(percent) >= 6, len(percent))
+    check.within("stress, percent of a CPU", sum(percent) / len(percent), truth - 5, truth + 5)
+    check.within("stress, highest percent of a CPU", max(percent), truth - 5, 100.5)
+    user, system = (rows("stress", "ps_cputime", source, span) for source in ("user", "syst"))
+    check.within("stress, percent by its CPU time", (total(user) + total(system)) / len(user) / 1e4, truth - 5, truth + 5)
+    check.within("stress, user share of its CPU time", total(user) / (total(user) + total(system)), 0.9, 1)
+
+    with open(os.path.join(run.output, "log", "load.log"), encoding="ascii") as log:
+        storm = int(log.read().split()[1])
+    # The name earns its series during the storm, and a counter's first reading is no rate.
+    check.within("true, processes started", total(rows("true", "total_events-processes_started")), 0.2 * storm, storm)
+    counted = total(rows("true", "total_events-processes_started")) + total(rows("other", "total_events-processes_started"))
+    check.within("true and other, processes started", counted, 0.6 * storm, 1.2 * storm + 100)
+
+    peak = max(value for _, value in rows("tail", "ps_rss-peak", consolidation="MAX"))
+    check.within("tail, peak of its memory", peak, 195 * MIB, 230 * MIB)
+    memory = [value for _, value in rows("python3", "ps_rss")]
+    check.within("python3, its memory at most", max(memory), 40 * MIB, 200 * MIB)
+    written = total(rows("dd", "io_octets", "tx"))
+    check.within("dd, bytes written", written, 16 * MIB * 0.9, 16 * MIB * (SECONDS / 2 + 1))
+    own = [value for _, value in rows("self", "duration-read_process", "seconds")]
+    check.within("time of a reading", max(own), 1e-6, 0.5)
+
+
+def check_figures(check, run, page):
+    with open(os.path.join(run.output, "log", "graphs.log"), encoding="utf-8") as log:
+        check.equal("complaints of ebpf-graph", [line for line in log if not line.startswith("+ ")], [])
+    for service in ("stress", "true", "tail", "dd", "python3", "kernel"):
+        check.true(f"{service} is in the table of the page", page.row(service) is not None)
+    check.contains("the terminal's table", run.said, "\nstress")
+    check.within("stress, user CPU in the table", float(page.row("stress")[0]), 20, 100.5)
+
+
+def test_run(check, ledger):
+    output = os.path.join(check.dir, "out")
+    begin = time.time()
+    run = Quickstart(output)
+    run.read_until("4/6")
+    daemon = wait_for("collectd", "quickstart")
+    worker = wait_for("stress", "stress")
+    time.sleep(1)
+    samples = watch_cpu(worker, SECONDS * 4 // 6 - 3)
+    ledger.note(daemon)
+    check.true("collectd holds BPF programs", ledger.held["prog"], len(ledger.held["prog"]))
+    check.equal("exit status", run.read_all(), 0)
+    end = time.time()
+    check.contains("last words", run.said, f"file://{output}/index.html")
+    page = check_page(check, os.path.join(output, "index.html"))
+    check_figures(check, run, page)
+    check_values(check, run, begin, end, samples)
+    check_remains(check, ledger, {"out"})
+
+
+def test_interrupt(check, ledger):
+    run = Quickstart(os.path.join(check.dir, "out"))
+    run.read_until("4/6")
+    ledger.note(wait_for("collectd", "quickstart"))
+    wait_for("stress", "stress")
+    stopped = time.monotonic()
+    run.process.send_signal(signal.SIGINT)
+    check.equal("exit status after SIGINT", run.read_all(), 130)
+    check.within("seconds until it ended", time.monotonic() - stopped, 0, 5)
+    check.contains("says so", run.said, "interrupted")
+    check_remains(check, ledger, {"out"})
+
+
+def test_failure(check, ledger):
+    """A collectd that does not start, and a directory that belongs to somebody else."""
+    broken = os.path.join(check.dir, "bin")
+    os.mkdir(broken)
+    with open(os.path.join(broken, "collectd"), "w", encoding="ascii") as script:
+        script.write("#!/bin/sh\necho 'collectd is out of order' >&2\nexit 1\n")
+    os.chmod(script.name, 0o755)
+    run = Quickstart(os.path.join(check.dir, "out"), "--no-install", path=broken + ":")
+    check.equal("broken collectd: exit status", run.read_all(), 1)
+    for part in ("quickstart: ", "collectd is out of order", "What to do: "):
+        check.contains("broken collectd", run.said, part)
+    run = Quickstart(broken)
+    check.equal("foreign directory: exit status", run.read_all(), 1)
+    check.contains("foreign directory", run.said, "--output")
+    check.equal("foreign directory is as it was", os.listdir(broken), ["collectd"])
+    check_remains(check, ledger, {"out", "bin"})
+
+
+with Check() as checks:
+    if os.geteuid() != 0:
+        raise Skip("needs root to load BPF programs")
+    if not os.path.exists("/sys/kernel/btf/vmlinux"):
+        raise Skip("this kernel has no BTF (/sys/kernel/btf/vmlinux)")
+    if not shutil.which("bpftool"):
+        raise Skip("bpftool is not installed")
+    # Whatever quickstart leaves behind becomes a child of this process.
+    ctypes.CDLL(None).prctl(lib.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    try:
+        for test in (test_run, test_interrupt, test_failure):
+            print("---", test.__name__)
+            test(checks, lib.Ledger())
+    finally:
+        lib.kill_descendants()
