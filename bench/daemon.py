@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: MIT
+"""A collectd with one plugin and nothing else, and what it uses of the machine.
+
+What is measured is reading and dispatching: values go as far as the daemon's cache and end there. (Without any write
+plugin and without that end, collectd 5.12 loses the memory of every value.) The log comes through a pipe, so that the
+moment when initialisation is complete is known.
+"""
+
+import ctypes
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+
+PR_SET_PDEATHSIG = 1
+READY = b"Initialization complete"
+LIBC = ctypes.CDLL(None)
+
+CONFIGURATION = """\
+Hostname "bench"
+FQDNLookup false
+BaseDir "{dir}"
+PIDFile "{dir}/pid"
+PluginDir "{plugins}"
+Interval {interval}
+PostCacheChain "end"
+<Chain "end">
+  Target "stop"
+</Chain>
+LoadPlugin logfile
+<Plugin logfile>
+  LogLevel "info"
+  File "stdout"
+  Timestamp false
+</Plugin>
+LoadPlugin unixsock
+<Plugin unixsock>
+  SocketFile "{dir}/socket"
+</Plugin>
+{block}
+"""
+
+
+def die_with_parent():
+    LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+class Site:
+    """The programs that are measured, and a directory for what they need; it goes when the bench does."""
+
+    PLUGINS = ("logfile", "unixsock", "processes")
+
+    def __init__(self, collectd, build):
+        self.collectd = collectd
+        self.build = build
+        self.version = None
+
+    def __enter__(self):
+        self.dir = tempfile.mkdtemp(prefix="ebpf-bench.", dir="/dev/shm" if os.path.isdir("/dev/shm") else None)
+        self.plugins = os.path.join(self.dir, "plugins")
+        os.mkdir(self.plugins)
+        # Copies: collectd takes plugins from one directory, and takes no links.
+        text = subprocess.run([self.collectd, "-h"], capture_output=True, text=True, check=True).stdout
+        self.version = re.search(r"^collectd ([\d.]*\d)", text, re.M).group(1)
+        theirs = re.search(r"Plugin directory +(\S+)", text).group(1)
+        for name in self.PLUGINS:
+            shutil.copy(os.path.join(theirs, name + ".so"), self.plugins)
+        shutil.copy(os.path.join(self.build, ".libs", "ebpf.so"), self.plugins)
+        return self
+
+    def __exit__(self, *_error):
+        shutil.rmtree(self.dir, ignore_errors=True)
+
+    def program(self, name):
+        return os.path.join(self.build, "bench", name)
+
+    def ebpf(self):
+        return f'LoadPlugin ebpf\n<Plugin ebpf>\n  ObjectDirectory "{self.build}/bpf"\n</Plugin>'
+
+
+class Daemon:
+    def __init__(self, site, block="", interval=10):
+        """block: the configuration of the plugin that is measured."""
+        self.site = site
+        self.interval = interval
+        self.block = block
+        self.process = None
+
+    def __enter__(self):
+        self.dir = tempfile.mkdtemp(dir=self.site.dir)
+        conf = os.path.join(self.dir, "conf")
+        with open(conf, "w", encoding="utf-8") as file:
+            file.write(CONFIGURATION.format(dir=self.dir, plugins=self.site.plugins, interval=self.interval,
+                                            block=self.block))
+        begin = time.monotonic()
+        self.process = subprocess.Popen([self.site.collectd, "-f", "-C", conf], stdin=subprocess.DEVNULL,
+                                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, preexec_fn=die_with_parent)
+        try:
+            self._wait_ready()
+        except BaseException:
+            self.stop()
+            raise
+        self.ready = time.monotonic()
+        self.start_s = self.ready - begin
+        return self
+
+    def __exit__(self, *_error):
+        self.stop()
+
+    def _wait_ready(self):
+        log = b""
+        while READY not in log:
+            line = self.process.stdout.readline()
+            if not line or b"[warning]" in line or b"[error]" in line:
+                raise RuntimeError(f"collectd does not start as it should: {(line or log).decode()}")
+            log += line
+
+    def stop(self):
+        self.process.terminate()
+        try:
+            self.process.communicate(timeout=20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.communicate()
+        shutil.rmtree(self.dir, ignore_errors=True)
+
+    def _proc(self, name):
+        with open(f"/proc/{self.process.pid}/{name}", encoding="ascii") as file:
+            return file.read()
+
+    def cpu_ns(self):
+        """CPU time of all its threads."""
+        threads = os.listdir(f"/proc/{self.process.pid}/task")
+        return sum(int(self._proc(f"task/{thread}/schedstat").split()[0]) for thread in threads)
+
+    def memory_kib(self):
+        """(resident, of which its own share)"""
+        resident = re.search(r"^VmRSS:\s+(\d+)", self._proc("status"), re.M)
+        share = re.search(r"^Pss:\s+(\d+)", self._proc("smaps_rollup"), re.M)
+        return int(resident.group(1)), int(share.group(1))
+
+    def _ask(self, question):
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.settimeout(10)
+            connection.connect(os.path.join(self.dir, "socket"))
+            with connection.makefile("rw") as file:
+                file.write(question + "\n")
+                file.flush()
+                count = int(file.readline().split()[0])
+                return [file.readline().rstrip("\n") for _ in range(max(count, 0))]
+
+    def series(self):
+        """The identifiers of what it has dispatched, without the host."""
+        return [line.split("/", 1)[1] for line in self._ask("LISTVAL")]
+
+    def value(self, series):
+        return float(self._ask(f'GETVAL "bench/{series}"')[0].split("=")[1])

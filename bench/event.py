@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: MIT
+"""What everything else pays: events made with and without the plugin in the daemon, and what a start costs.
+
+A collectd with the plugin and one without are started in turns, the order changing each time. The interval is so long
+that no reading falls into a measurement.
+"""
+
+import subprocess
+import time
+
+from daemon import Daemon
+from statistic import Estimate
+
+# So many at a time that one run lasts some 30 ms.
+EVENTS = {"switch": 8000, "syscall": 150000, "fork": 300, "exec": 60}
+RUNS = 3
+CPU = "0"
+SETTLED_S = 0.4  # the reading right after the start is over, and its sample of run times
+
+
+class Start:
+    """One start of the daemon: what it took, and what events cost while it was there."""
+
+    def __init__(self, site, block):
+        with Daemon(site, block, interval=3600) as daemon:
+            self.start_s = daemon.start_s
+            self.start_cpu_s = daemon.cpu_ns() / 1e9
+            self.resident_kib, self.share_kib = daemon.memory_kib()
+            time.sleep(SETTLED_S)
+            self.events_ns = {kind: self._cost_ns(site, kind) for kind in EVENTS}
+
+    @staticmethod
+    def _cost_ns(site, kind):
+        """CPU time, of the run that was disturbed least."""
+        command = [site.program("event"), kind, str(EVENTS[kind]), CPU]
+        runs = [subprocess.run(command, capture_output=True, text=True, check=True) for _ in range(RUNS)]
+        return min(float(run.stdout) for run in runs)
+
+
+class Comparison:
+    """A figure of many starts: without the plugin, with it, and the difference from pair to pair."""
+
+    def __init__(self, pairs, figure):
+        self.without = Estimate(figure(without) for without, _ in pairs)
+        self.loaded = Estimate(figure(loaded) for _, loaded in pairs)
+        self.added = Estimate(figure(loaded) - figure(without) for without, loaded in pairs)
+
+
+class Starts:
+    def __init__(self, site, count):
+        self.count = count
+        self.pairs = []
+        for i in range(count):
+            if i % 2:
+                loaded = Start(site, site.ebpf())
+                self.pairs.append((Start(site, ""), loaded))
+            else:
+                self.pairs.append((Start(site, ""), Start(site, site.ebpf())))
+
+    def compare(self, figure):
+        return Comparison(self.pairs, figure)

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: MIT
+"""What one reading of all processes costs: this plugin, collectd's `processes`, and a loop over a hash map.
+
+All of them run side by side over the same crowd and are read in turns, so that whatever else the machine does meets
+them alike. A daemon's cost is the CPU time that all its threads use within one interval.
+"""
+
+import contextlib
+import os
+import re
+import subprocess
+import time
+
+from daemon import Daemon
+from statistic import Estimate
+
+INTERVAL_S = 2  # collectd's `processes` needs most of a second for 10,000
+WARM_UP = 2  # the first reading meets everything for the first time
+QUIET = 0.15  # this part of an interval before a reading, the one before is over
+
+PROCESSES = "LoadPlugin processes"
+PROCESSES_ALL = PROCESSES + '\n<Plugin processes>\n  ProcessMatch "all" "."\n</Plugin>'
+
+
+class Helper:
+    """One of the bench's own programs, which ends with its input."""
+
+    def __init__(self, *command):
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_error):
+        self.process.stdin.close()
+        self.process.wait()
+        self.process.stdout.close()
+
+    def hear(self):
+        line = self.process.stdout.readline()
+        if not line:
+            raise RuntimeError(f"{self.process.args[0]} has ended")
+        return line
+
+    def ask(self):
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+        return self.hear()
+
+
+class DaemonReader:
+    """A daemon reads when it is time; what it has used is asked for in between."""
+
+    def __init__(self, daemon):
+        self.daemon = daemon
+        self.begin = daemon.ready - QUIET * INTERVAL_S
+        self.used_ns = 0
+
+    def read(self):
+        before, self.used_ns = self.used_ns, self.daemon.cpu_ns()
+        return self.used_ns - before
+
+
+class LoopReader:
+    def __init__(self, loop):
+        self.loop = loop
+        self.begin = time.monotonic()
+
+    def read(self):
+        return int(self.loop.ask())
+
+
+def take_turns(readers, count):
+    """The costs of so many readings of each in nanoseconds, by name."""
+    last = max(reader.begin for reader in readers.values())
+    turns = []
+    for name, reader in readers.items():
+        late = int((last - reader.begin) // INTERVAL_S) + 1
+        turns += [(reader.begin + (late + i) * INTERVAL_S, name) for i in range(WARM_UP + count)]
+    costs_ns = {name: [] for name in readers}
+    for due, name in sorted(turns):
+        time.sleep(max(0, due - time.monotonic()))
+        costs_ns[name].append(readers[name].read())
+    return {name: costs[WARM_UP:] for name, costs in costs_ns.items()}
+
+
+def slab_kib():
+    """Memory that the kernel has for objects of its own and cannot give back."""
+    with open("/proc/meminfo", encoding="ascii") as file:
+        words = dict(re.findall(r"^(\w+):\s+(\d+)", file.read(), re.M))
+    return int(words["SUnreclaim"]) + int(words["Percpu"])
+
+
+class Reading:
+    """All that was measured over one crowd."""
+
+    def __init__(self, site, size, count):
+        self.size = size
+        self.count = count
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(Helper(site.program("crowd"), str(size))).hear()
+            self.processes = sum(name.isdigit() for name in os.listdir("/proc"))
+            loop = stack.enter_context(Helper(site.program("hash_loop"), str(self.processes)))
+            daemons = self._start(site, stack)
+            readers = {name: DaemonReader(daemon) for name, daemon in daemons.items()}
+            readers["hash"] = LoopReader(loop)
+            costs_ns = take_turns(readers, count)
+            self.memory_kib = {name: daemon.memory_kib() for name, daemon in daemons.items()}
+            self._ask(daemons["ebpf"])
+        self.costs_ns = {name: Estimate(costs) for name, costs in costs_ns.items()}
+
+    def _start(self, site, stack):
+        daemons = {}
+        for name, block in (("none", ""), ("ebpf", site.ebpf()), ("processes", PROCESSES),
+                            ("processes_all", PROCESSES_ALL)):
+            slab = slab_kib()
+            daemons[name] = stack.enter_context(Daemon(site, block, INTERVAL_S))
+            time.sleep(INTERVAL_S / 5)  # so that they do not read at the same moment
+            if name == "ebpf":
+                self.slab_kib = slab_kib() - slab
+                self.start_s = daemons[name].start_s
+        return daemons
+
+    def _ask(self, ebpf):
+        series = ebpf.series()
+        self.series = len(series)
+        self.services = int(ebpf.value("ebpf-self/objects-services"))
+        self.wall_ns = 1e9 * ebpf.value("ebpf-self/duration-read_process")
+        self.maps_kib = sum(ebpf.value(name) for name in series if name.startswith("ebpf-self/memory-maps_")) / 1024
+
+    def times_cheaper(self, than):
+        return self.costs_ns[than].median / self.costs_ns["ebpf"].median
