@@ -7,6 +7,7 @@
 #include "config.h"
 
 #include "message.h"
+#include "subject.h"
 
 #include <errno.h>
 #include <liboconfig/oconfig.h>
@@ -33,17 +34,33 @@ struct option {
 	option_fn *take;
 };
 
+/* All values of an item, as they stand in the file. */
+static void values_text(const oconfig_item_t *item, char *text, size_t size)
+{
+	size_t length = 0;
+
+	text[0] = '\0';
+	for (int i = 0; i < item->values_num && length < size; i++) {
+		const oconfig_value_t *v = &item->values[i];
+		int more;
+
+		if (v->type == OCONFIG_TYPE_STRING)
+			more = snprintf(text + length, size - length, " \"%.100s\"",
+					v->value.string);
+		else if (v->type == OCONFIG_TYPE_NUMBER)
+			more = snprintf(text + length, size - length, " %.15g", v->value.number);
+		else
+			more = snprintf(text + length, size - length, " %s",
+					v->value.boolean ? "true" : "false");
+		length += (size_t)more;
+	}
+}
+
 static bool mistake(struct context *context, const oconfig_item_t *item, const char *why)
 {
-	char text[128] = "";
+	char text[512];
 
-	if (item->values_num > 0 && item->values[0].type == OCONFIG_TYPE_STRING)
-		snprintf(text, sizeof(text), " \"%.100s\"", item->values[0].value.string);
-	else if (item->values_num > 0 && item->values[0].type == OCONFIG_TYPE_NUMBER)
-		snprintf(text, sizeof(text), " %g", item->values[0].value.number);
-	else if (item->values_num > 0)
-		snprintf(text, sizeof(text), " %s",
-			 item->values[0].value.boolean ? "true" : "false");
+	values_text(item, text, sizeof(text));
 	message(LOG_ERR, "%s, option %s%s: %s; skipping it", context->block, item->key, text, why);
 	context->mistakes++;
 	return false;
@@ -252,14 +269,26 @@ static bool take_max_services(struct context *context, const oconfig_item_t *ite
 
 static bool take_command_names(struct context *context, const oconfig_item_t *item)
 {
-	context->config->command_names_set = one_boolean(item, &context->config->command_names);
-	return context->config->command_names_set || mistake(context, item, "wants true or false");
+	if (!one_boolean(item, &context->config->command_names))
+		return mistake(context, item, "wants true or false");
+	context->config->command_names_set = true;
+	return true;
 }
 
 static bool take_buckets(struct context *context, const oconfig_item_t *item)
 {
 	return one_boolean(item, &context->config->buckets) ||
 	       mistake(context, item, "wants true or false");
+}
+
+/* Would their series have one name? */
+static bool same_percentile(double a, double b)
+{
+	char left[32], right[32];
+
+	snprintf(left, sizeof(left), "%g", a);
+	snprintf(right, sizeof(right), "%g", b);
+	return !strcmp(left, right);
 }
 
 static bool take_percentile(struct context *context, const oconfig_item_t *item)
@@ -274,10 +303,13 @@ static bool take_percentile(struct context *context, const oconfig_item_t *item)
 		if (v->type != OCONFIG_TYPE_NUMBER ||
 		    !(v->value.number > 0 && v->value.number < 100))
 			return mistake(context, item, "wants numbers above 0 and below 100");
+		for (int j = 0; j < i; j++)
+			if (same_percentile(item->values[j].value.number, v->value.number))
+				return mistake(context, item, "names a percentile twice");
 	}
 	for (int i = 0; i < item->values_num; i++)
 		config->percentiles[i] = item->values[i].value.number;
-	config->percentile_count = item->values_num;
+	config->percentile_count = (size_t)item->values_num;
 	return true;
 }
 
@@ -302,6 +334,16 @@ static void service_config_done(struct service_config *service);
 static bool reserved(const char *name)
 {
 	return !strcmp(name, "other") || !strcmp(name, "kernel") || !strcmp(name, "self");
+}
+
+/* Would their series have one name? */
+static bool same_name(const char *a, const char *b)
+{
+	char left[CONFIG_NAME_MAX], right[CONFIG_NAME_MAX];
+
+	subject_clean(left, sizeof(left), a);
+	subject_clean(right, sizeof(right), b);
+	return !strcmp(left, right);
 }
 
 /* The name of a Service or Probe block, or NULL after a message. */
@@ -338,7 +380,7 @@ static bool take_service(struct context *parent, const oconfig_item_t *block)
 	if (reserved(name))
 		return mistake(parent, block, "this name is the plugin's own, choose another");
 	for (size_t i = 0; i < config->service_count; i++)
-		if (!strcmp(config->services[i].name, name))
+		if (same_name(config->services[i].name, name))
 			return mistake(parent, block, "a second service of this name");
 	if (config->service_count == CONFIG_SERVICES_MAX)
 		return mistake(parent, block, "one more than the 512 that are possible");
@@ -379,6 +421,8 @@ static bool take_probe(struct context *parent, const oconfig_item_t *block)
 
 	if (!name)
 		return false;
+	if (reserved(name))
+		return mistake(parent, block, "this name is the plugin's own, choose another");
 	if (config_probe(config, name))
 		return mistake(parent, block, "a second probe of this name");
 	context.probe = append(&config->probes, &config->probe_count, sizeof(*context.probe));

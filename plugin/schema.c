@@ -17,6 +17,7 @@
 #define METRIC_TAG "metric:"
 #define SUBJECT_TAG "subject:"
 #define ROW_SIZE_MAX (1U << 20)
+#define INSTANCE_MAX 96 /* of statistics, whose names follow it */
 
 struct reader {
 	struct schema *schema;
@@ -130,6 +131,8 @@ static int column_read(const struct reader *r, const char *member, const char *t
 	status = column_shape(r, member, type, &column);
 	if (status)
 		return status;
+	if (column.kind != COLUMN_INTEGER && strlen(column.tag.instance) > INSTANCE_MAX)
+		return bad(r, member, "the type instance is too long for what is put behind it");
 	column.offset = bit_offset / 8;
 	if ((uint64_t)column.offset + (uint64_t)column.cells * column.cell_size > schema->row_size)
 		return bad(r, member, "lies outside of the row");

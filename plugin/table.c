@@ -230,8 +230,10 @@ static void rank(struct table *table, const struct services *services)
 			};
 	qsort(list, count, sizeof(*list), by_group_and_growth);
 	for (size_t i = 0; i < count; i++) {
+		unsigned top_n = services->subjects.place[list[i].place].top_n;
+
 		in_group = i && list[i].group == list[i - 1].group ? in_group + 1 : 0;
-		if (in_group >= services->subjects.place[list[i].place].top_n)
+		if (top_n && in_group >= top_n)
 			table->tallies[list[i].place].fed = false;
 	}
 	free(list);
