@@ -4,7 +4,7 @@
  */
 #include "testing.h"
 
-#include "sample.h"
+#include "values.h"
 
 #include "hist.h"
 #include "plugin/stats.h"
@@ -29,7 +29,7 @@ static void add_moments(uint64_t cells[MOMENTS_CELLS], uint64_t value)
 static void check_moments(size_t count)
 {
 	uint64_t cells[MOMENTS_CELLS] = { 0 };
-	long double mean = sample_mean(values, count), variance = sample_variance(values, count);
+	long double mean = values_mean(values, count), variance = values_variance(values, count);
 	long double cv = mean > 0 ? sqrtl(variance) / mean : NAN;
 	struct moments_summary s;
 
@@ -46,23 +46,23 @@ static void test_moments(void)
 {
 	static const struct {
 		const char *name;
-		enum sample_kind kind;
+		enum values_kind kind;
 		double scale;
 		size_t count;
 	} cases[] = {
-		{ "one value", SAMPLE_CONSTANT, 42, 1 },
-		{ "zeros", SAMPLE_CONSTANT, 0, 1000 },
-		{ "small", SAMPLE_UNIFORM, 100, COUNT },
-		{ "seconds in ns", SAMPLE_EXPONENTIAL, 1e9, COUNT },
-		{ "hours in ns", SAMPLE_EXPONENTIAL, 3.6e12, COUNT },
-		{ "up to 2^47", SAMPLE_UNIFORM, (double)LARGEST, COUNT },
-		{ "all 2^47", SAMPLE_CONSTANT, (double)LARGEST, COUNT },
-		{ "two peaks", SAMPLE_TWO_PEAKS, 1e10, COUNT },
+		{ "one value", VALUES_CONSTANT, 42, 1 },
+		{ "zeros", VALUES_CONSTANT, 0, 1000 },
+		{ "small", VALUES_UNIFORM, 100, COUNT },
+		{ "seconds in ns", VALUES_EXPONENTIAL, 1e9, COUNT },
+		{ "hours in ns", VALUES_EXPONENTIAL, 3.6e12, COUNT },
+		{ "up to 2^47", VALUES_UNIFORM, (double)LARGEST, COUNT },
+		{ "all 2^47", VALUES_CONSTANT, (double)LARGEST, COUNT },
+		{ "two peaks", VALUES_TWO_PEAKS, 1e10, COUNT },
 	};
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		CASE("moments, %s", cases[i].name);
-		sample_fill(values, cases[i].count, cases[i].kind, cases[i].scale);
+		values_fill(values, cases[i].count, cases[i].kind, cases[i].scale);
 		check_moments(cases[i].count);
 	}
 }
@@ -125,7 +125,7 @@ static void check_percentiles(const uint64_t *buckets, const char *name, size_t 
 	static const unsigned permilles[] = { 1, 10, 100, 250, 500, 750, 900, 950, 990, 999, 1000 };
 
 	for (size_t i = 0; i < COUNT_OF(permilles); i++) {
-		uint64_t exact = sample_percentile(values, count, permilles[i]);
+		uint64_t exact = values_percentile(values, count, permilles[i]);
 
 		CASE("%s, percentile %g of %zu", name, permilles[i] / 10.0, count);
 		CHECK_REAL(hist_percentile(buckets, HIST_BUCKETS, permilles[i] / 10.0), exact,
@@ -137,21 +137,21 @@ static void test_hist(void)
 {
 	static const struct {
 		const char *name;
-		enum sample_kind kind;
+		enum values_kind kind;
 		double scale;
 		size_t count;
 	} cases[] = {
-		{ "a single 0", SAMPLE_CONSTANT, 0, 1 },
-		{ "a single 15", SAMPLE_CONSTANT, 15, 1 },
-		{ "constant, low end of a bucket", SAMPLE_CONSTANT, 65536, COUNT },
-		{ "constant, high end of a bucket", SAMPLE_CONSTANT, 65536 + 4095, COUNT },
-		{ "exact range", SAMPLE_UNIFORM, 16, COUNT },
-		{ "uniform", SAMPLE_UNIFORM, 1e6, COUNT },
-		{ "exponential", SAMPLE_EXPONENTIAL, 1e5, COUNT },
-		{ "log-uniform", SAMPLE_LOG_UNIFORM, 1e12, COUNT },
-		{ "two peaks", SAMPLE_TWO_PEAKS, 5e4, COUNT },
-		{ "few values", SAMPLE_LOG_UNIFORM, 1e9, 7 },
-		{ "a thousand", SAMPLE_LOG_UNIFORM, 1e9, 1000 },
+		{ "a single 0", VALUES_CONSTANT, 0, 1 },
+		{ "a single 15", VALUES_CONSTANT, 15, 1 },
+		{ "constant, low end of a bucket", VALUES_CONSTANT, 65536, COUNT },
+		{ "constant, high end of a bucket", VALUES_CONSTANT, 65536 + 4095, COUNT },
+		{ "exact range", VALUES_UNIFORM, 16, COUNT },
+		{ "uniform", VALUES_UNIFORM, 1e6, COUNT },
+		{ "exponential", VALUES_EXPONENTIAL, 1e5, COUNT },
+		{ "log-uniform", VALUES_LOG_UNIFORM, 1e12, COUNT },
+		{ "two peaks", VALUES_TWO_PEAKS, 5e4, COUNT },
+		{ "few values", VALUES_LOG_UNIFORM, 1e9, 7 },
+		{ "a thousand", VALUES_LOG_UNIFORM, 1e9, 1000 },
 	};
 	static uint64_t buckets[HIST_BUCKETS];
 
@@ -159,10 +159,10 @@ static void test_hist(void)
 		size_t count = cases[i].count;
 		long double mean;
 
-		sample_fill(values, count, cases[i].kind, cases[i].scale);
-		mean = sample_mean(values, count);
+		values_fill(values, count, cases[i].kind, cases[i].scale);
+		mean = values_mean(values, count);
 		fill_hist(buckets, count);
-		sample_sort(values, count);
+		values_sort(values, count);
 		check_percentiles(buckets, cases[i].name, count);
 		CASE("%s", cases[i].name);
 		CHECK_UINT(hist_count(buckets, HIST_BUCKETS), count);

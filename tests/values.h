@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef SAMPLE_H
-#define SAMPLE_H
+#ifndef VALUES_H
+#define VALUES_H
 
 #include <math.h>
 #include <stddef.h>
@@ -10,62 +10,62 @@
 /* Values of a known distribution, the same on every run, and what is exactly
  * true of them: the truth that statistics are compared with. */
 
-enum sample_kind {
-	SAMPLE_CONSTANT,    /* scale */
-	SAMPLE_UNIFORM,     /* 0 to scale */
-	SAMPLE_EXPONENTIAL, /* of the mean scale */
-	SAMPLE_LOG_UNIFORM, /* 1 to scale, each power as often */
-	SAMPLE_TWO_PEAKS,   /* nine of ten at scale, the tenth a hundred times that */
+enum values_kind {
+	VALUES_CONSTANT,    /* scale */
+	VALUES_UNIFORM,     /* 0 to scale */
+	VALUES_EXPONENTIAL, /* of the mean scale */
+	VALUES_LOG_UNIFORM, /* 1 to scale, each power as often */
+	VALUES_TWO_PEAKS,   /* nine of ten at scale, the tenth a hundred times that */
 };
 
-static inline double sample_random(uint64_t *state)
+static inline double values_random(uint64_t *state)
 {
 	*state = *state * 6364136223846793005ULL + 1442695040888963407ULL;
 	return ((double)(*state >> 11) + 0.5) / 9007199254740992.0;
 }
 
-static inline void sample_fill(uint64_t *values, size_t count, enum sample_kind kind, double scale)
+static inline void values_fill(uint64_t *values, size_t count, enum values_kind kind, double scale)
 {
 	uint64_t state = 1;
 
 	for (size_t i = 0; i < count; i++) {
-		double random = sample_random(&state);
+		double random = values_random(&state);
 		double value = scale;
 
-		if (kind == SAMPLE_UNIFORM)
+		if (kind == VALUES_UNIFORM)
 			value = random * scale;
-		else if (kind == SAMPLE_EXPONENTIAL)
+		else if (kind == VALUES_EXPONENTIAL)
 			value = -log(random) * scale;
-		else if (kind == SAMPLE_LOG_UNIFORM)
+		else if (kind == VALUES_LOG_UNIFORM)
 			value = exp(random * log(scale));
-		else if (kind == SAMPLE_TWO_PEAKS)
+		else if (kind == VALUES_TWO_PEAKS)
 			value = (i % 10 ? 1 : 100) * scale * (0.9 + 0.2 * random);
 		values[i] = (uint64_t)value;
 	}
 }
 
-static inline int sample_order(const void *left, const void *right)
+static inline int values_order(const void *left, const void *right)
 {
 	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
 
 	return a < b ? -1 : a > b;
 }
 
-static inline void sample_sort(uint64_t *values, size_t count)
+static inline void values_sort(uint64_t *values, size_t count)
 {
-	qsort(values, count, sizeof(*values), sample_order);
+	qsort(values, count, sizeof(*values), values_order);
 }
 
 /* Of sorted values, the smallest that at least permille / 1000 of them do not
  * exceed. */
-static inline uint64_t sample_percentile(const uint64_t *sorted, size_t count, unsigned permille)
+static inline uint64_t values_percentile(const uint64_t *sorted, size_t count, unsigned permille)
 {
 	size_t rank = (count * permille + 999) / 1000;
 
 	return sorted[rank ? rank - 1 : 0];
 }
 
-static inline long double sample_mean(const uint64_t *values, size_t count)
+static inline long double values_mean(const uint64_t *values, size_t count)
 {
 	unsigned __int128 sum = 0;
 
@@ -76,7 +76,7 @@ static inline long double sample_mean(const uint64_t *values, size_t count)
 
 /* From distances to the floor of the mean, which are integers: nothing is lost
  * where values are large and their variance is small. */
-static inline long double sample_variance(const uint64_t *values, size_t count)
+static inline long double values_variance(const uint64_t *values, size_t count)
 {
 	unsigned __int128 sum = 0, squares = 0;
 	uint64_t middle;

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A probe for tests, as an administrator may write one. It counts values that the test hands to
+ * it by BPF_PROG_TEST_RUN, with the functions that every probe uses, and renames of processes
+ * by service and by process.
+ *
+ * Hooks: raw_tp task_rename, where only events with the test's own first argument count; iter/task
+ * to see that readings walk; for the renames three tiers, of which kernels have the last: one that
+ * does not load, one that does not attach, tp_btf task_rename.
+ */
+#include "../../bpf/service.bpf.h"
+
+#include "sample_event.h"
+
+const volatile u32 process_rows_max = 1;
+const volatile u64 page_size = 1;
+const volatile u32 cpus_possible = 0;
+
+u32 cpus_online;
+u64 refused;
+
+struct sample_row {
+	u64 events METRIC("total_requests");
+	u64 scaled METRIC("derive-scaled scale=3/2");
+	u32 wrapping METRIC("derive-wrapping");
+	u64 amount METRIC("gauge-amount rate scale=1/1000");
+	s64 level METRIC("gauge-level scale=1/2");
+	struct moments size METRIC("latency-size");
+	struct hist time METRIC("response_time scale=1/1000");
+	u64 optional METRIC("derive-optional");
+	u64 walks METRIC("derive-walks");
+	u64 untagged;
+	u32 known_rows METRIC("gauge-known_rows");
+	u32 known_slots METRIC("gauge-known_slots");
+	u64 known_page METRIC("gauge-known_page");
+	u32 known_cpus METRIC("gauge-known_cpus");
+	u32 known_online METRIC("gauge-known_online");
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct sample_row);
+} sample SEC(".maps");
+
+struct rename_row {
+	u64 renames METRIC("derive-renames");
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct rename_row);
+} sample_services SEC(".maps") SUBJECT("service");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct rename_row);
+} sample_processes SEC(".maps") SUBJECT("process");
+
+static struct sample_row *sample_row(void)
+{
+	u32 zero = 0;
+
+	return bpf_map_lookup_elem(&sample, &zero);
+}
+
+SEC("raw_tp/task_rename")
+int sample_add(struct bpf_raw_tracepoint_args *event)
+{
+	struct sample_row *row = sample_row();
+	u64 value = event->args[1];
+
+	if (!row || event->args[0] != SAMPLE_EVENT)
+		return 0;
+	add(&row->events, 1);
+	add(&row->scaled, value);
+	__sync_fetch_and_add(&row->wrapping, (u32)value);
+	add(&row->amount, value);
+	row->level = -(s64)value;
+	moments_add(&row->size, value);
+	hist_add(&row->time, value);
+	if (value == 0)
+		add(&refused, 1);
+	return 0;
+}
+
+SEC("raw_tp/task_rename")
+OPTION("optional")
+int sample_optional(struct bpf_raw_tracepoint_args *event)
+{
+	struct sample_row *row = sample_row();
+
+	if (row && event->args[0] == SAMPLE_EVENT)
+		add(&row->optional, 1);
+	return 0;
+}
+
+SEC("iter/task")
+int sample_walk(struct bpf_iter__task *ctx)
+{
+	struct sample_row *row = sample_row();
+
+	if (!row || ctx->task)
+		return 0;
+	row->walks++;
+	row->known_rows = service_rows;
+	row->known_slots = process_rows_max;
+	row->known_page = page_size;
+	row->known_cpus = cpus_possible;
+	row->known_online = cpus_online;
+	return 0;
+}
+
+SEC("tp_btf/no_such_tracepoint")
+TIER(1)
+int BPF_PROG(sample_no_load, struct task_struct *task)
+{
+	return 0;
+}
+
+SEC("raw_tp/no_such_tracepoint")
+TIER(2)
+int sample_no_attach(void *event)
+{
+	return 0;
+}
+
+static void count_rename(void *map, u32 at)
+{
+	struct rename_row *row = bpf_map_lookup_elem(map, &at);
+
+	if (row)
+		add(&row->renames, 1);
+}
+
+SEC("tp_btf/task_rename")
+TIER(3)
+int BPF_PROG(sample_rename, struct task_struct *task)
+{
+	struct service_task *st = service_task(task->group_leader);
+
+	if (!st)
+		return 0;
+	count_rename(&sample_services, st->row);
+	if (st->slot)
+		count_rename(&sample_processes, st->slot);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual MIT/GPL";

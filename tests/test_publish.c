@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From tallies to value lists: what collectd gets, under which names.
+ */
+#include "testing.h"
+
+#include "daemon.h"
+#include "row.h"
+
+#include "hist.h"
+#include "plugin/clock.h"
+#include "plugin/publish.h"
+
+#include <stdlib.h>
+
+#define S(seconds) ((seconds)*NS_PER_S)
+
+struct want {
+	const char *identifier, *source;
+	long double value;
+};
+
+static struct config config;
+
+/* Reads and publishes, as a probe does at each interval. */
+static void read_and_publish(struct table *table, struct services *services, uint64_t now_s)
+{
+	struct dispatch dispatch;
+	struct error error = { "" };
+
+	daemon_clear();
+	daemon_now = TIME_T_TO_CDTIME_T(now_s);
+	dispatch = dispatch_begin(10);
+	CHECK_INT(table_read(table, services, S(now_s), &error), 0);
+	publish_table(table, services, "sample", &config, &dispatch);
+	CHECK_UINT(daemon_refused(), 0);
+}
+
+static void check_wants(const struct want *wants, size_t count)
+{
+	for (const struct want *want = wants; want < wants + count && want->identifier; want++) {
+		const char *source = want->source ? want->source : "value";
+		long double got = daemon_value(want->identifier, source);
+
+		CASE("%s %s", want->identifier, source);
+		CHECK_REAL(got, want->value, fabsl(want->value) * 1e-12L);
+	}
+}
+
+/* One row of integers, of which the second reading finds others. */
+static void test_integers(void)
+{
+	static const struct {
+		struct row_member members[3];
+		uint64_t before[3], now[3];
+		struct want first[3], second[3];
+		size_t first_count, second_count;
+	} cases[] = {
+		{ { MEMBER("a", U64, 0, "total_requests") },
+		  { 5 },
+		  { 12 },
+		  { { "sample/total_requests", NULL, 5 } },
+		  { { "sample/total_requests", NULL, 12 } },
+		  1,
+		  1 },
+		{ { MEMBER("a", U64, 0, "total_requests-get scale=3/2") },
+		  { 5 },
+		  { 7 },
+		  { { "sample/total_requests-get", NULL, 7 } },
+		  { { "sample/total_requests-get", NULL, 10 } },
+		  1,
+		  1 },
+		{ { MEMBER("a", U64, 0, "derive scale=3/4") },
+		  { 0 },
+		  { 1ULL << 63 },
+		  { { "sample/derive", NULL, 0 } },
+		  { { "sample/derive", NULL, 0x6000000000000000LL } },
+		  1,
+		  1 },
+		{ { MEMBER("a", U64, 0, "counter") },
+		  { 0 },
+		  { UINT64_MAX },
+		  { { "sample/counter", NULL, 0 } },
+		  { { "sample/counter", NULL, UINT64_MAX } },
+		  1,
+		  1 },
+		{ { MEMBER("a", U64, 0, "absolute") },
+		  { 5 },
+		  { 12 },
+		  { { "sample/absolute", NULL, 5 } },
+		  { { "sample/absolute", NULL, 7 } },
+		  1,
+		  1 },
+		{ { MEMBER("a", U64, 0, "gauge") },
+		  { 5 },
+		  { 12 },
+		  { { "sample/gauge", NULL, 5 } },
+		  { { "sample/gauge", NULL, 12 } },
+		  1,
+		  1 },
+		{ { MEMBER("a", S64, 0, "gauge-x scale=1/1000") },
+		  { 0 },
+		  { (uint64_t)-10 },
+		  { { "sample/gauge-x", NULL, 0 } },
+		  { { "sample/gauge-x", NULL, -0.01L } },
+		  1,
+		  1 },
+		{ { MEMBER("a", U64, 0, "gauge rate scale=1/10000000") },
+		  { 0 },
+		  { S(5) },
+		  { { "sample/gauge", NULL, DAEMON_NONE } },
+		  { { "sample/gauge", NULL, 50 } },
+		  0,
+		  1 },
+		{ { MEMBER("a", U64, 0, "ps_cputime:syst scale=1/1000"),
+		    MEMBER("b", U64, 8, "gauge-b"),
+		    MEMBER("c", U64, 16, "ps_cputime:user scale=1/1000") },
+		  { 1000, 5, 2000 },
+		  { 3999, 6, 6000 },
+		  { { "sample/ps_cputime", "user", 2 },
+		    { "sample/ps_cputime", "syst", 1 },
+		    { "sample/gauge-b", NULL, 5 } },
+		  { { "sample/ps_cputime", "user", 6 },
+		    { "sample/ps_cputime", "syst", 3 },
+		    { "sample/gauge-b", NULL, 6 } },
+		  2,
+		  2 },
+		{ { MEMBER("a", U64, 0, "ps_count:processes rate"),
+		    MEMBER("b", U64, 8, "ps_count:threads") },
+		  { 0, 8 },
+		  { 20, 9 },
+		  { { "sample/ps_count", "processes", NAN }, { "sample/ps_count", "threads", 8 } },
+		  { { "sample/ps_count", "processes", 2 }, { "sample/ps_count", "threads", 9 } },
+		  1,
+		  1 },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		struct table table;
+		size_t count = 0;
+		uint64_t *row;
+
+		while (count < 3 && cases[i].members[count].name)
+			count++;
+		row = row_table(&table, cases[i].members, count, 24, 1, SUBJECT_PROBE);
+		memcpy(row, cases[i].before, sizeof(cases[i].before));
+		read_and_publish(&table, NULL, 100);
+		CASE("integers %zu, first reading", i);
+		CHECK_UINT(daemon_dispatched(), cases[i].first_count);
+		check_wants(cases[i].first, 3);
+		memcpy(row, cases[i].now, sizeof(cases[i].now));
+		read_and_publish(&table, NULL, 110);
+		CASE("integers %zu, second reading", i);
+		CHECK_UINT(daemon_dispatched(), cases[i].second_count);
+		check_wants(cases[i].second, 3);
+		table_done(&table);
+	}
+}
+
+/* count, sum and the lowest limb of the squares of small values. */
+static void add_moments(uint64_t *cells, uint64_t value)
+{
+	cells[0]++;
+	cells[1] += value;
+	cells[2] += value * value;
+}
+
+static void test_moments(void)
+{
+	static const struct row_member members[] = {
+		MEMBER("a", MOMENTS, 0, "latency-gap scale=1/10"),
+		MEMBER("b", MOMENTS, 40, "response_time"),
+	};
+	static const struct want wants[] = {
+		{ "sample/latency-gap-average", NULL, 0.6L },
+		{ "sample/latency-gap-variance", NULL, 32.0L / 3 / 100 },
+		{ "sample/latency-gap-cv", NULL, 0.544331053951817355L }, /* sqrt(32 / 3) / 6 */
+		{ "sample/response_time-average", NULL, 0 },
+		{ "sample/response_time-variance", NULL, 0 },
+		{ "sample/response_time-cv", NULL, NAN },
+	};
+	static const struct want none[] = {
+		{ "sample/latency-gap-average", NULL, NAN },
+		{ "sample/latency-gap-variance", NULL, NAN },
+		{ "sample/latency-gap-cv", NULL, NAN },
+	};
+	struct table table;
+	uint64_t *row = row_table(&table, members, 2, 80, 1, SUBJECT_PROBE);
+
+	CASE("moments, first reading");
+	add_moments(row, 1000);
+	read_and_publish(&table, NULL, 100);
+	CHECK_UINT(daemon_dispatched(), 0);
+	CASE("moments");
+	add_moments(row, 2);
+	add_moments(row, 6);
+	add_moments(row, 10);
+	add_moments(row + 5, 0);
+	read_and_publish(&table, NULL, 110);
+	CHECK_UINT(daemon_dispatched(), 6);
+	check_wants(wants, COUNT_OF(wants));
+	CASE("moments, nothing was added");
+	read_and_publish(&table, NULL, 120);
+	CHECK_UINT(daemon_dispatched(), 6);
+	check_wants(none, COUNT_OF(none));
+	table_done(&table);
+}
+
+static const struct row_member hist_members[] = {
+	MEMBER("a", HIST, 0, "latency-response scale=1/1000"),
+	MEMBER("b", HIST, HIST_BUCKETS * 8, "response_time-response"),
+};
+
+static void test_hist(void)
+{
+	/* 80 values of 10, 15 in the bucket of 1000, 5 in that of 100000. */
+	static const struct want wants[] = {
+		{ "sample/latency-response-percentile-50", NULL, 0.010L },
+		{ "sample/latency-response-percentile-90", NULL, 1.007L + 0.0005L },
+		{ "sample/latency-response-percentile-99.9", NULL, 100.3515L },
+		{ "sample/response_time-response-percentile-50", NULL, NAN },
+		{ "sample/response_time-response-percentile-90", NULL, NAN },
+		{ "sample/response_time-response-percentile-99.9", NULL, NAN },
+		{ "sample/response_time-response-average", NULL, NAN },
+	};
+	struct table table;
+	uint64_t *row = row_table(&table, hist_members, 2, 2 * HIST_BUCKETS * 8, 1, SUBJECT_PROBE);
+
+	CASE("hist, first reading");
+	row[hist_index(10)] = 7;
+	read_and_publish(&table, NULL, 100);
+	CHECK_UINT(daemon_dispatched(), 0);
+	CASE("hist");
+	row[hist_index(10)] += 80;
+	row[hist_index(1000)] += 15;
+	row[hist_index(100000)] += 5;
+	read_and_publish(&table, NULL, 110);
+	CHECK_UINT(daemon_dispatched(), 8);
+	check_wants(wants, COUNT_OF(wants));
+	CASE("hist, average");
+	CHECK_REAL(daemon_gauge("sample/latency-response-average"), 5.158L, 5.158L / 32);
+	table_done(&table);
+}
+
+/* Bucket rates as collectd's other plugins name them, of both histograms. */
+static void test_buckets(void)
+{
+	static const struct want wants[] = {
+		{ "sample/bucket-latency-response-0_0.016", NULL, 8 },
+		{ "sample/bucket-latency-response-0.016_0.032", NULL, 0 },
+		{ "sample/bucket-latency-response-0.512_1.024", NULL, 1.5L },
+		{ "sample/bucket-latency-response-65.536_131.072", NULL, 0.5L },
+		{ "sample/bucket-latency-response-5.49756e+08_inf", NULL, 0.1L },
+		{ "sample/bucket-response_time-response-0_16", NULL, 0.3L },
+		{ "sample/bucket-response_time-response-16_32", NULL, 0 },
+		{ "sample/bucket-response_time-response-5.49756e+11_inf", NULL, 0 },
+	};
+	struct table table;
+	uint64_t *row = row_table(&table, hist_members, 2, 2 * HIST_BUCKETS * 8, 1, SUBJECT_PROBE);
+
+	CASE("buckets, first reading");
+	config.buckets = true;
+	read_and_publish(&table, NULL, 100);
+	CHECK_UINT(daemon_dispatched(), 0);
+	CASE("buckets");
+	row[hist_index(10)] = 80;
+	row[hist_index(1000)] = 15;
+	row[hist_index(100000)] = 5;
+	row[hist_index(UINT64_MAX)] = 1;
+	row[HIST_BUCKETS] = 3;
+	read_and_publish(&table, NULL, 110);
+	CHECK_UINT(daemon_dispatched(), 2 * (4 + HIST_BUCKETS / HIST_SUB));
+	check_wants(wants, COUNT_OF(wants));
+	config.buckets = false;
+	table_done(&table);
+}
+
+/* Whose series they are. */
+static void test_subjects(void)
+{
+	static const struct row_member member = MEMBER("a", U64, 0, "derive-x");
+	static struct row rows[2];
+	static struct slot slots[2];
+	struct services services = {
+		.rows = rows, .row_count = 2, .slots = slots, .slot_count = 2
+	};
+	struct table table;
+	uint64_t *row;
+
+	CASE("one row of a probe");
+	row_table(&table, &member, 1, 8, 1, SUBJECT_PROBE);
+	read_and_publish(&table, NULL, 100);
+	CHECK_UINT(daemon_dispatched(), 1);
+	CHECK_REAL(daemon_gauge("sample/derive-x"), 0, 0);
+	table_done(&table);
+
+	CASE("several rows of a probe");
+	row = row_table(&table, &member, 1, 8, 2, SUBJECT_PROBE);
+	row[1] = 5;
+	read_and_publish(&table, NULL, 100);
+	CHECK_UINT(daemon_dispatched(), 2);
+	CHECK_REAL(daemon_gauge("sample-0/derive-x"), 0, 0);
+	CHECK_REAL(daemon_gauge("sample-1/derive-x"), 5, 0);
+	table_done(&table);
+
+	CASE("services");
+	rows[0] = (struct row){ .state = ROW_SHOWN,
+				.place = subjects_enter(&services.subjects, "other") };
+	rows[1] = (struct row){ .state = ROW_SHOWN,
+				.place = subjects_enter(&services.subjects, "a/b c") };
+	row = row_table(&table, &member, 1, 8, 2, SUBJECT_SERVICE);
+	row[1] = 5;
+	read_and_publish(&table, &services, 100);
+	CHECK_UINT(daemon_dispatched(), 2);
+	CHECK_REAL(daemon_gauge("other/derive-x"), 0, 0);
+	CHECK_REAL(daemon_gauge("a_b_c/derive-x"), 5, 0);
+	CASE("a service that is gone");
+	rows[1].state = ROW_RETIRED;
+	read_and_publish(&table, &services, 110);
+	CHECK_UINT(daemon_dispatched(), 1);
+	table_done(&table);
+
+	CASE("processes");
+	slots[0].place = -1;
+	slots[1].place = subjects_enter(&services.subjects, "web-12-345");
+	services.subjects.place[slots[1].place].top_n = 1;
+	row = row_table(&table, &member, 1, 8, 2, SUBJECT_PROCESS);
+	row[1] = 6;
+	read_and_publish(&table, &services, 100);
+	CHECK_UINT(daemon_dispatched(), 1);
+	CHECK_REAL(daemon_gauge("web-12-345/derive-x"), 6, 0);
+	table_done(&table);
+	subjects_done(&services.subjects);
+}
+
+/* All of one reading have its time and the probe's interval. */
+static void test_time(void)
+{
+	static const struct row_member member = MEMBER("a", U64, 0, "derive");
+	struct table table;
+	double time_s = 0, interval_s = 0;
+
+	CASE("time");
+	row_table(&table, &member, 1, 8, 1, SUBJECT_PROBE);
+	read_and_publish(&table, NULL, 1234);
+	CHECK_INT(daemon_when("sample/derive", &time_s, &interval_s), true);
+	CHECK_REAL(time_s, 1234, 0);
+	CHECK_REAL(interval_s, 10, 0);
+	table_done(&table);
+}
+
+int main(void)
+{
+	config = (struct config){ .percentiles = { 50, 90, 99.9 }, .percentile_count = 3 };
+	test_integers();
+	test_moments();
+	test_hist();
+	test_buckets();
+	test_subjects();
+	test_time();
+	daemon_clear();
+	return testing_end();
+}

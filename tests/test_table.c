@@ -1,0 +1,559 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From rows to what subjects have grown by. The rows are ordinary memory, the services are made by
+ * hand: reading needs no kernel.
+ */
+#include "testing.h"
+
+#include "row.h"
+
+#include "bpf/service.h"
+#include "plugin/clock.h"
+#include "plugin/dispatch.h"
+#include "plugin/object.h"
+#include "plugin/stats.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#define S(seconds) ((seconds)*NS_PER_S)
+#define ROWS 6
+#define NONE (-1)
+
+static void read_at(struct table *table, struct services *services, uint64_t now_ns)
+{
+	struct error error = { "" };
+
+	CHECK_INT(table_read(table, services, now_ns, &error), 0);
+	CHECK_TEXT(error.text, "");
+}
+
+/* What a subject's cell has grown by, of one place or row. */
+static uint64_t window(const struct table *table, size_t place, uint32_t cell)
+{
+	return table->tallies[place].window[cell];
+}
+
+static uint64_t total(const struct table *table, size_t place, uint32_t cell)
+{
+	return table->tallies[place].total[cell];
+}
+
+static bool fed(const struct table *table, size_t place)
+{
+	return place < table->tally_count && table->tallies[place].fed;
+}
+
+/* Integers of each size: counters wrap at their size, gauges have their sign. */
+static void test_integers(void)
+{
+	static const struct {
+		struct row_member member;
+		uint64_t before, now, window, total; /* of the second reading */
+	} cases[] = {
+		{ MEMBER("a", U8, 0, "derive"), 10, 250, 240, 250 },
+		{ MEMBER("a", U8, 0, "derive"), 250, 4, 10, 260 },
+		{ MEMBER("a", U16, 0, "derive"), 65530, 5, 11, 65541 },
+		{ MEMBER("a", U32, 0, "derive"), UINT32_MAX, 0, 1, 1ULL << 32 },
+		{ MEMBER("a", S32, 0, "derive"), INT32_MAX, 1ULL << 31, 1, 1ULL << 31 },
+		{ MEMBER("a", U64, 0, "derive"), UINT64_MAX - 1, 3, 5, 3 },
+		{ MEMBER("a", U64, 0, "derive"), 7, 7, 0, 7 },
+		{ MEMBER("a", U32, 0, "counter"), UINT32_MAX, 9, 10, (1ULL << 32) + 9 },
+		{ MEMBER("a", U32, 0, "gauge rate"), UINT32_MAX - 4, 5, 10, (1ULL << 32) + 5 },
+		{ MEMBER("a", U8, 0, "gauge"), 1, 255, 255, 0 },
+		{ MEMBER("a", S8, 0, "gauge"), 1, 255, (uint64_t)-1, 0 },
+		{ MEMBER("a", S16, 0, "gauge"), 1, 0x8000, (uint64_t)-32768, 0 },
+		{ MEMBER("a", U16, 0, "gauge"), 1, 0x8000, 0x8000, 0 },
+		{ MEMBER("a", S32, 0, "gauge"), 1, 0xfffffff6, (uint64_t)-10, 0 },
+		{ MEMBER("a", U32, 0, "gauge"), 1, 0xfffffff6, 0xfffffff6, 0 },
+		{ MEMBER("a", S64, 0, "gauge"), 1, (uint64_t)-10, (uint64_t)-10, 0 },
+		{ MEMBER("a", ENUM, 0, "gauge"), 1, 2, 2, 0 },
+		{ MEMBER("a", BOOL, 0, "gauge"), 0, 1, 1, 0 },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		struct table table;
+		uint64_t *row = row_table(&table, &cases[i].member, 1, 8, 1, SUBJECT_PROBE);
+
+		CASE("integers %zu: %s", i, cases[i].member.tag);
+		*row = cases[i].before;
+		read_at(&table, NULL, S(100));
+		*row = cases[i].now;
+		read_at(&table, NULL, S(110));
+		CHECK_UINT(window(&table, 0, 0), cases[i].window);
+		CHECK_UINT(total(&table, 0, 0), cases[i].total);
+		table_done(&table);
+	}
+}
+
+/* Neighbours of a small member are not read with it. */
+static void test_neighbours(void)
+{
+	static const struct row_member members[] = {
+		MEMBER("a", U8, 0, "gauge-a"),
+		MEMBER("b", U8, 1, "gauge-b"),
+		MEMBER("c", U16, 2, "gauge-c"),
+		MEMBER("d", U32, 4, "gauge-d"),
+	};
+	static const uint64_t want[] = { 0x88, 0x77, 0x5566, 0x11223344 };
+	struct table table;
+	uint64_t *row = row_table(&table, members, COUNT_OF(members), 8, 1, SUBJECT_PROBE);
+
+	CASE("neighbours");
+	*row = 0x1122334455667788;
+	read_at(&table, NULL, S(1));
+	for (uint32_t i = 0; i < COUNT_OF(want); i++)
+		CHECK_UINT(window(&table, 0, i), want[i]);
+	table_done(&table);
+}
+
+/* Each cell of moments and histograms is a counter. */
+static void test_cells(void)
+{
+	static const struct row_member members[] = {
+		MEMBER("a", U64, 0, "derive"),
+		MEMBER("b", MOMENTS, 8, "latency"),
+	};
+	struct table table;
+	uint64_t *row = row_table(&table, members, COUNT_OF(members), 48, 1, SUBJECT_PROBE);
+
+	CASE("cells");
+	read_at(&table, NULL, S(1));
+	for (uint64_t i = 0; i < 6; i++)
+		row[i] = 100 + i;
+	read_at(&table, NULL, S(2));
+	for (uint64_t i = 0; i < 6; i++)
+		row[i] += 10 * i;
+	row[3] = 2; /* wrapped */
+	read_at(&table, NULL, S(3));
+	for (uint32_t i = 0; i < 6; i++)
+		CHECK_UINT(window(&table, 0, i), i == 3 ? (uint64_t)2 - 103 : 10 * i);
+	table_done(&table);
+}
+
+/* The first reading has no time behind it, a gap is told as it is. */
+static void test_elapsed(void)
+{
+	static const struct row_member member = MEMBER("a", U64, 0, "gauge rate");
+	static const uint64_t times[] = { S(5), S(15), S(15) + 1, S(3600) };
+	static const uint64_t want[] = { 0, S(10), 1, S(3585) - 1 };
+	struct table table;
+
+	row_table(&table, &member, 1, 8, 1, SUBJECT_PROBE);
+	for (size_t i = 0; i < COUNT_OF(times); i++) {
+		CASE("elapsed %zu", i);
+		read_at(&table, NULL, times[i]);
+		CHECK_UINT(table.elapsed_ns, want[i]);
+	}
+	table_done(&table);
+}
+
+/* Rows of a row's stride apart, each a subject of its own. */
+static void test_rows_of_probe(void)
+{
+	static const struct row_member member = MEMBER("a", U32, 0, "derive");
+	struct table table;
+	unsigned char *rows = row_table(&table, &member, 1, 12, 3, SUBJECT_PROBE);
+
+	CASE("rows of the probe");
+	for (uint32_t i = 0; i < 3; i++)
+		rows[16 * i] = (unsigned char)(i + 1);
+	read_at(&table, NULL, S(1));
+	CHECK_UINT(table.tally_count, 3);
+	for (uint32_t i = 0; i < 3; i++)
+		CHECK_UINT(total(&table, i, 0), i + 1);
+	table_done(&table);
+}
+
+/* Services with a row for each name; NULL: hidden. */
+struct fixture {
+	struct services services;
+	struct row rows[ROWS];
+	struct slot slots[ROWS];
+};
+
+static void show(struct fixture *f, uint32_t row, const char *name)
+{
+	f->rows[row].state = ROW_SHOWN;
+	f->rows[row].place = subjects_enter(&f->services.subjects, name);
+}
+
+static void hide(struct fixture *f, uint32_t row)
+{
+	subjects_leave(&f->services.subjects, (size_t)f->rows[row].place);
+	f->rows[row] = (struct row){ .state = ROW_RETIRED };
+}
+
+static void fixture_init(struct fixture *f)
+{
+	*f = (struct fixture){ .services = { .row_count = ROWS, .slot_count = ROWS } };
+	f->services.rows = f->rows;
+	f->services.slots = f->slots;
+	show(f, SERVICE_OTHER, "other");
+	show(f, SERVICE_KERNEL, "kernel");
+	for (uint32_t i = SERVICE_FIRST; i < ROWS; i++)
+		f->rows[i].state = ROW_HIDDEN;
+	for (uint32_t i = 0; i < ROWS; i++)
+		f->slots[i].place = NONE;
+}
+
+static size_t place_of_row(const struct fixture *f, uint32_t row)
+{
+	return (size_t)f->rows[row].place;
+}
+
+/* All that is hidden adds up under "other", also gauges. */
+static void test_sum(void)
+{
+	static const struct row_member members[] = {
+		MEMBER("a", U64, 0, "derive"),
+		MEMBER("b", S32, 8, "gauge"),
+	};
+	struct fixture f;
+	struct table table;
+	uint64_t *rows;
+	size_t other;
+
+	CASE("sum");
+	fixture_init(&f);
+	show(&f, 2, "web");
+	show(&f, 3, "web"); /* two rows of one name */
+	rows = row_table(&table, members, 2, 16, ROWS, SUBJECT_SERVICE);
+	for (uint64_t i = 0; i < ROWS; i++) {
+		rows[2 * i] = i + 1;
+		rows[2 * i + 1] = i == 4 ? 0xffffff9c : 10 * i; /* -100 */
+	}
+	read_at(&table, &f.services, S(1));
+	other = place_of_row(&f, SERVICE_OTHER);
+	CHECK_UINT(total(&table, other, 0), 1 + 5 + 6);
+	CHECK_INT(window(&table, other, 1), 0 - 100 + 50);
+	CHECK_UINT(total(&table, place_of_row(&f, 2), 0), 3 + 4);
+	CHECK_INT(window(&table, place_of_row(&f, 2), 1), 20 + 30);
+	CHECK_UINT(total(&table, place_of_row(&f, SERVICE_KERNEL), 0), 2);
+	read_at(&table, &f.services, S(2));
+	CHECK_UINT(window(&table, other, 0), 0);
+	CHECK_INT(window(&table, other, 1), 0 - 100 + 50);
+	CHECK_UINT(total(&table, other, 0), 12);
+	table_done(&table);
+	subjects_done(&f.services.subjects);
+}
+
+/* Hidden, shown, hidden again: no counter falls, and nothing counts twice. */
+static void test_promotion(void)
+{
+	static const struct row_member member = MEMBER("a", U64, 0, "derive");
+	struct fixture f;
+	struct table table;
+	uint64_t *rows, before;
+	size_t other, web;
+
+	fixture_init(&f);
+	other = place_of_row(&f, SERVICE_OTHER);
+	rows = row_table(&table, &member, 1, 8, ROWS, SUBJECT_SERVICE);
+	CASE("hidden");
+	rows[2] = 1000;
+	read_at(&table, &f.services, S(1));
+	CHECK_UINT(total(&table, other, 0), 1000);
+	CASE("shown");
+	show(&f, 2, "web");
+	web = place_of_row(&f, 2);
+	rows[2] += 50;
+	read_at(&table, &f.services, S(2));
+	before = total(&table, web, 0);
+	CHECK_UINT(total(&table, other, 0) + before, 1050);
+	rows[2] += 7;
+	read_at(&table, &f.services, S(3));
+	CHECK_UINT(total(&table, web, 0), before + 7);
+	CHECK_UINT(window(&table, web, 0), 7);
+	CASE("hidden again");
+	hide(&f, 2);
+	rows[2] += 3;
+	read_at(&table, &f.services, S(4));
+	CHECK_UINT(total(&table, other, 0), 1060 - before - 7);
+	CHECK_INT(fed(&table, web), false);
+	CHECK_INT(fed(&table, other), true);
+	table_done(&table);
+	subjects_done(&f.services.subjects);
+}
+
+/* Another subject in a place that was used starts from nothing. */
+static void test_generation(void)
+{
+	static const struct row_member member = MEMBER("a", U64, 0, "derive");
+	struct fixture f;
+	struct table table;
+	uint64_t *rows;
+	size_t web;
+
+	CASE("generation");
+	fixture_init(&f);
+	rows = row_table(&table, &member, 1, 8, ROWS, SUBJECT_SERVICE);
+	show(&f, 2, "web");
+	web = place_of_row(&f, 2);
+	rows[2] = 1000;
+	read_at(&table, &f.services, S(1));
+	CHECK_UINT(total(&table, web, 0), 1000);
+	hide(&f, 2);
+	show(&f, 3, "db");
+	CHECK_UINT(place_of_row(&f, 3), web);
+	read_at(&table, &f.services, S(2));
+	CHECK_UINT(total(&table, web, 0), 0);
+	rows[3] = 5;
+	read_at(&table, &f.services, S(3));
+	CHECK_UINT(total(&table, web, 0), 5);
+	table_done(&table);
+	subjects_done(&f.services.subjects);
+}
+
+/* Growth of N per second and more earns a row its own series. */
+static void test_notable(void)
+{
+	static const struct {
+		uint64_t grown, elapsed_s;
+		bool want;
+	} cases[] = {
+		{ 1000, 10, true },   { 999, 10, false }, { 5000, 10, true }, { 100, 1, true },
+		{ 5000, 100, false }, { 0, 10, false },   { 1000, 0, false },
+	};
+	static const struct row_member members[] = {
+		MEMBER("a", U64, 0, "derive-a"),
+		MEMBER("b", U64, 8, "derive-b notable=100"),
+		MEMBER("c", U64, 16, "gauge-c notable=100"),
+	};
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		struct fixture f;
+		struct table table;
+		uint64_t *rows;
+
+		CASE("notable: %" PRIu64 " in %" PRIu64 " s", cases[i].grown, cases[i].elapsed_s);
+		fixture_init(&f);
+		rows = row_table(&table, members, 3, 24, ROWS, SUBJECT_SERVICE);
+		if (cases[i].elapsed_s)
+			read_at(&table, &f.services, S(100));
+		rows[3 * 4] = 1000000;  /* not a column that counts */
+		rows[3 * 4 + 2] = 1000; /* nor is a gauge */
+		rows[3 * 5 + 1] = cases[i].grown;
+		read_at(&table, &f.services, S(100 + cases[i].elapsed_s));
+		CHECK_INT(f.rows[4].notable, false);
+		CHECK_INT(f.rows[5].notable, cases[i].want);
+		table_done(&table);
+		subjects_done(&f.services.subjects);
+	}
+}
+
+static void add_process(struct fixture *f, uint32_t slot, const char *name, unsigned group,
+			unsigned top_n)
+{
+	struct subject *subject;
+
+	f->slots[slot].place = subjects_enter(&f->services.subjects, name);
+	subject = &f->services.subjects.place[f->slots[slot].place];
+	subject->rank_group = group;
+	subject->top_n = top_n;
+}
+
+/* Only those of a group that grew most in its first rate are dispatched. */
+static void test_rank(void)
+{
+	static const struct row_member members[] = {
+		MEMBER("a", U64, 0, "derive"),
+		MEMBER("b", U64, 8, "gauge-b"),
+		MEMBER("c", U64, 16, "gauge-c rate"),
+	};
+	static const struct {
+		const char *name;
+		unsigned group[ROWS], top_n[ROWS];
+		uint64_t grown[ROWS];
+		bool want[ROWS];
+	} cases[] = {
+		{ "the two that grew most",
+		  { 2, 2, 2, 2, 2, 2 },
+		  { 2, 2, 2, 2, 2, 2 },
+		  { 0, 5, 9, 3, 7, 1 },
+		  { 0, 0, 1, 0, 1, 0 } },
+		{ "of each group",
+		  { 2, 2, 2, 3, 3, 3 },
+		  { 1, 1, 1, 2, 2, 2 },
+		  { 0, 5, 9, 3, 7, 1 },
+		  { 0, 0, 1, 1, 1, 0 } },
+		{ "groups mixed",
+		  { 0, 3, 2, 3, 2, 3 },
+		  { 1, 1, 1, 1, 1, 1 },
+		  { 0, 5, 9, 3, 7, 6 },
+		  { 0, 0, 1, 0, 0, 1 } },
+		{ "more than there are",
+		  { 2, 2, 2, 2, 2, 2 },
+		  { 9, 9, 9, 9, 9, 9 },
+		  { 0, 0, 0, 0, 0, 0 },
+		  { 0, 1, 1, 1, 1, 1 } },
+		{ "equal: the first",
+		  { 2, 2, 2, 2, 2, 2 },
+		  { 3, 3, 3, 3, 3, 3 },
+		  { 0, 4, 4, 4, 4, 4 },
+		  { 0, 1, 1, 1, 0, 0 } },
+		{ "no ranking",
+		  { 2, 2, 2, 2, 2, 2 },
+		  { 0, 0, 0, 0, 0, 0 },
+		  { 0, 1, 2, 3, 4, 5 },
+		  { 0, 1, 1, 1, 1, 1 } },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		struct fixture f;
+		struct table table;
+		uint64_t *rows;
+
+		fixture_init(&f);
+		rows = row_table(&table, members, 3, 24, ROWS, SUBJECT_PROCESS);
+		for (uint32_t slot = 1; slot < ROWS; slot++) {
+			char name[32];
+
+			snprintf(name, sizeof(name), "web-%u", slot);
+			add_process(&f, slot, name, cases[i].group[slot], cases[i].top_n[slot]);
+			rows[3 * slot] = 100 - cases[i].grown[slot];
+			rows[3 * slot + 1] = 100 - cases[i].grown[slot];
+			rows[3 * slot + 2] = cases[i].grown[slot];
+		}
+		read_at(&table, &f.services, S(1));
+		for (uint32_t slot = 1; slot < ROWS; slot++) {
+			CASE("rank, %s: slot %u", cases[i].name, slot);
+			CHECK_INT(fed(&table, (size_t)f.slots[slot].place), cases[i].want[slot]);
+		}
+		CASE("rank, %s: others", cases[i].name);
+		CHECK_INT(fed(&table, place_of_row(&f, SERVICE_OTHER)), false);
+		table_done(&table);
+		subjects_done(&f.services.subjects);
+	}
+}
+
+/* Without a rate, the first column ranks. */
+static void test_rank_first_column(void)
+{
+	static const struct row_member members[] = {
+		MEMBER("a", U64, 0, "derive-a"),
+		MEMBER("b", U64, 8, "derive-b"),
+	};
+	struct fixture f;
+	struct table table;
+	uint64_t *rows;
+
+	CASE("rank by the first column");
+	fixture_init(&f);
+	rows = row_table(&table, members, 2, 16, ROWS, SUBJECT_PROCESS);
+	add_process(&f, 1, "web-1", 2, 1);
+	add_process(&f, 2, "web-2", 2, 1);
+	rows[2 * 1] = 5;
+	rows[2 * 2] = 4;
+	rows[2 * 2 + 1] = 100;
+	read_at(&table, &f.services, S(1));
+	CHECK_INT(fed(&table, (size_t)f.slots[1].place), true);
+	CHECK_INT(fed(&table, (size_t)f.slots[2].place), false);
+	table_done(&table);
+	subjects_done(&f.services.subjects);
+}
+
+/* What a row grows by while it is nobody's is nobody's later. */
+static void test_nobody(void)
+{
+	static const struct row_member member = MEMBER("a", U64, 0, "derive");
+	struct fixture f;
+	struct table table;
+	uint64_t *rows;
+
+	CASE("nobody's");
+	fixture_init(&f);
+	rows = row_table(&table, &member, 1, 8, ROWS, SUBJECT_PROCESS);
+	rows[1] = 1000;
+	read_at(&table, &f.services, S(1));
+	CHECK_UINT(table.tally_count, 0);
+	add_process(&f, 1, "web-1", 2, 10);
+	rows[1] += 5;
+	read_at(&table, &f.services, S(2));
+	CHECK_UINT(total(&table, (size_t)f.slots[1].place, 0), 5);
+	table_done(&table);
+	subjects_done(&f.services.subjects);
+}
+
+/* An object that is opened, not loaded: which of its maps are tables. */
+static struct bpf_object *open_process(void)
+{
+	const char *build = getenv("abs_top_builddir");
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/bpf/process.bpf.o", build ? build : ".");
+	return bpf_object__open_file(path, NULL);
+}
+
+static int ignore(enum libbpf_print_level level, const char *format, va_list args)
+{
+	(void)level;
+	(void)format;
+	(void)args;
+	return 0;
+}
+
+static void test_open(void)
+{
+	static const struct {
+		const char *name, *map;
+		enum bpf_map_type type;
+		uint32_t flags;
+		int want;
+		const char *error;
+	} cases[] = {
+		{ "services", "process_services", BPF_MAP_TYPE_ARRAY, BPF_F_MMAPABLE, 1, "" },
+		{ "processes", "process_slots", BPF_MAP_TYPE_ARRAY, BPF_F_MMAPABLE, 1, "" },
+		{ "no struct", "percpu_anchor", BPF_MAP_TYPE_PERCPU_ARRAY, 0, 0, "" },
+		{ "no tags", "service_tasks", BPF_MAP_TYPE_TASK_STORAGE, 0, 0, "" },
+		{ "a hash", "process_services", BPF_MAP_TYPE_HASH, 0, -EINVAL,
+		  "map process_services: METRIC tags need an array with BPF_F_MMAPABLE" },
+		{ "not mmap-able", "process_slots", BPF_MAP_TYPE_ARRAY, 0, -EINVAL,
+		  "map process_slots: METRIC tags need an array with BPF_F_MMAPABLE" },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		struct bpf_object *object = open_process();
+		struct error error = { "" };
+		struct table table;
+		struct bpf_map *map;
+
+		CASE("open, %s", cases[i].name);
+		map = object ? bpf_object__find_map_by_name(object, cases[i].map) : NULL;
+		CHECK_INT(map != NULL, 1);
+		if (!map)
+			break;
+		bpf_map__set_type(map, cases[i].type);
+		bpf_map__set_map_flags(map, cases[i].flags);
+		CHECK_INT(table_open(&table, map, bpf_object__btf(object), dispatch_type, &error),
+			  cases[i].want);
+		CHECK_TEXT(error.text, cases[i].error);
+		CHECK_INT(table.schema.column_count > 0, cases[i].want == 1);
+		if (cases[i].want == 1) {
+			CHECK_INT(table_start(&table, &error), -EBADF);
+			CHECK_HAS(error.text, "cannot map its rows: Bad file descriptor");
+		}
+		table_done(&table);
+		bpf_object__close(object);
+	}
+}
+
+int main(void)
+{
+	libbpf_set_print(ignore);
+	test_integers();
+	test_neighbours();
+	test_cells();
+	test_elapsed();
+	test_rows_of_probe();
+	test_sum();
+	test_promotion();
+	test_generation();
+	test_notable();
+	test_rank();
+	test_rank_first_column();
+	test_nobody();
+	test_open();
+	return testing_end();
+}
