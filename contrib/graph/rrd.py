@@ -91,3 +91,14 @@ def seconds(path, data_source, start, end):
     meta = request("xport", "--json", f"--start={start}", f"--end={end}",
                    source("a", path, data_source), "XPORT:a")
     return [int(re.search(rf'"{word}": (\d+)', meta).group(1)) for word in ("start", "end")]
+
+
+def time_axis(start, end):
+    """Options for this span. A label with seconds is so long that at the right edge it is cut: then a
+    little time is added."""
+    if end - start > 900:
+        return f"--start={start}", f"--end={end}"
+    apart = next(step for step in (5, 10, 20, 30, 60, 120, 300) if 4 * step >= end - start)
+    end = max(end, end // apart * apart + (end - start) // 20)
+    return (f"--start={start}", f"--end={end}",
+            f"--x-grid=SECOND:{apart // 5}:SECOND:{apart}:SECOND:{apart}:0:%H:%M:%S")

@@ -105,10 +105,13 @@ def order(services):
 
 
 def pick_colors(services):
-    """Name -> colour, the same in every overview, for those with the largest share of anything."""
+    """Name -> colour, the same in every overview: the first users of CPU, then who has the largest
+    share of anything else."""
     named = [service for service in services if not service.is_process]
     totals = [sum(w for w in weights if w > 0) or 1 for weights in zip(*(s.weights for s in named))]
     share = {s.name: max((w / t for w, t in zip(s.weights, totals) if w > 0), default=0)
              for s in named}
-    chosen = set(sorted(share, key=share.get, reverse=True)[:len(PALETTE)])
-    return dict(zip((s.name for s in named if s.name in chosen), PALETTE))
+    first = [service.name for service in named[:(len(PALETTE) + 1) // 2]]
+    ranked = sorted((name for name in share if name not in first), key=share.get, reverse=True)
+    chosen = first + ranked[:len(PALETTE) - len(first)]
+    return dict(zip((name for name in share if name in chosen), PALETTE))
