@@ -7,11 +7,11 @@
 #include "config.h"
 
 #include "message.h"
+#include "option.h"
 #include "subject.h"
 
 #include <errno.h>
 #include <liboconfig/oconfig.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,75 +34,14 @@ struct option {
 	option_fn *take;
 };
 
-/* All values of an item, as they stand in the file. */
-static void values_text(const oconfig_item_t *item, char *text, size_t size)
-{
-	size_t length = 0;
-
-	text[0] = '\0';
-	for (int i = 0; i < item->values_num && length < size; i++) {
-		const oconfig_value_t *v = &item->values[i];
-		int more;
-
-		if (v->type == OCONFIG_TYPE_STRING)
-			more = snprintf(text + length, size - length, " \"%.100s\"",
-					v->value.string);
-		else if (v->type == OCONFIG_TYPE_NUMBER)
-			more = snprintf(text + length, size - length, " %.15g", v->value.number);
-		else
-			more = snprintf(text + length, size - length, " %s",
-					v->value.boolean ? "true" : "false");
-		length += (size_t)more;
-	}
-}
-
 static bool mistake(struct context *context, const oconfig_item_t *item, const char *why)
 {
 	char text[512];
 
-	values_text(item, text, sizeof(text));
+	option_text(item, text, sizeof(text));
 	message(LOG_ERR, "%s, option %s%s: %s; skipping it", context->block, item->key, text, why);
 	context->mistakes++;
 	return false;
-}
-
-static const char *one_string(const oconfig_item_t *item)
-{
-	if (item->values_num != 1 || item->values[0].type != OCONFIG_TYPE_STRING ||
-	    item->values[0].value.string[0] == '\0')
-		return NULL;
-	return item->values[0].value.string;
-}
-
-static bool one_number(const oconfig_item_t *item, double low, double high, double *ret_number)
-{
-	double n;
-
-	if (item->values_num != 1 || item->values[0].type != OCONFIG_TYPE_NUMBER)
-		return false;
-	n = item->values[0].value.number;
-	if (!(n >= low && n <= high))
-		return false;
-	*ret_number = n;
-	return true;
-}
-
-static bool one_whole(const oconfig_item_t *item, double low, double high, unsigned *ret_number)
-{
-	double n;
-
-	if (!one_number(item, low, high, &n) || n != floor(n))
-		return false;
-	*ret_number = (unsigned)n;
-	return true;
-}
-
-static bool one_boolean(const oconfig_item_t *item, bool *ret_value)
-{
-	if (item->values_num != 1 || item->values[0].type != OCONFIG_TYPE_BOOLEAN)
-		return false;
-	*ret_value = item->values[0].value.boolean != 0;
-	return true;
 }
 
 /* Grows an array by one zeroed element; NULL: no memory, the array is as before. */
@@ -121,7 +60,7 @@ static void *append(void *array, size_t *count, size_t size)
 
 static bool take_string(struct context *context, const oconfig_item_t *item, struct strings *list)
 {
-	const char *text = one_string(item);
+	const char *text = option_string(item);
 	char *copy, **place;
 
 	if (!text)
@@ -154,7 +93,7 @@ static bool take_command(struct context *context, const oconfig_item_t *item)
 
 static bool take_match(struct context *context, const oconfig_item_t *item)
 {
-	const char *text = one_string(item);
+	const char *text = option_string(item);
 	char why[256] = "not a regular expression: ";
 	regex_t compiled, *place;
 	int status;
@@ -178,7 +117,7 @@ static bool take_match(struct context *context, const oconfig_item_t *item)
 static bool take_cgroup(struct context *context, const oconfig_item_t *item)
 {
 	struct strings *list = &context->service->cgroups;
-	const char *text = one_string(item);
+	const char *text = option_string(item);
 	char *path, *end;
 
 	if (!text)
@@ -197,7 +136,7 @@ static bool take_cgroup(struct context *context, const oconfig_item_t *item)
 
 static bool take_pid_file(struct context *context, const oconfig_item_t *item)
 {
-	const char *text = one_string(item);
+	const char *text = option_string(item);
 
 	if (!text || text[0] != '/')
 		return mistake(context, item, "wants one absolute path");
@@ -206,31 +145,31 @@ static bool take_pid_file(struct context *context, const oconfig_item_t *item)
 
 static bool take_per_process(struct context *context, const oconfig_item_t *item)
 {
-	return one_boolean(item, &context->service->per_process) ||
+	return option_boolean(item, &context->service->per_process) ||
 	       mistake(context, item, "wants true or false");
 }
 
 static bool take_top_n(struct context *context, const oconfig_item_t *item)
 {
-	return one_whole(item, 1, 1000, &context->service->top_n) ||
+	return option_whole(item, 1, 1000, &context->service->top_n) ||
 	       mistake(context, item, "wants a whole number from 1 to 1000");
 }
 
 static bool take_enable(struct context *context, const oconfig_item_t *item)
 {
-	return one_boolean(item, &context->probe->enable) ||
+	return option_boolean(item, &context->probe->enable) ||
 	       mistake(context, item, "wants true or false");
 }
 
 static bool take_probe_interval(struct context *context, const oconfig_item_t *item)
 {
-	return one_number(item, 0.1, 86400, &context->probe->interval_s) ||
+	return option_number(item, 0.1, 86400, &context->probe->interval_s) ||
 	       mistake(context, item, "wants seconds, 0.1 to 86400");
 }
 
 static bool take_path(struct context *context, const oconfig_item_t *item, char **path)
 {
-	const char *text = one_string(item);
+	const char *text = option_string(item);
 	char *copy = text && text[0] == '/' ? strdup(text) : NULL;
 
 	if (!copy)
@@ -257,19 +196,19 @@ static bool take_object_dir(struct context *context, const oconfig_item_t *item)
 
 static bool take_interval(struct context *context, const oconfig_item_t *item)
 {
-	return one_number(item, 0.1, 86400, &context->config->interval_s) ||
+	return option_number(item, 0.1, 86400, &context->config->interval_s) ||
 	       mistake(context, item, "wants seconds, 0.1 to 86400");
 }
 
 static bool take_max_services(struct context *context, const oconfig_item_t *item)
 {
-	return one_whole(item, 1, CONFIG_MAX_SERVICES, &context->config->max_services) ||
+	return option_whole(item, 1, CONFIG_MAX_SERVICES, &context->config->max_services) ||
 	       mistake(context, item, "wants a whole number from 1 to 4096");
 }
 
 static bool take_command_names(struct context *context, const oconfig_item_t *item)
 {
-	if (!one_boolean(item, &context->config->command_names))
+	if (!option_boolean(item, &context->config->command_names))
 		return mistake(context, item, "wants true or false");
 	context->config->command_names_set = true;
 	return true;
@@ -277,7 +216,7 @@ static bool take_command_names(struct context *context, const oconfig_item_t *it
 
 static bool take_buckets(struct context *context, const oconfig_item_t *item)
 {
-	return one_boolean(item, &context->config->buckets) ||
+	return option_boolean(item, &context->config->buckets) ||
 	       mistake(context, item, "wants true or false");
 }
 
@@ -349,7 +288,7 @@ static bool same_name(const char *a, const char *b)
 /* The name of a Service or Probe block, or NULL after a message. */
 static const char *block_name(struct context *context, const oconfig_item_t *block)
 {
-	const char *name = one_string(block);
+	const char *name = option_string(block);
 
 	if (!name || strlen(name) >= CONFIG_NAME_MAX || strchr(name, '/')) {
 		mistake(context, block, "wants a name, up to 63 bytes and without a slash");
