@@ -125,7 +125,6 @@ class Reading:
         series = ebpf.series()
         self.series = len(series)
         self.services = int(ebpf.value("ebpf-self/objects-services"))
-        self.wall_ns = 1e9 * ebpf.value("ebpf-self/duration-read_process")
         self.maps_kib = sum(ebpf.value(name) for name in series if name.startswith("ebpf-self/memory-maps_")) / 1024
 
     def times_cheaper(self, than):
