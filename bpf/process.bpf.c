@@ -3,13 +3,16 @@
  * Processes: what the kernel already counts per task, summed per service, at
  * no cost per event. A walk over all tasks at each reading adds what each
  * thread's counters have grown by since it was last seen; a task that ends
- * between two readings is added from its last state, after its final switch.
- * Each thread remembers what was added of it, so nothing counts twice or is
- * lost, whatever the order of walk, exit and exec.
+ * between two readings is added when it exits, and what it does after that
+ * when it is freed, after its final switch. Each thread remembers what was
+ * added of it, so nothing counts twice or is lost, whatever the order of walk,
+ * exit and exec.
  *
- * Hooks: iter/task at each reading; tp_btf sched_process_free (the last
- * state), sched_process_exit (the peak of the memory; whose thread it is),
- * sched_process_exec and task_rename (a process that changes its service).
+ * Hooks: iter/task at each reading; tp_btf sched_process_exit (all but the
+ * last 30 to 600 us of a thread, and the peak of the memory);
+ * sched_process_free (the rest; runs on top of any task, where some kernels
+ * run no tracing program); sched_process_exec and task_rename (a process that
+ * changes its service).
  * They are hooked after those of the service object and so run after them.
  * Option "exact_peak": tp_btf rss_stat, at every page fault.
  *
@@ -85,12 +88,13 @@ struct {
 struct account {
 	struct counters added;
 	u64 seen_ns;
-	u64 memory_ns; /* the walk that added the memory */
-	u64 rss;       /* pages at the last reading */
-	u64 hiwater;   /* pages, the kernel's mark then */
-	u64 spike;     /* pages, highest since then; with exact_peak */
-	u64 maxrss;    /* pages, at exec: of what ran before in this process */
-	u64 mm;        /* which address space these are of */
+	u64 rss;         /* pages at the last reading */
+	u64 hiwater;     /* pages, the kernel's mark then */
+	u64 spike;       /* pages, highest since then; with exact_peak */
+	u64 maxrss;      /* pages, at exec: of what ran before in this process */
+	u64 mm;          /* which address space these are of */
+	u32 memory_walk; /* the walk that added the memory */
+	u32 ended;       /* counted as ended */
 	u32 row;
 	u32 started; /* counted as started, in `row` */
 	u32 busy;
@@ -107,8 +111,9 @@ struct {
 	__type(value, struct account);
 } accounts SEC(".maps");
 
-static u64 since_ns;     /* the first walk: what ran before counts from there */
-static u64 walk_ns;      /* when this walk began */
+static u64 since_ns; /* the first walk: what ran before counts from there */
+static u64 walk_ns;  /* when this walk began */
+static u32 walks;
 static u64 elapsed_ns;   /* between the begin of the last two walks */
 static bool exit_has_mm; /* seen at an exit: the address space is still there */
 static bool exit_has_no_mm;
@@ -245,9 +250,9 @@ static void walk_memory(struct task_struct *task, struct account *a, struct proc
 	struct mm_pages pages;
 
 	/* Between vfork and exec the address space is the parent's. */
-	if (!mm || task->vfork_done || a->memory_ns == walk_ns)
+	if (!mm || task->vfork_done || a->memory_walk == walks)
 		return;
-	a->memory_ns = walk_ns;
+	a->memory_walk = walks;
 	mm_pages_read(mm, &pages);
 	rss = rss_of(&pages);
 	swap = pages.kind[MM_SWAPENTS];
@@ -372,6 +377,7 @@ static void walk_begin(void)
 	struct task_struct *self = bpf_get_current_task_btf();
 	u64 now = bpf_ktime_get_ns();
 
+	walks++;
 	elapsed_ns = walk_ns ? now - walk_ns : 0;
 	walk_ns = now;
 	if (!since_ns)
@@ -509,6 +515,16 @@ static void raise_peak(struct process_row *row, u64 peak)
 	}
 }
 
+/* Once for a process, at the exit of its last thread or when it is freed. */
+static void count_ended(struct account *a, u32 row, u32 slot)
+{
+	struct process_row *service = service_row(row);
+
+	count_started(a, row, slot);
+	if (!__sync_lock_test_and_set(&a->ended, 1) && service)
+		add(&service->ended, 1);
+}
+
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(process_exit, struct task_struct *task)
 {
@@ -516,16 +532,19 @@ int BPF_PROG(process_exit, struct task_struct *task)
 	struct service_task *st = service_task(leader);
 	u32 row = st ? st->row : SERVICE_OTHER, slot = st ? st->slot : 0;
 	struct process_row *service = service_row(row), *own = slot_row(slot);
+	struct account *a = account(task, row);
 	u64 peak;
 
-	if (task->flags & PF_KTHREAD)
+	if (a)
+		fold(task, a, row, slot, false);
+	if (task->signal->live.counter > 0)
 		return 0;
-	/* In sched_process_free the leader may be gone: the thread must know. */
-	if (task->pid != task->tgid)
-		account(task, row);
-	if (task->signal->live.counter > 0 || task->vfork_done)
+	a = account(leader, row);
+	if (a)
+		count_ended(a, row, slot);
+	if (task->flags & PF_KTHREAD || task->vfork_done)
 		return 0;
-	peak = peak_at_exit(task, bpf_task_storage_get(&accounts, leader, NULL, 0));
+	peak = peak_at_exit(task, a);
 	if (service)
 		raise_peak(service, peak);
 	if (own)
@@ -533,23 +552,18 @@ int BPF_PROG(process_exit, struct task_struct *task)
 	return 0;
 }
 
+/* The leader of a thread may be gone here, so its account knows the row. */
 SEC("tp_btf/sched_process_free")
 int BPF_PROG(process_free, struct task_struct *task)
 {
 	struct service_task *st = service_task(task);
-	struct account *a = bpf_task_storage_get(&accounts, task, NULL, 0), unseen = {};
-	u32 row = st ? st->row : a ? a->row : SERVICE_OTHER, slot = st ? st->slot : 0;
-	struct process_row *service = service_row(row);
+	struct account *a = bpf_task_storage_get(&accounts, task, NULL, 0);
 
-	/* Never seen: what ran before the plugin counts for nothing. */
-	if (!a && (!st || ran_before(task)))
+	if (!a)
 		return 0;
-	fold(task, a ? a : &unseen, row, slot, false);
-	if (!st || !service)
-		return 0;
-	if (!a || !a->started)
-		add(&service->started, 1);
-	add(&service->ended, 1);
+	fold(task, a, st ? st->row : a->row, st ? st->slot : 0, false);
+	if (st)
+		count_ended(a, st->row, st->slot);
 	return 0;
 }
 

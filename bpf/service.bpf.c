@@ -6,8 +6,9 @@
  * the processes of a row, and all probes share its maps.
  *
  * Hooks: tp_btf task_newtask, task_rename, sched_process_exec,
- * sched_process_free, cgroup_attach_task (with Cgroup options only);
- * iter/task for processes that ran before and for what the engine decides.
+ * sched_process_exit and sched_process_free, cgroup_attach_task (with Cgroup
+ * options only); iter/task for processes that ran before and for what the
+ * engine decides.
  */
 #include "service.bpf.h"
 
@@ -288,15 +289,28 @@ int BPF_PROG(service_cgroup, struct cgroup *group, const char *path, struct task
 	return 0;
 }
 
-SEC("tp_btf/sched_process_free")
-int BPF_PROG(service_free_task, struct task_struct *task)
+static void leave(struct service_task *st)
 {
-	struct service_task *st = service_task(task);
-
-	if (!st)
-		return 0;
+	if (!st || __sync_lock_test_and_set(&st->ended, 1))
+		return;
 	count_processes(st->row, -1);
 	unlabel(st);
+}
+
+/* The last thread takes the process with it, whether it is the leader or not. */
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(service_exit, struct task_struct *task)
+{
+	if (task->signal->live.counter == 0)
+		leave(service_task(task->group_leader));
+	return 0;
+}
+
+/* The leader that another thread's exec has replaced. */
+SEC("tp_btf/sched_process_free")
+int BPF_PROG(service_replaced, struct task_struct *task)
+{
+	leave(service_task(task));
 	return 0;
 }
 

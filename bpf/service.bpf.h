@@ -23,7 +23,7 @@ struct service_task {
 	u32 slot;     /* per-process row, 0: none */
 	u32 flags;
 	u32 known;
-	u32 pad;
+	u32 ended; /* no longer among the processes of its row */
 };
 
 struct {

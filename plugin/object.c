@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -115,24 +116,47 @@ int object_open(struct object *object, const char *name, const char *path, struc
 	return status;
 }
 
-/* The datasec's map holds the variable; its name ends like the section's. */
-static void *variable_in(const struct object *object, const struct btf *btf,
-			 const struct btf_type *section, const struct btf_var_secinfo *info)
+static const char *name_of(const struct btf *btf, uint32_t offset)
 {
-	const char *name = btf__name_by_offset(btf, section->name_off);
+	const char *name = btf__name_by_offset(btf, offset);
+
+	return name ? name : "";
+}
+
+/* Of a loaded object its mapping, else what it will be loaded with. */
+static char *section_start(const struct object *object, struct bpf_map *map, size_t *ret_size)
+{
+	for (size_t i = 0; i < object->section_count; i++)
+		if (object->sections[i].map == map) {
+			*ret_size = object->sections[i].size;
+			return object->sections[i].start;
+		}
+	return (char *)bpf_map__initial_value(map, ret_size);
+}
+
+/* What an integer of this size, or a struct of integers, wants. */
+static uint32_t aligned(uint32_t size)
+{
+	return size >= 8 ? 8 : size ? size : 1;
+}
+
+/* The datasec's map holds the variable; its name ends like the section's. */
+static void *variable_in(const struct object *object, const char *section,
+			 const struct btf_var_secinfo *info)
+{
 	struct bpf_map *map;
 
 	bpf_object__for_each_map(map, object->bpf)
 	{
-		const char *map_name = bpf_map__name(map);
-		const char *dot = strchr(map_name, '.');
+		const char *dot = strchr(bpf_map__name(map), '.');
 		size_t size;
 		char *start;
 
-		if (!bpf_map__is_internal(map) || !dot || strcmp(dot, name) != 0)
+		if (!bpf_map__is_internal(map) || !dot || strcmp(dot, section) != 0)
 			continue;
-		start = (char *)bpf_map__initial_value(map, &size);
-		if (start && info->offset + info->size <= size)
+		start = section_start(object, map, &size);
+		if (start && (uint64_t)info->offset + info->size <= size &&
+		    info->offset % aligned(info->size) == 0)
 			return start + info->offset;
 	}
 	return NULL;
@@ -153,11 +177,10 @@ static void *find_variable(const struct object *object, const char *name, size_t
 		for (int i = 0; i < btf_vlen(section); i++, info++) {
 			const struct btf_type *var = btf__type_by_id(btf, info->type);
 
-			if (!btf_is_var(var) ||
-			    strcmp(btf__name_by_offset(btf, var->name_off), name) != 0)
+			if (!var || !btf_is_var(var) || strcmp(name_of(btf, var->name_off), name))
 				continue;
 			*ret_size = info->size;
-			return variable_in(object, btf, section, info);
+			return variable_in(object, name_of(btf, section->name_off), info);
 		}
 	}
 	return NULL;
@@ -199,36 +222,37 @@ static const char *program_tag(const struct object *object, const struct bpf_pro
 
 		if (!btf_is_decl_tag(tag))
 			continue;
-		text = btf__name_by_offset(btf, tag->name_off);
+		text = name_of(btf, tag->name_off);
 		func = btf__type_by_id(btf, tag->type);
 		if (strncmp(text, prefix, strlen(prefix)) == 0 && func && btf_is_func(func) &&
-		    !strcmp(btf__name_by_offset(btf, func->name_off), bpf_program__name(program)))
+		    !strcmp(name_of(btf, func->name_off), bpf_program__name(program)))
 			return text + strlen(prefix);
 	}
 	return NULL;
 }
 
-/* 0: of all tiers. */
+/* 1 to OBJECT_TIERS_MAX; 0: of all tiers. */
 static unsigned program_tier(const struct object *object, const struct bpf_program *program)
 {
-	const char *tier = program_tag(object, program, TIER_TAG);
+	const char *text = program_tag(object, program, TIER_TAG);
+	int tier = text ? atoi(text) : 0;
 
-	return tier ? (unsigned)atoi(tier) : 0;
+	return tier > 0 && tier <= OBJECT_TIERS_MAX ? (unsigned)tier : 0;
 }
 
-unsigned object_tiers(const struct object *object)
+uint32_t object_tiers(const struct object *object)
 {
 	struct bpf_program *program;
-	unsigned most = 0;
+	uint32_t tiers = 0;
 
 	bpf_object__for_each_program(program, object->bpf)
 	{
 		unsigned tier = program_tier(object, program);
 
-		if (tier > most)
-			most = tier;
+		if (tier)
+			tiers |= 1U << tier;
 	}
-	return most;
+	return tiers;
 }
 
 static bool listed(const struct strings *list, const char *text)
@@ -274,6 +298,36 @@ int object_choose(struct object *object, unsigned tier, const struct strings *op
 	return 0;
 }
 
+/* libbpf 1.1 keeps a copy that the kernel does not see once it is loaded. */
+static int map_sections(struct object *object, struct error *error)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	struct bpf_map *map;
+
+	bpf_object__for_each_map(map, object->bpf)
+	{
+		struct section *grown, section = { .map = map };
+
+		if (!bpf_map__is_internal(map) || !(bpf_map__map_flags(map) & BPF_F_MMAPABLE) ||
+		    bpf_map__map_flags(map) & BPF_F_RDONLY_PROG)
+			continue;
+		section.size = (bpf_map__value_size(map) + page - 1) / page * page;
+		section.start = mmap(NULL, section.size, PROT_READ | PROT_WRITE, MAP_SHARED,
+				     bpf_map__fd(map), 0);
+		if (section.start == MAP_FAILED)
+			return error_set(error, -errno, "%s: cannot map %s: %s", object->name,
+					 bpf_map__name(map), strerror(errno));
+		grown = reallocarray(object->sections, object->section_count + 1, sizeof(*grown));
+		if (!grown) {
+			munmap(section.start, section.size);
+			return error_set(error, -ENOMEM, "%s: no memory", object->name);
+		}
+		object->sections = grown;
+		object->sections[object->section_count++] = section;
+	}
+	return 0;
+}
+
 int object_load(struct object *object, struct error *error)
 {
 	int status;
@@ -283,7 +337,7 @@ int object_load(struct object *object, struct error *error)
 	if (status)
 		status = failed(object, error, status, "load into the kernel");
 	libbpf_leave();
-	return status;
+	return status ?: map_sections(object, error);
 }
 
 static bool is_walk(const struct bpf_program *program)
@@ -426,6 +480,9 @@ void object_done(struct object *object)
 		bpf_link__destroy(object->walks[i]);
 	free(object->links);
 	free(object->walks);
+	for (size_t i = 0; i < object->section_count; i++)
+		munmap(object->sections[i].start, object->sections[i].size);
+	free(object->sections);
 	bpf_object__close(object->bpf);
 	*object = (struct object){ 0 };
 }

@@ -18,6 +18,12 @@ struct object {
 	size_t link_count;
 	struct bpf_link **walks; /* of programs SEC("iter/..."): run at each reading */
 	size_t walk_count;
+	struct section {
+		struct bpf_map *map; /* .data or .bss of the loaded object */
+		void *start;         /* mapped, so that both sides see the other's writes */
+		size_t size;
+	} * sections;
+	size_t section_count;
 	unsigned tier; /* the hook set in use, 1 if the object has none; 0: not attached */
 };
 
@@ -31,8 +37,10 @@ void object_set(struct object *object, const char *name, uint64_t value);
 /* Where a variable of the loaded object lies, or NULL; size in bytes. */
 void *object_variable(const struct object *object, const char *name, size_t size);
 
-/* The highest number of a TIER tag in the object, 0 without any. */
-unsigned object_tiers(const struct object *object);
+#define OBJECT_TIERS_MAX 16
+
+/* Which numbers TIER tags in the object have, as bits; 0 without any. */
+uint32_t object_tiers(const struct object *object);
 
 /* Programs of another tier, or of an option that is not in the list, will not
  * be loaded. -ENOENT: the object has no such option. */

@@ -93,34 +93,37 @@ static int open_tier(struct probe *probe, unsigned tier, struct error *error)
 	return status ?: object_attach(&probe->object, error);
 }
 
+/* The tiers of the object, as bits; bit 0 alone for one without. */
+static int find_tiers(struct probe *probe, uint32_t *ret_tiers, struct error *error)
+{
+	int status = object_open(&probe->object, probe->name, probe->path, error);
+
+	if (status)
+		return status;
+	*ret_tiers = object_tiers(&probe->object) ?: 1;
+	object_done(&probe->object);
+	return 0;
+}
+
 /* A lower tier is tried where the kernel refuses the higher one. */
 static int open_object(struct probe *probe, struct error *error)
 {
-	unsigned tiers = 0;
-	int status;
+	uint32_t tiers = 0;
+	int status = find_tiers(probe, &tiers, error);
 
-	for (unsigned tier = 0; tier <= tiers; tier++) {
-		struct error before = *error;
-
-		if (tier > 1)
-			message(LOG_NOTICE,
-				"probe %s: tier %u is not to be had: %s; trying tier %u",
-				probe->name, tier - 1, before.text, tier);
-		/* The object itself says how many there are: tier 0 only looks. */
-		if (tier == 0) {
-			status = object_open(&probe->object, probe->name, probe->path, error);
-			if (status)
-				return status;
-			tiers = object_tiers(&probe->object);
-			object_done(&probe->object);
-			if (tiers)
-				continue;
-		}
+	for (unsigned tier = 0; tiers; tier++, tiers >>= 1) {
+		if (!(tiers & 1))
+			continue;
 		status = open_tier(probe, tier, error);
 		if (status == 0)
 			return 0;
 		tables_done(probe);
 		object_done(&probe->object);
+		if (tiers >> 1)
+			message(LOG_NOTICE,
+				"probe %s: tier %u is not to be had: %s; trying the "
+				"next tier",
+				probe->name, tier, error->text);
 	}
 	return status;
 }

@@ -77,14 +77,14 @@ static void publish_integers(const struct publisher *p, const struct metric *met
 }
 
 /* TYPE-INSTANCE-NAME, or TYPE-NAME where the tag has no instance. */
-static void publish_named(const struct publisher *p, const struct tag *tag, const char *type,
-			  const char *name, double gauge)
+static void publish_named(const struct publisher *p, const struct tag *tag, const char *name,
+			  double gauge)
 {
 	char instance[2 * SCHEMA_TEXT_MAX];
 
 	snprintf(instance, sizeof(instance), "%s%s%s", tag->instance, tag->instance[0] ? "-" : "",
 		 name);
-	dispatch_gauge(p->dispatch, p->subject, type, instance, gauge);
+	dispatch_gauge(p->dispatch, p->subject, tag->type, instance, gauge);
 }
 
 /* The variance has the square of the unit, so the scale counts twice. */
@@ -93,24 +93,28 @@ static void publish_moments(const struct publisher *p, const struct column *colu
 	const struct tag *tag = &column->tag;
 	struct moments_summary s = moments_summarise(p->tally->window + column->cell);
 
-	publish_named(p, tag, tag->type, "average", scaled(column, s.mean));
-	publish_named(p, tag, tag->type, "variance", scaled(column, scaled(column, s.variance)));
-	publish_named(p, tag, tag->type, "cv", s.cv);
+	publish_named(p, tag, "average", scaled(column, s.mean));
+	publish_named(p, tag, "variance", scaled(column, scaled(column, s.variance)));
+	publish_named(p, tag, "cv", s.cv);
 }
 
-/* One bucket rate per power of two, named by its bounds as collectd does. */
+/* One bucket rate per power of two, named as collectd.conf(5) says, section
+ * "Bucket": TYPE[-INSTANCE]-LOWER_UPPER. */
 static void publish_buckets(const struct publisher *p, const struct column *column)
 {
 	const uint64_t *buckets = p->tally->window + column->cell;
+	const struct tag *tag = &column->tag;
 
 	for (uint32_t i = 0; i < HIST_BUCKETS; i += HIST_SUB) {
-		char name[64];
+		bool last = i + HIST_SUB == HIST_BUCKETS;
+		double upper = last ? INFINITY : scaled(column, (double)hist_lower(i + HIST_SUB));
+		char name[3 * SCHEMA_TEXT_MAX];
 
-		snprintf(name, sizeof(name), "%g_%g", scaled(column, (double)hist_lower(i)),
-			 scaled(column, (double)hist_lower(i + HIST_SUB)));
-		publish_named(p, &column->tag, "bucket", name,
-			      (double)hist_count(buckets + i, HIST_SUB) * 1e9 /
-				      (double)p->table->elapsed_ns);
+		snprintf(name, sizeof(name), "%s%s%s-%g_%g", tag->type, tag->instance[0] ? "-" : "",
+			 tag->instance, scaled(column, (double)hist_lower(i)), upper);
+		dispatch_gauge(p->dispatch, p->subject, "bucket", name,
+			       (double)hist_count(buckets + i, HIST_SUB) * 1e9 /
+				       (double)p->table->elapsed_ns);
 	}
 }
 
@@ -119,14 +123,13 @@ static void publish_hist(const struct publisher *p, const struct column *column)
 	const uint64_t *buckets = p->tally->window + column->cell;
 	const struct tag *tag = &column->tag;
 
-	publish_named(p, tag, tag->type, "average",
-		      scaled(column, hist_mean(buckets, HIST_BUCKETS)));
+	publish_named(p, tag, "average", scaled(column, hist_mean(buckets, HIST_BUCKETS)));
 	for (size_t i = 0; i < p->config->percentile_count; i++) {
 		double percent = p->config->percentiles[i];
 		char name[32];
 
 		snprintf(name, sizeof(name), "percentile-%g", percent);
-		publish_named(p, tag, tag->type, name,
+		publish_named(p, tag, name,
 			      scaled(column, hist_percentile(buckets, HIST_BUCKETS, percent)));
 	}
 	if (p->config->buckets)

@@ -89,6 +89,13 @@ static int column_source(const struct reader *r, const char *member, const struc
 	const struct tag *tag = &column->tag;
 	size_t i = 0;
 
+	if (column->kind != COLUMN_INTEGER && type->source_count > 1)
+		return error_set(r->error, -EINVAL,
+				 "map %s, member %s: type %s has %zu data sources, moments and "
+				 "histograms need one of a single one",
+				 r->map, member, tag->type, type->source_count);
+	if (column->kind != COLUMN_INTEGER && (tag->rate || tag->notable))
+		return bad(r, member, "rate and notable are for integers");
 	if (tag->source[0] == '\0' && type->source_count > 1)
 		return error_set(r->error, -EINVAL,
 				 "map %s, member %s: type %s has %zu data "
@@ -134,13 +141,18 @@ static int column_read(const struct reader *r, const char *member, const char *t
 	if (column.kind != COLUMN_INTEGER && strlen(column.tag.instance) > INSTANCE_MAX)
 		return bad(r, member, "the type instance is too long for what is put behind it");
 	column.offset = bit_offset / 8;
+	if (column.offset % column.cell_size)
+		return bad(r, member, "is not aligned");
 	if ((uint64_t)column.offset + (uint64_t)column.cells * column.cell_size > schema->row_size)
 		return bad(r, member, "lies outside of the row");
 	status = r->lookup(column.tag.type, &known);
+	if (status == -E2BIG)
+		return error_set(r->error, status,
+				 "map %s, member %s: type %s has more than %d data sources", r->map,
+				 member, column.tag.type, SCHEMA_SOURCES_MAX);
 	if (status)
 		return error_set(r->error, status,
-				 "map %s, member %s: collectd's types.db has no "
-				 "type \"%s\"",
+				 "map %s, member %s: collectd's types.db has no type \"%s\"",
 				 r->map, member, column.tag.type);
 	status = column_source(r, member, &known, &column);
 	if (status)
@@ -197,7 +209,8 @@ static int metric_read(const struct reader *r, uint32_t first)
 	struct metric_type type;
 
 	if (r->lookup(tag->type, &type))
-		return -EINVAL;
+		return error_set(r->error, -ENOENT, "map %s: type %s is gone from types.db", r->map,
+				 tag->type);
 	metric.source_count = type.source_count;
 	for (size_t i = 0; i < type.source_count; i++) {
 		int status = find_source(r, tag, type.source[i].name, &metric.column[i]);
@@ -225,14 +238,6 @@ static int metrics_read(const struct reader *r)
 		status = known ? 0 : metric_read(r, i);
 		if (status)
 			return status;
-		/* The second column of a metric with one data source. */
-		if (known && schema->columns[i].tag.source[0] == '\0') {
-			uint32_t column;
-
-			status = find_source(r, &schema->columns[i].tag, "value", &column);
-			if (status)
-				return status;
-		}
 	}
 	return 0;
 }

@@ -8,22 +8,34 @@
 
 #include <math.h>
 
-#define LIMB 4294967296.0L /* 2^32 */
+static struct moments_summary summary(double mean, double variance)
+{
+	struct moments_summary s = { .mean = mean, .variance = variance > 0 ? variance : 0 };
 
+	s.cv = mean > 0 ? sqrt(s.variance) / mean : NAN;
+	return s;
+}
+
+/* In whole numbers, so that a small variance of large values is not lost: with
+ * m and r of sum = n * m + r, the sum of (x - m)^2 is squares - m * (sum + r). */
 struct moments_summary moments_summarise(const uint64_t cells[MOMENTS_CELLS])
 {
-	struct moments_summary none = { NAN, NAN, NAN }, s;
-	long double n = cells[0], sum = cells[1];
-	long double squares = cells[2] + LIMB * (cells[3] + LIMB * cells[4]);
-	long double variance;
+	uint64_t n = cells[0], sum = cells[1], m, r;
+	unsigned __int128 squares, around_m;
+	double rest;
 
-	if (cells[0] == 0)
-		return none;
-	variance = (squares - sum * sum / n) / n;
-	s.mean = (double)(sum / n);
-	s.variance = variance > 0 ? (double)variance : 0;
-	s.cv = s.mean > 0 ? sqrt(s.variance) / s.mean : NAN;
-	return s;
+	if (n == 0)
+		return (struct moments_summary){ NAN, NAN, NAN };
+	squares = cells[2] + ((unsigned __int128)cells[3] << 32) +
+		  ((unsigned __int128)cells[4] << 64);
+	m = sum / n;
+	r = sum % n;
+	around_m = squares - m * ((unsigned __int128)sum + r);
+	/* Read while the kernel was adding: count and squares do not agree. */
+	if (around_m >> 127)
+		around_m = 0;
+	rest = (double)r / (double)n;
+	return summary((double)m + rest, (double)around_m / (double)n - rest * rest);
 }
 
 uint64_t hist_count(const uint64_t *buckets, size_t count)
@@ -35,38 +47,44 @@ uint64_t hist_count(const uint64_t *buckets, size_t count)
 	return total;
 }
 
+/* Of the values that a bucket can hold; of the last one, which has no end, of
+ * those that it would hold. */
+static double middle(size_t bucket)
+{
+	double low = (double)hist_lower((uint32_t)bucket);
+	double high = (double)hist_lower((uint32_t)bucket + 1) - 1;
+
+	return (low + high) / 2;
+}
+
 double hist_mean(const uint64_t *buckets, size_t count)
 {
 	uint64_t total = hist_count(buckets, count);
 	double sum = 0;
 
-	for (size_t i = 0; i < count; i++) {
-		double low = (double)hist_lower((uint32_t)i);
-		double high = (double)hist_lower((uint32_t)i + 1) - 1;
-
-		sum += (double)buckets[i] * (low + high) / 2;
-	}
+	for (size_t i = 0; i < count; i++)
+		sum += (double)buckets[i] * middle(i);
 	return total ? sum / (double)total : NAN;
+}
+
+/* Which of `total` values in order, counted from 1; 99.9 % of 1000 is the 999th,
+ * though 99.9 has no exact binary form. */
+static uint64_t rank_of(double percent, uint64_t total)
+{
+	double rank = ceil(percent * (double)total / 100 * (1 - 1e-12));
+
+	return rank < 1 ? 1 : (uint64_t)rank;
 }
 
 double hist_percentile(const uint64_t *buckets, size_t count, double percent)
 {
-	uint64_t total = hist_count(buckets, count);
-	double rank = percent / 100 * (double)total, below = 0;
-	size_t last = 0;
+	uint64_t total = hist_count(buckets, count), rank, seen = 0;
+	size_t i = 0;
 
 	if (total == 0)
 		return NAN;
-	for (size_t i = 0; i < count; i++) {
-		double in = (double)buckets[i];
-		double low = (double)hist_lower((uint32_t)i);
-		double high = (double)hist_lower((uint32_t)i + 1) - 1;
-
-		if (buckets[i] && below + in >= rank)
-			return low + (high - low) * (rank - below) / in;
-		below += in;
-		if (buckets[i])
-			last = i;
-	}
-	return (double)hist_lower((uint32_t)last + 1) - 1;
+	rank = rank_of(percent, total);
+	while (i < count - 1 && (seen += buckets[i]) < rank)
+		i++;
+	return middle(i);
 }

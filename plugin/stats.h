@@ -24,8 +24,8 @@ uint64_t hist_count(const uint64_t *buckets, size_t count);
 /* Mean by the middles of the buckets; NAN if empty. */
 double hist_mean(const uint64_t *buckets, size_t count);
 
-/* The value that `percent` (0-100) of the values do not exceed, interpolated
- * within its bucket: at most 6.25 % and on average 1.6 % off; NAN if empty. */
+/* The value that `percent` (0-100) of the values do not exceed: the middle of its
+ * bucket, at most 1/32 (3.1 %) off; NAN if empty. */
 double hist_percentile(const uint64_t *buckets, size_t count, double percent);
 
 #endif

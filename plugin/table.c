@@ -5,6 +5,8 @@
  */
 #include "table.h"
 
+#include "../bpf/service.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -116,8 +118,9 @@ int table_start(struct table *table, struct error *error)
 	return 0;
 }
 
-/* The tally of a place, empty if it was another subject's; NULL: no memory. */
-static struct tally *tally_at(struct table *table, size_t place, uint64_t generation)
+/* The tally of a place, empty if it was another subject's, which ret_new tells;
+ * NULL: no memory. */
+static struct tally *tally_at(struct table *table, size_t place, uint64_t generation, bool *ret_new)
 {
 	size_t cells = table->schema.cells;
 	struct tally *grown, *tally;
@@ -132,6 +135,7 @@ static struct tally *tally_at(struct table *table, size_t place, uint64_t genera
 		table->tally_count = place + 1;
 	}
 	tally = &table->tallies[place];
+	*ret_new = !tally->total || tally->generation != generation;
 	if (!tally->total) {
 		tally->total = calloc(2 * cells + 1, sizeof(uint64_t));
 		if (!tally->total)
@@ -144,8 +148,10 @@ static struct tally *tally_at(struct table *table, size_t place, uint64_t genera
 	return tally;
 }
 
-/* Adds a row; true if one of its counters grew enough to be notable. */
-static bool feed(const struct table *table, uint32_t row, struct tally *tally)
+/* Adds a row, its gauges to one tally and what its counters grew by to another;
+ * true if that was notable. */
+static bool feed(const struct table *table, uint32_t row, struct tally *gauges,
+		 struct tally *counters)
 {
 	const struct schema *schema = &table->schema;
 	uint64_t *previous = table->previous + (size_t)row * schema->cells;
@@ -162,16 +168,16 @@ static bool feed(const struct table *table, uint32_t row, struct tally *tally)
 
 			previous[cell] = now;
 			if (is_gauge(column)) {
-				tally->window[cell] += extend(column, now);
+				gauges->window[cell] += extend(column, now);
 				continue;
 			}
-			tally->window[cell] += grown;
-			tally->total[cell] += grown;
+			counters->window[cell] += grown;
+			counters->total[cell] += grown;
 			notable |= column->tag.notable && elapsed_s > 0 &&
 				   (double)grown >= (double)column->tag.notable * elapsed_s;
 		}
 	}
-	tally->fed = true;
+	gauges->fed = true;
 	return notable;
 }
 
@@ -239,6 +245,26 @@ static void rank(struct table *table, const struct services *services)
 	free(list);
 }
 
+/* A command name that has a series from now on starts it at zero: the first value
+ * of a counter shows no rate, so the growth until now stays with the others. */
+static bool read_row(struct table *table, struct services *services, uint32_t row, size_t place)
+{
+	bool of_service = table->schema.subject == SUBJECT_SERVICE, is_new;
+	size_t other = of_service ? (size_t)services_place(services, SERVICE_OTHER) : 0;
+	uint64_t generation = table->schema.subject == SUBJECT_PROBE
+				      ? 0
+				      : services->subjects.place[place].generation;
+	struct tally *tally = tally_at(table, place, generation, &is_new), *growth_to;
+
+	if (!tally)
+		return false;
+	growth_to =
+		of_service && is_new && !services->rows[row].fixed ? &table->tallies[other] : tally;
+	if (feed(table, row, tally, growth_to) && of_service)
+		services_notable(services, row);
+	return true;
+}
+
 int table_read(struct table *table, struct services *services, uint64_t now_ns, struct error *error)
 {
 	table->elapsed_ns = table->read_ns ? now_ns - table->read_ns : 0;
@@ -250,20 +276,12 @@ int table_read(struct table *table, struct services *services, uint64_t now_ns, 
 	}
 	for (uint32_t row = 0; row < table->row_count; row++) {
 		int place = place_of(table, services, row);
-		bool of_services = table->schema.subject != SUBJECT_PROBE;
-		struct tally *tally;
 
-		if (place < 0) {
+		if (place < 0)
 			remember(table, row);
-			continue;
-		}
-		tally = tally_at(table, (size_t)place,
-				 of_services ? services->subjects.place[place].generation : 0);
-		if (!tally)
+		else if (!read_row(table, services, row, (size_t)place))
 			return error_set(error, -ENOMEM, "map %s: no memory for subjects",
 					 table->name);
-		if (feed(table, row, tally) && table->schema.subject == SUBJECT_SERVICE)
-			services_notable(services, row);
 	}
 	if (table->schema.subject == SUBJECT_PROCESS)
 		rank(table, services);
