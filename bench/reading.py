@@ -106,6 +106,7 @@ class Reading:
             readers["hash"] = LoopReader(loop)
             costs_ns = take_turns(readers, count)
             self.memory_kib = {name: daemon.memory_kib() for name, daemon in daemons.items()}
+            self.series = {name: len(daemon.series()) for name, daemon in daemons.items()}
             self._ask(daemons["ebpf"])
         self.costs_ns = {name: Estimate(costs) for name, costs in costs_ns.items()}
 
@@ -122,10 +123,9 @@ class Reading:
         return daemons
 
     def _ask(self, ebpf):
-        series = ebpf.series()
-        self.series = len(series)
+        maps = [name for name in ebpf.series() if name.startswith("ebpf-self/memory-maps_")]
+        self.maps_kib = sum(map(ebpf.value, maps)) / 1024
         self.services = int(ebpf.value("ebpf-self/objects-services"))
-        self.maps_kib = sum(ebpf.value(name) for name in series if name.startswith("ebpf-self/memory-maps_")) / 1024
 
     def times_cheaper(self, than):
         return self.costs_ns[than].median / self.costs_ns["ebpf"].median

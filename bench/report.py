@@ -67,6 +67,8 @@ def readings(found):
     line("with those of the machine", [f"{reading.processes:,}" for reading in found])
     for name, label in READERS.items():
         line(label, [estimate(reading.costs_ns[name], 1e-6) for reading in found])
+    line("series of this plugin; of processes, ProcessMatch",
+         [f"{reading.series['ebpf']:,}; {reading.series['processes_all']}" for reading in found])
     for name in ("processes_all", "processes", "hash"):
         line(f"this plugin against {READERS[name]}", [f"1 : {reading.times_cheaper(name):.1f}" for reading in found])
 
@@ -94,7 +96,7 @@ def memory(starts, found):
     for reading in found:
         without, loaded = reading.memory_kib["none"], reading.memory_kib["ebpf"]
         for i, kind in enumerate(("VmRSS", "Pss")):
-            compared(f"{kind} with {reading.series:,} series of {reading.services} services",
+            compared(f"{kind} with {reading.series['ebpf']:,} series of {reading.services} services",
                      [number(figure) for figure in (without[i], loaded[i], loaded[i] - without[i])])
     heading("Memory of the kernel, KiB")
     compared("maps, as the kernel counts them", ["", number(found[-1].maps_kib)])
