@@ -82,7 +82,7 @@ static void test_all(void)
 				   "  Option \"exact_peak\"\n"
 				   "  Option \"second\"\n"
 				   "</Probe>\n"
-				   "<Probe \"other\">\n"
+				   "<Probe \"disk\">\n"
 				   "</Probe>\n"
 				   "<Service \"web\">\n"
 				   "  Process \"nginx\"\n"
@@ -120,7 +120,7 @@ static void test_all(void)
 	CHECK_REAL(probe->interval_s, 60, 0);
 	CHECK_TEXT(probe->object, "/opt/own.bpf.o");
 	check_strings(&probe->options, "exact_peak;second;");
-	probe = config_probe(&config, "other");
+	probe = config_probe(&config, "disk");
 	CHECK_INT(probe->enable, true);
 	CHECK_REAL(probe->interval_s, 0, 0);
 	CHECK_INT(probe->object == NULL, 1);
@@ -244,7 +244,7 @@ static void test_mistakes(void)
 		{ "Percentile 50 -1", "option Percentile 50 -1: wants" },
 		{ "Percentile 50 101", "option Percentile 50 101: wants" },
 		{ "Percentile 50 \"max\"", "option Percentile 50 \"max\": wants" },
-		{ "Percentile 50 90 50", "option Percentile 50 90 50: wants" },
+		{ "Percentile 50 90 50", "option Percentile 50 90 50: names a percentile twice" },
 		{ "Percentile", "option Percentile: wants" },
 		{ "Percentile 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17", "option Percentile" },
 		{ "<Probe>\n</Probe>", "option Probe: wants a name" },

@@ -305,9 +305,11 @@ static void test_subjects(void)
 
 	CASE("services");
 	rows[0] = (struct row){ .state = ROW_SHOWN,
-				.place = subjects_enter(&services.subjects, "other") };
+				.place = subjects_enter(&services.subjects, "other"),
+				.fixed = true };
 	rows[1] = (struct row){ .state = ROW_SHOWN,
-				.place = subjects_enter(&services.subjects, "a/b c") };
+				.place = subjects_enter(&services.subjects, "a/b c"),
+				.fixed = true };
 	row = row_table(&table, &member, 1, 8, 2, SUBJECT_SERVICE);
 	row[1] = 5;
 	read_and_publish(&table, &services, 100);

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Files that are no BPF objects, or broken ones: one clear error each, and no crash. Files that
+ * are: their tiers, options and variables. Nothing is loaded.
+ */
+#include "testing.h"
+
+#include "plugin/dispatch.h"
+#include "plugin/object.h"
+#include "plugin/table.h"
+
+#include <bpf/btf.h>
+#include <elf.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char directory[] = "/tmp/test_object.XXXXXX";
+static unsigned libbpf_lines;
+
+struct bytes {
+	unsigned char *data;
+	size_t size;
+};
+
+static struct bytes read_object(const char *name)
+{
+	const char *build = getenv("abs_top_builddir");
+	struct bytes bytes = { NULL, 0 };
+	FILE *file, *memory;
+	char path[4096];
+	int c;
+
+	snprintf(path, sizeof(path), "%s/%s", build ? build : ".", name);
+	file = fopen(path, "rb");
+	memory = open_memstream((char **)&bytes.data, &bytes.size);
+	if (!file || !memory) {
+		perror(path);
+		exit(1);
+	}
+	while ((c = getc(file)) != EOF)
+		putc(c, memory);
+	fclose(file);
+	fclose(memory);
+	return bytes;
+}
+
+/* Writes a file into the directory; returns its path, until the next call. */
+static const char *write_file(const char *name, const void *data, size_t size)
+{
+	static char path[256];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s", directory, name);
+	file = fopen(path, "wb");
+	if (!file || fwrite(data, 1, size, file) != size || fclose(file)) {
+		perror(path);
+		exit(1);
+	}
+	return path;
+}
+
+static void remove_directory(void)
+{
+	static const char *const names[] = { "empty", "text",   "head",   "machine",
+					     "cut",   "sample", "service" };
+
+	for (size_t i = 0; i < COUNT_OF(names); i++) {
+		char path[256];
+
+		snprintf(path, sizeof(path), "%s/%s.bpf.o", directory, names[i]);
+		unlink(path);
+	}
+	rmdir(directory);
+}
+
+static int count_lines(enum libbpf_print_level level, const char *format, va_list args)
+{
+	(void)level;
+	(void)format;
+	(void)args;
+	libbpf_lines++;
+	return 0;
+}
+
+/* Opening fails with this status, and with one line that has the name, the path and all that. */
+static void check_refused(const char *path, int status, const char *want)
+{
+	struct error error = { "" };
+	struct object object;
+
+	libbpf_lines = 0;
+	CHECK_INT(object_open(&object, "own", path, &error), status);
+	CHECK_INT(strncmp(error.text, "own: ", 5), 0);
+	CHECK_HAS(error.text, path);
+	CHECK_HAS(error.text, want);
+	CHECK_INT(strchr(error.text, '\n') == NULL, 1);
+	CHECK_INT(object.bpf == NULL, 1);
+	CHECK_UINT(libbpf_lines, 0);
+	object_done(&object);
+}
+
+static void test_no_objects(const struct bytes *sample)
+{
+	static const char text[] = "int main(void)\n{\n\treturn 0;\n}\n";
+	char missing[256];
+
+	CASE("missing");
+	snprintf(missing, sizeof(missing), "%s/none.bpf.o", directory);
+	check_refused(missing, -ENOENT, "No such file or directory; set ObjectDirectory or Object");
+	CASE("a directory");
+	check_refused(directory, -EISDIR, "Is a directory");
+	CASE("a path through a file");
+	check_refused("/dev/null/x.bpf.o", -ENOTDIR, "Not a directory; set");
+	CASE("empty");
+	check_refused(write_file("empty.bpf.o", "", 0), -LIBBPF_ERRNO__FORMAT, "was it made by");
+	CASE("text");
+	check_refused(write_file("text.bpf.o", text, strlen(text)), -LIBBPF_ERRNO__FORMAT,
+		      "was it made by");
+	CASE("this program");
+	check_refused("/proc/self/exe", -LIBBPF_ERRNO__FORMAT, "was it made by");
+	CASE("the first 64 bytes");
+	check_refused(write_file("head.bpf.o", sample->data, sizeof(Elf64_Ehdr)),
+		      -LIBBPF_ERRNO__FORMAT, "was it made by");
+}
+
+/* The bytes of a header, changed. */
+static void test_other_machine(const struct bytes *sample)
+{
+	static const struct {
+		const char *name;
+		size_t at;
+		unsigned char value;
+		int status;
+	} cases[] = {
+		{ "magic", EI_MAG1, 'X', -LIBBPF_ERRNO__FORMAT },
+		{ "32 bits", EI_CLASS, ELFCLASS32, -LIBBPF_ERRNO__FORMAT },
+		{ "other byte order", EI_DATA, ELFDATA2MSB, -LIBBPF_ERRNO__FORMAT },
+		{ "x86", offsetof(Elf64_Ehdr, e_machine), EM_X86_64, -LIBBPF_ERRNO__FORMAT },
+		{ "a program", offsetof(Elf64_Ehdr, e_type), ET_EXEC, -LIBBPF_ERRNO__FORMAT },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		unsigned char before = sample->data[cases[i].at];
+
+		CASE("another machine: %s", cases[i].name);
+		sample->data[cases[i].at] = cases[i].value;
+		check_refused(write_file("machine.bpf.o", sample->data, sample->size),
+			      cases[i].status, "own: cannot open");
+		sample->data[cases[i].at] = before;
+	}
+}
+
+/* What opens all the same is as a whole object is; no length crashes. */
+static void test_truncated(const struct bytes *sample)
+{
+	for (size_t size = 0; size < sample->size; size += size < 256 ? 7 : 251) {
+		const char *path = write_file("cut.bpf.o", sample->data, size);
+		struct error error = { "" };
+		struct object object;
+
+		CASE("cut after %zu bytes", size);
+		if (object_open(&object, "own", path, &error) != 0)
+			CHECK_HAS(error.text, path);
+		object_done(&object);
+	}
+}
+
+/* All that the engine reads from BTF before load. */
+static void use(struct object *object)
+{
+	char *name = (char[]){ "optional" };
+	struct strings options = { .item = &name, .count = 1 };
+	struct error error = { "" };
+	struct bpf_map *map;
+
+	object_tiers(object);
+	object_choose(object, 1, &options, &error);
+	object_set(object, "service_rows", 5);
+	object_set(object, "page_size", 5);
+	object_variable(object, "refused", 8);
+	bpf_object__for_each_map(map, object->bpf)
+	{
+		struct table table;
+
+		table_open(&table, map, bpf_object__btf(object->bpf), dispatch_type, &error);
+		table_done(&table);
+	}
+}
+
+enum field { NAME, TYPE, MEMBER, VAR_OFFSET, VAR_SIZE, VAR_TYPE };
+
+/* Where a field of a type lies. */
+static uint32_t *field_of(const struct btf_type *type, enum field field)
+{
+	switch (field) {
+	case NAME:
+		return (uint32_t *)&type->name_off;
+	case TYPE:
+		return (uint32_t *)&type->type;
+	case MEMBER:
+		return (uint32_t *)&btf_decl_tag(type)->component_idx;
+	case VAR_OFFSET:
+		return &btf_var_secinfos(type)->offset;
+	case VAR_SIZE:
+		return &btf_var_secinfos(type)->size;
+	default:
+		return &btf_var_secinfos(type)->type;
+	}
+}
+
+/* Types of one kind with a field that points to nowhere. The object is opened
+ * first, as libbpf looks at some itself. */
+static void test_broken_btf(const char *path)
+{
+	static const struct {
+		const char *name;
+		int kind;
+		enum field field;
+		uint32_t value;
+	} cases[] = {
+		{ "names of tags", BTF_KIND_DECL_TAG, NAME, 0x7ffffff0 },
+		{ "types of tags", BTF_KIND_DECL_TAG, TYPE, 0x7ffffff0 },
+		{ "types of tags, void", BTF_KIND_DECL_TAG, TYPE, 0 },
+		{ "members of tags", BTF_KIND_DECL_TAG, MEMBER, 0x7ffffff0 },
+		{ "members of tags, negative", BTF_KIND_DECL_TAG, MEMBER, 0x80000000 },
+		{ "names of functions", BTF_KIND_FUNC, NAME, 0x7ffffff0 },
+		{ "names of variables", BTF_KIND_VAR, NAME, 0x7ffffff0 },
+		{ "names of sections", BTF_KIND_DATASEC, NAME, 0x7ffffff0 },
+		{ "names of structs", BTF_KIND_STRUCT, NAME, 0x7ffffff0 },
+		{ "names of integers", BTF_KIND_INT, NAME, 0x7ffffff0 },
+		{ "types of typedefs", BTF_KIND_TYPEDEF, TYPE, 0x7ffffff0 },
+		{ "types of variables of sections", BTF_KIND_DATASEC, VAR_TYPE, 0x7ffffff0 },
+		{ "offsets of variables", BTF_KIND_DATASEC, VAR_OFFSET, 0xfffffffc },
+		{ "offsets of variables, not aligned", BTF_KIND_DATASEC, VAR_OFFSET, 3 },
+		{ "sizes of variables", BTF_KIND_DATASEC, VAR_SIZE, 0xfffffff8 },
+		{ "integers of many bytes", BTF_KIND_INT, TYPE, 0x7ffffff0 },
+		{ "structs of many bytes", BTF_KIND_STRUCT, TYPE, 0xfffffff8 },
+		{ "structs of none", BTF_KIND_STRUCT, TYPE, 0 },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		struct error error = { "" };
+		struct object object;
+		struct btf *btf;
+
+		CASE("broken: %s", cases[i].name);
+		CHECK_INT(object_open(&object, "own", path, &error), 0);
+		btf = bpf_object__btf(object.bpf);
+		for (uint32_t id = 1; id < btf__type_cnt(btf); id++) {
+			const struct btf_type *type = btf__type_by_id(btf, id);
+
+			if (btf_kind(type) == cases[i].kind)
+				*field_of(type, cases[i].field) = cases[i].value;
+		}
+		use(&object);
+		object_done(&object);
+	}
+}
+
+static bool loads(const struct object *object, const char *program)
+{
+	return bpf_program__autoload(bpf_object__find_program_by_name(object->bpf, program));
+}
+
+static void test_tiers(const char *path)
+{
+	static const struct {
+		unsigned tier;
+		bool no_load, no_attach, rename;
+	} cases[] = { { 0, true, true, true },
+		      { 1, true, false, false },
+		      { 2, false, true, false },
+		      { 3, false, false, true } };
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		struct error error = { "" };
+		struct object object;
+
+		CASE("tier %u", cases[i].tier);
+		CHECK_INT(object_open(&object, "own", path, &error), 0);
+		CHECK_UINT(object_tiers(&object), 1U << 1 | 1U << 2 | 1U << 3);
+		CHECK_INT(object_choose(&object, cases[i].tier, NULL, &error), 0);
+		CHECK_INT(loads(&object, "sample_no_load"), cases[i].no_load);
+		CHECK_INT(loads(&object, "sample_no_attach"), cases[i].no_attach);
+		CHECK_INT(loads(&object, "sample_rename"), cases[i].rename);
+		CHECK_INT(loads(&object, "sample_add"), true);
+		CHECK_INT(loads(&object, "sample_optional"), false);
+		CHECK_UINT(object.tier, cases[i].tier);
+		object_done(&object);
+		object_done(&object);
+	}
+}
+
+static void test_options(const char *path)
+{
+	char *names[] = { (char[]){ "optional" }, (char[]){ "tiers" } };
+	struct strings options = { .item = names, .count = 1 };
+	struct error error = { "" };
+	struct object object;
+
+	CASE("option");
+	CHECK_INT(object_open(&object, "own", path, &error), 0);
+	CHECK_INT(object_choose(&object, 0, &options, &error), 0);
+	CHECK_INT(loads(&object, "sample_optional"), true);
+	CASE("option that is none");
+	options.count = 2;
+	CHECK_INT(object_choose(&object, 0, &options, &error), -ENOENT);
+	CHECK_HAS(error.text, "own: ");
+	CHECK_HAS(error.text, "Option \"tiers\"");
+	object_done(&object);
+}
+
+/* Without programs of tiers there are none. */
+static void test_no_tiers(const char *path)
+{
+	struct error error = { "" };
+	struct object object;
+
+	CASE("no tiers");
+	CHECK_INT(object_open(&object, "services", path, &error), 0);
+	CHECK_UINT(object_tiers(&object), 0);
+	CHECK_INT(object_choose(&object, 0, NULL, &error), 0);
+	CHECK_INT(loads(&object, "service_exec"), true);
+	object_done(&object);
+}
+
+/* libbpf's print function is as it was. */
+static void test_print_restored(const char *path)
+{
+	struct error error = { "" };
+	struct object object;
+
+	CASE("print function");
+	object_open(&object, "own", path, &error);
+	object_done(&object);
+	CHECK_INT(libbpf_set_print(count_lines) == count_lines, 1);
+}
+
+int main(void)
+{
+	struct bytes sample = read_object("tests/bpf/sample.bpf.o");
+	struct bytes service = read_object("bpf/service.bpf.o");
+	const char *path;
+
+	if (!mkdtemp(directory)) {
+		perror(directory);
+		return 1;
+	}
+	libbpf_set_print(count_lines);
+	test_no_objects(&sample);
+	test_other_machine(&sample);
+	test_truncated(&sample);
+	path = write_file("sample.bpf.o", sample.data, sample.size);
+	test_tiers(path);
+	test_options(path);
+	test_print_restored(path);
+	test_broken_btf(path);
+	test_no_tiers(write_file("service.bpf.o", service.data, service.size));
+	free(sample.data);
+	free(service.data);
+	remove_directory();
+	return testing_end();
+}

@@ -1,0 +1,527 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The life of a row: hidden, shown, retired, free for another name. The kernel's side of it is
+ * played by hand.
+ */
+#include "testing.h"
+
+#include "maps.h"
+
+#include "bpf/service.h"
+#include "plugin/clock.h"
+#include "plugin/service.h"
+
+#include <stdlib.h>
+
+#define S(seconds) ((uint64_t)((seconds) * (double)NS_PER_S))
+#define INTERVAL_S 10
+#define ROWS 6 /* other, kernel, one that is configured, three for command names */
+#define SLOTS 3
+#define CONFIGURED SERVICE_FIRST
+
+struct fixture {
+	struct config config;
+	struct service_config service;
+	struct services services;
+	struct service kernel_rows[ROWS];
+	struct process_label labels[SLOTS];
+};
+
+static void fix(struct fixture *f, uint32_t row, const char *name)
+{
+	f->services.rows[row] = (struct row){
+		.state = ROW_SHOWN,
+		.place = subjects_enter(&f->services.subjects, name),
+		.fixed = true,
+	};
+}
+
+/* As services_open() leaves it, but for what needs a kernel. */
+static void fixture_init(struct fixture *f)
+{
+	const char *build = getenv("abs_top_builddir");
+	struct services *s = &f->services;
+	struct error error = { "" };
+	char path[4096];
+
+	*f = (struct fixture){ .service = { .name = "web", .top_n = 7, .per_process = true } };
+	f->config = (struct config){ .services = &f->service, .service_count = 1 };
+	snprintf(path, sizeof(path), "%s/bpf/service.bpf.o", build ? build : ".");
+	if (object_open(&s->object, "services", path, &error)) {
+		printf("%s\n", error.text);
+		exit(1);
+	}
+	s->config = &f->config;
+	s->kernel_rows = f->kernel_rows;
+	s->kernel_labels = f->labels;
+	s->row_count = ROWS;
+	s->slot_count = SLOTS;
+	s->interval_ns = S(INTERVAL_S);
+	s->rows = calloc(ROWS, sizeof(*s->rows));
+	s->slots = calloc(SLOTS, sizeof(*s->slots));
+	for (uint32_t i = 0; i < SLOTS; i++)
+		s->slots[i].place = -1;
+	fix(f, SERVICE_OTHER, "other");
+	fix(f, SERVICE_KERNEL, "kernel");
+	fix(f, CONFIGURED, "web");
+	for (const char **map =
+		     (const char *[]){ "service_names", "service_free", "process_free", NULL };
+	     *map; map++) {
+		struct bpf_map *known = bpf_object__find_map_by_name(s->object.bpf, *map);
+
+		bpf_map__set_max_entries(known, ROWS);
+		bpf_map__fd(known);
+	}
+}
+
+static void fixture_done(struct fixture *f)
+{
+	f->services.kernel_rows = NULL;
+	f->services.kernel_labels = NULL;
+	maps_clear();
+	services_done(&f->services);
+}
+
+static void refresh(struct fixture *f, double now_s)
+{
+	services_refresh(&f->services, S(now_s));
+}
+
+static void read_at(struct fixture *f, int reader, double now_s)
+{
+	services_read(&f->services, reader, S(now_s));
+}
+
+static enum row_state state(const struct fixture *f, uint32_t row)
+{
+	return f->services.rows[row].state;
+}
+
+/* Whose series a row's growth belongs to. */
+static const char *subject(const struct fixture *f, uint32_t row)
+{
+	int place = services_place(&f->services, row);
+
+	return place < 0 ? "(none)" : f->services.subjects.place[place].name;
+}
+
+static struct service_name name_of(const char *text)
+{
+	struct service_name name = { "" };
+
+	memcpy(name.text, text, strnlen(text, sizeof(name.text)));
+	return name;
+}
+
+/* The kernel gives a row to a command name, of which some processes run. */
+static void claim(struct fixture *f, uint32_t row, const char *text, int64_t processes)
+{
+	struct service_name name = name_of(text);
+
+	memcpy(f->kernel_rows[row].name, name.text, sizeof(name.text));
+	f->kernel_rows[row].processes = processes;
+	f->kernel_rows[row].flags = SERVICE_USED;
+	CHECK_INT(maps_put("service_names", &name, &row), true);
+}
+
+static bool known(const char *text)
+{
+	struct service_name name = name_of(text);
+	uint32_t row;
+
+	return maps_get("service_names", &name, &row);
+}
+
+/* Alive for an interval, less what readings jitter. */
+static void test_age(void)
+{
+	static const struct {
+		double after_s;
+		enum row_state want;
+		const char *subject;
+	} cases[] = {
+		{ 0.001, ROW_HIDDEN, "other" }, { 5, ROW_HIDDEN, "other" },
+		{ 8.7, ROW_HIDDEN, "other" },   { 8.75, ROW_SHOWN, "bash" },
+		{ 10, ROW_SHOWN, "bash" },      { 1000, ROW_SHOWN, "bash" },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		struct fixture f;
+
+		CASE("seen again after %g s", cases[i].after_s);
+		fixture_init(&f);
+		claim(&f, 4, "bash", 2);
+		CHECK_TEXT(subject(&f, 4), "other");
+		refresh(&f, 100);
+		CHECK_INT(state(&f, 4), ROW_HIDDEN);
+		CHECK_UINT(f.services.hidden, 1);
+		CHECK_UINT(f.services.shown, 3);
+		refresh(&f, 100 + cases[i].after_s);
+		CHECK_INT(state(&f, 4), cases[i].want);
+		CHECK_TEXT(subject(&f, 4), cases[i].subject);
+		CHECK_UINT(f.services.hidden, cases[i].want == ROW_HIDDEN);
+		CHECK_UINT(f.services.shown, 3 + (cases[i].want == ROW_SHOWN));
+		CHECK_INT(known("bash"), true);
+		fixture_done(&f);
+	}
+}
+
+/* What used much is shown at once, though it may be gone. */
+static void test_notable(void)
+{
+	for (int64_t processes = 0; processes < 2; processes++) {
+		struct fixture f;
+
+		CASE("notable, %" PRId64 " alive", processes);
+		fixture_init(&f);
+		claim(&f, 3, "cc1", processes);
+		refresh(&f, 100);
+		services_notable(&f.services, 3);
+		refresh(&f, 101);
+		CHECK_INT(state(&f, 3), ROW_SHOWN);
+		CHECK_TEXT(subject(&f, 3), "cc1");
+		CHECK_INT(f.services.rows[3].notable, false);
+		fixture_done(&f);
+	}
+	CASE("notable beyond the rows");
+	struct fixture f;
+	fixture_init(&f);
+	services_notable(&f.services, ROWS);
+	services_notable(&f.services, UINT32_MAX);
+	fixture_done(&f);
+}
+
+/* A short life: never shown, and the row is free once all have read what it did. */
+static void test_short_life(void)
+{
+	struct fixture f;
+	uint32_t row = 0;
+	int fast, slow;
+
+	CASE("short life");
+	fixture_init(&f);
+	fast = services_add_reader(&f.services);
+	slow = services_add_reader(&f.services);
+	claim(&f, 5, "true", 1);
+	refresh(&f, 100);
+	f.kernel_rows[5].processes = 0;
+	refresh(&f, 105);
+	CHECK_INT(state(&f, 5), ROW_HIDDEN);
+	CHECK_INT(known("true"), true);
+	refresh(&f, 110);
+	CHECK_INT(state(&f, 5), ROW_RETIRED);
+	CHECK_INT(known("true"), false);
+	CHECK_TEXT(subject(&f, 5), "other");
+	CASE("short life, one of two has read");
+	read_at(&f, slow, 110); /* as late as it was retired: may have missed something */
+	read_at(&f, fast, 115);
+	refresh(&f, 115);
+	CHECK_INT(state(&f, 5), ROW_RETIRED);
+	CHECK_UINT(maps_count("service_free"), 0);
+	CASE("short life, all have read");
+	read_at(&f, slow, 120);
+	refresh(&f, 125);
+	CHECK_INT(state(&f, 5), ROW_FREE);
+	CHECK_UINT(f.kernel_rows[5].flags, 0);
+	CHECK_UINT(maps_count("service_free"), 1);
+	CHECK_INT(maps_pop("service_free", &row), true);
+	CHECK_UINT(row, 5);
+	CASE("short life, nothing happens any more");
+	refresh(&f, 300);
+	CHECK_INT(state(&f, 5), ROW_FREE);
+	CHECK_UINT(maps_count("service_free"), 0);
+	fixture_done(&f);
+}
+
+/* Shown, gone, and no longer shown after ten intervals. */
+static void test_gone(void)
+{
+	struct fixture f;
+	uint64_t generation;
+
+	CASE("gone");
+	fixture_init(&f);
+	claim(&f, 3, "bash", 1);
+	refresh(&f, 100);
+	refresh(&f, 110);
+	generation = f.services.subjects.place[services_place(&f.services, 3)].generation;
+	f.kernel_rows[3].processes = 0;
+	refresh(&f, 120);
+	refresh(&f, 220);
+	CHECK_INT(state(&f, 3), ROW_SHOWN);
+	CASE("gone and back");
+	f.kernel_rows[3].processes = 1;
+	refresh(&f, 221);
+	f.kernel_rows[3].processes = 0;
+	refresh(&f, 225);
+	refresh(&f, 325);
+	CHECK_INT(state(&f, 3), ROW_SHOWN);
+	CASE("gone, but its last growth was much");
+	services_notable(&f.services, 3);
+	refresh(&f, 326);
+	CHECK_INT(state(&f, 3), ROW_SHOWN);
+	CASE("gone for good");
+	refresh(&f, 327);
+	CHECK_INT(state(&f, 3), ROW_RETIRED);
+	CHECK_TEXT(subject(&f, 3), "other");
+	CHECK_INT(known("bash"), false);
+	refresh(&f, 328); /* nobody reads */
+	CHECK_INT(state(&f, 3), ROW_FREE);
+	CASE("the name comes back in another row");
+	claim(&f, 5, "bash", 1);
+	refresh(&f, 330);
+	refresh(&f, 340);
+	CHECK_TEXT(subject(&f, 5), "bash");
+	CHECK_INT(f.services.subjects.place[services_place(&f.services, 5)].generation > generation,
+		  1);
+	fixture_done(&f);
+}
+
+/* A process that slipped in while the name was taken away keeps the row. */
+static void test_retired_with_processes(void)
+{
+	struct fixture f;
+
+	CASE("retired, a process is there");
+	fixture_init(&f);
+	claim(&f, 3, "true", 0);
+	refresh(&f, 100);
+	refresh(&f, 110);
+	CHECK_INT(state(&f, 3), ROW_RETIRED);
+	f.kernel_rows[3].processes = 1;
+	refresh(&f, 120);
+	refresh(&f, 130);
+	CHECK_INT(state(&f, 3), ROW_RETIRED);
+	CHECK_TEXT(subject(&f, 3), "other");
+	f.kernel_rows[3].processes = 0;
+	refresh(&f, 140);
+	CHECK_INT(state(&f, 3), ROW_FREE);
+	fixture_done(&f);
+}
+
+/* The name may belong to another row by now: that one's stays. */
+static void test_name_of_another_row(void)
+{
+	struct service_name name = name_of("true");
+	uint32_t row = 4, owner = 0;
+	struct fixture f;
+
+	CASE("the name is another row's");
+	fixture_init(&f);
+	claim(&f, 3, "true", 0);
+	maps_put("service_names", &name, &row);
+	refresh(&f, 100);
+	refresh(&f, 110);
+	CHECK_INT(state(&f, 3), ROW_RETIRED);
+	CHECK_INT(maps_get("service_names", &name, &owner), true);
+	CHECK_UINT(owner, 4);
+	fixture_done(&f);
+}
+
+/* Names of the plugin's own series, names that fill their place, names to be cleaned. */
+static void test_names(void)
+{
+	static const struct {
+		const char *name, *want;
+	} cases[] = {
+		{ "bash", "bash" },
+		{ "self", "self_" },
+		{ "other", "other_" },
+		{ "kernel", "kernel_" },
+		{ "0123456789abcdef", "0123456789abcdef" },
+		{ "a/b c", "a_b_c" },
+		{ "", "_" },
+		{ "web", "web" },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		struct fixture f;
+
+		CASE("name \"%s\"", cases[i].name);
+		fixture_init(&f);
+		claim(&f, 3, cases[i].name, 1);
+		refresh(&f, 100);
+		refresh(&f, 110);
+		CHECK_TEXT(subject(&f, 3), cases[i].want);
+		fixture_done(&f);
+	}
+}
+
+/* A command name of a service's name shares its series, and leaves them to it. */
+static void test_shared_subject(void)
+{
+	struct fixture f;
+
+	CASE("shared");
+	fixture_init(&f);
+	claim(&f, 3, "web", 1);
+	refresh(&f, 100);
+	refresh(&f, 110);
+	CHECK_INT(services_place(&f.services, 3), services_place(&f.services, CONFIGURED));
+	f.kernel_rows[3].processes = 0;
+	refresh(&f, 120);
+	refresh(&f, 221);
+	CHECK_INT(state(&f, 3), ROW_RETIRED);
+	CHECK_TEXT(subject(&f, CONFIGURED), "web");
+	CHECK_INT(f.services.subjects.place[services_place(&f.services, CONFIGURED)].used, true);
+	fixture_done(&f);
+}
+
+static void test_fixed(void)
+{
+	struct fixture f;
+
+	CASE("fixed rows stay without processes");
+	fixture_init(&f);
+	refresh(&f, 100);
+	refresh(&f, 100000);
+	CHECK_TEXT(subject(&f, SERVICE_OTHER), "other");
+	CHECK_TEXT(subject(&f, SERVICE_KERNEL), "kernel");
+	CHECK_TEXT(subject(&f, CONFIGURED), "web");
+	CHECK_UINT(f.services.shown, 3);
+	CASE("beyond the rows");
+	CHECK_INT(services_place(&f.services, ROWS), -1);
+	CHECK_INT(services_slot_place(&f.services, SLOTS), -1);
+	CHECK_INT(services_slot_place(&f.services, 0), -1);
+	fixture_done(&f);
+}
+
+static void test_readers(void)
+{
+	struct fixture f;
+	int first, second;
+
+	CASE("readers");
+	fixture_init(&f);
+	first = services_add_reader(&f.services);
+	second = services_add_reader(&f.services);
+	CHECK_INT(first == second, 0);
+	services_remove_reader(&f.services, first);
+	CHECK_INT(services_add_reader(&f.services), first);
+	services_remove_reader(&f.services, -1);
+	CASE("a reader that has left is not waited for");
+	claim(&f, 3, "true", 0);
+	refresh(&f, 100);
+	refresh(&f, 110);
+	read_at(&f, first, 115);
+	refresh(&f, 120);
+	CHECK_INT(state(&f, 3), ROW_RETIRED);
+	services_remove_reader(&f.services, second);
+	refresh(&f, 121);
+	CHECK_INT(state(&f, 3), ROW_FREE);
+	fixture_done(&f);
+}
+
+static const char *slot_subject(const struct fixture *f, uint32_t slot)
+{
+	int place = services_slot_place(&f->services, slot);
+
+	return place < 0 ? "(none)" : f->services.subjects.place[place].name;
+}
+
+static void test_processes(void)
+{
+	struct fixture f;
+	uint32_t slot = 0;
+	int reader;
+
+	CASE("process");
+	fixture_init(&f);
+	reader = services_add_reader(&f.services);
+	f.labels[1] = (struct process_label){
+		.start_ns = S(12.349), .pid = 77, .row = CONFIGURED, .state = PROCESS_ALIVE
+	};
+	refresh(&f, 100);
+	/* Field 22 of /proc/PID/stat: ticks of 10 ms. */
+	CHECK_TEXT(slot_subject(&f, 1), "web-77-1234");
+	CHECK_UINT(f.services.subjects.place[services_slot_place(&f.services, 1)].top_n, 7);
+	CHECK_UINT(f.services.subjects.place[services_slot_place(&f.services, 1)].rank_group,
+		   CONFIGURED);
+	CHECK_TEXT(slot_subject(&f, 2), "(none)");
+	refresh(&f, 110);
+	CHECK_TEXT(slot_subject(&f, 1), "web-77-1234");
+	CASE("process that has ended, not read");
+	f.labels[1].state = PROCESS_ENDED;
+	refresh(&f, 120);
+	refresh(&f, 125);
+	CHECK_TEXT(slot_subject(&f, 1), "web-77-1234");
+	CHECK_UINT(maps_count("process_free"), 0);
+	CASE("process that has ended, read");
+	read_at(&f, reader, 130);
+	refresh(&f, 140);
+	CHECK_TEXT(slot_subject(&f, 1), "(none)");
+	CHECK_UINT(f.labels[1].state, PROCESS_FREE);
+	CHECK_INT(maps_pop("process_free", &slot), true);
+	CHECK_UINT(slot, 1);
+	CASE("its pid, another process");
+	f.labels[1] = (struct process_label){
+		.start_ns = S(141), .pid = 77, .row = CONFIGURED, .state = PROCESS_ALIVE
+	};
+	refresh(&f, 150);
+	CHECK_TEXT(slot_subject(&f, 1), "web-77-14100");
+	fixture_done(&f);
+}
+
+/* A process that began and ended between two readings has its series for one. */
+static void test_short_process(void)
+{
+	struct fixture f;
+	int reader;
+
+	CASE("short process");
+	fixture_init(&f);
+	reader = services_add_reader(&f.services);
+	f.labels[2] = (struct process_label){
+		.start_ns = S(99), .pid = 78, .row = CONFIGURED, .state = PROCESS_ENDED
+	};
+	refresh(&f, 100);
+	CHECK_TEXT(slot_subject(&f, 2), "web-78-9900");
+	read_at(&f, reader, 100);
+	refresh(&f, 110);
+	read_at(&f, reader, 110);
+	refresh(&f, 120);
+	CHECK_TEXT(slot_subject(&f, 2), "(none)");
+	fixture_done(&f);
+}
+
+/* Of rows that are not configured there are no processes; their slots come free all the same. */
+static void test_process_of_no_service(void)
+{
+	static const uint32_t rows[] = { SERVICE_OTHER, SERVICE_KERNEL, CONFIGURED + 1,
+					 UINT32_MAX };
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct fixture f;
+
+		CASE("process of row %u", rows[i]);
+		fixture_init(&f);
+		f.labels[1] = (struct process_label){
+			.start_ns = S(1), .pid = 77, .row = rows[i], .state = PROCESS_ALIVE
+		};
+		refresh(&f, 100);
+		CHECK_TEXT(slot_subject(&f, 1), "(none)");
+		f.labels[1].state = PROCESS_ENDED;
+		refresh(&f, 110);
+		refresh(&f, 120);
+		CHECK_UINT(maps_count("process_free"), 1);
+		fixture_done(&f);
+	}
+}
+
+int main(void)
+{
+	test_age();
+	test_notable();
+	test_short_life();
+	test_gone();
+	test_retired_with_processes();
+	test_name_of_another_row();
+	test_names();
+	test_shared_subject();
+	test_fixed();
+	test_readers();
+	test_processes();
+	test_short_process();
+	test_process_of_no_service();
+	return testing_end();
+}
