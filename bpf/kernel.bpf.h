@@ -15,6 +15,7 @@
 #include <bpf/bpf_tracing.h>
 
 typedef __u8 u8;
+typedef __u16 u16;
 typedef __u32 u32;
 typedef __u64 u64;
 typedef __s32 s32;
@@ -122,7 +123,6 @@ struct task_struct {
 	struct mm_struct *mm;
 	struct signal_struct *signal;
 	struct css_set *cgroups;
-	u64 start_time;
 	u64 start_boottime;
 	u64 utime;
 	u64 stime;

@@ -46,6 +46,8 @@
  *                         set before load
  *   u32 cpus_online, cpus_end;
  *                         set before each reading: how many, and the highest + 1
+ *   u64 read_ns;          set by an iterator: the time of what it has read, of
+ *                         CLOCK_BOOTTIME; rates are per time between two such
  *   u64 refused;          counted by the probe, reported under ebpf-self
  *
  * Programs SEC("iter/...") are run at each reading, before the tables are read.

@@ -29,6 +29,7 @@ const volatile u64 page_size = 4096;
 
 u32 cpus_online = 1;
 u64 refused;
+u64 read_ns; /* when this walk began, by CLOCK_BOOTTIME */
 
 struct process_row {
 	u64 user_ns METRIC("ps_cputime:user scale=1/1000");
@@ -97,8 +98,9 @@ struct account {
 	u32 ended;       /* counted as ended */
 	u32 row;
 	u32 started; /* counted as started, in `row` */
+	u16 known;
+	u16 changes; /* of its memory; with exact_peak */
 	u32 busy;
-	u32 changes; /* of its memory; with exact_peak */
 };
 
 /* With the kernel's own 72 bytes just within its slab class of 256. */
@@ -112,7 +114,6 @@ struct {
 } accounts SEC(".maps");
 
 static u64 since_ns; /* the first walk: what ran before counts from there */
-static u64 walk_ns;  /* when this walk began */
 static u32 walks;
 static u64 elapsed_ns;   /* between the begin of the last two walks */
 static bool exit_has_mm; /* seen at an exit: the address space is still there */
@@ -130,7 +131,7 @@ static struct process_row *slot_row(u32 slot)
 
 static bool ran_before(const struct task_struct *task)
 {
-	return !since_ns || task->start_time < since_ns;
+	return !since_ns || task->start_boottime < since_ns;
 }
 
 static void charge(struct process_row *row, const struct counters *d, u64 system_ns)
@@ -150,67 +151,79 @@ static void charge(struct process_row *row, const struct counters *d, u64 system
 	add(&row->write_bytes, d->write_bytes);
 }
 
+/* The account of a thread, made at its first sight and held until it is put
+ * back. Walk, exec and exit may meet: NULL for the second, and what it would
+ * have added is added next time. */
+static struct account *account_take(struct task_struct *task, u32 row)
+{
+	struct account *a = bpf_task_storage_get(&accounts, task, NULL, 0);
+
+	if (!a)
+		a = bpf_task_storage_get(&accounts, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!a) {
+		add(&refused, 1);
+		return NULL;
+	}
+	if (__sync_lock_test_and_set(&a->busy, 1))
+		return NULL;
+	if (a->known)
+		return a;
+	a->known = 1;
+	a->row = row;
+	if (ran_before(task)) {
+		read_counters(task, &a->added, since_ns == read_ns);
+		a->seen_ns = read_ns;
+		a->started = 1;
+	}
+	return a;
+}
+
+static void account_put(struct account *a)
+{
+	__sync_lock_test_and_set(&a->busy, 0);
+}
+
+/* No thread runs for longer than time passes; the rest is what it did while the
+ * walk was under way. */
+static void limit_to_walk(struct task_struct *task, struct account *a, struct counters *grown)
+{
+	u64 limit = read_ns - (a->seen_ns ? a->seen_ns : task->start_boottime);
+
+	if (grown->exec > limit) {
+		a->added.exec -= grown->exec - limit;
+		grown->exec = limit;
+	}
+	a->seen_ns = read_ns;
+}
+
 /* Adds what a thread has done since it was last added; nothing for most. */
 static void fold(struct task_struct *task, struct account *a, u32 row, u32 slot, bool walking)
 {
 	struct process_row *service = service_row(row), *own = slot_row(slot);
 	struct counters d;
 	u64 system_ns;
+	bool any;
 
-	/* Walk and exec may meet; what the second leaves is added next time. */
-	if (!service || __sync_lock_test_and_set(&a->busy, 1))
+	if (!service)
 		return;
 	read_counters(task, &d, walking);
-	if (!grow(&d, &a->added))
-		goto out;
-	if (walking) {
-		u64 limit = walk_ns - (a->seen_ns ? a->seen_ns : task->start_time);
-
-		/* No thread runs for longer than time passes; the rest is
-		 * what it did while the walk was under way. */
-		if (d.exec > limit) {
-			a->added.exec -= d.exec - limit;
-			d.exec = limit;
-		}
-	}
+	any = grow(&d, &a->added);
+	if (walking)
+		limit_to_walk(task, a, &d);
+	if (!any)
+		return;
 	system_ns = system_share(task, &d);
 	charge(service, &d, system_ns);
 	if (own)
 		charge(own, &d, system_ns);
-out:
-	if (walking)
-		a->seen_ns = walk_ns;
-	__sync_lock_test_and_set(&a->busy, 0);
-}
-
-/* The account of a thread, made at its first sight. */
-static struct account *account(struct task_struct *task, u32 row)
-{
-	struct account *a = bpf_task_storage_get(&accounts, task, NULL, 0);
-
-	if (a)
-		return a;
-	a = bpf_task_storage_get(&accounts, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
-	if (!a) {
-		add(&refused, 1);
-		return NULL;
-	}
-	a->row = row;
-	if (ran_before(task)) {
-		read_counters(task, &a->added, since_ns == walk_ns);
-		a->seen_ns = walk_ns;
-		a->started = 1;
-	}
-	return a;
 }
 
 static void count_started(struct account *a, u32 row, u32 slot)
 {
 	struct process_row *service = service_row(row), *own = slot_row(slot);
 
-	if (a->started)
+	if (__sync_lock_test_and_set(&a->started, 1))
 		return;
-	a->started = 1;
 	if (service)
 		add(&service->started, 1);
 	if (own)
@@ -222,6 +235,8 @@ static void change_service(struct account *a, u32 row)
 {
 	struct process_row *from = service_row(a->row), *to = service_row(row);
 
+	if (a->row == row)
+		return;
 	a->row = row;
 	if (!a->started)
 		return;
@@ -277,40 +292,49 @@ static void walk_memory(struct task_struct *task, struct account *a, struct proc
 		gather(own, rss, mm->total_vm, swap, peak);
 }
 
+static void walk_leader(struct task_struct *task, struct account *a, struct service_task *st,
+			struct process_row *service, struct process_row *own)
+{
+	u32 row = st ? st->row : SERVICE_OTHER;
+
+	change_service(a, row);
+	count_started(a, row, st ? st->slot : 0);
+	walk_memory(task, a, service, own);
+	if (task->signal->live.counter == 0)
+		return;
+	service->walk.processes++;
+	if (own)
+		own->walk.processes++;
+}
+
+/* The row is asked for once the account is held: an exec may just change it. */
 static void walk_thread(struct task_struct *task, struct service_task *st)
 {
+	struct account *a = account_take(task, st ? st->row : SERVICE_OTHER), *leader;
 	u32 row = st ? st->row : SERVICE_OTHER, slot = st ? st->slot : 0;
 	struct process_row *service = service_row(row), *own = slot_row(slot);
-	struct account *a = account(task, row);
 
-	if (!a || !service)
+	if (!a)
 		return;
+	if (!service)
+		goto out;
 	fold(task, a, row, slot, true);
 	if (task->pid == task->tgid) {
-		if (a->row != row)
-			change_service(a, row);
-		count_started(a, row, slot);
-		walk_memory(task, a, service, own);
-		if (task->signal->live.counter > 0) {
-			service->walk.processes++;
-			if (own)
-				own->walk.processes++;
-		}
-	}
-	a->row = row;
-	/* The leader may exit first. */
-	if (task->pid != task->tgid && !task->group_leader->mm) {
-		struct account *leader =
-			bpf_task_storage_get(&accounts, task->group_leader, NULL, 0);
-
+		walk_leader(task, a, st, service, own);
+	} else if (!task->group_leader->mm) {
+		/* The leader has exited first. */
+		leader = bpf_task_storage_get(&accounts, task->group_leader, NULL, 0);
 		if (leader)
 			walk_memory(task, leader, service, own);
 	}
+	a->row = row;
 	if (!task->exit_state) {
 		service->walk.threads++;
 		if (own)
 			own->walk.threads++;
 	}
+out:
+	account_put(a);
 }
 
 /* Up to `limit` of what is in the counter `gathered` beyond `shown`. */
@@ -375,11 +399,11 @@ __noinline int show_slot(u32 i)
 static void walk_begin(void)
 {
 	struct task_struct *self = bpf_get_current_task_btf();
-	u64 now = bpf_ktime_get_ns();
+	u64 now = bpf_ktime_get_boot_ns();
 
 	walks++;
-	elapsed_ns = walk_ns ? now - walk_ns : 0;
-	walk_ns = now;
+	elapsed_ns = read_ns ? now - read_ns : 0;
+	read_ns = now;
 	if (!since_ns)
 		since_ns = now;
 	/* The engine has just asked for its own CPU time, which brings the
@@ -423,14 +447,15 @@ static void process_moved(struct task_struct *leader)
 
 	if (!st)
 		return;
-	from = a ? a->row : st->previous;
+	from = a && a->known ? a->row : st->previous;
 	if (from == st->row)
 		return;
-	a = account(leader, from);
+	a = account_take(leader, from);
 	if (!a)
 		return;
-	fold(leader, a, from, 0, false);
+	fold(leader, a, a->row, 0, false);
 	change_service(a, st->row);
+	account_put(a);
 }
 
 SEC("tp_btf/task_rename")
@@ -452,9 +477,11 @@ int BPF_PROG(process_exec, struct task_struct *task)
 	process_moved(task);
 	if (!exit_has_no_mm || !st)
 		return 0;
-	a = account(task, st->row);
-	if (a)
-		a->maxrss = task->signal->maxrss;
+	a = account_take(task, st->row);
+	if (!a)
+		return 0;
+	a->maxrss = task->signal->maxrss;
+	account_put(a);
 	return 0;
 }
 
@@ -532,14 +559,16 @@ int BPF_PROG(process_exit, struct task_struct *task)
 	struct service_task *st = service_task(leader);
 	u32 row = st ? st->row : SERVICE_OTHER, slot = st ? st->slot : 0;
 	struct process_row *service = service_row(row), *own = slot_row(slot);
-	struct account *a = account(task, row);
+	struct account *a = account_take(task, row);
 	u64 peak;
 
-	if (a)
+	if (a) {
 		fold(task, a, row, slot, false);
+		account_put(a);
+	}
 	if (task->signal->live.counter > 0)
 		return 0;
-	a = account(leader, row);
+	a = bpf_task_storage_get(&accounts, leader, NULL, 0);
 	if (a)
 		count_ended(a, row, slot);
 	if (task->flags & PF_KTHREAD || task->vfork_done)

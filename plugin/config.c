@@ -270,11 +270,6 @@ static void take_options(struct context *context, const oconfig_item_t *block,
 
 static void service_config_done(struct service_config *service);
 
-static bool reserved(const char *name)
-{
-	return !strcmp(name, "other") || !strcmp(name, "kernel") || !strcmp(name, "self");
-}
-
 /* Would their series have one name? */
 static bool same_name(const char *a, const char *b)
 {
@@ -316,7 +311,7 @@ static bool take_service(struct context *parent, const oconfig_item_t *block)
 
 	if (!name)
 		return false;
-	if (reserved(name))
+	if (subject_reserved(name))
 		return mistake(parent, block, "this name is the plugin's own, choose another");
 	for (size_t i = 0; i < config->service_count; i++)
 		if (same_name(config->services[i].name, name))
@@ -360,7 +355,7 @@ static bool take_probe(struct context *parent, const oconfig_item_t *block)
 
 	if (!name)
 		return false;
-	if (reserved(name))
+	if (subject_reserved(name))
 		return mistake(parent, block, "this name is the plugin's own, choose another");
 	if (config_probe(config, name))
 		return mistake(parent, block, "a second probe of this name");

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -87,17 +88,27 @@ static int failed(const struct object *object, struct error *error, int code, co
 			 remedy(code));
 }
 
+/* libbpf's words for these are poor. */
+static int check_file(const char *path)
+{
+	struct stat file;
+
+	if (stat(path, &file) != 0 || access(path, R_OK) != 0)
+		return -errno;
+	return S_ISDIR(file.st_mode) ? -EISDIR : 0;
+}
+
 int object_open(struct object *object, const char *name, const char *path, struct error *error)
 {
-	int status = 0;
+	int status = check_file(path);
 
 	*object = (struct object){ 0 };
 	snprintf(object->name, sizeof(object->name), "%s", name);
-	if (access(path, R_OK) != 0)
-		return error_set(error, -errno,
+	if (status)
+		return error_set(error, status,
 				 "%s: cannot read %s: %s; set ObjectDirectory or "
 				 "Object to where the BPF objects are installed",
-				 name, path, strerror(errno));
+				 name, path, strerror(-status));
 	libbpf_enter();
 	object->bpf = bpf_object__open_file(path, NULL);
 	if (!object->bpf) {

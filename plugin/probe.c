@@ -178,32 +178,49 @@ int probe_open(struct probe *probe, const char *name, const char *path, double i
 		probe_done(probe);
 		return status;
 	}
+	probe->read_ns = object_variable(&probe->object, "read_ns", sizeof(*probe->read_ns));
 	probe->refused = object_variable(&probe->object, "refused", sizeof(*probe->refused));
 	pthread_mutex_lock(&services->lock);
 	probe->reader = services_add_reader(services);
 	pthread_mutex_unlock(&services->lock);
+	if (probe->reader >= 0)
+		return 0;
+	status = error_set(error, probe->reader, "%s: no memory", name);
+	probe_done(probe);
+	return status;
+}
+
+static int read_tables(struct probe *probe, const struct dispatch *dispatch, uint64_t now_ns,
+		       struct error *error)
+{
+	for (size_t i = 0; i < probe->table_count; i++) {
+		int status = table_read(&probe->tables[i], probe->services, now_ns, error);
+
+		if (status)
+			return status;
+		publish_table(&probe->tables[i], probe->services, probe->name, probe->config,
+			      dispatch);
+	}
 	return 0;
 }
 
 int probe_read(struct probe *probe, struct error *error)
 {
-	struct dispatch dispatch = dispatch_begin(probe->interval_s);
-	uint64_t now_ns = clock_ns();
+	uint64_t begin_ns = clock_ns();
+	struct dispatch dispatch;
 	int status;
 
 	pthread_mutex_lock(&probe->services->lock);
-	services_refresh(probe->services, now_ns);
+	services_refresh(probe->services, begin_ns);
+	dispatch = dispatch_begin(probe->interval_s);
 	status = walk(probe, error);
-	for (size_t i = 0; i < probe->table_count && status == 0; i++) {
-		status = table_read(&probe->tables[i], probe->services, now_ns, error);
-		if (status == 0)
-			publish_table(&probe->tables[i], probe->services, probe->name,
-				      probe->config, &dispatch);
-	}
-	if (status == 0 && probe->reader >= 0)
-		services_read(probe->services, probe->reader, now_ns);
+	if (status == 0)
+		status = read_tables(probe, &dispatch, probe->read_ns ? *probe->read_ns : begin_ns,
+				     error);
+	if (status == 0)
+		services_read(probe->services, probe->reader, clock_ns());
 	pthread_mutex_unlock(&probe->services->lock);
-	probe->read_s = (double)(clock_ns() - now_ns) / 1e9;
+	probe->read_s = (double)(clock_ns() - begin_ns) / (double)NS_PER_S;
 	return status;
 }
 

@@ -19,9 +19,10 @@ struct probe {
 	struct object object;
 	struct table *tables;
 	size_t table_count;
-	uint64_t *refused; /* the object's variable, or NULL */
-	double read_s;     /* what the last reading took */
-	bool failing;      /* the last reading did not work */
+	uint64_t *refused; /* variables of the object, or NULL */
+	uint64_t *read_ns;
+	double read_s; /* what the last reading took */
+	bool failing;  /* the last reading did not work */
 };
 
 /* Opens the object, in the first tier that loads and attaches, and takes the

@@ -274,12 +274,13 @@ static void release(struct services *services, uint32_t i)
 static void promote(struct services *services, uint32_t i)
 {
 	struct row *row = &services->rows[i];
-	char name[SERVICE_NAME_LEN + 1] = "";
+	char name[SERVICE_NAME_LEN + 2] = "";
 	int place;
 
+	/* Any process may call itself what it likes. */
 	memcpy(name, services->kernel_rows[i].name, SERVICE_NAME_LEN);
-	if (!strcmp(name, "self")) /* ebpf-self are the plugin's own series */
-		strcpy(name, "self_");
+	if (subject_reserved(name))
+		strcat(name, "_");
 	place = subjects_enter(&services->subjects, name);
 	if (place < 0)
 		return;

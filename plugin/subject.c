@@ -70,6 +70,11 @@ void subjects_leave(struct subjects *subjects, size_t place)
 		s->used = false;
 }
 
+bool subject_reserved(const char *name)
+{
+	return !strcmp(name, "other") || !strcmp(name, "kernel") || !strcmp(name, "self");
+}
+
 void subjects_done(struct subjects *subjects)
 {
 	free(subjects->place);

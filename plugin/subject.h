@@ -36,6 +36,9 @@ void subjects_leave(struct subjects *subjects, size_t place);
  * file name: slashes, spaces and what does not print become '_'. */
 void subject_clean(char *to, size_t size, const char *name);
 
+/* Is this name one of the plugin's own series? */
+bool subject_reserved(const char *name);
+
 void subjects_done(struct subjects *subjects);
 
 #endif
