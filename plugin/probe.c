@@ -80,15 +80,14 @@ static int open_tier(struct probe *probe, unsigned tier, struct error *error)
 	status = object_choose(&probe->object, tier, block ? &block->options : NULL, error);
 	if (status)
 		return status;
-	status = services_share(probe->services, &probe->object, error);
-	if (status)
-		return status;
 	object_set(&probe->object, "page_size", (uint64_t)sysconf(_SC_PAGESIZE));
 	object_set(&probe->object, "cpus_possible", (uint64_t)libbpf_num_possible_cpus());
 	status = find_tables(probe, &why);
 	if (status)
 		return error_set(error, status, "%s: %s: %s", probe->name, probe->path, why.text);
 	status = check_not_empty(probe, error);
+	/* After the tags are read: sharing changes what a map says of its types. */
+	status = status ?: services_share(probe->services, &probe->object, error);
 	status = status ?: object_load(&probe->object, error);
 	return status ?: object_attach(&probe->object, error);
 }

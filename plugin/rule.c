@@ -276,41 +276,55 @@ static int scan(const struct services *services, struct fresh_list *list, struct
 			   list ? take_fresh : NULL, list, error);
 }
 
+static void forget_orders(int fd, const struct fresh_list *list, size_t from, size_t to)
+{
+	for (size_t i = from; i < to; i++)
+		bpf_map_delete_elem(fd, &list->item[i].pid);
+}
+
 /* Sends an order for each process with a row and lets the kernel carry them
- * out; a process that has ended meanwhile is not found, nor is its successor. */
+ * out, as many at a time as its map holds; a process that has ended meanwhile
+ * is not found, nor is its successor. */
 static int send_orders(const struct services *services, const struct fresh_list *list,
 		       const uint32_t *rows, struct error *error)
 {
-	int fd = bpf_map__fd(map_named(&services->object, "orders")), status;
-	size_t sent = 0;
+	int fd = bpf_map__fd(map_named(&services->object, "orders")), status = 0;
+	size_t done = 0;
 
-	for (size_t i = 0; i < list->count; i++) {
-		struct order order = { .start_ns = list->item[i].start_ns, .row = rows[i] };
+	while (done < list->count && status == 0) {
+		size_t i = done, sent = 0;
 
-		if (rows[i] && bpf_map_update_elem(fd, &list->item[i].pid, &order, BPF_ANY) == 0)
+		for (; i < list->count; i++) {
+			struct order order = { .start_ns = list->item[i].start_ns, .row = rows[i] };
+
+			if (!rows[i])
+				continue;
+			if (bpf_map_update_elem(fd, &list->item[i].pid, &order, BPF_ANY) != 0)
+				break;
 			sent++;
+		}
+		if (i < list->count && sent == 0)
+			return error_set(error, -errno, "services: cannot send an order: %s",
+					 strerror(errno));
+		if (sent)
+			status = scan(services, NULL, error);
+		forget_orders(fd, list, done, i);
+		done = i;
 	}
-	status = sent ? scan(services, NULL, error) : 0;
-	for (size_t i = 0; i < list->count; i++)
-		if (rows[i])
-			bpf_map_delete_elem(fd, &list->item[i].pid);
 	return status;
 }
 
-int rules_resolve(struct services *services, struct error *error)
+/* Lists the processes that are new, or all, and has those moved that match. */
+static int resolve(struct services *services, bool all, struct error *error)
 {
 	struct fresh_list list = { 0 };
-	bool all = read_pid_files(services->config, services->pids);
-	uint64_t fresh = __atomic_load_n(&services->news->fresh, __ATOMIC_ACQUIRE);
 	uint32_t *rows = NULL;
 	int status;
 
-	if (!all && fresh == services->fresh_seen)
-		return 0;
+	services->fresh_seen = __atomic_load_n(&services->news->fresh, __ATOMIC_ACQUIRE);
 	object_set(&services->object, "scan_all", all);
 	status = scan(services, &list, error);
 	object_set(&services->object, "scan_all", false);
-	services->fresh_seen = fresh;
 	if (status == 0)
 		rows = calloc(list.count + 1, sizeof(*rows));
 	if (rows) {
@@ -322,12 +336,23 @@ int rules_resolve(struct services *services, struct error *error)
 	return status;
 }
 
+int rules_resolve(struct services *services, struct error *error)
+{
+	bool all = read_pid_files(services->config, services->pids);
+	uint64_t fresh = __atomic_load_n(&services->news->fresh, __ATOMIC_ACQUIRE);
+
+	if (!all && fresh == services->fresh_seen)
+		return 0;
+	return resolve(services, all, error);
+}
+
 int rules_start(struct services *services, struct error *error)
 {
 	services->pids = calloc(pid_file_count(services->config) + 1, sizeof(*services->pids));
 	if (!services->pids)
 		return error_set(error, -ENOMEM, "services: no memory");
-	if (rules_need_proc(services->config))
-		return rules_resolve(services, error);
-	return scan(services, NULL, error);
+	if (!rules_need_proc(services->config))
+		return scan(services, NULL, error);
+	read_pid_files(services->config, services->pids);
+	return resolve(services, true, error);
 }

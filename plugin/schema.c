@@ -293,7 +293,7 @@ int schema_read(struct schema *schema, const struct btf *btf, const char *map, u
 		return error_set(error, -E2BIG, "map %s: a row of more than 1 MiB", map);
 	schema->row_size = row->size;
 	status = columns_read(&reader, row_id, row);
-	if (status == 0)
+	if (status == 0 && schema->column_count)
 		status = metrics_read(&reader);
 	if (status)
 		schema_done(schema);
