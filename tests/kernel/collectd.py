@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: MIT
+"""A collectd of the test's own, and what it dispatched.
+
+Nothing is shared with the machine's own collectd: base directory, pid file, log and data are in the test's directory.
+The data is what the csv plugin wrote with StoreRates off: counters as they are, one row per dispatch, stamped to the
+millisecond.
+"""
+
+import fnmatch
+import glob
+import os
+import re
+import signal
+import subprocess
+import time
+
+HOST = "testhost"
+PLUGINS = "/usr/lib/collectd"
+TYPES = "/usr/share/collectd/types.db"
+
+
+def plugin_path(build):
+    return os.path.join(build, ".libs", "ebpf.so")
+
+
+def number(text):
+    try:
+        return int(text)
+    except ValueError:
+        return float(text)
+
+
+class Daemon:
+    COUNTERS = ("ps_cputime", "contextswitch-*", "ps_pagefaults", "io_octets", "io_ops", "disk_octets", "total_events-*")
+    GONE = 10      # intervals, after which a service is no longer dispatched
+    FORGOTTEN = 2  # intervals, after which collectd (Timeout) and RRD files (heartbeat) have forgotten a series
+
+    def __init__(self, program, base, build, serial, plugin, interval=10, extra="", objects=None, wrap=(),
+                 preexec=None):
+        """plugin: text of the <Plugin ebpf> block; extra: further configuration; wrap: command to run collectd under."""
+        self.program = program
+        self.interval = interval
+        self.number = serial
+        self.dir = os.path.join(base, f"collectd.{serial}")
+        self.csv = os.path.join(self.dir, "csv")
+        self.log_path = os.path.join(self.dir, "log")
+        self.words_path = os.path.join(self.dir, "words")  # before there is a log
+        self.wrap = list(wrap)
+        self.preexec = preexec
+        self.process = None
+        self.starts = []
+        os.makedirs(self.dir)
+        self.objects = objects or self._link_objects(build)
+        self.conf = os.path.join(self.dir, "conf")
+        with open(self.conf, "w", encoding="utf-8") as conf:
+            conf.write(self._configuration(os.path.abspath(os.path.dirname(plugin_path(build))), plugin, interval, extra))
+
+    def _link_objects(self, build):
+        """A directory with this build's objects and nothing else."""
+        where = os.path.join(self.dir, "objects")
+        os.makedirs(where)
+        for path in glob.glob(os.path.join(build, "*.bpf.o")) + glob.glob(os.path.join(build, "bpf", "*.bpf.o")):
+            os.symlink(os.path.abspath(path), os.path.join(where, os.path.basename(path)))
+        return where
+
+    def _configuration(self, own_plugins, plugin, interval, extra):
+        return f"""\
+Hostname "{HOST}"
+FQDNLookup false
+BaseDir "{self.dir}"
+PIDFile "{self.dir}/pid"
+PluginDir "{PLUGINS}"
+TypesDB "{TYPES}"
+Interval {interval}
+LoadPlugin logfile
+<Plugin logfile>
+  LogLevel "info"
+  File "{self.log_path}"
+  Timestamp true
+  PrintSeverity true
+</Plugin>
+LoadPlugin csv
+<Plugin csv>
+  DataDir "{self.csv}"
+  StoreRates false
+</Plugin>
+{extra}
+# Holds for what is loaded from here on.
+PluginDir "{own_plugins}"
+LoadPlugin ebpf
+<Plugin ebpf>
+  ObjectDirectory "{self.objects}"
+{plugin}
+</Plugin>
+"""
+
+    def start(self):
+        self.starts.append(time.time())
+        with open(self.words_path, "ab") as words:
+            self.process = subprocess.Popen(self.wrap + [self.program, "-f", "-C", self.conf], stdout=words, stderr=words,
+                                            stdin=subprocess.DEVNULL, start_new_session=True, preexec_fn=self.preexec)
+
+    def running(self):
+        return self.process is not None and self.process.poll() is None
+
+    def stop(self, signum=signal.SIGTERM, seconds=20):
+        """True if it ended by itself within the time."""
+        self.process.send_signal(signum)
+        try:
+            self.process.wait(seconds)
+            return True
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+            return False
+
+    def log(self):
+        lines = []
+        for path in (self.words_path, self.log_path):
+            if os.path.exists(path):
+                with open(path, encoding="utf-8", errors="replace") as log:
+                    lines += log.read().splitlines()
+        return lines
+
+    def complaints(self):
+        """Warnings and errors, without the time stamp."""
+        return [line.split("] ", 1)[1] for line in self.log() if re.search(r"\] \[(warning|error)\]", line)]
+
+    # What was dispatched
+
+    def subjects(self, plugin="ebpf"):
+        prefix = plugin + "-"
+        try:
+            names = os.listdir(os.path.join(self.csv, HOST))
+        except FileNotFoundError:
+            return set()
+        return {name[len(prefix):] for name in names if name.startswith(prefix)}
+
+    def metrics(self, subject, plugin="ebpf"):
+        """The TYPE[-INSTANCE]s of a subject."""
+        names = glob.glob(os.path.join(glob.escape(self._directory(subject, plugin)), "*"))
+        return {re.sub(r"-\d{4}-\d\d-\d\d$", "", os.path.basename(name)) for name in names}
+
+    def _directory(self, subject, plugin):
+        return os.path.join(self.csv, HOST, f"{plugin}-{subject}" if subject else plugin)
+
+    def rows(self, subject, metric, plugin="ebpf"):
+        """[(time, value, ...), ...], oldest first. A file ends at midnight and another begins."""
+        found = []
+        stem = os.path.join(glob.escape(self._directory(subject, plugin)), glob.escape(metric))
+        for path in sorted(glob.glob(stem + "-[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]")):
+            with open(path, encoding="ascii") as lines:
+                for line in lines.read().split("\n")[1:-1]:
+                    stamp, *values = line.split(",")
+                    found.append((float(stamp), *map(number, values)))
+        return found
+
+    def wait_rows(self, subject, metric, count=1, after=0.0, seconds=60, plugin="ebpf"):
+        """Wait for this many rows stamped later than `after`; returns them."""
+        give_up = time.monotonic() + seconds
+        while True:
+            found = [row for row in self.rows(subject, metric, plugin) if row[0] > after]
+            if len(found) >= count:
+                return found
+            if not self.running():
+                raise RuntimeError(f"collectd {self.number} ended (status {self.process.returncode})")
+            if time.monotonic() > give_up:
+                raise TimeoutError(f"{len(found)} of {count} rows of {plugin}-{subject}/{metric} after {seconds} s")
+            time.sleep(0.05)
+
+    def row_after(self, subject, metric, moment, seconds=60):
+        """The first row read later than this moment (now: time.time())."""
+        return self.wait_rows(subject, metric, 1, moment, seconds)[0]
+
+    def growth(self, metric, begin, end):
+        """What a counter of all subjects together grew by from one reading to another, by data source.
+
+        As a receiver sees it: the first value of a series gives no growth, and neither does a new begin.
+        """
+        total = {}
+        for subject in self.subjects() - {"self"}:
+            rows = [row for row in self.rows(subject, metric) if begin <= row[0] <= end]
+            for before, row in zip(rows, rows[1:]):
+                for source, (a, b) in enumerate(zip(before[1:], row[1:])):
+                    total[source] = total.get(source, 0) + max(0, b - a)
+        return list(total.values())
+
+    def fallen(self):
+        """Counters that one run of the daemon dispatched lower than before, and series whose time did not go on.
+
+        A name that comes back when its series is forgotten begins anew.
+        """
+        found = []
+        for subject in self.subjects():
+            for metric in self.metrics(subject):
+                counter = any(fnmatch.fnmatch(metric, pattern) for pattern in self.COUNTERS)
+                rows = self.rows(subject, metric)
+                for before, row in zip(rows, rows[1:]):
+                    again = (row[0] - before[0] > (self.FORGOTTEN + 0.5) * self.interval or
+                             any(before[0] < start < row[0] for start in self.starts))
+                    fell = counter and any(b < a for a, b in zip(before[1:], row[1:]))
+                    if row[0] <= before[0] or fell and not again:
+                        found.append(f"{subject}/{metric}: {before} then {row}")
+        return found

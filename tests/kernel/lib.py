@@ -1,0 +1,333 @@
+# SPDX-License-Identifier: MIT
+"""What every kernel test shares: its life, its checks and what it leaves behind.
+
+A test runs a real collectd with this build's plugin and real load, and compares what is dispatched with a truth
+that does not come from the plugin. It is bounded in time, ends every process that it started however it ends, and
+fails if the kernel then holds a BPF object that it did not hold before.
+
+Exit status: 0 passed, 1 failed, 77 cannot run here (reason printed).
+"""
+
+import ctypes
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+
+import collectd
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+BUILD = os.environ.get("abs_top_builddir") or os.getcwd()
+COLLECTD = os.environ.get("COLLECTD") or "collectd"
+BPFTOOL = os.environ.get("BPFTOOL") or "bpftool"
+SKIPPED = 77
+
+LIBC = ctypes.CDLL(None)
+PR_SET_PDEATHSIG = 1
+PR_SET_CHILD_SUBREAPER = 36
+
+
+class Skip(Exception):
+    """The test cannot run on this machine."""
+
+
+class Overtime(Exception):
+    """The test did not end within its limit."""
+
+
+def end_after(seconds):
+    def overtime(_signum, _frame):
+        raise Overtime(f"not done after {seconds} s")
+
+    signal.signal(signal.SIGALRM, overtime)
+    signal.alarm(seconds)
+
+
+def stop_on_signal(signum, _frame):
+    raise KeyboardInterrupt(signal.Signals(signum).name)
+
+
+def die_with_test():
+    """In a new process: a test that is killed leaves nothing running."""
+    LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+
+
+def require():
+    """Skip with the reason where the kernel side cannot work at all; a plugin that was not built is a failure."""
+    if os.geteuid() != 0:
+        raise Skip("needs root to load BPF programs")
+    if not os.path.exists("/sys/kernel/btf/vmlinux"):
+        raise Skip("this kernel has no BTF (/sys/kernel/btf/vmlinux)")
+    for tool in (COLLECTD, BPFTOOL):
+        if not shutil.which(tool):
+            raise Skip(f"{tool} is not installed")
+    if not os.path.exists(collectd.plugin_path(BUILD)):
+        raise FileNotFoundError(f"{collectd.plugin_path(BUILD)}: not built, or abs_top_builddir is wrong")
+
+
+def descendants():
+    """Every process below this one. Orphans are among them, because the test is their subreaper."""
+    children = {}
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as stat:
+                parent = int(stat.read().rpartition(")")[2].split()[1])
+        except (OSError, ValueError):
+            continue
+        children.setdefault(parent, []).append(int(pid))
+    found, todo = [], [os.getpid()]
+    while todo:
+        below = children.get(todo.pop(), [])
+        found += below
+        todo += below
+    return found
+
+
+def kill_descendants():
+    """Twice through the list is not enough for a load that forks: repeat until nothing is left."""
+    give_up = time.monotonic() + 10
+    while time.monotonic() < give_up:
+        for pid in descendants():
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        try:
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        except ChildProcessError:
+            return
+        time.sleep(0.02)
+
+
+def bpf_objects_of(pid):
+    """(kind, id) of each BPF object that a process has a descriptor of."""
+    found = set()
+    try:
+        for fd in os.listdir(f"/proc/{pid}/fdinfo"):
+            with open(f"/proc/{pid}/fdinfo/{fd}", encoding="ascii", errors="replace") as info:
+                words = dict(line.split(":\t", 1) for line in info.read().splitlines() if ":\t" in line)
+            # A link's information names its program too.
+            found |= {(kind, int(words[kind + "_id"])) for kind in Ledger.KINDS if kind + "_id" in words}
+    except (FileNotFoundError, ProcessLookupError, PermissionError):
+        pass
+    return found
+
+
+class Ledger:
+    """The BPF objects in the kernel, before and after.
+
+    Ids are not used again, so an id says which object it is. Other users of BPF may come and go while a test runs:
+    an object that a process outside of the test has a descriptor of, and no daemon of the test ever had, is theirs.
+    """
+
+    KINDS = ("prog", "map", "link")
+
+    def __init__(self):
+        self.before = set(self._show())
+        self.held = set()
+
+    def _show(self):
+        shown = {}
+        for kind in self.KINDS:
+            out = subprocess.run([BPFTOOL, "-j", kind, "show"], capture_output=True, text=True, check=False).stdout
+            shown |= {(kind, entry["id"]): entry.get("name", "") for entry in json.loads(out or "[]") if "id" in entry}
+        return shown
+
+    def note(self, pid):
+        """Remember what a daemon of the test holds now."""
+        self.held |= bpf_objects_of(pid)
+
+    def left(self):
+        """What is there now, was not there before, and is not somebody else's."""
+        new = {key: name for key, name in self._show().items() if key not in self.before}
+        if not new:
+            return []
+        others = set().union(*(bpf_objects_of(pid) for pid in filter(str.isdigit, os.listdir("/proc")))) - self.held
+        return [f"{kind} {number} {name}" for (kind, number), name in new.items() if (kind, number) not in others]
+
+    def wait_empty(self, seconds=10):
+        """The kernel frees programs and maps some time after their last user is gone."""
+        give_up = time.monotonic() + seconds
+        while (rest := self.left()) and time.monotonic() < give_up:
+            time.sleep(0.25)
+        return rest
+
+
+class Load:
+    """A load program under a command name of its own, spoken to line by line."""
+
+    def __init__(self, argv):
+        self.name = os.path.basename(argv[0])
+        # The program itself asks to die with the test: no code of ours runs in it before its exec.
+        self.process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                        start_new_session=True)
+        self.pid = self.process.pid
+
+    def say(self, line):
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+
+    def hear(self):
+        line = self.process.stdout.readline()
+        if not line:
+            raise RuntimeError(f"{self.name} (pid {self.pid}) ended without an answer")
+        return line.strip()
+
+    def ask(self, line):
+        self.say(line)
+        return self.hear()
+
+    def result(self):
+        return json.loads(self.hear())
+
+    def zombie(self):
+        """Wait for the end, but leave the process there: /proc/PID then shows its final counts."""
+        os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT)
+
+    def end(self):
+        """Close its input, on which every load program ends, and reap it."""
+        self.process.stdin.close()
+        return self.process.wait()
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+
+class Test:
+    """with Test(limit) as test: ..."""
+
+    def __init__(self, limit=120):
+        self.limit = limit
+        self.failed = 0
+        self.passed = 0
+
+    def __enter__(self):
+        sys.stdout.reconfigure(line_buffering=True)
+        try:
+            require()
+        except Skip as reason:
+            print(f"skip: {reason}")
+            sys.exit(SKIPPED)
+        except FileNotFoundError as reason:
+            print(f"fail: {reason}")
+            sys.exit(1)
+        for signum in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            signal.signal(signum, stop_on_signal)
+        LIBC.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        # Logs of load programs are mapped files: in memory they cause no disk traffic of their own.
+        self.dir = tempfile.mkdtemp(prefix="ebpf-kernel-test.", dir="/dev/shm" if os.path.isdir("/dev/shm") else None)
+        self.disk = tempfile.mkdtemp(prefix="ebpf-kernel-test.", dir="/var/tmp")
+        self.ledger = Ledger()
+        self.daemons = []
+        self.last_things = []
+        end_after(self.limit)
+        return self
+
+    def __exit__(self, kind, error, trace):
+        signal.alarm(0)
+        skipped = isinstance(error, Skip)
+        if error is not None and not skipped:
+            self.failed += 1
+            print(f"FAIL {kind.__name__}: {error}")
+            if not isinstance(error, Overtime):
+                traceback.print_tb(trace, file=sys.stdout)
+        try:
+            for daemon in self.daemons:
+                self.stop(daemon)
+                self.equal(f"collectd {daemon.number}: counters that fell", daemon.fallen()[:5], [])
+        finally:
+            kill_descendants()
+            for last_thing in self.last_things:
+                last_thing()
+            self.equal("BPF objects left in the kernel", self.ledger.wait_empty(), [])
+            if self.failed:
+                for daemon in self.daemons:
+                    print(f"--- log of collectd {daemon.number}\n" + "\n".join(daemon.log()[-40:]))
+            shutil.rmtree(self.dir, ignore_errors=True)
+            shutil.rmtree(self.disk, ignore_errors=True)
+        print(f"{self.passed} passed, {self.failed} failed")
+        if skipped:
+            print(f"skip: {error}")
+        sys.exit(1 if self.failed else SKIPPED if skipped else 0)
+
+    def at_end(self, function):
+        """To be called when no process of the test is left."""
+        self.last_things.append(function)
+
+    # Starting things
+
+    def collectd(self, plugin="", **options):
+        """Start a daemon with this text in the plugin's block."""
+        daemon = collectd.Daemon(COLLECTD, self.dir, BUILD, len(self.daemons), plugin, preexec=die_with_test, **options)
+        self.daemons.append(daemon)
+        daemon.start()
+        return daemon
+
+    def stop(self, daemon):
+        """Stop a daemon as init does; one that has to be killed has failed the test."""
+        if not daemon.running():
+            return
+        self.ledger.note(daemon.process.pid)
+        self.true(f"collectd {daemon.number} ends on SIGTERM", daemon.stop())
+
+    def program(self, source, name=None):
+        """Compile load_SOURCE.c and make it run under this command name. Returns its path."""
+        built = os.path.join(self.disk, "load_" + source)
+        if not os.path.exists(built):
+            cc = (os.environ.get("CC") or "cc").split()
+            subprocess.run(cc + ["-O2", "-Wall", "-Wextra", "-pthread", "-o", built,
+                                 os.path.join(HERE, f"load_{source}.c")], check=True)
+        if name is None:
+            return built
+        link = os.path.join(self.disk, source, name)
+        os.makedirs(os.path.dirname(link), exist_ok=True)
+        if not os.path.exists(link):
+            os.link(built, link)
+        return link
+
+    def load(self, source, *args, name=None):
+        return Load([self.program(source, name)] + [str(arg) for arg in args])
+
+    def tool(self, argv):
+        """A load program that others wrote (stress); None where it is not installed."""
+        if not shutil.which(argv[0]):
+            print(f"note: {argv[0]} is not installed, its part is left out")
+            return None
+        return subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
+                                preexec_fn=die_with_test)
+
+    def mkdir(self, name):
+        path = os.path.join(self.dir, name)
+        os.makedirs(path, exist_ok=True)
+        return path
+
+    # Comparing
+
+    def _count(self, fine, text):
+        self.passed += fine
+        self.failed += not fine
+        print(("ok   " if fine else "FAIL ") + text)
+        return fine
+
+    def close(self, what, got, want, rel=0.0, slack=0.0):
+        """|got - want| <= rel * |want| + slack"""
+        tolerance = rel * abs(want) + slack
+        off = f"{(got - want) / want:+.4%}" if want else f"{got - want:+g}"
+        return self._count(abs(got - want) <= tolerance,
+                           f"{what}: got {got:.10g} want {want:.10g} ({off}) tolerance {tolerance:.6g}")
+
+    def equal(self, what, got, want):
+        return self._count(got == want, f"{what}: got {got} want {want} tolerance none")
+
+    def within(self, what, got, low, high):
+        return self._count(low <= got <= high, f"{what}: got {got:.10g} want {low:.10g} .. {high:.10g} tolerance none")
+
+    def true(self, what, got):
+        return self._count(bool(got), f"{what}: got {bool(got)} want True tolerance none")

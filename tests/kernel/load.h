@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the load programs share: clocks, use of CPU by the clock, and a log of
+ * (time of day, CPU used so far) that a test can ask for any moment later.
+ */
+#ifndef LOAD_H
+#define LOAD_H
+
+#include <err.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MIB (1024UL * 1024)
+
+static inline uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return now.tv_sec * 1000000000ULL + now.tv_nsec;
+}
+
+static inline uint64_t timeval_us(struct timeval t)
+{
+	return t.tv_sec * 1000000ULL + t.tv_usec;
+}
+
+static inline uint64_t rusage_us(const struct rusage *usage)
+{
+	return timeval_us(usage->ru_utime) + timeval_us(usage->ru_stime);
+}
+
+/* Some ten microseconds in user mode: asking the clock takes the kernel's time. */
+static inline void spin_a_little(void)
+{
+	for (volatile int i = 0; i < 5000; i++)
+		;
+}
+
+/* Uses this much CPU of the calling thread. */
+static inline void spin_ns(uint64_t amount)
+{
+	uint64_t end = clock_ns(CLOCK_THREAD_CPUTIME_ID) + amount;
+
+	while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < end)
+		spin_a_little();
+}
+
+static inline void sleep_ns(uint64_t amount)
+{
+	struct timespec t = { .tv_sec = amount / 1000000000, .tv_nsec = amount % 1000000000 };
+
+	nanosleep(&t, NULL);
+}
+
+static inline void stay_on_cpu(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		err(1, "sched_setaffinity %d", cpu);
+}
+
+static inline void die_with_parent(void)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+}
+
+/* A line from the test; the end of its input is the end of the program. */
+static inline char *hear(char *line, size_t size)
+{
+	size_t n = 0;
+
+	/* By byte: nothing of the next line may be taken, and each is one read of one byte. */
+	while (n < size - 1) {
+		if (read(0, line + n, 1) != 1)
+			exit(0);
+		if (line[n] == '\n')
+			break;
+		n++;
+	}
+	line[n] = '\0';
+	return line;
+}
+
+static inline void say(const char *text)
+{
+	size_t length = strlen(text);
+
+	if (write(1, text, length) != (ssize_t)length)
+		exit(1);
+}
+
+static inline void *need(void *mapping)
+{
+	if (mapping == MAP_FAILED)
+		err(1, "mmap");
+	return mapping;
+}
+
+struct cpu_record {
+	uint64_t time_ns; /* CLOCK_REALTIME */
+	uint64_t cpu_ns;
+	uint64_t user_us;
+	uint64_t system_us;
+};
+
+#define CPU_RECORDS 1000000
+
+/* One file per thread, mapped, so that a record costs no system call of its own. */
+static inline struct cpu_record *cpu_log_open(const char *dir)
+{
+	char path[4096];
+	void *log;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%ld", dir, syscall(SYS_gettid));
+	fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+	if (fd < 0 || ftruncate(fd, CPU_RECORDS * sizeof(struct cpu_record)))
+		err(1, "%s", path);
+	log = need(mmap(NULL, CPU_RECORDS * sizeof(struct cpu_record), PROT_READ | PROT_WRITE,
+			MAP_SHARED, fd, 0));
+	close(fd);
+	return log;
+}
+
+/* The time last: a record without one is not there yet. */
+static inline void cpu_log(struct cpu_record *at)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_THREAD, &usage);
+	at->user_us = timeval_us(usage.ru_utime);
+	at->system_us = timeval_us(usage.ru_stime);
+	at->cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	__atomic_store_n(&at->time_ns, clock_ns(CLOCK_REALTIME), __ATOMIC_RELEASE);
+}
+
+#endif

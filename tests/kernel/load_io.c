@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reads and writes in known numbers, done by a child: forked and not executed,
+ * so that its counts begin at zero and belong to the service from the first.
+ *   read N SIZE FILE      N reads from the page cache
+ *   write N SIZE FILE     N writes, then fsync
+ *   direct N SIZE FILE    N writes, then N reads, past the page cache
+ * The child's pid is the first answer; when it has ended it stays a zombie,
+ * whose /proc/PID/io is final, until the next line, answered with "ok".
+ *
+ * load_io
+ */
+#define _GNU_SOURCE
+#include "load.h"
+
+static void transfer(const char *how, unsigned long n, unsigned long size, const char *path)
+{
+	int direct = strcmp(how, "direct") == 0, writes = direct || strcmp(how, "write") == 0;
+	int fd = open(path, (writes ? O_RDWR | O_CREAT : O_RDONLY) | (direct ? O_DIRECT : 0), 0600);
+	char *buffer = aligned_alloc(4096, (size + 4095) / 4096 * 4096);
+
+	if (fd < 0)
+		err(1, "%s", path);
+	memset(buffer, 'x', size);
+	for (unsigned long i = 0; writes && i < n; i++)
+		if (pwrite(fd, buffer, size, i * size) != (ssize_t)size)
+			err(1, "write %s", path);
+	if (writes && fsync(fd))
+		err(1, "fsync %s", path);
+	for (unsigned long i = 0; (direct || !writes) && i < n; i++)
+		if (pread(fd, buffer, size, i * size) != (ssize_t)size)
+			err(1, "read %s", path);
+	_exit(0);
+}
+
+int main(void)
+{
+	char line[4200], how[16], path[4096];
+	unsigned long n, size;
+	pid_t child;
+
+	die_with_parent();
+	for (;;) {
+		hear(line, sizeof(line));
+		if (sscanf(line, "%15s %lu %lu %4095s", how, &n, &size, path) != 4)
+			errx(2, "what is '%s'?", line);
+		child = fork();
+		if (child < 0)
+			err(1, "fork");
+		if (child == 0)
+			transfer(how, n, size, path);
+		snprintf(line, sizeof(line), "%d\n", child);
+		say(line);
+		hear(line, sizeof(line));
+		waitpid(child, NULL, 0);
+		say("ok\n");
+	}
+}

@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""CPU time and its percentage, of threads that run while they are read and of threads and processes that have ended.
+
+Truth: the load programs' own logs of their thread clocks, asked for at the time stamps of the dispatched rows; wait4
+for what ended; the cpuacct controller for the machine as a whole.
+"""
+
+import os
+import time
+
+import truth
+from lib import Test
+
+CONF = """
+  CommandNames true
+  <Service "solo">
+    Process "kt_solo"
+  </Service>
+  <Service "eight">
+    Process "kt_eight"
+  </Service>
+  <Service "mix">
+    Process "kt_mix"
+  </Service>
+  <Service "stress">
+    Process "stress"
+  </Service>
+  <Service "churn">
+    Process "kt_churn"
+  </Service>
+"""
+
+WINDOW = 10      # seconds, over which CPU time is compared
+EXACT = 0.002    # of the truth, over WINDOW
+STAMP = 1000     # us: rows are stamped to the millisecond, and a full CPU earns that much in one
+SPLIT = 0.01     # of CPU time: the kernel divides a thread's life by its ticks, the plugin each interval by those in it
+CPUACCT = "/sys/fs/cgroup/cpuacct/cpuacct.usage"
+
+
+def spin(test, service, threads, seconds, permille=0):
+    log = test.mkdir("log_" + service)
+    return test.load("spin", log, threads, seconds, permille, name="kt_" + service), log
+
+
+def windows(rows, covers):
+    """Pairs of rows that are about WINDOW apart, both covered by the truth."""
+    rows = [row for row in rows if covers(row[0])]
+    for first in rows:
+        for last in rows:
+            if abs(last[0] - first[0] - WINDOW) < 0.5:
+                yield first, last
+
+
+def compare(test, daemon, service, log, cpus):
+    log = truth.CpuLog(log)
+    rows = daemon.rows(service, "ps_cputime")
+    pairs = list(windows(rows, log.covers))
+    test.true(f"{service}: rows {WINDOW} s apart while it ran", pairs)
+    for first, last in pairs:
+        test.close(f"{service}: CPU from {first[0]:.3f} to {last[0]:.3f}, us", sum(last[1:]) - sum(first[1:]),
+                   log.used_us(first[0], last[0]), rel=EXACT, slack=STAMP * cpus)
+    first, last = pairs[0]
+    percent = [row[1] for row in daemon.rows(service, "gauge-cpu_percent") if first[0] < row[0] <= last[0]]
+    test.close(f"{service}: mean of {len(percent)} cpu_percent", sum(percent) / len(percent),
+               log.used_us(first[0], last[0]) / (last[0] - first[0]) / 1e4, rel=EXACT, slack=0.01 * cpus)
+    # From its begin: the kernel divides a thread's whole life anew at each tick.
+    before = [row for row in rows if row[0] < log.begin()][-1]
+    for at, what in ((1, "user"), (2, "system")):
+        test.close(f"{service}: {what} time from its begin to {last[0]:.3f}, us", last[at] - before[at],
+                   log.used_us(0, last[0], what), slack=SPLIT * log.used_us(0, last[0]))
+
+
+def never_above(test, daemon, service, cpus):
+    test.within(f"{service}: highest cpu_percent",
+                max(row[1] for row in daemon.rows(service, "gauge-cpu_percent")), 0, 100.0 * cpus)
+    rows = daemon.rows(service, "ps_cputime")
+    fastest = max(sum(b[1:]) - sum(a[1:]) - ((b[0] - a[0]) * 1e6 * cpus + STAMP * cpus)
+                  for a, b in zip(rows, rows[1:]))
+    test.within(f"{service}: highest CPU time beyond what {cpus} CPU can give, us", fastest, -float("inf"), 0)
+
+
+def ended(test, daemon, kind, *args):
+    """Work of threads or processes that are all gone when it is read."""
+    load = test.load("churn", kind, *args, name="kt_churn")
+    before = daemon.row_after("churn", "ps_cputime", time.time())
+    load.say("go")
+    result = load.result()
+    # What ended late in an interval may be more than the CPUs can give in it: the rest comes with the next.
+    after = daemon.wait_rows("churn", "ps_cputime", 3, time.time())[2]
+    test.close(f"CPU of {kind} that ended, us", sum(after[1:]) - sum(before[1:]),
+               result["own_ns"] / 1e3 + result["children_us"], rel=EXACT)
+    load.end()
+
+
+def machine(test, daemon, sampler):
+    """All subjects together against the sum that the kernel keeps of all tasks."""
+    curve = sampler.curve()
+    stamps = [row[0] for row in daemon.rows("other", "ps_cputime") if curve.covers(row[0])]
+    got = daemon.growth("ps_cputime", stamps[0], stamps[-1])
+    test.close("CPU of all subjects, us", sum(got), (curve.at(stamps[-1]) - curve.at(stamps[0])) / 1e3, rel=0.01)
+
+
+def main():
+    with Test(limit=110) as test:
+        usage = None
+        if os.path.exists(CPUACCT):
+            usage = truth.Sampler(lambda: int(open(CPUACCT, encoding="ascii").read()), every=0.005)
+        daemon = test.collectd(CONF, interval=1)
+        daemon.wait_rows("solo", "ps_cputime")
+        load, log = spin(test, "solo", 1, 14)
+        load.process.wait()
+        compare(test, daemon, "solo", log, 1)
+        loads = [spin(test, "eight", 8, 13), spin(test, "mix", 1, 13, 500)]
+        stress = test.tool(["stress", "-c", "1", "-t", "13"])
+        if stress:
+            time.sleep(0.5)
+            worker = truth.children(stress.pid)[0]
+            used = truth.Sampler(lambda: truth.schedstat(worker)[0], every=0.001)
+        for load, _ in loads:
+            load.process.wait()
+        compare(test, daemon, "eight", loads[0][1], 2)
+        compare(test, daemon, "mix", loads[1][1], 1)
+        if stress:
+            stress.wait()
+            used.stop()
+            curve = used.curve()
+            first, last = next(windows(daemon.rows("stress", "ps_cputime"), curve.covers))
+            # schedstat of a thread that runs lacks up to a tick, at either end.
+            test.close("stress -c 1: CPU, us", sum(last[1:]) - sum(first[1:]),
+                       (curve.at(last[0]) - curve.at(first[0])) / 1e3, rel=EXACT, slack=4000)
+        ended(test, daemon, "threads", 100, 4, 30000)
+        ended(test, daemon, "processes", 300, 4, 10000)
+        loads = [spin(test, "eight", 8, 6)]
+        loads[0][0].process.wait()
+        never_above(test, daemon, "solo", 1)
+        never_above(test, daemon, "mix", 1)
+        never_above(test, daemon, "eight", truth.CPUS)
+        if usage:
+            usage.stop()
+            machine(test, daemon, usage)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Reads and writes: calls, bytes, and bytes that went to storage; nothing is lost when a process ends.
+
+Truth: /proc/PID/io of the child that did them, read when it is a zombie and its counts are final, and of its idle
+parent, which takes over the child's counts when it reaps it; the child's own arguments.
+"""
+
+import os
+import time
+
+import truth
+from lib import Test
+
+CONF = """
+  <Service "io">
+    Process "kt_io"
+  </Service>
+  <Service "stress">
+    Process "stress"
+  </Service>
+"""
+
+METRICS = {"io_octets": ("rchar", "wchar"), "io_ops": ("syscr", "syscw"), "disk_octets": ("read_bytes", "write_bytes")}
+
+
+def wait_zombie(pid):
+    while truth.stat(pid)[3] != "Z":
+        time.sleep(0.01)
+
+
+def exact(test, daemon, load, how, number, size, path):
+    """One child's transfers, from a reading before it was forked to one after it was reaped."""
+    moment = time.time()
+    before = {metric: daemon.row_after("io", metric, moment) for metric in METRICS}
+    parent = truth.io(load.pid)
+    child_pid = int(load.ask(f"{how} {number} {size} {path}"))
+    wait_zombie(child_pid)
+    child = truth.io(child_pid)
+    load.ask("reap")
+    moment = time.time() + 0.3
+    for metric, keys in METRICS.items():
+        row = daemon.row_after("io", metric, moment)
+        now = truth.io(load.pid)
+        want = [now[key] - parent[key] for key in keys]
+        test.equal(f"{how} {number} x {size}: {metric}", [b - a for a, b in zip(before[metric][1:], row[1:])], want)
+    return child
+
+
+def of_children(pid, key):
+    total = 0
+    for worker in truth.children(pid):
+        try:
+            total += truth.io(worker)[key]
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+    return total
+
+
+def stress(test, daemon):
+    """Transfers while they go on."""
+    load = test.tool(["stress", "--hdd", "1", "--io", "1", "--hdd-bytes", "64M", "-t", "9"])
+    if not load:
+        return
+    time.sleep(0.5)
+    curves = {}
+    for keys in METRICS.values():
+        for key in keys:
+            curves[key] = truth.Sampler(lambda key=key: of_children(load.pid, key), every=0.005)
+    time.sleep(7.5)
+    for sampler in curves.values():
+        sampler.stop()
+    for metric, keys in METRICS.items():
+        for at, key in enumerate(keys, 1):
+            curve = curves[key].curve()
+            rows = [row for row in daemon.rows("stress", metric) if curve.covers(row[0])]
+            first, last = rows[0], rows[-1]
+            # A worker writes 1 MiB at a time, and /proc is asked every few milliseconds.
+            test.close(f"stress --hdd 1 --io 1, {last[0] - first[0]:.0f} s: {metric} {key}", last[at] - first[at],
+                       curve.at(last[0]) - curve.at(first[0]), rel=0.01, slack=1 << 20 if "octets" in metric else 1)
+    load.wait()
+
+
+def main():
+    with Test(limit=80) as test:
+        daemon = test.collectd(CONF, interval=1)
+        load = test.load("io", name="kt_io")
+        daemon.wait_rows("io", "io_octets", 2)
+        path = os.path.join(test.disk, "file")
+        child = exact(test, daemon, load, "write", 3000, 1000, path)
+        test.equal("write: the child's own count", [child["wchar"], child["syscw"]], [3000 * 1000, 3000])
+        child = exact(test, daemon, load, "read", 2000, 1500, path)
+        test.equal("read: the child's own count", [child["rchar"], child["syscr"]], [2000 * 1500, 2000])
+        child = exact(test, daemon, load, "direct", 500, 8192, path)
+        test.equal("direct: the child's own count", [child["read_bytes"], child["write_bytes"]], [500 * 8192] * 2)
+        stress(test, daemon)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,168 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Start, stop, death, mistakes in the configuration, broken objects, missing capabilities: the daemon lives, each
+mistake costs one message and no more than itself, and the kernel is left as it was.
+
+Truth: bpftool, and the configuration that was written.
+"""
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+
+from lib import Test
+
+CYCLES = 5
+
+# What is wrong, and the text that its message must show.
+MISTAKES = [
+    ('NoSuchOption "kt-unknown"', "kt-unknown"),
+    ('MaxServices "kt-many"', "kt-many"),
+    ("MaxServices 0.25", "0.25"),
+    ('Interval "kt-soon"', "kt-soon"),
+    ("CommandNames 77", "77"),
+    ("Percentile 151", "151"),
+    ('Buckets "kt-maybe"', "kt-maybe"),
+    ('<Service "regex">\n Process "kt_regex"\n ProcessMatch "kt-(open"\n </Service>', "kt-(open"),
+    ('<Service "option">\n Process "kt_option"\n Colour "kt-blue"\n </Service>', "kt-blue"),
+    ('<Service "kt-nothing">\n </Service>', "kt-nothing"),
+    ('<Service "twice">\n Process "kt_once"\n </Service>\n<Service "twice">\n Process "kt_again"\n </Service>', '"twice"'),
+    ('<Service "kt/slash">\n Process "kt_slash"\n </Service>', "kt/slash"),
+    ('<Service "self">\n Process "kt_self"\n </Service>', '"self"'),
+    ('<Service "top">\n Process "kt_top"\n TopN -3\n </Service>', "-3"),
+    ('<Service "per">\n Process "kt_per"\n PerProcess "kt-often"\n </Service>', "kt-often"),
+    ('<Service "cgroup">\n Process "kt_cgroup"\n Cgroup 4711\n </Service>', "4711"),
+    ('<Service "pid">\n Process "kt_pid"\n PidFile "kt-relative.pid"\n </Service>', "kt-relative.pid"),
+    ('<Probe "process">\n Interval -17\n </Probe>\n<Probe "process">\n </Probe>', "-17"),
+]
+# Also of the last entry: the second block.
+TWICE = '"process": '
+
+GOOD = """
+  <Service "good">
+    Process "kt_good"
+  </Service>
+"""
+
+
+def about(daemon):
+    return [line for line in daemon.complaints() if "ebpf" in line]
+
+
+def works(test, daemon, what):
+    test.true(f"{what}: the service that is right is dispatched", daemon.wait_rows("good", "ps_count", 2))
+
+
+def cycles(test):
+    daemon = test.collectd(GOOD, interval=1)
+    for cycle in range(CYCLES):
+        if cycle:
+            daemon.start()
+        moment = time.time()
+        daemon.wait_rows("good", "ps_cputime", 2, moment)
+        test.stop(daemon)
+        test.equal(f"start and stop {cycle + 1}: BPF objects left", test.ledger.wait_empty(), [])
+    daemon.start()
+    daemon.wait_rows("good", "ps_cputime", 2, time.time())
+    test.ledger.note(daemon.process.pid)
+    test.equal("it had BPF objects", {kind for kind, _ in test.ledger.held}, {"prog", "map", "link"})
+    daemon.stop(signal.SIGKILL)
+    test.equal("SIGKILL: BPF objects left", test.ledger.wait_empty(), [])
+    test.equal("complaints of all of these", about(daemon), [])
+
+
+def mistakes(test):
+    daemon = test.collectd(GOOD + "\n".join(text for text, _ in MISTAKES), interval=1)
+    load = test.load("task", name="kt_good")
+    works(test, daemon, "mistakes")
+    test.equal("mistakes: processes of the service that is right", list(daemon.rows("good", "ps_count")[-1][1:]), [1, 1])
+    found = about(daemon)
+    for text, shown in [*MISTAKES, ("second Probe block", TWICE)]:
+        lines = [line for line in found if shown in line]
+        test.equal(f"messages about {text.splitlines()[0]!r} ({shown}): {lines}", len(lines), 1)
+    test.equal("messages in all", len(found), len(MISTAKES) + 1)
+    for name in ("regex", "option", "twice", "top", "per", "cgroup", "pid"):
+        test.true(f"service {name}, without its mistake, is dispatched", daemon.wait_rows(name, "ps_count", 1))
+    load.end()
+    test.stop(daemon)
+
+
+def broken_objects(test, build):
+    """Each of these is a probe that cannot be; the one that can works."""
+    directory = test.mkdir("broken")
+    with open(os.path.join(build, "process.bpf.o"), "rb") as file:
+        whole = file.read()
+    contents = {"kt_text": b"This is no object.\n" * 100, "kt_empty": b"", "kt_short": whole[:len(whole) // 2],
+                "kt_head": whole[:100]}
+    paths = {name: os.path.join(directory, name + ".o") for name in (*contents, "kt_missing")}
+    for name, content in contents.items():
+        with open(paths[name], "wb") as file:
+            file.write(content)
+    paths["kt_program"] = shutil.which("true")
+    blocks = "".join(f'<Probe "{name}">\n Object "{path}"\n</Probe>\n' for name, path in paths.items())
+    daemon = test.collectd(GOOD + blocks, interval=1)
+    works(test, daemon, "broken objects")
+    found = about(daemon)
+    for name, path in paths.items():
+        lines = [line for line in found if path in line]
+        test.equal(f"broken object {name}: messages {lines}", len(lines), 1)
+    test.equal("broken objects: messages in all", len(found), len(paths))
+    for name in paths:
+        test.equal(f"broken object {name}: count-tier", daemon.wait_rows("self", f"count-tier_{name}")[0][1], 0)
+    test.stop(daemon)
+
+
+def no_directory(test):
+    """Without the service object there is nothing that works, but the daemon does."""
+    missing = os.path.join(test.dir, "kt-not-there")
+    daemon = test.collectd(interval=1, objects=missing, extra="LoadPlugin load")
+    daemon.wait_rows("", "load", 2, plugin="load")
+    found = about(daemon)
+    test.equal(f"ObjectDirectory that is missing: messages {found}", len(found), 1)
+    test.true("ObjectDirectory that is missing: it is named", missing in found[0])
+    test.stop(daemon)
+
+
+def capabilities(test):
+    """Root without a capability, which no file system right brings back."""
+    setpriv = shutil.which("setpriv")
+
+    def without(*names):
+        return [setpriv, "--bounding-set", ",".join("-" + name for name in names), "--inh-caps", "-all", "--"]
+
+    only = [setpriv, "--bounding-set", "-all,+bpf,+perfmon", "--inh-caps", "-all", "--"] if setpriv else []
+    if not setpriv or subprocess.run(only + ["true"], check=False, capture_output=True).returncode:
+        print("note: setpriv cannot drop capabilities here, its part is left out")
+        return
+    for missing in ("bpf", "perfmon"):
+        # CAP_SYS_ADMIN stands in for both.
+        daemon = test.collectd(GOOD, interval=1, extra="LoadPlugin load", wrap=without(missing, "sys_admin"))
+        daemon.wait_rows("", "load", 3, plugin="load")
+        found = about(daemon)
+        test.equal(f"without CAP_{missing.upper()}: messages {found}", len(found), 1)
+        test.true(f"without CAP_{missing.upper()}: the remedy is named", f"CAP_{missing.upper()}" in found[0])
+        test.true(f"without CAP_{missing.upper()}: collectd lives", daemon.running())
+        test.stop(daemon)
+    daemon = test.collectd(GOOD, interval=1, wrap=only)
+    load = test.load("spin", test.mkdir("log"), 1, 5, 0, name="kt_good")
+    works(test, daemon, "with CAP_BPF and CAP_PERFMON alone")
+    rows = daemon.wait_rows("good", "gauge-cpu_percent", 2, time.time())
+    test.within("with CAP_BPF and CAP_PERFMON alone: cpu_percent", rows[1][1], 10, 100)
+    test.equal("with CAP_BPF and CAP_PERFMON alone: messages", about(daemon), [])
+    load.process.wait()
+    test.stop(daemon)
+
+
+def main():
+    with Test(limit=150) as test:
+        cycles(test)
+        mistakes(test)
+        broken_objects(test, test.daemons[0].objects)
+        no_directory(test)
+        capabilities(test)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Memory now and the highest within an interval, also where it lasted for 50 ms, and of a process that has ended.
+
+Truth: the amounts that the load program maps and touches, and /proc/PID/statm around the time stamps of the rows.
+"""
+
+import time
+
+import truth
+from lib import Test
+
+MIB = 1 << 20
+CLOSE = 0.01
+INTERVAL = 2
+
+CONF = """
+  <Service "memory">
+    Process "kt_memory"
+  </Service>
+  <Service "brief">
+    Process "kt_brief"
+  </Service>
+  <Service "stress">
+    Process "stress"
+  </Service>
+"""
+EXACT_PEAK = """
+  <Probe "process">
+    Option "exact_peak"
+  </Probe>
+"""
+
+
+def value(daemon, metric, moment, service="memory"):
+    return daemon.row_after(service, metric, moment)[1]
+
+
+def against_statm(test, daemon, what, service, pids, moment):
+    """VM and RSS of a service against the sums of /proc at the time of the row."""
+    curve = truth.Sampler(lambda: [truth.memory(pid) for pid in pids()], every=0.005)
+    vm = daemon.row_after(service, "ps_vm", moment)
+    rss = daemon.row_after(service, "ps_rss", moment)
+    curve.stop()
+    test.close(f"{what}: ps_vm, bytes", vm[1], curve.curve(lambda all: sum(one[0] for one in all)).at(vm[0]), rel=CLOSE)
+    test.close(f"{what}: ps_rss, bytes", rss[1], curve.curve(lambda all: sum(one[1] for one in all)).at(rss[0]),
+               rel=CLOSE)
+
+
+def settled(daemon):
+    """A moment just after a reading, a whole interval away from the next."""
+    return daemon.row_after("memory", "ps_rss", time.time())[0]
+
+
+def spike(test, daemons, load, mib):
+    base = truth.memory(load.pid)[1]
+    moments = [settled(daemon) for daemon in daemons]
+    time.sleep(INTERVAL / 8)
+    load.ask(f"spike {mib} 50")
+    ended = time.time()
+    for daemon, moment in zip(daemons, moments):
+        what = f"spike of {mib} MiB for 50 ms, collectd {daemon.number}"
+        test.true(f"{what}: it was within one interval", ended < moment + INTERVAL)
+        test.close(f"{what}: ps_rss-peak, bytes", value(daemon, "ps_rss-peak", moment), base + mib * MIB, rel=CLOSE)
+        test.close(f"{what}: ps_rss, bytes", value(daemon, "ps_rss", moment), base, rel=CLOSE)
+        moment += INTERVAL + 0.5
+        test.close(f"{what}: ps_rss-peak of the next interval, bytes", value(daemon, "ps_rss-peak", moment), base,
+                   rel=CLOSE)
+
+
+def brief(test, daemon):
+    """A process that is not there at any reading."""
+    moment = settled(daemon)
+    time.sleep(INTERVAL / 4)
+    load = test.load("memory", 200, 50, name="kt_brief")
+    load.process.wait()
+    test.true("the brief process was within one interval", time.time() < moment + INTERVAL)
+    test.close("process that ended: ps_rss-peak, bytes", value(daemon, "ps_rss-peak", moment, "brief"), 200 * MIB,
+               rel=CLOSE, slack=2 * MIB)  # its libraries
+    test.equal("process that ended: ps_rss, bytes", value(daemon, "ps_rss", moment, "brief"), 0)
+    moment += INTERVAL + 0.5
+    test.equal("process that ended, the interval after: ps_rss-peak", value(daemon, "ps_rss-peak", moment, "brief"), 0)
+
+
+def main():
+    with Test(limit=90) as test:
+        daemon = test.collectd(CONF, interval=INTERVAL)
+        settled(daemon)
+        exact = test.collectd(CONF + EXACT_PEAK, interval=INTERVAL)
+        load = test.load("memory", name="kt_memory")
+        load.ask("grow 100")
+        load.ask("reserve 300")
+        stress = test.tool(["stress", "-m", "1", "--vm-bytes", "256M", "--vm-keep", "-t", "60"])
+        moment = settled(daemon)
+        against_statm(test, daemon, "100 MiB touched, 400 mapped", "memory", lambda: [load.pid], moment)
+        test.within("ps_vm, bytes", value(daemon, "ps_vm", moment), 400 * MIB, 440 * MIB)
+        test.within("ps_rss, bytes", value(daemon, "ps_rss", moment), 100 * MIB, 105 * MIB)
+        spike(test, [daemon, exact], load, 200)
+        # Lower than the highest of the process's life, which is all that the kernel remembers: collectd-ebpf(5) says
+        # that this takes the option.
+        spike(test, [exact], load, 150)
+        brief(test, daemon)
+        if stress:
+            moment = settled(daemon)
+            against_statm(test, daemon, "stress -m 1 --vm-keep", "stress",
+                          lambda: [stress.pid, *truth.children(stress.pid)], moment)
+
+
+if __name__ == "__main__":
+    main()

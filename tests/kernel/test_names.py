@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Command names as services: never more series than MaxServices, everything else under "other", and a name whose
+processes are gone gives its row to another.
+
+Two daemons with the default configuration see 300 names come and go: one has room for 16 at all, the other for 100 at
+a time.
+
+Truth: the names that were started, and the process connector for all that the machine did.
+"""
+
+import time
+
+import truth
+from collectd import Daemon
+from lib import Test
+
+NAMES, BATCHES = 300, 4
+FEW, ENOUGH = 16, 100
+INTERVAL = 0.5
+PLUGINS_OWN = {"other", "kernel", "self"}
+
+
+def batch(test, number):
+    """All alive for a whole interval and more, so that each earns a series where there is room."""
+    names = [f"kt_n{i}" for i in range(number * NAMES // BATCHES, (number + 1) * NAMES // BATCHES)]
+    loads = [test.load("task", name=name) for name in names]
+    time.sleep(4 * INTERVAL)
+    for load in loads:
+        load.end()
+    return time.time()
+
+
+def shown(daemon, number):
+    names = {f"kt_n{i}" for i in range(number * NAMES // BATCHES, (number + 1) * NAMES // BATCHES)}
+    return names & daemon.subjects()
+
+
+def bounded(test, daemon, most):
+    """At no reading were more series there than asked for."""
+    alive = {}
+    for subject in daemon.subjects() - PLUGINS_OWN:
+        for row in daemon.rows(subject, "ps_count"):
+            alive.setdefault(round(row[0], 1), set()).add(subject)
+    test.within(f"MaxServices {most}: services in one reading", max(map(len, alive.values())), 1, most)
+
+
+def complete(test, what, daemon, begin, end, seen, ours):
+    for word, events in (("started", seen.forks), ("ended", seen.exits)):
+        want = len(truth.between(events, begin, end))
+        edge = sum(len(truth.between(events, moment - 0.1, moment + 0.1)) for moment in (begin, end))
+        # A process that a reading has met ends in one service and starts in another when it execs.
+        moved = len(truth.between(seen.execs, begin, end))
+        got = daemon.growth("total_events-processes_" + word, begin, end)[0]
+        test.within(f"{what}: {word}, all subjects ({ours} of them ours, {moved} execs, {edge} at the edges)", got,
+                    want - edge, want + edge + moved)
+
+
+def main():
+    with Test(limit=120) as test, truth.Processes() as seen:
+        daemons = {most: test.collectd(f"  MaxServices {most}", interval=INTERVAL) for most in (FEW, ENOUGH)}
+        begin = {most: daemon.wait_rows("other", "total_events-processes_ended", 2)[1][0]
+                 for most, daemon in daemons.items()}
+        ended = []
+        for number in range(BATCHES):
+            ended.append(batch(test, number))
+            time.sleep((Daemon.GONE + 4) * INTERVAL)
+        end = {most: daemon.row_after("other", "total_events-processes_ended", time.time())[0]
+               for most, daemon in daemons.items()}
+        for most, daemon in daemons.items():
+            bounded(test, daemon, most)
+            complete(test, f"MaxServices {most}", daemon, begin[most], end[most], seen, NAMES)
+        # Names of the rest of the machine take rows too, and each of theirs is one less for ours.
+        counts = [len(shown(daemons[ENOUGH], number)) for number in range(BATCHES)]
+        test.within(f"MaxServices {ENOUGH}: names that had series, {counts} of ours by batch",
+                    len(daemons[ENOUGH].subjects() - PLUGINS_OWN), ENOUGH + 1, float("inf"))
+        test.within(f"MaxServices {ENOUGH}: least names of a batch that had series", min(counts), 10, NAMES // BATCHES)
+        last = [daemons[ENOUGH].rows(name, "ps_count")[-1][0] for name in shown(daemons[ENOUGH], 0)]
+        test.within("dispatched after the end of its processes, intervals, least", (min(last) - ended[0]) / INTERVAL,
+                    Daemon.GONE - 2, Daemon.GONE + 2)
+        test.within("dispatched after the end of its processes, intervals, most", (max(last) - ended[0]) / INTERVAL,
+                    Daemon.GONE - 2, Daemon.GONE + 2)
+
+
+if __name__ == "__main__":
+    main()

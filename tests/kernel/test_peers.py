@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""collectd's own `processes` plugin in the same daemon, for processes that live long: both say the same.
+
+Truth: that plugin, which reads /proc at nearly the same time. CPU time is there in ticks of 10 ms.
+"""
+
+import os
+import time
+
+import truth
+from lib import Test
+
+WINDOW = 10
+PERCPU_PAGES = 32  # percpu_counter_batch
+
+CONF = """
+  <Service "kt_peer">
+    Process "kt_peer"
+  </Service>
+  <Service "matched">
+    ProcessMatch "kt-peer-mark"
+  </Service>
+"""
+
+PROCESSES = """
+LoadPlugin processes
+<Plugin processes>
+  CollectContextSwitch true
+  Process "kt_peer"
+  ProcessMatch "matched" "kt-peer-mark"
+</Plugin>
+"""
+
+
+def nearest(rows, moment):
+    return min(rows, key=lambda row: abs(row[0] - moment))
+
+
+def gauges(test, daemon, service, metric, rel, slack=0):
+    ours = daemon.rows(service, metric)[-1]
+    theirs = nearest(daemon.rows(service, metric, "processes"), ours[0])
+    for got, want in zip(ours[1:], theirs[1:]):
+        test.close(f"{service} {metric}", got, want, rel=rel, slack=slack)
+
+
+def rates(test, daemon, service, metric, begin, rel, slack):
+    """Growth per second, over the time of our rows and of theirs that are next to them."""
+    ours = [row for row in daemon.rows(service, metric) if begin < row[0] <= begin + WINDOW + 1]
+    theirs = daemon.rows(service, metric, "processes")
+    rate = []
+    for first, last in ((ours[0], ours[-1]), (nearest(theirs, ours[0][0]), nearest(theirs, ours[-1][0]))):
+        rate.append([(b - a) / (last[0] - first[0]) for a, b in zip(first[1:], last[1:])])
+    for got, want in zip(*rate):
+        test.close(f"{service} {metric} per second", got, want, rel=rel, slack=slack)
+
+
+def main():
+    with Test(limit=60) as test:
+        daemon = test.collectd(CONF, interval=1, extra=PROCESSES)
+        spin = test.load("spin", test.mkdir("log"), 2, 40, 300, name="kt_peer")
+        memory = test.load("memory", name="kt_peer")
+        marked = test.load("task", "kt-peer-mark")
+        memory.ask("grow 64")
+        marked.ask("threads 5")
+        path = os.path.join(test.dir, "data")
+        io = test.load("io", name="kt_peer")
+        begin = time.time() + 2
+        while time.time() < begin + WINDOW + 2:
+            memory.ask("spike 4 20")
+            io.ask(f"write 50 1000 {path}")
+            io.ask("reap")
+            marked.ask("use 30")
+        daemon.wait_rows("kt_peer", "ps_rss", 2, time.time())
+        for service in ("kt_peer", "matched"):
+            # The peer has RSS from /proc/PID/stat: each of three counters lacks what each CPU keeps to itself.
+            gauges(test, daemon, service, "ps_rss", 0.01, 3 * PERCPU_PAGES * truth.CPUS * truth.PAGE)
+            gauges(test, daemon, service, "ps_vm", 0.01)
+            gauges(test, daemon, service, "ps_count", 0)
+        for service in ("kt_peer", "matched"):
+            # Each process's two values are cut to ticks of 10 ms, at either end; 3 processes. How ticks divide CPU
+            # time is in SPLIT of test_cpu.
+            rates(test, daemon, service, "ps_cputime", begin, 0.02, 3 * 1e6 / truth.TICK / WINDOW)
+        # What a child did shows with the peer when its parent reaps it, and not before: not compared.
+        rates(test, daemon, "matched", "contextswitch-voluntary", begin, 0.01, 1)
+        rates(test, daemon, "matched", "contextswitch-involuntary", begin, 0.01, 1)
+        rates(test, daemon, "matched", "io_ops", begin, 0.01, 1)
+        rates(test, daemon, "matched", "ps_pagefaults", begin, 0.01, 1)
+        for load in (spin, memory, marked, io):
+            load.kill()
+
+
+if __name__ == "__main__":
+    main()

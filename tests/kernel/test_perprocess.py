@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""PerProcess and TopN: series of single processes, and a pid that is used again.
+
+Truth: /proc/PID/stat and statm, and the load programs' logs of their thread clocks.
+"""
+
+import os
+import time
+
+import truth
+from lib import Test
+
+TOP = 3
+CONF = f"""
+  <Service "pp">
+    Process "kt_pp"
+    PerProcess true
+    TopN {TOP}
+  </Service>
+  <Service "plain">
+    Process "kt_plain"
+  </Service>
+"""
+
+
+def series(pid):
+    return f"pp-{pid}-{truth.start_ticks(pid)}"
+
+
+def single(daemon):
+    return {subject for subject in daemon.subjects() if subject.startswith("pp-")}
+
+
+def at_most(test, daemon):
+    together = {}
+    for subject in single(daemon):
+        for row in daemon.rows(subject, "ps_cputime"):
+            together.setdefault(round(row[0], 1), set()).add(subject)
+    test.within("series of single processes in one reading", max(map(len, together.values())), 1, TOP)
+
+
+def values(test, daemon, load, log, name):
+    """CPU by its own log, memory by /proc around the time of the row: it grows with its log."""
+    rows = daemon.wait_rows(name, "ps_cputime", 6)
+    rows = [row for row in rows if row[0] > time.time() - 5]
+    log = truth.CpuLog(log)
+    first, last = rows[0], rows[-1]
+    test.true(f"{name}: its log covers its rows", log.covers(first[0]))
+    # Over a few seconds, a row's stamp of 1 ms is more than the 0.2 % of 10 s.
+    test.close(f"{name}: CPU over {last[0] - first[0]:.1f} s, us", sum(last[1:]) - sum(first[1:]),
+               log.used_us(first[0], last[0]), rel=0.002, slack=2000)
+    memory = truth.Sampler(lambda: truth.memory(load.pid), every=0.005)
+    moment = time.time()
+    vm, rss = (daemon.row_after(name, metric, moment) for metric in ("ps_vm", "ps_rss"))
+    memory.stop()
+    test.close(f"{name}: ps_vm, bytes", vm[1], memory.curve(lambda value: value[0]).at(vm[0]), rel=0.01)
+    test.close(f"{name}: ps_rss, bytes", rss[1], memory.curve(lambda value: value[1]).at(rss[0]), rel=0.01)
+    test.equal(f"{name}: ps_count", list(daemon.row_after(name, "ps_count", moment)[1:]), [1, 1])
+    fields = truth.stat(load.pid)
+    row = daemon.row_after(name, "ps_cputime", time.time())
+    spent = (int(fields[14]) + int(fields[15])) * 1e6 / truth.TICK
+    test.close(f"{name}: CPU in all, us", sum(row[1:]), spent, slack=(row[0] - moment + 0.05) * 1e6)
+
+
+def reuse(test, daemon, old, name):
+    """The same pid, another process: another series."""
+    pid, metrics = old.pid, daemon.metrics(name)
+    last = daemon.row_after(name, "ps_cputime", time.time())
+    old.kill()
+    log = test.mkdir("log_reused")
+    new = test.load("reuse", pid, test.program("spin", "kt_pp"), log, 1, 20, 0)
+    for _ in range(100):
+        if os.path.exists(f"/proc/{pid}/stat") and truth.stat(pid)[2] == "kt_pp":
+            break
+        time.sleep(0.02)
+    renewed = series(pid)
+    test.true(f"pid {pid} is used again by a younger process ({renewed})", renewed != name)
+    rows = daemon.wait_rows(renewed, "ps_cputime", 4)
+    test.equal("reused pid: metrics", daemon.metrics(renewed), metrics)
+    test.within("reused pid: its first CPU time is its own, us", sum(rows[0][1:]), 0, 2.5e6)
+    after = [row for row in daemon.rows(name, "ps_cputime") if row[0] > rows[1][0] + 0.5]
+    test.equal("reused pid: rows of the old series go on", len(after), 0)
+    final = daemon.rows(name, "ps_cputime")[-1]
+    test.within("reused pid: the old series ends about where it was, us", sum(final[1:]) - sum(last[1:]), 0, 2.5e6)
+    new.kill()
+
+
+def main():
+    with Test(limit=80) as test:
+        daemon = test.collectd(CONF, interval=1)
+        idle = [test.load("task", name="kt_pp") for _ in range(5)]
+        plain = test.load("task", name="kt_plain")
+        logs = [test.mkdir(f"log_{i}") for i in range(2)]
+        busy = [test.load("spin", log, 1, 40, 0, name="kt_pp") for log in logs]
+        names = [series(load.pid) for load in busy]
+        daemon.wait_rows(names[0], "ps_cputime", 2)
+        daemon.wait_rows(names[1], "ps_cputime", 2)
+        time.sleep(5)
+        for load, log, name in zip(busy, logs, names):
+            values(test, daemon, load, log, name)
+        test.equal("series have what their service has", daemon.metrics(names[0]), daemon.metrics("pp"))
+        reuse(test, daemon, busy[0], names[0])
+        test.equal("series of a service that does not ask for them",
+                   [subject for subject in daemon.subjects() if subject.startswith("plain-")], [])
+        at_most(test, daemon)
+        for load in (*idle, plain):
+            load.end()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Run-queue wait, context switches and page faults.
+
+Truth: /proc/PID/task/*/schedstat around the rows' time stamps; /proc/PID/{status,stat} of an idle process, plus
+wait4 of its children.
+"""
+
+import os
+import time
+
+import truth
+from lib import Test
+
+CONF = """
+  <Service "wait">
+    Process "kt_wait"
+  </Service>
+  <Service "sched">
+    Process "kt_sched"
+  </Service>
+"""
+
+COUNTS = {"nvcsw": "contextswitch-voluntary", "nivcsw": "contextswitch-involuntary",
+          "minflt": "ps_pagefaults", "majflt": "ps_pagefaults"}
+SPINNERS = 4
+
+
+def waiting(test, daemon):
+    """Four threads on one CPU: three of them wait at any time."""
+    load = test.load("spin", test.mkdir("log"), SPINNERS, 13, 0, truth.CPUS - 1, name="kt_wait")
+    time.sleep(0.5)
+    sampler = truth.Sampler(lambda: truth.schedstat(load.pid)[1], every=0.002)
+    time.sleep(12)
+    sampler.stop()
+    curve = sampler.curve()
+    rows = [row for row in daemon.rows("wait", "delay_rate-delay-cpu") if curve.covers(row[0])]
+    first, last = rows[0][0], rows[-1][0]
+    got = sum(b[1] * (b[0] - a[0]) for a, b in zip(rows, rows[1:]))
+    # The kernel adds a wait when it ends: at either end, up to a turn of the others is missing from its count.
+    test.close(f"run-queue wait over {last - first:.0f} s, s", got, (curve.at(last) - curve.at(first)) / 1e9, rel=0.002,
+               slack=2 * (SPINNERS - 1) * 0.004 * SPINNERS / 2)
+    load.process.wait()
+
+
+def own_counts(pid):
+    status = dict(line.split(":", 1) for line in truth.proc(pid, "status").splitlines())
+    fields = truth.stat(pid)
+    return {"nvcsw": int(status["voluntary_ctxt_switches"]), "nivcsw": int(status["nonvoluntary_ctxt_switches"]),
+            "minflt": int(fields[10]), "majflt": int(fields[12])}
+
+
+def reading(daemon, moment):
+    rows = {metric: daemon.row_after("sched", metric, moment) for metric in set(COUNTS.values())}
+    return {"nvcsw": rows["contextswitch-voluntary"][1], "nivcsw": rows["contextswitch-involuntary"][1],
+            "minflt": rows["ps_pagefaults"][1], "majflt": rows["ps_pagefaults"][2]}
+
+
+def counted(test, daemon, load, word, least=None):
+    """One request, from a reading before it to one after it; the process is idle at both."""
+    before = reading(daemon, time.time())
+    own = own_counts(load.pid)
+    charged = json_answer(load, word)
+    after = reading(daemon, time.time() + 0.3)
+    own_after = own_counts(load.pid)
+    for key, metric in COUNTS.items():
+        want = own_after[key] - own[key] + charged[key]
+        # The last switch of a process comes after it was reaped.
+        slack = charged["ended"] if key == "nvcsw" else 0
+        test.close(f"{word.split('/')[0]}: {metric} {key}", after[key] - before[key], want, slack=slack)
+        if least and key == least[0]:
+            test.within(f"{word.split('/')[0]}: {key} as asked for", want, least[1], float("inf"))
+
+
+def json_answer(load, word):
+    load.say(word)
+    return load.result()
+
+
+def main():
+    with Test(limit=80) as test:
+        daemon = test.collectd(CONF, interval=1)
+        waiting(test, daemon)
+        load = test.load("sched", name="kt_sched")
+        daemon.wait_rows("sched", "ps_pagefaults", 2)
+        path = os.path.join(test.disk, "file")
+        with open(path, "wb") as file:
+            file.write(os.urandom(4096 * 300))
+            os.fsync(file.fileno())
+        counted(test, daemon, load, "sleep 5000", ("nvcsw", 5000))
+        counted(test, daemon, load, "contend 4 300 0", ("nivcsw", 4))
+        counted(test, daemon, load, "touch 20000", ("minflt", 20000))
+        counted(test, daemon, load, f"load 300 {path}", ("majflt", 250))
+
+
+if __name__ == "__main__":
+    main()

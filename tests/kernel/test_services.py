@@ -1,0 +1,253 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Whose process is it? Each option of a Service block, before and after the plugin started, and the odd things that
+happen in a process's life.
+
+Truth: what the processes were told to do, and /proc.
+"""
+
+import os
+import time
+
+import truth
+from lib import Skip, Test
+
+INTERVAL = 1
+
+# A name for each, so that what one case does is not seen in another.
+CONF = """
+  <Service "name">
+    Process "kt_name"
+  </Service>
+  <Service "next">
+    Process "kt_next"
+  </Service>
+  <Service "match">
+    ProcessMatch "kt-mark-[0-9]+ x$"
+  </Service>
+  <Service "group">
+    Cgroup "{group}"
+  </Service>
+  <Service "pidfile">
+    PidFile "{pidfile}"
+  </Service>
+  <Service "early">
+    Process "kt_early"
+    ProcessMatch "kt-early-mark"
+    Cgroup "{early}"
+    PidFile "{early_pidfile}"
+  </Service>
+  <Service "leader">
+    Process "kt_leader"
+  </Service>
+  <Service "zombie">
+    Process "kt_zombie"
+  </Service>
+  <Service "both">
+    Process "kt_both_a"
+    Process "kt_both_b"
+  </Service>
+"""
+
+
+class Cgroups:
+    """cgroup2 directories of the test's own."""
+
+    def __init__(self):
+        mounts = (line.split() for line in truth.proc("self", "mounts").splitlines())
+        root = next((mount[1] for mount in mounts if mount[2] == "cgroup2"), None)
+        if root is None:
+            raise Skip("no cgroup2 is mounted")
+        self.root = root
+        self.made = []
+
+    def make(self, name):
+        path = os.path.join(self.root, name)
+        os.mkdir(path)
+        self.made.append(path)
+        return path
+
+    def enter(self, name, pid):
+        with open(os.path.join(self.root, name, "cgroup.procs"), "w", encoding="ascii") as procs:
+            procs.write(str(pid))
+
+    def remove(self):
+        for path in reversed(self.made):
+            for _ in range(100):
+                try:
+                    os.rmdir(path)
+                    break
+                except OSError:
+                    time.sleep(0.05)
+
+
+def count(daemon, service):
+    """Processes and threads of the first reading from now on, after the resolving reading if one is needed."""
+    moment = time.time()
+    return list(daemon.wait_rows(service, "ps_count", 2, moment)[1][1:])
+
+
+def cpu(daemon, service):
+    return sum(daemon.row_after(service, "ps_cputime", time.time())[1:])
+
+
+def early(test, daemon, loads):
+    want = [len(loads), sum(int(truth.stat(load.pid)[20]) for load in loads)]
+    test.equal("ran before the plugin, by name, match, cgroup and pid file: ps_count", count(daemon, "early"), want)
+    for load in loads:
+        load.end()
+
+
+def by_name(test, daemon):
+    load = test.load("task", name="kt_name")
+    test.equal("Process: ps_count", count(daemon, "name"), [1, 1])
+    load.ask("fork")
+    load.ask("threads 3")
+    test.equal("Process, with a child and 3 further threads: ps_count", count(daemon, "name"), [2, 5])
+    load.end()
+    test.equal("Process, ended: ps_count", count(daemon, "name"), [0, 0])
+
+
+def several_names(test, daemon):
+    loads = [test.load("task", name=name) for name in ("kt_both_a", "kt_both_b")]
+    test.equal("Process twice: ps_count", count(daemon, "both"), [2, 2])
+    for load in loads:
+        load.end()
+
+
+def by_match(test, daemon):
+    load = test.load("task", "kt-mark-12", "x", name="kt_match")
+    other = test.load("task", "kt-mark-", "x", name="kt_match")
+    test.equal("ProcessMatch: ps_count", count(daemon, "match"), [1, 1])
+    load.ask("fork")
+    test.equal("ProcessMatch, with a child: ps_count", count(daemon, "match"), [2, 2])
+    load.ask(f"exec {test.program('task', 'kt_plain')}")
+    test.equal("ProcessMatch, exec of what does not match: ps_count", count(daemon, "match"), [1, 1])
+    load.end()
+    other.end()
+
+
+def by_cgroup(test, daemon, groups, group):
+    load = test.load("task", name="kt_grouped")
+    below = test.load("task", name="kt_grouped")
+    groups.enter(group, load.pid)
+    groups.enter(group + "/below", below.pid)
+    test.equal("Cgroup, and one below: ps_count", count(daemon, "group"), [2, 2])
+    load.ask("fork")
+    test.equal("Cgroup, with a child: ps_count", count(daemon, "group"), [3, 3])
+    groups.enter("", load.pid)
+    test.equal("Cgroup, one moved out: ps_count", count(daemon, "group"), [2, 2])
+    load.end()
+    below.end()
+
+
+def by_pid_file(test, daemon, pidfile):
+    loads = [test.load("task", name="kt_pidfile") for _ in range(2)]
+    for load in loads:
+        with open(pidfile, "w", encoding="ascii") as file:
+            file.write(f"{load.pid}\n")
+        load.ask("use 300")
+        test.equal("PidFile: ps_count", count(daemon, "pidfile"), [1, 1])
+        before = cpu(daemon, "pidfile")
+        load.ask("use 200")
+        test.close("PidFile: CPU, us", cpu(daemon, "pidfile") - before, 200000, rel=0.05)
+        load.end()
+        test.equal("PidFile, ended: ps_count", count(daemon, "pidfile"), [0, 0])
+    os.unlink(pidfile)
+
+
+def moves(test, daemon, how, word):
+    """CPU used before stays with the old service, what comes after goes to the new one."""
+    before = cpu(daemon, "name"), cpu(daemon, "next")
+    load = test.load("task", name="kt_name")
+    load.ask("use 300")
+    load.ask(word)
+    load.ask("use 200")
+    test.equal(f"{how}: ps_count of the old service", count(daemon, "name"), [0, 0])
+    test.equal(f"{how}: ps_count of the new service", count(daemon, "next"), [1, 1])
+    # Starting a program costs some ms.
+    test.within(f"{how}: CPU of the old service, us", cpu(daemon, "name") - before[0], 300000, 310000)
+    test.within(f"{how}: CPU of the new service, us", cpu(daemon, "next") - before[1], 200000, 210000)
+    load.end()
+
+
+def leader_first(test, daemon):
+    load = test.load("task", name="kt_leader")
+    load.ask("threads 2")
+    load.ask("use 100")
+    load.ask("leader-exit")
+    test.equal("leader has ended: ps_count", count(daemon, "leader"), [1, 3])
+    before = cpu(daemon, "leader")
+    load.ask("use 300")
+    test.within("leader has ended: CPU of what goes on, us", cpu(daemon, "leader") - before, 300000, 305000)
+    load.end()
+    test.equal("leader and the others have ended: ps_count", count(daemon, "leader"), [0, 0])
+    test.within("leader and the others have ended: CPU in all, us", cpu(daemon, "leader"), 400000, 415000)
+    moment = time.time()
+    started, ended = (daemon.row_after("leader", "total_events-processes_" + word, moment)[1]
+                      for word in ("started", "ended"))
+    test.equal("leader and the others have ended: started, ended", [started, ended], [1, 1])
+
+
+def zombie(test, daemon):
+    load = test.load("task", name="kt_zombie")
+    load.ask("zombie")
+    test.equal("zombie: ps_count", count(daemon, "zombie"), [1, 1])
+    test.close("zombie: ps_rss, that of its parent, bytes", daemon.row_after("zombie", "ps_rss", time.time())[1],
+               truth.memory(load.pid)[1], rel=0.01)
+    load.ask("reap")
+    count(daemon, "zombie")
+    moment = time.time()
+    started, ended = (daemon.row_after("zombie", "total_events-processes_" + word, moment)[1]
+                      for word in ("started", "ended"))
+    test.equal("zombie was reaped: started, ended", [started, ended], [2, 1])
+    load.end()
+
+
+def kernel_threads(test, daemon):
+    threads = 0
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            threads += int(truth.stat(pid)[9]) & 0x00200000 != 0  # PF_KTHREAD
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+    # Workers come and go.
+    test.close("kernel threads: ps_count of kernel", count(daemon, "kernel")[0], threads, slack=8)
+    kernel = {"kworker", "kthreadd", "ksoftirqd", "rcu", "migration", "kswapd0", "kdevtmpfs", "jbd2"}
+    named = [subject for subject in daemon.subjects() if any(subject.startswith(word) for word in kernel)]
+    test.equal("kernel threads: services of their own", named, [])
+
+
+def main():
+    with Test(limit=150) as test:
+        groups = Cgroups()
+        test.at_end(groups.remove)
+        group, early_group = f"kt-{os.getpid()}", f"kt-early-{os.getpid()}"
+        for name in (group, group + "/below", early_group):
+            groups.make(name)
+        pidfile, early_pidfile = (os.path.join(test.dir, name) for name in ("pidfile", "early_pidfile"))
+        loads = [test.load("task", name="kt_early"), test.load("task", "kt-early-mark", name="kt_e1"),
+                 test.load("task", name="kt_e2"), test.load("task", name="kt_e3")]
+        loads[0].ask("threads 4")
+        groups.enter(early_group, loads[2].pid)
+        with open(early_pidfile, "w", encoding="ascii") as file:
+            file.write(f"{loads[3].pid}\n")
+        daemon = test.collectd(CONF.format(group=group, early=early_group, pidfile=pidfile,
+                                           early_pidfile=early_pidfile), interval=INTERVAL)
+        early(test, daemon, loads)
+        by_name(test, daemon)
+        several_names(test, daemon)
+        by_match(test, daemon)
+        by_cgroup(test, daemon, groups, group)
+        by_pid_file(test, daemon, pidfile)
+        program = test.program("task", "kt_next")
+        moves(test, daemon, "exec", f"exec {program}")
+        moves(test, daemon, "exec by another thread", f"thread-exec {program}")
+        moves(test, daemon, "PR_SET_NAME", "name kt_next")
+        leader_first(test, daemon)
+        zombie(test, daemon)
+        kernel_threads(test, daemon)
+
+
+if __name__ == "__main__":
+    main()
