@@ -98,10 +98,11 @@ def find(tree, hosts, names):
 
 
 def order(services):
-    """By use of CPU; a process after its service; the plugin itself last."""
-    used = {service.name: service.cpu for service in services}
+    """By use of CPU in all of the time; a process after its service; the plugin itself last."""
+    # The first overview is of CPU; NaN is not greater than 0.
+    used = {service.name: max(0, service.weights[0]) for service in services}
     return sorted(services, key=lambda s: (
-        s.is_plugin, -used.get(s.parent, 0), s.parent, s.is_process, -s.cpu))
+        s.is_plugin, -used.get(s.parent, 0), s.parent, s.is_process, -used[s.name]))
 
 
 def pick_colors(services):
