@@ -27,13 +27,11 @@ struct bytes {
 
 static struct bytes read_object(const char *name)
 {
-	const char *build = getenv("abs_top_builddir");
+	const char *path = testing_built(name);
 	struct bytes bytes = { NULL, 0 };
 	FILE *file, *memory;
-	char path[4096];
 	int c;
 
-	snprintf(path, sizeof(path), "%s/%s", build ? build : ".", name);
 	file = fopen(path, "rb");
 	memory = open_memstream((char **)&bytes.data, &bytes.size);
 	if (!file || !memory) {

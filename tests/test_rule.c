@@ -30,18 +30,15 @@ struct fixture {
 
 static int fixture_init(struct fixture *f, const char *text)
 {
-	const char *build = getenv("abs_top_builddir");
 	oconfig_item_t *block = oconfig_read(text);
 	struct object *object = &f->services.object;
 	struct error error = { "" };
-	char path[4096];
 
 	*f = (struct fixture){ .services = { .news = &f->news, .config = &f->config } };
 	CHECK_INT(config_init(&f->config, "/"), 0);
 	CHECK_UINT(config_read(&f->config, block), 0);
 	oconfig_free(block);
-	snprintf(path, sizeof(path), "%s/bpf/service.bpf.o", build ? build : ".");
-	if (object_open(object, "services", path, &error)) {
+	if (object_open(object, "services", testing_built("bpf/service.bpf.o"), &error)) {
 		printf("%s\n", error.text);
 		exit(1);
 	}

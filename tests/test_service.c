@@ -39,15 +39,12 @@ static void fix(struct fixture *f, uint32_t row, const char *name)
 /* As services_open() leaves it, but for what needs a kernel. */
 static void fixture_init(struct fixture *f)
 {
-	const char *build = getenv("abs_top_builddir");
 	struct services *s = &f->services;
 	struct error error = { "" };
-	char path[4096];
 
 	*f = (struct fixture){ .service = { .name = "web", .top_n = 7, .per_process = true } };
 	f->config = (struct config){ .services = &f->service, .service_count = 1 };
-	snprintf(path, sizeof(path), "%s/bpf/service.bpf.o", build ? build : ".");
-	if (object_open(&s->object, "services", path, &error)) {
+	if (object_open(&s->object, "services", testing_built("bpf/service.bpf.o"), &error)) {
 		printf("%s\n", error.text);
 		exit(1);
 	}

@@ -492,11 +492,7 @@ static void test_nobody(void)
 /* An object that is opened, not loaded: which of its maps are tables. */
 static struct bpf_object *open_process(void)
 {
-	const char *build = getenv("abs_top_builddir");
-	char path[4096];
-
-	snprintf(path, sizeof(path), "%s/bpf/process.bpf.o", build ? build : ".");
-	return bpf_object__open_file(path, NULL);
+	return bpf_object__open_file(testing_built("bpf/process.bpf.o"), NULL);
 }
 
 static int ignore(enum libbpf_print_level level, const char *format, va_list args)
@@ -546,8 +542,8 @@ static void test_open(void)
 		if (cases[i].want == 1) {
 			CHECK_INT(table_start(&table, &error), -EBADF);
 			CHECK_HAS(error.text, "cannot map its rows: Bad file descriptor");
+			table_done(&table);
 		}
-		table_done(&table);
 		bpf_object__close(object);
 	}
 }

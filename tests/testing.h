@@ -11,7 +11,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define TESTING_SKIPPED 77
 #define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
@@ -76,6 +78,22 @@ static inline void testing_has(const char *file, int line, const char *what, con
 {
 	if (!testing_note(file, line, what, got && strstr(got, part)))
 		printf("got \"%s\", want it to have \"%s\"\n", got ? got : "(none)", part);
+}
+
+/* The path of a file that the build has made; until the next call. */
+static inline const char *testing_built(const char *name)
+{
+	const char *build = getenv("abs_top_builddir");
+	static char path[4096];
+
+	if (!build)
+		build = getcwd(path, sizeof(path) - strlen(name) - 2);
+	if (!build)
+		abort();
+	if (build != path)
+		snprintf(path, sizeof(path), "%s", build);
+	snprintf(path + strlen(path), sizeof(path) - strlen(path), "/%s", name);
+	return path;
 }
 
 static inline int testing_end(void)
