@@ -27,7 +27,8 @@ static pthread_mutex_t libbpf_lock = PTHREAD_MUTEX_INITIALIZER;
 static char libbpf_words[256];
 static libbpf_print_fn_t print_before;
 
-static int keep_words(enum libbpf_print_level level, const char *format, va_list args)
+__attribute__((format(printf, 2, 0))) static int keep_words(enum libbpf_print_level level,
+							    const char *format, va_list args)
 {
 	char *end;
 

@@ -10,7 +10,7 @@ cat "$work/installed"
 for file in ebpf.so $(make -s print-bpf_objects | sed 's,bpf/,ebpf/,g'); do
 	grep -qx "./usr/lib/collectd/$file" "$work/installed" || complain "not installed: $file"
 done
-stray=$(grep -vE '^\./usr/(lib/collectd/(ebpf\.so|ebpf/[^/]*\.bpf\.o)|share/(man|doc)/.*)$' \
+stray=$(grep -vE '^\./usr/(lib/collectd/(ebpf\.so|ebpf/[^/]*\.bpf\.o)|include/collectd-ebpf/[^/]*\.h|share/(man|doc)/.*)$' \
 	"$work/installed" || :)
 [ -z "$stray" ] || complain "installed too: $stray"
 
