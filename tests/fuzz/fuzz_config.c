@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The <Plugin ebpf> block, from text of collectd's syntax; and what is made of it before anything
+ * is loaded.
+ */
+#include "fuzz.h"
+
+#include "../oconfig.h"
+
+#include "plugin/config.h"
+#include "plugin/message.h"
+
+#include <regex.h>
+
+static unsigned errors;
+
+static void count(int severity, const char *text)
+{
+	errors += severity == LOG_ERR;
+	FUZZ_WANT(text[0]);
+}
+
+static void check_strings(const struct strings *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		FUZZ_WANT(list->item[i][0]);
+}
+
+static void check_service(const struct service_config *s)
+{
+	FUZZ_WANT(s->name[0] && strlen(s->name) < sizeof(s->name));
+	FUZZ_WANT(s->commands.count + s->match_count + s->cgroups.count + s->pid_files.count);
+	FUZZ_WANT(s->top_n >= 1 && s->top_n <= 1000);
+	check_strings(&s->commands);
+	check_strings(&s->cgroups);
+	check_strings(&s->pid_files);
+	for (size_t i = 0; i < s->match_count; i++)
+		regexec(&s->matches[i], "/usr/bin/some command --line", 0, NULL, 0);
+}
+
+static void check(const struct config *config)
+{
+	FUZZ_WANT(config->object_dir && config->object_dir[0] == '/');
+	FUZZ_WANT(config->max_services >= 1 && config->max_services <= CONFIG_MAX_SERVICES);
+	FUZZ_WANT(config->percentile_count <= CONFIG_PERCENTILES_MAX);
+	FUZZ_WANT(config->service_count <= CONFIG_SERVICES_MAX);
+	for (size_t i = 0; i < config->percentile_count; i++)
+		FUZZ_WANT(config->percentiles[i] > 0 && config->percentiles[i] < 100);
+	for (size_t i = 0; i < config->service_count; i++)
+		check_service(&config->services[i]);
+	for (size_t i = 0; i < config->probe_count; i++) {
+		const struct probe_config *p = &config->probes[i];
+
+		FUZZ_WANT(config_probe(config, p->name) == p);
+		FUZZ_WANT(!p->object || p->object[0] == '/');
+		check_strings(&p->options);
+	}
+	config_command_names(config);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char *text = fuzz_text(data, size);
+	oconfig_item_t *block = oconfig_read(text);
+	struct config config;
+
+	errors = 0;
+	message_to(count);
+	FUZZ_WANT(config_init(&config, "/default") == 0);
+	FUZZ_WANT(config_read(&config, block) == errors);
+	check(&config);
+	config_done(&config);
+	oconfig_free(block);
+	free(text);
+	return 0;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The text of a METRIC tag.
+ */
+#include "fuzz.h"
+
+#include "plugin/schema.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char *text = fuzz_text(data, size);
+	struct tag tag = { .type = "untouched" };
+	struct error error = { "" };
+
+	if (tag_parse(text, &tag, &error) == 0) {
+		FUZZ_WANT(tag.type[0] && strlen(tag.type) < sizeof(tag.type));
+		FUZZ_WANT(strlen(tag.instance) < sizeof(tag.instance));
+		FUZZ_WANT(strlen(tag.source) < sizeof(tag.source));
+		FUZZ_WANT(tag.numerator && tag.denominator);
+		FUZZ_WANT(!strchr(tag.instance, '/') && !error.text[0]);
+	} else {
+		FUZZ_WANT(!strcmp(tag.type, "untouched") && error.text[0]);
+	}
+	free(text);
+	return 0;
+}
