@@ -336,14 +336,27 @@ static int resolve(struct services *services, bool all, struct error *error)
 	return status;
 }
 
+/* A storage may be refused for a moment, while another program on that CPU is at
+ * it: a scan meets the process after all. */
+static bool some_refused(struct services *services)
+{
+	uint64_t refused = __atomic_load_n(&services->news->refused, __ATOMIC_ACQUIRE);
+	bool more = refused != services->refused_seen;
+
+	services->refused_seen = refused;
+	return more;
+}
+
 int rules_resolve(struct services *services, struct error *error)
 {
-	bool all = read_pid_files(services->config, services->pids);
+	bool need_proc = rules_need_proc(services->config);
+	bool named = need_proc && read_pid_files(services->config, services->pids);
+	bool refused = some_refused(services);
 	uint64_t fresh = __atomic_load_n(&services->news->fresh, __ATOMIC_ACQUIRE);
 
-	if (!all && fresh == services->fresh_seen)
-		return 0;
-	return resolve(services, all, error);
+	if (need_proc && (named || refused || fresh != services->fresh_seen))
+		return resolve(services, named || refused, error);
+	return refused ? scan(services, NULL, error) : 0;
 }
 
 int rules_start(struct services *services, struct error *error)

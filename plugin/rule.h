@@ -23,8 +23,9 @@ bool rules_need_proc(const struct config *config);
 /* After attach: meets the processes that ran before. */
 int rules_start(struct services *services, struct error *error);
 
-/* Matches the processes that are new against the rules that need /proc and has
- * the kernel move those that are of another service. Costs two look-ups where
+/* Meets those that were refused before, matches the processes that are new
+ * against the rules that need /proc and has the kernel move those that are of
+ * another service. Costs two look-ups where
  * nothing has changed. */
 int rules_resolve(struct services *services, struct error *error);
 

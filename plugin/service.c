@@ -373,8 +373,8 @@ void services_refresh(struct services *services, uint64_t now_ns)
 {
 	struct error ignored;
 
-	if (rules_need_proc(services->config))
-		rules_resolve(services, &ignored);
+	/* What failed is tried again at the next reading. */
+	rules_resolve(services, &ignored);
 	services->hidden = 0;
 	services->shown = 0;
 	for (uint32_t i = 0; i < services->row_count; i++) {

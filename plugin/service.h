@@ -54,10 +54,11 @@ struct services {
 	struct subjects subjects;
 	uint64_t interval_ns;
 	struct service_news *news;
-	uint64_t fresh_seen; /* of news->fresh */
-	uint32_t *pids;      /* what the pid files named last, one after the other */
-	unsigned hidden;     /* names under "other" now */
-	unsigned shown;      /* services with series of their own now */
+	uint64_t fresh_seen;   /* of news->fresh */
+	uint64_t refused_seen; /* of news->refused */
+	uint32_t *pids;        /* what the pid files named last, one after the other */
+	unsigned hidden;       /* names under "other" now */
+	unsigned shown;        /* services with series of their own now */
 	struct reader {
 		uint64_t read_ns; /* when a probe last read its tables */
 		bool used;
