@@ -24,6 +24,7 @@ struct fixture {
 	struct service_config service;
 	struct services services;
 	struct service kernel_rows[ROWS];
+	struct service_news news;
 	struct process_label labels[SLOTS];
 };
 
@@ -50,6 +51,7 @@ static void fixture_init(struct fixture *f)
 	}
 	s->config = &f->config;
 	s->kernel_rows = f->kernel_rows;
+	s->news = &f->news;
 	s->kernel_labels = f->labels;
 	s->row_count = ROWS;
 	s->slot_count = SLOTS;
