@@ -353,6 +353,31 @@ static void test_nothing_new(void)
 	fixture_done(&f);
 }
 
+/* A process that was refused its storage is met by another walk, with or without rules. */
+static void test_refused(void)
+{
+	static const char *const configs[] = {
+		"",
+		"<Service \"a\">\nProcessMatch \"x\"\n</Service>",
+	};
+
+	for (size_t i = 0; i < COUNT_OF(configs); i++) {
+		struct error error = { "" };
+		struct fixture f;
+		unsigned walks;
+
+		CASE("refused, %s", configs[i]);
+		CHECK_INT(fixture_init(&f, configs[i]), 0);
+		walks = maps_walks;
+		f.news.refused = 1;
+		CHECK_INT(rules_resolve(&f.services, &error), 0);
+		CHECK_UINT(maps_walks, walks + 1);
+		CHECK_INT(rules_resolve(&f.services, &error), 0);
+		CHECK_UINT(maps_walks, walks + 1);
+		fixture_done(&f);
+	}
+}
+
 static void write_pid(const char *path, const char *text)
 {
 	FILE *file = fopen(path, "w");
@@ -475,6 +500,7 @@ int main(void)
 	test_matches();
 	test_no_line();
 	test_nothing_new();
+	test_refused();
 	test_pid_file();
 	test_pid_file_changes();
 	test_many();
