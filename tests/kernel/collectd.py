@@ -31,13 +31,14 @@ def number(text):
 
 
 class Daemon:
-    COUNTERS = ("ps_cputime", "contextswitch-*", "ps_pagefaults", "io_octets", "io_ops", "disk_octets", "total_events-*")
+    COUNTERS = ("ps_cputime", "contextswitch-*", "ps_pagefaults", "io_octets", "io_ops", "disk_octets",
+                "total_events-*")
     GONE = 10      # intervals, after which a service is no longer dispatched
     FORGOTTEN = 2  # intervals, after which collectd (Timeout) and RRD files (heartbeat) have forgotten a series
 
     def __init__(self, program, base, build, serial, plugin, interval=10, extra="", objects=None, wrap=(),
                  preexec=None):
-        """plugin: text of the <Plugin ebpf> block; extra: further configuration; wrap: command to run collectd under."""
+        """plugin: text of the <Plugin ebpf> block; extra: further configuration; wrap: what to run collectd under."""
         self.program = program
         self.interval = interval
         self.number = serial
@@ -53,7 +54,8 @@ class Daemon:
         self.objects = objects or self._link_objects(build)
         self.conf = os.path.join(self.dir, "conf")
         with open(self.conf, "w", encoding="utf-8") as conf:
-            conf.write(self._configuration(os.path.abspath(os.path.dirname(plugin_path(build))), plugin, interval, extra))
+            own_plugins = os.path.abspath(os.path.dirname(plugin_path(build)))
+            conf.write(self._configuration(own_plugins, plugin, interval, extra))
 
     def _link_objects(self, build):
         """A directory with this build's objects and nothing else."""
@@ -97,8 +99,9 @@ LoadPlugin ebpf
     def start(self):
         self.starts.append(time.time())
         with open(self.words_path, "ab") as words:
-            self.process = subprocess.Popen(self.wrap + [self.program, "-f", "-C", self.conf], stdout=words, stderr=words,
-                                            stdin=subprocess.DEVNULL, start_new_session=True, preexec_fn=self.preexec)
+            self.process = subprocess.Popen(self.wrap + [self.program, "-f", "-C", self.conf],
+                                            stdin=subprocess.DEVNULL, stdout=words, stderr=words,
+                                            start_new_session=True, preexec_fn=self.preexec)
 
     def running(self):
         return self.process is not None and self.process.poll() is None

@@ -200,11 +200,22 @@ class Load:
         self.process.wait()
 
 
+def three_digits(number):
+    """A number below 36^3 in base 36."""
+    digits = "0123456789abcdefghijklmnopqrstuvwxyz"
+    return digits[number // 36 // 36 % 36] + digits[number // 36 % 36] + digits[number % 36]
+
+
 class Test:
-    """with Test(limit) as test: ..."""
+    """with Test(limit) as test: ...
+
+    Command names begin with kt_ in the tests' text, and with a prefix of this run's own in fact (own()): another run
+    at the same time shall not be in our services.
+    """
 
     def __init__(self, limit=120):
         self.limit = limit
+        self.prefix = f"k{three_digits(os.getpid())}_"
         self.failed = 0
         self.passed = 0
 
@@ -261,11 +272,15 @@ class Test:
         """To be called when no process of the test is left."""
         self.last_things.append(function)
 
+    def own(self, text):
+        return text.replace("kt_", self.prefix)
+
     # Starting things
 
-    def collectd(self, plugin="", **options):
+    def collectd(self, plugin="", extra="", **options):
         """Start a daemon with this text in the plugin's block."""
-        daemon = collectd.Daemon(COLLECTD, self.dir, BUILD, len(self.daemons), plugin, preexec=die_with_test, **options)
+        daemon = collectd.Daemon(COLLECTD, self.dir, BUILD, len(self.daemons), self.own(plugin), extra=self.own(extra),
+                                 preexec=die_with_test, **options)
         self.daemons.append(daemon)
         daemon.start()
         return daemon
@@ -286,22 +301,25 @@ class Test:
                                  os.path.join(HERE, f"load_{source}.c")], check=True)
         if name is None:
             return built
-        link = os.path.join(self.disk, source, name)
+        link = os.path.join(self.disk, source, self.own(name))
         os.makedirs(os.path.dirname(link), exist_ok=True)
         if not os.path.exists(link):
             os.link(built, link)
         return link
 
     def load(self, source, *args, name=None):
-        return Load([self.program(source, name)] + [str(arg) for arg in args])
+        return Load([self.program(source, name)] + [self.own(str(arg)) for arg in args])
 
-    def tool(self, argv):
-        """A load program that others wrote (stress); None where it is not installed."""
-        if not shutil.which(argv[0]):
-            print(f"note: {argv[0]} is not installed, its part is left out")
+    def stress(self, *args):
+        """The load program that others wrote, as kt_stress; None where it is not installed."""
+        installed = shutil.which("stress")
+        if not installed:
+            print("note: stress is not installed, its part is left out")
             return None
-        return subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
-                                preexec_fn=die_with_test)
+        copy = os.path.join(self.disk, self.own("kt_stress"))
+        shutil.copy(installed, copy)
+        return subprocess.Popen([copy, *args], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                cwd=self.disk, start_new_session=True, preexec_fn=die_with_test)
 
     def mkdir(self, name):
         path = os.path.join(self.dir, name)

@@ -6,6 +6,7 @@ Truth: the load programs' own logs of their thread clocks, asked for at the time
 for what ended; the cpuacct controller for the machine as a whole.
 """
 
+import math
 import os
 import time
 
@@ -23,8 +24,8 @@ CONF = """
   <Service "mix">
     Process "kt_mix"
   </Service>
-  <Service "stress">
-    Process "stress"
+  <Service "hog">
+    Process "kt_stress"
   </Service>
   <Service "churn">
     Process "kt_churn"
@@ -34,7 +35,7 @@ CONF = """
 WINDOW = 10      # seconds, over which CPU time is compared
 EXACT = 0.002    # of the truth, over WINDOW
 STAMP = 1000     # us: rows are stamped to the millisecond, and a full CPU earns that much in one
-SPLIT = 0.01     # of CPU time: the kernel divides a thread's life by its ticks, the plugin each interval by those in it
+TICK = 4000      # us: the kernel divides CPU time into user and system by where its ticks (CONFIG_HZ=250) meet a thread
 CPUACCT = "/sys/fs/cgroup/cpuacct/cpuacct.usage"
 
 
@@ -64,11 +65,13 @@ def compare(test, daemon, service, log, cpus):
     percent = [row[1] for row in daemon.rows(service, "gauge-cpu_percent") if first[0] < row[0] <= last[0]]
     test.close(f"{service}: mean of {len(percent)} cpu_percent", sum(percent) / len(percent),
                log.used_us(first[0], last[0]) / (last[0] - first[0]) / 1e4, rel=EXACT, slack=0.01 * cpus)
-    # From its begin: the kernel divides a thread's whole life anew at each tick.
+    # From its begin: the kernel divides a thread's whole life anew at each tick, the plugin each interval by the ticks
+    # in it. Two estimates from one sample: they may differ by its error, two standard deviations of it.
     before = [row for row in rows if row[0] < log.begin()][-1]
-    for at, what in ((1, "user"), (2, "system")):
-        test.close(f"{service}: {what} time from its begin to {last[0]:.3f}, us", last[at] - before[at],
-                   log.used_us(0, last[0], what), slack=SPLIT * log.used_us(0, last[0]))
+    user, system = (log.used_us(0, last[0], what) for what in ("user", "system"))
+    error = 2 * TICK * math.sqrt(user * system / (user + system) / TICK)
+    test.close(f"{service}: user time from its begin to {last[0]:.3f}, us", last[1] - before[1], user, slack=error)
+    test.close(f"{service}: system time from its begin to {last[0]:.3f}, us", last[2] - before[2], system, slack=error)
 
 
 def never_above(test, daemon, service, cpus):
@@ -112,7 +115,7 @@ def main():
         load.process.wait()
         compare(test, daemon, "solo", log, 1)
         loads = [spin(test, "eight", 8, 13), spin(test, "mix", 1, 13, 500)]
-        stress = test.tool(["stress", "-c", "1", "-t", "13"])
+        stress = test.stress("-c", "1", "-t", "13")
         if stress:
             time.sleep(0.5)
             worker = truth.children(stress.pid)[0]
@@ -125,7 +128,7 @@ def main():
             stress.wait()
             used.stop()
             curve = used.curve()
-            first, last = next(windows(daemon.rows("stress", "ps_cputime"), curve.covers))
+            first, last = next(windows(daemon.rows("hog", "ps_cputime"), curve.covers))
             # schedstat of a thread that runs lacks up to a tick, at either end.
             test.close("stress -c 1: CPU, us", sum(last[1:]) - sum(first[1:]),
                        (curve.at(last[0]) - curve.at(first[0])) / 1e3, rel=EXACT, slack=4000)

@@ -17,7 +17,7 @@ CONF = """
     Process "kt_io"
   </Service>
   <Service "stress">
-    Process "stress"
+    Process "kt_stress"
   </Service>
 """
 
@@ -59,7 +59,7 @@ def of_children(pid, key):
 
 def stress(test, daemon):
     """Transfers while they go on."""
-    load = test.tool(["stress", "--hdd", "1", "--io", "1", "--hdd-bytes", "64M", "-t", "9"])
+    load = test.stress("--hdd", "1", "--io", "1", "--hdd-bytes", "64M", "-t", "9")
     if not load:
         return
     time.sleep(0.5)

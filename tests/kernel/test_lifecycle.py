@@ -28,7 +28,7 @@ MISTAKES = [
     ('<Service "regex">\n Process "kt_regex"\n ProcessMatch "kt-(open"\n </Service>', "kt-(open"),
     ('<Service "option">\n Process "kt_option"\n Colour "kt-blue"\n </Service>', "kt-blue"),
     ('<Service "kt-nothing">\n </Service>', "kt-nothing"),
-    ('<Service "twice">\n Process "kt_once"\n </Service>\n<Service "twice">\n Process "kt_again"\n </Service>', '"twice"'),
+    ('<Service "twice">\n Process "kt_1"\n </Service>\n<Service "twice">\n Process "kt_2"\n </Service>', '"twice"'),
     ('<Service "kt/slash">\n Process "kt_slash"\n </Service>', "kt/slash"),
     ('<Service "self">\n Process "kt_self"\n </Service>', '"self"'),
     ('<Service "top">\n Process "kt_top"\n TopN -3\n </Service>', "-3"),
@@ -77,7 +77,7 @@ def mistakes(test):
     daemon = test.collectd(GOOD + "\n".join(text for text, _ in MISTAKES), interval=1)
     load = test.load("task", name="kt_good")
     works(test, daemon, "mistakes")
-    test.equal("mistakes: processes of the service that is right", list(daemon.rows("good", "ps_count")[-1][1:]), [1, 1])
+    test.equal("mistakes: ps_count of the service that is right", daemon.rows("good", "ps_count")[-1][1:], (1, 1))
     found = about(daemon)
     for text, shown in [*MISTAKES, ("second Probe block", TWICE)]:
         lines = [line for line in found if shown in line]
@@ -94,13 +94,13 @@ def broken_objects(test, build):
     directory = test.mkdir("broken")
     with open(os.path.join(build, "process.bpf.o"), "rb") as file:
         whole = file.read()
-    contents = {"kt_text": b"This is no object.\n" * 100, "kt_empty": b"", "kt_short": whole[:len(whole) // 2],
-                "kt_head": whole[:100]}
-    paths = {name: os.path.join(directory, name + ".o") for name in (*contents, "kt_missing")}
+    contents = {"text": b"This is no object.\n" * 100, "empty": b"", "short": whole[:len(whole) // 2],
+                "head": whole[:100]}
+    paths = {name: os.path.join(directory, name + ".o") for name in (*contents, "missing")}
     for name, content in contents.items():
         with open(paths[name], "wb") as file:
             file.write(content)
-    paths["kt_program"] = shutil.which("true")
+    paths["program"] = shutil.which("true")
     blocks = "".join(f'<Probe "{name}">\n Object "{path}"\n</Probe>\n' for name, path in paths.items())
     daemon = test.collectd(GOOD + blocks, interval=1)
     works(test, daemon, "broken objects")

@@ -22,7 +22,7 @@ CONF = """
     Process "kt_brief"
   </Service>
   <Service "stress">
-    Process "stress"
+    Process "kt_stress"
   </Service>
 """
 EXACT_PEAK = """
@@ -90,7 +90,7 @@ def main():
         load = test.load("memory", name="kt_memory")
         load.ask("grow 100")
         load.ask("reserve 300")
-        stress = test.tool(["stress", "-m", "1", "--vm-bytes", "256M", "--vm-keep", "-t", "60"])
+        stress = test.stress("-m", "1", "--vm-bytes", "256M", "--vm-keep", "-t", "60")
         moment = settled(daemon)
         against_statm(test, daemon, "100 MiB touched, 400 mapped", "memory", lambda: [load.pid], moment)
         test.within("ps_vm, bytes", value(daemon, "ps_vm", moment), 400 * MIB, 440 * MIB)

@@ -19,7 +19,7 @@ CONF = """
     Process "kt_peer"
   </Service>
   <Service "matched">
-    ProcessMatch "kt-peer-mark"
+    ProcessMatch "kt_mark"
   </Service>
 """
 
@@ -28,7 +28,7 @@ LoadPlugin processes
 <Plugin processes>
   CollectContextSwitch true
   Process "kt_peer"
-  ProcessMatch "matched" "kt-peer-mark"
+  ProcessMatch "matched" "kt_mark"
 </Plugin>
 """
 
@@ -60,7 +60,7 @@ def main():
         daemon = test.collectd(CONF, interval=1, extra=PROCESSES)
         spin = test.load("spin", test.mkdir("log"), 2, 40, 300, name="kt_peer")
         memory = test.load("memory", name="kt_peer")
-        marked = test.load("task", "kt-peer-mark")
+        marked = test.load("task", "kt_mark")
         memory.ask("grow 64")
         marked.ask("threads 5")
         path = os.path.join(test.dir, "data")
@@ -71,13 +71,14 @@ def main():
             io.ask(f"write 50 1000 {path}")
             io.ask("reap")
             marked.ask("use 30")
-        daemon.wait_rows("kt_peer", "ps_rss", 2, time.time())
-        for service in ("kt_peer", "matched"):
+        named = test.own("kt_peer")
+        daemon.wait_rows(named, "ps_rss", 2, time.time())
+        for service in (named, "matched"):
             # The peer has RSS from /proc/PID/stat: each of three counters lacks what each CPU keeps to itself.
             gauges(test, daemon, service, "ps_rss", 0.01, 3 * PERCPU_PAGES * truth.CPUS * truth.PAGE)
             gauges(test, daemon, service, "ps_vm", 0.01)
             gauges(test, daemon, service, "ps_count", 0)
-        for service in ("kt_peer", "matched"):
+        for service in (named, "matched"):
             # Each process's two values are cut to ticks of 10 ms, at either end; 3 processes. How ticks divide CPU
             # time is in SPLIT of test_cpu.
             rates(test, daemon, service, "ps_cputime", begin, 0.02, 3 * 1e6 / truth.TICK / WINDOW)

@@ -71,7 +71,7 @@ def reuse(test, daemon, old, name):
     log = test.mkdir("log_reused")
     new = test.load("reuse", pid, test.program("spin", "kt_pp"), log, 1, 20, 0)
     for _ in range(100):
-        if os.path.exists(f"/proc/{pid}/stat") and truth.stat(pid)[2] == "kt_pp":
+        if os.path.exists(f"/proc/{pid}/stat") and truth.stat(pid)[2] == test.own("kt_pp"):
             break
         time.sleep(0.02)
     renewed = series(pid)

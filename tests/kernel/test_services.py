@@ -23,7 +23,7 @@ CONF = """
     Process "kt_next"
   </Service>
   <Service "match">
-    ProcessMatch "kt-mark-[0-9]+ x$"
+    ProcessMatch "kt_mark-[0-9]+ x$"
   </Service>
   <Service "group">
     Cgroup "{group}"
@@ -33,7 +33,7 @@ CONF = """
   </Service>
   <Service "early">
     Process "kt_early"
-    ProcessMatch "kt-early-mark"
+    ProcessMatch "kt_early-mark"
     Cgroup "{early}"
     PidFile "{early_pidfile}"
   </Service>
@@ -116,8 +116,8 @@ def several_names(test, daemon):
 
 
 def by_match(test, daemon):
-    load = test.load("task", "kt-mark-12", "x", name="kt_match")
-    other = test.load("task", "kt-mark-", "x", name="kt_match")
+    load = test.load("task", "kt_mark-12", "x", name="kt_match")
+    other = test.load("task", "kt_mark-", "x", name="kt_match")
     test.equal("ProcessMatch: ps_count", count(daemon, "match"), [1, 1])
     load.ask("fork")
     test.equal("ProcessMatch, with a child: ps_count", count(daemon, "match"), [2, 2])
@@ -226,7 +226,7 @@ def main():
         for name in (group, group + "/below", early_group):
             groups.make(name)
         pidfile, early_pidfile = (os.path.join(test.dir, name) for name in ("pidfile", "early_pidfile"))
-        loads = [test.load("task", name="kt_early"), test.load("task", "kt-early-mark", name="kt_e1"),
+        loads = [test.load("task", name="kt_early"), test.load("task", "kt_early-mark", name="kt_e1"),
                  test.load("task", name="kt_e2"), test.load("task", name="kt_e3")]
         loads[0].ask("threads 4")
         groups.enter(early_group, loads[2].pid)
@@ -243,7 +243,7 @@ def main():
         program = test.program("task", "kt_next")
         moves(test, daemon, "exec", f"exec {program}")
         moves(test, daemon, "exec by another thread", f"thread-exec {program}")
-        moves(test, daemon, "PR_SET_NAME", "name kt_next")
+        moves(test, daemon, "PR_SET_NAME", test.own("name kt_next"))
         leader_first(test, daemon)
         zombie(test, daemon)
         kernel_threads(test, daemon)

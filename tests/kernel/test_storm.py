@@ -18,6 +18,7 @@ MAIN, REST = 18000, 2000
 EXECUTED = 500   # of 1000 of the main storm
 AT_ONCE = 8
 NAMES = 40
+NAMED = ("kt_storm", "kt_tiny")
 CPU = 0.01       # of the truth
 INTERVAL = 5
 
@@ -42,16 +43,17 @@ def reading(daemon, service, moment):
 def by_name(test, what, daemon, before, result):
     """The storm and what it execs, by their names: exact numbers, whatever else the machine does."""
     moment = time.time() + 0.5
-    grown = {name: [b - a for a, b in zip(before[name], reading(daemon, name, moment))] for name in before}
+    storm, tiny = ([b - a for a, b in zip(before[name], reading(daemon, test.own(name), moment))] for name in NAMED)
     only_forked = result["forked"] - result["executed"]
-    test.equal(f"{what}: kt_tiny started", grown["kt_tiny"][0], result["executed"])
-    test.equal(f"{what}: kt_tiny ended", grown["kt_tiny"][1], result["executed"])
+    test.equal(f"{what}: kt_tiny started", tiny[0], result["executed"])
+    test.equal(f"{what}: kt_tiny ended", tiny[1], result["executed"])
     # A process that a reading meets between fork and exec has started in one service and moves to another.
-    readings = len([row for row in daemon.rows("kt_storm", "ps_cputime") if result["begin"] < row[0] < result["end"]])
-    test.within(f"{what}: kt_storm started, some met before their exec in {readings} readings", grown["kt_storm"][0],
-                only_forked, only_forked + readings * AT_ONCE)
-    test.equal(f"{what}: kt_storm ended, as many as started", grown["kt_storm"][1], grown["kt_storm"][0])
-    test.close(f"{what}: CPU of kt_storm and kt_tiny, us", grown["kt_storm"][2] + grown["kt_tiny"][2],
+    stamps = [row[0] for row in daemon.rows(test.own("kt_storm"), "ps_cputime")]
+    readings = sum(result["begin"] < stamp < result["end"] for stamp in stamps)
+    test.within(f"{what}: kt_storm started, some met before their exec in {readings} readings", storm[0], only_forked,
+                only_forked + readings * AT_ONCE)
+    test.equal(f"{what}: kt_storm ended, as many as started", storm[1], storm[0])
+    test.close(f"{what}: CPU of kt_storm and kt_tiny, us", storm[2] + tiny[2],
                result["children_us"] + result["own_ns"] / 1e3, rel=CPU)
 
 
@@ -89,11 +91,11 @@ def main():
             patient = test.load("task", name="kt_tiny")
             before = {}
             for what, daemon in daemons.items():
-                for name in ("kt_storm", "kt_tiny"):
-                    daemon.wait_rows(name, "ps_cputime", 2)
+                for name in NAMED:
+                    daemon.wait_rows(test.own(name), "ps_cputime", 2)
             for what, daemon in daemons.items():
                 moment = time.time()
-                before[what] = {name: reading(daemon, name, moment) for name in ("kt_storm", "kt_tiny")}
+                before[what] = {name: reading(daemon, test.own(name), moment) for name in NAMED}
             begin = {what: daemon.rows("other", "ps_cputime")[-1][0] for what, daemon in daemons.items()}
             result = run(storm)
             test.equal("storm: forked", result["forked"], MAIN)
