@@ -102,7 +102,9 @@ static int check_file(const char *path)
 int object_open(struct object *object, const char *name, const char *path, struct error *error)
 {
 	int status = check_file(path);
+	char step[512];
 
+	snprintf(step, sizeof(step), "open %s as a BPF object", path);
 	*object = (struct object){ 0 };
 	snprintf(object->name, sizeof(object->name), "%s", name);
 	if (status)
@@ -112,16 +114,13 @@ int object_open(struct object *object, const char *name, const char *path, struc
 				 name, path, strerror(-status));
 	libbpf_enter();
 	object->bpf = bpf_object__open_file(path, NULL);
-	if (!object->bpf) {
-		char step[512];
-
-		status = -errno;
-		snprintf(step, sizeof(step), "open %s as a BPF object", path);
-		status = failed(object, error, status, step);
-	} else if (!bpf_object__btf(object->bpf)) {
+	/* The file is there: -ENOENT is said of the BTF in it. */
+	status = object->bpf ? 0 : -errno;
+	if (status == -ENOENT || (object->bpf && !bpf_object__btf(object->bpf)))
 		status = error_set(error, -ENOENT, "%s: %s has no BTF; compile it with clang -g",
 				   name, path);
-	}
+	else if (status)
+		status = failed(object, error, status, step);
 	libbpf_leave();
 	if (status)
 		object_done(object);

@@ -271,6 +271,21 @@ static void release(struct services *services, uint32_t i)
 	bpf_map_update_elem(bpf_map__fd(map_named(services, "service_free")), NULL, &i, 0);
 }
 
+/* Has a Service block this name, as its series have it? */
+static bool is_configured(const struct services *services, const char *name)
+{
+	char clean[SUBJECT_NAME_MAX];
+
+	subject_clean(clean, sizeof(clean), name);
+	for (size_t i = 0; i < services->config->service_count; i++) {
+		int place = services->rows[SERVICE_FIRST + i].place;
+
+		if (!strcmp(services->subjects.place[place].name, clean))
+			return true;
+	}
+	return false;
+}
+
 static void promote(struct services *services, uint32_t i)
 {
 	struct row *row = &services->rows[i];
@@ -279,7 +294,7 @@ static void promote(struct services *services, uint32_t i)
 
 	/* Any process may call itself what it likes. */
 	memcpy(name, services->kernel_rows[i].name, SERVICE_NAME_LEN);
-	if (subject_reserved(name))
+	if (subject_reserved(name) || is_configured(services, name))
 		strcat(name, "_");
 	place = subjects_enter(&services->subjects, name);
 	if (place < 0)

@@ -330,7 +330,7 @@ static void test_names(void)
 		{ "0123456789abcdef", "0123456789abcdef" },
 		{ "a/b c", "a_b_c" },
 		{ "", "_" },
-		{ "web", "web" },
+		{ "web", "web_" },
 	};
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
@@ -346,23 +346,24 @@ static void test_names(void)
 	}
 }
 
-/* A command name of a service's name shares its series, and leaves them to it. */
+/* Command names that are the same once cleaned share series, and leave them to each other. */
 static void test_shared_subject(void)
 {
 	struct fixture f;
 
 	CASE("shared");
 	fixture_init(&f);
-	claim(&f, 3, "web", 1);
+	claim(&f, 3, "a b", 1);
+	claim(&f, 4, "a_b", 1);
 	refresh(&f, 100);
 	refresh(&f, 110);
-	CHECK_INT(services_place(&f.services, 3), services_place(&f.services, CONFIGURED));
+	CHECK_INT(services_place(&f.services, 3), services_place(&f.services, 4));
 	f.kernel_rows[3].processes = 0;
 	refresh(&f, 120);
 	refresh(&f, 221);
 	CHECK_INT(state(&f, 3), ROW_RETIRED);
-	CHECK_TEXT(subject(&f, CONFIGURED), "web");
-	CHECK_INT(f.services.subjects.place[services_place(&f.services, CONFIGURED)].used, true);
+	CHECK_TEXT(subject(&f, 4), "a_b");
+	CHECK_INT(f.services.subjects.place[services_place(&f.services, 4)].used, true);
 	fixture_done(&f);
 }
 
