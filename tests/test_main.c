@@ -9,7 +9,11 @@
 #include "daemon.h"
 #include "oconfig.h"
 
+#include <linux/capability.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 void module_register(void);
@@ -106,6 +110,47 @@ static void test_no_objects(void)
 	daemon_clear();
 }
 
+/* In a process of its own, as rights do not come back. */
+static void run_apart(void (*test)(void))
+{
+	int status = -1;
+	pid_t child;
+
+	fflush(stdout);
+	child = fork();
+	if (child == 0) {
+		unsigned failures = testing_failures;
+
+		test();
+		fflush(stdout);
+		_exit(testing_failures > failures);
+	}
+	waitpid(child, &status, 0);
+	CHECK_INT(status, 0);
+}
+
+/* Without capabilities: off, and the message says which are needed. */
+static void test_no_rights(void)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct none[2] = { { 0 } };
+	char text[4200];
+
+	CASE("no rights");
+	CHECK_INT(syscall(SYS_capset, &header, none), 0);
+	snprintf(text, sizeof(text), "ObjectDirectory \"%s\"", testing_built("bpf"));
+	configure(text);
+	CHECK_INT(daemon_callbacks.init(), 0);
+	CHECK_UINT(daemon_messages(), 1);
+	CHECK_INT(daemon_severity(0), LOG_ERR);
+	CHECK_HAS(daemon_message(0), "services: cannot load into the kernel: Operation not");
+	CHECK_HAS(daemon_message(0), "needs CAP_BPF and CAP_PERFMON");
+	CHECK_HAS(daemon_message(0), "; the plugin is off");
+	CHECK_UINT(daemon_callbacks.read_count, 0);
+	stop();
+	daemon_clear();
+}
+
 static void check_process(void)
 {
 	CASE("reading, process");
@@ -133,6 +178,31 @@ static void check_self(void)
 	CHECK_INT(daemon_gauge("self/objects-services") >= 3, 1);
 	CHECK_INT(daemon_gauge("self/objects-services_other") >= 0, 1);
 	CHECK_INT(daemon_gauge("self/operations_per_second-run_service_exec") >= 0, 1);
+}
+
+/* A reading that does not work is told once, and so is that it works again. */
+static void test_failing_reading(void)
+{
+	struct rlimit files, none;
+
+	CASE("no descriptors");
+	getrlimit(RLIMIT_NOFILE, &files);
+	none = (struct rlimit){ .rlim_cur = 3, .rlim_max = files.rlim_max };
+	setrlimit(RLIMIT_NOFILE, &none);
+	read_all();
+	CHECK_UINT(daemon_messages(), 2);
+	CHECK_HAS(message_with("probe process: "), "cannot run its iterator: Too many open files; "
+						   "trying again at each interval");
+	CHECK_INT(daemon_severity(0), LOG_ERR);
+	read_all();
+	CHECK_UINT(daemon_messages(), 0);
+	CASE("descriptors again");
+	setrlimit(RLIMIT_NOFILE, &files);
+	read_all();
+	CHECK_UINT(daemon_messages(), 2);
+	CHECK_HAS(message_with("probe process: "), "reading works again");
+	read_all();
+	CHECK_UINT(daemon_messages(), 0);
 }
 
 /* Four probes: one that the directory has, one by its path, one that is broken, one that is off. */
@@ -172,8 +242,6 @@ static void start_and_read(void)
 	configure(text);
 	CHECK_UINT(daemon_messages(), 0);
 	CHECK_INT(daemon_callbacks.init(), 0);
-	for (size_t i = 0; i < daemon_messages(); i++)
-		printf("%s\n", daemon_message(i));
 	CHECK_HAS(message_with("probe broken"), "probe broken is off: broken: cannot open");
 	CHECK_HAS(message_with("probe sample is on"), "(tier 3)");
 	CHECK_HAS(message_with("probe process is on"), "(tier 1)");
@@ -190,6 +258,7 @@ static void start_and_read(void)
 	}
 	check_process();
 	check_self();
+	test_failing_reading();
 	unlink(broken);
 	CASE("stop");
 	stop();
@@ -227,6 +296,7 @@ int main(void)
 	test_register();
 	test_only_stop();
 	test_no_objects();
+	run_apart(test_no_rights);
 	why = why_not();
 	for (int i = 0; i < 2 && !why; i++)
 		start_and_read();

@@ -124,6 +124,21 @@ static void test_no_objects(const struct bytes *sample)
 		      -LIBBPF_ERRNO__FORMAT, "was it made by");
 }
 
+/* Compiled without -g, or stripped of all. */
+static void test_no_btf(const struct bytes *sample)
+{
+	unsigned char *name = memmem(sample->data, sample->size, ".BTF\0", 5);
+	unsigned char *more = memmem(sample->data, sample->size, ".BTF.ext", 8);
+
+	CASE("no BTF");
+	CHECK_INT(name && more, 1);
+	if (!name || !more)
+		return;
+	name[1] = more[1] = 'X';
+	check_refused(write_file("machine.bpf.o", sample->data, sample->size), -ENOENT, "clang -g");
+	name[1] = more[1] = 'B';
+}
+
 /* The bytes of a header, changed. */
 static void test_other_machine(const struct bytes *sample)
 {
@@ -349,6 +364,7 @@ int main(void)
 	}
 	libbpf_set_print(count_lines);
 	test_no_objects(&sample);
+	test_no_btf(&sample);
 	test_other_machine(&sample);
 	test_truncated(&sample);
 	path = write_file("sample.bpf.o", sample.data, sample.size);

@@ -363,6 +363,11 @@ static void test_bad_probes(void)
 	read_config("");
 	CHECK_INT(open_probe(testing_built("bpf/service.bpf.o"), &error), -ENOENT);
 	CHECK_HAS(error.text, "has METRIC tags");
+	CASE("a word that is none: file, map, member and word");
+	CHECK_INT(open_probe(testing_built("tests/bpf/nonsense.bpf.o"), &error), -EINVAL);
+	CHECK_HAS(error.text, "sample: ");
+	CHECK_HAS(error.text, testing_built("tests/bpf/nonsense.bpf.o"));
+	CHECK_HAS(error.text, ": map nonsense, member bad: unknown word \"nonsense\"");
 	CASE("no such option");
 	config_done(&config);
 	read_config("  Option \"nonsense\"\n");

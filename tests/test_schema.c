@@ -14,6 +14,8 @@
 
 #define MEMBERS_MAX 4
 #define HIST_SIZE (HIST_BUCKETS * 8)
+#define X16 "0123456789abcdef"
+#define X96 X16 X16 X16 X16 X16 X16
 
 struct schema_case {
 	const char *name;
@@ -77,6 +79,11 @@ static const struct schema_case good[] = {
 	  false,
 	  "derive derive u8@0;latency gauge hist@8;gauge gauge u8@4744;"
 	  "[0][1][2]" },
+	{ "a long instance",
+	  { MEMBER("a", U64, 0, "derive-" X96 "0123456789abcde") },
+	  8,
+	  false,
+	  "derive-" X96 "0123456789abcde derive u8@0;[0]" },
 	{ "two data sources of one type",
 	  { MEMBER("a", U64, 0, "ps_cputime:user"), MEMBER("b", U64, 8, "ps_cputime:syst") },
 	  16,
@@ -255,6 +262,11 @@ static const struct schema_case bad[] = {
 	  40,
 	  false,
 	  "member a: rate and notable are for integers" },
+	{ "a long instance of moments",
+	  { MEMBER("a", MOMENTS, 0, "latency-" X96 "x") },
+	  40,
+	  false,
+	  "member a: the type instance is too long" },
 	{ "notable of a histogram",
 	  { MEMBER("a", HIST, 0, "latency notable=5") },
 	  HIST_SIZE,

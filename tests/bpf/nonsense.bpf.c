@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A probe with a mistake: a word in a tag that is none. It hooks nothing.
+ */
+#include "../../bpf/metric.bpf.h"
+
+struct nonsense_row {
+	u64 good METRIC("derive-good");
+	u64 bad METRIC("derive-bad nonsense");
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct nonsense_row);
+} nonsense SEC(".maps");
+
+SEC("raw_tp/task_rename")
+int nonsense_count(void *event)
+{
+	u32 zero = 0;
+	struct nonsense_row *row = bpf_map_lookup_elem(&nonsense, &zero);
+
+	if (row)
+		add(&row->bad, 1);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual MIT/GPL";

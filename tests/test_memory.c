@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Every allocation of the engine fails once: there is an error, nothing crashes, and what is half
+ * built is freed. The linker puts the functions here in place of the allocator's (--wrap).
+ */
+#include "testing.h"
+
+#include "daemon.h"
+#include "oconfig.h"
+#include "row.h"
+
+#include "bpf/service.h"
+#include "plugin/clock.h"
+#include "plugin/config.h"
+#include "plugin/dispatch.h"
+#include "plugin/message.h"
+#include "plugin/probe.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define S(seconds) ((seconds)*NS_PER_S)
+#define NEVER SIZE_MAX
+
+static size_t allocations, failing = NEVER;
+
+static bool fails(void)
+{
+	if (failing == NEVER || allocations++ != failing)
+		return false;
+	errno = ENOMEM;
+	return true;
+}
+
+void *__real_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size)
+{
+	return fails() ? NULL : __real_calloc(count, size);
+}
+
+void *__real_realloc(void *memory, size_t size);
+void *__wrap_realloc(void *memory, size_t size);
+void *__wrap_realloc(void *memory, size_t size)
+{
+	return fails() ? NULL : __real_realloc(memory, size);
+}
+
+void *__real_reallocarray(void *memory, size_t count, size_t size);
+void *__wrap_reallocarray(void *memory, size_t count, size_t size);
+void *__wrap_reallocarray(void *memory, size_t count, size_t size)
+{
+	return fails() ? NULL : __real_reallocarray(memory, count, size);
+}
+
+char *__real_strdup(const char *text);
+char *__wrap_strdup(const char *text);
+char *__wrap_strdup(const char *text)
+{
+	return fails() ? NULL : __real_strdup(text);
+}
+
+int __wrap_asprintf(char **text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int __wrap_asprintf(char **text, const char *format, ...)
+{
+	va_list args;
+	int length;
+
+	if (fails())
+		return -1;
+	va_start(args, format);
+	length = vasprintf(text, format, args);
+	va_end(args);
+	return length;
+}
+
+/* Runs until no allocation is left that has not failed. A run that returns 0 although one has
+ * failed could do without it. */
+static void try_all(const char *name, int (*run)(struct error *error), bool must_fail)
+{
+	for (size_t i = 0;; i++) {
+		struct error error = { "" };
+		int status;
+
+		CASE("%s, allocation %zu", name, i);
+		allocations = 0;
+		failing = i;
+		status = run(&error);
+		failing = NEVER;
+		if (allocations <= i) {
+			CHECK_INT(status, 0);
+			CHECK_INT(i > 0, 1);
+			return;
+		}
+		if (must_fail)
+			CHECK_INT(status, -ENOMEM);
+		CHECK_INT(status == 0 || error.text[0], 1);
+	}
+}
+
+static int read_config(struct error *error)
+{
+	static const char text[] = "ObjectDirectory \"/other\"\n"
+				   "Percentile 50 90\n"
+				   "<Probe \"a\">\n"
+				   "  Object \"/a\"\n"
+				   "  Option \"b\"\n"
+				   "</Probe>\n"
+				   "<Service \"a\">\n"
+				   "  Process \"a\"\n"
+				   "  ProcessMatch \"a\"\n"
+				   "  Cgroup \"a\"\n"
+				   "  PidFile \"/a\"\n"
+				   "</Service>\n"
+				   "<Service \"b\">\n"
+				   "  Process \"b\"\n"
+				   "</Service>\n";
+	size_t keep = failing;
+	oconfig_item_t *block;
+	struct config config;
+	int status;
+
+	failing = NEVER;
+	block = oconfig_read(text);
+	failing = keep;
+	status = config_init(&config, "/default");
+	if (status == 0 && config_read(&config, block))
+		status = -ENOMEM;
+	config_done(&config);
+	oconfig_free(block);
+	return status ? error_set(error, status, "config") : 0;
+}
+
+static const struct row_member members[] = {
+	MEMBER("a", U64, 0, "ps_cputime:user"),
+	MEMBER("b", U64, 8, "ps_cputime:syst"),
+	MEMBER("c", MOMENTS, 16, "latency"),
+};
+
+static int read_schema(struct error *error)
+{
+	struct schema schema;
+	size_t keep = failing;
+	struct btf *btf;
+	uint32_t row;
+	int status;
+
+	failing = NEVER;
+	btf = row_btf(members, COUNT_OF(members), 56, false, &row);
+	failing = keep;
+	status = schema_read(&schema, btf, "rows", row, dispatch_type, error);
+	schema_done(&schema);
+	btf__free(btf);
+	return status;
+}
+
+/* Services that come and go, and a table that is read meanwhile. */
+static int read_table(enum subject_kind kind, struct error *error)
+{
+	struct row rows[3] = { { .state = ROW_SHOWN }, { .state = ROW_SHOWN }, { 0 } };
+	struct slot slots[3] = { { .place = -1 }, { .place = 0 }, { .place = 1 } };
+	struct services services = {
+		.rows = rows, .row_count = 3, .slots = slots, .slot_count = 3
+	};
+	size_t keep = failing;
+	struct table table;
+	int status = 0;
+
+	failing = NEVER;
+	row_table(&table, members, COUNT_OF(members), 56, 3, kind);
+	failing = keep;
+	for (int i = 0; i < 2 && status >= 0; i++) {
+		status = subjects_enter(&services.subjects, i ? "web" : "other");
+		rows[i].place = status;
+	}
+	if (status < 0)
+		error_set(error, status, "subjects");
+	for (uint64_t i = 1; i < 3 && status >= 0; i++)
+		status = table_read(&table, &services, S(i), error);
+	table_done(&table);
+	subjects_done(&services.subjects);
+	return status;
+}
+
+static int read_services_table(struct error *error)
+{
+	return read_table(SUBJECT_SERVICE, error);
+}
+
+static int read_processes_table(struct error *error)
+{
+	return read_table(SUBJECT_PROCESS, error);
+}
+
+static int add_readers(struct error *error)
+{
+	struct services services = { 0 };
+	int status = 0;
+
+	for (int i = 0; i < 3 && status >= 0; i++)
+		status = services_add_reader(&services);
+	free(services.readers);
+	return status < 0 ? error_set(error, status, "readers") : 0;
+}
+
+/* All that is opened in the kernel. */
+static int run_probe(struct error *error)
+{
+	static struct services services;
+	static struct probe probe;
+	size_t keep = failing;
+	struct config config;
+	char text[4200];
+	oconfig_item_t *block;
+	int status;
+
+	failing = NEVER;
+	snprintf(text, sizeof(text),
+		 "ObjectDirectory \"%s\"\n"
+		 "CommandNames true\n"
+		 "<Service \"a\">\n"
+		 "  ProcessMatch \"test_memory\"\n"
+		 "  PerProcess true\n"
+		 "</Service>\n",
+		 testing_built("bpf"));
+	block = oconfig_read(text);
+	config_init(&config, "/");
+	config_read(&config, block);
+	oconfig_free(block);
+	failing = keep;
+	status = services_open(&services, &config, 10, error);
+	if (status == 0) {
+		status = probe_open(&probe, "sample", testing_built("tests/bpf/sample.bpf.o"), 10,
+				    &config, &services, error);
+		probe_done(&probe);
+	}
+	services_done(&services);
+	config_done(&config);
+	return status;
+}
+
+int main(void)
+{
+	message_to(NULL);
+	try_all("configuration", read_config, true);
+	try_all("schema", read_schema, true);
+	try_all("services", read_services_table, true);
+	try_all("processes", read_processes_table, false);
+	try_all("readers", add_readers, true);
+	if (geteuid() == 0)
+		try_all("probe", run_probe, false);
+	else
+		printf("without a probe, which needs root\n");
+	daemon_clear();
+	return testing_end();
+}
