@@ -212,7 +212,7 @@ static int run_probe(struct error *error)
 	static struct probe probe;
 	size_t keep = failing;
 	struct config config;
-	char text[4200];
+	char text[8192];
 	oconfig_item_t *block;
 	int status;
 
@@ -221,7 +221,7 @@ static int run_probe(struct error *error)
 		 "ObjectDirectory \"%s\"\n"
 		 "CommandNames true\n"
 		 "<Service \"a\">\n"
-		 "  ProcessMatch \"test_memory\"\n"
+		 "  Process \"none\"\n"
 		 "  PerProcess true\n"
 		 "</Service>\n",
 		 testing_built("bpf"));
