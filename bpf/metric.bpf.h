@@ -2,7 +2,7 @@
 /*
  * How a probe says what it counts.
  *
- * A table is a BPF map whose value is a struct ("row"). A member of the row
+ * A table is an array map with BPF_F_MMAPABLE whose value is a struct ("row"). A member of the row
  * that carries a METRIC tag is a column: the engine reads it on each interval
  * and dispatches it to collectd. Members without a tag are the probe's own.
  *
@@ -29,10 +29,10 @@
  * Counters only ever grow, the engine takes differences, nothing is cleared.
  *
  * SUBJECT on a map says what its rows stand for:
- *   service          array, row = service_task.row
- *   process          array, row = service_task.slot
- * Without it the rows of an array are "PROBE" if there is one, "PROBE-INDEX"
- * if there are more; the rows of a hash are "PROBE-KEY".
+ *   service          row = service_task.row
+ *   process          row = service_task.slot
+ * Without it they are called "PROBE" if there is one, "PROBE-INDEX" if there
+ * are more.
  *
  * TIER(N) on a program makes it part of hook set N. The engine tries tiers in
  * the order of their numbers and keeps the first that loads and attaches;
