@@ -108,7 +108,7 @@ static bool take_match(struct context *context, const oconfig_item_t *item)
 	place = append(&context->service->matches, &context->service->match_count, sizeof(*place));
 	if (!place) {
 		regfree(&compiled);
-		return false;
+		return mistake(context, item, "no memory");
 	}
 	*place = compiled;
 	return true;
@@ -170,10 +170,13 @@ static bool take_probe_interval(struct context *context, const oconfig_item_t *i
 static bool take_path(struct context *context, const oconfig_item_t *item, char **path)
 {
 	const char *text = option_string(item);
-	char *copy = text && text[0] == '/' ? strdup(text) : NULL;
+	char *copy;
 
-	if (!copy)
+	if (!text || text[0] != '/')
 		return mistake(context, item, "wants one absolute path");
+	copy = strdup(text);
+	if (!copy)
+		return mistake(context, item, "no memory");
 	free(*path);
 	*path = copy;
 	return true;
@@ -320,7 +323,7 @@ static bool take_service(struct context *parent, const oconfig_item_t *block)
 		return mistake(parent, block, "one more than the 512 that are possible");
 	service = append(&config->services, &config->service_count, sizeof(*service));
 	if (!service)
-		return false;
+		return mistake(parent, block, "no memory");
 	strcpy(service->name, name);
 	service->top_n = 10;
 	snprintf(title, sizeof(title), "<Service \"%s\">", name);
@@ -361,7 +364,7 @@ static bool take_probe(struct context *parent, const oconfig_item_t *block)
 		return mistake(parent, block, "a second probe of this name");
 	context.probe = append(&config->probes, &config->probe_count, sizeof(*context.probe));
 	if (!context.probe)
-		return false;
+		return mistake(parent, block, "no memory");
 	strcpy(context.probe->name, name);
 	context.probe->enable = true;
 	snprintf(title, sizeof(title), "<Probe \"%s\">", name);

@@ -159,7 +159,7 @@ static int column_read(const struct reader *r, const char *member, const char *t
 		return status;
 	grown = reallocarray(schema->columns, schema->column_count + 1, sizeof(*grown));
 	if (!grown)
-		return bad(r, member, "no memory");
+		return error_set(r->error, -ENOMEM, "map %s: no memory", r->map);
 	column.cell = schema->cells;
 	schema->cells += column.cells;
 	schema->columns = grown;
@@ -228,7 +228,7 @@ static int metrics_read(const struct reader *r)
 
 	schema->metrics = calloc(schema->column_count + 1, sizeof(*schema->metrics));
 	if (!schema->metrics)
-		return bad(r, "*", "no memory");
+		return error_set(r->error, -ENOMEM, "map %s: no memory", r->map);
 	for (uint32_t i = 0; i < schema->column_count; i++) {
 		bool known = false;
 		int status;

@@ -227,7 +227,10 @@ static void rank(struct table *table, const struct services *services)
 	uint32_t cell = rank_cell(&table->schema);
 	size_t count = 0, in_group = 0;
 
-	for (size_t i = 0; list && i < table->tally_count; i++)
+	/* Without memory all are dispatched. */
+	if (!list)
+		return;
+	for (size_t i = 0; i < table->tally_count; i++)
 		if (table->tallies[i].fed)
 			list[count++] = (struct candidate){
 				i,
