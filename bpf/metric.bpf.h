@@ -2,9 +2,10 @@
 /*
  * How a probe says what it counts.
  *
- * A table is an array map with BPF_F_MMAPABLE whose value is a struct ("row"). A member of the row
- * that carries a METRIC tag is a column: the engine reads it on each interval
- * and dispatches it to collectd. Members without a tag are the probe's own.
+ * A table is an array map with BPF_F_MMAPABLE whose value is a struct ("row").
+ * A member of the row that carries a METRIC tag is a column: the engine reads
+ * it on each interval and dispatches it to collectd. Members without a tag are
+ * the probe's own.
  *
  *     METRIC("TYPE[-TYPE_INSTANCE][:DATA_SOURCE] [WORD...]")
  *

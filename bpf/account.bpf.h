@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * The rows of the process probe, and the accounts of threads: what of each is
+ * in the rows already.
+ */
+#ifndef ACCOUNT_BPF_H
+#define ACCOUNT_BPF_H
+
+#include "service.bpf.h"
+#include "task.bpf.h"
+
+u64 refused;
+u64 read_ns; /* when this walk began, by CLOCK_BOOTTIME */
+
+struct process_row {
+	u64 user_ns METRIC("ps_cputime:user scale=1/1000");
+	u64 system_ns METRIC("ps_cputime:syst scale=1/1000");
+	u64 cpu_ns METRIC("gauge-cpu_percent rate scale=1/10000000 notable=10000000");
+	u64 wait_ns METRIC("delay_rate-delay-cpu rate scale=1/1000000000");
+	u64 voluntary METRIC("contextswitch-voluntary");
+	u64 involuntary METRIC("contextswitch-involuntary");
+	u64 minor_faults METRIC("ps_pagefaults:minflt");
+	u64 major_faults METRIC("ps_pagefaults:majflt");
+	u64 read_chars METRIC("io_octets:rx notable=1000000");
+	u64 write_chars METRIC("io_octets:tx notable=1000000");
+	u64 read_calls METRIC("io_ops:read");
+	u64 write_calls METRIC("io_ops:write");
+	u64 read_bytes METRIC("disk_octets:read notable=1000000");
+	u64 write_bytes METRIC("disk_octets:write notable=1000000");
+	u64 started METRIC("total_events-processes_started");
+	u64 ended METRIC("total_events-processes_ended");
+	u64 processes METRIC("ps_count:processes");
+	u64 threads METRIC("ps_count:threads");
+	u64 rss_bytes METRIC("ps_rss");
+	u64 rss_peak_bytes METRIC("ps_rss-peak");
+	u64 vm_bytes METRIC("ps_vm");
+	u64 swap_bytes METRIC("swap");
+
+	/* What the walk gathers; it appears above when the walk is complete. */
+	struct {
+		u64 user_ns; /* never lowered: the sum of all that was added */
+		u64 system_ns;
+		u64 processes;
+		u64 threads;
+		u64 rss;
+		u64 vm;
+		u64 swap;
+		u64 rise;       /* pages: the highest above its size now */
+		u64 ended_peak; /* pages: the highest of those that ended */
+	} walk;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, SERVICE_FIRST);
+	__type(key, u32);
+	__type(value, struct process_row);
+} process_services SEC(".maps") SUBJECT("service");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct process_row);
+} process_slots SEC(".maps") SUBJECT("process");
+
+/* Of each thread that was seen: what of it is in the rows already. */
+struct account {
+	struct counters added;
+	u64 seen_ns;
+	u64 rss;         /* pages at the last reading */
+	u64 hiwater;     /* pages, the kernel's mark then */
+	u64 spike;       /* pages, highest since then; with exact_peak */
+	u64 maxrss;      /* pages, at exec: of what ran before in this process */
+	u64 mm;          /* which address space these are of */
+	u32 memory_walk; /* the walk that added the memory */
+	u32 ended;       /* counted as ended */
+	u32 row;
+	u32 started; /* counted as started, in `row` */
+	u16 known;
+	u16 changes; /* of its memory; with exact_peak */
+	u32 busy;
+};
+
+/* With the kernel's own 72 bytes just within its slab class of 256. */
+_Static_assert(sizeof(struct account) <= 184, "an account of each thread costs twice as much");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct account);
+} accounts SEC(".maps");
+
+static u64 since_ns; /* the first walk: what ran before counts from there */
+static u32 walks;
+
+static struct process_row *service_row(u32 row)
+{
+	return bpf_map_lookup_elem(&process_services, &row);
+}
+
+static struct process_row *slot_row(u32 slot)
+{
+	return slot ? bpf_map_lookup_elem(&process_slots, &slot) : NULL;
+}
+
+static bool ran_before(const struct task_struct *task)
+{
+	return !since_ns || task->start_boottime < since_ns;
+}
+
+static void charge(struct process_row *row, const struct counters *d, u64 system_ns)
+{
+	add(&row->walk.user_ns, d->exec - system_ns);
+	add(&row->walk.system_ns, system_ns);
+	add(&row->wait_ns, d->wait);
+	add(&row->voluntary, d->voluntary);
+	add(&row->involuntary, d->involuntary);
+	add(&row->minor_faults, d->minor_faults);
+	add(&row->major_faults, d->major_faults);
+	add(&row->read_chars, d->read_chars);
+	add(&row->write_chars, d->write_chars);
+	add(&row->read_calls, d->read_calls);
+	add(&row->write_calls, d->write_calls);
+	add(&row->read_bytes, d->read_bytes);
+	add(&row->write_bytes, d->write_bytes);
+}
+
+/* The account of a thread, made at its first sight and held until it is put
+ * back. Walk, exec and exit may meet: NULL for the second, and what it would
+ * have added is added next time. */
+static struct account *account_take(struct task_struct *task, u32 row)
+{
+	struct account *a = bpf_task_storage_get(&accounts, task, NULL, 0);
+
+	if (!a)
+		a = bpf_task_storage_get(&accounts, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!a) {
+		add(&refused, 1);
+		return NULL;
+	}
+	if (__sync_lock_test_and_set(&a->busy, 1))
+		return NULL;
+	if (a->known)
+		return a;
+	a->known = 1;
+	a->row = row;
+	if (ran_before(task)) {
+		read_counters(task, &a->added, since_ns == read_ns);
+		a->seen_ns = read_ns;
+		a->started = 1;
+	}
+	return a;
+}
+
+static void account_put(struct account *a)
+{
+	__sync_lock_test_and_set(&a->busy, 0);
+}
+
+/* No thread runs for longer than time passes; the rest is what it did while the
+ * walk was under way. */
+static void limit_to_walk(struct task_struct *task, struct account *a, struct counters *grown)
+{
+	u64 limit = read_ns - (a->seen_ns ? a->seen_ns : task->start_boottime);
+
+	if (grown->exec > limit) {
+		a->added.exec -= grown->exec - limit;
+		grown->exec = limit;
+	}
+	a->seen_ns = read_ns;
+}
+
+/* Adds what a thread has done since it was last added; nothing for most. */
+static void fold(struct task_struct *task, struct account *a, u32 row, u32 slot, bool walking)
+{
+	struct process_row *service = service_row(row), *own = slot_row(slot);
+	struct counters d;
+	u64 system_ns;
+	bool any;
+
+	if (!service)
+		return;
+	read_counters(task, &d, walking);
+	any = grow(&d, &a->added);
+	if (walking)
+		limit_to_walk(task, a, &d);
+	if (!any)
+		return;
+	system_ns = system_share(task, &d);
+	charge(service, &d, system_ns);
+	if (own)
+		charge(own, &d, system_ns);
+}
+
+static void count_started(struct account *a, u32 row, u32 slot)
+{
+	struct process_row *service = service_row(row), *own = slot_row(slot);
+
+	if (__sync_lock_test_and_set(&a->started, 1))
+		return;
+	if (service)
+		add(&service->started, 1);
+	if (own)
+		add(&own->started, 1);
+}
+
+/* A process that was counted in one service goes on in another. */
+static void change_service(struct account *a, u32 row)
+{
+	struct process_row *from = service_row(a->row), *to = service_row(row);
+
+	if (a->row == row)
+		return;
+	a->row = row;
+	if (!a->started)
+		return;
+	if (from)
+		add(&from->ended, 1);
+	if (to)
+		add(&to->started, 1);
+}
+
+/* Once for a process, at the exit of its last thread or when it is freed. */
+static void count_ended(struct account *a, u32 row, u32 slot)
+{
+	struct process_row *service = service_row(row);
+
+	count_started(a, row, slot);
+	if (!__sync_lock_test_and_set(&a->ended, 1) && service)
+		add(&service->ended, 1);
+}
+
+#endif
