@@ -435,6 +435,38 @@ static void test_pid_file(void)
 	unlink(path);
 }
 
+/* Both a pid file and an expression fit: the first service has it. */
+static void test_pid_file_and_match(void)
+{
+	pid_t pid = spawn((const char *const[]){ "both", "1000", NULL });
+	char path[] = "/tmp/test_rule.XXXXXX", text[256], number[16];
+	int fd = mkstemp(path);
+
+	if (fd < 0)
+		abort();
+	close(fd);
+	snprintf(number, sizeof(number), "%d", (int)pid);
+	for (int file_first = 0; file_first < 2; file_first++) {
+		struct fixture f;
+
+		CASE("pid file %s", file_first ? "first" : "last");
+		snprintf(text, sizeof(text),
+			 "<Service \"a\">\n%s \"%s\"\n</Service>\n"
+			 "<Service \"b\">\n%s \"%s\"\n</Service>",
+			 file_first ? "PidFile" : "ProcessMatch", file_first ? path : "^both",
+			 file_first ? "ProcessMatch" : "PidFile", file_first ? "^both" : path);
+		write_pid(path, "");
+		CHECK_INT(fixture_init(&f, text), 0);
+		write_pid(path, number);
+		list(pid, 1, SERVICE_OTHER);
+		resolve(&f);
+		CHECK_UINT(orders[0].row, SERVICE_FIRST);
+		fixture_done(&f);
+	}
+	unlink(path);
+	reap(pid);
+}
+
 /* Another pid in the file is news by itself, the same one is none. */
 static void test_pid_file_changes(void)
 {
@@ -502,6 +534,7 @@ int main(void)
 	test_nothing_new();
 	test_refused();
 	test_pid_file();
+	test_pid_file_and_match();
 	test_pid_file_changes();
 	test_many();
 	daemon_clear();

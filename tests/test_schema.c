@@ -463,13 +463,15 @@ static void test_nested(void)
 	btf__free(f.btf);
 }
 
-/* Values that are no struct are no rows. */
+/* Values that are no struct are no rows, whatever tags they have. */
 static void test_no_struct(void)
 {
 	struct btf_fixture f = make_fixture();
-	const int ids[] = { 0,    f.u64, btf__add_ptr(f.btf, f.row), btf__add_union(f.btf, "u", 8),
-			    9999, -1 };
+	int pointer = btf__add_ptr(f.btf, f.row), either = btf__add_union(f.btf, "either", 8);
+	const int ids[] = { 0, f.u64, pointer, either, 9999, -1 };
 
+	btf__add_field(f.btf, "a", f.u64, 0, 0);
+	btf__add_decl_tag(f.btf, "metric:gauge", either, 0);
 	for (size_t i = 0; i < COUNT_OF(ids); i++) {
 		struct error error = { "" };
 		struct schema schema;
@@ -495,7 +497,7 @@ static void test_subject(void)
 		{ "process", "subject:process", "rows", 0, SUBJECT_PROCESS },
 		{ "of another map", "subject:service", "other", 0, SUBJECT_PROBE },
 		{ "of another map, unknown", "subject:disk", "other", 0, SUBJECT_PROBE },
-		{ "of a type", "subject:service", NULL, 0, SUBJECT_PROBE },
+		{ "of a type of its name", "subject:service", NULL, 0, SUBJECT_PROBE },
 		{ "of somebody else", "color:red", "rows", 0, SUBJECT_PROBE },
 		{ "unknown", "subject:disk", "rows", -EINVAL, SUBJECT_PROBE },
 		{ "empty", "subject:", "rows", -EINVAL, SUBJECT_PROBE },
@@ -506,7 +508,7 @@ static void test_subject(void)
 		struct btf_fixture f = make_fixture();
 		enum subject_kind got = SUBJECT_PROBE;
 		struct error error = { "" };
-		int on = f.row;
+		int on = btf__add_struct(f.btf, "rows", 8);
 
 		CASE("subject, %s", cases[i].name);
 		if (cases[i].on)

@@ -60,8 +60,9 @@ static void fixture_init(struct fixture *f)
 	s->slots = calloc(SLOTS, sizeof(*s->slots));
 	for (uint32_t i = 0; i < SLOTS; i++)
 		s->slots[i].place = -1;
-	fix(f, SERVICE_OTHER, "other");
+	/* Not at place 0, where what is forgotten would be, too. */
 	fix(f, SERVICE_KERNEL, "kernel");
+	fix(f, SERVICE_OTHER, "other");
 	fix(f, CONFIGURED, "web");
 	for (const char **map =
 		     (const char *[]){ "service_names", "service_free", "process_free", NULL };
@@ -440,6 +441,7 @@ static void test_processes(void)
 	CHECK_TEXT(slot_subject(&f, 2), "(none)");
 	refresh(&f, 110);
 	CHECK_TEXT(slot_subject(&f, 1), "web-77-1234");
+	read_at(&f, reader, 110);
 	CASE("process that has ended, not read");
 	f.labels[1].state = PROCESS_ENDED;
 	refresh(&f, 120);

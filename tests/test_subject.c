@@ -98,6 +98,12 @@ static void test_places(void)
 	CHECK_INT(subjects_enter(&s, "db"), 3);
 	CHECK_UINT(s.count, 4);
 
+	CASE("a name that left comes back as another subject");
+	first = s.place[3].generation;
+	subjects_leave(&s, 3);
+	CHECK_INT(subjects_enter(&s, "db"), 3);
+	CHECK_INT(s.place[3].generation > first, 1);
+
 	CASE("done twice");
 	subjects_done(&s);
 	subjects_done(&s);

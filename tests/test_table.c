@@ -516,9 +516,9 @@ static void test_open(void)
 		{ "processes", "process_slots", BPF_MAP_TYPE_ARRAY, BPF_F_MMAPABLE, 1, "" },
 		{ "no struct", "percpu_anchor", BPF_MAP_TYPE_PERCPU_ARRAY, 0, 0, "" },
 		{ "no tags", "service_tasks", BPF_MAP_TYPE_TASK_STORAGE, 0, 0, "" },
-		{ "a hash", "process_services", BPF_MAP_TYPE_HASH, 0, -EINVAL,
+		{ "a hash", "process_services", BPF_MAP_TYPE_HASH, BPF_F_MMAPABLE, -EINVAL,
 		  "map process_services: METRIC tags need an array with BPF_F_MMAPABLE" },
-		{ "not mmap-able", "process_slots", BPF_MAP_TYPE_ARRAY, 0, -EINVAL,
+		{ "not mmap-able", "process_slots", BPF_MAP_TYPE_ARRAY, BPF_F_RDONLY_PROG, -EINVAL,
 		  "map process_slots: METRIC tags need an array with BPF_F_MMAPABLE" },
 	};
 
