@@ -87,10 +87,11 @@ def main():
         with open(path, "wb") as file:
             file.write(os.urandom(4096 * 300))
             os.fsync(file.fileno())
-        counted(test, daemon, load, "sleep 5000", ("nvcsw", 5000))
+        # A sleep may end before the switch that it asked for.
+        counted(test, daemon, load, "sleep 5000", ("nvcsw", 4900))
         counted(test, daemon, load, "contend 4 300 0", ("nivcsw", 4))
         counted(test, daemon, load, "touch 20000", ("minflt", 20000))
-        counted(test, daemon, load, f"load 300 {path}", ("majflt", 250))
+        counted(test, daemon, load, f"load 300 {path}", ("majflt", 300))
 
 
 if __name__ == "__main__":
