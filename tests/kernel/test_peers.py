@@ -84,7 +84,8 @@ def main():
             rates(test, daemon, service, "ps_cputime", begin, 0.02, 3 * 1e6 / truth.TICK / WINDOW)
         # What a child did shows with the peer when its parent reaps it, and not before: not compared.
         rates(test, daemon, "matched", "contextswitch-voluntary", begin, 0.01, 1)
-        rates(test, daemon, "matched", "contextswitch-involuntary", begin, 0.01, 1)
+        # They come in bursts, and the two plugins read some milliseconds apart: 2.2 % seen under others' load.
+        rates(test, daemon, "matched", "contextswitch-involuntary", begin, 0.05, 1)
         rates(test, daemon, "matched", "io_ops", begin, 0.01, 1)
         rates(test, daemon, "matched", "ps_pagefaults", begin, 0.01, 1)
         for load in (spin, memory, marked, io):
