@@ -129,8 +129,8 @@ def check_values(check, run, begin, end, samples):
     truth = percent_between(samples, *span)
     percent = [value for _, value in rows("stress", "gauge-cpu_percent", span=span)]
     check.true("seconds of stress", len(percent) >= 6, len(percent))
-    # RRD files know whole seconds only: they weigh a gauge by other lengths than the intervals had.
-    check.within("stress, percent of a CPU", sum(percent) / len(percent), truth - 10, truth + 10)
+    # RRD files know whole seconds only and weigh a gauge by other lengths than the intervals had, so the mean
+    # of the gauge is nobody's; the highest is at least the mean of the time, which the counter below shows.
     check.within("stress, highest percent of a CPU", max(percent), truth - 5, 100.5)
     user, system = (rows("stress", "ps_cputime", source, span) for source in ("user", "syst"))
     check.within("stress, percent by its CPU time", (total(user) + total(system)) / len(user) / 1e4, truth - 5, truth + 5)
