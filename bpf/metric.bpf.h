@@ -29,11 +29,24 @@
  *
  * Counters only ever grow, the engine takes differences, nothing is cleared.
  *
- * SUBJECT on a map says what its rows stand for:
+ * SUBJECT("WORD...") on a map says what its rows stand for; words in any order:
  *   service          row = service_task.row
  *   process          row = service_task.slot
- * Without it they are called "PROBE" if there is one, "PROBE-INDEX" if there
- * are more.
+ *   sharded          shard s of row r is entry r * shards + s, the engine adds
+ *                    them up; so that CPUs need not share cache lines
+ *   via=MAP owners=MAP
+ *                    with service: row = slot of a service, which the probe
+ *                    gives out on first use. Both are arrays of u32 with
+ *                    BPF_F_MMAPABLE, a pair of its own for each table. `via` has
+ *                    the slot by service_task.row, 0: none yet; `owners` has
+ *                    service_task.row + 1 by slot, 0: free, to be taken by
+ *                    compare-and-swap before `via` is set. Slot 0 is never
+ *                    given out: it is for what finds no free slot and counts
+ *                    under "other". A service without a slot has no series. The
+ *                    engine takes the slots of services that are gone back;
+ *                    what they hold stays.
+ * The engine sizes all of these maps. Without service and process, rows are
+ * called "PROBE" if there is one, "PROBE-INDEX" if there are more.
  *
  * TIER(N) on a program makes it part of hook set N. The engine tries tiers in
  * the order of their numbers and keeps the first that loads and attaches;
@@ -45,6 +58,10 @@
  * Variables that the engine knows in every object:
  *   const volatile u32 service_rows, process_rows_max, cpus_possible;
  *                         set before load
+ *   const volatile u32 shards;
+ *                         set before load: a power of two, at most 8
+ *   const volatile u32 slots_max;
+ *                         set before load: slots of tables with via, slot 0 too
  *   u32 cpus_online, cpus_end;
  *                         set before each reading: how many, and the highest + 1
  *   u64 read_ns;          set by an iterator: the time of what it has read, of

@@ -192,6 +192,12 @@ static bool take_option(struct context *context, const oconfig_item_t *item)
 	return take_string(context, item, &context->probe->options);
 }
 
+static bool take_rows(struct context *context, const oconfig_item_t *item)
+{
+	return option_whole(item, 2, CONFIG_ROWS_MAX, &context->probe->rows) ||
+	       mistake(context, item, "wants a whole number from 2 to 4096");
+}
+
 static bool take_object_dir(struct context *context, const oconfig_item_t *item)
 {
 	return take_path(context, item, &context->config->object_dir);
@@ -345,11 +351,9 @@ static bool take_service(struct context *parent, const oconfig_item_t *block)
 static bool take_probe(struct context *parent, const oconfig_item_t *block)
 {
 	static const struct option options[] = {
-		{ "Enable", take_enable },
-		{ "Interval", take_probe_interval },
-		{ "Object", take_object },
-		{ "Option", take_option },
-		{ NULL, NULL },
+		{ "Enable", take_enable }, { "Interval", take_probe_interval },
+		{ "Object", take_object }, { "Option", take_option },
+		{ "Rows", take_rows },     { NULL, NULL },
 	};
 	struct config *config = parent->config;
 	const char *name = block_name(parent, block);
@@ -367,6 +371,7 @@ static bool take_probe(struct context *parent, const oconfig_item_t *block)
 		return mistake(parent, block, "no memory");
 	strcpy(context.probe->name, name);
 	context.probe->enable = true;
+	context.probe->rows = CONFIG_ROWS;
 	snprintf(title, sizeof(title), "<Probe \"%s\">", name);
 	context.block = title;
 	take_options(&context, block, options);

@@ -13,6 +13,8 @@ struct oconfig_item_s;
 #define CONFIG_PERCENTILES_MAX 16
 #define CONFIG_SERVICES_MAX 512  /* Service blocks */
 #define CONFIG_MAX_SERVICES 4096 /* rows for command names */
+#define CONFIG_ROWS 64           /* of a probe that gives rows on first use */
+#define CONFIG_ROWS_MAX 4096
 
 struct strings {
 	char **item;
@@ -35,6 +37,7 @@ struct probe_config {
 	char *object;           /* path, or NULL for the one in the object directory */
 	struct strings options; /* of the object: programs that are off without */
 	double interval_s;      /* 0: the plugin's */
+	unsigned rows;          /* of tables that give them on first use */
 	bool enable;
 };
 

@@ -14,9 +14,27 @@
 #include <string.h>
 #include <unistd.h>
 
+/* How many rows tables get; the object is told, too. */
+static struct row_counts count_rows(struct probe *probe)
+{
+	const struct probe_config *block = config_probe(probe->config, probe->name);
+	uint32_t slots = block ? block->rows : CONFIG_ROWS;
+	struct row_counts counts = {
+		.services = probe->services->row_count,
+		.processes = probe->services->slot_count,
+		.shards = rows_shards(libbpf_num_possible_cpus()),
+	};
+
+	counts.slots = slots < counts.services ? slots : counts.services;
+	object_set(&probe->object, "slots_max", counts.slots);
+	object_set(&probe->object, "shards", counts.shards);
+	return counts;
+}
+
 /* Finds the tables, and makes them as large as there are rows. */
 static int find_tables(struct probe *probe, struct error *error)
 {
+	struct row_counts counts = count_rows(probe);
 	const struct btf *btf = bpf_object__btf(probe->object.bpf);
 	struct bpf_map *map;
 
@@ -37,15 +55,9 @@ static int find_tables(struct probe *probe, struct error *error)
 		if (status == 0)
 			continue;
 		probe->table_count++;
-		if (table->schema.subject == SUBJECT_SERVICE)
-			status = bpf_map__set_max_entries(map, probe->services->row_count);
-		else if (table->schema.subject == SUBJECT_PROCESS)
-			status = bpf_map__set_max_entries(map, probe->services->slot_count);
-		else
-			status = 0;
+		status = table_resize(table, &counts, probe->object.bpf, error);
 		if (status)
-			return error_set(error, status, "map %s: cannot set its size: %s",
-					 table->name, strerror(-status));
+			return status;
 	}
 	return 0;
 }

@@ -154,15 +154,15 @@ static void publish_metric(const struct publisher *p, const struct metric *metri
 void publish_table(const struct table *table, const struct services *services, const char *probe,
 		   const struct config *config, const struct dispatch *dispatch)
 {
-	for (size_t i = 0; i < table->tally_count; i++) {
-		struct publisher p = { table, config, dispatch, probe, &table->tallies[i] };
+	for (size_t i = 0; i < table->tallies.count; i++) {
+		struct publisher p = { table, config, dispatch, probe, &table->tallies.tally[i] };
 		char name[SUBJECT_NAME_MAX];
 
-		if (!table->tallies[i].fed)
+		if (!p.tally->fed)
 			continue;
-		if (table->schema.subject != SUBJECT_PROBE) {
+		if (table->schema.subject.kind != SUBJECT_PROBE) {
 			p.subject = services->subjects.place[i].name;
-		} else if (table->row_count > 1) {
+		} else if (table->rows.count > 1) {
 			snprintf(name, sizeof(name), "%s-%zu", probe, i);
 			p.subject = name;
 		}

@@ -300,14 +300,15 @@ int schema_read(struct schema *schema, const struct btf *btf, const char *map, u
 	return status;
 }
 
-int schema_subject(const struct btf *btf, const char *map, enum subject_kind *ret_subject,
+int schema_subject(const struct btf *btf, const char *map, struct subject_tag *ret_subject,
 		   struct error *error)
 {
 	uint32_t count = btf__type_cnt(btf);
 
-	*ret_subject = SUBJECT_PROBE;
+	*ret_subject = (struct subject_tag){ 0 };
 	for (uint32_t id = 1; id < count; id++) {
 		const struct btf_type *tag = btf__type_by_id(btf, id), *var;
+		struct error why;
 		const char *text;
 
 		if (!btf_is_decl_tag(tag))
@@ -317,16 +318,8 @@ int schema_subject(const struct btf *btf, const char *map, enum subject_kind *re
 		if (strncmp(text, SUBJECT_TAG, strlen(SUBJECT_TAG)) != 0 || !var ||
 		    !btf_is_var(var) || strcmp(name_of(btf, var->name_off), map) != 0)
 			continue;
-		text += strlen(SUBJECT_TAG);
-		if (!strcmp(text, "service"))
-			*ret_subject = SUBJECT_SERVICE;
-		else if (!strcmp(text, "process"))
-			*ret_subject = SUBJECT_PROCESS;
-		else
-			return error_set(error, -EINVAL,
-					 "map %s: unknown subject \"%s\" (service "
-					 "or process)",
-					 map, text);
+		if (subject_parse(text + strlen(SUBJECT_TAG), ret_subject, &why))
+			return error_set(error, -EINVAL, "map %s: %s", map, why.text);
 	}
 	return 0;
 }

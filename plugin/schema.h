@@ -39,6 +39,19 @@ struct tag {
 /* text without the prefix "metric:". */
 int tag_parse(const char *text, struct tag *ret_tag, struct error *error);
 
+enum subject_kind { SUBJECT_PROBE, SUBJECT_SERVICE, SUBJECT_PROCESS };
+
+/* A SUBJECT tag, taken apart. */
+struct subject_tag {
+	enum subject_kind kind;
+	bool sharded;
+	char via[SCHEMA_TEXT_MAX]; /* map of slots by service, empty: rows are those of services */
+	char owners[SCHEMA_TEXT_MAX]; /* map of services by slot */
+};
+
+/* text without the prefix "subject:". */
+int subject_parse(const char *text, struct subject_tag *ret_tag, struct error *error);
+
 enum column_kind { COLUMN_INTEGER, COLUMN_MOMENTS, COLUMN_HIST };
 
 struct column {
@@ -58,11 +71,9 @@ struct metric {
 	uint32_t column[SCHEMA_SOURCES_MAX]; /* in the order of types.db */
 };
 
-enum subject_kind { SUBJECT_PROBE, SUBJECT_SERVICE, SUBJECT_PROCESS };
-
 /* What a map's row means. */
 struct schema {
-	enum subject_kind subject;
+	struct subject_tag subject;
 	struct column *columns;
 	size_t column_count;
 	struct metric *metrics;
@@ -77,7 +88,7 @@ int schema_read(struct schema *schema, const struct btf *btf, const char *map, u
 		type_lookup *lookup, struct error *error);
 
 /* The SUBJECT tag of the map's variable. */
-int schema_subject(const struct btf *btf, const char *map, enum subject_kind *ret_subject,
+int schema_subject(const struct btf *btf, const char *map, struct subject_tag *ret_subject,
 		   struct error *error);
 
 void schema_done(struct schema *schema);

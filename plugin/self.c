@@ -118,6 +118,23 @@ static void publish_refused(const struct dispatch *dispatch, const char *name, u
 	dispatch_values(dispatch, SUBJECT, "total_events", instance, &value, 1);
 }
 
+/* Of the fullest table that gives rows on first use. */
+static void publish_slots(const struct dispatch *dispatch, const struct probe *probe)
+{
+	uint32_t used = 0;
+	bool any = false;
+
+	for (size_t i = 0; i < probe->table_count; i++) {
+		const struct rows *rows = &probe->tables[i].rows;
+		uint32_t of_table = rows->owners.start ? rows_slots_used(rows) : 0;
+
+		any |= rows->owners.start != NULL;
+		used = of_table > used ? of_table : used;
+	}
+	if (any)
+		publish_named(dispatch, "objects", "rows", probe->name, used);
+}
+
 static void publish_probe(const struct dispatch *dispatch, const struct services *services,
 			  const struct probe *probe)
 {
@@ -129,6 +146,7 @@ static void publish_probe(const struct dispatch *dispatch, const struct services
 	publish_named(dispatch, "duration", "read", probe->name, probe->read_s);
 	publish_named(dispatch, "memory", "maps", probe->name,
 		      (double)object_memory(&probe->object, &services->object));
+	publish_slots(dispatch, probe);
 	if (probe->refused)
 		publish_refused(dispatch, probe->name, *probe->refused);
 }

@@ -416,6 +416,11 @@ int services_slot_place(const struct services *services, uint32_t slot)
 	return slot < services->slot_count ? services->slots[slot].place : -1;
 }
 
+bool services_gone(const struct services *services, uint32_t row)
+{
+	return services->rows[row].state == ROW_RETIRED || services->rows[row].state == ROW_FREE;
+}
+
 void services_notable(struct services *services, uint32_t row)
 {
 	if (row < services->row_count)

@@ -89,6 +89,9 @@ void services_read(struct services *services, int reader, uint64_t now_ns);
 int services_place(const struct services *services, uint32_t row);
 int services_slot_place(const struct services *services, uint32_t slot);
 
+/* Has the service of this row ended, so that nothing but remains count there? */
+bool services_gone(const struct services *services, uint32_t row);
+
 /* A row has used much of something. */
 void services_notable(struct services *services, uint32_t row);
 

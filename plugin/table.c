@@ -10,9 +10,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 int table_open(struct table *table, struct bpf_map *map, const struct btf *btf, type_lookup *lookup,
 	       struct error *error)
@@ -29,12 +26,6 @@ int table_open(struct table *table, struct bpf_map *map, const struct btf *btf, 
 	if (status || table->schema.column_count == 0)
 		return status;
 	status = schema_subject(btf, name, &table->schema.subject, error);
-	if (status == 0 && (bpf_map__type(map) != BPF_MAP_TYPE_ARRAY ||
-			    !(bpf_map__map_flags(map) & BPF_F_MMAPABLE)))
-		status = error_set(error, -EINVAL,
-				   "map %s: METRIC tags need an array with "
-				   "BPF_F_MMAPABLE",
-				   name);
 	if (status) {
 		table_done(table);
 		return status;
@@ -42,7 +33,13 @@ int table_open(struct table *table, struct bpf_map *map, const struct btf *btf, 
 	return 1;
 }
 
-static uint64_t read_cell(const struct column *column, const unsigned char *row, uint32_t i)
+int table_resize(struct table *table, const struct row_counts *counts, struct bpf_object *object,
+		 struct error *error)
+{
+	return rows_resize(&table->rows, table->map, &table->schema.subject, counts, object, error);
+}
+
+static uint64_t read_shard(const struct column *column, const unsigned char *row, uint32_t i)
 {
 	const unsigned char *at = row + column->offset + (size_t)i * column->cell_size;
 
@@ -79,9 +76,18 @@ static bool is_gauge(const struct column *column)
 	return column->kind == COLUMN_INTEGER && column->ds == SOURCE_GAUGE && !column->tag.rate;
 }
 
-static const unsigned char *row_at(const struct table *table, uint32_t row)
+/* Of all shards. */
+static uint64_t read_cell(const struct table *table, const struct column *column, uint32_t row,
+			  uint32_t i)
 {
-	return table->rows + (size_t)row * table->stride;
+	uint64_t sum = 0;
+
+	for (uint32_t shard = 0; shard < table->rows.shards; shard++) {
+		uint64_t cell = read_shard(column, rows_at(&table->rows, row, shard), i);
+
+		sum += is_gauge(column) ? extend(column, cell) : cell;
+	}
+	return sum;
 }
 
 static void remember(const struct table *table, uint32_t row)
@@ -92,60 +98,23 @@ static void remember(const struct table *table, uint32_t row)
 	for (size_t c = 0; c < schema->column_count; c++)
 		for (uint32_t i = 0; i < schema->columns[c].cells; i++)
 			previous[schema->columns[c].cell + i] =
-				read_cell(&schema->columns[c], row_at(table, row), i);
+				read_cell(table, &schema->columns[c], row, i);
 }
 
 int table_start(struct table *table, struct error *error)
 {
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	void *rows;
+	int status = rows_start(&table->rows, error);
 
-	table->row_count = bpf_map__max_entries(table->map);
-	table->stride = ((size_t)bpf_map__value_size(table->map) + 7) / 8 * 8;
-	table->mapping_size = (table->stride * table->row_count + page - 1) / page * page;
-	rows = mmap(NULL, table->mapping_size, PROT_READ, MAP_SHARED, bpf_map__fd(table->map), 0);
-	if (rows == MAP_FAILED)
-		return error_set(error, -errno, "map %s: cannot map its rows: %s", table->name,
-				 strerror(errno));
-	table->rows = rows;
+	if (status)
+		return status;
 	table->previous =
-		calloc((size_t)table->row_count * table->schema.cells + 1, sizeof(uint64_t));
+		calloc((size_t)table->rows.count * table->schema.cells + 1, sizeof(uint64_t));
 	if (!table->previous)
 		return error_set(error, -ENOMEM, "map %s: no memory for %u rows", table->name,
-				 table->row_count);
-	for (uint32_t row = 0; row < table->row_count; row++)
+				 table->rows.count);
+	for (uint32_t row = 0; row < table->rows.count; row++)
 		remember(table, row);
 	return 0;
-}
-
-/* The tally of a place, empty if it was another subject's, which ret_new tells;
- * NULL: no memory. */
-static struct tally *tally_at(struct table *table, size_t place, uint64_t generation, bool *ret_new)
-{
-	size_t cells = table->schema.cells;
-	struct tally *grown, *tally;
-
-	if (place >= table->tally_count) {
-		grown = reallocarray(table->tallies, place + 1, sizeof(*grown));
-		if (!grown)
-			return NULL;
-		memset(grown + table->tally_count, 0,
-		       (place + 1 - table->tally_count) * sizeof(*grown));
-		table->tallies = grown;
-		table->tally_count = place + 1;
-	}
-	tally = &table->tallies[place];
-	*ret_new = !tally->total || tally->generation != generation;
-	if (!tally->total) {
-		tally->total = calloc(2 * cells + 1, sizeof(uint64_t));
-		if (!tally->total)
-			return NULL;
-		tally->window = tally->total + cells;
-	} else if (tally->generation != generation) {
-		memset(tally->total, 0, 2 * cells * sizeof(uint64_t));
-	}
-	tally->generation = generation;
-	return tally;
 }
 
 /* Adds a row, its gauges to one tally and what its counters grew by to another;
@@ -163,12 +132,13 @@ static bool feed(const struct table *table, uint32_t row, struct tally *gauges,
 
 		for (uint32_t i = 0; i < column->cells; i++) {
 			uint32_t cell = column->cell + i;
-			uint64_t now = read_cell(column, row_at(table, row), i);
+			uint64_t now = read_cell(table, column, row, i);
 			uint64_t grown = growth(column, now, previous[cell]);
 
 			previous[cell] = now;
+			gauges->counted |= now != 0;
 			if (is_gauge(column)) {
-				gauges->window[cell] += extend(column, now);
+				gauges->window[cell] += now;
 				continue;
 			}
 			counters->window[cell] += grown;
@@ -184,7 +154,7 @@ static bool feed(const struct table *table, uint32_t row, struct tally *gauges,
 /* The place of the subject of a row, -1: nobody's. */
 static int place_of(const struct table *table, const struct services *services, uint32_t row)
 {
-	switch (table->schema.subject) {
+	switch (table->schema.subject.kind) {
 	case SUBJECT_SERVICE:
 		return services_place(services, row);
 	case SUBJECT_PROCESS:
@@ -223,19 +193,19 @@ static uint32_t rank_cell(const struct schema *schema)
 /* Of subjects that are ranked, only the first top_n of each group stay. */
 static void rank(struct table *table, const struct services *services)
 {
-	struct candidate *list = calloc(table->tally_count + 1, sizeof(*list));
+	struct candidate *list = calloc(table->tallies.count + 1, sizeof(*list));
 	uint32_t cell = rank_cell(&table->schema);
 	size_t count = 0, in_group = 0;
 
 	/* Without memory all are dispatched. */
 	if (!list)
 		return;
-	for (size_t i = 0; i < table->tally_count; i++)
-		if (table->tallies[i].fed)
+	for (size_t i = 0; i < table->tallies.count; i++)
+		if (table->tallies.tally[i].fed)
 			list[count++] = (struct candidate){
 				i,
 				services->subjects.place[i].rank_group,
-				table->tallies[i].window[cell],
+				table->tallies.tally[i].window[cell],
 			};
 	qsort(list, count, sizeof(*list), by_group_and_growth);
 	for (size_t i = 0; i < count; i++) {
@@ -243,61 +213,103 @@ static void rank(struct table *table, const struct services *services)
 
 		in_group = i && list[i].group == list[i - 1].group ? in_group + 1 : 0;
 		if (top_n && in_group >= top_n)
-			table->tallies[list[i].place].fed = false;
+			table->tallies.tally[list[i].place].fed = false;
 	}
 	free(list);
 }
 
 /* A command name that has a series from now on starts it at zero: the first value
- * of a counter shows no rate, so the growth until now stays with the others. */
-static bool read_row(struct table *table, struct services *services, uint32_t row, size_t place)
+ * of a counter shows no rate, so the growth until now stays with the others. Not
+ * so in tables of slots: it may have had series of others for long. */
+static struct tally *growth_to(struct table *table, const struct services *services, uint32_t row,
+			       struct tally *own, bool is_new)
 {
-	bool of_service = table->schema.subject == SUBJECT_SERVICE, is_new;
-	size_t other = of_service ? (size_t)services_place(services, SERVICE_OTHER) : 0;
-	uint64_t generation = table->schema.subject == SUBJECT_PROBE
-				      ? 0
-				      : services->subjects.place[place].generation;
-	struct tally *tally = tally_at(table, place, generation, &is_new), *growth_to;
+	bool by_service = table->schema.subject.kind == SUBJECT_SERVICE;
 
+	if (!by_service || !is_new || services->rows[row].fixed || table->schema.subject.via[0])
+		return own;
+	return &table->tallies.tally[services_place(services, SERVICE_OTHER)];
+}
+
+/* Adds entry `at` of the table, which is that of a row of services or slots. */
+static int read_row(struct table *table, struct services *services, uint32_t row, uint32_t at,
+		    struct error *error)
+{
+	enum subject_kind kind = table->schema.subject.kind;
+	int place = place_of(table, services, row);
+	struct tally *tally;
+	bool is_new;
+
+	if (place < 0) {
+		remember(table, at);
+		return 0;
+	}
+	tally = tallies_at(&table->tallies, table->schema.cells, (size_t)place,
+			   kind == SUBJECT_PROBE ? 0 : services->subjects.place[place].generation,
+			   &is_new);
 	if (!tally)
-		return false;
-	growth_to =
-		of_service && is_new && !services->rows[row].fixed ? &table->tallies[other] : tally;
-	if (feed(table, row, tally, growth_to) && of_service)
+		return error_set(error, -ENOMEM, "map %s: no memory for subjects", table->name);
+	if (feed(table, at, tally, growth_to(table, services, row, tally, is_new)) &&
+	    kind == SUBJECT_SERVICE)
 		services_notable(services, row);
-	return true;
+	return 0;
+}
+
+/* A service that is gone gives its slot back: it is closed, read once more, and
+ * what it holds then is the base line of its next owner. */
+static int read_slot(struct table *table, struct services *services, uint32_t row, uint32_t slot,
+		     struct error *error)
+{
+	bool gone = services_gone(services, row);
+	int status;
+
+	if (gone)
+		rows_close_slot(&table->rows, row);
+	status = read_row(table, services, row, slot, error);
+	if (gone) {
+		remember(table, slot);
+		rows_free_slot(&table->rows, slot);
+	}
+	return status;
+}
+
+/* Slot 0 is what has no slot of its own, and often nothing. */
+static int read_slots(struct table *table, struct services *services, struct error *error)
+{
+	size_t other = (size_t)services_place(services, SERVICE_OTHER);
+	int status = read_row(table, services, SERVICE_OTHER, 0, error);
+
+	if (status == 0)
+		table->tallies.tally[other].fed = table->tallies.tally[other].counted;
+	for (uint32_t row = SERVICE_OTHER + 1; row < services->row_count && status == 0; row++) {
+		uint32_t slot = rows_slot(&table->rows, row);
+
+		if (slot)
+			status = read_slot(table, services, row, slot, error);
+	}
+	return status;
 }
 
 int table_read(struct table *table, struct services *services, uint64_t now_ns, struct error *error)
 {
+	int status = 0;
+
 	table->elapsed_ns = table->read_ns ? now_ns - table->read_ns : 0;
 	table->read_ns = now_ns;
-	for (size_t i = 0; i < table->tally_count; i++) {
-		table->tallies[i].fed = false;
-		if (table->tallies[i].window)
-			memset(table->tallies[i].window, 0, table->schema.cells * sizeof(uint64_t));
-	}
-	for (uint32_t row = 0; row < table->row_count; row++) {
-		int place = place_of(table, services, row);
-
-		if (place < 0)
-			remember(table, row);
-		else if (!read_row(table, services, row, (size_t)place))
-			return error_set(error, -ENOMEM, "map %s: no memory for subjects",
-					 table->name);
-	}
-	if (table->schema.subject == SUBJECT_PROCESS)
+	tallies_begin(&table->tallies, table->schema.cells);
+	if (table->schema.subject.via[0])
+		return read_slots(table, services, error);
+	for (uint32_t row = 0; row < table->rows.count && status == 0; row++)
+		status = read_row(table, services, row, row, error);
+	if (status == 0 && table->schema.subject.kind == SUBJECT_PROCESS)
 		rank(table, services);
-	return 0;
+	return status;
 }
 
 void table_done(struct table *table)
 {
-	if (table->rows)
-		munmap((void *)table->rows, table->mapping_size);
-	for (size_t i = 0; i < table->tally_count; i++)
-		free(table->tallies[i].total);
-	free(table->tallies);
+	rows_done(&table->rows);
+	tallies_done(&table->tallies);
 	free(table->previous);
 	schema_done(&table->schema);
 	*table = (struct table){ 0 };

@@ -2,34 +2,24 @@
 #ifndef EBPF_TABLE_H
 #define EBPF_TABLE_H
 
+#include "rows.h"
 #include "schema.h"
 #include "service.h"
+#include "tally.h"
 
 #include <bpf/libbpf.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* What the rows of one subject add up to, in cells of the schema. */
-struct tally {
-	uint64_t generation; /* of the subject that it is for */
-	bool fed;            /* a row was added at this reading */
-	uint64_t *total;     /* growth since the subject has a series */
-	uint64_t *window;    /* growth since the last reading; of gauges the sum now */
-};
-
 /* A map that is read: where its rows lie and what has been read of them. */
 struct table {
 	char name[64]; /* of the map */
 	struct schema schema;
 	struct bpf_map *map;
-	const unsigned char *rows; /* the mapping */
-	size_t mapping_size;
-	uint32_t row_count;
-	size_t stride;         /* bytes from row to row */
-	uint64_t *previous;    /* cells of all rows at the last reading */
-	struct tally *tallies; /* by place of the subject, or by row */
-	size_t tally_count;
+	struct rows rows;
+	uint64_t *previous; /* cells of all rows at the last reading */
+	struct tallies tallies;
 	uint64_t read_ns;    /* when, of CLOCK_BOOTTIME */
 	uint64_t elapsed_ns; /* between the last two readings, 0: there was one */
 };
@@ -37,6 +27,10 @@ struct table {
 /* Is this map a table? 1, and the table is made; 0; or an error. Before load. */
 int table_open(struct table *table, struct bpf_map *map, const struct btf *btf, type_lookup *lookup,
 	       struct error *error);
+
+/* Sizes the map, and those that its SUBJECT names, which are of this object. */
+int table_resize(struct table *table, const struct row_counts *counts, struct bpf_object *object,
+		 struct error *error);
 
 /* Maps the rows and takes them as the start of all growth. After load. */
 int table_start(struct table *table, struct error *error);

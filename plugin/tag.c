@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The text of a METRIC tag: TYPE[-INSTANCE][:SOURCE] and words.
+ * The texts of tags: METRIC is TYPE[-INSTANCE][:SOURCE] and words, SUBJECT is words.
  */
 #include "schema.h"
 
@@ -98,6 +98,61 @@ int tag_parse(const char *text, struct tag *ret_tag, struct error *error)
 					 "unknown word \"%.*s\" (rate, scale=A/B or notable=N)",
 					 (int)length, word);
 	}
+	*ret_tag = tag;
+	return 0;
+}
+
+/* The name behind NAME=, of at least one byte. */
+static bool parse_name(const char *word, size_t length, const char *prefix, char *to, size_t size)
+{
+	size_t skip = strlen(prefix);
+
+	return length > skip && strncmp(word, prefix, skip) == 0 &&
+	       copy(to, size, word + skip, length - skip);
+}
+
+static bool is_word(const char *word, size_t length, const char *wanted)
+{
+	return length == strlen(wanted) && strncmp(word, wanted, length) == 0;
+}
+
+static bool parse_subject_word(const char *word, size_t length, struct subject_tag *tag)
+{
+	if (is_word(word, length, "service"))
+		tag->kind = SUBJECT_SERVICE;
+	else if (is_word(word, length, "process"))
+		tag->kind = SUBJECT_PROCESS;
+	else if (is_word(word, length, "sharded"))
+		tag->sharded = true;
+	else
+		return parse_name(word, length, "via=", tag->via, sizeof(tag->via)) ||
+		       parse_name(word, length, "owners=", tag->owners, sizeof(tag->owners));
+	return true;
+}
+
+int subject_parse(const char *text, struct subject_tag *ret_tag, struct error *error)
+{
+	struct subject_tag tag = { 0 };
+	const char *word = text;
+	size_t length;
+
+	if (!text[strspn(text, SPACE)])
+		return error_set(error, -EINVAL, "an empty subject");
+	for (; word += strspn(word, SPACE), *word; word += length) {
+		enum subject_kind before = tag.kind;
+
+		length = strcspn(word, SPACE);
+		if (!parse_subject_word(word, length, &tag))
+			return error_set(error, -EINVAL,
+					 "unknown word \"%.*s\" of a subject (service, process, "
+					 "sharded, via=MAP or owners=MAP)",
+					 (int)length, word);
+		if (before != SUBJECT_PROBE && tag.kind != before)
+			return error_set(error, -EINVAL, "a subject is one of service and process");
+	}
+	if (!tag.via[0] != !tag.owners[0] || (tag.via[0] && tag.kind != SUBJECT_SERVICE))
+		return error_set(error, -EINVAL,
+				 "via=MAP and owners=MAP go together, and with service");
 	*ret_tag = tag;
 	return 0;
 }

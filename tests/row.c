@@ -145,19 +145,20 @@ void *row_table(struct table *table, const struct row_member *members, size_t co
 	struct btf *btf = row_btf(members, count, size, false, &row);
 	void *memory;
 
-	*table = (struct table){ .name = "rows", .row_count = rows, .stride = (size + 7) / 8 * 8 };
+	*table = (struct table){ .name = "rows" };
+	table->rows = (struct rows){ .count = rows, .shards = 1, .stride = (size + 7) / 8 * 8 };
 	if (schema_read(&table->schema, btf, "rows", row, dispatch_type, &error)) {
 		fprintf(stderr, "%s\n", error.text);
 		abort();
 	}
 	btf__free(btf);
-	table->schema.subject = subject;
-	table->mapping_size = table->stride * rows;
-	memory = mmap(NULL, table->mapping_size, PROT_READ | PROT_WRITE,
-		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	table->schema.subject.kind = subject;
+	table->rows.size = table->rows.stride * rows;
+	memory = mmap(NULL, table->rows.size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+		      -1, 0);
 	table->previous = calloc((size_t)rows * table->schema.cells + 1, sizeof(uint64_t));
 	if (memory == MAP_FAILED || !table->previous)
 		abort();
-	table->rows = memory;
+	table->rows.start = memory;
 	return memory;
 }

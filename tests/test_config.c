@@ -81,6 +81,7 @@ static void test_all(void)
 				   "  Object \"/opt/own.bpf.o\"\n"
 				   "  Option \"exact_peak\"\n"
 				   "  Option \"second\"\n"
+				   "  rows 2\n"
 				   "</Probe>\n"
 				   "<Probe \"disk\">\n"
 				   "</Probe>\n"
@@ -120,11 +121,13 @@ static void test_all(void)
 	CHECK_REAL(probe->interval_s, 60, 0);
 	CHECK_TEXT(probe->object, "/opt/own.bpf.o");
 	check_strings(&probe->options, "exact_peak;second;");
+	CHECK_UINT(probe->rows, 2);
 	probe = config_probe(&config, "disk");
 	CHECK_INT(probe->enable, true);
 	CHECK_REAL(probe->interval_s, 0, 0);
 	CHECK_INT(probe->object == NULL, 1);
 	check_strings(&probe->options, "");
+	CHECK_UINT(probe->rows, CONFIG_ROWS);
 
 	CASE("services");
 	CHECK_UINT(config.service_count, 2);
@@ -264,6 +267,10 @@ static void test_mistakes(void)
 		{ "<Probe \"a\">\nOption 5\n</Probe>",
 		  "<Probe \"a\">, option Option 5: wants one non-empty string" },
 		{ "<Probe \"a\">\nOption \"\"\n</Probe>", "option Option \"\": wants" },
+		{ "<Probe \"a\">\nRows 1\n</Probe>",
+		  "<Probe \"a\">, option Rows 1: wants a whole number from 2 to 4096" },
+		{ "<Probe \"a\">\nRows 4097\n</Probe>", "option Rows 4097: wants a whole" },
+		{ "<Probe \"a\">\nRows 2.5\n</Probe>", "option Rows 2.5: wants a whole" },
 		{ "<Probe \"a\">\nProcess \"b\"\n</Probe>",
 		  "<Probe \"a\">, option Process \"b\": no such option" },
 		{ "<Service>\nProcess \"a\"\n</Service>", "option Service: wants a name" },

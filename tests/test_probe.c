@@ -145,6 +145,9 @@ static void test_variables(void)
 	CHECK_REAL(daemon_gauge("sample/gauge-known_page"), sysconf(_SC_PAGESIZE), 0);
 	CHECK_REAL(daemon_gauge("sample/gauge-known_cpus"), libbpf_num_possible_cpus(), 0);
 	CHECK_REAL(daemon_gauge("sample/gauge-known_online"), sysconf(_SC_NPROCESSORS_ONLN), 0);
+	CHECK_REAL(daemon_gauge("sample/gauge-known_slots_max"), services.row_count, 0);
+	CHECK_REAL(daemon_gauge("sample/gauge-known_shards"),
+		   rows_shards(libbpf_num_possible_cpus()), 0);
 }
 
 /* The first reading has counters, but nothing that needs a difference in time. */
@@ -292,12 +295,15 @@ static void test_services(void)
 {
 	char before[16], name[128];
 
+	CASE("no slot yet");
+	CHECK_REAL(daemon_gauge("renamed/derive-slot_renames"), DAEMON_NONE, 0);
 	CASE("renames");
 	prctl(PR_GET_NAME, before);
 	for (int i = 0; i < RENAMES; i++)
 		prctl(PR_SET_NAME, i % 2 ? "sample_a" : "sample_b");
 	read_probe();
 	CHECK_REAL(daemon_gauge("renamed/derive-renames"), RENAMES, 0);
+	CHECK_REAL(daemon_gauge("renamed/derive-slot_renames"), RENAMES, 0);
 	snprintf(name, sizeof(name), "renamed-%d-%llu/derive-renames", (int)getpid(),
 		 start_ticks());
 	CASE("%s", name);

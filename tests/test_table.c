@@ -32,17 +32,17 @@ static void read_at(struct table *table, struct services *services, uint64_t now
 /* What a subject's cell has grown by, of one place or row. */
 static uint64_t window(const struct table *table, size_t place, uint32_t cell)
 {
-	return table->tallies[place].window[cell];
+	return table->tallies.tally[place].window[cell];
 }
 
 static uint64_t total(const struct table *table, size_t place, uint32_t cell)
 {
-	return table->tallies[place].total[cell];
+	return table->tallies.tally[place].total[cell];
 }
 
 static bool fed(const struct table *table, size_t place)
 {
-	return place < table->tally_count && table->tallies[place].fed;
+	return place < table->tallies.count && table->tallies.tally[place].fed;
 }
 
 /* Integers of each size: counters wrap at their size, gauges have their sign. */
@@ -160,7 +160,7 @@ static void test_rows_of_probe(void)
 	for (uint32_t i = 0; i < 3; i++)
 		rows[16 * i] = (unsigned char)(i + 1);
 	read_at(&table, NULL, S(1));
-	CHECK_UINT(table.tally_count, 3);
+	CHECK_UINT(table.tallies.count, 3);
 	for (uint32_t i = 0; i < 3; i++)
 		CHECK_UINT(total(&table, i, 0), i + 1);
 	table_done(&table);
@@ -480,7 +480,7 @@ static void test_nobody(void)
 	rows = row_table(&table, &member, 1, 8, ROWS, SUBJECT_PROCESS);
 	rows[1] = 1000;
 	read_at(&table, &f.services, S(1));
-	CHECK_UINT(table.tally_count, 0);
+	CHECK_UINT(table.tallies.count, 0);
 	add_process(&f, 1, "web-1", 2, 10);
 	rows[1] += 5;
 	read_at(&table, &f.services, S(2));
@@ -509,18 +509,19 @@ static void test_open(void)
 		const char *name, *map;
 		enum bpf_map_type type;
 		uint32_t flags;
-		int want;
+		int tagged, status;
 		const char *error;
 	} cases[] = {
-		{ "services", "process_services", BPF_MAP_TYPE_ARRAY, BPF_F_MMAPABLE, 1, "" },
-		{ "processes", "process_slots", BPF_MAP_TYPE_ARRAY, BPF_F_MMAPABLE, 1, "" },
-		{ "no struct", "percpu_anchor", BPF_MAP_TYPE_PERCPU_ARRAY, 0, 0, "" },
-		{ "no tags", "service_tasks", BPF_MAP_TYPE_TASK_STORAGE, 0, 0, "" },
-		{ "a hash", "process_services", BPF_MAP_TYPE_HASH, BPF_F_MMAPABLE, -EINVAL,
+		{ "services", "process_services", BPF_MAP_TYPE_ARRAY, BPF_F_MMAPABLE, 1, 0, "" },
+		{ "processes", "process_slots", BPF_MAP_TYPE_ARRAY, BPF_F_MMAPABLE, 1, 0, "" },
+		{ "no struct", "percpu_anchor", BPF_MAP_TYPE_PERCPU_ARRAY, 0, 0, 0, "" },
+		{ "no tags", "service_tasks", BPF_MAP_TYPE_TASK_STORAGE, 0, 0, 0, "" },
+		{ "a hash", "process_services", BPF_MAP_TYPE_HASH, BPF_F_MMAPABLE, 1, -EINVAL,
 		  "map process_services: METRIC tags need an array with BPF_F_MMAPABLE" },
-		{ "not mmap-able", "process_slots", BPF_MAP_TYPE_ARRAY, BPF_F_RDONLY_PROG, -EINVAL,
-		  "map process_slots: METRIC tags need an array with BPF_F_MMAPABLE" },
+		{ "not mmap-able", "process_slots", BPF_MAP_TYPE_ARRAY, BPF_F_RDONLY_PROG, 1,
+		  -EINVAL, "map process_slots: METRIC tags need an array with BPF_F_MMAPABLE" },
 	};
+	static const struct row_counts counts = { .services = 7, .processes = 9, .shards = 4 };
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		struct bpf_object *object = open_process();
@@ -536,14 +537,16 @@ static void test_open(void)
 		bpf_map__set_type(map, cases[i].type);
 		bpf_map__set_map_flags(map, cases[i].flags);
 		CHECK_INT(table_open(&table, map, bpf_object__btf(object), dispatch_type, &error),
-			  cases[i].want);
+			  cases[i].tagged);
+		if (cases[i].tagged)
+			CHECK_INT(table_resize(&table, &counts, object, &error), cases[i].status);
 		CHECK_TEXT(error.text, cases[i].error);
-		CHECK_INT(table.schema.column_count > 0, cases[i].want == 1);
-		if (cases[i].want == 1) {
+		if (cases[i].tagged && cases[i].status == 0) {
+			CHECK_UINT(bpf_map__max_entries(map), table.rows.count);
 			CHECK_INT(table_start(&table, &error), -EBADF);
 			CHECK_HAS(error.text, "cannot map its rows: Bad file descriptor");
-			table_done(&table);
 		}
+		table_done(&table);
 		bpf_object__close(object);
 	}
 }

@@ -140,8 +140,52 @@ static void test_overlong(void)
 	}
 }
 
+/* KIND|sharded|via|owners, or a part of the message. */
+static void test_subjects(void)
+{
+	static const struct {
+		const char *text, *want, *error;
+	} cases[] = {
+		{ "service", "1|0||", "" },
+		{ "process", "2|0||", "" },
+		{ "sharded", "0|1||", "" },
+		{ "service sharded", "1|1||", "" },
+		{ " sharded\tservice ", "1|1||", "" },
+		{ "process sharded", "2|1||", "" },
+		{ "service via=a owners=b", "1|0|a|b", "" },
+		{ "owners=b sharded via=a service", "1|1|a|b", "" },
+		{ "service via=" X127 " owners=b", "1|0|" X127 "|b", "" },
+		{ "", NULL, "an empty subject" },
+		{ " ", NULL, "an empty subject" },
+		{ "disk", NULL, "unknown word \"disk\"" },
+		{ "services", NULL, "unknown word \"services\"" },
+		{ "service via", NULL, "unknown word \"via\"" },
+		{ "service via= owners=b", NULL, "unknown word \"via=\"" },
+		{ "service via=" X127 "x owners=b", NULL, "unknown word \"via=" },
+		{ "service process", NULL, "one of service and process" },
+		{ "service via=a", NULL, "via=MAP and owners=MAP go together" },
+		{ "service owners=a", NULL, "via=MAP and owners=MAP go together" },
+		{ "process via=a owners=b", NULL, "and with service" },
+		{ "via=a owners=b", NULL, "and with service" },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		struct error error = { "" };
+		struct subject_tag tag = { .via = "untouched" };
+		char got[512];
+
+		CASE("subject \"%.60s\"", cases[i].text);
+		CHECK_INT(subject_parse(cases[i].text, &tag, &error), cases[i].want ? 0 : -EINVAL);
+		snprintf(got, sizeof(got), "%d|%d|%s|%s", tag.kind, tag.sharded, tag.via,
+			 tag.owners);
+		CHECK_TEXT(got, cases[i].want ? cases[i].want : "0|0|untouched|");
+		CHECK_HAS(error.text, cases[i].error);
+	}
+}
+
 int main(void)
 {
+	test_subjects();
 	test_good();
 	test_bad();
 	test_overlong();

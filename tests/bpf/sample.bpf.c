@@ -2,7 +2,7 @@
 /*
  * A probe for tests, as an administrator may write one. It counts values that the test hands to
  * it by BPF_PROG_TEST_RUN, with the functions that every probe uses, and renames of processes
- * by service and by process.
+ * by service (twice: in rows and in slots) and by process.
  *
  * Hooks: raw_tp task_rename, where only events with the test's own first argument count; iter/task
  * to see that readings walk; for the renames three tiers, of which kernels have the last: one that
@@ -15,6 +15,8 @@
 const volatile u32 process_rows_max = 1;
 const volatile u64 page_size = 1;
 const volatile u32 cpus_possible = 0;
+const volatile u32 slots_max = 1;
+const volatile u32 shards = 1;
 
 u32 cpus_online;
 u64 refused;
@@ -35,6 +37,8 @@ struct sample_row {
 	u64 known_page METRIC("gauge-known_page");
 	u32 known_cpus METRIC("gauge-known_cpus");
 	u32 known_online METRIC("gauge-known_online");
+	u32 known_slots_max METRIC("gauge-known_slots_max");
+	u32 known_shards METRIC("gauge-known_shards");
 };
 
 struct {
@@ -64,6 +68,27 @@ struct {
 	__type(key, u32);
 	__type(value, struct rename_row);
 } sample_processes SEC(".maps") SUBJECT("process");
+
+/* The same again, with a row for those services alone that rename. */
+struct slot_row {
+	u64 renames METRIC("derive-slot_renames");
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct slot_row);
+} sample_slots SEC(".maps") SUBJECT("service via=row_slots owners=slot_owners sharded");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, u32);
+} row_slots SEC(".maps"), slot_owners SEC(".maps");
 
 static struct sample_row *sample_row(void)
 {
@@ -116,6 +141,8 @@ int sample_walk(struct bpf_iter__task *ctx)
 	row->known_page = page_size;
 	row->known_cpus = cpus_possible;
 	row->known_online = cpus_online;
+	row->known_slots_max = slots_max;
+	row->known_shards = shards;
 	return 0;
 }
 
@@ -141,6 +168,33 @@ static void count_rename(void *map, u32 at)
 		add(&row->renames, 1);
 }
 
+/* The slot of a service, a new one at first; 0: none is free. */
+static u32 slot_of(u32 service)
+{
+	u32 *slot = bpf_map_lookup_elem(&row_slots, &service);
+
+	if (!slot || *slot)
+		return slot ? *slot : 0;
+	for (u32 i = 1; i < slots_max && i < 16; i++) {
+		u32 *owner = bpf_map_lookup_elem(&slot_owners, &i);
+
+		if (owner && !__sync_val_compare_and_swap(owner, 0, service + 1)) {
+			*slot = i;
+			return i;
+		}
+	}
+	return 0;
+}
+
+static void count_in_slot(u32 service)
+{
+	u32 at = slot_of(service) * shards + bpf_get_smp_processor_id() % shards;
+	struct slot_row *row = bpf_map_lookup_elem(&sample_slots, &at);
+
+	if (row)
+		add(&row->renames, 1);
+}
+
 SEC("tp_btf/task_rename")
 TIER(3)
 int BPF_PROG(sample_rename, struct task_struct *task)
@@ -150,6 +204,7 @@ int BPF_PROG(sample_rename, struct task_struct *task)
 	if (!st)
 		return 0;
 	count_rename(&sample_services, st->row);
+	count_in_slot(st->row);
 	if (st->slot)
 		count_rename(&sample_processes, st->slot);
 	return 0;

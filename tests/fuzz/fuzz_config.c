@@ -54,6 +54,7 @@ static void check(const struct config *config)
 		FUZZ_WANT(config_probe(config, p->name) == p);
 		FUZZ_WANT(!p->object || p->object[0] == '/');
 		check_strings(&p->options);
+		FUZZ_WANT(p->rows >= 2 && p->rows <= CONFIG_ROWS_MAX);
 	}
 	config_command_names(config);
 }

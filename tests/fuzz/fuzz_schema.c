@@ -80,7 +80,7 @@ static void read_variable(const struct btf *btf, uint32_t id)
 {
 	const struct btf_type *type = btf__type_by_id(btf, id);
 	const char *name = btf__name_by_offset(btf, type->name_off);
-	enum subject_kind subject = SUBJECT_PROBE;
+	struct subject_tag subject;
 	struct error error = { "" };
 
 	if (btf_is_var(type) && name && schema_subject(btf, name, &subject, &error))

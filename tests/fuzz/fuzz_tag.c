@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The text of a METRIC tag.
+ * The text of a METRIC tag, and of a SUBJECT tag.
  */
 #include "fuzz.h"
 
@@ -8,6 +8,20 @@
 
 #include <stdlib.h>
 #include <string.h>
+
+static void check_subject(const char *text)
+{
+	struct subject_tag tag = { .via = "untouched" };
+	struct error error = { "" };
+
+	if (subject_parse(text, &tag, &error)) {
+		FUZZ_WANT(!strcmp(tag.via, "untouched") && error.text[0]);
+		return;
+	}
+	FUZZ_WANT(strlen(tag.via) < sizeof(tag.via) && strlen(tag.owners) < sizeof(tag.owners));
+	FUZZ_WANT(!tag.via[0] == !tag.owners[0] && !error.text[0]);
+	FUZZ_WANT(!tag.via[0] || tag.kind == SUBJECT_SERVICE);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -24,6 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	} else {
 		FUZZ_WANT(!strcmp(tag.type, "untouched") && error.text[0]);
 	}
+	check_subject(text);
 	free(text);
 	return 0;
 }

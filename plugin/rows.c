@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Rows in mapped arrays: one per number, or one per slot, which the kernel
+ * gives to a service when it counts for it first.
+ */
+#include "rows.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* Of an array map's entries. */
+static size_t stride_of(const struct bpf_map *map)
+{
+	return ((size_t)bpf_map__value_size(map) + 7) / 8 * 8;
+}
+
+uint32_t rows_shards(int cpus)
+{
+	uint32_t shards = 1;
+
+	while ((int)shards < cpus && shards < ROWS_SHARDS_MAX)
+		shards *= 2;
+	return shards;
+}
+
+static bool is_mapped_array(const struct bpf_map *map)
+{
+	return bpf_map__type(map) == BPF_MAP_TYPE_ARRAY && bpf_map__map_flags(map) & BPF_F_MMAPABLE;
+}
+
+static int resize(struct bpf_map *map, uint32_t count, struct error *error)
+{
+	int status = bpf_map__set_max_entries(map, count);
+
+	return status ? error_set(error, status, "map %s: cannot set its size: %s",
+				  bpf_map__name(map), strerror(-status))
+		      : 0;
+}
+
+static int numbers_resize(struct numbers *numbers, struct bpf_object *object, const char *name,
+			  uint32_t count, struct error *error)
+{
+	struct bpf_map *map = bpf_object__find_map_by_name(object, name);
+
+	if (!map || !is_mapped_array(map) || bpf_map__value_size(map) != sizeof(uint32_t))
+		return error_set(error, -EINVAL,
+				 "map %s: via and owners need an array of u32 with "
+				 "BPF_F_MMAPABLE",
+				 name);
+	numbers->map = map;
+	return resize(map, count, error);
+}
+
+static uint32_t count_of(const struct bpf_map *map, const struct subject_tag *subject,
+			 const struct row_counts *counts)
+{
+	if (subject->via[0])
+		return counts->slots;
+	if (subject->kind == SUBJECT_SERVICE)
+		return counts->services;
+	if (subject->kind == SUBJECT_PROCESS)
+		return counts->processes;
+	return bpf_map__max_entries(map);
+}
+
+int rows_resize(struct rows *rows, struct bpf_map *map, const struct subject_tag *subject,
+		const struct row_counts *counts, struct bpf_object *object, struct error *error)
+{
+	int status = 0;
+
+	if (!is_mapped_array(map))
+		return error_set(error, -EINVAL,
+				 "map %s: METRIC tags need an array with BPF_F_MMAPABLE",
+				 bpf_map__name(map));
+	*rows = (struct rows){ .map = map };
+	rows->shards = subject->sharded ? counts->shards : 1;
+	rows->count = count_of(map, subject, counts);
+	if (subject->via[0])
+		status = numbers_resize(&rows->via, object, subject->via, counts->services, error);
+	if (subject->via[0] && status == 0)
+		status = numbers_resize(&rows->owners, object, subject->owners, counts->slots,
+					error);
+	return status ?: resize(map, rows->count * rows->shards, error);
+}
+
+static int map_entries(const struct bpf_map *map, int protection, void **ret_start,
+		       size_t *ret_size, struct error *error)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t size = (stride_of(map) * bpf_map__max_entries(map) + page - 1) / page * page;
+	void *start = mmap(NULL, size, protection, MAP_SHARED, bpf_map__fd(map), 0);
+
+	if (start == MAP_FAILED)
+		return error_set(error, -errno, "map %s: cannot map its rows: %s",
+				 bpf_map__name(map), strerror(errno));
+	*ret_start = start;
+	*ret_size = size;
+	return 0;
+}
+
+static int numbers_start(struct numbers *numbers, struct error *error)
+{
+	return numbers->map ? map_entries(numbers->map, PROT_READ | PROT_WRITE, &numbers->start,
+					  &numbers->size, error)
+			    : 0;
+}
+
+int rows_start(struct rows *rows, struct error *error)
+{
+	int status = map_entries(rows->map, PROT_READ, &rows->start, &rows->size, error);
+
+	rows->stride = stride_of(rows->map);
+	status = status ?: numbers_start(&rows->via, error);
+	return status ?: numbers_start(&rows->owners, error);
+}
+
+const unsigned char *rows_at(const struct rows *rows, uint32_t row, uint32_t shard)
+{
+	return (const unsigned char *)rows->start +
+	       ((size_t)row * rows->shards + shard) * rows->stride;
+}
+
+/* Entries of array maps are 8 bytes apart at least. */
+static uint32_t *number_at(const struct numbers *numbers, uint32_t i)
+{
+	return (uint32_t *)((uint64_t *)numbers->start + i);
+}
+
+uint32_t rows_slot(const struct rows *rows, uint32_t service)
+{
+	uint32_t slot = __atomic_load_n(number_at(&rows->via, service), __ATOMIC_ACQUIRE);
+
+	return slot < rows->count ? slot : 0;
+}
+
+void rows_close_slot(struct rows *rows, uint32_t service)
+{
+	__atomic_store_n(number_at(&rows->via, service), 0, __ATOMIC_SEQ_CST);
+}
+
+void rows_free_slot(struct rows *rows, uint32_t slot)
+{
+	__atomic_store_n(number_at(&rows->owners, slot), 0, __ATOMIC_RELEASE);
+}
+
+uint32_t rows_slots_used(const struct rows *rows)
+{
+	uint32_t used = 0;
+
+	for (uint32_t slot = 1; slot < rows->count; slot++)
+		used += __atomic_load_n(number_at(&rows->owners, slot), __ATOMIC_RELAXED) != 0;
+	return used;
+}
+
+static void numbers_done(struct numbers *numbers)
+{
+	if (numbers->size)
+		munmap(numbers->start, numbers->size);
+}
+
+void rows_done(struct rows *rows)
+{
+	if (rows->size)
+		munmap(rows->start, rows->size);
+	numbers_done(&rows->via);
+	numbers_done(&rows->owners);
+	*rows = (struct rows){ 0 };
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef EBPF_ROWS_H
+#define EBPF_ROWS_H
+
+#include "message.h"
+#include "schema.h"
+
+#include <bpf/libbpf.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ROWS_SHARDS_MAX 8
+
+/* How many rows the tables of a probe get. */
+struct row_counts {
+	uint32_t services;
+	uint32_t processes;
+	uint32_t slots; /* of tables that give rows to services on first use */
+	uint32_t shards;
+};
+
+/* An array map of u32, mapped so that both sides may write. */
+struct numbers {
+	struct bpf_map *map;
+	void *start;
+	size_t size; /* bytes, 0: not mapped */
+};
+
+/* Where the rows of a table lie: shard s of row r is entry r * shards + s of
+ * the map. */
+struct rows {
+	struct bpf_map *map;
+	void *start;   /* the mapping */
+	size_t size;   /* bytes of it, 0: not mapped */
+	size_t stride; /* bytes from entry to entry */
+	uint32_t count;
+	uint32_t shards;
+	struct numbers via;    /* by row of a service: its slot, which is its row here */
+	struct numbers owners; /* by slot: row of a service + 1, 0: free */
+};
+
+/* Shards that this many CPUs share: a power of two. */
+uint32_t rows_shards(int cpus);
+
+/* Sizes the map, and those that its subject tag names; before load. */
+int rows_resize(struct rows *rows, struct bpf_map *map, const struct subject_tag *subject,
+		const struct row_counts *counts, struct bpf_object *object, struct error *error);
+
+/* After load. */
+int rows_start(struct rows *rows, struct error *error);
+
+/* The first byte of a shard of a row. */
+const unsigned char *rows_at(const struct rows *rows, uint32_t row, uint32_t shard);
+
+/* The slot of a service's row, 0: none of its own. */
+uint32_t rows_slot(const struct rows *rows, uint32_t service);
+
+/* The kernel counts for this service in its slot no more. */
+void rows_close_slot(struct rows *rows, uint32_t service);
+
+/* The kernel may give a closed slot to another service. */
+void rows_free_slot(struct rows *rows, uint32_t slot);
+
+/* How many slots have an owner. */
+uint32_t rows_slots_used(const struct rows *rows);
+
+void rows_done(struct rows *rows);
+
+#endif

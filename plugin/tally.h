@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef EBPF_TALLY_H
+#define EBPF_TALLY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What the rows of one subject add up to, in cells of the schema. */
+struct tally {
+	uint64_t generation; /* of the subject that it is for */
+	bool fed;            /* a row was added at this reading */
+	bool counted;        /* a row of it was ever other than zero */
+	uint64_t *total;     /* growth since the subject has a series */
+	uint64_t *window;    /* growth since the last reading; of gauges the sum now */
+};
+
+/* By place of the subject, or by row. */
+struct tallies {
+	struct tally *tally;
+	size_t count;
+};
+
+/* The tally of a place, empty if it was another subject's, which ret_new tells;
+ * NULL: no memory. */
+struct tally *tallies_at(struct tallies *tallies, size_t cells, size_t place, uint64_t generation,
+			 bool *ret_new);
+
+/* A reading begins: nothing is in the windows. */
+void tallies_begin(struct tallies *tallies, size_t cells);
+
+void tallies_done(struct tallies *tallies);
+
+#endif

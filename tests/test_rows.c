@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Rows that are spread over shards, and rows that services get on first use. The kernel's side of
+ * both is played by hand.
+ */
+#include "testing.h"
+
+#include "row.h"
+
+#include "bpf/service.h"
+#include "plugin/clock.h"
+#include "plugin/dispatch.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+
+#define S(seconds) ((seconds)*NS_PER_S)
+#define SERVICES 5
+#define WEB SERVICE_FIRST
+#define DB (SERVICE_FIRST + 1)
+#define HIDDEN (SERVICE_FIRST + 2)
+#define SLOTS 3
+#define SHARDS 2
+
+static void test_shards(void)
+{
+	static const struct {
+		int cpus;
+		uint32_t want;
+	} cases[] = { { -1, 1 }, { 0, 1 }, { 1, 1 }, { 2, 2 }, { 3, 4 },
+		      { 4, 4 },  { 5, 8 }, { 8, 8 }, { 9, 8 }, { 4096, 8 } };
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		CASE("shards of %d CPUs", cases[i].cpus);
+		CHECK_UINT(rows_shards(cases[i].cpus), cases[i].want);
+	}
+}
+
+static void read_at(struct table *table, struct services *services, uint64_t now_s)
+{
+	struct error error = { "" };
+
+	CHECK_INT(table_read(table, services, S(now_s), &error), 0);
+	CHECK_TEXT(error.text, "");
+}
+
+/* What one shard loses another one has; each of a gauge has its sign. */
+static void test_sums(void)
+{
+	static const struct row_member members[] = {
+		MEMBER("a", U64, 0, "derive"),
+		MEMBER("b", S32, 8, "gauge"),
+		MEMBER("c", U32, 12, "derive-c"),
+	};
+	struct table table;
+	uint64_t *row = row_table(&table, members, COUNT_OF(members), 16, 4, SUBJECT_PROBE);
+	const struct tally *tally;
+
+	CASE("shards");
+	table.rows.count = 2;
+	table.rows.shards = 2;
+	read_at(&table, NULL, 1);
+	row[4] = 5;
+	row[6] = (uint64_t)-2; /* taken out where it was not put in */
+	row[5] = 7 | 0xfffffff0ULL << 32;
+	row[7] = (uint32_t)-10 | 0x20ULL << 32;
+	read_at(&table, NULL, 2);
+	CHECK_UINT(table.tallies.count, 2);
+	tally = &table.tallies.tally[1];
+	CHECK_UINT(tally->window[0], 3);
+	CHECK_INT(tally->window[1], -3);
+	CHECK_UINT(tally->window[2], 0x10); /* of 32 bits, that wrap */
+	CHECK_UINT(table.tallies.tally[0].total[0], 0);
+	table_done(&table);
+}
+
+/* A table of slots, two shards each, the maps that give them out, and services: of a block, of
+ * command names with and without series of their own. */
+struct fixture {
+	struct services services;
+	struct row rows[SERVICES];
+	uint64_t via[SERVICES], owners[SLOTS];
+	struct table table;
+	uint64_t *cells;
+};
+
+static void show(struct fixture *f, uint32_t row, const char *name, bool fixed)
+{
+	f->rows[row] = (struct row){
+		.state = ROW_SHOWN,
+		.place = subjects_enter(&f->services.subjects, name),
+		.fixed = fixed,
+	};
+}
+
+static void fixture_init(struct fixture *f)
+{
+	static const struct row_member member = MEMBER("a", U64, 0, "derive");
+
+	*f = (struct fixture){ .services = { .row_count = SERVICES, .rows = f->rows } };
+	show(f, SERVICE_KERNEL, "kernel", true);
+	show(f, SERVICE_OTHER, "other", true);
+	show(f, WEB, "web", true);
+	show(f, DB, "db", false);
+	f->rows[HIDDEN].state = ROW_HIDDEN;
+	f->cells = row_table(&f->table, &member, 1, 8, SLOTS * SHARDS, SUBJECT_SERVICE);
+	f->table.rows.count = SLOTS;
+	f->table.rows.shards = SHARDS;
+	strcpy(f->table.schema.subject.via, "via");
+	f->table.rows.via.start = f->via;
+	f->table.rows.owners.start = f->owners;
+}
+
+static void fixture_done(struct fixture *f)
+{
+	table_done(&f->table);
+	subjects_done(&f->services.subjects);
+}
+
+/* As the kernel does at the first event of a service. */
+static void give_slot(struct fixture *f, uint32_t row, uint32_t slot)
+{
+	f->owners[slot] = row + 1;
+	f->via[row] = slot;
+}
+
+/* An event on each CPU. */
+static void count(struct fixture *f, uint32_t slot, uint64_t n)
+{
+	f->cells[slot * SHARDS] += n;
+	f->cells[slot * SHARDS + 1] += 1;
+}
+
+/* NULL: no series. */
+static const struct tally *tally_of(const struct fixture *f, uint32_t row)
+{
+	size_t place = (size_t)f->rows[row].place;
+
+	return place < f->table.tallies.count && f->table.tallies.tally[place].fed
+		       ? &f->table.tallies.tally[place]
+		       : NULL;
+}
+
+static void check(const struct fixture *f, uint32_t row, uint64_t window, uint64_t total)
+{
+	const struct tally *tally = tally_of(f, row);
+
+	CHECK_INT(tally != NULL, 1);
+	if (!tally)
+		return;
+	CHECK_UINT(tally->window[0], window);
+	CHECK_UINT(tally->total[0], total);
+}
+
+static void test_first_use(void)
+{
+	struct fixture f;
+
+	fixture_init(&f);
+	CASE("no slot, no series");
+	read_at(&f.table, &f.services, 1);
+	for (uint32_t row = 0; row < HIDDEN; row++)
+		CHECK_INT(tally_of(&f, row) == NULL, 1);
+	CASE("first use");
+	give_slot(&f, DB, 1);
+	count(&f, 1, 10);
+	read_at(&f.table, &f.services, 2);
+	check(&f, DB, 11, 11);
+	CHECK_INT(tally_of(&f, WEB) == NULL && tally_of(&f, SERVICE_OTHER) == NULL, 1);
+	CHECK_UINT(rows_slots_used(&f.table.rows), 1);
+	CASE("no slot is left");
+	give_slot(&f, WEB, 2);
+	count(&f, 0, 5);
+	read_at(&f.table, &f.services, 3);
+	check(&f, WEB, 0, 0);
+	check(&f, DB, 0, 11);
+	check(&f, SERVICE_OTHER, 6, 6);
+	CHECK_INT(tally_of(&f, SERVICE_KERNEL) == NULL, 1);
+	CHECK_UINT(rows_slots_used(&f.table.rows), 2);
+	CASE("a slot that cannot be");
+	f.via[WEB] = SLOTS;
+	read_at(&f.table, &f.services, 4);
+	CHECK_INT(tally_of(&f, WEB) == NULL, 1);
+	check(&f, SERVICE_OTHER, 0, 6);
+	fixture_done(&f);
+}
+
+/* Counts under other, and comes to its own without a loss. */
+static void test_hidden(void)
+{
+	struct fixture f;
+
+	fixture_init(&f);
+	CASE("hidden");
+	give_slot(&f, HIDDEN, 1);
+	count(&f, 1, 3);
+	read_at(&f.table, &f.services, 1);
+	check(&f, SERVICE_OTHER, 4, 4);
+	CASE("shown");
+	show(&f, HIDDEN, "tool", false);
+	count(&f, 1, 6);
+	read_at(&f.table, &f.services, 2);
+	check(&f, HIDDEN, 7, 7);
+	check(&f, SERVICE_OTHER, 0, 4);
+	fixture_done(&f);
+}
+
+/* The next owner has nothing of the first one, and all of its own. */
+static void test_given_back(void)
+{
+	struct fixture f;
+
+	fixture_init(&f);
+	give_slot(&f, DB, 2);
+	count(&f, 2, 100);
+	read_at(&f.table, &f.services, 1);
+	CASE("gone");
+	subjects_leave(&f.services.subjects, (size_t)f.rows[DB].place);
+	f.rows[DB] = (struct row){ .state = ROW_RETIRED };
+	count(&f, 2, 9);
+	read_at(&f.table, &f.services, 2);
+	check(&f, SERVICE_OTHER, 10, 10);
+	CHECK_UINT(f.via[DB], 0);
+	CHECK_UINT(f.owners[2], 0);
+	CASE("the next owner");
+	give_slot(&f, WEB, 2);
+	count(&f, 2, 6);
+	read_at(&f.table, &f.services, 3);
+	check(&f, WEB, 7, 7);
+	check(&f, SERVICE_OTHER, 0, 10);
+	CASE("remains of a row that is free");
+	f.rows[DB].state = ROW_FREE;
+	give_slot(&f, DB, 1);
+	count(&f, 1, 1);
+	read_at(&f.table, &f.services, 4);
+	check(&f, SERVICE_OTHER, 2, 12);
+	CHECK_UINT(f.owners[1], 0);
+	CASE("a service of a block without processes keeps its slot");
+	CHECK_UINT(f.via[WEB], 2);
+	CHECK_UINT(f.owners[2], WEB + 1);
+	fixture_done(&f);
+}
+
+/* What the SUBJECT tag says of an object's maps is checked, and they get their sizes. */
+static void test_resize(void)
+{
+	static const struct row_counts counts = { .services = 9, .slots = 5, .shards = 4 };
+	static const struct {
+		const char *name, *map, *via; /* NULL: as the tag has it */
+		int status;
+		uint32_t entries;
+	} cases[] = {
+		{ "services", "sample_services", NULL, 0, 9 },
+		{ "slots", "sample_slots", NULL, 0, 20 },
+		{ "no such map", "sample_slots", "nothing", -EINVAL, 0 },
+		{ "not of u32", "sample_slots", "sample_processes", -EINVAL, 0 },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		struct bpf_object *object =
+			bpf_object__open_file(testing_built("tests/bpf/sample.bpf.o"), NULL);
+		struct bpf_map *map = bpf_object__find_map_by_name(object, cases[i].map);
+		struct error error = { "" };
+		struct table table;
+
+		CASE("resize, %s", cases[i].name);
+		CHECK_INT(table_open(&table, map, bpf_object__btf(object), dispatch_type, &error),
+			  1);
+		if (cases[i].via)
+			strcpy(table.schema.subject.via, cases[i].via);
+		CHECK_INT(table_resize(&table, &counts, object, &error), cases[i].status);
+		CHECK_HAS(error.text, cases[i].status ? "via and owners need an array of u32" : "");
+		if (cases[i].status == 0)
+			CHECK_UINT(bpf_map__max_entries(map), cases[i].entries);
+		if (table.schema.subject.via[0] && cases[i].status == 0) {
+			CHECK_UINT(bpf_map__max_entries(table.rows.via.map), 9);
+			CHECK_UINT(bpf_map__max_entries(table.rows.owners.map), 5);
+		}
+		table_done(&table);
+		bpf_object__close(object);
+	}
+}
+
+int main(void)
+{
+	test_shards();
+	test_sums();
+	test_first_use();
+	test_hidden();
+	test_given_back();
+	test_resize();
+	return testing_end();
+}
