@@ -23,6 +23,9 @@
  *
  * Words, in any order:
  *   rate             the integer is a counter, dispatch its growth per second
+ *   per=MEMBER       the integer is a counter, dispatch its growth divided by that
+ *                    of MEMBER, an integer of the same row with or without a
+ *                    tag of its own; nothing where MEMBER has not grown
  *   scale=A/B        multiply by A/B (two positive integers)
  *   notable=N        a command name whose counter grows by N per second or
  *                    more earns a series of its own at once

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From tallies to values: a counter as it is or as a rate, moments as mean,
+ * From tallies to values: a counter as it is, as a rate or as a ratio, moments as mean,
  * variance and coefficient of variation, a histogram as percentiles. What
  * needs a difference in time says nothing at the first reading.
  */
@@ -30,10 +30,21 @@ static uint64_t scaled_counter(const struct column *column, uint64_t n)
 	return (uint64_t)((unsigned __int128)n * column->tag.numerator / column->tag.denominator);
 }
 
+/* Growth of one member by that of another, NAN where that has none. */
+static double ratio_of(const struct publisher *p, const struct column *column)
+{
+	uint64_t n = p->tally->window[column->cell];
+	uint64_t per = p->tally->window[p->table->schema.columns[column->per].cell];
+
+	return per ? scaled(column, (double)n) / (double)per : NAN;
+}
+
 static double gauge_of(const struct publisher *p, const struct column *column)
 {
 	uint64_t n = p->tally->window[column->cell];
 
+	if (column->tag.per[0])
+		return ratio_of(p, column);
 	if (!column->tag.rate)
 		return scaled(column, column->is_signed ? (double)(int64_t)n : (double)n);
 	if (p->table->elapsed_ns == 0)

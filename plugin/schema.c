@@ -23,6 +23,7 @@ struct reader {
 	struct schema *schema;
 	const struct btf *btf;
 	const char *map;
+	const struct btf_type *row;
 	type_lookup *lookup;
 	struct error *error;
 };
@@ -94,8 +95,10 @@ static int column_source(const struct reader *r, const char *member, const struc
 				 "map %s, member %s: type %s has %zu data sources, moments and "
 				 "histograms need one of a single one",
 				 r->map, member, tag->type, type->source_count);
-	if (column->kind != COLUMN_INTEGER && (tag->rate || tag->notable))
-		return bad(r, member, "rate and notable are for integers");
+	if (column->kind != COLUMN_INTEGER && (tag->rate || tag->notable || tag->per[0]))
+		return bad(r, member, "rate, notable and per are for integers");
+	if (tag->rate && tag->per[0])
+		return bad(r, member, "either rate or per");
 	if (tag->source[0] == '\0' && type->source_count > 1)
 		return error_set(r->error, -EINVAL,
 				 "map %s, member %s: type %s has %zu data "
@@ -111,40 +114,71 @@ static int column_source(const struct reader *r, const char *member, const struc
 				 "\"%s\"",
 				 r->map, member, tag->type, tag->source);
 	column->ds = type->source[i].kind;
-	if (column->ds != SOURCE_GAUGE && (tag->rate || column->kind != COLUMN_INTEGER))
+	column->is_gauge = column->kind == COLUMN_INTEGER && column->ds == SOURCE_GAUGE &&
+			   !tag->rate && !tag->per[0];
+	if (column->ds != SOURCE_GAUGE &&
+	    (tag->rate || tag->per[0] || column->kind != COLUMN_INTEGER))
 		return error_set(r->error, -EINVAL,
 				 "map %s, member %s: type %s is not a GAUGE, "
-				 "which rates, moments and histograms need",
+				 "which rates, ratios, moments and histograms need",
 				 r->map, member, tag->type);
 	return 0;
 }
 
-static int column_read(const struct reader *r, const char *member, const char *text,
-		       const struct btf_member *m, uint32_t bit_offset)
+/* Kind and place of the i-th member of the row. */
+static int column_place(const struct reader *r, int i, struct column *column)
 {
+	const struct btf_member *m = &btf_members(r->row)[i];
+	const char *member = name_of(r->btf, m->name_off);
 	const struct btf_type *type = resolve(r->btf, m->type);
+	uint32_t bit_offset = btf_member_bit_offset(r->row, i);
+	int status;
+
+	if (!type || bit_offset % 8 || btf_member_bitfield_size(r->row, i))
+		return bad(r, member, "bit fields cannot be metrics");
+	status = column_shape(r, member, type, column);
+	if (status)
+		return status;
+	column->offset = bit_offset / 8;
+	if (column->offset % column->cell_size)
+		return bad(r, member, "is not aligned");
+	if ((uint64_t)column->offset + (uint64_t)column->cells * column->cell_size >
+	    r->schema->row_size)
+		return bad(r, member, "lies outside of the row");
+	return 0;
+}
+
+static int column_add(const struct reader *r, struct column *column)
+{
 	struct schema *schema = r->schema;
+	struct column *grown =
+		reallocarray(schema->columns, schema->column_count + 1, sizeof(*grown));
+
+	if (!grown)
+		return error_set(r->error, -ENOMEM, "map %s: no memory", r->map);
+	column->cell = schema->cells;
+	schema->cells += column->cells;
+	schema->columns = grown;
+	schema->columns[schema->column_count++] = *column;
+	return 0;
+}
+
+static int column_read(const struct reader *r, int i, const char *text)
+{
+	const char *member = name_of(r->btf, btf_members(r->row)[i].name_off);
 	struct column column = { 0 };
 	struct metric_type known;
 	struct error why;
-	struct column *grown;
 	int status;
 
 	status = tag_parse(text, &column.tag, &why);
 	if (status)
 		return bad(r, member, why.text);
-	if (!type || bit_offset % 8)
-		return bad(r, member, "bit fields cannot be metrics");
-	status = column_shape(r, member, type, &column);
+	status = column_place(r, i, &column);
 	if (status)
 		return status;
 	if (column.kind != COLUMN_INTEGER && strlen(column.tag.instance) > INSTANCE_MAX)
 		return bad(r, member, "the type instance is too long for what is put behind it");
-	column.offset = bit_offset / 8;
-	if (column.offset % column.cell_size)
-		return bad(r, member, "is not aligned");
-	if ((uint64_t)column.offset + (uint64_t)column.cells * column.cell_size > schema->row_size)
-		return bad(r, member, "lies outside of the row");
 	status = r->lookup(column.tag.type, &known);
 	if (status == -E2BIG)
 		return error_set(r->error, status,
@@ -155,16 +189,41 @@ static int column_read(const struct reader *r, const char *member, const char *t
 				 "map %s, member %s: collectd's types.db has no type \"%s\"",
 				 r->map, member, column.tag.type);
 	status = column_source(r, member, &known, &column);
+	return status ?: column_add(r, &column);
+}
+
+/* The member that a column's growth is divided by. It becomes a column without a
+ * metric, whatever tag it has. */
+static int per_read(const struct reader *r, uint32_t of)
+{
+	struct column column = { .is_hidden = true };
+	struct schema *schema = r->schema;
+	const char *per = schema->columns[of].tag.per;
+	int i = 0, status;
+
+	while (i < btf_vlen(r->row) &&
+	       strcmp(name_of(r->btf, btf_members(r->row)[i].name_off), per) != 0)
+		i++;
+	if (i == btf_vlen(r->row))
+		return bad(r, per, "there is none, which per= names");
+	status = column_place(r, i, &column);
+	if (status == 0 && column.kind != COLUMN_INTEGER)
+		status = bad(r, per, "is no integer, which per= wants");
 	if (status)
 		return status;
-	grown = reallocarray(schema->columns, schema->column_count + 1, sizeof(*grown));
-	if (!grown)
-		return error_set(r->error, -ENOMEM, "map %s: no memory", r->map);
-	column.cell = schema->cells;
-	schema->cells += column.cells;
-	schema->columns = grown;
-	schema->columns[schema->column_count++] = column;
-	return 0;
+	schema->columns[of].per = (uint32_t)schema->column_count;
+	return column_add(r, &column);
+}
+
+static int pers_read(const struct reader *r)
+{
+	size_t count = r->schema->column_count;
+	int status = 0;
+
+	for (uint32_t i = 0; i < count && status == 0; i++)
+		if (r->schema->columns[i].tag.per[0])
+			status = per_read(r, i);
+	return status;
 }
 
 static bool same_metric(const struct tag *a, const struct tag *b)
@@ -230,7 +289,7 @@ static int metrics_read(const struct reader *r)
 	if (!schema->metrics)
 		return error_set(r->error, -ENOMEM, "map %s: no memory", r->map);
 	for (uint32_t i = 0; i < schema->column_count; i++) {
-		bool known = false;
+		bool known = schema->columns[i].is_hidden;
 		int status;
 
 		for (uint32_t j = 0; j < i && !known; j++)
@@ -243,7 +302,7 @@ static int metrics_read(const struct reader *r)
 }
 
 /* Decl tags stand behind the types that they name, in no order. */
-static int columns_read(const struct reader *r, int32_t row_id, const struct btf_type *row)
+static int columns_read(const struct reader *r, int32_t row_id)
 {
 	uint32_t count = btf__type_cnt(r->btf);
 
@@ -258,14 +317,9 @@ static int columns_read(const struct reader *r, int32_t row_id, const struct btf
 		member = btf_decl_tag(tag)->component_idx;
 		if (strncmp(text, METRIC_TAG, strlen(METRIC_TAG)) != 0)
 			continue;
-		if (member < 0 || member >= btf_vlen(row))
+		if (member < 0 || member >= btf_vlen(r->row))
 			return bad(r, text, "the tag is not on a member");
-		if (btf_member_bitfield_size(row, member))
-			return bad(r, name_of(r->btf, btf_members(row)[member].name_off),
-				   "bit fields cannot be metrics");
-		status = column_read(r, name_of(r->btf, btf_members(row)[member].name_off),
-				     text + strlen(METRIC_TAG), &btf_members(row)[member],
-				     btf_member_bit_offset(row, member));
+		status = column_read(r, member, text + strlen(METRIC_TAG));
 		if (status)
 			return status;
 	}
@@ -281,6 +335,7 @@ int schema_read(struct schema *schema, const struct btf *btf, const char *map, u
 		.schema = schema,
 		.btf = btf,
 		.map = map,
+		.row = row,
 		.lookup = lookup,
 		.error = error,
 	};
@@ -292,7 +347,8 @@ int schema_read(struct schema *schema, const struct btf *btf, const char *map, u
 	if (row->size > ROW_SIZE_MAX)
 		return error_set(error, -E2BIG, "map %s: a row of more than 1 MiB", map);
 	schema->row_size = row->size;
-	status = columns_read(&reader, row_id, row);
+	status = columns_read(&reader, row_id);
+	status = status ?: pers_read(&reader);
 	if (status == 0 && schema->column_count)
 		status = metrics_read(&reader);
 	if (status)

@@ -34,6 +34,7 @@ struct tag {
 	bool rate;
 	uint64_t numerator, denominator; /* of scale */
 	uint64_t notable;                /* growth per second, 0: never */
+	char per[SCHEMA_TEXT_MAX];       /* the member that its growth is divided by; empty: none */
 };
 
 /* text without the prefix "metric:". */
@@ -59,6 +60,9 @@ struct column {
 	enum column_kind kind;
 	enum source_kind ds;
 	bool is_signed;
+	bool is_hidden;     /* no metric of its own: what others are divided by */
+	bool is_gauge;      /* as it stands; all else grows */
+	uint32_t per;       /* column of tag.per */
 	uint32_t offset;    /* in the row, bytes */
 	uint32_t cell_size; /* 1, 2, 4 or 8 bytes */
 	uint32_t cells;     /* 1, or those of the struct */

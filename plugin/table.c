@@ -71,11 +71,6 @@ static uint64_t growth(const struct column *column, uint64_t now, uint64_t befor
 	return (now - before) << shift >> shift;
 }
 
-static bool is_gauge(const struct column *column)
-{
-	return column->kind == COLUMN_INTEGER && column->ds == SOURCE_GAUGE && !column->tag.rate;
-}
-
 /* Of all shards. */
 static uint64_t read_cell(const struct table *table, const struct column *column, uint32_t row,
 			  uint32_t i)
@@ -85,7 +80,7 @@ static uint64_t read_cell(const struct table *table, const struct column *column
 	for (uint32_t shard = 0; shard < table->rows.shards; shard++) {
 		uint64_t cell = read_shard(column, rows_at(&table->rows, row, shard), i);
 
-		sum += is_gauge(column) ? extend(column, cell) : cell;
+		sum += column->is_gauge ? extend(column, cell) : cell;
 	}
 	return sum;
 }
@@ -137,7 +132,7 @@ static bool feed(const struct table *table, uint32_t row, struct tally *gauges,
 
 			previous[cell] = now;
 			gauges->counted |= now != 0;
-			if (is_gauge(column)) {
+			if (column->is_gauge) {
 				gauges->window[cell] += now;
 				continue;
 			}

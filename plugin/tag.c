@@ -62,6 +62,15 @@ static bool parse_number(const char **text, uint64_t *ret_number)
 	return true;
 }
 
+/* The name behind NAME=, of at least one byte. */
+static bool parse_name(const char *word, size_t length, const char *prefix, char *to, size_t size)
+{
+	size_t skip = strlen(prefix);
+
+	return length > skip && strncmp(word, prefix, skip) == 0 &&
+	       copy(to, size, word + skip, length - skip);
+}
+
 static bool parse_word(const char *word, size_t length, struct tag *tag)
 {
 	const char *at;
@@ -79,7 +88,7 @@ static bool parse_word(const char *word, size_t length, struct tag *tag)
 		at = word + 8;
 		return parse_number(&at, &tag->notable) && at == word + length;
 	}
-	return false;
+	return parse_name(word, length, "per=", tag->per, sizeof(tag->per));
 }
 
 int tag_parse(const char *text, struct tag *ret_tag, struct error *error)
@@ -95,20 +104,12 @@ int tag_parse(const char *text, struct tag *ret_tag, struct error *error)
 		length = strcspn(word, SPACE);
 		if (!parse_word(word, length, &tag))
 			return error_set(error, -EINVAL,
-					 "unknown word \"%.*s\" (rate, scale=A/B or notable=N)",
+					 "unknown word \"%.*s\" (rate, scale=A/B, notable=N or "
+					 "per=MEMBER)",
 					 (int)length, word);
 	}
 	*ret_tag = tag;
 	return 0;
-}
-
-/* The name behind NAME=, of at least one byte. */
-static bool parse_name(const char *word, size_t length, const char *prefix, char *to, size_t size)
-{
-	size_t skip = strlen(prefix);
-
-	return length > skip && strncmp(word, prefix, skip) == 0 &&
-	       copy(to, size, word + skip, length - skip);
 }
 
 static bool is_word(const char *word, size_t length, const char *wanted)

@@ -114,6 +114,23 @@ static const struct schema_case good[] = {
 	  8,
 	  false,
 	  "gauge-a:value gauge u8@0;[0]" },
+	{ "per a member without a tag",
+	  { MEMBER("a", U32, 0, "gauge per=b"), MEMBER("b", U64, 8, NULL) },
+	  16,
+	  false,
+	  "gauge gauge u4@0 per 1;hidden u8@8;[0]" },
+	{ "per one with a tag, which is a gauge, twice",
+	  { MEMBER("a", U64, 0, "gauge-a per=b"), MEMBER("b", U64, 8, "gauge-b"),
+	    MEMBER("c", U64, 16, "gauge-c per=b") },
+	  24,
+	  false,
+	  "gauge-a gauge u8@0 per 3;gauge-b gauge u8@8;gauge-c gauge u8@16 per 4;"
+	  "hidden u8@8;hidden u8@8;[0][1][2]" },
+	{ "per itself",
+	  { MEMBER("a", U64, 0, "gauge per=a") },
+	  8,
+	  false,
+	  "gauge gauge u8@0 per 1;hidden u8@0;[0]" },
 	{ "up to the last byte",
 	  { MEMBER("a", U8, 7, "gauge") },
 	  8,
@@ -261,7 +278,47 @@ static const struct schema_case bad[] = {
 	  { MEMBER("a", MOMENTS, 0, "latency rate") },
 	  40,
 	  false,
-	  "member a: rate and notable are for integers" },
+	  "member a: rate, notable and per are for integers" },
+	{ "ratio of a DERIVE",
+	  { MEMBER("a", U64, 0, "derive per=b"), MEMBER("b", U64, 8, NULL) },
+	  16,
+	  false,
+	  "member a: type derive is not a GAUGE" },
+	{ "ratio and rate",
+	  { MEMBER("a", U64, 0, "gauge per=b rate"), MEMBER("b", U64, 8, NULL) },
+	  16,
+	  false,
+	  "member a: either rate or per" },
+	{ "ratio of moments",
+	  { MEMBER("a", MOMENTS, 0, "latency per=b"), MEMBER("b", U64, 40, NULL) },
+	  48,
+	  false,
+	  "member a: rate, notable and per are for integers" },
+	{ "per nothing",
+	  { MEMBER("a", U64, 0, "gauge per=b") },
+	  8,
+	  false,
+	  "member b: there is none, which per= names" },
+	{ "per moments",
+	  { MEMBER("a", U64, 0, "gauge per=b"), MEMBER("b", MOMENTS, 8, NULL) },
+	  48,
+	  false,
+	  "member b: is no integer, which per= wants" },
+	{ "per a double",
+	  { MEMBER("a", U64, 0, "gauge per=b"), MEMBER("b", DOUBLE, 8, NULL) },
+	  16,
+	  false,
+	  "member b: is neither an integer" },
+	{ "per what lies outside",
+	  { MEMBER("a", U64, 0, "gauge per=b"), MEMBER("b", U64, 8, NULL) },
+	  8,
+	  false,
+	  "member b: lies outside of the row" },
+	{ "per bits",
+	  { MEMBER("a", U64, 0, "gauge per=b"), BITS("b", U32, 8, NULL, 0, 5) },
+	  16,
+	  false,
+	  "member b: bit fields cannot be metrics" },
 	{ "a long instance of moments",
 	  { MEMBER("a", MOMENTS, 0, "latency-" X96 "x") },
 	  40,
@@ -271,7 +328,7 @@ static const struct schema_case bad[] = {
 	  { MEMBER("a", HIST, 0, "latency notable=5") },
 	  HIST_SIZE,
 	  false,
-	  "member a: rate and notable are for integers" },
+	  "member a: rate, notable and per are for integers" },
 	{ "a row of more than 1 MiB",
 	  { MEMBER("a", U64, 0, "gauge") },
 	  (1U << 20) + 8,
@@ -296,12 +353,19 @@ static void print_column(char *text, const struct column *c)
 		[SOURCE_ABSOLUTE] = "absolute",
 	};
 
+	if (c->is_hidden) {
+		ADD(text, "hidden u%u@%u;", c->cell_size, c->offset);
+		return;
+	}
 	ADD(text, "%s%s%s%s%s %s%s ", c->tag.type, c->tag.instance[0] ? "-" : "", c->tag.instance,
 	    c->tag.source[0] ? ":" : "", c->tag.source, kinds[c->ds], c->tag.rate ? " rate" : "");
 	if (c->kind == COLUMN_INTEGER)
-		ADD(text, "%c%u@%u;", c->is_signed ? 's' : 'u', c->cell_size, c->offset);
+		ADD(text, "%c%u@%u", c->is_signed ? 's' : 'u', c->cell_size, c->offset);
 	else
-		ADD(text, "%s@%u;", c->kind == COLUMN_MOMENTS ? "moments" : "hist", c->offset);
+		ADD(text, "%s@%u", c->kind == COLUMN_MOMENTS ? "moments" : "hist", c->offset);
+	if (c->tag.per[0])
+		ADD(text, " per %u", c->per);
+	ADD(text, ";");
 }
 
 static void print(char *text, const struct schema *schema)

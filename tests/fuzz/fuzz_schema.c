@@ -55,7 +55,9 @@ static void check_columns(const struct schema *schema)
 		FUZZ_WANT((uint64_t)c->offset + (uint64_t)c->cells * c->cell_size <=
 			  schema->row_size);
 		FUZZ_WANT(c->offset % c->cell_size == 0);
-		FUZZ_WANT(c->tag.numerator && c->tag.denominator);
+		FUZZ_WANT(c->is_hidden || (c->tag.numerator && c->tag.denominator));
+		FUZZ_WANT(!c->tag.per[0] ||
+			  (c->per < schema->column_count && schema->columns[c->per].is_hidden));
 		cells += c->cells;
 	}
 	FUZZ_WANT(schema->cells == cells);

@@ -33,6 +33,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		FUZZ_WANT(tag.type[0] && strlen(tag.type) < sizeof(tag.type));
 		FUZZ_WANT(strlen(tag.instance) < sizeof(tag.instance));
 		FUZZ_WANT(strlen(tag.source) < sizeof(tag.source));
+		FUZZ_WANT(strlen(tag.per) < sizeof(tag.per));
 		FUZZ_WANT(tag.numerator && tag.denominator);
 		FUZZ_WANT(!strchr(tag.instance, '/') && !error.text[0]);
 	} else {
