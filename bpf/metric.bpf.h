@@ -16,8 +16,12 @@
  *
  * The member's type decides what the column is:
  *   integer          one value
- *   struct moments   TYPE-INSTANCE-average, -variance, -cv of what was added
- *                    since the last reading
+ *   struct moments   TYPE-INSTANCE-samples, how many were added since the last
+ *                    reading, and of these -average, -variance, -cv. Where they
+ *                    are fewer than 2048, the window goes back by whole
+ *                    intervals until it has as many or is of 6 intervals; with
+ *                    fewer than 2 in it there are samples alone. The relative
+ *                    standard error of the average is cv / sqrt(samples).
  *   struct hist      TYPE-INSTANCE-average and -percentile-P for each P that
  *                    is configured, of what was added since the last reading
  *
@@ -26,6 +30,7 @@
  *   per=MEMBER       the integer is a counter, dispatch its growth divided by that
  *                    of MEMBER, an integer of the same row with or without a
  *                    tag of its own; nothing where MEMBER has not grown
+ *   frequency        of moments: TYPE-INSTANCE-frequency, too, 1 / average
  *   scale=A/B        multiply by A/B (two positive integers)
  *   notable=N        a command name whose counter grows by N per second or
  *                    more earns a series of its own at once

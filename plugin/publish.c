@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * From tallies to values: a counter as it is, as a rate or as a ratio, moments as mean,
- * variance and coefficient of variation, a histogram as percentiles. What
+ * variance, coefficient of variation and frequency, a histogram as percentiles. What
  * needs a difference in time says nothing at the first reading.
  */
 #include "publish.h"
@@ -11,6 +11,8 @@
 
 #include <math.h>
 #include <stdio.h>
+
+#define MOMENTS_ENOUGH 2048 /* samples: below, the request-metrics paper calls them uncertain */
 
 struct publisher {
 	const struct table *table;
@@ -99,15 +101,26 @@ static void publish_named(const struct publisher *p, const struct tag *tag, cons
 	dispatch_gauge(p->dispatch, p->subject, tag->type, instance, gauge);
 }
 
-/* The variance has the square of the unit, so the scale counts twice. */
-static void publish_moments(const struct publisher *p, const struct column *column)
+/* Of a window that has enough samples, if there are: the relative standard error
+ * of the mean is cv / sqrt(samples). The variance has the square of the unit, so
+ * the scale counts twice. */
+static void publish_moments(const struct publisher *p, uint32_t i)
 {
+	const struct column *column = &p->table->schema.columns[i];
 	const struct tag *tag = &column->tag;
-	struct moments_summary s = moments_summarise(p->tally->window + column->cell);
+	uint64_t cells[MOMENTS_CELLS];
+	struct moments_summary s;
 
+	tally_moments(p->tally, &p->table->schema, i, MOMENTS_ENOUGH, cells);
+	publish_named(p, tag, "samples", (double)cells[0]);
+	if (cells[0] < 2)
+		return;
+	s = moments_summarise(cells);
 	publish_named(p, tag, "average", scaled(column, s.mean));
 	publish_named(p, tag, "variance", scaled(column, scaled(column, s.variance)));
 	publish_named(p, tag, "cv", s.cv);
+	if (tag->frequency)
+		publish_named(p, tag, "frequency", s.mean > 0 ? 1 / scaled(column, s.mean) : NAN);
 }
 
 /* One bucket rate per power of two, named as collectd.conf(5) says, section
@@ -157,7 +170,7 @@ static void publish_metric(const struct publisher *p, const struct metric *metri
 	else if (p->table->elapsed_ns == 0)
 		return;
 	else if (column->kind == COLUMN_MOMENTS)
-		publish_moments(p, column);
+		publish_moments(p, metric->column[0]);
 	else
 		publish_hist(p, column);
 }

@@ -97,6 +97,8 @@ static int column_source(const struct reader *r, const char *member, const struc
 				 r->map, member, tag->type, type->source_count);
 	if (column->kind != COLUMN_INTEGER && (tag->rate || tag->notable || tag->per[0]))
 		return bad(r, member, "rate, notable and per are for integers");
+	if (column->kind != COLUMN_MOMENTS && tag->frequency)
+		return bad(r, member, "frequency is for moments");
 	if (tag->rate && tag->per[0])
 		return bad(r, member, "either rate or per");
 	if (tag->source[0] == '\0' && type->source_count > 1)
@@ -158,6 +160,9 @@ static int column_add(const struct reader *r, struct column *column)
 		return error_set(r->error, -ENOMEM, "map %s: no memory", r->map);
 	column->cell = schema->cells;
 	schema->cells += column->cells;
+	column->moments = schema->moments;
+	if (column->kind == COLUMN_MOMENTS)
+		schema->moments += column->cells;
 	schema->columns = grown;
 	schema->columns[schema->column_count++] = *column;
 	return 0;

@@ -32,6 +32,7 @@ struct tag {
 	char instance[SCHEMA_TEXT_MAX]; /* empty: none */
 	char source[SCHEMA_TEXT_MAX];   /* empty: none */
 	bool rate;
+	bool frequency;
 	uint64_t numerator, denominator; /* of scale */
 	uint64_t notable;                /* growth per second, 0: never */
 	char per[SCHEMA_TEXT_MAX];       /* the member that its growth is divided by; empty: none */
@@ -63,6 +64,7 @@ struct column {
 	bool is_hidden;     /* no metric of its own: what others are divided by */
 	bool is_gauge;      /* as it stands; all else grows */
 	uint32_t per;       /* column of tag.per */
+	uint32_t moments;   /* cells of columns of moments before this one */
 	uint32_t offset;    /* in the row, bytes */
 	uint32_t cell_size; /* 1, 2, 4 or 8 bytes */
 	uint32_t cells;     /* 1, or those of the struct */
@@ -83,6 +85,7 @@ struct schema {
 	struct metric *metrics;
 	size_t metric_count;
 	uint32_t cells;    /* of all columns */
+	uint32_t moments;  /* of columns of moments alone */
 	uint32_t row_size; /* bytes */
 };
 

@@ -239,7 +239,7 @@ static int read_row(struct table *table, struct services *services, uint32_t row
 		remember(table, at);
 		return 0;
 	}
-	tally = tallies_at(&table->tallies, table->schema.cells, (size_t)place,
+	tally = tallies_at(&table->tallies, &table->schema, (size_t)place,
 			   kind == SUBJECT_PROBE ? 0 : services->subjects.place[place].generation,
 			   &is_new);
 	if (!tally)
@@ -289,9 +289,10 @@ int table_read(struct table *table, struct services *services, uint64_t now_ns, 
 {
 	int status = 0;
 
+	/* What came before the first reading is of no whole interval. */
+	tallies_begin(&table->tallies, &table->schema, table->elapsed_ns > 0);
 	table->elapsed_ns = table->read_ns ? now_ns - table->read_ns : 0;
 	table->read_ns = now_ns;
-	tallies_begin(&table->tallies, table->schema.cells);
 	if (table->schema.subject.via[0])
 		return read_slots(table, services, error);
 	for (uint32_t row = 0; row < table->rows.count && status == 0; row++)

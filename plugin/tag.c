@@ -71,14 +71,19 @@ static bool parse_name(const char *word, size_t length, const char *prefix, char
 	       copy(to, size, word + skip, length - skip);
 }
 
+static bool is_word(const char *word, size_t length, const char *wanted)
+{
+	return length == strlen(wanted) && strncmp(word, wanted, length) == 0;
+}
+
 static bool parse_word(const char *word, size_t length, struct tag *tag)
 {
 	const char *at;
 
-	if (length == 4 && strncmp(word, "rate", 4) == 0) {
-		tag->rate = true;
-		return true;
-	}
+	if (is_word(word, length, "rate"))
+		return tag->rate = true;
+	if (is_word(word, length, "frequency"))
+		return tag->frequency = true;
 	if (strncmp(word, "scale=", 6) == 0) {
 		at = word + 6;
 		return parse_number(&at, &tag->numerator) && *at++ == '/' &&
@@ -104,17 +109,12 @@ int tag_parse(const char *text, struct tag *ret_tag, struct error *error)
 		length = strcspn(word, SPACE);
 		if (!parse_word(word, length, &tag))
 			return error_set(error, -EINVAL,
-					 "unknown word \"%.*s\" (rate, scale=A/B, notable=N or "
-					 "per=MEMBER)",
+					 "unknown word \"%.*s\" (rate, frequency, scale=A/B, "
+					 "notable=N or per=MEMBER)",
 					 (int)length, word);
 	}
 	*ret_tag = tag;
 	return 0;
-}
-
-static bool is_word(const char *word, size_t length, const char *wanted)
-{
-	return length == strlen(wanted) && strncmp(word, wanted, length) == 0;
 }
 
 static bool parse_subject_word(const char *word, size_t length, struct subject_tag *tag)

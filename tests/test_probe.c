@@ -255,15 +255,13 @@ static void test_few(void)
 	count_value("sample_add", 10);
 	read_probe();
 	CHECK_REAL(daemon_gauge("sample/gauge-level"), -5, 0);
-	CHECK_REAL(daemon_gauge("sample/latency-size-average"), 10, 0);
-	CHECK_REAL(daemon_gauge("sample/latency-size-variance"), 0, 0);
-	CHECK_REAL(daemon_gauge("sample/latency-size-cv"), 0, 0);
+	CHECK_REAL(daemon_gauge("sample/latency-size-samples"), COUNT + 1, 0);
 	CHECK_REAL(daemon_gauge("sample/response_time-percentile-99"), 0.01L, 1e-15L);
 	CASE("none");
 	read_probe();
 	CHECK_REAL(daemon_gauge("sample/gauge-level"), -5, 0);
 	CHECK_REAL(daemon_gauge("sample/gauge-amount"), 0, 0);
-	CHECK_REAL(daemon_gauge("sample/latency-size-average"), NAN, 0);
+	CHECK_REAL(daemon_gauge("sample/latency-size-samples"), COUNT + 1, 0);
 	CHECK_REAL(daemon_gauge("sample/response_time-percentile-99"), NAN, 0);
 	CASE("refused");
 	CHECK_UINT(*probe.refused, 0);

@@ -183,21 +183,19 @@ static void add_moments(uint64_t *cells, uint64_t value)
 static void test_moments(void)
 {
 	static const struct row_member members[] = {
-		MEMBER("a", MOMENTS, 0, "latency-gap scale=1/10"),
+		MEMBER("a", MOMENTS, 0, "latency-gap scale=1/10 frequency"),
 		MEMBER("b", MOMENTS, 40, "response_time"),
 	};
 	static const struct want wants[] = {
+		{ "sample/latency-gap-samples", NULL, 3 },
 		{ "sample/latency-gap-average", NULL, 0.6L },
 		{ "sample/latency-gap-variance", NULL, 32.0L / 3 / 100 },
 		{ "sample/latency-gap-cv", NULL, 0.544331053951817355L }, /* sqrt(32 / 3) / 6 */
+		{ "sample/latency-gap-frequency", NULL, 1 / 0.6L },
+		{ "sample/response_time-samples", NULL, 2 },
 		{ "sample/response_time-average", NULL, 0 },
 		{ "sample/response_time-variance", NULL, 0 },
 		{ "sample/response_time-cv", NULL, NAN },
-	};
-	static const struct want none[] = {
-		{ "sample/latency-gap-average", NULL, NAN },
-		{ "sample/latency-gap-variance", NULL, NAN },
-		{ "sample/latency-gap-cv", NULL, NAN },
 	};
 	struct table table;
 	uint64_t *row = row_table(&table, members, 2, 80, 1, SUBJECT_PROBE);
@@ -211,13 +209,58 @@ static void test_moments(void)
 	add_moments(row, 6);
 	add_moments(row, 10);
 	add_moments(row + 5, 0);
+	add_moments(row + 5, 0);
 	read_and_publish(&table, NULL, 110);
-	CHECK_UINT(daemon_dispatched(), 6);
+	CHECK_UINT(daemon_dispatched(), 9);
 	check_wants(wants, COUNT_OF(wants));
-	CASE("moments, nothing was added");
-	read_and_publish(&table, NULL, 120);
-	CHECK_UINT(daemon_dispatched(), 6);
-	check_wants(none, COUNT_OF(none));
+	table_done(&table);
+}
+
+/* A window of few samples has those of whole intervals before it, six at most. */
+static void test_moments_window(void)
+{
+	static const struct {
+		unsigned added;
+		uint64_t value;
+		double samples, average; /* NAN: none */
+	} readings[] = {
+		{ 2048, 100, 2048, 100 },
+		{ 2047, 10, 2047 + 2048, (2047 * 10.0 + 2048 * 100) / (2047 + 2048) },
+		{ 1, 10, 2048, 10 },
+		{ 2048, 7, 2048, 7 },
+		{ 3, 3, 2051, (3 * 3 + 2048 * 7) / 2051.0 },
+		{ 0, 0, 2051, (3 * 3 + 2048 * 7) / 2051.0 },
+		{ 1, 5, 2052, (3 * 3 + 2048 * 7 + 5) / 2052.0 },
+		{ 0, 0, 2052, (3 * 3 + 2048 * 7 + 5) / 2052.0 },
+		{ 0, 0, 2052, (3 * 3 + 2048 * 7 + 5) / 2052.0 },
+		{ 0, 0, 4, 14 / 4.0 },
+		{ 0, 0, 1, NAN },
+		{ 0, 0, 1, NAN },
+		{ 0, 0, 0, NAN },
+		{ 2, 9, 2, 9 },
+	};
+	static const struct row_member members[] = {
+		MEMBER("a", U64, 0, "derive"),
+		MEMBER("b", MOMENTS, 8, "latency-other"),
+		MEMBER("c", MOMENTS, 48, "latency-gap"),
+	};
+	struct table table;
+	uint64_t *row = row_table(&table, members, COUNT_OF(members), 88, 1, SUBJECT_PROBE);
+
+	read_and_publish(&table, NULL, 100);
+	for (size_t i = 0; i < COUNT_OF(readings); i++) {
+		CASE("window of moments, reading %zu", i);
+		for (unsigned n = 0; n < readings[i].added; n++)
+			add_moments(row + 6, readings[i].value);
+		for (unsigned n = 0; n < 5000; n++)
+			add_moments(row + 1, i);
+		read_and_publish(&table, NULL, 110 + 10 * i);
+		CHECK_REAL(daemon_gauge("sample/latency-gap-samples"), readings[i].samples, 0);
+		CHECK_REAL(daemon_gauge("sample/latency-gap-average"),
+			   isnan(readings[i].average) ? DAEMON_NONE : readings[i].average, 1e-12L);
+		CHECK_REAL(daemon_gauge("sample/latency-gap-frequency"), DAEMON_NONE, 0);
+		CHECK_REAL(daemon_gauge("sample/latency-other-average"), i, 0);
+	}
 	table_done(&table);
 }
 
@@ -371,6 +414,7 @@ int main(void)
 	config = (struct config){ .percentiles = { 50, 90, 99.9 }, .percentile_count = 3 };
 	test_integers();
 	test_moments();
+	test_moments_window();
 	test_hist();
 	test_buckets();
 	test_subjects();

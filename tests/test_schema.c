@@ -319,6 +319,16 @@ static const struct schema_case bad[] = {
 	  16,
 	  false,
 	  "member b: bit fields cannot be metrics" },
+	{ "frequency of an integer",
+	  { MEMBER("a", U64, 0, "gauge frequency") },
+	  8,
+	  false,
+	  "member a: frequency is for moments" },
+	{ "frequency of a histogram",
+	  { MEMBER("a", HIST, 0, "latency frequency") },
+	  HIST_SIZE,
+	  false,
+	  "member a: frequency is for moments" },
 	{ "a long instance of moments",
 	  { MEMBER("a", MOMENTS, 0, "latency-" X96 "x") },
 	  40,
@@ -387,16 +397,19 @@ static void check_cells(const struct schema *schema)
 		[COLUMN_MOMENTS] = MOMENTS_CELLS,
 		[COLUMN_HIST] = HIST_BUCKETS,
 	};
-	uint32_t next = 0;
+	uint32_t next = 0, moments = 0;
 
 	for (size_t i = 0; i < schema->column_count; i++) {
 		const struct column *c = &schema->columns[i];
 
 		CHECK_UINT(c->cell, next);
 		CHECK_UINT(c->cells, cells[c->kind]);
+		CHECK_UINT(c->moments, moments);
+		moments += c->kind == COLUMN_MOMENTS ? MOMENTS_CELLS : 0;
 		next += c->cells;
 	}
 	CHECK_UINT(schema->cells, next);
+	CHECK_UINT(schema->moments, moments);
 }
 
 static int read_case(const struct schema_case *c, struct schema *schema, struct error *error)

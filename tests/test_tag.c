@@ -14,7 +14,7 @@
 #define BIGGEST "18446744073709551615" /* 2^64 - 1 */
 #define TOO_BIG "18446744073709551616"
 
-/* TYPE|INSTANCE|SOURCE|rate|A/B|notable, and of some |per */
+/* TYPE|INSTANCE|SOURCE|rate|A/B|notable, and of some |frequency or |per */
 static const struct {
 	const char *text, *want;
 } good[] = {
@@ -26,6 +26,7 @@ static const struct {
 	{ "type:source-with-dash", "type||source-with-dash|0|1/1|0" },
 	{ "gauge rate", "gauge|||1|1/1|0" },
 	{ "gauge scale=1/1000", "gauge|||0|1/1000|0" },
+	{ "gauge frequency", "gauge|||0|1/1|0|frequency" },
 	{ "gauge per=all", "gauge|||0|1/1|0|all" },
 	{ "gauge scale=100/1 per=" X127 " notable=2", "gauge|||0|100/1|2|" X127 },
 	{ "gauge notable=5", "gauge|||0|1/1|5" },
@@ -84,6 +85,7 @@ static const struct {
 	{ "gauge scale=1/ 2", "unknown word \"scale=1/\"" },
 	{ "gauge scale=" TOO_BIG "/1", "unknown word \"scale=" TOO_BIG "/1\"" },
 	{ "gauge scale=1/" TOO_BIG, "unknown word \"scale=1/" TOO_BIG "\"" },
+	{ "gauge frequency=1", "unknown word \"frequency=1\"" },
 	{ "gauge per", "unknown word \"per\"" },
 	{ "gauge per=", "unknown word \"per=\"" },
 	{ "gauge per=" X127 "x", "unknown word \"per=" },
@@ -104,9 +106,10 @@ static void test_good(void)
 
 		CASE("%.60s", good[i].text);
 		CHECK_INT(tag_parse(good[i].text, &tag, &error), 0);
-		snprintf(got, sizeof(got), "%s|%s|%s|%d|%" PRIu64 "/%" PRIu64 "|%" PRIu64 "%s%s",
+		snprintf(got, sizeof(got), "%s|%s|%s|%d|%" PRIu64 "/%" PRIu64 "|%" PRIu64 "%s%s%s",
 			 tag.type, tag.instance, tag.source, tag.rate, tag.numerator,
-			 tag.denominator, tag.notable, tag.per[0] ? "|" : "", tag.per);
+			 tag.denominator, tag.notable, tag.frequency ? "|frequency" : "",
+			 tag.per[0] ? "|" : "", tag.per);
 		CHECK_TEXT(got, good[i].want);
 		CHECK_TEXT(error.text, "");
 	}
