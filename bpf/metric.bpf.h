@@ -35,7 +35,10 @@
  *   notable=N        a command name whose counter grows by N per second or
  *                    more earns a series of its own at once
  *
- * Counters only ever grow, the engine takes differences, nothing is cleared.
+ * Counters only ever grow, the engine takes differences, nothing is cleared. In a
+ * struct hist alone a sample may move: one less in its bucket, one more in that
+ * where it belongs now. The bucket that fell then counts 0, until it is past what
+ * it has counted.
  *
  * SUBJECT("WORD...") on a map says what its rows stand for; words in any order:
  *   service          row = service_task.row

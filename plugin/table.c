@@ -112,6 +112,19 @@ int table_start(struct table *table, struct error *error)
 	return 0;
 }
 
+/* What a cell has grown by since it was last read. The kernel may move a sample
+ * to another bucket: then the one it was in counts no more until it is past what
+ * has been counted of it, so that sums stay right. */
+static uint64_t take_growth(const struct column *column, uint64_t now, uint64_t *previous)
+{
+	uint64_t grown = growth(column, now, *previous);
+
+	if (column->kind == COLUMN_HIST && (int64_t)grown < 0)
+		return 0;
+	*previous = now;
+	return grown;
+}
+
 /* Adds a row, its gauges to one tally and what its counters grew by to another;
  * true if that was notable. */
 static bool feed(const struct table *table, uint32_t row, struct tally *gauges,
@@ -128,9 +141,8 @@ static bool feed(const struct table *table, uint32_t row, struct tally *gauges,
 		for (uint32_t i = 0; i < column->cells; i++) {
 			uint32_t cell = column->cell + i;
 			uint64_t now = read_cell(table, column, row, i);
-			uint64_t grown = growth(column, now, previous[cell]);
+			uint64_t grown = take_growth(column, now, &previous[cell]);
 
-			previous[cell] = now;
 			gauges->counted |= now != 0;
 			if (column->is_gauge) {
 				gauges->window[cell] += now;

@@ -241,6 +241,27 @@ static void test_given_back(void)
 	fixture_done(&f);
 }
 
+/* A bucket out of which a sample of the first owner was moved counts all of the second one's. */
+static void test_given_back_fallen(void)
+{
+	struct fixture f;
+
+	fixture_init(&f);
+	CASE("a bucket that has fallen");
+	f.table.schema.columns[0].kind = COLUMN_HIST;
+	give_slot(&f, DB, 2);
+	count(&f, 2, 10);
+	read_at(&f.table, &f.services, 1);
+	f.rows[DB].state = ROW_RETIRED;
+	f.cells[2 * SHARDS] -= 5;
+	read_at(&f.table, &f.services, 2);
+	give_slot(&f, WEB, 2);
+	count(&f, 2, 1);
+	read_at(&f.table, &f.services, 3);
+	check(&f, WEB, 2, 2);
+	fixture_done(&f);
+}
+
 /* What the SUBJECT tag says of an object's maps is checked, and they get their sizes. */
 static void test_resize(void)
 {
@@ -288,6 +309,7 @@ int main(void)
 	test_first_use();
 	test_hidden();
 	test_given_back();
+	test_given_back_fallen();
 	test_resize();
 	return testing_end();
 }

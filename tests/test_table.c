@@ -8,6 +8,7 @@
 #include "row.h"
 
 #include "bpf/service.h"
+#include "hist.h"
 #include "plugin/clock.h"
 #include "plugin/dispatch.h"
 #include "plugin/object.h"
@@ -129,6 +130,34 @@ static void test_cells(void)
 	read_at(&table, NULL, S(3));
 	for (uint32_t i = 0; i < 6; i++)
 		CHECK_UINT(window(&table, 0, i), i == 3 ? (uint64_t)2 - 103 : 10 * i);
+	table_done(&table);
+}
+
+/* A sample that moves counts twice, as it was there at both readings, but the next one in the
+ * bucket that it has left does not; sums stay right. */
+static void test_moving(void)
+{
+	static const struct row_member member = MEMBER("a", HIST, 0, "latency");
+	static const struct {
+		uint64_t now[2], window[2], total[2];
+	} readings[] = {
+		{ { 10, 1 }, { 10, 1 }, { 10, 1 } }, { { 8, 3 }, { 0, 2 }, { 10, 3 } },
+		{ { 9, 3 }, { 0, 0 }, { 10, 3 } },   { { 10, 3 }, { 0, 0 }, { 10, 3 } },
+		{ { 12, 4 }, { 2, 1 }, { 12, 4 } },  { { 0, 0 }, { 0, 0 }, { 12, 4 } },
+		{ { 13, 5 }, { 1, 1 }, { 13, 5 } },
+	};
+	struct table table;
+	uint64_t *row = row_table(&table, &member, 1, HIST_BUCKETS * 8, 1, SUBJECT_PROBE);
+
+	for (size_t i = 0; i < COUNT_OF(readings); i++) {
+		CASE("moving samples, reading %zu", i);
+		memcpy(row + 50, readings[i].now, sizeof(readings[i].now));
+		read_at(&table, NULL, S(1 + i));
+		for (uint32_t k = 0; k < 2; k++) {
+			CHECK_UINT(window(&table, 0, 50 + k), readings[i].window[k]);
+			CHECK_UINT(total(&table, 0, 50 + k), readings[i].total[k]);
+		}
+	}
 	table_done(&table);
 }
 
@@ -557,6 +586,7 @@ int main(void)
 	test_integers();
 	test_neighbours();
 	test_cells();
+	test_moving();
 	test_elapsed();
 	test_rows_of_probe();
 	test_sum();
