@@ -20,11 +20,23 @@ typedef __u32 u32;
 typedef __u64 u64;
 typedef __s32 s32;
 typedef __s64 s64;
+typedef __SIZE_TYPE__ size_t;
+typedef long ssize_t;
 
 #define PF_KTHREAD 0x00200000
 #define EXIT_DEAD 0x00000010
 #define EXIT_ZOMBIE 0x00000020
 #define TASK_COMM_LEN 16
+
+#define AF_UNIX 1
+#define AF_INET 2
+#define AF_INET6 10
+#define SOCK_STREAM 1
+#define SOCK_DGRAM 2
+#define TCP_ESTABLISHED 1
+#define TCP_LISTEN 10
+#define MSG_PEEK 2
+#define SOCK_BINDPORT_LOCK 8
 
 enum { MM_FILEPAGES, MM_ANONPAGES, MM_SWAPENTS, MM_SHMEMPAGES, NR_MM_COUNTERS };
 
@@ -135,6 +147,30 @@ struct task_struct {
 	struct task_io_accounting ioac;
 };
 
+struct sock_common {
+	unsigned short skc_family;
+	volatile unsigned char skc_state;
+};
+
+struct sock {
+	struct sock_common __sk_common;
+	unsigned char sk_userlocks : 4;
+	u16 sk_type;
+	u32 sk_max_ack_backlog;
+};
+
+struct socket {
+	struct sock *sk;
+};
+
+struct unix_address;
+
+struct unix_sock {
+	struct unix_address *addr;
+};
+
+struct msghdr;
+struct page;
 struct linux_binprm;
 struct seq_file;
 

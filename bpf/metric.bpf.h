@@ -122,12 +122,17 @@ static __always_inline void moments_add(struct moments *m, u64 value)
 	add(&m->squares[2], high * high + (cross >> 32) + (mid >> 32));
 }
 
+/* In a register of 64 bits, which the verifier of older kernels bounds. */
+static __always_inline void hist_count(struct hist *h, u64 bucket, u64 n)
+{
+	asm volatile("" : "+r"(bucket));
+	if (bucket < HIST_BUCKETS)
+		add(&h->bucket[bucket], n);
+}
+
 static __always_inline void hist_add(struct hist *h, u64 value)
 {
-	u32 i = hist_index(value);
-
-	if (i < HIST_BUCKETS)
-		add(&h->bucket[i], 1);
+	hist_count(h, hist_index(value), 1);
 }
 
 #endif

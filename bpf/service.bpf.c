@@ -196,8 +196,12 @@ static void enter(struct task_struct *leader, struct service_task *st, u32 row)
 
 static void move(struct task_struct *leader, struct service_task *st, u32 row)
 {
+	u64 *moves = service_moved();
+
 	if (st->row == row)
 		return;
+	if (moves)
+		add(moves, 1);
 	st->previous = st->row;
 	count_processes(st->row, -1);
 	unlabel(st);

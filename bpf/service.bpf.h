@@ -33,6 +33,21 @@ struct {
 	__type(value, struct service_task);
 } service_tasks SEC(".maps");
 
+/* How often a process has changed its row: what remembers a row asks again then. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, u64);
+} service_moves SEC(".maps");
+
+static __always_inline u64 *service_moved(void)
+{
+	u32 zero = 0;
+
+	return bpf_map_lookup_elem(&service_moves, &zero);
+}
+
 /* NULL: forked while memory was short, or not a leader. */
 static __always_inline struct service_task *service_task(struct task_struct *leader)
 {

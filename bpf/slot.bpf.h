@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * Rows that are given out on first use, for tables whose rows are large: a
+ * service without events has none. Row 0 is where the events of all go that
+ * came when no row was free. The engine takes the row of a service back when
+ * the service is gone.
+ */
+#ifndef SLOT_BPF_H
+#define SLOT_BPF_H
+
+#include "service.bpf.h"
+
+#define SLOTS_END 1024
+
+const volatile u32 slots_max = 1; /* rows of the table, set before load */
+const volatile u32 shards = 1;    /* of each row, a power of two, set before load */
+
+u64 refused;
+
+/* By row of the service: its slot, 0: none yet. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, u32);
+} row_slots SEC(".maps");
+
+/* By slot: the row that has it, and one; 0: free. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, u32);
+} slot_owners SEC(".maps");
+
+/* Tries to give slot i to the service; true: it has one now, this or another. */
+static __noinline bool slot_try(u32 i, u32 row)
+{
+	u32 *owner = bpf_map_lookup_elem(&slot_owners, &i);
+	u32 *slot = bpf_map_lookup_elem(&row_slots, &row);
+
+	if (!owner || !slot || *owner || __sync_val_compare_and_swap(owner, 0, row + 1))
+		return false;
+	if (__sync_val_compare_and_swap(slot, 0, i))
+		__sync_lock_test_and_set(owner, 0);
+	return true;
+}
+
+/* The slot of a service, taken if it has none; two CPUs may ask at once. */
+__noinline u32 slot_take(u32 row)
+{
+	u32 *slot = bpf_map_lookup_elem(&row_slots, &row);
+
+	if (!slot || row == SERVICE_OTHER || *slot)
+		return slot ? *slot : 0;
+	for (u32 i = 1; i < SLOTS_END; i++) {
+		if (i >= slots_max)
+			break;
+		if (slot_try(i, row))
+			return *slot;
+	}
+	add(&refused, 1);
+	return 0;
+}
+
+/* The shard of this CPU. */
+static __always_inline u32 slot_index(u32 slot)
+{
+	return slot * shards + (bpf_get_smp_processor_id() & (shards - 1));
+}
+
+#endif
