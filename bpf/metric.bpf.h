@@ -63,12 +63,19 @@
  * the order of their numbers and keeps the first that loads and attaches;
  * programs without a tier belong to all of them.
  *
- * OPTION(NAME) on a program: it is loaded only where the Probe block says
- * Option "NAME". For what costs something at every event of a busy hook.
+ * OPTION(NAME) is for what costs something at every event of a busy hook. Where
+ * the Probe block does not say Option "NAME", a program with it is not loaded,
+ * a map with it has one entry and is not read; and where it does,
+ *   const volatile bool option_NAME;
+ * is set before load. Any of the three makes the option known. A tier whose
+ * programs all need an option is tried only with it.
  *
  * Variables that the engine knows in every object:
  *   const volatile u32 service_rows, process_rows_max, cpus_possible;
  *                         set before load
+ *   const volatile bool watch_other;
+ *                         set before load: may what counts under "other" become a
+ *                         service, so that its processes must be told apart?
  *   const volatile u32 shards;
  *                         set before load: a power of two, at most 8
  *   const volatile u32 slots_max;

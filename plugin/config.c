@@ -195,7 +195,7 @@ static bool take_option(struct context *context, const oconfig_item_t *item)
 static bool take_rows(struct context *context, const oconfig_item_t *item)
 {
 	return option_whole(item, 2, CONFIG_ROWS_MAX, &context->probe->rows) ||
-	       mistake(context, item, "wants a whole number from 2 to 4096");
+	       mistake(context, item, "wants a whole number from 2 to 1024");
 }
 
 static bool take_object_dir(struct context *context, const oconfig_item_t *item)

@@ -14,7 +14,7 @@ struct oconfig_item_s;
 #define CONFIG_SERVICES_MAX 512  /* Service blocks */
 #define CONFIG_MAX_SERVICES 4096 /* rows for command names */
 #define CONFIG_ROWS 64           /* of a probe that gives rows on first use */
-#define CONFIG_ROWS_MAX 4096
+#define CONFIG_ROWS_MAX 1024
 
 struct strings {
 	char **item;

@@ -95,14 +95,17 @@ static void open_probe(const char *name)
 	struct probe *probe = &probes[probe_count];
 	struct error error;
 	char path[4096];
+	int status;
 
 	if (block && !block->enable)
 		return;
 	snprintf(path, sizeof(path), "%s/%s" OBJECT_SUFFIX, config.object_dir, name);
 	probe_count++;
-	if (probe_open(probe, name, block && block->object ? block->object : path,
-		       interval_of(block), &config, &services, &error) != 0) {
-		message(LOG_ERR, "probe %s is off: %s", name, error.text);
+	status = probe_open(probe, name, block && block->object ? block->object : path,
+			    interval_of(block), &config, &services, &error);
+	if (status) {
+		message(status == PROBE_NEEDS_OPTION ? LOG_WARNING : LOG_ERR, "probe %s is off: %s",
+			name, error.text);
 		return;
 	}
 	message(LOG_INFO, "probe %s is on (tier %u)", name, probe->object.tier);

@@ -19,8 +19,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define TIER_TAG "tier:"
-#define OPTION_TAG "option:"
 #define LIBBPF_ERRNO_FIRST 4000 /* libbpf's own follow */
 
 static pthread_mutex_t libbpf_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -217,96 +215,6 @@ void *object_variable(const struct object *object, const char *name, size_t size
 	void *at = find_variable(object, name, &found);
 
 	return found == size ? at : NULL;
-}
-
-/* The text of a tag on a program's function, behind its prefix; or NULL. */
-static const char *program_tag(const struct object *object, const struct bpf_program *program,
-			       const char *prefix)
-{
-	const struct btf *btf = bpf_object__btf(object->bpf);
-	uint32_t count = btf__type_cnt(btf);
-
-	for (uint32_t id = 1; id < count; id++) {
-		const struct btf_type *tag = btf__type_by_id(btf, id);
-		const struct btf_type *func;
-		const char *text;
-
-		if (!btf_is_decl_tag(tag))
-			continue;
-		text = name_of(btf, tag->name_off);
-		func = btf__type_by_id(btf, tag->type);
-		if (strncmp(text, prefix, strlen(prefix)) == 0 && func && btf_is_func(func) &&
-		    !strcmp(name_of(btf, func->name_off), bpf_program__name(program)))
-			return text + strlen(prefix);
-	}
-	return NULL;
-}
-
-/* 1 to OBJECT_TIERS_MAX; 0: of all tiers. */
-static unsigned program_tier(const struct object *object, const struct bpf_program *program)
-{
-	const char *text = program_tag(object, program, TIER_TAG);
-	int tier = text ? atoi(text) : 0;
-
-	return tier > 0 && tier <= OBJECT_TIERS_MAX ? (unsigned)tier : 0;
-}
-
-uint32_t object_tiers(const struct object *object)
-{
-	struct bpf_program *program;
-	uint32_t tiers = 0;
-
-	bpf_object__for_each_program(program, object->bpf)
-	{
-		unsigned tier = program_tier(object, program);
-
-		if (tier)
-			tiers |= 1U << tier;
-	}
-	return tiers;
-}
-
-static bool listed(const struct strings *list, const char *text)
-{
-	for (size_t i = 0; list && i < list->count; i++)
-		if (!strcmp(list->item[i], text))
-			return true;
-	return false;
-}
-
-static bool has_option(const struct object *object, const char *name)
-{
-	struct bpf_program *program;
-
-	bpf_object__for_each_program(program, object->bpf)
-	{
-		const char *option = program_tag(object, program, OPTION_TAG);
-
-		if (option && !strcmp(option, name))
-			return true;
-	}
-	return false;
-}
-
-int object_choose(struct object *object, unsigned tier, const struct strings *options,
-		  struct error *error)
-{
-	struct bpf_program *program;
-
-	for (size_t i = 0; options && i < options->count; i++)
-		if (!has_option(object, options->item[i]))
-			return error_set(error, -ENOENT, "%s: it has no Option \"%s\"",
-					 object->name, options->item[i]);
-	bpf_object__for_each_program(program, object->bpf)
-	{
-		const char *option = program_tag(object, program, OPTION_TAG);
-		unsigned of = program_tier(object, program);
-
-		if ((tier && of && of != tier) || (option && !listed(options, option)))
-			bpf_program__set_autoload(program, false);
-	}
-	object->tier = tier;
-	return 0;
 }
 
 /* libbpf 1.1 keeps a copy that the kernel does not see once it is loaded. */

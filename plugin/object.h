@@ -39,13 +39,21 @@ void *object_variable(const struct object *object, const char *name, size_t size
 
 #define OBJECT_TIERS_MAX 16
 
-/* Which numbers TIER tags in the object have, as bits; 0 without any. */
-uint32_t object_tiers(const struct object *object);
+/* Which tiers the object can have with these options (NULL: none), as bits; bit 0
+ * alone for one without tiers. Of a tier whose programs all need an option that
+ * is not in the list, that option, which is the object's; else NULL. */
+uint32_t object_tiers(const struct object *object, const struct strings *options,
+		      const char **ret_missing);
 
 /* Programs of another tier, or of an option that is not in the list, will not
- * be loaded. -ENOENT: the object has no such option. */
+ * be loaded, maps of such an option get one entry; variables option_NAME of those
+ * that are in it are set. -ENOENT: the object has no such option. */
 int object_choose(struct object *object, unsigned tier, const struct strings *options,
 		  struct error *error);
+
+/* Is a map of no option, or of one in the list? */
+bool object_map_chosen(const struct object *object, const struct bpf_map *map,
+		       const struct strings *options);
 
 int object_load(struct object *object, struct error *error);
 int object_attach(struct object *object, struct error *error);

@@ -15,9 +15,8 @@
 #include <unistd.h>
 
 /* How many rows tables get; the object is told, too. */
-static struct row_counts count_rows(struct probe *probe)
+static struct row_counts count_rows(struct probe *probe, const struct probe_config *block)
 {
-	const struct probe_config *block = config_probe(probe->config, probe->name);
 	uint32_t slots = block ? block->rows : CONFIG_ROWS;
 	struct row_counts counts = {
 		.services = probe->services->row_count,
@@ -34,7 +33,8 @@ static struct row_counts count_rows(struct probe *probe)
 /* Finds the tables, and makes them as large as there are rows. */
 static int find_tables(struct probe *probe, struct error *error)
 {
-	struct row_counts counts = count_rows(probe);
+	const struct probe_config *block = config_probe(probe->config, probe->name);
+	struct row_counts counts = count_rows(probe, block);
 	const struct btf *btf = bpf_object__btf(probe->object.bpf);
 	struct bpf_map *map;
 
@@ -48,6 +48,8 @@ static int find_tables(struct probe *probe, struct error *error)
 		if (!grown)
 			return error_set(error, -ENOMEM, "no memory");
 		probe->tables = grown;
+		if (!object_map_chosen(&probe->object, map, block ? &block->options : NULL))
+			continue;
 		table = &grown[probe->table_count];
 		status = table_open(table, map, btf, dispatch_type, error);
 		if (status < 0)
@@ -81,7 +83,8 @@ static void tables_done(struct probe *probe)
 	probe->table_count = 0;
 }
 
-static int open_tier(struct probe *probe, unsigned tier, struct error *error)
+/* All but what the kernel may refuse. */
+static int prepare_tier(struct probe *probe, unsigned tier, struct error *error)
 {
 	struct error why;
 	const struct probe_config *block = config_probe(probe->config, probe->name);
@@ -99,33 +102,61 @@ static int open_tier(struct probe *probe, unsigned tier, struct error *error)
 		return error_set(error, status, "%s: %s: %s", probe->name, probe->path, why.text);
 	status = check_not_empty(probe, error);
 	/* After the tags are read: sharing changes what a map says of its types. */
-	status = status ?: services_share(probe->services, &probe->object, error);
-	status = status ?: object_load(&probe->object, error);
+	return status ?: services_share(probe->services, &probe->object, error);
+}
+
+static int load_tier(struct probe *probe, struct error *error)
+{
+	int status = object_load(&probe->object, error);
+
 	return status ?: object_attach(&probe->object, error);
 }
 
-/* The tiers of the object, as bits; bit 0 alone for one without. */
-static int find_tiers(struct probe *probe, uint32_t *ret_tiers, struct error *error)
+/* The tiers of the object that can be had, as bits, and an option that would
+ * allow more of them, or "". */
+static int find_tiers(struct probe *probe, uint32_t *ret_tiers, char *option, size_t size,
+		      struct error *error)
 {
+	const struct probe_config *block = config_probe(probe->config, probe->name);
 	int status = object_open(&probe->object, probe->name, probe->path, error);
+	const char *missing;
 
 	if (status)
 		return status;
-	*ret_tiers = object_tiers(&probe->object) ?: 1;
+	*ret_tiers = object_tiers(&probe->object, block ? &block->options : NULL, &missing);
+	snprintf(option, size, "%s", missing ? missing : "");
 	object_done(&probe->object);
 	return 0;
+}
+
+/* What is there to be had costs too much to be on unasked. */
+static int needs_option(const char *option, struct error *error)
+{
+	struct error why = *error;
+
+	return error_set(error, PROBE_NEEDS_OPTION,
+			 "%.700s; Option \"%s\" in its Probe block would use other hooks, "
+			 "at the cost that collectd-ebpf(5) tells",
+			 why.text, option);
 }
 
 /* A lower tier is tried where the kernel refuses the higher one. */
 static int open_object(struct probe *probe, struct error *error)
 {
 	uint32_t tiers = 0;
-	int status = find_tiers(probe, &tiers, error);
+	char option[64] = "";
+	int status = find_tiers(probe, &tiers, option, sizeof(option), error);
+	bool refused = status == 0;
 
+	if (status == 0 && !tiers)
+		status = error_set(error, -ENOENT, "%s: none of its hooks is on by default",
+				   probe->name);
 	for (unsigned tier = 0; tiers; tier++, tiers >>= 1) {
 		if (!(tiers & 1))
 			continue;
-		status = open_tier(probe, tier, error);
+		status = prepare_tier(probe, tier, error);
+		refused = status == 0;
+		status = status ?: load_tier(probe, error);
 		if (status == 0)
 			return 0;
 		tables_done(probe);
@@ -136,7 +167,7 @@ static int open_object(struct probe *probe, struct error *error)
 				"next tier",
 				probe->name, tier, error->text);
 	}
-	return status;
+	return refused && option[0] ? needs_option(option, error) : status;
 }
 
 /* The number of the highest CPU that is online, and one; of a list like 0-3,7. */

@@ -8,6 +8,8 @@
 #include "service.h"
 #include "table.h"
 
+#include <errno.h>
+
 /* One object file with its tables. */
 struct probe {
 	char name[CONFIG_NAME_MAX];
@@ -24,6 +26,9 @@ struct probe {
 	double read_s; /* what the last reading took */
 	bool failing;  /* the last reading did not work */
 };
+
+/* Not to be had on this kernel but with an option, which the error names. */
+#define PROBE_NEEDS_OPTION (-ECANCELED)
 
 /* Opens the object, in the first tier that loads and attaches, and takes the
  * first reading, from which everything counts. path is copied. */

@@ -197,6 +197,7 @@ int services_share(const struct services *services, struct object *object, struc
 	}
 	object_set(object, "service_rows", services->row_count);
 	object_set(object, "process_rows_max", services->slot_count);
+	object_set(object, "watch_other", config_command_names(services->config));
 	return 0;
 }
 

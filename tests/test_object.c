@@ -187,9 +187,10 @@ static void use(struct object *object)
 	char *name = (char[]){ "optional" };
 	struct strings options = { .item = &name, .count = 1 };
 	struct error error = { "" };
+	const char *missing;
 	struct bpf_map *map;
 
-	object_tiers(object);
+	object_tiers(object, &options, &missing);
 	object_choose(object, 1, &options, &error);
 	object_set(object, "service_rows", 5);
 	object_set(object, "page_size", 5);
@@ -290,11 +291,13 @@ static void test_tiers(const char *path)
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		struct error error = { "" };
+		const char *missing;
 		struct object object;
 
 		CASE("tier %u", cases[i].tier);
 		CHECK_INT(object_open(&object, "own", path, &error), 0);
-		CHECK_UINT(object_tiers(&object), 1U << 1 | 1U << 2 | 1U << 3);
+		CHECK_UINT(object_tiers(&object, NULL, &missing), 1U << 1 | 1U << 2 | 1U << 3);
+		CHECK_INT(missing == NULL, 1);
 		CHECK_INT(object_choose(&object, cases[i].tier, NULL, &error), 0);
 		CHECK_INT(loads(&object, "sample_no_load"), cases[i].no_load);
 		CHECK_INT(loads(&object, "sample_no_attach"), cases[i].no_attach);
@@ -326,15 +329,58 @@ static void test_options(const char *path)
 	object_done(&object);
 }
 
+/* An option may be of a tier, a map and a variable. */
+static void test_option_parts(const char *path)
+{
+	static const struct {
+		const char *option; /* NULL: none */
+		const char *missing;
+		uint32_t tiers, entries;
+		bool loads, variable, chosen;
+	} cases[] = {
+		{ NULL, "costly", 1U << 1, 1, false, false, false },
+		{ "costly", NULL, 1U << 1 | 1U << 2, 1, true, false, false },
+		{ "extra", "costly", 1U << 1, 3, false, true, true },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		char name[16] = "";
+		char *names[] = { name };
+		struct strings options = { .item = names, .count = cases[i].option ? 1 : 0 };
+		struct error error = { "" };
+		const char *missing;
+		struct object object;
+		struct bpf_map *map;
+
+		CASE("parts of an option, %zu", i);
+		snprintf(name, sizeof(name), "%s", cases[i].option ? cases[i].option : "");
+		CHECK_INT(object_open(&object, "own", path, &error), 0);
+		CHECK_UINT(object_tiers(&object, &options, &missing), cases[i].tiers);
+		CHECK_TEXT(missing ? missing : "", cases[i].missing ? cases[i].missing : "");
+		CHECK_INT(object_choose(&object, 2, &options, &error), 0);
+		CHECK_INT(loads(&object, "costly_rename"), cases[i].loads);
+		CHECK_INT(*(bool *)object_variable(&object, "option_extra", sizeof(bool)),
+			  cases[i].variable);
+		map = bpf_object__find_map_by_name(object.bpf, "costly_extra");
+		CHECK_UINT(bpf_map__max_entries(map), cases[i].entries);
+		CHECK_INT(object_map_chosen(&object, map, &options), cases[i].chosen);
+		map = bpf_object__find_map_by_name(object.bpf, "costly");
+		CHECK_INT(object_map_chosen(&object, map, NULL), true);
+		object_done(&object);
+	}
+}
+
 /* Without programs of tiers there are none. */
 static void test_no_tiers(const char *path)
 {
 	struct error error = { "" };
+	const char *missing;
 	struct object object;
 
 	CASE("no tiers");
 	CHECK_INT(object_open(&object, "services", path, &error), 0);
-	CHECK_UINT(object_tiers(&object), 0);
+	CHECK_UINT(object_tiers(&object, NULL, &missing), 1);
+	CHECK_INT(missing == NULL, 1);
 	CHECK_INT(object_choose(&object, 0, NULL, &error), 0);
 	CHECK_INT(loads(&object, "service_exec"), true);
 	object_done(&object);
@@ -372,6 +418,7 @@ int main(void)
 	test_options(path);
 	test_print_restored(path);
 	test_broken_btf(path);
+	test_option_parts(testing_built("tests/bpf/costly.bpf.o"));
 	test_no_tiers(write_file("service.bpf.o", service.data, service.size));
 	free(sample.data);
 	free(service.data);

@@ -380,6 +380,44 @@ static void test_bad_probes(void)
 	CHECK_INT(probe.object.bpf == NULL && probe.tables == NULL && probe.path == NULL, 1);
 }
 
+static int open_costly(const char *options, struct error *error)
+{
+	config_done(&config);
+	read_config(options);
+	return open_probe(testing_built("tests/bpf/costly.bpf.o"), error);
+}
+
+/* The only tier that loads needs an option; another one has a table of three rows. */
+static void test_costly(void)
+{
+	struct error error = { "" };
+
+	CASE("an option is needed");
+	CHECK_INT(open_costly("", &error), PROBE_NEEDS_OPTION);
+	CHECK_HAS(error.text, "sample: cannot load into the kernel");
+	CHECK_HAS(error.text, "; Option \"costly\" in its Probe block would use other hooks");
+	CHECK_UINT(daemon_messages(), 0);
+	CASE("the option that is needed");
+	CHECK_INT(open_costly("  Option \"costly\"\n", &error), 0);
+	CHECK_UINT(probe.object.tier, 2);
+	prctl(PR_SET_NAME, "test_probe");
+	read_probe();
+	CHECK_INT(daemon_gauge("sample/derive-renames") >= 1, 1);
+	CHECK_REAL(daemon_gauge("sample/gauge-known_other"), 0, 0);
+	CHECK_REAL(daemon_gauge("sample/derive-extra_renames"), DAEMON_NONE, 0);
+	CHECK_UINT(probe.table_count, 1);
+	probe_done(&probe);
+	CASE("both options");
+	CHECK_INT(open_costly("  Option \"extra\"\n  Option \"costly\"\n", &error), 0);
+	prctl(PR_SET_NAME, "test_probe");
+	read_probe();
+	CHECK_INT(daemon_gauge("sample-2/derive-extra_renames") >= 1, 1);
+	probe_done(&probe);
+	CASE("a mistake is no want of an option");
+	CHECK_INT(open_costly("  Option \"nonsense\"\n", &error), -ENOENT);
+	CHECK_HAS(error.text, "Option \"nonsense\"");
+}
+
 int main(void)
 {
 	struct error error = { "" };
@@ -417,6 +455,7 @@ int main(void)
 	test_services();
 	test_nothing_left();
 	test_bad_probes();
+	test_costly();
 	services_done(&services);
 	config_done(&config);
 	daemon_clear();

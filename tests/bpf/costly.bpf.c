@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A probe for tests that is to be had at a cost alone, which an option allows, as the first of its
+ * tiers does not load. Another option has a table and a variable.
+ *
+ * Hooks, tier 2: raw_tp task_rename.
+ */
+#include "../../bpf/metric.bpf.h"
+
+const volatile bool option_extra = false;
+const volatile bool watch_other = true;
+
+struct costly_row {
+	u64 renames METRIC("derive-renames");
+	u32 known_other METRIC("gauge-known_other");
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct costly_row);
+} costly SEC(".maps");
+
+struct extra_row {
+	u64 renames METRIC("derive-extra_renames");
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 3);
+	__type(key, u32);
+	__type(value, struct extra_row);
+} costly_extra SEC(".maps") OPTION("extra");
+
+SEC("tp_btf/no_such_tracepoint")
+TIER(1)
+int BPF_PROG(costly_refused, struct task_struct *task)
+{
+	return 0;
+}
+
+SEC("raw_tp/task_rename")
+TIER(2)
+OPTION("costly")
+int costly_rename(void *event)
+{
+	u32 zero = 0, last = 2;
+	struct costly_row *row = bpf_map_lookup_elem(&costly, &zero);
+	struct extra_row *extra = bpf_map_lookup_elem(&costly_extra, &last);
+
+	if (row) {
+		add(&row->renames, 1);
+		row->known_other = watch_other;
+	}
+	if (option_extra && extra)
+		add(&extra->renames, 1);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual MIT/GPL";
