@@ -30,6 +30,21 @@ static struct row_counts count_rows(struct probe *probe, const struct probe_conf
 	return counts;
 }
 
+/* Sizes the table that was found last, with its maps, which are no other's. */
+static int size_table(struct probe *probe, const struct row_counts *counts, struct error *error)
+{
+	struct table *table = &probe->tables[probe->table_count - 1];
+	int status = table_resize(table, counts, probe->object.bpf, error);
+
+	for (const struct table *other = probe->tables; other < table && status == 0; other++)
+		if (rows_share(&table->rows, &other->rows))
+			status = error_set(error, -EINVAL,
+					   "map %s: shares a map with %s, but a table needs "
+					   "maps of its own",
+					   table->name, other->name);
+	return status;
+}
+
 /* Finds the tables, and makes them as large as there are rows. */
 static int find_tables(struct probe *probe, struct error *error)
 {
@@ -57,7 +72,7 @@ static int find_tables(struct probe *probe, struct error *error)
 		if (status == 0)
 			continue;
 		probe->table_count++;
-		status = table_resize(table, &counts, probe->object.bpf, error);
+		status = size_table(probe, &counts, error);
 		if (status)
 			return status;
 	}

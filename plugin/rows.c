@@ -39,10 +39,25 @@ static int resize(struct bpf_map *map, uint32_t count, struct error *error)
 		      : 0;
 }
 
-static int numbers_resize(struct numbers *numbers, struct bpf_object *object, const char *name,
-			  uint32_t count, struct error *error)
+static bool has_map(const struct rows *rows, const struct bpf_map *map)
+{
+	return map && (map == rows->map || map == rows->via.map || map == rows->owners.map);
+}
+
+bool rows_share(const struct rows *rows, const struct rows *other)
+{
+	return has_map(rows, other->map) || has_map(rows, other->via.map) ||
+	       has_map(rows, other->owners.map);
+}
+
+static int numbers_resize(const struct rows *rows, struct numbers *numbers,
+			  struct bpf_object *object, const char *name, uint32_t count,
+			  struct error *error)
 {
 	struct bpf_map *map = bpf_object__find_map_by_name(object, name);
+
+	if (has_map(rows, map))
+		return error_set(error, -EINVAL, "map %s: a table needs maps of its own", name);
 
 	if (!map || !is_mapped_array(map) || bpf_map__value_size(map) != sizeof(uint32_t))
 		return error_set(error, -EINVAL,
@@ -78,9 +93,10 @@ int rows_resize(struct rows *rows, struct bpf_map *map, const struct subject_tag
 	rows->shards = subject->sharded ? counts->shards : 1;
 	rows->count = count_of(map, subject, counts);
 	if (subject->via[0])
-		status = numbers_resize(&rows->via, object, subject->via, counts->services, error);
+		status = numbers_resize(rows, &rows->via, object, subject->via, counts->services,
+					error);
 	if (subject->via[0] && status == 0)
-		status = numbers_resize(&rows->owners, object, subject->owners, counts->slots,
+		status = numbers_resize(rows, &rows->owners, object, subject->owners, counts->slots,
 					error);
 	return status ?: resize(map, rows->count * rows->shards, error);
 }

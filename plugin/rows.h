@@ -6,6 +6,7 @@
 #include "schema.h"
 
 #include <bpf/libbpf.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -45,6 +46,9 @@ uint32_t rows_shards(int cpus);
 /* Sizes the map, and those that its subject tag names; before load. */
 int rows_resize(struct rows *rows, struct bpf_map *map, const struct subject_tag *subject,
 		const struct row_counts *counts, struct bpf_object *object, struct error *error);
+
+/* Does a table have a map that another one's SUBJECT names? */
+bool rows_share(const struct rows *rows, const struct rows *other);
 
 /* After load. */
 int rows_start(struct rows *rows, struct error *error);

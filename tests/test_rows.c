@@ -270,11 +270,18 @@ static void test_resize(void)
 		const char *name, *map, *via; /* NULL: as the tag has it */
 		int status;
 		uint32_t entries;
+		const char *error;
 	} cases[] = {
-		{ "services", "sample_services", NULL, 0, 9 },
-		{ "slots", "sample_slots", NULL, 0, 20 },
-		{ "no such map", "sample_slots", "nothing", -EINVAL, 0 },
-		{ "not of u32", "sample_slots", "sample_processes", -EINVAL, 0 },
+		{ "services", "sample_services", NULL, 0, 9, "" },
+		{ "slots", "sample_slots", NULL, 0, 20, "" },
+		{ "no such map", "sample_slots", "nothing", -EINVAL, 0,
+		  "map nothing: via and owners need an array of u32" },
+		{ "not of u32", "sample_slots", "sample_processes", -EINVAL, 0,
+		  "map sample_processes: via and owners need an array of u32" },
+		{ "one map for both", "sample_slots", "slot_owners", -EINVAL, 0,
+		  "map slot_owners: a table needs maps of its own" },
+		{ "its own rows", "sample_slots", "sample_slots", -EINVAL, 0,
+		  "map sample_slots: a table needs maps of its own" },
 	};
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
@@ -290,7 +297,7 @@ static void test_resize(void)
 		if (cases[i].via)
 			strcpy(table.schema.subject.via, cases[i].via);
 		CHECK_INT(table_resize(&table, &counts, object, &error), cases[i].status);
-		CHECK_HAS(error.text, cases[i].status ? "via and owners need an array of u32" : "");
+		CHECK_HAS(error.text, cases[i].error);
 		if (cases[i].status == 0)
 			CHECK_UINT(bpf_map__max_entries(map), cases[i].entries);
 		if (table.schema.subject.via[0] && cases[i].status == 0) {
@@ -299,6 +306,35 @@ static void test_resize(void)
 		}
 		table_done(&table);
 		bpf_object__close(object);
+	}
+}
+
+static void test_share(void)
+{
+	struct bpf_map *map[] = { (struct bpf_map *)&map[0], (struct bpf_map *)&map[1],
+				  (struct bpf_map *)&map[2], (struct bpf_map *)&map[3] };
+	static const struct {
+		int a[3], b[3]; /* map, via, owners; -1: none */
+		bool want;
+	} cases[] = {
+		{ { 0, -1, -1 }, { 1, -1, -1 }, false }, { { 0, 1, 2 }, { 3, -1, -1 }, false },
+		{ { 0, 1, 2 }, { 3, 1, -1 }, true },     { { 0, 1, 2 }, { 3, -1, 1 }, true },
+		{ { 0, 1, 2 }, { 2, -1, -1 }, true },    { { 0, -1, -1 }, { 1, 0, -1 }, true },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		struct rows rows[2] = { 0 };
+
+		for (int k = 0; k < 2; k++) {
+			const int *at = k ? cases[i].b : cases[i].a;
+
+			rows[k].map = at[0] < 0 ? NULL : map[at[0]];
+			rows[k].via.map = at[1] < 0 ? NULL : map[at[1]];
+			rows[k].owners.map = at[2] < 0 ? NULL : map[at[2]];
+		}
+		CASE("share %zu", i);
+		CHECK_INT(rows_share(&rows[0], &rows[1]), cases[i].want);
+		CHECK_INT(rows_share(&rows[1], &rows[0]), cases[i].want);
 	}
 }
 
@@ -311,5 +347,6 @@ int main(void)
 	test_given_back();
 	test_given_back_fallen();
 	test_resize();
+	test_share();
 	return testing_end();
 }
