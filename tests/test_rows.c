@@ -5,16 +5,14 @@
  */
 #include "testing.h"
 
-#include "row.h"
+#include "reading.h"
 
 #include "bpf/service.h"
-#include "plugin/clock.h"
 #include "plugin/dispatch.h"
 
 #include <bpf/libbpf.h>
 #include <errno.h>
 
-#define S(seconds) ((seconds)*NS_PER_S)
 #define SERVICES 5
 #define WEB SERVICE_FIRST
 #define DB (SERVICE_FIRST + 1)
@@ -36,14 +34,6 @@ static void test_shards(void)
 	}
 }
 
-static void read_at(struct table *table, struct services *services, uint64_t now_s)
-{
-	struct error error = { "" };
-
-	CHECK_INT(table_read(table, services, S(now_s), &error), 0);
-	CHECK_TEXT(error.text, "");
-}
-
 /* What one shard loses another one has; each of a gauge has its sign. */
 static void test_sums(void)
 {
@@ -59,12 +49,12 @@ static void test_sums(void)
 	CASE("shards");
 	table.rows.count = 2;
 	table.rows.shards = 2;
-	read_at(&table, NULL, 1);
+	read_at(&table, NULL, S(1));
 	row[4] = 5;
 	row[6] = (uint64_t)-2; /* taken out where it was not put in */
 	row[5] = 7 | 0xfffffff0ULL << 32;
 	row[7] = (uint32_t)-10 | 0x20ULL << 32;
-	read_at(&table, NULL, 2);
+	read_at(&table, NULL, S(2));
 	CHECK_UINT(table.tallies.count, 2);
 	tally = &table.tallies.tally[1];
 	CHECK_UINT(tally->window[0], 3);
@@ -158,20 +148,20 @@ static void test_first_use(void)
 
 	fixture_init(&f);
 	CASE("no slot, no series");
-	read_at(&f.table, &f.services, 1);
+	read_at(&f.table, &f.services, S(1));
 	for (uint32_t row = 0; row < HIDDEN; row++)
 		CHECK_INT(tally_of(&f, row) == NULL, 1);
 	CASE("first use");
 	give_slot(&f, DB, 1);
 	count(&f, 1, 10);
-	read_at(&f.table, &f.services, 2);
+	read_at(&f.table, &f.services, S(2));
 	check(&f, DB, 11, 11);
 	CHECK_INT(tally_of(&f, WEB) == NULL && tally_of(&f, SERVICE_OTHER) == NULL, 1);
 	CHECK_UINT(rows_slots_used(&f.table.rows), 1);
 	CASE("no slot is left");
 	give_slot(&f, WEB, 2);
 	count(&f, 0, 5);
-	read_at(&f.table, &f.services, 3);
+	read_at(&f.table, &f.services, S(3));
 	check(&f, WEB, 0, 0);
 	check(&f, DB, 0, 11);
 	check(&f, SERVICE_OTHER, 6, 6);
@@ -179,7 +169,7 @@ static void test_first_use(void)
 	CHECK_UINT(rows_slots_used(&f.table.rows), 2);
 	CASE("a slot that cannot be");
 	f.via[WEB] = SLOTS;
-	read_at(&f.table, &f.services, 4);
+	read_at(&f.table, &f.services, S(4));
 	CHECK_INT(tally_of(&f, WEB) == NULL, 1);
 	check(&f, SERVICE_OTHER, 0, 6);
 	fixture_done(&f);
@@ -194,12 +184,12 @@ static void test_hidden(void)
 	CASE("hidden");
 	give_slot(&f, HIDDEN, 1);
 	count(&f, 1, 3);
-	read_at(&f.table, &f.services, 1);
+	read_at(&f.table, &f.services, S(1));
 	check(&f, SERVICE_OTHER, 4, 4);
 	CASE("shown");
 	show(&f, HIDDEN, "tool", false);
 	count(&f, 1, 6);
-	read_at(&f.table, &f.services, 2);
+	read_at(&f.table, &f.services, S(2));
 	check(&f, HIDDEN, 7, 7);
 	check(&f, SERVICE_OTHER, 0, 4);
 	fixture_done(&f);
@@ -213,26 +203,26 @@ static void test_given_back(void)
 	fixture_init(&f);
 	give_slot(&f, DB, 2);
 	count(&f, 2, 100);
-	read_at(&f.table, &f.services, 1);
+	read_at(&f.table, &f.services, S(1));
 	CASE("gone");
 	subjects_leave(&f.services.subjects, (size_t)f.rows[DB].place);
 	f.rows[DB] = (struct row){ .state = ROW_RETIRED };
 	count(&f, 2, 9);
-	read_at(&f.table, &f.services, 2);
+	read_at(&f.table, &f.services, S(2));
 	check(&f, SERVICE_OTHER, 10, 10);
 	CHECK_UINT(f.via[DB], 0);
 	CHECK_UINT(f.owners[2], 0);
 	CASE("the next owner");
 	give_slot(&f, WEB, 2);
 	count(&f, 2, 6);
-	read_at(&f.table, &f.services, 3);
+	read_at(&f.table, &f.services, S(3));
 	check(&f, WEB, 7, 7);
 	check(&f, SERVICE_OTHER, 0, 10);
 	CASE("remains of a row that is free");
 	f.rows[DB].state = ROW_FREE;
 	give_slot(&f, DB, 1);
 	count(&f, 1, 1);
-	read_at(&f.table, &f.services, 4);
+	read_at(&f.table, &f.services, S(4));
 	check(&f, SERVICE_OTHER, 2, 12);
 	CHECK_UINT(f.owners[1], 0);
 	CASE("a service of a block without processes keeps its slot");
@@ -251,13 +241,13 @@ static void test_given_back_fallen(void)
 	f.table.schema.columns[0].kind = COLUMN_HIST;
 	give_slot(&f, DB, 2);
 	count(&f, 2, 10);
-	read_at(&f.table, &f.services, 1);
+	read_at(&f.table, &f.services, S(1));
 	f.rows[DB].state = ROW_RETIRED;
 	f.cells[2 * SHARDS] -= 5;
-	read_at(&f.table, &f.services, 2);
+	read_at(&f.table, &f.services, S(2));
 	give_slot(&f, WEB, 2);
 	count(&f, 2, 1);
-	read_at(&f.table, &f.services, 3);
+	read_at(&f.table, &f.services, S(3));
 	check(&f, WEB, 2, 2);
 	fixture_done(&f);
 }

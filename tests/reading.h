@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef READING_H
+#define READING_H
+
+#include "row.h"
+#include "testing.h"
+
+#include "plugin/clock.h"
+#include "plugin/table.h"
+
+#define S(seconds) ((seconds)*NS_PER_S)
+
+static inline void read_at(struct table *table, struct services *services, uint64_t now_ns)
+{
+	struct error error = { "" };
+
+	CHECK_INT(table_read(table, services, now_ns, &error), 0);
+	CHECK_TEXT(error.text, "");
+}
+
+/* What a subject's cell has grown by, of one place or row. */
+static inline uint64_t window(const struct table *table, size_t place, uint32_t cell)
+{
+	return table->tallies.tally[place].window[cell];
+}
+
+static inline uint64_t total(const struct table *table, size_t place, uint32_t cell)
+{
+	return table->tallies.tally[place].total[cell];
+}
+
+static inline bool fed(const struct table *table, size_t place)
+{
+	return place < table->tallies.count && table->tallies.tally[place].fed;
+}
+
+#endif
