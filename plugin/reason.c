@@ -120,8 +120,11 @@ static const char *refused(enum reason_step step)
 {
 	if (step == REASON_OPEN)
 		return "was it made by clang -target bpf -g, for this plugin?";
-	return "the running kernel lacks something that this object needs, or its lockdown forbids "
-	       "it; see collectd-ebpf(5)";
+	/* All kernels have it. */
+	if (strstr(verdict, "bpf_probe_read"))
+		return "the kernel's lockdown forbids to read its memory; boot it with "
+		       "lockdown=integrity, or without";
+	return "the running kernel lacks something that this object needs";
 }
 
 static const char *remedy(enum reason_step step, const char *with, int code)

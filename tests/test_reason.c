@@ -16,7 +16,7 @@
 #define MADE_FOR "; was it made by clang -target bpf -g, for this plugin?"
 #define RIGHTS "; collectd needs CAP_BPF and CAP_PERFMON (as root, or "
 #define OTHERWISE "; collectd has CAP_BPF and CAP_PERFMON, but the kernel's build, its lockdown, "
-#define LACKS "; the running kernel lacks something that this object needs, or its lockdown "
+#define LACKS "; the running kernel lacks something that this object needs"
 
 __attribute__((format(printf, 2, 3))) static void say(enum libbpf_print_level level,
 						      const char *format, ...)
@@ -73,6 +73,11 @@ static void test_verdict(void)
 	CHECK_HAS(text_of(REASON_LOAD, "", -EINVAL),
 		  "argument (libbpf: prog 'p': load failed: no: unknown func x#113)" LACKS);
 	CHECK_HAS(text_of(REASON_LOAD, "", -EACCES), LACKS);
+	reason_end();
+	CASE("lockdown");
+	reason_begin();
+	say(LIBBPF_WARN, log, "p", "unknown func bpf_probe_read_kernel#113");
+	CHECK_HAS(text_of(REASON_LOAD, "", -EINVAL), "; the kernel's lockdown forbids to read ");
 	reason_end();
 }
 
