@@ -5,7 +5,7 @@
  * receiving a request and sending the response; sending that begins after
  * receiving is an exchange. Beside it the gaps between the receives and
  * between the sends of the whole service, whose mean and variance are
- * equations 1 and 2 of "Request-level metrics from the kernel" (README).
+ * equations 1 and 2 of the paper on request-level metrics.
  *
  * Hooks, tier 1: tp_btf sock_recv_length and sock_send_length (each call on a
  * socket, also by io_uring) and sk_data_ready (data for the reader: when a
@@ -20,6 +20,8 @@
 #include "slot.bpf.h"
 
 #define NS "scale=1/1000000000"
+
+const volatile bool watch_other = true; /* processes of no service count, too */
 
 struct request_row {
 	/* Of the whole service, in its first shard only. */
@@ -55,6 +57,7 @@ enum phase { PHASE_IDLE, PHASE_REQUEST, PHASE_RESPONSE };
 struct conversation {
 	u64 moves; /* of service_moves when the slot was asked for */
 	u32 tgid;
+	u32 row;
 	u32 slot;
 	u32 role;
 	u32 phase;
@@ -64,7 +67,7 @@ struct conversation {
 	u32 service_bucket;
 	u32 response_bucket;
 	u32 thread; /* the last that has answered */
-	u32 pad;
+	u32 watched;
 };
 
 struct {
@@ -128,23 +131,24 @@ static struct conversation *begin(const struct sock *sk)
 	return bpf_sk_storage_get(&conversations, (void *)sk, &new, BPF_SK_STORAGE_GET_F_CREATE);
 }
 
-/* The slot of the process that uses the socket now; false: nobody's. */
+/* Asks for the slot of the process that uses the socket now, where that may
+ * have changed; false: the maps are not there. */
 static bool own(struct conversation *c, struct task_struct *task)
 {
 	u64 *moves = service_moved();
 	struct service_task *st;
-	u32 row;
 
 	if (!moves)
 		return false;
-	if (c->tgid == (u32)task->tgid && c->moves == *moves)
-		return c->role == ROLE_SERVER;
+	if (c->tgid == (u32)task->tgid && c->moves == *moves && slot_is_of(c->slot, c->row))
+		return c->watched;
 	c->moves = *moves;
 	c->tgid = task->tgid;
 	st = service_task(task->group_leader);
-	row = st ? st->row : SERVICE_OTHER;
-	c->slot = slot_take(row);
-	return true;
+	c->row = st ? st->row : SERVICE_OTHER;
+	c->watched = c->row != SERVICE_OTHER || watch_other;
+	c->slot = c->watched ? slot_take(c->row) : 0;
+	return c->watched;
 }
 
 static struct conversation *conversation(struct sock *sk, int ret, int flags)

@@ -65,6 +65,14 @@ __noinline u32 slot_take(u32 row)
 	return 0;
 }
 
+/* Not given to another service since; the one for all is everybody's. */
+static __always_inline bool slot_is_of(u32 slot, u32 row)
+{
+	u32 *owner = bpf_map_lookup_elem(&slot_owners, &slot);
+
+	return slot == 0 || (owner && *owner == row + 1);
+}
+
 /* The shard of this CPU. */
 static __always_inline u32 slot_index(u32 slot)
 {

@@ -93,15 +93,19 @@ static void read_counters(struct task_struct *task, struct counters *c, bool wal
 }
 
 /* now becomes how much each counter has grown beyond `added`, never below 0;
- * false if none has. Without branches, which the verifier would follow one by one. */
+ * false if none has. Without branches, each of which doubles the verifier's
+ * ways; the compiler would make one of the mask if it knew what it is. Before
+ * 6.3 that was too much: be2ef8161572 ("bpf: allow precision tracking for
+ * programs with subprogs"). */
 static bool grow(struct counters *now, struct counters *added)
 {
 	u64 *n = (u64 *)now, *a = (u64 *)added, any = 0;
 
 	for (int i = 0; i < (int)(sizeof(*now) / sizeof(*n)); i++) {
-		s64 d = n[i] - a[i];
+		s64 d = n[i] - a[i], negative = d >> 63;
 
-		n[i] = d & ~(d >> 63);
+		barrier_var(negative);
+		n[i] = d & ~negative;
 		a[i] += n[i];
 		any |= n[i];
 	}

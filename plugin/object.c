@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A BPF object file and libbpf. libbpf's own words go to a process-wide print
- * function; while we are in it, ours keeps the first one, which names the
- * cause, and puts it into the error.
+ * A BPF object file and libbpf.
  */
 #include "object.h"
+
+#include "reason.h"
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,74 +17,6 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-
-#define LIBBPF_ERRNO_FIRST 4000 /* libbpf's own follow */
-
-static pthread_mutex_t libbpf_lock = PTHREAD_MUTEX_INITIALIZER;
-static char libbpf_words[256];
-static libbpf_print_fn_t print_before;
-
-__attribute__((format(printf, 2, 0))) static int keep_words(enum libbpf_print_level level,
-							    const char *format, va_list args)
-{
-	char *end;
-
-	if (level != LIBBPF_WARN || libbpf_words[0])
-		return 0;
-	vsnprintf(libbpf_words, sizeof(libbpf_words), format, args);
-	end = strchr(libbpf_words, '\n');
-	if (end)
-		*end = '\0';
-	return 0;
-}
-
-static void libbpf_enter(void)
-{
-	pthread_mutex_lock(&libbpf_lock);
-	libbpf_words[0] = '\0';
-	print_before = libbpf_set_print(keep_words);
-}
-
-static void libbpf_leave(void)
-{
-	libbpf_set_print(print_before);
-	pthread_mutex_unlock(&libbpf_lock);
-}
-
-static const char *remedy(int code)
-{
-	if (-code > LIBBPF_ERRNO_FIRST)
-		return "was it made by clang -target bpf -g, for this plugin?";
-	switch (-code) {
-	case EPERM:
-	case EACCES:
-		return "collectd needs CAP_BPF and CAP_PERFMON (as root, or "
-		       "AmbientCapabilities= in its systemd unit)";
-	case ENOENT:
-		return "is the file there, and does the kernel have this hook?";
-	case ESRCH:
-		return "the running kernel lacks a function, type or hook that this object needs";
-	case ENOMEM:
-		return "not enough memory, or RLIMIT_MEMLOCK on a kernel before 5.11";
-	case E2BIG:
-		return "the verifier of this kernel gave up, a lower MaxServices may help";
-	case ENOEXEC:
-	case EINVAL:
-		return "was it made by clang -target bpf -g, for this plugin?";
-	default:
-		return "see dmesg and collectd-ebpf(5)";
-	}
-}
-
-static int failed(const struct object *object, struct error *error, int code, const char *step)
-{
-	char why[128] = "";
-
-	libbpf_strerror(code, why, sizeof(why));
-	return error_set(error, code, "%s: cannot %s: %s%s%s%s; %s", object->name, step, why,
-			 libbpf_words[0] ? " (" : "", libbpf_words, libbpf_words[0] ? ")" : "",
-			 remedy(code));
-}
 
 /* libbpf's words for these are poor. */
 static int check_file(const char *path)
@@ -100,9 +31,7 @@ static int check_file(const char *path)
 int object_open(struct object *object, const char *name, const char *path, struct error *error)
 {
 	int status = check_file(path);
-	char step[512];
 
-	snprintf(step, sizeof(step), "open %s as a BPF object", path);
 	*object = (struct object){ 0 };
 	snprintf(object->name, sizeof(object->name), "%s", name);
 	if (status)
@@ -110,7 +39,7 @@ int object_open(struct object *object, const char *name, const char *path, struc
 				 "%s: cannot read %s: %s; set ObjectDirectory or "
 				 "Object to where the BPF objects are installed",
 				 name, path, strerror(-status));
-	libbpf_enter();
+	reason_begin();
 	object->bpf = bpf_object__open_file(path, NULL);
 	/* The file is there: -ENOENT is said of the BTF in it. */
 	status = object->bpf ? 0 : -errno;
@@ -118,8 +47,8 @@ int object_open(struct object *object, const char *name, const char *path, struc
 		status = error_set(error, -ENOENT, "%s: %s has no BTF; compile it with clang -g",
 				   name, path);
 	else if (status)
-		status = failed(object, error, status, step);
-	libbpf_leave();
+		status = reason_error(name, REASON_OPEN, path, status, error);
+	reason_end();
 	if (status)
 		object_done(object);
 	return status;
@@ -251,11 +180,11 @@ int object_load(struct object *object, struct error *error)
 {
 	int status;
 
-	libbpf_enter();
+	reason_begin();
 	status = bpf_object__load(object->bpf);
 	if (status)
-		status = failed(object, error, status, "load into the kernel");
-	libbpf_leave();
+		status = reason_error(object->name, REASON_LOAD, "", status, error);
+	reason_end();
 	return status ?: map_sections(object, error);
 }
 
@@ -266,20 +195,18 @@ static bool is_walk(const struct bpf_program *program)
 
 static int attach_program(struct object *object, struct bpf_program *program, struct error *error)
 {
+	const char *section = bpf_program__section_name(program);
 	struct bpf_link *link;
-	char step[256];
 
-	libbpf_enter();
+	reason_begin();
 	link = bpf_program__attach(program);
 	if (!link) {
-		int code = -errno;
+		int code = reason_error(object->name, REASON_ATTACH, section, -errno, error);
 
-		snprintf(step, sizeof(step), "attach to %s", bpf_program__section_name(program));
-		code = failed(object, error, code, step);
-		libbpf_leave();
+		reason_end();
 		return code;
 	}
-	libbpf_leave();
+	reason_end();
 	if (is_walk(program))
 		object->walks[object->walk_count++] = link;
 	else

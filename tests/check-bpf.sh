@@ -23,13 +23,6 @@ while read -r header; do
 	esac
 done <"$work/headers"
 
-for arch in x86 arm64; do
-	for object in $(make -s print-bpf_objects); do
-		(eval "$compile -U__TARGET_ARCH_x86 -U__TARGET_ARCH_arm64 -D__TARGET_ARCH_$arch \
-			-Werror -fsyntax-only ${object%.o}.c") || complain "$object does not compile for $arch"
-	done
-done
-
 objects=$(echo bpf/*.bpf.o)
 [ "$objects" != 'bpf/*.bpf.o' ] || complain "no objects"
 for object in $objects; do

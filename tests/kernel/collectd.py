@@ -37,8 +37,9 @@ class Daemon:
     FORGOTTEN = 2  # intervals, after which collectd (Timeout) and RRD files (heartbeat) have forgotten a series
 
     def __init__(self, program, base, build, serial, plugin, interval=10, extra="", objects=None, wrap=(),
-                 preexec=None):
-        """plugin: text of the <Plugin ebpf> block; extra: further configuration; wrap: what to run collectd under."""
+                 preexec=None, patience=1):
+        """plugin: text of the <Plugin ebpf> block; extra: further configuration; wrap: what to run collectd under;
+        patience: factor of all time limits."""
         self.program = program
         self.interval = interval
         self.number = serial
@@ -48,6 +49,7 @@ class Daemon:
         self.words_path = os.path.join(self.dir, "words")  # before there is a log
         self.wrap = list(wrap)
         self.preexec = preexec
+        self.patience = patience
         self.process = None
         self.starts = []
         os.makedirs(self.dir)
@@ -74,6 +76,8 @@ PIDFile "{self.dir}/pid"
 PluginDir "{PLUGINS}"
 TypesDB "{TYPES}"
 Interval {interval}
+# Several would overtake each other.
+WriteThreads 1
 LoadPlugin logfile
 <Plugin logfile>
   LogLevel "info"
@@ -110,7 +114,7 @@ LoadPlugin ebpf
         """True if it ended by itself within the time."""
         self.process.send_signal(signum)
         try:
-            self.process.wait(seconds)
+            self.process.wait(seconds * self.patience)
             return True
         except subprocess.TimeoutExpired:
             self.process.kill()
@@ -160,7 +164,7 @@ LoadPlugin ebpf
 
     def wait_rows(self, subject, metric, count=1, after=0.0, seconds=60, plugin="ebpf"):
         """Wait for this many rows stamped later than `after`; returns them."""
-        give_up = time.monotonic() + seconds
+        give_up = time.monotonic() + seconds * self.patience
         while True:
             found = [row for row in self.rows(subject, metric, plugin) if row[0] > after]
             if len(found) >= count:

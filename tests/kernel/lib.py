@@ -6,10 +6,14 @@ that does not come from the plugin. It is bounded in time, ends every process th
 fails if the kernel then holds a BPF object that it did not hold before.
 
 Exit status: 0 passed, 1 failed, 77 cannot run here (reason printed).
+
+TEST_SLOWNESS in the environment says how many times slower this machine runs what is started here; tests/vm/run sets
+it under emulation. Time limits grow by it, and a load that need not be of one size may shrink by it (SLOWNESS).
 """
 
 import ctypes
 import json
+import math
 import os
 import shutil
 import signal
@@ -25,6 +29,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 BUILD = os.environ.get("abs_top_builddir") or os.getcwd()
 COLLECTD = os.environ.get("COLLECTD") or "collectd"
 BPFTOOL = os.environ.get("BPFTOOL") or "bpftool"
+SLOWNESS = float(os.environ.get("TEST_SLOWNESS") or 1)
 SKIPPED = 77
 
 LIBC = ctypes.CDLL(None)
@@ -90,7 +95,7 @@ def descendants():
 
 def kill_descendants():
     """Twice through the list is not enough for a load that forks: repeat until nothing is left."""
-    give_up = time.monotonic() + 10
+    give_up = time.monotonic() + 10 * SLOWNESS
     while time.monotonic() < give_up:
         for pid in descendants():
             try:
@@ -151,7 +156,7 @@ class Ledger:
         others = set().union(*(bpf_objects_of(pid) for pid in filter(str.isdigit, os.listdir("/proc")))) - self.held
         return [f"{kind} {number} {name}" for (kind, number), name in new.items() if (kind, number) not in others]
 
-    def wait_empty(self, seconds=10):
+    def wait_empty(self, seconds=10 * SLOWNESS):
         """The kernel frees programs and maps some time after their last user is gone."""
         give_up = time.monotonic() + seconds
         while (rest := self.left()) and time.monotonic() < give_up:
@@ -214,7 +219,7 @@ class Test:
     """
 
     def __init__(self, limit=120):
-        self.limit = limit
+        self.limit = math.ceil(limit * SLOWNESS)
         self.prefix = f"k{three_digits(os.getpid())}_"
         self.failed = 0
         self.passed = 0
@@ -280,7 +285,7 @@ class Test:
     def collectd(self, plugin="", extra="", **options):
         """Start a daemon with this text in the plugin's block."""
         daemon = collectd.Daemon(COLLECTD, self.dir, BUILD, len(self.daemons), self.own(plugin), extra=self.own(extra),
-                                 preexec=die_with_test, **options)
+                                 preexec=die_with_test, patience=SLOWNESS, **options)
         self.daemons.append(daemon)
         daemon.start()
         return daemon

@@ -40,6 +40,9 @@ int main(int argc, char **argv)
 	char line[128];
 
 	die_with_parent();
+	/* A huge page would reach into the mapping beside, and stay there when this one goes. */
+	if (prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0))
+		err(1, "prctl");
 	if (argc > 2) {
 		spike(atoi(argv[1]), atoi(argv[2]));
 		return 0;

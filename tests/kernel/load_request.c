@@ -4,7 +4,7 @@
  *
  * load_request server tcp|tcp6|unix|udp PATH   says where it listens, then on each line
  *     answers with what it has served since the last: {"requests", "rx", "tx",
- *     "first", "service"}, the last two [p50, p90, p99] in seconds
+ *     "first", "service"}, the last two in seconds: three percentiles each around p50, p90 and p99
  * load_request client KIND WHERE CONNECTIONS   then on each line "N SIZE PIECES PARTS PART_SIZE WORK_US CALL"
  *     sends N requests of SIZE bytes in PIECES on each connection, one after the
  *     other; each is answered after WORK_US by PARTS of PART_SIZE bytes, with the
@@ -57,12 +57,13 @@ static int by_value(const void *a, const void *b)
 
 static void say_samples(char *text, const char *name, struct samples *s)
 {
-	static const double quantiles[] = { 0.5, 0.9, 0.99 };
+	static const double quantiles[] = { 0.45, 0.5, 0.55, 0.86, 0.9, 0.94, 0.97, 0.99, 1 };
+	enum { QUANTILES = sizeof(quantiles) / sizeof(*quantiles) };
 	uint32_t n = s->count < SAMPLES ? s->count : SAMPLES;
 
 	qsort(s->ns, n, sizeof(*s->ns), by_value);
 	sprintf(text + strlen(text), ", \"%s\": [", name);
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < QUANTILES; i++)
 		sprintf(text + strlen(text), "%s%.9f", i ? ", " : "",
 			n ? s->ns[(uint32_t)(quantiles[i] * (n - 1))] / 1e9 : 0);
 	strcat(text, "]");

@@ -20,6 +20,7 @@ CALLS = ("read/write", "recv/send", "recvfrom/sendto", "recvmsg/sendmsg", "readv
          "read/sendfile")
 PERCENTILES = ("50", "90", "99")
 BUCKET = 1 / 32  # half a bucket of the histogram, by its lower bound
+SLACK = 30e-6 * lib.SLOWNESS  # between the kernel's clock and the server's
 
 
 class Pair:
@@ -73,9 +74,11 @@ def check_percentiles(test, daemon, pair):
     rows = daemon.wait_rows(pair.kind, "total_requests", after=time.time())
     test.true(f"{pair.kind}: one reading after the order", rows[0][0] - row[0] < 1.5 * daemon.interval)
     for metric, key in (("latency-service_first", "first"), ("latency-service", "service")):
-        for at, truth in zip(PERCENTILES, said[key]):
-            got = dict((r[0], r[1]) for r in daemon.rows(pair.kind, f"{metric}-percentile-{at}"))[rows[0][0]]
-            test.close(f"{pair.kind}: {metric} p{at}, s", got, truth, rel=BUCKET, slack=30e-6 * lib.SLOWNESS)
+        for i, at in enumerate(PERCENTILES):
+            below, _, above = said[key][3 * i:3 * i + 3]
+            got = {r[0]: r[1] for r in daemon.rows(pair.kind, f"{metric}-percentile-{at}")}[rows[0][0]]
+            # The server reads its clock after the kernel, and may lose the CPU between: by rank, not by value.
+            test.within(f"{pair.kind}: {metric} p{at}, s", got, below * (1 - BUCKET) - SLACK, above * (1 + BUCKET) + SLACK)
 
 
 def main():

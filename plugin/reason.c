@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Why libbpf or the kernel has refused something, and what helps. libbpf's own
+ * words go to a process-wide print function; between begin and end ours keeps
+ * the first ones, which name the program or hook, and the verifier's verdict.
+ */
+#include "reason.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/capability.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define LIBBPF_ERRNO_FIRST 4000 /* libbpf's own follow */
+#define KERNEL_ENOTSUPP 524     /* the kernel's own, unknown to C libraries */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static char words[256], verdict[256];
+static libbpf_print_fn_t print_before;
+
+/* The verifier's log ends with its verdict and what it has cost to come to it. */
+static void keep_verdict(char *log)
+{
+	char *rest = NULL;
+
+	for (char *line = strtok_r(log, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+		if (strncmp(line, "libbpf: ", 8) != 0 && strncmp(line, "-- END", 6) != 0 &&
+		    strncmp(line, "processed ", 10) != 0)
+			snprintf(verdict, sizeof(verdict), "%s", line);
+}
+
+__attribute__((format(printf, 2, 0))) static int keep(enum libbpf_print_level level,
+						      const char *format, va_list args)
+{
+	char *text = NULL;
+
+	/* It guesses at RLIMIT_MEMLOCK where the right to load anything is missing. */
+	if (level != LIBBPF_WARN || strstr(format, "RLIMIT_MEMLOCK"))
+		return 0;
+	if (strstr(format, "PROG LOAD LOG")) {
+		if (!verdict[0] && vasprintf(&text, format, args) >= 0) {
+			keep_verdict(text);
+			free(text);
+		}
+	} else if (!words[0]) {
+		vsnprintf(words, sizeof(words), format, args);
+		words[strcspn(words, "\n")] = '\0';
+	}
+	return 0;
+}
+
+void reason_begin(void)
+{
+	pthread_mutex_lock(&lock);
+	words[0] = verdict[0] = '\0';
+	print_before = libbpf_set_print(keep);
+}
+
+void reason_end(void)
+{
+	libbpf_set_print(print_before);
+	pthread_mutex_unlock(&lock);
+}
+
+static bool has_rights(void)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { { 0 } };
+	uint64_t has;
+
+	if (syscall(SYS_capget, &header, data) != 0)
+		return false;
+	has = (uint64_t)data[1].effective << 32 | data[0].effective;
+	return has >> CAP_SYS_ADMIN & 1 || (has >> CAP_BPF & has >> CAP_PERFMON & 1);
+}
+
+static bool has_tracefs(void)
+{
+	return access("/sys/kernel/tracing/events", F_OK) == 0 ||
+	       access("/sys/kernel/debug/tracing/events", F_OK) == 0;
+}
+
+static const char *without_right(void)
+{
+	if (strstr(words, "iterate BTF objects"))
+		return "the running kernel lacks this hook, or a module has it, and to look there "
+		       "needs CAP_SYS_ADMIN";
+	if (!has_rights())
+		return "collectd needs CAP_BPF and CAP_PERFMON (as root, or "
+		       "AmbientCapabilities= in its systemd unit)";
+	return "collectd has CAP_BPF and CAP_PERFMON, but the kernel's build, its lockdown, "
+	       "kernel.perf_event_paranoid or a container forbids this; see collectd-ebpf(5)";
+}
+
+static const char *without_type(void)
+{
+	if (access("/sys/kernel/btf/vmlinux", R_OK) != 0)
+		return "the kernel must have BTF (CONFIG_DEBUG_INFO_BTF=y), in "
+		       "/sys/kernel/btf/vmlinux";
+	return "the running kernel lacks a function, type or hook that this object needs";
+}
+
+static const char *without_hook(const char *section)
+{
+	bool classic = !strncmp(section, "tracepoint/", 11) || !strncmp(section, "tp/", 3);
+
+	if (classic && !has_tracefs())
+		return "tracefs is not there; mount -t tracefs tracefs /sys/kernel/tracing";
+	return "the running kernel lacks this hook";
+}
+
+static const char *refused(enum reason_step step)
+{
+	if (step == REASON_OPEN)
+		return "was it made by clang -target bpf -g, for this plugin?";
+	/* All kernels have it. */
+	if (strstr(verdict, "bpf_probe_read"))
+		return "the kernel's lockdown forbids to read its memory; boot it with "
+		       "lockdown=integrity, or without";
+	return "the running kernel lacks something that this object needs";
+}
+
+static const char *remedy(enum reason_step step, const char *with, int code)
+{
+	if (-code > LIBBPF_ERRNO_FIRST)
+		return refused(step);
+	switch (-code) {
+	case EACCES:
+		/* So the verifier says of a program, and perf events of a user. */
+		return step == REASON_LOAD && verdict[0] ? refused(step) : without_right();
+	case EPERM:
+		return without_right();
+	case ENOENT:
+		return step == REASON_ATTACH ? without_hook(with) : without_type();
+	case ESRCH:
+		return without_type();
+	case ENOMEM:
+		return "not enough memory, or RLIMIT_MEMLOCK on a kernel before 5.11";
+	case E2BIG:
+		return "the verifier of this kernel gave up, a lower MaxServices may help";
+	case ENOEXEC:
+	case EINVAL:
+	case EOPNOTSUPP:
+	case KERNEL_ENOTSUPP:
+		return refused(step);
+	default:
+		return "see dmesg and collectd-ebpf(5)";
+	}
+}
+
+int reason_error(const char *name, enum reason_step step, const char *with, int code,
+		 struct error *error)
+{
+	static const struct {
+		const char *verb, *object;
+	} what[] = {
+		[REASON_OPEN] = { "open ", " as a BPF object" },
+		[REASON_LOAD] = { "load", " into the kernel" },
+		[REASON_ATTACH] = { "attach to ", "" },
+	};
+	char why[128] = "";
+
+	libbpf_strerror(code, why, sizeof(why));
+	return error_set(error, code, "%s: cannot %s%s%s: %s%s%s%s%s%s; %s", name, what[step].verb,
+			 with, what[step].object, why, words[0] ? " (" : "", words,
+			 verdict[0] ? ": " : "", verdict, words[0] ? ")" : "",
+			 remedy(step, with, code));
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A probe for tests that has a way around what kernels may lack. It counts renames of processes,
+ * by service.
+ *
+ * Hooks: task_rename in three tiers. The first reads a member that no kernel has, the second is
+ * the classic tracepoint, which needs tracefs and perf events, the third tp_btf.
+ */
+#include "../../bpf/service.bpf.h"
+
+struct absent_row {
+	u64 renames METRIC("derive-renames");
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct absent_row);
+} absent_services SEC(".maps") SUBJECT("service");
+
+struct task_struct___absent {
+	u64 no_such_member;
+} __attribute__((preserve_access_index));
+
+static void count(struct task_struct *task, u64 n)
+{
+	struct service_task *st = service_task(task->group_leader);
+	struct absent_row *row;
+	u32 at;
+
+	if (!st)
+		return;
+	at = st->row;
+	row = bpf_map_lookup_elem(&absent_services, &at);
+	if (row)
+		add(&row->renames, n);
+}
+
+SEC("tp_btf/task_rename")
+TIER(1)
+int BPF_PROG(absent_member, struct task_struct *task)
+{
+	count(task, ((struct task_struct___absent *)task)->no_such_member);
+	return 0;
+}
+
+SEC("tracepoint/task/task_rename")
+TIER(2)
+int absent_classic(void *event)
+{
+	count(bpf_get_current_task_btf(), 1);
+	return 0;
+}
+
+SEC("tp_btf/task_rename")
+TIER(3)
+int BPF_PROG(absent_not, struct task_struct *task)
+{
+	count(task, 1);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual MIT/GPL";

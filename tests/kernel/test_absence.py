@@ -1,0 +1,204 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What a kernel or a user may lack: BTF, a capability, tracefs, hooks. Each costs the message that collectd-ebpf(5)
+promises, and the probe that needs it takes its next set of hooks or is off; what needs it not counts as always, the
+daemon's other plugins go on, and nothing is left in the kernel.
+
+What is taken away is taken from the daemon alone: by mounts in a namespace of its own, and by its capabilities.
+
+Truth: what was taken away; renames of this process.
+"""
+
+import os
+import shutil
+import statistics
+import subprocess
+import time
+
+from lib import BUILD, Skip, Test
+
+RENAMES = 200
+ROWS = 5
+
+# The sets of hooks of tests/bpf/absent.bpf.c.
+CLASSIC, PLAIN = 2, 3
+
+# Of tests/bpf/absent_all.bpf.c: what cannot be done, and the remedy.
+LACKS_TYPE = "the running kernel lacks a function, type or hook that this object needs"
+LACKS_HOOK = "the running kernel lacks this hook"
+LACKS = "the running kernel lacks something that this object needs"
+NOWHERE = [
+    ("load", "'no_such_hook'", LACKS_TYPE),
+    ("attach to raw_tp/no_such_hook", "'no_such_hook'", LACKS_HOOK),
+    ("attach to tracepoint/task/no_such_hook", "task/no_such_hook", LACKS_HOOK),
+    ("load", "'no_such_hook'", LACKS_TYPE),
+    ("attach to kprobe/no_such_hook", "'no_such_hook+0x0'", LACKS_HOOK),
+    ("load", "'no_such_hook'", LACKS_TYPE),
+    ("load", "task_struct___absent.no_such_member", LACKS),
+]
+NO_RIGHTS = "collectd needs CAP_BPF and CAP_PERFMON (as root, or AmbientCapabilities= in its systemd unit)"
+FORBIDDEN = "kernel.perf_event_paranoid or a container forbids this"
+NO_BTF = "the kernel must have BTF (CONFIG_DEBUG_INFO_BTF=y), in /sys/kernel/btf/vmlinux"
+NO_TRACEFS = "tracefs is not there; mount -t tracefs tracefs /sys/kernel/tracing"
+
+RENAMER = """
+  <Service "renamer">
+    Process "kt_renamer"
+  </Service>
+"""
+WITH_TRACEFS = "mountpoint -q /sys/kernel/tracing || mount -t tracefs tracefs /sys/kernel/tracing"
+
+
+def probe(name):
+    return f'<Probe "{name}">\n Object "{os.path.join(BUILD, "tests", "bpf", name)}.bpf.o"\n</Probe>\n'
+
+
+def in_mounts(*commands):
+    """What to run a daemon under for it to see these mounts."""
+    return ["unshare", "--mount", "sh", "-ec", "\n".join(commands) + '\nexec "$@"', "sh"]
+
+
+def hidden(*paths):
+    return [f"[ ! -d {path} ] || mount -t tmpfs tmpfs {path}" for path in paths]
+
+
+def with_capabilities(change):
+    return ["setpriv", "--bounding-set", change, "--inh-caps", "-all", "--"]
+
+
+def require_tools():
+    for name, words in (("unshare", in_mounts()), ("setpriv", with_capabilities("-all,+bpf,+perfmon"))):
+        if not shutil.which(name) or subprocess.run(words + ["true"], check=False, capture_output=True).returncode:
+            raise Skip(f"{name} cannot take anything away here")
+
+
+def hidden_btf():
+    """The kernel's types, and the copies where libbpf looks for them."""
+    release = os.uname().release
+    copies = [f"/boot/vmlinux-{release}", f"/lib/modules/{release}/vmlinux-{release}"]
+    copies += [f"/lib/modules/{release}/{below}/vmlinux" for below in ("build", "kernel")]
+    copies += [f"/usr/lib/debug/boot/vmlinux-{release}{end}" for end in ("", ".debug")]
+    copies += [f"/usr/lib/debug/lib/modules/{release}/vmlinux"]
+    return hidden("/sys/kernel/btf") + [f"mount --bind /dev/null {copy}" for copy in copies if os.path.exists(copy)]
+
+
+def said(daemon, text=""):
+    """What the plugin said but that a probe is on."""
+    lines = [line.split("] ", 1)[1] for line in daemon.log() if "] [" in line]
+    lines = [line for line in lines if "ebpf plugin: " in line and not line.startswith("[info] ")]
+    return [line for line in lines if text in line]
+
+
+def says(test, what, line, *parts):
+    for part in parts:
+        test.true(f"{what}: {line!r} has {part!r}", part in line)
+
+
+def goes_on(test, daemon, what):
+    """The daemon's other plugin dispatches at its interval."""
+    rows = daemon.wait_rows("", "load", ROWS, plugin="load")
+    gaps = [b[0] - a[0] for a, b in zip(rows, rows[1:])]
+    test.close(f"{what}: time between two values of another plugin", statistics.median(gaps), daemon.interval, rel=0.5)
+
+
+def ends(test, daemon, what):
+    test.stop(daemon)
+    test.equal(f"{what}: BPF objects left", test.ledger.wait_empty(), [])
+
+
+def rename(test, count):
+    for _ in range(count):
+        with open("/proc/self/comm", "w", encoding="ascii") as comm:
+            comm.write(test.own("kt_renamer"))
+
+
+def start(test, wrap, *probes):
+    return test.collectd(RENAMER + "".join(map(probe, probes)), interval=1, extra="LoadPlugin load", wrap=wrap)
+
+
+def plugin_is_off(test, what, wrap, *parts):
+    """One message, and the daemon without the plugin."""
+    daemon = start(test, wrap, "absent")
+    goes_on(test, daemon, what)
+    found = said(daemon)
+    test.equal(f"{what}: messages {found}", len(found), 1)
+    says(test, what, found[0], "[error] ", "services: cannot load into the kernel: ", *parts, "; the plugin is off")
+    test.equal(f"{what}: subjects", daemon.subjects(), set())
+    ends(test, daemon, what)
+
+
+def tier_is(test, daemon, what, name, tier):
+    test.equal(f"{what}: count-tier_{name}", daemon.wait_rows("self", f"count-tier_{name}")[-1][1], tier)
+
+
+def falls_to(test, what, wrap, tier, *parts):
+    """The probe works, with the hooks that can be had, and so does the one that misses nothing."""
+    daemon = start(test, wrap, "absent")
+    before = daemon.row_after("renamer", "derive-renames", time.time())
+    rename(test, RENAMES)
+    after = daemon.row_after("renamer", "derive-renames", time.time())
+    test.equal(f"{what}: renames counted", after[1] - before[1], RENAMES)
+    test.true(f"{what}: probe process counts", daemon.wait_rows("renamer", "ps_cputime", 2)[-1][1] > 0)
+    tier_is(test, daemon, what, "absent", tier)
+    tier_is(test, daemon, what, "process", 1)
+    goes_on(test, daemon, what)
+    found = said(daemon)
+    test.equal(f"{what}: messages {found}", len(found), tier - 1)
+    says(test, what, found[0], "[notice] ", "probe absent: tier 1 is not to be had", *NOWHERE[-1], "; trying the next")
+    if tier == PLAIN:
+        says(test, what, found[1], "[notice] ", "probe absent: tier 2 is not to be had",
+             "cannot attach to tracepoint/task/task_rename: ", *parts, "; trying the next tier")
+    ends(test, daemon, what)
+
+
+def hooks(test):
+    """A probe without any hook that there is costs itself alone, and says of each what it missed."""
+    what = "no hook"
+    daemon = start(test, in_mounts(WITH_TRACEFS), "absent_all")
+    tier_is(test, daemon, what, "process", 1)
+    tier_is(test, daemon, what, "absent_all", 0)
+    goes_on(test, daemon, what)
+    found = said(daemon)
+    test.equal(f"{what}: messages", len(found), len(NOWHERE))
+    for tier, (line, (step, *parts)) in enumerate(zip(found, NOWHERE), 1):
+        last = tier == len(NOWHERE)
+        begin = "[error] ebpf plugin: probe absent_all is off: " if last else f"tier {tier} is not to be had: "
+        says(test, f"{what}, tier {tier}", line, begin, f"absent_all: cannot {step}", *parts)
+    test.equal(f"{what}: its subjects", {name for name in daemon.subjects() if "absent" in name}, set())
+    ends(test, daemon, what)
+
+
+def perf_events_forbidden():
+    """Debian's kernels know a level of their own, at which CAP_PERFMON does not count."""
+    with open("/proc/sys/kernel/perf_event_paranoid", encoding="ascii") as level:
+        return int(level.read()) > 2
+
+
+def capabilities(test):
+    for missing in ("bpf", "perfmon", "bpf,-perfmon"):
+        # CAP_SYS_ADMIN stands in for both.
+        plugin_is_off(test, f"without CAP {missing}", with_capabilities(f"-{missing},-sys_admin"),
+                      "Operation not permitted", NO_RIGHTS)
+    traced = in_mounts(WITH_TRACEFS)
+    falls_to(test, "without CAP_SYS_RESOURCE", traced + with_capabilities("-sys_resource"), CLASSIC)
+    least = traced + with_capabilities("-all,+bpf,+perfmon")
+    if perf_events_forbidden():
+        falls_to(test, "with the least capabilities, paranoid", least, PLAIN, "Permission denied", FORBIDDEN)
+    else:
+        falls_to(test, "with the least capabilities", least, CLASSIC)
+
+
+def main():
+    with Test(limit=240) as test:
+        require_tools()
+        rename(test, 1)
+        hooks(test)
+        falls_to(test, "all there", in_mounts(WITH_TRACEFS), CLASSIC)
+        falls_to(test, "no tracefs", in_mounts(*hidden("/sys/kernel/tracing", "/sys/kernel/debug")), PLAIN,
+                 "No such file", NO_TRACEFS)
+        plugin_is_off(test, "no BTF", in_mounts(*hidden_btf()), "failed to find valid kernel BTF", NO_BTF)
+        capabilities(test)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,31 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""A kernel booted with BOOT keeps its memory from everybody: the plugin is off, says why, and the daemon goes on.
+
+Truth: /sys/kernel/security/lockdown.
+"""
+
+from lib import Skip, Test
+from test_absence import plugin_is_off
+
+BOOT = "lockdown=confidentiality"
+REMEDY = "the kernel's lockdown forbids to read its memory; boot it with lockdown=integrity, or without"
+
+
+def locked_down():
+    try:
+        with open("/sys/kernel/security/lockdown", encoding="ascii") as levels:
+            return "[confidentiality]" in levels.read()
+    except FileNotFoundError:
+        return False
+
+
+def main():
+    with Test(limit=60) as test:
+        if not locked_down():
+            raise Skip(f"this kernel was not booted with {BOOT}")
+        plugin_is_off(test, "lockdown", [], "bpf_probe_read", REMEDY)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Why something failed, as libbpf and the kernel tell it, and what is said to help. libbpf's words
+ * are spoken here, through the print function that it would call.
+ */
+#include "testing.h"
+
+#include "plugin/reason.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/capability.h>
+#include <stdarg.h>
+#include <sys/syscall.h>
+
+#define MADE_FOR "; was it made by clang -target bpf -g, for this plugin?"
+#define RIGHTS "; collectd needs CAP_BPF and CAP_PERFMON (as root, or "
+#define OTHERWISE "; collectd has CAP_BPF and CAP_PERFMON, but the kernel's build, its lockdown, "
+#define LACKS "; the running kernel lacks something that this object needs"
+
+__attribute__((format(printf, 2, 3))) static void say(enum libbpf_print_level level,
+						      const char *format, ...)
+{
+	libbpf_print_fn_t print = libbpf_set_print(NULL);
+	va_list args;
+
+	libbpf_set_print(print);
+	va_start(args, format);
+	print(level, format, args);
+	va_end(args);
+}
+
+static const char *text_of(enum reason_step step, const char *with, int code)
+{
+	static struct error error;
+
+	CHECK_INT(reason_error("own", step, with, code, &error), code);
+	CHECK_INT(strchr(error.text, '\n') == NULL, 1);
+	return error.text;
+}
+
+static void test_words(void)
+{
+	CASE("no words");
+	reason_begin();
+	CHECK_TEXT(text_of(REASON_ATTACH, "raw_tp/x", -ENOENT),
+		   "own: cannot attach to raw_tp/x: No such file or directory; "
+		   "the running kernel lacks this hook");
+	CASE("the first words");
+	say(LIBBPF_INFO, "libbpf: by the way\n");
+	say(LIBBPF_WARN, "libbpf: %s!\nAnd more.\n", "the cause");
+	say(LIBBPF_WARN, "libbpf: what follows from it\n");
+	CHECK_HAS(text_of(REASON_LOAD, "", -ENOMEM), "memory (libbpf: the cause!); not enough");
+	reason_end();
+	CASE("words of another step");
+	reason_begin();
+	say(LIBBPF_WARN, "libbpf: perhaps RLIMIT_MEMLOCK\n");
+	CHECK_HAS(text_of(REASON_LOAD, "", -ENOMEM), "Cannot allocate memory; not enough");
+	reason_end();
+}
+
+static void test_verdict(void)
+{
+	static const char log[] = "libbpf: prog '%s': -- BEGIN PROG LOAD LOG --\n"
+				  "0: R1=ctx\n%s\nprocessed 1 insns (limit 1000000)\n"
+				  "-- END PROG LOAD LOG --\n";
+
+	CASE("verdict");
+	reason_begin();
+	say(LIBBPF_WARN, "libbpf: prog 'p': load failed: no\n");
+	say(LIBBPF_WARN, log, "p", "unknown func x#113");
+	say(LIBBPF_WARN, log, "q", "another");
+	CHECK_HAS(text_of(REASON_LOAD, "", -EINVAL),
+		  "argument (libbpf: prog 'p': load failed: no: unknown func x#113)" LACKS);
+	CHECK_HAS(text_of(REASON_LOAD, "", -EACCES), LACKS);
+	reason_end();
+	CASE("lockdown");
+	reason_begin();
+	say(LIBBPF_WARN, log, "p", "unknown func bpf_probe_read_kernel#113");
+	CHECK_HAS(text_of(REASON_LOAD, "", -EINVAL), "; the kernel's lockdown forbids to read ");
+	reason_end();
+}
+
+static void test_remedies(void)
+{
+	static const struct {
+		enum reason_step step;
+		const char *with;
+		int code;
+		const char *want;
+	} row[] = {
+		{ REASON_OPEN, "/a.o", -EINVAL, "cannot open /a.o as a BPF object: Invalid" },
+		{ REASON_OPEN, "/a.o", -EINVAL, MADE_FOR },
+		{ REASON_OPEN, "/a.o", -ENOEXEC, MADE_FOR },
+		{ REASON_OPEN, "/a.o", -LIBBPF_ERRNO__FORMAT, MADE_FOR },
+		{ REASON_LOAD, "", -EINVAL, "cannot load into the kernel: Invalid argument; the " },
+		{ REASON_LOAD, "", -EINVAL, LACKS },
+		{ REASON_LOAD, "", -E2BIG, "; the verifier of this kernel gave up, a lower Max" },
+		{ REASON_ATTACH, "fexit/x", -ENOENT, "; the running kernel lacks this hook" },
+		{ REASON_ATTACH, "fexit/x", -EOPNOTSUPP, LACKS },
+		{ REASON_ATTACH, "fexit/x", -524, LACKS },
+		{ REASON_ATTACH, "fexit/x", -EBUSY, "; see dmesg and collectd-ebpf(5)" },
+	};
+
+	reason_begin();
+	for (size_t i = 0; i < COUNT_OF(row); i++) {
+		CASE("remedy %zu", i);
+		CHECK_HAS(text_of(row[i].step, row[i].with, row[i].code), row[i].want);
+	}
+	CASE("no type");
+	CHECK_HAS(text_of(REASON_LOAD, "", -ESRCH),
+		  access("/sys/kernel/btf/vmlinux", R_OK)
+			  ? "; the kernel must have BTF"
+			  : "; the running kernel lacks a function");
+	reason_end();
+}
+
+static bool keep_rights(uint64_t rights)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2] = {
+		{ .effective = (uint32_t)rights, .permitted = (uint32_t)rights },
+		{ .effective = rights >> 32, .permitted = rights >> 32 },
+	};
+
+	return syscall(SYS_capset, &header, data) == 0;
+}
+
+static void test_rights(void)
+{
+	uint64_t both = 1ULL << CAP_BPF | 1ULL << CAP_PERFMON;
+
+	reason_begin();
+	if (keep_rights(both)) {
+		CASE("both rights");
+		CHECK_HAS(text_of(REASON_LOAD, "", -EPERM), OTHERWISE);
+		CHECK_HAS(text_of(REASON_ATTACH, "tp/x/y", -EACCES), OTHERWISE);
+		CASE("one right");
+		CHECK_INT(keep_rights(1ULL << CAP_BPF), 1);
+		CHECK_HAS(text_of(REASON_LOAD, "", -EPERM), RIGHTS);
+	} else {
+		printf("with rights: left out, this user has none\n");
+	}
+	CASE("no right");
+	CHECK_INT(keep_rights(0), 1);
+	CHECK_HAS(text_of(REASON_LOAD, "", -EPERM), RIGHTS);
+	CHECK_HAS(text_of(REASON_ATTACH, "tp/x/y", -EACCES), RIGHTS);
+	CASE("no right to look into modules");
+	say(LIBBPF_WARN, "libbpf: failed to iterate BTF objects: -1\n");
+	CHECK_HAS(text_of(REASON_LOAD, "", -EPERM), "; the running kernel lacks this hook, or a ");
+	reason_end();
+}
+
+int main(void)
+{
+	test_words();
+	test_verdict();
+	test_remedies();
+	test_rights();
+	return testing_end();
+}

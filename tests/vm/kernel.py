@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: MIT
+"""Debian's kernels, made ready to boot and kept: vmlinux, modules, and the order of those that the first process
+needs."""
+
+import contextlib
+import fcntl
+import glob
+import lzma
+import os
+import re
+import shutil
+import struct
+import subprocess
+import tempfile
+
+CACHE = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "collectd-ebpf", "vm")
+# What a server's network, storage and file systems are made of; the drivers of real hardware are left out.
+WANTED = ("arch", "crypto", "lib", "net", "fs/9p", "fs/netfs", "fs/fscache", "fs/fuse", "fs/overlayfs", "fs/ext4",
+          "fs/jbd2", "fs/mbcache.ko", "drivers/virtio", "drivers/net/veth.ko", "drivers/net/dummy.ko",
+          "drivers/net/tun.ko", "drivers/block", "drivers/char/virtio_console.ko")
+FIRST = ("virtio_pci", "virtio_blk", "9pnet_virtio", "9p", "overlay", "ext4")
+
+
+class KernelError(Exception):
+    """No kernel to boot; the text says why."""
+
+
+def run(*argv, **options):
+    done = subprocess.run(argv, capture_output=True, check=False, **options)
+    if done.returncode != 0:
+        raise KernelError(f"{argv[0]}: {done.stderr.decode(errors='replace').strip()[-500:]}")
+    return done.stdout
+
+
+def newest(version):
+    """(package, its version) of the newest signed image of this series that apt knows."""
+    pattern = re.compile(rf"linux-image-{re.escape(version)}\.\d+(-\d+|\+deb\d+)-amd64")
+    names = [name for name in run("apt-cache", "pkgnames", f"linux-image-{version}.", text=False).decode().split()
+             if pattern.fullmatch(name)]
+    if not names:
+        return None
+    name = max(names, key=lambda name: [int(number) for number in re.findall(r"\d+", name)])
+    policy = run("apt-cache", "policy", name).decode()
+    return name, re.search(r"Candidate: (\S+)", policy).group(1)
+
+
+def find(version):
+    """The same, from fresh lists if apt has none of it."""
+    found = newest(version)
+    if not found or found[1] == "(none)":
+        run("apt-get", "-q", "-o", "DPkg::Lock::Timeout=300", "update")
+        found = newest(version)
+    if not found or found[1] == "(none)":
+        raise KernelError(f"apt offers no kernel {version}")
+    return found
+
+
+def download(name, into):
+    """apt compares the size and the hash."""
+    get = ("apt-get", "-q", "-o", "APT::Sandbox::User=root", "-o", "Acquire::Retries=2", "download", name)
+    try:
+        run(*get, cwd=into, timeout=300)
+    except KernelError:
+        # Lists that are older than the mirror name a file that it no longer has.
+        run("apt-get", "-q", "-o", "DPkg::Lock::Timeout=300", "update")
+        run(*get, cwd=into, timeout=300)
+    except subprocess.TimeoutExpired as error:
+        raise KernelError(f"download of {name}: not done after {error.timeout} s") from error
+    return glob.glob(os.path.join(into, "*.deb"))[0]
+
+
+def unpack(package, into):
+    """vmlinuz and the wanted modules, plain: depmod and insmod would unpack them one by one."""
+    members = ["./boot/vmlinuz-*", "./lib/modules/*/modules.*"]
+    members += [f"./lib/modules/*/kernel/{part}*" for part in WANTED]
+    with subprocess.Popen(["dpkg-deb", "--fsys-tarfile", package], stdout=subprocess.PIPE) as archive:
+        # A member that a kernel does not have is no error of the package.
+        subprocess.run(["tar", "-x", "-C", into, "--wildcards", *members], stdin=archive.stdout,
+                       stderr=subprocess.DEVNULL, check=False)
+    if archive.returncode not in (0, -13) or not glob.glob(os.path.join(into, "boot", "vmlinuz-*")):
+        raise KernelError(f"{os.path.basename(package)}: broken package")
+    packed = glob.glob(os.path.join(into, "lib/modules/*/kernel/**/*.ko.xz"), recursive=True)
+    if packed:
+        run("xz", "-d", "-T2", *packed)
+
+
+def vmlinux(image):
+    """The ELF file within a bzImage: booted without the slow unpacking (Documentation/arch/x86/boot.rst)."""
+    sectors = image[0x1f1] or 4
+    offset, length = struct.unpack_from("<II", image, 0x248)
+    start = (sectors + 1) * 512 + offset
+    payload = image[start:start + length]
+    if payload.startswith(b"\xfd7zXZ"):
+        return lzma.LZMADecompressor().decompress(payload)
+    if payload.startswith(b"\x28\xb5\x2f\xfd"):
+        # The last four bytes are the size, as gzip would give it.
+        return run("zstd", "-d", "-c", input=payload[:-4])
+    raise KernelError("the kernel is packed in a way that is not known here")
+
+
+def boot_modules(root, release):
+    """Paths of the modules of the first process, each after those that it needs. Some kernels have some built in."""
+    order = []
+    for module in FIRST:
+        lines = run("modprobe", "-d", root, "-S", release, "--show-depends", module).decode().splitlines()
+        order += [words[1] for words in map(str.split, lines) if words[0] == "insmod" and words[1] not in order]
+    return order
+
+
+def make(name, into):
+    with tempfile.TemporaryDirectory(dir=into) as scratch:
+        unpack(download(name, scratch), into)
+    image = glob.glob(os.path.join(into, "boot", "vmlinuz-*"))[0]
+    with open(image, "rb") as packed, open(os.path.join(into, "vmlinux"), "wb") as plain:
+        plain.write(vmlinux(packed.read()))
+    release = os.path.basename(image).partition("-")[2]
+    run("depmod", "-b", into, release)
+    with open(os.path.join(into, "order"), "w", encoding="utf-8") as order:
+        order.writelines(f"{os.path.relpath(path, into)}\n" for path in boot_modules(into, release))
+    with open(os.path.join(into, "release"), "w", encoding="utf-8") as file:
+        file.write(release)
+
+
+@contextlib.contextmanager
+def locked(path):
+    with open(path, "w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+class Kernel:
+    def __init__(self, version):
+        """Version: 6.1, 6.12, ... A download that breaks off leaves nothing in the cache."""
+        os.makedirs(CACHE, exist_ok=True)
+        with locked(os.path.join(CACHE, "lock")):
+            name, revision = find(version)
+            self.dir = os.path.join(CACHE, f"{name}_{revision}")
+            if not os.path.isdir(self.dir):
+                scratch = tempfile.mkdtemp(prefix="new.", dir=CACHE)
+                try:
+                    make(name, scratch)
+                    os.chmod(scratch, 0o755)
+                    os.rename(scratch, self.dir)
+                finally:
+                    shutil.rmtree(scratch, ignore_errors=True)
+        self.release = self._read("release")
+        self.image = os.path.join(self.dir, "vmlinux")
+        self.modules = os.path.join(self.dir, "lib/modules", self.release)
+        self.first = [os.path.join(self.dir, path) for path in self._read("order").split()]
+
+    def _read(self, name):
+        with open(os.path.join(self.dir, name), encoding="utf-8") as file:
+            return file.read()
