@@ -55,13 +55,13 @@ static const char *map_option(const struct object *object, const struct bpf_map 
 	return tag_on(object, BTF_KIND_VAR, bpf_map__name(map), OPTION_TAG);
 }
 
-/* 1 to OBJECT_TIERS_MAX; 0: of all tiers. */
+/* 1 to CONFIG_TIERS_MAX; 0: of all tiers. */
 static unsigned program_tier(const struct object *object, const struct bpf_program *program)
 {
 	const char *text = tag_on(object, BTF_KIND_FUNC, bpf_program__name(program), TIER_TAG);
 	int tier = text ? atoi(text) : 0;
 
-	return tier > 0 && tier <= OBJECT_TIERS_MAX ? (unsigned)tier : 0;
+	return tier > 0 && tier <= CONFIG_TIERS_MAX ? (unsigned)tier : 0;
 }
 
 static bool listed(const struct strings *list, const char *text)
@@ -90,9 +90,11 @@ uint32_t object_tiers(const struct object *object, const struct strings *options
 		if (!option || listed(options, option))
 			possible |= 1U << tier;
 	}
-	bpf_object__for_each_program(
-		program, object->bpf) if ((tiers & ~possible) >> program_tier(object, program) &
-					  1) *ret_missing = program_option(object, program);
+	bpf_object__for_each_program(program, object->bpf)
+	{
+		if ((tiers & ~possible) >> program_tier(object, program) & 1)
+			*ret_missing = program_option(object, program);
+	}
 	return tiers ? possible : 1;
 }
 

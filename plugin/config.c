@@ -198,6 +198,12 @@ static bool take_rows(struct context *context, const oconfig_item_t *item)
 	       mistake(context, item, "wants a whole number from 2 to 1024");
 }
 
+static bool take_tier(struct context *context, const oconfig_item_t *item)
+{
+	return option_whole(item, 1, CONFIG_TIERS_MAX, &context->probe->tier) ||
+	       mistake(context, item, "wants a whole number from 1 to 16");
+}
+
 static bool take_object_dir(struct context *context, const oconfig_item_t *item)
 {
 	return take_path(context, item, &context->config->object_dir);
@@ -351,9 +357,13 @@ static bool take_service(struct context *parent, const oconfig_item_t *block)
 static bool take_probe(struct context *parent, const oconfig_item_t *block)
 {
 	static const struct option options[] = {
-		{ "Enable", take_enable }, { "Interval", take_probe_interval },
-		{ "Object", take_object }, { "Option", take_option },
-		{ "Rows", take_rows },     { NULL, NULL },
+		{ "Enable", take_enable },
+		{ "Interval", take_probe_interval },
+		{ "Object", take_object },
+		{ "Option", take_option },
+		{ "Rows", take_rows },
+		{ "Tier", take_tier },
+		{ NULL, NULL },
 	};
 	struct config *config = parent->config;
 	const char *name = block_name(parent, block);

@@ -15,6 +15,7 @@ struct oconfig_item_s;
 #define CONFIG_MAX_SERVICES 4096 /* rows for command names */
 #define CONFIG_ROWS 64           /* of a probe that gives rows on first use */
 #define CONFIG_ROWS_MAX 1024
+#define CONFIG_TIERS_MAX 16 /* hook tiers of a probe */
 
 struct strings {
 	char **item;
@@ -38,6 +39,7 @@ struct probe_config {
 	struct strings options; /* of the object: programs that are off without */
 	double interval_s;      /* 0: the plugin's */
 	unsigned rows;          /* of tables that give them on first use */
+	unsigned tier;          /* the only one to try, 0: all */
 	bool enable;
 };
 

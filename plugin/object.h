@@ -37,8 +37,6 @@ void object_set(struct object *object, const char *name, uint64_t value);
 /* Where a variable of the loaded object lies, or NULL; size in bytes. */
 void *object_variable(const struct object *object, const char *name, size_t size);
 
-#define OBJECT_TIERS_MAX 16
-
 /* Which tiers the object can have with these options (NULL: none), as bits; bit 0
  * alone for one without tiers. Of a tier whose programs all need an option that
  * is not in the list, that option, which is the object's; else NULL. */

@@ -127,8 +127,8 @@ static int load_tier(struct probe *probe, struct error *error)
 	return status ?: object_attach(&probe->object, error);
 }
 
-/* The tiers of the object that can be had, as bits, and an option that would
- * allow more of them, or "". */
+/* The tiers of the object to be tried, as bits, and an option that would allow
+ * more of them, or "". -ENOENT: there is none. */
 static int find_tiers(struct probe *probe, uint32_t *ret_tiers, char *option, size_t size,
 		      struct error *error)
 {
@@ -141,7 +141,15 @@ static int find_tiers(struct probe *probe, uint32_t *ret_tiers, char *option, si
 	*ret_tiers = object_tiers(&probe->object, block ? &block->options : NULL, &missing);
 	snprintf(option, size, "%s", missing ? missing : "");
 	object_done(&probe->object);
-	return 0;
+	if (block && block->tier)
+		*ret_tiers &= 1U << block->tier;
+	if (*ret_tiers)
+		return 0;
+	return block && block->tier
+		       ? error_set(error, -ENOENT, "%s: it has no Tier %u", probe->name,
+				   block->tier)
+		       : error_set(error, -ENOENT, "%s: none of its hooks is on by default",
+				   probe->name);
 }
 
 /* What is there to be had costs too much to be on unasked. */
@@ -161,11 +169,8 @@ static int open_object(struct probe *probe, struct error *error)
 	uint32_t tiers = 0;
 	char option[64] = "";
 	int status = find_tiers(probe, &tiers, option, sizeof(option), error);
-	bool refused = status == 0;
+	bool refused = !tiers;
 
-	if (status == 0 && !tiers)
-		status = error_set(error, -ENOENT, "%s: none of its hooks is on by default",
-				   probe->name);
 	for (unsigned tier = 0; tiers; tier++, tiers >>= 1) {
 		if (!(tiers & 1))
 			continue;

@@ -271,6 +271,8 @@ static void test_mistakes(void)
 		  "<Probe \"a\">, option Rows 1: wants a whole number from 2 to 1024" },
 		{ "<Probe \"a\">\nRows 1025\n</Probe>", "option Rows 1025: wants a whole" },
 		{ "<Probe \"a\">\nRows 2.5\n</Probe>", "option Rows 2.5: wants a whole" },
+		{ "<Probe \"a\">\nTier 0\n</Probe>",
+		  "<Probe \"a\">, option Tier 0: wants a whole number from 1 to 16" },
 		{ "<Probe \"a\">\nProcess \"b\"\n</Probe>",
 		  "<Probe \"a\">, option Process \"b\": no such option" },
 		{ "<Service>\nProcess \"a\"\n</Service>", "option Service: wants a name" },

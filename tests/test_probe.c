@@ -413,6 +413,14 @@ static void test_costly(void)
 	read_probe();
 	CHECK_INT(daemon_gauge("sample-2/derive-extra_renames") >= 1, 1);
 	probe_done(&probe);
+	CASE("a tier alone");
+	CHECK_INT(open_costly("  Option \"costly\"\n  Tier 1\n", &error) < 0, 1);
+	CHECK_HAS(error.text, "sample: cannot load into the kernel");
+	CHECK_INT(open_costly("  Tier 2\n", &error), PROBE_NEEDS_OPTION);
+	CHECK_HAS(error.text, "it has no Tier 2; Option \"costly\" in its Probe block");
+	CHECK_INT(open_costly("  Option \"costly\"\n  Tier 3\n", &error), -ENOENT);
+	CHECK_HAS(error.text, "sample: it has no Tier 3");
+	CHECK_UINT(daemon_messages(), 0);
 	CASE("a mistake is no want of an option");
 	CHECK_INT(open_costly("  Option \"nonsense\"\n", &error), -ENOENT);
 	CHECK_HAS(error.text, "Option \"nonsense\"");
