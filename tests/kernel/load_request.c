@@ -4,7 +4,8 @@
  *
  * load_request server tcp|tcp6|unix|udp PATH   says where it listens, then on each line
  *     answers with what it has served since the last: {"requests", "rx", "tx",
- *     "first", "service"}, the last two in seconds: three percentiles each around p50, p90 and p99
+ *     "first_low", "first_high", "service_low", "service_high"}; the times, in seconds,
+ *     end before and after the call that sends: three percentiles each around p50, p90 and p99
  * load_request client KIND WHERE CONNECTIONS   then on each line "N SIZE PIECES PARTS PART_SIZE WORK_US CALL"
  *     sends N requests of SIZE bytes in PIECES on each connection, one after the
  *     other; each is answered after WORK_US by PARTS of PART_SIZE bytes, with the
@@ -35,8 +36,8 @@ struct request {
 static struct samples {
 	uint64_t ns[SAMPLES];
 	uint32_t count;
-} first_ns, service_ns, response_ns;
-static uint64_t requests, rx, tx;
+} first_low, first_high, service_low, service_high, response_ns;
+static uint64_t begun, requests, rx, tx;
 static char payload[PAYLOAD];
 static int payload_fd, datagrams;
 
@@ -46,6 +47,12 @@ static void sample(struct samples *s, uint64_t ns)
 
 	if (i < SAMPLES)
 		s->ns[i] = ns;
+}
+
+static void sample_both(struct samples *low, uint64_t low_ns, struct samples *high, uint64_t high_ns)
+{
+	sample(low, low_ns);
+	sample(high, high_ns);
 }
 
 static int by_value(const void *a, const void *b)
@@ -143,15 +150,19 @@ static void answer(int fd, const struct request *r, uint64_t begin, struct socka
 	if (r->work_us)
 		sleep_ns(r->work_us * 1000ULL);
 	for (uint32_t i = 0; i < r->parts; i++) {
+		uint64_t low = clock_ns(CLOCK_MONOTONIC) - begin, high;
+
 		give(fd, r->part_size, r->call, to, length);
+		high = clock_ns(CLOCK_MONOTONIC) - begin;
 		if (i == 0)
-			sample(&first_ns, clock_ns(CLOCK_MONOTONIC) - begin);
-		if (i + 1 < r->parts && r->work_us)
+			sample_both(&first_low, low, &first_high, high);
+		if (i + 1 == r->parts)
+			sample_both(&service_low, low, &service_high, high);
+		else if (r->work_us)
 			sleep_ns(r->work_us * 1000ULL / 2);
 	}
-	sample(&service_ns, clock_ns(CLOCK_MONOTONIC) - begin);
 	__atomic_fetch_add(&tx, r->parts * r->part_size, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&requests, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&requests, 1, __ATOMIC_RELEASE);
 }
 
 static void *serve(void *argument)
@@ -180,6 +191,7 @@ static void *serve(void *argument)
 			have += n;
 		} while (have < sizeof(*r) || have < r->size);
 		__atomic_fetch_add(&rx, have, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&begun, 1, __ATOMIC_RELAXED);
 		call = r->call;
 		answer(fd, r, begin, &peer, length);
 	}
@@ -265,10 +277,16 @@ static void serve_all(const char *kind, const char *path)
 	say(where);
 	for (;;) {
 		hear(line, sizeof(line));
+		/* The client has an answer before the log has it. */
+		while (__atomic_load_n(&requests, __ATOMIC_ACQUIRE) <
+		       __atomic_load_n(&begun, __ATOMIC_ACQUIRE))
+			sleep_ns(1000000);
 		sprintf(line, "{\"requests\": %lu, \"rx\": %lu, \"tx\": %lu", requests, rx, tx);
-		requests = rx = tx = 0;
-		say_samples(line, "first", &first_ns);
-		say_samples(line, "service", &service_ns);
+		begun = requests = rx = tx = 0;
+		say_samples(line, "first_low", &first_low);
+		say_samples(line, "first_high", &first_high);
+		say_samples(line, "service_low", &service_low);
+		say_samples(line, "service_high", &service_high);
 		strcat(line, "}\n");
 		say(line);
 	}

@@ -55,6 +55,15 @@ def schedstat(pid):
     return run, wait
 
 
+# Of utime and stime, each rounded down to a tick.
+CPU_STEP = 2 * 1000000 // os.sysconf("SC_CLK_TCK")
+
+
+def cpu_us(pid):
+    """Time on a CPU in us, of all threads, also those that have ended; up to CPU_STEP less than it was."""
+    return (int(stat(pid)[14]) + int(stat(pid)[15])) * CPU_STEP // 2
+
+
 def children(pid):
     found = []
     for tid in os.listdir(f"/proc/{pid}/task"):
