@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A client that counts exactly: load PROTOCOL WHERE CONNECTIONS SIZE
+ * A client that counts exactly: load PROTOCOL WHERE CONNECTIONS SIZE [KEYS]
  *
  * WHERE is a port of 127.0.0.1 or the path of a UNIX socket, SIZE what a request
- * carries. Says "ready" when it is connected. On each line "RATE SECONDS [fixed]" it sends RATE requests per second
+ * carries, KEYS how many it asks for (1). Says "ready" when it is connected. On each line "RATE SECONDS [fixed]" it sends RATE requests per second
  * at moments that do not depend on the answers (open loop; Poisson, or evenly
  * spaced), 0: as many as are answered. One request at a time is on a
  * connection; those that find none free wait in the client. It answers when
@@ -34,16 +34,22 @@
 #define EVENTS 64
 #define SECOND 1000000000ULL
 
+struct message {
+	size_t length;
+	char *text;
+};
+
 struct connection {
 	int fd;
 	uint64_t due_ns, sent_ns;
-	size_t out_length, out_done, in_length;
-	char *out, in[ROOM];
+	const struct message *out;
+	size_t out_done, in_length;
+	char in[ROOM];
 	struct connection *next; /* free */
 };
 
 static const struct protocol *protocol;
-static size_t size;
+static struct message *messages; /* made before, so that the client is faster than its server */
 static struct connection *free_list;
 static int poll_fd;
 static uint64_t number, outstanding, tx, rx;
@@ -80,14 +86,22 @@ static void watch(struct connection *c, uint32_t events, int operation)
 
 static void push(struct connection *c, int was_waiting)
 {
-	ssize_t n = send(c->fd, c->out + c->out_done, c->out_length - c->out_done, MSG_NOSIGNAL);
+	ssize_t n =
+		send(c->fd, c->out->text + c->out_done, c->out->length - c->out_done, MSG_NOSIGNAL);
 
 	if (n < 0 && errno != EAGAIN)
 		err(1, "send");
 	c->out_done += n > 0 ? n : 0;
 	tx += n > 0 ? n : 0;
-	if ((c->out_done < c->out_length) != was_waiting)
+	if ((c->out_done < c->out->length) != was_waiting)
 		watch(c, EPOLLIN | (was_waiting ? 0 : EPOLLOUT), EPOLL_CTL_MOD);
+}
+
+static const struct message *next_message(void)
+{
+	uint64_t n = number++;
+
+	return &messages[n < protocol->first ? n : protocol->first + n % protocol->variety];
 }
 
 static void begin(uint64_t due_ns)
@@ -96,7 +110,7 @@ static void begin(uint64_t due_ns)
 
 	free_list = c->next;
 	outstanding++;
-	c->out_length = protocol->request(c->out, number++, size);
+	c->out = next_message();
 	c->out_done = c->in_length = 0;
 	c->due_ns = due_ns;
 	c->sent_ns = clock_ns(CLOCK_MONOTONIC);
@@ -212,6 +226,19 @@ static int connect_to(const char *where)
 	return fd;
 }
 
+static void make_messages(const struct shape *shape)
+{
+	size_t count = protocol->first + protocol->variety;
+
+	messages = calloc(count, sizeof(*messages));
+	for (size_t i = 0; i < count; i++) {
+		messages[i].text = malloc(REQUEST_ROOM(shape));
+		if (!messages[i].text)
+			err(1, "messages");
+		messages[i].length = protocol->request(messages[i].text, i, shape);
+	}
+}
+
 static void connect_all(const char *where, int count)
 {
 	struct connection *all = calloc(count, sizeof(*all));
@@ -219,9 +246,6 @@ static void connect_all(const char *where, int count)
 	poll_fd = epoll_create1(0);
 	for (int i = 0; i < count; i++) {
 		all[i].fd = connect_to(where);
-		all[i].out = malloc(REQUEST_ROOM(size));
-		if (!all[i].out)
-			err(1, "connections");
 		all[i].next = free_list;
 		free_list = &all[i];
 		watch(&all[i], EPOLLIN, EPOLL_CTL_ADD);
@@ -230,15 +254,19 @@ static void connect_all(const char *where, int count)
 
 int main(int argc, char **argv)
 {
+	struct shape shape = { .keys = 1 };
 	char line[100], word[20];
 	double rate, seconds;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_TIMERSLACK, 1);
-	if (argc != 5 || !(protocol = protocol_find(argv[1])))
-		errx(2, "usage: load memcached|redis|http|search WHERE CONNECTIONS SIZE");
-	size = atol(argv[4]);
+	if (argc < 5 || argc > 6 || !(protocol = protocol_find(argv[1])))
+		errx(2, "usage: load memcached|redis|http|search WHERE CONNECTIONS SIZE [KEYS]");
+	shape.size = atol(argv[4]);
+	if (argc > 5)
+		shape.keys = atoi(argv[5]);
 	plan.chance = 88172645463325252;
+	make_messages(&shape);
 	connect_all(argv[2], atoi(argv[3]));
 	puts("ready");
 	fflush(stdout);

@@ -30,13 +30,17 @@ static size_t put_value(char *out, size_t length, size_t size)
 	return length + size + 2;
 }
 
-static size_t memcached_request(char *out, uint64_t number, size_t size)
+static size_t memcached_request(char *out, uint64_t number, const struct shape *shape)
 {
+	size_t size = shape->size, length;
 	unsigned key;
 
-	if (!is_set(number, &key))
-		return sprintf(out, "get key:%u\r\n", key);
-	return put_value(out, sprintf(out, "set key:%u 0 0 %zu\r\n", key, size), size);
+	if (is_set(number, &key))
+		return put_value(out, sprintf(out, "set key:%u 0 0 %zu\r\n", key, size), size);
+	length = sprintf(out, "get");
+	for (unsigned i = 0; i < shape->keys; i++)
+		length += sprintf(out + length, " key:%u", (key + i) % KEYS);
+	return length + sprintf(out + length, "\r\n");
 }
 
 /* Length up to and with the end of line that follows `from`, 0: not there yet. */
@@ -54,45 +58,64 @@ static long with_payload(long head, size_t payload, size_t length)
 
 static long memcached_response(const char *in, size_t length)
 {
+	static const char end[] = "\r\nEND\r\n";
 	long head = line_end(in, 0, length);
-	unsigned size;
 
 	if (!head)
 		return 0;
 	if (!strncmp(in, "STORED", 6) || !strncmp(in, "END", 3))
 		return head;
-	if (sscanf(in, "VALUE %*s %*u %u", &size) != 1)
+	if (strncmp(in, "VALUE", 5))
 		return -1;
-	return with_payload(head, size + strlen("\r\nEND\r\n"), length);
+	/* One request at a time: it ends where the end is. */
+	return length > strlen(end) && !memcmp(in + length - strlen(end), end, strlen(end))
+		       ? (long)length
+		       : 0;
 }
 
-static size_t redis_request(char *out, uint64_t number, size_t size)
+static size_t redis_request(char *out, uint64_t number, const struct shape *shape)
 {
-	char name[20];
 	unsigned key;
-	int set = is_set(number, &key), n = sprintf(name, "key:%u", key);
+	size_t length;
+	char name[20];
 
-	if (!set)
-		return sprintf(out, "*2\r\n$3\r\nGET\r\n$%d\r\n%s\r\n", n, name);
-	n = sprintf(out, "*3\r\n$3\r\nSET\r\n$%d\r\n%s\r\n$%zu\r\n", n, name, size);
-	return put_value(out, n, size);
+	if (is_set(number, &key)) {
+		length = sprintf(name, "key:%u", key);
+		length = sprintf(out, "*3\r\n$3\r\nSET\r\n$%zu\r\n%s\r\n$%zu\r\n", length, name,
+				 shape->size);
+		return put_value(out, length, shape->size);
+	}
+	length = sprintf(out, "*%u\r\n$4\r\nMGET\r\n", 1 + shape->keys);
+	for (unsigned i = 0; i < shape->keys; i++) {
+		int n = sprintf(name, "key:%u", (key + i) % KEYS);
+
+		length += sprintf(out + length, "$%d\r\n%s\r\n", n, name);
+	}
+	return length;
 }
 
 static long redis_response(const char *in, size_t length)
 {
-	long head = line_end(in, 0, length), size;
+	long at = line_end(in, 0, length), parts;
 
-	if (!head)
-		return 0;
-	if (in[0] != '$')
-		return in[0] == '+' ? head : -1;
-	size = strtol(in + 1, NULL, 10);
-	return size < 0 ? head : with_payload(head, size + strlen("\r\n"), length);
+	if (!at || in[0] == '+')
+		return at;
+	if (in[0] != '*')
+		return -1;
+	for (parts = atol(in + 1); parts > 0; parts--) {
+		long head = line_end(in, at, length), size = head ? atol(in + at + 1) : 0;
+
+		/* -1: there is no such key */
+		at = head && size >= 0 ? with_payload(head, size + strlen("\r\n"), length) : head;
+		if (!at)
+			return 0;
+	}
+	return at;
 }
 
-static size_t http_request(char *out, uint64_t number, size_t size)
+static size_t http_request(char *out, uint64_t number, const struct shape *shape)
 {
-	size_t head;
+	size_t size = shape->size, head;
 
 	(void)number;
 	if (!size)
@@ -121,11 +144,11 @@ static long http_response(const char *in, size_t length)
 }
 
 /* Two words: few of the search's words are in many of its documents. */
-static size_t search_request(char *out, uint64_t number, size_t size)
+static size_t search_request(char *out, uint64_t number, const struct shape *shape)
 {
 	uint64_t chance = scrambled(number + 1);
 
-	(void)size;
+	(void)shape;
 	return sprintf(out, "word%u word%u\n", (unsigned)(chance % WORDS),
 		       (unsigned)(chance / WORDS % 50));
 }
@@ -140,10 +163,10 @@ static long search_response(const char *in, size_t length)
 const struct protocol *protocol_find(const char *name)
 {
 	static const struct protocol all[] = {
-		{ "memcached", memcached_request, memcached_response },
-		{ "redis", redis_request, redis_response },
-		{ "http", http_request, http_response },
-		{ "search", search_request, search_response },
+		{ "memcached", KEYS, KEYS, memcached_request, memcached_response },
+		{ "redis", KEYS, KEYS, redis_request, redis_response },
+		{ "http", 0, 1, http_request, http_response },
+		{ "search", 0, WORDS, search_request, search_response },
 	};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)

@@ -9,12 +9,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct shape {
+	size_t size;   /* of what a request carries, in bytes */
+	unsigned keys; /* that a request asks for, where there are keys */
+};
+
 struct protocol {
 	const char *name;
 
-	/* Writes the request with this number; returns its length. `size` is that of
-	 * what it carries, in bytes. */
-	size_t (*request)(char *out, uint64_t number, size_t size);
+	/* How many requests come first and once, to fill a store; and how many
+	 * different ones come after that, again and again. */
+	unsigned first, variety;
+
+	/* Writes the request with this number; returns its length. */
+	size_t (*request)(char *out, uint64_t number, const struct shape *shape);
 
 	/* Length of the response at the begin of what has come, 0: not whole yet,
 	 * -1: it says that something is wrong. */
@@ -24,7 +32,7 @@ struct protocol {
 /* NULL: there is none of this name. */
 const struct protocol *protocol_find(const char *name);
 
-/* Room for a request that carries `size` bytes. */
-#define REQUEST_ROOM(size) ((size) + 512)
+/* Room for any request of this shape. */
+#define REQUEST_ROOM(shape) ((shape)->size + 32 * (shape)->keys + 512)
 
 #endif

@@ -37,10 +37,11 @@ class Daemon:
     FORGOTTEN = 2  # intervals, after which collectd (Timeout) and RRD files (heartbeat) have forgotten a series
 
     def __init__(self, program, base, build, serial, plugin, interval=10, extra="", objects=None, wrap=(),
-                 preexec=None, patience=1):
+                 preexec=None, patience=1, host=HOST):
         """plugin: text of the <Plugin ebpf> block; extra: further configuration; wrap: what to run collectd under;
         patience: factor of all time limits."""
         self.program = program
+        self.host = host
         self.interval = interval
         self.number = serial
         self.dir = os.path.join(base, f"collectd.{serial}")
@@ -69,7 +70,7 @@ class Daemon:
 
     def _configuration(self, own_plugins, plugin, interval, extra):
         return f"""\
-Hostname "{HOST}"
+Hostname "{self.host}"
 FQDNLookup false
 BaseDir "{self.dir}"
 PIDFile "{self.dir}/pid"
@@ -138,7 +139,7 @@ LoadPlugin ebpf
     def subjects(self, plugin="ebpf"):
         prefix = plugin + "-"
         try:
-            names = os.listdir(os.path.join(self.csv, HOST))
+            names = os.listdir(os.path.join(self.csv, self.host))
         except FileNotFoundError:
             return set()
         return {name[len(prefix):] for name in names if name.startswith(prefix)}
@@ -149,7 +150,7 @@ LoadPlugin ebpf
         return {re.sub(r"-\d{4}-\d\d-\d\d$", "", os.path.basename(name)) for name in names}
 
     def _directory(self, subject, plugin):
-        return os.path.join(self.csv, HOST, f"{plugin}-{subject}" if subject else plugin)
+        return os.path.join(self.csv, self.host, f"{plugin}-{subject}" if subject else plugin)
 
     def rows(self, subject, metric, plugin="ebpf"):
         """[(time, value, ...), ...], oldest first. A file ends at midnight and another begins."""

@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: MIT
+"""What the RRD files say of each level, beside what the client and the server say."""
+
+import math
+import os
+import statistics
+from functools import cached_property
+
+from store import Store
+
+SURE = 2048   # samples of which a mean of gaps is taken, and how many intervals it goes back at most for them
+BACK = 6
+MIDDLE = 0.55  # share of the maximum
+LATE = 0.97
+RISEN = 5
+CHANGED = 1.5
+SCARCE = 10
+PERCENTILES = ("p50", "p90", "p99")
+
+
+def known(values):
+    return [value for value in values if value is not None and not math.isnan(value)]
+
+
+def mean(values):
+    values = known(values)
+    return statistics.fmean(values) if values else math.nan
+
+
+def median(values):
+    values = known(values)
+    return statistics.median(values) if values else math.nan
+
+
+def first_lasting(levels, holds):
+    """The level from which on something holds, to the last; None: it does not hold at the last."""
+    found = None
+    for level in reversed(levels):
+        if not holds(level):
+            break
+        found = level
+    return found
+
+
+def determination(x, y):
+    """R^2 of the straight line through the points."""
+    pairs = [(a, b) for a, b in zip(x, y) if not math.isnan(a + b)]
+    if len(pairs) < 3:
+        return math.nan
+    return statistics.correlation(*zip(*pairs)) ** 2
+
+
+class Level:
+    def __init__(self, run, data):
+        self.run = run
+        self.store = run.store
+        self.share = data["share"]
+        self.offered = data["offered"]
+        self.client = data["client"]
+        self.server = data["server"]
+        self.begin, self.end = self.client["begin"], self.client["end"]
+
+    def _values(self, metric, source="value"):
+        """Of whole readings within the level. A step that ends at T is what was read between T and a second later."""
+        return self.store.rows(metric, source, self.begin + self.run.interval, self.end - self.run.interval)
+
+    @cached_property
+    def answered(self):
+        return self.client["latency"]["count"]
+
+    @cached_property
+    def exchanges(self):
+        """All of the level, with the time of rest around it."""
+        step = self.run.interval
+        return self.store.counted("total_requests", "value", self.begin - step, self.end + 2 * step)
+
+    @cached_property
+    def expected(self):
+        return self.answered + self.client.get("extra", 0)
+
+    @cached_property
+    def windows(self):
+        """{end: begin} of the readings whose gaps all lie within the level."""
+        samples = self.store.rows("gauge-send_gap-samples", "value", self.begin, self.end)
+        found = {}
+        for end in self._values("gauge-send_gap-samples"):
+            begin, count = end, 0
+            while count < SURE and end - begin < BACK * self.run.interval:
+                count += samples.get(begin, 0)
+                begin -= self.run.interval
+            if begin >= self.begin:
+                found[end] = begin
+        return found
+
+    def gap(self, figure, which="send"):
+        values = self._values(f"gauge-{which}_gap-{figure}")
+        return mean(values.get(end) for end in self.windows)
+
+    def _answers(self, begin, end):
+        """Answers per second in whole seconds, as the client counted."""
+        return sum(row[1] for row in self.client["latency"]["seconds"] if begin <= row[0] < end) / (end - begin)
+
+    @cached_property
+    def rate(self):
+        """Answers per second, over the same windows as the gaps."""
+        return mean(self._answers(begin, end) for end, begin in self.windows.items())
+
+    @cached_property
+    def whole_rate(self):
+        return self.answered / (self.end - self.begin)
+
+    @cached_property
+    def exchange_rate(self):
+        return self.exchanges / (self.end - self.begin)
+
+    def percentile(self, metric, which):
+        """The median of what was stored in each second, which one bad second does not move."""
+        return median(self._values(f"latency-{metric}-percentile-{which[1:]}").values())
+
+    def _of_seconds(self, record, which):
+        column = 2 + PERCENTILES.index(which)
+        return median(row[column] for row in record["seconds"]
+                      if self.begin + self.run.interval <= row[0] < self.end - self.run.interval)
+
+    def said(self, record, which):
+        """The same as percentile(), of the client's record: "latency" or "open"."""
+        return self._of_seconds(self.client[record], which)
+
+    def error(self, metric, record, which):
+        """Of a percentile, relative to the service's own log."""
+        truth = self._of_seconds(self.server[record], which)
+        return self.percentile(metric, which) / truth - 1
+
+    def slack(self, metric):
+        return mean(self._values(metric).values())
+
+
+class Run:
+    """One workload's result."""
+
+    def __init__(self, result, directory):
+        self.store = Store(directory, result["name"], result["interval"])
+        self.interval = result["interval"]
+        self.result = result
+        self.levels = [Level(self, data) for data in result["levels"]]
+
+    def __getattr__(self, name):
+        return self.result[name]
+
+    @cached_property
+    def r2_observed(self):
+        return determination([level.rate for level in self.levels], [level.gap("frequency") for level in self.levels])
+
+    @cached_property
+    def r2_exchanges(self):
+        return determination([level.whole_rate for level in self.levels],
+                             [level.exchange_rate for level in self.levels])
+
+    @cached_property
+    def missed(self):
+        """The largest error of exchanges, relative."""
+        return max(abs(level.exchanges - level.expected) / level.expected for level in self.levels)
+
+
+    def _usual(self, figure):
+        """Of the levels up to the middle."""
+        return median(figure(level) for level in self.levels if level.share <= MIDDLE)
+
+    def _rises(self, figure, times):
+        usual = self._usual(figure)
+        return first_lasting(self.levels, lambda level: figure(level) > times * usual)
+
+    @cached_property
+    def knee(self):
+        """Where the client's median or its p99 have left what they were, or answers stay behind the plan."""
+        usual = {p: self._usual(lambda level, p=p: level.said("open", p)) for p in ("p50", "p99")}
+        return first_lasting(self.levels, lambda level: level.whole_rate < LATE * level.offered or
+                             any(level.said("open", p) > RISEN * usual[p] for p in usual))
+
+    @cached_property
+    def signals(self):
+        """{what: the level from which on it tells of saturation, or None}"""
+        return {
+            "cv of sends rises": self._rises(lambda level: level.gap("cv"), CHANGED),
+            "slack estimate below 10 %": first_lasting(
+                self.levels, lambda level: level.slack("percent-slack_estimate") < SCARCE),
+            "slack below 10 %": first_lasting(self.levels, lambda level: level.slack("percent-slack") < SCARCE),
+            "wait p99 rises": self._rises(lambda level: level.percentile("wait", "p99"), RISEN),
+            "response p99 rises": self._rises(lambda level: level.percentile("response", "p99"), RISEN),
+        }
+
+
+def load(results, result):
+    return Run(result, os.path.join(results, result["name"]))

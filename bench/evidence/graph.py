@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: MIT
+"""Pictures of a run, drawn by rrdtool from its RRD files: two for each, over the time in which the load rises."""
+
+import math
+import subprocess
+
+COLORS = {"load": "#54AEFF66", "slack": "#1A7F37", "cv": "#CF222E", "knee": "#24292F", "send": "#CF222E",
+          "receive": "#8250DF", "wait": "#BC4C00"}
+
+
+def define(name, run, metric):
+    path = run.store.path(metric).replace(":", r"\:")
+    return f"DEF:{name}={path}:value:AVERAGE"
+
+
+def during(name, run, metric):
+    """Without the time between levels, and without the first step of each: the gap before it is that time."""
+    return [define(f"{name}_all", run, metric),
+            f"CDEF:{name}=exchanges,0,GT,PREV(exchanges),0,GT,*,{name}_all,UNKN,IF"]
+
+
+def knee_line(run):
+    knee = run.knee
+    if knee is None:
+        return ["COMMENT:the client shows no knee\\l"]
+    return [f"VRULE:{int(knee.begin)}{COLORS['knee']}:the client's knee, at {knee.share:.0%} of the maximum\\l:dashes=3"]
+
+
+def draw(run, path, title, unit, elements, *options):
+    begin, end = int(run.levels[0].begin), int(run.levels[-1].end) + 1
+    subprocess.run(["rrdtool", "graph", path, f"--start={begin}", f"--end={end}", f"--title={title}",
+                    f"--vertical-label={unit}", "--width=420", "--height=160", "--border=0", "--disable-rrdtool-tag",
+                    "--x-grid=SECOND:10:MINUTE:1:MINUTE:1:0:%H:%M", "--font=DEFAULT:8:DejaVu Sans",
+                    "--color=BACK#FFFFFF", *options, *elements], check=True, stdout=subprocess.DEVNULL)
+
+
+def saturation(run, path):
+    """Load, slack and the gaps' coefficient of variation."""
+    highest = max(level.gap("cv") for level in run.levels if not math.isnan(level.gap("cv")))
+    scale = 100 / math.ceil(highest)
+    slack = "slack" if run.store.has("percent-slack") else "slack_estimate"
+    draw(run, path, run.title, "percent",
+         [define("exchanges", run, "total_requests"), f"CDEF:load=exchanges,{run.most},/,100,*",
+          *during("slack", run, f"percent-{slack}"), *during("cv", run, "gauge-send_gap-cv"),
+          f"CDEF:scaled=cv,{scale},*",
+          f"AREA:load{COLORS['load']}:exchanges, in % of {run.most:.0f}/s\\l",
+          f"LINE2:slack{COLORS['slack']}:{slack} in %\\l",
+          f"LINE1.5:scaled{COLORS['cv']}:coefficient of variation of the gaps between sends (right)\\l",
+          *knee_line(run)],
+         "--lower-limit=0", "--upper-limit=130", "--rigid", f"--right-axis={1 / scale}:0")
+
+
+def variance(run, path):
+    """What the paper plots, and how long requests wait."""
+    draw(run, path, run.title, "s², s",
+         [define("exchanges", run, "total_requests"), *during("send", run, "gauge-send_gap-variance"),
+          *during("receive", run, "gauge-receive_gap-variance"), *during("wait", run, "latency-wait-percentile-99"),
+          f"LINE1.5:send{COLORS['send']}:variance of the gaps between sends, s²\\l",
+          f"LINE1.5:receive{COLORS['receive']}:variance of the gaps between receives, s²\\l",
+          f"LINE1.5:wait{COLORS['wait']}:p99 of the wait in the socket, s\\l",
+          *knee_line(run)],
+         "--logarithmic", "--units=si")

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: MIT
+"""PostgreSQL with its own client, which is started anew for each load: its log of transactions as load.c tells it."""
+
+import glob
+import os
+import pwd
+import shutil
+import statistics
+import subprocess
+import tempfile
+import time
+
+from program import Missing, Program
+from store import die_with_parent
+
+# One connection and two questions (how many branches there are, and how the tables are divided) come first.
+FIRST = 3
+QUIET = {"PGSSLMODE": "disable", "PGGSSENCMODE": "disable", "PGCONNECT_TIMEOUT": "60"}
+
+
+def programs():
+    """The directory of the newest server's programs."""
+    found = sorted(glob.glob("/usr/lib/postgresql/*/bin/initdb"), key=lambda path: int(path.split("/")[4]))
+    if not found or not shutil.which("pgbench"):
+        raise Missing("postgresql is not installed")
+    return os.path.dirname(found[-1])
+
+
+def record(durations):
+    """[(time of its end, seconds)] as record.c prints it."""
+    def figures(values):
+        return [values[int(q * (len(values) - 1))] for q in (0.5, 0.9, 0.99, 0.999)]
+
+    by_second = {}
+    for end, duration in durations:
+        by_second.setdefault(int(end), []).append(duration)
+    values = sorted(duration for _, duration in durations)
+    names = ("p50", "p90", "p99", "p99.9")
+    return {"count": len(values), "average": statistics.fmean(values), "max": values[-1],
+            **dict(zip(names, figures(values))),
+            "seconds": [[second, len(some), *figures(sorted(some))] for second, some in sorted(by_second.items())]}
+
+
+class Pgbench:
+    def __init__(self, site, port, connections):
+        self.site, self.port, self.connections = site, port, connections
+        self.programs = programs()
+        self.user = pwd.getpwnam("postgres")
+        self.dir = tempfile.mkdtemp(prefix="evidence-pg.", dir="/var/tmp")
+        os.chown(self.dir, self.user.pw_uid, self.user.pw_gid)
+        self.as_user = ["setpriv", "--reuid", "postgres", "--regid", "postgres", "--clear-groups"]
+        data = os.path.join(self.dir, "data")
+        subprocess.run(self.as_user + [f"{self.programs}/initdb", "-D", data, "-A", "trust", "-N", "--no-instructions"],
+                       check=True, cwd=self.dir, stdout=subprocess.DEVNULL)
+        self.server = Program(self.as_user + [f"{self.programs}/postgres", "-D", data, "-h", "127.0.0.1", "-p", port,
+                                              "-k", self.dir, "-c", "fsync=off", "-c", "max_connections=50"],
+                              site.server_cpus, self.dir)
+
+    def _pgbench(self, *argv):
+        return subprocess.run(["taskset", "-c", self.site.client_cpus, "pgbench", "-h", "127.0.0.1", "-p",
+                               str(self.port), "-U", "postgres", *map(str, argv), "postgres"],
+                              check=True, cwd=self.dir, env={**os.environ, **QUIET}, preexec_fn=die_with_parent,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def fill(self):
+        give_up = time.monotonic() + 60
+        while True:
+            try:
+                return self._pgbench("-i", "-q")
+            except subprocess.CalledProcessError:
+                # It starts up.
+                if time.monotonic() > give_up:
+                    raise
+                time.sleep(0.5)
+
+    def load(self, rate, seconds):
+        log = os.path.join(self.dir, "transactions")
+        begin = time.time()
+        self._pgbench("-n", "-S", "-M", "simple", "-c", self.connections, "-T", seconds, "-l", "--log-prefix", log,
+                      *(["-R", rate] if rate else []))
+        end = time.time()
+        sent, due = [], []
+        for path in glob.glob(log + ".*"):
+            with open(path, encoding="ascii") as lines:
+                for line in lines:
+                    _, _, total, _, second, rest, *lag = line.split()
+                    finish = int(second) + int(rest) / 1e6
+                    due.append((finish, int(total) / 1e6))
+                    sent.append((finish, (int(total) - int(lag[0] if lag else 0)) / 1e6))
+            os.unlink(path)
+        return {"begin": begin, "end": end, "sent": len(sent), "dropped": 0, "extra": FIRST + self.connections,
+                "latency": record(sent), "open": record(due)}
+
+    def end(self):
+        self.server.end()
+        shutil.rmtree(self.dir, ignore_errors=True)

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: MIT
+"""Results as a document in Markdown."""
+
+import math
+import os
+
+import graph
+from analysis import PERCENTILES
+
+# Table II of the paper: R^2 of RPS_obsv without and with 10 ms of delay and 1 % of loss.
+PAPER = {
+    "TailBench xapian": ("0.9976", "0.9964"),
+    "TailBench silo": ("0.9998", "0.9986"),
+    "CloudSuite Data Caching": ("0.9995", "0.9989"),
+    "CloudSuite Web Search": ("0.8642", "0.8573"),
+    "Triton w/ HTTP": ("0.9976", "0.9981"),
+    "Triton w/ gRPC": ("0.9711", "0.9703"),
+}
+
+HEAD = """\
+<!-- SPDX-License-Identifier: MIT -->
+
+# What the probe request sees
+
+Written by `make evidence`, which runs real services under rising load, lets collectd with this plugin store what the
+kernel counted in RRD files, and compares what is read back with what the client counted. The server has one CPU, its
+client and collectd have the others.
+"""
+
+
+def number(value, digits=4):
+    if value is None or math.isnan(value):
+        return "-"
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.{digits}g}"
+
+
+def percent(value):
+    return "-" if value is None or math.isnan(value) else f"{value:.1%}"
+
+
+def table(heads, rows):
+    lines = ["| " + " | ".join(heads) + " |", "| " + " | ".join("---" for _ in heads) + " |"]
+    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows]) + "\n"
+
+
+def paper(run):
+    figures = PAPER.get(run.like)
+    return f"{figures[run.network != 'loopback']} ({run.like})" if figures else "-"
+
+
+def requests(runs):
+    rows = [[run.title, run.network, f"{run.most:,.0f}/s", f"{run.r2_observed:.5f}", paper(run),
+             f"{run.r2_exchanges:.6f}", f"{run.missed:.4%}" + ("" if run.alternates else " (turns, not requests)")]
+            for run in runs]
+    return table(["service", "network", "maximum", "R² of RPS_obsv", "in the paper", "R² of exchanges",
+                  "largest error of exchanges"], rows)
+
+
+def saturation(runs):
+    def place(level):
+        return "-" if level is None else f"{level.share:.0%}"
+
+    rows = [[run.title, run.network, place(run.knee), *(place(level) for level in run.signals.values())]
+            for run in runs]
+    return table(["service", "network", "client's knee", *runs[0].signals], rows) if runs else ""
+
+
+def truth(runs):
+    """In-service percentiles, where the service keeps a log."""
+    rows = []
+    for run in runs:
+        for level in run.levels:
+            if level.server:
+                rows.append([run.title, run.network, f"{level.share:.0%}",
+                             *(percent(level.error(metric, key, p)) for metric, key in
+                               (("service_first", "first"), ("service", "service")) for p in PERCENTILES)])
+    return table(["service", "network", "load", *(f"{what} {p}" for what in ("first send", "last send")
+                                                  for p in PERCENTILES)], rows) if rows else ""
+
+
+def levels(run):
+    rows = []
+    for level in run.levels:
+        rows.append([f"{level.share:.0%}", f"{level.offered:,.0f}", f"{level.expected:,}", f"{level.exchanges:,.0f}",
+                     number(level.rate), number(level.gap("frequency")), f"{level.gap('variance'):.3g}",
+                     number(level.gap("cv"), 3), number(level.slack("percent-slack_estimate"), 3),
+                     number(level.slack("percent-slack"), 3),
+                     *(number(1e6 * level.percentile(metric, p)) for metric in ("wait", "response")
+                       for p in ("p50", "p99")),
+                     *(number(1e6 * level.said("latency", p)) for p in ("p50", "p99"))])
+    return table(["load", "offered/s", "answered", "exchanges", "answered/s", "RPS_obsv", "variance of gaps, s²", "cv",
+                  "slack estimate, %", "slack, %", "wait p50, us", "p99", "response p50, us", "p99",
+                  "client p50, us", "p99"], rows)
+
+
+def pictures(run, directory):
+    os.makedirs(directory, exist_ok=True)
+    names = []
+    for draw in (graph.saturation, graph.variance):
+        name = f"{run.name}-{draw.__name__}{'' if run.network == 'loopback' else '-network'}.png"
+        draw(run, os.path.join(directory, name))
+        names.append(name)
+    return names
+
+
+def write(runs, directory):
+    """DIRECTORY/evidence.md and the pictures below it."""
+    parts = [HEAD, "## Requests\n", requests(runs), "## Saturation\n", saturation(runs), "## Percentiles\n", truth(runs)]
+    for run in runs:
+        parts.append(f"## {run.title}, {run.network}, Linux {run.kernel}\n")
+        parts += [f"![{run.title}](pictures/evidence/{name})" for name in
+                  pictures(run, os.path.join(directory, "pictures", "evidence"))]
+        parts += ["", levels(run)]
+    path = os.path.join(directory, "evidence.md")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("\n".join(parts))
+    return path

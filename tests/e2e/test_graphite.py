@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Graphite: what whisper files hold is what was dispatched; carbon may hang, and be gone."""
+
+import json
+import os
+import subprocess
+
+import receiver
+from receiver import lib
+
+
+STEP = 2  # s; whisper's times are whole seconds
+
+
+def start_carbon(test):
+    directory = test.mkdir("carbon")
+    line, query = receiver.free_ports(2)
+    receiver.write(os.path.join(directory, "storage-schemas.conf"),
+                   receiver.sample("receiver-graphite-schemas.conf", {"10s:1d,60s:14d": "1s:1h,60s:14d"}))
+    configuration = receiver.write(os.path.join(directory, "carbon.conf"), receiver.sample(
+        "receiver-graphite-carbon.conf", {
+            "/var/lib/graphite": directory, "/etc/carbon": directory, "/var/log/carbon": directory,
+            "/var/run": directory, "USER = _graphite": "USER =",
+            "LINE_RECEIVER_PORT = 2003": f"LINE_RECEIVER_PORT = {line}",
+            "CACHE_QUERY_PORT = 7002": f"CACHE_QUERY_PORT = {query}"}))
+    argv = ["carbon-cache", f"--config={configuration}", f"--logdir={directory}", "--nodaemon", "start"]
+    return receiver.Receiver(directory, argv, lambda: receiver.listens(line)), line, os.path.join(directory, "whisper")
+
+
+def path_of(tree, subject, metric, source, single):
+    """As write_graphite names it with SeparateInstances."""
+    kind, _, instance = metric.partition("-")
+    parts = ["collectd", "testhost", "ebpf", subject, kind, instance, "" if single else source]
+    return os.path.join(tree, *(part.replace(".", "_") for part in parts if part)) + ".wsp"
+
+
+# Of Debian's Python, which has whisper's module: {path: ((begin, end, step), values)}.
+FETCH = """
+import json, sys, time, whisper
+print(json.dumps({path: whisper.fetch(path, time.time() - 600) for path in map(str.strip, sys.stdin)}))"""
+
+
+def stored(tree, daemon):
+    types = receiver.sources()
+    paths = {path_of(tree, *name, len(types[name[1].partition("-")[0]]) == 1): name
+             for name in receiver.dispatched(daemon)}
+    there = "\n".join(filter(os.path.exists, paths))
+    told = subprocess.run(["/usr/bin/python3", "-c", FETCH], input=there, capture_output=True, text=True, check=True)
+    return {paths[path]: [(stamp, value) for stamp, value in zip(range(*span), values) if value is not None]
+            for path, (span, values) in json.loads(told.stdout).items()}
+
+
+def main():
+    with lib.Test(limit=120) as test:
+        receiver.need("carbon-cache")
+        carbon, port, tree = start_carbon(test)
+        receiver.Traffic(test)
+        graphite = receiver.sample("receiver-graphite.conf", {'"2003"': f'"{port}"'})
+        daemon = test.collectd(receiver.SERVICE, graphite, interval=STEP)
+        absence = receiver.Absence(daemon, carbon)
+        absence.check_steady(test, daemon)
+        test.stop(daemon)
+        # On SIGTERM it writes what it has.
+        carbon.process.terminate()
+        carbon.process.wait()
+        receiver.compare(test, daemon, stored(tree, daemon), absence, 0.51)
+
+
+if __name__ == "__main__":
+    main()

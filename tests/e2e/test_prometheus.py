@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Prometheus: what it has scraped from write_prometheus is what was dispatched; it may hang, and be gone."""
+
+import json
+import urllib.parse
+import urllib.request
+
+import receiver
+from receiver import lib
+
+
+class Prometheus(receiver.Receiver):
+    def __init__(self, test, target):
+        directory = test.mkdir("prometheus")
+        self.port, = receiver.free_ports(1)
+        configuration = receiver.write(f"{directory}/prometheus.yml", receiver.sample(
+            "receiver-prometheus-server.yml", {":9103": f":{target}", "10s": "250ms"}))
+        super().__init__(directory, [
+            "prometheus", f"--config.file={configuration}", f"--storage.tsdb.path={directory}/data",
+            f"--web.listen-address=127.0.0.1:{self.port}"], self.answers)
+
+    def answers(self):
+        """Some seconds after its start it knows whom to ask."""
+        try:
+            return json.loads(self.get("/api/v1/targets"))["data"]["activeTargets"]
+        except OSError:
+            return False
+
+    def get(self, path):
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=30) as answer:
+            return answer.read()
+
+    def query(self, text):
+        return json.loads(self.get("/api/v1/query?" + urllib.parse.urlencode({"query": text})))["data"]["result"]
+
+
+def metric_name(metric, source, kind):
+    """As write_prometheus calls a data source of a type."""
+    parts = ["collectd_ebpf", metric.partition("-")[0], "" if source == "value" else source,
+             "total" if kind == "DERIVE" else ""]
+    return "_".join(part for part in parts if part)
+
+
+def stored(server, daemon):
+    names = {(subject, metric_name(metric, source, kind), metric.partition("-")[2]): (subject, metric, source)
+             for (subject, metric, source), (kind, _) in receiver.dispatched(daemon).items()}
+    found = {}
+    for series in server.query('{__name__=~"collectd_ebpf_.+", instance="testhost"}[10m]'):
+        labels = series["metric"]
+        name = labels["ebpf"], labels["__name__"], labels.get("type", "")
+        found[names.get(name, name)] = [(stamp, float(value)) for stamp, value in series["values"] if value != "NaN"]
+    return found
+
+
+def main():
+    with lib.Test(limit=120) as test:
+        receiver.need("prometheus")
+        target, = receiver.free_ports(1)
+        server = Prometheus(test, target)
+        receiver.Traffic(test)
+        page = receiver.sample("receiver-prometheus.conf", {'"9103"': f'"{target}"'})
+        daemon = test.collectd(receiver.SERVICE, page, interval=1)
+        absence = receiver.Absence(daemon, server, pulls=True)
+        absence.check_steady(test, daemon)
+        test.stop(daemon)
+        receiver.compare(test, daemon, stored(server, daemon), absence, 0.001)
+
+
+if __name__ == "__main__":
+    main()

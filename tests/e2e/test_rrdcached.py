@@ -1,0 +1,49 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""RRD files by the rrdtool plugin, and by rrdcached, hold what was dispatched; rrdcached may hang, and be gone."""
+
+import os
+import stat
+
+import archive
+import receiver
+from receiver import lib
+
+
+def start_rrdcached(test, directory, socket):
+    """As Debian's package starts it, with a journal."""
+    argv = ["rrdcached", "-g", "-B", "-b", f"{directory}/db", "-j", test.mkdir("rrdcached/journal"),
+            "-p", f"{directory}/pid", "-l", f"unix:{socket}"]
+
+    def ready():
+        """A socket of the one before has been taken away by it."""
+        return os.path.exists(f"{directory}/pid") and stat.S_ISSOCK(os.stat(socket).st_mode)
+    return receiver.Receiver(directory, argv, ready)
+
+
+def main():
+    with lib.Test(limit=120) as test:
+        receiver.need("rrdcached", "rrdtool")
+        directory = os.path.dirname(test.mkdir("rrdcached/db"))
+        direct, cached, socket = test.mkdir("rrd"), f"{directory}/db", f"{directory}/socket"
+        rrdcached = start_rrdcached(test, directory, socket)
+        receiver.Traffic(test)
+        samples = (receiver.sample("receiver-rrdtool.conf", {"/var/lib/collectd/rrd": direct}),
+                   receiver.sample("receiver-rrdcached.conf", {"/var/run/rrdcached.sock": socket,
+                                                               "/var/lib/rrdcached/db": cached}))
+        daemon = test.collectd(receiver.SERVICE, "\n".join(samples), interval=2)
+        absence = receiver.Absence(daemon, rrdcached)
+        absence.check_steady(test, daemon)
+        span = absence.begin, absence.end
+        requests = f"{direct}/{daemon.host}/ebpf-web/total_requests.rrd"
+        test.equal("the rrdtool plugin has written already", archive.fetch(requests, *span)[0], {"value": {}})
+        test.stop(daemon)
+        archive.compare(test, "rrdtool", daemon, direct, archive.WHOLE, span)
+        archive.check_growth(test, "rrdtool", daemon, direct, span)
+        flushed = {"RRDCACHED_ADDRESS": f"unix:{socket}"}
+        archive.compare(test, "rrdcached", daemon, cached, archive.FINE, span, absence.gone, flushed)
+        archive.check_growth(test, "rrdcached", daemon, cached, span, flushed)
+
+
+if __name__ == "__main__":
+    main()
