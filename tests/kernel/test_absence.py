@@ -42,10 +42,14 @@ FORBIDDEN = "kernel.perf_event_paranoid or a container forbids this"
 NO_BTF = "the kernel must have BTF (CONFIG_DEBUG_INFO_BTF=y), in /sys/kernel/btf/vmlinux"
 NO_TRACEFS = "tracefs is not there; mount -t tracefs tracefs /sys/kernel/tracing"
 
+# Without the probe that complains where only costly hooks are to be had.
 RENAMER = """
   <Service "renamer">
     Process "kt_renamer"
   </Service>
+  <Probe "poll">
+    Enable false
+  </Probe>
 """
 WITH_TRACEFS = "mountpoint -q /sys/kernel/tracing || mount -t tracefs tracefs /sys/kernel/tracing"
 

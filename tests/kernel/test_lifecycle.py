@@ -39,10 +39,14 @@ MISTAKES = [
 # Also of the last entry: the second block.
 TWICE = '"process": '
 
+# Without the probe that complains where only costly hooks are to be had.
 GOOD = """
   <Service "good">
     Process "kt_good"
   </Service>
+  <Probe "poll">
+    Enable false
+  </Probe>
 """
 
 

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * Polls: how long the threads of a service wait for events, in epoll_wait,
+ * epoll_pwait, epoll_pwait2, poll, ppoll, select, pselect6 and io_uring_enter,
+ * and which share of their time that is.
+ *
+ * Hooks, tier 1: fentry and fexit of do_epoll_wait, do_sys_poll and
+ * core_sys_select, which these calls share, tp_btf io_uring_cqring_wait and
+ * fexit of io_uring_enter. Tier 2: the same without io_uring, for kernels that
+ * have none. Tiers 3 and 4, with Option "syscalls": the tracepoints of these
+ * system calls, with and without io_uring; while one is on, every system call
+ * of the machine takes its slow path. All: iter/task at each reading. No
+ * kretprobe: it has room for the greater of 10 and twice the CPUs to be inside
+ * a function, and these are where threads spend their time.
+ *
+ * Limits: threads are known from their first poll on. io_uring_enter counts
+ * where it has to wait. Of 32-bit programs epoll and poll alone count, in tiers
+ * 1 and 2.
+ */
+#include "slot.bpf.h"
+
+#define NS "scale=1/1000000000"
+
+const volatile bool watch_other = true; /* processes of no service count, too */
+
+struct poll_row {
+	struct moments poll METRIC("gauge-poll " NS);
+	u64 slack_ns METRIC("percent-slack per=polling_ns scale=100/1");
+	u64 polling_ns;
+	u64 apart; /* the rest of the cache line */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct poll_row);
+} polls SEC(".maps") SUBJECT("service via=row_slots owners=slot_owners sharded");
+
+/* Of a thread that has polled. */
+struct poller {
+	u64 moves; /* of service_moves when the slot was asked for */
+	u32 row;
+	u32 slot;
+	u32 watched;
+	u32 polled;   /* since the last reading */
+	u64 began_ns; /* the poll that it is in, 0: none */
+	u64 seen_ns;  /* its time is in the rows until then */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct poller);
+} pollers SEC(".maps");
+
+static struct poll_row *row_at(u32 index)
+{
+	return bpf_map_lookup_elem(&polls, &index);
+}
+
+static bool watched(u32 row)
+{
+	return row != SERVICE_OTHER || watch_other;
+}
+
+static u32 row_of(struct task_struct *task)
+{
+	struct service_task *st = service_task(task->group_leader);
+
+	return st ? st->row : SERVICE_OTHER;
+}
+
+/* Asks for the slot where that may have changed; false: nobody wants to know. */
+static bool own(struct poller *p, struct task_struct *task)
+{
+	u64 *moves = service_moved();
+
+	if (!moves)
+		return false;
+	if (p->moves == *moves && slot_is_of(p->slot, p->row))
+		return p->watched;
+	p->moves = *moves;
+	p->row = row_of(task);
+	p->watched = watched(p->row);
+	p->slot = p->watched ? slot_take(p->row) : 0;
+	return p->watched;
+}
+
+/* Brings the time of a thread up to now into a row. Thread and reading may be
+ * here at once: each takes what is before it. */
+static void settle(struct poller *p, struct poll_row *row, u64 now)
+{
+	u64 began = *(volatile u64 *)&p->began_ns;
+	u64 seen = __sync_lock_test_and_set(&p->seen_ns, now);
+
+	if (!seen || seen >= now)
+		return;
+	add(&row->polling_ns, now - seen);
+	if (began && began < now)
+		add(&row->slack_ns, now - (began > seen ? began : seen));
+}
+
+static int begin(void)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct poller *p =
+		bpf_task_storage_get(&pollers, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	u64 now;
+
+	if (!p) {
+		add(&refused, 1);
+		return 0;
+	}
+	if (!own(p, task))
+		return 0;
+	now = bpf_ktime_get_ns();
+	if (!p->seen_ns)
+		p->seen_ns = now;
+	p->polled = true;
+	p->began_ns = now;
+	return 0;
+}
+
+/* That the poll is over is told last: a reading before that finds its time settled. */
+static int end(void)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct poller *p = bpf_task_storage_get(&pollers, task, NULL, 0);
+	struct poll_row *row;
+	u64 now;
+
+	if (!p || !p->began_ns)
+		return 0;
+	row = own(p, task) ? row_at(slot_index(p->slot)) : NULL;
+	if (row) {
+		now = bpf_ktime_get_ns();
+		moments_add(&row->poll, now - p->began_ns);
+		settle(p, row, now);
+	}
+	*(volatile u64 *)&p->began_ns = 0;
+	return 0;
+}
+
+#define HOOK(section, tier, name, action)           \
+	SEC(section) TIER(tier) int name(void *ctx) \
+	{                                           \
+		return action();                    \
+	}
+
+/* By which the architecture enters a system call. */
+#ifdef __TARGET_ARCH_x86
+#define SYSCALL_FUNCTION(call) "__x64_sys_" #call
+#else
+#define SYSCALL_FUNCTION(call) "__arm64_sys_" #call
+#endif
+
+#define HOOK_FUNCTION(tier, function)                                          \
+	HOOK("fentry/" #function, tier, poll_begin_##function##_##tier, begin) \
+	HOOK("fexit/" #function, tier, poll_end_##function##_##tier, end)
+
+#define HOOK_FUNCTIONS(tier)               \
+	HOOK_FUNCTION(tier, do_epoll_wait) \
+	HOOK_FUNCTION(tier, do_sys_poll)   \
+	HOOK_FUNCTION(tier, core_sys_select)
+
+HOOK_FUNCTIONS(1)
+HOOK("tp_btf/io_uring_cqring_wait", 1, poll_begin_io_uring_1, begin)
+HOOK("fexit/" SYSCALL_FUNCTION(io_uring_enter), 1, poll_end_io_uring_1, end)
+
+HOOK_FUNCTIONS(2)
+
+#define HOOK_OPTION(section, tier, name, action) \
+	OPTION("syscalls") HOOK(section, tier, name, action)
+
+#define HOOK_CALL(tier, call)                                                                 \
+	HOOK_OPTION("tracepoint/syscalls/sys_enter_" #call, tier, poll_begin_##call##_##tier, \
+		    begin)                                                                    \
+	HOOK_OPTION("tracepoint/syscalls/sys_exit_" #call, tier, poll_end_##call##_##tier, end)
+
+/* Younger architectures have only the calls that take a mask of signals. */
+#ifdef __TARGET_ARCH_x86
+#define HOOK_OLD_CALLS(tier)        \
+	HOOK_CALL(tier, epoll_wait) \
+	HOOK_CALL(tier, poll)       \
+	HOOK_CALL(tier, select)
+#else
+#define HOOK_OLD_CALLS(tier)
+#endif
+
+#define HOOK_CALLS(tier)              \
+	HOOK_OLD_CALLS(tier)          \
+	HOOK_CALL(tier, epoll_pwait)  \
+	HOOK_CALL(tier, epoll_pwait2) \
+	HOOK_CALL(tier, ppoll)        \
+	HOOK_CALL(tier, pselect6)
+
+HOOK_CALLS(3)
+HOOK_OPTION("tp_btf/io_uring_cqring_wait", 3, poll_begin_io_uring_3, begin)
+HOOK_OPTION("tracepoint/syscalls/sys_exit_io_uring_enter", 3, poll_end_io_uring_3, end)
+
+HOOK_CALLS(4)
+
+/* A thread that has polled once and now waits for something else is no polling
+ * thread; one that works on without a poll is. */
+static bool polls_on(const struct task_struct *task, struct poller *p)
+{
+	bool polled = p->polled || p->began_ns;
+
+	p->polled = false;
+	return polled || task->on_cpu || task->sched_info.last_queued;
+}
+
+SEC("iter/task")
+int poll_walk(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct poll_row *row;
+	struct poller *p;
+	u32 service;
+	u64 now;
+
+	if (!task || task->exit_state)
+		return 0;
+	p = bpf_task_storage_get(&pollers, task, NULL, 0);
+	if (!p || !p->seen_ns)
+		return 0;
+	now = bpf_ktime_get_ns();
+	service = row_of(task);
+	row = watched(service) && polls_on(task, p) ? row_at(slot_take(service) * shards) : NULL;
+	if (row)
+		settle(p, row, now);
+	else
+		p->seen_ns = now;
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual MIT/GPL";

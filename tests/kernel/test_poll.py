@@ -1,0 +1,227 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Polls of a service: their number, their duration and the share of time that they take, by each set of hooks that
+this kernel has, all of them at once on the same polls.
+
+Truth: the polling program's own log (load_poll.c).
+"""
+
+import os
+import struct
+import time
+
+import lib
+from lib import Test
+from test_absence import WITH_TRACEFS, in_mounts, said
+from truth import Curve
+
+CALLS = ("epoll_wait", "epoll_pwait", "epoll_pwait2", "poll", "ppoll", "select", "pselect6", "io_uring_enter")
+IO_URING = "io_uring_enter"
+SERVICES = list(CALLS) + ["s20", "s50", "s80", "busy", "long", "end"]
+INTERVAL = 4
+TIERS = (1, 2, 3, 4)
+WITHOUT_IO_URING = (2, 4)
+NEEDS_OPTION = (3, 4)
+SLACK = 30e-6 * lib.SLOWNESS  # between the kernel's clock and the program's
+LONG_S = 4 * INTERVAL
+
+OTHERS = "".join(f'<Probe "{name}">\n Enable false\n</Probe>\n' for name in ("process", "request"))
+
+
+def command(service):
+    """Not longer than a command name may be."""
+    return f"kt_p{SERVICES.index(service)}"
+
+
+def configuration(tier, option):
+    services = "".join(f'<Service "{name}">\n Process "{command(name)}"\n</Service>\n' for name in SERVICES)
+    words = 'Option "syscalls"\n' if option else ""
+    return f'{services}{OTHERS}<Probe "poll">\n Tier {tier}\n {words}</Probe>\n'
+
+
+def start(test, tier, option=True):
+    return test.collectd(configuration(tier, option), interval=INTERVAL, wrap=in_mounts(WITH_TRACEFS))
+
+
+def tier_of(daemon):
+    return int(daemon.wait_rows("self", "count-tier_poll")[-1][1])
+
+
+def start_all(test):
+    """The tiers that this kernel has. That of the system calls is to be had everywhere."""
+    daemons = {tier: start(test, tier) for tier in TIERS}
+    for tier, daemon in list(daemons.items()):
+        if tier_of(daemon) == tier:
+            continue
+        message = " ".join(said(daemon, "probe poll is off: "))
+        test.true(f"tier {tier}: {message} is for want of rights", "Operation not permitted" in message)
+        test.true(f"tier {tier} may be missing", tier not in NEEDS_OPTION)
+        test.stop(daemons.pop(tier))
+    return daemons
+
+
+def without_option(test):
+    daemon = start(test, 3, option=False)
+    test.equal("without the option: tier", tier_of(daemon), 0)
+    message = " ".join(said(daemon, "[warning] "))
+    test.true(f"without the option: {message!r} names it", 'Option "syscalls" in its Probe block' in message)
+    test.stop(daemon)
+
+
+def polls(daemon, service, moment):
+    """How many until then, of at most 2048 in 6 intervals, which the moments leave none out of."""
+    return daemon.row_after(service, "gauge-poll-samples", moment)[1]
+
+
+class Caller:
+    """A program that polls by one call."""
+
+    def __init__(self, test, service, call):
+        self.service = service
+        self.load = test.load("poll", "calls", call, name=command(service))
+        self.polls = 0
+
+    def say(self, count, short_us, long_us, signal_us):
+        self.load.say(f"{count} {short_us} {long_us} {signal_us}")
+
+    def hear(self):
+        said_now = self.load.result()
+        self.polls += said_now["polls"]
+        return said_now
+
+
+def counted(tier, caller):
+    return not (tier in WITHOUT_IO_URING and caller.service == IO_URING)
+
+
+def check_durations(test, tier, daemon, caller, log, moment):
+    count = log["polls"]
+    mean = log["seconds"] / count
+    variance = (log["squares"] - count * mean ** 2) / (count - 1)
+    what = f"tier {tier}, {caller.service}"
+    got = daemon.row_after(caller.service, "gauge-poll-average", moment)[1]
+    test.within(f"{what}: average, s", got, log["asked"] / count - SLACK, mean + 1e-6)
+    got = daemon.row_after(caller.service, "gauge-poll-variance", moment)[1]
+    test.close(f"{what}: variance, s^2", got, variance, rel=0.1)
+
+
+def check_calls(test, daemons, callers):
+    for caller in callers:
+        caller.say(60, 2000, 42000, 0)
+    logs = [caller.hear() for caller in callers]
+    moment = time.time()
+    for tier, daemon in daemons.items():
+        for caller, log in zip(callers, logs):
+            if counted(tier, caller):
+                check_durations(test, tier, daemon, caller, log, moment)
+    for caller in callers:
+        caller.say(50, 10000000, 10000000, 5000)
+    for caller in callers:
+        caller.hear()
+        caller.say(500, 0, 0, 0)
+    for caller in callers:
+        caller.hear()
+    moment = time.time()
+    for tier, daemon in daemons.items():
+        for caller in callers:
+            what = f"tier {tier}, {caller.service}: polls"
+            if counted(tier, caller):
+                test.equal(what, polls(daemon, caller.service, moment), caller.polls)
+            else:
+                test.equal(what, daemon.rows(caller.service, "gauge-poll-samples"), [])
+
+
+class Sharer:
+    """Threads that poll for a known part of the time."""
+
+    RECORD = struct.Struct("=QQ")
+
+    def __init__(self, test, service, *how):
+        self.service = service
+        self.dir = test.mkdir(service)
+        self.load = test.load("poll", "share", self.dir, *how, name=command(service))
+
+    def read(self):
+        self.waited = [self._read(os.path.join(self.dir, name)) for name in os.listdir(self.dir)]
+
+    def _read(self, path):
+        """With a record of now: they are of the begin and the end of a poll in turns."""
+        with open(path, "rb") as log:
+            now = time.time_ns()
+            records = [record for record in self.RECORD.iter_unpack(log.read()) if record[0]]
+        last, waited = records[-1]
+        records.append((now, waited + (now - last if len(records) % 2 else 0)))
+        return Curve([record[0] / 1e9 for record in records], [record[1] / 1e9 for record in records])
+
+    def slack(self, begin, end):
+        waited = sum(curve.at(end) - curve.at(begin) for curve in self.waited)
+        return 100 * waited / (end - begin) / len(self.waited)
+
+
+def slacks(daemon, service):
+    """[(begin, end, percent)] of each two readings."""
+    rows = daemon.rows(service, "percent-slack")
+    return [(before[0], row[0], row[1]) for before, row in zip(rows, rows[1:])]
+
+
+def check_share(test, tier, daemon, sharer):
+    spans = [span for span in slacks(daemon, sharer.service) if all(curve.covers(span[0]) and curve.covers(span[1])
+                                                                      for curve in sharer.waited)]
+    test.true(f"tier {tier}, {sharer.service}: {len(spans)} intervals are enough", len(spans) >= 3)
+    for begin, end, got in spans:
+        test.close(f"tier {tier}, {sharer.service}: slack, %", got, sharer.slack(begin, end), slack=2)
+    begin, end = spans[0][0], spans[-1][1]
+    mean = sum((e - b) * got for b, e, got in spans) / (end - begin)
+    test.close(f"tier {tier}, {sharer.service}: slack of all intervals, %", mean, sharer.slack(begin, end), slack=0.5)
+
+
+def check_long(test, tier, daemon, began, ended):
+    """A poll over several readings waits at each of them, and counts once, at its end."""
+    spans = [span for span in slacks(daemon, "long") if span[0] > began and span[1] < ended]
+    test.true(f"tier {tier}, long: {len(spans)} intervals are enough", len(spans) >= 2)
+    for _, _, got in spans:
+        test.close(f"tier {tier}, long: slack, %", got, 100, slack=0.1)
+    test.equal(f"tier {tier}, long: polls at its begin", polls(daemon, "long", began), 1)
+    test.equal(f"tier {tier}, long: polls", polls(daemon, "long", ended), 2)
+
+
+def check_end(test, tier, daemon, log, moment):
+    """Threads killed in a poll: it has ended, and its time is known."""
+    test.equal(f"tier {tier}, end: polls", polls(daemon, "end", moment), log["polls"])
+    got = daemon.row_after("end", "gauge-poll-average", moment)[1]
+    test.within(f"tier {tier}, end: average, s", got, 0.9 * log["asked"], log["seconds"])
+
+
+def main():
+    with Test(limit=180) as test:
+        daemons = start_all(test)
+        sharers = [Sharer(test, "s20", 1, 4, 50000, 20, "sleep"), Sharer(test, "s50", 2, 2, 40000, 50, "sleep"),
+                   Sharer(test, "s80", 1, 1, 100000, 80, "spin"),
+                   # Works for more than an interval without a poll.
+                   Sharer(test, "busy", 1, 1, 10000000, 2, "spin")]
+        # One that polls once and then reads, which is no slack and no lack of it.
+        once, long = Caller(test, "long", "ppoll"), Caller(test, "long", "epoll_pwait")
+        once.say(1, 1000, 1000, 0)
+        once.hear()
+        began = time.time()
+        long.say(1, LONG_S * 1000000, 0, 0)
+        end = test.load("poll", "end", 8, name=command("end"))
+        end.say("1000000")
+        killed, moment = end.result(), time.time()
+        check_calls(test, daemons, [Caller(test, call, call) for call in CALLS])
+        long.hear()
+        ended = time.time()
+        for daemon in daemons.values():
+            polls(daemon, "long", ended)
+        for sharer in sharers:
+            sharer.read()
+        for tier, daemon in daemons.items():
+            for sharer in sharers:
+                check_share(test, tier, daemon, sharer)
+            check_long(test, tier, daemon, began, ended)
+            check_end(test, tier, daemon, killed, moment)
+        without_option(test)
+
+
+if __name__ == "__main__":
+    main()
