@@ -4,8 +4,9 @@
  * cost: nanoseconds of CPU time of this process and its children. Linked
  * statically, so that an exec is an exec and not a linker's work.
  *
- * event switch|syscall|fork|exec COUNT CPU
+ * event switch|syscall|message|fork|exec COUNT CPU
  */
+#include <arpa/inet.h>
 #include <err.h>
 #include <pthread.h>
 #include <sched.h>
@@ -14,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -57,6 +59,38 @@ static void syscalls(long count)
 {
 	for (long i = 0; i < count; i++)
 		syscall(SYS_getppid);
+}
+
+/* Both ends of a connection over TCP. */
+static void connect_ends(int *ret_client, int *ret_server)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET,
+				       .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct sockaddr *any = (struct sockaddr *)&address;
+	socklen_t size = sizeof(address);
+	int listener = socket(AF_INET, SOCK_STREAM, 0);
+
+	*ret_client = socket(AF_INET, SOCK_STREAM, 0);
+	if (bind(listener, any, size) || listen(listener, 1) || getsockname(listener, any, &size) ||
+	    connect(*ret_client, any, size))
+		err(1, "connection");
+	*ret_server = accept(listener, NULL, NULL);
+}
+
+/* Sent, arrived and received by one thread, so that nobody is woken up. */
+static void messages(long count)
+{
+	char text[32] = "";
+	int client, server;
+
+	connect_ends(&client, &server);
+	for (long i = 0; i < count; i++) {
+		int from = i % 2 ? server : client, to = i % 2 ? client : server;
+
+		if (send(from, text, sizeof(text), 0) != sizeof(text) ||
+		    recv(to, text, sizeof(text), 0) != sizeof(text))
+			err(1, "message");
+	}
 }
 
 static void children(long count, char **exec_argv)
@@ -109,6 +143,8 @@ static int make(const char *kind, long count, char *self)
 		switches(count);
 	else if (!strcmp(kind, "syscall"))
 		syscalls(count);
+	else if (!strcmp(kind, "message"))
+		messages(count);
 	else if (!strcmp(kind, "fork"))
 		children(count, NULL);
 	else if (!strcmp(kind, "exec"))
@@ -127,7 +163,7 @@ int main(int argc, char **argv)
 		_exit(0);
 	count = argc == 4 ? atol(argv[2]) : 0;
 	if (count < 2)
-		errx(2, "usage: event switch|syscall|fork|exec COUNT CPU");
+		errx(2, "usage: event switch|syscall|message|fork|exec COUNT CPU");
 	stay_on(atoi(argv[3]));
 	begin_ns = all_cpu_ns();
 	if (make(argv[1], count, argv[0]))

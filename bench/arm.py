@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+"""What a server is measured with: nothing, this plugin, and the others. Each is started and ended again."""
+
+import contextlib
+import os
+import subprocess
+
+from daemon import Daemon, die_with_parent
+from server import program
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ARMS = ("nothing", "probe", "floor", "listing", "bpftrace")
+# In a mount namespace of its own, so that no mount is left behind.
+WITH_TRACEFS = ["unshare", "--mount", "sh", "-c", "mount -t tracefs none /sys/kernel/tracing && exec \"$@\"", "sh"]
+
+CALL_NUMBERS = {
+    "x86_64": {"epoll": 232, "read": 0, "write": 1, "sendmsg": 46},
+    "aarch64": {"epoll": 22, "read": 63, "write": 64, "sendmsg": 211},
+}
+SENDS_BY = {"memcached": "sendmsg", "redis": "write"}
+
+BLOCK = """\
+LoadPlugin ebpf
+<Plugin ebpf>
+  ObjectDirectory "{build}/bpf"
+  <Service "{name}">
+    Process "{program}"
+  </Service>
+  <Probe "process">
+    Enable false
+  </Probe>
+</Plugin>"""
+
+
+def script(pair):
+    """listing.bt for this server, with those calls alone that it makes: bpftrace compares with each."""
+    with open(os.path.join(HERE, "bpf", "listing.bt"), encoding="ascii") as file:
+        _comment, text = file.read().split("\n\n", 1)
+    number = CALL_NUMBERS[os.uname().machine]
+    for word, call in (("POLL", "epoll"), ("RECEIVE", "read"), ("SEND", SENDS_BY[pair.name])):
+        text = text.replace(word, f"args->id == {number[call]}")
+    return text.replace("TGID", str(pair.server.pid))
+
+
+@contextlib.contextmanager
+def _program(command):
+    """A program that says when it is ready, and ends with its input or by SIGTERM."""
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               text=True, preexec_fn=die_with_parent)
+    try:
+        for line in process.stdout:
+            if line.strip() == "ready":
+                break
+        else:
+            raise RuntimeError(f"{command}: {process.stderr.read()}")
+        yield process
+    finally:
+        process.terminate()
+        process.communicate()
+
+
+@contextlib.contextmanager
+def _probe(site, pair):
+    block = BLOCK.format(build=site.build, name=pair.name, program=program(pair.name))
+    # So long an interval that no reading falls into a measurement.
+    with Daemon(site, block, interval=3600) as daemon:
+        yield daemon.process
+
+
+def on(name, site, pair):
+    """A context in which the arm is on; gives its process, that of nothing is None."""
+    tgid = str(pair.server.pid)
+    objects = os.path.join(site.build, "bench", "bpf")
+    if name == "nothing":
+        return contextlib.nullcontext()
+    if name == "probe":
+        return _probe(site, pair)
+    if name == "bpftrace":
+        return _program(WITH_TRACEFS + ["bpftrace", "-q", "-e", script(pair)])
+    return _program(WITH_TRACEFS + [site.program("hooks"), os.path.join(objects, f"{name}.bpf.o"), tgid])

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: MIT
+"""The document on the cost of the request probe, in Markdown, and what is wanted of it."""
+
+import arm
+import report
+
+NAMES = {
+    "nothing": "nothing",
+    "probe": "this probe, in collectd",
+    "floor": "empty programs on its hooks",
+    "listing": "the paper's Listing 1",
+    "bpftrace": "the same in bpftrace",
+}
+LOADS = {"half": "50 %", "usual": "70 %", "full": "full", "together": "full, one CPU"}
+COST = {"half": "server_ns", "usual": "server_ns", "full": "server_ns", "together": "both_ns"}
+
+FLOOR_TIMES = 2
+LISTING_TIMES = 5
+BPFTRACE_TIMES = 7
+
+HEAD = """\
+# What the request probe costs
+
+`make -s bench-requests` measures it, as root, and prints this page; `BENCH_FLAGS="--rounds=4 redis"` for fewer rounds
+(10) and of one server. A server with one thread that works is on one CPU, its client with {connections} connections on
+another, over loopback. In turns, in an order that changes with each round, the server is measured with
+
+- nothing;
+- this probe, in collectd, with a `Service` block for the server (no reading falls into a measurement);
+- empty programs on the same hooks, which is the least that seeing each call on a socket costs;
+- the method of Listing 1 of the paper for all that it measures: a hash map, on the tracepoints of all system calls
+  (`bench/bpf/listing.bpf.c`);
+- the same in bpftrace (`bench/bpf/listing.bt`).
+
+CPU time per exchange is that of all threads of the server (user, system and what interrupts them, by
+`/proc/PID/task/*/schedstat`). On loopback the arrival of a request is the client's CPU time, and the client's sockets
+meet the hooks as well; so at full load there is a second figure, server and client together on one CPU and the CPU time
+of both. Of {spans} spans of {span:.2f} s that one counts whose server was disturbed least. "Added" is the difference to
+nothing in the same round; figures are medians of the rounds, in brackets what holds the true median with 95 %
+confidence.
+"""
+
+
+def added(value, factor=1):
+    """With its sign."""
+    return f"{value.median * factor:+,.0f} [{value.low * factor:+,.0f}, {value.high * factor:+,.0f}]"
+
+
+def percent(value):
+    return f"{100 * (value.median - 1):+.1f} % [{100 * (value.low - 1):+.1f}, {100 * (value.high - 1):+.1f}]"
+
+
+def table(title, columns, rows):
+    print(f"\n{title}\n")
+    print(f"| | {' | '.join(columns)} |")
+    print("|---" + "|---:" * len(columns) + "|")
+    for label, cells in rows:
+        print(f"| {label} | {' | '.join(cells)} |")
+
+
+def each(rounds, cell_of_nothing, cell):
+    """A row per arm; cell: what is in it, of arm and load."""
+    for name in arm.ARMS:
+        yield NAMES[name], [(cell_of_nothing if name == "nothing" else cell)(rounds, name, load) for load in LOADS]
+
+
+def costs(rounds):
+    table("CPU time per exchange, nanoseconds; with nothing, and what is added", LOADS.values(),
+          each(rounds, lambda r, name, load: f"{r.figure(name, load, COST[load]).median:,.0f}",
+               lambda r, name, load: added(r.added(name, load, COST[load]))))
+    table("Exchanges per second", LOADS.values(),
+          each(rounds, lambda r, name, load: f"{r.figure(name, load, 'throughput').median:,.0f}",
+               lambda r, name, load: percent(r.ratio(name, load, "throughput"))))
+    table("99th percentile of response times as the client sees them, microseconds; with nothing, and what is added",
+          LOADS.values(),
+          each(rounds, lambda r, name, load: f"{1e6 * r.figure(name, load, 'p99').median:,.0f}",
+               lambda r, name, load: added(r.added(name, load, "p99"), 1e6)))
+
+
+def nobodys(rounds):
+    """What others pay."""
+    def rows():
+        for name in arm.ARMS:
+            yield NAMES[name], [f"{rounds.figure(name, kind, 'ns').median:,.0f}" if name == "nothing"
+                                else added(rounds.added(name, kind, "ns")) for kind in ("message", "syscall")]
+
+    table("A process of no service, nanoseconds of CPU time; with nothing, and what is added",
+          ["message over TCP, sent and received", "system call (getppid)"], rows())
+
+
+def programs(rounds):
+    rows = [(f"`{program}`", [f"{ns:,.0f}", f"{runs:.1f}"]) for (_, program), (ns, runs) in rounds.runs.items()]
+    table("Programs, by the kernel's run statistics, whose own cost is in all of them: an empty program has little else",
+          ["ns per run", "runs per exchange"], rows)
+
+
+def server(rounds):
+    print(f"\n## {rounds.name}, {rounds.count} rounds")
+    costs(rounds)
+    nobodys(rounds)
+    programs(rounds)
+
+
+def check(text, good):
+    print(f"- {'met' if good else '**missed**'}: {text}")
+    return good
+
+
+def check_costs(rounds, load):
+    """By how many times the costs differ, at one load."""
+    added_ns = {name: rounds.added(name, load, COST[load]).median for name in arm.ARMS}
+    mine = added_ns["probe"]
+    where = f"{rounds.name}, {LOADS[load]}"
+    good = check(f"{where}: at most {FLOOR_TIMES} times the empty programs' {added_ns['floor']:,.0f} ns: {mine:,.0f} ns",
+                 mine <= FLOOR_TIMES * added_ns["floor"])
+    for name, times in (("listing", LISTING_TIMES), ("bpftrace", BPFTRACE_TIMES)):
+        good &= check(f"{where}: at least {times} times less than {NAMES[name]}, {added_ns[name]:,.0f} ns: "
+                      f"{added_ns[name] / mine:.1f}", 0 < times * mine <= added_ns[name])
+    return good
+
+
+def wanted(all_rounds):
+    print("\n## Wanted\n")
+    good = True
+    for rounds in all_rounds:
+        for load in ("full", "together"):
+            good &= check_costs(rounds, load)
+        p99 = rounds.added("probe", "usual", "p99")
+        good &= check(f"{rounds.name}, {LOADS['usual']}: no change of the 99th percentile that can be measured, us: "
+                      f"{added(p99, 1e6)}", p99.low <= 0)
+    return good
+
+
+def document(site, all_rounds, connections, spans, span_s):
+    print(HEAD.format(connections=connections, spans=spans, span=span_s))
+    report.machine(site)
+    for rounds in all_rounds:
+        server(rounds)
+    return wanted(all_rounds)

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: MIT
+"""A server under each arm in turns, at several loads, round after round; the order changes each time.
+
+All that is compared is of the same round.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import time
+
+import arm
+from server import Pair, CPU
+from statistic import Estimate
+
+SETTLED_S = 0.3  # the first reading, and the sample of run times with it, is over
+LOADS = {"half": 0.5, "usual": 0.7, "full": 0}  # of the throughput of full load, 0: as fast as the answers come
+SPANS = 4  # of each load; that counts whose server was disturbed least
+MESSAGES = 20000
+CALLS = 100000
+RUN_STATISTICS = "/proc/sys/kernel/bpf_stats_enabled"
+
+
+def event_ns(site, kind, count):
+    """What a process pays for that is nobody's: the run that was disturbed least."""
+    command = [site.program("event"), kind, str(count), str(CPU)]
+    return min(float(subprocess.run(command, capture_output=True, text=True, check=True).stdout) for _ in range(3))
+
+
+def programs_of(process):
+    """Ids of the BPF programs that a process holds, or its children."""
+    found = set()
+    for info in os.scandir(f"/proc/{process.pid}/fdinfo"):
+        with open(info.path, encoding="ascii") as file:
+            found |= {int(line.split()[1]) for line in file if line.startswith("prog_id:")}
+    return found
+
+
+def run_counts(ids):
+    counts = {}
+    for number in ids:
+        out = subprocess.run([os.environ.get("BPFTOOL") or "bpftool", "-j", "prog", "show", "id", str(number)],
+                             capture_output=True, text=True, check=True).stdout
+        shown = json.loads(out)
+        counts[shown["name"]] = shown.get("run_cnt", 0), shown.get("run_time_ns", 0)
+    return counts
+
+
+class Rounds:
+    """All that was measured of one server."""
+
+    def __init__(self, site, name, count, span_s):
+        self.site = site
+        self.name = name
+        self.count = count
+        self.span_s = span_s
+        self.cells = []  # of each round: {(arm, load): what the client and /proc say}
+        self.runs = {}  # by arm and program: nanoseconds of a run with what measuring takes, and runs per exchange
+        with Pair(site, name) as pair:
+            self.full = max(pair.order(0, span_s)["throughput"] for _ in range(3))
+            for i in range(count):
+                self.cells.append(self._round(pair, i))
+                print(".", end="", file=sys.stderr, flush=True)
+            self._time_programs(pair)
+        print(f" {name}", file=sys.stderr)
+
+    def _round(self, pair, i):
+        cells = {}
+        turn = i % len(arm.ARMS)
+        for name in arm.ARMS[turn:] + arm.ARMS[:turn]:
+            with arm.on(name, self.site, pair):
+                time.sleep(SETTLED_S)
+                for load, cell in self._measure(pair).items():
+                    cells[name, load] = cell
+        return cells
+
+    def _quietest(self, pair, rate):
+        spans = [pair.order(rate, self.span_s) for _ in range(SPANS)]
+        best = min(spans, key=lambda span: span["server_ns"])
+        return {**best, "throughput": max(span["throughput"] for span in spans),
+                "p99": min(span["p99"] for span in spans)}
+
+    def _measure(self, pair):
+        cells = {load: self._quietest(pair, part * self.full) for load, part in LOADS.items()}
+        with pair.together():
+            cells["together"] = self._quietest(pair, 0)
+        cells["message"] = {"ns": event_ns(self.site, "message", MESSAGES)}
+        cells["syscall"] = {"ns": event_ns(self.site, "syscall", CALLS)}
+        return cells
+
+    def _time_programs(self, pair):
+        with open(RUN_STATISTICS, encoding="ascii") as file:
+            was = file.read()
+        for name in ("probe", "floor", "listing"):
+            with arm.on(name, self.site, pair) as process:
+                time.sleep(SETTLED_S)
+                for program, cell in self._time_runs(pair, programs_of(process), was).items():
+                    self.runs[name, program] = cell
+
+    def _time_runs(self, pair, ids, was):
+        before = run_counts(ids)
+        try:
+            self._statistics("1")
+            exchanges = pair.order(0, self.span_s)["count"]
+        finally:
+            self._statistics(was)
+        cells = {}
+        for program, (count, time_ns) in run_counts(ids).items():
+            runs = count - before[program][0]
+            # Others run now and then.
+            if runs > exchanges / 2:
+                cells[program] = (time_ns - before[program][1]) / runs, runs / exchanges
+        return cells
+
+    @staticmethod
+    def _statistics(text):
+        with open(RUN_STATISTICS, "w", encoding="ascii") as file:
+            file.write(text)
+
+    def figure(self, name, load, key):
+        return Estimate(cells[name, load][key] for cells in self.cells)
+
+    def added(self, name, load, key):
+        """More than with nothing, in the same round."""
+        return Estimate(cells[name, load][key] - cells["nothing", load][key] for cells in self.cells)
+
+    def ratio(self, name, load, key):
+        """Times what it is with nothing, in the same round."""
+        return Estimate(cells[name, load][key] / cells["nothing", load][key] for cells in self.cells)
