@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>
+/* For libbpf this is vmlinux.h: registers have the kernel's own names. */
+#define __VMLINUX_H__
 #include <bpf/bpf_tracing.h>
 
 typedef __u8 u8;
@@ -36,11 +38,23 @@ typedef long ssize_t;
 #define TCP_ESTABLISHED 1
 #define TCP_LISTEN 10
 #define MSG_PEEK 2
+#define S_IFMT 0170000
+#define S_IFSOCK 0140000
 #define SOCK_BINDPORT_LOCK 8
 
 enum { MM_FILEPAGES, MM_ANONPAGES, MM_SWAPENTS, MM_SHMEMPAGES, NR_MM_COUNTERS };
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+/* Of x86-64 and of arm64. */
+struct pt_regs {
+	unsigned long di, si, dx, cx, r8, ax, bp, sp, ip;
+};
+
+struct user_pt_regs {
+	u64 regs[31];
+	u64 sp, pc;
+};
 
 struct rq {
 	u64 clock;
@@ -122,6 +136,24 @@ struct css_set {
 
 struct completion;
 
+struct inode {
+	unsigned short i_mode;
+};
+
+struct file {
+	struct inode *f_inode;
+	void *private_data;
+};
+
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+};
+
+struct files_struct {
+	struct fdtable *fdt;
+};
+
 struct task_struct {
 	unsigned int flags;
 	int on_cpu;
@@ -133,6 +165,7 @@ struct task_struct {
 	struct task_struct *group_leader;
 	struct completion *vfork_done;
 	struct mm_struct *mm;
+	struct files_struct *files;
 	struct signal_struct *signal;
 	struct css_set *cgroups;
 	u64 start_boottime;
@@ -147,7 +180,13 @@ struct task_struct {
 	struct task_io_accounting ioac;
 };
 
+struct sk_buff_head {
+	u32 qlen;
+};
+
 struct sock_common {
+	u64 skc_addrpair;
+	u32 skc_portpair;
 	unsigned short skc_family;
 	volatile unsigned char skc_state;
 };
@@ -157,6 +196,7 @@ struct sock {
 	unsigned char sk_userlocks : 4;
 	u16 sk_type;
 	u32 sk_max_ack_backlog;
+	struct sk_buff_head sk_receive_queue;
 };
 
 struct socket {
@@ -167,6 +207,11 @@ struct unix_address;
 
 struct unix_sock {
 	struct unix_address *addr;
+	struct sock *peer;
+};
+
+struct udp_sock {
+	struct sk_buff_head reader_queue;
 };
 
 struct msghdr;

@@ -61,7 +61,8 @@
  *
  * TIER(N) on a program makes it part of hook set N. The engine tries tiers in
  * the order of their numbers and keeps the first that loads and attaches;
- * programs without a tier belong to all of them.
+ * programs without a tier belong to all of them. On a map it says that only these
+ * tiers (several tags) need more than one entry.
  *
  * OPTION(NAME) is for what costs something at every event of a busy hook. Where
  * the Probe block does not say Option "NAME", a program with it is not loaded,

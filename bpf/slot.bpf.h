@@ -17,29 +17,25 @@ const volatile u32 shards = 1;    /* of each row, a power of two, set before loa
 
 u64 refused;
 
-/* By row of the service: its slot, 0: none yet. */
-struct {
+struct slot_map {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, 1);
 	__type(key, u32);
 	__type(value, u32);
-} row_slots SEC(".maps");
+};
+
+/* By row of the service: its slot, 0: none yet. */
+struct slot_map row_slots SEC(".maps");
 
 /* By slot: the row that has it, and one; 0: free. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, u32);
-} slot_owners SEC(".maps");
+struct slot_map slot_owners SEC(".maps");
 
 /* Tries to give slot i to the service; true: it has one now, this or another. */
-static __noinline bool slot_try(u32 i, u32 row)
+static __noinline bool slot_try(void *slots, void *owners, u32 i, u32 row)
 {
-	u32 *owner = bpf_map_lookup_elem(&slot_owners, &i);
-	u32 *slot = bpf_map_lookup_elem(&row_slots, &row);
+	u32 *owner = bpf_map_lookup_elem(owners, &i);
+	u32 *slot = bpf_map_lookup_elem(slots, &row);
 
 	if (!owner || !slot || *owner || __sync_val_compare_and_swap(owner, 0, row + 1))
 		return false;
@@ -48,27 +44,40 @@ static __noinline bool slot_try(u32 i, u32 row)
 	return true;
 }
 
-/* The slot of a service, taken if it has none; two CPUs may ask at once. */
-__noinline u32 slot_take(u32 row)
+/* The slot of a service, 0: none yet, or that of all others. */
+static __always_inline u32 slot_find(void *slots, u32 row)
 {
-	u32 *slot = bpf_map_lookup_elem(&row_slots, &row);
+	u32 *slot = row == SERVICE_OTHER ? NULL : bpf_map_lookup_elem(slots, &row);
+
+	return slot ? *slot : 0;
+}
+
+/* The slot of a service, taken if it has none; two CPUs may ask at once. */
+static __always_inline u32 slot_take_from(void *slots, void *owners, u32 row)
+{
+	u32 *slot = bpf_map_lookup_elem(slots, &row);
 
 	if (!slot || row == SERVICE_OTHER || *slot)
 		return slot ? *slot : 0;
 	for (u32 i = 1; i < SLOTS_END; i++) {
 		if (i >= slots_max)
 			break;
-		if (slot_try(i, row))
+		if (slot_try(slots, owners, i, row))
 			return *slot;
 	}
 	add(&refused, 1);
 	return 0;
 }
 
-/* Not given to another service since; the one for all is everybody's. */
-static __always_inline bool slot_is_of(u32 slot, u32 row)
+__noinline u32 slot_take(u32 row)
 {
-	u32 *owner = bpf_map_lookup_elem(&slot_owners, &slot);
+	return slot_take_from(&row_slots, &slot_owners, row);
+}
+
+/* Not given to another service since; the one for all is everybody's. */
+static __always_inline bool slot_is_of(void *owners, u32 slot, u32 row)
+{
+	u32 *owner = bpf_map_lookup_elem(owners, &slot);
 
 	return slot == 0 || (owner && *owner == row + 1);
 }

@@ -22,9 +22,9 @@ static const char *name_of(const struct btf *btf, uint32_t offset)
 	return name ? name : "";
 }
 
-/* The text of a tag on a function or a variable, behind its prefix; or NULL. */
+/* The text of the n-th such tag on a function or a variable, behind its prefix; or NULL. */
 static const char *tag_on(const struct object *object, uint16_t kind, const char *name,
-			  const char *prefix)
+			  const char *prefix, unsigned n)
 {
 	const struct btf *btf = bpf_object__btf(object->bpf);
 	uint32_t count = btf__type_cnt(btf);
@@ -39,7 +39,7 @@ static const char *tag_on(const struct object *object, uint16_t kind, const char
 		text = name_of(btf, tag->name_off);
 		on = btf__type_by_id(btf, tag->type);
 		if (strncmp(text, prefix, strlen(prefix)) == 0 && on && btf_kind(on) == kind &&
-		    !strcmp(name_of(btf, on->name_off), name))
+		    !strcmp(name_of(btf, on->name_off), name) && n-- == 0)
 			return text + strlen(prefix);
 	}
 	return NULL;
@@ -47,18 +47,18 @@ static const char *tag_on(const struct object *object, uint16_t kind, const char
 
 static const char *program_option(const struct object *object, const struct bpf_program *program)
 {
-	return tag_on(object, BTF_KIND_FUNC, bpf_program__name(program), OPTION_TAG);
+	return tag_on(object, BTF_KIND_FUNC, bpf_program__name(program), OPTION_TAG, 0);
 }
 
 static const char *map_option(const struct object *object, const struct bpf_map *map)
 {
-	return tag_on(object, BTF_KIND_VAR, bpf_map__name(map), OPTION_TAG);
+	return tag_on(object, BTF_KIND_VAR, bpf_map__name(map), OPTION_TAG, 0);
 }
 
 /* 1 to CONFIG_TIERS_MAX; 0: of all tiers. */
 static unsigned program_tier(const struct object *object, const struct bpf_program *program)
 {
-	const char *text = tag_on(object, BTF_KIND_FUNC, bpf_program__name(program), TIER_TAG);
+	const char *text = tag_on(object, BTF_KIND_FUNC, bpf_program__name(program), TIER_TAG, 0);
 	int tier = text ? atoi(text) : 0;
 
 	return tier > 0 && tier <= CONFIG_TIERS_MAX ? (unsigned)tier : 0;
@@ -140,6 +140,20 @@ static int choose_options(struct object *object, const struct strings *options, 
 	return 0;
 }
 
+/* One may be of several tiers. */
+static bool map_of_tier(const struct object *object, const struct bpf_map *map, unsigned tier)
+{
+	const char *text;
+	unsigned n = 0;
+
+	while ((text = tag_on(object, BTF_KIND_VAR, bpf_map__name(map), TIER_TAG, n)) != NULL) {
+		if ((unsigned)atoi(text) == tier)
+			return true;
+		n++;
+	}
+	return n == 0;
+}
+
 bool object_map_chosen(const struct object *object, const struct bpf_map *map,
 		       const struct strings *options)
 {
@@ -156,13 +170,16 @@ static int shrink(struct bpf_map *map)
 		       : 0;
 }
 
-static int choose_maps(struct object *object, const struct strings *options, struct error *error)
+static int choose_maps(struct object *object, unsigned tier, const struct strings *options,
+		       struct error *error)
 {
 	struct bpf_map *map;
 
 	bpf_object__for_each_map(map, object->bpf)
 	{
-		int status = object_map_chosen(object, map, options) ? 0 : shrink(map);
+		bool chosen =
+			object_map_chosen(object, map, options) && map_of_tier(object, map, tier);
+		int status = chosen ? 0 : shrink(map);
 
 		if (status)
 			return error_set(error, status, "%s: cannot shrink the map %s: %s",
@@ -177,7 +194,7 @@ int object_choose(struct object *object, unsigned tier, const struct strings *op
 	int status = choose_options(object, options, error);
 	struct bpf_program *program;
 
-	status = status ?: choose_maps(object, options, error);
+	status = status ?: choose_maps(object, tier, options, error);
 	if (status)
 		return status;
 	bpf_object__for_each_program(program, object->bpf)

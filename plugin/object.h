@@ -44,7 +44,7 @@ uint32_t object_tiers(const struct object *object, const struct strings *options
 		      const char **ret_missing);
 
 /* Programs of another tier, or of an option that is not in the list, will not
- * be loaded, maps of such an option get one entry; variables option_NAME of those
+ * be loaded, maps of such get one entry; variables option_NAME of those
  * that are in it are set. -ENOENT: the object has no such option. */
 int object_choose(struct object *object, unsigned tier, const struct strings *options,
 		  struct error *error);

@@ -30,6 +30,7 @@ BUILD = os.environ.get("abs_top_builddir") or os.getcwd()
 COLLECTD = os.environ.get("COLLECTD") or "collectd"
 BPFTOOL = os.environ.get("BPFTOOL") or "bpftool"
 SLOWNESS = float(os.environ.get("TEST_SLOWNESS") or 1)
+WITH_TRACEFS = "mountpoint -q /sys/kernel/tracing || mount -t tracefs tracefs /sys/kernel/tracing"
 SKIPPED = 77
 
 LIBC = ctypes.CDLL(None)
@@ -43,6 +44,11 @@ class Skip(Exception):
 
 class Overtime(Exception):
     """The test did not end within its limit."""
+
+
+def in_mounts(*commands):
+    """What to run a daemon under for it to see these mounts."""
+    return ["unshare", "--mount", "sh", "-ec", "\n".join(commands) + '\nexec "$@"', "sh"]
 
 
 def end_after(seconds):

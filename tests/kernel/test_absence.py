@@ -16,7 +16,7 @@ import statistics
 import subprocess
 import time
 
-from lib import BUILD, Skip, Test
+from lib import BUILD, WITH_TRACEFS, Skip, Test, in_mounts
 
 RENAMES = 200
 ROWS = 5
@@ -51,16 +51,10 @@ RENAMER = """
     Enable false
   </Probe>
 """
-WITH_TRACEFS = "mountpoint -q /sys/kernel/tracing || mount -t tracefs tracefs /sys/kernel/tracing"
 
 
 def probe(name):
     return f'<Probe "{name}">\n Object "{os.path.join(BUILD, "tests", "bpf", name)}.bpf.o"\n</Probe>\n'
-
-
-def in_mounts(*commands):
-    """What to run a daemon under for it to see these mounts."""
-    return ["unshare", "--mount", "sh", "-ec", "\n".join(commands) + '\nexec "$@"', "sh"]
 
 
 def hidden(*paths):

@@ -1,26 +1,40 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Exchanges, octets, percentiles and gaps of a service, for each kind of socket and each family of calls.
+"""Exchanges, octets and percentiles of a service, for each kind of socket and each family of calls, with each set of
+hooks that the kernel offers, and of its clients.
 
 Truth: the server's own log of each request (load_request.c) and its client's count.
 """
 
+import math
 import os
 import time
 
-import lib
-from lib import Test
+from lib import SLOWNESS, WITH_TRACEFS, Test, in_mounts
 
 CONF = "\n".join(f"""
   <Service "{kind}">
     Process "kt_s_{kind}"
-  </Service>""" for kind in ("tcp", "tcp6", "unix", "udp", "idle"))
+  </Service>
+  <Service "{kind}_client">
+    Process "kt_c_{kind}"
+  </Service>""" for kind in ("tcp", "tcp6", "unix", "udp"))
+PROBE = """
+  <Probe "request">
+    Tier {}
+    Option "syscalls"
+    Option "clients"
+  </Probe>"""
+TIERS = (1, 2, 3, 4)
+# What Debian's kernels are known to have; of any other one at least one tier.
+OFFERED = {"6.1": {2, 3, 4}, "6.12": {1, 4}}
+KNOWS_ARRIVAL = (1, 2, 3)
 
 CALLS = ("read/write", "recv/send", "recvfrom/sendto", "recvmsg/sendmsg", "readv/writev", "recvmmsg/sendmmsg",
          "read/sendfile")
 PERCENTILES = ("50", "90", "99")
 BUCKET = 1 / 32  # half a bucket of the histogram, by its lower bound
-SLACK = 30e-6 * lib.SLOWNESS  # between the kernel's clock and the server's
+SLACK = 30e-6 * SLOWNESS  # between the kernel's clock and the server's
 
 
 class Pair:
@@ -35,66 +49,103 @@ class Pair:
         self.client.hear()
 
     def order(self, requests, size, pieces, parts, part_size, work_us, call):
-        """Returns what the server and what the client say of it."""
+        """Returns what the server says of it, with the client's times."""
         self.client.say(f"{requests} {size} {pieces} {parts} {part_size} {work_us} {call}")
-        self.client.result()
+        response = self.client.result()["response"]
         self.server.say("report")
-        return self.server.result()
+        return {**self.server.result(), "response": response}
 
 
-def counters(daemon, kind, moment):
+def counters(daemon, kind, instance, moment):
     """(exchanges, received, sent) at the first reading after this moment."""
-    total = daemon.row_after(kind, "total_requests", moment)
-    octets = daemon.row_after(kind, "if_octets", moment)
+    total = daemon.row_after(kind, "total_requests" + instance, moment)
+    octets = daemon.row_after(kind, "if_octets" + instance, moment)
     return total[1], octets[1], octets[2]
 
 
-def check_counts(test, daemon, pair, requests):
+def both_counters(daemon, kind):
+    """Of the server, and of its client with the directions the other way round."""
+    moment = time.time()
+    asked = counters(daemon, f"{kind}_client", "-client", moment)
+    return [*counters(daemon, kind, "", moment), asked[0], asked[2], asked[1]]
+
+
+def check_counts(test, daemon, what, pair, requests):
     """Each family of calls: requests in pieces, and responses in parts."""
     pieces, parts = (1, 1) if pair.kind == "udp" else (2, 3)
     # The first request makes the series.
     pair.order(1, 100, pieces, parts, 100, 0, 0)
-    before = counters(daemon, pair.kind, time.time())
+    before = both_counters(daemon, pair.kind)
     want = [0, 0, 0]
     for call, name in enumerate(CALLS):
         said = pair.order(requests, 100, pieces, parts, 500, 100, call)
-        test.true(f"{pair.kind}: the server has served {name}", said["requests"])
+        test.true(f"{what}: the server has served {name}", said["requests"])
         for i, key in enumerate(("requests", "rx", "tx")):
             want[i] += said[key]
-    after = counters(daemon, pair.kind, time.time())
+    after = both_counters(daemon, pair.kind)
     got = [b - a for a, b in zip(before, after)]
-    for what, is_now, should in zip(("exchanges", "octets received", "octets sent"), got, want):
-        test.equal(f"{pair.kind}: {what}", is_now, should)
+    names = ("exchanges", "octets received", "octets sent")
+    for name, is_now, should in zip((*names, *(f"{name}, as its client sees it" for name in names)), got, want * 2):
+        test.equal(f"{what}: {name}", is_now, should)
 
 
-def check_percentiles(test, daemon, pair):
+def bounds(said, i):
+    """By name of the metric: the percentile's least and greatest. By rank: between a call and its clock the server may
+    lose the CPU."""
+    low, high = 3 * i, 3 * i + 2
+    return {
+        "latency-service_first": (said["first_low"][low], said["first_high"][high]),
+        "latency-service": (said["service_low"][low], said["service_high"][high]),
+        # From the request's last piece at the earliest, and no longer than the client waits.
+        "latency-response": (said["service_low"][low], said["response"][high]),
+        "latency-client": (said["service_low"][low], said["response"][high]),
+    }
+
+
+def check_percentiles(test, daemon, what, pair, arrival):
     """One order that lies between two readings: every sample is in one window."""
     row = daemon.wait_rows(pair.kind, "total_requests", after=time.time())[-1]
     said = pair.order(200, 200, 1, 1 if pair.kind == "udp" else 2, 1000, 2000, 0)
     rows = daemon.wait_rows(pair.kind, "total_requests", after=time.time())
-    test.true(f"{pair.kind}: one reading after the order", rows[0][0] - row[0] < 1.5 * daemon.interval)
-    for metric, key in (("latency-service_first", "first"), ("latency-service", "service")):
-        for i, at in enumerate(PERCENTILES):
-            # By rank: the server may lose the CPU between a call and its clock.
-            below, above = said[key + "_low"][3 * i], said[key + "_high"][3 * i + 2]
-            got = {r[0]: r[1] for r in daemon.rows(pair.kind, f"{metric}-percentile-{at}")}[rows[0][0]]
-            test.within(f"{pair.kind}: {metric} p{at}, s", got, below * (1 - BUCKET) - SLACK, above * (1 + BUCKET) + SLACK)
+    test.true(f"{what}: one reading after the order", rows[0][0] - row[0] < 1.5 * daemon.interval)
+    for i, at in enumerate(PERCENTILES):
+        for metric, (below, above) in bounds(said, i).items():
+            subject = pair.kind + ("_client" if metric == "latency-client" else "")
+            if metric == "latency-response" and not arrival:
+                continue
+            # The client's series has a time stamp of its own.
+            got = daemon.row_after(subject, f"{metric}-percentile-{at}", rows[0][0] - daemon.interval / 2)[1]
+            test.within(f"{what}: {metric} p{at}, s", got, below * (1 - BUCKET) - SLACK, above * (1 + BUCKET) + SLACK)
+    for metric in ("latency-response", "latency-wait"):
+        known = any(not math.isnan(row[1]) for row in daemon.rows(pair.kind, f"{metric}-average"))
+        test.equal(f"{what}: {metric} is known", known, arrival)
+
+
+def check_tier(test, pairs, tier, requests):
+    """False: the kernel does not offer it."""
+    daemon = test.collectd(CONF + PROBE.format(tier), interval=4, wrap=in_mounts(WITH_TRACEFS))
+    offered = daemon.wait_rows("self", "count-tier_request", 1)[-1][1]
+    if offered:
+        test.equal("tier in use", offered, tier)
+        for pair in pairs:
+            check_counts(test, daemon, f"tier {tier}, {pair.kind}", pair, requests)
+        for pair in pairs:
+            check_percentiles(test, daemon, f"tier {tier}, {pair.kind}", pair, tier in KNOWS_ARRIVAL)
+        for kind in ("tcp", "unix"):
+            for subject, metric in ((f"{kind}_client", "total_requests"), (kind, "total_requests-client")):
+                test.true(f"tier {tier}: no {metric} of {subject}", metric not in daemon.metrics(subject))
+    test.stop(daemon)
+    return bool(offered)
 
 
 def main():
-    with Test(limit=150) as test:
-        early = Pair(test, "tcp", 4)
-        early.order(3, 100, 1, 1, 100, 0, 0)
-        daemon = test.collectd(CONF, interval=4)
-        daemon.wait_rows("self", "duration-read_request", 1)
-        pairs = [early, Pair(test, "tcp6", 4), Pair(test, "unix", 4), Pair(test, "udp", 1)]
-        for pair in pairs:
-            check_counts(test, daemon, pair, 100)
-        for pair in pairs:
-            check_percentiles(test, daemon, pair)
-        for kind in ("tcp", "unix"):
-            test.equal(f"client of {kind} serves nothing", [metric for metric in daemon.metrics(f"kt_c_{kind}")
-                                                            if metric.startswith("total_requests")], [])
+    with Test(limit=400) as test:
+        # Before any collectd: their connections are older than the probe.
+        pairs = [Pair(test, "tcp", 4), Pair(test, "tcp6", 4), Pair(test, "unix", 4), Pair(test, "udp", 1)]
+        pairs[0].order(3, 100, 1, 1, 100, 0, 0)
+        offered = {tier for tier in TIERS if check_tier(test, pairs, tier, 100 if SLOWNESS < 2 else 30)}
+        kernel = os.environ.get("VM_KERNEL")
+        test.true(f"tiers that this kernel offers: {offered}", offered == OFFERED.get(kernel, offered) and offered)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * The requests of a datagram server's socket: several may wait in it or be
+ * worked on at the same time. A datagram that is sent answers the oldest of
+ * those that were received last in a row, then one that is older. What was not
+ * answered in time is forgotten, so that lost requests do not shift the others.
+ */
+#ifndef DATAGRAM_BPF_H
+#define DATAGRAM_BPF_H
+
+#include "exchange.bpf.h"
+
+#define DATAGRAMS_ARRIVED 256 /* as many small ones as a socket's buffer holds by default */
+#define DATAGRAMS_ASKED 64
+#define DATAGRAMS_TRIES 8
+#define DATAGRAMS_TIMEOUT_NS 5000000000ULL
+
+struct datagram {
+	u64 asked_ns; /* 0: answered */
+	u64 arrived_ns;
+};
+
+/* Rings; heads and tails only grow. */
+struct datagrams {
+	u32 arrived_head, arrived_tail;
+	u32 asked_head, run_head, asked_tail;
+	u32 answered; /* since the last receive */
+	u64 arrived_ns[DATAGRAMS_ARRIVED];
+	struct datagram asked[DATAGRAMS_ASKED];
+};
+
+static __always_inline void datagrams_arrive(struct datagrams *d)
+{
+	u32 at = __sync_fetch_and_add(&d->arrived_tail, 1);
+
+	d->arrived_ns[at % DATAGRAMS_ARRIVED] = bpf_ktime_get_ns();
+}
+
+/* When the one that is received now came, 0: not known. more: others wait. */
+static __always_inline u64 datagrams_arrived(struct datagrams *d, bool more)
+{
+	u32 head = d->arrived_head, tail = d->arrived_tail;
+	u64 arrived_ns;
+
+	if (tail - head > DATAGRAMS_ARRIVED)
+		head = tail - DATAGRAMS_ARRIVED;
+	arrived_ns = head == tail ? 0 : d->arrived_ns[head % DATAGRAMS_ARRIVED];
+	d->arrived_head = more && head != tail ? head + 1 : tail;
+	return arrived_ns;
+}
+
+static __always_inline void datagrams_ask(struct datagrams *d, u64 now, bool more)
+{
+	u64 arrived_ns = datagrams_arrived(d, more);
+	u32 at = __sync_fetch_and_add(&d->asked_tail, 1);
+	struct datagram *asked = &d->asked[at % DATAGRAMS_ASKED];
+
+	if (d->answered)
+		d->run_head = at;
+	d->answered = 0;
+	if (at + 1 - d->asked_head > DATAGRAMS_ASKED)
+		d->asked_head = at + 1 - DATAGRAMS_ASKED;
+	asked->arrived_ns = arrived_ns < now ? arrived_ns : 0;
+	asked->asked_ns = now;
+}
+
+/* Takes the oldest of the ring from *head on; false: there is none. */
+static __noinline bool datagrams_take(struct datagrams *d, u32 *head, u64 now, struct exchange *e)
+{
+	for (u32 i = 0; i < DATAGRAMS_TRIES; i++) {
+		u32 at = *(volatile u32 *)head;
+		struct datagram *asked = &d->asked[at % DATAGRAMS_ASKED];
+		u64 arrived_ns = asked->arrived_ns, asked_ns;
+
+		if ((s32)(d->asked_tail - at) <= 0)
+			return false;
+		*head = at + 1;
+		asked_ns = __sync_lock_test_and_set(&asked->asked_ns, 0);
+		if (!asked_ns || now - asked_ns > DATAGRAMS_TIMEOUT_NS)
+			continue;
+		e->asked_ns = asked_ns;
+		e->arrived_ns = arrived_ns;
+		return true;
+	}
+	return false;
+}
+
+/* The request that a datagram answers which is sent now; false: none, it goes on. */
+static __always_inline bool datagrams_answer(struct datagrams *d, u64 now, struct exchange *e)
+{
+	d->answered = 1;
+	return datagrams_take(d, &d->run_head, now, e) || datagrams_take(d, &d->asked_head, now, e);
+}
+
+#endif

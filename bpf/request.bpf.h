@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * What is counted of a socket's calls, for the hooks of bpf/request.bpf.c.
+ */
+#ifndef REQUEST_BPF_H
+#define REQUEST_BPF_H
+
+#include "datagram.bpf.h"
+#include "slot.bpf.h"
+#include "socket.bpf.h"
+
+#define NS "scale=1/1000000000"
+
+const volatile bool watch_other = true;     /* processes of no service count, too */
+const volatile bool option_clients = false; /* and the other side of services' calls */
+
+struct request_row {
+	/* Of the whole service, in its first shard only. */
+	u64 last_receive_ns;
+	u64 last_send_ns;
+	u64 apart[6]; /* the rest of the cache line */
+
+	u64 exchanges METRIC("total_requests");
+	u64 rx_bytes METRIC("if_octets:rx");
+	u64 tx_bytes METRIC("if_octets:tx");
+	struct moments receive_gap METRIC("gauge-receive_gap frequency " NS);
+	struct moments send_gap METRIC("gauge-send_gap frequency " NS);
+	struct hist wait METRIC("latency-wait " NS);
+	struct hist service_first METRIC("latency-service_first " NS);
+	struct hist service METRIC("latency-service " NS);
+	struct hist response METRIC("latency-response " NS);
+	u64 slack_ns METRIC("percent-slack_estimate per=serving_ns scale=100/1");
+	u64 serving_ns;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct request_row);
+} requests SEC(".maps") SUBJECT("service via=row_slots owners=slot_owners sharded");
+
+/* A service as the client of others. */
+struct client_row {
+	u64 exchanges METRIC("total_requests-client");
+	u64 rx_bytes METRIC("if_octets-client:rx");
+	u64 tx_bytes METRIC("if_octets-client:tx");
+	struct hist first METRIC("latency-client_first " NS);
+	struct hist last METRIC("latency-client " NS);
+};
+
+struct slot_map client_slots SEC(".maps") OPTION("clients");
+struct slot_map client_owners SEC(".maps") OPTION("clients");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct client_row);
+} clients SEC(".maps") OPTION("clients")
+	SUBJECT("service via=client_slots owners=client_owners sharded");
+
+/* Of a socket: whose it is, and how far its exchange is. */
+struct conversation {
+	u64 moves; /* of service_moves when the slot was asked for */
+	u32 tgid;
+	u32 row;
+	u32 slot;
+	u32 role;
+	u32 thread; /* the last that has answered */
+	bool watched;
+	bool datagrams;
+	u64 ready_ns;  /* data that nobody has received yet, 0: none */
+	u64 latest_ns; /* the last data that came */
+	struct exchange exchange;
+};
+
+/* Of a thread that has answered a request. */
+struct serving {
+	u64 seen_ns;
+	u64 busy_ns; /* ran or waited to run, until then */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct serving);
+} servings SEC(".maps");
+
+static __always_inline struct request_row *request_row(u32 index)
+{
+	return bpf_map_lookup_elem(&requests, &index);
+}
+
+static __always_inline struct client_row *client_row(u32 index)
+{
+	return bpf_map_lookup_elem(&clients, &index);
+}
+
+static __always_inline void conversation_init(struct conversation *c, const struct sock *sk)
+{
+	c->role = socket_role(sk);
+	c->datagrams = socket_is_datagram(sk);
+}
+
+__noinline u32 client_take(u32 row)
+{
+	return slot_take_from(&client_slots, &client_owners, row);
+}
+
+/* A slot's first service has no gap to the last event of another. */
+static u32 server_take(u32 row)
+{
+	u32 slot = slot_find(&row_slots, row);
+	struct request_row *whole;
+
+	if (slot)
+		return slot;
+	slot = slot_take(row);
+	whole = slot ? request_row(slot * shards) : NULL;
+	if (whole) {
+		whole->last_receive_ns = 0;
+		whole->last_send_ns = 0;
+	}
+	return slot;
+}
+
+static __always_inline bool has_slot(const struct conversation *c)
+{
+	return slot_is_of(c->role == ROLE_CLIENT ? (void *)&client_owners : (void *)&slot_owners,
+			  c->slot, c->row);
+}
+
+/* What was counted in the old slot stays there. */
+static void assign(struct conversation *c, struct task_struct *task)
+{
+	struct service_task *st = service_task(task->group_leader);
+
+	c->tgid = task->tgid;
+	c->row = st ? st->row : SERVICE_OTHER;
+	c->watched = c->row != SERVICE_OTHER || watch_other;
+	c->slot = 0;
+	if (c->watched)
+		c->slot = c->role == ROLE_CLIENT ? client_take(c->row) : server_take(c->row);
+	if (c->exchange.phase == PHASE_ANSWERED)
+		c->exchange.phase = PHASE_IDLE;
+}
+
+/* Asks for the slot of the process that uses the socket now, where that may
+ * have changed; false: its calls do not count. */
+static __always_inline bool own(struct conversation *c)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	u64 *moves;
+
+	if (c->role != ROLE_SERVER && !(option_clients && c->role == ROLE_CLIENT))
+		return false;
+	moves = service_moved();
+	if (!moves)
+		return false;
+	if (c->tgid != (u32)task->tgid || c->moves != *moves || !has_slot(c)) {
+		c->moves = *moves;
+		assign(c, task);
+	}
+	return c->watched;
+}
+
+/* Adds the time since the last event of the whole service. An event that
+ * another CPU has overtaken has a gap of 0, so that the sum of gaps is the time
+ * from the first event to the last. The clock is read after `last`. */
+static __always_inline u64 count_gap(struct moments *gaps, u64 *last)
+{
+	u64 was = *(volatile u64 *)last, now = bpf_ktime_get_ns(), seen, gap_ns = 0;
+
+	for (int i = 0; i < 4 && was < now; i++) {
+		seen = __sync_val_compare_and_swap(last, was, now);
+		if (seen == was) {
+			gap_ns = now - was;
+			break;
+		}
+		was = seen;
+	}
+	if (was)
+		moments_add(gaps, gap_ns);
+	return now;
+}
+
+static void serve(struct conversation *c)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+
+	if (c->thread == (u32)task->pid)
+		return;
+	c->thread = task->pid;
+	bpf_task_storage_get(&servings, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+}
+
+static __always_inline void answer_first(struct exchange *e, struct request_row *row, u64 now)
+{
+	e->phase = PHASE_ANSWERED;
+	add(&row->exchanges, 1);
+	e->service_bucket = exchange_count(&row->service, now - e->asked_ns);
+	hist_count(&row->service_first, e->service_bucket, 1);
+	if (!e->arrived_ns)
+		return;
+	hist_add(&row->wait, e->asked_ns - e->arrived_ns);
+	e->response_bucket = exchange_count(&row->response, now - e->arrived_ns);
+}
+
+static __always_inline void answer_on(struct exchange *e, struct request_row *row, u64 now)
+{
+	e->service_bucket = exchange_move(&row->service, e->service_bucket, now - e->asked_ns);
+	if (e->arrived_ns)
+		e->response_bucket =
+			exchange_move(&row->response, e->response_bucket, now - e->arrived_ns);
+}
+
+static __always_inline void answer(struct conversation *c, struct datagrams *d,
+				   struct request_row *row, u64 now)
+{
+	struct exchange taken = {};
+
+	if (d && datagrams_answer(d, now, &taken)) {
+		/* Another thread may answer on the same socket. */
+		answer_first(&taken, row, now);
+		c->exchange = taken;
+	} else if (c->exchange.phase == PHASE_ASKED) {
+		answer_first(&c->exchange, row, now);
+	} else {
+		if (c->exchange.phase == PHASE_ANSWERED)
+			answer_on(&c->exchange, row, now);
+		return;
+	}
+	serve(c);
+}
+
+static __always_inline void server_receives(struct conversation *c, struct datagrams *d, u64 bytes,
+					    bool more)
+{
+	struct request_row *row = request_row(slot_index(c->slot));
+	struct request_row *whole = request_row(c->slot * shards);
+	u64 now;
+
+	if (!row || !whole)
+		return;
+	now = count_gap(&row->receive_gap, &whole->last_receive_ns);
+	add(&row->rx_bytes, bytes);
+	if (d) {
+		datagrams_ask(d, now, more);
+		return;
+	}
+	if (exchange_ask(&c->exchange, now) && c->ready_ns < now)
+		c->exchange.arrived_ns = c->ready_ns;
+	c->ready_ns = more ? c->latest_ns : 0;
+}
+
+static __always_inline void server_sends(struct conversation *c, struct datagrams *d, u64 bytes)
+{
+	struct request_row *row = request_row(slot_index(c->slot));
+	struct request_row *whole = request_row(c->slot * shards);
+	u64 now;
+
+	if (!row || !whole)
+		return;
+	now = count_gap(&row->send_gap, &whole->last_send_ns);
+	add(&row->tx_bytes, bytes);
+	answer(c, d, row, now);
+}
+
+static void client_sends(struct conversation *c, u64 bytes)
+{
+	struct client_row *row = client_row(slot_index(c->slot));
+
+	if (!row)
+		return;
+	add(&row->tx_bytes, bytes);
+	exchange_ask(&c->exchange, bpf_ktime_get_ns());
+}
+
+static void client_receives(struct conversation *c, u64 bytes)
+{
+	struct client_row *row = client_row(slot_index(c->slot));
+	struct exchange *e = &c->exchange;
+	u64 since_ns = bpf_ktime_get_ns() - e->asked_ns;
+
+	if (!row)
+		return;
+	add(&row->rx_bytes, bytes);
+	if (e->phase == PHASE_ASKED) {
+		e->phase = PHASE_ANSWERED;
+		add(&row->exchanges, 1);
+		e->service_bucket = exchange_count(&row->last, since_ns);
+		hist_count(&row->first, e->service_bucket, 1);
+	} else if (e->phase == PHASE_ANSWERED) {
+		e->service_bucket = exchange_move(&row->last, e->service_bucket, since_ns);
+	}
+}
+
+/* Data has come. Also before accept: the first request of a connection waits, too. */
+static __always_inline void arrive(struct conversation *c, struct datagrams *d)
+{
+	if (d) {
+		datagrams_arrive(d);
+		return;
+	}
+	c->latest_ns = bpf_ktime_get_ns();
+	if (!c->ready_ns)
+		c->ready_ns = c->latest_ns;
+}
+
+#endif

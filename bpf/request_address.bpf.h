@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * The request probe where programs may not keep state in a socket: it is found
+ * by the socket's address, and a call's arguments are kept until it returns.
+ */
+#ifndef REQUEST_ADDRESS_BPF_H
+#define REQUEST_ADDRESS_BPF_H
+
+#include "request.bpf.h"
+
+#define MESSAGES_MAX 64
+
+struct addressed {
+	u64 ends; /* another socket may come to be at the same address */
+	struct conversation conversation;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 16384);
+	__type(key, u64);
+	__type(value, struct addressed);
+} addressed SEC(".maps") TIER(3) TIER(4);
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 128);
+	__type(key, u64);
+	__type(value, struct datagrams);
+} addressed_datagrams SEC(".maps") TIER(3) TIER(4);
+
+/* Of a thread: the call that it is in. */
+struct call {
+	struct sock *sk; /* NULL: none that counts */
+	void *messages;  /* struct mmsghdr of recvmmsg and sendmmsg */
+	u32 flags;
+	bool receives;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct call);
+} calls SEC(".maps");
+
+static const struct datagrams no_datagrams;
+
+static struct conversation *find_addressed(struct sock *sk)
+{
+	u64 key = (u64)sk, ends = socket_ends(sk);
+	struct addressed *a = bpf_map_lookup_elem(&addressed, &key);
+	struct addressed new = { .ends = ends };
+
+	if (a && a->ends == ends)
+		return &a->conversation;
+	conversation_init(&new.conversation, sk);
+	if (new.conversation.role == ROLE_NONE)
+		return NULL;
+	bpf_map_update_elem(&addressed, &key, &new, BPF_ANY);
+	a = bpf_map_lookup_elem(&addressed, &key);
+	return a ? &a->conversation : NULL;
+}
+
+static struct datagrams *find_addressed_datagrams(struct conversation *c, struct sock *sk)
+{
+	struct datagrams *d;
+	u64 key = (u64)sk;
+
+	if (!c->datagrams)
+		return NULL;
+	d = bpf_map_lookup_elem(&addressed_datagrams, &key);
+	if (d)
+		return d;
+	bpf_map_update_elem(&addressed_datagrams, &key, &no_datagrams, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&addressed_datagrams, &key);
+}
+
+static __noinline void addressed_receive(struct conversation *c, struct sock *sk, u64 bytes)
+{
+	if (c->role == ROLE_CLIENT)
+		client_receives(c, bytes);
+	else if (c->datagrams)
+		server_receives(c, find_addressed_datagrams(c, sk), bytes,
+				socket_has_datagrams(sk));
+	else
+		server_receives(c, NULL, bytes, socket_has_more(sk));
+}
+
+static __noinline void addressed_send(struct conversation *c, struct sock *sk, u64 bytes)
+{
+	if (c->role == ROLE_CLIENT)
+		client_sends(c, bytes);
+	else
+		server_sends(c, find_addressed_datagrams(c, sk), bytes);
+}
+
+static __always_inline void call_begin(struct sock *sk, bool receives, u32 flags, void *messages)
+{
+	struct call *call = bpf_task_storage_get(&calls, bpf_get_current_task_btf(), NULL,
+						 BPF_LOCAL_STORAGE_GET_F_CREATE);
+
+	if (!call)
+		return;
+	call->sk = receives && flags & MSG_PEEK ? NULL : sk;
+	call->receives = receives;
+	call->flags = flags;
+	call->messages = messages;
+}
+
+static __always_inline struct call *call_now(void)
+{
+	return bpf_task_storage_get(&calls, bpf_get_current_task_btf(), NULL, 0);
+}
+
+/* A call that calls another ends with it. Global: verified once, not with each message. */
+__noinline int call_end(s64 ret)
+{
+	struct call *call = call_now();
+	struct sock *sk = call ? call->sk : NULL;
+	struct conversation *c;
+
+	if (!sk)
+		return 0;
+	call->sk = NULL;
+	if (ret <= 0)
+		return 0;
+	c = find_addressed(sk);
+	if (!c || !own(c))
+		return 0;
+	if (call->receives)
+		addressed_receive(c, sk, ret);
+	else
+		addressed_send(c, sk, ret);
+	return 0;
+}
+
+#define KPROBE_RETURN(function)                                  \
+	SEC("kretprobe/" #function)                              \
+	TIER(3)                                                  \
+	int BPF_KRETPROBE(request_kretprobe_##function, int ret) \
+	{                                                        \
+		call_end(ret);                                   \
+		return 0;                                        \
+	}
+
+#define KPROBE_RECEIVE(function)                                                           \
+	SEC("kprobe/" #function)                                                           \
+	TIER(3)                                                                            \
+	int BPF_KPROBE(request_kprobe_##function, struct socket *sock, struct msghdr *msg, \
+		       size_t size, int flags)                                             \
+	{                                                                                  \
+		call_begin(BPF_CORE_READ(sock, sk), true, flags, NULL);                    \
+		return 0;                                                                  \
+	}                                                                                  \
+	KPROBE_RETURN(function)
+
+#define KPROBE_SEND(function)                                          \
+	SEC("kprobe/" #function)                                       \
+	TIER(3)                                                        \
+	int BPF_KPROBE(request_kprobe_##function, struct socket *sock) \
+	{                                                              \
+		call_begin(BPF_CORE_READ(sock, sk), false, 0, NULL);   \
+		return 0;                                              \
+	}                                                              \
+	KPROBE_RETURN(function)
+
+KPROBE_RECEIVE(inet_recvmsg)
+KPROBE_RECEIVE(inet6_recvmsg)
+KPROBE_RECEIVE(unix_stream_recvmsg)
+KPROBE_SEND(inet_sendmsg)
+KPROBE_SEND(inet6_sendmsg)
+KPROBE_SEND(unix_stream_sendmsg)
+KPROBE_SEND(inet_sendpage)
+KPROBE_SEND(unix_stream_sendpage)
+
+SEC("kprobe/sock_def_readable")
+TIER(3)
+int BPF_KPROBE(request_kprobe_sock_def_readable, struct sock *sk)
+{
+	struct conversation *c = find_addressed(sk);
+
+	if (c && c->role == ROLE_SERVER)
+		arrive(c, find_addressed_datagrams(c, sk));
+	return 0;
+}
+
+/* The socket behind a descriptor of this process, NULL: it is none. */
+static struct sock *socket_of(u64 fd)
+{
+	struct fdtable *table = BPF_CORE_READ(bpf_get_current_task_btf(), files, fdt);
+	struct socket *socket;
+	struct file **files, *file = NULL;
+
+	if (fd >= BPF_CORE_READ(table, max_fds))
+		return NULL;
+	files = BPF_CORE_READ(table, fd);
+	bpf_probe_read_kernel(&file, sizeof(file), &files[fd]);
+	if ((BPF_CORE_READ(file, f_inode, i_mode) & S_IFMT) != S_IFSOCK)
+		return NULL;
+	socket = BPF_CORE_READ(file, private_data);
+	return BPF_CORE_READ(socket, sk);
+}
+
+/* What perf hands to programs at the tracepoints of system calls. */
+struct syscall_enter {
+	u64 common;
+	u64 nr;
+	u64 args[6];
+};
+
+struct syscall_exit {
+	u64 common;
+	u64 nr;
+	s64 ret;
+};
+
+/* What the calls for several messages write about each. */
+struct mmsghdr_out {
+	u64 msg_hdr[7];
+	u32 msg_len;
+};
+
+static void messages_end(s64 messages)
+{
+	struct call *call = call_now();
+	struct sock *sk = call ? call->sk : NULL;
+
+	if (!sk)
+		return;
+	for (u32 i = 0; i < MESSAGES_MAX && i < messages; i++) {
+		struct mmsghdr_out *out = call->messages;
+		u32 length = 0;
+
+		bpf_probe_read_user(&length, sizeof(length), &out[i].msg_len);
+		call->sk = sk;
+		call_end(length);
+	}
+	call->sk = NULL;
+}
+
+#define SYSCALL_RETURN(name, end)                         \
+	SEC("tracepoint/syscalls/sys_exit_" #name)        \
+	TIER(4)                                           \
+	OPTION("syscalls")                                \
+	int request_exit_##name(struct syscall_exit *ctx) \
+	{                                                 \
+		end(ctx->ret);                            \
+		return 0;                                 \
+	}
+
+#define SYSCALL(name, receives, flags, messages, end)                           \
+	SEC("tracepoint/syscalls/sys_enter_" #name)                             \
+	TIER(4)                                                                 \
+	OPTION("syscalls")                                                      \
+	int request_enter_##name(struct syscall_enter *ctx)                     \
+	{                                                                       \
+		call_begin(socket_of(ctx->args[0]), receives, flags, messages); \
+		return 0;                                                       \
+	}                                                                       \
+	SYSCALL_RETURN(name, end)
+
+SYSCALL(read, true, 0, NULL, call_end)
+SYSCALL(readv, true, 0, NULL, call_end)
+SYSCALL(recvfrom, true, ctx->args[3], NULL, call_end)
+SYSCALL(recvmsg, true, ctx->args[2], NULL, call_end)
+SYSCALL(recvmmsg, true, ctx->args[3], (void *)ctx->args[1], messages_end)
+SYSCALL(write, false, 0, NULL, call_end)
+SYSCALL(writev, false, 0, NULL, call_end)
+SYSCALL(sendto, false, 0, NULL, call_end)
+SYSCALL(sendmsg, false, 0, NULL, call_end)
+SYSCALL(sendmmsg, false, 0, (void *)ctx->args[1], messages_end)
+SYSCALL(sendfile64, false, 0, NULL, call_end)
+
+SEC("tracepoint/syscalls/sys_enter_splice")
+TIER(4)
+OPTION("syscalls")
+int request_enter_splice(struct syscall_enter *ctx)
+{
+	struct sock *to = socket_of(ctx->args[2]);
+
+	call_begin(to ?: socket_of(ctx->args[0]), !to, 0, NULL);
+	return 0;
+}
+SYSCALL_RETURN(splice, call_end)
+
+#endif

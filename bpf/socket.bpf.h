@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * Sockets: which of them converse, and who of the two has called the other.
+ * Both are read from the socket itself, so that those are known, too, that were
+ * open before the probe.
+ */
+#ifndef SOCKET_BPF_H
+#define SOCKET_BPF_H
+
+#include "kernel.bpf.h"
+
+enum role { ROLE_NONE, ROLE_SERVER, ROLE_CLIENT };
+
+/* Streams and datagrams of a network, and UNIX streams. */
+static __always_inline bool socket_talks(u16 family, u16 type)
+{
+	switch (family) {
+	case AF_INET:
+	case AF_INET6:
+		return type == SOCK_STREAM || type == SOCK_DGRAM;
+	case AF_UNIX:
+		return type == SOCK_STREAM;
+	}
+	return false;
+}
+
+/* What accept returns has inherited from its listener: the backlog (TCP) or
+ * the address (UNIX). A datagram server has bound a port and no peer. */
+static enum role socket_role(const struct sock *sk)
+{
+	u16 family = BPF_CORE_READ(sk, __sk_common.skc_family);
+	u16 type = BPF_CORE_READ(sk, sk_type);
+	bool server;
+
+	if (!socket_talks(family, type) || BPF_CORE_READ(sk, __sk_common.skc_state) == TCP_LISTEN)
+		return ROLE_NONE;
+	if (family == AF_UNIX)
+		server = BPF_CORE_READ((const struct unix_sock *)sk, addr);
+	else if (type == SOCK_STREAM)
+		server = BPF_CORE_READ(sk, sk_max_ack_backlog);
+	else
+		server = BPF_CORE_READ_BITFIELD_PROBED(sk, sk_userlocks) & SOCK_BINDPORT_LOCK &&
+			 BPF_CORE_READ(sk, __sk_common.skc_state) != TCP_ESTABLISHED;
+	return server ? ROLE_SERVER : ROLE_CLIENT;
+}
+
+static __always_inline bool socket_is_datagram(const struct sock *sk)
+{
+	return BPF_CORE_READ(sk, sk_type) == SOCK_DGRAM;
+}
+
+/* Is there more that nobody has received yet? */
+static __always_inline bool socket_has_more(const struct sock *sk)
+{
+	return BPF_CORE_READ(sk, sk_receive_queue.qlen);
+}
+
+static __always_inline bool socket_has_datagrams(const struct sock *sk)
+{
+	return socket_has_more(sk) || BPF_CORE_READ((const struct udp_sock *)sk, reader_queue.qlen);
+}
+
+/* Another at the same address in memory differs by its ends. */
+static __always_inline u64 socket_ends(const struct sock *sk)
+{
+	if (BPF_CORE_READ(sk, __sk_common.skc_family) == AF_UNIX)
+		return (u64)BPF_CORE_READ((const struct unix_sock *)sk, peer);
+	return BPF_CORE_READ(sk, __sk_common.skc_addrpair) ^
+	       (u64)BPF_CORE_READ(sk, __sk_common.skc_portpair) << 16;
+}
+
+#endif
