@@ -80,7 +80,7 @@ static bool own(struct poller *p, struct task_struct *task)
 
 	if (!moves)
 		return false;
-	if (p->moves == *moves && slot_is_of(p->slot, p->row))
+	if (p->moves == *moves && slot_is_of(&slot_owners, p->slot, p->row))
 		return p->watched;
 	p->moves = *moves;
 	p->row = row_of(task);
