@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Prints of each probe of this build which tier its kernel lets it have: NAME TIER, 0 for a probe that is off."""
+"""Prints of each probe of this build which tier its kernel lets it have, 0 for a probe that is off, and all that the
+kernel offers: NAME TIER TIER,TIER..."""
 
 import os
 import sys
 import tempfile
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "kernel"))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "..", "kernel")]
 import collectd
+import hooks
 import lib
 
 
@@ -22,14 +25,51 @@ def wait_tiers(daemon, probes):
     raise TimeoutError("\n".join(daemon.log()))
 
 
+def block(probe, number, tier):
+    option = tier.option() if tier else None
+    return f"""
+  <Probe "{probe}">
+    {"" if tier else "Enable false"}
+    Tier {number}
+    {f'Option "{option}"' if option else ""}
+  </Probe>"""
+
+
+class Kernel:
+    def __init__(self, directory):
+        self.directory, self.daemons = directory, 0
+
+    def ask(self, plugin, probes):
+        """{probe: tier in use}"""
+        daemon = collectd.Daemon(lib.COLLECTD, self.directory, lib.BUILD, self.daemons, plugin, interval=1,
+                                 wrap=lib.in_mounts(lib.WITH_TRACEFS), preexec=lib.die_with_test)
+        self.daemons += 1
+        daemon.start()
+        try:
+            return wait_tiers(daemon, probes(daemon))
+        finally:
+            daemon.stop()
+
+
+def all_probes(daemon):
+    return [name.removesuffix(".bpf.o") for name in os.listdir(daemon.objects) if name != "service.bpf.o"]
+
+
 def main():
     with tempfile.TemporaryDirectory() as directory:
-        daemon = collectd.Daemon(lib.COLLECTD, directory, lib.BUILD, 0, "", interval=1, preexec=lib.die_with_test)
-        probes = [name.removesuffix(".bpf.o") for name in os.listdir(daemon.objects) if name != "service.bpf.o"]
-        daemon.start()
-        for probe, tier in sorted(wait_tiers(daemon, probes).items()):
-            print(probe, tier)
-        daemon.stop()
+        kernel = Kernel(directory)
+        chosen = kernel.ask("", all_probes)
+        tiers = {probe: hooks.hooks(probe) for probe in chosen}
+        offered = {probe: {1} if len(tiers[probe]) == 1 and tier else set() for probe, tier in chosen.items()}
+        several = [probe for probe in chosen if len(tiers[probe]) > 1]
+        for number in sorted({number for probe in several for number in tiers[probe]}):
+            wanted = [probe for probe in several if number in tiers[probe]]
+            blocks = "".join(block(probe, number, tiers[probe].get(number)) for probe in several)
+            for probe, tier in kernel.ask(blocks, lambda _daemon, names=wanted: names).items():
+                if tier:
+                    offered[probe].add(tier)
+        for probe, tier in sorted(chosen.items()):
+            print(probe, tier, ",".join(map(str, sorted(offered[probe]))) or 0)
 
 
 main()
