@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The threshold plugin tells when a service is saturated, says nothing before, and tells when it is over.
+
+Truth: the values dispatched, judged by the limits of the sample, as threshold's manual says.
+"""
+
+import math
+import os
+import re
+import sys
+
+import receiver
+from receiver import lib
+
+LIGHT = (1, 1, 0.05)      # connections, CPU time of a request in ms, s between two
+SATURATING = (32, 10, 0)
+HITS = 3
+# Series: bounds of warning and failure.
+LIMITS = {
+    "latency-response-percentile-99": ((-math.inf, 0.1), (-math.inf, 1)),
+    "percent-slack_estimate": ((15, math.inf), (5, math.inf)),
+    "gauge-send_gap-cv": ((-math.inf, 2), (-math.inf, math.inf)),
+}
+
+
+def start(test, name, *words):
+    """load_batch.py under a command name of its own: the kernel takes it from the script."""
+    with open(os.path.join(os.path.dirname(__file__), "load_batch.py"), encoding="utf-8") as file:
+        text = file.read().partition("\n")[2]
+    path = receiver.write(os.path.join(test.disk, test.own(name)), f"#!{sys.executable}\n{text}")
+    os.chmod(path, 0o755)
+    return lib.Load([path, *map(str, words)])
+
+
+def notifications(daemon, metric):
+    """[(severity, value), ...] of the service, as the log has them."""
+    kind, _, instance = metric.partition("-")
+    pattern = (rf"severity = (\w+),.* plugin_instance = web, type = {kind}, type_instance = {re.escape(instance)},"
+               r".*(?:is currently|\" is) (-?\w[\w.+-]*\w)")
+    return [found.groups() for found in (re.search(pattern, line) for line in daemon.log()) if found]
+
+
+def judge(value, limits):
+    """Without requests there is no percentile, and nothing to tell."""
+    for severity, (low, high) in zip(("FAILURE", "WARNING"), reversed(limits)):
+        if value < low or value > high:
+            return severity
+    return "OKAY"
+
+
+def expected(values, limits):
+    """What is to be told of these values, one after the other."""
+    told, state, hits = [], None, 0
+    for value in values:
+        new = judge(value, limits)
+        if new != "OKAY" and hits <= HITS:
+            hits += 1
+            continue
+        hits = 0
+        if new != state:
+            told.append((new, f"{value:f}"))
+        state = new
+    return told
+
+
+def severities(daemon, metric):
+    return [severity for severity, _ in notifications(daemon, metric)]
+
+
+def main():
+    with lib.Test(limit=120) as test:
+        server = start(test, "kt_web", "server")
+        port = server.hear()
+        daemon = test.collectd(receiver.SERVICE, receiver.sample("threshold.conf", {}), interval=1)
+        light = start(test, "kt_light", "client", port, *LIGHT)
+        daemon.wait_rows("web", "gauge-send_gap-cv", 6)
+        for metric in LIMITS:
+            test.equal(f"{metric} under light load", set(severities(daemon, metric)) - {"OKAY"}, set())
+        heavy = start(test, "kt_heavy", "client", port, *SATURATING)
+        for metric in LIMITS:
+            receiver.wait_until(f"{metric}: a notification", lambda metric=metric:
+                                {"WARNING", "FAILURE"} & set(severities(daemon, metric)))
+        heavy.kill()
+        for metric in ("latency-response-percentile-99", "percent-slack_estimate"):
+            receiver.wait_until(f"{metric}: its end", lambda metric=metric: severities(daemon, metric)[-1] == "OKAY")
+        light.kill()
+        test.stop(daemon)
+        for metric, limits in LIMITS.items():
+            values = [row[1] for row in daemon.rows("web", metric)]
+            test.equal(f"{metric}, notifications", notifications(daemon, metric), expected(values, limits))
+
+
+if __name__ == "__main__":
+    main()
