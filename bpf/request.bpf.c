@@ -119,8 +119,8 @@ int BPF_PROG(request_data_ready, struct sock *sk)
 	return 0;
 }
 
-/* Before Linux 6.3, 6e6eda44b939 ("sock: add tracepoint for send recv length"),
- * at the functions of the families that all calls end in. */
+/* Before Linux 6.3, which has the tracepoints, at the functions of the families
+ * that all calls end in. */
 #define RECEIVE_HOOK(function)                                                                 \
 	SEC("fexit/" #function)                                                                \
 	TIER(2)                                                                                \
