@@ -80,16 +80,17 @@ class Level:
 
     @cached_property
     def windows(self):
-        """{end: begin} of the readings whose gaps all lie within the level."""
+        """{step: (begin, end)} of the readings whose gaps all lie within the level."""
         samples = self.store.rows("gauge-send_gap-samples", "value", self.begin, self.end)
         found = {}
-        for end in self._values("gauge-send_gap-samples"):
-            begin, count = end, 0
-            while count < SURE and end - begin < BACK * self.run.interval:
-                count += samples.get(begin, 0)
-                begin -= self.run.interval
-            if begin >= self.begin:
-                found[end] = begin
+        for step in self._values("gauge-send_gap-samples"):
+            first, count = step, 0
+            while count < SURE and step - first < BACK * self.run.interval:
+                count += samples.get(first, 0)
+                first -= self.run.interval
+            moments = self.run.moments
+            if first in moments and step in moments and moments[first] >= self.begin:
+                found[step] = moments[first], moments[step]
         return found
 
     def gap(self, figure, which="send"):
@@ -97,13 +98,15 @@ class Level:
         return mean(values.get(end) for end in self.windows)
 
     def _answers(self, begin, end):
-        """Answers per second in whole seconds, as the client counted."""
-        return sum(row[1] for row in self.client["latency"]["seconds"] if begin <= row[0] < end) / (end - begin)
+        """Answers per second between two moments, as the client counted."""
+        count = sum(n * max(0, min(tenth + 0.1, end) - max(tenth, begin)) / 0.1
+                    for tenth, n in self.client["latency"]["tenths"])
+        return count / (end - begin)
 
     @cached_property
     def rate(self):
         """Answers per second, over the same windows as the gaps."""
-        return mean(self._answers(begin, end) for end, begin in self.windows.items())
+        return mean(self._answers(*window) for window in self.windows.values())
 
     @cached_property
     def whole_rate(self):
@@ -146,6 +149,10 @@ class Run:
 
     def __getattr__(self, name):
         return self.result[name]
+
+    @cached_property
+    def moments(self):
+        return self.store.moments()
 
     @cached_property
     def r2_observed(self):

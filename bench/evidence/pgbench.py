@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """PostgreSQL with its own client, which is started anew for each load: its log of transactions as load.c tells it."""
 
+import collections
 import glob
 import os
 import pwd
@@ -10,11 +11,11 @@ import subprocess
 import tempfile
 import time
 
-from program import Missing, Program
+from program import FIRST, Missing, Program
 from store import die_with_parent
 
 # One connection and two questions (how many branches there are, and how the tables are divided) come first.
-FIRST = 3
+CONNECTING = 3
 QUIET = {"PGSSLMODE": "disable", "PGGSSENCMODE": "disable", "PGCONNECT_TIMEOUT": "60"}
 
 
@@ -31,14 +32,16 @@ def record(durations):
     def figures(values):
         return [values[int(q * (len(values) - 1))] for q in (0.5, 0.9, 0.99, 0.999)]
 
-    by_second = {}
+    by_second, tenths = {}, collections.Counter()
     for end, duration in durations:
         by_second.setdefault(int(end), []).append(duration)
+        tenths[int(10 * end) / 10] += 1
     values = sorted(duration for _, duration in durations)
     names = ("p50", "p90", "p99", "p99.9")
     return {"count": len(values), "average": statistics.fmean(values), "max": values[-1],
             **dict(zip(names, figures(values))),
-            "seconds": [[second, len(some), *figures(sorted(some))] for second, some in sorted(by_second.items())]}
+            "seconds": [[second, len(some), *figures(sorted(some))] for second, some in sorted(by_second.items())],
+            "tenths": sorted(tenths.items())}
 
 
 class Pgbench:
@@ -57,7 +60,7 @@ class Pgbench:
                               site.server_cpus, self.dir)
 
     def _pgbench(self, *argv):
-        return subprocess.run(["taskset", "-c", self.site.client_cpus, "pgbench", "-h", "127.0.0.1", "-p",
+        return subprocess.run([*FIRST, "taskset", "-c", self.site.client_cpus, "pgbench", "-h", "127.0.0.1", "-p",
                                str(self.port), "-U", "postgres", *map(str, argv), "postgres"],
                               check=True, cwd=self.dir, env={**os.environ, **QUIET}, preexec_fn=die_with_parent,
                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -88,7 +91,7 @@ class Pgbench:
                     due.append((finish, int(total) / 1e6))
                     sent.append((finish, (int(total) - int(lag[0] if lag else 0)) / 1e6))
             os.unlink(path)
-        return {"begin": begin, "end": end, "sent": len(sent), "dropped": 0, "extra": FIRST + self.connections,
+        return {"begin": begin, "end": end, "sent": len(sent), "dropped": 0, "extra": CONNECTING + self.connections,
                 "latency": record(sent), "open": record(due)}
 
     def end(self):

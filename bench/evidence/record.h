@@ -11,7 +11,7 @@
 #include <time.h>
 
 struct sample {
-	uint32_t second; /* of the time of day */
+	uint64_t end_ns; /* time of day */
 	uint64_t ns;
 };
 
@@ -32,7 +32,8 @@ static inline uint64_t clock_ns(clockid_t clock)
 void record_add(struct record *record, uint64_t ns);
 
 /* "NAME": {"count", "average", "p50", "p90", "p99", "p99.9", "max", "seconds": [[second,
- * count, p50, p90, p99, p99.9], ...]}, all in seconds; and is empty again. */
+ * count, p50, p90, p99, p99.9], ...], "tenths": [[time, count], ...]}, all in seconds; and is
+ * empty again. */
 void record_print(struct record *record, const char *name, FILE *out);
 
 #endif

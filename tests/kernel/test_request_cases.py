@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Exchanges and octets however a service divides its work, receives and sends; and more services than rows.
+
+Truth: load_case.c, whose numbers follow from what it was asked.
+"""
+
+import time
+
+from lib import Test
+
+CASES = ("threads", "large", "noise", "splice", "ring", "ring_file", "forking", "prefork", "pool")
+# Not of this test, and not to be had on every kernel.
+NO_POLL = """
+  <Probe "poll">
+    Enable false
+  </Probe>"""
+CONF = NO_POLL + "\n".join(f"""
+  <Service "{case}">
+    Process "kt_{case}"
+  </Service>""" for case in CASES)
+ROWS = 4
+CROWD = ROWS + 2
+CROWD_CONF = NO_POLL + f"""
+  <Probe "request">
+    Rows {ROWS}
+  </Probe>""" + "\n".join(f"""
+  <Service "c{i}">
+    Process "kt_c{i}"
+  </Service>""" for i in range(CROWD))
+ORDER = 40
+
+
+def counters(daemon, service, moment):
+    """(exchanges, received, sent) at the first reading after this moment."""
+    total = daemon.row_after(service, "total_requests", moment)
+    octets = daemon.row_after(service, "if_octets", moment)
+    return total[1], octets[1], octets[2]
+
+
+def check_cases(test, daemon):
+    loads = {case: test.load("case", case, name=f"kt_{case}") for case in CASES}
+    for load in loads.values():
+        load.ask("1")
+    begin = time.time()
+    before = {case: counters(daemon, case, begin) for case in CASES}
+    said = {}
+    for case, load in loads.items():
+        load.say(str(ORDER))
+        said[case] = load.result()
+    # End of file on each connection is no request either.
+    for load in loads.values():
+        load.end()
+    end = time.time()
+    for case in CASES:
+        got = [now - then for now, then in zip(counters(daemon, case, end), before[case])]
+        want = [said[case][key] for key in ("requests", "rx", "tx")]
+        test.equal(f"{case}: exchanges, octets received, octets sent", got, want)
+
+
+def check_crowd(test, daemon):
+    """Services in the order of their first exchange, until there are no more rows."""
+    loads = [test.load("case", "threads", name=f"kt_c{i}") for i in range(CROWD)]
+    before = daemon.wait_rows("self", "objects-rows_request", after=time.time())[-1]
+    test.equal("services with rows before any request", before[1], 0)
+    for load in loads:
+        load.ask("1")
+    moment = time.time()
+    rows = daemon.row_after("self", "objects-rows_request", moment)
+    test.equal("services with rows", rows[1], ROWS - 1)
+    daemon.row_after("other", "total_requests", moment)
+    own = [i for i in range(CROWD) if "total_requests" in daemon.metrics(f"c{i}")]
+    test.equal("services with series of requests", own, list(range(ROWS - 1)))
+    refused = daemon.row_after("self", "total_events-refused_request", moment)
+    test.true("the plugin tells of services without rows", refused[1])
+    subjects = [f"c{i}" for i in own] + ["other"]
+    then = {subject: counters(daemon, subject, moment) for subject in subjects}
+    wanted = []
+    for load in loads:
+        load.say(str(ORDER))
+        wanted.append(load.result()["requests"])
+    moment = time.time()
+    got = {subject: counters(daemon, subject, moment)[0] - then[subject][0] for subject in subjects}
+    test.equal("exchanges of services with rows", [got[f"c{i}"] for i in own], [wanted[i] for i in own])
+    # Other services of this machine count under other, too.
+    test.within("exchanges of those without, under other", got["other"], sum(wanted[len(own):]), float("inf"))
+
+
+def main():
+    with Test(limit=120) as test:
+        daemon = test.collectd(CONF, interval=2)
+        crowd = test.collectd(CROWD_CONF, interval=2)
+        for one in (daemon, crowd):
+            one.wait_rows("self", "duration-read_request", 1)
+        check_cases(test, daemon)
+        check_crowd(test, crowd)
+        for one in (daemon, crowd):
+            test.equal(f"collectd {one.number}: complaints", one.complaints(), [])
+
+
+if __name__ == "__main__":
+    main()
