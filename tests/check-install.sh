@@ -10,9 +10,14 @@ cat "$work/installed"
 for file in ebpf.so $(make -s print-bpf_objects | sed 's,bpf/,ebpf/,g'); do
 	grep -qx "./usr/lib/collectd/$file" "$work/installed" || complain "not installed: $file"
 done
-stray=$(grep -vE '^\./usr/(lib/collectd/(ebpf\.so|ebpf/[^/]*\.bpf\.o)|include/collectd-ebpf/[^/]*\.h|share/(man|doc)/.*)$' \
+stray=$(grep -vE '^\./usr/(lib/collectd/(ebpf\.so|ebpf/[^/]*\.bpf\.o)|include/collectd-ebpf/[^/]*\.h|bin/ebpf-[a-z]*|share/collectd-ebpf/[^/]*|share/(man|doc)/.*)$' \
 	"$work/installed" || :)
 [ -z "$stray" ] || complain "installed too: $stray"
+
+# The tools find their modules.
+for tool in $(make -s print-tools); do
+	quietly "$work/root/usr/bin/$tool" --help
+done
 
 # The default place of the objects is compiled in.
 want=$(make -s print-objectdir)

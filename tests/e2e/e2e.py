@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the end to end tests share: counted checks, a page and its pictures, RRD files.
+"""What the end to end tests share: counted checks, a page and its charts, RRD files.
 
 Exit status of a test: 0 passed, 1 failed, 77 cannot run here (reason printed).
 """
@@ -9,7 +9,6 @@ import math
 import os
 import re
 import shutil
-import struct
 import subprocess
 import sys
 import tempfile
@@ -67,60 +66,68 @@ class Check:
 
 
 class Page(html.parser.HTMLParser):
-    """What a page refers to, and the text of its table by rows."""
+    """What a page of ebpf-graph says, by its spans of time."""
 
     def __init__(self, path):
         super().__init__()
-        self.directory = os.path.dirname(path)
-        self.pictures, self.anchors, self.links, self.rows = [], set(), [], []
-        self.text = ""
+        self.path = path
+        self.links, self.text = [], ""
+        self.tables = {}    # span -> {service: {heading: text of the cell}}
+        self.charts = {}    # span -> {title: {curve: [last, average, maximum]}}
+        self.paths = {}     # (span, title) -> [data of a drawn path, ...], the grid first
+        self.span = self.title = self.rows = None
         with open(path, encoding="utf-8") as page:
             self.source = page.read()
         self.feed(self.source)
 
     def handle_starttag(self, tag, attrs):
         attrs = dict(attrs)
-        self.pictures += [attrs[name] for name in ("src", "srcset") if name in attrs]
-        self.anchors |= {attrs["id"]} if "id" in attrs else set()
+        classes = (attrs.get("class") or "").split()
         self.links += [attrs["href"]] if "href" in attrs else []
-        if tag == "tr":
+        if "span" in classes:
+            self.span = classes[1]
+        elif tag == "figure":
+            self.title = ""
+        elif tag == "path":
+            self.paths.setdefault((self.span, self.title), []).append(attrs["d"])
+        elif tag == "table":
+            self.rows = []
+        elif tag == "tr":
             self.rows.append([])
-        elif tag in ("td", "th") and self.rows:
+        elif tag in ("td", "th"):
             self.rows[-1].append("")
+
+    def handle_endtag(self, tag):
+        if tag == "table":
+            self._take(*self.rows)
+            self.rows = None
+        elif tag == "figure":
+            self.title = None
+
+    def _take(self, headings, *rows):
+        if self.title is None:
+            table = self.tables.setdefault(self.span, {})
+            table.update({row[0]: dict(zip(headings[1:], row[1:])) for row in rows})
+        else:
+            self.charts.setdefault(self.span, {})[self.title] = {row[0]: row[1:] for row in rows}
 
     def handle_data(self, data):
         self.text += data
-        if self.rows and self.rows[-1] and self.lasttag in ("td", "th", "a", "small"):
-            self.rows[-1][-1] += data.strip("\n")
-
-    def row(self, name):
-        return next((row[1:] for row in self.rows if row and row[0] == name), None)
-
-    def broken_pictures(self):
-        return [p for p in self.pictures if not self._is_picture(urllib.parse.unquote(p))]
-
-    def _is_picture(self, path):
-        """A relative path to a PNG of some size."""
-        try:
-            with open(os.path.join(self.directory, path), "rb") as file:
-                head = file.read(24)
-        except OSError:
-            return False
-        if os.path.isabs(path) or head[:8] != b"\x89PNG\r\n\x1a\n":
-            return False
-        width, height = struct.unpack(">II", head[16:24])
-        return width > 300 and height > 150
+        below_heading = self.lasttag == "small" and self.rows and len(self.rows) == 1
+        if self.lasttag == "figcaption" and self.title == "":
+            self.title = data.strip()
+        elif self.rows and self.rows[-1] and not below_heading:
+            self.rows[-1][-1] += data.strip("\n").replace("\N{NO-BREAK SPACE}", " ")
 
     def dead_links(self):
-        ids = {urllib.parse.unquote(anchor) for anchor in self.anchors}
-        return [link for link in self.links
-                if not (link.startswith("#") and urllib.parse.unquote(link[1:]) in ids)]
+        directory = os.path.dirname(self.path)
+        return [link for link in self.links if not os.path.exists(os.path.join(directory, urllib.parse.unquote(link)))]
 
 
 def check_page(check, path):
     page = Page(path)
-    check.true("the page has pictures", len(page.pictures) > 2, len(page.pictures))
-    check.equal("pictures that are missing or no pictures", page.broken_pictures(), [])
+    check.true("the page has charts", page.charts, len(page.charts))
+    check.equal("charts without a curve", [where for where, paths in page.paths.items() if len(paths) < 2], [])
     check.equal("links to nowhere", page.dead_links(), [])
     check.equal("what the page needs from elsewhere", re.findall(r"(?:https?:)?//[^\s\"<]+", page.source), [])
     return page

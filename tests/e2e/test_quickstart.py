@@ -133,13 +133,20 @@ def check_values(check, run, begin, end, samples):
     # of the gauge is nobody's; the highest is at least the mean of the time, which the counter below shows.
     check.within("stress, highest percent of a CPU", max(percent), truth - 5, 100.5)
     user, system = (rows("stress", "ps_cputime", source, span) for source in ("user", "syst"))
-    check.within("stress, percent by its CPU time", (total(user) + total(system)) / len(user) / 1e4, truth - 5, truth + 5)
+    share = (total(user) + total(system)) / len(user) / 1e4
+    check.within("stress, percent by its CPU time", share, truth - 5, truth + 5)
     check.within("stress, user share of its CPU time", total(user) / (total(user) + total(system)), 0.9, 1)
 
     with open(os.path.join(run.output, "log", "load.log"), encoding="ascii") as log:
-        storm = int(log.read().split()[1])
+        said = dict(line.split() for line in log)
+    storm, answered = int(said["true"]), int(said["requests"])
     # The name earns its series during the storm, and a counter's first reading is no rate.
     check.within("true, processes started", total(rows("true", "total_events-processes_started")), 0.3 * storm, storm)
+
+    # The service is new in the first interval, and its first reading no rate.
+    check.within("demo-server, requests answered", total(rows("demo-server", "total_requests")), 0.9 * answered, answered)
+    slow = [value for _, value in rows("demo-server", "latency-response-percentile-99")]
+    check.within("demo-server, slowest 99th percentile", max(slow), 0.001, SECONDS)
 
     peak = max(value for _, value in rows("tail", "ps_rss-peak", consolidation="MAX"))
     check.within("tail, peak of its memory", peak, 195 * MIB, 230 * MIB)
@@ -154,10 +161,13 @@ def check_values(check, run, begin, end, samples):
 def check_figures(check, run, page):
     with open(os.path.join(run.output, "log", "graphs.log"), encoding="utf-8") as log:
         check.equal("complaints of ebpf-graph", [line for line in log if not line.startswith("+ ")], [])
-    for service in ("stress", "true", "tail", "dd", "python3", "kernel"):
-        check.true(f"{service} is in the table of the page", page.row(service) is not None)
+    table = page.tables["span"]
+    for service in ("stress", "true", "tail", "dd", "python3", "kernel", "demo-server"):
+        check.true(f"{service} is in the table of the page", service in table)
     check.contains("the terminal's table", run.said, "\nstress")
-    check.within("stress, user CPU in the table", float(page.row("stress")[0]), 20, 100.5)
+    check.within("stress, CPU in the table", float(table["stress"]["CPU"]), 20, 100.5)
+    check.true("demo-server, response time in the table", table["demo-server"]["p99"].endswith(" ms"),
+               table["demo-server"]["p99"])
 
 
 def test_run(check, ledger):

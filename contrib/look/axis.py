@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: MIT
+"""Axes: where on them a value or a time is, from 0 to 1, and which have a label."""
+
+import math
+import time
+
+STEPS = (1, 2, 5)
+MOST = 5            # labels of a value axis, about
+MOMENTS = 7         # labels of a time axis
+MINUTE, HOUR, DAY = 60, 3600, 86400
+# No zone of time is off by other than quarters of an hour.
+QUARTER = 900
+APART = (1, 5, 10, 15, 30, MINUTE, 5 * MINUTE, 10 * MINUTE, QUARTER, 2 * QUARTER, HOUR, 2 * HOUR, 3 * HOUR, 4 * HOUR,
+         6 * HOUR, 12 * HOUR, DAY, 2 * DAY, 7 * DAY, 14 * DAY, 28 * DAY)
+
+
+def _linear_step(top, base):
+    """1, 2 or 5 by a power of 10; for bytes 1, 2, 4 ... by a power of 2."""
+    if base == 1024 and top >= 4:
+        return 2 ** math.ceil(math.log2(top / MOST))
+    power = 10 ** math.floor(math.log10(top / MOST))
+    return next(step * power for step in (*STEPS, 10) if step * power * MOST >= top * 0.999999)
+
+
+class Linear:
+    """From 0, or below it, to just above the highest."""
+
+    def __init__(self, low, high, base=1000, top=0):
+        low, high = min(low, 0), top or high
+        if high <= low:
+            high = low + 1
+        step = _linear_step(high - low, base)
+        self.low = math.floor(low / step) * step
+        self.high = top or max(high * 1.05, self.low + step)
+        self.labels = [self.low + step * n for n in range(math.floor((self.high - self.low) / step * 1.000001) + 1)]
+
+    def place(self, value):
+        return min(1, max(0, (value - self.low) / (self.high - self.low)))
+
+
+class Logarithmic:
+    """Of what is positive; the rest is at the bottom."""
+
+    def __init__(self, low, high):
+        self.low = math.log10(low) - 0.05
+        self.high = max(math.log10(high) + 0.05, self.low + 0.4)
+        # As many labels as there is room for.
+        choice = ((1, STEPS), (1, (1, 3)), (1, (1,)), (2, (1,)), (3, (1,)), (9, (1,)))
+        self.labels = next(labels for stride, steps in choice if len(labels := self._labels(stride, steps)) <= MOST)
+
+    def _labels(self, stride, steps):
+        powers = range(math.floor(self.low / stride) * stride, math.ceil(self.high) + 1, stride)
+        labels = [step * 10.0 ** power for power in powers for step in steps]
+        return [label for label in labels if self.low <= math.log10(label) <= self.high]
+
+    def place(self, value):
+        return min(1, max(0, (math.log10(value) - self.low) / (self.high - self.low))) if value > 0 else 0
+
+
+def of_values(values, base, log, top):
+    positive = [value for value in values if value > 0]
+    if log and positive:
+        return Logarithmic(min(positive), max(positive))
+    return Linear(min(values, default=0), max(values, default=0), base, top)
+
+
+def _local(moment):
+    return moment + time.localtime(moment).tm_gmtoff
+
+
+class Time:
+    def __init__(self, start, end):
+        self.start, self.end = start, end
+        self.apart = next((apart for apart in APART if end - start <= MOMENTS * apart), APART[-1])
+
+    def place(self, moment):
+        return (moment - self.start) / (self.end - self.start)
+
+    def labels(self):
+        """(moment, text), at full hours or days of the clock on the wall."""
+        fine = math.gcd(self.apart, QUARTER)
+        begin = math.ceil(self.start / fine) * fine
+        shape = "%a %-d" if self.apart >= DAY else "%H:%M" if self.apart >= MINUTE else "%H:%M:%S"
+        return [(moment, time.strftime(shape, time.localtime(moment))) for moment in range(begin, self.end + 1, fine)
+                if _local(moment) % self.apart == 0]

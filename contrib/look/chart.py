@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: MIT
+"""A chart: curves as a drawing that takes any width and the page's colours, its labels and its legend as text."""
+
+import html
+import math
+
+import axis
+from curve import add
+from definitions import GREY
+
+WIDTH, HEIGHT = 1000, 250   # steps of the drawing, whatever size it is shown in
+
+
+class Chart:
+    def __init__(self, graph, curves, span, link=""):
+        """link: the address of a page about a curve, by its label."""
+        self.graph, self.curves, self.link = graph, curves, link
+        self.time = axis.Time(span.start, span.end)
+        self.drawn = [curve for curve in curves if curve.draw != "figures"]
+        self.stacks = self._stack()
+        values = [value for curve in self.drawn for value in self._tops(curve) if not math.isnan(value)]
+        self.axis = axis.of_values(values, graph.unit.base, graph.log, graph.top)
+
+    def is_zero(self):
+        return not any(value for curve in self.curves for value in curve.highest if not math.isnan(value))
+
+    def _stack(self):
+        """Below each stacked curve, what is under it."""
+        stacked = [curve for curve in self.drawn if curve.draw == "stack"]
+        if not stacked:
+            return {}
+        grid = max((curve.grid for curve in stacked), key=lambda grid: grid.step)
+        columns = [curve.on(grid).values for curve in stacked]
+        # Unknown within a stack is nothing to see, and no gap in what is above; unknown in all of it is a gap.
+        below, stacks = [value * 0 for value in add(columns)], {}
+        for curve, values in zip(stacked, columns):
+            top = [a if math.isnan(b) else a + b for a, b in zip(below, values)]
+            stacks[id(curve)] = grid, below, top
+            below = top
+        return stacks
+
+    def _tops(self, curve):
+        return self.stacks[id(curve)][2] if id(curve) in self.stacks else curve.values
+
+    # --- drawing ---
+
+    def _x(self, moment):
+        return round(WIDTH * self.time.place(moment))
+
+    def _y(self, value):
+        return round(HEIGHT * (1 - self.axis.place(value)))
+
+    def _pieces(self, grid, values):
+        """[[(x, y), ...], ...]: a curve from one gap to the next."""
+        pieces = [[]]
+        for moment, value in zip(grid.times(), values):
+            if not math.isnan(value):
+                pieces[-1].append((self._x(moment), self._y(value)))
+            elif pieces[-1]:
+                pieces.append([])
+        return [piece for piece in pieces if piece]
+
+    def _line(self, curve):
+        dashes = ' class="dashes"' if curve.draw == "dashes" else ""
+        text = "".join(path(piece) for piece in self._pieces(curve.grid, curve.values))
+        return f'<path{dashes} d="{text}" style="stroke:{curve.color}"/>'
+
+    def _area(self, curve):
+        grid, below, above = self.stacks.get(id(curve)) or (curve.grid, [0.0] * curve.grid.count, curve.values)
+        known = [math.nan if math.isnan(a) else b for a, b in zip(above, below)]
+        text = "".join(path(upper + lower[::-1]) + "z" for upper, lower
+                       in zip(self._pieces(grid, above), self._pieces(grid, known)))
+        return f'<path class="area" d="{text}" style="fill:{curve.color}"/>'
+
+    def _drawing(self):
+        grid = "".join(f"M0 {self._y(value)}h{WIDTH}" for value in self.axis.labels)
+        grid += "".join(f"M{self._x(moment)} 0v{HEIGHT}" for moment, _ in self.time.labels())
+        # What is stacked first is at the bottom, and lines are over areas.
+        areas = [self._area(curve) for curve in self.drawn if curve.draw in ("area", "stack")]
+        lines = [self._line(curve) for curve in self.drawn if curve.draw in ("line", "dashes")]
+        return (f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" preserveAspectRatio="none" role="img" '
+                f'aria-label="{html.escape(self.graph.title)}"><path class="grid" d="{grid}"/>'
+                + "".join(areas + lines) + "</svg>")
+
+    def _labels(self):
+        for value in self.axis.labels:
+            place = 100 * self.axis.place(value)
+            yield f'<span class="y" style="bottom:{place:.1f}%">{self.graph.unit.tick(value)}</span>'
+        for moment, text in self.time.labels():
+            yield f'<span class="x" style="left:{100 * self.time.place(moment):.1f}%">{text}</span>'
+
+    def _legend(self):
+        write = self.graph.unit.write
+        for curve in self.curves:
+            label = html.escape(curve.label)
+            address = self.link(curve) if self.link and curve.color != GREY else ""
+            label = f'<a href="{address}">{label}</a>' if address else label
+            box = f'<i class="{curve.draw}" style="--color:{curve.color}"></i>' if curve in self.drawn else ""
+            yield (f"<tr><th>{box}{label}</th><td>{write(curve.last())}</td><td>{write(curve.average())}</td>"
+                   f"<td>{write(curve.maximum())}</td></tr>")
+
+    def html(self):
+        unit = f" <small>{html.escape(self.graph.unit.name)}</small>" if self.graph.unit.name else ""
+        return (f"<figure><figcaption>{html.escape(self.graph.title)}{unit}</figcaption>\n"
+                f'<div class="plot">{self._drawing()}{"".join(self._labels())}</div>\n'
+                '<table class="legend"><tr><th></th><th>last</th><th>average</th><th>maximum</th></tr>\n'
+                + "\n".join(self._legend()) + "</table></figure>\n")
+
+
+def path(points):
+    """Short: the first point, then the way to each next."""
+    (x, y), text = points[0], [f"M{points[0][0]} {points[0][1]}l"]
+    if len(points) == 1:
+        return text[0] + "0 0"
+    for right, down in points[1:]:
+        text.append(f"{right - x} {down - y} ")
+        x, y = right, down
+    return "".join(text).rstrip()

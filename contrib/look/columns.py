@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: MIT
+"""The table of services: its columns, and the columns as text."""
+
+import dataclasses
+
+import unit
+from definitions import (DISK_READ, DISK_WRITTEN, ESTIMATE, MEDIAN, PROCESSES, READ, REQUESTS, RESIDENT, SLACK, STARTED,
+                         SYSTEM, TAIL, USER, WAIT, WRITTEN)
+
+
+@dataclasses.dataclass(frozen=True)
+class Column:
+    """The sum of the series, or with `first` that of them which is there."""
+    name: str               # in JSON, and to sort by
+    heading: str
+    below: str              # second line of the heading
+    unit: unit.Unit
+    series: tuple
+    figure: str = "average"     # of a span of time
+    first: bool = False
+
+
+COLUMNS = (
+    Column("requests", "requests", "per s", unit.RATE, (REQUESTS,)),
+    Column("p50", "p50", "response", unit.SECONDS, (MEDIAN,)),
+    Column("p99", "p99", "response", unit.SECONDS, (TAIL,)),
+    Column("slack", "slack", "%", unit.SHARE, (SLACK, ESTIMATE), first=True),
+    Column("cpu", "CPU", "% of one", unit.CPU, (USER, SYSTEM)),
+    Column("wait", "CPU wait", "% of one", unit.CPU, (WAIT,)),
+    Column("memory", "memory", "bytes", unit.BYTES, (RESIDENT,)),
+    Column("read", "read", "bytes/s", unit.BYTE_RATE, (READ,)),
+    Column("written", "written", "bytes/s", unit.BYTE_RATE, (WRITTEN,)),
+    Column("disk", "disk", "bytes/s", unit.BYTE_RATE, (DISK_READ, DISK_WRITTEN)),
+    Column("processes", "procs", "number", unit.NUMBER, (PROCESSES,), figure="maximum"),
+    Column("started", "started", "per s", unit.RATE, (STARTED,)),
+)

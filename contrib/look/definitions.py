@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: MIT
+"""What is drawn. A new metric is one entry: in GRAPHS, a picture for each service; in OVERVIEW, all services of a host
+in one picture. What a service has stored and no entry names is drawn by its collectd type."""
+
+import dataclasses
+
+import unit
+
+# Okabe and Ito's colours: told apart by every kind of colour vision, on white and on black.
+BLUE, ORANGE, GREEN, RED, SKY, PINK, YELLOW = PALETTE = (
+    "#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#D9C900")
+GREY = "#8C959F"
+
+
+@dataclasses.dataclass(frozen=True)
+class Series:
+    """A data source of TYPE[-INSTANCE].rrd; a `*` there matches several files and names them."""
+    file: str
+    source: str = "value"
+    label: str = "*"
+    draw: str = "line"      # line, dashes, area, stack; or figures: too large to share the axis
+    scale: float = 1
+    color: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Graph:
+    title: str
+    unit: unit.Unit
+    series: tuple
+    log: bool = False       # of what spans powers of ten
+    top: float = 0          # the axis ends there, not where the values do
+
+
+USER = Series("ps_cputime", "user", "user", "stack", 1e-4)
+SYSTEM = Series("ps_cputime", "syst", "system", "stack", 1e-4)
+WAIT = Series("delay_rate-delay-cpu", label="waited", draw="area", scale=100, color=RED)
+RESIDENT = Series("ps_rss", label="resident now", draw="area", color=SKY)
+PEAK = Series("ps_rss-peak", label="highest", color=BLUE)
+READ = Series("io_octets", "rx", "read")
+WRITTEN = Series("io_octets", "tx", "written")
+DISK_READ = Series("disk_octets", "read", "read from disk", "dashes", color=SKY)
+DISK_WRITTEN = Series("disk_octets", "write", "written to disk", "dashes", color=RED)
+PROCESSES = Series("ps_count", "processes", "processes", color=BLUE)
+STARTED = Series("total_events-processes_started", label="started")
+REQUESTS = Series("total_requests", label="answered", draw="area", color=GREEN)
+CLIENT = Series("total_requests-client", label="asked of others", draw="dashes", color=PINK)
+SLACK = Series("percent-slack", label="by polls", color=BLUE)
+ESTIMATE = Series("percent-slack_estimate", label="estimate", draw="dashes", color=ORANGE)
+MEDIAN = Series("latency-response-percentile-50", label="p50")
+TAIL = Series("latency-response-percentile-99", label="p99")
+
+
+def latency(title, name):
+    return Graph(title, unit.SECONDS, (
+        Series(f"latency-{name}-average", label="average", draw="dashes", color=GREY),
+        Series(f"latency-{name}-percentile-*", label="p*")), log=True)
+
+
+# Section -> a picture each, for every service that has one of the series.
+GRAPHS = {
+    "Requests": (
+        Graph("Requests", unit.RATE, (REQUESTS, CLIENT)),
+        latency("Response time", "response"),
+        latency("Service time, to the last send", "service"),
+        latency("Service time, to the first send", "service_first"),
+        latency("Wait in the socket buffer", "wait"),
+        latency("As a client, to the last receive", "client"),
+        latency("As a client, to the first receive", "client_first"),
+        Graph("Traffic of the sockets", unit.BYTE_RATE, (
+            Series("if_octets", "rx", "received"), Series("if_octets", "tx", "sent"),
+            Series("if_octets-client", "rx", "received as client", "dashes"),
+            Series("if_octets-client", "tx", "sent as client", "dashes"))),
+        Graph("Calls, by their spacing", unit.RATE, (
+            Series("gauge-receive_gap-frequency", label="receives"),
+            Series("gauge-send_gap-frequency", label="sends", draw="dashes"))),
+    ),
+    "Saturation": (
+        Graph("Slack", unit.SHARE, (SLACK, ESTIMATE), top=100),
+        Graph("Variation of the gaps", unit.Unit("standard deviation by average"), (
+            Series("gauge-receive_gap-cv", label="receives"),
+            Series("gauge-send_gap-cv", label="sends", draw="dashes"))),
+        Graph("Variance of the gaps", unit.SQUARES, (
+            Series("gauge-receive_gap-variance", label="receives"),
+            Series("gauge-send_gap-variance", label="sends", draw="dashes")), log=True),
+        Graph("Time of a poll", unit.SECONDS, (Series("gauge-poll-average", label="average"),), log=True),
+        Graph("Run-queue wait", unit.CPU, (WAIT,)),
+        Graph("Refused", unit.RATE, (Series("total_events-refused_*"),)),
+    ),
+    "Resources": (
+        Graph("CPU", unit.CPU, (USER, SYSTEM)),
+        Graph("Memory", unit.BYTES, (
+            RESIDENT, PEAK, Series("swap", label="swapped out", color=ORANGE),
+            Series("ps_vm", label="virtual size", draw="figures"))),
+        Graph("Read and written", unit.BYTE_RATE, (READ, WRITTEN, DISK_READ, DISK_WRITTEN)),
+        Graph("Read and write calls", unit.RATE, (
+            Series("io_ops", "read", "read"), Series("io_ops", "write", "write"))),
+        Graph("Processes and threads", unit.NUMBER, (
+            Series("ps_count", "threads", "threads", "area", color=SKY), PROCESSES)),
+        Graph("Processes started and ended", unit.RATE, (
+            STARTED, Series("total_events-processes_ended", label="ended", draw="dashes"))),
+        Graph("Page faults", unit.RATE, (
+            Series("ps_pagefaults", "minflt", "minor"), Series("ps_pagefaults", "majflt", "major"))),
+        Graph("Context switches", unit.RATE, (
+            Series("contextswitch-voluntary", label="voluntary"),
+            Series("contextswitch-involuntary", label="involuntary"))),
+    ),
+    "The plugin": (
+        Graph("Time of a reading", unit.SECONDS, (Series("duration-read_*", "seconds"),)),
+        Graph("Mean run of a BPF program", unit.SECONDS, (Series("duration-run_*", "seconds"),), log=True),
+        Graph("Runs of BPF programs", unit.RATE, (Series("operations_per_second-run_*"),)),
+        Graph("Kernel memory of the maps", unit.BYTES, (Series("memory-maps_*"),)),
+        Graph("Services", unit.NUMBER, (
+            Series("objects-services", label="own series"), Series("objects-services_other", label="under other"))),
+        Graph("Rows in use", unit.NUMBER, (Series("objects-rows_*"),)),
+        Graph("Hooks in use", unit.Unit("tier, 0 is off"), (Series("count-tier_*"),)),
+    ),
+}
+# Counted, but a picture says nothing: samples behind moments, figures that repeat others.
+UNDRAWN = ("gauge-cpu_percent", "gauge-*-samples", "gauge-*-average", "gauge-*_gap-*", "gauge-poll-*", "bucket-*")
+
+# A picture each for a host: stacked the sums of each service's series, or of each the first series that it has.
+OVERVIEW = (
+    Graph("Requests by service", unit.RATE, (dataclasses.replace(REQUESTS, draw="stack"),)),
+    Graph("99th percentile of response time", unit.SECONDS, (TAIL,), log=True),
+    Graph("Slack by service", unit.SHARE, (SLACK, ESTIMATE), top=100),
+    Graph("CPU by service", unit.CPU, (USER, SYSTEM)),
+    Graph("Memory by service, resident", unit.BYTES, (dataclasses.replace(RESIDENT, draw="stack"),)),
+    Graph("Run-queue wait by service", unit.CPU, (dataclasses.replace(WAIT, draw="stack"),)),
+    Graph("Read and written by service", unit.BYTE_RATE, (
+        dataclasses.replace(READ, draw="stack"), dataclasses.replace(WRITTEN, draw="stack"))),
+    Graph("To and from disk by service", unit.BYTE_RATE, (
+        dataclasses.replace(DISK_READ, draw="stack"), dataclasses.replace(DISK_WRITTEN, draw="stack"))),
+    Graph("Processes started by service", unit.RATE, (dataclasses.replace(STARTED, draw="stack"),)),
+)

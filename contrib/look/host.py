@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: MIT
+"""The services of a host: which there are, and all of them together."""
+
+import os
+
+from curve import total
+from definitions import GREY, OVERVIEW, PALETTE
+from service import Service
+
+PREFIX = "ebpf-"
+
+
+def find(tree, hosts, names):
+    """The services by host; no hosts, or no names: all."""
+    found = {}
+    for host in sorted(os.listdir(tree)):
+        directory = os.path.join(tree, host)
+        if os.path.isdir(directory) and (not hosts or host in hosts):
+            services = [Service(host, instance[len(PREFIX):], os.path.join(directory, instance))
+                        for instance in sorted(os.listdir(directory)) if instance.startswith(PREFIX)]
+            found[host] = [s for s in services if (not names or s.parent in names) and s.files]
+    return {host: services for host, services in found.items() if services}
+
+
+def order(services, weights):
+    """By use of CPU; a process after its service; the plugin itself last. weights: by service and graph."""
+    cpu = next(graph for graph in OVERVIEW if graph.title.startswith("CPU"))
+    used = {service.name: weights[service, cpu] for service in services}
+    return sorted(services, key=lambda s: (s.is_plugin, -used.get(s.parent, 0), s.parent, s.is_process, -used[s.name]))
+
+
+def pick_colors(services, weights):
+    """Name -> colour, the same in every overview: of who has most of something, then second most."""
+    named = [service for service in services if not service.is_process and not service.is_plugin]
+    ranks = [sorted((s for s in named if weights[s, graph] > 0), key=lambda s: -weights[s, graph])  # noqa: B023
+             for graph in OVERVIEW if graph.series[0].draw == "stack"]
+    chosen = dict.fromkeys(ranked[place].name for place in range(len(named)) for ranked in ranks if place < len(ranked))
+    chosen = list(chosen)[:len(PALETTE)]
+    return dict(zip((s.name for s in named if s.name in chosen), PALETTE))
+
+
+def overview(services, graph, span, colors):
+    """The curves of an overview: who has a colour, and in a stack the sum of all others."""
+    stacked = graph.series[0].draw == "stack"
+    own = [s.sum(graph, span, colors[s.name], not stacked) for s in services if s.name in colors]
+    rest = [s.sum(graph, span, GREY) for s in services if stacked and s.name not in colors and not s.is_process]
+    own, rest = ([curve for curve in curves if curve and (curve.weight() or not stacked)] for curves in (own, rest))
+    return own + ([total(rest, "all others", "stack", GREY)] if rest else [])

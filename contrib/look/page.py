@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: MIT
+"""The pages: one of all services, and one for each. Each is a file by itself, which needs no other."""
+
+import html
+import math
+import os
+import time
+import urllib.parse
+
+from chart import Chart
+from columns import COLUMNS
+from definitions import GRAPHS, OVERVIEW
+from host import overview
+from table import filled
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+MARK = '<meta name="generator" content="ebpf-graph">'
+OTHERS = "Other metrics"
+
+
+def escape(text):
+    return html.escape(text)
+
+
+def address(service):
+    """Of its page, from the page of all."""
+    return "/".join(("services", service.host, service.name + ".html"))
+
+
+def link(service, up=""):
+    return escape(up + urllib.parse.quote(address(service)))
+
+
+def stamp(seconds):
+    return time.strftime("%F %H:%M", time.localtime(seconds))
+
+
+# --- parts of a page ----------------------------------------------------------------------------
+
+def grid(charts):
+    """Those that have something to show; of those that are all zero, the names."""
+    zero = ", ".join(chart.graph.title for chart in charts if chart.is_zero())
+    shown = [chart.html() for chart in charts if not chart.is_zero()]
+    return ((f'<div class="grid">{"".join(shown)}</div>\n' if shown else "")
+            + (f'<p class="soft">All zero: {escape(zero)}.</p>\n' if zero else ""))
+
+
+def section(title, charts):
+    return f"<h2>{escape(title)}</h2>\n{grid(charts)}" if charts else ""
+
+
+def table(services, span):
+    rows = [(service, service.figures(span)) for service in services if not service.is_plugin]
+    columns = filled([figures for _, figures in rows])
+    if not columns:
+        return ""
+    heads = "".join(f'<th><button>{COLUMNS[place].heading}<small>{COLUMNS[place].below}</small></button></th>'
+                    for place in columns)
+    body = "".join(
+        f'<tr><th><a href="{link(service)}">{escape(service.title)}</a>{ended(service, span)}</th>'
+        + "".join(cell(COLUMNS[place], figures[place]) for place in columns) + "</tr>\n"
+        for service, figures in rows)
+    return ('<div class="wide"><table class="services"><thead><tr>'
+            f"<th><button>service</button></th>{heads}</tr></thead>\n<tbody>{body}</tbody></table></div>\n")
+
+
+def cell(column, figure):
+    """With the number itself, to sort by."""
+    number = "" if math.isnan(figure) else f' data-value="{figure:.6g}"'
+    return f"<td{number}>{column.unit.write(figure)}</td>"
+
+
+def ended(service, span):
+    """A service that is gone says so."""
+    last = service.read_spans[span][0].step if span in service.read_spans else 0
+    gone = span.end - service.updated > max(300, 5 * last)
+    return f'<small>ended {stamp(service.updated)}</small>' if gone else ""
+
+
+def sheet(service, span):
+    parts = [section(title, [Chart(graph, curves, span) for graph in graphs if (curves := service.curves(graph, span))])
+             for title, graphs in {**GRAPHS, OTHERS: service.others}.items()]
+    return "".join(parts)
+
+
+def host_part(name, services, span, colors):
+    present = [service for service in services if service.is_in(span)]
+    if not present:
+        return ""
+    addresses = {service.title: link(service) for service in present}
+    charts = [Chart(graph, curves, span, lambda curve: addresses.get(curve.label, "")) for graph in OVERVIEW
+              if (curves := overview(present, graph, span, colors))]
+    own = "".join(f'<p><a href="{link(service)}">What the plugin costs on {escape(name)}</a></p>\n'
+                  for service in present if service.is_plugin)
+    return f"<h2>{escape(name)}</h2>\n{table(present, span)}{grid(charts)}{own}"
+
+
+# --- pages --------------------------------------------------------------------------------------
+
+def _read(name):
+    with open(os.path.join(HERE, name), encoding="utf-8") as file:
+        return file.read()
+
+
+def tabs(spans, parts):
+    """A tab for each span, by radio buttons: they need no script. Open is the first that has something."""
+    first = next(place for place, part in enumerate(parts) if part)
+    radios = "".join(f'<input type="radio" name="span" id="{span.name}"{" checked" if place == first else ""}>'
+                     for place, span in enumerate(spans))
+    labels = "".join(f'<label for="{span.name}">{span.title}</label>' for span in spans)
+    names = [span.name for span in spans]
+    shown = "".join(f"#{name}:checked ~ main .{name} {{ display: block; }}\n"
+                    f'#{name}:checked ~ nav [for="{name}"] {{ background: var(--card); color: var(--text); }}\n'
+                    f'#{name}:focus-visible ~ nav [for="{name}"] {{ outline: 2px solid var(--link); }}\n'
+                    for name in names)
+    return f"<style>\n{shown}</style>\n{radios}<nav>{labels}</nav>\n"
+
+
+def span_part(span, part):
+    when = f'<p class="soft when">{stamp(span.start)} to {stamp(span.end)}</p>\n'
+    return f'<div class="span {span.name}">\n{when}{part or "<p>No value in this time.</p>"}</div>\n'
+
+
+def write(file, title, head, spans, parts):
+    """parts: what there is to show, by span; no page if there is nothing."""
+    if not any(parts):
+        return False
+    os.makedirs(os.path.dirname(file), exist_ok=True)
+    with open(file, "w", encoding="utf-8") as page:
+        page.write(
+            f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">\n{MARK}\n'
+            '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+            f"<title>{escape(title)}</title>\n<style>\n{_read('style.css')}</style></head><body>\n{head}"
+            + tabs(spans, parts) + "<main>" + "".join(map(span_part, spans, parts)) + "</main>\n"
+            f"<footer>Drawn {time.strftime('%F %T %Z')} by ebpf-graph.</footer>\n"
+            f"<script>\n{_read('sort.js')}</script></body></html>\n")
+    return True
+
+
+def write_index(output, title, notes, spans, hosts):
+    """hosts: name -> (services, their colours)"""
+    head = f"<header><h1>{escape(title)}</h1>\n" + "".join(f"<p>{escape(note)}</p>\n" for note in notes) + "</header>\n"
+    parts = ["".join(host_part(name, services, span, colors) for name, (services, colors) in hosts.items())
+             for span in spans]
+    return write(os.path.join(output, "index.html"), title, head, spans, parts)
+
+
+def write_sheet(output, service, spans):
+    head = (f'<header><p><a href="../../index.html">All services</a></p>\n<h1>{escape(service.title)} '
+            f"<small>{escape(service.host)}</small></h1></header>\n")
+    return write(os.path.join(output, address(service)), f"{service.title} · {service.host}", head, spans,
+                 [sheet(service, span) for span in spans])
+
+
+def remove_others(output, services):
+    """Pages of an earlier time, of services that are not among these."""
+    wanted = {os.path.join(output, address(service)) for service in services}
+    for directory, _, files in os.walk(os.path.join(output, "services")):
+        for path in (os.path.join(directory, file) for file in files if file.endswith(".html")):
+            if path not in wanted:
+                with open(path, encoding="utf-8", errors="replace") as page:
+                    ours = MARK in page.read(200)
+                if ours:
+                    os.unlink(path)

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: MIT
+"""What is asked of rrdtool, which in turn asks rrdcached if RRDCACHED_ADDRESS names one."""
+
+import dataclasses
+import json
+import math
+import re
+import subprocess
+import threading
+import time
+
+PATIENCE = 5    # seconds
+POINTS = 300    # of a curve, about; at least 10 by rrdtool's rule
+
+thread = threading.local()
+
+
+class Refused(Exception):
+    """What rrdtool says against a request."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Grid:
+    """Times of values: each is about the `step` seconds that end then."""
+    first: int
+    step: int
+    count: int
+
+    def times(self):
+        return range(self.first, self.first + self.step * self.count, self.step)
+
+    def index(self, moment):
+        """Of the value that is about this moment."""
+        return -((self.first - moment) // self.step)
+
+
+def quote(argument):
+    """For `rrdtool -`, which knows both quotes and no escape."""
+    return '"' + re.sub(r"[\r\n]", " ", argument).replace('"', "\"'\"'\"") + '"'
+
+
+def answer(pipe, command):
+    output = []
+    for line in pipe.stdout:
+        if line.startswith("OK "):
+            return "".join(output)
+        if line.startswith("ERROR: "):
+            raise Refused(f"rrdtool {command}: {line[7:].strip()}")
+        output.append(line)
+    raise Refused("rrdtool ended: " + "".join(output).strip())
+
+
+def request(*arguments):
+    """One process for each thread: to start one costs more than an answer."""
+    if not hasattr(thread, "pipe"):
+        thread.pipe = subprocess.Popen(("rrdtool", "-"), stdin=subprocess.PIPE, text=True,
+                                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    give_up = time.monotonic() + PATIENCE
+    while True:
+        thread.pipe.stdin.write(" ".join(map(quote, arguments)) + "\n")
+        thread.pipe.stdin.flush()
+        try:
+            return answer(thread.pipe, arguments[0])
+        except Refused as error:
+            # A collectd that runs holds the lock for as long as it writes one value.
+            if "could not lock" not in str(error) or time.monotonic() > give_up:
+                raise
+            time.sleep(0.01)
+
+
+def define(name, path, source, consolidation="AVERAGE"):
+    colon = r"\:"
+    return f"DEF:{name}={path.replace(':', colon)}:{source}:{consolidation}"
+
+
+def _export(start, end, *elements):
+    return json.loads(request("xport", "--json", f"--start={start}", f"--end={end}", f"--maxrows={POINTS}", *elements))
+
+
+def read(wanted, start, end):
+    """The grid, and the values of each (path, data source, consolidation) on it; NaN where unknown."""
+    elements = [element for number, one in enumerate(wanted)
+                for element in (define(f"d{number}", *one), f"XPORT:d{number}")]
+    export = _export(start, end, *elements)
+    rows = [[math.nan if value is None else value for value in row] for row in export["data"]]
+    grid = Grid(export["meta"]["start"], export["meta"]["step"], len(rows))
+    return grid, [list(column) for column in zip(*rows)] or [[] for _ in wanted]
+
+
+def sources(path):
+    """The data sources of a file."""
+    return re.findall(r"^ds\[([^]]+)\]\.index", request("info", path), re.M)
+
+
+def last_update(path):
+    return int(request("last", path))
+
+
+def seconds(path, start, end):
+    """rrdtool's notations of time as seconds; any file will do."""
+    meta = _export(start, end, define("a", path, sources(path)[0]), "XPORT:a")["meta"]
+    return meta["start"] - meta["step"], meta["end"]

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT
+ * Sorts a table of services by the column whose heading is pressed; again: the other way round. */
+for (const button of document.querySelectorAll("table.services button"))
+  button.onclick = () => {
+    const head = button.parentNode, rows = [...head.closest("table").tBodies[0].rows];
+    const down = head.cellIndex > 0 ? head.ariaSort !== "descending" : head.ariaSort === "ascending";
+    const value = row => head.cellIndex ? parseFloat(row.cells[head.cellIndex].dataset.value ?? "-1")
+                                        : row.cells[0].textContent;
+    rows.sort((a, b) => (value(a) < value(b) ? -1 : 1) * (down ? -1 : 1));
+    for (const other of head.parentNode.cells)
+      other.ariaSort = null;
+    head.ariaSort = down ? "descending" : "ascending";
+    rows.forEach(row => row.parentNode.append(row));
+  };

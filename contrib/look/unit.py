@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: MIT
+"""Units, and how figures in them are written."""
+
+import dataclasses
+import math
+
+# Between a figure and its unit: they stay together, and rows of them stay aligned.
+NBSP = "\N{NO-BREAK SPACE}"
+UNKNOWN = "–"
+PREFIXES = "nµm kMGTP"
+NONE = PREFIXES.index(" ")
+
+
+@dataclasses.dataclass(frozen=True)
+class Unit:
+    name: str               # on an axis
+    symbol: str = ""        # behind a figure
+    base: int = 1000
+    small: bool = False     # thousandths have a prefix too
+    exponent: bool = False  # no prefixes at all, as for squares, where they would mean something else
+
+    def write(self, value):
+        """Three digits, prefix and symbol: 12.3 ms, 3.02 MiB."""
+        return self._write(value, self._digits)
+
+    def tick(self, value):
+        """For an axis: no more digits than there are."""
+        return self._write(value, "{:g}".format)
+
+    def short(self, value):
+        """For a narrow column, under a heading that says of what: 12.3ms, 3.02M."""
+        return self.write(value).replace("iB", "").replace("/s", "").replace(NBSP, "")
+
+    def _write(self, value, digits):
+        if math.isnan(value):
+            return UNKNOWN
+        if self.exponent:
+            number, prefix = f"{value:.2g}", ""
+        else:
+            scaled, prefix = self._scale(value)
+            number = digits(scaled)
+        suffix = prefix + self.symbol
+        return number + NBSP + suffix if suffix else number
+
+    def _scale(self, value):
+        power, size = NONE, abs(value)
+        # What would be rounded up to the base belongs to the next prefix.
+        while size >= self.base - 0.5 and power < len(PREFIXES) - 1:
+            size, power = size / self.base, power + 1
+        while self.small and 0 < size < 0.9995 and power > 0:
+            size, power = size * self.base, power - 1
+        prefix = PREFIXES[power].strip() + ("i" if self.base == 1024 and power > NONE else "")
+        return math.copysign(size, value), prefix
+
+    @staticmethod
+    def _digits(value):
+        size = abs(value)
+        if size >= 99.95 or math.isclose(size, round(size), rel_tol=1e-6):
+            return f"{value:.0f}"
+        return f"{value:.1f}" if size >= 9.995 else f"{value:.2f}"
+
+
+NUMBER = Unit("number")
+RATE = Unit("per second")
+SECONDS = Unit("seconds", "s", small=True)
+SQUARES = Unit("square seconds", "s²", exponent=True)
+SHARE = Unit("percent")
+CPU = Unit("percent of one CPU")
+BYTES = Unit("bytes", "B", 1024)
+BYTE_RATE = Unit("bytes per second", "B/s", 1024)
