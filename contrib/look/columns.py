@@ -2,6 +2,7 @@
 """The table of services: its columns, and the columns as text."""
 
 import dataclasses
+import math
 
 import unit
 from definitions import (DISK_READ, DISK_WRITTEN, ESTIMATE, MEDIAN, PROCESSES, READ, REQUESTS, RESIDENT, SLACK, STARTED,
@@ -18,6 +19,13 @@ class Column:
     series: tuple
     figure: str = "average"     # of a span of time
     first: bool = False
+
+    def of(self, values):
+        """The figure of now. values: by file and data source."""
+        found = [values[key] * series.scale for series in self.series
+                 if (key := (series.file, series.source)) in values]
+        known = [value for value in found if not math.isnan(value)][:1 if self.first else None]
+        return sum(known) if known else math.nan
 
 
 COLUMNS = (

@@ -3,11 +3,10 @@
 
 import os
 
+import name
 from curve import total
 from definitions import GREY, OVERVIEW, PALETTE
 from service import Service
-
-PREFIX = "ebpf-"
 
 
 def find(tree, hosts, names):
@@ -16,8 +15,8 @@ def find(tree, hosts, names):
     for host in sorted(os.listdir(tree)):
         directory = os.path.join(tree, host)
         if os.path.isdir(directory) and (not hosts or host in hosts):
-            services = [Service(host, instance[len(PREFIX):], os.path.join(directory, instance))
-                        for instance in sorted(os.listdir(directory)) if instance.startswith(PREFIX)]
+            services = [Service(host, service, os.path.join(directory, instance))
+                        for instance in sorted(os.listdir(directory)) if (service := name.of_directory(instance))]
             found[host] = [s for s in services if (not names or s.parent in names) and s.files]
     return {host: services for host, services in found.items() if services}
 

@@ -8,6 +8,7 @@ import os
 import re
 import sys
 
+import name
 import rrd
 from columns import COLUMNS
 from curve import Curve, known, total
@@ -38,8 +39,8 @@ def natural(text):
 class Service:
     """The RRD files of one plugin instance of one host, and what they had in spans of time."""
 
-    def __init__(self, host, name, directory):
-        self.host, self.name, self.directory = host, name, directory
+    def __init__(self, host, own_name, directory):
+        self.host, self.name, self.directory = host, own_name, directory
         self.updated = 0
         self.read_spans = {}    # span -> (grid, {(file, data source, consolidation): values})
 
@@ -129,8 +130,7 @@ class Service:
 
     @property
     def parent(self):
-        """SERVICE of a process's SERVICE-PID-STARTTICKS: what is counted here is counted there."""
-        return re.sub(r"-\d+-\d+$", "", self.name)
+        return name.parent(self.name)
 
     @property
     def is_process(self):
@@ -138,12 +138,11 @@ class Service:
 
     @property
     def is_plugin(self):
-        """What the plugin says of itself."""
-        return self.name == "self"
+        return self.name == name.PLUGIN
 
     @property
     def title(self):
-        return "the plugin itself" if self.is_plugin else re.sub(r"-(\d+)-\d+$", r" · process \1", self.name)
+        return name.title(self.name)
 
     def weight(self, graph, spans):
         """Its part in an overview, at most over the spans."""

@@ -6,6 +6,7 @@ import math
 from columns import COLUMNS
 
 NAME = 24   # characters of a service's name
+MARK = "▾"
 
 
 def filled(figures):
@@ -21,10 +22,11 @@ def cells(figures, columns):
     return [COLUMNS[place].unit.short(figures[place]) for place in columns]
 
 
-def lines(rows, width=None):
-    """The table of (name, figures) rows; within a width, the last columns are left out."""
-    columns = filled([figures for _, figures in rows])
-    text = [["service", *(COLUMNS[place].heading for place in columns)],
+def lines(rows, columns=None, marked=None, width=None):
+    """The table of (name, figures) rows. marked: the column that the rows are sorted by; within a width, the last
+    columns are left out."""
+    columns = columns or filled([figures for _, figures in rows])
+    text = [["service", *(MARK * (COLUMNS[place] is marked) + COLUMNS[place].heading for place in columns)],
             ["", *(COLUMNS[place].below for place in columns)],
             *([shorten(name), *cells(figures, columns)] for name, figures in rows)]
     widths = [max(map(len, column)) for column in zip(*text)]

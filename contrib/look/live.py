@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: MIT
+"""What collectd has of the services now."""
+
+import math
+import time
+
+import name
+from columns import COLUMNS
+
+# What the columns are made of; nothing else is asked for or kept.
+WANTED = {series.file for column in COLUMNS for series in column.series}
+
+
+class Trouble(Exception):
+    """Nothing can be shown. The text says why, and what to do; may_pass: perhaps nothing but wait."""
+
+    def __init__(self, text, may_pass=False):
+        super().__init__(text)
+        self.may_pass = may_pass
+
+
+class Row:
+    """A service with its figures, in the order of the columns."""
+
+    def __init__(self, host, service, values):
+        self.host, self.service = host, service
+        self.figures = [column.of(values) for column in COLUMNS]
+
+    def title(self, with_host):
+        return (self.host + "/" if with_host else "") + name.title(self.service)
+
+    def json(self):
+        figures = {column.name: None if math.isnan(figure) else figure for column, figure in zip(COLUMNS, self.figures)}
+        return {"host": self.host, "service": self.service, **figures}
+
+
+def rows(services):
+    """services: (host, service) -> values by file and data source"""
+    return [Row(*key, values) for key, values in services.items() if key[1] != name.PLUGIN and values]
+
+
+def sort(many, column, backwards=False):
+    """By a column, or with None by name; what is unknown comes last in either direction."""
+    def key(row):
+        figure = row.figures[COLUMNS.index(column)]
+        return math.isnan(figure), figure if backwards else -figure, row.host, row.service
+
+    if column is None:
+        return sorted(many, key=lambda row: (row.host, row.service), reverse=backwards)
+    return sorted(many, key=key)
+
+
+def document(many, source):
+    """For --json: figures in seconds, bytes, percent and numbers per second; null where unknown."""
+    return {"time": round(time.time(), 3), "source": source, "services": [row.json() for row in many]}

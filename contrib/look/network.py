@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: MIT
+"""collectd's network plugin as a source: its packets, received by UDP. Rates are made here.
+
+The format is that of https://collectd.org/wiki/index.php/Binary_protocol, without signature and encryption.
+"""
+
+import dataclasses
+import ipaddress
+import math
+import socket
+import struct
+import time
+
+import live
+from live import Trouble
+
+PORT = 25826
+# Parts of a packet.
+HOST, TIME, PLUGIN, PLUGIN_INSTANCE, TYPE, TYPE_INSTANCE, VALUES, INTERVAL, TIME_HR, INTERVAL_HR = range(10)
+SIGNATURE, ENCRYPTION = 0x200, 0x210
+TEXTS = (HOST, PLUGIN, PLUGIN_INSTANCE, TYPE, TYPE_INSTANCE)
+NUMBERS = {TIME: 1, INTERVAL: 1, TIME_HR: 2 ** -30, INTERVAL_HR: 2 ** -30}
+# Kinds of values, and how they are packed.
+COUNTER, GAUGE, DERIVE, ABSOLUTE = range(4)
+PACKED = {COUNTER: ">Q", GAUGE: "<d", DERIVE: ">q", ABSOLUTE: ">Q"}
+# Data sources by types.db, of the types with several that the columns need.
+SOURCES = {"ps_cputime": ("user", "syst"), "io_octets": ("rx", "tx"), "disk_octets": ("read", "write"),
+           "ps_count": ("processes", "threads")}
+MISSED = 3          # intervals, after which a value is no longer one of now
+TOGETHER = 1        # seconds within which the packets of one reading come
+
+
+class Malformed(Exception):
+    """This is no packet of collectd's."""
+
+
+class Closed(Exception):
+    """It is signed or encrypted."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Reading:
+    """What one part with values says, of all that was said before it."""
+    host: str
+    plugin: str
+    plugin_instance: str
+    type: str
+    type_instance: str
+    time: float
+    interval: float
+    values: tuple   # of (kind, number)
+
+    @property
+    def file(self):
+        return f"{self.type}-{self.type_instance}" if self.type_instance else self.type
+
+
+def parts(packet):
+    while packet:
+        if len(packet) < 4:
+            raise Malformed
+        kind, length = struct.unpack_from(">HH", packet)
+        if not 4 <= length <= len(packet):
+            raise Malformed
+        yield kind, packet[4:length]
+        packet = packet[length:]
+
+
+def _values(body):
+    if len(body) < 2:
+        raise Malformed
+    count, = struct.unpack_from(">H", body)
+    if len(body) != 2 + 9 * count or any(kind not in PACKED for kind in body[2:2 + count]):
+        raise Malformed
+    return tuple((kind, struct.unpack_from(PACKED[kind], body, 2 + count + 8 * number)[0])
+                 for number, kind in enumerate(body[2:2 + count]))
+
+
+def readings(packet):
+    """What a packet says."""
+    said = {TIME: 0.0, INTERVAL: 0.0, **dict.fromkeys(TEXTS, "")}
+    for kind, body in parts(packet):
+        if kind in (SIGNATURE, ENCRYPTION):
+            raise Closed
+        if kind in TEXTS:
+            said[kind] = body.rstrip(b"\0").decode("utf-8", "replace")
+        elif kind in NUMBERS:
+            if len(body) != 8:
+                raise Malformed
+            said[TIME if kind in (TIME, TIME_HR) else INTERVAL] = struct.unpack(">Q", body)[0] * NUMBERS[kind]
+        elif kind == VALUES:
+            yield Reading(*(said[text] for text in TEXTS), said[TIME], said[INTERVAL], _values(body))
+
+
+def rate(before, now):
+    """Of a counter, from (time, count) to (time, count)."""
+    grown, passed = now[1] - before[1], now[0] - before[0]
+    return grown / passed if passed > 0 and grown >= 0 else math.nan
+
+
+class Cache:
+    """The last values of all services."""
+
+    def __init__(self):
+        self.counts = {}    # (host, service, file, data source) -> (time, count)
+        self.kept = {}      # (host, service) -> {(file, data source): (until, value)}
+        self.first_rate = math.inf  # when it was made
+
+    def take(self, reading, now):
+        if reading.plugin != "ebpf" or not reading.plugin_instance or reading.file not in live.WANTED:
+            return
+        owner = reading.host, reading.plugin_instance
+        until = now + MISSED * (reading.interval or 10)
+        sources = SOURCES.get(reading.type, ("value",))
+        for source, (kind, number) in zip(sources, reading.values):
+            value = number
+            if kind != GAUGE:
+                value = self._rate((*owner, reading.file, source), reading.time, number)
+                self.first_rate = now if math.isinf(self.first_rate) and not math.isnan(value) else self.first_rate
+            self.kept.setdefault(owner, {})[reading.file, source] = until, value
+
+    def _rate(self, key, moment, count):
+        before, self.counts[key] = self.counts.get(key), (moment, count)
+        return rate(before, (moment, count)) if before else math.nan
+
+    def services(self, now):
+        self.kept = {owner: fresh for owner, values in self.kept.items()
+                     if (fresh := {key: kept for key, kept in values.items() if kept[0] > now})}
+        return {owner: {key: value for key, (_, value) in values.items()} for owner, values in self.kept.items()}
+
+
+def resolve(text):
+    """ADDRESS, ADDRESS:PORT, [ADDRESS]:PORT or :PORT"""
+    address, colon, port = text.rpartition(":") if text.count(":") == 1 or "]:" in text else (text, "", "")
+    if colon and not port.isdigit():
+        raise Trouble(f"{text}: the port is no number")
+    try:
+        found = socket.getaddrinfo(address.strip("[]") or "::", int(port or PORT), type=socket.SOCK_DGRAM)
+    except OSError as error:
+        raise Trouble(f"{text}: {error.strerror}") from error
+    return found[0][0], found[0][4]
+
+
+class Network:
+    def __init__(self, text):
+        self.text, self.cache = text, Cache()
+        self.packets = self.strange = self.closed = 0
+        family, address = resolve(text)
+        self.socket = socket.socket(family, socket.SOCK_DGRAM)
+        try:
+            self._bind(family, address)
+        except OSError as error:
+            raise Trouble(f"{text}: cannot listen there: {error.strerror}; --listen names another address or port"
+                          ) from error
+
+    def _bind(self, family, address):
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2 ** 22)
+        group = ipaddress.ip_address(address[0].partition("%")[0])
+        if group.is_multicast:
+            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        elif family == socket.AF_INET6:
+            # "::" is for IPv4, too.
+            self.socket.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
+        self.socket.bind(address)
+        if group.is_multicast and family == socket.AF_INET:
+            self.socket.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, struct.pack("4sI", group.packed, 0))
+        elif group.is_multicast:
+            self.socket.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_JOIN_GROUP, struct.pack("16sI", group.packed, 0))
+        self.socket.setblocking(False)
+
+    def __str__(self):
+        return f"packets to {self.text}"
+
+    def fileno(self):
+        return self.socket.fileno()
+
+    def listens(self):
+        return True
+
+    def settled(self):
+        """Counters have rates from the second reading on."""
+        return time.monotonic() > self.cache.first_rate + TOGETHER
+
+    def close(self):
+        self.socket.close()
+
+    def receive(self):
+        """What has come. To be called often: the kernel keeps no more than a few hundred kilobytes."""
+        while True:
+            try:
+                packet = self.socket.recv(65536)
+            except BlockingIOError:
+                return
+            self.packets += 1
+            try:
+                # All of a packet or nothing.
+                for reading in list(readings(packet)):
+                    self.cache.take(reading, time.monotonic())
+            except Closed:
+                self.closed += 1
+            except Malformed:
+                self.strange += 1
+
+    def services(self):
+        self.receive()
+        services = self.cache.services(time.monotonic())
+        if not services:
+            raise Trouble(f"{self}: " + self._absence(), may_pass=True)
+        return services
+
+    def _absence(self):
+        if self.closed:
+            return ("they are signed or encrypted, which cannot be read here: in collectd's <Plugin network>, give "
+                    "this address a <Server> block without SecurityLevel")
+        if self.strange == self.packets > 0:
+            return "these are not collectd's"
+        if self.packets:
+            return "no values of the ebpf plugin among them so far"
+        return "none so far; in collectd's <Plugin network>, Server names this address"

@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The parts of ebpf-graph and ebpf-top that need no collectd: figures, axes, packets as collectd has sent them."""
+
+import math
+import os
+import struct
+import sys
+import time
+
+from e2e import TOP, Check
+from tree import read_types
+
+sys.path.insert(0, os.path.join(TOP, "contrib", "look"))
+sys.dont_write_bytecode = True
+import axis  # noqa: E402
+import live  # noqa: E402
+import network  # noqa: E402
+import table  # noqa: E402
+import unit  # noqa: E402
+import unixsock  # noqa: E402
+from columns import COLUMNS  # noqa: E402
+
+PACKETS = os.path.join(TOP, "tests", "e2e", "packets")
+NAN = math.nan
+
+
+def test_units(check):
+    for what, value, want in (
+            (unit.SECONDS, 0.0123, "12.3 ms"), (unit.SECONDS, 1.5e-6, "1.50 µs"), (unit.SECONDS, 0, "0 s"),
+            (unit.SECONDS, 0.9999, "1.00 s"), (unit.SECONDS, 3e-11, "0.03 ns"), (unit.SECONDS, -0.002, "-2 ms"),
+            (unit.BYTES, 1023.4, "1023 B"), (unit.BYTES, 1023.6, "1.00 kiB"), (unit.BYTES, 3 * 2 ** 20, "3 MiB"),
+            (unit.RATE, 999.4, "999"), (unit.RATE, 999.6, "1.00 k"), (unit.RATE, 99.96, "100"), (unit.RATE, NAN, "–"),
+            (unit.RATE, 1e16, "10 P"), (unit.SQUARES, 4e-9, "4e-09 s²"), (unit.NUMBER, 25.04, "25.0")):
+        check.equal(f"{value} {what.name}", what.write(value).replace(unit.NBSP, " "), want)
+    check.equal("short", unit.BYTE_RATE.short(2.5 * 2 ** 20), "2.50M")
+    check.equal("short", unit.SECONDS.short(250e-6), "250µs")
+
+
+def test_axes(check):
+    for low, high, base, want in (
+            (0, 100, 1000, [0, 20, 40, 60, 80, 100]), (0, 0.7, 1000, [0, .2, .4, .6]),
+            (0, 0, 1000, [0, .2, .4, .6, .8, 1]),
+            (-4, 8, 1000, [-5, 0, 5]), (0, 3 * 2 ** 20, 1024, [0, 2 ** 20, 2 * 2 ** 20, 3 * 2 ** 20])):
+        got = axis.Linear(low, high, base).labels
+        fine = len(got) == len(want) and all(math.isclose(a, b, abs_tol=1e-9) for a, b in zip(got, want))
+        check.true(f"labels of {low} .. {high}, want {want}", fine, got)
+    for low, high in ((1e-6, 1e-6), (1e-4, 3e-3), (1e-9, 1e5), (0.2, 0.3)):
+        got = axis.Logarithmic(low, high)
+        check.within(f"number of labels of {low} .. {high}", len(got.labels), 1, axis.MOST)
+        check.true("its ends are on the axis", 0 < got.place(low) <= got.place(high) < 1)
+    check.equal("a value that is not positive", axis.Logarithmic(1, 10).place(0), 0)
+
+
+def test_times(check):
+    """A zone of three quarters of an hour, and a change of the clock."""
+    for zone, span in (("Asia/Kathmandu", 3600), ("Asia/Kathmandu", 86400), ("Europe/Berlin", 7 * 86400)):
+        os.environ["TZ"] = zone
+        time.tzset()
+        end = 1761480000    # in the week in which Berlin's summer ends
+        labels = axis.Time(end - span, end).labels()
+        check.within(f"labels of {span} s in {zone}", len(labels), 4, axis.MOMENTS + 1)
+        seen = [time.localtime(moment) for moment, _ in labels]
+        unit_of = {3600: 10, 86400: 240, 7 * 86400: 1440}[span]
+        odd = [time.strftime("%T", at) for at in seen if (at.tm_hour * 60 + at.tm_min) % unit_of]
+        check.equal("those that are not at full units of the clock", odd, [])
+    os.environ["TZ"] = "UTC"
+    time.tzset()
+
+
+def test_rows(check):
+    def row(service, cpu):
+        return live.Row("h", service, {("ps_cputime", "user"): cpu * 1e4, ("ps_cputime", "syst"): NAN})
+
+    many = [row("idle", 0), live.Row("h", "none", {("ps_rss", "value"): 1}), row("busy", 80), row("half", 40)]
+    cpu = next(column for column in COLUMNS if column.name == "cpu")
+    check.equal("by CPU", [one.service for one in live.sort(many, cpu)], ["busy", "half", "idle", "none"])
+    check.equal("reversed", [one.service for one in live.sort(many, cpu, True)], ["idle", "half", "busy", "none"])
+    check.equal("by name", [one.service for one in live.sort(many, None)], ["busy", "half", "idle", "none"])
+    lines = [(one.service, one.figures) for one in many]
+    check.equal("headings", table.lines(lines, marked=cpu)[0].split(), ["service", "▾CPU", "memory"])
+    check.equal("narrow", table.lines(lines, width=20)[0].split(), ["service", "CPU"])
+    slack = next(column for column in COLUMNS if column.name == "slack")
+    both = {("percent-slack", "value"): 30.0, ("percent-slack_estimate", "value"): 40.0}
+    check.equal("slack by polls goes first", slack.of(both), 30.0)
+    check.equal("the estimate stands in", slack.of({**both, ("percent-slack", "value"): NAN}), 40.0)
+
+
+def packet(name):
+    with open(os.path.join(PACKETS, name), "rb") as file:
+        return file.read()
+
+
+def test_packets(check):
+    """Recorded from collectd 5.12: two readings, 2 s apart."""
+    cache = network.Cache()
+    for moment, name in ((100.0, "first"), (102.0, "second")):
+        for reading in network.readings(packet(name)):
+            cache.take(reading, moment)
+    services = cache.services(103.0)
+    check.equal("services", sorted(services), [("recorded", "demo-server")])
+    values = services["recorded", "demo-server"]
+    check.equal("a gauge", values["ps_rss", "value"], 9940992.0)
+    check.within("a counter's rate", values["total_requests", "value"], 549.497, 549.498)
+    check.within("of the second data source", values["ps_cputime", "syst"], 262674, 262675)
+    check.equal("nothing is kept that no column needs", {file for file, _ in values} - live.WANTED, set())
+    check.equal("after three intervals", cache.services(109.0), {})
+
+
+def test_hostile(check):
+    """Whatever is cut off or changed, is a reading or is Malformed, and nothing else."""
+    whole = packet("second")
+    outcomes = set()
+    for place in range(len(whole)):
+        for changed in (whole[:place], whole[:place] + bytes([whole[place] ^ 0xFF]) + whole[place + 1:]):
+            try:
+                outcomes.add(type(next(iter([*network.readings(changed), None]))).__name__)
+            except (network.Malformed, network.Closed) as error:
+                outcomes.add(type(error).__name__)
+    allowed = {"Malformed", "Reading", "NoneType", "Closed"}
+    check.true("outcomes", {"Malformed", "Reading"} <= outcomes <= allowed, outcomes)
+    for name in ("signed", "encrypted"):
+        try:
+            list(network.readings(packet(name)))
+            check.true(f"{name} is refused", False)
+        except network.Closed:
+            check.true(f"{name} is refused", True)
+    check.true("a counter that fell has no rate", math.isnan(network.rate((1, 50), (2, 40))))
+    check.true("nor one read twice at a time", math.isnan(network.rate((1, 50), (1, 60))))
+    part = struct.pack(">HHH", network.VALUES, 6, 0)
+    check.equal("a part without values", [reading.values for reading in network.readings(part)], [()])
+
+
+def test_sources(check):
+    """What stands in for types.db agrees with it."""
+    types = read_types()
+    for kind in {file.partition("-")[0] for file in live.WANTED}:
+        want = tuple(source for source, _ in types[kind])
+        check.equal(f"data sources of {kind}", network.SOURCES.get(kind, ("value",)), want)
+
+
+def test_names(check):
+    for identifier, want in (
+            ("h/ebpf-web/ps_rss", ("h", "web", "ps_rss")),
+            ("h/ebpf-a b-c/total_requests", ("h", "a b-c", "total_requests")),
+            ("h/ebpf-web/ps_vm", None), ("h/cpu-0/ps_rss", None), ("nonsense", None)):
+        check.equal(identifier, unixsock.split(identifier), want)
+    check.equal("quoted", unixsock.quote('a"b\\c'), '"a\\"b\\\\c"')
+    check.true("no number", math.isnan(unixsock.parse("value=NaN")[1]))
+
+
+with Check() as checks:
+    for test in (test_units, test_axes, test_times, test_rows, test_packets, test_hostile, test_sources, test_names):
+        test(checks)

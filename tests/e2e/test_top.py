@@ -1,0 +1,235 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""contrib/ebpf-top with a real collectd: by its unixsock and network plugins, on a terminal, and what it says of trouble.
+
+Truth: what the same daemon wrote by the csv plugin, and the kernel's counts.
+"""
+
+import fcntl
+import json
+import os
+import pty
+import select
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import termios
+import time
+
+from e2e import TOP
+
+sys.path.insert(0, os.path.join(TOP, "tests", "kernel"))
+import lib  # noqa: E402
+
+TOOL = os.path.join(TOP, "contrib", "ebpf-top")
+INTERVAL = 2
+SAMPLE = os.path.join(TOP, "conf", "unixsock.conf")
+ROWS, WIDTH = 30, 140
+
+
+def free_port():
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as some:
+        some.bind(("127.0.0.1", 0))
+        return some.getsockname()[1]
+
+
+def sample(path):
+    """conf/unixsock.conf with another place for the socket, and a group that is on every machine."""
+    with open(SAMPLE, encoding="ascii") as text:
+        return text.read().replace("/var/run/collectd-unixsock", path).replace('"adm"', '"root"')
+
+
+def run(*arguments, **options):
+    environment = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8"}
+    return subprocess.run([TOOL, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+                          env=environment, timeout=60, **options)
+
+
+def services(done):
+    return {one["service"]: one for one in json.loads(done.stdout)["services"]}
+
+
+class Terminal:
+    """The tool on a pseudo terminal, and all that it has written there."""
+
+    def __init__(self, *arguments):
+        self.pid, self.descriptor = pty.fork()
+        if not self.pid:
+            os.environ.update(TERM="xterm", LC_ALL="C.UTF-8")
+            os.execv(TOOL, [TOOL, *arguments])
+        fcntl.ioctl(self.descriptor, termios.TIOCSWINSZ, struct.pack("4H", ROWS, WIDTH, 0, 0))
+        self.said = b""
+
+    def read_until(self, *texts, after=0, seconds=20):
+        """True when all of these have been written, from a place in what was written on."""
+        give_up = time.monotonic() + seconds
+        while not all(text.encode() in self.said[after:] for text in texts):
+            if time.monotonic() > give_up or not self._read(give_up - time.monotonic()):
+                return False
+        return True
+
+    def _read(self, seconds):
+        if not select.select([self.descriptor], [], [], max(0, seconds))[0]:
+            return True
+        try:
+            some = os.read(self.descriptor, 65536)
+        except OSError:
+            return False
+        self.said += some
+        return bool(some)
+
+    def press(self, keys):
+        """Returns the place in what was written until then."""
+        os.write(self.descriptor, keys)
+        return len(self.said)
+
+    def end(self):
+        """Its exit status."""
+        while self._read(20):
+            pass
+        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+
+
+def test_unixsock(test, daemon, path):
+    moment = time.time()
+    # Two more readings: a counter has a rate then.
+    daemon.wait_rows(test.own("kt_spin"), "ps_cputime", 2, moment)
+    done = run("--socket", path, "--json")
+    test.equal("exit status and complaints", (done.returncode, done.stderr), (0, ""))
+    spin = services(done)[test.own("kt_spin")]
+    dispatched = daemon.rows(test.own("kt_spin"), "ps_cputime")
+    rates = [100 * ((b[1] + b[2]) - (a[1] + a[2])) / 1e6 / (b[0] - a[0]) for a, b in zip(dispatched, dispatched[1:])]
+    test.true("its CPU is that of one of the last readings", any(abs(spin["cpu"] - rate) < 1 for rate in rates[-3:]))
+    memory = [row[1] for row in daemon.rows(test.own("kt_spin"), "ps_rss")]
+    test.true("its memory, too", spin["memory"] in memory)
+    test.equal("processes", spin["processes"], 1)
+    test.equal("no requests are null, not 0", spin["requests"], None)
+    table = run("--socket", path, "--once", "--sort", "service").stdout.splitlines()
+    test.true("the table has a heading and units", "CPU" in table[0] and "% of one" in table[1])
+    names = [line.split()[0] for line in table[2:]]
+    test.true("and a line for the service", test.own("kt_spin") in names)
+    test.equal("sorted by name", names, sorted(names))
+    only = services(run("--socket", path, "--json", "--service", test.own("kt_spin")))
+    test.equal("a choice", list(only), [test.own("kt_spin")])
+
+
+def test_requests(test, path):
+    """A server under load, seen by its requests."""
+    name = test.own("kt_ask")
+    program = shutil.copy(os.path.join(TOP, "contrib", "demo-server"), os.path.join(test.disk, name))
+    load = subprocess.Popen([program, str(8 * INTERVAL * lib.SLOWNESS)], stdout=subprocess.DEVNULL,
+                            preexec_fn=lib.die_with_test)
+    found, wanted = {}, ("requests", "p50", "p99", "slack")
+    while not all(found.get(key) for key in wanted) and load.poll() is None:
+        time.sleep(0.2)
+        found = services(run("--socket", path, "--json")).get(name, {})
+    test.equal("figures of requests that are missing", [key for key in wanted if not found.get(key)], [])
+    test.true("percentiles in order", 0 < (found.get("p50") or 0) <= (found.get("p99") or 0))
+    test.within("slack", found.get("slack") or 0, 0, 100)
+    test.true("in the table", "response" in run("--socket", path, "--once").stdout)
+    load.wait()
+
+
+def test_network(test, port, closed_port):
+    done = run("--listen", f"127.0.0.1:{port}", "--json")
+    test.equal("network: exit status and complaints", (done.returncode, done.stderr), (0, ""))
+    spin = services(done)[test.own("kt_spin")]
+    test.true("network: rates are known", (spin["cpu"] or 0) > 1)
+    test.equal("network: processes", spin["processes"], 1)
+    done = run("--listen", f"127.0.0.1:{closed_port}", "--once", "--wait", str(3 * INTERVAL))
+    test.equal("encrypted packets: exit status", done.returncode, 1)
+    test.true("encrypted packets: the message says so", "encrypted" in done.stderr)
+
+
+def test_terminal(test, path):
+    name = test.own("kt_spin")
+    screen = Terminal("--socket", path, "--interval", "0.5")
+    test.true("terminal: the service and the column that it is sorted by", screen.read_until(name, "▾CPU"))
+    # As a terminal says in the mode that is set for the keys: right, right, left.
+    for keys in (b"\x1bOC", b"\x1bOC", b"\x1bOD"):
+        place = screen.press(keys)
+        test.true("terminal: another column", screen.read_until("▾", after=place))
+    screen.press(b"rq")
+    test.equal("terminal: exit status", screen.end(), 0)
+    test.true("terminal: the old screen is back", b"\x1b[?1049l" in screen.said)
+
+
+def test_trouble(test, path):
+    """Each with one line that names the way out."""
+    def refused(what, *parts, arguments=("--socket", path), **options):
+        done = run("--once", *arguments, **options)
+        test.equal(f"{what}: exit status", done.returncode, 1)
+        test.true(f"{what}: says {parts}", all(part in done.stderr for part in parts) and done.stderr.count("\n") == 1)
+
+    refused("no socket", "LoadPlugin unixsock", arguments=("--socket", path + ".none"))
+    os.chmod(path, 0o600)
+    for directory in (test.dir, os.path.dirname(path)):
+        os.chmod(directory, 0o755)
+    refused("no right", "SocketGroup", user="nobody", group="nogroup", extra_groups=[])
+    with socket.socket(socket.AF_UNIX) as left:
+        left.bind(path + ".left")
+    refused("nobody listens", "has ended", arguments=("--socket", path + ".left"))
+    refused("no such service", "no such service", arguments=("--socket", path, "--service", "none", "--wait", "0.1"))
+    refused("a port that is taken", "cannot listen", arguments=("--listen", f"127.0.0.1:{taken_port(test)}"))
+    refused("no packets", "none so far", arguments=("--listen", f"127.0.0.1:{free_port()}", "--wait", "0.3"))
+    done = run("--socket", path)
+    test.equal("no terminal: exit status", done.returncode, 1)
+    test.true("no terminal: says what to do", "--once" in done.stderr)
+
+
+def taken_port(test):
+    taken = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    taken.bind(("127.0.0.1", 0))
+    test.at_end(taken.close)
+    return taken.getsockname()[1]
+
+
+def test_absent_plugin(test):
+    """A collectd that has other values, but none of the ebpf plugin; and one that has none at all."""
+    path = os.path.join(test.dir, "other.sock")
+    conf = os.path.join(test.dir, "other.conf")
+    for plugin, part in (("LoadPlugin load", "no values of the ebpf plugin"), ("", "has no values yet")):
+        with open(conf, "w", encoding="ascii") as text:
+            text.write(f'Hostname "h"\nFQDNLookup false\nBaseDir "{test.dir}"\nInterval 1\n{sample(path)}\n{plugin}\n')
+        other = subprocess.Popen([lib.COLLECTD, "-f", "-C", conf, "-P", path + ".pid"], stdin=subprocess.DEVNULL,
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=lib.die_with_test)
+        give_up = time.monotonic() + 20 * lib.SLOWNESS
+        done = None
+        while time.monotonic() < give_up and (done is None or part not in done.stderr):
+            time.sleep(0.2)
+            done = run("--socket", path, "--once", "--wait", "0.1")
+        test.equal(f"{part}: exit status", done.returncode, 1)
+        test.true(f"the message says: {part}", part in done.stderr)
+        other.send_signal(signal.SIGTERM)
+        other.wait()
+
+
+with lib.Test(150) as the_test:
+    secrets = os.path.join(the_test.dir, "users")
+    with open(secrets, "w", encoding="ascii") as users:
+        users.write("somebody: secret\n")
+    the_port, the_closed_port, the_path = free_port(), free_port(), os.path.join(the_test.mkdir("sock"), "s")
+    network = f"""
+LoadPlugin network
+<Plugin network>
+  Server "127.0.0.1" "{the_port}"
+  <Server "127.0.0.1" "{the_closed_port}">
+    SecurityLevel Encrypt
+    Username "somebody"
+    Password "secret"
+  </Server>
+</Plugin>
+"""
+    spinning = the_test.load("spin", the_test.mkdir("log"), 1, 600, 0, name="kt_spin")
+    the_daemon = the_test.collectd(extra=sample(the_path) + network, interval=INTERVAL)
+    the_daemon.wait_rows(the_test.own("kt_spin"), "ps_cputime", 2)
+    test_unixsock(the_test, the_daemon, the_path)
+    test_network(the_test, the_port, the_closed_port)
+    test_requests(the_test, the_path)
+    test_terminal(the_test, the_path)
+    test_trouble(the_test, the_path)
+    test_absent_plugin(the_test)
+    spinning.kill()
