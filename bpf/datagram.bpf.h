@@ -10,8 +10,8 @@
 
 #include "exchange.bpf.h"
 
-#define DATAGRAMS_ARRIVED 256 /* as many small ones as a socket's buffer holds by default */
-#define DATAGRAMS_ASKED 64
+#define DATAGRAMS_ARRIVED 256 /* small ones that a socket holds by default */
+#define DATAGRAMS_ASKED 256
 #define DATAGRAMS_TRIES 8
 #define DATAGRAMS_TIMEOUT_NS 5000000000ULL
 

@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Requests of a UDP server with several in flight: received in a row, answered in order, in another order, or not at
+all.
+
+Truth: the log of the server, which is forked here, and when the client sent.
+"""
+
+import ctypes
+import functools
+import json
+import os
+import socket
+import time
+
+from lib import SLOWNESS, Test, die_with_test
+
+NAME = "kt_datagram"
+CONF = f"""
+  <Service "datagram">
+    Process "{NAME}"
+  </Service>
+"""
+PR_SET_NAME = 15
+SIZE = 100
+HOLD = 0.02  # seconds, before a batch is received, and half of it before it is answered
+FORGOTTEN = 5  # seconds, after which a request is not answered any more
+TOLERANCE = 0.05
+SLACK = 200e-6 * SLOWNESS  # of an average: from the client's clock to the socket, and from the socket to the server's
+
+
+def bind(sock):
+    """To a port that was asked for, as a server does."""
+    for port in range(20000 + os.getpid() % 20000, 60000):
+        try:
+            return sock.bind(("127.0.0.1", port))
+        except OSError:
+            continue
+    raise OSError("no port")
+
+
+class Server:
+    """Receives and answers in batches what the client's datagrams ask for: COUNT ORDER ANSWERS."""
+
+    def __init__(self, test):
+        self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        bind(self.socket)
+        reader, self.log = os.pipe()
+        if os.fork() == 0:
+            die_with_test()
+            ctypes.CDLL(None).prctl(PR_SET_NAME, test.own(NAME).encode(), 0, 0, 0)
+            self._serve()
+        os.close(self.log)
+        self.lines = os.fdopen(reader)
+        self.where = self.socket.getsockname()
+        self.socket.close()
+
+    def _serve(self):
+        while True:
+            time.sleep(HOLD)
+            count, taken = 1, []
+            while len(taken) < count:
+                data, peer = self.socket.recvfrom(SIZE)
+                taken.append((time.monotonic(), peer))
+                words = data.split()
+                count, order, answers = int(words[0]), words[1], int(words[2])
+            time.sleep(HOLD / 2)
+            answered = taken[:answers] if order == b"forth" else taken[::-1][:answers]
+            answered += taken[-1:] * (answers - len(answered))
+            sent = []
+            for _, peer in answered:
+                self.socket.sendto(b"x" * SIZE, peer)
+                sent.append(time.monotonic())
+            line = json.dumps({"received": [when for when, _ in taken], "answered": [when for when, _ in answered],
+                               "sent": sent}) + "\n"
+            os.write(self.log, line.encode())
+
+    def heard(self):
+        return json.loads(self.lines.readline())
+
+
+def batch(client, server, count, order, answers):
+    """Returns the waits and the service times, by the log."""
+    sent = []
+    for _ in range(count):
+        sent.append(time.monotonic())
+        client.send(f"{count} {order} {answers}".encode().ljust(SIZE))
+    for _ in range(answers):
+        client.recv(SIZE)
+    log = server.heard()
+    waits = [received - begun for begun, received in zip(sent, log["received"])]
+    return waits[:answers], [end - begin for begin, end in zip(log["answered"], log["sent"])]
+
+
+def counters(daemon):
+    """Exchanges, octets received and sent."""
+    moment = time.time()
+    octets = daemon.row_after("datagram", "if_octets", moment)
+    return daemon.row_after("datagram", "total_requests", moment)[1], octets[1], octets[2]
+
+
+def batches(test, daemon, client, server, what, rounds, count, order, answers):
+    before, begin, waits, services = counters(daemon), time.time(), [], []
+    for _ in range(rounds):
+        one = batch(client, server, count, order, answers)
+        waits += one[0]
+        services += one[1]
+    after = counters(daemon)
+    test.equal(f"{what}: exchanges, octets", [a - b for a, b in zip(after, before)],
+               [rounds * answers, rounds * count * SIZE, rounds * answers * SIZE])
+    for metric, truth in (("latency-wait", waits), ("latency-service", services)):
+        got = [row[1] for row in daemon.rows("datagram", metric + "-average") if row[0] > begin and row[1] == row[1]]
+        test.equal(f"{what}: {metric} has values of one interval", len(got), 1)
+        test.close(f"{what}: {metric}-average, s", got[0], sum(truth) / len(truth), rel=TOLERANCE, slack=SLACK)
+
+
+def forgotten(test, daemon, client, server):
+    """What was not answered in time is not answered by a second datagram to another."""
+    batch(client, server, 8, "forth", 6)
+    time.sleep(FORGOTTEN + 1)
+    before = counters(daemon)
+    batch(client, server, 1, "forth", 2)
+    after = counters(daemon)
+    test.equal("two answers, after requests that had none: exchanges, octets", [a - b for a, b in zip(after, before)],
+               [1, SIZE, 2 * SIZE])
+
+
+def main():
+    with Test(limit=120) as test:
+        server = Server(test)
+        client = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        client.connect(server.where)
+        daemon = test.collectd(CONF, interval=3)
+        daemon.wait_rows("self", "duration-read_request", 1)
+        batch(client, server, 1, "forth", 1)  # makes the series
+        check = functools.partial(batches, test, daemon, client, server)
+        check("one at a time", 20, 1, "forth", 1)
+        check("8 in a row", 20, 8, "forth", 8)
+        check("8 in a row, answered from the last", 20, 8, "back", 8)
+        check("8 in a row, 6 answered", 20, 8, "forth", 6)
+        check("after that, one at a time", 20, 1, "forth", 1)
+        check("200 in a row", 1, 200, "forth", 200)
+        forgotten(test, daemon, client, server)
+
+
+if __name__ == "__main__":
+    main()
