@@ -295,16 +295,54 @@ static bool same_name(const char *a, const char *b)
 	return !strcmp(left, right);
 }
 
-/* The name of a Service or Probe block, or NULL after a message. */
-static const char *block_name(struct context *context, const oconfig_item_t *block)
+static bool has_service(const struct config *config, const char *name)
 {
-	const char *name = option_string(block);
+	for (size_t i = 0; i < config->service_count; i++)
+		if (same_name(config->services[i].name, name))
+			return true;
+	return false;
+}
 
-	if (!name || strlen(name) >= CONFIG_NAME_MAX || strchr(name, '/')) {
-		mistake(context, block, "wants a name, up to 63 bytes and without a slash");
-		return NULL;
-	}
-	return name;
+static bool has_probe(const struct config *config, const char *name)
+{
+	return config_probe(config, name) != NULL;
+}
+
+/* The name of a new Service or Probe block, or NULL after a message. */
+static const char *block_name(struct context *context, const oconfig_item_t *block,
+			      bool (*taken)(const struct config *config, const char *name))
+{
+	const char *name = option_string(block), *why;
+
+	if (!name || strlen(name) >= CONFIG_NAME_MAX || strchr(name, '/'))
+		why = "wants a name, up to 63 bytes and without a slash";
+	else if (subject_reserved(name))
+		why = "this name is the plugin's own, choose another";
+	else if (taken(context->config, name))
+		why = "a second block of this name";
+	else
+		return name;
+	mistake(context, block, why);
+	return NULL;
+}
+
+/* What is in the block of a service or probe. */
+static void take_block(struct context *parent, const oconfig_item_t *block,
+		       struct service_config *service, struct probe_config *probe,
+		       const struct option *options)
+{
+	char title[CONFIG_NAME_MAX + 16];
+	struct context context = {
+		.config = parent->config,
+		.service = service,
+		.probe = probe,
+		.block = title,
+	};
+
+	snprintf(title, sizeof(title), "<%s \"%s\">", service ? "Service" : "Probe",
+		 service ? service->name : probe->name);
+	take_options(&context, block, options);
+	parent->mistakes += context.mistakes;
 }
 
 static bool take_service(struct context *parent, const oconfig_item_t *block)
@@ -319,18 +357,11 @@ static bool take_service(struct context *parent, const oconfig_item_t *block)
 		{ NULL, NULL },
 	};
 	struct config *config = parent->config;
-	const char *name = block_name(parent, block);
+	const char *name = block_name(parent, block, has_service);
 	struct service_config *service;
-	struct context context = { .config = config };
-	char title[CONFIG_NAME_MAX + 16];
 
 	if (!name)
 		return false;
-	if (subject_reserved(name))
-		return mistake(parent, block, "this name is the plugin's own, choose another");
-	for (size_t i = 0; i < config->service_count; i++)
-		if (same_name(config->services[i].name, name))
-			return mistake(parent, block, "a second service of this name");
 	if (config->service_count == CONFIG_SERVICES_MAX)
 		return mistake(parent, block, "one more than the 512 that are possible");
 	service = append(&config->services, &config->service_count, sizeof(*service));
@@ -338,11 +369,7 @@ static bool take_service(struct context *parent, const oconfig_item_t *block)
 		return mistake(parent, block, "no memory");
 	strcpy(service->name, name);
 	service->top_n = 10;
-	snprintf(title, sizeof(title), "<Service \"%s\">", name);
-	context.service = service;
-	context.block = title;
-	take_options(&context, block, options);
-	parent->mistakes += context.mistakes;
+	take_block(parent, block, service, NULL, options);
 	if (service->commands.count + service->match_count + service->cgroups.count +
 		    service->pid_files.count >
 	    0)
@@ -366,26 +393,18 @@ static bool take_probe(struct context *parent, const oconfig_item_t *block)
 		{ NULL, NULL },
 	};
 	struct config *config = parent->config;
-	const char *name = block_name(parent, block);
-	struct context context = { .config = config };
-	char title[CONFIG_NAME_MAX + 16];
+	const char *name = block_name(parent, block, has_probe);
+	struct probe_config *probe;
 
 	if (!name)
 		return false;
-	if (subject_reserved(name))
-		return mistake(parent, block, "this name is the plugin's own, choose another");
-	if (config_probe(config, name))
-		return mistake(parent, block, "a second probe of this name");
-	context.probe = append(&config->probes, &config->probe_count, sizeof(*context.probe));
-	if (!context.probe)
+	probe = append(&config->probes, &config->probe_count, sizeof(*probe));
+	if (!probe)
 		return mistake(parent, block, "no memory");
-	strcpy(context.probe->name, name);
-	context.probe->enable = true;
-	context.probe->rows = CONFIG_ROWS;
-	snprintf(title, sizeof(title), "<Probe \"%s\">", name);
-	context.block = title;
-	take_options(&context, block, options);
-	parent->mistakes += context.mistakes;
+	strcpy(probe->name, name);
+	probe->enable = true;
+	probe->rows = CONFIG_ROWS;
+	take_block(parent, block, NULL, probe, options);
 	return true;
 }
 

@@ -257,7 +257,7 @@ static void test_mistakes(void)
 		{ "<Probe \"" X63 "x\">\n</Probe>", X63 "x\": wants a name" },
 		{ "<Probe \"a\" \"b\">\n</Probe>", "\"b\": wants a name" },
 		{ "<Probe \"a\">\n</Probe>\n<Probe \"a\">\nEnable false\n</Probe>",
-		  "option Probe \"a\": a second probe of this name" },
+		  "option Probe \"a\": a second block of this name" },
 		{ "<Probe \"a\">\nEnable \"no\"\n</Probe>",
 		  "<Probe \"a\">, option Enable \"no\": wants true or false" },
 		{ "<Probe \"a\">\nInterval 0\n</Probe>",
@@ -286,10 +286,10 @@ static void test_mistakes(void)
 		{ "<Service \"self\">\nProcess \"a\"\n</Service>", "\"self\": this name is" },
 		{ "<Service \"a\">\nProcess \"a\"\n</Service>\n"
 		  "<Service \"a\">\nProcess \"b\"\n</Service>",
-		  "option Service \"a\": a second service of this name" },
+		  "option Service \"a\": a second block of this name" },
 		{ "<Service \"a b\">\nProcess \"a\"\n</Service>\n"
 		  "<Service \"a_b\">\nProcess \"b\"\n</Service>",
-		  "option Service \"a_b\": a second service of this name" },
+		  "option Service \"a_b\": a second block of this name" },
 		{ "<Service \"a\">\n</Service>", "option Service \"a\": has no valid Process" },
 		{ "Service \"a\"", "option Service \"a\": has no valid Process" },
 		{ "<Service \"a\">\nTopN 5\n</Service>", "option Service \"a\": has no valid" },
