@@ -30,8 +30,8 @@ class Column:
 
 COLUMNS = (
     Column("requests", "requests", "per s", unit.RATE, (REQUESTS,)),
-    Column("p50", "p50", "response", unit.SECONDS, (MEDIAN,)),
-    Column("p99", "p99", "response", unit.SECONDS, (TAIL,)),
+    Column("p50", "p50", "response", unit.SECONDS, MEDIAN, first=True),
+    Column("p99", "p99", "response", unit.SECONDS, TAIL, first=True),
     Column("slack", "slack", "%", unit.SHARE, (SLACK, ESTIMATE), first=True),
     Column("cpu", "CPU", "% of one", unit.CPU, (USER, SYSTEM)),
     Column("wait", "CPU wait", "% of one", unit.CPU, (WAIT,)),

@@ -58,6 +58,9 @@ def make_week(directory):
     tree = Tree(directory, END, 9 * DAY, 1800)
     for subject, until in (("lives", 0), ("ended", 5 * HOUR), ("past", 3 * DAY), ("gone", 8 * DAY)):
         tree.file("db1", subject, "ps_cputime", 500000, 0, until=until)
+    fine = Tree(directory, END, DAY, 60)
+    spike = fine.end - 10 * HOUR
+    fine.file("db1", "lives", "ps_rss", lambda now: 9000 if now == spike else 1000)
 
 
 def draw(*arguments):
@@ -144,6 +147,11 @@ def test_spans(check, tree):
     check.equal("who is gone", page.text.count("ended 20"), 3)
     used = {cells["CPU"] for table in page.tables.values() for cells in table.values()}
     check.equal("their CPU while they lived", used, {"50"})
+    memory = {span: charts["Memory"]["resident now"] for span, charts in
+              check_page(check, sheet(output, "db1", "lives")).charts.items()}
+    check.equal("a spike is the maximum of all spans that have it", [most for _, _, most in memory.values()],
+                ["1000 B", "8.79 kiB", "8.79 kiB"])
+    check.equal("and not the last value", {last for last, _, _ in memory.values()}, {"1000 B"})
     week = check_page(check, sheet(output, "db1", "past"))
     check.equal("spans on the sheet of one that is gone", list(week.charts), ["week"])
 

@@ -181,6 +181,10 @@ def test_run(check, ledger):
     worker = wait_for("stress", "stress")
     time.sleep(1)
     samples = watch_cpu(worker, SECONDS * 4 // 6 - 3)
+    look = [os.path.join(TOP, "contrib", "ebpf-top"), "--socket", os.path.join(output, "socket"), "--once"]
+    seen = subprocess.run(look, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          check=False)
+    check.contains("ebpf-top, meanwhile", seen.stdout, "\nstress ")
     ledger.note(daemon)
     check.true("collectd holds BPF objects", ledger.held, len(ledger.held))
     check.equal("exit status", run.read_all(), 0)

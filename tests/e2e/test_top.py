@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""contrib/ebpf-top with a real collectd: by its unixsock and network plugins, on a terminal, and what it says of trouble.
+"""contrib/ebpf-top with a real collectd: by unixsock and by network, on a terminal, and what it says of trouble.
 
 Truth: what the same daemon wrote by the csv plugin, and the kernel's counts.
 """
