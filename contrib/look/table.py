@@ -23,14 +23,16 @@ def cells(figures, columns):
 
 
 def lines(rows, columns=None, marked=None, width=None):
-    """The table of (name, figures) rows. marked: the column that the rows are sorted by; within a width, the last
-    columns are left out."""
+    """The table of (name, figures) rows. marked: the column that the rows are sorted by; within a width, the last of
+    the others are left out."""
     columns = columns or filled([figures for _, figures in rows])
     text = [["service", *(MARK * (COLUMNS[place] is marked) + COLUMNS[place].heading for place in columns)],
             ["", *(COLUMNS[place].below for place in columns)],
             *([shorten(name), *cells(figures, columns)] for name, figures in rows)]
     widths = [max(map(len, column)) for column in zip(*text)]
-    while width and len(widths) > 1 and sum(widths) + 2 * (len(widths) - 1) > width:
-        widths.pop()
-    return ["  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:len(widths)], widths[1:])]).rstrip()
+    shown = list(range(len(widths)))
+    others = [place for place in shown[1:] if COLUMNS[columns[place - 1]] is not marked]
+    while width and others and sum(widths[place] for place in shown) + 2 * (len(shown) - 1) > width:
+        shown.remove(others.pop())
+    return ["  ".join([line[0].ljust(widths[0]), *(line[place].rjust(widths[place]) for place in shown[1:])]).rstrip()
             for line in text]

@@ -80,6 +80,9 @@ def test_rows(check):
     lines = [(one.service, one.figures) for one in many]
     check.equal("headings", table.lines(lines, marked=cpu)[0].split(), ["service", "▾CPU", "memory"])
     check.equal("narrow", table.lines(lines, width=20)[0].split(), ["service", "CPU"])
+    memory = next(column for column in COLUMNS if column.name == "memory")
+    check.equal("narrow, sorted by what is last", table.lines(lines, marked=memory, width=20)[0].split(),
+                ["service", "▾memory"])
     slack = next(column for column in COLUMNS if column.name == "slack")
     both = {("percent-slack", "value"): 30.0, ("percent-slack_estimate", "value"): 40.0}
     check.equal("slack by polls goes first", slack.of(both), 30.0)
