@@ -8,6 +8,7 @@
 
 #include "message.h"
 #include "option.h"
+#include "pattern.h"
 #include "subject.h"
 
 #include <errno.h>
@@ -93,19 +94,14 @@ static bool take_command(struct context *context, const oconfig_item_t *item)
 
 static bool take_match(struct context *context, const oconfig_item_t *item)
 {
+	struct service_config *service = context->service;
 	const char *text = option_string(item);
-	char why[256] = "not a regular expression: ";
+	char why[256] = "wants one regular expression";
 	regex_t compiled, *place;
-	int status;
 
-	if (!text)
-		return mistake(context, item, "wants one regular expression");
-	status = regcomp(&compiled, text, REG_EXTENDED | REG_NOSUB);
-	if (status) {
-		regerror(status, &compiled, why + strlen(why), sizeof(why) - strlen(why));
+	if (!text || !pattern_compile(text, &compiled, why, sizeof(why)))
 		return mistake(context, item, why);
-	}
-	place = append(&context->service->matches, &context->service->match_count, sizeof(*place));
+	place = append(&service->matches, &service->match_count, sizeof(*place));
 	if (!place) {
 		regfree(&compiled);
 		return mistake(context, item, "no memory");
