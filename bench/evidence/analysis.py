@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
 """What the RRD files say of each level, beside what the client and the server say."""
 
+import json
 import math
 import os
 import statistics
 from functools import cached_property
 
+from measure import RESULT
 from store import Store
 
 SURE = 2048   # samples of which a mean of gaps is taken, and how many intervals it goes back at most for them
@@ -75,12 +77,19 @@ class Level:
         return self.store.counted("total_requests", "value", self.begin - step, self.end + 2 * step)
 
     @cached_property
+    def octets(self):
+        """Exchanges, received and sent, as integers: a counter's."""
+        around = self.begin - self.run.interval, self.end + 2 * self.run.interval
+        return tuple(round(self.store.counted(metric, source, *around)) for metric, source in
+                     (("total_requests", "value"), ("if_octets", "rx"), ("if_octets", "tx")))
+
+    @cached_property
     def expected(self):
         return self.answered + self.client.get("extra", 0)
 
     @cached_property
     def windows(self):
-        """{step: (begin, end)} of the readings whose gaps all lie within the level."""
+        """{step: (begin, end)} of the readings whose gaps all lie within the level, between two answers of it."""
         samples = self.store.rows("gauge-send_gap-samples", "value", self.begin, self.end)
         found = {}
         for step in self._values("gauge-send_gap-samples"):
@@ -89,7 +98,7 @@ class Level:
                 count += samples.get(first, 0)
                 first -= self.run.interval
             moments = self.run.moments
-            if first in moments and step in moments and moments[first] >= self.begin:
+            if first in moments and step in moments and moments[first] > self.client["latency"]["tenths"][0][0] + 0.1:
                 found[step] = moments[first], moments[step]
         return found
 
@@ -150,6 +159,14 @@ class Run:
     def __getattr__(self, name):
         return self.result[name]
 
+    @property
+    def kernel_series(self):
+        return ".".join(self.kernel.split(".")[:2])
+
+    @property
+    def place(self):
+        return f"{self.kernel_series}, {self.network}"
+
     @cached_property
     def moments(self):
         return self.store.moments()
@@ -197,5 +214,10 @@ class Run:
         }
 
 
-def load(results, result):
-    return Run(result, os.path.join(results, result["name"]))
+def load(directory):
+    """The run whose result is there, or None."""
+    try:
+        with open(os.path.join(directory, RESULT), encoding="utf-8") as file:
+            return Run(json.load(file), directory)
+    except FileNotFoundError:
+        return None

@@ -23,7 +23,8 @@ def knee_line(run):
     knee = run.knee
     if knee is None:
         return ["COMMENT:the client shows no knee\\l"]
-    return [f"VRULE:{int(knee.begin)}{COLORS['knee']}:the client's knee, at {knee.share:.0%} of the maximum\\l:dashes=3"]
+    legend = f"the client's knee, at {knee.share:.0%} of the maximum\\l"
+    return [f"VRULE:{int(knee.begin)}{COLORS['knee']}:{legend}:dashes=3"]
 
 
 def draw(run, path, title, unit, elements, *options):

@@ -56,7 +56,8 @@ class Pgbench:
         subprocess.run(self.as_user + [f"{self.programs}/initdb", "-D", data, "-A", "trust", "-N", "--no-instructions"],
                        check=True, cwd=self.dir, stdout=subprocess.DEVNULL)
         self.server = Program(self.as_user + [f"{self.programs}/postgres", "-D", data, "-h", "127.0.0.1", "-p", port,
-                                              "-k", self.dir, "-c", "fsync=off", "-c", "max_connections=50"],
+                                              "-k", self.dir, "-c", "fsync=off", "-c",
+                                              f"max_connections={connections + 10}"],
                               site.server_cpus, self.dir)
 
     def _pgbench(self, *argv):

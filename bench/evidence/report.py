@@ -49,10 +49,10 @@ def paper(run):
 
 
 def requests(runs):
-    rows = [[run.title, run.network, f"{run.most:,.0f}/s", f"{run.r2_observed:.5f}", paper(run),
+    rows = [[run.title, run.place, f"{run.most:,.0f}/s", f"{run.r2_observed:.5f}", paper(run),
              f"{run.r2_exchanges:.6f}", f"{run.missed:.4%}" + ("" if run.alternates else " (turns, not requests)")]
             for run in runs]
-    return table(["service", "network", "maximum", "R² of RPS_obsv", "in the paper", "R² of exchanges",
+    return table(["service", "where", "maximum", "R² of RPS_obsv", "in the paper", "R² of exchanges",
                   "largest error of exchanges"], rows)
 
 
@@ -60,9 +60,9 @@ def saturation(runs):
     def place(level):
         return "-" if level is None else f"{level.share:.0%}"
 
-    rows = [[run.title, run.network, place(run.knee), *(place(level) for level in run.signals.values())]
+    rows = [[run.title, run.place, place(run.knee), *(place(level) for level in run.signals.values())]
             for run in runs]
-    return table(["service", "network", "client's knee", *runs[0].signals], rows) if runs else ""
+    return table(["service", "where", "client's knee", *runs[0].signals], rows) if runs else ""
 
 
 def truth(runs):
@@ -71,10 +71,10 @@ def truth(runs):
     for run in runs:
         for level in run.levels:
             if level.server:
-                rows.append([run.title, run.network, f"{level.share:.0%}",
+                rows.append([run.title, run.place, f"{level.share:.0%}",
                              *(percent(level.error(metric, key, p)) for metric, key in
                                (("service_first", "first"), ("service", "service")) for p in PERCENTILES)])
-    return table(["service", "network", "load", *(f"{what} {p}" for what in ("first send", "last send")
+    return table(["service", "where", "load", *(f"{what} {p}" for what in ("first send", "last send")
                                                   for p in PERCENTILES)], rows) if rows else ""
 
 
@@ -97,7 +97,8 @@ def pictures(run, directory):
     os.makedirs(directory, exist_ok=True)
     names = []
     for draw in (graph.saturation, graph.variance):
-        name = f"{run.name}-{draw.__name__}{'' if run.network == 'loopback' else '-network'}.png"
+        place = "" if run.network == "loopback" else "-netem"
+        name = f"{run.name}-{run.kernel_series}{place}-{draw.__name__}.png"
         draw(run, os.path.join(directory, name))
         names.append(name)
     return names
@@ -105,9 +106,10 @@ def pictures(run, directory):
 
 def write(runs, directory):
     """DIRECTORY/evidence.md and the pictures below it."""
-    parts = [HEAD, "## Requests\n", requests(runs), "## Saturation\n", saturation(runs), "## Percentiles\n", truth(runs)]
+    parts = [HEAD, "## Requests\n", requests(runs), "## Saturation\n", saturation(runs),
+             "## Percentiles\n", truth(runs)]
     for run in runs:
-        parts.append(f"## {run.title}, {run.network}, Linux {run.kernel}\n")
+        parts.append(f"## {run.title}, {run.place}\n")
         parts += [f"![{run.title}](pictures/evidence/{name})" for name in
                   pictures(run, os.path.join(directory, "pictures", "evidence"))]
         parts += ["", levels(run)]

@@ -53,8 +53,14 @@ LoadPlugin ebpf
   <Service "{service}">
     PidFile "{dir}/service.pid"
   </Service>
+  <Probe "process">
+    Enable false
+  </Probe>
   <Probe "poll">
     Option "syscalls"
+  </Probe>
+  <Probe "request">
+    Rows 8
   </Probe>
 </Plugin>
 """

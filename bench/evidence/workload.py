@@ -20,6 +20,7 @@ class Workload:
 
     def __init__(self, site):
         self.site = site
+        self.connections *= site.patience
         self.port = free_port()
         self.server = self.client = None
 
@@ -115,9 +116,10 @@ http {{
 class Postgres(Workload):
     title = "PostgreSQL, pgbench's selects"
     like = "TailBench silo"
+    connections = 16
 
     def start(self):
-        self.bench = pgbench.Pgbench(self.site, self.port, 16)
+        self.bench = pgbench.Pgbench(self.site, self.port, self.connections)
         return self.bench.server
 
     def connect(self):
@@ -159,12 +161,14 @@ class Grpc(Workload):
     title = "gRPC, 8 requests at once on each of 4 connections"
     like = "Triton w/ gRPC"
     alternates = False
+    connections = 4
 
     def start(self):
         return self.serve(compile_cpp(self.site.build, "grpc_server", "grpc++"), self.port)
 
     def connect(self):
-        return self.ask_with(compile_cpp(self.site.build, "grpc_client", "grpc++"), self.port, 4, 8, 1000)
+        return self.ask_with(compile_cpp(self.site.build, "grpc_client", "grpc++"), self.port, self.connections, 8,
+                             1000)
 
 
 WORKLOADS = {"memcached": Memcached, "redis": Redis, "nginx": Nginx, "postgresql": Postgres, "xapian": Search,

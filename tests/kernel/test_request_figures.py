@@ -6,7 +6,6 @@ Truth: the server's own log of each request (load_flow.c), over the same windows
 account of the server's thread.
 """
 
-import math
 import os
 import statistics
 import struct
@@ -94,8 +93,8 @@ def check_gaps(test, flow, moments):
     begin, end = flow.window(moments)
     ends = [row[0] for row in flow.log()]
     gaps = [b - a for a, b in zip(ends, ends[1:]) if begin < b <= end]
-    mean, variance = statistics.fmean(gaps), statistics.pvariance(gaps)
-    for figure, want, rel in (("average", mean, 0.02), ("frequency", 1 / mean, 0.02), ("cv", math.sqrt(variance) / mean, 0.04)):
+    mean, deviation = statistics.fmean(gaps), statistics.pstdev(gaps)
+    for figure, want, rel in (("average", mean, 0.02), ("frequency", 1 / mean, 0.02), ("cv", deviation / mean, 0.04)):
         test.close(f"gaps between sends: {figure}", flow.value(f"gauge-send_gap-{figure}", end), want, rel=rel)
     for figure in ("average", "cv"):
         send, receive = (flow.value(f"gauge-{which}_gap-{figure}", end) for which in ("send", "receive"))
