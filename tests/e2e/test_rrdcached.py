@@ -35,8 +35,8 @@ def main():
         absence = receiver.Absence(daemon, rrdcached)
         absence.check_steady(test, daemon)
         span = absence.begin, absence.end
-        requests = f"{direct}/{daemon.host}/ebpf-web/total_requests.rrd"
-        test.equal("the rrdtool plugin has written already", archive.fetch(requests, *span), {"value": {}})
+        requests = archive.path_of(direct, daemon, "web", "total_requests")
+        test.equal("the rrdtool plugin has written already", archive.fetch([requests], *span)[requests], {"value": {}})
         test.stop(daemon)
         archive.compare(test, "rrdtool", daemon, direct, archive.WHOLE, span)
         archive.check_growth(test, "rrdtool", daemon, direct, archive.WHOLE, span)
