@@ -6,7 +6,7 @@ import time
 
 STEPS = (1, 2, 5)
 MOST = 5            # labels of a value axis, about
-MOMENTS = 7         # labels of a time axis
+MOMENTS, LONG = 7, 4    # labels of a time axis; with seconds, which are longer
 MINUTE, HOUR, DAY = 60, 3600, 86400
 # No zone of time is off by other than quarters of an hour.
 QUARTER = 900
@@ -71,7 +71,8 @@ def _local(moment):
 class Time:
     def __init__(self, start, end):
         self.start, self.end = start, end
-        self.apart = next((apart for apart in APART if end - start <= MOMENTS * apart), APART[-1])
+        self.apart = next((apart for apart in APART
+                           if end - start <= apart * (MOMENTS if apart >= MINUTE else LONG)), APART[-1])
 
     def place(self, moment):
         return (moment - self.start) / (self.end - self.start)

@@ -31,6 +31,9 @@ class Graph:
     log: bool = False       # of what spans powers of ten
     top: float = 0          # the axis ends there, not where the values do
 
+    def is_stacked(self):
+        return self.series[0].draw == "stack"
+
 
 USER = Series("ps_cputime", "user", "user", "stack", 1e-4)
 SYSTEM = Series("ps_cputime", "syst", "system", "stack", 1e-4)

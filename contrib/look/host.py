@@ -29,10 +29,10 @@ def order(services, weights):
 
 
 def pick_colors(services, weights):
-    """Name -> colour, the same in every overview: of who has most of something, then second most."""
+    """Name -> colour, the same in every overview: of who has most of something, then second most; slack is no use."""
     named = [service for service in services if not service.is_process and not service.is_plugin]
-    ranks = [sorted((s for s in named if weights[s, graph] > 0), key=lambda s: -weights[s, graph])  # noqa: B023
-             for graph in OVERVIEW if graph.series[0].draw == "stack"]
+    ranks = [sorted((s for s in named if weights[s, graph] > 0), key=lambda s: -weights[s, graph])
+             for graph in OVERVIEW if not graph.top]
     chosen = dict.fromkeys(ranked[place].name for place in range(len(named)) for ranked in ranks if place < len(ranked))
     chosen = list(chosen)[:len(PALETTE)]
     return dict(zip((s.name for s in named if s.name in chosen), PALETTE))
@@ -40,7 +40,7 @@ def pick_colors(services, weights):
 
 def overview(services, graph, span, colors):
     """The curves of an overview: who has a colour, and in a stack the sum of all others."""
-    stacked = graph.series[0].draw == "stack"
+    stacked = graph.is_stacked()
     own = [s.sum(graph, span, colors[s.name], not stacked) for s in services if s.name in colors]
     rest = [s.sum(graph, span, GREY) for s in services if stacked and s.name not in colors and not s.is_process]
     own, rest = ([curve for curve in curves if curve and (curve.weight() or not stacked)] for curves in (own, rest))

@@ -31,8 +31,10 @@ def link(service, up=""):
     return escape(up + urllib.parse.quote(address(service)))
 
 
-def stamp(seconds):
-    return time.strftime("%F %H:%M", time.localtime(seconds))
+def stamp(moment, span=None):
+    """To the second for what is shown in seconds."""
+    brief = span and span.end - span.start < 3600
+    return time.strftime("%F %T" if brief else "%F %H:%M", time.localtime(moment))
 
 
 # --- parts of a page ----------------------------------------------------------------------------
@@ -117,7 +119,7 @@ def tabs(spans, parts):
 
 
 def span_part(span, part):
-    when = f'<p class="soft when">{stamp(span.start)} to {stamp(span.end)}</p>\n'
+    when = f'<p class="soft when">{stamp(span.start, span)} to {stamp(span.end, span)}</p>\n'
     return f'<div class="span {span.name}">\n{when}{part or "<p>No value in this time.</p>"}</div>\n'
 
 
@@ -133,13 +135,14 @@ def write(file, title, head, spans, parts):
             f"<title>{escape(title)}</title>\n<style>\n{_read('style.css')}</style></head><body>\n{head}"
             + tabs(spans, parts) + "<main>" + "".join(map(span_part, spans, parts)) + "</main>\n"
             f"<footer>Drawn {time.strftime('%F %T %Z')} by ebpf-graph.</footer>\n"
-            f"<script>\n{_read('sort.js')}</script></body></html>\n")
+            f"<script>\n{_read('page.js')}</script></body></html>\n")
     return True
 
 
 def write_index(output, title, notes, spans, hosts):
     """hosts: name -> (services, their colours)"""
-    head = f"<header><h1>{escape(title)}</h1>\n" + "".join(f"<p>{escape(note)}</p>\n" for note in notes) + "</header>\n"
+    listed = "".join(f"<li>{escape(note)}</li>\n" for note in notes)
+    head = f"<header><h1>{escape(title)}</h1>\n" + (f"<ul>{listed}</ul>\n" if notes else "") + "</header>\n"
     parts = ["".join(host_part(name, services, span, colors) for name, (services, colors) in hosts.items())
              for span in spans]
     return write(os.path.join(output, "index.html"), title, head, spans, parts)

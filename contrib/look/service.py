@@ -146,5 +146,5 @@ class Service:
 
     def weight(self, graph, spans):
         """Its part in an overview, at most over the spans."""
-        curves = [self.sum(graph, span, "") for span in spans]
+        curves = [self.sum(graph, span, "", not graph.is_stacked()) for span in spans]
         return max((curve.weight() for curve in curves if curve), default=0)

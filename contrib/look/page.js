@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Sorts a table of services by the column whose heading is pressed; again: the other way round. */
+ * What the pages can do without, too. A table of services is sorted by the column whose heading is pressed; again: the
+ * other way round. The span of time that was chosen stays chosen on the next page. */
 for (const button of document.querySelectorAll("table.services button"))
   button.onclick = () => {
     const head = button.parentNode, rows = [...head.closest("table").tBodies[0].rows];
@@ -12,3 +13,9 @@ for (const button of document.querySelectorAll("table.services button"))
     head.ariaSort = down ? "descending" : "ascending";
     rows.forEach(row => row.parentNode.append(row));
   };
+
+for (const choice of document.querySelectorAll("input[name=span]")) {
+  choice.onchange = () => sessionStorage.setItem("span", choice.id);
+  if (sessionStorage.getItem("span") === choice.id)
+    choice.checked = true;
+}
