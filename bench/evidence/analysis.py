@@ -10,13 +10,12 @@ from functools import cached_property
 from measure import RESULT
 from store import Store
 
-SURE = 2048   # samples of which a mean of gaps is taken, and how many intervals it goes back at most for them
-BACK = 6
 MIDDLE = 0.55  # share of the maximum
 LATE = 0.97
 RISEN = 5
 CHANGED = 1.5
 SCARCE = 10
+ENOUGH = 50  # samples for a percentile
 PERCENTILES = ("p50", "p90", "p99")
 
 
@@ -90,16 +89,16 @@ class Level:
     @cached_property
     def windows(self):
         """{step: (begin, end)} of the readings whose gaps all lie within the level, between two answers of it."""
-        samples = self.store.rows("gauge-send_gap-samples", "value", self.begin, self.end)
+        samples = self._values("gauge-send_gap-samples")
+        frequency = self._values("gauge-send_gap-frequency")
+        first = self.client["latency"]["tenths"][0][0] + 0.1
         found = {}
-        for step in self._values("gauge-send_gap-samples"):
-            first, count = step, 0
-            while count < SURE and step - first < BACK * self.run.interval:
-                count += samples.get(first, 0)
-                first -= self.run.interval
-            moments = self.run.moments
-            if first in moments and step in moments and moments[first] > self.client["latency"]["tenths"][0][0] + 0.1:
-                found[step] = moments[first], moments[step]
+        for step in samples.keys() & frequency.keys() & self.run.moments.keys():
+            # All gaps together: with few samples, of several intervals.
+            end = self.run.moments[step]
+            begin = end - samples[step] / frequency[step]
+            if begin > first:
+                found[step] = begin, end
         return found
 
     def gap(self, figure, which="send"):
@@ -129,19 +128,22 @@ class Level:
         """The median of what was stored in each second, which one bad second does not move."""
         return median(self._values(f"latency-{metric}-percentile-{which[1:]}").values())
 
-    def _of_seconds(self, record, which):
-        column = 2 + PERCENTILES.index(which)
-        return median(row[column] for row in record["seconds"]
-                      if self.begin + self.run.interval <= row[0] < self.end - self.run.interval)
-
     def said(self, record, which):
         """The same as percentile(), of the client's record: "latency" or "open"."""
-        return self._of_seconds(self.client[record], which)
+        column = 2 + PERCENTILES.index(which)
+        return median(row[column] for row in self.client[record]["seconds"]
+                      if self.begin + self.run.interval <= row[0] < self.end - self.run.interval)
 
-    def error(self, metric, record, which):
-        """Of a percentile, relative to the service's own log."""
-        truth = self._of_seconds(self.server[record], which)
-        return self.percentile(metric, which) / truth - 1
+    def error(self, metric, column, which):
+        """Of a percentile, relative to the service's own log: the median over the readings."""
+        stored, moments = self._values(f"latency-{metric}-percentile-{which[1:]}"), self.run.moments
+        errors = []
+        for step, got in stored.items():
+            begin, end = moments.get(step - self.run.interval), moments.get(step)
+            truth = sorted(row[column] for row in self.server["log"] if begin and end and begin < row[0] <= end)
+            if len(truth) >= ENOUGH:
+                errors.append(got / truth[int(float(which[1:]) / 100 * (len(truth) - 1))] - 1)
+        return median(errors)
 
     def slack(self, metric):
         return mean(self._values(metric).values())
@@ -186,18 +188,18 @@ class Run:
         return max(abs(level.exchanges - level.expected) / level.expected for level in self.levels)
 
 
-    def _usual(self, figure):
+    def usual(self, figure):
         """Of the levels up to the middle."""
         return median(figure(level) for level in self.levels if level.share <= MIDDLE)
 
     def _rises(self, figure, times):
-        usual = self._usual(figure)
+        usual = self.usual(figure)
         return first_lasting(self.levels, lambda level: figure(level) > times * usual)
 
     @cached_property
     def knee(self):
         """Where the client's median or its p99 have left what they were, or answers stay behind the plan."""
-        usual = {p: self._usual(lambda level, p=p: level.said("open", p)) for p in ("p50", "p99")}
+        usual = {p: self.usual(lambda level, p=p: level.said("open", p)) for p in ("p50", "p99")}
         return first_lasting(self.levels, lambda level: level.whole_rate < LATE * level.offered or
                              any(level.said("open", p) > RISEN * usual[p] for p in usual))
 

@@ -37,7 +37,7 @@ def draw(run, path, title, unit, elements, *options):
 
 def saturation(run, path):
     """Load, slack and the gaps' coefficient of variation."""
-    highest = max(level.gap("cv") for level in run.levels if not math.isnan(level.gap("cv")))
+    highest = max((level.gap("cv") for level in run.levels if not math.isnan(level.gap("cv"))), default=1)
     scale = 100 / math.ceil(highest)
     slack = "slack" if run.store.has("percent-slack") else "slack_estimate"
     draw(run, path, run.title, "percent",

@@ -5,28 +5,31 @@
  * and answer in two writes, the header and then the rest.
  *
  * On each line it answers with what it has served since the last: {"requests",
- * "rx", "tx", "first", "service"}, the last two records (record.h) from the first
- * receive to the first and to the last send.
+ * "rx", "tx", "log": [[end, first, service], ...]}: time of day of the last send, and
+ * seconds from the first receive to the first and to the last send. The clock is read
+ * before each call: at its end the thread may lose the CPU.
  */
-#include "record.h"
-
 #include <arpa/inet.h>
 #include <err.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #define ROOM (1 << 20)
 #define WORKERS 2
 #define PASSES 2
 #define CLASSES 100
+#define LOGGED 100000
 
 struct connection {
 	int fd;
@@ -44,11 +47,22 @@ static struct {
 
 static struct {
 	pthread_mutex_t lock;
-	uint64_t requests, rx, tx;
-	struct record first, service;
+	uint64_t rx, tx;
+	size_t count;
+	struct {
+		uint64_t end_ns, first_ns, service_ns;
+	} log[LOGGED];
 } served = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static int poll_fd;
+
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return now.tv_sec * 1000000000ULL + now.tv_nsec;
+}
 
 static void watch(struct connection *c, int operation)
 {
@@ -111,16 +125,18 @@ static void answer(struct connection *c, const char *body, size_t length)
 		rest += sprintf(text + rest, "{\"class\": %d, \"score\": %.4f}\n", i,
 				score / (i + 1));
 	begin = sprintf(head, "HTTP/1.1 200 OK\r\nContent-Length: %zu\r\n\r\n", rest);
-	give(c->fd, head, begin);
 	first_ns = clock_ns(CLOCK_MONOTONIC);
-	give(c->fd, text, rest);
+	give(c->fd, head, begin);
 	last_ns = clock_ns(CLOCK_MONOTONIC);
+	give(c->fd, text, rest);
 	pthread_mutex_lock(&served.lock);
-	served.requests++;
+	if (served.count == LOGGED)
+		errx(1, "the log is full");
 	served.rx += c->length;
 	served.tx += begin + rest;
-	record_add(&served.first, first_ns - c->received_ns);
-	record_add(&served.service, last_ns - c->received_ns);
+	served.log[served.count].end_ns = clock_ns(CLOCK_REALTIME);
+	served.log[served.count].first_ns = first_ns - c->received_ns;
+	served.log[served.count++].service_ns = last_ns - c->received_ns;
 	pthread_mutex_unlock(&served.lock);
 }
 
@@ -155,6 +171,7 @@ static void *work(void *argument)
 
 static void take(struct connection *c)
 {
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	ssize_t n = recv(c->fd, c->in + c->length, ROOM - c->length, MSG_DONTWAIT);
 	size_t length;
 
@@ -164,7 +181,7 @@ static void take(struct connection *c)
 		return;
 	}
 	if (!c->length)
-		c->received_ns = clock_ns(CLOCK_MONOTONIC);
+		c->received_ns = now;
 	c->length += n;
 	if (body_of(c, &length))
 		enqueue(c);
@@ -214,14 +231,14 @@ static int listen_at(int port)
 static void report(void)
 {
 	pthread_mutex_lock(&served.lock);
-	printf("{\"requests\": %lu, \"rx\": %lu, \"tx\": %lu, ", served.requests, served.rx,
+	printf("{\"requests\": %zu, \"rx\": %lu, \"tx\": %lu, \"log\": [", served.count, served.rx,
 	       served.tx);
-	served.requests = served.rx = served.tx = 0;
-	record_print(&served.first, "first", stdout);
-	printf(", ");
-	record_print(&served.service, "service", stdout);
-	printf("}\n");
+	for (size_t i = 0; i < served.count; i++)
+		printf("%s[%.6f, %.9f, %.9f]", i ? ", " : "", served.log[i].end_ns / 1e9,
+		       served.log[i].first_ns / 1e9, served.log[i].service_ns / 1e9);
+	printf("]}\n");
 	fflush(stdout);
+	served.count = served.rx = served.tx = 0;
 	pthread_mutex_unlock(&served.lock);
 }
 

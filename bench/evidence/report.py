@@ -72,10 +72,38 @@ def truth(runs):
         for level in run.levels:
             if level.server:
                 rows.append([run.title, run.place, f"{level.share:.0%}",
-                             *(percent(level.error(metric, key, p)) for metric, key in
-                               (("service_first", "first"), ("service", "service")) for p in PERCENTILES)])
+                             *(percent(level.error(metric, column, p)) for metric, column in
+                               (("service_first", 1), ("service", 2)) for p in PERCENTILES)])
     return table(["service", "where", "load", *(f"{what} {p}" for what in ("first send", "last send")
-                                                  for p in PERCENTILES)], rows) if rows else ""
+                                                for p in PERCENTILES)], rows) if rows else ""
+
+
+def clients(runs):
+    """The response time as the probe sees it, by that of the client."""
+    rows = [[run.title, run.place,
+             *(f"{run.usual(lambda level, p=p: level.percentile('response', p) / level.said('latency', p)):.2f}"
+               for p in PERCENTILES)] for run in runs]
+    return table(["service", "where", *PERCENTILES], rows)
+
+
+def disturbance(runs):
+    """Of the same service and kernel, without delay and loss and with them."""
+    rows = []
+    plain = {(run.name, run.kernel): run for run in runs if run.network == "loopback"}
+    for run in runs:
+        other = plain.get((run.name, run.kernel))
+        if run.network == "loopback" or not other:
+            continue
+
+        def both(figure, before=other, after=run):
+            return f"{number(before.usual(figure), 3)} → {number(after.usual(figure), 3)}"
+
+        rows.append([run.title, run.place, both(lambda level: 1e3 * level.said("latency", "p99")),
+                     both(lambda level: 1e3 * level.percentile("service", "p99")),
+                     both(lambda level: level.slack("percent-slack_estimate")), both(lambda level: level.gap("cv")),
+                     f"{other.r2_observed:.5f} → {run.r2_observed:.5f}"])
+    return table(["service", "where", "client's p99, ms", "service time's p99, ms", "slack estimate, %", "cv of gaps",
+                  "R² of RPS_obsv"], rows) if rows else ""
 
 
 def levels(run):
@@ -107,7 +135,7 @@ def pictures(run, directory):
 def write(runs, directory):
     """DIRECTORY/evidence.md and the pictures below it."""
     parts = [HEAD, "## Requests\n", requests(runs), "## Saturation\n", saturation(runs),
-             "## Percentiles\n", truth(runs)]
+             "## Percentiles\n", truth(runs), clients(runs), "## Delay and loss\n", disturbance(runs)]
     for run in runs:
         parts.append(f"## {run.title}, {run.place}\n")
         parts += [f"![{run.title}](pictures/evidence/{name})" for name in
