@@ -18,7 +18,10 @@ with_interpreter() {
 with_interpreter '(/| )(ba|da)?sh( |$)' >"$work/shell"
 with_interpreter 'python3' >"$work/python"
 grep -qx 'tests/run' "$work/shell" || complain "tests/run is not among the shell scripts"
-cat "$work/shell" "$work/python"
+cat "$work/shell" "$work/python" | tee "$work/scripts"
+while read -r file; do
+	[ -x "$file" ] || complain "$file may not be executed"
+done <"$work/scripts"
 xargs shellcheck tests/scratch.sh <"$work/shell" || broken=1
 for file in $(cat "$work/python") $(find bench contrib tests -name '*.py'); do
 	python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read(), sys.argv[1])' "$file" ||
