@@ -62,7 +62,7 @@ class Level:
         self.begin, self.end = self.client["begin"], self.client["end"]
 
     def _values(self, metric, source="value"):
-        """Of whole readings within the level. A step that ends at T is what was read between T and a second later."""
+        """Of whole readings within the level."""
         return self.store.rows(metric, source, self.begin + self.run.interval, self.end - self.run.interval)
 
     @cached_property

@@ -102,13 +102,13 @@ class Store:
         return found
 
     def moments(self):
-        """{end of step: time of its reading}"""
+        """{end of step: time of its reading}; collectd rounds it to a full second."""
         found = {}
         for path in glob.glob(os.path.join(self.dir, "csv", HOST, f"ebpf-{self.service}", "total_requests-*")):
             with open(path, encoding="ascii") as lines:
                 for line in lines.read().split("\n")[1:-1]:
                     moment = float(line.split(",")[0])
-                    found[int(moment)] = moment
+                    found[math.floor(moment + 0.5)] = moment
         return found
 
     def counted(self, metric, source, begin, end):
