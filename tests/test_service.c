@@ -3,94 +3,7 @@
  * The life of a row: hidden, shown, retired, free for another name. The kernel's side of it is
  * played by hand.
  */
-#include "testing.h"
-
-#include "maps.h"
-
-#include "bpf/service.h"
-#include "plugin/clock.h"
-#include "plugin/service.h"
-
-#include <stdlib.h>
-
-#define S(seconds) ((uint64_t)((seconds) * (double)NS_PER_S))
-#define INTERVAL_S 10
-#define ROWS 6 /* other, kernel, one that is configured, three for command names */
-#define SLOTS 3
-#define CONFIGURED SERVICE_FIRST
-
-struct fixture {
-	struct config config;
-	struct service_config service;
-	struct services services;
-	struct service kernel_rows[ROWS];
-	struct service_news news;
-	struct process_label labels[SLOTS];
-};
-
-static void fix(struct fixture *f, uint32_t row, const char *name)
-{
-	f->services.rows[row] = (struct row){
-		.state = ROW_SHOWN,
-		.place = subjects_enter(&f->services.subjects, name),
-		.fixed = true,
-	};
-}
-
-/* As services_open() leaves it, but for what needs a kernel. */
-static void fixture_init(struct fixture *f)
-{
-	struct services *s = &f->services;
-	struct error error = { "" };
-
-	*f = (struct fixture){ .service = { .name = "web", .top_n = 7, .per_process = true } };
-	f->config = (struct config){ .services = &f->service, .service_count = 1 };
-	if (object_open(&s->object, "services", testing_built("bpf/service.bpf.o"), &error)) {
-		printf("%s\n", error.text);
-		exit(1);
-	}
-	s->config = &f->config;
-	s->kernel_rows = f->kernel_rows;
-	s->news = &f->news;
-	s->kernel_labels = f->labels;
-	s->row_count = ROWS;
-	s->slot_count = SLOTS;
-	s->interval_ns = S(INTERVAL_S);
-	s->rows = calloc(ROWS, sizeof(*s->rows));
-	s->slots = calloc(SLOTS, sizeof(*s->slots));
-	for (uint32_t i = 0; i < SLOTS; i++)
-		s->slots[i].place = -1;
-	/* Not at place 0, where what is forgotten would be, too. */
-	fix(f, SERVICE_KERNEL, "kernel");
-	fix(f, SERVICE_OTHER, "other");
-	fix(f, CONFIGURED, "web");
-	for (const char **map =
-		     (const char *[]){ "service_names", "service_free", "process_free", NULL };
-	     *map; map++) {
-		struct bpf_map *known = bpf_object__find_map_by_name(s->object.bpf, *map);
-
-		bpf_map__set_max_entries(known, ROWS);
-		bpf_map__fd(known);
-	}
-}
-
-static void fixture_done(struct fixture *f)
-{
-	f->services.kernel_rows = NULL;
-	f->services.kernel_labels = NULL;
-	maps_clear();
-	services_done(&f->services);
-}
-
-static void refresh(struct fixture *f, double now_s)
-{
-	services_refresh(&f->services, S(now_s));
-}
-
-static void read_at(struct fixture *f, int reader, double now_s)
-{
-	services_read(&f->services, reader, S(now_s));
-}
+#include "roster.h"
 
 static enum row_state state(const struct fixture *f, uint32_t row)
 {
@@ -413,103 +326,6 @@ static void test_readers(void)
 	fixture_done(&f);
 }
 
-static const char *slot_subject(const struct fixture *f, uint32_t slot)
-{
-	int place = services_slot_place(&f->services, slot);
-
-	return place < 0 ? "(none)" : f->services.subjects.place[place].name;
-}
-
-static void test_processes(void)
-{
-	struct fixture f;
-	uint32_t slot = 0;
-	int reader;
-
-	CASE("process");
-	fixture_init(&f);
-	reader = services_add_reader(&f.services);
-	f.labels[1] = (struct process_label){
-		.start_ns = S(12.349), .pid = 77, .row = CONFIGURED, .state = PROCESS_ALIVE
-	};
-	refresh(&f, 100);
-	/* Field 22 of /proc/PID/stat: ticks of 10 ms. */
-	CHECK_TEXT(slot_subject(&f, 1), "web-77-1234");
-	CHECK_UINT(f.services.subjects.place[services_slot_place(&f.services, 1)].top_n, 7);
-	CHECK_UINT(f.services.subjects.place[services_slot_place(&f.services, 1)].rank_group,
-		   CONFIGURED);
-	CHECK_TEXT(slot_subject(&f, 2), "(none)");
-	refresh(&f, 110);
-	CHECK_TEXT(slot_subject(&f, 1), "web-77-1234");
-	read_at(&f, reader, 110);
-	CASE("process that has ended, not read");
-	f.labels[1].state = PROCESS_ENDED;
-	refresh(&f, 120);
-	refresh(&f, 125);
-	CHECK_TEXT(slot_subject(&f, 1), "web-77-1234");
-	CHECK_UINT(maps_count("process_free"), 0);
-	CASE("process that has ended, read");
-	read_at(&f, reader, 130);
-	refresh(&f, 140);
-	CHECK_TEXT(slot_subject(&f, 1), "(none)");
-	CHECK_UINT(f.labels[1].state, PROCESS_FREE);
-	CHECK_INT(maps_pop("process_free", &slot), true);
-	CHECK_UINT(slot, 1);
-	CASE("its pid, another process");
-	f.labels[1] = (struct process_label){
-		.start_ns = S(141), .pid = 77, .row = CONFIGURED, .state = PROCESS_ALIVE
-	};
-	refresh(&f, 150);
-	CHECK_TEXT(slot_subject(&f, 1), "web-77-14100");
-	fixture_done(&f);
-}
-
-/* A process that began and ended between two readings has its series for one. */
-static void test_short_process(void)
-{
-	struct fixture f;
-	int reader;
-
-	CASE("short process");
-	fixture_init(&f);
-	reader = services_add_reader(&f.services);
-	f.labels[2] = (struct process_label){
-		.start_ns = S(99), .pid = 78, .row = CONFIGURED, .state = PROCESS_ENDED
-	};
-	refresh(&f, 100);
-	CHECK_TEXT(slot_subject(&f, 2), "web-78-9900");
-	read_at(&f, reader, 100);
-	refresh(&f, 110);
-	read_at(&f, reader, 110);
-	refresh(&f, 120);
-	CHECK_TEXT(slot_subject(&f, 2), "(none)");
-	fixture_done(&f);
-}
-
-/* Of rows that are not configured there are no processes; their slots come free all the same. */
-static void test_process_of_no_service(void)
-{
-	static const uint32_t rows[] = { SERVICE_OTHER, SERVICE_KERNEL, CONFIGURED + 1,
-					 UINT32_MAX };
-
-	for (size_t i = 0; i < COUNT_OF(rows); i++) {
-		struct fixture f;
-
-		CASE("process of row %u", rows[i]);
-		fixture_init(&f);
-		f.labels[1] = (struct process_label){
-			.start_ns = S(1), .pid = 77, .row = rows[i], .state = PROCESS_ALIVE
-		};
-		refresh(&f, 100);
-		CHECK_TEXT(slot_subject(&f, 1), "(none)");
-		f.labels[1].state = PROCESS_ENDED;
-		refresh(&f, 110);
-		refresh(&f, 120);
-		CHECK_UINT(maps_count("process_free"), 1);
-		fixture_done(&f);
-	}
-}
-
 int main(void)
 {
 	test_age();
@@ -522,8 +338,5 @@ int main(void)
 	test_shared_subject();
 	test_fixed();
 	test_readers();
-	test_processes();
-	test_short_process();
-	test_process_of_no_service();
 	return testing_end();
 }

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef BLOCKS_H
+#define BLOCKS_H
+
+#include "maps.h"
+#include "oconfig.h"
+#include "testing.h"
+
+#include "bpf/service.h"
+#include "plugin/rule.h"
+
+#include <sys/types.h>
+
+/* Service blocks of a configuration, at work on the service object; its maps and iterators are
+ * played. */
+
+#define PROCESSES_MAX 4
+
+struct fixture {
+	struct config config;
+	struct services services;
+	struct service_news news;
+	struct bpf_link *walk; /* stands for the iterator of the object */
+};
+
+static inline int fixture_init(struct fixture *f, const char *text)
+{
+	oconfig_item_t *block = oconfig_read(text);
+	struct object *object = &f->services.object;
+	struct error error = { "" };
+
+	*f = (struct fixture){ .services = { .news = &f->news, .config = &f->config } };
+	CHECK_INT(config_init(&f->config, "/"), 0);
+	CHECK_UINT(config_read(&f->config, block), 0);
+	oconfig_free(block);
+	if (object_open(object, "services", testing_built("bpf/service.bpf.o"), &error)) {
+		printf("%s\n", error.text);
+		exit(1);
+	}
+	object->walks = &f->walk;
+	object->walk_count = 1;
+	bpf_map__fd(bpf_object__find_map_by_name(object->bpf, "orders"));
+	CHECK_INT(rules_prepare(&f->config, object, &error), 0);
+	CHECK_INT(rules_fill(&f->config, object, &error), 0);
+	return rules_start(&f->services, &error);
+}
+
+static inline void fixture_done(struct fixture *f)
+{
+	maps_clear();
+	f->services.object.walks = NULL;
+	f->services.object.walk_count = 0;
+	free(f->services.pids);
+	object_done(&f->services.object);
+	config_done(&f->config);
+}
+
+/* The processes of a test: what the kernel lists, and the orders that it gets. They are in the map
+ * while the kernel carries them out, which is a walk. */
+static struct fresh_process listed[PROCESSES_MAX];
+static struct order orders[PROCESSES_MAX];
+static size_t listed_count;
+
+static inline void take_orders(void)
+{
+	for (size_t i = 0; i < listed_count; i++) {
+		struct order order;
+
+		if (maps_get("orders", &listed[i].pid, &order))
+			orders[i] = order;
+	}
+}
+
+/* A process that the kernel has given a row. */
+static inline void list(pid_t pid, pid_t parent, uint32_t row)
+{
+	listed[listed_count++] = (struct fresh_process){
+		.start_ns = 1000 + (uint64_t)pid,
+		.pid = (uint32_t)pid,
+		.parent = (uint32_t)parent,
+		.row = row,
+	};
+}
+
+/* Something has been executed since; the engine looks after it. */
+static inline void resolve(struct fixture *f)
+{
+	struct error error = { "" };
+
+	memset(orders, 0, sizeof(orders));
+	maps_iterate(listed, listed_count * sizeof(*listed));
+	maps_on_walk = take_orders;
+	f->news.fresh++;
+	CHECK_INT(rules_resolve(&f->services, &error), 0);
+	CHECK_UINT(maps_count("orders"), 0);
+	listed_count = 0;
+}
+
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef ROSTER_H
+#define ROSTER_H
+
+#include "maps.h"
+#include "testing.h"
+
+#include "bpf/service.h"
+#include "plugin/clock.h"
+#include "plugin/service.h"
+
+/* The engine's rows of services; the kernel's side of them is played by hand. */
+
+#define S(seconds) ((uint64_t)((seconds) * (double)NS_PER_S))
+#define INTERVAL_S 10
+#define ROWS 6 /* other, kernel, one that is configured, three for command names */
+#define SLOTS 3
+#define CONFIGURED SERVICE_FIRST
+
+struct fixture {
+	struct config config;
+	struct service_config service;
+	struct services services;
+	struct service kernel_rows[ROWS];
+	struct service_news news;
+	struct process_label labels[SLOTS];
+};
+
+static inline void fix(struct fixture *f, uint32_t row, const char *name)
+{
+	f->services.rows[row] = (struct row){
+		.state = ROW_SHOWN,
+		.place = subjects_enter(&f->services.subjects, name),
+		.fixed = true,
+	};
+}
+
+/* As services_open() leaves it, but for what needs a kernel. */
+static inline void fixture_init(struct fixture *f)
+{
+	struct services *s = &f->services;
+	struct error error = { "" };
+
+	*f = (struct fixture){ .service = { .name = "web", .top_n = 7, .per_process = true } };
+	f->config = (struct config){ .services = &f->service, .service_count = 1 };
+	if (object_open(&s->object, "services", testing_built("bpf/service.bpf.o"), &error)) {
+		printf("%s\n", error.text);
+		exit(1);
+	}
+	s->config = &f->config;
+	s->kernel_rows = f->kernel_rows;
+	s->news = &f->news;
+	s->kernel_labels = f->labels;
+	s->row_count = ROWS;
+	s->slot_count = SLOTS;
+	s->interval_ns = S(INTERVAL_S);
+	s->rows = calloc(ROWS, sizeof(*s->rows));
+	s->slots = calloc(SLOTS, sizeof(*s->slots));
+	for (uint32_t i = 0; i < SLOTS; i++)
+		s->slots[i].place = -1;
+	/* Not at place 0, where what is forgotten would be, too. */
+	fix(f, SERVICE_KERNEL, "kernel");
+	fix(f, SERVICE_OTHER, "other");
+	fix(f, CONFIGURED, "web");
+	for (const char **map =
+		     (const char *[]){ "service_names", "service_free", "process_free", NULL };
+	     *map; map++) {
+		struct bpf_map *known = bpf_object__find_map_by_name(s->object.bpf, *map);
+
+		bpf_map__set_max_entries(known, ROWS);
+		bpf_map__fd(known);
+	}
+}
+
+static inline void fixture_done(struct fixture *f)
+{
+	f->services.kernel_rows = NULL;
+	f->services.kernel_labels = NULL;
+	maps_clear();
+	services_done(&f->services);
+}
+
+static inline void refresh(struct fixture *f, double now_s)
+{
+	services_refresh(&f->services, S(now_s));
+}
+
+static inline void read_at(struct fixture *f, int reader, double now_s)
+{
+	services_read(&f->services, reader, S(now_s));
+}
+
+#endif

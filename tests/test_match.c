@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What Service blocks ask for and is matched here: command lines and pid files. Maps and iterators
+ * are played; the processes and /proc are real.
+ */
+#include "blocks.h"
+#include "daemon.h"
+
+#include "plugin/message.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+/* A process whose command line is these words; it sleeps until it is killed. */
+static pid_t spawn(const char *const words[])
+{
+	int ready[2];
+	pid_t pid;
+	char byte;
+
+	if (pipe2(ready, O_CLOEXEC) != 0)
+		abort();
+	pid = fork();
+	if (pid == 0) {
+		execv("/bin/sleep", (char *const *)words);
+		_exit(127);
+	}
+	close(ready[1]);
+	/* The other end closes at exec. */
+	if (read(ready[0], &byte, 1) != 0)
+		abort();
+	close(ready[0]);
+	return pid;
+}
+
+static void reap(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+/* Command lines of real processes against expressions. */
+static void test_matches(void)
+{
+	static const char config[] = "<Service \"app\">\nProcessMatch \"^/opt/app/\"\n</Service>\n"
+				     "<Service \"late\">\nProcess \"x\"\n</Service>\n"
+				     "<Service \"long\">\nProcessMatch \" 99[0-9]\"\n"
+				     "ProcessMatch \"/opt/app/late\"\n</Service>";
+	static const struct {
+		const char *words[4];
+		uint32_t row, want;
+	} cases[] = {
+		{ { "/opt/app/server", "1000" }, SERVICE_OTHER, SERVICE_FIRST },
+		{ { "/opt/app/server", "1000" }, SERVICE_FIRST, 0 },
+		{ { "/opt/app/server", "1000" }, SERVICE_FIRST + 1, SERVICE_FIRST },
+		{ { "/opt/app/server", "1000" }, SERVICE_FIRST + 7, SERVICE_FIRST },
+		{ { "/opt/app/late", "995" }, SERVICE_OTHER, SERVICE_FIRST },
+		{ { "sleep", "991", "992" }, SERVICE_OTHER, SERVICE_FIRST + 2 },
+		{ { "sleep", "1000", "998" }, SERVICE_OTHER, SERVICE_FIRST + 2 },
+		{ { "sleep", "991" }, SERVICE_FIRST + 1, 0 },
+		{ { "sleep", "1000" }, SERVICE_OTHER, 0 },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		pid_t pid = spawn(cases[i].words);
+		struct fixture f;
+
+		CASE("match %zu: %s in row %u", i, cases[i].words[0], cases[i].row);
+		CHECK_INT(fixture_init(&f, config), 0);
+		list(pid, 1, cases[i].row);
+		resolve(&f);
+		CHECK_UINT(orders[0].row, cases[i].want);
+		CHECK_UINT(orders[0].start_ns, cases[i].want ? 1000 + (uint64_t)pid : 0);
+		fixture_done(&f);
+		reap(pid);
+	}
+}
+
+/* A process that is gone by now, and a kernel thread, have no command line. */
+static void test_no_line(void)
+{
+	pid_t pid = spawn((const char *const[]){ "sleep", "1000", NULL });
+	struct fixture f;
+
+	CASE("no command line");
+	reap(pid);
+	CHECK_INT(fixture_init(&f, "<Service \"a\">\nProcessMatch \".*\"\n</Service>"), 0);
+	list(pid, 1, SERVICE_OTHER);
+	resolve(&f);
+	CHECK_UINT(orders[0].row, 0);
+	fixture_done(&f);
+}
+
+static void write_pid(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "w");
+
+	if (!file || fputs(text, file) < 0 || fclose(file)) {
+		perror(path);
+		exit(1);
+	}
+}
+
+/* The process that the file names, and those that it had forked before. */
+static void test_pid_file(void)
+{
+	static const struct {
+		const char *name, *content;
+		uint32_t want;
+	} cases[] = {
+		{ "a number", "40000002", SERVICE_FIRST + 1 },
+		{ "a line", "40000002\n", SERVICE_FIRST + 1 },
+		{ "spaces", "  40000002 \n", SERVICE_FIRST + 1 },
+		{ "no number", "nginx\n", 0 },
+		{ "empty", "", 0 },
+		{ "negative", "-40000002\n", 0 },
+		{ "zero", "0\n", 0 },
+		{ "too large", "99999999999999999999\n", 0 },
+	};
+	char path[] = "/tmp/test_match.XXXXXX", text[256];
+	int fd = mkstemp(path);
+
+	if (fd < 0)
+		abort();
+	close(fd);
+	snprintf(text, sizeof(text),
+		 "<Service \"a\">\nProcess \"x\"\n</Service>\n"
+		 "<Service \"b\">\nPidFile \"/none/of/these.pid\"\nPidFile \"%s\"\n</Service>",
+		 path);
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		struct fixture f;
+
+		CASE("pid file, %s", cases[i].name);
+		write_pid(path, "");
+		CHECK_INT(fixture_init(&f, text), 0);
+		write_pid(path, cases[i].content);
+		list(40000003, 40000002, SERVICE_OTHER);
+		list(40000002, 1, SERVICE_OTHER);
+		list(40000004, 40000003, SERVICE_FIRST);
+		list(40000005, 1, SERVICE_OTHER);
+		resolve(&f);
+		CHECK_UINT(orders[1].row, cases[i].want);
+		CHECK_UINT(orders[0].row, cases[i].want);
+		CHECK_UINT(orders[2].row, 0);
+		CHECK_UINT(orders[3].row, 0);
+		fixture_done(&f);
+	}
+	unlink(path);
+}
+
+/* Both a pid file and an expression fit: the first service has it. */
+static void test_pid_file_and_match(void)
+{
+	pid_t pid = spawn((const char *const[]){ "both", "1000", NULL });
+	char path[] = "/tmp/test_match.XXXXXX", text[256], number[16];
+	int fd = mkstemp(path);
+
+	if (fd < 0)
+		abort();
+	close(fd);
+	snprintf(number, sizeof(number), "%d", (int)pid);
+	for (int file_first = 0; file_first < 2; file_first++) {
+		struct fixture f;
+
+		CASE("pid file %s", file_first ? "first" : "last");
+		snprintf(text, sizeof(text),
+			 "<Service \"a\">\n%s \"%s\"\n</Service>\n"
+			 "<Service \"b\">\n%s \"%s\"\n</Service>",
+			 file_first ? "PidFile" : "ProcessMatch", file_first ? path : "^both",
+			 file_first ? "ProcessMatch" : "PidFile", file_first ? "^both" : path);
+		write_pid(path, "");
+		CHECK_INT(fixture_init(&f, text), 0);
+		write_pid(path, number);
+		list(pid, 1, SERVICE_OTHER);
+		resolve(&f);
+		CHECK_UINT(orders[0].row, SERVICE_FIRST);
+		fixture_done(&f);
+	}
+	unlink(path);
+	reap(pid);
+}
+
+/* Another pid in the file is news by itself, the same one is none. */
+static void test_pid_file_changes(void)
+{
+	char path[] = "/tmp/test_match.XXXXXX", text[256];
+	struct error error = { "" };
+	int fd = mkstemp(path);
+	struct fixture f;
+	unsigned walks;
+
+	if (fd < 0)
+		abort();
+	close(fd);
+	CASE("a pid file that is written later");
+	snprintf(text, sizeof(text), "<Service \"a\">\nPidFile \"%s\"\n</Service>", path);
+	CHECK_INT(fixture_init(&f, text), 0);
+	walks = maps_walks;
+	write_pid(path, "40000002\n");
+	CHECK_INT(rules_resolve(&f.services, &error), 0);
+	CHECK_UINT(maps_walks, walks + 1);
+	CASE("the same");
+	CHECK_INT(rules_resolve(&f.services, &error), 0);
+	CHECK_UINT(maps_walks, walks + 1);
+	CASE("another");
+	write_pid(path, "40000003\n");
+	CHECK_INT(rules_resolve(&f.services, &error), 0);
+	CHECK_UINT(maps_walks, walks + 2);
+	CASE("gone");
+	unlink(path);
+	CHECK_INT(rules_resolve(&f.services, &error), 0);
+	CHECK_UINT(maps_walks, walks + 2);
+	fixture_done(&f);
+}
+
+/* More processes than one map of orders holds. */
+static void test_many(void)
+{
+	pid_t pids[3];
+	struct fixture f;
+
+	CASE("many");
+	CHECK_INT(fixture_init(&f, "<Service \"a\">\nProcessMatch \"^many\"\n</Service>"), 0);
+	bpf_map__set_max_entries(bpf_object__find_map_by_name(f.services.object.bpf, "orders"), 2);
+	for (size_t i = 0; i < COUNT_OF(pids); i++) {
+		pids[i] = spawn((const char *const[]){ "many", "1000", NULL });
+		list(pids[i], 1, SERVICE_OTHER);
+	}
+	resolve(&f);
+	for (size_t i = 0; i < COUNT_OF(pids); i++) {
+		CHECK_UINT(orders[i].row, SERVICE_FIRST);
+		reap(pids[i]);
+	}
+	fixture_done(&f);
+}
+
+int main(void)
+{
+	message_to(daemon_take);
+	test_matches();
+	test_no_line();
+	test_pid_file();
+	test_pid_file_and_match();
+	test_pid_file_changes();
+	test_many();
+	daemon_clear();
+	return testing_end();
+}
