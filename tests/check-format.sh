@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# C sources are as clang-format 14 leaves them (`make format`): another version has another opinion.
+# C and C++ sources are as clang-format 14 leaves them (`make format`): another version has another opinion.
 . "${srcdir:-.}/tests/scratch.sh"
 if ! "$CLANG_FORMAT" --version 2>/dev/null | grep -q 'version 14\.'; then
 	echo "clang-format 14 is missing: apt-get install clang-format-14"
@@ -8,7 +8,7 @@ if ! "$CLANG_FORMAT" --version 2>/dev/null | grep -q 'version 14\.'; then
 fi
 release "$work/source"
 cd "$work/source"
-find . -name '*.[ch]' | sort >"$work/files"
+find . -name '*.[ch]' -o -name '*.cc' | sort >"$work/files"
 grep -qx ./plugin/main.c "$work/files" || complain "plugin/main.c is not among the sources"
 xargs "$CLANG_FORMAT" --dry-run --Werror <"$work/files" || broken=1
 wc -l <"$work/files"

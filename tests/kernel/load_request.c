@@ -49,7 +49,8 @@ static void sample(struct samples *s, uint64_t ns)
 		s->ns[i] = ns;
 }
 
-static void sample_both(struct samples *low, uint64_t low_ns, struct samples *high, uint64_t high_ns)
+static void sample_both(struct samples *low, uint64_t low_ns, struct samples *high,
+			uint64_t high_ns)
 {
 	sample(low, low_ns);
 	sample(high, high_ns);
