@@ -7,14 +7,14 @@ cd "$work/source"
 
 find . -name build-aux -prune -o -name corpus -prune -o -type f ! -name 'lt*.m4' ! -name libtool.m4 \
 	! -name aclocal.m4 ! -name configure -exec awk '
-	/^#!/ || FILENAME ~ /\.(ac|am|c|conf|h|m4|pod|py|sh)$/ { print FILENAME }
+	/^#!/ || FILENAME ~ /\.(ac|am|bt|c|cc|conf|css|h|html|js|m4|pod|py|sh|yml)$/ { print FILENAME }
 	{ nextfile }' {} + >"$work/files"
 for file in ./configure.ac ./tests/run ./plugin/main.c ./bpf/service.bpf.c; do
 	grep -qx "$file" "$work/files" || complain "$file is not among the sources"
 done
 while read -r file; do
 	case $file in
-	./bpf/*) licence='(MIT OR GPL-2.0-only)' ;;
+	./bpf/* | ./bench/bpf/*) licence='(MIT OR GPL-2.0-only)' ;;
 	*) licence=MIT ;;
 	esac
 	found=$(head -n 5 "$file" | grep -o 'SPDX-License-Identifier: .*' | sed 's, \*/$,,')
