@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What the kernel keeps for all maps of the plugin, with all probes and no configuration.
+
+Truth: the kernel's own count, in the files that describe the daemon's descriptors. Storages of sockets and tasks grow
+with these, so what one of them takes is told apart.
+"""
+
+import json
+import os
+import re
+import subprocess
+
+import lib
+from lib import Test
+
+BOOT = "possible_cpus=64"
+MIB = 1 << 20
+FEW_CPUS, FEW_LIMIT = 2, 8 * MIB
+MANY_CPUS, MANY_LIMIT = 64, 32 * MIB
+STORAGE_LIMIT = 8192  # bytes of a socket or a task; the most is of a socket that serves datagrams
+
+
+def possible_cpus():
+    with open("/sys/devices/system/cpu/possible", encoding="ascii") as file:
+        return int(re.search(r"\d+$", file.read().strip()).group()) + 1
+
+
+def memory(pid):
+    """Bytes, by id of the map."""
+    found = {}
+    for fd in os.listdir(f"/proc/{pid}/fdinfo"):
+        with open(f"/proc/{pid}/fdinfo/{fd}", encoding="ascii", errors="replace") as file:
+            words = dict(line.split(":\t", 1) for line in file.read().splitlines() if ":\t" in line)
+        if "map_id" in words:
+            found[int(words["map_id"])] = int(words["memlock"])
+    return found
+
+
+def shown(number):
+    out = subprocess.run([lib.BPFTOOL, "-j", "map", "show", "id", str(number)], capture_output=True, text=True,
+                         check=True).stdout
+    return json.loads(out)
+
+
+def main():
+    with Test(limit=60) as test:
+        cpus = possible_cpus()
+        daemon = test.collectd(interval=2)
+        daemon.wait_rows("self", "memory-maps_request")
+        maps = {number: (shown(number), size) for number, size in memory(daemon.process.pid).items()}
+        for entry, size in sorted(maps.values(), key=lambda pair: -pair[1])[:8]:
+            print(f"     {entry['name']}: {size / 1024:.0f} KiB")
+        test.true("the row map is among them", any(entry["name"] == "requests" for entry, _ in maps.values()))
+        total = sum(size for _, size in maps.values())
+        test.within(f"bytes of {len(maps)} maps with {cpus} possible CPUs", total, 1,
+                    FEW_LIMIT if cpus <= FEW_CPUS else MANY_LIMIT * max(1, cpus / MANY_CPUS))
+        for entry, _ in maps.values():
+            if entry["type"] in ("sk_storage", "task_storage"):
+                test.within(f"bytes of {entry['name']} for each that has one", entry["bytes_value"], 1, STORAGE_LIMIT)
+
+
+if __name__ == "__main__":
+    main()
