@@ -29,11 +29,11 @@ struct datagrams {
 	struct datagram asked[DATAGRAMS_ASKED];
 };
 
-static __always_inline void datagrams_arrive(struct datagrams *d)
+static __always_inline void datagrams_arrive(struct datagrams *d, u64 now)
 {
 	u32 at = __sync_fetch_and_add(&d->arrived_tail, 1);
 
-	d->arrived_ns[at % DATAGRAMS_ARRIVED] = bpf_ktime_get_ns();
+	d->arrived_ns[at % DATAGRAMS_ARRIVED] = now;
 }
 
 /* When the one that is received now came, 0: not known. more: others wait. */

@@ -199,6 +199,10 @@ struct sock {
 	struct sk_buff_head sk_receive_queue;
 };
 
+struct tcp_sock {
+	u64 tcp_clock_cache;
+};
+
 struct socket {
 	struct sock *sk;
 };

@@ -41,15 +41,22 @@ struct {
 	__type(value, struct datagrams);
 } datagrams SEC(".maps");
 
-static __always_inline struct conversation *find(struct sock *sk)
+static __noinline struct conversation *begin(struct sock *sk)
 {
-	struct conversation new = {}, *c = bpf_sk_storage_get(&conversations, sk, NULL, 0);
+	struct conversation new = {};
 
-	if (c || !socket_talks(sk->__sk_common.skc_family, sk->sk_type) ||
+	if (!socket_talks(sk->__sk_common.skc_family, sk->sk_type) ||
 	    sk->__sk_common.skc_state == TCP_LISTEN)
-		return c;
+		return NULL;
 	conversation_init(&new, sk);
 	return bpf_sk_storage_get(&conversations, sk, &new, BPF_SK_STORAGE_GET_F_CREATE);
+}
+
+static __always_inline struct conversation *find(struct sock *sk)
+{
+	struct conversation *c = bpf_sk_storage_get(&conversations, sk, NULL, 0);
+
+	return c ?: begin(sk);
 }
 
 static __always_inline struct datagrams *find_datagrams(struct conversation *c, struct sock *sk)
@@ -58,14 +65,14 @@ static __always_inline struct datagrams *find_datagrams(struct conversation *c, 
 			    : NULL;
 }
 
-static void receive(struct sock *sk, int ret, int flags)
+static __always_inline void receive(struct sock *sk, int ret, int flags)
 {
 	struct conversation *c;
 
 	if (ret <= 0 || flags & MSG_PEEK)
 		return;
 	c = find(sk);
-	if (!c || !own(c))
+	if (!c || !own(c, c->role == ROLE_SERVER))
 		return;
 	if (c->role == ROLE_CLIENT)
 		client_receives(c, ret);
@@ -75,11 +82,11 @@ static void receive(struct sock *sk, int ret, int flags)
 		server_receives(c, NULL, ret, sk->sk_receive_queue.qlen);
 }
 
-static void send(struct sock *sk, int ret)
+static __always_inline void send(struct sock *sk, int ret)
 {
 	struct conversation *c = ret > 0 ? find(sk) : NULL;
 
-	if (!c || !own(c))
+	if (!c || !own(c, c->role == ROLE_CLIENT))
 		return;
 	if (c->role == ROLE_CLIENT)
 		client_sends(c, ret);
@@ -87,12 +94,20 @@ static void send(struct sock *sk, int ret)
 		server_sends(c, find_datagrams(c, sk), ret);
 }
 
-static void ready(struct sock *sk)
+/* TCP has just asked the clock, for the segment that has come. */
+static __always_inline u64 arrival_ns(struct sock *sk)
+{
+	struct tcp_sock *tcp = bpf_skc_to_tcp_sock(sk);
+
+	return tcp ? tcp->tcp_clock_cache : bpf_ktime_get_ns();
+}
+
+static __always_inline void ready(struct sock *sk)
 {
 	struct conversation *c = find(sk);
 
-	if (c && c->role == ROLE_SERVER)
-		arrive(c, find_datagrams(c, sk));
+	if (c && c->role == ROLE_SERVER && (c->watched || !c->tgid))
+		arrive(c, find_datagrams(c, sk), arrival_ns(sk));
 }
 
 SEC("tp_btf/sock_recv_length")

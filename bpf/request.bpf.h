@@ -62,6 +62,8 @@ struct {
 } clients SEC(".maps") OPTION("clients")
 	SUBJECT("service via=client_slots owners=client_owners sharded");
 
+#define ANSWERS_APART 16 /* of which one tells the thread */
+
 /* Of a socket: whose it is, and how far its exchange is. */
 struct conversation {
 	u64 moves; /* of service_moves when the slot was asked for */
@@ -69,7 +71,8 @@ struct conversation {
 	u32 row;
 	u32 slot;
 	u32 role;
-	u32 thread; /* the last that has answered */
+	u32 thread; /* that answered when it was looked at last */
+	u8 answers; /* modulo 256 */
 	bool watched;
 	bool datagrams;
 	u64 ready_ns;  /* data that nobody has received yet, 0: none */
@@ -128,14 +131,17 @@ static u32 server_take(u32 row)
 	return slot;
 }
 
+/* Apart, so that the kernel knows which map is looked up, and does it without a call. */
 static __always_inline bool has_slot(const struct conversation *c)
 {
-	return slot_is_of(c->role == ROLE_CLIENT ? (void *)&client_owners : (void *)&slot_owners,
-			  c->slot, c->row);
+	if (option_clients && c->role == ROLE_CLIENT)
+		return slot_is_of(&client_owners, c->slot, c->row);
+	barrier();
+	return slot_is_of(&slot_owners, c->slot, c->row);
 }
 
 /* What was counted in the old slot stays there. */
-static void assign(struct conversation *c, struct task_struct *task)
+static __noinline void assign(struct conversation *c, struct task_struct *task)
 {
 	struct service_task *st = service_task(task->group_leader);
 
@@ -149,11 +155,11 @@ static void assign(struct conversation *c, struct task_struct *task)
 		c->exchange.phase = PHASE_IDLE;
 }
 
-/* Asks for the slot of the process that uses the socket now, where that may
- * have changed; false: its calls do not count. */
-static __always_inline bool own(struct conversation *c)
+/* Asks whose the socket is, where that may have changed; false: its calls do
+ * not count. Who uses it now is asked for only when an exchange may begin, so
+ * that it is of one service. */
+static __always_inline bool own(struct conversation *c, bool begins)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
 	u64 *moves;
 
 	if (c->role != ROLE_SERVER && !(option_clients && c->role == ROLE_CLIENT))
@@ -161,9 +167,11 @@ static __always_inline bool own(struct conversation *c)
 	moves = service_moved();
 	if (!moves)
 		return false;
-	if (c->tgid != (u32)task->tgid || c->moves != *moves || !has_slot(c)) {
+	begins |= !c->tgid;
+	if ((begins && c->tgid != bpf_get_current_pid_tgid() >> 32) || c->moves != *moves ||
+	    !has_slot(c)) {
 		c->moves = *moves;
-		assign(c, task);
+		assign(c, bpf_get_current_task_btf());
 	}
 	return c->watched;
 }
@@ -188,10 +196,14 @@ static __always_inline u64 count_gap(struct moments *gaps, u64 *last)
 	return now;
 }
 
-static void serve(struct conversation *c)
+/* Some of the answers tell which threads serve. */
+static __always_inline void serve(struct conversation *c)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_struct *task;
 
+	if (c->answers++ % ANSWERS_APART)
+		return;
+	task = bpf_get_current_task_btf();
 	if (c->thread == (u32)task->pid)
 		return;
 	c->thread = task->pid;
@@ -270,7 +282,7 @@ static __always_inline void server_sends(struct conversation *c, struct datagram
 	answer(c, d, row, now);
 }
 
-static void client_sends(struct conversation *c, u64 bytes)
+static __always_inline void client_sends(struct conversation *c, u64 bytes)
 {
 	struct client_row *row = client_row(slot_index(c->slot));
 
@@ -280,7 +292,7 @@ static void client_sends(struct conversation *c, u64 bytes)
 	exchange_ask(&c->exchange, bpf_ktime_get_ns());
 }
 
-static void client_receives(struct conversation *c, u64 bytes)
+static __always_inline void client_receives(struct conversation *c, u64 bytes)
 {
 	struct client_row *row = client_row(slot_index(c->slot));
 	struct exchange *e = &c->exchange;
@@ -300,15 +312,15 @@ static void client_receives(struct conversation *c, u64 bytes)
 }
 
 /* Data has come. Also before accept: the first request of a connection waits, too. */
-static __always_inline void arrive(struct conversation *c, struct datagrams *d)
+static __always_inline void arrive(struct conversation *c, struct datagrams *d, u64 now)
 {
 	if (d) {
-		datagrams_arrive(d);
+		datagrams_arrive(d, now);
 		return;
 	}
-	c->latest_ns = bpf_ktime_get_ns();
+	c->latest_ns = now;
 	if (!c->ready_ns)
-		c->ready_ns = c->latest_ns;
+		c->ready_ns = now;
 }
 
 #endif

@@ -126,7 +126,7 @@ __noinline int call_end(s64 ret)
 	if (ret <= 0)
 		return 0;
 	c = find_addressed(sk);
-	if (!c || !own(c))
+	if (!c || !own(c, (c->role == ROLE_SERVER) == call->receives))
 		return 0;
 	if (call->receives)
 		addressed_receive(c, sk, ret);
@@ -181,7 +181,7 @@ int BPF_KPROBE(request_kprobe_sock_def_readable, struct sock *sk)
 	struct conversation *c = find_addressed(sk);
 
 	if (c && c->role == ROLE_SERVER)
-		arrive(c, find_addressed_datagrams(c, sk));
+		arrive(c, find_addressed_datagrams(c, sk), bpf_ktime_get_ns());
 	return 0;
 }
 
