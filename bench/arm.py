@@ -29,6 +29,9 @@ LoadPlugin ebpf
   <Probe "process">
     Enable false
   </Probe>
+  <Probe "poll">
+    Enable false
+  </Probe>
 </Plugin>"""
 
 
