@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 int table_open(struct table *table, struct bpf_map *map, const struct btf *btf, type_lookup *lookup,
 	       struct error *error)
@@ -39,13 +40,11 @@ int table_resize(struct table *table, const struct row_counts *counts, struct bp
 	return rows_resize(&table->rows, table->map, &table->schema.subject, counts, object, error);
 }
 
-static uint64_t read_shard(const struct column *column, const unsigned char *row, uint32_t i)
+static uint64_t read_narrow(const struct column *column, const unsigned char *row, uint32_t i)
 {
 	const unsigned char *at = row + column->offset + (size_t)i * column->cell_size;
 
 	switch (column->cell_size) {
-	case 8:
-		return __atomic_load_n((const uint64_t *)at, __ATOMIC_RELAXED);
 	case 4:
 		return __atomic_load_n((const uint32_t *)at, __ATOMIC_RELAXED);
 	case 2:
@@ -71,29 +70,46 @@ static uint64_t growth(const struct column *column, uint64_t now, uint64_t befor
 	return (now - before) << shift >> shift;
 }
 
-/* Of all shards. */
-static uint64_t read_cell(const struct table *table, const struct column *column, uint32_t row,
-			  uint32_t i)
+/* Adds a column as one shard has it. */
+static void add_shard(const struct column *column, const unsigned char *row, uint64_t *cells)
 {
-	uint64_t sum = 0;
+	/* Nearly all cells are such, of histograms: this loop is what a reading takes. */
+	if (column->cell_size == sizeof(uint64_t)) {
+		const uint64_t *at = (const uint64_t *)(row + column->offset);
 
-	for (uint32_t shard = 0; shard < table->rows.shards; shard++) {
-		uint64_t cell = read_shard(column, rows_at(&table->rows, row, shard), i);
-
-		sum += column->is_gauge ? extend(column, cell) : cell;
+		for (uint32_t i = 0; i < column->cells; i++)
+			cells[i] += __atomic_load_n(&at[i], __ATOMIC_RELAXED);
+		return;
 	}
-	return sum;
+	for (uint32_t i = 0; i < column->cells; i++) {
+		uint64_t cell = read_narrow(column, row, i);
+
+		cells[i] += column->is_gauge ? extend(column, cell) : cell;
+	}
+}
+
+/* A row, all shards of it. */
+static void read_cells(const struct table *table, uint32_t row, uint64_t *ret_cells)
+{
+	const struct schema *schema = &table->schema;
+
+	memset(ret_cells, 0, schema->cells * sizeof(*ret_cells));
+	for (uint32_t shard = 0; shard < table->rows.shards; shard++) {
+		const unsigned char *at = rows_at(&table->rows, row, shard);
+
+		for (size_t c = 0; c < schema->column_count; c++)
+			add_shard(&schema->columns[c], at, ret_cells + schema->columns[c].cell);
+	}
+}
+
+static uint64_t *previous_of(const struct table *table, uint32_t row)
+{
+	return table->previous + (size_t)row * table->schema.cells;
 }
 
 static void remember(const struct table *table, uint32_t row)
 {
-	const struct schema *schema = &table->schema;
-	uint64_t *previous = table->previous + (size_t)row * schema->cells;
-
-	for (size_t c = 0; c < schema->column_count; c++)
-		for (uint32_t i = 0; i < schema->columns[c].cells; i++)
-			previous[schema->columns[c].cell + i] =
-				read_cell(table, &schema->columns[c], row, i);
+	read_cells(table, row, previous_of(table, row));
 }
 
 int table_start(struct table *table, struct error *error)
@@ -102,8 +118,9 @@ int table_start(struct table *table, struct error *error)
 
 	if (status)
 		return status;
+	/* A row more, for what is read now. */
 	table->previous =
-		calloc((size_t)table->rows.count * table->schema.cells + 1, sizeof(uint64_t));
+		calloc(((size_t)table->rows.count + 1) * table->schema.cells, sizeof(uint64_t));
 	if (!table->previous)
 		return error_set(error, -ENOMEM, "map %s: no memory for %u rows", table->name,
 				 table->rows.count);
@@ -131,23 +148,25 @@ static bool feed(const struct table *table, uint32_t row, struct tally *gauges,
 		 struct tally *counters)
 {
 	const struct schema *schema = &table->schema;
-	uint64_t *previous = table->previous + (size_t)row * schema->cells;
+	uint64_t *previous = previous_of(table, row), *now = previous_of(table, table->rows.count);
 	double elapsed_s = (double)table->elapsed_ns / 1e9;
 	bool notable = false;
 
+	read_cells(table, row, now);
 	for (size_t c = 0; c < schema->column_count; c++) {
 		const struct column *column = &schema->columns[c];
 
 		for (uint32_t i = 0; i < column->cells; i++) {
 			uint32_t cell = column->cell + i;
-			uint64_t now = read_cell(table, column, row, i);
-			uint64_t grown = take_growth(column, now, &previous[cell]);
+			uint64_t grown = take_growth(column, now[cell], &previous[cell]);
 
-			gauges->counted |= now != 0;
+			gauges->counted |= now[cell] != 0;
 			if (column->is_gauge) {
-				gauges->window[cell] += now;
+				gauges->window[cell] += now[cell];
 				continue;
 			}
+			if (!grown)
+				continue;
 			counters->window[cell] += grown;
 			counters->total[cell] += grown;
 			notable |= column->tag.notable && elapsed_s > 0 &&

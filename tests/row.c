@@ -156,7 +156,7 @@ void *row_table(struct table *table, const struct row_member *members, size_t co
 	table->rows.size = table->rows.stride * rows;
 	memory = mmap(NULL, table->rows.size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 		      -1, 0);
-	table->previous = calloc((size_t)rows * table->schema.cells + 1, sizeof(uint64_t));
+	table->previous = calloc(((size_t)rows + 1) * table->schema.cells, sizeof(uint64_t));
 	if (memory == MAP_FAILED || !table->previous)
 		abort();
 	table->rows.start = memory;
