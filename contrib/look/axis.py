@@ -12,6 +12,8 @@ MINUTE, HOUR, DAY = 60, 3600, 86400
 QUARTER = 900
 APART = (1, 5, 10, 15, 30, MINUTE, 5 * MINUTE, 10 * MINUTE, QUARTER, 2 * QUARTER, HOUR, 2 * HOUR, 3 * HOUR, 4 * HOUR,
          6 * HOUR, 12 * HOUR, DAY, 2 * DAY, 7 * DAY, 14 * DAY, 28 * DAY)
+# How a label says the time, if they are so far apart.
+SHAPES = ((2 * DAY, "%-d %b"), (DAY, "%a"), (MINUTE, "%H:%M"), (0, "%H:%M:%S"))
 
 
 def _linear_step(top, base):
@@ -81,6 +83,6 @@ class Time:
         """(moment, text), at full hours or days of the clock on the wall."""
         fine = math.gcd(self.apart, QUARTER)
         begin = math.ceil(self.start / fine) * fine
-        shape = "%a %-d" if self.apart >= DAY else "%H:%M" if self.apart >= MINUTE else "%H:%M:%S"
+        shape = next(shape for apart, shape in SHAPES if self.apart >= apart)
         return [(moment, time.strftime(shape, time.localtime(moment))) for moment in range(begin, self.end + 1, fine)
                 if _local(moment) % self.apart == 0]

@@ -81,7 +81,7 @@ GRAPHS = {
     ),
     "Saturation": (
         Graph("Slack", unit.SHARE, (SLACK, ESTIMATE), top=100),
-        Graph("Variation of the gaps", unit.Unit("standard deviation by average"), (
+        Graph("Variation of the gaps", unit.Unit("coefficient"), (
             Series("gauge-receive_gap-cv", label="receives"),
             Series("gauge-send_gap-cv", label="sends", draw="dashes"))),
         Graph("Variance of the gaps", unit.SQUARES, (

@@ -124,11 +124,11 @@ def span_part(span, part):
 
 
 def write(file, title, head, spans, parts):
-    """parts: what there is to show, by span; no page if there is nothing."""
+    """parts: what there is to show, by span; no page if there is nothing. Who reads meanwhile has a whole page."""
     if not any(parts):
         return False
     os.makedirs(os.path.dirname(file), exist_ok=True)
-    with open(file, "w", encoding="utf-8") as page:
+    with open(file + ".new", "w", encoding="utf-8") as page:
         page.write(
             f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">\n{MARK}\n'
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -136,6 +136,7 @@ def write(file, title, head, spans, parts):
             + tabs(spans, parts) + "<main>" + "".join(map(span_part, spans, parts)) + "</main>\n"
             f"<footer>Drawn {time.strftime('%F %T %Z')} by ebpf-graph.</footer>\n"
             f"<script>\n{_read('page.js')}</script></body></html>\n")
+    os.replace(file + ".new", file)
     return True
 
 
