@@ -56,7 +56,7 @@ struct {
 	__type(value, struct poller);
 } pollers SEC(".maps");
 
-static struct poll_row *row_at(u32 index)
+static __always_inline struct poll_row *row_at(u32 index)
 {
 	return bpf_map_lookup_elem(&polls, &index);
 }
@@ -73,25 +73,30 @@ static u32 row_of(struct task_struct *task)
 	return st ? st->row : SERVICE_OTHER;
 }
 
+static __noinline void own_anew(struct poller *p, struct task_struct *task)
+{
+	p->row = row_of(task);
+	p->watched = watched(p->row);
+	p->slot = p->watched ? slot_take(p->row) : 0;
+}
+
 /* Asks for the slot where that may have changed; false: nobody wants to know. */
-static bool own(struct poller *p, struct task_struct *task)
+static __always_inline bool own(struct poller *p, struct task_struct *task)
 {
 	u64 *moves = service_moved();
 
 	if (!moves)
 		return false;
-	if (p->moves == *moves && slot_is_of(&slot_owners, p->slot, p->row))
-		return p->watched;
-	p->moves = *moves;
-	p->row = row_of(task);
-	p->watched = watched(p->row);
-	p->slot = p->watched ? slot_take(p->row) : 0;
+	if (p->moves != *moves || !slot_is_of(&slot_owners, p->slot, p->row)) {
+		p->moves = *moves;
+		own_anew(p, task);
+	}
 	return p->watched;
 }
 
 /* Brings the time of a thread up to now into a row. Thread and reading may be
  * here at once: each takes what is before it. */
-static void settle(struct poller *p, struct poll_row *row, u64 now)
+static __always_inline void settle(struct poller *p, struct poll_row *row, u64 now)
 {
 	u64 began = *(volatile u64 *)&p->began_ns;
 	u64 seen = __sync_lock_test_and_set(&p->seen_ns, now);
@@ -103,7 +108,7 @@ static void settle(struct poller *p, struct poll_row *row, u64 now)
 		add(&row->slack_ns, now - (began > seen ? began : seen));
 }
 
-static int begin(void)
+static __always_inline int begin(void)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct poller *p =
@@ -125,7 +130,7 @@ static int begin(void)
 }
 
 /* That the poll is over is told last: a reading before that finds its time settled. */
-static int end(void)
+static __always_inline int end(void)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct poller *p = bpf_task_storage_get(&pollers, task, NULL, 0);
