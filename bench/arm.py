@@ -5,13 +5,11 @@ import contextlib
 import os
 import subprocess
 
-from daemon import Daemon, die_with_parent
+from daemon import WITH_TRACEFS, Daemon, die_with_parent
 from server import program
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ARMS = ("nothing", "probe", "floor", "listing", "bpftrace")
-# In a mount namespace of its own, so that no mount is left behind.
-WITH_TRACEFS = ["unshare", "--mount", "sh", "-c", "mount -t tracefs none /sys/kernel/tracing && exec \"$@\"", "sh"]
 
 CALL_NUMBERS = {
     "x86_64": {"epoll": 232, "read": 0, "write": 1, "sendmsg": 46},

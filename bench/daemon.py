@@ -18,6 +18,8 @@ import time
 
 PR_SET_PDEATHSIG = 1
 READY = b"Initialization complete"
+# In a mount namespace of its own, so that no mount is left behind.
+WITH_TRACEFS = ["unshare", "--mount", "sh", "-c", "mount -t tracefs none /sys/kernel/tracing && exec \"$@\"", "sh"]
 LIBC = ctypes.CDLL(None)
 
 CONFIGURATION = """\
@@ -78,16 +80,17 @@ class Site:
     def program(self, name):
         return os.path.join(self.build, "bench", name)
 
-    def ebpf(self):
-        return f'LoadPlugin ebpf\n<Plugin ebpf>\n  ObjectDirectory "{self.build}/bpf"\n</Plugin>'
+    def ebpf(self, text=""):
+        return f'LoadPlugin ebpf\n<Plugin ebpf>\n  ObjectDirectory "{self.build}/bpf"\n{text}</Plugin>'
 
 
 class Daemon:
-    def __init__(self, site, block="", interval=10):
-        """block: the configuration of the plugin that is measured."""
+    def __init__(self, site, block="", interval=10, wrap=()):
+        """block: the configuration of the plugin that is measured; wrap: what to run collectd under."""
         self.site = site
         self.interval = interval
         self.block = block
+        self.wrap = list(wrap)
         self.process = None
 
     def __enter__(self):
@@ -97,7 +100,7 @@ class Daemon:
             file.write(CONFIGURATION.format(dir=self.dir, plugins=self.site.plugins, interval=self.interval,
                                             block=self.block))
         begin = time.monotonic()
-        self.process = subprocess.Popen([self.site.collectd, "-f", "-C", conf], stdin=subprocess.DEVNULL,
+        self.process = subprocess.Popen(self.wrap + [self.site.collectd, "-f", "-C", conf], stdin=subprocess.DEVNULL,
                                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, preexec_fn=die_with_parent)
         try:
             self._wait_ready()

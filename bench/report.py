@@ -80,6 +80,12 @@ def events(starts):
         comparison(label, starts.compare(lambda start, kind=kind: start.events_ns[kind]))
 
 
+def syscalls(starts):
+    heading(f"With polls by Option \"syscalls\", CPU nanoseconds ({starts.count} starts, in turns)")
+    compared("", ["without", "with", "added"])
+    comparison(EVENTS["syscall"], starts.compare(lambda start: start.events_ns["syscall"]))
+
+
 def start(starts, reading):
     heading("Start of collectd, milliseconds until it is initialised")
     compared("", ["without", "with", "added"])
