@@ -5,7 +5,7 @@ import math
 import os
 
 import graph
-from analysis import PERCENTILES
+from analysis import LATE, MIDDLE, PERCENTILES, RISEN
 
 # Table II of the paper: R^2 of RPS_obsv without and with 10 ms of delay and 1 % of loss.
 PAPER = {
@@ -24,7 +24,39 @@ HEAD = """\
 
 Written by `make evidence`, which runs real services under rising load, lets collectd with this plugin store what the
 kernel counted in RRD files, and compares what is read back with what the client counted. The server has one CPU, its
-client and collectd have the others.
+client and collectd have the others. 100 % is what this CPU has time for; the load is open loop (requests are sent when
+they are due, whether or not others are answered) with random gaps. `make evidence EVIDENCE_FLAGS="redis nginx"` measures
+these two anew, `EVIDENCE_FLAGS="--network 'delay 10ms loss 1%'"` with such a network where the kernel has netem.
+"""
+REQUESTS = """\
+## Requests
+
+R² is that of the straight line through all levels, against the rate of answers that the client has counted: of RPS_obsv
+(equation 1 of the paper, `gauge-send_gap-frequency`) over the same windows, and of exchanges (`total_requests`) over the
+whole level. The paper's figures are of its machines, for the service that is nearest. The error of exchanges is the
+largest of all levels. Where several requests are on one connection at once, exchanges are turns of the conversation,
+and fewer than requests.
+"""
+SATURATION = f"""\
+## Saturation
+
+The level from which on each signal tells of it, until the last; -: not at all. The client's knee: its median or its
+p99, from the moment when a request was due, is more than {RISEN} times what is usual up to {MIDDLE:.0%} load, or fewer than
+{LATE:.0%} of the requests due are answered in time. cv rises: by half of what is usual; wait and response rise: {RISEN} times.
+"""
+TRUTH = """\
+## Percentiles
+
+Error against the service's own log of each request, over the same readings; a histogram's bucket is up to 6 % wide.
+"""
+CLIENTS = """\
+The response time that the probe sees (from data that arrived to the last send) divided by that of the client, median
+of the levels up to the middle. The rest is the client's own time and the network.
+"""
+DISTURBANCE = """\
+## Delay and loss
+
+Without → with them, under the same kernel: medians of the levels up to the middle.
 """
 
 
@@ -134,8 +166,9 @@ def pictures(run, directory):
 
 def write(runs, directory):
     """DIRECTORY/evidence.md and the pictures below it."""
-    parts = [HEAD, "## Requests\n", requests(runs), "## Saturation\n", saturation(runs),
-             "## Percentiles\n", truth(runs), clients(runs), "## Delay and loss\n", disturbance(runs)]
+    parts = [HEAD, REQUESTS, requests(runs), SATURATION, saturation(runs), TRUTH, truth(runs), CLIENTS, clients(runs)]
+    if any(run.network != "loopback" for run in runs):
+        parts += [DISTURBANCE, disturbance(runs)]
     for run in runs:
         parts.append(f"## {run.title}, {run.place}\n")
         parts += [f"![{run.title}](pictures/evidence/{name})" for name in
