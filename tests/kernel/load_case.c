@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Ways to serve requests. load_case CASE listens, lets a child of its own be the
- * client of CONNECTIONS connections, and on each line "N" answers N requests on
- * each of them, one after the other; then says {"requests", "rx", "tx"}, which
- * follow from the sizes. Ends with end of file on each connection.
+ * Ways to serve requests. load_case CASE [NAME] listens, lets a child of its own be
+ * the client of CONNECTIONS connections, and on each line "N" answers N requests on
+ * each of them, or N times as many as are sent at once; then says {"requests", "rx",
+ * "tx"}, which follow from the sizes. Ends with end of file on each connection. NAME
+ * is what a server renames itself to.
  */
 #define _GNU_SOURCE
 #include "load.h"
@@ -20,6 +21,7 @@
 
 #define CONNECTIONS 3
 #define CHUNK 65536
+#define RENAME_AT 10
 #define REST_NS 200000 /* of a client between two pieces */
 
 struct server {
@@ -28,9 +30,11 @@ struct server {
 	void (*take)(int fd, size_t size); /* not at all: end of file */
 	void (*give)(int fd, size_t size);
 	size_t request, response;
+	unsigned at_once; /* requests on a connection */
 };
 
 static const struct server *server;
+static const char *new_name;
 static char buffer[CHUNK];
 
 /* --- receiving and sending ------------------------------------------------------------------- */
@@ -107,6 +111,16 @@ static void take_noisily(int fd, size_t size)
 		else
 			size = advance(fd, n, size);
 	}
+}
+
+/* Changes the command name with a request received and not yet answered. */
+static void take_and_rename(int fd, size_t size)
+{
+	static int taken;
+
+	take_plain(fd, size);
+	if (++taken == RENAME_AT)
+		prctl(PR_SET_NAME, new_name);
 }
 
 static void give_noisily(int fd, size_t size)
@@ -325,15 +339,17 @@ static void run_pool(int listener)
 }
 
 static const struct server servers[] = {
-	{ "threads", run_threads, take_plain, give_plain, 100, 500 },
-	{ "large", run_threads, take_plain, give_plain, 1000000, 700000 },
-	{ "noise", run_threads, take_noisily, give_noisily, 100, 500 },
-	{ "splice", run_threads, take_plain, give_by_splice, 100, 20000 },
-	{ "ring", run_threads, take_by_ring, give_by_ring, 100, 500 },
-	{ "ring_file", run_threads, take_by_ring_read, give_by_ring_write, 100, 500 },
-	{ "forking", run_forking, take_plain, give_plain, 100, 500 },
-	{ "prefork", run_preforked, take_plain, give_plain, 100, 500 },
-	{ "pool", run_pool, take_plain, give_plain, 100, 500 },
+	{ "threads", run_threads, take_plain, give_plain, 100, 500, 1 },
+	{ "large", run_threads, take_plain, give_plain, 1000000, 700000, 1 },
+	{ "noise", run_threads, take_noisily, give_noisily, 100, 500, 1 },
+	{ "splice", run_threads, take_plain, give_by_splice, 100, 20000, 1 },
+	{ "ring", run_threads, take_by_ring, give_by_ring, 100, 500, 1 },
+	{ "ring_file", run_threads, take_by_ring_read, give_by_ring_write, 100, 500, 1 },
+	{ "forking", run_forking, take_plain, give_plain, 100, 500, 1 },
+	{ "prefork", run_preforked, take_plain, give_plain, 100, 500, 1 },
+	{ "pool", run_pool, take_plain, give_plain, 100, 500, 1 },
+	{ "pipeline", run_threads, take_plain, give_plain, 100, 500, 5 },
+	{ "rename", run_forking, take_and_rename, give_plain, 100, 500, 1 },
 };
 
 /* --- the client ------------------------------------------------------------------------------- */
@@ -350,12 +366,14 @@ static int connect_to(const struct sockaddr_in *address)
 
 static void ask(int fd, unsigned count)
 {
+	size_t at_once = server->at_once;
+
 	while (count--) {
 		give_plain(fd, server->request / 2);
 		if (server->request < CHUNK)
 			sleep_ns(REST_NS);
-		give_plain(fd, server->request - server->request / 2);
-		take_plain(fd, server->response);
+		give_plain(fd, at_once * server->request - server->request / 2);
+		take_plain(fd, at_once * server->response);
 	}
 }
 
@@ -373,7 +391,7 @@ static void ask_all(const struct sockaddr_in *address)
 		count = strtoul(line, NULL, 10);
 		for (int i = 0; i < CONNECTIONS; i++)
 			ask(fd[i], count);
-		count *= CONNECTIONS;
+		count *= CONNECTIONS * server->at_once;
 		sprintf(line, "{\"requests\": %lu, \"rx\": %lu, \"tx\": %lu}\n", count,
 			count * server->request, count * server->response);
 		say(line);
@@ -389,11 +407,12 @@ int main(int argc, char **argv)
 	pid_t client;
 
 	die_with_parent();
-	for (size_t i = 0; i < sizeof(servers) / sizeof(*servers) && argc == 2; i++)
+	for (size_t i = 0; i < sizeof(servers) / sizeof(*servers) && argc >= 2; i++)
 		if (!strcmp(servers[i].name, argv[1]))
 			server = &servers[i];
 	if (!server)
-		errx(2, "usage: load_case CASE");
+		errx(2, "usage: load_case CASE [NAME]");
+	new_name = argc > 2 ? argv[2] : argv[1];
 	if (bind(listener, (void *)&address, length) || listen(listener, 16) ||
 	    getsockname(listener, (void *)&address, &length))
 		err(1, "listen");
