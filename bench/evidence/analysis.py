@@ -15,7 +15,7 @@ LATE = 0.97
 RISEN = 5
 CHANGED = 1.5
 SCARCE = 10
-ENOUGH = 50  # samples for a percentile
+ABOVE = 5  # samples above a percentile, for it to be one
 PERCENTILES = ("p50", "p90", "p99")
 
 
@@ -137,12 +137,13 @@ class Level:
     def error(self, metric, column, which):
         """Of a percentile, relative to the service's own log: the median over the readings."""
         stored, moments = self._values(f"latency-{metric}-percentile-{which[1:]}"), self.run.moments
+        share = float(which[1:]) / 100
         errors = []
         for step, got in stored.items():
             begin, end = moments.get(step - self.run.interval), moments.get(step)
             truth = sorted(row[column] for row in self.server["log"] if begin and end and begin < row[0] <= end)
-            if len(truth) >= ENOUGH:
-                errors.append(got / truth[int(float(which[1:]) / 100 * (len(truth) - 1))] - 1)
+            if (1 - share) * len(truth) >= ABOVE:
+                errors.append(got / truth[int(share * (len(truth) - 1))] - 1)
         return median(errors)
 
     def slack(self, metric):

@@ -11,8 +11,8 @@ import subprocess
 import tempfile
 import time
 
-from program import FIRST, Missing, Program
-from store import die_with_parent
+from program import NICE, Missing, Program
+from store import start_first
 
 # One connection and two questions (how many branches there are, and how the tables are divided) come first.
 CONNECTING = 3
@@ -61,9 +61,9 @@ class Pgbench:
                               site.server_cpus, self.dir)
 
     def _pgbench(self, *argv):
-        return subprocess.run([*FIRST, "taskset", "-c", self.site.client_cpus, "pgbench", "-h", "127.0.0.1", "-p",
+        return subprocess.run(["taskset", "-c", self.site.client_cpus, "pgbench", "-h", "127.0.0.1", "-p",
                                str(self.port), "-U", "postgres", *map(str, argv), "postgres"],
-                              check=True, cwd=self.dir, env={**os.environ, **QUIET}, preexec_fn=die_with_parent,
+                              check=True, cwd=self.dir, env={**os.environ, **QUIET}, preexec_fn=start_first(NICE),
                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def fill(self):

@@ -8,7 +8,7 @@ import socket
 import subprocess
 import time
 
-from store import die_with_parent
+from store import start_first
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -55,17 +55,16 @@ def compile_cpp(build, name, package):
     return built
 
 
-# Other work on the machine shall not be what saturates.
-FIRST = ["nice", "-n", "-15"]
+NICE = -15  # other work on the machine shall not be what saturates
 
 
 class Program:
     def __init__(self, argv, cpus, directory=None, talks=False):
         """talks: it answers lines on its input with lines on its output."""
-        self.process = subprocess.Popen([*FIRST, "taskset", "-c", cpus, *map(str, argv)], cwd=directory, text=True,
+        self.process = subprocess.Popen(["taskset", "-c", cpus, *map(str, argv)], cwd=directory, text=True,
                                         stdin=subprocess.PIPE if talks else subprocess.DEVNULL,
                                         stdout=subprocess.PIPE if talks else subprocess.DEVNULL,
-                                        stderr=None if talks else subprocess.DEVNULL, preexec_fn=die_with_parent)
+                                        stderr=None if talks else subprocess.DEVNULL, preexec_fn=start_first(NICE))
         self.pid = self.process.pid
 
     def hear(self):

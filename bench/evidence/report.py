@@ -48,6 +48,7 @@ TRUTH = """\
 ## Percentiles
 
 Error against the service's own log of each request, over the same readings; a histogram's bucket is up to 6 % wide.
+-: there are fewer than 5 requests above it in a second.
 """
 CLIENTS = """\
 The response time that the probe sees (from data that arrived to the last send) divided by that of the client, median
