@@ -19,7 +19,7 @@ class Pace:
     """How long everything takes, in seconds."""
     interval: int = 1
     level: int = 8
-    maximum: int = 3
+    maximum: int = 2
     shares: tuple = SHARES
 
     @property

@@ -15,6 +15,10 @@ LIBC = ctypes.CDLL(None)
 PR_SET_PDEATHSIG = 1
 HOST = "evidence"
 PLUGINS = ("csv", "logfile", "rrdtool")
+# The durations of polls may need it; mounted for this process alone.
+TRACEFS = "/sys/kernel/tracing"
+WITH_TRACEFS = ["unshare", "-m", "sh", "-c",
+                f'mountpoint -q {TRACEFS} || mount -t tracefs tracefs {TRACEFS}; exec "$@"', "sh"]
 STARTED = "Initialization complete"
 
 CONFIGURATION = """\
@@ -82,6 +86,19 @@ def start_first(nice):
     return prepare
 
 
+def fetch(path, interval, begin, end, seconds=10):
+    """The lines of rrdtool. A collectd that runs holds the lock of a file for as long as it writes one value."""
+    give_up = time.monotonic() + seconds
+    while True:
+        done = subprocess.run(["rrdtool", "fetch", path, "AVERAGE", "-r", str(interval), "-s", str(math.floor(begin)),
+                               "-e", str(math.ceil(end))], capture_output=True, text=True, check=False)
+        if not done.returncode:
+            return done.stdout.splitlines()
+        if time.monotonic() > give_up:
+            raise RuntimeError(f"rrdtool fetch {path}: {done.stderr}")
+        time.sleep(0.05)
+
+
 class Store:
     """The RRD files of one service, below a directory; they stay when the daemon is gone."""
 
@@ -101,9 +118,7 @@ class Store:
         """{end of step: value} of the known steps within begin .. end."""
         if not self.has(metric):
             return {}
-        out = subprocess.run(["rrdtool", "fetch", self.path(metric), "AVERAGE", "-r", str(self.interval),
-                              "-s", str(math.floor(begin)), "-e", str(math.ceil(end))],
-                             capture_output=True, text=True, check=True).stdout.splitlines()
+        out = fetch(self.path(metric), self.interval, begin, end)
         column = out[0].split().index(source)
         found = {}
         for line in out[2:]:
@@ -162,7 +177,7 @@ class Daemon:
     def __enter__(self):
         self._configure()
         with open(os.path.join(self.store.dir, "log"), "w", encoding="ascii") as log:
-            self.process = subprocess.Popen(["taskset", "-c", self.cpus, self.collectd, "-f", "-C",
+            self.process = subprocess.Popen([*WITH_TRACEFS, "taskset", "-c", self.cpus, self.collectd, "-f", "-C",
                                              os.path.join(self.store.dir, "collectd.conf")],
                                             stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                                             preexec_fn=start_first(-10))
