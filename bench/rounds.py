@@ -29,7 +29,7 @@ def event_ns(site, kind, count):
 
 
 def programs_of(process):
-    """Ids of the BPF programs that a process holds, or its children."""
+    """Ids of the BPF programs that a process holds."""
     found = set()
     for info in os.scandir(f"/proc/{process.pid}/fdinfo"):
         with open(info.path, encoding="ascii") as file:

@@ -188,7 +188,6 @@ class Run:
         """The largest error of exchanges, relative."""
         return max(abs(level.exchanges - level.expected) / level.expected for level in self.levels)
 
-
     def usual(self, figure):
         """Of the levels up to the middle."""
         return median(figure(level) for level in self.levels if level.share <= MIDDLE)

@@ -9,20 +9,19 @@
  * seconds from the first receive to the first and to the last send. The clock is read
  * before each call: at its end the thread may lose the CPU.
  */
+#include "record.h"
+
 #include <arpa/inet.h>
 #include <err.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #define ROOM (1 << 20)
@@ -55,14 +54,6 @@ static struct {
 } served = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static int poll_fd;
-
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return now.tv_sec * 1000000000ULL + now.tv_nsec;
-}
 
 static void watch(struct connection *c, int operation)
 {
