@@ -161,8 +161,8 @@ def test_locked(check, tree):
     with open(os.path.join(tree, "db1", "ebpf-web", "ps_cputime.rrd"), "r+b") as file:
         fcntl.lockf(file, fcntl.LOCK_EX)
         release = threading.Timer(1, fcntl.lockf, (file, fcntl.LOCK_UN))
-        release.start()
         started = time.monotonic()
+        release.start()
         output = os.path.join(check.dir, "locked")
         done = draw("--rrd", tree, "--output", output, "--host", "db1", "--start", f"-{SPAN}s")
         release.join()

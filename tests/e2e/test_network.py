@@ -127,5 +127,6 @@ def main():
             archive.check_growth(test, host, daemon, collector.tree, archive.WHOLE, span)
         test.equal("hosts that have files", sorted(os.listdir(collector.tree)), sorted(HOSTS))
 
+
 if __name__ == "__main__":
     main()

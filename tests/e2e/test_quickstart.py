@@ -156,7 +156,7 @@ def check_values(check, run, begin, end, samples):
     written = total(rows("dd", "io_octets", "tx"))
     check.within("dd, bytes written", written, 16 * MIB * 0.9, 16 * MIB * (SECONDS / 2 + 1))
     own = [value for _, value in rows("self", "duration-read_process", "seconds")]
-    check.within("time of a reading", max(own), 1e-6, 0.5)
+    check.within("time of a reading", max(own), 1e-6, INTERVAL)
 
 
 def check_figures(check, run, page, samples):
@@ -204,7 +204,7 @@ def test_interrupt(check, ledger):
     stopped = time.monotonic()
     run.process.send_signal(signal.SIGINT)
     check.equal("exit status after SIGINT", run.read_all(), 130)
-    check.within("seconds until it ended", time.monotonic() - stopped, 0, 5)
+    check.within("seconds until it ended, long before the load", time.monotonic() - stopped, 0, SECONDS / 2)
     check.contains("says so", run.said, "interrupted")
     check_remains(check, ledger, {"out"})
 
