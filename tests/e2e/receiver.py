@@ -163,20 +163,9 @@ class Absence:
             test.within(f"least time of a reading while it {what}, s", min(absent), 0, max(present) + 0.001)
 
 
-def sources():
-    """{type: [(data source, kind), ...]} of collectd's types.db."""
-    types = {}
-    with open(collectd.TYPES, encoding="ascii") as file:
-        for line in file:
-            name, *rest = line.replace(",", " ").split() or ["#"]
-            if not name.startswith("#"):
-                types[name] = [tuple(source.split(":")[:2]) for source in rest]
-    return types
-
-
 def dispatched(daemon):
     """{(subject, metric, data source): (kind, [(time, value), ...])}"""
-    types, found = sources(), {}
+    types, found = collectd.read_types(), {}
     for subject in daemon.subjects():
         for metric in daemon.metrics(subject):
             rows = daemon.rows(subject, metric)

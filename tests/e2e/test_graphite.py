@@ -42,7 +42,7 @@ print(json.dumps({path: whisper.fetch(path, time.time() - 600) for path in map(s
 
 
 def stored(tree, daemon):
-    types = receiver.sources()
+    types = receiver.collectd.read_types()
     paths = {path_of(tree, *name, len(types[name[1].partition("-")[0]]) == 1): name
              for name in receiver.dispatched(daemon)}
     there = "\n".join(filter(os.path.exists, paths))

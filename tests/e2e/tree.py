@@ -4,23 +4,17 @@
 import math
 import os
 import subprocess
+import sys
 
-TYPES = "/usr/share/collectd/types.db"
+from e2e import TOP
+
+sys.path.insert(0, os.path.join(TOP, "tests", "kernel"))
+from collectd import read_types  # noqa: E402
+
 # As collectd makes them without configuration: one set for each of these, of about so many rows.
 SPANS = (3600, 86400, 7 * 86400)
 ROWS = 1200
 AT_ONCE = 500   # updates
-
-
-def read_types(path=TYPES):
-    """type -> [(data source, kind), ...]"""
-    types = {}
-    with open(path, encoding="ascii") as lines:
-        for line in lines:
-            words = line.replace(",", " ").split()
-            if words and not words[0].startswith("#"):
-                types[words[0]] = [tuple(word.split(":")[:2]) for word in words[1:]]
-    return types
 
 
 def rrdtool(*arguments):

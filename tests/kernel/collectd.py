@@ -6,7 +6,6 @@ The data is what the csv plugin wrote with StoreRates off: counters as they are,
 millisecond.
 """
 
-import fnmatch
 import glob
 import os
 import re
@@ -17,6 +16,17 @@ import time
 HOST = "testhost"
 PLUGINS = "/usr/lib/collectd"
 TYPES = "/usr/share/collectd/types.db"
+
+
+def read_types():
+    """{type: [(data source, kind), ...]}"""
+    types = {}
+    with open(TYPES, encoding="ascii") as lines:
+        for line in lines:
+            name, *sources = line.replace(",", " ").split() or ["#"]
+            if not name.startswith("#"):
+                types[name] = [tuple(source.split(":")[:2]) for source in sources]
+    return types
 
 
 def plugin_path(build):
@@ -31,8 +41,6 @@ def number(text):
 
 
 class Daemon:
-    COUNTERS = ("ps_cputime", "contextswitch-*", "ps_pagefaults", "io_octets", "io_ops", "disk_octets",
-                "total_events-*")
     GONE = 10      # intervals, after which a service is no longer dispatched
     FORGOTTEN = 2  # intervals, after which collectd (Timeout) and RRD files (heartbeat) have forgotten a series
 
@@ -180,6 +188,12 @@ LoadPlugin ebpf
         """The first row read later than this moment (now: time.time())."""
         return self.wait_rows(subject, metric, 1, moment, seconds)[0]
 
+    def exchanges(self, subject, moment, instance=""):
+        """(exchanges, octets received, sent) at the first reading after this moment; "-client": asked of others."""
+        total = self.row_after(subject, "total_requests" + instance, moment)
+        octets = self.row_after(subject, "if_octets" + instance, moment)
+        return total[1], octets[1], octets[2]
+
     def growth(self, metric, begin, end):
         """What a counter of all subjects together grew by from one reading to another, by data source.
 
@@ -198,10 +212,10 @@ LoadPlugin ebpf
 
         A name that comes back when its series is forgotten begins anew.
         """
-        found = []
+        found, types = [], read_types()
         for subject in self.subjects():
             for metric in self.metrics(subject):
-                counter = any(fnmatch.fnmatch(metric, pattern) for pattern in self.COUNTERS)
+                counter = all(kind == "DERIVE" for _, kind in types[metric.partition("-")[0]])
                 rows = self.rows(subject, metric)
                 for before, row in zip(rows, rows[1:]):
                     again = (row[0] - before[0] > (self.FORGOTTEN + 0.5) * self.interval or

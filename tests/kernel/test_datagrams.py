@@ -93,10 +93,7 @@ def batch(client, server, count, order, answers):
 
 
 def counters(daemon):
-    """Exchanges, octets received and sent."""
-    moment = time.time()
-    octets = daemon.row_after("datagram", "if_octets", moment)
-    return daemon.row_after("datagram", "total_requests", moment)[1], octets[1], octets[2]
+    return daemon.exchanges("datagram", time.time())
 
 
 def batches(test, daemon, client, server, what, rounds, count, order, answers):

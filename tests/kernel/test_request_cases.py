@@ -32,19 +32,12 @@ CROWD_CONF = NO_POLL + f"""
 ORDER = 40
 
 
-def counters(daemon, service, moment):
-    """(exchanges, received, sent) at the first reading after this moment."""
-    total = daemon.row_after(service, "total_requests", moment)
-    octets = daemon.row_after(service, "if_octets", moment)
-    return total[1], octets[1], octets[2]
-
-
 def check_cases(test, daemon):
     loads = {case: test.load("case", case, "kt_renamed", name=f"kt_{case}") for case in CASES}
     for load in loads.values():
         load.ask("1")
     begin = time.time()
-    before = {case: counters(daemon, case, begin) for case in CASES}
+    before = {case: daemon.exchanges(case, begin) for case in CASES}
     before["renamed"] = 0, 0, 0
     said = {}
     for case, load in loads.items():
@@ -54,7 +47,7 @@ def check_cases(test, daemon):
     for load in loads.values():
         load.end()
     end = time.time()
-    got = {case: [now - then for now, then in zip(counters(daemon, case, end), before[case])] for case in before}
+    got = {case: [now - then for now, then in zip(daemon.exchanges(case, end), before[case])] for case in before}
     for name in ("rename", "renamed"):
         test.true(f"{name}: has exchanges", got[name][0])
     got["rename"] = [a + b for a, b in zip(got["rename"], got["renamed"])]
@@ -80,14 +73,14 @@ def check_crowd(test, daemon):
     refused = daemon.row_after("self", "total_events-refused_request", moment)
     test.true("the plugin tells of services without rows", refused[1])
     subjects = [f"c{i}" for i in own] + ["other"]
-    then = {subject: counters(daemon, subject, moment) for subject in subjects}
+    then = {subject: daemon.exchanges(subject, moment) for subject in subjects}
     wanted = []
     for load in loads:
         load.say(str(ORDER))
         wanted.append(load.result()["requests"])
     stranger.ask(str(ORDER))
     moment = time.time()
-    got = {subject: counters(daemon, subject, moment)[0] - then[subject][0] for subject in subjects}
+    got = {subject: daemon.exchanges(subject, moment)[0] - then[subject][0] for subject in subjects}
     test.equal("exchanges of services with rows", [got[f"c{i}"] for i in own], [wanted[i] for i in own])
     # What no Service block names is not looked at.
     test.equal("exchanges of those without, under other", got["other"], sum(wanted[len(own):]))

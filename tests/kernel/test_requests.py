@@ -57,18 +57,11 @@ class Pair:
         return {**self.server.result(), "response": response}
 
 
-def counters(daemon, kind, instance, moment):
-    """(exchanges, received, sent) at the first reading after this moment."""
-    total = daemon.row_after(kind, "total_requests" + instance, moment)
-    octets = daemon.row_after(kind, "if_octets" + instance, moment)
-    return total[1], octets[1], octets[2]
-
-
 def both_counters(daemon, kind):
     """Of the server, and of its client with the directions the other way round."""
     moment = time.time()
-    asked = counters(daemon, f"{kind}_client", "-client", moment)
-    return [*counters(daemon, kind, "", moment), asked[0], asked[2], asked[1]]
+    asked = daemon.exchanges(f"{kind}_client", moment, "-client")
+    return [*daemon.exchanges(kind, moment), asked[0], asked[2], asked[1]]
 
 
 def check_counts(test, daemon, what, pair, requests):
