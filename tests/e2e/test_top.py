@@ -15,31 +15,21 @@ import signal
 import socket
 import struct
 import subprocess
-import sys
 import termios
 import time
 
+import receiver
 from e2e import TOP
-
-sys.path.insert(0, os.path.join(TOP, "tests", "kernel"))
-import lib  # noqa: E402
+from receiver import lib
 
 TOOL = os.path.join(TOP, "contrib", "ebpf-top")
 INTERVAL = 2
-SAMPLE = os.path.join(TOP, "conf", "unixsock.conf")
 ROWS, WIDTH = 30, 140
 
 
-def free_port():
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as some:
-        some.bind(("127.0.0.1", 0))
-        return some.getsockname()[1]
-
-
 def sample(path):
-    """conf/unixsock.conf with another place for the socket, and a group that is on every machine."""
-    with open(SAMPLE, encoding="ascii") as text:
-        return text.read().replace("/var/run/collectd-unixsock", path).replace('"adm"', '"root"')
+    """With another place for the socket, and a group that is on every machine."""
+    return receiver.sample("unixsock.conf", {"/var/run/collectd-unixsock": path, '"adm"': '"root"'})
 
 
 def run(*arguments, **options):
@@ -174,7 +164,8 @@ def test_trouble(test, path):
     refused("nobody listens", "has ended", arguments=("--socket", path + ".left"))
     refused("no such service", "no such service", arguments=("--socket", path, "--service", "none", "--wait", "0.1"))
     refused("a port that is taken", "cannot listen", arguments=("--listen", f"127.0.0.1:{taken_port(test)}"))
-    refused("no packets", "none so far", arguments=("--listen", f"127.0.0.1:{free_port()}", "--wait", "0.3"))
+    port, = receiver.free_ports(1, socket.SOCK_DGRAM)
+    refused("no packets", "none so far", arguments=("--listen", f"127.0.0.1:{port}", "--wait", "0.3"))
     done = run("--socket", path)
     test.equal("no terminal: exit status", done.returncode, 1)
     test.true("no terminal: says what to do", "--once" in done.stderr)
@@ -211,7 +202,8 @@ with lib.Test(150) as the_test:
     secrets = os.path.join(the_test.dir, "users")
     with open(secrets, "w", encoding="ascii") as users:
         users.write("somebody: secret\n")
-    the_port, the_closed_port, the_path = free_port(), free_port(), os.path.join(the_test.mkdir("sock"), "s")
+    the_port, the_closed_port = receiver.free_ports(2, socket.SOCK_DGRAM)
+    the_path = os.path.join(the_test.mkdir("sock"), "s")
     network = f"""
 LoadPlugin network
 <Plugin network>
