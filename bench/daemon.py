@@ -19,7 +19,9 @@ import time
 PR_SET_PDEATHSIG = 1
 READY = b"Initialization complete"
 # In a mount namespace of its own, so that no mount is left behind.
-WITH_TRACEFS = ["unshare", "--mount", "sh", "-c", "mount -t tracefs none /sys/kernel/tracing && exec \"$@\"", "sh"]
+TRACEFS = "/sys/kernel/tracing"
+WITH_TRACEFS = ["unshare", "--mount", "sh", "-ec",
+                f'mountpoint -q {TRACEFS} || mount -t tracefs none {TRACEFS}\nexec "$@"', "sh"]
 LIBC = ctypes.CDLL(None)
 
 CONFIGURATION = """\

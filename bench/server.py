@@ -64,7 +64,8 @@ class Pair:
             self.server = stack.enter_context(self._start(COMMANDS[self.name] + [str(port)], CPU))
             self._wait(port)
             self.client = stack.enter_context(self._start(
-                [self.site.program("evidence/load"), self.name, str(port), str(CONNECTIONS), str(VALUE_BYTES)], CLIENT_CPU))
+                [self.site.program("evidence/load"), self.name, str(port), str(CONNECTIONS), str(VALUE_BYTES)],
+                CLIENT_CPU))
             if self.client.stdout.readline() != "ready\n":
                 raise RuntimeError(f"the client of {self.name} does not start")
             move(self.server.pid, CPU)

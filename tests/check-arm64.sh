@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # The BPF objects compile for arm64, by the build's own command. Only the registers of probed
 # functions differ there, which libbpf's macros hide: nothing may name one, or an entry point that
-# only x86-64 has, but where both are told apart (SYSCALL_FUNCTION). A source that does is tried first, and must be found.
+# only x86-64 has, but where both are told apart (SYSCALL_FUNCTION). A source that does is tried
+# first, and must be found.
 . "${srcdir:-.}/tests/scratch.sh"
 
 cd "$build"

@@ -3,11 +3,11 @@
  * A client that counts exactly: load PROTOCOL WHERE CONNECTIONS SIZE [KEYS]
  *
  * WHERE is a port of 127.0.0.1 or the path of a UNIX socket, SIZE what a request
- * carries, KEYS how many it asks for (1). Says "ready" when it is connected. On each line "RATE SECONDS [fixed]" it sends RATE requests per second
- * at moments that do not depend on the answers (open loop; Poisson, or evenly
- * spaced), 0: as many as are answered. One request at a time is on a
- * connection; those that find none free wait in the client. It answers when
- * all that was sent is answered: {"begin", "end", "sent", "dropped", "tx", "rx",
+ * carries, KEYS how many it asks for (1). Says "ready" when it is connected. On
+ * each line "RATE SECONDS [fixed]" it sends RATE requests per second at moments that
+ * do not depend on the answers (open loop; Poisson, or evenly spaced), 0: as many
+ * as are answered. One request at a time is on a connection; those that find none
+ * free wait in the client. It answers when all that was sent is answered: {"begin", "end", "sent", "dropped", "tx", "rx",
  * "latency", "open"}: times of day, what found no connection until the end,
  * octets, and records (record.h) from the sending and from the moment when the
  * request was due.

@@ -92,7 +92,8 @@ def check_gaps(test, flow, moments):
     ends = [row[0] for row in flow.log()]
     gaps = [b - a for a, b in zip(ends, ends[1:]) if begin < b <= end]
     mean, deviation = statistics.fmean(gaps), statistics.pstdev(gaps)
-    for figure, want, rel in (("average", mean, 0.02), ("frequency", 1 / mean, 0.02), ("cv", deviation / mean, CLOCKS_APART)):
+    for figure, want, rel in (("average", mean, 0.02), ("frequency", 1 / mean, 0.02),
+                              ("cv", deviation / mean, CLOCKS_APART)):
         test.close(f"gaps between sends: {figure}", flow.value(f"gauge-send_gap-{figure}", end), want, rel=rel)
     for figure in ("average", "cv"):
         send, receive = (flow.value(f"gauge-{which}_gap-{figure}", end) for which in ("send", "receive"))
