@@ -4,7 +4,6 @@
 import contextlib
 import json
 import os
-import shutil
 import socket
 import subprocess
 import time
@@ -25,10 +24,6 @@ COMMANDS = {
 
 def program(name):
     return COMMANDS[name][0]
-
-
-def missing():
-    return [command[0] for command in COMMANDS.values() if not shutil.which(command[0])]
 
 
 def free_port():

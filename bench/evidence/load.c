@@ -7,10 +7,10 @@
  * each line "RATE SECONDS [fixed]" it sends RATE requests per second at moments that
  * do not depend on the answers (open loop; Poisson, or evenly spaced), 0: as many
  * as are answered. One request at a time is on a connection; those that find none
- * free wait in the client. It answers when all that was sent is answered: {"begin", "end", "sent", "dropped", "tx", "rx",
- * "latency", "open"}: times of day, what found no connection until the end,
- * octets, and records (record.h) from the sending and from the moment when the
- * request was due.
+ * free wait in the client. It answers when all that was sent is answered:
+ * {"begin", "end", "sent", "dropped", "tx", "rx", "latency", "open"}: times of day,
+ * what found no connection until the end, octets, and records (record.h) from the
+ * sending and from the moment when the request was due.
  */
 #include "protocol.h"
 #include "record.h"
