@@ -17,6 +17,7 @@ CHANGES = 16 * 64 * truth.PAGE
 INTERVAL = 2 if SLOWNESS < 2 else 4
 # MiB; no more than can be touched well within an interval.
 HIGH, LOWER = round(200 / SLOWNESS), round(150 / SLOWNESS)
+ATTEMPTS, HIGHER = 4, round(10 / SLOWNESS)
 
 CONF = """
   <Service "memory">
@@ -56,13 +57,24 @@ def settled(daemon):
     return daemon.row_after("memory", "ps_rss", time.time())[0]
 
 
+def between_readings(daemon, action):
+    """The reading before it, and how often the action was tried: again, where other work on the machine has drawn it
+    out over the next reading."""
+    for attempt in range(ATTEMPTS):
+        moment = settled(daemon)
+        time.sleep(INTERVAL / 8)
+        action(attempt)
+        if time.time() < moment + INTERVAL:
+            return moment, attempt
+    raise TimeoutError(f"nothing is over within {INTERVAL} s")
+
+
 def spike(test, daemon, load, mib):
     base = truth.memory(load.pid)[1]
-    moment = settled(daemon)
-    time.sleep(INTERVAL / 8)
-    load.ask(f"spike {mib} 50")
+    # Each higher than before: the kernel remembers the highest.
+    moment, attempt = between_readings(daemon, lambda attempt: load.ask(f"spike {mib + attempt * HIGHER} 50"))
+    mib += attempt * HIGHER
     what = f"spike of {mib} MiB for 50 ms, collectd {daemon.number}"
-    test.true(f"{what}: it was within one interval", time.time() < moment + INTERVAL)
     test.close(f"{what}: ps_rss-peak, bytes", value(daemon, "ps_rss-peak", moment), base + mib * MIB, rel=CLOSE,
                slack=CHANGES)
     test.close(f"{what}: ps_rss, bytes", value(daemon, "ps_rss", moment), base, rel=CLOSE)
@@ -73,11 +85,7 @@ def spike(test, daemon, load, mib):
 
 def brief(test, daemon):
     """A process that is not there at any reading."""
-    moment = settled(daemon)
-    time.sleep(INTERVAL / 4)
-    load = test.load("memory", HIGH, 50, name="kt_brief")
-    load.process.wait()
-    test.true("the brief process was within one interval", time.time() < moment + INTERVAL)
+    moment, _ = between_readings(daemon, lambda _: test.load("memory", HIGH, 50, name="kt_brief").process.wait())
     test.close("process that ended: ps_rss-peak, bytes", value(daemon, "ps_rss-peak", moment, "brief"), HIGH * MIB,
                rel=CLOSE, slack=2 * MIB)  # its libraries
     test.equal("process that ended: ps_rss, bytes", value(daemon, "ps_rss", moment, "brief"), 0)
