@@ -8,16 +8,14 @@
  */
 #define _GNU_SOURCE
 #include "load.h"
+#include "loopback.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <linux/io_uring.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/epoll.h>
-#include <sys/socket.h>
 
 #define CONNECTIONS 3
 #define CHUNK 65536
@@ -354,16 +352,6 @@ static const struct server servers[] = {
 
 /* --- the client ------------------------------------------------------------------------------- */
 
-static int connect_to(const struct sockaddr_in *address)
-{
-	int fd = socket(AF_INET, SOCK_STREAM, 0), one = 1;
-
-	if (connect(fd, (const void *)address, sizeof(*address)))
-		err(1, "connect");
-	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
-	return fd;
-}
-
 static void ask(int fd, unsigned count)
 {
 	size_t at_once = server->at_once;
@@ -385,7 +373,7 @@ static void ask_all(const struct sockaddr_in *address)
 	char line[100];
 
 	for (int i = 0; i < CONNECTIONS; i++)
-		fd[i] = connect_to(address);
+		fd[i] = loopback_connect(address);
 	for (;;) {
 		hear(line, sizeof(line));
 		count = strtoul(line, NULL, 10);
@@ -400,10 +388,8 @@ static void ask_all(const struct sockaddr_in *address)
 
 int main(int argc, char **argv)
 {
-	struct sockaddr_in address = { .sin_family = AF_INET,
-				       .sin_addr = { htonl(INADDR_LOOPBACK) } };
-	socklen_t length = sizeof(address);
-	int listener = socket(AF_INET, SOCK_STREAM, 0);
+	struct sockaddr_in address;
+	int listener;
 	pid_t client;
 
 	die_with_parent();
@@ -413,9 +399,7 @@ int main(int argc, char **argv)
 	if (!server)
 		errx(2, "usage: load_case CASE [NAME]");
 	new_name = argc > 2 ? argv[2] : argv[1];
-	if (bind(listener, (void *)&address, length) || listen(listener, 16) ||
-	    getsockname(listener, (void *)&address, &length))
-		err(1, "listen");
+	listener = loopback_listen(16, &address);
 	client = fork();
 	if (client == 0) {
 		die_with_parent();

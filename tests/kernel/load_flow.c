@@ -7,12 +7,10 @@
  */
 #define _GNU_SOURCE
 #include "load.h"
+#include "loopback.h"
 
-#include <arpa/inet.h>
-#include <netinet/tcp.h>
 #include <pthread.h>
 #include <sys/epoll.h>
-#include <sys/socket.h>
 
 #define CONNECTIONS 64
 #define ANSWERS 200000
@@ -119,16 +117,6 @@ static void *ask(void *argument)
 	return NULL;
 }
 
-static int connect_to(const struct sockaddr_in *address)
-{
-	int fd = socket(AF_INET, SOCK_STREAM, 0), one = 1;
-
-	if (connect(fd, (const void *)address, sizeof(*address)))
-		err(1, "connect");
-	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
-	return fd;
-}
-
 static void ask_all(const struct sockaddr_in *address)
 {
 	pthread_t thread[CONNECTIONS];
@@ -136,7 +124,7 @@ static void ask_all(const struct sockaddr_in *address)
 	char line[100];
 
 	for (int i = 0; i < CONNECTIONS; i++)
-		fd[i] = connect_to(address);
+		fd[i] = loopback_connect(address);
 	for (;;) {
 		hear(line, sizeof(line));
 		if (sscanf(line, "%u %lf %u %lf", &order.connections, &order.rate, &order.work_us,
@@ -157,19 +145,15 @@ static void ask_all(const struct sockaddr_in *address)
 
 int main(int argc, char **argv)
 {
-	struct sockaddr_in address = { .sin_family = AF_INET,
-				       .sin_addr = { htonl(INADDR_LOOPBACK) } };
-	socklen_t length = sizeof(address);
-	int listener = socket(AF_INET, SOCK_STREAM, 0);
+	struct sockaddr_in address;
+	int listener;
 	struct answer *log;
 
 	die_with_parent();
 	if (argc != 2)
 		errx(2, "usage: load_flow LOG");
 	log = log_open(argv[1]);
-	if (bind(listener, (void *)&address, length) || listen(listener, CONNECTIONS) ||
-	    getsockname(listener, (void *)&address, &length))
-		err(1, "listen");
+	listener = loopback_listen(CONNECTIONS, &address);
 	if (fork() == 0) {
 		die_with_parent();
 		ask_all(&address);
