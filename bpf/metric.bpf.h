@@ -16,12 +16,13 @@
  *
  * The member's type decides what the column is:
  *   integer          one value
- *   struct moments   TYPE-INSTANCE-samples, how many were added since the last
- *                    reading, and of these -average, -variance, -cv. Where they
- *                    are fewer than 2048, the window goes back by whole
- *                    intervals until it has as many or is of 6 intervals; with
- *                    fewer than 2 in it there are samples alone. The relative
- *                    standard error of the average is cv / sqrt(samples).
+ *   struct moments   TYPE-INSTANCE-average, -variance and -cv of what was added
+ *                    since the last reading; where that is fewer than 2048, of
+ *                    what was added since so many whole intervals more that it
+ *                    is as many, 6 intervals at most. -samples says of how many
+ *                    they are; with fewer than 2 there is that alone. The
+ *                    relative standard error of the average is cv /
+ *                    sqrt(samples).
  *   struct hist      TYPE-INSTANCE-average and -percentile-P for each P that
  *                    is configured, of what was added since the last reading
  *
