@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """The pages: one of all services, and one for each. Each is a file by itself, which needs no other."""
 
-import html
 import math
 import os
 import time
 import urllib.parse
+from html import escape
 
 from chart import Chart
 from columns import COLUMNS
@@ -16,10 +16,6 @@ from table import filled
 HERE = os.path.dirname(os.path.realpath(__file__))
 MARK = '<meta name="generator" content="ebpf-graph">'
 OTHERS = "Other metrics"
-
-
-def escape(text):
-    return html.escape(text)
 
 
 def address(service):
