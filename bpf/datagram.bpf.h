@@ -44,6 +44,9 @@ static __always_inline u64 datagrams_arrived(struct datagrams *d, bool more)
 
 	if (tail - head > DATAGRAMS_ARRIVED)
 		head = tail - DATAGRAMS_ARRIVED;
+	/* It was the last: of those before, somebody has received unseen. */
+	if (!more && head != tail)
+		head = tail - 1;
 	arrived_ns = head == tail ? 0 : d->arrived_ns[head % DATAGRAMS_ARRIVED];
 	d->arrived_head = more && head != tail ? head + 1 : tail;
 	return arrived_ns;

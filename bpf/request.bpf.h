@@ -144,9 +144,12 @@ static __always_inline bool has_slot(const struct conversation *c)
 static __noinline void assign(struct conversation *c, struct task_struct *task)
 {
 	struct service_task *st = service_task(task->group_leader);
+	bool known = c->tgid;
 
 	c->tgid = task->tgid;
 	c->row = st ? st->row : SERVICE_OTHER;
+	if (known && !c->watched)
+		c->ready_ns = 0; /* what came before was received unseen */
 	c->watched = c->row != SERVICE_OTHER || watch_other;
 	c->slot = 0;
 	if (c->watched)
@@ -244,6 +247,9 @@ static __always_inline void answer(struct conversation *c, struct datagrams *d,
 	} else {
 		if (c->exchange.phase == PHASE_ANSWERED)
 			answer_on(&c->exchange, row, now);
+		else
+			/* The request was received unseen, as by a call that is older than the probe. */
+			c->ready_ns = 0;
 		return;
 	}
 	serve(c);

@@ -9,7 +9,7 @@ import os
 import time
 
 import truth
-from lib import Test
+from lib import SLOWNESS, Test
 
 WINDOW = 10
 PERCPU_PAGES = 32  # percpu_counter_batch
@@ -92,7 +92,7 @@ def main():
         for service in (named, "matched"):
             # Each process's two values are cut to ticks of 10 ms, at either end; 3 processes. How ticks divide CPU
             # time is in SPLIT of test_cpu.
-            rates(test, daemon, service, "ps_cputime", begin, 0.02, 3 * 1e6 / truth.TICK / WINDOW)
+            rates(test, daemon, service, "ps_cputime", begin, 0.02 * SLOWNESS, 3 * 1e6 / truth.TICK / WINDOW)
         # What a child did shows with the peer when its parent reaps it, and not before: not compared.
         rates(test, daemon, "matched", "contextswitch-voluntary", begin, 0.01, 1)
         bounded(test, daemon, "matched", "contextswitch-involuntary", begin)
