@@ -287,13 +287,10 @@ static const char *why_not(void)
 
 	if (geteuid() != 0)
 		return "needs root: it loads BPF programs";
-	snprintf(text, sizeof(text),
-		 "ObjectDirectory \"%s\"\n<Probe \"process\">\n"
-		 "Enable false\n</Probe>",
-		 testing_built("bpf"));
+	snprintf(text, sizeof(text), "ObjectDirectory \"%s\"\n", testing_built("bpf"));
 	configure(text);
 	daemon_callbacks.init();
-	snprintf(why, sizeof(why), "%s", message_with("CAP_BPF"));
+	snprintf(why, sizeof(why), "%s", message_with("the plugin is off"));
 	stop();
 	daemon_clear();
 	return *why ? why : NULL;
