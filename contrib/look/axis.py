@@ -6,7 +6,7 @@ import time
 
 STEPS = (1, 2, 5)
 MOST = 5            # labels of a value axis, about
-MOMENTS, LONG = 7, 4    # labels of a time axis; with seconds, which are longer
+MOMENTS, LONG = 7, 5    # labels of a time axis; with seconds, which are longer
 MINUTE, HOUR, DAY = 60, 3600, 86400
 # No zone of time is off by other than quarters of an hour.
 QUARTER = 900
