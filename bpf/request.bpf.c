@@ -186,11 +186,22 @@ int BPF_PROG(request_sock_def_readable, struct sock *sk)
 
 #include "request_address.bpf.h"
 
+/* Run-queue wait that goes on; it is in run_delay when the thread gets the CPU. */
+static u64 waiting(const struct task_struct *task)
+{
+	u64 queued = task->sched_info.last_queued, now;
+
+	if (!queued || task->on_cpu || !bpf_core_field_exists(task->se.cfs_rq->rq))
+		return 0;
+	now = task->se.cfs_rq->rq->clock;
+	return now > queued ? now - queued : 0;
+}
+
 /* Of a thread that serves, the time in which it neither ran nor waited to. */
 static void rest(struct task_struct *task, struct serving *s)
 {
 	u64 now = bpf_ktime_get_ns(), elapsed = now - s->seen_ns;
-	u64 busy = task->se.sum_exec_runtime + task->sched_info.run_delay;
+	u64 busy = task->se.sum_exec_runtime + task->sched_info.run_delay + waiting(task);
 	u64 worked = busy - s->busy_ns;
 	struct service_task *st = service_task(task->group_leader);
 	u32 slot = slot_find(&row_slots, st ? st->row : SERVICE_OTHER);

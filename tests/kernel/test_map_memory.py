@@ -12,6 +12,7 @@ import re
 import subprocess
 
 import lib
+import truth
 from lib import Test
 
 BOOT = "possible_cpus=64"
@@ -30,8 +31,11 @@ def memory(pid):
     """Bytes, by id of the map."""
     found = {}
     for fd in os.listdir(f"/proc/{pid}/fdinfo"):
-        with open(f"/proc/{pid}/fdinfo/{fd}", encoding="ascii", errors="replace") as file:
-            words = dict(line.split(":\t", 1) for line in file.read().splitlines() if ":\t" in line)
+        try:
+            text = truth.proc(pid, f"fdinfo/{fd}")
+        except FileNotFoundError:  # closed since
+            continue
+        words = dict(line.split(":\t", 1) for line in text.splitlines() if ":\t" in line)
         if "map_id" in words:
             found[int(words["map_id"])] = int(words["memlock"])
     return found
