@@ -13,7 +13,7 @@ from store import Store
 MIDDLE = 0.55  # share of the maximum
 LATE = 0.97
 RISEN = 5
-CHANGED = 1.5
+CHANGED = 1.25
 SCARCE = 10
 ABOVE = 5  # samples above a percentile, for it to be one
 PERCENTILES = ("p50", "p90", "p99")
@@ -103,7 +103,9 @@ class Level:
 
     def gap(self, figure, which="send"):
         values = self._values(f"gauge-{which}_gap-{figure}")
-        return mean(values.get(end) for end in self.windows)
+        # One long gap moves the spread of a whole reading, and no rate.
+        middle = mean if figure == "frequency" else median
+        return middle(values.get(end) for end in self.windows)
 
     def _answers(self, begin, end):
         """Answers per second between two moments, as the client counted."""
@@ -196,6 +198,11 @@ class Run:
         usual = self.usual(figure)
         return first_lasting(self.levels, lambda level: figure(level) > times * usual)
 
+    def _changes(self, figure, times):
+        """Upwards where threads get into each other's way, downwards where one is never idle."""
+        usual = self.usual(figure)
+        return first_lasting(self.levels, lambda level: not usual / times <= figure(level) <= usual * times)
+
     @cached_property
     def knee(self):
         """Where the client's median or its p99 have left what they were, or answers stay behind the plan."""
@@ -207,12 +214,12 @@ class Run:
     def signals(self):
         """{what: the level from which on it tells of saturation, or None}"""
         return {
-            "cv of sends rises": self._rises(lambda level: level.gap("cv"), CHANGED),
+            "cv of sends changes": self._changes(lambda level: level.gap("cv"), CHANGED),
             "slack estimate below 10 %": first_lasting(
                 self.levels, lambda level: level.slack("percent-slack_estimate") < SCARCE),
             "slack below 10 %": first_lasting(self.levels, lambda level: level.slack("percent-slack") < SCARCE),
-            "wait p99 rises": self._rises(lambda level: level.percentile("wait", "p99"), RISEN),
-            "response p99 rises": self._rises(lambda level: level.percentile("response", "p99"), RISEN),
+            "wait p50 rises": self._rises(lambda level: level.percentile("wait", "p50"), RISEN),
+            "response p50 rises": self._rises(lambda level: level.percentile("response", "p50"), RISEN),
         }
 
 

@@ -42,7 +42,8 @@ SATURATION = f"""\
 
 The level from which on each signal tells of it, until the last; -: not at all. The client's knee: its median or its
 p99, from the moment when a request was due, is more than {RISEN} times what is usual up to {MIDDLE:.0%} load, or fewer than
-{LATE:.0%} of the requests due are answered in time. cv rises: by half of what is usual; wait and response rise: {RISEN} times.
+{LATE:.0%} of the requests due are answered in time. cv changes: by a quarter of what is usual, upwards or downwards; wait and response rise: {RISEN} times. Slack is that of
+the threads that poll; one that only waits for connections keeps it up.
 """
 TRUTH = """\
 ## Percentiles
