@@ -120,7 +120,8 @@ def main():
         loads = [spin(test, "eight", 8, 13), spin(test, "mix", 1, 13, 500)]
         stress = test.stress("-c", "1", "-t", "13")
         if stress:
-            time.sleep(0.5)
+            while not truth.children(stress.pid):
+                time.sleep(0.01)
             worker = truth.children(stress.pid)[0]
             used = truth.Sampler(lambda: truth.schedstat(worker)[0], every=0.001)
         for load, _ in loads:
