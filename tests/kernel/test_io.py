@@ -12,6 +12,7 @@ import time
 import truth
 from lib import Test
 
+BOOKS = 16 * truth.PAGE  # of a file system, dirtied by whoever writes when they are due
 CONF = """
   <Service "io">
     Process "kt_io"
@@ -92,7 +93,10 @@ def main():
         child = exact(test, daemon, load, "read", 2000, 1500, path)
         test.equal("read: the child's own count", [child["rchar"], child["syscr"]], [2000 * 1500, 2000])
         child = exact(test, daemon, load, "direct", 500, 8192, path)
-        test.equal("direct: the child's own count", [child["read_bytes"], child["write_bytes"]], [500 * 8192] * 2)
+        test.equal("direct: bytes read, by the child's own count", child["read_bytes"], 500 * 8192)
+        # The file system may keep its own books while it writes.
+        test.within("direct: bytes written, by the child's own count", child["write_bytes"], 500 * 8192,
+                    500 * 8192 + BOOKS)
         stress(test, daemon)
 
 
