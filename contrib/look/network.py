@@ -105,12 +105,15 @@ class Cache:
         self.counts = {}    # (host, service, file, data source) -> (time, count)
         self.kept = {}      # (host, service) -> {(file, data source): (until, value)}
         self.first_rate = math.inf  # when it was made
+        self.single = set()         # counters that have come once
+        self.interval = 0
 
     def take(self, reading, now):
         if reading.plugin != "ebpf" or not reading.plugin_instance or reading.file not in live.WANTED:
             return
         owner = reading.host, reading.plugin_instance
         until = now + MISSED * (reading.interval or 10)
+        self.interval = max(self.interval, reading.interval or 10)
         sources = SOURCES.get(reading.type, ("value",))
         for source, (kind, number) in zip(sources, reading.values):
             value = number
@@ -121,6 +124,10 @@ class Cache:
 
     def _rate(self, key, moment, count):
         before, self.counts[key] = self.counts.get(key), (moment, count)
+        if before:
+            self.single.discard(key)
+        else:
+            self.single.add(key)
         return rate(before, (moment, count)) if before else math.nan
 
     def services(self, now):
@@ -178,8 +185,10 @@ class Network:
         return True
 
     def settled(self):
-        """Counters have rates from the second reading on."""
-        return time.monotonic() > self.cache.first_rate + TOGETHER
+        """Counters have rates from the second reading on. collectd sends what fills a packet: the end of a reading
+        comes with the next, and that of a service which has ended never."""
+        passed = time.monotonic() - self.cache.first_rate
+        return passed > TOGETHER and (not self.cache.single or passed > 1.5 * self.cache.interval)
 
     def close(self):
         self.socket.close()
