@@ -145,17 +145,18 @@ static __noinline void assign(struct conversation *c, struct task_struct *task)
 {
 	struct service_task *st = service_task(task->group_leader);
 	bool known = c->tgid;
+	u32 slot = 0;
 
 	c->tgid = task->tgid;
 	c->row = st ? st->row : SERVICE_OTHER;
 	if (known && !c->watched)
 		c->ready_ns = 0; /* what came before was received unseen */
 	c->watched = c->row != SERVICE_OTHER || watch_other;
-	c->slot = 0;
 	if (c->watched)
-		c->slot = c->role == ROLE_CLIENT ? client_take(c->row) : server_take(c->row);
-	if (c->exchange.phase == PHASE_ANSWERED)
+		slot = c->role == ROLE_CLIENT ? client_take(c->row) : server_take(c->row);
+	if (c->exchange.phase == PHASE_ANSWERED && c->slot != slot)
 		c->exchange.phase = PHASE_IDLE;
+	c->slot = slot;
 }
 
 /* Asks whose the socket is, where that may have changed; false: its calls do

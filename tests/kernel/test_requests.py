@@ -8,9 +8,10 @@ Truth: the server's own log of each request (load_request.c) and its client's co
 
 import math
 import os
+import subprocess
 import time
 
-from lib import SLOWNESS, WITH_TRACEFS, Test, in_mounts
+from lib import SLOWNESS, WITH_TRACEFS, Test, die_with_test, in_mounts
 
 CONF = "\n".join(f"""
   <Service "{kind}">
@@ -20,6 +21,7 @@ CONF = "\n".join(f"""
     Process "kt_c_{kind}"
   </Service>""" for kind in ("tcp", "tcp6", "unix", "udp"))
 PROBE = """
+  CommandNames true
   <Probe "request">
     Tier {}
     Option "syscalls"
@@ -102,19 +104,19 @@ def bounds(said, i):
     }
 
 
-def order_in_one_interval(daemon, pair):
+def order_in_one_interval(daemon, pair, requests=ORDER, work_us=2000):
     """What the server says of an order that lies between two readings, and when the second was; asked again where it
     took too long."""
     before = daemon.wait_rows(pair.kind, "total_requests")[-1][0]
     for _ in range(ATTEMPTS):
         if time.time() > before + daemon.interval / 2:
             before = daemon.row_after(pair.kind, "total_requests", time.time())[0]
-        said = pair.order(ORDER, 200, 1, 1 if pair.kind == "udp" else 2, 1000, 2000, 0)
+        said = pair.order(requests, 200, 1, 1 if pair.kind == "udp" else 2, 1000, work_us, 0)
         after = daemon.row_after(pair.kind, "total_requests", time.time())[0]
         if after - before < 1.5 * daemon.interval:
             return said, after
         before = after
-    raise TimeoutError(f"no order of {ORDER} requests to {pair.kind} took less than {daemon.interval} s")
+    raise TimeoutError(f"no order of {requests} requests to {pair.kind} took less than {daemon.interval} s")
 
 
 def check_percentiles(test, daemon, what, pair, arrival):
@@ -133,6 +135,17 @@ def check_percentiles(test, daemon, what, pair, arrival):
         test.equal(f"{what}: {metric} is known", known, arrival)
 
 
+def check_moves(test, daemon, what, pair):
+    """The second part of each response is sent after other programs have begun."""
+    churn = subprocess.Popen(["sh", "-c", "while :; do /bin/true; sleep 0.005; done"], preexec_fn=die_with_test)
+    said, moment = order_in_one_interval(daemon, pair, 5, 100000)
+    churn.kill()
+    churn.wait()
+    got = daemon.row_after(pair.kind, "latency-service-percentile-50", moment - daemon.interval / 2)[1]
+    test.within(f"{what}: latency-service p50 while programs begin, s", got,
+                said["service_low"][0] * (1 - BUCKET) - SLACK, said["service_high"][2] * (1 + BUCKET) + SLACK)
+
+
 def check_tier(test, pairs, tier, requests):
     """False: the kernel does not offer it."""
     daemon = test.collectd(CONF + PROBE.format(tier), interval=INTERVAL, wrap=in_mounts(WITH_TRACEFS))
@@ -142,6 +155,7 @@ def check_tier(test, pairs, tier, requests):
         check_counts(test, daemon, f"tier {tier}", pairs, requests)
         for pair in pairs:
             check_percentiles(test, daemon, f"tier {tier}, {pair.kind}", pair, tier in KNOWS_ARRIVAL)
+        check_moves(test, daemon, f"tier {tier}, tcp", pairs[0])
         for kind in ("tcp", "unix"):
             for subject, metric in ((f"{kind}_client", "total_requests"), (kind, "total_requests-client")):
                 test.true(f"tier {tier}: no {metric} of {subject}", metric not in daemon.metrics(subject))
