@@ -33,7 +33,7 @@ int subjects_enter(struct subjects *subjects, const char *name);
 void subjects_leave(struct subjects *subjects, size_t place);
 
 /* Copies a name so that it can be a part of a collectd identifier and of a
- * file name: slashes, spaces and what does not print become '_'. */
+ * file name: slashes, spaces, what does not print and what is no UTF-8 become '_'. */
 void subject_clean(char *to, size_t size, const char *name);
 
 /* Is this name one of the plugin's own series? */

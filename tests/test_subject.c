@@ -7,7 +7,8 @@
 #include "plugin/subject.h"
 
 #define X16 "0123456789abcdef"
-#define X127 X16 X16 X16 X16 X16 X16 X16 "0123456789abcde"
+#define X112 X16 X16 X16 X16 X16 X16 X16
+#define X127 X112 "0123456789abcde"
 
 static void test_clean(void)
 {
@@ -27,9 +28,15 @@ static void test_clean(void)
 		{ ".hidden", ".hidden" },
 		{ "..a", "..a" },
 		{ "caf\xc3\xa9", "caf\xc3\xa9" },
+		{ "\xe2\x82\xac \xf0\x9f\x90\x9d", "\xe2\x82\xac_\xf0\x9f\x90\x9d" },
+		{ "\xe9t\xe9", "_t_" },
+		{ "cut \xe2\x82", "cut___" },
+		{ "\x80\xc0\xaf\xe0\x80\xaf", "______" },
+		{ "\xed\xa0\x80\xf4\x90\x80\x80\xff\xf9\x80\x80\x80", "____________" },
 		{ "100%s%n", "100%s%n" },
 		{ X127, X127 },
 		{ X127 "cut", X127 },
+		{ X112 "0123456789abcd\xc3\xa9", X112 "0123456789abcd" },
 	};
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
