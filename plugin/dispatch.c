@@ -13,9 +13,17 @@
 
 #define PLUGIN_NAME "ebpf"
 
-struct dispatch dispatch_begin(double interval_s)
+/* After a reading that came late by an interval or more collectd asks for another
+ * at once. Receivers take one value per series and moment, and rates over no time
+ * tell nothing: the next reading has it all. */
+bool dispatch_begin(struct dispatch *dispatch, double interval_s)
 {
-	return (struct dispatch){ .time = cdtime(), .interval = DOUBLE_TO_CDTIME_T(interval_s) };
+	cdtime_t now = cdtime(), interval = DOUBLE_TO_CDTIME_T(interval_s);
+
+	if (now - dispatch->time < interval / 8)
+		return false;
+	*dispatch = (struct dispatch){ .time = now, .interval = interval };
+	return true;
 }
 
 static value_t to_collectd(const struct value *value)

@@ -4,6 +4,7 @@
 
 #include "schema.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,7 +24,9 @@ struct dispatch {
 	uint64_t interval; /* cdtime_t */
 };
 
-struct dispatch dispatch_begin(double interval_s);
+/* A reading begins now; false: the last one of this dispatch has just been, so
+ * there is nothing to tell. It was zero before the first. */
+bool dispatch_begin(struct dispatch *dispatch, double interval_s);
 
 /* Hands one value list to collectd; subject becomes the plugin instance,
  * instance may be empty. */

@@ -27,6 +27,7 @@ static bool configured;
 static struct services services;
 static struct probe *probes;
 static size_t probe_count;
+static struct dispatch self_dispatch;
 
 static void to_log(int severity, const char *text)
 {
@@ -74,7 +75,7 @@ static int ebpf_read(user_data_t *data)
 
 static int ebpf_read_self(__attribute__((unused)) user_data_t *data)
 {
-	self_read(&services, probes, probe_count, interval_of(NULL));
+	self_read(&self_dispatch, &services, probes, probe_count, interval_of(NULL));
 	return 0;
 }
 

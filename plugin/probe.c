@@ -252,8 +252,7 @@ int probe_open(struct probe *probe, const char *name, const char *path, double i
 	return status;
 }
 
-static int read_tables(struct probe *probe, const struct dispatch *dispatch, uint64_t now_ns,
-		       struct error *error)
+static int read_tables(struct probe *probe, uint64_t now_ns, struct error *error)
 {
 	for (size_t i = 0; i < probe->table_count; i++) {
 		int status = table_read(&probe->tables[i], probe->services, now_ns, error);
@@ -261,28 +260,35 @@ static int read_tables(struct probe *probe, const struct dispatch *dispatch, uin
 		if (status)
 			return status;
 		publish_table(&probe->tables[i], probe->services, probe->name, probe->config,
-			      dispatch);
+			      &probe->dispatch);
 	}
 	return 0;
+}
+
+static int read_all(struct probe *probe, uint64_t begin_ns, struct error *error)
+{
+	int status = walk(probe, error);
+
+	status = status ?: read_tables(probe, probe->read_ns ? *probe->read_ns : begin_ns, error);
+	if (status == 0)
+		services_read(probe->services, probe->reader, clock_ns());
+	else
+		probe->dispatch = (struct dispatch){ 0 }; /* may be tried again at once */
+	return status;
 }
 
 int probe_read(struct probe *probe, struct error *error)
 {
 	uint64_t begin_ns = clock_ns();
-	struct dispatch dispatch;
-	int status;
+	int status = 0;
 
 	pthread_mutex_lock(&probe->services->lock);
 	services_refresh(probe->services, begin_ns);
-	dispatch = dispatch_begin(probe->interval_s);
-	status = walk(probe, error);
-	if (status == 0)
-		status = read_tables(probe, &dispatch, probe->read_ns ? *probe->read_ns : begin_ns,
-				     error);
-	if (status == 0)
-		services_read(probe->services, probe->reader, clock_ns());
+	if (dispatch_begin(&probe->dispatch, probe->interval_s)) {
+		status = read_all(probe, begin_ns, error);
+		probe->read_s = (double)(clock_ns() - begin_ns) / (double)NS_PER_S;
+	}
 	pthread_mutex_unlock(&probe->services->lock);
-	probe->read_s = (double)(clock_ns() - begin_ns) / (double)NS_PER_S;
 	return status;
 }
 

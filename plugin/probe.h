@@ -23,6 +23,7 @@ struct probe {
 	size_t table_count;
 	uint64_t *refused; /* variables of the object, or NULL */
 	uint64_t *read_ns;
+	struct dispatch dispatch;
 	double read_s; /* what the last reading took */
 	bool failing;  /* the last reading did not work */
 };

@@ -160,23 +160,22 @@ static void publish_services(const struct dispatch *dispatch, const struct servi
 	publish_refused(dispatch, "services", services->news->refused);
 }
 
-void self_read(struct services *services, struct probe *probes, size_t probe_count,
-	       double interval_s)
+void self_read(struct dispatch *dispatch, struct services *services, struct probe *probes,
+	       size_t probe_count, double interval_s)
 {
-	struct dispatch dispatch = dispatch_begin(interval_s);
 	struct runs runs = { 0 };
 
-	if (!services->object.bpf)
+	if (!dispatch_begin(dispatch, interval_s))
 		return;
 	add_programs(&runs, &services->object);
 	for (size_t i = 0; i < probe_count; i++) {
-		publish_probe(&dispatch, services, &probes[i]);
+		publish_probe(dispatch, services, &probes[i]);
 		if (probes[i].object.bpf)
 			add_programs(&runs, &probes[i].object);
 	}
 	pthread_mutex_lock(&services->lock);
-	publish_services(&dispatch, services);
+	publish_services(dispatch, services);
 	pthread_mutex_unlock(&services->lock);
-	publish_runs(&dispatch, &runs);
+	publish_runs(dispatch, &runs);
 	free(runs.run);
 }

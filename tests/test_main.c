@@ -272,6 +272,11 @@ static void start_and_read(void)
 	}
 	check_process();
 	check_self();
+	CASE("a reading at once after another");
+	daemon_now -= TIME_T_TO_CDTIME_T(9);
+	read_all();
+	CHECK_REAL(daemon_gauge("self/count-tier_process"), DAEMON_NONE, 0);
+	CHECK_REAL(daemon_value("kernel/ps_count", "processes"), DAEMON_NONE, 0);
 	test_failing_reading();
 	unlink(broken);
 	CASE("stop");

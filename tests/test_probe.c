@@ -65,15 +65,20 @@ static int open_probe(const char *path, struct error *error)
 	return probe_open(&probe, "sample", path, 10, &config, &services, error);
 }
 
-static void read_probe(void)
+static void read_probe_after(double seconds)
 {
 	struct error error = { "" };
 
 	daemon_clear();
-	daemon_now += TIME_T_TO_CDTIME_T(10);
+	daemon_now += DOUBLE_TO_CDTIME_T(seconds);
 	CHECK_INT(probe_read(&probe, &error), 0);
 	CHECK_TEXT(error.text, "");
 	CHECK_UINT(daemon_refused(), 0);
+}
+
+static void read_probe(void)
+{
+	read_probe_after(10);
 }
 
 static double elapsed_s(void)
@@ -263,6 +268,15 @@ static void test_few(void)
 	CHECK_REAL(daemon_gauge("sample/gauge-amount"), 0, 0);
 	CHECK_REAL(daemon_gauge("sample/latency-size-samples"), COUNT + 1, 0);
 	CHECK_REAL(daemon_gauge("sample/response_time-percentile-99"), NAN, 0);
+	CASE("asked for at once after another");
+	count_value("sample_add", 10);
+	read_probe();
+	count_value("sample_add", 10);
+	read_probe_after(1);
+	CHECK_UINT(daemon_dispatched(), 0);
+	read_probe_after(0.5);
+	CHECK_REAL(daemon_gauge("sample/total_requests"), 2 * COUNT + 3, 0);
+	CHECK_REAL(daemon_gauge("sample/response_time-percentile-99"), 0.01L, 1e-15L);
 	CASE("refused");
 	CHECK_UINT(*probe.refused, 0);
 	for (int i = 0; i < 3; i++)

@@ -25,12 +25,12 @@ static struct config config;
 /* Reads and publishes, as a probe does at each interval. */
 static void read_and_publish(struct table *table, struct services *services, uint64_t now_s)
 {
-	struct dispatch dispatch;
+	struct dispatch dispatch = { 0 };
 	struct error error = { "" };
 
 	daemon_clear();
 	daemon_now = TIME_T_TO_CDTIME_T(now_s);
-	dispatch = dispatch_begin(10);
+	CHECK_INT(dispatch_begin(&dispatch, 10), true);
 	CHECK_INT(table_read(table, services, S(now_s), &error), 0);
 	publish_table(table, services, "sample", &config, &dispatch);
 	CHECK_UINT(daemon_refused(), 0);

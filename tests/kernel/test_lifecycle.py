@@ -76,6 +76,24 @@ def cycles(test):
     test.equal("complaints of all of these", about(daemon), [])
 
 
+def stalls(test):
+    """After a stop of some intervals collectd asks for two readings at once: series get one value of that moment."""
+    interval = 0.5
+    daemon = test.collectd(GOOD, interval=interval)
+    for _ in range(3):
+        daemon.row_after("good", "ps_count", time.time())
+        daemon.process.send_signal(signal.SIGSTOP)
+        time.sleep(3 * interval)
+        daemon.process.send_signal(signal.SIGCONT)
+    for subject, metric in (("good", "ps_count"), ("self", "count-tier_process")):
+        daemon.row_after(subject, metric, time.time())
+        stamps = [row[0] for row in daemon.rows(subject, metric)]
+        gaps = [(after - before) / interval for before, after in zip(stamps, stamps[1:])]
+        test.within(f"stops: most time between readings of {subject}, intervals", max(gaps), 2, float("inf"))
+        test.within(f"stops: least time between readings of {subject}, intervals", min(gaps), 1 / 8, 1.5)
+    test.stop(daemon)
+
+
 def mistakes(test):
     daemon = test.collectd(GOOD + "\n".join(text for text, _ in MISTAKES), interval=1)
     load = test.load("task", name="kt_good")
@@ -132,6 +150,7 @@ def no_directory(test):
 def main():
     with Test(limit=120) as test:
         cycles(test)
+        stalls(test)
         mistakes(test)
         broken_objects(test, test.daemons[0].objects)
         no_directory(test)
