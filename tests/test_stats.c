@@ -12,6 +12,13 @@
 #define COUNT 20000
 #define LARGEST (1ULL << 47)
 
+struct values_case {
+	const char *name;
+	enum values_kind kind;
+	double scale;
+	size_t count;
+};
+
 static uint64_t values[COUNT];
 
 /* By the definition of the cells: limbs of 32 bits of each square, added up apart. */
@@ -44,12 +51,7 @@ static void check_moments(size_t count)
 /* Naive sums of squares in 64 bits overflow from the fourth on. */
 static void test_moments(void)
 {
-	static const struct {
-		const char *name;
-		enum values_kind kind;
-		double scale;
-		size_t count;
-	} cases[] = {
+	static const struct values_case cases[] = {
 		{ "one value", VALUES_CONSTANT, 42, 1 },
 		{ "zeros", VALUES_CONSTANT, 0, 1000 },
 		{ "small", VALUES_UNIFORM, 100, COUNT },
@@ -135,12 +137,7 @@ static void check_percentiles(const uint64_t *buckets, const char *name, size_t 
 
 static void test_hist(void)
 {
-	static const struct {
-		const char *name;
-		enum values_kind kind;
-		double scale;
-		size_t count;
-	} cases[] = {
+	static const struct values_case cases[] = {
 		{ "a single 0", VALUES_CONSTANT, 0, 1 },
 		{ "a single 15", VALUES_CONSTANT, 15, 1 },
 		{ "constant, low end of a bucket", VALUES_CONSTANT, 65536, COUNT },

@@ -59,15 +59,7 @@ struct {
 	__uint(max_entries, 1);
 	__type(key, u32);
 	__type(value, struct rename_row);
-} sample_services SEC(".maps") SUBJECT("service");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct rename_row);
-} sample_processes SEC(".maps") SUBJECT("process");
+} sample_services SEC(".maps") SUBJECT("service"), sample_processes SEC(".maps") SUBJECT("process");
 
 /* The same again, with a row for those services alone that rename. */
 struct slot_row {

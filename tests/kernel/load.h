@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the load programs share: clocks, use of CPU by the clock, and a log of
- * (time of day, CPU used so far) that a test can ask for any moment later.
+ * What the load programs share: clocks, use of CPU by the clock, and a log that
+ * a test can ask for any moment later.
  */
 #ifndef LOAD_H
 #define LOAD_H
@@ -111,17 +111,8 @@ static inline void *need(void *mapping)
 	return mapping;
 }
 
-struct cpu_record {
-	uint64_t time_ns; /* CLOCK_REALTIME */
-	uint64_t cpu_ns;
-	uint64_t user_us;
-	uint64_t system_us;
-};
-
-#define CPU_RECORDS 1000000
-
 /* One file per thread, mapped, so that a record costs no system call of its own. */
-static inline struct cpu_record *cpu_log_open(const char *dir)
+static inline void *log_open(const char *dir, size_t size)
 {
 	char path[4096];
 	void *log;
@@ -129,24 +120,11 @@ static inline struct cpu_record *cpu_log_open(const char *dir)
 
 	snprintf(path, sizeof(path), "%s/%ld", dir, syscall(SYS_gettid));
 	fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
-	if (fd < 0 || ftruncate(fd, CPU_RECORDS * sizeof(struct cpu_record)))
+	if (fd < 0 || ftruncate(fd, size))
 		err(1, "%s", path);
-	log = need(mmap(NULL, CPU_RECORDS * sizeof(struct cpu_record), PROT_READ | PROT_WRITE,
-			MAP_SHARED, fd, 0));
+	log = need(mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0));
 	close(fd);
 	return log;
-}
-
-/* The time last: a record without one is not there yet. */
-static inline void cpu_log(struct cpu_record *at)
-{
-	struct rusage usage;
-
-	getrusage(RUSAGE_THREAD, &usage);
-	at->user_us = timeval_us(usage.ru_utime);
-	at->system_us = timeval_us(usage.ru_stime);
-	at->cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	__atomic_store_n(&at->time_ns, clock_ns(CLOCK_REALTIME), __ATOMIC_RELEASE);
 }
 
 #endif

@@ -204,32 +204,38 @@ static ssize_t ring_do(int operation, int fd, void *at, size_t size)
 	return n;
 }
 
-static void take_by_ring(int fd, size_t size)
+static void ring_take(int operation, int fd, size_t size)
 {
 	char here[CHUNK];
 
 	while (size)
-		size = advance(fd, ring_do(IORING_OP_RECV, fd, here, chunk(size)), size);
+		size = advance(fd, ring_do(operation, fd, here, chunk(size)), size);
+}
+
+static void ring_give(int operation, int fd, size_t size)
+{
+	while (size)
+		size -= ring_do(operation, fd, buffer, chunk(size));
+}
+
+static void take_by_ring(int fd, size_t size)
+{
+	ring_take(IORING_OP_RECV, fd, size);
 }
 
 static void give_by_ring(int fd, size_t size)
 {
-	while (size)
-		size -= ring_do(IORING_OP_SEND, fd, buffer, chunk(size));
+	ring_give(IORING_OP_SEND, fd, size);
 }
 
 static void take_by_ring_read(int fd, size_t size)
 {
-	char here[CHUNK];
-
-	while (size)
-		size = advance(fd, ring_do(IORING_OP_READ, fd, here, chunk(size)), size);
+	ring_take(IORING_OP_READ, fd, size);
 }
 
 static void give_by_ring_write(int fd, size_t size)
 {
-	while (size)
-		size -= ring_do(IORING_OP_WRITE, fd, buffer, chunk(size));
+	ring_give(IORING_OP_WRITE, fd, size);
 }
 
 /* --- ways to divide the work ------------------------------------------------------------------ */

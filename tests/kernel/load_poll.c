@@ -172,22 +172,6 @@ static const char *log_dir;
 static uint64_t period_ns, wait_ns;
 static bool spins;
 
-static struct wait_record *log_open(void)
-{
-	char path[4096];
-	void *log;
-	int fd;
-
-	snprintf(path, sizeof(path), "%s/%ld", log_dir, syscall(SYS_gettid));
-	fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
-	if (fd < 0 || ftruncate(fd, RECORDS * sizeof(struct wait_record)))
-		err(1, "%s", path);
-	log = need(mmap(NULL, RECORDS * sizeof(struct wait_record), PROT_READ | PROT_WRITE,
-			MAP_SHARED, fd, 0));
-	close(fd);
-	return log;
-}
-
 /* The time last: a record without one is not there yet. */
 static void log_wait(struct wait_record *at, uint64_t waited_ns)
 {
@@ -207,7 +191,7 @@ static void work_until(uint64_t end)
 
 static void *share_time(void *unused)
 {
-	struct wait_record *log = log_open();
+	struct wait_record *log = log_open(log_dir, RECORDS * sizeof(*log));
 	uint64_t waited = 0;
 
 	for (unsigned i = 0; i + 1 < RECORDS; i += 2) {

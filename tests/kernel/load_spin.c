@@ -12,10 +12,30 @@
 #include <signal.h>
 
 #define STEP_NS 250000
+#define CPU_RECORDS 1000000
+
+struct cpu_record {
+	uint64_t time_ns; /* CLOCK_REALTIME */
+	uint64_t cpu_ns;
+	uint64_t user_us;
+	uint64_t system_us;
+};
 
 static const char *dir;
 static uint64_t end_ns;
 static unsigned permille;
+
+/* The time last: a record without one is not there yet. */
+static void cpu_log(struct cpu_record *at)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_THREAD, &usage);
+	at->user_us = timeval_us(usage.ru_utime);
+	at->system_us = timeval_us(usage.ru_stime);
+	at->cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	__atomic_store_n(&at->time_ns, clock_ns(CLOCK_REALTIME), __ATOMIC_RELEASE);
+}
 
 /* Kernel time by reading zeros: long enough in the kernel to be met by its tick. */
 static void spin_kernel_ns(int zero, char *buffer, size_t size, uint64_t amount)
@@ -30,7 +50,7 @@ static void spin_kernel_ns(int zero, char *buffer, size_t size, uint64_t amount)
 static void *spin(void *unused)
 {
 	static const size_t size = 128 * 1024;
-	struct cpu_record *log = cpu_log_open(dir);
+	struct cpu_record *log = log_open(dir, CPU_RECORDS * sizeof(*log));
 	char *buffer = malloc(size);
 	int zero = open("/dev/zero", O_RDONLY);
 	size_t n;
