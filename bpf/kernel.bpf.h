@@ -33,6 +33,7 @@ typedef long ssize_t;
 #define AF_UNIX 1
 #define AF_INET 2
 #define AF_INET6 10
+#define IPPROTO_TCP 6
 #define SOCK_STREAM 1
 #define SOCK_DGRAM 2
 #define TCP_ESTABLISHED 1
@@ -195,11 +196,22 @@ struct sock {
 	struct sock_common __sk_common;
 	unsigned char sk_userlocks : 4;
 	u16 sk_type;
+	u16 sk_protocol;
+	void *sk_user_data;
 	u32 sk_max_ack_backlog;
 	struct sk_buff_head sk_receive_queue;
 };
 
+struct tcp_ulp_ops;
+
+struct inet_connection_sock {
+	const struct tcp_ulp_ops *icsk_ulp_ops;
+};
+
 struct tcp_sock {
+	struct inet_connection_sock inet_conn;
+	u32 snd_nxt;
+	u32 write_seq;
 	u64 tcp_clock_cache;
 };
 

@@ -21,8 +21,6 @@
 
 #define NS "scale=1/1000000000"
 
-const volatile bool watch_other = true; /* processes of no service count, too */
-
 struct poll_row {
 	struct moments poll METRIC("gauge-poll " NS);
 	u64 slack_ns METRIC("percent-slack per=polling_ns scale=100/1");
@@ -40,11 +38,8 @@ struct {
 
 /* Of a thread that has polled. */
 struct poller {
-	u64 moves; /* of service_moves when the slot was asked for */
-	u32 row;
-	u32 slot;
-	u32 watched;
-	u32 polled;   /* since the last reading */
+	struct claim claim;
+	bool polled;  /* since the last reading */
 	u64 began_ns; /* the poll that it is in, 0: none */
 	u64 seen_ns;  /* its time is in the rows until then */
 };
@@ -61,37 +56,18 @@ static __always_inline struct poll_row *row_at(u32 index)
 	return bpf_map_lookup_elem(&polls, &index);
 }
 
-static bool watched(u32 row)
+static __noinline void claim_slot(struct claim *c, struct task_struct *task)
 {
-	return row != SERVICE_OTHER || watch_other;
+	claim_anew(c, task);
+	c->slot = c->watched ? slot_take(c->row) : 0;
 }
 
-static u32 row_of(struct task_struct *task)
-{
-	struct service_task *st = service_task(task->group_leader);
-
-	return st ? st->row : SERVICE_OTHER;
-}
-
-static __noinline void own_anew(struct poller *p, struct task_struct *task)
-{
-	p->row = row_of(task);
-	p->watched = watched(p->row);
-	p->slot = p->watched ? slot_take(p->row) : 0;
-}
-
-/* Asks for the slot where that may have changed; false: nobody wants to know. */
+/* false: nobody wants to know. */
 static __always_inline bool own(struct poller *p, struct task_struct *task)
 {
-	u64 *moves = service_moved();
-
-	if (!moves)
-		return false;
-	if (p->moves != *moves || !slot_is_of(&slot_owners, p->slot, p->row)) {
-		p->moves = *moves;
-		own_anew(p, task);
-	}
-	return p->watched;
+	if (claim_is_old(&p->claim, &slot_owners))
+		claim_slot(&p->claim, task);
+	return p->claim.watched;
 }
 
 /* Brings the time of a thread up to now into a row. Thread and reading may be
@@ -139,7 +115,7 @@ static __always_inline int end(void)
 
 	if (!p || !p->began_ns)
 		return 0;
-	row = own(p, task) ? row_at(slot_index(p->slot)) : NULL;
+	row = own(p, task) ? row_at(slot_index(p->claim.slot)) : NULL;
 	if (row) {
 		now = bpf_ktime_get_ns();
 		moments_add(&row->poll, now - p->began_ns);
@@ -233,8 +209,9 @@ int poll_walk(struct bpf_iter__task *ctx)
 	if (!p || !p->seen_ns)
 		return 0;
 	now = bpf_ktime_get_ns();
-	service = row_of(task);
-	row = watched(service) && polls_on(task, p) ? row_at(slot_take(service) * shards) : NULL;
+	service = service_of(task);
+	row = service_watched(service) && polls_on(task, p) ? row_at(slot_take(service) * shards)
+							    : NULL;
 	if (row)
 		settle(p, row, now);
 	else

@@ -45,8 +45,7 @@ static __noinline struct conversation *begin(struct sock *sk)
 {
 	struct conversation new = {};
 
-	if (!socket_talks(sk->__sk_common.skc_family, sk->sk_type) ||
-	    sk->__sk_common.skc_state == TCP_LISTEN)
+	if (sk->__sk_common.skc_state == TCP_LISTEN)
 		return NULL;
 	conversation_init(&new, sk);
 	return bpf_sk_storage_get(&conversations, sk, &new, BPF_SK_STORAGE_GET_F_CREATE);
@@ -54,8 +53,11 @@ static __noinline struct conversation *begin(struct sock *sk)
 
 static __always_inline struct conversation *find(struct sock *sk)
 {
-	struct conversation *c = bpf_sk_storage_get(&conversations, sk, NULL, 0);
+	struct conversation *c;
 
+	if (!socket_may_count(sk, option_clients))
+		return NULL;
+	c = bpf_sk_storage_get(&conversations, sk, NULL, 0);
 	return c ?: begin(sk);
 }
 
@@ -65,56 +67,94 @@ static __always_inline struct datagrams *find_datagrams(struct conversation *c, 
 			    : NULL;
 }
 
-static __always_inline void receive(struct sock *sk, int ret, int flags)
+/* Of kernels that have the tracepoints; the verifier makes it a move of registers. */
+extern void *bpf_rdonly_cast(const void *object, u32 type) __ksym __weak;
+
+/* NULL: not TCP, or not in this tier. */
+static __always_inline const struct tcp_sock *tcp_of(const struct sock *sk, u32 tier)
+{
+	if (tier != 1 || sk->sk_protocol != IPPROTO_TCP)
+		return NULL;
+	return bpf_rdonly_cast(sk, bpf_core_type_id_kernel(struct tcp_sock));
+}
+
+/* TCP has just asked the clock, for the segment that has come. */
+static __always_inline u64 arrival_ns(const struct sock *sk, u32 tier)
+{
+	const struct tcp_sock *tcp = tcp_of(sk, tier);
+
+	return tcp ? tcp->tcp_clock_cache : bpf_ktime_get_ns();
+}
+
+/* Is what the program sends and receives what TCP does? Not with TLS in the kernel, or a sockmap. */
+static __always_inline bool tcp_is_plain(const struct sock *sk, const struct tcp_sock *tcp)
+{
+	return tcp && !tcp->inet_conn.icsk_ulp_ops && !sk->sk_user_data;
+}
+
+/* TCP asks the clock when it has given data to a program. */
+static __always_inline u64 receive_ns(const struct sock *sk, u32 tier)
+{
+	const struct tcp_sock *tcp = tcp_of(sk, tier);
+
+	return tcp_is_plain(sk, tcp) ? tcp->tcp_clock_cache : bpf_ktime_get_ns();
+}
+
+static __always_inline void receive(struct sock *sk, int ret, int flags, u32 tier)
 {
 	struct conversation *c;
+	u64 now;
 
 	if (ret <= 0 || flags & MSG_PEEK)
 		return;
 	c = find(sk);
 	if (!c || !own(c, c->role == ROLE_SERVER))
 		return;
+	now = receive_ns(sk, tier);
 	if (c->role == ROLE_CLIENT)
-		client_receives(c, ret);
+		client_receives(c, ret, now);
 	else if (c->datagrams)
-		server_receives(c, find_datagrams(c, sk), ret, socket_has_datagrams(sk));
+		server_receives(c, find_datagrams(c, sk), ret, socket_has_datagrams(sk), now);
 	else
-		server_receives(c, NULL, ret, sk->sk_receive_queue.qlen);
+		server_receives(c, NULL, ret, sk->sk_receive_queue.qlen, now);
 }
 
-static __always_inline void send(struct sock *sk, int ret)
+/* ... and when it hands on what a program sends, which it has done if it has nothing left. */
+static __always_inline u64 send_ns(const struct sock *sk, u32 tier)
+{
+	const struct tcp_sock *tcp = tcp_of(sk, tier);
+
+	return tcp_is_plain(sk, tcp) && tcp->snd_nxt == tcp->write_seq ? tcp->tcp_clock_cache
+								       : bpf_ktime_get_ns();
+}
+
+static __always_inline void send(struct sock *sk, int ret, u32 tier)
 {
 	struct conversation *c = ret > 0 ? find(sk) : NULL;
+	u64 now;
 
 	if (!c || !own(c, c->role == ROLE_CLIENT))
 		return;
+	now = send_ns(sk, tier);
 	if (c->role == ROLE_CLIENT)
-		client_sends(c, ret);
+		client_sends(c, ret, now);
 	else
-		server_sends(c, find_datagrams(c, sk), ret);
+		server_sends(c, find_datagrams(c, sk), ret, now);
 }
 
-/* TCP has just asked the clock, for the segment that has come. */
-static __always_inline u64 arrival_ns(struct sock *sk)
-{
-	struct tcp_sock *tcp = bpf_skc_to_tcp_sock(sk);
-
-	return tcp ? tcp->tcp_clock_cache : bpf_ktime_get_ns();
-}
-
-static __always_inline void ready(struct sock *sk)
+static __always_inline void ready(struct sock *sk, u32 tier)
 {
 	struct conversation *c = find(sk);
 
-	if (c && c->role == ROLE_SERVER && (c->watched || !c->tgid))
-		arrive(c, find_datagrams(c, sk), arrival_ns(sk));
+	if (c && c->role == ROLE_SERVER && (c->claim.watched || !c->tgid))
+		arrive(c, find_datagrams(c, sk), arrival_ns(sk, tier));
 }
 
 SEC("tp_btf/sock_recv_length")
 TIER(1)
 int BPF_PROG(request_receive, struct sock *sk, int ret, int flags)
 {
-	receive(sk, ret, flags);
+	receive(sk, ret, flags, 1);
 	return 0;
 }
 
@@ -122,7 +162,7 @@ SEC("tp_btf/sock_send_length")
 TIER(1)
 int BPF_PROG(request_send, struct sock *sk, int ret)
 {
-	send(sk, ret);
+	send(sk, ret, 1);
 	return 0;
 }
 
@@ -130,7 +170,7 @@ SEC("tp_btf/sk_data_ready")
 TIER(1)
 int BPF_PROG(request_data_ready, struct sock *sk)
 {
-	ready(sk);
+	ready(sk, 1);
 	return 0;
 }
 
@@ -142,7 +182,7 @@ int BPF_PROG(request_data_ready, struct sock *sk)
 	int BPF_PROG(request_##function, struct socket *sock, struct msghdr *msg, size_t size, \
 		     int flags, int ret)                                                       \
 	{                                                                                      \
-		receive(sock->sk, ret, flags);                                                 \
+		receive(sock->sk, ret, flags, 2);                                              \
 		return 0;                                                                      \
 	}
 
@@ -152,7 +192,7 @@ int BPF_PROG(request_data_ready, struct sock *sk)
 	int BPF_PROG(request_##function, struct socket *sock, struct msghdr *msg, size_t size, \
 		     int ret)                                                                  \
 	{                                                                                      \
-		send(sock->sk, ret);                                                           \
+		send(sock->sk, ret, 2);                                                        \
 		return 0;                                                                      \
 	}
 
@@ -163,7 +203,7 @@ int BPF_PROG(request_data_ready, struct sock *sk)
 	int BPF_PROG(request_##function, struct socket *sock, struct page *page, int offset, \
 		     size_t size, int flags, ssize_t ret)                                    \
 	{                                                                                    \
-		send(sock->sk, ret);                                                         \
+		send(sock->sk, ret, 2);                                                      \
 		return 0;                                                                    \
 	}
 
@@ -180,7 +220,7 @@ SEC("fentry/sock_def_readable")
 TIER(2)
 int BPF_PROG(request_sock_def_readable, struct sock *sk)
 {
-	ready(sk);
+	ready(sk, 2);
 	return 0;
 }
 
@@ -203,8 +243,7 @@ static void rest(struct task_struct *task, struct serving *s)
 	u64 now = bpf_ktime_get_ns(), elapsed = now - s->seen_ns;
 	u64 busy = task->se.sum_exec_runtime + task->sched_info.run_delay + waiting(task);
 	u64 worked = busy - s->busy_ns;
-	struct service_task *st = service_task(task->group_leader);
-	u32 slot = slot_find(&row_slots, st ? st->row : SERVICE_OTHER);
+	u32 slot = slot_find(&row_slots, service_of(task));
 	struct request_row *row = request_row(slot * shards);
 
 	if (s->seen_ns && row) {

@@ -11,8 +11,7 @@
 
 #define NS "scale=1/1000000000"
 
-const volatile bool watch_other = true;     /* processes of no service count, too */
-const volatile bool option_clients = false; /* and the other side of services' calls */
+const volatile bool option_clients = false; /* the other side of services' calls, too */
 
 struct request_row {
 	/* Of the whole service, in its first shard only. */
@@ -66,14 +65,11 @@ struct {
 
 /* Of a socket: whose it is, and how far its exchange is. */
 struct conversation {
-	u64 moves; /* of service_moves when the slot was asked for */
+	struct claim claim;
 	u32 tgid;
-	u32 row;
-	u32 slot;
 	u32 role;
 	u32 thread; /* that answered when it was looked at last */
 	u8 answers; /* modulo 256 */
-	bool watched;
 	bool datagrams;
 	u64 ready_ns;  /* data that nobody has received yet, 0: none */
 	u64 latest_ns; /* the last data that came */
@@ -132,31 +128,30 @@ static u32 server_take(u32 row)
 }
 
 /* Apart, so that the kernel knows which map is looked up, and does it without a call. */
-static __always_inline bool has_slot(const struct conversation *c)
+static __always_inline bool is_old(const struct conversation *c)
 {
 	if (option_clients && c->role == ROLE_CLIENT)
-		return slot_is_of(&client_owners, c->slot, c->row);
+		return claim_is_old(&c->claim, &client_owners);
 	barrier();
-	return slot_is_of(&slot_owners, c->slot, c->row);
+	return claim_is_old(&c->claim, &slot_owners);
 }
 
 /* What was counted in the old slot stays there. */
 static __noinline void assign(struct conversation *c, struct task_struct *task)
 {
-	struct service_task *st = service_task(task->group_leader);
-	bool known = c->tgid;
+	bool unseen = c->tgid && !c->claim.watched;
 	u32 slot = 0;
 
+	claim_anew(&c->claim, task);
 	c->tgid = task->tgid;
-	c->row = st ? st->row : SERVICE_OTHER;
-	if (known && !c->watched)
+	if (unseen)
 		c->ready_ns = 0; /* what came before was received unseen */
-	c->watched = c->row != SERVICE_OTHER || watch_other;
-	if (c->watched)
-		slot = c->role == ROLE_CLIENT ? client_take(c->row) : server_take(c->row);
-	if (c->exchange.phase == PHASE_ANSWERED && c->slot != slot)
+	if (c->claim.watched)
+		slot = c->role == ROLE_CLIENT ? client_take(c->claim.row)
+					      : server_take(c->claim.row);
+	if (c->exchange.phase == PHASE_ANSWERED && c->claim.slot != slot)
 		c->exchange.phase = PHASE_IDLE;
-	c->slot = slot;
+	c->claim.slot = slot;
 }
 
 /* Asks whose the socket is, where that may have changed; false: its calls do
@@ -164,28 +159,20 @@ static __noinline void assign(struct conversation *c, struct task_struct *task)
  * that it is of one service. */
 static __always_inline bool own(struct conversation *c, bool begins)
 {
-	u64 *moves;
-
 	if (c->role != ROLE_SERVER && !(option_clients && c->role == ROLE_CLIENT))
 		return false;
-	moves = service_moved();
-	if (!moves)
-		return false;
 	begins |= !c->tgid;
-	if ((begins && c->tgid != bpf_get_current_pid_tgid() >> 32) || c->moves != *moves ||
-	    !has_slot(c)) {
-		c->moves = *moves;
+	if ((begins && c->tgid != bpf_get_current_pid_tgid() >> 32) || is_old(c))
 		assign(c, bpf_get_current_task_btf());
-	}
-	return c->watched;
+	return c->claim.watched;
 }
 
 /* Adds the time since the last event of the whole service. An event that
  * another CPU has overtaken has a gap of 0, so that the sum of gaps is the time
- * from the first event to the last. The clock is read after `last`. */
-static __always_inline u64 count_gap(struct moments *gaps, u64 *last)
+ * from the first event to the last. */
+static __always_inline void count_gap(struct moments *gaps, u64 *last, u64 now)
 {
-	u64 was = *(volatile u64 *)last, now = bpf_ktime_get_ns(), seen, gap_ns = 0;
+	u64 was = *(volatile u64 *)last, seen, gap_ns = 0;
 
 	for (int i = 0; i < 4 && was < now; i++) {
 		seen = __sync_val_compare_and_swap(last, was, now);
@@ -197,7 +184,6 @@ static __always_inline u64 count_gap(struct moments *gaps, u64 *last)
 	}
 	if (was)
 		moments_add(gaps, gap_ns);
-	return now;
 }
 
 /* Some of the answers tell which threads serve. */
@@ -257,15 +243,14 @@ static __always_inline void answer(struct conversation *c, struct datagrams *d,
 }
 
 static __always_inline void server_receives(struct conversation *c, struct datagrams *d, u64 bytes,
-					    bool more)
+					    bool more, u64 now)
 {
-	struct request_row *row = request_row(slot_index(c->slot));
-	struct request_row *whole = request_row(c->slot * shards);
-	u64 now;
+	struct request_row *row = request_row(slot_index(c->claim.slot));
+	struct request_row *whole = request_row(c->claim.slot * shards);
 
 	if (!row || !whole)
 		return;
-	now = count_gap(&row->receive_gap, &whole->last_receive_ns);
+	count_gap(&row->receive_gap, &whole->last_receive_ns, now);
 	add(&row->rx_bytes, bytes);
 	if (d) {
 		datagrams_ask(d, now, more);
@@ -276,34 +261,34 @@ static __always_inline void server_receives(struct conversation *c, struct datag
 	c->ready_ns = more ? c->latest_ns : 0;
 }
 
-static __always_inline void server_sends(struct conversation *c, struct datagrams *d, u64 bytes)
+static __always_inline void server_sends(struct conversation *c, struct datagrams *d, u64 bytes,
+					 u64 now)
 {
-	struct request_row *row = request_row(slot_index(c->slot));
-	struct request_row *whole = request_row(c->slot * shards);
-	u64 now;
+	struct request_row *row = request_row(slot_index(c->claim.slot));
+	struct request_row *whole = request_row(c->claim.slot * shards);
 
 	if (!row || !whole)
 		return;
-	now = count_gap(&row->send_gap, &whole->last_send_ns);
+	count_gap(&row->send_gap, &whole->last_send_ns, now);
 	add(&row->tx_bytes, bytes);
 	answer(c, d, row, now);
 }
 
-static __always_inline void client_sends(struct conversation *c, u64 bytes)
+static __always_inline void client_sends(struct conversation *c, u64 bytes, u64 now)
 {
-	struct client_row *row = client_row(slot_index(c->slot));
+	struct client_row *row = client_row(slot_index(c->claim.slot));
 
 	if (!row)
 		return;
 	add(&row->tx_bytes, bytes);
-	exchange_ask(&c->exchange, bpf_ktime_get_ns());
+	exchange_ask(&c->exchange, now);
 }
 
-static __always_inline void client_receives(struct conversation *c, u64 bytes)
+static __always_inline void client_receives(struct conversation *c, u64 bytes, u64 now)
 {
-	struct client_row *row = client_row(slot_index(c->slot));
+	struct client_row *row = client_row(slot_index(c->claim.slot));
 	struct exchange *e = &c->exchange;
-	u64 since_ns = bpf_ktime_get_ns() - e->asked_ns;
+	u64 since_ns = now - e->asked_ns;
 
 	if (!row)
 		return;

@@ -78,21 +78,25 @@ static struct datagrams *find_addressed_datagrams(struct conversation *c, struct
 
 static __noinline void addressed_receive(struct conversation *c, struct sock *sk, u64 bytes)
 {
+	u64 now = bpf_ktime_get_ns();
+
 	if (c->role == ROLE_CLIENT)
-		client_receives(c, bytes);
+		client_receives(c, bytes, now);
 	else if (c->datagrams)
-		server_receives(c, find_addressed_datagrams(c, sk), bytes,
-				socket_has_datagrams(sk));
+		server_receives(c, find_addressed_datagrams(c, sk), bytes, socket_has_datagrams(sk),
+				now);
 	else
-		server_receives(c, NULL, bytes, socket_has_more(sk));
+		server_receives(c, NULL, bytes, socket_has_more(sk), now);
 }
 
 static __noinline void addressed_send(struct conversation *c, struct sock *sk, u64 bytes)
 {
+	u64 now = bpf_ktime_get_ns();
+
 	if (c->role == ROLE_CLIENT)
-		client_sends(c, bytes);
+		client_sends(c, bytes, now);
 	else
-		server_sends(c, find_addressed_datagrams(c, sk), bytes);
+		server_sends(c, find_addressed_datagrams(c, sk), bytes, now);
 }
 
 static __always_inline void call_begin(struct sock *sk, bool receives, u32 flags, void *messages)

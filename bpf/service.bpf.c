@@ -196,7 +196,7 @@ static void enter(struct task_struct *leader, struct service_task *st, u32 row)
 
 static void move(struct task_struct *leader, struct service_task *st, u32 row)
 {
-	u64 *moves = service_moved();
+	u64 *moves = service_moves_at();
 
 	if (st->row == row)
 		return;

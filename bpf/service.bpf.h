@@ -10,6 +10,7 @@
 #include "service.h"
 
 const volatile u32 service_rows = SERVICE_FIRST;
+const volatile bool watch_other = true; /* processes of no service count, too */
 
 enum service_task_flag {
 	TASK_ASSIGNED = 1, /* by the engine: holds until the next exec */
@@ -41,7 +42,7 @@ struct {
 	__type(value, u64);
 } service_moves SEC(".maps");
 
-static __always_inline u64 *service_moved(void)
+static __always_inline u64 *service_moves_at(void)
 {
 	u32 zero = 0;
 
@@ -52,6 +53,18 @@ static __always_inline u64 *service_moved(void)
 static __always_inline struct service_task *service_task(struct task_struct *leader)
 {
 	return bpf_task_storage_get(&service_tasks, leader, NULL, 0);
+}
+
+static __always_inline u32 service_of(struct task_struct *task)
+{
+	struct service_task *st = service_task(task->group_leader);
+
+	return st ? st->row : SERVICE_OTHER;
+}
+
+static __always_inline bool service_watched(u32 row)
+{
+	return row != SERVICE_OTHER || watch_other;
 }
 
 #endif

@@ -82,6 +82,32 @@ static __always_inline bool slot_is_of(void *owners, u32 slot, u32 row)
 	return slot == 0 || (owner && *owner == row + 1);
 }
 
+/* What a socket or a thread remembers of its service. */
+struct claim {
+	u64 moves; /* of service_moves when it asked */
+	u32 row;
+	u32 slot;
+	bool watched; /* somebody wants to know its events */
+};
+
+/* The service may be another one now, or have lost its slot. */
+static __always_inline bool claim_is_old(const struct claim *c, void *owners)
+{
+	u64 *moves = service_moves_at();
+
+	return !moves || c->moves != *moves || !slot_is_of(owners, c->slot, c->row);
+}
+
+/* All but the slot, which the caller takes if it is watched. */
+static __always_inline void claim_anew(struct claim *c, struct task_struct *task)
+{
+	u64 *moves = service_moves_at();
+
+	c->moves = moves ? *moves : 0;
+	c->row = service_of(task);
+	c->watched = service_watched(c->row);
+}
+
 /* The shard of this CPU. */
 static __always_inline u32 slot_index(u32 slot)
 {

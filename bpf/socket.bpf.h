@@ -24,6 +24,16 @@ static __always_inline bool socket_talks(u16 family, u16 type)
 	return false;
 }
 
+/* The cheapest look: may its calls count? Most sockets that are none of ours go with it. */
+static __always_inline bool socket_may_count(const struct sock *sk, bool clients)
+{
+	u16 family = sk->__sk_common.skc_family;
+
+	return socket_talks(family, sk->sk_type) &&
+	       (clients || family == AF_UNIX || sk->sk_type != SOCK_STREAM ||
+		sk->sk_max_ack_backlog);
+}
+
 /* What accept returns has inherited from its listener: the backlog (TCP) or
  * the address (UNIX). A datagram server has bound a port and no peer. */
 static enum role socket_role(const struct sock *sk)

@@ -17,6 +17,7 @@
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
@@ -27,7 +28,16 @@
 #define PAYLOAD 65536
 #define CONNECTIONS 64
 
-enum call { CALL_READ, CALL_RECV, CALL_FROM, CALL_MSG, CALL_VECTOR, CALL_MANY, CALL_FILE, CALLS };
+enum call {
+	CALL_READ,
+	CALL_RECV,
+	CALL_FROM,
+	CALL_MSG,
+	CALL_VECTOR,
+	CALL_MANY,
+	CALL_FILE,
+	CALL_CORK
+};
 
 struct request {
 	uint32_t size, parts, part_size, work_us, call;
@@ -115,8 +125,9 @@ static ssize_t take(int fd, void *at, size_t size, enum call call, struct sockad
 	}
 }
 
-/* One call that sends all of it. */
-static void give(int fd, size_t size, enum call call, struct sockaddr_storage *to, socklen_t length)
+/* One call that sends all of it, or of CALL_CORK leaves it with the kernel until the last. */
+static void give(int fd, size_t size, enum call call, bool last, struct sockaddr_storage *to,
+		 socklen_t length)
 {
 	struct iovec io[2] = { { payload, size / 2 }, { payload + size / 2, size - size / 2 } };
 	struct mmsghdr many = { .msg_hdr = { .msg_name = datagrams ? to : NULL,
@@ -139,6 +150,8 @@ static void give(int fd, size_t size, enum call call, struct sockaddr_storage *t
 		n = send(fd, payload, size, 0);
 	else if (call == CALL_VECTOR)
 		n = writev(fd, io, 2);
+	else if (call == CALL_CORK)
+		n = send(fd, payload, size, last ? 0 : MSG_MORE);
 	else
 		n = sendfile(fd, payload_fd, &zero, size);
 	if (n != (ssize_t)size)
@@ -153,7 +166,7 @@ static void answer(int fd, const struct request *r, uint64_t begin, struct socka
 	for (uint32_t i = 0; i < r->parts; i++) {
 		uint64_t low = clock_ns(CLOCK_MONOTONIC) - begin, high;
 
-		give(fd, r->part_size, r->call, to, length);
+		give(fd, r->part_size, r->call, i + 1 == r->parts, to, length);
 		high = clock_ns(CLOCK_MONOTONIC) - begin;
 		if (i == 0)
 			sample_both(&first_low, low, &first_high, high);

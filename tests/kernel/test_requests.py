@@ -33,7 +33,8 @@ OFFERED = {"6.1": {2, 3, 4}, "6.12": {1, 4}}
 KNOWS_ARRIVAL = (1, 2, 3)
 
 CALLS = ("read/write", "recv/send", "recvfrom/sendto", "recvmsg/sendmsg", "readv/writev", "recvmmsg/sendmmsg",
-         "read/sendfile")
+         "read/sendfile", "read/send with MSG_MORE")
+CORK = len(CALLS) - 1
 PERCENTILES = ("50", "90", "99")
 INTERVAL, ORDER, ATTEMPTS = (4, 200, 5) if SLOWNESS < 2 else (8, 100, 5)
 BUCKET = 1 / 32  # half a bucket of the histogram, by its lower bound
@@ -104,14 +105,14 @@ def bounds(said, i):
     }
 
 
-def order_in_one_interval(daemon, pair, requests=ORDER, work_us=2000):
+def order_in_one_interval(daemon, pair, requests=ORDER, work_us=2000, call=0):
     """What the server says of an order that lies between two readings, and when the second was; asked again where it
     took too long."""
     before = daemon.wait_rows(pair.kind, "total_requests")[-1][0]
     for _ in range(ATTEMPTS):
         if time.time() > before + daemon.interval / 2:
             before = daemon.row_after(pair.kind, "total_requests", time.time())[0]
-        said = pair.order(requests, 200, 1, 1 if pair.kind == "udp" else 2, 1000, work_us, 0)
+        said = pair.order(requests, 200, 1, 1 if pair.kind == "udp" else 2, 1000, work_us, call)
         after = daemon.row_after(pair.kind, "total_requests", time.time())[0]
         if after - before < 1.5 * daemon.interval:
             return said, after
@@ -119,9 +120,9 @@ def order_in_one_interval(daemon, pair, requests=ORDER, work_us=2000):
     raise TimeoutError(f"no order of {requests} requests to {pair.kind} took less than {daemon.interval} s")
 
 
-def check_percentiles(test, daemon, what, pair, arrival):
+def check_percentiles(test, daemon, what, pair, arrival, call=0):
     """Every sample of the order is in one window."""
-    said, moment = order_in_one_interval(daemon, pair)
+    said, moment = order_in_one_interval(daemon, pair, call=call)
     for i, at in enumerate(PERCENTILES):
         for metric, (below, above) in bounds(said, i).items():
             subject = pair.kind + ("_client" if metric == "latency-client" else "")
@@ -155,6 +156,7 @@ def check_tier(test, pairs, tier, requests):
         check_counts(test, daemon, f"tier {tier}", pairs, requests)
         for pair in pairs:
             check_percentiles(test, daemon, f"tier {tier}, {pair.kind}", pair, tier in KNOWS_ARRIVAL)
+        check_percentiles(test, daemon, f"tier {tier}, tcp, corked", pairs[0], tier in KNOWS_ARRIVAL, CORK)
         check_moves(test, daemon, f"tier {tier}, tcp", pairs[0])
         for kind in ("tcp", "unix"):
             for subject, metric in ((f"{kind}_client", "total_requests"), (kind, "total_requests-client")):
