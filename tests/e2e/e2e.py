@@ -1,68 +1,17 @@
 # SPDX-License-Identifier: MIT
-"""What the end to end tests share: counted checks, a page and its charts, RRD files.
-
-Exit status of a test: 0 passed, 1 failed, 77 cannot run here (reason printed).
-"""
+"""What the end to end tests share: the way to what the kernel tests share, a page and its charts, RRD files."""
 
 import html.parser
 import math
 import os
 import re
-import shutil
 import subprocess
 import sys
-import tempfile
-import traceback
 import urllib.parse
 
 TOP = os.environ.get("abs_top_srcdir") or os.path.realpath(os.path.join(os.path.dirname(__file__), "..", ".."))
-SKIPPED = 77
-
-
-class Skip(Exception):
-    """The test cannot run on this machine."""
-
-
-class Check:
-    """with Check() as check: ... -- counts, and gives the test a directory of its own in check.dir."""
-
-    def __init__(self):
-        self.passed = self.failed = 0
-        self.dir = None
-
-    def __enter__(self):
-        sys.stdout.reconfigure(line_buffering=True)
-        self.dir = tempfile.mkdtemp(prefix="ebpf-e2e.", dir="/var/tmp")
-        return self
-
-    def __exit__(self, kind, error, trace):
-        skipped = isinstance(error, Skip)
-        if skipped:
-            print(f"skip: {error}")
-        elif error is not None:
-            self.failed += 1
-            traceback.print_exception(kind, error, trace)
-        if self.failed:
-            print(f"what was made is in {self.dir}")
-        else:
-            shutil.rmtree(self.dir)
-        print(f"{self.passed} passed, {self.failed} failed")
-        sys.exit(1 if self.failed else SKIPPED if skipped else 0)
-
-    def true(self, what, fine, got=""):
-        self.passed += bool(fine)
-        self.failed += not fine
-        print(("ok   " if fine else "FAIL ") + what + (f": got {got}" if got != "" else ""))
-        return fine
-
-    def equal(self, what, got, want):
-        return self.true(f"{what}, want {want!r}", got == want, repr(got))
-
-    def within(self, what, got, low, high):
-        return self.true(f"{what}, want {low:.10g} .. {high:.10g}", low <= got <= high, f"{got:.10g}")
-
-    def contains(self, what, text, part):
-        return self.true(f"{what}, want in it {part!r}", part in text, "it" if part in text else repr(text[-800:]))
+sys.path.insert(0, os.path.join(TOP, "tests", "kernel"))
+from check import SKIPPED, Check, Skip  # noqa: E402, F401
 
 
 class Page(html.parser.HTMLParser):

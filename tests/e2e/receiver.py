@@ -11,14 +11,12 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 import time
 
 from e2e import TOP
 
-sys.path.insert(0, os.path.join(TOP, "tests", "kernel"))
-import collectd  # noqa: E402
-import lib  # noqa: E402
+import collectd
+import lib
 
 # Few series, so that each can be compared: what no service has is "other".
 SERVICE = """

@@ -12,13 +12,11 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import time
 
 from e2e import TOP, Check, Skip, check_page, fetch
 
-sys.path.insert(0, os.path.join(TOP, "tests", "kernel"))
-import lib  # noqa: E402
+import lib
 
 QUICKSTART = os.path.join(TOP, "contrib", "quickstart")
 SECONDS = 24

@@ -4,12 +4,9 @@
 import math
 import os
 import subprocess
-import sys
 
-from e2e import TOP
-
-sys.path.insert(0, os.path.join(TOP, "tests", "kernel"))
-from collectd import read_types  # noqa: E402
+import e2e  # noqa: F401  finds collectd
+from collectd import read_types
 
 # As collectd makes them without configuration: one set for each of these, of about so many rows.
 SPANS = (3600, 86400, 7 * 86400)

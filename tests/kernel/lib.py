@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What every kernel test shares: its life, its checks and what it leaves behind.
+"""What every kernel test shares: its life, and what it leaves behind.
 
 A test runs a real collectd with this build's plugin and real load, and compares what is dispatched with a truth
 that does not come from the plugin. It is bounded in time, ends every process that it started however it ends, and
 fails if the kernel then holds a BPF object that it did not hold before.
-
-Exit status: 0 passed, 1 failed, 77 cannot run here (reason printed).
 
 TEST_SLOWNESS in the environment says how many times slower this machine runs what is started here; tests/vm/run sets
 it under emulation. Time limits grow by it, and a load that need not be of one size may shrink by it (SLOWNESS).
@@ -19,11 +17,10 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
-import traceback
 
 import collectd
+from check import SKIPPED, Check, Skip
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BUILD = os.environ.get("abs_top_builddir") or os.getcwd()
@@ -31,15 +28,10 @@ COLLECTD = os.environ.get("COLLECTD") or "collectd"
 BPFTOOL = os.environ.get("BPFTOOL") or "bpftool"
 SLOWNESS = float(os.environ.get("TEST_SLOWNESS") or 1)
 WITH_TRACEFS = "mountpoint -q /sys/kernel/tracing || mount -t tracefs tracefs /sys/kernel/tracing"
-SKIPPED = 77
 
 LIBC = ctypes.CDLL(None)
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
-
-
-class Skip(Exception):
-    """The test cannot run on this machine."""
 
 
 class Overtime(Exception):
@@ -217,7 +209,7 @@ def three_digits(number):
     return digits[number // 36 // 36 % 36] + digits[number // 36 % 36] + digits[number % 36]
 
 
-class Test:
+class Test(Check):
     """with Test(limit) as test: ...
 
     Command names begin with kt_ in the tests' text, and with a prefix of this run's own in fact (own()): another run
@@ -225,13 +217,13 @@ class Test:
     """
 
     def __init__(self, limit=120):
+        super().__init__()
         self.limit = math.ceil(limit * SLOWNESS)
         self.prefix = f"k{three_digits(os.getpid())}_"
-        self.failed = 0
-        self.passed = 0
+        self.daemons = []
+        self.last_things = []
 
     def __enter__(self):
-        sys.stdout.reconfigure(line_buffering=True)
         try:
             require()
         except Skip as reason:
@@ -243,23 +235,20 @@ class Test:
         for signum in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(signum, stop_on_signal)
         LIBC.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        super().__enter__()
+        self.disk = self.dir
         # Logs of load programs are mapped files: in memory they cause no disk traffic of their own.
-        self.dir = tempfile.mkdtemp(prefix="ebpf-kernel-test.", dir="/dev/shm" if os.path.isdir("/dev/shm") else None)
-        self.disk = tempfile.mkdtemp(prefix="ebpf-kernel-test.", dir="/var/tmp")
+        if os.path.isdir("/dev/shm"):
+            self.dir = self.make_dir("/dev/shm")
         self.ledger = Ledger()
-        self.daemons = []
-        self.last_things = []
         end_after(self.limit)
         return self
 
     def __exit__(self, kind, error, trace):
         signal.alarm(0)
-        skipped = isinstance(error, Skip)
-        if error is not None and not skipped:
-            self.failed += 1
-            print(f"FAIL {kind.__name__}: {error}")
-            if not isinstance(error, Overtime):
-                traceback.print_tb(trace, file=sys.stdout)
+        super().__exit__(kind, error, trace)
+
+    def clean(self):
         try:
             for daemon in self.daemons:
                 self.stop(daemon)
@@ -274,10 +263,6 @@ class Test:
                     print(f"--- log of collectd {daemon.number}\n" + "\n".join(daemon.log()[-40:]))
             shutil.rmtree(self.dir, ignore_errors=True)
             shutil.rmtree(self.disk, ignore_errors=True)
-        print(f"{self.passed} passed, {self.failed} failed")
-        if skipped:
-            print(f"skip: {error}")
-        sys.exit(1 if self.failed else SKIPPED if skipped else 0)
 
     def at_end(self, function):
         """To be called when no process of the test is left."""
@@ -336,27 +321,3 @@ class Test:
         path = os.path.join(self.dir, name)
         os.makedirs(path, exist_ok=True)
         return path
-
-    # Comparing
-
-    def _count(self, fine, text):
-        self.passed += fine
-        self.failed += not fine
-        print(("ok   " if fine else "FAIL ") + text)
-        return fine
-
-    def close(self, what, got, want, rel=0.0, slack=0.0):
-        """|got - want| <= rel * |want| + slack"""
-        tolerance = rel * abs(want) + slack
-        off = f"{(got - want) / want:+.4%}" if want else f"{got - want:+g}"
-        return self._count(abs(got - want) <= tolerance,
-                           f"{what}: got {got:.10g} want {want:.10g} ({off}) tolerance {tolerance:.6g}")
-
-    def equal(self, what, got, want):
-        return self._count(got == want, f"{what}: got {got} want {want} tolerance none")
-
-    def within(self, what, got, low, high):
-        return self._count(low <= got <= high, f"{what}: got {got:.10g} want {low:.10g} .. {high:.10g} tolerance none")
-
-    def true(self, what, got):
-        return self._count(bool(got), f"{what}: got {bool(got)} want True tolerance none")

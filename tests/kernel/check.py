@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: MIT
+"""What every test of these directories is: counted checks, each printed with what it got and wanted, in a directory of
+its own.
+
+Exit status: 0 passed, 1 failed, 77 cannot run here (reason printed).
+"""
+
+import shutil
+import sys
+import tempfile
+import traceback
+
+SKIPPED = 77
+
+
+class Skip(Exception):
+    """The test cannot run on this machine."""
+
+
+class Check:
+    """with Check() as check: ..."""
+
+    def __init__(self):
+        self.passed = self.failed = 0
+        self.dir = None
+
+    def __enter__(self):
+        sys.stdout.reconfigure(line_buffering=True)
+        self.dir = self.make_dir("/var/tmp")
+        return self
+
+    def __exit__(self, kind, error, trace):
+        skipped = isinstance(error, Skip)
+        if error is not None and not skipped:
+            self.failed += 1
+            print(f"FAIL {kind.__name__}: {error}")
+            traceback.print_tb(trace, file=sys.stdout)
+        self.clean()
+        print(f"{self.passed} passed, {self.failed} failed")
+        if skipped:
+            print(f"skip: {error}")
+        sys.exit(1 if self.failed else SKIPPED if skipped else 0)
+
+    @staticmethod
+    def make_dir(where):
+        return tempfile.mkdtemp(prefix="ebpf-test.", dir=where)
+
+    def clean(self):
+        if self.failed:
+            print(f"what was made is in {self.dir}")
+        else:
+            shutil.rmtree(self.dir)
+
+    def _count(self, fine, text):
+        self.passed += bool(fine)
+        self.failed += not fine
+        print(("ok   " if fine else "FAIL ") + text)
+        return fine
+
+    def close(self, what, got, want, rel=0.0, slack=0.0):
+        """|got - want| <= rel * |want| + slack"""
+        tolerance = rel * abs(want) + slack
+        off = f"{(got - want) / want:+.4%}" if want else f"{got - want:+g}"
+        return self._count(abs(got - want) <= tolerance,
+                           f"{what}: got {got:.10g} want {want:.10g} ({off}) tolerance {tolerance:.6g}")
+
+    def equal(self, what, got, want):
+        return self._count(got == want, f"{what}: got {got!r} want {want!r}")
+
+    def within(self, what, got, low, high):
+        return self._count(low <= got <= high, f"{what}: got {got:.10g} want {low:.10g} .. {high:.10g}")
+
+    def true(self, what, fine, got=""):
+        """got: of what it was told, where that is more than yes or no."""
+        return self._count(fine, f"{what}: " + (f"got {got}" if got != "" else "yes" if fine else "no"))
+
+    def contains(self, what, text, part):
+        return self._count(part in text, f"{what}: want {part!r} in " + ("it" if part in text else repr(text[-800:])))
