@@ -279,10 +279,11 @@ static int read_all(struct probe *probe, uint64_t begin_ns, struct error *error)
 
 int probe_read(struct probe *probe, struct error *error)
 {
-	uint64_t begin_ns = clock_ns();
+	uint64_t begin_ns;
 	int status = 0;
 
 	pthread_mutex_lock(&probe->services->lock);
+	begin_ns = clock_ns();
 	services_refresh(probe->services, begin_ns);
 	if (dispatch_begin(&probe->dispatch, probe->interval_s)) {
 		status = read_all(probe, begin_ns, error);

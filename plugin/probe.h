@@ -24,7 +24,7 @@ struct probe {
 	uint64_t *refused; /* variables of the object, or NULL */
 	uint64_t *read_ns;
 	struct dispatch dispatch;
-	double read_s; /* what the last reading took */
+	double read_s; /* what the last reading took, 0: there was none */
 	bool failing;  /* the last reading did not work */
 };
 

@@ -143,7 +143,8 @@ static void publish_probe(const struct dispatch *dispatch, const struct services
 	publish_named(dispatch, "count", "tier", probe->name, on ? probe->object.tier : 0);
 	if (!on)
 		return;
-	publish_named(dispatch, "duration", "read", probe->name, probe->read_s);
+	if (probe->read_s > 0)
+		publish_named(dispatch, "duration", "read", probe->name, probe->read_s);
 	publish_named(dispatch, "memory", "maps", probe->name,
 		      (double)object_memory(&probe->object, &services->object));
 	publish_slots(dispatch, probe);

@@ -12,6 +12,7 @@
 
 #include "bpf/sample_event.h"
 #include "hist.h"
+#include "plugin/clock.h"
 #include "plugin/message.h"
 #include "plugin/probe.h"
 
@@ -138,6 +139,29 @@ static void test_tiers(void)
 	CHECK_HAS(daemon_message(1),
 		  "probe sample: tier 2 is not to be had: sample: cannot attach");
 	CHECK_HAS(daemon_message(1), "raw_tp/no_such_tracepoint");
+}
+
+static void *read_in_thread(void *unused)
+{
+	read_probe();
+	return unused;
+}
+
+/* A reading begins when no other one holds the services: what it waited is no time of its own. */
+static void test_waiting(void)
+{
+	uint64_t freed_ns;
+	pthread_t thread;
+
+	CASE("another reading goes on");
+	pthread_mutex_lock(&services.lock);
+	if (pthread_create(&thread, NULL, read_in_thread, NULL) != 0)
+		abort();
+	usleep(50000);
+	freed_ns = clock_ns();
+	pthread_mutex_unlock(&services.lock);
+	pthread_join(thread, NULL);
+	CHECK_INT(probe.tables[0].read_ns > freed_ns, 1);
 }
 
 /* What the engine tells every object. */
@@ -474,6 +498,7 @@ int main(void)
 	test_counting();
 	test_large();
 	test_few();
+	test_waiting();
 	test_services();
 	test_nothing_left();
 	test_bad_probes();
