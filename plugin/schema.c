@@ -84,42 +84,57 @@ static int column_shape(const struct reader *r, const char *member, const struct
 		   "metric.bpf.h");
 }
 
-static int column_source(const struct reader *r, const char *member, const struct metric_type *type,
-			 struct column *column)
+/* Words that the kind of column does not know. */
+static int column_words(const struct reader *r, const char *member, const struct column *column)
 {
 	const struct tag *tag = &column->tag;
-	size_t i = 0;
 
-	if (column->kind != COLUMN_INTEGER && type->source_count > 1)
-		return error_set(r->error, -EINVAL,
-				 "map %s, member %s: type %s has %zu data sources, moments and "
-				 "histograms need one of a single one",
-				 r->map, member, tag->type, type->source_count);
 	if (column->kind != COLUMN_INTEGER && (tag->rate || tag->notable || tag->per[0]))
 		return bad(r, member, "rate, notable and per are for integers");
 	if (column->kind != COLUMN_MOMENTS && tag->frequency)
 		return bad(r, member, "frequency is for moments");
 	if (tag->rate && tag->per[0])
 		return bad(r, member, "either rate or per");
+	return 0;
+}
+
+/* Which data source of the type it is; type->source_count: none. */
+static size_t source_of(const struct tag *tag, const struct metric_type *type)
+{
+	size_t i = 0;
+
+	while (tag->source[0] && i < type->source_count &&
+	       strcmp(type->source[i].name, tag->source))
+		i++;
+	return i;
+}
+
+static int column_source(const struct reader *r, const char *member, const struct metric_type *type,
+			 struct column *column)
+{
+	const struct tag *tag = &column->tag;
+	bool counted = column->kind == COLUMN_INTEGER && !tag->rate && !tag->per[0];
+	size_t source = source_of(tag, type);
+
+	if (column->kind != COLUMN_INTEGER && type->source_count > 1)
+		return error_set(r->error, -EINVAL,
+				 "map %s, member %s: type %s has %zu data sources, moments and "
+				 "histograms need one of a single one",
+				 r->map, member, tag->type, type->source_count);
 	if (tag->source[0] == '\0' && type->source_count > 1)
 		return error_set(r->error, -EINVAL,
 				 "map %s, member %s: type %s has %zu data "
 				 "sources, name one: %s:%s",
 				 r->map, member, tag->type, type->source_count, tag->type,
 				 type->source[0].name);
-	while (tag->source[0] && i < type->source_count &&
-	       strcmp(type->source[i].name, tag->source))
-		i++;
-	if (i == type->source_count)
+	if (source == type->source_count)
 		return error_set(r->error, -EINVAL,
 				 "map %s, member %s: type %s has no data source "
 				 "\"%s\"",
 				 r->map, member, tag->type, tag->source);
-	column->ds = type->source[i].kind;
-	column->is_gauge = column->kind == COLUMN_INTEGER && column->ds == SOURCE_GAUGE &&
-			   !tag->rate && !tag->per[0];
-	if (column->ds != SOURCE_GAUGE &&
-	    (tag->rate || tag->per[0] || column->kind != COLUMN_INTEGER))
+	column->ds = type->source[source].kind;
+	column->is_gauge = counted && column->ds == SOURCE_GAUGE;
+	if (column->ds != SOURCE_GAUGE && !counted)
 		return error_set(r->error, -EINVAL,
 				 "map %s, member %s: type %s is not a GAUGE, "
 				 "which rates, ratios, moments and histograms need",
@@ -193,7 +208,8 @@ static int column_read(const struct reader *r, int i, const char *text)
 		return error_set(r->error, status,
 				 "map %s, member %s: collectd's types.db has no type \"%s\"",
 				 r->map, member, column.tag.type);
-	status = column_source(r, member, &known, &column);
+	status = column_words(r, member, &column);
+	status = status ?: column_source(r, member, &known, &column);
 	return status ?: column_add(r, &column);
 }
 
