@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Axes: where on them a value or a time is, from 0 to 1, and which have a label."""
 
+import functools
 import math
 import time
 
 STEPS = (1, 2, 5)
+FINER = (1, 1.5, 2, 3, 4, 6, 8)
+FINEST = (1, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9)
 MOST = 5            # labels of a value axis, about
 MOMENTS, LONG = 7, 5    # labels of a time axis; with seconds, which are longer
 MINUTE, HOUR, DAY = 60, 3600, 86400
@@ -16,22 +19,23 @@ APART = (1, 5, 10, 15, 30, MINUTE, 5 * MINUTE, 10 * MINUTE, QUARTER, 2 * QUARTER
 SHAPES = ((2 * DAY, "%-d %b"), (DAY, "%a"), (MINUTE, "%H:%M"), (0, "%H:%M:%S"))
 
 
-def _linear_step(top, base):
+def _linear_step(top, unit):
     """1, 2 or 5 by a power of 10; for bytes 1, 2, 4 ... by a power of 2."""
-    if base == 1024 and top >= 4:
+    if unit.base == 1024 and top >= 4:
         return 2 ** math.ceil(math.log2(top / MOST))
     power = 10 ** math.floor(math.log10(top / MOST))
-    return next(step * power for step in (*STEPS, 10) if step * power * MOST >= top * 0.999999)
+    step = next(step * power for step in (*STEPS, 10) if step * power * MOST >= top * 0.999999)
+    return max(1, step) if unit.whole else step
 
 
 class Linear:
     """From 0, or below it, to just above the highest."""
 
-    def __init__(self, low, high, base=1000, top=0):
+    def __init__(self, low, high, unit, top=0):
         low, high = min(low, 0), top or high
         if high <= low:
             high = low + 1
-        step = _linear_step(high - low, base)
+        step = _linear_step(high - low, unit)
         self.low = math.floor(low / step) * step
         self.high = top or max(high * 1.05, self.low + step)
         self.labels = [self.low + step * n for n in range(math.floor((self.high - self.low) / step * 1.000001) + 1)]
@@ -47,7 +51,7 @@ class Logarithmic:
         self.low = math.log10(low) - 0.05
         self.high = max(math.log10(high) + 0.05, self.low + 0.4)
         # As many labels as there is room for.
-        choice = ((1, STEPS), (1, (1, 3)), (1, (1,)), (2, (1,)), (3, (1,)), (9, (1,)))
+        choice = ((1, FINEST), (1, FINER), (1, STEPS), (1, (1, 3)), (1, (1,)), (2, (1,)), (3, (1,)), (9, (1,)))
         self.labels = next(labels for stride, steps in choice if len(labels := self._labels(stride, steps)) <= MOST)
 
     def _labels(self, stride, steps):
@@ -59,11 +63,11 @@ class Logarithmic:
         return min(1, max(0, (math.log10(value) - self.low) / (self.high - self.low))) if value > 0 else 0
 
 
-def of_values(values, base, log, top):
+def of_values(values, unit, log, top):
     positive = [value for value in values if value > 0]
     if log and positive:
         return Logarithmic(min(positive), max(positive))
-    return Linear(min(values, default=0), max(values, default=0), base, top)
+    return Linear(min(values, default=0), max(values, default=0), unit, top)
 
 
 def _local(moment):
@@ -73,16 +77,27 @@ def _local(moment):
 class Time:
     def __init__(self, start, end):
         self.start, self.end = start, end
-        self.apart = next((apart for apart in APART
-                           if end - start <= apart * (MOMENTS if apart >= MINUTE else LONG)), APART[-1])
+        self.moments = self._choose()
+        self.labels = [(self.place(moment), text) for moment, text in self.moments]
+        self.columns = functools.cache(self._columns)
 
     def place(self, moment):
         return (moment - self.start) / (self.end - self.start)
 
-    def labels(self):
+    def _columns(self, grid, width):
+        """Where on a drawing the times of a grid are."""
+        return [round(width * self.place(moment)) for moment in grid.times()]
+
+    def _choose(self):
         """(moment, text), at full hours or days of the clock on the wall."""
-        fine = math.gcd(self.apart, QUARTER)
+        apart = next((apart for apart in APART
+                      if self.end - self.start <= apart * (MOMENTS if apart >= MINUTE else LONG)), APART[-1])
+        fine = math.gcd(apart, QUARTER)
         begin = math.ceil(self.start / fine) * fine
-        shape = next(shape for apart, shape in SHAPES if self.apart >= apart)
+        shape = next(shape for least, shape in SHAPES if apart >= least)
         return [(moment, time.strftime(shape, time.localtime(moment))) for moment in range(begin, self.end + 1, fine)
-                if _local(moment) % self.apart == 0]
+                if _local(moment) % apart == 0]
+
+
+# The same for all charts of a span.
+time_axis = functools.cache(Time)

@@ -5,7 +5,7 @@ import html
 import math
 
 import axis
-from curve import add
+from curve import add, known
 from definitions import GREY
 
 WIDTH, HEIGHT = 1000, 250   # steps of the drawing, whatever size it is shown in
@@ -15,14 +15,14 @@ class Chart:
     def __init__(self, graph, curves, span, link=""):
         """link: the address of a page about a curve, by its label."""
         self.graph, self.curves, self.link = graph, curves, link
-        self.time = axis.Time(span.start, span.end)
+        self.time = axis.time_axis(span.start, span.end)
         self.drawn = [curve for curve in curves if curve.draw != "figures"]
         self.stacks = self._stack()
-        values = [value for curve in self.drawn for value in self._tops(curve) if not math.isnan(value)]
-        self.axis = axis.of_values(values, graph.unit.base, graph.log, graph.top)
+        values = [value for curve in self.drawn for value in known(self._tops(curve))]
+        self.axis = axis.of_values(values, graph.unit, graph.log, graph.top)
 
     def is_zero(self):
-        return not any(value for curve in self.curves for value in curve.highest if not math.isnan(value))
+        return not any(any(known([curve.most, *curve.values])) for curve in self.curves)
 
     def _stack(self):
         """Below each stacked curve, what is under it."""
@@ -44,18 +44,15 @@ class Chart:
 
     # --- drawing ---
 
-    def _x(self, moment):
-        return round(WIDTH * self.time.place(moment))
-
     def _y(self, value):
         return round(HEIGHT * (1 - self.axis.place(value)))
 
     def _pieces(self, grid, values):
         """[[(x, y), ...], ...]: a curve from one gap to the next."""
         pieces = [[]]
-        for moment, value in zip(grid.times(), values):
+        for x, value in zip(self.time.columns(grid, WIDTH), values):
             if not math.isnan(value):
-                pieces[-1].append((self._x(moment), self._y(value)))
+                pieces[-1].append((x, self._y(value)))
             elif pieces[-1]:
                 pieces.append([])
         return [piece for piece in pieces if piece]
@@ -74,7 +71,7 @@ class Chart:
 
     def _drawing(self):
         grid = "".join(f"M0 {self._y(value)}h{WIDTH}" for value in self.axis.labels)
-        grid += "".join(f"M{self._x(moment)} 0v{HEIGHT}" for moment, _ in self.time.labels())
+        grid += "".join(f"M{round(WIDTH * place)} 0v{HEIGHT}" for place, _ in self.time.labels)
         # What is stacked first is at the bottom, and lines are over areas.
         areas = [self._area(curve) for curve in self.drawn if curve.draw in ("area", "stack")]
         lines = [self._line(curve) for curve in self.drawn if curve.draw in ("line", "dashes")]
@@ -86,8 +83,8 @@ class Chart:
         for value in self.axis.labels:
             place = 100 * self.axis.place(value)
             yield f'<span class="y" style="bottom:{place:.1f}%">{self.graph.unit.tick(value)}</span>'
-        for moment, text in self.time.labels():
-            yield f'<span class="x" style="left:{100 * self.time.place(moment):.1f}%">{text}</span>'
+        for place, text in self.time.labels:
+            yield f'<span class="x" style="left:{100 * place:.1f}%">{text}</span>'
 
     def _legend(self):
         write = self.graph.unit.write

@@ -89,7 +89,6 @@ GRAPHS = {
             Series("gauge-send_gap-variance", label="sends", draw="dashes")), log=True),
         Graph("Time of a poll", unit.SECONDS, (Series("gauge-poll-average", label="average"),), log=True),
         Graph("Run-queue wait", unit.CPU, (WAIT,)),
-        Graph("Refused", unit.RATE, (Series("total_events-refused_*"),)),
     ),
     "Resources": (
         Graph("CPU", unit.CPU, (USER, SYSTEM)),
@@ -116,8 +115,9 @@ GRAPHS = {
         Graph("Kernel memory of the maps", unit.BYTES, (Series("memory-maps_*"),)),
         Graph("Services", unit.NUMBER, (
             Series("objects-services", label="own series"), Series("objects-services_other", label="under other"))),
+        Graph("Insertions refused", unit.RATE, (Series("total_events-refused_*"),)),
         Graph("Rows in use", unit.NUMBER, (Series("objects-rows_*"),)),
-        Graph("Hooks in use", unit.Unit("tier, 0 is off"), (Series("count-tier_*"),)),
+        Graph("Hooks in use", unit.Unit("tier, 0 is off", whole=True), (Series("count-tier_*"),)),
     ),
 }
 # Counted, but a picture says nothing: samples behind moments, figures that repeat others.

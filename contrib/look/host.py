@@ -12,7 +12,7 @@ from service import Service
 def find(tree, hosts, names):
     """The services by host; no hosts, or no names: all."""
     found = {}
-    for host in sorted(os.listdir(tree)):
+    for host in sorted(os.listdir(tree) if os.path.isdir(tree) else ()):
         directory = os.path.join(tree, host)
         if os.path.isdir(directory) and (not hosts or host in hosts):
             services = [Service(host, service, os.path.join(directory, instance))

@@ -24,7 +24,7 @@ def address(service):
 
 
 def link(service, up=""):
-    return escape(up + urllib.parse.quote(address(service)))
+    return escape(up + urllib.parse.quote(os.fsencode(address(service))))
 
 
 def stamp(moment, span=None):
@@ -90,7 +90,17 @@ def host_part(name, services, span, colors):
               if (curves := overview(present, graph, span, colors))]
     own = "".join(f'<p><a href="{link(service)}">What the plugin costs on {escape(name)}</a></p>\n'
                   for service in present if service.is_plugin)
-    return f"<h2>{escape(name)}</h2>\n{table(present, span)}{grid(charts)}{own}"
+    return f'<h2 id="{anchor(name, span)}">{escape(name)}</h2>\n{table(present, span)}{grid(charts)}{own}'
+
+
+def anchor(host, span):
+    return escape(f"{span.name}-{host}")
+
+
+def contents(hosts, span):
+    """Links to the hosts, if there are several."""
+    links = "".join(f'<a href="#{anchor(name, span)}">{escape(name)}</a>\n' for name in hosts)
+    return f'<p class="hosts">{links}</p>\n' if len(hosts) > 1 else ""
 
 
 # --- pages --------------------------------------------------------------------------------------
@@ -105,13 +115,13 @@ def tabs(spans, parts):
     first = next(place for place, part in enumerate(parts) if part)
     radios = "".join(f'<input type="radio" name="span" id="{span.name}"{" checked" if place == first else ""}>'
                      for place, span in enumerate(spans))
-    labels = "".join(f'<label for="{span.name}">{span.title}</label>' for span in spans)
+    labels = "".join(f'<label for="{span.name}">{span.title}</label>' for span in spans if span.title)
     names = [span.name for span in spans]
     shown = "".join(f"#{name}:checked ~ main .{name} {{ display: block; }}\n"
                     f'#{name}:checked ~ nav [for="{name}"] {{ background: var(--card); color: var(--text); }}\n'
                     f'#{name}:focus-visible ~ nav [for="{name}"] {{ outline: 2px solid var(--link); }}\n'
                     for name in names)
-    return f"<style>\n{shown}</style>\n{radios}<nav>{labels}</nav>\n"
+    return f"<style>\n{shown}</style>\n{radios}" + (f"<nav>{labels}</nav>\n" if labels else "")
 
 
 def span_part(span, part):
@@ -124,7 +134,7 @@ def write(file, title, head, spans, parts):
     if not any(parts):
         return False
     os.makedirs(os.path.dirname(file), exist_ok=True)
-    with open(file + ".new", "w", encoding="utf-8") as page:
+    with open(file + ".new", "w", encoding="utf-8", errors="replace") as page:
         page.write(
             f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">\n{MARK}\n'
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -140,8 +150,11 @@ def write_index(output, title, notes, spans, hosts):
     """hosts: name -> (services, their colours)"""
     listed = "".join(f"<li>{escape(note)}</li>\n" for note in notes)
     head = f"<header><h1>{escape(title)}</h1>\n" + (f"<ul>{listed}</ul>\n" if notes else "") + "</header>\n"
-    parts = ["".join(host_part(name, services, span, colors) for name, (services, colors) in hosts.items())
-             for span in spans]
+    parts = []
+    for span in spans:
+        shown = {name: part for name, (services, colors) in hosts.items()
+                 if (part := host_part(name, services, span, colors))}
+        parts.append(contents(shown, span) + "".join(shown.values()))
     return write(os.path.join(output, "index.html"), title, head, spans, parts)
 
 

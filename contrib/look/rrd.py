@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What is asked of rrdtool, which in turn asks rrdcached if RRDCACHED_ADDRESS names one."""
 
+import array
 import dataclasses
 import json
 import math
@@ -54,8 +55,9 @@ def answer(pipe, command):
 def request(*arguments):
     """One process for each thread: to start one costs more than an answer."""
     if not hasattr(thread, "pipe"):
-        thread.pipe = subprocess.Popen(("rrdtool", "-"), stdin=subprocess.PIPE, text=True,
-                                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        # Names of files are bytes, whatever they mean.
+        thread.pipe = subprocess.Popen(("rrdtool", "-"), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                       stderr=subprocess.STDOUT, encoding="utf-8", errors="surrogateescape")
     give_up = time.monotonic() + PATIENCE
     while True:
         thread.pipe.stdin.write(" ".join(map(quote, arguments)) + "\n")
@@ -80,9 +82,9 @@ def read(wanted, start, end):
                 for element in (define(f"d{number}", *one), f"XPORT:d{number}")]
     options = f"--start={start}", f"--end={end}", f"--maxrows={POINTS}"
     export = json.loads(request("xport", "--json", *options, *elements))
-    rows = [[math.nan if value is None else value for value in row] for row in export["data"]]
-    grid = Grid(export["meta"]["start"], export["meta"]["step"], len(rows))
-    return grid, [list(column) for column in zip(*rows)] or [[] for _ in wanted]
+    rows = export["data"]
+    columns = [array.array("d", [math.nan if value is None else value for value in column]) for column in zip(*rows)]
+    return Grid(export["meta"]["start"], export["meta"]["step"], len(rows)), columns
 
 
 def sources(path):

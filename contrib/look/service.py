@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A service that is stored, found by the names of its files."""
 
+import array
 import fnmatch
 import functools
 import math
@@ -24,11 +25,6 @@ def complain(what):
     print(f"ebpf-graph: {what}", file=sys.stderr)
 
 
-def is_rrd(path):
-    with open(path, "rb") as file:
-        return file.read(4) == b"RRD\0"
-
-
 def natural(text):
     """Numbers in a text by their size: p50 p95 p99.9."""
     return [(0, float(part)) if number else (1, part)
@@ -42,30 +38,33 @@ class Service:
     def __init__(self, host, own_name, directory):
         self.host, self.name, self.directory = host, own_name, directory
         self.updated = 0
-        self.read_spans = {}    # span -> (grid, {(file, data source, consolidation): values})
+        self.read_spans = {}    # span -> (grid, {(file, data source): (averages, highest of all)})
 
     @functools.cached_property
     def files(self):
-        found = []
-        for file in sorted(os.listdir(self.directory), key=natural):
-            path = os.path.join(self.directory, file)
-            if file.endswith(".rrd") and os.path.isfile(path):
-                if is_rrd(path):
-                    found.append(file[:-4])
-                else:
-                    complain(f"{path} is no RRD file; skipping it")
-        return found
+        return [file[:-4] for file in sorted(os.listdir(self.directory), key=natural) if file.endswith(".rrd")]
 
     def path(self, file):
         return os.path.join(self.directory, file + ".rrd")
 
-    def find_update(self):
-        """When a value came last, by the file that was written last."""
-        newest = max(map(self.path, self.files), key=os.path.getmtime)
+    def _ask(self, question, file, *arguments):
+        """What rrdtool says of a file; None if it refuses, and then the file counts no more."""
         try:
-            self.updated = rrd.last_update(newest)
+            return question(*arguments)
         except rrd.Refused as error:
-            complain(f"{error}; skipping the service")
+            complain(f"{self.path(file)}: {error}; skipping it")
+            self.files.remove(file)
+            return None
+
+    def read(self, spans):
+        """What it had in each of them, if in any."""
+        while self.files and not self.updated:
+            # By the file that was written last.
+            newest = max(self.files, key=lambda file: os.path.getmtime(self.path(file)))
+            self.updated = self._ask(rrd.last_update, newest, self.path(newest)) or 0
+        for span in spans:
+            if self.updated > span.start:
+                self._read(span)
 
     def match(self, series):
         """(file, what stands for the `*`) of each file that is this series."""
@@ -78,41 +77,54 @@ class Service:
     @functools.cached_property
     def others(self):
         """A graph for each collectd type that no definition knows."""
-        known = {file for series in SERIES for file, _ in self.match(series)}
+        drawn = {file for series in SERIES for file, _ in self.match(series)}
         types = {}
-        for file in self.files:
-            if file not in known and not any(fnmatch.fnmatch(file, pattern) for pattern in UNDRAWN):
+        for file in list(self.files):
+            if file not in drawn and not any(fnmatch.fnmatch(file, pattern) for pattern in UNDRAWN):
                 kind, _, instance = file.partition("-")
-                for source in rrd.sources(self.path(file)):
+                for source in self._ask(rrd.sources, file, self.path(file)) or ():
                     label = instance if source == "value" else f"{instance} {source}".strip()
                     types.setdefault(kind, []).append(Series(file, source, label or kind))
         return tuple(Graph(kind, Unit(""), tuple(series)) for kind, series in types.items())
 
-    def read(self, span):
-        """All that is drawn, in one request."""
+    def _keys(self):
+        """(file, data source) of all that is drawn."""
+        series = SERIES + tuple(series for graph in self.others for series in graph.series)
+        return list(dict.fromkeys((file, one.source) for one in series for file, _ in self.match(one)))
+
+    def _columns(self, keys, span):
+        """All in one request."""
+        wanted = [(self.path(file), source, how) for file, source in keys for how in ("AVERAGE", "MAX")]
+        return rrd.read(wanted, span.start, span.end)
+
+    def _read(self, span):
+        keys = self._keys()
         try:
-            series = SERIES + tuple(series for graph in self.others for series in graph.series)
-            keys = list(dict.fromkeys((file, one.source, consolidation) for one in series for file, _ in self.match(one)
-                                      for consolidation in ("AVERAGE", "MAX")))
-            if keys:
-                grid, columns = rrd.read([(self.path(file), *rest) for file, *rest in keys], span.start, span.end)
-                self.read_spans[span] = grid, dict(zip(keys, columns))
-        except rrd.Refused as error:
-            complain(f"{self.name}: {error}; skipping it")
+            grid, columns = self._columns(keys, span)
+        except rrd.Refused:
+            # One file shall not cost the others.
+            for file in dict(keys):
+                self._ask(self._columns, file, [key for key in keys if key[0] == file], span)
+            keys = self._keys()
+            grid, columns = self._columns(keys, span)
+        # What has no value is not kept.
+        found = {key: (averages, max(known(highest), default=math.nan)) for key, averages, highest
+                 in zip(keys, columns[::2], columns[1::2]) if known(averages)}
+        if found:
+            self.read_spans[span] = grid, found
 
     def curves(self, graph, span):
-        """One for each series that has a value."""
-        if span not in self.read_spans:
-            return []
-        grid, columns = self.read_spans[span]
-        found = []
-        for series in graph.series:
-            for file, varying in self.match(series):
-                color = series.color or PALETTE[len(found) % len(PALETTE)]
-                values, highest = ([value * series.scale for value in columns[file, series.source, consolidation]]
-                                   for consolidation in ("AVERAGE", "MAX"))
-                found.append(Curve(series.label.replace("*", varying), series.draw, color, grid, values, highest))
-        return [curve for curve in found if curve.is_known()]
+        """One for each series that has a value; colours are the same in every span."""
+        grid, columns = self.read_spans.get(span, (None, {}))
+        matches = [(series, *match) for series in graph.series for match in self.match(series)]
+        return [self._curve(series, varying, PALETTE[place % len(PALETTE)], grid, *columns[file, series.source])
+                for place, (series, file, varying) in enumerate(matches) if (file, series.source) in columns]
+
+    @staticmethod
+    def _curve(series, varying, color, grid, values, most):
+        if series.scale != 1:
+            values, most = array.array("d", [value * series.scale for value in values]), most * series.scale
+        return Curve(series.label.replace("*", varying), series.draw, series.color or color, grid, values, most)
 
     def sum(self, graph, span, color, first=False):
         """All series of the graph as one curve under the service's name, or the first of them; None without any."""
@@ -125,8 +137,7 @@ class Service:
         return [getattr(curve, column.figure)() if curve else math.nan for curve, column in zip(sums, COLUMNS)]
 
     def is_in(self, span):
-        _, columns = self.read_spans.get(span, (None, {}))
-        return any(known(values) for values in columns.values())
+        return span in self.read_spans
 
     @property
     def parent(self):

@@ -5,7 +5,7 @@ import math
 
 from columns import COLUMNS
 
-NAME = 24   # characters of a service's name
+NAME = 24   # characters of a name that there is always room for
 MARK = "▾"
 
 
@@ -14,8 +14,15 @@ def filled(figures):
     return [place for place in range(len(COLUMNS)) if any(not math.isnan(line[place]) for line in figures)]
 
 
-def shorten(text, width=NAME):
-    return text if len(text) <= width else text[:width - 1] + "…"
+def shorten(text, width):
+    """The begin and the end tell most: of HOST/SERVICE, of SERVICE and process."""
+    tail = width // 2
+    return text if len(text) <= width else text[:width - tail - 1] + "…" + text[-tail:]
+
+
+def printable(text):
+    """What a terminal would obey is shown as unknown."""
+    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)
 
 
 def cells(figures, columns):
@@ -23,12 +30,15 @@ def cells(figures, columns):
 
 
 def lines(rows, columns=None, marked=None, width=None):
-    """The table of (name, figures) rows. marked: the column that the rows are sorted by; within a width, the last of
-    the others are left out."""
+    """The table of (name, figures) rows. marked: the column that the rows are sorted by; within a width, names are
+    shortened and the last of the others are left out."""
+    names = [printable(name) for name, _ in rows]
+    if width:
+        names = [shorten(name, max(NAME, width // 4)) for name in names]
     columns = columns or filled([figures for _, figures in rows])
     text = [["service", *(MARK * (COLUMNS[place] is marked) + COLUMNS[place].heading for place in columns)],
             ["", *(COLUMNS[place].below for place in columns)],
-            *([shorten(name), *cells(figures, columns)] for name, figures in rows)]
+            *([name, *cells(figures, columns)] for name, (_, figures) in zip(names, rows))]
     widths = [max(map(len, column)) for column in zip(*text)]
     shown = list(range(len(widths)))
     others = [place for place in shown[1:] if COLUMNS[columns[place - 1]] is not marked]

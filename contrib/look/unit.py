@@ -17,7 +17,8 @@ class Unit:
     symbol: str = ""        # behind a figure
     base: int = 1000
     small: bool = False     # thousandths have a prefix too
-    exponent: bool = False  # no prefixes at all, as for squares, where they would mean something else
+    exponent: bool = False  # powers of ten in place of prefixes, which would mean something else of squares
+    whole: bool = False     # there are no fractions of it
 
     def write(self, value):
         """Three digits, prefix and symbol: 12.3 ms, 3.02 MiB."""
@@ -35,7 +36,7 @@ class Unit:
         if math.isnan(value):
             return UNKNOWN
         if self.exponent:
-            number, prefix = f"{value:.2g}", ""
+            number, prefix = self._power(value), ""
         else:
             scaled, prefix = self._scale(value)
             number = digits(scaled)
@@ -53,14 +54,24 @@ class Unit:
         return math.copysign(size, value), prefix
 
     @staticmethod
+    def _power(value):
+        if value == 0 or 0.01 <= abs(value) < 1000:
+            return f"{value:.3g}"
+        number, _, power = f"{value:.1e}".partition("e")
+        raised = str(int(power)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+        return f"{number.removesuffix('.0')}×10{raised}"
+
+    @staticmethod
     def _digits(value):
         size = abs(value)
+        if 0 < value < 0.005:
+            return "<0.01"
         if size >= 99.95 or math.isclose(size, round(size), rel_tol=1e-6):
             return f"{value:.0f}"
         return f"{value:.1f}" if size >= 9.995 else f"{value:.2f}"
 
 
-NUMBER = Unit("number")
+NUMBER = Unit("number", whole=True)
 RATE = Unit("per second")
 SECONDS = Unit("seconds", "s", small=True)
 SQUARES = Unit("square seconds", "s²", exponent=True)

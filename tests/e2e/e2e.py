@@ -20,7 +20,7 @@ class Page(html.parser.HTMLParser):
     def __init__(self, path):
         super().__init__()
         self.path = path
-        self.links, self.text = [], ""
+        self.links, self.places, self.text = [], [], ""
         self.tables = {}    # span -> {service: {heading: text of the cell}}
         self.charts = {}    # span -> {title: {curve: [last, average, maximum]}}
         self.paths = {}     # (span, title) -> [data of a drawn path, ...], the grid first
@@ -33,6 +33,7 @@ class Page(html.parser.HTMLParser):
         attrs = dict(attrs)
         classes = (attrs.get("class") or "").split()
         self.links += [attrs["href"]] if "href" in attrs else []
+        self.places += ["#" + attrs["id"]] if "id" in attrs else []
         if "span" in classes:
             self.span = classes[1]
         elif tag == "figure":
@@ -70,7 +71,8 @@ class Page(html.parser.HTMLParser):
 
     def dead_links(self):
         directory = os.path.dirname(self.path)
-        return [link for link in self.links if not os.path.exists(os.path.join(directory, urllib.parse.unquote(link)))]
+        return [link for link in self.links if link not in self.places
+                and not os.path.exists(os.path.join(directory, urllib.parse.unquote(link, errors="surrogateescape")))]
 
 
 def check_page(check, path):

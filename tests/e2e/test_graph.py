@@ -17,7 +17,7 @@ from tree import Tree
 TOOL = os.path.join(TOP, "contrib", "ebpf-graph")
 END = int(time.time())
 SPAN = 600
-ODD = ("(sd-pam)", "Web Content", "a:b'c\"d#e%f&<g>", "50%\\n")
+ODD = ("(sd-pam)", "Web Content", "a:b'c\"d#e%f&<g>", "50%\\n", os.fsdecode(b"caf\xe9"))
 HOUR, DAY = 3600, 86400
 
 
@@ -87,9 +87,12 @@ def test_all(check, tree, output):
     check.equal("the row of api", [table["api"][heading] for heading in ("requests", "p50", "p99", "slack", "CPU")],
                 ["1.25 k", "250 µs", "4 ms", "62.5", "–"])
     check.equal("the row of a process", table["web · process 77"]["CPU"], "10.5")
-    for name in (*ODD, "mail", "api"):
+    for name in (*ODD[:-1], "mail", "api"):
         check.true(f"{name} is on the page", name in table or name == "mail")
         check.contains("and in the terminal", done.stdout, name)
+    check.true("a name that is no text is on the page", "caf?" in table)
+    check.contains("and in the terminal", done.stdout, "caf\N{REPLACEMENT CHARACTER}")
+    check.contains("its host", done.stdout, "\ndb2\n")
     check.true("a service without values has no sheet", not os.path.exists(sheet(output, "db1", "silent")))
 
 
@@ -105,7 +108,7 @@ def test_sheets(check, output):
                 ["Requests", "Response time", "Slack", "Variance of the gaps"])
     check.equal("its percentiles in order", list(api["Response time"]), ["p50", "p95", "p99", "p99.9"])
     check.equal("its rate", api["Requests"], {"answered": ["1.25 k"] * 3})
-    check.equal("its variance", api["Variance of the gaps"]["sends"][1], "4e-09 s²")
+    check.equal("its variance", api["Variance of the gaps"]["sends"][1], "4×10⁻⁹ s²")
     other = check_page(check, sheet(output, "db1", "vda")).charts["span"]
     check.equal("a probe of somebody's own", other, {"total_operations": {"mine": ["12"] * 3}})
     own = check_page(check, sheet(output, "db1", "self")).charts["span"]
@@ -156,6 +159,25 @@ def test_spans(check, tree):
     check.equal("spans on the sheet of one that is gone", list(week.charts), ["week"])
 
 
+def test_damaged(check):
+    """What rrdtool refuses of a service costs none of the rest. Steps need not be of one length."""
+    directory = os.path.join(check.dir, "damaged")
+    tree = Tree(directory, END, SPAN)
+    tree.file("db1", "web", "ps_cputime", 500000, 0)
+    Tree(directory, END, SPAN, 60).file("db1", "web", "ps_rss", 2.0 ** 20)
+    os.truncate(tree.file("db1", "web", "ps_vm", 1), 2000)
+    os.truncate(tree.file("db1", "web", "swap", 1), 0)
+    other = tree.file("db1", "web", "total_requests", 1)
+    os.replace(other, other.replace("total_requests", "ps_count"))
+    done = draw("--rrd", directory, "--output", os.path.join(check.dir, "repaired"), "--start", str(END - SPAN))
+    check.equal("damaged files: exit status", done.returncode, 0)
+    said = [re.search(r"/ebpf-web/(\w+)\.rrd: ", line).group(1) for line in done.stderr.splitlines()]
+    check.equal("damaged files: one complaint of each", sorted(said), ["ps_count", "ps_vm", "swap"])
+    charts = check_page(check, sheet(os.path.join(check.dir, "repaired"), "db1", "web")).charts["span"]
+    left = {title: [figures[1] for figures in curves.values()] for title, curves in charts.items()}
+    check.equal("what is left", left, {"CPU": ["50", "0"], "Memory": ["1 MiB"]})
+
+
 def test_locked(check, tree):
     """A collectd that is about to write holds a lock."""
     with open(os.path.join(tree, "db1", "ebpf-web", "ps_cputime.rrd"), "r+b") as file:
@@ -195,5 +217,6 @@ with Check() as checks:
     test_drawing(checks, pages)
     test_choice(checks, recent, pages)
     test_spans(checks, week_old)
+    test_damaged(checks)
     test_locked(checks, recent)
     test_nothing(checks, recent)

@@ -31,23 +31,25 @@ def test_units(check):
             (unit.SECONDS, 0.9999, "1.00 s"), (unit.SECONDS, 3e-11, "0.03 ns"), (unit.SECONDS, -0.002, "-2 ms"),
             (unit.BYTES, 1023.4, "1023 B"), (unit.BYTES, 1023.6, "1.00 kiB"), (unit.BYTES, 3 * 2 ** 20, "3 MiB"),
             (unit.RATE, 999.4, "999"), (unit.RATE, 999.6, "1.00 k"), (unit.RATE, 99.96, "100"), (unit.RATE, NAN, "–"),
-            (unit.RATE, 1e16, "10 P"), (unit.SQUARES, 4e-9, "4e-09 s²"), (unit.NUMBER, 25.04, "25.0")):
+            (unit.RATE, 1e16, "10 P"), (unit.RATE, 0.004, "<0.01"), (unit.RATE, 0.005, "0.01"), (unit.RATE, 0, "0"),
+            (unit.SQUARES, 4e-9, "4×10⁻⁹ s²"), (unit.SQUARES, 0.000123, "1.2×10⁻⁴ s²"), (unit.SQUARES, 1.25, "1.25 s²"),
+            (unit.SQUARES, 0, "0 s²"), (unit.NUMBER, 25.04, "25.0")):
         check.equal(f"{value} {what.name}", what.write(value).replace(unit.NBSP, " "), want)
     check.equal("short", unit.BYTE_RATE.short(2.5 * 2 ** 20), "2.50M")
     check.equal("short", unit.SECONDS.short(250e-6), "250µs")
 
 
 def test_axes(check):
-    for low, high, base, want in (
-            (0, 100, 1000, [0, 20, 40, 60, 80, 100]), (0, 0.7, 1000, [0, .2, .4, .6]),
-            (0, 0, 1000, [0, .2, .4, .6, .8, 1]),
-            (-4, 8, 1000, [-5, 0, 5]), (0, 3 * 2 ** 20, 1024, [0, 2 ** 20, 2 * 2 ** 20, 3 * 2 ** 20])):
-        got = axis.Linear(low, high, base).labels
+    for low, high, of, want in (
+            (0, 100, unit.RATE, [0, 20, 40, 60, 80, 100]), (0, 0.7, unit.RATE, [0, .2, .4, .6]),
+            (0, 0, unit.RATE, [0, .2, .4, .6, .8, 1]), (0, 2, unit.NUMBER, [0, 1, 2]), (0, 0, unit.NUMBER, [0, 1]),
+            (-4, 8, unit.RATE, [-5, 0, 5]), (0, 3 * 2 ** 20, unit.BYTES, [0, 2 ** 20, 2 * 2 ** 20, 3 * 2 ** 20])):
+        got = axis.Linear(low, high, of).labels
         fine = len(got) == len(want) and all(math.isclose(a, b, abs_tol=1e-9) for a, b in zip(got, want))
         check.true(f"labels of {low} .. {high}, want {want}", fine, got)
-    for low, high in ((1e-6, 1e-6), (1e-4, 3e-3), (1e-9, 1e5), (0.2, 0.3)):
+    for low, high in ((1e-6, 1e-6), (4.4e-7, 4.5e-7), (1e-4, 3e-3), (1e-9, 1e5), (0.2, 0.3)):
         got = axis.Logarithmic(low, high)
-        check.within(f"number of labels of {low} .. {high}", len(got.labels), 1, axis.MOST)
+        check.within(f"number of labels of {low} .. {high}", len(got.labels), 2, axis.MOST)
         check.true("its ends are on the axis", 0 < got.place(low) <= got.place(high) < 1)
     check.equal("a value that is not positive", axis.Logarithmic(1, 10).place(0), 0)
 
@@ -58,7 +60,7 @@ def test_times(check):
         os.environ["TZ"] = zone
         time.tzset()
         end = 1761480000    # in the week in which Berlin's summer ends
-        labels = axis.Time(end - span, end).labels()
+        labels = axis.Time(end - span, end).moments
         check.within(f"labels of {span} s in {zone}", len(labels), 4, axis.MOMENTS + 1)
         seen = [time.localtime(moment) for moment, _ in labels]
         unit_of = {3600: 10, 86400: 240, 7 * 86400: 1440}[span]
@@ -80,6 +82,10 @@ def test_rows(check):
     lines = [(one.service, one.figures) for one in many]
     check.equal("headings", table.lines(lines, marked=cpu)[0].split(), ["service", "▾CPU", "memory"])
     check.equal("narrow", table.lines(lines, width=20)[0].split(), ["service", "CPU"])
+    check.equal("a long name", table.lines([("host/" + 30 * "x" + "end", many[0].figures)], width=80)[2].split()[0],
+                "host/xxxxxx…xxxxxxxxxend")
+    check.equal("what a terminal would obey", table.lines([("a\x1b[2J\0\udce9", many[0].figures)])[2].split()[0],
+                "a�[2J��")
     memory = next(column for column in COLUMNS if column.name == "memory")
     check.equal("narrow, sorted by what is last", table.lines(lines, marked=memory, width=20)[0].split(),
                 ["service", "▾memory"])
