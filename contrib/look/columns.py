@@ -15,6 +15,7 @@ class Column:
     name: str               # in JSON, and to sort by
     heading: str
     below: str              # second line of the heading
+    brief: str              # heading on a terminal
     unit: unit.Unit
     series: tuple
     figure: str = "average"     # of a span of time
@@ -28,17 +29,18 @@ class Column:
         return sum(known) if known else math.nan
 
 
+# What matters less comes later: a terminal has no room for all.
 COLUMNS = (
-    Column("requests", "requests", "per s", unit.RATE, (REQUESTS,)),
-    Column("p50", "p50", "response", unit.SECONDS, MEDIAN, first=True),
-    Column("p99", "p99", "response", unit.SECONDS, TAIL, first=True),
-    Column("slack", "slack", "%", unit.SHARE, (SLACK, ESTIMATE), first=True),
-    Column("cpu", "CPU", "% of one", unit.CPU, (USER, SYSTEM)),
-    Column("wait", "CPU wait", "% of one", unit.CPU, (WAIT,)),
-    Column("memory", "memory", "bytes", unit.BYTES, (RESIDENT,)),
-    Column("read", "read", "bytes/s", unit.BYTE_RATE, (READ,)),
-    Column("written", "written", "bytes/s", unit.BYTE_RATE, (WRITTEN,)),
-    Column("disk", "disk", "bytes/s", unit.BYTE_RATE, (DISK_READ, DISK_WRITTEN)),
-    Column("processes", "procs", "number", unit.NUMBER, (PROCESSES,), figure="maximum"),
-    Column("started", "started", "per s", unit.RATE, (STARTED,)),
+    Column("requests", "requests", "per s", "req/s", unit.RATE, (REQUESTS,)),
+    Column("p50", "p50", "response", "p50", unit.SECONDS, MEDIAN, first=True),
+    Column("p99", "p99", "response", "p99", unit.SECONDS, TAIL, first=True),
+    Column("slack", "slack", "%", "slack%", unit.SHARE, (SLACK, ESTIMATE), first=True),
+    Column("cpu", "CPU", "% of one", "CPU%", unit.CPU, (USER, SYSTEM)),
+    Column("memory", "memory", "bytes", "memory", unit.BYTES, (RESIDENT,)),
+    Column("read", "read", "bytes/s", "read/s", unit.BYTE_RATE, (READ,)),
+    Column("written", "written", "bytes/s", "write/s", unit.BYTE_RATE, (WRITTEN,)),
+    Column("disk", "disk", "bytes/s", "disk/s", unit.BYTE_RATE, (DISK_READ, DISK_WRITTEN)),
+    Column("wait", "CPU wait", "% of one", "wait%", unit.CPU, (WAIT,)),
+    Column("processes", "procs", "number", "procs", unit.NUMBER, (PROCESSES,), figure="maximum"),
+    Column("started", "started", "per s", "start/s", unit.RATE, (STARTED,)),
 )

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What collectd has of the services now."""
 
+import itertools
 import math
 import time
 
@@ -26,17 +27,30 @@ class Row:
         self.host, self.service = host, service
         self.figures = [column.of(values) for column in COLUMNS]
 
-    def title(self, with_host):
-        return (self.host + "/" if with_host else "") + name.title(self.service)
-
     def json(self):
-        figures = {column.name: None if math.isnan(figure) else figure for column, figure in zip(COLUMNS, self.figures)}
+        figures = {column.name: figure if math.isfinite(figure) else None
+                   for column, figure in zip(COLUMNS, self.figures)}
         return {"host": self.host, "service": self.service, **figures}
 
 
 def rows(services):
     """services: (host, service) -> values by file and data source"""
     return [Row(*key, values) for key, values in services.items() if key[1] != name.PLUGIN and values]
+
+
+def common_domain(hosts):
+    """What all of several hosts end with, from a dot on."""
+    ends = zip(*(host.split(".")[:0:-1] for host in hosts))
+    same = [labels[0] for labels in itertools.takewhile(lambda labels: len(set(labels)) == 1, ends)]
+    return "".join("." + label for label in reversed(same)) if len(hosts) > 1 else ""
+
+
+def lines(many):
+    """(title, figures) of each, with the host where there are several."""
+    hosts = {row.host for row in many}
+    domain = common_domain(hosts)
+    return [((row.host.removesuffix(domain) + "/" if len(hosts) > 1 else "") + name.brief(row.service), row.figures)
+            for row in many]
 
 
 def sort(many, column, backwards=False):

@@ -18,5 +18,10 @@ def parent(name):
     return PROCESS.sub("", name)
 
 
+def brief(name):
+    """As in a system's log."""
+    return PROCESS.sub(r"[\1]", name)
+
+
 def title(name):
     return "the plugin itself" if name == PLUGIN else PROCESS.sub(r" · process \1", name)

@@ -139,8 +139,8 @@ class Cache:
 def resolve(text):
     """ADDRESS, ADDRESS:PORT, [ADDRESS]:PORT or :PORT"""
     address, colon, port = text.rpartition(":") if text.count(":") == 1 or "]:" in text else (text, "", "")
-    if colon and not port.isdigit():
-        raise Trouble(f"{text}: the port is no number")
+    if colon and not (port.isdecimal() and int(port) < 2 ** 16):
+        raise Trouble(f"{text}: a port is a number below 65536")
     try:
         found = socket.getaddrinfo(address.strip("[]") or "::", int(port or PORT), type=socket.SOCK_DGRAM)
     except OSError as error:
@@ -153,8 +153,8 @@ class Network:
         self.text, self.cache = text, Cache()
         self.packets = self.strange = self.closed = 0
         family, address = resolve(text)
-        self.socket = socket.socket(family, socket.SOCK_DGRAM)
         try:
+            self.socket = socket.socket(family, socket.SOCK_DGRAM)
             self._bind(family, address)
         except OSError as error:
             raise Trouble(f"{text}: cannot listen there: {error.strerror}; --listen names another address or port"

@@ -18,9 +18,9 @@ KEYS = {"q": "quit", "r": "reverse", "KEY_LEFT": "left", "KEY_RIGHT": "right", "
 
 
 class Screen:
-    def __init__(self, source, choose, sorted_by, interval):
-        """choose: function of the rows; sorted_by: a column, or None for the name."""
-        self.source, self.choose, self.sorted_by, self.interval = source, choose, sorted_by, interval
+    def __init__(self, source, read, sorted_by, interval):
+        """read: function for the rows; sorted_by: a column, or None for the name."""
+        self.source, self.read, self.sorted_by, self.interval = source, read, sorted_by, interval
         self.window = None
         self.rows, self.trouble = [], ""
         self.columns = set()    # places of those that had a value: they stay
@@ -60,8 +60,7 @@ class Screen:
 
     def _refresh(self):
         try:
-            self.rows = self.choose(live.rows(self.source.services()))
-            self.trouble = ""
+            self.rows, self.trouble = self.read(), ""
         except Trouble as trouble:
             self.rows, self.trouble = [], str(trouble)
         self.columns |= set(table.filled([row.figures for row in self.rows]))
@@ -123,10 +122,8 @@ class Screen:
 
     def _table(self, height, width):
         rows = live.sort(self.rows, self.sorted_by, self.backwards)
-        several = len({row.host for row in rows}) > 1
-        lines = table.lines([(row.title(several), row.figures) for row in rows], sorted(self.columns), self.sorted_by,
-                            width - 1)
-        for number, line in enumerate(lines[:2]):
-            self._put(2 + number, line.ljust(width - 1), curses.A_REVERSE)
-        for number, line in enumerate(lines[2 + self.first:height - 3 + self.first]):
-            self._put(4 + number, line)
+        heading, *lines = table.lines(live.lines(rows), sorted(self.columns), self.sorted_by,
+                                      table.UP if self.backwards else table.DOWN, width - 1)
+        self._put(2, heading.ljust(width - 1), curses.A_REVERSE)
+        for number, line in enumerate(lines[self.first:height - 4 + self.first]):
+            self._put(3 + number, line)

@@ -5,8 +5,8 @@ import math
 
 from columns import COLUMNS
 
-NAME = 24   # characters of a name that there is always room for
-MARK = "▾"
+NAME = 16   # characters of a name that there is always room for
+DOWN, UP = "▾▴"
 
 
 def filled(figures):
@@ -29,15 +29,14 @@ def cells(figures, columns):
     return [COLUMNS[place].unit.short(figures[place]) for place in columns]
 
 
-def lines(rows, columns=None, marked=None, width=None):
+def lines(rows, columns=None, marked=None, mark=DOWN, width=None):
     """The table of (name, figures) rows. marked: the column that the rows are sorted by; within a width, names are
     shortened and the last of the others are left out."""
     names = [printable(name) for name, _ in rows]
     if width:
-        names = [shorten(name, max(NAME, width // 4)) for name in names]
+        names = [shorten(name, max(NAME, width // 5)) for name in names]
     columns = columns or filled([figures for _, figures in rows])
-    text = [["service", *(MARK * (COLUMNS[place] is marked) + COLUMNS[place].heading for place in columns)],
-            ["", *(COLUMNS[place].below for place in columns)],
+    text = [["service", *(mark * (COLUMNS[place] is marked) + COLUMNS[place].brief for place in columns)],
             *([name, *cells(figures, columns)] for name, (_, figures) in zip(names, rows))]
     widths = [max(map(len, column)) for column in zip(*text)]
     shown = list(range(len(widths)))

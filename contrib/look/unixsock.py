@@ -51,7 +51,7 @@ class Unixsock:
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.socket.settimeout(PATIENCE)
         self.socket.connect(self.path)
-        self.lines = self.socket.makefile("r", encoding="utf-8", errors="replace")
+        self.lines = self.socket.makefile("r", encoding="utf-8", errors="surrogateescape", newline="\n")
 
     def close(self):
         if self.socket:
@@ -60,7 +60,7 @@ class Unixsock:
 
     def _ask(self, *commands):
         """The answers, each a list of lines; a refusal is None."""
-        self.socket.sendall("".join(command + "\n" for command in commands).encode("utf-8", "replace"))
+        self.socket.sendall("".join(command + "\n" for command in commands).encode("utf-8", "surrogateescape"))
         return [self._answer() for _ in commands]
 
     def _answer(self):

@@ -80,11 +80,11 @@ def test_rows(check):
     check.equal("reversed", [one.service for one in live.sort(many, cpu, True)], ["idle", "half", "busy", "none"])
     check.equal("by name", [one.service for one in live.sort(many, None)], ["busy", "half", "idle", "none"])
     lines = [(one.service, one.figures) for one in many]
-    check.equal("headings", table.lines(lines, marked=cpu)[0].split(), ["service", "▾CPU", "memory"])
-    check.equal("narrow", table.lines(lines, width=20)[0].split(), ["service", "CPU"])
-    check.equal("a long name", table.lines([("host/" + 30 * "x" + "end", many[0].figures)], width=80)[2].split()[0],
-                "host/xxxxxx…xxxxxxxxxend")
-    check.equal("what a terminal would obey", table.lines([("a\x1b[2J\0\udce9", many[0].figures)])[2].split()[0],
+    check.equal("headings", table.lines(lines, marked=cpu)[0].split(), ["service", "▾CPU%", "memory"])
+    check.equal("narrow", table.lines(lines, width=20)[0].split(), ["service", "CPU%"])
+    check.equal("a long name", table.lines([("host/" + 30 * "x" + "end", many[0].figures)], width=80)[1].split()[0],
+                "host/xx…xxxxxend")
+    check.equal("what a terminal would obey", table.lines([("a\x1b[2J\0\udce9", many[0].figures)])[1].split()[0],
                 "a�[2J��")
     memory = next(column for column in COLUMNS if column.name == "memory")
     check.equal("narrow, sorted by what is last", table.lines(lines, marked=memory, width=20)[0].split(),
@@ -93,6 +93,16 @@ def test_rows(check):
     both = {("percent-slack", "value"): 30.0, ("percent-slack_estimate", "value"): 40.0}
     check.equal("slack by polls goes first", slack.of(both), 30.0)
     check.equal("the estimate stands in", slack.of({**both, ("percent-slack", "value"): NAN}), 40.0)
+
+
+def test_hosts(check):
+    def titles(*hosts):
+        return [title for title, _ in live.lines([live.Row(host, "web-7-100", {}) for host in hosts])]
+
+    check.equal("one host", titles("a.example.com", "a.example.com"), ["web[7]"] * 2)
+    for hosts, want in ((("a.x.example.com", "b.example.com"), ("a.x", "b")), (("a", "a.example"), ("a", "a.example")),
+                        (("10.0.0.1", "10.0.0.2"), ("10.0.0.1", "10.0.0.2")), (("x.com", "x.com.com"), ("x", "x.com"))):
+        check.equal(f"of {hosts}", titles(*hosts), [f"{host}/web[7]" for host in want])
 
 
 def packet(name):
@@ -114,6 +124,13 @@ def test_packets(check):
     check.within("of the second data source", values["ps_cputime", "syst"], 262674, 262675)
     check.equal("nothing is kept that no column needs", {file for file, _ in values} - live.WANTED, set())
     check.equal("after three intervals", cache.services(109.0), {})
+    strange = live.Row("h", "s", {("ps_rss", "value"): math.inf}).json()
+    check.equal("what JSON has no number for", strange["memory"], None)
+    for text in ("127.0.0.1:65536", "127.0.0.1:x", ":²"):
+        try:
+            check.true(f"a port of {text} is refused", not network.resolve(text))
+        except live.Trouble as trouble:
+            check.contains(f"a port of {text} is refused", str(trouble), "a port is")
 
 
 def test_hostile(check):
@@ -159,5 +176,5 @@ def test_names(check):
 
 
 with Check() as checks:
-    for test in (test_units, test_axes, test_times, test_rows, test_packets, test_hostile, test_sources, test_names):
+    for test in (test_units, test_axes, test_times, test_rows, test_hosts, test_packets, test_hostile, test_sources, test_names):
         test(checks)

@@ -98,12 +98,29 @@ def test_unixsock(test, daemon, path):
     test.equal("processes", spin["processes"], 1)
     test.equal("no requests are null, not 0", spin["requests"], None)
     table = run("--socket", path, "--once", "--sort", "service").stdout.splitlines()
-    test.true("the table has a heading and units", "CPU" in table[0] and "% of one" in table[1])
-    names = [line.split()[0] for line in table[2:]]
+    test.equal("the begin of the heading", table[0].split()[0], "service")
+    test.true("the column that everybody has", "CPU%" in table[0])
+    names = [line.split()[0] for line in table[1:]]
     test.true("and a line for the service", test.own("kt_spin") in names)
     test.equal("sorted by name", names, sorted(names))
+    test_sorting(test, path)
     only = services(run("--socket", path, "--json", "--service", test.own("kt_spin")))
     test.equal("a choice", list(only), [test.own("kt_spin")])
+
+
+def test_sorting(test, path):
+    """By each column; what is unknown comes last in both directions."""
+    for column in columns_of(run("--socket", path, "--json")):
+        for direction, factor in ((), -1), (("--reverse",), 1):
+            done = json.loads(run("--socket", path, "--json", "--sort", column, *direction).stdout)
+            figures = [one[column] for one in done["services"]]
+            known = [figure for figure in figures if figure is not None]
+            test.true(f"sorted by {column} {' '.join(direction)}",
+                      known == sorted(known, key=lambda figure: factor * figure) == figures[:len(known)])
+
+
+def columns_of(done):
+    return [key for key in json.loads(done.stdout)["services"][0] if key not in ("host", "service")]
 
 
 def test_requests(test, path):
@@ -119,7 +136,7 @@ def test_requests(test, path):
     test.equal("figures of requests that are missing", [key for key in wanted if not found.get(key)], [])
     test.true("percentiles in order", 0 < (found.get("p50") or 0) <= (found.get("p99") or 0))
     test.within("slack", found.get("slack") or 0, 0, 100)
-    test.true("in the table", "response" in run("--socket", path, "--once").stdout)
+    test.true("in the table", "p99" in run("--socket", path, "--once").stdout)
     load.wait()
 
 
@@ -142,9 +159,15 @@ def test_terminal(test, path):
     for keys in (b"\x1bOC", b"\x1bOC", b"\x1bOD"):
         place = screen.press(keys)
         test.true("terminal: another column", screen.read_until("▾", after=place))
-    screen.press(b"rq")
+    place = screen.press(b"r")
+    test.true("terminal: the other way round", screen.read_until("▴", after=place))
+    screen.press(b"q")
     test.equal("terminal: exit status", screen.end(), 0)
     test.true("terminal: the old screen is back", b"\x1b[?1049l" in screen.said)
+    screen = Terminal("--socket", path, "--service", "none")
+    test.true("terminal: a choice that nobody fits", screen.read_until("no such service"))
+    screen.press(b"q")
+    test.equal("terminal: exit status then", screen.end(), 0)
 
 
 def test_trouble(test, path):
