@@ -11,7 +11,7 @@ from measure import RESULT
 from store import Store
 
 MIDDLE = 0.55  # share of the maximum
-LATE = 0.97
+UNSENT = 0.03
 RISEN = 5
 CHANGED = 1.25
 SCARCE = 10
@@ -60,6 +60,8 @@ class Level:
         self.client = data["client"]
         self.server = data["server"]
         self.begin, self.end = self.client["begin"], self.client["end"]
+        # With the client's connecting, and the time of rest around it.
+        self.around = data["begin"] - run.interval, data["end"] + 2 * run.interval
 
     def _values(self, metric, source="value"):
         """Of whole readings within the level."""
@@ -69,40 +71,45 @@ class Level:
     def answered(self):
         return self.client["latency"]["count"]
 
+    def _counted(self, metric, source):
+        return self.store.counted(metric, source, *self.around)
+
     @cached_property
     def exchanges(self):
-        """All of the level, with the time of rest around it."""
-        step = self.run.interval
-        return self.store.counted("total_requests", "value", self.begin - step, self.end + 2 * step)
+        return self._counted("total_requests", "value")
 
     @cached_property
     def octets(self):
         """Exchanges, received and sent, as integers: a counter's."""
-        around = self.begin - self.run.interval, self.end + 2 * self.run.interval
-        return tuple(round(self.store.counted(metric, source, *around)) for metric, source in
-                     (("total_requests", "value"), ("if_octets", "rx"), ("if_octets", "tx")))
+        return round(self.exchanges), *(round(self._counted("if_octets", source)) for source in ("rx", "tx"))
 
     @cached_property
     def expected(self):
         return self.answered + self.client.get("extra", 0)
 
     @cached_property
+    def unsent(self):
+        """Share of the requests due that found no connection free."""
+        return self.client["dropped"] / (self.client["sent"] + self.client["dropped"])
+
+    @cached_property
     def windows(self):
         """{step: (begin, end)} of the readings whose gaps all lie within the level, between two answers of it."""
-        samples = self._values("gauge-send_gap-samples")
-        frequency = self._values("gauge-send_gap-frequency")
-        first = self.client["latency"]["tenths"][0][0] + 0.1
+        samples, frequency = (self.store.rows(f"gauge-send_gap-{figure}", "value", self.begin, self.end)
+                              for figure in ("samples", "frequency"))
+        tenths = self.client["latency"]["tenths"]
+        first, last = tenths[0][0] + 0.1, tenths[-1][0]
         found = {}
         for step in samples.keys() & frequency.keys() & self.run.moments.keys():
             # All gaps together: with few samples, of several intervals.
             end = self.run.moments[step]
             begin = end - samples[step] / frequency[step]
-            if begin > first:
+            if begin > first and end < last:
                 found[step] = begin, end
         return found
 
     def gap(self, figure, which="send"):
-        values = self._values(f"gauge-{which}_gap-{figure}")
+        values = self.store.rows(f"gauge-{which}_gap-{figure}", "value", self.begin, self.end)
         # One long gap moves the spread of a whole reading, and no rate.
         middle = mean if figure == "frequency" else median
         return middle(values.get(end) for end in self.windows)
@@ -201,13 +208,13 @@ class Run:
     def _changes(self, figure, times):
         """Upwards where threads get into each other's way, downwards where one is never idle."""
         usual = self.usual(figure)
-        return first_lasting(self.levels, lambda level: not usual / times <= figure(level) <= usual * times)
+        return first_lasting(self.levels, lambda level: figure(level) < usual / times or figure(level) > usual * times)
 
     @cached_property
     def knee(self):
-        """Where the client's median or its p99 have left what they were, or answers stay behind the plan."""
+        """Where the client's median or its p99 have left what they were, or requests stay behind the plan."""
         usual = {p: self.usual(lambda level, p=p: level.said("open", p)) for p in ("p50", "p99")}
-        return first_lasting(self.levels, lambda level: level.whole_rate < LATE * level.offered or
+        return first_lasting(self.levels, lambda level: level.unsent > UNSENT or
                              any(level.said("open", p) > RISEN * usual[p] for p in usual))
 
     @cached_property
@@ -215,9 +222,9 @@ class Run:
         """{what: the level from which on it tells of saturation, or None}"""
         return {
             "cv of sends changes": self._changes(lambda level: level.gap("cv"), CHANGED),
-            "slack estimate below 10 %": first_lasting(
+            f"slack estimate below {SCARCE} %": first_lasting(
                 self.levels, lambda level: level.slack("percent-slack_estimate") < SCARCE),
-            "slack below 10 %": first_lasting(self.levels, lambda level: level.slack("percent-slack") < SCARCE),
+            f"slack below {SCARCE} %": first_lasting(self.levels, lambda level: level.slack("percent-slack") < SCARCE),
             "wait p50 rises": self._rises(lambda level: level.percentile("wait", "p50"), RISEN),
             "response p50 rises": self._rises(lambda level: level.percentile("response", "p50"), RISEN),
         }

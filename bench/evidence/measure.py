@@ -42,21 +42,26 @@ def cpu_seconds(pid):
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
-def maximum(workload, pace):
-    """Answers per second of its CPU, when there are always requests. Other work on the machine hardly changes it."""
+def maximum(workload, pace, shares_cpu):
+    """Answers per second of its CPU, when there are always requests. Other work on the machine hardly changes it. Where
+    the client has the same CPU, answers per second by the clock."""
     rates = []
     for _ in range(3):
         before = cpu_seconds(workload.pid)
         said = workload.load(0, pace.maximum)
-        rates.append(said["latency"]["count"] / (cpu_seconds(workload.pid) - before))
+        used = said["end"] - said["begin"] if shares_cpu else cpu_seconds(workload.pid) - before
+        rates.append(said["latency"]["count"] / used)
     return statistics.median(rates)
 
 
 def level(workload, pace, share, most):
     time.sleep(pace.rest)
+    begin = time.time()
     said = workload.load(round(share * most, 3), pace.level)
+    end = time.time()
     time.sleep(pace.rest)
-    return {"share": share, "offered": share * most, "client": said, "server": workload.server_log()}
+    return {"share": share, "offered": share * most, "begin": begin, "end": end, "client": said,
+            "server": workload.server_log()}
 
 
 def climb(workload, pace, most):
@@ -80,7 +85,7 @@ def measure(name, workload_type, site, pace, most=None):
         with Daemon(store, workload.pid, site.collectd, site.build, site.client_cpus) as daemon:
             workload.load(0, 1)
             daemon.wait_series("total_requests")
-            most = most or maximum(workload, pace)
+            most = most or maximum(workload, pace, site.shares_cpu)
             workload.server_log()
             levels = climb(workload, pace, most)
             log = daemon.log()

@@ -79,7 +79,6 @@ class Pgbench:
 
     def load(self, rate, seconds):
         log = os.path.join(self.dir, "transactions")
-        begin = time.time()
         self._pgbench("-n", "-S", "-M", "simple", "-c", self.connections, "-T", seconds, "-l", "--log-prefix", log,
                       *(["-R", rate] if rate else []))
         end = time.time()
@@ -92,6 +91,8 @@ class Pgbench:
                     due.append((finish, int(total) / 1e6))
                     sent.append((finish, (int(total) - int(lag[0] if lag else 0)) / 1e6))
             os.unlink(path)
+        # It has connected before.
+        begin = min(finish - duration for finish, duration in due)
         return {"begin": begin, "end": end, "sent": len(sent), "dropped": 0, "extra": CONNECTING + self.connections,
                 "latency": record(sent), "open": record(due)}
 

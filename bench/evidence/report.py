@@ -5,7 +5,7 @@ import math
 import os
 
 import graph
-from analysis import LATE, MIDDLE, PERCENTILES, RISEN
+from analysis import ABOVE, CHANGED, MIDDLE, PERCENTILES, RISEN, UNSENT
 
 # Table II of the paper: R^2 of RPS_obsv without and with 10 ms of delay and 1 % of loss.
 PAPER = {
@@ -25,31 +25,36 @@ HEAD = """\
 Written by `make evidence`, which runs real services under rising load, lets collectd with this plugin store what the
 kernel counted in RRD files, and compares what is read back with what the client counted. The server has one CPU, its
 client and collectd have the others. 100 % is what this CPU has time for; the load is open loop (requests are sent when
-they are due, whether or not others are answered) with random gaps. `make evidence EVIDENCE_FLAGS="redis nginx"` measures
-these two anew, `EVIDENCE_FLAGS="--network 'delay 10ms loss 1%'"` with such a network where the kernel has netem.
+they are due, whether or not others are answered) with random gaps.
+
+`make evidence EVIDENCE_FLAGS="redis nginx"` measures these two anew, `EVIDENCE_FLAGS="--network 'delay 10ms loss 1%'"`
+with such a network where the kernel has netem, `--vm 6.12` under that kernel, in an emulated machine. This one is slow
+and has one CPU, which server, client and collectd share: there 100 % is what is answered on loopback when there are
+always requests.
 """
 REQUESTS = """\
 ## Requests
 
-R² is that of the straight line through all levels, against the rate of answers that the client has counted: of RPS_obsv
-(equation 1 of the paper, `gauge-send_gap-frequency`) over the same windows, and of exchanges (`total_requests`) over the
-whole level. The paper's figures are of its machines, for the service that is nearest. The error of exchanges is the
-largest of all levels. Where several requests are on one connection at once, exchanges are turns of the conversation,
-and fewer than requests.
+R² is that of the straight line through all levels, against the rate of answers that the client has counted: of
+RPS_obsv (equation 1 of the paper, `gauge-send_gap-frequency`) over the same windows, and of exchanges
+(`total_requests`) over the whole level. The paper's figures are of its machines, for the service that is nearest. The
+error of exchanges is the largest of all levels. Where several requests are on one connection at once, exchanges are
+turns of the conversation, and fewer than requests.
 """
 SATURATION = f"""\
 ## Saturation
 
-The level from which on each signal tells of it, until the last; -: not at all. The client's knee: its median or its
-p99, from the moment when a request was due, is more than {RISEN} times what is usual up to {MIDDLE:.0%} load, or fewer than
-{LATE:.0%} of the requests due are answered in time. cv changes: by a quarter of what is usual, upwards or downwards; wait and response rise: {RISEN} times. Slack is that of
-the threads that poll; one that only waits for connections keeps it up.
+The level from which on each signal tells of it, until the last; -: not at all. Usual is the median of the levels up to
+{MIDDLE:.0%}. The client's knee: its median or its p99, from the moment when a request was due, is more than {RISEN} times
+what is usual, or more than {UNSENT:.0%} of the requests due found no free connection. cv changes: it is {CHANGED} times
+what is usual, or usual is {CHANGED} times what it is; wait and response rise: {RISEN} times. Slack is that of the threads
+that poll; one that only waits for connections keeps it up.
 """
-TRUTH = """\
+TRUTH = f"""\
 ## Percentiles
 
 Error against the service's own log of each request, over the same readings; a histogram's bucket is up to 6 % wide.
--: there are fewer than 5 requests above it in a second.
+-: there are fewer than {ABOVE} requests above it in a second.
 """
 CLIENTS = """\
 The response time that the probe sees (from data that arrived to the last send) divided by that of the client, median

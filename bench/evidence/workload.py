@@ -17,6 +17,7 @@ class Workload:
     alternates = True   # one exchange is one request
     like = None         # what is nearest to it in the paper
     asks = ()
+    made = {}           # its programs in C++: the pkg-config name of their library
 
     def __init__(self, site):
         self.site = site
@@ -39,6 +40,11 @@ class Workload:
         for program in (self.client, self.server):
             if program:
                 program.end()
+
+    @classmethod
+    def compile(cls, build):
+        """Their paths."""
+        return [compile_cpp(build, name, package) for name, package in cls.made.items()]
 
     def serve(self, *argv, talks=False):
         return Program(argv, self.site.server_cpus, self.site.dir, talks)
@@ -134,10 +140,11 @@ class Search(Workload):
     title = "Xapian search service, a thread for each connection"
     like = "TailBench xapian"
     asks = ("search", 0)
+    made = {"search": "xapian-core"}
 
     def start(self):
-        return self.serve(compile_cpp(self.site.build, "search", "xapian-core"), self.port,
-                          os.path.join(self.site.dir, "database"))
+        program, = self.compile(self.site.build)
+        return self.serve(program, self.port, os.path.join(self.site.dir, "database"))
 
     def __exit__(self, *error):
         super().__exit__(*error)
@@ -162,13 +169,14 @@ class Grpc(Workload):
     like = "Triton w/ gRPC"
     alternates = False
     connections = 4
+    made = {"grpc_server": "grpc++", "grpc_client": "grpc++"}
 
     def start(self):
-        return self.serve(compile_cpp(self.site.build, "grpc_server", "grpc++"), self.port)
+        server, self.client_program = self.compile(self.site.build)
+        return self.serve(server, self.port)
 
     def connect(self):
-        return self.ask_with(compile_cpp(self.site.build, "grpc_client", "grpc++"), self.port, self.connections, 8,
-                             1000)
+        return self.ask_with(self.client_program, self.port, self.connections, 8, 1000)
 
 
 WORKLOADS = {"memcached": Memcached, "redis": Redis, "nginx": Nginx, "postgresql": Postgres, "xapian": Search,
