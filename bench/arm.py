@@ -5,7 +5,8 @@ import contextlib
 import os
 import subprocess
 
-from daemon import WITH_TRACEFS, Daemon, die_with_parent
+from daemon import Daemon
+from process import WITH_TRACEFS, prepare
 from server import program
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -18,9 +19,6 @@ CALL_NUMBERS = {
 SENDS_BY = {"memcached": "sendmsg", "redis": "write"}
 
 BLOCK = """\
-LoadPlugin ebpf
-<Plugin ebpf>
-  ObjectDirectory "{build}/bpf"
   <Service "{name}">
     Process "{program}"
   </Service>
@@ -30,7 +28,7 @@ LoadPlugin ebpf
   <Probe "poll">
     Enable false
   </Probe>
-</Plugin>"""
+"""
 
 
 def script(pair):
@@ -47,7 +45,7 @@ def script(pair):
 def _program(command):
     """A program that says when it is ready, and ends with its input or by SIGTERM."""
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                               text=True, preexec_fn=die_with_parent)
+                               text=True, preexec_fn=prepare())
     try:
         for line in process.stdout:
             if line.strip() == "ready":
@@ -62,7 +60,7 @@ def _program(command):
 
 @contextlib.contextmanager
 def _probe(site, pair):
-    block = BLOCK.format(build=site.build, name=pair.name, program=program(pair.name))
+    block = site.ebpf(BLOCK.format(name=pair.name, program=program(pair.name)))
     # So long an interval that no reading falls into a measurement.
     with Daemon(site, block, interval=3600) as daemon:
         yield daemon.process

@@ -6,23 +6,17 @@ plugin and without that end, collectd 5.12 loses the memory of every value.) The
 moment when initialisation is complete is known.
 """
 
-import ctypes
 import os
 import re
 import shutil
-import signal
 import socket
 import subprocess
 import tempfile
 import time
 
-PR_SET_PDEATHSIG = 1
+from process import prepare
+
 READY = b"Initialization complete"
-# In a mount namespace of its own, so that no mount is left behind.
-TRACEFS = "/sys/kernel/tracing"
-WITH_TRACEFS = ["unshare", "--mount", "sh", "-ec",
-                f'mountpoint -q {TRACEFS} || mount -t tracefs none {TRACEFS}\nexec "$@"', "sh"]
-LIBC = ctypes.CDLL(None)
 
 CONFIGURATION = """\
 Hostname "bench"
@@ -49,14 +43,8 @@ LoadPlugin unixsock
 """
 
 
-def die_with_parent():
-    LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-
-
 class Site:
     """The programs that are measured, and a directory for what they need; it goes when the bench does."""
-
-    PLUGINS = ("logfile", "unixsock", "processes")
 
     def __init__(self, collectd, build):
         self.collectd = collectd
@@ -65,15 +53,9 @@ class Site:
 
     def __enter__(self):
         self.dir = tempfile.mkdtemp(prefix="ebpf-bench.", dir="/dev/shm" if os.path.isdir("/dev/shm") else None)
-        self.plugins = os.path.join(self.dir, "plugins")
-        os.mkdir(self.plugins)
-        # Copies: collectd takes plugins from one directory, and takes no links.
         text = subprocess.run([self.collectd, "-h"], capture_output=True, text=True, check=True).stdout
         self.version = re.search(r"^collectd ([\d.]*\d)", text, re.M).group(1)
-        theirs = re.search(r"Plugin directory +(\S+)", text).group(1)
-        for name in self.PLUGINS:
-            shutil.copy(os.path.join(theirs, name + ".so"), self.plugins)
-        shutil.copy(os.path.join(self.build, ".libs", "ebpf.so"), self.plugins)
+        self.plugins = re.search(r"Plugin directory +(\S+)", text).group(1)
         return self
 
     def __exit__(self, *_error):
@@ -83,7 +65,9 @@ class Site:
         return os.path.join(self.build, "bench", name)
 
     def ebpf(self, text=""):
-        return f'LoadPlugin ebpf\n<Plugin ebpf>\n  ObjectDirectory "{self.build}/bpf"\n{text}</Plugin>'
+        """The plugin's block, with this text."""
+        return (f'PluginDir "{self.build}/.libs"\nLoadPlugin ebpf\n'
+                f'<Plugin ebpf>\n  ObjectDirectory "{self.build}/bpf"\n{text}</Plugin>')
 
 
 class Daemon:
@@ -103,7 +87,7 @@ class Daemon:
                                             block=self.block))
         begin = time.monotonic()
         self.process = subprocess.Popen(self.wrap + [self.site.collectd, "-f", "-C", conf], stdin=subprocess.DEVNULL,
-                                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, preexec_fn=die_with_parent)
+                                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, preexec_fn=prepare())
         try:
             self._wait_ready()
         except BaseException:

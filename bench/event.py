@@ -8,7 +8,8 @@ that no reading falls into a measurement.
 import subprocess
 import time
 
-from daemon import WITH_TRACEFS, Daemon
+from daemon import Daemon
+from process import WITH_TRACEFS
 from statistic import Estimate
 
 # So many at a time that one run lasts some 30 ms.

@@ -8,10 +8,10 @@ them alike. A daemon's cost is the CPU time that all its threads use within one 
 import contextlib
 import os
 import re
-import subprocess
 import time
 
 from daemon import Daemon
+from process import Process
 from statistic import Estimate
 
 INTERVAL_S = 2  # collectd's `processes` needs most of a second for 10,000
@@ -20,32 +20,6 @@ QUIET = 0.15  # this part of an interval before a reading, the one before is ove
 
 PROCESSES = "LoadPlugin processes"
 PROCESSES_ALL = PROCESSES + '\n<Plugin processes>\n  ProcessMatch "all" "."\n</Plugin>'
-
-
-class Helper:
-    """One of the bench's own programs, which ends with its input."""
-
-    def __init__(self, *command):
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_error):
-        self.process.stdin.close()
-        self.process.wait()
-        self.process.stdout.close()
-
-    def hear(self):
-        line = self.process.stdout.readline()
-        if not line:
-            raise RuntimeError(f"{self.process.args[0]} has ended")
-        return line
-
-    def ask(self):
-        self.process.stdin.write("\n")
-        self.process.stdin.flush()
-        return self.hear()
 
 
 class DaemonReader:
@@ -98,9 +72,9 @@ class Reading:
         self.size = size
         self.count = count
         with contextlib.ExitStack() as stack:
-            stack.enter_context(Helper(site.program("crowd"), str(size))).hear()
+            stack.enter_context(Process([site.program("crowd"), size], talks=True)).hear()
             self.processes = sum(name.isdigit() for name in os.listdir("/proc"))
-            loop = stack.enter_context(Helper(site.program("hash_loop"), str(self.processes)))
+            loop = stack.enter_context(Process([site.program("hash_loop"), self.processes], talks=True))
             daemons = self._start(site, stack)
             readers = {name: DaemonReader(daemon) for name, daemon in daemons.items()}
             readers["hash"] = LoopReader(loop)

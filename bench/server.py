@@ -4,17 +4,13 @@
 import contextlib
 import json
 import os
-import socket
-import subprocess
-import time
 
-from daemon import die_with_parent
+from process import Process, free_port
 
 CPU = 0
 CLIENT_CPU = 1
 CONNECTIONS = 16
 VALUE_BYTES = 64
-PATIENCE_S = 10
 
 COMMANDS = {
     "memcached": ["memcached", "-l", "127.0.0.1", "-U", "0", "-t", "1", "-u", "nobody", "-p"],
@@ -24,12 +20,6 @@ COMMANDS = {
 
 def program(name):
     return COMMANDS[name][0]
-
-
-def free_port():
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
 
 
 def threads_cpu_ns(pid):
@@ -56,13 +46,11 @@ class Pair:
     def __enter__(self):
         with contextlib.ExitStack() as stack:
             port = free_port()
-            self.server = stack.enter_context(self._start(COMMANDS[self.name] + [str(port)], CPU))
-            self._wait(port)
-            self.client = stack.enter_context(self._start(
-                [self.site.program("evidence/load"), self.name, str(port), str(CONNECTIONS), str(VALUE_BYTES)],
-                CLIENT_CPU))
-            if self.client.stdout.readline() != "ready\n":
-                raise RuntimeError(f"the client of {self.name} does not start")
+            self.server = stack.enter_context(Process([*COMMANDS[self.name], port], {CPU}, directory=self.site.dir))
+            self.server.wait_port(port)
+            self.client = stack.enter_context(Process([self.site.program("evidence/load"), self.name, port,
+                                                       CONNECTIONS, VALUE_BYTES], {CLIENT_CPU}, talks=True))
+            self.client.hear()
             move(self.server.pid, CPU)
             self.stack = stack.pop_all()
         return self
@@ -70,44 +58,13 @@ class Pair:
     def __exit__(self, *_error):
         self.stack.close()
 
-    @contextlib.contextmanager
-    def _start(self, command, cpu):
-        def prepare():
-            die_with_parent()
-            os.sched_setaffinity(0, {cpu})
-
-        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                                   cwd=self.site.dir, preexec_fn=prepare)
-        try:
-            yield process
-        finally:
-            process.kill()
-            process.communicate()
-
-    @staticmethod
-    def _wait(port):
-        give_up = time.monotonic() + PATIENCE_S
-        while True:
-            try:
-                socket.create_connection(("127.0.0.1", port)).close()
-                return
-            except ConnectionRefusedError:
-                if time.monotonic() > give_up:
-                    raise
-                time.sleep(0.05)
-
     def order(self, rate, seconds):
         """One span of load: exchanges per second, seconds from when a request was due to its answer, and CPU time per
         exchange in nanoseconds, the server's and of both. rate 0: as fast as the answers come."""
         processes = self.server, self.client
         before = [threads_cpu_ns(process.pid) for process in processes]
-        self.client.stdin.write(f"{rate} {seconds}\n")
-        self.client.stdin.flush()
-        line = self.client.stdout.readline()
-        if not line:
-            raise RuntimeError(f"the client of {self.name} has ended")
+        said = json.loads(self.client.ask(f"{rate} {seconds}"))
         used = [threads_cpu_ns(process.pid) - was for process, was in zip(processes, before)]
-        said = json.loads(line)
         count = said["sent"]
         return {"count": count, "throughput": count / (said["end"] - said["begin"]), "p50": said["open"]["p50"],
                 "p99": said["open"]["p99"], "server_ns": used[0] / count, "both_ns": sum(used) / count}

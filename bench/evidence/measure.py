@@ -8,7 +8,7 @@ import shutil
 import statistics
 import time
 
-from store import Daemon, Store, tidy
+from store import Collector, Store
 
 SHARES = (0.1, 0.25, 0.4, 0.55, 0.7, 0.8, 0.9, 1.0, 1.15, 1.3)
 RESULT = "levels.json"
@@ -82,16 +82,15 @@ def measure(name, workload_type, site, pace, most=None):
     os.chmod(site.dir, 0o755)
     store = Store(site.dir, name, pace.interval)
     with workload_type(site) as workload:
-        with Daemon(store, workload.pid, site.collectd, site.build, site.client_cpus) as daemon:
+        with Collector(store, workload.pid, site) as collector:
             workload.load(0, 1)
-            daemon.wait_series("total_requests")
+            collector.wait_series("total_requests")
             most = most or maximum(workload, pace, site.shares_cpu)
             workload.server_log()
             levels = climb(workload, pace, most)
-            log = daemon.log()
-    tidy(site.dir)
+            readings, complaints = collector.readings(), collector.complaints()
     result = {"name": name, "title": workload.title, "alternates": workload.alternates, "like": workload.like,
               "network": site.network, "kernel": os.uname().release, "interval": pace.interval, "most": most,
-              "levels": levels, "complaints": [line for line in log.splitlines() if "[error]" in line]}
+              "levels": levels, "readings": readings, "complaints": complaints}
     with open(os.path.join(site.dir, RESULT), "w", encoding="utf-8") as file:
         json.dump(result, file)

@@ -11,8 +11,8 @@ import subprocess
 import tempfile
 import time
 
-from program import NICE, Missing, Program
-from store import start_first
+from need import Missing
+from process import Process, prepare
 
 # One connection and two questions (how many branches there are, and how the tables are divided) come first.
 CONNECTING = 3
@@ -55,18 +55,25 @@ class Pgbench:
         data = os.path.join(self.dir, "data")
         subprocess.run(self.as_user + [f"{self.programs}/initdb", "-D", data, "-A", "trust", "-N", "--no-instructions"],
                        check=True, cwd=self.dir, stdout=subprocess.DEVNULL)
-        self.server = Program(self.as_user + [f"{self.programs}/postgres", "-D", data, "-h", "127.0.0.1", "-p", port,
+        self.server = Process(self.as_user + [f"{self.programs}/postgres", "-D", data, "-h", "127.0.0.1", "-p", port,
                                               "-k", self.dir, "-c", "fsync=off", "-c",
                                               f"max_connections={connections + 10}"],
-                              site.server_cpus, self.dir)
+                              site.server_cpus, site.nice, self.dir)
 
     def _pgbench(self, *argv):
-        return subprocess.run(["taskset", "-c", self.site.client_cpus, "pgbench", "-h", "127.0.0.1", "-p",
-                               str(self.port), "-U", "postgres", *map(str, argv), "postgres"],
-                              check=True, cwd=self.dir, env={**os.environ, **QUIET}, preexec_fn=start_first(NICE),
+        return subprocess.run(["pgbench", "-h", "127.0.0.1", "-p", str(self.port), "-U", "postgres", *map(str, argv),
+                               "postgres"], check=True, cwd=self.dir, env={**os.environ, **QUIET},
+                              start_new_session=True, preexec_fn=prepare(self.site.client_cpus, self.site.nice),
                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
-    def fill(self):
+    def connect(self):
+        """Waits for the server, fills its tables, and sees how long it takes to connect."""
+        self._fill()
+        begin = time.monotonic()
+        self._pgbench("-n", "-S", "-c", self.connections, "-t", 1)
+        self.connecting_s = time.monotonic() - begin
+
+    def _fill(self):
         give_up = time.monotonic() + 60
         while True:
             try:
@@ -79,8 +86,8 @@ class Pgbench:
 
     def load(self, rate, seconds):
         log = os.path.join(self.dir, "transactions")
-        self._pgbench("-n", "-S", "-M", "simple", "-c", self.connections, "-T", seconds, "-l", "--log-prefix", log,
-                      *(["-R", rate] if rate else []))
+        self._pgbench("-n", "-S", "-M", "simple", "-c", self.connections,
+                      "-T", round(self.connecting_s + seconds), "-l", "--log-prefix", log, *(["-R", rate] if rate else []))
         end = time.time()
         sent, due = [], []
         for path in glob.glob(log + ".*"):
@@ -91,7 +98,7 @@ class Pgbench:
                     due.append((finish, int(total) / 1e6))
                     sent.append((finish, (int(total) - int(lag[0] if lag else 0)) / 1e6))
             os.unlink(path)
-        # It has connected before.
+        # The time in which it connected is none of the load.
         begin = min(finish - duration for finish, duration in due)
         return {"begin": begin, "end": end, "sent": len(sent), "dropped": 0, "extra": CONNECTING + self.connections,
                 "latency": record(sent), "open": record(due)}

@@ -5,11 +5,13 @@ A workload has a server process with this pid and its children, connections that
 seconds): what its client says of that, as load.c describes it; a rate of 0 is as many as are answered.
 """
 
+import json
 import os
 import shutil
 
 import pgbench
-from program import Program, compile_cpp, free_port, require, wait_port
+from need import compile_cpp, require
+from process import Process, free_port
 
 
 class Workload:
@@ -29,7 +31,7 @@ class Workload:
         try:
             self.server = self.start()
             self.pid = self.server.pid
-            wait_port(self.port, self.server.process)
+            self.server.wait_port(self.port)
             self.client = self.connect()
         except BaseException:
             self.__exit__()
@@ -47,10 +49,10 @@ class Workload:
         return [compile_cpp(build, name, package) for name, package in cls.made.items()]
 
     def serve(self, *argv, talks=False):
-        return Program(argv, self.site.server_cpus, self.site.dir, talks)
+        return Process(argv, self.site.server_cpus, self.site.nice, self.site.dir, talks)
 
     def ask_with(self, *argv):
-        client = Program(argv, self.site.client_cpus, talks=True)
+        client = Process(argv, self.site.client_cpus, self.site.nice, talks=True)
         client.hear()
         return client
 
@@ -59,7 +61,7 @@ class Workload:
         return self.ask_with(self.site.built("load"), protocol, self.port, self.connections, *shape)
 
     def load(self, rate, seconds):
-        return self.client.ask(f"{rate} {seconds}")
+        return json.loads(self.client.ask(f"{rate} {seconds}"))
 
     def server_log(self):
         """What the server says of the requests since the last time, where it keeps a log."""
@@ -129,7 +131,7 @@ class Postgres(Workload):
         return self.bench.server
 
     def connect(self):
-        self.bench.fill()
+        self.bench.connect()
         return self.bench
 
     def load(self, rate, seconds):
@@ -161,7 +163,7 @@ class Inference(Workload):
         return self.serve(self.site.built("inference"), self.port, talks=True)
 
     def server_log(self):
-        return self.server.ask("")
+        return json.loads(self.server.ask())
 
 
 class Grpc(Workload):

@@ -3,29 +3,9 @@
 
 import math
 import os
-import re
-import subprocess
 
 import receiver
-
-
-def fetch(paths, begin, end, environment=None):
-    """{path: {data source: {end of step: value}}}; unknown steps are left out. A file that is not there has none."""
-    there = sorted(filter(os.path.exists, set(paths)))
-    orders = "".join(f"fetch {path} AVERAGE --start {int(begin)} --end {int(end)}\n" for path in there)
-    told = subprocess.run(["rrdtool", "-"], input=orders, capture_output=True, text=True, check=True,
-                          env={**os.environ, **(environment or {})}).stdout
-    answers = re.split(r"^OK .*\n", told, flags=re.MULTILINE)
-    if len(answers) != len(there) + 1:
-        raise RuntimeError(f"rrdtool fetch: {told[-500:]}")
-    return {**{path: {} for path in paths}, **{path: table(answer) for path, answer in zip(there, answers)}}
-
-
-def table(answer):
-    head, _, *lines = answer.splitlines()
-    rows = [(int(stamp), list(map(float, values.split()))) for stamp, values in (line.split(":") for line in lines)]
-    return {source: {stamp: values[i] for stamp, values in rows if not math.isnan(values[i])}
-            for i, source in enumerate(head.split())}
+import rrd
 
 
 def path_of(tree, daemon, subject, metric, _source=None):
@@ -87,7 +67,7 @@ def compare(test, what, daemon, tree, clock, span, lost=NOTHING, environment=Non
     wrong, missing, count = [], [], 0
     begin, end = span
     dispatched = receiver.dispatched(daemon)
-    files = fetch([path_of(tree, daemon, *name) for name in dispatched], begin, end, environment)
+    files = rrd.fetch([path_of(tree, daemon, *name) for name in dispatched], begin, end, environment=environment)
     for (subject, metric, source), (kind, rows) in dispatched.items():
         stored = files[path_of(tree, daemon, subject, metric)]
         for stop, want in clock.expected(kind, rows, daemon.interval, lost).items():
@@ -110,7 +90,7 @@ def check_growth(test, what, daemon, tree, clock, span, environment=None):
     rows = [(clock.early(stamp), value) for stamp, value in daemon.rows("web", "total_requests")]
     begin, end = max(span[0], rows[0][0] + 1), min(span[1], rows[-1][0] - 1)
     path = path_of(tree, daemon, "web", "total_requests")
-    stored = fetch([path], begin, end, environment)[path]
+    stored = rrd.fetch([path], begin, end, environment=environment)[path]
     steps = {stop: value for stop, value in stored["value"].items() if stop - step >= begin and stop <= end}
     unknown = [stop for stop in range(min(steps), max(steps), step) if stop not in steps]
     test.equal(f"{what}: unknown steps", unknown, [])

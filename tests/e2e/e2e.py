@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What the end to end tests share: the way to what the kernel tests share, a page and its charts, RRD files."""
+"""What the end to end tests share: the way to what the kernel tests share, a page and its charts."""
 
 import html.parser
-import math
 import os
 import re
-import subprocess
 import sys
 import urllib.parse
 
@@ -82,15 +80,3 @@ def check_page(check, path):
     check.equal("links to nowhere", page.dead_links(), [])
     check.equal("what the page needs from elsewhere", re.findall(r"(?:https?:)?//[^\s\"<]+", page.source), [])
     return page
-
-
-def fetch(path, source, start, end, consolidation="AVERAGE"):
-    """[(end of step, value), ...] of the steps within start .. end; unknown ones are left out."""
-    out = subprocess.run(["rrdtool", "fetch", path, consolidation, "--start", str(int(start)), "--end", str(int(end))],
-                         capture_output=True, text=True, check=True).stdout.splitlines()
-    column = out[0].split().index(source)
-    rows = [(int(stamp), float(values.split()[column])) for stamp, values in
-            (line.split(":") for line in out[2:])]
-    step = rows[1][0] - rows[0][0]
-    return [(stamp, value) for stamp, value in rows
-            if not math.isnan(value) and start <= stamp - step and stamp <= end]

@@ -14,7 +14,8 @@ import signal
 import subprocess
 import time
 
-from e2e import TOP, Check, Skip, check_page, fetch
+import rrd
+from e2e import TOP, Check, Skip, check_page
 
 import lib
 
@@ -113,50 +114,47 @@ def series(output, service, file):
     return found[0]
 
 
-def total(rows):
-    """What a counter grew by, from its rate in steps of a second."""
-    return sum(value for _, value in rows)
-
-
 def check_values(check, run, begin, end, samples):
     """samples: of the CPU time of stress, by the kernel."""
     def rows(service, file, source="value", span=(begin, end), consolidation="AVERAGE"):
-        return fetch(series(run.output, service, file), source, *span, consolidation)
+        """Of each second wholly within the span: of a counter what it grew by."""
+        stored = rrd.steps(series(run.output, service, file), source, span[0] + 1, span[1], consolidation)
+        return list(stored.values())
 
     # A reading ends at any moment: leave out the intervals in which the samples begin and end.
     span = (int(samples[0][0]) + 1 + INTERVAL, int(samples[-1][0]) - INTERVAL)
     truth = percent_between(samples, *span)
-    percent = [value for _, value in rows("stress", "gauge-cpu_percent", span=span)]
+    percent = rows("stress", "gauge-cpu_percent", span=span)
     check.true("seconds of stress", len(percent) >= 6, len(percent))
     # RRD files know whole seconds only and weigh a gauge by other lengths than the intervals had, so the mean
     # of the gauge is nobody's; the highest is at least the mean of the time, which the counter below shows.
     check.within("stress, highest percent of a CPU", max(percent), truth - 5, 100.5)
     user, system = (rows("stress", "ps_cputime", source, span) for source in ("user", "syst"))
-    share = (total(user) + total(system)) / len(user) / 1e4
+    share = (sum(user) + sum(system)) / len(user) / 1e4
     check.within("stress, percent by its CPU time", share, truth - 5, truth + 5)
-    check.within("stress, user share of its CPU time", total(user) / (total(user) + total(system)), 0.9, 1)
+    check.within("stress, user share of its CPU time", sum(user) / (sum(user) + sum(system)), 0.9, 1)
 
     with open(os.path.join(run.output, "log", "load.log"), encoding="ascii") as log:
         said = dict(line.split() for line in log)
     storm, answered = int(said["true"]), int(said["requests"])
     # The name earns its series during the storm; what comes before that is under other, and stays there.
-    own, others = (total(rows(service, "total_events-processes_started")) for service in ("true", "other"))
+    own, others = (sum(rows(service, "total_events-processes_started")) for service in ("true", "other"))
     check.within("true, processes started", own, 1, storm)
     check.within("true and other, processes started", own + others, 0.9 * storm, math.inf)
 
     # The service is new in the first interval, and its first reading no rate.
-    seen = total(rows("demo-server", "total_requests"))
+    seen = sum(rows("demo-server", "total_requests"))
     check.within("demo-server, requests answered", seen, 0.9 * answered, answered)
-    slow = [value for _, value in rows("demo-server", "latency-response-percentile-99")]
+    slow = rows("demo-server", "latency-response-percentile-99")
     check.within("demo-server, slowest 99th percentile", max(slow), 0.001, SECONDS)
 
-    peak = max(value for _, value in rows("tail", "ps_rss-peak", consolidation="MAX"))
+    peak = max(rows("tail", "ps_rss-peak", consolidation="MAX"))
     check.within("tail, peak of its memory", peak, 195 * MIB, 230 * MIB)
-    memory = [value for _, value in rows("python3", "ps_rss")]
+    memory = rows("python3", "ps_rss")
     check.within("python3, its memory at most", max(memory), 40 * MIB, 200 * MIB)
-    written = total(rows("dd", "io_octets", "tx"))
+    written = sum(rows("dd", "io_octets", "tx"))
     check.within("dd, bytes written", written, 16 * MIB * 0.9, 16 * MIB * (SECONDS / 2 + 1))
-    own = [value for _, value in rows("self", "duration-read_process", "seconds")]
+    own = rows("self", "duration-read_process", "seconds")
     check.within("time of a reading", max(own), 1e-6, INTERVAL)
 
 

@@ -7,6 +7,7 @@ import stat
 
 import archive
 import receiver
+import rrd
 from receiver import lib
 
 
@@ -36,7 +37,7 @@ def main():
         absence.check_steady(test, daemon)
         span = absence.begin, absence.end
         requests = archive.path_of(direct, daemon, "web", "total_requests")
-        test.equal("the rrdtool plugin has written already", archive.fetch([requests], *span)[requests], {"value": {}})
+        test.equal("the rrdtool plugin has written already", rrd.fetch([requests], *span)[requests], {"value": {}})
         test.stop(daemon)
         archive.compare(test, "rrdtool", daemon, direct, archive.WHOLE, span)
         archive.check_growth(test, "rrdtool", daemon, direct, archive.WHOLE, span)

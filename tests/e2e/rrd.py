@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: MIT
+"""What RRD files hold, by rrdtool."""
+
+import math
+import os
+import re
+import subprocess
+import time
+
+
+def fetch(paths, begin, end, consolidation="AVERAGE", environment=None, patience=10):
+    """{path: {data source: {end of step: value}}} of the known steps that end within begin .. end. A file that is not
+    there has none. patience: seconds for which a file may be locked."""
+    there = sorted(filter(os.path.exists, set(paths)))
+    orders = "".join(f'fetch "{path}" {consolidation} --start {math.floor(begin)} --end {math.ceil(end)}\n'
+                     for path in there)
+    give_up = time.monotonic() + patience
+    while "could not lock" in (told := _tell(orders, environment)) and time.monotonic() < give_up:
+        # A collectd that runs holds the lock for as long as it writes one value.
+        time.sleep(0.05)
+    answers = re.split(r"^OK .*\n", told, flags=re.MULTILINE)
+    if len(answers) != len(there) + 1:
+        raise RuntimeError(f"rrdtool fetch: {told[-500:]}")
+    return {**{path: {} for path in paths},
+            **{path: _table(answer, begin, end) for path, answer in zip(there, answers)}}
+
+
+def steps(path, source, begin, end, consolidation="AVERAGE"):
+    """{end of step: value} of one data source; of a file that is not there, {}."""
+    return fetch([path], begin, end, consolidation)[path].get(source, {})
+
+
+def _tell(orders, environment):
+    return subprocess.run(["rrdtool", "-"], input=orders, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          check=True, env={**os.environ, **(environment or {})}).stdout
+
+
+def _table(answer, begin, end):
+    head, _, *lines = answer.splitlines()
+    rows = [(int(stamp), list(map(float, values.split()))) for stamp, values in (line.split(":") for line in lines)]
+    return {source: {stamp: values[i] for stamp, values in rows
+                     if begin <= stamp <= end and not math.isnan(values[i])}
+            for i, source in enumerate(head.split())}
