@@ -194,19 +194,25 @@ static void enter(struct task_struct *leader, struct service_task *st, u32 row)
 	label(leader, st);
 }
 
-static void move(struct task_struct *leader, struct service_task *st, u32 row)
+/* Told after the row is set: who asks in between asks again. */
+static void count_move(void)
 {
 	u64 *moves = service_moves_at();
 
-	if (st->row == row)
-		return;
 	if (moves)
 		add(moves, 1);
+}
+
+static void move(struct task_struct *leader, struct service_task *st, u32 row)
+{
+	if (st->row == row)
+		return;
 	st->previous = st->row;
 	count_processes(st->row, -1);
 	unlabel(st);
 	st->slot = 0;
 	enter(leader, st, row);
+	count_move();
 }
 
 /* The storage of a leader, made and filled if this is the first that is seen
@@ -227,6 +233,7 @@ static struct service_task *know(struct task_struct *leader, const u32 *inherite
 	st->previous = row;
 	enter(leader, st, row);
 	if (!inherited) {
+		count_move(); /* until now its events belonged to none */
 		st->flags |= TASK_FRESH;
 		add(&service_news.fresh, 1);
 	}

@@ -34,7 +34,7 @@ struct {
 	__type(value, struct service_task);
 } service_tasks SEC(".maps");
 
-/* How often a process has changed its row: what remembers a row asks again then. */
+/* How often a process has changed its row, or was met: what remembers a row asks again then. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);

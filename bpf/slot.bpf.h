@@ -84,7 +84,7 @@ static __always_inline bool slot_is_of(void *owners, u32 slot, u32 row)
 
 /* What a socket or a thread remembers of its service. */
 struct claim {
-	u64 moves; /* of service_moves when it asked */
+	u64 asked; /* when service_moves was one less, 0: never */
 	u32 row;
 	u32 slot;
 	bool watched; /* somebody wants to know its events */
@@ -95,7 +95,7 @@ static __always_inline bool claim_is_old(const struct claim *c, void *owners)
 {
 	u64 *moves = service_moves_at();
 
-	return !moves || c->moves != *moves || !slot_is_of(owners, c->slot, c->row);
+	return !moves || c->asked != *moves + 1 || !slot_is_of(owners, c->slot, c->row);
 }
 
 /* All but the slot, which the caller takes if it is watched. */
@@ -103,7 +103,7 @@ static __always_inline void claim_anew(struct claim *c, struct task_struct *task
 {
 	u64 *moves = service_moves_at();
 
-	c->moves = moves ? *moves : 0;
+	c->asked = moves ? *moves + 1 : 0;
 	c->row = service_of(task);
 	c->watched = service_watched(c->row);
 }
