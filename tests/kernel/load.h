@@ -111,20 +111,26 @@ static inline void *need(void *mapping)
 	return mapping;
 }
 
-/* One file per thread, mapped, so that a record costs no system call of its own. */
-static inline void *log_open(const char *dir, size_t size)
+/* A file, mapped, so that a record costs no system call of its own. */
+static inline void *log_open(const char *path, size_t size, int flags)
 {
-	char path[4096];
+	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
 	void *log;
-	int fd;
 
-	snprintf(path, sizeof(path), "%s/%ld", dir, syscall(SYS_gettid));
-	fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
 	if (fd < 0 || ftruncate(fd, size))
 		err(1, "%s", path);
-	log = need(mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0));
+	log = need(mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | flags, fd, 0));
 	close(fd);
 	return log;
+}
+
+/* Of the calling thread alone: DIR/TID. */
+static inline void *thread_log_open(const char *dir, size_t size)
+{
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/%ld", dir, syscall(SYS_gettid));
+	return log_open(path, size, 0);
 }
 
 #endif

@@ -27,16 +27,6 @@ struct request {
 
 /* --- the server ------------------------------------------------------------------------------- */
 
-static struct answer *log_open(const char *path)
-{
-	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
-
-	if (fd < 0 || ftruncate(fd, ANSWERS * sizeof(struct answer)))
-		err(1, "%s", path);
-	return need(mmap(NULL, ANSWERS * sizeof(struct answer), PROT_READ | PROT_WRITE,
-			 MAP_SHARED | MAP_POPULATE, fd, 0));
-}
-
 static int answer(int fd, struct answer *a)
 {
 	struct request request;
@@ -152,7 +142,7 @@ int main(int argc, char **argv)
 	die_with_parent();
 	if (argc != 2)
 		errx(2, "usage: load_flow LOG");
-	log = log_open(argv[1]);
+	log = log_open(argv[1], ANSWERS * sizeof(*log), MAP_POPULATE);
 	listener = loopback_listen(CONNECTIONS, &address);
 	if (fork() == 0) {
 		die_with_parent();

@@ -191,7 +191,7 @@ static void work_until(uint64_t end)
 
 static void *share_time(void *unused)
 {
-	struct wait_record *log = log_open(log_dir, RECORDS * sizeof(*log));
+	struct wait_record *log = thread_log_open(log_dir, RECORDS * sizeof(*log));
 	uint64_t waited = 0;
 
 	for (unsigned i = 0; i + 1 < RECORDS; i += 2) {

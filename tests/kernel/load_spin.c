@@ -50,7 +50,7 @@ static void spin_kernel_ns(int zero, char *buffer, size_t size, uint64_t amount)
 static void *spin(void *unused)
 {
 	static const size_t size = 128 * 1024;
-	struct cpu_record *log = log_open(dir, CPU_RECORDS * sizeof(*log));
+	struct cpu_record *log = thread_log_open(dir, CPU_RECORDS * sizeof(*log));
 	char *buffer = malloc(size);
 	int zero = open("/dev/zero", O_RDONLY);
 	size_t n;

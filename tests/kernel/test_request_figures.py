@@ -9,10 +9,10 @@ account of the server's thread.
 import os
 import statistics
 import struct
-import threading
 import time
 
 import lib
+import truth
 from lib import Test
 
 CONF = """
@@ -26,42 +26,12 @@ CLOCKS_APART = 0.04 if lib.SLOWNESS == 1 else 0.12
 RANKS = {"50": (0.45, 0.55), "90": (0.86, 0.94), "99": (0.96, 1.0)}
 
 
-class Account:
-    """(time, ns in which a thread ran or waited for a CPU), many times a second."""
-
-    def __init__(self, pid):
-        self.path = f"/proc/{pid}/task/{pid}/schedstat"
-        self.points = []
-        self.over = threading.Event()
-        self.thread = threading.Thread(target=self._watch)
-        self.thread.start()
-
-    def _watch(self):
-        while not self.over.wait(0.02):
-            with open(self.path, encoding="ascii") as file:
-                ran, waited, _ = map(int, file.read().split())
-            self.points.append((time.time(), ran + waited))
-
-    def end(self):
-        self.over.set()
-        self.thread.join()
-
-    def busy(self, begin, end):
-        """Share of the time between."""
-        return (self._at(end) - self._at(begin)) / (end - begin) / 1e9
-
-    def _at(self, moment):
-        before = max(point for point in self.points if point[0] <= moment)
-        after = min(point for point in self.points if point[0] > moment)
-        return before[1] + (after[1] - before[1]) * (moment - before[0]) / (after[0] - before[0])
-
-
 class Flow:
     def __init__(self, test, daemon):
         self.test, self.daemon = test, daemon
         self.path = os.path.join(test.dir, "flow")
         self.load = test.load("flow", self.path, name="kt_flow")
-        self.account = Account(self.load.pid)
+        self.busy = truth.Sampler(lambda: sum(truth.schedstat(self.load.pid)), every=0.02)
 
     def log(self):
         """[(time of the answer, wait, least and most service time)]"""
@@ -116,9 +86,12 @@ def check_percentiles(test, flow, moments):
 
 
 def check_slack(test, flow, moments, name):
+    """The server's threads ran or waited for a CPU, or else had time."""
     begin, end = moments[0], moments[-1]
+    curve = flow.busy.curve()
+    busy = (curve.at(end) - curve.at(begin)) / (end - begin) / 1e9
     got = statistics.fmean(flow.value("percent-slack_estimate", moment) for moment in moments[1:])
-    test.close(f"slack estimate, {name}", got, 100 * (1 - flow.account.busy(begin, end)), slack=3)
+    test.close(f"slack estimate, {name}", got, 100 * (1 - busy), slack=3)
 
 
 def main():
@@ -139,7 +112,7 @@ def main():
             check_slack(test, flow, moments, "saturated")
             check_percentiles(test, flow, moments)
         finally:
-            flow.account.end()
+            flow.busy.stop()
 
 
 if __name__ == "__main__":

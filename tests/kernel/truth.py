@@ -94,7 +94,7 @@ class Curve:
 
 
 class CpuLog:
-    """What the threads of a load program logged (struct cpu_record of load.h)."""
+    """What the threads of a load program logged (struct cpu_record of load_spin.c)."""
 
     RECORD = struct.Struct("=QQQQ")
 
