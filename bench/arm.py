@@ -19,6 +19,7 @@ CALL_NUMBERS = {
 SENDS_BY = {"memcached": "sendmsg", "redis": "write"}
 
 BLOCK = """\
+  CommandNames false
   <Service "{name}">
     Process "{program}"
   </Service>

@@ -19,6 +19,7 @@ LOADS = {"half": 0.5, "usual": 0.7, "full": 0}  # of the throughput of full load
 SPANS = 4  # of each load; that counts whose server was disturbed least
 MESSAGES = 20000
 CALLS = 100000
+TAILS = 3  # times the rounds: the 99th percentile differs more from span to span than CPU time
 RUN_STATISTICS = "/proc/sys/kernel/bpf_stats_enabled"
 
 
@@ -62,6 +63,7 @@ class Rounds:
             for i in range(count):
                 self.cells.append(self._round(pair, i))
                 print(".", end="", file=sys.stderr, flush=True)
+            self.tails = [self._tail(pair, i) for i in range(TAILS * count)]
             self._time_programs(pair)
         print(f" {name}", file=sys.stderr)
 
@@ -74,6 +76,15 @@ class Rounds:
                 for load, cell in self._measure(pair).items():
                     cells[name, load] = cell
         return cells
+
+    def _tail(self, pair, i):
+        """99th percentiles at the usual load, with nothing and with the probe."""
+        found = {}
+        for name in ("nothing", "probe")[::1 if i % 2 else -1]:
+            with arm.on(name, self.site, pair):
+                time.sleep(SETTLED_S)
+                found[name] = self._quietest(pair, LOADS["usual"] * self.full)["p99"]
+        return found
 
     def _quietest(self, pair, rate):
         spans = [pair.order(rate, self.span_s) for _ in range(SPANS)]
@@ -93,18 +104,22 @@ class Rounds:
         with open(RUN_STATISTICS, encoding="ascii") as file:
             was = file.read()
         for name in ("probe", "floor", "listing"):
-            with arm.on(name, self.site, pair) as process:
+            with arm.on(name, self.site, pair) as process, pair.together():
                 time.sleep(SETTLED_S)
                 for program, cell in self._time_runs(pair, programs_of(process), was).items():
                     self.runs[name, program] = cell
 
     def _time_runs(self, pair, ids, was):
-        before = run_counts(ids)
         try:
             self._statistics("1")
-            exchanges = pair.order(0, self.span_s)["count"]
+            spans = [self._span_runs(pair, ids) for _ in range(SPANS)]
         finally:
             self._statistics(was)
+        return {program: min(span[program] for span in spans) for program in set.intersection(*map(set, spans))}
+
+    def _span_runs(self, pair, ids):
+        before = run_counts(ids)
+        exchanges = pair.order(0, self.span_s)["count"]
         cells = {}
         for program, (count, time_ns) in run_counts(ids).items():
             runs = count - before[program][0]
@@ -124,6 +139,11 @@ class Rounds:
     def added(self, name, load, key):
         """More than with nothing, in the same round."""
         return Estimate(cells[name, load][key] - cells["nothing", load][key] for cells in self.cells)
+
+    def tail(self):
+        """Estimates of the 99th percentile at the usual load: with nothing, and what the probe adds."""
+        return (Estimate(found["nothing"] for found in self.tails),
+                Estimate(found["probe"] - found["nothing"] for found in self.tails))
 
     def ratio(self, name, load, key):
         """Times what it is with nothing, in the same round."""
