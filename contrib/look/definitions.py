@@ -75,9 +75,6 @@ GRAPHS = {
             Series("if_octets", "rx", "received"), Series("if_octets", "tx", "sent"),
             Series("if_octets-client", "rx", "received as client", "dashes"),
             Series("if_octets-client", "tx", "sent as client", "dashes"))),
-        Graph("Calls, by their spacing", unit.RATE, (
-            Series("gauge-receive_gap-frequency", label="receives"),
-            Series("gauge-send_gap-frequency", label="sends", draw="dashes"))),
     ),
     "Saturation": (
         Graph("Slack", unit.SHARE, (SLACK, ESTIMATE), top=100),
@@ -87,6 +84,9 @@ GRAPHS = {
         Graph("Variance of the gaps", unit.SQUARES, (
             Series("gauge-receive_gap-variance", label="receives"),
             Series("gauge-send_gap-variance", label="sends", draw="dashes")), log=True),
+        Graph("Calls, by their spacing", unit.RATE, (
+            Series("gauge-receive_gap-frequency", label="receives"),
+            Series("gauge-send_gap-frequency", label="sends", draw="dashes"))),
         Graph("Time of a poll", unit.SECONDS, (Series("gauge-poll-average", label="average"),), log=True),
         Graph("Run-queue wait", unit.CPU, (WAIT,)),
     ),

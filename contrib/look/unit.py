@@ -59,7 +59,7 @@ class Unit:
             return f"{value:.3g}"
         number, _, power = f"{value:.1e}".partition("e")
         raised = str(int(power)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
-        return f"{number.removesuffix('.0')}×10{raised}"
+        return ("" if number == "1.0" else number.removesuffix(".0") + "×") + "10" + raised
 
     @staticmethod
     def _digits(value):

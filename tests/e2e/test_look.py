@@ -32,7 +32,7 @@ def test_units(check):
             (unit.BYTES, 1023.4, "1023 B"), (unit.BYTES, 1023.6, "1.00 kiB"), (unit.BYTES, 3 * 2 ** 20, "3 MiB"),
             (unit.RATE, 999.4, "999"), (unit.RATE, 999.6, "1.00 k"), (unit.RATE, 99.96, "100"), (unit.RATE, NAN, "–"),
             (unit.RATE, 1e16, "10 P"), (unit.RATE, 0.004, "<0.01"), (unit.RATE, 0.005, "0.01"), (unit.RATE, 0, "0"),
-            (unit.SQUARES, 4e-9, "4×10⁻⁹ s²"), (unit.SQUARES, 0.000123, "1.2×10⁻⁴ s²"), (unit.SQUARES, 1.25, "1.25 s²"),
+            (unit.SQUARES, 4e-9, "4×10⁻⁹ s²"), (unit.SQUARES, 0.000123, "1.2×10⁻⁴ s²"), (unit.SQUARES, 1e-6, "10⁻⁶ s²"), (unit.SQUARES, 1.25, "1.25 s²"),
             (unit.SQUARES, 0, "0 s²"), (unit.NUMBER, 25.04, "25.0")):
         check.equal(f"{value} {what.name}", what.write(value).replace(unit.NBSP, " "), want)
     check.equal("short", unit.BYTE_RATE.short(2.5 * 2 ** 20), "2.50M")

@@ -150,8 +150,8 @@ def check_values(check, run, begin, end, samples):
 
     peak = max(rows("tail", "ps_rss-peak", consolidation="MAX"))
     check.within("tail, peak of its memory", peak, 195 * MIB, 230 * MIB)
-    memory = rows("python3", "ps_rss")
-    check.within("python3, its memory at most", max(memory), 40 * MIB, 200 * MIB)
+    memory = rows("demo-worker", "ps_rss")
+    check.within("demo-worker, its memory at most", max(memory), 40 * MIB, 200 * MIB)
     written = sum(rows("dd", "io_octets", "tx"))
     check.within("dd, bytes written", written, 16 * MIB * 0.9, 16 * MIB * (SECONDS / 2 + 1))
     own = rows("self", "duration-read_process", "seconds")
@@ -162,7 +162,7 @@ def check_figures(check, run, page, samples):
     with open(os.path.join(run.output, "log", "graphs.log"), encoding="utf-8") as log:
         check.equal("complaints of ebpf-graph", [line for line in log if not line.startswith("+ ")], [])
     table = page.tables["span"]
-    for service in ("stress", "true", "tail", "dd", "python3", "kernel", "demo-server"):
+    for service in ("stress", "true", "tail", "dd", "demo-worker", "kernel", "demo-server"):
         check.true(f"{service} is in the table of the page", service in table)
     check.contains("the terminal's table", run.said, "\nstress")
     truth = percent_between(samples, samples[0][0], samples[-1][0])
