@@ -38,7 +38,8 @@ typedef long ssize_t;
 #define SOCK_DGRAM 2
 #define TCP_ESTABLISHED 1
 #define TCP_LISTEN 10
-#define MSG_PEEK 2
+#define MSG_PEEK 0x2
+#define MSG_ERRQUEUE 0x2000
 #define S_IFMT 0170000
 #define S_IFSOCK 0140000
 #define SOCK_BINDPORT_LOCK 8

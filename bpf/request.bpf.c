@@ -105,7 +105,7 @@ static __always_inline void receive(struct sock *sk, int ret, int flags, u32 tie
 	struct conversation *c;
 	u64 now;
 
-	if (ret <= 0 || flags & MSG_PEEK)
+	if (ret <= 0 || flags & MSG_NO_DATA)
 		return;
 	c = find(sk);
 	if (!c || !own(c, c->role == ROLE_SERVER))

@@ -106,7 +106,7 @@ static __always_inline void call_begin(struct sock *sk, bool receives, u32 flags
 
 	if (!call)
 		return;
-	call->sk = receives && flags & MSG_PEEK ? NULL : sk;
+	call->sk = receives && flags & MSG_NO_DATA ? NULL : sk;
 	call->receives = receives;
 	call->flags = flags;
 	call->messages = messages;

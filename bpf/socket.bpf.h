@@ -9,6 +9,9 @@
 
 #include "kernel.bpf.h"
 
+/* With either a receive takes nothing that the other side has sent. */
+#define MSG_NO_DATA (MSG_PEEK | MSG_ERRQUEUE)
+
 enum role { ROLE_NONE, ROLE_SERVER, ROLE_CLIENT };
 
 /* Streams and datagrams of a network, and UNIX streams. */

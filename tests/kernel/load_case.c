@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <linux/io_uring.h>
+#include <linux/net_tstamp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -121,6 +122,20 @@ static void take_and_rename(int fd, size_t size)
 		prctl(PR_SET_NAME, new_name);
 }
 
+/* What the kernel tells of something sent comes with its bytes. */
+static void give_and_hear(int fd, size_t size)
+{
+	int when = SOF_TIMESTAMPING_TX_SOFTWARE | SOF_TIMESTAMPING_SOFTWARE;
+	struct pollfd told = { .fd = fd };
+	char here[CHUNK];
+
+	if (setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPING, &when, sizeof(when)))
+		err(1, "SO_TIMESTAMPING");
+	give_plain(fd, size);
+	while (recv(fd, here, sizeof(here), MSG_ERRQUEUE) <= 0)
+		poll(&told, 1, -1);
+}
+
 static void give_noisily(int fd, size_t size)
 {
 	int file = memfd_create("noise", 0);
@@ -129,7 +144,7 @@ static void give_noisily(int fd, size_t size)
 	if (write(file, buffer, 1000) != 1000)
 		err(1, "noise");
 	close(file);
-	give_plain(fd, size);
+	give_and_hear(fd, size);
 }
 
 static void give_by_splice(int fd, size_t size)

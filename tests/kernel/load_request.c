@@ -2,7 +2,7 @@
 /*
  * A server that keeps a log of its own, and its client.
  *
- * load_request server tcp|tcp6|unix|udp PATH   says where it listens, then on each line
+ * load_request server tcp|tcp6|tls|unix|udp PATH   says where it listens, then on each line
  *     answers with what it has served since the last: {"requests", "rx", "tx",
  *     "first_low", "first_high", "service_low", "service_high"}; the times, in seconds,
  *     end before and after the call that sends: three percentiles each around p50, p90 and p99
@@ -15,6 +15,7 @@
 #include "load.h"
 
 #include <arpa/inet.h>
+#include <linux/tls.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -49,7 +50,7 @@ static struct samples {
 } first_low, first_high, service_low, service_high, response_ns;
 static uint64_t begun, requests, rx, tx;
 static char payload[PAYLOAD];
-static int payload_fd, datagrams;
+static int payload_fd, datagrams, encrypted;
 
 static void sample(struct samples *s, uint64_t ns)
 {
@@ -221,6 +222,7 @@ union address {
 static int open_socket(const char *kind, const char *where, union address *a, socklen_t *length)
 {
 	datagrams = !strcmp(kind, "udp");
+	encrypted = !strcmp(kind, "tls");
 	memset(a, 0, sizeof(*a));
 	if (!strcmp(kind, "unix")) {
 		a->un.sun_family = AF_UNIX;
@@ -240,13 +242,28 @@ static int open_socket(const char *kind, const char *where, union address *a, so
 	return socket(a->any.sa_family, datagrams ? SOCK_DGRAM : SOCK_STREAM, 0);
 }
 
+/* With TLS in the kernel, after a handshake that both ends have dreamt. */
+static void connected(int fd)
+{
+	static const struct tls12_crypto_info_aes_gcm_128 keys = {
+		.info = { .version = TLS_1_2_VERSION, .cipher_type = TLS_CIPHER_AES_GCM_128 }
+	};
+	int one = 1;
+
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	if (encrypted && (setsockopt(fd, IPPROTO_TCP, TCP_ULP, "tls", sizeof("tls")) ||
+			  setsockopt(fd, SOL_TLS, TLS_TX, &keys, sizeof(keys)) ||
+			  setsockopt(fd, SOL_TLS, TLS_RX, &keys, sizeof(keys))))
+		err(1, "TLS");
+}
+
 static void *accept_all(void *argument)
 {
-	int listener = (int)(intptr_t)argument, fd, one = 1;
+	int listener = (int)(intptr_t)argument, fd;
 	pthread_t thread;
 
 	while ((fd = accept(listener, NULL, NULL)) >= 0) {
-		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+		connected(fd);
 		if (pthread_create(&thread, NULL, serve, (void *)(intptr_t)fd))
 			err(1, "pthread_create");
 	}
@@ -346,7 +363,7 @@ static void *ask(void *argument)
 static void ask_all(const char *kind, const char *where, int connections)
 {
 	pthread_t thread[CONNECTIONS];
-	int fd[CONNECTIONS], one = 1;
+	int fd[CONNECTIONS];
 	struct request *r = &order.request;
 	socklen_t length;
 	union address a;
@@ -356,7 +373,7 @@ static void ask_all(const char *kind, const char *where, int connections)
 		fd[i] = open_socket(kind, where, &a, &length);
 		if (connect(fd[i], &a.any, length))
 			err(1, "connect %s", where);
-		setsockopt(fd[i], IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+		connected(fd[i]);
 	}
 	say("connected\n");
 	for (;;) {

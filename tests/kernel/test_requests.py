@@ -8,6 +8,7 @@ Truth: the server's own log of each request (load_request.c) and its client's co
 
 import math
 import os
+import socket
 import subprocess
 import time
 
@@ -19,7 +20,7 @@ CONF = "\n".join(f"""
   </Service>
   <Service "{kind}_client">
     Process "kt_c_{kind}"
-  </Service>""" for kind in ("tcp", "tcp6", "unix", "udp"))
+  </Service>""" for kind in ("tcp", "tcp6", "tls", "unix", "udp"))
 PROBE = """
   CommandNames true
   <Probe "request">
@@ -39,6 +40,17 @@ PERCENTILES = ("50", "90", "99")
 INTERVAL, ORDER, ATTEMPTS = (4, 200, 5) if SLOWNESS < 2 else (8, 100, 5)
 BUCKET = 1 / 32  # half a bucket of the histogram, by its lower bound
 SLACK = 30e-6 * SLOWNESS  # between the kernel's clock and the server's
+TCP_ULP = 31
+
+
+def has_tls():
+    """Is there TLS in this kernel, for the connections of programs?"""
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as one:
+        try:
+            one.setsockopt(socket.IPPROTO_TCP, TCP_ULP, b"tls")
+        except OSError:
+            return False
+        return True
 
 
 class Pair:
@@ -169,9 +181,14 @@ def main():
     with Test(limit=600) as test:
         # Before any collectd: their connections are older than the probe.
         pairs = [Pair(test, "tcp", 4), Pair(test, "tcp6", 4), Pair(test, "unix", 4), Pair(test, "udp", 1)]
+        kernel = os.environ.get("VM_KERNEL")
+        if has_tls():
+            pairs.append(Pair(test, "tls", 4))
+        else:
+            print("note: no connections with TLS in the kernel: this one has none")
+            test.true("Debian's kernels have TLS", kernel not in OFFERED)
         pairs[0].order(3, 100, 1, 1, 100, 0, 0)
         offered = {tier for tier in TIERS if check_tier(test, pairs, tier, 100 if SLOWNESS < 2 else 30)}
-        kernel = os.environ.get("VM_KERNEL")
         test.true(f"tiers that this kernel offers: {offered}", offered == OFFERED.get(kernel, offered) and offered)
 
 
