@@ -112,47 +112,35 @@ def verdict(text, met, missed):
     return met
 
 
-def sure(*values):
-    """What seems to cost less than nothing is not."""
-    return all(value.count >= ROUNDS_SURE and value.low > 0 for value in values)
-
-
-def is_above(value, limit, times):
-    """Surely more than so many times the other?"""
-    return sure(value, limit) and value.low > times * limit.high
-
-
-def at_most(text, value, limit, times, floor):
-    """Surely no more than so many times the other? floor: what nothing can be below."""
-    text = f"{text}: {added(value)} to {times:.2g} times {added(limit)} ns"
-    if is_above(floor, limit, times):
-        text += f"; out of reach of these hooks, empty programs alone add {added(floor)}"
-    return verdict(text, sure(value, limit) and value.high <= times * limit.low, is_above(value, limit, times))
+def check_cost(rounds, load, times, other):
+    """Does the probe add at most so many times what the other does? Sure by the differences within each round."""
+    probe, limit, floor = (rounds.added(name, load, COST[load]) for name in ("probe", other, "floor"))
+    excess = rounds.excess("probe", times, other, load, COST[load])
+    text = (f"{rounds.name}, {LOADS[load]}: at most {times:.2g} times {NAMES[other]}: {probe.median:+,.0f} to "
+            f"{times * limit.median:,.0f} ns, difference {added(excess)}")
+    if floor.median > times * limit.median:
+        text += f"; empty programs alone add {added(floor)}"
+    enough = excess.count >= ROUNDS_SURE
+    return verdict(text, enough and excess.high <= 0, enough and excess.low > 0)
 
 
 def check_costs(rounds, load):
-    """By how many times the costs differ, at one load."""
-    added_ns = {name: rounds.added(name, load, COST[load]) for name in arm.ARMS}
-    where = f"{rounds.name}, {LOADS[load]}"
-    good = at_most(f"{where}: at most {FLOOR_TIMES} times the empty programs", added_ns["probe"], added_ns["floor"],
-                   FLOOR_TIMES, added_ns["floor"])
-    for name, times in (("listing", LISTING_TIMES), ("bpftrace", BPFTRACE_TIMES)):
-        good &= at_most(f"{where}: at least {times} times less than {NAMES[name]}", added_ns["probe"], added_ns[name],
-                        1 / times, added_ns["floor"])
-    return good
+    good = check_cost(rounds, load, FLOOR_TIMES, "floor")
+    good &= check_cost(rounds, load, 1 / LISTING_TIMES, "listing")
+    return check_cost(rounds, load, 1 / BPFTRACE_TIMES, "bpftrace") and good
 
 
 def check_p99(rounds):
     """No change, where one of a tenth would have shown."""
-    was, change = rounds.tail()
+    was, change, floor = rounds.tail_of_nothing().median, rounds.tail("probe"), rounds.tail("floor")
     enough = change.count >= ROUNDS_SURE
-    return verdict(f"{rounds.name}, {LOADS['usual']}: no change of the 99th percentile, {1e6 * was.median:,.0f} us, in "
-                   f"{change.count} pairs: {added(change, 1e6)}",
-                   enough and max(-change.low, change.high) <= P99_PART * was.median, enough and change.low > 0)
+    return verdict(f"{rounds.name}, {LOADS['usual']}: no change of the 99th percentile, {1e6 * was:,.0f} us, in "
+                   f"{change.count} rounds: {added(change, 1e6)}; of empty programs {added(floor, 1e6)}",
+                   enough and max(-change.low, change.high) <= P99_PART * was, enough and change.low > 0)
 
 
 def wanted(all_rounds):
-    print("\n## Wanted\n\nUndecided is where the true medians may lie on either side.\n")
+    print("\n## Wanted\n\nUndecided is where the true median may lie on either side.\n")
     good = True
     for rounds in all_rounds:
         for load in ("full", "together"):

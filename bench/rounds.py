@@ -19,6 +19,7 @@ LOADS = {"half": 0.5, "usual": 0.7, "full": 0}  # of the throughput of full load
 SPANS = 4  # of each load; that counts whose server was disturbed least
 MESSAGES = 20000
 CALLS = 100000
+TAILS_OF = ("nothing", "probe", "floor")
 TAILS = 3  # times the rounds: the 99th percentile differs more from span to span than CPU time
 RUN_STATISTICS = "/proc/sys/kernel/bpf_stats_enabled"
 
@@ -78,9 +79,10 @@ class Rounds:
         return cells
 
     def _tail(self, pair, i):
-        """99th percentiles at the usual load, with nothing and with the probe."""
+        """99th percentiles at the usual load."""
         found = {}
-        for name in ("nothing", "probe")[::1 if i % 2 else -1]:
+        turn = i % len(TAILS_OF)
+        for name in TAILS_OF[turn:] + TAILS_OF[:turn]:
             with arm.on(name, self.site, pair):
                 time.sleep(SETTLED_S)
                 found[name] = self._quietest(pair, LOADS["usual"] * self.full)["p99"]
@@ -140,10 +142,17 @@ class Rounds:
         """More than with nothing, in the same round."""
         return Estimate(cells[name, load][key] - cells["nothing", load][key] for cells in self.cells)
 
-    def tail(self):
-        """Estimates of the 99th percentile at the usual load: with nothing, and what the probe adds."""
-        return (Estimate(found["nothing"] for found in self.tails),
-                Estimate(found["probe"] - found["nothing"] for found in self.tails))
+    def excess(self, name, times, other, load, key):
+        """What one adds, less so many times what the other adds."""
+        return Estimate(cells[name, load][key] - cells["nothing", load][key]
+                        - times * (cells[other, load][key] - cells["nothing", load][key]) for cells in self.cells)
+
+    def tail(self, name):
+        """99th percentile at the usual load, more than with nothing."""
+        return Estimate(found[name] - found["nothing"] for found in self.tails)
+
+    def tail_of_nothing(self):
+        return Estimate(found["nothing"] for found in self.tails)
 
     def ratio(self, name, load, key):
         """Times what it is with nothing, in the same round."""
