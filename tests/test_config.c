@@ -287,7 +287,8 @@ static void test_mistakes(void)
 		{ "<Service \"a\">\nProcess \"a\"\n</Service>\n"
 		  "<Service \"a\">\nProcess \"b\"\n</Service>",
 		  "option Service \"a\": a second block of this name" },
-		{ "<Service \"a b\">\nProcess \"a\"\n</Service>\n"
+		{ "<Service \"z\">\nProcess \"z\"\n</Service>\n"
+		  "<Service \"a b\">\nProcess \"a\"\n</Service>\n"
 		  "<Service \"a_b\">\nProcess \"b\"\n</Service>",
 		  "option Service \"a_b\": a second block of this name" },
 		{ "<Service \"a\">\n</Service>", "option Service \"a\": has no valid Process" },
