@@ -243,7 +243,7 @@ int probe_open(struct probe *probe, const char *name, const char *path, double i
 	probe->read_ns = object_variable(&probe->object, "read_ns", sizeof(*probe->read_ns));
 	probe->refused = object_variable(&probe->object, "refused", sizeof(*probe->refused));
 	pthread_mutex_lock(&services->lock);
-	probe->reader = services_add_reader(services);
+	probe->reader = services_add_reader(services, probe->interval_s);
 	pthread_mutex_unlock(&services->lock);
 	if (probe->reader >= 0)
 		return 0;

@@ -7,7 +7,9 @@
  * "other") and earns series when it has lived for an interval or used much of
  * something. When its processes are gone it is retired: first the name is
  * taken away, so that nothing new enters the row, then all probes read the row
- * once more, then it goes back into the kernel's queue.
+ * once more, then it goes back into the kernel's queue. The row of a service that
+ * had series keeps its subject until receivers have forgotten them: should the name
+ * come back before, its counters go on where they were.
  */
 #include "service.h"
 
@@ -24,7 +26,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define GONE_INTERVALS 10 /* after which a service is no longer dispatched */
+#define GONE_INTERVALS 10     /* after which a service is no longer dispatched */
+#define FORGOTTEN_INTERVALS 3 /* after which collectd knows no last value (Timeout), nor RRD */
 #define SLOTS_PER_SERVICE 1024
 #define SLOTS_MAX 8192 /* the verifier follows the walk over all of them */
 
@@ -203,20 +206,21 @@ int services_share(const struct services *services, struct object *object, struc
 
 /* --- readers --- */
 
-int services_add_reader(struct services *services)
+int services_add_reader(struct services *services, double interval_s)
 {
+	struct reader reader = { .interval_ns = (uint64_t)(interval_s * NS_PER_S), .used = true };
 	struct reader *grown;
 
 	for (size_t i = 0; i < services->reader_count; i++)
 		if (!services->readers[i].used) {
-			services->readers[i] = (struct reader){ .used = true };
+			services->readers[i] = reader;
 			return (int)i;
 		}
 	grown = reallocarray(services->readers, services->reader_count + 1, sizeof(*grown));
 	if (!grown)
 		return -ENOMEM;
 	services->readers = grown;
-	grown[services->reader_count] = (struct reader){ .used = true };
+	grown[services->reader_count] = reader;
 	return (int)services->reader_count++;
 }
 
@@ -231,11 +235,15 @@ void services_read(struct services *services, int reader, uint64_t now_ns)
 	services->readers[reader].read_ns = now_ns;
 }
 
-static bool all_have_read_since(const struct services *services, uint64_t time_ns)
+/* Later than so many of their intervals after this time. */
+static bool all_have_read(const struct services *services, uint64_t time_ns, unsigned intervals)
 {
-	for (size_t i = 0; i < services->reader_count; i++)
-		if (services->readers[i].used && services->readers[i].read_ns <= time_ns)
+	for (size_t i = 0; i < services->reader_count; i++) {
+		const struct reader *reader = &services->readers[i];
+
+		if (reader->used && reader->read_ns <= time_ns + intervals * reader->interval_ns)
 			return false;
+	}
 	return true;
 }
 
@@ -258,15 +266,21 @@ static void retire(struct services *services, uint32_t i, uint64_t now_ns)
 	struct row *row = &services->rows[i];
 
 	forget_name(services, i);
-	if (row->state == ROW_SHOWN)
-		subjects_leave(&services->subjects, (size_t)row->place);
-	*row = (struct row){ .state = ROW_RETIRED, .since_ns = now_ns };
+	*row = (struct row){ .state = ROW_RETIRED, .since_ns = now_ns, .place = row->place };
+}
+
+/* A retired row whose remains are read and whose series are forgotten. */
+static bool is_over(const struct services *services, const struct row *row)
+{
+	return all_have_read(services, row->since_ns, row->place < 0 ? 0 : FORGOTTEN_INTERVALS);
 }
 
 static void release(struct services *services, uint32_t i)
 {
 	struct service *s = &services->kernel_rows[i];
 
+	if (services->rows[i].place >= 0)
+		subjects_leave(&services->subjects, (size_t)services->rows[i].place);
 	services->rows[i] = (struct row){ .state = ROW_FREE };
 	__atomic_store_n(&s->flags, 0, __ATOMIC_RELEASE);
 	bpf_map_update_elem(bpf_map__fd(map_named(services, "service_free")), NULL, &i, 0);
@@ -314,13 +328,12 @@ static void refresh_row(struct services *services, uint32_t i, uint64_t now_ns)
 	bool old = now_ns - row->since_ns >= interval - interval / 8; /* readings jitter */
 
 	if (row->state == ROW_FREE && used)
-		*row = (struct row){ .state = ROW_HIDDEN, .since_ns = now_ns };
+		*row = (struct row){ .state = ROW_HIDDEN, .since_ns = now_ns, .place = -1 };
 	else if (row->state == ROW_HIDDEN && (row->notable || (alive && old)))
 		promote(services, i);
 	else if (row->state == ROW_HIDDEN && !alive && old)
 		retire(services, i, now_ns);
-	else if (row->state == ROW_RETIRED && !alive &&
-		 all_have_read_since(services, row->since_ns))
+	else if (row->state == ROW_RETIRED && !alive && is_over(services, row))
 		release(services, i);
 	row->absent_ns = alive ? 0 : row->absent_ns ?: now_ns;
 	if (row->state == ROW_SHOWN && row->absent_ns && !row->notable &&
@@ -381,7 +394,7 @@ static void refresh_slot(struct services *services, uint32_t i, uint64_t now_ns)
 	}
 	if (state == PROCESS_ENDED && slot->ended_ns == 0)
 		slot->ended_ns = now_ns;
-	else if (state == PROCESS_ENDED && all_have_read_since(services, slot->ended_ns))
+	else if (state == PROCESS_ENDED && all_have_read(services, slot->ended_ns, 0))
 		leave_process(services, i);
 }
 

@@ -25,7 +25,7 @@ enum row_state {
 
 struct row {
 	enum row_state state;
-	int place;          /* of its subject */
+	int place;          /* of its subject, -1: never had one */
 	bool fixed;         /* not of a command name: never retired */
 	bool notable;       /* used much of something in the last interval */
 	uint64_t since_ns;  /* of this state */
@@ -60,6 +60,7 @@ struct services {
 	unsigned hidden;       /* names under "other" now */
 	unsigned shown;        /* services with series of their own now */
 	struct reader {
+		uint64_t interval_ns;
 		uint64_t read_ns; /* when a probe last read its tables */
 		bool used;
 	} * readers;
@@ -74,8 +75,9 @@ int services_open(struct services *services, const struct config *config, double
 /* Hands the maps that the objects share to a probe's object, before load. */
 int services_share(const struct services *services, struct object *object, struct error *error);
 
-/* A probe that will read tables by service; a number for services_read. */
-int services_add_reader(struct services *services);
+/* A probe that will read tables by service, at this interval; a number for
+ * services_read. */
+int services_add_reader(struct services *services, double interval_s);
 void services_remove_reader(struct services *services, int reader);
 
 /* Brings names, rows and processes up to date; now_ns of CLOCK_BOOTTIME. To be

@@ -200,7 +200,7 @@ static int add_readers(struct error *error)
 	int status = 0;
 
 	for (int i = 0; i < 3 && status >= 0; i++)
-		status = services_add_reader(&services);
+		status = services_add_reader(&services, 10);
 	free(services.readers);
 	return status < 0 ? error_set(error, status, "readers") : 0;
 }

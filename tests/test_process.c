@@ -20,7 +20,7 @@ static void test_processes(void)
 
 	CASE("process");
 	fixture_init(&f);
-	reader = services_add_reader(&f.services);
+	reader = services_add_reader(&f.services, INTERVAL_S);
 	f.labels[1] = (struct process_label){
 		.start_ns = S(12.349), .pid = 77, .row = CONFIGURED, .state = PROCESS_ALIVE
 	};
@@ -64,7 +64,7 @@ static void test_short_process(void)
 
 	CASE("short process");
 	fixture_init(&f);
-	reader = services_add_reader(&f.services);
+	reader = services_add_reader(&f.services, INTERVAL_S);
 	f.labels[2] = (struct process_label){
 		.start_ns = S(99), .pid = 78, .row = CONFIGURED, .state = PROCESS_ENDED
 	};

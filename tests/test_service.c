@@ -45,6 +45,11 @@ static bool known(const char *text)
 	return maps_get("service_names", &name, &row);
 }
 
+static uint64_t generation_of(const struct fixture *f, uint32_t row)
+{
+	return f->services.subjects.place[services_place(&f->services, row)].generation;
+}
+
 /* Alive for an interval, less what readings jitter. */
 static void test_age(void)
 {
@@ -113,8 +118,8 @@ static void test_short_life(void)
 
 	CASE("short life");
 	fixture_init(&f);
-	fast = services_add_reader(&f.services);
-	slow = services_add_reader(&f.services);
+	fast = services_add_reader(&f.services, INTERVAL_S);
+	slow = services_add_reader(&f.services, INTERVAL_S);
 	claim(&f, 5, "true", 1);
 	refresh(&f, 100);
 	f.kernel_rows[5].processes = 0;
@@ -157,7 +162,7 @@ static void test_gone(void)
 	claim(&f, 3, "bash", 1);
 	refresh(&f, 100);
 	refresh(&f, 110);
-	generation = f.services.subjects.place[services_place(&f.services, 3)].generation;
+	generation = generation_of(&f, 3);
 	f.kernel_rows[3].processes = 0;
 	refresh(&f, 120);
 	refresh(&f, 220);
@@ -185,9 +190,51 @@ static void test_gone(void)
 	refresh(&f, 330);
 	refresh(&f, 340);
 	CHECK_TEXT(subject(&f, 5), "bash");
-	CHECK_INT(f.services.subjects.place[services_place(&f.services, 5)].generation > generation,
-		  1);
+	CHECK_INT(generation_of(&f, 5) > generation, 1);
 	fixture_done(&f);
+}
+
+/* A name that comes back before its series are forgotten goes on with them; a slow probe's are
+ * remembered for longer. */
+static void test_back(void)
+{
+	static const struct {
+		double fast_s, slow_s, back_s;
+		bool same;
+	} cases[] = {
+		{ 330, 330, 331, true },  { 357, 359, 360, true }, { 359, 358, 360, true },
+		{ 359, 359, 360, false }, { 359, 418, 419, true }, { 359, 419, 420, false },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		bool slower = cases[i].slow_s > 360;
+		uint64_t generation;
+		struct fixture f;
+		int fast, slow;
+
+		CASE("back at %g, the slow probe has read at %g", cases[i].back_s, cases[i].slow_s);
+		fixture_init(&f);
+		fast = services_add_reader(&f.services, INTERVAL_S);
+		slow = services_add_reader(&f.services, slower ? 3 * INTERVAL_S : INTERVAL_S);
+		claim(&f, 3, "bash", 1);
+		refresh(&f, 100);
+		refresh(&f, 110);
+		generation = generation_of(&f, 3);
+		f.kernel_rows[3].processes = 0;
+		refresh(&f, 120);
+		refresh(&f, 328);
+		CHECK_INT(state(&f, 3), ROW_RETIRED);
+		CHECK_TEXT(subject(&f, 3), "other");
+		read_at(&f, fast, cases[i].fast_s);
+		read_at(&f, slow, cases[i].slow_s);
+		claim(&f, 5, "bash", 1);
+		refresh(&f, cases[i].back_s);
+		CHECK_INT(state(&f, 3), cases[i].same ? ROW_RETIRED : ROW_FREE);
+		refresh(&f, cases[i].back_s + INTERVAL_S);
+		CHECK_TEXT(subject(&f, 5), "bash");
+		CHECK_INT(generation_of(&f, 5) == generation, cases[i].same);
+		fixture_done(&f);
+	}
 }
 
 /* A process that slipped in while the name was taken away keeps the row. */
@@ -307,11 +354,11 @@ static void test_readers(void)
 
 	CASE("readers");
 	fixture_init(&f);
-	first = services_add_reader(&f.services);
-	second = services_add_reader(&f.services);
+	first = services_add_reader(&f.services, INTERVAL_S);
+	second = services_add_reader(&f.services, INTERVAL_S);
 	CHECK_INT(first == second, 0);
 	services_remove_reader(&f.services, first);
-	CHECK_INT(services_add_reader(&f.services), first);
+	CHECK_INT(services_add_reader(&f.services, INTERVAL_S), first);
 	services_remove_reader(&f.services, -1);
 	CASE("a reader that has left is not waited for");
 	claim(&f, 3, "true", 0);
@@ -332,6 +379,7 @@ int main(void)
 	test_notable();
 	test_short_life();
 	test_gone();
+	test_back();
 	test_retired_with_processes();
 	test_name_of_another_row();
 	test_names();
