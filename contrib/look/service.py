@@ -25,6 +25,14 @@ def complain(what):
     print(f"ebpf-graph: {what}", file=sys.stderr)
 
 
+def written(path):
+    """When; 0 if it has been removed meanwhile."""
+    try:
+        return os.path.getmtime(path)
+    except FileNotFoundError:
+        return 0
+
+
 def natural(text):
     """Numbers in a text by their size: p50 p95 p99.9."""
     return [(0, float(part)) if number else (1, part)
@@ -56,12 +64,17 @@ class Service:
             self.files.remove(file)
             return None
 
+    def _find_update(self):
+        """By the file that was written last; 0 if none can be read."""
+        for path in sorted(map(self.path, self.files), key=written, reverse=True):
+            updated = self._ask(rrd.last_update, os.path.basename(path)[:-4], path)
+            if updated is not None:
+                return updated
+        return 0
+
     def read(self, spans):
         """What it had in each of them, if in any."""
-        while self.files and not self.updated:
-            # By the file that was written last.
-            newest = max(self.files, key=lambda file: os.path.getmtime(self.path(file)))
-            self.updated = self._ask(rrd.last_update, newest, self.path(newest)) or 0
+        self.updated = self._find_update()
         for span in spans:
             if self.updated > span.start:
                 self._read(span)
@@ -95,7 +108,7 @@ class Service:
     def _columns(self, keys, span):
         """All in one request."""
         wanted = [(self.path(file), source, how) for file, source in keys for how in ("AVERAGE", "MAX")]
-        return rrd.read(wanted, span.start, span.end)
+        return rrd.read(wanted, span.start, span.end) if wanted else (None, [])
 
     def _read(self, span):
         keys = self._keys()

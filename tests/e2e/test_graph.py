@@ -31,6 +31,7 @@ def make_recent(directory):
     tree.file("db1", "web", "ps_count", 4, 9)
     tree.file("db1", "web", "total_events-processes_started", 7)
     tree.file("db1", "silent", "ps_cputime")
+    tree.file("db1", "undrawn", "gauge-send_gap-samples", 5000)
     tree.file("db1", "self", "duration-read_process", 0.001)
     tree.file("db2", "mail", "ps_cputime", 10000, 0)
     with open(tree.file("db2", "broken", "ps_cputime"), "wb") as file:
@@ -93,7 +94,8 @@ def test_all(check, tree, output):
     check.true("a name that is no text is on the page", "caf?" in table)
     check.contains("and in the terminal", done.stdout, "caf\N{REPLACEMENT CHARACTER}")
     check.contains("its host", done.stdout, "\ndb2\n")
-    check.true("a service without values has no sheet", not os.path.exists(sheet(output, "db1", "silent")))
+    for name in ("silent", "undrawn"):
+        check.true(f"{name}, without values to draw, has no sheet", not os.path.exists(sheet(output, "db1", name)))
 
 
 def test_sheets(check, output):

@@ -56,6 +56,7 @@ def make_pages(directory):
         tree.file(HOST, service, "total_requests", rate)
         tree.file(HOST, service, "ps_cputime", 1000 * rate, 10)
         tree.file(HOST, service, "ps_rss", 2.0 ** 31)
+    tree.file(HOST, "quiet", "ps_cputime", 10, 10)
     output = os.path.join(directory, "pages")
     tool = os.path.join(TOP, "contrib", "ebpf-graph")
     subprocess.run([tool, "--rrd", tree.directory, "--output", output], check=True, stdout=subprocess.DEVNULL)
@@ -87,8 +88,9 @@ with Check() as check:
         check.within(f"{what}: width of the narrowest", min(one["widths"], default=0), 200, 1200)
         check.equal(f"{what}: pixels that stick out", one["hidden"], 0)
         check.equal(f"{what}: spans shown after a press on week", one["shown"], ["week"])
-    by_name = ["a-service-with-a-long-name", "web", "zero"]
+    by_name = ["a-service-with-a-long-name", "quiet", "web", "zero"]
     by_rate = ["web", "zero", "a-service-with-a-long-name"]
+    orders = [by_name, by_name[::-1], [*by_rate, "quiet"], [*by_rate[::-1], "quiet"]]
     for one in seen[:len(WIDTHS)]:
-        check.equal("sorted by name, by rate", one["order"], [by_name, by_name[::-1], by_rate, by_rate[::-1]])
+        check.equal("sorted by name, by rate, what has none last", one["order"], orders)
     check.equal("open at first: what was chosen before", [one["first"] for one in seen], ["hour", *["week"] * 3])
