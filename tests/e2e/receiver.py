@@ -129,17 +129,18 @@ class Absence:
     begin, end: of the time observed; hung, gone: spans in it; lost: those of which values may be missing.
     """
 
-    def __init__(self, daemon, receiver, lag=0.0, pulls=False):
-        """lag: for how long the receiver keeps values in memory alone; pulls: it asks for the newest values."""
+    def __init__(self, daemon, receiver, lag=0.0, pulls=False, seconds=0):
+        """lag: for how long the receiver keeps values in memory alone; pulls: it asks for the newest values; seconds: of
+        each absence, else some intervals."""
         interval = daemon.interval
         self.begin = wait_readings(daemon, 3)[0][0]
         hung = time.time()
-        receiver.hang(2 * interval)
+        receiver.hang(seconds or 2 * interval)
         self.hung = (hung, time.time())
         wait_readings(daemon, 2)
         gone = time.time()
         receiver.kill()
-        time.sleep(3 * interval)
+        time.sleep(seconds or 3 * interval)
         receiver.start()
         # A packet that is not full waits for values of the next reading.
         self.gone = (gone - interval - lag - 0.5, time.time() + interval + 1)

@@ -40,6 +40,11 @@ def stored(database):
     return found
 
 
+def wait_stored(database, moment):
+    receiver.wait_until("the last reading is stored", lambda: max(
+        stamp for stamp, _ in stored(database)["web", "total_requests", "value"]) >= moment)
+
+
 def main():
     with lib.Test(limit=120) as test:
         receiver.need("influxd")
@@ -50,8 +55,7 @@ def main():
         absence = receiver.Absence(daemon, database, BATCH)
         absence.check_steady(test, daemon)
         test.stop(daemon)
-        receiver.wait_until("the last reading is stored", lambda: max(
-            stamp for stamp, _ in stored(database)["web", "total_requests", "value"]) >= absence.end)
+        wait_stored(database, absence.end)
         receiver.compare(test, daemon, stored(database), absence, 0.001)
 
 

@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Every receiver hangs for a minute, and later is gone for a minute: what collectd can keep arrives, counters lose
+nothing, and readings go on as if nobody were away."""
+
+import math
+import os
+import signal
+import time
+
+import archive
+import receiver
+import test_graphite
+import test_influxdb
+import test_rrdcached
+from receiver import lib
+
+MINUTE = 60
+INTERVAL = 5
+# collectd's own figures: how many values wait to be written.
+STATISTICS = "CollectInternalStats true\n"
+
+
+class Together:
+    """Several receivers as one."""
+
+    def __init__(self, *receivers):
+        self.receivers = receivers
+
+    def hang(self, seconds):
+        for one in self.receivers:
+            one.process.send_signal(signal.SIGSTOP)
+        time.sleep(seconds)
+        for one in self.receivers:
+            one.process.send_signal(signal.SIGCONT)
+
+    def kill(self):
+        for one in self.receivers:
+            one.kill()
+
+    def start(self):
+        for one in self.receivers:
+            one.start()
+
+
+def check_queue(test, daemon, absence):
+    """Values of a whole minute have waited."""
+    begin, end = absence.hung
+    waiting = [row[1] for row in daemon.rows("write_queue", "queue_length", "collectd") if begin <= row[0] <= end]
+    minute = len(receiver.dispatched(daemon)) * MINUTE / INTERVAL
+    test.within("values that waited at most", max(waiting), 0.5 * minute, math.inf)
+
+
+def check_archive(test, daemon, tree, socket, absence):
+    span, flushed = (absence.begin, absence.end), {"RRDCACHED_ADDRESS": f"unix:{socket}"}
+    archive.compare(test, "rrdcached", daemon, tree, archive.FINE, span, absence.gone, flushed)
+    archive.check_growth(test, "rrdcached", daemon, tree, archive.FINE, span, flushed)
+
+
+def main():
+    with lib.Test(limit=300) as test:
+        receiver.need("rrdcached", "rrdtool", "carbon-cache", "influxd")
+        directory = os.path.dirname(test.mkdir("rrdcached/db"))
+        tree, socket = f"{directory}/db", f"{directory}/socket"
+        rrdcached = test_rrdcached.start_rrdcached(test, directory, socket)
+        carbon, port, whisper = test_graphite.start_carbon(test)
+        database = test_influxdb.InfluxDB(test)
+        receiver.Traffic(test)
+        samples = (
+            receiver.sample("receiver-rrdcached.conf", {"/var/run/rrdcached.sock": socket, "/var/lib/rrdcached/db": tree}),
+            receiver.sample("receiver-graphite.conf", {'"2003"': f'"{port}"'}),
+            receiver.sample("receiver-influxdb.conf", {'"25826"': f'"{database.udp}"'}))
+        daemon = test.collectd(receiver.SERVICE, STATISTICS + "\n".join(samples), interval=INTERVAL)
+        absence = receiver.Absence(daemon, Together(rrdcached, carbon, database), test_influxdb.BATCH, seconds=MINUTE)
+        absence.check_steady(test, daemon)
+        test.stop(daemon)
+        check_queue(test, daemon, absence)
+        check_archive(test, daemon, tree, socket, absence)
+        test_influxdb.wait_stored(database, absence.end)
+        carbon.process.terminate()
+        carbon.process.wait()
+        for what, stored, resolution in (("Graphite", test_graphite.stored(whisper, daemon), 0.51),
+                                         ("InfluxDB", test_influxdb.stored(database), 0.001)):
+            print(f"--- {what}")
+            receiver.compare(test, daemon, stored, absence, resolution)
+
+
+if __name__ == "__main__":
+    main()
