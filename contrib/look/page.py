@@ -115,13 +115,13 @@ def tabs(spans, parts):
     first = next(place for place, part in enumerate(parts) if part)
     radios = "".join(f'<input type="radio" name="span" id="{span.name}"{" checked" if place == first else ""}>'
                      for place, span in enumerate(spans))
-    labels = "".join(f'<label for="{span.name}">{span.title}</label>' for span in spans if span.title)
+    labels = "".join(f'<label for="{span.name}">{span.title}</label>' for span in spans)
     names = [span.name for span in spans]
     shown = "".join(f"#{name}:checked ~ main .{name} {{ display: block; }}\n"
                     f'#{name}:checked ~ nav [for="{name}"] {{ background: var(--card); color: var(--text); }}\n'
                     f'#{name}:focus-visible ~ nav [for="{name}"] {{ outline: 2px solid var(--link); }}\n'
                     for name in names)
-    return f"<style>\n{shown}</style>\n{radios}" + (f"<nav>{labels}</nav>\n" if labels else "")
+    return f"<style>\n{shown}</style>\n{radios}" + (f"<nav>{labels}</nav>\n" if len(spans) > 1 else "")
 
 
 def span_part(span, part):

@@ -25,8 +25,8 @@ class Unit:
         return self._write(value, self._digits)
 
     def tick(self, value):
-        """For an axis: no more digits than there are."""
-        return self._write(value, "{:g}".format)
+        """For an axis: no more digits than there are, nor a unit behind a power."""
+        return self._power(value) if self.exponent else self._write(value, "{:g}".format)
 
     def short(self, value):
         """For a narrow column, under a heading that says of what: 12.3ms, 3.02M."""

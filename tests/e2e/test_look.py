@@ -36,6 +36,7 @@ def test_units(check):
             (unit.SQUARES, 0, "0 s²"), (unit.NUMBER, 25.04, "25.0")):
         check.equal(f"{value} {what.name}", what.write(value).replace(unit.NBSP, " "), want)
     check.equal("short", unit.BYTE_RATE.short(2.5 * 2 ** 20), "2.50M")
+    check.equal("on an axis", (unit.SQUARES.tick(1.5e-6), unit.SECONDS.tick(1.5e-6)), ("1.5×10⁻⁶", f"1.5{unit.NBSP}µs"))
     check.equal("short", unit.SECONDS.short(250e-6), "250µs")
 
 
