@@ -392,6 +392,22 @@ static void test_nothing_left(void)
 		CHECK_INT(ends(ids[i]), true);
 }
 
+/* What is mapped keeps a map in the kernel. */
+static void check_no_mapping(void)
+{
+	FILE *file = fopen("/proc/self/maps", "r");
+	char line[4096];
+	bool found = false;
+
+	if (!file)
+		abort();
+	while (fgets(line, sizeof(line), file))
+		found |= strstr(line, "bpf-map") != NULL;
+	fclose(file);
+	CASE("no map is left");
+	CHECK_INT(found, false);
+}
+
 /* Probes that do not open: the error says why, and nothing is left to free. */
 static void test_bad_probes(void)
 {
@@ -410,6 +426,9 @@ static void test_bad_probes(void)
 	CHECK_HAS(error.text, "sample: ");
 	CHECK_HAS(error.text, testing_built("tests/bpf/nonsense.bpf.o"));
 	CHECK_HAS(error.text, ": map nonsense, member bad: unknown word \"nonsense\"");
+	CASE("two tables with a map of each other's");
+	CHECK_INT(open_probe(testing_built("tests/bpf/shared.bpf.o"), &error), -EINVAL);
+	CHECK_HAS(error.text, "map sharing: shares a map with shared");
 	CASE("no such option");
 	config_done(&config);
 	read_config("  Option \"nonsense\"\n");
@@ -504,6 +523,7 @@ int main(void)
 	test_bad_probes();
 	test_costly();
 	services_done(&services);
+	check_no_mapping();
 	config_done(&config);
 	daemon_clear();
 	return testing_end();
