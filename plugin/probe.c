@@ -216,6 +216,23 @@ static int walk(struct probe *probe, struct error *error)
 	return object_walk(&probe->object, 0, NULL, NULL, error);
 }
 
+/* A row that a service gives back waits for those alone that read it. */
+static int add_reader(struct probe *probe, struct error *error)
+{
+	struct services *services = probe->services;
+	bool reads_rows = false;
+
+	for (size_t i = 0; i < probe->table_count; i++)
+		reads_rows |= probe->tables[i].schema.subject.kind != SUBJECT_PROBE;
+	if (!reads_rows)
+		return 0;
+	pthread_mutex_lock(&services->lock);
+	probe->reader = services_add_reader(services, probe->interval_s);
+	pthread_mutex_unlock(&services->lock);
+	return probe->reader < 0 ? error_set(error, probe->reader, "%s: no memory", probe->name)
+				 : 0;
+}
+
 int probe_open(struct probe *probe, const char *name, const char *path, double interval_s,
 	       const struct config *config, struct services *services, struct error *error)
 {
@@ -232,24 +249,17 @@ int probe_open(struct probe *probe, const char *name, const char *path, double i
 	if (!probe->path)
 		return error_set(error, -ENOMEM, "%s: no memory", name);
 	status = open_object(probe, error);
-	if (status == 0)
-		status = walk(probe, error);
+	status = status ?: walk(probe, error);
 	for (size_t i = 0; i < probe->table_count && status == 0; i++)
 		status = table_start(&probe->tables[i], error);
+	status = status ?: add_reader(probe, error);
 	if (status) {
 		probe_done(probe);
 		return status;
 	}
 	probe->read_ns = object_variable(&probe->object, "read_ns", sizeof(*probe->read_ns));
 	probe->refused = object_variable(&probe->object, "refused", sizeof(*probe->refused));
-	pthread_mutex_lock(&services->lock);
-	probe->reader = services_add_reader(services, probe->interval_s);
-	pthread_mutex_unlock(&services->lock);
-	if (probe->reader >= 0)
-		return 0;
-	status = error_set(error, probe->reader, "%s: no memory", name);
-	probe_done(probe);
-	return status;
+	return 0;
 }
 
 static int read_tables(struct probe *probe, uint64_t now_ns, struct error *error)

@@ -17,7 +17,7 @@ struct probe {
 	double interval_s;
 	const struct config *config;
 	struct services *services;
-	int reader; /* of services, -1: none */
+	int reader; /* of services, -1: has no rows of theirs */
 	struct object object;
 	struct table *tables;
 	size_t table_count;

@@ -232,7 +232,8 @@ void services_remove_reader(struct services *services, int reader)
 
 void services_read(struct services *services, int reader, uint64_t now_ns)
 {
-	services->readers[reader].read_ns = now_ns;
+	if (reader >= 0)
+		services->readers[reader].read_ns = now_ns;
 }
 
 /* Later than so many of their intervals after this time. */

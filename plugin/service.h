@@ -84,7 +84,7 @@ void services_remove_reader(struct services *services, int reader);
  * called with the lock held, as all below. */
 void services_refresh(struct services *services, uint64_t now_ns);
 
-/* The reader has read all rows at this time. */
+/* The reader (-1: none) has read all rows at this time. */
 void services_read(struct services *services, int reader, uint64_t now_ns);
 
 /* The place of the subject that a row's growth belongs to, -1: to none. */

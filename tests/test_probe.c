@@ -463,6 +463,8 @@ static void test_costly(void)
 	CHECK_REAL(daemon_gauge("sample/gauge-known_other"), 0, 0);
 	CHECK_REAL(daemon_gauge("sample/derive-extra_renames"), DAEMON_NONE, 0);
 	CHECK_UINT(probe.table_count, 1);
+	CASE("rows of services wait for no probe that reads none");
+	CHECK_INT(probe.reader, -1);
 	probe_done(&probe);
 	CASE("both options");
 	CHECK_INT(open_costly("  Option \"extra\"\n  Option \"costly\"\n", &error), 0);
