@@ -2,6 +2,7 @@
 """The table of services as plain text. Columns without a value are left out."""
 
 import math
+import shutil
 
 from columns import COLUMNS
 
@@ -27,6 +28,11 @@ def printable(text):
 
 def cells(figures, columns):
     return [COLUMNS[place].unit.short(figures[place]) for place in columns]
+
+
+def room():
+    """Characters of a line on this terminal, or as COLUMNS in the environment says; None: there is no end."""
+    return shutil.get_terminal_size((0, 0)).columns or None
 
 
 def lines(rows, columns=None, marked=None, mark=DOWN, width=None):

@@ -64,8 +64,8 @@ def make_week(directory):
     fine.file("db1", "lives", "ps_rss", lambda now: 9000 if now == spike else 1000)
 
 
-def draw(*arguments):
-    environment = {key: value for key, value in os.environ.items() if key not in ("HOME", "DISPLAY")}
+def draw(*arguments, **environment):
+    environment |= {key: value for key, value in os.environ.items() if key not in ("HOME", "DISPLAY", "COLUMNS")}
     return subprocess.run([TOOL, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
                           env=environment, timeout=120)
 
@@ -132,8 +132,11 @@ def test_drawing(check, output):
 
 def test_choice(check, tree, output):
     """A second page in the place of the first."""
-    done = draw("--rrd", tree, "--output", output, "--start", str(END - SPAN), "--host", "db1", "--service", "web")
+    done = draw("--rrd", tree, "--output", output, "--start", str(END - SPAN), "--host", "db1", "--service", "web",
+                "--table", "9", COLUMNS="30")
     check.equal("exit status", done.returncode, 0)
+    check.equal("a table of 30 columns", [line.split() for line in done.stdout.splitlines()[:2]],
+                [["service", "CPU%", "memory"], ["web", "25.5", "3M"]])
     page = check_page(check, os.path.join(output, "index.html"))
     check.equal("services", list(page.tables["span"]), ["web", "web · process 77"])
     left = sorted(os.listdir(os.path.join(output, "services", "db1")))
