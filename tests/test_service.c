@@ -151,6 +151,20 @@ static void test_short_life(void)
 	fixture_done(&f);
 }
 
+/* Has series, and ends. Returns their generation. */
+static uint64_t live_until_120(struct fixture *f, uint32_t row, const char *name)
+{
+	uint64_t generation;
+
+	claim(f, row, name, 1);
+	refresh(f, 100);
+	refresh(f, 110);
+	generation = generation_of(f, row);
+	f->kernel_rows[row].processes = 0;
+	refresh(f, 120);
+	return generation;
+}
+
 /* Shown, gone, and no longer shown after ten intervals. */
 static void test_gone(void)
 {
@@ -159,12 +173,7 @@ static void test_gone(void)
 
 	CASE("gone");
 	fixture_init(&f);
-	claim(&f, 3, "bash", 1);
-	refresh(&f, 100);
-	refresh(&f, 110);
-	generation = generation_of(&f, 3);
-	f.kernel_rows[3].processes = 0;
-	refresh(&f, 120);
+	generation = live_until_120(&f, 3, "bash");
 	refresh(&f, 220);
 	CHECK_INT(state(&f, 3), ROW_SHOWN);
 	CASE("gone and back");
@@ -216,12 +225,7 @@ static void test_back(void)
 		fixture_init(&f);
 		fast = services_add_reader(&f.services, INTERVAL_S);
 		slow = services_add_reader(&f.services, slower ? 3 * INTERVAL_S : INTERVAL_S);
-		claim(&f, 3, "bash", 1);
-		refresh(&f, 100);
-		refresh(&f, 110);
-		generation = generation_of(&f, 3);
-		f.kernel_rows[3].processes = 0;
-		refresh(&f, 120);
+		generation = live_until_120(&f, 3, "bash");
 		refresh(&f, 328);
 		CHECK_INT(state(&f, 3), ROW_RETIRED);
 		CHECK_TEXT(subject(&f, 3), "other");
