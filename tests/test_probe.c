@@ -461,7 +461,7 @@ static void test_costly(void)
 	read_probe();
 	CHECK_INT(daemon_gauge("sample/derive-renames") >= 1, 1);
 	CHECK_REAL(daemon_gauge("sample/gauge-known_other"), 0, 0);
-	CHECK_REAL(daemon_gauge("sample/derive-extra_renames"), DAEMON_NONE, 0);
+	CHECK_REAL(daemon_gauge("sample-2/derive-extra_renames"), DAEMON_NONE, 0);
 	CHECK_UINT(probe.table_count, 1);
 	CASE("rows of services wait for no probe that reads none");
 	CHECK_INT(probe.reader, -1);
