@@ -60,8 +60,8 @@ class Level:
         self.client = data["client"]
         self.server = data["server"]
         self.begin, self.end = self.client["begin"], self.client["end"]
-        # With the client's connecting, and the time of rest around it.
-        self.around = data["begin"] - run.interval, data["end"] + 2 * run.interval
+        # With the client's connecting, and the time of rest around it. A reading's step ends up to a half later.
+        self.around = data["begin"] - 0.5 * run.interval, data["end"] + 2 * run.interval
 
     def _values(self, metric, source="value"):
         """Of whole readings within the level."""

@@ -28,9 +28,9 @@ client and collectd have the others. 100 % is what this CPU has time for; the lo
 they are due, whether or not others are answered) with random gaps.
 
 `make evidence EVIDENCE_FLAGS="redis nginx"` measures these two anew, `EVIDENCE_FLAGS="--network 'delay 10ms loss 1%'"`
-with such a network where the kernel has netem, `--vm 6.12` under that kernel, in an emulated machine. This one is slow
-and has one CPU, which server, client and collectd share: there 100 % is what is answered on loopback when there are
-always requests.
+with such a network where the kernel has netem, `--vm 6.12` under that kernel, in an emulated machine. This one is slow,
+its clock goes by what its one CPU does, and server, client and collectd share it: there 100 % is what is answered on
+loopback when there are always requests, and its figures are for comparison with each other alone.
 """
 REQUESTS = """\
 ## Requests

@@ -86,6 +86,7 @@ def measure(name, workload_type, site, pace, most=None):
             workload.load(0, 1)
             collector.wait_series("total_requests")
             most = most or maximum(workload, pace, site.shares_cpu)
+            time.sleep(pace.rest)
             workload.server_log()
             levels = climb(workload, pace, most)
             readings, complaints = collector.readings(), collector.complaints()

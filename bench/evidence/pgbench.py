@@ -3,6 +3,7 @@
 
 import collections
 import glob
+import math
 import os
 import pwd
 import shutil
@@ -87,7 +88,8 @@ class Pgbench:
     def load(self, rate, seconds):
         log = os.path.join(self.dir, "transactions")
         self._pgbench("-n", "-S", "-M", "simple", "-c", self.connections,
-                      "-T", round(self.connecting_s + seconds), "-l", "--log-prefix", log, *(["-R", rate] if rate else []))
+                      "-T", seconds + math.ceil(2 * self.connecting_s), "-l", "--log-prefix", log,
+                      *(["-R", rate] if rate else []))
         end = time.time()
         sent, due = [], []
         for path in glob.glob(log + ".*"):

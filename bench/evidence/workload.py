@@ -16,6 +16,7 @@ from process import Process, free_port
 
 class Workload:
     connections = 32
+    patient = True      # has more of them where they wait for the network
     alternates = True   # one exchange is one request
     like = None         # what is nearest to it in the paper
     asks = ()
@@ -23,7 +24,7 @@ class Workload:
 
     def __init__(self, site):
         self.site = site
-        self.connections *= site.patience
+        self.connections *= site.patience if self.patient else 1
         self.port = free_port()
         self.server = self.client = None
 
@@ -104,6 +105,7 @@ http {{
   access_log off;
   sendfile on;
   keepalive_requests 1000000000;
+  keepalive_timeout 1d;
   server {{
     listen 127.0.0.1:{port};
     root {root};
@@ -125,6 +127,7 @@ class Postgres(Workload):
     title = "PostgreSQL, pgbench's selects"
     like = "TailBench silo"
     connections = 16
+    patient = False     # pgbench connects one after the other, and its time runs
 
     def start(self):
         self.bench = pgbench.Pgbench(self.site, self.port, self.connections)
