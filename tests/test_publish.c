@@ -184,7 +184,7 @@ static void test_moments(void)
 {
 	static const struct row_member members[] = {
 		MEMBER("a", MOMENTS, 0, "latency-gap scale=1/10 frequency"),
-		MEMBER("b", MOMENTS, 40, "response_time"),
+		MEMBER("b", MOMENTS, 40, "response_time frequency"),
 	};
 	static const struct want wants[] = {
 		{ "sample/latency-gap-samples", NULL, 3 },
@@ -196,6 +196,7 @@ static void test_moments(void)
 		{ "sample/response_time-average", NULL, 0 },
 		{ "sample/response_time-variance", NULL, 0 },
 		{ "sample/response_time-cv", NULL, NAN },
+		{ "sample/response_time-frequency", NULL, NAN },
 	};
 	struct table table;
 	uint64_t *row = row_table(&table, members, 2, 80, 1, SUBJECT_PROBE);
@@ -211,7 +212,7 @@ static void test_moments(void)
 	add_moments(row + 5, 0);
 	add_moments(row + 5, 0);
 	read_and_publish(&table, NULL, 110);
-	CHECK_UINT(daemon_dispatched(), 9);
+	CHECK_UINT(daemon_dispatched(), 10);
 	check_wants(wants, COUNT_OF(wants));
 	table_done(&table);
 }
