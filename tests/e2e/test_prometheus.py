@@ -3,11 +3,23 @@
 """Prometheus: what it has scraped from write_prometheus is what was dispatched; it may hang, and be gone."""
 
 import json
+import subprocess
+import sys
 import urllib.parse
 import urllib.request
 
 import receiver
 from receiver import lib
+
+# What command names may end with, and what is shown of it.
+ODD = {b"\\n": "\\n", b'"q"': '"q"', b"{}=,#": "{}=,#", b"'$(x)`": "'$(x)`", b"%s<>&;|": "%s<>&;|", b"\x7f\n/ ": "____",
+       b"\xe9t\xe9": "_t_", b"\xe2\x82": "__", b"\xe2\x82\xac": "\N{EURO SIGN}"}
+CALL = """
+import sys, time
+with open("/proc/self/comm", "wb") as comm:
+    comm.write(bytes.fromhex(sys.argv[1]))
+time.sleep(1000)
+"""
 
 
 class Prometheus(receiver.Receiver):
@@ -53,6 +65,24 @@ def stored(server, daemon):
     return found
 
 
+def test_names(test, server, page):
+    """One name that Prometheus refuses would cost all series of the machine."""
+    own = test.own("kt_")
+    for name in ODD:
+        subprocess.Popen([sys.executable, "-c", CALL, (own.encode() + name).hex()], preexec_fn=lib.die_with_test)
+    wanted = {own + shown for shown in ODD.values()}
+    daemon = test.collectd("", page, interval=1)
+
+    def missing():
+        return wanted - {series["metric"]["ebpf"] for series in server.query("collectd_ebpf_ps_rss")}
+
+    receiver.wait_until("odd names are scraped", lambda: not missing())
+    test.equal("odd names that are missing", missing(), set())
+    target, = json.loads(server.get("/api/v1/targets"))["data"]["activeTargets"]
+    test.equal("the last scrape", (target["health"], target["lastError"]), ("up", ""))
+    test.stop(daemon)
+
+
 def main():
     with lib.Test(limit=120) as test:
         receiver.need("prometheus")
@@ -65,6 +95,7 @@ def main():
         absence.check_steady(test, daemon)
         test.stop(daemon)
         receiver.compare(test, daemon, stored(server, daemon), absence, 0.001)
+        test_names(test, server, page)
 
 
 if __name__ == "__main__":
