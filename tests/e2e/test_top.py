@@ -170,6 +170,20 @@ def test_terminal(test, path):
     test.equal("terminal: exit status then", screen.end(), 0)
 
 
+def test_restart(test, daemon, path):
+    """collectd ends while somebody looks on, and comes back."""
+    screen = Terminal("--socket", path, "--interval", "0.5")
+    test.true("restart: a table before", screen.read_until("▾CPU"))
+    place = len(screen.said)
+    test.stop(daemon)
+    test.true("restart: collectd is away", screen.read_until("no such socket", after=place))
+    place = len(screen.said)
+    daemon.start()
+    test.true("restart: a table after", screen.read_until("▾CPU", after=place, seconds=20 * lib.SLOWNESS))
+    screen.press(b"q")
+    test.equal("restart: exit status", screen.end(), 0)
+
+
 def test_trouble(test, path):
     """Each with one line that names the way out."""
     def refused(what, *parts, arguments=("--socket", path), **options):
@@ -247,6 +261,7 @@ LoadPlugin network
     test_network(the_test, the_port, the_closed_port)
     test_requests(the_test, the_path)
     test_terminal(the_test, the_path)
+    test_restart(the_test, the_daemon, the_path)
     test_trouble(the_test, the_path)
     test_absent_plugin(the_test)
     spinning.kill()
