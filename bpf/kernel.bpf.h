@@ -33,7 +33,6 @@ typedef long ssize_t;
 #define AF_UNIX 1
 #define AF_INET 2
 #define AF_INET6 10
-#define IPPROTO_TCP 6
 #define SOCK_STREAM 1
 #define SOCK_DGRAM 2
 #define TCP_ESTABLISHED 1
@@ -197,7 +196,6 @@ struct sock {
 	struct sock_common __sk_common;
 	unsigned char sk_userlocks : 4;
 	u16 sk_type;
-	u16 sk_protocol;
 	void *sk_user_data;
 	u32 sk_max_ack_backlog;
 	struct sk_buff_head sk_receive_queue;

@@ -67,40 +67,41 @@ static __always_inline struct datagrams *find_datagrams(struct conversation *c, 
 			    : NULL;
 }
 
-/* Of kernels that have the tracepoints; the verifier makes it a move of registers. */
-extern void *bpf_rdonly_cast(const void *object, u32 type) __ksym __weak;
-
-/* NULL: not TCP, or not in this tier. */
-static __always_inline const struct tcp_sock *tcp_of(const struct sock *sk, u32 tier)
-{
-	if (tier != 1 || sk->sk_protocol != IPPROTO_TCP)
-		return NULL;
-	return bpf_rdonly_cast(sk, bpf_core_type_id_kernel(struct tcp_sock));
-}
-
 /* TCP has just asked the clock, for the segment that has come. */
-static __always_inline u64 arrival_ns(const struct sock *sk, u32 tier)
+static __always_inline u64 arrival_ns(struct sock *sk)
 {
-	const struct tcp_sock *tcp = tcp_of(sk, tier);
+	struct tcp_sock *tcp = bpf_skc_to_tcp_sock(sk);
 
 	return tcp ? tcp->tcp_clock_cache : bpf_ktime_get_ns();
 }
 
-/* Is what the program sends and receives what TCP does? Not with TLS in the kernel, or a sockmap. */
-static __always_inline bool tcp_is_plain(const struct sock *sk, const struct tcp_sock *tcp)
+/* TCP does at once what a program does, unless there is TLS in the kernel or a sockmap
+ * between them. A cast by bpf_rdonly_cast would be cheaper, but where that is missing
+ * libbpf searches all modules for it, which needs CAP_SYS_ADMIN. */
+static __always_inline struct tcp_sock *plain_tcp(struct sock *sk)
 {
-	return tcp && !tcp->inet_conn.icsk_ulp_ops && !sk->sk_user_data;
+	struct tcp_sock *tcp = bpf_skc_to_tcp_sock(sk);
+
+	return tcp && !tcp->inet_conn.icsk_ulp_ops && !sk->sk_user_data ? tcp : NULL;
 }
 
 /* TCP asks the clock when it has given data to a program. */
-static __always_inline u64 receive_ns(const struct sock *sk, u32 tier)
+static __always_inline u64 receive_ns(struct sock *sk)
 {
-	const struct tcp_sock *tcp = tcp_of(sk, tier);
+	struct tcp_sock *tcp = plain_tcp(sk);
 
-	return tcp_is_plain(sk, tcp) ? tcp->tcp_clock_cache : bpf_ktime_get_ns();
+	return tcp ? tcp->tcp_clock_cache : bpf_ktime_get_ns();
 }
 
-static __always_inline void receive(struct sock *sk, int ret, int flags, u32 tier)
+/* And when it hands on what a program sends, which it has done if it has nothing left. */
+static __always_inline u64 send_ns(struct sock *sk)
+{
+	struct tcp_sock *tcp = plain_tcp(sk);
+
+	return tcp && tcp->snd_nxt == tcp->write_seq ? tcp->tcp_clock_cache : bpf_ktime_get_ns();
+}
+
+static __always_inline void receive(struct sock *sk, int ret, int flags)
 {
 	struct conversation *c;
 	u64 now;
@@ -110,7 +111,7 @@ static __always_inline void receive(struct sock *sk, int ret, int flags, u32 tie
 	c = find(sk);
 	if (!c || !own(c, c->role == ROLE_SERVER))
 		return;
-	now = receive_ns(sk, tier);
+	now = receive_ns(sk);
 	if (c->role == ROLE_CLIENT)
 		client_receives(c, ret, now);
 	else if (c->datagrams)
@@ -119,42 +120,33 @@ static __always_inline void receive(struct sock *sk, int ret, int flags, u32 tie
 		server_receives(c, NULL, ret, sk->sk_receive_queue.qlen, now);
 }
 
-/* ... and when it hands on what a program sends, which it has done if it has nothing left. */
-static __always_inline u64 send_ns(const struct sock *sk, u32 tier)
-{
-	const struct tcp_sock *tcp = tcp_of(sk, tier);
-
-	return tcp_is_plain(sk, tcp) && tcp->snd_nxt == tcp->write_seq ? tcp->tcp_clock_cache
-								       : bpf_ktime_get_ns();
-}
-
-static __always_inline void send(struct sock *sk, int ret, u32 tier)
+static __always_inline void send(struct sock *sk, int ret)
 {
 	struct conversation *c = ret > 0 ? find(sk) : NULL;
 	u64 now;
 
 	if (!c || !own(c, c->role == ROLE_CLIENT))
 		return;
-	now = send_ns(sk, tier);
+	now = send_ns(sk);
 	if (c->role == ROLE_CLIENT)
 		client_sends(c, ret, now);
 	else
 		server_sends(c, find_datagrams(c, sk), ret, now);
 }
 
-static __always_inline void ready(struct sock *sk, u32 tier)
+static __always_inline void ready(struct sock *sk)
 {
 	struct conversation *c = find(sk);
 
 	if (c && c->role == ROLE_SERVER && (c->claim.watched || !c->tgid))
-		arrive(c, find_datagrams(c, sk), arrival_ns(sk, tier));
+		arrive(c, find_datagrams(c, sk), arrival_ns(sk));
 }
 
 SEC("tp_btf/sock_recv_length")
 TIER(1)
 int BPF_PROG(request_receive, struct sock *sk, int ret, int flags)
 {
-	receive(sk, ret, flags, 1);
+	receive(sk, ret, flags);
 	return 0;
 }
 
@@ -162,7 +154,7 @@ SEC("tp_btf/sock_send_length")
 TIER(1)
 int BPF_PROG(request_send, struct sock *sk, int ret)
 {
-	send(sk, ret, 1);
+	send(sk, ret);
 	return 0;
 }
 
@@ -170,7 +162,7 @@ SEC("tp_btf/sk_data_ready")
 TIER(1)
 int BPF_PROG(request_data_ready, struct sock *sk)
 {
-	ready(sk, 1);
+	ready(sk);
 	return 0;
 }
 
@@ -182,7 +174,7 @@ int BPF_PROG(request_data_ready, struct sock *sk)
 	int BPF_PROG(request_##function, struct socket *sock, struct msghdr *msg, size_t size, \
 		     int flags, int ret)                                                       \
 	{                                                                                      \
-		receive(sock->sk, ret, flags, 2);                                              \
+		receive(sock->sk, ret, flags);                                                 \
 		return 0;                                                                      \
 	}
 
@@ -192,7 +184,7 @@ int BPF_PROG(request_data_ready, struct sock *sk)
 	int BPF_PROG(request_##function, struct socket *sock, struct msghdr *msg, size_t size, \
 		     int ret)                                                                  \
 	{                                                                                      \
-		send(sock->sk, ret, 2);                                                        \
+		send(sock->sk, ret);                                                           \
 		return 0;                                                                      \
 	}
 
@@ -203,7 +195,7 @@ int BPF_PROG(request_data_ready, struct sock *sk)
 	int BPF_PROG(request_##function, struct socket *sock, struct page *page, int offset, \
 		     size_t size, int flags, ssize_t ret)                                    \
 	{                                                                                    \
-		send(sock->sk, ret, 2);                                                      \
+		send(sock->sk, ret);                                                         \
 		return 0;                                                                    \
 	}
 
@@ -220,7 +212,7 @@ SEC("fentry/sock_def_readable")
 TIER(2)
 int BPF_PROG(request_sock_def_readable, struct sock *sk)
 {
-	ready(sk, 2);
+	ready(sk);
 	return 0;
 }
 

@@ -228,7 +228,7 @@ static int open_socket(const char *kind, const char *where, union address *a, so
 		a->un.sun_family = AF_UNIX;
 		strncpy(a->un.sun_path, where, sizeof(a->un.sun_path) - 1);
 		*length = sizeof(a->un);
-	} else if (!strcmp(kind, "tcp6")) {
+	} else if (!strcmp(kind, "tcp6") || encrypted) {
 		a->in6 = (struct sockaddr_in6){ .sin6_family = AF_INET6,
 						.sin6_addr = IN6ADDR_LOOPBACK_INIT,
 						.sin6_port = htons(atoi(where)) };
