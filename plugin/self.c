@@ -169,12 +169,12 @@ void self_read(struct dispatch *dispatch, struct services *services, struct prob
 	if (!dispatch_begin(dispatch, interval_s))
 		return;
 	add_programs(&runs, &services->object);
+	pthread_mutex_lock(&services->lock);
 	for (size_t i = 0; i < probe_count; i++) {
 		publish_probe(dispatch, services, &probes[i]);
 		if (probes[i].object.bpf)
 			add_programs(&runs, &probes[i].object);
 	}
-	pthread_mutex_lock(&services->lock);
 	publish_services(dispatch, services);
 	pthread_mutex_unlock(&services->lock);
 	publish_runs(dispatch, &runs);
