@@ -48,7 +48,8 @@ The level from which on each signal tells of it, until the last; -: not at all. 
 {MIDDLE:.0%}. The client's knee: its median or its p99, from the moment when a request was due, is more than {RISEN}
 times what is usual, or more than {UNSENT:.0%} of the requests due found no free connection. cv changes: it is {CHANGED}
 times what is usual, or usual is {CHANGED} times what it is; wait and response rise: {RISEN} times. Slack is that of the
-threads that poll; one that only waits for connections keeps it up.
+threads that poll; one that only waits for connections keeps it up, and so does a client on the same CPU, for whose
+work the server waits.
 """
 TRUTH = f"""\
 ## Percentiles
