@@ -163,10 +163,14 @@ class Run:
     """One workload's result."""
 
     def __init__(self, result, directory):
-        self.store = Store(directory, result["name"], result["interval"])
         self.interval = result["interval"]
+        self.store = Store(directory, result["name"], self.interval, self._span(result["levels"]))
         self.result = result
         self.levels = [Level(self, data) for data in result["levels"]]
+
+    def _span(self, levels):
+        """Of the readings that tell of all levels."""
+        return levels[0]["begin"] - 2 * self.interval, levels[-1]["end"] + 2 * self.interval
 
     def __getattr__(self, name):
         return self.result[name]

@@ -5,6 +5,7 @@ import glob
 import os
 import shutil
 import time
+from functools import cached_property
 
 import collectd
 import rrd
@@ -44,10 +45,12 @@ PLUGIN = """\
 class Store:
     """The files stay when the daemon is gone."""
 
-    def __init__(self, directory, service, interval):
+    def __init__(self, directory, service, interval, span=(0, 0)):
+        """span: of what can be read back."""
         self.dir = directory
         self.service = service
         self.interval = interval
+        self.span = span
         self.files = os.path.join(directory, "rrd", HOST, f"ebpf-{service}")
 
     def path(self, metric):
@@ -56,9 +59,14 @@ class Store:
     def has(self, metric):
         return os.path.exists(self.path(metric))
 
+    @cached_property
+    def _series(self):
+        return rrd.fetch(glob.glob(os.path.join(self.files, "*.rrd")), *self.span)
+
     def rows(self, metric, source, begin, end):
         """{end of step: value} of the known steps that end within begin .. end."""
-        return rrd.steps(self.path(metric), source, begin, end)
+        known = self._series.get(self.path(metric), {}).get(source, {})
+        return {step: value for step, value in known.items() if begin <= step <= end}
 
     def counted(self, metric, source, begin, end):
         """What a counter grew by between two moments at which nothing went on."""
@@ -97,7 +105,7 @@ class Collector(collectd.Daemon):
     def wait_series(self, metric, seconds=60):
         """Until the service has a series of this name with values."""
         give_up = time.monotonic() + seconds
-        while not self.store.rows(metric, "value", time.time() - 5 * self.store.interval, time.time()):
+        while not rrd.steps(self.store.path(metric), "value", time.time() - 5 * self.store.interval, time.time()):
             if not self.running() or time.monotonic() > give_up:
                 raise RuntimeError(f"there is no {metric} of {self.store.service}; collectd's log:\n"
                                    + "\n".join(self.log()[-20:]))
