@@ -13,17 +13,29 @@ def define(name, run, metric):
     return f"DEF:{name}={path}:value:AVERAGE"
 
 
+def load(run):
+    """What the other curves need: exchanges, and how many steps of the level are over."""
+    return [define("exchanges", run, "total_requests"),
+            "CDEF:steps=exchanges,0,GT,PREV,UN,0,PREV,IF,1,+,0,IF"]
+
+
 def during(name, run, metric):
-    """Without the time between levels, and without the first step of each: the gap before it is that time."""
-    return [define(f"{name}_all", run, metric),
-            f"CDEF:{name}=exchanges,0,GT,PREV(exchanges),0,GT,*,{name}_all,UNKN,IF"]
+    """Without the time between levels, and without the first step of each, which has some of it."""
+    return [define(f"{name}_all", run, metric), f"CDEF:{name}=steps,1,GT,{name}_all,UNKN,IF"]
+
+
+def gaps(name, run, which, figure):
+    """Where all gaps lie within the level: with few samples, they are those of several steps."""
+    return [*(define(f"{name}_{one}", run, f"gauge-{which}_gap-{one}") for one in ("samples", "frequency")),
+            define(f"{name}_all", run, f"gauge-{which}_gap-{figure}"),
+            f"CDEF:{name}=steps,1,-,{run.interval},*,{name}_samples,{name}_frequency,/,GT,{name}_all,UNKN,IF"]
 
 
 def knee_line(run):
     knee = run.knee
     if knee is None:
         return ["COMMENT:the client shows no knee\\l"]
-    legend = f"the client's knee, at {knee.share:.0%} of the maximum\\l"
+    legend = f" the client's knee, at {knee.share:.0%} of the maximum\\l"
     return [f"VRULE:{int(knee.begin)}{COLORS['knee']}:{legend}:dashes=3"]
 
 
@@ -41,23 +53,23 @@ def saturation(run, path):
     scale = 100 / math.ceil(highest)
     slack = "slack" if run.store.has("percent-slack") else "slack_estimate"
     draw(run, path, run.title, "percent",
-         [define("exchanges", run, "total_requests"), f"CDEF:load=exchanges,{run.most},/,100,*",
-          *during("slack", run, f"percent-{slack}"), *during("cv", run, "gauge-send_gap-cv"),
+         [*load(run), f"CDEF:load=exchanges,{run.most},/,100,*", *during("slack", run, f"percent-{slack}"),
+          *gaps("cv", run, "send", "cv"),
           f"CDEF:scaled=cv,{scale},*",
-          f"AREA:load{COLORS['load']}:exchanges, in % of {run.most:.0f}/s\\l",
-          f"LINE2:slack{COLORS['slack']}:{slack} in %\\l",
-          f"LINE1.5:scaled{COLORS['cv']}:coefficient of variation of the gaps between sends (right)\\l",
+          f"AREA:load{COLORS['load']}: exchanges, in % of {run.most:.0f}/s\\l",
+          f"LINE2:slack{COLORS['slack']}: {slack} in %\\l",
+          f"LINE1.5:scaled{COLORS['cv']}: coefficient of variation of the gaps between sends (right)\\l",
           *knee_line(run)],
-         "--lower-limit=0", "--upper-limit=130", "--rigid", f"--right-axis={1 / scale}:0")
+         "--lower-limit=0", "--upper-limit=130", "--rigid", f"--right-axis={1 / scale}:0", "--right-axis-format=%.1lf")
 
 
 def variance(run, path):
     """What the paper plots, and how long requests wait."""
     draw(run, path, run.title, "s², s",
-         [define("exchanges", run, "total_requests"), *during("send", run, "gauge-send_gap-variance"),
-          *during("receive", run, "gauge-receive_gap-variance"), *during("wait", run, "latency-wait-percentile-99"),
-          f"LINE1.5:send{COLORS['send']}:variance of the gaps between sends, s²\\l",
-          f"LINE1.5:receive{COLORS['receive']}:variance of the gaps between receives, s²\\l",
-          f"LINE1.5:wait{COLORS['wait']}:p99 of the wait in the socket, s\\l",
+         [*load(run), *gaps("send", run, "send", "variance"), *gaps("receive", run, "receive", "variance"),
+          *during("wait", run, "latency-wait-percentile-99"),
+          f"LINE1.5:send{COLORS['send']}: variance of the gaps between sends, s²\\l",
+          f"LINE1.5:receive{COLORS['receive']}: variance of the gaps between receives, s²\\l",
+          f"LINE1.5:wait{COLORS['wait']}: p99 of the wait in the socket, s\\l",
           *knee_line(run)],
          "--logarithmic", "--units=si")
