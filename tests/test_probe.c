@@ -386,8 +386,10 @@ static void test_nothing_left(void)
 			ids[count++] = info.id;
 	}
 	CHECK_UINT(count, 4);
+	CHECK_INT(services.readers[0].used, true);
 	probe_done(&probe);
 	probe_done(&probe);
+	CHECK_INT(services.readers[0].used, false);
 	for (size_t i = 0; i < count; i++)
 		CHECK_INT(ends(ids[i]), true);
 }
