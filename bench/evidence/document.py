@@ -39,7 +39,8 @@ R² is that of the straight line through all levels, against the rate of answers
 RPS_obsv (equation 1 of the paper, `gauge-send_gap-frequency`) over the same windows, and of exchanges
 (`total_requests`) over the whole level. The paper's figures are of its machines, for the service that is nearest. The
 error of exchanges is the largest of all levels. Where several requests are on one connection at once, exchanges are
-turns of the conversation, and fewer than requests.
+turns of the conversation, and fewer than requests. Where windows have but some tens of answers, as those of the HTTP
+inference in the emulated machine, those at their edges count in RPS_obsv's R².
 """
 SATURATION = f"""\
 ## Saturation
@@ -64,7 +65,9 @@ of the levels up to the middle. The rest is the client's own time and the networ
 DISTURBANCE = """\
 ## Delay and loss
 
-Without → with them, under the same kernel: medians of the levels up to the middle.
+Without → with them, under the same kernel: medians of the levels up to the middle. The delay is that of each packet,
+on both ways, and what is lost is sent again: the client's latencies are then the network's, and the figures of the
+service should stay what they were.
 """
 
 
