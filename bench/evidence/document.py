@@ -40,7 +40,8 @@ RPS_obsv (equation 1 of the paper, `gauge-send_gap-frequency`) over the same win
 (`total_requests`) over the whole level. The paper's figures are of its machines, for the service that is nearest. The
 error of exchanges is the largest of all levels. Where several requests are on one connection at once, exchanges are
 turns of the conversation, and fewer than requests. Where windows have but some tens of answers, as those of the HTTP
-inference in the emulated machine, those at their edges count in RPS_obsv's R².
+inference in the emulated machine, those at their edges count in RPS_obsv's R². gRPC sends frames of its own as well,
+and when it is saturated several answers at once, which the slow machine shows most.
 """
 SATURATION = f"""\
 ## Saturation
@@ -67,7 +68,8 @@ DISTURBANCE = """\
 
 Without → with them, under the same kernel: medians of the levels up to the middle. The delay is that of each packet,
 on both ways, and what is lost is sent again: the client's latencies are then the network's, and the figures of the
-service should stay what they were.
+service should stay what they were. PostgreSQL's client has as few connections with them as without: all are on their
+way at half of the maximum, so its knee is the network's, and the server rightly shows slack.
 """
 
 
