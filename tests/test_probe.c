@@ -4,17 +4,13 @@
  * on all CPUs at once, and what is dispatched is compared with those values. Its object is an
  * administrator's, named by the option Object. Needs the right to load BPF programs.
  */
-#include "testing.h"
+#include "sample.h"
 
-#include "daemon.h"
-#include "oconfig.h"
 #include "values.h"
 
 #include "bpf/sample_event.h"
 #include "hist.h"
 #include "plugin/clock.h"
-#include "plugin/message.h"
-#include "plugin/probe.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -29,58 +25,7 @@
 #define PROGRAMS_MAX 8
 #define RENAMES 100
 
-static struct config config;
-static struct services services;
-static struct probe probe;
 static uint64_t values[COUNT];
-
-static void read_config(const char *options)
-{
-	oconfig_item_t *block;
-	char objects[4096], text[16384];
-
-	snprintf(objects, sizeof(objects), "%s", testing_built("bpf"));
-	snprintf(text, sizeof(text),
-		 "ObjectDirectory \"%s\"\n"
-		 "Buckets true\n"
-		 "<Service \"renamed\">\n"
-		 "  Process \"sample_a\"\n"
-		 "  Process \"sample_b\"\n"
-		 "  PerProcess true\n"
-		 "</Service>\n"
-		 "<Probe \"sample\">\n"
-		 "  Object \"%s\"\n"
-		 "%s"
-		 "</Probe>\n",
-		 objects, testing_built("tests/bpf/sample.bpf.o"), options);
-	block = oconfig_read(text);
-	daemon_clear();
-	CHECK_INT(config_init(&config, "/"), 0);
-	CHECK_UINT(config_read(&config, block), 0);
-	oconfig_free(block);
-}
-
-static int open_probe(const char *path, struct error *error)
-{
-	daemon_clear();
-	return probe_open(&probe, "sample", path, 10, &config, &services, error);
-}
-
-static void read_probe_after(double seconds)
-{
-	struct error error = { "" };
-
-	daemon_clear();
-	daemon_now += DOUBLE_TO_CDTIME_T(seconds);
-	CHECK_INT(probe_read(&probe, &error), 0);
-	CHECK_TEXT(error.text, "");
-	CHECK_UINT(daemon_refused(), 0);
-}
-
-static void read_probe(void)
-{
-	read_probe_after(10);
-}
 
 static double elapsed_s(void)
 {
@@ -410,104 +355,13 @@ static void check_no_mapping(void)
 	CHECK_INT(found, false);
 }
 
-/* Probes that do not open: the error says why, and nothing is left to free. */
-static void test_bad_probes(void)
-{
-	struct error error = { "" };
-
-	CASE("no such file");
-	CHECK_INT(open_probe("/none.bpf.o", &error), -ENOENT);
-	CHECK_HAS(error.text, "sample: cannot read /none.bpf.o");
-	CASE("nothing to read");
-	config_done(&config);
-	read_config("");
-	CHECK_INT(open_probe(testing_built("bpf/service.bpf.o"), &error), -ENOENT);
-	CHECK_HAS(error.text, "has METRIC tags");
-	CASE("a word that is none: file, map, member and word");
-	CHECK_INT(open_probe(testing_built("tests/bpf/nonsense.bpf.o"), &error), -EINVAL);
-	CHECK_HAS(error.text, "sample: ");
-	CHECK_HAS(error.text, testing_built("tests/bpf/nonsense.bpf.o"));
-	CHECK_HAS(error.text, ": map nonsense, member bad: unknown word \"nonsense\"");
-	CASE("two tables with a map of each other's");
-	CHECK_INT(open_probe(testing_built("tests/bpf/shared.bpf.o"), &error), -EINVAL);
-	CHECK_HAS(error.text, "map sharing: shares a map with shared");
-	CASE("no such option");
-	config_done(&config);
-	read_config("  Option \"nonsense\"\n");
-	CHECK_INT(open_probe(config_probe(&config, "sample")->object, &error), -ENOENT);
-	CHECK_HAS(error.text, "Option \"nonsense\"");
-	CHECK_INT(probe.object.bpf == NULL && probe.tables == NULL && probe.path == NULL, 1);
-}
-
-static int open_costly(const char *options, struct error *error)
-{
-	config_done(&config);
-	read_config(options);
-	return open_probe(testing_built("tests/bpf/costly.bpf.o"), error);
-}
-
-/* The only tier that loads needs an option; another one has a table of three rows. */
-static void test_costly(void)
-{
-	struct error error = { "" };
-
-	CASE("an option is needed");
-	CHECK_INT(open_costly("", &error), PROBE_NEEDS_OPTION);
-	CHECK_HAS(error.text, "sample: cannot load into the kernel");
-	CHECK_HAS(error.text, "; Option \"costly\" in its Probe block would use other hooks");
-	CHECK_UINT(daemon_messages(), 0);
-	CASE("the option that is needed");
-	CHECK_INT(open_costly("  Option \"costly\"\n", &error), 0);
-	CHECK_UINT(probe.object.tier, 2);
-	prctl(PR_SET_NAME, "test_probe");
-	read_probe();
-	CHECK_INT(daemon_gauge("sample/derive-renames") >= 1, 1);
-	CHECK_REAL(daemon_gauge("sample/gauge-known_other"), 0, 0);
-	CHECK_REAL(daemon_gauge("sample-2/derive-extra_renames"), DAEMON_NONE, 0);
-	CHECK_UINT(probe.table_count, 1);
-	CASE("rows of services wait for no probe that reads none");
-	CHECK_INT(probe.reader, -1);
-	probe_done(&probe);
-	CASE("both options");
-	CHECK_INT(open_costly("  Option \"extra\"\n  Option \"costly\"\n", &error), 0);
-	prctl(PR_SET_NAME, "test_probe");
-	read_probe();
-	CHECK_INT(daemon_gauge("sample-2/derive-extra_renames") >= 1, 1);
-	probe_done(&probe);
-	CASE("a tier alone");
-	CHECK_INT(open_costly("  Option \"costly\"\n  Tier 1\n", &error) < 0, 1);
-	CHECK_HAS(error.text, "sample: cannot load into the kernel");
-	CHECK_INT(open_costly("  Tier 2\n", &error), PROBE_NEEDS_OPTION);
-	CHECK_HAS(error.text, "it has no Tier 2; Option \"costly\" in its Probe block");
-	CHECK_INT(open_costly("  Option \"costly\"\n  Tier 3\n", &error), -ENOENT);
-	CHECK_HAS(error.text, "sample: it has no Tier 3");
-	CHECK_UINT(daemon_messages(), 0);
-	CASE("a mistake is no want of an option");
-	CHECK_INT(open_costly("  Option \"nonsense\"\n", &error), -ENOENT);
-	CHECK_HAS(error.text, "Option \"nonsense\"");
-}
-
 int main(void)
 {
 	struct error error = { "" };
-	int status;
+	int status = sample_begin();
 
-	message_to(daemon_take);
-	if (geteuid() != 0) {
-		printf("needs root: it loads BPF programs\n");
-		return TESTING_SKIPPED;
-	}
-	read_config("  Option \"optional\"\n");
-	status = services_open(&services, &config, 10, &error);
-	if (status == -EPERM || status == -EACCES) {
-		printf("this kernel lets nobody load BPF programs: %s\n", error.text);
-		return TESTING_SKIPPED;
-	}
-	CASE("services");
-	CHECK_INT(status, 0);
-	CHECK_TEXT(error.text, "");
 	if (status)
-		return testing_end();
+		return status;
 	CASE("open");
 	status = open_probe(config_probe(&config, "sample")->object, &error);
 	CHECK_INT(status, 0);
@@ -524,8 +378,6 @@ int main(void)
 	test_waiting();
 	test_services();
 	test_nothing_left();
-	test_bad_probes();
-	test_costly();
 	services_done(&services);
 	check_no_mapping();
 	config_done(&config);
