@@ -15,14 +15,26 @@
 
 /* After a reading that came late by an interval or more collectd asks for another
  * at once. Receivers take one value per series and moment, and rates over no time
- * tell nothing: the next reading has it all. */
+ * tell nothing: the next reading has it all.
+ *
+ * RRD files and Graphite keep whole seconds. Where an interval of a second ends at
+ * about the turn of one, a reading comes just after a turn and the next just before
+ * the following, both in one second: the latter is given the turn's own time, or
+ * left out where that is not near. */
 bool dispatch_begin(struct dispatch *dispatch, double interval_s)
 {
-	cdtime_t now = cdtime(), interval = DOUBLE_TO_CDTIME_T(interval_s);
+	cdtime_t interval = DOUBLE_TO_CDTIME_T(interval_s), near = interval / 8;
+	cdtime_t now = cdtime(), time = now;
+	time_t second = CDTIME_T_TO_TIME_T(now);
 
-	if (now - dispatch->time < interval / 8)
+	if (now + near - dispatch->time < 2 * near)
 		return false;
-	*dispatch = (struct dispatch){ .time = now, .interval = interval };
+	if (interval_s >= 1 && second == CDTIME_T_TO_TIME_T(dispatch->time)) {
+		time = TIME_T_TO_CDTIME_T(second) + MS_TO_CDTIME_T(500);
+		if (time - now >= near)
+			return false;
+	}
+	*dispatch = (struct dispatch){ .time = time, .interval = interval };
 	return true;
 }
 

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The time that a reading's values get, and which reading is left out.
+ */
+#include "testing.h"
+
+#include "daemon.h"
+
+#include "plugin/dispatch.h"
+
+#define LEFT_OUT 0
+
+/* A reading, and the time that its values get. */
+struct reading {
+	unsigned now_ms;
+	unsigned time_ms;
+};
+
+struct plan {
+	const char *name;
+	double interval_s;
+	struct reading readings[5];
+};
+
+/* collectd's conversion to whole seconds rounds: a turn is half past. */
+static const struct plan PLANS[] = {
+	{ "on time", 10, { { 10000, 10000 }, { 20001, 20001 }, { 30000, 30000 } } },
+	{ "asked again at once",
+	  10,
+	  { { 10000, 10000 }, { 31000, 31000 }, { 31002, LEFT_OUT }, { 41000, 41000 } } },
+	{ "about the turn of a second",
+	  1,
+	  { { 10501, 10501 },
+	    { 11499, 11500 },
+	    { 12498, 12500 },
+	    { 13502, 13502 },
+	    { 14500, 14500 } } },
+	{ "again after a time that was given",
+	  1,
+	  { { 10501, 10501 }, { 11499, 11500 }, { 11499, LEFT_OUT }, { 12499, 12500 } } },
+	{ "soon after a late one", 1, { { 10600, 10600 }, { 11000, LEFT_OUT }, { 12000, 12000 } } },
+	{ "every half second", 0.5, { { 10600, 10600 }, { 11100, 11100 }, { 11600, 11600 } } },
+	{ "the clock is set back", 1, { { 90000, 90000 }, { 10000, 10000 }, { 11000, 11000 } } },
+};
+
+static void test_plan(const struct plan *plan)
+{
+	struct dispatch dispatch = { 0 };
+
+	for (size_t i = 0; i < COUNT_OF(plan->readings) && plan->readings[i].now_ms; i++) {
+		const struct reading *reading = &plan->readings[i];
+		bool want = reading->time_ms != LEFT_OUT;
+		uint64_t before = dispatch.time;
+
+		CASE("%s, at %u ms", plan->name, reading->now_ms);
+		daemon_now = MS_TO_CDTIME_T(reading->now_ms);
+		CHECK_INT(dispatch_begin(&dispatch, plan->interval_s), want);
+		CHECK_UINT(dispatch.time, want ? MS_TO_CDTIME_T(reading->time_ms) : before);
+	}
+}
+
+int main(void)
+{
+	for (size_t i = 0; i < COUNT_OF(PLANS); i++)
+		test_plan(&PLANS[i]);
+	return testing_end();
+}
