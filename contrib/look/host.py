@@ -15,8 +15,10 @@ def find(tree, hosts, names):
     for host in sorted(os.listdir(tree) if os.path.isdir(tree) else ()):
         directory = os.path.join(tree, host)
         if os.path.isdir(directory) and (not hosts or host in hosts):
-            services = [Service(host, service, os.path.join(directory, instance))
-                        for instance in sorted(os.listdir(directory)) if (service := name.of_directory(instance))]
+            instances = {service: os.path.join(directory, instance) for instance in sorted(os.listdir(directory))
+                         if (service := name.of_directory(instance))}
+            services = [Service(host, service, name.parent(service, instances), path)
+                        for service, path in instances.items()]
             found[host] = [s for s in services if (not names or s.parent in names) and s.files]
     return {host: services for host, services in found.items() if services}
 

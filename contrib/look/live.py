@@ -23,8 +23,9 @@ class Trouble(Exception):
 class Row:
     """A service with its figures, in the order of the columns."""
 
-    def __init__(self, host, service, values):
-        self.host, self.service = host, service
+    def __init__(self, host, service, parent, values):
+        """parent: the service of a process, or the service itself"""
+        self.host, self.service, self.parent = host, service, parent
         self.figures = [column.of(values) for column in COLUMNS]
 
     def json(self):
@@ -35,7 +36,11 @@ class Row:
 
 def rows(services):
     """services: (host, service) -> values by file and data source"""
-    return [Row(*key, values) for key, values in services.items() if key[1] != name.PLUGIN and values]
+    known = {}
+    for host, service in services:
+        known.setdefault(host, set()).add(service)
+    return [Row(host, service, name.parent(service, known[host]), values)
+            for (host, service), values in services.items() if service != name.PLUGIN and values]
 
 
 def common_domain(hosts):
@@ -49,8 +54,8 @@ def lines(many):
     """(title, figures) of each, with the host where there are several."""
     hosts = {row.host for row in many}
     domain = common_domain(hosts)
-    return [((row.host.removesuffix(domain) + "/" if len(hosts) > 1 else "") + name.brief(row.service), row.figures)
-            for row in many]
+    return [((row.host.removesuffix(domain) + "/" if len(hosts) > 1 else "") + name.brief(row.service, row.parent),
+             row.figures) for row in many]
 
 
 def sort(many, column, backwards=False):

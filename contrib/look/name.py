@@ -13,15 +13,19 @@ def of_directory(text):
     return text[len(PREFIX):] if text.startswith(PREFIX) else None
 
 
-def parent(name):
-    """SERVICE of a process's SERVICE-PID-STARTTICKS: what is counted here is counted there."""
-    return PROCESS.sub("", name)
+def parent(name, known):
+    """SERVICE of a process's SERVICE-PID-STARTTICKS: what is counted here is counted there. Of others the name itself,
+    as of a service app-1-2 where there is no app. known: the names of the host."""
+    service = PROCESS.sub("", name)
+    return service if service in known else name
 
 
-def brief(name):
-    """As in a system's log."""
-    return PROCESS.sub(r"[\1]", name)
+def brief(name, service):
+    """As in a system's log. service: its parent"""
+    return PROCESS.sub(r"[\1]", name) if name != service else name
 
 
-def title(name):
-    return "the plugin itself" if name == PLUGIN else PROCESS.sub(r" · process \1", name)
+def title(name, service):
+    if name == PLUGIN:
+        return "the plugin itself"
+    return PROCESS.sub(r" · process \1", name) if name != service else name

@@ -133,6 +133,8 @@ class Cache:
     def services(self, now):
         self.kept = {owner: fresh for owner, values in self.kept.items()
                      if (fresh := {key: kept for key, kept in values.items() if kept[0] > now})}
+        self.counts = {key: count for key, count in self.counts.items() if key[:2] in self.kept}
+        self.single &= self.counts.keys()
         return {owner: {key: value for key, (_, value) in values.items()} for owner, values in self.kept.items()}
 
 

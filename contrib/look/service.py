@@ -43,8 +43,9 @@ def natural(text):
 class Service:
     """The RRD files of one plugin instance of one host, and what they had in spans of time."""
 
-    def __init__(self, host, own_name, directory):
-        self.host, self.name, self.directory = host, own_name, directory
+    def __init__(self, host, own_name, parent, directory):
+        """parent: the service of a process, or own_name"""
+        self.host, self.name, self.parent, self.directory = host, own_name, parent, directory
         self.updated = 0
         self.read_spans = {}    # span -> (grid, {(file, data source): (averages, highest of all)})
 
@@ -153,10 +154,6 @@ class Service:
         return span in self.read_spans
 
     @property
-    def parent(self):
-        return name.parent(self.name)
-
-    @property
     def is_process(self):
         return self.name != self.parent
 
@@ -166,7 +163,7 @@ class Service:
 
     @property
     def title(self):
-        return name.title(self.name)
+        return name.title(self.name, self.parent)
 
     def weight(self, graph, spans):
         """Its part in an overview, at most over the spans."""

@@ -17,7 +17,7 @@ from tree import Tree
 TOOL = os.path.join(TOP, "contrib", "ebpf-graph")
 END = int(time.time())
 SPAN = 600
-ODD = ("(sd-pam)", "Web Content", "a:b'c\"d#e%f&<g>", "50%\\n", os.fsdecode(b"caf\xe9"))
+ODD = ("(sd-pam)", "app-1-2", "Web Content", "a:b'c\"d#e%f&<g>", "50%\\n", os.fsdecode(b"caf\xe9"))
 HOUR, DAY = 3600, 86400
 
 

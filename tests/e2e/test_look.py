@@ -73,9 +73,9 @@ def test_times(check):
 
 def test_rows(check):
     def row(service, cpu):
-        return live.Row("h", service, {("ps_cputime", "user"): cpu * 1e4, ("ps_cputime", "syst"): NAN})
+        return live.Row("h", service, service, {("ps_cputime", "user"): cpu * 1e4, ("ps_cputime", "syst"): NAN})
 
-    many = [row("idle", 0), live.Row("h", "none", {("ps_rss", "value"): 1}), row("busy", 80), row("half", 40)]
+    many = [row("idle", 0), live.Row("h", "none", "none", {("ps_rss", "value"): 1}), row("busy", 80), row("half", 40)]
     cpu = next(column for column in COLUMNS if column.name == "cpu")
     check.equal("by CPU", [one.service for one in live.sort(many, cpu)], ["busy", "half", "idle", "none"])
     check.equal("reversed", [one.service for one in live.sort(many, cpu, True)], ["idle", "half", "busy", "none"])
@@ -98,12 +98,22 @@ def test_rows(check):
 
 def test_hosts(check):
     def titles(*hosts):
-        return [title for title, _ in live.lines([live.Row(host, "web-7-100", {}) for host in hosts])]
+        return [title for title, _ in live.lines([live.Row(host, "web-7-100", "web", {}) for host in hosts])]
 
     check.equal("one host", titles("a.example.com", "a.example.com"), ["web[7]"] * 2)
     for hosts, want in ((("a.x.example.com", "b.example.com"), ("a.x", "b")), (("a", "a.example"), ("a", "a.example")),
                         (("10.0.0.1", "10.0.0.2"), ("10.0.0.1", "10.0.0.2")), (("x.com", "x.com.com"), ("x", "x.com"))):
         check.equal(f"of {hosts}", titles(*hosts), [f"{host}/web[7]" for host in want])
+
+
+def test_processes(check):
+    """Only where its service is: on another host the same name may be a service's."""
+    some = {("ps_rss", "value"): 1.0}
+    many = live.rows({("a", "app-1-2"): some, ("a", "web-7-100"): some, ("a", "web"): some, ("b", "app"): some,
+                      ("b", "app-1-2"): some, ("b", "self"): some})
+    check.equal("titles", [title for title, _ in live.lines(many)],
+                ["a/app-1-2", "a/web[7]", "a/web", "b/app", "b/app[1]"])
+    check.equal("parents", [row.parent for row in many], ["app-1-2", "web", "web", "app", "app"])
 
 
 def packet(name):
@@ -125,7 +135,8 @@ def test_packets(check):
     check.within("of the second data source", values["ps_cputime", "syst"], 262674, 262675)
     check.equal("nothing is kept that no column needs", {file for file, _ in values} - live.WANTED, set())
     check.equal("after three intervals", cache.services(109.0), {})
-    strange = live.Row("h", "s", {("ps_rss", "value"): math.inf}).json()
+    check.equal("and then nothing is kept of them", (cache.counts, cache.single), ({}, set()))
+    strange = live.Row("h", "s", "s", {("ps_rss", "value"): math.inf}).json()
     check.equal("what JSON has no number for", strange["memory"], None)
     for text in ("127.0.0.1:65536", "127.0.0.1:x", ":²"):
         try:
@@ -177,5 +188,6 @@ def test_names(check):
 
 
 with Check() as checks:
-    for test in (test_units, test_axes, test_times, test_rows, test_hosts, test_packets, test_hostile, test_sources, test_names):
+    for test in (test_units, test_axes, test_times, test_rows, test_hosts, test_processes, test_packets, test_hostile,
+                 test_sources, test_names):
         test(checks)
