@@ -12,18 +12,20 @@ BOOT = "lockdown=confidentiality"
 REMEDY = "the kernel's lockdown forbids to read its memory; boot it with lockdown=integrity, or without"
 
 
-def locked_down():
+def require_lockdown(boot):
+    """boot: words of the kernel's command line"""
     try:
         with open("/sys/kernel/security/lockdown", encoding="ascii") as levels:
-            return "[confidentiality]" in levels.read()
+            if f"[{boot.partition('=')[2]}]" in levels.read():
+                return
     except FileNotFoundError:
-        return False
+        pass
+    raise Skip(f"this kernel was not booted with {boot}")
 
 
 def main():
     with Test(limit=60) as test:
-        if not locked_down():
-            raise Skip(f"this kernel was not booted with {BOOT}")
+        require_lockdown(BOOT)
         plugin_is_off(test, "lockdown", [], "bpf_probe_read", REMEDY)
 
 

@@ -159,10 +159,15 @@ def check_moves(test, daemon, what, pair):
                 said["service_low"][0] * (1 - BUCKET) - SLACK, said["service_high"][2] * (1 + BUCKET) + SLACK)
 
 
+def start_tier(test, tier):
+    """A daemon that was told to use this tier, and the tier that it uses; 0: the kernel does not offer it."""
+    daemon = test.collectd(CONF + PROBE.format(tier), interval=INTERVAL, wrap=in_mounts(WITH_TRACEFS))
+    return daemon, daemon.wait_rows("self", "count-tier_request", 1)[-1][1]
+
+
 def check_tier(test, pairs, tier, requests):
     """False: the kernel does not offer it."""
-    daemon = test.collectd(CONF + PROBE.format(tier), interval=INTERVAL, wrap=in_mounts(WITH_TRACEFS))
-    offered = daemon.wait_rows("self", "count-tier_request", 1)[-1][1]
+    daemon, offered = start_tier(test, tier)
     if offered:
         test.equal("tier in use", offered, tier)
         check_counts(test, daemon, f"tier {tier}", pairs, requests)

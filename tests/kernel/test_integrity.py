@@ -1,0 +1,40 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""A kernel booted with BOOT loses nothing: it offers the tiers of the request probe that it offers without, they count,
+and no probe has a word to say.
+
+Truth: /sys/kernel/security/lockdown; the server's own log of each request (load_request.c) and its client's count.
+"""
+
+import os
+
+from lib import Test
+from test_absence import said
+from test_lockdown import require_lockdown
+from test_requests import OFFERED, TIERS, Pair, check_counts, start_tier
+
+BOOT = "lockdown=integrity"
+REQUESTS = 30
+
+
+def check_tier(test, pair, tier):
+    """False: the kernel does not offer it."""
+    daemon, offered = start_tier(test, tier)
+    if offered:
+        check_counts(test, daemon, f"tier {tier}", [pair], REQUESTS)
+        test.equal(f"tier {tier}: processes", daemon.wait_rows(pair.kind, "ps_count")[-1][1], 1)
+        test.equal(f"tier {tier}: messages", said(daemon), [])
+    test.stop(daemon)
+    return bool(offered)
+
+
+def main():
+    with Test(limit=120) as test:
+        require_lockdown(BOOT)
+        pair = Pair(test, "tcp", 4)
+        offered = {tier for tier in TIERS if check_tier(test, pair, tier)}
+        test.equal("tiers that this kernel offers", offered, OFFERED[os.environ["VM_KERNEL"]])
+
+
+if __name__ == "__main__":
+    main()
