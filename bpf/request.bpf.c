@@ -67,7 +67,8 @@ static __always_inline struct datagrams *find_datagrams(struct conversation *c, 
 			    : NULL;
 }
 
-/* TCP has just asked the clock, for the segment that has come. */
+/* TCP has just asked the clock, for the segment that has come: round trips are measured
+ * so. */
 static __always_inline u64 arrival_ns(struct sock *sk)
 {
 	struct tcp_sock *tcp = bpf_skc_to_tcp_sock(sk);
@@ -75,30 +76,18 @@ static __always_inline u64 arrival_ns(struct sock *sk)
 	return tcp ? tcp->tcp_clock_cache : bpf_ktime_get_ns();
 }
 
-/* TCP does at once what a program does, unless there is TLS in the kernel or a sockmap
- * between them. A cast by bpf_rdonly_cast would be cheaper, but where that is missing
- * libbpf searches all modules for it, which needs CAP_SYS_ADMIN. */
-static __always_inline struct tcp_sock *plain_tcp(struct sock *sk)
+/* And for the segment that it has sent, which was this call's if nothing is left to be
+ * sent, and neither TLS in the kernel nor a sockmap is between TCP and the program. A
+ * cast by bpf_rdonly_cast would be cheaper, but where that is missing libbpf searches
+ * all modules for it, which needs CAP_SYS_ADMIN. */
+static __always_inline u64 send_ns(struct sock *sk)
 {
 	struct tcp_sock *tcp = bpf_skc_to_tcp_sock(sk);
 
-	return tcp && !tcp->inet_conn.icsk_ulp_ops && !sk->sk_user_data ? tcp : NULL;
-}
-
-/* TCP asks the clock when it has given data to a program. */
-static __always_inline u64 receive_ns(struct sock *sk)
-{
-	struct tcp_sock *tcp = plain_tcp(sk);
-
-	return tcp ? tcp->tcp_clock_cache : bpf_ktime_get_ns();
-}
-
-/* And when it hands on what a program sends, which it has done if it has nothing left. */
-static __always_inline u64 send_ns(struct sock *sk)
-{
-	struct tcp_sock *tcp = plain_tcp(sk);
-
-	return tcp && tcp->snd_nxt == tcp->write_seq ? tcp->tcp_clock_cache : bpf_ktime_get_ns();
+	if (!tcp || tcp->inet_conn.icsk_ulp_ops || sk->sk_user_data ||
+	    tcp->snd_nxt != tcp->write_seq)
+		return bpf_ktime_get_ns();
+	return tcp->tcp_clock_cache;
 }
 
 static __always_inline void receive(struct sock *sk, int ret, int flags)
@@ -111,7 +100,9 @@ static __always_inline void receive(struct sock *sk, int ret, int flags)
 	c = find(sk);
 	if (!c || !own(c, c->role == ROLE_SERVER))
 		return;
-	now = receive_ns(sk);
+	/* TCP's own reading is of the arrival, from Linux 6.19 on ("tcp: remove one
+	 * ktime_get() from recvmsg() fast path"). */
+	now = bpf_ktime_get_ns();
 	if (c->role == ROLE_CLIENT)
 		client_receives(c, ret, now);
 	else if (c->datagrams)
