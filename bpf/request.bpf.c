@@ -76,18 +76,33 @@ static __always_inline u64 arrival_ns(struct sock *sk)
 	return tcp ? tcp->tcp_clock_cache : bpf_ktime_get_ns();
 }
 
-/* And for the segment that it has sent, which was this call's if nothing is left to be
- * sent, and neither TLS in the kernel nor a sockmap is between TCP and the program. A
- * cast by bpf_rdonly_cast would be cheaper, but where that is missing libbpf searches
- * all modules for it, which needs CAP_SYS_ADMIN. */
-static __always_inline u64 send_ns(struct sock *sk)
+/* TCP does at once what a program does, unless there is TLS in the kernel or a sockmap
+ * between them. A cast by bpf_rdonly_cast would be cheaper, but where that is missing
+ * libbpf searches all modules for it, which needs CAP_SYS_ADMIN. */
+static __always_inline struct tcp_sock *plain_tcp(struct sock *sk)
 {
 	struct tcp_sock *tcp = bpf_skc_to_tcp_sock(sk);
 
-	if (!tcp || tcp->inet_conn.icsk_ulp_ops || sk->sk_user_data ||
-	    tcp->snd_nxt != tcp->write_seq)
-		return bpf_ktime_get_ns();
-	return tcp->tcp_clock_cache;
+	return tcp && !tcp->inet_conn.icsk_ulp_ops && !sk->sk_user_data ? tcp : NULL;
+}
+
+/* TCP asks the clock when it has given data to a program, or not since Linux 6.19 ("tcp:
+ * remove one ktime_get() from recvmsg() fast path"): then it still has that of the
+ * arrival. */
+static __always_inline u64 receive_ns(const struct conversation *c, struct sock *sk)
+{
+	struct tcp_sock *tcp = c->ready_ns ? plain_tcp(sk) : NULL;
+	u64 tcp_ns = tcp ? tcp->tcp_clock_cache : 0;
+
+	return tcp_ns > c->latest_ns ? tcp_ns : bpf_ktime_get_ns();
+}
+
+/* And when it hands on what a program sends, which it has done if it has nothing left. */
+static __always_inline u64 send_ns(struct sock *sk)
+{
+	struct tcp_sock *tcp = plain_tcp(sk);
+
+	return tcp && tcp->snd_nxt == tcp->write_seq ? tcp->tcp_clock_cache : bpf_ktime_get_ns();
 }
 
 static __always_inline void receive(struct sock *sk, int ret, int flags)
@@ -100,9 +115,7 @@ static __always_inline void receive(struct sock *sk, int ret, int flags)
 	c = find(sk);
 	if (!c || !own(c, c->role == ROLE_SERVER))
 		return;
-	/* TCP's own reading is of the arrival, from Linux 6.19 on ("tcp: remove one
-	 * ktime_get() from recvmsg() fast path"). */
-	now = bpf_ktime_get_ns();
+	now = receive_ns(c, sk);
 	if (c->role == ROLE_CLIENT)
 		client_receives(c, ret, now);
 	else if (c->datagrams)
