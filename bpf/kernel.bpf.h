@@ -157,8 +157,8 @@ struct files_struct {
 
 struct task_struct {
 	unsigned int flags;
-	int on_cpu;
-	int exit_state;
+	unsigned int on_cpu; /* of 8 bits since 7.3: libbpf adjusts loads of unsigned members */
+	unsigned int exit_state;
 	int pid;
 	int tgid;
 	char comm[TASK_COMM_LEN];
