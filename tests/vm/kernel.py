@@ -19,6 +19,8 @@ WANTED = ("arch", "crypto", "lib", "net", "fs/9p", "fs/netfs", "fs/fscache", "fs
           "fs/jbd2", "fs/mbcache.ko", "drivers/virtio", "drivers/net/veth.ko", "drivers/net/dummy.ko",
           "drivers/net/tun.ko", "drivers/block", "drivers/char/virtio_console.ko")
 FIRST = ("virtio_pci", "virtio_blk", "9pnet_virtio", "9p", "overlay", "ext4")
+NEWEST = "newest"
+NEWEST_FROM = "deb http://deb.debian.org/debian trixie-backports main"
 
 
 class KernelError(Exception):
@@ -32,56 +34,95 @@ def run(*argv, **options):
     return done.stdout
 
 
-def newest(version):
-    """(package, its version) of the newest signed image of this series that apt knows."""
-    pattern = re.compile(rf"linux-image-{re.escape(version)}\.\d+(-\d+|\+deb\d+)-amd64")
-    names = [name for name in run("apt-cache", "pkgnames", f"linux-image-{version}.", text=False).decode().split()
-             if pattern.fullmatch(name)]
-    if not names:
-        return None
-    name = max(names, key=lambda name: [int(number) for number in re.findall(r"\d+", name)])
-    policy = run("apt-cache", "policy", name).decode()
-    return name, re.search(r"Candidate: (\S+)", policy).group(1)
+class Apt:
+    """The machine's, or with a source and lists of our own."""
 
+    def __init__(self, source=None):
+        self.options = ["-q", "-o", "APT::Sandbox::User=root", "-o", "DPkg::Lock::Timeout=300",
+                        "-o", "Acquire::Retries=2"]
+        if source:
+            directory = os.path.join(CACHE, "apt")
+            os.makedirs(os.path.join(directory, "lists", "partial"), exist_ok=True)
+            sources = os.path.join(directory, "sources.list")
+            with open(sources, "w", encoding="ascii") as file:
+                file.write(source + "\n")
+            for name, value in (("Etc::SourceList", sources), ("Etc::SourceParts", "/dev/null"),
+                                ("State::Lists", os.path.join(directory, "lists")), ("Cache", directory)):
+                self.options += ["-o", f"Dir::{name}={value}"]
+            self.update()
 
-def find(version):
-    """The same, from fresh lists if apt has none of it."""
-    found = newest(version)
-    if not found or found[1] == "(none)":
-        run("apt-get", "-q", "-o", "DPkg::Lock::Timeout=300", "update")
-        found = newest(version)
-    if not found or found[1] == "(none)":
-        raise KernelError(f"apt offers no kernel {version}")
-    return found
+    def update(self):
+        run("apt-get", *self.options, "update")
 
+    def cache(self, *words):
+        return run("apt-cache", *self.options, *words).decode()
 
-def download(name, into):
-    """apt compares the size and the hash."""
-    get = ("apt-get", "-q", "-o", "APT::Sandbox::User=root", "-o", "Acquire::Retries=2", "download", name)
-    try:
-        run(*get, cwd=into, timeout=300)
-    except KernelError:
-        # Lists that are older than the mirror name a file that it no longer has.
-        run("apt-get", "-q", "-o", "DPkg::Lock::Timeout=300", "update")
-        run(*get, cwd=into, timeout=300)
-    except subprocess.TimeoutExpired as error:
-        raise KernelError(f"download of {name}: not done after {error.timeout} s") from error
-    return glob.glob(os.path.join(into, "*.deb"))[0]
+    def newest(self, version):
+        """(package, its version) of the newest signed image of this series that apt knows, or None."""
+        series = r"\d+\.\d+" if version == NEWEST else re.escape(version)
+        pattern = re.compile(rf"linux-image-{series}\.\d+(-\d+|\+deb\d+)-amd64")
+        names = [name for name in self.cache("pkgnames", "linux-image-").split() if pattern.fullmatch(name)]
+        if not names:
+            return None
+        name = max(names, key=lambda name: [int(number) for number in re.findall(r"\d+", name)])
+        candidate = re.search(r"Candidate: (\S+)", self.cache("policy", name)).group(1)
+        return None if candidate == "(none)" else (name, candidate)
+
+    def find(self, version):
+        """The same, from fresh lists if apt has none of it."""
+        found = self.newest(version)
+        if not found:
+            self.update()
+            found = self.newest(version)
+        if not found:
+            raise KernelError(f"apt offers no kernel {version}")
+        return found
+
+    def parts(self, name):
+        """The packages that have the files of an image: since Linux 6.19 those that it needs, of the same release."""
+        release = name.removeprefix("linux-image-")
+        needs = re.search(r"^Depends: (.*)$", self.cache("show", name), re.MULTILINE).group(1)
+        return re.findall(rf"linux-(?:base|binary|modules)-{re.escape(release)}\b", needs) or [name]
+
+    def download(self, name, into):
+        """apt compares the size and the hash."""
+        get = ("apt-get", *self.options, "download", name)
+        try:
+            run(*get, cwd=into, timeout=300)
+        except KernelError:
+            # Lists that are older than the mirror name a file that it no longer has.
+            self.update()
+            run(*get, cwd=into, timeout=300)
+        except subprocess.TimeoutExpired as error:
+            raise KernelError(f"download of {name}: not done after {error.timeout} s") from error
+        return glob.glob(os.path.join(into, name + "_*.deb"))[0]
 
 
 def unpack(package, into):
-    """vmlinuz and the wanted modules, plain: depmod and insmod would unpack them one by one."""
-    members = ["./boot/vmlinuz-*", "./lib/modules/*/modules.*"]
-    members += [f"./lib/modules/*/kernel/{part}*" for part in WANTED]
+    """vmlinuz and the wanted modules."""
+    members = ["./boot/vmlinuz-*", "*/lib/modules/*/vmlinuz", "*/lib/modules/*/modules.*"]
+    members += [f"*/lib/modules/*/kernel/{part}*" for part in WANTED]
     with subprocess.Popen(["dpkg-deb", "--fsys-tarfile", package], stdout=subprocess.PIPE) as archive:
-        # A member that a kernel does not have is no error of the package.
+        # A member that a package does not have is no error of it.
         subprocess.run(["tar", "-x", "-C", into, "--wildcards", *members], stdin=archive.stdout,
                        stderr=subprocess.DEVNULL, check=False)
-    if archive.returncode not in (0, -13) or not glob.glob(os.path.join(into, "boot", "vmlinuz-*")):
+    if archive.returncode not in (0, -13):
         raise KernelError(f"{os.path.basename(package)}: broken package")
+
+
+def arrange(into):
+    """All modules plain, as depmod and insmod would unpack them one by one, and in lib, where modprobe looks for them.
+    Returns the path of the image."""
+    young = os.path.join(into, "usr", "lib")
+    if os.path.isdir(young):
+        os.rename(young, os.path.join(into, "lib"))
     packed = glob.glob(os.path.join(into, "lib/modules/*/kernel/**/*.ko.xz"), recursive=True)
     if packed:
         run("xz", "-d", "-T2", *packed)
+    images = glob.glob(os.path.join(into, "boot/vmlinuz-*")) or glob.glob(os.path.join(into, "lib/modules/*/vmlinuz"))
+    if not images:
+        raise KernelError("no kernel in its packages")
+    return images[0]
 
 
 def vmlinux(image):
@@ -107,13 +148,14 @@ def boot_modules(root, release):
     return order
 
 
-def make(name, into):
+def make(apt, name, into):
     with tempfile.TemporaryDirectory(dir=into) as scratch:
-        unpack(download(name, scratch), into)
-    image = glob.glob(os.path.join(into, "boot", "vmlinuz-*"))[0]
+        for part in apt.parts(name):
+            unpack(apt.download(part, scratch), into)
+    image = arrange(into)
     with open(image, "rb") as packed, open(os.path.join(into, "vmlinux"), "wb") as plain:
         plain.write(vmlinux(packed.read()))
-    release = os.path.basename(image).partition("-")[2]
+    release, = os.listdir(os.path.join(into, "lib/modules"))
     run("depmod", "-b", into, release)
     with open(os.path.join(into, "order"), "w", encoding="utf-8") as order:
         order.writelines(f"{os.path.relpath(path, into)}\n" for path in boot_modules(into, release))
@@ -130,15 +172,16 @@ def locked(path):
 
 class Kernel:
     def __init__(self, version):
-        """Version: 6.1, 6.12, ... A download that breaks off leaves nothing in the cache."""
+        """Version: 6.1, 6.12, ... or NEWEST. A download that breaks off leaves nothing in the cache."""
         os.makedirs(CACHE, exist_ok=True)
         with locked(os.path.join(CACHE, "lock")):
-            name, revision = find(version)
+            apt = Apt(NEWEST_FROM if version == NEWEST else None)
+            name, revision = apt.find(version)
             self.dir = os.path.join(CACHE, f"{name}_{revision}")
             if not os.path.isdir(self.dir):
                 scratch = tempfile.mkdtemp(prefix="new.", dir=CACHE)
                 try:
-                    make(name, scratch)
+                    make(apt, name, scratch)
                     os.chmod(scratch, 0o755)
                     os.rename(scratch, self.dir)
                 finally:
