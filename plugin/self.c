@@ -109,13 +109,34 @@ static void publish_named(const struct dispatch *dispatch, const char *type, con
 	dispatch_gauge(dispatch, SUBJECT, type, instance, gauge);
 }
 
-static void publish_refused(const struct dispatch *dispatch, const char *name, uint64_t refused)
+static void publish_events(const struct dispatch *dispatch, const char *prefix, const char *name,
+			   uint64_t count)
 {
-	struct value value = { .kind = SOURCE_DERIVE, .derive = (int64_t)refused };
+	struct value value = { .kind = SOURCE_DERIVE, .derive = (int64_t)count };
 	char instance[128];
 
-	snprintf(instance, sizeof(instance), "refused_%s", name);
+	snprintf(instance, sizeof(instance), "%s_%s", prefix, name);
 	dispatch_values(dispatch, SUBJECT, "total_events", instance, &value, 1);
+}
+
+/* Events that the kernel showed to no program: it runs none while an earlier run of it
+ * on the same CPU is not over. */
+static void publish_missed(const struct dispatch *dispatch, const struct object *object,
+			   const char *name)
+{
+	struct bpf_program *program;
+	uint64_t missed = 0;
+
+	bpf_object__for_each_program(program, object->bpf)
+	{
+		struct bpf_prog_info info = { 0 };
+		uint32_t size = sizeof(info);
+		int fd = bpf_program__fd(program);
+
+		if (fd >= 0 && bpf_obj_get_info_by_fd(fd, &info, &size) == 0)
+			missed += info.recursion_misses;
+	}
+	publish_events(dispatch, "missed", name, missed);
 }
 
 /* Of the fullest table that gives rows on first use. */
@@ -148,8 +169,9 @@ static void publish_probe(const struct dispatch *dispatch, const struct services
 	publish_named(dispatch, "memory", "maps", probe->name,
 		      (double)object_memory(&probe->object, &services->object));
 	publish_slots(dispatch, probe);
+	publish_missed(dispatch, &probe->object, probe->name);
 	if (probe->refused)
-		publish_refused(dispatch, probe->name, *probe->refused);
+		publish_events(dispatch, "refused", probe->name, *probe->refused);
 }
 
 static void publish_services(const struct dispatch *dispatch, const struct services *services)
@@ -158,7 +180,8 @@ static void publish_services(const struct dispatch *dispatch, const struct servi
 	dispatch_gauge(dispatch, SUBJECT, "objects", "services_other", services->hidden);
 	dispatch_gauge(dispatch, SUBJECT, "memory", "maps_services",
 		       (double)object_memory(&services->object, NULL));
-	publish_refused(dispatch, "services", services->news->refused);
+	publish_missed(dispatch, &services->object, "services");
+	publish_events(dispatch, "refused", "services", services->news->refused);
 }
 
 void self_read(struct dispatch *dispatch, struct services *services, struct probe *probes,

@@ -182,7 +182,10 @@ static void check_self(void)
 	CHECK_INT(daemon_gauge("self/memory-maps_process") >= 4096, 1);
 	CHECK_INT(daemon_gauge("self/memory-maps_services") >= 4096, 1);
 	CHECK_REAL(daemon_gauge("self/total_events-refused_process"), 0, 0);
+	CHECK_REAL(daemon_gauge("self/total_events-missed_process"), 0, 0);
+	CHECK_REAL(daemon_gauge("self/total_events-missed_off"), DAEMON_NONE, 0);
 	CHECK_INT(daemon_gauge("self/total_events-refused_services") >= 0, 1);
+	CHECK_INT(daemon_gauge("self/total_events-missed_services") >= 0, 1);
 	CHECK_INT(daemon_gauge("self/objects-services") >= 3, 1);
 	CHECK_INT(daemon_gauge("self/objects-services_other") >= 0, 1);
 	CHECK_INT(daemon_gauge("self/operations_per_second-run_service_exec") >= 0, 1);

@@ -116,6 +116,7 @@ GRAPHS = {
         Graph("Services", unit.NUMBER, (
             Series("objects-services", label="own series"), Series("objects-services_other", label="under other"))),
         Graph("Insertions refused", unit.RATE, (Series("total_events-refused_*"),)),
+        Graph("Events missed", unit.RATE, (Series("total_events-missed_*"),)),
         Graph("Rows in use", unit.NUMBER, (Series("objects-rows_*"),)),
         Graph("Hooks in use", unit.Unit("tier, 0 is off", whole=True), (Series("count-tier_*"),)),
     ),

@@ -20,10 +20,23 @@ SECOND, MICROSECOND, MIB = 1.0, 1e-6, 1 << 20
 
 
 def programs(pid):
-    """Names of the BPF programs that a process holds."""
+    """The BPF programs that a process holds, as bpftool tells of them."""
     out = subprocess.run([lib.BPFTOOL, "-j", "prog", "show"], capture_output=True, text=True, check=True).stdout
     held = lib.bpf_objects_of(pid)
-    return {entry["name"] for entry in json.loads(out) if ("prog", entry["id"]) in held}
+    return [entry for entry in json.loads(out) if ("prog", entry["id"]) in held]
+
+
+def missed(pid):
+    return sum(entry.get("recursion_misses", 0) for entry in programs(pid))
+
+
+def check_missed(test, daemon):
+    """What the kernel has run no program for, before a reading and after it."""
+    low = missed(daemon.process.pid)
+    moment = daemon.row_after("self", "total_events-missed_services", time.time())[0]
+    got = sum(daemon.row_after("self", metric, moment - INTERVAL / 2)[1] for metric in daemon.metrics("self")
+              if metric.startswith("total_events-missed_"))
+    test.within("events missed", got, low, missed(daemon.process.pid))
 
 
 def forks():
@@ -56,11 +69,12 @@ def main():
         fork_rate = (forks() - forks_before) / (time.time() - began)
         metrics = daemon.metrics("self")
         held = programs(daemon.process.pid)
+        check_missed(test, daemon)
         storm.kill()
         # The kernel cuts names to 15 characters; bpftool may know the rest.
         named = {metric[len("operations_per_second-run_"):][:15] for metric in metrics
                  if metric.startswith("operations_per_second-run_")}
-        test.equal("programs that have a rate", sorted(named), sorted({name[:15] for name in held}))
+        test.equal("programs that have a rate", sorted(named), sorted({entry["name"][:15] for entry in held}))
         for metric in sorted(metrics):
             if metric.startswith("duration-run_"):
                 most = SECOND if "walk" in metric or "scan" in metric else 100 * MICROSECOND * lib.SLOWNESS
