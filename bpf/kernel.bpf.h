@@ -157,7 +157,7 @@ struct files_struct {
 
 struct task_struct {
 	unsigned int flags;
-	unsigned int on_cpu; /* of 8 bits since 7.3: libbpf adjusts loads of unsigned members */
+	unsigned int on_cpu; /* of 8 bits in 7.3: libbpf adjusts loads of unsigned members */
 	unsigned int exit_state;
 	int pid;
 	int tgid;

@@ -52,12 +52,19 @@ static void add_programs(struct runs *runs, const struct object *object)
 	}
 }
 
+static bool info_read(int fd, struct bpf_prog_info *ret_info)
+{
+	uint32_t size = sizeof(*ret_info);
+
+	*ret_info = (struct bpf_prog_info){ 0 };
+	return fd >= 0 && bpf_obj_get_info_by_fd(fd, ret_info, &size) == 0;
+}
+
 static bool run_read(const struct run *run, uint64_t *ret_count, uint64_t *ret_time_ns)
 {
-	struct bpf_prog_info info = { 0 };
-	uint32_t size = sizeof(info);
+	struct bpf_prog_info info;
 
-	if (bpf_obj_get_info_by_fd(run->fd, &info, &size) != 0)
+	if (!info_read(run->fd, &info))
 		return false;
 	*ret_count = info.run_cnt;
 	*ret_time_ns = info.run_time_ns;
@@ -129,11 +136,9 @@ static void publish_missed(const struct dispatch *dispatch, const struct object 
 
 	bpf_object__for_each_program(program, object->bpf)
 	{
-		struct bpf_prog_info info = { 0 };
-		uint32_t size = sizeof(info);
-		int fd = bpf_program__fd(program);
+		struct bpf_prog_info info;
 
-		if (fd >= 0 && bpf_obj_get_info_by_fd(fd, &info, &size) == 0)
+		if (info_read(bpf_program__fd(program), &info))
 			missed += info.recursion_misses;
 	}
 	publish_events(dispatch, "missed", name, missed);
