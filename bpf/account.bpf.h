@@ -112,10 +112,10 @@ static bool ran_before(const struct task_struct *task)
 	return !since_ns || task->start_boottime < since_ns;
 }
 
-static void charge(struct process_row *row, const struct counters *d, u64 system_ns)
+static void charge(struct process_row *row, const struct counters *d)
 {
-	add(&row->walk.user_ns, d->exec - system_ns);
-	add(&row->walk.system_ns, system_ns);
+	add(&row->walk.user_ns, d->user);
+	add(&row->walk.system_ns, d->system);
 	add(&row->wait_ns, d->wait);
 	add(&row->voluntary, d->voluntary);
 	add(&row->involuntary, d->involuntary);
@@ -135,6 +135,7 @@ static void charge(struct process_row *row, const struct counters *d, u64 system
 static struct account *account_take(struct task_struct *task, u32 row)
 {
 	struct account *a = bpf_task_storage_get(&accounts, task, NULL, 0);
+	bool walking;
 
 	if (!a)
 		a = bpf_task_storage_get(&accounts, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
@@ -149,7 +150,10 @@ static struct account *account_take(struct task_struct *task, u32 row)
 	a->known = 1;
 	a->row = row;
 	if (ran_before(task)) {
-		read_counters(task, &a->added, since_ns == read_ns);
+		walking = since_ns == read_ns;
+		read_counters(task, &a->added, walking);
+		read_cputime(task, walking ? exec_until_walk(task) : task->se.sum_exec_runtime,
+			     &a->added, &a->added);
 		a->seen_ns = read_ns;
 		a->started = 1;
 	}
@@ -161,17 +165,16 @@ static void account_put(struct account *a)
 	__sync_lock_test_and_set(&a->busy, 0);
 }
 
-/* No thread runs for longer than time passes; the rest is what it did while the
- * walk was under way. */
-static void limit_to_walk(struct task_struct *task, struct account *a, struct counters *grown)
+/* CPU time of a thread. None runs for longer than time passes; the rest is what
+ * it did while the walk was under way. */
+static u64 exec_limited(struct task_struct *task, struct account *a)
 {
-	u64 limit = read_ns - (a->seen_ns ? a->seen_ns : task->start_boottime);
+	u64 limit = a->added.user + a->added.system + read_ns -
+		    (a->seen_ns ? a->seen_ns : task->start_boottime);
+	u64 exec = exec_until_walk(task);
 
-	if (grown->exec > limit) {
-		a->added.exec -= grown->exec - limit;
-		grown->exec = limit;
-	}
 	a->seen_ns = read_ns;
+	return exec < limit ? exec : limit;
 }
 
 /* Adds what a thread has done since it was last added; nothing for most. */
@@ -179,21 +182,17 @@ static void fold(struct task_struct *task, struct account *a, u32 row, u32 slot,
 {
 	struct process_row *service = service_row(row), *own = slot_row(slot);
 	struct counters d;
-	u64 system_ns;
-	bool any;
 
 	if (!service)
 		return;
 	read_counters(task, &d, walking);
-	any = grow(&d, &a->added);
-	if (walking)
-		limit_to_walk(task, a, &d);
-	if (!any)
+	read_cputime(task, walking ? exec_limited(task, a) : task->se.sum_exec_runtime, &a->added,
+		     &d);
+	if (!grow(&d, &a->added))
 		return;
-	system_ns = system_share(task, &d);
-	charge(service, &d, system_ns);
+	charge(service, &d);
 	if (own)
-		charge(own, &d, system_ns);
+		charge(own, &d);
 }
 
 static void count_started(struct account *a, u32 row, u32 slot)

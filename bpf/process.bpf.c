@@ -131,7 +131,7 @@ static void show_cpu(struct process_row *row)
 	u64 system_ns = row->walk.system_ns - row->system_ns;
 
 	if (user_ns + system_ns > limit) {
-		user_ns = share(limit, user_ns, user_ns + system_ns);
+		user_ns = cputime_share(limit, user_ns, user_ns + system_ns);
 		system_ns = limit - user_ns;
 		if (system_ns > row->walk.system_ns - row->system_ns)
 			system_ns = row->walk.system_ns - row->system_ns;

@@ -5,6 +5,7 @@
 #ifndef TASK_BPF_H
 #define TASK_BPF_H
 
+#include "cputime.h"
 #include "kernel.bpf.h"
 
 static u64 walk_clock; /* the scheduler's clock when the walk began */
@@ -14,9 +15,8 @@ static u64 walk_clock; /* the scheduler's clock when the walk began */
 #define TICK_NS_MAX 2000000000ULL
 
 struct counters {
-	u64 exec;
-	u64 utime;
-	u64 stime;
+	u64 user;
+	u64 system;
 	u64 wait;
 	u64 voluntary;
 	u64 involuntary;
@@ -29,19 +29,6 @@ struct counters {
 	u64 read_bytes;
 	u64 write_bytes;
 };
-
-/* part/whole of n; 20 bits are kept of the ratio. */
-static u64 share(u64 n, u64 part, u64 whole)
-{
-	if (whole >> 43) {
-		part >>= 20;
-		whole >>= 20;
-	}
-	if (!whole)
-		return 0;
-	part = (part << 20) / whole;
-	return n >> 43 ? (n >> 20) * part : n * part >> 20;
-}
 
 /* CPU time of a thread up to the begin of the walk, also while it runs. The
  * scheduler adds to sum_exec_runtime at ticks and switches; what is missing is
@@ -74,12 +61,10 @@ static u64 wait_until_walk(struct task_struct *task)
 	return wait;
 }
 
+/* All but CPU time. */
 static void read_counters(struct task_struct *task, struct counters *c, bool walking)
 {
-	c->exec = walking ? exec_until_walk(task) : task->se.sum_exec_runtime;
 	c->wait = walking ? wait_until_walk(task) : task->sched_info.run_delay;
-	c->utime = task->utime;
-	c->stime = task->stime;
 	c->voluntary = task->nvcsw;
 	c->involuntary = task->nivcsw;
 	c->minor_faults = task->min_flt;
@@ -112,15 +97,17 @@ static bool grow(struct counters *now, struct counters *added)
 	return any;
 }
 
-/* The kernel's ticks say how CPU time divides into user and system; where no
- * tick fell into the interval, those of the thread's whole life. */
-static u64 system_share(const struct task_struct *task, const struct counters *d)
+/* CPU time, exec ns of it, beside what was added before. */
+static void read_cputime(const struct task_struct *task, u64 exec, const struct counters *added,
+			 struct counters *now)
 {
-	if (d->utime + d->stime)
-		return share(d->exec, d->stime, d->utime + d->stime);
-	if (task->utime + task->stime)
-		return share(d->exec, task->stime, task->utime + task->stime);
-	return task->flags & PF_KTHREAD ? d->exec : 0;
+	u64 stime = task->stime, ticks = task->utime + stime;
+
+	if (!ticks && task->flags & PF_KTHREAD)
+		stime = ticks = 1;
+	now->user = added->user;
+	now->system = added->system;
+	cputime_divide(exec, stime, ticks, &now->user, &now->system);
 }
 
 #endif

@@ -96,7 +96,7 @@ class Curve:
 class CpuLog:
     """What the threads of a load program logged (struct cpu_record of load_spin.c)."""
 
-    RECORD = struct.Struct("=QQQQ")
+    RECORD = struct.Struct("=QQ")
 
     def __init__(self, directory):
         self.threads = [self._read(os.path.join(directory, name)) for name in os.listdir(directory)]
@@ -106,10 +106,7 @@ class CpuLog:
             with mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as data:
                 end = self._records(data) * self.RECORD.size
                 records = list(self.RECORD.iter_unpack(data[:end]))
-        times = [record[0] / 1e9 for record in records]
-        return {"cpu": Curve(times, [record[1] / 1e3 for record in records]),
-                "user": Curve(times, [record[2] for record in records]),
-                "system": Curve(times, [record[3] for record in records])}
+        return Curve([record[0] / 1e9 for record in records], [record[1] / 1e3 for record in records])
 
     def _records(self, data):
         """Records are written in order, and unwritten ones are zero."""
@@ -123,14 +120,14 @@ class CpuLog:
         return low
 
     def begin(self):
-        return min(thread["cpu"].times[0] for thread in self.threads)
+        return min(thread.times[0] for thread in self.threads)
 
-    def used_us(self, begin, end, what="cpu"):
+    def used_us(self, begin, end):
         """CPU used between two moments, of all threads; 0 is before all of them."""
-        return sum(thread[what].at(end) - (thread[what].at(begin) if begin else 0) for thread in self.threads)
+        return sum(thread.at(end) - (thread.at(begin) if begin else 0) for thread in self.threads)
 
     def covers(self, moment):
-        return all(thread["cpu"].covers(moment) for thread in self.threads)
+        return all(thread.covers(moment) for thread in self.threads)
 
 
 class Sampler:
