@@ -97,7 +97,7 @@ def check_refused(test, collector, forger):
     """The little that it has to say is sent at its end."""
     forger.kill()
     for text in ("Verifying HMAC-SHA-256 signature failed", "Checksum mismatch", "Unsigned packet"):
-        receiver.wait_until(f"the collector says '{text}'", lambda text=text: text in collector.said(), 5)
+        receiver.wait_until(f"the collector says '{text}'", lambda text=text: text in collector.said())
         test.true(f"the collector says '{text}'", True)
 
 
