@@ -119,12 +119,9 @@ class CpuLog:
                 high = middle
         return low
 
-    def begin(self):
-        return min(thread.times[0] for thread in self.threads)
-
     def used_us(self, begin, end):
-        """CPU used between two moments, of all threads; 0 is before all of them."""
-        return sum(thread.at(end) - (thread.at(begin) if begin else 0) for thread in self.threads)
+        """CPU used between two moments, of all threads."""
+        return sum(thread.at(end) - thread.at(begin) for thread in self.threads)
 
     def covers(self, moment):
         return all(thread.covers(moment) for thread in self.threads)
