@@ -2,6 +2,7 @@
 """What is asked of rrdtool, which in turn asks rrdcached if RRDCACHED_ADDRESS names one."""
 
 import array
+import atexit
 import dataclasses
 import json
 import math
@@ -58,6 +59,8 @@ def request(*arguments):
         # Names of files are bytes, whatever they mean.
         thread.pipe = subprocess.Popen(("rrdtool", "-"), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                        stderr=subprocess.STDOUT, encoding="utf-8", errors="surrogateescape")
+        # Waited for at the end, so that none is left behind.
+        atexit.register(thread.pipe.communicate)
     give_up = time.monotonic() + PATIENCE
     while True:
         thread.pipe.stdin.write(" ".join(map(quote, arguments)) + "\n")
