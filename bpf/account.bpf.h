@@ -15,7 +15,7 @@ u64 read_ns; /* when this walk began, by CLOCK_BOOTTIME */
 struct process_row {
 	u64 user_ns METRIC("ps_cputime:user scale=1/1000");
 	u64 system_ns METRIC("ps_cputime:syst scale=1/1000");
-	u64 cpu_ns METRIC("gauge-cpu_percent rate scale=1/10000000 notable=10000000");
+	u64 cpu_ns METRIC("gauge-cpu_percent rate rank scale=1/10000000 notable=10000000");
 	u64 wait_ns METRIC("delay_rate-delay-cpu rate scale=1/1000000000");
 	u64 voluntary METRIC("contextswitch-voluntary");
 	u64 involuntary METRIC("contextswitch-involuntary");

@@ -7,14 +7,12 @@
 
 #include "kernel.bpf.h"
 
-#define CPUS_MAX 512
-
-const volatile u32 cpus_possible = 1;
-u32 cpus_end = CPUS_MAX; /* above the highest that is online; others hold nothing */
+u32 cpus_end = 1 << 20; /* above the highest that is online; others hold nothing */
 
 /* Where the per-CPU variables of a CPU lie. The kernel's own table is a data
  * symbol, which kallsyms need not show (CONFIG_KALLSYMS_ALL); a per-CPU map
- * tells the same: address of a CPU's element less that of the variable. */
+ * tells the same, for as many CPUs as there are: address of a CPU's element less
+ * that of the variable. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -23,7 +21,9 @@ struct {
 } percpu_anchor SEC(".maps");
 
 static volatile u64 address; /* through memory a pointer becomes a number */
-static u64 percpu_offset[CPUS_MAX];
+/* Its own address less that of the variable, 0: not known yet. A CPU's element less
+ * the former is a number, too. */
+static volatile u64 percpu_origin;
 
 /* 6.2 made an array of per-CPU counters of what was a struct: f1a7941243c1 ("mm:
  * convert mm's rss stats into percpu_counter"). Asked of the member: for a type
@@ -34,7 +34,7 @@ static bool mm_counters_percpu(void)
 	return bpf_core_field_exists(struct mm_struct, rss_stat);
 }
 
-static void percpu_offsets_find(void)
+static void percpu_origin_find(void)
 {
 	u64 base = 0;
 
@@ -43,15 +43,8 @@ static void percpu_offsets_find(void)
 	address = (u64)&percpu_anchor;
 	bpf_probe_read_kernel(&base, sizeof(base),
 			      (void *)(address + bpf_core_field_offset(struct bpf_array, pptrs)));
-	for (u32 cpu = 0; cpu < cpus_possible && cpu < CPUS_MAX; cpu++) {
-		u32 zero = 0;
-		void *element = bpf_map_lookup_percpu_elem(&percpu_anchor, &zero, cpu);
-
-		if (!element)
-			continue;
-		address = (u64)element;
-		percpu_offset[cpu] = address - base;
-	}
+	address = (u64)&percpu_origin;
+	percpu_origin = address - base;
 }
 
 struct mm_struct___v6_1 {
@@ -70,20 +63,33 @@ struct mm_pages {
 	s64 kind[NR_MM_COUNTERS];
 };
 
-static void add_parts(struct mm_pages *pages, void *const *parts, bool together)
-{
-	for (u32 cpu = 0; cpu < cpus_possible && cpu < CPUS_MAX && cpu < cpus_end; cpu++) {
-		u64 offset = percpu_offset[cpu];
-		s32 part[NR_MM_COUNTERS] = {};
+/* The parts of each kind: of the variables that hold them, one after the other if
+ * they lie together. */
+struct mm_parts {
+	void *kind[NR_MM_COUNTERS];
+	bool together;
+	struct mm_pages sum;
+};
 
-		if (together)
-			bpf_probe_read_kernel(part, sizeof(part), parts[0] + offset);
-		else
-			for (u32 i = 0; i < NR_MM_COUNTERS; i++)
-				bpf_probe_read_kernel(&part[i], sizeof(s32), parts[i] + offset);
+/* 1: there are no more CPUs, or nothing is known of them. */
+static long add_parts_of(u32 cpu, struct mm_parts *parts)
+{
+	u32 zero = 0;
+	void *element = bpf_map_lookup_percpu_elem(&percpu_anchor, &zero, cpu);
+	s32 part[NR_MM_COUNTERS] = {};
+	u64 offset;
+
+	if (!element || !percpu_origin)
+		return 1;
+	offset = element - (void *)&percpu_origin + percpu_origin;
+	if (parts->together)
+		bpf_probe_read_kernel(part, sizeof(part), parts->kind[0] + offset);
+	else
 		for (u32 i = 0; i < NR_MM_COUNTERS; i++)
-			pages->kind[i] += part[i];
-	}
+			bpf_probe_read_kernel(&part[i], sizeof(s32), parts->kind[i] + offset);
+	for (u32 i = 0; i < NR_MM_COUNTERS; i++)
+		parts->sum.kind[i] += part[i];
+	return 0;
 }
 
 /* Pages by kind. The count that CPUs share is off by what each keeps for
@@ -93,8 +99,7 @@ static void add_parts(struct mm_pages *pages, void *const *parts, bool together)
 static void mm_pages_read(struct mm_struct *mm, struct mm_pages *pages)
 {
 	struct mm_struct___v6_1 *old = (void *)mm;
-	void *parts[NR_MM_COUNTERS];
-	bool together = true;
+	struct mm_parts parts = { .together = true };
 
 	if (!mm_counters_percpu()) {
 		bpf_core_read(pages, sizeof(*pages), &old->rss_stat);
@@ -102,11 +107,12 @@ static void mm_pages_read(struct mm_struct *mm, struct mm_pages *pages)
 		for (u32 i = 0; i < NR_MM_COUNTERS; i++) {
 			struct percpu_counter *counter = mm_percpu_counter(mm, i);
 
-			pages->kind[i] = BPF_CORE_READ(counter, count);
-			parts[i] = BPF_CORE_READ(counter, counters);
-			together &= parts[i] == parts[0] + i * sizeof(s32);
+			parts.sum.kind[i] = BPF_CORE_READ(counter, count);
+			parts.kind[i] = BPF_CORE_READ(counter, counters);
+			parts.together &= parts.kind[i] == parts.kind[0] + i * sizeof(s32);
 		}
-		add_parts(pages, parts, together);
+		bpf_loop(cpus_end, add_parts_of, &parts, 0);
+		*pages = parts.sum;
 	}
 	for (u32 i = 0; i < NR_MM_COUNTERS; i++)
 		if (pages->kind[i] < 0)

@@ -29,6 +29,12 @@ struct datagrams {
 	struct datagram asked[DATAGRAMS_ASKED];
 };
 
+/* So many have come unseen, and wait: since when is not known. */
+static __always_inline void datagrams_begin(struct datagrams *d, u32 waiting)
+{
+	__sync_fetch_and_add(&d->arrived_tail, waiting);
+}
+
 static __always_inline void datagrams_arrive(struct datagrams *d, u64 now)
 {
 	u32 at = __sync_fetch_and_add(&d->arrived_tail, 1);

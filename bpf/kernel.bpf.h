@@ -35,6 +35,7 @@ typedef long ssize_t;
 #define AF_INET6 10
 #define SOCK_STREAM 1
 #define SOCK_DGRAM 2
+#define IPPROTO_MPTCP 262
 #define TCP_ESTABLISHED 1
 #define TCP_LISTEN 10
 #define MSG_PEEK 0x2
@@ -42,6 +43,9 @@ typedef long ssize_t;
 #define S_IFMT 0170000
 #define S_IFSOCK 0140000
 #define SOCK_BINDPORT_LOCK 8
+#define RCV_SHUTDOWN 1
+#define USER_CS 0x33
+#define PSR_MODE32_BIT 0x10
 
 enum { MM_FILEPAGES, MM_ANONPAGES, MM_SWAPENTS, MM_SHMEMPAGES, NR_MM_COUNTERS };
 
@@ -49,7 +53,9 @@ enum { MM_FILEPAGES, MM_ANONPAGES, MM_SWAPENTS, MM_SHMEMPAGES, NR_MM_COUNTERS };
 
 /* Of x86-64 and of arm64. */
 struct pt_regs {
-	unsigned long di, si, dx, cx, r8, ax, bp, sp, ip;
+	unsigned long di, si, dx, cx, r8, ax, bp, sp, ip, orig_ax, cs;
+	u64 pstate;
+	s32 syscallno;
 };
 
 struct user_pt_regs {
@@ -129,6 +135,7 @@ struct cgroup {
 	struct cgroup_subsys_state self;
 	struct kernfs_node *kn;
 	int level;
+	struct cgroup *ancestors[1]; /* as many as level, and the group itself */
 };
 
 struct css_set {
@@ -136,6 +143,14 @@ struct css_set {
 };
 
 struct completion;
+
+typedef struct {
+	u32 val;
+} kuid_t;
+
+struct cred {
+	kuid_t euid;
+};
 
 struct inode {
 	unsigned short i_mode;
@@ -169,6 +184,9 @@ struct task_struct {
 	struct files_struct *files;
 	struct signal_struct *signal;
 	struct css_set *cgroups;
+	const struct cred *cred;
+	u64 self_exec_id; /* of 32 bits before 5.7 */
+	u64 parent_exec_id;
 	u64 start_boottime;
 	u64 utime;
 	u64 stime;
@@ -195,7 +213,9 @@ struct sock_common {
 struct sock {
 	struct sock_common __sk_common;
 	unsigned char sk_userlocks : 4;
+	u8 sk_shutdown;
 	u16 sk_type;
+	u16 sk_protocol;
 	void *sk_user_data;
 	u32 sk_max_ack_backlog;
 	struct sk_buff_head sk_receive_queue;
@@ -214,11 +234,22 @@ struct tcp_sock {
 	u64 tcp_clock_cache;
 };
 
+/* Not of every kernel. */
+struct mptcp_sock {
+	struct sock *first;
+};
+
 struct socket {
 	struct sock *sk;
 };
 
-struct unix_address;
+typedef struct refcount_struct {
+	atomic_t refs;
+} refcount_t;
+
+struct unix_address {
+	refcount_t refcnt;
+};
 
 struct unix_sock {
 	struct unix_address *addr;

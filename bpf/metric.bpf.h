@@ -32,6 +32,9 @@
  *                    of MEMBER, an integer of the same row with or without a
  *                    tag of its own; nothing where MEMBER has not grown
  *   frequency        of moments: TYPE-INSTANCE-frequency, too, 1 / average
+ *   rank             where rows are those of processes, TopN takes those in which
+ *                    this integer grew most, of a GAUGE without rate those in
+ *                    which it is highest; one member of such a table has it
  *   scale=A/B        multiply by A/B (two positive integers)
  *   notable=N        a command name whose counter grows by N per second or
  *                    more earns a series of its own at once
@@ -41,24 +44,31 @@
  * where it belongs now. The bucket that fell then counts 0, until it is past what
  * it has counted.
  *
- * SUBJECT("WORD...") on a map says what its rows stand for; words in any order:
+ * SUBJECT("WORD...") on a map says what its rows stand for. A table has one of the
+ * first three words, and the others in any order:
  *   service          row = service_task.row
- *   process          row = service_task.slot
+ *   process          row = service_task.slot; one member has the word rank
+ *   probe            the probe itself: the rows are called "PROBE" if there is
+ *                    one, "PROBE-INDEX" if there are more
  *   sharded          shard s of row r is entry r * shards + s, the engine adds
  *                    them up; so that CPUs need not share cache lines
  *   via=MAP owners=MAP
  *                    with service: row = slot of a service, which the probe
  *                    gives out on first use. Both are arrays of u32 with
  *                    BPF_F_MMAPABLE, a pair of its own for each table. `via` has
- *                    the slot by service_task.row, 0: none yet; `owners` has
- *                    service_task.row + 1 by slot, 0: free, to be taken by
- *                    compare-and-swap before `via` is set. Slot 0 is never
- *                    given out: it is for what finds no free slot and counts
- *                    under "other". A service without a slot has no series. The
- *                    engine takes the slots of services that are gone back;
- *                    what they hold stays.
- * The engine sizes all of these maps. Without service and process, rows are
- * called "PROBE" if there is one, "PROBE-INDEX" if there are more.
+ *                    the slot by service_task.row, 0: none yet, 2^31 and more:
+ *                    refused; `owners` has service_task.row + 1 by slot, 0: free,
+ *                    to be taken by compare-and-swap before `via` is set. Slot 0
+ *                    is never given out: it is for what finds no free slot and
+ *                    counts under "other". A service without a slot has no series.
+ *                    The engine takes the slots of services that are gone back, as
+ *                    often as owners[0] says; what they hold stays.
+ * The engine sizes all of these maps; with probe there are as many rows as the map
+ * has entries.
+ *
+ * No two columns of an object, nor of all that are loaded, may come to one series:
+ * to the same TYPE-INSTANCE (also of a statistic, as TYPE-INSTANCE-average) of the
+ * same kind of row. The probe that is opened later is off then.
  *
  * TIER(N) on a program makes it part of hook set N. The engine tries tiers in
  * the order of their numbers and keeps the first that loads and attaches;
@@ -71,6 +81,11 @@
  *   const volatile bool option_NAME;
  * is set before load. Any of the three makes the option known. A tier whose
  * programs all need an option is tried only with it.
+ *
+ * SHARED(LAYOUT) on a map makes it that of this name in the engine's own object, if
+ * that has the tag, too, and type, sizes and LAYOUT are the same; else the object does
+ * not open. Such are the maps of service.bpf.h. Any other map is the object's own,
+ * whatever it is called.
  *
  * Variables that the engine knows in every object:
  *   const volatile u32 service_rows, process_rows_max, cpus_possible;
@@ -99,6 +114,7 @@
 #define METRIC(text) __attribute__((btf_decl_tag("metric:" text)))
 #define SUBJECT(text) __attribute__((btf_decl_tag("subject:" text)))
 #define OPTION(name) __attribute__((btf_decl_tag("option:" name)))
+#define SHARED(layout) __attribute__((btf_decl_tag("shared:" #layout)))
 #define TIER(number) __attribute__((btf_decl_tag("tier:" #number)))
 
 /* Sum of squares in limbs of 32 bits, each in its own counter: no carry, so

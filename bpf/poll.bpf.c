@@ -13,11 +13,13 @@
  * kretprobe: it has room for the greater of 10 and twice the CPUs to be inside
  * a function, and these are where threads spend their time.
  *
- * Limits: threads are known from their first poll on. io_uring_enter counts
+ * Limits: threads are known from their first poll on, or from the first reading
+ * if they are in one then, other than io_uring_enter. io_uring_enter counts
  * where it has to wait. Of 32-bit programs epoll and poll alone count, in tiers
  * 1 and 2.
  */
 #include "slot.bpf.h"
+#include "storage.bpf.h"
 
 #define NS "scale=1/1000000000"
 
@@ -40,6 +42,7 @@ struct {
 struct poller {
 	struct claim claim;
 	bool polled;  /* since the last reading */
+	bool older;   /* than the probe is the poll that it is in */
 	u64 began_ns; /* the poll that it is in, 0: none */
 	u64 seen_ns;  /* its time is in the rows until then */
 };
@@ -51,22 +54,26 @@ struct {
 	__type(value, struct poller);
 } pollers SEC(".maps");
 
+static bool all_met; /* the first walk is over */
+
 static __always_inline struct poll_row *row_at(u32 index)
 {
 	return bpf_map_lookup_elem(&polls, &index);
 }
 
-static __noinline void claim_slot(struct claim *c, struct task_struct *task)
+static __noinline void assign(struct claim *c, struct task_struct *task)
 {
+	u32 freed = slots_freed(&slot_owners);
+
 	claim_anew(c, task);
-	c->slot = c->watched ? slot_take(c->row) : 0;
+	claim_set_slot(c, c->watched ? slot_take(c->row) : 0, freed);
 }
 
 /* false: nobody wants to know. */
 static __always_inline bool own(struct poller *p, struct task_struct *task)
 {
 	if (claim_is_old(&p->claim, &slot_owners))
-		claim_slot(&p->claim, task);
+		assign(&p->claim, task);
 	return p->claim.watched;
 }
 
@@ -87,8 +94,7 @@ static __always_inline void settle(struct poller *p, struct poll_row *row, u64 n
 static __always_inline int begin(void)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct poller *p =
-		bpf_task_storage_get(&pollers, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	struct poller *p = task_storage_make(&pollers, task);
 	u64 now;
 
 	if (!p) {
@@ -101,6 +107,7 @@ static __always_inline int begin(void)
 	if (!p->seen_ns)
 		p->seen_ns = now;
 	p->polled = true;
+	p->older = false;
 	p->began_ns = now;
 	return 0;
 }
@@ -118,7 +125,8 @@ static __always_inline int end(void)
 	row = own(p, task) ? row_at(slot_index(p->claim.slot)) : NULL;
 	if (row) {
 		now = bpf_ktime_get_ns();
-		moments_add(&row->poll, now - p->began_ns);
+		if (!p->older)
+			moments_add(&row->poll, now - p->began_ns);
 		settle(p, row, now);
 	}
 	*(volatile u64 *)&p->began_ns = 0;
@@ -184,6 +192,66 @@ HOOK_OPTION("tracepoint/syscalls/sys_exit_io_uring_enter", 3, poll_end_io_uring_
 
 HOOK_CALLS(4)
 
+/* Is a thread that does not run in one of these system calls? 32-bit programs number them
+ * otherwise. */
+static bool in_poll(struct task_struct *task)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+
+	if (task->on_cpu || task->flags & PF_KTHREAD)
+		return false;
+#ifdef __TARGET_ARCH_x86
+	if (regs->cs != USER_CS)
+		return false;
+	switch (regs->orig_ax) {
+	case 7:   /* poll */
+	case 23:  /* select */
+	case 232: /* epoll_wait */
+	case 270: /* pselect6 */
+	case 271: /* ppoll */
+	case 281: /* epoll_pwait */
+#else
+	if (regs->pstate & PSR_MODE32_BIT)
+		return false;
+	switch (regs->syscallno) {
+	case 22: /* epoll_pwait */
+	case 72: /* pselect6 */
+	case 73: /* ppoll */
+#endif
+	case 441: /* epoll_pwait2 */
+		return true;
+	}
+	return false;
+}
+
+/* A thread that has been in a poll since before the probe: its time counts from now on, the
+ * poll not at all. */
+static void meet(struct task_struct *task)
+{
+	struct poller *p;
+	u64 now;
+
+	if (!in_poll(task) || !service_watched(service_of(task)))
+		return;
+	p = task_storage_make(&pollers, task);
+	now = bpf_ktime_get_ns();
+	if (!p)
+		add(&refused, 1);
+	else if (!__sync_val_compare_and_swap(&p->seen_ns, 0, now)) {
+		p->older = true;
+		p->began_ns = now;
+	}
+}
+
+/* The end of a function that was called before the hook is at it shows nowhere. */
+static void leave_older(struct task_struct *task, struct poller *p)
+{
+	if (!p->older || in_poll(task))
+		return;
+	p->older = false;
+	p->began_ns = 0;
+}
+
 /* A thread that has polled once and now waits for something else is no polling
  * thread; one that works on without a poll is. */
 static bool polls_on(const struct task_struct *task, struct poller *p)
@@ -203,11 +271,16 @@ int poll_walk(struct bpf_iter__task *ctx)
 	u32 service;
 	u64 now;
 
+	if (!task)
+		all_met = true;
 	if (!task || task->exit_state)
 		return 0;
 	p = bpf_task_storage_get(&pollers, task, NULL, 0);
+	if (!p && !all_met)
+		meet(task);
 	if (!p || !p->seen_ns)
 		return 0;
+	leave_older(task, p);
 	now = bpf_ktime_get_ns();
 	service = service_of(task);
 	row = service_watched(service) && polls_on(task, p) ? row_at(slot_take(service) * shards)

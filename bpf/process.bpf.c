@@ -196,7 +196,7 @@ static void walk_begin(void)
 	 * clock of this CPU's run queue up to date. */
 	if (bpf_core_field_exists(self->se.cfs_rq->rq))
 		walk_clock = self->se.cfs_rq->rq->clock;
-	percpu_offsets_find();
+	percpu_origin_find();
 }
 
 static void walk_end(void)

@@ -43,12 +43,15 @@ struct {
 
 static __noinline struct conversation *begin(struct sock *sk)
 {
-	struct conversation new = {};
+	struct conversation new = {}, *c;
 
 	if (sk->__sk_common.skc_state == TCP_LISTEN)
 		return NULL;
 	conversation_init(&new, sk);
-	return bpf_sk_storage_get(&conversations, sk, &new, BPF_SK_STORAGE_GET_F_CREATE);
+	c = socket_storage_make(&conversations, sk, &new);
+	if (!c)
+		add(&refused, 1);
+	return c;
 }
 
 static __always_inline struct conversation *find(struct sock *sk)
@@ -61,10 +64,25 @@ static __always_inline struct conversation *find(struct sock *sk)
 	return c ?: begin(sk);
 }
 
-static __always_inline struct datagrams *find_datagrams(struct conversation *c, struct sock *sk)
+static __noinline struct datagrams *begin_datagrams(struct sock *sk, u32 unseen)
 {
-	return c->datagrams ? bpf_sk_storage_get(&datagrams, sk, NULL, BPF_SK_STORAGE_GET_F_CREATE)
-			    : NULL;
+	struct datagrams *d = socket_storage_make(&datagrams, sk, NULL);
+
+	if (d)
+		datagrams_begin(d, unseen);
+	else
+		add(&refused, 1);
+	return d;
+}
+
+/* taken: by this call, -1: this is an arrival. */
+static __always_inline struct datagrams *find_datagrams(struct conversation *c, struct sock *sk,
+							int taken)
+{
+	if (!c->datagrams)
+		return NULL;
+	return bpf_sk_storage_get(&datagrams, sk, NULL, 0)
+		       ?: begin_datagrams(sk, socket_datagrams(sk) + taken);
 }
 
 /* TCP has just asked the clock, for the segment that has come: round trips are measured
@@ -110,7 +128,7 @@ static __always_inline void receive(struct sock *sk, int ret, int flags)
 	struct conversation *c;
 	u64 now;
 
-	if (ret <= 0 || flags & MSG_NO_DATA)
+	if (ret < 0 || flags & MSG_NO_DATA || (ret == 0 && !socket_has_empty(sk)))
 		return;
 	c = find(sk);
 	if (!c || !own(c, c->role == ROLE_SERVER))
@@ -119,23 +137,26 @@ static __always_inline void receive(struct sock *sk, int ret, int flags)
 	if (c->role == ROLE_CLIENT)
 		client_receives(c, ret, now);
 	else if (c->datagrams)
-		server_receives(c, find_datagrams(c, sk), ret, socket_has_datagrams(sk), now);
+		server_receives(c, find_datagrams(c, sk, 1), ret, socket_datagrams(sk), now);
 	else
 		server_receives(c, NULL, ret, sk->sk_receive_queue.qlen, now);
 }
 
 static __always_inline void send(struct sock *sk, int ret)
 {
-	struct conversation *c = ret > 0 ? find(sk) : NULL;
+	struct conversation *c;
 	u64 now;
 
+	if (ret < 0 || (ret == 0 && !socket_has_empty(sk)))
+		return;
+	c = find(sk);
 	if (!c || !own(c, c->role == ROLE_CLIENT))
 		return;
 	now = send_ns(sk);
 	if (c->role == ROLE_CLIENT)
 		client_sends(c, ret, now);
 	else
-		server_sends(c, find_datagrams(c, sk), ret, now);
+		server_sends(c, find_datagrams(c, sk, 0), ret, now);
 }
 
 static __always_inline void ready(struct sock *sk)
@@ -143,7 +164,7 @@ static __always_inline void ready(struct sock *sk)
 	struct conversation *c = find(sk);
 
 	if (c && c->role == ROLE_SERVER && (c->claim.watched || !c->tgid))
-		arrive(c, find_datagrams(c, sk), arrival_ns(sk));
+		arrive(c, find_datagrams(c, sk, -1), arrival_ns(sk));
 }
 
 SEC("tp_btf/sock_recv_length")

@@ -8,6 +8,7 @@
 #include "datagram.bpf.h"
 #include "slot.bpf.h"
 #include "socket.bpf.h"
+#include "storage.bpf.h"
 
 #define NS "scale=1/1000000000"
 
@@ -139,19 +140,18 @@ static __always_inline bool is_old(const struct conversation *c)
 /* What was counted in the old slot stays there. */
 static __noinline void assign(struct conversation *c, struct task_struct *task)
 {
-	bool unseen = c->tgid && !c->claim.watched;
-	u32 slot = 0;
+	bool unseen = c->tgid && !c->claim.watched, client = c->role == ROLE_CLIENT;
+	u32 freed = client ? slots_freed(&client_owners) : slots_freed(&slot_owners), slot = 0;
 
 	claim_anew(&c->claim, task);
 	c->tgid = task->tgid;
 	if (unseen)
 		c->ready_ns = 0; /* what came before was received unseen */
 	if (c->claim.watched)
-		slot = c->role == ROLE_CLIENT ? client_take(c->claim.row)
-					      : server_take(c->claim.row);
+		slot = client ? client_take(c->claim.row) : server_take(c->claim.row);
 	if (c->exchange.phase == PHASE_ANSWERED && c->claim.slot != slot)
 		c->exchange.phase = PHASE_IDLE;
-	c->claim.slot = slot;
+	claim_set_slot(&c->claim, slot, freed);
 }
 
 /* Asks whose the socket is, where that may have changed; false: its calls do
@@ -196,8 +196,10 @@ static __always_inline void serve(struct conversation *c)
 	task = bpf_get_current_task_btf();
 	if (c->thread == (u32)task->pid)
 		return;
-	c->thread = task->pid;
-	bpf_task_storage_get(&servings, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (task_storage_make(&servings, task))
+		c->thread = task->pid;
+	else
+		add(&refused, 1);
 }
 
 static __always_inline void answer_first(struct exchange *e, struct request_row *row, u64 now)

@@ -10,22 +10,23 @@
 
 #define MESSAGES_MAX 64
 
-struct addressed {
-	u64 ends; /* another socket may come to be at the same address */
-	struct conversation conversation;
+/* Another socket may come to be at the same address. */
+struct address {
+	u64 sk;
+	u64 ends;
 };
 
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 16384);
-	__type(key, u64);
-	__type(value, struct addressed);
+	__type(key, struct address);
+	__type(value, struct conversation);
 } addressed SEC(".maps") TIER(3) TIER(4);
 
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 128);
-	__type(key, u64);
+	__type(key, struct address);
 	__type(value, struct datagrams);
 } addressed_datagrams SEC(".maps") TIER(3) TIER(4);
 
@@ -46,34 +47,46 @@ struct {
 
 static const struct datagrams no_datagrams;
 
-static struct conversation *find_addressed(struct sock *sk)
+/* What is put in may be another CPU's by now, or out again to make room: asked again. */
+static __always_inline void *address_make(void *map, const struct address *at, const void *value)
 {
-	u64 key = (u64)sk, ends = socket_ends(sk);
-	struct addressed *a = bpf_map_lookup_elem(&addressed, &key);
-	struct addressed new = { .ends = ends };
+	void *made = NULL;
 
-	if (a && a->ends == ends)
-		return &a->conversation;
-	conversation_init(&new.conversation, sk);
-	if (new.conversation.role == ROLE_NONE)
-		return NULL;
-	bpf_map_update_elem(&addressed, &key, &new, BPF_ANY);
-	a = bpf_map_lookup_elem(&addressed, &key);
-	return a ? &a->conversation : NULL;
+	for (int i = 0; i < STORAGE_TRIES && !made; i++) {
+		bpf_map_update_elem(map, at, value, BPF_NOEXIST);
+		made = bpf_map_lookup_elem(map, at);
+	}
+	if (!made)
+		add(&refused, 1);
+	return made;
 }
 
-static struct datagrams *find_addressed_datagrams(struct conversation *c, struct sock *sk)
+static struct conversation *find_addressed(struct sock *sk)
 {
+	struct address at = { .sk = (u64)sk, .ends = socket_ends(sk) };
+	struct conversation *c = bpf_map_lookup_elem(&addressed, &at), new = {};
+
+	if (c)
+		return c;
+	conversation_init(&new, sk);
+	return new.role == ROLE_NONE ? NULL : address_make(&addressed, &at, &new);
+}
+
+static struct datagrams *find_addressed_datagrams(struct conversation *c, struct sock *sk,
+						  int taken)
+{
+	struct address at = { .sk = (u64)sk, .ends = socket_ends(sk) };
 	struct datagrams *d;
-	u64 key = (u64)sk;
 
 	if (!c->datagrams)
 		return NULL;
-	d = bpf_map_lookup_elem(&addressed_datagrams, &key);
+	d = bpf_map_lookup_elem(&addressed_datagrams, &at);
 	if (d)
 		return d;
-	bpf_map_update_elem(&addressed_datagrams, &key, &no_datagrams, BPF_NOEXIST);
-	return bpf_map_lookup_elem(&addressed_datagrams, &key);
+	d = address_make(&addressed_datagrams, &at, &no_datagrams);
+	if (d)
+		datagrams_begin(d, socket_datagrams(sk) + taken);
+	return d;
 }
 
 static __noinline void addressed_receive(struct conversation *c, struct sock *sk, u64 bytes)
@@ -83,7 +96,7 @@ static __noinline void addressed_receive(struct conversation *c, struct sock *sk
 	if (c->role == ROLE_CLIENT)
 		client_receives(c, bytes, now);
 	else if (c->datagrams)
-		server_receives(c, find_addressed_datagrams(c, sk), bytes, socket_has_datagrams(sk),
+		server_receives(c, find_addressed_datagrams(c, sk, 1), bytes, socket_datagrams(sk),
 				now);
 	else
 		server_receives(c, NULL, bytes, socket_has_more(sk), now);
@@ -96,16 +109,17 @@ static __noinline void addressed_send(struct conversation *c, struct sock *sk, u
 	if (c->role == ROLE_CLIENT)
 		client_sends(c, bytes, now);
 	else
-		server_sends(c, find_addressed_datagrams(c, sk), bytes, now);
+		server_sends(c, find_addressed_datagrams(c, sk, 0), bytes, now);
 }
 
 static __always_inline void call_begin(struct sock *sk, bool receives, u32 flags, void *messages)
 {
-	struct call *call = bpf_task_storage_get(&calls, bpf_get_current_task_btf(), NULL,
-						 BPF_LOCAL_STORAGE_GET_F_CREATE);
+	struct call *call = task_storage_make(&calls, bpf_get_current_task_btf());
 
-	if (!call)
+	if (!call) {
+		add(&refused, 1);
 		return;
+	}
 	call->sk = receives && flags & MSG_NO_DATA ? NULL : sk;
 	call->receives = receives;
 	call->flags = flags;
@@ -127,7 +141,7 @@ __noinline int call_end(s64 ret)
 	if (!sk)
 		return 0;
 	call->sk = NULL;
-	if (ret <= 0)
+	if (ret < 0 || (ret == 0 && !socket_has_empty(sk)))
 		return 0;
 	c = find_addressed(sk);
 	if (!c || !own(c, (c->role == ROLE_SERVER) == call->receives))
@@ -185,7 +199,7 @@ int BPF_KPROBE(request_kprobe_sock_def_readable, struct sock *sk)
 	struct conversation *c = find_addressed(sk);
 
 	if (c && c->role == ROLE_SERVER)
-		arrive(c, find_addressed_datagrams(c, sk), bpf_ktime_get_ns());
+		arrive(c, find_addressed_datagrams(c, sk, -1), bpf_ktime_get_ns());
 	return 0;
 }
 

@@ -14,9 +14,13 @@
 
 const volatile bool command_names = true; /* a command name takes a free row */
 const volatile bool cgroup_rules = false;
+const volatile bool command_lines = false; /* the engine looks at them */
 
 struct service_news service_news;
-volatile bool scan_all; /* the scan lists every process, not only the new ones */
+volatile u32 scan_mode;     /* enum scan_mode */
+volatile bool scan_waiting; /* there is room: those that wait for a row are matched again */
+
+#define ROW_NONE ~0U /* there should be one, but none is free */
 
 /* Room is made before load: what the configuration and MaxServices ask for. */
 struct {
@@ -82,17 +86,17 @@ static void count_processes(u32 row, s64 n)
 		__sync_fetch_and_add(&s->processes, n);
 }
 
-/* Takes a free row for a command name; SERVICE_OTHER if there is none. */
+/* Takes a free row for a command name, or ROW_NONE. */
 static u32 claim(const struct service_name *name)
 {
 	struct service *s;
 	u32 row, *known;
 
 	if (bpf_map_pop_elem(&service_free, &row))
-		return SERVICE_OTHER;
+		return ROW_NONE;
 	s = service_at(row);
 	if (!s)
-		return SERVICE_OTHER;
+		return ROW_NONE;
 	__builtin_memcpy(s->name, name->text, sizeof(s->name));
 	if (bpf_map_update_elem(&service_names, name, &row, BPF_NOEXIST) == 0) {
 		/* A full barrier: the engine reads the name behind the flag. */
@@ -101,31 +105,45 @@ static u32 claim(const struct service_name *name)
 	}
 	bpf_map_push_elem(&service_free, &row, 0);
 	known = bpf_map_lookup_elem(&service_names, name);
-	return known ? *known : SERVICE_OTHER;
+	return known ? *known : ROW_NONE;
+}
+
+/* The directory of a cgroup's path that is so deep, 0 is the root. 6.1 keeps them in an
+ * array: 7f203bc89eb6 ("cgroup: Replace cgroup->ancestor_ids[] with ->ancestors[]"). Before, those
+ * that are deeper than twice what a rule can be are out of reach. */
+static struct cgroup *ancestor(struct cgroup *group, int depth)
+{
+	struct cgroup *found = NULL;
+
+	if (bpf_core_field_exists(group->ancestors)) {
+		bpf_probe_read_kernel(&found, sizeof(found),
+				      (void *)group +
+					      bpf_core_field_offset(struct cgroup, ancestors) +
+					      depth * sizeof(found));
+		return found;
+	}
+	for (int i = 0; i < 2 * CGROUP_DEPTH_MAX && group; i++) {
+		if (BPF_CORE_READ(group, level) == depth)
+			return group;
+		group = BPF_CORE_READ(group, self.parent, cgroup);
+	}
+	return NULL;
 }
 
 /* The lowest row that a rule gives one of the directories on the way down, or 0. */
 static u32 match_cgroup(struct task_struct *task)
 {
 	struct cgroup *group = task->cgroups->dfl_cgrp;
-	u64 path[CGROUP_DEPTH_MAX] = {};
 	int level = group->level;
 	u32 parent = 0, row = 0;
 
-	for (int i = 0; i < CGROUP_DEPTH_MAX; i++) {
-		int at = level - 1 - i;
-
-		if (at < 0)
-			break;
-		if (at < CGROUP_DEPTH_MAX)
-			path[at] = (u64)BPF_CORE_READ(group, kn, name);
-		group = BPF_CORE_READ(group, self.parent, cgroup);
-	}
-	for (int i = 0; i < CGROUP_DEPTH_MAX && path[i]; i++) {
+	for (int depth = 1; depth <= CGROUP_DEPTH_MAX && depth <= level; depth++) {
+		struct cgroup *at = ancestor(group, depth);
 		struct cgroup_step step = { .parent = parent };
 		struct cgroup_node *node;
 
-		bpf_probe_read_kernel_str(step.name, sizeof(step.name), (void *)path[i]);
+		bpf_probe_read_kernel_str(step.name, sizeof(step.name),
+					  BPF_CORE_READ(at, kn, name));
 		node = bpf_map_lookup_elem(&service_cgroups, &step);
 		if (!node)
 			break;
@@ -155,27 +173,52 @@ static u32 match(struct task_struct *task, const char *comm)
 	return claim(&name);
 }
 
-/* A row of its own for a process of a service that asks for it. */
-static void label(struct task_struct *leader, struct service_task *st)
+static void set_flags(struct service_task *st, u32 flags)
+{
+	__sync_fetch_and_or(&st->flags, flags);
+}
+
+/* The flags as they were. */
+static u32 clear_flags(struct service_task *st, u32 flags)
+{
+	return __sync_fetch_and_and(&st->flags, ~flags);
+}
+
+/* It is matched again when there is room. */
+static void wait_for_room(struct service_task *st)
+{
+	if (__sync_fetch_and_or(&st->flags, TASK_WAITING) & TASK_WAITING)
+		return;
+	add(&service_news.no_room, 1);
+	__sync_fetch_and_add(&service_news.waiting, 1);
+}
+
+static void wait_no_more(struct service_task *st)
+{
+	if (clear_flags(st, TASK_WAITING) & TASK_WAITING)
+		__sync_fetch_and_add(&service_news.waiting, -1);
+}
+
+/* A row of its own for a process of a service that asks for it; false: none is free. */
+static bool label(struct task_struct *leader, struct service_task *st)
 {
 	struct service *s = service_at(st->row);
 	struct process_label *l;
 	u32 slot;
 
 	if (!s || !(s->flags & SERVICE_PER_PROCESS))
-		return;
-	if (bpf_map_pop_elem(&process_free, &slot)) {
-		add(&service_news.refused, 1);
-		return;
-	}
+		return true;
+	if (bpf_map_pop_elem(&process_free, &slot))
+		return false;
 	l = bpf_map_lookup_elem(&process_labels, &slot);
 	if (!l)
-		return;
+		return false;
 	l->start_ns = leader->start_boottime;
 	l->pid = leader->tgid;
 	l->row = st->row;
 	__sync_lock_test_and_set(&l->state, PROCESS_ALIVE);
 	st->slot = slot;
+	return true;
 }
 
 static void unlabel(struct service_task *st)
@@ -189,9 +232,10 @@ static void unlabel(struct service_task *st)
 
 static void enter(struct task_struct *leader, struct service_task *st, u32 row)
 {
-	st->row = row;
-	count_processes(row, 1);
-	label(leader, st);
+	st->row = row == ROW_NONE ? SERVICE_OTHER : row;
+	count_processes(st->row, 1);
+	if (row == ROW_NONE || !label(leader, st))
+		wait_for_room(st);
 }
 
 /* Told after the row is set: who asks in between asks again. */
@@ -205,14 +249,28 @@ static void count_move(void)
 
 static void move(struct task_struct *leader, struct service_task *st, u32 row)
 {
+	if (row == ROW_NONE && st->row == SERVICE_OTHER) {
+		wait_for_room(st);
+		return;
+	}
 	if (st->row == row)
 		return;
+	wait_no_more(st);
 	st->previous = st->row;
 	count_processes(st->row, -1);
 	unlabel(st);
 	st->slot = 0;
 	enter(leader, st, row);
 	count_move();
+}
+
+/* The engine is to look at the command line. */
+static void refresh(struct service_task *st)
+{
+	if (!command_lines)
+		return;
+	set_flags(st, TASK_FRESH);
+	add(&service_news.fresh, 1);
 }
 
 /* The storage of a leader, made and filled if this is the first that is seen
@@ -230,14 +288,24 @@ static struct service_task *know(struct task_struct *leader, const u32 *inherite
 	if (__sync_lock_test_and_set(&st->known, 1))
 		return st;
 	row = inherited ? *inherited : match(leader, leader->comm);
-	st->previous = row;
+	st->previous = row == ROW_NONE ? SERVICE_OTHER : row;
 	enter(leader, st, row);
 	if (!inherited) {
 		count_move(); /* until now its events belonged to none */
-		st->flags |= TASK_FRESH;
-		add(&service_news.fresh, 1);
+		refresh(st);
 	}
 	return st;
+}
+
+/* Of a parent that the engine has not looked at, or whose order is on its way, it
+ * looks at the child, too. */
+static void inherit(struct service_task *st, u32 flags)
+{
+	set_flags(st, flags & TASK_ASSIGNED);
+	if (flags & TASK_WAITING)
+		wait_for_room(st);
+	if (flags & (TASK_FRESH | TASK_LISTED))
+		refresh(st);
 }
 
 SEC("tp_btf/task_newtask")
@@ -255,7 +323,7 @@ int BPF_PROG(service_fork, struct task_struct *child)
 	if (!st)
 		return 0;
 	if (from)
-		st->flags |= from->flags & TASK_ASSIGNED;
+		inherit(st, from->flags);
 	if (cgroup_rules && child->cgroups != parent->cgroups)
 		move(child, st, match(child, child->comm));
 	return 0;
@@ -269,8 +337,11 @@ int BPF_PROG(service_rename, struct task_struct *task, const char *comm)
 	if (task->pid != task->tgid || task->flags & PF_KTHREAD)
 		return 0;
 	st = service_task(task);
-	if (st && !(st->flags & TASK_ASSIGNED))
-		move(task, st, match(task, comm));
+	if (!st || st->flags & TASK_ASSIGNED)
+		return 0;
+	move(task, st, match(task, comm));
+	/* Who gives itself another name mostly rewrites its command line, too. */
+	refresh(st);
 	return 0;
 }
 
@@ -284,8 +355,8 @@ int BPF_PROG(service_exec, struct task_struct *task)
 	if (!st)
 		return 0;
 	move(task, st, match(task, task->comm));
-	st->flags = TASK_FRESH;
-	add(&service_news.fresh, 1);
+	clear_flags(st, TASK_ASSIGNED | TASK_LISTED);
+	refresh(st);
 	return 0;
 }
 
@@ -305,6 +376,7 @@ static void leave(struct service_task *st)
 	if (!st || __sync_lock_test_and_set(&st->ended, 1))
 		return;
 	count_processes(st->row, -1);
+	wait_no_more(st);
 	unlabel(st);
 }
 
@@ -325,13 +397,88 @@ int BPF_PROG(service_replaced, struct task_struct *task)
 	return 0;
 }
 
+/* A row for one that waits for it, if there is one now. */
+static void match_waiting(struct task_struct *task, struct service_task *st)
+{
+	u32 row;
+
+	if (st->flags & TASK_ASSIGNED)
+		row = st->row;
+	else
+		row = match(task, task->comm);
+	if (row == ROW_NONE)
+		return;
+	if (row != st->row)
+		move(task, st, row);
+	else if (st->slot || label(task, st))
+		wait_no_more(st);
+}
+
+/* What has executed or renamed itself since it was listed is listed again. */
+static void carry_out(struct task_struct *task, struct service_task *st, const struct order *order)
+{
+	if (order->start_ns != task->start_boottime || st->flags & TASK_FRESH)
+		return;
+	move(task, st, order->row);
+	set_flags(st, TASK_ASSIGNED);
+	clear_flags(st, TASK_LISTED);
+}
+
+static bool is_wanted(const struct service_task *st)
+{
+	switch (scan_mode) {
+	case SCAN_FRESH:
+		return st->flags & TASK_FRESH;
+	case SCAN_AGAIN:
+		return st->flags & (TASK_FRESH | TASK_LISTED);
+	}
+	return true;
+}
+
+/* The flags change first: what the process does from then on makes it fresh again. */
+static u32 list_flags(struct task_struct *task, struct service_task *st)
+{
+	u32 flags = st->flags & TASK_ASSIGNED ? LISTED_ASSIGNED : 0;
+
+	if (task->self_exec_id == task->parent_exec_id)
+		flags |= LISTED_FORKED;
+	if (!(st->flags & (TASK_FRESH | TASK_LISTED)))
+		return flags;
+	set_flags(st, TASK_LISTED);
+	clear_flags(st, TASK_FRESH);
+	return flags | LISTED_FRESH;
+}
+
+/* The engine's word on the parent, which its own events need not follow yet. */
+static u32 parent_row(struct task_struct *parent)
+{
+	struct service_task *st = parent ? service_task(parent) : NULL;
+
+	return st && st->flags & TASK_ASSIGNED ? st->row : 0;
+}
+
+static void list(struct seq_file *seq, struct task_struct *task, struct service_task *st)
+{
+	struct task_struct *parent = task->real_parent->group_leader;
+	struct listed_process listed = {};
+
+	listed.start_ns = task->start_boottime;
+	listed.pid = task->tgid;
+	listed.parent = parent->tgid;
+	listed.flags = list_flags(task, st);
+	listed.row = st->row;
+	listed.parent_row = parent_row(parent);
+	listed.uid = task->cred->euid.val;
+	if (bpf_seq_write(seq, &listed, sizeof(listed)) != 0 && listed.flags & LISTED_FRESH)
+		set_flags(st, TASK_FRESH);
+}
+
 /* Meets the processes that ran before, carries out the engine's orders, and
  * tells the engine which command lines are new. */
 SEC("iter/task")
 int service_scan(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
-	struct fresh_process fresh = {};
 	struct service_task *st;
 	struct order *order;
 	u32 pid;
@@ -343,18 +490,16 @@ int service_scan(struct bpf_iter__task *ctx)
 		return 0;
 	pid = task->tgid;
 	order = bpf_map_lookup_elem(&orders, &pid);
-	if (order && order->start_ns == task->start_boottime) {
-		move(task, st, order->row);
-		st->flags |= TASK_ASSIGNED;
-	}
-	if (!(st->flags & TASK_FRESH) && !scan_all)
+	if (order)
+		carry_out(task, st, order);
+	if (scan_waiting && st->flags & TASK_WAITING)
+		match_waiting(task, st);
+	if (scan_mode == SCAN_NONE)
 		return 0;
-	fresh.start_ns = task->start_boottime;
-	fresh.pid = pid;
-	fresh.parent = BPF_CORE_READ(task, real_parent, tgid);
-	fresh.row = st->row;
-	if (bpf_seq_write(ctx->meta->seq, &fresh, sizeof(fresh)) == 0)
-		st->flags &= ~TASK_FRESH;
+	if (is_wanted(st))
+		list(ctx->meta->seq, task, st);
+	else
+		clear_flags(st, TASK_LISTED);
 	return 0;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
  * Whose event is it? Included by every probe; the maps are those of the
- * service object, which the engine hands to each probe before load.
+ * service object, which the engine hands to each probe before load. Where the
+ * meaning of what is in one changes, so does the number of its layout.
  */
 #ifndef SERVICE_BPF_H
 #define SERVICE_BPF_H
@@ -15,6 +16,8 @@ const volatile bool watch_other = true; /* processes of no service count, too */
 enum service_task_flag {
 	TASK_ASSIGNED = 1, /* by the engine: holds until the next exec */
 	TASK_FRESH = 2,    /* the engine has not seen this command line */
+	TASK_LISTED = 4,   /* the engine is about to look at it */
+	TASK_WAITING = 8,  /* has not the row that it should, there was none free */
 };
 
 /* Of a thread group's leader: which row its events belong to. */
@@ -32,7 +35,7 @@ struct {
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, int);
 	__type(value, struct service_task);
-} service_tasks SEC(".maps");
+} service_tasks SEC(".maps") SHARED(1);
 
 /* How often a process has changed its row, or was met: what remembers a row asks again then. */
 struct {
@@ -40,7 +43,7 @@ struct {
 	__uint(max_entries, 1);
 	__type(key, u32);
 	__type(value, u64);
-} service_moves SEC(".maps");
+} service_moves SEC(".maps") SHARED(1);
 
 static __always_inline u64 *service_moves_at(void)
 {

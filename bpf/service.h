@@ -70,19 +70,37 @@ struct order {
 	__u32 pad;
 };
 
-/* One process whose command line the engine has not seen yet. */
-struct fresh_process {
+/* Which processes the scan lists. */
+enum scan_mode {
+	SCAN_NONE,  /* it only carries out orders */
+	SCAN_FRESH, /* whose command lines the engine has not seen */
+	SCAN_AGAIN, /* and those that were listed, but not seen */
+	SCAN_ALL,
+};
+
+enum listed_flag {
+	LISTED_FRESH = 1,    /* the engine has not seen this command line */
+	LISTED_FORKED = 2,   /* has executed nothing since its parent forked it */
+	LISTED_ASSIGNED = 4, /* `row` is the engine's own word */
+};
+
+/* A process as the scan lists it. */
+struct listed_process {
 	__u64 start_ns;
 	__u32 pid;
 	__u32 parent;
 	__u32 row;
-	__u32 pad;
+	__u32 parent_row; /* if that is the engine's own word, or 0 */
+	__u32 uid;        /* effective */
+	__u32 flags;
 };
 
 /* Counters of the service object, for the engine. */
 struct service_news {
 	__u64 fresh;   /* command lines that the engine has not seen */
-	__u64 refused; /* processes without a row of their own for want of room */
+	__u64 refused; /* processes that got no storage, for want of memory */
+	__u64 no_room; /* processes that found no free row */
+	__s64 waiting; /* of those that live: how many still have none */
 };
 
 #endif

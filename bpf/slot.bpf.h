@@ -3,7 +3,7 @@
  * Rows that are given out on first use, for tables whose rows are large: a
  * service without events has none. Row 0 is where the events of all go that
  * came when no row was free. The engine takes the row of a service back when
- * the service is gone.
+ * the service is gone; who was refused one then asks again.
  */
 #ifndef SLOT_BPF_H
 #define SLOT_BPF_H
@@ -11,6 +11,7 @@
 #include "service.bpf.h"
 
 #define SLOTS_END 1024
+#define SLOT_REFUSED (1U << 31) /* and how many had become free by then */
 
 const volatile u32 slots_max = 1; /* rows of the table, set before load */
 const volatile u32 shards = 1;    /* of each row, a power of two, set before load */
@@ -25,22 +26,40 @@ struct slot_map {
 	__type(value, u32);
 };
 
-/* By row of the service: its slot, 0: none yet. */
+/* By row of the service: its slot, 0: none yet, or SLOT_REFUSED. */
 struct slot_map row_slots SEC(".maps");
 
-/* By slot: the row that has it, and one; 0: free. */
+/* By slot: the row that has it, and one; 0: free. Of slot 0, which is everybody's: how
+ * many have become free. */
 struct slot_map slot_owners SEC(".maps");
 
-/* Tries to give slot i to the service; true: it has one now, this or another. */
-static __noinline bool slot_try(void *slots, void *owners, u32 i, u32 row)
+static __always_inline u32 *slots_freed_at(void *owners)
+{
+	u32 zero = 0;
+
+	return bpf_map_lookup_elem(owners, &zero);
+}
+
+static __always_inline u32 slots_freed(void *owners)
+{
+	u32 *freed = slots_freed_at(owners);
+
+	return freed ? *(volatile u32 *)freed : 0;
+}
+
+/* Tries to give slot i to the service that had `was`; false: that slot is another's. Where
+ * another CPU was faster the slot is free again, and who was refused meanwhile may have it. */
+static __noinline bool slot_try(void *slots, void *owners, u32 i, u32 row, u32 was)
 {
 	u32 *owner = bpf_map_lookup_elem(owners, &i);
-	u32 *slot = bpf_map_lookup_elem(slots, &row);
+	u32 *slot = bpf_map_lookup_elem(slots, &row), *freed = slots_freed_at(owners);
 
-	if (!owner || !slot || *owner || __sync_val_compare_and_swap(owner, 0, row + 1))
+	if (!owner || !slot || !freed || *owner || __sync_val_compare_and_swap(owner, 0, row + 1))
 		return false;
-	if (__sync_val_compare_and_swap(slot, 0, i))
+	if (__sync_val_compare_and_swap(slot, was, i) != was) {
 		__sync_lock_test_and_set(owner, 0);
+		__sync_fetch_and_add(freed, 1);
+	}
 	return true;
 }
 
@@ -48,25 +67,32 @@ static __noinline bool slot_try(void *slots, void *owners, u32 i, u32 row)
 static __always_inline u32 slot_find(void *slots, u32 row)
 {
 	u32 *slot = row == SERVICE_OTHER ? NULL : bpf_map_lookup_elem(slots, &row);
+	u32 has = slot ? *slot : 0;
 
-	return slot ? *slot : 0;
+	return has & SLOT_REFUSED ? 0 : has;
 }
 
-/* The slot of a service, taken if it has none; two CPUs may ask at once. */
+/* The slot of a service, taken if it has none; two CPUs may ask at once. A service that is
+ * refused counts once, and all are looked at anew when one has become free. */
 static __always_inline u32 slot_take_from(void *slots, void *owners, u32 row)
 {
-	u32 *slot = bpf_map_lookup_elem(slots, &row);
+	u32 *slot = row == SERVICE_OTHER ? NULL : bpf_map_lookup_elem(slots, &row);
+	u32 was = slot ? *(volatile u32 *)slot : 0, refusal;
 
-	if (!slot || row == SERVICE_OTHER || *slot)
-		return slot ? *slot : 0;
+	if (!slot || (was && !(was & SLOT_REFUSED)))
+		return was;
+	refusal = SLOT_REFUSED | slots_freed(owners);
+	if (was == refusal)
+		return 0;
 	for (u32 i = 1; i < SLOTS_END; i++) {
 		if (i >= slots_max)
 			break;
-		if (slot_try(slots, owners, i, row))
-			return *slot;
+		if (slot_try(slots, owners, i, row, was))
+			return slot_find(slots, row);
 	}
-	add(&refused, 1);
-	return 0;
+	if (__sync_val_compare_and_swap(slot, was, refusal) == was)
+		add(&refused, 1);
+	return slot_find(slots, row);
 }
 
 __noinline u32 slot_take(u32 row)
@@ -74,31 +100,25 @@ __noinline u32 slot_take(u32 row)
 	return slot_take_from(&row_slots, &slot_owners, row);
 }
 
-/* Not given to another service since; the one for all is everybody's. */
-static __always_inline bool slot_is_of(void *owners, u32 slot, u32 row)
-{
-	u32 *owner = bpf_map_lookup_elem(owners, &slot);
-
-	return slot == 0 || (owner && *owner == row + 1);
-}
-
 /* What a socket or a thread remembers of its service. */
 struct claim {
 	u64 asked; /* when service_moves was one less, 0: never */
 	u32 row;
 	u32 slot;
+	u32 owner;    /* what the slot's owner was then */
 	bool watched; /* somebody wants to know its events */
 };
 
-/* The service may be another one now, or have lost its slot. */
+/* The service may be another one now, have lost its slot, or get one at last. */
 static __always_inline bool claim_is_old(const struct claim *c, void *owners)
 {
+	u32 slot = c->slot, *owner = bpf_map_lookup_elem(owners, &slot);
 	u64 *moves = service_moves_at();
 
-	return !moves || c->asked != *moves + 1 || !slot_is_of(owners, c->slot, c->row);
+	return !moves || c->asked != *moves + 1 || !owner || *owner != c->owner;
 }
 
-/* All but the slot, which the caller takes if it is watched. */
+/* All but the slot. */
 static __always_inline void claim_anew(struct claim *c, struct task_struct *task)
 {
 	u64 *moves = service_moves_at();
@@ -106,6 +126,13 @@ static __always_inline void claim_anew(struct claim *c, struct task_struct *task
 	c->asked = moves ? *moves + 1 : 0;
 	c->row = service_of(task);
 	c->watched = service_watched(c->row);
+}
+
+/* freed: how many slots had become free before this one was asked for. */
+static __always_inline void claim_set_slot(struct claim *c, u32 slot, u32 freed)
+{
+	c->slot = slot;
+	c->owner = slot ? c->row + 1 : freed;
 }
 
 /* The shard of this CPU. */

@@ -34,11 +34,32 @@ static __always_inline bool socket_may_count(const struct sock *sk, bool clients
 
 	return socket_talks(family, sk->sk_type) &&
 	       (clients || family == AF_UNIX || sk->sk_type != SOCK_STREAM ||
-		sk->sk_max_ack_backlog);
+		sk->sk_max_ack_backlog || sk->sk_protocol == IPPROTO_MPTCP);
+}
+
+/* What a client has bound is its own alone, be it of its choice or the kernel's
+ * (SO_PASSCRED). Not told apart: the last connection of a listener that is closed, with such
+ * a client. */
+static bool socket_shares_address(const struct unix_sock *sk)
+{
+	const struct unix_sock *peer = (const struct unix_sock *)BPF_CORE_READ(sk, peer);
+	const struct unix_address *own = BPF_CORE_READ(sk, addr);
+
+	return own && (BPF_CORE_READ(own, refcnt.refs.counter) > 1 || !BPF_CORE_READ(peer, addr));
+}
+
+/* Of MPTCP the connection of TCP that was there first. */
+static const struct sock *socket_stream(const struct sock *sk)
+{
+	if (BPF_CORE_READ(sk, sk_protocol) != IPPROTO_MPTCP ||
+	    !bpf_core_field_exists(struct mptcp_sock, first))
+		return sk;
+	return BPF_CORE_READ((const struct mptcp_sock *)sk, first);
 }
 
 /* What accept returns has inherited from its listener: the backlog (TCP) or
- * the address (UNIX). A datagram server has bound a port and no peer. */
+ * the address (UNIX). A datagram server has bound a port and no peer; the kernel does not
+ * tell port 0 from none. */
 static enum role socket_role(const struct sock *sk)
 {
 	u16 family = BPF_CORE_READ(sk, __sk_common.skc_family);
@@ -48,9 +69,9 @@ static enum role socket_role(const struct sock *sk)
 	if (!socket_talks(family, type) || BPF_CORE_READ(sk, __sk_common.skc_state) == TCP_LISTEN)
 		return ROLE_NONE;
 	if (family == AF_UNIX)
-		server = BPF_CORE_READ((const struct unix_sock *)sk, addr);
+		server = socket_shares_address((const struct unix_sock *)sk);
 	else if (type == SOCK_STREAM)
-		server = BPF_CORE_READ(sk, sk_max_ack_backlog);
+		server = BPF_CORE_READ(socket_stream(sk), sk_max_ack_backlog);
 	else
 		server = BPF_CORE_READ_BITFIELD_PROBED(sk, sk_userlocks) & SOCK_BINDPORT_LOCK &&
 			 BPF_CORE_READ(sk, __sk_common.skc_state) != TCP_ESTABLISHED;
@@ -62,15 +83,22 @@ static __always_inline bool socket_is_datagram(const struct sock *sk)
 	return BPF_CORE_READ(sk, sk_type) == SOCK_DGRAM;
 }
 
+/* Is a call that moves no octets one that moves a datagram? Not one that shutdown has ended. */
+static __always_inline bool socket_has_empty(const struct sock *sk)
+{
+	return socket_is_datagram(sk) && !(BPF_CORE_READ(sk, sk_shutdown) & RCV_SHUTDOWN);
+}
+
 /* Is there more that nobody has received yet? */
 static __always_inline bool socket_has_more(const struct sock *sk)
 {
 	return BPF_CORE_READ(sk, sk_receive_queue.qlen);
 }
 
-static __always_inline bool socket_has_datagrams(const struct sock *sk)
+static __always_inline u32 socket_datagrams(const struct sock *sk)
 {
-	return socket_has_more(sk) || BPF_CORE_READ((const struct udp_sock *)sk, reader_queue.qlen);
+	return BPF_CORE_READ(sk, sk_receive_queue.qlen) +
+	       BPF_CORE_READ((const struct udp_sock *)sk, reader_queue.qlen);
 }
 
 /* Another at the same address in memory differs by its ends. */

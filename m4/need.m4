@@ -36,6 +36,7 @@ AC_DEFUN([EBPF_SUMMARY], [
     collectd headers   $ebpf_has_collectd
     libbpf             $ebpf_has_libbpf
     libelf             $ebpf_has_libelf
+    libpcre2           $ebpf_has_libpcre2
     C compiler         $CC
     BPF compiler       $ebpf_has_bpf_clang
     bpftool            ${BPFTOOL:-no}

@@ -45,6 +45,12 @@ static const char *tag_on(const struct object *object, uint16_t kind, const char
 	return NULL;
 }
 
+const char *object_map_tag(const struct object *object, const struct bpf_map *map,
+			   const char *prefix)
+{
+	return tag_on(object, BTF_KIND_VAR, bpf_map__name(map), prefix, 0);
+}
+
 static const char *program_option(const struct object *object, const struct bpf_program *program)
 {
 	return tag_on(object, BTF_KIND_FUNC, bpf_program__name(program), OPTION_TAG, 0);
@@ -52,7 +58,7 @@ static const char *program_option(const struct object *object, const struct bpf_
 
 static const char *map_option(const struct object *object, const struct bpf_map *map)
 {
-	return tag_on(object, BTF_KIND_VAR, bpf_map__name(map), OPTION_TAG, 0);
+	return object_map_tag(object, map, OPTION_TAG);
 }
 
 /* 1 to CONFIG_TIERS_MAX; 0: of all tiers. */
@@ -72,72 +78,74 @@ static bool listed(const struct strings *list, const char *text)
 	return false;
 }
 
-uint32_t object_tiers(const struct object *object, const struct strings *options,
-		      const char **ret_missing)
+uint32_t object_tiers(const struct object *object)
 {
-	uint32_t tiers = 0, possible = 0;
+	uint32_t tiers = 0;
 	struct bpf_program *program;
 
-	*ret_missing = NULL;
+	bpf_object__for_each_program(program, object->bpf) tiers |=
+		1U << program_tier(object, program);
+	return tiers > 1 ? tiers & ~1U : 1;
+}
+
+const char *object_tier_option(const struct object *object, unsigned tier,
+			       const struct strings *options)
+{
+	const char *wanted = NULL;
+	struct bpf_program *program;
+
 	bpf_object__for_each_program(program, object->bpf)
 	{
 		const char *option = program_option(object, program);
-		unsigned tier = program_tier(object, program);
 
-		if (!tier)
+		if (tier == 0 || program_tier(object, program) != tier)
 			continue;
-		tiers |= 1U << tier;
 		if (!option || listed(options, option))
-			possible |= 1U << tier;
+			return NULL;
+		wanted = option;
 	}
-	bpf_object__for_each_program(program, object->bpf)
-	{
-		if ((tiers & ~possible) >> program_tier(object, program) & 1)
-			*ret_missing = program_option(object, program);
-	}
-	return tiers ? possible : 1;
+	return wanted;
 }
 
-static void variable_name(char *name, size_t size, const char *option)
+/* The option that a type is or carries: of a tag its text, of a variable what its name says. */
+static const char *option_of(const struct object *object, const struct btf_type *type)
 {
-	snprintf(name, size, OPTION_VARIABLE "%s", option);
+	const char *text = name_of(bpf_object__btf(object->bpf), type->name_off);
+
+	if (btf_is_decl_tag(type) && !strncmp(text, OPTION_TAG, strlen(OPTION_TAG)))
+		return text + strlen(OPTION_TAG);
+	if (btf_is_var(type) && !strncmp(text, OPTION_VARIABLE, strlen(OPTION_VARIABLE)) &&
+	    object_variable(object, text, sizeof(bool)))
+		return text + strlen(OPTION_VARIABLE);
+	return NULL;
 }
 
-static bool has_option(const struct object *object, const char *name)
+size_t object_options(const struct object *object, const char *ret_options[OBJECT_OPTIONS_MAX])
 {
-	char variable[128];
-	struct bpf_program *program;
-	struct bpf_map *map;
-	const char *option;
+	const struct btf *btf = bpf_object__btf(object->bpf);
+	uint32_t types = btf__type_cnt(btf);
+	size_t count = 0;
 
-	bpf_object__for_each_program(program, object->bpf)
-	{
-		option = program_option(object, program);
-		if (option && !strcmp(option, name))
-			return true;
+	for (uint32_t id = 1; id < types && count < OBJECT_OPTIONS_MAX; id++) {
+		const char *option = option_of(object, btf__type_by_id(btf, id));
+		bool known = !option;
+
+		for (size_t i = 0; i < count && !known; i++)
+			known = !strcmp(ret_options[i], option);
+		if (!known)
+			ret_options[count++] = option;
 	}
-	bpf_object__for_each_map(map, object->bpf)
-	{
-		option = map_option(object, map);
-		if (option && !strcmp(option, name))
-			return true;
-	}
-	variable_name(variable, sizeof(variable), name);
-	return object_variable(object, variable, sizeof(bool)) != NULL;
+	return count;
 }
 
-static int choose_options(struct object *object, const struct strings *options, struct error *error)
+static void set_options(struct object *object, const struct strings *options)
 {
 	for (size_t i = 0; options && i < options->count; i++) {
 		char variable[128];
 
-		if (!has_option(object, options->item[i]))
-			return error_set(error, -ENOENT, "%s: it has no Option \"%s\"",
-					 object->name, options->item[i]);
-		variable_name(variable, sizeof(variable), options->item[i]);
+		snprintf(variable, sizeof(variable), OPTION_VARIABLE "%s", options->item[i]);
 		object_set(object, variable, true);
 	}
-	return 0;
 }
 
 /* One may be of several tiers. */
@@ -182,8 +190,8 @@ static int choose_maps(struct object *object, unsigned tier, const struct string
 		int status = chosen ? 0 : shrink(map);
 
 		if (status)
-			return error_set(error, status, "%s: cannot shrink the map %s: %s",
-					 object->name, bpf_map__name(map), strerror(-status));
+			return error_set(error, status, "cannot shrink the map %s: %s",
+					 bpf_map__name(map), strerror(-status));
 	}
 	return 0;
 }
@@ -191,12 +199,12 @@ static int choose_maps(struct object *object, unsigned tier, const struct string
 int object_choose(struct object *object, unsigned tier, const struct strings *options,
 		  struct error *error)
 {
-	int status = choose_options(object, options, error);
+	int status = choose_maps(object, tier, options, error);
 	struct bpf_program *program;
 
-	status = status ?: choose_maps(object, tier, options, error);
 	if (status)
 		return status;
+	set_options(object, options);
 	bpf_object__for_each_program(program, object->bpf)
 	{
 		const char *option = program_option(object, program);

@@ -2,7 +2,8 @@
 #ifndef EBPF_CONFIG_H
 #define EBPF_CONFIG_H
 
-#include <regex.h>
+#include "pattern.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -12,8 +13,10 @@ struct oconfig_item_s;
 #define CONFIG_NAME_MAX 64 /* of a service or probe, with the NUL */
 #define CONFIG_PERCENTILES_MAX 16
 #define CONFIG_SERVICES_MAX 512  /* Service blocks */
+#define CONFIG_PROBES_MAX 128    /* Probe blocks */
 #define CONFIG_MAX_SERVICES 4096 /* rows for command names */
-#define CONFIG_ROWS 64           /* of a probe that gives rows on first use */
+#define CONFIG_MAX_MEMORY_MIB (1 << 20)
+#define CONFIG_ROWS 64 /* of a probe that gives rows on first use */
 #define CONFIG_ROWS_MAX 1024
 #define CONFIG_TIERS_MAX 16 /* hook tiers of a probe */
 
@@ -27,19 +30,19 @@ struct service_config {
 	struct strings commands; /* exact, as the kernel keeps them: 15 bytes */
 	struct strings cgroups;  /* path below the cgroup2 root, no slash at either end */
 	struct strings pid_files;
-	regex_t *matches;
+	struct pattern *matches;
 	size_t match_count;
 	bool per_process;
 	unsigned top_n;
 };
 
 struct probe_config {
-	char name[CONFIG_NAME_MAX];
-	char *object;           /* path, or NULL for the one in the object directory */
-	struct strings options; /* of the object: programs that are off without */
-	double interval_s;      /* 0: the plugin's */
-	unsigned rows;          /* of tables that give them on first use */
-	unsigned tier;          /* the only one to try, 0: all */
+	char name[CONFIG_NAME_MAX]; /* clean */
+	char *object;               /* path, or NULL for the one in the object directory */
+	struct strings options;     /* of the object: programs that are off without */
+	double interval_s;          /* 0: the plugin's */
+	unsigned rows;              /* of tables that give them on first use, 0: CONFIG_ROWS */
+	unsigned tier;              /* the only one to try, 0: all */
 	bool enable;
 };
 
@@ -47,6 +50,8 @@ struct config {
 	char *object_dir;
 	double interval_s; /* 0: the daemon's */
 	unsigned max_services;
+	unsigned max_memory_mib;
+	bool max_services_set;
 	bool command_names;
 	bool command_names_set;
 	bool buckets;
@@ -61,14 +66,17 @@ struct config {
 /* The defaults; object_dir is copied. Returns 0 or -ENOMEM. */
 int config_init(struct config *config, const char *object_dir);
 
-/* Reads a <Plugin> block into config. What is wrong gets a message each and is
- * skipped; returns how many that were. */
+/* Reads a <Plugin> block into config. Lines and blocks that are wrong, or can have no
+ * effect, are told and ignored; returns how many that were. */
 unsigned config_read(struct config *config, const struct oconfig_item_s *block);
+
+/* Tells what means nothing with all blocks read. */
+void config_check(const struct config *config);
 
 /* Is each command name a service? */
 bool config_command_names(const struct config *config);
 
-/* The block of a probe, or NULL. */
+/* The block of a probe of this name, as it is when cleaned; or NULL. */
 const struct probe_config *config_probe(const struct config *config, const char *name);
 
 void config_done(struct config *config);

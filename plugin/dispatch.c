@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The only place that fills a value_list_t and that asks collectd for types.
+ * The only place that fills a value_list_t or a notification_t and that asks collectd for types.
  */
 #include "dispatch.h"
 
 #include <collectd.h>
 
+#include <globals.h>
 #include <plugin.h>
 
 #include <errno.h>
@@ -77,6 +78,25 @@ void dispatch_gauge(const struct dispatch *dispatch, const char *subject, const 
 	struct value value = { .kind = SOURCE_GAUGE, .gauge = gauge };
 
 	dispatch_values(dispatch, subject, type, instance, &value, 1);
+}
+
+void dispatch_notification(enum health health, const char *subject, const char *type,
+			   const char *instance, const char *text)
+{
+	static const int severities[] = {
+		[HEALTH_OKAY] = NOTIF_OKAY,
+		[HEALTH_WARNING] = NOTIF_WARNING,
+		[HEALTH_FAILURE] = NOTIF_FAILURE,
+	};
+	notification_t n = { .severity = severities[health], .time = cdtime() };
+
+	snprintf(n.message, sizeof(n.message), "%s", text);
+	snprintf(n.host, sizeof(n.host), "%s", hostname_g);
+	snprintf(n.plugin, sizeof(n.plugin), "%s", PLUGIN_NAME);
+	snprintf(n.plugin_instance, sizeof(n.plugin_instance), "%s", subject);
+	snprintf(n.type, sizeof(n.type), "%s", type);
+	snprintf(n.type_instance, sizeof(n.type_instance), "%s", instance);
+	plugin_dispatch_notification(&n);
 }
 
 static enum source_kind kind_of(int ds_type)

@@ -36,6 +36,14 @@ void dispatch_values(const struct dispatch *dispatch, const char *subject, const
 void dispatch_gauge(const struct dispatch *dispatch, const char *subject, const char *type,
 		    const char *instance, double gauge);
 
+/* What a notification says of a series. */
+enum health { HEALTH_OKAY, HEALTH_WARNING, HEALTH_FAILURE };
+
+/* Hands a notification to collectd, about the series of this name. With no lock held: whoever
+ * gets it is called at once. A text that is longer than collectd's is cut. */
+void dispatch_notification(enum health health, const char *subject, const char *type,
+			   const char *instance, const char *text);
+
 /* types.db, by way of the daemon. */
 int dispatch_type(const char *type, struct metric_type *ret_type);
 

@@ -14,20 +14,23 @@
 #include <plugin.h>
 
 #include <dirent.h>
+#include <errno.h>
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #define OBJECT_SUFFIX ".bpf.o"
-#define SERVICE_OBJECT "service" OBJECT_SUFFIX
+#define OWN_OBJECT "service" OBJECT_SUFFIX /* of the engine, which has it built in */
 
 static struct config config;
 static bool configured;
+static struct file_reader files;
 static struct services services;
 static struct probe *probes;
 static size_t probe_count;
-static struct dispatch self_dispatch;
+static struct self self;
 
 static void to_log(int severity, const char *text)
 {
@@ -62,20 +65,26 @@ static int ebpf_read(user_data_t *data)
 {
 	struct probe *probe = data->data;
 	struct error error;
-	bool failed = probe_read(probe, &error) != 0;
+	bool failed_before = probe->failing;
+	struct error text;
 
-	if (failed && !probe->failing)
-		message(LOG_ERR, "probe %s: %s; trying again at each interval", probe->name,
-			error.text);
-	else if (!failed && probe->failing)
-		message(LOG_NOTICE, "probe %s: reading works again", probe->name);
-	probe->failing = failed;
+	probe_read(probe, &error);
+	if (probe->failing == failed_before)
+		return 0;
+	if (probe->failing)
+		error_set(&text, 0,
+			  "probe %s: cannot be read, trying again at each interval: %.900s",
+			  probe->name, error.text);
+	else
+		error_set(&text, 0, "probe %s: reading works again", probe->name);
+	message(probe->failing ? LOG_ERR : LOG_NOTICE, "%s", text.text);
+	self_notify(probe->failing ? HEALTH_FAILURE : HEALTH_OKAY, probe->name, text.text);
 	return 0;
 }
 
 static int ebpf_read_self(__attribute__((unused)) user_data_t *data)
 {
-	self_read(&self_dispatch, &services, probes, probe_count, interval_of(NULL));
+	self_read(&self, &services, probes, probe_count, interval_of(NULL));
 	return 0;
 }
 
@@ -89,24 +98,61 @@ static void register_read(const char *name, int (*read)(user_data_t *), void *da
 				     &(user_data_t){ .data = data });
 }
 
-/* A probe that does not open keeps its place, so that its tier shows as 0. */
-static void open_probe(const char *name)
+/* Says that a probe, or all of them, is off: now in the log, with the first reading as a
+ * notification. */
+static void tell_off(int severity, const char *name, const char *text)
 {
-	const struct probe_config *block = config_probe(&config, name);
+	message(severity, "%s", text);
+	self_notify_later(&self, severity == LOG_ERR ? HEALTH_FAILURE : HEALTH_WARNING, name, text);
+}
+
+static bool has_probe(const char *name)
+{
+	for (size_t i = 0; i < probe_count; i++)
+		if (!strcmp(probes[i].name, name))
+			return true;
+	return false;
+}
+
+/* The series of probes would meet, also those under "ebpf-self". */
+static bool check_name(const char *name, const char *path)
+{
+	const char *why = self_reserved(name) ? "this name is the plugin's own"
+			  : has_probe(name)   ? "another object has this name already"
+					      : NULL;
+
+	if (why)
+		message(LOG_ERR, "skipping %s as the probe %s: %s; rename it", path, name, why);
+	return !why;
+}
+
+/* The object is that of the block, or NAME.bpf.o. A probe that does not open keeps its
+ * place, so that its tier shows as 0; without services none is tried. */
+static void open_probe(const char *object)
+{
+	const struct probe_config *block = config_probe(&config, object);
 	struct probe *probe = &probes[probe_count];
-	struct error error;
-	char path[4096];
+	char path[4096], name[CONFIG_NAME_MAX];
+	struct error error, text;
 	int status;
 
 	if (block && !block->enable)
 		return;
-	snprintf(path, sizeof(path), "%s/%s" OBJECT_SUFFIX, config.object_dir, name);
+	snprintf(path, sizeof(path), "%s/%s" OBJECT_SUFFIX, config.object_dir, object);
+	subject_clean(name, sizeof(name), object);
+	if (!check_name(name, path))
+		return;
 	probe_count++;
+	if (!services.object.bpf) {
+		*probe = (struct probe){ .reader = -1 };
+		snprintf(probe->name, sizeof(probe->name), "%s", name);
+		return;
+	}
 	status = probe_open(probe, name, block && block->object ? block->object : path,
 			    interval_of(block), &config, &services, &error);
 	if (status) {
-		message(status == PROBE_NEEDS_OPTION ? LOG_WARNING : LOG_ERR, "probe %s is off: %s",
-			name, error.text);
+		error_set(&text, 0, "probe %s is off: %.900s", name, error.text);
+		tell_off(status == PROBE_NEEDS_OPTION ? LOG_WARNING : LOG_ERR, name, text.text);
 		return;
 	}
 	message(LOG_INFO, "probe %s is on (tier %u)", name, probe->object.tier);
@@ -118,7 +164,42 @@ static int is_probe_object(const struct dirent *entry)
 
 	return length > suffix && length < CONFIG_NAME_MAX &&
 	       !strcmp(entry->d_name + length - suffix, OBJECT_SUFFIX) &&
-	       strcmp(entry->d_name, SERVICE_OBJECT) != 0;
+	       strcmp(entry->d_name, OWN_OBJECT) != 0;
+}
+
+static void warn_of_own_object(void)
+{
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/" OWN_OBJECT, config.object_dir);
+	if (access(path, F_OK) == 0)
+		message(LOG_NOTICE,
+			"skipping %s: this version of the plugin has that object built in; delete "
+			"the file if an older version has installed it",
+			path);
+}
+
+/* A misspelt block that switches a probe off leaves it on. */
+static void check_disabled(struct dirent *const *entries, int count)
+{
+	char has[1024] = "none";
+	size_t length = 0;
+
+	for (int i = 0; i < count && length < sizeof(has); i++)
+		length += (size_t)snprintf(has + length, sizeof(has) - length, "%s%s",
+					   i ? ", " : "", entries[i]->d_name);
+	for (size_t i = 0; i < config.probe_count; i++) {
+		const struct probe_config *block = &config.probes[i];
+		bool there = block->enable || block->object;
+
+		for (int j = 0; j < count && !there; j++)
+			there = config_probe(&config, entries[j]->d_name) == block;
+		if (!there)
+			message(LOG_ERR,
+				"ignoring <Probe \"%s\">: there is no such probe to switch off; "
+				"there are: %s",
+				block->name, has);
+	}
 }
 
 /* The objects of the directory, and those that only the configuration names. */
@@ -127,6 +208,13 @@ static void open_probes(void)
 	struct dirent **entries = NULL;
 	int count = scandir(config.object_dir, &entries, is_probe_object, alphasort);
 
+	if (count < 0)
+		message(LOG_ERR,
+			"no probe of ObjectDirectory \"%s\" is on: cannot read it: %s; set it to "
+			"where the BPF objects are installed",
+			config.object_dir, strerror(errno));
+	if (services.object.bpf)
+		warn_of_own_object();
 	probes = calloc((size_t)(count > 0 ? count : 0) + config.probe_count + 1, sizeof(*probes));
 	for (int i = 0; i < count; i++) {
 		char *name = entries[i]->d_name;
@@ -135,20 +223,25 @@ static void open_probes(void)
 		if (probes)
 			open_probe(name);
 	}
-	for (size_t i = 0; i < config.probe_count && probes; i++) {
-		bool there = false;
-
-		for (int j = 0; j < count && !there; j++)
-			there = !strcmp(entries[j]->d_name, config.probes[i].name);
-		if (!there)
+	for (size_t i = 0; i < config.probe_count && probes; i++)
+		if (!has_probe(config.probes[i].name))
 			open_probe(config.probes[i].name);
-	}
+	if (count >= 0)
+		check_disabled(entries, count);
 	for (int i = 0; i < count; i++)
 		free(entries[i]);
 	free(entries);
 	for (size_t i = 0; i < probe_count; i++)
 		if (probes[i].object.bpf)
 			register_read(probes[i].name, ebpf_read, &probes[i], probes[i].interval_s);
+}
+
+static void open_self(void)
+{
+	if (self_open(&self, &services, probes, probe_count) == 0)
+		register_read("self", ebpf_read_self, NULL, interval_of(NULL));
+	else
+		message(LOG_ERR, "the plugin's own figures are off: no memory");
 }
 
 /* Kernels before 5.11 charge maps to RLIMIT_MEMLOCK; without the right to
@@ -162,17 +255,21 @@ static void raise_memlock(void)
 
 static int ebpf_init(void)
 {
-	struct error error;
+	struct error error, text;
 
 	if (!ensure_config())
 		return 0;
+	config_check(&config);
 	raise_memlock();
-	if (services_open(&services, &config, interval_of(NULL), &error) != 0) {
-		message(LOG_ERR, "%s; the plugin is off", error.text);
-		return 0;
+	file_reader_init(&files);
+	if (services_open(&services, &config, interval_of(NULL), &files, &error) != 0) {
+		error_set(&text, 0, "the plugin is off: %.900s", error.text);
+		tell_off(LOG_ERR, SELF_SERVICES, text.text);
 	}
 	open_probes();
-	register_read("self", ebpf_read_self, NULL, interval_of(NULL));
+	if (!resolver_needs_proc(&config))
+		file_reader_done(&files); /* nothing is read any more */
+	open_self();
 	/* What libbpf needed to load, some megabytes of the kernel's types. */
 	malloc_trim(0);
 	return 0;
@@ -180,12 +277,14 @@ static int ebpf_init(void)
 
 static int ebpf_shutdown(void)
 {
+	self_done(&self);
 	for (size_t i = 0; i < probe_count; i++)
 		probe_done(&probes[i]);
 	free(probes);
 	probes = NULL;
 	probe_count = 0;
 	services_done(&services);
+	file_reader_done(&files);
 	config_done(&config);
 	configured = false;
 	return 0;

@@ -4,53 +4,101 @@
  */
 #include "object.h"
 
+#include "pseudo.h"
 #include "reason.h"
+#include "share.h"
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-/* libbpf's words for these are poor. */
-static int check_file(const char *path)
-{
-	struct stat file;
+#define KERNEL_TYPES "/sys/kernel/btf/vmlinux"
+#define OBJECT_SIZE_MAX (64U << 20)
+#define OBJECT_WAIT_MS 5000
 
-	if (stat(path, &file) != 0 || access(path, R_OK) != 0)
-		return -errno;
-	return S_ISDIR(file.st_mode) ? -EISDIR : 0;
+/* Is what libbpf has opened (NULL: nothing, says errno) an object with BTF? */
+static int check_opened(struct object *object, const char *path, struct error *error)
+{
+	/* The bytes are there: -ENOENT is said of the BTF in them. */
+	int status = object->bpf ? 0 : -errno;
+
+	if (status == -ENOENT || (object->bpf && !bpf_object__btf(object->bpf)))
+		status = error_set(error, -ENOENT, "%s has no BTF; compile it with clang -g", path);
+	else if (status)
+		status = reason_error(REASON_OPEN, path, status, error);
+	return status;
 }
 
-int object_open(struct object *object, const char *name, const char *path, struct error *error)
+/* A type that the kernel does not have libbpf seeks in all modules, and gives up where that
+ * is forbidden, without CAP_SYS_ADMIN; not if it is told where the kernel's types are. */
+static const char *types_path(void)
 {
-	int status = check_file(path);
+	uint32_t id = 0;
+	bool forbidden = bpf_btf_get_next_id(id, &id) < 0 && errno == EPERM;
+
+	return forbidden && access(KERNEL_TYPES, R_OK) == 0 ? KERNEL_TYPES : NULL;
+}
+
+/* As libbpf names the object of a file. */
+static void name_as_file(char *name, size_t size, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	snprintf(name, size, "%s", slash ? slash + 1 : path);
+	name[strcspn(name, ".")] = '\0';
+}
+
+int object_open_memory(struct object *object, const void *bytes, size_t size, const char *path,
+		       struct error *error)
+{
+	char file[64];
+	struct bpf_object_open_opts options = { .sz = sizeof(options),
+						.object_name = file,
+						.btf_custom_path = types_path() };
+	int status;
 
 	*object = (struct object){ 0 };
-	snprintf(object->name, sizeof(object->name), "%s", name);
-	if (status)
-		return error_set(error, status,
-				 "%s: cannot read %s: %s; set ObjectDirectory or "
-				 "Object to where the BPF objects are installed",
-				 name, path, strerror(-status));
+	name_as_file(file, sizeof(file), path);
 	reason_begin();
-	object->bpf = bpf_object__open_file(path, NULL);
-	/* The file is there: -ENOENT is said of the BTF in it. */
-	status = object->bpf ? 0 : -errno;
-	if (status == -ENOENT || (object->bpf && !bpf_object__btf(object->bpf)))
-		status = error_set(error, -ENOENT, "%s: %s has no BTF; compile it with clang -g",
-				   name, path);
-	else if (status)
-		status = reason_error(name, REASON_OPEN, path, status, error);
+	object->bpf = bpf_object__open_mem(bytes, size, &options);
+	status = check_opened(object, path, error);
 	reason_end();
 	if (status)
 		object_done(object);
+	return status;
+}
+
+int object_open(struct object *object, const char *path, struct file_reader *files,
+		struct error *error)
+{
+	struct file_request request = {
+		.path = path,
+		.size_max = OBJECT_SIZE_MAX,
+		.follow = true,
+		.wait_ms = OBJECT_WAIT_MS,
+		.whose = UINT64_MAX,
+	};
+	struct file file;
+	int status = file_read(files, &request, &file);
+
+	*object = (struct object){ 0 };
+	if (status)
+		return error_set(error, status,
+				 "cannot read %s: %s; set ObjectDirectory or "
+				 "Object to where the BPF objects are installed",
+				 path, file_strerror(status));
+	if (file.size)
+		status = object_open_memory(object, file.bytes, file.size, path, error);
+	else
+		status = error_set(error, -ENODATA, "cannot open %s: it is empty; compile it again",
+				   path);
+	free(file.bytes);
 	return status;
 }
 
@@ -163,12 +211,12 @@ static int map_sections(struct object *object, struct error *error)
 		section.start = mmap(NULL, section.size, PROT_READ | PROT_WRITE, MAP_SHARED,
 				     bpf_map__fd(map), 0);
 		if (section.start == MAP_FAILED)
-			return error_set(error, -errno, "%s: cannot map %s: %s", object->name,
-					 bpf_map__name(map), strerror(errno));
+			return error_set(error, -errno, "cannot map %s: %s", bpf_map__name(map),
+					 strerror(errno));
 		grown = reallocarray(object->sections, object->section_count + 1, sizeof(*grown));
 		if (!grown) {
 			munmap(section.start, section.size);
-			return error_set(error, -ENOMEM, "%s: no memory", object->name);
+			return error_set(error, -ENOMEM, "no memory");
 		}
 		object->sections = grown;
 		object->sections[object->section_count++] = section;
@@ -183,7 +231,7 @@ int object_load(struct object *object, struct error *error)
 	reason_begin();
 	status = bpf_object__load(object->bpf);
 	if (status)
-		status = reason_error(object->name, REASON_LOAD, "", status, error);
+		status = reason_error(REASON_LOAD, "", status, error);
 	reason_end();
 	return status ?: map_sections(object, error);
 }
@@ -201,7 +249,7 @@ static int attach_program(struct object *object, struct bpf_program *program, st
 	reason_begin();
 	link = bpf_program__attach(program);
 	if (!link) {
-		int code = reason_error(object->name, REASON_ATTACH, section, -errno, error);
+		int code = reason_error(REASON_ATTACH, section, -errno, error);
 
 		reason_end();
 		return code;
@@ -223,7 +271,7 @@ int object_attach(struct object *object, struct error *error)
 	object->links = calloc(programs + 1, sizeof(*object->links));
 	object->walks = calloc(programs + 1, sizeof(*object->walks));
 	if (!object->links || !object->walks)
-		return error_set(error, -ENOMEM, "%s: no memory", object->name);
+		return error_set(error, -ENOMEM, "no memory");
 	bpf_object__for_each_program(program, object->bpf)
 	{
 		int status = 0;
@@ -279,32 +327,21 @@ int object_walk(const struct object *object, size_t size,
 		int status = walk_once(bpf_link__fd(object->walks[i]), size, take, to);
 
 		if (status < 0)
-			return error_set(error, status, "%s: cannot run its iterator: %s",
-					 object->name, strerror(-status));
+			return error_set(error, status, "cannot run its iterator: %s",
+					 strerror(-status));
 	}
 	return 0;
 }
 
+/* bpf_map_info does not tell it. */
 static uint64_t map_memory(int fd)
 {
-	char path[64], line[256];
-	uint64_t bytes = 0;
-	FILE *info;
+	char path[64], info[4096];
+	ssize_t length;
 
 	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
-	info = fopen(path, "re");
-	if (!info)
-		return 0;
-	while (fgets(line, sizeof(line), info))
-		if (sscanf(line, "memlock: %" SCNu64, &bytes) == 1)
-			break;
-	fclose(info);
-	return bytes;
-}
-
-static bool owns(const struct object *owner, const char *name)
-{
-	return owner && bpf_object__find_map_by_name(owner->bpf, name);
+	length = pseudo_read(path, info, sizeof(info));
+	return length > 0 ? pseudo_memlock(info, (size_t)length) : 0;
 }
 
 uint64_t object_memory(const struct object *object, const struct object *owner)
@@ -312,9 +349,11 @@ uint64_t object_memory(const struct object *object, const struct object *owner)
 	uint64_t bytes = 0;
 	struct bpf_map *map;
 
-	bpf_object__for_each_map(map, object->bpf) if (bpf_map__fd(map) >= 0 &&
-						       !owns(owner, bpf_map__name(map))) bytes +=
-		map_memory(bpf_map__fd(map));
+	bpf_object__for_each_map(map, object->bpf)
+	{
+		if (bpf_map__fd(map) >= 0 && !(owner && share_is_borrowed(object, map)))
+			bytes += map_memory(bpf_map__fd(map));
+	}
 	return bytes;
 }
 

@@ -1,78 +1,86 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Regular expressions of the configuration.
+ * Regular expressions of the configuration, on texts that anybody may have
+ * chosen. Of PCRE2, because it can be told what a match may cost: with the C
+ * library's a command line of 4 KiB takes .*a.{200}d ten minutes and a gigabyte.
  */
 #include "pattern.h"
 
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#define STEPS_MAX 2000 /* in glibc some 32 MB, where each may be empty and reaches all others */
-#define DEPTH_MAX 64
+#define LENGTH_MAX 1024        /* bytes of an expression */
+#define MATCH_STEPS_MAX 250000 /* some 25 ms */
+#define MATCH_KIB_MAX 4096
 
-/* The greatest number of {N}, {N,} or {N,M}, at least 1. */
-static unsigned long repetitions(const char *text)
+static bool refuse(char *why, size_t size, int code, size_t at)
 {
-	char *end;
-	unsigned long low = strtoul(text, &end, 10), high = low;
+	size_t used = (size_t)snprintf(why, size, "not a regular expression: ");
 
-	if (*end == ',')
-		high = strtoul(end + 1, NULL, 10);
-	low = low > high ? low : high;
-	return low ? low : 1;
+	if (used < size)
+		pcre2_get_error_message(code, (PCRE2_UCHAR *)why + used, size - used);
+	used = strlen(why);
+	snprintf(why + used, size - used, ", at byte %zu", at);
+	return false;
 }
 
-/* How many steps the expression has with its repetitions written out, more
- * than STEPS_MAX if there is an end to counting. What stands in brackets may
- * count for too much. */
-static unsigned long steps(const char *text)
+bool pattern_init(struct pattern *pattern, const char *text, char *why, size_t size)
 {
-	unsigned long sum[DEPTH_MAX] = { 0 }, last[DEPTH_MAX] = { 0 };
-	size_t depth = 0;
+	/* A newline is a byte of a command line like any other, and so is all of UTF-8. */
+	uint32_t options = PCRE2_AUTO_CALLOUT | PCRE2_DOTALL | PCRE2_DOLLAR_ENDONLY |
+			   PCRE2_NEVER_UTF | PCRE2_NEVER_BACKSLASH_C | PCRE2_NO_AUTO_CAPTURE;
+	uint32_t back_references = 0;
+	PCRE2_SIZE at = 0;
+	int code = 0;
 
-	for (; *text; text++) {
-		if (*text == '{') {
-			/* Its atom is in the sum once. */
-			unsigned long more = last[depth] * (repetitions(text + 1) - 1);
-
-			sum[depth] += more;
-			last[depth] += more;
-			text += strspn(text + 1, "0123456789,");
-			text += text[1] == '}';
-		} else if (*text == '(') {
-			if (++depth == DEPTH_MAX)
-				return STEPS_MAX + 1;
-			sum[depth] = last[depth] = 0;
-		} else if (*text == ')' && depth > 0) {
-			depth--;
-			last[depth] = sum[depth + 1];
-			sum[depth] += last[depth];
-		} else {
-			text += *text == '\\' && text[1];
-			last[depth] = 1;
-			sum[depth]++;
-		}
-		if (sum[depth] > STEPS_MAX)
-			return sum[depth];
-	}
-	return sum[0];
-}
-
-bool pattern_compile(const char *text, regex_t *ret_pattern, char *why, size_t size)
-{
-	size_t used;
-	int status;
-
-	if (steps(text) > STEPS_MAX) {
-		snprintf(why, size, "repeats too much: more than %d steps", STEPS_MAX);
+	if (strlen(text) > LENGTH_MAX) {
+		snprintf(why, size, "is longer than %d bytes", LENGTH_MAX);
 		return false;
 	}
-	status = regcomp(ret_pattern, text, REG_EXTENDED | REG_NOSUB);
-	if (status == 0)
+	pattern->code =
+		pcre2_compile((PCRE2_SPTR)text, PCRE2_ZERO_TERMINATED, options, &code, &at, NULL);
+	if (!pattern->code)
+		return refuse(why, size, code, at);
+	pcre2_pattern_info(pattern->code, PCRE2_INFO_BACKREFMAX, &back_references);
+	if (back_references == 0)
 		return true;
-	used = (size_t)snprintf(why, size, "not a regular expression: ");
-	if (used < size)
-		regerror(status, ret_pattern, why + used, size - used);
+	snprintf(why, size, "has a back reference, which may take minutes to match");
+	pattern_done(pattern);
 	return false;
+}
+
+/* At each step. PCRE2's own limit of them begins anew with each byte that a match
+ * may begin at. */
+static int count_step(pcre2_callout_block *block, void *left)
+{
+	uint32_t *steps = left;
+
+	(void)block;
+	return --*steps ? 0 : PCRE2_ERROR_MATCHLIMIT;
+}
+
+bool pattern_match(const struct pattern *pattern, const char *text)
+{
+	pcre2_match_context *limits = pcre2_match_context_create(NULL);
+	pcre2_match_data *data = pcre2_match_data_create(1, NULL);
+	uint32_t steps_left = MATCH_STEPS_MAX;
+	int code = PCRE2_ERROR_NOMEMORY;
+
+	if (limits && data) {
+		pcre2_set_callout(limits, count_step, &steps_left);
+		pcre2_set_heap_limit(limits, MATCH_KIB_MAX);
+		code = pcre2_match(pattern->code, (PCRE2_SPTR)text, PCRE2_ZERO_TERMINATED, 0, 0,
+				   data, limits);
+	}
+	pcre2_match_data_free(data);
+	pcre2_match_context_free(limits);
+	return code >= 0;
+}
+
+void pattern_done(struct pattern *pattern)
+{
+	pcre2_code_free(pattern->code);
+	*pattern = (struct pattern){ 0 };
 }

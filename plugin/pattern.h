@@ -2,13 +2,24 @@
 #ifndef EBPF_PATTERN_H
 #define EBPF_PATTERN_H
 
-#include <regex.h>
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Compiles an extended regular expression; on false `why` says why not, and
- * there is nothing to free. One that repeats what repeats, as (x{99}){99}, is
- * refused where the C library would take gigabytes for it. */
-bool pattern_compile(const char *text, regex_t *ret_pattern, char *why, size_t size);
+struct pcre2_real_code_8;
+
+/* A regular expression as PCRE2 has them. */
+struct pattern {
+	struct pcre2_real_code_8 *code;
+};
+
+/* Compiles an expression; on false `why` says why not, and there is nothing to
+ * free. Back references are refused: what they cost is up to the text. */
+bool pattern_init(struct pattern *pattern, const char *text, char *why, size_t size);
+
+/* Does it fit a part of the text? A text that would take more than some
+ * 25 ms or 4 MiB to tell does not. */
+bool pattern_match(const struct pattern *pattern, const char *text);
+
+void pattern_done(struct pattern *pattern);
 
 #endif

@@ -6,7 +6,10 @@
 #include "probe.h"
 
 #include "clock.h"
+#include "budget.h"
+#include "pseudo.h"
 #include "publish.h"
+#include "tier.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -17,7 +20,7 @@
 /* How many rows tables get; the object is told, too. */
 static struct row_counts count_rows(struct probe *probe, const struct probe_config *block)
 {
-	uint32_t slots = block ? block->rows : CONFIG_ROWS;
+	uint32_t slots = block && block->rows ? block->rows : CONFIG_ROWS;
 	struct row_counts counts = {
 		.services = probe->services->row_count,
 		.processes = probe->services->slot_count,
@@ -84,13 +87,39 @@ static int check_not_empty(const struct probe *probe, struct error *error)
 	if (probe->table_count)
 		return 0;
 	return error_set(error, -ENOENT,
-			 "%s: no map of %s has METRIC tags, so there is nothing "
+			 "no map of %s has METRIC tags, so there is nothing "
 			 "to read; see bpf/metric.bpf.h",
-			 probe->name, probe->path);
+			 probe->path);
+}
+
+/* Takes the series of all tables, which are no other's. */
+static int claim_series(struct probe *probe, struct error *error)
+{
+	struct services *services = probe->services;
+	int status = 0;
+
+	pthread_mutex_lock(&services->lock);
+	for (size_t i = 0; i < probe->table_count && status == 0; i++)
+		status = registry_add(&services->registry, &services->subjects, probe, probe->name,
+				      &probe->tables[i], probe->config, error);
+	pthread_mutex_unlock(&services->lock);
+	return status;
+}
+
+static void give_up_series(struct probe *probe)
+{
+	struct services *services = probe->services;
+
+	if (!probe->table_count)
+		return;
+	pthread_mutex_lock(&services->lock);
+	registry_remove(&services->registry, probe);
+	pthread_mutex_unlock(&services->lock);
 }
 
 static void tables_done(struct probe *probe)
 {
+	give_up_series(probe);
 	for (size_t i = 0; i < probe->table_count; i++)
 		table_done(&probe->tables[i]);
 	free(probe->tables);
@@ -98,12 +127,37 @@ static void tables_done(struct probe *probe)
 	probe->table_count = 0;
 }
 
+static void close_object(struct probe *probe)
+{
+	tables_done(probe);
+	object_done(&probe->object);
+	if (probe->memory)
+		budget_give(&probe->services->budget, probe->memory);
+	probe->memory = 0;
+}
+
+/* Of what all probes together may have. */
+static int take_memory(struct probe *probe, struct error *error)
+{
+	struct demand demand = { 0 };
+	int status;
+
+	demand_add_maps(&demand, &probe->object, true);
+	for (size_t i = 0; i < probe->table_count; i++)
+		demand_add(&demand, probe->tables[i].name, table_memory(&probe->tables[i]));
+	status = budget_take(&probe->services->budget, &demand, error);
+	if (status == 0)
+		probe->memory = demand.bytes;
+	return status;
+}
+
 /* All but what the kernel may refuse. */
 static int prepare_tier(struct probe *probe, unsigned tier, struct error *error)
 {
 	struct error why;
 	const struct probe_config *block = config_probe(probe->config, probe->name);
-	int status = object_open(&probe->object, probe->name, probe->path, error);
+	int status =
+		object_open(&probe->object, probe->path, probe->services->resolver.files, error);
 
 	if (status)
 		return status;
@@ -113,9 +167,11 @@ static int prepare_tier(struct probe *probe, unsigned tier, struct error *error)
 	object_set(&probe->object, "page_size", (uint64_t)sysconf(_SC_PAGESIZE));
 	object_set(&probe->object, "cpus_possible", (uint64_t)libbpf_num_possible_cpus());
 	status = find_tables(probe, &why);
+	status = status ?: claim_series(probe, &why);
 	if (status)
-		return error_set(error, status, "%s: %s: %s", probe->name, probe->path, why.text);
+		return error_set(error, status, "%s: %s", probe->path, why.text);
 	status = check_not_empty(probe, error);
+	status = status ?: take_memory(probe, error);
 	/* After the tags are read: sharing changes what a map says of its types. */
 	return status ?: services_share(probe->services, &probe->object, error);
 }
@@ -133,23 +189,14 @@ static int find_tiers(struct probe *probe, uint32_t *ret_tiers, char *option, si
 		      struct error *error)
 {
 	const struct probe_config *block = config_probe(probe->config, probe->name);
-	int status = object_open(&probe->object, probe->name, probe->path, error);
-	const char *missing;
+	int status =
+		object_open(&probe->object, probe->path, probe->services->resolver.files, error);
 
 	if (status)
 		return status;
-	*ret_tiers = object_tiers(&probe->object, block ? &block->options : NULL, &missing);
-	snprintf(option, size, "%s", missing ? missing : "");
+	*ret_tiers = tiers_find(&probe->object, probe->name, block, option, size);
 	object_done(&probe->object);
-	if (block && block->tier)
-		*ret_tiers &= 1U << block->tier;
-	if (*ret_tiers)
-		return 0;
-	return block && block->tier
-		       ? error_set(error, -ENOENT, "%s: it has no Tier %u", probe->name,
-				   block->tier)
-		       : error_set(error, -ENOENT, "%s: none of its hooks is on by default",
-				   probe->name);
+	return *ret_tiers ? 0 : error_set(error, -ENOENT, "none of its hooks is on by default");
 }
 
 /* What is there to be had costs too much to be on unasked. */
@@ -179,34 +226,25 @@ static int open_object(struct probe *probe, struct error *error)
 		status = status ?: load_tier(probe, error);
 		if (status == 0)
 			return 0;
-		tables_done(probe);
-		object_done(&probe->object);
+		close_object(probe);
+		/* Not the kernel's doing: so it is in every tier. */
+		if (!refused)
+			return status;
 		if (tiers >> 1)
-			message(LOG_NOTICE,
-				"probe %s: tier %u is not to be had: %s; trying the "
-				"next tier",
+			message(LOG_NOTICE, "probe %s: tier %u is unavailable, trying the next: %s",
 				probe->name, tier, error->text);
 	}
 	return refused && option[0] ? needs_option(option, error) : status;
 }
 
-/* The number of the highest CPU that is online, and one; of a list like 0-3,7. */
+/* The number of the highest CPU that is online, and one. */
 static uint64_t cpus_end(void)
 {
-	FILE *file = fopen("/sys/devices/system/cpu/online", "re");
-	unsigned cpu = 0;
-	char list[1024];
+	char list[4096];
+	ssize_t length = pseudo_read("/sys/devices/system/cpu/online", list, sizeof(list));
+	uint32_t end = length > 0 ? pseudo_cpus_end(list, (size_t)length) : 0;
 
-	if (file && fgets(list, sizeof(list), file)) {
-		char *last = list + strcspn(list, "\n");
-
-		while (last > list && last[-1] >= '0' && last[-1] <= '9')
-			last--;
-		cpu = (unsigned)atoi(last);
-	}
-	if (file)
-		fclose(file);
-	return cpu ? cpu + 1 : (uint64_t)libbpf_num_possible_cpus();
+	return end ? end : (uint64_t)libbpf_num_possible_cpus();
 }
 
 static int walk(struct probe *probe, struct error *error)
@@ -214,6 +252,25 @@ static int walk(struct probe *probe, struct error *error)
 	object_set(&probe->object, "cpus_online", (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
 	object_set(&probe->object, "cpus_end", cpus_end());
 	return object_walk(&probe->object, 0, NULL, NULL, error);
+}
+
+/* For rows of services that go to others before the next reading. */
+static void catch_up(void *of)
+{
+	struct probe *probe = of;
+	struct error ignored;
+	int status = walk(probe, &ignored);
+
+	for (size_t i = 0; i < probe->table_count; i++) {
+		struct table *table = &probe->tables[i];
+
+		if (table->schema.subject.kind == SUBJECT_PROBE)
+			continue;
+		if (status == 0)
+			status = table_catch_up(table, probe->services, clock_ns(), &ignored);
+		if (status)
+			table_miss(table);
+	}
 }
 
 /* A row that a service gives back waits for those alone that read it. */
@@ -227,10 +284,22 @@ static int add_reader(struct probe *probe, struct error *error)
 	if (!reads_rows)
 		return 0;
 	pthread_mutex_lock(&services->lock);
-	probe->reader = services_add_reader(services, probe->interval_s);
+	probe->reader = services_add_reader(services, probe->interval_s, catch_up, probe);
 	pthread_mutex_unlock(&services->lock);
-	return probe->reader < 0 ? error_set(error, probe->reader, "%s: no memory", probe->name)
-				 : 0;
+	return probe->reader < 0 ? error_set(error, probe->reader, "no memory") : 0;
+}
+
+/* Rows without a table that gives them out mean nothing. */
+static void check_rows(const struct probe *probe)
+{
+	const struct probe_config *block = config_probe(probe->config, probe->name);
+	bool has = false;
+
+	for (size_t i = 0; i < probe->table_count; i++)
+		has |= probe->tables[i].schema.subject.via[0] != '\0';
+	if (block && block->rows && !has)
+		message(LOG_ERR, "probe %s: ignoring Rows %u: it does not give rows on first use",
+			probe->name, block->rows);
 }
 
 int probe_open(struct probe *probe, const char *name, const char *path, double interval_s,
@@ -247,7 +316,7 @@ int probe_open(struct probe *probe, const char *name, const char *path, double i
 	strncpy(probe->name, name, sizeof(probe->name) - 1);
 	probe->path = strdup(path);
 	if (!probe->path)
-		return error_set(error, -ENOMEM, "%s: no memory", name);
+		return error_set(error, -ENOMEM, "no memory");
 	status = open_object(probe, error);
 	status = status ?: walk(probe, error);
 	for (size_t i = 0; i < probe->table_count && status == 0; i++)
@@ -257,6 +326,7 @@ int probe_open(struct probe *probe, const char *name, const char *path, double i
 		probe_done(probe);
 		return status;
 	}
+	check_rows(probe);
 	probe->read_ns = object_variable(&probe->object, "read_ns", sizeof(*probe->read_ns));
 	probe->refused = object_variable(&probe->object, "refused", sizeof(*probe->refused));
 	return 0;
@@ -292,12 +362,14 @@ int probe_read(struct probe *probe, struct error *error)
 	uint64_t begin_ns;
 	int status = 0;
 
+	resolver_run(probe->services, clock_ns());
 	pthread_mutex_lock(&probe->services->lock);
 	begin_ns = clock_ns();
 	services_refresh(probe->services, begin_ns);
 	if (dispatch_begin(&probe->dispatch, probe->interval_s)) {
 		status = read_all(probe, begin_ns, error);
 		probe->read_s = (double)(clock_ns() - begin_ns) / (double)NS_PER_S;
+		probe->failing = status != 0;
 	}
 	pthread_mutex_unlock(&probe->services->lock);
 	return status;
@@ -310,8 +382,7 @@ void probe_done(struct probe *probe)
 		services_remove_reader(probe->services, probe->reader);
 		pthread_mutex_unlock(&probe->services->lock);
 	}
-	tables_done(probe);
-	object_done(&probe->object);
+	close_object(probe);
 	free(probe->path);
 	probe->path = NULL;
 	probe->reader = -1;

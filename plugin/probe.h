@@ -19,13 +19,14 @@ struct probe {
 	struct services *services;
 	int reader; /* of services, -1: has no rows of theirs */
 	struct object object;
+	uint64_t memory; /* bytes that it has taken */
 	struct table *tables;
 	size_t table_count;
 	uint64_t *refused; /* variables of the object, or NULL */
 	uint64_t *read_ns;
 	struct dispatch dispatch;
 	double read_s; /* what the last reading took, 0: there was none */
-	bool failing;  /* the last reading did not work */
+	bool failing;  /* the last reading did not work; changes with the lock held */
 };
 
 /* Not to be had on this kernel but with an option, which the error names. */

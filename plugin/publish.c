@@ -7,6 +7,7 @@
 #include "publish.h"
 
 #include "hist.h"
+#include "series.h"
 #include "stats.h"
 
 #include <math.h>
@@ -22,11 +23,6 @@ struct publisher {
 	const struct tally *tally;
 };
 
-static double scaled(const struct column *column, double n)
-{
-	return n * (double)column->tag.numerator / (double)column->tag.denominator;
-}
-
 static uint64_t scaled_counter(const struct column *column, uint64_t n)
 {
 	return (uint64_t)((unsigned __int128)n * column->tag.numerator / column->tag.denominator);
@@ -38,7 +34,7 @@ static double ratio_of(const struct publisher *p, const struct column *column)
 	uint64_t n = p->tally->window[column->cell];
 	uint64_t per = p->tally->window[p->table->schema.columns[column->per].cell];
 
-	return per ? scaled(column, (double)n) / (double)per : NAN;
+	return per ? column_scaled(column, (double)n) / (double)per : NAN;
 }
 
 static double gauge_of(const struct publisher *p, const struct column *column)
@@ -48,11 +44,11 @@ static double gauge_of(const struct publisher *p, const struct column *column)
 	if (column->tag.per[0])
 		return ratio_of(p, column);
 	if (!column->tag.rate)
-		return scaled(column, column->is_signed ? (double)(int64_t)n : (double)n);
+		return column_scaled(column, column->is_signed ? (double)(int64_t)n : (double)n);
 	if (p->table->elapsed_ns == 0)
 		return NAN;
 	/* In this order growth by the whole of the time comes out even. */
-	return scaled(column, (double)n / (double)p->table->elapsed_ns * 1e9);
+	return column_scaled(column, (double)n / (double)p->table->elapsed_ns * 1e9);
 }
 
 static struct value value_of(const struct publisher *p, const struct column *column)
@@ -90,14 +86,12 @@ static void publish_integers(const struct publisher *p, const struct metric *met
 			metric->source_count);
 }
 
-/* TYPE-INSTANCE-NAME, or TYPE-NAME where the tag has no instance. */
-static void publish_named(const struct publisher *p, const struct tag *tag, const char *name,
+static void publish_named(const struct publisher *p, const struct tag *tag, const char *statistic,
 			  double gauge)
 {
-	char instance[2 * SCHEMA_TEXT_MAX];
+	char instance[SERIES_NAME_MAX];
 
-	snprintf(instance, sizeof(instance), "%s%s%s", tag->instance, tag->instance[0] ? "-" : "",
-		 name);
+	series_statistic(instance, tag, statistic);
 	dispatch_gauge(p->dispatch, p->subject, tag->type, instance, gauge);
 }
 
@@ -116,28 +110,24 @@ static void publish_moments(const struct publisher *p, uint32_t i)
 	if (cells[0] < 2)
 		return;
 	s = moments_summarise(cells);
-	publish_named(p, tag, "average", scaled(column, s.mean));
-	publish_named(p, tag, "variance", scaled(column, scaled(column, s.variance)));
+	publish_named(p, tag, "average", column_scaled(column, s.mean));
+	publish_named(p, tag, "variance", column_scaled(column, column_scaled(column, s.variance)));
 	publish_named(p, tag, "cv", s.cv);
 	if (tag->frequency)
-		publish_named(p, tag, "frequency", s.mean > 0 ? 1 / scaled(column, s.mean) : NAN);
+		publish_named(p, tag, "frequency",
+			      s.mean > 0 ? 1 / column_scaled(column, s.mean) : NAN);
 }
 
-/* One bucket rate per power of two, named as collectd.conf(5) says, section
- * "Bucket": TYPE[-INSTANCE]-LOWER_UPPER. */
+/* One bucket rate per power of two. */
 static void publish_buckets(const struct publisher *p, const struct column *column)
 {
 	const uint64_t *buckets = p->tally->window + column->cell;
-	const struct tag *tag = &column->tag;
 
 	for (uint32_t i = 0; i < HIST_BUCKETS; i += HIST_SUB) {
-		bool last = i + HIST_SUB == HIST_BUCKETS;
-		double upper = last ? INFINITY : scaled(column, (double)hist_lower(i + HIST_SUB));
-		char name[3 * SCHEMA_TEXT_MAX];
+		char instance[SERIES_NAME_MAX];
 
-		snprintf(name, sizeof(name), "%s%s%s-%g_%g", tag->type, tag->instance[0] ? "-" : "",
-			 tag->instance, scaled(column, (double)hist_lower(i)), upper);
-		dispatch_gauge(p->dispatch, p->subject, "bucket", name,
+		series_bucket(instance, column, i);
+		dispatch_gauge(p->dispatch, p->subject, "bucket", instance,
 			       (double)hist_count(buckets + i, HIST_SUB) * 1e9 /
 				       (double)p->table->elapsed_ns);
 	}
@@ -148,14 +138,15 @@ static void publish_hist(const struct publisher *p, const struct column *column)
 	const uint64_t *buckets = p->tally->window + column->cell;
 	const struct tag *tag = &column->tag;
 
-	publish_named(p, tag, "average", scaled(column, hist_mean(buckets, HIST_BUCKETS)));
+	publish_named(p, tag, "average", column_scaled(column, hist_mean(buckets, HIST_BUCKETS)));
 	for (size_t i = 0; i < p->config->percentile_count; i++) {
 		double percent = p->config->percentiles[i];
-		char name[32];
+		char instance[SERIES_NAME_MAX];
 
-		snprintf(name, sizeof(name), "percentile-%g", percent);
-		publish_named(p, tag, name,
-			      scaled(column, hist_percentile(buckets, HIST_BUCKETS, percent)));
+		series_percentile(instance, tag, percent);
+		dispatch_gauge(
+			p->dispatch, p->subject, tag->type, instance,
+			column_scaled(column, hist_percentile(buckets, HIST_BUCKETS, percent)));
 	}
 	if (p->config->buckets)
 		publish_buckets(p, column);

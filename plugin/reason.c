@@ -116,25 +116,59 @@ static const char *without_hook(const char *section)
 	return "the running kernel lacks this hook";
 }
 
-static const char *refused(enum reason_step step)
+/* What the verifier says of helpers, kernel functions and members that it does not have. */
+static bool verdict_is_lack(void)
 {
-	if (step == REASON_OPEN)
-		return "was it made by clang -target bpf -g, for this plugin?";
+	static const char *const lacks[] = { "unknown func", "invalid func", "cannot use helper",
+					     "CO-RE relocation", "kernel btf_id" };
+
+	for (size_t i = 0; i < sizeof(lacks) / sizeof(*lacks); i++)
+		if (strstr(verdict, lacks[i]))
+			return true;
+	return false;
+}
+
+static const char *refused_load(void)
+{
 	/* All kernels have it. */
 	if (strstr(verdict, "bpf_probe_read"))
 		return "the kernel's lockdown forbids to read its memory; boot it with "
 		       "lockdown=integrity, or without";
+	if (strstr(verdict, "GPL"))
+		return "the object's section \"license\" must name a licence that the kernel "
+		       "takes for compatible with the GPL, such as \"GPL\" or \"Dual MIT/GPL\"";
+	if (verdict[0] && !verdict_is_lack())
+		return "the kernel's verifier rejects the program, which has to be changed";
+	if (strstr(words, "create_map") || strstr(words, "failed to create"))
+		return "the running kernel does not accept this map";
 	return "the running kernel lacks something that this object needs";
+}
+
+static const char *refused(enum reason_step step)
+{
+	switch (step) {
+	case REASON_OPEN:
+		return "it has to be made by clang -target bpf -g, for this plugin";
+	case REASON_LOAD:
+		return refused_load();
+	default:
+		return "the running kernel lacks something that this object needs";
+	}
+}
+
+static const char *too_big(void)
+{
+	return verdict[0] ? "the program is too long for the verifier of this kernel; a lower "
+			    "MaxServices may help"
+			  : "a map is larger than this kernel permits";
 }
 
 static const char *remedy(enum reason_step step, const char *with, int code)
 {
-	if (-code > LIBBPF_ERRNO_FIRST)
+	if (-code > LIBBPF_ERRNO_FIRST || (step == REASON_LOAD && verdict[0] && code != -E2BIG))
 		return refused(step);
 	switch (-code) {
 	case EACCES:
-		/* So the verifier says of a program, and perf events of a user. */
-		return step == REASON_LOAD && verdict[0] ? refused(step) : without_right();
 	case EPERM:
 		return without_right();
 	case ENOENT:
@@ -144,7 +178,7 @@ static const char *remedy(enum reason_step step, const char *with, int code)
 	case ENOMEM:
 		return "not enough memory, or RLIMIT_MEMLOCK on a kernel before 5.11";
 	case E2BIG:
-		return "the verifier of this kernel gave up, a lower MaxServices may help";
+		return too_big();
 	case ENOEXEC:
 	case EINVAL:
 	case EOPNOTSUPP:
@@ -155,8 +189,7 @@ static const char *remedy(enum reason_step step, const char *with, int code)
 	}
 }
 
-int reason_error(const char *name, enum reason_step step, const char *with, int code,
-		 struct error *error)
+int reason_error(enum reason_step step, const char *with, int code, struct error *error)
 {
 	static const struct {
 		const char *verb, *object;
@@ -168,8 +201,8 @@ int reason_error(const char *name, enum reason_step step, const char *with, int 
 	char why[128] = "";
 
 	libbpf_strerror(code, why, sizeof(why));
-	return error_set(error, code, "%s: cannot %s%s%s: %s%s%s%s%s%s; %s", name, what[step].verb,
-			 with, what[step].object, why, words[0] ? " (" : "", words,
+	return error_set(error, code, "cannot %s%s%s: %s%s%s%s%s%s; %s", what[step].verb, with,
+			 what[step].object, why, words[0] ? " (" : "", words,
 			 verdict[0] ? ": " : "", verdict, words[0] ? ")" : "",
 			 remedy(step, with, code));
 }

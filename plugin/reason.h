@@ -11,11 +11,10 @@ enum reason_step { REASON_OPEN, REASON_LOAD, REASON_ATTACH };
 void reason_begin(void);
 void reason_end(void);
 
-/* The error of a step that failed after reason_begin: the name of the object,
- * step, errno text, libbpf's words, remedy. `with` is the file that was opened
+/* The error of a step that failed after reason_begin: step, errno text, libbpf's
+ * words, remedy. `with` is the file that was opened
  * or the section whose program was attached. Returns code, a negative errno or
  * one of libbpf's own. */
-int reason_error(const char *name, enum reason_step step, const char *with, int code,
-		 struct error *error);
+int reason_error(enum reason_step step, const char *with, int code, struct error *error);
 
 #endif

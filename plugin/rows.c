@@ -92,6 +92,11 @@ int rows_resize(struct rows *rows, struct bpf_map *map, const struct subject_tag
 	*rows = (struct rows){ .map = map };
 	rows->shards = subject->sharded ? counts->shards : 1;
 	rows->count = count_of(map, subject, counts);
+	if (rows->count > ROWS_MAX)
+		return error_set(error, -E2BIG,
+				 "map %s: it has %u rows, and a table has %d at most; lower its "
+				 "max_entries",
+				 bpf_map__name(map), rows->count, ROWS_MAX);
 	if (subject->via[0])
 		status = numbers_resize(rows, &rows->via, object, subject->via, counts->services,
 					error);
@@ -156,9 +161,21 @@ void rows_close_slot(struct rows *rows, uint32_t service)
 	__atomic_store_n(number_at(&rows->via, service), 0, __ATOMIC_SEQ_CST);
 }
 
+/* Counted last: who asks again finds it. */
 void rows_free_slot(struct rows *rows, uint32_t slot)
 {
 	__atomic_store_n(number_at(&rows->owners, slot), 0, __ATOMIC_RELEASE);
+	__atomic_fetch_add(number_at(&rows->owners, 0), 1, __ATOMIC_RELEASE);
+}
+
+void rows_forget_refusal(struct rows *rows, uint32_t service)
+{
+	uint32_t *has = number_at(&rows->via, service);
+	uint32_t refusal = __atomic_load_n(has, __ATOMIC_RELAXED);
+
+	if (refusal >= rows->count)
+		__atomic_compare_exchange_n(has, &refusal, 0, false, __ATOMIC_RELAXED,
+					    __ATOMIC_RELAXED);
 }
 
 uint32_t rows_slots_used(const struct rows *rows)

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #define ROWS_SHARDS_MAX 8
+#define ROWS_MAX 16384 /* of a table: each may be a subject with its series */
 
 /* How many rows the tables of a probe get. */
 struct row_counts {
@@ -62,8 +63,11 @@ uint32_t rows_slot(const struct rows *rows, uint32_t service);
 /* The kernel counts for this service in its slot no more. */
 void rows_close_slot(struct rows *rows, uint32_t service);
 
-/* The kernel may give a closed slot to another service. */
+/* The kernel may give a closed slot to another service, one that was refused too. */
 void rows_free_slot(struct rows *rows, uint32_t slot);
+
+/* A service that is gone was refused a slot; the next one in its row has not been yet. */
+void rows_forget_refusal(struct rows *rows, uint32_t service);
 
 /* How many slots have an owner. */
 uint32_t rows_slots_used(const struct rows *rows);

@@ -17,7 +17,8 @@
 #define METRIC_TAG "metric:"
 #define SUBJECT_TAG "subject:"
 #define ROW_SIZE_MAX (1U << 20)
-#define INSTANCE_MAX 96 /* of statistics, whose names follow it */
+#define COLUMNS_MAX 1024 /* each is compared with each */
+#define INSTANCE_MAX 96  /* of statistics, whose names follow it */
 
 struct reader {
 	struct schema *schema;
@@ -89,12 +90,17 @@ static int column_words(const struct reader *r, const char *member, const struct
 {
 	const struct tag *tag = &column->tag;
 
-	if (column->kind != COLUMN_INTEGER && (tag->rate || tag->notable || tag->per[0]))
-		return bad(r, member, "rate, notable and per are for integers");
+	if (column->kind != COLUMN_INTEGER &&
+	    (tag->rate || tag->notable || tag->rank || tag->per[0]))
+		return bad(r, member, "rate, notable, rank and per are for integers");
 	if (column->kind != COLUMN_MOMENTS && tag->frequency)
 		return bad(r, member, "frequency is for moments");
 	if (tag->rate && tag->per[0])
 		return bad(r, member, "either rate or per");
+	if (tag->rank && tag->per[0])
+		return bad(r, member, "either rank or per");
+	if (tag->rank && r->schema->rank)
+		return bad(r, member, "another member has the word rank, and only one can");
 	return 0;
 }
 
@@ -168,9 +174,12 @@ static int column_place(const struct reader *r, int i, struct column *column)
 static int column_add(const struct reader *r, struct column *column)
 {
 	struct schema *schema = r->schema;
-	struct column *grown =
-		reallocarray(schema->columns, schema->column_count + 1, sizeof(*grown));
+	struct column *grown;
 
+	if (schema->column_count == COLUMNS_MAX)
+		return error_set(r->error, -E2BIG, "map %s: more than %d METRIC tags on its rows",
+				 r->map, COLUMNS_MAX);
+	grown = reallocarray(schema->columns, schema->column_count + 1, sizeof(*grown));
 	if (!grown)
 		return error_set(r->error, -ENOMEM, "map %s: no memory", r->map);
 	column->cell = schema->cells;
@@ -180,6 +189,8 @@ static int column_add(const struct reader *r, struct column *column)
 		schema->moments += column->cells;
 	schema->columns = grown;
 	schema->columns[schema->column_count++] = *column;
+	if (column->tag.rank)
+		schema->rank = (uint32_t)schema->column_count;
 	return 0;
 }
 
@@ -377,27 +388,41 @@ int schema_read(struct schema *schema, const struct btf *btf, const char *map, u
 	return status;
 }
 
+/* The text of the SUBJECT tag that a type is, if it is on the variable of this map. */
+static const char *subject_text(const struct btf *btf, const struct btf_type *tag, const char *map)
+{
+	const struct btf_type *var = btf_is_decl_tag(tag) ? btf__type_by_id(btf, tag->type) : NULL;
+	const char *text = name_of(btf, tag->name_off);
+
+	if (!var || !btf_is_var(var) || strcmp(name_of(btf, var->name_off), map) != 0 ||
+	    strncmp(text, SUBJECT_TAG, strlen(SUBJECT_TAG)) != 0)
+		return NULL;
+	return text + strlen(SUBJECT_TAG);
+}
+
 int schema_subject(const struct btf *btf, const char *map, struct subject_tag *ret_subject,
 		   struct error *error)
 {
 	uint32_t count = btf__type_cnt(btf);
+	const char *found = NULL;
+	struct error why;
 
-	*ret_subject = (struct subject_tag){ 0 };
 	for (uint32_t id = 1; id < count; id++) {
-		const struct btf_type *tag = btf__type_by_id(btf, id), *var;
-		struct error why;
-		const char *text;
+		const char *text = subject_text(btf, btf__type_by_id(btf, id), map);
 
-		if (!btf_is_decl_tag(tag))
-			continue;
-		text = name_of(btf, tag->name_off);
-		var = btf__type_by_id(btf, tag->type);
-		if (strncmp(text, SUBJECT_TAG, strlen(SUBJECT_TAG)) != 0 || !var ||
-		    !btf_is_var(var) || strcmp(name_of(btf, var->name_off), map) != 0)
-			continue;
-		if (subject_parse(text + strlen(SUBJECT_TAG), ret_subject, &why))
-			return error_set(error, -EINVAL, "map %s: %s", map, why.text);
+		if (text && found)
+			return error_set(error, -EINVAL, "map %s: two SUBJECT tags", map);
+		found = text ?: found;
 	}
+	if (!found)
+		return error_set(error, -ENOENT,
+				 "map %s: its rows have METRIC tags, but it does not say what a "
+				 "row stands for; put SUBJECT(\"service\"), "
+				 "SUBJECT(\"process\") or SUBJECT(\"probe\") behind "
+				 "SEC(\".maps\")",
+				 map);
+	if (subject_parse(found, ret_subject, &why))
+		return error_set(error, -EINVAL, "map %s: %s", map, why.text);
 	return 0;
 }
 

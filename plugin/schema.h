@@ -3,6 +3,7 @@
 #define EBPF_SCHEMA_H
 
 #include "message.h"
+#include "subject.h"
 
 #include <bpf/btf.h>
 #include <stdbool.h>
@@ -33,6 +34,7 @@ struct tag {
 	char source[SCHEMA_TEXT_MAX];   /* empty: none */
 	bool rate;
 	bool frequency;
+	bool rank;
 	uint64_t numerator, denominator; /* of scale */
 	uint64_t notable;                /* growth per second, 0: never */
 	char per[SCHEMA_TEXT_MAX];       /* the member that its growth is divided by; empty: none */
@@ -40,8 +42,6 @@ struct tag {
 
 /* text without the prefix "metric:". */
 int tag_parse(const char *text, struct tag *ret_tag, struct error *error);
-
-enum subject_kind { SUBJECT_PROBE, SUBJECT_SERVICE, SUBJECT_PROCESS };
 
 /* A SUBJECT tag, taken apart. */
 struct subject_tag {
@@ -71,6 +71,12 @@ struct column {
 	uint32_t cell;      /* index of the first among the table's cells */
 };
 
+/* In the unit of the metric. */
+static inline double column_scaled(const struct column *column, double n)
+{
+	return n * (double)column->tag.numerator / (double)column->tag.denominator;
+}
+
 /* One value list: all data sources of a type, each from a column. */
 struct metric {
 	size_t source_count;
@@ -84,6 +90,7 @@ struct schema {
 	size_t column_count;
 	struct metric *metrics;
 	size_t metric_count;
+	uint32_t rank;     /* column by which TopN chooses, and one; 0: none */
 	uint32_t cells;    /* of all columns */
 	uint32_t moments;  /* of columns of moments alone */
 	uint32_t row_size; /* bytes */
@@ -94,7 +101,7 @@ struct schema {
 int schema_read(struct schema *schema, const struct btf *btf, const char *map, uint32_t value_type,
 		type_lookup *lookup, struct error *error);
 
-/* The SUBJECT tag of the map's variable. */
+/* The SUBJECT tag of the map's variable; -ENOENT: it has none. */
 int schema_subject(const struct btf *btf, const char *map, struct subject_tag *ret_subject,
 		   struct error *error);
 

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The plugin's own figures. The kernel's run statistics cost some 100 ns per
- * run of any BPF program of the machine, so they are on for a moment only, and
- * what is reported is the rate and the mean of that moment.
+ * The plugin's own figures. Of what readings change, a copy is taken with the lock
+ * held; all else is asked of the kernel and dispatched without it.
  */
 #include "self.h"
 
-#include "clock.h"
 #include "dispatch.h"
 
 #include "../bpf/service.h"
@@ -14,43 +12,9 @@
 #include <bpf/bpf.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
+#include <string.h>
 
 #define SUBJECT "self"
-#define SAMPLE_US 50000
-
-struct run {
-	const char *name;
-	int fd;
-	uint64_t count;
-	uint64_t time_ns;
-};
-
-struct runs {
-	struct run *run;
-	size_t count;
-};
-
-static void add_programs(struct runs *runs, const struct object *object)
-{
-	struct bpf_program *program;
-
-	bpf_object__for_each_program(program, object->bpf)
-	{
-		struct run *grown;
-
-		if (bpf_program__fd(program) < 0)
-			continue;
-		grown = reallocarray(runs->run, runs->count + 1, sizeof(*grown));
-		if (!grown)
-			return;
-		runs->run = grown;
-		grown[runs->count++] = (struct run){
-			.name = bpf_program__name(program),
-			.fd = bpf_program__fd(program),
-		};
-	}
-}
 
 static bool info_read(int fd, struct bpf_prog_info *ret_info)
 {
@@ -60,51 +24,48 @@ static bool info_read(int fd, struct bpf_prog_info *ret_info)
 	return fd >= 0 && bpf_obj_get_info_by_fd(fd, ret_info, &size) == 0;
 }
 
-static bool run_read(const struct run *run, uint64_t *ret_count, uint64_t *ret_time_ns)
+static void name_tier(char *instance, size_t size, const char *name)
 {
-	struct bpf_prog_info info;
-
-	if (!info_read(run->fd, &info))
-		return false;
-	*ret_count = info.run_cnt;
-	*ret_time_ns = info.run_time_ns;
-	return true;
+	snprintf(instance, size, "tier_%s", name);
 }
 
-static void publish_run(const struct dispatch *dispatch, const struct run *run, uint64_t count,
-			uint64_t time_ns, double elapsed_s)
+void self_notify(enum health health, const char *name, const char *text)
 {
-	char name[128];
+	char instance[128];
 
-	snprintf(name, sizeof(name), "run_%s", run->name);
-	dispatch_gauge(dispatch, SUBJECT, "operations_per_second", name,
-		       (double)(count - run->count) / elapsed_s);
-	if (count > run->count)
-		dispatch_gauge(dispatch, SUBJECT, "duration", name,
-			       (double)(time_ns - run->time_ns) / (double)(count - run->count) /
-				       (double)NS_PER_S);
+	name_tier(instance, sizeof(instance), name);
+	dispatch_notification(health, SUBJECT, "count", instance, text);
 }
 
-static void publish_runs(const struct dispatch *dispatch, struct runs *runs)
+void self_notify_later(struct self *self, enum health health, const char *name, const char *text)
 {
-	uint64_t start_ns = clock_ns();
-	int stats = bpf_enable_stats(BPF_STATS_RUN_TIME);
-	double elapsed_s;
+	struct notice *grown = reallocarray(self->notices, self->notice_count + 1, sizeof(*grown));
+	struct notice *notice;
 
-	/* Without CAP_SYS_ADMIN there are none. */
-	if (stats < 0)
+	if (!grown)
 		return;
-	for (size_t i = 0; i < runs->count; i++)
-		run_read(&runs->run[i], &runs->run[i].count, &runs->run[i].time_ns);
-	usleep(SAMPLE_US);
-	elapsed_s = (double)(clock_ns() - start_ns) / (double)NS_PER_S;
-	for (size_t i = 0; i < runs->count; i++) {
-		uint64_t count, time_ns;
+	self->notices = grown;
+	notice = &grown[self->notice_count++];
+	notice->health = health;
+	snprintf(notice->name, sizeof(notice->name), "%s", name);
+	snprintf(notice->text, sizeof(notice->text), "%s", text);
+}
 
-		if (run_read(&runs->run[i], &count, &time_ns))
-			publish_run(dispatch, &runs->run[i], count, time_ns, elapsed_s);
-	}
-	close(stats);
+static void send_notices(struct self *self)
+{
+	for (size_t i = 0; i < self->notice_count; i++)
+		self_notify(self->notices[i].health, self->notices[i].name, self->notices[i].text);
+	free(self->notices);
+	self->notices = NULL;
+	self->notice_count = 0;
+}
+
+static void publish_tier(const struct dispatch *dispatch, const char *name, unsigned tier)
+{
+	char instance[128];
+
+	name_tier(instance, sizeof(instance), name);
+	dispatch_gauge(dispatch, SUBJECT, "count", instance, tier);
 }
 
 static void publish_named(const struct dispatch *dispatch, const char *type, const char *prefix,
@@ -161,16 +122,23 @@ static void publish_slots(const struct dispatch *dispatch, const struct probe *p
 		publish_named(dispatch, "objects", "rows", probe->name, used);
 }
 
-static void publish_probe(const struct dispatch *dispatch, const struct services *services,
+static void publish_probe(const struct dispatch *dispatch, struct services *services,
 			  const struct probe *probe)
 {
-	bool on = probe->object.bpf != NULL;
+	double read_s;
+	bool failing;
 
-	publish_named(dispatch, "count", "tier", probe->name, on ? probe->object.tier : 0);
-	if (!on)
+	if (!probe->object.bpf) {
+		publish_tier(dispatch, probe->name, 0);
 		return;
-	if (probe->read_s > 0)
-		publish_named(dispatch, "duration", "read", probe->name, probe->read_s);
+	}
+	pthread_mutex_lock(&services->lock);
+	read_s = probe->read_s;
+	failing = probe->failing;
+	pthread_mutex_unlock(&services->lock);
+	publish_tier(dispatch, probe->name, failing ? 0 : probe->object.tier);
+	if (read_s > 0)
+		publish_named(dispatch, "duration", "read", probe->name, read_s);
 	publish_named(dispatch, "memory", "maps", probe->name,
 		      (double)object_memory(&probe->object, &services->object));
 	publish_slots(dispatch, probe);
@@ -179,32 +147,74 @@ static void publish_probe(const struct dispatch *dispatch, const struct services
 		publish_events(dispatch, "refused", probe->name, *probe->refused);
 }
 
-static void publish_services(const struct dispatch *dispatch, const struct services *services)
+static void publish_services(const struct dispatch *dispatch, struct services *services)
 {
-	dispatch_gauge(dispatch, SUBJECT, "objects", "services", services->shown);
-	dispatch_gauge(dispatch, SUBJECT, "objects", "services_other", services->hidden);
+	unsigned shown, hidden;
+
+	publish_tier(dispatch, SELF_SERVICES, services->object.tier);
+	if (!services->object.bpf)
+		return;
+	pthread_mutex_lock(&services->lock);
+	shown = services->shown;
+	hidden = services->hidden;
+	pthread_mutex_unlock(&services->lock);
+	dispatch_gauge(dispatch, SUBJECT, "objects", "services", shown);
+	dispatch_gauge(dispatch, SUBJECT, "objects", "services_other", hidden);
 	dispatch_gauge(dispatch, SUBJECT, "memory", "maps_services",
 		       (double)object_memory(&services->object, NULL));
-	publish_missed(dispatch, &services->object, "services");
-	publish_events(dispatch, "refused", "services", services->news->refused);
+	publish_missed(dispatch, &services->object, SELF_SERVICES);
+	publish_events(dispatch, "refused", SELF_SERVICES,
+		       services->news->refused + services->news->no_room);
+	dispatch_gauge(dispatch, SUBJECT, "objects", "processes_without_row",
+		       (double)services->news->waiting);
 }
 
-void self_read(struct dispatch *dispatch, struct services *services, struct probe *probes,
+static void publish_runs(const struct dispatch *dispatch, const struct runs *runs)
+{
+	for (size_t i = 0; i < runs->count; i++) {
+		const struct run *run = &runs->run[i];
+
+		publish_named(dispatch, "operations_per_second", "run", run->name, run->rate);
+		if (run->mean_s > 0)
+			publish_named(dispatch, "duration", "run", run->name, run->mean_s);
+	}
+}
+
+bool self_reserved(const char *name)
+{
+	return subject_reserved(name) || !strcmp(name, SELF_SERVICES);
+}
+
+int self_open(struct self *self, const struct services *services, const struct probe *probes,
+	      size_t probe_count)
+{
+	int status =
+		services->object.bpf ? runs_add(&self->runs, SELF_SERVICES, &services->object) : 0;
+
+	for (size_t i = 0; i < probe_count && status == 0; i++)
+		if (probes[i].object.bpf)
+			status = runs_add(&self->runs, probes[i].name, &probes[i].object);
+	return status;
+}
+
+void self_read(struct self *self, struct services *services, const struct probe *probes,
 	       size_t probe_count, double interval_s)
 {
-	struct runs runs = { 0 };
-
-	if (!dispatch_begin(dispatch, interval_s))
+	if (!dispatch_begin(&self->dispatch, interval_s))
 		return;
-	add_programs(&runs, &services->object);
-	pthread_mutex_lock(&services->lock);
-	for (size_t i = 0; i < probe_count; i++) {
-		publish_probe(dispatch, services, &probes[i]);
-		if (probes[i].object.bpf)
-			add_programs(&runs, &probes[i].object);
-	}
-	publish_services(dispatch, services);
-	pthread_mutex_unlock(&services->lock);
-	publish_runs(dispatch, &runs);
-	free(runs.run);
+	send_notices(self);
+	for (size_t i = 0; i < probe_count; i++)
+		publish_probe(&self->dispatch, services, &probes[i]);
+	publish_services(&self->dispatch, services);
+	runs_read(&self->runs, interval_s);
+	if (runs_known(&self->runs))
+		publish_runs(&self->dispatch, &self->runs);
+}
+
+void self_done(struct self *self)
+{
+	runs_done(&self->runs);
+	free(self->notices);
+	self->notices = NULL;
+	self->notice_count = 0;
 }

@@ -2,14 +2,46 @@
 #ifndef EBPF_SELF_H
 #define EBPF_SELF_H
 
+#include "dispatch.h"
 #include "probe.h"
+#include "runs.h"
 #include "service.h"
 
 #include <stddef.h>
 
-/* Dispatches what the plugin itself costs and how it is, under "ebpf-self".
- * Sleeps for the moment in which the kernel times the BPF programs. */
-void self_read(struct dispatch *dispatch, struct services *services, struct probe *probes,
+/* What the plugin tells of itself, under "ebpf-self". */
+struct self {
+	struct dispatch dispatch;
+	struct runs runs;
+	struct notice {
+		enum health health;
+		char name[CONFIG_NAME_MAX];
+		char text[256];
+	} * notices; /* that are to be sent with the first reading */
+	size_t notice_count;
+};
+
+#define SELF_SERVICES "services" /* as a probe would be called */
+
+/* Notifies collectd of a probe, or of SELF_SERVICES, about its count-tier_NAME. With no lock
+ * held. */
+void self_notify(enum health health, const char *name, const char *text);
+
+/* The same with the first reading, when the plugins that take notifications are up. */
+void self_notify_later(struct self *self, enum health health, const char *name, const char *text);
+
+/* All of them are open, or off, and stay so. 0 or -ENOMEM. */
+int self_open(struct self *self, const struct services *services, const struct probe *probes,
+	      size_t probe_count);
+
+/* Can no probe be called so, as the plugin's own figures have this name? */
+bool self_reserved(const char *name);
+
+/* Dispatches what the plugin costs and how it is. Now and then this takes a second,
+ * without the lock: see runs_read. */
+void self_read(struct self *self, struct services *services, const struct probe *probes,
 	       size_t probe_count, double interval_s);
+
+void self_done(struct self *self);
 
 #endif

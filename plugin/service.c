@@ -6,15 +6,19 @@
  * A command name takes a row in the kernel at once (hidden: it counts under
  * "other") and earns series when it has lived for an interval or used much of
  * something. When its processes are gone it is retired: first the name is
- * taken away, so that nothing new enters the row, then all probes read the row
- * once more, then it goes back into the kernel's queue. The row of a service that
- * had series keeps its subject until receivers have forgotten them: should the name
- * come back before, its counters go on where they were.
+ * taken away, so that nothing new enters the row, then all tables take its growth
+ * once more, then it goes back into the kernel's queue. No row waits for a probe
+ * that reads rarely or not at all: its tables are brought up to date, and it
+ * dispatches what they have when it reads. The subject of a service that had series
+ * stays until receivers have forgotten them: should the name come back before, its
+ * counters go on where they were.
  */
 #include "service.h"
 
 #include "clock.h"
+#include "image.h"
 #include "rule.h"
+#include "share.h"
 
 #include "../bpf/service.h"
 
@@ -76,7 +80,7 @@ static int prepare(struct services *services, struct error *error)
 	services->rows = calloc(services->row_count, sizeof(*services->rows));
 	services->slots = calloc(services->slot_count, sizeof(*services->slots));
 	if (!services->rows || !services->slots)
-		return error_set(error, -ENOMEM, "services: no memory");
+		return error_set(error, -ENOMEM, "no memory");
 	object_set(&services->object, "command_names", names);
 	object_set(&services->object, "service_rows", services->row_count);
 	status = bpf_map__set_max_entries(map_named(services, "services"), services->row_count);
@@ -90,14 +94,13 @@ static int prepare(struct services *services, struct error *error)
 			 ?: bpf_map__set_max_entries(map_named(services, "process_free"),
 						     services->slot_count);
 	if (status)
-		return error_set(error, status, "services: cannot size the maps: %s",
-				 strerror(-status));
+		return error_set(error, status, "cannot size the maps: %s", strerror(-status));
 	return rules_prepare(config, &services->object, error);
 }
 
 static int fix_row(struct services *services, uint32_t row, const char *name)
 {
-	int place = subjects_enter(&services->subjects, name);
+	int place = subjects_enter(&services->subjects, SUBJECT_SERVICE, name);
 
 	if (place < 0)
 		return place;
@@ -105,20 +108,40 @@ static int fix_row(struct services *services, uint32_t row, const char *name)
 	return 0;
 }
 
+static const char *name_of(const struct services *services, uint32_t row)
+{
+	return services->subjects.place[services->rows[row].place].name;
+}
+
+static int fix_rows(struct services *services)
+{
+	const struct config *config = services->config;
+	int status = subjects_claim(&services->subjects, SUBJECT_NONE, "self", 0);
+
+	status = status ?: fix_row(services, SERVICE_OTHER, "other");
+	status = status ?: fix_row(services, SERVICE_KERNEL, "kernel");
+	for (size_t i = 0; i < config->service_count && status == 0; i++) {
+		uint32_t row = SERVICE_FIRST + (uint32_t)i;
+
+		status = fix_row(services, row, config->services[i].name);
+		if (!config->services[i].per_process || status)
+			continue;
+		services->kernel_rows[row].flags |= SERVICE_PER_PROCESS;
+		/* As enter_process() makes them. */
+		status = subjects_claim(&services->subjects, SUBJECT_PROCESS,
+					name_of(services, row), 2);
+	}
+	return status;
+}
+
 static int fill(struct services *services, struct error *error)
 {
 	const struct config *config = services->config;
 	int free_rows = bpf_map__fd(map_named(services, "service_free"));
 	int free_slots = bpf_map__fd(map_named(services, "process_free"));
-	uint32_t row = SERVICE_FIRST;
-	int status = fix_row(services, SERVICE_OTHER, "other");
+	uint32_t row = SERVICE_FIRST + (uint32_t)config->service_count;
+	int status = fix_rows(services);
 
-	status = status ?: fix_row(services, SERVICE_KERNEL, "kernel");
-	for (size_t i = 0; i < config->service_count && status == 0; i++, row++) {
-		status = fix_row(services, row, config->services[i].name);
-		if (config->services[i].per_process)
-			services->kernel_rows[row].flags |= SERVICE_PER_PROCESS;
-	}
 	for (; row < services->row_count && status == 0; row++)
 		if (bpf_map_update_elem(free_rows, NULL, &row, 0) != 0)
 			status = -errno;
@@ -128,15 +151,18 @@ static int fill(struct services *services, struct error *error)
 			status = -errno;
 	}
 	if (status)
-		return error_set(error, status, "services: cannot fill the maps: %s",
-				 strerror(-status));
+		return error_set(error, status, "cannot fill the maps: %s", strerror(-status));
 	return rules_fill(config, &services->object, error);
 }
 
 static int start(struct services *services, struct error *error)
 {
-	int status = object_load(&services->object, error);
+	struct demand demand = { 0 };
+	int status;
 
+	demand_add_maps(&demand, &services->object, false);
+	status = budget_take(&services->budget, &demand, error);
+	status = status ?: object_load(&services->object, error);
 	if (status)
 		return status;
 	services->kernel_rows = map_rows(services, "services");
@@ -144,11 +170,9 @@ static int start(struct services *services, struct error *error)
 	services->news =
 		object_variable(&services->object, "service_news", sizeof(*services->news));
 	if (!services->kernel_rows || !services->kernel_labels || !services->news)
-		return error_set(error, -errno, "services: cannot map the rows: %s",
-				 strerror(errno));
+		return error_set(error, -errno, "cannot map the rows: %s", strerror(errno));
 	status = fill(services, error);
-	status = status ?: object_attach(&services->object, error);
-	return status ?: rules_start(services, error);
+	return status ?: object_attach(&services->object, error);
 }
 
 /* Names that were there when the plugin started have lived long enough. */
@@ -161,20 +185,19 @@ static void meet(struct services *services)
 }
 
 int services_open(struct services *services, const struct config *config, double interval_s,
-		  struct error *error)
+		  struct file_reader *files, struct error *error)
 {
-	char *path = NULL;
 	int status;
 
 	*services = (struct services){ .config = config };
 	pthread_mutex_init(&services->lock, NULL);
+	pthread_mutex_init(&services->resolver.lock, NULL);
 	services->interval_ns = (uint64_t)(interval_s * NS_PER_S);
-	if (asprintf(&path, "%s/service.bpf.o", config->object_dir) < 0)
-		return error_set(error, -ENOMEM, "services: no memory");
-	status = object_open(&services->object, "services", path, error);
-	free(path);
+	services->budget.limit = config->max_memory_mib * BUDGET_MIB;
+	status = image_open(&services->object, error);
 	status = status ?: prepare(services, error);
 	status = status ?: start(services, error);
+	status = status ?: resolver_start(services, files, error);
 	if (status)
 		services_done(services);
 	else
@@ -184,20 +207,10 @@ int services_open(struct services *services, const struct config *config, double
 
 int services_share(const struct services *services, struct object *object, struct error *error)
 {
-	struct bpf_map *map;
+	int status = share_maps(&services->object, object, error);
 
-	bpf_object__for_each_map(map, object->bpf)
-	{
-		const char *name = bpf_map__name(map);
-		const struct bpf_map *ours = map_named(services, name);
-		int status = ours ? bpf_map__reuse_fd(map, bpf_map__fd(ours)) : 0;
-
-		if (status)
-			return error_set(error, status,
-					 "%s: cannot share the map %s: %s; was the "
-					 "object made for this version of the plugin?",
-					 object->name, name, strerror(-status));
-	}
+	if (status)
+		return status;
 	object_set(object, "service_rows", services->row_count);
 	object_set(object, "process_rows_max", services->slot_count);
 	object_set(object, "watch_other", config_command_names(services->config));
@@ -206,9 +219,15 @@ int services_share(const struct services *services, struct object *object, struc
 
 /* --- readers --- */
 
-int services_add_reader(struct services *services, double interval_s)
+int services_add_reader(struct services *services, double interval_s, void (*catch_up)(void *of),
+			void *of)
 {
-	struct reader reader = { .interval_ns = (uint64_t)(interval_s * NS_PER_S), .used = true };
+	struct reader reader = {
+		.interval_ns = (uint64_t)(interval_s * NS_PER_S),
+		.catch_up = catch_up,
+		.of = of,
+		.used = true,
+	};
 	struct reader *grown;
 
 	for (size_t i = 0; i < services->reader_count; i++)
@@ -233,7 +252,7 @@ void services_remove_reader(struct services *services, int reader)
 void services_read(struct services *services, int reader, uint64_t now_ns)
 {
 	if (reader >= 0)
-		services->readers[reader].read_ns = now_ns;
+		services->readers[reader].read_ns = services->readers[reader].seen_ns = now_ns;
 }
 
 /* Later than so many of their intervals after this time. */
@@ -246,6 +265,76 @@ static bool all_have_read(const struct services *services, uint64_t time_ns, uns
 			return false;
 	}
 	return true;
+}
+
+/* Have the tables of all readers the growth until after this time? A reader that has had an
+ * interval for it is late. */
+static bool all_have_seen(struct services *services, uint64_t time_ns, uint64_t now_ns)
+{
+	bool late = now_ns - time_ns > services->interval_ns + services->interval_ns / 4;
+	bool all = true;
+
+	for (size_t i = 0; i < services->reader_count; i++) {
+		struct reader *reader = &services->readers[i];
+
+		if (!reader->used || reader->seen_ns > time_ns)
+			continue;
+		if (late) {
+			if (reader->catch_up)
+				reader->catch_up(reader->of);
+			reader->seen_ns = now_ns;
+		}
+		all &= late;
+	}
+	return all;
+}
+
+/* --- subjects that have left their row --- */
+
+static void leave_first(struct services *services)
+{
+	subjects_leave(&services->subjects, services->departed[0].place);
+	services->departed_count--;
+	memmove(services->departed, services->departed + 1,
+		services->departed_count * sizeof(*services->departed));
+}
+
+/* The first ones go where too many are waited for. */
+static void depart(struct services *services, int place, uint64_t since_ns, unsigned intervals)
+{
+	size_t most = (size_t)services->row_count + services->slot_count;
+	struct departed *grown;
+
+	if (place < 0)
+		return;
+	if (services->departed_count == most)
+		leave_first(services);
+	grown = reallocarray(services->departed, services->departed_count + 1, sizeof(*grown));
+	if (!grown) {
+		subjects_leave(&services->subjects, (size_t)place);
+		return;
+	}
+	services->departed = grown;
+	grown[services->departed_count++] = (struct departed){
+		.place = (size_t)place,
+		.since_ns = since_ns,
+		.intervals = intervals,
+	};
+}
+
+static void forget_departed(struct services *services)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < services->departed_count; i++) {
+		struct departed *departed = &services->departed[i];
+
+		if (all_have_read(services, departed->since_ns, departed->intervals))
+			subjects_leave(&services->subjects, departed->place);
+		else
+			services->departed[kept++] = *departed;
+	}
+	services->departed_count = kept;
 }
 
 /* --- the life of a row --- */
@@ -270,49 +359,31 @@ static void retire(struct services *services, uint32_t i, uint64_t now_ns)
 	*row = (struct row){ .state = ROW_RETIRED, .since_ns = now_ns, .place = row->place };
 }
 
-/* A retired row whose remains are read and whose series are forgotten. */
-static bool is_over(const struct services *services, const struct row *row)
+/* Who waits for a row is matched again. */
+static void tell_room(struct services *services)
 {
-	return all_have_read(services, row->since_ns, row->place < 0 ? 0 : FORGOTTEN_INTERVALS);
+	__atomic_store_n(&services->resolver.room, true, __ATOMIC_RELEASE);
 }
 
 static void release(struct services *services, uint32_t i)
 {
 	struct service *s = &services->kernel_rows[i];
 
-	if (services->rows[i].place >= 0)
-		subjects_leave(&services->subjects, (size_t)services->rows[i].place);
+	depart(services, services->rows[i].place, services->rows[i].since_ns, FORGOTTEN_INTERVALS);
 	services->rows[i] = (struct row){ .state = ROW_FREE };
 	__atomic_store_n(&s->flags, 0, __ATOMIC_RELEASE);
 	bpf_map_update_elem(bpf_map__fd(map_named(services, "service_free")), NULL, &i, 0);
-}
-
-/* Has a Service block this name, as its series have it? */
-static bool is_configured(const struct services *services, const char *name)
-{
-	char clean[SUBJECT_NAME_MAX];
-
-	subject_clean(clean, sizeof(clean), name);
-	for (size_t i = 0; i < services->config->service_count; i++) {
-		int place = services->rows[SERVICE_FIRST + i].place;
-
-		if (!strcmp(services->subjects.place[place].name, clean))
-			return true;
-	}
-	return false;
+	tell_room(services);
 }
 
 static void promote(struct services *services, uint32_t i)
 {
 	struct row *row = &services->rows[i];
-	char name[SERVICE_NAME_LEN + 2] = "";
+	char name[SERVICE_NAME_LEN + 1] = "";
 	int place;
 
-	/* Any process may call itself what it likes. */
 	memcpy(name, services->kernel_rows[i].name, SERVICE_NAME_LEN);
-	if (subject_reserved(name) || is_configured(services, name))
-		strcat(name, "_");
-	place = subjects_enter(&services->subjects, name);
+	place = subjects_enter(&services->subjects, SUBJECT_COMMAND, name);
 	if (place < 0)
 		return;
 	row->state = ROW_SHOWN;
@@ -334,7 +405,8 @@ static void refresh_row(struct services *services, uint32_t i, uint64_t now_ns)
 		promote(services, i);
 	else if (row->state == ROW_HIDDEN && !alive && old)
 		retire(services, i, now_ns);
-	else if (row->state == ROW_RETIRED && !alive && is_over(services, row))
+	else if (row->state == ROW_RETIRED && !alive &&
+		 all_have_seen(services, row->since_ns, now_ns))
 		release(services, i);
 	row->absent_ns = alive ? 0 : row->absent_ns ?: now_ns;
 	if (row->state == ROW_SHOWN && row->absent_ns && !row->notable &&
@@ -349,7 +421,7 @@ static int enter_process(struct services *services, const struct process_label *
 {
 	const struct config *config = services->config;
 	static long ticks_per_s;
-	char name[SUBJECT_NAME_MAX];
+	char name[SUBJECT_NAME_MAX + 32];
 	size_t configured = label->row - SERVICE_FIRST;
 	struct subject *subject;
 	int place;
@@ -358,9 +430,9 @@ static int enter_process(struct services *services, const struct process_label *
 		return -1;
 	if (!ticks_per_s)
 		ticks_per_s = sysconf(_SC_CLK_TCK);
-	snprintf(name, sizeof(name), "%s-%u-%llu", config->services[configured].name, label->pid,
+	snprintf(name, sizeof(name), "%s-%u-%llu", name_of(services, label->row), label->pid,
 		 (unsigned long long)(label->start_ns / (NS_PER_S / (uint64_t)ticks_per_s)));
-	place = subjects_enter(&services->subjects, name);
+	place = subjects_enter(&services->subjects, SUBJECT_PROCESS, name);
 	if (place < 0)
 		return -1;
 	subject = &services->subjects.place[place];
@@ -373,14 +445,14 @@ static void leave_process(struct services *services, uint32_t i)
 {
 	struct slot *slot = &services->slots[i];
 
-	if (slot->place >= 0)
-		subjects_leave(&services->subjects, (size_t)slot->place);
+	depart(services, slot->place, slot->ended_ns, 0);
 	*slot = (struct slot){ .place = -1 };
 	__atomic_store_n(&services->kernel_labels[i].state, PROCESS_FREE, __ATOMIC_RELEASE);
 	bpf_map_update_elem(bpf_map__fd(map_named(services, "process_free")), NULL, &i, 0);
+	tell_room(services);
 }
 
-/* An ended process keeps its slot until its last growth has been read. */
+/* An ended process keeps its slot until all tables have its last growth. */
 static void refresh_slot(struct services *services, uint32_t i, uint64_t now_ns)
 {
 	struct process_label *label = &services->kernel_labels[i];
@@ -395,16 +467,13 @@ static void refresh_slot(struct services *services, uint32_t i, uint64_t now_ns)
 	}
 	if (state == PROCESS_ENDED && slot->ended_ns == 0)
 		slot->ended_ns = now_ns;
-	else if (state == PROCESS_ENDED && all_have_read(services, slot->ended_ns, 0))
+	else if (state == PROCESS_ENDED && all_have_seen(services, slot->ended_ns, now_ns))
 		leave_process(services, i);
 }
 
 void services_refresh(struct services *services, uint64_t now_ns)
 {
-	struct error ignored;
-
-	/* What failed is tried again at the next reading. */
-	rules_resolve(services, &ignored);
+	forget_departed(services);
 	services->hidden = 0;
 	services->shown = 0;
 	for (uint32_t i = 0; i < services->row_count; i++) {
@@ -449,11 +518,14 @@ void services_done(struct services *services)
 		unmap_rows(services, "process_labels", services->kernel_labels);
 	}
 	object_done(&services->object);
+	resolver_done(&services->resolver);
 	free(services->rows);
 	free(services->slots);
-	free(services->pids);
 	free(services->readers);
+	registry_done(&services->registry);
+	free(services->departed);
 	subjects_done(&services->subjects);
+	pthread_mutex_destroy(&services->resolver.lock);
 	pthread_mutex_destroy(&services->lock);
 	*services = (struct services){ 0 };
 }

@@ -3,8 +3,11 @@
 #define EBPF_SERVICE_H
 
 #include "config.h"
+#include "budget.h"
 #include "message.h"
 #include "object.h"
+#include "resolve.h"
+#include "series.h"
 #include "subject.h"
 
 #include <pthread.h>
@@ -20,7 +23,7 @@ enum row_state {
 	ROW_FREE,    /* in the kernel's queue */
 	ROW_HIDDEN,  /* a command name that counts under "other" */
 	ROW_SHOWN,   /* has series of its own */
-	ROW_RETIRED, /* its name is taken away, waits until all have read it */
+	ROW_RETIRED, /* its name is taken away, waits until all tables have its growth */
 };
 
 struct row {
@@ -45,6 +48,7 @@ struct services {
 	pthread_mutex_t lock;
 	const struct config *config;
 	struct object object;
+	struct budget budget;                /* of all objects, this one and those of the probes */
 	struct service *kernel_rows;         /* the mapping of `services` */
 	struct process_label *kernel_labels; /* the mapping of `process_labels` */
 	struct row *rows;
@@ -52,36 +56,47 @@ struct services {
 	struct slot *slots;
 	uint32_t slot_count;
 	struct subjects subjects;
+	struct registry registry; /* of the tables of all probes */
 	uint64_t interval_ns;
 	struct service_news *news;
-	uint64_t fresh_seen;   /* of news->fresh */
-	uint64_t refused_seen; /* of news->refused */
-	uint32_t *pids;        /* what the pid files named last, one after the other */
-	unsigned hidden;       /* names under "other" now */
-	unsigned shown;        /* services with series of their own now */
+	struct resolver resolver;
+	unsigned hidden; /* names under "other" now */
+	unsigned shown;  /* services with series of their own now */
 	struct reader {
 		uint64_t interval_ns;
-		uint64_t read_ns; /* when a probe last read its tables */
+		uint64_t read_ns; /* when a probe last read its tables and dispatched them */
+		uint64_t seen_ns; /* until when its tables have all growth */
+		void (*catch_up)(void *of);
+		void *of;
 		bool used;
 	} * readers;
 	size_t reader_count;
+	struct departed {
+		size_t place; /* of a subject that has a row less */
+		uint64_t since_ns;
+		unsigned intervals; /* of each reader, until its series are forgotten */
+	} * departed;
+	size_t departed_count;
 };
 
-/* Opens, loads and attaches the service object of config->object_dir; meets
- * the processes that run. interval_s is the plugin's. */
+/* Opens, loads and attaches the service object; meets the processes that run. interval_s is
+ * the plugin's; files stays the caller's. */
 int services_open(struct services *services, const struct config *config, double interval_s,
-		  struct error *error);
+		  struct file_reader *files, struct error *error);
 
 /* Hands the maps that the objects share to a probe's object, before load. */
 int services_share(const struct services *services, struct object *object, struct error *error);
 
 /* A probe that will read tables by service, at this interval; a number for
- * services_read. */
-int services_add_reader(struct services *services, double interval_s);
+ * services_read. Rows go to other names without waiting for it: when one is due
+ * and the probe has not read it, catch_up(of) brings its tables up to date, with the
+ * lock held (NULL: they always are). */
+int services_add_reader(struct services *services, double interval_s, void (*catch_up)(void *of),
+			void *of);
 void services_remove_reader(struct services *services, int reader);
 
-/* Brings names, rows and processes up to date; now_ns of CLOCK_BOOTTIME. To be
- * called with the lock held, as all below. */
+/* Brings names, rows and per-process rows up to date; now_ns of CLOCK_BOOTTIME. To
+ * be called with the lock held, as all below. */
 void services_refresh(struct services *services, uint64_t now_ns);
 
 /* The reader (-1: none) has read all rows at this time. */

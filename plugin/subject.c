@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Subjects by name. A place that becomes free is used again; its generation
+ * Subjects by kind and name. A place that becomes free is used again; its generation
  * tells tables that their sums for it are somebody else's.
+ *
+ * Two kinds never have one name. A command name that is claimed has underscores behind
+ * it: one more than the longest claim that is the same but for its underscores. So it
+ * depends on the claims alone, not on who came first, and names that differ stay apart.
  */
 #include "subject.h"
 
@@ -9,11 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of the UTF-8 letter at the begin of a text, 0 if there is none. */
+/* Bytes of the UTF-8 letter at the begin of a text, 0 if there is none; the controls of two
+ * bytes, which some terminals obey, are none. */
 static size_t letter_length(const char *text)
 {
 	static const unsigned char lengths[16] = { 1, 1, 1, 1, 1, 1, 1, 1, [12] = 2, 2, 3, 4 };
-	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	static const uint32_t least[] = { 0, 0, 0xa0, 0x800, 0x10000 };
 	const unsigned char *at = (const unsigned char *)text;
 	size_t length = lengths[at[0] >> 4];
 	uint32_t code = at[0] & (0xff >> length);
@@ -67,15 +72,146 @@ static struct subject *free_place(struct subjects *subjects)
 	return &subjects->place[subjects->count++];
 }
 
-int subjects_enter(struct subjects *subjects, const char *name)
+/* Is this "-7-42", with so many numbers? */
+static bool are_numbers(const char *text, size_t length, unsigned numbers)
+{
+	const char *end = text + length;
+
+	for (; numbers; numbers--) {
+		size_t digits = text < end && *text == '-' ? strspn(text + 1, "0123456789") : 0;
+
+		if (!digits)
+			return false;
+		text += 1 + digits;
+	}
+	return text == end;
+}
+
+bool subject_claims_meet(const struct subject_claim *a, const struct subject_claim *b)
+{
+	const struct subject_claim *more = a->numbers > b->numbers ? a : b;
+	const struct subject_claim *less = more == a ? b : a;
+	size_t length = strlen(more->name);
+
+	return !strncmp(less->name, more->name, length) &&
+	       are_numbers(less->name + length, strlen(less->name + length),
+			   more->numbers - less->numbers);
+}
+
+const char *subjects_claimed(const struct subjects *subjects, enum subject_kind kind,
+			     const struct subject_claim *claim)
+{
+	for (size_t i = 0; i < subjects->claim_count; i++)
+		if (subjects->claims[i].kind == kind &&
+		    subject_claims_meet(&subjects->claims[i], claim))
+			return subjects->claims[i].name;
+	return NULL;
+}
+
+int subjects_claim(struct subjects *subjects, enum subject_kind kind, const char *name,
+		   unsigned numbers)
+{
+	struct subject_claim claim = { .kind = kind, .numbers = numbers }, *grown;
+
+	strncpy(claim.name, name, sizeof(claim.name) - 1);
+	for (size_t i = 0; i < subjects->claim_count; i++)
+		if (subjects->claims[i].kind == kind && subjects->claims[i].numbers == numbers &&
+		    !strcmp(subjects->claims[i].name, claim.name))
+			return 0;
+	grown = reallocarray(subjects->claims, subjects->claim_count + 1, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	subjects->claims = grown;
+	subjects->claims[subjects->claim_count++] = claim;
+	return 0;
+}
+
+/* Graphite writes a dot as an underscore. */
+static char folded(char c)
+{
+	return c == '.' ? '_' : c;
+}
+
+/* Without the underscores at the end. */
+static size_t base_length(const char *name)
+{
+	size_t length = strlen(name);
+
+	while (length && folded(name[length - 1]) == '_')
+		length--;
+	return length;
+}
+
+static bool same_base(const char *a, const char *b, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		if (folded(a[i]) != folded(b[i]))
+			return false;
+	return true;
+}
+
+/* The underscores of a claim behind the base that it has in common with a name;
+ * -1: it has another. */
+static int claim_tail(const struct subject_claim *claim, const char *name, size_t base)
+{
+	size_t whole = strlen(claim->name);
+	size_t own = claim->numbers ? whole : base_length(claim->name);
+
+	if (own > base || !same_base(claim->name, name, own))
+		return -1;
+	if (claim->numbers)
+		return are_numbers(name + own, base - own, claim->numbers) ? 0 : -1;
+	return own == base ? (int)(whole - own) : -1;
+}
+
+/* How many underscores more a name needs to be nobody's of an earlier kind. */
+static size_t underscores_wanted(const struct subjects *subjects, enum subject_kind kind,
+				 const char *name)
+{
+	size_t base = base_length(name);
+	int own = (int)(strlen(name) - base), longest = 0;
+	bool claimed = false;
+
+	for (size_t i = 0; i < subjects->claim_count; i++) {
+		const struct subject_claim *claim = &subjects->claims[i];
+		int tail = claim->kind < kind ? claim_tail(claim, name, base) : -1;
+
+		claimed |= tail >= 0 && tail <= own;
+		longest = tail > longest ? tail : longest;
+	}
+	return claimed ? (size_t)longest + 1 : 0;
+}
+
+/* 0 or -EEXIST. */
+static int give_way(const struct subjects *subjects, enum subject_kind kind, char *name,
+		    size_t size)
+{
+	size_t wanted = underscores_wanted(subjects, kind, name), length = strlen(name);
+
+	if (!wanted)
+		return 0;
+	if (kind != SUBJECT_COMMAND || length + wanted >= size)
+		return -EEXIST;
+	memset(name + length, '_', wanted);
+	name[length + wanted] = '\0';
+	return 0;
+}
+
+int subjects_enter(struct subjects *subjects, enum subject_kind kind, const char *name)
 {
 	char clean[SUBJECT_NAME_MAX];
 	struct subject *s;
+	int status;
 
 	subject_clean(clean, sizeof(clean), name);
+	status = give_way(subjects, kind, clean, sizeof(clean));
+	if (status == 0 && kind == SUBJECT_SERVICE)
+		status = subjects_claim(subjects, kind, clean, 0);
+	if (status)
+		return status;
 	for (size_t i = 0; i < subjects->count; i++) {
 		s = &subjects->place[i];
-		if (s->used && !strcmp(s->name, clean)) {
+		if (s->used && s->kind == kind && !strcmp(s->name, clean)) {
 			s->rows++;
 			return (int)i;
 		}
@@ -83,7 +219,9 @@ int subjects_enter(struct subjects *subjects, const char *name)
 	s = free_place(subjects);
 	if (!s)
 		return -ENOMEM;
-	*s = (struct subject){ .used = true, .rows = 1, .generation = ++subjects->generation };
+	*s = (struct subject){
+		.kind = kind, .used = true, .rows = 1, .generation = ++subjects->generation
+	};
 	memcpy(s->name, clean, sizeof(clean));
 	return (int)(s - subjects->place);
 }
@@ -104,5 +242,6 @@ bool subject_reserved(const char *name)
 void subjects_done(struct subjects *subjects)
 {
 	free(subjects->place);
+	free(subjects->claims);
 	*subjects = (struct subjects){ 0 };
 }

@@ -8,9 +8,19 @@
 
 #define SUBJECT_NAME_MAX 128 /* collectd's DATA_MAX_NAME_LEN */
 
+/* A kind gives way to those before it where their names meet. */
+enum subject_kind {
+	SUBJECT_NONE, /* of subjects: the plugin itself */
+	SUBJECT_SERVICE,
+	SUBJECT_PROBE, /* the probe itself, or one of its rows */
+	SUBJECT_PROCESS,
+	SUBJECT_COMMAND, /* a service that only a command name makes one */
+};
+
 /* What series are about: a plugin instance. Rows of tables map to subjects,
  * several rows may map to one. */
 struct subject {
+	enum subject_kind kind;
 	char name[SUBJECT_NAME_MAX];
 	uint64_t generation; /* of this place: another subject, another number */
 	bool used;
@@ -19,15 +29,39 @@ struct subject {
 	unsigned top_n;      /* 0: no ranking */
 };
 
+/* Names of a kind, whether there are such subjects now or not: NAME, or NAME with so many numbers
+ * behind it, as NAME-7-42. */
+struct subject_claim {
+	enum subject_kind kind;
+	unsigned numbers;
+	char name[SUBJECT_NAME_MAX];
+};
+
 struct subjects {
 	struct subject *place;
 	size_t count;
 	uint64_t generation;
+	struct subject_claim *claims;
+	size_t claim_count;
 };
 
+/* Takes names away from the kinds that come later, once and for all; the name is clean.
+ * 0 or -ENOMEM. */
+int subjects_claim(struct subjects *subjects, enum subject_kind kind, const char *name,
+		   unsigned numbers);
+
+/* Is there a name that both have? */
+bool subject_claims_meet(const struct subject_claim *a, const struct subject_claim *b);
+
+/* The first claim of this kind that meets another, by its name; or NULL. */
+const char *subjects_claimed(const struct subjects *subjects, enum subject_kind kind,
+			     const struct subject_claim *claim);
+
 /* The place of a subject, which is made if there is none and counts one more
- * row; -ENOMEM. The name is cleaned for collectd. */
-int subjects_enter(struct subjects *subjects, const char *name);
+ * row; -ENOMEM. The name is cleaned for collectd. Where it is claimed by a kind before
+ * this one, a command's gets underscores, any other is refused: -EEXIST. So is a command's
+ * that has no room for them. The name of a service is claimed by that. */
+int subjects_enter(struct subjects *subjects, enum subject_kind kind, const char *name);
 
 /* A row less; without any the place is free. */
 void subjects_leave(struct subjects *subjects, size_t place);

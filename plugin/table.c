@@ -5,6 +5,8 @@
  */
 #include "table.h"
 
+#include "budget.h"
+
 #include "../bpf/service.h"
 
 #include <errno.h>
@@ -27,6 +29,11 @@ int table_open(struct table *table, struct bpf_map *map, const struct btf *btf, 
 	if (status || table->schema.column_count == 0)
 		return status;
 	status = schema_subject(btf, name, &table->schema.subject, error);
+	if (status == 0 && table->schema.subject.kind == SUBJECT_PROCESS && !table->schema.rank)
+		status = error_set(error, -EINVAL,
+				   "map %s: no member has the word rank, by which TopN chooses "
+				   "among processes",
+				   name);
 	if (status) {
 		table_done(table);
 		return status;
@@ -38,6 +45,13 @@ int table_resize(struct table *table, const struct row_counts *counts, struct bp
 		 struct error *error)
 {
 	return rows_resize(&table->rows, table->map, &table->schema.subject, counts, object, error);
+}
+
+uint64_t table_memory(const struct table *table)
+{
+	uint64_t cells = size_sum(table->schema.cells, tally_cells(&table->schema));
+
+	return size_product(size_product(table->rows.count, cells), sizeof(uint64_t));
 }
 
 static uint64_t read_narrow(const struct column *column, const unsigned char *row, uint32_t i)
@@ -193,34 +207,33 @@ static int place_of(const struct table *table, const struct services *services, 
 struct candidate {
 	size_t place;
 	unsigned group;
-	uint64_t growth;
+	uint64_t rank;
 };
 
-static int by_group_and_growth(const void *left, const void *right)
+static int by_group_and_rank(const void *left, const void *right)
 {
 	const struct candidate *a = left, *b = right;
 
 	if (a->group != b->group)
 		return a->group < b->group ? -1 : 1;
-	if (a->growth != b->growth)
-		return a->growth > b->growth ? -1 : 1;
+	if (a->rank != b->rank)
+		return a->rank > b->rank ? -1 : 1;
 	return a->place < b->place ? -1 : a->place > b->place;
 }
 
-/* The first rate of the table, or its first column. */
-static uint32_t rank_cell(const struct schema *schema)
+/* In the order of the numbers, also of those with a sign. */
+static uint64_t rank_of(const struct column *column, const struct tally *tally)
 {
-	for (size_t c = 0; c < schema->column_count; c++)
-		if (schema->columns[c].tag.rate)
-			return schema->columns[c].cell;
-	return 0;
+	uint64_t n = tally->window[column->cell];
+
+	return column->is_gauge && column->is_signed ? n ^ 1ULL << 63 : n;
 }
 
 /* Of subjects that are ranked, only the first top_n of each group stay. */
 static void rank(struct table *table, const struct services *services)
 {
+	const struct column *column = &table->schema.columns[table->schema.rank - 1];
 	struct candidate *list = calloc(table->tallies.count + 1, sizeof(*list));
-	uint32_t cell = rank_cell(&table->schema);
 	size_t count = 0, in_group = 0;
 
 	/* Without memory all are dispatched. */
@@ -231,9 +244,9 @@ static void rank(struct table *table, const struct services *services)
 			list[count++] = (struct candidate){
 				i,
 				services->subjects.place[i].rank_group,
-				table->tallies.tally[i].window[cell],
+				rank_of(column, &table->tallies.tally[i]),
 			};
-	qsort(list, count, sizeof(*list), by_group_and_growth);
+	qsort(list, count, sizeof(*list), by_group_and_rank);
 	for (size_t i = 0; i < count; i++) {
 		unsigned top_n = services->subjects.place[list[i].place].top_n;
 
@@ -312,23 +325,78 @@ static int read_slots(struct table *table, struct services *services, struct err
 
 		if (slot)
 			status = read_slot(table, services, row, slot, error);
+		else if (services_gone(services, row))
+			rows_forget_refusal(&table->rows, row);
 	}
 	return status;
 }
 
-int table_read(struct table *table, struct services *services, uint64_t now_ns, struct error *error)
+/* What was caught up with may be of subjects that have left since. */
+static void drop_strangers(struct table *table, const struct services *services)
+{
+	for (size_t i = 0; i < table->tallies.count; i++)
+		if (table->tallies.tally[i].generation != services->subjects.place[i].generation)
+			table->tallies.tally[i].fed = false;
+}
+
+/* Of rows that may have gone to others: it may be of two, or of others than it seems. */
+static void forget_growth(const struct table *table, const struct services *services)
+{
+	bool by_slot = table->schema.subject.via[0];
+	uint32_t count = by_slot ? services->row_count : table->rows.count;
+
+	for (uint32_t row = 0; row < count; row++) {
+		uint32_t at = by_slot ? rows_slot(&table->rows, row) : row;
+
+		if (table->schema.subject.kind == SUBJECT_PROCESS ||
+		    (!services->rows[row].fixed && (at || !by_slot)))
+			remember(table, at);
+	}
+}
+
+static int read_rows(struct table *table, struct services *services, uint64_t now_ns,
+		     struct error *error)
 {
 	int status = 0;
 
-	/* What came before the first reading is of no whole interval. */
-	tallies_begin(&table->tallies, &table->schema, table->elapsed_ns > 0);
+	if (table->caught_up)
+		tallies_continue(&table->tallies, &table->schema);
+	else /* What came before the first reading is of no whole interval. */
+		tallies_begin(&table->tallies, &table->schema, table->elapsed_ns > 0);
+	if (table->stale)
+		forget_growth(table, services);
+	table->stale = false;
 	table->elapsed_ns = table->read_ns ? now_ns - table->read_ns : 0;
-	table->read_ns = now_ns;
 	if (table->schema.subject.via[0])
 		return read_slots(table, services, error);
 	for (uint32_t row = 0; row < table->rows.count && status == 0; row++)
 		status = read_row(table, services, row, row, error);
-	if (status == 0 && table->schema.subject.kind == SUBJECT_PROCESS)
+	return status;
+}
+
+int table_catch_up(struct table *table, struct services *services, uint64_t now_ns,
+		   struct error *error)
+{
+	int status = read_rows(table, services, now_ns, error);
+
+	table->caught_up = true;
+	return status;
+}
+
+void table_miss(struct table *table)
+{
+	table->stale = true;
+}
+
+int table_read(struct table *table, struct services *services, uint64_t now_ns, struct error *error)
+{
+	int status = read_rows(table, services, now_ns, error);
+
+	table->read_ns = now_ns;
+	if (table->caught_up && table->schema.subject.kind != SUBJECT_PROBE)
+		drop_strangers(table, services);
+	table->caught_up = false;
+	if (status == 0 && table->schema.rank && table->schema.subject.kind == SUBJECT_PROCESS)
 		rank(table, services);
 	return status;
 }

@@ -22,6 +22,8 @@ struct table {
 	struct tallies tallies;
 	uint64_t read_ns;    /* when, of CLOCK_BOOTTIME */
 	uint64_t elapsed_ns; /* between the last two readings, 0: there was one */
+	bool caught_up;      /* since the last reading: the windows have begun */
+	bool stale;          /* growth is no longer known to be whose it was */
 };
 
 /* Is this map a table? 1, and the table is made; 0; or an error. Before load. */
@@ -32,6 +34,9 @@ int table_open(struct table *table, struct bpf_map *map, const struct btf *btf, 
 int table_resize(struct table *table, const struct row_counts *counts, struct bpf_object *object,
 		 struct error *error);
 
+/* Bytes that a sized table takes besides its map, when each row is of a subject of its own. */
+uint64_t table_memory(const struct table *table);
+
 /* Maps the rows and takes them as the start of all growth. After load. */
 int table_start(struct table *table, struct error *error);
 
@@ -39,6 +44,13 @@ int table_start(struct table *table, struct error *error);
  * may be NULL for tables of the probe itself; its lock is held by the caller. */
 int table_read(struct table *table, struct services *services, uint64_t now_ns,
 	       struct error *error);
+
+/* Adds what the rows have grown by, which the next reading tells as its own: rows may then go to
+ * others. Without a chance to do so there is table_miss(): what rows that may go to others have grown
+ * by until the next time counts for nobody. */
+int table_catch_up(struct table *table, struct services *services, uint64_t now_ns,
+		   struct error *error);
+void table_miss(struct table *table);
 
 void table_done(struct table *table);
 

@@ -22,6 +22,14 @@ static bool copy(char *to, size_t size, const char *text, size_t length)
 	return true;
 }
 
+static bool is_clean(const char *name)
+{
+	char clean[SUBJECT_NAME_MAX];
+
+	subject_clean(clean, sizeof(clean), name);
+	return !strcmp(name, clean);
+}
+
 static bool parse_identifier(const char *word, size_t length, struct tag *tag)
 {
 	size_t type = strcspn(word, "-: \t"), instance = 0, source = 0;
@@ -31,8 +39,8 @@ static bool parse_identifier(const char *word, size_t length, struct tag *tag)
 		return false;
 	if (*rest == '-') {
 		instance = strcspn(++rest, ": \t");
-		if (instance == 0 || memchr(rest, '/', instance) ||
-		    !copy(tag->instance, sizeof(tag->instance), rest, instance))
+		if (instance == 0 || !copy(tag->instance, sizeof(tag->instance), rest, instance) ||
+		    !is_clean(tag->instance))
 			return false;
 		rest += instance;
 	}
@@ -84,6 +92,8 @@ static bool parse_word(const char *word, size_t length, struct tag *tag)
 		return tag->rate = true;
 	if (is_word(word, length, "frequency"))
 		return tag->frequency = true;
+	if (is_word(word, length, "rank"))
+		return tag->rank = true;
 	if (strncmp(word, "scale=", 6) == 0) {
 		at = word + 6;
 		return parse_number(&at, &tag->numerator) && *at++ == '/' &&
@@ -109,7 +119,7 @@ int tag_parse(const char *text, struct tag *ret_tag, struct error *error)
 		length = strcspn(word, SPACE);
 		if (!parse_word(word, length, &tag))
 			return error_set(error, -EINVAL,
-					 "unknown word \"%.*s\" (rate, frequency, scale=A/B, "
+					 "unknown word \"%.*s\" (rate, frequency, rank, scale=A/B, "
 					 "notable=N or per=MEMBER)",
 					 (int)length, word);
 	}
@@ -123,6 +133,8 @@ static bool parse_subject_word(const char *word, size_t length, struct subject_t
 		tag->kind = SUBJECT_SERVICE;
 	else if (is_word(word, length, "process"))
 		tag->kind = SUBJECT_PROCESS;
+	else if (is_word(word, length, "probe"))
+		tag->kind = SUBJECT_PROBE;
 	else if (is_word(word, length, "sharded"))
 		tag->sharded = true;
 	else
@@ -137,8 +149,6 @@ int subject_parse(const char *text, struct subject_tag *ret_tag, struct error *e
 	const char *word = text;
 	size_t length;
 
-	if (!text[strspn(text, SPACE)])
-		return error_set(error, -EINVAL, "an empty subject");
 	for (; word += strspn(word, SPACE), *word; word += length) {
 		enum subject_kind before = tag.kind;
 
@@ -146,11 +156,14 @@ int subject_parse(const char *text, struct subject_tag *ret_tag, struct error *e
 		if (!parse_subject_word(word, length, &tag))
 			return error_set(error, -EINVAL,
 					 "unknown word \"%.*s\" of a subject (service, process, "
-					 "sharded, via=MAP or owners=MAP)",
+					 "probe, sharded, via=MAP or owners=MAP)",
 					 (int)length, word);
-		if (before != SUBJECT_PROBE && tag.kind != before)
-			return error_set(error, -EINVAL, "a subject is one of service and process");
+		if (before != SUBJECT_NONE && tag.kind != before)
+			return error_set(error, -EINVAL,
+					 "a subject is one of service, process and probe");
 	}
+	if (tag.kind == SUBJECT_NONE)
+		return error_set(error, -EINVAL, "a subject is one of service, process and probe");
 	if (!tag.via[0] != !tag.owners[0] || (tag.via[0] && tag.kind != SUBJECT_SERVICE))
 		return error_set(error, -EINVAL,
 				 "via=MAP and owners=MAP go together, and with service");

@@ -24,8 +24,7 @@ static bool grow(struct tallies *tallies, size_t count)
 	return true;
 }
 
-/* Of total, window and past, which lie behind each other. */
-static size_t cells_of(const struct schema *schema)
+size_t tally_cells(const struct schema *schema)
 {
 	return 2 * (size_t)schema->cells + (size_t)TALLY_PAST * schema->moments;
 }
@@ -40,13 +39,13 @@ struct tally *tallies_at(struct tallies *tallies, const struct schema *schema, s
 	tally = &tallies->tally[place];
 	*ret_new = !tally->total || tally->generation != generation;
 	if (!tally->total) {
-		tally->total = calloc(cells_of(schema) + 1, sizeof(uint64_t));
+		tally->total = calloc(tally_cells(schema) + 1, sizeof(uint64_t));
 		if (!tally->total)
 			return NULL;
 		tally->window = tally->total + schema->cells;
 		tally->past = tally->window + schema->cells;
 	} else if (tally->generation != generation) {
-		memset(tally->total, 0, cells_of(schema) * sizeof(uint64_t));
+		memset(tally->total, 0, tally_cells(schema) * sizeof(uint64_t));
 		tally->counted = false;
 	}
 	tally->generation = generation;
@@ -79,6 +78,14 @@ void tallies_begin(struct tallies *tallies, const struct schema *schema, bool ke
 			keep_window(tally, schema);
 		memset(tally->window, 0, schema->cells * sizeof(uint64_t));
 	}
+}
+
+void tallies_continue(struct tallies *tallies, const struct schema *schema)
+{
+	for (size_t i = 0; i < tallies->count; i++)
+		for (size_t c = 0; c < schema->column_count && tallies->tally[i].total; c++)
+			if (schema->columns[c].is_gauge)
+				tallies->tally[i].window[schema->columns[c].cell] = 0;
 }
 
 void tally_moments(const struct tally *tally, const struct schema *schema, uint32_t column,

@@ -26,6 +26,9 @@ struct tallies {
 	size_t count;
 };
 
+/* Of total, window and past, which lie behind each other. */
+size_t tally_cells(const struct schema *schema);
+
 /* The tally of a place, empty if it was another subject's, which ret_new tells;
  * NULL: no memory. */
 struct tally *tallies_at(struct tallies *tallies, const struct schema *schema, size_t place,
@@ -33,6 +36,9 @@ struct tally *tallies_at(struct tallies *tallies, const struct schema *schema, s
 
 /* A reading begins: nothing is in the windows. What was is past, if `keep`. */
 void tallies_begin(struct tallies *tallies, const struct schema *schema, bool keep);
+
+/* What is added from here on belongs to the same windows; gauges are taken anew. */
+void tallies_continue(struct tallies *tallies, const struct schema *schema);
 
 /* The window of a column of moments, which goes back by whole readings until it
  * has as many samples as `enough`, or no more are kept. */

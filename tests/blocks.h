@@ -7,19 +7,23 @@
 #include "testing.h"
 
 #include "bpf/service.h"
+#include "plugin/image.h"
 #include "plugin/rule.h"
+#include "plugin/service.h"
 
 #include <sys/types.h>
+#include <unistd.h>
 
 /* Service blocks of a configuration, at work on the service object; its maps and iterators are
  * played. */
 
-#define PROCESSES_MAX 4
+#define PROCESSES_MAX 8
 
 struct fixture {
 	struct config config;
 	struct services services;
 	struct service_news news;
+	struct file_reader files;
 	struct bpf_link *walk; /* stands for the iterator of the object */
 };
 
@@ -33,7 +37,7 @@ static inline int fixture_init(struct fixture *f, const char *text)
 	CHECK_INT(config_init(&f->config, "/"), 0);
 	CHECK_UINT(config_read(&f->config, block), 0);
 	oconfig_free(block);
-	if (object_open(object, "services", testing_built("bpf/service.bpf.o"), &error)) {
+	if (image_open(object, &error)) {
 		printf("%s\n", error.text);
 		exit(1);
 	}
@@ -42,7 +46,9 @@ static inline int fixture_init(struct fixture *f, const char *text)
 	bpf_map__fd(bpf_object__find_map_by_name(object->bpf, "orders"));
 	CHECK_INT(rules_prepare(&f->config, object, &error), 0);
 	CHECK_INT(rules_fill(&f->config, object, &error), 0);
-	return rules_start(&f->services, &error);
+	pthread_mutex_init(&f->services.resolver.lock, NULL);
+	file_reader_init(&f->files);
+	return resolver_start(&f->services, &f->files, &error);
 }
 
 static inline void fixture_done(struct fixture *f)
@@ -50,14 +56,15 @@ static inline void fixture_done(struct fixture *f)
 	maps_clear();
 	f->services.object.walks = NULL;
 	f->services.object.walk_count = 0;
-	free(f->services.pids);
+	resolver_done(&f->services.resolver);
+	file_reader_done(&f->files);
 	object_done(&f->services.object);
 	config_done(&f->config);
 }
 
 /* The processes of a test: what the kernel lists, and the orders that it gets. They are in the map
  * while the kernel carries them out, which is a walk. */
-static struct fresh_process listed[PROCESSES_MAX];
+static struct listed_process listed[PROCESSES_MAX];
 static struct order orders[PROCESSES_MAX];
 static size_t listed_count;
 
@@ -72,26 +79,39 @@ static inline void take_orders(void)
 }
 
 /* A process that the kernel has given a row. */
-static inline void list(pid_t pid, pid_t parent, uint32_t row)
+static inline struct listed_process *list(pid_t pid, pid_t parent, uint32_t row)
 {
-	listed[listed_count++] = (struct fresh_process){
+	struct listed_process *process = &listed[listed_count++];
+
+	*process = (struct listed_process){
 		.start_ns = 1000 + (uint64_t)pid,
 		.pid = (uint32_t)pid,
 		.parent = (uint32_t)parent,
 		.row = row,
+		.uid = geteuid(), /* as the pid files of a test */
+		.flags = LISTED_FRESH,
 	};
+	return process;
+}
+
+/* One that has executed nothing since its parent forked it. */
+static inline struct listed_process *list_forked(pid_t pid, pid_t parent, uint32_t row)
+{
+	struct listed_process *process = list(pid, parent, row);
+
+	process->flags |= LISTED_FORKED;
+	return process;
 }
 
 /* Something has been executed since; the engine looks after it. */
 static inline void resolve(struct fixture *f)
 {
-	struct error error = { "" };
-
 	memset(orders, 0, sizeof(orders));
 	maps_iterate(listed, listed_count * sizeof(*listed));
 	maps_on_walk = take_orders;
 	f->news.fresh++;
-	CHECK_INT(rules_resolve(&f->services, &error), 0);
+	resolver_run(&f->services, 1);
+	CHECK_INT(f->services.resolver.failing, false);
 	CHECK_UINT(maps_count("orders"), 0);
 	listed_count = 0;
 }

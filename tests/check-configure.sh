@@ -19,6 +19,7 @@ refuses PKG_CONFIG_LIBDIR="$work" PKG_CONFIG_PATH= BPF_CLANG=false \
 	--with-collectd="$work/none" ac_cv_path_BPFTOOL= ac_cv_path_COLLECTD= ac_cv_path_POD2MAN=
 says 'libbpf >= 1\.1: apt-get install libbpf-dev$'
 says 'libelf: apt-get install libelf-dev$'
+says 'libpcre2-8: apt-get install libpcre2-dev$'
 says 'collectd.* headers.*: apt-get install collectd-dev$'
 says 'clang .*BPF.*: apt-get install clang '
 says 'bpftool, .*: apt-get install bpftool$'

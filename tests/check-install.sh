@@ -7,9 +7,10 @@ cd "$build"
 quietly make install DESTDIR="$work/root" prefix=/usr libdir=/usr/lib
 (cd "$work/root" && find . -type f -o -type l) | sort >"$work/installed"
 cat "$work/installed"
-for file in ebpf.so $(make -s print-bpf_objects | sed 's,bpf/,ebpf/,g'); do
+for file in ebpf.so $(make -s print-probe_objects | sed 's,bpf/,ebpf/,g'); do
 	grep -qx "./usr/lib/collectd/$file" "$work/installed" || complain "not installed: $file"
 done
+! grep -qF service.bpf.o "$work/installed" || complain "the engine's own object is installed"
 stray=$(grep -vE '^\./usr/(lib/collectd/(ebpf\.so|ebpf/[^/]*\.bpf\.o)|include/collectd-ebpf/[^/]*\.h|bin/ebpf-[a-z]*|share/collectd-ebpf/[^/]*|share/(man|doc)/.*)$' \
 	"$work/installed" || :)
 [ -z "$stray" ] || complain "installed too: $stray"

@@ -12,7 +12,11 @@ if [ -x "${COLLECTD:-}" ]; then
 	# Undefined without a version: no library's; weak ones may stay away.
 	nm --dynamic --undefined-only --format=posix "$plugin" |
 		awk '$2 == "U" && $1 !~ /@/ { print $1 }' | sort >"$work/imports"
-	nm --dynamic --defined-only --format=posix "$COLLECTD" | cut -d' ' -f1 | sort >"$work/daemon"
+	# PCRE2 gives its symbols no versions.
+	pcre2=$(ldd "$plugin" | sed -n 's/.*libpcre2-8[^ ]* => \([^ ]*\).*/\1/p')
+	for file in "$COLLECTD" "$pcre2"; do
+		nm --dynamic --defined-only --format=posix "$file"
+	done | cut -d' ' -f1 | sed 's/@.*//' | sort >"$work/daemon"
 	grep -qx plugin_register_init "$work/imports" || complain "plugin_register_init is not imported"
 	missing=$(comm -23 "$work/imports" "$work/daemon")
 	[ -z "$missing" ] || complain "collectd does not have: $missing"
@@ -26,7 +30,7 @@ cat "$work/ldd"
 needed=$(readelf --wide --dynamic "$plugin" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
 for library in $needed; do
 	case $library in
-	libbpf.so.1 | libc.so.6 | libm.so.6) ;;
+	libbpf.so.1 | libc.so.6 | libm.so.6 | libpcre2-8.so.0) ;;
 	*) complain "needs $library" ;;
 	esac
 done

@@ -5,6 +5,8 @@
  */
 #include "daemon.h"
 
+#include <globals.h>
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -23,6 +25,12 @@ struct logged {
 	char *text;
 };
 
+struct notified {
+	int severity;
+	char identifier[5 * DATA_MAX_NAME_LEN];
+	char text[NOTIF_MAX_MSG_LEN];
+};
+
 struct daemon_callbacks daemon_callbacks;
 cdtime_t daemon_now = TIME_T_TO_CDTIME_T_STATIC(1000);
 
@@ -30,6 +38,10 @@ static struct dispatched *dispatched;
 static size_t dispatched_count, refused_count;
 static struct logged *logged;
 static size_t logged_count;
+static struct notified *notified;
+static size_t notified_count;
+static char hostname[] = "testhost";
+char *hostname_g = hostname;
 
 #define SOURCE(name, kind)                     \
 	{                                      \
@@ -264,8 +276,38 @@ int daemon_severity(size_t i)
 	return i < logged_count ? logged[i].severity : -1;
 }
 
+int plugin_dispatch_notification(const notification_t *n)
+{
+	struct notified *at;
+
+	notified = grown(notified, notified_count + 1, sizeof(*notified));
+	at = &notified[notified_count++];
+	at->severity = n->severity;
+	snprintf(at->identifier, sizeof(at->identifier), "%s/%s/%s/%s-%s", n->host, n->plugin,
+		 n->plugin_instance, n->type, n->type_instance);
+	snprintf(at->text, sizeof(at->text), "%s", n->message);
+	return 0;
+}
+
+size_t daemon_notifications(void)
+{
+	return notified_count;
+}
+
+bool daemon_notified(int severity, const char *identifier, const char *text)
+{
+	for (size_t i = 0; i < notified_count; i++)
+		if (notified[i].severity == severity &&
+		    !strcmp(notified[i].identifier, identifier) && strstr(notified[i].text, text))
+			return true;
+	return false;
+}
+
 void daemon_clear(void)
 {
+	free(notified);
+	notified = NULL;
+	notified_count = 0;
 	for (size_t i = 0; i < dispatched_count; i++)
 		free(dispatched[i].values);
 	for (size_t i = 0; i < logged_count; i++)

@@ -49,6 +49,11 @@ long double daemon_gauge(const char *identifier);
 /* Time and interval of what was dispatched last under this name, in seconds. */
 bool daemon_when(const char *identifier, double *ret_time_s, double *ret_interval_s);
 
+/* How many notifications were dispatched since daemon_clear; and whether one of them is of this
+ * severity, about this series and with this text. */
+size_t daemon_notifications(void);
+bool daemon_notified(int severity, const char *identifier, const char *text);
+
 /* Prints all that was dispatched. */
 void daemon_print(void);
 

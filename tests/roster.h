@@ -7,6 +7,7 @@
 
 #include "bpf/service.h"
 #include "plugin/clock.h"
+#include "plugin/image.h"
 #include "plugin/service.h"
 
 /* The engine's rows of services; the kernel's side of them is played by hand. */
@@ -30,7 +31,7 @@ static inline void fix(struct fixture *f, uint32_t row, const char *name)
 {
 	f->services.rows[row] = (struct row){
 		.state = ROW_SHOWN,
-		.place = subjects_enter(&f->services.subjects, name),
+		.place = subjects_enter(&f->services.subjects, SUBJECT_SERVICE, name),
 		.fixed = true,
 	};
 }
@@ -43,7 +44,7 @@ static inline void fixture_init(struct fixture *f)
 
 	*f = (struct fixture){ .service = { .name = "web", .top_n = 7, .per_process = true } };
 	f->config = (struct config){ .services = &f->service, .service_count = 1 };
-	if (object_open(&s->object, "services", testing_built("bpf/service.bpf.o"), &error)) {
+	if (image_open(&s->object, &error)) {
 		printf("%s\n", error.text);
 		exit(1);
 	}
@@ -62,6 +63,8 @@ static inline void fixture_init(struct fixture *f)
 	fix(f, SERVICE_KERNEL, "kernel");
 	fix(f, SERVICE_OTHER, "other");
 	fix(f, CONFIGURED, "web");
+	subjects_claim(&s->subjects, SUBJECT_NONE, "self", 0);
+	subjects_claim(&s->subjects, SUBJECT_PROCESS, "web", 2);
 	for (const char **map =
 		     (const char *[]){ "service_names", "service_free", "process_free", NULL };
 	     *map; map++) {

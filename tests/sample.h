@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 static struct config config;
+static struct file_reader files;
 static struct services services;
 static struct probe probe;
 
@@ -83,7 +84,8 @@ static int sample_begin(void)
 		return TESTING_SKIPPED;
 	}
 	read_config("  Option \"optional\"\n");
-	status = services_open(&services, &config, 10, &error);
+	file_reader_init(&files);
+	status = services_open(&services, &config, 10, &files, &error);
 	if (status == -EPERM || status == -EACCES) {
 		printf("this kernel lets nobody load BPF programs: %s\n", error.text);
 		return TESTING_SKIPPED;

@@ -109,12 +109,12 @@ static void test_pid_file(void)
 		const char *name, *content;
 		uint32_t want;
 	} cases[] = {
-		{ "a number", "40000002", SERVICE_FIRST + 1 },
-		{ "a line", "40000002\n", SERVICE_FIRST + 1 },
-		{ "spaces", "  40000002 \n", SERVICE_FIRST + 1 },
+		{ "a number", "4190002", SERVICE_FIRST + 1 },
+		{ "a line", "4190002\n", SERVICE_FIRST + 1 },
+		{ "spaces", "  4190002 \n", SERVICE_FIRST + 1 },
 		{ "no number", "nginx\n", 0 },
 		{ "empty", "", 0 },
-		{ "negative", "-40000002\n", 0 },
+		{ "negative", "-4190002\n", 0 },
 		{ "zero", "0\n", 0 },
 		{ "too large", "99999999999999999999\n", 0 },
 	};
@@ -135,15 +135,19 @@ static void test_pid_file(void)
 		write_pid(path, "");
 		CHECK_INT(fixture_init(&f, text), 0);
 		write_pid(path, cases[i].content);
-		list(40000003, 40000002, SERVICE_OTHER);
-		list(40000002, 1, SERVICE_OTHER);
-		list(40000004, 40000003, SERVICE_FIRST);
-		list(40000005, 1, SERVICE_OTHER);
+		list_forked(4190003, 4190002, SERVICE_OTHER);
+		list(4190002, 1, SERVICE_OTHER);
+		list_forked(4190004, 4190003, SERVICE_FIRST);
+		list(4190005, 1, SERVICE_OTHER);
+		list_forked(4190006, 4190003, SERVICE_OTHER);
+		list(4190007, 4190002, SERVICE_OTHER);
 		resolve(&f);
 		CHECK_UINT(orders[1].row, cases[i].want);
 		CHECK_UINT(orders[0].row, cases[i].want);
 		CHECK_UINT(orders[2].row, 0);
 		CHECK_UINT(orders[3].row, 0);
+		CHECK_UINT(orders[4].row, cases[i].want);
+		CHECK_UINT(orders[5].row, 0);
 		fixture_done(&f);
 	}
 	unlink(path);
@@ -185,7 +189,6 @@ static void test_pid_file_and_match(void)
 static void test_pid_file_changes(void)
 {
 	char path[] = "/tmp/test_match.XXXXXX", text[256];
-	struct error error = { "" };
 	int fd = mkstemp(path);
 	struct fixture f;
 	unsigned walks;
@@ -197,19 +200,19 @@ static void test_pid_file_changes(void)
 	snprintf(text, sizeof(text), "<Service \"a\">\nPidFile \"%s\"\n</Service>", path);
 	CHECK_INT(fixture_init(&f, text), 0);
 	walks = maps_walks;
-	write_pid(path, "40000002\n");
-	CHECK_INT(rules_resolve(&f.services, &error), 0);
+	write_pid(path, "4190002\n");
+	resolver_run(&f.services, 1);
 	CHECK_UINT(maps_walks, walks + 1);
 	CASE("the same");
-	CHECK_INT(rules_resolve(&f.services, &error), 0);
+	resolver_run(&f.services, 1);
 	CHECK_UINT(maps_walks, walks + 1);
 	CASE("another");
-	write_pid(path, "40000003\n");
-	CHECK_INT(rules_resolve(&f.services, &error), 0);
+	write_pid(path, "4190003\n");
+	resolver_run(&f.services, 1);
 	CHECK_UINT(maps_walks, walks + 2);
 	CASE("gone");
 	unlink(path);
-	CHECK_INT(rules_resolve(&f.services, &error), 0);
+	resolver_run(&f.services, 1);
 	CHECK_UINT(maps_walks, walks + 2);
 	fixture_done(&f);
 }

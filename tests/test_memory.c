@@ -172,7 +172,7 @@ static int read_table(enum subject_kind kind, struct error *error)
 	row_table(&table, members, COUNT_OF(members), 56, 3, kind);
 	failing = keep;
 	for (int i = 0; i < 2 && status >= 0; i++) {
-		status = subjects_enter(&services.subjects, i ? "web" : "other");
+		status = subjects_enter(&services.subjects, SUBJECT_SERVICE, i ? "web" : "other");
 		rows[i].place = status;
 	}
 	if (status < 0)
@@ -200,7 +200,7 @@ static int add_readers(struct error *error)
 	int status = 0;
 
 	for (int i = 0; i < 3 && status >= 0; i++)
-		status = services_add_reader(&services, 10);
+		status = services_add_reader(&services, 10, NULL, NULL);
 	free(services.readers);
 	return status < 0 ? error_set(error, status, "readers") : 0;
 }
@@ -208,6 +208,7 @@ static int add_readers(struct error *error)
 /* All that is opened in the kernel. */
 static int run_probe(struct error *error)
 {
+	static struct file_reader files;
 	static struct services services;
 	static struct probe probe;
 	size_t keep = failing;
@@ -229,14 +230,16 @@ static int run_probe(struct error *error)
 	config_init(&config, "/");
 	config_read(&config, block);
 	oconfig_free(block);
+	file_reader_init(&files);
 	failing = keep;
-	status = services_open(&services, &config, 10, error);
+	status = services_open(&services, &config, 10, &files, error);
 	if (status == 0) {
 		status = probe_open(&probe, "sample", testing_built("tests/bpf/sample.bpf.o"), 10,
 				    &config, &services, error);
 		probe_done(&probe);
 	}
 	services_done(&services);
+	file_reader_done(&files);
 	config_done(&config);
 	return status;
 }

@@ -83,6 +83,8 @@ static int count_lines(enum libbpf_print_level level, const char *format, va_lis
 	return 0;
 }
 
+static struct file_reader files;
+
 /* Opening fails with this status, and with one line that has the name, the path and all that. */
 static void check_refused(const char *path, int status, const char *want)
 {
@@ -90,8 +92,8 @@ static void check_refused(const char *path, int status, const char *want)
 	struct object object;
 
 	libbpf_lines = 0;
-	CHECK_INT(object_open(&object, "own", path, &error), status);
-	CHECK_INT(strncmp(error.text, "own: ", 5), 0);
+	CHECK_INT(object_open(&object, path, &files, &error), status);
+	CHECK_INT(strncmp(error.text, "cannot ", 7) == 0 || strstr(error.text, "has no BTF"), 1);
 	CHECK_HAS(error.text, path);
 	CHECK_HAS(error.text, want);
 	CHECK_INT(strchr(error.text, '\n') == NULL, 1);
@@ -112,16 +114,23 @@ static void test_no_objects(const struct bytes *sample)
 	check_refused(directory, -EISDIR, "Is a directory");
 	CASE("a path through a file");
 	check_refused("/dev/null/x.bpf.o", -ENOTDIR, "Not a directory; set");
+	CASE("a device");
+	check_refused("/dev/zero", -EINVAL, "it is not a regular file; set");
+	CASE("a FIFO");
+	snprintf(missing, sizeof(missing), "%s/fifo.bpf.o", directory);
+	CHECK_INT(mkfifo(missing, 0600), 0);
+	check_refused(missing, -EINVAL, "it is not a regular file; set");
+	unlink(missing);
 	CASE("empty");
-	check_refused(write_file("empty.bpf.o", "", 0), -LIBBPF_ERRNO__FORMAT, "was it made by");
+	check_refused(write_file("empty.bpf.o", "", 0), -ENODATA, "it is empty; compile");
 	CASE("text");
 	check_refused(write_file("text.bpf.o", text, strlen(text)), -LIBBPF_ERRNO__FORMAT,
-		      "was it made by");
+		      "it has to be made by");
 	CASE("this program");
-	check_refused("/proc/self/exe", -LIBBPF_ERRNO__FORMAT, "was it made by");
+	check_refused("/proc/self/exe", -LIBBPF_ERRNO__FORMAT, "it has to be made by");
 	CASE("the first 64 bytes");
 	check_refused(write_file("head.bpf.o", sample->data, sizeof(Elf64_Ehdr)),
-		      -LIBBPF_ERRNO__FORMAT, "was it made by");
+		      -LIBBPF_ERRNO__FORMAT, "it has to be made by");
 }
 
 /* Compiled without -g, or stripped of all. */
@@ -161,7 +170,7 @@ static void test_other_machine(const struct bytes *sample)
 		CASE("another machine: %s", cases[i].name);
 		sample->data[cases[i].at] = cases[i].value;
 		check_refused(write_file("machine.bpf.o", sample->data, sample->size),
-			      cases[i].status, "own: cannot open");
+			      cases[i].status, "cannot open");
 		sample->data[cases[i].at] = before;
 	}
 }
@@ -175,7 +184,7 @@ static void test_truncated(const struct bytes *sample)
 		struct object object;
 
 		CASE("cut after %zu bytes", size);
-		if (object_open(&object, "own", path, &error) != 0)
+		if (object_open(&object, path, &files, &error) != 0)
 			CHECK_HAS(error.text, path);
 		object_done(&object);
 	}
@@ -187,10 +196,12 @@ static void use(struct object *object)
 	char *name = (char[]){ "optional" };
 	struct strings options = { .item = &name, .count = 1 };
 	struct error error = { "" };
-	const char *missing;
+	const char *has[OBJECT_OPTIONS_MAX];
 	struct bpf_map *map;
 
-	object_tiers(object, &options, &missing);
+	object_tiers(object);
+	object_tier_option(object, 1, NULL);
+	object_options(object, has);
 	object_choose(object, 1, &options, &error);
 	object_set(object, "service_rows", 5);
 	object_set(object, "page_size", 5);
@@ -261,7 +272,7 @@ static void test_broken_btf(const char *path)
 		struct btf *btf;
 
 		CASE("broken: %s", cases[i].name);
-		CHECK_INT(object_open(&object, "own", path, &error), 0);
+		CHECK_INT(object_open(&object, path, &files, &error), 0);
 		btf = bpf_object__btf(object.bpf);
 		for (uint32_t id = 1; id < btf__type_cnt(btf); id++) {
 			const struct btf_type *type = btf__type_by_id(btf, id);
@@ -291,13 +302,12 @@ static void test_tiers(const char *path)
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		struct error error = { "" };
-		const char *missing;
 		struct object object;
 
 		CASE("tier %u", cases[i].tier);
-		CHECK_INT(object_open(&object, "own", path, &error), 0);
-		CHECK_UINT(object_tiers(&object, NULL, &missing), 1U << 1 | 1U << 2 | 1U << 3);
-		CHECK_INT(missing == NULL, 1);
+		CHECK_INT(object_open(&object, path, &files, &error), 0);
+		CHECK_UINT(object_tiers(&object), 1U << 1 | 1U << 2 | 1U << 3);
+		CHECK_INT(object_tier_option(&object, cases[i].tier, NULL) == NULL, 1);
 		CHECK_INT(object_choose(&object, cases[i].tier, NULL, &error), 0);
 		CHECK_INT(loads(&object, "sample_no_load"), cases[i].no_load);
 		CHECK_INT(loads(&object, "sample_no_attach"), cases[i].no_attach);
@@ -318,14 +328,12 @@ static void test_options(const char *path)
 	struct object object;
 
 	CASE("option");
-	CHECK_INT(object_open(&object, "own", path, &error), 0);
+	CHECK_INT(object_open(&object, path, &files, &error), 0);
 	CHECK_INT(object_choose(&object, 0, &options, &error), 0);
 	CHECK_INT(loads(&object, "sample_optional"), true);
 	CASE("option that is none");
 	options.count = 2;
-	CHECK_INT(object_choose(&object, 0, &options, &error), -ENOENT);
-	CHECK_HAS(error.text, "own: ");
-	CHECK_HAS(error.text, "Option \"tiers\"");
+	CHECK_INT(object_choose(&object, 0, &options, &error), 0);
 	object_done(&object);
 }
 
@@ -335,12 +343,12 @@ static void test_option_parts(const char *path)
 	static const struct {
 		const char *option; /* NULL: none */
 		const char *missing;
-		uint32_t tiers, entries;
+		uint32_t entries;
 		bool loads, variable, chosen;
 	} cases[] = {
-		{ NULL, "costly", 1U << 1, 1, false, false, false },
-		{ "costly", NULL, 1U << 1 | 1U << 2, 1, true, false, false },
-		{ "extra", "costly", 1U << 1, 3, false, true, true },
+		{ NULL, "costly", 1, false, false, false },
+		{ "costly", NULL, 1, true, false, false },
+		{ "extra", "costly", 3, false, true, true },
 	};
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
@@ -354,8 +362,10 @@ static void test_option_parts(const char *path)
 
 		CASE("parts of an option, %zu", i);
 		snprintf(name, sizeof(name), "%s", cases[i].option ? cases[i].option : "");
-		CHECK_INT(object_open(&object, "own", path, &error), 0);
-		CHECK_UINT(object_tiers(&object, &options, &missing), cases[i].tiers);
+		CHECK_INT(object_open(&object, path, &files, &error), 0);
+		missing = object_tier_option(&object, 2, &options);
+		CHECK_UINT(object_tiers(&object), 1U << 1 | 1U << 2);
+		CHECK_INT(object_tier_option(&object, 1, &options) == NULL, 1);
 		CHECK_TEXT(missing ? missing : "", cases[i].missing ? cases[i].missing : "");
 		CHECK_INT(object_choose(&object, 2, &options, &error), 0);
 		CHECK_INT(loads(&object, "costly_rename"), cases[i].loads);
@@ -374,13 +384,14 @@ static void test_option_parts(const char *path)
 static void test_no_tiers(const char *path)
 {
 	struct error error = { "" };
-	const char *missing;
+	const char *has[OBJECT_OPTIONS_MAX];
 	struct object object;
 
 	CASE("no tiers");
-	CHECK_INT(object_open(&object, "services", path, &error), 0);
-	CHECK_UINT(object_tiers(&object, NULL, &missing), 1);
-	CHECK_INT(missing == NULL, 1);
+	CHECK_INT(object_open(&object, path, &files, &error), 0);
+	CHECK_UINT(object_tiers(&object), 1);
+	CHECK_INT(object_tier_option(&object, 0, NULL) == NULL, 1);
+	CHECK_UINT(object_options(&object, has), 0);
 	CHECK_INT(object_choose(&object, 0, NULL, &error), 0);
 	CHECK_INT(loads(&object, "service_exec"), true);
 	object_done(&object);
@@ -393,9 +404,30 @@ static void test_print_restored(const char *path)
 	struct object object;
 
 	CASE("print function");
-	object_open(&object, "own", path, &error);
+	object_open(&object, path, &files, &error);
 	object_done(&object);
 	CHECK_INT(libbpf_set_print(count_lines) == count_lines, 1);
+}
+
+/* Bytes instead of a file: needed for as long as the call lasts, wherever they lie. */
+static void test_bytes(const struct bytes *sample)
+{
+	char *copy = malloc(sample->size + 1);
+	struct error error = { "" };
+	struct object object;
+
+	CASE("bytes");
+	memcpy(copy + 1, sample->data, sample->size);
+	CHECK_INT(object_open_memory(&object, copy + 1, sample->size, "a.b/some.bpf.o", &error), 0);
+	free(copy);
+	CHECK_TEXT(bpf_object__name(object.bpf), "some");
+	CHECK_INT(bpf_object__find_map_by_name(object.bpf, "sample_services") != NULL, 1);
+	object_done(&object);
+	CASE("bytes that are no object");
+	CHECK_INT(object_open_memory(&object, "text", 4, "a/b.bpf.o", &error),
+		  -LIBBPF_ERRNO__FORMAT);
+	CHECK_HAS(error.text, "cannot open a/b.bpf.o as a BPF object");
+	CHECK_INT(object.bpf == NULL, 1);
 }
 
 int main(void)
@@ -408,12 +440,14 @@ int main(void)
 		perror(directory);
 		return 1;
 	}
+	file_reader_init(&files);
 	libbpf_set_print(count_lines);
 	test_no_objects(&sample);
 	test_no_btf(&sample);
 	test_other_machine(&sample);
 	test_truncated(&sample);
 	path = write_file("sample.bpf.o", sample.data, sample.size);
+	test_bytes(&sample);
 	test_tiers(path);
 	test_options(path);
 	test_print_restored(path);
@@ -423,5 +457,6 @@ int main(void)
 	free(sample.data);
 	free(service.data);
 	remove_directory();
+	file_reader_done(&files);
 	return testing_end();
 }

@@ -119,19 +119,20 @@ static void test_subject(void)
 		enum subject_kind want;
 	} cases[] = {
 		{ "service", "subject:service", "rows", 0, SUBJECT_SERVICE },
+		{ "probe", "subject:probe", "rows", 0, SUBJECT_PROBE },
 		{ "process", "subject:process", "rows", 0, SUBJECT_PROCESS },
-		{ "of another map", "subject:service", "other", 0, SUBJECT_PROBE },
-		{ "of another map, unknown", "subject:disk", "other", 0, SUBJECT_PROBE },
-		{ "of a type of its name", "subject:service", NULL, 0, SUBJECT_PROBE },
-		{ "of somebody else", "color:red", "rows", 0, SUBJECT_PROBE },
-		{ "unknown", "subject:disk", "rows", -EINVAL, SUBJECT_PROBE },
-		{ "empty", "subject:", "rows", -EINVAL, SUBJECT_PROBE },
-		{ "a word more", "subject:service x", "rows", -EINVAL, SUBJECT_PROBE },
+		{ "of another map", "subject:service", "other", -ENOENT, SUBJECT_NONE },
+		{ "of another map, unknown", "subject:disk", "other", -ENOENT, SUBJECT_NONE },
+		{ "of a type of its name", "subject:service", NULL, -ENOENT, SUBJECT_NONE },
+		{ "of somebody else", "color:red", "rows", -ENOENT, SUBJECT_NONE },
+		{ "unknown", "subject:disk", "rows", -EINVAL, SUBJECT_NONE },
+		{ "empty", "subject:", "rows", -EINVAL, SUBJECT_NONE },
+		{ "a word more", "subject:service x", "rows", -EINVAL, SUBJECT_NONE },
 	};
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		struct btf_fixture f = make_fixture();
-		struct subject_tag got = { .kind = SUBJECT_PROBE };
+		struct subject_tag got = { .kind = SUBJECT_NONE };
 		struct error error = { "" };
 		int on = btf__add_struct(f.btf, "rows", 8);
 

@@ -79,10 +79,11 @@ static void test_tiers(void)
 	CHECK_UINT(probe.object.tier, 3);
 	CHECK_UINT(daemon_messages(), 2);
 	CHECK_INT(daemon_severity(0), LOG_NOTICE);
-	CHECK_HAS(daemon_message(0), "probe sample: tier 1 is not to be had: sample: cannot load");
+	CHECK_HAS(daemon_message(0),
+		  "probe sample: tier 1 is unavailable, trying the next: cannot load");
 	CHECK_HAS(daemon_message(0), "no_such_tracepoint");
 	CHECK_HAS(daemon_message(1),
-		  "probe sample: tier 2 is not to be had: sample: cannot attach");
+		  "probe sample: tier 2 is unavailable, trying the next: cannot attach");
 	CHECK_HAS(daemon_message(1), "raw_tp/no_such_tracepoint");
 }
 
@@ -379,6 +380,7 @@ int main(void)
 	test_services();
 	test_nothing_left();
 	services_done(&services);
+	file_reader_done(&files);
 	check_no_mapping();
 	config_done(&config);
 	daemon_clear();

@@ -20,7 +20,7 @@ static void test_processes(void)
 
 	CASE("process");
 	fixture_init(&f);
-	reader = services_add_reader(&f.services, INTERVAL_S);
+	reader = services_add_reader(&f.services, INTERVAL_S, NULL, NULL);
 	f.labels[1] = (struct process_label){
 		.start_ns = S(12.349), .pid = 77, .row = CONFIGURED, .state = PROCESS_ALIVE
 	};
@@ -64,7 +64,7 @@ static void test_short_process(void)
 
 	CASE("short process");
 	fixture_init(&f);
-	reader = services_add_reader(&f.services, INTERVAL_S);
+	reader = services_add_reader(&f.services, INTERVAL_S, NULL, NULL);
 	f.labels[2] = (struct process_label){
 		.start_ns = S(99), .pid = 78, .row = CONFIGURED, .state = PROCESS_ENDED
 	};
@@ -102,10 +102,27 @@ static void test_process_of_no_service(void)
 	}
 }
 
+/* The name of its series may be that of a service: it has none. */
+static void test_process_of_a_service_name(void)
+{
+	struct fixture f;
+
+	CASE("a service is called like the series of a process");
+	fixture_init(&f);
+	subjects_claim(&f.services.subjects, SUBJECT_SERVICE, "web-77-1234", 0);
+	f.labels[1] = (struct process_label){
+		.start_ns = S(12.34), .pid = 77, .row = CONFIGURED, .state = PROCESS_ALIVE
+	};
+	refresh(&f, 100);
+	CHECK_TEXT(slot_subject(&f, 1), "(none)");
+	fixture_done(&f);
+}
+
 int main(void)
 {
 	test_processes();
 	test_short_process();
 	test_process_of_no_service();
+	test_process_of_a_service_name();
 	return testing_end();
 }

@@ -363,12 +363,14 @@ static void test_subjects(void)
 	table_done(&table);
 
 	CASE("services");
-	rows[0] = (struct row){ .state = ROW_SHOWN,
-				.place = subjects_enter(&services.subjects, "other"),
-				.fixed = true };
-	rows[1] = (struct row){ .state = ROW_SHOWN,
-				.place = subjects_enter(&services.subjects, "a/b c"),
-				.fixed = true };
+	rows[0] =
+		(struct row){ .state = ROW_SHOWN,
+			      .place = subjects_enter(&services.subjects, SUBJECT_SERVICE, "other"),
+			      .fixed = true };
+	rows[1] =
+		(struct row){ .state = ROW_SHOWN,
+			      .place = subjects_enter(&services.subjects, SUBJECT_COMMAND, "a/b c"),
+			      .fixed = true };
 	row = row_table(&table, &member, 1, 8, 2, SUBJECT_SERVICE);
 	row[1] = 5;
 	read_and_publish(&table, &services, 100);
@@ -383,7 +385,7 @@ static void test_subjects(void)
 
 	CASE("processes");
 	slots[0].place = -1;
-	slots[1].place = subjects_enter(&services.subjects, "web-12-345");
+	slots[1].place = subjects_enter(&services.subjects, SUBJECT_PROCESS, "web-12-345");
 	services.subjects.place[slots[1].place].top_n = 1;
 	row = row_table(&table, &member, 1, 8, 2, SUBJECT_PROCESS);
 	row[1] = 6;

@@ -78,7 +78,7 @@ static void show(struct fixture *f, uint32_t row, const char *name, bool fixed)
 {
 	f->rows[row] = (struct row){
 		.state = ROW_SHOWN,
-		.place = subjects_enter(&f->services.subjects, name),
+		.place = subjects_enter(&f->services.subjects, SUBJECT_SERVICE, name),
 		.fixed = fixed,
 	};
 }
@@ -212,6 +212,8 @@ static void test_given_back(void)
 	check(&f, SERVICE_OTHER, 10, 10);
 	CHECK_UINT(f.via[DB], 0);
 	CHECK_UINT(f.owners[2], 0);
+	CASE("who was refused a slot learns of it");
+	CHECK_UINT(f.owners[0], 1);
 	CASE("the next owner");
 	give_slot(&f, WEB, 2);
 	count(&f, 2, 6);
@@ -228,6 +230,25 @@ static void test_given_back(void)
 	CASE("a service of a block without processes keeps its slot");
 	CHECK_UINT(f.via[WEB], 2);
 	CHECK_UINT(f.owners[2], WEB + 1);
+	fixture_done(&f);
+}
+
+/* Not that of a service which is there: it asks again when a slot has become free. */
+static void test_refused(void)
+{
+	struct fixture f;
+
+	fixture_init(&f);
+	CASE("refused a slot");
+	f.via[DB] = f.via[WEB] = 1U << 31;
+	read_at(&f.table, &f.services, S(1));
+	CHECK_UINT(f.via[DB], 1U << 31);
+	CASE("refused and gone");
+	f.rows[DB].state = ROW_RETIRED;
+	read_at(&f.table, &f.services, S(2));
+	CHECK_UINT(f.via[DB], 0);
+	CHECK_UINT(f.via[WEB], 1U << 31);
+	CHECK_UINT(f.owners[0], 0);
 	fixture_done(&f);
 }
 
@@ -335,6 +356,7 @@ int main(void)
 	test_first_use();
 	test_hidden();
 	test_given_back();
+	test_refused();
 	test_given_back_fallen();
 	test_resize();
 	test_share();

@@ -107,6 +107,11 @@ static const struct schema_case good[] = {
 	  8,
 	  "gauge gauge u8@0 per 1;hidden u8@0;[0]",
 	  { MEMBER("a", U64, 0, "gauge per=a") } },
+	{ "rank",
+	  24,
+	  "derive-a derive u8@0;gauge rank gauge rate u8@8;derive-c derive u8@16;[0][1][2]",
+	  { MEMBER("a", U64, 0, "derive-a"), MEMBER("b", U64, 8, "gauge rank rate"),
+	    MEMBER("c", U64, 16, "derive-c") } },
 	{ "up to the last byte", 8, "gauge gauge u1@7;[0]", { MEMBER("a", U8, 7, "gauge") } },
 };
 
@@ -176,8 +181,16 @@ static const struct schema_case bad[] = {
 	  { MEMBER("a", U64, 0, "gauge per=b rate"), MEMBER("b", U64, 8, NULL) } },
 	{ "ratio of moments",
 	  48,
-	  "member a: rate, notable and per are for integers",
+	  "member a: rate, notable, rank and per are for integers",
 	  { MEMBER("a", MOMENTS, 0, "latency per=b"), MEMBER("b", U64, 40, NULL) } },
+	{ "rank of a ratio",
+	  16,
+	  "member a: either rank or per",
+	  { MEMBER("a", U64, 0, "gauge per=b rank"), MEMBER("b", U64, 8, NULL) } },
+	{ "two ranks",
+	  16,
+	  "member b: another member has the word rank",
+	  { MEMBER("a", U64, 0, "gauge rank"), MEMBER("b", U64, 8, "derive rank") } },
 	{ "per moments",
 	  48,
 	  "member b: is no integer, which per= wants",
@@ -241,7 +254,7 @@ static const struct {
 	{ "hist of a DERIVE", ROW_HIST, "derive", "member a: type derive is not a GAUGE" },
 	{ "rate of a DERIVE", ROW_U64, "derive rate", "member a: type derive is not a GAUGE" },
 	{ "rate of moments", ROW_MOMENTS, "latency rate",
-	  "member a: rate, notable and per are for integers" },
+	  "member a: rate, notable, rank and per are for integers" },
 	{ "per nothing", ROW_U64, "gauge per=b", "member b: there is none, which per= names" },
 	{ "frequency of an integer", ROW_U64, "gauge frequency",
 	  "member a: frequency is for moments" },
@@ -249,8 +262,12 @@ static const struct {
 	  "member a: frequency is for moments" },
 	{ "a long instance of moments", ROW_MOMENTS, "latency-" X96 "x",
 	  "member a: the type instance is too long" },
+	{ "rank of a histogram", ROW_HIST, "latency rank",
+	  "member a: rate, notable, rank and per are for integers" },
+	{ "rank of moments", ROW_MOMENTS, "latency rank",
+	  "member a: rate, notable, rank and per are for integers" },
 	{ "notable of a histogram", ROW_HIST, "latency notable=5",
-	  "member a: rate, notable and per are for integers" },
+	  "member a: rate, notable, rank and per are for integers" },
 };
 
 /* Appends to text, which has room for 1024 bytes. */
@@ -269,8 +286,9 @@ static void print_column(char *text, const struct column *c)
 		ADD(text, "hidden u%u@%u;", c->cell_size, c->offset);
 		return;
 	}
-	ADD(text, "%s%s%s%s%s %s%s ", c->tag.type, c->tag.instance[0] ? "-" : "", c->tag.instance,
-	    c->tag.source[0] ? ":" : "", c->tag.source, kinds[c->ds], c->tag.rate ? " rate" : "");
+	ADD(text, "%s%s%s%s%s%s %s%s ", c->tag.type, c->tag.instance[0] ? "-" : "", c->tag.instance,
+	    c->tag.source[0] ? ":" : "", c->tag.source, c->tag.rank ? " rank" : "", kinds[c->ds],
+	    c->tag.rate ? " rate" : "");
 	if (c->kind == COLUMN_INTEGER)
 		ADD(text, "%c%u@%u", c->is_signed ? 's' : 'u', c->cell_size, c->offset);
 	else
@@ -299,7 +317,7 @@ static void check_cells(const struct schema *schema)
 		[COLUMN_MOMENTS] = MOMENTS_CELLS,
 		[COLUMN_HIST] = HIST_BUCKETS,
 	};
-	uint32_t next = 0, moments = 0;
+	uint32_t next = 0, moments = 0, rank = 0;
 
 	for (size_t i = 0; i < schema->column_count; i++) {
 		const struct column *c = &schema->columns[i];
@@ -308,10 +326,12 @@ static void check_cells(const struct schema *schema)
 		CHECK_UINT(c->cells, cells[c->kind]);
 		CHECK_UINT(c->moments, moments);
 		moments += c->kind == COLUMN_MOMENTS ? MOMENTS_CELLS : 0;
+		rank = c->tag.rank ? (uint32_t)i + 1 : rank;
 		next += c->cells;
 	}
 	CHECK_UINT(schema->cells, next);
 	CHECK_UINT(schema->moments, moments);
+	CHECK_UINT(schema->rank, rank);
 }
 
 static int read_case(const struct schema_case *c, bool reverse, struct schema *schema,
@@ -383,9 +403,36 @@ static void test_bad(void)
 	}
 }
 
+/* A file may have any number of tags; each makes a column. */
+static void test_many(void)
+{
+	struct row_member member = MEMBER("a", U64, 0, "gauge");
+	struct error error = { "" };
+	struct schema schema;
+	uint32_t row;
+
+	for (size_t count = 1024; count <= 1025; count++) {
+		struct btf *btf = row_btf(&member, 1, 8, false, &row);
+		char text[32];
+
+		CASE("%zu tags", count);
+		for (size_t i = 1; i < count; i++) {
+			snprintf(text, sizeof(text), "metric:gauge-%zu", i);
+			btf__add_decl_tag(btf, text, (int)row, 0);
+		}
+		CHECK_INT(schema_read(&schema, btf, "rows", row, dispatch_type, &error),
+			  count > 1024 ? -E2BIG : 0);
+		CHECK_TEXT(error.text,
+			   count > 1024 ? "map rows: more than 1024 METRIC tags on its rows" : "");
+		schema_done(&schema);
+		btf__free(btf);
+	}
+}
+
 int main(void)
 {
 	test_good();
 	test_bad();
+	test_many();
 	return testing_end();
 }

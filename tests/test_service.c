@@ -118,8 +118,8 @@ static void test_short_life(void)
 
 	CASE("short life");
 	fixture_init(&f);
-	fast = services_add_reader(&f.services, INTERVAL_S);
-	slow = services_add_reader(&f.services, INTERVAL_S);
+	fast = services_add_reader(&f.services, INTERVAL_S, NULL, NULL);
+	slow = services_add_reader(&f.services, INTERVAL_S, NULL, NULL);
 	claim(&f, 5, "true", 1);
 	refresh(&f, 100);
 	f.kernel_rows[5].processes = 0;
@@ -223,8 +223,9 @@ static void test_back(void)
 
 		CASE("back at %g, the slow probe has read at %g", cases[i].back_s, cases[i].slow_s);
 		fixture_init(&f);
-		fast = services_add_reader(&f.services, INTERVAL_S);
-		slow = services_add_reader(&f.services, slower ? 3 * INTERVAL_S : INTERVAL_S);
+		fast = services_add_reader(&f.services, INTERVAL_S, NULL, NULL);
+		slow = services_add_reader(&f.services, slower ? 3 * INTERVAL_S : INTERVAL_S, NULL,
+					   NULL);
 		generation = live_until_120(&f, 3, "bash");
 		refresh(&f, 328);
 		CHECK_INT(state(&f, 3), ROW_RETIRED);
@@ -233,7 +234,7 @@ static void test_back(void)
 		read_at(&f, slow, cases[i].slow_s);
 		claim(&f, 5, "bash", 1);
 		refresh(&f, cases[i].back_s);
-		CHECK_INT(state(&f, 3), cases[i].same ? ROW_RETIRED : ROW_FREE);
+		CHECK_INT(state(&f, 3), ROW_FREE); /* its subject alone stays */
 		refresh(&f, cases[i].back_s + INTERVAL_S);
 		CHECK_TEXT(subject(&f, 5), "bash");
 		CHECK_INT(generation_of(&f, 5) == generation, cases[i].same);
@@ -296,6 +297,8 @@ static void test_names(void)
 		{ "a/b c", "a_b_c" },
 		{ "", "_" },
 		{ "web", "web_" },
+		{ "web ", "web__" },
+		{ "web-7557-204877", "web-7557-204877_" },
 	};
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
@@ -358,11 +361,11 @@ static void test_readers(void)
 
 	CASE("readers");
 	fixture_init(&f);
-	first = services_add_reader(&f.services, INTERVAL_S);
-	second = services_add_reader(&f.services, INTERVAL_S);
+	first = services_add_reader(&f.services, INTERVAL_S, NULL, NULL);
+	second = services_add_reader(&f.services, INTERVAL_S, NULL, NULL);
 	CHECK_INT(first == second, 0);
 	services_remove_reader(&f.services, first);
-	CHECK_INT(services_add_reader(&f.services, INTERVAL_S), first);
+	CHECK_INT(services_add_reader(&f.services, INTERVAL_S, NULL, NULL), first);
 	services_remove_reader(&f.services, -1);
 	CASE("a reader that has left is not waited for");
 	claim(&f, 3, "true", 0);
@@ -374,6 +377,81 @@ static void test_readers(void)
 	services_remove_reader(&f.services, second);
 	refresh(&f, 121);
 	CHECK_INT(state(&f, 3), ROW_FREE);
+	fixture_done(&f);
+}
+
+static void count_call(void *of)
+{
+	(*(unsigned *)of)++;
+}
+
+/* One reads twice a day, and one cannot: rows go to other names all the same. */
+static void test_late_reader(void)
+{
+	unsigned calls = 0;
+	struct fixture f;
+	int fast;
+
+	CASE("late");
+	fixture_init(&f);
+	fast = services_add_reader(&f.services, INTERVAL_S, count_call, &calls);
+	services_add_reader(&f.services, 43200, count_call, &calls);
+	claim(&f, 3, "true", 0);
+	refresh(&f, 100);
+	refresh(&f, 110);
+	read_at(&f, fast, 115);
+	refresh(&f, 122.5);
+	CHECK_INT(state(&f, 3), ROW_RETIRED);
+	CHECK_UINT(calls, 0);
+	refresh(&f, 122.6);
+	CHECK_INT(state(&f, 3), ROW_FREE);
+	CHECK_UINT(calls, 1);
+	CHECK_UINT(maps_count("service_free"), 1);
+	CASE("late, two rows at once");
+	claim(&f, 3, "a", 0);
+	claim(&f, 4, "b", 0);
+	refresh(&f, 130);
+	refresh(&f, 140);
+	read_at(&f, fast, 145);
+	refresh(&f, 153);
+	CHECK_INT(state(&f, 3), ROW_FREE);
+	CHECK_INT(state(&f, 4), ROW_FREE);
+	CHECK_UINT(calls, 2);
+	fixture_done(&f);
+}
+
+/* Subjects wait for a late reader, but only so many. */
+static void test_departed(void)
+{
+	struct fixture f;
+	size_t web;
+
+	CASE("departed");
+	fixture_init(&f);
+	services_add_reader(&f.services, 43200, NULL, NULL);
+	live_until_120(&f, 3, "bash");
+	web = (size_t)services_place(&f.services, 3);
+	refresh(&f, 230);
+	refresh(&f, 250);
+	CHECK_INT(state(&f, 3), ROW_FREE);
+	CHECK_INT(f.services.subjects.place[web].used, true);
+	for (uint32_t i = 0; i < ROWS + SLOTS; i++) {
+		char name[8];
+
+		CASE("departed, %u after it", i);
+		CHECK_INT(f.services.subjects.place[web].used, true);
+		snprintf(name, sizeof(name), "n%u", i);
+		claim(&f, 3, name, 1);
+		refresh(&f, 1000 * (i + 1));
+		refresh(&f, 1000 * (i + 1) + 10);
+		f.kernel_rows[3].processes = 0;
+		refresh(&f, 1000 * (i + 1) + 20);
+		refresh(&f, 1000 * (i + 1) + 200);
+		refresh(&f, 1000 * (i + 1) + 300);
+		CHECK_INT(state(&f, 3), ROW_FREE);
+	}
+	CHECK_INT(f.services.subjects.place[web].used, false);
+	CHECK_UINT(f.services.departed_count, ROWS + SLOTS);
 	fixture_done(&f);
 }
 
@@ -390,5 +468,7 @@ int main(void)
 	test_shared_subject();
 	test_fixed();
 	test_readers();
+	test_late_reader();
+	test_departed();
 	return testing_end();
 }

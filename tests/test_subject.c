@@ -6,6 +6,8 @@
 
 #include "plugin/subject.h"
 
+#include <errno.h>
+
 #define X16 "0123456789abcdef"
 #define X112 X16 X16 X16 X16 X16 X16 X16
 #define X127 X112 "0123456789abcde"
@@ -19,6 +21,7 @@ static void test_clean(void)
 		{ "kworker/0:1", "kworker_0:1" },
 		{ "Web Content", "Web_Content" },
 		{ "a\tb\nc\rd\x1b[1m\x7f", "a_b_c_d_[1m_" },
+		{ "\xc2\x9b[1m\xc2\xa0", "__[1m\xc2\xa0" },
 		{ "/", "_" },
 		{ "../../etc", ".._.._etc" },
 		{ "", "_" },
@@ -71,16 +74,16 @@ static void test_places(void)
 	int web, db, cache;
 
 	CASE("three names");
-	web = subjects_enter(&s, "web");
-	db = subjects_enter(&s, "db");
-	cache = subjects_enter(&s, "cache");
+	web = subjects_enter(&s, SUBJECT_COMMAND, "web");
+	db = subjects_enter(&s, SUBJECT_COMMAND, "db");
+	cache = subjects_enter(&s, SUBJECT_COMMAND, "cache");
 	CHECK_INT(web == db || db == cache || web == cache, 0);
 	CHECK_TEXT(s.place[db].name, "db");
 	first = s.place[db].generation;
 	CHECK_INT(first != s.place[web].generation, 1);
 
 	CASE("the same name again, as it is after cleaning");
-	CHECK_INT(subjects_enter(&s, "db"), db);
+	CHECK_INT(subjects_enter(&s, SUBJECT_COMMAND, "db"), db);
 	CHECK_UINT(s.place[db].rows, 2);
 	CHECK_UINT(s.place[db].generation, first);
 
@@ -94,7 +97,7 @@ static void test_places(void)
 	subjects_leave(&s, (size_t)db);
 	CHECK_UINT(s.place[db].rows, 0);
 	s.place[db].top_n = 5;
-	CHECK_INT(subjects_enter(&s, "mail"), db);
+	CHECK_INT(subjects_enter(&s, SUBJECT_COMMAND, "mail"), db);
 	CHECK_TEXT(s.place[db].name, "mail");
 	CHECK_INT(s.place[db].generation > first, 1);
 	CHECK_UINT(s.place[db].rows, 1);
@@ -102,19 +105,120 @@ static void test_places(void)
 	CHECK_UINT(s.count, 3);
 
 	CASE("the old name comes back elsewhere");
-	CHECK_INT(subjects_enter(&s, "db"), 3);
+	CHECK_INT(subjects_enter(&s, SUBJECT_COMMAND, "db"), 3);
 	CHECK_UINT(s.count, 4);
 
 	CASE("a name that left comes back as another subject");
 	first = s.place[3].generation;
 	subjects_leave(&s, 3);
-	CHECK_INT(subjects_enter(&s, "db"), 3);
+	CHECK_INT(subjects_enter(&s, SUBJECT_COMMAND, "db"), 3);
 	CHECK_INT(s.place[3].generation > first, 1);
 
 	CASE("done twice");
 	subjects_done(&s);
 	subjects_done(&s);
 	CHECK_UINT(s.count, 0);
+}
+
+/* The name that a subject gets. */
+static const char *entered(struct subjects *s, enum subject_kind kind, const char *name)
+{
+	int place = subjects_enter(s, kind, name);
+
+	return place < 0 ? strerror(-place) : s->place[place].name;
+}
+
+/* One name, several kinds: several subjects. */
+static void test_kinds(void)
+{
+	struct subjects s = { 0 };
+	int service, command;
+
+	CASE("kinds");
+	command = subjects_enter(&s, SUBJECT_COMMAND, "web");
+	service = subjects_enter(&s, SUBJECT_SERVICE, "web");
+	CHECK_INT(service == command, 0);
+	CHECK_INT(subjects_enter(&s, SUBJECT_SERVICE, "web"), service);
+	CHECK_TEXT(entered(&s, SUBJECT_COMMAND, "web"), "web_");
+	subjects_done(&s);
+}
+
+/* Whatever a process calls itself, it has no name that is another kind's. */
+static void test_claims(void)
+{
+	static const struct {
+		enum subject_kind kind;
+		const char *name;
+		unsigned numbers;
+	} claims[] = {
+		{ SUBJECT_NONE, "self", 0 },       { SUBJECT_SERVICE, "web", 0 },
+		{ SUBJECT_SERVICE, "db", 0 },      { SUBJECT_SERVICE, "db__", 0 },
+		{ SUBJECT_SERVICE, "my_app", 0 },  { SUBJECT_SERVICE, "late_", 0 },
+		{ SUBJECT_SERVICE, "_", 0 },       { SUBJECT_PROBE, "disk", 1 },
+		{ SUBJECT_PROBE, "net", 0 },       { SUBJECT_PROCESS, "web", 2 },
+		{ SUBJECT_SERVICE, "web-1-2", 0 },
+	};
+	static const struct {
+		const char *name, *want;
+	} cases[] = {
+		{ "nginx", "nginx" },
+		{ "self", "self_" },
+		{ "self_", "self__" },
+		{ "web", "web_" },
+		{ "web ", "web__" },
+		{ "web_", "web__" },
+		{ "web/", "web__" },
+		{ "web\xff", "web__" },
+		{ "web.", "web._" },
+		{ "web__", "web___" },
+		{ "we b", "we_b" },
+		{ "Web", "Web" },
+		{ "web1", "web1" },
+		{ "my app", "my_app_" },
+		{ "my.app", "my.app_" },
+		{ "my-app", "my-app" },
+		{ "db", "db___" },
+		{ "db_", "db____" },
+		{ "db__", "db_____" },
+		{ "late", "late" },
+		{ "late_", "late___" },
+		{ "", "___" },
+		{ ".", "___" },
+		{ "disk", "disk" },
+		{ "disk-0", "disk-0_" },
+		{ "disk-17", "disk-17_" },
+		{ "disk-17_", "disk-17__" },
+		{ "disk-", "disk-" },
+		{ "disk-x", "disk-x" },
+		{ "disk-1-2", "disk-1-2" },
+		{ "net", "net_" },
+		{ "net-1", "net-1" },
+		{ "web-7557-204877", "web-7557-204877_" },
+		{ "web-7557", "web-7557" },
+		{ "web-7557-", "web-7557-" },
+		{ "web-7557-2-3", "web-7557-2-3" },
+		{ "web-1-2", "web-1-2_" },
+		{ "web--1-2", "web--1-2" },
+	};
+	struct subjects s = { 0 };
+
+	for (size_t i = 0; i < COUNT_OF(claims); i++)
+		subjects_claim(&s, claims[i].kind, claims[i].name, claims[i].numbers);
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		CASE("a command called \"%s\"", cases[i].name);
+		CHECK_TEXT(entered(&s, SUBJECT_COMMAND, cases[i].name), cases[i].want);
+	}
+	CASE("a process gives way to services and probes");
+	CHECK_INT(subjects_enter(&s, SUBJECT_PROCESS, "web-1-2"), -EEXIST);
+	CHECK_INT(subjects_enter(&s, SUBJECT_PROCESS, "disk-1"), -EEXIST);
+	CHECK_TEXT(entered(&s, SUBJECT_PROCESS, "web-7557-204877"), "web-7557-204877");
+	CASE("a service does not");
+	CHECK_TEXT(entered(&s, SUBJECT_SERVICE, "disk-1"), "disk-1");
+	CASE("no room for underscores");
+	CHECK_INT(subjects_claim(&s, SUBJECT_SERVICE, X127, 0), 0);
+	CHECK_INT(subjects_enter(&s, SUBJECT_COMMAND, X127), -EEXIST);
+	CHECK_INT(subjects_enter(&s, SUBJECT_COMMAND, X127 "cut"), -EEXIST);
+	subjects_done(&s);
 }
 
 static void test_many(void)
@@ -125,10 +229,10 @@ static void test_many(void)
 	CASE("many");
 	for (int i = 0; i < 5000; i++) {
 		snprintf(name, sizeof(name), "name %d", i);
-		if (subjects_enter(&s, name) != i)
+		if (subjects_enter(&s, SUBJECT_COMMAND, name) != i)
 			CHECK_INT(i, -1);
 	}
-	CHECK_INT(subjects_enter(&s, "name_4321"), 4321);
+	CHECK_INT(subjects_enter(&s, SUBJECT_COMMAND, "name_4321"), 4321);
 	CHECK_TEXT(s.place[17].name, "name_17");
 	subjects_done(&s);
 }
@@ -138,6 +242,8 @@ int main(void)
 	test_clean();
 	test_small_places();
 	test_places();
+	test_kinds();
+	test_claims();
 	test_many();
 	return testing_end();
 }

@@ -8,6 +8,7 @@
 #include "reading.h"
 
 #include "bpf/service.h"
+#include "hist.h"
 #include "plugin/dispatch.h"
 #include "plugin/object.h"
 
@@ -17,6 +18,7 @@
 
 #define ROWS 6
 #define NONE (-1)
+#define HIST_SIZE (HIST_BUCKETS * 8)
 
 /* Services with a row for each name; NULL: hidden. */
 struct fixture {
@@ -29,13 +31,14 @@ struct fixture {
 static void show(struct fixture *f, uint32_t row, const char *name)
 {
 	f->rows[row].state = ROW_SHOWN;
-	f->rows[row].place = subjects_enter(&f->services.subjects, name);
+	f->rows[row].place = subjects_enter(&f->services.subjects, SUBJECT_COMMAND, name);
 }
 
 /* A service that is there from the start. */
 static void configure(struct fixture *f, uint32_t row, const char *name)
 {
-	show(f, row, name);
+	f->rows[row].state = ROW_SHOWN;
+	f->rows[row].place = subjects_enter(&f->services.subjects, SUBJECT_SERVICE, name);
 	f->rows[row].fixed = true;
 }
 
@@ -78,7 +81,7 @@ static void test_sum(void)
 	CASE("sum");
 	fixture_init(&f);
 	configure(&f, 2, "web");
-	show(&f, 3, "web"); /* a command name of the same name */
+	show(&f, 3, "web"); /* a command name of the same name: another subject */
 	rows = row_table(&table, members, 2, 16, ROWS, SUBJECT_SERVICE);
 	for (uint64_t i = 0; i < ROWS; i++) {
 		rows[2 * i] = i + 1;
@@ -86,15 +89,17 @@ static void test_sum(void)
 	}
 	read_at(&table, &f.services, S(1));
 	other = place_of_row(&f, SERVICE_OTHER);
-	CHECK_UINT(total(&table, other, 0), 1 + 5 + 6);
+	CHECK_UINT(total(&table, other, 0), 1 + 4 + 5 + 6);
 	CHECK_INT(window(&table, other, 1), 0 - 100 + 50);
-	CHECK_UINT(total(&table, place_of_row(&f, 2), 0), 3 + 4);
-	CHECK_INT(window(&table, place_of_row(&f, 2), 1), 20 + 30);
+	CHECK_UINT(total(&table, place_of_row(&f, 2), 0), 3);
+	CHECK_INT(window(&table, place_of_row(&f, 2), 1), 20);
+	CHECK_UINT(total(&table, place_of_row(&f, 3), 0), 0);
+	CHECK_INT(window(&table, place_of_row(&f, 3), 1), 30);
 	CHECK_UINT(total(&table, place_of_row(&f, SERVICE_KERNEL), 0), 2);
 	read_at(&table, &f.services, S(2));
 	CHECK_UINT(window(&table, other, 0), 0);
 	CHECK_INT(window(&table, other, 1), 0 - 100 + 50);
-	CHECK_UINT(total(&table, other, 0), 12);
+	CHECK_UINT(total(&table, other, 0), 16);
 	table_done(&table);
 	subjects_done(&f.services.subjects);
 }
@@ -213,19 +218,19 @@ static void add_process(struct fixture *f, uint32_t slot, const char *name, unsi
 {
 	struct subject *subject;
 
-	f->slots[slot].place = subjects_enter(&f->services.subjects, name);
+	f->slots[slot].place = subjects_enter(&f->services.subjects, SUBJECT_PROCESS, name);
 	subject = &f->services.subjects.place[f->slots[slot].place];
 	subject->rank_group = group;
 	subject->top_n = top_n;
 }
 
-/* Only those of a group that grew most in its first rate are dispatched. */
+/* Only those of a group that grew most are dispatched. */
 static void test_rank(void)
 {
 	static const struct row_member members[] = {
 		MEMBER("a", U64, 0, "derive"),
 		MEMBER("b", U64, 8, "gauge-b"),
-		MEMBER("c", U64, 16, "gauge-c rate"),
+		MEMBER("c", U64, 16, "gauge-c rate rank"),
 	};
 	static const struct {
 		const char *name;
@@ -293,30 +298,67 @@ static void test_rank(void)
 	}
 }
 
-/* Without a rate, the first column ranks. */
-static void test_rank_first_column(void)
+/* Which of two processes is first: the one of which the member with the word grew more, or is
+ * more, wherever in the row it stands. */
+static void test_rank_word(void)
 {
-	static const struct row_member members[] = {
-		MEMBER("a", U64, 0, "derive-a"),
-		MEMBER("b", U64, 8, "derive-b"),
+	static const struct {
+		const char *name;
+		struct row_member members[2];
+		uint64_t first[2], second[2]; /* by member, of two processes */
+		bool want_second;
+	} cases[] = {
+		{ "a counter behind another",
+		  { MEMBER("a", U64, 0, "derive-a"), MEMBER("b", U64, 8, "derive-b rank") },
+		  { 9, 1 },
+		  { 8, 2 },
+		  true },
+		{ "a counter before a rate",
+		  { MEMBER("a", U64, 0, "derive-a rank"), MEMBER("b", U64, 8, "gauge-b rate") },
+		  { 9, 1 },
+		  { 8, 2 },
+		  false },
+		{ "a counter behind a histogram",
+		  { MEMBER("a", HIST, 8, "latency"), MEMBER("b", U64, 0, "derive-b rank") },
+		  { 1, 9 },
+		  { 2, 8 },
+		  true },
+		{ "a gauge",
+		  { MEMBER("a", U64, 0, "derive-a"), MEMBER("b", U64, 8, "gauge rank") },
+		  { 9, 1 },
+		  { 8, 2 },
+		  true },
+		{ "a gauge with a sign",
+		  { MEMBER("a", U64, 0, "derive-a"), MEMBER("b", S64, 8, "gauge rank") },
+		  { 9, (uint64_t)-1 },
+		  { 8, 2 },
+		  true },
+		{ "a gauge without one",
+		  { MEMBER("a", U64, 0, "derive-a"), MEMBER("b", U64, 8, "gauge rank") },
+		  { 9, (uint64_t)-1 },
+		  { 8, 2 },
+		  false },
 	};
-	struct fixture f;
-	struct table table;
-	uint64_t *rows;
 
-	CASE("rank by the first column");
-	fixture_init(&f);
-	rows = row_table(&table, members, 2, 16, ROWS, SUBJECT_PROCESS);
-	add_process(&f, 1, "web-1", 2, 1);
-	add_process(&f, 2, "web-2", 2, 1);
-	rows[2 * 1] = 5;
-	rows[2 * 2] = 4;
-	rows[2 * 2 + 1] = 100;
-	read_at(&table, &f.services, S(1));
-	CHECK_INT(fed(&table, (size_t)f.slots[1].place), true);
-	CHECK_INT(fed(&table, (size_t)f.slots[2].place), false);
-	table_done(&table);
-	subjects_done(&f.services.subjects);
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		const size_t size = HIST_SIZE + 8;
+		struct fixture f;
+		struct table table;
+		char *rows;
+
+		CASE("rank by %s", cases[i].name);
+		fixture_init(&f);
+		rows = row_table(&table, cases[i].members, 2, size, ROWS, SUBJECT_PROCESS);
+		add_process(&f, 1, "web-1", 2, 1);
+		add_process(&f, 2, "web-2", 2, 1);
+		memcpy(rows + size, cases[i].first, 16);
+		memcpy(rows + 2 * size, cases[i].second, 16);
+		read_at(&table, &f.services, S(1));
+		CHECK_INT(fed(&table, (size_t)f.slots[1].place), !cases[i].want_second);
+		CHECK_INT(fed(&table, (size_t)f.slots[2].place), cases[i].want_second);
+		table_done(&table);
+		subjects_done(&f.services.subjects);
+	}
 }
 
 /* What a row grows by while it is nobody's is nobody's later. */
@@ -403,6 +445,102 @@ static void test_open(void)
 	}
 }
 
+static void catch_up_at(struct table *table, struct services *services, uint64_t now_ns)
+{
+	struct error error = { "" };
+
+	CHECK_INT(table_catch_up(table, services, now_ns, &error), 0);
+}
+
+/* A row goes to another name between two readings: each has what it has done, also if that is told
+ * later, and the readings before count for the time that has passed. */
+static void test_catch_up(void)
+{
+	static const struct row_member members[] = {
+		MEMBER("a", U64, 0, "derive"),
+		MEMBER("b", U64, 8, "gauge"),
+	};
+	struct fixture f;
+	struct table table;
+	uint64_t *rows;
+	size_t old, new;
+
+	CASE("catch up");
+	fixture_init(&f);
+	show(&f, 3, "old");
+	old = place_of_row(&f, 3);
+	rows = row_table(&table, members, 2, 16, ROWS, SUBJECT_SERVICE);
+	read_at(&table, &f.services, S(10));
+	rows[6] = 10;
+	rows[7] = 3;
+	catch_up_at(&table, &f.services, S(20));
+	rows[6] = 11;
+	rows[7] = 2;
+	catch_up_at(&table, &f.services, S(30));
+	CASE("catch up, another name");
+	f.rows[3] = (struct row){ .state = ROW_HIDDEN, .place = NONE };
+	rows[6] = 111;
+	rows[7] = 1;
+	catch_up_at(&table, &f.services, S(40));
+	show(&f, 3, "new");
+	new = place_of_row(&f, 3);
+	read_at(&table, &f.services, S(50));
+	CHECK_UINT(table.elapsed_ns, S(40));
+	CHECK_INT(fed(&table, old), true);
+	CHECK_UINT(window(&table, old, 0), 11);
+	CHECK_UINT(total(&table, old, 0), 11);
+	CHECK_UINT(window(&table, old, 1), 0);
+	CHECK_UINT(window(&table, place_of_row(&f, SERVICE_OTHER), 0), 100);
+	CHECK_UINT(window(&table, place_of_row(&f, SERVICE_OTHER), 1), 0);
+	CHECK_UINT(window(&table, new, 0), 0);
+	CHECK_UINT(window(&table, new, 1), 1);
+	CASE("after it");
+	rows[6] = 112;
+	read_at(&table, &f.services, S(60));
+	CHECK_UINT(table.elapsed_ns, S(10));
+	CHECK_INT(fed(&table, old), false);
+	CHECK_UINT(window(&table, new, 0), 1);
+	CHECK_UINT(total(&table, place_of_row(&f, SERVICE_OTHER), 0), 100);
+	CASE("its subject has left, and another one has its place");
+	rows[6] = 115;
+	catch_up_at(&table, &f.services, S(65));
+	hide(&f, 3);
+	CHECK_INT(subjects_enter(&f.services.subjects, SUBJECT_COMMAND, "third"), (int)new);
+	read_at(&table, &f.services, S(70));
+	CHECK_INT(fed(&table, new), false);
+	table_done(&table);
+	subjects_done(&f.services.subjects);
+}
+
+/* Without a chance to catch up nothing counts under a wrong name, and what no other name can have
+ * had is not lost. */
+static void test_miss(void)
+{
+	static const struct row_member member = MEMBER("a", U64, 0, "derive");
+	struct fixture f;
+	struct table table;
+	uint64_t *rows;
+
+	CASE("missed");
+	fixture_init(&f);
+	configure(&f, 2, "web");
+	show(&f, 3, "old");
+	rows = row_table(&table, &member, 1, 8, ROWS, SUBJECT_SERVICE);
+	read_at(&table, &f.services, S(10));
+	rows[2] = 5;
+	rows[3] = 10;
+	table_miss(&table);
+	rows[3] = 20;
+	read_at(&table, &f.services, S(20));
+	CHECK_UINT(window(&table, place_of_row(&f, 2), 0), 5);
+	CHECK_UINT(window(&table, place_of_row(&f, 3), 0), 0);
+	rows[3] = 21;
+	read_at(&table, &f.services, S(30));
+	CHECK_UINT(total(&table, place_of_row(&f, 3), 0), 1);
+	table_done(&table);
+	subjects_done(&f.services.subjects);
+}
+
 int main(void)
 {
 	libbpf_set_print(ignore);
@@ -411,8 +549,10 @@ int main(void)
 	test_generation();
 	test_notable();
 	test_rank();
-	test_rank_first_column();
+	test_rank_word();
 	test_nobody();
 	test_open();
+	test_catch_up();
+	test_miss();
 	return testing_end();
 }

@@ -14,7 +14,7 @@
 #define BIGGEST "18446744073709551615" /* 2^64 - 1 */
 #define TOO_BIG "18446744073709551616"
 
-/* TYPE|INSTANCE|SOURCE|rate|A/B|notable, and of some |frequency or |per */
+/* TYPE|INSTANCE|SOURCE|rate|A/B|notable, and of some |frequency, |rank or |per */
 static const struct {
 	const char *text, *want;
 } good[] = {
@@ -29,6 +29,8 @@ static const struct {
 	{ "gauge frequency", "gauge|||0|1/1|0|frequency" },
 	{ "gauge per=all", "gauge|||0|1/1|0|all" },
 	{ "gauge scale=100/1 per=" X127 " notable=2", "gauge|||0|100/1|2|" X127 },
+	{ "gauge rank", "gauge|||0|1/1|0|rank" },
+	{ "gauge rank rate rank", "gauge|||1|1/1|0|rank" },
 	{ "gauge notable=5", "gauge|||0|1/1|5" },
 	{ "gauge rate scale=3/7 notable=9", "gauge|||1|3/7|9" },
 	{ "gauge notable=9 scale=3/7 rate", "gauge|||1|3/7|9" },
@@ -55,10 +57,15 @@ static const struct {
 	{ "type-instance:", "\"type-instance:\" is not TYPE" },
 	{ "type:a:b", "\"type:a:b\" is not TYPE" },
 	{ "type-a/b", "\"type-a/b\" is not TYPE" },
+	{ "type-a\nb", "\" is not TYPE" },
+	{ "type-a\xff", "\" is not TYPE" },
+	{ "type-.", "\"type-.\" is not TYPE" },
 	{ "type- rate", "\"type-\" is not TYPE" },
 	{ X127 "x", "x\" is not TYPE" },
 	{ "type-" X127 "x", "x\" is not TYPE" },
 	{ "type:" X127 "x", "x\" is not TYPE" },
+	{ "gauge ranked", "unknown word \"ranked\"" },
+	{ "gauge rank=1", "unknown word \"rank=1\"" },
 	{ "gauge rates", "unknown word \"rates\"" },
 	{ "gauge rat", "unknown word \"rat\"" },
 	{ "gauge Rate", "unknown word \"Rate\"" },
@@ -106,9 +113,10 @@ static void test_good(void)
 
 		CASE("%.60s", good[i].text);
 		CHECK_INT(tag_parse(good[i].text, &tag, &error), 0);
-		snprintf(got, sizeof(got), "%s|%s|%s|%d|%" PRIu64 "/%" PRIu64 "|%" PRIu64 "%s%s%s",
-			 tag.type, tag.instance, tag.source, tag.rate, tag.numerator,
-			 tag.denominator, tag.notable, tag.frequency ? "|frequency" : "",
+		snprintf(got, sizeof(got),
+			 "%s|%s|%s|%d|%" PRIu64 "/%" PRIu64 "|%" PRIu64 "%s%s%s%s", tag.type,
+			 tag.instance, tag.source, tag.rate, tag.numerator, tag.denominator,
+			 tag.notable, tag.frequency ? "|frequency" : "", tag.rank ? "|rank" : "",
 			 tag.per[0] ? "|" : "", tag.per);
 		CHECK_TEXT(got, good[i].want);
 		CHECK_TEXT(error.text, "");
@@ -155,26 +163,29 @@ static void test_subjects(void)
 		const char *text, *want, *error;
 	} cases[] = {
 		{ "service", "1|0||", "" },
-		{ "process", "2|0||", "" },
-		{ "sharded", "0|1||", "" },
+		{ "process", "3|0||", "" },
+		{ "probe", "2|0||", "" },
+		{ "probe sharded", "2|1||", "" },
 		{ "service sharded", "1|1||", "" },
 		{ " sharded\tservice ", "1|1||", "" },
-		{ "process sharded", "2|1||", "" },
+		{ "process sharded", "3|1||", "" },
 		{ "service via=a owners=b", "1|0|a|b", "" },
 		{ "owners=b sharded via=a service", "1|1|a|b", "" },
 		{ "service via=" X127 " owners=b", "1|0|" X127 "|b", "" },
-		{ "", NULL, "an empty subject" },
-		{ " ", NULL, "an empty subject" },
+		{ "", NULL, "a subject is one of service, process and probe" },
+		{ " ", NULL, "a subject is one of service, process and probe" },
+		{ "sharded", NULL, "a subject is one of service, process and probe" },
+		{ "probe service", NULL, "a subject is one of service, process and probe" },
 		{ "disk", NULL, "unknown word \"disk\"" },
 		{ "services", NULL, "unknown word \"services\"" },
 		{ "service via", NULL, "unknown word \"via\"" },
 		{ "service via= owners=b", NULL, "unknown word \"via=\"" },
 		{ "service via=" X127 "x owners=b", NULL, "unknown word \"via=" },
-		{ "service process", NULL, "one of service and process" },
+		{ "service process", NULL, "one of service, process and probe" },
 		{ "service via=a", NULL, "via=MAP and owners=MAP go together" },
 		{ "service owners=a", NULL, "via=MAP and owners=MAP go together" },
 		{ "process via=a owners=b", NULL, "and with service" },
-		{ "via=a owners=b", NULL, "and with service" },
+		{ "probe via=a owners=b", NULL, "and with service" },
 	};
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {

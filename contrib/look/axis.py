@@ -8,6 +8,7 @@ import time
 STEPS = (1, 2, 5)
 FINER = (1, 1.5, 2, 3, 4, 6, 8)
 FINEST = (1, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9)
+LEAST = 1e-30       # between the ends of an axis
 MOST = 5            # labels of a value axis, about
 MOMENTS, LONG = 7, 5    # labels of a time axis; with seconds, which are longer
 MINUTE, HOUR, DAY = 60, 3600, 86400
@@ -33,8 +34,8 @@ class Linear:
 
     def __init__(self, low, high, unit, top=0):
         low, high = min(low, 0), top or high
-        if high <= low:
-            high = low + 1
+        if not LEAST < high - low:
+            high = low + max(1, abs(low))
         step = _linear_step(high - low, unit)
         self.low = math.floor(low / step) * step
         self.high = top or max(high * 1.05, self.low + step)

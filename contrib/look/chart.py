@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 """A chart: curves as a drawing that takes any width and the page's colours, its labels and its legend as text."""
 
-import html
 import math
 
 import axis
 from curve import add, known
 from definitions import GREY
+from text import escape
 
 WIDTH, HEIGHT = 1000, 250   # steps of the drawing, whatever size it is shown in
 
@@ -76,7 +76,7 @@ class Chart:
         areas = [self._area(curve) for curve in self.drawn if curve.draw in ("area", "stack")]
         lines = [self._line(curve) for curve in self.drawn if curve.draw in ("line", "dashes")]
         return (f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" preserveAspectRatio="none" role="img" '
-                f'aria-label="{html.escape(self.graph.title)}"><path class="grid" d="{grid}"/>'
+                f'aria-label="{escape(self.graph.title)}"><path class="grid" d="{grid}"/>'
                 + "".join(areas + lines) + "</svg>")
 
     def _labels(self):
@@ -89,7 +89,7 @@ class Chart:
     def _legend(self):
         write = self.graph.unit.write
         for curve in self.curves:
-            label = html.escape(curve.label)
+            label = escape(curve.label)
             address = self.link(curve) if self.link and curve.color != GREY else ""
             label = f'<a href="{address}">{label}</a>' if address else label
             box = f'<i class="{curve.draw}" style="--color:{curve.color}"></i>' if curve in self.drawn else ""
@@ -97,8 +97,8 @@ class Chart:
                    f"<td>{write(curve.maximum())}</td></tr>")
 
     def html(self):
-        unit = f" <small>{html.escape(self.graph.unit.name)}</small>" if self.graph.unit.name else ""
-        return (f"<figure><figcaption>{html.escape(self.graph.title)}{unit}</figcaption>\n"
+        unit = f" <small>{escape(self.graph.unit.name)}</small>" if self.graph.unit.name else ""
+        return (f"<figure><figcaption>{escape(self.graph.title)}{unit}</figcaption>\n"
                 f'<div class="plot">{self._drawing()}{"".join(self._labels())}</div>\n'
                 '<table class="legend"><tr><th></th><th>last</th><th>average</th><th>maximum</th></tr>\n'
                 + "\n".join(self._legend()) + "</table></figure>\n")

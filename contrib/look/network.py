@@ -28,6 +28,11 @@ SOURCES = {"ps_cputime": ("user", "syst"), "io_octets": ("rx", "tx"), "disk_octe
            "ps_count": ("processes", "threads")}
 MISSED = 3          # intervals, after which a value is no longer one of now
 TOGETHER = 1        # seconds within which the packets of one reading come
+# Anybody may send packets. Of what they say there is a bound.
+NAME = 127          # bytes, of collectd's own names
+INTERVALS = 1e-3, 86400
+SERVICES = 20000    # of all hosts
+AT_ONCE = 0.2       # seconds of receiving, however much there is
 
 
 class Malformed(Exception):
@@ -83,7 +88,10 @@ def readings(packet):
         if kind in (SIGNATURE, ENCRYPTION):
             raise Closed
         if kind in TEXTS:
-            said[kind] = body.rstrip(b"\0").decode("utf-8", "replace")
+            text = body.rstrip(b"\0")
+            if len(text) > NAME:
+                raise Malformed
+            said[kind] = text.decode("utf-8", "replace")
         elif kind in NUMBERS:
             if len(body) != 8:
                 raise Malformed
@@ -107,13 +115,18 @@ class Cache:
         self.first_rate = math.inf  # when it was made
         self.single = set()         # counters that have come once
         self.interval = 0
+        self.full = False           # some have been left out
 
     def take(self, reading, now):
         if reading.plugin != "ebpf" or not reading.plugin_instance or reading.file not in live.WANTED:
             return
         owner = reading.host, reading.plugin_instance
-        until = now + MISSED * (reading.interval or 10)
-        self.interval = max(self.interval, reading.interval or 10)
+        if owner not in self.kept and len(self.kept) >= SERVICES:
+            self.full = True
+            return
+        interval = min(max(reading.interval or 10, INTERVALS[0]), INTERVALS[1])
+        until = now + MISSED * interval
+        self.interval = max(self.interval, interval)
         sources = SOURCES.get(reading.type, ("value",))
         for source, (kind, number) in zip(sources, reading.values):
             value = number
@@ -178,7 +191,7 @@ class Network:
         self.socket.setblocking(False)
 
     def __str__(self):
-        return f"packets to {self.text}"
+        return f"packets to {self.text}" + (f", no room for more than {SERVICES} services" if self.cache.full else "")
 
     def fileno(self):
         return self.socket.fileno()
@@ -197,20 +210,24 @@ class Network:
 
     def receive(self):
         """What has come. To be called often: the kernel keeps no more than a few hundred kilobytes."""
-        while True:
+        enough = time.monotonic() + AT_ONCE
+        while time.monotonic() < enough:
             try:
                 packet = self.socket.recv(65536)
             except BlockingIOError:
                 return
-            self.packets += 1
-            try:
-                # All of a packet or nothing.
-                for reading in list(readings(packet)):
-                    self.cache.take(reading, time.monotonic())
-            except Closed:
-                self.closed += 1
-            except Malformed:
-                self.strange += 1
+            self.take(packet)
+
+    def take(self, packet):
+        """All of it or nothing."""
+        self.packets += 1
+        try:
+            for reading in list(readings(packet)):
+                self.cache.take(reading, time.monotonic())
+        except Closed:
+            self.closed += 1
+        except Malformed:
+            self.strange += 1
 
     def services(self):
         self.receive()

@@ -5,22 +5,27 @@ import math
 import os
 import time
 import urllib.parse
-from html import escape
 
 from chart import Chart
 from columns import COLUMNS
 from definitions import GRAPHS, OVERVIEW
 from host import overview
 from table import filled
+from text import escape
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 MARK = '<meta name="generator" content="ebpf-graph">'
 OTHERS = "Other metrics"
+SHEETS = "services"     # the directory of the pages of each
+
+
+def sheet_name(service):
+    return service.name + ".html"
 
 
 def address(service):
     """Of its page, from the page of all."""
-    return "/".join(("services", service.host, service.name + ".html"))
+    return "/".join((SHEETS, service.host, sheet_name(service)))
 
 
 def link(service, up=""):
@@ -129,25 +134,18 @@ def span_part(span, part):
     return f'<div class="span {span.name}">\n{when}{part or "<p>No value in this time.</p>"}</div>\n'
 
 
-def write(file, title, head, spans, parts):
-    """parts: what there is to show, by span; no page if there is nothing. Who reads meanwhile has a whole page."""
-    if not any(parts):
-        return False
-    os.makedirs(os.path.dirname(file), exist_ok=True)
-    with open(file + ".new", "w", encoding="utf-8", errors="replace") as page:
-        page.write(
-            f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">\n{MARK}\n'
+def document(title, head, spans, parts):
+    """parts: what there is to show, by span"""
+    return (f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">\n{MARK}\n'
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
             f"<title>{escape(title)}</title>\n<style>\n{_read('style.css')}</style></head><body>\n{head}"
             + tabs(spans, parts) + "<main>" + "".join(map(span_part, spans, parts)) + "</main>\n"
             f"<footer>Drawn {time.strftime('%F %T %Z')} by ebpf-graph.</footer>\n"
             f"<script>\n{_read('page.js')}</script></body></html>\n")
-    os.replace(file + ".new", file)
-    return True
 
 
 def write_index(output, title, notes, spans, hosts):
-    """hosts: name -> (services, their colours)"""
+    """output: a Folder; hosts: name -> (services, their colours)"""
     listed = "".join(f"<li>{escape(note)}</li>\n" for note in notes)
     head = f"<header><h1>{escape(title)}</h1>\n" + (f"<ul>{listed}</ul>\n" if notes else "") + "</header>\n"
     parts = []
@@ -155,23 +153,30 @@ def write_index(output, title, notes, spans, hosts):
         shown = {name: part for name, (services, colors) in hosts.items()
                  if (part := host_part(name, services, span, colors))}
         parts.append(contents(shown, span) + "".join(shown.values()))
-    return write(os.path.join(output, "index.html"), title, head, spans, parts)
+    if any(parts):
+        output.write("index.html", document(title, head, spans, parts))
 
 
 def write_sheet(output, service, spans):
     head = (f'<header><p><a href="../../index.html">All services</a></p>\n<h1>{escape(service.title)} '
             f"<small>{escape(service.host)}</small></h1></header>\n")
-    return write(os.path.join(output, address(service)), f"{service.title} · {service.host}", head, spans,
-                 [sheet(service, span) for span in spans])
+    parts = [sheet(service, span) for span in spans]
+    if any(parts):
+        with output.folder(SHEETS) as sheets, sheets.folder(service.host) as directory:
+            directory.write(sheet_name(service), document(f"{service.title} · {service.host}", head, spans, parts))
 
 
 def remove_others(output, services):
     """Pages of an earlier time, of services that are not among these."""
-    wanted = {os.path.join(output, address(service)) for service in services}
-    for directory, _, files in os.walk(os.path.join(output, "services")):
-        for path in (os.path.join(directory, file) for file in files if file.endswith(".html")):
-            if path not in wanted:
-                with open(path, encoding="utf-8", errors="replace") as page:
-                    ours = MARK in page.read(200)
-                if ours:
-                    os.unlink(path)
+    wanted = {(service.host, sheet_name(service)) for service in services}
+    with output.folder(SHEETS) as sheets:
+        for host in sheets.names():
+            try:
+                directory = sheets.folder(host)
+            except OSError:
+                continue
+            with directory:
+                for name in directory.names():
+                    old = name.endswith(".html") and (host, name) not in wanted
+                    if old and MARK.encode() in directory.begin_of(name, 200):
+                        directory.remove(name)

@@ -15,6 +15,8 @@ import time
 PATIENCE = 5    # seconds
 POINTS = 300    # of a curve, about; at least 10 by rrdtool's rule
 
+SMALLEST, LARGEST = 1e-30, 1e30     # beyond these is no figure of anything, and arithmetic ends
+
 thread = threading.local()
 
 
@@ -79,14 +81,26 @@ def define(name, path, source, consolidation="AVERAGE"):
     return f"DEF:{name}={path.replace(':', colon)}:{source}:{consolidation}"
 
 
+def number(value):
+    """NaN where it is unknown."""
+    if value is None or not abs(value) < LARGEST:
+        return math.nan
+    return value if abs(value) > SMALLEST else 0
+
+
 def read(wanted, start, end):
     """The grid, and the values of each (path, data source, consolidation) on it; NaN where unknown."""
     elements = [element for number, one in enumerate(wanted)
                 for element in (define(f"d{number}", *one), f"XPORT:d{number}")]
     options = f"--start={start}", f"--end={end}", f"--maxrows={POINTS}"
-    export = json.loads(request("xport", "--json", *options, *elements))
+    said = request("xport", "--json", *options, *elements)
+    try:
+        export = json.loads(said)
+    except ValueError as error:
+        # It writes what is infinite as no JSON has it.
+        raise Refused(f"rrdtool xport: {error}") from None
     rows = export["data"]
-    columns = [array.array("d", [math.nan if value is None else value for value in column]) for column in zip(*rows)]
+    columns = [array.array("d", map(number, column)) for column in zip(*rows)]
     return Grid(export["meta"]["start"], export["meta"]["step"], len(rows)), columns
 
 

@@ -10,6 +10,7 @@ import live
 import table
 from columns import COLUMNS
 from live import Trouble
+from text import printable
 
 HELP = "left/right: column to sort by   r: reverse   up/down: scroll   q: quit"
 KEYS = {"q": "quit", "r": "reverse", "KEY_LEFT": "left", "KEY_RIGHT": "right", "<": "left",
@@ -46,7 +47,8 @@ class Screen:
     def _wait(self, due):
         """For a key or the time."""
         watched = [sys.stdin, self.source] if self.source.listens() else [sys.stdin]
-        while self.source in select.select(watched, [], [], max(0, due - time.monotonic()))[0]:
+        # Not for ever, however much comes.
+        while (left := due - time.monotonic()) > 0 and self.source in select.select(watched, [], [], left)[0]:
             self.source.receive()
 
     def _pressed(self):
@@ -62,7 +64,7 @@ class Screen:
         try:
             self.rows, self.trouble = self.read(), ""
         except Trouble as trouble:
-            self.rows, self.trouble = [], str(trouble)
+            self.rows, self.trouble = [], printable(str(trouble))
         self.columns |= set(table.filled([row.figures for row in self.rows]))
 
     # --- keys ---

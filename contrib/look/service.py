@@ -14,6 +14,7 @@ import rrd
 from columns import COLUMNS
 from curve import Curve, known, total
 from definitions import GRAPHS, PALETTE, UNDRAWN, Graph, Series
+from text import printable
 from unit import Unit
 
 SERIES = tuple(dict.fromkeys(
@@ -22,7 +23,7 @@ SERIES = tuple(dict.fromkeys(
 
 
 def complain(what):
-    print(f"ebpf-graph: {what}", file=sys.stderr)
+    print(printable(f"ebpf-graph: {what}"), file=sys.stderr)
 
 
 def written(path):

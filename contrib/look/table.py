@@ -5,6 +5,7 @@ import math
 import shutil
 
 from columns import COLUMNS
+from text import printable
 
 NAME = 16   # characters of a name that there is always room for
 DOWN, UP = "▾▴"
@@ -19,11 +20,6 @@ def shorten(text, width):
     """The begin and the end tell most: of HOST/SERVICE, of SERVICE and process."""
     tail = width // 2
     return text if len(text) <= width else text[:width - tail - 1] + "…" + text[-tail:]
-
-
-def printable(text):
-    """What a terminal would obey is shown as unknown."""
-    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)
 
 
 def cells(figures, columns):

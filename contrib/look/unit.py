@@ -33,7 +33,7 @@ class Unit:
         return self.write(value).replace("iB", "").replace("/s", "").replace(NBSP, "")
 
     def _write(self, value, digits):
-        if math.isnan(value):
+        if not math.isfinite(value):
             return UNKNOWN
         if self.exponent:
             number, prefix = self._power(value), ""
@@ -64,6 +64,8 @@ class Unit:
     @staticmethod
     def _digits(value):
         size = abs(value)
+        if size >= 1e6:
+            return f"{value:.2g}"
         if 0 < value < 0.005:
             return "<0.01"
         if size >= 99.95 or math.isclose(size, round(size), rel_tol=1e-6):

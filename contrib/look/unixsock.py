@@ -4,13 +4,18 @@
 import math
 import re
 import socket
+import time
 
 import live
 import name
 from live import Trouble
 
-PATIENCE = 10       # seconds
+PATIENCE = 10       # seconds, for an answer
 AT_ONCE = 50        # questions, before the answers are read
+# Who answers need not be collectd.
+LINE = 4096         # bytes
+LINES = 1000000     # of an answer; collectd lists a series in each
+NAMED = 20          # plugins in a message
 HELP = {
     FileNotFoundError: "there is no such socket: collectd does not run, or lacks the unixsock plugin "
                        "(LoadPlugin unixsock, see conf/unixsock.conf); --socket names another one",
@@ -35,7 +40,8 @@ def split(identifier):
 class Unixsock:
     def __init__(self, path):
         self.path = path
-        self.lines = self.socket = None
+        self.socket = None
+        self.received, self.lines = b"", iter(())
 
     def __str__(self):
         return self.path
@@ -50,8 +56,8 @@ class Unixsock:
     def _connect(self):
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.socket.settimeout(PATIENCE)
+        self.received, self.lines = b"", iter(())
         self.socket.connect(self.path)
-        self.lines = self.socket.makefile("r", encoding="utf-8", errors="surrogateescape", newline="\n")
 
     def close(self):
         if self.socket:
@@ -61,14 +67,28 @@ class Unixsock:
     def _ask(self, *commands):
         """The answers, each a list of lines; a refusal is None."""
         self.socket.sendall("".join(command + "\n" for command in commands).encode("utf-8", "surrogateescape"))
-        return [self._answer() for _ in commands]
+        return [self._answer(time.monotonic() + PATIENCE) for _ in commands]
 
-    def _answer(self):
-        status = re.match(r"(-?\d+) ", self.lines.readline())
-        if not status:
+    def _line(self, give_up):
+        while (line := next(self.lines, None)) is None:
+            # A byte now and then is no answer.
+            left = give_up - time.monotonic()
+            if len(self.received) > LINE or left <= 0:
+                raise ConnectionResetError
+            self.socket.settimeout(left)
+            some = self.socket.recv(65536)
+            if not some:
+                raise ConnectionResetError
+            *lines, self.received = (self.received + some).split(b"\n")
+            self.lines = iter(lines)
+        return line.decode("utf-8", "surrogateescape")
+
+    def _answer(self, give_up):
+        status = re.match(r"(-?[0-9]{1,9}) ", self._line(give_up))
+        count = int(status.group(1)) if status else LINES
+        if count >= LINES:
             raise ConnectionResetError
-        count = int(status.group(1))
-        return [self.lines.readline().rstrip("\n") for _ in range(count)] if count >= 0 else None
+        return [self._line(give_up) for _ in range(count)] if count >= 0 else None
 
     def services(self):
         try:
@@ -84,7 +104,7 @@ class Unixsock:
         listed = [line.partition(" ")[2] for line in self._ask("LISTVAL")[0] or []]
         wanted = [identifier for identifier in listed if split(identifier)]
         if not wanted:
-            self._refuse({identifier.split("/")[1].partition("-")[0] for identifier in listed})
+            self._refuse({parts[1].partition("-")[0] for parts in (one.split("/") for one in listed) if len(parts) == 3})
         services = {}
         for first in range(0, len(wanted), AT_ONCE):
             some = wanted[first:first + AT_ONCE]
@@ -101,7 +121,8 @@ class Unixsock:
         if "ebpf" in plugins:
             raise Trouble(f"{self}: the ebpf plugin has no values of services yet; its next reading brings them", True)
         raise Trouble(f"{self}: collectd has no values of the ebpf plugin. Without LoadPlugin ebpf it is not loaded, "
-                      "else collectd's log says why it is off. Values are there of: " + ", ".join(sorted(plugins)))
+                      "else collectd's log says why it is off. Values are there of: "
+                      + ", ".join(sorted(plugins)[:NAMED]) + (", ..." if len(plugins) > NAMED else ""))
 
 
 def parse(line):

@@ -3,6 +3,8 @@
  * A probe for tests that has a way around what kernels may lack. It counts renames of processes,
  * by service.
  *
+ * It asks for a type that no kernel has, which takes no capability.
+ *
  * Hooks: task_rename in three tiers. The first reads a member that no kernel has, the second is
  * the classic tracepoint, which needs tracefs and perf events, the third tp_btf.
  */
@@ -24,13 +26,17 @@ struct task_struct___absent {
 	u64 no_such_member;
 } __attribute__((preserve_access_index));
 
+struct absent_type {
+	u64 member;
+} __attribute__((preserve_access_index));
+
 static void count(struct task_struct *task, u64 n)
 {
 	struct service_task *st = service_task(task->group_leader);
 	struct absent_row *row;
 	u32 at;
 
-	if (!st)
+	if (!st || bpf_core_field_exists(struct absent_type, member))
 		return;
 	at = st->row;
 	row = bpf_map_lookup_elem(&absent_services, &at);

@@ -16,7 +16,7 @@ struct {
 	__uint(max_entries, 1);
 	__type(key, u32);
 	__type(value, struct absent_row);
-} absent SEC(".maps");
+} absent SEC(".maps") SUBJECT("probe");
 
 struct task_struct___absent {
 	u64 no_such_member;

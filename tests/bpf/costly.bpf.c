@@ -21,7 +21,7 @@ struct {
 	__uint(max_entries, 1);
 	__type(key, u32);
 	__type(value, struct costly_row);
-} costly SEC(".maps");
+} costly SEC(".maps") SUBJECT("probe");
 
 struct extra_row {
 	u64 renames METRIC("derive-extra_renames");
@@ -33,7 +33,7 @@ struct {
 	__uint(max_entries, 3);
 	__type(key, u32);
 	__type(value, struct extra_row);
-} costly_extra SEC(".maps") OPTION("extra");
+} costly_extra SEC(".maps") SUBJECT("probe") OPTION("extra");
 
 SEC("tp_btf/no_such_tracepoint")
 TIER(1)

@@ -15,7 +15,7 @@ struct {
 	__uint(max_entries, 1);
 	__type(key, u32);
 	__type(value, struct nonsense_row);
-} nonsense SEC(".maps");
+} nonsense SEC(".maps") SUBJECT("probe");
 
 SEC("raw_tp/task_rename")
 int nonsense_count(void *event)

@@ -47,10 +47,10 @@ struct {
 	__uint(max_entries, 1);
 	__type(key, u32);
 	__type(value, struct sample_row);
-} sample SEC(".maps");
+} sample SEC(".maps") SUBJECT("probe");
 
 struct rename_row {
-	u64 renames METRIC("derive-renames");
+	u64 renames METRIC("derive-renames rank");
 };
 
 struct {

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The threshold plugin tells when a service is saturated, says nothing before, and tells when it is over.
+"""The threshold plugin tells when a service is saturated, says nothing before, and tells when it is over. It also
+tells of a probe that is off, and so does the ebpf plugin itself, with the reason.
 
 Truth: the values dispatched, judged by the limits of the sample, as threshold's manual says.
 """
@@ -27,6 +28,9 @@ LIMITS = {
 SERVICE = receiver.SERVICE + """
   <Probe "poll">
     Option "syscalls"
+  </Probe>
+  <Probe "gone">
+    Object "/none/gone.bpf.o"
   </Probe>"""
 
 
@@ -70,6 +74,16 @@ def expected(values, limits):
     return told
 
 
+def check_gone(test, daemon):
+    """Two notifications of the probe that is off: the plugin's own, with the reason, and threshold's."""
+    def told():
+        return [line for line in daemon.log() if "plugin_instance = self, type = count, type_instance = tier_" in line]
+    for text in ("message = probe gone is off: cannot read /none/gone.bpf.o", "is currently 0"):
+        receiver.wait_until(f"gone: {text!r}", lambda text=text: any(text in line for line in told()))
+    for line in told():
+        test.true(f"severity: {line}", ("severity = FAILURE" in line) == ("tier_gone" in line))
+
+
 def severities(daemon, metric):
     return [severity for severity, _ in notifications(daemon, metric)]
 
@@ -80,6 +94,7 @@ def main():
         port = server.hear()
         daemon = test.collectd(SERVICE, receiver.sample("threshold.conf", {}), interval=1,
                                wrap=lib.in_mounts(lib.WITH_TRACEFS))
+        check_gone(test, daemon)
         light = start(test, "kt_light", "client", port, *LIGHT)
         daemon.wait_rows("web", "gauge-send_gap-cv", 6)
         for metric in LIMITS:

@@ -1,29 +1,334 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * BTF as a file has it: every type as a row, every variable as a map. Its header is made to fit
- * the size, as libbpf refuses all else and no mutation would come further.
+ * BTF of an object that anybody may have written. The input is a list of choices by which types,
+ * members and tags are made, so that nearly every input is BTF that has something to read; some
+ * are spoilt afterwards, in the fields that libbpf does not check. An input that begins as a file
+ * of BTF is one, and then every type is a row and every variable a map.
  */
 #include "fuzz.h"
 
+#include "hist.h"
 #include "plugin/dispatch.h"
 #include "plugin/schema.h"
+#include "plugin/series.h"
+#include "plugin/stats.h"
+#include "plugin/table.h"
 
 #include <bpf/btf.h>
 
+#define MAGIC 0xeb9f
 #define TYPES_MAX 256 /* that are tried as rows: all of a large file would take minutes */
+#define MEMBERS_MAX 12
+#define NOWHERE 9999
+#define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
 
-/* Types end where the header says, as far as there is room; the rest are strings. */
+/* --- what must hold --- */
+
+static void check_columns(const struct schema *schema)
+{
+	uint32_t cells = 0, moments = 0;
+
+	for (size_t i = 0; i < schema->column_count; i++) {
+		const struct column *c = &schema->columns[i];
+
+		FUZZ_WANT(c->cell == cells && c->moments == moments);
+		FUZZ_WANT((uint64_t)c->offset + (uint64_t)c->cells * c->cell_size <=
+			  schema->row_size);
+		FUZZ_WANT(c->offset % c->cell_size == 0);
+		FUZZ_WANT(c->is_hidden || (c->tag.numerator && c->tag.denominator));
+		FUZZ_WANT(!c->tag.per[0] ||
+			  (c->per < schema->column_count && schema->columns[c->per].is_hidden));
+		FUZZ_WANT(!c->tag.rank || schema->rank == i + 1);
+		cells += c->cells;
+		moments += c->kind == COLUMN_MOMENTS ? c->cells : 0;
+	}
+	FUZZ_WANT(schema->cells == cells && schema->moments == moments);
+	FUZZ_WANT(schema->rank <= schema->column_count);
+	for (size_t i = 0; i < schema->metric_count; i++)
+		for (size_t j = 0; j < schema->metrics[i].source_count; j++)
+			FUZZ_WANT(schema->metrics[i].column[j] < schema->column_count);
+}
+
+/* A table meets itself, if it has a series. */
+static void check_series(const struct schema *schema, enum subject_kind kind)
+{
+	static const struct config config = { .percentiles = { 50, 99.9 },
+					      .percentile_count = 2,
+					      .buckets = true };
+	struct table table = { .name = "map", .schema = *schema, .rows = { .count = 2 } };
+	struct registry registry = { 0 };
+	struct subjects subjects = { 0 };
+	struct error error = { "" };
+	int status;
+
+	table.schema.subject.kind = kind;
+	status = registry_add(&registry, &subjects, &table, "probe", &table, &config, &error);
+	FUZZ_WANT(status == 0 || error.text[0]);
+	if (status == 0 && schema->metric_count)
+		FUZZ_WANT(registry_add(&registry, &subjects, &table, "probe", &table, &config,
+				       &error) < 0);
+	registry_remove(&registry, &table);
+	FUZZ_WANT(registry.count == 0);
+	registry_done(&registry);
+	subjects_done(&subjects);
+}
+
+static void read_type(const struct btf *btf, uint32_t id, enum subject_kind kind)
+{
+	struct error error = { "" };
+	struct schema schema;
+
+	if (schema_read(&schema, btf, "map", id, dispatch_type, &error) == 0) {
+		check_columns(&schema);
+		if (kind != SUBJECT_NONE)
+			check_series(&schema, kind);
+	} else {
+		FUZZ_WANT(error.text[0] && !schema.columns && !schema.metrics);
+	}
+	schema_done(&schema);
+}
+
+static enum subject_kind read_subject(const struct btf *btf, const char *map)
+{
+	struct subject_tag subject;
+	struct error error = { "" };
+
+	if (schema_subject(btf, map, &subject, &error) == 0) {
+		FUZZ_WANT(subject.kind != SUBJECT_NONE && !error.text[0]);
+		return subject.kind;
+	}
+	FUZZ_WANT(error.text[0]);
+	return SUBJECT_NONE;
+}
+
+/* --- BTF by choices --- */
+
+struct choices {
+	const uint8_t *at, *end;
+};
+
+/* 0 when there are none left. */
+static unsigned choose(struct choices *choices, unsigned count)
+{
+	return choices->at < choices->end ? *choices->at++ % count : 0;
+}
+
+static uint32_t choose_number(struct choices *choices)
+{
+	uint32_t n = choose(choices, 256);
+
+	n |= choose(choices, 256) << 8;
+	n |= choose(choices, 256) << 16;
+	return n | choose(choices, 256) << 24;
+}
+
+/* The types that members can have, in BTF that all inputs share. */
+static int shared_types[32];
+static unsigned shared_count;
+
+static void share(int id)
+{
+	FUZZ_WANT(id > 0 && shared_count < COUNT_OF(shared_types));
+	shared_types[shared_count++] = id;
+}
+
+static struct btf *shared_btf(void)
+{
+	static struct btf *btf;
+	int u64;
+
+	if (btf)
+		return btf;
+	btf = btf__new_empty();
+	u64 = btf__add_int(btf, "u64", 8, 0);
+	share(u64);
+	share(btf__add_int(btf, "s64", 8, BTF_INT_SIGNED));
+	share(btf__add_int(btf, "u32", 4, 0));
+	share(btf__add_int(btf, "s16", 2, BTF_INT_SIGNED));
+	share(btf__add_int(btf, "bool", 1, BTF_INT_BOOL));
+	share(btf__add_int(btf, "u128", 16, 0));
+	share(btf__add_struct(btf, "moments", MOMENTS_CELLS * 8));
+	share(btf__add_struct(btf, "hist", HIST_BUCKETS * 8));
+	share(btf__add_struct(btf, "moments", 8));
+	share(btf__add_struct(btf, "hist", 8));
+	share(btf__add_struct(btf, "other", 8));
+	share(btf__add_union(btf, "moments", MOMENTS_CELLS * 8));
+	share(btf__add_enum(btf, "color", 4));
+	share(btf__add_enum64(btf, "wide", 8, false));
+	share(btf__add_float(btf, "double", 8));
+	share(btf__add_ptr(btf, u64));
+	share(btf__add_array(btf, u64, u64, 2));
+	share(btf__add_typedef(btf, "alias", btf__add_volatile(btf, btf__add_const(btf, u64))));
+	share(btf__add_typedef(btf, "loop", (int)btf__type_cnt(btf)));
+	share(btf__add_typedef(btf, "nowhere", NOWHERE));
+	share(btf__add_fwd(btf, "later", BTF_FWD_STRUCT));
+	return btf;
+}
+
+/* Some of the bytes as they come: 0 to 63. */
+static void add_bytes(struct choices *choices, char *text, size_t size)
+{
+	size_t length = strlen(text), count = choose(choices, 64);
+
+	while (count-- && length + 1 < size && choices->at < choices->end)
+		text[length++] = (char)*choices->at++;
+	text[length] = '\0';
+}
+
+static void add_text(char *text, size_t size, const char *more)
+{
+	size_t length = strlen(text);
+
+	snprintf(text + length, size - length, "%s", more);
+}
+
+/* Up to 15 of the words, mostly few. */
+static void add_words(struct choices *choices, char *text, size_t size, const char *const *words,
+		      unsigned count)
+{
+	for (unsigned i = choose(choices, 16) / 4; i; i--) {
+		unsigned word = choose(choices, count + 1);
+
+		add_text(text, size, " ");
+		if (word < count)
+			add_text(text, size, words[word]);
+		else
+			add_bytes(choices, text, size);
+	}
+}
+
+static void make_metric(struct choices *choices, char *text, size_t size)
+{
+	static const char *const metrics[] = {
+		"gauge",           "derive",
+		"latency-a",       "latency-b",
+		"counter",         "absolute",
+		"ps_cputime:user", "ps_cputime:syst",
+		"gauge-a:value",   "ps_count-x:threads",
+		"gauge-average",   "ps_count-x:processes",
+		"nine:a",          "nothing",
+		"gauge:idle",      "bucket-latency-a-0_16",
+	};
+	static const char *const words[] = {
+		"rate",      "rank",     "frequency", "notable=5", "scale=1/1000",
+		"per=b",     "per=c",    "scale=0/1", "per=",      "scale=18446744073709551615/1",
+		"rate rank", "notable=",
+	};
+	unsigned metric = choose(choices, COUNT_OF(metrics) + 1);
+
+	snprintf(text, size, "metric:%s", metric < COUNT_OF(metrics) ? metrics[metric] : "");
+	if (metric == COUNT_OF(metrics))
+		add_bytes(choices, text, size);
+	add_words(choices, text, size, words, COUNT_OF(words));
+}
+
+static void make_subject(struct choices *choices, char *text, size_t size)
+{
+	static const char *const words[] = { "service",
+					     "probe",
+					     "process",
+					     "sharded",
+					     "via=a",
+					     "owners=b",
+					     "via=a owners=b service" };
+
+	snprintf(text, size, "subject:");
+	add_words(choices, text, size, words, COUNT_OF(words));
+}
+
+static const char *member_name(unsigned i)
+{
+	static const char names[][2] = { "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k" };
+
+	return i < COUNT_OF(names) ? names[i] : "";
+}
+
+/* Mostly where a compiler would put it. */
+static void add_member(struct btf *btf, struct choices *choices, unsigned i, uint32_t *offset)
+{
+	int type = shared_types[choose(choices, shared_count)];
+	int64_t size = btf__resolve_size(btf, (uint32_t)type);
+	unsigned place = choose(choices, 16);
+	uint32_t bits = *offset * 8;
+
+	if (place == 0)
+		bits = choose_number(choices) & 0xffffff;
+	btf__add_field(btf, member_name(i), type, bits, place == 1 ? 1 + choose(choices, 32) : 0);
+	*offset += size > 0 && size < 1 << 20 ? ((uint32_t)size + 7) / 8 * 8 : 8;
+}
+
+/* What libbpf takes as it is: names, references, offsets, which member a tag is of. */
+static void spoil(struct btf *btf, struct choices *choices, uint32_t first)
+{
+	uint32_t id = first + choose(choices, btf__type_cnt(btf) - first);
+	struct btf_type *type = (struct btf_type *)btf__type_by_id(btf, id);
+	uint32_t value = choose_number(choices);
+
+	switch (choose(choices, 4)) {
+	case 0:
+		type->name_off = value;
+		break;
+	case 1:
+		type->type = value; /* or its size */
+		break;
+	case 2:
+		if (btf_is_decl_tag(type))
+			btf_decl_tag(type)->component_idx = (int)value;
+		break;
+	default:
+		if (btf_is_struct(type) && btf_vlen(type))
+			btf_members(type)[value % btf_vlen(type)].offset = value;
+	}
+}
+
+static void make_and_read(struct choices choices)
+{
+	struct btf *btf = btf__new_empty_split(shared_btf());
+	uint32_t first = btf__type_cnt(btf), offset = 0;
+	unsigned members = choose(&choices, MEMBERS_MAX), spoilt = choose(&choices, 16);
+	enum subject_kind kind;
+	int row, map;
+	char text[512];
+
+	row = btf__add_struct(btf, "row", 0);
+	for (unsigned i = 0; i < members; i++)
+		add_member(btf, &choices, i, &offset);
+	((struct btf_type *)btf__type_by_id(btf, (uint32_t)row))->size =
+		choose(&choices, 16) ? offset : choose_number(&choices);
+	map = btf__add_var(btf, "map", BTF_VAR_GLOBAL_ALLOCATED, row);
+	for (unsigned i = choose(&choices, 8) / 3; i; i--) {
+		make_subject(&choices, text, sizeof(text));
+		btf__add_decl_tag(btf, text, map, -1);
+	}
+	for (unsigned i = 0; i < members; i++) {
+		unsigned tags = choose(&choices, 8);
+
+		for (tags = tags < 6 ? 1 : tags - 5; tags && choices.at < choices.end; tags--) {
+			make_metric(&choices, text, sizeof(text));
+			btf__add_decl_tag(btf, text, row, (int)i);
+		}
+	}
+	for (unsigned i = spoilt > 12 ? spoilt - 12 : 0; i; i--)
+		spoil(btf, &choices, first);
+	kind = read_subject(btf, "map");
+	/* Takes longer than all the rest. */
+	read_type(btf, (uint32_t)row, choose(&choices, 8) == 7 ? kind : SUBJECT_NONE);
+	btf__free(btf);
+}
+
+/* --- BTF as it is in a file --- */
+
+/* Its header is made to fit the size, as libbpf refuses all else and no mutation would come
+ * further. Types end where the header says, as far as there is room; the rest are strings. */
 static struct btf *parse(const uint8_t *data, size_t size)
 {
 	struct btf_header header;
 	struct btf *btf;
 	uint8_t *copy;
 
-	if (size < sizeof(header))
-		return NULL;
 	memcpy(&header, data, sizeof(header));
 	size -= sizeof(header);
-	header.magic = 0xeb9f;
+	header.magic = MAGIC;
 	header.version = 1;
 	header.hdr_len = sizeof(header);
 	header.type_off = 0;
@@ -44,60 +349,27 @@ static struct btf *parse(const uint8_t *data, size_t size)
 	return btf;
 }
 
-static void check_columns(const struct schema *schema)
-{
-	uint32_t cells = 0;
-
-	for (size_t i = 0; i < schema->column_count; i++) {
-		const struct column *c = &schema->columns[i];
-
-		FUZZ_WANT(c->cell == cells);
-		FUZZ_WANT((uint64_t)c->offset + (uint64_t)c->cells * c->cell_size <=
-			  schema->row_size);
-		FUZZ_WANT(c->offset % c->cell_size == 0);
-		FUZZ_WANT(c->is_hidden || (c->tag.numerator && c->tag.denominator));
-		FUZZ_WANT(!c->tag.per[0] ||
-			  (c->per < schema->column_count && schema->columns[c->per].is_hidden));
-		cells += c->cells;
-	}
-	FUZZ_WANT(schema->cells == cells);
-	for (size_t i = 0; i < schema->metric_count; i++)
-		for (size_t j = 0; j < schema->metrics[i].source_count; j++)
-			FUZZ_WANT(schema->metrics[i].column[j] < schema->column_count);
-}
-
-static void read_type(const struct btf *btf, uint32_t id)
-{
-	struct error error = { "" };
-	struct schema schema;
-
-	if (schema_read(&schema, btf, "map", id, dispatch_type, &error) == 0)
-		check_columns(&schema);
-	else
-		FUZZ_WANT(error.text[0] && !schema.columns && !schema.metrics);
-	schema_done(&schema);
-}
-
-static void read_variable(const struct btf *btf, uint32_t id)
-{
-	const struct btf_type *type = btf__type_by_id(btf, id);
-	const char *name = btf__name_by_offset(btf, type->name_off);
-	struct subject_tag subject;
-	struct error error = { "" };
-
-	if (btf_is_var(type) && name && schema_subject(btf, name, &subject, &error))
-		FUZZ_WANT(error.text[0]);
-}
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void parse_and_read(const uint8_t *data, size_t size)
 {
 	struct btf *btf = parse(data, size);
 	uint32_t count = btf ? btf__type_cnt(btf) : 0;
 
 	for (uint32_t id = 0; id < count && id < TYPES_MAX; id++) {
-		read_type(btf, id);
-		read_variable(btf, id);
+		const struct btf_type *type = btf__type_by_id(btf, id);
+		const char *name = btf__name_by_offset(btf, type->name_off);
+
+		read_type(btf, id, SUBJECT_NONE);
+		if (btf_is_var(type) && name)
+			read_subject(btf, name);
 	}
 	btf__free(btf);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	if (size >= sizeof(struct btf_header) && data[0] == (MAGIC & 0xff))
+		parse_and_read(data, size);
+	else
+		make_and_read((struct choices){ data, data + size });
 	return 0;
 }

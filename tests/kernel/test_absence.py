@@ -85,7 +85,7 @@ def said(daemon, text=""):
     """What the plugin said but that a probe is on, or that this kernel lacks a tier of another than the test's."""
     lines = [line.split("] ", 1)[1] for line in daemon.log() if "] [" in line]
     lines = [line for line in lines if "ebpf plugin: " in line and not line.startswith("[info] ")]
-    lower = re.compile(r"\[notice\] ebpf plugin: probe (?!absent)\w+: tier \d+ is not to be had: ")
+    lower = re.compile(r"\[notice\] ebpf plugin: probe (?!absent)\w+: tier \d+ is unavailable, ")
     return [line for line in lines if text in line and not lower.match(line)]
 
 
@@ -117,13 +117,15 @@ def start(test, wrap, *probes):
 
 
 def plugin_is_off(test, what, wrap, *parts):
-    """One message, and the daemon without the plugin."""
+    """One message, series that say so, and the daemon without the rest of the plugin."""
     daemon = start(test, wrap, "absent")
     goes_on(test, daemon, what)
     found = said(daemon)
     test.equal(f"{what}: messages {found}", len(found), 1)
-    says(test, what, found[0], "[error] ", "services: cannot load into the kernel: ", *parts, "; the plugin is off")
-    test.equal(f"{what}: subjects", daemon.subjects(), set())
+    says(test, what, found[0], "[error] ", "the plugin is off: cannot load into the kernel: ", *parts)
+    for name in ("services", "process", "absent"):
+        tier_is(test, daemon, what, name, 0)
+    test.equal(f"{what}: subjects", daemon.subjects(), {"self"})
     ends(test, daemon, what)
 
 
@@ -144,10 +146,10 @@ def falls_to(test, what, wrap, tier, *parts):
     goes_on(test, daemon, what)
     found = said(daemon)
     test.equal(f"{what}: messages {found}", len(found), tier - 1)
-    says(test, what, found[0], "[notice] ", "probe absent: tier 1 is not to be had", *NOWHERE[-1], "; trying the next")
+    says(test, what, found[0], "[notice] ", "probe absent: tier 1 is unavailable, trying the next: ", *NOWHERE[-1])
     if tier == PLAIN:
-        says(test, what, found[1], "[notice] ", "probe absent: tier 2 is not to be had",
-             "cannot attach to tracepoint/task/task_rename: ", *parts, "; trying the next tier")
+        says(test, what, found[1], "[notice] ", "probe absent: tier 2 is unavailable, trying the next: ",
+             "cannot attach to tracepoint/task/task_rename: ", *parts)
     ends(test, daemon, what)
 
 
@@ -162,8 +164,8 @@ def hooks(test):
     test.equal(f"{what}: messages", len(found), len(NOWHERE))
     for tier, (line, (step, *parts)) in enumerate(zip(found, NOWHERE), 1):
         last = tier == len(NOWHERE)
-        begin = "[error] ebpf plugin: probe absent_all is off: " if last else f"tier {tier} is not to be had: "
-        says(test, f"{what}, tier {tier}", line, begin, f"absent_all: cannot {step}", *parts)
+        begin = "[error] ebpf plugin: probe absent_all is off: " if last else f"tier {tier} is unavailable, trying the next: "
+        says(test, f"{what}, tier {tier}", line, begin + f"cannot {step}", *parts)
     test.equal(f"{what}: its subjects", {name for name in daemon.subjects() if "absent" in name}, set())
     ends(test, daemon, what)
 

@@ -10,6 +10,7 @@ import ctypes
 import functools
 import json
 import os
+import signal
 import socket
 import time
 
@@ -46,7 +47,8 @@ class Server:
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         bind(self.socket)
         reader, self.log = os.pipe()
-        if os.fork() == 0:
+        self.pid = os.fork()
+        if self.pid == 0:
             die_with_test()
             ctypes.CDLL(None).prctl(PR_SET_NAME, test.own(NAME).encode(), 0, 0, 0)
             self._serve()
@@ -93,7 +95,11 @@ def batch(client, server, count, order, answers):
 
 
 def counters(daemon):
-    return daemon.exchanges("datagram", time.time())
+    """At a reading that is dispatched whole: the times come behind the counters."""
+    counted = daemon.exchanges("datagram", time.time())
+    read = daemon.rows("datagram", "total_requests")[-1][0]
+    daemon.wait_rows("datagram", "latency-response-average", 1, read - 0.001)
+    return counted
 
 
 def batches(test, daemon, client, server, what, rounds, count, order, answers):
@@ -122,13 +128,40 @@ def forgotten(test, daemon, client, server):
                [1, SIZE, 2 * SIZE])
 
 
+def older(test, client, server):
+    """Datagrams that wait in a socket when collectd starts: it does not know since when, and not less of those that
+    come after them. Returns the daemon."""
+    count, message = 8, b"1 forth 1".ljust(SIZE)
+    os.kill(server.pid, signal.SIGSTOP)
+    for _ in range(count):
+        client.send(message)
+    daemon = test.collectd(CONF, interval=3)
+    daemon.wait_rows("self", "duration-read_request", 1)
+    sent = []
+    for _ in range(count):
+        sent.append(time.monotonic())
+        client.send(message)
+    os.kill(server.pid, signal.SIGCONT)
+    received = []
+    for _ in range(2 * count):
+        client.recv(SIZE)
+        received += server.heard()["received"]
+    waits = [then - begun for begun, then in zip(sent, received[count:])]
+    # Dispatched behind the rest of its reading.
+    daemon.row_after("datagram", "latency-wait-average", time.time())
+    rows = [row[1] for row in daemon.rows("datagram", "latency-wait-average") if row[1] == row[1]]
+    test.equal("older than collectd: latency-wait has values of one interval", len(rows), 1)
+    test.close("older than collectd: latency-wait-average of the others, s", rows[0], sum(waits) / count, rel=TOLERANCE,
+               slack=SLACK)
+    return daemon
+
+
 def main():
     with Test(limit=120) as test:
         server = Server(test)
         client = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         client.connect(server.where)
-        daemon = test.collectd(CONF, interval=3)
-        daemon.wait_rows("self", "duration-read_request", 1)
+        daemon = older(test, client, server)
         batch(client, server, 1, "forth", 1)  # makes the series
         check = functools.partial(batches, test, daemon, client, server)
         check("one at a time", 20, 1, "forth", 1)

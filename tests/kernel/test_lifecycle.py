@@ -37,7 +37,7 @@ MISTAKES = [
     ('<Probe "process">\n Interval -17\n </Probe>\n<Probe "process">\n </Probe>', "-17"),
 ]
 # Also of the last entry: the second block.
-TWICE = '"process": '
+TWICE = 'ignoring <Probe "process">: '
 
 # Without the probe that complains where only costly hooks are to be had.
 GOOD = """
@@ -138,10 +138,11 @@ def broken_objects(test, build):
 
 
 def no_directory(test):
-    """Without the service object there is nothing that works, but the daemon does."""
+    """Without probes there are the plugin's own figures alone."""
     missing = os.path.join(test.dir, "kt-not-there")
     daemon = test.collectd(interval=1, objects=missing, extra="LoadPlugin load")
     daemon.wait_rows("", "load", 2, plugin="load")
+    daemon.wait_rows("self", "objects-services", 1)
     found = about(daemon)
     test.equal(f"ObjectDirectory that is missing: messages {found}", len(found), 1)
     test.true("ObjectDirectory that is missing: it is named", missing in found[0])

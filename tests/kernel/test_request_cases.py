@@ -5,9 +5,12 @@
 Truth: load_case.c, whose numbers follow from what it was asked.
 """
 
+import json
+import subprocess
+import sys
 import time
 
-from lib import Test
+from lib import BPFTOOL, Test, bpf_objects_of
 
 CASES = ("threads", "large", "noise", "splice", "ring", "ring_file", "forking", "prefork", "pool", "pipeline",
          "rename")
@@ -71,20 +74,66 @@ def check_crowd(test, daemon):
     daemon.wait_rows("other", "total_requests", 2, moment)
     own = [i for i in range(CROWD) if "total_requests" in daemon.metrics(f"c{i}")]
     test.equal("services with series of requests", own, list(range(ROWS - 1)))
-    refused = daemon.row_after("self", "total_events-refused_request", moment)
-    test.true("the plugin tells of services without rows", refused[1])
     subjects = [f"c{i}" for i in own] + ["other"]
     then = {subject: daemon.exchanges(subject, moment) for subject in subjects}
-    wanted = []
-    for load in loads:
-        load.say(str(ORDER))
-        wanted.append(load.result()["requests"])
+    wanted = [order(load) for load in loads]
     stranger.ask(str(ORDER))
     moment = time.time()
+    refused = daemon.row_after("self", "total_events-refused_request", moment)
+    test.equal("refused, however often they ask", refused[1], CROWD - len(own))
     got = {subject: daemon.exchanges(subject, moment)[0] - then[subject][0] for subject in subjects}
     test.equal("exchanges of services with rows", [got[f"c{i}"] for i in own], [wanted[i] for i in own])
     # What no Service block names is not looked at.
     test.equal("exchanges of those without, under other", got["other"], sum(wanted[len(own):]))
+    check_freed(test, daemon, loads)
+
+
+def order(load):
+    load.say(str(ORDER))
+    return load.result()["requests"]
+
+
+class Numbers:
+    """A map of u32 of a daemon."""
+
+    def __init__(self, daemon, name):
+        ids = [number for kind, number in bpf_objects_of(daemon.process.pid) if kind == "map"]
+        maps = json.loads(subprocess.check_output([BPFTOOL, "-j", "map", "show"]))
+        self.id = next(str(one["id"]) for one in maps if one["id"] in ids and one["name"] == name)
+
+    def read(self):
+        entries = json.loads(subprocess.check_output([BPFTOOL, "-j", "map", "dump", "id", self.id]))
+        return [int.from_bytes(bytes(int(byte, 0) for byte in entry["value"]), sys.byteorder) for entry in entries]
+
+    def write(self, i, value):
+        subprocess.check_call([BPFTOOL, "map", "update", "id", self.id, "key", *words(i), "value", *words(value)])
+
+
+def words(value):
+    return list(map(str, value.to_bytes(4, sys.byteorder)))
+
+
+def check_freed(test, daemon, loads):
+    """A slot that is taken back, as the engine does when a service is gone: the first that asks has it, on connections
+    that were there, and the former owner counts in it no more."""
+    slots, owners = Numbers(daemon, "row_slots"), Numbers(daemon, "slot_owners")
+    row = owners.read()[1] - 1
+    slots.write(row, 0)
+    owners.write(1, 0)
+    owners.write(0, 1)
+    first, late = loads[ROWS - 1], loads[0]
+    order(first)
+    daemon.wait_rows(f"c{ROWS - 1}", "total_requests", 2)
+    moment = time.time()
+    then = {name: daemon.exchanges(name, moment)[0] for name in (f"c{ROWS - 1}", "other")}
+    order(late)
+    wanted = order(first)
+    moment = time.time()
+    now = {name: daemon.exchanges(name, moment)[0] for name in then}
+    refused = daemon.row_after("self", "total_events-refused_request", moment)
+    test.equal("exchanges of the one that has got it", now[f"c{ROWS - 1}"] - then[f"c{ROWS - 1}"], wanted)
+    test.equal("exchanges of the one that had it, under other", now["other"] - then["other"], wanted)
+    test.equal("refused, with the one that had it", refused[1], CROWD - (ROWS - 1) + 1)
 
 
 def main():

@@ -43,6 +43,10 @@ CONF = """
   <Service "zombie">
     Process "kt_zombie"
   </Service>
+  <Service "threads">
+    Process "kt_threads"
+    PerProcess true
+  </Service>
   <Service "both">
     Process "kt_both_a"
     Process "kt_both_b"
@@ -146,6 +150,18 @@ def by_cgroup(test, daemon, groups, group):
     below.end()
 
 
+def by_deep_cgroup(test, daemon, groups, group):
+    """Whoever may make cgroups below one may make them deeper than any rule is."""
+    path = group
+    for _ in range(40):
+        path += "/d"
+        groups.make(path)
+    load = test.load("task", name="kt_deep")
+    groups.enter(path, load.pid)
+    test.equal("Cgroup, one 40 below: ps_count", count(daemon, "group"), [1, 1])
+    load.end()
+
+
 def by_pid_file(test, daemon, pidfile):
     loads = [test.load("task", name="kt_pidfile") for _ in range(2)]
     for load in loads:
@@ -180,6 +196,23 @@ def moves(test, daemon, how, word):
     # In between is what the move itself takes: much under emulation.
     test.within(f"{how}: CPU of the old service, us", old, early_us - start - 10, total - 200000 + truth.CPU_STEP)
     test.within(f"{how}: CPU of the new service, us", new, 200000, total - early_us + truth.CPU_STEP)
+    load.end()
+
+
+def threads_end(test, daemon):
+    """The end of a thread is not that of its process."""
+    load = test.load("task", name="kt_threads")
+    single = f"threads-{load.pid}-{truth.start_ticks(load.pid)}"
+    load.ask("threads 1")
+    daemon.wait_rows(single, "ps_count", 1)
+    load.ask("brief 3")
+    moment = time.time()
+    rows = daemon.wait_rows("threads", "ps_count", 4, moment)
+    test.equal("threads have ended: ps_count", rows[-1][1:], (1, 2))
+    # Of the same readings; the last may still be being written.
+    want = rows[:3]
+    test.equal("threads have ended: ps_count of the single process",
+               [row for row in daemon.rows(single, "ps_count") if moment < row[0] <= want[-1][0] + INTERVAL / 2], want)
     load.end()
 
 
@@ -254,11 +287,13 @@ def main():
         several_names(test, daemon)
         by_match(test, daemon)
         by_cgroup(test, daemon, groups, group)
+        by_deep_cgroup(test, daemon, groups, group)
         by_pid_file(test, daemon, pidfile)
         program = test.program("task", "kt_next")
         moves(test, daemon, "exec", f"exec {program}")
         moves(test, daemon, "exec by another thread", f"thread-exec {program}")
         moves(test, daemon, "PR_SET_NAME", test.own("name kt_next"))
+        threads_end(test, daemon)
         leader_first(test, daemon)
         zombie(test, daemon)
         kernel_threads(test, daemon)

@@ -52,7 +52,7 @@ class Kernel:
 
 
 def all_probes(daemon):
-    return [name.removesuffix(".bpf.o") for name in os.listdir(daemon.objects) if name != "service.bpf.o"]
+    return [name.removesuffix(".bpf.o") for name in os.listdir(daemon.objects)]
 
 
 def main():

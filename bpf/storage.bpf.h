@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * State in a socket or in a thread, made at its first event. Of two CPUs that make some
+ * for the same owner at once one is refused: the kernel's storage of the owner, whatever
+ * maps are asked, and then the element of the map are there already. Who asks again has
+ * the other's.
+ */
+#ifndef STORAGE_BPF_H
+#define STORAGE_BPF_H
+
+#include "kernel.bpf.h"
+
+#define STORAGE_TRIES 3
+
+/* NULL: no memory. */
+static __always_inline void *socket_storage_make(void *map, struct sock *sk, void *value)
+{
+	void *made = NULL;
+
+	for (int i = 0; i < STORAGE_TRIES && !made; i++)
+		made = bpf_sk_storage_get(map, sk, value, BPF_SK_STORAGE_GET_F_CREATE);
+	return made;
+}
+
+static __always_inline void *task_storage_make(void *map, struct task_struct *task)
+{
+	void *made = NULL;
+
+	for (int i = 0; i < STORAGE_TRIES && !made; i++)
+		made = bpf_task_storage_get(map, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	return made;
+}
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The engine's own object, as the assembler has put it into the plugin.
+ */
+#include "image.h"
+
+#include <stddef.h>
+
+/* Relative to where the build runs. */
+#define IMAGE_PATH "bpf/service.bpf.o"
+
+__asm__(".pushsection .rodata\n"
+	".balign 16\n"
+	".globl image_start\n"
+	".hidden image_start\n"
+	"image_start:\n"
+	".incbin \"" IMAGE_PATH "\"\n"
+	".globl image_end\n"
+	".hidden image_end\n"
+	"image_end:\n"
+	".byte 0\n"
+	".popsection\n");
+
+extern const unsigned char image_start[], image_end[];
+
+int image_open(struct object *object, struct error *error)
+{
+	return object_open_memory(object, image_start, (size_t)(image_end - image_start),
+				  IMAGE_PATH, error);
+}

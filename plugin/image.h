@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef EBPF_IMAGE_H
+#define EBPF_IMAGE_H
+
+#include "message.h"
+#include "object.h"
+
+/* Opens the engine's own object, which is a part of the plugin: both are of one version. */
+int image_open(struct object *object, struct error *error);
+
+#endif

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is wrong in the configuration, told once each: first what happens, then why. A file that a
+ * script has made wrong has thousands of the same kind; a few of them are told, then how many more
+ * there are.
+ */
+#include "mistake.h"
+
+#include "message.h"
+#include "option.h"
+
+#include <ctype.h>
+#include <liboconfig/oconfig.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#define TOLD_MAX 5 /* of a kind */
+#define WORD_MAX 32
+
+/* One more of a kind; is it to be told? With all kinds in use, no more are. */
+static struct mistake_kind *kind_of(struct mistakes *mistakes, int severity, const char *format)
+{
+	struct mistake_kind *kind = mistakes->kind, *end = kind + mistakes->kind_count;
+
+	while (kind < end && (kind->severity != severity || strcmp(kind->format, format) != 0))
+		kind++;
+	if (kind == mistakes->kind + MISTAKE_KINDS_MAX)
+		return kind - 1;
+	if (kind == end) {
+		mistakes->kind_count++;
+		*kind = (struct mistake_kind){ .severity = severity, .format = format };
+	}
+	return kind;
+}
+
+static void name_item(char *text, size_t size, const char *where, const oconfig_item_t *item)
+{
+	char values[512];
+
+	option_text(item, values, sizeof(values));
+	if (where)
+		snprintf(text, size, "%s%s in %s", item->key, values, where);
+	else
+		snprintf(text, size, "<%s%s>", item->key, values);
+}
+
+__attribute__((format(printf, 6, 0))) static void tell(struct mistakes *mistakes, int severity,
+						       const char *what, const oconfig_item_t *item,
+						       const char *where, const char *format,
+						       va_list args)
+{
+	struct mistake_kind *kind = kind_of(mistakes, severity, format);
+	char name[768], text[1024];
+
+	name_item(name, sizeof(name), where, item);
+	if (++kind->count > TOLD_MAX) {
+		snprintf(kind->last, sizeof(kind->last), "%.255s", name);
+		return;
+	}
+	vsnprintf(text, sizeof(text), format, args);
+	message(severity, "%s %s: %s", what, name, text);
+}
+
+bool mistake_ignore(struct mistakes *mistakes, const char *where, const oconfig_item_t *item,
+		    const char *why, ...)
+{
+	va_list args;
+
+	mistakes->ignored++;
+	va_start(args, why);
+	tell(mistakes, LOG_ERR, "ignoring", item, where, why, args);
+	va_end(args);
+	return false;
+}
+
+void mistake_note(struct mistakes *mistakes, const char *where, const oconfig_item_t *item,
+		  const char *what, ...)
+{
+	va_list args;
+
+	va_start(args, what);
+	tell(mistakes, LOG_NOTICE, "using", item, where, what, args);
+	va_end(args);
+}
+
+void mistakes_end(const struct mistakes *mistakes)
+{
+	for (size_t i = 0; i < mistakes->kind_count; i++) {
+		const struct mistake_kind *kind = &mistakes->kind[i];
+
+		if (kind->count > TOLD_MAX)
+			message(kind->severity, "%s %u more like it, the last of them %s",
+				kind->severity == LOG_ERR ? "ignoring" : "using",
+				kind->count - TOLD_MAX, kind->last);
+	}
+}
+
+static unsigned least(unsigned a, unsigned b, unsigned c)
+{
+	unsigned d = a < b ? a : b;
+
+	return c < d ? c : d;
+}
+
+/* How many letters are to be changed, added or left out; case does not count. */
+static unsigned distance(const char *a, const char *b)
+{
+	unsigned row[WORD_MAX + 1];
+	size_t columns = strlen(b);
+
+	for (size_t j = 0; j <= columns; j++)
+		row[j] = (unsigned)j;
+	for (size_t i = 1; i <= strlen(a); i++) {
+		unsigned diagonal = row[0];
+
+		row[0] = (unsigned)i;
+		for (size_t j = 1; j <= columns; j++) {
+			bool same = tolower((unsigned char)a[i - 1]) ==
+				    tolower((unsigned char)b[j - 1]);
+			unsigned above = row[j];
+
+			row[j] = least(above + 1, row[j - 1] + 1, diagonal + !same);
+			diagonal = above;
+		}
+	}
+	return row[columns];
+}
+
+const char *mistake_near(const char *word, const char *const *words)
+{
+	const char *near = NULL;
+	unsigned best = 3;
+
+	if (strlen(word) > WORD_MAX)
+		return NULL;
+	for (; *words; words++) {
+		unsigned d = strlen(*words) > WORD_MAX ? best : distance(word, *words);
+
+		/* Of a short word little must be left. */
+		if (d < best && 2 * d < strlen(*words)) {
+			best = d;
+			near = *words;
+		}
+	}
+	return near;
+}

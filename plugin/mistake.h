@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef EBPF_MISTAKE_H
+#define EBPF_MISTAKE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct oconfig_item_s;
+
+#define MISTAKE_KINDS_MAX 48
+
+/* What has been told of a configuration. */
+struct mistakes {
+	unsigned ignored; /* lines and blocks */
+	size_t kind_count;
+	struct mistake_kind {
+		int severity;
+		const char *format; /* the same reason, whatever is in its place */
+		unsigned count;
+		char last[256];
+	} kind[MISTAKE_KINDS_MAX];
+};
+
+/* Tells that a line of a block, or a block (where: NULL), is ignored, and why. The same
+ * reason is told a few times, then counted. Returns false. */
+bool mistake_ignore(struct mistakes *mistakes, const char *where, const struct oconfig_item_s *item,
+		    const char *why, ...) __attribute__((format(printf, 4, 5)));
+
+/* Tells what is taken, but perhaps not as it was meant. */
+void mistake_note(struct mistakes *mistakes, const char *where, const struct oconfig_item_s *item,
+		  const char *what, ...) __attribute__((format(printf, 4, 5)));
+
+/* Tells how many more there were of each kind. */
+void mistakes_end(const struct mistakes *mistakes);
+
+/* The word that was perhaps meant, or NULL. The list ends with NULL. */
+const char *mistake_near(const char *word, const char *const *words);
+
+#endif

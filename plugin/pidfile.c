@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Pid files. Daemons write them into directories of their own users, so neither
+ * the file nor what is in it is to be trusted.
+ */
+#include "pidfile.h"
+
+#include "message.h"
+
+#include "../bpf/service.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SIZE_MAX_BYTES 64 /* some write more than the number into it */
+#define WAIT_MS 500
+#define PID_MAX (1U << 22) /* of any kernel */
+
+static size_t count_files(const struct config *config)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < config->service_count; i++)
+		count += config->services[i].pid_files.count;
+	return count;
+}
+
+int pid_files_init(struct pid_files *files, const struct config *config)
+{
+	*files = (struct pid_files){ 0 };
+	files->item = calloc(count_files(config) + 1, sizeof(*files->item));
+	if (!files->item)
+		return -ENOMEM;
+	for (size_t i = 0; i < config->service_count; i++)
+		for (size_t j = 0; j < config->services[i].pid_files.count; j++)
+			files->item[files->count++] = (struct pid_file){
+				.service = config->services[i].name,
+				.path = config->services[i].pid_files.item[j],
+				.row = SERVICE_FIRST + (uint32_t)i,
+			};
+	return 0;
+}
+
+int pid_parse(const char *text, uint32_t *ret_pid)
+{
+	uint32_t pid = 0;
+
+	text += strspn(text, " \t\r\n");
+	for (; *text >= '0' && *text <= '9' && pid <= PID_MAX; text++)
+		pid = 10 * pid + (uint32_t)(*text - '0');
+	if (pid == 0 || pid > PID_MAX || (*text && !strchr(" \t\r\n", *text)))
+		return -EBADMSG;
+	*ret_pid = pid;
+	return 0;
+}
+
+static const char *reason(int status)
+{
+	return status == -EBADMSG ? "it holds no number" : file_strerror(status);
+}
+
+/* A service that is stopped takes its file away, and has it back when it starts. */
+static void tell(struct pid_file *file, int status)
+{
+	size_t i = 0;
+
+	if (status == -ENOENT && file->read)
+		return;
+	while (i < PID_FILE_TOLD_MAX && file->told[i] && file->told[i] != status)
+		i++;
+	if (i == PID_FILE_TOLD_MAX || file->told[i])
+		return;
+	file->told[i] = status;
+	message(status == -ENOENT ? LOG_NOTICE : LOG_WARNING,
+		"<Service \"%s\">: PidFile \"%s\" names no process: %s; trying again at each "
+		"reading",
+		file->service, file->path, reason(status));
+}
+
+static int read_pid(struct pid_file *file, size_t number, struct file_reader *reader,
+		    uint32_t *ret_pid, uid_t *ret_owner)
+{
+	struct file_request request = {
+		.path = file->path,
+		.size_max = SIZE_MAX_BYTES,
+		.cut = true,
+		.wait_ms = WAIT_MS,
+		/* No user's number. */
+		.whose = 1ULL << 32 | number,
+	};
+	struct file content;
+	int status = file_read(reader, &request, &content);
+
+	if (status)
+		return status;
+	status = pid_parse(content.bytes, ret_pid);
+	*ret_owner = content.owner;
+	free(content.bytes);
+	return status;
+}
+
+bool pid_files_read(struct pid_files *files, struct file_reader *reader)
+{
+	bool changed = false;
+
+	for (size_t i = 0; i < files->count; i++) {
+		struct pid_file *file = &files->item[i];
+		uid_t owner = file->owner;
+		uint32_t pid = 0;
+		int status = read_pid(file, i, reader, &pid, &owner);
+
+		if (status)
+			tell(file, status);
+		else
+			file->read = true;
+		if (pid && (pid != file->pid || owner != file->owner)) {
+			changed = true;
+			file->doubted = false;
+		}
+		file->pid = pid;
+		file->owner = owner;
+	}
+	return changed;
+}
+
+static bool believe(struct pid_file *file, uid_t uid)
+{
+	if (file->owner == 0 || file->owner == uid)
+		return true;
+	if (!file->doubted)
+		message(LOG_WARNING,
+			"<Service \"%s\">: process %u of PidFile \"%s\" is not counted: the file "
+			"is user %u's, the process is user %u's; let root or user %u write it",
+			file->service, file->pid, file->path, (unsigned)file->owner, (unsigned)uid,
+			(unsigned)uid);
+	file->doubted = true;
+	return false;
+}
+
+uint32_t pid_files_match(struct pid_files *files, uint32_t pid, uid_t uid)
+{
+	for (size_t i = 0; i < files->count; i++)
+		if (files->item[i].pid == pid && believe(&files->item[i], uid))
+			return files->item[i].row;
+	return 0;
+}
+
+void pid_files_done(struct pid_files *files)
+{
+	free(files->item);
+	*files = (struct pid_files){ 0 };
+}

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Services that only user space can tell apart: by command line and by pid file.
+ * The kernel lists the processes that have executed something, or renamed
+ * themselves, since they were last looked at, and those that they forked
+ * meanwhile; they are matched here and moved by orders that the kernel carries
+ * out in another walk. Where several services match, the first in the
+ * configuration wins.
+ */
+#include "resolve.h"
+
+#include "clock.h"
+#include "pattern.h"
+#include "service.h"
+
+#include "../bpf/service.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COMMAND_LINE_MAX 4096
+#define COMMAND_LINE_WAIT_MS 500
+#define LOOK_NS_MAX (250 * 1000000ULL) /* at command lines, in one reading */
+#define LOOK_START_NS_MAX (3 * NS_PER_S)
+#define ANCESTORS_MAX 64
+#define TELL_AGAIN_NS (3600 * NS_PER_S)
+
+struct process_list {
+	struct listed_process *item; /* by pid */
+	uint32_t *rows;              /* what each shall have, or 0 */
+	size_t count;
+	bool incomplete;
+};
+
+static void take_process(void *to, const void *record)
+{
+	struct process_list *list = to;
+	struct listed_process *grown;
+
+	grown = reallocarray(list->item, list->count + 1, sizeof(*grown));
+	if (!grown) {
+		list->incomplete = true;
+		return;
+	}
+	list->item = grown;
+	memcpy(&grown[list->count++], record, sizeof(*grown));
+}
+
+static int by_pid(const void *left, const void *right)
+{
+	const struct listed_process *a = left, *b = right;
+
+	return a->pid < b->pid ? -1 : a->pid > b->pid;
+}
+
+static void list_done(struct process_list *list)
+{
+	free(list->item);
+	free(list->rows);
+}
+
+/* --- matching --- */
+
+void command_line_join(char *line, size_t size)
+{
+	while (size > 0 && line[size - 1] == '\0')
+		size--;
+	for (size_t i = 0; i < size; i++)
+		if (line[i] == '\0')
+			line[i] = ' ';
+}
+
+/* The first service whose ProcessMatch fits, or 0. */
+static uint32_t match_line(const struct config *config, const char *line)
+{
+	for (size_t i = 0; i < config->service_count; i++)
+		for (size_t j = 0; j < config->services[i].match_count; j++)
+			if (pattern_match(&config->services[i].matches[j], line))
+				return SERVICE_FIRST + (uint32_t)i;
+	return 0;
+}
+
+static bool has_matches(const struct config *config)
+{
+	for (size_t i = 0; i < config->service_count; i++)
+		if (config->services[i].match_count)
+			return true;
+	return false;
+}
+
+/* One user's processes that do not answer hold up that user's alone. */
+static uint32_t match_process(const struct config *config, struct file_reader *files,
+			      const struct listed_process *process)
+{
+	char path[64];
+	struct file_request request = {
+		.path = path,
+		.size_max = COMMAND_LINE_MAX,
+		.cut = true,
+		.wait_ms = COMMAND_LINE_WAIT_MS,
+		.whose = process->uid,
+	};
+	struct file line;
+	uint32_t row;
+
+	snprintf(path, sizeof(path), "/proc/%u/cmdline", process->pid);
+	if (file_read(files, &request, &line) != 0)
+		return 0;
+	command_line_join(line.bytes, line.size);
+	row = line.size ? match_line(config, line.bytes) : 0;
+	free(line.bytes);
+	return row;
+}
+
+/* Is `row` a better match than `than`, which the kernel has found? Configured
+ * rows are low and in order, 0 is none. */
+static bool is_better(const struct config *config, uint32_t row, uint32_t than)
+{
+	bool configured = than >= SERVICE_FIRST && than < SERVICE_FIRST + config->service_count;
+
+	return row && (!configured || row < than);
+}
+
+static const struct listed_process *find(const struct process_list *list, uint32_t pid)
+{
+	struct listed_process wanted = { .pid = pid };
+
+	return bsearch(&wanted, list->item, list->count, sizeof(wanted), by_pid);
+}
+
+/* The row of the next ancestor that has one by a rule: the process would have it,
+ * had we known when it was forked. */
+static uint32_t inherited(const struct process_list *list, const uint32_t *own,
+			  const struct listed_process *process)
+{
+	for (int i = 0; i < ANCESTORS_MAX && process->flags & LISTED_FORKED; i++) {
+		const struct listed_process *parent = find(list, process->parent);
+
+		if (process->parent_row)
+			return process->parent_row;
+		if (!parent)
+			return 0;
+		if (own[parent - list->item])
+			return own[parent - list->item];
+		process = parent;
+	}
+	return 0;
+}
+
+/* own[i] becomes the row that a rule gives to the process itself, or 0. Goes on
+ * where the last reading had to stop. */
+static void match_own(struct services *services, const struct process_list *list,
+		      uint64_t look_ns_max, uint32_t *own)
+{
+	struct resolver *resolver = &services->resolver;
+	bool look = has_matches(services->config);
+	uint64_t begin_ns = clock_ns();
+	size_t first = 0;
+
+	while (resolver->unfinished && first < list->count &&
+	       list->item[first].pid < resolver->next_pid)
+		first++;
+	resolver->unfinished = false;
+	for (size_t n = 0; n < list->count; n++) {
+		size_t i = (first + n) % list->count;
+		const struct listed_process *process = &list->item[i];
+		uint32_t row = pid_files_match(&resolver->pid_files, process->pid, process->uid);
+
+		if (look && process->flags & LISTED_FRESH && !resolver->unfinished) {
+			uint32_t by_line =
+				match_process(services->config, resolver->files, process);
+
+			if (by_line && (!row || by_line < row))
+				row = by_line;
+			if (clock_ns() - begin_ns > look_ns_max) {
+				resolver->unfinished = true;
+				resolver->next_pid = process->pid + 1;
+			}
+		}
+		own[i] = row;
+	}
+}
+
+static int match(struct services *services, struct process_list *list, uint64_t look_ns_max)
+{
+	uint32_t *own = calloc(list->count + 1, sizeof(*own));
+
+	list->rows = calloc(list->count + 1, sizeof(*list->rows));
+	if (!own || !list->rows) {
+		free(own);
+		return -ENOMEM;
+	}
+	if (list->count)
+		qsort(list->item, list->count, sizeof(*list->item), by_pid);
+	match_own(services, list, look_ns_max, own);
+	for (size_t i = 0; i < list->count; i++) {
+		uint32_t row = own[i] ?: inherited(list, own, &list->item[i]);
+
+		if (is_better(services->config, row, list->item[i].row))
+			list->rows[i] = row;
+	}
+	free(own);
+	return 0;
+}
+
+/* --- the kernel's part --- */
+
+static int scan(struct services *services, enum scan_mode mode, struct process_list *list,
+		struct error *error)
+{
+	struct object *object = &services->object;
+	bool room = __atomic_exchange_n(&services->resolver.room, false, __ATOMIC_ACQ_REL);
+	int status;
+
+	object_set(object, "scan_mode", mode);
+	object_set(object, "scan_waiting", room);
+	status = object_walk(object, sizeof(struct listed_process), list ? take_process : NULL,
+			     list, error);
+	object_set(object, "scan_waiting", false);
+	object_set(object, "scan_mode", SCAN_NONE);
+	return status;
+}
+
+static int orders_fd(const struct services *services)
+{
+	return bpf_map__fd(bpf_object__find_map_by_name(services->object.bpf, "orders"));
+}
+
+static void forget_orders(int fd, const struct process_list *list, size_t from, size_t to)
+{
+	for (size_t i = from; i < to; i++)
+		bpf_map_delete_elem(fd, &list->item[i].pid);
+}
+
+/* Sends an order for each process with a row and lets the kernel carry them
+ * out, as many at a time as its map holds; a process that has ended meanwhile
+ * is not found, nor is its successor. */
+static int send_orders(struct services *services, const struct process_list *list,
+		       struct error *error)
+{
+	int fd = orders_fd(services), status = 0;
+	size_t done = 0;
+
+	while (done < list->count && status == 0) {
+		size_t i = done, sent = 0;
+
+		for (; i < list->count; i++) {
+			struct order order = {
+				.start_ns = list->item[i].start_ns,
+				.row = list->rows[i],
+			};
+
+			if (!order.row)
+				continue;
+			if (bpf_map_update_elem(fd, &list->item[i].pid, &order, BPF_ANY) != 0)
+				break;
+			sent++;
+		}
+		if (i < list->count && sent == 0)
+			return error_set(error, -errno, "cannot send an order: %s",
+					 strerror(errno));
+		if (sent)
+			status = scan(services, SCAN_NONE, NULL, error);
+		forget_orders(fd, list, done, i);
+		done = i;
+	}
+	return status;
+}
+
+/* Lists processes and has those moved that match. */
+static int resolve(struct services *services, enum scan_mode mode, uint64_t look_ns_max,
+		   struct error *error)
+{
+	struct resolver *resolver = &services->resolver;
+	struct process_list list = { 0 };
+	int status;
+
+	resolver->fresh_seen = __atomic_load_n(&services->news->fresh, __ATOMIC_ACQUIRE);
+	status = scan(services, mode, &list, error);
+	if (status == 0 && match(services, &list, look_ns_max) != 0)
+		status = error_set(error, -ENOMEM, "no memory");
+	status = status ?: send_orders(services, &list, error);
+	resolver->unfinished |= status || list.incomplete;
+	list_done(&list);
+	return status;
+}
+
+/* --- when --- */
+
+bool resolver_needs_proc(const struct config *config)
+{
+	for (size_t i = 0; i < config->service_count; i++)
+		if (config->services[i].match_count || config->services[i].pid_files.count)
+			return true;
+	return false;
+}
+
+/* A storage may be refused for a moment, while another program on that CPU is at
+ * it: a scan meets the process after all. */
+static bool some_refused(struct services *services)
+{
+	struct resolver *resolver = &services->resolver;
+	uint64_t refused = __atomic_load_n(&services->news->refused, __ATOMIC_ACQUIRE);
+	bool more = refused != resolver->refused_seen;
+
+	resolver->refused_seen = refused;
+	return more;
+}
+
+static bool some_get_room(const struct services *services)
+{
+	return __atomic_load_n(&services->resolver.room, __ATOMIC_ACQUIRE) &&
+	       __atomic_load_n(&services->news->waiting, __ATOMIC_RELAXED) > 0;
+}
+
+static void tell_no_room(struct services *services, uint64_t now_ns)
+{
+	struct resolver *resolver = &services->resolver;
+	uint64_t no_room = __atomic_load_n(&services->news->no_room, __ATOMIC_RELAXED);
+	long long waiting = __atomic_load_n(&services->news->waiting, __ATOMIC_RELAXED);
+	bool again =
+		resolver->no_room_told_ns && now_ns - resolver->no_room_told_ns < TELL_AGAIN_NS;
+
+	/* Those that ended soon are in the series alone. */
+	if (no_room == resolver->no_room_seen || waiting <= 0 || again)
+		return;
+	resolver->no_room_seen = no_room;
+	resolver->no_room_told_ns = now_ns;
+	message(LOG_WARNING,
+		"all rows for services or processes are in use: until one is free, %lld processes "
+		"are counted under \"other\" or have no series of their own; raise MaxServices, "
+		"or name the services that matter in Service blocks",
+		waiting);
+}
+
+static int run(struct services *services, struct error *error)
+{
+	struct resolver *resolver = &services->resolver;
+	bool needs_proc = resolver_needs_proc(services->config);
+	bool named = needs_proc && pid_files_read(&resolver->pid_files, resolver->files);
+	bool refused = some_refused(services), unfinished = resolver->unfinished;
+	uint64_t fresh = __atomic_load_n(&services->news->fresh, __ATOMIC_ACQUIRE);
+
+	if (needs_proc && (named || refused))
+		return resolve(services, SCAN_ALL, LOOK_NS_MAX, error);
+	if (needs_proc && (unfinished || fresh != resolver->fresh_seen))
+		return resolve(services, unfinished ? SCAN_AGAIN : SCAN_FRESH, LOOK_NS_MAX, error);
+	return refused || some_get_room(services) ? scan(services, SCAN_NONE, NULL, error) : 0;
+}
+
+void resolver_run(struct services *services, uint64_t now_ns)
+{
+	struct resolver *resolver = &services->resolver;
+	struct error error;
+	bool failed;
+
+	if (pthread_mutex_trylock(&resolver->lock) != 0)
+		return;
+	failed = run(services, &error) != 0;
+	if (failed && !resolver->failing)
+		message(LOG_ERR,
+			"services by ProcessMatch and PidFile miss new processes: %s; trying "
+			"again at each reading",
+			error.text);
+	else if (!failed && resolver->failing)
+		message(LOG_NOTICE, "services by ProcessMatch and PidFile are complete again");
+	resolver->failing = failed;
+	tell_no_room(services, now_ns);
+	pthread_mutex_unlock(&resolver->lock);
+}
+
+int resolver_start(struct services *services, struct file_reader *files, struct error *error)
+{
+	struct resolver *resolver = &services->resolver;
+
+	resolver->files = files;
+	if (pid_files_init(&resolver->pid_files, services->config) != 0)
+		return error_set(error, -ENOMEM, "no memory");
+	if (!resolver_needs_proc(services->config))
+		return scan(services, SCAN_NONE, NULL, error);
+	pid_files_read(&resolver->pid_files, files);
+	return resolve(services, SCAN_ALL, LOOK_START_NS_MAX, error);
+}
+
+void resolver_done(struct resolver *resolver)
+{
+	pid_files_done(&resolver->pid_files);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef EBPF_RESOLVE_H
+#define EBPF_RESOLVE_H
+
+#include "file.h"
+#include "message.h"
+#include "pidfile.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct config;
+struct services;
+
+/* Which processes are of which service, as far as the kernel cannot tell alone. */
+struct resolver {
+	pthread_mutex_t lock; /* never held together with that of services */
+	struct file_reader *files;
+	struct pid_files pid_files;
+	uint64_t fresh_seen;   /* of services->news->fresh */
+	uint64_t refused_seen; /* of services->news->refused */
+	uint64_t no_room_seen; /* of services->news->no_room */
+	uint64_t no_room_told_ns;
+	bool room;         /* set by whoever frees a row */
+	bool unfinished;   /* some processes were not looked at, or not moved */
+	uint32_t next_pid; /* where to go on then */
+	bool failing;
+};
+
+/* Do Service blocks need /proc (ProcessMatch, PidFile)? */
+bool resolver_needs_proc(const struct config *config);
+
+/* After the service object is attached: meets the processes that ran before. The
+ * reader stays the caller's. */
+int resolver_start(struct services *services, struct file_reader *files, struct error *error);
+
+/* Meets those that were refused before, gives rows to those that waited for one,
+ * looks at the processes that are new and has the kernel move those that are of
+ * another service. Costs three look-ups where nothing has changed, and nothing
+ * where another thread is at it. Without the lock of services. */
+void resolver_run(struct services *services, uint64_t now_ns);
+
+void resolver_done(struct resolver *resolver);
+
+/* Puts spaces between the words of a command line as /proc has it, in place. */
+void command_line_join(char *line, size_t size);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef EBPF_SERIES_H
+#define EBPF_SERIES_H
+
+#include "config.h"
+#include "message.h"
+#include "schema.h"
+#include "subject.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct table;
+
+#define SERIES_NAME_MAX (3 * SCHEMA_TEXT_MAX) /* of a type instance, before collectd cuts it */
+
+/* The type instances of what is made of moments and histograms; `to` has
+ * SERIES_NAME_MAX bytes. A bucket is one of hist.h and begins a power of two. */
+void series_statistic(char *to, const struct tag *tag, const char *statistic);
+void series_percentile(char *to, const struct tag *tag, double percent);
+void series_bucket(char *to, const struct column *column, uint32_t bucket);
+
+/* What a table dispatches, and of whom. */
+struct claim {
+	const void *owner;
+	char probe[CONFIG_NAME_MAX];
+	char map[64];
+	struct subject_claim rows; /* of probes; else the kind alone */
+	char **series;             /* TYPE[-INSTANCE], in order */
+	size_t count;
+};
+
+/* Of all tables that are open: no series is dispatched by two. */
+struct registry {
+	struct claim *claim;
+	size_t count;
+};
+
+/* Takes the series of a table of a probe, and from command names the names of its rows.
+ * -EEXIST: another table has one of them, or two are one. The error names both. */
+int registry_add(struct registry *registry, struct subjects *subjects, const void *owner,
+		 const char *probe, const struct table *table, const struct config *config,
+		 struct error *error);
+
+/* Gives up the series of all tables of an owner. Their rows' names stay taken, so that no
+ * process continues the series of a probe that is off. */
+void registry_remove(struct registry *registry, const void *owner);
+
+void registry_done(struct registry *registry);
+
+#endif

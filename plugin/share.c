@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Shared maps. A map is shared because both sides say so, never for its name, and only if they
+ * agree on its type, its sizes and the number of its layout: what one side writes the other one
+ * reads as its own struct.
+ */
+#include "share.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SHARED_TAG "shared:"
+
+static const char *layout_of(const struct object *object, const struct bpf_map *map)
+{
+	return object_map_tag(object, map, SHARED_TAG);
+}
+
+bool share_is_borrowed(const struct object *object, const struct bpf_map *map)
+{
+	return layout_of(object, map) != NULL;
+}
+
+static int refuse(const struct bpf_map *map, const char *why, struct error *error)
+{
+	return error_set(error, -EINVAL,
+			 "cannot share the map %s: %s; compile the object against the headers "
+			 "that this version of the plugin has installed",
+			 bpf_map__name(map), why);
+}
+
+static int compare(const struct object *object, const struct bpf_map *map,
+		   const struct object *owner, const struct bpf_map *ours, struct error *error)
+{
+	const char *layout = layout_of(object, map), *our_layout = layout_of(owner, ours);
+	const struct {
+		const char *what;
+		uint32_t its, ours;
+	} sizes[] = {
+		{ "type of map", bpf_map__type(map), bpf_map__type(ours) },
+		{ "key size", bpf_map__key_size(map), bpf_map__key_size(ours) },
+		{ "value size", bpf_map__value_size(map), bpf_map__value_size(ours) },
+	};
+	char why[256];
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		if (sizes[i].its == sizes[i].ours)
+			continue;
+		snprintf(why, sizeof(why), "its %s is %u, the plugin's %u", sizes[i].what,
+			 sizes[i].its, sizes[i].ours);
+		return refuse(map, why, error);
+	}
+	if (!strcmp(layout, our_layout))
+		return 0;
+	snprintf(why, sizeof(why), "its layout is number %.32s, the plugin's %.32s", layout,
+		 our_layout);
+	return refuse(map, why, error);
+}
+
+static int share(const struct object *owner, const struct object *object, struct bpf_map *map,
+		 struct error *error)
+{
+	const struct bpf_map *ours = bpf_object__find_map_by_name(owner->bpf, bpf_map__name(map));
+	int status;
+
+	if (!ours || !layout_of(owner, ours))
+		return refuse(map, "the plugin shares no map of this name", error);
+	status = compare(object, map, owner, ours, error);
+	if (status)
+		return status;
+	status = bpf_map__reuse_fd(map, bpf_map__fd(ours));
+	return status ? refuse(map, strerror(-status), error) : 0;
+}
+
+int share_maps(const struct object *owner, struct object *object, struct error *error)
+{
+	struct bpf_map *map;
+
+	bpf_object__for_each_map(map, object->bpf)
+	{
+		int status = share_is_borrowed(object, map) ? share(owner, object, map, error) : 0;
+
+		if (status)
+			return status;
+	}
+	return 0;
+}

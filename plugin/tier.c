@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which tiers of an object are to be tried: what the Probe block says, as far as the object has it.
+ */
+#include "tier.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Adds words to a list with commas. */
+__attribute__((format(printf, 3, 4))) static void list(char *text, size_t size, const char *format,
+						       ...)
+{
+	size_t length = strlen(text);
+	va_list args;
+
+	if (length)
+		length += (size_t)snprintf(text + length, size - length, ", ");
+	if (length >= size)
+		return;
+	va_start(args, format);
+	vsnprintf(text + length, size - length, format, args);
+	va_end(args);
+}
+
+static const struct strings *options_of(const struct probe_config *block)
+{
+	return block ? &block->options : NULL;
+}
+
+static void check_options(const struct object *object, const char *probe,
+			  const struct strings *options)
+{
+	const char *has[OBJECT_OPTIONS_MAX];
+	size_t count = object_options(object, has);
+	char text[1024] = "";
+
+	for (size_t i = 0; i < count; i++)
+		list(text, sizeof(text), "\"%s\"", has[i]);
+	for (size_t i = 0; options && i < options->count; i++) {
+		bool known = false;
+
+		for (size_t j = 0; j < count && !known; j++)
+			known = !strcmp(has[j], options->item[i]);
+		if (!known)
+			message(LOG_ERR, "probe %s: ignoring Option \"%s\": it has %s", probe,
+				options->item[i], count ? text : "no options");
+	}
+}
+
+static void complain_of_tier(const struct object *object, const char *probe,
+			     const struct probe_config *block)
+{
+	const char *option = object_tier_option(object, block->tier, &block->options);
+	uint32_t tiers = object_tiers(object);
+	char text[128] = "";
+
+	for (unsigned tier = 1; tier <= CONFIG_TIERS_MAX; tier++)
+		if (tiers >> tier & 1)
+			list(text, sizeof(text), "%u", tier);
+	if (option)
+		message(LOG_ERR, "probe %s: ignoring Tier %u: it needs Option \"%s\", too", probe,
+			block->tier, option);
+	else
+		message(LOG_ERR, "probe %s: ignoring Tier %u: it has %s%s", probe, block->tier,
+			text[0] ? "tiers " : "no tiers", text);
+}
+
+uint32_t tiers_find(const struct object *object, const char *probe,
+		    const struct probe_config *block, char *ret_option, size_t size)
+{
+	uint32_t tiers = object_tiers(object);
+
+	ret_option[0] = '\0';
+	for (unsigned tier = 1; tier <= CONFIG_TIERS_MAX; tier++) {
+		const char *option = object_tier_option(object, tier, options_of(block));
+
+		if (!option)
+			continue;
+		tiers &= ~(1U << tier);
+		snprintf(ret_option, size, "%s", option);
+	}
+	check_options(object, probe, options_of(block));
+	if (!block || !block->tier)
+		return tiers;
+	if (tiers >> block->tier & 1)
+		return 1U << block->tier;
+	complain_of_tier(object, probe, block);
+	return tiers;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * An object whose maps are called like the engine's own: none of them is shared. It counts in them
+ * what would be orders to the engine's programs, and how large its own map of tasks is.
+ */
+#include "../../bpf/metric.bpf.h"
+
+struct names_row {
+	u64 walks METRIC("derive-walks");
+	u64 orders METRIC("gauge-orders");
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct names_row);
+} services SEC(".maps") SUBJECT("probe");
+
+struct order {
+	u64 start_ns;
+	u32 row;
+	u32 pad;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 65536);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, u32);
+	__type(value, struct order);
+} orders SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_QUEUE);
+	__uint(max_entries, 1);
+	__type(value, u32);
+} service_free SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, u64);
+	__type(value, u64);
+} service_tasks SEC(".maps");
+
+/* Moves every process into row 1. */
+SEC("iter/task")
+int names_walk(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	u32 zero = 0, pid, none;
+	u64 key = 0;
+	struct names_row *row = bpf_map_lookup_elem(&services, &zero);
+
+	if (!row)
+		return 0;
+	if (!task) {
+		add(&row->walks, 1);
+		bpf_map_pop_elem(&service_free, &none);
+		bpf_map_update_elem(&service_tasks, &key, &key, 0);
+		return 0;
+	}
+	pid = task->tgid;
+	struct order order = { .start_ns = task->start_boottime, .row = 1 };
+	if (task->pid == task->tgid && bpf_map_update_elem(&orders, &pid, &order, 0) == 0)
+		row->orders++;
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual MIT/GPL";

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A probe for tests that the verifier rejects: it reads memory at any address.
+ *
+ * Hooks: task_rename.
+ */
+#include "../../bpf/metric.bpf.h"
+
+struct rejected_row {
+	u64 events METRIC("derive-events");
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct rejected_row);
+} rejected SEC(".maps") SUBJECT("probe");
+
+SEC("tp_btf/task_rename")
+int BPF_PROG(rejected_rename, struct task_struct *task)
+{
+	u32 zero = 0;
+	struct rejected_row *row = bpf_map_lookup_elem(&rejected, &zero);
+
+	if (row)
+		add(&row->events, *(volatile u64 *)row->events);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual MIT/GPL";

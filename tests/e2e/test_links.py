@@ -1,0 +1,200 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Another user has been where contrib/ebpf-graph and contrib/quickstart write to as root, and still is: links, files and
+directories of theirs lead nowhere, and what cannot be used is refused with the way out."""
+
+import ctypes
+import os
+import pwd
+import shutil
+import subprocess
+import time
+
+from e2e import TOP, Check, Skip
+from tree import Tree
+
+GRAPH = os.path.join(TOP, "contrib", "ebpf-graph")
+QUICKSTART = os.path.join(TOP, "contrib", "quickstart")
+HOST, SPAN = "db1", 600
+RACES = 12
+PR_SET_PDEATHSIG, SIGKILL = 1, 9
+
+# Puts a link in the place of a directory, and the directory back, all the time.
+SWAP = """
+import contextlib, os, sys
+directory, target = sys.argv[1:]
+while True:
+    with contextlib.suppress(OSError):
+        os.rename(directory, directory + ".away")
+    with contextlib.suppress(OSError):
+        os.symlink(target, directory)
+    with contextlib.suppress(OSError):
+        os.unlink(directory)
+    with contextlib.suppress(OSError):
+        os.rename(directory + ".away", directory)
+"""
+
+
+class Place:
+    """A directory in which everybody may write, as /tmp, and one of root's with a file that is to stay."""
+
+    def __init__(self, check, name, mode=0o1777):
+        self.check = check
+        self.shared, self.victim = (os.path.join(check.dir, name, part) for part in ("shared", "victim"))
+        for path in self.shared, self.victim:
+            os.makedirs(path)
+        os.chmod(self.shared, mode)
+        self.precious = os.path.join(self.victim, "collectd.conf")
+        with open(self.precious, "w", encoding="ascii") as file:
+            file.write("precious")
+        self.output = os.path.join(self.shared, "out")
+
+    def mkdir(self, *names, user="nobody"):
+        path = os.path.join(self.output, *names)
+        os.mkdir(path)
+        shutil.chown(path, user)
+        return path
+
+    def link(self, target, *names, user="nobody"):
+        path = os.path.join(self.output, *names)
+        os.symlink(target, path)
+        os.chown(path, pwd.getpwnam(user).pw_uid, -1, follow_symlinks=False)
+
+    def untouched(self, what):
+        self.check.equal(f"{what}: what is in root's directory", os.listdir(self.victim), ["collectd.conf"])
+        with open(self.precious, encoding="ascii") as file:
+            self.check.equal(f"{what}: root's file", file.read(), "precious")
+
+
+def run(*command, **environment):
+    return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=60,
+                          cwd="/", env=os.environ | environment)
+
+
+def draw(place, *arguments):
+    return run(GRAPH, "--rrd", os.path.join(place.check.dir, "rrd"), "--output", place.output, "--start", f"-{SPAN}s",
+               *arguments)
+
+
+def refused(check, what, done, *parts):
+    check.equal(f"{what}: exit status", done.returncode, 1)
+    for part in parts:
+        check.contains(f"{what}: the message", done.stderr, part)
+
+
+def has_pages(check, what, directory):
+    for path in ("index.html", f"services/{HOST}/web.html"):
+        path = os.path.join(directory, path)
+        check.true(f"{what}: {os.path.basename(path)} is there and a file",
+                   os.path.isfile(path) and not os.path.islink(path))
+
+
+def test_graph_links(check):
+    """The directory is another user's, as a web server's is: pages come, and take the place of links."""
+    place = Place(check, "links")
+    place.mkdir()
+    place.mkdir("services")
+    place.mkdir("services", HOST)
+    for name in "index.html", "index.html.new", f"services/{HOST}/web.html", f"services/{HOST}/web.html.new":
+        place.link(place.precious, name)
+    for name in "old.html", "old":
+        os.mkfifo(os.path.join(place.output, "services", HOST, name))
+    place.link(place.victim, "services", "other")
+    done = draw(place)
+    check.equal("links to a file: exit status and complaints", (done.returncode, done.stderr), (0, ""))
+    has_pages(check, "links to a file", place.output)
+    place.untouched("links to a file")
+
+
+def test_graph_directories(check):
+    place = Place(check, "directory")
+    place.mkdir()
+    place.link(place.victim, "services")
+    refused(check, "a link below the directory", draw(place), os.path.join(place.output, "services"))
+    place.untouched("a link below the directory")
+    place = Place(check, "way")
+    place.link(place.victim)
+    refused(check, "a link to the directory", draw(place), place.output, "another user's")
+    place.output += "/further"
+    refused(check, "a link on the way", draw(place), place.output, "another user's")
+    place.untouched("a link on the way")
+
+
+def test_graph_own_link(check):
+    place = Place(check, "own")
+    target = os.path.join(check.dir, "own", "target")
+    place.link("../target", user="root")
+    os.mkdir(target)
+    check.equal("root's link: exit status", draw(place).returncode, 0)
+    has_pages(check, "root's link", target)
+
+
+def test_graph_race(check):
+    """A link for an instant, again and again."""
+    place = Place(check, "race")
+    place.mkdir()
+    place.mkdir("services")
+    path = place.mkdir("services", HOST)
+    swapping = subprocess.Popen(["/usr/bin/python3", "-c", SWAP, path, place.victim], user="nobody", group="nogroup",
+                                extra_groups=[], cwd="/",
+                                preexec_fn=lambda: ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, SIGKILL))
+    outcomes = {draw(place).returncode for _ in range(RACES)}
+    swapping.kill()
+    swapping.wait()
+    check.true("race: exit statuses", outcomes <= {0, 1}, outcomes)
+    place.untouched("race")
+
+
+def start(place, *arguments):
+    """As far as it would come: to the first command of the build."""
+    tools = os.path.join(place.check.dir, "bin")
+    if not os.path.exists(tools):
+        os.mkdir(tools)
+        os.symlink("/bin/false", os.path.join(tools, "autoreconf"))
+    return run(QUICKSTART, "--no-install", "--output", place.output, *arguments, PATH=tools + ":" + os.environ["PATH"])
+
+
+def test_quickstart(check):
+    place = Place(check, "quickstart")
+    refused(check, "a new directory in a sticky one", start(place), "autoreconf failed")
+    check.equal("its owner and mode", (os.stat(place.output).st_uid, os.stat(place.output).st_mode & 0o777), (0, 0o755))
+    refused(check, "again", start(place), "autoreconf failed")
+
+    place = Place(check, "foreign")
+    place.mkdir()
+    place.link(place.precious, "collectd.conf")
+    place.link(place.victim, "log")
+    refused(check, "another user's directory", start(place), place.output, "belongs to somebody else", "--output")
+    place.untouched("another user's directory")
+    check.equal("it is as it was", sorted(os.listdir(place.output)), ["collectd.conf", "log"])
+
+    place = Place(check, "foreign_link")
+    place.link(place.victim)
+    refused(check, "another user's link", start(place), place.output, "belongs to somebody else", "--output")
+    place.untouched("another user's link")
+
+    for name, mode, user in ("open", 0o777, "root"), ("group", 0o775, "root"), ("parent", 0o755, "nobody"):
+        place = Place(check, name, mode)
+        shutil.chown(place.shared, user, "nogroup")
+        done = start(place)
+        refused(check, f"below a directory of {user}'s with mode {mode:o}", done, place.shared, "--output")
+        check.equal("nothing is made there", os.listdir(place.shared), [])
+
+    place = Place(check, "own_link")
+    place.link("../new/one", user="root")
+    refused(check, "root's own link", start(place), "autoreconf failed")
+    check.true("it is followed", os.path.exists(os.path.join(check.dir, "own_link", "new", "one", "collectd.conf")))
+    os.chmod(os.path.join(check.dir, "own_link", "new", "one"), 0o777)
+    refused(check, "a directory to which others can write", start(place), "others can write", "--output")
+
+
+with Check() as checks:
+    if os.geteuid() != 0:
+        raise Skip("needs root, and another user")
+    if not shutil.which("rrdtool"):
+        raise Skip("rrdtool is not installed")
+    os.chmod(checks.dir, 0o755)
+    Tree(os.path.join(checks.dir, "rrd"), int(time.time()), SPAN).file(HOST, "web", "ps_rss", 1000)
+    for test in (test_graph_links, test_graph_directories, test_graph_own_link, test_graph_race, test_quickstart):
+        print("---", test.__name__)
+        test(checks)

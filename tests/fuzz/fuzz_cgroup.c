@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Paths of cgroups, a line each, of a Service block each: what the configuration takes reaches the
+ * kernel's maps as rules, step by step, and is found there by the way down that the kernel goes.
+ */
+#include "fuzz.h"
+
+#include "../maps.h"
+
+#include "bpf/service.h"
+#include "plugin/config.h"
+#include "plugin/image.h"
+#include "plugin/message.h"
+#include "plugin/rule.h"
+
+#include <liboconfig/oconfig.h>
+
+#define PATHS_MAX 3
+
+static void ignore(int severity, const char *text)
+{
+	(void)severity;
+	FUZZ_WANT(text[0]);
+}
+
+static void take_path(struct config *config, const char *name, char *path)
+{
+	oconfig_value_t name_value = { .value.string = (char *)name, .type = OCONFIG_TYPE_STRING };
+	oconfig_value_t path_value = { .value.string = path, .type = OCONFIG_TYPE_STRING };
+	oconfig_item_t option = { .key = (char *)"Cgroup", .values = &path_value, .values_num = 1 };
+	oconfig_item_t block = {
+		.key = (char *)"Service",
+		.values = &name_value,
+		.values_num = 1,
+		.children = &option,
+		.children_num = 1,
+	};
+	oconfig_item_t plugin = { .key = (char *)"Plugin", .children = &block, .children_num = 1 };
+
+	config_read(config, &plugin);
+}
+
+/* The row that the BPF side finds: the lowest on the way. */
+static uint32_t find_row(const char *path)
+{
+	uint32_t parent = 0, row = 0;
+
+	for (int depth = 0; *path; depth++) {
+		struct cgroup_step step = { .parent = parent };
+		struct cgroup_node node;
+		size_t length = strcspn(path, "/");
+
+		FUZZ_WANT(depth < CGROUP_DEPTH_MAX);
+		FUZZ_WANT(length > 0 && length < sizeof(step.name));
+		memcpy(step.name, path, length);
+		FUZZ_WANT(maps_get("service_cgroups", &step, &node));
+		if (node.row && (!row || node.row < row))
+			row = node.row;
+		parent = node.node;
+		path += length + strspn(path + length, "/");
+	}
+	return row;
+}
+
+static void check_rules(const struct config *config)
+{
+	static struct object object;
+	struct error error = { "" };
+
+	if (!object.bpf)
+		FUZZ_WANT(image_open(&object, &error) == 0);
+	FUZZ_WANT(rules_prepare(config, &object, &error) == 0);
+	FUZZ_WANT(rules_fill(config, &object, &error) == 0);
+	for (size_t i = 0; i < config->service_count; i++) {
+		const char *path = config->services[i].cgroups.item[0];
+		uint32_t row = find_row(path);
+
+		FUZZ_WANT(*path && *path != '/' && path[strlen(path) - 1] != '/');
+		FUZZ_WANT(row >= SERVICE_FIRST && row <= SERVICE_FIRST + i);
+	}
+	maps_clear();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const char *const names[PATHS_MAX] = { "a", "b", "c" };
+	char *text = fuzz_text(data, size), *lines = text;
+	struct config config;
+
+	message_to(ignore);
+	FUZZ_WANT(config_init(&config, "/") == 0);
+	for (size_t i = 0; i < PATHS_MAX && lines; i++)
+		take_path(&config, names[i], strsep(&lines, "\n"));
+	check_rules(&config);
+	config_done(&config);
+	free(text);
+	return 0;
+}

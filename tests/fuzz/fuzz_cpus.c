@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A list of CPUs. What is taken for one has the highest number in it, as a plainer reader sees it.
+ */
+#include "fuzz.h"
+
+#include "plugin/pseudo.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	uint32_t end = pseudo_cpus_end((const char *)data, size);
+	uint64_t number = 0, highest = 0;
+
+	if (end == 0)
+		return 0;
+	for (size_t i = 0; i < size; i++) {
+		bool digit = data[i] >= '0' && data[i] <= '9';
+
+		FUZZ_WANT(digit || data[i] == '-' || data[i] == ',' || i + 1 == size);
+		number = digit ? number * 10 + data[i] - '0' : 0;
+		highest = number > highest ? number : highest;
+	}
+	FUZZ_WANT(end == highest + 1);
+	return 0;
+}

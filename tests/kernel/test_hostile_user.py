@@ -1,0 +1,332 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""A user without rights does what he can against the plugin: names, renames, threads, sockets, and files behind every
+path that the plugin reads which are FIFOs, endless, somebody else's, or on a file system that does not answer.
+
+While he is at it, readings go on at their interval, the figures of other services stay exact, collectd and its maps do
+not grow beyond a bound, and SIGTERM ends collectd.
+
+Truth: what the victims were told to do, /proc, and the names that were taken. TEST_LONG in the environment: the full
+sizes, each attack alone, and for longer.
+"""
+
+import os
+import sys
+import time
+import unicodedata
+
+import truth
+from lib import LIBC, SLOWNESS, Skip, Test
+
+LONG = bool(os.environ.get("TEST_LONG"))
+INTERVAL = 1
+THREADS, SOCKETS = (20000, 100000) if LONG else (2000, 5000)
+RENAMES = 300          # a second
+HOLD = 30 if LONG else 1
+GAP = 2                # intervals between two readings, at most
+ORDER, USE_MS = 20, 100
+MIB = 1 << 20
+RSS_LIMIT = 32 * MIB   # of collectd with all probes
+MAPS_LIMIT = 8 * MIB   # as test_map_memory has it, for few CPUs
+TERM_SECONDS = 5
+AGAIN = 12             # intervals, until who found no room has it
+NOBODY = 65534
+PLAIN = "hostile-plain"  # among the names
+CLONE_NEWNS, MS_REC, MS_PRIVATE, MNT_DETACH = 0x20000, 0x4000, 0x40000, 2
+
+CONF = """
+  CommandNames true
+  <Service "v">
+    PidFile "{dir}/victim.pid"
+    PerProcess true
+  </Service>
+  <Service "server">
+    ProcessMatch "kt_server threads$"
+  </Service>
+  <Service "prey">
+    PidFile "{dir}/prey/read"
+  </Service>
+"""
+
+
+attacks = []  # that are on
+
+
+class Victims:
+    """Services of others, each with what is known of it."""
+
+    def __init__(self, test):
+        self.test = test
+        self.one = test.load("task", name="kt_one")
+        self.server = test.load("case", "threads", name="kt_server")
+        self.bystander = test.load("task", name="kt_bystander")
+        self.prey = test.load("task", name="kt_prey")
+        self.pid_file = os.path.join(test.dir, "prey", "read")
+        with open(os.path.join(test.dir, "victim.pid"), "w", encoding="ascii") as file:
+            file.write(f"{self.one.pid}\n")
+        self.write_prey(self.prey.pid, owner=0)
+        self.single = f"v-{self.one.pid}-{truth.start_ticks(self.one.pid)}"
+        self.counts = {"v": (1, 1), self.single: (1, 1), test.own("kt_bystander"): (1, 1), "server": (2, 5)}
+
+    def remove_pid_file(self):
+        directory = os.path.dirname(self.pid_file)
+        if os.path.islink(directory):
+            os.unlink(directory)
+        os.makedirs(directory, exist_ok=True)
+        if os.path.lexists(self.pid_file):
+            (os.rmdir if os.path.isdir(self.pid_file) else os.unlink)(self.pid_file)
+
+    def link_directory(self, target):
+        os.rmdir(os.path.dirname(self.pid_file))
+        os.symlink(target, os.path.dirname(self.pid_file))
+
+    def write_prey(self, text, owner=NOBODY):
+        """Into the pid file in the directory of the user that attacks."""
+        self.remove_pid_file()
+        with open(self.pid_file, "w", encoding="ascii") as file:
+            file.write(f"{text}\n")
+        os.chown(self.pid_file, owner, owner)
+
+    def end(self):
+        for load in (self.one, self.server, self.bystander, self.prey):
+            load.end()
+
+
+class Daemon:
+    """A daemon under attack."""
+
+    def __init__(self, test, victims, what, plugin=""):
+        self.test, self.victims, self.what = test, victims, what
+        self.daemon = test.collectd(CONF.format(dir=test.dir) + plugin, interval=INTERVAL)
+        self.settle()
+        victims.server.ask("1")
+        self.daemon.wait_rows("server", "total_requests", 1, seconds=30)
+
+    def settle(self):
+        """A busy machine may need some readings to look at all command lines."""
+        give_up = time.monotonic() + 30 * SLOWNESS
+        for subject, want in self.victims.counts.items():
+            while (row := self.daemon.row_after(subject, "ps_count", time.time(), seconds=30))[1:] != want:
+                if time.monotonic() > give_up:
+                    raise TimeoutError(f"{subject}: ps_count {row[1:]}, want {want}")
+
+    def figures(self):
+        moment = time.time()
+        cpu = sum(self.daemon.row_after("v", "ps_cputime", moment, seconds=20)[1:])
+        return self.daemon.exchanges("server", moment), cpu
+
+    def hold(self, how):
+        """What must hold while the attack is on."""
+        test, what = self.test, f"{self.what}: {how}" if how else self.what
+        begin = time.time()
+        exchanges, cpu = self.figures()
+        self.victims.server.say(str(ORDER))
+        said = self.victims.server.result()
+        self.victims.one.ask(f"use {USE_MS}")
+        time.sleep(HOLD)
+        now, cpu_now = self.figures()
+        test.equal(f"{what}: requests, octets received and sent of a service", [b - a for a, b in zip(exchanges, now)],
+                   [said[key] for key in ("requests", "rx", "tx")])
+        test.within(f"{what}: CPU of a service, us", cpu_now - cpu, USE_MS * 1000, USE_MS * 1000 + 10000 * SLOWNESS)
+        self.readings(what, begin)
+        self.memory(what)
+
+    def readings(self, what, begin):
+        """At their interval, with the right figures, and of each service as many."""
+        test, end = self.test, time.time() - INTERVAL / 2
+        numbers = []
+        for subject, want in self.victims.counts.items():
+            rows = [row for row in self.daemon.rows(subject, "ps_count") if begin <= row[0] < end]
+            wrong = [row for row in rows if row[1:] != want]
+            test.equal(f"{what}: readings of {subject} with another ps_count than {want}", wrong, [])
+            numbers.append(len(rows))
+        stamps = [begin] + [row[0] for row in self.daemon.rows("server", "ps_count") if begin <= row[0] < end] + [end]
+        gap = max(b - a for a, b in zip(stamps, stamps[1:]))
+        test.within(f"{what}: most time between readings, s", gap, 0, GAP * INTERVAL * SLOWNESS)
+        test.within(f"{what}: readings of each service, {numbers}", max(numbers) - min(numbers), 0, 1)
+
+    def memory(self, what):
+        test = self.test
+        test.within(f"{what}: RSS of collectd, MiB", truth.memory(self.daemon.process.pid)[1] / MIB, 0, RSS_LIMIT / MIB)
+        maps = [metric for metric in self.daemon.metrics("self") if metric.startswith("memory-maps_")]
+        size = sum(self.daemon.rows("self", metric)[-1][1] for metric in maps)
+        test.within(f"{what}: kernel memory of {len(maps)} objects' maps, MiB", size / MIB, 0, MAPS_LIMIT / MIB)
+
+    def end(self):
+        self.test.ledger.note(self.daemon.process.pid)
+        begin = time.monotonic()
+        fine = self.daemon.stop(seconds=TERM_SECONDS)
+        self.test.true(f"{self.what}: SIGTERM ends collectd within {TERM_SECONDS} s", fine,
+                       f"{time.monotonic() - begin:.2f} s")
+        self.test.equal(f"{self.what}: status of its end", self.daemon.process.returncode, 0)
+
+
+def attack(test, *args):
+    load = test.load("hostile", *args, name="kt_hostile")
+    attacks.append(load)
+    test.equal(f"attack {args[0]}", load.hear(), "ok")
+    return load
+
+
+def refused(daemon):
+    return daemon.row_after("self", "total_events-refused_services", time.time())[1]
+
+
+def check_names(test, victims, daemon):
+    """Each name is a service of its own, and none is more than a name."""
+    where = os.fsencode(daemon.csv)
+    found = os.listdir(os.path.join(where, daemon.host.encode()))
+    test.equal("names: hosts in the data", os.listdir(where), [daemon.host.encode()])
+    test.equal("names: subjects that are no text", [name for name in found if not is_text(name)], [])
+    test.true("names: a plain one is a service", PLAIN in daemon.subjects())
+    test.within("names: services in all", len(daemon.subjects()), 30, 400)
+    for subject in ("other", "kernel", "self", victims.single):
+        test.equal(f"names: readings of {subject} at one time", twice(daemon.rows(subject, metric_of(subject))), [])
+    forged = [line for line in daemon.log() if line.startswith("[error] x")]
+    test.equal("names: lines in the log that one of them wrote", forged, [])
+
+
+def metric_of(subject):
+    return "count-tier_process" if subject == "self" else "ps_count"
+
+
+def is_text(name):
+    try:
+        return not any(unicodedata.category(letter) == "Cc" for letter in name.decode("utf-8"))
+    except UnicodeDecodeError:
+        return False
+
+
+def twice(rows):
+    return [(a, b) for a, b in zip(rows, rows[1:]) if b[0] - a[0] < INTERVAL / 4]
+
+
+def storm(test, daemon):
+    """Names without end: who came meanwhile and found no room has it when they are over."""
+    load = attack(test, "renames", RENAMES)
+    time.sleep(2 * INTERVAL)
+    newcomer = test.load("task", name="kt_newcomer")
+    attacks.append(newcomer)
+    daemon.hold(f"{RENAMES} renames a second")
+    test.within("renames: processes without a row of their own, refused_services", refused(daemon.daemon), 1,
+                float("inf"))
+    attacks.remove(load)
+    load.end()
+    rows = daemon.daemon.wait_rows(test.own("kt_newcomer"), "ps_count", 1, seconds=AGAIN * INTERVAL)
+    test.true("renames: who came meanwhile is a service afterwards", rows)
+
+
+def crowds(*kinds):
+    """An attack by some of these at once."""
+    def function(test, victims, *_):
+        sizes = {"names": victims.single, "threads": THREADS, "sockets": SOCKETS}
+        daemon = Daemon(test, victims, ", ".join(kinds))
+        for kind in kinds:
+            attack(test, kind, sizes[kind])
+        daemon.hold("")
+        if "names" in kinds:
+            check_names(test, victims, daemon.daemon)
+            storm(test, daemon)
+        daemon.end()
+        while attacks:
+            attacks.pop().end()
+
+    return function
+
+
+def pid_files(test, victims, directory, _):
+    """A pid file that its owner replaces."""
+    path = victims.pid_file
+    daemon = Daemon(test, victims, "pid file")
+    replaced = {
+        "a FIFO": lambda: os.mkfifo(path),
+        "a directory": lambda: os.mkdir(path),
+        "a link to an endless file": lambda: os.symlink("/dev/zero", path),
+        "a link to a file that cannot be read": lambda: os.symlink(os.path.join(directory, "read"), path),
+        "a file that cannot be read": lambda: victims.link_directory(directory),
+        "in a directory without an answer": lambda: victims.link_directory(os.path.join(directory, "look")),
+    }
+    short = ("a FIFO", "a file that cannot be read")
+    for how in replaced if LONG else short:
+        victims.remove_pid_file()
+        replaced[how]()
+        daemon.hold(how)
+    victims.write_prey(victims.bystander.pid)
+    daemon.hold("the pid of another user's process")
+    test.equal("pid file: processes of its service, which that one is not among",
+               daemon.daemon.row_after("prey", "ps_count", time.time())[1:], (1, 1))
+    victims.remove_pid_file()
+    os.mkfifo(path)
+    daemon.daemon.wait_rows("self", "memory-maps_services", 2, time.time())
+    daemon.end()
+    victims.remove_pid_file()
+
+
+def command_line(test, victims, directory, server):
+    daemon = Daemon(test, victims, "command line that nobody can read")
+    attack(test, "command-line", os.path.join(directory, "read"))
+    daemon.hold("")
+    daemon.end()
+    server.end()
+
+
+def objects(test, victims, directory, _):
+    """Behind the option Object, when collectd starts: such a probe is off, and the others are on."""
+    fifo = os.path.join(test.dir, "fifo.bpf.o")
+    os.mkfifo(fifo)
+    paths = {"fifo": fifo, "zero": "/dev/zero", "open": os.path.join(directory, "open"),
+             "read": os.path.join(directory, "read"), "look": os.path.join(directory, "look")}
+    blocks = "".join(f'<Probe "{name}">\n Object "{path}"\n</Probe>\n' for name, path in paths.items())
+    daemon = Daemon(test, victims, "objects", blocks)
+    for name, path in paths.items():
+        lines = [line for line in daemon.daemon.complaints() if path in line]
+        test.equal(f"object {name}: messages {lines}", len(lines), 1)
+        test.equal(f"object {name}: count-tier", daemon.daemon.wait_rows("self", f"count-tier_{name}")[0][1], 0)
+    daemon.hold("")
+    daemon.end()
+
+
+def silent_file_system(test):
+    """Seen by this test and what it starts; the end of its server is the end of all who wait for it."""
+    if LIBC.unshare(CLONE_NEWNS) or LIBC.mount(None, b"/", None, MS_REC | MS_PRIVATE, None):
+        raise Skip("cannot have mounts of its own")
+    directory = test.mkdir("silent")
+    load = test.load("hostile", "file-system", directory, name="kt_files")
+    if load.process.stdout.readline().strip() != "ok":
+        raise Skip("cannot mount a FUSE file system")
+    test.at_end(lambda: LIBC.umount2(directory.encode(), MNT_DETACH))
+    return directory, load
+
+
+def go_on(test, victims, name, *args):
+    """One attack that collectd does not stand does not keep the others from being tried."""
+    try:
+        ATTACKS[name](test, victims, *args)
+    except (RuntimeError, TimeoutError) as error:
+        test.true(f"{name}: {error}", False)
+    for daemon in test.daemons:
+        if daemon.running():
+            daemon.stop(seconds=0)
+    for load in attacks:
+        load.process.kill()
+    attacks.clear()
+    victims.write_prey(victims.prey.pid, owner=0)
+
+
+ATTACKS = {kind: crowds(kind) for kind in ("names", "threads", "sockets")} if LONG else {
+    "crowds": crowds("names", "threads", "sockets")}
+# The last one ends the file system: nothing else ends the process that attacks, nor who waits for it.
+ATTACKS |= {"pid-files": pid_files, "objects": objects, "command-line": command_line}
+
+
+def main():
+    with Test(limit=1800 if LONG else 240) as test:
+        directory, server = silent_file_system(test)
+        victims = Victims(test)
+        for name in sys.argv[1:] or ATTACKS:
+            go_on(test, victims, name, directory, server)
+        victims.end()
+
+
+if __name__ == "__main__":
+    main()

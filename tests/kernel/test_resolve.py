@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Processes that only user space can tell apart, and those that find no room: forked before anybody has looked at
+their parents, under another title, named by a file that is not to be trusted, or started when all rows are taken.
+
+Truth: what the processes were told to do.
+"""
+
+import os
+import subprocess
+import time
+
+from lib import SLOWNESS, Test
+
+INTERVAL = 1
+NOBODY = 65534
+CONF = """
+  CommandNames false
+  <Service "forked">
+    ProcessMatch "kt_forked-[0-9]+ x$"
+  </Service>
+  <Service "file">
+    PidFile "{file}"
+  </Service>
+"""
+
+# Lets nobody but the test's own keep rows.
+ROWS, NAMES, LEFT = 12, 30, 4
+FULL = f"""
+  MaxServices {ROWS}
+  CommandNames true
+  <Service "rest">
+    ProcessMatch "^(?!.*kt_row)"
+  </Service>
+"""
+FULL_INTERVAL = 0.5
+
+
+def count(daemon, service):
+    """Processes at the second reading from now on: the first one may look at those that are new."""
+    return daemon.wait_rows(service, "ps_count", 2, time.time())[1][1]
+
+
+def told(daemon, text):
+    return sum(text in line for line in daemon.log())
+
+
+def at_once(test, daemon):
+    """A daemon that forks before the first reading after its start, its children under titles of their own."""
+    daemon.row_after("forked", "ps_count", time.time())
+    load = test.load("task", "kt_forked-1", "x", name="kt_forks")
+    for title in ("", " kt_other: worker", " kt_other: helper"):
+        load.ask("fork" + title)
+    test.equal("ProcessMatch, three children forked before the first reading: processes", count(daemon, "forked"), 4)
+    load.ask("fork")
+    test.equal("ProcessMatch, and one after it", count(daemon, "forked"), 5)
+    load.end()
+    test.equal("ProcessMatch, ended", count(daemon, "forked"), 0)
+
+
+def retitled(test, daemon):
+    load = test.load("task", "kt_unknown-and-long-enough", name="kt_titled")
+    test.equal("before it takes a title: processes", count(daemon, "forked"), 0)
+    load.ask(test.own("title kt_forked-7 x"))
+    test.equal("ProcessMatch of a title that it takes later: processes", count(daemon, "forked"), 1)
+    load.end()
+
+
+def rename_over(path, make):
+    make(path + ".new")
+    os.rename(path + ".new", path)
+
+
+def write_pid(path, pid, owner):
+    def make(new):
+        with open(new, "w", encoding="ascii") as file:
+            file.write(f"{pid}\n")
+        os.chown(new, owner, owner)
+
+    rename_over(path, make)
+
+
+def owners(test, daemon, path):
+    """Whose file it is, and whose process."""
+    root = test.load("task", name="kt_root")
+    other = subprocess.Popen(["sleep", "1000"], user=NOBODY, group=NOBODY, extra_groups=[])
+    for process, owner, want in ((root, NOBODY, 0), (root, 0, 1), (other, NOBODY, 1), (other, 0, 1)):
+        write_pid(path, process.pid, owner)
+        test.equal(f"PidFile of user {owner} with {'root' if process is root else 'nobody'}'s process: processes",
+                   count(daemon, "file"), want)
+        if process is root and owner == 0:
+            root.end()
+    other.kill()
+    other.wait()
+    test.equal("one warning of a file that is not believed",
+               told(daemon, f"the file is user {NOBODY}'s, the process is user 0's"), 1)
+
+
+def no_regular_file(test, daemon, path):
+    """Each costs one message, and no reading."""
+    cases = (("a FIFO", os.mkfifo, "it is not a regular file"),
+             ("a symbolic link", lambda new: os.symlink("/run/none", new), "it is a symbolic link"),
+             ("a directory", os.mkdir, "Is a directory"))
+    os.unlink(path)
+    for what, make, message in cases:
+        make(path)
+        begin = time.time()
+        rows = daemon.wait_rows("file", "ps_count", 3, begin)
+        test.within(f"PidFile is {what}: seconds until the third reading", rows[2][0] - begin, 2 * INTERVAL,
+                    3 * INTERVAL + 1 * SLOWNESS)
+        test.equal(f"PidFile is {what}: messages", told(daemon, message), 1)
+        if what == "a directory":
+            os.rmdir(path)
+        else:
+            os.unlink(path)
+
+
+def full(test):
+    """More names than rows: those that found none have series of their own as soon as there is room."""
+    daemon = test.collectd(FULL, interval=FULL_INTERVAL)
+    daemon.wait_rows("self", "objects-processes_without_row", 3)
+    loads = {test.own(name): test.load("task", name=name) for name in (f"kt_row{i}" for i in range(NAMES))}
+    for load in loads.values():
+        load.ask("fork")
+    moment = time.time() + 2 * FULL_INTERVAL
+    test.within("all rows are taken: processes without one",
+                daemon.row_after("self", "objects-processes_without_row", moment)[1], 2 * (NAMES - ROWS), 2 * NAMES + 99)
+    test.within("all rows are taken: refused",
+                daemon.row_after("self", "total_events-refused_services", moment)[1], 2 * (NAMES - ROWS), 1e9)
+    test.equal("all rows are taken: told once", told(daemon, "all rows for services or processes are in use"), 1)
+    time.sleep(2 * FULL_INTERVAL)
+    late = sorted(set(loads) - daemon.subjects())
+    test.within("all rows are taken: names without series", len(late), NAMES - ROWS, NAMES)
+    for name in set(loads) - set(late[:LEFT]):
+        loads[name].end()
+    for name in late[:LEFT]:
+        test.equal(f"there is room again: processes of {name}", daemon.wait_rows(name, "ps_count", 1)[0][1], 2)
+        loads[name].end()
+    test.stop(daemon)
+
+
+def main():
+    with Test(limit=150) as test:
+        path = os.path.join(test.dir, "pidfile")
+        daemon = test.collectd(CONF.format(file=path), interval=INTERVAL)
+        daemon.wait_rows("file", "ps_count", 2)
+        test.equal("a PidFile that is not there yet: told once", told(daemon, "names no process: No such file"), 1)
+        at_once(test, daemon)
+        retitled(test, daemon)
+        owners(test, daemon, path)
+        no_regular_file(test, daemon, path)
+        os.mkfifo(path)
+        test.stop(daemon)
+        full(test)
+    return test.verdict()
+
+
+if __name__ == "__main__":
+    main()
