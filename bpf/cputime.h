@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * CPU time divided into user and system, as the kernel does it for /proc
+ * CPU time up to now, and divided into user and system, as the kernel does it for /proc
  * (cputime_adjust): by the ticks that met a thread in all its life, with
  * neither ever less than it has been. What was too much or too little by the
  * few ticks of one interval is made up for in the next.
@@ -10,6 +10,14 @@
 #define CPUTIME_H
 
 #include <linux/types.h>
+
+/* CPU time of a thread that is on a CPU now, of which sum was known at start; in
+ * ns. A CPU that has not said more for longer than tick_max is one that the
+ * hypervisor has stopped, nobody knows when: it has not run for that long. */
+static inline __u64 cputime_until(__u64 sum, __u64 start, __u64 now, __u64 tick_max)
+{
+	return now > start && now - start <= tick_max ? sum + (now - start) : sum;
+}
 
 /* part/whole of n, at most n/2^40 and 3 too little: the ratio is taken as two
  * digits of 20 bits. 0 < whole, part <= whole < 2^63; of ticks (multiples of

@@ -90,6 +90,9 @@
  * Variables that the engine knows in every object:
  *   const volatile u32 service_rows, process_rows_max, cpus_possible;
  *                         set before load
+ *   const volatile u64 page_size, tick_ns_max;
+ *                         set before load: bytes, and the longest that a busy CPU takes to
+ *                         update the scheduler's counters
  *   const volatile bool watch_other;
  *                         set before load: may what counts under "other" become a
  *                         service, so that its processes must be told apart?

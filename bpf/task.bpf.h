@@ -10,9 +10,7 @@
 
 static u64 walk_clock; /* the scheduler's clock when the walk began */
 
-/* The longest that a CPU goes without updating its run queue's clock, on
- * nohz_full, and as much again. */
-#define TICK_NS_MAX 2000000000ULL
+const volatile u64 tick_ns_max = 2000000000;
 
 struct counters {
 	u64 user;
@@ -45,9 +43,9 @@ static u64 exec_until_walk(struct task_struct *task)
 	start = task->se.exec_start;
 	rq = task->se.cfs_rq->rq;
 	now = walk_clock - (rq->clock - rq->clock_task);
-	if (sum != task->se.sum_exec_runtime || now <= start || now - start > TICK_NS_MAX)
+	if (sum != task->se.sum_exec_runtime)
 		return sum;
-	return sum + (now - start);
+	return cputime_until(sum, start, now, tick_ns_max);
 }
 
 /* Run-queue wait, also of a thread that is waiting now. */

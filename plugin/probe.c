@@ -151,6 +151,21 @@ static int take_memory(struct probe *probe, struct error *error)
 	return status;
 }
 
+/* The longest that a busy CPU goes without a scheduler's tick, in ns: the kernel sees to one a
+ * second where it has stopped them (nohz_full); twice, as ticks come late. */
+static uint64_t tick_ns_max(void)
+{
+	char list[4096];
+	ssize_t length = pseudo_read("/sys/devices/system/cpu/nohz_full", list, sizeof(list));
+	struct timespec tick;
+
+	/* The coarse clocks step at ticks. */
+	if (length == -ENOENT || (length > 0 && !pseudo_cpus_end(list, (size_t)length)))
+		if (clock_getres(CLOCK_MONOTONIC_COARSE, &tick) == 0 && tick.tv_sec == 0)
+			return 2 * (uint64_t)tick.tv_nsec;
+	return 2 * NS_PER_S;
+}
+
 /* All but what the kernel may refuse. */
 static int prepare_tier(struct probe *probe, unsigned tier, struct error *error)
 {
@@ -165,6 +180,7 @@ static int prepare_tier(struct probe *probe, unsigned tier, struct error *error)
 	if (status)
 		return status;
 	object_set(&probe->object, "page_size", (uint64_t)sysconf(_SC_PAGESIZE));
+	object_set(&probe->object, "tick_ns_max", tick_ns_max());
 	object_set(&probe->object, "cpus_possible", (uint64_t)libbpf_num_possible_cpus());
 	status = find_tables(probe, &why);
 	status = status ?: claim_series(probe, &why);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bpf/cputime.h, compiled for user space: CPU time divided by ticks, of short lives and of long
+ * bpf/cputime.h, compiled for user space: CPU time up to now, and divided by ticks, of short lives and of long
  * ones.
  */
 #include "testing.h"
@@ -18,6 +18,17 @@ static uint64_t random64(void)
 	state ^= state >> 7;
 	state ^= state << 17;
 	return state;
+}
+
+static void test_until(void)
+{
+	CASE("on a CPU since it was last counted");
+	CHECK_UINT(cputime_until(5 * TICK, 1000, 1000 + TICK, 2 * TICK), 6 * TICK);
+	CASE("the clock of another CPU is behind");
+	CHECK_UINT(cputime_until(5 * TICK, 1000, 999, 2 * TICK), 5 * TICK);
+	CASE("no tick for too long: the CPU stands still");
+	CHECK_UINT(cputime_until(5 * TICK, 1000, 1000 + 2 * TICK, 2 * TICK), 7 * TICK);
+	CHECK_UINT(cputime_until(5 * TICK, 1000, 1001 + 2 * TICK, 2 * TICK), 5 * TICK);
 }
 
 static void check_share(uint64_t n, uint64_t part, uint64_t whole, uint64_t slack)
@@ -95,6 +106,7 @@ static void test_change(uint64_t before)
 
 int main(void)
 {
+	test_until();
 	test_share();
 	test_divide();
 	test_change(DAY / 24);

@@ -120,6 +120,8 @@ static void test_variables(void)
 	CHECK_REAL(daemon_gauge("sample/gauge-known_page"), sysconf(_SC_PAGESIZE), 0);
 	CHECK_REAL(daemon_gauge("sample/gauge-known_cpus"), libbpf_num_possible_cpus(), 0);
 	CHECK_REAL(daemon_gauge("sample/gauge-known_online"), sysconf(_SC_NPROCESSORS_ONLN), 0);
+	/* Twice a tick of a kernel of 1000 Hz, or of one that has stopped its ticks. */
+	CHECK_REAL(daemon_gauge("sample/gauge-known_tick"), 1001e6, 999e6);
 	CHECK_REAL(daemon_gauge("sample/gauge-known_slots_max"), services.row_count, 0);
 	CHECK_REAL(daemon_gauge("sample/gauge-known_shards"),
 		   rows_shards(libbpf_num_possible_cpus()), 0);

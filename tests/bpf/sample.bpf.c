@@ -14,6 +14,7 @@
 
 const volatile u32 process_rows_max = 1;
 const volatile u64 page_size = 1;
+const volatile u64 tick_ns_max = 0;
 const volatile u32 cpus_possible = 0;
 const volatile u32 slots_max = 1;
 const volatile u32 shards = 1;
@@ -37,6 +38,7 @@ struct sample_row {
 	u64 known_page METRIC("gauge-known_page");
 	u32 known_cpus METRIC("gauge-known_cpus");
 	u32 known_online METRIC("gauge-known_online");
+	u64 known_tick METRIC("gauge-known_tick");
 	u32 known_slots_max METRIC("gauge-known_slots_max");
 	u32 known_shards METRIC("gauge-known_shards");
 };
@@ -133,6 +135,7 @@ int sample_walk(struct bpf_iter__task *ctx)
 	row->known_page = page_size;
 	row->known_cpus = cpus_possible;
 	row->known_online = cpus_online;
+	row->known_tick = tick_ns_max;
 	row->known_slots_max = slots_max;
 	row->known_shards = shards;
 	return 0;

@@ -112,8 +112,10 @@ def ended(test, daemon, kind, *args):
 
 
 def machine(test, daemon, sampler):
-    """All subjects together against the sum that the kernel keeps of all tasks."""
+    """All subjects together against the sum that the kernel keeps of all tasks. A row of the next reading is waited for:
+    the last one may still be on its way for some subjects."""
     curve = sampler.curve()
+    daemon.row_after("other", "ps_cputime", time.time())
     stamps = [row[0] for row in daemon.rows("other", "ps_cputime") if curve.covers(row[0])]
     got = daemon.growth("ps_cputime", stamps[0], stamps[-1])
     test.close("CPU of all subjects, us", sum(got), (curve.at(stamps[-1]) - curve.at(stamps[0])) / 1e3, rel=0.01)
