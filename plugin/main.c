@@ -3,7 +3,7 @@
  * What collectd sees of the plugin: one configuration block, a read callback
  * per probe with its own interval, and one for the plugin's own figures.
  */
-#include "config.h"
+#include "config/config.h"
 #include "message.h"
 #include "probe.h"
 #include "self.h"

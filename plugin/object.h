@@ -2,7 +2,7 @@
 #ifndef EBPF_OBJECT_H
 #define EBPF_OBJECT_H
 
-#include "config.h"
+#include "config/config.h"
 #include "file.h"
 #include "message.h"
 

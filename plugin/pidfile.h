@@ -2,7 +2,7 @@
 #ifndef EBPF_PIDFILE_H
 #define EBPF_PIDFILE_H
 
-#include "config.h"
+#include "config/config.h"
 #include "file.h"
 
 #include <stdbool.h>

@@ -5,8 +5,8 @@
  */
 #include "probe.h"
 
-#include "clock.h"
 #include "budget.h"
+#include "clock.h"
 #include "pseudo.h"
 #include "publish.h"
 #include "tier.h"

@@ -2,7 +2,7 @@
 #ifndef EBPF_PROBE_H
 #define EBPF_PROBE_H
 
-#include "config.h"
+#include "config/config.h"
 #include "dispatch.h"
 #include "object.h"
 #include "service.h"

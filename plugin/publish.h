@@ -2,7 +2,7 @@
 #ifndef EBPF_PUBLISH_H
 #define EBPF_PUBLISH_H
 
-#include "config.h"
+#include "config/config.h"
 #include "dispatch.h"
 #include "table.h"
 

@@ -2,7 +2,7 @@
 #ifndef EBPF_RULE_H
 #define EBPF_RULE_H
 
-#include "config.h"
+#include "config/config.h"
 #include "message.h"
 #include "object.h"
 

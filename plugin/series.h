@@ -2,7 +2,7 @@
 #ifndef EBPF_SERIES_H
 #define EBPF_SERIES_H
 
-#include "config.h"
+#include "config/config.h"
 #include "message.h"
 #include "schema.h"
 #include "subject.h"

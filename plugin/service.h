@@ -2,8 +2,8 @@
 #ifndef EBPF_SERVICE_H
 #define EBPF_SERVICE_H
 
-#include "config.h"
 #include "budget.h"
+#include "config/config.h"
 #include "message.h"
 #include "object.h"
 #include "resolve.h"

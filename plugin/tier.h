@@ -2,7 +2,7 @@
 #ifndef EBPF_TIER_H
 #define EBPF_TIER_H
 
-#include "config.h"
+#include "config/config.h"
 #include "object.h"
 
 /* The tiers of an opened object that its Probe block (NULL: there is none) allows to try, as

@@ -5,7 +5,7 @@
  */
 #include "testing.h"
 
-#include "plugin/cgroup.h"
+#include "plugin/config/cgroup.h"
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -7,7 +7,7 @@
 #include "daemon.h"
 #include "oconfig.h"
 
-#include "plugin/config.h"
+#include "plugin/config/config.h"
 #include "plugin/message.h"
 
 #include <stdlib.h>

@@ -11,7 +11,7 @@
 
 #include "bpf/service.h"
 #include "plugin/clock.h"
-#include "plugin/config.h"
+#include "plugin/config/config.h"
 #include "plugin/dispatch.h"
 #include "plugin/message.h"
 #include "plugin/probe.h"

@@ -9,7 +9,7 @@
 #include "oconfig.h"
 
 #include "plugin/message.h"
-#include "plugin/mistake.h"
+#include "plugin/config/mistake.h"
 
 static void test_words(void)
 {

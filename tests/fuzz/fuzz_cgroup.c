@@ -8,7 +8,7 @@
 #include "../maps.h"
 
 #include "bpf/service.h"
-#include "plugin/config.h"
+#include "plugin/config/config.h"
 #include "plugin/image.h"
 #include "plugin/message.h"
 #include "plugin/rule.h"

@@ -7,7 +7,7 @@
 
 #include "../oconfig.h"
 
-#include "plugin/config.h"
+#include "plugin/config/config.h"
 #include "plugin/message.h"
 
 static unsigned errors;
