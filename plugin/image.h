@@ -2,8 +2,8 @@
 #ifndef EBPF_IMAGE_H
 #define EBPF_IMAGE_H
 
-#include "message.h"
 #include "object.h"
+#include "system/message.h"
 
 /* Opens the engine's own object, which is a part of the plugin: both are of one version. */
 int image_open(struct object *object, struct error *error);

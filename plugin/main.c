@@ -4,10 +4,10 @@
  * per probe with its own interval, and one for the plugin's own figures.
  */
 #include "config/config.h"
-#include "message.h"
 #include "probe.h"
 #include "self.h"
 #include "service.h"
+#include "system/message.h"
 
 #include <collectd.h>
 

@@ -4,9 +4,9 @@
  */
 #include "object.h"
 
-#include "pseudo.h"
 #include "reason.h"
 #include "share.h"
+#include "system/pseudo.h"
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>

@@ -3,8 +3,8 @@
 #define EBPF_OBJECT_H
 
 #include "config/config.h"
-#include "file.h"
-#include "message.h"
+#include "system/file.h"
+#include "system/message.h"
 
 #include <bpf/libbpf.h>
 #include <stdbool.h>

@@ -5,7 +5,7 @@
  */
 #include "pidfile.h"
 
-#include "message.h"
+#include "system/message.h"
 
 #include "../bpf/service.h"
 

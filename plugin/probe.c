@@ -6,9 +6,9 @@
 #include "probe.h"
 
 #include "budget.h"
-#include "clock.h"
-#include "pseudo.h"
 #include "publish.h"
+#include "system/clock.h"
+#include "system/pseudo.h"
 #include "tier.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 #ifndef EBPF_REASON_H
 #define EBPF_REASON_H
 
-#include "message.h"
+#include "system/message.h"
 
 /* What was tried with an object. */
 enum reason_step { REASON_OPEN, REASON_LOAD, REASON_ATTACH };

@@ -9,9 +9,9 @@
  */
 #include "resolve.h"
 
-#include "clock.h"
-#include "pattern.h"
 #include "service.h"
+#include "system/clock.h"
+#include "system/pattern.h"
 
 #include "../bpf/service.h"
 

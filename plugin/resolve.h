@@ -2,9 +2,9 @@
 #ifndef EBPF_RESOLVE_H
 #define EBPF_RESOLVE_H
 
-#include "file.h"
-#include "message.h"
 #include "pidfile.h"
+#include "system/file.h"
+#include "system/message.h"
 
 #include <pthread.h>
 #include <stdbool.h>

@@ -2,8 +2,8 @@
 #ifndef EBPF_ROWS_H
 #define EBPF_ROWS_H
 
-#include "message.h"
 #include "schema.h"
+#include "system/message.h"
 
 #include <bpf/libbpf.h>
 #include <stdbool.h>

@@ -3,8 +3,8 @@
 #define EBPF_RULE_H
 
 #include "config/config.h"
-#include "message.h"
 #include "object.h"
+#include "system/message.h"
 
 #include <stdint.h>
 

@@ -12,8 +12,8 @@
  */
 #include "runs.h"
 
-#include "clock.h"
 #include "subject.h"
+#include "system/clock.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>

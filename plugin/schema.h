@@ -2,8 +2,8 @@
 #ifndef EBPF_SCHEMA_H
 #define EBPF_SCHEMA_H
 
-#include "message.h"
 #include "subject.h"
+#include "system/message.h"
 
 #include <bpf/btf.h>
 #include <stdbool.h>

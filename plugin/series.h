@@ -3,9 +3,9 @@
 #define EBPF_SERIES_H
 
 #include "config/config.h"
-#include "message.h"
 #include "schema.h"
 #include "subject.h"
+#include "system/message.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -15,10 +15,10 @@
  */
 #include "service.h"
 
-#include "clock.h"
 #include "image.h"
 #include "rule.h"
 #include "share.h"
+#include "system/clock.h"
 
 #include "../bpf/service.h"
 

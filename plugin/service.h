@@ -4,11 +4,11 @@
 
 #include "budget.h"
 #include "config/config.h"
-#include "message.h"
 #include "object.h"
 #include "resolve.h"
 #include "series.h"
 #include "subject.h"
+#include "system/message.h"
 
 #include <pthread.h>
 #include <stdbool.h>

@@ -2,8 +2,8 @@
 #ifndef EBPF_SHARE_H
 #define EBPF_SHARE_H
 
-#include "message.h"
 #include "object.h"
+#include "system/message.h"
 
 #include <bpf/libbpf.h>
 #include <stdbool.h>

@@ -5,7 +5,7 @@
 #include "row.h"
 #include "testing.h"
 
-#include "plugin/clock.h"
+#include "plugin/system/clock.h"
 #include "plugin/table.h"
 
 #define S(seconds) ((seconds)*NS_PER_S)

@@ -6,7 +6,7 @@
 #include "testing.h"
 
 #include "bpf/service.h"
-#include "plugin/clock.h"
+#include "plugin/system/clock.h"
 #include "plugin/image.h"
 #include "plugin/service.h"
 

@@ -11,7 +11,7 @@
 #include "daemon.h"
 #include "oconfig.h"
 
-#include "plugin/message.h"
+#include "plugin/system/message.h"
 #include "plugin/probe.h"
 
 #include <errno.h>

@@ -5,8 +5,8 @@
  */
 #include "testing.h"
 
-#include "plugin/clock.h"
-#include "plugin/file.h"
+#include "plugin/system/clock.h"
+#include "plugin/system/file.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -6,7 +6,7 @@
 #include "blocks.h"
 #include "daemon.h"
 
-#include "plugin/message.h"
+#include "plugin/system/message.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -10,10 +10,10 @@
 #include "row.h"
 
 #include "bpf/service.h"
-#include "plugin/clock.h"
+#include "plugin/system/clock.h"
 #include "plugin/config/config.h"
 #include "plugin/dispatch.h"
-#include "plugin/message.h"
+#include "plugin/system/message.h"
 #include "plugin/probe.h"
 
 #include <errno.h>

@@ -4,7 +4,7 @@
  */
 #include "testing.h"
 
-#include "plugin/message.h"
+#include "plugin/system/message.h"
 
 #include <errno.h>
 

@@ -8,7 +8,7 @@
 #include "daemon.h"
 #include "oconfig.h"
 
-#include "plugin/message.h"
+#include "plugin/system/message.h"
 #include "plugin/config/mistake.h"
 
 static void test_words(void)

@@ -10,7 +10,7 @@
 
 #include "bpf/sample_event.h"
 #include "hist.h"
-#include "plugin/clock.h"
+#include "plugin/system/clock.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>

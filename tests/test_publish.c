@@ -8,7 +8,7 @@
 #include "row.h"
 
 #include "hist.h"
-#include "plugin/clock.h"
+#include "plugin/system/clock.h"
 #include "plugin/publish.h"
 
 #include <stdlib.h>

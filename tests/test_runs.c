@@ -6,7 +6,7 @@
  */
 #include "testing.h"
 
-#include "plugin/clock.h"
+#include "plugin/system/clock.h"
 #include "plugin/runs.h"
 
 #include <bpf/bpf.h>

@@ -7,7 +7,7 @@
 #include "daemon.h"
 #include "row.h"
 
-#include "plugin/clock.h"
+#include "plugin/system/clock.h"
 #include "plugin/publish.h"
 #include "plugin/series.h"
 

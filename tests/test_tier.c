@@ -6,7 +6,7 @@
 
 #include "daemon.h"
 
-#include "plugin/message.h"
+#include "plugin/system/message.h"
 #include "plugin/tier.h"
 
 #define T(tier) (1U << (tier))

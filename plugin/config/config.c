@@ -8,10 +8,10 @@
 #include "config.h"
 
 #include "cgroup.h"
-#include "message.h"
 #include "mistake.h"
 #include "option.h"
 #include "subject.h"
+#include "system/message.h"
 
 #include <errno.h>
 #include <liboconfig/oconfig.h>

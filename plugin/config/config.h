@@ -2,7 +2,7 @@
 #ifndef EBPF_CONFIG_H
 #define EBPF_CONFIG_H
 
-#include "pattern.h"
+#include "system/pattern.h"
 
 #include <stdbool.h>
 #include <stddef.h>

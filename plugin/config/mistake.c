@@ -6,8 +6,8 @@
  */
 #include "mistake.h"
 
-#include "message.h"
 #include "option.h"
+#include "system/message.h"
 
 #include <ctype.h>
 #include <liboconfig/oconfig.h>

@@ -10,7 +10,7 @@
 #include "bpf/service.h"
 #include "plugin/config/config.h"
 #include "plugin/image.h"
-#include "plugin/message.h"
+#include "plugin/system/message.h"
 #include "plugin/rule.h"
 
 #include <liboconfig/oconfig.h>

@@ -8,7 +8,7 @@
 #include "../oconfig.h"
 
 #include "plugin/config/config.h"
-#include "plugin/message.h"
+#include "plugin/system/message.h"
 
 static unsigned errors;
 

@@ -5,7 +5,7 @@
  */
 #include "fuzz.h"
 
-#include "plugin/pattern.h"
+#include "plugin/system/pattern.h"
 
 #include <time.h>
 
