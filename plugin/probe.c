@@ -5,11 +5,11 @@
  */
 #include "probe.h"
 
-#include "budget.h"
+#include "object/budget.h"
+#include "object/tier.h"
 #include "publish.h"
 #include "system/clock.h"
 #include "system/pseudo.h"
-#include "tier.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 
 #include "config/config.h"
 #include "dispatch.h"
-#include "object.h"
+#include "object/object.h"
 #include "service.h"
 #include "table.h"
 

@@ -3,7 +3,7 @@
 #define EBPF_RULE_H
 
 #include "config/config.h"
-#include "object.h"
+#include "object/object.h"
 #include "system/message.h"
 
 #include <stdint.h>

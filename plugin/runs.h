@@ -2,7 +2,7 @@
 #ifndef EBPF_RUNS_H
 #define EBPF_RUNS_H
 
-#include "object.h"
+#include "object/object.h"
 
 #include <stdbool.h>
 #include <stddef.h>

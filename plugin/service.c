@@ -15,9 +15,9 @@
  */
 #include "service.h"
 
-#include "image.h"
+#include "object/image.h"
+#include "object/share.h"
 #include "rule.h"
-#include "share.h"
 #include "system/clock.h"
 
 #include "../bpf/service.h"

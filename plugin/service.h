@@ -2,9 +2,9 @@
 #ifndef EBPF_SERVICE_H
 #define EBPF_SERVICE_H
 
-#include "budget.h"
 #include "config/config.h"
-#include "object.h"
+#include "object/budget.h"
+#include "object/object.h"
 #include "resolve.h"
 #include "series.h"
 #include "subject.h"

@@ -5,7 +5,7 @@
  */
 #include "table.h"
 
-#include "budget.h"
+#include "object/budget.h"
 
 #include "../bpf/service.h"
 

@@ -7,7 +7,7 @@
 #include "testing.h"
 
 #include "bpf/service.h"
-#include "plugin/image.h"
+#include "plugin/object/image.h"
 #include "plugin/rule.h"
 #include "plugin/service.h"
 

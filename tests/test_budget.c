@@ -4,8 +4,8 @@
  */
 #include "testing.h"
 
-#include "plugin/budget.h"
-#include "plugin/image.h"
+#include "plugin/object/budget.h"
+#include "plugin/object/image.h"
 
 #include <errno.h>
 

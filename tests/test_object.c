@@ -6,7 +6,7 @@
 #include "testing.h"
 
 #include "plugin/dispatch.h"
-#include "plugin/object.h"
+#include "plugin/object/object.h"
 #include "plugin/table.h"
 
 #include <bpf/btf.h>

@@ -5,7 +5,7 @@
  */
 #include "testing.h"
 
-#include "plugin/reason.h"
+#include "plugin/object/reason.h"
 
 #include <bpf/libbpf.h>
 #include <errno.h>

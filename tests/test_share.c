@@ -5,8 +5,8 @@
  */
 #include "testing.h"
 
-#include "plugin/image.h"
-#include "plugin/share.h"
+#include "plugin/object/image.h"
+#include "plugin/object/share.h"
 
 #include <errno.h>
 

@@ -10,7 +10,7 @@
 #include "bpf/service.h"
 #include "hist.h"
 #include "plugin/dispatch.h"
-#include "plugin/object.h"
+#include "plugin/object/object.h"
 
 #include <bpf/libbpf.h>
 #include <errno.h>

@@ -7,7 +7,7 @@
 #include "daemon.h"
 
 #include "plugin/system/message.h"
-#include "plugin/tier.h"
+#include "plugin/object/tier.h"
 
 #define T(tier) (1U << (tier))
 

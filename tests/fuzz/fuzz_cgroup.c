@@ -9,7 +9,7 @@
 
 #include "bpf/service.h"
 #include "plugin/config/config.h"
-#include "plugin/image.h"
+#include "plugin/object/image.h"
 #include "plugin/system/message.h"
 #include "plugin/rule.h"
 
