@@ -12,7 +12,7 @@
  */
 #include "runs.h"
 
-#include "subject.h"
+#include "subject/subject.h"
 #include "system/clock.h"
 
 #include <bpf/bpf.h>

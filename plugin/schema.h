@@ -2,7 +2,7 @@
 #ifndef EBPF_SCHEMA_H
 #define EBPF_SCHEMA_H
 
-#include "subject.h"
+#include "subject/subject.h"
 #include "system/message.h"
 
 #include <bpf/btf.h>

@@ -4,7 +4,7 @@
 
 #include "config/config.h"
 #include "schema.h"
-#include "subject.h"
+#include "subject/subject.h"
 #include "system/message.h"
 
 #include <stddef.h>

@@ -7,7 +7,7 @@
 #include "object/object.h"
 #include "resolve.h"
 #include "series.h"
-#include "subject.h"
+#include "subject/subject.h"
 #include "system/message.h"
 
 #include <pthread.h>

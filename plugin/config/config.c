@@ -10,7 +10,7 @@
 #include "cgroup.h"
 #include "mistake.h"
 #include "option.h"
-#include "subject.h"
+#include "subject/subject.h"
 #include "system/message.h"
 
 #include <errno.h>

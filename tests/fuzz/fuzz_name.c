@@ -5,7 +5,7 @@
  */
 #include "fuzz.h"
 
-#include "plugin/subject.h"
+#include "plugin/subject/subject.h"
 
 /* As in test_subject. */
 static const struct subject_claim claims[] = {
