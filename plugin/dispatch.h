@@ -2,7 +2,7 @@
 #ifndef EBPF_DISPATCH_H
 #define EBPF_DISPATCH_H
 
-#include "schema.h"
+#include "table/schema.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,7 +6,7 @@
 #include "dispatch.h"
 #include "object/object.h"
 #include "service.h"
-#include "table.h"
+#include "table/table.h"
 
 #include <errno.h>
 

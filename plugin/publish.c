@@ -7,8 +7,8 @@
 #include "publish.h"
 
 #include "hist.h"
-#include "series.h"
-#include "stats.h"
+#include "table/series.h"
+#include "table/stats.h"
 
 #include <math.h>
 #include <stdio.h>

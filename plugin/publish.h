@@ -4,7 +4,7 @@
 
 #include "config/config.h"
 #include "dispatch.h"
-#include "table.h"
+#include "table/table.h"
 
 /* Dispatches what a table's subjects came to at its last reading. probe names
  * the rows of tables that are not about services. */

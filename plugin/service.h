@@ -6,9 +6,9 @@
 #include "object/budget.h"
 #include "object/object.h"
 #include "resolve.h"
-#include "series.h"
 #include "subject/subject.h"
 #include "system/message.h"
+#include "table/series.h"
 
 #include <pthread.h>
 #include <stdbool.h>

@@ -6,7 +6,7 @@
 #include "testing.h"
 
 #include "plugin/system/clock.h"
-#include "plugin/table.h"
+#include "plugin/table/table.h"
 
 #define S(seconds) ((seconds)*NS_PER_S)
 

@@ -6,7 +6,7 @@
 
 #include "hist.h"
 #include "plugin/dispatch.h"
-#include "plugin/stats.h"
+#include "plugin/table/stats.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef ROW_H
 #define ROW_H
 
-#include "plugin/table.h"
+#include "plugin/table/table.h"
 
 #include <bpf/btf.h>
 #include <stddef.h>

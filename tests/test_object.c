@@ -7,7 +7,7 @@
 
 #include "plugin/dispatch.h"
 #include "plugin/object/object.h"
-#include "plugin/table.h"
+#include "plugin/table/table.h"
 
 #include <bpf/btf.h>
 #include <elf.h>

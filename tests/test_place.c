@@ -5,7 +5,7 @@
 #include "testing.h"
 
 #include "plugin/dispatch.h"
-#include "plugin/schema.h"
+#include "plugin/table/schema.h"
 
 #include <errno.h>
 

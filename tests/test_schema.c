@@ -8,7 +8,7 @@
 
 #include "hist.h"
 #include "plugin/dispatch.h"
-#include "plugin/stats.h"
+#include "plugin/table/stats.h"
 
 #include <errno.h>
 

@@ -9,7 +9,7 @@
 
 #include "plugin/system/clock.h"
 #include "plugin/publish.h"
-#include "plugin/series.h"
+#include "plugin/table/series.h"
 
 #include <errno.h>
 

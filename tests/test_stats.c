@@ -7,7 +7,7 @@
 #include "values.h"
 
 #include "hist.h"
-#include "plugin/stats.h"
+#include "plugin/table/stats.h"
 
 #define COUNT 20000
 #define LARGEST (1ULL << 47)

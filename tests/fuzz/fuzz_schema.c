@@ -9,10 +9,10 @@
 
 #include "hist.h"
 #include "plugin/dispatch.h"
-#include "plugin/schema.h"
-#include "plugin/series.h"
-#include "plugin/stats.h"
-#include "plugin/table.h"
+#include "plugin/table/schema.h"
+#include "plugin/table/series.h"
+#include "plugin/table/stats.h"
+#include "plugin/table/table.h"
 
 #include <bpf/btf.h>
 

@@ -4,7 +4,7 @@
  */
 #include "fuzz.h"
 
-#include "plugin/schema.h"
+#include "plugin/table/schema.h"
 
 #include <stdlib.h>
 #include <string.h>
