@@ -6,7 +6,7 @@
 #include "config/config.h"
 #include "probe.h"
 #include "self.h"
-#include "service.h"
+#include "service/service.h"
 #include "system/message.h"
 
 #include <collectd.h>

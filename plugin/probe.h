@@ -5,7 +5,7 @@
 #include "config/config.h"
 #include "dispatch.h"
 #include "object/object.h"
-#include "service.h"
+#include "service/service.h"
 #include "table/table.h"
 
 #include <errno.h>

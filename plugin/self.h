@@ -5,7 +5,7 @@
 #include "dispatch.h"
 #include "probe.h"
 #include "runs.h"
-#include "service.h"
+#include "service/service.h"
 
 #include <stddef.h>
 

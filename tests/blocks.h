@@ -8,8 +8,8 @@
 
 #include "bpf/service.h"
 #include "plugin/object/image.h"
-#include "plugin/rule.h"
-#include "plugin/service.h"
+#include "plugin/service/rule.h"
+#include "plugin/service/service.h"
 
 #include <sys/types.h>
 #include <unistd.h>

@@ -8,7 +8,7 @@
 #include "bpf/service.h"
 #include "plugin/system/clock.h"
 #include "plugin/object/image.h"
-#include "plugin/service.h"
+#include "plugin/service/service.h"
 
 /* The engine's rows of services; the kernel's side of them is played by hand. */
 

@@ -4,7 +4,7 @@
 
 #include "rows.h"
 #include "schema.h"
-#include "service.h"
+#include "service/service.h"
 #include "tally.h"
 
 #include <bpf/libbpf.h>

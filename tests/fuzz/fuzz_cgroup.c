@@ -11,7 +11,7 @@
 #include "plugin/config/config.h"
 #include "plugin/object/image.h"
 #include "plugin/system/message.h"
-#include "plugin/rule.h"
+#include "plugin/service/rule.h"
 
 #include <liboconfig/oconfig.h>
 

@@ -6,7 +6,7 @@
 #include "fuzz.h"
 
 #include "plugin/system/pattern.h"
-#include "plugin/resolve.h"
+#include "plugin/service/resolve.h"
 
 static const char *const expressions[] = {
 	"^/usr/bin/python3? .*-m (app|web)( |$)",

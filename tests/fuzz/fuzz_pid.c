@@ -4,7 +4,7 @@
  */
 #include "fuzz.h"
 
-#include "plugin/pidfile.h"
+#include "plugin/service/pidfile.h"
 
 #define PID_LIMIT (1UL << 22)
 
