@@ -5,7 +5,7 @@
 #include "row.h"
 
 #include "hist.h"
-#include "plugin/dispatch.h"
+#include "plugin/daemon/dispatch.h"
 #include "plugin/table/stats.h"
 
 #include <stdio.h>

@@ -12,7 +12,7 @@
 #include "oconfig.h"
 
 #include "plugin/system/message.h"
-#include "plugin/probe.h"
+#include "plugin/daemon/probe.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 
 #include "daemon.h"
 
-#include "plugin/dispatch.h"
+#include "plugin/daemon/dispatch.h"
 
 #define LEFT_OUT 0
 

@@ -12,9 +12,9 @@
 #include "bpf/service.h"
 #include "plugin/system/clock.h"
 #include "plugin/config/config.h"
-#include "plugin/dispatch.h"
+#include "plugin/daemon/dispatch.h"
 #include "plugin/system/message.h"
-#include "plugin/probe.h"
+#include "plugin/daemon/probe.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -5,7 +5,7 @@
  */
 #include "testing.h"
 
-#include "plugin/dispatch.h"
+#include "plugin/daemon/dispatch.h"
 #include "plugin/object/object.h"
 #include "plugin/table/table.h"
 

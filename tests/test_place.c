@@ -4,7 +4,7 @@
  */
 #include "testing.h"
 
-#include "plugin/dispatch.h"
+#include "plugin/daemon/dispatch.h"
 #include "plugin/table/schema.h"
 
 #include <errno.h>

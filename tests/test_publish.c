@@ -9,7 +9,7 @@
 
 #include "hist.h"
 #include "plugin/system/clock.h"
-#include "plugin/publish.h"
+#include "plugin/daemon/publish.h"
 
 #include <stdlib.h>
 

@@ -8,7 +8,7 @@
 #include "reading.h"
 
 #include "bpf/service.h"
-#include "plugin/dispatch.h"
+#include "plugin/daemon/dispatch.h"
 
 #include <bpf/libbpf.h>
 #include <errno.h>

@@ -7,7 +7,7 @@
 #include "testing.h"
 
 #include "plugin/system/clock.h"
-#include "plugin/runs.h"
+#include "plugin/daemon/runs.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>

@@ -8,7 +8,7 @@
 #include "row.h"
 
 #include "plugin/system/clock.h"
-#include "plugin/publish.h"
+#include "plugin/daemon/publish.h"
 #include "plugin/table/series.h"
 
 #include <errno.h>

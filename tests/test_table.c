@@ -9,7 +9,7 @@
 
 #include "bpf/service.h"
 #include "hist.h"
-#include "plugin/dispatch.h"
+#include "plugin/daemon/dispatch.h"
 #include "plugin/object/object.h"
 
 #include <bpf/libbpf.h>

@@ -8,7 +8,7 @@
 #include "fuzz.h"
 
 #include "hist.h"
-#include "plugin/dispatch.h"
+#include "plugin/daemon/dispatch.h"
 #include "plugin/table/schema.h"
 #include "plugin/table/series.h"
 #include "plugin/table/stats.h"
