@@ -6,7 +6,7 @@
 #include "oconfig.h"
 #include "testing.h"
 
-#include "bpf/service.h"
+#include "bpf/lib/service.h"
 #include "plugin/object/image.h"
 #include "plugin/service/rule.h"
 #include "plugin/service/service.h"

@@ -23,8 +23,8 @@ while read -r header; do
 	esac
 done <"$work/headers"
 
-objects=$(echo bpf/*.bpf.o)
-[ "$objects" != 'bpf/*.bpf.o' ] || complain "no objects"
+objects=$(make -s print-bpf_objects)
+[ -n "$objects" ] || complain "no objects"
 for object in $objects; do
 	echo "$object"
 	readelf --wide --sections "$object" >"$work/sections"

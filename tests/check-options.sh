@@ -20,7 +20,7 @@ while read -r option; do
 	wanted $manual "^=\(item B<\|head2 Block E<lt>\)${option}[> ]" "$option"
 done <"$work/options"
 
-grep -ho 'OPTION("[a-z_]*")' bpf/*.bpf.[ch] | cut -d '"' -f 2 | sort -u >"$work/switches"
+grep -ho 'OPTION("[a-z_]*")' bpf/*.bpf.c bpf/lib/*.bpf.h | cut -d '"' -f 2 | sort -u >"$work/switches"
 wanted "$work/switches" '^exact_peak$' exact_peak
 while read -r switch; do
 	wanted $sample "^# *Option \"$switch\"" "Option $switch"

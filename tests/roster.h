@@ -5,7 +5,7 @@
 #include "maps.h"
 #include "testing.h"
 
-#include "bpf/service.h"
+#include "bpf/lib/service.h"
 #include "plugin/system/clock.h"
 #include "plugin/object/image.h"
 #include "plugin/service/service.h"

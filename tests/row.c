@@ -4,7 +4,7 @@
  */
 #include "row.h"
 
-#include "hist.h"
+#include "bpf/lib/hist.h"
 #include "plugin/daemon/dispatch.h"
 #include "plugin/table/stats.h"
 

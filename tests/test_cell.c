@@ -6,7 +6,7 @@
 
 #include "reading.h"
 
-#include "hist.h"
+#include "bpf/lib/hist.h"
 
 /* Integers of each size: counters wrap at their size, gauges have their sign. */
 static void test_integers(void)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bpf/cputime.h, compiled for user space: CPU time up to now, and divided by ticks, of short lives and of long
+ * bpf/lib/cputime.h, compiled for user space: CPU time up to now, and divided by ticks, of short lives and of long
  * ones.
  */
 #include "testing.h"
 
-#include "cputime.h"
+#include "bpf/lib/cputime.h"
 
 #define TICK 4000000ULL /* ns */
 #define DAY 86400000000000ULL

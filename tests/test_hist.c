@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bpf/hist.h, compiled for user space: which bucket a value belongs to, and which values a bucket
+ * bpf/lib/hist.h, compiled for user space: which bucket a value belongs to, and which values a bucket
  * holds.
  */
 #include "testing.h"
 
-#include "hist.h"
+#include "bpf/lib/hist.h"
 
 #define LAST (HIST_BUCKETS - 1)
 #define END (1ULL << HIST_POWER_MAX) /* from here on all share the last bucket */

@@ -9,7 +9,7 @@
 #include "oconfig.h"
 #include "row.h"
 
-#include "bpf/service.h"
+#include "bpf/lib/service.h"
 #include "plugin/system/clock.h"
 #include "plugin/config/config.h"
 #include "plugin/daemon/dispatch.h"

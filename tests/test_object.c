@@ -433,7 +433,7 @@ static void test_bytes(const struct bytes *sample)
 int main(void)
 {
 	struct bytes sample = read_object("tests/bpf/sample.bpf.o");
-	struct bytes service = read_object("bpf/service.bpf.o");
+	struct bytes service = read_object("bpf/engine/service.bpf.o");
 	const char *path;
 
 	if (!mkdtemp(directory)) {

@@ -19,7 +19,7 @@ static void test_bad_probes(void)
 	CASE("nothing to read");
 	config_done(&config);
 	read_config("");
-	CHECK_INT(open_probe(testing_built("bpf/service.bpf.o"), &error), -ENOENT);
+	CHECK_INT(open_probe(testing_built("bpf/engine/service.bpf.o"), &error), -ENOENT);
 	CHECK_HAS(error.text, "has METRIC tags");
 	CASE("a word that is none: file, map, member and word");
 	CHECK_INT(open_probe(testing_built("tests/bpf/nonsense.bpf.o"), &error), -EINVAL);

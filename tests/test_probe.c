@@ -9,7 +9,7 @@
 #include "values.h"
 
 #include "bpf/sample_event.h"
-#include "hist.h"
+#include "bpf/lib/hist.h"
 #include "plugin/system/clock.h"
 
 #include <bpf/bpf.h>

@@ -7,7 +7,7 @@
 #include "daemon.h"
 #include "row.h"
 
-#include "hist.h"
+#include "bpf/lib/hist.h"
 #include "plugin/system/clock.h"
 #include "plugin/daemon/publish.h"
 

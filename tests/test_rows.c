@@ -7,7 +7,7 @@
 
 #include "reading.h"
 
-#include "bpf/service.h"
+#include "bpf/lib/service.h"
 #include "plugin/daemon/dispatch.h"
 
 #include <bpf/libbpf.h>

@@ -6,7 +6,7 @@
 
 #include "values.h"
 
-#include "hist.h"
+#include "bpf/lib/hist.h"
 #include "plugin/table/stats.h"
 
 #define COUNT 20000

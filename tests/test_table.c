@@ -7,8 +7,8 @@
 
 #include "reading.h"
 
-#include "bpf/service.h"
-#include "hist.h"
+#include "bpf/lib/service.h"
+#include "bpf/lib/hist.h"
 #include "plugin/daemon/dispatch.h"
 #include "plugin/object/object.h"
 

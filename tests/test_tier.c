@@ -59,7 +59,7 @@ static const struct plan {
 	  "",
 	  { "ignoring Option \"costly\": it has \"optional\"",
 	    "ignoring Tier 16: it has tiers 1, 2, 3" } },
-	{ "bpf/service.bpf.o",
+	{ "bpf/engine/service.bpf.o",
 	  { "x" },
 	  1,
 	  T(0),

@@ -3,7 +3,7 @@
  * Empty programs on the hooks of the request probe: the least that anything
  * costs which sees each call on a socket.
  */
-#include "../../bpf/kernel.bpf.h"
+#include "kernel.bpf.h"
 
 SEC("tp_btf/sock_recv_length")
 int floor_receive(void *ctx)

@@ -6,7 +6,7 @@
  * is fetched; of poll calls the duration is counted, of the others the gap
  * since the call before, with the squares that equation 2 needs.
  */
-#include "../../bpf/kernel.bpf.h"
+#include "kernel.bpf.h"
 #include "listing.h"
 
 const volatile struct listing watched = {};

@@ -4,7 +4,7 @@
  */
 #include "cgroup.h"
 
-#include "../bpf/service.h"
+#include "bpf/lib/service.h"
 
 #include <mntent.h>
 #include <stdio.h>

@@ -88,7 +88,7 @@ static int check_not_empty(const struct probe *probe, struct error *error)
 		return 0;
 	return error_set(error, -ENOENT,
 			 "no map of %s has METRIC tags, so there is nothing "
-			 "to read; see bpf/metric.bpf.h",
+			 "to read; see bpf/lib/metric.bpf.h",
 			 probe->path);
 }
 

@@ -6,7 +6,7 @@
  */
 #include "publish.h"
 
-#include "hist.h"
+#include "bpf/lib/hist.h"
 #include "table/series.h"
 #include "table/stats.h"
 

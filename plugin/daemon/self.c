@@ -7,7 +7,7 @@
 
 #include "dispatch.h"
 
-#include "../bpf/service.h"
+#include "bpf/lib/service.h"
 
 #include <bpf/bpf.h>
 #include <stdio.h>

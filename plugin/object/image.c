@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 /* Relative to where the build runs. */
-#define IMAGE_PATH "bpf/service.bpf.o"
+#define IMAGE_PATH "bpf/engine/service.bpf.o"
 
 __asm__(".pushsection .rodata\n"
 	".balign 16\n"

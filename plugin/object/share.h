@@ -8,7 +8,7 @@
 #include <bpf/libbpf.h>
 #include <stdbool.h>
 
-/* Maps that one object lends to others: those with a SHARED tag, see bpf/metric.bpf.h. */
+/* Maps that one object lends to others: those with a SHARED tag, see bpf/lib/metric.bpf.h. */
 
 /* Does this map of an object whose maps are shared belong to another one? */
 bool share_is_borrowed(const struct object *object, const struct bpf_map *map);

@@ -7,7 +7,7 @@
 
 #include "system/message.h"
 
-#include "../bpf/service.h"
+#include "bpf/lib/service.h"
 
 #include <errno.h>
 #include <stdlib.h>

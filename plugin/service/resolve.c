@@ -13,7 +13,7 @@
 #include "system/clock.h"
 #include "system/pattern.h"
 
-#include "../bpf/service.h"
+#include "bpf/lib/service.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>

@@ -8,7 +8,7 @@
 
 #include "resolve.h"
 
-#include "../bpf/service.h"
+#include "bpf/lib/service.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>

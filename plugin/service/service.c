@@ -20,7 +20,7 @@
 #include "rule.h"
 #include "system/clock.h"
 
-#include "../bpf/service.h"
+#include "bpf/lib/service.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>

@@ -6,7 +6,7 @@
  */
 #include "schema.h"
 
-#include "hist.h"
+#include "bpf/lib/hist.h"
 #include "stats.h"
 
 #include <errno.h>

@@ -27,7 +27,7 @@ struct metric_type {
 /* Looks a type up; 0, -ENOENT, or -E2BIG for one of too many data sources. */
 typedef int type_lookup(const char *type, struct metric_type *ret_type);
 
-/* A METRIC tag, taken apart; see bpf/metric.bpf.h for the grammar. */
+/* A METRIC tag, taken apart; see bpf/lib/metric.bpf.h for the grammar. */
 struct tag {
 	char type[SCHEMA_TEXT_MAX];
 	char instance[SCHEMA_TEXT_MAX]; /* empty: none */

@@ -5,7 +5,7 @@
  */
 #include "series.h"
 
-#include "hist.h"
+#include "bpf/lib/hist.h"
 #include "table.h"
 
 #include <errno.h>

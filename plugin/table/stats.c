@@ -4,7 +4,7 @@
  */
 #include "stats.h"
 
-#include "hist.h"
+#include "bpf/lib/hist.h"
 
 #include <math.h>
 

@@ -7,7 +7,7 @@
 
 #include "object/budget.h"
 
-#include "../bpf/service.h"
+#include "bpf/lib/service.h"
 
 #include <errno.h>
 #include <stdio.h>

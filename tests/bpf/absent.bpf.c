@@ -8,7 +8,7 @@
  * Hooks: task_rename in three tiers. The first reads a member that no kernel has, the second is
  * the classic tracepoint, which needs tracefs and perf events, the third tp_btf.
  */
-#include "../../bpf/service.bpf.h"
+#include "service.bpf.h"
 
 struct absent_row {
 	u64 renames METRIC("derive-renames");

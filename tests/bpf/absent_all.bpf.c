@@ -4,7 +4,7 @@
  *
  * Hooks: one for each way to attach, all under names that kernels do not have.
  */
-#include "../../bpf/metric.bpf.h"
+#include "metric.bpf.h"
 
 struct absent_row {
 	u64 events METRIC("derive-events");

@@ -5,7 +5,7 @@
  *
  * Hooks, tier 2: raw_tp task_rename.
  */
-#include "../../bpf/metric.bpf.h"
+#include "metric.bpf.h"
 
 const volatile bool option_extra = false;
 const volatile bool watch_other = true;

@@ -3,7 +3,7 @@
  * An object with a small table, and a hash beside it that would take all of the machine's memory.
  * It hooks nothing.
  */
-#include "../../bpf/metric.bpf.h"
+#include "metric.bpf.h"
 
 struct hash_row {
 	u64 events METRIC("derive-events");

@@ -3,7 +3,7 @@
  * An object whose maps are called like the engine's own: none of them is shared. It counts in them
  * what would be orders to the engine's programs, and how large its own map of tasks is.
  */
-#include "../../bpf/metric.bpf.h"
+#include "metric.bpf.h"
 
 struct names_row {
 	u64 walks METRIC("derive-walks");

@@ -3,7 +3,7 @@
  * An object with a table of a million rows, each of which would be a subject with a series. It
  * hooks nothing.
  */
-#include "../../bpf/metric.bpf.h"
+#include "metric.bpf.h"
 
 struct rows_row {
 	u64 events METRIC("derive-events");

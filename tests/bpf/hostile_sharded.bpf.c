@@ -3,7 +3,7 @@
  * An object with a table of which two shards of each row are more entries than 32 bits count. It
  * hooks nothing.
  */
-#include "../../bpf/metric.bpf.h"
+#include "metric.bpf.h"
 
 struct sharded_row {
 	u64 events METRIC("derive-events");

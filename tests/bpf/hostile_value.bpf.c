@@ -2,7 +2,7 @@
 /*
  * An object of another version of the plugin, where what a task has was larger. It hooks nothing.
  */
-#include "../../bpf/metric.bpf.h"
+#include "metric.bpf.h"
 
 struct value_row {
 	u64 events METRIC("derive-events");

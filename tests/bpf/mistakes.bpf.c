@@ -4,7 +4,7 @@
  *
  * Hooks: raw_tp task_rename.
  */
-#include "../../bpf/metric.bpf.h"
+#include "metric.bpf.h"
 
 struct row {
 	u64 events METRIC("derive-mistakes");

@@ -2,7 +2,7 @@
 /*
  * A probe with a mistake: a word in a tag that is none. It hooks nothing.
  */
-#include "../../bpf/metric.bpf.h"
+#include "metric.bpf.h"
 
 struct nonsense_row {
 	u64 good METRIC("derive-good");

@@ -4,7 +4,7 @@
  *
  * Hooks: task_rename.
  */
-#include "../../bpf/metric.bpf.h"
+#include "metric.bpf.h"
 
 struct proprietary_row {
 	u64 letters METRIC("derive-letters");

@@ -4,7 +4,7 @@
  *
  * Hooks: task_rename.
  */
-#include "../../bpf/metric.bpf.h"
+#include "metric.bpf.h"
 
 struct rejected_row {
 	u64 events METRIC("derive-events");

@@ -8,7 +8,7 @@
  * to see that readings walk; for the renames three tiers, of which kernels have the last: one that
  * does not load, one that does not attach, tp_btf task_rename.
  */
-#include "../../bpf/service.bpf.h"
+#include "service.bpf.h"
 
 #include "sample_event.h"
 

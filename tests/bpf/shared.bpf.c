@@ -2,7 +2,7 @@
 /*
  * A probe with a mistake: two tables give out slots by the same pair of maps. It hooks nothing.
  */
-#include "../../bpf/metric.bpf.h"
+#include "metric.bpf.h"
 
 struct shared_row {
 	u64 events METRIC("derive-events");

@@ -7,7 +7,7 @@
 
 #include "../maps.h"
 
-#include "bpf/service.h"
+#include "bpf/lib/service.h"
 #include "plugin/config/config.h"
 #include "plugin/object/image.h"
 #include "plugin/system/message.h"

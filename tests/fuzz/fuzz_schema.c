@@ -7,7 +7,7 @@
  */
 #include "fuzz.h"
 
-#include "hist.h"
+#include "bpf/lib/hist.h"
 #include "plugin/daemon/dispatch.h"
 #include "plugin/table/schema.h"
 #include "plugin/table/series.h"

@@ -74,8 +74,7 @@ class Daemon:
         where = os.path.join(self.dir, "objects")
         os.makedirs(where)
         for path in glob.glob(os.path.join(build, "*.bpf.o")) + glob.glob(os.path.join(build, "bpf", "*.bpf.o")):
-            if os.path.basename(path) != "service.bpf.o":  # a part of the plugin
-                os.symlink(os.path.abspath(path), os.path.join(where, os.path.basename(path)))
+            os.symlink(os.path.abspath(path), os.path.join(where, os.path.basename(path)))
         return where
 
     def _configuration(self, own_plugins, plugin, interval, extra):
