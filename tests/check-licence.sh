@@ -14,7 +14,7 @@ for file in ./configure.ac ./tests/run ./plugin/daemon/main.c ./bpf/engine/servi
 done
 while read -r file; do
 	case $file in
-	./bpf/* | ./bench/bpf/*) licence='(MIT OR GPL-2.0-only)' ;;
+	./bpf/* | ./tests/bench/bpf/*) licence='(MIT OR GPL-2.0-only)' ;;
 	*) licence=MIT ;;
 	esac
 	found=$(head -n 5 "$file" | grep -o 'SPDX-License-Identifier: .*' | sed 's, \*/$,,')

@@ -11,7 +11,7 @@ cd "$work/source"
 
 # with_interpreter REGEX: files whose first line is #! and matches.
 with_interpreter() {
-	find .ci bench contrib tests -type f -exec awk -v regex="$1" '
+	find .ci contrib tests -type f -exec awk -v regex="$1" '
 		/^#!/ && $0 ~ regex { print FILENAME }
 		{ nextfile }' {} +
 }
@@ -23,7 +23,7 @@ while read -r file; do
 	[ -x "$file" ] || complain "$file may not be executed"
 done <"$work/scripts"
 xargs shellcheck tests/scratch.sh <"$work/shell" || broken=1
-for file in $(cat "$work/python") $(find bench contrib tests -name '*.py'); do
+for file in $(cat "$work/python") $(find contrib tests -name '*.py'); do
 	python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read(), sys.argv[1])' "$file" ||
 		complain "$file"
 done

@@ -70,7 +70,7 @@ def _probe(site, pair):
 def on(name, site, pair):
     """A context in which the arm is on; gives its process, that of nothing is None."""
     tgid = str(pair.server.pid)
-    objects = os.path.join(site.build, "bench", "bpf")
+    objects = os.path.join(site.build, "tests", "bench", "bpf")
     if name == "nothing":
         return contextlib.nullcontext()
     if name == "probe":

@@ -19,13 +19,13 @@ def require(*programs):
 
 
 def compile_cpp(build, name, package):
-    """bench/evidence/NAME.cc with the library of this pkg-config name. Returns the program's path."""
+    """tests/evidence/NAME.cc with the library of this pkg-config name. Returns the program's path."""
     require("pkg-config", "c++")
     flags = subprocess.run(["pkg-config", "--cflags", "--libs", package], capture_output=True, text=True, check=False)
     if flags.returncode:
         raise Missing(f"{package} is not installed")
-    built = os.path.join(build, "bench", "evidence", name)
-    sources = [os.path.join(HERE, f"{name}.cc"), os.path.join(build, "bench", "evidence", "record.o")]
+    built = os.path.join(build, "tests", "evidence", name)
+    sources = [os.path.join(HERE, f"{name}.cc"), os.path.join(build, "tests", "evidence", "record.o")]
     if not os.path.exists(built) or os.path.getmtime(built) < max(map(os.path.getmtime, sources)):
         subprocess.run(["c++", "-std=c++17", "-O2", "-Wall", "-o", built, *sources, "-pthread",
                         *flags.stdout.split()], check=True)

@@ -62,7 +62,7 @@ class Site:
         shutil.rmtree(self.dir, ignore_errors=True)
 
     def program(self, name):
-        return os.path.join(self.build, "bench", name)
+        return os.path.join(self.build, "tests", "bench", name)
 
     def ebpf(self, text=""):
         """The plugin's block, with this text."""

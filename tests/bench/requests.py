@@ -32,8 +32,8 @@ another, over loopback. In turns, in an order that changes with each round, the 
   measurement);
 - empty programs on the same hooks, which is the least that seeing each call on a socket costs;
 - the method of Listing 1 of the paper for all that it measures: a hash map, on the tracepoints of all system calls
-  (`bench/bpf/listing.bpf.c`);
-- the same in bpftrace (`bench/bpf/listing.bt`).
+  (`tests/bench/bpf/listing.bpf.c`);
+- the same in bpftrace (`tests/bench/bpf/listing.bt`).
 
 CPU time per exchange is that of all threads of the server (user, system and what interrupts them, by
 `/proc/PID/task/*/schedstat`). On loopback the arrival of a request is the client's CPU time, and the client's sockets
