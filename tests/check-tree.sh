@@ -17,6 +17,6 @@ cd "$work/build"
 
 quietly ../source/configure --with-collectd="$work/collectd" --enable-werror
 quietly make -j2
-grep -rqF "$work/collectd/src/config.h" plugin/.deps || complain "collectd's config.h is not found"
-! grep -rF /usr/include/collectd plugin/.deps || complain "made from the installed headers"
+grep -qF "$work/collectd/src/config.h" plugin/*/.deps/* || complain "collectd's config.h is not found"
+! grep -F /usr/include/collectd plugin/*/.deps/* || complain "made from the installed headers"
 exit $broken
