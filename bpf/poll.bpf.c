@@ -40,7 +40,7 @@ struct {
 
 /* Of a thread that has polled. */
 struct poller {
-	struct claim claim;
+	struct slot_cache cache;
 	bool polled;  /* since the last reading */
 	bool older;   /* than the probe is the poll that it is in */
 	u64 began_ns; /* the poll that it is in, 0: none */
@@ -61,20 +61,20 @@ static __always_inline struct poll_row *row_at(u32 index)
 	return bpf_map_lookup_elem(&polls, &index);
 }
 
-static __noinline void assign(struct claim *c, struct task_struct *task)
+static __noinline void assign(struct slot_cache *c, struct task_struct *task)
 {
 	u32 freed = slots_freed(&slot_owners);
 
-	claim_anew(c, task);
-	claim_set_slot(c, c->watched ? slot_take(c->row) : 0, freed);
+	slot_cache_renew(c, task);
+	slot_cache_set(c, c->watched ? slot_take(c->row) : 0, freed);
 }
 
 /* false: nobody wants to know. */
 static __always_inline bool own(struct poller *p, struct task_struct *task)
 {
-	if (claim_is_old(&p->claim, &slot_owners))
-		assign(&p->claim, task);
-	return p->claim.watched;
+	if (slot_cache_is_old(&p->cache, &slot_owners))
+		assign(&p->cache, task);
+	return p->cache.watched;
 }
 
 /* Brings the time of a thread up to now into a row. Thread and reading may be
@@ -122,7 +122,7 @@ static __always_inline int end(void)
 
 	if (!p || !p->began_ns)
 		return 0;
-	row = own(p, task) ? row_at(slot_index(p->claim.slot)) : NULL;
+	row = own(p, task) ? row_at(slot_index(p->cache.slot)) : NULL;
 	if (row) {
 		now = bpf_ktime_get_ns();
 		if (!p->older)

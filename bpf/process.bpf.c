@@ -84,7 +84,7 @@ static void walk_leader(struct task_struct *task, struct account *a, struct serv
 	u32 row = st ? st->row : SERVICE_OTHER;
 
 	change_service(a, row);
-	count_started(a, row, st ? st->slot : 0);
+	count_started(a, row, st ? st->process_row : 0);
 	walk_memory(task, a, service, own);
 	if (task->signal->live.counter == 0)
 		return;
@@ -97,14 +97,14 @@ static void walk_leader(struct task_struct *task, struct account *a, struct serv
 static void walk_thread(struct task_struct *task, struct service_task *st)
 {
 	struct account *a = account_take(task, st ? st->row : SERVICE_OTHER), *leader;
-	u32 row = st ? st->row : SERVICE_OTHER, slot = st ? st->slot : 0;
-	struct process_row *service = service_row(row), *own = slot_row(slot);
+	u32 row = st ? st->row : SERVICE_OTHER, process = st ? st->process_row : 0;
+	struct process_row *service = service_row(row), *own = process_row_at(process);
 
 	if (!a)
 		return;
 	if (!service)
 		goto out;
-	fold(task, a, row, slot, true);
+	fold(task, a, row, process, true);
 	if (task->pid == task->tgid) {
 		walk_leader(task, a, st, service, own);
 	} else if (!task->group_leader->mm) {
@@ -173,9 +173,9 @@ __noinline int show_service(u32 i)
 	return 0;
 }
 
-__noinline int show_slot(u32 i)
+__noinline int show_process(u32 i)
 {
-	struct process_row *row = slot_row(i);
+	struct process_row *row = process_row_at(i);
 
 	if (row)
 		show(row);
@@ -204,7 +204,7 @@ static void walk_end(void)
 	for (u32 i = 0; i < service_rows; i++)
 		show_service(i);
 	for (u32 i = 1; i < process_rows_max; i++)
-		show_slot(i);
+		show_process(i);
 }
 
 SEC("iter/task")
@@ -333,20 +333,20 @@ int BPF_PROG(process_exit, struct task_struct *task)
 {
 	struct task_struct *leader = task->group_leader;
 	struct service_task *st = service_task(leader);
-	u32 row = st ? st->row : SERVICE_OTHER, slot = st ? st->slot : 0;
-	struct process_row *service = service_row(row), *own = slot_row(slot);
+	u32 row = st ? st->row : SERVICE_OTHER, process = st ? st->process_row : 0;
+	struct process_row *service = service_row(row), *own = process_row_at(process);
 	struct account *a = account_take(task, row);
 	u64 peak;
 
 	if (a) {
-		fold(task, a, row, slot, false);
+		fold(task, a, row, process, false);
 		account_put(a);
 	}
 	if (task->signal->live.counter > 0)
 		return 0;
 	a = bpf_task_storage_get(&accounts, leader, NULL, 0);
 	if (a)
-		count_ended(a, row, slot);
+		count_ended(a, row, process);
 	if (task->flags & PF_KTHREAD || task->vfork_done)
 		return 0;
 	peak = peak_at_exit(task, a);
@@ -366,9 +366,9 @@ int BPF_PROG(process_free, struct task_struct *task)
 
 	if (!a)
 		return 0;
-	fold(task, a, st ? st->row : a->row, st ? st->slot : 0, false);
+	fold(task, a, st ? st->row : a->row, st ? st->process_row : 0, false);
 	if (st)
-		count_ended(a, st->row, st->slot);
+		count_ended(a, st->row, st->process_row);
 	return 0;
 }
 

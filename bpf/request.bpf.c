@@ -163,7 +163,7 @@ static __always_inline void ready(struct sock *sk)
 {
 	struct conversation *c = find(sk);
 
-	if (c && c->role == ROLE_SERVER && (c->claim.watched || !c->tgid))
+	if (c && c->role == ROLE_SERVER && (c->cache.watched || !c->tgid))
 		arrive(c, find_datagrams(c, sk, -1), arrival_ns(sk));
 }
 

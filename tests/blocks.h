@@ -22,7 +22,7 @@
 struct fixture {
 	struct config config;
 	struct services services;
-	struct service_news news;
+	struct service_counters counters;
 	struct file_reader files;
 	struct bpf_link *walk; /* stands for the iterator of the object */
 };
@@ -33,7 +33,7 @@ static inline int fixture_init(struct fixture *f, const char *text)
 	struct object *object = &f->services.object;
 	struct error error = { "" };
 
-	*f = (struct fixture){ .services = { .news = &f->news, .config = &f->config } };
+	*f = (struct fixture){ .services = { .counters = &f->counters, .config = &f->config } };
 	CHECK_INT(config_init(&f->config, "/"), 0);
 	CHECK_UINT(config_read(&f->config, block), 0);
 	oconfig_free(block);
@@ -43,7 +43,7 @@ static inline int fixture_init(struct fixture *f, const char *text)
 	}
 	object->walks = &f->walk;
 	object->walk_count = 1;
-	bpf_map__fd(bpf_object__find_map_by_name(object->bpf, "orders"));
+	bpf_map__fd(bpf_object__find_map_by_name(object->bpf, "assignments"));
 	CHECK_INT(rules_prepare(&f->config, object, &error), 0);
 	CHECK_INT(rules_fill(&f->config, object, &error), 0);
 	pthread_mutex_init(&f->services.resolver.lock, NULL);
@@ -62,19 +62,19 @@ static inline void fixture_done(struct fixture *f)
 	config_done(&f->config);
 }
 
-/* The processes of a test: what the kernel lists, and the orders that it gets. They are in the map
+/* The processes of a test: what the kernel lists, and the assignments that it gets. They are in the map
  * while the kernel carries them out, which is a walk. */
 static struct listed_process listed[PROCESSES_MAX];
-static struct order orders[PROCESSES_MAX];
+static struct assignment assignments[PROCESSES_MAX];
 static size_t listed_count;
 
-static inline void take_orders(void)
+static inline void take_assignments(void)
 {
 	for (size_t i = 0; i < listed_count; i++) {
-		struct order order;
+		struct assignment assignment;
 
-		if (maps_get("orders", &listed[i].pid, &order))
-			orders[i] = order;
+		if (maps_get("assignments", &listed[i].pid, &assignment))
+			assignments[i] = assignment;
 	}
 }
 
@@ -89,7 +89,7 @@ static inline struct listed_process *list(pid_t pid, pid_t parent, uint32_t row)
 		.parent = (uint32_t)parent,
 		.row = row,
 		.uid = geteuid(), /* as the pid files of a test */
-		.flags = LISTED_FRESH,
+		.flags = LISTED_UNCLASSIFIED,
 	};
 	return process;
 }
@@ -106,13 +106,13 @@ static inline struct listed_process *list_forked(pid_t pid, pid_t parent, uint32
 /* Something has been executed since; the engine looks after it. */
 static inline void resolve(struct fixture *f)
 {
-	memset(orders, 0, sizeof(orders));
+	memset(assignments, 0, sizeof(assignments));
 	maps_iterate(listed, listed_count * sizeof(*listed));
-	maps_on_walk = take_orders;
-	f->news.fresh++;
+	maps_on_walk = take_assignments;
+	f->counters.unclassified++;
 	resolver_run(&f->services, 1);
 	CHECK_INT(f->services.resolver.failing, false);
-	CHECK_UINT(maps_count("orders"), 0);
+	CHECK_UINT(maps_count("assignments"), 0);
 	listed_count = 0;
 }
 

@@ -18,20 +18,20 @@ static inline void read_at(struct table *table, struct services *services, uint6
 	CHECK_TEXT(error.text, "");
 }
 
-/* What a subject's cell has grown by, of one place or row. */
-static inline uint64_t window(const struct table *table, size_t place, uint32_t cell)
+/* What a subject's cell has grown by, of one subject or row. */
+static inline uint64_t window(const struct table *table, size_t subject, uint32_t cell)
 {
-	return table->tallies.tally[place].window[cell];
+	return table->accumulators.accumulator[subject].window[cell];
 }
 
-static inline uint64_t total(const struct table *table, size_t place, uint32_t cell)
+static inline uint64_t total(const struct table *table, size_t subject, uint32_t cell)
 {
-	return table->tallies.tally[place].total[cell];
+	return table->accumulators.accumulator[subject].total[cell];
 }
 
-static inline bool fed(const struct table *table, size_t place)
+static inline bool fed(const struct table *table, size_t subject)
 {
-	return place < table->tallies.count && table->tallies.tally[place].fed;
+	return subject < table->accumulators.count && table->accumulators.accumulator[subject].fed;
 }
 
 #endif

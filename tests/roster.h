@@ -15,7 +15,7 @@
 #define S(seconds) ((uint64_t)((seconds) * (double)NS_PER_S))
 #define INTERVAL_S 10
 #define ROWS 6 /* other, kernel, one that is configured, three for command names */
-#define SLOTS 3
+#define PROCESS_ROWS 3
 #define CONFIGURED SERVICE_FIRST
 
 struct fixture {
@@ -23,15 +23,15 @@ struct fixture {
 	struct service_config service;
 	struct services services;
 	struct service kernel_rows[ROWS];
-	struct service_news news;
-	struct process_label labels[SLOTS];
+	struct service_counters counters;
+	struct process_label labels[PROCESS_ROWS];
 };
 
 static inline void fix(struct fixture *f, uint32_t row, const char *name)
 {
-	f->services.rows[row] = (struct row){
+	f->services.states[row] = (struct service_state){
 		.state = ROW_SHOWN,
-		.place = subjects_enter(&f->services.subjects, SUBJECT_SERVICE, name),
+		.subject = subjects_enter(&f->services.subjects, SUBJECT_SERVICE, name),
 		.fixed = true,
 	};
 }
@@ -50,21 +50,21 @@ static inline void fixture_init(struct fixture *f)
 	}
 	s->config = &f->config;
 	s->kernel_rows = f->kernel_rows;
-	s->news = &f->news;
+	s->counters = &f->counters;
 	s->kernel_labels = f->labels;
 	s->row_count = ROWS;
-	s->slot_count = SLOTS;
+	s->process_row_count = PROCESS_ROWS;
 	s->interval_ns = S(INTERVAL_S);
-	s->rows = calloc(ROWS, sizeof(*s->rows));
-	s->slots = calloc(SLOTS, sizeof(*s->slots));
-	for (uint32_t i = 0; i < SLOTS; i++)
-		s->slots[i].place = -1;
-	/* Not at place 0, where what is forgotten would be, too. */
+	s->states = calloc(ROWS, sizeof(*s->states));
+	s->process_rows = calloc(PROCESS_ROWS, sizeof(*s->process_rows));
+	for (uint32_t i = 0; i < PROCESS_ROWS; i++)
+		s->process_rows[i].subject = -1;
+	/* Not subject 0, where what is forgotten would be, too. */
 	fix(f, SERVICE_KERNEL, "kernel");
 	fix(f, SERVICE_OTHER, "other");
 	fix(f, CONFIGURED, "web");
-	subjects_claim(&s->subjects, SUBJECT_NONE, "self", 0);
-	subjects_claim(&s->subjects, SUBJECT_PROCESS, "web", 2);
+	subjects_take(&s->subjects, SUBJECT_NONE, "self", 0);
+	subjects_take(&s->subjects, SUBJECT_PROCESS, "web", 2);
 	for (const char **map =
 		     (const char *[]){ "service_names", "service_free", "process_free", NULL };
 	     *map; map++) {
@@ -88,9 +88,9 @@ static inline void refresh(struct fixture *f, double now_s)
 	services_refresh(&f->services, S(now_s));
 }
 
-static inline void read_at(struct fixture *f, int reader, double now_s)
+static inline void read_at(struct fixture *f, int subscriber, double now_s)
 {
-	services_read(&f->services, reader, S(now_s));
+	services_read(&f->services, subscriber, S(now_s));
 }
 
 #endif

@@ -47,7 +47,7 @@ static void test_maps(void)
 	struct bpf_map *map;
 
 	CHECK_INT(image_open(&object, &error), 0);
-	map = bpf_object__find_map_by_name(object.bpf, "orders");
+	map = bpf_object__find_map_by_name(object.bpf, "assignments");
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		uint64_t want = cases[i].want;
 
@@ -75,7 +75,7 @@ static void test_shared(void)
 	demand_add_maps(&own, &object, false);
 	demand_add_maps(&borrowed, &object, true);
 	CHECK_UINT(own.bytes - borrowed.bytes, 8); /* service_moves */
-	CHECK_TEXT(own.largest, "orders");
+	CHECK_TEXT(own.largest, "assignments");
 	CHECK_INT(own.largest_bytes < own.bytes, 1);
 	object_done(&object);
 }

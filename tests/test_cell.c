@@ -151,7 +151,7 @@ static void test_rows_of_probe(void)
 	for (uint32_t i = 0; i < 3; i++)
 		rows[16 * i] = (unsigned char)(i + 1);
 	read_at(&table, NULL, S(1));
-	CHECK_UINT(table.tallies.count, 3);
+	CHECK_UINT(table.accumulators.count, 3);
 	for (uint32_t i = 0; i < 3; i++)
 		CHECK_UINT(total(&table, i, 0), i + 1);
 	table_done(&table);

@@ -70,8 +70,8 @@ static void test_matches(void)
 		CHECK_INT(fixture_init(&f, config), 0);
 		list(pid, 1, cases[i].row);
 		resolve(&f);
-		CHECK_UINT(orders[0].row, cases[i].want);
-		CHECK_UINT(orders[0].start_ns, cases[i].want ? 1000 + (uint64_t)pid : 0);
+		CHECK_UINT(assignments[0].row, cases[i].want);
+		CHECK_UINT(assignments[0].start_ns, cases[i].want ? 1000 + (uint64_t)pid : 0);
 		fixture_done(&f);
 		reap(pid);
 	}
@@ -88,7 +88,7 @@ static void test_no_line(void)
 	CHECK_INT(fixture_init(&f, "<Service \"a\">\nProcessMatch \".*\"\n</Service>"), 0);
 	list(pid, 1, SERVICE_OTHER);
 	resolve(&f);
-	CHECK_UINT(orders[0].row, 0);
+	CHECK_UINT(assignments[0].row, 0);
 	fixture_done(&f);
 }
 
@@ -142,12 +142,12 @@ static void test_pid_file(void)
 		list_forked(4190006, 4190003, SERVICE_OTHER);
 		list(4190007, 4190002, SERVICE_OTHER);
 		resolve(&f);
-		CHECK_UINT(orders[1].row, cases[i].want);
-		CHECK_UINT(orders[0].row, cases[i].want);
-		CHECK_UINT(orders[2].row, 0);
-		CHECK_UINT(orders[3].row, 0);
-		CHECK_UINT(orders[4].row, cases[i].want);
-		CHECK_UINT(orders[5].row, 0);
+		CHECK_UINT(assignments[1].row, cases[i].want);
+		CHECK_UINT(assignments[0].row, cases[i].want);
+		CHECK_UINT(assignments[2].row, 0);
+		CHECK_UINT(assignments[3].row, 0);
+		CHECK_UINT(assignments[4].row, cases[i].want);
+		CHECK_UINT(assignments[5].row, 0);
 		fixture_done(&f);
 	}
 	unlink(path);
@@ -178,7 +178,7 @@ static void test_pid_file_and_match(void)
 		write_pid(path, number);
 		list(pid, 1, SERVICE_OTHER);
 		resolve(&f);
-		CHECK_UINT(orders[0].row, SERVICE_FIRST);
+		CHECK_UINT(assignments[0].row, SERVICE_FIRST);
 		fixture_done(&f);
 	}
 	unlink(path);
@@ -217,7 +217,7 @@ static void test_pid_file_changes(void)
 	fixture_done(&f);
 }
 
-/* More processes than one map of orders holds. */
+/* More processes than one map of assignments holds. */
 static void test_many(void)
 {
 	pid_t pids[3];
@@ -225,14 +225,15 @@ static void test_many(void)
 
 	CASE("many");
 	CHECK_INT(fixture_init(&f, "<Service \"a\">\nProcessMatch \"^many\"\n</Service>"), 0);
-	bpf_map__set_max_entries(bpf_object__find_map_by_name(f.services.object.bpf, "orders"), 2);
+	bpf_map__set_max_entries(bpf_object__find_map_by_name(f.services.object.bpf, "assignments"),
+				 2);
 	for (size_t i = 0; i < COUNT_OF(pids); i++) {
 		pids[i] = spawn((const char *const[]){ "many", "1000", NULL });
 		list(pids[i], 1, SERVICE_OTHER);
 	}
 	resolve(&f);
 	for (size_t i = 0; i < COUNT_OF(pids); i++) {
-		CHECK_UINT(orders[i].row, SERVICE_FIRST);
+		CHECK_UINT(assignments[i].row, SERVICE_FIRST);
 		reap(pids[i]);
 	}
 	fixture_done(&f);

@@ -159,11 +159,14 @@ static int read_schema(struct error *error)
 /* Services that come and go, and a table that is read meanwhile. */
 static int read_table(enum subject_kind kind, struct error *error)
 {
-	struct row rows[3] = { { .state = ROW_SHOWN }, { .state = ROW_SHOWN }, { 0 } };
-	struct slot slots[3] = { { .place = -1 }, { .place = 0 }, { .place = 1 } };
-	struct services services = {
-		.rows = rows, .row_count = 3, .slots = slots, .slot_count = 3
-	};
+	struct service_state states[3] = { { .state = ROW_SHOWN }, { .state = ROW_SHOWN }, { 0 } };
+	struct process_row process_rows[3] = { { .subject = -1 },
+					       { .subject = 0 },
+					       { .subject = 1 } };
+	struct services services = { .states = states,
+				     .row_count = 3,
+				     .process_rows = process_rows,
+				     .process_row_count = 3 };
 	size_t keep = failing;
 	struct table table;
 	int status = 0;
@@ -173,7 +176,7 @@ static int read_table(enum subject_kind kind, struct error *error)
 	failing = keep;
 	for (int i = 0; i < 2 && status >= 0; i++) {
 		status = subjects_enter(&services.subjects, SUBJECT_SERVICE, i ? "web" : "other");
-		rows[i].place = status;
+		states[i].subject = status;
 	}
 	if (status < 0)
 		error_set(error, status, "subjects");
@@ -194,15 +197,15 @@ static int read_processes_table(struct error *error)
 	return read_table(SUBJECT_PROCESS, error);
 }
 
-static int add_readers(struct error *error)
+static int add_subscribers(struct error *error)
 {
 	struct services services = { 0 };
 	int status = 0;
 
 	for (int i = 0; i < 3 && status >= 0; i++)
-		status = services_add_reader(&services, 10, NULL, NULL);
-	free(services.readers);
-	return status < 0 ? error_set(error, status, "readers") : 0;
+		status = services_subscribe(&services, 10, NULL, NULL);
+	free(services.subscribers);
+	return status < 0 ? error_set(error, status, "subscribers") : 0;
 }
 
 /* All that is opened in the kernel. */
@@ -251,7 +254,7 @@ int main(void)
 	try_all("schema", read_schema, true);
 	try_all("services", read_services_table, true);
 	try_all("processes", read_processes_table, false);
-	try_all("readers", add_readers, true);
+	try_all("subscribers", add_subscribers, true);
 	if (geteuid() == 0)
 		try_all("probe", run_probe, false);
 	else

@@ -120,7 +120,7 @@ static void test_costly(void)
 	CHECK_REAL(daemon_gauge("sample-2/derive-extra_renames"), DAEMON_NONE, 0);
 	CHECK_UINT(probe.table_count, 1);
 	CASE("rows of services wait for no probe that reads none");
-	CHECK_INT(probe.reader, -1);
+	CHECK_INT(probe.subscriber, -1);
 	probe_done(&probe);
 	CASE("both options");
 	CHECK_INT(open_costly("  Option \"extra\"\n  Option \"costly\"\n", &error), 0);

@@ -116,7 +116,7 @@ static void test_variables(void)
 	CASE("variables");
 	read_probe();
 	CHECK_REAL(daemon_gauge("sample/gauge-known_rows"), services.row_count, 0);
-	CHECK_REAL(daemon_gauge("sample/gauge-known_slots"), services.slot_count, 0);
+	CHECK_REAL(daemon_gauge("sample/gauge-known_slots"), services.process_row_count, 0);
 	CHECK_REAL(daemon_gauge("sample/gauge-known_page"), sysconf(_SC_PAGESIZE), 0);
 	CHECK_REAL(daemon_gauge("sample/gauge-known_cpus"), libbpf_num_possible_cpus(), 0);
 	CHECK_REAL(daemon_gauge("sample/gauge-known_online"), sysconf(_SC_NPROCESSORS_ONLN), 0);
@@ -334,10 +334,10 @@ static void test_nothing_left(void)
 			ids[count++] = info.id;
 	}
 	CHECK_UINT(count, 4);
-	CHECK_INT(services.readers[0].used, true);
+	CHECK_INT(services.subscribers[0].used, true);
 	probe_done(&probe);
 	probe_done(&probe);
-	CHECK_INT(services.readers[0].used, false);
+	CHECK_INT(services.subscribers[0].used, false);
 	for (size_t i = 0; i < count; i++)
 		CHECK_INT(ends(ids[i]), true);
 }

@@ -1,58 +1,58 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The life of a slot: a process of a service with series of its own, from its first reading to the
+ * The life of a process row: a process of a service with series of its own, from its first reading to the
  * last. The kernel's side of it is played by hand.
  */
 #include "roster.h"
 
-static const char *slot_subject(const struct fixture *f, uint32_t slot)
+static const char *process_subject(const struct fixture *f, uint32_t process)
 {
-	int place = services_slot_place(&f->services, slot);
+	int subject = services_process_subject(&f->services, process);
 
-	return place < 0 ? "(none)" : f->services.subjects.place[place].name;
+	return subject < 0 ? "(none)" : f->services.subjects.subject[subject].name;
 }
 
 static void test_processes(void)
 {
 	struct fixture f;
-	uint32_t slot = 0;
-	int reader;
+	uint32_t process = 0;
+	int subscriber;
 
 	CASE("process");
 	fixture_init(&f);
-	reader = services_add_reader(&f.services, INTERVAL_S, NULL, NULL);
+	subscriber = services_subscribe(&f.services, INTERVAL_S, NULL, NULL);
 	f.labels[1] = (struct process_label){
 		.start_ns = S(12.349), .pid = 77, .row = CONFIGURED, .state = PROCESS_ALIVE
 	};
 	refresh(&f, 100);
 	/* Field 22 of /proc/PID/stat: ticks of 10 ms. */
-	CHECK_TEXT(slot_subject(&f, 1), "web-77-1234");
-	CHECK_UINT(f.services.subjects.place[services_slot_place(&f.services, 1)].top_n, 7);
-	CHECK_UINT(f.services.subjects.place[services_slot_place(&f.services, 1)].rank_group,
+	CHECK_TEXT(process_subject(&f, 1), "web-77-1234");
+	CHECK_UINT(f.services.subjects.subject[services_process_subject(&f.services, 1)].top_n, 7);
+	CHECK_UINT(f.services.subjects.subject[services_process_subject(&f.services, 1)].rank_group,
 		   CONFIGURED);
-	CHECK_TEXT(slot_subject(&f, 2), "(none)");
+	CHECK_TEXT(process_subject(&f, 2), "(none)");
 	refresh(&f, 110);
-	CHECK_TEXT(slot_subject(&f, 1), "web-77-1234");
-	read_at(&f, reader, 110);
+	CHECK_TEXT(process_subject(&f, 1), "web-77-1234");
+	read_at(&f, subscriber, 110);
 	CASE("process that has ended, not read");
 	f.labels[1].state = PROCESS_ENDED;
 	refresh(&f, 120);
 	refresh(&f, 125);
-	CHECK_TEXT(slot_subject(&f, 1), "web-77-1234");
+	CHECK_TEXT(process_subject(&f, 1), "web-77-1234");
 	CHECK_UINT(maps_count("process_free"), 0);
 	CASE("process that has ended, read");
-	read_at(&f, reader, 130);
+	read_at(&f, subscriber, 130);
 	refresh(&f, 140);
-	CHECK_TEXT(slot_subject(&f, 1), "(none)");
+	CHECK_TEXT(process_subject(&f, 1), "(none)");
 	CHECK_UINT(f.labels[1].state, PROCESS_FREE);
-	CHECK_INT(maps_pop("process_free", &slot), true);
-	CHECK_UINT(slot, 1);
+	CHECK_INT(maps_pop("process_free", &process), true);
+	CHECK_UINT(process, 1);
 	CASE("its pid, another process");
 	f.labels[1] = (struct process_label){
 		.start_ns = S(141), .pid = 77, .row = CONFIGURED, .state = PROCESS_ALIVE
 	};
 	refresh(&f, 150);
-	CHECK_TEXT(slot_subject(&f, 1), "web-77-14100");
+	CHECK_TEXT(process_subject(&f, 1), "web-77-14100");
 	fixture_done(&f);
 }
 
@@ -60,25 +60,25 @@ static void test_processes(void)
 static void test_short_process(void)
 {
 	struct fixture f;
-	int reader;
+	int subscriber;
 
 	CASE("short process");
 	fixture_init(&f);
-	reader = services_add_reader(&f.services, INTERVAL_S, NULL, NULL);
+	subscriber = services_subscribe(&f.services, INTERVAL_S, NULL, NULL);
 	f.labels[2] = (struct process_label){
 		.start_ns = S(99), .pid = 78, .row = CONFIGURED, .state = PROCESS_ENDED
 	};
 	refresh(&f, 100);
-	CHECK_TEXT(slot_subject(&f, 2), "web-78-9900");
-	read_at(&f, reader, 100);
+	CHECK_TEXT(process_subject(&f, 2), "web-78-9900");
+	read_at(&f, subscriber, 100);
 	refresh(&f, 110);
-	read_at(&f, reader, 110);
+	read_at(&f, subscriber, 110);
 	refresh(&f, 120);
-	CHECK_TEXT(slot_subject(&f, 2), "(none)");
+	CHECK_TEXT(process_subject(&f, 2), "(none)");
 	fixture_done(&f);
 }
 
-/* Of rows that are not configured there are no processes; their slots come free all the same. */
+/* Of rows that are not configured there are no processes; their rows come free all the same. */
 static void test_process_of_no_service(void)
 {
 	static const uint32_t rows[] = { SERVICE_OTHER, SERVICE_KERNEL, CONFIGURED + 1,
@@ -93,7 +93,7 @@ static void test_process_of_no_service(void)
 			.start_ns = S(1), .pid = 77, .row = rows[i], .state = PROCESS_ALIVE
 		};
 		refresh(&f, 100);
-		CHECK_TEXT(slot_subject(&f, 1), "(none)");
+		CHECK_TEXT(process_subject(&f, 1), "(none)");
 		f.labels[1].state = PROCESS_ENDED;
 		refresh(&f, 110);
 		refresh(&f, 120);
@@ -109,12 +109,12 @@ static void test_process_of_a_service_name(void)
 
 	CASE("a service is called like the series of a process");
 	fixture_init(&f);
-	subjects_claim(&f.services.subjects, SUBJECT_SERVICE, "web-77-1234", 0);
+	subjects_take(&f.services.subjects, SUBJECT_SERVICE, "web-77-1234", 0);
 	f.labels[1] = (struct process_label){
 		.start_ns = S(12.34), .pid = 77, .row = CONFIGURED, .state = PROCESS_ALIVE
 	};
 	refresh(&f, 100);
-	CHECK_TEXT(slot_subject(&f, 1), "(none)");
+	CHECK_TEXT(process_subject(&f, 1), "(none)");
 	fixture_done(&f);
 }
 

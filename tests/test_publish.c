@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From tallies to value lists: what collectd gets, under which names.
+ * From accumulators to value lists: what collectd gets, under which names.
  */
 #include "testing.h"
 
@@ -338,11 +338,12 @@ static void test_buckets(void)
 static void test_subjects(void)
 {
 	static const struct row_member member = MEMBER("a", U64, 0, "derive-x");
-	static struct row rows[2];
-	static struct slot slots[2];
-	struct services services = {
-		.rows = rows, .row_count = 2, .slots = slots, .slot_count = 2
-	};
+	static struct service_state states[2];
+	static struct process_row process_rows[2];
+	struct services services = { .states = states,
+				     .row_count = 2,
+				     .process_rows = process_rows,
+				     .process_row_count = 2 };
 	struct table table;
 	uint64_t *row;
 
@@ -363,14 +364,14 @@ static void test_subjects(void)
 	table_done(&table);
 
 	CASE("services");
-	rows[0] =
-		(struct row){ .state = ROW_SHOWN,
-			      .place = subjects_enter(&services.subjects, SUBJECT_SERVICE, "other"),
-			      .fixed = true };
-	rows[1] =
-		(struct row){ .state = ROW_SHOWN,
-			      .place = subjects_enter(&services.subjects, SUBJECT_COMMAND, "a/b c"),
-			      .fixed = true };
+	states[0] = (struct service_state){ .state = ROW_SHOWN,
+					    .subject = subjects_enter(&services.subjects,
+								      SUBJECT_SERVICE, "other"),
+					    .fixed = true };
+	states[1] = (struct service_state){ .state = ROW_SHOWN,
+					    .subject = subjects_enter(&services.subjects,
+								      SUBJECT_COMMAND, "a/b c"),
+					    .fixed = true };
 	row = row_table(&table, &member, 1, 8, 2, SUBJECT_SERVICE);
 	row[1] = 5;
 	read_and_publish(&table, &services, 100);
@@ -378,15 +379,15 @@ static void test_subjects(void)
 	CHECK_REAL(daemon_gauge("other/derive-x"), 0, 0);
 	CHECK_REAL(daemon_gauge("a_b_c/derive-x"), 5, 0);
 	CASE("a service that is gone");
-	rows[1].state = ROW_RETIRED;
+	states[1].state = ROW_RETIRED;
 	read_and_publish(&table, &services, 110);
 	CHECK_UINT(daemon_dispatched(), 1);
 	table_done(&table);
 
 	CASE("processes");
-	slots[0].place = -1;
-	slots[1].place = subjects_enter(&services.subjects, SUBJECT_PROCESS, "web-12-345");
-	services.subjects.place[slots[1].place].top_n = 1;
+	process_rows[0].subject = -1;
+	process_rows[1].subject = subjects_enter(&services.subjects, SUBJECT_PROCESS, "web-12-345");
+	services.subjects.subject[process_rows[1].subject].top_n = 1;
 	row = row_table(&table, &member, 1, 8, 2, SUBJECT_PROCESS);
 	row[1] = 6;
 	read_and_publish(&table, &services, 100);

@@ -44,7 +44,7 @@ static void test_sums(void)
 	};
 	struct table table;
 	uint64_t *row = row_table(&table, members, COUNT_OF(members), 16, 4, SUBJECT_PROBE);
-	const struct tally *tally;
+	const struct accumulator *accumulator;
 
 	CASE("shards");
 	table.rows.count = 2;
@@ -55,12 +55,12 @@ static void test_sums(void)
 	row[5] = 7 | 0xfffffff0ULL << 32;
 	row[7] = (uint32_t)-10 | 0x20ULL << 32;
 	read_at(&table, NULL, S(2));
-	CHECK_UINT(table.tallies.count, 2);
-	tally = &table.tallies.tally[1];
-	CHECK_UINT(tally->window[0], 3);
-	CHECK_INT(tally->window[1], -3);
-	CHECK_UINT(tally->window[2], 0x10); /* of 32 bits, that wrap */
-	CHECK_UINT(table.tallies.tally[0].total[0], 0);
+	CHECK_UINT(table.accumulators.count, 2);
+	accumulator = &table.accumulators.accumulator[1];
+	CHECK_UINT(accumulator->window[0], 3);
+	CHECK_INT(accumulator->window[1], -3);
+	CHECK_UINT(accumulator->window[2], 0x10); /* of 32 bits, that wrap */
+	CHECK_UINT(table.accumulators.accumulator[0].total[0], 0);
 	table_done(&table);
 }
 
@@ -68,7 +68,7 @@ static void test_sums(void)
  * command names with and without series of their own. */
 struct fixture {
 	struct services services;
-	struct row rows[SERVICES];
+	struct service_state states[SERVICES];
 	uint64_t via[SERVICES], owners[SLOTS];
 	struct table table;
 	uint64_t *cells;
@@ -76,9 +76,9 @@ struct fixture {
 
 static void show(struct fixture *f, uint32_t row, const char *name, bool fixed)
 {
-	f->rows[row] = (struct row){
+	f->states[row] = (struct service_state){
 		.state = ROW_SHOWN,
-		.place = subjects_enter(&f->services.subjects, SUBJECT_SERVICE, name),
+		.subject = subjects_enter(&f->services.subjects, SUBJECT_SERVICE, name),
 		.fixed = fixed,
 	};
 }
@@ -87,12 +87,12 @@ static void fixture_init(struct fixture *f)
 {
 	static const struct row_member member = MEMBER("a", U64, 0, "derive");
 
-	*f = (struct fixture){ .services = { .row_count = SERVICES, .rows = f->rows } };
+	*f = (struct fixture){ .services = { .row_count = SERVICES, .states = f->states } };
 	show(f, SERVICE_KERNEL, "kernel", true);
 	show(f, SERVICE_OTHER, "other", true);
 	show(f, WEB, "web", true);
 	show(f, DB, "db", false);
-	f->rows[HIDDEN].state = ROW_HIDDEN;
+	f->states[HIDDEN].state = ROW_HIDDEN;
 	f->cells = row_table(&f->table, &member, 1, 8, SLOTS * SHARDS, SUBJECT_SERVICE);
 	f->table.rows.count = SLOTS;
 	f->table.rows.shards = SHARDS;
@@ -122,24 +122,25 @@ static void count(struct fixture *f, uint32_t slot, uint64_t n)
 }
 
 /* NULL: no series. */
-static const struct tally *tally_of(const struct fixture *f, uint32_t row)
+static const struct accumulator *accumulator_of(const struct fixture *f, uint32_t row)
 {
-	size_t place = (size_t)f->rows[row].place;
+	size_t subject = (size_t)f->states[row].subject;
 
-	return place < f->table.tallies.count && f->table.tallies.tally[place].fed
-		       ? &f->table.tallies.tally[place]
+	return subject < f->table.accumulators.count &&
+			       f->table.accumulators.accumulator[subject].fed
+		       ? &f->table.accumulators.accumulator[subject]
 		       : NULL;
 }
 
 static void check(const struct fixture *f, uint32_t row, uint64_t window, uint64_t total)
 {
-	const struct tally *tally = tally_of(f, row);
+	const struct accumulator *accumulator = accumulator_of(f, row);
 
-	CHECK_INT(tally != NULL, 1);
-	if (!tally)
+	CHECK_INT(accumulator != NULL, 1);
+	if (!accumulator)
 		return;
-	CHECK_UINT(tally->window[0], window);
-	CHECK_UINT(tally->total[0], total);
+	CHECK_UINT(accumulator->window[0], window);
+	CHECK_UINT(accumulator->total[0], total);
 }
 
 static void test_first_use(void)
@@ -150,13 +151,13 @@ static void test_first_use(void)
 	CASE("no slot, no series");
 	read_at(&f.table, &f.services, S(1));
 	for (uint32_t row = 0; row < HIDDEN; row++)
-		CHECK_INT(tally_of(&f, row) == NULL, 1);
+		CHECK_INT(accumulator_of(&f, row) == NULL, 1);
 	CASE("first use");
 	give_slot(&f, DB, 1);
 	count(&f, 1, 10);
 	read_at(&f.table, &f.services, S(2));
 	check(&f, DB, 11, 11);
-	CHECK_INT(tally_of(&f, WEB) == NULL && tally_of(&f, SERVICE_OTHER) == NULL, 1);
+	CHECK_INT(accumulator_of(&f, WEB) == NULL && accumulator_of(&f, SERVICE_OTHER) == NULL, 1);
 	CHECK_UINT(rows_slots_used(&f.table.rows), 1);
 	CASE("no slot is left");
 	give_slot(&f, WEB, 2);
@@ -165,12 +166,12 @@ static void test_first_use(void)
 	check(&f, WEB, 0, 0);
 	check(&f, DB, 0, 11);
 	check(&f, SERVICE_OTHER, 6, 6);
-	CHECK_INT(tally_of(&f, SERVICE_KERNEL) == NULL, 1);
+	CHECK_INT(accumulator_of(&f, SERVICE_KERNEL) == NULL, 1);
 	CHECK_UINT(rows_slots_used(&f.table.rows), 2);
 	CASE("a slot that cannot be");
 	f.via[WEB] = SLOTS;
 	read_at(&f.table, &f.services, S(4));
-	CHECK_INT(tally_of(&f, WEB) == NULL, 1);
+	CHECK_INT(accumulator_of(&f, WEB) == NULL, 1);
 	check(&f, SERVICE_OTHER, 0, 6);
 	fixture_done(&f);
 }
@@ -205,8 +206,8 @@ static void test_given_back(void)
 	count(&f, 2, 100);
 	read_at(&f.table, &f.services, S(1));
 	CASE("gone");
-	subjects_leave(&f.services.subjects, (size_t)f.rows[DB].place);
-	f.rows[DB] = (struct row){ .state = ROW_RETIRED };
+	subjects_leave(&f.services.subjects, (size_t)f.states[DB].subject);
+	f.states[DB] = (struct service_state){ .state = ROW_RETIRED };
 	count(&f, 2, 9);
 	read_at(&f.table, &f.services, S(2));
 	check(&f, SERVICE_OTHER, 10, 10);
@@ -221,7 +222,7 @@ static void test_given_back(void)
 	check(&f, WEB, 7, 7);
 	check(&f, SERVICE_OTHER, 0, 10);
 	CASE("remains of a row that is free");
-	f.rows[DB].state = ROW_FREE;
+	f.states[DB].state = ROW_FREE;
 	give_slot(&f, DB, 1);
 	count(&f, 1, 1);
 	read_at(&f.table, &f.services, S(4));
@@ -244,7 +245,7 @@ static void test_refused(void)
 	read_at(&f.table, &f.services, S(1));
 	CHECK_UINT(f.via[DB], 1U << 31);
 	CASE("refused and gone");
-	f.rows[DB].state = ROW_RETIRED;
+	f.states[DB].state = ROW_RETIRED;
 	read_at(&f.table, &f.services, S(2));
 	CHECK_UINT(f.via[DB], 0);
 	CHECK_UINT(f.via[WEB], 1U << 31);
@@ -263,7 +264,7 @@ static void test_given_back_fallen(void)
 	give_slot(&f, DB, 2);
 	count(&f, 2, 10);
 	read_at(&f.table, &f.services, S(1));
-	f.rows[DB].state = ROW_RETIRED;
+	f.states[DB].state = ROW_RETIRED;
 	f.cells[2 * SHARDS] -= 5;
 	read_at(&f.table, &f.services, S(2));
 	give_slot(&f, WEB, 2);

@@ -190,7 +190,7 @@ static void test_refused(void)
 		CASE("refused, %s", configs[i]);
 		CHECK_INT(fixture_init(&f, configs[i]), 0);
 		walks = maps_walks;
-		f.news.refused = 1;
+		f.counters.refused = 1;
 		resolver_run(&f.services, 1);
 		CHECK_UINT(maps_walks, walks + 1);
 		resolver_run(&f.services, 1);

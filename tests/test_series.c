@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whose series they are: what tables claim is what they dispatch, and no two of them have one.
+ * Whose series they are: what tables take is what they dispatch, and no two of them have one.
  */
 #include "testing.h"
 
@@ -212,18 +212,18 @@ static void test_rows(void)
 	CHECK_INT(add(&registry, &subjects, &more, &error), 0);
 	registry_remove(&registry, &one);
 	CHECK_INT(add(&registry, &subjects, &one, &error), 0);
-	CHECK_UINT(subjects.claim_count, 2);
+	CHECK_UINT(subjects.taken_count, 2);
 	registry_done(&registry);
 	CHECK_INT(subjects_enter(&subjects, SUBJECT_COMMAND, "net"), 0);
 	CHECK_INT(subjects_enter(&subjects, SUBJECT_COMMAND, "disk"), 1);
 	CHECK_INT(subjects_enter(&subjects, SUBJECT_COMMAND, "disk-7"), 2);
-	CHECK_TEXT(subjects.place[0].name, "net_");
-	CHECK_TEXT(subjects.place[1].name, "disk");
-	CHECK_TEXT(subjects.place[2].name, "disk-7_");
+	CHECK_TEXT(subjects.subject[0].name, "net_");
+	CHECK_TEXT(subjects.subject[1].name, "disk");
+	CHECK_TEXT(subjects.subject[2].name, "disk-7_");
 	subjects_done(&subjects);
 }
 
-/* What is dispatched of a table has been claimed, and the reverse. */
+/* What is dispatched of a table has been taken, and the reverse. */
 static void test_dispatched(void)
 {
 	static const struct row_member members[] = {
@@ -249,11 +249,11 @@ static void test_dispatched(void)
 	CHECK_INT(dispatch_begin(&dispatch, 10), true);
 	publish_table(&table, NULL, "sample", &config, &dispatch);
 	CHECK_INT(registry_add(&registry, &subjects, &table, "sample", &table, &config, &error), 0);
-	CHECK_UINT(daemon_dispatched(), registry.claim[0].count);
-	for (size_t i = 0; i < registry.claim[0].count; i++) {
+	CHECK_UINT(daemon_dispatched(), registry.set[0].count);
+	for (size_t i = 0; i < registry.set[0].count; i++) {
 		char identifier[512];
 
-		snprintf(identifier, sizeof(identifier), "sample/%s", registry.claim[0].series[i]);
+		snprintf(identifier, sizeof(identifier), "sample/%s", registry.set[0].series[i]);
 		CASE("%.200s", identifier);
 		CHECK_INT(daemon_when(identifier, &(double){ 0 }, &(double){ 0 }), true);
 	}

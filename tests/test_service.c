@@ -7,15 +7,15 @@
 
 static enum row_state state(const struct fixture *f, uint32_t row)
 {
-	return f->services.rows[row].state;
+	return f->services.states[row].state;
 }
 
 /* Whose series a row's growth belongs to. */
 static const char *subject(const struct fixture *f, uint32_t row)
 {
-	int place = services_place(&f->services, row);
+	int subject = services_subject(&f->services, row);
 
-	return place < 0 ? "(none)" : f->services.subjects.place[place].name;
+	return subject < 0 ? "(none)" : f->services.subjects.subject[subject].name;
 }
 
 static struct service_name name_of(const char *text)
@@ -27,7 +27,7 @@ static struct service_name name_of(const char *text)
 }
 
 /* The kernel gives a row to a command name, of which some processes run. */
-static void claim(struct fixture *f, uint32_t row, const char *text, int64_t processes)
+static void take_row(struct fixture *f, uint32_t row, const char *text, int64_t processes)
 {
 	struct service_name name = name_of(text);
 
@@ -47,7 +47,7 @@ static bool known(const char *text)
 
 static uint64_t generation_of(const struct fixture *f, uint32_t row)
 {
-	return f->services.subjects.place[services_place(&f->services, row)].generation;
+	return f->services.subjects.subject[services_subject(&f->services, row)].generation;
 }
 
 /* Alive for an interval, less what readings jitter. */
@@ -68,7 +68,7 @@ static void test_age(void)
 
 		CASE("seen again after %g s", cases[i].after_s);
 		fixture_init(&f);
-		claim(&f, 4, "bash", 2);
+		take_row(&f, 4, "bash", 2);
 		CHECK_TEXT(subject(&f, 4), "other");
 		refresh(&f, 100);
 		CHECK_INT(state(&f, 4), ROW_HIDDEN);
@@ -92,13 +92,13 @@ static void test_notable(void)
 
 		CASE("notable, %" PRId64 " alive", processes);
 		fixture_init(&f);
-		claim(&f, 3, "cc1", processes);
+		take_row(&f, 3, "cc1", processes);
 		refresh(&f, 100);
 		services_notable(&f.services, 3);
 		refresh(&f, 101);
 		CHECK_INT(state(&f, 3), ROW_SHOWN);
 		CHECK_TEXT(subject(&f, 3), "cc1");
-		CHECK_INT(f.services.rows[3].notable, false);
+		CHECK_INT(f.services.states[3].notable, false);
 		fixture_done(&f);
 	}
 	CASE("notable beyond the rows");
@@ -118,9 +118,9 @@ static void test_short_life(void)
 
 	CASE("short life");
 	fixture_init(&f);
-	fast = services_add_reader(&f.services, INTERVAL_S, NULL, NULL);
-	slow = services_add_reader(&f.services, INTERVAL_S, NULL, NULL);
-	claim(&f, 5, "true", 1);
+	fast = services_subscribe(&f.services, INTERVAL_S, NULL, NULL);
+	slow = services_subscribe(&f.services, INTERVAL_S, NULL, NULL);
+	take_row(&f, 5, "true", 1);
 	refresh(&f, 100);
 	f.kernel_rows[5].processes = 0;
 	refresh(&f, 105);
@@ -156,7 +156,7 @@ static uint64_t live_until_120(struct fixture *f, uint32_t row, const char *name
 {
 	uint64_t generation;
 
-	claim(f, row, name, 1);
+	take_row(f, row, name, 1);
 	refresh(f, 100);
 	refresh(f, 110);
 	generation = generation_of(f, row);
@@ -195,7 +195,7 @@ static void test_gone(void)
 	refresh(&f, 328); /* nobody reads */
 	CHECK_INT(state(&f, 3), ROW_FREE);
 	CASE("the name comes back in another row");
-	claim(&f, 5, "bash", 1);
+	take_row(&f, 5, "bash", 1);
 	refresh(&f, 330);
 	refresh(&f, 340);
 	CHECK_TEXT(subject(&f, 5), "bash");
@@ -223,16 +223,16 @@ static void test_back(void)
 
 		CASE("back at %g, the slow probe has read at %g", cases[i].back_s, cases[i].slow_s);
 		fixture_init(&f);
-		fast = services_add_reader(&f.services, INTERVAL_S, NULL, NULL);
-		slow = services_add_reader(&f.services, slower ? 3 * INTERVAL_S : INTERVAL_S, NULL,
-					   NULL);
+		fast = services_subscribe(&f.services, INTERVAL_S, NULL, NULL);
+		slow = services_subscribe(&f.services, slower ? 3 * INTERVAL_S : INTERVAL_S, NULL,
+					  NULL);
 		generation = live_until_120(&f, 3, "bash");
 		refresh(&f, 328);
 		CHECK_INT(state(&f, 3), ROW_RETIRED);
 		CHECK_TEXT(subject(&f, 3), "other");
 		read_at(&f, fast, cases[i].fast_s);
 		read_at(&f, slow, cases[i].slow_s);
-		claim(&f, 5, "bash", 1);
+		take_row(&f, 5, "bash", 1);
 		refresh(&f, cases[i].back_s);
 		CHECK_INT(state(&f, 3), ROW_FREE); /* its subject alone stays */
 		refresh(&f, cases[i].back_s + INTERVAL_S);
@@ -249,7 +249,7 @@ static void test_retired_with_processes(void)
 
 	CASE("retired, a process is there");
 	fixture_init(&f);
-	claim(&f, 3, "true", 0);
+	take_row(&f, 3, "true", 0);
 	refresh(&f, 100);
 	refresh(&f, 110);
 	CHECK_INT(state(&f, 3), ROW_RETIRED);
@@ -273,7 +273,7 @@ static void test_name_of_another_row(void)
 
 	CASE("the name is another row's");
 	fixture_init(&f);
-	claim(&f, 3, "true", 0);
+	take_row(&f, 3, "true", 0);
 	maps_put("service_names", &name, &row);
 	refresh(&f, 100);
 	refresh(&f, 110);
@@ -283,7 +283,7 @@ static void test_name_of_another_row(void)
 	fixture_done(&f);
 }
 
-/* Names of the plugin's own series, names that fill their place, names to be cleaned. */
+/* Names of the plugin's own series, names that fill their subject, names to be cleaned. */
 static void test_names(void)
 {
 	static const struct {
@@ -306,7 +306,7 @@ static void test_names(void)
 
 		CASE("name \"%s\"", cases[i].name);
 		fixture_init(&f);
-		claim(&f, 3, cases[i].name, 1);
+		take_row(&f, 3, cases[i].name, 1);
 		refresh(&f, 100);
 		refresh(&f, 110);
 		CHECK_TEXT(subject(&f, 3), cases[i].want);
@@ -321,17 +321,17 @@ static void test_shared_subject(void)
 
 	CASE("shared");
 	fixture_init(&f);
-	claim(&f, 3, "a b", 1);
-	claim(&f, 4, "a_b", 1);
+	take_row(&f, 3, "a b", 1);
+	take_row(&f, 4, "a_b", 1);
 	refresh(&f, 100);
 	refresh(&f, 110);
-	CHECK_INT(services_place(&f.services, 3), services_place(&f.services, 4));
+	CHECK_INT(services_subject(&f.services, 3), services_subject(&f.services, 4));
 	f.kernel_rows[3].processes = 0;
 	refresh(&f, 120);
 	refresh(&f, 221);
 	CHECK_INT(state(&f, 3), ROW_RETIRED);
 	CHECK_TEXT(subject(&f, 4), "a_b");
-	CHECK_INT(f.services.subjects.place[services_place(&f.services, 4)].used, true);
+	CHECK_INT(f.services.subjects.subject[services_subject(&f.services, 4)].used, true);
 	fixture_done(&f);
 }
 
@@ -348,33 +348,33 @@ static void test_fixed(void)
 	CHECK_TEXT(subject(&f, CONFIGURED), "web");
 	CHECK_UINT(f.services.shown, 3);
 	CASE("beyond the rows");
-	CHECK_INT(services_place(&f.services, ROWS), -1);
-	CHECK_INT(services_slot_place(&f.services, SLOTS), -1);
-	CHECK_INT(services_slot_place(&f.services, 0), -1);
+	CHECK_INT(services_subject(&f.services, ROWS), -1);
+	CHECK_INT(services_process_subject(&f.services, PROCESS_ROWS), -1);
+	CHECK_INT(services_process_subject(&f.services, 0), -1);
 	fixture_done(&f);
 }
 
-static void test_readers(void)
+static void test_subscribers(void)
 {
 	struct fixture f;
 	int first, second;
 
-	CASE("readers");
+	CASE("subscribers");
 	fixture_init(&f);
-	first = services_add_reader(&f.services, INTERVAL_S, NULL, NULL);
-	second = services_add_reader(&f.services, INTERVAL_S, NULL, NULL);
+	first = services_subscribe(&f.services, INTERVAL_S, NULL, NULL);
+	second = services_subscribe(&f.services, INTERVAL_S, NULL, NULL);
 	CHECK_INT(first == second, 0);
-	services_remove_reader(&f.services, first);
-	CHECK_INT(services_add_reader(&f.services, INTERVAL_S, NULL, NULL), first);
-	services_remove_reader(&f.services, -1);
-	CASE("a reader that has left is not waited for");
-	claim(&f, 3, "true", 0);
+	services_unsubscribe(&f.services, first);
+	CHECK_INT(services_subscribe(&f.services, INTERVAL_S, NULL, NULL), first);
+	services_unsubscribe(&f.services, -1);
+	CASE("a subscriber that has left is not waited for");
+	take_row(&f, 3, "true", 0);
 	refresh(&f, 100);
 	refresh(&f, 110);
 	read_at(&f, first, 115);
 	refresh(&f, 120);
 	CHECK_INT(state(&f, 3), ROW_RETIRED);
-	services_remove_reader(&f.services, second);
+	services_unsubscribe(&f.services, second);
 	refresh(&f, 121);
 	CHECK_INT(state(&f, 3), ROW_FREE);
 	fixture_done(&f);
@@ -386,7 +386,7 @@ static void count_call(void *of)
 }
 
 /* One reads twice a day, and one cannot: rows go to other names all the same. */
-static void test_late_reader(void)
+static void test_late_subscriber(void)
 {
 	unsigned calls = 0;
 	struct fixture f;
@@ -394,9 +394,9 @@ static void test_late_reader(void)
 
 	CASE("late");
 	fixture_init(&f);
-	fast = services_add_reader(&f.services, INTERVAL_S, count_call, &calls);
-	services_add_reader(&f.services, 43200, count_call, &calls);
-	claim(&f, 3, "true", 0);
+	fast = services_subscribe(&f.services, INTERVAL_S, count_call, &calls);
+	services_subscribe(&f.services, 43200, count_call, &calls);
+	take_row(&f, 3, "true", 0);
 	refresh(&f, 100);
 	refresh(&f, 110);
 	read_at(&f, fast, 115);
@@ -408,8 +408,8 @@ static void test_late_reader(void)
 	CHECK_UINT(calls, 1);
 	CHECK_UINT(maps_count("service_free"), 1);
 	CASE("late, two rows at once");
-	claim(&f, 3, "a", 0);
-	claim(&f, 4, "b", 0);
+	take_row(&f, 3, "a", 0);
+	take_row(&f, 4, "b", 0);
 	refresh(&f, 130);
 	refresh(&f, 140);
 	read_at(&f, fast, 145);
@@ -420,7 +420,7 @@ static void test_late_reader(void)
 	fixture_done(&f);
 }
 
-/* Subjects wait for a late reader, but only so many. */
+/* Subjects wait for a late subscriber, but only so many. */
 static void test_departed(void)
 {
 	struct fixture f;
@@ -428,20 +428,20 @@ static void test_departed(void)
 
 	CASE("departed");
 	fixture_init(&f);
-	services_add_reader(&f.services, 43200, NULL, NULL);
+	services_subscribe(&f.services, 43200, NULL, NULL);
 	live_until_120(&f, 3, "bash");
-	web = (size_t)services_place(&f.services, 3);
+	web = (size_t)services_subject(&f.services, 3);
 	refresh(&f, 230);
 	refresh(&f, 250);
 	CHECK_INT(state(&f, 3), ROW_FREE);
-	CHECK_INT(f.services.subjects.place[web].used, true);
-	for (uint32_t i = 0; i < ROWS + SLOTS; i++) {
+	CHECK_INT(f.services.subjects.subject[web].used, true);
+	for (uint32_t i = 0; i < ROWS + PROCESS_ROWS; i++) {
 		char name[8];
 
 		CASE("departed, %u after it", i);
-		CHECK_INT(f.services.subjects.place[web].used, true);
+		CHECK_INT(f.services.subjects.subject[web].used, true);
 		snprintf(name, sizeof(name), "n%u", i);
-		claim(&f, 3, name, 1);
+		take_row(&f, 3, name, 1);
 		refresh(&f, 1000 * (i + 1));
 		refresh(&f, 1000 * (i + 1) + 10);
 		f.kernel_rows[3].processes = 0;
@@ -450,8 +450,8 @@ static void test_departed(void)
 		refresh(&f, 1000 * (i + 1) + 300);
 		CHECK_INT(state(&f, 3), ROW_FREE);
 	}
-	CHECK_INT(f.services.subjects.place[web].used, false);
-	CHECK_UINT(f.services.departed_count, ROWS + SLOTS);
+	CHECK_INT(f.services.subjects.subject[web].used, false);
+	CHECK_UINT(f.services.departed_count, ROWS + PROCESS_ROWS);
 	fixture_done(&f);
 }
 
@@ -467,8 +467,8 @@ int main(void)
 	test_names();
 	test_shared_subject();
 	test_fixed();
-	test_readers();
-	test_late_reader();
+	test_subscribers();
+	test_late_subscriber();
 	test_departed();
 	return testing_end();
 }

@@ -126,7 +126,7 @@ static void test_one_side(void)
 		  0);
 	CHECK_INT(share_maps(&owner, &object, &error), 0);
 	CHECK_UINT(bpf_map__value_size(map_named(&object, "service_tasks")), 8);
-	CHECK_INT(share_is_borrowed(&object, map_named(&object, "orders")), 0);
+	CHECK_INT(share_is_borrowed(&object, map_named(&object, "assignments")), 0);
 	object_done(&object);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names of subjects, and places that are used again.
+ * Names of subjects, and numbers that are used again.
  */
 #include "testing.h"
 
@@ -52,11 +52,11 @@ static void test_clean(void)
 	}
 }
 
-static void test_small_places(void)
+static void test_short_names(void)
 {
 	char got[4] = "xxx";
 
-	CASE("a place of 1 to 3 bytes");
+	CASE("room for 1 to 3 bytes");
 	subject_clean(got, 1, "name");
 	CHECK_TEXT(got, "");
 	subject_clean(got, 1, "");
@@ -67,7 +67,7 @@ static void test_small_places(void)
 	CHECK_TEXT(got, "_.");
 }
 
-static void test_places(void)
+static void test_numbers(void)
 {
 	struct subjects s = { 0 };
 	uint64_t first;
@@ -78,30 +78,30 @@ static void test_places(void)
 	db = subjects_enter(&s, SUBJECT_COMMAND, "db");
 	cache = subjects_enter(&s, SUBJECT_COMMAND, "cache");
 	CHECK_INT(web == db || db == cache || web == cache, 0);
-	CHECK_TEXT(s.place[db].name, "db");
-	first = s.place[db].generation;
-	CHECK_INT(first != s.place[web].generation, 1);
+	CHECK_TEXT(s.subject[db].name, "db");
+	first = s.subject[db].generation;
+	CHECK_INT(first != s.subject[web].generation, 1);
 
 	CASE("the same name again, as it is after cleaning");
 	CHECK_INT(subjects_enter(&s, SUBJECT_COMMAND, "db"), db);
-	CHECK_UINT(s.place[db].rows, 2);
-	CHECK_UINT(s.place[db].generation, first);
+	CHECK_UINT(s.subject[db].rows, 2);
+	CHECK_UINT(s.subject[db].generation, first);
 
 	CASE("one row less");
 	subjects_leave(&s, (size_t)db);
-	CHECK_INT(s.place[db].used, true);
+	CHECK_INT(s.subject[db].used, true);
 
-	CASE("no row left, another takes the place");
+	CASE("no row left, another takes the number");
 	subjects_leave(&s, (size_t)db);
-	CHECK_INT(s.place[db].used, false);
+	CHECK_INT(s.subject[db].used, false);
 	subjects_leave(&s, (size_t)db);
-	CHECK_UINT(s.place[db].rows, 0);
-	s.place[db].top_n = 5;
+	CHECK_UINT(s.subject[db].rows, 0);
+	s.subject[db].top_n = 5;
 	CHECK_INT(subjects_enter(&s, SUBJECT_COMMAND, "mail"), db);
-	CHECK_TEXT(s.place[db].name, "mail");
-	CHECK_INT(s.place[db].generation > first, 1);
-	CHECK_UINT(s.place[db].rows, 1);
-	CHECK_UINT(s.place[db].top_n, 0);
+	CHECK_TEXT(s.subject[db].name, "mail");
+	CHECK_INT(s.subject[db].generation > first, 1);
+	CHECK_UINT(s.subject[db].rows, 1);
+	CHECK_UINT(s.subject[db].top_n, 0);
 	CHECK_UINT(s.count, 3);
 
 	CASE("the old name comes back elsewhere");
@@ -109,10 +109,10 @@ static void test_places(void)
 	CHECK_UINT(s.count, 4);
 
 	CASE("a name that left comes back as another subject");
-	first = s.place[3].generation;
+	first = s.subject[3].generation;
 	subjects_leave(&s, 3);
 	CHECK_INT(subjects_enter(&s, SUBJECT_COMMAND, "db"), 3);
-	CHECK_INT(s.place[3].generation > first, 1);
+	CHECK_INT(s.subject[3].generation > first, 1);
 
 	CASE("done twice");
 	subjects_done(&s);
@@ -123,9 +123,9 @@ static void test_places(void)
 /* The name that a subject gets. */
 static const char *entered(struct subjects *s, enum subject_kind kind, const char *name)
 {
-	int place = subjects_enter(s, kind, name);
+	int subject = subjects_enter(s, kind, name);
 
-	return place < 0 ? strerror(-place) : s->place[place].name;
+	return subject < 0 ? strerror(-subject) : s->subject[subject].name;
 }
 
 /* One name, several kinds: several subjects. */
@@ -144,13 +144,13 @@ static void test_kinds(void)
 }
 
 /* Whatever a process calls itself, it has no name that is another kind's. */
-static void test_claims(void)
+static void test_taken(void)
 {
 	static const struct {
 		enum subject_kind kind;
 		const char *name;
 		unsigned numbers;
-	} claims[] = {
+	} taken[] = {
 		{ SUBJECT_NONE, "self", 0 },       { SUBJECT_SERVICE, "web", 0 },
 		{ SUBJECT_SERVICE, "db", 0 },      { SUBJECT_SERVICE, "db__", 0 },
 		{ SUBJECT_SERVICE, "my_app", 0 },  { SUBJECT_SERVICE, "late_", 0 },
@@ -202,8 +202,8 @@ static void test_claims(void)
 	};
 	struct subjects s = { 0 };
 
-	for (size_t i = 0; i < COUNT_OF(claims); i++)
-		subjects_claim(&s, claims[i].kind, claims[i].name, claims[i].numbers);
+	for (size_t i = 0; i < COUNT_OF(taken); i++)
+		subjects_take(&s, taken[i].kind, taken[i].name, taken[i].numbers);
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		CASE("a command called \"%s\"", cases[i].name);
 		CHECK_TEXT(entered(&s, SUBJECT_COMMAND, cases[i].name), cases[i].want);
@@ -215,7 +215,7 @@ static void test_claims(void)
 	CASE("a service does not");
 	CHECK_TEXT(entered(&s, SUBJECT_SERVICE, "disk-1"), "disk-1");
 	CASE("no room for underscores");
-	CHECK_INT(subjects_claim(&s, SUBJECT_SERVICE, X127, 0), 0);
+	CHECK_INT(subjects_take(&s, SUBJECT_SERVICE, X127, 0), 0);
 	CHECK_INT(subjects_enter(&s, SUBJECT_COMMAND, X127), -EEXIST);
 	CHECK_INT(subjects_enter(&s, SUBJECT_COMMAND, X127 "cut"), -EEXIST);
 	subjects_done(&s);
@@ -233,17 +233,17 @@ static void test_many(void)
 			CHECK_INT(i, -1);
 	}
 	CHECK_INT(subjects_enter(&s, SUBJECT_COMMAND, "name_4321"), 4321);
-	CHECK_TEXT(s.place[17].name, "name_17");
+	CHECK_TEXT(s.subject[17].name, "name_17");
 	subjects_done(&s);
 }
 
 int main(void)
 {
 	test_clean();
-	test_small_places();
-	test_places();
+	test_short_names();
+	test_numbers();
 	test_kinds();
-	test_claims();
+	test_taken();
 	test_many();
 	return testing_end();
 }

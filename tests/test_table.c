@@ -23,47 +23,47 @@
 /* Services with a row for each name; NULL: hidden. */
 struct fixture {
 	struct services services;
-	struct row rows[ROWS];
-	struct slot slots[ROWS];
+	struct service_state states[ROWS];
+	struct process_row process_rows[ROWS];
 };
 
 /* A command name earns its series. */
 static void show(struct fixture *f, uint32_t row, const char *name)
 {
-	f->rows[row].state = ROW_SHOWN;
-	f->rows[row].place = subjects_enter(&f->services.subjects, SUBJECT_COMMAND, name);
+	f->states[row].state = ROW_SHOWN;
+	f->states[row].subject = subjects_enter(&f->services.subjects, SUBJECT_COMMAND, name);
 }
 
 /* A service that is there from the start. */
 static void configure(struct fixture *f, uint32_t row, const char *name)
 {
-	f->rows[row].state = ROW_SHOWN;
-	f->rows[row].place = subjects_enter(&f->services.subjects, SUBJECT_SERVICE, name);
-	f->rows[row].fixed = true;
+	f->states[row].state = ROW_SHOWN;
+	f->states[row].subject = subjects_enter(&f->services.subjects, SUBJECT_SERVICE, name);
+	f->states[row].fixed = true;
 }
 
 static void hide(struct fixture *f, uint32_t row)
 {
-	subjects_leave(&f->services.subjects, (size_t)f->rows[row].place);
-	f->rows[row] = (struct row){ .state = ROW_RETIRED };
+	subjects_leave(&f->services.subjects, (size_t)f->states[row].subject);
+	f->states[row] = (struct service_state){ .state = ROW_RETIRED };
 }
 
 static void fixture_init(struct fixture *f)
 {
-	*f = (struct fixture){ .services = { .row_count = ROWS, .slot_count = ROWS } };
-	f->services.rows = f->rows;
-	f->services.slots = f->slots;
+	*f = (struct fixture){ .services = { .row_count = ROWS, .process_row_count = ROWS } };
+	f->services.states = f->states;
+	f->services.process_rows = f->process_rows;
 	configure(f, SERVICE_OTHER, "other");
 	configure(f, SERVICE_KERNEL, "kernel");
 	for (uint32_t i = SERVICE_FIRST; i < ROWS; i++)
-		f->rows[i].state = ROW_HIDDEN;
+		f->states[i].state = ROW_HIDDEN;
 	for (uint32_t i = 0; i < ROWS; i++)
-		f->slots[i].place = NONE;
+		f->process_rows[i].subject = NONE;
 }
 
-static size_t place_of_row(const struct fixture *f, uint32_t row)
+static size_t subject_of_row(const struct fixture *f, uint32_t row)
 {
-	return (size_t)f->rows[row].place;
+	return (size_t)f->states[row].subject;
 }
 
 /* All that is hidden adds up under "other", also gauges. */
@@ -88,14 +88,14 @@ static void test_sum(void)
 		rows[2 * i + 1] = i == 4 ? 0xffffff9c : 10 * i; /* -100 */
 	}
 	read_at(&table, &f.services, S(1));
-	other = place_of_row(&f, SERVICE_OTHER);
+	other = subject_of_row(&f, SERVICE_OTHER);
 	CHECK_UINT(total(&table, other, 0), 1 + 4 + 5 + 6);
 	CHECK_INT(window(&table, other, 1), 0 - 100 + 50);
-	CHECK_UINT(total(&table, place_of_row(&f, 2), 0), 3);
-	CHECK_INT(window(&table, place_of_row(&f, 2), 1), 20);
-	CHECK_UINT(total(&table, place_of_row(&f, 3), 0), 0);
-	CHECK_INT(window(&table, place_of_row(&f, 3), 1), 30);
-	CHECK_UINT(total(&table, place_of_row(&f, SERVICE_KERNEL), 0), 2);
+	CHECK_UINT(total(&table, subject_of_row(&f, 2), 0), 3);
+	CHECK_INT(window(&table, subject_of_row(&f, 2), 1), 20);
+	CHECK_UINT(total(&table, subject_of_row(&f, 3), 0), 0);
+	CHECK_INT(window(&table, subject_of_row(&f, 3), 1), 30);
+	CHECK_UINT(total(&table, subject_of_row(&f, SERVICE_KERNEL), 0), 2);
 	read_at(&table, &f.services, S(2));
 	CHECK_UINT(window(&table, other, 0), 0);
 	CHECK_INT(window(&table, other, 1), 0 - 100 + 50);
@@ -115,7 +115,7 @@ static void test_promotion(void)
 	size_t other, web;
 
 	fixture_init(&f);
-	other = place_of_row(&f, SERVICE_OTHER);
+	other = subject_of_row(&f, SERVICE_OTHER);
 	rows = row_table(&table, &member, 1, 8, ROWS, SUBJECT_SERVICE);
 	CASE("hidden");
 	rows[2] = 1000;
@@ -123,7 +123,7 @@ static void test_promotion(void)
 	CHECK_UINT(total(&table, other, 0), 1000);
 	CASE("shown");
 	show(&f, 2, "web");
-	web = place_of_row(&f, 2);
+	web = subject_of_row(&f, 2);
 	rows[2] += 50;
 	read_at(&table, &f.services, S(2));
 	CHECK_UINT(total(&table, web, 0), 0);
@@ -146,7 +146,7 @@ static void test_promotion(void)
 	subjects_done(&f.services.subjects);
 }
 
-/* Another subject in a place that was used starts from nothing. */
+/* Another subject under a number that was used starts from nothing. */
 static void test_generation(void)
 {
 	static const struct row_member member = MEMBER("a", U64, 0, "derive");
@@ -159,14 +159,14 @@ static void test_generation(void)
 	fixture_init(&f);
 	rows = row_table(&table, &member, 1, 8, ROWS, SUBJECT_SERVICE);
 	show(&f, 2, "web");
-	web = place_of_row(&f, 2);
+	web = subject_of_row(&f, 2);
 	read_at(&table, &f.services, S(0));
 	rows[2] = 1000;
 	read_at(&table, &f.services, S(1));
 	CHECK_UINT(total(&table, web, 0), 1000);
 	hide(&f, 2);
 	show(&f, 3, "db");
-	CHECK_UINT(place_of_row(&f, 3), web);
+	CHECK_UINT(subject_of_row(&f, 3), web);
 	read_at(&table, &f.services, S(2));
 	CHECK_UINT(total(&table, web, 0), 0);
 	rows[3] = 5;
@@ -206,20 +206,21 @@ static void test_notable(void)
 		rows[3 * 4 + 2] = 1000; /* nor is a gauge */
 		rows[3 * 5 + 1] = cases[i].grown;
 		read_at(&table, &f.services, S(100 + cases[i].elapsed_s));
-		CHECK_INT(f.rows[4].notable, false);
-		CHECK_INT(f.rows[5].notable, cases[i].want);
+		CHECK_INT(f.states[4].notable, false);
+		CHECK_INT(f.states[5].notable, cases[i].want);
 		table_done(&table);
 		subjects_done(&f.services.subjects);
 	}
 }
 
-static void add_process(struct fixture *f, uint32_t slot, const char *name, unsigned group,
+static void add_process(struct fixture *f, uint32_t process, const char *name, unsigned group,
 			unsigned top_n)
 {
 	struct subject *subject;
 
-	f->slots[slot].place = subjects_enter(&f->services.subjects, SUBJECT_PROCESS, name);
-	subject = &f->services.subjects.place[f->slots[slot].place];
+	f->process_rows[process].subject =
+		subjects_enter(&f->services.subjects, SUBJECT_PROCESS, name);
+	subject = &f->services.subjects.subject[f->process_rows[process].subject];
 	subject->rank_group = group;
 	subject->top_n = top_n;
 }
@@ -277,22 +278,24 @@ static void test_rank(void)
 
 		fixture_init(&f);
 		rows = row_table(&table, members, 3, 24, ROWS, SUBJECT_PROCESS);
-		for (uint32_t slot = 1; slot < ROWS; slot++) {
+		for (uint32_t process = 1; process < ROWS; process++) {
 			char name[32];
 
-			snprintf(name, sizeof(name), "web-%u", slot);
-			add_process(&f, slot, name, cases[i].group[slot], cases[i].top_n[slot]);
-			rows[3 * slot] = 100 - cases[i].grown[slot];
-			rows[3 * slot + 1] = 100 - cases[i].grown[slot];
-			rows[3 * slot + 2] = cases[i].grown[slot];
+			snprintf(name, sizeof(name), "web-%u", process);
+			add_process(&f, process, name, cases[i].group[process],
+				    cases[i].top_n[process]);
+			rows[3 * process] = 100 - cases[i].grown[process];
+			rows[3 * process + 1] = 100 - cases[i].grown[process];
+			rows[3 * process + 2] = cases[i].grown[process];
 		}
 		read_at(&table, &f.services, S(1));
-		for (uint32_t slot = 1; slot < ROWS; slot++) {
-			CASE("rank, %s: slot %u", cases[i].name, slot);
-			CHECK_INT(fed(&table, (size_t)f.slots[slot].place), cases[i].want[slot]);
+		for (uint32_t process = 1; process < ROWS; process++) {
+			CASE("rank, %s: process %u", cases[i].name, process);
+			CHECK_INT(fed(&table, (size_t)f.process_rows[process].subject),
+				  cases[i].want[process]);
 		}
 		CASE("rank, %s: others", cases[i].name);
-		CHECK_INT(fed(&table, place_of_row(&f, SERVICE_OTHER)), false);
+		CHECK_INT(fed(&table, subject_of_row(&f, SERVICE_OTHER)), false);
 		table_done(&table);
 		subjects_done(&f.services.subjects);
 	}
@@ -354,8 +357,8 @@ static void test_rank_word(void)
 		memcpy(rows + size, cases[i].first, 16);
 		memcpy(rows + 2 * size, cases[i].second, 16);
 		read_at(&table, &f.services, S(1));
-		CHECK_INT(fed(&table, (size_t)f.slots[1].place), !cases[i].want_second);
-		CHECK_INT(fed(&table, (size_t)f.slots[2].place), cases[i].want_second);
+		CHECK_INT(fed(&table, (size_t)f.process_rows[1].subject), !cases[i].want_second);
+		CHECK_INT(fed(&table, (size_t)f.process_rows[2].subject), cases[i].want_second);
 		table_done(&table);
 		subjects_done(&f.services.subjects);
 	}
@@ -374,11 +377,11 @@ static void test_nobody(void)
 	rows = row_table(&table, &member, 1, 8, ROWS, SUBJECT_PROCESS);
 	rows[1] = 1000;
 	read_at(&table, &f.services, S(1));
-	CHECK_UINT(table.tallies.count, 0);
+	CHECK_UINT(table.accumulators.count, 0);
 	add_process(&f, 1, "web-1", 2, 10);
 	rows[1] += 5;
 	read_at(&table, &f.services, S(2));
-	CHECK_UINT(total(&table, (size_t)f.slots[1].place, 0), 5);
+	CHECK_UINT(total(&table, (size_t)f.process_rows[1].subject, 0), 5);
 	table_done(&table);
 	subjects_done(&f.services.subjects);
 }
@@ -407,13 +410,13 @@ static void test_open(void)
 		const char *error;
 	} cases[] = {
 		{ "services", "process_services", BPF_MAP_TYPE_ARRAY, BPF_F_MMAPABLE, 1, 0, "" },
-		{ "processes", "process_slots", BPF_MAP_TYPE_ARRAY, BPF_F_MMAPABLE, 1, 0, "" },
+		{ "processes", "process_rows", BPF_MAP_TYPE_ARRAY, BPF_F_MMAPABLE, 1, 0, "" },
 		{ "no struct", "percpu_anchor", BPF_MAP_TYPE_PERCPU_ARRAY, 0, 0, 0, "" },
 		{ "no tags", "service_tasks", BPF_MAP_TYPE_TASK_STORAGE, 0, 0, 0, "" },
 		{ "a hash", "process_services", BPF_MAP_TYPE_HASH, BPF_F_MMAPABLE, 1, -EINVAL,
 		  "map process_services: METRIC tags need an array with BPF_F_MMAPABLE" },
-		{ "not mmap-able", "process_slots", BPF_MAP_TYPE_ARRAY, BPF_F_RDONLY_PROG, 1,
-		  -EINVAL, "map process_slots: METRIC tags need an array with BPF_F_MMAPABLE" },
+		{ "not mmap-able", "process_rows", BPF_MAP_TYPE_ARRAY, BPF_F_RDONLY_PROG, 1,
+		  -EINVAL, "map process_rows: METRIC tags need an array with BPF_F_MMAPABLE" },
 	};
 	static const struct row_counts counts = { .services = 7, .processes = 9, .shards = 4 };
 
@@ -468,7 +471,7 @@ static void test_catch_up(void)
 	CASE("catch up");
 	fixture_init(&f);
 	show(&f, 3, "old");
-	old = place_of_row(&f, 3);
+	old = subject_of_row(&f, 3);
 	rows = row_table(&table, members, 2, 16, ROWS, SUBJECT_SERVICE);
 	read_at(&table, &f.services, S(10));
 	rows[6] = 10;
@@ -478,20 +481,20 @@ static void test_catch_up(void)
 	rows[7] = 2;
 	catch_up_at(&table, &f.services, S(30));
 	CASE("catch up, another name");
-	f.rows[3] = (struct row){ .state = ROW_HIDDEN, .place = NONE };
+	f.states[3] = (struct service_state){ .state = ROW_HIDDEN, .subject = NONE };
 	rows[6] = 111;
 	rows[7] = 1;
 	catch_up_at(&table, &f.services, S(40));
 	show(&f, 3, "new");
-	new = place_of_row(&f, 3);
+	new = subject_of_row(&f, 3);
 	read_at(&table, &f.services, S(50));
 	CHECK_UINT(table.elapsed_ns, S(40));
 	CHECK_INT(fed(&table, old), true);
 	CHECK_UINT(window(&table, old, 0), 11);
 	CHECK_UINT(total(&table, old, 0), 11);
 	CHECK_UINT(window(&table, old, 1), 0);
-	CHECK_UINT(window(&table, place_of_row(&f, SERVICE_OTHER), 0), 100);
-	CHECK_UINT(window(&table, place_of_row(&f, SERVICE_OTHER), 1), 0);
+	CHECK_UINT(window(&table, subject_of_row(&f, SERVICE_OTHER), 0), 100);
+	CHECK_UINT(window(&table, subject_of_row(&f, SERVICE_OTHER), 1), 0);
 	CHECK_UINT(window(&table, new, 0), 0);
 	CHECK_UINT(window(&table, new, 1), 1);
 	CASE("after it");
@@ -500,8 +503,8 @@ static void test_catch_up(void)
 	CHECK_UINT(table.elapsed_ns, S(10));
 	CHECK_INT(fed(&table, old), false);
 	CHECK_UINT(window(&table, new, 0), 1);
-	CHECK_UINT(total(&table, place_of_row(&f, SERVICE_OTHER), 0), 100);
-	CASE("its subject has left, and another one has its place");
+	CHECK_UINT(total(&table, subject_of_row(&f, SERVICE_OTHER), 0), 100);
+	CASE("its subject has left, and another one has its number");
 	rows[6] = 115;
 	catch_up_at(&table, &f.services, S(65));
 	hide(&f, 3);
@@ -532,11 +535,11 @@ static void test_miss(void)
 	table_miss(&table);
 	rows[3] = 20;
 	read_at(&table, &f.services, S(20));
-	CHECK_UINT(window(&table, place_of_row(&f, 2), 0), 5);
-	CHECK_UINT(window(&table, place_of_row(&f, 3), 0), 0);
+	CHECK_UINT(window(&table, subject_of_row(&f, 2), 0), 5);
+	CHECK_UINT(window(&table, subject_of_row(&f, 3), 0), 0);
 	rows[3] = 21;
 	read_at(&table, &f.services, S(30));
-	CHECK_UINT(total(&table, place_of_row(&f, 3), 0), 1);
+	CHECK_UINT(total(&table, subject_of_row(&f, 3), 0), 1);
 	table_done(&table);
 	subjects_done(&f.services.subjects);
 }

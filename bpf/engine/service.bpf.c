@@ -16,7 +16,7 @@ const volatile bool command_names = true; /* a command name takes a free row */
 const volatile bool cgroup_rules = false;
 const volatile bool command_lines = false; /* the engine looks at them */
 
-struct service_news service_news;
+struct service_counters service_counters;
 volatile u32 scan_mode;     /* enum scan_mode */
 volatile bool scan_waiting; /* there is room: those that wait for a row are matched again */
 
@@ -70,8 +70,8 @@ struct {
 	__uint(max_entries, 4096);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, u32);
-	__type(value, struct order);
-} orders SEC(".maps");
+	__type(value, struct assignment);
+} assignments SEC(".maps");
 
 static struct service *service_at(u32 row)
 {
@@ -87,7 +87,7 @@ static void count_processes(u32 row, s64 n)
 }
 
 /* Takes a free row for a command name, or ROW_NONE. */
-static u32 claim(const struct service_name *name)
+static u32 take_row(const struct service_name *name)
 {
 	struct service *s;
 	u32 row, *known;
@@ -170,7 +170,7 @@ static u32 match(struct task_struct *task, const char *comm)
 		row = *known;
 	if (row || !command_names)
 		return row;
-	return claim(&name);
+	return take_row(&name);
 }
 
 static void set_flags(struct service_task *st, u32 flags)
@@ -189,14 +189,14 @@ static void wait_for_room(struct service_task *st)
 {
 	if (__sync_fetch_and_or(&st->flags, TASK_WAITING) & TASK_WAITING)
 		return;
-	add(&service_news.no_room, 1);
-	__sync_fetch_and_add(&service_news.waiting, 1);
+	add(&service_counters.no_room, 1);
+	__sync_fetch_and_add(&service_counters.waiting, 1);
 }
 
 static void wait_no_more(struct service_task *st)
 {
 	if (clear_flags(st, TASK_WAITING) & TASK_WAITING)
-		__sync_fetch_and_add(&service_news.waiting, -1);
+		__sync_fetch_and_add(&service_counters.waiting, -1);
 }
 
 /* A row of its own for a process of a service that asks for it; false: none is free. */
@@ -204,27 +204,27 @@ static bool label(struct task_struct *leader, struct service_task *st)
 {
 	struct service *s = service_at(st->row);
 	struct process_label *l;
-	u32 slot;
+	u32 process;
 
 	if (!s || !(s->flags & SERVICE_PER_PROCESS))
 		return true;
-	if (bpf_map_pop_elem(&process_free, &slot))
+	if (bpf_map_pop_elem(&process_free, &process))
 		return false;
-	l = bpf_map_lookup_elem(&process_labels, &slot);
+	l = bpf_map_lookup_elem(&process_labels, &process);
 	if (!l)
 		return false;
 	l->start_ns = leader->start_boottime;
 	l->pid = leader->tgid;
 	l->row = st->row;
 	__sync_lock_test_and_set(&l->state, PROCESS_ALIVE);
-	st->slot = slot;
+	st->process_row = process;
 	return true;
 }
 
 static void unlabel(struct service_task *st)
 {
-	u32 slot = st->slot;
-	struct process_label *l = slot ? bpf_map_lookup_elem(&process_labels, &slot) : NULL;
+	u32 process = st->process_row;
+	struct process_label *l = process ? bpf_map_lookup_elem(&process_labels, &process) : NULL;
 
 	if (l)
 		__sync_lock_test_and_set(&l->state, PROCESS_ENDED);
@@ -259,7 +259,7 @@ static void move(struct task_struct *leader, struct service_task *st, u32 row)
 	st->previous = st->row;
 	count_processes(st->row, -1);
 	unlabel(st);
-	st->slot = 0;
+	st->process_row = 0;
 	enter(leader, st, row);
 	count_move();
 }
@@ -269,8 +269,8 @@ static void refresh(struct service_task *st)
 {
 	if (!command_lines)
 		return;
-	set_flags(st, TASK_FRESH);
-	add(&service_news.fresh, 1);
+	set_flags(st, TASK_UNCLASSIFIED);
+	add(&service_counters.unclassified, 1);
 }
 
 /* The storage of a leader, made and filled if this is the first that is seen
@@ -282,7 +282,7 @@ static struct service_task *know(struct task_struct *leader, const u32 *inherite
 
 	st = bpf_task_storage_get(&service_tasks, leader, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!st) {
-		add(&service_news.refused, 1);
+		add(&service_counters.refused, 1);
 		return NULL;
 	}
 	if (__sync_lock_test_and_set(&st->known, 1))
@@ -297,14 +297,14 @@ static struct service_task *know(struct task_struct *leader, const u32 *inherite
 	return st;
 }
 
-/* Of a parent that the engine has not looked at, or whose order is on its way, it
+/* Of a parent that the engine has not looked at, or whose assignment is on its way, it
  * looks at the child, too. */
 static void inherit(struct service_task *st, u32 flags)
 {
 	set_flags(st, flags & TASK_ASSIGNED);
 	if (flags & TASK_WAITING)
 		wait_for_room(st);
-	if (flags & (TASK_FRESH | TASK_LISTED))
+	if (flags & (TASK_UNCLASSIFIED | TASK_LISTED))
 		refresh(st);
 }
 
@@ -410,16 +410,17 @@ static void match_waiting(struct task_struct *task, struct service_task *st)
 		return;
 	if (row != st->row)
 		move(task, st, row);
-	else if (st->slot || label(task, st))
+	else if (st->process_row || label(task, st))
 		wait_no_more(st);
 }
 
 /* What has executed or renamed itself since it was listed is listed again. */
-static void carry_out(struct task_struct *task, struct service_task *st, const struct order *order)
+static void carry_out(struct task_struct *task, struct service_task *st,
+		      const struct assignment *assignment)
 {
-	if (order->start_ns != task->start_boottime || st->flags & TASK_FRESH)
+	if (assignment->start_ns != task->start_boottime || st->flags & TASK_UNCLASSIFIED)
 		return;
-	move(task, st, order->row);
+	move(task, st, assignment->row);
 	set_flags(st, TASK_ASSIGNED);
 	clear_flags(st, TASK_LISTED);
 }
@@ -427,26 +428,26 @@ static void carry_out(struct task_struct *task, struct service_task *st, const s
 static bool is_wanted(const struct service_task *st)
 {
 	switch (scan_mode) {
-	case SCAN_FRESH:
-		return st->flags & TASK_FRESH;
+	case SCAN_UNCLASSIFIED:
+		return st->flags & TASK_UNCLASSIFIED;
 	case SCAN_AGAIN:
-		return st->flags & (TASK_FRESH | TASK_LISTED);
+		return st->flags & (TASK_UNCLASSIFIED | TASK_LISTED);
 	}
 	return true;
 }
 
-/* The flags change first: what the process does from then on makes it fresh again. */
+/* The flags change first: what the process does from then on makes it unclassified again. */
 static u32 list_flags(struct task_struct *task, struct service_task *st)
 {
 	u32 flags = st->flags & TASK_ASSIGNED ? LISTED_ASSIGNED : 0;
 
 	if (task->self_exec_id == task->parent_exec_id)
 		flags |= LISTED_FORKED;
-	if (!(st->flags & (TASK_FRESH | TASK_LISTED)))
+	if (!(st->flags & (TASK_UNCLASSIFIED | TASK_LISTED)))
 		return flags;
 	set_flags(st, TASK_LISTED);
-	clear_flags(st, TASK_FRESH);
-	return flags | LISTED_FRESH;
+	clear_flags(st, TASK_UNCLASSIFIED);
+	return flags | LISTED_UNCLASSIFIED;
 }
 
 /* The engine's word on the parent, which its own events need not follow yet. */
@@ -469,18 +470,18 @@ static void list(struct seq_file *seq, struct task_struct *task, struct service_
 	listed.row = st->row;
 	listed.parent_row = parent_row(parent);
 	listed.uid = task->cred->euid.val;
-	if (bpf_seq_write(seq, &listed, sizeof(listed)) != 0 && listed.flags & LISTED_FRESH)
-		set_flags(st, TASK_FRESH);
+	if (bpf_seq_write(seq, &listed, sizeof(listed)) != 0 && listed.flags & LISTED_UNCLASSIFIED)
+		set_flags(st, TASK_UNCLASSIFIED);
 }
 
-/* Meets the processes that ran before, carries out the engine's orders, and
+/* Meets the processes that ran before, carries out the engine's assignments, and
  * tells the engine which command lines are new. */
 SEC("iter/task")
 int service_scan(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
 	struct service_task *st;
-	struct order *order;
+	struct assignment *assignment;
 	u32 pid;
 
 	if (!task || task->pid != task->tgid || task->exit_state & EXIT_DEAD)
@@ -489,9 +490,9 @@ int service_scan(struct bpf_iter__task *ctx)
 	if (!st)
 		return 0;
 	pid = task->tgid;
-	order = bpf_map_lookup_elem(&orders, &pid);
-	if (order)
-		carry_out(task, st, order);
+	assignment = bpf_map_lookup_elem(&assignments, &pid);
+	if (assignment)
+		carry_out(task, st, assignment);
 	if (scan_waiting && st->flags & TASK_WAITING)
 		match_waiting(task, st);
 	if (scan_mode == SCAN_NONE)

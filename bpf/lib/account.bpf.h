@@ -64,7 +64,7 @@ struct {
 	__uint(max_entries, 1);
 	__type(key, u32);
 	__type(value, struct process_row);
-} process_slots SEC(".maps") SUBJECT("process");
+} process_rows SEC(".maps") SUBJECT("process");
 
 /* Of each thread that was seen: what of it is in the rows already. */
 struct account {
@@ -102,9 +102,9 @@ static struct process_row *service_row(u32 row)
 	return bpf_map_lookup_elem(&process_services, &row);
 }
 
-static struct process_row *slot_row(u32 slot)
+static struct process_row *process_row_at(u32 process)
 {
-	return slot ? bpf_map_lookup_elem(&process_slots, &slot) : NULL;
+	return process ? bpf_map_lookup_elem(&process_rows, &process) : NULL;
 }
 
 static bool ran_before(const struct task_struct *task)
@@ -178,9 +178,9 @@ static u64 exec_limited(struct task_struct *task, struct account *a)
 }
 
 /* Adds what a thread has done since it was last added; nothing for most. */
-static void fold(struct task_struct *task, struct account *a, u32 row, u32 slot, bool walking)
+static void fold(struct task_struct *task, struct account *a, u32 row, u32 process, bool walking)
 {
-	struct process_row *service = service_row(row), *own = slot_row(slot);
+	struct process_row *service = service_row(row), *own = process_row_at(process);
 	struct counters d;
 
 	if (!service)
@@ -195,9 +195,9 @@ static void fold(struct task_struct *task, struct account *a, u32 row, u32 slot,
 		charge(own, &d);
 }
 
-static void count_started(struct account *a, u32 row, u32 slot)
+static void count_started(struct account *a, u32 row, u32 process)
 {
-	struct process_row *service = service_row(row), *own = slot_row(slot);
+	struct process_row *service = service_row(row), *own = process_row_at(process);
 
 	if (__sync_lock_test_and_set(&a->started, 1))
 		return;
@@ -224,11 +224,11 @@ static void change_service(struct account *a, u32 row)
 }
 
 /* Once for a process, at the exit of its last thread or when it is freed. */
-static void count_ended(struct account *a, u32 row, u32 slot)
+static void count_ended(struct account *a, u32 row, u32 process)
 {
 	struct process_row *service = service_row(row);
 
-	count_started(a, row, slot);
+	count_started(a, row, process);
 	if (!__sync_lock_test_and_set(&a->ended, 1) && service)
 		add(&service->ended, 1);
 }

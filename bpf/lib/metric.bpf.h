@@ -47,7 +47,7 @@
  * SUBJECT("WORD...") on a map says what its rows stand for. A table has one of the
  * first three words, and the others in any order:
  *   service          row = service_task.row
- *   process          row = service_task.slot; one member has the word rank
+ *   process          row = service_task.process_row; one member has the word rank
  *   probe            the probe itself: the rows are called "PROBE" if there is
  *                    one, "PROBE-INDEX" if there are more
  *   sharded          shard s of row r is entry r * shards + s, the engine adds

@@ -66,7 +66,7 @@ struct {
 
 /* Of a socket: whose it is, and how far its exchange is. */
 struct conversation {
-	struct claim claim;
+	struct slot_cache cache;
 	u32 tgid;
 	u32 role;
 	u32 thread; /* that answered when it was looked at last */
@@ -132,26 +132,26 @@ static u32 server_take(u32 row)
 static __always_inline bool is_old(const struct conversation *c)
 {
 	if (option_clients && c->role == ROLE_CLIENT)
-		return claim_is_old(&c->claim, &client_owners);
+		return slot_cache_is_old(&c->cache, &client_owners);
 	barrier();
-	return claim_is_old(&c->claim, &slot_owners);
+	return slot_cache_is_old(&c->cache, &slot_owners);
 }
 
 /* What was counted in the old slot stays there. */
 static __noinline void assign(struct conversation *c, struct task_struct *task)
 {
-	bool unseen = c->tgid && !c->claim.watched, client = c->role == ROLE_CLIENT;
+	bool unseen = c->tgid && !c->cache.watched, client = c->role == ROLE_CLIENT;
 	u32 freed = client ? slots_freed(&client_owners) : slots_freed(&slot_owners), slot = 0;
 
-	claim_anew(&c->claim, task);
+	slot_cache_renew(&c->cache, task);
 	c->tgid = task->tgid;
 	if (unseen)
 		c->ready_ns = 0; /* what came before was received unseen */
-	if (c->claim.watched)
-		slot = client ? client_take(c->claim.row) : server_take(c->claim.row);
-	if (c->exchange.phase == PHASE_ANSWERED && c->claim.slot != slot)
+	if (c->cache.watched)
+		slot = client ? client_take(c->cache.row) : server_take(c->cache.row);
+	if (c->exchange.phase == PHASE_ANSWERED && c->cache.slot != slot)
 		c->exchange.phase = PHASE_IDLE;
-	claim_set_slot(&c->claim, slot, freed);
+	slot_cache_set(&c->cache, slot, freed);
 }
 
 /* Asks whose the socket is, where that may have changed; false: its calls do
@@ -164,7 +164,7 @@ static __always_inline bool own(struct conversation *c, bool begins)
 	begins |= !c->tgid;
 	if ((begins && c->tgid != bpf_get_current_pid_tgid() >> 32) || is_old(c))
 		assign(c, bpf_get_current_task_btf());
-	return c->claim.watched;
+	return c->cache.watched;
 }
 
 /* Adds the time since the last event of the whole service. An event that
@@ -247,8 +247,8 @@ static __always_inline void answer(struct conversation *c, struct datagrams *d,
 static __always_inline void server_receives(struct conversation *c, struct datagrams *d, u64 bytes,
 					    bool more, u64 now)
 {
-	struct request_row *row = request_row(slot_index(c->claim.slot));
-	struct request_row *whole = request_row(c->claim.slot * shards);
+	struct request_row *row = request_row(slot_index(c->cache.slot));
+	struct request_row *whole = request_row(c->cache.slot * shards);
 
 	if (!row || !whole)
 		return;
@@ -266,8 +266,8 @@ static __always_inline void server_receives(struct conversation *c, struct datag
 static __always_inline void server_sends(struct conversation *c, struct datagrams *d, u64 bytes,
 					 u64 now)
 {
-	struct request_row *row = request_row(slot_index(c->claim.slot));
-	struct request_row *whole = request_row(c->claim.slot * shards);
+	struct request_row *row = request_row(slot_index(c->cache.slot));
+	struct request_row *whole = request_row(c->cache.slot * shards);
 
 	if (!row || !whole)
 		return;
@@ -278,7 +278,7 @@ static __always_inline void server_sends(struct conversation *c, struct datagram
 
 static __always_inline void client_sends(struct conversation *c, u64 bytes, u64 now)
 {
-	struct client_row *row = client_row(slot_index(c->claim.slot));
+	struct client_row *row = client_row(slot_index(c->cache.slot));
 
 	if (!row)
 		return;
@@ -288,7 +288,7 @@ static __always_inline void client_sends(struct conversation *c, u64 bytes, u64 
 
 static __always_inline void client_receives(struct conversation *c, u64 bytes, u64 now)
 {
-	struct client_row *row = client_row(slot_index(c->claim.slot));
+	struct client_row *row = client_row(slot_index(c->cache.slot));
 	struct exchange *e = &c->exchange;
 	u64 since_ns = now - e->asked_ns;
 

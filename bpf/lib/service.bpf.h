@@ -14,17 +14,17 @@ const volatile u32 service_rows = SERVICE_FIRST;
 const volatile bool watch_other = true; /* processes of no service count, too */
 
 enum service_task_flag {
-	TASK_ASSIGNED = 1, /* by the engine: holds until the next exec */
-	TASK_FRESH = 2,    /* the engine has not seen this command line */
-	TASK_LISTED = 4,   /* the engine is about to look at it */
-	TASK_WAITING = 8,  /* has not the row that it should, there was none free */
+	TASK_ASSIGNED = 1,     /* by the engine: holds until the next exec */
+	TASK_UNCLASSIFIED = 2, /* the engine has not seen this command line */
+	TASK_LISTED = 4,       /* the engine is about to look at it */
+	TASK_WAITING = 8,      /* has not the row that it should, there was none free */
 };
 
 /* Of a thread group's leader: which row its events belong to. */
 struct service_task {
 	u32 row;
-	u32 previous; /* before the last move */
-	u32 slot;     /* per-process row, 0: none */
+	u32 previous;    /* before the last move */
+	u32 process_row; /* 0: none */
 	u32 flags;
 	u32 known;
 	u32 ended; /* no longer among the processes of its row */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
  * What the service programs and the engine tell each other: rows of services,
- * labels of per-process rows, orders from the engine and news from the kernel.
+ * labels of process rows, assignments from the engine and counters from the kernel.
  * Included by both sides.
  */
 #ifndef SERVICE_H
@@ -54,7 +54,7 @@ enum process_state {
 	PROCESS_ENDED,
 };
 
-/* A row of the map `process_labels`: who has a per-process row. */
+/* A row of the map `process_labels`: who has a process row. */
 struct process_label {
 	__u64 start_ns; /* since boot, as field 22 of /proc/PID/stat is */
 	__u32 pid;
@@ -63,8 +63,8 @@ struct process_label {
 	__u32 pad;
 };
 
-/* The engine's word on one process, keyed by pid in the map `orders`. */
-struct order {
+/* The engine's word on one process, keyed by pid in the map `assignments`. */
+struct assignment {
 	__u64 start_ns;
 	__u32 row;
 	__u32 pad;
@@ -72,16 +72,16 @@ struct order {
 
 /* Which processes the scan lists. */
 enum scan_mode {
-	SCAN_NONE,  /* it only carries out orders */
-	SCAN_FRESH, /* whose command lines the engine has not seen */
-	SCAN_AGAIN, /* and those that were listed, but not seen */
+	SCAN_NONE,         /* it only carries out assignments */
+	SCAN_UNCLASSIFIED, /* whose command lines the engine has not seen */
+	SCAN_AGAIN,        /* and those that were listed, but not seen */
 	SCAN_ALL,
 };
 
 enum listed_flag {
-	LISTED_FRESH = 1,    /* the engine has not seen this command line */
-	LISTED_FORKED = 2,   /* has executed nothing since its parent forked it */
-	LISTED_ASSIGNED = 4, /* `row` is the engine's own word */
+	LISTED_UNCLASSIFIED = 1, /* the engine has not seen this command line */
+	LISTED_FORKED = 2,       /* has executed nothing since its parent forked it */
+	LISTED_ASSIGNED = 4,     /* `row` is the engine's own word */
 };
 
 /* A process as the scan lists it. */
@@ -96,11 +96,11 @@ struct listed_process {
 };
 
 /* Counters of the service object, for the engine. */
-struct service_news {
-	__u64 fresh;   /* command lines that the engine has not seen */
-	__u64 refused; /* processes that got no storage, for want of memory */
-	__u64 no_room; /* processes that found no free row */
-	__s64 waiting; /* of those that live: how many still have none */
+struct service_counters {
+	__u64 unclassified; /* command lines that the engine has not seen */
+	__u64 refused;      /* processes that got no storage, for want of memory */
+	__u64 no_room;      /* processes that found no free row */
+	__s64 waiting;      /* of those that live: how many still have none */
 };
 
 #endif

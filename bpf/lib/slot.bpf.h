@@ -101,7 +101,7 @@ __noinline u32 slot_take(u32 row)
 }
 
 /* What a socket or a thread remembers of its service. */
-struct claim {
+struct slot_cache {
 	u64 asked; /* when service_moves was one less, 0: never */
 	u32 row;
 	u32 slot;
@@ -110,7 +110,7 @@ struct claim {
 };
 
 /* The service may be another one now, have lost its slot, or get one at last. */
-static __always_inline bool claim_is_old(const struct claim *c, void *owners)
+static __always_inline bool slot_cache_is_old(const struct slot_cache *c, void *owners)
 {
 	u32 slot = c->slot, *owner = bpf_map_lookup_elem(owners, &slot);
 	u64 *moves = service_moves_at();
@@ -119,7 +119,7 @@ static __always_inline bool claim_is_old(const struct claim *c, void *owners)
 }
 
 /* All but the slot. */
-static __always_inline void claim_anew(struct claim *c, struct task_struct *task)
+static __always_inline void slot_cache_renew(struct slot_cache *c, struct task_struct *task)
 {
 	u64 *moves = service_moves_at();
 
@@ -129,7 +129,7 @@ static __always_inline void claim_anew(struct claim *c, struct task_struct *task
 }
 
 /* freed: how many slots had become free before this one was asked for. */
-static __always_inline void claim_set_slot(struct claim *c, u32 slot, u32 freed)
+static __always_inline void slot_cache_set(struct slot_cache *c, u32 slot, u32 freed)
 {
 	c->slot = slot;
 	c->owner = slot ? c->row + 1 : freed;

@@ -90,13 +90,13 @@ static bool add_string(struct context *context, const oconfig_item_t *item, stru
 		       const char *text)
 {
 	char *copy = strdup(text);
-	char **place = copy ? append(&list->item, &list->count, sizeof(*place)) : NULL;
+	char **added = copy ? append(&list->item, &list->count, sizeof(*added)) : NULL;
 
-	if (!place) {
+	if (!added) {
 		free(copy);
 		return mistake(context, item, "there is no memory for it");
 	}
-	*place = copy;
+	*added = copy;
 	return true;
 }
 
@@ -170,16 +170,16 @@ static bool take_match(struct context *context, const oconfig_item_t *item)
 	struct service_config *service = context->service;
 	const char *text = option_string(item);
 	char why[256] = "it takes one regular expression";
-	struct pattern pattern, *place;
+	struct pattern pattern, *added;
 
 	if (!text || !pattern_init(&pattern, text, why, sizeof(why)))
 		return mistake(context, item, "%s", why);
-	place = append(&service->matches, &service->match_count, sizeof(*place));
-	if (!place) {
+	added = append(&service->matches, &service->match_count, sizeof(*added));
+	if (!added) {
 		pattern_done(&pattern);
 		return mistake(context, item, "there is no memory for it");
 	}
-	*place = pattern;
+	*added = pattern;
 	return true;
 }
 

@@ -15,14 +15,14 @@ struct mistakes {
 	size_t kind_count;
 	struct mistake_kind {
 		int severity;
-		const char *format; /* the same reason, whatever is in its place */
+		const char *format; /* of the same kind, whatever the values are */
 		unsigned count;
 		char last[256];
 	} kind[MISTAKE_KINDS_MAX];
 };
 
 /* Tells that a line of a block, or a block (where: NULL), is ignored, and why. The same
- * reason is told a few times, then counted. Returns false. */
+ * kind is told a few times, then counted. Returns false. */
 bool mistake_ignore(struct mistakes *mistakes, const char *where, const struct oconfig_item_s *item,
 		    const char *why, ...) __attribute__((format(printf, 4, 5)));
 

@@ -127,7 +127,7 @@ static bool check_name(const char *name, const char *path)
 }
 
 /* The object is that of the block, or NAME.bpf.o. A probe that does not open keeps its
- * place, so that its tier shows as 0; without services none is tried. */
+ * subject, so that its tier shows as 0; without services none is tried. */
 static void open_probe(const char *object)
 {
 	const struct probe_config *block = config_probe(&config, object);
@@ -144,7 +144,7 @@ static void open_probe(const char *object)
 		return;
 	probe_count++;
 	if (!services.object.bpf) {
-		*probe = (struct probe){ .reader = -1 };
+		*probe = (struct probe){ .subscriber = -1 };
 		snprintf(probe->name, sizeof(probe->name), "%s", name);
 		return;
 	}

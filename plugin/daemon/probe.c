@@ -23,7 +23,7 @@ static struct row_counts count_rows(struct probe *probe, const struct probe_conf
 	uint32_t slots = block && block->rows ? block->rows : CONFIG_ROWS;
 	struct row_counts counts = {
 		.services = probe->services->row_count,
-		.processes = probe->services->slot_count,
+		.processes = probe->services->process_row_count,
 		.shards = rows_shards(libbpf_num_possible_cpus()),
 	};
 
@@ -66,7 +66,7 @@ static int find_tables(struct probe *probe, struct error *error)
 		if (!grown)
 			return error_set(error, -ENOMEM, "no memory");
 		probe->tables = grown;
-		if (!object_map_chosen(&probe->object, map, block ? &block->options : NULL))
+		if (!object_variant_has(&probe->object, map, block ? &block->options : NULL))
 			continue;
 		table = &grown[probe->table_count];
 		status = table_open(table, map, btf, dispatch_type, error);
@@ -93,7 +93,7 @@ static int check_not_empty(const struct probe *probe, struct error *error)
 }
 
 /* Takes the series of all tables, which are no other's. */
-static int claim_series(struct probe *probe, struct error *error)
+static int take_series(struct probe *probe, struct error *error)
 {
 	struct services *services = probe->services;
 	int status = 0;
@@ -176,14 +176,14 @@ static int prepare_tier(struct probe *probe, unsigned tier, struct error *error)
 
 	if (status)
 		return status;
-	status = object_choose(&probe->object, tier, block ? &block->options : NULL, error);
+	status = object_select(&probe->object, tier, block ? &block->options : NULL, error);
 	if (status)
 		return status;
 	object_set(&probe->object, "page_size", (uint64_t)sysconf(_SC_PAGESIZE));
 	object_set(&probe->object, "tick_ns_max", tick_ns_max());
 	object_set(&probe->object, "cpus_possible", (uint64_t)libbpf_num_possible_cpus());
 	status = find_tables(probe, &why);
-	status = status ?: claim_series(probe, &why);
+	status = status ?: take_series(probe, &why);
 	if (status)
 		return error_set(error, status, "%s: %s", probe->path, why.text);
 	status = check_not_empty(probe, error);
@@ -215,7 +215,7 @@ static int find_tiers(struct probe *probe, uint32_t *ret_tiers, char *option, si
 	return *ret_tiers ? 0 : error_set(error, -ENOENT, "none of its hooks is on by default");
 }
 
-/* What is there to be had costs too much to be on unasked. */
+/* What is available costs too much to be on unasked. */
 static int needs_option(const char *option, struct error *error)
 {
 	struct error why = *error;
@@ -290,7 +290,7 @@ static void catch_up(void *of)
 }
 
 /* A row that a service gives back waits for those alone that read it. */
-static int add_reader(struct probe *probe, struct error *error)
+static int subscribe(struct probe *probe, struct error *error)
 {
 	struct services *services = probe->services;
 	bool reads_rows = false;
@@ -300,9 +300,9 @@ static int add_reader(struct probe *probe, struct error *error)
 	if (!reads_rows)
 		return 0;
 	pthread_mutex_lock(&services->lock);
-	probe->reader = services_add_reader(services, probe->interval_s, catch_up, probe);
+	probe->subscriber = services_subscribe(services, probe->interval_s, catch_up, probe);
 	pthread_mutex_unlock(&services->lock);
-	return probe->reader < 0 ? error_set(error, probe->reader, "no memory") : 0;
+	return probe->subscriber < 0 ? error_set(error, probe->subscriber, "no memory") : 0;
 }
 
 /* Rows without a table that gives them out mean nothing. */
@@ -327,7 +327,7 @@ int probe_open(struct probe *probe, const char *name, const char *path, double i
 		.config = config,
 		.services = services,
 		.interval_s = interval_s,
-		.reader = -1,
+		.subscriber = -1,
 	};
 	strncpy(probe->name, name, sizeof(probe->name) - 1);
 	probe->path = strdup(path);
@@ -337,7 +337,7 @@ int probe_open(struct probe *probe, const char *name, const char *path, double i
 	status = status ?: walk(probe, error);
 	for (size_t i = 0; i < probe->table_count && status == 0; i++)
 		status = table_start(&probe->tables[i], error);
-	status = status ?: add_reader(probe, error);
+	status = status ?: subscribe(probe, error);
 	if (status) {
 		probe_done(probe);
 		return status;
@@ -367,7 +367,7 @@ static int read_all(struct probe *probe, uint64_t begin_ns, struct error *error)
 
 	status = status ?: read_tables(probe, probe->read_ns ? *probe->read_ns : begin_ns, error);
 	if (status == 0)
-		services_read(probe->services, probe->reader, clock_ns());
+		services_read(probe->services, probe->subscriber, clock_ns());
 	else
 		probe->dispatch = (struct dispatch){ 0 }; /* may be tried again at once */
 	return status;
@@ -393,13 +393,13 @@ int probe_read(struct probe *probe, struct error *error)
 
 void probe_done(struct probe *probe)
 {
-	if (probe->reader >= 0) {
+	if (probe->subscriber >= 0) {
 		pthread_mutex_lock(&probe->services->lock);
-		services_remove_reader(probe->services, probe->reader);
+		services_unsubscribe(probe->services, probe->subscriber);
 		pthread_mutex_unlock(&probe->services->lock);
 	}
 	close_object(probe);
 	free(probe->path);
 	probe->path = NULL;
-	probe->reader = -1;
+	probe->subscriber = -1;
 }

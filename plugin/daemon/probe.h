@@ -17,7 +17,7 @@ struct probe {
 	double interval_s;
 	const struct config *config;
 	struct services *services;
-	int reader; /* of services, -1: has no rows of theirs */
+	int subscriber; /* of services, -1: has no rows of theirs */
 	struct object object;
 	uint64_t memory; /* bytes that it has taken */
 	struct table *tables;
@@ -29,7 +29,7 @@ struct probe {
 	bool failing;  /* the last reading did not work; changes with the lock held */
 };
 
-/* Not to be had on this kernel but with an option, which the error names. */
+/* Unavailable on this kernel without an option, which the error names. */
 #define PROBE_NEEDS_OPTION (-ECANCELED)
 
 /* Opens the object, in the first tier that loads and attaches, and takes the

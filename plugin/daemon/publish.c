@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From tallies to values: a counter as it is, as a rate or as a ratio, moments as mean,
+ * From accumulators to values: a counter as it is, as a rate or as a ratio, moments as mean,
  * variance, coefficient of variation and frequency, a histogram as percentiles. What
  * needs a difference in time says nothing at the first reading.
  */
@@ -20,7 +20,7 @@ struct publisher {
 	const struct config *config;
 	const struct dispatch *dispatch;
 	const char *subject;
-	const struct tally *tally;
+	const struct accumulator *accumulator;
 };
 
 static uint64_t scaled_counter(const struct column *column, uint64_t n)
@@ -31,15 +31,15 @@ static uint64_t scaled_counter(const struct column *column, uint64_t n)
 /* Growth of one member by that of another, NAN where that has none. */
 static double ratio_of(const struct publisher *p, const struct column *column)
 {
-	uint64_t n = p->tally->window[column->cell];
-	uint64_t per = p->tally->window[p->table->schema.columns[column->per].cell];
+	uint64_t n = p->accumulator->window[column->cell];
+	uint64_t per = p->accumulator->window[p->table->schema.columns[column->per].cell];
 
 	return per ? column_scaled(column, (double)n) / (double)per : NAN;
 }
 
 static double gauge_of(const struct publisher *p, const struct column *column)
 {
-	uint64_t n = p->tally->window[column->cell];
+	uint64_t n = p->accumulator->window[column->cell];
 
 	if (column->tag.per[0])
 		return ratio_of(p, column);
@@ -60,13 +60,13 @@ static struct value value_of(const struct publisher *p, const struct column *col
 		value.gauge = gauge_of(p, column);
 		break;
 	case SOURCE_DERIVE:
-		value.derive = (int64_t)scaled_counter(column, p->tally->total[column->cell]);
+		value.derive = (int64_t)scaled_counter(column, p->accumulator->total[column->cell]);
 		break;
 	case SOURCE_ABSOLUTE:
-		value.counter = scaled_counter(column, p->tally->window[column->cell]);
+		value.counter = scaled_counter(column, p->accumulator->window[column->cell]);
 		break;
 	case SOURCE_COUNTER:
-		value.counter = scaled_counter(column, p->tally->total[column->cell]);
+		value.counter = scaled_counter(column, p->accumulator->total[column->cell]);
 		break;
 	}
 	return value;
@@ -105,7 +105,7 @@ static void publish_moments(const struct publisher *p, uint32_t i)
 	uint64_t cells[MOMENTS_CELLS];
 	struct moments_summary s;
 
-	tally_moments(p->tally, &p->table->schema, i, MOMENTS_ENOUGH, cells);
+	accumulator_moments(p->accumulator, &p->table->schema, i, MOMENTS_ENOUGH, cells);
 	publish_named(p, tag, "samples", (double)cells[0]);
 	if (cells[0] < 2)
 		return;
@@ -121,7 +121,7 @@ static void publish_moments(const struct publisher *p, uint32_t i)
 /* One bucket rate per power of two. */
 static void publish_buckets(const struct publisher *p, const struct column *column)
 {
-	const uint64_t *buckets = p->tally->window + column->cell;
+	const uint64_t *buckets = p->accumulator->window + column->cell;
 
 	for (uint32_t i = 0; i < HIST_BUCKETS; i += HIST_SUB) {
 		char instance[SERIES_NAME_MAX];
@@ -135,7 +135,7 @@ static void publish_buckets(const struct publisher *p, const struct column *colu
 
 static void publish_hist(const struct publisher *p, const struct column *column)
 {
-	const uint64_t *buckets = p->tally->window + column->cell;
+	const uint64_t *buckets = p->accumulator->window + column->cell;
 	const struct tag *tag = &column->tag;
 
 	publish_named(p, tag, "average", column_scaled(column, hist_mean(buckets, HIST_BUCKETS)));
@@ -169,14 +169,15 @@ static void publish_metric(const struct publisher *p, const struct metric *metri
 void publish_table(const struct table *table, const struct services *services, const char *probe,
 		   const struct config *config, const struct dispatch *dispatch)
 {
-	for (size_t i = 0; i < table->tallies.count; i++) {
-		struct publisher p = { table, config, dispatch, probe, &table->tallies.tally[i] };
+	for (size_t i = 0; i < table->accumulators.count; i++) {
+		struct publisher p = { table, config, dispatch, probe,
+				       &table->accumulators.accumulator[i] };
 		char name[SUBJECT_NAME_MAX];
 
-		if (!p.tally->fed)
+		if (!p.accumulator->fed)
 			continue;
 		if (table->schema.subject.kind != SUBJECT_PROBE) {
-			p.subject = services->subjects.place[i].name;
+			p.subject = services->subjects.subject[i].name;
 		} else if (table->rows.count > 1) {
 			snprintf(name, sizeof(name), "%s-%zu", probe, i);
 			p.subject = name;

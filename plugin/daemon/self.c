@@ -164,9 +164,9 @@ static void publish_services(const struct dispatch *dispatch, struct services *s
 		       (double)object_memory(&services->object, NULL));
 	publish_missed(dispatch, &services->object, SELF_SERVICES);
 	publish_events(dispatch, "refused", SELF_SERVICES,
-		       services->news->refused + services->news->no_room);
+		       services->counters->refused + services->counters->no_room);
 	dispatch_gauge(dispatch, SUBJECT, "objects", "processes_without_row",
-		       (double)services->news->waiting);
+		       (double)services->counters->waiting);
 }
 
 static void publish_runs(const struct dispatch *dispatch, const struct runs *runs)

@@ -4,7 +4,7 @@
  */
 #include "object.h"
 
-#include "reason.h"
+#include "diagnosis.h"
 #include "share.h"
 #include "system/pseudo.h"
 
@@ -31,7 +31,7 @@ static int check_opened(struct object *object, const char *path, struct error *e
 	if (status == -ENOENT || (object->bpf && !bpf_object__btf(object->bpf)))
 		status = error_set(error, -ENOENT, "%s has no BTF; compile it with clang -g", path);
 	else if (status)
-		status = reason_error(REASON_OPEN, path, status, error);
+		status = diagnosis_error(DIAGNOSIS_OPEN, path, status, error);
 	return status;
 }
 
@@ -65,10 +65,10 @@ int object_open_memory(struct object *object, const void *bytes, size_t size, co
 
 	*object = (struct object){ 0 };
 	name_as_file(file, sizeof(file), path);
-	reason_begin();
+	diagnosis_begin();
 	object->bpf = bpf_object__open_mem(bytes, size, &options);
 	status = check_opened(object, path, error);
-	reason_end();
+	diagnosis_end();
 	if (status)
 		object_done(object);
 	return status;
@@ -228,11 +228,11 @@ int object_load(struct object *object, struct error *error)
 {
 	int status;
 
-	reason_begin();
+	diagnosis_begin();
 	status = bpf_object__load(object->bpf);
 	if (status)
-		status = reason_error(REASON_LOAD, "", status, error);
-	reason_end();
+		status = diagnosis_error(DIAGNOSIS_LOAD, "", status, error);
+	diagnosis_end();
 	return status ?: map_sections(object, error);
 }
 
@@ -246,15 +246,15 @@ static int attach_program(struct object *object, struct bpf_program *program, st
 	const char *section = bpf_program__section_name(program);
 	struct bpf_link *link;
 
-	reason_begin();
+	diagnosis_begin();
 	link = bpf_program__attach(program);
 	if (!link) {
-		int code = reason_error(REASON_ATTACH, section, -errno, error);
+		int code = diagnosis_error(DIAGNOSIS_ATTACH, section, -errno, error);
 
-		reason_end();
+		diagnosis_end();
 		return code;
 	}
-	reason_end();
+	diagnosis_end();
 	if (is_walk(program))
 		object->walks[object->walk_count++] = link;
 	else

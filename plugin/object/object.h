@@ -60,7 +60,7 @@ size_t object_options(const struct object *object, const char *ret_options[OBJEC
 /* Programs of another tier, or of an option that is not in the list, will not
  * be loaded, maps of such get one entry; variables option_NAME of those
  * that are in it are set. */
-int object_choose(struct object *object, unsigned tier, const struct strings *options,
+int object_select(struct object *object, unsigned tier, const struct strings *options,
 		  struct error *error);
 
 /* The text of such a tag on the variable of a map, behind the prefix, or NULL. */
@@ -68,8 +68,8 @@ const char *object_map_tag(const struct object *object, const struct bpf_map *ma
 			   const char *prefix);
 
 /* Is a map of no option, or of one in the list? */
-bool object_map_chosen(const struct object *object, const struct bpf_map *map,
-		       const struct strings *options);
+bool object_variant_has(const struct object *object, const struct bpf_map *map,
+			const struct strings *options);
 
 int object_load(struct object *object, struct error *error);
 int object_attach(struct object *object, struct error *error);

@@ -55,7 +55,7 @@ int pid_parse(const char *text, uint32_t *ret_pid)
 	return 0;
 }
 
-static const char *reason(int status)
+static const char *diagnosis(int status)
 {
 	return status == -EBADMSG ? "it holds no number" : file_strerror(status);
 }
@@ -75,7 +75,7 @@ static void tell(struct pid_file *file, int status)
 	message(status == -ENOENT ? LOG_NOTICE : LOG_WARNING,
 		"<Service \"%s\">: PidFile \"%s\" names no process: %s; trying again at each "
 		"reading",
-		file->service, file->path, reason(status));
+		file->service, file->path, diagnosis(status));
 }
 
 static int read_pid(struct pid_file *file, size_t number, struct file_reader *reader,

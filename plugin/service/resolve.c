@@ -3,7 +3,7 @@
  * Services that only user space can tell apart: by command line and by pid file.
  * The kernel lists the processes that have executed something, or renamed
  * themselves, since they were last looked at, and those that they forked
- * meanwhile; they are matched here and moved by orders that the kernel carries
+ * meanwhile; they are matched here and moved by assignments that the kernel carries
  * out in another walk. Where several services match, the first in the
  * configuration wins.
  */
@@ -169,7 +169,7 @@ static void match_own(struct services *services, const struct process_list *list
 		const struct listed_process *process = &list->item[i];
 		uint32_t row = pid_files_match(&resolver->pid_files, process->pid, process->uid);
 
-		if (look && process->flags & LISTED_FRESH && !resolver->unfinished) {
+		if (look && process->flags & LISTED_UNCLASSIFIED && !resolver->unfinished) {
 			uint32_t by_line =
 				match_process(services->config, resolver->files, process);
 
@@ -224,47 +224,47 @@ static int scan(struct services *services, enum scan_mode mode, struct process_l
 	return status;
 }
 
-static int orders_fd(const struct services *services)
+static int assignments_fd(const struct services *services)
 {
-	return bpf_map__fd(bpf_object__find_map_by_name(services->object.bpf, "orders"));
+	return bpf_map__fd(bpf_object__find_map_by_name(services->object.bpf, "assignments"));
 }
 
-static void forget_orders(int fd, const struct process_list *list, size_t from, size_t to)
+static void forget_assignments(int fd, const struct process_list *list, size_t from, size_t to)
 {
 	for (size_t i = from; i < to; i++)
 		bpf_map_delete_elem(fd, &list->item[i].pid);
 }
 
-/* Sends an order for each process with a row and lets the kernel carry them
+/* Sends an assignment for each process with a row and lets the kernel carry them
  * out, as many at a time as its map holds; a process that has ended meanwhile
  * is not found, nor is its successor. */
-static int send_orders(struct services *services, const struct process_list *list,
-		       struct error *error)
+static int send_assignments(struct services *services, const struct process_list *list,
+			    struct error *error)
 {
-	int fd = orders_fd(services), status = 0;
+	int fd = assignments_fd(services), status = 0;
 	size_t done = 0;
 
 	while (done < list->count && status == 0) {
 		size_t i = done, sent = 0;
 
 		for (; i < list->count; i++) {
-			struct order order = {
+			struct assignment assignment = {
 				.start_ns = list->item[i].start_ns,
 				.row = list->rows[i],
 			};
 
-			if (!order.row)
+			if (!assignment.row)
 				continue;
-			if (bpf_map_update_elem(fd, &list->item[i].pid, &order, BPF_ANY) != 0)
+			if (bpf_map_update_elem(fd, &list->item[i].pid, &assignment, BPF_ANY) != 0)
 				break;
 			sent++;
 		}
 		if (i < list->count && sent == 0)
-			return error_set(error, -errno, "cannot send an order: %s",
+			return error_set(error, -errno, "cannot send an assignment: %s",
 					 strerror(errno));
 		if (sent)
 			status = scan(services, SCAN_NONE, NULL, error);
-		forget_orders(fd, list, done, i);
+		forget_assignments(fd, list, done, i);
 		done = i;
 	}
 	return status;
@@ -278,11 +278,12 @@ static int resolve(struct services *services, enum scan_mode mode, uint64_t look
 	struct process_list list = { 0 };
 	int status;
 
-	resolver->fresh_seen = __atomic_load_n(&services->news->fresh, __ATOMIC_ACQUIRE);
+	resolver->unclassified_seen =
+		__atomic_load_n(&services->counters->unclassified, __ATOMIC_ACQUIRE);
 	status = scan(services, mode, &list, error);
 	if (status == 0 && match(services, &list, look_ns_max) != 0)
 		status = error_set(error, -ENOMEM, "no memory");
-	status = status ?: send_orders(services, &list, error);
+	status = status ?: send_assignments(services, &list, error);
 	resolver->unfinished |= status || list.incomplete;
 	list_done(&list);
 	return status;
@@ -303,7 +304,7 @@ bool resolver_needs_proc(const struct config *config)
 static bool some_refused(struct services *services)
 {
 	struct resolver *resolver = &services->resolver;
-	uint64_t refused = __atomic_load_n(&services->news->refused, __ATOMIC_ACQUIRE);
+	uint64_t refused = __atomic_load_n(&services->counters->refused, __ATOMIC_ACQUIRE);
 	bool more = refused != resolver->refused_seen;
 
 	resolver->refused_seen = refused;
@@ -313,14 +314,14 @@ static bool some_refused(struct services *services)
 static bool some_get_room(const struct services *services)
 {
 	return __atomic_load_n(&services->resolver.room, __ATOMIC_ACQUIRE) &&
-	       __atomic_load_n(&services->news->waiting, __ATOMIC_RELAXED) > 0;
+	       __atomic_load_n(&services->counters->waiting, __ATOMIC_RELAXED) > 0;
 }
 
 static void tell_no_room(struct services *services, uint64_t now_ns)
 {
 	struct resolver *resolver = &services->resolver;
-	uint64_t no_room = __atomic_load_n(&services->news->no_room, __ATOMIC_RELAXED);
-	long long waiting = __atomic_load_n(&services->news->waiting, __ATOMIC_RELAXED);
+	uint64_t no_room = __atomic_load_n(&services->counters->no_room, __ATOMIC_RELAXED);
+	long long waiting = __atomic_load_n(&services->counters->waiting, __ATOMIC_RELAXED);
 	bool again =
 		resolver->no_room_told_ns && now_ns - resolver->no_room_told_ns < TELL_AGAIN_NS;
 
@@ -342,12 +343,14 @@ static int run(struct services *services, struct error *error)
 	bool needs_proc = resolver_needs_proc(services->config);
 	bool named = needs_proc && pid_files_read(&resolver->pid_files, resolver->files);
 	bool refused = some_refused(services), unfinished = resolver->unfinished;
-	uint64_t fresh = __atomic_load_n(&services->news->fresh, __ATOMIC_ACQUIRE);
+	uint64_t unclassified =
+		__atomic_load_n(&services->counters->unclassified, __ATOMIC_ACQUIRE);
 
 	if (needs_proc && (named || refused))
 		return resolve(services, SCAN_ALL, LOOK_NS_MAX, error);
-	if (needs_proc && (unfinished || fresh != resolver->fresh_seen))
-		return resolve(services, unfinished ? SCAN_AGAIN : SCAN_FRESH, LOOK_NS_MAX, error);
+	if (needs_proc && (unfinished || unclassified != resolver->unclassified_seen))
+		return resolve(services, unfinished ? SCAN_AGAIN : SCAN_UNCLASSIFIED, LOOK_NS_MAX,
+			       error);
 	return refused || some_get_room(services) ? scan(services, SCAN_NONE, NULL, error) : 0;
 }
 

@@ -19,9 +19,9 @@ struct resolver {
 	pthread_mutex_t lock; /* never held together with that of services */
 	struct file_reader *files;
 	struct pid_files pid_files;
-	uint64_t fresh_seen;   /* of services->news->fresh */
-	uint64_t refused_seen; /* of services->news->refused */
-	uint64_t no_room_seen; /* of services->news->no_room */
+	uint64_t unclassified_seen; /* of services->counters->unclassified */
+	uint64_t refused_seen;      /* of services->counters->refused */
+	uint64_t no_room_seen;      /* of services->counters->no_room */
 	uint64_t no_room_told_ns;
 	bool room;         /* set by whoever frees a row */
 	bool unfinished;   /* some processes were not looked at, or not moved */

@@ -32,8 +32,8 @@
 
 #define GONE_INTERVALS 10     /* after which a service is no longer dispatched */
 #define FORGOTTEN_INTERVALS 3 /* after which collectd knows no last value (Timeout), nor RRD */
-#define SLOTS_PER_SERVICE 1024
-#define SLOTS_MAX 8192 /* the verifier follows the walk over all of them */
+#define PROCESS_ROWS_PER_SERVICE 1024
+#define PROCESS_ROWS_MAX 8192 /* the verifier follows the walk over all of them */
 
 static struct bpf_map *map_named(const struct services *services, const char *name)
 {
@@ -73,13 +73,15 @@ static int prepare(struct services *services, struct error *error)
 	int status;
 
 	services->row_count = SERVICE_FIRST + (uint32_t)config->service_count + free_rows;
-	services->slot_count = 1;
+	services->process_row_count = 1;
 	for (size_t i = 0; i < config->service_count; i++)
-		if (config->services[i].per_process && services->slot_count < SLOTS_MAX)
-			services->slot_count += SLOTS_PER_SERVICE;
-	services->rows = calloc(services->row_count, sizeof(*services->rows));
-	services->slots = calloc(services->slot_count, sizeof(*services->slots));
-	if (!services->rows || !services->slots)
+		if (config->services[i].per_process &&
+		    services->process_row_count < PROCESS_ROWS_MAX)
+			services->process_row_count += PROCESS_ROWS_PER_SERVICE;
+	services->states = calloc(services->row_count, sizeof(*services->states));
+	services->process_rows =
+		calloc(services->process_row_count, sizeof(*services->process_rows));
+	if (!services->states || !services->process_rows)
 		return error_set(error, -ENOMEM, "no memory");
 	object_set(&services->object, "command_names", names);
 	object_set(&services->object, "service_rows", services->row_count);
@@ -89,10 +91,10 @@ static int prepare(struct services *services, struct error *error)
 						     free_rows + 1);
 	status = status
 			 ?: bpf_map__set_max_entries(map_named(services, "process_labels"),
-						     services->slot_count);
+						     services->process_row_count);
 	status = status
 			 ?: bpf_map__set_max_entries(map_named(services, "process_free"),
-						     services->slot_count);
+						     services->process_row_count);
 	if (status)
 		return error_set(error, status, "cannot size the maps: %s", strerror(-status));
 	return rules_prepare(config, &services->object, error);
@@ -100,23 +102,24 @@ static int prepare(struct services *services, struct error *error)
 
 static int fix_row(struct services *services, uint32_t row, const char *name)
 {
-	int place = subjects_enter(&services->subjects, SUBJECT_SERVICE, name);
+	int subject = subjects_enter(&services->subjects, SUBJECT_SERVICE, name);
 
-	if (place < 0)
-		return place;
-	services->rows[row] = (struct row){ .state = ROW_SHOWN, .place = place, .fixed = true };
+	if (subject < 0)
+		return subject;
+	services->states[row] =
+		(struct service_state){ .state = ROW_SHOWN, .subject = subject, .fixed = true };
 	return 0;
 }
 
 static const char *name_of(const struct services *services, uint32_t row)
 {
-	return services->subjects.place[services->rows[row].place].name;
+	return services->subjects.subject[services->states[row].subject].name;
 }
 
 static int fix_rows(struct services *services)
 {
 	const struct config *config = services->config;
-	int status = subjects_claim(&services->subjects, SUBJECT_NONE, "self", 0);
+	int status = subjects_take(&services->subjects, SUBJECT_NONE, "self", 0);
 
 	status = status ?: fix_row(services, SERVICE_OTHER, "other");
 	status = status ?: fix_row(services, SERVICE_KERNEL, "kernel");
@@ -128,8 +131,8 @@ static int fix_rows(struct services *services)
 			continue;
 		services->kernel_rows[row].flags |= SERVICE_PER_PROCESS;
 		/* As enter_process() makes them. */
-		status = subjects_claim(&services->subjects, SUBJECT_PROCESS,
-					name_of(services, row), 2);
+		status = subjects_take(&services->subjects, SUBJECT_PROCESS, name_of(services, row),
+				       2);
 	}
 	return status;
 }
@@ -138,16 +141,17 @@ static int fill(struct services *services, struct error *error)
 {
 	const struct config *config = services->config;
 	int free_rows = bpf_map__fd(map_named(services, "service_free"));
-	int free_slots = bpf_map__fd(map_named(services, "process_free"));
+	int free_processes = bpf_map__fd(map_named(services, "process_free"));
 	uint32_t row = SERVICE_FIRST + (uint32_t)config->service_count;
 	int status = fix_rows(services);
 
 	for (; row < services->row_count && status == 0; row++)
 		if (bpf_map_update_elem(free_rows, NULL, &row, 0) != 0)
 			status = -errno;
-	for (uint32_t slot = 0; slot < services->slot_count && status == 0; slot++) {
-		services->slots[slot].place = -1;
-		if (slot && bpf_map_update_elem(free_slots, NULL, &slot, 0) != 0)
+	for (uint32_t process = 0; process < services->process_row_count && status == 0;
+	     process++) {
+		services->process_rows[process].subject = -1;
+		if (process && bpf_map_update_elem(free_processes, NULL, &process, 0) != 0)
 			status = -errno;
 	}
 	if (status)
@@ -167,9 +171,9 @@ static int start(struct services *services, struct error *error)
 		return status;
 	services->kernel_rows = map_rows(services, "services");
 	services->kernel_labels = map_rows(services, "process_labels");
-	services->news =
-		object_variable(&services->object, "service_news", sizeof(*services->news));
-	if (!services->kernel_rows || !services->kernel_labels || !services->news)
+	services->counters =
+		object_variable(&services->object, "service_counters", sizeof(*services->counters));
+	if (!services->kernel_rows || !services->kernel_labels || !services->counters)
 		return error_set(error, -errno, "cannot map the rows: %s", strerror(errno));
 	status = fill(services, error);
 	return status ?: object_attach(&services->object, error);
@@ -180,8 +184,8 @@ static void meet(struct services *services)
 {
 	services_refresh(services, clock_ns());
 	for (uint32_t i = 0; i < services->row_count; i++)
-		if (services->rows[i].state == ROW_HIDDEN)
-			services->rows[i].since_ns = 0;
+		if (services->states[i].state == ROW_HIDDEN)
+			services->states[i].since_ns = 0;
 }
 
 int services_open(struct services *services, const struct config *config, double interval_s,
@@ -212,77 +216,79 @@ int services_share(const struct services *services, struct object *object, struc
 	if (status)
 		return status;
 	object_set(object, "service_rows", services->row_count);
-	object_set(object, "process_rows_max", services->slot_count);
+	object_set(object, "process_rows_max", services->process_row_count);
 	object_set(object, "watch_other", config_command_names(services->config));
 	return 0;
 }
 
-/* --- readers --- */
+/* --- subscribers --- */
 
-int services_add_reader(struct services *services, double interval_s, void (*catch_up)(void *of),
-			void *of)
+int services_subscribe(struct services *services, double interval_s, void (*catch_up)(void *of),
+		       void *of)
 {
-	struct reader reader = {
+	struct subscriber subscriber = {
 		.interval_ns = (uint64_t)(interval_s * NS_PER_S),
 		.catch_up = catch_up,
 		.of = of,
 		.used = true,
 	};
-	struct reader *grown;
+	struct subscriber *grown;
 
-	for (size_t i = 0; i < services->reader_count; i++)
-		if (!services->readers[i].used) {
-			services->readers[i] = reader;
+	for (size_t i = 0; i < services->subscriber_count; i++)
+		if (!services->subscribers[i].used) {
+			services->subscribers[i] = subscriber;
 			return (int)i;
 		}
-	grown = reallocarray(services->readers, services->reader_count + 1, sizeof(*grown));
+	grown = reallocarray(services->subscribers, services->subscriber_count + 1, sizeof(*grown));
 	if (!grown)
 		return -ENOMEM;
-	services->readers = grown;
-	grown[services->reader_count] = reader;
-	return (int)services->reader_count++;
+	services->subscribers = grown;
+	grown[services->subscriber_count] = subscriber;
+	return (int)services->subscriber_count++;
 }
 
-void services_remove_reader(struct services *services, int reader)
+void services_unsubscribe(struct services *services, int subscriber)
 {
-	if (reader >= 0)
-		services->readers[reader].used = false;
+	if (subscriber >= 0)
+		services->subscribers[subscriber].used = false;
 }
 
-void services_read(struct services *services, int reader, uint64_t now_ns)
+void services_read(struct services *services, int subscriber, uint64_t now_ns)
 {
-	if (reader >= 0)
-		services->readers[reader].read_ns = services->readers[reader].seen_ns = now_ns;
+	if (subscriber >= 0)
+		services->subscribers[subscriber].read_ns =
+			services->subscribers[subscriber].seen_ns = now_ns;
 }
 
 /* Later than so many of their intervals after this time. */
 static bool all_have_read(const struct services *services, uint64_t time_ns, unsigned intervals)
 {
-	for (size_t i = 0; i < services->reader_count; i++) {
-		const struct reader *reader = &services->readers[i];
+	for (size_t i = 0; i < services->subscriber_count; i++) {
+		const struct subscriber *subscriber = &services->subscribers[i];
 
-		if (reader->used && reader->read_ns <= time_ns + intervals * reader->interval_ns)
+		if (subscriber->used &&
+		    subscriber->read_ns <= time_ns + intervals * subscriber->interval_ns)
 			return false;
 	}
 	return true;
 }
 
-/* Have the tables of all readers the growth until after this time? A reader that has had an
+/* Have the tables of all subscribers the growth until after this time? A subscriber that has had an
  * interval for it is late. */
 static bool all_have_seen(struct services *services, uint64_t time_ns, uint64_t now_ns)
 {
 	bool late = now_ns - time_ns > services->interval_ns + services->interval_ns / 4;
 	bool all = true;
 
-	for (size_t i = 0; i < services->reader_count; i++) {
-		struct reader *reader = &services->readers[i];
+	for (size_t i = 0; i < services->subscriber_count; i++) {
+		struct subscriber *subscriber = &services->subscribers[i];
 
-		if (!reader->used || reader->seen_ns > time_ns)
+		if (!subscriber->used || subscriber->seen_ns > time_ns)
 			continue;
 		if (late) {
-			if (reader->catch_up)
-				reader->catch_up(reader->of);
-			reader->seen_ns = now_ns;
+			if (subscriber->catch_up)
+				subscriber->catch_up(subscriber->of);
+			subscriber->seen_ns = now_ns;
 		}
 		all &= late;
 	}
@@ -293,30 +299,30 @@ static bool all_have_seen(struct services *services, uint64_t time_ns, uint64_t 
 
 static void leave_first(struct services *services)
 {
-	subjects_leave(&services->subjects, services->departed[0].place);
+	subjects_leave(&services->subjects, services->departed[0].subject);
 	services->departed_count--;
 	memmove(services->departed, services->departed + 1,
 		services->departed_count * sizeof(*services->departed));
 }
 
 /* The first ones go where too many are waited for. */
-static void depart(struct services *services, int place, uint64_t since_ns, unsigned intervals)
+static void depart(struct services *services, int subject, uint64_t since_ns, unsigned intervals)
 {
-	size_t most = (size_t)services->row_count + services->slot_count;
+	size_t most = (size_t)services->row_count + services->process_row_count;
 	struct departed *grown;
 
-	if (place < 0)
+	if (subject < 0)
 		return;
 	if (services->departed_count == most)
 		leave_first(services);
 	grown = reallocarray(services->departed, services->departed_count + 1, sizeof(*grown));
 	if (!grown) {
-		subjects_leave(&services->subjects, (size_t)place);
+		subjects_leave(&services->subjects, (size_t)subject);
 		return;
 	}
 	services->departed = grown;
 	grown[services->departed_count++] = (struct departed){
-		.place = (size_t)place,
+		.subject = (size_t)subject,
 		.since_ns = since_ns,
 		.intervals = intervals,
 	};
@@ -330,7 +336,7 @@ static void forget_departed(struct services *services)
 		struct departed *departed = &services->departed[i];
 
 		if (all_have_read(services, departed->since_ns, departed->intervals))
-			subjects_leave(&services->subjects, departed->place);
+			subjects_leave(&services->subjects, departed->subject);
 		else
 			services->departed[kept++] = *departed;
 	}
@@ -353,10 +359,12 @@ static void forget_name(struct services *services, uint32_t row)
 
 static void retire(struct services *services, uint32_t i, uint64_t now_ns)
 {
-	struct row *row = &services->rows[i];
+	struct service_state *row = &services->states[i];
 
 	forget_name(services, i);
-	*row = (struct row){ .state = ROW_RETIRED, .since_ns = now_ns, .place = row->place };
+	*row = (struct service_state){ .state = ROW_RETIRED,
+				       .since_ns = now_ns,
+				       .subject = row->subject };
 }
 
 /* Who waits for a row is matched again. */
@@ -369,8 +377,9 @@ static void release(struct services *services, uint32_t i)
 {
 	struct service *s = &services->kernel_rows[i];
 
-	depart(services, services->rows[i].place, services->rows[i].since_ns, FORGOTTEN_INTERVALS);
-	services->rows[i] = (struct row){ .state = ROW_FREE };
+	depart(services, services->states[i].subject, services->states[i].since_ns,
+	       FORGOTTEN_INTERVALS);
+	services->states[i] = (struct service_state){ .state = ROW_FREE };
 	__atomic_store_n(&s->flags, 0, __ATOMIC_RELEASE);
 	bpf_map_update_elem(bpf_map__fd(map_named(services, "service_free")), NULL, &i, 0);
 	tell_room(services);
@@ -378,16 +387,16 @@ static void release(struct services *services, uint32_t i)
 
 static void promote(struct services *services, uint32_t i)
 {
-	struct row *row = &services->rows[i];
+	struct service_state *row = &services->states[i];
 	char name[SERVICE_NAME_LEN + 1] = "";
-	int place;
+	int subject;
 
 	memcpy(name, services->kernel_rows[i].name, SERVICE_NAME_LEN);
-	place = subjects_enter(&services->subjects, SUBJECT_COMMAND, name);
-	if (place < 0)
+	subject = subjects_enter(&services->subjects, SUBJECT_COMMAND, name);
+	if (subject < 0)
 		return;
 	row->state = ROW_SHOWN;
-	row->place = place;
+	row->subject = subject;
 }
 
 static void refresh_row(struct services *services, uint32_t i, uint64_t now_ns)
@@ -395,12 +404,14 @@ static void refresh_row(struct services *services, uint32_t i, uint64_t now_ns)
 	const struct service *s = &services->kernel_rows[i];
 	bool used = __atomic_load_n(&s->flags, __ATOMIC_ACQUIRE) & SERVICE_USED;
 	bool alive = __atomic_load_n(&s->processes, __ATOMIC_RELAXED) > 0;
-	struct row *row = &services->rows[i];
+	struct service_state *row = &services->states[i];
 	uint64_t interval = services->interval_ns;
 	bool old = now_ns - row->since_ns >= interval - interval / 8; /* readings jitter */
 
 	if (row->state == ROW_FREE && used)
-		*row = (struct row){ .state = ROW_HIDDEN, .since_ns = now_ns, .place = -1 };
+		*row = (struct service_state){ .state = ROW_HIDDEN,
+					       .since_ns = now_ns,
+					       .subject = -1 };
 	else if (row->state == ROW_HIDDEN && (row->notable || (alive && old)))
 		promote(services, i);
 	else if (row->state == ROW_HIDDEN && !alive && old)
@@ -415,7 +426,7 @@ static void refresh_row(struct services *services, uint32_t i, uint64_t now_ns)
 	row->notable = false;
 }
 
-/* --- per-process rows --- */
+/* --- process rows --- */
 
 static int enter_process(struct services *services, const struct process_label *label)
 {
@@ -423,8 +434,8 @@ static int enter_process(struct services *services, const struct process_label *
 	static long ticks_per_s;
 	char name[SUBJECT_NAME_MAX + 32];
 	size_t configured = label->row - SERVICE_FIRST;
-	struct subject *subject;
-	int place;
+	struct subject *made;
+	int subject;
 
 	if (label->row < SERVICE_FIRST || configured >= config->service_count)
 		return -1;
@@ -432,42 +443,42 @@ static int enter_process(struct services *services, const struct process_label *
 		ticks_per_s = sysconf(_SC_CLK_TCK);
 	snprintf(name, sizeof(name), "%s-%u-%llu", name_of(services, label->row), label->pid,
 		 (unsigned long long)(label->start_ns / (NS_PER_S / (uint64_t)ticks_per_s)));
-	place = subjects_enter(&services->subjects, SUBJECT_PROCESS, name);
-	if (place < 0)
+	subject = subjects_enter(&services->subjects, SUBJECT_PROCESS, name);
+	if (subject < 0)
 		return -1;
-	subject = &services->subjects.place[place];
-	subject->rank_group = label->row;
-	subject->top_n = config->services[configured].top_n;
-	return place;
+	made = &services->subjects.subject[subject];
+	made->rank_group = label->row;
+	made->top_n = config->services[configured].top_n;
+	return subject;
 }
 
 static void leave_process(struct services *services, uint32_t i)
 {
-	struct slot *slot = &services->slots[i];
+	struct process_row *process = &services->process_rows[i];
 
-	depart(services, slot->place, slot->ended_ns, 0);
-	*slot = (struct slot){ .place = -1 };
+	depart(services, process->subject, process->ended_ns, 0);
+	*process = (struct process_row){ .subject = -1 };
 	__atomic_store_n(&services->kernel_labels[i].state, PROCESS_FREE, __ATOMIC_RELEASE);
 	bpf_map_update_elem(bpf_map__fd(map_named(services, "process_free")), NULL, &i, 0);
 	tell_room(services);
 }
 
-/* An ended process keeps its slot until all tables have its last growth. */
-static void refresh_slot(struct services *services, uint32_t i, uint64_t now_ns)
+/* An ended process keeps its row until all tables have its last growth. */
+static void refresh_process(struct services *services, uint32_t i, uint64_t now_ns)
 {
 	struct process_label *label = &services->kernel_labels[i];
 	uint32_t state = __atomic_load_n(&label->state, __ATOMIC_ACQUIRE);
-	struct slot *slot = &services->slots[i];
+	struct process_row *process = &services->process_rows[i];
 
 	if (state == PROCESS_FREE)
 		return;
-	if (slot->start_ns == 0) {
-		slot->start_ns = label->start_ns;
-		slot->place = enter_process(services, label);
+	if (process->start_ns == 0) {
+		process->start_ns = label->start_ns;
+		process->subject = enter_process(services, label);
 	}
-	if (state == PROCESS_ENDED && slot->ended_ns == 0)
-		slot->ended_ns = now_ns;
-	else if (state == PROCESS_ENDED && all_have_seen(services, slot->ended_ns, now_ns))
+	if (state == PROCESS_ENDED && process->ended_ns == 0)
+		process->ended_ns = now_ns;
+	else if (state == PROCESS_ENDED && all_have_seen(services, process->ended_ns, now_ns))
 		leave_process(services, i);
 }
 
@@ -477,38 +488,39 @@ void services_refresh(struct services *services, uint64_t now_ns)
 	services->hidden = 0;
 	services->shown = 0;
 	for (uint32_t i = 0; i < services->row_count; i++) {
-		if (!services->rows[i].fixed)
+		if (!services->states[i].fixed)
 			refresh_row(services, i, now_ns);
-		services->hidden += services->rows[i].state == ROW_HIDDEN;
-		services->shown += services->rows[i].state == ROW_SHOWN;
+		services->hidden += services->states[i].state == ROW_HIDDEN;
+		services->shown += services->states[i].state == ROW_SHOWN;
 	}
-	for (uint32_t i = 1; i < services->slot_count; i++)
-		refresh_slot(services, i, now_ns);
+	for (uint32_t i = 1; i < services->process_row_count; i++)
+		refresh_process(services, i, now_ns);
 }
 
-int services_place(const struct services *services, uint32_t row)
+int services_subject(const struct services *services, uint32_t row)
 {
 	if (row >= services->row_count)
 		return -1;
-	if (services->rows[row].state != ROW_SHOWN)
-		return services->rows[SERVICE_OTHER].place;
-	return services->rows[row].place;
+	if (services->states[row].state != ROW_SHOWN)
+		return services->states[SERVICE_OTHER].subject;
+	return services->states[row].subject;
 }
 
-int services_slot_place(const struct services *services, uint32_t slot)
+int services_process_subject(const struct services *services, uint32_t process)
 {
-	return slot < services->slot_count ? services->slots[slot].place : -1;
+	return process < services->process_row_count ? services->process_rows[process].subject : -1;
 }
 
 bool services_gone(const struct services *services, uint32_t row)
 {
-	return services->rows[row].state == ROW_RETIRED || services->rows[row].state == ROW_FREE;
+	return services->states[row].state == ROW_RETIRED ||
+	       services->states[row].state == ROW_FREE;
 }
 
 void services_notable(struct services *services, uint32_t row)
 {
 	if (row < services->row_count)
-		services->rows[row].notable = true;
+		services->states[row].notable = true;
 }
 
 void services_done(struct services *services)
@@ -519,9 +531,9 @@ void services_done(struct services *services)
 	}
 	object_done(&services->object);
 	resolver_done(&services->resolver);
-	free(services->rows);
-	free(services->slots);
-	free(services->readers);
+	free(services->states);
+	free(services->process_rows);
+	free(services->subscribers);
 	registry_done(&services->registry);
 	free(services->departed);
 	subjects_done(&services->subjects);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Subjects by kind and name. A place that becomes free is used again; its generation
+ * Subjects by kind and name. A number that becomes free is used again; its generation
  * tells tables that their sums for it are somebody else's.
  *
- * Two kinds never have one name. A command name that is claimed has underscores behind
- * it: one more than the longest claim that is the same but for its underscores. So it
- * depends on the claims alone, not on who came first, and names that differ stay apart.
+ * Two kinds never have one name. A command name that is taken has underscores behind
+ * it: one more than the longest taken one that is the same but for its underscores. So it
+ * depends on the names taken alone, not on who came first, and names that differ stay apart.
  */
 #include "subject.h"
 
@@ -58,18 +58,18 @@ void subject_clean(char *to, size_t size, const char *name)
 			to[0] = '_';
 }
 
-static struct subject *free_place(struct subjects *subjects)
+static struct subject *free_subject(struct subjects *subjects)
 {
 	struct subject *grown;
 
 	for (size_t i = 0; i < subjects->count; i++)
-		if (!subjects->place[i].used)
-			return &subjects->place[i];
-	grown = reallocarray(subjects->place, subjects->count + 1, sizeof(*grown));
+		if (!subjects->subject[i].used)
+			return &subjects->subject[i];
+	grown = reallocarray(subjects->subject, subjects->count + 1, sizeof(*grown));
 	if (!grown)
 		return NULL;
-	subjects->place = grown;
-	return &subjects->place[subjects->count++];
+	subjects->subject = grown;
+	return &subjects->subject[subjects->count++];
 }
 
 /* Is this "-7-42", with so many numbers? */
@@ -87,10 +87,10 @@ static bool are_numbers(const char *text, size_t length, unsigned numbers)
 	return text == end;
 }
 
-bool subject_claims_meet(const struct subject_claim *a, const struct subject_claim *b)
+bool subject_names_meet(const struct subject_names *a, const struct subject_names *b)
 {
-	const struct subject_claim *more = a->numbers > b->numbers ? a : b;
-	const struct subject_claim *less = more == a ? b : a;
+	const struct subject_names *more = a->numbers > b->numbers ? a : b;
+	const struct subject_names *less = more == a ? b : a;
 	size_t length = strlen(more->name);
 
 	return !strncmp(less->name, more->name, length) &&
@@ -98,31 +98,31 @@ bool subject_claims_meet(const struct subject_claim *a, const struct subject_cla
 			   more->numbers - less->numbers);
 }
 
-const char *subjects_claimed(const struct subjects *subjects, enum subject_kind kind,
-			     const struct subject_claim *claim)
+const char *subjects_taken(const struct subjects *subjects, enum subject_kind kind,
+			   const struct subject_names *names)
 {
-	for (size_t i = 0; i < subjects->claim_count; i++)
-		if (subjects->claims[i].kind == kind &&
-		    subject_claims_meet(&subjects->claims[i], claim))
-			return subjects->claims[i].name;
+	for (size_t i = 0; i < subjects->taken_count; i++)
+		if (subjects->taken[i].kind == kind &&
+		    subject_names_meet(&subjects->taken[i], names))
+			return subjects->taken[i].name;
 	return NULL;
 }
 
-int subjects_claim(struct subjects *subjects, enum subject_kind kind, const char *name,
-		   unsigned numbers)
+int subjects_take(struct subjects *subjects, enum subject_kind kind, const char *name,
+		  unsigned numbers)
 {
-	struct subject_claim claim = { .kind = kind, .numbers = numbers }, *grown;
+	struct subject_names names = { .kind = kind, .numbers = numbers }, *grown;
 
-	strncpy(claim.name, name, sizeof(claim.name) - 1);
-	for (size_t i = 0; i < subjects->claim_count; i++)
-		if (subjects->claims[i].kind == kind && subjects->claims[i].numbers == numbers &&
-		    !strcmp(subjects->claims[i].name, claim.name))
+	strncpy(names.name, name, sizeof(names.name) - 1);
+	for (size_t i = 0; i < subjects->taken_count; i++)
+		if (subjects->taken[i].kind == kind && subjects->taken[i].numbers == numbers &&
+		    !strcmp(subjects->taken[i].name, names.name))
 			return 0;
-	grown = reallocarray(subjects->claims, subjects->claim_count + 1, sizeof(*grown));
+	grown = reallocarray(subjects->taken, subjects->taken_count + 1, sizeof(*grown));
 	if (!grown)
 		return -ENOMEM;
-	subjects->claims = grown;
-	subjects->claims[subjects->claim_count++] = claim;
+	subjects->taken = grown;
+	subjects->taken[subjects->taken_count++] = names;
 	return 0;
 }
 
@@ -150,17 +150,17 @@ static bool same_base(const char *a, const char *b, size_t length)
 	return true;
 }
 
-/* The underscores of a claim behind the base that it has in common with a name;
+/* The underscores of a taken name behind the base that it has in common with a name;
  * -1: it has another. */
-static int claim_tail(const struct subject_claim *claim, const char *name, size_t base)
+static int names_tail(const struct subject_names *names, const char *name, size_t base)
 {
-	size_t whole = strlen(claim->name);
-	size_t own = claim->numbers ? whole : base_length(claim->name);
+	size_t whole = strlen(names->name);
+	size_t own = names->numbers ? whole : base_length(names->name);
 
-	if (own > base || !same_base(claim->name, name, own))
+	if (own > base || !same_base(names->name, name, own))
 		return -1;
-	if (claim->numbers)
-		return are_numbers(name + own, base - own, claim->numbers) ? 0 : -1;
+	if (names->numbers)
+		return are_numbers(name + own, base - own, names->numbers) ? 0 : -1;
 	return own == base ? (int)(whole - own) : -1;
 }
 
@@ -170,16 +170,16 @@ static size_t underscores_wanted(const struct subjects *subjects, enum subject_k
 {
 	size_t base = base_length(name);
 	int own = (int)(strlen(name) - base), longest = 0;
-	bool claimed = false;
+	bool is_taken = false;
 
-	for (size_t i = 0; i < subjects->claim_count; i++) {
-		const struct subject_claim *claim = &subjects->claims[i];
-		int tail = claim->kind < kind ? claim_tail(claim, name, base) : -1;
+	for (size_t i = 0; i < subjects->taken_count; i++) {
+		const struct subject_names *names = &subjects->taken[i];
+		int tail = names->kind < kind ? names_tail(names, name, base) : -1;
 
-		claimed |= tail >= 0 && tail <= own;
+		is_taken |= tail >= 0 && tail <= own;
 		longest = tail > longest ? tail : longest;
 	}
-	return claimed ? (size_t)longest + 1 : 0;
+	return is_taken ? (size_t)longest + 1 : 0;
 }
 
 /* 0 or -EEXIST. */
@@ -206,29 +206,29 @@ int subjects_enter(struct subjects *subjects, enum subject_kind kind, const char
 	subject_clean(clean, sizeof(clean), name);
 	status = give_way(subjects, kind, clean, sizeof(clean));
 	if (status == 0 && kind == SUBJECT_SERVICE)
-		status = subjects_claim(subjects, kind, clean, 0);
+		status = subjects_take(subjects, kind, clean, 0);
 	if (status)
 		return status;
 	for (size_t i = 0; i < subjects->count; i++) {
-		s = &subjects->place[i];
+		s = &subjects->subject[i];
 		if (s->used && s->kind == kind && !strcmp(s->name, clean)) {
 			s->rows++;
 			return (int)i;
 		}
 	}
-	s = free_place(subjects);
+	s = free_subject(subjects);
 	if (!s)
 		return -ENOMEM;
 	*s = (struct subject){
 		.kind = kind, .used = true, .rows = 1, .generation = ++subjects->generation
 	};
 	memcpy(s->name, clean, sizeof(clean));
-	return (int)(s - subjects->place);
+	return (int)(s - subjects->subject);
 }
 
-void subjects_leave(struct subjects *subjects, size_t place)
+void subjects_leave(struct subjects *subjects, size_t subject)
 {
-	struct subject *s = &subjects->place[place];
+	struct subject *s = &subjects->subject[subject];
 
 	if (s->rows && --s->rows == 0)
 		s->used = false;
@@ -241,7 +241,7 @@ bool subject_reserved(const char *name)
 
 void subjects_done(struct subjects *subjects)
 {
-	free(subjects->place);
-	free(subjects->claims);
+	free(subjects->subject);
+	free(subjects->taken);
 	*subjects = (struct subjects){ 0 };
 }

@@ -22,7 +22,7 @@ enum subject_kind {
 struct subject {
 	enum subject_kind kind;
 	char name[SUBJECT_NAME_MAX];
-	uint64_t generation; /* of this place: another subject, another number */
+	uint64_t generation; /* another subject of this number, another generation */
 	bool used;
 	unsigned rows;
 	unsigned rank_group; /* with top_n: only the top_n of a group are dispatched */
@@ -31,40 +31,40 @@ struct subject {
 
 /* Names of a kind, whether there are such subjects now or not: NAME, or NAME with so many numbers
  * behind it, as NAME-7-42. */
-struct subject_claim {
+struct subject_names {
 	enum subject_kind kind;
 	unsigned numbers;
 	char name[SUBJECT_NAME_MAX];
 };
 
 struct subjects {
-	struct subject *place;
+	struct subject *subject;
 	size_t count;
 	uint64_t generation;
-	struct subject_claim *claims;
-	size_t claim_count;
+	struct subject_names *taken;
+	size_t taken_count;
 };
 
 /* Takes names away from the kinds that come later, once and for all; the name is clean.
  * 0 or -ENOMEM. */
-int subjects_claim(struct subjects *subjects, enum subject_kind kind, const char *name,
-		   unsigned numbers);
+int subjects_take(struct subjects *subjects, enum subject_kind kind, const char *name,
+		  unsigned numbers);
 
 /* Is there a name that both have? */
-bool subject_claims_meet(const struct subject_claim *a, const struct subject_claim *b);
+bool subject_names_meet(const struct subject_names *a, const struct subject_names *b);
 
-/* The first claim of this kind that meets another, by its name; or NULL. */
-const char *subjects_claimed(const struct subjects *subjects, enum subject_kind kind,
-			     const struct subject_claim *claim);
+/* The first taken name of this kind that meets another, by its name; or NULL. */
+const char *subjects_taken(const struct subjects *subjects, enum subject_kind kind,
+			   const struct subject_names *names);
 
-/* The place of a subject, which is made if there is none and counts one more
- * row; -ENOMEM. The name is cleaned for collectd. Where it is claimed by a kind before
+/* The number of a subject, which is made if there is none and counts one more
+ * row; -ENOMEM. The name is cleaned for collectd. Where it is taken by a kind before
  * this one, a command's gets underscores, any other is refused: -EEXIST. So is a command's
- * that has no room for them. The name of a service is claimed by that. */
+ * that has no room for them. The name of a service is taken by that. */
 int subjects_enter(struct subjects *subjects, enum subject_kind kind, const char *name);
 
-/* A row less; without any the place is free. */
-void subjects_leave(struct subjects *subjects, size_t place);
+/* A row less; without any its number is free. */
+void subjects_leave(struct subjects *subjects, size_t subject);
 
 /* Copies a name so that it can be a part of a collectd identifier and of a
  * file name: slashes, spaces, what does not print and what is no UTF-8 become '_'. */

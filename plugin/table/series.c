@@ -44,22 +44,22 @@ void series_bucket(char *to, const struct column *column, uint32_t bucket)
 
 /* --- of a table --- */
 
-static int add_name(struct claim *claim, const char *type, const char *instance)
+static int add_name(struct series_set *set, const char *type, const char *instance)
 {
-	char **grown = reallocarray(claim->series, claim->count + 1, sizeof(*grown));
+	char **grown = reallocarray(set->series, set->count + 1, sizeof(*grown));
 
 	if (!grown)
 		return -ENOMEM;
-	claim->series = grown;
+	set->series = grown;
 	/* As collectd cuts it. */
-	if (asprintf(&grown[claim->count], "%s%s%.*s", type, instance[0] ? "-" : "",
+	if (asprintf(&grown[set->count], "%s%s%.*s", type, instance[0] ? "-" : "",
 		     SCHEMA_TEXT_MAX - 1, instance) < 0)
 		return -ENOMEM;
-	claim->count++;
+	set->count++;
 	return 0;
 }
 
-static int add_moments(struct claim *claim, const struct tag *tag)
+static int add_moments(struct series_set *set, const struct tag *tag)
 {
 	static const char *const statistics[] = { "samples", "average", "variance", "cv",
 						  "frequency" };
@@ -70,26 +70,27 @@ static int add_moments(struct claim *claim, const struct tag *tag)
 		char instance[SERIES_NAME_MAX];
 
 		series_statistic(instance, tag, statistics[i]);
-		status = add_name(claim, tag->type, instance);
+		status = add_name(set, tag->type, instance);
 	}
 	return status;
 }
 
-static int add_hist(struct claim *claim, const struct column *column, const struct config *config)
+static int add_hist(struct series_set *set, const struct column *column,
+		    const struct config *config)
 {
 	const char *type = column->tag.type;
 	char instance[SERIES_NAME_MAX];
 	int status;
 
 	series_statistic(instance, &column->tag, "average");
-	status = add_name(claim, type, instance);
+	status = add_name(set, type, instance);
 	for (size_t i = 0; i < config->percentile_count && status == 0; i++) {
 		series_percentile(instance, &column->tag, config->percentiles[i]);
-		status = add_name(claim, type, instance);
+		status = add_name(set, type, instance);
 	}
 	for (uint32_t i = 0; config->buckets && i < HIST_BUCKETS && status == 0; i += HIST_SUB) {
 		series_bucket(instance, column, i);
-		status = add_name(claim, "bucket", instance);
+		status = add_name(set, "bucket", instance);
 	}
 	return status;
 }
@@ -99,7 +100,8 @@ static int by_name(const void *left, const void *right)
 	return strcmp(*(char *const *)left, *(char *const *)right);
 }
 
-static int add_names(struct claim *claim, const struct schema *schema, const struct config *config)
+static int add_names(struct series_set *set, const struct schema *schema,
+		     const struct config *config)
 {
 	int status = 0;
 
@@ -107,38 +109,38 @@ static int add_names(struct claim *claim, const struct schema *schema, const str
 		const struct column *column = &schema->columns[schema->metrics[i].column[0]];
 
 		if (column->kind == COLUMN_INTEGER)
-			status = add_name(claim, column->tag.type, column->tag.instance);
+			status = add_name(set, column->tag.type, column->tag.instance);
 		else if (column->kind == COLUMN_MOMENTS)
-			status = add_moments(claim, &column->tag);
+			status = add_moments(set, &column->tag);
 		else
-			status = add_hist(claim, column, config);
+			status = add_hist(set, column, config);
 	}
-	if (claim->count)
-		qsort(claim->series, claim->count, sizeof(*claim->series), by_name);
+	if (set->count)
+		qsort(set->series, set->count, sizeof(*set->series), by_name);
 	return status;
 }
 
-static void claim_done(struct claim *claim)
+static void series_set_done(struct series_set *set)
 {
-	for (size_t i = 0; i < claim->count; i++)
-		free(claim->series[i]);
-	free(claim->series);
-	*claim = (struct claim){ 0 };
+	for (size_t i = 0; i < set->count; i++)
+		free(set->series[i]);
+	free(set->series);
+	*set = (struct series_set){ 0 };
 }
 
 /* --- of all tables --- */
 
 /* The first name that is there twice, or NULL. */
-static const char *find_twice(const struct claim *claim)
+static const char *find_twice(const struct series_set *set)
 {
-	for (size_t i = 1; i < claim->count; i++)
-		if (!strcmp(claim->series[i - 1], claim->series[i]))
-			return claim->series[i];
+	for (size_t i = 1; i < set->count; i++)
+		if (!strcmp(set->series[i - 1], set->series[i]))
+			return set->series[i];
 	return NULL;
 }
 
 /* The first name that both have, or NULL. */
-static const char *find_common(const struct claim *a, const struct claim *b)
+static const char *find_common(const struct series_set *a, const struct series_set *b)
 {
 	size_t i = 0, j = 0;
 
@@ -154,79 +156,79 @@ static const char *find_common(const struct claim *a, const struct claim *b)
 }
 
 /* The name of a subject that rows of both can stand for, or NULL. */
-static const char *find_subject(const struct subjects *subjects, const struct claim *a,
-				const struct claim *b)
+static const char *find_subject(const struct subjects *subjects, const struct series_set *a,
+				const struct series_set *b)
 {
 	enum subject_kind kind = a->rows.kind;
 
 	if (kind == SUBJECT_PROBE && b->rows.kind == SUBJECT_SERVICE)
-		return subjects_claimed(subjects, SUBJECT_SERVICE, &a->rows);
+		return subjects_taken(subjects, SUBJECT_SERVICE, &a->rows);
 	if (kind == SUBJECT_SERVICE && b->rows.kind == SUBJECT_PROBE)
-		return subjects_claimed(subjects, SUBJECT_SERVICE, &b->rows);
+		return subjects_taken(subjects, SUBJECT_SERVICE, &b->rows);
 	if (kind != b->rows.kind)
 		return NULL;
 	if (kind == SUBJECT_PROBE)
-		return subject_claims_meet(&a->rows, &b->rows) ? b->rows.name : NULL;
+		return subject_names_meet(&a->rows, &b->rows) ? b->rows.name : NULL;
 	return kind == SUBJECT_SERVICE ? "services" : "processes";
 }
 
 static int check(const struct registry *registry, const struct subjects *subjects,
-		 const struct claim *claim, struct error *error)
+		 const struct series_set *set, struct error *error)
 {
-	const char *series = find_twice(claim);
+	const char *series = find_twice(set);
 
 	if (series)
 		return error_set(error, -EEXIST,
 				 "map %s: two of its series are called %s; change one of the tags",
-				 claim->map, series);
+				 set->map, series);
 	for (size_t i = 0; i < registry->count; i++) {
-		const struct claim *other = &registry->claim[i];
-		const char *subject = find_subject(subjects, claim, other);
+		const struct series_set *other = &registry->set[i];
+		const char *subject = find_subject(subjects, set, other);
 
-		series = subject ? find_common(claim, other) : NULL;
+		series = subject ? find_common(set, other) : NULL;
 		if (series)
 			return error_set(error, -EEXIST,
 					 "map %s: the series %s of %s are those of map %s of the "
 					 "probe %s already; switch one of the probes off, rename "
 					 "it, or change its tag",
-					 claim->map, series, subject, other->map, other->probe);
+					 set->map, series, subject, other->map, other->probe);
 	}
 	return 0;
 }
 
 /* Rows of a probe are called PROBE, or PROBE-INDEX where there are more of them. */
-static int claim_rows(struct subjects *subjects, struct claim *claim, const struct table *table)
+static int take_rows(struct subjects *subjects, struct series_set *set, const struct table *table)
 {
-	claim->rows.kind = table->schema.subject.kind;
-	if (claim->rows.kind != SUBJECT_PROBE)
+	set->rows.kind = table->schema.subject.kind;
+	if (set->rows.kind != SUBJECT_PROBE)
 		return 0;
-	claim->rows.numbers = table->rows.count > 1;
-	memcpy(claim->rows.name, claim->probe, sizeof(claim->probe));
-	return subjects_claim(subjects, SUBJECT_PROBE, claim->rows.name, claim->rows.numbers);
+	set->rows.numbers = table->rows.count > 1;
+	memcpy(set->rows.name, set->probe, sizeof(set->probe));
+	return subjects_take(subjects, SUBJECT_PROBE, set->rows.name, set->rows.numbers);
 }
 
 int registry_add(struct registry *registry, struct subjects *subjects, const void *owner,
 		 const char *probe, const struct table *table, const struct config *config,
 		 struct error *error)
 {
-	struct claim claim = { .owner = owner }, *grown;
+	struct series_set set = { .owner = owner }, *grown;
 	int status;
 
-	snprintf(claim.probe, sizeof(claim.probe), "%s", probe);
-	snprintf(claim.map, sizeof(claim.map), "%s", table->name);
-	status = claim_rows(subjects, &claim, table);
-	status = status ?: add_names(&claim, &table->schema, config);
+	snprintf(set.probe, sizeof(set.probe), "%s", probe);
+	snprintf(set.map, sizeof(set.map), "%s", table->name);
+	status = take_rows(subjects, &set, table);
+	status = status ?: add_names(&set, &table->schema, config);
 	if (status)
 		error_set(error, status, "map %s: no memory", table->name);
 	else
-		status = check(registry, subjects, &claim, error);
-	grown = status ? NULL : reallocarray(registry->claim, registry->count + 1, sizeof(*grown));
+		status = check(registry, subjects, &set, error);
+	grown = status ? NULL : reallocarray(registry->set, registry->count + 1, sizeof(*grown));
 	if (!grown) {
-		claim_done(&claim);
+		series_set_done(&set);
 		return status ?: error_set(error, -ENOMEM, "map %s: no memory", table->name);
 	}
-	registry->claim = grown;
-	registry->claim[registry->count++] = claim;
+	registry->set = grown;
+	registry->set[registry->count++] = set;
 	return 0;
 }
 
@@ -235,10 +237,10 @@ void registry_remove(struct registry *registry, const void *owner)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < registry->count; i++) {
-		if (registry->claim[i].owner == owner)
-			claim_done(&registry->claim[i]);
+		if (registry->set[i].owner == owner)
+			series_set_done(&registry->set[i]);
 		else
-			registry->claim[kept++] = registry->claim[i];
+			registry->set[kept++] = registry->set[i];
 	}
 	registry->count = kept;
 }
@@ -246,7 +248,7 @@ void registry_remove(struct registry *registry, const void *owner)
 void registry_done(struct registry *registry)
 {
 	for (size_t i = 0; i < registry->count; i++)
-		claim_done(&registry->claim[i]);
-	free(registry->claim);
+		series_set_done(&registry->set[i]);
+	free(registry->set);
 	*registry = (struct registry){ 0 };
 }

@@ -21,18 +21,18 @@ void series_percentile(char *to, const struct tag *tag, double percent);
 void series_bucket(char *to, const struct column *column, uint32_t bucket);
 
 /* What a table dispatches, and of whom. */
-struct claim {
+struct series_set {
 	const void *owner;
 	char probe[CONFIG_NAME_MAX];
 	char map[64];
-	struct subject_claim rows; /* of probes; else the kind alone */
+	struct subject_names rows; /* of probes; else the kind alone */
 	char **series;             /* TYPE[-INSTANCE], in order */
 	size_t count;
 };
 
 /* Of all tables that are open: no series is dispatched by two. */
 struct registry {
-	struct claim *claim;
+	struct series_set *set;
 	size_t count;
 };
 

@@ -49,7 +49,7 @@ int table_resize(struct table *table, const struct row_counts *counts, struct bp
 
 uint64_t table_memory(const struct table *table)
 {
-	uint64_t cells = size_sum(table->schema.cells, tally_cells(&table->schema));
+	uint64_t cells = size_sum(table->schema.cells, accumulator_cells(&table->schema));
 
 	return size_product(size_product(table->rows.count, cells), sizeof(uint64_t));
 }
@@ -156,10 +156,10 @@ static uint64_t take_growth(const struct column *column, uint64_t now, uint64_t 
 	return grown;
 }
 
-/* Adds a row, its gauges to one tally and what its counters grew by to another;
+/* Adds a row, its gauges to one accumulator and what its counters grew by to another;
  * true if that was notable. */
-static bool feed(const struct table *table, uint32_t row, struct tally *gauges,
-		 struct tally *counters)
+static bool feed(const struct table *table, uint32_t row, struct accumulator *gauges,
+		 struct accumulator *counters)
 {
 	const struct schema *schema = &table->schema;
 	uint64_t *previous = previous_of(table, row), *now = previous_of(table, table->rows.count);
@@ -191,21 +191,21 @@ static bool feed(const struct table *table, uint32_t row, struct tally *gauges,
 	return notable;
 }
 
-/* The place of the subject of a row, -1: nobody's. */
-static int place_of(const struct table *table, const struct services *services, uint32_t row)
+/* The subject of a row, -1: nobody's. */
+static int subject_of(const struct table *table, const struct services *services, uint32_t row)
 {
 	switch (table->schema.subject.kind) {
 	case SUBJECT_SERVICE:
-		return services_place(services, row);
+		return services_subject(services, row);
 	case SUBJECT_PROCESS:
-		return services_slot_place(services, row);
+		return services_process_subject(services, row);
 	default:
 		return (int)row;
 	}
 }
 
 struct candidate {
-	size_t place;
+	size_t subject;
 	unsigned group;
 	uint64_t rank;
 };
@@ -218,13 +218,13 @@ static int by_group_and_rank(const void *left, const void *right)
 		return a->group < b->group ? -1 : 1;
 	if (a->rank != b->rank)
 		return a->rank > b->rank ? -1 : 1;
-	return a->place < b->place ? -1 : a->place > b->place;
+	return a->subject < b->subject ? -1 : a->subject > b->subject;
 }
 
 /* In the order of the numbers, also of those with a sign. */
-static uint64_t rank_of(const struct column *column, const struct tally *tally)
+static uint64_t rank_of(const struct column *column, const struct accumulator *accumulator)
 {
-	uint64_t n = tally->window[column->cell];
+	uint64_t n = accumulator->window[column->cell];
 
 	return column->is_gauge && column->is_signed ? n ^ 1ULL << 63 : n;
 }
@@ -233,26 +233,26 @@ static uint64_t rank_of(const struct column *column, const struct tally *tally)
 static void rank(struct table *table, const struct services *services)
 {
 	const struct column *column = &table->schema.columns[table->schema.rank - 1];
-	struct candidate *list = calloc(table->tallies.count + 1, sizeof(*list));
+	struct candidate *list = calloc(table->accumulators.count + 1, sizeof(*list));
 	size_t count = 0, in_group = 0;
 
 	/* Without memory all are dispatched. */
 	if (!list)
 		return;
-	for (size_t i = 0; i < table->tallies.count; i++)
-		if (table->tallies.tally[i].fed)
+	for (size_t i = 0; i < table->accumulators.count; i++)
+		if (table->accumulators.accumulator[i].fed)
 			list[count++] = (struct candidate){
 				i,
-				services->subjects.place[i].rank_group,
-				rank_of(column, &table->tallies.tally[i]),
+				services->subjects.subject[i].rank_group,
+				rank_of(column, &table->accumulators.accumulator[i]),
 			};
 	qsort(list, count, sizeof(*list), by_group_and_rank);
 	for (size_t i = 0; i < count; i++) {
-		unsigned top_n = services->subjects.place[list[i].place].top_n;
+		unsigned top_n = services->subjects.subject[list[i].subject].top_n;
 
 		in_group = i && list[i].group == list[i - 1].group ? in_group + 1 : 0;
 		if (top_n && in_group >= top_n)
-			table->tallies.tally[list[i].place].fed = false;
+			table->accumulators.accumulator[list[i].subject].fed = false;
 	}
 	free(list);
 }
@@ -260,14 +260,14 @@ static void rank(struct table *table, const struct services *services)
 /* A command name that has a series from now on starts it at zero: the first value
  * of a counter shows no rate, so the growth until now stays with the others. Not
  * so in tables of slots: it may have had series of others for long. */
-static struct tally *growth_to(struct table *table, const struct services *services, uint32_t row,
-			       struct tally *own, bool is_new)
+static struct accumulator *growth_to(struct table *table, const struct services *services,
+				     uint32_t row, struct accumulator *own, bool is_new)
 {
 	bool by_service = table->schema.subject.kind == SUBJECT_SERVICE;
 
-	if (!by_service || !is_new || services->rows[row].fixed || table->schema.subject.via[0])
+	if (!by_service || !is_new || services->states[row].fixed || table->schema.subject.via[0])
 		return own;
-	return &table->tallies.tally[services_place(services, SERVICE_OTHER)];
+	return &table->accumulators.accumulator[services_subject(services, SERVICE_OTHER)];
 }
 
 /* Adds entry `at` of the table, which is that of a row of services or slots. */
@@ -275,20 +275,21 @@ static int read_row(struct table *table, struct services *services, uint32_t row
 		    struct error *error)
 {
 	enum subject_kind kind = table->schema.subject.kind;
-	int place = place_of(table, services, row);
-	struct tally *tally;
+	int subject = subject_of(table, services, row);
+	struct accumulator *accumulator;
 	bool is_new;
 
-	if (place < 0) {
+	if (subject < 0) {
 		remember(table, at);
 		return 0;
 	}
-	tally = tallies_at(&table->tallies, &table->schema, (size_t)place,
-			   kind == SUBJECT_PROBE ? 0 : services->subjects.place[place].generation,
-			   &is_new);
-	if (!tally)
+	accumulator = accumulators_at(
+		&table->accumulators, &table->schema, (size_t)subject,
+		kind == SUBJECT_PROBE ? 0 : services->subjects.subject[subject].generation,
+		&is_new);
+	if (!accumulator)
 		return error_set(error, -ENOMEM, "map %s: no memory for subjects", table->name);
-	if (feed(table, at, tally, growth_to(table, services, row, tally, is_new)) &&
+	if (feed(table, at, accumulator, growth_to(table, services, row, accumulator, is_new)) &&
 	    kind == SUBJECT_SERVICE)
 		services_notable(services, row);
 	return 0;
@@ -315,11 +316,12 @@ static int read_slot(struct table *table, struct services *services, uint32_t ro
 /* Slot 0 is what has no slot of its own, and often nothing. */
 static int read_slots(struct table *table, struct services *services, struct error *error)
 {
-	size_t other = (size_t)services_place(services, SERVICE_OTHER);
+	size_t other = (size_t)services_subject(services, SERVICE_OTHER);
 	int status = read_row(table, services, SERVICE_OTHER, 0, error);
 
 	if (status == 0)
-		table->tallies.tally[other].fed = table->tallies.tally[other].counted;
+		table->accumulators.accumulator[other].fed =
+			table->accumulators.accumulator[other].counted;
 	for (uint32_t row = SERVICE_OTHER + 1; row < services->row_count && status == 0; row++) {
 		uint32_t slot = rows_slot(&table->rows, row);
 
@@ -334,9 +336,10 @@ static int read_slots(struct table *table, struct services *services, struct err
 /* What was caught up with may be of subjects that have left since. */
 static void drop_strangers(struct table *table, const struct services *services)
 {
-	for (size_t i = 0; i < table->tallies.count; i++)
-		if (table->tallies.tally[i].generation != services->subjects.place[i].generation)
-			table->tallies.tally[i].fed = false;
+	for (size_t i = 0; i < table->accumulators.count; i++)
+		if (table->accumulators.accumulator[i].generation !=
+		    services->subjects.subject[i].generation)
+			table->accumulators.accumulator[i].fed = false;
 }
 
 /* Of rows that may have gone to others: it may be of two, or of others than it seems. */
@@ -349,7 +352,7 @@ static void forget_growth(const struct table *table, const struct services *serv
 		uint32_t at = by_slot ? rows_slot(&table->rows, row) : row;
 
 		if (table->schema.subject.kind == SUBJECT_PROCESS ||
-		    (!services->rows[row].fixed && (at || !by_slot)))
+		    (!services->states[row].fixed && (at || !by_slot)))
 			remember(table, at);
 	}
 }
@@ -360,9 +363,9 @@ static int read_rows(struct table *table, struct services *services, uint64_t no
 	int status = 0;
 
 	if (table->caught_up)
-		tallies_continue(&table->tallies, &table->schema);
+		accumulators_continue(&table->accumulators, &table->schema);
 	else /* What came before the first reading is of no whole interval. */
-		tallies_begin(&table->tallies, &table->schema, table->elapsed_ns > 0);
+		accumulators_begin(&table->accumulators, &table->schema, table->elapsed_ns > 0);
 	if (table->stale)
 		forget_growth(table, services);
 	table->stale = false;
@@ -404,7 +407,7 @@ int table_read(struct table *table, struct services *services, uint64_t now_ns, 
 void table_done(struct table *table)
 {
 	rows_done(&table->rows);
-	tallies_done(&table->tallies);
+	accumulators_done(&table->accumulators);
 	free(table->previous);
 	schema_done(&table->schema);
 	*table = (struct table){ 0 };

@@ -5,7 +5,7 @@
 #include "rows.h"
 #include "schema.h"
 #include "service/service.h"
-#include "tally.h"
+#include "accumulator.h"
 
 #include <bpf/libbpf.h>
 #include <stdbool.h>
@@ -19,7 +19,7 @@ struct table {
 	struct bpf_map *map;
 	struct rows rows;
 	uint64_t *previous; /* cells of all rows at the last reading */
-	struct tallies tallies;
+	struct accumulators accumulators;
 	uint64_t read_ns;    /* when, of CLOCK_BOOTTIME */
 	uint64_t elapsed_ns; /* between the last two readings, 0: there was one */
 	bool caught_up;      /* since the last reading: the windows have begun */
@@ -40,7 +40,7 @@ uint64_t table_memory(const struct table *table);
 /* Maps the rows and takes them as the start of all growth. After load. */
 int table_start(struct table *table, struct error *error);
 
-/* Adds what the rows have grown by to the tallies of their subjects. services
+/* Adds what the rows have grown by to the accumulators of their subjects. services
  * may be NULL for tables of the probe itself; its lock is held by the caller. */
 int table_read(struct table *table, struct services *services, uint64_t now_ns,
 	       struct error *error);

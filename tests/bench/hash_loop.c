@@ -35,7 +35,7 @@ static int filled_map(uint32_t keys)
 	if (map < 0)
 		err(1, "cannot make a hash map");
 	for (uint32_t i = 0; i < keys; i++) {
-		struct process_key key = { .pid = i + 1, .comm = "crowd" };
+		struct process_key key = { .pid = i + 1, .comm = "many" };
 		uint64_t value = i;
 
 		if (bpf_map_update_elem(map, &key, &value, BPF_NOEXIST))

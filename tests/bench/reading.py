@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What one reading of all processes costs: this plugin, collectd's `processes`, and a loop over a hash map.
 
-All of them run side by side over the same crowd and are read in turns, so that whatever else the machine does meets
+All of them run side by side over the same processes and are read in turns, so that whatever else the machine does meets
 them alike. A daemon's cost is the CPU time that all its threads use within one interval.
 """
 
@@ -66,13 +66,13 @@ def slab_kib():
 
 
 class Reading:
-    """All that was measured over one crowd."""
+    """All that was measured over one number of processes."""
 
     def __init__(self, site, size, count):
         self.size = size
         self.count = count
         with contextlib.ExitStack() as stack:
-            stack.enter_context(Process([site.program("crowd"), size], talks=True)).hear()
+            stack.enter_context(Process([site.program("processes"), size], talks=True)).hear()
             self.processes = sum(name.isdigit() for name in os.listdir("/proc"))
             loop = stack.enter_context(Process([site.program("hash_loop"), self.processes], talks=True))
             daemons = self._start(site, stack)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The document on the cost of the request probe, in Markdown, and what is wanted of it."""
 
-import arm
+import variant
 import report
 
 NAMES = {
@@ -63,8 +63,8 @@ def table(title, columns, rows):
 
 
 def each(rounds, cell_of_nothing, cell):
-    """A row per arm; cell: what is in it, of arm and load."""
-    for name in arm.ARMS:
+    """A row per variant; cell: what is in it, of variant and load."""
+    for name in variant.VARIANTS:
         yield NAMES[name], [(cell_of_nothing if name == "nothing" else cell)(rounds, name, load) for load in LOADS]
 
 
@@ -84,7 +84,7 @@ def costs(rounds):
 def nobodys(rounds):
     """What others pay."""
     def rows():
-        for name in arm.ARMS:
+        for name in variant.VARIANTS:
             yield NAMES[name], [f"{rounds.figure(name, kind, 'ns').median:,.0f}" if name == "nothing"
                                 else added(rounds.added(name, kind, "ns")) for kind in ("message", "syscall")]
 

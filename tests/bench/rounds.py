@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A server under each arm in turns, at several loads, round after round; the order changes each time.
+"""A server under each variant in turns, at several loads, round after round; the order changes each time.
 
 All that is compared is of the same round.
 """
@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 
-import arm
+import variant
 from server import Pair, CPU
 from statistic import Estimate
 
@@ -57,8 +57,8 @@ class Rounds:
         self.name = name
         self.count = count
         self.span_s = span_s
-        self.cells = []  # of each round: {(arm, load): what the client and /proc say}
-        self.runs = {}  # by arm and program: nanoseconds of a run with what measuring takes, and runs per exchange
+        self.cells = []  # of each round: {(variant, load): what the client and /proc say}
+        self.runs = {}  # by variant and program: nanoseconds of a run with what measuring takes, and runs per exchange
         with Pair(site, name) as pair:
             self.full = max(pair.order(0, span_s)["throughput"] for _ in range(3))
             for i in range(count):
@@ -70,9 +70,9 @@ class Rounds:
 
     def _round(self, pair, i):
         cells = {}
-        turn = i % len(arm.ARMS)
-        for name in arm.ARMS[turn:] + arm.ARMS[:turn]:
-            with arm.on(name, self.site, pair):
+        turn = i % len(variant.VARIANTS)
+        for name in variant.VARIANTS[turn:] + variant.VARIANTS[:turn]:
+            with variant.on(name, self.site, pair):
                 time.sleep(SETTLED_S)
                 for load, cell in self._measure(pair).items():
                     cells[name, load] = cell
@@ -83,7 +83,7 @@ class Rounds:
         found = {}
         turn = i % len(TAILS_OF)
         for name in TAILS_OF[turn:] + TAILS_OF[:turn]:
-            with arm.on(name, self.site, pair):
+            with variant.on(name, self.site, pair):
                 time.sleep(SETTLED_S)
                 found[name] = self._quietest(pair, LOADS["usual"] * self.full)["p99"]
         return found
@@ -106,7 +106,7 @@ class Rounds:
         with open(RUN_STATISTICS, encoding="ascii") as file:
             was = file.read()
         for name in ("probe", "floor", "listing"):
-            with arm.on(name, self.site, pair) as process, pair.together():
+            with variant.on(name, self.site, pair) as process, pair.together():
                 time.sleep(SETTLED_S)
                 for program, cell in self._time_runs(pair, programs_of(process), was).items():
                     self.runs[name, program] = cell

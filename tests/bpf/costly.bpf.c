@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A probe for tests that is to be had at a cost alone, which an option allows, as the first of its
+ * A probe for tests that is available at a cost alone, which an option allows, as the first of its
  * tiers does not load. Another option has a table and a variable.
  *
  * Hooks, tier 2: raw_tp task_rename.

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * An object whose maps are called like the engine's own: none of them is shared. It counts in them
- * what would be orders to the engine's programs, and how large its own map of tasks is.
+ * what would be assignments to the engine's programs, and how large its own map of tasks is.
  */
 #include "metric.bpf.h"
 
 struct names_row {
 	u64 walks METRIC("derive-walks");
-	u64 orders METRIC("gauge-orders");
+	u64 assignments METRIC("gauge-assignments");
 };
 
 struct {
@@ -18,7 +18,7 @@ struct {
 	__type(value, struct names_row);
 } services SEC(".maps") SUBJECT("probe");
 
-struct order {
+struct assignment {
 	u64 start_ns;
 	u32 row;
 	u32 pad;
@@ -29,8 +29,8 @@ struct {
 	__uint(max_entries, 65536);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, u32);
-	__type(value, struct order);
-} orders SEC(".maps");
+	__type(value, struct assignment);
+} assignments SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_QUEUE);
@@ -63,9 +63,9 @@ int names_walk(struct bpf_iter__task *ctx)
 		return 0;
 	}
 	pid = task->tgid;
-	struct order order = { .start_ns = task->start_boottime, .row = 1 };
-	if (task->pid == task->tgid && bpf_map_update_elem(&orders, &pid, &order, 0) == 0)
-		row->orders++;
+	struct assignment assignment = { .start_ns = task->start_boottime, .row = 1 };
+	if (task->pid == task->tgid && bpf_map_update_elem(&assignments, &pid, &assignment, 0) == 0)
+		row->assignments++;
 	return 0;
 }
 

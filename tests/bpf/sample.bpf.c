@@ -200,8 +200,8 @@ int BPF_PROG(sample_rename, struct task_struct *task)
 		return 0;
 	count_rename(&sample_services, st->row);
 	count_in_slot(st->row);
-	if (st->slot)
-		count_rename(&sample_processes, st->slot);
+	if (st->process_row)
+		count_rename(&sample_processes, st->process_row);
 	return 0;
 }
 

@@ -24,7 +24,7 @@ LIMITS = {
     "percent-slack": ((15, math.inf), (5, math.inf)),
     "gauge-send_gap-cv": ((-math.inf, 2), (-math.inf, math.inf)),
 }
-# Where the kernel permits no fexit, polls are to be had from the tracepoints of system calls alone.
+# Where the kernel permits no fexit, polls are available from the tracepoints of system calls alone.
 SERVICE = receiver.SERVICE + """
   <Probe "poll">
     Option "syscalls"

@@ -8,7 +8,7 @@
 #include "plugin/subject/subject.h"
 
 /* As in test_subject. */
-static const struct subject_claim claims[] = {
+static const struct subject_names taken[] = {
 	{ SUBJECT_NONE, 0, "self" },     { SUBJECT_SERVICE, 0, "web" },
 	{ SUBJECT_SERVICE, 0, "db" },    { SUBJECT_SERVICE, 0, "db__" },
 	{ SUBJECT_SERVICE, 0, "late_" }, { SUBJECT_SERVICE, 0, "my_app" },
@@ -69,15 +69,15 @@ static void clean(const char *name, size_t size)
 	FUZZ_WANT(!strcmp(once, twice));
 }
 
-/* Is it NAME, or NAME-1-2 with as many numbers as the claim has? A dot is an underscore. */
-static bool is_claimed(const char *name, const struct subject_claim *claim)
+/* Is it NAME, or NAME-1-2 with as many numbers as the taken ones have? A dot is an underscore. */
+static bool is_taken(const char *name, const struct subject_names *names)
 {
 	size_t at = 0;
 
-	for (; claim->name[at]; at++)
-		if (claim->name[at] != (name[at] == '.' ? '_' : name[at]))
+	for (; names->name[at]; at++)
+		if (names->name[at] != (name[at] == '.' ? '_' : name[at]))
 			return false;
-	for (unsigned i = 0; i < claim->numbers; i++) {
+	for (unsigned i = 0; i < names->numbers; i++) {
 		size_t digits = name[at] == '-' ? strspn(name + at + 1, "0123456789") : 0;
 
 		if (!digits)
@@ -90,15 +90,15 @@ static bool is_claimed(const char *name, const struct subject_claim *claim)
 /* As a command; false: it has no name of its own. */
 static bool enter(struct subjects *subjects, const char *name, char *ret_name)
 {
-	int place = subjects_enter(subjects, SUBJECT_COMMAND, name);
+	int subject = subjects_enter(subjects, SUBJECT_COMMAND, name);
 
-	if (place < 0)
+	if (subject < 0)
 		return false;
-	memcpy(ret_name, subjects->place[place].name, SUBJECT_NAME_MAX);
-	subjects_leave(subjects, (size_t)place);
+	memcpy(ret_name, subjects->subject[subject].name, SUBJECT_NAME_MAX);
+	subjects_leave(subjects, (size_t)subject);
 	check_clean(ret_name);
-	for (size_t i = 0; i < sizeof(claims) / sizeof(*claims); i++)
-		FUZZ_WANT(!is_claimed(ret_name, &claims[i]));
+	for (size_t i = 0; i < sizeof(taken) / sizeof(*taken); i++)
+		FUZZ_WANT(!is_taken(ret_name, &taken[i]));
 	return true;
 }
 
@@ -109,9 +109,9 @@ static void check_pair(const char *a, const char *b)
 	char name_a[SUBJECT_NAME_MAX], name_b[SUBJECT_NAME_MAX];
 	char clean_a[SUBJECT_NAME_MAX], clean_b[SUBJECT_NAME_MAX];
 
-	for (size_t i = subjects.claim_count; i < sizeof(claims) / sizeof(*claims); i++)
-		FUZZ_WANT(subjects_claim(&subjects, claims[i].kind, claims[i].name,
-					 claims[i].numbers) == 0);
+	for (size_t i = subjects.taken_count; i < sizeof(taken) / sizeof(*taken); i++)
+		FUZZ_WANT(subjects_take(&subjects, taken[i].kind, taken[i].name,
+					taken[i].numbers) == 0);
 	subject_clean(clean_a, sizeof(clean_a), a);
 	subject_clean(clean_b, sizeof(clean_b), b);
 	if (enter(&subjects, a, name_a) && enter(&subjects, b, name_b))

@@ -42,7 +42,7 @@ FORBIDDEN = "kernel.perf_event_paranoid or a container forbids this"
 NO_BTF = "the kernel must have BTF (CONFIG_DEBUG_INFO_BTF=y), in /sys/kernel/btf/vmlinux"
 NO_TRACEFS = "tracefs is not there; mount -t tracefs tracefs /sys/kernel/tracing"
 
-# Without the probe that complains where only costly hooks are to be had.
+# Without the probe that complains where only costly hooks are available.
 RENAMER = """
   <Service "renamer">
     Process "kt_renamer"
@@ -134,7 +134,7 @@ def tier_is(test, daemon, what, name, tier):
 
 
 def falls_to(test, what, wrap, tier, *parts):
-    """The probe works, with the hooks that can be had, and so does the one that misses nothing."""
+    """The probe works, with the hooks that are available, and so does the one that misses nothing."""
     daemon = start(test, wrap, "absent")
     before = daemon.row_after("renamer", "derive-renames", time.time())
     rename(test, RENAMES)

@@ -66,7 +66,7 @@ def main():
             else:
                 test.equal(f"{name}: messages", lines, [])
         test.within("names: walks", daemon.wait_rows("names", "derive-walks", 2)[-1][1], 2, 100)
-        test.within("names: orders, of which the engine knows nothing", daemon.rows("names", "gauge-orders")[-1][1], 2,
+        test.within("names: assignments, of which the engine knows nothing", daemon.rows("names", "gauge-assignments")[-1][1], 2,
                     1e6)
         now = daemon.row_after("good", "ps_count", time.time())
         test.equal("processes and threads of the service", now[1:], (1, 1))

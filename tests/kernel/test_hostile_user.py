@@ -216,7 +216,7 @@ def storm(test, daemon):
     test.true("renames: who came meanwhile is a service afterwards", rows)
 
 
-def crowds(*kinds):
+def floods(*kinds):
     """An attack by some of these at once."""
     def function(test, victims, *_):
         sizes = {"names": victims.single, "threads": THREADS, "sockets": SOCKETS}
@@ -313,8 +313,8 @@ def go_on(test, victims, name, *args):
     victims.write_prey(victims.prey.pid, owner=0)
 
 
-ATTACKS = {kind: crowds(kind) for kind in ("names", "threads", "sockets")} if LONG else {
-    "crowds": crowds("names", "threads", "sockets")}
+ATTACKS = {kind: floods(kind) for kind in ("names", "threads", "sockets")} if LONG else {
+    "floods": floods("names", "threads", "sockets")}
 # The last one ends the file system: nothing else ends the process that attacks, nor who waits for it.
 ATTACKS |= {"pid-files": pid_files, "objects": objects, "command-line": command_line}
 

@@ -39,7 +39,7 @@ MISTAKES = [
 # Also of the last entry: the second block.
 TWICE = 'ignoring <Probe "process">: '
 
-# Without the probe that complains where only costly hooks are to be had.
+# Without the probe that complains where only costly hooks are available.
 GOOD = """
   <Service "good">
     Process "kt_good"

@@ -49,7 +49,7 @@ def tier_of(daemon):
 
 
 def start_all(test):
-    """The tiers that this kernel has. That of the system calls is to be had everywhere."""
+    """The tiers that this kernel has. That of the system calls is available everywhere."""
     daemons = {tier: start(test, tier) for tier in TIERS}
     for tier, daemon in list(daemons.items()):
         if tier_of(daemon) == tier:

@@ -14,7 +14,7 @@ from lib import BPFTOOL, Test, bpf_objects_of
 
 CASES = ("threads", "large", "noise", "splice", "ring", "ring_file", "forking", "prefork", "pool", "pipeline",
          "rename")
-# Not of this test, and not to be had on every kernel.
+# Not of this test, and unavailable on some kernels.
 NO_POLL = """
   <Probe "poll">
     Enable false
@@ -24,14 +24,14 @@ CONF = NO_POLL + "\n".join(f"""
     Process "kt_{case}"
   </Service>""" for case in (*CASES, "renamed"))
 ROWS = 4
-CROWD = ROWS + 2
-CROWD_CONF = NO_POLL + f"""
+MANY = ROWS + 2
+MANY_CONF = NO_POLL + f"""
   <Probe "request">
     Rows {ROWS}
   </Probe>""" + "\n".join(f"""
   <Service "c{i}">
     Process "kt_c{i}"
-  </Service>""" for i in range(CROWD))
+  </Service>""" for i in range(MANY))
 ORDER = 40
 
 
@@ -59,9 +59,9 @@ def check_cases(test, daemon):
         test.equal(f"{case}: exchanges, octets received, octets sent", got[case], want)
 
 
-def check_crowd(test, daemon):
+def check_many(test, daemon):
     """Services in the order of their first exchange, until there are no more rows."""
-    loads = [test.load("case", "threads", name=f"kt_c{i}") for i in range(CROWD)]
+    loads = [test.load("case", "threads", name=f"kt_c{i}") for i in range(MANY)]
     before = daemon.wait_rows("self", "objects-rows_request", after=time.time())[-1]
     test.equal("services with rows before any request", before[1], 0)
     for load in loads:
@@ -72,7 +72,7 @@ def check_crowd(test, daemon):
     test.equal("services with rows", rows[1], ROWS - 1)
     # Of the first of two readings everything is written.
     daemon.wait_rows("other", "total_requests", 2, moment)
-    own = [i for i in range(CROWD) if "total_requests" in daemon.metrics(f"c{i}")]
+    own = [i for i in range(MANY) if "total_requests" in daemon.metrics(f"c{i}")]
     test.equal("services with series of requests", own, list(range(ROWS - 1)))
     subjects = [f"c{i}" for i in own] + ["other"]
     then = {subject: daemon.exchanges(subject, moment) for subject in subjects}
@@ -80,7 +80,7 @@ def check_crowd(test, daemon):
     stranger.ask(str(ORDER))
     moment = time.time()
     refused = daemon.row_after("self", "total_events-refused_request", moment)
-    test.equal("refused, however often they ask", refused[1], CROWD - len(own))
+    test.equal("refused, however often they ask", refused[1], MANY - len(own))
     got = {subject: daemon.exchanges(subject, moment)[0] - then[subject][0] for subject in subjects}
     test.equal("exchanges of services with rows", [got[f"c{i}"] for i in own], [wanted[i] for i in own])
     # What no Service block names is not looked at.
@@ -133,18 +133,18 @@ def check_freed(test, daemon, loads):
     refused = daemon.row_after("self", "total_events-refused_request", moment)
     test.equal("exchanges of the one that has got it", now[f"c{ROWS - 1}"] - then[f"c{ROWS - 1}"], wanted)
     test.equal("exchanges of the one that had it, under other", now["other"] - then["other"], wanted)
-    test.equal("refused, with the one that had it", refused[1], CROWD - (ROWS - 1) + 1)
+    test.equal("refused, with the one that had it", refused[1], MANY - (ROWS - 1) + 1)
 
 
 def main():
     with Test(limit=120) as test:
         daemon = test.collectd(CONF, interval=2)
-        crowd = test.collectd(CROWD_CONF, interval=2)
-        for one in (daemon, crowd):
+        many = test.collectd(MANY_CONF, interval=2)
+        for one in (daemon, many):
             one.wait_rows("self", "duration-read_request", 1)
         check_cases(test, daemon)
-        check_crowd(test, crowd)
-        for one in (daemon, crowd):
+        check_many(test, many)
+        for one in (daemon, many):
             test.equal(f"collectd {one.number}: complaints", one.complaints(), [])
 
 

@@ -4,7 +4,7 @@
  * words go to a process-wide print function; between begin and end ours keeps
  * the first ones, which name the program or hook, and the verifier's verdict.
  */
-#include "reason.h"
+#include "diagnosis.h"
 
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -56,14 +56,14 @@ __attribute__((format(printf, 2, 0))) static int keep(enum libbpf_print_level le
 	return 0;
 }
 
-void reason_begin(void)
+void diagnosis_begin(void)
 {
 	pthread_mutex_lock(&lock);
 	words[0] = verdict[0] = '\0';
 	print_before = libbpf_set_print(keep);
 }
 
-void reason_end(void)
+void diagnosis_end(void)
 {
 	libbpf_set_print(print_before);
 	pthread_mutex_unlock(&lock);
@@ -144,12 +144,12 @@ static const char *refused_load(void)
 	return "the running kernel lacks something that this object needs";
 }
 
-static const char *refused(enum reason_step step)
+static const char *refused(enum diagnosis_step step)
 {
 	switch (step) {
-	case REASON_OPEN:
+	case DIAGNOSIS_OPEN:
 		return "it has to be made by clang -target bpf -g, for this plugin";
-	case REASON_LOAD:
+	case DIAGNOSIS_LOAD:
 		return refused_load();
 	default:
 		return "the running kernel lacks something that this object needs";
@@ -163,16 +163,16 @@ static const char *too_big(void)
 			  : "a map is larger than this kernel permits";
 }
 
-static const char *remedy(enum reason_step step, const char *with, int code)
+static const char *remedy(enum diagnosis_step step, const char *with, int code)
 {
-	if (-code > LIBBPF_ERRNO_FIRST || (step == REASON_LOAD && verdict[0] && code != -E2BIG))
+	if (-code > LIBBPF_ERRNO_FIRST || (step == DIAGNOSIS_LOAD && verdict[0] && code != -E2BIG))
 		return refused(step);
 	switch (-code) {
 	case EACCES:
 	case EPERM:
 		return without_right();
 	case ENOENT:
-		return step == REASON_ATTACH ? without_hook(with) : without_type();
+		return step == DIAGNOSIS_ATTACH ? without_hook(with) : without_type();
 	case ESRCH:
 		return without_type();
 	case ENOMEM:
@@ -189,14 +189,14 @@ static const char *remedy(enum reason_step step, const char *with, int code)
 	}
 }
 
-int reason_error(enum reason_step step, const char *with, int code, struct error *error)
+int diagnosis_error(enum diagnosis_step step, const char *with, int code, struct error *error)
 {
 	static const struct {
 		const char *verb, *object;
 	} what[] = {
-		[REASON_OPEN] = { "open ", " as a BPF object" },
-		[REASON_LOAD] = { "load", " into the kernel" },
-		[REASON_ATTACH] = { "attach to ", "" },
+		[DIAGNOSIS_OPEN] = { "open ", " as a BPF object" },
+		[DIAGNOSIS_LOAD] = { "load", " into the kernel" },
+		[DIAGNOSIS_ATTACH] = { "attach to ", "" },
 	};
 	char why[128] = "";
 

@@ -5,7 +5,7 @@
  */
 #include "testing.h"
 
-#include "plugin/object/reason.h"
+#include "plugin/object/diagnosis.h"
 
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -34,11 +34,11 @@ __attribute__((format(printf, 2, 3))) static void say(enum libbpf_print_level le
 	va_end(args);
 }
 
-static const char *text_of(enum reason_step step, const char *with, int code)
+static const char *text_of(enum diagnosis_step step, const char *with, int code)
 {
 	static struct error error;
 
-	CHECK_INT(reason_error(step, with, code, &error), code);
+	CHECK_INT(diagnosis_error(step, with, code, &error), code);
 	CHECK_INT(strchr(error.text, '\n') == NULL, 1);
 	return error.text;
 }
@@ -46,26 +46,27 @@ static const char *text_of(enum reason_step step, const char *with, int code)
 static void test_words(void)
 {
 	CASE("no words");
-	reason_begin();
-	CHECK_TEXT(text_of(REASON_ATTACH, "raw_tp/x", -ENOENT),
+	diagnosis_begin();
+	CHECK_TEXT(text_of(DIAGNOSIS_ATTACH, "raw_tp/x", -ENOENT),
 		   "cannot attach to raw_tp/x: No such file or directory; "
 		   "the running kernel lacks this hook");
 	CASE("the first words");
 	say(LIBBPF_INFO, "libbpf: by the way\n");
 	say(LIBBPF_WARN, "libbpf: %s!\nAnd more.\n", "the cause");
 	say(LIBBPF_WARN, "libbpf: what follows from it\n");
-	CHECK_HAS(text_of(REASON_LOAD, "", -ENOMEM), "memory (libbpf: the cause!); not enough");
-	reason_end();
+	CHECK_HAS(text_of(DIAGNOSIS_LOAD, "", -ENOMEM), "memory (libbpf: the cause!); not enough");
+	diagnosis_end();
 	CASE("a map");
-	reason_begin();
+	diagnosis_begin();
 	say(LIBBPF_WARN, "libbpf: Error in bpf_create_map_xattr(%s):Invalid argument(-22).\n", "m");
-	CHECK_HAS(text_of(REASON_LOAD, "", -EINVAL), "; the running kernel does not accept this ");
-	reason_end();
+	CHECK_HAS(text_of(DIAGNOSIS_LOAD, "", -EINVAL),
+		  "; the running kernel does not accept this ");
+	diagnosis_end();
 	CASE("words of another step");
-	reason_begin();
+	diagnosis_begin();
 	say(LIBBPF_WARN, "libbpf: perhaps RLIMIT_MEMLOCK\n");
-	CHECK_HAS(text_of(REASON_LOAD, "", -ENOMEM), "Cannot allocate memory; not enough");
-	reason_end();
+	CHECK_HAS(text_of(DIAGNOSIS_LOAD, "", -ENOMEM), "Cannot allocate memory; not enough");
+	diagnosis_end();
 }
 
 static void test_verdict(void)
@@ -94,56 +95,57 @@ static void test_verdict(void)
 	};
 
 	CASE("verdict");
-	reason_begin();
+	diagnosis_begin();
 	say(LIBBPF_WARN, "libbpf: prog 'p': load failed: no\n");
 	say(LIBBPF_WARN, log, "p", "unknown func x#113");
 	say(LIBBPF_WARN, log, "q", "another");
-	CHECK_HAS(text_of(REASON_LOAD, "", -EINVAL),
+	CHECK_HAS(text_of(DIAGNOSIS_LOAD, "", -EINVAL),
 		  "argument (libbpf: prog 'p': load failed: no: unknown func x#113)" LACKS);
-	CHECK_HAS(text_of(REASON_LOAD, "", -EACCES), LACKS);
-	reason_end();
+	CHECK_HAS(text_of(DIAGNOSIS_LOAD, "", -EACCES), LACKS);
+	diagnosis_end();
 	for (size_t i = 0; i < COUNT_OF(verdicts); i++) {
 		CASE("%s", verdicts[i].verdict);
-		reason_begin();
+		diagnosis_begin();
 		say(LIBBPF_WARN, log, "p", verdicts[i].verdict);
-		CHECK_HAS(text_of(REASON_LOAD, "", verdicts[i].code), verdicts[i].verdict);
-		CHECK_HAS(text_of(REASON_LOAD, "", verdicts[i].code), verdicts[i].remedy);
-		reason_end();
+		CHECK_HAS(text_of(DIAGNOSIS_LOAD, "", verdicts[i].code), verdicts[i].verdict);
+		CHECK_HAS(text_of(DIAGNOSIS_LOAD, "", verdicts[i].code), verdicts[i].remedy);
+		diagnosis_end();
 	}
 }
 
 static void test_remedies(void)
 {
 	static const struct {
-		enum reason_step step;
+		enum diagnosis_step step;
 		const char *with;
 		int code;
 		const char *want;
 	} row[] = {
-		{ REASON_OPEN, "/a.o", -EINVAL, "cannot open /a.o as a BPF object: Invalid" },
-		{ REASON_OPEN, "/a.o", -EINVAL, MADE_FOR },
-		{ REASON_OPEN, "/a.o", -ENOEXEC, MADE_FOR },
-		{ REASON_OPEN, "/a.o", -LIBBPF_ERRNO__FORMAT, MADE_FOR },
-		{ REASON_LOAD, "", -EINVAL, "cannot load into the kernel: Invalid argument; the " },
-		{ REASON_LOAD, "", -EINVAL, LACKS },
-		{ REASON_LOAD, "", -E2BIG, "; a map is larger than this kernel permits" },
-		{ REASON_ATTACH, "fexit/x", -ENOENT, "; the running kernel lacks this hook" },
-		{ REASON_ATTACH, "fexit/x", -EOPNOTSUPP, LACKS },
-		{ REASON_ATTACH, "fexit/x", -524, LACKS },
-		{ REASON_ATTACH, "fexit/x", -EBUSY, "; see dmesg and collectd-ebpf(5)" },
+		{ DIAGNOSIS_OPEN, "/a.o", -EINVAL, "cannot open /a.o as a BPF object: Invalid" },
+		{ DIAGNOSIS_OPEN, "/a.o", -EINVAL, MADE_FOR },
+		{ DIAGNOSIS_OPEN, "/a.o", -ENOEXEC, MADE_FOR },
+		{ DIAGNOSIS_OPEN, "/a.o", -LIBBPF_ERRNO__FORMAT, MADE_FOR },
+		{ DIAGNOSIS_LOAD, "", -EINVAL,
+		  "cannot load into the kernel: Invalid argument; the " },
+		{ DIAGNOSIS_LOAD, "", -EINVAL, LACKS },
+		{ DIAGNOSIS_LOAD, "", -E2BIG, "; a map is larger than this kernel permits" },
+		{ DIAGNOSIS_ATTACH, "fexit/x", -ENOENT, "; the running kernel lacks this hook" },
+		{ DIAGNOSIS_ATTACH, "fexit/x", -EOPNOTSUPP, LACKS },
+		{ DIAGNOSIS_ATTACH, "fexit/x", -524, LACKS },
+		{ DIAGNOSIS_ATTACH, "fexit/x", -EBUSY, "; see dmesg and collectd-ebpf(5)" },
 	};
 
-	reason_begin();
+	diagnosis_begin();
 	for (size_t i = 0; i < COUNT_OF(row); i++) {
 		CASE("remedy %zu", i);
 		CHECK_HAS(text_of(row[i].step, row[i].with, row[i].code), row[i].want);
 	}
 	CASE("no type");
-	CHECK_HAS(text_of(REASON_LOAD, "", -ESRCH),
+	CHECK_HAS(text_of(DIAGNOSIS_LOAD, "", -ESRCH),
 		  access("/sys/kernel/btf/vmlinux", R_OK)
 			  ? "; the kernel must have BTF"
 			  : "; the running kernel lacks a function");
-	reason_end();
+	diagnosis_end();
 }
 
 static bool keep_rights(uint64_t rights)
@@ -161,25 +163,26 @@ static void test_rights(void)
 {
 	uint64_t both = 1ULL << CAP_BPF | 1ULL << CAP_PERFMON;
 
-	reason_begin();
+	diagnosis_begin();
 	if (keep_rights(both)) {
 		CASE("both rights");
-		CHECK_HAS(text_of(REASON_LOAD, "", -EPERM), OTHERWISE);
-		CHECK_HAS(text_of(REASON_ATTACH, "tp/x/y", -EACCES), OTHERWISE);
+		CHECK_HAS(text_of(DIAGNOSIS_LOAD, "", -EPERM), OTHERWISE);
+		CHECK_HAS(text_of(DIAGNOSIS_ATTACH, "tp/x/y", -EACCES), OTHERWISE);
 		CASE("one right");
 		CHECK_INT(keep_rights(1ULL << CAP_BPF), 1);
-		CHECK_HAS(text_of(REASON_LOAD, "", -EPERM), RIGHTS);
+		CHECK_HAS(text_of(DIAGNOSIS_LOAD, "", -EPERM), RIGHTS);
 	} else {
 		printf("with rights: left out, this user has none\n");
 	}
 	CASE("no right");
 	CHECK_INT(keep_rights(0), 1);
-	CHECK_HAS(text_of(REASON_LOAD, "", -EPERM), RIGHTS);
-	CHECK_HAS(text_of(REASON_ATTACH, "tp/x/y", -EACCES), RIGHTS);
+	CHECK_HAS(text_of(DIAGNOSIS_LOAD, "", -EPERM), RIGHTS);
+	CHECK_HAS(text_of(DIAGNOSIS_ATTACH, "tp/x/y", -EACCES), RIGHTS);
 	CASE("no right to look into modules");
 	say(LIBBPF_WARN, "libbpf: failed to iterate BTF objects: -1\n");
-	CHECK_HAS(text_of(REASON_LOAD, "", -EPERM), "; the running kernel lacks this hook, or a ");
-	reason_end();
+	CHECK_HAS(text_of(DIAGNOSIS_LOAD, "", -EPERM),
+		  "; the running kernel lacks this hook, or a ");
+	diagnosis_end();
 }
 
 int main(void)

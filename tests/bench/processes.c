@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A crowd of processes that do next to nothing: each has one of a few dozen
- * command names, and one in twenty wakes up every second. The crowd is there
+ * Many processes that do next to nothing: each has one of a few dozen
+ * command names, and one in twenty wakes up every second. They are there
  * when a line is printed, and ends with the standard input.
  *
- * crowd COUNT
+ * processes COUNT
  */
 #include <err.h>
 #include <signal.h>
@@ -26,7 +26,7 @@ static void live(int number, pid_t parent)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(0);
-	snprintf(name, sizeof(name), "crowd-%02d", number % NAMES);
+	snprintf(name, sizeof(name), "many-%02d", number % NAMES);
 	prctl(PR_SET_NAME, name);
 	if (number % SLEEPERS_PER_WAKER)
 		for (;;)
@@ -44,7 +44,7 @@ int main(int argc, char **argv)
 	char end;
 
 	if (count < 1 || count > COUNT_MAX)
-		errx(2, "usage: crowd COUNT, at most %d", COUNT_MAX);
+		errx(2, "usage: processes COUNT, at most %d", COUNT_MAX);
 	children = calloc((size_t)count, sizeof(*children));
 	if (!children)
 		err(1, "calloc");

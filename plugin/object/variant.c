@@ -162,8 +162,8 @@ static bool map_of_tier(const struct object *object, const struct bpf_map *map, 
 	return n == 0;
 }
 
-bool object_map_chosen(const struct object *object, const struct bpf_map *map,
-		       const struct strings *options)
+bool object_variant_has(const struct object *object, const struct bpf_map *map,
+			const struct strings *options)
 {
 	const char *option = map_option(object, map);
 
@@ -178,7 +178,7 @@ static int shrink(struct bpf_map *map)
 		       : 0;
 }
 
-static int choose_maps(struct object *object, unsigned tier, const struct strings *options,
+static int select_maps(struct object *object, unsigned tier, const struct strings *options,
 		       struct error *error)
 {
 	struct bpf_map *map;
@@ -186,7 +186,7 @@ static int choose_maps(struct object *object, unsigned tier, const struct string
 	bpf_object__for_each_map(map, object->bpf)
 	{
 		bool chosen =
-			object_map_chosen(object, map, options) && map_of_tier(object, map, tier);
+			object_variant_has(object, map, options) && map_of_tier(object, map, tier);
 		int status = chosen ? 0 : shrink(map);
 
 		if (status)
@@ -196,10 +196,10 @@ static int choose_maps(struct object *object, unsigned tier, const struct string
 	return 0;
 }
 
-int object_choose(struct object *object, unsigned tier, const struct strings *options,
+int object_select(struct object *object, unsigned tier, const struct strings *options,
 		  struct error *error)
 {
-	int status = choose_maps(object, tier, options, error);
+	int status = select_maps(object, tier, options, error);
 	struct bpf_program *program;
 
 	if (status)

@@ -10,7 +10,7 @@ from process import WITH_TRACEFS, prepare
 from server import program
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-ARMS = ("nothing", "probe", "floor", "listing", "bpftrace")
+VARIANTS = ("nothing", "probe", "floor", "listing", "bpftrace")
 
 CALL_NUMBERS = {
     "x86_64": {"epoll": 232, "read": 0, "write": 1, "sendmsg": 46},
@@ -68,7 +68,7 @@ def _probe(site, pair):
 
 
 def on(name, site, pair):
-    """A context in which the arm is on; gives its process, that of nothing is None."""
+    """A context in which the variant is on; gives its process, that of nothing is None."""
     tgid = str(pair.server.pid)
     objects = os.path.join(site.build, "tests", "bench", "bpf")
     if name == "nothing":

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sums by subject, and of moments those of some readings before.
+ */
+#include "accumulator.h"
+
+#include "schema.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool grow(struct accumulators *accumulators, size_t count)
+{
+	struct accumulator *grown;
+
+	if (count <= accumulators->count)
+		return true;
+	grown = reallocarray(accumulators->accumulator, count, sizeof(*grown));
+	if (!grown)
+		return false;
+	memset(grown + accumulators->count, 0, (count - accumulators->count) * sizeof(*grown));
+	accumulators->accumulator = grown;
+	accumulators->count = count;
+	return true;
+}
+
+size_t accumulator_cells(const struct schema *schema)
+{
+	return 2 * (size_t)schema->cells + (size_t)ACCUMULATOR_PAST * schema->moments;
+}
+
+struct accumulator *accumulators_at(struct accumulators *accumulators, const struct schema *schema,
+				    size_t subject, uint64_t generation, bool *ret_new)
+{
+	struct accumulator *accumulator;
+
+	if (!grow(accumulators, subject + 1))
+		return NULL;
+	accumulator = &accumulators->accumulator[subject];
+	*ret_new = !accumulator->total || accumulator->generation != generation;
+	if (!accumulator->total) {
+		accumulator->total = calloc(accumulator_cells(schema) + 1, sizeof(uint64_t));
+		if (!accumulator->total)
+			return NULL;
+		accumulator->window = accumulator->total + schema->cells;
+		accumulator->past = accumulator->window + schema->cells;
+	} else if (accumulator->generation != generation) {
+		memset(accumulator->total, 0, accumulator_cells(schema) * sizeof(uint64_t));
+		accumulator->counted = false;
+	}
+	accumulator->generation = generation;
+	return accumulator;
+}
+
+/* The oldest one is forgotten. */
+static void keep_window(struct accumulator *accumulator, const struct schema *schema)
+{
+	memmove(accumulator->past + schema->moments, accumulator->past,
+		(ACCUMULATOR_PAST - 1) * schema->moments * sizeof(uint64_t));
+	for (size_t c = 0; c < schema->column_count; c++) {
+		const struct column *column = &schema->columns[c];
+
+		if (column->kind == COLUMN_MOMENTS)
+			memcpy(accumulator->past + column->moments,
+			       accumulator->window + column->cell,
+			       column->cells * sizeof(uint64_t));
+	}
+}
+
+void accumulators_begin(struct accumulators *accumulators, const struct schema *schema, bool keep)
+{
+	for (size_t i = 0; i < accumulators->count; i++) {
+		struct accumulator *accumulator = &accumulators->accumulator[i];
+
+		accumulator->fed = false;
+		if (!accumulator->total)
+			continue;
+		if (keep && schema->moments)
+			keep_window(accumulator, schema);
+		memset(accumulator->window, 0, schema->cells * sizeof(uint64_t));
+	}
+}
+
+void accumulators_continue(struct accumulators *accumulators, const struct schema *schema)
+{
+	for (size_t i = 0; i < accumulators->count; i++)
+		for (size_t c = 0; c < schema->column_count && accumulators->accumulator[i].total;
+		     c++)
+			if (schema->columns[c].is_gauge)
+				accumulators->accumulator[i].window[schema->columns[c].cell] = 0;
+}
+
+void accumulator_moments(const struct accumulator *accumulator, const struct schema *schema,
+			 uint32_t column, uint64_t enough, uint64_t *ret_cells)
+{
+	const struct column *c = &schema->columns[column];
+	const uint64_t *past = accumulator->past + c->moments;
+
+	memcpy(ret_cells, accumulator->window + c->cell, c->cells * sizeof(uint64_t));
+	for (int i = 0; i < ACCUMULATOR_PAST && ret_cells[0] < enough; i++, past += schema->moments)
+		for (uint32_t cell = 0; cell < c->cells; cell++)
+			ret_cells[cell] += past[cell];
+}
+
+void accumulators_done(struct accumulators *accumulators)
+{
+	for (size_t i = 0; i < accumulators->count; i++)
+		free(accumulators->accumulator[i].total);
+	free(accumulators->accumulator);
+	*accumulators = (struct accumulators){ 0 };
+}
