@@ -31,6 +31,7 @@ static inline int fixture_init(struct fixture *f, const char *text)
 {
 	oconfig_item_t *block = oconfig_read(text);
 	struct object *object = &f->services.object;
+	struct resolver *resolver = &f->services.resolver;
 	struct error error = { "" };
 
 	*f = (struct fixture){ .services = { .counters = &f->counters, .config = &f->config } };
@@ -48,7 +49,12 @@ static inline int fixture_init(struct fixture *f, const char *text)
 	CHECK_INT(rules_fill(&f->config, object, &error), 0);
 	pthread_mutex_init(&f->services.resolver.lock, NULL);
 	file_reader_init(&f->files);
-	return resolver_start(&f->services, &f->files, &error);
+	resolver->config = &f->config;
+	resolver->object = object;
+	resolver->counters = &f->counters;
+	resolver->room = &f->services.lifecycle.room;
+	resolver->files = &f->files;
+	return resolver_start(resolver, &error);
 }
 
 static inline void fixture_done(struct fixture *f)
@@ -110,7 +116,7 @@ static inline void resolve(struct fixture *f)
 	maps_iterate(listed, listed_count * sizeof(*listed));
 	maps_on_walk = take_assignments;
 	f->counters.unclassified++;
-	resolver_run(&f->services, 1);
+	resolver_run(&f->services.resolver, 1);
 	CHECK_INT(f->services.resolver.failing, false);
 	CHECK_UINT(maps_count("assignments"), 0);
 	listed_count = 0;

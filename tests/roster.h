@@ -29,9 +29,9 @@ struct fixture {
 
 static inline void fix(struct fixture *f, uint32_t row, const char *name)
 {
-	f->services.states[row] = (struct service_state){
+	f->services.lifecycle.states[row] = (struct service_state){
 		.state = ROW_SHOWN,
-		.subject = subjects_enter(&f->services.subjects, SUBJECT_SERVICE, name),
+		.subject = subjects_enter(&f->services.lifecycle.subjects, SUBJECT_SERVICE, name),
 		.fixed = true,
 	};
 }
@@ -48,23 +48,24 @@ static inline void fixture_init(struct fixture *f)
 		printf("%s\n", error.text);
 		exit(1);
 	}
-	s->config = &f->config;
-	s->kernel_rows = f->kernel_rows;
+	s->lifecycle.config = &f->config;
+	s->lifecycle.object = &s->object;
+	s->lifecycle.kernel_rows = f->kernel_rows;
 	s->counters = &f->counters;
-	s->kernel_labels = f->labels;
-	s->row_count = ROWS;
-	s->process_row_count = PROCESS_ROWS;
-	s->interval_ns = S(INTERVAL_S);
-	s->states = calloc(ROWS, sizeof(*s->states));
-	s->process_rows = calloc(PROCESS_ROWS, sizeof(*s->process_rows));
+	s->lifecycle.kernel_labels = f->labels;
+	s->lifecycle.row_count = ROWS;
+	s->lifecycle.process_row_count = PROCESS_ROWS;
+	s->lifecycle.interval_ns = S(INTERVAL_S);
+	s->lifecycle.states = calloc(ROWS, sizeof(*s->lifecycle.states));
+	s->lifecycle.process_rows = calloc(PROCESS_ROWS, sizeof(*s->lifecycle.process_rows));
 	for (uint32_t i = 0; i < PROCESS_ROWS; i++)
-		s->process_rows[i].subject = -1;
+		s->lifecycle.process_rows[i].subject = -1;
 	/* Not subject 0, where what is forgotten would be, too. */
 	fix(f, SERVICE_KERNEL, "kernel");
 	fix(f, SERVICE_OTHER, "other");
 	fix(f, CONFIGURED, "web");
-	subjects_take(&s->subjects, SUBJECT_NONE, "self", 0);
-	subjects_take(&s->subjects, SUBJECT_PROCESS, "web", 2);
+	subjects_take(&s->lifecycle.subjects, SUBJECT_NONE, "self", 0);
+	subjects_take(&s->lifecycle.subjects, SUBJECT_PROCESS, "web", 2);
 	for (const char **map =
 		     (const char *[]){ "service_names", "service_free", "process_free", NULL };
 	     *map; map++) {
@@ -77,8 +78,8 @@ static inline void fixture_init(struct fixture *f)
 
 static inline void fixture_done(struct fixture *f)
 {
-	f->services.kernel_rows = NULL;
-	f->services.kernel_labels = NULL;
+	f->services.lifecycle.kernel_rows = NULL;
+	f->services.lifecycle.kernel_labels = NULL;
 	maps_clear();
 	services_done(&f->services);
 }
@@ -90,7 +91,7 @@ static inline void refresh(struct fixture *f, double now_s)
 
 static inline void read_at(struct fixture *f, int subscriber, double now_s)
 {
-	services_read(&f->services, subscriber, S(now_s));
+	subscribers_read(&f->services.lifecycle.subscribers, subscriber, S(now_s));
 }
 
 #endif

@@ -153,12 +153,12 @@ void *row_table(struct table *table, const struct row_member *members, size_t co
 	}
 	btf__free(btf);
 	table->schema.subject.kind = subject;
-	table->rows.size = table->rows.stride * rows;
-	memory = mmap(NULL, table->rows.size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-		      -1, 0);
+	table->rows.mapping.size = table->rows.stride * rows;
+	memory = mmap(NULL, table->rows.mapping.size, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	table->previous = calloc(((size_t)rows + 1) * table->schema.cells, sizeof(uint64_t));
 	if (memory == MAP_FAILED || !table->previous)
 		abort();
-	table->rows.start = memory;
+	table->rows.mapping.start = memory;
 	return memory;
 }

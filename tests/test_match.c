@@ -201,18 +201,18 @@ static void test_pid_file_changes(void)
 	CHECK_INT(fixture_init(&f, text), 0);
 	walks = maps_walks;
 	write_pid(path, "4190002\n");
-	resolver_run(&f.services, 1);
+	resolver_run(&f.services.resolver, 1);
 	CHECK_UINT(maps_walks, walks + 1);
 	CASE("the same");
-	resolver_run(&f.services, 1);
+	resolver_run(&f.services.resolver, 1);
 	CHECK_UINT(maps_walks, walks + 1);
 	CASE("another");
 	write_pid(path, "4190003\n");
-	resolver_run(&f.services, 1);
+	resolver_run(&f.services.resolver, 1);
 	CHECK_UINT(maps_walks, walks + 2);
 	CASE("gone");
 	unlink(path);
-	resolver_run(&f.services, 1);
+	resolver_run(&f.services.resolver, 1);
 	CHECK_UINT(maps_walks, walks + 2);
 	fixture_done(&f);
 }

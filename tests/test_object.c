@@ -7,6 +7,7 @@
 
 #include "plugin/daemon/dispatch.h"
 #include "plugin/object/object.h"
+#include "plugin/object/variant.h"
 #include "plugin/table/table.h"
 
 #include <bpf/btf.h>
@@ -196,13 +197,13 @@ static void use(struct object *object)
 	char *name = (char[]){ "optional" };
 	struct strings options = { .item = &name, .count = 1 };
 	struct error error = { "" };
-	const char *has[OBJECT_OPTIONS_MAX];
+	const char *has[VARIANT_OPTIONS_MAX];
 	struct bpf_map *map;
 
-	object_tiers(object);
-	object_tier_option(object, 1, NULL);
-	object_options(object, has);
-	object_select(object, 1, &options, &error);
+	variant_tiers(object);
+	variant_tier_option(object, 1, NULL);
+	variant_options(object, has);
+	variant_select(object, 1, &options, &error);
 	object_set(object, "service_rows", 5);
 	object_set(object, "page_size", 5);
 	object_variable(object, "refused", 8);
@@ -306,9 +307,9 @@ static void test_tiers(const char *path)
 
 		CASE("tier %u", cases[i].tier);
 		CHECK_INT(object_open(&object, path, &files, &error), 0);
-		CHECK_UINT(object_tiers(&object), 1U << 1 | 1U << 2 | 1U << 3);
-		CHECK_INT(object_tier_option(&object, cases[i].tier, NULL) == NULL, 1);
-		CHECK_INT(object_select(&object, cases[i].tier, NULL, &error), 0);
+		CHECK_UINT(variant_tiers(&object), 1U << 1 | 1U << 2 | 1U << 3);
+		CHECK_INT(variant_tier_option(&object, cases[i].tier, NULL) == NULL, 1);
+		CHECK_INT(variant_select(&object, cases[i].tier, NULL, &error), 0);
 		CHECK_INT(loads(&object, "sample_no_load"), cases[i].no_load);
 		CHECK_INT(loads(&object, "sample_no_attach"), cases[i].no_attach);
 		CHECK_INT(loads(&object, "sample_rename"), cases[i].rename);
@@ -329,11 +330,11 @@ static void test_options(const char *path)
 
 	CASE("option");
 	CHECK_INT(object_open(&object, path, &files, &error), 0);
-	CHECK_INT(object_select(&object, 0, &options, &error), 0);
+	CHECK_INT(variant_select(&object, 0, &options, &error), 0);
 	CHECK_INT(loads(&object, "sample_optional"), true);
 	CASE("option that is none");
 	options.count = 2;
-	CHECK_INT(object_select(&object, 0, &options, &error), 0);
+	CHECK_INT(variant_select(&object, 0, &options, &error), 0);
 	object_done(&object);
 }
 
@@ -363,19 +364,19 @@ static void test_option_parts(const char *path)
 		CASE("parts of an option, %zu", i);
 		snprintf(name, sizeof(name), "%s", cases[i].option ? cases[i].option : "");
 		CHECK_INT(object_open(&object, path, &files, &error), 0);
-		missing = object_tier_option(&object, 2, &options);
-		CHECK_UINT(object_tiers(&object), 1U << 1 | 1U << 2);
-		CHECK_INT(object_tier_option(&object, 1, &options) == NULL, 1);
+		missing = variant_tier_option(&object, 2, &options);
+		CHECK_UINT(variant_tiers(&object), 1U << 1 | 1U << 2);
+		CHECK_INT(variant_tier_option(&object, 1, &options) == NULL, 1);
 		CHECK_TEXT(missing ? missing : "", cases[i].missing ? cases[i].missing : "");
-		CHECK_INT(object_select(&object, 2, &options, &error), 0);
+		CHECK_INT(variant_select(&object, 2, &options, &error), 0);
 		CHECK_INT(loads(&object, "costly_rename"), cases[i].loads);
 		CHECK_INT(*(bool *)object_variable(&object, "option_extra", sizeof(bool)),
 			  cases[i].variable);
 		map = bpf_object__find_map_by_name(object.bpf, "costly_extra");
 		CHECK_UINT(bpf_map__max_entries(map), cases[i].entries);
-		CHECK_INT(object_variant_has(&object, map, &options), cases[i].chosen);
+		CHECK_INT(variant_has_map(&object, map, &options), cases[i].chosen);
 		map = bpf_object__find_map_by_name(object.bpf, "costly");
-		CHECK_INT(object_variant_has(&object, map, NULL), true);
+		CHECK_INT(variant_has_map(&object, map, NULL), true);
 		object_done(&object);
 	}
 }
@@ -384,15 +385,15 @@ static void test_option_parts(const char *path)
 static void test_no_tiers(const char *path)
 {
 	struct error error = { "" };
-	const char *has[OBJECT_OPTIONS_MAX];
+	const char *has[VARIANT_OPTIONS_MAX];
 	struct object object;
 
 	CASE("no tiers");
 	CHECK_INT(object_open(&object, path, &files, &error), 0);
-	CHECK_UINT(object_tiers(&object), 1);
-	CHECK_INT(object_tier_option(&object, 0, NULL) == NULL, 1);
-	CHECK_UINT(object_options(&object, has), 0);
-	CHECK_INT(object_select(&object, 0, NULL, &error), 0);
+	CHECK_UINT(variant_tiers(&object), 1);
+	CHECK_INT(variant_tier_option(&object, 0, NULL) == NULL, 1);
+	CHECK_UINT(variant_options(&object, has), 0);
+	CHECK_INT(variant_select(&object, 0, NULL, &error), 0);
 	CHECK_INT(loads(&object, "service_exec"), true);
 	object_done(&object);
 }

@@ -115,14 +115,15 @@ static void test_variables(void)
 {
 	CASE("variables");
 	read_probe();
-	CHECK_REAL(daemon_gauge("sample/gauge-known_rows"), services.row_count, 0);
-	CHECK_REAL(daemon_gauge("sample/gauge-known_slots"), services.process_row_count, 0);
+	CHECK_REAL(daemon_gauge("sample/gauge-known_rows"), services.lifecycle.row_count, 0);
+	CHECK_REAL(daemon_gauge("sample/gauge-known_slots"), services.lifecycle.process_row_count,
+		   0);
 	CHECK_REAL(daemon_gauge("sample/gauge-known_page"), sysconf(_SC_PAGESIZE), 0);
 	CHECK_REAL(daemon_gauge("sample/gauge-known_cpus"), libbpf_num_possible_cpus(), 0);
 	CHECK_REAL(daemon_gauge("sample/gauge-known_online"), sysconf(_SC_NPROCESSORS_ONLN), 0);
 	/* Twice a tick of a kernel of 1000 Hz, or of one that has stopped its ticks. */
 	CHECK_REAL(daemon_gauge("sample/gauge-known_tick"), 1001e6, 999e6);
-	CHECK_REAL(daemon_gauge("sample/gauge-known_slots_max"), services.row_count, 0);
+	CHECK_REAL(daemon_gauge("sample/gauge-known_slots_max"), services.lifecycle.row_count, 0);
 	CHECK_REAL(daemon_gauge("sample/gauge-known_shards"),
 		   rows_shards(libbpf_num_possible_cpus()), 0);
 }
@@ -334,10 +335,10 @@ static void test_nothing_left(void)
 			ids[count++] = info.id;
 	}
 	CHECK_UINT(count, 4);
-	CHECK_INT(services.subscribers[0].used, true);
+	CHECK_INT(services.lifecycle.subscribers.item[0].used, true);
 	probe_done(&probe);
 	probe_done(&probe);
-	CHECK_INT(services.subscribers[0].used, false);
+	CHECK_INT(services.lifecycle.subscribers.item[0].used, false);
 	for (size_t i = 0; i < count; i++)
 		CHECK_INT(ends(ids[i]), true);
 }

@@ -7,9 +7,9 @@
 
 static const char *process_subject(const struct fixture *f, uint32_t process)
 {
-	int subject = services_process_subject(&f->services, process);
+	int subject = lifecycle_process_subject(&f->services.lifecycle, process);
 
-	return subject < 0 ? "(none)" : f->services.subjects.subject[subject].name;
+	return subject < 0 ? "(none)" : f->services.lifecycle.subjects.subject[subject].name;
 }
 
 static void test_processes(void)
@@ -20,15 +20,20 @@ static void test_processes(void)
 
 	CASE("process");
 	fixture_init(&f);
-	subscriber = services_subscribe(&f.services, INTERVAL_S, NULL, NULL);
+	subscriber = subscribers_add(&f.services.lifecycle.subscribers, INTERVAL_S, NULL, NULL);
 	f.labels[1] = (struct process_label){
 		.start_ns = S(12.349), .pid = 77, .row = CONFIGURED, .state = PROCESS_ALIVE
 	};
 	refresh(&f, 100);
 	/* Field 22 of /proc/PID/stat: ticks of 10 ms. */
 	CHECK_TEXT(process_subject(&f, 1), "web-77-1234");
-	CHECK_UINT(f.services.subjects.subject[services_process_subject(&f.services, 1)].top_n, 7);
-	CHECK_UINT(f.services.subjects.subject[services_process_subject(&f.services, 1)].rank_group,
+	CHECK_UINT(f.services.lifecycle.subjects
+			   .subject[lifecycle_process_subject(&f.services.lifecycle, 1)]
+			   .top_n,
+		   7);
+	CHECK_UINT(f.services.lifecycle.subjects
+			   .subject[lifecycle_process_subject(&f.services.lifecycle, 1)]
+			   .rank_group,
 		   CONFIGURED);
 	CHECK_TEXT(process_subject(&f, 2), "(none)");
 	refresh(&f, 110);
@@ -64,7 +69,7 @@ static void test_short_process(void)
 
 	CASE("short process");
 	fixture_init(&f);
-	subscriber = services_subscribe(&f.services, INTERVAL_S, NULL, NULL);
+	subscriber = subscribers_add(&f.services.lifecycle.subscribers, INTERVAL_S, NULL, NULL);
 	f.labels[2] = (struct process_label){
 		.start_ns = S(99), .pid = 78, .row = CONFIGURED, .state = PROCESS_ENDED
 	};
@@ -109,7 +114,7 @@ static void test_process_of_a_service_name(void)
 
 	CASE("a service is called like the series of a process");
 	fixture_init(&f);
-	subjects_take(&f.services.subjects, SUBJECT_SERVICE, "web-77-1234", 0);
+	subjects_take(&f.services.lifecycle.subjects, SUBJECT_SERVICE, "web-77-1234", 0);
 	f.labels[1] = (struct process_label){
 		.start_ns = S(12.34), .pid = 77, .row = CONFIGURED, .state = PROCESS_ALIVE
 	};

@@ -154,7 +154,7 @@ static void test_need_proc(void)
 
 		CASE("need proc, %s", cases[i].text);
 		fixture_init(&f, cases[i].text);
-		CHECK_INT(resolver_needs_proc(&f.config), cases[i].want);
+		CHECK_INT(config_needs_proc(&f.config), cases[i].want);
 		CHECK_UINT(maps_walks, 1); /* meets the processes that ran before */
 		fixture_done(&f);
 	}
@@ -170,7 +170,7 @@ static void test_nothing_new(void)
 	CHECK_INT(fixture_init(&f, "<Service \"a\">\nProcessMatch \"x\"\n</Service>"), 0);
 	resolve(&f);
 	walks = maps_walks;
-	resolver_run(&f.services, 1);
+	resolver_run(&f.services.resolver, 1);
 	CHECK_UINT(maps_walks, walks);
 	fixture_done(&f);
 }
@@ -191,9 +191,9 @@ static void test_refused(void)
 		CHECK_INT(fixture_init(&f, configs[i]), 0);
 		walks = maps_walks;
 		f.counters.refused = 1;
-		resolver_run(&f.services, 1);
+		resolver_run(&f.services.resolver, 1);
 		CHECK_UINT(maps_walks, walks + 1);
-		resolver_run(&f.services, 1);
+		resolver_run(&f.services.resolver, 1);
 		CHECK_UINT(maps_walks, walks + 1);
 		fixture_done(&f);
 	}

@@ -7,15 +7,15 @@
 
 static enum row_state state(const struct fixture *f, uint32_t row)
 {
-	return f->services.states[row].state;
+	return f->services.lifecycle.states[row].state;
 }
 
 /* Whose series a row's growth belongs to. */
 static const char *subject(const struct fixture *f, uint32_t row)
 {
-	int subject = services_subject(&f->services, row);
+	int subject = lifecycle_subject(&f->services.lifecycle, row);
 
-	return subject < 0 ? "(none)" : f->services.subjects.subject[subject].name;
+	return subject < 0 ? "(none)" : f->services.lifecycle.subjects.subject[subject].name;
 }
 
 static struct service_name name_of(const char *text)
@@ -47,7 +47,9 @@ static bool known(const char *text)
 
 static uint64_t generation_of(const struct fixture *f, uint32_t row)
 {
-	return f->services.subjects.subject[services_subject(&f->services, row)].generation;
+	return f->services.lifecycle.subjects
+		.subject[lifecycle_subject(&f->services.lifecycle, row)]
+		.generation;
 }
 
 /* Alive for an interval, less what readings jitter. */
@@ -72,13 +74,13 @@ static void test_age(void)
 		CHECK_TEXT(subject(&f, 4), "other");
 		refresh(&f, 100);
 		CHECK_INT(state(&f, 4), ROW_HIDDEN);
-		CHECK_UINT(f.services.hidden, 1);
-		CHECK_UINT(f.services.shown, 3);
+		CHECK_UINT(f.services.lifecycle.hidden, 1);
+		CHECK_UINT(f.services.lifecycle.shown, 3);
 		refresh(&f, 100 + cases[i].after_s);
 		CHECK_INT(state(&f, 4), cases[i].want);
 		CHECK_TEXT(subject(&f, 4), cases[i].subject);
-		CHECK_UINT(f.services.hidden, cases[i].want == ROW_HIDDEN);
-		CHECK_UINT(f.services.shown, 3 + (cases[i].want == ROW_SHOWN));
+		CHECK_UINT(f.services.lifecycle.hidden, cases[i].want == ROW_HIDDEN);
+		CHECK_UINT(f.services.lifecycle.shown, 3 + (cases[i].want == ROW_SHOWN));
 		CHECK_INT(known("bash"), true);
 		fixture_done(&f);
 	}
@@ -94,18 +96,18 @@ static void test_notable(void)
 		fixture_init(&f);
 		take_row(&f, 3, "cc1", processes);
 		refresh(&f, 100);
-		services_notable(&f.services, 3);
+		lifecycle_notable(&f.services.lifecycle, 3);
 		refresh(&f, 101);
 		CHECK_INT(state(&f, 3), ROW_SHOWN);
 		CHECK_TEXT(subject(&f, 3), "cc1");
-		CHECK_INT(f.services.states[3].notable, false);
+		CHECK_INT(f.services.lifecycle.states[3].notable, false);
 		fixture_done(&f);
 	}
 	CASE("notable beyond the rows");
 	struct fixture f;
 	fixture_init(&f);
-	services_notable(&f.services, ROWS);
-	services_notable(&f.services, UINT32_MAX);
+	lifecycle_notable(&f.services.lifecycle, ROWS);
+	lifecycle_notable(&f.services.lifecycle, UINT32_MAX);
 	fixture_done(&f);
 }
 
@@ -118,8 +120,8 @@ static void test_short_life(void)
 
 	CASE("short life");
 	fixture_init(&f);
-	fast = services_subscribe(&f.services, INTERVAL_S, NULL, NULL);
-	slow = services_subscribe(&f.services, INTERVAL_S, NULL, NULL);
+	fast = subscribers_add(&f.services.lifecycle.subscribers, INTERVAL_S, NULL, NULL);
+	slow = subscribers_add(&f.services.lifecycle.subscribers, INTERVAL_S, NULL, NULL);
 	take_row(&f, 5, "true", 1);
 	refresh(&f, 100);
 	f.kernel_rows[5].processes = 0;
@@ -184,7 +186,7 @@ static void test_gone(void)
 	refresh(&f, 325);
 	CHECK_INT(state(&f, 3), ROW_SHOWN);
 	CASE("gone, but its last growth was much");
-	services_notable(&f.services, 3);
+	lifecycle_notable(&f.services.lifecycle, 3);
 	refresh(&f, 326);
 	CHECK_INT(state(&f, 3), ROW_SHOWN);
 	CASE("gone for good");
@@ -223,9 +225,9 @@ static void test_back(void)
 
 		CASE("back at %g, the slow probe has read at %g", cases[i].back_s, cases[i].slow_s);
 		fixture_init(&f);
-		fast = services_subscribe(&f.services, INTERVAL_S, NULL, NULL);
-		slow = services_subscribe(&f.services, slower ? 3 * INTERVAL_S : INTERVAL_S, NULL,
-					  NULL);
+		fast = subscribers_add(&f.services.lifecycle.subscribers, INTERVAL_S, NULL, NULL);
+		slow = subscribers_add(&f.services.lifecycle.subscribers,
+				       slower ? 3 * INTERVAL_S : INTERVAL_S, NULL, NULL);
 		generation = live_until_120(&f, 3, "bash");
 		refresh(&f, 328);
 		CHECK_INT(state(&f, 3), ROW_RETIRED);
@@ -325,13 +327,16 @@ static void test_shared_subject(void)
 	take_row(&f, 4, "a_b", 1);
 	refresh(&f, 100);
 	refresh(&f, 110);
-	CHECK_INT(services_subject(&f.services, 3), services_subject(&f.services, 4));
+	CHECK_INT(lifecycle_subject(&f.services.lifecycle, 3),
+		  lifecycle_subject(&f.services.lifecycle, 4));
 	f.kernel_rows[3].processes = 0;
 	refresh(&f, 120);
 	refresh(&f, 221);
 	CHECK_INT(state(&f, 3), ROW_RETIRED);
 	CHECK_TEXT(subject(&f, 4), "a_b");
-	CHECK_INT(f.services.subjects.subject[services_subject(&f.services, 4)].used, true);
+	CHECK_INT(f.services.lifecycle.subjects.subject[lifecycle_subject(&f.services.lifecycle, 4)]
+			  .used,
+		  true);
 	fixture_done(&f);
 }
 
@@ -346,11 +351,11 @@ static void test_fixed(void)
 	CHECK_TEXT(subject(&f, SERVICE_OTHER), "other");
 	CHECK_TEXT(subject(&f, SERVICE_KERNEL), "kernel");
 	CHECK_TEXT(subject(&f, CONFIGURED), "web");
-	CHECK_UINT(f.services.shown, 3);
+	CHECK_UINT(f.services.lifecycle.shown, 3);
 	CASE("beyond the rows");
-	CHECK_INT(services_subject(&f.services, ROWS), -1);
-	CHECK_INT(services_process_subject(&f.services, PROCESS_ROWS), -1);
-	CHECK_INT(services_process_subject(&f.services, 0), -1);
+	CHECK_INT(lifecycle_subject(&f.services.lifecycle, ROWS), -1);
+	CHECK_INT(lifecycle_process_subject(&f.services.lifecycle, PROCESS_ROWS), -1);
+	CHECK_INT(lifecycle_process_subject(&f.services.lifecycle, 0), -1);
 	fixture_done(&f);
 }
 
@@ -361,12 +366,13 @@ static void test_subscribers(void)
 
 	CASE("subscribers");
 	fixture_init(&f);
-	first = services_subscribe(&f.services, INTERVAL_S, NULL, NULL);
-	second = services_subscribe(&f.services, INTERVAL_S, NULL, NULL);
+	first = subscribers_add(&f.services.lifecycle.subscribers, INTERVAL_S, NULL, NULL);
+	second = subscribers_add(&f.services.lifecycle.subscribers, INTERVAL_S, NULL, NULL);
 	CHECK_INT(first == second, 0);
-	services_unsubscribe(&f.services, first);
-	CHECK_INT(services_subscribe(&f.services, INTERVAL_S, NULL, NULL), first);
-	services_unsubscribe(&f.services, -1);
+	subscribers_remove(&f.services.lifecycle.subscribers, first);
+	CHECK_INT(subscribers_add(&f.services.lifecycle.subscribers, INTERVAL_S, NULL, NULL),
+		  first);
+	subscribers_remove(&f.services.lifecycle.subscribers, -1);
 	CASE("a subscriber that has left is not waited for");
 	take_row(&f, 3, "true", 0);
 	refresh(&f, 100);
@@ -374,7 +380,7 @@ static void test_subscribers(void)
 	read_at(&f, first, 115);
 	refresh(&f, 120);
 	CHECK_INT(state(&f, 3), ROW_RETIRED);
-	services_unsubscribe(&f.services, second);
+	subscribers_remove(&f.services.lifecycle.subscribers, second);
 	refresh(&f, 121);
 	CHECK_INT(state(&f, 3), ROW_FREE);
 	fixture_done(&f);
@@ -394,8 +400,8 @@ static void test_late_subscriber(void)
 
 	CASE("late");
 	fixture_init(&f);
-	fast = services_subscribe(&f.services, INTERVAL_S, count_call, &calls);
-	services_subscribe(&f.services, 43200, count_call, &calls);
+	fast = subscribers_add(&f.services.lifecycle.subscribers, INTERVAL_S, count_call, &calls);
+	subscribers_add(&f.services.lifecycle.subscribers, 43200, count_call, &calls);
 	take_row(&f, 3, "true", 0);
 	refresh(&f, 100);
 	refresh(&f, 110);
@@ -428,18 +434,18 @@ static void test_departed(void)
 
 	CASE("departed");
 	fixture_init(&f);
-	services_subscribe(&f.services, 43200, NULL, NULL);
+	subscribers_add(&f.services.lifecycle.subscribers, 43200, NULL, NULL);
 	live_until_120(&f, 3, "bash");
-	web = (size_t)services_subject(&f.services, 3);
+	web = (size_t)lifecycle_subject(&f.services.lifecycle, 3);
 	refresh(&f, 230);
 	refresh(&f, 250);
 	CHECK_INT(state(&f, 3), ROW_FREE);
-	CHECK_INT(f.services.subjects.subject[web].used, true);
+	CHECK_INT(f.services.lifecycle.subjects.subject[web].used, true);
 	for (uint32_t i = 0; i < ROWS + PROCESS_ROWS; i++) {
 		char name[8];
 
 		CASE("departed, %u after it", i);
-		CHECK_INT(f.services.subjects.subject[web].used, true);
+		CHECK_INT(f.services.lifecycle.subjects.subject[web].used, true);
 		snprintf(name, sizeof(name), "n%u", i);
 		take_row(&f, 3, name, 1);
 		refresh(&f, 1000 * (i + 1));
@@ -450,8 +456,8 @@ static void test_departed(void)
 		refresh(&f, 1000 * (i + 1) + 300);
 		CHECK_INT(state(&f, 3), ROW_FREE);
 	}
-	CHECK_INT(f.services.subjects.subject[web].used, false);
-	CHECK_UINT(f.services.departed_count, ROWS + PROCESS_ROWS);
+	CHECK_INT(f.services.lifecycle.subjects.subject[web].used, false);
+	CHECK_UINT(f.services.lifecycle.departed_count, ROWS + PROCESS_ROWS);
 	fixture_done(&f);
 }
 

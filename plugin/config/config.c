@@ -619,6 +619,14 @@ bool config_command_names(const struct config *config)
 	return config->command_names_set ? config->command_names : config->service_count == 0;
 }
 
+bool config_needs_proc(const struct config *config)
+{
+	for (size_t i = 0; i < config->service_count; i++)
+		if (config->services[i].match_count || config->services[i].pid_files.count)
+			return true;
+	return false;
+}
+
 const struct probe_config *config_probe(const struct config *config, const char *name)
 {
 	for (size_t i = 0; i < config->probe_count; i++)

@@ -76,6 +76,9 @@ void config_check(const struct config *config);
 /* Is each command name a service? */
 bool config_command_names(const struct config *config);
 
+/* Do Service blocks need /proc (ProcessMatch, PidFile)? */
+bool config_needs_proc(const struct config *config);
+
 /* The block of a probe of this name, as it is when cleaned; or NULL. */
 const struct probe_config *config_probe(const struct config *config, const char *name);
 

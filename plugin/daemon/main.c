@@ -267,7 +267,7 @@ static int ebpf_init(void)
 		tell_off(LOG_ERR, SELF_SERVICES, text.text);
 	}
 	open_probes();
-	if (!resolver_needs_proc(&config))
+	if (!config_needs_proc(&config))
 		file_reader_done(&files); /* nothing is read any more */
 	open_self();
 	/* What libbpf needed to load, some megabytes of the kernel's types. */

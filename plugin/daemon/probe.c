@@ -7,6 +7,7 @@
 
 #include "object/budget.h"
 #include "object/tier.h"
+#include "object/variant.h"
 #include "publish.h"
 #include "system/clock.h"
 #include "system/pseudo.h"
@@ -22,8 +23,8 @@ static struct row_counts count_rows(struct probe *probe, const struct probe_conf
 {
 	uint32_t slots = block && block->rows ? block->rows : CONFIG_ROWS;
 	struct row_counts counts = {
-		.services = probe->services->row_count,
-		.processes = probe->services->process_row_count,
+		.services = probe->services->lifecycle.row_count,
+		.processes = probe->services->lifecycle.process_row_count,
 		.shards = rows_shards(libbpf_num_possible_cpus()),
 	};
 
@@ -66,7 +67,7 @@ static int find_tables(struct probe *probe, struct error *error)
 		if (!grown)
 			return error_set(error, -ENOMEM, "no memory");
 		probe->tables = grown;
-		if (!object_variant_has(&probe->object, map, block ? &block->options : NULL))
+		if (!variant_has_map(&probe->object, map, block ? &block->options : NULL))
 			continue;
 		table = &grown[probe->table_count];
 		status = table_open(table, map, btf, dispatch_type, error);
@@ -100,8 +101,8 @@ static int take_series(struct probe *probe, struct error *error)
 
 	pthread_mutex_lock(&services->lock);
 	for (size_t i = 0; i < probe->table_count && status == 0; i++)
-		status = registry_add(&services->registry, &services->subjects, probe, probe->name,
-				      &probe->tables[i], probe->config, error);
+		status = registry_add(&services->registry, &services->lifecycle.subjects, probe,
+				      probe->name, &probe->tables[i], probe->config, error);
 	pthread_mutex_unlock(&services->lock);
 	return status;
 }
@@ -176,7 +177,7 @@ static int prepare_tier(struct probe *probe, unsigned tier, struct error *error)
 
 	if (status)
 		return status;
-	status = object_select(&probe->object, tier, block ? &block->options : NULL, error);
+	status = variant_select(&probe->object, tier, block ? &block->options : NULL, error);
 	if (status)
 		return status;
 	object_set(&probe->object, "page_size", (uint64_t)sysconf(_SC_PAGESIZE));
@@ -283,7 +284,8 @@ static void catch_up(void *of)
 		if (table->schema.subject.kind == SUBJECT_PROBE)
 			continue;
 		if (status == 0)
-			status = table_catch_up(table, probe->services, clock_ns(), &ignored);
+			status = table_catch_up(table, &probe->services->lifecycle, clock_ns(),
+						&ignored);
 		if (status)
 			table_miss(table);
 	}
@@ -300,7 +302,8 @@ static int subscribe(struct probe *probe, struct error *error)
 	if (!reads_rows)
 		return 0;
 	pthread_mutex_lock(&services->lock);
-	probe->subscriber = services_subscribe(services, probe->interval_s, catch_up, probe);
+	probe->subscriber = subscribers_add(&services->lifecycle.subscribers, probe->interval_s,
+					    catch_up, probe);
 	pthread_mutex_unlock(&services->lock);
 	return probe->subscriber < 0 ? error_set(error, probe->subscriber, "no memory") : 0;
 }
@@ -351,12 +354,13 @@ int probe_open(struct probe *probe, const char *name, const char *path, double i
 static int read_tables(struct probe *probe, uint64_t now_ns, struct error *error)
 {
 	for (size_t i = 0; i < probe->table_count; i++) {
-		int status = table_read(&probe->tables[i], probe->services, now_ns, error);
+		int status =
+			table_read(&probe->tables[i], &probe->services->lifecycle, now_ns, error);
 
 		if (status)
 			return status;
-		publish_table(&probe->tables[i], probe->services, probe->name, probe->config,
-			      &probe->dispatch);
+		publish_table(&probe->tables[i], &probe->services->lifecycle, probe->name,
+			      probe->config, &probe->dispatch);
 	}
 	return 0;
 }
@@ -367,7 +371,8 @@ static int read_all(struct probe *probe, uint64_t begin_ns, struct error *error)
 
 	status = status ?: read_tables(probe, probe->read_ns ? *probe->read_ns : begin_ns, error);
 	if (status == 0)
-		services_read(probe->services, probe->subscriber, clock_ns());
+		subscribers_read(&probe->services->lifecycle.subscribers, probe->subscriber,
+				 clock_ns());
 	else
 		probe->dispatch = (struct dispatch){ 0 }; /* may be tried again at once */
 	return status;
@@ -378,7 +383,7 @@ int probe_read(struct probe *probe, struct error *error)
 	uint64_t begin_ns;
 	int status = 0;
 
-	resolver_run(probe->services, clock_ns());
+	resolver_run(&probe->services->resolver, clock_ns());
 	pthread_mutex_lock(&probe->services->lock);
 	begin_ns = clock_ns();
 	services_refresh(probe->services, begin_ns);
@@ -395,7 +400,7 @@ void probe_done(struct probe *probe)
 {
 	if (probe->subscriber >= 0) {
 		pthread_mutex_lock(&probe->services->lock);
-		services_unsubscribe(probe->services, probe->subscriber);
+		subscribers_remove(&probe->services->lifecycle.subscribers, probe->subscriber);
 		pthread_mutex_unlock(&probe->services->lock);
 	}
 	close_object(probe);

@@ -166,7 +166,7 @@ static void publish_metric(const struct publisher *p, const struct metric *metri
 		publish_hist(p, column);
 }
 
-void publish_table(const struct table *table, const struct services *services, const char *probe,
+void publish_table(const struct table *table, const struct lifecycle *lifecycle, const char *probe,
 		   const struct config *config, const struct dispatch *dispatch)
 {
 	for (size_t i = 0; i < table->accumulators.count; i++) {
@@ -177,7 +177,7 @@ void publish_table(const struct table *table, const struct services *services, c
 		if (!p.accumulator->fed)
 			continue;
 		if (table->schema.subject.kind != SUBJECT_PROBE) {
-			p.subject = services->subjects.subject[i].name;
+			p.subject = lifecycle->subjects.subject[i].name;
 		} else if (table->rows.count > 1) {
 			snprintf(name, sizeof(name), "%s-%zu", probe, i);
 			p.subject = name;

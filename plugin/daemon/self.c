@@ -6,6 +6,7 @@
 #include "self.h"
 
 #include "dispatch.h"
+#include "object/map_memory.h"
 
 #include "bpf/lib/service.h"
 
@@ -113,9 +114,9 @@ static void publish_slots(const struct dispatch *dispatch, const struct probe *p
 
 	for (size_t i = 0; i < probe->table_count; i++) {
 		const struct rows *rows = &probe->tables[i].rows;
-		uint32_t of_table = rows->owners.start ? rows_slots_used(rows) : 0;
+		uint32_t of_table = rows->owners.mapping.start ? rows_slots_used(rows) : 0;
 
-		any |= rows->owners.start != NULL;
+		any |= rows->owners.mapping.start != NULL;
 		used = of_table > used ? of_table : used;
 	}
 	if (any)
@@ -140,7 +141,7 @@ static void publish_probe(const struct dispatch *dispatch, struct services *serv
 	if (read_s > 0)
 		publish_named(dispatch, "duration", "read", probe->name, read_s);
 	publish_named(dispatch, "memory", "maps", probe->name,
-		      (double)object_memory(&probe->object, &services->object));
+		      (double)map_memory_of(&probe->object, &services->object));
 	publish_slots(dispatch, probe);
 	publish_missed(dispatch, &probe->object, probe->name);
 	if (probe->refused)
@@ -155,13 +156,13 @@ static void publish_services(const struct dispatch *dispatch, struct services *s
 	if (!services->object.bpf)
 		return;
 	pthread_mutex_lock(&services->lock);
-	shown = services->shown;
-	hidden = services->hidden;
+	shown = services->lifecycle.shown;
+	hidden = services->lifecycle.hidden;
 	pthread_mutex_unlock(&services->lock);
 	dispatch_gauge(dispatch, SUBJECT, "objects", "services", shown);
 	dispatch_gauge(dispatch, SUBJECT, "objects", "services_other", hidden);
 	dispatch_gauge(dispatch, SUBJECT, "memory", "maps_services",
-		       (double)object_memory(&services->object, NULL));
+		       (double)map_memory_of(&services->object, NULL));
 	publish_missed(dispatch, &services->object, SELF_SERVICES);
 	publish_events(dispatch, "refused", SELF_SERVICES,
 		       services->counters->refused + services->counters->no_room);

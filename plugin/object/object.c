@@ -5,8 +5,6 @@
 #include "object.h"
 
 #include "diagnosis.h"
-#include "share.h"
-#include "system/pseudo.h"
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -114,8 +112,8 @@ static char *section_start(const struct object *object, struct bpf_map *map, siz
 {
 	for (size_t i = 0; i < object->section_count; i++)
 		if (object->sections[i].map == map) {
-			*ret_size = object->sections[i].size;
-			return object->sections[i].start;
+			*ret_size = object->sections[i].mapping.size;
+			return object->sections[i].mapping.start;
 		}
 	return (char *)bpf_map__initial_value(map, ret_size);
 }
@@ -197,25 +195,23 @@ void *object_variable(const struct object *object, const char *name, size_t size
 /* libbpf 1.1 keeps a copy that the kernel does not see once it is loaded. */
 static int map_sections(struct object *object, struct error *error)
 {
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	struct bpf_map *map;
 
 	bpf_object__for_each_map(map, object->bpf)
 	{
 		struct section *grown, section = { .map = map };
+		int status;
 
 		if (!bpf_map__is_internal(map) || !(bpf_map__map_flags(map) & BPF_F_MMAPABLE) ||
 		    bpf_map__map_flags(map) & BPF_F_RDONLY_PROG)
 			continue;
-		section.size = (bpf_map__value_size(map) + page - 1) / page * page;
-		section.start = mmap(NULL, section.size, PROT_READ | PROT_WRITE, MAP_SHARED,
-				     bpf_map__fd(map), 0);
-		if (section.start == MAP_FAILED)
-			return error_set(error, -errno, "cannot map %s: %s", bpf_map__name(map),
-					 strerror(errno));
+		status = mapping_open(&section.mapping, map, PROT_READ | PROT_WRITE);
+		if (status)
+			return error_set(error, status, "cannot map %s: %s", bpf_map__name(map),
+					 strerror(-status));
 		grown = reallocarray(object->sections, object->section_count + 1, sizeof(*grown));
 		if (!grown) {
-			munmap(section.start, section.size);
+			mapping_done(&section.mapping);
 			return error_set(error, -ENOMEM, "no memory");
 		}
 		object->sections = grown;
@@ -333,30 +329,6 @@ int object_walk(const struct object *object, size_t size,
 	return 0;
 }
 
-/* bpf_map_info does not tell it. */
-static uint64_t map_memory(int fd)
-{
-	char path[64], info[4096];
-	ssize_t length;
-
-	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
-	length = pseudo_read(path, info, sizeof(info));
-	return length > 0 ? pseudo_memlock(info, (size_t)length) : 0;
-}
-
-uint64_t object_memory(const struct object *object, const struct object *owner)
-{
-	uint64_t bytes = 0;
-	struct bpf_map *map;
-
-	bpf_object__for_each_map(map, object->bpf)
-	{
-		if (bpf_map__fd(map) >= 0 && !(owner && share_is_borrowed(object, map)))
-			bytes += map_memory(bpf_map__fd(map));
-	}
-	return bytes;
-}
-
 void object_done(struct object *object)
 {
 	for (size_t i = 0; i < object->link_count; i++)
@@ -366,7 +338,7 @@ void object_done(struct object *object)
 	free(object->links);
 	free(object->walks);
 	for (size_t i = 0; i < object->section_count; i++)
-		munmap(object->sections[i].start, object->sections[i].size);
+		mapping_done(&object->sections[i].mapping);
 	free(object->sections);
 	bpf_object__close(object->bpf);
 	*object = (struct object){ 0 };

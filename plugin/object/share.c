@@ -6,6 +6,8 @@
  */
 #include "share.h"
 
+#include "annotation.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +16,7 @@
 
 static const char *layout_of(const struct object *object, const struct bpf_map *map)
 {
-	return object_map_tag(object, map, SHARED_TAG);
+	return annotation_of_map(object->bpf, map, SHARED_TAG, 0);
 }
 
 bool share_is_borrowed(const struct object *object, const struct bpf_map *map)

@@ -4,6 +4,8 @@
  */
 #include "tier.h"
 
+#include "variant.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,8 +34,8 @@ static const struct strings *options_of(const struct probe_config *block)
 static void check_options(const struct object *object, const char *probe,
 			  const struct strings *options)
 {
-	const char *has[OBJECT_OPTIONS_MAX];
-	size_t count = object_options(object, has);
+	const char *has[VARIANT_OPTIONS_MAX];
+	size_t count = variant_options(object, has);
 	char text[1024] = "";
 
 	for (size_t i = 0; i < count; i++)
@@ -52,8 +54,8 @@ static void check_options(const struct object *object, const char *probe,
 static void complain_of_tier(const struct object *object, const char *probe,
 			     const struct probe_config *block)
 {
-	const char *option = object_tier_option(object, block->tier, &block->options);
-	uint32_t tiers = object_tiers(object);
+	const char *option = variant_tier_option(object, block->tier, &block->options);
+	uint32_t tiers = variant_tiers(object);
 	char text[128] = "";
 
 	for (unsigned tier = 1; tier <= CONFIG_TIERS_MAX; tier++)
@@ -70,11 +72,11 @@ static void complain_of_tier(const struct object *object, const char *probe,
 uint32_t tiers_find(const struct object *object, const char *probe,
 		    const struct probe_config *block, char *ret_option, size_t size)
 {
-	uint32_t tiers = object_tiers(object);
+	uint32_t tiers = variant_tiers(object);
 
 	ret_option[0] = '\0';
 	for (unsigned tier = 1; tier <= CONFIG_TIERS_MAX; tier++) {
-		const char *option = object_tier_option(object, tier, options_of(block));
+		const char *option = variant_tier_option(object, tier, options_of(block));
 
 		if (!option)
 			continue;

@@ -3,7 +3,9 @@
  * Which parts of an object are in use: its tiers, of which one is, and what an
  * Option of the Probe block switches on.
  */
-#include "object.h"
+#include "variant.h"
+
+#include "annotation.h"
 
 #include <bpf/btf.h>
 #include <errno.h>
@@ -22,49 +24,20 @@ static const char *name_of(const struct btf *btf, uint32_t offset)
 	return name ? name : "";
 }
 
-/* The text of the n-th such tag on a function or a variable, behind its prefix; or NULL. */
-static const char *tag_on(const struct object *object, uint16_t kind, const char *name,
-			  const char *prefix, unsigned n)
-{
-	const struct btf *btf = bpf_object__btf(object->bpf);
-	uint32_t count = btf__type_cnt(btf);
-
-	for (uint32_t id = 1; id < count; id++) {
-		const struct btf_type *tag = btf__type_by_id(btf, id);
-		const struct btf_type *on;
-		const char *text;
-
-		if (!btf_is_decl_tag(tag))
-			continue;
-		text = name_of(btf, tag->name_off);
-		on = btf__type_by_id(btf, tag->type);
-		if (strncmp(text, prefix, strlen(prefix)) == 0 && on && btf_kind(on) == kind &&
-		    !strcmp(name_of(btf, on->name_off), name) && n-- == 0)
-			return text + strlen(prefix);
-	}
-	return NULL;
-}
-
-const char *object_map_tag(const struct object *object, const struct bpf_map *map,
-			   const char *prefix)
-{
-	return tag_on(object, BTF_KIND_VAR, bpf_map__name(map), prefix, 0);
-}
-
 static const char *program_option(const struct object *object, const struct bpf_program *program)
 {
-	return tag_on(object, BTF_KIND_FUNC, bpf_program__name(program), OPTION_TAG, 0);
+	return annotation_of_program(object->bpf, program, OPTION_TAG, 0);
 }
 
 static const char *map_option(const struct object *object, const struct bpf_map *map)
 {
-	return object_map_tag(object, map, OPTION_TAG);
+	return annotation_of_map(object->bpf, map, OPTION_TAG, 0);
 }
 
 /* 1 to CONFIG_TIERS_MAX; 0: of all tiers. */
 static unsigned program_tier(const struct object *object, const struct bpf_program *program)
 {
-	const char *text = tag_on(object, BTF_KIND_FUNC, bpf_program__name(program), TIER_TAG, 0);
+	const char *text = annotation_of_program(object->bpf, program, TIER_TAG, 0);
 	int tier = text ? atoi(text) : 0;
 
 	return tier > 0 && tier <= CONFIG_TIERS_MAX ? (unsigned)tier : 0;
@@ -78,7 +51,7 @@ static bool listed(const struct strings *list, const char *text)
 	return false;
 }
 
-uint32_t object_tiers(const struct object *object)
+uint32_t variant_tiers(const struct object *object)
 {
 	uint32_t tiers = 0;
 	struct bpf_program *program;
@@ -88,8 +61,8 @@ uint32_t object_tiers(const struct object *object)
 	return tiers > 1 ? tiers & ~1U : 1;
 }
 
-const char *object_tier_option(const struct object *object, unsigned tier,
-			       const struct strings *options)
+const char *variant_tier_option(const struct object *object, unsigned tier,
+				const struct strings *options)
 {
 	const char *wanted = NULL;
 	struct bpf_program *program;
@@ -120,13 +93,13 @@ static const char *option_of(const struct object *object, const struct btf_type 
 	return NULL;
 }
 
-size_t object_options(const struct object *object, const char *ret_options[OBJECT_OPTIONS_MAX])
+size_t variant_options(const struct object *object, const char *ret_options[VARIANT_OPTIONS_MAX])
 {
 	const struct btf *btf = bpf_object__btf(object->bpf);
 	uint32_t types = btf__type_cnt(btf);
 	size_t count = 0;
 
-	for (uint32_t id = 1; id < types && count < OBJECT_OPTIONS_MAX; id++) {
+	for (uint32_t id = 1; id < types && count < VARIANT_OPTIONS_MAX; id++) {
 		const char *option = option_of(object, btf__type_by_id(btf, id));
 		bool known = !option;
 
@@ -154,7 +127,7 @@ static bool map_of_tier(const struct object *object, const struct bpf_map *map, 
 	const char *text;
 	unsigned n = 0;
 
-	while ((text = tag_on(object, BTF_KIND_VAR, bpf_map__name(map), TIER_TAG, n)) != NULL) {
+	while ((text = annotation_of_map(object->bpf, map, TIER_TAG, n)) != NULL) {
 		if ((unsigned)atoi(text) == tier)
 			return true;
 		n++;
@@ -162,8 +135,8 @@ static bool map_of_tier(const struct object *object, const struct bpf_map *map, 
 	return n == 0;
 }
 
-bool object_variant_has(const struct object *object, const struct bpf_map *map,
-			const struct strings *options)
+bool variant_has_map(const struct object *object, const struct bpf_map *map,
+		     const struct strings *options)
 {
 	const char *option = map_option(object, map);
 
@@ -186,7 +159,7 @@ static int select_maps(struct object *object, unsigned tier, const struct string
 	bpf_object__for_each_map(map, object->bpf)
 	{
 		bool chosen =
-			object_variant_has(object, map, options) && map_of_tier(object, map, tier);
+			variant_has_map(object, map, options) && map_of_tier(object, map, tier);
 		int status = chosen ? 0 : shrink(map);
 
 		if (status)
@@ -196,8 +169,8 @@ static int select_maps(struct object *object, unsigned tier, const struct string
 	return 0;
 }
 
-int object_select(struct object *object, unsigned tier, const struct strings *options,
-		  struct error *error)
+int variant_select(struct object *object, unsigned tier, const struct strings *options,
+		   struct error *error)
 {
 	int status = select_maps(object, tier, options, error);
 	struct bpf_program *program;

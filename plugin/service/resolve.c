@@ -9,7 +9,6 @@
  */
 #include "resolve.h"
 
-#include "service.h"
 #include "system/clock.h"
 #include "system/pattern.h"
 
@@ -152,11 +151,10 @@ static uint32_t inherited(const struct process_list *list, const uint32_t *own,
 
 /* own[i] becomes the row that a rule gives to the process itself, or 0. Goes on
  * where the last reading had to stop. */
-static void match_own(struct services *services, const struct process_list *list,
+static void match_own(struct resolver *resolver, const struct process_list *list,
 		      uint64_t look_ns_max, uint32_t *own)
 {
-	struct resolver *resolver = &services->resolver;
-	bool look = has_matches(services->config);
+	bool look = has_matches(resolver->config);
 	uint64_t begin_ns = clock_ns();
 	size_t first = 0;
 
@@ -171,7 +169,7 @@ static void match_own(struct services *services, const struct process_list *list
 
 		if (look && process->flags & LISTED_UNCLASSIFIED && !resolver->unfinished) {
 			uint32_t by_line =
-				match_process(services->config, resolver->files, process);
+				match_process(resolver->config, resolver->files, process);
 
 			if (by_line && (!row || by_line < row))
 				row = by_line;
@@ -184,7 +182,7 @@ static void match_own(struct services *services, const struct process_list *list
 	}
 }
 
-static int match(struct services *services, struct process_list *list, uint64_t look_ns_max)
+static int match(struct resolver *resolver, struct process_list *list, uint64_t look_ns_max)
 {
 	uint32_t *own = calloc(list->count + 1, sizeof(*own));
 
@@ -195,11 +193,11 @@ static int match(struct services *services, struct process_list *list, uint64_t 
 	}
 	if (list->count)
 		qsort(list->item, list->count, sizeof(*list->item), by_pid);
-	match_own(services, list, look_ns_max, own);
+	match_own(resolver, list, look_ns_max, own);
 	for (size_t i = 0; i < list->count; i++) {
 		uint32_t row = own[i] ?: inherited(list, own, &list->item[i]);
 
-		if (is_better(services->config, row, list->item[i].row))
+		if (is_better(resolver->config, row, list->item[i].row))
 			list->rows[i] = row;
 	}
 	free(own);
@@ -208,11 +206,11 @@ static int match(struct services *services, struct process_list *list, uint64_t 
 
 /* --- the kernel's part --- */
 
-static int scan(struct services *services, enum scan_mode mode, struct process_list *list,
+static int scan(struct resolver *resolver, enum scan_mode mode, struct process_list *list,
 		struct error *error)
 {
-	struct object *object = &services->object;
-	bool room = __atomic_exchange_n(&services->resolver.room, false, __ATOMIC_ACQ_REL);
+	struct object *object = resolver->object;
+	bool room = __atomic_exchange_n(resolver->room, false, __ATOMIC_ACQ_REL);
 	int status;
 
 	object_set(object, "scan_mode", mode);
@@ -224,9 +222,9 @@ static int scan(struct services *services, enum scan_mode mode, struct process_l
 	return status;
 }
 
-static int assignments_fd(const struct services *services)
+static int assignments_fd(const struct resolver *resolver)
 {
-	return bpf_map__fd(bpf_object__find_map_by_name(services->object.bpf, "assignments"));
+	return bpf_map__fd(bpf_object__find_map_by_name(resolver->object->bpf, "assignments"));
 }
 
 static void forget_assignments(int fd, const struct process_list *list, size_t from, size_t to)
@@ -238,10 +236,10 @@ static void forget_assignments(int fd, const struct process_list *list, size_t f
 /* Sends an assignment for each process with a row and lets the kernel carry them
  * out, as many at a time as its map holds; a process that has ended meanwhile
  * is not found, nor is its successor. */
-static int send_assignments(struct services *services, const struct process_list *list,
+static int send_assignments(struct resolver *resolver, const struct process_list *list,
 			    struct error *error)
 {
-	int fd = assignments_fd(services), status = 0;
+	int fd = assignments_fd(resolver), status = 0;
 	size_t done = 0;
 
 	while (done < list->count && status == 0) {
@@ -263,7 +261,7 @@ static int send_assignments(struct services *services, const struct process_list
 			return error_set(error, -errno, "cannot send an assignment: %s",
 					 strerror(errno));
 		if (sent)
-			status = scan(services, SCAN_NONE, NULL, error);
+			status = scan(resolver, SCAN_NONE, NULL, error);
 		forget_assignments(fd, list, done, i);
 		done = i;
 	}
@@ -271,19 +269,18 @@ static int send_assignments(struct services *services, const struct process_list
 }
 
 /* Lists processes and has those moved that match. */
-static int resolve(struct services *services, enum scan_mode mode, uint64_t look_ns_max,
+static int resolve(struct resolver *resolver, enum scan_mode mode, uint64_t look_ns_max,
 		   struct error *error)
 {
-	struct resolver *resolver = &services->resolver;
 	struct process_list list = { 0 };
 	int status;
 
 	resolver->unclassified_seen =
-		__atomic_load_n(&services->counters->unclassified, __ATOMIC_ACQUIRE);
-	status = scan(services, mode, &list, error);
-	if (status == 0 && match(services, &list, look_ns_max) != 0)
+		__atomic_load_n(&resolver->counters->unclassified, __ATOMIC_ACQUIRE);
+	status = scan(resolver, mode, &list, error);
+	if (status == 0 && match(resolver, &list, look_ns_max) != 0)
 		status = error_set(error, -ENOMEM, "no memory");
-	status = status ?: send_assignments(services, &list, error);
+	status = status ?: send_assignments(resolver, &list, error);
 	resolver->unfinished |= status || list.incomplete;
 	list_done(&list);
 	return status;
@@ -291,37 +288,27 @@ static int resolve(struct services *services, enum scan_mode mode, uint64_t look
 
 /* --- when --- */
 
-bool resolver_needs_proc(const struct config *config)
-{
-	for (size_t i = 0; i < config->service_count; i++)
-		if (config->services[i].match_count || config->services[i].pid_files.count)
-			return true;
-	return false;
-}
-
 /* A storage may be refused for a moment, while another program on that CPU is at
  * it: a scan meets the process after all. */
-static bool some_refused(struct services *services)
+static bool some_refused(struct resolver *resolver)
 {
-	struct resolver *resolver = &services->resolver;
-	uint64_t refused = __atomic_load_n(&services->counters->refused, __ATOMIC_ACQUIRE);
+	uint64_t refused = __atomic_load_n(&resolver->counters->refused, __ATOMIC_ACQUIRE);
 	bool more = refused != resolver->refused_seen;
 
 	resolver->refused_seen = refused;
 	return more;
 }
 
-static bool some_get_room(const struct services *services)
+static bool some_get_room(const struct resolver *resolver)
 {
-	return __atomic_load_n(&services->resolver.room, __ATOMIC_ACQUIRE) &&
-	       __atomic_load_n(&services->counters->waiting, __ATOMIC_RELAXED) > 0;
+	return __atomic_load_n(resolver->room, __ATOMIC_ACQUIRE) &&
+	       __atomic_load_n(&resolver->counters->waiting, __ATOMIC_RELAXED) > 0;
 }
 
-static void tell_no_room(struct services *services, uint64_t now_ns)
+static void tell_no_room(struct resolver *resolver, uint64_t now_ns)
 {
-	struct resolver *resolver = &services->resolver;
-	uint64_t no_room = __atomic_load_n(&services->counters->no_room, __ATOMIC_RELAXED);
-	long long waiting = __atomic_load_n(&services->counters->waiting, __ATOMIC_RELAXED);
+	uint64_t no_room = __atomic_load_n(&resolver->counters->no_room, __ATOMIC_RELAXED);
+	long long waiting = __atomic_load_n(&resolver->counters->waiting, __ATOMIC_RELAXED);
 	bool again =
 		resolver->no_room_told_ns && now_ns - resolver->no_room_told_ns < TELL_AGAIN_NS;
 
@@ -337,32 +324,30 @@ static void tell_no_room(struct services *services, uint64_t now_ns)
 		waiting);
 }
 
-static int run(struct services *services, struct error *error)
+static int run(struct resolver *resolver, struct error *error)
 {
-	struct resolver *resolver = &services->resolver;
-	bool needs_proc = resolver_needs_proc(services->config);
+	bool needs_proc = config_needs_proc(resolver->config);
 	bool named = needs_proc && pid_files_read(&resolver->pid_files, resolver->files);
-	bool refused = some_refused(services), unfinished = resolver->unfinished;
+	bool refused = some_refused(resolver), unfinished = resolver->unfinished;
 	uint64_t unclassified =
-		__atomic_load_n(&services->counters->unclassified, __ATOMIC_ACQUIRE);
+		__atomic_load_n(&resolver->counters->unclassified, __ATOMIC_ACQUIRE);
 
 	if (needs_proc && (named || refused))
-		return resolve(services, SCAN_ALL, LOOK_NS_MAX, error);
+		return resolve(resolver, SCAN_ALL, LOOK_NS_MAX, error);
 	if (needs_proc && (unfinished || unclassified != resolver->unclassified_seen))
-		return resolve(services, unfinished ? SCAN_AGAIN : SCAN_UNCLASSIFIED, LOOK_NS_MAX,
+		return resolve(resolver, unfinished ? SCAN_AGAIN : SCAN_UNCLASSIFIED, LOOK_NS_MAX,
 			       error);
-	return refused || some_get_room(services) ? scan(services, SCAN_NONE, NULL, error) : 0;
+	return refused || some_get_room(resolver) ? scan(resolver, SCAN_NONE, NULL, error) : 0;
 }
 
-void resolver_run(struct services *services, uint64_t now_ns)
+void resolver_run(struct resolver *resolver, uint64_t now_ns)
 {
-	struct resolver *resolver = &services->resolver;
 	struct error error;
 	bool failed;
 
 	if (pthread_mutex_trylock(&resolver->lock) != 0)
 		return;
-	failed = run(services, &error) != 0;
+	failed = run(resolver, &error) != 0;
 	if (failed && !resolver->failing)
 		message(LOG_ERR,
 			"services by ProcessMatch and PidFile miss new processes: %s; trying "
@@ -371,21 +356,19 @@ void resolver_run(struct services *services, uint64_t now_ns)
 	else if (!failed && resolver->failing)
 		message(LOG_NOTICE, "services by ProcessMatch and PidFile are complete again");
 	resolver->failing = failed;
-	tell_no_room(services, now_ns);
+	tell_no_room(resolver, now_ns);
 	pthread_mutex_unlock(&resolver->lock);
 }
 
-int resolver_start(struct services *services, struct file_reader *files, struct error *error)
+int resolver_start(struct resolver *resolver, struct error *error)
 {
-	struct resolver *resolver = &services->resolver;
 
-	resolver->files = files;
-	if (pid_files_init(&resolver->pid_files, services->config) != 0)
+	if (pid_files_init(&resolver->pid_files, resolver->config) != 0)
 		return error_set(error, -ENOMEM, "no memory");
-	if (!resolver_needs_proc(services->config))
-		return scan(services, SCAN_NONE, NULL, error);
-	pid_files_read(&resolver->pid_files, files);
-	return resolve(services, SCAN_ALL, LOOK_START_NS_MAX, error);
+	if (!config_needs_proc(resolver->config))
+		return scan(resolver, SCAN_NONE, NULL, error);
+	pid_files_read(&resolver->pid_files, resolver->files);
+	return resolve(resolver, SCAN_ALL, LOOK_START_NS_MAX, error);
 }
 
 void resolver_done(struct resolver *resolver)

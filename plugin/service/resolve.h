@@ -2,6 +2,8 @@
 #ifndef EBPF_RESOLVE_H
 #define EBPF_RESOLVE_H
 
+#include "config/config.h"
+#include "object/object.h"
 #include "pidfile.h"
 #include "system/file.h"
 #include "system/message.h"
@@ -11,36 +13,36 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct config;
-struct services;
+struct service_counters;
 
-/* Which processes are of which service, as far as the kernel cannot tell alone. */
+/* Which processes are of which service, as far as the kernel cannot tell alone. What it works with
+ * stays the caller's, who sets it before resolver_start(). */
 struct resolver {
 	pthread_mutex_t lock; /* never held together with that of services */
+	const struct config *config;
+	struct object *object; /* the engine's own */
+	struct service_counters *counters;
+	bool *room; /* set, atomically, by whoever frees a row */
 	struct file_reader *files;
 	struct pid_files pid_files;
-	uint64_t unclassified_seen; /* of services->counters->unclassified */
-	uint64_t refused_seen;      /* of services->counters->refused */
-	uint64_t no_room_seen;      /* of services->counters->no_room */
+	uint64_t unclassified_seen; /* of counters->unclassified */
+	uint64_t refused_seen;      /* of counters->refused */
+	uint64_t no_room_seen;      /* of counters->no_room */
 	uint64_t no_room_told_ns;
-	bool room;         /* set by whoever frees a row */
 	bool unfinished;   /* some processes were not looked at, or not moved */
 	uint32_t next_pid; /* where to go on then */
 	bool failing;
 };
 
-/* Do Service blocks need /proc (ProcessMatch, PidFile)? */
-bool resolver_needs_proc(const struct config *config);
-
-/* After the service object is attached: meets the processes that ran before. The
- * reader stays the caller's. */
-int resolver_start(struct services *services, struct file_reader *files, struct error *error);
+/* After the engine's object is attached: meets the processes that ran before. -ENOMEM, or what the
+ * kernel says. */
+int resolver_start(struct resolver *resolver, struct error *error);
 
 /* Meets those that were refused before, gives rows to those that waited for one,
  * looks at the processes that are new and has the kernel move those that are of
  * another service. Costs three look-ups where nothing has changed, and nothing
  * where another thread is at it. Without the lock of services. */
-void resolver_run(struct services *services, uint64_t now_ns);
+void resolver_run(struct resolver *resolver, uint64_t now_ns);
 
 void resolver_done(struct resolver *resolver);
 

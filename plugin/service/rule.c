@@ -6,8 +6,6 @@
  */
 #include "rule.h"
 
-#include "resolve.h"
-
 #include "bpf/lib/service.h"
 
 #include <bpf/bpf.h>
@@ -39,7 +37,7 @@ int rules_prepare(const struct config *config, struct object *object, struct err
 	else
 		bpf_program__set_autoload(
 			bpf_object__find_program_by_name(object->bpf, "service_cgroup"), false);
-	object_set(object, "command_lines", resolver_needs_proc(config));
+	object_set(object, "command_lines", config_needs_proc(config));
 	status = bpf_map__set_max_entries(map_named(object, "service_names"), names);
 	if (status == 0)
 		status = bpf_map__set_max_entries(map_named(object, "service_cgroups"), steps);

@@ -8,13 +8,6 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
-
-/* Of an array map's entries. */
-static size_t stride_of(const struct bpf_map *map)
-{
-	return ((size_t)bpf_map__value_size(map) + 7) / 8 * 8;
-}
 
 uint32_t rows_shards(int cpus)
 {
@@ -106,47 +99,42 @@ int rows_resize(struct rows *rows, struct bpf_map *map, const struct subject_tag
 	return status ?: resize(map, rows->count * rows->shards, error);
 }
 
-static int map_entries(const struct bpf_map *map, int protection, void **ret_start,
-		       size_t *ret_size, struct error *error)
+static int map_entries(const struct bpf_map *map, int protection, struct mapping *ret_mapping,
+		       struct error *error)
 {
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	size_t size = (stride_of(map) * bpf_map__max_entries(map) + page - 1) / page * page;
-	void *start = mmap(NULL, size, protection, MAP_SHARED, bpf_map__fd(map), 0);
+	int status = mapping_open(ret_mapping, map, protection);
 
-	if (start == MAP_FAILED)
-		return error_set(error, -errno, "map %s: cannot map its rows: %s",
-				 bpf_map__name(map), strerror(errno));
-	*ret_start = start;
-	*ret_size = size;
-	return 0;
+	return status ? error_set(error, status, "map %s: cannot map its rows: %s",
+				  bpf_map__name(map), strerror(-status))
+		      : 0;
 }
 
 static int numbers_start(struct numbers *numbers, struct error *error)
 {
-	return numbers->map ? map_entries(numbers->map, PROT_READ | PROT_WRITE, &numbers->start,
-					  &numbers->size, error)
-			    : 0;
+	return numbers->map
+		       ? map_entries(numbers->map, PROT_READ | PROT_WRITE, &numbers->mapping, error)
+		       : 0;
 }
 
 int rows_start(struct rows *rows, struct error *error)
 {
-	int status = map_entries(rows->map, PROT_READ, &rows->start, &rows->size, error);
+	int status = map_entries(rows->map, PROT_READ, &rows->mapping, error);
 
-	rows->stride = stride_of(rows->map);
+	rows->stride = mapping_stride(rows->map);
 	status = status ?: numbers_start(&rows->via, error);
 	return status ?: numbers_start(&rows->owners, error);
 }
 
 const unsigned char *rows_at(const struct rows *rows, uint32_t row, uint32_t shard)
 {
-	return (const unsigned char *)rows->start +
+	return (const unsigned char *)rows->mapping.start +
 	       ((size_t)row * rows->shards + shard) * rows->stride;
 }
 
 /* Entries of array maps are 8 bytes apart at least. */
 static uint32_t *number_at(const struct numbers *numbers, uint32_t i)
 {
-	return (uint32_t *)((uint64_t *)numbers->start + i);
+	return (uint32_t *)((uint64_t *)numbers->mapping.start + i);
 }
 
 uint32_t rows_slot(const struct rows *rows, uint32_t service)
@@ -187,17 +175,10 @@ uint32_t rows_slots_used(const struct rows *rows)
 	return used;
 }
 
-static void numbers_done(struct numbers *numbers)
-{
-	if (numbers->size)
-		munmap(numbers->start, numbers->size);
-}
-
 void rows_done(struct rows *rows)
 {
-	if (rows->size)
-		munmap(rows->start, rows->size);
-	numbers_done(&rows->via);
-	numbers_done(&rows->owners);
+	mapping_done(&rows->mapping);
+	mapping_done(&rows->via.mapping);
+	mapping_done(&rows->owners.mapping);
 	*rows = (struct rows){ 0 };
 }

@@ -2,6 +2,7 @@
 #ifndef EBPF_ROWS_H
 #define EBPF_ROWS_H
 
+#include "object/mapping.h"
 #include "schema.h"
 #include "system/message.h"
 
@@ -24,16 +25,14 @@ struct row_counts {
 /* An array map of u32, mapped so that both sides may write. */
 struct numbers {
 	struct bpf_map *map;
-	void *start;
-	size_t size; /* bytes, 0: not mapped */
+	struct mapping mapping;
 };
 
 /* Where the rows of a table lie: shard s of row r is entry r * shards + s of
  * the map. */
 struct rows {
 	struct bpf_map *map;
-	void *start;   /* the mapping */
-	size_t size;   /* bytes of it, 0: not mapped */
+	struct mapping mapping;
 	size_t stride; /* bytes from entry to entry */
 	uint32_t count;
 	uint32_t shards;

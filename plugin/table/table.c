@@ -192,13 +192,13 @@ static bool feed(const struct table *table, uint32_t row, struct accumulator *ga
 }
 
 /* The subject of a row, -1: nobody's. */
-static int subject_of(const struct table *table, const struct services *services, uint32_t row)
+static int subject_of(const struct table *table, const struct lifecycle *lifecycle, uint32_t row)
 {
 	switch (table->schema.subject.kind) {
 	case SUBJECT_SERVICE:
-		return services_subject(services, row);
+		return lifecycle_subject(lifecycle, row);
 	case SUBJECT_PROCESS:
-		return services_process_subject(services, row);
+		return lifecycle_process_subject(lifecycle, row);
 	default:
 		return (int)row;
 	}
@@ -230,7 +230,7 @@ static uint64_t rank_of(const struct column *column, const struct accumulator *a
 }
 
 /* Of subjects that are ranked, only the first top_n of each group stay. */
-static void rank(struct table *table, const struct services *services)
+static void rank(struct table *table, const struct lifecycle *lifecycle)
 {
 	const struct column *column = &table->schema.columns[table->schema.rank - 1];
 	struct candidate *list = calloc(table->accumulators.count + 1, sizeof(*list));
@@ -243,12 +243,12 @@ static void rank(struct table *table, const struct services *services)
 		if (table->accumulators.accumulator[i].fed)
 			list[count++] = (struct candidate){
 				i,
-				services->subjects.subject[i].rank_group,
+				lifecycle->subjects.subject[i].rank_group,
 				rank_of(column, &table->accumulators.accumulator[i]),
 			};
 	qsort(list, count, sizeof(*list), by_group_and_rank);
 	for (size_t i = 0; i < count; i++) {
-		unsigned top_n = services->subjects.subject[list[i].subject].top_n;
+		unsigned top_n = lifecycle->subjects.subject[list[i].subject].top_n;
 
 		in_group = i && list[i].group == list[i - 1].group ? in_group + 1 : 0;
 		if (top_n && in_group >= top_n)
@@ -260,22 +260,22 @@ static void rank(struct table *table, const struct services *services)
 /* A command name that has a series from now on starts it at zero: the first value
  * of a counter shows no rate, so the growth until now stays with the others. Not
  * so in tables of slots: it may have had series of others for long. */
-static struct accumulator *growth_to(struct table *table, const struct services *services,
+static struct accumulator *growth_to(struct table *table, const struct lifecycle *lifecycle,
 				     uint32_t row, struct accumulator *own, bool is_new)
 {
 	bool by_service = table->schema.subject.kind == SUBJECT_SERVICE;
 
-	if (!by_service || !is_new || services->states[row].fixed || table->schema.subject.via[0])
+	if (!by_service || !is_new || lifecycle->states[row].fixed || table->schema.subject.via[0])
 		return own;
-	return &table->accumulators.accumulator[services_subject(services, SERVICE_OTHER)];
+	return &table->accumulators.accumulator[lifecycle_subject(lifecycle, SERVICE_OTHER)];
 }
 
 /* Adds entry `at` of the table, which is that of a row of services or slots. */
-static int read_row(struct table *table, struct services *services, uint32_t row, uint32_t at,
+static int read_row(struct table *table, struct lifecycle *lifecycle, uint32_t row, uint32_t at,
 		    struct error *error)
 {
 	enum subject_kind kind = table->schema.subject.kind;
-	int subject = subject_of(table, services, row);
+	int subject = subject_of(table, lifecycle, row);
 	struct accumulator *accumulator;
 	bool is_new;
 
@@ -285,27 +285,27 @@ static int read_row(struct table *table, struct services *services, uint32_t row
 	}
 	accumulator = accumulators_at(
 		&table->accumulators, &table->schema, (size_t)subject,
-		kind == SUBJECT_PROBE ? 0 : services->subjects.subject[subject].generation,
+		kind == SUBJECT_PROBE ? 0 : lifecycle->subjects.subject[subject].generation,
 		&is_new);
 	if (!accumulator)
 		return error_set(error, -ENOMEM, "map %s: no memory for subjects", table->name);
-	if (feed(table, at, accumulator, growth_to(table, services, row, accumulator, is_new)) &&
+	if (feed(table, at, accumulator, growth_to(table, lifecycle, row, accumulator, is_new)) &&
 	    kind == SUBJECT_SERVICE)
-		services_notable(services, row);
+		lifecycle_notable(lifecycle, row);
 	return 0;
 }
 
 /* A service that is gone gives its slot back: it is closed, read once more, and
  * what it holds then is the base line of its next owner. */
-static int read_slot(struct table *table, struct services *services, uint32_t row, uint32_t slot,
+static int read_slot(struct table *table, struct lifecycle *lifecycle, uint32_t row, uint32_t slot,
 		     struct error *error)
 {
-	bool gone = services_gone(services, row);
+	bool gone = lifecycle_gone(lifecycle, row);
 	int status;
 
 	if (gone)
 		rows_close_slot(&table->rows, row);
-	status = read_row(table, services, row, slot, error);
+	status = read_row(table, lifecycle, row, slot, error);
 	if (gone) {
 		remember(table, slot);
 		rows_free_slot(&table->rows, slot);
@@ -314,50 +314,50 @@ static int read_slot(struct table *table, struct services *services, uint32_t ro
 }
 
 /* Slot 0 is what has no slot of its own, and often nothing. */
-static int read_slots(struct table *table, struct services *services, struct error *error)
+static int read_slots(struct table *table, struct lifecycle *lifecycle, struct error *error)
 {
-	size_t other = (size_t)services_subject(services, SERVICE_OTHER);
-	int status = read_row(table, services, SERVICE_OTHER, 0, error);
+	size_t other = (size_t)lifecycle_subject(lifecycle, SERVICE_OTHER);
+	int status = read_row(table, lifecycle, SERVICE_OTHER, 0, error);
 
 	if (status == 0)
 		table->accumulators.accumulator[other].fed =
 			table->accumulators.accumulator[other].counted;
-	for (uint32_t row = SERVICE_OTHER + 1; row < services->row_count && status == 0; row++) {
+	for (uint32_t row = SERVICE_OTHER + 1; row < lifecycle->row_count && status == 0; row++) {
 		uint32_t slot = rows_slot(&table->rows, row);
 
 		if (slot)
-			status = read_slot(table, services, row, slot, error);
-		else if (services_gone(services, row))
+			status = read_slot(table, lifecycle, row, slot, error);
+		else if (lifecycle_gone(lifecycle, row))
 			rows_forget_refusal(&table->rows, row);
 	}
 	return status;
 }
 
 /* What was caught up with may be of subjects that have left since. */
-static void drop_strangers(struct table *table, const struct services *services)
+static void drop_strangers(struct table *table, const struct lifecycle *lifecycle)
 {
 	for (size_t i = 0; i < table->accumulators.count; i++)
 		if (table->accumulators.accumulator[i].generation !=
-		    services->subjects.subject[i].generation)
+		    lifecycle->subjects.subject[i].generation)
 			table->accumulators.accumulator[i].fed = false;
 }
 
 /* Of rows that may have gone to others: it may be of two, or of others than it seems. */
-static void forget_growth(const struct table *table, const struct services *services)
+static void forget_growth(const struct table *table, const struct lifecycle *lifecycle)
 {
 	bool by_slot = table->schema.subject.via[0];
-	uint32_t count = by_slot ? services->row_count : table->rows.count;
+	uint32_t count = by_slot ? lifecycle->row_count : table->rows.count;
 
 	for (uint32_t row = 0; row < count; row++) {
 		uint32_t at = by_slot ? rows_slot(&table->rows, row) : row;
 
 		if (table->schema.subject.kind == SUBJECT_PROCESS ||
-		    (!services->states[row].fixed && (at || !by_slot)))
+		    (!lifecycle->states[row].fixed && (at || !by_slot)))
 			remember(table, at);
 	}
 }
 
-static int read_rows(struct table *table, struct services *services, uint64_t now_ns,
+static int read_rows(struct table *table, struct lifecycle *lifecycle, uint64_t now_ns,
 		     struct error *error)
 {
 	int status = 0;
@@ -367,20 +367,20 @@ static int read_rows(struct table *table, struct services *services, uint64_t no
 	else /* What came before the first reading is of no whole interval. */
 		accumulators_begin(&table->accumulators, &table->schema, table->elapsed_ns > 0);
 	if (table->stale)
-		forget_growth(table, services);
+		forget_growth(table, lifecycle);
 	table->stale = false;
 	table->elapsed_ns = table->read_ns ? now_ns - table->read_ns : 0;
 	if (table->schema.subject.via[0])
-		return read_slots(table, services, error);
+		return read_slots(table, lifecycle, error);
 	for (uint32_t row = 0; row < table->rows.count && status == 0; row++)
-		status = read_row(table, services, row, row, error);
+		status = read_row(table, lifecycle, row, row, error);
 	return status;
 }
 
-int table_catch_up(struct table *table, struct services *services, uint64_t now_ns,
+int table_catch_up(struct table *table, struct lifecycle *lifecycle, uint64_t now_ns,
 		   struct error *error)
 {
-	int status = read_rows(table, services, now_ns, error);
+	int status = read_rows(table, lifecycle, now_ns, error);
 
 	table->caught_up = true;
 	return status;
@@ -391,16 +391,17 @@ void table_miss(struct table *table)
 	table->stale = true;
 }
 
-int table_read(struct table *table, struct services *services, uint64_t now_ns, struct error *error)
+int table_read(struct table *table, struct lifecycle *lifecycle, uint64_t now_ns,
+	       struct error *error)
 {
-	int status = read_rows(table, services, now_ns, error);
+	int status = read_rows(table, lifecycle, now_ns, error);
 
 	table->read_ns = now_ns;
 	if (table->caught_up && table->schema.subject.kind != SUBJECT_PROBE)
-		drop_strangers(table, services);
+		drop_strangers(table, lifecycle);
 	table->caught_up = false;
 	if (status == 0 && table->schema.rank && table->schema.subject.kind == SUBJECT_PROCESS)
-		rank(table, services);
+		rank(table, lifecycle);
 	return status;
 }
 

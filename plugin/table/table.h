@@ -4,7 +4,7 @@
 
 #include "rows.h"
 #include "schema.h"
-#include "service/service.h"
+#include "subject/lifecycle.h"
 #include "accumulator.h"
 
 #include <bpf/libbpf.h>
@@ -40,15 +40,15 @@ uint64_t table_memory(const struct table *table);
 /* Maps the rows and takes them as the start of all growth. After load. */
 int table_start(struct table *table, struct error *error);
 
-/* Adds what the rows have grown by to the accumulators of their subjects. services
+/* Adds what the rows have grown by to the accumulators of their subjects. lifecycle
  * may be NULL for tables of the probe itself; its lock is held by the caller. */
-int table_read(struct table *table, struct services *services, uint64_t now_ns,
+int table_read(struct table *table, struct lifecycle *lifecycle, uint64_t now_ns,
 	       struct error *error);
 
 /* Adds what the rows have grown by, which the next reading tells as its own: rows may then go to
  * others. Without a chance to do so there is table_miss(): what rows that may go to others have grown
  * by until the next time counts for nobody. */
-int table_catch_up(struct table *table, struct services *services, uint64_t now_ns,
+int table_catch_up(struct table *table, struct lifecycle *lifecycle, uint64_t now_ns,
 		   struct error *error);
 void table_miss(struct table *table);
 

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the author of an object has said of its parts: BTF declaration tags on functions and
+ * variables.
+ */
+#include "annotation.h"
+
+#include <bpf/btf.h>
+#include <string.h>
+
+static const char *name_of(const struct btf *btf, uint32_t offset)
+{
+	const char *name = btf__name_by_offset(btf, offset);
+
+	return name ? name : "";
+}
+
+/* Of a tag on a function or a variable, by their kind in BTF. */
+static const char *text_on(const struct bpf_object *object, uint16_t kind, const char *name,
+			   const char *prefix, unsigned n)
+{
+	const struct btf *btf = bpf_object__btf(object);
+	uint32_t count = btf__type_cnt(btf);
+
+	for (uint32_t id = 1; id < count; id++) {
+		const struct btf_type *tag = btf__type_by_id(btf, id);
+		const struct btf_type *on;
+		const char *text;
+
+		if (!btf_is_decl_tag(tag))
+			continue;
+		text = name_of(btf, tag->name_off);
+		on = btf__type_by_id(btf, tag->type);
+		if (strncmp(text, prefix, strlen(prefix)) == 0 && on && btf_kind(on) == kind &&
+		    !strcmp(name_of(btf, on->name_off), name) && n-- == 0)
+			return text + strlen(prefix);
+	}
+	return NULL;
+}
+
+const char *annotation_of_program(const struct bpf_object *object,
+				  const struct bpf_program *program, const char *prefix, unsigned n)
+{
+	return text_on(object, BTF_KIND_FUNC, bpf_program__name(program), prefix, n);
+}
+
+const char *annotation_of_map(const struct bpf_object *object, const struct bpf_map *map,
+			      const char *prefix, unsigned n)
+{
+	return text_on(object, BTF_KIND_VAR, bpf_map__name(map), prefix, n);
+}

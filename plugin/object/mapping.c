@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Maps of the kernel in this process's memory: read without a system call.
+ */
+#include "mapping.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+size_t mapping_stride(const struct bpf_map *map)
+{
+	return ((size_t)bpf_map__value_size(map) + 7) / 8 * 8;
+}
+
+int mapping_open(struct mapping *mapping, const struct bpf_map *map, int protection)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t size = (mapping_stride(map) * bpf_map__max_entries(map) + page - 1) / page * page;
+	void *start = mmap(NULL, size, protection, MAP_SHARED, bpf_map__fd(map), 0);
+
+	if (start == MAP_FAILED)
+		return -errno;
+	*mapping = (struct mapping){ .start = start, .size = size };
+	return 0;
+}
+
+void mapping_done(struct mapping *mapping)
+{
+	if (mapping->size)
+		munmap(mapping->start, mapping->size);
+	*mapping = (struct mapping){ 0 };
+}

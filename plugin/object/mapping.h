@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef EBPF_MAPPING_H
+#define EBPF_MAPPING_H
+
+#include <bpf/libbpf.h>
+#include <stddef.h>
+
+/* The entries of an array map, or of a section of variables, in this process: each side sees at
+ * once what the other one writes. */
+struct mapping {
+	void *start;
+	size_t size; /* bytes, 0: there is none */
+};
+
+/* Bytes from one entry of an array map to the next. */
+size_t mapping_stride(const struct bpf_map *map);
+
+/* Maps all entries of a map with BPF_F_MMAPABLE, after load; protection as in mmap(2), whose errors
+ * it returns. */
+int mapping_open(struct mapping *mapping, const struct bpf_map *map, int protection);
+
+void mapping_done(struct mapping *mapping);
+
+#endif

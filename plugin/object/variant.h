@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef EBPF_VARIANT_H
+#define EBPF_VARIANT_H
+
+#include "config/config.h"
+#include "object.h"
+#include "system/message.h"
+
+#include <bpf/libbpf.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define VARIANT_OPTIONS_MAX 32 /* more are not told */
+
+/* Which tiers the object has, as bits; bit 0 alone for one without tiers. */
+uint32_t variant_tiers(const struct object *object);
+
+/* The option, a string of the object, without which this tier has no program; NULL: none,
+ * or it is in the list (which may be NULL). */
+const char *variant_tier_option(const struct object *object, unsigned tier,
+				const struct strings *options);
+
+/* The names of the object's options, which are its own; returns how many. */
+size_t variant_options(const struct object *object, const char *ret_options[VARIANT_OPTIONS_MAX]);
+
+/* Programs of another tier, or of an option that is not in the list, will not
+ * be loaded, maps of such get one entry; variables option_NAME of those
+ * that are in it are set. */
+int variant_select(struct object *object, unsigned tier, const struct strings *options,
+		   struct error *error);
+
+/* Is a map of no option, or of one in the list? */
+bool variant_has_map(const struct object *object, const struct bpf_map *map,
+		     const struct strings *options);
+
+#endif

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The life of services from the engine's side: which rows of the kernel have series of
+ * their own, and when a row is free for another name.
+ *
+ * A command name takes a row in the kernel at once (hidden: it counts under
+ * "other") and earns series when it has lived for an interval or used much of
+ * something. When its processes are gone it is retired: first the name is
+ * taken away, so that nothing new enters the row, then all tables take its growth
+ * once more, then it goes back into the kernel's queue. The subject of a service
+ * that had series stays until receivers have forgotten them: should the name come
+ * back before, its counters go on where they were.
+ */
+#include "lifecycle.h"
+
+#include "bpf/lib/service.h"
+#include "system/clock.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define GONE_INTERVALS 10     /* after which a service is no longer dispatched */
+#define FORGOTTEN_INTERVALS 3 /* after which collectd knows no last value (Timeout), nor RRD */
+
+static struct bpf_map *map_named(const struct lifecycle *lifecycle, const char *name)
+{
+	return bpf_object__find_map_by_name(lifecycle->object->bpf, name);
+}
+
+/* --- opening --- */
+
+int lifecycle_prepare(struct lifecycle *lifecycle, const struct config *config,
+		      const struct object *object, double interval_s, struct error *error)
+{
+	uint32_t free_rows = config_command_names(config) ? config->max_services : 0;
+	int status;
+
+	lifecycle->config = config;
+	lifecycle->object = object;
+	lifecycle->interval_ns = (uint64_t)(interval_s * NS_PER_S);
+	lifecycle->row_count = SERVICE_FIRST + (uint32_t)config->service_count + free_rows;
+	lifecycle->states = calloc(lifecycle->row_count, sizeof(*lifecycle->states));
+	if (!lifecycle->states)
+		return error_set(error, -ENOMEM, "no memory");
+	status = bpf_map__set_max_entries(map_named(lifecycle, "services"), lifecycle->row_count);
+	status = status
+			 ?: bpf_map__set_max_entries(map_named(lifecycle, "service_free"),
+						     free_rows + 1);
+	return status ? error_set(error, status, "cannot size the maps: %s", strerror(-status)) : 0;
+}
+
+static int fix_row(struct lifecycle *lifecycle, uint32_t row, const char *name)
+{
+	int subject = subjects_enter(&lifecycle->subjects, SUBJECT_SERVICE, name);
+
+	if (subject < 0)
+		return subject;
+	lifecycle->states[row] =
+		(struct service_state){ .state = ROW_SHOWN, .subject = subject, .fixed = true };
+	return 0;
+}
+
+static int fix_rows(struct lifecycle *lifecycle)
+{
+	const struct config *config = lifecycle->config;
+	int status = subjects_take(&lifecycle->subjects, SUBJECT_NONE, "self", 0);
+
+	status = status ?: fix_row(lifecycle, SERVICE_OTHER, "other");
+	status = status ?: fix_row(lifecycle, SERVICE_KERNEL, "kernel");
+	for (size_t i = 0; i < config->service_count && status == 0; i++)
+		status = fix_row(lifecycle, SERVICE_FIRST + (uint32_t)i, config->services[i].name);
+	return status;
+}
+
+int lifecycle_start(struct lifecycle *lifecycle, struct error *error)
+{
+	int queue = bpf_map__fd(map_named(lifecycle, "service_free"));
+	uint32_t row = SERVICE_FIRST + (uint32_t)lifecycle->config->service_count;
+	int status = mapping_open(&lifecycle->rows_mapping, map_named(lifecycle, "services"),
+				  PROT_READ | PROT_WRITE);
+
+	if (status)
+		return error_set(error, status, "cannot map the rows: %s", strerror(-status));
+	lifecycle->kernel_rows = lifecycle->rows_mapping.start;
+	status = fix_rows(lifecycle);
+	for (; row < lifecycle->row_count && status == 0; row++)
+		if (bpf_map_update_elem(queue, NULL, &row, 0) != 0)
+			status = -errno;
+	return status ? error_set(error, status, "cannot fill the maps: %s", strerror(-status)) : 0;
+}
+
+void lifecycle_accept(struct lifecycle *lifecycle)
+{
+	for (uint32_t i = 0; i < lifecycle->row_count; i++)
+		if (lifecycle->states[i].state == ROW_HIDDEN)
+			lifecycle->states[i].since_ns = 0;
+}
+
+/* --- subjects that have left their row --- */
+
+static void leave_first(struct lifecycle *lifecycle)
+{
+	subjects_leave(&lifecycle->subjects, lifecycle->departed[0].subject);
+	lifecycle->departed_count--;
+	memmove(lifecycle->departed, lifecycle->departed + 1,
+		lifecycle->departed_count * sizeof(*lifecycle->departed));
+}
+
+/* The first ones go where too many are waited for. */
+void lifecycle_depart(struct lifecycle *lifecycle, int subject, uint64_t since_ns,
+		      unsigned intervals)
+{
+	size_t most = (size_t)lifecycle->row_count + lifecycle->process_row_count;
+	struct departed *grown;
+
+	if (subject < 0)
+		return;
+	if (lifecycle->departed_count == most)
+		leave_first(lifecycle);
+	grown = reallocarray(lifecycle->departed, lifecycle->departed_count + 1, sizeof(*grown));
+	if (!grown) {
+		subjects_leave(&lifecycle->subjects, (size_t)subject);
+		return;
+	}
+	lifecycle->departed = grown;
+	grown[lifecycle->departed_count++] = (struct departed){
+		.subject = (size_t)subject,
+		.since_ns = since_ns,
+		.intervals = intervals,
+	};
+}
+
+static void forget_departed(struct lifecycle *lifecycle)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < lifecycle->departed_count; i++) {
+		struct departed *departed = &lifecycle->departed[i];
+
+		if (subscribers_have_read(&lifecycle->subscribers, departed->since_ns,
+					  departed->intervals))
+			subjects_leave(&lifecycle->subjects, departed->subject);
+		else
+			lifecycle->departed[kept++] = *departed;
+	}
+	lifecycle->departed_count = kept;
+}
+
+/* --- the life of a row --- */
+
+void lifecycle_give_back(struct lifecycle *lifecycle, const char *queue, uint32_t i)
+{
+	bpf_map_update_elem(bpf_map__fd(map_named(lifecycle, queue)), NULL, &i, 0);
+	__atomic_store_n(&lifecycle->room, true, __ATOMIC_RELEASE);
+}
+
+static void forget_name(struct lifecycle *lifecycle, uint32_t row)
+{
+	const struct service *s = &lifecycle->kernel_rows[row];
+	int fd = bpf_map__fd(map_named(lifecycle, "service_names"));
+	struct service_name name;
+	uint32_t owner;
+
+	memcpy(name.text, s->name, sizeof(name.text));
+	if (bpf_map_lookup_elem(fd, &name, &owner) == 0 && owner == row)
+		bpf_map_delete_elem(fd, &name);
+}
+
+static void retire(struct lifecycle *lifecycle, uint32_t i, uint64_t now_ns)
+{
+	struct service_state *row = &lifecycle->states[i];
+
+	forget_name(lifecycle, i);
+	*row = (struct service_state){
+		.state = ROW_RETIRED,
+		.since_ns = now_ns,
+		.subject = row->subject,
+	};
+}
+
+static void release(struct lifecycle *lifecycle, uint32_t i)
+{
+	struct service_state *row = &lifecycle->states[i];
+
+	lifecycle_depart(lifecycle, row->subject, row->since_ns, FORGOTTEN_INTERVALS);
+	*row = (struct service_state){ .state = ROW_FREE };
+	__atomic_store_n(&lifecycle->kernel_rows[i].flags, 0, __ATOMIC_RELEASE);
+	lifecycle_give_back(lifecycle, "service_free", i);
+}
+
+static void promote(struct lifecycle *lifecycle, uint32_t i)
+{
+	struct service_state *row = &lifecycle->states[i];
+	char name[SERVICE_NAME_LEN + 1] = "";
+	int subject;
+
+	memcpy(name, lifecycle->kernel_rows[i].name, SERVICE_NAME_LEN);
+	subject = subjects_enter(&lifecycle->subjects, SUBJECT_COMMAND, name);
+	if (subject < 0)
+		return;
+	row->state = ROW_SHOWN;
+	row->subject = subject;
+}
+
+static void refresh_row(struct lifecycle *lifecycle, uint32_t i, uint64_t now_ns)
+{
+	const struct service *s = &lifecycle->kernel_rows[i];
+	bool used = __atomic_load_n(&s->flags, __ATOMIC_ACQUIRE) & SERVICE_USED;
+	bool alive = __atomic_load_n(&s->processes, __ATOMIC_RELAXED) > 0;
+	struct service_state *row = &lifecycle->states[i];
+	uint64_t interval = lifecycle->interval_ns;
+	bool old = now_ns - row->since_ns >= interval - interval / 8; /* readings jitter */
+
+	if (row->state == ROW_FREE && used)
+		*row = (struct service_state){ ROW_HIDDEN, .since_ns = now_ns, .subject = -1 };
+	else if (row->state == ROW_HIDDEN && (row->notable || (alive && old)))
+		promote(lifecycle, i);
+	else if (row->state == ROW_HIDDEN && !alive && old)
+		retire(lifecycle, i, now_ns);
+	else if (row->state == ROW_RETIRED && !alive &&
+		 subscribers_have_seen(&lifecycle->subscribers, row->since_ns, now_ns, interval))
+		release(lifecycle, i);
+	row->absent_ns = alive ? 0 : row->absent_ns ?: now_ns;
+	if (row->state == ROW_SHOWN && row->absent_ns && !row->notable &&
+	    now_ns - row->absent_ns > GONE_INTERVALS * interval)
+		retire(lifecycle, i, now_ns);
+	row->notable = false;
+}
+
+void lifecycle_refresh(struct lifecycle *lifecycle, uint64_t now_ns)
+{
+	forget_departed(lifecycle);
+	lifecycle->hidden = 0;
+	lifecycle->shown = 0;
+	for (uint32_t i = 0; i < lifecycle->row_count; i++) {
+		if (!lifecycle->states[i].fixed)
+			refresh_row(lifecycle, i, now_ns);
+		lifecycle->hidden += lifecycle->states[i].state == ROW_HIDDEN;
+		lifecycle->shown += lifecycle->states[i].state == ROW_SHOWN;
+	}
+}
+
+/* --- what tables ask --- */
+
+int lifecycle_subject(const struct lifecycle *lifecycle, uint32_t row)
+{
+	if (row >= lifecycle->row_count)
+		return -1;
+	if (lifecycle->states[row].state != ROW_SHOWN)
+		return lifecycle->states[SERVICE_OTHER].subject;
+	return lifecycle->states[row].subject;
+}
+
+int lifecycle_process_subject(const struct lifecycle *lifecycle, uint32_t process)
+{
+	return process < lifecycle->process_row_count ? lifecycle->process_rows[process].subject
+						      : -1;
+}
+
+const char *lifecycle_name(const struct lifecycle *lifecycle, uint32_t row)
+{
+	return lifecycle->subjects.subject[lifecycle->states[row].subject].name;
+}
+
+bool lifecycle_gone(const struct lifecycle *lifecycle, uint32_t row)
+{
+	return lifecycle->states[row].state == ROW_RETIRED ||
+	       lifecycle->states[row].state == ROW_FREE;
+}
+
+void lifecycle_notable(struct lifecycle *lifecycle, uint32_t row)
+{
+	if (row < lifecycle->row_count)
+		lifecycle->states[row].notable = true;
+}
+
+void lifecycle_done(struct lifecycle *lifecycle)
+{
+	mapping_done(&lifecycle->rows_mapping);
+	mapping_done(&lifecycle->labels_mapping);
+	free(lifecycle->states);
+	free(lifecycle->process_rows);
+	free(lifecycle->departed);
+	subscribers_done(&lifecycle->subscribers);
+	subjects_done(&lifecycle->subjects);
+	*lifecycle = (struct lifecycle){ 0 };
+}
