@@ -52,7 +52,8 @@ static void read_config(const char *options)
 static int open_probe(const char *path, struct error *error)
 {
 	daemon_clear();
-	return probe_open(&probe, "sample", path, 10, &config, &services, error);
+	return probe_open(&probe, "sample", path, 10, config_probe(&config, "sample"), &services,
+			  error);
 }
 
 static void read_probe_after(double seconds)

@@ -238,7 +238,7 @@ static int run_probe(struct error *error)
 	status = services_open(&services, &config, 10, &files, error);
 	if (status == 0) {
 		status = probe_open(&probe, "sample", testing_built("tests/bpf/sample.bpf.o"), 10,
-				    &config, &services, error);
+				    config_probe(&config, "sample"), &services, error);
 		probe_done(&probe);
 	}
 	services_done(&services);

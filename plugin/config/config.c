@@ -9,8 +9,8 @@
 
 #include "cgroup.h"
 #include "mistake.h"
+#include "name.h"
 #include "option.h"
-#include "subject/subject.h"
 #include "system/message.h"
 
 #include <errno.h>
@@ -443,8 +443,8 @@ static bool same_name(const char *a, const char *b)
 {
 	char left[CONFIG_NAME_MAX], right[CONFIG_NAME_MAX];
 
-	subject_clean(left, sizeof(left), a);
-	subject_clean(right, sizeof(right), b);
+	name_clean(left, sizeof(left), a);
+	name_clean(right, sizeof(right), b);
 	return !strcmp(left, right);
 }
 
@@ -470,7 +470,7 @@ static const char *block_name(struct context *context, const oconfig_item_t *blo
 	if (!name || strlen(name) >= CONFIG_NAME_MAX || strchr(name, '/'))
 		block_mistake(context, block, "it takes one name of up to %d bytes without a slash",
 			      CONFIG_NAME_MAX - 1);
-	else if (subject_reserved(name))
+	else if (name_is_reserved(name))
 		block_mistake(context, block, "this name is the plugin's own, choose another");
 	else if (taken(context->config, name))
 		block_mistake(context, block, "an earlier block has this name");
@@ -555,7 +555,7 @@ static bool take_probe(struct context *parent, const oconfig_item_t *block)
 	probe = append(&config->probes, &config->probe_count, sizeof(*probe));
 	if (!probe)
 		return block_mistake(parent, block, "there is no memory for it");
-	subject_clean(probe->name, sizeof(probe->name), name);
+	name_clean(probe->name, sizeof(probe->name), name);
 	probe->enable = true;
 	context = inside(parent, "Probe", name);
 	context.probe = probe;

@@ -4,6 +4,7 @@
  * per probe with its own interval, and one for the plugin's own figures.
  */
 #include "config/config.h"
+#include "config/name.h"
 #include "probe.h"
 #include "self.h"
 #include "service/service.h"
@@ -139,7 +140,7 @@ static void open_probe(const char *object)
 	if (block && !block->enable)
 		return;
 	snprintf(path, sizeof(path), "%s/%s" OBJECT_SUFFIX, config.object_dir, object);
-	subject_clean(name, sizeof(name), object);
+	name_clean(name, sizeof(name), object);
 	if (!check_name(name, path))
 		return;
 	probe_count++;
@@ -149,7 +150,7 @@ static void open_probe(const char *object)
 		return;
 	}
 	status = probe_open(probe, name, block && block->object ? block->object : path,
-			    interval_of(block), &config, &services, &error);
+			    interval_of(block), block, &services, &error);
 	if (status) {
 		error_set(&text, 0, "probe %s is off: %.900s", name, error.text);
 		tell_off(status == PROBE_NEEDS_OPTION ? LOG_WARNING : LOG_ERR, name, text.text);

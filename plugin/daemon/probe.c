@@ -19,9 +19,9 @@
 #include <unistd.h>
 
 /* How many rows tables get; the object is told, too. */
-static struct row_counts count_rows(struct probe *probe, const struct probe_config *block)
+static struct row_counts count_rows(struct probe *probe)
 {
-	uint32_t slots = block && block->rows ? block->rows : CONFIG_ROWS;
+	uint32_t slots = probe->block->rows ?: CONFIG_ROWS;
 	struct row_counts counts = {
 		.services = probe->services->lifecycle.row_count,
 		.processes = probe->services->lifecycle.process_row_count,
@@ -52,8 +52,7 @@ static int size_table(struct probe *probe, const struct row_counts *counts, stru
 /* Finds the tables, and makes them as large as there are rows. */
 static int find_tables(struct probe *probe, struct error *error)
 {
-	const struct probe_config *block = config_probe(probe->config, probe->name);
-	struct row_counts counts = count_rows(probe, block);
+	struct row_counts counts = count_rows(probe);
 	const struct btf *btf = bpf_object__btf(probe->object.bpf);
 	struct bpf_map *map;
 
@@ -67,7 +66,7 @@ static int find_tables(struct probe *probe, struct error *error)
 		if (!grown)
 			return error_set(error, -ENOMEM, "no memory");
 		probe->tables = grown;
-		if (!variant_has_map(&probe->object, map, block ? &block->options : NULL))
+		if (!variant_has_map(&probe->object, map, &probe->block->options))
 			continue;
 		table = &grown[probe->table_count];
 		status = table_open(table, map, btf, dispatch_type, error);
@@ -102,7 +101,8 @@ static int take_series(struct probe *probe, struct error *error)
 	pthread_mutex_lock(&services->lock);
 	for (size_t i = 0; i < probe->table_count && status == 0; i++)
 		status = registry_add(&services->registry, &services->lifecycle.subjects, probe,
-				      probe->name, &probe->tables[i], probe->config, error);
+				      probe->name, &probe->tables[i], probe->services->config,
+				      error);
 	pthread_mutex_unlock(&services->lock);
 	return status;
 }
@@ -171,13 +171,12 @@ static uint64_t tick_ns_max(void)
 static int prepare_tier(struct probe *probe, unsigned tier, struct error *error)
 {
 	struct error why;
-	const struct probe_config *block = config_probe(probe->config, probe->name);
 	int status =
 		object_open(&probe->object, probe->path, probe->services->resolver.files, error);
 
 	if (status)
 		return status;
-	status = variant_select(&probe->object, tier, block ? &block->options : NULL, error);
+	status = variant_select(&probe->object, tier, &probe->block->options, error);
 	if (status)
 		return status;
 	object_set(&probe->object, "page_size", (uint64_t)sysconf(_SC_PAGESIZE));
@@ -205,13 +204,12 @@ static int load_tier(struct probe *probe, struct error *error)
 static int find_tiers(struct probe *probe, uint32_t *ret_tiers, char *option, size_t size,
 		      struct error *error)
 {
-	const struct probe_config *block = config_probe(probe->config, probe->name);
 	int status =
 		object_open(&probe->object, probe->path, probe->services->resolver.files, error);
 
 	if (status)
 		return status;
-	*ret_tiers = tiers_find(&probe->object, probe->name, block, option, size);
+	*ret_tiers = tiers_find(&probe->object, probe->name, probe->block, option, size);
 	object_done(&probe->object);
 	return *ret_tiers ? 0 : error_set(error, -ENOENT, "none of its hooks is on by default");
 }
@@ -311,23 +309,23 @@ static int subscribe(struct probe *probe, struct error *error)
 /* Rows without a table that gives them out mean nothing. */
 static void check_rows(const struct probe *probe)
 {
-	const struct probe_config *block = config_probe(probe->config, probe->name);
 	bool has = false;
 
 	for (size_t i = 0; i < probe->table_count; i++)
 		has |= probe->tables[i].schema.subject.via[0] != '\0';
-	if (block && block->rows && !has)
+	if (probe->block->rows && !has)
 		message(LOG_ERR, "probe %s: ignoring Rows %u: it does not give rows on first use",
-			probe->name, block->rows);
+			probe->name, probe->block->rows);
 }
 
 int probe_open(struct probe *probe, const char *name, const char *path, double interval_s,
-	       const struct config *config, struct services *services, struct error *error)
+	       const struct probe_config *block, struct services *services, struct error *error)
 {
+	static const struct probe_config none = { .enable = true };
 	int status;
 
 	*probe = (struct probe){
-		.config = config,
+		.block = block ?: &none,
 		.services = services,
 		.interval_s = interval_s,
 		.subscriber = -1,
@@ -360,7 +358,7 @@ static int read_tables(struct probe *probe, uint64_t now_ns, struct error *error
 		if (status)
 			return status;
 		publish_table(&probe->tables[i], &probe->services->lifecycle, probe->name,
-			      probe->config, &probe->dispatch);
+			      probe->services->config, &probe->dispatch);
 	}
 	return 0;
 }

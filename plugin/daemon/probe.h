@@ -15,7 +15,7 @@ struct probe {
 	char name[CONFIG_NAME_MAX];
 	char *path;
 	double interval_s;
-	const struct config *config;
+	const struct probe_config *block; /* of the configuration, or an empty one */
 	struct services *services;
 	int subscriber; /* of services, -1: has no rows of theirs */
 	struct object object;
@@ -33,9 +33,11 @@ struct probe {
 #define PROBE_NEEDS_OPTION (-ECANCELED)
 
 /* Opens the object, in the first tier that loads and attaches, and takes the
- * first reading, from which everything counts. path is copied. */
+ * first reading, from which everything counts. path is copied; block (NULL: there is none) and
+ * services stay the caller's. Errors: PROBE_NEEDS_OPTION, or a negative errno of the step that has
+ * failed in the last tier that was tried. */
 int probe_open(struct probe *probe, const char *name, const char *path, double interval_s,
-	       const struct config *config, struct services *services, struct error *error);
+	       const struct probe_config *block, struct services *services, struct error *error);
 
 /* Runs the iterators, reads the tables and dispatches. */
 int probe_read(struct probe *probe, struct error *error);

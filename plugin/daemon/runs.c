@@ -12,7 +12,7 @@
  */
 #include "runs.h"
 
-#include "subject/subject.h"
+#include "config/name.h"
 #include "system/clock.h"
 
 #include <bpf/bpf.h>
@@ -46,7 +46,7 @@ int runs_add(struct runs *runs, const char *name, const struct object *object)
 		char whole[1024];
 
 		snprintf(whole, sizeof(whole), "%s-%s", name, bpf_program__name(program));
-		subject_clean(run.name, sizeof(run.name), whole);
+		name_clean(run.name, sizeof(run.name), whole);
 		if (run.fd < 0 || has_run(runs, run.name))
 			continue;
 		grown = reallocarray(runs->run, runs->count + 1, sizeof(*grown));

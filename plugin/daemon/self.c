@@ -5,10 +5,10 @@
  */
 #include "self.h"
 
+#include "bpf/lib/service.h"
+#include "config/name.h"
 #include "dispatch.h"
 #include "object/map_memory.h"
-
-#include "bpf/lib/service.h"
 
 #include <bpf/bpf.h>
 #include <stdio.h>
@@ -183,7 +183,7 @@ static void publish_runs(const struct dispatch *dispatch, const struct runs *run
 
 bool self_reserved(const char *name)
 {
-	return subject_reserved(name) || !strcmp(name, SELF_SERVICES);
+	return name_is_reserved(name) || !strcmp(name, SELF_SERVICES);
 }
 
 int self_open(struct self *self, const struct services *services, const struct probe *probes,

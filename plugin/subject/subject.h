@@ -66,13 +66,6 @@ int subjects_enter(struct subjects *subjects, enum subject_kind kind, const char
 /* A row less; without any its number is free. */
 void subjects_leave(struct subjects *subjects, size_t subject);
 
-/* Copies a name so that it can be a part of a collectd identifier and of a
- * file name: slashes, spaces, what does not print and what is no UTF-8 become '_'. */
-void subject_clean(char *to, size_t size, const char *name);
-
-/* Is this name one of the plugin's own series? */
-bool subject_reserved(const char *name);
-
 void subjects_done(struct subjects *subjects);
 
 #endif

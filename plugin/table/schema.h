@@ -2,15 +2,14 @@
 #ifndef EBPF_SCHEMA_H
 #define EBPF_SCHEMA_H
 
-#include "subject/subject.h"
 #include "system/message.h"
+#include "tag.h"
 
 #include <bpf/btf.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define SCHEMA_TEXT_MAX 128  /* collectd's DATA_MAX_NAME_LEN */
 #define SCHEMA_SOURCES_MAX 8 /* data sources of one type */
 
 enum source_kind { SOURCE_COUNTER, SOURCE_GAUGE, SOURCE_DERIVE, SOURCE_ABSOLUTE };
@@ -19,40 +18,13 @@ enum source_kind { SOURCE_COUNTER, SOURCE_GAUGE, SOURCE_DERIVE, SOURCE_ABSOLUTE 
 struct metric_type {
 	size_t source_count;
 	struct {
-		char name[SCHEMA_TEXT_MAX];
+		char name[TAG_TEXT_MAX];
 		enum source_kind kind;
 	} source[SCHEMA_SOURCES_MAX];
 };
 
 /* Looks a type up; 0, -ENOENT, or -E2BIG for one of too many data sources. */
 typedef int type_lookup(const char *type, struct metric_type *ret_type);
-
-/* A METRIC tag, taken apart; see bpf/lib/metric.bpf.h for the grammar. */
-struct tag {
-	char type[SCHEMA_TEXT_MAX];
-	char instance[SCHEMA_TEXT_MAX]; /* empty: none */
-	char source[SCHEMA_TEXT_MAX];   /* empty: none */
-	bool rate;
-	bool frequency;
-	bool rank;
-	uint64_t numerator, denominator; /* of scale */
-	uint64_t notable;                /* growth per second, 0: never */
-	char per[SCHEMA_TEXT_MAX];       /* the member that its growth is divided by; empty: none */
-};
-
-/* text without the prefix "metric:". */
-int tag_parse(const char *text, struct tag *ret_tag, struct error *error);
-
-/* A SUBJECT tag, taken apart. */
-struct subject_tag {
-	enum subject_kind kind;
-	bool sharded;
-	char via[SCHEMA_TEXT_MAX]; /* map of slots by service, empty: rows are those of services */
-	char owners[SCHEMA_TEXT_MAX]; /* map of services by slot */
-};
-
-/* text without the prefix "subject:". */
-int subject_parse(const char *text, struct subject_tag *ret_tag, struct error *error);
 
 enum column_kind { COLUMN_INTEGER, COLUMN_MOMENTS, COLUMN_HIST };
 

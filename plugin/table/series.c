@@ -52,8 +52,8 @@ static int add_name(struct series_set *set, const char *type, const char *instan
 		return -ENOMEM;
 	set->series = grown;
 	/* As collectd cuts it. */
-	if (asprintf(&grown[set->count], "%s%s%.*s", type, instance[0] ? "-" : "",
-		     SCHEMA_TEXT_MAX - 1, instance) < 0)
+	if (asprintf(&grown[set->count], "%s%s%.*s", type, instance[0] ? "-" : "", TAG_TEXT_MAX - 1,
+		     instance) < 0)
 		return -ENOMEM;
 	set->count++;
 	return 0;

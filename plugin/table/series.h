@@ -12,7 +12,7 @@
 
 struct table;
 
-#define SERIES_NAME_MAX (3 * SCHEMA_TEXT_MAX) /* of a type instance, before collectd cuts it */
+#define SERIES_NAME_MAX (3 * TAG_TEXT_MAX) /* of a type instance, before collectd cuts it */
 
 /* The type instances of what is made of moments and histograms; `to` has
  * SERIES_NAME_MAX bytes. A bucket is one of hist.h and begins a power of two. */

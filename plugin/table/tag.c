@@ -2,7 +2,9 @@
 /*
  * The texts of tags: METRIC is TYPE[-INSTANCE][:SOURCE] and words, SUBJECT is words.
  */
-#include "schema.h"
+#include "tag.h"
+
+#include "config/name.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -26,7 +28,7 @@ static bool is_clean(const char *name)
 {
 	char clean[SUBJECT_NAME_MAX];
 
-	subject_clean(clean, sizeof(clean), name);
+	name_clean(clean, sizeof(clean), name);
 	return !strcmp(name, clean);
 }
 

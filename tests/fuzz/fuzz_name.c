@@ -5,6 +5,7 @@
  */
 #include "fuzz.h"
 
+#include "plugin/config/name.h"
 #include "plugin/subject/subject.h"
 
 /* As in test_subject. */
@@ -62,10 +63,10 @@ static void clean(const char *name, size_t size)
 	char once[SUBJECT_NAME_MAX], twice[SUBJECT_NAME_MAX];
 
 	memset(once, 'x', sizeof(once));
-	subject_clean(once, size, name);
+	name_clean(once, size, name);
 	FUZZ_WANT(memchr(once, '\0', size));
 	check_clean(once);
-	subject_clean(twice, size, once);
+	name_clean(twice, size, once);
 	FUZZ_WANT(!strcmp(once, twice));
 }
 
@@ -112,8 +113,8 @@ static void check_pair(const char *a, const char *b)
 	for (size_t i = subjects.taken_count; i < sizeof(taken) / sizeof(*taken); i++)
 		FUZZ_WANT(subjects_take(&subjects, taken[i].kind, taken[i].name,
 					taken[i].numbers) == 0);
-	subject_clean(clean_a, sizeof(clean_a), a);
-	subject_clean(clean_b, sizeof(clean_b), b);
+	name_clean(clean_a, sizeof(clean_a), a);
+	name_clean(clean_b, sizeof(clean_b), b);
 	if (enter(&subjects, a, name_a) && enter(&subjects, b, name_b))
 		FUZZ_WANT(!strcmp(clean_a, clean_b) == !strcmp(name_a, name_b));
 }

@@ -4,6 +4,7 @@
  */
 #include "fuzz.h"
 
+#include "plugin/config/name.h"
 #include "plugin/table/schema.h"
 
 #include <stdlib.h>
@@ -13,7 +14,7 @@ static bool is_clean(const char *name)
 {
 	char clean[SUBJECT_NAME_MAX];
 
-	subject_clean(clean, sizeof(clean), name);
+	name_clean(clean, sizeof(clean), name);
 	return !name[0] || !strcmp(name, clean);
 }
 

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef EBPF_NAME_H
+#define EBPF_NAME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Copies a name so that it can be a part of a collectd identifier and of a
+ * file name: slashes, spaces, what does not print and what is no UTF-8 become '_'. */
+void name_clean(char *to, size_t size, const char *name);
+
+/* Is this name one of the plugin's own series? */
+bool name_is_reserved(const char *name);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef EBPF_TAG_H
+#define EBPF_TAG_H
+
+#include "subject/subject.h"
+#include "system/message.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define TAG_TEXT_MAX 128 /* collectd's DATA_MAX_NAME_LEN */
+
+/* A METRIC tag, taken apart; see bpf/lib/metric.bpf.h for the grammar. */
+struct tag {
+	char type[TAG_TEXT_MAX];
+	char instance[TAG_TEXT_MAX]; /* empty: none */
+	char source[TAG_TEXT_MAX];   /* empty: none */
+	bool rate;
+	bool frequency;
+	bool rank;
+	uint64_t numerator, denominator; /* of scale */
+	uint64_t notable;                /* growth per second, 0: never */
+	char per[TAG_TEXT_MAX];          /* the member that its growth is divided by; empty: none */
+};
+
+/* text without the prefix "metric:". -EINVAL: the error names the word that is wrong. */
+int tag_parse(const char *text, struct tag *ret_tag, struct error *error);
+
+/* A SUBJECT tag, taken apart. */
+struct subject_tag {
+	enum subject_kind kind;
+	bool sharded;
+	char via[TAG_TEXT_MAX];    /* map of slots by service, empty: rows are those of services */
+	char owners[TAG_TEXT_MAX]; /* map of services by slot */
+};
+
+/* text without the prefix "subject:". -EINVAL: the error names the word that is wrong. */
+int subject_parse(const char *text, struct subject_tag *ret_tag, struct error *error);
+
+#endif
