@@ -59,8 +59,28 @@ static void test_plan(const struct plan *plan)
 	}
 }
 
+static void test_read(void)
+{
+	struct dispatch dispatch = { 0 };
+
+	daemon_now = MS_TO_CDTIME_T(10100);
+	dispatch_begin(&dispatch, 1);
+	CASE("begun and read at once");
+	dispatch_read(&dispatch, 1000000);
+	CHECK_UINT(dispatch.time, MS_TO_CDTIME_T(10100));
+	CASE("read 200 ms after the begin, and 100 ms ago");
+	daemon_now = MS_TO_CDTIME_T(10400);
+	dispatch_read(&dispatch, 100000000);
+	CHECK_UINT(dispatch.time, MS_TO_CDTIME_T(10400) - NS_TO_CDTIME_T(100000000));
+	CASE("the next one, on time");
+	daemon_now = MS_TO_CDTIME_T(11100);
+	CHECK_INT(dispatch_begin(&dispatch, 1), true);
+	CHECK_UINT(dispatch.time, MS_TO_CDTIME_T(11100));
+}
+
 int main(void)
 {
+	test_read();
 	for (size_t i = 0; i < COUNT_OF(PLANS); i++)
 		test_plan(&PLANS[i]);
 	return testing_end();

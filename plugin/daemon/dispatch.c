@@ -39,6 +39,14 @@ bool dispatch_begin(struct dispatch *dispatch, double interval_s)
 	return true;
 }
 
+void dispatch_read(struct dispatch *dispatch, uint64_t ago_ns)
+{
+	cdtime_t time = cdtime() - NS_TO_CDTIME_T(ago_ns);
+
+	if (time > dispatch->time)
+		dispatch->time = time;
+}
+
 static value_t to_collectd(const struct value *value)
 {
 	switch (value->kind) {

@@ -28,6 +28,10 @@ struct dispatch {
  * there is nothing to tell. It was zero before the first. */
 bool dispatch_begin(struct dispatch *dispatch, double interval_s);
 
+/* What it hands on was read so long ago, and not when the reading began, which may have had to
+ * wait for a CPU since. */
+void dispatch_read(struct dispatch *dispatch, uint64_t ago_ns);
+
 /* Hands one value list to collectd; subject becomes the plugin instance,
  * instance may be empty. */
 void dispatch_values(const struct dispatch *dispatch, const char *subject, const char *type,

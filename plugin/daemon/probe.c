@@ -366,8 +366,11 @@ static int read_tables(struct probe *probe, uint64_t now_ns, struct error *error
 static int read_all(struct probe *probe, uint64_t begin_ns, struct error *error)
 {
 	int status = walk(probe, error);
+	uint64_t read_ns = probe->read_ns ? *probe->read_ns : begin_ns;
 
-	status = status ?: read_tables(probe, probe->read_ns ? *probe->read_ns : begin_ns, error);
+	if (status == 0 && probe->read_ns)
+		dispatch_read(&probe->dispatch, clock_ns() - read_ns);
+	status = status ?: read_tables(probe, read_ns, error);
 	if (status == 0)
 		subscribers_read(&probe->services->lifecycle.subscribers, probe->subscriber,
 				 clock_ns());
