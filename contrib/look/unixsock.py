@@ -15,6 +15,7 @@ AT_ONCE = 50        # questions, before the answers are read
 # Who answers need not be collectd.
 LINE = 4096         # bytes
 LINES = 1000000     # of an answer; collectd lists a series in each
+ANSWER = 2 ** 28    # bytes of it
 NAMED = 20          # plugins in a message
 HELP = {
     FileNotFoundError: "there is no such socket: collectd does not run, or lacks the unixsock plugin "
@@ -88,7 +89,15 @@ class Unixsock:
         count = int(status.group(1)) if status else LINES
         if count >= LINES:
             raise ConnectionResetError
-        return [self._line(give_up) for _ in range(count)] if count >= 0 else None
+        if count < 0:
+            return None
+        lines, room = [], ANSWER
+        for _ in range(count):
+            lines.append(self._line(give_up))
+            room -= len(lines[-1])
+            if room < 0:
+                raise ConnectionResetError
+        return lines
 
     def services(self):
         try:
