@@ -60,8 +60,9 @@ class Level:
         self.client = data["client"]
         self.server = data["server"]
         self.begin, self.end = self.client["begin"], self.client["end"]
-        # With the client's connecting, and the time of rest around it. A reading's step ends up to a half later.
-        self.around = data["begin"] - 0.5 * run.interval, data["end"] + 2 * run.interval
+        # With the client's connecting, and the time of rest around it. A reading's step ends up to a half later, and
+        # the reading may be late.
+        self.around = data["begin"] - 0.5 * run.interval, data["end"] + 3 * run.interval
 
     def _values(self, metric, source="value"):
         """Of whole readings within the level."""
@@ -170,7 +171,7 @@ class Run:
 
     def _span(self, levels):
         """Of the readings that tell of all levels."""
-        return levels[0]["begin"] - 2 * self.interval, levels[-1]["end"] + 2 * self.interval
+        return levels[0]["begin"] - 2 * self.interval, levels[-1]["end"] + 3 * self.interval
 
     def __getattr__(self, name):
         return self.result[name]

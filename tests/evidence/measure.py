@@ -24,8 +24,8 @@ class Pace:
 
     @property
     def rest(self):
-        """Between levels: as long as it takes until all is counted and read."""
-        return 2.2 * self.interval
+        """Between levels: as long as it takes until all is counted and read, by a reading that may be late."""
+        return 3.2 * self.interval
 
 
 def cpu_seconds(pid):
