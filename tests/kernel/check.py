@@ -70,6 +70,11 @@ class Check:
     def within(self, what, got, low, high):
         return self._count(low <= got <= high, f"{what}: got {got:.10g} want {low:.10g} .. {high:.10g}")
 
+    def between(self, what, got, bounds, rel=0.0, slack=0.0):
+        """As close, of a truth that is known to lie between these two."""
+        low, high = bounds
+        return self.within(what, got, low - rel * abs(low) - slack, high + rel * abs(high) + slack)
+
     def true(self, what, fine, got=""):
         """got: of what it was told, where that is more than yes or no."""
         return self._count(fine, f"{what}: " + (f"got {got}" if got != "" else "yes" if fine else "no"))

@@ -173,11 +173,19 @@ LoadPlugin ebpf
                     found.append((float(stamp), *map(number, values)))
         return found
 
+    def _earliest(self, stamp):
+        """When a reading with this stamp was, at the earliest: the csv plugin rounds, and what is read just before the
+        turn of a second may be given the time of the turn (dispatch.c)."""
+        return stamp - (self.interval / 8 if self.at_turn(stamp) else 0.0006)
+
+    def at_turn(self, stamp):
+        return self.interval >= 1 and round(stamp * 1000) % 1000 == 500
+
     def wait_rows(self, subject, metric, count=1, after=0.0, seconds=60, plugin="ebpf"):
-        """Wait for this many rows stamped later than `after`; returns them."""
+        """Wait for this many rows read later than `after`; returns them."""
         give_up = time.monotonic() + seconds * self.patience
         while True:
-            found = [row for row in self.rows(subject, metric, plugin) if row[0] > after]
+            found = [row for row in self.rows(subject, metric, plugin) if self._earliest(row[0]) > after]
             if len(found) >= count:
                 return found
             if not self.running():
@@ -202,6 +210,8 @@ LoadPlugin ebpf
         As a receiver sees it: the first value of a series gives no growth, and neither does a new begin.
         """
         total = {}
+        # One reading's rows are written one after the other: all are there when the next begins.
+        self.wait_rows("other", metric, 1, end + 0.001)
         for subject in self.subjects() - {"self"}:
             rows = [row for row in self.rows(subject, metric) if begin <= row[0] <= end]
             for before, row in zip(rows, rows[1:]):

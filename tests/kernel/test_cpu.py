@@ -54,9 +54,9 @@ class Spin:
         self.load.process.wait()
 
 
-def windows(rows, covers):
-    """Pairs of rows that are about WINDOW apart, both covered by the truth."""
-    rows = [row for row in rows if covers(row[0])]
+def windows(daemon, service, covers):
+    """Pairs of rows that are about WINDOW apart, both covered by the truth, and read when they say."""
+    rows = [row for row in daemon.rows(service, "ps_cputime") if covers(row[0]) and not daemon.at_turn(row[0])]
     for first in rows:
         for last in rows:
             if abs(last[0] - first[0] - WINDOW) < 0.5:
@@ -65,17 +65,17 @@ def windows(rows, covers):
 
 def compare(test, daemon, spin, cpus):
     service, log = spin.service, truth.CpuLog(spin.dir)
-    rows = daemon.rows(service, "ps_cputime")
-    pairs = list(windows(rows, log.covers))
+    pairs = list(windows(daemon, service, log.covers))
     test.true(f"{service}: rows {WINDOW} s apart while it ran", pairs)
     for first, last in pairs:
-        test.close(f"{service}: CPU from {first[0]:.3f} to {last[0]:.3f}, us", sum(last[1:]) - sum(first[1:]),
-                   log.used_us(first[0], last[0]), rel=EXACT, slack=STAMP * cpus)
+        test.between(f"{service}: CPU from {first[0]:.3f} to {last[0]:.3f}, us", sum(last[1:]) - sum(first[1:]),
+                     log.used_us(first[0], last[0]), rel=EXACT, slack=STAMP * cpus)
     first, last = pairs[0]
     percent = [row for row in daemon.rows(service, "gauge-cpu_percent") if first[0] <= row[0] <= last[0]]
     weighed = sum(row[1] * (row[0] - before[0]) for before, row in zip(percent, percent[1:]))
-    test.close(f"{service}: mean of {len(percent) - 1} cpu_percent", weighed / (last[0] - first[0]),
-               log.used_us(first[0], last[0]) / (last[0] - first[0]) / 1e4, rel=EXACT, slack=STAMP / 1e5 * cpus)
+    used = [us / (last[0] - first[0]) / 1e4 for us in log.used_us(first[0], last[0])]
+    test.between(f"{service}: mean of {len(percent) - 1} cpu_percent", weighed / (last[0] - first[0]), used, rel=EXACT,
+                 slack=STAMP / 1e5 * cpus)
 
 
 def compare_division(test, daemon, spin):
@@ -112,13 +112,11 @@ def ended(test, daemon, kind, *args):
 
 
 def machine(test, daemon, sampler):
-    """All subjects together against the sum that the kernel keeps of all tasks. A row of the next reading is waited for:
-    the last one may still be on its way for some subjects."""
+    """All subjects together against the sum that the kernel keeps of all tasks."""
     curve = sampler.curve()
-    daemon.row_after("other", "ps_cputime", time.time())
     stamps = [row[0] for row in daemon.rows("other", "ps_cputime") if curve.covers(row[0])]
     got = daemon.growth("ps_cputime", stamps[0], stamps[-1])
-    test.close("CPU of all subjects, us", sum(got), (curve.at(stamps[-1]) - curve.at(stamps[0])) / 1e3, rel=0.01)
+    test.between("CPU of all subjects, us", sum(got), [ns / 1e3 for ns in curve.growth(stamps[0], stamps[-1])], rel=0.01)
 
 
 def main():
@@ -149,10 +147,10 @@ def main():
             stress.wait()
             used.stop()
             curve = used.curve()
-            first, last = next(windows(daemon.rows("hog", "ps_cputime"), curve.covers))
+            first, last = next(windows(daemon, "hog", curve.covers))
             # schedstat of a thread that runs lacks up to a tick, at either end.
-            test.close("stress -c 1: CPU, us", sum(last[1:]) - sum(first[1:]),
-                       (curve.at(last[0]) - curve.at(first[0])) / 1e3, rel=EXACT, slack=4000)
+            test.between("stress -c 1: CPU, us", sum(last[1:]) - sum(first[1:]),
+                         [ns / 1e3 for ns in curve.growth(first[0], last[0])], rel=EXACT, slack=TICK)
         ended(test, daemon, "threads", 100, 4, 30000)
         ended(test, daemon, "processes", 300, 4, 10000)
         Spin(test, "eight", 8, 6).wait()

@@ -24,22 +24,33 @@ CONF = """
 COUNTS = {"nvcsw": "contextswitch-voluntary", "nivcsw": "contextswitch-involuntary",
           "minflt": "ps_pagefaults", "majflt": "ps_pagefaults"}
 SPINNERS = 4
+TURNS_NS = SPINNERS * 6e6 * SLOWNESS  # of CPU time, in which each has had it
+
+
+def all_served(used, moment):
+    """When each of those that waited at this moment has had the CPU, however long it was taken away from them all."""
+    enough = used.bounds(moment)[1] + TURNS_NS
+    return next((time for time, value in zip(used.times, used.values) if time >= moment and value >= enough), None)
 
 
 def waiting(test, daemon):
     """Four threads on one CPU: three of them wait at any time."""
     load = test.load("spin", test.mkdir("log"), SPINNERS, 13, 0, truth.CPUS - 1, name="kt_wait")
     time.sleep(0.5)
-    sampler = truth.Sampler(lambda: truth.schedstat(load.pid)[1], every=0.002)
+    sampler = truth.Sampler(lambda: truth.schedstat(load.pid), every=0.002)
     time.sleep(12)
     sampler.stop()
-    curve = sampler.curve()
-    rows = [row for row in daemon.rows("wait", "delay_rate-delay-cpu") if curve.covers(row[0])]
+    used, curve = (sampler.curve(lambda value, i=i: value[i]) for i in (0, 1))
+    rows = daemon.rows("wait", "delay_rate-delay-cpu")
+    fit = [i for i, row in enumerate(rows) if not daemon.at_turn(row[0]) and curve.covers(row[0])
+           and all_served(used, row[0])]
+    rows = rows[fit[0]:fit[-1] + 1]
     first, last = rows[0][0], rows[-1][0]
     got = sum(b[1] * (b[0] - a[0]) for a, b in zip(rows, rows[1:]))
-    # The kernel adds a wait when it ends: at either end, up to a turn of the others is missing from its count.
-    test.close(f"run-queue wait over {last - first:.0f} s, s", got, (curve.at(last) - curve.at(first)) / 1e9, rel=0.002,
-               slack=2 * (SPINNERS - 1) * 0.004 * SPINNERS / 2 * SLOWNESS)
+    # The kernel adds a wait when it ends: what goes on at a reading is in its count when all have had their turn.
+    least = curve.bounds(last)[0] - curve.bounds(all_served(used, first))[1]
+    most = curve.bounds(all_served(used, last))[1] - curve.bounds(first)[0]
+    test.between(f"run-queue wait over {last - first:.0f} s, s", got, (least / 1e9, most / 1e9), rel=0.002)
     load.process.wait()
 
 

@@ -92,6 +92,17 @@ class Curve:
         v0, v1 = self.values[right - 1], self.values[right]
         return v0 + (v1 - v0) * (moment - t0) / (t1 - t0)
 
+    def bounds(self, moment):
+        """Between what it was, whatever kept the observer from looking: each value is older than its time, and of
+        the second one that comes after this moment even the value does."""
+        right = bisect.bisect_right(self.times, moment)
+        return self.values[max(0, right - 1)], self.values[min(right + 1, len(self.values) - 1)]
+
+    def growth(self, begin, end):
+        """The least and the most that it grew by from one moment to another."""
+        (begin_low, begin_high), (end_low, end_high) = self.bounds(begin), self.bounds(end)
+        return max(0, end_low - begin_high), end_high - begin_low
+
 
 class CpuLog:
     """What the threads of a load program logged (struct cpu_record of load_spin.c)."""
@@ -120,8 +131,8 @@ class CpuLog:
         return low
 
     def used_us(self, begin, end):
-        """CPU used between two moments, of all threads."""
-        return sum(thread.at(end) - thread.at(begin) for thread in self.threads)
+        """The least and the most CPU used between two moments, of all threads."""
+        return [sum(ends) for ends in zip(*(thread.growth(begin, end) for thread in self.threads))]
 
     def covers(self, moment):
         return all(thread.covers(moment) for thread in self.threads)
