@@ -4,7 +4,8 @@
  *
  * load_poll calls CALL     on each line "N SHORT_US LONG_US SIGNAL_US" polls N times, by
  *     turns for a short and a long time, and with SIGNAL_US interrupted so often; answers
- *     {"polls", "asked", "seconds", "squares"}: what it waited for and what it took, in seconds
+ *     {"polls", "asked", "asked_squares", "seconds", "squares"}: what it waited for and what it
+ *     took, in seconds
  * load_poll share DIR PROCESSES THREADS PERIOD_US PERCENT sleep|spin   each thread polls for
  *     this part of each period; a file of each in DIR says when, as struct wait_record
  * load_poll end THREADS    on each line "WAIT_US" has that many threads poll in a process that
@@ -141,7 +142,7 @@ static void poll_calls(long (*wait)(uint64_t ns))
 	char line[256];
 
 	for (;;) {
-		double asked = 0, seconds = 0, squares = 0;
+		double asked = 0, asked_squares = 0, seconds = 0, squares = 0;
 
 		hear(line, sizeof(line));
 		if (sscanf(line, "%u %u %u %u", &count, &short_us, &long_us, &signal_us) != 4)
@@ -156,13 +157,15 @@ static void poll_calls(long (*wait)(uint64_t ns))
 			if (signal_us ? status != -1 || errno != EINTR : status != 0)
 				err(1, "poll %u: %ld", i, status);
 			asked += ns / 1e9;
+			asked_squares += ns / 1e9 * (ns / 1e9);
 			seconds += took;
 			squares += took * took;
 		}
 		interrupt_each(0);
 		sprintf(line,
-			"{\"polls\": %u, \"asked\": %.9f, \"seconds\": %.9f, \"squares\": %.12f}\n",
-			count, asked, seconds, squares);
+			"{\"polls\": %u, \"asked\": %.9f, \"asked_squares\": %.12f, "
+			"\"seconds\": %.9f, \"squares\": %.12f}\n",
+			count, asked, asked_squares, seconds, squares);
 		say(line);
 	}
 }
