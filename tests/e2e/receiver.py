@@ -142,10 +142,10 @@ class Absence:
         receiver.kill()
         time.sleep(seconds or 3 * interval)
         receiver.start()
-        # A packet that is not full waits for values of the next reading.
-        self.gone = (gone - interval - lag - 0.5, time.time() + interval + 1)
+        # A packet that is not full waits for values of the next reading, which may be late, as all else may.
+        self.gone = (gone - 2 * interval - lag - 0.5, time.time() + 2 * interval + 1)
         # collectd throws away what it has not yet sent when it ends.
-        self.end = wait_readings(daemon, 5)[-3][0]
+        self.end = wait_readings(daemon, 8)[-3][0]
         self.lost = [(hung - interval, self.hung[1]), self.gone] if pulls else [self.gone]
 
     def may_miss(self, stamp):

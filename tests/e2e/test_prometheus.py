@@ -90,7 +90,8 @@ def main():
         server = Prometheus(test, target)
         receiver.Traffic(test)
         page = receiver.sample("receiver-prometheus.conf", {'"9103"': f'"{target}"'})
-        daemon = test.collectd(receiver.SERVICE, page, interval=1)
+        # Each value is there for several scrapes, also where one or the other is late.
+        daemon = test.collectd(receiver.SERVICE, page, interval=2)
         absence = receiver.Absence(daemon, server, pulls=True)
         absence.check_steady(test, daemon)
         test.stop(daemon)
