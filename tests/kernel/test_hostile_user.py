@@ -25,11 +25,12 @@ RENAMES = 300          # a second
 HOLD = 30 if LONG else 1
 GAP = 2                # intervals between two readings, at most
 ORDER, USE_MS = 20, 100
+AROUND = 200 * SLOWNESS  # us: between an answer and the sleep that follows
 MIB = 1 << 20
 RSS_LIMIT = 32 * MIB   # of collectd with all probes
 MAPS_LIMIT = 8 * MIB   # as test_map_memory has it, for few CPUs
 TERM_SECONDS = 5
-AGAIN = 12             # intervals, until who found no room has it
+AGAIN = 20             # intervals, until who found no room has it
 NOBODY = 65534
 PLAIN = "hostile-plain"  # among the names
 CLONE_NEWNS, MS_REC, MS_PRIVATE, MNT_DETACH = 0x20000, 0x4000, 0x40000, 2
@@ -97,7 +98,7 @@ class Daemon:
 
     def __init__(self, test, victims, what, plugin=""):
         self.test, self.victims, self.what = test, victims, what
-        self.daemon = test.collectd(CONF.format(dir=test.dir) + plugin, interval=INTERVAL)
+        self.daemon = test.collectd(CONF.format(dir=test.dir) + plugin, interval=INTERVAL, extra="LoadPlugin load")
         self.settle()
         victims.server.ask("1")
         self.daemon.wait_rows("server", "total_requests", 1, seconds=30)
@@ -122,12 +123,15 @@ class Daemon:
         exchanges, cpu = self.figures()
         self.victims.server.say(str(ORDER))
         said = self.victims.server.result()
+        before = truth.schedstat(self.victims.one.pid)[0]
         self.victims.one.ask(f"use {USE_MS}")
         time.sleep(HOLD)
         now, cpu_now = self.figures()
+        used = (truth.schedstat(self.victims.one.pid)[0] - before) / 1000
         test.equal(f"{what}: requests, octets received and sent of a service", [b - a for a, b in zip(exchanges, now)],
                    [said[key] for key in ("requests", "rx", "tx")])
-        test.within(f"{what}: CPU of a service, us", cpu_now - cpu, USE_MS * 1000, USE_MS * 1000 + 10000 * SLOWNESS)
+        test.true(f"{what}: it has used what it was told", used >= USE_MS * 1000, used)
+        test.close(f"{what}: CPU of a service, us", cpu_now - cpu, used, slack=AROUND)
         self.readings(what, begin)
         self.memory(what)
 
@@ -140,10 +144,15 @@ class Daemon:
             wrong = [row for row in rows if row[1:] != want]
             test.equal(f"{what}: readings of {subject} with another ps_count than {want}", wrong, [])
             numbers.append(len(rows))
-        stamps = [begin] + [row[0] for row in self.daemon.rows("server", "ps_count") if begin <= row[0] < end] + [end]
-        gap = max(b - a for a, b in zip(stamps, stamps[1:]))
-        test.within(f"{what}: most time between readings, s", gap, 0, GAP * INTERVAL * SLOWNESS)
+        # collectd's other plugins are late for reasons of the machine alone.
+        late = max(0, self.gap("", "load", "load", begin, end) - INTERVAL)
+        test.within(f"{what}: most time between readings, s", self.gap("server", "ps_count", "ebpf", begin, end), 0,
+                    GAP * INTERVAL * SLOWNESS + late)
         test.within(f"{what}: readings of each service, {numbers}", max(numbers) - min(numbers), 0, 1)
+
+    def gap(self, subject, metric, plugin, begin, end):
+        stamps = [row[0] for row in self.daemon.rows(subject, metric, plugin) if begin <= row[0] < end]
+        return max(b - a for a, b in zip([begin] + stamps, stamps + [end]))
 
     def memory(self, what):
         test = self.test
