@@ -83,7 +83,7 @@ static void test_shared(void)
 static void test_ceiling(void)
 {
 	struct budget budget = { .limit = 10 * MIB };
-	struct demand six = { 0 }, four = { 0 }, all = { 0 };
+	struct demand six = { 0 }, four = { 0 }, all = { 0 }, byte = { 0 };
 	struct error error = { "" };
 
 	CASE("ceiling");
@@ -99,6 +99,8 @@ static void test_ceiling(void)
 	demand_add(&four, "rest", 4 * MIB - 1);
 	CHECK_INT(budget_take(&budget, &four, &error), 0);
 	CHECK_UINT(budget.used, budget.limit);
+	demand_add(&byte, "byte", 1);
+	CHECK_INT(budget_take(&budget, &byte, &error), -ENOSPC);
 	CASE("given back");
 	budget_give(&budget, six.bytes);
 	CHECK_INT(budget_take(&budget, &four, &error), 0);

@@ -144,10 +144,28 @@ static double seconds_since(uint64_t begin_ns)
 	return (double)(clock_ns() - begin_ns) / (double)NS_PER_S;
 }
 
+static unsigned count_descriptors(pid_t pid)
+{
+	char path[64];
+	struct dirent *entry;
+	unsigned count = 0;
+	DIR *all;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
+	all = opendir(path);
+	if (!all)
+		abort();
+	while ((entry = readdir(all)) != NULL)
+		count += entry->d_name[0] != '.';
+	closedir(all);
+	return count;
+}
+
 /* Who does not answer is left alone until then, and holds up nobody else. */
 static void test_stuck(void)
 {
 	pid_t worker = child_of(reader.starter);
+	unsigned descriptors = count_descriptors(getpid());
 	uint64_t begin_ns = clock_ns();
 	struct file file = { 0 };
 
@@ -178,6 +196,7 @@ static void test_stuck(void)
 	CHECK_UINT(reader.stuck_count, 0);
 	CHECK_INT(read_as(7, "small", 100, false, false, &file), 0);
 	free(file.bytes);
+	CHECK_UINT(count_descriptors(getpid()), descriptors);
 }
 
 /* As many as may be left waiting; then nothing is read until one ends. */
@@ -243,23 +262,6 @@ static void test_signals(void)
 	CHECK_INT(read_as(1, "small", 100, false, false, &file), 0);
 	CHECK_INT(child_of(reader.starter), worker);
 	free(file.bytes);
-}
-
-static unsigned count_descriptors(pid_t pid)
-{
-	char path[64];
-	struct dirent *entry;
-	unsigned count = 0;
-	DIR *all;
-
-	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
-	all = opendir(path);
-	if (!all)
-		abort();
-	while ((entry = readdir(all)) != NULL)
-		count += entry->d_name[0] != '.';
-	closedir(all);
-	return count;
 }
 
 /* The processes hold nothing of ours open but their end of a socket. */
