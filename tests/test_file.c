@@ -10,9 +10,12 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define WAIT_MS 100
@@ -241,6 +244,71 @@ static void test_killed(void)
 	}
 }
 
+/* Whoever else waits for children of this process has waited for it, and its number is another
+ * process's by now. */
+static void test_number_taken(void)
+{
+	struct file_reader other;
+	int ends[2];
+	pid_t taken;
+
+	CASE("another process has the number");
+	file_reader_init(&other);
+	if (pipe(ends) != 0)
+		abort();
+	if (fork() == 0) {
+		taken = fork();
+		if (taken == 0) {
+			close(ends[0]);
+			sleep(60); /* with the other end open */
+			_exit(0);
+		}
+		_exit(write(ends[1], &taken, sizeof(taken)) != sizeof(taken));
+	}
+	if (read(ends[0], &taken, sizeof(taken)) != sizeof(taken))
+		abort();
+	close(ends[1]);
+	wait(NULL);
+	other.starter = taken;
+	other.starter_fd = dup(0);
+	file_reader_done(&other);
+	CHECK_INT(other.starter, 0);
+	CHECK_INT(poll(&(struct pollfd){ .fd = ends[0], .events = POLLIN }, 1, 100), 0);
+	kill(taken, SIGKILL);
+	close(ends[0]);
+}
+
+/* File systems have errors that say of a worker that it does not answer. */
+static void test_errors_of_files(void)
+{
+	static const int errors[] = { ETIMEDOUT, EPIPE, EBUSY };
+
+	for (size_t i = 0; i < COUNT_OF(errors); i++) {
+		int32_t answers[] = { -errors[i], 0, 0, 0, -errors[i] };
+		struct file_reader other;
+		struct file file;
+		int ends[2];
+
+		CASE("%s, of open and of read", strerror(errors[i]));
+		file_reader_init(&other);
+		if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0 ||
+		    write(ends[1], answers, sizeof(answers)) != sizeof(answers))
+			abort();
+		other.worker_fd = ends[0];
+		for (int n = 0; n < 2; n++) {
+			struct file_request request = { .path = "/",
+							.size_max = 1,
+							.wait_ms = WAIT_MS };
+
+			CHECK_INT(file_read(&other, &request, &file), -EIO);
+			CHECK_UINT(other.stuck_count, 0);
+			CHECK_INT(other.worker_fd, ends[0]);
+		}
+		file_reader_done(&other);
+		close(ends[1]);
+	}
+}
+
 static void end_at_signal(int number)
 {
 	(void)number;
@@ -292,6 +360,8 @@ int main(void)
 	test_stuck();
 	test_many_stuck();
 	test_killed();
+	test_number_taken();
+	test_errors_of_files();
 	file_reader_done(&reader);
 	for (size_t i = 0; i < 5; i++)
 		unlink(path_of((const char *[]){ "small", "empty", "large", "link", "fifo" }[i]));

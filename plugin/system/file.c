@@ -227,9 +227,12 @@ static void end_starter(struct file_reader *reader)
 	if (!reader->starter)
 		return;
 	close(reader->starter_fd);
-	kill(reader->starter, SIGKILL);
-	while (waitpid(reader->starter, NULL, 0) < 0 && errno == EINTR)
-		;
+	/* collectd's plugin exec waits for any child: the number may be another process's by now. */
+	if (waitpid(reader->starter, NULL, WNOHANG) == 0) {
+		kill(reader->starter, SIGKILL);
+		while (waitpid(reader->starter, NULL, 0) < 0 && errno == EINTR)
+			;
+	}
 	reader->starter = 0;
 	reader->starter_fd = -1;
 }
@@ -332,6 +335,12 @@ static int receive_until(int fd, void *to, size_t size, uint64_t end_ns)
 	return 0;
 }
 
+/* An error of the file's own, told by a worker that goes on: not one that says how the worker is. */
+static int of_file(int status)
+{
+	return status == -ETIMEDOUT || status == -EPIPE || status == -EBUSY ? -EIO : status;
+}
+
 /* Makes room for that many bytes more, and a NUL. */
 static int grow_file(struct file *file, size_t more)
 {
@@ -362,7 +371,7 @@ static int receive_chunks(int fd, uint64_t size_max, uint64_t end_ns, struct fil
 	}
 	if (file->bytes)
 		file->bytes[file->size] = '\0';
-	return status ?: size;
+	return status ?: of_file(size);
 }
 
 /* Of what breaks off in the middle, the rest would be taken for the next answer: a
@@ -384,7 +393,7 @@ static int ask(struct file_reader *reader, const struct file_request *request, s
 		return -EPIPE;
 	status = receive_until(fd, &answer, sizeof(answer), end_ns);
 	if (status || answer.status)
-		return status ?: answer.status;
+		return status ?: of_file(answer.status);
 	file->owner = answer.owner;
 	status = receive_chunks(fd, size_max, end_ns, file);
 	return status ?: file->size > request->size_max ? -EFBIG : 0;
