@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -431,6 +432,26 @@ static void test_bytes(const struct bytes *sample)
 	CHECK_INT(object.bpf == NULL, 1);
 }
 
+/* One that does not answer takes its time once, and no other one with it. */
+static void test_no_answer(const char *path)
+{
+	struct object object;
+	struct error error;
+	int ends[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
+		abort();
+	file_reader_done(&files);
+	files.worker_fd = ends[0];
+	CASE("does not answer");
+	CHECK_INT(object_open(&object, "/no/answer.bpf.o", &files, &error), -ETIMEDOUT);
+	CHECK_INT(object_open(&object, "/no/answer.bpf.o", &files, &error), -ETIMEDOUT);
+	CASE("another, while that one is waited for");
+	CHECK_INT(object_open(&object, path, &files, &error), 0);
+	object_done(&object);
+	close(ends[1]);
+}
+
 int main(void)
 {
 	struct bytes sample = read_object("tests/bpf/sample.bpf.o");
@@ -452,6 +473,7 @@ int main(void)
 	test_tiers(path);
 	test_options(path);
 	test_print_restored(path);
+	test_no_answer(path);
 	test_broken_btf(path);
 	test_option_parts(testing_built("tests/bpf/costly.bpf.o"));
 	test_no_tiers(write_file("service.bpf.o", service.data, service.size));

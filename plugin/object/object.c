@@ -72,6 +72,16 @@ int object_open_memory(struct object *object, const void *bytes, size_t size, co
 	return status;
 }
 
+/* Above those of users and pid files: an object that does not answer holds up no other one. */
+static uint64_t number_of(const char *path)
+{
+	uint64_t hash = 0xcbf29ce484222325; /* FNV-1a */
+
+	for (; *path; path++)
+		hash = (hash ^ (unsigned char)*path) * 0x100000001b3;
+	return hash | 1ULL << 63;
+}
+
 int object_open(struct object *object, const char *path, struct file_reader *files,
 		struct error *error)
 {
@@ -80,7 +90,7 @@ int object_open(struct object *object, const char *path, struct file_reader *fil
 		.size_max = OBJECT_SIZE_MAX,
 		.follow = true,
 		.wait_ms = OBJECT_WAIT_MS,
-		.whose = UINT64_MAX,
+		.whose = number_of(path),
 	};
 	struct file file;
 	int status = file_read(files, &request, &file);
