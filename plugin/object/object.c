@@ -19,6 +19,7 @@
 #define KERNEL_TYPES "/sys/kernel/btf/vmlinux"
 #define OBJECT_SIZE_MAX (64U << 20)
 #define OBJECT_WAIT_MS 5000
+#define WALK_PAUSES_MAX 64 /* the kernel makes one after each million objects */
 
 /* Is what libbpf has opened (NULL: nothing, says errno) an object with BTF? */
 static int check_opened(struct object *object, const char *path, struct error *error)
@@ -295,6 +296,7 @@ int object_attach(struct object *object, struct error *error)
 static int walk_once(int link, size_t size, void (*take)(void *to, const void *record), void *to)
 {
 	char buffer[64 * 1024];
+	unsigned pauses = 0;
 	struct timespec own;
 	size_t kept = 0;
 	ssize_t got = 0;
@@ -306,7 +308,10 @@ static int walk_once(int link, size_t size, void (*take)(void *to, const void *r
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &own);
 	for (;;) {
 		got = read(fd, buffer + kept, sizeof(buffer) - kept);
-		if (got < 0 && (errno == EAGAIN || errno == EINTR))
+		if (got < 0 && errno == EINTR)
+			continue;
+		/* Also from a program that wants to be shown the same object again. */
+		if (got < 0 && errno == EAGAIN && pauses++ < WALK_PAUSES_MAX)
 			continue;
 		if (got <= 0)
 			break;
@@ -334,7 +339,8 @@ int object_walk(const struct object *object, size_t size,
 
 		if (status < 0)
 			return error_set(error, status, "cannot run its iterator: %s",
-					 strerror(-status));
+					 status == -EAGAIN ? "it does not come to an end"
+							   : strerror(-status));
 	}
 	return 0;
 }

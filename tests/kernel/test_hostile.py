@@ -31,6 +31,7 @@ OBJECTS = {
     "rows": ("hostile_rows", None, "map rows: it has 1000000 rows, and a table has 16384 at most"),
     "sharded": ("hostile_sharded", None, "map sharded: it has 2147483649 rows"),
     "hash": ("hostile_hash", None, "most of it for the map hashed, but of MaxMemory 256 only "),
+    "walk": ("hostile_walk", None, "cannot run its iterator: it does not come to an end"),
 }
 
 
