@@ -321,6 +321,24 @@ static void test_resize(void)
 	}
 }
 
+/* As many services as there can be: the copy of a section is no larger for it. */
+static void test_section(void)
+{
+	static const struct row_counts counts = { .services = 4611, .slots = 5, .shards = 1 };
+	const char *path = testing_built("tests/bpf/hostile_section.bpf.o");
+	struct bpf_object *object = bpf_object__open_file(path, NULL);
+	struct bpf_map *map = bpf_object__find_map_by_name(object, "rows");
+	struct error error = { "" };
+	struct table table;
+
+	CASE("resize, a section of variables");
+	CHECK_INT(table_open(&table, map, bpf_object__btf(object), dispatch_type, &error), 1);
+	CHECK_INT(table_resize(&table, &counts, object, &error), -EINVAL);
+	CHECK_HAS(error.text, "map .bss: via and owners need an array of u32");
+	table_done(&table);
+	bpf_object__close(object);
+}
+
 static void test_share(void)
 {
 	struct bpf_map *map[] = { (struct bpf_map *)&map[0], (struct bpf_map *)&map[1],
@@ -360,6 +378,7 @@ int main(void)
 	test_refused();
 	test_given_back_fallen();
 	test_resize();
+	test_section();
 	test_share();
 	return testing_end();
 }

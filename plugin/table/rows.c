@@ -52,7 +52,9 @@ static int numbers_resize(const struct rows *rows, struct numbers *numbers,
 	if (has_map(rows, map))
 		return error_set(error, -EINVAL, "map %s: a table needs maps of its own", name);
 
-	if (!map || !is_mapped_array(map) || bpf_map__value_size(map) != sizeof(uint32_t))
+	/* Of variables libbpf has a copy, which it would take for as large as it is told here. */
+	if (!map || bpf_map__is_internal(map) || !is_mapped_array(map) ||
+	    bpf_map__value_size(map) != sizeof(uint32_t))
 		return error_set(error, -EINVAL,
 				 "map %s: via and owners need an array of u32 with "
 				 "BPF_F_MMAPABLE",
