@@ -345,6 +345,10 @@ static void test_mistakes(void)
 		{ IN_A("ProcessMatch \"\""),
 		  "ProcessMatch \"\" in <Service \"a\">: it takes one regular" },
 		{ IN_A("ProcessMatch 1"), "ignoring ProcessMatch 1 in" },
+		{ IN_A("ProcessMatch \"^x\"") "\n<Service \"b\">\nProcessMatch \"^x\"\nProcess "
+					      "\"c\"\n</Service>",
+		  "ignoring ProcessMatch \"^x\" in <Service \"b\">: ProcessMatch \"^x\" of <Service "
+		  "\"a\">, which comes first, covers it" },
 		{ IN_A("Cgroup \"/\""),
 		  "ignoring Cgroup \"/\" in <Service \"a\">: the root cgroup holds every process" },
 		{ IN_A("Cgroup \"../x\""), "a cgroup is not called \"..\"" },

@@ -174,6 +174,10 @@ static bool take_match(struct context *context, const oconfig_item_t *item)
 
 	if (!text || !pattern_init(&pattern, text, why, sizeof(why)))
 		return mistake(context, item, "%s", why);
+	if (!add_rule(context, item, offsetof(struct service_config, match_texts), text, is_same)) {
+		pattern_done(&pattern);
+		return false;
+	}
 	added = append(&service->matches, &service->match_count, sizeof(*added));
 	if (!added) {
 		pattern_done(&pattern);
@@ -648,6 +652,7 @@ static void service_config_done(struct service_config *service)
 	strings_done(&service->commands);
 	strings_done(&service->cgroups);
 	strings_done(&service->pid_files);
+	strings_done(&service->match_texts);
 	for (size_t i = 0; i < service->match_count; i++)
 		pattern_done(&service->matches[i]);
 	free(service->matches);

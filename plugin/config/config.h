@@ -30,6 +30,7 @@ struct service_config {
 	struct strings commands; /* exact, as the kernel keeps them: 15 bytes */
 	struct strings cgroups;  /* path below the cgroup2 root, no slash at either end */
 	struct strings pid_files;
+	struct strings match_texts; /* of matches, as they were written */
 	struct pattern *matches;
 	size_t match_count;
 	bool per_process;
