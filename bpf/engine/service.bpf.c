@@ -414,11 +414,13 @@ static void match_waiting(struct task_struct *task, struct service_task *st)
 		wait_no_more(st);
 }
 
-/* What has executed or renamed itself since it was listed is listed again. */
+/* What has executed or renamed itself since it was listed is listed again. What has ended, and waits
+ * to be reaped, is of no row any more. */
 static void carry_out(struct task_struct *task, struct service_task *st,
 		      const struct assignment *assignment)
 {
-	if (assignment->start_ns != task->start_boottime || st->flags & TASK_UNCLASSIFIED)
+	if (assignment->start_ns != task->start_boottime || st->flags & TASK_UNCLASSIFIED ||
+	    st->ended)
 		return;
 	move(task, st, assignment->row);
 	set_flags(st, TASK_ASSIGNED);

@@ -71,6 +71,14 @@ def rename_over(path, make):
     os.rename(path + ".new", path)
 
 
+def parent_of(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as stat:
+            return int(stat.read().rpartition(")")[2].split()[1])
+    except OSError:
+        return 0
+
+
 def write_pid(path, pid, owner):
     def make(new):
         with open(new, "w", encoding="ascii") as file:
@@ -139,6 +147,28 @@ def full(test):
     test.stop(daemon)
 
 
+def zombie(test):
+    """A PidFile of a process that has ended, but was not reaped: it is no process of a service any more, and what
+    another of its name does still shows."""
+    path = os.path.join(test.dir, "zombie")
+    daemon = test.collectd(f'  CommandNames true\n  <Service "ended">\n    PidFile "{path}"\n  </Service>\n',
+                           interval=FULL_INTERVAL)
+    load = test.load("task", name="kt_alive")
+    name = test.own("kt_alive")
+    daemon.wait_rows(name, "ps_count", 2)
+    pids = set(os.listdir("/proc"))
+    load.ask("zombie")
+    ended = [pid for pid in os.listdir("/proc") if pid not in pids and parent_of(pid) == load.pid]
+    test.equal("zombies", len(ended), 1)
+    write_pid(path, ended[0], 0)
+    begin = time.time()
+    time.sleep((daemon.GONE + 4) * FULL_INTERVAL)
+    moment = begin + (daemon.GONE + 2) * FULL_INTERVAL
+    test.equal("the process beside a zombie is still counted", daemon.row_after(name, "ps_count", moment)[1], 1)
+    load.end()
+    test.stop(daemon)
+
+
 def main():
     with Test(limit=150) as test:
         path = os.path.join(test.dir, "pidfile")
@@ -152,6 +182,7 @@ def main():
         os.mkfifo(path)
         test.stop(daemon)
         full(test)
+        zombie(test)
     return test.verdict()
 
 
