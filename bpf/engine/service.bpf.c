@@ -422,6 +422,10 @@ static void carry_out(struct task_struct *task, struct service_task *st,
 	if (assignment->start_ns != task->start_boottime || st->flags & TASK_UNCLASSIFIED ||
 	    st->ended)
 		return;
+	if (assignment->row == ORDER_LOOK_AGAIN) {
+		refresh(st);
+		return;
+	}
 	move(task, st, assignment->row);
 	set_flags(st, TASK_ASSIGNED);
 	clear_flags(st, TASK_LISTED);

@@ -63,6 +63,8 @@ struct process_label {
 	__u32 pad;
 };
 
+#define ORDER_LOOK_AGAIN ~0U /* a row: the engine could not see the command line */
+
 /* The engine's word on one process, keyed by pid in the map `assignments`. */
 struct assignment {
 	__u64 start_ns;

@@ -90,7 +90,8 @@ static bool has_matches(const struct config *config)
 	return false;
 }
 
-/* One user's processes that do not answer hold up that user's alone. */
+/* The row by its command line, or 0; ORDER_LOOK_AGAIN: it could not be read in time. One user's
+ * processes that do not answer hold up that user's alone. */
 static uint32_t match_process(const struct config *config, struct file_reader *files,
 			      const struct listed_process *process)
 {
@@ -104,10 +105,12 @@ static uint32_t match_process(const struct config *config, struct file_reader *f
 	};
 	struct file line;
 	uint32_t row;
+	int status;
 
 	snprintf(path, sizeof(path), "/proc/%u/cmdline", process->pid);
-	if (file_read(files, &request, &line) != 0)
-		return 0;
+	status = file_read(files, &request, &line);
+	if (status)
+		return status == -ETIMEDOUT || status == -EBUSY ? ORDER_LOOK_AGAIN : 0;
 	command_line_join(line.bytes, line.size);
 	row = line.size ? match_line(config, line.bytes) : 0;
 	free(line.bytes);
@@ -120,6 +123,8 @@ static bool is_better(const struct config *config, uint32_t row, uint32_t than)
 {
 	bool configured = than >= SERVICE_FIRST && than < SERVICE_FIRST + config->service_count;
 
+	if (row == ORDER_LOOK_AGAIN)
+		return true;
 	return row && (!configured || row < than);
 }
 
@@ -195,8 +200,10 @@ static int match(struct resolver *resolver, struct process_list *list, uint64_t 
 		qsort(list->item, list->count, sizeof(*list->item), by_pid);
 	match_own(resolver, list, look_ns_max, own);
 	for (size_t i = 0; i < list->count; i++) {
-		uint32_t row = own[i] ?: inherited(list, own, &list->item[i]);
+		uint32_t row = own[i];
 
+		if (!row || row == ORDER_LOOK_AGAIN)
+			row = inherited(list, own, &list->item[i]) ?: row;
 		if (is_better(resolver->config, row, list->item[i].row))
 			list->rows[i] = row;
 	}

@@ -7,6 +7,7 @@ Truth: what the processes were told to do.
 """
 
 import os
+import signal
 import subprocess
 import time
 
@@ -34,6 +35,12 @@ FULL = f"""
   </Service>
 """
 FULL_INTERVAL = 0.5
+LATE = """
+  CommandNames false
+  <Service "late">
+    ProcessMatch "kt_is-late"
+  </Service>
+"""
 
 
 def count(daemon, service):
@@ -56,6 +63,28 @@ def at_once(test, daemon):
     test.equal("ProcessMatch, and one after it", count(daemon, "forked"), 5)
     load.end()
     test.equal("ProcessMatch, ended", count(daemon, "forked"), 0)
+
+
+def children_of(pid):
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as children:
+        return [int(child) for child in children.read().split()]
+
+
+def late(test):
+    """A command line that cannot be read in time is read later. Played by stopping the process that reads."""
+    daemon = test.collectd(LATE, interval=FULL_INTERVAL)
+    daemon.wait_rows("late", "ps_count", 2)
+    readers = [reader for starter in children_of(daemon.process.pid) for reader in children_of(starter)]
+    for reader in readers:
+        os.kill(reader, signal.SIGSTOP)
+    load = test.load("task", "kt_is-late", name="kt_late")
+    test.equal("ProcessMatch, while the command line cannot be read: processes", count(daemon, "late"), 0)
+    for reader in readers:
+        os.kill(reader, signal.SIGCONT)
+    count(daemon, "late")
+    test.equal("ProcessMatch, when it can be read: processes", count(daemon, "late"), 1)
+    load.end()
+    test.stop(daemon)
 
 
 def retitled(test, daemon):
@@ -183,6 +212,7 @@ def main():
         test.stop(daemon)
         full(test)
         zombie(test)
+        late(test)
     return test.verdict()
 
 
