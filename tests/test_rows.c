@@ -200,11 +200,14 @@ static void test_hidden(void)
 static void test_given_back(void)
 {
 	struct fixture f;
+	size_t gone;
 
 	fixture_init(&f);
+	gone = (size_t)f.states[DB].subject;
 	give_slot(&f, DB, 2);
 	count(&f, 2, 100);
 	read_at(&f.table, &f.lifecycle, S(1));
+	CHECK_INT(f.table.accumulators.accumulator[gone].total != NULL, 1);
 	CASE("gone");
 	subjects_leave(&f.lifecycle.subjects, (size_t)f.states[DB].subject);
 	f.states[DB] = (struct service_state){ .state = ROW_RETIRED };
@@ -213,6 +216,8 @@ static void test_given_back(void)
 	check(&f, SERVICE_OTHER, 10, 10);
 	CHECK_UINT(f.via[DB], 0);
 	CHECK_UINT(f.owners[2], 0);
+	CASE("what is gone takes no memory");
+	CHECK_INT(f.table.accumulators.accumulator[gone].total == NULL, 1);
 	CASE("who was refused a slot learns of it");
 	CHECK_UINT(f.owners[0], 1);
 	CASE("the next owner");

@@ -102,6 +102,12 @@ void accumulator_moments(const struct accumulator *accumulator, const struct sch
 			ret_cells[cell] += past[cell];
 }
 
+void accumulator_forget(struct accumulator *accumulator)
+{
+	free(accumulator->total);
+	*accumulator = (struct accumulator){ 0 };
+}
+
 void accumulators_done(struct accumulators *accumulators)
 {
 	for (size_t i = 0; i < accumulators->count; i++)

@@ -45,6 +45,9 @@ void accumulators_continue(struct accumulators *accumulators, const struct schem
 void accumulator_moments(const struct accumulator *accumulator, const struct schema *schema,
 			 uint32_t column, uint64_t enough, uint64_t *ret_cells);
 
+/* Of a subject that is gone: takes no memory. */
+void accumulator_forget(struct accumulator *accumulator);
+
 void accumulators_done(struct accumulators *accumulators);
 
 #endif

@@ -342,6 +342,14 @@ static void drop_strangers(struct table *table, const struct lifecycle *lifecycl
 			table->accumulators.accumulator[i].fed = false;
 }
 
+/* Names come and go, and each may have had series here. */
+static void forget_gone(struct table *table, const struct services *services)
+{
+	for (size_t i = 0; i < table->accumulators.count; i++)
+		if (!table->accumulators.accumulator[i].fed && !services->subjects.subject[i].used)
+			accumulator_forget(&table->accumulators.accumulator[i]);
+}
+
 /* Of rows that may have gone to others: it may be of two, or of others than it seems. */
 static void forget_growth(const struct table *table, const struct lifecycle *lifecycle)
 {
@@ -400,6 +408,8 @@ int table_read(struct table *table, struct lifecycle *lifecycle, uint64_t now_ns
 	if (table->caught_up && table->schema.subject.kind != SUBJECT_PROBE)
 		drop_strangers(table, lifecycle);
 	table->caught_up = false;
+	if (table->schema.subject.kind != SUBJECT_PROBE)
+		forget_gone(table, services);
 	if (status == 0 && table->schema.rank && table->schema.subject.kind == SUBJECT_PROCESS)
 		rank(table, lifecycle);
 	return status;
