@@ -126,9 +126,14 @@ bool pid_files_read(struct pid_files *files, struct file_reader *reader)
 
 static bool believe(struct pid_file *file, uid_t uid)
 {
-	if (file->owner == 0 || file->owner == uid)
+	if (file->owner == 0 || (file->owner == uid && uid != FILE_OWNER_UNKNOWN))
 		return true;
-	if (!file->doubted)
+	if (!file->doubted && file->owner == FILE_OWNER_UNKNOWN)
+		message(LOG_WARNING,
+			"<Service \"%s\">: process %u of PidFile \"%s\" is not counted: the file is "
+			"on FUSE, where nobody knows whose it is; let it be written elsewhere",
+			file->service, file->pid, file->path);
+	else if (!file->doubted)
 		message(LOG_WARNING,
 			"<Service \"%s\">: process %u of PidFile \"%s\" is not counted: the file "
 			"is user %u's, the process is user %u's; let root or user %u write it",

@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #define FILE_STUCK_MAX 16
+#define FILE_OWNER_UNKNOWN ((uid_t)-1)
 
 /* A process that reads files for the plugin. */
 struct file_reader {
@@ -35,7 +36,7 @@ struct file_request {
 struct file {
 	char *bytes; /* the caller's, for free(); a NUL follows them */
 	size_t size;
-	uid_t owner;
+	uid_t owner; /* FILE_OWNER_UNKNOWN: of FUSE, where a program says whose it is */
 };
 
 /* Prepares the reader; starts nothing. */

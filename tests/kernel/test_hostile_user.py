@@ -255,6 +255,9 @@ def pid_files(test, victims, directory, _):
         "a file that cannot be read": lambda: victims.link_directory(directory),
         "in a directory without an answer": lambda: victims.link_directory(os.path.join(directory, "look")),
     }
+    victims.remove_pid_file()
+    victims.link_directory(os.path.join(directory, f"root-{victims.bystander.pid}"))
+    daemon.hold("the pid of another user's process, in a file that is said to be root's")
     short = ("a FIFO", "a file that cannot be read")
     for how in replaced if LONG else short:
         victims.remove_pid_file()
