@@ -172,6 +172,9 @@ static void test_object_names(void)
 		 "ObjectDirectory \"%s\"\n"
 		 "<Probe \"a b\">\n"
 		 "  Interval 3\n"
+		 "</Probe>\n"
+		 "<Probe \"services\">\n"
+		 "  Object \"/none/there.bpf.o\"\n"
 		 "</Probe>\n",
 		 directory);
 	configure(text);
@@ -180,7 +183,8 @@ static void test_object_names(void)
 	CHECK_HAS(message_with("/a_b.bpf.o"),
 		  "/a_b.bpf.o as the probe a_b: another object has this name already; rename it");
 	CHECK_HAS(message_with("/self.bpf.o"), "as the probe self: this name is the plugin's own");
-	CHECK_HAS(message_with("/services.bpf.o"), ": this name is the plugin's own; rename it");
+	CHECK_HAS(message_with("skipping /none/there.bpf.o"),
+		  ": this name is the plugin's own; rename it");
 	CHECK_HAS(message_with("/other.bpf.o"), ": this name is the plugin's own; rename it");
 	CHECK_UINT(daemon_messages(), 5);
 	CHECK_UINT(daemon_callbacks.read_count, 2);

@@ -133,13 +133,15 @@ static void open_probe(const char *object)
 {
 	const struct probe_config *block = config_probe(&config, object);
 	struct probe *probe = &probes[probe_count];
-	char path[4096], name[CONFIG_NAME_MAX];
+	const char *path = block ? block->object : NULL;
+	char own[4096], name[CONFIG_NAME_MAX];
 	struct error error, text;
 	int status;
 
 	if (block && !block->enable)
 		return;
-	snprintf(path, sizeof(path), "%s/%s" OBJECT_SUFFIX, config.object_dir, object);
+	snprintf(own, sizeof(own), "%s/%s" OBJECT_SUFFIX, config.object_dir, object);
+	path = path ?: own;
 	name_clean(name, sizeof(name), object);
 	if (!check_name(name, path))
 		return;
@@ -149,8 +151,7 @@ static void open_probe(const char *object)
 		snprintf(probe->name, sizeof(probe->name), "%s", name);
 		return;
 	}
-	status = probe_open(probe, name, block && block->object ? block->object : path,
-			    interval_of(block), block, &services, &error);
+	status = probe_open(probe, name, path, interval_of(block), block, &services, &error);
 	if (status) {
 		error_set(&text, 0, "probe %s is off: %.900s", name, error.text);
 		tell_off(status == PROBE_NEEDS_OPTION ? LOG_WARNING : LOG_ERR, name, text.text);
@@ -180,6 +181,16 @@ static void warn_of_own_object(void)
 			path);
 }
 
+/* Is the block of an object in the directory? */
+static bool is_of_directory(const struct probe_config *block, struct dirent *const *entries,
+			    int count)
+{
+	for (int i = 0; i < count; i++)
+		if (config_probe(&config, entries[i]->d_name) == block)
+			return true;
+	return false;
+}
+
 /* A misspelt block that switches a probe off leaves it on. */
 static void check_disabled(struct dirent *const *entries, int count)
 {
@@ -191,11 +202,8 @@ static void check_disabled(struct dirent *const *entries, int count)
 					   i ? ", " : "", entries[i]->d_name);
 	for (size_t i = 0; i < config.probe_count; i++) {
 		const struct probe_config *block = &config.probes[i];
-		bool there = block->enable || block->object;
 
-		for (int j = 0; j < count && !there; j++)
-			there = config_probe(&config, entries[j]->d_name) == block;
-		if (!there)
+		if (!block->enable && !block->object && !is_of_directory(block, entries, count))
 			message(LOG_ERR,
 				"ignoring <Probe \"%s\">: there is no such probe to switch off; "
 				"there are: %s",
@@ -225,7 +233,7 @@ static void open_probes(void)
 			open_probe(name);
 	}
 	for (size_t i = 0; i < config.probe_count && probes; i++)
-		if (!has_probe(config.probes[i].name))
+		if (!is_of_directory(&config.probes[i], entries, count))
 			open_probe(config.probes[i].name);
 	if (count >= 0)
 		check_disabled(entries, count);
