@@ -6,7 +6,6 @@
  * "tx"}, which follow from the sizes. Ends with end of file on each connection. NAME
  * is what a server renames itself to.
  */
-#define _GNU_SOURCE
 #include "load.h"
 #include "loopback.h"
 

@@ -9,7 +9,6 @@
  *
  * load_churn threads|processes COUNT AT_ONCE SPIN_US [CPU]
  */
-#define _GNU_SOURCE
 #include "load.h"
 #include <pthread.h>
 #include <signal.h>

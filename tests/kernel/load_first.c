@@ -5,7 +5,6 @@
  * the first CPU serve, renames itself to NAME and is the client on the second; on each
  * line "N" it makes N connections and says {"requests"}.
  */
-#define _GNU_SOURCE
 #include "load.h"
 #include "loopback.h"
 

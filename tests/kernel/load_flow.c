@@ -5,7 +5,6 @@
  * requests per second at random moments, 0: the next as soon as one is answered; each uses
  * WORK_US of the server's CPU. Then it says {"requests"}. LOG is an array of struct answer.
  */
-#define _GNU_SOURCE
 #include "load.h"
 #include "loopback.h"
 

@@ -14,7 +14,6 @@
  *
  * load_hostile ATTACK [ARGUMENT...]
  */
-#define _GNU_SOURCE
 #include "load.h"
 
 #include <errno.h>

@@ -10,7 +10,6 @@
  *
  * load_io
  */
-#define _GNU_SOURCE
 #include "load.h"
 
 static void transfer(const char *how, unsigned long n, unsigned long size, const char *path)

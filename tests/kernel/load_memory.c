@@ -9,7 +9,6 @@
  *
  * load_memory [MIB MS]
  */
-#define _GNU_SOURCE
 #include "load.h"
 
 static void *map(unsigned long mib)

@@ -11,7 +11,6 @@
  * load_poll end THREADS    on each line "WAIT_US" has that many threads poll in a process that
  *     is killed then; answers {"polls", "asked", "seconds"}
  */
-#define _GNU_SOURCE
 #include "load.h"
 
 #include <errno.h>

@@ -11,7 +11,6 @@
  *     other; each is answered after WORK_US by PARTS of PART_SIZE bytes, with the
  *     calls of family CALL; answers {"requests", "response"} as the client saw them
  */
-#define _GNU_SOURCE
 #include "load.h"
 
 #include <arpa/inet.h>

@@ -4,7 +4,6 @@
  *
  * load_reuse PID PROGRAM [ARGUMENT...]
  */
-#define _GNU_SOURCE
 #include "load.h"
 #include <linux/sched.h>
 #include <signal.h>

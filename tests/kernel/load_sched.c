@@ -10,7 +10,6 @@
  *
  * load_sched
  */
-#define _GNU_SOURCE
 #include "load.h"
 
 static void sleep_often(unsigned long n)

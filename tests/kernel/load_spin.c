@@ -7,7 +7,6 @@
  *
  * load_spin DIR THREADS SECONDS PERMILLE [CPU]
  */
-#define _GNU_SOURCE
 #include "load.h"
 #include <pthread.h>
 #include <signal.h>

@@ -9,7 +9,6 @@
  *
  * load_storm COUNT AT_ONCE PERMILLE [TINY...]
  */
-#define _GNU_SOURCE
 #include "load.h"
 #include <signal.h>
 

@@ -17,7 +17,6 @@
  *
  * load_task [MARK...]
  */
-#define _GNU_SOURCE
 #include "load.h"
 #include <pthread.h>
 #include <signal.h>

@@ -4,7 +4,6 @@
  *
  * load_tiny LIFE_US
  */
-#define _GNU_SOURCE
 #include "load.h"
 
 int main(int argc, char **argv)
