@@ -23,8 +23,18 @@ while read -r file; do
 	[ -x "$file" ] || complain "$file may not be executed"
 done <"$work/scripts"
 xargs shellcheck tests/scratch.sh <"$work/shell" || broken=1
-for file in $(cat "$work/python") $(find contrib tests -name '*.py'); do
-	python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read(), sys.argv[1])' "$file" ||
-		complain "$file"
-done
+# shellcheck disable=SC2046 # a list of files
+python3 - $(cat "$work/python") $(find contrib tests -name '*.py') <<'EOF' || broken=1
+import ast, sys
+
+broken = 0
+for path in sys.argv[1:]:
+    try:
+        with open(path, "rb") as file:
+            ast.parse(file.read(), path)
+    except SyntaxError as error:
+        print(f"FAIL: {path}: {error}")
+        broken = 1
+sys.exit(broken)
+EOF
 exit $broken
