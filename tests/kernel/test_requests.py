@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Exchanges, octets and percentiles of a service, for each kind of socket and each family of calls, with each set of
-hooks that the kernel offers, and of its clients.
+hooks that the kernel offers, all of them at once on the same requests, and of its clients.
 
 Truth: the server's own log of each request (load_request.c) and its client's count.
 """
@@ -78,30 +78,31 @@ def both_counters(daemon, kind, moment):
     return [*daemon.exchanges(kind, moment), asked[0], asked[2], asked[1]]
 
 
-def order_all(test, what, pair, requests):
+def order_all(test, pair, requests):
     """Requests in pieces, and responses in parts, by each family of calls; what both sides should have seen."""
     pieces, parts = (1, 1) if pair.kind == "udp" else (2, 3)
     want = [0, 0, 0]
     for call, name in enumerate(CALLS):
         said = pair.order(requests, 100, pieces, parts, 500, 100, call)
-        test.true(f"{what}: the server has served {name}", said["requests"])
+        test.true(f"{pair.kind}: the server has served {name}", said["requests"])
         for i, key in enumerate(("requests", "rx", "tx")):
             want[i] += said[key]
     return want * 2
 
 
-def check_counts(test, daemon, what, pairs, requests):
+def check_counts(test, daemons, pairs, requests):
     for pair in pairs:
         pair.order(1, 100, 1, 1, 100, 0, 0)  # makes the series
     moment = time.time()
-    before = [both_counters(daemon, pair.kind, moment) for pair in pairs]
-    want = [order_all(test, f"{what}, {pair.kind}", pair, requests) for pair in pairs]
+    before = {tier: [both_counters(daemon, pair.kind, moment) for pair in pairs] for tier, daemon in daemons.items()}
+    want = [order_all(test, pair, requests) for pair in pairs]
     moment = time.time()
     names = ("exchanges", "octets received", "octets sent")
     names = (*names, *(f"{name}, as its client sees it" for name in names))
-    for pair, then, should in zip(pairs, before, want):
-        for name, was, now, wanted in zip(names, then, both_counters(daemon, pair.kind, moment), should):
-            test.equal(f"{what}, {pair.kind}: {name}", now - was, wanted)
+    for tier, daemon in daemons.items():
+        for pair, then, should in zip(pairs, before[tier], want):
+            for name, was, now, wanted in zip(names, then, both_counters(daemon, pair.kind, moment), should):
+                test.equal(f"tier {tier}, {pair.kind}: {name}", now - was, wanted)
 
 
 def bounds(said, i):
@@ -117,69 +118,82 @@ def bounds(said, i):
     }
 
 
-def order_in_one_interval(daemon, pair, requests=ORDER, work_us=2000, call=0):
-    """What the server says of an order that lies between two readings, and when the second was; asked again where it
-    took too long."""
-    before = daemon.wait_rows(pair.kind, "total_requests")[-1][0]
+def order_in_one_interval(daemons, pair, requests=ORDER, work_us=2000, call=0):
+    """What the server says of an order that lies between two readings of each daemon, and by tier when the second was;
+    asked again where it took too long."""
     for _ in range(ATTEMPTS):
-        if time.time() > before + daemon.interval / 2:
-            before = daemon.row_after(pair.kind, "total_requests", time.time())[0]
+        before = begin_of_intervals(daemons, pair)
         said = pair.order(requests, 200, 1, 1 if pair.kind == "udp" else 2, 1000, work_us, call)
-        after = daemon.row_after(pair.kind, "total_requests", time.time())[0]
-        if after - before < 1.5 * daemon.interval:
+        moment = time.time()
+        after = {tier: daemon.row_after(pair.kind, "total_requests", moment)[0] for tier, daemon in daemons.items()}
+        if all(after[tier] - before[tier] < 1.5 * INTERVAL for tier in daemons):
             return said, after
-        before = after
-    raise TimeoutError(f"no order of {requests} requests to {pair.kind} took less than {daemon.interval} s")
+    raise TimeoutError(f"no order of {requests} requests to {pair.kind} took less than {INTERVAL} s")
 
 
-def check_percentiles(test, daemon, what, pair, arrival, call=0):
-    """Every sample of the order is in one window."""
-    said, moment = order_in_one_interval(daemon, pair, call=call)
+def begin_of_intervals(daemons, pair):
+    """Wait until all daemons have read, and none will soon; by tier when that was."""
+    give_up = time.monotonic() + 3 * INTERVAL
+    while time.monotonic() < give_up:
+        read = {tier: daemon.wait_rows(pair.kind, "total_requests")[-1][0] for tier, daemon in daemons.items()}
+        if time.time() < min(read.values()) + INTERVAL / 2:
+            return read
+        time.sleep(0.05)
+    raise TimeoutError(f"the daemons read at too different times: {read}")
+
+
+def check_percentiles(test, daemons, what, pair, call=0):
+    """Every sample of the order is in one window of each daemon."""
+    said, moments = order_in_one_interval(daemons, pair, call=call)
+    for tier, daemon in daemons.items():
+        check_tier_percentiles(test, daemon, f"tier {tier}, {what}", pair.kind, said, moments[tier],
+                               tier in KNOWS_ARRIVAL)
+
+
+def check_tier_percentiles(test, daemon, what, kind, said, moment, arrival):
     for i, at in enumerate(PERCENTILES):
         for metric, (below, above) in bounds(said, i).items():
-            subject = pair.kind + ("_client" if metric == "latency-client" else "")
+            subject = kind + ("_client" if metric == "latency-client" else "")
             if metric == "latency-response" and not arrival:
                 continue
             # The client's series has a time stamp of its own.
-            got = daemon.row_after(subject, f"{metric}-percentile-{at}", moment - daemon.interval / 2)[1]
+            got = daemon.row_after(subject, f"{metric}-percentile-{at}", moment - INTERVAL / 2)[1]
             test.within(f"{what}: {metric} p{at}, s", got, below * (1 - BUCKET) - SLACK, above * (1 + BUCKET) + SLACK)
     for metric in ("latency-response", "latency-wait"):
-        known = any(not math.isnan(row[1]) for row in daemon.rows(pair.kind, f"{metric}-average"))
+        known = any(not math.isnan(row[1]) for row in daemon.rows(kind, f"{metric}-average"))
         test.equal(f"{what}: {metric} is known", known, arrival)
 
 
-def check_moves(test, daemon, what, pair):
+def check_moves(test, daemons, pair):
     """The second part of each response is sent after other programs have begun."""
     churn = subprocess.Popen(["sh", "-c", "while :; do /bin/true; sleep 0.005; done"], preexec_fn=die_with_test)
-    said, moment = order_in_one_interval(daemon, pair, 5, 100000)
+    said, moments = order_in_one_interval(daemons, pair, 5, 100000)
     churn.kill()
     churn.wait()
-    got = daemon.row_after(pair.kind, "latency-service-percentile-50", moment - daemon.interval / 2)[1]
-    test.within(f"{what}: latency-service p50 while programs begin, s", got,
-                said["service_low"][0] * (1 - BUCKET) - SLACK, said["service_high"][2] * (1 + BUCKET) + SLACK)
+    for tier, daemon in daemons.items():
+        got = daemon.row_after(pair.kind, "latency-service-percentile-50", moments[tier] - INTERVAL / 2)[1]
+        test.within(f"tier {tier}, {pair.kind}: latency-service p50 while programs begin, s", got,
+                    said["service_low"][0] * (1 - BUCKET) - SLACK, said["service_high"][2] * (1 + BUCKET) + SLACK)
 
 
-def start_tier(test, tier):
-    """A daemon that was told to use this tier, and the tier that it uses; 0: the kernel does not offer it."""
-    daemon = test.collectd(CONF + PROBE.format(tier), interval=INTERVAL, wrap=in_mounts(WITH_TRACEFS))
-    return daemon, daemon.wait_rows("self", "count-tier_request", 1)[-1][1]
-
-
-def check_tier(test, pairs, tier, requests):
-    """False: the kernel does not offer it."""
-    daemon, offered = start_tier(test, tier)
-    if offered:
-        test.equal("tier in use", offered, tier)
-        check_counts(test, daemon, f"tier {tier}", pairs, requests)
-        for pair in pairs:
-            check_percentiles(test, daemon, f"tier {tier}, {pair.kind}", pair, tier in KNOWS_ARRIVAL)
-        check_percentiles(test, daemon, f"tier {tier}, tcp, corked", pairs[0], tier in KNOWS_ARRIVAL, CORK)
-        check_moves(test, daemon, f"tier {tier}, tcp", pairs[0])
+def check_sides(test, daemons):
+    for tier, daemon in daemons.items():
         for kind in ("tcp", "unix"):
             for subject, metric in ((f"{kind}_client", "total_requests"), (kind, "total_requests-client")):
                 test.true(f"tier {tier}: no {metric} of {subject}", metric not in daemon.metrics(subject))
-    test.stop(daemon)
-    return bool(offered)
+
+
+def start_all(test):
+    """By tier a daemon that was told to use it, and does: of those that the kernel offers."""
+    daemons = {tier: test.collectd(CONF + PROBE.format(tier), interval=INTERVAL, wrap=in_mounts(WITH_TRACEFS))
+               for tier in TIERS}
+    for tier, daemon in list(daemons.items()):
+        used = daemon.wait_rows("self", "count-tier_request")[-1][1]
+        if used:
+            test.equal("tier in use", used, tier)
+        else:
+            test.stop(daemons.pop(tier))
+    return daemons
 
 
 def main():
@@ -194,8 +208,15 @@ def main():
             print("note: no connections with TLS in the kernel: this one has none")
             test.true("Debian's kernels have TLS", kernel not in OFFERED)
         pairs[0].order(3, 100, 1, 1, 100, 0, 0)
-        offered = {tier for tier in TIERS if check_tier(test, pairs, tier, 100 if SLOWNESS < 2 else 30)}
-        test.true(f"tiers that this kernel offers: {offered}", offered == OFFERED.get(kernel, offered) and offered)
+        daemons = start_all(test)
+        test.true(f"tiers that this kernel offers: {set(daemons)}",
+                  set(daemons) == OFFERED.get(kernel, set(daemons)) and daemons)
+        check_counts(test, daemons, pairs, 100 if SLOWNESS < 2 else 30)
+        for pair in pairs:
+            check_percentiles(test, daemons, pair.kind, pair)
+        check_percentiles(test, daemons, "tcp, corked", pairs[0], CORK)
+        check_moves(test, daemons, pairs[0])
+        check_sides(test, daemons)
 
 
 if __name__ == "__main__":
