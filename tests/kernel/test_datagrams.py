@@ -24,6 +24,7 @@ CONF = f"""
   </Service>
 """
 PR_SET_NAME = 15
+INTERVAL = 2 if SLOWNESS < 2 else 3  # seconds; a batch of rounds takes one, and lies in one interval
 SIZE = 100
 HOLD = 0.02  # seconds, before a batch is received, and half of it before it is answered
 FORGOTTEN = 5  # seconds, after which a request is not answered any more
@@ -157,7 +158,7 @@ def older(test, client, server):
     os.kill(server.pid, signal.SIGSTOP)
     for _ in range(count):
         client.send(message)
-    daemon = test.collectd(CONF, interval=3)
+    daemon = test.collectd(CONF, interval=INTERVAL)
     daemon.wait_rows("self", "duration-read_request", 1)
     sent = send(client, count, message)
     os.kill(server.pid, signal.SIGCONT)
