@@ -12,7 +12,7 @@ import time
 import truth
 from lib import SLOWNESS, Skip, Test
 
-INTERVAL = 1
+INTERVAL = 0.5 if SLOWNESS < 2 else 1
 AROUND = 200 * SLOWNESS  # us: between an answer and the sleep that follows
 
 # A name for each, so that what one case does is not seen in another.
