@@ -18,6 +18,7 @@ import time
 
 from lib import BUILD, WITH_TRACEFS, Skip, Test, in_mounts
 
+BESIDE = True
 RENAMES = 200
 ROWS = 5
 

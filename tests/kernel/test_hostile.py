@@ -12,6 +12,7 @@ import time
 import lib
 from lib import Test
 
+BESIDE = True
 GOOD = """
   <Service "good">
     Process "kt_good"

@@ -13,6 +13,7 @@ import time
 
 from lib import Test
 
+BESIDE = True
 CYCLES = 5
 
 # What is wrong, and the text that its message must show.
