@@ -422,7 +422,7 @@ static void carry_out(struct task_struct *task, struct service_task *st,
 	if (assignment->start_ns != task->start_boottime || st->flags & TASK_UNCLASSIFIED ||
 	    st->ended)
 		return;
-	if (assignment->row == ORDER_LOOK_AGAIN) {
+	if (assignment->row == ASSIGNMENT_LOOK_AGAIN) {
 		refresh(st);
 		return;
 	}

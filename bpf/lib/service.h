@@ -63,7 +63,7 @@ struct process_label {
 	__u32 pad;
 };
 
-#define ORDER_LOOK_AGAIN ~0U /* a row: the engine could not see the command line */
+#define ASSIGNMENT_LOOK_AGAIN ~0U /* a row: the engine could not see the command line */
 
 /* The engine's word on one process, keyed by pid in the map `assignments`. */
 struct assignment {

@@ -90,7 +90,7 @@ static bool has_matches(const struct config *config)
 	return false;
 }
 
-/* The row by its command line, or 0; ORDER_LOOK_AGAIN: it could not be read in time. One user's
+/* The row by its command line, or 0; ASSIGNMENT_LOOK_AGAIN: it could not be read in time. One user's
  * processes that do not answer hold up that user's alone. */
 static uint32_t match_process(const struct config *config, struct file_reader *files,
 			      const struct listed_process *process)
@@ -110,7 +110,7 @@ static uint32_t match_process(const struct config *config, struct file_reader *f
 	snprintf(path, sizeof(path), "/proc/%u/cmdline", process->pid);
 	status = file_read(files, &request, &line);
 	if (status)
-		return status == -ETIMEDOUT || status == -EBUSY ? ORDER_LOOK_AGAIN : 0;
+		return status == -ETIMEDOUT || status == -EBUSY ? ASSIGNMENT_LOOK_AGAIN : 0;
 	command_line_join(line.bytes, line.size);
 	row = line.size ? match_line(config, line.bytes) : 0;
 	free(line.bytes);
@@ -123,7 +123,7 @@ static bool is_better(const struct config *config, uint32_t row, uint32_t than)
 {
 	bool configured = than >= SERVICE_FIRST && than < SERVICE_FIRST + config->service_count;
 
-	if (row == ORDER_LOOK_AGAIN)
+	if (row == ASSIGNMENT_LOOK_AGAIN)
 		return true;
 	return row && (!configured || row < than);
 }
@@ -202,7 +202,7 @@ static int match(struct resolver *resolver, struct process_list *list, uint64_t 
 	for (size_t i = 0; i < list->count; i++) {
 		uint32_t row = own[i];
 
-		if (!row || row == ORDER_LOOK_AGAIN)
+		if (!row || row == ASSIGNMENT_LOOK_AGAIN)
 			row = inherited(list, own, &list->item[i]) ?: row;
 		if (is_better(resolver->config, row, list->item[i].row))
 			list->rows[i] = row;

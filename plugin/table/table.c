@@ -343,10 +343,10 @@ static void drop_strangers(struct table *table, const struct lifecycle *lifecycl
 }
 
 /* Names come and go, and each may have had series here. */
-static void forget_gone(struct table *table, const struct services *services)
+static void forget_gone(struct table *table, const struct lifecycle *lifecycle)
 {
 	for (size_t i = 0; i < table->accumulators.count; i++)
-		if (!table->accumulators.accumulator[i].fed && !services->subjects.subject[i].used)
+		if (!table->accumulators.accumulator[i].fed && !lifecycle->subjects.subject[i].used)
 			accumulator_forget(&table->accumulators.accumulator[i]);
 }
 
@@ -409,7 +409,7 @@ int table_read(struct table *table, struct lifecycle *lifecycle, uint64_t now_ns
 		drop_strangers(table, lifecycle);
 	table->caught_up = false;
 	if (table->schema.subject.kind != SUBJECT_PROBE)
-		forget_gone(table, services);
+		forget_gone(table, lifecycle);
 	if (status == 0 && table->schema.rank && table->schema.subject.kind == SUBJECT_PROCESS)
 		rank(table, lifecycle);
 	return status;
