@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * Which row a process has by the rules that the kernel follows alone.
+ */
+#ifndef ENGINE_MATCH_BPF_H
+#define ENGINE_MATCH_BPF_H
+
+#include "row.bpf.h"
+
+const volatile bool command_names = true; /* a command name takes a free row */
+const volatile bool cgroup_rules = false;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, struct cgroup_step);
+	__type(value, struct cgroup_node);
+} service_cgroups SEC(".maps");
+
+/* The directory of a cgroup's path that is so deep, 0 is the root. 6.1 keeps them in an
+ * array: 7f203bc89eb6 ("cgroup: Replace cgroup->ancestor_ids[] with ->ancestors[]"). Before, those
+ * that are deeper than twice what a rule can be are out of reach. */
+static struct cgroup *ancestor(struct cgroup *group, int depth)
+{
+	struct cgroup *found = NULL;
+
+	if (bpf_core_field_exists(group->ancestors)) {
+		bpf_probe_read_kernel(&found, sizeof(found),
+				      (void *)group +
+					      bpf_core_field_offset(struct cgroup, ancestors) +
+					      depth * sizeof(found));
+		return found;
+	}
+	for (int i = 0; i < 2 * CGROUP_DEPTH_MAX && group; i++) {
+		if (BPF_CORE_READ(group, level) == depth)
+			return group;
+		group = BPF_CORE_READ(group, self.parent, cgroup);
+	}
+	return NULL;
+}
+
+/* The lowest row that a rule gives one of the directories on the way down, or 0. */
+static u32 match_cgroup(struct task_struct *task)
+{
+	struct cgroup *group = task->cgroups->dfl_cgrp;
+	int level = group->level;
+	u32 parent = 0, row = 0;
+
+	for (int depth = 1; depth <= CGROUP_DEPTH_MAX && depth <= level; depth++) {
+		struct cgroup *at = ancestor(group, depth);
+		struct cgroup_step step = { .parent = parent };
+		struct cgroup_node *node;
+
+		bpf_probe_read_kernel_str(step.name, sizeof(step.name),
+					  BPF_CORE_READ(at, kn, name));
+		node = bpf_map_lookup_elem(&service_cgroups, &step);
+		if (!node)
+			break;
+		if (node->row && (!row || node->row < row))
+			row = node->row;
+		parent = node->node;
+	}
+	return row;
+}
+
+/* Configured rows come before those of command names, and the first that is
+ * configured wins: the lower row. */
+static u32 match(struct task_struct *task, const char *comm)
+{
+	struct service_name name = {};
+	u32 *known, row;
+
+	if (task->flags & PF_KTHREAD)
+		return SERVICE_KERNEL;
+	bpf_probe_read_kernel_str(name.text, sizeof(name.text), comm);
+	known = bpf_map_lookup_elem(&service_names, &name);
+	row = cgroup_rules ? match_cgroup(task) : 0;
+	if (known && (!row || *known < row))
+		row = *known;
+	if (row || !command_names)
+		return row;
+	return take_row(&name);
+}
+
+#endif

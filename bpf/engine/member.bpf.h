@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * A process as a member of a service: it enters, moves to another, waits for room, leaves.
+ */
+#ifndef ENGINE_MEMBER_BPF_H
+#define ENGINE_MEMBER_BPF_H
+
+#include "match.bpf.h"
+#include "process_row.bpf.h"
+
+const volatile bool command_lines = false; /* the engine looks at them */
+
+struct service_counters service_counters;
+
+static void set_flags(struct service_task *st, u32 flags)
+{
+	__sync_fetch_and_or(&st->flags, flags);
+}
+
+/* The flags as they were. */
+static u32 clear_flags(struct service_task *st, u32 flags)
+{
+	return __sync_fetch_and_and(&st->flags, ~flags);
+}
+
+/* It is matched again when there is room. */
+static void wait_for_room(struct service_task *st)
+{
+	if (__sync_fetch_and_or(&st->flags, TASK_WAITING) & TASK_WAITING)
+		return;
+	add(&service_counters.no_room, 1);
+	__sync_fetch_and_add(&service_counters.waiting, 1);
+}
+
+static void wait_no_more(struct service_task *st)
+{
+	if (clear_flags(st, TASK_WAITING) & TASK_WAITING)
+		__sync_fetch_and_add(&service_counters.waiting, -1);
+}
+
+static void enter(struct task_struct *leader, struct service_task *st, u32 row)
+{
+	st->row = row == ROW_NONE ? SERVICE_OTHER : row;
+	count_processes(st->row, 1);
+	if (row == ROW_NONE || !label(leader, st))
+		wait_for_room(st);
+}
+
+/* Told after the row is set: who asks in between asks again. */
+static void count_move(void)
+{
+	u64 *moves = service_moves_at();
+
+	if (moves)
+		add(moves, 1);
+}
+
+static void move(struct task_struct *leader, struct service_task *st, u32 row)
+{
+	if (row == ROW_NONE && st->row == SERVICE_OTHER) {
+		wait_for_room(st);
+		return;
+	}
+	if (st->row == row)
+		return;
+	wait_no_more(st);
+	st->previous = st->row;
+	count_processes(st->row, -1);
+	unlabel(st);
+	st->process_row = 0;
+	enter(leader, st, row);
+	count_move();
+}
+
+/* The engine is to look at the command line. */
+static void refresh(struct service_task *st)
+{
+	if (!command_lines)
+		return;
+	set_flags(st, TASK_UNCLASSIFIED);
+	add(&service_counters.unclassified, 1);
+}
+
+/* The storage of a leader, made and filled if this is the first that is seen
+ * of it; NULL: no memory. */
+static struct service_task *know(struct task_struct *leader, const u32 *inherited)
+{
+	struct service_task *st;
+	u32 row;
+
+	st = bpf_task_storage_get(&service_tasks, leader, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!st) {
+		add(&service_counters.refused, 1);
+		return NULL;
+	}
+	if (__sync_lock_test_and_set(&st->known, 1))
+		return st;
+	row = inherited ? *inherited : match(leader, leader->comm);
+	st->previous = row == ROW_NONE ? SERVICE_OTHER : row;
+	enter(leader, st, row);
+	if (!inherited) {
+		count_move(); /* until now its events belonged to none */
+		refresh(st);
+	}
+	return st;
+}
+
+/* Of a parent that the engine has not looked at, or whose assignment is on its way, it
+ * looks at the child, too. */
+static void inherit(struct service_task *st, u32 flags)
+{
+	set_flags(st, flags & TASK_ASSIGNED);
+	if (flags & TASK_WAITING)
+		wait_for_room(st);
+	if (flags & (TASK_UNCLASSIFIED | TASK_LISTED))
+		refresh(st);
+}
+
+static void leave(struct service_task *st)
+{
+	if (!st || __sync_lock_test_and_set(&st->ended, 1))
+		return;
+	count_processes(st->row, -1);
+	wait_no_more(st);
+	unlabel(st);
+}
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * Rows of processes, where their service asks for them.
+ */
+#ifndef ENGINE_PROCESS_ROW_BPF_H
+#define ENGINE_PROCESS_ROW_BPF_H
+
+#include "row.bpf.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct process_label);
+} process_labels SEC(".maps") SUBJECT("process");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_QUEUE);
+	__uint(max_entries, 1);
+	__type(value, u32);
+} process_free SEC(".maps");
+
+/* A row of its own for a process of a service that asks for it; false: none is free. */
+static bool label(struct task_struct *leader, struct service_task *st)
+{
+	struct service *s = service_at(st->row);
+	struct process_label *l;
+	u32 process;
+
+	if (!s || !(s->flags & SERVICE_PER_PROCESS))
+		return true;
+	if (bpf_map_pop_elem(&process_free, &process))
+		return false;
+	l = bpf_map_lookup_elem(&process_labels, &process);
+	if (!l)
+		return false;
+	l->start_ns = leader->start_boottime;
+	l->pid = leader->tgid;
+	l->row = st->row;
+	__sync_lock_test_and_set(&l->state, PROCESS_ALIVE);
+	st->process_row = process;
+	return true;
+}
+
+static void unlabel(struct service_task *st)
+{
+	u32 process = st->process_row;
+	struct process_label *l = process ? bpf_map_lookup_elem(&process_labels, &process) : NULL;
+
+	if (l)
+		__sync_lock_test_and_set(&l->state, PROCESS_ENDED);
+}
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * Rows of services: those of the configuration and those that command names take.
+ */
+#ifndef ENGINE_ROW_BPF_H
+#define ENGINE_ROW_BPF_H
+
+#include "service.bpf.h"
+
+#define ROW_NONE ~0U /* there should be one, but none is free */
+
+/* Room is made before load: what the configuration and MaxServices ask for. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, SERVICE_FIRST);
+	__type(key, u32);
+	__type(value, struct service);
+} services SEC(".maps") SUBJECT("service");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, struct service_name);
+	__type(value, u32);
+} service_names SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_QUEUE);
+	__uint(max_entries, 1);
+	__type(value, u32);
+} service_free SEC(".maps");
+
+static struct service *service_at(u32 row)
+{
+	return bpf_map_lookup_elem(&services, &row);
+}
+
+static void count_processes(u32 row, s64 n)
+{
+	struct service *s = service_at(row);
+
+	if (s)
+		__sync_fetch_and_add(&s->processes, n);
+}
+
+/* Takes a free row for a command name, or ROW_NONE. */
+static u32 take_row(const struct service_name *name)
+{
+	struct service *s;
+	u32 row, *known;
+
+	if (bpf_map_pop_elem(&service_free, &row))
+		return ROW_NONE;
+	s = service_at(row);
+	if (!s)
+		return ROW_NONE;
+	__builtin_memcpy(s->name, name->text, sizeof(s->name));
+	if (bpf_map_update_elem(&service_names, name, &row, BPF_NOEXIST) == 0) {
+		/* A full barrier: the engine reads the name behind the flag. */
+		__sync_lock_test_and_set(&s->flags, SERVICE_USED);
+		return row;
+	}
+	bpf_map_push_elem(&service_free, &row, 0);
+	known = bpf_map_lookup_elem(&service_names, name);
+	return known ? *known : ROW_NONE;
+}
+
+#endif

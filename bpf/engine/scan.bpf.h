@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * A process as the walk meets it: what the engine has assigned is carried out, and what it is to look
+ * at is listed.
+ */
+#ifndef ENGINE_SCAN_BPF_H
+#define ENGINE_SCAN_BPF_H
+
+#include "member.bpf.h"
+
+volatile u32 scan_mode;     /* enum scan_mode */
+volatile bool scan_waiting; /* there is room: those that wait for a row are matched again */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 4096);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, u32);
+	__type(value, struct assignment);
+} assignments SEC(".maps");
+
+/* A row for one that waits for it, if there is one now. */
+static void match_waiting(struct task_struct *task, struct service_task *st)
+{
+	u32 row;
+
+	if (st->flags & TASK_ASSIGNED)
+		row = st->row;
+	else
+		row = match(task, task->comm);
+	if (row == ROW_NONE)
+		return;
+	if (row != st->row)
+		move(task, st, row);
+	else if (st->process_row || label(task, st))
+		wait_no_more(st);
+}
+
+/* What has executed or renamed itself since it was listed is listed again. What has ended, and waits
+ * to be reaped, is of no row any more. */
+static void carry_out(struct task_struct *task, struct service_task *st,
+		      const struct assignment *assignment)
+{
+	if (assignment->start_ns != task->start_boottime || st->flags & TASK_UNCLASSIFIED ||
+	    st->ended)
+		return;
+	if (assignment->row == ASSIGNMENT_LOOK_AGAIN) {
+		refresh(st);
+		return;
+	}
+	move(task, st, assignment->row);
+	set_flags(st, TASK_ASSIGNED);
+	clear_flags(st, TASK_LISTED);
+}
+
+static bool is_wanted(const struct service_task *st)
+{
+	switch (scan_mode) {
+	case SCAN_UNCLASSIFIED:
+		return st->flags & TASK_UNCLASSIFIED;
+	case SCAN_AGAIN:
+		return st->flags & (TASK_UNCLASSIFIED | TASK_LISTED);
+	}
+	return true;
+}
+
+/* The flags change first: what the process does from then on makes it unclassified again. */
+static u32 list_flags(struct task_struct *task, struct service_task *st)
+{
+	u32 flags = st->flags & TASK_ASSIGNED ? LISTED_ASSIGNED : 0;
+
+	if (task->self_exec_id == task->parent_exec_id)
+		flags |= LISTED_FORKED;
+	if (!(st->flags & (TASK_UNCLASSIFIED | TASK_LISTED)))
+		return flags;
+	set_flags(st, TASK_LISTED);
+	clear_flags(st, TASK_UNCLASSIFIED);
+	return flags | LISTED_UNCLASSIFIED;
+}
+
+/* The engine's word on the parent, which its own events need not follow yet. */
+static u32 parent_row(struct task_struct *parent)
+{
+	struct service_task *st = parent ? service_task(parent) : NULL;
+
+	return st && st->flags & TASK_ASSIGNED ? st->row : 0;
+}
+
+static void list(struct seq_file *seq, struct task_struct *task, struct service_task *st)
+{
+	struct task_struct *parent = task->real_parent->group_leader;
+	struct listed_process listed = {};
+
+	listed.start_ns = task->start_boottime;
+	listed.pid = task->tgid;
+	listed.parent = parent->tgid;
+	listed.flags = list_flags(task, st);
+	listed.row = st->row;
+	listed.parent_row = parent_row(parent);
+	listed.uid = task->cred->euid.val;
+	if (bpf_seq_write(seq, &listed, sizeof(listed)) != 0 && listed.flags & LISTED_UNCLASSIFIED)
+		set_flags(st, TASK_UNCLASSIFIED);
+}
+
+#endif
