@@ -83,6 +83,10 @@ bool config_needs_proc(const struct config *config);
 /* The block of a probe of this name, as it is when cleaned; or NULL. */
 const struct probe_config *config_probe(const struct config *config, const char *name);
 
+/* Would the series of services or probes of these names have one name? */
+bool config_same_name(const char *a, const char *b);
+
+void service_config_done(struct service_config *service);
 void config_done(struct config *config);
 
 #endif

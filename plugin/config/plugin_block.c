@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * <Plugin ebpf>: what holds for all services and probes, and their blocks.
+ */
+#include "block.h"
+#include "option.h"
+#include "probe_block.h"
+#include "service_block.h"
+#include "system/message.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool take_object_dir(struct context *context, const oconfig_item_t *item)
+{
+	return block_take_path(context, item, &context->config->object_dir);
+}
+
+static bool take_interval(struct context *context, const oconfig_item_t *item)
+{
+	return option_number(item, 0.1, 86400, &context->config->interval_s) ||
+	       wants_seconds(context, item);
+}
+
+static bool take_max_services(struct context *context, const oconfig_item_t *item)
+{
+	if (!option_whole(item, 1, CONFIG_MAX_SERVICES, &context->config->max_services))
+		return wants_whole(context, item, 1, CONFIG_MAX_SERVICES);
+	context->config->max_services_set = true;
+	return true;
+}
+
+static bool take_max_memory(struct context *context, const oconfig_item_t *item)
+{
+	return option_whole(item, 1, CONFIG_MAX_MEMORY_MIB, &context->config->max_memory_mib) ||
+	       wants_whole(context, item, 1, CONFIG_MAX_MEMORY_MIB);
+}
+
+static bool take_command_names(struct context *context, const oconfig_item_t *item)
+{
+	if (!option_boolean(item, &context->config->command_names))
+		return wants_boolean(context, item);
+	context->config->command_names_set = true;
+	return true;
+}
+
+static bool take_buckets(struct context *context, const oconfig_item_t *item)
+{
+	return option_boolean(item, &context->config->buckets) || wants_boolean(context, item);
+}
+
+/* Would their series have one name? */
+static bool same_percentile(double a, double b)
+{
+	char left[32], right[32];
+
+	snprintf(left, sizeof(left), "%g", a);
+	snprintf(right, sizeof(right), "%g", b);
+	return !strcmp(left, right);
+}
+
+static bool take_percentile(struct context *context, const oconfig_item_t *item)
+{
+	struct config *config = context->config;
+
+	if (item->values_num < 1 || item->values_num > CONFIG_PERCENTILES_MAX)
+		return mistake(context, item, "it takes 1 to 16 numbers");
+	for (int i = 0; i < item->values_num; i++) {
+		const oconfig_value_t *v = &item->values[i];
+
+		if (v->type != OCONFIG_TYPE_NUMBER ||
+		    !(v->value.number > 0 && v->value.number < 100))
+			return mistake(context, item, "it takes numbers above 0 and below 100");
+		for (int j = 0; j < i; j++)
+			if (same_percentile(item->values[j].value.number, v->value.number))
+				return mistake(context, item, "it has a percentile twice");
+	}
+	for (int i = 0; i < item->values_num; i++)
+		config->percentiles[i] = item->values[i].value.number;
+	config->percentile_count = (size_t)item->values_num;
+	return true;
+}
+
+static const struct option plugin_options[] = {
+	{ "ObjectDirectory", take_object_dir, ONCE },
+	{ "Interval", take_interval, ONCE },
+	{ "MaxServices", take_max_services, ONCE },
+	{ "MaxMemory", take_max_memory, ONCE },
+	{ "CommandNames", take_command_names, ONCE },
+	{ "Percentile", take_percentile, ONCE },
+	{ "Buckets", take_buckets, ONCE },
+	{ "Service", service_block_take, BLOCK },
+	{ "Probe", probe_block_take, BLOCK },
+	{ NULL, NULL, ONCE },
+};
+
+static const struct block_kind kinds[] = {
+	{ service_options, "in a Service block" },
+	{ probe_options, "in a Probe block" },
+	{ plugin_options, "in <Plugin ebpf> itself" },
+	{ NULL, NULL },
+};
+
+static void tell_excess(unsigned excess, unsigned most, const char *kind, const char *last)
+{
+	if (excess)
+		message(LOG_ERR,
+			"ignoring %u %s blocks after <%s \"%s\">: %u is the most there can be",
+			excess, kind, kind, last, most);
+}
+
+unsigned config_read(struct config *config, const struct oconfig_item_s *block)
+{
+	struct mistakes mistakes = { 0 };
+	struct context context = {
+		.config = config,
+		.block = "<Plugin ebpf>",
+		.kinds = kinds,
+		.mistakes = &mistakes,
+	};
+
+	block_take(&context, block, plugin_options);
+	mistakes_end(&mistakes);
+	if (context.excess_services)
+		tell_excess(context.excess_services, CONFIG_SERVICES_MAX, "Service",
+			    config->services[config->service_count - 1].name);
+	if (context.excess_probes)
+		tell_excess(context.excess_probes, CONFIG_PROBES_MAX, "Probe",
+			    config->probes[config->probe_count - 1].name);
+	return mistakes.ignored + context.excess_services + context.excess_probes;
+}
