@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Files that are no BPF objects, or broken ones: one clear error each, and no crash. Files that
- * are: their tiers, options and variables. Nothing is loaded.
+ * Files that are no BPF objects, or broken ones: one clear error each, and no crash. Nothing is
+ * loaded.
  */
 #include "testing.h"
 
@@ -287,118 +287,6 @@ static void test_broken_btf(const char *path)
 	}
 }
 
-static bool loads(const struct object *object, const char *program)
-{
-	return bpf_program__autoload(bpf_object__find_program_by_name(object->bpf, program));
-}
-
-static void test_tiers(const char *path)
-{
-	static const struct {
-		unsigned tier;
-		bool no_load, no_attach, rename;
-	} cases[] = { { 0, true, true, true },
-		      { 1, true, false, false },
-		      { 2, false, true, false },
-		      { 3, false, false, true } };
-
-	for (size_t i = 0; i < COUNT_OF(cases); i++) {
-		struct error error = { "" };
-		struct object object;
-
-		CASE("tier %u", cases[i].tier);
-		CHECK_INT(object_open(&object, path, &files, &error), 0);
-		CHECK_UINT(variant_tiers(&object), 1U << 1 | 1U << 2 | 1U << 3);
-		CHECK_INT(variant_tier_option(&object, cases[i].tier, NULL) == NULL, 1);
-		CHECK_INT(variant_select(&object, cases[i].tier, NULL, &error), 0);
-		CHECK_INT(loads(&object, "sample_no_load"), cases[i].no_load);
-		CHECK_INT(loads(&object, "sample_no_attach"), cases[i].no_attach);
-		CHECK_INT(loads(&object, "sample_rename"), cases[i].rename);
-		CHECK_INT(loads(&object, "sample_add"), true);
-		CHECK_INT(loads(&object, "sample_optional"), false);
-		CHECK_UINT(object.tier, cases[i].tier);
-		object_done(&object);
-		object_done(&object);
-	}
-}
-
-static void test_options(const char *path)
-{
-	char *names[] = { (char[]){ "optional" }, (char[]){ "tiers" } };
-	struct strings options = { .item = names, .count = 1 };
-	struct error error = { "" };
-	struct object object;
-
-	CASE("option");
-	CHECK_INT(object_open(&object, path, &files, &error), 0);
-	CHECK_INT(variant_select(&object, 0, &options, &error), 0);
-	CHECK_INT(loads(&object, "sample_optional"), true);
-	CASE("option that is none");
-	options.count = 2;
-	CHECK_INT(variant_select(&object, 0, &options, &error), 0);
-	object_done(&object);
-}
-
-/* An option may be of a tier, a map and a variable. */
-static void test_option_parts(const char *path)
-{
-	static const struct {
-		const char *option; /* NULL: none */
-		const char *missing;
-		uint32_t entries;
-		bool loads, variable, chosen;
-	} cases[] = {
-		{ NULL, "costly", 1, false, false, false },
-		{ "costly", NULL, 1, true, false, false },
-		{ "extra", "costly", 3, false, true, true },
-	};
-
-	for (size_t i = 0; i < COUNT_OF(cases); i++) {
-		char name[16] = "";
-		char *names[] = { name };
-		struct strings options = { .item = names, .count = cases[i].option ? 1 : 0 };
-		struct error error = { "" };
-		const char *missing;
-		struct object object;
-		struct bpf_map *map;
-
-		CASE("parts of an option, %zu", i);
-		snprintf(name, sizeof(name), "%s", cases[i].option ? cases[i].option : "");
-		CHECK_INT(object_open(&object, path, &files, &error), 0);
-		missing = variant_tier_option(&object, 2, &options);
-		CHECK_UINT(variant_tiers(&object), 1U << 1 | 1U << 2);
-		CHECK_INT(variant_tier_option(&object, 1, &options) == NULL, 1);
-		CHECK_TEXT(missing ? missing : "", cases[i].missing ? cases[i].missing : "");
-		CHECK_INT(variant_select(&object, 2, &options, &error), 0);
-		CHECK_INT(loads(&object, "costly_rename"), cases[i].loads);
-		CHECK_INT(*(bool *)object_variable(&object, "option_extra", sizeof(bool)),
-			  cases[i].variable);
-		map = bpf_object__find_map_by_name(object.bpf, "costly_extra");
-		CHECK_UINT(bpf_map__max_entries(map), cases[i].entries);
-		CHECK_INT(variant_has_map(&object, map, &options), cases[i].chosen);
-		map = bpf_object__find_map_by_name(object.bpf, "costly");
-		CHECK_INT(variant_has_map(&object, map, NULL), true);
-		object_done(&object);
-	}
-}
-
-/* Without programs of tiers there are none. */
-static void test_no_tiers(const char *path)
-{
-	struct error error = { "" };
-	const char *has[VARIANT_OPTIONS_MAX];
-	struct object object;
-
-	CASE("no tiers");
-	CHECK_INT(object_open(&object, path, &files, &error), 0);
-	CHECK_UINT(variant_tiers(&object), 1);
-	CHECK_INT(variant_tier_option(&object, 0, NULL) == NULL, 1);
-	CHECK_UINT(variant_options(&object, has), 0);
-	CHECK_INT(variant_select(&object, 0, NULL, &error), 0);
-	CHECK_INT(loads(&object, "service_exec"), true);
-	object_done(&object);
-}
-
 /* libbpf's print function is as it was. */
 static void test_print_restored(const char *path)
 {
@@ -455,7 +343,6 @@ static void test_no_answer(const char *path)
 int main(void)
 {
 	struct bytes sample = read_object("tests/bpf/sample.bpf.o");
-	struct bytes service = read_object("bpf/engine/service.bpf.o");
 	const char *path;
 
 	if (!mkdtemp(directory)) {
@@ -470,15 +357,10 @@ int main(void)
 	test_truncated(&sample);
 	path = write_file("sample.bpf.o", sample.data, sample.size);
 	test_bytes(&sample);
-	test_tiers(path);
-	test_options(path);
 	test_print_restored(path);
 	test_no_answer(path);
 	test_broken_btf(path);
-	test_option_parts(testing_built("tests/bpf/costly.bpf.o"));
-	test_no_tiers(write_file("service.bpf.o", service.data, service.size));
 	free(sample.data);
-	free(service.data);
 	remove_directory();
 	file_reader_done(&files);
 	return testing_end();
