@@ -22,6 +22,7 @@ NAMES = 40
 NAMED = ("kt_storm", "kt_tiny")
 CPU = 0.01       # of the truth
 INTERVAL = 5
+QUIET = 0.5      # seconds before the storm, for a reading that has begun
 
 CONF = """
   <Service "kt_storm">
@@ -50,7 +51,7 @@ def by_name(test, what, daemon, before, result):
     test.equal(f"{what}: kt_tiny ended", tiny[1], result["executed"])
     # A process that a reading meets between fork and exec has started in one service and moves to another.
     stamps = [row[0] for row in daemon.rows(test.own("kt_storm"), "ps_cputime")]
-    readings = sum(result["begin"] < stamp < result["end"] for stamp in stamps)
+    readings = sum(result["begin"] - QUIET < stamp < result["end"] for stamp in stamps)
     test.within(f"{what}: kt_storm started, some met before their exec in {readings} readings", storm[0], only_forked,
                 only_forked + readings * AT_ONCE)
     test.equal(f"{what}: kt_storm ended, as many as started", storm[1], storm[0])
@@ -65,7 +66,7 @@ def in_all(test, what, daemon, begin, seen, storms):
         got = daemon.growth(EVENTS + word, begin, end)[0]
         want = len(truth.between(events, begin, end))
         # Not the storm's, and so not known exactly: at the two readings, and execs of what a reading had met before.
-        edge = sum(len(truth.between(events, moment - 0.1, moment + 0.1)) for moment in (begin, end))
+        edge = sum(len(truth.between(events, moment - 0.1, moment + QUIET)) for moment in (begin, end))
         ours = {pid for _, pid, parent in seen.forks if parent in storms}
         moved = len([pid for _, pid in truth.between(seen.execs, begin, end) if pid not in ours])
         readings = len([row for row in daemon.rows("other", "ps_cputime") if begin < row[0] <= end])
@@ -98,6 +99,7 @@ def main():
                 moment = time.time()
                 before[what] = {name: reading(daemon, test.own(name), moment) for name in NAMED}
             begin = {what: daemon.rows("other", "ps_cputime")[-1][0] for what, daemon in daemons.items()}
+            time.sleep(QUIET)
             result = run(storm)
             test.equal("storm: forked", result["forked"], MAIN)
             for what, daemon in daemons.items():
