@@ -25,13 +25,15 @@ def names_of(number):
 
 
 def batch(test, number):
-    """All alive for a whole interval and more, so that each earns a series where there is room."""
+    """All alive for a whole interval and more, so that each earns a series where there is room. When each ended."""
     names = [f"kt_n{i}" for i in names_of(number)]
-    loads = [test.load("task", name=name) for name in names]
+    loads = {test.own(name): test.load("task", name=name) for name in names}
     time.sleep(4 * INTERVAL)
-    for load in loads:
+    ended = {}
+    for name, load in loads.items():
         load.end()
-    return time.time()
+        ended[name] = time.time()
+    return ended
 
 
 def shown(test, daemon, number):
@@ -43,19 +45,33 @@ def bounded(test, daemon, most):
     alive = {}
     for subject in daemon.subjects() - PLUGINS_OWN:
         for row in daemon.rows(subject, "ps_count"):
-            alive.setdefault(round(row[0], 1), set()).add(subject)
+            alive.setdefault(row[0], set()).add(subject)
     test.within(f"MaxServices {most}: services in one reading", max(map(len, alive.values())), 1, most)
 
 
 def complete(test, what, daemon, begin, end, seen, ours):
     for word, events in (("started", seen.forks), ("ended", seen.exits)):
         want = len(truth.between(events, begin, end))
-        edge = sum(len(truth.between(events, moment - 0.1, moment + 0.1)) for moment in (begin, end))
+        edge = sum(len(truth.between(events, moment - 0.1, moment + 0.6)) for moment in (begin, end))
         # A process that a reading has met ends in one service and starts in another when it execs.
         moved = len(truth.between(seen.execs, begin, end))
         got = daemon.growth("total_events-processes_" + word, begin, end)[0]
         test.within(f"{what}: {word}, all subjects ({ours} of them ours, {moved} execs, {edge} at the edges)", got,
                     want - edge, want + edge + moved)
+
+
+def check_gone(test, daemon, names, ended):
+    """How long a name is dispatched after the end of its processes, in intervals: until its last reading at least, and
+    before the next one."""
+    readings = [row[0] for row in daemon.rows("other", "ps_count")]
+    least, most = [], []
+    for name in names:
+        last = daemon.rows(name, "ps_count")[-1][0]
+        least.append((min(stamp for stamp in readings if stamp > last) - ended[name]) / INTERVAL)
+        most.append((last - ended[name]) / INTERVAL)
+    test.within("no longer dispatched after the end of its processes, intervals, least", min(least), Daemon.GONE - 2,
+                float("inf"))
+    test.within("dispatched after the end of its processes, intervals, most", max(most), 0, Daemon.GONE + 2)
 
 
 def main():
@@ -77,11 +93,7 @@ def main():
         test.within(f"MaxServices {ENOUGH}: names that had series, {counts} of ours by batch",
                     len(daemons[ENOUGH].subjects() - PLUGINS_OWN), ENOUGH + 1, float("inf"))
         test.within(f"MaxServices {ENOUGH}: least names of a batch that had series", min(counts), 10, NAMES // BATCHES)
-        last = [daemons[ENOUGH].rows(name, "ps_count")[-1][0] for name in shown(test, daemons[ENOUGH], 0)]
-        test.within("dispatched after the end of its processes, intervals, least", (min(last) - ended[0]) / INTERVAL,
-                    Daemon.GONE - 2, Daemon.GONE + 2)
-        test.within("dispatched after the end of its processes, intervals, most", (max(last) - ended[0]) / INTERVAL,
-                    Daemon.GONE - 2, Daemon.GONE + 2)
+        check_gone(test, daemons[ENOUGH], shown(test, daemons[ENOUGH], 0), ended[0])
 
 
 if __name__ == "__main__":
