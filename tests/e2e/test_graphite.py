@@ -9,7 +9,7 @@ import subprocess
 import receiver
 from receiver import lib
 
-
+BESIDE = True
 STEP = 2  # s; whisper's times are whole seconds
 
 

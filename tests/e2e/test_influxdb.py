@@ -10,6 +10,7 @@ import urllib.request
 import receiver
 from receiver import lib
 
+BESIDE = True
 BATCH = 1  # s, batch-timeout of the sample
 
 

@@ -21,6 +21,7 @@ import unit  # noqa: E402
 import unixsock  # noqa: E402
 from columns import COLUMNS  # noqa: E402
 
+BESIDE = True
 PACKETS = os.path.join(TOP, "tests", "e2e", "packets")
 NAN = math.nan
 

@@ -10,6 +10,8 @@ import receiver
 import rrd
 from receiver import lib
 
+BESIDE = True
+
 
 def start_rrdcached(test, directory, socket):
     """As Debian's package starts it, with a journal."""
