@@ -2,7 +2,10 @@
 /*
  * Polls: how long the threads of a service wait for events, in epoll_wait,
  * epoll_pwait, epoll_pwait2, poll, ppoll, select, pselect6 and io_uring_enter,
- * and which share of their time that is.
+ * and which share of their time that is: the saturation slack of M. Rezvani,
+ * A. Jahanshahi and D. Wong, "Characterizing In-Kernel Observability of
+ * Latency-Sensitive Request-level Metrics with eBPF", ISPASS 2024, section IV,
+ * who look at the duration of polls; a share needs no calibration.
  *
  * Hooks, tier 1: fentry and fexit of do_epoll_wait, do_sys_poll and
  * core_sys_select, which these calls share, tp_btf io_uring_cqring_wait and

@@ -4,8 +4,10 @@
  * protocol. A socket that the service has accepted alternates between
  * receiving a request and sending the response; sending that begins after
  * receiving is an exchange. Beside it the gaps between the receives and
- * between the sends of the whole service, whose mean and variance are
- * equations 1 and 2 of the paper on request-level metrics.
+ * between the sends of the whole service: the inverse of their mean is equation 1
+ * (RPS_obsv, of sends), their variance equation 2 of M. Rezvani, A. Jahanshahi and
+ * D. Wong, "Characterizing In-Kernel Observability of Latency-Sensitive
+ * Request-level Metrics with eBPF", ISPASS 2024.
  *
  * Hooks, cheapest first; the first two keep their state in the socket, the
  * others by its address:
@@ -254,7 +256,8 @@ static u64 waiting(const struct task_struct *task)
 	return now > queued ? now - queued : 0;
 }
 
-/* Of a thread that serves, the time in which it neither ran nor waited to. */
+/* Of a thread that serves, the time in which it neither ran nor waited to: also where nobody polls,
+ * what the paper takes the duration of polls for (section IV, saturation slack). */
 static void rest(struct task_struct *task, struct serving *s)
 {
 	u64 now = bpf_ktime_get_ns(), elapsed = now - s->seen_ns;

@@ -118,7 +118,7 @@ static void test_pid_file(void)
 		{ "zero", "0\n", 0 },
 		{ "too large", "99999999999999999999\n", 0 },
 	};
-	char path[] = "/tmp/test_match.XXXXXX", text[256];
+	char path[] = "/tmp/test_resolve.XXXXXX", text[256];
 	int fd = mkstemp(path);
 
 	if (fd < 0)
@@ -157,7 +157,7 @@ static void test_pid_file(void)
 static void test_pid_file_and_match(void)
 {
 	pid_t pid = spawn((const char *const[]){ "both", "1000", NULL });
-	char path[] = "/tmp/test_match.XXXXXX", text[256], number[16];
+	char path[] = "/tmp/test_resolve.XXXXXX", text[256], number[16];
 	int fd = mkstemp(path);
 
 	if (fd < 0)
@@ -188,7 +188,7 @@ static void test_pid_file_and_match(void)
 /* Another pid in the file is news by itself, the same one is none. */
 static void test_pid_file_changes(void)
 {
-	char path[] = "/tmp/test_match.XXXXXX", text[256];
+	char path[] = "/tmp/test_resolve.XXXXXX", text[256];
 	int fd = mkstemp(path);
 	struct fixture f;
 	unsigned walks;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * A process as the walk meets it: what the engine has assigned is carried out, and what it is to look
- * at is listed.
+ * A process as the walk meets it: what the engine has assigned is carried out, and what it is to
+ * look at is listed.
  */
 #ifndef ENGINE_SCAN_BPF_H
 #define ENGINE_SCAN_BPF_H

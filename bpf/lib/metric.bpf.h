@@ -120,8 +120,8 @@
 #define SHARED(layout) __attribute__((btf_decl_tag("shared:" #layout)))
 #define TIER(number) __attribute__((btf_decl_tag("tier:" #number)))
 
-/* Sum of squares in limbs of 32 bits, each in its own counter: no carry, so
- * several CPUs may add at once, and no overflow for values below 2^48. */
+/* For mean and variance of what is added. The sum of squares is in limbs of 32 bits, each in its
+ * own counter: no carry, so several CPUs may add at once, and no overflow for values below 2^48. */
 struct moments {
 	u64 count;
 	u64 sum;

@@ -39,7 +39,8 @@ struct probe {
 int probe_open(struct probe *probe, const char *name, const char *path, double interval_s,
 	       const struct probe_config *block, struct services *services, struct error *error);
 
-/* Runs the iterators, reads the tables and dispatches. */
+/* Runs the iterators, reads the tables and dispatches; errors of object_walk() and table_read(),
+ * after which it may be tried again. */
 int probe_read(struct probe *probe, struct error *error);
 
 void probe_done(struct probe *probe);

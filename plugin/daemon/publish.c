@@ -13,7 +13,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#define MOMENTS_ENOUGH 2048 /* samples: below, the request-metrics paper calls them uncertain */
+#define MOMENTS_ENOUGH 2048 /* samples: below, the paper (see stats.h) calls them uncertain */
 
 struct publisher {
 	const struct table *table;
@@ -97,7 +97,7 @@ static void publish_named(const struct publisher *p, const struct tag *tag, cons
 
 /* Of a window that has enough samples, if there are: the relative standard error
  * of the mean is cv / sqrt(samples). The variance has the square of the unit, so
- * the scale counts twice. */
+ * the scale counts twice. The frequency, one by the mean, is RPS_obsv, equation 1 of the paper. */
 static void publish_moments(const struct publisher *p, uint32_t i)
 {
 	const struct column *column = &p->table->schema.columns[i];

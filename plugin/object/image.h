@@ -5,7 +5,8 @@
 #include "object.h"
 #include "system/message.h"
 
-/* Opens the engine's own object, which is a part of the plugin: both are of one version. */
+/* Opens the engine's own object, which is a part of the plugin: both are of one version. Errors
+ * of object_open_memory(). */
 int image_open(struct object *object, struct error *error);
 
 #endif

@@ -26,13 +26,14 @@ struct object {
 	unsigned tier; /* the hook set in use, 1 if the object has none; 0: not attached */
 };
 
-/* Opens the file at path, read by `files`. Errors name step, reason and remedy; whose object it is
- * says the caller. */
+/* Opens the file at path, read by `files`, which stays the caller's. The error names step, reason and
+ * remedy; whose object it is says the caller. Errors of file_read(), -ENODATA: the file is empty, and
+ * those of object_open_memory(). */
 int object_open(struct object *object, const char *path, struct file_reader *files,
 		struct error *error);
 
 /* Opens the bytes of such a file, which are not needed afterwards. The path is for messages, and
- * its last part gives libbpf the object's name. */
+ * its last part gives libbpf the object's name. -ENOENT: it has no BTF; else what libbpf says. */
 int object_open_memory(struct object *object, const void *bytes, size_t size, const char *path,
 		       struct error *error);
 
@@ -43,6 +44,8 @@ void object_set(struct object *object, const char *name, uint64_t value);
 /* Where a variable of the loaded object lies, or NULL; size in bytes. */
 void *object_variable(const struct object *object, const char *name, size_t size);
 
+/* Loads maps and programs and maps the variables into this process; attaches the programs. Each
+ * returns what the kernel or libbpf says, or -ENOMEM; what was done is undone by object_done(). */
 int object_load(struct object *object, struct error *error);
 int object_attach(struct object *object, struct error *error);
 

@@ -26,7 +26,7 @@ size_t variant_options(const struct object *object, const char *ret_options[VARI
 
 /* Programs of another tier, or of an option that is not in the list, will not
  * be loaded, maps of such get one entry; variables option_NAME of those
- * that are in it are set. */
+ * that are in it are set. What libbpf says of a map that cannot be made smaller. */
 int variant_select(struct object *object, unsigned tier, const struct strings *options,
 		   struct error *error);
 

@@ -43,14 +43,15 @@ struct rows {
 /* Shards that this many CPUs share: a power of two. */
 uint32_t rows_shards(int cpus);
 
-/* Sizes the map, and those that its subject tag names; before load. */
+/* Sizes the map, and those that its subject tag names; before load. -EINVAL: it is not of the right
+ * type, or one map has two uses; -E2BIG: it has more rows than ROWS_MAX. */
 int rows_resize(struct rows *rows, struct bpf_map *map, const struct subject_tag *subject,
 		const struct row_counts *counts, struct bpf_object *object, struct error *error);
 
 /* Does a table have a map that another one's SUBJECT names? */
 bool rows_share(const struct rows *rows, const struct rows *other);
 
-/* After load. */
+/* Maps all of them, after load; errors of mmap(2). */
 int rows_start(struct rows *rows, struct error *error);
 
 /* The first byte of a shard of a row. */

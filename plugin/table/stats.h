@@ -15,7 +15,8 @@ struct moments_summary {
 
 /* What was added to a struct moments between two readings: the differences of
  * its cells. All NAN if nothing was. Mean of squares less square of the mean,
- * which is equation 2 of the request-metrics paper. */
+ * which is equation 2 of M. Rezvani, A. Jahanshahi and D. Wong, "Characterizing In-Kernel
+ * Observability of Latency-Sensitive Request-level Metrics with eBPF", ISPASS 2024. */
 struct moments_summary moments_summarise(const uint64_t cells[MOMENTS_CELLS]);
 
 /* How many values a histogram holds. */

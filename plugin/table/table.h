@@ -26,22 +26,25 @@ struct table {
 	bool stale;          /* growth is no longer known to be whose it was */
 };
 
-/* Is this map a table? 1, and the table is made; 0; or an error. Before load. */
+/* Is this map a table? 1, and the table is made; 0; or an error of schema_read() and
+ * schema_subject(), or -EINVAL. Before load. */
 int table_open(struct table *table, struct bpf_map *map, const struct btf *btf, type_lookup *lookup,
 	       struct error *error);
 
-/* Sizes the map, and those that its SUBJECT names, which are of this object. */
+/* Sizes the map, and those that its SUBJECT names, which are of this object; errors of
+ * rows_resize(). */
 int table_resize(struct table *table, const struct row_counts *counts, struct bpf_object *object,
 		 struct error *error);
 
 /* Bytes that a sized table takes besides its map, when each row is of a subject of its own. */
 uint64_t table_memory(const struct table *table);
 
-/* Maps the rows and takes them as the start of all growth. After load. */
+/* Maps the rows and takes them as the start of all growth. After load; errors of mmap(2), -ENOMEM. */
 int table_start(struct table *table, struct error *error);
 
 /* Adds what the rows have grown by to the accumulators of their subjects. lifecycle
- * may be NULL for tables of the probe itself; its lock is held by the caller. */
+ * may be NULL for tables of the probe itself; its lock is held by the caller. now_ns of CLOCK_BOOTTIME.
+ * -ENOMEM. */
 int table_read(struct table *table, struct lifecycle *lifecycle, uint64_t now_ns,
 	       struct error *error);
 
