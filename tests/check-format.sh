@@ -9,7 +9,7 @@ fi
 release "$work/source"
 cd "$work/source"
 find . -name '*.[ch]' -o -name '*.cc' | sort >"$work/files"
-grep -qx ./plugin/daemon/main.c "$work/files" || complain "plugin/main.c is not among the sources"
+grep -qx ./plugin/daemon/main.c "$work/files" || complain "plugin/daemon/main.c is not among the sources"
 xargs "$CLANG_FORMAT" --dry-run --Werror <"$work/files" || broken=1
 wc -l <"$work/files"
 exit $broken

@@ -26,9 +26,9 @@ struct object {
 	unsigned tier; /* the hook set in use, 1 if the object has none; 0: not attached */
 };
 
-/* Opens the file at path, read by `files`, which stays the caller's. The error names step, reason and
- * remedy; whose object it is says the caller. Errors of file_read(), -ENODATA: the file is empty, and
- * those of object_open_memory(). */
+/* Opens the file at path, read by `files`, which stays the caller's. The error names step, reason
+ * and remedy; whose object it is says the caller. Errors of file_read(), -ENODATA: the file is
+ * empty, and those of object_open_memory(). */
 int object_open(struct object *object, const char *path, struct file_reader *files,
 		struct error *error);
 

@@ -14,8 +14,8 @@
 /* Sizes the rules' maps, before load; what libbpf says. */
 int rules_prepare(const struct config *config, struct object *object, struct error *error);
 
-/* Fills the rules' maps, after load and before attach; -ENAMETOOLONG: a directory of a cgroup's path
- * is too long, or what the kernel says. */
+/* Fills the rules' maps, after load and before attach; -ENAMETOOLONG: a directory of a cgroup's
+ * path is too long, or what the kernel says. */
 int rules_fill(const struct config *config, struct object *object, struct error *error);
 
 #endif

@@ -69,8 +69,8 @@ struct schema {
 };
 
 /* Reads the tags of the value type of a map. A struct without tags gives a
- * schema without columns. The error names map, member and word: -EINVAL of a tag or a member, -ENOENT:
- * a data source has no member, -E2BIG: there are too many, -ENOMEM. */
+ * schema without columns. The error names map, member and word: -EINVAL of a tag or a member,
+ * -ENOENT: a data source has no member, -E2BIG: there are too many, -ENOMEM. */
 int schema_read(struct schema *schema, const struct btf *btf, const char *map, uint32_t value_type,
 		type_lookup *lookup, struct error *error);
 

@@ -39,7 +39,8 @@ int table_resize(struct table *table, const struct row_counts *counts, struct bp
 /* Bytes that a sized table takes besides its map, when each row is of a subject of its own. */
 uint64_t table_memory(const struct table *table);
 
-/* Maps the rows and takes them as the start of all growth. After load; errors of mmap(2), -ENOMEM. */
+/* Maps the rows and takes them as the start of all growth. After load; errors of mmap(2),
+ * -ENOMEM. */
 int table_start(struct table *table, struct error *error);
 
 /* Adds what the rows have grown by to the accumulators of their subjects. lifecycle
