@@ -8,7 +8,7 @@
 #include <bpf/btf.h>
 #include <string.h>
 
-static const char *name_of(const struct btf *btf, uint32_t offset)
+const char *annotation_name(const struct btf *btf, uint32_t offset)
 {
 	const char *name = btf__name_by_offset(btf, offset);
 
@@ -29,10 +29,10 @@ static const char *text_on(const struct bpf_object *object, uint16_t kind, const
 
 		if (!btf_is_decl_tag(tag))
 			continue;
-		text = name_of(btf, tag->name_off);
+		text = annotation_name(btf, tag->name_off);
 		on = btf__type_by_id(btf, tag->type);
 		if (strncmp(text, prefix, strlen(prefix)) == 0 && on && btf_kind(on) == kind &&
-		    !strcmp(name_of(btf, on->name_off), name) && n-- == 0)
+		    !strcmp(annotation_name(btf, on->name_off), name) && n-- == 0)
 			return text + strlen(prefix);
 	}
 	return NULL;

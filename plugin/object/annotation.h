@@ -2,7 +2,12 @@
 #ifndef EBPF_ANNOTATION_H
 #define EBPF_ANNOTATION_H
 
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
+#include <stdint.h>
+
+/* A name in BTF, "" where there is none. */
+const char *annotation_name(const struct btf *btf, uint32_t offset);
 
 /* The text of the n-th tag with this prefix (counted from 0) on a program's function or a map's
  * variable, behind the prefix, or NULL. The object's, which has BTF. */

@@ -4,6 +4,7 @@
  */
 #include "object.h"
 
+#include "annotation.h"
 #include "diagnosis.h"
 
 #include <bpf/bpf.h>
@@ -111,13 +112,6 @@ int object_open(struct object *object, const char *path, struct file_reader *fil
 	return status;
 }
 
-static const char *name_of(const struct btf *btf, uint32_t offset)
-{
-	const char *name = btf__name_by_offset(btf, offset);
-
-	return name ? name : "";
-}
-
 /* Of a loaded object its mapping, else what it will be loaded with. */
 static char *section_start(const struct object *object, struct bpf_map *map, size_t *ret_size)
 {
@@ -172,13 +166,19 @@ static void *find_variable(const struct object *object, const char *name, size_t
 		for (int i = 0; i < btf_vlen(section); i++, info++) {
 			const struct btf_type *var = btf__type_by_id(btf, info->type);
 
-			if (!var || !btf_is_var(var) || strcmp(name_of(btf, var->name_off), name))
+			if (!var || !btf_is_var(var) ||
+			    strcmp(annotation_name(btf, var->name_off), name))
 				continue;
 			*ret_size = info->size;
-			return variable_in(object, name_of(btf, section->name_off), info);
+			return variable_in(object, annotation_name(btf, section->name_off), info);
 		}
 	}
 	return NULL;
+}
+
+struct bpf_map *object_map(const struct object *object, const char *name)
+{
+	return bpf_object__find_map_by_name(object->bpf, name);
 }
 
 void object_set(struct object *object, const char *name, uint64_t value)

@@ -37,6 +37,9 @@ int object_open(struct object *object, const char *path, struct file_reader *fil
 int object_open_memory(struct object *object, const void *bytes, size_t size, const char *path,
 		       struct error *error);
 
+/* The map of this name, or NULL. */
+struct bpf_map *object_map(const struct object *object, const char *name);
+
 /* Writes a variable of at most 8 bytes of the object (`const volatile` only
  * before load), if there is one of that name. */
 void object_set(struct object *object, const char *name, uint64_t value);

@@ -17,13 +17,6 @@
 #define OPTION_TAG "option:"
 #define OPTION_VARIABLE "option_"
 
-static const char *name_of(const struct btf *btf, uint32_t offset)
-{
-	const char *name = btf__name_by_offset(btf, offset);
-
-	return name ? name : "";
-}
-
 static const char *program_option(const struct object *object, const struct bpf_program *program)
 {
 	return annotation_of_program(object->bpf, program, OPTION_TAG, 0);
@@ -83,7 +76,7 @@ const char *variant_tier_option(const struct object *object, unsigned tier,
 /* The option that a type is or carries: of a tag its text, of a variable what its name says. */
 static const char *option_of(const struct object *object, const struct btf_type *type)
 {
-	const char *text = name_of(bpf_object__btf(object->bpf), type->name_off);
+	const char *text = annotation_name(bpf_object__btf(object->bpf), type->name_off);
 
 	if (btf_is_decl_tag(type) && !strncmp(text, OPTION_TAG, strlen(OPTION_TAG)))
 		return text + strlen(OPTION_TAG);

@@ -231,7 +231,7 @@ static int scan(struct resolver *resolver, enum scan_mode mode, struct process_l
 
 static int assignments_fd(const struct resolver *resolver)
 {
-	return bpf_map__fd(bpf_object__find_map_by_name(resolver->object->bpf, "assignments"));
+	return bpf_map__fd(object_map(resolver->object, "assignments"));
 }
 
 static void forget_assignments(int fd, const struct process_list *list, size_t from, size_t to)

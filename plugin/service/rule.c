@@ -13,11 +13,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static struct bpf_map *map_named(const struct object *object, const char *name)
-{
-	return bpf_object__find_map_by_name(object->bpf, name);
-}
-
 int rules_prepare(const struct config *config, struct object *object, struct error *error)
 {
 	uint32_t names = config->max_services + 1, steps = 1;
@@ -38,9 +33,9 @@ int rules_prepare(const struct config *config, struct object *object, struct err
 		bpf_program__set_autoload(
 			bpf_object__find_program_by_name(object->bpf, "service_cgroup"), false);
 	object_set(object, "command_lines", config_needs_proc(config));
-	status = bpf_map__set_max_entries(map_named(object, "service_names"), names);
+	status = bpf_map__set_max_entries(object_map(object, "service_names"), names);
 	if (status == 0)
-		status = bpf_map__set_max_entries(map_named(object, "service_cgroups"), steps);
+		status = bpf_map__set_max_entries(object_map(object, "service_cgroups"), steps);
 	return status ? error_set(error, status, "cannot size the rules: %s", strerror(-status))
 		      : 0;
 }
@@ -83,8 +78,8 @@ static int add_cgroup(struct bpf_map *steps, const char *path, uint32_t row, uin
 
 int rules_fill(const struct config *config, struct object *object, struct error *error)
 {
-	struct bpf_map *names = map_named(object, "service_names");
-	struct bpf_map *steps = map_named(object, "service_cgroups");
+	struct bpf_map *names = object_map(object, "service_names");
+	struct bpf_map *steps = object_map(object, "service_cgroups");
 	uint32_t last_node = 0;
 	int status = 0;
 

@@ -25,11 +25,6 @@
 #define GONE_INTERVALS 10     /* after which a service is no longer dispatched */
 #define FORGOTTEN_INTERVALS 3 /* after which collectd knows no last value (Timeout), nor RRD */
 
-static struct bpf_map *map_named(const struct lifecycle *lifecycle, const char *name)
-{
-	return bpf_object__find_map_by_name(lifecycle->object->bpf, name);
-}
-
 /* --- opening --- */
 
 int lifecycle_prepare(struct lifecycle *lifecycle, const struct config *config,
@@ -45,9 +40,10 @@ int lifecycle_prepare(struct lifecycle *lifecycle, const struct config *config,
 	lifecycle->states = calloc(lifecycle->row_count, sizeof(*lifecycle->states));
 	if (!lifecycle->states)
 		return error_set(error, -ENOMEM, "no memory");
-	status = bpf_map__set_max_entries(map_named(lifecycle, "services"), lifecycle->row_count);
+	status = bpf_map__set_max_entries(object_map(lifecycle->object, "services"),
+					  lifecycle->row_count);
 	status = status
-			 ?: bpf_map__set_max_entries(map_named(lifecycle, "service_free"),
+			 ?: bpf_map__set_max_entries(object_map(lifecycle->object, "service_free"),
 						     free_rows + 1);
 	return status ? error_set(error, status, "cannot size the maps: %s", strerror(-status)) : 0;
 }
@@ -77,10 +73,11 @@ static int fix_rows(struct lifecycle *lifecycle)
 
 int lifecycle_start(struct lifecycle *lifecycle, struct error *error)
 {
-	int queue = bpf_map__fd(map_named(lifecycle, "service_free"));
+	int queue = bpf_map__fd(object_map(lifecycle->object, "service_free"));
 	uint32_t row = SERVICE_FIRST + (uint32_t)lifecycle->config->service_count;
-	int status = mapping_open(&lifecycle->rows_mapping, map_named(lifecycle, "services"),
-				  PROT_READ | PROT_WRITE);
+	int status =
+		mapping_open(&lifecycle->rows_mapping, object_map(lifecycle->object, "services"),
+			     PROT_READ | PROT_WRITE);
 
 	if (status)
 		return error_set(error, status, "cannot map the rows: %s", strerror(-status));
@@ -153,14 +150,14 @@ static void forget_departed(struct lifecycle *lifecycle)
 
 void lifecycle_give_back(struct lifecycle *lifecycle, const char *queue, uint32_t i)
 {
-	bpf_map_update_elem(bpf_map__fd(map_named(lifecycle, queue)), NULL, &i, 0);
+	bpf_map_update_elem(bpf_map__fd(object_map(lifecycle->object, queue)), NULL, &i, 0);
 	__atomic_store_n(&lifecycle->room, true, __ATOMIC_RELEASE);
 }
 
 static void forget_name(struct lifecycle *lifecycle, uint32_t row)
 {
 	const struct service *s = &lifecycle->kernel_rows[row];
-	int fd = bpf_map__fd(map_named(lifecycle, "service_names"));
+	int fd = bpf_map__fd(object_map(lifecycle->object, "service_names"));
 	struct service_name name;
 	uint32_t owner;
 

@@ -20,11 +20,6 @@
 #define PROCESS_ROWS_PER_SERVICE 1024
 #define PROCESS_ROWS_MAX 8192 /* the verifier follows the walk over all of them */
 
-static struct bpf_map *map_named(const struct lifecycle *lifecycle, const char *name)
-{
-	return bpf_object__find_map_by_name(lifecycle->object->bpf, name);
-}
-
 int process_rows_prepare(struct lifecycle *lifecycle, struct error *error)
 {
 	const struct config *config = lifecycle->config;
@@ -38,8 +33,10 @@ int process_rows_prepare(struct lifecycle *lifecycle, struct error *error)
 	if (!lifecycle->process_rows)
 		return error_set(error, -ENOMEM, "no memory");
 	lifecycle->process_row_count = count;
-	status = bpf_map__set_max_entries(map_named(lifecycle, "process_labels"), count);
-	status = status ?: bpf_map__set_max_entries(map_named(lifecycle, "process_free"), count);
+	status = bpf_map__set_max_entries(object_map(lifecycle->object, "process_labels"), count);
+	status = status
+			 ?: bpf_map__set_max_entries(object_map(lifecycle->object, "process_free"),
+						     count);
 	return status ? error_set(error, status, "cannot size the maps: %s", strerror(-status)) : 0;
 }
 
@@ -64,9 +61,10 @@ static int take_names(struct lifecycle *lifecycle)
 
 int process_rows_start(struct lifecycle *lifecycle, struct error *error)
 {
-	int queue = bpf_map__fd(map_named(lifecycle, "process_free"));
+	int queue = bpf_map__fd(object_map(lifecycle->object, "process_free"));
 	int status = mapping_open(&lifecycle->labels_mapping,
-				  map_named(lifecycle, "process_labels"), PROT_READ | PROT_WRITE);
+				  object_map(lifecycle->object, "process_labels"),
+				  PROT_READ | PROT_WRITE);
 
 	if (status)
 		return error_set(error, status, "cannot map the rows: %s", strerror(-status));

@@ -7,6 +7,7 @@
 #include "schema.h"
 
 #include "bpf/lib/hist.h"
+#include "object/annotation.h"
 #include "stats.h"
 
 #include <errno.h>
@@ -28,13 +29,6 @@ struct reader {
 	type_lookup *lookup;
 	struct error *error;
 };
-
-static const char *name_of(const struct btf *btf, uint32_t offset)
-{
-	const char *name = btf__name_by_offset(btf, offset);
-
-	return name ? name : "";
-}
 
 /* Through typedefs, const and volatile; NULL if the chain is broken. */
 static const struct btf_type *resolve(const struct btf *btf, uint32_t id)
@@ -58,7 +52,7 @@ static bool is_cells(const struct btf_type *type, uint32_t cells)
 static int column_shape(const struct reader *r, const char *member, const struct btf_type *type,
 			struct column *column)
 {
-	const char *name = name_of(r->btf, type->name_off);
+	const char *name = annotation_name(r->btf, type->name_off);
 
 	column->cell_size = sizeof(uint64_t);
 	if (btf_is_int(type) || btf_is_any_enum(type)) {
@@ -152,7 +146,7 @@ static int column_source(const struct reader *r, const char *member, const struc
 static int column_place(const struct reader *r, int i, struct column *column)
 {
 	const struct btf_member *m = &btf_members(r->row)[i];
-	const char *member = name_of(r->btf, m->name_off);
+	const char *member = annotation_name(r->btf, m->name_off);
 	const struct btf_type *type = resolve(r->btf, m->type);
 	uint32_t bit_offset = btf_member_bit_offset(r->row, i);
 	int status;
@@ -196,7 +190,7 @@ static int column_add(const struct reader *r, struct column *column)
 
 static int column_read(const struct reader *r, int i, const char *text)
 {
-	const char *member = name_of(r->btf, btf_members(r->row)[i].name_off);
+	const char *member = annotation_name(r->btf, btf_members(r->row)[i].name_off);
 	struct column column = { 0 };
 	struct metric_type known;
 	struct error why;
@@ -234,7 +228,7 @@ static int per_read(const struct reader *r, uint32_t of)
 	int i = 0, status;
 
 	while (i < btf_vlen(r->row) &&
-	       strcmp(name_of(r->btf, btf_members(r->row)[i].name_off), per) != 0)
+	       strcmp(annotation_name(r->btf, btf_members(r->row)[i].name_off), per) != 0)
 		i++;
 	if (i == btf_vlen(r->row))
 		return bad(r, per, "there is none, which per= names");
@@ -345,7 +339,7 @@ static int columns_read(const struct reader *r, int32_t row_id)
 
 		if (!btf_is_decl_tag(tag) || (int32_t)tag->type != row_id)
 			continue;
-		text = name_of(r->btf, tag->name_off);
+		text = annotation_name(r->btf, tag->name_off);
 		member = btf_decl_tag(tag)->component_idx;
 		if (strncmp(text, METRIC_TAG, strlen(METRIC_TAG)) != 0)
 			continue;
@@ -392,9 +386,9 @@ int schema_read(struct schema *schema, const struct btf *btf, const char *map, u
 static const char *subject_text(const struct btf *btf, const struct btf_type *tag, const char *map)
 {
 	const struct btf_type *var = btf_is_decl_tag(tag) ? btf__type_by_id(btf, tag->type) : NULL;
-	const char *text = name_of(btf, tag->name_off);
+	const char *text = annotation_name(btf, tag->name_off);
 
-	if (!var || !btf_is_var(var) || strcmp(name_of(btf, var->name_off), map) != 0 ||
+	if (!var || !btf_is_var(var) || strcmp(annotation_name(btf, var->name_off), map) != 0 ||
 	    strncmp(text, SUBJECT_TAG, strlen(SUBJECT_TAG)) != 0)
 		return NULL;
 	return text + strlen(SUBJECT_TAG);
