@@ -17,7 +17,7 @@
 /* Service blocks of a configuration, at work on the service object; its maps and iterators are
  * played. */
 
-#define PROCESSES_MAX 8
+#define PROCESSES_MAX 32
 
 struct fixture {
 	struct config config;

@@ -77,6 +77,47 @@ static void test_matches(void)
 	}
 }
 
+/* Command lines that take long to match hold up their user's processes, not another's. */
+static void test_slow_lines(void)
+{
+	static char slow[4000];
+	pid_t pids[PROCESSES_MAX];
+	struct fixture f;
+	uint32_t pid_last;
+
+	memset(slow, 'a', sizeof(slow) - 1);
+	CASE("slow lines of another user");
+	CHECK_INT(fixture_init(&f, "<Service \"a\">\nProcessMatch \"(a+)+[de]\"\n"
+				   "ProcessMatch \"(a+)+[fg]\"\nProcessMatch \"(a+)+[hi]\"\n"
+				   "ProcessMatch \"(a+)+[jk]\"\nProcessMatch \"(a+)+[lm]\"\n"
+				   "ProcessMatch \"(a+)+[no]\"\n</Service>\n"
+				   "<Service \"b\">\nProcessMatch \"^prompt\"\n</Service>"),
+		  0);
+	for (size_t i = 0; i < PROCESSES_MAX; i++) {
+		bool last = i == PROCESSES_MAX - 1;
+
+		pids[i] = spawn((const char *const[]){ last ? "prompt" : slow, "1000", NULL });
+		list(pids[i], 1, SERVICE_OTHER)->uid = last ? 1000 : 1001;
+	}
+	pid_last = (uint32_t)pids[PROCESSES_MAX - 1];
+	resolve(&f);
+	CHECK_UINT(assignments[PROCESSES_MAX - 1].row, SERVICE_FIRST + 1);
+	CHECK_UINT(assignments[0].row, 0);
+	for (size_t i = 1; i < PROCESSES_MAX - 1; i++)
+		CHECK_UINT(assignments[i].row, ASSIGNMENT_LOOK_AGAIN);
+	CASE("the next reading");
+	for (size_t i = 1; i < PROCESSES_MAX - 1; i++)
+		list(pids[i], 1, SERVICE_OTHER)->uid = 1001;
+	list((pid_t)pid_last, 1, SERVICE_OTHER)->uid = 1000;
+	resolve(&f);
+	CHECK_UINT(assignments[0].row, 0);
+	CHECK_UINT(assignments[1].row, ASSIGNMENT_LOOK_AGAIN);
+	CHECK_UINT(assignments[PROCESSES_MAX - 2].row, SERVICE_FIRST + 1);
+	fixture_done(&f);
+	for (size_t i = 0; i < PROCESSES_MAX; i++)
+		reap(pids[i]);
+}
+
 /* A process that is gone by now, and a kernel thread, have no command line. */
 static void test_no_line(void)
 {
@@ -243,6 +284,7 @@ int main(void)
 {
 	message_to(daemon_take);
 	test_matches();
+	test_slow_lines();
 	test_no_line();
 	test_pid_file();
 	test_pid_file_and_match();

@@ -24,12 +24,14 @@
 #define COMMAND_LINE_WAIT_MS 500
 #define LOOK_NS_MAX (250 * 1000000ULL) /* at command lines, in one reading */
 #define LOOK_START_NS_MAX (3 * NS_PER_S)
+#define LOOK_WAIT_NS_MAX (50 * 1000000ULL) /* of one look, before it counts as cost */
 #define ANCESTORS_MAX 64
 #define TELL_AGAIN_NS (3600 * NS_PER_S)
 
 struct process_list {
 	struct listed_process *item; /* by pid */
 	uint32_t *rows;              /* what each shall have, or 0 */
+	unsigned char *turns;        /* enum turn, of each */
 	size_t count;
 	bool incomplete;
 };
@@ -59,6 +61,7 @@ static void list_done(struct process_list *list)
 {
 	free(list->item);
 	free(list->rows);
+	free(list->turns);
 }
 
 /* --- matching --- */
@@ -154,37 +157,74 @@ static uint32_t inherited(const struct process_list *list, const uint32_t *own,
 	return 0;
 }
 
-/* own[i] becomes the row that a rule gives to the process itself, or 0. Goes on
- * where the last reading had to stop. */
-static void match_own(struct resolver *resolver, const struct process_list *list,
-		      uint64_t look_ns_max, uint32_t *own)
+/* Time of the CPU, which others that are busy do not lengthen, and of waiting where that is long. */
+static uint64_t cost_since(uint64_t begin_ns, uint64_t begin_cpu_ns)
 {
-	bool look = has_matches(resolver->config);
-	uint64_t begin_ns = clock_ns();
+	uint64_t took_ns = clock_ns() - begin_ns;
+
+	return took_ns > LOOK_WAIT_NS_MAX ? took_ns : clock_cpu_ns() - begin_cpu_ns;
+}
+
+/* The row by the command line, or 0; ASSIGNMENT_LOOK_AGAIN: not in this reading. */
+static uint32_t look(struct resolver *resolver, const struct listed_process *process)
+{
+	uint64_t begin_ns = clock_ns(), begin_cpu_ns = clock_cpu_ns();
+	uint32_t row;
+
+	if (turns_over(&resolver->turns, process->uid))
+		return ASSIGNMENT_LOOK_AGAIN;
+	row = match_process(resolver->config, resolver->files, process);
+	turns_spend(&resolver->turns, process->uid, cost_since(begin_ns, begin_cpu_ns));
+	return row;
+}
+
+/* Looks at the processes of one turn, from where the last reading had to stop. Goes on until the
+ * time is over; at least one is looked at, so that none is always too late. */
+static void look_in_turn(struct resolver *resolver, const struct process_list *list, enum turn turn,
+			 uint64_t end_ns, uint32_t *own)
+{
+	uint32_t *next_pid = &resolver->turns.next_pid[turn];
 	size_t first = 0;
 
-	while (resolver->unfinished && first < list->count &&
-	       list->item[first].pid < resolver->next_pid)
+	while (first < list->count && list->item[first].pid < *next_pid)
 		first++;
-	resolver->unfinished = false;
+	*next_pid = 0;
 	for (size_t n = 0; n < list->count; n++) {
 		size_t i = (first + n) % list->count;
 		const struct listed_process *process = &list->item[i];
-		uint32_t row = pid_files_match(&resolver->pid_files, process->pid, process->uid);
+		uint32_t by_line;
 
-		if (look && process->flags & LISTED_UNCLASSIFIED && !resolver->unfinished) {
-			uint32_t by_line =
-				match_process(resolver->config, resolver->files, process);
-
-			if (by_line && (!row || by_line < row))
-				row = by_line;
-			if (clock_ns() - begin_ns > look_ns_max) {
-				resolver->unfinished = true;
-				resolver->next_pid = process->pid + 1;
-			}
+		if (list->turns[i] != turn || !(process->flags & LISTED_UNCLASSIFIED))
+			continue;
+		if (*next_pid) {
+			resolver->unfinished = true;
+			break;
 		}
-		own[i] = row;
+		by_line = look(resolver, process);
+		if (by_line && (!own[i] || by_line < own[i]))
+			own[i] = by_line;
+		if (clock_ns() > end_ns)
+			*next_pid = process->pid + 1;
 	}
+}
+
+/* own[i] becomes the row that a rule gives to the process itself, or 0. */
+static void match_own(struct resolver *resolver, const struct process_list *list,
+		      uint64_t look_ns_max, uint32_t *own)
+{
+	uint64_t now_ns = clock_ns();
+
+	resolver->unfinished = false;
+	turns_begin(&resolver->turns, now_ns);
+	for (size_t i = 0; i < list->count; i++) {
+		const struct listed_process *process = &list->item[i];
+
+		own[i] = pid_files_match(&resolver->pid_files, process->pid, process->uid);
+		list->turns[i] = (unsigned char)turns_of(&resolver->turns, process->uid);
+	}
+	if (has_matches(resolver->config))
+		for (enum turn turn = 0; turn < TURN_COUNT; turn++)
+			look_in_turn(resolver, list, turn, now_ns + look_ns_max, own);
 }
 
 static int match(struct resolver *resolver, struct process_list *list, uint64_t look_ns_max)
@@ -192,7 +232,8 @@ static int match(struct resolver *resolver, struct process_list *list, uint64_t 
 	uint32_t *own = calloc(list->count + 1, sizeof(*own));
 
 	list->rows = calloc(list->count + 1, sizeof(*list->rows));
-	if (!own || !list->rows) {
+	list->turns = calloc(list->count + 1, sizeof(*list->turns));
+	if (!own || !list->rows || !list->turns) {
 		free(own);
 		return -ENOMEM;
 	}

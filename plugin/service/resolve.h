@@ -7,6 +7,7 @@
 #include "pidfile.h"
 #include "system/file.h"
 #include "system/message.h"
+#include "turn.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -29,8 +30,8 @@ struct resolver {
 	uint64_t refused_seen;      /* of counters->refused */
 	uint64_t no_room_seen;      /* of counters->no_room */
 	uint64_t no_room_told_ns;
-	bool unfinished;   /* some processes were not looked at, or not moved */
-	uint32_t next_pid; /* where to go on then */
+	struct turns turns; /* of users, at being looked at */
+	bool unfinished;    /* some processes were not looked at, or not moved */
 	bool failing;
 };
 

@@ -16,4 +16,13 @@ static inline uint64_t clock_ns(void)
 	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
+/* What this thread has run for. */
+static inline uint64_t clock_cpu_ns(void)
+{
+	struct timespec own;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &own);
+	return (uint64_t)own.tv_sec * NS_PER_S + (uint64_t)own.tv_nsec;
+}
+
 #endif
