@@ -24,6 +24,7 @@
 static char directory[] = "/tmp/test_file.XXXXXX";
 static struct file_reader reader;
 static unsigned wait_ms = PATIENCE_MS;
+static enum file_share share;
 
 static const char *path_of(const char *name)
 {
@@ -54,6 +55,7 @@ static int read_as(uint64_t whose, const char *name, size_t size_max, bool cut, 
 		.cut = cut,
 		.follow = follow,
 		.wait_ms = wait_ms,
+		.share = share,
 		.whose = whose,
 	};
 
@@ -202,7 +204,7 @@ static void test_stuck(void)
 	CHECK_UINT(count_descriptors(getpid()), descriptors);
 }
 
-/* As many as may be left waiting; then nothing is read until one ends. */
+/* As many as may be left waiting; then nothing of that share is read until one ends. */
 static void test_many_stuck(void)
 {
 	struct file file = { 0 };
@@ -218,6 +220,13 @@ static void test_many_stuck(void)
 		wait_ms = PATIENCE_MS;
 	}
 	CHECK_INT(read_as(99, "small", 100, false, false, &file), -EBUSY);
+	for (share = FILE_OF_PID_FILES; share < FILE_SHARES; share++) {
+		CASE("many do not answer, another share %d", (int)share);
+		file = (struct file){ 0 };
+		CHECK_INT(read_as(99, "small", 100, false, false, &file), 0);
+		free(file.bytes);
+	}
+	share = FILE_OF_USERS;
 	CASE("all end, with the reader");
 	file_reader_done(&reader);
 	CHECK_UINT(reader.stuck_count, 0);

@@ -92,6 +92,7 @@ int object_open(struct object *object, const char *path, struct file_reader *fil
 		.size_max = OBJECT_SIZE_MAX,
 		.follow = true,
 		.wait_ms = OBJECT_WAIT_MS,
+		.share = FILE_OF_ROOT,
 		.whose = number_of(path),
 	};
 	struct file file;

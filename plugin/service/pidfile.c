@@ -86,6 +86,7 @@ static int read_pid(struct pid_file *file, size_t number, struct file_reader *re
 		.size_max = SIZE_MAX_BYTES,
 		.cut = true,
 		.wait_ms = WAIT_MS,
+		.share = FILE_OF_PID_FILES,
 		/* No user's number. */
 		.whose = 1ULL << 32 | number,
 	};

@@ -104,6 +104,7 @@ static uint32_t match_process(const struct config *config, struct file_reader *f
 		.size_max = COMMAND_LINE_MAX,
 		.cut = true,
 		.wait_ms = COMMAND_LINE_WAIT_MS,
+		.share = process->uid ? FILE_OF_USERS : FILE_OF_ROOT,
 		.whose = process->uid,
 	};
 	struct file line;

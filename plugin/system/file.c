@@ -321,6 +321,23 @@ static bool is_stuck(const struct file_reader *reader, uint64_t whose)
 	return false;
 }
 
+static bool is_used_up(const struct file_reader *reader, enum file_share share)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < reader->stuck_count; i++)
+		count += reader->stuck[i].share == share;
+	return count >= FILE_STUCK_MAX;
+}
+
+static void set_aside(struct file_reader *reader, const struct file_request *request)
+{
+	reader->stuck[reader->stuck_count].fd = reader->worker_fd;
+	reader->stuck[reader->stuck_count].share = request->share;
+	reader->stuck[reader->stuck_count++].whose = request->whose;
+	reader->worker_fd = -1;
+}
+
 /* Receives so many bytes; -ETIMEDOUT; -EPIPE: the worker has ended. */
 static int receive_until(int fd, void *to, size_t size, uint64_t end_ns)
 {
@@ -420,7 +437,7 @@ int file_read(struct file_reader *reader, const struct file_request *request, st
 	drop_unstuck(reader);
 	if (is_stuck(reader, request->whose))
 		return -ETIMEDOUT;
-	if (reader->stuck_count == FILE_STUCK_MAX)
+	if (is_used_up(reader, request->share))
 		return -EBUSY;
 	/* Twice: somebody may have killed the worker. */
 	for (int attempt = 0; attempt < 2 && status == -EPIPE; attempt++) {
@@ -431,13 +448,10 @@ int file_read(struct file_reader *reader, const struct file_request *request, st
 		if (status == -EPIPE && reader->worker_fd >= 0)
 			drop_worker(reader);
 	}
-	if (status == -ETIMEDOUT) {
-		reader->stuck[reader->stuck_count].fd = reader->worker_fd;
-		reader->stuck[reader->stuck_count++].whose = request->whose;
-		reader->worker_fd = -1;
-	} else if (status == -ENOMEM && reader->worker_fd >= 0) {
+	if (status == -ETIMEDOUT)
+		set_aside(reader, request);
+	else if (status == -ENOMEM && reader->worker_fd >= 0)
 		drop_worker(reader);
-	}
 	if (status)
 		free(file.bytes);
 	else

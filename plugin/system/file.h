@@ -7,8 +7,16 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define FILE_STUCK_MAX 16
+#define FILE_STUCK_MAX 16 /* of each share */
 #define FILE_OWNER_UNKNOWN ((uid_t)-1)
+
+/* Files that can use up, by not answering, what may be waited for of their own share alone. */
+enum file_share {
+	FILE_OF_USERS,
+	FILE_OF_PID_FILES,
+	FILE_OF_ROOT, /* and the plugin's own */
+	FILE_SHARES,
+};
 
 /* A process that reads files for the plugin. */
 struct file_reader {
@@ -17,8 +25,9 @@ struct file_reader {
 	int worker_fd; /* -1: there is none */
 	struct {
 		int fd; /* of a worker that does not answer */
+		enum file_share share;
 		uint64_t whose;
-	} stuck[FILE_STUCK_MAX];
+	} stuck[FILE_SHARES * FILE_STUCK_MAX];
 	size_t stuck_count;
 };
 
@@ -29,7 +38,8 @@ struct file_request {
 	bool cut;         /* what is longer is cut, not refused */
 	bool follow;      /* the path may be a symbolic link */
 	unsigned wait_ms; /* from open to end of file */
-	uint64_t whose;   /* what does not answer is not asked again while others of
+	enum file_share share;
+	uint64_t whose; /* what does not answer is not asked again while others of
 			   * the same number are waited for */
 };
 
@@ -44,8 +54,8 @@ void file_reader_init(struct file_reader *reader);
 
 /* Reads a regular file. Beside errors of open(2) and read(2): -EINVAL: it is no
  * regular file; -ELOOP: a symbolic link; -EFBIG: larger than size_max;
- * -ETIMEDOUT: it does not answer; -EBUSY: as many as can be waited for do not
- * answer. Of one thread at a time. */
+ * -ETIMEDOUT: it does not answer; -EBUSY: as many as can be waited for, of this
+ * share, do not answer. Of one thread at a time. */
 int file_read(struct file_reader *reader, const struct file_request *request,
 	      struct file *ret_file);
 
