@@ -13,6 +13,7 @@
 
 #define MEMORY_MAX (8U << 20) /* bytes */
 #define MATCH_S_MAX 0.25      /* of CPU time */
+#define STEPS_DIFFER_MAX 10
 #define LINE 4095
 
 static size_t allocated(void)
@@ -102,10 +103,19 @@ static clock_t match_ticks(const struct pattern *pattern, const char *line)
 static void test_chosen_lines(void)
 {
 	static const char *const cases[] = {
-		"(a+)+[de]",        "(((a)+)+)+[de]", "(a|b|c)*a(a|b|c){20}[de]", ".*a.{200}[de]",
-		"(.*a.*b){40}[qr]", "(a?){500}[de]",  "((a|ab|abc)*){60}[qr]",
+		"(a+)+[de]",
+		"(((a)+)+)+[de]",
+		"(a|b|c)*a(a|b|c){20}[de]",
+		".*a.{200}[de]",
+		"(.*a.*b){40}[qr]",
+		"(a?){500}[de]",
+		"((a|ab|abc)*){60}[qr]",
+		"(?:a*+b|a)+[de]",
+		"((?=a*)a)+[de]",
+		"(?:(?!(?i)a*+b)a)+[de]",
 	};
 	static char line[LINE + 1];
+	clock_t plain = 0;
 
 	srand(1);
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
@@ -126,6 +136,9 @@ static void test_chosen_lines(void)
 		}
 		printf("%s: %.1f ms at most\n", cases[i], (double)most / CLOCKS_PER_SEC * 1000);
 		CHECK_INT((double)most / CLOCKS_PER_SEC < MATCH_S_MAX, 1);
+		/* Of steps that are short, as against those over all of the line. */
+		plain = i == 0 ? most : plain;
+		CHECK_INT(most < STEPS_DIFFER_MAX * plain, 1);
 		CHECK_INT(allocated() < before + MEMORY_MAX, 1);
 		pattern_done(&pattern);
 	}

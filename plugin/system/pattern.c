@@ -13,6 +13,7 @@
 
 #define LENGTH_MAX 1024        /* bytes of an expression */
 #define MATCH_STEPS_MAX 250000 /* some 25 ms */
+#define STEP_BYTES 16          /* that are as much as a step */
 #define MATCH_KIB_MAX 4096
 
 static bool refuse(char *why, size_t size, int code, size_t at)
@@ -51,25 +52,37 @@ bool pattern_init(struct pattern *pattern, const char *text, char *why, size_t s
 	return false;
 }
 
-/* At each step. PCRE2's own limit of them begins anew with each byte that a match
- * may begin at. */
-static int count_step(pcre2_callout_block *block, void *left)
-{
-	uint32_t *steps = left;
+/* What is left of a match's steps. */
+struct allowance {
+	size_t steps;
+	size_t at; /* where the last step was */
+};
 
-	(void)block;
-	return --*steps ? 0 : PCRE2_ERROR_MATCHLIMIT;
+/* At each step, which may have gone over a line's whole length (`a*` does). PCRE2's own limit of
+ * steps begins anew with each byte that a match may begin at. */
+static int count_step(pcre2_callout_block *block, void *of)
+{
+	struct allowance *left = of;
+	size_t at = block->current_position;
+	size_t length = at > left->at ? at - left->at : left->at - at;
+	size_t cost = 1 + length / STEP_BYTES;
+
+	left->at = at;
+	if (cost > left->steps)
+		return PCRE2_ERROR_MATCHLIMIT;
+	left->steps -= cost;
+	return 0;
 }
 
 bool pattern_match(const struct pattern *pattern, const char *text)
 {
 	pcre2_match_context *limits = pcre2_match_context_create(NULL);
 	pcre2_match_data *data = pcre2_match_data_create(1, NULL);
-	uint32_t steps_left = MATCH_STEPS_MAX;
+	struct allowance left = { .steps = MATCH_STEPS_MAX };
 	int code = PCRE2_ERROR_NOMEMORY;
 
 	if (limits && data) {
-		pcre2_set_callout(limits, count_step, &steps_left);
+		pcre2_set_callout(limits, count_step, &left);
 		pcre2_set_heap_limit(limits, MATCH_KIB_MAX);
 		code = pcre2_match(pattern->code, (PCRE2_SPTR)text, PCRE2_ZERO_TERMINATED, 0, 0,
 				   data, limits);

@@ -17,7 +17,7 @@ struct pattern {
 bool pattern_init(struct pattern *pattern, const char *text, char *why, size_t size);
 
 /* Does it fit a part of the text? A text that would take more than some
- * 25 ms or 4 MiB to tell does not. */
+ * 25 ms or 4 MiB to tell does not, whatever the expression. */
 bool pattern_match(const struct pattern *pattern, const char *text);
 
 void pattern_done(struct pattern *pattern);
