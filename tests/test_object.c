@@ -320,6 +320,27 @@ static void test_bytes(const struct bytes *sample)
 	CHECK_INT(object.bpf == NULL, 1);
 }
 
+/* What the kernel has taken over as constant is no longer written. */
+static void test_constant(const char *path)
+{
+	struct error error = { "" };
+	struct object object;
+	uint64_t *page_size;
+
+	CASE("a constant");
+	CHECK_INT(object_open(&object, path, &files, &error), 0);
+	page_size = object_variable(&object, "page_size", sizeof(*page_size));
+	CHECK_INT(page_size != NULL, 1);
+	object_set(&object, "page_size", 5);
+	CHECK_UINT(page_size ? *page_size : 0, 5);
+	CASE("a constant, loaded");
+	object.loaded = true;
+	object_set(&object, "page_size", 6);
+	CHECK_UINT(page_size ? *page_size : 0, 5);
+	CHECK_INT(object_variable(&object, "page_size", sizeof(*page_size)) == NULL, 1);
+	object_done(&object);
+}
+
 /* One that does not answer takes its time once, and no other one with it. */
 static void test_no_answer(const char *path)
 {
@@ -358,6 +379,7 @@ int main(void)
 	path = write_file("sample.bpf.o", sample.data, sample.size);
 	test_bytes(&sample);
 	test_print_restored(path);
+	test_constant(path);
 	test_no_answer(path);
 	test_broken_btf(path);
 	free(sample.data);

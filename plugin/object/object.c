@@ -113,7 +113,7 @@ int object_open(struct object *object, const char *path, struct file_reader *fil
 	return status;
 }
 
-/* Of a loaded object its mapping, else what it will be loaded with. */
+/* What it will be loaded with; of a loaded object its mapping, NULL where that is read-only. */
 static char *section_start(const struct object *object, struct bpf_map *map, size_t *ret_size)
 {
 	for (size_t i = 0; i < object->section_count; i++)
@@ -121,7 +121,7 @@ static char *section_start(const struct object *object, struct bpf_map *map, siz
 			*ret_size = object->sections[i].mapping.size;
 			return object->sections[i].mapping.start;
 		}
-	return (char *)bpf_map__initial_value(map, ret_size);
+	return object->loaded ? NULL : (char *)bpf_map__initial_value(map, ret_size);
 }
 
 /* What an integer of this size, or a struct of integers, wants. */
@@ -139,7 +139,7 @@ static void *variable_in(const struct object *object, const char *section,
 	bpf_object__for_each_map(map, object->bpf)
 	{
 		const char *dot = strchr(bpf_map__name(map), '.');
-		size_t size;
+		size_t size = 0;
 		char *start;
 
 		if (!bpf_map__is_internal(map) || !dot || strcmp(dot, section) != 0)
@@ -241,6 +241,7 @@ int object_load(struct object *object, struct error *error)
 	if (status)
 		status = diagnosis_error(DIAGNOSIS_LOAD, "", status, error);
 	diagnosis_end();
+	object->loaded = status == 0;
 	return status ?: map_sections(object, error);
 }
 

@@ -23,6 +23,7 @@ struct object {
 		struct mapping mapping;
 	} * sections;
 	size_t section_count;
+	bool loaded;
 	unsigned tier; /* the hook set in use, 1 if the object has none; 0: not attached */
 };
 
@@ -40,11 +41,12 @@ int object_open_memory(struct object *object, const void *bytes, size_t size, co
 /* The map of this name, or NULL. */
 struct bpf_map *object_map(const struct object *object, const char *name);
 
-/* Writes a variable of at most 8 bytes of the object (`const volatile` only
- * before load), if there is one of that name. */
+/* Writes a variable of at most 8 bytes of the object, if there is one of that name. After load a
+ * `const volatile` one stays as it is. */
 void object_set(struct object *object, const char *name, uint64_t value);
 
-/* Where a variable of the loaded object lies, or NULL; size in bytes. */
+/* Where a variable of the object lies, or NULL, as for a `const volatile` one after load; size in
+ * bytes. */
 void *object_variable(const struct object *object, const char *name, size_t size);
 
 /* Loads maps and programs and maps the variables into this process; attaches the programs. Each
