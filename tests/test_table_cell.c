@@ -22,6 +22,7 @@ static void test_integers(void)
 		{ MEMBER("a", S32, 0, "derive"), INT32_MAX, 1ULL << 31, 1, 1ULL << 31 },
 		{ MEMBER("a", U64, 0, "derive"), UINT64_MAX - 1, 3, 5, 3 },
 		{ MEMBER("a", U64, 0, "derive"), 7, 7, 0, 7 },
+		{ MEMBER("a", S64, 0, "derive"), 7, (uint64_t)-2, 0, 7 },
 		{ MEMBER("a", U32, 0, "counter"), UINT32_MAX, 9, 10, (1ULL << 32) + 9 },
 		{ MEMBER("a", U32, 0, "gauge rate"), UINT32_MAX - 4, 5, 10, (1ULL << 32) + 5 },
 		{ MEMBER("a", U8, 0, "gauge"), 1, 255, 255, 0 },
@@ -123,6 +124,30 @@ static void test_moving(void)
 	table_done(&table);
 }
 
+/* A counter of 64 bits that is set back does not go backwards on the way out. */
+static void test_falling(void)
+{
+	static const struct row_member member = MEMBER("a", U64, 0, "derive");
+	static const struct {
+		uint64_t now, window, total;
+	} readings[] = {
+		{ 100, 100, 100 }, { 90, 0, 100 },
+		{ 95, 5, 105 },    { 0, 0, 105 },
+		{ 10, 10, 115 },   { 1ULL << 62, (1ULL << 62) - 10, (1ULL << 62) + 105 },
+	};
+	struct table table;
+	uint64_t *row = row_table(&table, &member, 1, 8, 1, SUBJECT_PROBE);
+
+	for (size_t i = 0; i < COUNT_OF(readings); i++) {
+		CASE("a counter that falls, reading %zu", i);
+		*row = readings[i].now;
+		read_at(&table, NULL, S(1 + i));
+		CHECK_UINT(window(&table, 0, 0), readings[i].window);
+		CHECK_UINT(total(&table, 0, 0), readings[i].total);
+	}
+	table_done(&table);
+}
+
 /* The first reading has no time behind it, a gap is told as it is. */
 static void test_elapsed(void)
 {
@@ -163,6 +188,7 @@ int main(void)
 	test_neighbours();
 	test_cells();
 	test_moving();
+	test_falling();
 	test_elapsed();
 	test_rows_of_probe();
 	return testing_end();
