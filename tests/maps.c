@@ -28,6 +28,7 @@ static size_t fake_count;
 static const void *records;
 static size_t records_size;
 unsigned maps_walks;
+int maps_fail_walks;
 void (*maps_on_walk)(void);
 
 static void *copied(const void *bytes, size_t size)
@@ -131,6 +132,10 @@ int bpf_iter_create(int link)
 	maps_walks++;
 	if (maps_on_walk)
 		maps_on_walk();
+	if (maps_fail_walks) {
+		errno = maps_fail_walks;
+		return -1;
+	}
 	if (pipe(ends) != 0)
 		return -1;
 	if (write(ends[1], records, records_size) != (ssize_t)records_size)
@@ -210,5 +215,6 @@ void maps_clear(void)
 	records = NULL;
 	records_size = 0;
 	maps_walks = 0;
+	maps_fail_walks = 0;
 	maps_on_walk = NULL;
 }

@@ -8,6 +8,7 @@
 
 #include "plugin/system/message.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -258,6 +259,27 @@ static void test_pid_file_changes(void)
 	fixture_done(&f);
 }
 
+/* There is room, but the walk that is to give it fails: the next one does. */
+static void test_room_kept(void)
+{
+	struct fixture f;
+
+	CASE("room, and a walk that fails");
+	CHECK_INT(fixture_init(&f, "<Service \"a\">\nProcess \"a\"\n</Service>"), 0);
+	f.services.lifecycle.room = true;
+	f.counters.waiting = 1;
+	maps_fail_walks = EMFILE;
+	resolver_run(&f.services.resolver, 1);
+	CHECK_INT(f.services.resolver.failing, true);
+	CHECK_INT(f.services.lifecycle.room, true);
+	CASE("room, and a walk that works");
+	maps_fail_walks = 0;
+	resolver_run(&f.services.resolver, 1);
+	CHECK_INT(f.services.resolver.failing, false);
+	CHECK_INT(f.services.lifecycle.room, false);
+	fixture_done(&f);
+}
+
 /* More processes than one map of assignments holds. */
 static void test_many(void)
 {
@@ -290,6 +312,7 @@ int main(void)
 	test_pid_file_and_match();
 	test_pid_file_changes();
 	test_many();
+	test_room_kept();
 	daemon_clear();
 	return testing_end();
 }

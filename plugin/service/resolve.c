@@ -268,6 +268,8 @@ static int scan(struct resolver *resolver, enum scan_mode mode, struct process_l
 			     list, error);
 	object_set(object, "scan_waiting", false);
 	object_set(object, "scan_mode", SCAN_NONE);
+	if (status && room)
+		__atomic_store_n(resolver->room, true, __ATOMIC_RELEASE);
 	return status;
 }
 
