@@ -343,6 +343,31 @@ static void test_failing_reading(void)
 	CHECK_UINT(daemon_messages(), 0);
 }
 
+/* The process that reads files may outlive the daemon; no map is to live on with it. */
+static void check_readers(void)
+{
+	char path[64], line[512];
+	int child, children = 0, maps = 0;
+	FILE *list, *file;
+
+	CASE("maps of the process that reads files");
+	snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
+	list = fopen(path, "re");
+	while (list && fscanf(list, "%d", &child) == 1) {
+		children++;
+		snprintf(path, sizeof(path), "/proc/%d/maps", child);
+		file = fopen(path, "re");
+		while (file && fgets(line, sizeof(line), file))
+			maps += strstr(line, "bpf-map") != NULL;
+		if (file)
+			fclose(file);
+	}
+	if (list)
+		fclose(list);
+	CHECK_INT(children, 1);
+	CHECK_INT(maps, 0);
+}
+
 /* Five probes: one that the directory has, one by its path, one that is broken, one that needs an
  * option, one that is off. */
 static void start_and_read(void)
@@ -398,6 +423,7 @@ static void start_and_read(void)
 	CHECK_REAL(interval_of("ebpf/sample"), 3, 0);
 	CHECK_REAL(interval_of("ebpf/self"), 20, 0);
 	CHECK_INT(read_named("ebpf/broken") == NULL && read_named("ebpf/costly") == NULL, 1);
+	check_readers();
 	off = messages_with(" is off: ");
 	for (int i = 0; i < 3; i++) {
 		CASE("reading %d", i);

@@ -21,6 +21,8 @@ int mapping_open(struct mapping *mapping, const struct bpf_map *map, int protect
 
 	if (start == MAP_FAILED)
 		return -errno;
+	/* Of a process that outlives this one no map is to. Kernels can be built without. */
+	madvise(start, size, MADV_DONTFORK);
 	*mapping = (struct mapping){ .start = start, .size = size };
 	return 0;
 }
