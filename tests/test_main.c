@@ -159,9 +159,13 @@ static void test_object_names(void)
 	static const struct {
 		const char *object, *name;
 	} links[] = {
-		{ "tests/bpf/mistakes.bpf.o", "a b" }, { "tests/bpf/sample.bpf.o", "a_b" },
-		{ "tests/bpf/sample.bpf.o", "self" },  { "tests/bpf/sample.bpf.o", "services" },
+		{ "tests/bpf/mistakes.bpf.o", "a b" },
+		{ "tests/bpf/sample.bpf.o", "a_b" },
+		{ "tests/bpf/sample.bpf.o", "self" },
+		{ "tests/bpf/sample.bpf.o", "services" },
 		{ "tests/bpf/sample.bpf.o", "other" },
+		{ "tests/bpf/sample.bpf.o",
+		  "sixty-four-bytes-with-its-suffix-and-so-no-name-for-series" },
 	};
 	char text[4200];
 
@@ -186,7 +190,9 @@ static void test_object_names(void)
 	CHECK_HAS(message_with("skipping /none/there.bpf.o"),
 		  ": this name is the plugin's own; rename it");
 	CHECK_HAS(message_with("/other.bpf.o"), ": this name is the plugin's own; rename it");
-	CHECK_UINT(daemon_messages(), 5);
+	CHECK_HAS(message_with("skipping sixty-four-bytes-"),
+		  "its name has 64 bytes or more; rename it");
+	CHECK_UINT(daemon_messages(), 6);
 	CHECK_UINT(daemon_callbacks.read_count, 2);
 	CHECK_REAL(interval_of("ebpf/a_b"), 3, 0);
 	read_all();
@@ -210,6 +216,11 @@ static void test_no_objects(void)
 	CHECK_HAS(daemon_message(1), "ebpf plugin: no probe of ObjectDirectory \"/none/of/these\"");
 	CHECK_HAS(daemon_message(1), "No such file or directory; set it to");
 	CHECK_UINT(daemon_callbacks.read_count, 1);
+	read_all();
+	CHECK_INT(daemon_notified(NOTIF_FAILURE, "testhost/ebpf/self/count-tier_object_directory",
+				  "no probe of ObjectDirectory \"/none/of/these\" is on"),
+		  1);
+	CHECK_REAL(daemon_gauge("self/count-tier_object_directory"), 0, 0);
 	stop();
 	daemon_clear();
 }

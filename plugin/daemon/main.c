@@ -160,13 +160,22 @@ static void open_probe(const char *object)
 	message(LOG_INFO, "probe %s is on (tier %u)", name, probe->object.tier);
 }
 
-static int is_probe_object(const struct dirent *entry)
+static bool is_object(const struct dirent *entry)
 {
 	size_t length = strlen(entry->d_name), suffix = strlen(OBJECT_SUFFIX);
 
-	return length > suffix && length < CONFIG_NAME_MAX &&
-	       !strcmp(entry->d_name + length - suffix, OBJECT_SUFFIX) &&
+	return length > suffix && !strcmp(entry->d_name + length - suffix, OBJECT_SUFFIX) &&
 	       strcmp(entry->d_name, OWN_OBJECT) != 0;
+}
+
+static int is_probe_object(const struct dirent *entry)
+{
+	return is_object(entry) && strlen(entry->d_name) < CONFIG_NAME_MAX;
+}
+
+static int is_long_name(const struct dirent *entry)
+{
+	return is_object(entry) && strlen(entry->d_name) >= CONFIG_NAME_MAX;
 }
 
 static void warn_of_own_object(void)
@@ -211,20 +220,53 @@ static void check_disabled(struct dirent *const *entries, int count)
 	}
 }
 
+/* Which would be no name of a series. */
+static void tell_long_names(void)
+{
+	struct dirent **entries = NULL;
+	int count = scandir(config.object_dir, &entries, is_long_name, alphasort);
+
+	for (int i = 0; i < count; i++) {
+		message(LOG_ERR,
+			"skipping %s of ObjectDirectory \"%s\": its name has %d bytes or more; "
+			"rename it",
+			entries[i]->d_name, config.object_dir, CONFIG_NAME_MAX);
+		free(entries[i]);
+	}
+	free(entries);
+}
+
+/* Shows as a probe that is off: which ones there would be nobody knows. */
+static void tell_no_directory(int status)
+{
+	struct probe *probe = &probes[probe_count++];
+	struct error text;
+
+	*probe = (struct probe){ .subscriber = -1 };
+	snprintf(probe->name, sizeof(probe->name), "%s", SELF_DIRECTORY);
+	error_set(&text, 0,
+		  "no probe of ObjectDirectory \"%.700s\" is on: cannot read it: %s; set it to "
+		  "where the BPF objects are installed",
+		  config.object_dir, strerror(status));
+	tell_off(LOG_ERR, probe->name, text.text);
+}
+
 /* The objects of the directory, and those that only the configuration names. */
 static void open_probes(void)
 {
 	struct dirent **entries = NULL;
 	int count = scandir(config.object_dir, &entries, is_probe_object, alphasort);
 
-	if (count < 0)
-		message(LOG_ERR,
-			"no probe of ObjectDirectory \"%s\" is on: cannot read it: %s; set it to "
-			"where the BPF objects are installed",
-			config.object_dir, strerror(errno));
+	int status = errno;
+
 	if (services.object.bpf)
 		warn_of_own_object();
+	/* One more for the directory. */
 	probes = calloc((size_t)(count > 0 ? count : 0) + config.probe_count + 1, sizeof(*probes));
+	if (count < 0 && probes)
+		tell_no_directory(status);
+	else
+		tell_long_names();
 	for (int i = 0; i < count; i++) {
 		char *name = entries[i]->d_name;
 

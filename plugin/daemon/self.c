@@ -183,7 +183,8 @@ static void publish_runs(const struct dispatch *dispatch, const struct runs *run
 
 bool self_reserved(const char *name)
 {
-	return name_is_reserved(name) || !strcmp(name, SELF_SERVICES);
+	return name_is_reserved(name) || !strcmp(name, SELF_SERVICES) ||
+	       !strcmp(name, SELF_DIRECTORY);
 }
 
 int self_open(struct self *self, const struct services *services, const struct probe *probes,

@@ -21,7 +21,9 @@ struct self {
 	size_t notice_count;
 };
 
-#define SELF_SERVICES "services" /* as a probe would be called */
+/* As probes would be called. */
+#define SELF_SERVICES "services"
+#define SELF_DIRECTORY "object_directory" /* that cannot be read */
 
 /* Notifies collectd of a probe, or of SELF_SERVICES, about its count-tier_NAME. With no lock
  * held. */
