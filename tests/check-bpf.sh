@@ -5,6 +5,7 @@
 # BTF for CO-RE, no debug information and the licence that the kernel asks for.
 . "${srcdir:-.}/tests/scratch.sh"
 
+sources=$(cd "${srcdir:-.}/bpf" && pwd)
 cd "$build"
 compile=$(make -s print-BPF_COMPILE)
 for object in $(make -s print-bpf_objects); do
@@ -22,6 +23,11 @@ while read -r header; do
 	*/vmlinux*.h) complain "made from a kernel's BTF: $header" ;;
 	esac
 done <"$work/headers"
+
+# Of two CPUs that make storage for one owner at once one is refused, and has to ask again.
+others=$(find "$sources" -name '*.bpf.[ch]' ! -name storage.bpf.h \
+	-exec grep -l 'STORAGE_GET_F_CREATE' {} +) || true
+[ -z "$others" ] || complain "makes storage without lib/storage.bpf.h: $others"
 
 objects=$(make -s print-bpf_objects)
 [ -n "$objects" ] || complain "no objects"

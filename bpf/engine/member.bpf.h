@@ -7,6 +7,7 @@
 
 #include "match.bpf.h"
 #include "process_row.bpf.h"
+#include "storage.bpf.h"
 
 const volatile bool command_lines = false; /* the engine looks at them */
 
@@ -88,7 +89,7 @@ static struct service_task *know(struct task_struct *leader, const u32 *inherite
 	struct service_task *st;
 	u32 row;
 
-	st = bpf_task_storage_get(&service_tasks, leader, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	st = task_storage_make(&service_tasks, leader);
 	if (!st) {
 		add(&service_counters.refused, 1);
 		return NULL;

@@ -7,6 +7,7 @@
 #define ACCOUNT_BPF_H
 
 #include "service.bpf.h"
+#include "storage.bpf.h"
 #include "task.bpf.h"
 
 u64 refused;
@@ -138,7 +139,7 @@ static struct account *account_take(struct task_struct *task, u32 row)
 	bool walking;
 
 	if (!a)
-		a = bpf_task_storage_get(&accounts, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+		a = task_storage_make(&accounts, task);
 	if (!a) {
 		add(&refused, 1);
 		return NULL;
