@@ -8,6 +8,17 @@
 #define IN_A(lines) "<Service \"a\">\nProcess \"a\"\n" lines "\n</Service>"
 #define X63 X16 X16 X16 "0123456789abcde"
 
+static void check_parameters(const struct probe_config *probe, const char *want)
+{
+	char got[1024] = "", text[NUMBER_TEXT_MAX];
+
+	for (size_t i = 0; i < probe->parameter_count; i++)
+		snprintf(got + strlen(got), sizeof(got) - strlen(got), "%s %s %d;",
+			 probe->parameters[i].name, number_text(probe->parameters[i].value, text),
+			 probe->parameters[i].is_boolean);
+	CHECK_TEXT(got, want);
+}
+
 static void test_defaults(void)
 {
 	struct config config;
@@ -44,6 +55,9 @@ static void test_all(void)
 				   "  Object \"/opt/own.bpf.o\"\n"
 				   "  Option \"exact_peak\"\n"
 				   "  Option \"second\"\n"
+				   "  Parameter \"a\" 5\n"
+				   "  Parameter \"b\" \"-0x10\"\n"
+				   "  Parameter \"c\" true\n"
 				   "  rows 2\n"
 				   "</Probe>\n"
 				   "<Probe \"disk\">\n"
@@ -85,6 +99,7 @@ static void test_all(void)
 	CHECK_REAL(probe->interval_s, 60, 0);
 	CHECK_TEXT(probe->object, "/opt/own.bpf.o");
 	check_strings(&probe->options, "exact_peak;second;");
+	check_parameters(probe, "a 5 0;b -16 0;c 1 1;");
 	CHECK_UINT(probe->rows, 2);
 	probe = config_probe(&config, "disk");
 	CHECK_INT(probe->enable, true);

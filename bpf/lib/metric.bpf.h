@@ -87,6 +87,12 @@
  * not open. Such are the maps of service.bpf.h. Any other map is the object's own,
  * whatever it is called.
  *
+ * A parameter is a variable
+ *   const volatile TYPE NAME;
+ * of an integer type of up to 8 bytes, an enum or bool, which the Probe block sets before
+ * load with Parameter "NAME" VALUE. RANGE(LOW, HIGH) behind the name says which numbers it
+ * takes, where that is less than its type has.
+ *
  * Variables that the engine knows in every object:
  *   const volatile u32 service_rows, process_rows_max, cpus_possible;
  *                         set before load
@@ -117,6 +123,7 @@
 #define METRIC(text) __attribute__((btf_decl_tag("metric:" text)))
 #define SUBJECT(text) __attribute__((btf_decl_tag("subject:" text)))
 #define OPTION(name) __attribute__((btf_decl_tag("option:" name)))
+#define RANGE(low, high) __attribute__((btf_decl_tag("range:" #low ".." #high)))
 #define SHARED(layout) __attribute__((btf_decl_tag("shared:" #layout)))
 #define TIER(number) __attribute__((btf_decl_tag("tier:" #number)))
 

@@ -84,15 +84,22 @@ void service_config_done(struct service_config *service)
 	*service = (struct service_config){ 0 };
 }
 
+static void probe_config_done(struct probe_config *probe)
+{
+	strings_done(&probe->options);
+	for (size_t i = 0; i < probe->parameter_count; i++)
+		free(probe->parameters[i].name);
+	free(probe->parameters);
+	free(probe->object);
+}
+
 void config_done(struct config *config)
 {
 	for (size_t i = 0; i < config->service_count; i++)
 		service_config_done(&config->services[i]);
 	free(config->services);
-	for (size_t i = 0; i < config->probe_count; i++) {
-		strings_done(&config->probes[i].options);
-		free(config->probes[i].object);
-	}
+	for (size_t i = 0; i < config->probe_count; i++)
+		probe_config_done(&config->probes[i]);
 	free(config->probes);
 	free(config->object_dir);
 	*config = (struct config){ 0 };

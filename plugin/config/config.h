@@ -2,6 +2,7 @@
 #ifndef EBPF_CONFIG_H
 #define EBPF_CONFIG_H
 
+#include "system/number.h"
 #include "system/pattern.h"
 
 #include <stdbool.h>
@@ -18,7 +19,8 @@ struct oconfig_item_s;
 #define CONFIG_MAX_MEMORY_MIB (1 << 20)
 #define CONFIG_ROWS 64 /* of a probe that gives rows on first use */
 #define CONFIG_ROWS_MAX 1024
-#define CONFIG_TIERS_MAX 16 /* hook tiers of a probe */
+#define CONFIG_TIERS_MAX 16       /* hook tiers of a probe */
+#define CONFIG_PARAMETERS_MAX 256 /* of a probe */
 
 struct strings {
 	char **item;
@@ -37,13 +39,22 @@ struct service_config {
 	unsigned top_n;
 };
 
+/* What a variable of an object is to be before it is loaded. */
+struct parameter_config {
+	char *name;
+	bool is_boolean; /* true or false, as 1 or 0 */
+	struct number value;
+};
+
 struct probe_config {
 	char name[CONFIG_NAME_MAX]; /* clean */
 	char *object;               /* path, or NULL for the one in the object directory */
 	struct strings options;     /* of the object: programs that are off without */
-	double interval_s;          /* 0: the plugin's */
-	unsigned rows;              /* of tables that give them on first use, 0: CONFIG_ROWS */
-	unsigned tier;              /* the only one to try, 0: all */
+	struct parameter_config *parameters;
+	size_t parameter_count;
+	double interval_s; /* 0: the plugin's */
+	unsigned rows;     /* of tables that give them on first use, 0: CONFIG_ROWS */
+	unsigned tier;     /* the only one to try, 0: all */
 	bool enable;
 };
 

@@ -7,6 +7,9 @@
 #include "name.h"
 #include "option.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 static bool take_enable(struct context *context, const oconfig_item_t *item)
 {
 	return option_boolean(item, &context->probe->enable) || wants_boolean(context, item);
@@ -32,6 +35,68 @@ static bool take_option(struct context *context, const oconfig_item_t *item)
 	return block_add_string(context, item, &context->probe->options, text);
 }
 
+/* That of this name, a new one if there is none; NULL: no memory. */
+static struct parameter_config *parameter_named(struct probe_config *probe, const char *name)
+{
+	struct parameter_config *parameter;
+	char *copy;
+
+	for (size_t i = 0; i < probe->parameter_count; i++)
+		if (!strcmp(probe->parameters[i].name, name))
+			return &probe->parameters[i];
+	copy = strdup(name);
+	parameter =
+		copy ? block_append(&probe->parameters, &probe->parameter_count, sizeof(*parameter))
+		     : NULL;
+	if (parameter)
+		parameter->name = copy;
+	else
+		free(copy);
+	return parameter;
+}
+
+/* A number that a double cannot hold stands in quotes. */
+static bool take_value(const oconfig_value_t *value, struct parameter_config *ret_parameter)
+{
+	const char *end;
+
+	ret_parameter->is_boolean = value->type == OCONFIG_TYPE_BOOLEAN;
+	if (value->type == OCONFIG_TYPE_BOOLEAN)
+		ret_parameter->value = (struct number){ .magnitude = value->value.boolean != 0 };
+	else if (value->type == OCONFIG_TYPE_NUMBER)
+		return number_of_double(value->value.number, &ret_parameter->value);
+	else
+		return number_parse(value->value.string, &ret_parameter->value, &end) && !*end;
+	return true;
+}
+
+static bool take_parameter(struct context *context, const oconfig_item_t *item)
+{
+	struct probe_config *probe = context->probe;
+	struct parameter_config *parameter, taken = { 0 };
+	size_t before = probe->parameter_count;
+
+	if (item->values_num != 2 || item->values[0].type != OCONFIG_TYPE_STRING ||
+	    !item->values[0].value.string[0])
+		return mistake(context, item, "it takes a name, and a whole number, true or false");
+	if (!take_value(&item->values[1], &taken))
+		return mistake(context, item,
+			       "behind the name it takes true, false or a whole number, one above "
+			       "2^53 in quotes, up to \"18446744073709551615\"");
+	if (before == CONFIG_PARAMETERS_MAX)
+		return mistake(context, item, "a block has at most %d of them",
+			       CONFIG_PARAMETERS_MAX);
+	parameter = parameter_named(probe, item->values[0].value.string);
+	if (!parameter)
+		return mistake(context, item, "there is no memory for it");
+	if (probe->parameter_count == before)
+		mistake_note(context->mistakes, context->block, item,
+			     "of several such lines the last one counts");
+	taken.name = parameter->name;
+	*parameter = taken;
+	return true;
+}
+
 static bool take_rows(struct context *context, const oconfig_item_t *item)
 {
 	return option_whole(item, 2, CONFIG_ROWS_MAX, &context->probe->rows) ||
@@ -49,6 +114,7 @@ const struct option probe_options[] = {
 	{ "Interval", take_probe_interval, ONCE },
 	{ "Object", take_object, ONCE },
 	{ "Option", take_option, OFTEN },
+	{ "Parameter", take_parameter, OFTEN },
 	{ "Rows", take_rows, ONCE },
 	{ "Tier", take_tier, ONCE },
 	{ NULL, NULL, ONCE },

@@ -6,6 +6,7 @@
 #include "probe.h"
 
 #include "object/budget.h"
+#include "object/parameter.h"
 #include "object/tier.h"
 #include "object/variant.h"
 #include "publish.h"
@@ -179,6 +180,7 @@ static int prepare_tier(struct probe *probe, unsigned tier, struct error *error)
 	status = variant_select(&probe->object, tier, &probe->block->options, error);
 	if (status)
 		return status;
+	parameters_set(&probe->object, probe->block);
 	object_set(&probe->object, "page_size", (uint64_t)sysconf(_SC_PAGESIZE));
 	object_set(&probe->object, "tick_ns_max", tick_ns_max());
 	object_set(&probe->object, "cpus_possible", (uint64_t)libbpf_num_possible_cpus());
@@ -210,6 +212,7 @@ static int find_tiers(struct probe *probe, uint32_t *ret_tiers, char *option, si
 	if (status)
 		return status;
 	*ret_tiers = tiers_find(&probe->object, probe->name, probe->block, option, size);
+	parameters_check(&probe->object, probe->name, probe->block);
 	object_done(&probe->object);
 	return *ret_tiers ? 0 : error_set(error, -ENOENT, "none of its hooks is on by default");
 }

@@ -49,3 +49,9 @@ const char *annotation_of_map(const struct bpf_object *object, const struct bpf_
 {
 	return text_on(object, BTF_KIND_VAR, bpf_map__name(map), prefix, n);
 }
+
+const char *annotation_of_variable(const struct bpf_object *object, const char *name,
+				   const char *prefix)
+{
+	return text_on(object, BTF_KIND_VAR, name, prefix, 0);
+}

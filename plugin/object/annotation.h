@@ -17,4 +17,8 @@ const char *annotation_of_program(const struct bpf_object *object,
 const char *annotation_of_map(const struct bpf_object *object, const struct bpf_map *map,
 			      const char *prefix, unsigned n);
 
+/* Likewise the first such tag on a variable. */
+const char *annotation_of_variable(const struct bpf_object *object, const char *name,
+				   const char *prefix);
+
 #endif

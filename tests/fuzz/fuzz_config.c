@@ -53,6 +53,11 @@ static void check(const struct config *config)
 		FUZZ_WANT(config_probe(config, p->name) == p);
 		FUZZ_WANT(!p->object || p->object[0] == '/');
 		check_strings(&p->options);
+		FUZZ_WANT(p->parameter_count <= CONFIG_PARAMETERS_MAX);
+		for (size_t j = 0; j < p->parameter_count; j++)
+			FUZZ_WANT(p->parameters[j].name[0] &&
+				  (!p->parameters[j].is_boolean ||
+				   p->parameters[j].value.magnitude <= 1));
 		FUZZ_WANT(p->rows == 0 || (p->rows >= 2 && p->rows <= CONFIG_ROWS_MAX));
 	}
 	config_command_names(config);

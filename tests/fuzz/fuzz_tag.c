@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The text of a METRIC tag, and of a SUBJECT tag.
+ * The text of a METRIC tag, of a SUBJECT tag, and of a RANGE tag.
  */
 #include "fuzz.h"
 
 #include "plugin/config/name.h"
+#include "plugin/object/parameter.h"
 #include "plugin/table/schema.h"
 
 #include <stdlib.h>
@@ -33,6 +34,14 @@ static void check_subject(const char *text)
 	FUZZ_WANT(!tag.via[0] || tag.kind == SUBJECT_SERVICE);
 }
 
+static void check_range(const char *text)
+{
+	struct number low, high;
+
+	if (parameter_range(text, &low, &high))
+		FUZZ_WANT(number_compare(low, high) <= 0 && strstr(text, ".."));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char *text = fuzz_text(data, size);
@@ -50,6 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		FUZZ_WANT(!strcmp(tag.type, "untouched") && error.text[0]);
 	}
 	check_subject(text);
+	check_range(text);
 	free(text);
 	return 0;
 }
