@@ -112,7 +112,10 @@
  *                         CLOCK_BOOTTIME; rates are per time between two such
  *   u64 refused;          counted by the probe, reported under ebpf-self
  *
- * Programs SEC("iter/...") are run at each reading, before the tables are read.
+ * Programs SEC("iter/...") are run at each reading, before the tables are read. OVER(MAP)
+ * on one that is SEC("iter/bpf_map_elem") or SEC("iter/bpf_sk_storage_map") says which map
+ * it walks over: a hash or array, or a socket storage; the object's own, or one that it has by
+ * SHARED.
  */
 #ifndef METRIC_BPF_H
 #define METRIC_BPF_H
@@ -123,6 +126,7 @@
 #define METRIC(text) __attribute__((btf_decl_tag("metric:" text)))
 #define SUBJECT(text) __attribute__((btf_decl_tag("subject:" text)))
 #define OPTION(name) __attribute__((btf_decl_tag("option:" name)))
+#define OVER(map) __attribute__((btf_decl_tag("over:" #map)))
 #define RANGE(low, high) __attribute__((btf_decl_tag("range:" #low ".." #high)))
 #define SHARED(layout) __attribute__((btf_decl_tag("shared:" #layout)))
 #define TIER(number) __attribute__((btf_decl_tag("tier:" #number)))

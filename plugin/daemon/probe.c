@@ -6,6 +6,7 @@
 #include "probe.h"
 
 #include "object/budget.h"
+#include "object/over.h"
 #include "object/parameter.h"
 #include "object/tier.h"
 #include "object/variant.h"
@@ -184,7 +185,8 @@ static int prepare_tier(struct probe *probe, unsigned tier, struct error *error)
 	object_set(&probe->object, "page_size", (uint64_t)sysconf(_SC_PAGESIZE));
 	object_set(&probe->object, "tick_ns_max", tick_ns_max());
 	object_set(&probe->object, "cpus_possible", (uint64_t)libbpf_num_possible_cpus());
-	status = find_tables(probe, &why);
+	status = over_check(&probe->object, &why);
+	status = status ?: find_tables(probe, &why);
 	status = status ?: take_series(probe, &why);
 	if (status)
 		return error_set(error, status, "%s: %s", probe->path, why.text);

@@ -6,6 +6,7 @@
 
 #include "annotation.h"
 #include "diagnosis.h"
+#include "over.h"
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -254,16 +255,20 @@ static int attach_program(struct object *object, struct bpf_program *program, st
 {
 	const char *section = bpf_program__section_name(program);
 	struct bpf_link *link;
+	int status = 0;
 
 	diagnosis_begin();
-	link = bpf_program__attach(program);
-	if (!link) {
-		int code = diagnosis_error(DIAGNOSIS_ATTACH, section, -errno, error);
-
-		diagnosis_end();
-		return code;
-	}
+	link = over_is(program) ? over_attach(object, program) : bpf_program__attach(program);
+	if (!link && errno == EACCES && over_is(program))
+		status = error_set(error, -EACCES,
+				   "cannot attach to %s: the program %s reads more of a key or "
+				   "value than the map has that it walks over",
+				   section, bpf_program__name(program));
+	else if (!link)
+		status = diagnosis_error(DIAGNOSIS_ATTACH, section, -errno, error);
 	diagnosis_end();
+	if (status)
+		return status;
 	if (is_walk(program))
 		object->walks[object->walk_count++] = link;
 	else

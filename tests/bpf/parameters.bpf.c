@@ -56,8 +56,8 @@ int BPF_PROG(parameters_rename, struct task_struct *task)
 
 	if (!row)
 		return 0;
-	row->sum = u8_most + u16_most + u32_most + color + written + many[0] + pair.a + (u64)huge +
-		   badly + wide + service_rows + option_extra + (u64)pointer;
+	row->sum = (u64)u8_most + u16_most + u32_most + color + written + many[0] + pair.a +
+		   (u64)huge + badly + wide + service_rows + option_extra + (u64)pointer;
 	row->least = (s64)s8_least + s16_least + s32_least;
 	row->most = u64_most + (u64)s64_least;
 	if (on)

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A probe for tests with a mistake of each kind that can be made with OVER, behind an option.
+ *
+ * Hooks: iter/bpf_map_elem, iter/bpf_sk_storage_map, iter/task.
+ */
+#include "metric.bpf.h"
+
+struct row {
+	u64 walks METRIC("derive-walks");
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct row);
+} over_mistakes SEC(".maps") SUBJECT("probe");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 16);
+	__type(key, u32);
+	__type(value, u32);
+} hashed SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, u64);
+} sockets SEC(".maps");
+
+/* A program without a fault but for what its section and tags say. */
+#define WALK(option, section, ...)                          \
+	SEC(section)                                        \
+	OPTION(#option)                                     \
+	__VA_ARGS__ int option(void *ctx)                   \
+	{                                                   \
+		u32 zero = 0;                               \
+                                                            \
+		bpf_map_lookup_elem(&hashed, &zero);        \
+		bpf_map_lookup_elem(&over_mistakes, &zero); \
+		return 0;                                   \
+	}
+
+WALK(no_tag, "iter/bpf_map_elem")
+WALK(no_map, "iter/bpf_map_elem", OVER(hashd))
+WALK(variable, "iter/bpf_map_elem", OVER(LICENSE))
+WALK(two, "iter/bpf_map_elem", OVER(hashed) OVER(over_mistakes))
+WALK(of_task, "iter/task", OVER(hashed))
+WALK(no_walk, "raw_tp/task_rename", OVER(hashed))
+WALK(storage, "iter/bpf_map_elem", OVER(sockets))
+WALK(no_storage, "iter.s/bpf_sk_storage_map", OVER(hashed))
+WALK(fine, "iter/bpf_sk_storage_map", OVER(sockets))
+
+/* Eight bytes of values of four. */
+SEC("iter/bpf_map_elem")
+OPTION("beyond")
+OVER(hashed)
+int beyond(struct bpf_iter__bpf_map_elem *ctx)
+{
+	u64 *value = ctx->value;
+	u32 zero = 0;
+	struct row *row = bpf_map_lookup_elem(&over_mistakes, &zero);
+
+	if (row && value)
+		row->walks += *value;
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual MIT/GPL";
