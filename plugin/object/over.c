@@ -71,7 +71,7 @@ static int check(const struct object *object, const struct bpf_program *program,
 				 name, bpf_program__section_name(program));
 	if (annotation_of_program(object->bpf, program, OVER_TAG, 1))
 		return error_set(error, -EINVAL, "program %s: two OVER tags", name);
-	map = bpf_object__find_map_by_name(object->bpf, over);
+	map = object_map(object, over);
 	if (!map)
 		return error_set(error, -EINVAL,
 				 "program %s: the object has no map \"%.60s\", which OVER names",
@@ -102,7 +102,7 @@ int over_check(const struct object *object, struct error *error)
 struct bpf_link *over_attach(const struct object *object, const struct bpf_program *program)
 {
 	const char *over = annotation_of_program(object->bpf, program, OVER_TAG, 0);
-	const struct bpf_map *map = bpf_object__find_map_by_name(object->bpf, over ? over : "");
+	const struct bpf_map *map = object_map(object, over ? over : "");
 	union bpf_iter_link_info info = { .map.map_fd = map ? (uint32_t)bpf_map__fd(map) : 0 };
 	LIBBPF_OPTS(bpf_iter_attach_opts, options, .link_info = &info,
 		    .link_info_len = sizeof(info));

@@ -28,13 +28,6 @@ struct variable {
 	bool is_constant;            /* const volatile, known before load */
 };
 
-static const char *name_of(const struct btf *btf, uint32_t offset)
-{
-	const char *name = btf__name_by_offset(btf, offset);
-
-	return name ? name : "";
-}
-
 /* Without volatile the compiler has put the value into the code already. */
 static void resolve(const struct btf *btf, uint32_t id, bool is_read_only,
 		    struct variable *variable)
@@ -67,14 +60,15 @@ static bool find(const struct object *object,
 		if (!btf_is_datasec(section))
 			continue;
 		info = btf_var_secinfos(section);
-		is_read_only = !strncmp(name_of(btf, section->name_off), SECTION, strlen(SECTION));
+		is_read_only =
+			!strncmp(annotation_name(btf, section->name_off), SECTION, strlen(SECTION));
 		for (int i = 0; i < btf_vlen(section); i++, info++) {
 			const struct btf_type *var = btf__type_by_id(btf, info->type);
 			struct variable variable = { .size = info->size };
 
 			if (!var || !btf_is_var(var))
 				continue;
-			variable.name = name_of(btf, var->name_off);
+			variable.name = annotation_name(btf, var->name_off);
 			resolve(btf, var->type, is_read_only, &variable);
 			if (variable.type && is_it(with, &variable))
 				return true;
