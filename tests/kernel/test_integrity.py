@@ -11,29 +11,22 @@ import os
 from lib import Test
 from test_absence import said
 from test_lockdown import require_lockdown
-from test_requests import OFFERED, TIERS, Pair, check_counts, start_tier
+from test_requests import OFFERED, Pair, check_counts, start_all
 
 BOOT = "lockdown=integrity"
 REQUESTS = 30
-
-
-def check_tier(test, pair, tier):
-    """False: the kernel does not offer it."""
-    daemon, offered = start_tier(test, tier)
-    if offered:
-        check_counts(test, daemon, f"tier {tier}", [pair], REQUESTS)
-        test.equal(f"tier {tier}: processes", daemon.wait_rows(pair.kind, "ps_count")[-1][1], 1)
-        test.equal(f"tier {tier}: messages", said(daemon), [])
-    test.stop(daemon)
-    return bool(offered)
 
 
 def main():
     with Test(limit=120) as test:
         require_lockdown(BOOT)
         pair = Pair(test, "tcp", 4)
-        offered = {tier for tier in TIERS if check_tier(test, pair, tier)}
-        test.equal("tiers that this kernel offers", offered, OFFERED[os.environ["VM_KERNEL"]])
+        daemons = start_all(test)
+        test.equal("tiers that this kernel offers", set(daemons), OFFERED[os.environ["VM_KERNEL"]])
+        check_counts(test, daemons, [pair], REQUESTS)
+        for tier, daemon in daemons.items():
+            test.equal(f"tier {tier}: processes", daemon.wait_rows(pair.kind, "ps_count")[-1][1], 1)
+            test.equal(f"tier {tier}: messages", said(daemon), [])
 
 
 if __name__ == "__main__":

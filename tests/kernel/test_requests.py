@@ -184,9 +184,14 @@ def check_sides(test, daemons):
 
 
 def start_all(test):
-    """By tier a daemon that was told to use it, and does: of those that the kernel offers."""
-    daemons = {tier: test.collectd(CONF + PROBE.format(tier), interval=INTERVAL, wrap=in_mounts(WITH_TRACEFS))
-               for tier in TIERS}
+    """By tier a daemon that was told to use it, and does: of those that the kernel offers. Each begins at about the
+    same moment of its interval, so that there are moments at which all have just read."""
+    daemons = {}
+    begin = time.monotonic()
+    for tier in TIERS:
+        if daemons:
+            time.sleep((begin - time.monotonic()) % INTERVAL)
+        daemons[tier] = test.collectd(CONF + PROBE.format(tier), interval=INTERVAL, wrap=in_mounts(WITH_TRACEFS))
     for tier, daemon in list(daemons.items()):
         used = daemon.wait_rows("self", "count-tier_request")[-1][1]
         if used:
