@@ -93,6 +93,23 @@
  * load with Parameter "NAME" VALUE. RANGE(LOW, HIGH) behind the name says which numbers it
  * takes, where that is less than its type has.
  *
+ * EVENT("SEVERITY TYPE[-INSTANCE] TEXT") on a ring buffer makes a notification of each
+ * record, a few seconds after it at most:
+ *
+ *     struct {
+ *         __uint(type, BPF_MAP_TYPE_RINGBUF);
+ *         __uint(max_entries, 64 * 1024);
+ *         __type(value, struct NAME);
+ *     } MAP SEC(".maps") EVENT("failure total_events-oom_kills {comm} of {service}");
+ *
+ * SEVERITY is failure, warning or okay. TYPE-INSTANCE is the series that it is about. It has the
+ * plugin instance of the service whose row is in the member with LABEL("service"), a u32; without
+ * such a member, that of the probe. In TEXT, {MEMBER} is what the record has there: an integer; a
+ * string of char[]; of an enum the enumerator's name in small letters with spaces for underscores; of
+ * LABEL("service") the name of the service. {MEMBER:octets} is an unsigned integer in KiB, MiB and so
+ * on. Strings are cleaned as names are. Of one ring 10 go out at once and then one a minute, which
+ * says how many more there were; ebpf-self counts those. See event.bpf.h.
+ *
  * Variables that the engine knows in every object:
  *   const volatile u32 service_rows, process_rows_max, cpus_possible;
  *                         set before load
@@ -111,6 +128,7 @@
  *   u64 read_ns;          set by an iterator: the time of what it has read, of
  *                         CLOCK_BOOTTIME; rates are per time between two such
  *   u64 refused;          counted by the probe, reported under ebpf-self
+ *   u64 events_dropped;   likewise: records that found no room in their ring
  *
  * Programs SEC("iter/...") are run at each reading, before the tables are read. OVER(MAP)
  * on one that is SEC("iter/bpf_map_elem") or SEC("iter/bpf_sk_storage_map") says which map
@@ -125,6 +143,8 @@
 
 #define METRIC(text) __attribute__((btf_decl_tag("metric:" text)))
 #define SUBJECT(text) __attribute__((btf_decl_tag("subject:" text)))
+#define EVENT(text) __attribute__((btf_decl_tag("event:" text)))
+#define LABEL(word) __attribute__((btf_decl_tag("label:" word)))
 #define OPTION(name) __attribute__((btf_decl_tag("option:" name)))
 #define OVER(map) __attribute__((btf_decl_tag("over:" #map)))
 #define RANGE(low, high) __attribute__((btf_decl_tag("range:" #low ".." #high)))

@@ -2,6 +2,7 @@
 #ifndef EBPF_DISPATCH_H
 #define EBPF_DISPATCH_H
 
+#include "system/health.h"
 #include "table/schema.h"
 
 #include <stdbool.h>
@@ -39,9 +40,6 @@ void dispatch_values(const struct dispatch *dispatch, const char *subject, const
 
 void dispatch_gauge(const struct dispatch *dispatch, const char *subject, const char *type,
 		    const char *instance, double gauge);
-
-/* What a notification says of a series. */
-enum health { HEALTH_OKAY, HEALTH_WARNING, HEALTH_FAILURE };
 
 /* Hands a notification to collectd, about the series of this name. With no lock held: whoever
  * gets it is called at once. A text that is longer than collectd's is cut. */

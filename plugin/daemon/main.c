@@ -5,6 +5,7 @@
  */
 #include "config/config.h"
 #include "config/name.h"
+#include "notifier.h"
 #include "probe.h"
 #include "self.h"
 #include "service/service.h"
@@ -32,6 +33,7 @@ static struct services services;
 static struct probe *probes;
 static size_t probe_count;
 static struct self self;
+static struct notifier notifier;
 
 static void to_log(int severity, const char *text)
 {
@@ -85,6 +87,10 @@ static int ebpf_read(user_data_t *data)
 
 static int ebpf_read_self(__attribute__((unused)) user_data_t *data)
 {
+	int status = notifier_start(&notifier, &services, probes, probe_count);
+
+	if (status)
+		message(LOG_ERR, "no notification will tell of an event: %s", strerror(-status));
 	self_read(&self, &services, probes, probe_count, interval_of(NULL));
 	return 0;
 }
@@ -328,6 +334,7 @@ static int ebpf_init(void)
 
 static int ebpf_shutdown(void)
 {
+	notifier_stop(&notifier);
 	self_done(&self);
 	for (size_t i = 0; i < probe_count; i++)
 		probe_done(&probes[i]);

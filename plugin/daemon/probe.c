@@ -86,10 +86,10 @@ static int find_tables(struct probe *probe, struct error *error)
 
 static int check_not_empty(const struct probe *probe, struct error *error)
 {
-	if (probe->table_count)
+	if (probe->table_count || probe->events.count)
 		return 0;
 	return error_set(error, -ENOENT,
-			 "no map of %s has METRIC tags, so there is nothing "
+			 "no map of %s has METRIC or EVENT tags, so there is nothing "
 			 "to read; see bpf/lib/metric.bpf.h",
 			 probe->path);
 }
@@ -133,6 +133,7 @@ static void tables_done(struct probe *probe)
 static void close_object(struct probe *probe)
 {
 	tables_done(probe);
+	events_done(&probe->events);
 	object_done(&probe->object);
 	if (probe->memory)
 		budget_give(&probe->services->budget, probe->memory);
@@ -187,6 +188,9 @@ static int prepare_tier(struct probe *probe, unsigned tier, struct error *error)
 	object_set(&probe->object, "cpus_possible", (uint64_t)libbpf_num_possible_cpus());
 	status = over_check(&probe->object, &why);
 	status = status ?: find_tables(probe, &why);
+	status = status
+			 ?: events_find(&probe->events, &probe->object, &probe->block->options,
+					dispatch_type, &why);
 	status = status ?: take_series(probe, &why);
 	if (status)
 		return error_set(error, status, "%s: %s", probe->path, why.text);
@@ -351,6 +355,8 @@ int probe_open(struct probe *probe, const char *name, const char *path, double i
 	check_rows(probe);
 	probe->read_ns = object_variable(&probe->object, "read_ns", sizeof(*probe->read_ns));
 	probe->refused = object_variable(&probe->object, "refused", sizeof(*probe->refused));
+	probe->events_dropped =
+		object_variable(&probe->object, "events_dropped", sizeof(*probe->events_dropped));
 	return 0;
 }
 

@@ -4,6 +4,7 @@
 
 #include "config/config.h"
 #include "dispatch.h"
+#include "event/event.h"
 #include "object/object.h"
 #include "service/service.h"
 #include "table/table.h"
@@ -22,7 +23,10 @@ struct probe {
 	uint64_t memory; /* bytes that it has taken */
 	struct table *tables;
 	size_t table_count;
-	uint64_t *refused; /* variables of the object, or NULL */
+	struct events events;
+	uint64_t events_suppressed; /* that made no notification of their own; atomic */
+	uint64_t *refused;          /* variables of the object, or NULL */
+	uint64_t *events_dropped;
 	uint64_t *read_ns;
 	struct dispatch dispatch;
 	double read_s; /* what the last reading took, 0: there was none */

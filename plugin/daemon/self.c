@@ -146,6 +146,11 @@ static void publish_probe(const struct dispatch *dispatch, struct services *serv
 	publish_missed(dispatch, &probe->object, probe->name);
 	if (probe->refused)
 		publish_events(dispatch, "refused", probe->name, *probe->refused);
+	if (probe->events_dropped)
+		publish_events(dispatch, "events_dropped", probe->name, *probe->events_dropped);
+	if (probe->events.count)
+		publish_events(dispatch, "events_suppressed", probe->name,
+			       __atomic_load_n(&probe->events_suppressed, __ATOMIC_RELAXED));
 }
 
 static void publish_services(const struct dispatch *dispatch, struct services *services)

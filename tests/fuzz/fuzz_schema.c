@@ -9,6 +9,7 @@
 
 #include "bpf/lib/hist.h"
 #include "plugin/daemon/dispatch.h"
+#include "plugin/event/event.h"
 #include "plugin/table/schema.h"
 #include "plugin/table/series.h"
 #include "plugin/table/stats.h"
@@ -99,6 +100,35 @@ static enum subject_kind read_subject(const struct btf *btf, const char *map)
 	}
 	FUZZ_WANT(error.text[0]);
 	return SUBJECT_NONE;
+}
+
+/* No byte of the record may come to the reader's terminal or page as it is. */
+static bool is_harmless(const char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < 0x20 || *text == 0x7f)
+			return false;
+	return true;
+}
+
+/* record: as many bytes as a record can have. */
+static void read_event(const struct btf *btf, const char *map, uint32_t type, const void *record)
+{
+	struct error error = { "" };
+	char text[EVENT_TEXT_MAX];
+	struct event event;
+	uint32_t row;
+	int status = event_read(&event, btf, map, type, dispatch_type, &error);
+
+	FUZZ_WANT(!error.text[0] == (status >= 0));
+	if (status != 1) {
+		FUZZ_WANT(!event.parts);
+		return;
+	}
+	event_row(&event, record, &row);
+	event_text(&event, record, "serv/ice\x1b<>", text, sizeof(text));
+	FUZZ_WANT(strlen(text) < sizeof(text) && is_harmless(text));
+	event_done(&event);
 }
 
 /* --- BTF by choices --- */
@@ -236,6 +266,20 @@ static void make_subject(struct choices *choices, char *text, size_t size)
 	add_words(choices, text, size, words, COUNT_OF(words));
 }
 
+static void make_event(struct choices *choices, char *text, size_t size)
+{
+	static const char *const heads[] = { "failure gauge-a ", "warning total_events ", "okay ",
+					     "failure ps_count:threads " };
+	static const char *const parts[] = { "{a}", "{b} of", "{c:octets}", "{a:octets}", "{d",
+					     "}",   "{e:",    "{nobody}",   "{d}",        "{e}" };
+	unsigned head = choose(choices, COUNT_OF(heads) + 1);
+
+	snprintf(text, size, "event:%s", head < COUNT_OF(heads) ? heads[head] : "");
+	if (head == COUNT_OF(heads))
+		add_bytes(choices, text, size);
+	add_words(choices, text, size, parts, COUNT_OF(parts));
+}
+
 static const char *member_name(unsigned i)
 {
 	static const char names[][2] = { "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k" };
@@ -281,6 +325,24 @@ static void spoil(struct btf *btf, struct choices *choices, uint32_t first)
 	}
 }
 
+/* Of what the choices are not needed for otherwise. */
+static void make_and_read_event(struct btf *btf, struct choices *choices, int row, int map)
+{
+	unsigned char record[4096] = { 0 };
+	char text[512];
+
+	for (unsigned i = choose(choices, 8) / 3; i; i--) {
+		make_event(choices, text, sizeof(text));
+		btf__add_decl_tag(btf, text, map, -1);
+	}
+	for (unsigned i = choose(choices, 4); i; i--)
+		btf__add_decl_tag(btf, i == 3 ? "label:none" : "label:service", row,
+				  (int)choose(choices, MEMBERS_MAX));
+	for (size_t i = 0; i < sizeof(record) && choices->at < choices->end; i++)
+		record[i] = *choices->at++;
+	read_event(btf, "map", (uint32_t)row, record);
+}
+
 static void make_and_read(struct choices choices)
 {
 	struct btf *btf = btf__new_empty_split(shared_btf());
@@ -313,6 +375,7 @@ static void make_and_read(struct choices choices)
 	kind = read_subject(btf, "map");
 	/* Takes longer than all the rest. */
 	read_type(btf, (uint32_t)row, choose(&choices, 8) == 7 ? kind : SUBJECT_NONE);
+	make_and_read_event(btf, &choices, row, map);
 	btf__free(btf);
 }
 
@@ -353,14 +416,17 @@ static void parse_and_read(const uint8_t *data, size_t size)
 {
 	struct btf *btf = parse(data, size);
 	uint32_t count = btf ? btf__type_cnt(btf) : 0;
+	static const unsigned char record[4096];
 
 	for (uint32_t id = 0; id < count && id < TYPES_MAX; id++) {
 		const struct btf_type *type = btf__type_by_id(btf, id);
 		const char *name = btf__name_by_offset(btf, type->name_off);
 
 		read_type(btf, id, SUBJECT_NONE);
-		if (btf_is_var(type) && name)
-			read_subject(btf, name);
+		if (!btf_is_var(type) || !name)
+			continue;
+		read_subject(btf, name);
+		read_event(btf, name, type->type, record);
 	}
 	btf__free(btf);
 }

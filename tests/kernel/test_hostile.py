@@ -6,6 +6,7 @@ no series of a service changes.
 Truth: the objects themselves, and one process that is there all the time.
 """
 
+import math
 import os
 import time
 
@@ -26,6 +27,7 @@ GOOD = """
 """
 # Object, what is replaced in it, and the text that its message must show; None: it is a probe.
 OBJECTS = {
+    "event": ("hostile_event", None, None),
     "names": ("hostile_names", None, None),
     "value": ("hostile_value", None, "map service_tasks: its value size is 48"),
     "layout": ("sample", (b"\0shared:1\0", b"\0shared:9\0"), "map service_tasks: its layout is number 9, the plugin's 1"),
@@ -46,6 +48,33 @@ def write_object(directory, name, source, change):
     with open(path, "wb") as file:
         file.write(content)
     return path
+
+
+def notifications(daemon, instance):
+    return [line.split("message = ", 1)[1] for line in daemon.log()
+            if "Notification: " in line and f"type_instance = {instance}," in line]
+
+
+def events(test, daemon):
+    """Events that are not what their tags say, and more of them than anybody can read."""
+    odd, flood = (notifications(daemon, instance) for instance in ("odd", "flood"))
+    test.within("event: notifications of odd ones", len(odd), 2, 10)
+    test.equal("event: their texts", set(odd), {"odd: _b___[31m%s%xxxx in other"})
+    test.equal("event: notifications of a flood", len(flood), 10)
+    test.within("event: that were sent", daemon.rows("event", "derive-sent")[-1][1], 1000, math.inf)
+    suppressed = daemon.rows("self", "total_events-events_suppressed_event")[-1][1]
+    walks = daemon.rows("event", "derive-walks")[-1][1]
+    test.within("event: suppressed, all but 10 of the flood and the short ones", suppressed, walks, math.inf)
+    begin, cpu = time.monotonic(), threads_cpu(daemon.process.pid)
+    time.sleep(2)
+    share = (threads_cpu(daemon.process.pid) - cpu) / (time.monotonic() - begin)
+    test.within("event: CPU of the daemon while the flood goes on", share, 0, 0.5)
+
+
+def threads_cpu(pid):
+    """Seconds of CPU that a process has used."""
+    with open(f"/proc/{pid}/stat", encoding="utf-8") as stat:
+        return sum(map(int, stat.read().rpartition(")")[2].split()[11:13])) / os.sysconf("SC_CLK_TCK")
 
 
 def main():
@@ -70,6 +99,7 @@ def main():
         test.within("names: walks", daemon.wait_rows("names", "derive-walks", 2)[-1][1], 2, 100)
         test.within("names: assignments, of which the engine knows nothing", daemon.rows("names", "gauge-assignments")[-1][1], 2,
                     1e6)
+        events(test, daemon)
         now = daemon.row_after("good", "ps_count", time.time())
         test.equal("processes and threads of the service", now[1:], (1, 1))
         load.end()

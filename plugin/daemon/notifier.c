@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Records of ring buffers become notifications.
+ *
+ * Not at the readings of the probe: who is told of a kill at once can still look at what led to it,
+ * and readings may be minutes apart. The thread sleeps until the kernel wakes it, and costs nothing
+ * while nothing happens. Whoever takes notifications is called by it, with no lock held, and may
+ * take his time: then the ring fills, the probe counts what it drops, and readings go on. A ring
+ * that never gets empty is looked at ten times a second.
+ */
+#include "notifier.h"
+
+#include "event/limit.h"
+#include "system/clock.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#define RECORDS_MAX 256 /* of a ring at once */
+#define PAUSE_MS 100    /* after that */
+
+struct notifier_ring {
+	struct notifier *notifier;
+	struct probe *probe;
+	const struct event *event;
+	struct ring_buffer *ring;
+	struct limit limit;
+	uint64_t now_ns;
+	unsigned taken; /* of RECORDS_MAX */
+	char subject[SUBJECT_NAME_MAX];
+	char text[EVENT_TEXT_MAX]; /* the last one, which may have been held back */
+};
+
+static void send(const struct notifier_ring *r, uint64_t more)
+{
+	const struct event *event = r->event;
+	char text[EVENT_TEXT_MAX + 32];
+
+	if (more)
+		snprintf(text, sizeof(text), "%s (and %llu more)", r->text,
+			 (unsigned long long)more);
+	else
+		snprintf(text, sizeof(text), "%s", r->text);
+	dispatch_notification(event->health, r->subject, event->tag.type, event->tag.instance,
+			      text);
+}
+
+/* The name of the service that has a row now; of rows that there are not, of all others. */
+static void name_row(struct services *services, uint32_t row, char *name, size_t size)
+{
+	const struct lifecycle *lifecycle = &services->lifecycle;
+	int subject;
+
+	pthread_mutex_lock(&services->lock);
+	subject = lifecycle_subject(lifecycle, row < lifecycle->row_count ? row : 0);
+	snprintf(name, size, "%s",
+		 subject < 0 ? "other" : lifecycle->subjects.subject[subject].name);
+	pthread_mutex_unlock(&services->lock);
+}
+
+static void read_record(struct notifier_ring *r, const void *record)
+{
+	uint32_t row;
+
+	if (event_row(r->event, record, &row))
+		name_row(r->notifier->services, row, r->subject, sizeof(r->subject));
+	else
+		snprintf(r->subject, sizeof(r->subject), "%s", r->probe->name);
+	event_text(r->event, record, r->subject, r->text, sizeof(r->text));
+}
+
+static void suppressed(struct notifier_ring *r)
+{
+	__atomic_fetch_add(&r->probe->events_suppressed, 1, __ATOMIC_RELAXED);
+}
+
+/* As libbpf wants it; a negative number makes it stop. */
+static int take(void *context, void *record, size_t size)
+{
+	struct notifier_ring *r = context;
+	uint64_t more;
+
+	if (size < r->event->record_size) {
+		suppressed(r);
+	} else {
+		read_record(r, record);
+		if (limit_pass(&r->limit, r->now_ns, &more))
+			send(r, more);
+		else
+			suppressed(r);
+	}
+	return ++r->taken < RECORDS_MAX ? 0 : -EAGAIN;
+}
+
+static uint64_t take_ring(struct notifier_ring *r, uint64_t now_ns)
+{
+	uint64_t held;
+
+	r->now_ns = now_ns;
+	r->taken = 0;
+	ring_buffer__consume(r->ring);
+	if (limit_release(&r->limit, now_ns, &held))
+		send(r, held - 1);
+	return r->taken < RECORDS_MAX ? limit_due(&r->limit)
+				      : now_ns + PAUSE_MS * (NS_PER_S / 1000);
+}
+
+uint64_t notifier_take(struct notifier *notifier, uint64_t now_ns)
+{
+	uint64_t due = UINT64_MAX;
+
+	for (size_t i = 0; i < notifier->ring_count; i++) {
+		uint64_t of_ring = take_ring(&notifier->rings[i], now_ns);
+
+		due = of_ring < due ? of_ring : due;
+	}
+	return due;
+}
+
+/* -1: for ever; in whole milliseconds, rounded up. */
+static int wait_ms(uint64_t due_ns)
+{
+	uint64_t now_ns = clock_ns();
+
+	if (due_ns == UINT64_MAX)
+		return -1;
+	return due_ns <= now_ns ? 0 : (int)((due_ns - now_ns) / (NS_PER_S / 1000)) + 1;
+}
+
+static bool any_full(const struct notifier *notifier)
+{
+	for (size_t i = 0; i < notifier->ring_count; i++)
+		if (notifier->rings[i].taken >= RECORDS_MAX)
+			return true;
+	return false;
+}
+
+static void *run(void *context)
+{
+	struct notifier *notifier = context;
+	struct pollfd *fds = calloc(notifier->ring_count + 1, sizeof(*fds));
+	uint64_t due = UINT64_MAX;
+
+	if (!fds)
+		return NULL;
+	fds[0] = (struct pollfd){ .fd = notifier->stop, .events = POLLIN };
+	for (size_t i = 0; i < notifier->ring_count; i++)
+		fds[i + 1] = (struct pollfd){
+			.fd = ring_buffer__epoll_fd(notifier->rings[i].ring),
+			.events = POLLIN,
+		};
+	for (;;) {
+		/* A ring that was full is no reason to wake up at once. */
+		nfds_t count = any_full(notifier) ? 1 : notifier->ring_count + 1;
+
+		poll(fds, count, wait_ms(due));
+		if (fds[0].revents)
+			break;
+		due = notifier_take(notifier, clock_ns());
+	}
+	free(fds);
+	return NULL;
+}
+
+static int open_ring(struct notifier *notifier, struct probe *probe, const struct event *event)
+{
+	struct notifier_ring *r = &notifier->rings[notifier->ring_count];
+
+	*r = (struct notifier_ring){
+		.notifier = notifier,
+		.probe = probe,
+		.event = event,
+		.ring = ring_buffer__new(bpf_map__fd(event->ring), take, r, NULL),
+	};
+	if (!r->ring)
+		return -errno;
+	notifier->ring_count++;
+	return 0;
+}
+
+static int open_rings(struct notifier *notifier, struct probe *probes, size_t probe_count)
+{
+	size_t count = 0;
+	int status = 0;
+
+	for (size_t i = 0; i < probe_count; i++)
+		count += probes[i].events.count;
+	if (!count)
+		return 0;
+	notifier->rings = calloc(count, sizeof(*notifier->rings));
+	if (!notifier->rings)
+		return -ENOMEM;
+	for (size_t i = 0; i < probe_count && status == 0; i++)
+		for (size_t j = 0; j < probes[i].events.count && status == 0; j++)
+			status = open_ring(notifier, &probes[i], &probes[i].events.item[j]);
+	return status;
+}
+
+static int start_thread(struct notifier *notifier)
+{
+	sigset_t all, before;
+	int status;
+
+	notifier->stop = eventfd(0, EFD_CLOEXEC);
+	if (notifier->stop < 0)
+		return -errno;
+	/* Signals are the daemon's. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	status = -pthread_create(&notifier->thread, NULL, run, notifier);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	notifier->running = status == 0;
+	if (status)
+		close(notifier->stop);
+	return status;
+}
+
+int notifier_start(struct notifier *notifier, struct services *services, struct probe *probes,
+		   size_t probe_count)
+{
+	int status;
+
+	if (notifier->services)
+		return 0;
+	notifier->services = services;
+	status = open_rings(notifier, probes, probe_count);
+	if (status == 0 && notifier->ring_count)
+		status = start_thread(notifier);
+	return status;
+}
+
+void notifier_stop(struct notifier *notifier)
+{
+	uint64_t one = 1;
+
+	if (notifier->running) {
+		if (write(notifier->stop, &one, sizeof(one)) == sizeof(one))
+			pthread_join(notifier->thread, NULL);
+		close(notifier->stop);
+	}
+	for (size_t i = 0; i < notifier->ring_count; i++)
+		ring_buffer__free(notifier->rings[i].ring);
+	free(notifier->rings);
+	*notifier = (struct notifier){ 0 };
+}

@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From the tags of a ring buffer to what its records tell. As with tables, BTF and tags may be
+ * anybody's: what is taken from them is checked against the record's size.
+ */
+#include "event.h"
+
+#include "object/variant.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EVENT_TAG "event:"
+#define LABEL_TAG "label:"
+#define SPACE " \t"
+#define RECORD_SIZE_MAX 4096
+#define PARTS_MAX 32
+#define STRING_SIZE_MAX 256
+#define RING_SIZE_MAX (1U << 20)
+
+struct event_reader {
+	struct event *event;
+	const struct btf_type *record;
+	uint32_t record_id;
+	struct error *error;
+};
+
+static const char *name_of(const struct btf *btf, uint32_t offset)
+{
+	const char *name = btf__name_by_offset(btf, offset);
+
+	return name ? name : "";
+}
+
+static const struct btf_type *resolve(const struct btf *btf, uint32_t id, uint32_t *ret_id)
+{
+	int resolved = btf__resolve_type(btf, id);
+
+	if (resolved < 0)
+		return NULL;
+	*ret_id = (uint32_t)resolved;
+	return btf__type_by_id(btf, *ret_id);
+}
+
+static int bad(const struct event_reader *r, const char *member, const char *why)
+{
+	return error_set(r->error, -EINVAL, "map %s, member %s: %s", r->event->map, member, why);
+}
+
+/* --- tags --- */
+
+/* The only tag with this prefix on a variable, or with `member` (0: none) on a struct's member, in
+ * BTF; ret_text stays as it is where there is none. -EEXIST: there are two. */
+static int find_tag(const struct btf *btf, const char *prefix, const char *variable,
+		    uint32_t record, int member, const char **ret_text)
+{
+	uint32_t count = btf__type_cnt(btf);
+	const char *found = NULL;
+
+	for (uint32_t id = 1; id < count; id++) {
+		const struct btf_type *tag = btf__type_by_id(btf, id);
+		const struct btf_type *of;
+		const char *text;
+
+		if (!btf_is_decl_tag(tag))
+			continue;
+		text = name_of(btf, tag->name_off);
+		of = btf__type_by_id(btf, tag->type);
+		if (strncmp(text, prefix, strlen(prefix)) != 0 || !of)
+			continue;
+		if (variable ? !btf_is_var(of) || strcmp(name_of(btf, of->name_off), variable) != 0
+			     : tag->type != record || btf_decl_tag(tag)->component_idx != member)
+			continue;
+		if (found)
+			return -EEXIST;
+		found = text + strlen(prefix);
+	}
+	if (found)
+		*ret_text = found;
+	return 0;
+}
+
+/* Copies the word at *text, which moves behind it; false: it is too long. */
+static bool take_word(const char **text, char *to, size_t size)
+{
+	const char *word = *text + strspn(*text, SPACE);
+	size_t length = strcspn(word, SPACE);
+
+	*text = word + length;
+	if (length >= size)
+		return false;
+	memcpy(to, word, length);
+	to[length] = '\0';
+	return true;
+}
+
+static int read_severity(const struct event_reader *r, const char **text)
+{
+	static const char *const words[] = {
+		[HEALTH_OKAY] = "okay",
+		[HEALTH_WARNING] = "warning",
+		[HEALTH_FAILURE] = "failure",
+	};
+	char word[16] = "";
+
+	if (take_word(text, word, sizeof(word)))
+		for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+			if (!strcmp(word, words[i])) {
+				r->event->health = (enum health)i;
+				return 0;
+			}
+	return error_set(r->error, -EINVAL, "map %s: an EVENT begins with failure, warning or okay",
+			 r->event->map);
+}
+
+static int read_identifier(const struct event_reader *r, const char **text, type_lookup *lookup)
+{
+	struct tag *tag = &r->event->tag;
+	struct metric_type known;
+	struct error why = { "" };
+	char word[3 * TAG_TEXT_MAX];
+	int status;
+
+	if (!take_word(text, word, sizeof(word)) || tag_parse(word, tag, &why) || tag->source[0])
+		return error_set(r->error, -EINVAL,
+				 "map %s: the second word of an EVENT is TYPE[-INSTANCE], the "
+				 "series that it is about",
+				 r->event->map);
+	status = lookup(tag->type, &known);
+	if (status == -ENOENT)
+		return error_set(r->error, status, "map %s: collectd's types.db has no type \"%s\"",
+				 r->event->map, tag->type);
+	return 0;
+}
+
+/* --- members --- */
+
+static int integer_field(const struct event_reader *r, const char *member,
+			 const struct btf_type *type, struct event_field *field)
+{
+	field->kind = btf_is_any_enum(type)                     ? FIELD_ENUM
+		      : btf_int_encoding(type) & BTF_INT_SIGNED ? FIELD_SIGNED
+								: FIELD_UNSIGNED;
+	field->size = type->size;
+	if (type->size == 1 || type->size == 2 || type->size == 4 || type->size == 8)
+		return 0;
+	return bad(r, member, "only integers of 1, 2, 4 or 8 bytes can be told");
+}
+
+static int string_field(const struct event_reader *r, const char *member,
+			const struct btf_type *type, struct event_field *field)
+{
+	const struct btf_array *array = btf_array(type);
+	uint32_t id;
+	const struct btf_type *element = resolve(r->event->btf, array->type, &id);
+
+	if (!element || !btf_is_int(element) || element->size != 1)
+		return bad(r, member, "only arrays of char can be told");
+	if (array->nelems == 0 || array->nelems > STRING_SIZE_MAX)
+		return bad(r, member, "a string has 1 to 256 bytes");
+	field->kind = FIELD_STRING;
+	field->size = array->nelems;
+	return 0;
+}
+
+static int label_field(const struct event_reader *r, int i, const char *member,
+		       struct event_field *field)
+{
+	const char *label = NULL;
+
+	if (find_tag(r->event->btf, LABEL_TAG, NULL, r->record_id, i, &label))
+		return bad(r, member, "two LABEL tags");
+	if (!label)
+		return 0;
+	if (strcmp(label, "service") != 0)
+		return error_set(r->error, -EINVAL,
+				 "map %s, member %s: unknown label \"%.64s\" (service)",
+				 r->event->map, member, label);
+	if (field->kind != FIELD_UNSIGNED || field->size != sizeof(uint32_t))
+		return bad(r, member, "the row of a service is a u32");
+	field->kind = FIELD_SERVICE;
+	return 0;
+}
+
+/* The i-th member of the record. */
+static int read_field(const struct event_reader *r, int i, struct event_field *field)
+{
+	const struct btf_member *m = &btf_members(r->record)[i];
+	const char *member = name_of(r->event->btf, m->name_off);
+	uint32_t bits = btf_member_bit_offset(r->record, (uint32_t)i);
+	const struct btf_type *type = resolve(r->event->btf, m->type, &field->type);
+	int status;
+
+	if (!type || bits % 8 || btf_member_bitfield_size(r->record, (uint32_t)i))
+		return bad(r, member, "bit fields cannot be told");
+	field->offset = bits / 8;
+	if (btf_is_int(type) || btf_is_any_enum(type))
+		status = integer_field(r, member, type, field);
+	else if (btf_is_array(type))
+		status = string_field(r, member, type, field);
+	else
+		status = bad(r, member, "is neither an integer, nor an enum, nor a string");
+	if (status == 0 && (uint64_t)field->offset + field->size > r->event->record_size)
+		status = bad(r, member, "lies outside of the record");
+	return status ?: label_field(r, i, member, field);
+}
+
+/* The member that has LABEL("service"), whether the text has it or not. */
+static int read_service(const struct event_reader *r)
+{
+	struct event *event = r->event;
+
+	for (int i = 0; i < btf_vlen(r->record); i++) {
+		const char *label = NULL;
+		struct event_field field;
+		int status = find_tag(event->btf, LABEL_TAG, NULL, r->record_id, i, &label);
+
+		if (status == 0 && !label)
+			continue;
+		status = read_field(r, i, &field);
+		if (status)
+			return status;
+		if (event->has_service)
+			return error_set(r->error, -EINVAL,
+					 "map %s: two members have LABEL(\"service\")", event->map);
+		event->has_service = true;
+		event->service = field;
+	}
+	return 0;
+}
+
+/* --- the text --- */
+
+static int find_member(const struct event_reader *r, const char *name, size_t length)
+{
+	for (int i = 0; i < btf_vlen(r->record); i++) {
+		const char *member = name_of(r->event->btf, btf_members(r->record)[i].name_off);
+
+		if (strlen(member) == length && !strncmp(member, name, length))
+			return i;
+	}
+	return -1;
+}
+
+/* What is between braces: MEMBER or MEMBER:octets. */
+static int read_braces(const struct event_reader *r, const char *text, size_t length,
+		       struct event_field *field)
+{
+	const char *colon = memchr(text, ':', length);
+	size_t name = colon ? (size_t)(colon - text) : length;
+	int member = find_member(r, text, name), status;
+
+	if (member < 0)
+		return error_set(r->error, -EINVAL,
+				 "map %s: the text has {%.*s}, but its records have no such member",
+				 r->event->map, (int)length, text);
+	status = read_field(r, member, field);
+	if (status || !colon)
+		return status;
+	if (length - name != strlen(":octets") || strncmp(colon, ":octets", length - name) != 0 ||
+	    field->kind != FIELD_UNSIGNED)
+		return error_set(r->error, -EINVAL,
+				 "map %s: {%.*s}: behind the colon can only be \"octets\", of an "
+				 "unsigned integer",
+				 r->event->map, (int)length, text);
+	field->kind = FIELD_OCTETS;
+	return 0;
+}
+
+static struct event_part *add_part(struct event *event, const char *before, size_t length)
+{
+	struct event_part *grown =
+		reallocarray(event->parts, event->part_count + 1, sizeof(*grown));
+
+	if (!grown)
+		return NULL;
+	event->parts = grown;
+	grown += event->part_count++;
+	*grown = (struct event_part){ 0 };
+	memcpy(grown->before, before, length);
+	return grown;
+}
+
+static int read_text(const struct event_reader *r, const char *text)
+{
+	struct event *event = r->event;
+
+	text += strspn(text, SPACE);
+	if (!*text || strlen(text) >= EVENT_TEXT_MAX)
+		return error_set(r->error, -EINVAL,
+				 "map %s: the third part of an EVENT is its text, of 1 to %d bytes",
+				 event->map, EVENT_TEXT_MAX - 1);
+	for (const char *c = text; *c; c++)
+		if (*c < 0x20 || *c > 0x7e)
+			return error_set(r->error, -EINVAL,
+					 "map %s: the text of an EVENT is of printable ASCII",
+					 event->map);
+	while (*text) {
+		size_t before = strcspn(text, "{}"), length = strcspn(text + before, "}");
+		struct event_part *part =
+			event->part_count < PARTS_MAX ? add_part(event, text, before) : NULL;
+		int status;
+
+		if (!part)
+			return error_set(r->error, -E2BIG, "map %s: more than %d members in a text",
+					 event->map, PARTS_MAX);
+		text += before;
+		if (!*text)
+			return 0;
+		if (*text != '{' || text[length] != '}')
+			return error_set(r->error, -EINVAL,
+					 "map %s: a brace of the text has no other: \"%.32s\"",
+					 event->map, text);
+		status = read_braces(r, text + 1, length - 1, &part->field);
+		if (status)
+			return status;
+		part->has_field = true;
+		text += length + 1;
+	}
+	return 0;
+}
+
+/* --- the whole --- */
+
+static int read_record(struct event_reader *r, uint32_t record_type)
+{
+	r->record = resolve(r->event->btf, record_type, &r->record_id);
+	if (!record_type || !r->record || !btf_is_struct(r->record))
+		return error_set(r->error, -EINVAL,
+				 "map %s: say what struct its records are: "
+				 "__type(value, struct NAME)",
+				 r->event->map);
+	if (r->record->size == 0 || r->record->size > RECORD_SIZE_MAX)
+		return error_set(r->error, -E2BIG, "map %s: a record has 1 to %d bytes",
+				 r->event->map, RECORD_SIZE_MAX);
+	r->event->record_size = r->record->size;
+	return 0;
+}
+
+int event_read(struct event *event, const struct btf *btf, const char *map, uint32_t record_type,
+	       type_lookup *lookup, struct error *error)
+{
+	struct event_reader reader = { .event = event, .error = error };
+	const char *text = NULL;
+	int status;
+
+	*event = (struct event){ .btf = btf };
+	snprintf(event->map, sizeof(event->map), "%s", map);
+	if (find_tag(btf, EVENT_TAG, map, 0, 0, &text))
+		return error_set(error, -EINVAL, "map %s: two EVENT tags", map);
+	if (!text)
+		return 0;
+	status = read_severity(&reader, &text);
+	status = status ?: read_identifier(&reader, &text, lookup);
+	status = status ?: read_record(&reader, record_type);
+	status = status ?: read_service(&reader);
+	status = status ?: read_text(&reader, text);
+	if (status) {
+		event_done(event);
+		return status;
+	}
+	return 1;
+}
+
+int event_open(struct event *event, struct bpf_map *map, const struct btf *btf, type_lookup *lookup,
+	       struct error *error)
+{
+	const char *name = bpf_map__name(map);
+	int status;
+
+	status = event_read(event, btf, name, bpf_map__btf_value_type_id(map), lookup, error);
+	if (status <= 0)
+		return status;
+	event->ring = map;
+	if (bpf_map__type(map) != BPF_MAP_TYPE_RINGBUF)
+		status =
+			error_set(error, -EINVAL,
+				  "map %s: EVENT is for ring buffers (BPF_MAP_TYPE_RINGBUF)", name);
+	else if (bpf_map__max_entries(map) == 0 || bpf_map__max_entries(map) > RING_SIZE_MAX)
+		status = error_set(error, -E2BIG,
+				   "map %s: a ring buffer of events has at most %u bytes", name,
+				   RING_SIZE_MAX);
+	if (status < 0)
+		event_done(event);
+	return status;
+}
+
+void event_done(struct event *event)
+{
+	free(event->parts);
+	*event = (struct event){ 0 };
+}
+
+/* --- of an object --- */
+
+int events_find(struct events *events, struct object *object, const struct strings *options,
+		type_lookup *lookup, struct error *error)
+{
+	const struct btf *btf = bpf_object__btf(object->bpf);
+	struct bpf_map *map;
+
+	bpf_object__for_each_map(map, object->bpf)
+	{
+		struct event event = { 0 }, *grown;
+		int status = 0;
+
+		if (!bpf_map__is_internal(map) && variant_has_map(object, map, options))
+			status = event_open(&event, map, btf, lookup, error);
+		/* To the kernel it is a ring of bytes. */
+		if (bpf_map__type(map) == BPF_MAP_TYPE_RINGBUF)
+			bpf_map__set_value_size(map, 0);
+		if (status < 0)
+			return status;
+		if (status == 0)
+			continue;
+		grown = reallocarray(events->item, events->count + 1, sizeof(*grown));
+		if (!grown) {
+			event_done(&event);
+			return error_set(error, -ENOMEM, "no memory");
+		}
+		events->item = grown;
+		grown[events->count++] = event;
+	}
+	return 0;
+}
+
+void events_done(struct events *events)
+{
+	for (size_t i = 0; i < events->count; i++)
+		event_done(&events->item[i]);
+	free(events->item);
+	*events = (struct events){ 0 };
+}

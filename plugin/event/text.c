@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The text of a notification. Records hold what anybody may have chosen, a command name above all,
+ * and nobody knows who will read the text: a terminal, a page, a shell script.
+ */
+#include "event.h"
+
+#include "config/name.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Digits, letters and the marks of names; what a page or a shell takes for its own becomes '_'. */
+static void defuse(char *text)
+{
+	for (; *text; text++)
+		if (strchr("<>&\"'`$\\|;{}", *text))
+			*text = '_';
+}
+
+static uint64_t number_at(const struct event_field *field, const unsigned char *record)
+{
+	uint64_t n = 0;
+
+	/* BPF objects are opened only in the machine's own byte order; a record may lie anywhere. */
+	switch (field->size) {
+	case 1:
+		return record[field->offset];
+	case 2: {
+		uint16_t narrow;
+		memcpy(&narrow, record + field->offset, sizeof(narrow));
+		return narrow;
+	}
+	case 4: {
+		uint32_t narrow;
+		memcpy(&narrow, record + field->offset, sizeof(narrow));
+		return narrow;
+	}
+	default:
+		memcpy(&n, record + field->offset, sizeof(n));
+		return n;
+	}
+}
+
+static int64_t signed_at(const struct event_field *field, const unsigned char *record)
+{
+	unsigned shift = 64 - 8 * field->size;
+
+	return (int64_t)(number_at(field, record) << shift) >> shift;
+}
+
+static void write_string(const struct event_field *field, const unsigned char *record, char *text,
+			 size_t size)
+{
+	char raw[EVENT_STRING_MAX];
+	size_t length = field->size < sizeof(raw) ? field->size : sizeof(raw) - 1;
+
+	memcpy(raw, record + field->offset, length);
+	raw[length] = '\0';
+	name_clean(text, size, raw);
+	defuse(text);
+}
+
+static void write_octets(uint64_t octets, char *text, size_t size)
+{
+	static const char *const units[] = { "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
+	double n = (double)octets / 1024;
+	size_t unit = 0;
+
+	if (octets < 1024) {
+		snprintf(text, size, "%" PRIu64 " bytes", octets);
+		return;
+	}
+	for (; n >= 1024 && unit + 1 < sizeof(units) / sizeof(*units); unit++)
+		n /= 1024;
+	snprintf(text, size, "%.1f %s", n, units[unit]);
+}
+
+/* The name of a value in small letters and with spaces; NULL: it has none. */
+static const char *enumerator(const struct event *event, const struct event_field *field,
+			      uint64_t value)
+{
+	const struct btf_type *type = btf__type_by_id(event->btf, field->type);
+
+	for (int i = 0; type && i < btf_vlen(type); i++) {
+		bool wide = btf_is_enum64(type);
+		uint64_t n = wide ? btf_enum64_value(btf_enum64(type) + i)
+				  : (uint64_t)(uint32_t)btf_enum(type)[i].val;
+		uint32_t name = wide ? btf_enum64(type)[i].name_off : btf_enum(type)[i].name_off;
+
+		if (n == value)
+			return btf__name_by_offset(event->btf, name);
+	}
+	return NULL;
+}
+
+static void write_enum(const struct event *event, const struct event_field *field, uint64_t value,
+		       char *text, size_t size)
+{
+	const char *name = enumerator(event, field, value);
+
+	if (!name) {
+		snprintf(text, size, "%" PRIu64, value);
+		return;
+	}
+	name_clean(text, size, name);
+	defuse(text);
+	for (; *text; text++)
+		*text = (char)(*text == '_'                   ? ' '
+			       : *text >= 'A' && *text <= 'Z' ? *text - 'A' + 'a'
+							      : *text);
+}
+
+static void write_field(const struct event *event, const struct event_field *field,
+			const unsigned char *record, const char *service, char *text, size_t size)
+{
+	switch (field->kind) {
+	case FIELD_UNSIGNED:
+		snprintf(text, size, "%" PRIu64, number_at(field, record));
+		break;
+	case FIELD_SIGNED:
+		snprintf(text, size, "%" PRId64, signed_at(field, record));
+		break;
+	case FIELD_OCTETS:
+		write_octets(number_at(field, record), text, size);
+		break;
+	case FIELD_ENUM:
+		write_enum(event, field, number_at(field, record), text, size);
+		break;
+	case FIELD_STRING:
+		write_string(field, record, text, size);
+		break;
+	case FIELD_SERVICE:
+		name_clean(text, size, service);
+		defuse(text);
+		break;
+	}
+}
+
+/* Of a text that was cut there may be a part of a letter at its end. */
+static void drop_letter(char *text, size_t length)
+{
+	while (length && (unsigned char)text[length - 1] >= 0x80)
+		text[--length] = '\0';
+}
+
+bool event_row(const struct event *event, const void *record, uint32_t *ret_row)
+{
+	if (event->has_service)
+		*ret_row = (uint32_t)number_at(&event->service, record);
+	return event->has_service;
+}
+
+void event_text(const struct event *event, const void *record, const char *service, char *text,
+		size_t size)
+{
+	size_t length = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < event->part_count; i++) {
+		const struct event_part *part = &event->parts[i];
+		char value[EVENT_STRING_MAX] = "";
+
+		if (part->has_field)
+			write_field(event, &part->field, record, service, value, sizeof(value));
+		if ((size_t)snprintf(text + length, size - length, "%s%s", part->before, value) >=
+		    size - length) {
+			drop_letter(text, size - 1);
+			return;
+		}
+		length += strlen(text + length);
+	}
+}
