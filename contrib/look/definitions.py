@@ -104,6 +104,7 @@ GRAPHS = {
             STARTED, Series("total_events-processes_ended", label="ended", draw="dashes"))),
         Graph("Page faults", unit.RATE, (
             Series("ps_pagefaults", "minflt", "minor"), Series("ps_pagefaults", "majflt", "major"))),
+        Graph("OOM kills", unit.RATE, (Series("total_events-oom_kills", label="kills"),)),
         Graph("Context switches", unit.RATE, (
             Series("contextswitch-voluntary", label="voluntary"),
             Series("contextswitch-involuntary", label="involuntary"))),
@@ -117,6 +118,7 @@ GRAPHS = {
             Series("objects-services", label="own series"), Series("objects-services_other", label="under other"))),
         Graph("Insertions refused", unit.RATE, (Series("total_events-refused_*"),)),
         Graph("Events missed", unit.RATE, (Series("total_events-missed_*"),)),
+        Graph("Events not told", unit.RATE, (Series("total_events-events_*"),)),
         Graph("Rows in use", unit.NUMBER, (Series("objects-rows_*"),)),
         Graph("Hooks in use", unit.Unit("tier, 0 is off", whole=True), (Series("count-tier_*"),)),
     ),

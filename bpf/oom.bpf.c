@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * OOM kills: how often the kernel ends a process of a service because there is no more memory, and
+ * a notification for each that tells who it was.
+ *
+ * Hooks, tier 1: tp_btf mark_victim, which has the victim. Tier 2, where it has the pid alone
+ * (before 6.9, unless 72ba14deb40a is in it, "mm: Update mark_victim tracepoints fields"): the same
+ * as raw_tp, and tp_btf signal_generate, since the kernel sends the victim its SIGKILL just before.
+ *
+ * Which limit it was no hook says. A memory cgroup kills when it can charge no page more, so it or
+ * one above it is at its limit then; if none is, the machine has no memory left.
+ *
+ * Limits: tier 1 counts a process, too, that was about to end by itself and is given the last
+ * reserves to do so. Processes that share the victim's memory are killed with it and do not count.
+ * In tier 2 memory and limit are those of a moment earlier.
+ */
+#include "compat.bpf.h"
+#include "event.bpf.h"
+#include "service.bpf.h"
+
+#define SIGKILL 9
+#define LEVELS_MAX 16
+#define SLACK_PAGES 64 /* what CPUs may have uncharged by then */
+
+const volatile u64 page_size = 4096;
+
+enum oom_limit {
+	MACHINE_OUT_OF_MEMORY,
+	LIMIT_OF_ITS_CGROUP,
+};
+
+struct oom_row {
+	u64 kills METRIC("total_events-oom_kills");
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, SERVICE_FIRST);
+	__type(key, u32);
+	__type(value, struct oom_row);
+} oom_services SEC(".maps") SUBJECT("service");
+
+struct oom_kill {
+	char comm[TASK_COMM_LEN];
+	u64 rss_bytes;
+	u32 pid;
+	u32 service LABEL("service");
+	enum oom_limit limit;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 64 * 1024);
+	__type(value, struct oom_kill);
+} oom_kills SEC(".maps")
+	EVENT("failure total_events-oom_kills OOM kill: {comm} (pid {pid}) of {service}, "
+	      "{rss_bytes:octets} resident; {limit}");
+
+/* --- kernel --- */
+
+struct page_counter {
+	atomic_long_t usage;
+	unsigned long max;
+	struct page_counter *parent;
+} __attribute__((preserve_access_index));
+
+struct mem_cgroup {
+	struct cgroup_subsys_state css;
+	struct page_counter memory;
+	struct page_counter memsw; /* with swap; of version 1 */
+} __attribute__((preserve_access_index));
+
+struct css_set___oom {
+	struct cgroup_subsys_state *subsys[1];
+} __attribute__((preserve_access_index));
+
+enum cgroup_subsys_id___oom { memory_cgrp_id___oom = 1 };
+
+/* --- which limit --- */
+
+static bool at_limit(struct page_counter *counter)
+{
+	for (int i = 0; i < LEVELS_MAX && counter; i++) {
+		s64 usage = BPF_CORE_READ(counter, usage.counter);
+
+		if (usage + SLACK_PAGES > (s64)BPF_CORE_READ(counter, max))
+			return true;
+		counter = BPF_CORE_READ(counter, parent);
+	}
+	return false;
+}
+
+static struct mem_cgroup *memory_cgroup(struct task_struct *task)
+{
+	struct css_set___oom *set = (void *)task->cgroups;
+	struct mem_cgroup *group = NULL;
+	u64 id;
+
+	if (!bpf_core_enum_value_exists(enum cgroup_subsys_id___oom, memory_cgrp_id___oom))
+		return NULL;
+	id = bpf_core_enum_value(enum cgroup_subsys_id___oom, memory_cgrp_id___oom);
+	bpf_probe_read_kernel(&group, sizeof(group),
+			      (void *)set + bpf_core_field_offset(struct css_set___oom, subsys) +
+				      id * sizeof(group));
+	return group;
+}
+
+/* css is the first member of a mem_cgroup. */
+static enum oom_limit which_limit(struct task_struct *task)
+{
+	struct mem_cgroup *group = memory_cgroup(task);
+
+	if (!group)
+		return MACHINE_OUT_OF_MEMORY;
+	if (at_limit((void *)group + bpf_core_field_offset(struct mem_cgroup, memory)))
+		return LIMIT_OF_ITS_CGROUP;
+	if (bpf_core_field_exists(struct mem_cgroup, memsw) &&
+	    at_limit((void *)group + bpf_core_field_offset(struct mem_cgroup, memsw)))
+		return LIMIT_OF_ITS_CGROUP;
+	return MACHINE_OUT_OF_MEMORY;
+}
+
+/* --- a kill --- */
+
+static void count(u32 service)
+{
+	struct oom_row *row = bpf_map_lookup_elem(&oom_services, &service);
+
+	if (row)
+		add(&row->kills, 1);
+}
+
+static u64 memory_of(struct task_struct *task)
+{
+	if (!task->mm)
+		return 0;
+	percpu_origin_find();
+	return rss_pages(task->mm) * page_size;
+}
+
+static void describe(struct task_struct *task, struct oom_kill *kill)
+{
+	bpf_probe_read_kernel_str(kill->comm, sizeof(kill->comm), task->comm);
+	kill->rss_bytes = memory_of(task);
+	kill->pid = task->tgid;
+	kill->service = service_of(task);
+	kill->limit = which_limit(task);
+}
+
+SEC("tp_btf/mark_victim")
+TIER(1)
+int BPF_PROG(oom_victim, struct task_struct *task)
+{
+	struct oom_kill *kill;
+
+	count(service_of(task));
+	kill = event_begin(&oom_kills, sizeof(*kill));
+	if (!kill)
+		return 0;
+	describe(task, kill);
+	event_send(kill);
+	return 0;
+}
+
+/* --- the same where the hook tells the victim's pid alone --- */
+
+struct target {
+	struct oom_kill kill;
+	u32 thread; /* the victim's, as mark_victim tells */
+};
+
+/* By the thread that sends: its last SIGKILL. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 256);
+	__type(key, u32);
+	__type(value, struct target);
+} oom_targets SEC(".maps") TIER(2);
+
+SEC("tp_btf/signal_generate")
+TIER(2)
+int BPF_PROG(oom_signal, int signal, void *info, struct task_struct *task)
+{
+	u32 sender = (u32)bpf_get_current_pid_tgid();
+	struct target target = {};
+
+	if (signal != SIGKILL)
+		return 0;
+	describe(task, &target.kill);
+	target.thread = task->pid;
+	bpf_map_update_elem(&oom_targets, &sender, &target, 0);
+	return 0;
+}
+
+SEC("raw_tp/mark_victim")
+TIER(2)
+int oom_victim_pid(struct bpf_raw_tracepoint_args *event)
+{
+	u32 sender = (u32)bpf_get_current_pid_tgid();
+	struct target *target = bpf_map_lookup_elem(&oom_targets, &sender);
+	struct oom_kill *kill;
+
+	if (!target || target->thread != (u32)event->args[0])
+		return 0;
+	count(target->kill.service);
+	kill = event_begin(&oom_kills, sizeof(*kill));
+	if (kill) {
+		*kill = target->kill;
+		event_send(kill);
+	}
+	bpf_map_delete_elem(&oom_targets, &sender);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual MIT/GPL";
