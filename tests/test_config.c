@@ -30,6 +30,7 @@ static void test_defaults(void)
 	CHECK_REAL(config.interval_s, 0, 0);
 	CHECK_UINT(config.max_services, 256);
 	CHECK_UINT(config.max_memory_mib, 256);
+	CHECK_REAL(config.max_sampling, 0.5L, 0);
 	CHECK_INT(config_command_names(&config), true);
 	CHECK_INT(config.buckets, false);
 	check_percentiles(&config, "50 90 95 99 99.9 ");
@@ -46,6 +47,7 @@ static void test_all(void)
 				   "Interval 2.5\n"
 				   "maxservices 100\n"
 				   "MaxMemory 1048576\n"
+				   "MaxSampling 12.5\n"
 				   "CommandNames true\n"
 				   "PERCENTILE 25 99.99\n"
 				   "Buckets true\n"
@@ -88,6 +90,7 @@ static void test_all(void)
 	CHECK_REAL(config.interval_s, 2.5L, 0);
 	CHECK_UINT(config.max_services, 100);
 	CHECK_UINT(config.max_memory_mib, 1048576);
+	CHECK_REAL(config.max_sampling, 12.5L, 0);
 	CHECK_INT(config_command_names(&config), true);
 	CHECK_INT(config.buckets, true);
 	check_percentiles(&config, "25 99.99 ");

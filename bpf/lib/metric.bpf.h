@@ -94,7 +94,7 @@
  * takes, where that is less than its type has.
  *
  * EVENT("SEVERITY TYPE[-INSTANCE] TEXT") on a ring buffer makes a notification of each
- * record, a few seconds after it at most:
+ * record, a moment after it:
  *
  *     struct {
  *         __uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -104,11 +104,12 @@
  *
  * SEVERITY is failure, warning or okay. TYPE-INSTANCE is the series that it is about. It has the
  * plugin instance of the service whose row is in the member with LABEL("service"), a u32; without
- * such a member, that of the probe. In TEXT, {MEMBER} is what the record has there: an integer; a
- * string of char[]; of an enum the enumerator's name in small letters with spaces for underscores; of
- * LABEL("service") the name of the service. {MEMBER:octets} is an unsigned integer in KiB, MiB and so
- * on. Strings are cleaned as names are. Of one ring 10 go out at once and then one a minute, which
- * says how many more there were; ebpf-self counts those. See event.bpf.h.
+ * such a member, that of the probe. In TEXT, {MEMBER} is what the record has there: an
+ * integer; a string of char[]; of an enum the enumerator's name in small letters with spaces for
+ * underscores; of LABEL("service") the name of the service. {MEMBER:octets} is an unsigned
+ * integer in KiB, MiB and so on. Strings are cleaned as names are. Of one ring 10 go out at once
+ * and then one a minute, which says how many more there were; ebpf-self counts those. See
+ * event.bpf.h.
  *
  * Variables that the engine knows in every object:
  *   const volatile u32 service_rows, process_rows_max, cpus_possible;
@@ -129,11 +130,16 @@
  *                         CLOCK_BOOTTIME; rates are per time between two such
  *   u64 refused;          counted by the probe, reported under ebpf-self
  *   u64 events_dropped;   likewise: records that found no room in their ring
+ *   u64 sample_ns;        set before each run of a sampler: how long since its last one
  *
- * Programs SEC("iter/...") are run at each reading, before the tables are read. OVER(MAP)
- * on one that is SEC("iter/bpf_map_elem") or SEC("iter/bpf_sk_storage_map") says which map
- * it walks over: a hash or array, or a socket storage; the object's own, or one that it has by
- * SHARED.
+ * Programs SEC("iter/...") are run at each reading, before the tables are read. With
+ * SAMPLE("hz=NUMBER") they are samplers: run so many times a second, 1 to 1000, at random
+ * moments, by a thread beside the readings. All samplers together take no more than a small share
+ * of one CPU (MaxSampling, 0.5 %), for which they are run less often; so what is seen counts
+ * sample_ns, not 1. A sampler looks at what the kernel has, never at the memory of other
+ * processes. See sample.bpf.h. OVER(MAP) on one that is SEC("iter/bpf_map_elem") or
+ * SEC("iter/bpf_sk_storage_map") says which map it walks over: a hash or array, or a socket
+ * storage; the object's own, or one that it has by SHARED.
  */
 #ifndef METRIC_BPF_H
 #define METRIC_BPF_H
@@ -145,6 +151,7 @@
 #define SUBJECT(text) __attribute__((btf_decl_tag("subject:" text)))
 #define EVENT(text) __attribute__((btf_decl_tag("event:" text)))
 #define LABEL(word) __attribute__((btf_decl_tag("label:" word)))
+#define SAMPLE(text) __attribute__((btf_decl_tag("sample:" text)))
 #define OPTION(name) __attribute__((btf_decl_tag("option:" name)))
 #define OVER(map) __attribute__((btf_decl_tag("over:" #map)))
 #define RANGE(low, high) __attribute__((btf_decl_tag("range:" #low ".." #high)))

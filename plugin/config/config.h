@@ -63,6 +63,7 @@ struct config {
 	double interval_s; /* 0: the daemon's */
 	unsigned max_services;
 	unsigned max_memory_mib;
+	double max_sampling; /* percent of one CPU */
 	bool max_services_set;
 	bool command_names;
 	bool command_names_set;

@@ -36,6 +36,12 @@ static bool take_max_memory(struct context *context, const oconfig_item_t *item)
 	       wants_whole(context, item, 1, CONFIG_MAX_MEMORY_MIB);
 }
 
+static bool take_max_sampling(struct context *context, const oconfig_item_t *item)
+{
+	return option_number(item, 0.01, 100, &context->config->max_sampling) ||
+	       mistake(context, item, "it takes a number from 0.01 to 100, percent of one CPU");
+}
+
 static bool take_command_names(struct context *context, const oconfig_item_t *item)
 {
 	if (!option_boolean(item, &context->config->command_names))
@@ -86,6 +92,7 @@ static const struct option plugin_options[] = {
 	{ "Interval", take_interval, ONCE },
 	{ "MaxServices", take_max_services, ONCE },
 	{ "MaxMemory", take_max_memory, ONCE },
+	{ "MaxSampling", take_max_sampling, ONCE },
 	{ "CommandNames", take_command_names, ONCE },
 	{ "Percentile", take_percentile, ONCE },
 	{ "Buckets", take_buckets, ONCE },

@@ -7,6 +7,7 @@
 #include "config/name.h"
 #include "notifier.h"
 #include "probe.h"
+#include "sampler.h"
 #include "self.h"
 #include "service/service.h"
 #include "system/message.h"
@@ -34,6 +35,7 @@ static struct probe *probes;
 static size_t probe_count;
 static struct self self;
 static struct notifier notifier;
+static struct sampler sampler;
 
 static void to_log(int severity, const char *text)
 {
@@ -91,7 +93,7 @@ static int ebpf_read_self(__attribute__((unused)) user_data_t *data)
 
 	if (status)
 		message(LOG_ERR, "no notification will tell of an event: %s", strerror(-status));
-	self_read(&self, &services, probes, probe_count, interval_of(NULL));
+	self_read(&self, &services, probes, probe_count, &sampler, interval_of(NULL));
 	return 0;
 }
 
@@ -310,6 +312,14 @@ static void raise_memlock(void)
 	setrlimit(RLIMIT_MEMLOCK, &all);
 }
 
+static void start_samplers(void)
+{
+	int status = sampler_start(&sampler, probes, probe_count, config.max_sampling);
+
+	if (status)
+		message(LOG_ERR, "no sampler is on: %s", strerror(-status));
+}
+
 static int ebpf_init(void)
 {
 	struct error error, text;
@@ -324,6 +334,7 @@ static int ebpf_init(void)
 		tell_off(LOG_ERR, SELF_SERVICES, text.text);
 	}
 	open_probes();
+	start_samplers();
 	if (!config_needs_proc(&config))
 		file_reader_done(&files); /* nothing is read any more */
 	open_self();
@@ -335,6 +346,7 @@ static int ebpf_init(void)
 static int ebpf_shutdown(void)
 {
 	notifier_stop(&notifier);
+	sampler_stop(&sampler);
 	self_done(&self);
 	for (size_t i = 0; i < probe_count; i++)
 		probe_done(&probes[i]);

@@ -8,6 +8,7 @@
 #include "object/budget.h"
 #include "object/over.h"
 #include "object/parameter.h"
+#include "object/sample.h"
 #include "object/tier.h"
 #include "object/variant.h"
 #include "publish.h"
@@ -187,6 +188,7 @@ static int prepare_tier(struct probe *probe, unsigned tier, struct error *error)
 	object_set(&probe->object, "tick_ns_max", tick_ns_max());
 	object_set(&probe->object, "cpus_possible", (uint64_t)libbpf_num_possible_cpus());
 	status = over_check(&probe->object, &why);
+	status = status ?: sample_check(&probe->object, &why);
 	status = status ?: find_tables(probe, &why);
 	status = status
 			 ?: events_find(&probe->events, &probe->object, &probe->block->options,

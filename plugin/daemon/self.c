@@ -9,6 +9,7 @@
 #include "config/name.h"
 #include "dispatch.h"
 #include "object/map_memory.h"
+#include "system/clock.h"
 
 #include <bpf/bpf.h>
 #include <stdio.h>
@@ -186,6 +187,23 @@ static void publish_runs(const struct dispatch *dispatch, const struct runs *run
 	}
 }
 
+static void publish_samplers(const struct dispatch *dispatch, struct sampler *sampler)
+{
+	for (size_t i = 0; i < sampler->count; i++) {
+		struct sampled *sampled = &sampler->item[i];
+		struct sampler_figures figures;
+
+		if (!sampler_figures(sampled, clock_ns(), &figures))
+			continue;
+		publish_named(dispatch, "operations_per_second", "sample", sampled->name,
+			      figures.hz);
+		publish_named(dispatch, "percent", "sample", sampled->name, figures.percent);
+		if (figures.mean_s > 0)
+			publish_named(dispatch, "duration", "sample", sampled->name,
+				      figures.mean_s);
+	}
+}
+
 bool self_reserved(const char *name)
 {
 	return name_is_reserved(name) || !strcmp(name, SELF_SERVICES) ||
@@ -205,7 +223,7 @@ int self_open(struct self *self, const struct services *services, const struct p
 }
 
 void self_read(struct self *self, struct services *services, const struct probe *probes,
-	       size_t probe_count, double interval_s)
+	       size_t probe_count, struct sampler *sampler, double interval_s)
 {
 	if (!dispatch_begin(&self->dispatch, interval_s))
 		return;
@@ -213,6 +231,7 @@ void self_read(struct self *self, struct services *services, const struct probe 
 	for (size_t i = 0; i < probe_count; i++)
 		publish_probe(&self->dispatch, services, &probes[i]);
 	publish_services(&self->dispatch, services);
+	publish_samplers(&self->dispatch, sampler);
 	runs_read(&self->runs, interval_s);
 	if (runs_known(&self->runs))
 		publish_runs(&self->dispatch, &self->runs);

@@ -5,6 +5,7 @@
 #include "dispatch.h"
 #include "probe.h"
 #include "runs.h"
+#include "sampler.h"
 #include "service/service.h"
 
 #include <stddef.h>
@@ -42,7 +43,7 @@ bool self_reserved(const char *name);
 /* Dispatches what the plugin costs and how it is. Now and then this takes a second,
  * without the lock: see runs_read. */
 void self_read(struct self *self, struct services *services, const struct probe *probes,
-	       size_t probe_count, double interval_s);
+	       size_t probe_count, struct sampler *sampler, double interval_s);
 
 void self_done(struct self *self);
 

@@ -7,6 +7,7 @@
 #include "annotation.h"
 #include "diagnosis.h"
 #include "over.h"
+#include "sample.h"
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -269,7 +270,10 @@ static int attach_program(struct object *object, struct bpf_program *program, st
 	diagnosis_end();
 	if (status)
 		return status;
-	if (is_walk(program))
+	if (sample_hz(object, program))
+		object->samples[object->sample_count++] =
+			(struct sample){ link, program, sample_hz(object, program) };
+	else if (is_walk(program))
 		object->walks[object->walk_count++] = link;
 	else
 		object->links[object->link_count++] = link;
@@ -284,7 +288,8 @@ int object_attach(struct object *object, struct error *error)
 	bpf_object__for_each_program(program, object->bpf) programs++;
 	object->links = calloc(programs + 1, sizeof(*object->links));
 	object->walks = calloc(programs + 1, sizeof(*object->walks));
-	if (!object->links || !object->walks)
+	object->samples = calloc(programs + 1, sizeof(*object->samples));
+	if (!object->links || !object->walks || !object->samples)
 		return error_set(error, -ENOMEM, "no memory");
 	bpf_object__for_each_program(program, object->bpf)
 	{
@@ -338,18 +343,28 @@ static int walk_once(int link, size_t size, void (*take)(void *to, const void *r
 	return (int)got;
 }
 
+static int tell_walk(int status, struct error *error)
+{
+	if (status >= 0)
+		return 0;
+	return error_set(error, status, "cannot run its iterator: %s",
+			 status == -EAGAIN ? "it does not come to an end" : strerror(-status));
+}
+
 int object_walk(const struct object *object, size_t size,
 		void (*take)(void *to, const void *record), void *to, struct error *error)
 {
-	for (size_t i = 0; i < object->walk_count; i++) {
-		int status = walk_once(bpf_link__fd(object->walks[i]), size, take, to);
+	int status = 0;
 
-		if (status < 0)
-			return error_set(error, status, "cannot run its iterator: %s",
-					 status == -EAGAIN ? "it does not come to an end"
-							   : strerror(-status));
-	}
-	return 0;
+	for (size_t i = 0; i < object->walk_count && status == 0; i++)
+		status =
+			tell_walk(walk_once(bpf_link__fd(object->walks[i]), size, take, to), error);
+	return status;
+}
+
+int object_sample(const struct sample *sample, struct error *error)
+{
+	return tell_walk(walk_once(bpf_link__fd(sample->link), 0, NULL, NULL), error);
 }
 
 void object_done(struct object *object)
@@ -358,8 +373,11 @@ void object_done(struct object *object)
 		bpf_link__destroy(object->links[i]);
 	for (size_t i = 0; i < object->walk_count; i++)
 		bpf_link__destroy(object->walks[i]);
+	for (size_t i = 0; i < object->sample_count; i++)
+		bpf_link__destroy(object->samples[i].link);
 	free(object->links);
 	free(object->walks);
+	free(object->samples);
 	for (size_t i = 0; i < object->section_count; i++)
 		mapping_done(&object->sections[i].mapping);
 	free(object->sections);

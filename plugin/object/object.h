@@ -18,6 +18,12 @@ struct object {
 	size_t link_count;
 	struct bpf_link **walks; /* of programs SEC("iter/..."): run at each reading */
 	size_t walk_count;
+	struct sample {
+		struct bpf_link *link;
+		const struct bpf_program *program;
+		unsigned hz;
+	} * samples; /* of iterators with a SAMPLE tag: run as often as that says */
+	size_t sample_count;
 	struct section {
 		struct bpf_map *map; /* .data or .bss of the loaded object */
 		struct mapping mapping;
@@ -58,6 +64,9 @@ int object_attach(struct object *object, struct error *error);
  * its bytes. size is that of a record, take may be NULL. */
 int object_walk(const struct object *object, size_t size,
 		void (*take)(void *to, const void *record), void *to, struct error *error);
+
+/* Runs an iterator with a SAMPLE tag. Any thread may do so while others walk. */
+int object_sample(const struct sample *sample, struct error *error);
 
 /* Detaches and closes. */
 void object_done(struct object *object);
