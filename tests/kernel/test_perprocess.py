@@ -8,6 +8,7 @@ Truth: /proc/PID/stat and statm, and the load programs' logs of their thread clo
 import os
 import time
 
+import tables
 import truth
 from lib import SLOWNESS, Test
 
@@ -38,6 +39,14 @@ def at_most(test, daemon):
         for row in daemon.rows(subject, "ps_cputime"):
             together.setdefault(row[0], set()).add(subject)
     test.within("series of single processes in one reading", max(map(len, together.values())), 1, TOP)
+
+
+def expected(daemon):
+    """What a process of the service has: the series of its service, but for those that no probe keeps by process."""
+    kinds = tables.series()
+    alone = kinds["service"] - kinds["process"]
+    return {metric for metric in daemon.metrics("pp")
+            if not any(metric == base or metric.startswith(base + "-") for base in alone)}
 
 
 def values(test, daemon, load, log, name):
@@ -100,7 +109,8 @@ def main():
         time.sleep(5)
         for load, log, name in zip(busy, logs, names):
             values(test, daemon, load, log, name)
-        test.equal("series have what their service has", daemon.metrics(names[0]), daemon.metrics("pp"))
+        test.equal("series have what their service has", daemon.metrics(names[0]), expected(daemon))
+        test.equal("series that a table of processes has", tables.series()["process"] - daemon.metrics(names[0]), set())
         reuse(test, daemon, busy[0], names[0])
         test.equal("series of a service that does not ask for them",
                    [subject for subject in daemon.subjects() if subject.startswith("plain-")], [])
