@@ -5,6 +5,7 @@
  */
 #include "event.h"
 
+#include "object/annotation.h"
 #include "object/variant.h"
 
 #include <errno.h>
@@ -26,13 +27,6 @@ struct event_reader {
 	uint32_t record_id;
 	struct error *error;
 };
-
-static const char *name_of(const struct btf *btf, uint32_t offset)
-{
-	const char *name = btf__name_by_offset(btf, offset);
-
-	return name ? name : "";
-}
 
 static const struct btf_type *resolve(const struct btf *btf, uint32_t id, uint32_t *ret_id)
 {
@@ -66,11 +60,12 @@ static int find_tag(const struct btf *btf, const char *prefix, const char *varia
 
 		if (!btf_is_decl_tag(tag))
 			continue;
-		text = name_of(btf, tag->name_off);
+		text = annotation_name(btf, tag->name_off);
 		of = btf__type_by_id(btf, tag->type);
 		if (strncmp(text, prefix, strlen(prefix)) != 0 || !of)
 			continue;
-		if (variable ? !btf_is_var(of) || strcmp(name_of(btf, of->name_off), variable) != 0
+		if (variable ? !btf_is_var(of) ||
+				       strcmp(annotation_name(btf, of->name_off), variable) != 0
 			     : tag->type != record || btf_decl_tag(tag)->component_idx != member)
 			continue;
 		if (found)
@@ -188,7 +183,7 @@ static int label_field(const struct event_reader *r, int i, const char *member,
 static int read_field(const struct event_reader *r, int i, struct event_field *field)
 {
 	const struct btf_member *m = &btf_members(r->record)[i];
-	const char *member = name_of(r->event->btf, m->name_off);
+	const char *member = annotation_name(r->event->btf, m->name_off);
 	uint32_t bits = btf_member_bit_offset(r->record, (uint32_t)i);
 	const struct btf_type *type = resolve(r->event->btf, m->type, &field->type);
 	int status;
@@ -236,7 +231,8 @@ static int read_service(const struct event_reader *r)
 static int find_member(const struct event_reader *r, const char *name, size_t length)
 {
 	for (int i = 0; i < btf_vlen(r->record); i++) {
-		const char *member = name_of(r->event->btf, btf_members(r->record)[i].name_off);
+		const char *member =
+			annotation_name(r->event->btf, btf_members(r->record)[i].name_off);
 
 		if (strlen(member) == length && !strncmp(member, name, length))
 			return i;
