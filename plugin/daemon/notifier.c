@@ -5,8 +5,9 @@
  * Not at the readings of the probe: who is told of a kill at once can still look at what led to it,
  * and readings may be minutes apart. The thread sleeps until the kernel wakes it, and costs nothing
  * while nothing happens. Whoever takes notifications is called by it, with no lock held, and may
- * take his time: then the ring fills, the probe counts what it drops, and readings go on. A ring
- * that never gets empty is looked at ten times a second.
+ * take his time: then the ring fills, the probe counts what it drops, and readings go on. Rings are
+ * looked at ten times a second at most: one that never gets empty, one whose records come of the
+ * thread's own waking up, or one that begins with a record which is never sent.
  */
 #include "notifier.h"
 
@@ -23,7 +24,7 @@
 #include <unistd.h>
 
 #define RECORDS_MAX 256 /* of a ring at once */
-#define PAUSE_MS 100    /* after that */
+#define PAUSE_MS 100    /* from one look at the rings to the next */
 
 struct notifier_ring {
 	struct notifier *notifier;
@@ -107,8 +108,7 @@ static uint64_t take_ring(struct notifier_ring *r, uint64_t now_ns)
 	ring_buffer__consume(r->ring);
 	if (limit_release(&r->limit, now_ns, &held))
 		send(r, held - 1);
-	return r->taken < RECORDS_MAX ? limit_due(&r->limit)
-				      : now_ns + PAUSE_MS * (NS_PER_S / 1000);
+	return limit_due(&r->limit);
 }
 
 uint64_t notifier_take(struct notifier *notifier, uint64_t now_ns)
@@ -133,14 +133,6 @@ static int wait_ms(uint64_t due_ns)
 	return due_ns <= now_ns ? 0 : (int)((due_ns - now_ns) / (NS_PER_S / 1000)) + 1;
 }
 
-static bool any_full(const struct notifier *notifier)
-{
-	for (size_t i = 0; i < notifier->ring_count; i++)
-		if (notifier->rings[i].taken >= RECORDS_MAX)
-			return true;
-	return false;
-}
-
 static void *run(void *context)
 {
 	struct notifier *notifier = context;
@@ -156,13 +148,13 @@ static void *run(void *context)
 			.events = POLLIN,
 		};
 	for (;;) {
-		/* A ring that was full is no reason to wake up at once. */
-		nfds_t count = any_full(notifier) ? 1 : notifier->ring_count + 1;
+		int ready = poll(fds, notifier->ring_count + 1, wait_ms(due));
 
-		poll(fds, count, wait_ms(due));
 		if (fds[0].revents)
 			break;
 		due = notifier_take(notifier, clock_ns());
+		if (ready && poll(fds, 1, PAUSE_MS) > 0)
+			break;
 	}
 	free(fds);
 	return NULL;

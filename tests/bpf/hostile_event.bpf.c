@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A probe for tests whose events are not what their tags say: too short, too long, of rows that
- * there are not, without an end of the string; and more of them than anybody can read.
+ * there are not, without an end of the string; one for each time that anybody is woken up, also who
+ * reads them; and with Option "flood" more of them than anybody can read.
  *
- * Hooks: iter/task, and raw_tp sched_switch for the flood.
+ * Hooks: iter/task, and raw_tp sched_switch for the flood and the echo.
  */
 #include "event.bpf.h"
 
@@ -27,6 +28,12 @@ struct {
 	__uint(max_entries, 64 * 1024);
 	__type(value, struct drop);
 } flood SEC(".maps") EVENT("okay derive-flood drop {number}");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 64 * 1024);
+	__type(value, struct drop);
+} echo SEC(".maps") EVENT("okay derive-echo echo {number}");
 
 struct row {
 	u64 walks METRIC("derive-walks");
@@ -68,6 +75,7 @@ int hostile_event_walk(struct bpf_iter__task *ctx)
 }
 
 SEC("raw_tp/sched_switch")
+OPTION("flood")
 int hostile_event_flood(void *ctx)
 {
 	struct row *row = row_at();
@@ -79,6 +87,18 @@ int hostile_event_flood(void *ctx)
 			continue;
 		drop->number = i;
 		add(&row->sent, 1);
+		event_send(drop);
+	}
+	return 0;
+}
+
+SEC("raw_tp/sched_switch")
+int hostile_event_echo(void *ctx)
+{
+	struct drop *drop = event_begin(&echo, sizeof(*drop));
+
+	if (drop) {
+		drop->number = 0;
 		event_send(drop);
 	}
 	return 0;

@@ -65,16 +65,43 @@ def events(test, daemon):
     suppressed = daemon.rows("self", "total_events-events_suppressed_event")[-1][1]
     walks = daemon.rows("event", "derive-walks")[-1][1]
     test.within("event: suppressed, all but 10 of the flood and the short ones", suppressed, walks, math.inf)
+    test.within("event: CPU of the daemon while the flood goes on", cpu_share(daemon), 0, 0.5)
+
+
+def echo(test, object_path):
+    """Each time that a thread waits makes an event, also the one that reads them."""
+    daemon = test.collectd(f'<Probe "echo">\n Object "{object_path}"\n</Probe>\n', interval=1)
+    daemon.wait_rows("self", "total_events-events_suppressed_echo", 2)
+    pid = daemon.process.pid
+    begin, before = time.monotonic(), waits(pid)
+    time.sleep(3)
+    most = max(count - before.get(tid, 0) for tid, count in waits(pid).items()) / (time.monotonic() - begin)
+    # The thread looks ten times a second; others write what was read, a file after the other.
+    test.within("echo: times a second that a thread of the daemon waits", most, 5, 300)
+    test.within("echo: CPU of the daemon", cpu_share(daemon), 0, 0.2)
+    test.equal("echo: notifications", len(notifications(daemon, "echo")), 10)
+    test.stop(daemon)
+
+
+def cpu_share(daemon, seconds=2):
     begin, cpu = time.monotonic(), threads_cpu(daemon.process.pid)
-    time.sleep(2)
-    share = (threads_cpu(daemon.process.pid) - cpu) / (time.monotonic() - begin)
-    test.within("event: CPU of the daemon while the flood goes on", share, 0, 0.5)
+    time.sleep(seconds)
+    return (threads_cpu(daemon.process.pid) - cpu) / (time.monotonic() - begin)
 
 
 def threads_cpu(pid):
     """Seconds of CPU that a process has used."""
     with open(f"/proc/{pid}/stat", encoding="utf-8") as stat:
         return sum(map(int, stat.read().rpartition(")")[2].split()[11:13])) / os.sysconf("SC_CLK_TCK")
+
+
+def waits(pid):
+    """{thread: times that it has waited}"""
+    found = {}
+    for tid in os.listdir(f"/proc/{pid}/task"):
+        with open(f"/proc/{pid}/task/{tid}/status", encoding="utf-8") as status:
+            found[tid] = int(dict(line.split(":\t", 1) for line in status.read().splitlines())["voluntary_ctxt_switches"])
+    return found
 
 
 def main():
@@ -84,7 +111,8 @@ def main():
         blocks = ""
         for name, (source, change, _) in OBJECTS.items():
             path = write_object(directory, name, source, change)
-            blocks += f'<Probe "{name}">\n Object "{path}"\n</Probe>\n'
+            more = ' Option "flood"\n' if name == "event" else ""
+            blocks += f'<Probe "{name}">\n Object "{path}"\n{more}</Probe>\n'
         daemon = test.collectd(GOOD + blocks, interval=1)
         rows = daemon.wait_rows("good", "ps_count", 3)
         test.equal("processes and threads of the service, after the first reading", set(rows[1:]),
@@ -102,6 +130,8 @@ def main():
         events(test, daemon)
         now = daemon.row_after("good", "ps_count", time.time())
         test.equal("processes and threads of the service", now[1:], (1, 1))
+        test.stop(daemon)
+        echo(test, os.path.join(directory, "event.o"))
         load.end()
 
 
