@@ -193,6 +193,11 @@ static void test_hostile(void)
 		{ "gr\xc3\xbc\xc3\x9f", "gr\xc3\xbc\xc3\x9f" },
 		{ "123456789012345\xc3", "123456789012345_" },
 		{ "..", "_." },
+		/* Letters that are not seen, and turn or break the line. */
+		{ "a\xe2\x80\xae(b\xe2\x81\xa6", "a_(b_" },
+		{ "\xe2\x80\x8b\xe2\x80\xa8\xef\xbb\xbf\xd8\x9c\xc2\xad", "_____" },
+		{ "\xe2\x80\x90\xe2\x80\xa7\xe2\x82\xac\xd8\x9b",
+		  "\xe2\x80\x90\xe2\x80\xa7\xe2\x82\xac\xd8\x9b" },
 	};
 
 	for (size_t i = 0; i < COUNT_OF(names); i++) {

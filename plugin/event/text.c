@@ -11,12 +11,49 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Digits, letters and the marks of names; what a page or a shell takes for its own becomes '_'. */
+/* Letters that are not seen: they turn the direction of a line, break it, or hide in it (Unicode's
+ * bidirectional controls, separators and zero widths). */
+static bool is_unseen(const char *letter)
+{
+	static const struct {
+		char first[4], last[4];
+	} ranges[] = {
+		{ "\xc2\xad", "\xc2\xad" },         /* U+00AD */
+		{ "\xd8\x9c", "\xd8\x9c" },         /* U+061C */
+		{ "\xe2\x80\x8b", "\xe2\x80\x8f" }, /* U+200B to 200F */
+		{ "\xe2\x80\xa8", "\xe2\x80\xae" }, /* U+2028 to 202E */
+		{ "\xe2\x81\xa0", "\xe2\x81\xaf" }, /* U+2060 to 206F */
+		{ "\xef\xbb\xbf", "\xef\xbb\xbf" }, /* U+FEFF */
+	};
+
+	for (size_t i = 0; i < sizeof(ranges) / sizeof(*ranges); i++) {
+		size_t length = strlen(ranges[i].first);
+
+		if (strncmp(letter, ranges[i].first, length) >= 0 &&
+		    strncmp(letter, ranges[i].last, length) <= 0)
+			return true;
+	}
+	return false;
+}
+
+/* Of a text that is UTF-8. What a page or a shell takes for its own, and what is not seen, becomes
+ * '_'. */
 static void defuse(char *text)
 {
-	for (; *text; text++)
-		if (strchr("<>&\"'`$\\|;{}", *text))
-			*text = '_';
+	char *to = text;
+
+	while (*text) {
+		bool unseen = is_unseen(text);
+
+		*to++ = unseen || strchr("<>&\"'`$\\|;{}", *text) ? '_' : *text;
+		text++;
+		while (((unsigned char)*text & 0xc0) == 0x80) {
+			if (!unseen)
+				*to++ = *text;
+			text++;
+		}
+	}
+	*to = '\0';
 }
 
 static uint64_t number_at(const struct event_field *field, const unsigned char *record)
