@@ -168,11 +168,19 @@ static void test_failure(void)
 	play_for(&sampler, 600);
 	CHECK_REAL(runs[0], 11, 1);
 	CHECK_UINT(daemon_messages(), 1);
-	CHECK_TEXT(daemon_message(0), "sampler probe-program: trying again every minute: it fails");
+	CHECK_TEXT(daemon_message(0),
+		   "sampler probe-program: trying again once a minute at most: it fails");
 	failure = 0;
 	play_for(&sampler, 61);
 	CHECK_UINT(daemon_messages(), 2);
 	CHECK_TEXT(daemon_message(1), "sampler probe-program: works again");
+	CASE("one that fails late keeps to its share, too");
+	cost_ns[0] = 3 * NS_PER_S;
+	failure = -EAGAIN;
+	play(&sampler, items, 1, 100, 0.5);
+	play_for(&sampler, 6000);
+	CHECK_REAL((double)cpu_ns, 30e9L, 12e9L);
+	failure = 0;
 }
 
 static void test_none(void)

@@ -19,7 +19,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#define RETRY_NS (60 * NS_PER_S) /* after a run that did not work */
+#define RETRY_NS (60 * NS_PER_S) /* at least, after a run that did not work */
 
 static uint64_t thread_cpu_ns(void)
 {
@@ -32,7 +32,7 @@ static uint64_t thread_cpu_ns(void)
 static void tell_failure(struct sampled *s, int status, const struct error *error)
 {
 	if (status && !s->failing)
-		message(LOG_ERR, "sampler %s: trying again every minute: %.900s", s->name,
+		message(LOG_ERR, "sampler %s: trying again once a minute at most: %.900s", s->name,
 			error->text);
 	else if (!status && s->failing)
 		message(LOG_NOTICE, "sampler %s: works again", s->name);
@@ -44,10 +44,11 @@ static void tell_failure(struct sampled *s, int status, const struct error *erro
 static uint64_t next_ns(struct sampler *sampler, const struct sampled *s, uint64_t now_ns)
 {
 	bool late = (double)(now_ns - s->due_ns) > pace_period_ns(&s->pace);
+	uint64_t wait_ns = pace_wait_ns(&s->pace, erand48(sampler->seed));
 
 	if (s->failing)
-		return now_ns + RETRY_NS;
-	return (late ? now_ns : s->due_ns) + pace_wait_ns(&s->pace, erand48(sampler->seed));
+		return now_ns + (wait_ns > RETRY_NS ? wait_ns : RETRY_NS);
+	return (late ? now_ns : s->due_ns) + wait_ns;
 }
 
 static void run_one(struct sampler *sampler, struct sampled *s, uint64_t now_ns)
