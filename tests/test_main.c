@@ -9,6 +9,7 @@
 #include "daemon.h"
 #include "oconfig.h"
 
+#include <fcntl.h>
 #include <linux/capability.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -105,6 +106,10 @@ static void test_register(void)
 /* Stopped before it was started, as after a mistake elsewhere. */
 static void test_only_stop(void)
 {
+	bool was_open[STDERR_FILENO + 1];
+
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		was_open[fd] = fcntl(fd, F_GETFD) >= 0;
 	CASE("stopped at once");
 	stop();
 	stop();
@@ -112,6 +117,9 @@ static void test_only_stop(void)
 	configure("Interval 5\n<Service \"a\">\nProcessMatch \"x\"\n</Service>");
 	stop();
 	CHECK_UINT(daemon_messages(), 0);
+	CASE("the daemon's descriptors");
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		CHECK_INT(fcntl(fd, F_GETFD) >= 0, was_open[fd]);
 }
 
 /* One file that an older version has left, and no probe. */

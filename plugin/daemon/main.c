@@ -29,7 +29,7 @@
 
 static struct config config;
 static bool configured;
-static struct file_reader files;
+static struct file_reader files = FILE_READER_NONE;
 static struct services services;
 static struct probe *probes;
 static size_t probe_count;
@@ -328,7 +328,6 @@ static int ebpf_init(void)
 		return 0;
 	config_check(&config);
 	raise_memlock();
-	file_reader_init(&files);
 	if (services_open(&services, &config, interval_of(NULL), &files, &error) != 0) {
 		error_set(&text, 0, "the plugin is off: %.900s", error.text);
 		tell_off(LOG_ERR, SELF_SERVICES, text.text);

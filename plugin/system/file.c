@@ -210,7 +210,7 @@ static void start_workers(int socket)
 
 void file_reader_init(struct file_reader *reader)
 {
-	*reader = (struct file_reader){ .starter_fd = -1, .worker_fd = -1 };
+	*reader = (struct file_reader)FILE_READER_NONE;
 }
 
 static int start_starter(struct file_reader *reader)

@@ -49,7 +49,11 @@ struct file {
 	uid_t owner; /* FILE_OWNER_UNKNOWN: of FUSE, where a program says whose it is */
 };
 
-/* Prepares the reader; starts nothing. */
+/* A reader that is prepared, and of which nothing is started yet. */
+#define FILE_READER_NONE                          \
+	{                                         \
+		.starter_fd = -1, .worker_fd = -1 \
+	}
 void file_reader_init(struct file_reader *reader);
 
 /* Reads a regular file. Beside errors of open(2) and read(2): -EINVAL: it is no
