@@ -57,6 +57,8 @@ static void test_all(void)
 				   "  Object \"/opt/own.bpf.o\"\n"
 				   "  Option \"exact_peak\"\n"
 				   "  Option \"second\"\n"
+				   "  Attach \"kprobe:f\"\n"
+				   "  Attach \"uprobe:/x:f\" \"program\"\n"
 				   "  Parameter \"a\" 5\n"
 				   "  Parameter \"b\" \"-0x10\"\n"
 				   "  Parameter \"c\" true\n"
@@ -102,6 +104,11 @@ static void test_all(void)
 	CHECK_REAL(probe->interval_s, 60, 0);
 	CHECK_TEXT(probe->object, "/opt/own.bpf.o");
 	check_strings(&probe->options, "exact_peak;second;");
+	CHECK_UINT(probe->attach_count, 2);
+	CHECK_TEXT(probe->attaches[0].text, "kprobe:f");
+	CHECK_INT(probe->attaches[0].program == NULL, 1);
+	CHECK_TEXT(probe->attaches[1].program, "program");
+	CHECK_TEXT(probe->attaches[1].point.path, "/x");
 	check_parameters(probe, "a 5 0;b -16 0;c 1 1;");
 	CHECK_UINT(probe->rows, 2);
 	probe = config_probe(&config, "disk");

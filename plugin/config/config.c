@@ -91,6 +91,12 @@ static void probe_config_done(struct probe_config *probe)
 	for (size_t i = 0; i < probe->parameter_count; i++)
 		free(probe->parameters[i].name);
 	free(probe->parameters);
+	for (size_t i = 0; i < probe->attach_count; i++) {
+		free(probe->attaches[i].text);
+		free(probe->attaches[i].program);
+		point_done(&probe->attaches[i].point);
+	}
+	free(probe->attaches);
 	free(probe->object);
 }
 

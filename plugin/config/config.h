@@ -2,6 +2,7 @@
 #ifndef EBPF_CONFIG_H
 #define EBPF_CONFIG_H
 
+#include "point.h"
 #include "system/number.h"
 #include "system/pattern.h"
 
@@ -21,6 +22,7 @@ struct oconfig_item_s;
 #define CONFIG_ROWS_MAX 1024
 #define CONFIG_TIERS_MAX 16       /* hook tiers of a probe */
 #define CONFIG_PARAMETERS_MAX 256 /* of a probe */
+#define CONFIG_ATTACHES_MAX 256   /* likewise */
 
 struct strings {
 	char **item;
@@ -46,12 +48,21 @@ struct parameter_config {
 	struct number value;
 };
 
+/* A further attach point of a program. */
+struct attach_config {
+	char *text;    /* as it was written */
+	char *program; /* its name, NULL: the only one of the object that fits */
+	struct point point;
+};
+
 struct probe_config {
 	char name[CONFIG_NAME_MAX]; /* clean */
 	char *object;               /* path, or NULL for the one in the object directory */
 	struct strings options;     /* of the object: programs that are off without */
 	struct parameter_config *parameters;
 	size_t parameter_count;
+	struct attach_config *attaches;
+	size_t attach_count;
 	double interval_s; /* 0: the plugin's */
 	unsigned rows;     /* of tables that give them on first use, 0: CONFIG_ROWS */
 	unsigned tier;     /* the only one to try, 0: all */

@@ -97,6 +97,53 @@ static bool take_parameter(struct context *context, const oconfig_item_t *item)
 	return true;
 }
 
+/* One more; false: no memory, and the point is the caller's. */
+static bool add_attach(struct probe_config *probe, const char *text, const char *program,
+		       const struct point *point)
+{
+	struct attach_config attach = { .text = strdup(text), .point = *point }, *added = NULL;
+
+	if (program)
+		attach.program = strdup(program);
+	if (attach.text && (attach.program || !program))
+		added = block_append(&probe->attaches, &probe->attach_count, sizeof(*added));
+	if (!added) {
+		free(attach.text);
+		free(attach.program);
+		return false;
+	}
+	*added = attach;
+	return true;
+}
+
+static bool take_attach(struct context *context, const oconfig_item_t *item)
+{
+	const oconfig_value_t *values = item->values;
+	const char *program = NULL;
+	struct point point;
+	char why[256];
+
+	for (int i = 0; i < item->values_num; i++)
+		if (item->values_num > 2 || values[i].type != OCONFIG_TYPE_STRING ||
+		    !values[i].value.string[0])
+			return mistake(context, item,
+				       "it takes what to attach to, and perhaps the name of a "
+				       "program of the object");
+	if (item->values_num == 0)
+		return mistake(context, item, "it takes what to attach to");
+	if (item->values_num == 2)
+		program = values[1].value.string;
+	if (context->probe->attach_count == CONFIG_ATTACHES_MAX)
+		return mistake(context, item, "a block has at most %d of them",
+			       CONFIG_ATTACHES_MAX);
+	if (!point_parse(values[0].value.string, &point, why, sizeof(why)))
+		return mistake(context, item, "%s", why);
+	if (add_attach(context->probe, values[0].value.string, program, &point))
+		return true;
+	point_done(&point);
+	return mistake(context, item, "there is no memory for it");
+}
+
 static bool take_rows(struct context *context, const oconfig_item_t *item)
 {
 	return option_whole(item, 2, CONFIG_ROWS_MAX, &context->probe->rows) ||
@@ -110,6 +157,7 @@ static bool take_tier(struct context *context, const oconfig_item_t *item)
 }
 
 const struct option probe_options[] = {
+	{ "Attach", take_attach, OFTEN },
 	{ "Enable", take_enable, ONCE },
 	{ "Interval", take_probe_interval, ONCE },
 	{ "Object", take_object, ONCE },

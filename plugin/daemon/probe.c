@@ -5,6 +5,7 @@
  */
 #include "probe.h"
 
+#include "object/attach.h"
 #include "object/budget.h"
 #include "object/over.h"
 #include "object/parameter.h"
@@ -206,7 +207,10 @@ static int load_tier(struct probe *probe, struct error *error)
 {
 	int status = object_load(&probe->object, error);
 
-	return status ?: object_attach(&probe->object, error);
+	status = status ?: attach_sections(&probe->object, error);
+	return status
+		       ?: attach_points(&probe->object, probe->name, probe->block,
+					probe->services->resolver.files, error);
 }
 
 /* The tiers of the object to be tried, as bits, and an option that would allow
@@ -221,6 +225,7 @@ static int find_tiers(struct probe *probe, uint32_t *ret_tiers, char *option, si
 		return status;
 	*ret_tiers = tiers_find(&probe->object, probe->name, probe->block, option, size);
 	parameters_check(&probe->object, probe->name, probe->block);
+	attach_check(&probe->object, probe->name, probe->block);
 	object_done(&probe->object);
 	return *ret_tiers ? 0 : error_set(error, -ENOENT, "none of its hooks is on by default");
 }

@@ -6,8 +6,6 @@
 
 #include "annotation.h"
 #include "diagnosis.h"
-#include "over.h"
-#include "sample.h"
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -76,16 +74,6 @@ int object_open_memory(struct object *object, const void *bytes, size_t size, co
 	return status;
 }
 
-/* Above those of users and pid files: an object that does not answer holds up no other one. */
-static uint64_t number_of(const char *path)
-{
-	uint64_t hash = 0xcbf29ce484222325; /* FNV-1a */
-
-	for (; *path; path++)
-		hash = (hash ^ (unsigned char)*path) * 0x100000001b3;
-	return hash | 1ULL << 63;
-}
-
 int object_open(struct object *object, const char *path, struct file_reader *files,
 		struct error *error)
 {
@@ -95,7 +83,7 @@ int object_open(struct object *object, const char *path, struct file_reader *fil
 		.follow = true,
 		.wait_ms = OBJECT_WAIT_MS,
 		.share = FILE_OF_ROOT,
-		.whose = number_of(path),
+		.whose = file_number(path),
 	};
 	struct file file;
 	int status = file_read(files, &request, &file);
@@ -245,64 +233,6 @@ int object_load(struct object *object, struct error *error)
 	diagnosis_end();
 	object->loaded = status == 0;
 	return status ?: map_sections(object, error);
-}
-
-static bool is_walk(const struct bpf_program *program)
-{
-	return strncmp(bpf_program__section_name(program), "iter", 4) == 0;
-}
-
-static int attach_program(struct object *object, struct bpf_program *program, struct error *error)
-{
-	const char *section = bpf_program__section_name(program);
-	struct bpf_link *link;
-	int status = 0;
-
-	diagnosis_begin();
-	link = over_is(program) ? over_attach(object, program) : bpf_program__attach(program);
-	if (!link && errno == EACCES && over_is(program))
-		status = error_set(error, -EACCES,
-				   "cannot attach to %s: the program %s reads more of a key or "
-				   "value than the map has that it walks over",
-				   section, bpf_program__name(program));
-	else if (!link)
-		status = diagnosis_error(DIAGNOSIS_ATTACH, section, -errno, error);
-	diagnosis_end();
-	if (status)
-		return status;
-	if (sample_hz(object, program))
-		object->samples[object->sample_count++] =
-			(struct sample){ link, program, sample_hz(object, program) };
-	else if (is_walk(program))
-		object->walks[object->walk_count++] = link;
-	else
-		object->links[object->link_count++] = link;
-	return 0;
-}
-
-int object_attach(struct object *object, struct error *error)
-{
-	struct bpf_program *program;
-	size_t programs = 0;
-
-	bpf_object__for_each_program(program, object->bpf) programs++;
-	object->links = calloc(programs + 1, sizeof(*object->links));
-	object->walks = calloc(programs + 1, sizeof(*object->walks));
-	object->samples = calloc(programs + 1, sizeof(*object->samples));
-	if (!object->links || !object->walks || !object->samples)
-		return error_set(error, -ENOMEM, "no memory");
-	bpf_object__for_each_program(program, object->bpf)
-	{
-		int status = 0;
-
-		if (bpf_program__autoload(program))
-			status = attach_program(object, program, error);
-		if (status)
-			return status;
-	}
-	if (object->tier == 0)
-		object->tier = 1;
-	return 0;
 }
 
 static int walk_once(int link, size_t size, void (*take)(void *to, const void *record), void *to)

@@ -55,10 +55,9 @@ void object_set(struct object *object, const char *name, uint64_t value);
  * bytes. */
 void *object_variable(const struct object *object, const char *name, size_t size);
 
-/* Loads maps and programs and maps the variables into this process; attaches the programs. Each
- * returns what the kernel or libbpf says, or -ENOMEM; what was done is undone by object_done(). */
+/* Loads maps and programs and maps the variables into this process. Returns what the kernel or
+ * libbpf says, or -ENOMEM; what was done is undone by object_done(). See attach.h for what follows. */
 int object_load(struct object *object, struct error *error);
-int object_attach(struct object *object, struct error *error);
 
 /* Runs the iterators; to each record that they write, `take` is called with
  * its bytes. size is that of a record, take may be NULL. */

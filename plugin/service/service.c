@@ -6,6 +6,7 @@
 #include "service.h"
 
 #include "bpf/lib/service.h"
+#include "object/attach.h"
 #include "object/image.h"
 #include "object/share.h"
 #include "rule.h"
@@ -51,7 +52,7 @@ static int start(struct services *services, struct error *error)
 
 	status = status ?: process_rows_start(&services->lifecycle, error);
 	status = status ?: rules_fill(services->config, &services->object, error);
-	return status ?: object_attach(&services->object, error);
+	return status ?: attach_sections(&services->object, error);
 }
 
 static int resolve(struct services *services, struct file_reader *files, struct error *error)

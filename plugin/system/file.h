@@ -2,34 +2,13 @@
 #ifndef EBPF_FILE_H
 #define EBPF_FILE_H
 
+#include "answer.h"
+#include "worker.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
-
-#define FILE_STUCK_MAX 16 /* of each share */
-#define FILE_OWNER_UNKNOWN ((uid_t)-1)
-
-/* Files that can use up, by not answering, what may be waited for of their own share alone. */
-enum file_share {
-	FILE_OF_USERS,
-	FILE_OF_PID_FILES,
-	FILE_OF_ROOT, /* and the plugin's own */
-	FILE_SHARES,
-};
-
-/* A process that reads files for the plugin. */
-struct file_reader {
-	pid_t starter; /* forks the workers, 0: not running */
-	int starter_fd;
-	int worker_fd; /* -1: there is none */
-	struct {
-		int fd; /* of a worker that does not answer */
-		enum file_share share;
-		uint64_t whose;
-	} stuck[FILE_SHARES * FILE_STUCK_MAX];
-	size_t stuck_count;
-};
 
 /* What to read, and how long to wait for it. */
 struct file_request {
@@ -49,13 +28,6 @@ struct file {
 	uid_t owner; /* FILE_OWNER_UNKNOWN: of FUSE, where a program says whose it is */
 };
 
-/* A reader that is prepared, and of which nothing is started yet. */
-#define FILE_READER_NONE                          \
-	{                                         \
-		.starter_fd = -1, .worker_fd = -1 \
-	}
-void file_reader_init(struct file_reader *reader);
-
 /* Reads a regular file. Beside errors of open(2) and read(2): -EINVAL: it is no
  * regular file; -ELOOP: a symbolic link; -EFBIG: larger than size_max;
  * -ETIMEDOUT: it does not answer; -EBUSY: as many as can be waited for, of this
@@ -63,10 +35,11 @@ void file_reader_init(struct file_reader *reader);
 int file_read(struct file_reader *reader, const struct file_request *request,
 	      struct file *ret_file);
 
+/* What to say in `whose` of a file of root's: each path is waited for by itself. Above the numbers
+ * of users and pid files. */
+uint64_t file_number(const char *path);
+
 /* What file_read has returned, in words. */
 const char *file_strerror(int status);
-
-/* Ends the process; a read starts another. */
-void file_reader_done(struct file_reader *reader);
 
 #endif

@@ -36,6 +36,17 @@ static void check_service(const struct service_config *s)
 		pattern_match(&s->matches[i], "/usr/bin/some command --line");
 }
 
+static void check_attach(const struct attach_config *attach)
+{
+	const struct point *point = &attach->point;
+
+	FUZZ_WANT(attach->text[0] && (!attach->program || attach->program[0]));
+	FUZZ_WANT(point->kind < POINT_KINDS);
+	FUZZ_WANT(point->name ? point->name[0] != '\0' : point->path != NULL);
+	FUZZ_WANT(!point->path || point->path[0] == '/');
+	FUZZ_WANT((point->kind == POINT_PERF) == (point->period || point->frequency));
+}
+
 static void check(const struct config *config)
 {
 	FUZZ_WANT(config->object_dir && config->object_dir[0] == '/');
@@ -53,6 +64,9 @@ static void check(const struct config *config)
 		FUZZ_WANT(config_probe(config, p->name) == p);
 		FUZZ_WANT(!p->object || p->object[0] == '/');
 		check_strings(&p->options);
+		FUZZ_WANT(p->attach_count <= CONFIG_ATTACHES_MAX);
+		for (size_t j = 0; j < p->attach_count; j++)
+			check_attach(&p->attaches[j]);
 		FUZZ_WANT(p->parameter_count <= CONFIG_PARAMETERS_MAX);
 		for (size_t j = 0; j < p->parameter_count; j++)
 			FUZZ_WANT(p->parameters[j].name[0] &&

@@ -304,6 +304,11 @@ class Test(Check):
     def load(self, source, *args, name=None):
         return Load([self.program(source, name)] + [self.own(str(arg)) for arg in args])
 
+    @staticmethod
+    def load_at(path, *args):
+        """A load program that was copied there."""
+        return Load([path] + [str(arg) for arg in args])
+
     def stress(self, *args):
         """The load program that others wrote, as kt_stress; None where it is not installed."""
         installed = shutil.which("stress")

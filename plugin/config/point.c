@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Attach points: uprobe:PATH:SYMBOL, kprobe:FUNCTION, tracepoint:CATEGORY:NAME, perf:EVENT:RATE.
+ */
+#include "point.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PATH_LENGTH_MAX 4095
+#define NAME_LENGTH_MAX 511
+#define FREQUENCY_MAX 10000
+
+static const char *const NAMES[] = {
+	[POINT_UPROBE] = "uprobe",         [POINT_URETPROBE] = "uretprobe",
+	[POINT_KPROBE] = "kprobe",         [POINT_KRETPROBE] = "kretprobe",
+	[POINT_TRACEPOINT] = "tracepoint", [POINT_PERF] = "perf",
+};
+
+/* As perf(1) calls them. */
+static const struct event {
+	const char *name;
+	uint32_t type;
+	uint64_t config;
+} EVENTS[] = {
+	{ "cpu-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK },
+	{ "task-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK },
+	{ "page-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS },
+	{ "minor-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MIN },
+	{ "major-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MAJ },
+	{ "context-switches", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES },
+	{ "cpu-migrations", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS },
+	{ "alignment-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_ALIGNMENT_FAULTS },
+	{ "emulation-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_EMULATION_FAULTS },
+	{ "cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES },
+	{ "instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS },
+	{ "cache-references", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_REFERENCES },
+	{ "cache-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES },
+	{ "branches", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_INSTRUCTIONS },
+	{ "branch-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES },
+	{ "bus-cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BUS_CYCLES },
+	{ "ref-cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_REF_CPU_CYCLES },
+};
+
+const char *point_kind_name(enum point_kind kind)
+{
+	return NAMES[kind];
+}
+
+/* All of text is a positive number, decimal or with 0x. */
+static bool parse_number(const char *text, uint64_t *ret_number)
+{
+	uint64_t n;
+	char *end;
+
+	if (*text < '0' || *text > '9')
+		return false;
+	errno = 0;
+	n = strtoull(text, &end, text[0] == '0' && text[1] == 'x' ? 16 : 10);
+	if (errno || *end)
+		return false;
+	*ret_number = n;
+	return true;
+}
+
+static bool is_name(const char *name)
+{
+	return *name && strlen(name) <= NAME_LENGTH_MAX && !name[strcspn(name, " \t\n/:")];
+}
+
+/* FUNCTION or FUNCTION+OFFSET. */
+static bool parse_function(char *text, struct point *point)
+{
+	char *plus = strchr(text, '+');
+
+	if (plus)
+		*plus++ = '\0';
+	point->name = text;
+	return is_name(text) && (!plus || parse_number(plus, &point->offset));
+}
+
+/* Of PATH:SYMBOL the last colon counts: a path may have some. */
+static bool parse_file(char *text, struct point *point)
+{
+	char *colon = strrchr(text, ':');
+
+	if (text[0] != '/' || !colon || colon - text > PATH_LENGTH_MAX)
+		return false;
+	*colon++ = '\0';
+	point->path = text;
+	/* No name begins with a digit. */
+	if (*colon >= '0' && *colon <= '9')
+		return parse_number(colon, &point->offset);
+	return parse_function(colon, point);
+}
+
+static bool parse_tracepoint(char *text, struct point *point)
+{
+	char *colon = strchr(text, ':');
+
+	if (!colon)
+		return false;
+	*colon++ = '\0';
+	point->category = text;
+	point->name = colon;
+	return is_name(text) && is_name(colon);
+}
+
+static bool parse_rate(const char *text, struct point *point)
+{
+	uint64_t frequency;
+
+	if (!strncmp(text, "period=", 7))
+		return parse_number(text + 7, &point->period) && point->period;
+	if (strncmp(text, "frequency=", 10) != 0 || !parse_number(text + 10, &frequency) ||
+	    frequency < 1 || frequency > FREQUENCY_MAX)
+		return false;
+	point->frequency = (uint32_t)frequency;
+	return true;
+}
+
+static bool parse_perf(char *text, struct point *point)
+{
+	char *colon = strchr(text, ':');
+
+	if (!colon)
+		return false;
+	*colon++ = '\0';
+	for (size_t i = 0; i < sizeof(EVENTS) / sizeof(*EVENTS); i++) {
+		if (strcmp(EVENTS[i].name, text) != 0)
+			continue;
+		point->name = text;
+		point->perf_type = EVENTS[i].type;
+		point->perf_config = EVENTS[i].config;
+		return parse_rate(colon, point);
+	}
+	return false;
+}
+
+static bool parse(char *text, struct point *point)
+{
+	switch (point->kind) {
+	case POINT_UPROBE:
+	case POINT_URETPROBE:
+		return parse_file(text, point);
+	case POINT_KPROBE:
+		return parse_function(text, point);
+	case POINT_KRETPROBE:
+		return parse_function(text, point) && !point->offset;
+	case POINT_TRACEPOINT:
+		return parse_tracepoint(text, point);
+	default:
+		return parse_perf(text, point);
+	}
+}
+
+static const char *form_of(enum point_kind kind)
+{
+	switch (kind) {
+	case POINT_UPROBE:
+	case POINT_URETPROBE:
+		return "PATH:FUNCTION, PATH:FUNCTION+OFFSET or PATH:OFFSET, with an absolute path";
+	case POINT_KPROBE:
+		return "FUNCTION or FUNCTION+OFFSET";
+	case POINT_KRETPROBE:
+		return "FUNCTION";
+	case POINT_TRACEPOINT:
+		return "CATEGORY:NAME";
+	default:
+		return "EVENT:frequency=HZ, of 1 to 10000, or EVENT:period=EVENTS; "
+		       "collectd-ebpf(5) lists the events";
+	}
+}
+
+/* POINT_KINDS: none. */
+static enum point_kind kind_of(const char *text)
+{
+	size_t length = strcspn(text, ":");
+	enum point_kind kind = 0;
+
+	while (kind < POINT_KINDS && (text[length] != ':' || strlen(NAMES[kind]) != length ||
+				      strncmp(NAMES[kind], text, length) != 0))
+		kind++;
+	return kind;
+}
+
+bool point_parse(const char *text, struct point *ret_point, char *why, size_t size)
+{
+	struct point point = { .kind = kind_of(text) };
+	char *rest;
+
+	if (!strncmp(text, "usdt:", 5)) {
+		snprintf(why, size,
+			 "USDT markers are not supported; attach to the function around it, or to "
+			 "the marker's offset, with uprobe:");
+		return false;
+	}
+	if (point.kind == POINT_KINDS || strlen(text) > POINT_TEXT_MAX) {
+		snprintf(why, size,
+			 "it takes uprobe:, uretprobe:, kprobe:, kretprobe:, tracepoint: or perf: "
+			 "and what to attach to");
+		return false;
+	}
+	rest = strdup(strchr(text, ':') + 1);
+	if (!rest) {
+		snprintf(why, size, "there is no memory for it");
+		return false;
+	}
+	if (!parse(rest, &point)) {
+		snprintf(why, size, "behind %s: it takes %s", NAMES[point.kind],
+			 form_of(point.kind));
+		free(rest);
+		return false;
+	}
+	*ret_point = point;
+	return true;
+}
+
+/* All texts are parts of one, which begins with the first of them. */
+void point_done(struct point *point)
+{
+	free(point->path ?: point->category ?: point->name);
+	*point = (struct point){ 0 };
+}

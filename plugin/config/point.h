@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef EBPF_POINT_H
+#define EBPF_POINT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define POINT_TEXT_MAX 4600 /* bytes; 4095 of them a path */
+
+enum point_kind {
+	POINT_UPROBE,
+	POINT_URETPROBE,
+	POINT_KPROBE,
+	POINT_KRETPROBE,
+	POINT_TRACEPOINT,
+	POINT_PERF,
+	POINT_KINDS
+};
+
+/* Where a program can be attached. Texts are the point's own. */
+struct point {
+	enum point_kind kind;
+	char *path;      /* of POINT_UPROBE and POINT_URETPROBE, absolute */
+	char *category;  /* of POINT_TRACEPOINT */
+	char *name;      /* of a function or tracepoint; NULL: the offset alone */
+	uint64_t offset; /* bytes, from the function or in the file */
+	uint32_t perf_type;
+	uint64_t perf_config;
+	uint64_t period;    /* events from one to the next, 0: frequency */
+	uint32_t frequency; /* Hz */
+};
+
+/* KIND:REST, as Attach has it. false: `why` says what is wrong. */
+bool point_parse(const char *text, struct point *ret_point, char *why, size_t size);
+
+/* As it stands in front of the first colon. */
+const char *point_kind_name(enum point_kind kind);
+
+void point_done(struct point *point);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef EBPF_ATTACH_H
+#define EBPF_ATTACH_H
+
+#include "config/config.h"
+#include "object.h"
+#include "system/file.h"
+#include "system/message.h"
+
+/* Attaches the loaded programs as their sections say, but for those of attach_points(). The error
+ * names the section; what was done is undone by object_done(). */
+int attach_sections(struct object *object, struct error *error);
+
+/* Attach points beyond those that libbpf finds by the section of a program: those of the Attach
+ * lines of a Probe block, and functions of files, of which libbpf would read the file itself. */
+
+/* Tells each Attach line of the block (NULL: there is none) that fits no program of the opened
+ * object, once. */
+void attach_check(const struct object *object, const char *probe, const struct probe_config *block);
+
+/* Is the program none that attach_sections() can attach? */
+bool attach_is_own(const struct bpf_program *program);
+
+/* Attaches the loaded programs to them. A line that does not work is told and ignored;
+ * -ENOENT: then nothing of the object is attached. A section that names what is not to be had is
+ * an error, as with other sections. */
+int attach_points(struct object *object, const char *probe, const struct probe_config *block,
+		  struct file_reader *files, struct error *error);
+
+#endif

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a worker does, see file.c and uprobe.c: it touches files of others for the daemon, which may
+ * take for ever. It is forked from a program with threads, so here are system calls alone.
+ */
+#include "answer.h"
+
+#include "descriptor.h"
+#include "elf.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define CHUNK_MAX 65536
+#define FUSE_MAGIC 0x65735546 /* of statfs(2) */
+#define PROGRAM_SIZE_MAX (16ULL << 30)
+
+static bool receive_all(int fd, void *to, size_t size)
+{
+	for (char *at = to; size;) {
+		ssize_t got = recv(fd, at, size, 0);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return false;
+		at += got;
+		size -= (size_t)got;
+	}
+	return true;
+}
+
+bool socket_send(int fd, const void *from, size_t size)
+{
+	for (const char *at = from; size;) {
+		ssize_t sent = send(fd, at, size, MSG_NOSIGNAL);
+
+		if (sent < 0 && errno == EINTR)
+			continue;
+		if (sent <= 0)
+			return false;
+		at += sent;
+		size -= (size_t)sent;
+	}
+	return true;
+}
+
+static bool send_chunk(int socket, int32_t size, const char *bytes)
+{
+	return socket_send(socket, &size, sizeof(size)) &&
+	       (size <= 0 || socket_send(socket, bytes, (size_t)size));
+}
+
+static bool send_bytes(int socket, int fd, uint64_t size_max)
+{
+	static char bytes[CHUNK_MAX];
+
+	while (size_max) {
+		size_t most = size_max < sizeof(bytes) ? (size_t)size_max : sizeof(bytes);
+		ssize_t got = read(fd, bytes, most);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return send_chunk(socket, -errno, NULL);
+		if (got == 0)
+			break;
+		if (!send_chunk(socket, (int32_t)got, bytes))
+			return false;
+		size_max -= (uint64_t)got;
+	}
+	return send_chunk(socket, 0, NULL);
+}
+
+/* A user's own file system would say that its files are root's. */
+static uid_t owner_of(int fd, const struct stat *file)
+{
+	struct statfs system;
+
+	return fstatfs(fd, &system) == 0 && system.f_type != FUSE_MAGIC ? file->st_uid
+									: FILE_OWNER_UNKNOWN;
+}
+
+static int open_regular(const char *path, uint32_t flags, struct stat *ret_file)
+{
+	/* What is no regular file is opened without waiting, and closed again. */
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | (int)flags);
+	int status = fd < 0 || fstat(fd, ret_file) != 0 ? -errno : 0;
+
+	if (status == 0 && !S_ISREG(ret_file->st_mode))
+		status = S_ISDIR(ret_file->st_mode) ? -EISDIR : -EINVAL;
+	if (status == 0)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return status;
+}
+
+static bool answer_file(int socket, const struct question *question, const char *path)
+{
+	struct stat file;
+	int fd = open_regular(path, question->flags, &file);
+	struct file_status answer = { .status = fd < 0 ? fd : 0 };
+	bool sent;
+
+	if (fd >= 0)
+		answer.owner = owner_of(fd, &file);
+	sent = socket_send(socket, &answer, sizeof(answer)) &&
+	       (answer.status || send_bytes(socket, fd, question->size_max));
+	if (fd >= 0)
+		close(fd);
+	return sent;
+}
+
+static int find(int fd, const struct question *question, const char *function, uint64_t size,
+		uint64_t *ret_offset)
+{
+	uint64_t offset = 0;
+	void *bytes;
+	int status = 0;
+
+	if (size == 0 || size > PROGRAM_SIZE_MAX)
+		return size ? -EFBIG : -ENOEXEC;
+	/* Of a file that becomes shorter the end is this process's own. */
+	bytes = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (bytes == MAP_FAILED)
+		return -errno;
+	if (function[0])
+		status = elf_function(bytes, size, function, &offset);
+	if (status == 0 && __builtin_add_overflow(offset, question->offset, &offset))
+		status = -EFAULT;
+	status = status ?: elf_has_code(bytes, size, offset);
+	munmap(bytes, size);
+	if (status == 0)
+		*ret_offset = offset;
+	return status;
+}
+
+static int open_event(int fd, const struct question *question, uint64_t offset)
+{
+	char path[32];
+	struct perf_event_attr attributes = {
+		.type = question->pmu_type,
+		.size = sizeof(attributes),
+		.config = question->config,
+		.config1 = (uint64_t)(uintptr_t)path,
+		.config2 = offset,
+	};
+	int event;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	/* Not of this CPU alone: the program is run on all. */
+	event = (int)syscall(SYS_perf_event_open, &attributes, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+	return event < 0 ? -errno : event;
+}
+
+/* The event, or a negative errno of the step. */
+static int find_and_open(const struct question *question, const char *path, const char *function,
+			 uint32_t *ret_step)
+{
+	struct stat file;
+	uint64_t offset = 0;
+	int fd = open_regular(path, 0, &file), event;
+
+	*ret_step = UPROBE_OPEN;
+	if (fd < 0)
+		return fd;
+	*ret_step = UPROBE_SEARCH;
+	event = find(fd, question, function, (uint64_t)file.st_size, &offset);
+	if (event == 0) {
+		*ret_step = UPROBE_ATTACH;
+		event = open_event(fd, question, offset);
+	}
+	close(fd);
+	return event;
+}
+
+static bool answer_uprobe(int socket, const struct question *question, const char *texts)
+{
+	struct uprobe_answer answer;
+	struct iovec vector = { &answer, sizeof(answer) };
+	union descriptor control = { .header = { .cmsg_len = CMSG_LEN(sizeof(int)),
+						 .cmsg_level = SOL_SOCKET,
+						 .cmsg_type = SCM_RIGHTS } };
+	struct msghdr message = { .msg_iov = &vector, .msg_iovlen = 1 };
+	int event = find_and_open(question, texts, texts + question->path_length, &answer.step);
+	ssize_t sent;
+
+	answer.status = event < 0 ? event : 0;
+	if (event >= 0) {
+		memcpy(CMSG_DATA(&control.header), &event, sizeof(event));
+		message.msg_control = control.bytes;
+		message.msg_controllen = sizeof(control.bytes);
+	}
+	do
+		sent = sendmsg(socket, &message, MSG_NOSIGNAL);
+	while (sent < 0 && errno == EINTR);
+	if (event >= 0)
+		close(event);
+	return sent == (ssize_t)sizeof(answer);
+}
+
+static bool answer(int socket, const struct question *question, char *path)
+{
+	/* What is asked for in the file follows its path. */
+	if (!receive_all(socket, path, question->path_length + question->name_length))
+		return false;
+	path[question->path_length + question->name_length] = '\0';
+	if (question->kind == QUESTION_UPROBE)
+		return answer_uprobe(socket, question, path);
+	return answer_file(socket, question, path);
+}
+
+void answer_questions(int socket)
+{
+	static char texts[QUESTION_PATH_MAX + QUESTION_NAME_MAX + 1];
+	struct question question;
+
+	/* Where a signal ends the wait after all. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	while (receive_all(socket, &question, sizeof(question))) {
+		if (question.path_length > QUESTION_PATH_MAX ||
+		    question.name_length > QUESTION_NAME_MAX || !answer(socket, &question, texts))
+			break;
+	}
+	_exit(0);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A probe for tests that counts what its Probe block attaches it to: its programs' sections say what
+ * they are for, and no more.
+ *
+ * Hooks: uprobe, uretprobe, kprobe, kretprobe, tracepoint and perf_event, all by Attach.
+ */
+#include "metric.bpf.h"
+
+const volatile u32 only = 0; /* thread group, 0: all */
+
+struct row {
+	u64 calls METRIC("derive-calls");
+	u64 others METRIC("derive-others");
+	u64 returns METRIC("derive-returns");
+	u64 kernel_calls METRIC("derive-kernel_calls");
+	u64 kernel_returns METRIC("derive-kernel_returns");
+	u64 points METRIC("derive-points");
+	u64 samples METRIC("derive-samples");
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct row);
+} attach SEC(".maps") SUBJECT("probe");
+
+static struct row *row(void)
+{
+	u32 zero = 0;
+
+	if (only && bpf_get_current_pid_tgid() >> 32 != only)
+		return NULL;
+	return bpf_map_lookup_elem(&attach, &zero);
+}
+
+#define COUNT(section, program, member)      \
+	SEC(section)                         \
+	int program(void *ctx)               \
+	{                                    \
+		struct row *to = row();      \
+                                             \
+		if (to)                      \
+			add(&to->member, 1); \
+		return 0;                    \
+	}
+
+COUNT("uprobe", attach_call, calls)
+COUNT("uprobe", attach_other, others)
+COUNT("uretprobe", attach_return, returns)
+COUNT("kprobe", attach_kernel_call, kernel_calls)
+COUNT("kretprobe", attach_kernel_return, kernel_returns)
+COUNT("tracepoint", attach_point, points)
+COUNT("perf_event", attach_sample, samples)
+
+char LICENSE[] SEC("license") = "Dual MIT/GPL";
