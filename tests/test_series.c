@@ -262,6 +262,105 @@ static void test_dispatched(void)
 	table_done(&table);
 }
 
+/* A table of keys, with so many labels in its type instances. */
+static int add_keys(struct registry *registry, struct subjects *subjects,
+		    const struct example *example, size_t labels, struct error *error)
+{
+	struct table table;
+	int status;
+
+	make_table(&table, example);
+	table.schema.labels.count = labels;
+	table.schema.labels.subject = -1;
+	status = registry_add(registry, subjects, example, example->probe, &table, &config, error);
+	table.schema.labels.count = 0;
+	table_done(&table);
+	return status;
+}
+
+/* Whatever a label says, it makes no series of another table. */
+static void test_labels(void)
+{
+	static const struct {
+		const char *name;
+		struct example keys;
+		size_t labels;
+		struct example other;
+		int status;
+	} cases[] = {
+		{ "a label that could be it",
+		  { "a", SUBJECT_KEY, 2, { MEMBER("a", U64, 0, "derive") } },
+		  1,
+		  { "b", SUBJECT_SERVICE, 1, { MEMBER("a", U64, 0, "derive-x") } },
+		  -EEXIST },
+		{ "of another type instance",
+		  { "a", SUBJECT_KEY, 2, { MEMBER("a", U64, 0, "derive-call") } },
+		  1,
+		  { "b", SUBJECT_SERVICE, 1, { MEMBER("a", U64, 0, "derive-x") } },
+		  0 },
+		{ "a label has no hyphen",
+		  { "a", SUBJECT_KEY, 2, { MEMBER("a", U64, 0, "derive") } },
+		  1,
+		  { "b", SUBJECT_PROBE, 1, { MEMBER("a", U64, 0, "derive-x-y") } },
+		  0 },
+		{ "two labels",
+		  { "a", SUBJECT_KEY, 2, { MEMBER("a", U64, 0, "derive") } },
+		  2,
+		  { "b", SUBJECT_PROBE, 1, { MEMBER("a", U64, 0, "derive-x-y") } },
+		  -EEXIST },
+		{ "a statistic",
+		  { "a", SUBJECT_KEY, 2, { MEMBER("a", HIST, 0, "latency") } },
+		  1,
+		  { "b", SUBJECT_PROCESS, 1, { MEMBER("a", MOMENTS, 0, "latency-x") } },
+		  -EEXIST },
+		{ "no label",
+		  { "a", SUBJECT_KEY, 2, { MEMBER("a", U64, 0, "derive") } },
+		  0,
+		  { "b", SUBJECT_SERVICE, 1, { MEMBER("a", U64, 0, "derive") } },
+		  -EEXIST },
+		{ "no label, another series",
+		  { "a", SUBJECT_KEY, 2, { MEMBER("a", U64, 0, "derive-y") } },
+		  0,
+		  { "b", SUBJECT_SERVICE, 1, { MEMBER("a", U64, 0, "derive") } },
+		  0 },
+	};
+	static const struct example twice = { "c",
+					      SUBJECT_KEY,
+					      2,
+					      { MEMBER("a", HIST, 0, "latency"),
+						MEMBER("b", MOMENTS, HIST_SIZE, "latency-x") } };
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		struct registry registry = { 0 };
+		struct subjects subjects = { 0 };
+		struct error error = { "" };
+
+		CASE("labels: %s", cases[i].name);
+		CHECK_INT(add_keys(&registry, &subjects, &cases[i].keys, cases[i].labels, &error),
+			  0);
+		CHECK_INT(add(&registry, &subjects, &cases[i].other, &error), cases[i].status);
+		registry_done(&registry);
+		subjects_done(&subjects);
+		CASE("labels, the other first: %s", cases[i].name);
+		CHECK_INT(add(&registry, &subjects, &cases[i].other, &error), 0);
+		CHECK_INT(add_keys(&registry, &subjects, &cases[i].keys, cases[i].labels, &error),
+			  cases[i].status);
+		registry_done(&registry);
+		subjects_done(&subjects);
+	}
+	CASE("labels: two columns, latency-LABEL-average and latency-x-LABEL");
+	{
+		struct registry registry = { 0 };
+		struct subjects subjects = { 0 };
+		struct error error = { "" };
+
+		CHECK_INT(add_keys(&registry, &subjects, &twice, 1, &error), 0);
+		CHECK_INT(add_keys(&registry, &subjects, &twice, 1, &error), -EEXIST);
+		registry_done(&registry);
+		subjects_done(&subjects);
+	}
+}
+
 int main(void)
 {
 	config_init(&config, "/");
@@ -270,6 +369,7 @@ int main(void)
 	test_one();
 	test_rows();
 	test_dispatched();
+	test_labels();
 	config_done(&config);
 	daemon_clear();
 	return testing_end();

@@ -209,9 +209,10 @@ static void test_open(void)
 		{ "no struct", "percpu_anchor", BPF_MAP_TYPE_PERCPU_ARRAY, 0, 0, 0, "" },
 		{ "no tags", "service_tasks", BPF_MAP_TYPE_TASK_STORAGE, 0, 0, 0, "" },
 		{ "a hash", "process_services", BPF_MAP_TYPE_HASH, BPF_F_MMAPABLE, 1, -EINVAL,
-		  "map process_services: METRIC tags need an array with BPF_F_MMAPABLE" },
+		  "map process_services: rows of a hash need SUBJECT(\"key\")" },
 		{ "not mmap-able", "process_rows", BPF_MAP_TYPE_ARRAY, BPF_F_RDONLY_PROG, 1,
-		  -EINVAL, "map process_rows: METRIC tags need an array with BPF_F_MMAPABLE" },
+		  -EINVAL,
+		  "map process_rows: METRIC tags need an array with BPF_F_MMAPABLE, a per-CPU array or a hash" },
 	};
 	static const struct row_counts counts = { .services = 7, .processes = 9, .shards = 4 };
 

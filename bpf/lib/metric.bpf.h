@@ -2,7 +2,9 @@
 /*
  * How a probe says what it counts.
  *
- * A table is an array map with BPF_F_MMAPABLE whose value is a struct ("row").
+ * A table is a map whose value is a struct ("row"): an array with BPF_F_MMAPABLE, which
+ * is read without a system call, a per-CPU array, or a hash, LRU or not, per CPU or not.
+ * Of maps per CPU a row is the sum over the CPUs.
  * A member of the row that carries a METRIC tag is a column: the engine reads
  * it on each interval and dispatches it to collectd. Members without a tag are
  * the probe's own.
@@ -34,7 +36,9 @@
  *   frequency        of moments: TYPE-INSTANCE-frequency, too, 1 / average
  *   rank             where rows are those of processes, TopN takes those in which
  *                    this integer grew most, of a GAUGE without rate those in
- *                    which it is highest; one member of such a table has it
+ *                    which it is highest; one member of such a table has it.
+ *                    Where rows are named by keys, those that grow most by it
+ *                    have series; without it that is the first member with a tag
  *   scale=A/B        multiply by A/B (two positive integers)
  *   notable=N        a command name whose counter grows by N per second or
  *                    more earns a series of its own at once
@@ -50,6 +54,7 @@
  *   process          row = service_task.process_row; one member has the word rank
  *   probe            the probe itself: the rows are called "PROBE" if there is
  *                    one, "PROBE-INDEX" if there are more
+ *   key              what the labels of the row's key say; rows of a hash have this
  *   sharded          shard s of row r is entry r * shards + s, the engine adds
  *                    them up; so that CPUs need not share cache lines
  *   via=MAP owners=MAP
@@ -63,8 +68,43 @@
  *                    counts under "other". A service without a slot has no series.
  *                    The engine takes the slots of services that are gone back, as
  *                    often as owners[0] says; what they hold stays.
- * The engine sizes all of these maps; with probe there are as many rows as the map
- * has entries.
+ *   cpu              with key, in a per-CPU map: the rows of each CPU are rows of
+ *                    their own, named by the CPU, too; those that hold only zeros
+ *                    are left out
+ *   label=WORD       with key: what a key means that is an integer; a key that is an
+ *                    enum needs no label
+ * The engine sizes the maps of services and processes; with probe and key there are as
+ * many rows as the map has entries, 16384 at most.
+ *
+ * LABEL("WORD") on members of a key that is a struct says what they mean. WORD is
+ *   service          a row as service_task.row has it, of 32 bits: the service
+ *   cpu              a number: "cpuN"
+ *   device           the kernel's dev_t: its name in /sys, or "MAJOR:MINOR"
+ *   interface        an index, in collectd's network namespace: its name, or "ifN"
+ *   syscall          a system call's number, or "syscall_N"
+ *   errno            a number, below zero or not: "ENOENT", 0 is "none"
+ *   signal           a number: "SIGTERM"
+ *   string           an array of char, up to its NUL
+ *   enum             an enum of C: its names, or the number
+ * A key is zeroed whole, padding too, before its members are set. Members without a label
+ * are the probe's own: rows that differ in them alone add up.
+ *
+ * One label becomes the plugin instance: that of the service, else the CPU of the word cpu,
+ * else the first of cpu, device and interface, else it is the probe's name. The others, in
+ * the order of the members, stand behind the type instance, joined by hyphens: row {web, read}
+ * of the member METRIC("total_operations-syscall") is ebpf-web/total_operations-syscall-read,
+ * of METRIC("duration") ebpf-web/duration-read. Statistics stand behind them. In each a hyphen
+ * becomes an underscore, and all else is cleaned as names of services are; together they have
+ * 63 bytes, and what is longer is cut. Names that are the same then add up.
+ *
+ * Rows that have never counted anything have no series. At most `Rows` (of the Probe block, 256
+ * by default) names of a table have series at once; so many may be new at once, and so many
+ * more in each hour. What finds no room counts as "other" in place of the labels behind the
+ * type instance, and of the plugin instance, too, unless that is a service or the probe.
+ * A name without series gets those of another that counts half of what it does, or less, and
+ * has had them for 10 readings. A key may be deleted: its name keeps its counters for 13
+ * readings, and goes on with them if it comes back. A counter of 64 bits that has fallen is
+ * one of a key that was deleted and has come back in between.
  *
  * No two columns of an object, nor of all that are loaded, may come to one series:
  * to the same TYPE-INSTANCE (also of a statistic, as TYPE-INSTANCE-average) of the
@@ -154,11 +194,11 @@
 #define METRIC(text) __attribute__((btf_decl_tag("metric:" text)))
 #define SUBJECT(text) __attribute__((btf_decl_tag("subject:" text)))
 #define EVENT(text) __attribute__((btf_decl_tag("event:" text)))
-#define LABEL(word) __attribute__((btf_decl_tag("label:" word)))
 #define SAMPLE(text) __attribute__((btf_decl_tag("sample:" text)))
 #define OPTION(name) __attribute__((btf_decl_tag("option:" name)))
 #define OVER(map) __attribute__((btf_decl_tag("over:" #map)))
 #define RANGE(low, high) __attribute__((btf_decl_tag("range:" #low ".." #high)))
+#define LABEL(word) __attribute__((btf_decl_tag("label:" word)))
 #define SHARED(layout) __attribute__((btf_decl_tag("shared:" #layout)))
 #define TIER(number) __attribute__((btf_decl_tag("tier:" #number)))
 

@@ -30,6 +30,7 @@ static struct row_counts count_rows(struct probe *probe)
 		.services = probe->services->lifecycle.row_count,
 		.processes = probe->services->lifecycle.process_row_count,
 		.shards = rows_shards(libbpf_num_possible_cpus()),
+		.keys = probe->block->rows ?: KEYS_SHOWN,
 	};
 
 	counts.slots = slots < counts.services ? slots : counts.services;
@@ -295,7 +296,7 @@ static void catch_up(void *of)
 	for (size_t i = 0; i < probe->table_count; i++) {
 		struct table *table = &probe->tables[i];
 
-		if (table->schema.subject.kind == SUBJECT_PROBE)
+		if (!table_follows(table))
 			continue;
 		if (status == 0)
 			status = table_catch_up(table, &probe->services->lifecycle, clock_ns(),
@@ -312,7 +313,7 @@ static int subscribe(struct probe *probe, struct error *error)
 	bool reads_rows = false;
 
 	for (size_t i = 0; i < probe->table_count; i++)
-		reads_rows |= probe->tables[i].schema.subject.kind != SUBJECT_PROBE;
+		reads_rows |= table_follows(&probe->tables[i]);
 	if (!reads_rows)
 		return 0;
 	pthread_mutex_lock(&services->lock);
@@ -328,9 +329,10 @@ static void check_rows(const struct probe *probe)
 	bool has = false;
 
 	for (size_t i = 0; i < probe->table_count; i++)
-		has |= probe->tables[i].schema.subject.via[0] != '\0';
+		has |= table_gives_rows(&probe->tables[i]);
 	if (probe->block->rows && !has)
-		message(LOG_ERR, "probe %s: ignoring Rows %u: it does not give rows on first use",
+		message(LOG_ERR,
+			"probe %s: ignoring Rows %u: it has no rows that are given on first use or named by keys",
 			probe->name, probe->block->rows);
 }
 

@@ -7,11 +7,13 @@
 #include "publish.h"
 
 #include "bpf/lib/hist.h"
+#include "table/kind.h"
 #include "table/series.h"
 #include "table/stats.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #define MOMENTS_ENOUGH 2048 /* samples: below, the paper (see stats.h) calls them uncertain */
 
@@ -20,6 +22,7 @@ struct publisher {
 	const struct config *config;
 	const struct dispatch *dispatch;
 	const char *subject;
+	const char *labels; /* of type instances, behind their own; empty: none */
 	const struct accumulator *accumulator;
 };
 
@@ -72,17 +75,29 @@ static struct value value_of(const struct publisher *p, const struct column *col
 	return value;
 }
 
+/* The tag of a column, its type instance with the labels of the subject. */
+static struct tag tag_of(const struct publisher *p, const struct column *column)
+{
+	struct tag tag = column->tag;
+	size_t length = strlen(tag.instance);
+
+	if (p->labels[0])
+		snprintf(tag.instance + length, sizeof(tag.instance) - length, "%s%s",
+			 length ? "-" : "", p->labels);
+	return tag;
+}
+
 static void publish_integers(const struct publisher *p, const struct metric *metric)
 {
 	const struct column *columns = p->table->schema.columns;
-	const struct tag *tag = &columns[metric->column[0]].tag;
+	const struct tag tag = tag_of(p, &columns[metric->column[0]]);
 	struct value values[SCHEMA_SOURCES_MAX];
 
 	for (size_t i = 0; i < metric->source_count; i++)
 		values[i] = value_of(p, &columns[metric->column[i]]);
 	if (metric->source_count == 1 && values[0].kind == SOURCE_GAUGE && isnan(values[0].gauge))
 		return;
-	dispatch_values(p->dispatch, p->subject, tag->type, tag->instance, values,
+	dispatch_values(p->dispatch, p->subject, tag.type, tag.instance, values,
 			metric->source_count);
 }
 
@@ -101,7 +116,7 @@ static void publish_named(const struct publisher *p, const struct tag *tag, cons
 static void publish_moments(const struct publisher *p, uint32_t i)
 {
 	const struct column *column = &p->table->schema.columns[i];
-	const struct tag *tag = &column->tag;
+	const struct tag own = tag_of(p, column), *tag = &own;
 	uint64_t cells[MOMENTS_CELLS];
 	struct moments_summary s;
 
@@ -122,11 +137,13 @@ static void publish_moments(const struct publisher *p, uint32_t i)
 static void publish_buckets(const struct publisher *p, const struct column *column)
 {
 	const uint64_t *buckets = p->accumulator->window + column->cell;
+	struct column named = *column;
 
+	named.tag = tag_of(p, column);
 	for (uint32_t i = 0; i < HIST_BUCKETS; i += HIST_SUB) {
 		char instance[SERIES_NAME_MAX];
 
-		series_bucket(instance, column, i);
+		series_bucket(instance, &named, i);
 		dispatch_gauge(p->dispatch, p->subject, "bucket", instance,
 			       (double)hist_count(buckets + i, HIST_SUB) * 1e9 /
 				       (double)p->table->elapsed_ns);
@@ -136,7 +153,7 @@ static void publish_buckets(const struct publisher *p, const struct column *colu
 static void publish_hist(const struct publisher *p, const struct column *column)
 {
 	const uint64_t *buckets = p->accumulator->window + column->cell;
-	const struct tag *tag = &column->tag;
+	const struct tag own = tag_of(p, column), *tag = &own;
 
 	publish_named(p, tag, "average", column_scaled(column, hist_mean(buckets, HIST_BUCKETS)));
 	for (size_t i = 0; i < p->config->percentile_count; i++) {
@@ -169,19 +186,17 @@ static void publish_metric(const struct publisher *p, const struct metric *metri
 void publish_table(const struct table *table, const struct lifecycle *lifecycle, const char *probe,
 		   const struct config *config, const struct dispatch *dispatch)
 {
+	const struct kind *kind = kind_of(table->schema.subject.kind);
+
 	for (size_t i = 0; i < table->accumulators.count; i++) {
-		struct publisher p = { table, config, dispatch, probe,
-				       &table->accumulators.accumulator[i] };
-		char name[SUBJECT_NAME_MAX];
+		struct row_name name;
+		struct publisher p = { table,        config, dispatch,
+				       name.subject, "",     &table->accumulators.accumulator[i] };
 
 		if (!p.accumulator->fed)
 			continue;
-		if (table->schema.subject.kind != SUBJECT_PROBE) {
-			p.subject = lifecycle->subjects.subject[i].name;
-		} else if (table->rows.count > 1) {
-			snprintf(name, sizeof(name), "%s-%zu", probe, i);
-			p.subject = name;
-		}
+		kind->name(table, lifecycle, probe, i, &name);
+		p.labels = name.labels;
 		for (size_t m = 0; m < table->schema.metric_count; m++)
 			publish_metric(&p, &table->schema.metrics[m]);
 	}

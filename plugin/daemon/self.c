@@ -12,6 +12,7 @@
 #include "system/clock.h"
 
 #include <bpf/bpf.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,9 +125,45 @@ static void publish_slots(const struct dispatch *dispatch, const struct probe *p
 		publish_named(dispatch, "objects", "rows", probe->name, used);
 }
 
+struct key_figures {
+	uint32_t shown, rest;
+	double rest_percent; /* of the table that has most of it there, NAN: nothing has grown */
+	bool any;
+};
+
+/* Of all tables of keys; the lock is held. */
+static struct key_figures sum_keys(const struct probe *probe)
+{
+	struct key_figures figures = { .rest_percent = NAN };
+
+	for (size_t i = 0; i < probe->table_count; i++) {
+		const struct keys *keys = &probe->tables[i].keys;
+
+		if (probe->tables[i].schema.subject.kind != SUBJECT_KEY)
+			continue;
+		figures.any = true;
+		figures.shown += keys->shown;
+		figures.rest += keys->rest;
+		figures.rest_percent = fmax(figures.rest_percent, keys->rest_percent);
+	}
+	return figures;
+}
+
+static void publish_keys(const struct dispatch *dispatch, const struct key_figures *figures,
+			 const char *name)
+{
+	if (!figures->any)
+		return;
+	publish_named(dispatch, "objects", "keys", name, figures->shown);
+	publish_named(dispatch, "objects", "other", name, figures->rest);
+	if (!isnan(figures->rest_percent))
+		publish_named(dispatch, "percent", "other", name, figures->rest_percent);
+}
+
 static void publish_probe(const struct dispatch *dispatch, struct services *services,
 			  const struct probe *probe)
 {
+	struct key_figures keys;
 	double read_s;
 	bool failing;
 
@@ -137,6 +174,7 @@ static void publish_probe(const struct dispatch *dispatch, struct services *serv
 	pthread_mutex_lock(&services->lock);
 	read_s = probe->read_s;
 	failing = probe->failing;
+	keys = sum_keys(probe);
 	pthread_mutex_unlock(&services->lock);
 	publish_tier(dispatch, probe->name, failing ? 0 : probe->object.tier);
 	if (read_s > 0)
@@ -144,6 +182,7 @@ static void publish_probe(const struct dispatch *dispatch, struct services *serv
 	publish_named(dispatch, "memory", "maps", probe->name,
 		      (double)map_memory_of(&probe->object, &services->object));
 	publish_slots(dispatch, probe);
+	publish_keys(dispatch, &keys, probe->name);
 	publish_missed(dispatch, &probe->object, probe->name);
 	if (probe->refused)
 		publish_events(dispatch, "refused", probe->name, *probe->refused);

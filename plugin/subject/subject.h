@@ -15,6 +15,7 @@ enum subject_kind {
 	SUBJECT_PROBE, /* the probe itself, or one of its rows */
 	SUBJECT_PROCESS,
 	SUBJECT_COMMAND, /* a service that only a command name makes one */
+	SUBJECT_KEY,     /* of tables alone: what the labels of a row's key say */
 };
 
 /* What series are about: a plugin instance. Rows of tables map to subjects,

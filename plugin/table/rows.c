@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rows in mapped arrays: one per number, or one per slot, which the kernel
- * gives to a service when it counts for it first.
+ * Rows of a map: one per number or key, or one per slot, which the kernel gives to a service when it
+ * counts for it first.
  */
 #include "rows.h"
 
+#include "kind.h"
+#include "object/budget.h"
+
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -68,37 +72,57 @@ static uint32_t count_of(const struct bpf_map *map, const struct subject_tag *su
 {
 	if (subject->via[0])
 		return counts->slots;
-	if (subject->kind == SUBJECT_SERVICE)
-		return counts->services;
-	if (subject->kind == SUBJECT_PROCESS)
-		return counts->processes;
-	return bpf_map__max_entries(map);
+	return kind_of(subject->kind)->count(map, counts);
+}
+
+/* Words of the SUBJECT tag that do not go with the type of map. */
+static int check_map(const struct bpf_map *map, const struct subject_tag *subject,
+		     struct error *error)
+{
+	const char *name = bpf_map__name(map);
+
+	if (!source_of(map))
+		return error_set(error, -EINVAL,
+				 "map %s: METRIC tags need an array with BPF_F_MMAPABLE, a per-CPU "
+				 "array or a hash",
+				 name);
+	if ((subject->sharded || subject->via[0]) && source_of(map) != &source_array)
+		return error_set(error, -EINVAL,
+				 "map %s: sharded and via need an array with BPF_F_MMAPABLE", name);
+	if (subject->cpu && !source_is_percpu(map))
+		return error_set(error, -EINVAL, "map %s: cpu needs a per-CPU array or hash", name);
+	if (source_of(map) == &source_hash && subject->kind != SUBJECT_KEY)
+		return error_set(error, -EINVAL, "map %s: rows of a hash need SUBJECT(\"key\")",
+				 name);
+	return 0;
 }
 
 int rows_resize(struct rows *rows, struct bpf_map *map, const struct subject_tag *subject,
 		const struct row_counts *counts, struct bpf_object *object, struct error *error)
 {
-	int status = 0;
+	int status = check_map(map, subject, error);
 
-	if (!is_mapped_array(map))
-		return error_set(error, -EINVAL,
-				 "map %s: METRIC tags need an array with BPF_F_MMAPABLE",
-				 bpf_map__name(map));
-	*rows = (struct rows){ .map = map };
-	rows->shards = subject->sharded ? counts->shards : 1;
+	if (status)
+		return status;
+	*rows = (struct rows){ .map = map, .source = source_of(map) };
+	rows->cpus = source_is_percpu(map) ? (uint32_t)libbpf_num_possible_cpus() : 1;
+	rows->shards = subject->sharded ? counts->shards : rows->cpus;
+	rows->stride = mapping_stride(map);
+	rows->each_cpu = subject->cpu;
 	rows->count = count_of(map, subject, counts);
-	if (rows->count > ROWS_MAX)
+	if ((uint64_t)rows->count * (rows->each_cpu ? rows->cpus : 1) > ROWS_MAX)
 		return error_set(error, -E2BIG,
-				 "map %s: it has %u rows, and a table has %d at most; lower its "
+				 "map %s: it has %u rows%s, and a table has %d at most; lower its "
 				 "max_entries",
-				 bpf_map__name(map), rows->count, ROWS_MAX);
+				 bpf_map__name(map), rows->count,
+				 rows->each_cpu ? " for each CPU" : "", ROWS_MAX);
 	if (subject->via[0])
 		status = numbers_resize(rows, &rows->via, object, subject->via, counts->services,
 					error);
 	if (subject->via[0] && status == 0)
 		status = numbers_resize(rows, &rows->owners, object, subject->owners, counts->slots,
 					error);
-	return status ?: resize(map, rows->count * rows->shards, error);
+	return status ?: resize(map, rows->count * (subject->sharded ? rows->shards : 1), error);
 }
 
 static int map_entries(const struct bpf_map *map, int protection, struct mapping *ret_mapping,
@@ -118,13 +142,54 @@ static int numbers_start(struct numbers *numbers, struct error *error)
 		       : 0;
 }
 
+static const struct source *source(const struct rows *rows)
+{
+	return rows->source ?: &source_array;
+}
+
 int rows_start(struct rows *rows, struct error *error)
 {
-	int status = map_entries(rows->map, PROT_READ, &rows->mapping, error);
+	int status = source(rows)->start(rows, error);
 
-	rows->stride = mapping_stride(rows->map);
 	status = status ?: numbers_start(&rows->via, error);
 	return status ?: numbers_start(&rows->owners, error);
+}
+
+uint64_t rows_memory(const struct rows *rows)
+{
+	return source(rows)->memory(rows);
+}
+
+int rows_each(struct rows *rows, row_taker *take, void *to, struct error *error)
+{
+	return source(rows)->each(rows, take, to, error);
+}
+
+static bool is_empty(const struct row_bytes *bytes)
+{
+	const uint64_t *word = (const uint64_t *)bytes->at;
+
+	for (size_t i = 0; i < bytes->stride / sizeof(*word); i++)
+		if (word[i])
+			return false;
+	return true;
+}
+
+int rows_give(const struct rows *rows, struct source_row *row, row_taker *take, void *to,
+	      struct error *error)
+{
+	int status = 0;
+
+	row->cpu = -1;
+	if (!rows->each_cpu)
+		return take(to, row, error);
+	row->bytes.parts = 1;
+	for (row->cpu = 0; row->cpu < (int)rows->cpus && status == 0; row->cpu++) {
+		if (!is_empty(&row->bytes))
+			status = take(to, row, error);
+		row->bytes.at += row->bytes.stride;
+	}
+	return status;
 }
 
 const unsigned char *rows_at(const struct rows *rows, uint32_t row, uint32_t shard)
@@ -182,5 +247,7 @@ void rows_done(struct rows *rows)
 	mapping_done(&rows->mapping);
 	mapping_done(&rows->via.mapping);
 	mapping_done(&rows->owners.mapping);
+	free(rows->keys);
+	free(rows->values);
 	*rows = (struct rows){ 0 };
 }

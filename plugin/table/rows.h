@@ -4,6 +4,7 @@
 
 #include "object/mapping.h"
 #include "schema.h"
+#include "source.h"
 #include "system/message.h"
 
 #include <bpf/libbpf.h>
@@ -20,6 +21,7 @@ struct row_counts {
 	uint32_t processes;
 	uint32_t slots; /* of tables that give rows to services on first use */
 	uint32_t shards;
+	uint32_t keys; /* that may have series of their own, of tables of keys */
 };
 
 /* An array map of u32, mapped so that both sides may write. */
@@ -28,16 +30,21 @@ struct numbers {
 	struct mapping mapping;
 };
 
-/* Where the rows of a table lie: shard s of row r is entry r * shards + s of
- * the map. */
+/* Where the rows of a table lie: in arrays shard s of row r is entry r * shards + s of
+ * the map, in the copy of a per-CPU array the value of CPU s for row r. */
 struct rows {
 	struct bpf_map *map;
 	struct mapping mapping;
 	size_t stride; /* bytes from entry to entry */
 	uint32_t count;
 	uint32_t shards;
-	struct numbers via;    /* by row of a service: its slot, which is its row here */
-	struct numbers owners; /* by slot: row of a service + 1, 0: free */
+	const struct source *source;  /* NULL: the array */
+	uint32_t cpus;                /* values of an entry, 1: not per CPU */
+	bool each_cpu;                /* the row of a CPU is a row of its own */
+	unsigned char *keys, *values; /* as the source has read them */
+	uint32_t batch;               /* how many of them there is room for */
+	struct numbers via;           /* by row of a service: its slot, which is its row here */
+	struct numbers owners;        /* by slot: row of a service + 1, 0: free */
 };
 
 /* Shards that this many CPUs share: a power of two. */
@@ -54,7 +61,17 @@ bool rows_share(const struct rows *rows, const struct rows *other);
 /* Maps all of them, after load; errors of mmap(2). */
 int rows_start(struct rows *rows, struct error *error);
 
-/* The first byte of a shard of a row. */
+/* Bytes that reading takes, with what the source copies. */
+uint64_t rows_memory(const struct rows *rows);
+
+/* Gives each row to take(to, ...), see row_taker. */
+int rows_each(struct rows *rows, row_taker *take, void *to, struct error *error);
+
+/* Of sources: a row of all CPUs, or one for each CPU that has counted in it. */
+int rows_give(const struct rows *rows, struct source_row *row, row_taker *take, void *to,
+	      struct error *error);
+
+/* Of arrays: the first byte of a shard of a row. */
 const unsigned char *rows_at(const struct rows *rows, uint32_t row, uint32_t shard);
 
 /* The slot of a service's row, 0: none of its own. */

@@ -412,8 +412,8 @@ int schema_subject(const struct btf *btf, const char *map, struct subject_tag *r
 		return error_set(error, -ENOENT,
 				 "map %s: its rows have METRIC tags, but it does not say what a "
 				 "row stands for; put SUBJECT(\"service\"), "
-				 "SUBJECT(\"process\") or SUBJECT(\"probe\") behind "
-				 "SEC(\".maps\")",
+				 "SUBJECT(\"process\"), SUBJECT(\"probe\") or "
+				 "SUBJECT(\"key\") behind SEC(\".maps\")",
 				 map);
 	if (subject_parse(found, ret_subject, &why))
 		return error_set(error, -EINVAL, "map %s: %s", map, why.text);
@@ -424,5 +424,6 @@ void schema_done(struct schema *schema)
 {
 	free(schema->columns);
 	free(schema->metrics);
+	labels_done(&schema->labels);
 	*schema = (struct schema){ 0 };
 }

@@ -2,6 +2,7 @@
 #ifndef EBPF_SCHEMA_H
 #define EBPF_SCHEMA_H
 
+#include "label.h"
 #include "system/message.h"
 #include "tag.h"
 
@@ -58,6 +59,7 @@ struct metric {
 /* What a map's row means. */
 struct schema {
 	struct subject_tag subject;
+	struct labels labels; /* of the key, where rows are named by that */
 	struct column *columns;
 	size_t column_count;
 	struct metric *metrics;

@@ -14,6 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* In the place of a label, which has no hyphens; no name has slashes. */
+#define ANY_LABEL "/"
+
 /* --- names --- */
 
 void series_statistic(char *to, const struct tag *tag, const char *statistic)
@@ -100,13 +103,32 @@ static int by_name(const void *left, const void *right)
 	return strcmp(*(char *const *)left, *(char *const *)right);
 }
 
+/* A column whose type instance ends with so many labels, whatever they are. */
+static struct column with_labels(const struct column *column, size_t labels)
+{
+	struct column named = *column;
+	char *instance = named.tag.instance;
+
+	for (size_t i = 0; i < labels; i++) {
+		size_t length = strlen(instance);
+
+		snprintf(instance + length, sizeof(named.tag.instance) - length, "%s" ANY_LABEL,
+			 length ? "-" : "");
+	}
+	return named;
+}
+
 static int add_names(struct series_set *set, const struct schema *schema,
 		     const struct config *config)
 {
+	size_t labels = labels_in_instance(&schema->labels);
 	int status = 0;
 
+	set->has_labels = labels > 0;
 	for (size_t i = 0; i < schema->metric_count && status == 0; i++) {
-		const struct column *column = &schema->columns[schema->metrics[i].column[0]];
+		const struct column named =
+			with_labels(&schema->columns[schema->metrics[i].column[0]], labels);
+		const struct column *column = &named;
 
 		if (column->kind == COLUMN_INTEGER)
 			status = add_name(set, column->tag.type, column->tag.instance);
@@ -130,9 +152,39 @@ static void series_set_done(struct series_set *set)
 
 /* --- of all tables --- */
 
+/* Can they be one name, part by part? */
+static bool names_meet(const char *a, const char *b)
+{
+	for (;;) {
+		size_t length = strcspn(a, "-"), other = strcspn(b, "-");
+		bool any = *a == ANY_LABEL[0] || *b == ANY_LABEL[0];
+
+		if (!any && (length != other || strncmp(a, b, length) != 0))
+			return false;
+		a += length;
+		b += other;
+		if (!*a || !*b)
+			return *a == *b;
+		a++;
+		b++;
+	}
+}
+
+/* As find_twice() and find_common(), of names with labels in them. */
+static const char *find_meeting(const struct series_set *a, const struct series_set *b)
+{
+	for (size_t i = 0; i < a->count; i++)
+		for (size_t j = a == b ? i + 1 : 0; j < b->count; j++)
+			if (names_meet(a->series[i], b->series[j]))
+				return a->series[i];
+	return NULL;
+}
+
 /* The first name that is there twice, or NULL. */
 static const char *find_twice(const struct series_set *set)
 {
+	if (set->has_labels)
+		return find_meeting(set, set);
 	for (size_t i = 1; i < set->count; i++)
 		if (!strcmp(set->series[i - 1], set->series[i]))
 			return set->series[i];
@@ -144,6 +196,8 @@ static const char *find_common(const struct series_set *a, const struct series_s
 {
 	size_t i = 0, j = 0;
 
+	if (a->has_labels || b->has_labels)
+		return find_meeting(a, b);
 	while (i < a->count && j < b->count) {
 		int order = strcmp(a->series[i], b->series[j]);
 
@@ -161,6 +215,8 @@ static const char *find_subject(const struct subjects *subjects, const struct se
 {
 	enum subject_kind kind = a->rows.kind;
 
+	if (kind == SUBJECT_KEY || b->rows.kind == SUBJECT_KEY)
+		return "subjects that keys name";
 	if (kind == SUBJECT_PROBE && b->rows.kind == SUBJECT_SERVICE)
 		return subjects_taken(subjects, SUBJECT_SERVICE, &a->rows);
 	if (kind == SUBJECT_SERVICE && b->rows.kind == SUBJECT_PROBE)
@@ -200,6 +256,9 @@ static int check(const struct registry *registry, const struct subjects *subject
 static int take_rows(struct subjects *subjects, struct series_set *set, const struct table *table)
 {
 	set->rows.kind = table->schema.subject.kind;
+	if (set->rows.kind == SUBJECT_KEY && !table->schema.subject.cpu &&
+	    table->schema.labels.subject < 0)
+		return subjects_take(subjects, SUBJECT_PROBE, set->probe, 0);
 	if (set->rows.kind != SUBJECT_PROBE)
 		return 0;
 	set->rows.numbers = table->rows.count > 1;

@@ -28,6 +28,7 @@ struct series_set {
 	struct subject_names rows; /* of probes; else the kind alone */
 	char **series;             /* TYPE[-INSTANCE], in order */
 	size_t count;
+	bool has_labels; /* a slash in a name stands for any label */
 };
 
 /* Of all tables that are open: no series is dispatched by two. */

@@ -5,6 +5,7 @@
  */
 #include "table.h"
 
+#include "kind.h"
 #include "object/budget.h"
 
 #include "bpf/lib/service.h"
@@ -13,6 +14,25 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define INSTANCE_ROOM (TAG_TEXT_MAX - 1 - 32 - LABELS_TEXT_MAX) /* 32: of a statistic */
+
+/* Type instances must have room for the labels behind them. */
+static int read_labels(struct table *table, const struct btf *btf, struct error *error)
+{
+	struct schema *schema = &table->schema;
+	int status =
+		labels_read(&schema->labels, btf, table->name, bpf_map__btf_key_type_id(table->map),
+			    bpf_map__key_size(table->map), &schema->subject, error);
+
+	for (size_t i = 0; i < schema->column_count && status == 0; i++)
+		if (strlen(schema->columns[i].tag.instance) > INSTANCE_ROOM)
+			status = error_set(error, -EINVAL,
+					   "map %s: the type instance %s is too long for labels "
+					   "behind it",
+					   table->name, schema->columns[i].tag.instance);
+	return status;
+}
 
 int table_open(struct table *table, struct bpf_map *map, const struct btf *btf, type_lookup *lookup,
 	       struct error *error)
@@ -29,6 +49,8 @@ int table_open(struct table *table, struct bpf_map *map, const struct btf *btf, 
 	if (status || table->schema.column_count == 0)
 		return status;
 	status = schema_subject(btf, name, &table->schema.subject, error);
+	if (status == 0 && table->schema.subject.kind == SUBJECT_KEY)
+		status = read_labels(table, btf, error);
 	if (status == 0 && table->schema.subject.kind == SUBJECT_PROCESS && !table->schema.rank)
 		status = error_set(error, -EINVAL,
 				   "map %s: no member has the word rank, by which TopN chooses "
@@ -44,6 +66,7 @@ int table_open(struct table *table, struct bpf_map *map, const struct btf *btf, 
 int table_resize(struct table *table, const struct row_counts *counts, struct bpf_object *object,
 		 struct error *error)
 {
+	table->keys.shown_max = counts->keys;
 	return rows_resize(&table->rows, table->map, &table->schema.subject, counts, object, error);
 }
 
@@ -51,69 +74,32 @@ uint64_t table_memory(const struct table *table)
 {
 	uint64_t cells = size_sum(table->schema.cells, accumulator_cells(&table->schema));
 
-	return size_product(size_product(table->rows.count, cells), sizeof(uint64_t));
-}
-
-static uint64_t read_narrow(const struct column *column, const unsigned char *row, uint32_t i)
-{
-	const unsigned char *at = row + column->offset + (size_t)i * column->cell_size;
-
-	switch (column->cell_size) {
-	case 4:
-		return __atomic_load_n((const uint32_t *)at, __ATOMIC_RELAXED);
-	case 2:
-		return __atomic_load_n((const uint16_t *)at, __ATOMIC_RELAXED);
-	default:
-		return *at;
-	}
-}
-
-/* A gauge as it stands, an integer of less than 64 bits with its sign. */
-static uint64_t extend(const struct column *column, uint64_t cell)
-{
-	unsigned shift = 64 - 8 * column->cell_size;
-
-	return column->is_signed && shift ? (uint64_t)((int64_t)(cell << shift) >> shift) : cell;
-}
-
-/* A counter of 32 bits wraps at 32 bits. */
-static uint64_t growth(const struct column *column, uint64_t now, uint64_t before)
-{
-	unsigned shift = 64 - 8 * column->cell_size;
-
-	return (now - before) << shift >> shift;
-}
-
-/* Adds a column as one shard has it. */
-static void add_shard(const struct column *column, const unsigned char *row, uint64_t *cells)
-{
-	/* Nearly all cells are such, of histograms: this loop is what a reading takes. */
-	if (column->cell_size == sizeof(uint64_t)) {
-		const uint64_t *at = (const uint64_t *)(row + column->offset);
-
-		for (uint32_t i = 0; i < column->cells; i++)
-			cells[i] += __atomic_load_n(&at[i], __ATOMIC_RELAXED);
-		return;
-	}
-	for (uint32_t i = 0; i < column->cells; i++) {
-		uint64_t cell = read_narrow(column, row, i);
-
-		cells[i] += column->is_gauge ? extend(column, cell) : cell;
-	}
+	if (table->schema.subject.kind == SUBJECT_KEY)
+		return size_sum(rows_memory(&table->rows), keys_memory(table));
+	return size_sum(rows_memory(&table->rows),
+			size_product(size_product(table->rows.count, cells), sizeof(uint64_t)));
 }
 
 /* A row, all shards of it. */
 static void read_cells(const struct table *table, uint32_t row, uint64_t *ret_cells)
 {
-	const struct schema *schema = &table->schema;
+	const struct row_bytes bytes = {
+		.at = rows_at(&table->rows, row, 0),
+		.parts = table->rows.shards,
+		.stride = table->rows.stride,
+	};
 
-	memset(ret_cells, 0, schema->cells * sizeof(*ret_cells));
-	for (uint32_t shard = 0; shard < table->rows.shards; shard++) {
-		const unsigned char *at = rows_at(&table->rows, row, shard);
+	cells_read(&table->schema, &bytes, ret_cells);
+}
 
-		for (size_t c = 0; c < schema->column_count; c++)
-			add_shard(&schema->columns[c], at, ret_cells + schema->columns[c].cell);
-	}
+bool table_follows(const struct table *table)
+{
+	return kind_of(table->schema.subject.kind)->follows(table);
+}
+
+bool table_gives_rows(const struct table *table)
+{
+	return table->schema.subject.via[0] || table->schema.subject.kind == SUBJECT_KEY;
 }
 
 static uint64_t *previous_of(const struct table *table, uint32_t row)
@@ -132,6 +118,8 @@ int table_start(struct table *table, struct error *error)
 
 	if (status)
 		return status;
+	if (table->schema.subject.kind == SUBJECT_KEY)
+		return keys_start(table, error);
 	/* A row more, for what is read now. */
 	table->previous =
 		calloc(((size_t)table->rows.count + 1) * table->schema.cells, sizeof(uint64_t));
@@ -143,68 +131,16 @@ int table_start(struct table *table, struct error *error)
 	return 0;
 }
 
-/* What a cell has grown by since it was last read. A counter that falls, as one of another program's
- * that is set back, goes on from there. The kernel may move a sample
- * to another bucket: then the one it was in counts no more until it is past what
- * has been counted of it, so that sums stay right. */
-static uint64_t take_growth(const struct column *column, uint64_t now, uint64_t *previous)
-{
-	uint64_t grown = growth(column, now, *previous);
-	bool fell = column->kind == COLUMN_INTEGER && (int64_t)grown < 0 &&
-		    (now < *previous || column->is_signed);
-
-	if (column->kind == COLUMN_HIST && (int64_t)grown < 0)
-		return 0;
-	*previous = now;
-	return fell ? 0 : grown;
-}
-
 /* Adds a row, its gauges to one accumulator and what its counters grew by to another;
  * true if that was notable. */
 static bool feed(const struct table *table, uint32_t row, struct accumulator *gauges,
 		 struct accumulator *counters)
 {
-	const struct schema *schema = &table->schema;
-	uint64_t *previous = previous_of(table, row), *now = previous_of(table, table->rows.count);
-	double elapsed_s = (double)table->elapsed_ns / 1e9;
-	bool notable = false;
+	uint64_t *now = previous_of(table, table->rows.count);
 
 	read_cells(table, row, now);
-	for (size_t c = 0; c < schema->column_count; c++) {
-		const struct column *column = &schema->columns[c];
-
-		for (uint32_t i = 0; i < column->cells; i++) {
-			uint32_t cell = column->cell + i;
-			uint64_t grown = take_growth(column, now[cell], &previous[cell]);
-
-			gauges->counted |= now[cell] != 0;
-			if (column->is_gauge) {
-				gauges->window[cell] += now[cell];
-				continue;
-			}
-			if (!grown)
-				continue;
-			counters->window[cell] += grown;
-			counters->total[cell] += grown;
-			notable |= column->tag.notable && elapsed_s > 0 &&
-				   (double)grown >= (double)column->tag.notable * elapsed_s;
-		}
-	}
-	gauges->fed = true;
-	return notable;
-}
-
-/* The subject of a row, -1: nobody's. */
-static int subject_of(const struct table *table, const struct lifecycle *lifecycle, uint32_t row)
-{
-	switch (table->schema.subject.kind) {
-	case SUBJECT_SERVICE:
-		return lifecycle_subject(lifecycle, row);
-	case SUBJECT_PROCESS:
-		return lifecycle_process_subject(lifecycle, row);
-	default:
-		return (int)row;
-	}
+	return cells_feed(&table->schema, (double)table->elapsed_ns / 1e9, now,
+			  previous_of(table, row), gauges, counters);
 }
 
 struct candidate {
@@ -278,7 +214,7 @@ static int read_row(struct table *table, struct lifecycle *lifecycle, uint32_t r
 		    struct error *error)
 {
 	enum subject_kind kind = table->schema.subject.kind;
-	int subject = subject_of(table, lifecycle, row);
+	int subject = kind_of(kind)->resolve(lifecycle, row);
 	struct accumulator *accumulator;
 	bool is_new;
 
@@ -368,23 +304,44 @@ static void forget_growth(const struct table *table, const struct lifecycle *lif
 	}
 }
 
+struct reading {
+	struct table *table;
+	struct lifecycle *lifecycle;
+};
+
+static int take_row(void *to, const struct source_row *row, struct error *error)
+{
+	const struct reading *r = to;
+	uint32_t number = *(const uint32_t *)row->key;
+
+	return read_row(r->table, r->lifecycle, number, number, error);
+}
+
+static int read_source(struct table *table, struct lifecycle *lifecycle, struct error *error)
+{
+	struct reading reading = { .table = table, .lifecycle = lifecycle };
+
+	if (table->schema.subject.kind == SUBJECT_KEY)
+		return keys_read(table, lifecycle, error);
+	if (table->schema.subject.via[0])
+		return read_slots(table, lifecycle, error);
+	return rows_each(&table->rows, take_row, &reading, error);
+}
+
 static int read_rows(struct table *table, struct lifecycle *lifecycle, uint64_t now_ns,
 		     struct error *error)
 {
-	int status = 0;
+	int status;
 
 	if (table->caught_up)
 		accumulators_continue(&table->accumulators, &table->schema);
 	else /* What came before the first reading is of no whole interval. */
 		accumulators_begin(&table->accumulators, &table->schema, table->elapsed_ns > 0);
-	if (table->stale)
+	if (table->stale && table->schema.subject.kind != SUBJECT_KEY)
 		forget_growth(table, lifecycle);
-	table->stale = false;
 	table->elapsed_ns = table->read_ns ? now_ns - table->read_ns : 0;
-	if (table->schema.subject.via[0])
-		return read_slots(table, lifecycle, error);
-	for (uint32_t row = 0; row < table->rows.count && status == 0; row++)
-		status = read_row(table, lifecycle, row, row, error);
+	status = read_source(table, lifecycle, error);
+	table->stale = false;
 	return status;
 }
 
@@ -402,17 +359,26 @@ void table_miss(struct table *table)
 	table->stale = true;
 }
 
+/* Are its accumulators those of the subjects of services and processes? */
+static bool is_of_lifecycle(const struct table *table)
+{
+	return table->schema.subject.kind == SUBJECT_SERVICE ||
+	       table->schema.subject.kind == SUBJECT_PROCESS;
+}
+
 int table_read(struct table *table, struct lifecycle *lifecycle, uint64_t now_ns,
 	       struct error *error)
 {
 	int status = read_rows(table, lifecycle, now_ns, error);
 
 	table->read_ns = now_ns;
-	if (table->caught_up && table->schema.subject.kind != SUBJECT_PROBE)
+	if (table->caught_up && is_of_lifecycle(table))
 		drop_strangers(table, lifecycle);
 	table->caught_up = false;
-	if (table->schema.subject.kind != SUBJECT_PROBE)
+	if (is_of_lifecycle(table))
 		forget_gone(table, lifecycle);
+	if (table->schema.subject.kind == SUBJECT_KEY)
+		keys_end(table, now_ns);
 	if (status == 0 && table->schema.rank && table->schema.subject.kind == SUBJECT_PROCESS)
 		rank(table, lifecycle);
 	return status;
@@ -421,6 +387,7 @@ int table_read(struct table *table, struct lifecycle *lifecycle, uint64_t now_ns
 void table_done(struct table *table)
 {
 	rows_done(&table->rows);
+	keys_done(&table->keys);
 	accumulators_done(&table->accumulators);
 	free(table->previous);
 	schema_done(&table->schema);

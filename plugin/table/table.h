@@ -2,6 +2,7 @@
 #ifndef EBPF_TABLE_H
 #define EBPF_TABLE_H
 
+#include "keys.h"
 #include "rows.h"
 #include "schema.h"
 #include "subject/lifecycle.h"
@@ -20,6 +21,7 @@ struct table {
 	struct rows rows;
 	uint64_t *previous; /* cells of all rows at the last reading */
 	struct accumulators accumulators;
+	struct keys keys;    /* of a table of keys: what `previous` is of others */
 	uint64_t read_ns;    /* when, of CLOCK_BOOTTIME */
 	uint64_t elapsed_ns; /* between the last two readings, 0: there was one */
 	bool caught_up;      /* since the last reading: the windows have begun */
@@ -38,6 +40,12 @@ int table_resize(struct table *table, const struct row_counts *counts, struct bp
 
 /* Bytes that a sized table takes besides its map, when each row is of a subject of its own. */
 uint64_t table_memory(const struct table *table);
+
+/* Are its rows given to others, so that who reads them is a subscriber? */
+bool table_follows(const struct table *table);
+
+/* Has it rows of which Rows says how many there are? */
+bool table_gives_rows(const struct table *table);
 
 /* Maps the rows and takes them as the start of all growth. After load; errors of mmap(2),
  * -ENOMEM. */

@@ -5,6 +5,7 @@
 #include "tag.h"
 
 #include "config/name.h"
+#include "kind.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -131,17 +132,18 @@ int tag_parse(const char *text, struct tag *ret_tag, struct error *error)
 
 static bool parse_subject_word(const char *word, size_t length, struct subject_tag *tag)
 {
-	if (is_word(word, length, "service"))
-		tag->kind = SUBJECT_SERVICE;
-	else if (is_word(word, length, "process"))
-		tag->kind = SUBJECT_PROCESS;
-	else if (is_word(word, length, "probe"))
-		tag->kind = SUBJECT_PROBE;
+	enum subject_kind kind = kind_by_word(word, length);
+
+	if (kind != SUBJECT_NONE)
+		tag->kind = kind;
+	else if (is_word(word, length, "cpu"))
+		tag->cpu = true;
 	else if (is_word(word, length, "sharded"))
 		tag->sharded = true;
 	else
 		return parse_name(word, length, "via=", tag->via, sizeof(tag->via)) ||
-		       parse_name(word, length, "owners=", tag->owners, sizeof(tag->owners));
+		       parse_name(word, length, "owners=", tag->owners, sizeof(tag->owners)) ||
+		       parse_name(word, length, "label=", tag->label, sizeof(tag->label));
 	return true;
 }
 
@@ -158,17 +160,21 @@ int subject_parse(const char *text, struct subject_tag *ret_tag, struct error *e
 		if (!parse_subject_word(word, length, &tag))
 			return error_set(error, -EINVAL,
 					 "unknown word \"%.*s\" of a subject (service, process, "
-					 "probe, sharded, via=MAP or owners=MAP)",
+					 "probe, key, sharded, cpu, label=WORD, via=MAP or "
+					 "owners=MAP)",
 					 (int)length, word);
 		if (before != SUBJECT_NONE && tag.kind != before)
 			return error_set(error, -EINVAL,
-					 "a subject is one of service, process and probe");
+					 "a subject is one of service, process, probe and key");
 	}
 	if (tag.kind == SUBJECT_NONE)
-		return error_set(error, -EINVAL, "a subject is one of service, process and probe");
+		return error_set(error, -EINVAL,
+				 "a subject is one of service, process, probe and key");
 	if (!tag.via[0] != !tag.owners[0] || (tag.via[0] && tag.kind != SUBJECT_SERVICE))
 		return error_set(error, -EINVAL,
 				 "via=MAP and owners=MAP go together, and with service");
+	if ((tag.cpu || tag.label[0]) && tag.kind != SUBJECT_KEY)
+		return error_set(error, -EINVAL, "cpu and label=WORD go with key");
 	*ret_tag = tag;
 	return 0;
 }

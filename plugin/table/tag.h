@@ -32,6 +32,8 @@ struct subject_tag {
 	bool sharded;
 	char via[TAG_TEXT_MAX];    /* map of slots by service, empty: rows are those of services */
 	char owners[TAG_TEXT_MAX]; /* map of services by slot */
+	bool cpu;                  /* with key: each CPU of a per-CPU map has rows of its own */
+	char label[TAG_TEXT_MAX]; /* with key: the LABEL of a key that is an integer; empty: none */
 };
 
 /* text without the prefix "subject:". -EINVAL: the error names the word that is wrong. */

@@ -74,11 +74,45 @@ static void check_series(const struct schema *schema, enum subject_kind kind)
 	subjects_done(&subjects);
 }
 
+/* A type as that of a key. */
+static void read_key(const struct btf *btf, uint32_t id)
+{
+	static const struct subject_tag subjects[] = {
+		{ .kind = SUBJECT_KEY },
+		{ .kind = SUBJECT_KEY, .cpu = true },
+		{ .kind = SUBJECT_KEY, .label = "signal" },
+	};
+	static const unsigned char key[LABEL_KEY_SIZE_MAX];
+
+	for (size_t i = 0; i < COUNT_OF(subjects); i++) {
+		struct error error = { "" };
+		struct labels labels;
+		int64_t size = btf__resolve_size(btf, id);
+
+		size = size < 0 || size > LABEL_KEY_SIZE_MAX ? LABEL_KEY_SIZE_MAX : size;
+		if (labels_read(&labels, btf, "map", id, (uint32_t)size, &subjects[i], &error))
+			FUZZ_WANT(error.text[0] && labels.count == 0);
+		FUZZ_WANT(labels.count <= LABELS_MAX && labels.subject < (int)LABELS_MAX);
+		for (size_t k = 0; k < labels.count; k++) {
+			const struct label *label = &labels.label[k];
+			char name[LABELS_TEXT_MAX];
+
+			FUZZ_WANT((uint64_t)label->offset + label->size <= labels.key_size);
+			if (!label->kind->name && !label->kind->is_text)
+				continue;
+			label_name(label, key, name, sizeof(name));
+			FUZZ_WANT(name[0]);
+		}
+		labels_done(&labels);
+	}
+}
+
 static void read_type(const struct btf *btf, uint32_t id, enum subject_kind kind)
 {
 	struct error error = { "" };
 	struct schema schema;
 
+	read_key(btf, id);
 	if (schema_read(&schema, btf, "map", id, dispatch_type, &error) == 0) {
 		check_columns(&schema);
 		if (kind != SUBJECT_NONE)
@@ -252,15 +286,20 @@ static void make_metric(struct choices *choices, char *text, size_t size)
 	add_words(choices, text, size, words, COUNT_OF(words));
 }
 
+static void make_label(struct choices *choices, char *text, size_t size)
+{
+	static const char *const words[] = { "service", "cpu",    "device", "interface", "syscall",
+					     "errno",   "signal", "string", "enum",      "moon" };
+
+	snprintf(text, size, "label:%s", words[choose(choices, COUNT_OF(words))]);
+}
+
 static void make_subject(struct choices *choices, char *text, size_t size)
 {
-	static const char *const words[] = { "service",
-					     "probe",
-					     "process",
-					     "sharded",
-					     "via=a",
-					     "owners=b",
-					     "via=a owners=b service" };
+	static const char *const words[] = {
+		"service",      "probe",   "process", "key",      "cpu",
+		"label=signal", "sharded", "via=a",   "owners=b", "via=a owners=b service"
+	};
 
 	snprintf(text, size, "subject:");
 	add_words(choices, text, size, words, COUNT_OF(words));
@@ -369,6 +408,10 @@ static void make_and_read(struct choices choices)
 			make_metric(&choices, text, sizeof(text));
 			btf__add_decl_tag(btf, text, row, (int)i);
 		}
+	}
+	for (unsigned i = 0; i < members && choose(&choices, 2); i++) {
+		make_label(&choices, text, sizeof(text));
+		btf__add_decl_tag(btf, text, row, (int)i);
 	}
 	for (unsigned i = spoilt > 12 ? spoilt - 12 : 0; i; i--)
 		spoil(btf, &choices, first);

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From the bytes of a row to cells of 64 bits, and what they have grown by.
+ */
+#include "cells.h"
+
+#include <string.h>
+
+static uint64_t read_narrow(const struct column *column, const unsigned char *row, uint32_t i)
+{
+	const unsigned char *at = row + column->offset + (size_t)i * column->cell_size;
+
+	switch (column->cell_size) {
+	case 4:
+		return __atomic_load_n((const uint32_t *)at, __ATOMIC_RELAXED);
+	case 2:
+		return __atomic_load_n((const uint16_t *)at, __ATOMIC_RELAXED);
+	default:
+		return *at;
+	}
+}
+
+/* A gauge as it stands, an integer of less than 64 bits with its sign. */
+static uint64_t extend(const struct column *column, uint64_t cell)
+{
+	unsigned shift = 64 - 8 * column->cell_size;
+
+	return column->is_signed && shift ? (uint64_t)((int64_t)(cell << shift) >> shift) : cell;
+}
+
+/* A counter of 32 bits wraps at 32 bits. */
+static uint64_t growth(const struct column *column, uint64_t now, uint64_t before)
+{
+	unsigned shift = 64 - 8 * column->cell_size;
+
+	return (now - before) << shift >> shift;
+}
+
+/* Adds a column as one part of the row has it. */
+static void add_part(const struct column *column, const unsigned char *row, uint64_t *cells)
+{
+	/* Nearly all cells are such, of histograms: this loop is what a reading takes. */
+	if (column->cell_size == sizeof(uint64_t)) {
+		const uint64_t *at = (const uint64_t *)(row + column->offset);
+
+		for (uint32_t i = 0; i < column->cells; i++)
+			cells[i] += __atomic_load_n(&at[i], __ATOMIC_RELAXED);
+		return;
+	}
+	for (uint32_t i = 0; i < column->cells; i++) {
+		uint64_t cell = read_narrow(column, row, i);
+
+		cells[i] += column->is_gauge ? extend(column, cell) : cell;
+	}
+}
+
+void cells_read(const struct schema *schema, const struct row_bytes *row, uint64_t *ret_cells)
+{
+	const unsigned char *at = row->at;
+
+	memset(ret_cells, 0, schema->cells * sizeof(*ret_cells));
+	for (uint32_t part = 0; part < row->parts; part++, at += row->stride)
+		for (size_t c = 0; c < schema->column_count; c++)
+			add_part(&schema->columns[c], at, ret_cells + schema->columns[c].cell);
+}
+
+/* What a cell has grown by since it was last read. A counter that falls, as one of another program's
+ * that is set back, goes on from there. The kernel may move a sample
+ * to another bucket: then the one it was in counts no more until it is past what
+ * has been counted of it, so that sums stay right. */
+static uint64_t take_growth(const struct column *column, uint64_t now, uint64_t *previous)
+{
+	uint64_t grown = growth(column, now, *previous);
+	bool fell = column->kind == COLUMN_INTEGER && (int64_t)grown < 0 &&
+		    (now < *previous || column->is_signed);
+
+	if (column->kind == COLUMN_HIST && (int64_t)grown < 0)
+		return 0;
+	*previous = now;
+	return fell ? 0 : grown;
+}
+
+bool cells_feed(const struct schema *schema, double elapsed_s, const uint64_t *now,
+		uint64_t *previous, struct accumulator *gauges, struct accumulator *counters)
+{
+	bool notable = false;
+
+	for (size_t c = 0; c < schema->column_count; c++) {
+		const struct column *column = &schema->columns[c];
+
+		for (uint32_t i = 0; i < column->cells; i++) {
+			uint32_t cell = column->cell + i;
+			uint64_t grown = take_growth(column, now[cell], &previous[cell]);
+
+			gauges->counted |= now[cell] != 0;
+			if (column->is_gauge) {
+				gauges->window[cell] += now[cell];
+				continue;
+			}
+			if (!grown)
+				continue;
+			counters->window[cell] += grown;
+			counters->total[cell] += grown;
+			notable |= column->tag.notable && elapsed_s > 0 &&
+				   (double)grown >= (double)column->tag.notable * elapsed_s;
+		}
+	}
+	gauges->fed = true;
+	return notable;
+}

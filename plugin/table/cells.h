@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef EBPF_CELLS_H
+#define EBPF_CELLS_H
+
+#include "accumulator.h"
+#include "schema.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A row as a source of rows gives it: `parts` that add up, `stride` bytes from each other. */
+struct row_bytes {
+	const unsigned char *at;
+	uint32_t parts;
+	size_t stride;
+};
+
+/* The cells of a row, all parts of it. */
+void cells_read(const struct schema *schema, const struct row_bytes *row, uint64_t *ret_cells);
+
+/* Adds a row as it is now to accumulators: its gauges to one, and to another what its counters have
+ * grown by since `previous`, which is then now. True if that was notable; elapsed_s is the time since
+ * the last reading, 0: there was none. */
+bool cells_feed(const struct schema *schema, double elapsed_s, const uint64_t *now,
+		uint64_t *previous, struct accumulator *gauges, struct accumulator *counters);
+
+#endif

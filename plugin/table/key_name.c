@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The names that keys have in series, and which of them have series of their own: so many at once,
+ * and so many new ones an hour. A name gives way to another that has counted twice as much for some
+ * time; what has no series counts in the rest of its subject, "other".
+ */
+#include "key_name.h"
+
+#include "label_kind.h"
+#include "table.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define REST "other"
+#define GONE_READINGS 10      /* without a key, after which a name is no longer dispatched */
+#define FORGOTTEN_READINGS 13 /* after which receivers have forgotten it, too */
+#define STAY_READINGS 10      /* that a name has series at least, once it has */
+#define CHANGES_MAX 16        /* at a reading */
+#define NS_PER_HOUR 3600e9
+
+static const struct labels *labels_of(const struct table *table)
+{
+	return &table->schema.labels;
+}
+
+static bool is_of_service(const struct labels *labels)
+{
+	return labels->subject >= 0 && labels->label[labels->subject].kind == label_kind_service();
+}
+
+/* --- texts --- */
+
+/* Parts of a type instance are told apart by the hyphens between them. */
+static void add_part(char *to, size_t room, const char *part)
+{
+	size_t length = strlen(to);
+
+	if (length)
+		to[length++] = '-';
+	snprintf(to + length, room + 1, "%s", part);
+	for (; to[length]; length++)
+		if (to[length] == '-')
+			to[length] = '_';
+}
+
+static void name_labels(const struct labels *labels, const unsigned char *key, char *to)
+{
+	size_t count = labels_in_instance(labels);
+	size_t room = count ? (LABELS_TEXT_MAX - count) / count : 0;
+
+	to[0] = '\0';
+	for (int i = 0; i < (int)labels->count; i++) {
+		char part[LABELS_TEXT_MAX];
+
+		if (i == labels->subject)
+			continue;
+		label_name(&labels->label[i], key, part, room + 1);
+		add_part(to, room, part);
+	}
+}
+
+static void name_subject(const struct table *table, const struct lifecycle *lifecycle,
+			 const struct key_entry *entry, int subject, char *to)
+{
+	const struct labels *labels = labels_of(table);
+
+	to[0] = '\0';
+	if (table->schema.subject.cpu)
+		snprintf(to, SUBJECT_NAME_MAX, "cpu%d", entry->cpu);
+	else if (subject >= 0)
+		snprintf(to, SUBJECT_NAME_MAX, "%s", lifecycle->subjects.subject[subject].name);
+	else if (labels->subject >= 0)
+		label_name(&labels->label[labels->subject], entry->key, to, SUBJECT_NAME_MAX);
+}
+
+/* --- finding --- */
+
+static uint64_t hash_of(const struct keys *keys, const struct key_name *name)
+{
+	uint64_t hash =
+		index_hash(&keys->by_name, name->is_rest, name->subject, strlen(name->subject) + 1);
+
+	return index_hash(&keys->by_name, hash, name->labels, strlen(name->labels));
+}
+
+static bool is_name(const void *of, uint32_t number, const void *wanted)
+{
+	const struct key_name *a = &((const struct keys *)of)->name[number], *b = wanted;
+
+	return a->generation && a->is_rest == b->is_rest && !strcmp(a->subject, b->subject) &&
+	       !strcmp(a->labels, b->labels);
+}
+
+/* A quarter of the room is for rests, of which there are as many as services at most. */
+static uint32_t free_name(struct keys *keys, bool is_rest)
+{
+	size_t most = is_rest ? keys->name_max : keys->name_max - keys->name_max / 4;
+	struct key_name *grown;
+
+	if (keys->name_count - keys->name_free >= most)
+		return INDEX_NONE;
+
+	for (uint32_t i = 0; i < keys->name_count && keys->name_free; i++)
+		if (!keys->name[i].generation) {
+			keys->name_free--;
+			return i;
+		}
+	grown = reallocarray(keys->name, keys->name_count + 1, sizeof(*grown));
+	if (!grown)
+		return INDEX_NONE;
+	keys->name = grown;
+	return (uint32_t)keys->name_count++;
+}
+
+static void show(struct keys *keys, struct key_name *name)
+{
+	keys->news -= !name->was_shown;
+	keys->shown++;
+	name->is_shown = name->was_shown = true;
+	name->shown_at = keys->readings;
+}
+
+static bool may_show(const struct keys *keys, const struct key_name *name)
+{
+	return name->was_shown || keys->news >= 1;
+}
+
+/* The number of a name, which is made if there is none. */
+static uint32_t enter(struct keys *keys, const struct key_name *name)
+{
+	uint64_t hash = hash_of(keys, name);
+	uint32_t number = index_find(&keys->by_name, hash, is_name, keys, name);
+
+	if (number != INDEX_NONE)
+		return number;
+	number = free_name(keys, name->is_rest);
+	if (number == INDEX_NONE)
+		return number;
+	keys->name[number] = *name;
+	keys->name[number].generation = ++keys->generation;
+	keys->name[number].seen = keys->readings;
+	index_add(&keys->by_name, hash, number);
+	if (!name->is_rest && keys->shown < keys->shown_max && may_show(keys, name))
+		show(keys, &keys->name[number]);
+	return number;
+}
+
+/* The number of what counts names like this one that have no series. */
+static uint32_t rest_of(struct table *table, const struct key_name *name)
+{
+	const struct labels *labels = labels_of(table);
+	struct key_name rest = { .is_rest = true };
+	size_t parts = labels_in_instance(labels);
+
+	if (!name->subject[0] || is_of_service(labels))
+		memcpy(rest.subject, name->subject, sizeof(rest.subject));
+	else
+		strcpy(rest.subject, REST);
+	for (size_t i = 0; i < parts; i++)
+		add_part(rest.labels, sizeof(REST), REST);
+	return enter(&table->keys, &rest);
+}
+
+uint32_t key_name_of(struct table *table, const struct lifecycle *lifecycle,
+		     const struct key_entry *entry, int subject)
+{
+	struct key_name name = { 0 };
+	uint32_t number;
+
+	name_subject(table, lifecycle, entry, subject, name.subject);
+	name_labels(labels_of(table), entry->key, name.labels);
+	number = enter(&table->keys, &name);
+	return number == INDEX_NONE ? rest_of(table, &name) : number;
+}
+
+uint32_t key_name_counted(struct table *table, uint32_t number)
+{
+	const struct key_name name = table->keys.name[number];
+
+	return name.is_shown || name.is_rest ? number : rest_of(table, &name);
+}
+
+/* --- choosing --- */
+
+static void refill(struct keys *keys, uint64_t now_ns)
+{
+	double most = keys->shown_max;
+
+	if (keys->news_ns && now_ns > keys->news_ns)
+		keys->news += most * (double)(now_ns - keys->news_ns) / NS_PER_HOUR;
+	if (keys->news > most)
+		keys->news = most;
+	keys->news_ns = now_ns;
+}
+
+static void forget(struct table *table, uint32_t i)
+{
+	struct keys *keys = &table->keys;
+
+	keys->name[i] = (struct key_name){ 0 };
+	keys->name_free++;
+	if (i < table->accumulators.count)
+		accumulator_forget(&table->accumulators.accumulator[i]);
+}
+
+/* The names that nothing has counted for since long go; the others are in the index then. */
+static void age(struct table *table)
+{
+	struct keys *keys = &table->keys;
+
+	index_clear(&keys->by_name);
+	for (uint32_t i = 0; i < keys->name_count; i++) {
+		struct key_name *name = &keys->name[i];
+		uint64_t absent = keys->readings - name->seen;
+
+		if (!name->generation)
+			continue;
+		if (name->is_shown && absent > GONE_READINGS) {
+			name->is_shown = false;
+			keys->shown--;
+		}
+		if (absent > (name->was_shown || name->is_rest ? FORGOTTEN_READINGS : 1)) {
+			forget(table, i);
+			continue;
+		}
+		index_add(&keys->by_name, hash_of(keys, name), i);
+		name->score = 0.75 * name->score + 0.25 * (double)name->growth;
+		name->growth = 0;
+	}
+}
+
+/* The one without series that counts most, and the one with series that counts least and has had
+ * them for long enough; NULL: none. */
+static void find_ends(struct keys *keys, struct key_name **ret_best, struct key_name **ret_worst)
+{
+	struct key_name *best = NULL, *worst = NULL;
+
+	for (struct key_name *name = keys->name; name < keys->name + keys->name_count; name++) {
+		if (!name->generation || name->is_rest)
+			continue;
+		if (!name->is_shown && name->score > 0 && may_show(keys, name) &&
+		    (!best || name->score > best->score))
+			best = name;
+		if (name->is_shown && keys->readings - name->shown_at >= STAY_READINGS &&
+		    (!worst || name->score < worst->score))
+			worst = name;
+	}
+	*ret_best = best;
+	*ret_worst = worst;
+}
+
+static bool change_one(struct keys *keys)
+{
+	struct key_name *best, *worst;
+
+	find_ends(keys, &best, &worst);
+	if (!best)
+		return false;
+	if (keys->shown >= keys->shown_max) {
+		if (!worst || best->score <= 2 * worst->score)
+			return false;
+		worst->is_shown = false;
+		keys->shown--;
+	}
+	show(keys, best);
+	return true;
+}
+
+static void count_rest(struct keys *keys)
+{
+	keys->rest = 0;
+	for (size_t i = 0; i < keys->name_count; i++)
+		keys->rest += keys->name[i].generation && !keys->name[i].is_rest &&
+			      !keys->name[i].is_shown;
+	keys->rest_percent =
+		keys->growth ? 100.0 * (double)keys->growth_rest / (double)keys->growth : NAN;
+	keys->growth = keys->growth_rest = 0;
+}
+
+/* What has counted once goes on to be dispatched while its key is there. */
+static void keep_fed(struct table *table)
+{
+	for (size_t i = 0; i < table->accumulators.count && i < table->keys.name_count; i++) {
+		const struct key_name *name = &table->keys.name[i];
+		struct accumulator *accumulator = &table->accumulators.accumulator[i];
+
+		accumulator->fed = accumulator->total && accumulator->counted &&
+				   accumulator->generation == name->generation &&
+				   (name->is_shown || name->is_rest);
+	}
+}
+
+void key_names_choose(struct table *table, uint64_t now_ns)
+{
+	struct keys *keys = &table->keys;
+
+	age(table);
+	keep_fed(table);
+	refill(keys, now_ns);
+	for (int i = 0; i < CHANGES_MAX && change_one(keys); i++)
+		;
+	count_rest(keys);
+}

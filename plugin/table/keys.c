@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reading of rows that are named by their keys: each key that was there is remembered with what its
+ * row held. A key may be deleted and come back: what has fallen begins at zero.
+ */
+#include "keys.h"
+
+#include "key_name.h"
+#include "label_kind.h"
+#include "object/budget.h"
+#include "table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SPARE 2 /* as many keys as the map has entries, so that those that leave find no others */
+#define FORGOTTEN_READINGS 13
+
+struct reading {
+	struct table *table;
+	struct lifecycle *lifecycle;
+};
+
+static size_t rows_most(const struct rows *rows)
+{
+	return (size_t)rows->count * (rows->each_cpu ? rows->cpus : 1);
+}
+
+uint64_t keys_memory(const struct table *table)
+{
+	const struct schema *schema = &table->schema;
+	uint64_t cells = size_sum(schema->cells, accumulator_cells(schema));
+	uint64_t one = sizeof(struct key_entry) + sizeof(struct key_name) +
+		       schema->labels.key_size + 8 * sizeof(uint32_t);
+
+	return size_product(SPARE * rows_most(&table->rows),
+			    size_sum(one, size_product(cells, sizeof(uint64_t))));
+}
+
+/* --- entries --- */
+
+struct wanted {
+	const void *key;
+	int cpu;
+	uint32_t size;
+};
+
+static bool is_key(const void *of, uint32_t number, const void *wanted)
+{
+	const struct key_entry *entry = &((const struct keys *)of)->entry[number];
+	const struct wanted *w = wanted;
+
+	return entry->cpu == w->cpu && !memcmp(entry->key, w->key, w->size);
+}
+
+static uint64_t hash_of(const struct keys *keys, const struct wanted *w)
+{
+	return index_hash(&keys->by_key, (uint64_t)w->cpu, w->key, w->size);
+}
+
+static void entry_done(struct key_entry *entry)
+{
+	free(entry->previous);
+	*entry = (struct key_entry){ 0 };
+}
+
+static void add_to_index(struct keys *keys, uint32_t i, uint32_t key_size)
+{
+	const struct wanted w = { keys->entry[i].key, keys->entry[i].cpu, key_size };
+
+	index_add(&keys->by_key, hash_of(keys, &w), i);
+}
+
+/* Forgets the keys that were not there for so many readings. */
+static void forget_absent(struct table *table, uint64_t readings)
+{
+	struct keys *keys = &table->keys;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < keys->entry_count; i++)
+		if (keys->readings - keys->entry[i].seen > readings)
+			entry_done(&keys->entry[i]);
+		else
+			keys->entry[kept++] = keys->entry[i];
+	if (kept == keys->entry_count)
+		return;
+	keys->entry_count = kept;
+	index_clear(&keys->by_key);
+	for (size_t i = 0; i < kept; i++)
+		add_to_index(keys, (uint32_t)i, table->schema.labels.key_size);
+}
+
+/* Cells and key are of one piece. NULL: no room. */
+static struct key_entry *add_entry(struct table *table, const struct wanted *w)
+{
+	struct keys *keys = &table->keys;
+	size_t cells = table->schema.cells * sizeof(uint64_t);
+	struct key_entry *entry = &keys->entry[keys->entry_count];
+
+	if (keys->entry_count == keys->entry_max)
+		return NULL;
+	*entry = (struct key_entry){ .name = INDEX_NONE, .subject = -1, .cpu = w->cpu };
+	entry->previous = calloc(1, cells + w->size);
+	if (!entry->previous)
+		return NULL;
+	entry->key = (unsigned char *)entry->previous + cells;
+	memcpy(entry->key, w->key, w->size);
+	add_to_index(keys, (uint32_t)keys->entry_count++, w->size);
+	return entry;
+}
+
+static struct key_entry *entry_of(struct table *table, const struct source_row *row)
+{
+	struct keys *keys = &table->keys;
+	const struct wanted w = { row->key, row->cpu, table->schema.labels.key_size };
+	uint32_t number = index_find(&keys->by_key, hash_of(keys, &w), is_key, keys, &w);
+
+	return number == INDEX_NONE ? add_entry(table, &w) : &keys->entry[number];
+}
+
+/* --- growth --- */
+
+/* Has the key been deleted since, and come back? Counters of less than 64 bits may wrap, samples of
+ * histograms may move. */
+static bool has_fallen(const struct schema *schema, const uint64_t *now, const uint64_t *previous)
+{
+	for (size_t c = 0; c < schema->column_count; c++) {
+		const struct column *column = &schema->columns[c];
+
+		if (!column->is_gauge && column->kind != COLUMN_HIST &&
+		    column->cell_size == sizeof(uint64_t) &&
+		    now[column->cell] < previous[column->cell])
+			return true;
+	}
+	return false;
+}
+
+/* Growth of the column that ranks, else of the first: of moments and histograms how many. */
+static uint64_t growth_of(const struct schema *schema, const uint64_t *now,
+			  const uint64_t *previous)
+{
+	const struct column *column = &schema->columns[schema->rank ? schema->rank - 1 : 0];
+	uint32_t cells = column->kind == COLUMN_HIST ? column->cells : 1;
+	uint64_t sum = 0;
+
+	for (uint32_t i = column->cell; i < column->cell + cells; i++)
+		if (column->is_gauge)
+			sum += now[i];
+		else if (now[i] > previous[i])
+			sum += now[i] - previous[i];
+	return sum;
+}
+
+static bool is_same(const struct schema *schema, const uint64_t *a, const uint64_t *b)
+{
+	return !memcmp(a, b, schema->cells * sizeof(*a));
+}
+
+static void remember(const struct table *table, struct key_entry *entry)
+{
+	memcpy(entry->previous, table->keys.now, table->schema.cells * sizeof(uint64_t));
+}
+
+/* --- reading --- */
+
+static const struct label *service_label(const struct table *table)
+{
+	const struct labels *labels = &table->schema.labels;
+	const struct label *label = labels->subject < 0 ? NULL : &labels->label[labels->subject];
+
+	return label && label->kind == label_kind_service() ? label : NULL;
+}
+
+bool keys_follow_services(const struct table *table)
+{
+	return service_label(table) != NULL;
+}
+
+/* The row of its service, 0 (which never moves) without. */
+static uint32_t service_of(const struct table *table, const struct key_entry *entry)
+{
+	const struct label *label = service_label(table);
+	uint64_t row = label ? label_value(label, entry->key) : 0;
+
+	return row < UINT32_MAX ? (uint32_t)row : UINT32_MAX;
+}
+
+/* The subject of its service, -1: it is of none. */
+static int subject_of(const struct reading *r, const struct key_entry *entry)
+{
+	return service_label(r->table)
+		       ? lifecycle_subject(r->lifecycle, service_of(r->table, entry))
+		       : -1;
+}
+
+/* Has it a name still, and not for want of another? */
+static bool is_named(const struct keys *keys, const struct key_entry *entry)
+{
+	return entry->name != INDEX_NONE && !keys->name[entry->name].is_rest &&
+	       keys->name[entry->name].generation == entry->named;
+}
+
+/* Names the key where it has no name, or its service another one. */
+static void name_entry(const struct reading *r, struct key_entry *entry)
+{
+	const struct keys *keys = &r->table->keys;
+	int subject = subject_of(r, entry);
+	uint64_t generation = subject < 0 ? 0 : r->lifecycle->subjects.subject[subject].generation;
+
+	if (is_named(keys, entry) && entry->subject == subject && entry->generation == generation)
+		return;
+	entry->subject = subject;
+	entry->generation = generation;
+	entry->name = service_label(r->table) && subject < 0
+			      ? INDEX_NONE
+			      : key_name_of(r->table, r->lifecycle, entry, subject);
+	if (entry->name != INDEX_NONE)
+		entry->named = keys->name[entry->name].generation;
+}
+
+/* Adds the growth of a row to what counts it. */
+static int feed(const struct reading *r, struct key_entry *entry, struct error *error)
+{
+	struct table *table = r->table;
+	struct keys *keys = &table->keys;
+	uint64_t grown = growth_of(&table->schema, keys->now, entry->previous);
+	uint32_t counted = key_name_counted(table, entry->name);
+	struct accumulator *accumulator;
+	bool is_new;
+
+	keys->name[entry->name].growth += grown;
+	keys->growth += grown;
+	if (counted == INDEX_NONE) {
+		remember(table, entry);
+		return 0;
+	}
+	keys->name[counted].seen = keys->readings;
+	keys->growth_rest += keys->name[counted].is_rest ? grown : 0;
+	accumulator = accumulators_at(&table->accumulators, &table->schema, counted,
+				      keys->name[counted].generation, &is_new);
+	if (!accumulator)
+		return error_set(error, -ENOMEM, "map %s: no memory for its keys", table->name);
+	if (cells_feed(&table->schema, (double)table->elapsed_ns / 1e9, keys->now, entry->previous,
+		       accumulator, accumulator) &&
+	    service_label(table))
+		lifecycle_notable(r->lifecycle, service_of(table, entry));
+	return 0;
+}
+
+/* May what it has grown by be of two services? */
+static bool is_doubtful(const struct reading *r, const struct key_entry *entry)
+{
+	uint32_t row = service_of(r->table, entry);
+
+	return r->table->stale && service_label(r->table) &&
+	       (row >= r->lifecycle->row_count || !r->lifecycle->states[row].fixed);
+}
+
+static int take(void *to, const struct source_row *row, struct error *error)
+{
+	const struct reading *r = to;
+	struct table *table = r->table;
+	struct keys *keys = &table->keys;
+	struct key_entry *entry = entry_of(table, row);
+
+	if (!entry)
+		return 0;
+	entry->seen = keys->readings;
+	cells_read(&table->schema, &row->bytes, keys->now);
+	if (keys->starting || is_doubtful(r, entry)) {
+		remember(table, entry);
+		return 0;
+	}
+	if (has_fallen(&table->schema, keys->now, entry->previous))
+		memset(entry->previous, 0, table->schema.cells * sizeof(uint64_t));
+	if (entry->name == INDEX_NONE && is_same(&table->schema, keys->now, entry->previous))
+		return 0;
+	name_entry(r, entry);
+	if (entry->name == INDEX_NONE) {
+		remember(table, entry);
+		return 0;
+	}
+	keys->name[entry->name].seen = keys->readings;
+	return feed(r, entry, error);
+}
+
+int keys_start(struct table *table, struct error *error)
+{
+	struct keys *keys = &table->keys;
+	struct reading reading = { .table = table };
+	int status;
+
+	keys->entry_max = SPARE * rows_most(&table->rows);
+	keys->name_max = keys->entry_max + SPARE;
+	keys->entry = calloc(keys->entry_max, sizeof(*keys->entry));
+	keys->now = calloc(table->schema.cells, sizeof(*keys->now));
+	if (!keys->entry || !keys->now || index_init(&keys->by_key, keys->entry_max) ||
+	    index_init(&keys->by_name, keys->name_max))
+		return error_set(error, -ENOMEM, "map %s: no memory for its keys", table->name);
+	keys->news = keys->shown_max;
+	keys->starting = true;
+	status = rows_each(&table->rows, take, &reading, error);
+	keys->starting = false;
+	return status;
+}
+
+int keys_read(struct table *table, struct lifecycle *lifecycle, struct error *error)
+{
+	struct reading reading = { .table = table, .lifecycle = lifecycle };
+
+	if (table->keys.entry_count > table->keys.entry_max / 2)
+		forget_absent(table, 1);
+	return rows_each(&table->rows, take, &reading, error);
+}
+
+void keys_end(struct table *table, uint64_t now_ns)
+{
+	key_names_choose(table, now_ns);
+	forget_absent(table, FORGOTTEN_READINGS);
+	table->keys.readings++;
+}
+
+void keys_done(struct keys *keys)
+{
+	for (size_t i = 0; i < keys->entry_count; i++)
+		entry_done(&keys->entry[i]);
+	free(keys->entry);
+	free(keys->name);
+	free(keys->now);
+	index_done(&keys->by_key);
+	index_done(&keys->by_name);
+	*keys = (struct keys){ 0 };
+}

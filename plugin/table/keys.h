@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef EBPF_KEYS_H
+#define EBPF_KEYS_H
+
+#include "index.h"
+#include "label.h"
+#include "source.h"
+#include "subject/subject.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define KEYS_SHOWN 256 /* with series of their own, where the Probe block has no Rows */
+
+struct lifecycle;
+struct table;
+
+/* What series of a table of keys are about: a plugin instance and the end of a type instance. Several
+ * keys may have one name, and then add up. */
+struct key_name {
+	char subject[SUBJECT_NAME_MAX]; /* empty: the probe */
+	char labels[LABELS_TEXT_MAX];   /* empty: none */
+	uint64_t generation;            /* another name in its place, another generation; 0: free */
+	uint64_t seen;                  /* at which reading a key of it was last there */
+	uint64_t shown_at;              /* at which reading it got its series */
+	uint64_t growth;                /* since the last reading, by what ranks */
+	double score;                   /* growth, of the last readings above all */
+	bool is_rest;                   /* of what has no series of its own */
+	bool is_shown;
+	bool was_shown; /* counted among the new ones already */
+};
+
+/* A key that was there, and what its row held. */
+struct key_entry {
+	uint32_t name;       /* which it has, UINT32_MAX: has never counted */
+	uint64_t named;      /* generation of that name */
+	int subject;         /* of its service when it got that name, -1: none */
+	uint64_t generation; /* of that subject */
+	uint64_t seen;
+	int cpu;
+	unsigned char *key;
+	uint64_t *previous; /* cells */
+};
+
+struct keys {
+	struct key_entry *entry;
+	size_t entry_count, entry_max;
+	struct key_name *name;
+	size_t name_count, name_max, name_free;
+	struct index by_key, by_name;
+	uint64_t generation;
+	uint64_t readings;
+	uint32_t shown_max;   /* names with series */
+	uint32_t shown, rest; /* how many names have series now, and how many have not */
+	double news;          /* how many more names may get series now */
+	uint64_t news_ns;     /* when that was */
+	uint64_t growth,
+		growth_rest; /* since the last reading, of all and of those without series */
+	double rest_percent; /* of the last reading's growth, NAN: nothing has grown */
+	uint64_t *now;       /* cells of the row that is read */
+	bool starting;
+};
+
+/* Bytes that the keys of a sized table may take at most. */
+uint64_t keys_memory(const struct table *table);
+
+/* After load; takes what the rows hold as the start of all growth. */
+int keys_start(struct table *table, struct error *error);
+
+/* Adds what the rows have grown by, as table_read() and table_catch_up() do. */
+int keys_read(struct table *table, struct lifecycle *lifecycle, struct error *error);
+
+/* Are rows of services among its labels? */
+bool keys_follow_services(const struct table *table);
+
+/* A reading is over, at this time: chooses which names have series from the next one on. */
+void keys_end(struct table *table, uint64_t now_ns);
+
+void keys_done(struct keys *keys);
+
+#endif

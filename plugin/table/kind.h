@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef EBPF_KIND_H
+#define EBPF_KIND_H
+
+#include "subject/lifecycle.h"
+#include "subject/subject.h"
+
+#include <bpf/libbpf.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct row_counts;
+struct table;
+
+/* What series of a subject are called: a plugin instance, and the end of each type instance. */
+struct row_name {
+	char subject[SUBJECT_NAME_MAX];
+	const char *labels; /* of the table; empty: none */
+};
+
+/* A kind of subject that rows of tables stand for. */
+struct kind {
+	const char *word; /* of SUBJECT() */
+	/* How many rows a map of it has. */
+	uint32_t (*count)(const struct bpf_map *map, const struct row_counts *counts);
+	/* The subject of a row, -1: nobody's; of keys NULL: names are found as they come. */
+	int (*resolve)(const struct lifecycle *lifecycle, uint32_t row);
+	/* Of subject i of a table of this probe. */
+	void (*name)(const struct table *table, const struct lifecycle *lifecycle,
+		     const char *probe, size_t i, struct row_name *ret_name);
+	/* Are its rows given to others, so that who reads them is a subscriber? */
+	bool (*follows)(const struct table *table);
+};
+
+/* Of tables: service, process, probe and key. */
+const struct kind *kind_of(enum subject_kind kind);
+
+/* The kind of this word of so many bytes, or SUBJECT_NONE. */
+enum subject_kind kind_by_word(const char *word, size_t length);
+
+#endif

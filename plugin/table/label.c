@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Labels: which members of a map's key name what a row stands for, and how.
+ */
+#include "label.h"
+
+#include "config/name.h"
+#include "label_kind.h"
+#include "object/annotation.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LABEL_TAG "label:"
+#define ENUMERATORS_MAX 4096
+
+struct reader {
+	struct labels *labels;
+	const struct btf *btf;
+	const char *map;
+	struct error *error;
+};
+
+static const struct btf_type *resolve(const struct btf *btf, uint32_t id)
+{
+	int resolved = btf__resolve_type(btf, id);
+
+	return resolved < 0 ? NULL : btf__type_by_id(btf, (uint32_t)resolved);
+}
+
+static int bad(const struct reader *r, const char *member, const char *why)
+{
+	return error_set(r->error, -EINVAL, "map %s, member %s of the key: %s", r->map, member,
+			 why);
+}
+
+static int by_value(const void *left, const void *right)
+{
+	const struct enumerator *a = left, *b = right;
+
+	return a->value < b->value ? -1 : a->value > b->value;
+}
+
+static uint64_t enumerator_value(const struct btf_type *type, int i)
+{
+	if (btf_is_enum64(type))
+		return btf_enum64_value(btf_enum64(type) + i);
+	return btf_kflag(type) ? (uint64_t)(int64_t)btf_enum(type)[i].val
+			       : (uint32_t)btf_enum(type)[i].val;
+}
+
+static int read_enumerators(const struct reader *r, const struct btf_type *type,
+			    struct label *label)
+{
+	int count = btf_vlen(type);
+
+	label->is_signed = btf_kflag(type);
+	if (count > ENUMERATORS_MAX)
+		return error_set(r->error, -E2BIG, "map %s: an enum of more than %d names", r->map,
+				 ENUMERATORS_MAX);
+	label->enumerators = calloc((size_t)count + 1, sizeof(*label->enumerators));
+	if (!label->enumerators)
+		return error_set(r->error, -ENOMEM, "map %s: no memory", r->map);
+	for (int i = 0; i < count; i++) {
+		uint32_t name = btf_is_enum64(type) ? btf_enum64(type)[i].name_off
+						    : btf_enum(type)[i].name_off;
+		struct enumerator *enumerator = &label->enumerators[i];
+
+		enumerator->value = enumerator_value(type, i);
+		snprintf(enumerator->name, sizeof(enumerator->name), "%s",
+			 annotation_name(r->btf, name));
+	}
+	label->enumerator_count = (size_t)count;
+	qsort(label->enumerators, (size_t)count, sizeof(*label->enumerators), by_value);
+	return 0;
+}
+
+/* Is it an array of bytes? Its size. */
+static uint32_t text_size(const struct btf *btf, const struct btf_type *type)
+{
+	const struct btf_type *element =
+		btf_is_array(type) ? resolve(btf, btf_array(type)->type) : NULL;
+
+	return element && btf_is_int(element) && element->size == 1 ? btf_array(type)->nelems : 0;
+}
+
+static int add_number(const struct reader *r, const char *member, const struct btf_type *type,
+		      struct label *label)
+{
+	bool is_enum = btf_is_any_enum(type);
+
+	if (!is_enum && !btf_is_int(type))
+		return bad(r, member, "this label needs an integer");
+	label->size = type->size;
+	if (label->size != 1 && label->size != 2 && label->size != 4 && label->size != 8)
+		return bad(r, member, "only integers of 1, 2, 4 or 8 bytes can be labels");
+	if (!is_enum && label->kind == label_kind_enum())
+		return bad(r, member, "the label enum needs an enum, whose names it takes");
+	label->is_signed = btf_is_int(type) && btf_int_encoding(type) & BTF_INT_SIGNED;
+	return 0;
+}
+
+static int add_label(const struct reader *r, const char *member, const struct btf_type *type,
+		     uint32_t offset, const char *word)
+{
+	struct labels *labels = r->labels;
+	struct label label = { .kind = label_kind(word), .offset = offset };
+	int status = 0;
+
+	if (!label.kind) {
+		char why[256];
+
+		snprintf(why, sizeof(why), "unknown label \"%.32s\" (%s)", word,
+			 label_kind_words());
+		return bad(r, member, why);
+	}
+	if (labels->count == LABELS_MAX)
+		return error_set(r->error, -E2BIG, "map %s: a key has %d labels at most", r->map,
+				 LABELS_MAX);
+	if (label.kind->is_text && (label.size = text_size(r->btf, type)) == 0)
+		return bad(r, member, "this label needs an array of char");
+	if (!label.kind->is_text)
+		status = add_number(r, member, type, &label);
+	if (status)
+		return status;
+	if ((uint64_t)label.offset + label.size > labels->key_size)
+		return bad(r, member, "lies outside of the key");
+	if (label.kind == label_kind_enum())
+		status = read_enumerators(r, type, &label);
+	if (status == 0)
+		labels->label[labels->count++] = label;
+	return status;
+}
+
+/* The word of a member's LABEL, or NULL. Decl tags are in no order. */
+static const char *word_of(const struct reader *r, int32_t key_id, int member)
+{
+	uint32_t count = btf__type_cnt(r->btf);
+
+	for (uint32_t id = 1; id < count; id++) {
+		const struct btf_type *tag = btf__type_by_id(r->btf, id);
+		const char *text;
+
+		if (!btf_is_decl_tag(tag) || (int32_t)tag->type != key_id ||
+		    btf_decl_tag(tag)->component_idx != member)
+			continue;
+		text = annotation_name(r->btf, tag->name_off);
+		if (!strncmp(text, LABEL_TAG, strlen(LABEL_TAG)))
+			return text + strlen(LABEL_TAG);
+	}
+	return NULL;
+}
+
+static int read_members(const struct reader *r, int32_t key_id, const struct btf_type *key)
+{
+	int status = 0;
+
+	for (int i = 0; i < btf_vlen(key) && status == 0; i++) {
+		const struct btf_member *m = &btf_members(key)[i];
+		const struct btf_type *type = resolve(r->btf, m->type);
+		const char *member = annotation_name(r->btf, m->name_off),
+			   *word = word_of(r, key_id, i);
+		uint32_t bits = btf_member_bit_offset(key, (uint32_t)i);
+
+		if (!word)
+			continue;
+		if (!type || bits % 8 || btf_member_bitfield_size(key, (uint32_t)i))
+			status = bad(r, member, "bit fields cannot be labels");
+		else
+			status = add_label(r, member, type, bits / 8, word);
+	}
+	return status;
+}
+
+/* The service, else the first label that names a thing; the others follow in the type instance. */
+static int find_subject(const struct labels *labels)
+{
+	int found = -1;
+
+	for (int i = (int)labels->count - 1; i >= 0; i--)
+		if (labels->label[i].kind == label_kind_service())
+			return i;
+		else if (labels->label[i].kind->is_subject)
+			found = i;
+	return found;
+}
+
+/* A service is in the plugin instance, where there is room for one. */
+static int check_services(const struct reader *r, const struct subject_tag *subject)
+{
+	size_t services = 0;
+
+	for (size_t i = 0; i < r->labels->count; i++)
+		services += r->labels->label[i].kind == label_kind_service();
+	if (services <= !subject->cpu)
+		return 0;
+	return error_set(r->error, -EINVAL,
+			 "map %s: a key has one label service at most, and none where its SUBJECT "
+			 "has the word cpu",
+			 r->map);
+}
+
+int labels_read(struct labels *labels, const struct btf *btf, const char *map, uint32_t key_type,
+		uint32_t key_size, const struct subject_tag *subject, struct error *error)
+{
+	const struct reader r = { .labels = labels, .btf = btf, .map = map, .error = error };
+	int key_id = btf__resolve_type(btf, key_type);
+	const struct btf_type *key = key_id < 0 ? NULL : btf__type_by_id(btf, (uint32_t)key_id);
+	const char *word = subject->label;
+	int status = 0;
+
+	*labels = (struct labels){ .key_size = key_size, .subject = -1 };
+	if (!key || key_size > LABEL_KEY_SIZE_MAX)
+		return error_set(error, -EINVAL,
+				 "map %s: its key has no type, or more than %d bytes", map,
+				 LABEL_KEY_SIZE_MAX);
+	if (btf_is_any_enum(key) && !word[0])
+		word = "enum";
+	if (btf_is_struct(key))
+		status = read_members(&r, key_id, key);
+	else if (word[0])
+		status = add_label(&r, "itself", key, 0, word);
+	if (status == 0 && labels->count == 0 && !subject->cpu)
+		status = error_set(error, -EINVAL,
+				   "map %s: its rows are named by their key, but no member of that "
+				   "has a LABEL, nor SUBJECT a label=WORD for a key that is an "
+				   "integer",
+				   map);
+	status = status ?: check_services(&r, subject);
+	labels->subject = subject->cpu ? -1 : find_subject(labels);
+	if (status)
+		labels_done(labels);
+	return status;
+}
+
+/* Aligned or not. */
+uint64_t label_value(const struct label *label, const unsigned char *key)
+{
+	unsigned shift = 64 - 8 * label->size;
+	uint64_t value = 0;
+
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	memcpy((char *)&value + sizeof(value) - label->size, key + label->offset, label->size);
+#else
+	memcpy(&value, key + label->offset, label->size);
+#endif
+	return label->is_signed ? (uint64_t)((int64_t)(value << shift) >> shift) : value;
+}
+
+/* Names of the plugin's own series and of what is left over are nobody else's. */
+void label_name(const struct label *label, const unsigned char *key, char *to, size_t size)
+{
+	char text[LABEL_KEY_SIZE_MAX + 1];
+
+	if (label->kind->is_text)
+		snprintf(text, sizeof(text), "%.*s", (int)label->size,
+			 (const char *)key + label->offset);
+	else
+		label->kind->name(label, label_value(label, key), text, sizeof(text));
+	name_clean(to, size - 1, text);
+	if (name_is_reserved(to))
+		strcat(to, "_");
+}
+
+size_t labels_in_instance(const struct labels *labels)
+{
+	return labels->count ? labels->count - (labels->subject >= 0) : 0;
+}
+
+void labels_done(struct labels *labels)
+{
+	for (size_t i = 0; i < labels->count; i++)
+		free(labels->label[i].enumerators);
+	*labels = (struct labels){ 0 };
+}

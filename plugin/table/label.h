@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef EBPF_LABEL_H
+#define EBPF_LABEL_H
+
+#include "system/message.h"
+#include "tag.h"
+
+#include <bpf/btf.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define LABELS_MAX 4 /* of a key */
+#define LABEL_KEY_SIZE_MAX 512
+#define LABELS_TEXT_MAX 64 /* of those in a type instance, with the NUL */
+
+struct label;
+
+/* A word of LABEL(), and what its members name. */
+struct label_kind {
+	const char *word;
+	bool is_text;    /* an array of char, else an integer */
+	bool is_subject; /* names a plugin instance, if it is the first such */
+	/* Names a value, of `size` bytes with the NUL; NULL: the row of a service, which the caller
+	 * resolves. */
+	void (*name)(const struct label *label, uint64_t value, char *to, size_t size);
+};
+
+/* A member of a key that names what a row stands for. */
+struct label {
+	const struct label_kind *kind;
+	uint32_t offset, size; /* in the key, bytes */
+	bool is_signed;
+	struct enumerator {
+		uint64_t value;
+		char name[48];
+	} * enumerators; /* in the order of their values */
+	size_t enumerator_count;
+};
+
+/* Those of a key, in the order of its members. */
+struct labels {
+	struct label label[LABELS_MAX];
+	size_t count;
+	uint32_t key_size;
+	int subject; /* the label that is the plugin instance, -1: none, it is the probe */
+};
+
+/* Reads the LABEL tags of a map's key type, or what its SUBJECT says of a key that is one integer.
+ * The error names map, member and word. */
+int labels_read(struct labels *labels, const struct btf *btf, const char *map, uint32_t key_type,
+		uint32_t key_size, const struct subject_tag *subject, struct error *error);
+
+/* The number in a key that a label reads. */
+uint64_t label_value(const struct label *label, const unsigned char *key);
+
+/* What is in a key, as a clean name of `size` bytes with the NUL; not of a service. */
+void label_name(const struct label *label, const unsigned char *key, char *to, size_t size);
+
+/* How many labels are parts of the type instance. */
+size_t labels_in_instance(const struct labels *labels);
+
+void labels_done(struct labels *labels);
+
+#endif

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The words of LABEL(): how each names a value. What is unknown has its number in its name.
+ */
+#include "label_kind.h"
+
+#include <inttypes.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define DEVICE_MINOR_BITS 20 /* of the kernel's dev_t */
+
+static const char *const syscall_names[] = {
+#include "plugin/table/syscall_name.h"
+};
+
+#define SYSCALL_NAMES (sizeof(syscall_names) / sizeof(*syscall_names))
+
+static void name_number(const struct label *label, const char *prefix, uint64_t value, char *to,
+			size_t size)
+{
+	if (label->is_signed)
+		snprintf(to, size, "%s%" PRId64, prefix, (int64_t)value);
+	else
+		snprintf(to, size, "%s%" PRIu64, prefix, value);
+}
+
+static void name_cpu(const struct label *label, uint64_t value, char *to, size_t size)
+{
+	name_number(label, "cpu", value, to, size);
+}
+
+/* As the kernel calls it, else MAJOR:MINOR. */
+static void name_device(__attribute__((unused)) const struct label *label, uint64_t value, char *to,
+			size_t size)
+{
+	unsigned major = (unsigned)(value >> DEVICE_MINOR_BITS);
+	unsigned minor = (unsigned)value & ((1U << DEVICE_MINOR_BITS) - 1);
+	char path[64], target[512];
+	const char *slash;
+	ssize_t length;
+
+	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u", major, minor);
+	length = readlink(path, target, sizeof(target) - 1);
+	target[length > 0 ? length : 0] = '\0';
+	slash = strrchr(target, '/');
+	if (slash)
+		snprintf(to, size, "%s", slash + 1);
+	else
+		snprintf(to, size, "%u:%u", major, minor);
+}
+
+/* In the network namespace of collectd. */
+static void name_interface(const struct label *label, uint64_t value, char *to, size_t size)
+{
+	char name[IF_NAMESIZE];
+
+	if (value <= UINT32_MAX && if_indextoname((unsigned)value, name))
+		snprintf(to, size, "%s", name);
+	else
+		name_number(label, "if", value, to, size);
+}
+
+static void name_syscall(const struct label *label, uint64_t value, char *to, size_t size)
+{
+	const char *name = value < SYSCALL_NAMES ? syscall_names[value] : NULL;
+
+	if (name)
+		snprintf(to, size, "%s", name);
+	else
+		name_number(label, "syscall_", value, to, size);
+}
+
+/* As calls return it, or as programs see it. */
+static void name_errno(const struct label *label, uint64_t value, char *to, size_t size)
+{
+	int64_t number = label->is_signed && (int64_t)value < 0 ? -(int64_t)value : (int64_t)value;
+	const char *name = number >= 0 && number < 4096 ? strerrorname_np((int)number) : NULL;
+
+	if (name)
+		snprintf(to, size, "%s", number ? name : "none");
+	else
+		name_number(label, "errno_", value, to, size);
+}
+
+static void name_signal(const struct label *label, uint64_t value, char *to, size_t size)
+{
+	const char *name = value < 64 ? sigabbrev_np((int)value) : NULL;
+
+	if (name)
+		snprintf(to, size, "SIG%s", name);
+	else
+		name_number(label, "signal_", value, to, size);
+}
+
+static int by_value(const void *key, const void *element)
+{
+	const uint64_t *value = key;
+	const struct enumerator *enumerator = element;
+
+	return *value < enumerator->value ? -1 : *value > enumerator->value;
+}
+
+static void name_enum(const struct label *label, uint64_t value, char *to, size_t size)
+{
+	const struct enumerator *found =
+		bsearch(&value, label->enumerators, label->enumerator_count,
+			sizeof(*label->enumerators), by_value);
+
+	if (found)
+		snprintf(to, size, "%s", found->name);
+	else
+		name_number(label, "", value, to, size);
+}
+
+/* The first two are asked for by their place. */
+static const struct label_kind kinds[] = {
+	{ .word = "service", .is_subject = true },
+	{ .word = "enum", .name = name_enum },
+	{ .word = "cpu", .is_subject = true, .name = name_cpu },
+	{ .word = "device", .is_subject = true, .name = name_device },
+	{ .word = "interface", .is_subject = true, .name = name_interface },
+	{ .word = "syscall", .name = name_syscall },
+	{ .word = "errno", .name = name_errno },
+	{ .word = "signal", .name = name_signal },
+	{ .word = "string", .is_text = true },
+};
+
+const struct label_kind *label_kind(const char *word)
+{
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		if (!strcmp(kinds[i].word, word))
+			return &kinds[i];
+	return NULL;
+}
+
+const struct label_kind *label_kind_service(void)
+{
+	return &kinds[0];
+}
+
+const struct label_kind *label_kind_enum(void)
+{
+	return &kinds[1];
+}
+
+const char *label_kind_words(void)
+{
+	return "service, cpu, device, interface, syscall, errno, signal, string or enum";
+}

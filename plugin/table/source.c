@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which source a map's rows come from.
+ */
+#include "source.h"
+
+#include <linux/bpf.h>
+
+const struct source *source_of(const struct bpf_map *map)
+{
+	switch ((int)bpf_map__type(map)) {
+	case BPF_MAP_TYPE_ARRAY:
+		return bpf_map__map_flags(map) & BPF_F_MMAPABLE ? &source_array : NULL;
+	case BPF_MAP_TYPE_PERCPU_ARRAY:
+		return &source_percpu;
+	case BPF_MAP_TYPE_HASH:
+	case BPF_MAP_TYPE_LRU_HASH:
+	case BPF_MAP_TYPE_PERCPU_HASH:
+	case BPF_MAP_TYPE_LRU_PERCPU_HASH:
+		return &source_hash;
+	default:
+		return NULL;
+	}
+}
+
+bool source_is_percpu(const struct bpf_map *map)
+{
+	enum bpf_map_type type = bpf_map__type(map);
+
+	return type == BPF_MAP_TYPE_PERCPU_ARRAY || type == BPF_MAP_TYPE_PERCPU_HASH ||
+	       type == BPF_MAP_TYPE_LRU_PERCPU_HASH;
+}

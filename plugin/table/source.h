@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef EBPF_SOURCE_H
+#define EBPF_SOURCE_H
+
+#include "cells.h"
+#include "system/message.h"
+
+#include <bpf/libbpf.h>
+#include <stdint.h>
+
+struct rows;
+
+/* A row with its key: of arrays the number of the row. */
+struct source_row {
+	const void *key;
+	struct row_bytes bytes;
+	int cpu; /* the only one that it is of, -1: of all */
+};
+
+/* Takes a row, which is the source's; a negative errno ends the reading. */
+typedef int row_taker(void *to, const struct source_row *row, struct error *error);
+
+/* Where rows come from. */
+struct source {
+	/* After load. -ENOMEM, or what the kernel says. */
+	int (*start)(struct rows *rows, struct error *error);
+	/* Gives each row, once. Of a hash that changes meanwhile those that stay. */
+	int (*each)(struct rows *rows, row_taker *take, void *to, struct error *error);
+	/* Bytes that it takes besides the map, when all rows are there. */
+	uint64_t (*memory)(const struct rows *rows);
+};
+
+extern const struct source source_array;  /* mapped: read without a system call */
+extern const struct source source_percpu; /* an array per CPU, copied at each reading */
+extern const struct source source_hash;   /* hashes, LRU or not, per CPU or not, by batches */
+
+/* The source of a map's rows, or NULL: such a map cannot be a table. */
+const struct source *source_of(const struct bpf_map *map);
+
+/* Has the map a value for each CPU? */
+bool source_is_percpu(const struct bpf_map *map);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Rows of a mapped array: read where the kernel counts.
+ */
+#include "rows.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+static int start(struct rows *rows, struct error *error)
+{
+	int status = mapping_open(&rows->mapping, rows->map, PROT_READ);
+
+	return status ? error_set(error, status, "map %s: cannot map its rows: %s",
+				  bpf_map__name(rows->map), strerror(-status))
+		      : 0;
+}
+
+static int each(struct rows *rows, row_taker *take, void *to, struct error *error)
+{
+	int status = 0;
+
+	for (uint32_t i = 0; i < rows->count && status == 0; i++) {
+		const struct source_row row = {
+			.key = &i,
+			.bytes = { rows_at(rows, i, 0), rows->shards, rows->stride },
+			.cpu = -1,
+		};
+
+		status = take(to, &row, error);
+	}
+	return status;
+}
+
+static uint64_t memory(__attribute__((unused)) const struct rows *rows)
+{
+	return 0;
+}
+
+const struct source source_array = { .start = start, .each = each, .memory = memory };

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Rows of a hash, by batches of whole buckets of it. Keys come and go meanwhile: one that stays is
+ * given once, as a bucket is read with its lock held. A bucket that has more keys than a batch makes
+ * that one larger.
+ */
+#include "object/budget.h"
+#include "rows.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BATCH_FIRST 256 /* keys */
+
+static size_t value_size(const struct rows *rows)
+{
+	return rows->cpus * rows->stride;
+}
+
+static uint64_t memory(const struct rows *rows)
+{
+	return size_product(rows->count, size_sum(bpf_map__key_size(rows->map), value_size(rows)));
+}
+
+static int no_memory(const struct rows *rows, struct error *error)
+{
+	return error_set(error, -ENOMEM, "map %s: no memory for %u rows", bpf_map__name(rows->map),
+			 rows->count);
+}
+
+static int resize_batch(struct rows *rows, uint32_t count, struct error *error)
+{
+	void *keys = calloc(count, bpf_map__key_size(rows->map));
+	void *values = calloc(count, value_size(rows));
+
+	if (!keys || !values) {
+		free(keys);
+		free(values);
+		return no_memory(rows, error);
+	}
+	free(rows->keys);
+	free(rows->values);
+	rows->keys = keys;
+	rows->values = values;
+	rows->batch = count;
+	return 0;
+}
+
+static int start(struct rows *rows, struct error *error)
+{
+	return resize_batch(rows, rows->count < BATCH_FIRST ? rows->count : BATCH_FIRST, error);
+}
+
+/* The next batch, larger ones until a bucket fits; ret_end: it is the last. */
+static int next_batch(struct rows *rows, const uint64_t *after, uint64_t *ret_batch,
+		      uint32_t *ret_count, bool *ret_end, struct error *error)
+{
+	for (;;) {
+		uint32_t larger = 2 * rows->batch < rows->count ? 2 * rows->batch : rows->count;
+		int status;
+
+		*ret_count = rows->batch;
+		status = bpf_map_lookup_batch(bpf_map__fd(rows->map), (void *)after, ret_batch,
+					      rows->keys, rows->values, ret_count, NULL);
+		*ret_end = status == -ENOENT;
+		if (status == 0 || status == -ENOENT)
+			return 0;
+		if (status != -ENOSPC || larger == rows->batch)
+			return error_set(error, status, "map %s: cannot read its rows: %s",
+					 bpf_map__name(rows->map), strerror(-status));
+		status = resize_batch(rows, larger, error);
+		if (status)
+			return status;
+	}
+}
+
+static int give(struct rows *rows, uint32_t count, row_taker *take, void *to, struct error *error)
+{
+	int status = 0;
+
+	for (uint32_t i = 0; i < count && status == 0; i++) {
+		struct source_row row = {
+			.key = rows->keys + (size_t)i * bpf_map__key_size(rows->map),
+			.bytes = { rows->values + i * value_size(rows), rows->cpus, rows->stride },
+		};
+
+		status = rows_give(rows, &row, take, to, error);
+	}
+	return status;
+}
+
+static int each(struct rows *rows, row_taker *take, void *to, struct error *error)
+{
+	uint64_t batch[2] = { 0 }; /* of the kernel: where this one begins, and the next */
+	bool first = true, end = false;
+	int status = 0;
+
+	while (!end && status == 0) {
+		uint32_t count = 0;
+
+		status = next_batch(rows, first ? NULL : &batch[0], &batch[1], &count, &end, error);
+		status = status ?: give(rows, count, take, to, error);
+		batch[0] = batch[1];
+		first = false;
+	}
+	return status;
+}
+
+const struct source source_hash = { .start = start, .each = each, .memory = memory };

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Rows of a per-CPU array: a copy of all, taken at each reading, in which CPUs lie as shards do.
+ */
+#include "object/budget.h"
+#include "rows.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+static uint64_t memory(const struct rows *rows)
+{
+	uint64_t row = size_product(rows->cpus, rows->stride);
+
+	return size_product(rows->count, size_sum(row, sizeof(uint32_t)));
+}
+
+/* In as many calls as the kernel wants. */
+static int copy(struct rows *rows, struct error *error)
+{
+	size_t row = rows->cpus * rows->stride;
+	uint64_t batch = 0; /* of the kernel: where the next one begins */
+	uint32_t done = 0;
+
+	while (done < rows->count) {
+		uint32_t count = rows->count - done;
+		int status = bpf_map_lookup_batch(
+			bpf_map__fd(rows->map), done ? &batch : NULL, &batch, rows->keys,
+			(char *)rows->mapping.start + done * row, &count, NULL);
+
+		done += status == 0 || status == -ENOENT ? count : 0;
+		if (status == -ENOENT)
+			break;
+		if (status || count == 0)
+			return error_set(error, status ?: -EIO, "map %s: cannot read its rows: %s",
+					 bpf_map__name(rows->map),
+					 strerror(status ? -status : EIO));
+	}
+	return 0;
+}
+
+static int start(struct rows *rows, struct error *error)
+{
+	size_t size = rows->count * rows->cpus * rows->stride;
+	void *room = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	rows->keys = calloc(rows->count, sizeof(uint32_t));
+	if (room != MAP_FAILED)
+		rows->mapping = (struct mapping){ .start = room, .size = size };
+	if (room == MAP_FAILED || !rows->keys)
+		return error_set(error, -ENOMEM, "map %s: no memory for %u rows",
+				 bpf_map__name(rows->map), rows->count);
+	return copy(rows, error);
+}
+
+static int each(struct rows *rows, row_taker *take, void *to, struct error *error)
+{
+	int status = copy(rows, error);
+
+	for (uint32_t i = 0; i < rows->count && status == 0; i++) {
+		struct source_row row = {
+			.key = &i,
+			.bytes = { rows_at(rows, i, 0), rows->cpus, rows->stride },
+		};
+
+		status = rows_give(rows, &row, take, to, error);
+	}
+	return status;
+}
+
+const struct source source_percpu = { .start = start, .each = each, .memory = memory };
