@@ -122,6 +122,9 @@
  * is set before load. Any of the three makes the option known. A tier whose
  * programs all need an option is tried only with it.
  *
+ * DEFAULT(off) on the licence, or on any other variable, or function: the object is loaded only
+ * where its Probe block says Enable true, as for what costs much.
+ *
  * SHARED(LAYOUT) on a map makes it that of this name in the engine's own object, if
  * that has the tag, too, and type, sizes and LAYOUT are the same; else the object does
  * not open. Such are the maps of service.bpf.h. Any other map is the object's own,
@@ -199,6 +202,7 @@
 #define OVER(map) __attribute__((btf_decl_tag("over:" #map)))
 #define RANGE(low, high) __attribute__((btf_decl_tag("range:" #low ".." #high)))
 #define LABEL(word) __attribute__((btf_decl_tag("label:" word)))
+#define DEFAULT(state) __attribute__((btf_decl_tag("default:" #state)))
 #define SHARED(layout) __attribute__((btf_decl_tag("shared:" #layout)))
 #define TIER(number) __attribute__((btf_decl_tag("tier:" #number)))
 

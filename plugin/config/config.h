@@ -67,6 +67,7 @@ struct probe_config {
 	unsigned rows;     /* of tables that give them on first use, 0: CONFIG_ROWS */
 	unsigned tier;     /* the only one to try, 0: all */
 	bool enable;
+	bool enable_set; /* Enable is in the block: what is off by default may be on */
 };
 
 struct config {

@@ -12,7 +12,8 @@
 
 static bool take_enable(struct context *context, const oconfig_item_t *item)
 {
-	return option_boolean(item, &context->probe->enable) || wants_boolean(context, item);
+	context->probe->enable_set = option_boolean(item, &context->probe->enable);
+	return context->probe->enable_set || wants_boolean(context, item);
 }
 
 static bool take_probe_interval(struct context *context, const oconfig_item_t *item)

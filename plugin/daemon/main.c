@@ -160,6 +160,11 @@ static void open_probe(const char *object)
 		return;
 	}
 	status = probe_open(probe, name, path, interval_of(block), block, &services, &error);
+	if (status == PROBE_NOT_ENABLED) {
+		message(LOG_INFO, "probe %s is off: %s", name, error.text);
+		probe_count--;
+		return;
+	}
 	if (status) {
 		error_set(&text, 0, "probe %s is off: %.900s", name, error.text);
 		tell_off(status == PROBE_NEEDS_OPTION ? LOG_WARNING : LOG_ERR, name, text.text);

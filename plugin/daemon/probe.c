@@ -224,6 +224,12 @@ static int find_tiers(struct probe *probe, uint32_t *ret_tiers, char *option, si
 
 	if (status)
 		return status;
+	if (variant_is_off(&probe->object) && !probe->block->enable_set) {
+		object_done(&probe->object);
+		return error_set(error, PROBE_NOT_ENABLED,
+				 "it is off by default; Enable true in its Probe block switches it "
+				 "on");
+	}
 	*ret_tiers = tiers_find(&probe->object, probe->name, probe->block, option, size);
 	parameters_check(&probe->object, probe->name, probe->block);
 	attach_check(&probe->object, probe->name, probe->block);
@@ -250,6 +256,8 @@ static int open_object(struct probe *probe, struct error *error)
 	int status = find_tiers(probe, &tiers, option, sizeof(option), error);
 	bool refused = !tiers;
 
+	if (status == PROBE_NOT_ENABLED)
+		return status;
 	for (unsigned tier = 0; tiers; tier++, tiers >>= 1) {
 		if (!(tiers & 1))
 			continue;

@@ -16,6 +16,21 @@
 #define TIER_TAG "tier:"
 #define OPTION_TAG "option:"
 #define OPTION_VARIABLE "option_"
+#define OFF_TAG "default:off" /* on any function or variable */
+
+bool variant_is_off(const struct object *object)
+{
+	const struct btf *btf = bpf_object__btf(object->bpf);
+	uint32_t count = btf__type_cnt(btf);
+
+	for (uint32_t id = 1; id < count; id++) {
+		const struct btf_type *type = btf__type_by_id(btf, id);
+
+		if (btf_is_decl_tag(type) && !strcmp(annotation_name(btf, type->name_off), OFF_TAG))
+			return true;
+	}
+	return false;
+}
 
 static const char *program_option(const struct object *object, const struct bpf_program *program)
 {

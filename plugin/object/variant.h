@@ -30,6 +30,9 @@ size_t variant_options(const struct object *object, const char *ret_options[VARI
 int variant_select(struct object *object, unsigned tier, const struct strings *options,
 		   struct error *error);
 
+/* Is the object to be loaded only where the configuration says so? */
+bool variant_is_off(const struct object *object);
+
 /* Is a map of no option, or of one in the list? */
 bool variant_has_map(const struct object *object, const struct bpf_map *map,
 		     const struct strings *options);
