@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * Software interrupts: how many each CPU has handled of each kind, and how long that took.
+ *
+ * Hooks: tp_btf softirq_entry and softirq_exit. They do not nest on a CPU, so the time of the one
+ * that it is in is all that has to be kept, and counters of a CPU need no atomics.
+ *
+ * Limits: the time of a hardware interrupt that comes in between is in it, as the hypervisor's is.
+ */
+#include "metric.bpf.h"
+
+#define NS "scale=1/1000000000"
+
+/* As /proc/softirqs has them, in the kernel's order. */
+enum softirq {
+	HI,
+	TIMER,
+	NET_TX,
+	NET_RX,
+	BLOCK,
+	IRQ_POLL,
+	TASKLET,
+	SCHED,
+	HRTIMER,
+	RCU,
+	SOFTIRQS,
+};
+
+struct softirq_row {
+	u64 count METRIC("irq-softirq");
+	u64 time_ns METRIC("total_time_in_ms-softirq scale=1/1000000");
+	struct hist duration METRIC("duration-softirq " NS);
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, SOFTIRQS);
+	__type(key, enum softirq);
+	__type(value, struct softirq_row);
+} softirqs SEC(".maps") SUBJECT("key cpu");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, u64);
+} begun SEC(".maps");
+
+static __always_inline u64 *begun_ns(void)
+{
+	u32 zero = 0;
+
+	return bpf_map_lookup_elem(&begun, &zero);
+}
+
+SEC("tp_btf/softirq_entry")
+int BPF_PROG(softirq_begin)
+{
+	u64 *ns = begun_ns();
+
+	if (ns)
+		*ns = bpf_ktime_get_ns();
+	return 0;
+}
+
+/* Of one that began before the probe the time is not known: it counts not at all. */
+SEC("tp_btf/softirq_exit")
+int BPF_PROG(softirq_end, unsigned int kind)
+{
+	struct softirq_row *row = bpf_map_lookup_elem(&softirqs, &kind);
+	u64 *ns = begun_ns(), taken;
+
+	if (!row || !ns || !*ns)
+		return 0;
+	taken = bpf_ktime_get_ns() - *ns;
+	*ns = 0;
+	row->count++;
+	row->time_ns += taken;
+	hist_add(&row->duration, taken);
+	return 0;
+}
+
+char LICENSE[] SEC("license") DEFAULT(off) = "Dual MIT/GPL";

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * System calls by name: how many each service made, how long they took, and how many failed.
+ *
+ * Hooks: tp_btf sys_enter and sys_exit, on every system call of every process of the machine: that
+ * is what it costs, whether anybody wants to know of the call or not. So it is off by default.
+ *
+ * Limits: a call counts when it returns, so exit and exit_group never do, nor does a call that
+ * began before the probe. Those of 32-bit programs, which number them otherwise, are left out.
+ */
+#include "service.bpf.h"
+#include "storage.bpf.h"
+
+#define ERRNO_MAX 4095
+
+u64 refused;
+
+struct call_row {
+	u64 calls METRIC("total_operations-syscall rank");
+	u64 time_ns METRIC("total_time_in_ms-syscall scale=1/1000000");
+	u64 errors METRIC("errors-syscall");
+};
+
+struct call_key {
+	u32 service LABEL("service");
+	u32 number LABEL("syscall");
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_HASH);
+	__uint(max_entries, 8192);
+	__type(key, struct call_key);
+	__type(value, struct call_row);
+} syscalls SEC(".maps") SUBJECT("key");
+
+/* Of a thread: the call that it is in. */
+struct call {
+	u64 began_ns; /* 0: none */
+	u32 number;
+	u32 pad;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct call);
+} calls SEC(".maps");
+
+static bool is_32_bit(struct pt_regs *regs)
+{
+#ifdef __TARGET_ARCH_x86
+	return regs->cs != USER_CS;
+#else
+	return regs->pstate & PSR_MODE32_BIT;
+#endif
+}
+
+SEC("tp_btf/sys_enter")
+int BPF_PROG(syscalls_begin, struct pt_regs *regs, long number)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct call *call;
+
+	if (!service_watched(service_of(task)) || is_32_bit(regs))
+		return 0;
+	call = task_storage_make(&calls, task);
+	if (!call) {
+		add(&refused, 1);
+		return 0;
+	}
+	call->number = number;
+	call->began_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
+/* The row of a call, a new one at the first; NULL: there is no room. */
+static struct call_row *call_row(struct task_struct *task, const struct call *call)
+{
+	struct call_key key = { .service = service_of(task), .number = call->number };
+	struct call_row *row = bpf_map_lookup_elem(&syscalls, &key), none = {};
+
+	if (row)
+		return row;
+	/* Another CPU may be faster: then its row is there. */
+	bpf_map_update_elem(&syscalls, &key, &none, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&syscalls, &key);
+}
+
+/* The service is that at the end of the call: of an execve what the process is then. */
+SEC("tp_btf/sys_exit")
+int BPF_PROG(syscalls_end, struct pt_regs *regs, long result)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct call *call = bpf_task_storage_get(&calls, task, NULL, 0);
+	struct call_row *row;
+
+	if (!call || !call->began_ns)
+		return 0;
+	row = call_row(task, call);
+	if (row) {
+		add(&row->calls, 1);
+		add(&row->time_ns, bpf_ktime_get_ns() - call->began_ns);
+		add(&row->errors, result < 0 && result >= -ERRNO_MAX);
+	} else {
+		add(&refused, 1);
+	}
+	call->began_ns = 0;
+	return 0;
+}
+
+char LICENSE[] SEC("license") DEFAULT(off) = "Dual MIT/GPL";
