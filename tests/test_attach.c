@@ -8,6 +8,9 @@
 #include "daemon.h"
 
 #include "plugin/object/attach.h"
+#include "plugin/object/link.h"
+
+#include <errno.h>
 
 static struct file_reader files;
 
@@ -17,6 +20,8 @@ static const struct {
 	{ "attach", "uprobe:/x:f", "attach_call", NULL },
 	{ "attach", "kprobe:f", "attach_call", NULL },
 	{ "attach", "uretprobe:/x:f", NULL, NULL },
+	{ "attach", "usdt:/x:p:n", NULL, NULL },
+	{ "attach", "usdt:/x:p:n", "attach_call", NULL },
 	{ "attach", "kprobe:f", NULL, NULL },
 	{ "attach", "kretprobe:f", NULL, NULL },
 	{ "attach", "tracepoint:a:b", NULL, NULL },
@@ -92,12 +97,31 @@ static void test_own(void)
 	}
 }
 
+/* They would all be 0. */
+static void test_arguments(void)
+{
+	char path[] = "/none", name[] = "a:b";
+	struct point point = { .kind = POINT_USDT, .path = path, .name = name };
+	struct error error = { "" };
+	struct object object;
+
+	CASE("a program for markers that wants their arguments");
+	open_object(&object, "attach_arguments");
+	CHECK_INT(link_point(&object, bpf_object__next_program(object.bpf, NULL), &point, &files,
+			     &error),
+		  -EOPNOTSUPP);
+	CHECK_HAS(error.text, "arguments of markers are not supported");
+	CHECK_UINT(object.link_count, 0);
+	object_done(&object);
+}
+
 int main(void)
 {
 	file_reader_init(&files);
 	message_to(daemon_take);
 	test_lines();
 	test_own();
+	test_arguments();
 	daemon_clear();
 	file_reader_done(&files);
 	return testing_end();

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Functions of ELF files, by symbol: this program's own, whose place the kernel tells, and broken
- * ones.
+ * Functions of ELF files, by symbol, and markers, by name: this program's own, whose place the
+ * kernel tells, and broken ones.
  */
 #include "testing.h"
 
+#include "marker.h"
 #include "plugin/system/elf.h"
 
 #include <elf.h>
@@ -24,6 +25,16 @@ __attribute__((noinline)) int wanted_global(void)
 __attribute__((noinline)) int wanted_weak(void)
 {
 	return 2;
+}
+
+MARKER_SEMAPHORE(watchers);
+
+/* Two places of one marker, and one of another. */
+__attribute__((noinline, noclone)) static void marked(void)
+{
+	MARKER("test", "twice", 0);
+	MARKER("test", "twice", 0);
+	MARKER("test", "watched", watchers);
 }
 
 static void read_self(void)
@@ -79,10 +90,66 @@ static void test_self(void)
 	CHECK_INT(elf_has_code(bytes, size, UINT64_MAX), -EFAULT);
 }
 
+static void test_markers(void)
+{
+	static const char *const none[] = { "test:twic", "test:twice2",  "tes:twice", "test",
+					    "test:",     ":twice",       ":",         "",
+					    "twice",     "test:watched:" };
+	struct elf_marker first = { 0 }, second = { 0 }, third = { 0 };
+
+	marked();
+	CASE("a marker in two places");
+	CHECK_INT(elf_marker(bytes, size, "test:twice", 0, &first), 0);
+	CHECK_INT(elf_marker(bytes, size, "test:twice", 1, &second), 0);
+	CHECK_INT(elf_marker(bytes, size, "test:twice", 2, &third), -ENOMSG);
+	CHECK_UINT(first.offset >= offset_of(marked), 1);
+	CHECK_UINT(first.offset < second.offset, 1);
+	CHECK_UINT(second.offset < offset_of(marked) + 64, 1);
+	CHECK_UINT(first.semaphore | second.semaphore | third.offset, 0);
+	CHECK_INT(elf_has_code(bytes, size, first.offset), 0);
+	CASE("a marker with a semaphore");
+	CHECK_INT(elf_marker(bytes, size, "test:watched", 0, &third), 0);
+	CHECK_UINT(third.offset > second.offset && third.offset < offset_of(marked) + 64, 1);
+	CHECK_UINT(third.semaphore, offset_of((const void *)&watchers));
+	for (size_t i = 0; i < COUNT_OF(none); i++) {
+		CASE("no marker \"%s\"", none[i]);
+		CHECK_INT(elf_marker(bytes, size, none[i], 0, &third), -ENOMSG);
+	}
+}
+
+/* As if the program had been moved after the notes were made (prelink). */
+static void test_moved(void)
+{
+	struct elf_marker before, after;
+	uint64_t addresses[3];
+	unsigned char *note = NULL;
+
+	for (size_t i = 0; i + 64 < size && !note; i++)
+		if (!memcmp(bytes + i, "stapsdt\0", 8) &&
+		    !memcmp(bytes + i + 32, "test\0watched", 12))
+			note = bytes + i + 8;
+	CASE("moved");
+	CHECK_INT(note != NULL, 1);
+	if (!note)
+		return;
+	CHECK_INT(elf_marker(bytes, size, "test:watched", 0, &before), 0);
+	memcpy(addresses, note, sizeof(addresses));
+	for (int i = 0; i < 3; i++)
+		addresses[i] += 0x10000;
+	memcpy(note, addresses, sizeof(addresses));
+	CHECK_INT(elf_marker(bytes, size, "test:watched", 0, &after), 0);
+	CHECK_UINT(after.offset, before.offset);
+	CHECK_UINT(after.semaphore, before.semaphore);
+	for (int i = 0; i < 3; i++)
+		addresses[i] -= 0x10000;
+	memcpy(note, addresses, sizeof(addresses));
+}
+
 /* Changes every 8 bytes of the headers, and what the file has of sections' headers, one by one. */
 static void test_broken(void)
 {
 	static const uint64_t values[] = { 0, 1, 0x7fffffff, 0xffffffff, 1ULL << 63, UINT64_MAX };
+	struct elf_marker marker;
 	Elf64_Ehdr header;
 	uint64_t before, ignored;
 
@@ -96,6 +163,7 @@ static void test_broken(void)
 			memcpy(bytes + at, &values[i], sizeof(values[i]));
 			elf_function(bytes, size, "wanted_global", &ignored);
 			elf_has_code(bytes, size, 4096);
+			elf_marker(bytes, size, "test:watched", 0, &marker);
 		}
 		memcpy(bytes + at, &before, sizeof(before));
 	}
@@ -105,18 +173,21 @@ static void test_broken(void)
 
 		memcpy(copy, bytes, cut);
 		CHECK_INT(elf_function(copy, cut, "wanted_global", &ignored) != 0, 1);
+		elf_marker(copy, cut, "test:watched", 0, &marker);
 		free(copy);
 	}
 }
 
 static void test_others(void)
 {
+	struct elf_marker marker;
 	uint64_t offset;
 	unsigned char before;
 
 	CASE("no ELF");
 	CHECK_INT(elf_function("text", 4, "f", &offset), -ENOEXEC);
 	CHECK_INT(elf_has_code("", 0, 0), -ENOEXEC);
+	CHECK_INT(elf_marker("", 0, "a:b", 0, &marker), -ENOEXEC);
 	CASE("32 bits");
 	before = bytes[EI_CLASS];
 	bytes[EI_CLASS] = ELFCLASS32;
@@ -131,6 +202,8 @@ int main(void)
 {
 	read_self();
 	test_self();
+	test_markers();
+	test_moved();
 	test_broken();
 	test_others();
 	free(bytes);

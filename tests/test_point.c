@@ -23,6 +23,7 @@ static void test_good(void)
 		{ "uprobe:/a:b:main+0x10", "/a:b - main 16 0 0 0 0" },
 		{ "uprobe:/x:0x1000", "/x - - 4096 0 0 0 0" },
 		{ "uretprobe:/x:_ZN3fooEv", "/x - _ZN3fooEv 0 0 0 0 0" },
+		{ "usdt:/a:b:provider:name", "/a:b - provider:name 0 0 0 0 0" },
 		{ "kprobe:vfs_read+4", "- - vfs_read 4 0 0 0 0" },
 		{ "kretprobe:vfs_read", "- - vfs_read 0 0 0 0 0" },
 		{ "tracepoint:sched:sched_switch", "- sched sched_switch 0 0 0 0 0" },
@@ -53,10 +54,10 @@ static void test_bad(void)
 	static const struct {
 		const char *text, *want;
 	} cases[] = {
-		{ "", "it takes uprobe:, uretprobe:, kprobe:, kretprobe:, tracepoint: or perf:" },
+		{ "",
+		  "it takes uprobe:, uretprobe:, usdt:, kprobe:, kretprobe:, tracepoint: or perf:" },
 		{ "uprobe", "it takes uprobe:, uretprobe:" },
 		{ "uprobes:/x:y", "it takes uprobe:, uretprobe:" },
-		{ "usdt:/x:y:z", "USDT markers are not supported" },
 		{ "uprobe:", "behind uprobe: it takes PATH:FUNCTION, PATH:FUNCTION+OFFSET or" },
 		{ "uprobe:x:main", "with an absolute path" },
 		{ "uprobe:/x", "behind uprobe: it takes PATH:FUNCTION" },
@@ -65,6 +66,11 @@ static void test_bad(void)
 		{ "uprobe:/x:main+", "behind uprobe: it takes PATH:FUNCTION" },
 		{ "uprobe:/x:0xg", "behind uprobe: it takes PATH:FUNCTION" },
 		{ "uprobe:/x:99999999999999999999", "behind uprobe: it takes PATH:FUNCTION" },
+		{ "usdt:/x:y", "behind usdt: it takes PATH:PROVIDER:NAME" },
+		{ "usdt:/x:y:", "behind usdt: it takes PATH:PROVIDER:NAME" },
+		{ "usdt:/x::z", "behind usdt: it takes PATH:PROVIDER:NAME" },
+		{ "usdt:x:y:z", "behind usdt: it takes PATH:PROVIDER:NAME, with an absolute" },
+		{ "usdt::y:z", "behind usdt: it takes PATH:PROVIDER:NAME" },
 		{ "kprobe:", "behind kprobe: it takes FUNCTION or FUNCTION+OFFSET" },
 		{ "kprobe:a b", "behind kprobe: it takes FUNCTION" },
 		{ "kretprobe:f+4", "behind kretprobe: it takes FUNCTION" },

@@ -154,9 +154,9 @@
  * its records are about, 10 go out at once and then one a minute, which says how many more there
  * were; ebpf-self counts those. See event.bpf.h.
  *
- * A program SEC("uprobe"), "uretprobe", "kprobe", "kretprobe", "tracepoint" or "perf_event" is
- * attached to what the Attach lines of the Probe block name, and so may be one whose section
- * names something, as SEC("uprobe/PATH:FUNCTION"); see collectd-ebpf(5).
+ * A program SEC("uprobe"), "uretprobe", "usdt", "kprobe", "kretprobe", "tracepoint" or
+ * "perf_event" is attached to what the Attach lines of the Probe block name, and so may be one
+ * whose section names something, as SEC("uprobe/PATH:FUNCTION"); see collectd-ebpf(5).
  *
  * Variables that the engine knows in every object:
  *   const volatile u32 service_rows, process_rows_max, cpus_possible;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Attach points: uprobe:PATH:SYMBOL, kprobe:FUNCTION, tracepoint:CATEGORY:NAME, perf:EVENT:RATE.
+ * Attach points: uprobe:PATH:SYMBOL, usdt:PATH:PROVIDER:NAME, kprobe:FUNCTION, tracepoint:CATEGORY:NAME, perf:EVENT:RATE.
  */
 #include "point.h"
 
@@ -16,9 +16,10 @@
 #define FREQUENCY_MAX 10000
 
 static const char *const NAMES[] = {
-	[POINT_UPROBE] = "uprobe",         [POINT_URETPROBE] = "uretprobe",
-	[POINT_KPROBE] = "kprobe",         [POINT_KRETPROBE] = "kretprobe",
-	[POINT_TRACEPOINT] = "tracepoint", [POINT_PERF] = "perf",
+	[POINT_UPROBE] = "uprobe",       [POINT_URETPROBE] = "uretprobe",
+	[POINT_USDT] = "usdt",           [POINT_KPROBE] = "kprobe",
+	[POINT_KRETPROBE] = "kretprobe", [POINT_TRACEPOINT] = "tracepoint",
+	[POINT_PERF] = "perf",
 };
 
 /* As perf(1) calls them. */
@@ -98,6 +99,24 @@ static bool parse_file(char *text, struct point *point)
 	return parse_function(colon, point);
 }
 
+/* Of PATH:PROVIDER:NAME the last two colons count. */
+static bool parse_marker(char *text, struct point *point)
+{
+	char *last = strrchr(text, ':'), *colon;
+
+	if (text[0] != '/' || !last || !is_name(last + 1))
+		return false;
+	*last = '\0';
+	colon = strrchr(text, ':');
+	if (!colon || colon - text > PATH_LENGTH_MAX || !is_name(colon + 1))
+		return false;
+	*colon++ = '\0';
+	*last = ':';
+	point->path = text;
+	point->name = colon;
+	return strlen(colon) <= NAME_LENGTH_MAX;
+}
+
 static bool parse_tracepoint(char *text, struct point *point)
 {
 	char *colon = strchr(text, ':');
@@ -147,6 +166,8 @@ static bool parse(char *text, struct point *point)
 	case POINT_UPROBE:
 	case POINT_URETPROBE:
 		return parse_file(text, point);
+	case POINT_USDT:
+		return parse_marker(text, point);
 	case POINT_KPROBE:
 		return parse_function(text, point);
 	case POINT_KRETPROBE:
@@ -164,6 +185,8 @@ static const char *form_of(enum point_kind kind)
 	case POINT_UPROBE:
 	case POINT_URETPROBE:
 		return "PATH:FUNCTION, PATH:FUNCTION+OFFSET or PATH:OFFSET, with an absolute path";
+	case POINT_USDT:
+		return "PATH:PROVIDER:NAME, with an absolute path";
 	case POINT_KPROBE:
 		return "FUNCTION or FUNCTION+OFFSET";
 	case POINT_KRETPROBE:
@@ -193,15 +216,10 @@ bool point_parse(const char *text, struct point *ret_point, char *why, size_t si
 	struct point point = { .kind = kind_of(text) };
 	char *rest;
 
-	if (!strncmp(text, "usdt:", 5)) {
-		snprintf(why, size,
-			 "USDT markers are not supported; attach to the function around it, or to "
-			 "the marker's offset, with uprobe:");
-		return false;
-	}
 	if (point.kind == POINT_KINDS || strlen(text) > POINT_TEXT_MAX) {
 		snprintf(why, size,
-			 "it takes uprobe:, uretprobe:, kprobe:, kretprobe:, tracepoint: or perf: "
+			 "it takes uprobe:, uretprobe:, usdt:, kprobe:, kretprobe:, tracepoint: or "
+			 "perf: "
 			 "and what to attach to");
 		return false;
 	}

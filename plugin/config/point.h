@@ -11,6 +11,7 @@
 enum point_kind {
 	POINT_UPROBE,
 	POINT_URETPROBE,
+	POINT_USDT,
 	POINT_KPROBE,
 	POINT_KRETPROBE,
 	POINT_TRACEPOINT,
@@ -21,9 +22,9 @@ enum point_kind {
 /* Where a program can be attached. Texts are the point's own. */
 struct point {
 	enum point_kind kind;
-	char *path;      /* of POINT_UPROBE and POINT_URETPROBE, absolute */
+	char *path;      /* of POINT_UPROBE, POINT_URETPROBE and POINT_USDT, absolute */
 	char *category;  /* of POINT_TRACEPOINT */
-	char *name;      /* of a function or tracepoint; NULL: the offset alone */
+	char *name;      /* of a function or tracepoint, PROVIDER:NAME; NULL: the offset alone */
 	uint64_t offset; /* bytes, from the function or in the file */
 	uint32_t perf_type;
 	uint64_t perf_config;

@@ -6,26 +6,24 @@
 #include "attach.h"
 
 #include "diagnosis.h"
+#include "link.h"
 #include "over.h"
 #include "sample.h"
-#include "system/uprobe.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
-#include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 /* What the programs of a kind of attach point are. */
 static const struct kind {
 	enum bpf_prog_type type;
 	const char *sections[2]; /* what their section begins with */
 } KINDS[] = {
-	[POINT_UPROBE] = { BPF_PROG_TYPE_KPROBE, { "uprobe", "usdt" } },
+	[POINT_UPROBE] = { BPF_PROG_TYPE_KPROBE, { "uprobe" } },
 	[POINT_URETPROBE] = { BPF_PROG_TYPE_KPROBE, { "uretprobe" } },
+	[POINT_USDT] = { BPF_PROG_TYPE_KPROBE, { "usdt" } },
 	[POINT_KPROBE] = { BPF_PROG_TYPE_KPROBE, { "kprobe" } },
 	[POINT_KRETPROBE] = { BPF_PROG_TYPE_KPROBE, { "kretprobe" } },
 	[POINT_TRACEPOINT] = { BPF_PROG_TYPE_TRACEPOINT, { "tracepoint", "tp" } },
@@ -65,14 +63,20 @@ static bool has_target(const struct bpf_program *program)
 	return strchr(bpf_program__section_name(program), '/') != NULL;
 }
 
-static bool is_of_file(const struct bpf_program *program)
+/* The kind of attach point in a file that its section says; POINT_KINDS: none. */
+static enum point_kind kind_in_file(const struct bpf_program *program)
 {
-	return has_section(program, POINT_UPROBE) || has_section(program, POINT_URETPROBE);
+	static const enum point_kind kinds[] = { POINT_UPROBE, POINT_URETPROBE, POINT_USDT };
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		if (has_section(program, kinds[i]))
+			return kinds[i];
+	return POINT_KINDS;
 }
 
 bool attach_is_own(const struct bpf_program *program)
 {
-	if (is_of_file(program))
+	if (kind_in_file(program) != POINT_KINDS)
 		return true;
 	for (enum point_kind kind = 0; kind < POINT_KINDS; kind++)
 		if (has_section(program, kind) && fits(program, kind))
@@ -85,12 +89,22 @@ static bool is_walk(const struct bpf_program *program)
 	return strncmp(bpf_program__section_name(program), "iter", 4) == 0;
 }
 
+/* libbpf reads the ELF file of each such section in this process. */
+static bool is_of_files(const struct bpf_program *program)
+{
+	return bpf_program__type(program) == BPF_PROG_TYPE_KPROBE &&
+	       bpf_program__section_name(program)[0] == 'u';
+}
+
 static int attach_program(struct object *object, struct bpf_program *program, struct error *error)
 {
 	const char *section = bpf_program__section_name(program);
 	struct bpf_link *link;
 	int status = 0;
 
+	if (is_of_files(program))
+		return error_set(error, -EOPNOTSUPP, "cannot attach to %.100s: not supported",
+				 section);
 	diagnosis_begin();
 	link = over_is(program) ? over_attach(object, program) : bpf_program__attach(program);
 	if (!link && errno == EACCES && over_is(program))
@@ -202,150 +216,7 @@ void attach_check(const struct object *object, const char *probe, const struct p
 	}
 }
 
-/* What it has is the object's then. */
-static int add_link(struct object *object, struct bpf_link *link, struct error *error)
-{
-	struct bpf_link **grown =
-		reallocarray(object->links, object->link_count + 1, sizeof(*grown));
-
-	if (!grown) {
-		bpf_link__destroy(link);
-		return error_set(error, -ENOMEM, "no memory");
-	}
-	object->links = grown;
-	object->links[object->link_count++] = link;
-	return 0;
-}
-
-/* Takes the descriptor of a perf event. */
-static int attach_event(struct object *object, const struct bpf_program *program, int event,
-			const char *what, struct error *error)
-{
-	struct bpf_link *link;
-	int status = 0;
-
-	diagnosis_begin();
-	link = bpf_program__attach_perf_event(program, event);
-	if (!link)
-		status = diagnosis_error(DIAGNOSIS_ATTACH, what, -errno, error);
-	diagnosis_end();
-	if (status)
-		close(event);
-	return status ?: add_link(object, link, error);
-}
-
-static int attach_function(struct object *object, const struct bpf_program *program,
-			   const struct point *point, struct file_reader *files,
-			   struct error *error)
-{
-	struct uprobe_request request = { .path = point->path,
-					  .function = point->name,
-					  .offset = point->offset,
-					  .at_return = point->kind == POINT_URETPROBE };
-	enum uprobe_step step;
-	int event, status = uprobe_open(files, &request, &event, &step);
-
-	if (status)
-		return error_set(error, status, "cannot %s %s: %s",
-				 step == UPROBE_ATTACH ? "attach to" : "read", point->path,
-				 uprobe_strerror(status, step));
-	return attach_event(object, program, event, point->path, error);
-}
-
-static int attach_by_libbpf(struct object *object, const struct bpf_program *program,
-			    const struct point *point, struct error *error)
-{
-	LIBBPF_OPTS(bpf_kprobe_opts, options, .offset = point->offset,
-		    .retprobe = point->kind == POINT_KRETPROBE);
-	struct bpf_link *link;
-	char what[1100];
-	int status = 0;
-
-	snprintf(what, sizeof(what), "%s/%s%s%s", point_kind_name(point->kind),
-		 point->category ?: "", point->category ? "/" : "", point->name);
-	diagnosis_begin();
-	link = point->kind == POINT_TRACEPOINT
-		       ? bpf_program__attach_tracepoint(program, point->category, point->name)
-		       : bpf_program__attach_kprobe_opts(program, point->name, &options);
-	if (!link)
-		status = diagnosis_error(DIAGNOSIS_ATTACH, what, -errno, error);
-	diagnosis_end();
-	return status ?: add_link(object, link, error);
-}
-
-static const char *event_refused(int status)
-{
-	switch (-status) {
-	case ENOENT:
-	case ENODEV:
-	case EOPNOTSUPP:
-		return "this machine cannot count it";
-	case EACCES:
-	case EPERM:
-		return "collectd needs CAP_PERFMON or CAP_SYS_ADMIN for it";
-	default:
-		return strerror(-status);
-	}
-}
-
-/* On each CPU that is online. */
-static int attach_perf(struct object *object, const struct bpf_program *program,
-		       const struct point *point, struct error *error)
-{
-	struct perf_event_attr attributes = {
-		.type = point->perf_type,
-		.size = sizeof(attributes),
-		.config = point->perf_config,
-		.sample_period = point->period ?: point->frequency,
-		.freq = point->period == 0,
-	};
-	int cpus = libbpf_num_possible_cpus(), attached = 0;
-
-	for (int cpu = 0; cpu < cpus; cpu++) {
-		int event = (int)syscall(SYS_perf_event_open, &attributes, -1, cpu, -1,
-					 PERF_FLAG_FD_CLOEXEC);
-		int status = event < 0 ? -errno : 0;
-
-		/* Said of CPUs that are offline, too. */
-		if (status == -ENODEV)
-			continue;
-		if (status)
-			return error_set(error, status, "cannot attach to it: %s",
-					 event_refused(status));
-		status = attach_event(object, program, event, point->name, error);
-		if (status)
-			return status;
-		attached++;
-	}
-	return attached ? 0
-			: error_set(error, -ENODEV, "cannot attach to it: %s",
-				    event_refused(-ENODEV));
-}
-
-static int attach(struct object *object, const struct bpf_program *program,
-		  const struct point *point, struct file_reader *files, struct error *error)
-{
-	size_t links = object->link_count;
-	int status;
-
-	switch (point->kind) {
-	case POINT_UPROBE:
-	case POINT_URETPROBE:
-		status = attach_function(object, program, point, files, error);
-		break;
-	case POINT_PERF:
-		status = attach_perf(object, program, point, error);
-		break;
-	default:
-		status = attach_by_libbpf(object, program, point, error);
-	}
-	/* All of a line or nothing of it. */
-	while (status && object->link_count > links)
-		bpf_link__destroy(object->links[--object->link_count]);
-	return status;
-}
-
-/* The function that SEC("uprobe/PATH:FUNCTION") names. */
+/* What SEC("uprobe/PATH:FUNCTION") or SEC("usdt/PATH:PROVIDER:NAME") names. */
 static int attach_section(struct object *object, const struct bpf_program *program,
 			  struct file_reader *files, struct error *error)
 {
@@ -354,15 +225,12 @@ static int attach_section(struct object *object, const struct bpf_program *progr
 	char text[POINT_TEXT_MAX + 1], why[256];
 	int status;
 
-	snprintf(text, sizeof(text), "%s:%s",
-		 has_section(program, POINT_URETPROBE) ? "uretprobe"
-		 : begins_with(section, "usdt")        ? "usdt"
-						       : "uprobe",
+	snprintf(text, sizeof(text), "%s:%s", point_kind_name(kind_in_file(program)),
 		 strchr(section, '/') + 1);
 	if (!point_parse(text, &point, why, sizeof(why)))
 		return error_set(error, -EINVAL, "program %s, SEC(\"%.200s\"): %s",
 				 bpf_program__name(program), section, why);
-	status = attach(object, program, &point, files, error);
+	status = link_point(object, program, &point, files, error);
 	point_done(&point);
 	return status;
 }
@@ -381,7 +249,7 @@ static void attach_lines(struct object *object, const char *probe, const struct 
 			continue;
 		if (!bpf_program__autoload(program))
 			ignore(probe, line, "its tier or Option is not in use");
-		else if (attach(object, program, &line->point, files, &error))
+		else if (link_point(object, program, &line->point, files, &error))
 			ignore(probe, line, error.text);
 	}
 }

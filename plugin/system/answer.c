@@ -123,12 +123,31 @@ static bool answer_file(int socket, const struct question *question, const char 
 	return sent;
 }
 
-static int find(int fd, const struct question *question, const char *function, uint64_t size,
-		uint64_t *ret_offset)
+/* Where in the file it is, and where that of its semaphore, 0: it has none. */
+static int find_in(const void *bytes, uint64_t size, const struct question *question,
+		   const char *name, struct elf_marker *ret_place)
 {
-	uint64_t offset = 0;
-	void *bytes;
+	struct elf_marker place = { 0 };
 	int status = 0;
+
+	if (question->is_marker)
+		status = elf_marker(bytes, size, name, question->index, &place);
+	else if (name[0])
+		status = elf_function(bytes, size, name, &place.offset);
+	if (status == 0 && (__builtin_add_overflow(place.offset, question->offset, &place.offset) ||
+			    place.semaphore > UINT32_MAX))
+		status = -EFAULT;
+	status = status ?: elf_has_code(bytes, size, place.offset);
+	if (status == 0)
+		*ret_place = place;
+	return status;
+}
+
+static int find(int fd, const struct question *question, const char *name, uint64_t size,
+		struct elf_marker *ret_place)
+{
+	void *bytes;
+	int status;
 
 	if (size == 0 || size > PROGRAM_SIZE_MAX)
 		return size ? -EFBIG : -ENOEXEC;
@@ -136,26 +155,20 @@ static int find(int fd, const struct question *question, const char *function, u
 	bytes = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (bytes == MAP_FAILED)
 		return -errno;
-	if (function[0])
-		status = elf_function(bytes, size, function, &offset);
-	if (status == 0 && __builtin_add_overflow(offset, question->offset, &offset))
-		status = -EFAULT;
-	status = status ?: elf_has_code(bytes, size, offset);
+	status = find_in(bytes, size, question, name, ret_place);
 	munmap(bytes, size);
-	if (status == 0)
-		*ret_offset = offset;
 	return status;
 }
 
-static int open_event(int fd, const struct question *question, uint64_t offset)
+static int open_event(int fd, const struct question *question, const struct elf_marker *place)
 {
 	char path[32];
 	struct perf_event_attr attributes = {
 		.type = question->pmu_type,
 		.size = sizeof(attributes),
-		.config = question->config,
+		.config = question->config | place->semaphore << question->semaphore_shift,
 		.config1 = (uint64_t)(uintptr_t)path,
-		.config2 = offset,
+		.config2 = place->offset,
 	};
 	int event;
 
@@ -166,21 +179,21 @@ static int open_event(int fd, const struct question *question, uint64_t offset)
 }
 
 /* The event, or a negative errno of the step. */
-static int find_and_open(const struct question *question, const char *path, const char *function,
+static int find_and_open(const struct question *question, const char *path, const char *name,
 			 uint32_t *ret_step)
 {
+	struct elf_marker place = { 0 };
 	struct stat file;
-	uint64_t offset = 0;
 	int fd = open_regular(path, 0, &file), event;
 
 	*ret_step = UPROBE_OPEN;
 	if (fd < 0)
 		return fd;
 	*ret_step = UPROBE_SEARCH;
-	event = find(fd, question, function, (uint64_t)file.st_size, &offset);
+	event = find(fd, question, name, (uint64_t)file.st_size, &place);
 	if (event == 0) {
 		*ret_step = UPROBE_ATTACH;
-		event = open_event(fd, question, offset);
+		event = open_event(fd, question, &place);
 	}
 	close(fd);
 	return event;

@@ -15,12 +15,15 @@
 struct question {
 	enum { QUESTION_FILE, QUESTION_UPROBE } kind;
 	uint32_t path_length;
-	uint32_t name_length; /* of QUESTION_UPROBE, a symbol */
-	uint32_t flags;       /* of open(2) */
+	uint32_t name_length; /* from here on of QUESTION_UPROBE: of a symbol, or PROVIDER:NAME */
+	uint32_t is_marker;
+	uint32_t index; /* of the marker's places */
+	uint64_t offset;
+	uint64_t config; /* of perf_event_open(2) */
+	uint32_t pmu_type;
+	uint32_t semaphore_shift; /* in config, where its offset begins */
+	uint32_t flags;           /* of QUESTION_FILE: of open(2) */
 	uint64_t size_max;
-	uint64_t offset;   /* from here on of QUESTION_UPROBE */
-	uint64_t config;   /* of perf_event_open(2) */
-	uint32_t pmu_type; /* likewise */
 };
 
 /* Before what a worker sends of a file: chunks follow, their size, then their bytes, where status
@@ -34,7 +37,7 @@ struct file_status {
 enum uprobe_step {
 	UPROBE_ASK,    /* the worker */
 	UPROBE_OPEN,   /* the file */
-	UPROBE_SEARCH, /* the function in it, see elf_function() and elf_has_code() */
+	UPROBE_SEARCH, /* the function in it, see elf_function(), elf_marker() and elf_has_code() */
 	UPROBE_ATTACH  /* the kernel's: perf_event_open(2) */
 };
 

@@ -63,17 +63,22 @@ struct asked {
 	int fd;
 };
 
+static const char *name_of(const struct uprobe_request *request)
+{
+	return request->marker ?: request->function ?: "";
+}
+
 static int ask(int worker, void *with)
 {
 	struct asked *asked = with;
-	const char *function = asked->request->function ?: "";
+	const char *name = name_of(asked->request);
 	struct uprobe_answer answer = { 0 };
 	int status;
 
 	asked->step = UPROBE_ASK;
 	if (!socket_send(worker, &asked->question, sizeof(asked->question)) ||
 	    !socket_send(worker, asked->request->path, asked->question.path_length) ||
-	    !socket_send(worker, function, asked->question.name_length))
+	    !socket_send(worker, name, asked->question.name_length))
 		return -EPIPE;
 	status = receive(worker, &answer, &asked->fd);
 	if (status)
@@ -102,7 +107,7 @@ static bool read_text(const char *path, char *text, size_t size)
 static int set_pmu(struct question *question, bool at_return)
 {
 	char type[32], bit[32];
-	unsigned n;
+	unsigned n, end;
 
 	if (!read_text(PMU "type", type, sizeof(type)) ||
 	    !read_text(PMU "format/retprobe", bit, sizeof(bit)) ||
@@ -110,6 +115,12 @@ static int set_pmu(struct question *question, bool at_return)
 	    n > 63)
 		return -ENODEV;
 	question->config = at_return ? 1ULL << n : 0;
+	if (!question->is_marker)
+		return 0;
+	if (!read_text(PMU "format/ref_ctr_offset", bit, sizeof(bit)) ||
+	    sscanf(bit, "config:%u-%u", &n, &end) != 2 || n > 32 || end != n + 31)
+		return -ENODEV;
+	question->semaphore_shift = n;
 	return 0;
 }
 
@@ -117,18 +128,20 @@ int uprobe_open(struct file_reader *reader, const struct uprobe_request *request
 		enum uprobe_step *ret_step)
 {
 	size_t path = strlen(request->path) + 1;
-	size_t function = request->function ? strlen(request->function) : 0;
+	size_t name = strlen(name_of(request));
 	struct worker_turn turn = { .share = FILE_OF_ROOT, .whose = file_number(request->path) };
 	struct asked asked = { .request = request };
 	int status;
 
 	*ret_step = UPROBE_ASK;
-	if (path > QUESTION_PATH_MAX || function > QUESTION_NAME_MAX)
+	if (path > QUESTION_PATH_MAX || name > QUESTION_NAME_MAX)
 		return -ENAMETOOLONG;
 	asked.question = (struct question){
 		.kind = QUESTION_UPROBE,
 		.path_length = (uint32_t)path,
-		.name_length = (uint32_t)function,
+		.name_length = (uint32_t)name,
+		.is_marker = request->marker != NULL,
+		.index = request->index,
 		.offset = request->offset,
 	};
 	status = set_pmu(&asked.question, request->at_return);
@@ -158,6 +171,8 @@ static const char *of_search(int status)
 	case EOPNOTSUPP:
 		return "the program chooses this function among several when it starts (IFUNC); name "
 		       "one of those";
+	case ENOMSG:
+		return "it has no marker of this name (readelf -n lists them)";
 	case EFAULT:
 		return "there is no code at this offset";
 	default:

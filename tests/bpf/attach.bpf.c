@@ -3,7 +3,7 @@
  * A probe for tests that counts what its Probe block attaches it to: its programs' sections say what
  * they are for, and no more.
  *
- * Hooks: uprobe, uretprobe, kprobe, kretprobe, tracepoint and perf_event, all by Attach.
+ * Hooks: uprobe, uretprobe, usdt, kprobe, kretprobe, tracepoint and perf_event, all by Attach.
  */
 #include "metric.bpf.h"
 
@@ -13,6 +13,7 @@ struct row {
 	u64 calls METRIC("derive-calls");
 	u64 others METRIC("derive-others");
 	u64 returns METRIC("derive-returns");
+	u64 markers METRIC("derive-markers");
 	u64 kernel_calls METRIC("derive-kernel_calls");
 	u64 kernel_returns METRIC("derive-kernel_returns");
 	u64 points METRIC("derive-points");
@@ -50,6 +51,7 @@ static struct row *row(void)
 COUNT("uprobe", attach_call, calls)
 COUNT("uprobe", attach_other, others)
 COUNT("uretprobe", attach_return, returns)
+COUNT("usdt", attach_marker, markers)
 COUNT("kprobe", attach_kernel_call, kernel_calls)
 COUNT("kretprobe", attach_kernel_return, kernel_returns)
 COUNT("tracepoint", attach_point, points)

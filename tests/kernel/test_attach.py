@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Attach lines: programs of one object on functions of a program, by name and by offset, on tracepoints and perf events,
-as often as their block says; and what cannot be attached, or does not answer, costs its line.
+"""Attach lines: programs of one object on functions of a program, by name and by offset, on markers, tracepoints and
+perf events, as often as their block says; and what cannot be attached costs its line.
 
 Truth: the program that is called. Where the kernel has kprobes, those count system calls of this process.
 """
@@ -75,14 +75,17 @@ def main():
                  f'Attach "uprobe:{second}:called" "attach_call"',
                  f'Attach "uprobe:{called}:{offset:#x}" "attach_other"',
                  f'Attach "uretprobe:{called}:called"',
+                 f'Attach "usdt:{called}:load:two"',
+                 f'Attach "usdt:{called}:load:watched"',
                  'Attach "perf:cpu-clock:frequency=50"',
                  'Attach "kprobe:__x64_sys_getppid"',
                  'Attach "kretprobe:__x64_sys_getppid"',
-                 'Attach "tracepoint:syscalls:sys_enter_getppid"' if KPROBES else 'Attach "tracepoint:sched:sched_process_fork"']
+                 f'Attach "tracepoint:{"syscalls:sys_enter_getppid" if KPROBES else "sched:sched_process_fork"}"']
         wrong = {f'Attach "uprobe:{fifo}:called" "attach_call"': "it is not a regular file",
                  f'Attach "uprobe:{text}:called" "attach_call"': "it is no 64-bit program",
                  f'Attach "uprobe:{called}:caled" "attach_call"': "it has no function of this name",
                  f'Attach "uprobe:{called}:0x1" "attach_call"': "there is no code at this offset",
+                 f'Attach "usdt:{called}:load:one"': "it has no marker of this name",
                  f'Attach "uprobe:{test.disk}/none:called" "attach_call"': "No such file or directory",
                  f'Attach "uprobe:{called}:other"': 'which program? name one behind it: "attach_call", "attach_other"',
                  'Attach "perf:cpu-clock:frequency=50" "attach_call"': 'the program is SEC("uprobe")',
@@ -98,9 +101,10 @@ def main():
         for load in (first, other):
             load.ask(str(CALLS))
         now = time.time()
-        got = {name: daemon.row_after("attach", "derive-" + name, now)[1] for name in ("calls", "others", "returns")}
-        test.equal("calls of two programs, calls by offset and returns of one", got,
-                   {"calls": 2 * CALLS, "others": 2 * CALLS, "returns": CALLS})
+        truth = {"calls": 2 * CALLS, "others": 2 * CALLS, "returns": CALLS, "markers": 3 * CALLS}
+        got = {name: daemon.row_after("attach", "derive-" + name, now)[1] for name in truth}
+        test.equal("calls of two programs; calls by offset, returns and markers of one",
+                   got, truth)
         test.equal("calls, as the section says", daemon.row_after("section", "derive-section_calls", now)[1], CALLS)
         for pid in helpers(daemon.process.pid):
             os.kill(pid, signal.SIGKILL)

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef EBPF_LINK_H
+#define EBPF_LINK_H
+
+#include "config/point.h"
+#include "object.h"
+#include "system/file.h"
+#include "system/message.h"
+
+/* Attaches a loaded program of the object to the point: to all of it or to nothing. The links are
+ * the object's. Returns 0 or a negative errno, and the error says what of the point it is about. */
+int link_point(struct object *object, const struct bpf_program *program, const struct point *point,
+	       struct file_reader *files, struct error *error);
+
+#endif

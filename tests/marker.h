@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef EBPF_TESTS_MARKER_H
+#define EBPF_TESTS_MARKER_H
+
+/*
+ * A marker (USDT) as sys/sdt.h makes it: a nop, and a note that says where it is. SEMAPHORE is the
+ * name of a variable made by MARKER_SEMAPHORE(), which is not zero while anybody watches, or 0.
+ */
+#define MARKER(provider, name, semaphore)                                 \
+	asm volatile("990: nop\n"                                         \
+		     ".pushsection .note.stapsdt, \"\", %note\n"          \
+		     ".balign 4\n"                                        \
+		     ".4byte 992f - 991f, 994f - 993f, 3\n"               \
+		     "991: .asciz \"stapsdt\"\n"                          \
+		     "992: .balign 4\n"                                   \
+		     "993: .8byte 990b, _.stapsdt.base, " #semaphore "\n" \
+		     ".asciz \"" provider "\"\n"                          \
+		     ".asciz \"" name "\"\n"                              \
+		     ".asciz \"\"\n"                                      \
+		     "994: .balign 4\n"                                   \
+		     ".popsection\n"                                      \
+		     ".pushsection .stapsdt.base, \"a\", %progbits\n"     \
+		     ".ifndef _.stapsdt.base\n"                           \
+		     "_.stapsdt.base: .space 1\n"                         \
+		     ".endif\n"                                           \
+		     ".popsection")
+
+#define MARKER_SEMAPHORE(name) \
+	volatile unsigned short name __attribute__((used, section(".probes"), visibility("hidden")))
+
+#endif
