@@ -189,6 +189,11 @@ static int find_and_open(const struct question *question, const char *path, cons
 	*ret_step = UPROBE_OPEN;
 	if (fd < 0)
 		return fd;
+	/* At the end of an uprobe the kernel may read it in the daemon. */
+	if (owner_of(fd, &file) == FILE_OWNER_UNKNOWN) {
+		close(fd);
+		return -EREMOTE;
+	}
 	*ret_step = UPROBE_SEARCH;
 	event = find(fd, question, name, (uint64_t)file.st_size, &place);
 	if (event == 0) {

@@ -190,6 +190,8 @@ const char *uprobe_strerror(int status, enum uprobe_step step)
 		return "collectd needs CAP_PERFMON or CAP_SYS_ADMIN for it";
 	if (step == UPROBE_ATTACH && status == -EINVAL)
 		return "the kernel refuses it, as the file system may be, or the instruction there";
+	if (step == UPROBE_OPEN && status == -EREMOTE)
+		return "it is on FUSE: a program that stops could stop collectd, too";
 	if (step == UPROBE_ASK && status == -EPIPE)
 		return "the process that reads it has ended";
 	return step == UPROBE_ATTACH ? strerror(-status) : file_strerror(status);

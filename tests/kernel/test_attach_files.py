@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Attach lines that name files which are none, are huge, do not answer, or change meanwhile: each costs its line and a
+message, the daemon starts, and the lines beside them count.
+
+Truth: the program that is called.
+"""
+
+import ctypes
+import os
+import shutil
+import struct
+import threading
+import time
+
+import lib
+from lib import Test
+from test_attach import OFF, block, section_object
+
+BESIDE = True
+CALLS = 1000
+GIB = 1 << 30
+SLOW = 15 + 20 * lib.SLOWNESS  # seconds until the daemon reads: three files that do not answer, 5 each, and itself
+MNT_DETACH = 2
+LIBC = ctypes.CDLL(None, use_errno=True)
+SYMTAB, STRTAB, NOTE = 2, 3, 7
+MACHINE = {"aarch64": 183}.get(os.uname().machine, 62)
+
+
+def section(kind, offset, size, link, entry=0):
+    return struct.pack("<IIQQQQIIQQ", 0, kind, 0, 0, offset, size, link, 0, 8, entry)
+
+
+def write_elf(path, sections, size, content=b""):
+    """A program that is all code, with these headers of sections behind `content`, and holes up to its size."""
+    start = 4096 + len(content)
+    numbers = struct.pack("<HHIQQQIHHHHHH", 3, MACHINE, 1, 0, 64, start, 0, 64, 56, 1, 64, len(sections), 0)
+    header = b"\x7fELF\2\1\1" + bytes(9) + numbers
+    segment = struct.pack("<IIQQQQQQ", 1, 5, 0, 0, 0, size, size, 4096)
+    with open(path, "wb") as file:
+        file.write((header + segment).ljust(4096, b"\0") + content + b"".join(sections))
+        file.truncate(size)
+
+
+def silent_mount(test, directory):
+    """A file system whose program never says anything; False: the kernel has none."""
+    os.mkdir(directory)
+    try:
+        fd = os.open("/dev/fuse", os.O_RDWR)
+    except OSError:
+        return False
+    options = f"fd={fd},rootmode=40000,user_id=0,group_id=0".encode()
+    if LIBC.mount(b"none", directory.encode(), b"fuse", 0, options) != 0:
+        os.close(fd)
+        return False
+
+    def end():
+        os.close(fd)
+        LIBC.umount2(directory.encode(), MNT_DETACH)
+
+    test.at_end(end)
+    return True
+
+
+class Restless(threading.Thread):
+    """A program that is cut, and whole again, all the time."""
+
+    def __init__(self, source, path):
+        super().__init__(daemon=True)
+        self.path, self.going = path, True
+        with open(source, "rb") as file:
+            self.content = file.read()
+        self.write()
+        self.start()
+
+    def write(self):
+        with open(self.path, "wb") as file:
+            file.write(self.content)
+
+    def run(self):
+        while self.going:
+            os.truncate(self.path, 0)
+            self.write()
+            time.sleep(0.001)
+
+
+def program_of(line):
+    return "attach_marker" if line.startswith("usdt") else "attach_" + line.rpartition(":")[2].replace("called", "call")
+
+
+def main():
+    with Test(limit=120) as test:
+        directory = test.mkdir("files")
+        names = ("called", "sparse", "loops", "fifo", "restless", "replaced", "fuse")
+        paths = {name: os.path.join(test.disk, name) for name in names}
+        for name in ("called", "replaced"):
+            shutil.copy(os.path.join(lib.BUILD, "tests", "kernel", "load_call"), paths[name])
+        os.mkfifo(paths["fifo"])
+        # A table of 44 million symbols, and sections that all are one, of as many notes as it holds, each its own link.
+        all_of_it = (8192, GIB - 8192, 1)
+        write_elf(paths["sparse"], [section(SYMTAB, *all_of_it, 24), section(STRTAB, *all_of_it)], GIB)
+        notes = struct.pack("<III", 0, 0, 3) * 100000
+        write_elf(paths["loops"], [section(NOTE, 4096, len(notes), number) for number in range(60000)], 16 << 20, notes)
+        # The last two may also take too long.
+        wrong = {"uprobe:/proc/self/mem:called": "it is no 64-bit program",
+                 "uprobe:/dev/zero:called": "it is not a regular file",
+                 f"uprobe:{directory}:called": "Is a directory",
+                 f"usdt:{paths['fifo']}:load:two": "it is not a regular file",
+                 f"uprobe:{paths['sparse']}:called": "cannot read",
+                 f"usdt:{paths['loops']}:load:two": "cannot read"}
+        hidden = [os.path.join(paths["fuse"], name) for name in ("a", "b", "c")]
+        if silent_mount(test, paths["fuse"]):
+            wrong |= {f"uprobe:{hidden[0]}:called": "does not answer", f"usdt:{hidden[0]}:load:two": "does not answer",
+                      f"uprobe:{hidden[1]}:called": "does not answer"}
+        else:
+            hidden = []
+        restless = Restless(paths["called"], paths["restless"])
+        lines = [*wrong, f"uprobe:{paths['called']}:called", f"uprobe:{paths['replaced']}:other",
+                 *[f"uprobe:{paths['restless']}:called"] * 20]
+        config = OFF + block("attach", "attach", *(f'Attach "{line}" {program_of(line)}' for line in lines))
+        for number, path in enumerate(hidden[2:] + [paths["fifo"], directory]):
+            config += block(f"section{number}", section_object(directory, f"section{number}", path))
+        begin = time.monotonic()
+        daemon = test.collectd(config, interval=0.5)
+        daemon.wait_rows("attach", "derive-calls", seconds=2 * SLOW)
+        test.within("seconds until the first reading", time.monotonic() - begin, 0, SLOW)
+        restless.going = False
+        restless.join()
+        new = paths["replaced"] + ".new"
+        shutil.copy(paths["called"], new)
+        before = test.load_at(paths["replaced"])
+        os.rename(new, paths["replaced"])
+        loads = [before, test.load_at(paths["called"]), test.load_at(paths["replaced"])]
+        for load in loads:
+            load.ask(str(CALLS))
+        now = time.time()
+        got = {name: daemon.row_after("attach", "derive-" + name, now)[1] for name in ("calls", "others")}
+        test.equal("calls of one program, and of one that has been replaced since, in the old process alone", got,
+                   {"calls": CALLS, "others": 2 * CALLS})
+        said = daemon.complaints()
+        for line, why in wrong.items():
+            found = [it for it in said if f'probe attach: ignoring Attach "{line}" ' in it]
+            test.equal(f"messages for {line}", len(found), 1)
+            test.contains("why", "".join(found), why)
+        for number, _ in enumerate(hidden[2:] + [paths["fifo"], directory]):
+            test.contains("section of such a file", "\n".join(said), f"probe section{number} is off: cannot read")
+        for load in loads:
+            load.end()
+
+
+if __name__ == "__main__":
+    main()
