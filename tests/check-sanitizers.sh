@@ -1,11 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The unit tests and the corpora, with address and undefined behaviour sanitizers.
+# The unit tests and the corpora, with address and undefined behaviour sanitizers; those with threads that share what the
+# engine has, with the thread sanitizer.
 . "${srcdir:-.}/tests/scratch.sh"
 
 release "$work/source"
-mkdir "$work/build"
+mkdir "$work/build" "$work/threads"
 cd "$work/build"
 quietly ../source/configure --enable-sanitizers --enable-werror
 quietly make -j2
 make -k -j2 check-unit VERBOSE=1
+cd "$work/threads"
+quietly ../source/configure CFLAGS="-O1 -g -fsanitize=thread" LDFLAGS=-fsanitize=thread
+quietly make -j2 tests/test_reading tests/test_service
+for name in reading service; do
+	"tests/test_$name"
+done

@@ -8,6 +8,7 @@
 #include <globals.h>
 
 #include <math.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +34,10 @@ struct notified {
 
 struct daemon_callbacks daemon_callbacks;
 cdtime_t daemon_now = TIME_T_TO_CDTIME_T_STATIC(1000);
+void (*daemon_on_dispatch)(const char *subject);
 
+/* Values may come from several threads at once. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct dispatched *dispatched;
 static size_t dispatched_count, refused_count;
 static struct logged *logged;
@@ -153,7 +157,7 @@ static const char *why_refused(const value_list_t *vl, const char *identifier)
 	return NULL;
 }
 
-int plugin_dispatch_values(value_list_t const *vl)
+static int record(const value_list_t *vl)
 {
 	struct dispatched *d;
 	char identifier[sizeof(d->identifier)];
@@ -180,6 +184,18 @@ int plugin_dispatch_values(value_list_t const *vl)
 	return 0;
 }
 
+int plugin_dispatch_values(value_list_t const *vl)
+{
+	int status;
+
+	if (daemon_on_dispatch)
+		daemon_on_dispatch(vl->plugin_instance);
+	pthread_mutex_lock(&lock);
+	status = record(vl);
+	pthread_mutex_unlock(&lock);
+	return status;
+}
+
 static long double to_real(value_t value, int type)
 {
 	switch (type) {
@@ -194,12 +210,16 @@ static long double to_real(value_t value, int type)
 
 long double daemon_value(const char *identifier, const char *source)
 {
-	const struct dispatched *d = find(identifier);
+	long double value = DAEMON_NONE;
+	const struct dispatched *d;
 
+	pthread_mutex_lock(&lock);
+	d = find(identifier);
 	for (size_t i = 0; d && i < d->set->ds_num; i++)
 		if (!strcmp(d->set->ds[i].name, source))
-			return to_real(d->values[i], d->set->ds[i].type);
-	return DAEMON_NONE;
+			value = to_real(d->values[i], d->set->ds[i].type);
+	pthread_mutex_unlock(&lock);
+	return value;
 }
 
 long double daemon_gauge(const char *identifier)

@@ -29,6 +29,9 @@ extern struct daemon_callbacks daemon_callbacks;
 /* What cdtime() says. */
 extern cdtime_t daemon_now;
 
+/* Called for each value list, with its plugin instance, before it is taken; may take any time. */
+extern void (*daemon_on_dispatch)(const char *subject);
+
 /* Forgets what was dispatched and logged. */
 void daemon_clear(void);
 

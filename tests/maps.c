@@ -129,7 +129,7 @@ int bpf_iter_create(int link)
 	int ends[2];
 
 	(void)link;
-	maps_walks++;
+	__atomic_fetch_add(&maps_walks, 1, __ATOMIC_RELAXED);
 	if (maps_on_walk)
 		maps_on_walk();
 	if (maps_fail_walks) {

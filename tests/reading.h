@@ -10,11 +10,11 @@
 
 #define S(seconds) ((seconds)*NS_PER_S)
 
-static inline void read_at(struct table *table, struct lifecycle *lifecycle, uint64_t now_ns)
+static inline void read_at(struct table *table, const struct snapshot *snapshot, uint64_t now_ns)
 {
 	struct error error = { "" };
 
-	CHECK_INT(table_read(table, lifecycle, now_ns, &error), 0);
+	CHECK_INT(table_read(table, snapshot, now_ns, &error), 0);
 	CHECK_TEXT(error.text, "");
 }
 

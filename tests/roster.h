@@ -57,6 +57,7 @@ static inline void fixture_init(struct fixture *f)
 	s->lifecycle.process_row_count = PROCESS_ROWS;
 	s->lifecycle.interval_ns = S(INTERVAL_S);
 	s->lifecycle.states = calloc(ROWS, sizeof(*s->lifecycle.states));
+	s->lifecycle.notable = calloc(ROWS, sizeof(*s->lifecycle.notable));
 	s->lifecycle.process_rows = calloc(PROCESS_ROWS, sizeof(*s->lifecycle.process_rows));
 	for (uint32_t i = 0; i < PROCESS_ROWS; i++)
 		s->lifecycle.process_rows[i].subject = -1;
@@ -74,6 +75,7 @@ static inline void fixture_init(struct fixture *f)
 		bpf_map__set_max_entries(known, ROWS);
 		bpf_map__fd(known);
 	}
+	services_refresh(s, 0);
 }
 
 static inline void fixture_done(struct fixture *f)
@@ -87,6 +89,7 @@ static inline void fixture_done(struct fixture *f)
 static inline void refresh(struct fixture *f, double now_s)
 {
 	services_refresh(&f->services, S(now_s));
+	services_catch_up(&f->services, S(now_s));
 }
 
 static inline void read_at(struct fixture *f, int subscriber, double now_s)

@@ -13,6 +13,8 @@
 
 #include "plugin/system/message.h"
 #include "plugin/daemon/probe.h"
+#include "plugin/daemon/reading.h"
+#include "plugin/system/clock.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -62,6 +64,7 @@ static void read_probe_after(double seconds)
 
 	daemon_clear();
 	daemon_now += DOUBLE_TO_CDTIME_T(seconds);
+	services_refresh(&services, clock_ns()); /* by the clock it was just now */
 	CHECK_INT(probe_read(&probe, &error), 0);
 	CHECK_TEXT(error.text, "");
 	CHECK_UINT(daemon_refused(), 0);

@@ -21,8 +21,9 @@ struct key {
 
 struct fixture {
 	struct table table;
-	struct lifecycle lifecycle;
+	struct snapshot snapshot;
 	struct service_state states[4];
+	bool notable[4];
 	uint64_t now_s;
 };
 
@@ -65,7 +66,7 @@ static void show(struct fixture *f, uint32_t row, const char *name)
 {
 	f->states[row] = (struct service_state){
 		.state = ROW_SHOWN,
-		.subject = subjects_enter(&f->lifecycle.subjects, SUBJECT_SERVICE, name),
+		.subject = subjects_enter(&f->snapshot.subjects, SUBJECT_SERVICE, name),
 	};
 }
 
@@ -82,7 +83,8 @@ static void fixture_init(struct fixture *f, bool by_service, uint32_t shown_max)
 		labels.label[labels.count++] =
 			(struct label){ label_kind("service"), 0, 4, 0, 0, 0 };
 	labels.label[labels.count++] = (struct label){ label_kind("signal"), 4, 4, 0, 0, 0 };
-	f->lifecycle = (struct lifecycle){ .row_count = 4, .states = f->states };
+	f->snapshot =
+		(struct snapshot){ .row_count = 4, .states = f->states, .notable = f->notable };
 	show(f, SERVICE_OTHER, "other");
 	show(f, SERVICE_KERNEL, "kernel");
 	show(f, SERVICE_FIRST, "web");
@@ -97,7 +99,7 @@ static void fixture_init(struct fixture *f, bool by_service, uint32_t shown_max)
 static void fixture_done(struct fixture *f)
 {
 	table_done(&f->table);
-	subjects_done(&f->lifecycle.subjects);
+	subjects_done(&f->snapshot.subjects);
 }
 
 static void set(uint32_t service, uint32_t number, uint64_t count)
@@ -113,7 +115,7 @@ static void set(uint32_t service, uint32_t number, uint64_t count)
 static void read_after(struct fixture *f, uint64_t seconds)
 {
 	f->now_s += seconds;
-	read_at(&f->table, &f->lifecycle, S(f->now_s));
+	read_at(&f->table, &f->snapshot, S(f->now_s));
 }
 
 /* "SUBJECT/LABELS=TOTAL ..." of what is dispatched, in order of its numbers. */
@@ -129,7 +131,7 @@ static const char *dispatched(const struct fixture *f)
 
 		if (!accumulator->fed)
 			continue;
-		kind_of(SUBJECT_KEY)->name(&f->table, &f->lifecycle, "probe", i, &name);
+		kind_of(SUBJECT_KEY)->name(&f->table, &f->snapshot, "probe", i, &name);
 		snprintf(text + length, sizeof(text) - length, "%s%s/%s=%ju", length ? " " : "",
 			 name.subject, name.labels, (uintmax_t)accumulator->total[0]);
 	}

@@ -13,9 +13,9 @@ static enum row_state state(const struct fixture *f, uint32_t row)
 /* Whose series a row's growth belongs to. */
 static const char *subject(const struct fixture *f, uint32_t row)
 {
-	int subject = lifecycle_subject(&f->services.lifecycle, row);
+	int subject = snapshot_subject(f->services.snapshot, row);
 
-	return subject < 0 ? "(none)" : f->services.lifecycle.subjects.subject[subject].name;
+	return subject < 0 ? "(none)" : f->services.snapshot->subjects.subject[subject].name;
 }
 
 static struct service_name name_of(const char *text)
@@ -47,8 +47,7 @@ static bool known(const char *text)
 
 static uint64_t generation_of(const struct fixture *f, uint32_t row)
 {
-	return f->services.lifecycle.subjects
-		.subject[lifecycle_subject(&f->services.lifecycle, row)]
+	return f->services.lifecycle.subjects.subject[snapshot_subject(f->services.snapshot, row)]
 		.generation;
 }
 
@@ -96,18 +95,18 @@ static void test_notable(void)
 		fixture_init(&f);
 		take_row(&f, 3, "cc1", processes);
 		refresh(&f, 100);
-		lifecycle_notable(&f.services.lifecycle, 3);
+		snapshot_notable(f.services.snapshot, 3);
 		refresh(&f, 101);
 		CHECK_INT(state(&f, 3), ROW_SHOWN);
 		CHECK_TEXT(subject(&f, 3), "cc1");
-		CHECK_INT(f.services.lifecycle.states[3].notable, false);
+		CHECK_INT(f.services.lifecycle.notable[3], false);
 		fixture_done(&f);
 	}
 	CASE("notable beyond the rows");
 	struct fixture f;
 	fixture_init(&f);
-	lifecycle_notable(&f.services.lifecycle, ROWS);
-	lifecycle_notable(&f.services.lifecycle, UINT32_MAX);
+	snapshot_notable(f.services.snapshot, ROWS);
+	snapshot_notable(f.services.snapshot, UINT32_MAX);
 	fixture_done(&f);
 }
 
@@ -186,7 +185,7 @@ static void test_gone(void)
 	refresh(&f, 325);
 	CHECK_INT(state(&f, 3), ROW_SHOWN);
 	CASE("gone, but its last growth was much");
-	lifecycle_notable(&f.services.lifecycle, 3);
+	snapshot_notable(f.services.snapshot, 3);
 	refresh(&f, 326);
 	CHECK_INT(state(&f, 3), ROW_SHOWN);
 	CASE("gone for good");
@@ -327,14 +326,14 @@ static void test_shared_subject(void)
 	take_row(&f, 4, "a_b", 1);
 	refresh(&f, 100);
 	refresh(&f, 110);
-	CHECK_INT(lifecycle_subject(&f.services.lifecycle, 3),
-		  lifecycle_subject(&f.services.lifecycle, 4));
+	CHECK_INT(snapshot_subject(f.services.snapshot, 3),
+		  snapshot_subject(f.services.snapshot, 4));
 	f.kernel_rows[3].processes = 0;
 	refresh(&f, 120);
 	refresh(&f, 221);
 	CHECK_INT(state(&f, 3), ROW_RETIRED);
 	CHECK_TEXT(subject(&f, 4), "a_b");
-	CHECK_INT(f.services.lifecycle.subjects.subject[lifecycle_subject(&f.services.lifecycle, 4)]
+	CHECK_INT(f.services.lifecycle.subjects.subject[snapshot_subject(f.services.snapshot, 4)]
 			  .used,
 		  true);
 	fixture_done(&f);
@@ -353,9 +352,9 @@ static void test_fixed(void)
 	CHECK_TEXT(subject(&f, CONFIGURED), "web");
 	CHECK_UINT(f.services.lifecycle.shown, 3);
 	CASE("beyond the rows");
-	CHECK_INT(lifecycle_subject(&f.services.lifecycle, ROWS), -1);
-	CHECK_INT(lifecycle_process_subject(&f.services.lifecycle, PROCESS_ROWS), -1);
-	CHECK_INT(lifecycle_process_subject(&f.services.lifecycle, 0), -1);
+	CHECK_INT(snapshot_subject(f.services.snapshot, ROWS), -1);
+	CHECK_INT(snapshot_process_subject(f.services.snapshot, PROCESS_ROWS), -1);
+	CHECK_INT(snapshot_process_subject(f.services.snapshot, 0), -1);
 	fixture_done(&f);
 }
 
@@ -386,9 +385,10 @@ static void test_subscribers(void)
 	fixture_done(&f);
 }
 
-static void count_call(void *of)
+static bool count_call(void *of)
 {
 	(*(unsigned *)of)++;
+	return true;
 }
 
 /* One reads twice a day, and one cannot: rows go to other names all the same. */
@@ -436,7 +436,7 @@ static void test_departed(void)
 	fixture_init(&f);
 	subscribers_add(&f.services.lifecycle.subscribers, 43200, NULL, NULL);
 	live_until_120(&f, 3, "bash");
-	web = (size_t)lifecycle_subject(&f.services.lifecycle, 3);
+	web = (size_t)snapshot_subject(f.services.snapshot, 3);
 	refresh(&f, 230);
 	refresh(&f, 250);
 	CHECK_INT(state(&f, 3), ROW_FREE);

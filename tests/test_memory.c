@@ -163,10 +163,10 @@ static int read_table(enum subject_kind kind, struct error *error)
 	struct process_row process_rows[3] = { { .subject = -1 },
 					       { .subject = 0 },
 					       { .subject = 1 } };
-	struct lifecycle lifecycle = { .states = states,
-				       .row_count = 3,
-				       .process_rows = process_rows,
-				       .process_row_count = 3 };
+	struct snapshot snapshot = { .states = states,
+				     .row_count = 3,
+				     .process_rows = process_rows,
+				     .process_row_count = 3 };
 	size_t keep = failing;
 	struct table table;
 	int status = 0;
@@ -175,15 +175,15 @@ static int read_table(enum subject_kind kind, struct error *error)
 	row_table(&table, members, COUNT_OF(members), 56, 3, kind);
 	failing = keep;
 	for (int i = 0; i < 2 && status >= 0; i++) {
-		status = subjects_enter(&lifecycle.subjects, SUBJECT_SERVICE, i ? "web" : "other");
+		status = subjects_enter(&snapshot.subjects, SUBJECT_SERVICE, i ? "web" : "other");
 		states[i].subject = status;
 	}
 	if (status < 0)
 		error_set(error, status, "subjects");
 	for (uint64_t i = 1; i < 3 && status >= 0; i++)
-		status = table_read(&table, &lifecycle, S(i), error);
+		status = table_read(&table, &snapshot, S(i), error);
 	table_done(&table);
-	subjects_done(&lifecycle.subjects);
+	subjects_done(&snapshot.subjects);
 	return status;
 }
 

@@ -7,9 +7,9 @@
 
 static const char *process_subject(const struct fixture *f, uint32_t process)
 {
-	int subject = lifecycle_process_subject(&f->services.lifecycle, process);
+	int subject = snapshot_process_subject(f->services.snapshot, process);
 
-	return subject < 0 ? "(none)" : f->services.lifecycle.subjects.subject[subject].name;
+	return subject < 0 ? "(none)" : f->services.snapshot->subjects.subject[subject].name;
 }
 
 static void test_processes(void)
@@ -27,12 +27,12 @@ static void test_processes(void)
 	refresh(&f, 100);
 	/* Field 22 of /proc/PID/stat: ticks of 10 ms. */
 	CHECK_TEXT(process_subject(&f, 1), "web-77-1234");
-	CHECK_UINT(f.services.lifecycle.subjects
-			   .subject[lifecycle_process_subject(&f.services.lifecycle, 1)]
+	CHECK_UINT(f.services.snapshot->subjects
+			   .subject[snapshot_process_subject(f.services.snapshot, 1)]
 			   .top_n,
 		   7);
-	CHECK_UINT(f.services.lifecycle.subjects
-			   .subject[lifecycle_process_subject(&f.services.lifecycle, 1)]
+	CHECK_UINT(f.services.snapshot->subjects
+			   .subject[snapshot_process_subject(f.services.snapshot, 1)]
 			   .rank_group,
 		   CONFIGURED);
 	CHECK_TEXT(process_subject(&f, 2), "(none)");

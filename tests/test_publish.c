@@ -23,7 +23,7 @@ struct want {
 static struct config config;
 
 /* Reads and publishes, as a probe does at each interval. */
-static void read_and_publish(struct table *table, struct lifecycle *lifecycle, uint64_t now_s)
+static void read_and_publish(struct table *table, const struct snapshot *snapshot, uint64_t now_s)
 {
 	struct dispatch dispatch = { 0 };
 	struct error error = { "" };
@@ -31,8 +31,8 @@ static void read_and_publish(struct table *table, struct lifecycle *lifecycle, u
 	daemon_clear();
 	daemon_now = TIME_T_TO_CDTIME_T(now_s);
 	CHECK_INT(dispatch_begin(&dispatch, 10), true);
-	CHECK_INT(table_read(table, lifecycle, S(now_s), &error), 0);
-	publish_table(table, lifecycle, "sample", &config, &dispatch);
+	CHECK_INT(table_read(table, snapshot, S(now_s), &error), 0);
+	publish_table(table, snapshot, "sample", &config, &dispatch);
 	CHECK_UINT(daemon_refused(), 0);
 }
 
@@ -340,10 +340,10 @@ static void test_subjects(void)
 	static const struct row_member member = MEMBER("a", U64, 0, "derive-x");
 	static struct service_state states[2];
 	static struct process_row process_rows[2];
-	struct lifecycle lifecycle = { .states = states,
-				       .row_count = 2,
-				       .process_rows = process_rows,
-				       .process_row_count = 2 };
+	struct snapshot snapshot = { .states = states,
+				     .row_count = 2,
+				     .process_rows = process_rows,
+				     .process_row_count = 2 };
 	struct table table;
 	uint64_t *row;
 
@@ -365,37 +365,36 @@ static void test_subjects(void)
 
 	CASE("services");
 	states[0] = (struct service_state){ .state = ROW_SHOWN,
-					    .subject = subjects_enter(&lifecycle.subjects,
+					    .subject = subjects_enter(&snapshot.subjects,
 								      SUBJECT_SERVICE, "other"),
 					    .fixed = true };
 	states[1] = (struct service_state){ .state = ROW_SHOWN,
-					    .subject = subjects_enter(&lifecycle.subjects,
+					    .subject = subjects_enter(&snapshot.subjects,
 								      SUBJECT_COMMAND, "a/b c"),
 					    .fixed = true };
 	row = row_table(&table, &member, 1, 8, 2, SUBJECT_SERVICE);
 	row[1] = 5;
-	read_and_publish(&table, &lifecycle, 100);
+	read_and_publish(&table, &snapshot, 100);
 	CHECK_UINT(daemon_dispatched(), 2);
 	CHECK_REAL(daemon_gauge("other/derive-x"), 0, 0);
 	CHECK_REAL(daemon_gauge("a_b_c/derive-x"), 5, 0);
 	CASE("a service that is gone");
 	states[1].state = ROW_RETIRED;
-	read_and_publish(&table, &lifecycle, 110);
+	read_and_publish(&table, &snapshot, 110);
 	CHECK_UINT(daemon_dispatched(), 1);
 	table_done(&table);
 
 	CASE("processes");
 	process_rows[0].subject = -1;
-	process_rows[1].subject =
-		subjects_enter(&lifecycle.subjects, SUBJECT_PROCESS, "web-12-345");
-	lifecycle.subjects.subject[process_rows[1].subject].top_n = 1;
+	process_rows[1].subject = subjects_enter(&snapshot.subjects, SUBJECT_PROCESS, "web-12-345");
+	snapshot.subjects.subject[process_rows[1].subject].top_n = 1;
 	row = row_table(&table, &member, 1, 8, 2, SUBJECT_PROCESS);
 	row[1] = 6;
-	read_and_publish(&table, &lifecycle, 100);
+	read_and_publish(&table, &snapshot, 100);
 	CHECK_UINT(daemon_dispatched(), 1);
 	CHECK_REAL(daemon_gauge("web-12-345/derive-x"), 6, 0);
 	table_done(&table);
-	subjects_done(&lifecycle.subjects);
+	subjects_done(&snapshot.subjects);
 }
 
 /* All of one reading have its time and the probe's interval. */

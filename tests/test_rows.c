@@ -67,7 +67,7 @@ static void test_sums(void)
 /* A table of slots, two shards each, the maps that give them out, and services: of a block, of
  * command names with and without series of their own. */
 struct fixture {
-	struct lifecycle lifecycle;
+	struct snapshot snapshot;
 	struct service_state states[SERVICES];
 	uint64_t via[SERVICES], owners[SLOTS];
 	struct table table;
@@ -78,7 +78,7 @@ static void show(struct fixture *f, uint32_t row, const char *name, bool fixed)
 {
 	f->states[row] = (struct service_state){
 		.state = ROW_SHOWN,
-		.subject = subjects_enter(&f->lifecycle.subjects, SUBJECT_SERVICE, name),
+		.subject = subjects_enter(&f->snapshot.subjects, SUBJECT_SERVICE, name),
 		.fixed = fixed,
 	};
 }
@@ -87,7 +87,7 @@ static void fixture_init(struct fixture *f)
 {
 	static const struct row_member member = MEMBER("a", U64, 0, "derive");
 
-	*f = (struct fixture){ .lifecycle = { .row_count = SERVICES, .states = f->states } };
+	*f = (struct fixture){ .snapshot = { .row_count = SERVICES, .states = f->states } };
 	show(f, SERVICE_KERNEL, "kernel", true);
 	show(f, SERVICE_OTHER, "other", true);
 	show(f, WEB, "web", true);
@@ -104,7 +104,7 @@ static void fixture_init(struct fixture *f)
 static void fixture_done(struct fixture *f)
 {
 	table_done(&f->table);
-	subjects_done(&f->lifecycle.subjects);
+	subjects_done(&f->snapshot.subjects);
 }
 
 /* As the kernel does at the first event of a service. */
@@ -149,20 +149,20 @@ static void test_first_use(void)
 
 	fixture_init(&f);
 	CASE("no slot, no series");
-	read_at(&f.table, &f.lifecycle, S(1));
+	read_at(&f.table, &f.snapshot, S(1));
 	for (uint32_t row = 0; row < HIDDEN; row++)
 		CHECK_INT(accumulator_of(&f, row) == NULL, 1);
 	CASE("first use");
 	give_slot(&f, DB, 1);
 	count(&f, 1, 10);
-	read_at(&f.table, &f.lifecycle, S(2));
+	read_at(&f.table, &f.snapshot, S(2));
 	check(&f, DB, 11, 11);
 	CHECK_INT(accumulator_of(&f, WEB) == NULL && accumulator_of(&f, SERVICE_OTHER) == NULL, 1);
 	CHECK_UINT(rows_slots_used(&f.table.rows), 1);
 	CASE("no slot is left");
 	give_slot(&f, WEB, 2);
 	count(&f, 0, 5);
-	read_at(&f.table, &f.lifecycle, S(3));
+	read_at(&f.table, &f.snapshot, S(3));
 	check(&f, WEB, 0, 0);
 	check(&f, DB, 0, 11);
 	check(&f, SERVICE_OTHER, 6, 6);
@@ -170,7 +170,7 @@ static void test_first_use(void)
 	CHECK_UINT(rows_slots_used(&f.table.rows), 2);
 	CASE("a slot that cannot be");
 	f.via[WEB] = SLOTS;
-	read_at(&f.table, &f.lifecycle, S(4));
+	read_at(&f.table, &f.snapshot, S(4));
 	CHECK_INT(accumulator_of(&f, WEB) == NULL, 1);
 	check(&f, SERVICE_OTHER, 0, 6);
 	fixture_done(&f);
@@ -185,12 +185,12 @@ static void test_hidden(void)
 	CASE("hidden");
 	give_slot(&f, HIDDEN, 1);
 	count(&f, 1, 3);
-	read_at(&f.table, &f.lifecycle, S(1));
+	read_at(&f.table, &f.snapshot, S(1));
 	check(&f, SERVICE_OTHER, 4, 4);
 	CASE("shown");
 	show(&f, HIDDEN, "tool", false);
 	count(&f, 1, 6);
-	read_at(&f.table, &f.lifecycle, S(2));
+	read_at(&f.table, &f.snapshot, S(2));
 	check(&f, HIDDEN, 7, 7);
 	check(&f, SERVICE_OTHER, 0, 4);
 	fixture_done(&f);
@@ -206,13 +206,13 @@ static void test_given_back(void)
 	gone = (size_t)f.states[DB].subject;
 	give_slot(&f, DB, 2);
 	count(&f, 2, 100);
-	read_at(&f.table, &f.lifecycle, S(1));
+	read_at(&f.table, &f.snapshot, S(1));
 	CHECK_INT(f.table.accumulators.accumulator[gone].total != NULL, 1);
 	CASE("gone");
-	subjects_leave(&f.lifecycle.subjects, (size_t)f.states[DB].subject);
+	subjects_leave(&f.snapshot.subjects, (size_t)f.states[DB].subject);
 	f.states[DB] = (struct service_state){ .state = ROW_RETIRED };
 	count(&f, 2, 9);
-	read_at(&f.table, &f.lifecycle, S(2));
+	read_at(&f.table, &f.snapshot, S(2));
 	check(&f, SERVICE_OTHER, 10, 10);
 	CHECK_UINT(f.via[DB], 0);
 	CHECK_UINT(f.owners[2], 0);
@@ -223,14 +223,14 @@ static void test_given_back(void)
 	CASE("the next owner");
 	give_slot(&f, WEB, 2);
 	count(&f, 2, 6);
-	read_at(&f.table, &f.lifecycle, S(3));
+	read_at(&f.table, &f.snapshot, S(3));
 	check(&f, WEB, 7, 7);
 	check(&f, SERVICE_OTHER, 0, 10);
 	CASE("remains of a row that is free");
 	f.states[DB].state = ROW_FREE;
 	give_slot(&f, DB, 1);
 	count(&f, 1, 1);
-	read_at(&f.table, &f.lifecycle, S(4));
+	read_at(&f.table, &f.snapshot, S(4));
 	check(&f, SERVICE_OTHER, 2, 12);
 	CHECK_UINT(f.owners[1], 0);
 	CASE("a service of a block without processes keeps its slot");
@@ -247,11 +247,11 @@ static void test_refused(void)
 	fixture_init(&f);
 	CASE("refused a slot");
 	f.via[DB] = f.via[WEB] = 1U << 31;
-	read_at(&f.table, &f.lifecycle, S(1));
+	read_at(&f.table, &f.snapshot, S(1));
 	CHECK_UINT(f.via[DB], 1U << 31);
 	CASE("refused and gone");
 	f.states[DB].state = ROW_RETIRED;
-	read_at(&f.table, &f.lifecycle, S(2));
+	read_at(&f.table, &f.snapshot, S(2));
 	CHECK_UINT(f.via[DB], 0);
 	CHECK_UINT(f.via[WEB], 1U << 31);
 	CHECK_UINT(f.owners[0], 0);
@@ -268,13 +268,13 @@ static void test_given_back_fallen(void)
 	f.table.schema.columns[0].kind = COLUMN_HIST;
 	give_slot(&f, DB, 2);
 	count(&f, 2, 10);
-	read_at(&f.table, &f.lifecycle, S(1));
+	read_at(&f.table, &f.snapshot, S(1));
 	f.states[DB].state = ROW_RETIRED;
 	f.cells[2 * SHARDS] -= 5;
-	read_at(&f.table, &f.lifecycle, S(2));
+	read_at(&f.table, &f.snapshot, S(2));
 	give_slot(&f, WEB, 2);
 	count(&f, 2, 1);
-	read_at(&f.table, &f.lifecycle, S(3));
+	read_at(&f.table, &f.snapshot, S(3));
 	check(&f, WEB, 2, 2);
 	fixture_done(&f);
 }

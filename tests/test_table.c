@@ -33,7 +33,7 @@ static void test_sum(void)
 		rows[2 * i] = i + 1;
 		rows[2 * i + 1] = i == 4 ? 0xffffff9c : 10 * i; /* -100 */
 	}
-	read_at(&table, &f.lifecycle, S(1));
+	read_at(&table, &f.snapshot, S(1));
 	other = subject_of_row(&f, SERVICE_OTHER);
 	CHECK_UINT(total(&table, other, 0), 1 + 4 + 5 + 6);
 	CHECK_INT(window(&table, other, 1), 0 - 100 + 50);
@@ -42,12 +42,12 @@ static void test_sum(void)
 	CHECK_UINT(total(&table, subject_of_row(&f, 3), 0), 0);
 	CHECK_INT(window(&table, subject_of_row(&f, 3), 1), 30);
 	CHECK_UINT(total(&table, subject_of_row(&f, SERVICE_KERNEL), 0), 2);
-	read_at(&table, &f.lifecycle, S(2));
+	read_at(&table, &f.snapshot, S(2));
 	CHECK_UINT(window(&table, other, 0), 0);
 	CHECK_INT(window(&table, other, 1), 0 - 100 + 50);
 	CHECK_UINT(total(&table, other, 0), 16);
 	table_done(&table);
-	subjects_done(&f.lifecycle.subjects);
+	subjects_done(&f.snapshot.subjects);
 }
 
 /* Hidden, shown, hidden again: no counter falls, nothing counts twice, and what no rate of a new
@@ -65,31 +65,31 @@ static void test_promotion(void)
 	rows = row_table(&table, &member, 1, 8, ROWS, SUBJECT_SERVICE);
 	CASE("hidden");
 	rows[2] = 1000;
-	read_at(&table, &f.lifecycle, S(1));
+	read_at(&table, &f.snapshot, S(1));
 	CHECK_UINT(total(&table, other, 0), 1000);
 	CASE("shown");
 	show(&f, 2, "web");
 	web = subject_of_row(&f, 2);
 	rows[2] += 50;
-	read_at(&table, &f.lifecycle, S(2));
+	read_at(&table, &f.snapshot, S(2));
 	CHECK_UINT(total(&table, web, 0), 0);
 	CHECK_UINT(window(&table, web, 0), 0);
 	CHECK_UINT(total(&table, other, 0), 1050);
 	CHECK_UINT(window(&table, other, 0), 50);
 	CHECK_INT(fed(&table, web), true);
 	rows[2] += 7;
-	read_at(&table, &f.lifecycle, S(3));
+	read_at(&table, &f.snapshot, S(3));
 	CHECK_UINT(total(&table, web, 0), 7);
 	CHECK_UINT(window(&table, web, 0), 7);
 	CASE("hidden again");
 	hide(&f, 2);
 	rows[2] += 3;
-	read_at(&table, &f.lifecycle, S(4));
+	read_at(&table, &f.snapshot, S(4));
 	CHECK_UINT(total(&table, other, 0), 1053);
 	CHECK_INT(fed(&table, web), false);
 	CHECK_INT(fed(&table, other), true);
 	table_done(&table);
-	subjects_done(&f.lifecycle.subjects);
+	subjects_done(&f.snapshot.subjects);
 }
 
 /* Another subject under a number that was used starts from nothing. */
@@ -106,20 +106,20 @@ static void test_generation(void)
 	rows = row_table(&table, &member, 1, 8, ROWS, SUBJECT_SERVICE);
 	show(&f, 2, "web");
 	web = subject_of_row(&f, 2);
-	read_at(&table, &f.lifecycle, S(0));
+	read_at(&table, &f.snapshot, S(0));
 	rows[2] = 1000;
-	read_at(&table, &f.lifecycle, S(1));
+	read_at(&table, &f.snapshot, S(1));
 	CHECK_UINT(total(&table, web, 0), 1000);
 	hide(&f, 2);
 	show(&f, 3, "db");
 	CHECK_UINT(subject_of_row(&f, 3), web);
-	read_at(&table, &f.lifecycle, S(2));
+	read_at(&table, &f.snapshot, S(2));
 	CHECK_UINT(total(&table, web, 0), 0);
 	rows[3] = 5;
-	read_at(&table, &f.lifecycle, S(3));
+	read_at(&table, &f.snapshot, S(3));
 	CHECK_UINT(total(&table, web, 0), 5);
 	table_done(&table);
-	subjects_done(&f.lifecycle.subjects);
+	subjects_done(&f.snapshot.subjects);
 }
 
 /* Growth of N per second and more earns a row its own series. */
@@ -147,15 +147,15 @@ static void test_notable(void)
 		fixture_init(&f);
 		rows = row_table(&table, members, 3, 24, ROWS, SUBJECT_SERVICE);
 		if (cases[i].elapsed_s)
-			read_at(&table, &f.lifecycle, S(100));
+			read_at(&table, &f.snapshot, S(100));
 		rows[3 * 4] = 1000000;  /* not a column that counts */
 		rows[3 * 4 + 2] = 1000; /* nor is a gauge */
 		rows[3 * 5 + 1] = cases[i].grown;
-		read_at(&table, &f.lifecycle, S(100 + cases[i].elapsed_s));
-		CHECK_INT(f.states[4].notable, false);
-		CHECK_INT(f.states[5].notable, cases[i].want);
+		read_at(&table, &f.snapshot, S(100 + cases[i].elapsed_s));
+		CHECK_INT(f.notable[4], false);
+		CHECK_INT(f.notable[5], cases[i].want);
 		table_done(&table);
-		subjects_done(&f.lifecycle.subjects);
+		subjects_done(&f.snapshot.subjects);
 	}
 }
 
@@ -171,14 +171,14 @@ static void test_nobody(void)
 	fixture_init(&f);
 	rows = row_table(&table, &member, 1, 8, ROWS, SUBJECT_PROCESS);
 	rows[1] = 1000;
-	read_at(&table, &f.lifecycle, S(1));
+	read_at(&table, &f.snapshot, S(1));
 	CHECK_UINT(table.accumulators.count, 0);
 	add_process(&f, 1, "web-1", 2, 10);
 	rows[1] += 5;
-	read_at(&table, &f.lifecycle, S(2));
+	read_at(&table, &f.snapshot, S(2));
 	CHECK_UINT(total(&table, (size_t)f.process_rows[1].subject, 0), 5);
 	table_done(&table);
-	subjects_done(&f.lifecycle.subjects);
+	subjects_done(&f.snapshot.subjects);
 }
 
 /* An object that is opened, not loaded: which of its maps are tables. */
@@ -244,11 +244,11 @@ static void test_open(void)
 	}
 }
 
-static void catch_up_at(struct table *table, struct lifecycle *lifecycle, uint64_t now_ns)
+static void catch_up_at(struct table *table, const struct snapshot *snapshot, uint64_t now_ns)
 {
 	struct error error = { "" };
 
-	CHECK_INT(table_catch_up(table, lifecycle, now_ns, &error), 0);
+	CHECK_INT(table_catch_up(table, snapshot, now_ns, &error), 0);
 }
 
 /* A row goes to another name between two readings: each has what it has done, also if that is told
@@ -269,21 +269,21 @@ static void test_catch_up(void)
 	show(&f, 3, "old");
 	old = subject_of_row(&f, 3);
 	rows = row_table(&table, members, 2, 16, ROWS, SUBJECT_SERVICE);
-	read_at(&table, &f.lifecycle, S(10));
+	read_at(&table, &f.snapshot, S(10));
 	rows[6] = 10;
 	rows[7] = 3;
-	catch_up_at(&table, &f.lifecycle, S(20));
+	catch_up_at(&table, &f.snapshot, S(20));
 	rows[6] = 11;
 	rows[7] = 2;
-	catch_up_at(&table, &f.lifecycle, S(30));
+	catch_up_at(&table, &f.snapshot, S(30));
 	CASE("catch up, another name");
 	f.states[3] = (struct service_state){ .state = ROW_HIDDEN, .subject = NONE };
 	rows[6] = 111;
 	rows[7] = 1;
-	catch_up_at(&table, &f.lifecycle, S(40));
+	catch_up_at(&table, &f.snapshot, S(40));
 	show(&f, 3, "new");
 	new = subject_of_row(&f, 3);
-	read_at(&table, &f.lifecycle, S(50));
+	read_at(&table, &f.snapshot, S(50));
 	CHECK_UINT(table.elapsed_ns, S(40));
 	CHECK_INT(fed(&table, old), true);
 	CHECK_UINT(window(&table, old, 0), 11);
@@ -295,20 +295,20 @@ static void test_catch_up(void)
 	CHECK_UINT(window(&table, new, 1), 1);
 	CASE("after it");
 	rows[6] = 112;
-	read_at(&table, &f.lifecycle, S(60));
+	read_at(&table, &f.snapshot, S(60));
 	CHECK_UINT(table.elapsed_ns, S(10));
 	CHECK_INT(fed(&table, old), false);
 	CHECK_UINT(window(&table, new, 0), 1);
 	CHECK_UINT(total(&table, subject_of_row(&f, SERVICE_OTHER), 0), 100);
 	CASE("its subject has left, and another one has its number");
 	rows[6] = 115;
-	catch_up_at(&table, &f.lifecycle, S(65));
+	catch_up_at(&table, &f.snapshot, S(65));
 	hide(&f, 3);
-	CHECK_INT(subjects_enter(&f.lifecycle.subjects, SUBJECT_COMMAND, "third"), (int)new);
-	read_at(&table, &f.lifecycle, S(70));
+	CHECK_INT(subjects_enter(&f.snapshot.subjects, SUBJECT_COMMAND, "third"), (int)new);
+	read_at(&table, &f.snapshot, S(70));
 	CHECK_INT(fed(&table, new), false);
 	table_done(&table);
-	subjects_done(&f.lifecycle.subjects);
+	subjects_done(&f.snapshot.subjects);
 }
 
 /* Without a chance to catch up nothing counts under a wrong name, and what no other name can have
@@ -325,19 +325,19 @@ static void test_miss(void)
 	configure(&f, 2, "web");
 	show(&f, 3, "old");
 	rows = row_table(&table, &member, 1, 8, ROWS, SUBJECT_SERVICE);
-	read_at(&table, &f.lifecycle, S(10));
+	read_at(&table, &f.snapshot, S(10));
 	rows[2] = 5;
 	rows[3] = 10;
 	table_miss(&table);
 	rows[3] = 20;
-	read_at(&table, &f.lifecycle, S(20));
+	read_at(&table, &f.snapshot, S(20));
 	CHECK_UINT(window(&table, subject_of_row(&f, 2), 0), 5);
 	CHECK_UINT(window(&table, subject_of_row(&f, 3), 0), 0);
 	rows[3] = 21;
-	read_at(&table, &f.lifecycle, S(30));
+	read_at(&table, &f.snapshot, S(30));
 	CHECK_UINT(total(&table, subject_of_row(&f, 3), 0), 1);
 	table_done(&table);
-	subjects_done(&f.lifecycle.subjects);
+	subjects_done(&f.snapshot.subjects);
 }
 
 int main(void)

@@ -67,7 +67,7 @@ static void test_rank(void)
 			rows[3 * process + 1] = 100 - cases[i].grown[process];
 			rows[3 * process + 2] = cases[i].grown[process];
 		}
-		read_at(&table, &f.lifecycle, S(1));
+		read_at(&table, &f.snapshot, S(1));
 		for (uint32_t process = 1; process < ROWS; process++) {
 			CASE("rank, %s: process %u", cases[i].name, process);
 			CHECK_INT(fed(&table, (size_t)f.process_rows[process].subject),
@@ -76,7 +76,7 @@ static void test_rank(void)
 		CASE("rank, %s: others", cases[i].name);
 		CHECK_INT(fed(&table, subject_of_row(&f, SERVICE_OTHER)), false);
 		table_done(&table);
-		subjects_done(&f.lifecycle.subjects);
+		subjects_done(&f.snapshot.subjects);
 	}
 }
 
@@ -135,11 +135,11 @@ static void test_rank_word(void)
 		add_process(&f, 2, "web-2", 2, 1);
 		memcpy(rows + size, cases[i].first, 16);
 		memcpy(rows + 2 * size, cases[i].second, 16);
-		read_at(&table, &f.lifecycle, S(1));
+		read_at(&table, &f.snapshot, S(1));
 		CHECK_INT(fed(&table, (size_t)f.process_rows[1].subject), !cases[i].want_second);
 		CHECK_INT(fed(&table, (size_t)f.process_rows[2].subject), cases[i].want_second);
 		table_done(&table);
-		subjects_done(&f.lifecycle.subjects);
+		subjects_done(&f.snapshot.subjects);
 	}
 }
 

@@ -61,23 +61,46 @@ static value_t to_collectd(const struct value *value)
 	}
 }
 
-void dispatch_values(const struct dispatch *dispatch, const char *subject, const char *type,
-		     const char *instance, const struct value *values, size_t count)
+static void submit(void *to, const struct batch_item *item)
 {
+	const struct dispatch *dispatch = to;
 	value_list_t vl = VALUE_LIST_INIT;
 	value_t list[SCHEMA_SOURCES_MAX];
 
-	for (size_t i = 0; i < count; i++)
-		list[i] = to_collectd(&values[i]);
+	for (size_t i = 0; i < item->count; i++)
+		list[i] = to_collectd(&item->values[i]);
 	vl.values = list;
-	vl.values_len = count;
+	vl.values_len = item->count;
 	vl.time = dispatch->time;
 	vl.interval = dispatch->interval;
 	snprintf(vl.plugin, sizeof(vl.plugin), "%s", PLUGIN_NAME);
-	snprintf(vl.plugin_instance, sizeof(vl.plugin_instance), "%s", subject);
-	snprintf(vl.type, sizeof(vl.type), "%s", type);
-	snprintf(vl.type_instance, sizeof(vl.type_instance), "%s", instance);
+	snprintf(vl.plugin_instance, sizeof(vl.plugin_instance), "%s", item->subject);
+	snprintf(vl.type, sizeof(vl.type), "%s", item->type);
+	snprintf(vl.type_instance, sizeof(vl.type_instance), "%s", item->instance);
 	plugin_dispatch_values(&vl);
+}
+
+void dispatch_values(const struct dispatch *dispatch, const char *subject, const char *type,
+		     const char *instance, const struct value *values, size_t count)
+{
+	struct batch_item item = { subject, type, instance, values, count };
+
+	if (dispatch->batch)
+		batch_add(dispatch->batch, &item);
+	else
+		submit((void *)dispatch, &item);
+}
+
+int dispatch_batch(struct dispatch *dispatch)
+{
+	struct batch *batch = dispatch->batch;
+	int status = batch->failed ? -ENOMEM : 0;
+
+	dispatch->batch = NULL;
+	if (status == 0)
+		batch_each(batch, submit, dispatch);
+	batch_done(batch);
+	return status;
 }
 
 void dispatch_gauge(const struct dispatch *dispatch, const char *subject, const char *type,

@@ -2,6 +2,7 @@
 #ifndef EBPF_DISPATCH_H
 #define EBPF_DISPATCH_H
 
+#include "batch.h"
 #include "system/health.h"
 #include "table/schema.h"
 
@@ -9,20 +10,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* One value, of the kind that its data source has. */
-struct value {
-	enum source_kind kind;
-	union {
-		uint64_t counter; /* COUNTER and ABSOLUTE */
-		int64_t derive;
-		double gauge;
-	};
-};
-
 /* The time and interval that all values of one reading share. */
 struct dispatch {
-	uint64_t time;     /* cdtime_t */
-	uint64_t interval; /* cdtime_t */
+	uint64_t time;       /* cdtime_t */
+	uint64_t interval;   /* cdtime_t */
+	struct batch *batch; /* where values wait for dispatch_batch(), NULL: they do not */
 };
 
 /* A reading begins now; false: the last one of this dispatch has just been, so
@@ -33,13 +25,17 @@ bool dispatch_begin(struct dispatch *dispatch, double interval_s);
  * wait for a CPU since. */
 void dispatch_read(struct dispatch *dispatch, uint64_t ago_ns);
 
-/* Hands one value list to collectd; subject becomes the plugin instance,
+/* Hands one value list to collectd, or to the batch; subject becomes the plugin instance,
  * instance may be empty. */
 void dispatch_values(const struct dispatch *dispatch, const char *subject, const char *type,
 		     const char *instance, const struct value *values, size_t count);
 
 void dispatch_gauge(const struct dispatch *dispatch, const char *subject, const char *type,
 		    const char *instance, double gauge);
+
+/* Hands what waits to collectd; with no lock held, as this may take any time. -ENOMEM: there was no
+ * memory for all of it, and none is handed on. */
+int dispatch_batch(struct dispatch *dispatch);
 
 /* Hands a notification to collectd, about the series of this name. With no lock held: whoever
  * gets it is called at once. A text that is longer than collectd's is cut. */

@@ -7,6 +7,7 @@
 #include "config/name.h"
 #include "notifier.h"
 #include "probe.h"
+#include "reading.h"
 #include "sampler.h"
 #include "self.h"
 #include "service/service.h"

@@ -55,14 +55,12 @@ static void send(const struct notifier_ring *r, uint64_t more)
 /* The name of the service that has a row now; of rows that there are not, of all others. */
 static void name_row(struct services *services, uint32_t row, char *name, size_t size)
 {
-	const struct lifecycle *lifecycle = &services->lifecycle;
-	int subject;
+	const struct snapshot *snapshot = services_take(services);
+	int subject = snapshot_subject(snapshot, row < snapshot->row_count ? row : 0);
 
-	pthread_mutex_lock(&services->lock);
-	subject = lifecycle_subject(lifecycle, row < lifecycle->row_count ? row : 0);
 	snprintf(name, size, "%s",
-		 subject < 0 ? "other" : lifecycle->subjects.subject[subject].name);
-	pthread_mutex_unlock(&services->lock);
+		 subject < 0 ? "other" : snapshot->subjects.subject[subject].name);
+	services_release(services, snapshot);
 }
 
 static void read_record(struct notifier_ring *r, const void *record)

@@ -12,7 +12,7 @@
 #include "object/sample.h"
 #include "object/tier.h"
 #include "object/variant.h"
-#include "publish.h"
+#include "reading.h"
 #include "system/clock.h"
 #include "system/pseudo.h"
 
@@ -277,60 +277,6 @@ static int open_object(struct probe *probe, struct error *error)
 	return refused && option[0] ? needs_option(option, error) : status;
 }
 
-/* The number of the highest CPU that is online, and one. */
-static uint64_t cpus_end(void)
-{
-	char list[4096];
-	ssize_t length = pseudo_read("/sys/devices/system/cpu/online", list, sizeof(list));
-	uint32_t end = length > 0 ? pseudo_cpus_end(list, (size_t)length) : 0;
-
-	return end ? end : (uint64_t)libbpf_num_possible_cpus();
-}
-
-static int walk(struct probe *probe, struct error *error)
-{
-	object_set(&probe->object, "cpus_online", (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
-	object_set(&probe->object, "cpus_end", cpus_end());
-	return object_walk(&probe->object, 0, NULL, NULL, error);
-}
-
-/* For rows of services that go to others before the next reading. */
-static void catch_up(void *of)
-{
-	struct probe *probe = of;
-	struct error ignored;
-	int status = walk(probe, &ignored);
-
-	for (size_t i = 0; i < probe->table_count; i++) {
-		struct table *table = &probe->tables[i];
-
-		if (!table_follows(table))
-			continue;
-		if (status == 0)
-			status = table_catch_up(table, &probe->services->lifecycle, clock_ns(),
-						&ignored);
-		if (status)
-			table_miss(table);
-	}
-}
-
-/* A row that a service gives back waits for those alone that read it. */
-static int subscribe(struct probe *probe, struct error *error)
-{
-	struct services *services = probe->services;
-	bool reads_rows = false;
-
-	for (size_t i = 0; i < probe->table_count; i++)
-		reads_rows |= table_follows(&probe->tables[i]);
-	if (!reads_rows)
-		return 0;
-	pthread_mutex_lock(&services->lock);
-	probe->subscriber = subscribers_add(&services->lifecycle.subscribers, probe->interval_s,
-					    catch_up, probe);
-	pthread_mutex_unlock(&services->lock);
-	return probe->subscriber < 0 ? error_set(error, probe->subscriber, "no memory") : 0;
-}
-
 /* Rows without a table that gives them out mean nothing. */
 static void check_rows(const struct probe *probe)
 {
@@ -355,16 +301,17 @@ int probe_open(struct probe *probe, const char *name, const char *path, double i
 		.services = services,
 		.interval_s = interval_s,
 		.subscriber = -1,
+		.reading = PTHREAD_MUTEX_INITIALIZER,
 	};
 	strncpy(probe->name, name, sizeof(probe->name) - 1);
 	probe->path = strdup(path);
 	if (!probe->path)
 		return error_set(error, -ENOMEM, "no memory");
 	status = open_object(probe, error);
-	status = status ?: walk(probe, error);
+	status = status ?: reading_walk(probe, error);
 	for (size_t i = 0; i < probe->table_count && status == 0; i++)
 		status = table_start(&probe->tables[i], error);
-	status = status ?: subscribe(probe, error);
+	status = status ?: reading_subscribe(probe, error);
 	if (status) {
 		probe_done(probe);
 		return status;
@@ -377,63 +324,10 @@ int probe_open(struct probe *probe, const char *name, const char *path, double i
 	return 0;
 }
 
-static int read_tables(struct probe *probe, uint64_t now_ns, struct error *error)
-{
-	for (size_t i = 0; i < probe->table_count; i++) {
-		int status =
-			table_read(&probe->tables[i], &probe->services->lifecycle, now_ns, error);
-
-		if (status)
-			return status;
-		publish_table(&probe->tables[i], &probe->services->lifecycle, probe->name,
-			      probe->services->config, &probe->dispatch);
-	}
-	return 0;
-}
-
-static int read_all(struct probe *probe, uint64_t begin_ns, struct error *error)
-{
-	int status = walk(probe, error);
-	uint64_t read_ns = probe->read_ns ? *probe->read_ns : begin_ns;
-
-	if (status == 0 && probe->read_ns)
-		dispatch_read(&probe->dispatch, clock_ns() - read_ns);
-	status = status ?: read_tables(probe, read_ns, error);
-	if (status == 0)
-		subscribers_read(&probe->services->lifecycle.subscribers, probe->subscriber,
-				 clock_ns());
-	else
-		probe->dispatch = (struct dispatch){ 0 }; /* may be tried again at once */
-	return status;
-}
-
-int probe_read(struct probe *probe, struct error *error)
-{
-	uint64_t begin_ns;
-	int status = 0;
-
-	resolver_run(&probe->services->resolver, clock_ns());
-	pthread_mutex_lock(&probe->services->lock);
-	begin_ns = clock_ns();
-	services_refresh(probe->services, begin_ns);
-	if (dispatch_begin(&probe->dispatch, probe->interval_s)) {
-		status = read_all(probe, begin_ns, error);
-		probe->read_s = (double)(clock_ns() - begin_ns) / (double)NS_PER_S;
-		probe->failing = status != 0;
-	}
-	pthread_mutex_unlock(&probe->services->lock);
-	return status;
-}
-
 void probe_done(struct probe *probe)
 {
-	if (probe->subscriber >= 0) {
-		pthread_mutex_lock(&probe->services->lock);
-		subscribers_remove(&probe->services->lifecycle.subscribers, probe->subscriber);
-		pthread_mutex_unlock(&probe->services->lock);
-	}
+	reading_unsubscribe(probe);
 	close_object(probe);
 	free(probe->path);
 	probe->path = NULL;
-	probe->subscriber = -1;
 }

@@ -10,6 +10,7 @@
 #include "table/table.h"
 
 #include <errno.h>
+#include <pthread.h>
 
 /* One object file with its tables. */
 struct probe {
@@ -30,7 +31,10 @@ struct probe {
 	uint64_t *read_ns;
 	struct dispatch dispatch;
 	double read_s; /* what the last reading took, 0: there was none */
-	bool failing;  /* the last reading did not work; changes with the lock held */
+	bool failing;  /* the last reading did not work; both change with the services' lock held */
+	/* Held by who runs the iterators and reads the tables: the probe's own reading, or another
+	 * that catches up for it, which does not wait for it. */
+	pthread_mutex_t reading;
 };
 
 /* Unavailable on this kernel without an option, which the error names. */
@@ -44,10 +48,6 @@ struct probe {
  * failed in the last tier that was tried. */
 int probe_open(struct probe *probe, const char *name, const char *path, double interval_s,
 	       const struct probe_config *block, struct services *services, struct error *error);
-
-/* Runs the iterators, reads the tables and dispatches; errors of object_walk() and table_read(),
- * after which it may be tried again. */
-int probe_read(struct probe *probe, struct error *error);
 
 void probe_done(struct probe *probe);
 

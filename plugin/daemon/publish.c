@@ -183,7 +183,7 @@ static void publish_metric(const struct publisher *p, const struct metric *metri
 		publish_hist(p, column);
 }
 
-void publish_table(const struct table *table, const struct lifecycle *lifecycle, const char *probe,
+void publish_table(const struct table *table, const struct snapshot *snapshot, const char *probe,
 		   const struct config *config, const struct dispatch *dispatch)
 {
 	const struct kind *kind = kind_of(table->schema.subject.kind);
@@ -195,7 +195,7 @@ void publish_table(const struct table *table, const struct lifecycle *lifecycle,
 
 		if (!p.accumulator->fed)
 			continue;
-		kind->name(table, lifecycle, probe, i, &name);
+		kind->name(table, snapshot, probe, i, &name);
 		p.labels = name.labels;
 		for (size_t m = 0; m < table->schema.metric_count; m++)
 			publish_metric(&p, &table->schema.metrics[m]);

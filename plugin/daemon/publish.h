@@ -8,7 +8,7 @@
 
 /* Dispatches what a table's subjects came to at its last reading. probe names
  * the rows of tables that are not about services. */
-void publish_table(const struct table *table, const struct lifecycle *lifecycle, const char *probe,
+void publish_table(const struct table *table, const struct snapshot *snapshot, const char *probe,
 		   const struct config *config, const struct dispatch *dispatch);
 
 #endif

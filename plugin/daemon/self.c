@@ -195,15 +195,16 @@ static void publish_probe(const struct dispatch *dispatch, struct services *serv
 
 static void publish_services(const struct dispatch *dispatch, struct services *services)
 {
+	const struct snapshot *snapshot;
 	unsigned shown, hidden;
 
 	publish_tier(dispatch, SELF_SERVICES, services->object.tier);
 	if (!services->object.bpf)
 		return;
-	pthread_mutex_lock(&services->lock);
-	shown = services->lifecycle.shown;
-	hidden = services->lifecycle.hidden;
-	pthread_mutex_unlock(&services->lock);
+	snapshot = services_take(services);
+	shown = snapshot->shown;
+	hidden = snapshot->hidden;
+	services_release(services, snapshot);
 	dispatch_gauge(dispatch, SUBJECT, "objects", "services", shown);
 	dispatch_gauge(dispatch, SUBJECT, "objects", "services_other", hidden);
 	dispatch_gauge(dispatch, SUBJECT, "memory", "maps_services",

@@ -86,6 +86,10 @@ int services_open(struct services *services, const struct config *config, double
 		return status;
 	}
 	services_refresh(services, clock_ns());
+	if (!services->snapshot) {
+		services_done(services);
+		return error_set(error, -ENOMEM, "no memory");
+	}
 	lifecycle_accept(&services->lifecycle);
 	return 0;
 }
@@ -102,14 +106,145 @@ int services_share(const struct services *services, struct object *object, struc
 	return 0;
 }
 
+/* --- what readings work on; with the lock --- */
+
+static struct snapshot *take(struct services *services)
+{
+	if (services->snapshot)
+		services->snapshot->users++;
+	return services->snapshot;
+}
+
+static void release(struct snapshot *snapshot)
+{
+	if (snapshot && --snapshot->users == 0)
+		snapshot_free(snapshot);
+}
+
+static void refresh(struct services *services, uint64_t now_ns)
+{
+	struct lifecycle *lifecycle = &services->lifecycle;
+	struct snapshot *snapshot = lifecycle_snapshot(lifecycle);
+
+	if (!snapshot)
+		return;
+	/* Another thread may have been faster. */
+	if (services->snapshot && now_ns < services->snapshot->made_ns)
+		now_ns = services->snapshot->made_ns;
+	lifecycle_refresh(lifecycle, now_ns);
+	process_rows_refresh(lifecycle, now_ns);
+	lifecycle_fill(lifecycle, snapshot, now_ns);
+	snapshot->users = 1;
+	release(services->snapshot);
+	services->snapshot = snapshot;
+	__atomic_store_n(&services->any_late, subscribers_any_late(&lifecycle->subscribers),
+			 __ATOMIC_RELAXED);
+}
+
+static bool is_old(uint64_t now_ns, uint64_t then_ns, double interval_s)
+{
+	return (double)(now_ns - then_ns) > interval_s / 2 * (double)NS_PER_S;
+}
+
+/* --- without --- */
+
 void services_refresh(struct services *services, uint64_t now_ns)
 {
-	lifecycle_refresh(&services->lifecycle, now_ns);
-	process_rows_refresh(&services->lifecycle, now_ns);
+	pthread_mutex_lock(&services->lock);
+	refresh(services, now_ns);
+	pthread_mutex_unlock(&services->lock);
+}
+
+void services_resolve(struct services *services, double interval_s)
+{
+	uint64_t now_ns = clock_ns();
+
+	if (!is_old(now_ns, __atomic_load_n(&services->resolved_ns, __ATOMIC_RELAXED), interval_s))
+		return;
+	__atomic_store_n(&services->resolved_ns, now_ns, __ATOMIC_RELAXED);
+	resolver_run(&services->resolver, now_ns);
+}
+
+const struct snapshot *services_begin(struct services *services, int subscriber, double interval_s)
+{
+	const struct snapshot *snapshot;
+	uint64_t now_ns;
+
+	pthread_mutex_lock(&services->lock);
+	now_ns = clock_ns();
+	if (!services->snapshot || is_old(now_ns, services->snapshot->made_ns, interval_s))
+		refresh(services, now_ns);
+	snapshot = take(services);
+	if (snapshot)
+		subscribers_begin(&services->lifecycle.subscribers, subscriber, snapshot->made_ns);
+	pthread_mutex_unlock(&services->lock);
+	return snapshot;
+}
+
+void services_read(struct services *services, int subscriber, const struct snapshot *snapshot,
+		   uint64_t begin_ns)
+{
+	pthread_mutex_lock(&services->lock);
+	subscribers_read(&services->lifecycle.subscribers, subscriber, begin_ns);
+	release((struct snapshot *)snapshot);
+	pthread_mutex_unlock(&services->lock);
+}
+
+const struct snapshot *services_take(struct services *services)
+{
+	const struct snapshot *snapshot;
+
+	pthread_mutex_lock(&services->lock);
+	snapshot = take(services);
+	pthread_mutex_unlock(&services->lock);
+	return snapshot;
+}
+
+void services_release(struct services *services, const struct snapshot *snapshot)
+{
+	pthread_mutex_lock(&services->lock);
+	release((struct snapshot *)snapshot);
+	pthread_mutex_unlock(&services->lock);
+}
+
+/* The first late subscriber from this one on, -1: there is none. */
+static int find_late(struct services *services, size_t from, struct subscriber *ret_late)
+{
+	const struct subscribers *subscribers = &services->lifecycle.subscribers;
+	int found = -1;
+
+	pthread_mutex_lock(&services->lock);
+	for (size_t i = from; i < subscribers->count && found < 0; i++)
+		if (subscribers->item[i].used && subscribers->item[i].late) {
+			*ret_late = subscribers->item[i];
+			found = (int)i;
+		}
+	pthread_mutex_unlock(&services->lock);
+	return found;
+}
+
+void services_catch_up(struct services *services, uint64_t now_ns)
+{
+	struct subscriber late;
+	bool any = false;
+
+	if (!__atomic_exchange_n(&services->any_late, false, __ATOMIC_RELAXED))
+		return;
+	for (int i = 0; (i = find_late(services, (size_t)i, &late)) >= 0; i++) {
+		if (!late.catch_up(late.of))
+			continue;
+		any = true;
+		pthread_mutex_lock(&services->lock);
+		subscribers_catch_up(&services->lifecycle.subscribers, i, now_ns);
+		pthread_mutex_unlock(&services->lock);
+	}
+	if (any)
+		services_refresh(services, now_ns);
 }
 
 void services_done(struct services *services)
 {
+	release(services->snapshot);
 	lifecycle_done(&services->lifecycle);
 	object_done(&services->object);
 	resolver_done(&services->resolver);

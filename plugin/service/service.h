@@ -12,6 +12,7 @@
 #include "table/series.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct service_counters;
@@ -20,14 +21,19 @@ struct service_counters;
  * life of its rows, the processes that need more than the kernel to be told apart, memory and names
  * of series. */
 struct services {
-	pthread_mutex_t lock; /* of lifecycle and registry */
+	/* Of lifecycle, snapshot and registry; held over work in memory alone, never over a walk, a
+	 * file or a dispatch. */
+	pthread_mutex_t lock;
 	const struct config *config;
 	struct object object;
 	struct budget budget; /* of all objects, this one and those of the probes */
 	struct lifecycle lifecycle;
-	struct registry registry; /* of the tables of all probes */
+	struct snapshot *snapshot; /* the newest one */
+	bool any_late;             /* a subscriber is; atomic */
+	struct registry registry;  /* of the tables of all probes */
 	struct service_counters *counters;
 	struct resolver resolver;
+	uint64_t resolved_ns; /* when that was begun last; atomic */
 };
 
 /* Opens, loads and attaches the engine's own object; meets the processes that run. interval_s is
@@ -40,9 +46,28 @@ int services_open(struct services *services, const struct config *config, double
  * agree on what is in them. */
 int services_share(const struct services *services, struct object *object, struct error *error);
 
-/* Brings names, rows of services and of processes up to date; now_ns of CLOCK_BOOTTIME. To be
- * called with the lock held. */
+/* Brings names, rows of services and of processes up to date; now_ns of CLOCK_BOOTTIME. Where there
+ * is no memory for it all stays as it was. */
 void services_refresh(struct services *services, uint64_t now_ns);
+
+/* Looks for processes that only files tell apart, before a reading; unless that was done at most half
+ * an interval ago, or another thread is at it. */
+void services_resolve(struct services *services, double interval_s);
+
+/* A subscriber (-1: none) begins to read: services are brought up to date, unless they were at most
+ * half its interval ago. Returns whose the rows are until services_read(). */
+const struct snapshot *services_begin(struct services *services, int subscriber, double interval_s);
+
+/* It has read all rows as they were at begin_ns or later; 0: it has not. */
+void services_read(struct services *services, int subscriber, const struct snapshot *snapshot,
+		   uint64_t begin_ns);
+
+/* Has those catch up that are late, so that rows that wait for them alone go to others. */
+void services_catch_up(struct services *services, uint64_t now_ns);
+
+/* What there is now; given back by services_release(). */
+const struct snapshot *services_take(struct services *services);
+void services_release(struct services *services, const struct snapshot *snapshot);
 
 void services_done(struct services *services);
 

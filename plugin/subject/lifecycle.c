@@ -38,7 +38,8 @@ int lifecycle_prepare(struct lifecycle *lifecycle, const struct config *config,
 	lifecycle->interval_ns = (uint64_t)(interval_s * NS_PER_S);
 	lifecycle->row_count = SERVICE_FIRST + (uint32_t)config->service_count + free_rows;
 	lifecycle->states = calloc(lifecycle->row_count, sizeof(*lifecycle->states));
-	if (!lifecycle->states)
+	lifecycle->notable = calloc(lifecycle->row_count, sizeof(*lifecycle->notable));
+	if (!lifecycle->states || !lifecycle->notable)
 		return error_set(error, -ENOMEM, "no memory");
 	status = bpf_map__set_max_entries(object_map(lifecycle->object, "services"),
 					  lifecycle->row_count);
@@ -207,13 +208,14 @@ static void refresh_row(struct lifecycle *lifecycle, uint32_t i, uint64_t now_ns
 	const struct service *s = &lifecycle->kernel_rows[i];
 	bool used = __atomic_load_n(&s->flags, __ATOMIC_ACQUIRE) & SERVICE_USED;
 	bool alive = __atomic_load_n(&s->processes, __ATOMIC_RELAXED) > 0;
+	bool notable = __atomic_exchange_n(&lifecycle->notable[i], false, __ATOMIC_RELAXED);
 	struct service_state *row = &lifecycle->states[i];
 	uint64_t interval = lifecycle->interval_ns;
 	bool old = now_ns - row->since_ns >= interval - interval / 8; /* readings jitter */
 
 	if (row->state == ROW_FREE && used)
 		*row = (struct service_state){ ROW_HIDDEN, .since_ns = now_ns, .subject = -1 };
-	else if (row->state == ROW_HIDDEN && (row->notable || (alive && old)))
+	else if (row->state == ROW_HIDDEN && (notable || (alive && old)))
 		promote(lifecycle, i);
 	else if (row->state == ROW_HIDDEN && !alive && old)
 		retire(lifecycle, i, now_ns);
@@ -221,10 +223,9 @@ static void refresh_row(struct lifecycle *lifecycle, uint32_t i, uint64_t now_ns
 		 subscribers_have_seen(&lifecycle->subscribers, row->since_ns, now_ns, interval))
 		release(lifecycle, i);
 	row->absent_ns = alive ? 0 : row->absent_ns ?: now_ns;
-	if (row->state == ROW_SHOWN && row->absent_ns && !row->notable &&
+	if (row->state == ROW_SHOWN && row->absent_ns && !notable &&
 	    now_ns - row->absent_ns > GONE_INTERVALS * interval)
 		retire(lifecycle, i, now_ns);
-	row->notable = false;
 }
 
 void lifecycle_refresh(struct lifecycle *lifecycle, uint64_t now_ns)
@@ -240,21 +241,35 @@ void lifecycle_refresh(struct lifecycle *lifecycle, uint64_t now_ns)
 	}
 }
 
-/* --- what tables ask --- */
+/* --- what readings work on --- */
 
-int lifecycle_subject(const struct lifecycle *lifecycle, uint32_t row)
+/* With room for subjects that each row may get by then. */
+struct snapshot *lifecycle_snapshot(const struct lifecycle *lifecycle)
 {
-	if (row >= lifecycle->row_count)
-		return -1;
-	if (lifecycle->states[row].state != ROW_SHOWN)
-		return lifecycle->states[SERVICE_OTHER].subject;
-	return lifecycle->states[row].subject;
+	size_t rows = (size_t)lifecycle->row_count + lifecycle->process_row_count;
+
+	return snapshot_new(lifecycle->row_count, lifecycle->process_row_count,
+			    lifecycle->subjects.count + rows);
 }
 
-int lifecycle_process_subject(const struct lifecycle *lifecycle, uint32_t process)
+void lifecycle_fill(const struct lifecycle *lifecycle, struct snapshot *snapshot, uint64_t now_ns)
 {
-	return process < lifecycle->process_row_count ? lifecycle->process_rows[process].subject
-						      : -1;
+	const struct subjects *subjects = &lifecycle->subjects;
+
+	snapshot->made_ns = now_ns;
+	snapshot->hidden = lifecycle->hidden;
+	snapshot->shown = lifecycle->shown;
+	snapshot->notable = lifecycle->notable;
+	memcpy(snapshot->states, lifecycle->states,
+	       lifecycle->row_count * sizeof(*snapshot->states));
+	if (lifecycle->process_row_count)
+		memcpy(snapshot->process_rows, lifecycle->process_rows,
+		       lifecycle->process_row_count * sizeof(*snapshot->process_rows));
+	if (subjects->count)
+		memcpy(snapshot->subjects.subject, subjects->subject,
+		       subjects->count * sizeof(*subjects->subject));
+	snapshot->subjects.count = subjects->count;
+	snapshot->subjects.generation = subjects->generation;
 }
 
 const char *lifecycle_name(const struct lifecycle *lifecycle, uint32_t row)
@@ -262,23 +277,12 @@ const char *lifecycle_name(const struct lifecycle *lifecycle, uint32_t row)
 	return lifecycle->subjects.subject[lifecycle->states[row].subject].name;
 }
 
-bool lifecycle_gone(const struct lifecycle *lifecycle, uint32_t row)
-{
-	return lifecycle->states[row].state == ROW_RETIRED ||
-	       lifecycle->states[row].state == ROW_FREE;
-}
-
-void lifecycle_notable(struct lifecycle *lifecycle, uint32_t row)
-{
-	if (row < lifecycle->row_count)
-		lifecycle->states[row].notable = true;
-}
-
 void lifecycle_done(struct lifecycle *lifecycle)
 {
 	mapping_done(&lifecycle->rows_mapping);
 	mapping_done(&lifecycle->labels_mapping);
 	free(lifecycle->states);
+	free(lifecycle->notable);
 	free(lifecycle->process_rows);
 	free(lifecycle->departed);
 	subscribers_done(&lifecycle->subscribers);

@@ -5,6 +5,7 @@
 #include "config/config.h"
 #include "object/mapping.h"
 #include "object/object.h"
+#include "snapshot.h"
 #include "subject.h"
 #include "subscriber.h"
 #include "system/message.h"
@@ -14,31 +15,6 @@
 
 struct service;
 struct process_label;
-
-/* Where a row of the kernel's `services` is in its life. */
-enum row_state {
-	ROW_FREE,    /* in the kernel's queue */
-	ROW_HIDDEN,  /* a command name that counts under "other" */
-	ROW_SHOWN,   /* has series of its own */
-	ROW_RETIRED, /* its name is taken away, waits until all tables have its growth */
-};
-
-/* Of a row of a service. */
-struct service_state {
-	enum row_state state;
-	int subject;        /* -1: never had one */
-	bool fixed;         /* not of a command name: never retired */
-	bool notable;       /* used much of something in the last interval */
-	uint64_t since_ns;  /* of this state */
-	uint64_t absent_ns; /* since when no process is alive, 0: some are */
-};
-
-/* Of a process with a row of its own. */
-struct process_row {
-	int subject; /* -1: free */
-	uint64_t start_ns;
-	uint64_t ended_ns;
-};
 
 /* Whose the rows of services and processes are, and which subjects there are. The kernel's side is
  * in the engine's own object. Times are of CLOCK_BOOTTIME. */
@@ -50,6 +26,7 @@ struct lifecycle {
 	struct process_label *kernel_labels; /* of `process_labels` */
 	struct service_state *states;
 	uint32_t row_count;
+	bool *notable; /* rows that used much of something since the last refresh; atomic */
 	struct process_row *process_rows;
 	uint32_t process_row_count;
 	struct subjects subjects;
@@ -81,18 +58,13 @@ void lifecycle_refresh(struct lifecycle *lifecycle, uint64_t now_ns);
 /* Names that were there when the plugin started have lived long enough. */
 void lifecycle_accept(struct lifecycle *lifecycle);
 
-/* The subject that a row's growth belongs to, -1: to none. */
-int lifecycle_subject(const struct lifecycle *lifecycle, uint32_t row);
-int lifecycle_process_subject(const struct lifecycle *lifecycle, uint32_t process);
+/* What readings work on from now on: what there is at this moment. NULL: no memory. Made before
+ * lifecycle_refresh(), which must not fail half-way, and filled after it. */
+struct snapshot *lifecycle_snapshot(const struct lifecycle *lifecycle);
+void lifecycle_fill(const struct lifecycle *lifecycle, struct snapshot *snapshot, uint64_t now_ns);
 
 /* The name of the service of a row that has a subject. */
 const char *lifecycle_name(const struct lifecycle *lifecycle, uint32_t row);
-
-/* Has the service of this row ended, so that nothing but remains count there? */
-bool lifecycle_gone(const struct lifecycle *lifecycle, uint32_t row);
-
-/* A row has used much of something. */
-void lifecycle_notable(struct lifecycle *lifecycle, uint32_t row);
 
 /* A subject (-1: none) has a row less since then: it is forgotten when all subscribers have read so
  * many intervals later. */

@@ -104,14 +104,33 @@ static int enter(struct lifecycle *lifecycle, const struct process_label *label)
 	return subject;
 }
 
-static void leave(struct lifecycle *lifecycle, uint32_t i)
+/* It is nobody's from the next snapshot on. */
+static void leave(struct lifecycle *lifecycle, struct process_row *row, uint64_t now_ns)
+{
+	lifecycle_depart(lifecycle, row->subject, row->ended_ns, 0);
+	row->subject = -1;
+	row->left_ns = now_ns;
+}
+
+static void give_back(struct lifecycle *lifecycle, uint32_t i)
+{
+	lifecycle->process_rows[i] = (struct process_row){ .subject = -1 };
+	__atomic_store_n(&lifecycle->kernel_labels[i].state, PROCESS_FREE, __ATOMIC_RELEASE);
+	lifecycle_give_back(lifecycle, "process_free", i);
+}
+
+/* When no reading takes what another process does there for its own. */
+static void end_row(struct lifecycle *lifecycle, uint32_t i, uint64_t now_ns)
 {
 	struct process_row *row = &lifecycle->process_rows[i];
 
-	lifecycle_depart(lifecycle, row->subject, row->ended_ns, 0);
-	*row = (struct process_row){ .subject = -1 };
-	__atomic_store_n(&lifecycle->kernel_labels[i].state, PROCESS_FREE, __ATOMIC_RELEASE);
-	lifecycle_give_back(lifecycle, "process_free", i);
+	if (row->ended_ns == 0)
+		row->ended_ns = now_ns;
+	else if (row->left_ns == 0 && subscribers_have_seen(&lifecycle->subscribers, row->ended_ns,
+							    now_ns, lifecycle->interval_ns))
+		leave(lifecycle, row, now_ns);
+	if (row->left_ns && subscribers_have_left(&lifecycle->subscribers, row->left_ns))
+		give_back(lifecycle, i);
 }
 
 static void refresh_row(struct lifecycle *lifecycle, uint32_t i, uint64_t now_ns)
@@ -126,12 +145,8 @@ static void refresh_row(struct lifecycle *lifecycle, uint32_t i, uint64_t now_ns
 		row->start_ns = label->start_ns;
 		row->subject = enter(lifecycle, label);
 	}
-	if (state == PROCESS_ENDED && row->ended_ns == 0)
-		row->ended_ns = now_ns;
-	else if (state == PROCESS_ENDED &&
-		 subscribers_have_seen(&lifecycle->subscribers, row->ended_ns, now_ns,
-				       lifecycle->interval_ns))
-		leave(lifecycle, i);
+	if (state == PROCESS_ENDED)
+		end_row(lifecycle, i, now_ns);
 }
 
 void process_rows_refresh(struct lifecycle *lifecycle, uint64_t now_ns)

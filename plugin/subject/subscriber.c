@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-int subscribers_add(struct subscribers *subscribers, double interval_s, void (*catch_up)(void *of),
+int subscribers_add(struct subscribers *subscribers, double interval_s, bool (*catch_up)(void *of),
 		    void *of)
 {
 	struct subscriber subscriber = {
@@ -41,12 +41,38 @@ void subscribers_remove(struct subscribers *subscribers, int subscriber)
 		subscribers->item[subscriber].used = false;
 }
 
-void subscribers_read(struct subscribers *subscribers, int subscriber, uint64_t now_ns)
+void subscribers_begin(struct subscribers *subscribers, int subscriber, uint64_t snapshot_ns)
+{
+	if (subscriber >= 0)
+		subscribers->item[subscriber].snapshot_ns = snapshot_ns;
+}
+
+void subscribers_catch_up(struct subscribers *subscribers, int subscriber, uint64_t begin_ns)
+{
+	struct subscriber *s = &subscribers->item[subscriber];
+
+	if (s->seen_ns < begin_ns)
+		s->seen_ns = begin_ns;
+	s->late = false;
+}
+
+void subscribers_read(struct subscribers *subscribers, int subscriber, uint64_t begin_ns)
 {
 	if (subscriber < 0)
 		return;
-	subscribers->item[subscriber].read_ns = now_ns;
-	subscribers->item[subscriber].seen_ns = now_ns;
+	subscribers->item[subscriber].snapshot_ns = 0;
+	if (!begin_ns)
+		return;
+	subscribers_catch_up(subscribers, subscriber, begin_ns);
+	subscribers->item[subscriber].read_ns = begin_ns;
+}
+
+bool subscribers_any_late(const struct subscribers *subscribers)
+{
+	for (size_t i = 0; i < subscribers->count; i++)
+		if (subscribers->item[i].used && subscribers->item[i].late)
+			return true;
+	return false;
 }
 
 bool subscribers_have_read(const struct subscribers *subscribers, uint64_t time_ns,
@@ -70,16 +96,23 @@ bool subscribers_have_seen(struct subscribers *subscribers, uint64_t time_ns, ui
 	for (size_t i = 0; i < subscribers->count; i++) {
 		struct subscriber *s = &subscribers->item[i];
 
-		if (!s->used || s->seen_ns > time_ns)
+		if (!s->used || s->seen_ns > time_ns || (late && !s->catch_up))
 			continue;
-		if (late) {
-			if (s->catch_up)
-				s->catch_up(s->of);
-			s->seen_ns = now_ns;
-		}
-		all &= late;
+		s->late |= late;
+		all = false;
 	}
 	return all;
+}
+
+bool subscribers_have_left(const struct subscribers *subscribers, uint64_t time_ns)
+{
+	for (size_t i = 0; i < subscribers->count; i++) {
+		const struct subscriber *s = &subscribers->item[i];
+
+		if (s->used && s->snapshot_ns && s->snapshot_ns < time_ns)
+			return false;
+	}
+	return true;
 }
 
 void subscribers_done(struct subscribers *subscribers)

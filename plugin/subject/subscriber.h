@@ -11,32 +11,47 @@
 struct subscribers {
 	struct subscriber {
 		uint64_t interval_ns;
-		uint64_t read_ns; /* when it last read its tables and dispatched them */
-		uint64_t seen_ns; /* until when its tables have all growth */
-		void (*catch_up)(void *of);
+		uint64_t read_ns;     /* when its last reading that worked began */
+		uint64_t seen_ns;     /* until when its tables have all growth */
+		uint64_t snapshot_ns; /* of the snapshot that it reads by now, 0: it does not */
+		bool (*catch_up)(void *of);
 		void *of;
+		bool late; /* a row waits for it alone */
 		bool used;
 	} * item;
 	size_t count;
 };
 
 /* A new one; its number, or -ENOMEM. Rows go to other names without waiting for it: when one is due
- * and it has not read it, catch_up(of) brings its tables up to date (NULL: they always are). */
-int subscribers_add(struct subscribers *subscribers, double interval_s, void (*catch_up)(void *of),
+ * and it has not read it, it is late, and catch_up(of) brings its tables up to date (NULL: they
+ * always are); false: it is reading just now, and will be asked again. */
+int subscribers_add(struct subscribers *subscribers, double interval_s, bool (*catch_up)(void *of),
 		    void *of);
 void subscribers_remove(struct subscribers *subscribers, int subscriber);
 
-/* This one (-1: none) has read all rows at this time. */
-void subscribers_read(struct subscribers *subscribers, int subscriber, uint64_t now_ns);
+/* This one (-1: none) begins to read, by the snapshot of this time. */
+void subscribers_begin(struct subscribers *subscribers, int subscriber, uint64_t snapshot_ns);
+
+/* It has read all rows, as they were at this time or later; 0: it has not. */
+void subscribers_read(struct subscribers *subscribers, int subscriber, uint64_t begin_ns);
+
+/* Its tables have all growth until this time, which its next reading tells. */
+void subscribers_catch_up(struct subscribers *subscribers, int subscriber, uint64_t begin_ns);
 
 /* Have all read later than so many of their intervals after this time? */
 bool subscribers_have_read(const struct subscribers *subscribers, uint64_t time_ns,
 			   unsigned intervals);
 
 /* Have the tables of all the growth until after this time? One that has had an interval for it is
- * late, and is told to catch up. */
+ * late. */
 bool subscribers_have_seen(struct subscribers *subscribers, uint64_t time_ns, uint64_t now_ns,
 			   uint64_t interval_ns);
+
+/* Is one late? */
+bool subscribers_any_late(const struct subscribers *subscribers);
+
+/* Does none read by a snapshot of before this time? */
+bool subscribers_have_left(const struct subscribers *subscribers, uint64_t time_ns);
 
 void subscribers_done(struct subscribers *subscribers);
 

@@ -62,7 +62,7 @@ static void name_labels(const struct labels *labels, const unsigned char *key, c
 	}
 }
 
-static void name_subject(const struct table *table, const struct lifecycle *lifecycle,
+static void name_subject(const struct table *table, const struct snapshot *snapshot,
 			 const struct key_entry *entry, int subject, char *to)
 {
 	const struct labels *labels = labels_of(table);
@@ -71,7 +71,7 @@ static void name_subject(const struct table *table, const struct lifecycle *life
 	if (table->schema.subject.cpu)
 		snprintf(to, SUBJECT_NAME_MAX, "cpu%d", entry->cpu);
 	else if (subject >= 0)
-		snprintf(to, SUBJECT_NAME_MAX, "%s", lifecycle->subjects.subject[subject].name);
+		snprintf(to, SUBJECT_NAME_MAX, "%s", snapshot->subjects.subject[subject].name);
 	else if (labels->subject >= 0)
 		label_name(&labels->label[labels->subject], entry->key, to, SUBJECT_NAME_MAX);
 }
@@ -164,13 +164,13 @@ static uint32_t rest_of(struct table *table, const struct key_name *name)
 	return enter(&table->keys, &rest);
 }
 
-uint32_t key_name_of(struct table *table, const struct lifecycle *lifecycle,
+uint32_t key_name_of(struct table *table, const struct snapshot *snapshot,
 		     const struct key_entry *entry, int subject)
 {
 	struct key_name name = { 0 };
 	uint32_t number;
 
-	name_subject(table, lifecycle, entry, subject, name.subject);
+	name_subject(table, snapshot, entry, subject, name.subject);
 	name_labels(labels_of(table), entry->key, name.labels);
 	number = enter(&table->keys, &name);
 	return number == INDEX_NONE ? rest_of(table, &name) : number;

@@ -7,7 +7,7 @@
 /* The number of the name of a key as it is now, or of the rest of its subject where there is no room
  * for another name; UINT32_MAX: for that neither. subject is that of its service, -1: it has none. A
  * new name has series at once if there may be more of them. */
-uint32_t key_name_of(struct table *table, const struct lifecycle *lifecycle,
+uint32_t key_name_of(struct table *table, const struct snapshot *snapshot,
 		     const struct key_entry *entry, int subject);
 
 /* The number of what counts a name: itself, or the rest of its subject; UINT32_MAX as above. */

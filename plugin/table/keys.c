@@ -19,7 +19,7 @@
 
 struct reading {
 	struct table *table;
-	struct lifecycle *lifecycle;
+	const struct snapshot *snapshot;
 };
 
 static size_t rows_most(const struct rows *rows)
@@ -189,9 +189,8 @@ static uint32_t service_of(const struct table *table, const struct key_entry *en
 /* The subject of its service, -1: it is of none. */
 static int subject_of(const struct reading *r, const struct key_entry *entry)
 {
-	return service_label(r->table)
-		       ? lifecycle_subject(r->lifecycle, service_of(r->table, entry))
-		       : -1;
+	return service_label(r->table) ? snapshot_subject(r->snapshot, service_of(r->table, entry))
+				       : -1;
 }
 
 /* Has it a name still, and not for want of another? */
@@ -206,7 +205,7 @@ static void name_entry(const struct reading *r, struct key_entry *entry)
 {
 	const struct keys *keys = &r->table->keys;
 	int subject = subject_of(r, entry);
-	uint64_t generation = subject < 0 ? 0 : r->lifecycle->subjects.subject[subject].generation;
+	uint64_t generation = subject < 0 ? 0 : r->snapshot->subjects.subject[subject].generation;
 
 	if (is_named(keys, entry) && entry->subject == subject && entry->generation == generation)
 		return;
@@ -214,7 +213,7 @@ static void name_entry(const struct reading *r, struct key_entry *entry)
 	entry->generation = generation;
 	entry->name = service_label(r->table) && subject < 0
 			      ? INDEX_NONE
-			      : key_name_of(r->table, r->lifecycle, entry, subject);
+			      : key_name_of(r->table, r->snapshot, entry, subject);
 	if (entry->name != INDEX_NONE)
 		entry->named = keys->name[entry->name].generation;
 }
@@ -244,7 +243,7 @@ static int feed(const struct reading *r, struct key_entry *entry, struct error *
 	if (cells_feed(&table->schema, (double)table->elapsed_ns / 1e9, keys->now, entry->previous,
 		       accumulator, accumulator) &&
 	    service_label(table))
-		lifecycle_notable(r->lifecycle, service_of(table, entry));
+		snapshot_notable(r->snapshot, service_of(table, entry));
 	return 0;
 }
 
@@ -254,7 +253,7 @@ static bool is_doubtful(const struct reading *r, const struct key_entry *entry)
 	uint32_t row = service_of(r->table, entry);
 
 	return r->table->stale && service_label(r->table) &&
-	       (row >= r->lifecycle->row_count || !r->lifecycle->states[row].fixed);
+	       (row >= r->snapshot->row_count || !r->snapshot->states[row].fixed);
 }
 
 static int take(void *to, const struct source_row *row, struct error *error)
@@ -305,9 +304,9 @@ int keys_start(struct table *table, struct error *error)
 	return status;
 }
 
-int keys_read(struct table *table, struct lifecycle *lifecycle, struct error *error)
+int keys_read(struct table *table, const struct snapshot *snapshot, struct error *error)
 {
-	struct reading reading = { .table = table, .lifecycle = lifecycle };
+	struct reading reading = { .table = table, .snapshot = snapshot };
 
 	if (table->keys.entry_count > table->keys.entry_max / 2)
 		forget_absent(table, 1);

@@ -13,7 +13,7 @@
 
 #define KEYS_SHOWN 256 /* with series of their own, where the Probe block has no Rows */
 
-struct lifecycle;
+struct snapshot;
 struct table;
 
 /* What series of a table of keys are about: a plugin instance and the end of a type instance. Several
@@ -69,7 +69,7 @@ uint64_t keys_memory(const struct table *table);
 int keys_start(struct table *table, struct error *error);
 
 /* Adds what the rows have grown by, as table_read() and table_catch_up() do. */
-int keys_read(struct table *table, struct lifecycle *lifecycle, struct error *error);
+int keys_read(struct table *table, const struct snapshot *snapshot, struct error *error);
 
 /* Are rows of services among its labels? */
 bool keys_follow_services(const struct table *table);

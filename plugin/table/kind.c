@@ -27,22 +27,21 @@ static uint32_t count_entries(const struct bpf_map *map,
 	return bpf_map__max_entries(map);
 }
 
-static int resolve_probe(__attribute__((unused)) const struct lifecycle *lifecycle, uint32_t row)
+static int resolve_probe(__attribute__((unused)) const struct snapshot *snapshot, uint32_t row)
 {
 	return (int)row;
 }
 
 static void name_subject(__attribute__((unused)) const struct table *table,
-			 const struct lifecycle *lifecycle,
-			 __attribute__((unused)) const char *probe, size_t i,
-			 struct row_name *ret_name)
+			 const struct snapshot *snapshot, __attribute__((unused)) const char *probe,
+			 size_t i, struct row_name *ret_name)
 {
-	memcpy(ret_name->subject, lifecycle->subjects.subject[i].name, sizeof(ret_name->subject));
+	memcpy(ret_name->subject, snapshot->subjects.subject[i].name, sizeof(ret_name->subject));
 	ret_name->labels = "";
 }
 
 static void name_probe(const struct table *table,
-		       __attribute__((unused)) const struct lifecycle *lifecycle, const char *probe,
+		       __attribute__((unused)) const struct snapshot *snapshot, const char *probe,
 		       size_t i, struct row_name *ret_name)
 {
 	if (table->rows.count > 1)
@@ -53,7 +52,7 @@ static void name_probe(const struct table *table,
 }
 
 static void name_key(const struct table *table,
-		     __attribute__((unused)) const struct lifecycle *lifecycle, const char *probe,
+		     __attribute__((unused)) const struct snapshot *snapshot, const char *probe,
 		     size_t i, struct row_name *ret_name)
 {
 	const struct key_name *name = &table->keys.name[i];
@@ -74,8 +73,8 @@ static bool never(__attribute__((unused)) const struct table *table)
 }
 
 static const struct kind kinds[] = {
-	[SUBJECT_SERVICE] = { "service", count_services, lifecycle_subject, name_subject, always },
-	[SUBJECT_PROCESS] = { "process", count_processes, lifecycle_process_subject, name_subject,
+	[SUBJECT_SERVICE] = { "service", count_services, snapshot_subject, name_subject, always },
+	[SUBJECT_PROCESS] = { "process", count_processes, snapshot_process_subject, name_subject,
 			      always },
 	[SUBJECT_PROBE] = { "probe", count_entries, resolve_probe, name_probe, never },
 	[SUBJECT_KEY] = { "key", count_entries, NULL, name_key, keys_follow_services },

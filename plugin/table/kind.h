@@ -2,7 +2,7 @@
 #ifndef EBPF_KIND_H
 #define EBPF_KIND_H
 
-#include "subject/lifecycle.h"
+#include "subject/snapshot.h"
 #include "subject/subject.h"
 
 #include <bpf/libbpf.h>
@@ -25,10 +25,10 @@ struct kind {
 	/* How many rows a map of it has. */
 	uint32_t (*count)(const struct bpf_map *map, const struct row_counts *counts);
 	/* The subject of a row, -1: nobody's; of keys NULL: names are found as they come. */
-	int (*resolve)(const struct lifecycle *lifecycle, uint32_t row);
+	int (*resolve)(const struct snapshot *snapshot, uint32_t row);
 	/* Of subject i of a table of this probe. */
-	void (*name)(const struct table *table, const struct lifecycle *lifecycle,
-		     const char *probe, size_t i, struct row_name *ret_name);
+	void (*name)(const struct table *table, const struct snapshot *snapshot, const char *probe,
+		     size_t i, struct row_name *ret_name);
 	/* Are its rows given to others, so that who reads them is a subscriber? */
 	bool (*follows)(const struct table *table);
 };

@@ -169,7 +169,7 @@ static uint64_t rank_of(const struct column *column, const struct accumulator *a
 }
 
 /* Of subjects that are ranked, only the first top_n of each group stay. */
-static void rank(struct table *table, const struct lifecycle *lifecycle)
+static void rank(struct table *table, const struct snapshot *snapshot)
 {
 	const struct column *column = &table->schema.columns[table->schema.rank - 1];
 	struct candidate *list = calloc(table->accumulators.count + 1, sizeof(*list));
@@ -182,12 +182,12 @@ static void rank(struct table *table, const struct lifecycle *lifecycle)
 		if (table->accumulators.accumulator[i].fed)
 			list[count++] = (struct candidate){
 				i,
-				lifecycle->subjects.subject[i].rank_group,
+				snapshot->subjects.subject[i].rank_group,
 				rank_of(column, &table->accumulators.accumulator[i]),
 			};
 	qsort(list, count, sizeof(*list), by_group_and_rank);
 	for (size_t i = 0; i < count; i++) {
-		unsigned top_n = lifecycle->subjects.subject[list[i].subject].top_n;
+		unsigned top_n = snapshot->subjects.subject[list[i].subject].top_n;
 
 		in_group = i && list[i].group == list[i - 1].group ? in_group + 1 : 0;
 		if (top_n && in_group >= top_n)
@@ -199,22 +199,22 @@ static void rank(struct table *table, const struct lifecycle *lifecycle)
 /* A command name that has a series from now on starts it at zero: the first value
  * of a counter shows no rate, so the growth until now stays with the others. Not
  * so in tables of slots: it may have had series of others for long. */
-static struct accumulator *growth_to(struct table *table, const struct lifecycle *lifecycle,
+static struct accumulator *growth_to(struct table *table, const struct snapshot *snapshot,
 				     uint32_t row, struct accumulator *own, bool is_new)
 {
 	bool by_service = table->schema.subject.kind == SUBJECT_SERVICE;
 
-	if (!by_service || !is_new || lifecycle->states[row].fixed || table->schema.subject.via[0])
+	if (!by_service || !is_new || snapshot->states[row].fixed || table->schema.subject.via[0])
 		return own;
-	return &table->accumulators.accumulator[lifecycle_subject(lifecycle, SERVICE_OTHER)];
+	return &table->accumulators.accumulator[snapshot_subject(snapshot, SERVICE_OTHER)];
 }
 
 /* Adds entry `at` of the table, which is that of a row of services or slots. */
-static int read_row(struct table *table, struct lifecycle *lifecycle, uint32_t row, uint32_t at,
+static int read_row(struct table *table, const struct snapshot *snapshot, uint32_t row, uint32_t at,
 		    struct error *error)
 {
 	enum subject_kind kind = table->schema.subject.kind;
-	int subject = kind_of(kind)->resolve(lifecycle, row);
+	int subject = kind_of(kind)->resolve(snapshot, row);
 	struct accumulator *accumulator;
 	bool is_new;
 
@@ -224,27 +224,27 @@ static int read_row(struct table *table, struct lifecycle *lifecycle, uint32_t r
 	}
 	accumulator = accumulators_at(
 		&table->accumulators, &table->schema, (size_t)subject,
-		kind == SUBJECT_PROBE ? 0 : lifecycle->subjects.subject[subject].generation,
+		kind == SUBJECT_PROBE ? 0 : snapshot->subjects.subject[subject].generation,
 		&is_new);
 	if (!accumulator)
 		return error_set(error, -ENOMEM, "map %s: no memory for subjects", table->name);
-	if (feed(table, at, accumulator, growth_to(table, lifecycle, row, accumulator, is_new)) &&
+	if (feed(table, at, accumulator, growth_to(table, snapshot, row, accumulator, is_new)) &&
 	    kind == SUBJECT_SERVICE)
-		lifecycle_notable(lifecycle, row);
+		snapshot_notable(snapshot, row);
 	return 0;
 }
 
 /* A service that is gone gives its slot back: it is closed, read once more, and
  * what it holds then is the base line of its next owner. */
-static int read_slot(struct table *table, struct lifecycle *lifecycle, uint32_t row, uint32_t slot,
-		     struct error *error)
+static int read_slot(struct table *table, const struct snapshot *snapshot, uint32_t row,
+		     uint32_t slot, struct error *error)
 {
-	bool gone = lifecycle_gone(lifecycle, row);
+	bool gone = snapshot_gone(snapshot, row);
 	int status;
 
 	if (gone)
 		rows_close_slot(&table->rows, row);
-	status = read_row(table, lifecycle, row, slot, error);
+	status = read_row(table, snapshot, row, slot, error);
 	if (gone) {
 		remember(table, slot);
 		rows_free_slot(&table->rows, slot);
@@ -253,60 +253,60 @@ static int read_slot(struct table *table, struct lifecycle *lifecycle, uint32_t 
 }
 
 /* Slot 0 is what has no slot of its own, and often nothing. */
-static int read_slots(struct table *table, struct lifecycle *lifecycle, struct error *error)
+static int read_slots(struct table *table, const struct snapshot *snapshot, struct error *error)
 {
-	size_t other = (size_t)lifecycle_subject(lifecycle, SERVICE_OTHER);
-	int status = read_row(table, lifecycle, SERVICE_OTHER, 0, error);
+	size_t other = (size_t)snapshot_subject(snapshot, SERVICE_OTHER);
+	int status = read_row(table, snapshot, SERVICE_OTHER, 0, error);
 
 	if (status == 0)
 		table->accumulators.accumulator[other].fed =
 			table->accumulators.accumulator[other].counted;
-	for (uint32_t row = SERVICE_OTHER + 1; row < lifecycle->row_count && status == 0; row++) {
+	for (uint32_t row = SERVICE_OTHER + 1; row < snapshot->row_count && status == 0; row++) {
 		uint32_t slot = rows_slot(&table->rows, row);
 
 		if (slot)
-			status = read_slot(table, lifecycle, row, slot, error);
-		else if (lifecycle_gone(lifecycle, row))
+			status = read_slot(table, snapshot, row, slot, error);
+		else if (snapshot_gone(snapshot, row))
 			rows_forget_refusal(&table->rows, row);
 	}
 	return status;
 }
 
 /* What was caught up with may be of subjects that have left since. */
-static void drop_strangers(struct table *table, const struct lifecycle *lifecycle)
+static void drop_strangers(struct table *table, const struct snapshot *snapshot)
 {
 	for (size_t i = 0; i < table->accumulators.count; i++)
 		if (table->accumulators.accumulator[i].generation !=
-		    lifecycle->subjects.subject[i].generation)
+		    snapshot->subjects.subject[i].generation)
 			table->accumulators.accumulator[i].fed = false;
 }
 
 /* Names come and go, and each may have had series here. */
-static void forget_gone(struct table *table, const struct lifecycle *lifecycle)
+static void forget_gone(struct table *table, const struct snapshot *snapshot)
 {
 	for (size_t i = 0; i < table->accumulators.count; i++)
-		if (!table->accumulators.accumulator[i].fed && !lifecycle->subjects.subject[i].used)
+		if (!table->accumulators.accumulator[i].fed && !snapshot->subjects.subject[i].used)
 			accumulator_forget(&table->accumulators.accumulator[i]);
 }
 
 /* Of rows that may have gone to others: it may be of two, or of others than it seems. */
-static void forget_growth(const struct table *table, const struct lifecycle *lifecycle)
+static void forget_growth(const struct table *table, const struct snapshot *snapshot)
 {
 	bool by_slot = table->schema.subject.via[0];
-	uint32_t count = by_slot ? lifecycle->row_count : table->rows.count;
+	uint32_t count = by_slot ? snapshot->row_count : table->rows.count;
 
 	for (uint32_t row = 0; row < count; row++) {
 		uint32_t at = by_slot ? rows_slot(&table->rows, row) : row;
 
 		if (table->schema.subject.kind == SUBJECT_PROCESS ||
-		    (!lifecycle->states[row].fixed && (at || !by_slot)))
+		    (!snapshot->states[row].fixed && (at || !by_slot)))
 			remember(table, at);
 	}
 }
 
 struct reading {
 	struct table *table;
-	struct lifecycle *lifecycle;
+	const struct snapshot *snapshot;
 };
 
 static int take_row(void *to, const struct source_row *row, struct error *error)
@@ -314,21 +314,21 @@ static int take_row(void *to, const struct source_row *row, struct error *error)
 	const struct reading *r = to;
 	uint32_t number = *(const uint32_t *)row->key;
 
-	return read_row(r->table, r->lifecycle, number, number, error);
+	return read_row(r->table, r->snapshot, number, number, error);
 }
 
-static int read_source(struct table *table, struct lifecycle *lifecycle, struct error *error)
+static int read_source(struct table *table, const struct snapshot *snapshot, struct error *error)
 {
-	struct reading reading = { .table = table, .lifecycle = lifecycle };
+	struct reading reading = { .table = table, .snapshot = snapshot };
 
 	if (table->schema.subject.kind == SUBJECT_KEY)
-		return keys_read(table, lifecycle, error);
+		return keys_read(table, snapshot, error);
 	if (table->schema.subject.via[0])
-		return read_slots(table, lifecycle, error);
+		return read_slots(table, snapshot, error);
 	return rows_each(&table->rows, take_row, &reading, error);
 }
 
-static int read_rows(struct table *table, struct lifecycle *lifecycle, uint64_t now_ns,
+static int read_rows(struct table *table, const struct snapshot *snapshot, uint64_t now_ns,
 		     struct error *error)
 {
 	int status;
@@ -338,17 +338,17 @@ static int read_rows(struct table *table, struct lifecycle *lifecycle, uint64_t 
 	else /* What came before the first reading is of no whole interval. */
 		accumulators_begin(&table->accumulators, &table->schema, table->elapsed_ns > 0);
 	if (table->stale && table->schema.subject.kind != SUBJECT_KEY)
-		forget_growth(table, lifecycle);
+		forget_growth(table, snapshot);
 	table->elapsed_ns = table->read_ns ? now_ns - table->read_ns : 0;
-	status = read_source(table, lifecycle, error);
+	status = read_source(table, snapshot, error);
 	table->stale = false;
 	return status;
 }
 
-int table_catch_up(struct table *table, struct lifecycle *lifecycle, uint64_t now_ns,
+int table_catch_up(struct table *table, const struct snapshot *snapshot, uint64_t now_ns,
 		   struct error *error)
 {
-	int status = read_rows(table, lifecycle, now_ns, error);
+	int status = read_rows(table, snapshot, now_ns, error);
 
 	table->caught_up = true;
 	return status;
@@ -360,27 +360,27 @@ void table_miss(struct table *table)
 }
 
 /* Are its accumulators those of the subjects of services and processes? */
-static bool is_of_lifecycle(const struct table *table)
+static bool is_of_services(const struct table *table)
 {
 	return table->schema.subject.kind == SUBJECT_SERVICE ||
 	       table->schema.subject.kind == SUBJECT_PROCESS;
 }
 
-int table_read(struct table *table, struct lifecycle *lifecycle, uint64_t now_ns,
+int table_read(struct table *table, const struct snapshot *snapshot, uint64_t now_ns,
 	       struct error *error)
 {
-	int status = read_rows(table, lifecycle, now_ns, error);
+	int status = read_rows(table, snapshot, now_ns, error);
 
 	table->read_ns = now_ns;
-	if (table->caught_up && is_of_lifecycle(table))
-		drop_strangers(table, lifecycle);
+	if (table->caught_up && is_of_services(table))
+		drop_strangers(table, snapshot);
 	table->caught_up = false;
-	if (is_of_lifecycle(table))
-		forget_gone(table, lifecycle);
+	if (is_of_services(table))
+		forget_gone(table, snapshot);
 	if (table->schema.subject.kind == SUBJECT_KEY)
 		keys_end(table, now_ns);
 	if (status == 0 && table->schema.rank && table->schema.subject.kind == SUBJECT_PROCESS)
-		rank(table, lifecycle);
+		rank(table, snapshot);
 	return status;
 }
 

@@ -5,7 +5,7 @@
 #include "keys.h"
 #include "rows.h"
 #include "schema.h"
-#include "subject/lifecycle.h"
+#include "subject/snapshot.h"
 #include "accumulator.h"
 
 #include <bpf/libbpf.h>
@@ -51,16 +51,15 @@ bool table_gives_rows(const struct table *table);
  * -ENOMEM. */
 int table_start(struct table *table, struct error *error);
 
-/* Adds what the rows have grown by to the accumulators of their subjects. lifecycle
- * may be NULL for tables of the probe itself; its lock is held by the caller. now_ns of CLOCK_BOOTTIME.
- * -ENOMEM. */
-int table_read(struct table *table, struct lifecycle *lifecycle, uint64_t now_ns,
+/* Adds what the rows have grown by to the accumulators of their subjects. snapshot
+ * may be NULL for tables of the probe itself. now_ns of CLOCK_BOOTTIME. -ENOMEM. */
+int table_read(struct table *table, const struct snapshot *snapshot, uint64_t now_ns,
 	       struct error *error);
 
 /* Adds what the rows have grown by, which the next reading tells as its own: rows may then go to
  * others. Without a chance to do so there is table_miss(): what rows that may go to others have grown
  * by until the next time counts for nobody. */
-int table_catch_up(struct table *table, struct lifecycle *lifecycle, uint64_t now_ns,
+int table_catch_up(struct table *table, const struct snapshot *snapshot, uint64_t now_ns,
 		   struct error *error);
 void table_miss(struct table *table);
 

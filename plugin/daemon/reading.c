@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A reading of a probe: its iterators run, its tables are read, and then, with nothing locked, what
+ * they came to is dispatched. So a receiver that takes his time holds up nobody but the probe's own
+ * next reading.
+ */
+#include "reading.h"
+
+#include "publish.h"
+#include "system/clock.h"
+#include "system/pseudo.h"
+
+#include <math.h>
+#include <unistd.h>
+
+/* The number of the highest CPU that is online, and one. */
+static uint64_t cpus_end(void)
+{
+	char list[4096];
+	ssize_t length = pseudo_read("/sys/devices/system/cpu/online", list, sizeof(list));
+	uint32_t end = length > 0 ? pseudo_cpus_end(list, (size_t)length) : 0;
+
+	return end ? end : (uint64_t)libbpf_num_possible_cpus();
+}
+
+int reading_walk(struct probe *probe, struct error *error)
+{
+	object_set(&probe->object, "cpus_online", (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
+	object_set(&probe->object, "cpus_end", cpus_end());
+	return object_walk(&probe->object, 0, NULL, NULL, error);
+}
+
+static void catch_up_tables(struct probe *probe, const struct snapshot *snapshot)
+{
+	struct error ignored;
+	int status = reading_walk(probe, &ignored);
+
+	for (size_t i = 0; i < probe->table_count; i++) {
+		struct table *table = &probe->tables[i];
+
+		if (!table_follows(table))
+			continue;
+		if (status == 0)
+			status = table_catch_up(table, snapshot, clock_ns(), &ignored);
+		if (status)
+			table_miss(table);
+	}
+}
+
+/* For rows of services that go to others before the next reading. */
+static bool catch_up(void *of)
+{
+	struct probe *probe = of;
+	const struct snapshot *snapshot;
+
+	if (pthread_mutex_trylock(&probe->reading) != 0)
+		return false;
+	snapshot = services_begin(probe->services, probe->subscriber, INFINITY);
+	catch_up_tables(probe, snapshot);
+	services_read(probe->services, probe->subscriber, snapshot, 0);
+	pthread_mutex_unlock(&probe->reading);
+	return true;
+}
+
+/* A row that a service gives back waits for those alone that read it. */
+int reading_subscribe(struct probe *probe, struct error *error)
+{
+	struct services *services = probe->services;
+	bool reads_rows = false;
+
+	for (size_t i = 0; i < probe->table_count; i++)
+		reads_rows |= table_follows(&probe->tables[i]);
+	if (!reads_rows)
+		return 0;
+	pthread_mutex_lock(&services->lock);
+	probe->subscriber = subscribers_add(&services->lifecycle.subscribers, probe->interval_s,
+					    catch_up, probe);
+	pthread_mutex_unlock(&services->lock);
+	return probe->subscriber < 0 ? error_set(error, probe->subscriber, "no memory") : 0;
+}
+
+void reading_unsubscribe(struct probe *probe)
+{
+	if (probe->subscriber < 0)
+		return;
+	pthread_mutex_lock(&probe->services->lock);
+	subscribers_remove(&probe->services->lifecycle.subscribers, probe->subscriber);
+	pthread_mutex_unlock(&probe->services->lock);
+	probe->subscriber = -1;
+}
+
+static int read_tables(struct probe *probe, const struct snapshot *snapshot, uint64_t now_ns,
+		       struct error *error)
+{
+	for (size_t i = 0; i < probe->table_count; i++) {
+		int status = table_read(&probe->tables[i], snapshot, now_ns, error);
+
+		if (status)
+			return status;
+		publish_table(&probe->tables[i], snapshot, probe->name, probe->services->config,
+			      &probe->dispatch);
+	}
+	return 0;
+}
+
+static int walk_and_read(struct probe *probe, const struct snapshot *snapshot, uint64_t begin_ns,
+			 struct error *error)
+{
+	int status = reading_walk(probe, error);
+	uint64_t read_ns = probe->read_ns ? *probe->read_ns : begin_ns;
+
+	if (status == 0 && probe->read_ns)
+		dispatch_read(&probe->dispatch, clock_ns() - read_ns);
+	return status ?: read_tables(probe, snapshot, read_ns, error);
+}
+
+/* Returns when it began, 0: it has not. */
+static uint64_t read_all(struct probe *probe, struct batch *batch, int *ret_status,
+			 struct error *error)
+{
+	struct services *services = probe->services;
+	const struct snapshot *snapshot;
+	uint64_t begin_ns = 0;
+
+	pthread_mutex_lock(&probe->reading);
+	snapshot = services_begin(services, probe->subscriber, probe->interval_s);
+	if (dispatch_begin(&probe->dispatch, probe->interval_s)) {
+		begin_ns = clock_ns();
+		probe->dispatch.batch = batch;
+		*ret_status = walk_and_read(probe, snapshot, begin_ns, error);
+	}
+	services_read(services, probe->subscriber, snapshot, *ret_status ? 0 : begin_ns);
+	pthread_mutex_unlock(&probe->reading);
+	return begin_ns;
+}
+
+/* Hands on what was read; where not all was, it may be tried again at once. */
+static int hand_on(struct probe *probe, int status, struct error *error)
+{
+	int dispatched = dispatch_batch(&probe->dispatch);
+
+	if (status == 0 && dispatched)
+		status = error_set(error, dispatched, "no memory for its values");
+	if (status)
+		probe->dispatch = (struct dispatch){ 0 };
+	return status;
+}
+
+int probe_read(struct probe *probe, struct error *error)
+{
+	struct services *services = probe->services;
+	struct batch batch = { 0 };
+	int status = 0;
+	uint64_t begin_ns;
+
+	services_resolve(services, probe->interval_s);
+	begin_ns = read_all(probe, &batch, &status, error);
+	if (begin_ns) {
+		status = hand_on(probe, status, error);
+		pthread_mutex_lock(&services->lock);
+		probe->read_s = (double)(clock_ns() - begin_ns) / (double)NS_PER_S;
+		probe->failing = status != 0;
+		pthread_mutex_unlock(&services->lock);
+	}
+	services_catch_up(services, clock_ns());
+	return status;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef EBPF_READING_H
+#define EBPF_READING_H
+
+#include "probe.h"
+#include "system/message.h"
+
+/* Runs the iterators of a probe that is open; errors of object_walk(). */
+int reading_walk(struct probe *probe, struct error *error);
+
+/* Makes the probe a subscriber of services, if its tables are about them; -ENOMEM. */
+int reading_subscribe(struct probe *probe, struct error *error);
+void reading_unsubscribe(struct probe *probe);
+
+/* Runs the iterators, reads the tables and dispatches; errors of object_walk() and table_read(),
+ * after which it may be tried again. Probes may be read at the same time, each by one thread. */
+int probe_read(struct probe *probe, struct error *error);
+
+#endif

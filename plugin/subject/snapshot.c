@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Whose rows are, as of one moment.
+ */
+#include "snapshot.h"
+
+#include "bpf/lib/service.h"
+
+#include <stdlib.h>
+
+struct snapshot *snapshot_new(uint32_t row_count, uint32_t process_row_count, size_t subject_count)
+{
+	struct snapshot *snapshot = calloc(1, sizeof(*snapshot));
+
+	if (!snapshot)
+		return NULL;
+	snapshot->row_count = row_count;
+	snapshot->process_row_count = process_row_count;
+	snapshot->states = calloc((size_t)row_count + 1, sizeof(*snapshot->states));
+	snapshot->process_rows =
+		calloc((size_t)process_row_count + 1, sizeof(*snapshot->process_rows));
+	snapshot->subjects.subject = calloc(subject_count + 1, sizeof(struct subject));
+	if (snapshot->states && snapshot->process_rows && snapshot->subjects.subject)
+		return snapshot;
+	snapshot_free(snapshot);
+	return NULL;
+}
+
+void snapshot_free(struct snapshot *snapshot)
+{
+	if (!snapshot)
+		return;
+	free(snapshot->states);
+	free(snapshot->process_rows);
+	subjects_done(&snapshot->subjects);
+	free(snapshot);
+}
+
+int snapshot_subject(const struct snapshot *snapshot, uint32_t row)
+{
+	if (row >= snapshot->row_count)
+		return -1;
+	if (snapshot->states[row].state != ROW_SHOWN)
+		return snapshot->states[SERVICE_OTHER].subject;
+	return snapshot->states[row].subject;
+}
+
+int snapshot_process_subject(const struct snapshot *snapshot, uint32_t process)
+{
+	return process < snapshot->process_row_count ? snapshot->process_rows[process].subject : -1;
+}
+
+bool snapshot_gone(const struct snapshot *snapshot, uint32_t row)
+{
+	return snapshot->states[row].state == ROW_RETIRED ||
+	       snapshot->states[row].state == ROW_FREE;
+}
+
+void snapshot_notable(const struct snapshot *snapshot, uint32_t row)
+{
+	if (row < snapshot->row_count)
+		__atomic_store_n(&snapshot->notable[row], true, __ATOMIC_RELAXED);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef EBPF_SNAPSHOT_H
+#define EBPF_SNAPSHOT_H
+
+#include "subject.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Where a row of the kernel's `services` is in its life. */
+enum row_state {
+	ROW_FREE,    /* in the kernel's queue */
+	ROW_HIDDEN,  /* a command name that counts under "other" */
+	ROW_SHOWN,   /* has series of its own */
+	ROW_RETIRED, /* its name is taken away, waits until all tables have its growth */
+};
+
+/* Of a row of a service. */
+struct service_state {
+	enum row_state state;
+	int subject;        /* -1: never had one */
+	bool fixed;         /* not of a command name: never retired */
+	uint64_t since_ns;  /* of this state */
+	uint64_t absent_ns; /* since when no process is alive, 0: some are */
+};
+
+/* Of a process with a row of its own. */
+struct process_row {
+	int subject; /* -1: nobody's */
+	uint64_t start_ns;
+	uint64_t ended_ns;
+	uint64_t left_ns; /* since when it is nobody's, but not free yet */
+};
+
+/* Whose rows are, and which subjects there are, as of one moment: readings work on it, at the same
+ * time and without a lock. Nothing in it changes but what has been notable. */
+struct snapshot {
+	uint64_t made_ns; /* of CLOCK_BOOTTIME */
+	unsigned users;
+	struct service_state *states;
+	uint32_t row_count;
+	struct process_row *process_rows;
+	uint32_t process_row_count;
+	struct subjects subjects; /* without the names that are taken */
+	unsigned hidden;          /* names under "other" */
+	unsigned shown;           /* services with series of their own */
+	bool *notable;            /* by row; outlives the snapshot; atomic */
+};
+
+/* With room for so many; NULL: no memory. */
+struct snapshot *snapshot_new(uint32_t row_count, uint32_t process_row_count, size_t subject_count);
+void snapshot_free(struct snapshot *snapshot);
+
+/* The subject that a row's growth belongs to, -1: to none. */
+int snapshot_subject(const struct snapshot *snapshot, uint32_t row);
+int snapshot_process_subject(const struct snapshot *snapshot, uint32_t process);
+
+/* Has the service of this row ended, so that nothing but remains count there? */
+bool snapshot_gone(const struct snapshot *snapshot, uint32_t row);
+
+/* A row has used much of something. */
+void snapshot_notable(const struct snapshot *snapshot, uint32_t row);
+
+#endif
