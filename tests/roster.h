@@ -56,6 +56,7 @@ static inline void fixture_init(struct fixture *f)
 	s->lifecycle.row_count = ROWS;
 	s->lifecycle.process_row_count = PROCESS_ROWS;
 	s->lifecycle.interval_ns = S(INTERVAL_S);
+	allowance_init(&s->lifecycle.news, 1000000);
 	s->lifecycle.states = calloc(ROWS, sizeof(*s->lifecycle.states));
 	s->lifecycle.notable = calloc(ROWS, sizeof(*s->lifecycle.notable));
 	s->lifecycle.process_rows = calloc(PROCESS_ROWS, sizeof(*s->lifecycle.process_rows));

@@ -29,6 +29,7 @@ static void test_defaults(void)
 	CHECK_TEXT(config.object_dir, "/default");
 	CHECK_REAL(config.interval_s, 0, 0);
 	CHECK_UINT(config.max_services, 256);
+	CHECK_UINT(config_new_services(&config), 256);
 	CHECK_UINT(config.max_memory_mib, 256);
 	CHECK_REAL(config.max_sampling, 0.5L, 0);
 	CHECK_INT(config_command_names(&config), true);
@@ -174,6 +175,8 @@ static void test_limits(void)
 		"MaxMemory 1",
 		"MaxServices 1",
 		"MaxServices 4096",
+		"MaxNewServices 1",
+		"MaxNewServices 1000000",
 		"Percentile 0.001 99.999",
 		"Percentile 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16",
 		"<Probe \"" X63 "\">\n</Probe>",
@@ -206,6 +209,9 @@ static void test_check(void)
 		{ "MaxServices 5\n" IN_A(""),
 		  "ignoring MaxServices 5 in <Plugin ebpf>: there are Service "
 		  "blocks, so command names have no rows" },
+		{ "MaxNewServices 5", NULL },
+		{ "MaxNewServices 5\n" IN_A(""),
+		  "ignoring MaxNewServices 5 in <Plugin ebpf>: there are Service blocks" },
 		{ "CommandNames false\nMaxServices 5", "CommandNames is false, so command names" },
 	};
 	struct config config;

@@ -339,6 +339,65 @@ static void test_shared_subject(void)
 	fixture_done(&f);
 }
 
+/* New names are bounded by the hour; who comes back is not new. */
+static void test_new_names(void)
+{
+	struct lifecycle *lifecycle;
+	struct fixture f;
+
+	CASE("one new name an hour");
+	fixture_init(&f);
+	lifecycle = &f.services.lifecycle;
+	allowance_init(&lifecycle->news, 1);
+	subscribers_add(&lifecycle->subscribers, 43200, NULL, NULL);
+	take_row(&f, 3, "a", 1);
+	take_row(&f, 4, "b", 1);
+	refresh(&f, 100);
+	refresh(&f, 110);
+	refresh(&f, 120);
+	CHECK_TEXT(subject(&f, 3), "a");
+	CHECK_TEXT(subject(&f, 4), "other");
+	CHECK_UINT(f.services.snapshot->names_refused, 1);
+	CHECK_UINT(f.services.snapshot->hidden, 1);
+	CASE("the first comes back");
+	f.kernel_rows[3].processes = 0;
+	refresh(&f, 130);
+	refresh(&f, 240);
+	refresh(&f, 255);
+	CHECK_INT(state(&f, 3), ROW_FREE);
+	take_row(&f, 5, "a", 1);
+	refresh(&f, 260);
+	refresh(&f, 270);
+	CHECK_TEXT(subject(&f, 5), "a");
+	CHECK_UINT(f.services.snapshot->names_refused, 1);
+	CASE("an hour later");
+	refresh(&f, 3709);
+	CHECK_TEXT(subject(&f, 4), "other");
+	refresh(&f, 3711);
+	CHECK_TEXT(subject(&f, 4), "b");
+	CHECK_UINT(f.services.snapshot->names_refused, 1);
+	fixture_done(&f);
+}
+
+/* Names that ran when the plugin started are not new. */
+static void test_names_at_start(void)
+{
+	struct fixture f;
+
+	CASE("names at the start");
+	fixture_init(&f);
+	allowance_init(&f.services.lifecycle.news, 1);
+	take_row(&f, 3, "a", 1);
+	take_row(&f, 4, "b", 1);
+	refresh(&f, 100);
+	lifecycle_accept(&f.services.lifecycle);
+	refresh(&f, 101);
+	CHECK_TEXT(subject(&f, 3), "a");
+	CHECK_TEXT(subject(&f, 4), "b");
+	CHECK_UINT(f.services.snapshot->names_refused, 0);
+	fixture_done(&f);
+}
+
 static void test_fixed(void)
 {
 	struct fixture f;
@@ -472,6 +531,8 @@ int main(void)
 	test_name_of_another_row();
 	test_names();
 	test_shared_subject();
+	test_new_names();
+	test_names_at_start();
 	test_fixed();
 	test_subscribers();
 	test_late_subscriber();

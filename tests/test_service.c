@@ -5,6 +5,8 @@
  */
 #include "roster.h"
 
+#include "daemon.h"
+
 #include <pthread.h>
 
 #define LONG_S 1e6
@@ -212,12 +214,40 @@ static void test_threads(void)
 	fixture_done(&f);
 }
 
+/* Told once an hour. */
+static void test_told(void)
+{
+	struct fixture f;
+
+	fixture_init(&f);
+	f.config.max_new_services = 7;
+	f.services.config = f.services.resolver.config = &f.config;
+	f.services.resolver.counters = &f.counters;
+	f.services.resolver.room = &f.services.lifecycle.room;
+	for (unsigned i = 0; i < 3; i++) {
+		CASE("told, %u", i);
+		f.services.lifecycle.names_refused += i;
+		services_resolve(&f.services, 0);
+		CHECK_UINT(daemon_messages(), i > 0);
+	}
+	CHECK_HAS(daemon_message(0), "than MaxNewServices 7 allows in an hour: 1 are counted");
+	CASE("told, an hour later");
+	f.services.told_ns -= 3601 * NS_PER_S;
+	services_resolve(&f.services, 0);
+	CHECK_UINT(daemon_messages(), 2);
+	CHECK_HAS(daemon_message(1), "in an hour: 2 are counted");
+	daemon_clear();
+	fixture_done(&f);
+}
+
 int main(void)
 {
+	message_to(daemon_take);
 	test_once();
 	test_constant();
 	test_process_in_use();
 	test_late_and_reading();
 	test_threads();
+	test_told();
 	return testing_end();
 }

@@ -116,6 +116,7 @@ GRAPHS = {
         Graph("Kernel memory of the maps", unit.BYTES, (Series("memory-maps_*"),)),
         Graph("Services", unit.NUMBER, (
             Series("objects-services", label="own series"), Series("objects-services_other", label="under other"))),
+        Graph("Names refused", unit.RATE, (Series("total_events-names_refused_services", label="new names"),)),
         Graph("Insertions refused", unit.RATE, (Series("total_events-refused_*"),)),
         Graph("Events missed", unit.RATE, (Series("total_events-missed_*"),)),
         Graph("CPU time of a sampler's run", unit.SECONDS, (Series("duration-sample_*", "seconds"),), log=True),

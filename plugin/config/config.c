@@ -33,15 +33,28 @@ int config_init(struct config *config, const char *object_dir)
 	return config->object_dir ? 0 : -ENOMEM;
 }
 
+static void tell_no_names(const struct config *config, const char *option, unsigned value)
+{
+	message(LOG_WARNING,
+		"ignoring %s %u in <Plugin ebpf>: %s, so command names have no rows; CommandNames "
+		"true gives them rows",
+		option, value,
+		config->command_names_set ? "CommandNames is false" : "there are Service blocks");
+}
+
 void config_check(const struct config *config)
 {
-	if (config->max_services_set && !config_command_names(config))
-		message(LOG_WARNING,
-			"ignoring MaxServices %u in <Plugin ebpf>: %s, so command names have no "
-			"rows; CommandNames true gives them rows",
-			config->max_services,
-			config->command_names_set ? "CommandNames is false"
-						  : "there are Service blocks");
+	if (config_command_names(config))
+		return;
+	if (config->max_services_set)
+		tell_no_names(config, "MaxServices", config->max_services);
+	if (config->max_new_services)
+		tell_no_names(config, "MaxNewServices", config->max_new_services);
+}
+
+unsigned config_new_services(const struct config *config)
+{
+	return config->max_new_services ?: config->max_services;
 }
 
 bool config_command_names(const struct config *config)

@@ -17,6 +17,7 @@ struct oconfig_item_s;
 #define CONFIG_SERVICES_MAX 512  /* Service blocks */
 #define CONFIG_PROBES_MAX 128    /* Probe blocks */
 #define CONFIG_MAX_SERVICES 4096 /* rows for command names */
+#define CONFIG_MAX_NEW_SERVICES 1000000
 #define CONFIG_MAX_MEMORY_MIB (1 << 20)
 #define CONFIG_ROWS 64 /* of a probe that gives rows on first use */
 #define CONFIG_ROWS_MAX 1024
@@ -74,6 +75,7 @@ struct config {
 	char *object_dir;
 	double interval_s; /* 0: the daemon's */
 	unsigned max_services;
+	unsigned max_new_services; /* in an hour, 0: max_services */
 	unsigned max_memory_mib;
 	double max_sampling; /* percent of one CPU */
 	bool max_services_set;
@@ -100,6 +102,9 @@ void config_check(const struct config *config);
 
 /* Is each command name a service? */
 bool config_command_names(const struct config *config);
+
+/* How many command names may get series of their own in an hour. */
+unsigned config_new_services(const struct config *config);
 
 /* Do Service blocks need /proc (ProcessMatch, PidFile)? */
 bool config_needs_proc(const struct config *config);

@@ -30,6 +30,12 @@ static bool take_max_services(struct context *context, const oconfig_item_t *ite
 	return true;
 }
 
+static bool take_max_new_services(struct context *context, const oconfig_item_t *item)
+{
+	return option_whole(item, 1, CONFIG_MAX_NEW_SERVICES, &context->config->max_new_services) ||
+	       wants_whole(context, item, 1, CONFIG_MAX_NEW_SERVICES);
+}
+
 static bool take_max_memory(struct context *context, const oconfig_item_t *item)
 {
 	return option_whole(item, 1, CONFIG_MAX_MEMORY_MIB, &context->config->max_memory_mib) ||
@@ -91,6 +97,7 @@ static const struct option plugin_options[] = {
 	{ "ObjectDirectory", take_object_dir, ONCE },
 	{ "Interval", take_interval, ONCE },
 	{ "MaxServices", take_max_services, ONCE },
+	{ "MaxNewServices", take_max_new_services, ONCE },
 	{ "MaxMemory", take_max_memory, ONCE },
 	{ "MaxSampling", take_max_sampling, ONCE },
 	{ "CommandNames", take_command_names, ONCE },

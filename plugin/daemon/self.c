@@ -196,6 +196,7 @@ static void publish_probe(const struct dispatch *dispatch, struct services *serv
 static void publish_services(const struct dispatch *dispatch, struct services *services)
 {
 	const struct snapshot *snapshot;
+	uint64_t names_refused;
 	unsigned shown, hidden;
 
 	publish_tier(dispatch, SELF_SERVICES, services->object.tier);
@@ -204,12 +205,14 @@ static void publish_services(const struct dispatch *dispatch, struct services *s
 	snapshot = services_take(services);
 	shown = snapshot->shown;
 	hidden = snapshot->hidden;
+	names_refused = snapshot->names_refused;
 	services_release(services, snapshot);
 	dispatch_gauge(dispatch, SUBJECT, "objects", "services", shown);
 	dispatch_gauge(dispatch, SUBJECT, "objects", "services_other", hidden);
 	dispatch_gauge(dispatch, SUBJECT, "memory", "maps_services",
 		       (double)map_memory_of(&services->object, NULL));
 	publish_missed(dispatch, &services->object, SELF_SERVICES);
+	publish_events(dispatch, "names_refused", SELF_SERVICES, names_refused);
 	publish_events(dispatch, "refused", SELF_SERVICES,
 		       services->counters->refused + services->counters->no_room);
 	dispatch_gauge(dispatch, SUBJECT, "objects", "processes_without_row",

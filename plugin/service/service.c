@@ -16,6 +16,8 @@
 #include <errno.h>
 #include <string.h>
 
+#define TELL_AGAIN_NS (3600 * NS_PER_S)
+
 /* Before load. */
 static int prepare(struct services *services, double interval_s, struct error *error)
 {
@@ -155,6 +157,35 @@ void services_refresh(struct services *services, uint64_t now_ns)
 	pthread_mutex_unlock(&services->lock);
 }
 
+/* Once an hour. What is new is told, 0: nothing. */
+static uint64_t names_refused(struct services *services, uint64_t now_ns)
+{
+	uint64_t all, more = 0;
+
+	pthread_mutex_lock(&services->lock);
+	all = services->lifecycle.names_refused;
+	if (!services->told_ns || now_ns - services->told_ns > TELL_AGAIN_NS)
+		more = all - services->names_refused_told;
+	if (more) {
+		services->names_refused_told = all;
+		services->told_ns = now_ns;
+	}
+	pthread_mutex_unlock(&services->lock);
+	return more;
+}
+
+static void tell_names_refused(struct services *services, uint64_t now_ns)
+{
+	uint64_t more = names_refused(services, now_ns);
+
+	if (more)
+		message(LOG_WARNING,
+			"more new command names than MaxNewServices %u allows in an hour: %llu are "
+			"counted under \"other\" until there may be new ones again; raise it, or "
+			"name the services that matter in Service blocks",
+			config_new_services(services->config), (unsigned long long)more);
+}
+
 void services_resolve(struct services *services, double interval_s)
 {
 	uint64_t now_ns = clock_ns();
@@ -163,6 +194,7 @@ void services_resolve(struct services *services, double interval_s)
 		return;
 	__atomic_store_n(&services->resolved_ns, now_ns, __ATOMIC_RELAXED);
 	resolver_run(&services->resolver, now_ns);
+	tell_names_refused(services, now_ns);
 }
 
 const struct snapshot *services_begin(struct services *services, int subscriber, double interval_s)

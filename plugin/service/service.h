@@ -33,7 +33,9 @@ struct services {
 	struct registry registry;  /* of the tables of all probes */
 	struct service_counters *counters;
 	struct resolver resolver;
-	uint64_t resolved_ns; /* when that was begun last; atomic */
+	uint64_t resolved_ns;        /* when that was begun last; atomic */
+	uint64_t names_refused_told; /* as many were when that was told last */
+	uint64_t told_ns;            /* when that was, 0: never */
 };
 
 /* Opens, loads and attaches the engine's own object; meets the processes that run. interval_s is
@@ -50,8 +52,9 @@ int services_share(const struct services *services, struct object *object, struc
  * is no memory for it all stays as it was. */
 void services_refresh(struct services *services, uint64_t now_ns);
 
-/* Looks for processes that only files tell apart, before a reading; unless that was done at most half
- * an interval ago, or another thread is at it. */
+/* Looks for processes that only files tell apart, and tells what went wrong with services, before a
+ * reading; unless that was done at most half an interval ago. Another thread that is at it is not
+ * waited for. */
 void services_resolve(struct services *services, double interval_s);
 
 /* A subscriber (-1: none) begins to read: services are brought up to date, unless they were at most

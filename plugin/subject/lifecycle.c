@@ -5,7 +5,7 @@
  *
  * A command name takes a row in the kernel at once (hidden: it counts under
  * "other") and earns series when it has lived for an interval or used much of
- * something. When its processes are gone it is retired: first the name is
+ * something, unless there are too many new names. When its processes are gone it is retired: first the name is
  * taken away, so that nothing new enters the row, then all tables take its growth
  * once more, then it goes back into the kernel's queue. The subject of a service
  * that had series stays until receivers have forgotten them: should the name come
@@ -36,6 +36,7 @@ int lifecycle_prepare(struct lifecycle *lifecycle, const struct config *config,
 	lifecycle->config = config;
 	lifecycle->object = object;
 	lifecycle->interval_ns = (uint64_t)(interval_s * NS_PER_S);
+	allowance_init(&lifecycle->news, config_new_services(config));
 	lifecycle->row_count = SERVICE_FIRST + (uint32_t)config->service_count + free_rows;
 	lifecycle->states = calloc(lifecycle->row_count, sizeof(*lifecycle->states));
 	lifecycle->notable = calloc(lifecycle->row_count, sizeof(*lifecycle->notable));
@@ -95,6 +96,8 @@ void lifecycle_accept(struct lifecycle *lifecycle)
 	for (uint32_t i = 0; i < lifecycle->row_count; i++)
 		if (lifecycle->states[i].state == ROW_HIDDEN)
 			lifecycle->states[i].since_ns = 0;
+	if (lifecycle->news.left < lifecycle->hidden)
+		lifecycle->news.left = lifecycle->hidden;
 }
 
 /* --- subjects that have left their row --- */
@@ -195,10 +198,19 @@ static void promote(struct lifecycle *lifecycle, uint32_t i)
 	char name[SERVICE_NAME_LEN + 1] = "";
 	int subject;
 
+	if (row->refused && lifecycle->news.left < 1)
+		return;
 	memcpy(name, lifecycle->kernel_rows[i].name, SERVICE_NAME_LEN);
 	subject = subjects_enter(&lifecycle->subjects, SUBJECT_COMMAND, name);
 	if (subject < 0)
 		return;
+	/* No other row has the name, or had it until a moment ago. */
+	if (lifecycle->subjects.subject[subject].rows == 1 && !allowance_take(&lifecycle->news)) {
+		subjects_leave(&lifecycle->subjects, (size_t)subject);
+		lifecycle->names_refused += !row->refused;
+		row->refused = true;
+		return;
+	}
 	row->state = ROW_SHOWN;
 	row->subject = subject;
 }
@@ -231,6 +243,7 @@ static void refresh_row(struct lifecycle *lifecycle, uint32_t i, uint64_t now_ns
 void lifecycle_refresh(struct lifecycle *lifecycle, uint64_t now_ns)
 {
 	forget_departed(lifecycle);
+	allowance_fill(&lifecycle->news, now_ns);
 	lifecycle->hidden = 0;
 	lifecycle->shown = 0;
 	for (uint32_t i = 0; i < lifecycle->row_count; i++) {
@@ -259,6 +272,7 @@ void lifecycle_fill(const struct lifecycle *lifecycle, struct snapshot *snapshot
 	snapshot->made_ns = now_ns;
 	snapshot->hidden = lifecycle->hidden;
 	snapshot->shown = lifecycle->shown;
+	snapshot->names_refused = lifecycle->names_refused;
 	snapshot->notable = lifecycle->notable;
 	memcpy(snapshot->states, lifecycle->states,
 	       lifecycle->row_count * sizeof(*snapshot->states));

@@ -8,6 +8,7 @@
 #include "snapshot.h"
 #include "subject.h"
 #include "subscriber.h"
+#include "system/allowance.h"
 #include "system/message.h"
 
 #include <stdbool.h>
@@ -32,9 +33,11 @@ struct lifecycle {
 	struct subjects subjects;
 	struct subscribers subscribers;
 	uint64_t interval_ns;
-	unsigned hidden; /* names under "other" now */
-	unsigned shown;  /* services with series of their own now */
-	bool room;       /* a row has become free; the resolver takes it back, atomically */
+	struct allowance news;  /* command names that may get series for the first time */
+	uint64_t names_refused; /* that might not */
+	unsigned hidden;        /* names under "other" now */
+	unsigned shown;         /* services with series of their own now */
+	bool room;              /* a row has become free; the resolver takes it back, atomically */
 	struct departed {
 		size_t subject; /* that has a row less */
 		uint64_t since_ns;

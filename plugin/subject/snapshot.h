@@ -21,6 +21,7 @@ struct service_state {
 	enum row_state state;
 	int subject;        /* -1: never had one */
 	bool fixed;         /* not of a command name: never retired */
+	bool refused;       /* should have series, but there were too many new names */
 	uint64_t since_ns;  /* of this state */
 	uint64_t absent_ns; /* since when no process is alive, 0: some are */
 };
@@ -45,6 +46,7 @@ struct snapshot {
 	struct subjects subjects; /* without the names that are taken */
 	unsigned hidden;          /* names under "other" */
 	unsigned shown;           /* services with series of their own */
+	uint64_t names_refused;   /* new ones, in all */
 	bool *notable;            /* by row; outlives the snapshot; atomic */
 };
 
