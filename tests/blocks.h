@@ -52,7 +52,7 @@ static inline int fixture_init(struct fixture *f, const char *text)
 	resolver->config = &f->config;
 	resolver->object = object;
 	resolver->counters = &f->counters;
-	resolver->room = &f->services.lifecycle.room;
+	resolver->free_rows = &f->services.lifecycle.free_rows;
 	resolver->files = &f->files;
 	return resolver_start(resolver, &error);
 }

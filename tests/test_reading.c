@@ -102,7 +102,7 @@ static void pair_init(struct pair *p)
 	p->f.services.resolver.config = &p->f.config;
 	p->f.services.resolver.object = &p->f.services.object;
 	p->f.services.resolver.counters = &p->f.counters;
-	p->f.services.resolver.room = &p->f.services.lifecycle.room;
+	p->f.services.resolver.free_rows = &p->f.services.lifecycle.free_rows;
 	p->slow_rows = open_probe(p, &p->slow, "slow");
 	p->quick_rows = open_probe(p, &p->quick, "quick");
 	sem_init(&arrived, 0, 0);

@@ -223,7 +223,7 @@ static void test_told(void)
 	f.config.max_new_services = 7;
 	f.services.config = f.services.resolver.config = &f.config;
 	f.services.resolver.counters = &f.counters;
-	f.services.resolver.room = &f.services.lifecycle.room;
+	f.services.resolver.free_rows = &f.services.lifecycle.free_rows;
 	for (unsigned i = 0; i < 3; i++) {
 		CASE("told, %u", i);
 		f.services.lifecycle.names_refused += i;

@@ -64,8 +64,8 @@ static u32 match_cgroup(struct task_struct *task)
 }
 
 /* Configured rows come before those of command names, and the first that is
- * configured wins: the lower row. */
-static u32 match(struct task_struct *task, const char *comm)
+ * configured wins: the lower row. A new name takes a free one if it may. */
+static u32 match_or_take(struct task_struct *task, const char *comm, bool may_take)
 {
 	struct service_name name = {};
 	u32 *known, row;
@@ -79,7 +79,13 @@ static u32 match(struct task_struct *task, const char *comm)
 		row = *known;
 	if (row || !command_names)
 		return row;
-	return take_row(&name);
+	return may_take ? take_row(&name) : ROW_NONE;
+}
+
+/* Of a process that does not wait for a row: those that do come first. */
+static u32 match(struct task_struct *task, const char *comm)
+{
+	return match_or_take(task, comm, service_counters.waiting_names <= 0);
 }
 
 #endif

@@ -11,7 +11,13 @@
 
 const volatile bool command_lines = false; /* the engine looks at them */
 
-struct service_counters service_counters;
+/* Since when a process waits for a row. */
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, u64);
+} service_waits SEC(".maps");
 
 static void set_flags(struct service_task *st, u32 flags)
 {
@@ -24,27 +30,40 @@ static u32 clear_flags(struct service_task *st, u32 flags)
 	return __sync_fetch_and_and(&st->flags, ~flags);
 }
 
-/* It is matched again when there is room. */
-static void wait_for_room(struct service_task *st)
+static void count_waiting(const struct service_task *st, s64 n)
 {
+	__sync_fetch_and_add(&service_counters.waiting, n);
+	if (st->row == SERVICE_OTHER)
+		__sync_fetch_and_add(&service_counters.waiting_names, n);
+}
+
+/* It is matched again when there is room, and nobody has waited for longer. */
+static void wait_for_room(struct task_struct *leader, struct service_task *st)
+{
+	u64 *since;
+
 	if (__sync_fetch_and_or(&st->flags, TASK_WAITING) & TASK_WAITING)
 		return;
 	add(&service_counters.no_room, 1);
-	__sync_fetch_and_add(&service_counters.waiting, 1);
+	count_waiting(st, 1);
+	since = task_storage_make(&service_waits, leader);
+	if (since)
+		*since = bpf_ktime_get_boot_ns();
 }
 
+/* Before its row changes. */
 static void wait_no_more(struct service_task *st)
 {
 	if (clear_flags(st, TASK_WAITING) & TASK_WAITING)
-		__sync_fetch_and_add(&service_counters.waiting, -1);
+		count_waiting(st, -1);
 }
 
 static void enter(struct task_struct *leader, struct service_task *st, u32 row)
 {
 	st->row = row == ROW_NONE ? SERVICE_OTHER : row;
 	count_processes(st->row, 1);
-	if (row == ROW_NONE || !label(leader, st))
-		wait_for_room(st);
+	if (row == ROW_NONE || !label(leader, st, false))
+		wait_for_room(leader, st);
 }
 
 /* Told after the row is set: who asks in between asks again. */
@@ -59,7 +78,7 @@ static void count_move(void)
 static void move(struct task_struct *leader, struct service_task *st, u32 row)
 {
 	if (row == ROW_NONE && st->row == SERVICE_OTHER) {
-		wait_for_room(st);
+		wait_for_room(leader, st);
 		return;
 	}
 	if (st->row == row)
@@ -108,11 +127,11 @@ static struct service_task *know(struct task_struct *leader, const u32 *inherite
 
 /* Of a parent that the engine has not looked at, or whose assignment is on its way, it
  * looks at the child, too. */
-static void inherit(struct service_task *st, u32 flags)
+static void inherit(struct task_struct *child, struct service_task *st, u32 flags)
 {
 	set_flags(st, flags & TASK_ASSIGNED);
 	if (flags & TASK_WAITING)
-		wait_for_room(st);
+		wait_for_room(child, st);
 	if (flags & (TASK_UNCLASSIFIED | TASK_LISTED))
 		refresh(st);
 }

@@ -21,8 +21,14 @@ struct {
 	__type(value, u32);
 } process_free SEC(".maps");
 
-/* A row of its own for a process of a service that asks for it; false: none is free. */
-static bool label(struct task_struct *leader, struct service_task *st)
+static bool processes_wait(void)
+{
+	return service_counters.waiting > service_counters.waiting_names;
+}
+
+/* A row of its own for a process of a service that asks for it; false: none is free, or there are
+ * others that wait for one, and it has not waited longest. */
+static bool label(struct task_struct *leader, struct service_task *st, bool is_next)
 {
 	struct service *s = service_at(st->row);
 	struct process_label *l;
@@ -30,6 +36,8 @@ static bool label(struct task_struct *leader, struct service_task *st)
 
 	if (!s || !(s->flags & SERVICE_PER_PROCESS))
 		return true;
+	if (!is_next && processes_wait())
+		return false;
 	if (bpf_map_pop_elem(&process_free, &process))
 		return false;
 	l = bpf_map_lookup_elem(&process_labels, &process);

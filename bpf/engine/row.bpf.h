@@ -31,6 +31,8 @@ struct {
 	__type(value, u32);
 } service_free SEC(".maps");
 
+struct service_counters service_counters;
+
 static struct service *service_at(u32 row)
 {
 	return bpf_map_lookup_elem(&services, &row);

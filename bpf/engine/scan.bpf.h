@@ -8,8 +8,7 @@
 
 #include "member.bpf.h"
 
-volatile u32 scan_mode;     /* enum scan_mode */
-volatile bool scan_waiting; /* there is room: those that wait for a row are matched again */
+volatile u32 scan_mode; /* enum scan_mode */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -20,20 +19,39 @@ struct {
 } assignments SEC(".maps");
 
 /* A row for one that waits for it, if there is one now. */
-static void match_waiting(struct task_struct *task, struct service_task *st)
+static void match_waiting(struct task_struct *task, struct service_task *st, bool is_next)
 {
 	u32 row;
 
 	if (st->flags & TASK_ASSIGNED)
 		row = st->row;
 	else
-		row = match(task, task->comm);
+		row = match_or_take(task, task->comm, is_next);
 	if (row == ROW_NONE)
 		return;
 	if (row != st->row)
 		move(task, st, row);
-	else if (st->process_row || label(task, st))
+	else if (st->process_row || label(task, st, is_next))
 		wait_no_more(st);
+}
+
+/* One whose name has got a row meanwhile waits no more. */
+static void list_waiting(struct seq_file *seq, struct task_struct *task, struct service_task *st)
+{
+	struct waiting_process waiting = {};
+	u64 *since;
+
+	if (st->flags & TASK_WAITING)
+		match_waiting(task, st, false);
+	if (!(st->flags & TASK_WAITING))
+		return;
+	since = bpf_task_storage_get(&service_waits, task, NULL, 0);
+	waiting.start_ns = task->start_boottime;
+	waiting.since_ns = since ? *since : 0; /* memory was short then */
+	waiting.pid = task->tgid;
+	waiting.row = st->row;
+	bpf_probe_read_kernel_str(waiting.name, sizeof(waiting.name), task->comm);
+	bpf_seq_write(seq, &waiting, sizeof(waiting));
 }
 
 /* What has executed or renamed itself since it was listed is listed again. What has ended, and waits
@@ -41,8 +59,14 @@ static void match_waiting(struct task_struct *task, struct service_task *st)
 static void carry_out(struct task_struct *task, struct service_task *st,
 		      const struct assignment *assignment)
 {
-	if (assignment->start_ns != task->start_boottime || st->flags & TASK_UNCLASSIFIED ||
-	    st->ended)
+	if (assignment->start_ns != task->start_boottime || st->ended)
+		return;
+	if (assignment->row == ASSIGNMENT_MATCH) {
+		if (st->flags & TASK_WAITING)
+			match_waiting(task, st, true);
+		return;
+	}
+	if (st->flags & TASK_UNCLASSIFIED)
 		return;
 	if (assignment->row == ASSIGNMENT_LOOK_AGAIN) {
 		refresh(st);

@@ -27,7 +27,7 @@ int BPF_PROG(service_fork, struct task_struct *child)
 	if (!st)
 		return 0;
 	if (from)
-		inherit(st, from->flags);
+		inherit(child, st, from->flags);
 	if (cgroup_rules && child->cgroups != parent->cgroups)
 		move(child, st, match(child, child->comm));
 	return 0;
@@ -111,11 +111,11 @@ int service_scan(struct bpf_iter__task *ctx)
 	assignment = bpf_map_lookup_elem(&assignments, &pid);
 	if (assignment)
 		carry_out(task, st, assignment);
-	if (scan_waiting && st->flags & TASK_WAITING)
-		match_waiting(task, st);
 	if (scan_mode == SCAN_NONE)
 		return 0;
-	if (is_wanted(st))
+	if (scan_mode == SCAN_WAITING)
+		list_waiting(ctx->meta->seq, task, st);
+	else if (is_wanted(st))
 		list(ctx->meta->seq, task, st);
 	else
 		clear_flags(st, TASK_LISTED);

@@ -63,7 +63,8 @@ struct process_label {
 	__u32 pad;
 };
 
-#define ASSIGNMENT_LOOK_AGAIN ~0U /* a row: the engine could not see the command line */
+#define ASSIGNMENT_LOOK_AGAIN ~0U  /* a row: the engine could not see the command line */
+#define ASSIGNMENT_MATCH (~0U - 1) /* a row: it has waited longest, and takes one that is free */
 
 /* The engine's word on one process, keyed by pid in the map `assignments`. */
 struct assignment {
@@ -78,6 +79,7 @@ enum scan_mode {
 	SCAN_UNCLASSIFIED, /* whose command lines the engine has not seen */
 	SCAN_AGAIN,        /* and those that were listed, but not seen */
 	SCAN_ALL,
+	SCAN_WAITING, /* that wait for a row, as struct waiting_process */
 };
 
 enum listed_flag {
@@ -97,12 +99,23 @@ struct listed_process {
 	__u32 flags;
 };
 
+/* A process that waits for a row: for that of its name, or, with the row of a service, for one of its
+ * own. */
+struct waiting_process {
+	__u64 start_ns;
+	__u64 since_ns; /* since boot */
+	__u32 pid;
+	__u32 row;
+	char name[SERVICE_NAME_LEN];
+};
+
 /* Counters of the service object, for the engine. */
 struct service_counters {
-	__u64 unclassified; /* command lines that the engine has not seen */
-	__u64 refused;      /* processes that got no storage, for want of memory */
-	__u64 no_room;      /* processes that found no free row */
-	__s64 waiting;      /* of those that live: how many still have none */
+	__u64 unclassified;  /* command lines that the engine has not seen */
+	__u64 refused;       /* processes that got no storage, for want of memory */
+	__u64 no_room;       /* processes that found no free row */
+	__s64 waiting;       /* of those that live: how many still have none */
+	__s64 waiting_names; /* of these, for the row of a name */
 };
 
 #endif

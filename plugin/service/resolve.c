@@ -9,12 +9,13 @@
  */
 #include "resolve.h"
 
+#include "scan.h"
 #include "system/clock.h"
 #include "system/pattern.h"
+#include "waiting.h"
 
 #include "bpf/lib/service.h"
 
-#include <bpf/bpf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -253,69 +254,25 @@ static int match(struct resolver *resolver, struct process_list *list, uint64_t 
 	return 0;
 }
 
-/* --- the kernel's part --- */
+/* --- assigning --- */
 
-static int scan(struct resolver *resolver, enum scan_mode mode, struct process_list *list,
-		struct error *error)
+/* An assignment for each process with a row. */
+static int assign(struct resolver *resolver, const struct process_list *list, struct error *error)
 {
-	struct object *object = resolver->object;
-	bool room = __atomic_exchange_n(resolver->room, false, __ATOMIC_ACQ_REL);
+	struct scan_order *orders = calloc(list->count + 1, sizeof(*orders));
+	size_t count = 0;
 	int status;
 
-	object_set(object, "scan_mode", mode);
-	object_set(object, "scan_waiting", room);
-	status = object_walk(object, sizeof(struct listed_process), list ? take_process : NULL,
-			     list, error);
-	object_set(object, "scan_waiting", false);
-	object_set(object, "scan_mode", SCAN_NONE);
-	if (status && room)
-		__atomic_store_n(resolver->room, true, __ATOMIC_RELEASE);
-	return status;
-}
-
-static int assignments_fd(const struct resolver *resolver)
-{
-	return bpf_map__fd(object_map(resolver->object, "assignments"));
-}
-
-static void forget_assignments(int fd, const struct process_list *list, size_t from, size_t to)
-{
-	for (size_t i = from; i < to; i++)
-		bpf_map_delete_elem(fd, &list->item[i].pid);
-}
-
-/* Sends an assignment for each process with a row and lets the kernel carry them
- * out, as many at a time as its map holds; a process that has ended meanwhile
- * is not found, nor is its successor. */
-static int send_assignments(struct resolver *resolver, const struct process_list *list,
-			    struct error *error)
-{
-	int fd = assignments_fd(resolver), status = 0;
-	size_t done = 0;
-
-	while (done < list->count && status == 0) {
-		size_t i = done, sent = 0;
-
-		for (; i < list->count; i++) {
-			struct assignment assignment = {
-				.start_ns = list->item[i].start_ns,
-				.row = list->rows[i],
+	if (!orders)
+		return error_set(error, -ENOMEM, "no memory");
+	for (size_t i = 0; i < list->count; i++)
+		if (list->rows[i])
+			orders[count++] = (struct scan_order){
+				.pid = list->item[i].pid,
+				.assignment = { list->item[i].start_ns, list->rows[i], 0 },
 			};
-
-			if (!assignment.row)
-				continue;
-			if (bpf_map_update_elem(fd, &list->item[i].pid, &assignment, BPF_ANY) != 0)
-				break;
-			sent++;
-		}
-		if (i < list->count && sent == 0)
-			return error_set(error, -errno, "cannot send an assignment: %s",
-					 strerror(errno));
-		if (sent)
-			status = scan(resolver, SCAN_NONE, NULL, error);
-		forget_assignments(fd, list, done, i);
-		done = i;
-	}
+	status = scan_assign(resolver->object, orders, count, error);
+	free(orders);
 	return status;
 }
 
@@ -328,10 +285,11 @@ static int resolve(struct resolver *resolver, enum scan_mode mode, uint64_t look
 
 	resolver->unclassified_seen =
 		__atomic_load_n(&resolver->counters->unclassified, __ATOMIC_ACQUIRE);
-	status = scan(resolver, mode, &list, error);
+	status = scan_run(resolver->object, mode, sizeof(struct listed_process), take_process,
+			  &list, error);
 	if (status == 0 && match(resolver, &list, look_ns_max) != 0)
 		status = error_set(error, -ENOMEM, "no memory");
-	status = status ?: send_assignments(resolver, &list, error);
+	status = status ?: assign(resolver, &list, error);
 	resolver->unfinished |= status || list.incomplete;
 	list_done(&list);
 	return status;
@@ -350,10 +308,10 @@ static bool some_refused(struct resolver *resolver)
 	return more;
 }
 
-static bool some_get_room(const struct resolver *resolver)
+/* Meets those that were not met, if any, so that there is nothing to list. */
+static int meet(struct resolver *resolver, struct error *error)
 {
-	return __atomic_load_n(resolver->room, __ATOMIC_ACQUIRE) &&
-	       __atomic_load_n(&resolver->counters->waiting, __ATOMIC_RELAXED) > 0;
+	return scan_run(resolver->object, SCAN_NONE, 0, NULL, NULL, error);
 }
 
 static void tell_no_room(struct resolver *resolver, uint64_t now_ns)
@@ -375,7 +333,7 @@ static void tell_no_room(struct resolver *resolver, uint64_t now_ns)
 		waiting);
 }
 
-static int run(struct resolver *resolver, struct error *error)
+static int look_for_new(struct resolver *resolver, struct error *error)
 {
 	bool needs_proc = config_needs_proc(resolver->config);
 	bool named = needs_proc && pid_files_read(&resolver->pid_files, resolver->files);
@@ -388,7 +346,16 @@ static int run(struct resolver *resolver, struct error *error)
 	if (needs_proc && (unfinished || unclassified != resolver->unclassified_seen))
 		return resolve(resolver, unfinished ? SCAN_AGAIN : SCAN_UNCLASSIFIED, LOOK_NS_MAX,
 			       error);
-	return refused || some_get_room(resolver) ? scan(resolver, SCAN_NONE, NULL, error) : 0;
+	return refused ? meet(resolver, error) : 0;
+}
+
+static int run(struct resolver *resolver, struct error *error)
+{
+	int status = look_for_new(resolver, error);
+
+	if (status == 0 && waiting_any(resolver->counters, resolver->free_rows))
+		status = waiting_serve(resolver->object, resolver->free_rows, error);
+	return status;
 }
 
 void resolver_run(struct resolver *resolver, uint64_t now_ns)
@@ -417,7 +384,7 @@ int resolver_start(struct resolver *resolver, struct error *error)
 	if (pid_files_init(&resolver->pid_files, resolver->config) != 0)
 		return error_set(error, -ENOMEM, "no memory");
 	if (!config_needs_proc(resolver->config))
-		return scan(resolver, SCAN_NONE, NULL, error);
+		return meet(resolver, error);
 	pid_files_read(&resolver->pid_files, resolver->files);
 	return resolve(resolver, SCAN_ALL, LOOK_START_NS_MAX, error);
 }

@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct free_rows;
 struct service_counters;
 
 /* Which processes are of which service, as far as the kernel cannot tell alone. What it works with
@@ -23,7 +24,7 @@ struct resolver {
 	const struct config *config;
 	struct object *object; /* the engine's own */
 	struct service_counters *counters;
-	bool *room; /* set, atomically, by whoever frees a row */
+	const struct free_rows *free_rows; /* atomic */
 	struct file_reader *files;
 	struct pid_files pid_files;
 	uint64_t unclassified_seen; /* of counters->unclassified */

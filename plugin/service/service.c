@@ -64,7 +64,7 @@ static int resolve(struct services *services, struct file_reader *files, struct 
 	resolver->config = services->config;
 	resolver->object = &services->object;
 	resolver->counters = services->counters;
-	resolver->room = &services->lifecycle.room;
+	resolver->free_rows = &services->lifecycle.free_rows;
 	resolver->files = files;
 	return resolver_start(resolver, error);
 }

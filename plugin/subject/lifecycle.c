@@ -155,7 +155,6 @@ static void forget_departed(struct lifecycle *lifecycle)
 void lifecycle_give_back(struct lifecycle *lifecycle, const char *queue, uint32_t i)
 {
 	bpf_map_update_elem(bpf_map__fd(object_map(lifecycle->object, queue)), NULL, &i, 0);
-	__atomic_store_n(&lifecycle->room, true, __ATOMIC_RELEASE);
 }
 
 static void forget_name(struct lifecycle *lifecycle, uint32_t row)
@@ -242,6 +241,8 @@ static void refresh_row(struct lifecycle *lifecycle, uint32_t i, uint64_t now_ns
 
 void lifecycle_refresh(struct lifecycle *lifecycle, uint64_t now_ns)
 {
+	uint32_t free_rows = 0;
+
 	forget_departed(lifecycle);
 	allowance_fill(&lifecycle->news, now_ns);
 	lifecycle->hidden = 0;
@@ -251,7 +252,9 @@ void lifecycle_refresh(struct lifecycle *lifecycle, uint64_t now_ns)
 			refresh_row(lifecycle, i, now_ns);
 		lifecycle->hidden += lifecycle->states[i].state == ROW_HIDDEN;
 		lifecycle->shown += lifecycle->states[i].state == ROW_SHOWN;
+		free_rows += lifecycle->states[i].state == ROW_FREE;
 	}
+	__atomic_store_n(&lifecycle->free_rows.services, free_rows, __ATOMIC_RELAXED);
 }
 
 /* --- what readings work on --- */

@@ -37,7 +37,11 @@ struct lifecycle {
 	uint64_t names_refused; /* that might not */
 	unsigned hidden;        /* names under "other" now */
 	unsigned shown;         /* services with series of their own now */
-	bool room;              /* a row has become free; the resolver takes it back, atomically */
+	/* Of rows, as of the last refresh; atomic. */
+	struct free_rows {
+		uint32_t services;  /* for command names */
+		uint32_t processes; /* of services with PerProcess */
+	} free_rows;
 	struct departed {
 		size_t subject; /* that has a row less */
 		uint64_t since_ns;
@@ -74,7 +78,7 @@ const char *lifecycle_name(const struct lifecycle *lifecycle, uint32_t row);
 void lifecycle_depart(struct lifecycle *lifecycle, int subject, uint64_t since_ns,
 		      unsigned intervals);
 
-/* Gives row i back to the kernel, by this queue; who waits for one is matched again. */
+/* Gives row i back to the kernel, by this queue. */
 void lifecycle_give_back(struct lifecycle *lifecycle, const char *queue, uint32_t i);
 
 void lifecycle_done(struct lifecycle *lifecycle);

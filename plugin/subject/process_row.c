@@ -151,6 +151,11 @@ static void refresh_row(struct lifecycle *lifecycle, uint32_t i, uint64_t now_ns
 
 void process_rows_refresh(struct lifecycle *lifecycle, uint64_t now_ns)
 {
-	for (uint32_t i = 1; i < lifecycle->process_row_count; i++)
+	uint32_t free_rows = 0;
+
+	for (uint32_t i = 1; i < lifecycle->process_row_count; i++) {
 		refresh_row(lifecycle, i, now_ns);
+		free_rows += lifecycle->process_rows[i].start_ns == 0;
+	}
+	__atomic_store_n(&lifecycle->free_rows.processes, free_rows, __ATOMIC_RELAXED);
 }

@@ -11,7 +11,7 @@ import signal
 import subprocess
 import time
 
-from lib import SLOWNESS, Test
+from lib import SLOWNESS, Test, die_with_test
 
 INTERVAL = 1
 NOBODY = 65534
@@ -27,8 +27,10 @@ CONF = """
 
 # Lets nobody but the test's own keep rows.
 ROWS, NAMES, LEFT = 12, 30, 4
+NEWCOMERS = 300
 FULL = f"""
   MaxServices {ROWS}
+  MaxNewServices 1000
   CommandNames true
   <Service "rest">
     ProcessMatch "^(?!.*kt_row)"
@@ -153,8 +155,20 @@ def no_regular_file(test, daemon, path):
             os.unlink(path)
 
 
+def newcomers(test):
+    """Processes of ever new names, that live for a moment and would take any row that comes free."""
+    programs = test.mkdir("newcomers")
+    for i in range(NEWCOMERS):
+        os.symlink("/bin/true", os.path.join(programs, f"kt_row-new{i}"))
+    script = os.path.join(test.dir, "newcomers.sh")
+    with open(script, "w", encoding="ascii") as file:
+        file.write(f"while :; do for program in {programs}/*; do $program; done; done\n")
+    return subprocess.Popen(["sh", script], preexec_fn=die_with_test)
+
+
 def full(test):
-    """More names than rows: those that found none have series of their own as soon as there is room."""
+    """More names than rows: those that found none have series of their own as soon as there is room, before others that
+    come later."""
     daemon = test.collectd(FULL, interval=FULL_INTERVAL)
     daemon.wait_rows("self", "objects-processes_without_row", 3)
     loads = {test.own(name): test.load("task", name=name) for name in (f"kt_row{i}" for i in range(NAMES))}
@@ -169,10 +183,16 @@ def full(test):
     time.sleep(2 * FULL_INTERVAL)
     late = sorted(set(loads) - daemon.subjects())
     test.within("all rows are taken: names without series", len(late), NAMES - ROWS, NAMES)
+    storm = newcomers(test)
     for name in set(loads) - set(late[:LEFT]):
         loads[name].end()
     for name in late[:LEFT]:
         test.equal(f"there is room again: processes of {name}", daemon.wait_rows(name, "ps_count", 1)[0][1], 2)
+    newest = daemon.rows("self", "objects-processes_without_row")[-1][1]
+    test.within("there is room again: processes without a row that came later", newest, 0, NEWCOMERS)
+    storm.kill()
+    storm.wait()
+    for name in late[:LEFT]:
         loads[name].end()
     test.stop(daemon)
 
