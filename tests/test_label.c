@@ -5,6 +5,7 @@
 #include "testing.h"
 
 #include "plugin/table/label.h"
+#include "plugin/system/user.h"
 #include "plugin/table/label_kind.h"
 
 #include <bpf/btf.h>
@@ -89,6 +90,19 @@ static void test_read(void)
 		  -1,
 		  "map m, member m0 of the key: unknown label \"uptime\" (service, cpu, device" },
 		{ "none", { { NULL, U32 } }, 0, -1, "no member of that has a LABEL" },
+		{ "an address of one kind", { { "address", U32 } }, 0, -1, NULL },
+		{ "a long address", { { "address", LONG } }, 0, -1, "has 4 or 16 bytes" },
+		{ "an address of 8 bytes", { { "address", TEXT } }, 0, -1, "has 4 or 16 bytes" },
+		{ "of a later version",
+		  { { "cgroup", U64 } },
+		  0,
+		  -1,
+		  "no names for the label cgroup" },
+		{ "another",
+		  { { "ksym", U64 } },
+		  0,
+		  -1,
+		  "m0 of the key: this version of the plugin" },
 		{ "no text", { { "string", U32 } }, 0, -1, "needs an array of char" },
 		{ "no integer", { { "cpu", TEXT } }, 0, -1, "needs an integer" },
 		{ "no enum", { { "enum", U32 } }, 0, -1, "the label enum needs an enum" },
@@ -178,6 +192,9 @@ static void test_names(void)
 		{ "signal", 9, 0, "SIGKILL" },
 		{ "signal", 0, 0, "signal_0" },
 		{ "signal", 64, 0, "signal_64" },
+		{ "user", 0, 0, "root" },
+		{ "user", 4294967295, 0, "user_4294967295" },
+		{ "user", -1, 1, "user_-1" },
 		{ "enum", 7, 0, "red" },
 		{ "enum", 3, 0, "green-ish" },
 		{ "enum", 5, 0, "5" },
@@ -220,11 +237,39 @@ static void test_texts(void)
 	}
 }
 
+static void test_addresses(void)
+{
+	static const struct {
+		unsigned char bytes[16];
+		uint32_t size;
+		const char *want;
+	} cases[] = {
+		{ { 127, 0, 0, 1 }, 4, "127.0.0.1" },
+		{ { 0 }, 16, "::" },
+		{ { 0xfe, 0x80, [15] = 1 }, 16, "fe80::1" },
+		{ { [10] = 0xff, [11] = 0xff, 10, 0, 0, 9 }, 16, "10.0.0.9" },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		const struct label label = { .kind = label_kind("address"), .size = cases[i].size };
+		char name[64];
+
+		CASE("%s", cases[i].want);
+		label_name(&label, cases[i].bytes, name, sizeof(name));
+		CHECK_TEXT(name, cases[i].want);
+	}
+}
+
 int main(void)
 {
+	char passwd[] = "root:x:0:0:root:/root:/bin/sh\n";
+
+	users_parse(passwd);
 	test_read();
 	test_plain();
 	test_names();
 	test_texts();
+	test_addresses();
+	users_done();
 	return testing_end();
 }

@@ -84,8 +84,14 @@
  *   syscall          a system call's number, or "syscall_N"
  *   errno            a number, below zero or not: "ENOENT", 0 is "none"
  *   signal           a number: "SIGTERM"
+ *   user             a user's number: the name in /etc/passwd, which is read again each
+ *                    minute, or "user_N"; a key that has a name keeps it
+ *   address          an array of 4 or 16 bytes, or an integer of 4, in network order:
+ *                    "192.0.2.1", "2001:db8::1"
  *   string           an array of char, up to its NUL
  *   enum             an enum of C: its names, or the number
+ * None of these names is waited for. The words cgroup and ksym are for later versions: an object
+ * with them does not open. The records of events take the word service alone.
  * A key is zeroed whole, padding too, before its members are set. Members without a label
  * are the probe's own: rows that differ in them alone add up.
  *

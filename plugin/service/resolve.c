@@ -12,6 +12,7 @@
 #include "scan.h"
 #include "system/clock.h"
 #include "system/pattern.h"
+#include "system/user.h"
 #include "waiting.h"
 
 #include "bpf/lib/service.h"
@@ -365,6 +366,7 @@ void resolver_run(struct resolver *resolver, uint64_t now_ns)
 
 	if (pthread_mutex_trylock(&resolver->lock) != 0)
 		return;
+	users_refresh(resolver->files, now_ns);
 	failed = run(resolver, &error) != 0;
 	if (failed && !resolver->failing)
 		message(LOG_ERR,

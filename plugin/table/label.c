@@ -102,12 +102,28 @@ static int add_number(const struct reader *r, const char *member, const struct b
 	return 0;
 }
 
+static int add_text(const struct reader *r, const char *member, const struct btf_type *type,
+		    struct label *label)
+{
+	label->size = text_size(r->btf, type);
+	return label->size ? 0 : bad(r, member, "this label needs an array of char");
+}
+
+static int add_address(const struct reader *r, const char *member, const struct btf_type *type,
+		       struct label *label)
+{
+	label->size = btf_is_int(type) ? type->size : text_size(r->btf, type);
+	if (label->size == 4 || (label->size == ADDRESS_SIZE_MAX && btf_is_array(type)))
+		return 0;
+	return bad(r, member, "an address has 4 or 16 bytes: an array of char, or a u32");
+}
+
 static int add_label(const struct reader *r, const char *member, const struct btf_type *type,
 		     uint32_t offset, const char *word)
 {
 	struct labels *labels = r->labels;
 	struct label label = { .kind = label_kind(word), .offset = offset };
-	int status = 0;
+	int status;
 
 	if (!label.kind) {
 		char why[256];
@@ -119,19 +135,24 @@ static int add_label(const struct reader *r, const char *member, const struct bt
 	if (labels->count == LABELS_MAX)
 		return error_set(r->error, -E2BIG, "map %s: a key has %d labels at most", r->map,
 				 LABELS_MAX);
-	if (label.kind->is_text && (label.size = text_size(r->btf, type)) == 0)
-		return bad(r, member, "this label needs an array of char");
-	if (!label.kind->is_text)
-		status = add_number(r, member, type, &label);
+	if (label.kind->is_unknown)
+		return bad(r, member,
+			   "this version of the plugin has no names for the label cgroup or ksym");
+	status = label.kind->is_address   ? add_address(r, member, type, &label)
+		 : label.kind->name_bytes ? add_text(r, member, type, &label)
+					  : add_number(r, member, type, &label);
 	if (status)
 		return status;
 	if ((uint64_t)label.offset + label.size > labels->key_size)
 		return bad(r, member, "lies outside of the key");
 	if (label.kind == label_kind_enum())
 		status = read_enumerators(r, type, &label);
-	if (status == 0)
-		labels->label[labels->count++] = label;
-	return status;
+	if (status)
+		return status;
+	if (label.kind->want)
+		label.kind->want();
+	labels->label[labels->count++] = label;
+	return 0;
 }
 
 /* The word of a member's LABEL, or NULL. Decl tags are in no order. */
@@ -254,9 +275,8 @@ void label_name(const struct label *label, const unsigned char *key, char *to, s
 {
 	char text[LABEL_KEY_SIZE_MAX + 1];
 
-	if (label->kind->is_text)
-		snprintf(text, sizeof(text), "%.*s", (int)label->size,
-			 (const char *)key + label->offset);
+	if (label->kind->name_bytes)
+		label->kind->name_bytes(label, key + label->offset, text, sizeof(text));
 	else
 		label->kind->name(label, label_value(label, key), text, sizeof(text));
 	name_clean(to, size - 1, text);

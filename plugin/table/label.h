@@ -12,18 +12,23 @@
 
 #define LABELS_MAX 4 /* of a key */
 #define LABEL_KEY_SIZE_MAX 512
-#define LABELS_TEXT_MAX 64 /* of those in a type instance, with the NUL */
+#define ADDRESS_SIZE_MAX 16 /* of version 6 */
+#define LABELS_TEXT_MAX 64  /* of those in a type instance, with the NUL */
 
 struct label;
 
 /* A word of LABEL(), and what its members name. */
 struct label_kind {
 	const char *word;
-	bool is_text;    /* an array of char, else an integer */
 	bool is_subject; /* names a plugin instance, if it is the first such */
-	/* Names a value, of `size` bytes with the NUL; NULL: the row of a service, which the caller
-	 * resolves. */
+	bool is_address; /* of 4 or 16 bytes, or an integer of 4, in network order */
+	bool is_unknown; /* this version of the plugin cannot name it */
+	/* Name what is in an integer, or in an array of char, with `size` bytes for the name and the NUL;
+	 * both NULL: the row of a service, which the caller resolves. None of them waits. */
 	void (*name)(const struct label *label, uint64_t value, char *to, size_t size);
+	void (*name_bytes)(const struct label *label, const unsigned char *bytes, char *to,
+			   size_t size);
+	void (*want)(void); /* once a map has it, NULL: nothing */
 };
 
 /* A member of a key that names what a row stands for. */

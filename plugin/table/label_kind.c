@@ -4,6 +4,9 @@
  */
 #include "label_kind.h"
 
+#include "system/user.h"
+
+#include <arpa/inet.h>
 #include <inttypes.h>
 #include <net/if.h>
 #include <stdio.h>
@@ -78,8 +81,8 @@ static void name_syscall(const struct label *label, uint64_t value, char *to, si
 /* As calls return it, or as programs see it. */
 static void name_errno(const struct label *label, uint64_t value, char *to, size_t size)
 {
-	int64_t number = label->is_signed && (int64_t)value < 0 ? -(int64_t)value : (int64_t)value;
-	const char *name = number >= 0 && number < 4096 ? strerrorname_np((int)number) : NULL;
+	uint64_t number = label->is_signed && (int64_t)value < 0 ? -value : value;
+	const char *name = number < 4096 ? strerrorname_np((int)number) : NULL;
 
 	if (name)
 		snprintf(to, size, "%s", number ? name : "none");
@@ -95,6 +98,31 @@ static void name_signal(const struct label *label, uint64_t value, char *to, siz
 		snprintf(to, size, "SIG%s", name);
 	else
 		name_number(label, "signal_", value, to, size);
+}
+
+static void name_user(const struct label *label, uint64_t value, char *to, size_t size)
+{
+	if (!user_name(value, to, size))
+		name_number(label, "user_", value, to, size);
+}
+
+static void name_string(const struct label *label, const unsigned char *bytes, char *to,
+			size_t size)
+{
+	snprintf(to, size, "%.*s", (int)label->size, (const char *)bytes);
+}
+
+/* As a network has it; one of version 4 within version 6 is written as the former. */
+static void name_address(const struct label *label, const unsigned char *bytes, char *to,
+			 size_t size)
+{
+	static const unsigned char mapped[12] = { [10] = 0xff, [11] = 0xff };
+	bool within = label->size == ADDRESS_SIZE_MAX && !memcmp(bytes, mapped, sizeof(mapped));
+	const unsigned char *at = within ? bytes + sizeof(mapped) : bytes;
+	int family = within || label->size != ADDRESS_SIZE_MAX ? AF_INET : AF_INET6;
+
+	if (!inet_ntop(family, at, to, (socklen_t)size))
+		to[0] = '\0';
 }
 
 static int by_value(const void *key, const void *element)
@@ -127,7 +155,11 @@ static const struct label_kind kinds[] = {
 	{ .word = "syscall", .name = name_syscall },
 	{ .word = "errno", .name = name_errno },
 	{ .word = "signal", .name = name_signal },
-	{ .word = "string", .is_text = true },
+	{ .word = "user", .name = name_user, .want = users_want },
+	{ .word = "string", .name_bytes = name_string },
+	{ .word = "address", .is_address = true, .name_bytes = name_address },
+	{ .word = "cgroup", .is_unknown = true },
+	{ .word = "ksym", .is_unknown = true },
 };
 
 const struct label_kind *label_kind(const char *word)
@@ -150,5 +182,6 @@ const struct label_kind *label_kind_enum(void)
 
 const char *label_kind_words(void)
 {
-	return "service, cpu, device, interface, syscall, errno, signal, string or enum";
+	return "service, cpu, device, interface, syscall, errno, signal, user, address, string or "
+	       "enum";
 }

@@ -98,7 +98,7 @@ static void read_key(const struct btf *btf, uint32_t id)
 			char name[LABELS_TEXT_MAX];
 
 			FUZZ_WANT((uint64_t)label->offset + label->size <= labels.key_size);
-			if (!label->kind->name && !label->kind->is_text)
+			if (!label->kind->name && !label->kind->name_bytes)
 				continue;
 			label_name(label, key, name, sizeof(name));
 			FUZZ_WANT(name[0]);

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Lines of /etc/passwd. Each name that is found is one of the text's, between a begin of a line and a
+ * colon.
+ */
+#include "fuzz.h"
+
+#include "plugin/system/user.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char *text = fuzz_text(data, size), *lines = strdup(text);
+	char name[USER_NAME_MAX], line[USER_NAME_MAX + 2] = "\n";
+
+	users_parse(lines);
+	for (uint64_t id = 0; id < 2000; id++) {
+		if (!user_name(id, name, sizeof(name)))
+			continue;
+		FUZZ_WANT(name[0] && !strchr(name, ':'));
+		snprintf(line + 1, sizeof(line) - 1, "%s:", name);
+		FUZZ_WANT(strstr(text, line) || !strncmp(text, line + 1, strlen(line + 1)));
+	}
+	FUZZ_WANT(!user_name(UINT32_MAX, name, sizeof(name)));
+	users_done();
+	free(lines);
+	free(text);
+	return 0;
+}
