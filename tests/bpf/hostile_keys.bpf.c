@@ -90,6 +90,18 @@ static void count_all(u32 untold, u32 number, u64 n)
 	count(&lru_percpu_hash, untold, number, n);
 }
 
+static long count_number(u32 i, void *ctx)
+{
+	u32 number = i + 1;
+	struct array_row *at = bpf_map_lookup_elem(&array, &number);
+
+	count_all(0, number, number);
+	count_all(1, number, 10 * number);
+	if (at)
+		add(&at->count, 11 * number);
+	return 0;
+}
+
 static long make_text(u32 i, void *ctx)
 {
 	struct text_key key = { .text = "../a\n\xff-%s other" };
@@ -111,14 +123,8 @@ int keys_walk(struct bpf_iter__task *ctx)
 	if (!row || ctx->task)
 		return 0;
 	row->walks++;
-	for (u32 number = 1; number < 4; number++) {
-		struct array_row *at = bpf_map_lookup_elem(&array, &number);
-
-		count_all(0, number, number);
-		count_all(1, number, 10 * number);
-		if (at)
-			add(&at->count, 11 * number);
-	}
+	/* A plain loop is one without an end to Linux 6.1. */
+	bpf_loop(3, count_number, NULL, 0);
 	bpf_loop(CHURN, make_text, NULL, 0);
 	return 0;
 }

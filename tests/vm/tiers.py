@@ -29,7 +29,7 @@ def block(probe, number, tier):
     option = tier.option() if tier else None
     return f"""
   <Probe "{probe}">
-    {"" if tier else "Enable false"}
+    Enable {"true" if tier else "false"}
     Tier {number}
     {f'Option "{option}"' if option else ""}
   </Probe>"""
@@ -55,10 +55,16 @@ def all_probes(daemon):
     return [name.removesuffix(".bpf.o") for name in os.listdir(daemon.objects)]
 
 
+def built():
+    return [name.removesuffix(".bpf.o") for name in os.listdir(os.path.join(lib.BUILD, "bpf")) if name.endswith(".bpf.o")]
+
+
 def main():
     with tempfile.TemporaryDirectory() as directory:
         kernel = Kernel(directory)
-        chosen = kernel.ask("", all_probes)
+        # Also those that are off by default.
+        enabled = "".join(f'<Probe "{name}">\n Enable true\n</Probe>\n' for name in built())
+        chosen = kernel.ask(enabled, all_probes)
         tiers = {probe: hooks.hooks(probe) for probe in chosen}
         offered = {probe: {1} if len(tiers[probe]) == 1 and tier else set() for probe, tier in chosen.items()}
         several = [probe for probe in chosen if len(tiers[probe]) > 1]
