@@ -34,7 +34,18 @@ OBJECTS = {
     "rows": ("hostile_rows", None, "map rows: it has 1000000 rows, and a table has 16384 at most"),
     "sharded": ("hostile_sharded", None, "map sharded: it has 2147483649 rows"),
     "hash": ("hostile_hash", None, "most of it for the map hashed, but of MaxMemory 256 only "),
+    "full": ("hostile_full", None, None),
     "walk": ("hostile_walk", None, "cannot run its iterator: it does not come to an end"),
+}
+
+
+# Option of one object, and the text that its message must show.
+TABLES = {
+    "entries": "map entries: it has 4294967295 rows, and a table has 16384 at most",
+    "values": "most of it for the map values, but of MaxMemory 256 only ",
+    "one_value": "most of it for the map one_value, but of MaxMemory 256 only ",
+    "cpus": "map cpus: it has 16384 rows for each CPU, and a table has 16384 at most",
+    "keys": "map keys: its key has no type, or more than 512 bytes",
 }
 
 
@@ -89,6 +100,17 @@ def cpu_share(daemon, seconds=2):
     return (threads_cpu(daemon.process.pid) - cpu) / (time.monotonic() - begin)
 
 
+def full_table(test, daemon):
+    """The largest hash that may be a table, of which each row counts and hardly any has series."""
+    daemon.wait_rows("full", "derive-walks", 6)
+    test.within("full: names with series", daemon.rows("self", "objects-keys_full")[-1][1], 1, 256)
+    test.within("full: names without", daemon.rows("self", "objects-other_full")[-1][1], 16384 - 256, 16384)
+    test.within("full: s of a reading", max(row[1] for row in daemon.rows("self", "duration-read_full")), 0, lib.SLOWNESS)
+    with open(f"/proc/{daemon.process.pid}/status", encoding="ascii") as status:
+        kib = next(int(line.split()[1]) for line in status if line.startswith("VmRSS"))
+    test.within("MiB of memory of the daemon with all of these", kib / 1024, 0, 128)
+
+
 def threads_cpu(pid):
     """Seconds of CPU that a process has used."""
     with open(f"/proc/{pid}/stat", encoding="utf-8") as stat:
@@ -113,11 +135,13 @@ def main():
             path = write_object(directory, name, source, change)
             more = ' Option "flood"\n' if name == "event" else ""
             blocks += f'<Probe "{name}">\n Object "{path}"\n{more}</Probe>\n'
+        path = write_object(directory, "tables", "hostile_tables", None)
+        blocks += "".join(f'<Probe "{name}">\n Object "{path}"\n Option "{name}"\n</Probe>\n' for name in TABLES)
         daemon = test.collectd(GOOD + blocks, interval=1)
         rows = daemon.wait_rows("good", "ps_count", 3)
         test.equal("processes and threads of the service, after the first reading", set(rows[1:]),
                    {(row[0], 1, 1) for row in rows[1:]})
-        for name, (_, _, text) in OBJECTS.items():
+        for name, text in {**{name: text for name, (_, _, text) in OBJECTS.items()}, **TABLES}.items():
             lines = [line for line in daemon.complaints() if f"probe {name} " in line]
             if text:
                 test.equal(f"{name}: messages {lines}", len(lines), 1)
@@ -128,6 +152,7 @@ def main():
         test.within("names: assignments, of which the engine knows nothing", daemon.rows("names", "gauge-assignments")[-1][1], 2,
                     1e6)
         events(test, daemon)
+        full_table(test, daemon)
         now = daemon.row_after("good", "ps_count", time.time())
         test.equal("processes and threads of the service", now[1:], (1, 1))
         test.stop(daemon)
