@@ -86,6 +86,13 @@ def syscalls(starts):
     comparison(EVENTS["syscall"], starts.compare(lambda start: start.events_ns["syscall"]))
 
 
+def softirqs(starts):
+    heading(f"With the probe softirq, CPU nanoseconds ({starts.count} starts, in turns)")
+    compared("", ["without", "with", "added"])
+    each = starts.compare(lambda start: start.softirqs).loaded.median
+    comparison(f"message over loopback ({each:.2f} software interrupts)", starts.compare(lambda start: start.events_ns["message"]))
+
+
 def start(starts, reading):
     heading("Start of collectd, milliseconds until it is initialised")
     compared("", ["without", "with", "added"])
