@@ -12,6 +12,7 @@
 #include "self.h"
 #include "service/service.h"
 #include "system/message.h"
+#include "system/user.h"
 
 #include <collectd.h>
 
@@ -359,6 +360,7 @@ static int ebpf_shutdown(void)
 	probes = NULL;
 	probe_count = 0;
 	services_done(&services);
+	users_done();
 	file_reader_done(&files);
 	config_done(&config);
 	configured = false;

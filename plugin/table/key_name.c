@@ -19,7 +19,6 @@
 #define FORGOTTEN_READINGS 13 /* after which receivers have forgotten it, too */
 #define STAY_READINGS 10      /* that a name has series at least, once it has */
 #define CHANGES_MAX 16        /* at a reading */
-#define NS_PER_HOUR 3600e9
 
 static const struct labels *labels_of(const struct table *table)
 {
@@ -117,7 +116,8 @@ static uint32_t free_name(struct keys *keys, bool is_rest)
 
 static void show(struct keys *keys, struct key_name *name)
 {
-	keys->news -= !name->was_shown;
+	if (!name->was_shown)
+		allowance_take(&keys->news);
 	keys->shown++;
 	name->is_shown = name->was_shown = true;
 	name->shown_at = keys->readings;
@@ -125,7 +125,7 @@ static void show(struct keys *keys, struct key_name *name)
 
 static bool may_show(const struct keys *keys, const struct key_name *name)
 {
-	return name->was_shown || keys->news >= 1;
+	return name->was_shown || keys->news.left >= 1;
 }
 
 /* The number of a name, which is made if there is none. */
@@ -184,17 +184,6 @@ uint32_t key_name_counted(struct table *table, uint32_t number)
 }
 
 /* --- choosing --- */
-
-static void refill(struct keys *keys, uint64_t now_ns)
-{
-	double most = keys->shown_max;
-
-	if (keys->news_ns && now_ns > keys->news_ns)
-		keys->news += most * (double)(now_ns - keys->news_ns) / NS_PER_HOUR;
-	if (keys->news > most)
-		keys->news = most;
-	keys->news_ns = now_ns;
-}
 
 static void forget(struct table *table, uint32_t i)
 {
@@ -299,7 +288,7 @@ void key_names_choose(struct table *table, uint64_t now_ns)
 
 	age(table);
 	keep_fed(table);
-	refill(keys, now_ns);
+	allowance_fill(&keys->news, now_ns);
 	for (int i = 0; i < CHANGES_MAX && change_one(keys); i++)
 		;
 	count_rest(keys);

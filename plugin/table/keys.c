@@ -297,7 +297,7 @@ int keys_start(struct table *table, struct error *error)
 	if (!keys->entry || !keys->now || index_init(&keys->by_key, keys->entry_max) ||
 	    index_init(&keys->by_name, keys->name_max))
 		return error_set(error, -ENOMEM, "map %s: no memory for its keys", table->name);
-	keys->news = keys->shown_max;
+	allowance_init(&keys->news, keys->shown_max);
 	keys->starting = true;
 	status = rows_each(&table->rows, take, &reading, error);
 	keys->starting = false;

@@ -6,6 +6,7 @@
 #include "label.h"
 #include "source.h"
 #include "subject/subject.h"
+#include "system/allowance.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -51,10 +52,9 @@ struct keys {
 	struct index by_key, by_name;
 	uint64_t generation;
 	uint64_t readings;
-	uint32_t shown_max;   /* names with series */
-	uint32_t shown, rest; /* how many names have series now, and how many have not */
-	double news;          /* how many more names may get series now */
-	uint64_t news_ns;     /* when that was */
+	uint32_t shown_max;    /* names with series */
+	uint32_t shown, rest;  /* how many names have series now, and how many have not */
+	struct allowance news; /* names that may get series for the first time */
 	uint64_t growth,
 		growth_rest; /* since the last reading, of all and of those without series */
 	double rest_percent; /* of the last reading's growth, NAN: nothing has grown */
