@@ -5,6 +5,7 @@
 #include "link.h"
 
 #include "diagnosis.h"
+#include "system/clock.h"
 #include "system/uprobe.h"
 
 #include <bpf/bpf.h>
@@ -17,6 +18,7 @@
 #include <unistd.h>
 
 #define MARKER_PLACES_MAX 256
+#define MARKER_WAIT_MS 5000 /* of all its places */
 #define MARKER_ARGUMENTS \
 	"__bpf_usdt_specs" /* of libbpf's usdt.bpf.h, which libbpf alone can fill */
 
@@ -86,12 +88,13 @@ static int attach_marker(struct object *object, const struct bpf_program *progra
 			 const struct point *point, struct file_reader *files, struct error *error)
 {
 	struct uprobe_request request = { .path = point->path, .marker = point->name };
+	uint64_t end_ns = clock_ns() + MARKER_WAIT_MS * 1000000ULL;
 
 	if (wants_arguments(object))
 		return error_set(error, -EOPNOTSUPP,
 				 "arguments of markers are not supported, and the object includes "
 				 "usdt.bpf.h");
-	for (; request.index < MARKER_PLACES_MAX; request.index++) {
+	for (; request.index <= MARKER_PLACES_MAX; request.index++) {
 		enum uprobe_step step;
 		int event, status = uprobe_open(files, &request, &event, &step);
 
@@ -102,6 +105,11 @@ static int attach_marker(struct object *object, const struct bpf_program *progra
 		status = attach_event(object, program, event, point->path, error);
 		if (status)
 			return status;
+		if (clock_ns() > end_ns)
+			return error_set(error, -ETIMEDOUT,
+					 "cannot read %s: to find all places of the marker takes "
+					 "too long",
+					 point->path);
 	}
 	return error_set(error, -E2BIG, "cannot attach to %s: the marker is in more than %d places",
 			 point->path, MARKER_PLACES_MAX);

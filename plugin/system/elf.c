@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define SYMBOLS_MAX (1U << 24)
-#define NOTES_MAX (1U << 20) /* of all sections */
+#define NOTES_MAX (1U << 16) /* of all sections */
 #define NOTE_MARKER 3        /* its type in sys/sdt.h, of the owner "stapsdt" */
 #define VERSION_HIDDEN 0x8000
 
