@@ -98,4 +98,56 @@ static inline void read_at(struct fixture *f, int subscriber, double now_s)
 	subscribers_read(&f->services.lifecycle.subscribers, subscriber, S(now_s));
 }
 
+static inline enum row_state state(const struct fixture *f, uint32_t row)
+{
+	return f->services.lifecycle.states[row].state;
+}
+
+/* Whose series a row's growth belongs to. */
+static inline const char *subject(const struct fixture *f, uint32_t row)
+{
+	int subject = snapshot_subject(f->services.snapshot, row);
+
+	return subject < 0 ? "(none)" : f->services.snapshot->subjects.subject[subject].name;
+}
+
+static inline struct service_name name_of(const char *text)
+{
+	struct service_name name = { "" };
+
+	memcpy(name.text, text, strnlen(text, sizeof(name.text)));
+	return name;
+}
+
+/* The kernel gives a row to a command name, of which some processes run. */
+static inline void take_row(struct fixture *f, uint32_t row, const char *text, int64_t processes)
+{
+	struct service_name name = name_of(text);
+
+	memcpy(f->kernel_rows[row].name, name.text, sizeof(name.text));
+	f->kernel_rows[row].processes = processes;
+	f->kernel_rows[row].flags = SERVICE_USED;
+	CHECK_INT(maps_put("service_names", &name, &row), true);
+}
+
+static inline uint64_t generation_of(const struct fixture *f, uint32_t row)
+{
+	return f->services.lifecycle.subjects.subject[snapshot_subject(f->services.snapshot, row)]
+		.generation;
+}
+
+/* Has series, and ends. Returns their generation. */
+static inline uint64_t live_until_120(struct fixture *f, uint32_t row, const char *name)
+{
+	uint64_t generation;
+
+	take_row(f, row, name, 1);
+	refresh(f, 100);
+	refresh(f, 110);
+	generation = generation_of(f, row);
+	f->kernel_rows[row].processes = 0;
+	refresh(f, 120);
+	return generation;
+}
+
 #endif
