@@ -166,6 +166,16 @@ def newcomers(test):
     return subprocess.Popen(["sh", script], preexec_fn=die_with_test)
 
 
+def settled(daemon):
+    """Subjects, when who has a row has series, too."""
+    seen, since = set(), time.time()
+    while time.time() < since + 5 * FULL_INTERVAL * SLOWNESS:
+        if daemon.subjects() != seen:
+            seen, since = daemon.subjects(), time.time()
+        time.sleep(FULL_INTERVAL / 5)
+    return seen
+
+
 def full(test):
     """More names than rows: those that found none have series of their own as soon as there is room, before others that
     come later."""
@@ -180,8 +190,7 @@ def full(test):
     test.within("all rows are taken: refused",
                 daemon.row_after("self", "total_events-refused_services", moment)[1], 2 * (NAMES - ROWS), 1e9)
     test.equal("all rows are taken: told once", told(daemon, "all rows for services or processes are in use"), 1)
-    time.sleep(2 * FULL_INTERVAL)
-    late = sorted(set(loads) - daemon.subjects())
+    late = sorted(set(loads) - settled(daemon))
     test.within("all rows are taken: names without series", len(late), NAMES - ROWS, NAMES)
     storm = newcomers(test)
     for name in set(loads) - set(late[:LEFT]):
