@@ -31,7 +31,14 @@ struct probe {
 	uint64_t *read_ns;
 	struct dispatch dispatch;
 	double read_s; /* what the last reading took, 0: there was none */
-	bool failing;  /* the last reading did not work; both change with the services' lock held */
+	bool failing;  /* the last reading did not work */
+	/* Of all tables of keys, at the last reading. These three change with the services' lock
+	 * held. */
+	struct key_figures {
+		uint32_t shown, rest;
+		double rest_percent; /* of the table that has most of it there, NAN: no growth */
+		bool any;
+	} keys;
 	/* Held by who runs the iterators and reads the tables: the probe's own reading, or another
 	 * that catches up for it, which does not wait for it. */
 	pthread_mutex_t reading;

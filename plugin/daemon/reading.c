@@ -114,6 +114,26 @@ static int walk_and_read(struct probe *probe, const struct snapshot *snapshot, u
 	return status ?: read_tables(probe, snapshot, read_ns, error);
 }
 
+/* For others than the reading, which the tables are not for. */
+static void note_keys(struct probe *probe)
+{
+	struct key_figures figures = { .rest_percent = NAN };
+
+	for (size_t i = 0; i < probe->table_count; i++) {
+		const struct keys *keys = &probe->tables[i].keys;
+
+		if (probe->tables[i].schema.subject.kind != SUBJECT_KEY)
+			continue;
+		figures.any = true;
+		figures.shown += keys->shown;
+		figures.rest += keys->rest;
+		figures.rest_percent = fmax(figures.rest_percent, keys->rest_percent);
+	}
+	pthread_mutex_lock(&probe->services->lock);
+	probe->keys = figures;
+	pthread_mutex_unlock(&probe->services->lock);
+}
+
 /* Returns when it began, 0: it has not. */
 static uint64_t read_all(struct probe *probe, struct batch *batch, int *ret_status,
 			 struct error *error)
@@ -128,6 +148,7 @@ static uint64_t read_all(struct probe *probe, struct batch *batch, int *ret_stat
 		begin_ns = clock_ns();
 		probe->dispatch.batch = batch;
 		*ret_status = walk_and_read(probe, snapshot, begin_ns, error);
+		note_keys(probe);
 	}
 	services_read(services, probe->subscriber, snapshot, *ret_status ? 0 : begin_ns);
 	pthread_mutex_unlock(&probe->reading);

@@ -125,30 +125,6 @@ static void publish_slots(const struct dispatch *dispatch, const struct probe *p
 		publish_named(dispatch, "objects", "rows", probe->name, used);
 }
 
-struct key_figures {
-	uint32_t shown, rest;
-	double rest_percent; /* of the table that has most of it there, NAN: nothing has grown */
-	bool any;
-};
-
-/* Of all tables of keys; the lock is held. */
-static struct key_figures sum_keys(const struct probe *probe)
-{
-	struct key_figures figures = { .rest_percent = NAN };
-
-	for (size_t i = 0; i < probe->table_count; i++) {
-		const struct keys *keys = &probe->tables[i].keys;
-
-		if (probe->tables[i].schema.subject.kind != SUBJECT_KEY)
-			continue;
-		figures.any = true;
-		figures.shown += keys->shown;
-		figures.rest += keys->rest;
-		figures.rest_percent = fmax(figures.rest_percent, keys->rest_percent);
-	}
-	return figures;
-}
-
 static void publish_keys(const struct dispatch *dispatch, const struct key_figures *figures,
 			 const char *name)
 {
@@ -174,7 +150,7 @@ static void publish_probe(const struct dispatch *dispatch, struct services *serv
 	pthread_mutex_lock(&services->lock);
 	read_s = probe->read_s;
 	failing = probe->failing;
-	keys = sum_keys(probe);
+	keys = probe->keys;
 	pthread_mutex_unlock(&services->lock);
 	publish_tier(dispatch, probe->name, failing ? 0 : probe->object.tier);
 	if (read_s > 0)
