@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Files of /proc, /sys and cgroups that others have named. Such a name may be of anything: so nothing
+ * is followed out of the file system, and only what everybody on this machine may read is read, which
+ * leaves out what a read would take away from others (kmsg) or never ends.
+ */
+#include "pseudo_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <linux/openat2.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#define ROOM_FIRST 8192
+
+static const long magics[] = {
+	[PSEUDO_PROC] = PROC_SUPER_MAGIC,
+	[PSEUDO_SYS] = SYSFS_MAGIC,
+	[PSEUDO_CGROUP] = CGROUP2_SUPER_MAGIC,
+};
+
+int pseudo_root_open(enum pseudo_root root, const char *path)
+{
+	int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct statfs system;
+
+	if (fd < 0)
+		return -errno;
+	if (fstatfs(fd, &system) == 0 && (long)system.f_type == magics[root])
+		return fd;
+	close(fd);
+	return -ENODEV;
+}
+
+static int open_below(int root, const char *path, int flags)
+{
+	const struct open_how how = {
+		.flags = (unsigned)(O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | flags),
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_XDEV | RESOLVE_NO_MAGICLINKS,
+	};
+	long fd = syscall(SYS_openat2, root, path, &how, sizeof(how));
+
+	return fd < 0 ? -errno : (int)fd;
+}
+
+int pseudo_open_directory(int root, const char *path)
+{
+	return open_below(root, *path ? path : ".", O_DIRECTORY);
+}
+
+int pseudo_open(int root, const char *path, uint64_t *ret_inode)
+{
+	int fd = open_below(root, path, 0), status = 0;
+	struct stat file;
+
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &file) != 0)
+		status = -errno;
+	else if (!S_ISREG(file.st_mode))
+		status = -EINVAL;
+	else if (!(file.st_mode & S_IROTH))
+		status = -EPERM;
+	if (status) {
+		close(fd);
+		return status;
+	}
+	*ret_inode = file.st_ino;
+	return fd;
+}
+
+static int grow(struct pseudo_text *text, size_t most)
+{
+	size_t room = text->room ? 2 * text->room : ROOM_FIRST;
+	char *grown;
+
+	if (room > most)
+		room = most + 1;
+	grown = realloc(text->bytes, room);
+	if (!grown)
+		return -ENOMEM;
+	text->bytes = grown;
+	text->room = room;
+	return 0;
+}
+
+ssize_t pseudo_read_at(int fd, struct pseudo_text *text, size_t most)
+{
+	size_t length = 0;
+
+	for (;;) {
+		ssize_t got;
+		int status = 0;
+
+		if (length > most)
+			return -EFBIG;
+		if (length == text->room)
+			status = grow(text, most);
+		if (status)
+			return status;
+		got = pread(fd, text->bytes + length, text->room - length, (off_t)length);
+		if (got < 0 && errno != EINTR)
+			return -errno;
+		if (got == 0)
+			return (ssize_t)length;
+		length += got > 0 ? (size_t)got : 0;
+	}
+}
+
+void pseudo_text_done(struct pseudo_text *text)
+{
+	free(text->bytes);
+	*text = (struct pseudo_text){ 0 };
+}

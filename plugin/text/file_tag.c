@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The texts of FILE and FIELD: which file a table is read from, and which word of it a member is.
+ */
+#include "file_tag.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SPACE " \t"
+#define SKIP_MAX 100
+
+static const struct {
+	const char *prefix;
+	enum pseudo_root root;
+} roots[] = {
+	{ "/proc/", PSEUDO_PROC },
+	{ "/sys/", PSEUDO_SYS },
+	{ "cgroup:", PSEUDO_CGROUP },
+};
+
+static const char *const forms[] = {
+	[FORM_KEYS] = "keys",     [FORM_PAIRS] = "pairs", [FORM_LINES] = "lines",
+	[FORM_HEADER] = "header", [FORM_CELLS] = "cells",
+};
+
+/* The next word of a text, which goes behind it; its length, 0: there is none. */
+static size_t next_word(const char **text, const char **ret_word)
+{
+	*ret_word = *text + strspn(*text, SPACE);
+	*text = *ret_word + strcspn(*ret_word, SPACE);
+	return (size_t)(*text - *ret_word);
+}
+
+static bool is_word(const char *word, size_t length, const char *wanted)
+{
+	return length == strlen(wanted) && !strncmp(word, wanted, length);
+}
+
+/* The number behind NAME=, 1 to most. */
+static bool take_number(const char *word, size_t length, const char *prefix, unsigned long most,
+			unsigned *ret_number)
+{
+	size_t skip = strlen(prefix);
+	unsigned long number;
+	char *end;
+
+	if (length <= skip || strncmp(word, prefix, skip) != 0 || word[skip] < '0' ||
+	    word[skip] > '9')
+		return false;
+	number = strtoul(word + skip, &end, 10);
+	if (end != word + length || number == 0 || number > most)
+		return false;
+	*ret_number = (unsigned)number;
+	return true;
+}
+
+static bool copy(char *to, size_t size, const char *word, size_t length)
+{
+	if (length >= size)
+		return false;
+	memcpy(to, word, length);
+	to[length] = '\0';
+	return true;
+}
+
+/* --- FILE --- */
+
+const char *path_pattern(const char *path, size_t *ret_length)
+{
+	const char *star = strchr(path, '*'), *begin = star;
+
+	if (!star)
+		return NULL;
+	while (begin > path && begin[-1] != '/')
+		begin--;
+	*ret_length = (size_t)(star - begin) + strcspn(star, "/");
+	return begin;
+}
+
+bool pattern_fits(const char *pattern, const char *name, size_t length)
+{
+	const char *star = strchr(pattern, '*');
+	size_t before = star ? (size_t)(star - pattern) : strlen(pattern);
+	size_t behind = star ? strlen(star + 1) : 0;
+
+	if (!star)
+		return is_word(name, length, pattern);
+	return length >= before + behind && !strncmp(name, pattern, before) &&
+	       !strncmp(name + length - behind, star + 1, behind);
+}
+
+static const char *check_component(const char *name, size_t length)
+{
+	if (length == 0 || is_word(name, length, ".") || is_word(name, length, ".."))
+		return "has a part that is no name";
+	return NULL;
+}
+
+/* Files of processes are others' business, and reading one may wait for a file system of a user's. */
+static const char *check_proc(const char *path)
+{
+	size_t length = strcspn(path, "/");
+
+	if (strspn(path, "0123456789") == length || is_word(path, length, "self") ||
+	    is_word(path, length, "thread-self"))
+		return "is a process's";
+	if (memchr(path, '*', length))
+		return "has an asterisk where processes are";
+	return NULL;
+}
+
+/* What is wrong with a path below its root, or NULL. */
+static const char *check_path(enum pseudo_root root, const char *path)
+{
+	const char *star = strchr(path, '*'), *why = NULL;
+
+	for (const char *at = path; !why; at++) {
+		size_t length = strcspn(at, "/");
+
+		why = check_component(at, length);
+		at += length;
+		if (!*at)
+			break;
+	}
+	if (!why && star && strchr(star + 1, '*'))
+		why = "has more than one asterisk";
+	if (!why && root == PSEUDO_PROC)
+		why = check_proc(path);
+	/* A read of wakeup_count waits until no wake-up is under way. */
+	if (!why && root == PSEUDO_SYS && !strncmp(path, "power/", 6))
+		why = "may wait";
+	if (!why && root == PSEUDO_CGROUP && strpbrk(path, "/*"))
+		why = "is more than the name of a file of a cgroup";
+	return why;
+}
+
+static int take_path(const char *word, size_t length, struct file_tag *tag, struct error *error)
+{
+	for (size_t i = 0; i < sizeof(roots) / sizeof(*roots); i++) {
+		size_t skip = strlen(roots[i].prefix);
+		const char *why;
+
+		if (length <= skip || strncmp(word, roots[i].prefix, skip) != 0)
+			continue;
+		tag->root = roots[i].root;
+		if (!copy(tag->path, sizeof(tag->path), word + skip, length - skip))
+			return error_set(error, -EINVAL, "a path of more than %d bytes",
+					 FILE_PATH_MAX - 1);
+		why = check_path(tag->root, tag->path);
+		return why ? error_set(error, -EINVAL, "\"%.*s\" %s", (int)length, word, why) : 0;
+	}
+	return error_set(error, -EINVAL,
+			 "\"%.*s\" is neither below /proc or /sys nor cgroup:NAME, the file of "
+			 "this name of cgroups",
+			 (int)length, word);
+}
+
+static bool take_file_word(const char *word, size_t length, struct file_tag *tag)
+{
+	const char *star;
+
+	for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); i++)
+		if (is_word(word, length, forms[i])) {
+			tag->form = (enum file_form)i;
+			return true;
+		}
+	if (take_number(word, length, "skip=", SKIP_MAX, &tag->skip))
+		return true;
+	if (length <= 5 || strncmp(word, "only=", 5) != 0 ||
+	    !copy(tag->only, sizeof(tag->only), word + 5, length - 5))
+		return false;
+	star = strchr(tag->only, '*');
+	return !star || !strchr(star + 1, '*');
+}
+
+int file_tag_parse(const char *text, struct file_tag *ret_tag, struct error *error)
+{
+	struct file_tag tag = { 0 };
+	const char *word;
+	size_t length = next_word(&text, &word);
+	int status = take_path(word, length, &tag, error);
+
+	while (status == 0 && (length = next_word(&text, &word)) > 0)
+		if (!take_file_word(word, length, &tag))
+			status = error_set(error, -EINVAL,
+					   "unknown word \"%.*s\" (keys, pairs, lines, header, "
+					   "cells, skip=N or only=NAME, with one asterisk at most)",
+					   (int)length, word);
+	if (status == 0)
+		*ret_tag = tag;
+	return status;
+}
+
+/* --- FIELD --- */
+
+static bool take_field_word(const char *word, size_t length, struct field_tag *tag)
+{
+	if (is_word(word, length, "base=16"))
+		return tag->is_hex = true;
+	return take_number(word, length, "decimals=", FIELD_DECIMALS_MAX, &tag->decimals);
+}
+
+/* Of the words of a line: a number is a position, all else a name. */
+static bool take_word(const char *word, size_t length, struct field_tag *tag)
+{
+	if (strspn(word, "0123456789") < length)
+		return copy(tag->word, sizeof(tag->word), word, length);
+	return take_number(word, length, "", FIELD_POSITION_MAX, &tag->position);
+}
+
+static int check_count(const struct file_tag *file, size_t count, const struct field_tag *tag,
+		       struct error *error)
+{
+	const char *form = forms[file->form];
+
+	if (file->form == FORM_PAIRS && count != 2)
+		return error_set(error, -EINVAL, "with %s a FIELD is \"LINE WORD\"", form);
+	if (file->form == FORM_KEYS && count != 1 && count != 2)
+		return error_set(error, -EINVAL, "with %s a FIELD is \"LINE\" or \"LINE WORD\"",
+				 form);
+	if (file->form == FORM_CELLS && (count != 1 || tag->position < 1 || tag->position > 3))
+		return error_set(error, -EINVAL,
+				 "with %s a FIELD is \"1\", \"2\" or \"3\": what the line is "
+				 "called, what the column is, and what is there",
+				 form);
+	if (file->form >= FORM_LINES && count != 1)
+		return error_set(error, -EINVAL, "with %s a FIELD is one \"WORD\"", form);
+	return 0;
+}
+
+int field_tag_parse(const char *text, const struct file_tag *file, struct field_tag *ret_tag,
+		    struct error *error)
+{
+	bool has_line = file->form == FORM_KEYS || file->form == FORM_PAIRS;
+	struct field_tag tag = { .is_match = !strcmp(text, "*") };
+	size_t length, words = 0;
+	bool good = true;
+	const char *word;
+	int status;
+
+	while (!tag.is_match && good && (length = next_word(&text, &word)) > 0) {
+		if (memchr(word, '=', length))
+			good = take_field_word(word, length, &tag);
+		else if (++words == 1 && has_line)
+			good = copy(tag.line, sizeof(tag.line), word, length);
+		else if (words <= 2)
+			good = take_word(word, length, &tag);
+	}
+	if (!good)
+		return error_set(error, -EINVAL,
+				 "\"%.*s\" is neither a word, of %d bytes at most, nor decimals=N "
+				 "or base=16",
+				 (int)length, word, FIELD_NAME_MAX - 1);
+	if (tag.is_hex && tag.decimals)
+		return error_set(error, -EINVAL, "either decimals=N or base=16");
+	if (!tag.is_match && (status = check_count(file, words, &tag, error)))
+		return status;
+	if (has_line && words == 1)
+		tag.position = 1;
+	if (tag.is_match && !strchr(file->path, '*'))
+		return error_set(error, -EINVAL, "\"*\", but no part of the FILE has an asterisk");
+	*ret_tag = tag;
+	return 0;
+}

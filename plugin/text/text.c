@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Text files of the kernel: lines of words. Nothing is copied; rows are words of the text.
+ */
+#include "text.h"
+
+#include <string.h>
+
+#define DEVICE_MINOR_BITS 20 /* of the kernel's dev_t */
+
+/* What is left to be read of a line, or of the text. */
+struct cursor {
+	const char *at, *end;
+};
+
+struct reading {
+	const struct file_tag *file;
+	const struct field_tag *fields;
+	size_t count;
+	text_taker *take;
+	void *to;
+	uint32_t columns
+		[TEXT_FIELDS_MAX]; /* with header: positions of what is found by name, or 0 */
+};
+
+static bool next_line(struct cursor *text, struct cursor *ret_line)
+{
+	const char *end;
+
+	if (text->at == text->end)
+		return false;
+	end = memchr(text->at, '\n', (size_t)(text->end - text->at));
+	*ret_line = (struct cursor){ text->at, end ? end : text->end };
+	text->at = end ? end + 1 : text->end;
+	return true;
+}
+
+static bool is_space(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+/* A colon at its end does not belong to it. */
+static bool next_word(struct cursor *line, struct text_word *ret_word)
+{
+	const char *at = line->at, *end = line->end;
+
+	while (at < end && is_space(*at))
+		at++;
+	ret_word->at = at;
+	while (at < end && !is_space(*at))
+		at++;
+	line->at = at;
+	ret_word->length = (size_t)(at - ret_word->at);
+	if (ret_word->length == 0)
+		return false;
+	ret_word->length -= ret_word->length > 1 && at[-1] == ':';
+	return true;
+}
+
+static bool is_word(const struct text_word *word, const char *name, size_t length)
+{
+	return word->length == length && !memcmp(word->at, name, length);
+}
+
+/* The position of a name in a line, counted from 1; 0: it is not there. */
+static uint32_t position_of(struct cursor line, const char *name)
+{
+	size_t length = strlen(name);
+	struct text_word word;
+
+	for (uint32_t i = 1; next_word(&line, &word) && i <= FIELD_POSITION_MAX; i++)
+		if (is_word(&word, name, length))
+			return i;
+	return 0;
+}
+
+static struct text_word word_at(struct cursor line, uint32_t position)
+{
+	struct text_word word;
+
+	for (uint32_t i = 1; next_word(&line, &word); i++)
+		if (i == position)
+			return word;
+	return (struct text_word){ 0 };
+}
+
+/* What NAME=VALUE or NAME VALUE says. */
+static struct text_word word_called(struct cursor line, const char *name)
+{
+	size_t length = strlen(name);
+	struct text_word word;
+
+	while (next_word(&line, &word)) {
+		if (is_word(&word, name, length))
+			return next_word(&line, &word) ? word : (struct text_word){ 0 };
+		if (word.length > length && word.at[length] == '=' &&
+		    !memcmp(word.at, name, length))
+			return (struct text_word){ word.at + length + 1, word.length - length - 1 };
+	}
+	return (struct text_word){ 0 };
+}
+
+static struct text_word word_of(const struct cursor *line, const struct field_tag *field)
+{
+	return field->position ? word_at(*line, field->position) : word_called(*line, field->word);
+}
+
+/* The name of a line, which goes behind it; false: it is empty, or of no interest. */
+static bool line_name(const struct reading *r, struct cursor *line, struct text_word *ret_name)
+{
+	return next_word(line, ret_name) &&
+	       (!r->file->only[0] || pattern_fits(r->file->only, ret_name->at, ret_name->length));
+}
+
+/* Is this field in the line of this name, and not yet found? */
+static bool is_wanted(const struct field_tag *field, const struct text_word *found,
+		      const struct text_word *name)
+{
+	return !field->is_match && !found->at && is_word(name, field->line, strlen(field->line));
+}
+
+static int read_keys(const struct reading *r, struct cursor text)
+{
+	struct text_word words[TEXT_FIELDS_MAX] = { 0 }, name;
+	struct cursor line;
+
+	while (next_line(&text, &line)) {
+		if (!line_name(r, &line, &name))
+			continue;
+		for (size_t i = 0; i < r->count; i++)
+			if (is_wanted(&r->fields[i], &words[i], &name))
+				words[i] = word_of(&line, &r->fields[i]);
+	}
+	return r->take(r->to, words);
+}
+
+/* Two lines that begin with the same word: names, and what they say. */
+static int read_pairs(const struct reading *r, struct cursor text)
+{
+	struct text_word words[TEXT_FIELDS_MAX] = { 0 }, name, before = { 0 };
+	struct cursor line, names = { 0 };
+
+	while (next_line(&text, &line)) {
+		if (!line_name(r, &line, &name))
+			continue;
+		if (!before.at || !is_word(&name, before.at, before.length)) {
+			before = name;
+			names = line;
+			continue;
+		}
+		before.at = NULL;
+		for (size_t i = 0; i < r->count; i++) {
+			const struct field_tag *field = &r->fields[i];
+			uint32_t position = field->position;
+
+			if (!is_wanted(field, &words[i], &name))
+				continue;
+			position = position ? position : position_of(names, field->word);
+			if (position)
+				words[i] = word_at(line, position);
+		}
+	}
+	return r->take(r->to, words);
+}
+
+/* Of a line: by position, by its column's name, or by its own. */
+static struct text_word word_in(const struct reading *r, const struct cursor *line, size_t i)
+{
+	const struct field_tag *field = &r->fields[i];
+
+	if (field->is_match)
+		return (struct text_word){ 0 };
+	if (r->columns[i])
+		return word_at(*line, r->columns[i]);
+	if (r->file->form == FORM_HEADER && !field->position)
+		return (struct text_word){ 0 };
+	return word_of(line, field);
+}
+
+static int read_lines(struct reading *r, struct cursor text)
+{
+	struct text_word words[TEXT_FIELDS_MAX] = { 0 }, name;
+	struct cursor line;
+	int status = 0;
+
+	if (r->file->form == FORM_HEADER && next_line(&text, &line))
+		for (size_t i = 0; i < r->count; i++)
+			r->columns[i] = position_of(line, r->fields[i].word);
+	while (status == 0 && next_line(&text, &line)) {
+		struct cursor all = line;
+
+		if (!line_name(r, &line, &name))
+			continue;
+		for (size_t i = 0; i < r->count; i++)
+			words[i] = word_in(r, &all, i);
+		status = r->take(r->to, words);
+	}
+	return status;
+}
+
+/* A cell is as a line of three words. */
+static int give_cell(const struct reading *r, const struct text_word cell[3])
+{
+	struct text_word words[TEXT_FIELDS_MAX] = { 0 };
+
+	for (size_t i = 0; i < r->count; i++)
+		if (!r->fields[i].is_match)
+			words[i] = cell[r->fields[i].position - 1];
+	return r->take(r->to, words);
+}
+
+static int read_cells(const struct reading *r, struct cursor text)
+{
+	struct cursor header, line;
+	int status = 0;
+
+	if (!next_line(&text, &header))
+		return 0;
+	while (status == 0 && next_line(&text, &line)) {
+		struct cursor columns = header;
+		struct text_word cell[3];
+
+		if (!line_name(r, &line, &cell[0]))
+			continue;
+		while (status == 0 && next_word(&columns, &cell[1]) && next_word(&line, &cell[2]))
+			status = give_cell(r, cell);
+	}
+	return status;
+}
+
+int text_read(const struct file_tag *file, const struct field_tag *fields, size_t count,
+	      const char *text, size_t size, text_taker *take, void *to)
+{
+	struct reading r = {
+		.file = file, .fields = fields, .count = count, .take = take, .to = to
+	};
+	struct cursor rest = { text, text + size }, line;
+
+	for (unsigned i = 0; i < file->skip && next_line(&rest, &line); i++)
+		;
+	switch (file->form) {
+	case FORM_KEYS:
+		return read_keys(&r, rest);
+	case FORM_PAIRS:
+		return read_pairs(&r, rest);
+	case FORM_LINES:
+	case FORM_HEADER:
+		return read_lines(&r, rest);
+	case FORM_CELLS:
+		return read_cells(&r, rest);
+	}
+	return 0;
+}
+
+/* --- numbers --- */
+
+static int digit_of(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c |= 0x20;
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 16;
+}
+
+/* Takes digits of a base, so many at most; false: too large. */
+static bool take_digits(struct cursor *from, unsigned base, size_t most, uint64_t *number)
+{
+	for (; from->at < from->end && most; from->at++, most--) {
+		unsigned digit = (unsigned)digit_of(*from->at);
+
+		if (digit >= base)
+			break;
+		if (__builtin_mul_overflow(*number, base, number) ||
+		    __builtin_add_overflow(*number, digit, number))
+			return false;
+	}
+	return true;
+}
+
+/* The digits behind a point, as many as are wanted, with zeros for what is not there. */
+static bool take_fraction(struct cursor *from, unsigned decimals, uint64_t *number)
+{
+	const char *point = from->at;
+	uint64_t ignored;
+	size_t taken = 0;
+
+	if (point < from->end && *point == '.') {
+		from->at++;
+		if (!take_digits(from, 10, decimals, number))
+			return false;
+		taken = (size_t)(from->at - point - 1);
+		for (ignored = 0; from->at < from->end && digit_of(*from->at) < 10; ignored = 0)
+			take_digits(from, 10, 1, &ignored);
+		if (from->at == point + 1)
+			return false;
+	}
+	for (; taken < decimals; taken++)
+		if (__builtin_mul_overflow(*number, 10, number))
+			return false;
+	return true;
+}
+
+bool text_number(const struct text_word *word, const struct field_tag *field, bool is_signed,
+		 uint64_t *ret_number)
+{
+	struct cursor from = { word->at, word->at + word->length };
+	uint64_t number = 0;
+	const char *digits;
+	bool negative;
+
+	if (!word->at || !word->length)
+		return false;
+	negative = *from.at == '-';
+	from.at += negative;
+	if (field->is_hex && from.end - from.at > 2 && !memcmp(from.at, "0x", 2))
+		from.at += 2;
+	digits = from.at;
+	if (!take_digits(&from, field->is_hex ? 16 : 10, SIZE_MAX, &number) || from.at == digits)
+		return false;
+	if (!field->is_hex && !take_fraction(&from, field->decimals, &number))
+		return false;
+	if (from.at != from.end || (negative && !is_signed) || (is_signed && number > INT64_MAX))
+		return false;
+	*ret_number = negative ? -number : number;
+	return true;
+}
+
+bool text_key_number(const struct text_word *word, uint64_t *ret_number)
+{
+	struct cursor from = { word->at, word->at + word->length };
+	uint64_t major = 0, minor = 0, number = 0;
+
+	if (!word->at)
+		return false;
+	if (word->length && take_digits(&from, 10, 10, &major) && from.at > word->at &&
+	    from.at < from.end && *from.at == ':') {
+		from.at++;
+		if (from.at == from.end || !take_digits(&from, 10, 10, &minor) ||
+		    from.at != from.end || major >> 12 || minor >> DEVICE_MINOR_BITS)
+			return false;
+		*ret_number = major << DEVICE_MINOR_BITS | minor;
+		return true;
+	}
+	from.at = from.end;
+	while (from.at > word->at && digit_of(from.at[-1]) < 10)
+		from.at--;
+	if (from.at == from.end || !take_digits(&from, 10, SIZE_MAX, &number))
+		return false;
+	*ret_number = number;
+	return true;
+}
