@@ -80,6 +80,7 @@ static const data_set_t types[] = {
 	TWO("if_octets", "rx", "tx", DERIVE),
 	TWO("io_octets", "rx", "tx", DERIVE),
 	TWO("io_ops", "read", "write", DERIVE),
+	ONE("irq", DERIVE),
 	ONE("latency", GAUGE),
 	ONE("memory", GAUGE),
 	ONE("objects", GAUGE),

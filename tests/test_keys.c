@@ -81,8 +81,9 @@ static void fixture_init(struct fixture *f, bool by_service, uint32_t shown_max)
 	map_count = 0;
 	if (by_service)
 		labels.label[labels.count++] =
-			(struct label){ label_kind("service"), 0, 4, 0, 0, 0 };
-	labels.label[labels.count++] = (struct label){ label_kind("signal"), 4, 4, 0, 0, 0 };
+			(struct label){ .kind = label_kind("service"), .size = 4 };
+	labels.label[labels.count++] =
+		(struct label){ .kind = label_kind("signal"), .offset = 4, .size = 4 };
 	f->snapshot =
 		(struct snapshot){ .row_count = 4, .states = f->states, .notable = f->notable };
 	show(f, SERVICE_OTHER, "other");

@@ -202,8 +202,14 @@ static void test_names(void)
 	struct enumerator enumerators[] = { { 3, "green-ish" }, { 7, "red" } };
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
-		struct label label = { label_kind(cases[i].word), 8,           8,
-				       cases[i].is_signed,        enumerators, 2 };
+		struct label label = {
+			.kind = label_kind(cases[i].word),
+			.offset = 8,
+			.size = 8,
+			.is_signed = cases[i].is_signed,
+			.enumerators = enumerators,
+			.enumerator_count = 2,
+		};
 		unsigned char key[16];
 		char name[64];
 
@@ -224,7 +230,7 @@ static void test_texts(void)
 		{ "other", "other_" },     { "self", "self_" }, { "\xff\n", "__" },
 		{ "12345678", "1234567" },
 	};
-	const struct label label = { label_kind("string"), 0, 8, 0, NULL, 0 };
+	const struct label label = { .kind = label_kind("string"), .size = 8, .is_text = true };
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		unsigned char key[8] = { 0 };

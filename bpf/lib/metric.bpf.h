@@ -208,6 +208,16 @@
 #define OVER(map) __attribute__((btf_decl_tag("over:" #map)))
 #define RANGE(low, high) __attribute__((btf_decl_tag("range:" #low ".." #high)))
 #define LABEL(word) __attribute__((btf_decl_tag("label:" word)))
+#define FILE(text) __attribute__((btf_decl_tag("file:" text)))
+#define FIELD(text) __attribute__((btf_decl_tag("field:" text)))
+/* Of which the rows are read from files: FILE_TABLE(...) SUBJECT(...) FILE(...); */
+#define FILE_TABLE(name, key_type, row_type, rows) \
+	struct {                                   \
+		__uint(type, BPF_MAP_TYPE_HASH);   \
+		__uint(max_entries, rows);         \
+		__type(key, key_type);             \
+		__type(value, row_type);           \
+	} name SEC(".maps")
 #define DEFAULT(state) __attribute__((btf_decl_tag("default:" #state)))
 #define SHARED(layout) __attribute__((btf_decl_tag("shared:" #layout)))
 #define TIER(number) __attribute__((btf_decl_tag("tier:" #number)))

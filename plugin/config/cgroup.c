@@ -48,6 +48,25 @@ static const char *below_mount(const char *path, const char *mounts, char *point
 	return found;
 }
 
+bool cgroup_mount(const char *mounts, char *ret_point, size_t size)
+{
+	FILE *file = setmntent(mounts, "re");
+	struct mntent entry;
+	bool found = false;
+	char line[4096];
+
+	for (int i = 0; file && i < MOUNTS_MAX && !found; i++) {
+		if (!getmntent_r(file, &entry, line, sizeof(line)))
+			break;
+		found = !strcmp(entry.mnt_type, "cgroup2") && strlen(entry.mnt_dir) < size;
+		if (found)
+			strcpy(ret_point, entry.mnt_dir);
+	}
+	if (file)
+		endmntent(file);
+	return found;
+}
+
 static bool check_name(const char *name, size_t length, char *why, size_t size)
 {
 	if ((length == 1 && name[0] == '.') || (length == 2 && !strncmp(name, "..", 2)))

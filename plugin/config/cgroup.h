@@ -10,4 +10,8 @@
  * false `why` says what is wrong. ret_path has room for the text. */
 bool cgroup_path(const char *text, const char *mounts, char *ret_path, char *why, size_t size);
 
+/* Where the mount table (as /proc/self/mounts) has the cgroup2 hierarchy. false: nowhere, or ret_point
+ * has no room for that. */
+bool cgroup_mount(const char *mounts, char *ret_point, size_t size);
+
 #endif

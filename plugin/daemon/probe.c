@@ -31,6 +31,7 @@ static struct row_counts count_rows(struct probe *probe)
 		.processes = probe->services->lifecycle.process_row_count,
 		.shards = rows_shards(libbpf_num_possible_cpus()),
 		.keys = probe->block->rows ?: KEYS_SHOWN,
+		.config = probe->services->config,
 	};
 
 	counts.slots = slots < counts.services ? slots : counts.services;
@@ -317,6 +318,7 @@ int probe_open(struct probe *probe, const char *name, const char *path, double i
 		return status;
 	}
 	check_rows(probe);
+	reading_tell_troubles(probe);
 	probe->read_ns = object_variable(&probe->object, "read_ns", sizeof(*probe->read_ns));
 	probe->refused = object_variable(&probe->object, "refused", sizeof(*probe->refused));
 	probe->events_dropped =

@@ -169,10 +169,21 @@ static void publish_hist(const struct publisher *p, const struct column *column)
 		publish_buckets(p, column);
 }
 
+static bool is_absent(const struct publisher *p, const struct metric *metric)
+{
+	bool absent = false;
+
+	for (size_t i = 0; i < metric->source_count; i++)
+		absent |= p->table->schema.columns[metric->column[i]].is_absent;
+	return absent;
+}
+
 static void publish_metric(const struct publisher *p, const struct metric *metric)
 {
 	const struct column *column = &p->table->schema.columns[metric->column[0]];
 
+	if (is_absent(p, metric))
+		return;
 	if (column->kind == COLUMN_INTEGER)
 		publish_integers(p, metric);
 	else if (p->table->elapsed_ns == 0)

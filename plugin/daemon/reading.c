@@ -103,6 +103,23 @@ static int read_tables(struct probe *probe, const struct snapshot *snapshot, uin
 	return 0;
 }
 
+void reading_tell_troubles(struct probe *probe)
+{
+	for (size_t i = 0; i < probe->table_count; i++) {
+		struct error trouble;
+
+		if (table_trouble(&probe->tables[i], &trouble))
+			message(LOG_WARNING, "probe %s: %s", probe->name, trouble.text);
+	}
+}
+
+static void fetch_tables(struct probe *probe)
+{
+	for (size_t i = 0; i < probe->table_count; i++)
+		table_fetch(&probe->tables[i], clock_ns());
+	reading_tell_troubles(probe);
+}
+
 static int walk_and_read(struct probe *probe, const struct snapshot *snapshot, uint64_t begin_ns,
 			 struct error *error)
 {
@@ -111,6 +128,7 @@ static int walk_and_read(struct probe *probe, const struct snapshot *snapshot, u
 
 	if (status == 0 && probe->read_ns)
 		dispatch_read(&probe->dispatch, clock_ns() - read_ns);
+	fetch_tables(probe);
 	return status ?: read_tables(probe, snapshot, read_ns, error);
 }
 

@@ -16,4 +16,7 @@ void reading_unsubscribe(struct probe *probe);
  * after which it may be tried again. Probes may be read at the same time, each by one thread. */
 int probe_read(struct probe *probe, struct error *error);
 
+/* Says what of text files cannot be read, unless it was said before. */
+void reading_tell_troubles(struct probe *probe);
+
 #endif

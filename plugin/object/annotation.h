@@ -20,5 +20,10 @@ const char *annotation_of_map(const struct bpf_object *object, const struct bpf_
 /* Likewise the first such tag on a variable. */
 const char *annotation_of_variable(const struct bpf_object *object, const char *name,
 				   const char *prefix);
+const char *annotation_on_variable(const struct btf *btf, const char *name, const char *prefix);
+
+/* Likewise the first such tag on a member of a struct, by its number. */
+const char *annotation_of_member(const struct btf *btf, uint32_t type_id, int member,
+				 const char *prefix);
 
 #endif

@@ -81,7 +81,7 @@ void demand_add_maps(struct demand *demand, const struct object *object, bool bo
 
 	bpf_object__for_each_map(map, object->bpf)
 	{
-		if (!(borrows && share_is_borrowed(object, map)))
+		if (bpf_map__autocreate(map) && !(borrows && share_is_borrowed(object, map)))
 			demand_add(demand, bpf_map__name(map), demand_of_map(map, cpus));
 	}
 }

@@ -16,6 +16,7 @@
 
 #define SPARE 2 /* as many keys as the map has entries, so that those that leave find no others */
 #define FORGOTTEN_READINGS 13
+#define NEVER UINT64_MAX
 
 struct reading {
 	struct table *table;
@@ -101,6 +102,7 @@ static struct key_entry *add_entry(struct table *table, const struct wanted *w)
 	if (keys->entry_count == keys->entry_max)
 		return NULL;
 	*entry = (struct key_entry){ .name = INDEX_NONE, .subject = -1, .cpu = w->cpu };
+	entry->seen = NEVER;
 	entry->previous = calloc(1, cells + w->size);
 	if (!entry->previous)
 		return NULL;
@@ -262,12 +264,14 @@ static int take(void *to, const struct source_row *row, struct error *error)
 	struct table *table = r->table;
 	struct keys *keys = &table->keys;
 	struct key_entry *entry = entry_of(table, row);
+	bool is_base;
 
 	if (!entry)
 		return 0;
+	is_base = keys->starting || (row->is_base && entry->seen == NEVER);
 	entry->seen = keys->readings;
 	cells_read(&table->schema, &row->bytes, keys->now);
-	if (keys->starting || is_doubtful(r, entry)) {
+	if (is_base || is_doubtful(r, entry)) {
 		remember(table, entry);
 		return 0;
 	}

@@ -138,9 +138,10 @@ static int add_label(const struct reader *r, const char *member, const struct bt
 	if (label.kind->is_unknown)
 		return bad(r, member,
 			   "this version of the plugin has no names for the label cgroup or ksym");
-	status = label.kind->is_address   ? add_address(r, member, type, &label)
-		 : label.kind->name_bytes ? add_text(r, member, type, &label)
-					  : add_number(r, member, type, &label);
+	label.is_text = label.kind->name_bytes && (!label.kind->name || text_size(r->btf, type));
+	status = label.kind->is_address ? add_address(r, member, type, &label)
+		 : label.is_text        ? add_text(r, member, type, &label)
+					: add_number(r, member, type, &label);
 	if (status)
 		return status;
 	if ((uint64_t)label.offset + label.size > labels->key_size)
@@ -155,26 +156,7 @@ static int add_label(const struct reader *r, const char *member, const struct bt
 	return 0;
 }
 
-/* The word of a member's LABEL, or NULL. Decl tags are in no order. */
-static const char *word_of(const struct reader *r, int32_t key_id, int member)
-{
-	uint32_t count = btf__type_cnt(r->btf);
-
-	for (uint32_t id = 1; id < count; id++) {
-		const struct btf_type *tag = btf__type_by_id(r->btf, id);
-		const char *text;
-
-		if (!btf_is_decl_tag(tag) || (int32_t)tag->type != key_id ||
-		    btf_decl_tag(tag)->component_idx != member)
-			continue;
-		text = annotation_name(r->btf, tag->name_off);
-		if (!strncmp(text, LABEL_TAG, strlen(LABEL_TAG)))
-			return text + strlen(LABEL_TAG);
-	}
-	return NULL;
-}
-
-static int read_members(const struct reader *r, int32_t key_id, const struct btf_type *key)
+static int read_members(const struct reader *r, uint32_t key_id, const struct btf_type *key)
 {
 	int status = 0;
 
@@ -182,7 +164,7 @@ static int read_members(const struct reader *r, int32_t key_id, const struct btf
 		const struct btf_member *m = &btf_members(key)[i];
 		const struct btf_type *type = resolve(r->btf, m->type);
 		const char *member = annotation_name(r->btf, m->name_off),
-			   *word = word_of(r, key_id, i);
+			   *word = annotation_of_member(r->btf, key_id, i, LABEL_TAG);
 		uint32_t bits = btf_member_bit_offset(key, (uint32_t)i);
 
 		if (!word)
@@ -240,7 +222,7 @@ int labels_read(struct labels *labels, const struct btf *btf, const char *map, u
 	if (btf_is_any_enum(key) && !word[0])
 		word = "enum";
 	if (btf_is_struct(key))
-		status = read_members(&r, key_id, key);
+		status = read_members(&r, (uint32_t)key_id, key);
 	else if (word[0])
 		status = add_label(&r, "itself", key, 0, word);
 	if (status == 0 && labels->count == 0 && !subject->cpu)
@@ -275,7 +257,7 @@ void label_name(const struct label *label, const unsigned char *key, char *to, s
 {
 	char text[LABEL_KEY_SIZE_MAX + 1];
 
-	if (label->kind->name_bytes)
+	if (label->is_text || !label->kind->name)
 		label->kind->name_bytes(label, key + label->offset, text, sizeof(text));
 	else
 		label->kind->name(label, label_value(label, key), text, sizeof(text));

@@ -36,6 +36,7 @@ struct label {
 	const struct label_kind *kind;
 	uint32_t offset, size; /* in the key, bytes */
 	bool is_signed;
+	bool is_text; /* an array of char */
 	struct enumerator {
 		uint64_t value;
 		char name[48];

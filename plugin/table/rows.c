@@ -7,6 +7,7 @@
 
 #include "kind.h"
 #include "object/budget.h"
+#include "source_text.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -244,6 +245,7 @@ uint32_t rows_slots_used(const struct rows *rows)
 
 void rows_done(struct rows *rows)
 {
+	text_source_free(rows->text);
 	mapping_done(&rows->mapping);
 	mapping_done(&rows->via.mapping);
 	mapping_done(&rows->owners.mapping);

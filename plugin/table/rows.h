@@ -15,13 +15,17 @@
 #define ROWS_SHARDS_MAX 8
 #define ROWS_MAX 16384 /* of a table: each may be a subject with its series */
 
+struct config;
+struct text_source;
+
 /* How many rows the tables of a probe get. */
 struct row_counts {
 	uint32_t services;
 	uint32_t processes;
 	uint32_t slots; /* of tables that give rows to services on first use */
 	uint32_t shards;
-	uint32_t keys; /* that may have series of their own, of tables of keys */
+	uint32_t keys;               /* that may have series of their own, of tables of keys */
+	const struct config *config; /* whose services have cgroups */
 };
 
 /* An array map of u32, mapped so that both sides may write. */
@@ -43,6 +47,7 @@ struct rows {
 	bool each_cpu;                /* the row of a CPU is a row of its own */
 	unsigned char *keys, *values; /* as the source has read them */
 	uint32_t batch;               /* how many of them there is room for */
+	struct text_source *text;     /* of text files; NULL: of the map */
 	struct numbers via;           /* by row of a service: its slot, which is its row here */
 	struct numbers owners;        /* by slot: row of a service + 1, 0: free */
 };

@@ -36,6 +36,7 @@ struct column {
 	bool is_signed;
 	bool is_hidden;     /* no metric of its own: what others are divided by */
 	bool is_gauge;      /* as it stands; all else grows */
+	bool is_absent;     /* now, from all rows: it is not dispatched */
 	uint32_t per;       /* column of tag.per */
 	uint32_t moments;   /* cells of columns of moments before this one */
 	uint32_t offset;    /* in the row, bytes */

@@ -6,6 +6,7 @@
 #include "system/message.h"
 
 #include <bpf/libbpf.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct rows;
@@ -14,7 +15,8 @@ struct rows;
 struct source_row {
 	const void *key;
 	struct row_bytes bytes;
-	int cpu; /* the only one that it is of, -1: of all */
+	int cpu;      /* the only one that it is of, -1: of all */
+	bool is_base; /* what is in it when its key is met first was counted before */
 };
 
 /* Takes a row, which is the source's; a negative errno ends the reading. */
@@ -33,6 +35,7 @@ struct source {
 extern const struct source source_array;  /* mapped: read without a system call */
 extern const struct source source_percpu; /* an array per CPU, copied at each reading */
 extern const struct source source_hash;   /* hashes, LRU or not, per CPU or not, by batches */
+extern const struct source source_text;   /* text files, read before by text_source_fetch() */
 
 /* The source of a map's rows, or NULL: such a map cannot be a table. */
 const struct source *source_of(const struct bpf_map *map);

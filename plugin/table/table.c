@@ -6,7 +6,9 @@
 #include "table.h"
 
 #include "kind.h"
+#include "fields.h"
 #include "object/budget.h"
+#include "source_text.h"
 
 #include "bpf/lib/service.h"
 
@@ -34,6 +36,16 @@ static int read_labels(struct table *table, const struct btf *btf, struct error 
 	return status;
 }
 
+/* The keys of rows of files are longer than the object has them, by what tells files apart. */
+static int read_fields(struct table *table, const struct btf *btf, struct error *error)
+{
+	int status = fields_read(&table->fields, btf, table->map, &table->schema, error);
+
+	if (status > 0)
+		table->schema.labels.key_size += sizeof(uint64_t);
+	return status < 0 ? status : 0;
+}
+
 int table_open(struct table *table, struct bpf_map *map, const struct btf *btf, type_lookup *lookup,
 	       struct error *error)
 {
@@ -56,6 +68,8 @@ int table_open(struct table *table, struct bpf_map *map, const struct btf *btf, 
 				   "map %s: no member has the word rank, by which TopN chooses "
 				   "among processes",
 				   name);
+	if (status == 0)
+		status = read_fields(table, btf, error);
 	if (status) {
 		table_done(table);
 		return status;
@@ -67,6 +81,8 @@ int table_resize(struct table *table, const struct row_counts *counts, struct bp
 		 struct error *error)
 {
 	table->keys.shown_max = counts->keys;
+	if (table->fields)
+		return text_source_prepare(&table->rows, table->map, table->fields, counts, error);
 	return rows_resize(&table->rows, table->map, &table->schema.subject, counts, object, error);
 }
 
@@ -94,7 +110,8 @@ static void read_cells(const struct table *table, uint32_t row, uint64_t *ret_ce
 
 bool table_follows(const struct table *table)
 {
-	return kind_of(table->schema.subject.kind)->follows(table);
+	/* Services whose cgroups have files are configured: their rows are never given to others. */
+	return !table->fields && kind_of(table->schema.subject.kind)->follows(table);
 }
 
 bool table_gives_rows(const struct table *table)
@@ -366,12 +383,35 @@ static bool is_of_services(const struct table *table)
 	       table->schema.subject.kind == SUBJECT_PROCESS;
 }
 
+void table_fetch(struct table *table, uint64_t now_ns)
+{
+	if (!table->rows.text)
+		return;
+	table->fetched_ns = now_ns;
+	text_source_fetch(table->rows.text);
+}
+
+bool table_trouble(struct table *table, struct error *ret_trouble)
+{
+	return table->rows.text && text_source_trouble(table->rows.text, ret_trouble);
+}
+
+static void mark_absent(struct table *table)
+{
+	for (uint32_t i = 0; i < table->schema.column_count && table->rows.text; i++)
+		table->schema.columns[i].is_absent = !text_source_has(table->rows.text, i);
+}
+
 int table_read(struct table *table, const struct snapshot *snapshot, uint64_t now_ns,
 	       struct error *error)
 {
-	int status = read_rows(table, snapshot, now_ns, error);
+	int status;
 
+	if (table->fetched_ns)
+		now_ns = table->fetched_ns;
+	status = read_rows(table, snapshot, now_ns, error);
 	table->read_ns = now_ns;
+	mark_absent(table);
 	if (table->caught_up && is_of_services(table))
 		drop_strangers(table, snapshot);
 	table->caught_up = false;
@@ -390,6 +430,7 @@ void table_done(struct table *table)
 	keys_done(&table->keys);
 	accumulators_done(&table->accumulators);
 	free(table->previous);
+	free(table->fields);
 	schema_done(&table->schema);
 	*table = (struct table){ 0 };
 }

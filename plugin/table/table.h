@@ -19,10 +19,12 @@ struct table {
 	struct schema schema;
 	struct bpf_map *map;
 	struct rows rows;
-	uint64_t *previous; /* cells of all rows at the last reading */
+	struct fields *fields; /* of text files; NULL: of none */
+	uint64_t *previous;    /* cells of all rows at the last reading */
 	struct accumulators accumulators;
 	struct keys keys;    /* of a table of keys: what `previous` is of others */
 	uint64_t read_ns;    /* when, of CLOCK_BOOTTIME */
+	uint64_t fetched_ns; /* when its files were read, 0: it has none */
 	uint64_t elapsed_ns; /* between the last two readings, 0: there was one */
 	bool caught_up;      /* since the last reading: the windows have begun */
 	bool stale;          /* growth is no longer known to be whose it was */
@@ -50,6 +52,12 @@ bool table_gives_rows(const struct table *table);
 /* Maps the rows and takes them as the start of all growth. After load; errors of mmap(2),
  * -ENOMEM. */
 int table_start(struct table *table, struct error *error);
+
+/* Reads the files of a table that has some, for table_read() to take; needs no lock. */
+void table_fetch(struct table *table, uint64_t now_ns);
+
+/* What is to be told of files that cannot be read; false: nothing, or it was told before. */
+bool table_trouble(struct table *table, struct error *ret_trouble);
 
 /* Adds what the rows have grown by to the accumulators of their subjects. snapshot
  * may be NULL for tables of the probe itself. now_ns of CLOCK_BOOTTIME. -ENOMEM. */

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef EBPF_TEXT_FILES_H
+#define EBPF_TEXT_FILES_H
+
+#include "config/config.h"
+#include "system/pseudo_file.h"
+#include "text/file_tag.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TEXT_FILES_MAX 1024 /* of a table */
+#define TEXT_OPEN_MAX 256   /* of all tables, kept open from reading to reading */
+
+/* A file that rows of a table are read from. */
+struct text_file {
+	char *path;        /* below the root */
+	const char *match; /* in the path: what the asterisk stands for; NULL: nothing does */
+	size_t match_length;
+	uint32_t service;   /* the row of the service whose cgroup's it is */
+	int fd;             /* -1: is opened at each reading */
+	uint64_t inode;     /* 0: it was never there */
+	uint64_t number;    /* another file of this path, another number */
+	bool is_new;        /* the one that was read last is not the one before */
+	bool is_there;      /* of those that an asterisk stands for */
+	uint64_t *previous; /* what it said last, for who reads it; for free() */
+};
+
+/* Those of a FILE tag. */
+struct text_files {
+	const struct file_tag *tag;
+	int root; /* -1: there is no such file system */
+	struct text_file *file;
+	size_t count, hint;
+	uint64_t number;
+};
+
+/* Finds those that are there whether they exist or not: one, or one for each cgroup that the
+ * configuration gives a service, but for those below another one of the same service. -ENOMEM,
+ * -E2BIG. */
+int text_files_init(struct text_files *files, const struct file_tag *tag, bool by_service,
+		    const struct config *config);
+
+/* Brings those that an asterisk stands for up to date, and finds the root where it was missing.
+ * -ENOMEM; -E2BIG: there are more; or what the root or the directory says. */
+int text_files_update(struct text_files *files);
+
+/* Reads a file, how many bytes it has; as pseudo_open() and pseudo_read_at(). */
+ssize_t text_file_read(struct text_files *files, struct text_file *file, struct pseudo_text *text,
+		       size_t most);
+
+/* Is the cgroup of a file there that is not? Then a controller is off. */
+bool text_file_lacks_controller(const struct text_files *files, const struct text_file *file);
+
+void text_files_done(struct text_files *files);
+
+#endif

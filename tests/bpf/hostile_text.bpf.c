@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A table of a file, and a test puts another one in place of the dots, with spaces behind it.
+ */
+#include "metric.bpf.h"
+
+struct key {
+	char text[64] LABEL("string") FIELD("1");
+};
+
+struct row {
+	u64 number METRIC("derive-hostile") FIELD("2");
+};
+
+FILE_TABLE(hostile, struct key, struct row, 4)
+SUBJECT("key") FILE("/proc/........................................ lines");
+
+char LICENSE[] SEC("license") = "Dual MIT/GPL";
