@@ -79,8 +79,10 @@
  * LABEL("WORD") on members of a key that is a struct says what they mean. WORD is
  *   service          a row as service_task.row has it, of 32 bits: the service
  *   cpu              a number: "cpuN"
- *   device           the kernel's dev_t: its name in /sys, or "MAJOR:MINOR"
- *   interface        an index, in collectd's network namespace: its name, or "ifN"
+ *   device           the kernel's dev_t: its name in /sys, or "MAJOR:MINOR"; or an array
+ *                    of char, which is the name
+ *   interface        an index, in collectd's network namespace: its name, or "ifN"; or an
+ *                    array of char, which is the name
  *   syscall          a system call's number, or "syscall_N"
  *   errno            a number, below zero or not: "ENOENT", 0 is "none"
  *   signal           a number: "SIGTERM"
@@ -111,6 +113,59 @@
  * has had them for 10 readings. A key may be deleted: its name keeps its counters for 13
  * readings, and goes on with them if it comes back. A counter of 64 bits that has fallen is
  * one of a key that was deleted and has come back in between.
+ *
+ * What the kernel counts already need not be counted again: FILE("PATH [WORD...]") on a map
+ * makes its rows those of a text file, which is read at each reading. No map is made of it, so
+ * no program may use it, and an object of such tables alone needs no program:
+ *
+ *     struct pressure {
+ *             u64 some_us METRIC("total_time_in_ms-io_some scale=1/1000") FIELD("some total");
+ *     };
+ *     FILE_TABLE(pressures, u32, struct pressure, 1) SUBJECT("service") FILE("cgroup:io.pressure");
+ *
+ * PATH is
+ *   /proc/... or /sys/...
+ *                    a file there, or several: one asterisk in it stands for any text in
+ *                    one part of the path. Of processes there is none.
+ *   cgroup:NAME      with SUBJECT("service") or a LABEL("service") in the key: the file of this
+ *                    name of each cgroup that the Service block has by Cgroup, with what
+ *                    is below; a service without Cgroup has no row. Else that of the root.
+ * Only what everybody may read is read, up to 64 KiB, and 1 MiB where there are rows by
+ * line; no link leads out of the file system.
+ *
+ * Lines have words, with blanks between them; a colon at the end of a word is none of it. A member
+ * of the row is a 64-bit integer, and FIELD("[LINE] WORD") says which word of the file it is. WORD
+ * is a position, counted from 1, or the name in NAME=VALUE or NAME VALUE. One of these
+ * words of FILE says how:
+ *   keys             (the default) the file is one row. LINE is the first word of a line; behind
+ *                    it the positions begin, and FIELD("LINE") is the first:
+ *                    memory.stat: FIELD("pgfault"), io.pressure: FIELD("some total"),
+ *                    /proc/stat: FIELD("cpu 3")
+ *   pairs            likewise, of pairs of lines that begin with the same word: the first
+ *                    has the names, the second what they stand for, as in /proc/net/snmp:
+ *                    FIELD("Tcp RetransSegs")
+ *   lines            each line is a row, whose first word is number 1: io.stat: FIELD("1") is
+ *                    the device, FIELD("rbytes") its octets; /sys/block/vda/stat: FIELD("5")
+ *   header           likewise, below a line that has the names: /proc/swaps: FIELD("Used")
+ *   cells            below a line that names columns, each value is a row of three words, which are
+ *                    "1", what its line is called, "2", what its column is called, and "3", the
+ *                    value, as in /proc/softirqs
+ * and others are
+ *   skip=N           N lines at the begin are none
+ *   only=NAME        other lines than those whose first word is NAME, in which an asterisk
+ *                    stands for any text, are none
+ * Behind WORD, FIELD may have
+ *   decimals=N       N digits behind the point belong to the number, without it: avg10=0.27 is
+ *                    27 with decimals=2, and scale=1/100 makes it 0.27 again
+ *   base=16          the number is hexadecimal
+ *
+ * With SUBJECT("probe") and SUBJECT("service") the rows of all lines and files add up. With
+ * SUBJECT("key") members of the key have FIELD, too: arrays of char take the word, integers
+ * the number that it ends with (7 of "CPU7") or, of MAJOR:MINOR, the dev_t; FIELD("*") is the
+ * part of the path that has the asterisk. The map's max_entries says how many rows there are at
+ * most. What is no number counts as not there: a gauge is 0 then, a counter waits. What
+ * no row has is not dispatched. Growth begins at what a file of /proc or /sys says
+ * first; that of a cgroup that comes later, at zero.
  *
  * No two columns of an object, nor of all that are loaded, may come to one series:
  * to the same TYPE-INSTANCE (also of a statistic, as TYPE-INSTANCE-average) of the
