@@ -30,7 +30,8 @@ enum oom_limit {
 };
 
 struct oom_row {
-	u64 kills METRIC("total_events-oom_kills");
+	u64 kills METRIC("total_events-oom_kills") UNIT("kills")
+		HELP("OOM kills: processes ended for want of memory, by mark_victim");
 };
 
 struct {
@@ -55,7 +56,7 @@ struct {
 	__type(value, struct oom_kill);
 } oom_kills SEC(".maps")
 	EVENT("failure total_events-oom_kills OOM kill: {comm} (pid {pid}) of {service}, "
-	      "{rss_bytes:octets} resident; {limit}");
+	      "{rss_bytes:octets} resident; {limit}") HELP("OOM kill: who it was, and which limit");
 
 /* --- kernel --- */
 
@@ -213,4 +214,6 @@ int oom_victim_pid(struct bpf_raw_tracepoint_args *event)
 	return 0;
 }
 
-char LICENSE[] SEC("license") = "Dual MIT/GPL";
+char LICENSE[] SEC("license")
+	HELP("OOM kills: processes that the kernel ends because there is no more memory") =
+		"Dual MIT/GPL";

@@ -27,8 +27,10 @@
 #define NS "scale=1/1000000000"
 
 struct poll_row {
-	struct moments poll METRIC("gauge-poll " NS);
-	u64 slack_ns METRIC("percent-slack per=polling_ns scale=100/1");
+	struct moments poll METRIC("gauge-poll " NS) UNIT("seconds")
+		HELP("Time of a poll: from call to return");
+	u64 slack_ns METRIC("percent-slack per=polling_ns scale=100/1") UNIT("percent")
+		HELP("Slack: time of the polling threads within a poll, also one that goes on");
 	u64 polling_ns;
 	u64 apart; /* the rest of the cache line */
 };
@@ -295,4 +297,6 @@ int poll_walk(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-char LICENSE[] SEC("license") = "Dual MIT/GPL";
+char LICENSE[] SEC("license") HELP(
+	"Polls: how near to saturation services are whose threads wait in epoll, poll, select or io_uring") =
+	"Dual MIT/GPL";

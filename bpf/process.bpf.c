@@ -372,4 +372,6 @@ int BPF_PROG(process_free, struct task_struct *task)
 	return 0;
 }
 
-char LICENSE[] SEC("license") = "Dual MIT/GPL";
+char LICENSE[] SEC("license")
+	HELP("Processes: CPU, memory, input and output of the processes of each service") =
+		"Dual MIT/GPL";

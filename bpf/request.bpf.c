@@ -288,4 +288,6 @@ int request_walk(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-char LICENSE[] SEC("license") = "Dual MIT/GPL";
+char LICENSE[] SEC("license")
+	HELP("Requests: what services answer on their sockets, without a look at the protocol") =
+		"Dual MIT/GPL";

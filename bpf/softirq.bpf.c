@@ -27,9 +27,12 @@ enum softirq {
 };
 
 struct softirq_row {
-	u64 count METRIC("irq-softirq");
-	u64 time_ns METRIC("total_time_in_ms-softirq scale=1/1000000");
-	struct hist duration METRIC("duration-softirq " NS);
+	u64 count METRIC("irq-softirq") UNIT("interrupts")
+		HELP("Software interrupts: of each kind on each CPU");
+	u64 time_ns METRIC("total_time_in_ms-softirq scale=1/1000000") UNIT("milliseconds")
+		HELP("Time in software interrupts: from begin to end");
+	struct hist duration METRIC("duration-softirq " NS) UNIT("seconds")
+		HELP("Duration of a software interrupt: from begin to end");
 };
 
 struct {
@@ -80,4 +83,5 @@ int BPF_PROG(softirq_end, unsigned int kind)
 	return 0;
 }
 
-char LICENSE[] SEC("license") DEFAULT(off) = "Dual MIT/GPL";
+char LICENSE[] SEC("license") DEFAULT(off)
+	HELP("Software interrupts: by CPU and kind") = "Dual MIT/GPL";

@@ -16,9 +16,11 @@
 u64 refused;
 
 struct call_row {
-	u64 calls METRIC("total_operations-syscall rank");
-	u64 time_ns METRIC("total_time_in_ms-syscall scale=1/1000000");
-	u64 errors METRIC("errors-syscall");
+	u64 calls METRIC("total_operations-syscall rank") UNIT("calls")
+		HELP("System calls: by name, when they return");
+	u64 time_ns METRIC("total_time_in_ms-syscall scale=1/1000000") UNIT("milliseconds")
+		HELP("Time in system calls: from call to return");
+	u64 errors METRIC("errors-syscall") UNIT("calls") HELP("System calls that failed: by name");
 };
 
 struct call_key {
@@ -109,4 +111,5 @@ int BPF_PROG(syscalls_end, struct pt_regs *regs, long result)
 	return 0;
 }
 
-char LICENSE[] SEC("license") DEFAULT(off) = "Dual MIT/GPL";
+char LICENSE[] SEC("license") DEFAULT(off)
+	HELP("System calls: by service and name") = "Dual MIT/GPL";

@@ -14,28 +14,49 @@ u64 refused;
 u64 read_ns; /* when this walk began, by CLOCK_BOOTTIME */
 
 struct process_row {
-	u64 user_ns METRIC("ps_cputime:user scale=1/1000");
-	u64 system_ns METRIC("ps_cputime:syst scale=1/1000");
-	u64 cpu_ns METRIC("gauge-cpu_percent rate rank scale=1/10000000 notable=10000000");
-	u64 wait_ns METRIC("delay_rate-delay-cpu rate scale=1/1000000000");
-	u64 voluntary METRIC("contextswitch-voluntary");
-	u64 involuntary METRIC("contextswitch-involuntary");
-	u64 minor_faults METRIC("ps_pagefaults:minflt");
-	u64 major_faults METRIC("ps_pagefaults:majflt");
-	u64 read_chars METRIC("io_octets:rx notable=1000000");
-	u64 write_chars METRIC("io_octets:tx notable=1000000");
-	u64 read_calls METRIC("io_ops:read");
-	u64 write_calls METRIC("io_ops:write");
-	u64 read_bytes METRIC("disk_octets:read notable=1000000");
-	u64 write_bytes METRIC("disk_octets:write notable=1000000");
-	u64 started METRIC("total_events-processes_started");
-	u64 ended METRIC("total_events-processes_ended");
-	u64 processes METRIC("ps_count:processes");
-	u64 threads METRIC("ps_count:threads");
-	u64 rss_bytes METRIC("ps_rss");
-	u64 rss_peak_bytes METRIC("ps_rss-peak");
-	u64 vm_bytes METRIC("ps_vm");
-	u64 swap_bytes METRIC("swap");
+	u64 user_ns METRIC("ps_cputime:user scale=1/1000") UNIT("microseconds") HELP(
+		"CPU time, user: sum_exec_runtime up to the reading, by the ticks of a thread's life");
+	u64 system_ns METRIC("ps_cputime:syst scale=1/1000") UNIT("microseconds")
+		HELP("CPU time, system: the rest of it");
+	u64 cpu_ns METRIC("gauge-cpu_percent rate rank scale=1/10000000 notable=10000000")
+		UNIT("percent of one CPU") HELP("CPU: the sum of both, per time");
+	u64 wait_ns METRIC("delay_rate-delay-cpu rate scale=1/1000000000")
+		UNIT("seconds per second")
+			HELP("Run-queue wait: sched_info.run_delay, and who waits now");
+	u64 voluntary METRIC("contextswitch-voluntary") UNIT("switches")
+		HELP("Context switches, voluntary: nvcsw");
+	u64 involuntary METRIC("contextswitch-involuntary") UNIT("switches")
+		HELP("Context switches, involuntary: nivcsw");
+	u64 minor_faults METRIC("ps_pagefaults:minflt") UNIT("faults")
+		HELP("Page faults, minor: min_flt");
+	u64 major_faults METRIC("ps_pagefaults:majflt") UNIT("faults")
+		HELP("Page faults, major: maj_flt");
+	u64 read_chars METRIC("io_octets:rx notable=1000000") UNIT("bytes")
+		HELP("Read by calls: ioac, from files, sockets and all else");
+	u64 write_chars METRIC("io_octets:tx notable=1000000") UNIT("bytes")
+		HELP("Written by calls: ioac, to files, sockets and all else");
+	u64 read_calls METRIC("io_ops:read") UNIT("calls") HELP("Read calls: ioac");
+	u64 write_calls METRIC("io_ops:write") UNIT("calls") HELP("Write calls: ioac");
+	u64 read_bytes METRIC("disk_octets:read notable=1000000") UNIT("bytes")
+		HELP("Read from disk: ioac, what storage had to read");
+	u64 write_bytes METRIC("disk_octets:write notable=1000000") UNIT("bytes")
+		HELP("Written to disk: ioac, what storage will have to write");
+	u64 started METRIC("total_events-processes_started") UNIT("processes")
+		HELP("Processes started: by fork, or by exec from another service");
+	u64 ended METRIC("total_events-processes_ended") UNIT("processes")
+		HELP("Processes ended: or left the service");
+	u64 processes METRIC("ps_count:processes") UNIT("processes")
+		HELP("Processes: the walk over all tasks");
+	u64 threads METRIC("ps_count:threads") UNIT("threads")
+		HELP("Threads: the walk over all tasks");
+	u64 rss_bytes METRIC("ps_rss") UNIT("bytes")
+		HELP("Resident memory: the counters of the address space");
+	u64 rss_peak_bytes METRIC("ps_rss-peak") UNIT("bytes")
+		HELP("Highest resident memory: within the interval, by the high-water mark");
+	u64 vm_bytes METRIC("ps_vm") UNIT("bytes")
+		HELP("Virtual size: the counters of the address space");
+	u64 swap_bytes METRIC("swap") UNIT("bytes")
+		HELP("Swapped out: the counters of the address space");
 
 	/* What the walk gathers; it appears above when the walk is complete. */
 	struct {

@@ -219,6 +219,13 @@
  * "perf_event" is attached to what the Attach lines of the Probe block name, and so may be one
  * whose section names something, as SEC("uprobe/PATH:FUNCTION"); see collectd-ebpf(5).
  *
+ * UNIT("UNIT") and HELP("TITLE[: TEXT]") on a member with METRIC, HELP on a ring buffer with EVENT
+ * and on the licence say what a person wants to know of the series, the event and the probe. The
+ * engine passes them over; the tables of README, manual and docs/metrics.md and what ebpf-graph
+ * draws are made of them by `make describe`. The title is a few words; both are of printable ASCII
+ * without a bar (|). UNIT is that of the series, after scale: seconds, bytes, percent, or what is
+ * counted ("requests").
+ *
  * Variables that the engine knows in every object:
  *   const volatile u32 service_rows, process_rows_max, cpus_possible;
  *                         set before load
@@ -258,6 +265,9 @@
 #define METRIC(text) __attribute__((btf_decl_tag("metric:" text)))
 #define SUBJECT(text) __attribute__((btf_decl_tag("subject:" text)))
 #define EVENT(text) __attribute__((btf_decl_tag("event:" text)))
+#define LABEL(word) __attribute__((btf_decl_tag("label:" word)))
+#define UNIT(text) __attribute__((btf_decl_tag("unit:" text)))
+#define HELP(text) __attribute__((btf_decl_tag("help:" text)))
 #define SAMPLE(text) __attribute__((btf_decl_tag("sample:" text)))
 #define OPTION(name) __attribute__((btf_decl_tag("option:" name)))
 #define OVER(map) __attribute__((btf_decl_tag("over:" #map)))

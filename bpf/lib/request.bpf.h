@@ -20,16 +20,24 @@ struct request_row {
 	u64 last_send_ns;
 	u64 apart[6]; /* the rest of the cache line */
 
-	u64 exchanges METRIC("total_requests");
-	u64 rx_bytes METRIC("if_octets:rx");
-	u64 tx_bytes METRIC("if_octets:tx");
-	struct moments receive_gap METRIC("gauge-receive_gap frequency " NS);
-	struct moments send_gap METRIC("gauge-send_gap frequency " NS);
-	struct hist wait METRIC("latency-wait " NS);
-	struct hist service_first METRIC("latency-service_first " NS);
-	struct hist service METRIC("latency-service " NS);
-	struct hist response METRIC("latency-response " NS);
-	u64 slack_ns METRIC("percent-slack_estimate per=serving_ns scale=100/1");
+	u64 exchanges METRIC("total_requests") UNIT("exchanges")
+		HELP("Requests: sending that begins after receiving, by socket");
+	u64 rx_bytes METRIC("if_octets:rx") UNIT("bytes") HELP("Received: on these sockets");
+	u64 tx_bytes METRIC("if_octets:tx") UNIT("bytes") HELP("Sent: on these sockets");
+	struct moments receive_gap METRIC("gauge-receive_gap frequency " NS) UNIT("seconds")
+		HELP("Gap between receives: of the service as one trace");
+	struct moments send_gap METRIC("gauge-send_gap frequency " NS) UNIT("seconds")
+		HELP("Gap between sends: of the service as one trace");
+	struct hist wait METRIC("latency-wait " NS) UNIT("seconds")
+		HELP("Wait in the socket buffer: data arrived in the socket, to its first receive");
+	struct hist service_first METRIC("latency-service_first " NS) UNIT("seconds")
+		HELP("Service time, to the first send: from the first receive");
+	struct hist service METRIC("latency-service " NS) UNIT("seconds")
+		HELP("Service time, to the last send: from the first receive");
+	struct hist response METRIC("latency-response " NS) UNIT("seconds")
+		HELP("Response time: data arrived, to the last send");
+	u64 slack_ns METRIC("percent-slack_estimate per=serving_ns scale=100/1") UNIT("percent")
+		HELP("Slack, estimate: serving threads that neither run nor wait for a CPU");
 	u64 serving_ns;
 };
 
@@ -43,11 +51,16 @@ struct {
 
 /* A service as the client of others. */
 struct client_row {
-	u64 exchanges METRIC("total_requests-client");
-	u64 rx_bytes METRIC("if_octets-client:rx");
-	u64 tx_bytes METRIC("if_octets-client:tx");
-	struct hist first METRIC("latency-client_first " NS);
-	struct hist last METRIC("latency-client " NS);
+	u64 exchanges METRIC("total_requests-client") UNIT("exchanges") HELP(
+		"Requests as a client: receiving that begins after sending, on sockets that the service has connected");
+	u64 rx_bytes METRIC("if_octets-client:rx") UNIT("bytes")
+		HELP("Received as a client: on these sockets");
+	u64 tx_bytes METRIC("if_octets-client:tx") UNIT("bytes")
+		HELP("Sent as a client: on these sockets");
+	struct hist first METRIC("latency-client_first " NS) UNIT("seconds")
+		HELP("Response time as a client, first: first send, to the first receive");
+	struct hist last METRIC("latency-client " NS) UNIT("seconds")
+		HELP("Response time as a client: first send, to the last receive");
 };
 
 struct slot_map client_slots SEC(".maps") OPTION("clients");

@@ -191,7 +191,7 @@ static int column_add(const struct reader *r, struct column *column)
 static int column_read(const struct reader *r, int i, const char *text)
 {
 	const char *member = annotation_name(r->btf, btf_members(r->row)[i].name_off);
-	struct column column = { 0 };
+	struct column column = { .member = i };
 	struct metric_type known;
 	struct error why;
 	int status;

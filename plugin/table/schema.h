@@ -43,6 +43,7 @@ struct column {
 	uint32_t cell_size; /* 1, 2, 4 or 8 bytes */
 	uint32_t cells;     /* 1, or those of the struct */
 	uint32_t cell;      /* index of the first among the table's cells */
+	int member;         /* of the row */
 };
 
 /* In the unit of the metric. */

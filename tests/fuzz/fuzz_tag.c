@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The text of a METRIC tag, of a SUBJECT tag, and of a RANGE tag.
+ * The text of a METRIC tag, of a SUBJECT tag, of a RANGE tag, and of HELP and UNIT tags.
  */
 #include "fuzz.h"
 
 #include "plugin/config/name.h"
+#include "plugin/describe/help.h"
 #include "plugin/object/parameter.h"
 #include "plugin/table/schema.h"
 
@@ -44,6 +45,23 @@ static void check_range(const char *text)
 		FUZZ_WANT(number_compare(low, high) <= 0 && strstr(text, ".."));
 }
 
+static void check_help(const char *text)
+{
+	struct help help = { .title = "untouched" };
+	struct error error = { "" };
+	char unit[HELP_UNIT_MAX];
+
+	if (help_parse(text, &help, &error) == 0) {
+		FUZZ_WANT(strlen(help.title) < sizeof(help.title) && !strchr(help.title, '|'));
+		FUZZ_WANT(strlen(help.text) < sizeof(help.text) && !strchr(help.text, '|'));
+		FUZZ_WANT(strncmp(text, help.title, strlen(help.title)) == 0 && !error.text[0]);
+	} else {
+		FUZZ_WANT(!strcmp(help.title, "untouched") && error.text[0]);
+	}
+	if (help_unit(text, unit, &error) == 0)
+		FUZZ_WANT(!strcmp(unit, text));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char *text = fuzz_text(data, size);
@@ -62,6 +80,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	check_subject(text);
 	check_range(text);
+	check_help(text);
 	free(text);
 	return 0;
 }
