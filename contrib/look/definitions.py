@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""What is drawn. A new metric is one entry: in GRAPHS, a picture for each service; in OVERVIEW, all services of a host
-in one picture. What a service has stored and no entry names is drawn by its collectd type."""
+"""What is drawn: in GRAPHS, a picture for each service; in OVERVIEW, all services of a host in one picture. A series of
+a probe that no entry of GRAPHS names gets a picture by what series.py says of it, its tags; what else a service has
+stored is drawn by its collectd type."""
 
 import dataclasses
+import fnmatch
 
+import series
 import unit
 
 # Okabe and Ito's colours: told apart by every kind of colour vision, on white and on black.
@@ -104,7 +107,6 @@ GRAPHS = {
             STARTED, Series("total_events-processes_ended", label="ended", draw="dashes"))),
         Graph("Page faults", unit.RATE, (
             Series("ps_pagefaults", "minflt", "minor"), Series("ps_pagefaults", "majflt", "major"))),
-        Graph("OOM kills", unit.RATE, (Series("total_events-oom_kills", label="kills"),)),
         Graph("Context switches", unit.RATE, (
             Series("contextswitch-voluntary", label="voluntary"),
             Series("contextswitch-involuntary", label="involuntary"))),
@@ -129,6 +131,55 @@ GRAPHS = {
 }
 # Counted, but a picture says nothing: samples behind moments, figures that repeat others.
 UNDRAWN = ("gauge-cpu_percent", "gauge-*-samples", "gauge-*-average", "gauge-*_gap-*", "gauge-poll-*", "bucket-*")
+
+
+# Unit of a series -> that of its picture, and a factor; of a counter, what it grows by in a second.
+STANDING = {"seconds": (unit.SECONDS, 1), "milliseconds": (unit.SECONDS, 1e-3), "microseconds": (unit.SECONDS, 1e-6),
+            "bytes": (unit.BYTES, 1), "percent": (unit.SHARE, 1), "percent of one CPU": (unit.CPU, 1),
+            "seconds per second": (unit.CPU, 100)}
+GROWING = {"bytes": (unit.BYTE_RATE, 1), "seconds": (unit.SHARE, 100), "milliseconds": (unit.SHARE, 0.1),
+           "microseconds": (unit.SHARE, 1e-4)}
+
+
+def unit_of(word, counted):
+    """(unit, factor) of a picture."""
+    return GROWING.get(word, (unit.RATE, 1)) if counted else STANDING.get(word, (unit.Unit(word), 1))
+
+
+def described(file, kind, counted, word, sources):
+    """The picture of a series that series.py has; a `*` in its file stands for what it is counted for."""
+    shown, scale = unit_of(word, counted)
+    title = sources[0][1]
+    if kind == "integer":
+        labels = [(name, ("* " + name if len(sources) > 1 else "*") if "*" in file else label) for name, label in sources]
+        return Graph(title, shown, tuple(Series(file, name, label, scale=scale) for name, label in labels))
+    name, keyed = sources[0][0], "*" in file
+    average = Series(file + "-average", name, "*" if keyed else "average", scale=scale)
+    if kind == "moments" or keyed:
+        return Graph(title, shown, (average,), log=True)
+    return Graph(title, shown, (dataclasses.replace(average, draw="dashes", color=GREY),
+                                Series(file + "-percentile-*", name, "p*", scale=scale)), log=True)
+
+
+def is_drawn(file, kind, drawn):
+    if kind == "integer":
+        return file in drawn or any(fnmatch.fnmatch(file, pattern) for pattern in UNDRAWN)
+    return any(one.startswith(file + "-") for one in drawn)
+
+
+def completed(graphs):
+    """With a section for each probe that has more series; what the plugin itself costs comes last."""
+    drawn = {one.file for section in graphs.values() for graph in section for one in graph.series}
+    last = {"The plugin": graphs["The plugin"]}
+    found = {title: section for title, section in graphs.items() if title not in last}
+    for title, many in series.PROBES:
+        more = tuple(described(*one) for one in many if not is_drawn(*one[:2], drawn))
+        if more:
+            found[title] = found.get(title, ()) + more
+    return {**found, **last}
+
+
+GRAPHS = completed(GRAPHS)
 
 # A picture each for a host: stacked the sums of each service's series, or of each the first series that it has.
 OVERVIEW = (

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """The parts of ebpf-graph and ebpf-top that need no collectd: figures, axes, packets as collectd has sent them."""
 
+import fnmatch
 import math
 import os
 import struct
@@ -16,10 +17,12 @@ sys.dont_write_bytecode = True
 import axis  # noqa: E402
 import live  # noqa: E402
 import network  # noqa: E402
+import series  # noqa: E402
 import table  # noqa: E402
 import unit  # noqa: E402
 import unixsock  # noqa: E402
 from columns import COLUMNS  # noqa: E402
+from definitions import GRAPHS, UNDRAWN, described, is_drawn, unit_of  # noqa: E402
 
 BESIDE = True
 PACKETS = os.path.join(TOP, "tests", "e2e", "packets")
@@ -188,7 +191,37 @@ def test_names(check):
     check.true("no number", math.isnan(unixsock.parse("value=NaN")[1]))
 
 
+def test_described(check):
+    """Every series of the probes has a picture or needs none, and in the unit that its tag says."""
+    shown = {(one.file, one.source): (graph, one) for section in GRAPHS.values() for graph in section for one in graph.series}
+    # Shown as another: time as a share of a CPU, and numbers of two things in one picture.
+    other = {"ps_cputime": unit.CPU, "ps_count": unit.NUMBER}
+    for _, many in series.PROBES:
+        for file, kind, counted, word, sources in many:
+            suffixes = {"integer": ("",), "histogram": ("-average", "-percentile-*"), "moments": ("-average", "-cv")}[kind]
+            found = [shown[file + suffix, name] for suffix in suffixes for name, _ in sources if (file + suffix, name) in shown]
+            check.true(f"{file} is drawn", found or any(fnmatch.fnmatch(file, pattern) for pattern in UNDRAWN))
+            want = other.get(file) or unit_of(word, counted)[0]
+            for graph, one in found:
+                if not one.file.endswith("-cv"):
+                    check.equal(f"{one.file} {one.source}: unit", graph.unit.symbol or graph.unit.name, want.symbol or want.name)
+
+
+def test_undescribed(check):
+    """Series that no definition names, as a new probe has them."""
+    graph = described("duration-new-*", "histogram", False, "seconds", (("seconds", "New"),))
+    check.equal("by key", [(one.file, one.source, one.label) for one in graph.series], [("duration-new-*-average", "seconds", "*")])
+    graph = described("latency-new", "histogram", False, "seconds", (("value", "New"),))
+    check.equal("percentiles", [one.file for one in graph.series], ["latency-new-average", "latency-new-percentile-*"])
+    graph = described("io_ops-new", "integer", True, "calls", (("read", "Read"), ("write", "Write")))
+    check.equal("data sources", [(one.source, one.label) for one in graph.series], [("read", "Read"), ("write", "Write")])
+    check.equal("of a counter, unit", graph.unit, unit.RATE)
+    graph = described("total_time_in_ms-new", "integer", True, "milliseconds", (("value", "Time"),))
+    check.equal("of a time that is counted", (graph.unit, graph.series[0].scale), (unit.SHARE, 0.1))
+    check.true("is not drawn yet", not is_drawn("gauge-new", "moments", {"gauge-newer-average"}))
+
+
 with Check() as checks:
     for test in (test_units, test_axes, test_times, test_rows, test_hosts, test_processes, test_packets, test_hostile,
-                 test_sources, test_names):
+                 test_sources, test_names, test_described, test_undescribed):
         test(checks)
