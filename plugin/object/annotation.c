@@ -79,20 +79,3 @@ const char *annotation_of_member(const struct btf *btf, uint32_t type_id, int me
 	}
 	return NULL;
 }
-
-const char *annotation_of_member(const struct btf *btf, uint32_t type, int member,
-				 const char *prefix)
-{
-	uint32_t count = btf__type_cnt(btf);
-
-	for (uint32_t id = 1; id < count; id++) {
-		const struct btf_type *tag = btf__type_by_id(btf, id);
-		const char *text = annotation_name(btf, tag->name_off);
-
-		if (btf_is_decl_tag(tag) && tag->type == type &&
-		    btf_decl_tag(tag)->component_idx == member &&
-		    strncmp(text, prefix, strlen(prefix)) == 0)
-			return text + strlen(prefix);
-	}
-	return NULL;
-}

@@ -26,8 +26,4 @@ const char *annotation_on_variable(const struct btf *btf, const char *name, cons
 const char *annotation_of_member(const struct btf *btf, uint32_t type_id, int member,
 				 const char *prefix);
 
-/* Likewise the first on a member of a struct, by its number. */
-const char *annotation_of_member(const struct btf *btf, uint32_t type, int member,
-				 const char *prefix);
-
 #endif
