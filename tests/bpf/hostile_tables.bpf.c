@@ -36,7 +36,7 @@ struct user_key {
 
 TABLE(entries, BPF_MAP_TYPE_PERCPU_HASH, 0xffffffff, 8);
 TABLE(values, BPF_MAP_TYPE_PERCPU_HASH, ROWS_MAX, 32000);
-TABLE(one_value, BPF_MAP_TYPE_HASH, 1, 1U << 29);
+TABLE(one_value, BPF_MAP_TYPE_HASH, 1, 1U << 28);
 
 struct cpus_row {
 	u64 n METRIC("derive-cpus");
