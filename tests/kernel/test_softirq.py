@@ -7,7 +7,8 @@ and before it was in the csv plugin's file. For the time, a timer of the kernel 
 interrupts of one kind; and which CPUs the kernel says were in any (/proc/stat), by its samples at each tick.
 
 Kernels of some sandboxes run no BPF program in the context of their own init's threads, and count none of those as
-missed, while the kernel's own tracing has them. So what comes while these have a CPU is allowed to be missing.
+missed, while the kernel's own tracing has them. So what comes while these have a CPU is allowed to be missing; of a
+rare kind, as RCU, up to half may come then.
 """
 
 import bisect
@@ -89,9 +90,12 @@ class Truth:
             if before >= 0 and after < len(counts) and not self.daemon.at_turn(row[0]):
                 self.between[row[0]] = before, after
 
-    def least(self, count):
+    def least(self, count, burst=5):
         """That must be seen of so many: init's share is of all CPUs, and has its chance."""
-        return count * (1 - 3 * self.unseen) - (1 if self.unseen < 0.0001 else 5)
+        return count * (1 - 3 * self.unseen) - (1 if self.unseen < 0.0001 else burst)
+
+    def least_of_kind(self, count):
+        return self.least(count, max(5, min(count / 2, 50)))
 
     def growth(self, begin, end, pick):
         """The least and the most that it grew by between the readings with these stamps."""
@@ -132,9 +136,9 @@ def counts(test, daemon, seen):
         compared += 1
         for a, b in [*zip(rows, rows[1:]), (rows[0], rows[-1])]:
             low, high = seen.growth(a[0], b[0], lambda look, key=(cpu, kind): look[1][key])
-            if not seen.least(low) <= b[1] - a[1] <= high + 1:
+            if not seen.least_of_kind(low) <= b[1] - a[1] <= high + 1:
                 wrong.append((cpu, kind, a, b, low, high))
-        test.within(f"{cpu}: {kind}", b[1] - a[1], seen.least(low), high + 1)
+        test.within(f"{cpu}: {kind}", b[1] - a[1], seen.least_of_kind(low), high + 1)
     test.equal("pairs of readings between which a count grew by more or less", wrong, [])
     test.within("readings that were compared", len(readings), 5, 1000)
     test.within("CPUs and kinds that were compared", compared, 3 * truth.CPUS, 10 * truth.CPUS)
