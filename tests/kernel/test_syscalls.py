@@ -91,7 +91,7 @@ def few_rows(test, load):
                 if metric.startswith("total_operations-syscall"))
     test.within("all calls of the service, by name or not", total, 3 * CALLS + CALLS // 100, 3 * CALLS + CALLS // 100 + 200)
     test.within("names without", daemon.rows("self", "objects-other_syscalls")[-1][1], 1, 8192)
-    test.within("what they counted, percent", daemon.rows("self", "percent-other_syscalls")[-1][1], 0, 100)
+    test.within("what they counted, percent", daemon.wait_rows("self", "percent-other_syscalls")[-1][1], 0, 100)
     test.stop(daemon)
 
 
