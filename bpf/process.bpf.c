@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
  * Processes: what the kernel already counts per task, summed per service, at
- * no cost per event. A walk over all tasks at each reading adds what each
+ * no cost per event. The walk over tasks adds what each
  * thread's counters have grown by since it was last seen; a task that ends
- * between two readings is added when it exits, and what it does after that
+ * between two walks is added when it exits, and what it does after that
  * when it is freed, after its final switch. Each thread remembers what was
  * added of it, so nothing counts twice or is lost, whatever the order of walk,
- * exit and exec.
+ * exit and exec; and what it holds, memory and itself, stays in the sums until it
+ * ends or is seen with more or less.
  *
- * Hooks: iter/task at each reading; tp_btf sched_process_exit (all but the
+ * Hooks: the walk; tp_btf sched_process_exit (all but the
  * last 30 to 600 us of a thread, and the peak of the memory);
  * sched_process_free (the rest; runs on top of any task, where some kernels
  * run no tracing program); sched_process_exec and task_rename (a process that
@@ -16,111 +17,130 @@
  * They are hooked after those of the service object and so run after them.
  * Option "exact_peak": tp_btf rss_stat, at every page fault.
  *
- * Limits: RSS that rises and falls between two readings shows as a peak where
+ * Limits: what others do to the memory of a process that sleeps, as reclaim, shows
+ * when the walk visits it in its turn. RSS that rises and falls between two readings shows as a peak where
  * it was a new maximum of that process (the kernel keeps one high-water mark);
  * with exact_peak always, to within 16 changes of its size.
  */
-#include "account.bpf.h"
 #include "compat.bpf.h"
+#include "hold.bpf.h"
 
 const volatile u32 process_rows_max = 1;
 const volatile u64 page_size = 4096;
 
 u32 cpus_online = 1;
+u64 readings;
 
-static u64 elapsed_ns;   /* between the begin of the last two walks */
+static u64 elapsed_ns; /* between the begin of the last two walks */
+static u64 readings_seen;
+static bool was_read;    /* since the last walk */
 static bool exit_has_mm; /* seen at an exit: the address space is still there */
 static bool exit_has_no_mm;
 
-static void gather(struct process_row *row, u64 rss, u64 vm, u64 swap, u64 peak)
+/* How far above its size now a process was since the last look. */
+static void rise(struct process_row *row, u64 pages)
 {
-	row->walk.rss += rss;
-	row->walk.vm += vm;
-	row->walk.swap += swap;
-	if (peak - rss > row->walk.rise)
-		row->walk.rise = peak - rss;
+	if (row && pages > row->walk.rise)
+		row->walk.rise = pages;
 }
 
-/* Memory of the process whose leader has this account. The kernel's high-water
- * mark tells of the interval only if it has risen within it. */
-static void walk_memory(struct task_struct *task, struct account *a, struct process_row *service,
-			struct process_row *own)
+/* The kernel's high-water mark tells of the interval only if it has risen within it. */
+static u64 peak_since(struct account *a, u64 rss, u64 hiwater)
 {
-	struct mm_struct *mm = task->mm;
-	u64 rss, swap, hiwater, peak;
-	struct mm_pages pages;
+	u64 peak = rss > a->rss ? rss : a->rss;
 
-	/* Between vfork and exec the address space is the parent's. */
-	if (!mm || task->vfork_done || a->memory_walk == walks)
-		return;
-	a->memory_walk = walks;
-	mm_pages_read(mm, &pages);
-	rss = rss_of(&pages);
-	swap = pages.kind[MM_SWAPENTS];
-	hiwater = mm->hiwater_rss;
-	if (a->mm != (u64)mm) {
-		bool first_reading = !a->mm && ran_before(task);
-
-		a->hiwater = first_reading ? hiwater : 0;
-		a->rss = first_reading ? rss : 0;
-		a->mm = (u64)mm;
-	}
-	peak = rss > a->rss ? rss : a->rss;
 	if (hiwater > a->hiwater && hiwater > peak)
 		peak = hiwater;
 	if (a->spike > peak)
 		peak = a->spike;
 	a->spike = 0;
 	a->hiwater = hiwater;
-	a->rss = rss;
-	gather(service, rss, mm->total_vm, swap, peak);
-	if (own)
-		gather(own, rss, mm->total_vm, swap, peak);
+	return peak;
 }
 
-static void walk_leader(struct task_struct *task, struct account *a, struct service_task *st,
-			struct process_row *service, struct process_row *own)
+/* Memory of the process whose leader has this account, by a thread that has its address space. */
+static void walk_memory(struct task_struct *task, struct account *a, u32 place)
 {
-	u32 row = st ? st->row : SERVICE_OTHER;
+	struct mm_struct *mm = task->mm;
+	u64 rss, hiwater, peak, size;
+	struct mm_pages pages;
+
+	/* Between vfork and exec the address space is the parent's. */
+	if (!mm || task->vfork_done || a->memory_walk == walk_number)
+		return;
+	a->memory_walk = walk_number;
+	mm_pages_read(mm, &pages);
+	rss = rss_of(&pages);
+	hiwater = mm->hiwater_rss;
+	size = mm->total_vm;
+	if (a->mm != (u64)mm) {
+		bool first_reading = !a->mm && ran_before(task->group_leader);
+
+		a->hiwater = first_reading ? hiwater : 0;
+		account_memory(a, place, first_reading ? rss : 0, 0, 0);
+		a->mm = (u64)mm;
+	}
+	peak = peak_since(a, rss, hiwater);
+	account_memory(a, place, rss, size, pages.kind[MM_SWAPENTS]);
+	rise(place_service(place), peak - rss);
+	rise(place_own(place), peak - rss);
+}
+
+/* The process of a thread that has run, by its leader's account. */
+static void walk_process(struct task_struct *task, struct account *a, struct service_task *st)
+{
+	u32 row = st ? st->row : SERVICE_OTHER, process = st ? st->process_row : 0;
+	u32 place = place_of(row, process);
 
 	change_service(a, row);
-	count_started(a, row, st ? st->process_row : 0);
-	walk_memory(task, a, service, own);
-	if (task->signal->live.counter == 0)
+	count_started(a, row, process);
+	if (task->signal->live.counter > 0 && account_process(a, place)) {
+		walk_memory(task, a, place);
+		account_check(a, place);
+	}
+}
+
+/* Another thread that execs takes the place of a leader that has ended, with an account of its own. */
+static bool is_replaced(struct task_struct *task)
+{
+	struct signal_struct___v5_16 *old = (void *)task->signal;
+
+	if (bpf_core_field_exists(task->signal->group_exec_task))
+		return task->signal->group_exec_task;
+	return bpf_core_field_exists(old->group_exit_task) && old->group_exit_task;
+}
+
+static void walk_leader(struct task_struct *task, struct service_task *st)
+{
+	struct task_struct *leader = task->group_leader;
+	struct account *a;
+
+	if (is_replaced(task))
 		return;
-	service->walk.processes++;
-	if (own)
-		own->walk.processes++;
+	a = account_take(leader, st ? st->row : SERVICE_OTHER);
+	if (!a)
+		return;
+	walk_process(task, a, st);
+	account_put(a);
 }
 
 /* The row is asked for once the account is held: an exec may just change it. */
 static void walk_thread(struct task_struct *task, struct service_task *st)
 {
-	struct account *a = account_take(task, st ? st->row : SERVICE_OTHER), *leader;
+	struct account *a = account_take(task, st ? st->row : SERVICE_OTHER);
 	u32 row = st ? st->row : SERVICE_OTHER, process = st ? st->process_row : 0;
-	struct process_row *service = service_row(row), *own = process_row_at(process);
 
 	if (!a)
 		return;
-	if (!service)
-		goto out;
 	fold(task, a, row, process, true);
-	if (task->pid == task->tgid) {
-		walk_leader(task, a, st, service, own);
-	} else if (!task->group_leader->mm) {
-		/* The leader has exited first. */
-		leader = bpf_task_storage_get(&accounts, task->group_leader, NULL, 0);
-		if (leader)
-			walk_memory(task, leader, service, own);
-	}
+	if (task->pid == task->tgid)
+		walk_process(task, a, st);
 	a->row = row;
-	if (!task->exit_state) {
-		service->walk.threads++;
-		if (own)
-			own->walk.threads++;
-	}
-out:
+	if (!(task->flags & PF_EXITING))
+		account_thread(a, place_of(row, process));
 	account_put(a);
+	if (task->pid != task->tgid)
+		walk_leader(task, st);
 }
 
 /* Up to `limit` of what is in the counter `gathered` beyond `shown`. */
@@ -141,27 +161,40 @@ static void show_cpu(struct process_row *row)
 	row->cpu_ns += user_ns + system_ns;
 }
 
+/* Pages, the highest above its size, or of those that ended, since the last reading. */
+static u64 peak_above(struct process_row *row)
+{
+	u64 peak = __sync_lock_test_and_set(&row->walk.ended_peak, 0);
+
+	if (row->walk.rise > peak)
+		peak = row->walk.rise;
+	if (!was_read && row->walk.peak > peak)
+		peak = row->walk.peak;
+	row->walk.rise = 0;
+	row->walk.peak = peak;
+	return peak;
+}
+
+/* While others take away what they held. */
+static u64 at_least_0(s64 n)
+{
+	return n > 0 ? n : 0;
+}
+
 /* The walk is complete: shows what it gathered. CPU time is never shown above
  * what the CPUs can give; tasks that ended before the last reading and were
  * freed after it can bring more than that, which then waits for the next. */
 static void show(struct process_row *row)
 {
-	u64 rise = row->walk.rise;
-	u64 ended = __sync_lock_test_and_set(&row->walk.ended_peak, 0);
+	u64 rise = peak_above(row);
 
 	show_cpu(row);
-	row->processes = row->walk.processes;
-	row->threads = row->walk.threads;
-	row->rss_bytes = row->walk.rss * page_size;
-	row->rss_peak_bytes = (row->walk.rss + (rise > ended ? rise : ended)) * page_size;
-	row->vm_bytes = row->walk.vm * page_size;
-	row->swap_bytes = row->walk.swap * page_size;
-	row->walk.processes = 0;
-	row->walk.threads = 0;
-	row->walk.rss = 0;
-	row->walk.vm = 0;
-	row->walk.swap = 0;
-	row->walk.rise = 0;
+	row->processes = at_least_0(row->walk.processes);
+	row->threads = at_least_0(row->walk.threads);
+	row->rss_bytes = at_least_0(row->walk.rss) * page_size;
+	row->rss_peak_bytes = row->rss_bytes + rise * page_size;
+	row->vm_bytes = at_least_0(row->walk.vm) * page_size;
+	row->swap_bytes = at_least_0(row->walk.swap) * page_size;
 }
 
 __noinline int show_service(u32 i)
@@ -187,7 +220,9 @@ static void walk_begin(void)
 	struct task_struct *self = bpf_get_current_task_btf();
 	u64 now = bpf_ktime_get_boot_ns();
 
-	walks++;
+	walk_number++;
+	was_read = readings != readings_seen;
+	readings_seen = readings;
 	elapsed_ns = read_ns ? now - read_ns : 0;
 	read_ns = now;
 	if (!since_ns)
@@ -208,21 +243,18 @@ static void walk_end(void)
 }
 
 SEC("iter/task")
-int process_walk(struct bpf_iter__task *ctx)
+WALK int process_walk(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
 
 	if (ctx->meta->seq_num == 0)
 		walk_begin();
-	if (!task) {
-		walk_end();
-		return 0;
-	}
 	/* Reaped: sched_process_free adds it, and its leader may be gone. */
-	if (task->exit_state & EXIT_DEAD)
-		return 0;
-	walk_thread(task, service_task(task->group_leader));
-	return 0;
+	if (!task)
+		walk_end();
+	else if (!(task->exit_state & EXIT_DEAD))
+		walk_thread(task, service_task(task->group_leader));
+	return walk_on(ctx);
 }
 
 static void process_moved(struct task_struct *leader)
@@ -328,32 +360,45 @@ static void raise_peak(struct process_row *row, u64 peak)
 	}
 }
 
+/* The last thread has ended, by whichever account the process has. */
+static void end_process(struct task_struct *task, struct account *a, u32 row, u32 process)
+{
+	struct process_row *service = service_row(row), *own = process_row_at(process);
+	u64 peak;
+
+	if (!(task->flags & PF_KTHREAD) && !task->vfork_done) {
+		peak = peak_at_exit(task, a);
+		if (service)
+			raise_peak(service, peak);
+		if (own)
+			raise_peak(own, peak);
+	}
+	if (!a)
+		return;
+	account_process_ended(a);
+	count_ended(a, row, process);
+}
+
+/* What counts as being there ends also where another CPU has the account. */
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(process_exit, struct task_struct *task)
 {
 	struct task_struct *leader = task->group_leader;
 	struct service_task *st = service_task(leader);
 	u32 row = st ? st->row : SERVICE_OTHER, process = st ? st->process_row : 0;
-	struct process_row *service = service_row(row), *own = process_row_at(process);
 	struct account *a = account_take(task, row);
-	u64 peak;
 
 	if (a) {
 		fold(task, a, row, process, false);
 		account_put(a);
 	}
-	if (task->signal->live.counter > 0)
-		return 0;
-	a = bpf_task_storage_get(&accounts, leader, NULL, 0);
+	a = bpf_task_storage_get(&accounts, task, NULL, 0);
 	if (a)
-		count_ended(a, row, process);
-	if (task->flags & PF_KTHREAD || task->vfork_done)
-		return 0;
-	peak = peak_at_exit(task, a);
-	if (service)
-		raise_peak(service, peak);
-	if (own)
-		raise_peak(own, peak);
+		account_thread_ended(a);
+	if (task->signal->live.counter == 0)
+		end_process(task, bpf_task_storage_get(&accounts, leader, NULL, 0), row, process);
+	else if (a && task == leader && is_replaced(task))
+		account_process_ended(a);
 	return 0;
 }
 
@@ -367,6 +412,8 @@ int BPF_PROG(process_free, struct task_struct *task)
 	if (!a)
 		return 0;
 	fold(task, a, st ? st->row : a->row, st ? st->process_row : 0, false);
+	account_thread_ended(a);
+	account_process_ended(a);
 	if (st)
 		count_ended(a, st->row, st->process_row);
 	return 0;

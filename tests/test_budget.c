@@ -74,7 +74,8 @@ static void test_shared(void)
 	CHECK_INT(image_open(&object, &error), 0);
 	demand_add_maps(&own, &object, false);
 	demand_add_maps(&borrowed, &object, true);
-	CHECK_UINT(own.bytes - borrowed.bytes, 8); /* service_moves */
+	/* service_moves, walks, walk_visitors */
+	CHECK_UINT(own.bytes - borrowed.bytes, 8 + 8 + 16 * (64 + 8 + 8));
 	CHECK_TEXT(own.largest, "assignments");
 	CHECK_INT(own.largest_bytes < own.bytes, 1);
 	object_done(&object);

@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 
 #define SAMPLE_TRIES 20
+#define WALK_OLD_US 600000 /* after that a reading of the process probe needs another walk */
 #define RUNS "operations_per_second-run_services-service_exec"
 
 static char directory[] = "/tmp/test_main_reading.XXXXXX";
@@ -58,6 +59,7 @@ static void test_failing_reading(void)
 	getrlimit(RLIMIT_NOFILE, &files);
 	none = (struct rlimit){ .rlim_cur = 3, .rlim_max = files.rlim_max };
 	setrlimit(RLIMIT_NOFILE, &none);
+	usleep(WALK_OLD_US);
 	read_all();
 	CHECK_HAS(message_with("probe process: "),
 		  "cannot be read, trying again at each interval: cannot run its "
@@ -73,6 +75,7 @@ static void test_failing_reading(void)
 	CHECK_REAL(daemon_gauge("self/count-tier_process"), 0, 0);
 	CASE("descriptors again");
 	setrlimit(RLIMIT_NOFILE, &files);
+	usleep(WALK_OLD_US);
 	read_all();
 	CHECK_HAS(message_with("probe process: "), "reading works again");
 	CHECK_INT(daemon_notified(NOTIF_OKAY, "testhost/ebpf/self/count-tier_process",
@@ -132,6 +135,9 @@ static void start_and_read(void)
 		 "<Service \"self_test\">\n"
 		 "  ProcessMatch \"test_main_reading\"\n"
 		 "</Service>\n"
+		 "<Probe \"process\">\n"
+		 "  Interval 1\n"
+		 "</Probe>\n"
 		 "<Probe \"broken\">\n"
 		 "  Object \"%s\"\n"
 		 "</Probe>\n"
@@ -159,7 +165,7 @@ static void start_and_read(void)
 	CHECK_HAS(message_with("probe sample is on"), "(tier 3)");
 	CHECK_HAS(message_with("probe process is on"), "(tier 1)");
 	CHECK_TEXT(message_with("off\""), "");
-	CHECK_REAL(interval_of("ebpf/process"), 20, 0);
+	CHECK_REAL(interval_of("ebpf/process"), 1, 0);
 	CHECK_REAL(interval_of("ebpf/sample"), 3, 0);
 	CHECK_REAL(interval_of("ebpf/self"), 20, 0);
 	CHECK_INT(read_named("ebpf/broken") == NULL && read_named("ebpf/costly") == NULL, 1);
@@ -180,7 +186,7 @@ static void start_and_read(void)
 	check_process();
 	check_self();
 	CASE("a reading at once after another");
-	daemon_now -= TIME_T_TO_CDTIME_T(9);
+	daemon_now -= TIME_T_TO_CDTIME_T(10);
 	read_all();
 	CHECK_REAL(daemon_gauge("self/count-tier_process"), DAEMON_NONE, 0);
 	CHECK_REAL(daemon_value("kernel/ps_count", "processes"), DAEMON_NONE, 0);

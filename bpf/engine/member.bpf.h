@@ -8,6 +8,7 @@
 #include "match.bpf.h"
 #include "process_row.bpf.h"
 #include "storage.bpf.h"
+#include "walk.bpf.h"
 
 const volatile bool command_lines = false; /* the engine looks at them */
 
@@ -90,6 +91,17 @@ static void move(struct task_struct *leader, struct service_task *st, u32 row)
 	st->process_row = 0;
 	enter(leader, st, row);
 	count_move();
+}
+
+/* Threads of the process may be asleep, and stay so. */
+static void move_asleep(struct task_struct *leader, struct service_task *st, u32 row)
+{
+	u32 was = st->row;
+
+	move(leader, st, row);
+	if (st->row != was &&
+	    (leader != bpf_get_current_task_btf() || leader->signal->live.counter > 1))
+		walk_all();
 }
 
 /* The engine is to look at the command line. */

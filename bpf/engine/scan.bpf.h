@@ -29,10 +29,12 @@ static void match_waiting(struct task_struct *task, struct service_task *st, boo
 		row = match_or_take(task, task->comm, is_next);
 	if (row == ROW_NONE)
 		return;
-	if (row != st->row)
-		move(task, st, row);
-	else if (st->process_row || label(task, st, is_next))
+	if (row != st->row) {
+		move_asleep(task, st, row);
+	} else if (st->process_row || label(task, st, is_next)) {
 		wait_no_more(st);
+		walk_all();
+	}
 }
 
 /* One whose name has got a row meanwhile waits no more. */
@@ -72,7 +74,7 @@ static void carry_out(struct task_struct *task, struct service_task *st,
 		refresh(st);
 		return;
 	}
-	move(task, st, assignment->row);
+	move_asleep(task, st, assignment->row);
 	set_flags(st, TASK_ASSIGNED);
 	clear_flags(st, TASK_LISTED);
 }

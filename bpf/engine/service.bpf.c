@@ -8,9 +8,10 @@
  * Hooks: tp_btf task_newtask, task_rename, sched_process_exec,
  * sched_process_exit and sched_process_free, cgroup_attach_task (with Cgroup
  * options only); iter/task for processes that ran before and for what the
- * engine decides.
+ * engine decides, and for the walk that all probes share.
  */
 #include "scan.bpf.h"
+#include "visit.bpf.h"
 
 SEC("tp_btf/task_newtask")
 int BPF_PROG(service_fork, struct task_struct *child)
@@ -43,7 +44,7 @@ int BPF_PROG(service_rename, struct task_struct *task, const char *comm)
 	st = service_task(task);
 	if (!st || st->flags & TASK_ASSIGNED)
 		return 0;
-	move(task, st, match(task, comm));
+	move_asleep(task, st, match(task, comm));
 	/* Who gives itself another name mostly rewrites its command line, too. */
 	refresh(st);
 	return 0;
@@ -71,7 +72,7 @@ int BPF_PROG(service_cgroup, struct cgroup *group, const char *path, struct task
 	struct service_task *st = service_task(leader);
 
 	if (st && !(st->flags & TASK_ASSIGNED))
-		move(leader, st, match(leader, leader->comm));
+		move_asleep(leader, st, match(leader, leader->comm));
 	return 0;
 }
 
@@ -120,6 +121,24 @@ int service_scan(struct bpf_iter__task *ctx)
 	else
 		clear_flags(st, TASK_LISTED);
 	return 0;
+}
+
+/* For all probes, see walk.bpf.h. The first task and the end are every visitor's. */
+SEC("iter/task")
+int service_walk(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	bool first = ctx->meta->seq_num == 0;
+	struct walk_state *w = walk_state();
+
+	if (!w)
+		return 0;
+	if (first)
+		walk_begin(w);
+	if (task && !is_visited(task) && !first)
+		return 0;
+	w->next = 0;
+	return walk_on(ctx);
 }
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";

@@ -9,6 +9,7 @@
 #include "service.bpf.h"
 #include "storage.bpf.h"
 #include "task.bpf.h"
+#include "walk.bpf.h"
 
 u64 refused;
 u64 read_ns; /* when this walk began, by CLOCK_BOOTTIME */
@@ -62,13 +63,14 @@ struct process_row {
 	struct {
 		u64 user_ns; /* never lowered: the sum of all that was added */
 		u64 system_ns;
-		u64 processes;
-		u64 threads;
-		u64 rss;
-		u64 vm;
-		u64 swap;
+		s64 processes; /* the sum of what accounts hold, as all until swap */
+		s64 threads;
+		s64 rss;
+		s64 vm;
+		s64 swap;
 		u64 rise;       /* pages: the highest above its size now */
 		u64 ended_peak; /* pages: the highest of those that ended */
+		u64 peak;       /* pages: what was shown of both */
 	} walk;
 };
 
@@ -92,12 +94,16 @@ struct {
 struct account {
 	struct counters added;
 	u64 seen_ns;
-	u64 rss;         /* pages at the last reading */
-	u64 hiwater;     /* pages, the kernel's mark then */
-	u64 spike;       /* pages, highest since then; with exact_peak */
-	u64 maxrss;      /* pages, at exec: of what ran before in this process */
 	u64 mm;          /* which address space these are of */
-	u32 memory_walk; /* the walk that added the memory */
+	u64 vm;          /* pages that the process holds, in its leader's account */
+	u32 rss;         /* likewise */
+	u32 swap;        /* likewise */
+	u32 thread_at;   /* where the thread counts as one */
+	u32 process_at;  /* and the process, with its memory */
+	u32 hiwater;     /* pages, the kernel's mark at the last look */
+	u32 spike;       /* pages, highest since then; with exact_peak */
+	u32 maxrss;      /* pages, at exec: of what ran before in this process */
+	u32 memory_walk; /* the walk that looked at the memory */
 	u32 ended;       /* counted as ended */
 	u32 row;
 	u32 started; /* counted as started, in `row` */
@@ -117,7 +123,7 @@ struct {
 } accounts SEC(".maps");
 
 static u64 since_ns; /* the first walk: what ran before counts from there */
-static u32 walks;
+static u32 walk_number;
 
 static struct process_row *service_row(u32 row)
 {
@@ -163,6 +169,7 @@ static struct account *account_take(struct task_struct *task, u32 row)
 		a = task_storage_make(&accounts, task);
 	if (!a) {
 		add(&refused, 1);
+		walk_all();
 		return NULL;
 	}
 	if (__sync_lock_test_and_set(&a->busy, 1))

@@ -25,6 +25,7 @@ typedef __s64 s64;
 typedef __SIZE_TYPE__ size_t;
 typedef long ssize_t;
 
+#define PF_EXITING 0x00000004
 #define PF_KTHREAD 0x00200000
 #define EXIT_DEAD 0x00000010
 #define EXIT_ZOMBIE 0x00000020
@@ -66,6 +67,7 @@ struct user_pt_regs {
 struct rq {
 	u64 clock;
 	u64 clock_task;
+	int cpu;
 };
 
 struct cfs_rq {
@@ -104,6 +106,11 @@ typedef struct {
 struct signal_struct {
 	atomic_t live;
 	unsigned long maxrss;
+	struct task_struct *group_exec_task; /* of 5.17: 60700e38fb68 */
+};
+
+struct signal_struct___v5_16 {
+	struct task_struct *group_exit_task;
 };
 
 struct percpu_counter {
@@ -171,9 +178,15 @@ struct files_struct {
 	struct fdtable *fdt;
 };
 
+struct thread_info {
+	u32 cpu;
+};
+
 struct task_struct {
+	struct thread_info thread_info;
 	unsigned int flags;
 	unsigned int on_cpu; /* of 8 bits in 7.3: libbpf adjusts loads of unsigned members */
+	int on_rq;
 	unsigned int exit_state;
 	int pid;
 	int tgid;

@@ -138,6 +138,8 @@ static void close_object(struct probe *probe)
 {
 	tables_done(probe);
 	events_done(&probe->events);
+	if (probe->object.bpf)
+		walk_leave(&probe->services->walk, &probe->object);
 	object_done(&probe->object);
 	if (probe->memory)
 		budget_give(&probe->services->budget, probe->memory);
@@ -210,6 +212,7 @@ static int load_tier(struct probe *probe, struct error *error)
 	int status = object_load(&probe->object, error);
 
 	status = status ?: attach_sections(&probe->object, error);
+	status = status ?: walk_join(&probe->services->walk, &probe->object, error);
 	return status
 		       ?: attach_points(&probe->object, probe->name, probe->block,
 					probe->services->resolver.files, error);
@@ -291,6 +294,18 @@ static void check_rows(const struct probe *probe)
 			probe->name, probe->block->rows);
 }
 
+static int start_tables(struct probe *probe, struct error *error)
+{
+	int status = reading_walk(probe, 0, error);
+
+	if (status)
+		return status;
+	for (size_t i = 0; i < probe->table_count && status == 0; i++)
+		status = table_start(&probe->tables[i], error);
+	reading_end_walk(probe);
+	return status;
+}
+
 int probe_open(struct probe *probe, const char *name, const char *path, double interval_s,
 	       const struct probe_config *block, struct services *services, struct error *error)
 {
@@ -309,9 +324,7 @@ int probe_open(struct probe *probe, const char *name, const char *path, double i
 	if (!probe->path)
 		return error_set(error, -ENOMEM, "no memory");
 	status = open_object(probe, error);
-	status = status ?: reading_walk(probe, error);
-	for (size_t i = 0; i < probe->table_count && status == 0; i++)
-		status = table_start(&probe->tables[i], error);
+	status = status ?: start_tables(probe, error);
 	status = status ?: reading_subscribe(probe, error);
 	if (status) {
 		probe_done(probe);

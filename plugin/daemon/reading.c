@@ -23,17 +23,26 @@ static uint64_t cpus_end(void)
 	return end ? end : (uint64_t)libbpf_num_possible_cpus();
 }
 
-int reading_walk(struct probe *probe, struct error *error)
+int reading_walk(struct probe *probe, double interval_s, struct error *error)
 {
+	int status;
+
 	object_set(&probe->object, "cpus_online", (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
 	object_set(&probe->object, "cpus_end", cpus_end());
-	return object_walk(&probe->object, 0, NULL, NULL, error);
+	status = object_walk(&probe->object, 0, NULL, NULL, error);
+	return status ?: walk_take(&probe->services->walk, &probe->object, interval_s, error);
+}
+
+void reading_end_walk(struct probe *probe)
+{
+	object_set(&probe->object, "readings", ++probe->readings);
+	walk_put(&probe->services->walk);
 }
 
 static void catch_up_tables(struct probe *probe, const struct snapshot *snapshot)
 {
 	struct error ignored;
-	int status = reading_walk(probe, &ignored);
+	int walked = reading_walk(probe, 0, &ignored), status = walked;
 
 	for (size_t i = 0; i < probe->table_count; i++) {
 		struct table *table = &probe->tables[i];
@@ -45,6 +54,8 @@ static void catch_up_tables(struct probe *probe, const struct snapshot *snapshot
 		if (status)
 			table_miss(table);
 	}
+	if (walked == 0)
+		reading_end_walk(probe);
 }
 
 /* For rows of services that go to others before the next reading. */
@@ -120,16 +131,24 @@ static void fetch_tables(struct probe *probe)
 	reading_tell_troubles(probe);
 }
 
+/* *ret_as_of: when that was which was read. */
 static int walk_and_read(struct probe *probe, const struct snapshot *snapshot, uint64_t begin_ns,
-			 struct error *error)
+			 uint64_t *ret_as_of, struct error *error)
 {
-	int status = reading_walk(probe, error);
-	uint64_t read_ns = probe->read_ns ? *probe->read_ns : begin_ns;
+	int status = reading_walk(probe, probe->interval_s, error);
+	uint64_t read_ns;
 
-	if (status == 0 && probe->read_ns)
+	if (status)
+		return status;
+	read_ns = probe->read_ns ? *probe->read_ns : begin_ns;
+	if (probe->read_ns)
 		dispatch_read(&probe->dispatch, clock_ns() - read_ns);
 	fetch_tables(probe);
-	return status ?: read_tables(probe, snapshot, read_ns, error);
+	status = read_tables(probe, snapshot, read_ns, error);
+	reading_end_walk(probe);
+	if (status == 0)
+		*ret_as_of = read_ns < begin_ns ? read_ns : begin_ns;
+	return status;
 }
 
 /* For others than the reading, which the tables are not for. */
@@ -158,17 +177,17 @@ static uint64_t read_all(struct probe *probe, struct batch *batch, int *ret_stat
 {
 	struct services *services = probe->services;
 	const struct snapshot *snapshot;
-	uint64_t begin_ns = 0;
+	uint64_t begin_ns = 0, as_of = 0;
 
 	pthread_mutex_lock(&probe->reading);
 	snapshot = services_begin(services, probe->subscriber, probe->interval_s);
 	if (dispatch_begin(&probe->dispatch, probe->interval_s)) {
 		begin_ns = clock_ns();
 		probe->dispatch.batch = batch;
-		*ret_status = walk_and_read(probe, snapshot, begin_ns, error);
+		*ret_status = walk_and_read(probe, snapshot, begin_ns, &as_of, error);
 		note_keys(probe);
 	}
-	services_read(services, probe->subscriber, snapshot, *ret_status ? 0 : begin_ns);
+	services_read(services, probe->subscriber, snapshot, as_of);
 	pthread_mutex_unlock(&probe->reading);
 	return begin_ns;
 }

@@ -5,8 +5,11 @@
 #include "probe.h"
 #include "system/message.h"
 
-/* Runs the iterators of a probe that is open; errors of object_walk(). */
-int reading_walk(struct probe *probe, struct error *error);
+/* Runs the iterators of a probe that is open, and sees to a walk over tasks that is at most half an
+ * interval old, if it takes part in that; none begins before reading_end_walk(), which is due
+ * where this returns 0. Errors of object_walk(). */
+int reading_walk(struct probe *probe, double interval_s, struct error *error);
+void reading_end_walk(struct probe *probe);
 
 /* Makes the probe a subscriber of services, if its tables are about them; -ENOMEM. */
 int reading_subscribe(struct probe *probe, struct error *error);

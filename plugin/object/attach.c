@@ -142,7 +142,8 @@ int attach_sections(struct object *object, struct error *error)
 	{
 		int status = 0;
 
-		if (bpf_program__autoload(program) && !attach_is_own(program))
+		if (bpf_program__autoload(program) && bpf_program__autoattach(program) &&
+		    !attach_is_own(program))
 			status = attach_program(object, program, error);
 		if (status)
 			return status;

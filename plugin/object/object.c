@@ -292,9 +292,14 @@ int object_walk(const struct object *object, size_t size,
 	return status;
 }
 
+int object_run(const struct bpf_link *walk, struct error *error)
+{
+	return tell_walk(walk_once(bpf_link__fd(walk), 0, NULL, NULL), error);
+}
+
 int object_sample(const struct sample *sample, struct error *error)
 {
-	return tell_walk(walk_once(bpf_link__fd(sample->link), 0, NULL, NULL), error);
+	return object_run(sample->link, error);
 }
 
 void object_done(struct object *object)

@@ -64,6 +64,9 @@ int object_load(struct object *object, struct error *error);
 int object_walk(const struct object *object, size_t size,
 		void (*take)(void *to, const void *record), void *to, struct error *error);
 
+/* Runs an iterator by its link; what it writes is not looked at. */
+int object_run(const struct bpf_link *walk, struct error *error);
+
 /* Runs an iterator with a SAMPLE tag. Any thread may do so while others walk. */
 int object_sample(const struct sample *sample, struct error *error);
 

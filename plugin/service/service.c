@@ -26,6 +26,7 @@ static int prepare(struct services *services, double interval_s, struct error *e
 	int status = lifecycle_prepare(lifecycle, config, &services->object, interval_s, error);
 
 	status = status ?: process_rows_prepare(lifecycle, error);
+	status = status ?: walk_prepare(&services->object, error);
 	if (status)
 		return status;
 	object_set(&services->object, "command_names", config_command_names(config));
@@ -54,6 +55,7 @@ static int start(struct services *services, struct error *error)
 
 	status = status ?: process_rows_start(&services->lifecycle, error);
 	status = status ?: rules_fill(services->config, &services->object, error);
+	status = status ?: walk_open(&services->walk, &services->object, error);
 	return status ?: attach_sections(&services->object, error);
 }
 
@@ -77,6 +79,7 @@ int services_open(struct services *services, const struct config *config, double
 	*services = (struct services){ .config = config };
 	pthread_mutex_init(&services->lock, NULL);
 	pthread_mutex_init(&services->resolver.lock, NULL);
+	pthread_rwlock_init(&services->walk.lock, NULL);
 	services->budget.limit = config->max_memory_mib * BUDGET_MIB;
 	status = image_open(&services->object, error);
 	status = status ?: prepare(services, interval_s, error);
@@ -100,6 +103,7 @@ int services_share(const struct services *services, struct object *object, struc
 {
 	int status = share_maps(&services->object, object, error);
 
+	status = status ?: walk_exempt(object, error);
 	if (status)
 		return status;
 	object_set(object, "service_rows", services->lifecycle.row_count);
@@ -278,10 +282,12 @@ void services_done(struct services *services)
 {
 	release(services->snapshot);
 	lifecycle_done(&services->lifecycle);
+	walk_done(&services->walk);
 	object_done(&services->object);
 	resolver_done(&services->resolver);
 	registry_done(&services->registry);
 	pthread_mutex_destroy(&services->resolver.lock);
 	pthread_mutex_destroy(&services->lock);
+	pthread_rwlock_destroy(&services->walk.lock);
 	*services = (struct services){ 0 };
 }

@@ -10,6 +10,7 @@
 #include "system/file.h"
 #include "system/message.h"
 #include "table/series.h"
+#include "walk.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -36,6 +37,7 @@ struct services {
 	uint64_t resolved_ns;        /* when that was begun last; atomic */
 	uint64_t names_refused_told; /* as many were when that was told last */
 	uint64_t told_ns;            /* when that was, 0: never */
+	struct walk walk;
 };
 
 /* Opens, loads and attaches the engine's own object; meets the processes that run. interval_s is
@@ -44,7 +46,8 @@ struct services {
 int services_open(struct services *services, const struct config *config, double interval_s,
 		  struct file_reader *files, struct error *error);
 
-/* Hands the maps that the objects share to a probe's object, before load. -EINVAL: they do not
+/* Hands the maps that the objects share to a probe's object, before load; its programs with a WALK tag
+ * are not attached. -EINVAL: they do not
  * agree on what is in them. */
 int services_share(const struct services *services, struct object *object, struct error *error);
 

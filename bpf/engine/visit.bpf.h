@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * Which tasks the walk visits. One that neither runs nor waits for a CPU, and has not done so since
+ * the walk before, has used nothing, waited for nothing and caused no fault and no I/O: it is
+ * passed over after a look at two cache lines. The scheduler says when it has run last, by the clock of
+ * the CPU that it was on; what these clocks were when the walk before began is known.
+ * What others do to a task that sleeps, as to take memory from it, shows in its turn.
+ */
+#ifndef ENGINE_VISIT_BPF_H
+#define ENGINE_VISIT_BPF_H
+
+#include "walk.bpf.h"
+
+#define TURNS 16 /* each task is visited in one walk of so many */
+
+const volatile u32 cpus_possible = 1;
+
+/* Of a CPU, met with a task that was on it. */
+struct run_queue {
+	u64 address; /* of the kernel's, 0: not met yet */
+	u64 before;  /* its clock when the walk before began, or earlier; 0: not known */
+	u64 now;     /* likewise of this walk */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct run_queue);
+} run_queues SEC(".maps");
+
+static bool visit_all;
+static u64 turn;
+static volatile u64 number; /* through memory a pointer becomes one */
+
+static long note_clock(u32 cpu, void *unused)
+{
+	struct run_queue *q = bpf_map_lookup_elem(&run_queues, &cpu);
+
+	if (!q)
+		return 1;
+	q->before = q->now;
+	if (q->address)
+		bpf_probe_read_kernel(&q->now, sizeof(q->now),
+				      (void *)q->address +
+					      bpf_core_field_offset(struct rq, clock_task));
+	return 0;
+}
+
+static void walk_begin(struct walk_state *w)
+{
+	visit_all = __sync_lock_test_and_set(&w->all, 0);
+	turn++;
+	bpf_loop(cpus_possible, note_clock, NULL, 0);
+}
+
+static void meet_queue(struct task_struct *task)
+{
+	struct rq *rq = task->se.cfs_rq->rq;
+	u32 cpu = bpf_core_field_exists(rq->cpu) ? rq->cpu : 0;
+	struct run_queue *q = bpf_map_lookup_elem(&run_queues, &cpu);
+
+	if (!q || q->address)
+		return;
+	number = (u64)rq;
+	q->address = number;
+}
+
+/* exec_start is 0 of a task that is on its way to another CPU. */
+static bool has_run(struct task_struct *task)
+{
+	u32 cpu = task->thread_info.cpu;
+	struct run_queue *q = bpf_map_lookup_elem(&run_queues, &cpu);
+	u64 ran = task->se.exec_start;
+
+	if (!q || !q->before) {
+		meet_queue(task);
+		return true;
+	}
+	return !ran || ran >= q->before;
+}
+
+static bool is_its_turn(struct task_struct *task)
+{
+	number = (u64)task;
+	return ((number >> 6) * 0x9e3779b97f4a7c15 >> 32) % TURNS == turn % TURNS;
+}
+
+static bool is_visited(struct task_struct *task)
+{
+	if (!bpf_core_field_exists(task->thread_info.cpu) ||
+	    !bpf_core_field_exists(task->se.cfs_rq->rq))
+		return true;
+	return task->on_cpu || task->on_rq || has_run(task) || visit_all || is_its_turn(task);
+}
+
+#endif

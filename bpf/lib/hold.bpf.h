@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * What threads and processes hold now, as sums of rows: an account says what of it is in which rows,
+ * and whoever changes the one changes the other. So the walk need not meet who sleeps. Only who has
+ * taken an account adds to rows; at its end a thread or process takes away what is there, without
+ * waiting for that, and for good: who adds looks once more afterwards.
+ */
+#ifndef HOLD_BPF_H
+#define HOLD_BPF_H
+
+#include "account.bpf.h"
+
+/* A row of services, and one, above a row of processes. */
+#define PLACE_PROCESS_BITS 14
+#define PLACE_NONE 0
+#define PLACE_ENDED ~0U
+
+static u32 place_of(u32 row, u32 process)
+{
+	return (row + 1) << PLACE_PROCESS_BITS | (process & ((1U << PLACE_PROCESS_BITS) - 1));
+}
+
+static struct process_row *place_service(u32 place)
+{
+	return service_row((place >> PLACE_PROCESS_BITS) - 1);
+}
+
+static struct process_row *place_own(u32 place)
+{
+	return process_row_at(place & ((1U << PLACE_PROCESS_BITS) - 1));
+}
+
+__noinline int hold_threads(u32 place, s64 n)
+{
+	struct process_row *service = place_service(place), *own = place_own(place);
+
+	if (service)
+		__sync_fetch_and_add(&service->walk.threads, n);
+	if (own)
+		__sync_fetch_and_add(&own->walk.threads, n);
+	return 0;
+}
+
+__noinline int hold_processes(u32 place, s64 n)
+{
+	struct process_row *service = place_service(place), *own = place_own(place);
+
+	if (service)
+		__sync_fetch_and_add(&service->walk.processes, n);
+	if (own)
+		__sync_fetch_and_add(&own->walk.processes, n);
+	return 0;
+}
+
+static void hold(struct process_row *row, s64 rss, s64 vm, s64 swap)
+{
+	__sync_fetch_and_add(&row->walk.rss, rss);
+	__sync_fetch_and_add(&row->walk.vm, vm);
+	__sync_fetch_and_add(&row->walk.swap, swap);
+}
+
+__noinline int hold_memory(u32 place, s64 rss, s64 vm, s64 swap)
+{
+	struct process_row *service = place_service(place), *own = place_own(place);
+
+	if (service)
+		hold(service, rss, vm, swap);
+	if (own)
+		hold(own, rss, vm, swap);
+	return 0;
+}
+
+/* The memory of a process becomes this. */
+static void account_memory(struct account *a, u32 place, u32 rss, u64 vm, u32 swap)
+{
+	s64 more_rss = (s64)rss - __sync_lock_test_and_set(&a->rss, rss);
+	s64 more_vm = vm - __sync_lock_test_and_set(&a->vm, vm);
+	s64 more_swap = (s64)swap - __sync_lock_test_and_set(&a->swap, swap);
+
+	if (more_rss || more_vm || more_swap)
+		hold_memory(place, more_rss, more_vm, more_swap);
+}
+
+/* Of a leader's account that is taken: the process is there, with what it held elsewhere; false: it
+ * has ended. */
+static bool account_process(struct account *a, u32 place)
+{
+	u32 was = *(volatile u32 *)&a->process_at;
+	u64 vm = a->vm;
+	u32 rss = a->rss, swap = a->swap;
+
+	if (was == place || was == PLACE_ENDED)
+		return was == place;
+	if (was)
+		account_memory(a, was, 0, 0, 0);
+	if (__sync_val_compare_and_swap(&a->process_at, was, place) != was)
+		return false;
+	if (was)
+		hold_processes(was, -1);
+	hold_processes(place, 1);
+	account_memory(a, place, rss, vm, swap);
+	return true;
+}
+
+/* After what may have added to its memory. */
+static void account_check(struct account *a, u32 place)
+{
+	if (*(volatile u32 *)&a->process_at == PLACE_ENDED)
+		account_memory(a, place, 0, 0, 0);
+}
+
+static void account_process_ended(struct account *a)
+{
+	u32 was = __sync_lock_test_and_set(&a->process_at, PLACE_ENDED);
+
+	if (was == PLACE_NONE || was == PLACE_ENDED)
+		return;
+	hold_processes(was, -1);
+	account_memory(a, was, 0, 0, 0);
+}
+
+static void account_thread(struct account *a, u32 place)
+{
+	u32 was = *(volatile u32 *)&a->thread_at;
+
+	if (was == place || was == PLACE_ENDED ||
+	    __sync_val_compare_and_swap(&a->thread_at, was, place) != was)
+		return;
+	if (was)
+		hold_threads(was, -1);
+	hold_threads(place, 1);
+}
+
+static void account_thread_ended(struct account *a)
+{
+	u32 was = __sync_lock_test_and_set(&a->thread_at, PLACE_ENDED);
+
+	if (was != PLACE_NONE && was != PLACE_ENDED)
+		hold_threads(was, -1);
+}
+
+#endif

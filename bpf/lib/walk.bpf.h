@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * The one walk over tasks that all probes share. A program
+ *
+ *     SEC("iter/task")
+ *     WALK
+ *     int NAME(struct bpf_iter__task *ctx)
+ *     {
+ *             ...
+ *             return walk_on(ctx);
+ *     }
+ *
+ * is called by it as an iterator of its own would be: with the first task (ctx->meta->seq_num is
+ * 0), with each that has run since the walk before, or is running or waiting for a CPU now, and with
+ * NULL at the end. It ends as shown, on every way. A task that sleeps is visited once in a while, and
+ * all are in the first walk of a probe, and when a process has been moved to another service while it
+ * slept. What a probe gives out of tasks that sleep it remembers itself. Whatever needs every
+ * task, every time, is an iterator without the tag.
+ *
+ * A reading takes a walk that is at most half of its interval old, so that there may be several
+ * between two readings of a probe. Whoever has to tell them apart declares
+ *
+ *     u64 readings;  how often its tables have been read
+ */
+#ifndef WALK_BPF_H
+#define WALK_BPF_H
+
+#include "metric.bpf.h"
+#include "walk.h"
+
+#define WALK __attribute__((btf_decl_tag("walk:tasks")))
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct walk_state);
+} walks SEC(".maps") SHARED(1);
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, WALK_VISITORS_MAX);
+	__type(key, u32);
+	__type(value, u32);
+} walk_visitors SEC(".maps") SHARED(1);
+
+static __always_inline struct walk_state *walk_state(void)
+{
+	u32 zero = 0;
+
+	return bpf_map_lookup_elem(&walks, &zero);
+}
+
+/* Something has changed of tasks that may sleep for long: the next walk visits all. */
+static __always_inline void walk_all(void)
+{
+	struct walk_state *w = walk_state();
+
+	if (w)
+		w->all = 1;
+}
+
+/* To the next visitor, if there is one. */
+static __always_inline int walk_on(struct bpf_iter__task *ctx)
+{
+	struct walk_state *w = walk_state();
+
+	if (w)
+		bpf_tail_call(ctx, &walk_visitors, w->next++);
+	return 0;
+}
+
+#endif

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * When the walk over tasks is run, and for whom. It has no clock of its own: whoever reads and
+ * finds the last walk older than half of its interval walks for all that read after it.
+ */
+#include "walk.h"
+
+#include "object/annotation.h"
+#include "system/clock.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <string.h>
+
+#define PROGRAM "service_walk"
+#define SECTION "iter/task"
+#define WALK_TAG "walk:"
+
+static bool is_visitor(const struct object *object, const struct bpf_program *program)
+{
+	return annotation_of_program(object->bpf, program, WALK_TAG, 0) != NULL;
+}
+
+static int descriptor(const struct object *object, const char *map)
+{
+	return bpf_map__fd(object_map(object, map));
+}
+
+int walk_prepare(const struct object *own, struct error *error)
+{
+	uint32_t cpus = (uint32_t)libbpf_num_possible_cpus();
+	int status = bpf_map__set_max_entries(object_map(own, "run_queues"), cpus);
+
+	object_set((struct object *)own, "cpus_possible", cpus);
+	bpf_program__set_autoattach(bpf_object__find_program_by_name(own->bpf, PROGRAM), false);
+	return status ? error_set(error, status, "cannot size the maps: %s", strerror(-status)) : 0;
+}
+
+int walk_open(struct walk *walk, const struct object *own, struct error *error)
+{
+	const struct bpf_program *program = bpf_object__find_program_by_name(own->bpf, PROGRAM);
+
+	walk->states = descriptor(own, "walks");
+	walk->programs = descriptor(own, "walk_visitors");
+	walk->link = bpf_program__attach_iter(program, NULL);
+	if (!walk->link)
+		return error_set(error, -errno, "cannot attach %s: %s", PROGRAM, strerror(errno));
+	return 0;
+}
+
+int walk_exempt(const struct object *object, struct error *error)
+{
+	struct bpf_program *program;
+
+	bpf_object__for_each_program(program, object->bpf)
+	{
+		if (!is_visitor(object, program))
+			continue;
+		if (strcmp(bpf_program__section_name(program), SECTION) != 0)
+			return error_set(error, -EINVAL, "program %s: WALK is for SEC(\"%s\")",
+					 bpf_program__name(program), SECTION);
+		bpf_program__set_autoattach(program, false);
+	}
+	return 0;
+}
+
+/* --- visitors; with the lock --- */
+
+/* The next walk is needed at once, and visits every task. */
+static int need_all(struct walk *walk)
+{
+	const struct walk_state state = { .all = 1 };
+	const uint32_t zero = 0;
+
+	walk->begun_ns = 0;
+	return bpf_map_update_elem(walk->states, &zero, &state, BPF_ANY) == 0 ? 0 : -errno;
+}
+
+/* The kernel ends a round of visitors at the first gap. */
+static int write_programs(const struct walk *walk)
+{
+	for (uint32_t i = 0; i < WALK_VISITORS_MAX; i++) {
+		if (i >= walk->count)
+			bpf_map_delete_elem(walk->programs, &i);
+		else if (bpf_map_update_elem(walk->programs, &i, &walk->visitors[i].program,
+					     BPF_ANY) != 0)
+			return -errno;
+	}
+	return 0;
+}
+
+static int add_visitors(struct walk *walk, const struct object *object)
+{
+	struct bpf_program *program;
+
+	bpf_object__for_each_program(program, object->bpf)
+	{
+		if (!bpf_program__autoload(program) || !is_visitor(object, program))
+			continue;
+		if (walk->count == WALK_VISITORS_MAX)
+			return -ENOSPC;
+		walk->visitors[walk->count++] =
+			(struct walk_visitor){ object, bpf_program__fd(program) };
+	}
+	return 0;
+}
+
+static void remove_visitors(struct walk *walk, const struct object *object)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < walk->count; i++)
+		if (walk->visitors[i].object != object)
+			walk->visitors[kept++] = walk->visitors[i];
+	if (kept == walk->count)
+		return;
+	walk->count = kept;
+	write_programs(walk);
+}
+
+static bool has_visitors(const struct walk *walk, const struct object *object)
+{
+	for (size_t i = 0; i < walk->count; i++)
+		if (walk->visitors[i].object == object)
+			return true;
+	return false;
+}
+
+/* --- without --- */
+
+int walk_join(struct walk *walk, const struct object *object, struct error *error)
+{
+	int status;
+
+	pthread_rwlock_wrlock(&walk->lock);
+	status = add_visitors(walk, object);
+	status = status ?: write_programs(walk);
+	status = status ?: need_all(walk);
+	if (status)
+		remove_visitors(walk, object);
+	pthread_rwlock_unlock(&walk->lock);
+	return status ? error_set(error, status, "cannot join the walk over tasks: %s",
+				  status == -ENOSPC ? "too many programs have" : strerror(-status))
+		      : 0;
+}
+
+void walk_leave(struct walk *walk, const struct object *object)
+{
+	pthread_rwlock_wrlock(&walk->lock);
+	remove_visitors(walk, object);
+	pthread_rwlock_unlock(&walk->lock);
+}
+
+/* After a walk that was not completed, some tasks have not been visited. */
+static int run(struct walk *walk, struct error *error)
+{
+	uint64_t now_ns = clock_ns();
+	int status = object_run(walk->link, error);
+
+	if (status)
+		need_all(walk);
+	else
+		walk->begun_ns = now_ns;
+	return status;
+}
+
+static int run_if_older(struct walk *walk, uint64_t oldest_ns, struct error *error)
+{
+	int status;
+
+	pthread_rwlock_wrlock(&walk->lock);
+	/* Another thread may have been faster. */
+	status = walk->begun_ns < oldest_ns ? run(walk, error) : 0;
+	pthread_rwlock_unlock(&walk->lock);
+	return status;
+}
+
+int walk_take(struct walk *walk, const struct object *object, double interval_s,
+	      struct error *error)
+{
+	uint64_t oldest_ns = clock_ns() - (uint64_t)(interval_s / 2 * (double)NS_PER_S);
+	int status;
+
+	for (;;) {
+		pthread_rwlock_rdlock(&walk->lock);
+		if (walk->begun_ns >= oldest_ns || !has_visitors(walk, object))
+			return 0;
+		pthread_rwlock_unlock(&walk->lock);
+		status = run_if_older(walk, oldest_ns, error);
+		if (status)
+			return status;
+	}
+}
+
+void walk_put(struct walk *walk)
+{
+	pthread_rwlock_unlock(&walk->lock);
+}
+
+void walk_done(struct walk *walk)
+{
+	bpf_link__destroy(walk->link);
+	walk->link = NULL;
+}

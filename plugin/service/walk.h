@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef EBPF_WALK_H
+#define EBPF_WALK_H
+
+#include "bpf/lib/walk.h"
+#include "object/object.h"
+#include "system/message.h"
+
+#include <bpf/libbpf.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The one walk over tasks, and the programs of probes that it calls: those with a WALK tag, see
+ * bpf/lib/walk.bpf.h. It is run when a reading needs it. */
+struct walk {
+	pthread_rwlock_t lock; /* whoever walks alone, whoever reads with others; taken last */
+	struct bpf_link *link;
+	int states, programs; /* descriptors of the maps `walks` and `walk_visitors` */
+	struct walk_visitor {
+		const struct object *object;
+		int program;
+	} visitors[WALK_VISITORS_MAX];
+	size_t count;
+	uint64_t begun_ns; /* of CLOCK_BOOTTIME, 0: the next one is needed at once */
+};
+
+/* Sizes the maps of the engine's own object, before load. */
+int walk_prepare(const struct object *own, struct error *error);
+
+/* After load, before attach. What the kernel says, or -ENOENT. */
+int walk_open(struct walk *walk, const struct object *own, struct error *error);
+
+/* Takes the programs with a WALK tag out of what attach attaches. -EINVAL: one is no walk over
+ * tasks. */
+int walk_exempt(const struct object *object, struct error *error);
+
+/* After load: from now on these programs are called, in the next walk with every task. The object
+ * stays where it is until walk_leave(). -ENOSPC: there are too many, or what the kernel says. */
+int walk_join(struct walk *walk, const struct object *object, struct error *error);
+void walk_leave(struct walk *walk, const struct object *object);
+
+/* Sees to a walk that is at most half an interval old, if the object has programs that it calls, and
+ * that none begins before walk_put(). Errors of object_run(); then there is nothing to put. */
+int walk_take(struct walk *walk, const struct object *object, double interval_s,
+	      struct error *error);
+void walk_put(struct walk *walk);
+
+void walk_done(struct walk *walk);
+
+#endif
