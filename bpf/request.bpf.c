@@ -18,7 +18,7 @@
  *   3  kprobes of the same
  *   4  tracepoints of the system calls, with Option "syscalls"; when a request
  *      arrived is not known
- * All: iter/task at each reading.
+ * All: the walk over tasks; tp_btf sched_process_exit.
  *
  * Limits: where requests are pipelined or multiplexed over one connection
  * (HTTP/2) an exchange is a turn of the conversation, not a request. A
@@ -256,14 +256,15 @@ static u64 waiting(const struct task_struct *task)
 	return now > queued ? now - queued : 0;
 }
 
+static u32 walk_number;
+
 /* Of a thread that serves, the time in which it neither ran nor waited to: also where nobody polls,
  * what the paper takes the duration of polls for (section IV, saturation slack). */
-static void rest(struct task_struct *task, struct serving *s)
+static void rest(struct serving *s, u64 busy_ns)
 {
 	u64 now = bpf_ktime_get_ns(), elapsed = now - s->seen_ns;
-	u64 busy = task->se.sum_exec_runtime + task->sched_info.run_delay + waiting(task);
-	u64 worked = busy - s->busy_ns;
-	u32 slot = slot_find(&row_slots, service_of(task));
+	u64 worked = busy_ns - s->busy_ns;
+	u32 slot = slot_find(&row_slots, s->row);
 	struct request_row *row = request_row(slot * shards);
 
 	if (s->seen_ns && row) {
@@ -271,20 +272,57 @@ static void rest(struct task_struct *task, struct serving *s)
 		add(&row->slack_ns, worked < elapsed ? elapsed - worked : 0);
 	}
 	s->seen_ns = now;
-	s->busy_ns = busy;
+	s->busy_ns = busy_ns;
+	s->walk = walk_number;
+}
+
+/* Whom the walk has not visited has slept. */
+static long rest_asleep(u32 i, void *unused)
+{
+	struct serving *s = serving_at(i + 1);
+
+	if (s && s->seen_ns && s->walk != walk_number)
+		rest(s, s->busy_ns);
+	return 0;
+}
+
+static void visit(struct task_struct *task)
+{
+	u32 *number = thread_number(task);
+	struct serving *s = number ? serving_at(*number) : NULL;
+
+	if (!s)
+		return;
+	s->row = service_of(task);
+	rest(s, task->se.sum_exec_runtime + task->sched_info.run_delay + waiting(task));
+	if (!*(volatile u32 *)number)
+		s->seen_ns = 0; /* it has just ended */
 }
 
 SEC("iter/task")
-int request_walk(struct bpf_iter__task *ctx)
+WALK int request_walk(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
-	struct serving *s;
 
-	if (!task || task->exit_state & EXIT_DEAD)
+	if (ctx->meta->seq_num == 0)
+		walk_number++;
+	if (!task)
+		bpf_loop(numbers_given, rest_asleep, NULL, 0);
+	else if (!(task->flags & PF_EXITING))
+		visit(task);
+	return walk_on(ctx);
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(request_exit, struct task_struct *task)
+{
+	u32 *number = thread_number(task);
+	struct serving *s = number ? serving_at(*number) : NULL;
+
+	if (!s)
 		return 0;
-	s = bpf_task_storage_get(&servings, task, NULL, 0);
-	if (s)
-		rest(task, s);
+	s->seen_ns = 0;
+	thread_number_give(number);
 	return 0;
 }
 

@@ -6,9 +6,11 @@
 #define REQUEST_BPF_H
 
 #include "datagram.bpf.h"
+#include "number.bpf.h"
 #include "slot.bpf.h"
 #include "socket.bpf.h"
 #include "storage.bpf.h"
+#include "walk.bpf.h"
 
 #define NS "scale=1/1000000000"
 
@@ -92,16 +94,26 @@ struct conversation {
 
 /* Of a thread that has answered a request. */
 struct serving {
-	u64 seen_ns;
+	u64 seen_ns; /* its time counts from then, 0: not yet */
 	u64 busy_ns; /* ran or waited to run, until then */
+	u32 row;
+	u32 walk; /* that has counted its time last */
 };
 
+/* By thread_number() - 1. */
 struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, THREADS_MAX);
+	__type(key, u32);
 	__type(value, struct serving);
 } servings SEC(".maps");
+
+static __always_inline struct serving *serving_at(u32 number)
+{
+	u32 index = number - 1;
+
+	return bpf_map_lookup_elem(&servings, &index);
+}
 
 static __always_inline struct request_row *request_row(u32 index)
 {
@@ -209,7 +221,7 @@ static __always_inline void serve(struct conversation *c)
 	task = bpf_get_current_task_btf();
 	if (c->thread == (u32)task->pid)
 		return;
-	if (task_storage_make(&servings, task))
+	if (thread_number_take(task))
 		c->thread = task->pid;
 	else
 		add(&refused, 1);

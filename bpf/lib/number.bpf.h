@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * Threads by number. What a probe remembers of threads that sleep, and looks at in each walk, is in an
+ * array of THREADS_MAX entries: a thread gets a number at its first event that asks for one, and
+ * gives it back at its exit. The probe has to hook sched_process_exit for that.
+ */
+#ifndef NUMBER_BPF_H
+#define NUMBER_BPF_H
+
+#include "metric.bpf.h"
+#include "storage.bpf.h"
+
+#define THREADS_MAX 8192
+
+/* The index in the array, and one; 0: none. */
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, u32);
+} thread_numbers SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_QUEUE);
+	__uint(max_entries, THREADS_MAX);
+	__type(value, u32);
+} numbers_free SEC(".maps");
+
+u32 numbers_given; /* at any time: those above are new */
+
+static __always_inline u32 *thread_number(struct task_struct *task)
+{
+	u32 *number = bpf_task_storage_get(&thread_numbers, task, NULL, 0);
+
+	return number && *number ? number : NULL;
+}
+
+/* 0: there is none, or no memory. */
+static __noinline u32 thread_number_take(struct task_struct *task)
+{
+	u32 *number = task_storage_make(&thread_numbers, task), new;
+
+	if (!number || *number)
+		return number ? *number : 0;
+	if (bpf_map_pop_elem(&numbers_free, &new)) {
+		if (numbers_given >= THREADS_MAX)
+			return 0;
+		new = __sync_fetch_and_add(&numbers_given, 1) + 1;
+		if (new > THREADS_MAX)
+			return 0;
+	}
+	if (__sync_val_compare_and_swap(number, 0, new))
+		bpf_map_push_elem(&numbers_free, &new, 0);
+	return *number;
+}
+
+/* Of a thread that has ended; what is in the array is forgotten before. */
+static __always_inline void thread_number_give(u32 *number)
+{
+	u32 free = __sync_lock_test_and_set(number, 0);
+
+	if (free)
+		bpf_map_push_elem(&numbers_free, &free, 0);
+}
+
+#endif
