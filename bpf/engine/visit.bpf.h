@@ -11,9 +11,8 @@
 
 #include "walk.bpf.h"
 
-#define TURNS 16 /* each task is visited in one walk of so many */
-
-const volatile u32 cpus_possible = 1;
+#define TURNS 16       /* each task is visited in one walk of so many */
+#define CPUS (1 << 20) /* no kernel has more; the map has as many as this machine can have */
 
 /* Of a CPU, met with a task that was on it. */
 struct run_queue {
@@ -51,7 +50,7 @@ static void walk_begin(struct walk_state *w)
 {
 	visit_all = __sync_lock_test_and_set(&w->all, 0);
 	turn++;
-	bpf_loop(cpus_possible, note_clock, NULL, 0);
+	bpf_loop(CPUS, note_clock, NULL, 0);
 }
 
 static void meet_queue(struct task_struct *task)

@@ -31,7 +31,6 @@ int walk_prepare(const struct object *own, struct error *error)
 	uint32_t cpus = (uint32_t)libbpf_num_possible_cpus();
 	int status = bpf_map__set_max_entries(object_map(own, "run_queues"), cpus);
 
-	object_set((struct object *)own, "cpus_possible", cpus);
 	bpf_program__set_autoattach(bpf_object__find_program_by_name(own->bpf, PROGRAM), false);
 	return status ? error_set(error, status, "cannot size the maps: %s", strerror(-status)) : 0;
 }

@@ -73,6 +73,13 @@ def readings(found):
         line(f"this plugin against {READERS[name]}", [f"1 : {reading.times_cheaper(name):.1f}" for reading in found])
 
 
+def walk(found):
+    heading(f"One walk over {found.tasks:,} threads, nearly all asleep, CPU milliseconds ({found.count} walks each, in turns)")
+    line("that looks at none", [estimate(found.empty_ns, 1e-6)])
+    line("of the engine, for process and request", [estimate(found.walk_ns, 1e-6)])
+    line("the one against the other", ["1 : " + estimate(found.ratio)])
+
+
 def events(starts):
     heading(f"One event, CPU nanoseconds ({starts.count} starts of collectd without and with the plugin, in turns)")
     compared("", ["without", "with", "added"])
