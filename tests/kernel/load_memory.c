@@ -3,6 +3,7 @@
  * Memory in known amounts, on request:
  *   grow MIB        map and touch, and keep
  *   reserve MIB     map without touching
+ *   file PATH       map a file and touch all of it, and keep
  *   spike MIB MS    map, touch, hold for MS, unmap
  * Each is answered with "ok" when it is done. With arguments: one spike, then
  * the end.
@@ -10,6 +11,7 @@
  * load_memory [MIB MS]
  */
 #include "load.h"
+#include <sys/stat.h>
 
 static void *map(unsigned long mib)
 {
@@ -25,6 +27,19 @@ static void *map_touched(unsigned long mib)
 	return memory;
 }
 
+static void map_file(const char *path)
+{
+	int file = open(path, O_RDWR | O_CLOEXEC);
+	struct stat is;
+	char *memory;
+
+	if (file < 0 || fstat(file, &is) != 0)
+		err(1, "%s", path);
+	memory = need(mmap(NULL, (size_t)is.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0));
+	memset(memory, 1, (size_t)is.st_size);
+	close(file);
+}
+
 static void spike(unsigned long mib, unsigned long ms)
 {
 	void *memory = map_touched(mib);
@@ -35,8 +50,8 @@ static void spike(unsigned long mib, unsigned long ms)
 
 int main(int argc, char **argv)
 {
+	char line[4200], path[4096];
 	unsigned long mib, ms;
-	char line[128];
 
 	die_with_parent();
 	/* A huge page would reach into the mapping beside, and stay there when this one goes. */
@@ -52,6 +67,8 @@ int main(int argc, char **argv)
 			map_touched(mib);
 		else if (sscanf(line, "reserve %lu", &mib) == 1)
 			map(mib);
+		else if (sscanf(line, "file %4095s", path) == 1)
+			map_file(path);
 		else if (sscanf(line, "spike %lu %lu", &mib, &ms) == 2)
 			spike(mib, ms);
 		else
