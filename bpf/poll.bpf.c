@@ -12,17 +12,18 @@
  * fexit of io_uring_enter. Tier 2: the same without io_uring, for kernels that
  * have none. Tiers 3 and 4, with Option "syscalls": the tracepoints of these
  * system calls, with and without io_uring; while one is on, every system call
- * of the machine takes its slow path. All: iter/task at each reading. No
- * kretprobe: it has room for the greater of 10 and twice the CPUs to be inside
- * a function, and these are where threads spend their time.
+ * of the machine takes its slow path. All: the walk over tasks; tp_btf
+ * sched_process_exit. No kretprobe: it has room for the greater of 10 and twice
+ * the CPUs to be inside a function, and these are where threads spend their time.
  *
  * Limits: threads are known from their first poll on, or from the first reading
  * if they are in one then, other than io_uring_enter. io_uring_enter counts
- * where it has to wait. Of 32-bit programs epoll and poll alone count, in tiers
+ * where it has to wait. No more than 8192 threads are known at a time. Of 32-bit programs epoll and poll alone count, in tiers
  * 1 and 2.
  */
+#include "number.bpf.h"
 #include "slot.bpf.h"
-#include "storage.bpf.h"
+#include "walk.bpf.h"
 
 #define NS "scale=1/1000000000"
 
@@ -46,24 +47,51 @@ struct {
 /* Of a thread that has polled. */
 struct poller {
 	struct slot_cache cache;
-	bool polled;  /* since the last reading */
+	bool polled;  /* since the last walk */
 	bool older;   /* than the probe is the poll that it is in */
+	u32 service;  /* whose it was in the last walk that visited it */
+	u32 walk;     /* that one */
 	u64 began_ns; /* the poll that it is in, 0: none */
 	u64 seen_ns;  /* its time is in the rows until then */
 };
 
+/* By thread_number() - 1. */
 struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, THREADS_MAX);
+	__type(key, u32);
 	__type(value, struct poller);
 } pollers SEC(".maps");
 
+static u32 walk_number;
 static bool all_met; /* the first walk is over */
 
 static __always_inline struct poll_row *row_at(u32 index)
 {
 	return bpf_map_lookup_elem(&polls, &index);
+}
+
+static __always_inline struct poller *poller_at(u32 number)
+{
+	u32 index = number - 1;
+
+	return bpf_map_lookup_elem(&pollers, &index);
+}
+
+static __always_inline struct poller *poller_of(struct task_struct *task)
+{
+	u32 *number = thread_number(task);
+
+	return number ? poller_at(*number) : NULL;
+}
+
+static __always_inline struct poller *poller_make(struct task_struct *task)
+{
+	struct poller *p = poller_of(task) ?: poller_at(thread_number_take(task));
+
+	if (!p)
+		add(&refused, 1);
+	return p;
 }
 
 static __noinline void assign(struct slot_cache *c, struct task_struct *task)
@@ -99,18 +127,16 @@ static __always_inline void settle(struct poller *p, struct poll_row *row, u64 n
 static __always_inline int begin(void)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct poller *p = task_storage_make(&pollers, task);
+	struct poller *p = poller_make(task);
 	u64 now;
 
-	if (!p) {
-		add(&refused, 1);
-		return 0;
-	}
-	if (!own(p, task))
+	if (!p || !own(p, task))
 		return 0;
 	now = bpf_ktime_get_ns();
-	if (!p->seen_ns)
+	if (!p->seen_ns) {
+		p->service = p->cache.row;
 		p->seen_ns = now;
+	}
 	p->polled = true;
 	p->older = false;
 	p->began_ns = now;
@@ -121,7 +147,7 @@ static __always_inline int begin(void)
 static __always_inline int end(void)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct poller *p = bpf_task_storage_get(&pollers, task, NULL, 0);
+	struct poller *p = poller_of(task);
 	struct poll_row *row;
 	u64 now;
 
@@ -238,11 +264,13 @@ static void meet(struct task_struct *task)
 
 	if (!in_poll(task) || !service_watched(service_of(task)))
 		return;
-	p = task_storage_make(&pollers, task);
+	p = poller_make(task);
 	now = bpf_ktime_get_ns();
 	if (!p)
-		add(&refused, 1);
-	else if (!__sync_val_compare_and_swap(&p->seen_ns, 0, now)) {
+		return;
+	p->service = service_of(task);
+	p->walk = walk_number;
+	if (!__sync_val_compare_and_swap(&p->seen_ns, 0, now)) {
 		p->older = true;
 		p->began_ns = now;
 	}
@@ -257,43 +285,76 @@ static void leave_older(struct task_struct *task, struct poller *p)
 	p->began_ns = 0;
 }
 
-/* A thread that has polled once and now waits for something else is no polling
- * thread; one that works on without a poll is. */
-static bool polls_on(const struct task_struct *task, struct poller *p)
+/* Brings the time of a thread into the rows, if it is one that polls. One that has polled once and
+ * now waits for something else is none; one that works on without a poll is. */
+static void settle_if_polls(struct poller *p, bool works)
 {
-	bool polled = p->polled || p->began_ns;
+	u64 now = bpf_ktime_get_ns();
+	bool polls = p->polled || p->began_ns || works;
+	struct poll_row *row;
 
 	p->polled = false;
-	return polled || task->on_cpu || task->sched_info.last_queued;
-}
-
-SEC("iter/task")
-int poll_walk(struct bpf_iter__task *ctx)
-{
-	struct task_struct *task = ctx->task;
-	struct poll_row *row;
-	struct poller *p;
-	u32 service;
-	u64 now;
-
-	if (!task)
-		all_met = true;
-	if (!task || task->exit_state)
-		return 0;
-	p = bpf_task_storage_get(&pollers, task, NULL, 0);
-	if (!p && !all_met)
-		meet(task);
-	if (!p || !p->seen_ns)
-		return 0;
-	leave_older(task, p);
-	now = bpf_ktime_get_ns();
-	service = service_of(task);
-	row = service_watched(service) && polls_on(task, p) ? row_at(slot_take(service) * shards)
-							    : NULL;
+	row = polls && service_watched(p->service) ? row_at(slot_take(p->service) * shards) : NULL;
 	if (row)
 		settle(p, row, now);
 	else
 		p->seen_ns = now;
+}
+
+static void visit(struct task_struct *task)
+{
+	struct poller *p = poller_of(task);
+
+	if (!p && !all_met)
+		meet(task);
+	if (!p || !p->seen_ns)
+		return;
+	leave_older(task, p);
+	p->service = service_of(task);
+	p->walk = walk_number;
+	settle_if_polls(p, task->on_cpu || task->sched_info.last_queued);
+}
+
+/* Whom the walk has not visited has slept. */
+static long settle_asleep(u32 i, void *unused)
+{
+	struct poller *p = poller_at(i + 1);
+
+	if (p && p->seen_ns && p->walk != walk_number)
+		settle_if_polls(p, false);
+	return 0;
+}
+
+static void walk_end(void)
+{
+	all_met = true;
+	bpf_loop(numbers_given, settle_asleep, NULL, 0);
+}
+
+SEC("iter/task")
+WALK int poll_walk(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+
+	if (ctx->meta->seq_num == 0)
+		walk_number++;
+	if (!task)
+		walk_end();
+	else if (!(task->flags & PF_EXITING))
+		visit(task);
+	return walk_on(ctx);
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(poll_exit, struct task_struct *task)
+{
+	u32 *number = thread_number(task);
+	struct poller *p = number ? poller_at(*number) : NULL;
+
+	if (!p)
+		return 0;
+	__builtin_memset(p, 0, sizeof(*p));
+	thread_number_give(number);
 	return 0;
 }
 
