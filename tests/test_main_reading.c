@@ -34,6 +34,9 @@ static void check_self(void)
 	CHECK_INT(daemon_gauge("self/duration-read_process") > 0, 1);
 	CHECK_INT(daemon_gauge("self/duration-read_process") < 1, 1);
 	CHECK_REAL(daemon_gauge("self/duration-read_broken"), DAEMON_NONE, 0);
+	CHECK_INT(daemon_gauge("self/duration-walk_services") > 0, 1);
+	CHECK_INT(daemon_gauge("self/duration-walk_sample") > 0, 1);
+	CHECK_REAL(daemon_gauge("self/duration-walk_process"), DAEMON_NONE, 0);
 	CHECK_INT(daemon_gauge("self/memory-maps_process") >= 4096, 1);
 	CHECK_INT(daemon_gauge("self/memory-maps_services") >= 4096, 1);
 	CHECK_REAL(daemon_gauge("self/total_events-refused_process"), 0, 0);

@@ -247,7 +247,8 @@
  *   u64 events_dropped;   likewise: records that found no room in their ring
  *   u64 sample_ns;        set before each run of a sampler: how long since its last one
  *
- * Programs SEC("iter/...") are run at each reading, before the tables are read. With
+ * Programs SEC("iter/...") are run at each reading, before the tables are read; SEC("iter/task")
+ * with WALK takes part in the walk that all probes share instead, see walk.bpf.h. With
  * SAMPLE("hz=NUMBER") they are samplers: run so many times a second, 1 to 1000, at random
  * moments, by a thread beside the readings. All samplers together take no more than a small share
  * of one CPU (MaxSampling, 0.5 %), for which they are run less often; so what is seen counts

@@ -113,6 +113,7 @@ GRAPHS = {
     ),
     "The plugin": (
         Graph("Time of a reading", unit.SECONDS, (Series("duration-read_*", "seconds"),)),
+        Graph("CPU time of walks", unit.SECONDS, (Series("duration-walk_*", "seconds"),)),
         Graph("Mean run of a BPF program", unit.SECONDS, (Series("duration-run_*", "seconds"),), log=True),
         Graph("Runs of BPF programs", unit.RATE, (Series("operations_per_second-run_*"),)),
         Graph("Kernel memory of the maps", unit.BYTES, (Series("memory-maps_*"),)),

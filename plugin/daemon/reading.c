@@ -23,13 +23,23 @@ static uint64_t cpus_end(void)
 	return end ? end : (uint64_t)libbpf_num_possible_cpus();
 }
 
+static int run_iterators(struct probe *probe, struct error *error)
+{
+	uint64_t cpu_ns = clock_cpu_ns();
+	int status = object_walk(&probe->object, 0, NULL, NULL, error);
+
+	if (probe->object.walk_count)
+		__atomic_store_n(&probe->walk_ns, clock_cpu_ns() - cpu_ns, __ATOMIC_RELAXED);
+	return status;
+}
+
 int reading_walk(struct probe *probe, double interval_s, struct error *error)
 {
 	int status;
 
 	object_set(&probe->object, "cpus_online", (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
 	object_set(&probe->object, "cpus_end", cpus_end());
-	status = object_walk(&probe->object, 0, NULL, NULL, error);
+	status = run_iterators(probe, error);
 	return status ?: walk_take(&probe->services->walk, &probe->object, interval_s, error);
 }
 

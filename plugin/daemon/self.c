@@ -136,10 +136,18 @@ static void publish_keys(const struct dispatch *dispatch, const struct key_figur
 		publish_named(dispatch, "percent", "other", name, figures->rest_percent);
 }
 
+static void publish_walk(const struct dispatch *dispatch, const char *name, uint64_t cost_ns)
+{
+	if (cost_ns)
+		publish_named(dispatch, "duration", "walk", name,
+			      (double)cost_ns / (double)NS_PER_S);
+}
+
 static void publish_probe(const struct dispatch *dispatch, struct services *services,
 			  const struct probe *probe)
 {
 	struct key_figures keys;
+	uint64_t walk_ns = __atomic_load_n(&probe->walk_ns, __ATOMIC_RELAXED);
 	double read_s;
 	bool failing;
 
@@ -155,6 +163,7 @@ static void publish_probe(const struct dispatch *dispatch, struct services *serv
 	publish_tier(dispatch, probe->name, failing ? 0 : probe->object.tier);
 	if (read_s > 0)
 		publish_named(dispatch, "duration", "read", probe->name, read_s);
+	publish_walk(dispatch, probe->name, walk_ns);
 	publish_named(dispatch, "memory", "maps", probe->name,
 		      (double)map_memory_of(&probe->object, &services->object));
 	publish_slots(dispatch, probe);
@@ -171,6 +180,7 @@ static void publish_probe(const struct dispatch *dispatch, struct services *serv
 
 static void publish_services(const struct dispatch *dispatch, struct services *services)
 {
+	uint64_t walk_ns = __atomic_load_n(&services->walk.cost_ns, __ATOMIC_RELAXED);
 	const struct snapshot *snapshot;
 	uint64_t names_refused;
 	unsigned shown, hidden;
@@ -187,6 +197,7 @@ static void publish_services(const struct dispatch *dispatch, struct services *s
 	dispatch_gauge(dispatch, SUBJECT, "objects", "services_other", hidden);
 	dispatch_gauge(dispatch, SUBJECT, "memory", "maps_services",
 		       (double)map_memory_of(&services->object, NULL));
+	publish_walk(dispatch, SELF_SERVICES, walk_ns);
 	publish_missed(dispatch, &services->object, SELF_SERVICES);
 	publish_events(dispatch, "names_refused", SELF_SERVICES, names_refused);
 	publish_events(dispatch, "refused", SELF_SERVICES,

@@ -153,14 +153,16 @@ void walk_leave(struct walk *walk, const struct object *object)
 /* After a walk that was not completed, some tasks have not been visited. */
 static int run(struct walk *walk, struct error *error)
 {
-	uint64_t now_ns = clock_ns();
+	uint64_t now_ns = clock_ns(), cpu_ns = clock_cpu_ns();
 	int status = object_run(walk->link, error);
 
-	if (status)
+	if (status) {
 		need_all(walk);
-	else
-		walk->begun_ns = now_ns;
-	return status;
+		return status;
+	}
+	walk->begun_ns = now_ns;
+	__atomic_store_n(&walk->cost_ns, clock_cpu_ns() - cpu_ns, __ATOMIC_RELAXED);
+	return 0;
 }
 
 static int run_if_older(struct walk *walk, uint64_t oldest_ns, struct error *error)

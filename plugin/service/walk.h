@@ -23,6 +23,7 @@ struct walk {
 	} visitors[WALK_VISITORS_MAX];
 	size_t count;
 	uint64_t begun_ns; /* of CLOCK_BOOTTIME, 0: the next one is needed at once */
+	uint64_t cost_ns;  /* CPU time of the last one, 0: there was none; atomic */
 };
 
 /* Sizes the maps of the engine's own object, before load. */
