@@ -145,19 +145,21 @@ static void fetch_tables(struct probe *probe)
 static int walk_and_read(struct probe *probe, const struct snapshot *snapshot, uint64_t begin_ns,
 			 uint64_t *ret_as_of, struct error *error)
 {
-	int status = reading_walk(probe, probe->interval_s, error);
-	uint64_t read_ns;
+	uint64_t read_ns, walk_ns;
+	int status;
 
+	fetch_tables(probe); /* first: files may take their time, and a walk is waited for */
+	status = reading_walk(probe, probe->interval_s, error);
 	if (status)
 		return status;
+	walk_ns = walk_begun(&probe->services->walk, &probe->object);
 	read_ns = probe->read_ns ? *probe->read_ns : begin_ns;
 	if (probe->read_ns)
 		dispatch_read(&probe->dispatch, clock_ns() - read_ns);
-	fetch_tables(probe);
 	status = read_tables(probe, snapshot, read_ns, error);
 	reading_end_walk(probe);
 	if (status == 0)
-		*ret_as_of = read_ns < begin_ns ? read_ns : begin_ns;
+		*ret_as_of = walk_ns < begin_ns ? walk_ns : begin_ns;
 	return status;
 }
 

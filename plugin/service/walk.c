@@ -198,6 +198,11 @@ void walk_put(struct walk *walk)
 	pthread_rwlock_unlock(&walk->lock);
 }
 
+uint64_t walk_begun(const struct walk *walk, const struct object *object)
+{
+	return has_visitors(walk, object) ? walk->begun_ns : UINT64_MAX;
+}
+
 void walk_done(struct walk *walk)
 {
 	bpf_link__destroy(walk->link);

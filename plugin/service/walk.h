@@ -47,6 +47,9 @@ int walk_take(struct walk *walk, const struct object *object, double interval_s,
 	      struct error *error);
 void walk_put(struct walk *walk);
 
+/* When the walk began that was taken for this object, of CLOCK_BOOTTIME; UINT64_MAX: it needs none. */
+uint64_t walk_begun(const struct walk *walk, const struct object *object);
+
 void walk_done(struct walk *walk);
 
 #endif
