@@ -51,7 +51,7 @@ static unsigned read_once(const struct object *object, double interval_s)
 	unsigned before = maps_walks;
 
 	CHECK_INT(walk_take(&walk, object, interval_s, &error), 0);
-	walk_put(&walk);
+	walk_put(&walk, object);
 	return maps_walks - before;
 }
 
@@ -95,6 +95,9 @@ static void test_age(void)
 	CHECK_UINT(read_once(&none, 0), 0);
 	CHECK_UINT(read_once(&process, LONG_S), 1);
 	CHECK_UINT(read_once(&process, LONG_S), 0);
+	CHECK_UINT(walk_as_of(&walk, &process, UINT64_MAX), walk.begun_ns);
+	CHECK_UINT(walk_as_of(&walk, &process, 1), 1);
+	CHECK_UINT(walk_as_of(&walk, &none, UINT64_MAX), UINT64_MAX);
 	CHECK_UINT(read_once(&process, 0), 1);
 	CASE("a probe that joins needs a walk, and then uses that of another");
 	CHECK_INT(walk_join(&walk, &request, &error), 0);

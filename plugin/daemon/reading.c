@@ -46,7 +46,7 @@ int reading_walk(struct probe *probe, double interval_s, struct error *error)
 void reading_end_walk(struct probe *probe)
 {
 	object_set(&probe->object, "readings", ++probe->readings);
-	walk_put(&probe->services->walk);
+	walk_put(&probe->services->walk, &probe->object);
 }
 
 static void catch_up_tables(struct probe *probe, const struct snapshot *snapshot)
@@ -141,25 +141,24 @@ static void fetch_tables(struct probe *probe)
 	reading_tell_troubles(probe);
 }
 
-/* *ret_as_of: when that was which was read. */
+/* What was read is as it was at *ret_as_of, or later. */
 static int walk_and_read(struct probe *probe, const struct snapshot *snapshot, uint64_t begin_ns,
 			 uint64_t *ret_as_of, struct error *error)
 {
-	uint64_t read_ns, walk_ns;
+	uint64_t read_ns;
 	int status;
 
 	fetch_tables(probe); /* first: files may take their time, and a walk is waited for */
 	status = reading_walk(probe, probe->interval_s, error);
 	if (status)
 		return status;
-	walk_ns = walk_begun(&probe->services->walk, &probe->object);
 	read_ns = probe->read_ns ? *probe->read_ns : begin_ns;
 	if (probe->read_ns)
 		dispatch_read(&probe->dispatch, clock_ns() - read_ns);
 	status = read_tables(probe, snapshot, read_ns, error);
-	reading_end_walk(probe);
 	if (status == 0)
-		*ret_as_of = walk_ns < begin_ns ? walk_ns : begin_ns;
+		*ret_as_of = walk_as_of(&probe->services->walk, &probe->object, begin_ns);
+	reading_end_walk(probe);
 	return status;
 }
 

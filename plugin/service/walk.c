@@ -63,7 +63,7 @@ int walk_exempt(const struct object *object, struct error *error)
 	return 0;
 }
 
-/* --- visitors; with the lock --- */
+/* --- visitors: with the lock, or of one's own object --- */
 
 /* The next walk is needed at once, and visits every task. */
 static int need_all(struct walk *walk)
@@ -182,9 +182,11 @@ int walk_take(struct walk *walk, const struct object *object, double interval_s,
 	uint64_t oldest_ns = clock_ns() - (uint64_t)(interval_s / 2 * (double)NS_PER_S);
 	int status;
 
+	if (!has_visitors(walk, object))
+		return 0;
 	for (;;) {
 		pthread_rwlock_rdlock(&walk->lock);
-		if (walk->begun_ns >= oldest_ns || !has_visitors(walk, object))
+		if (walk->begun_ns >= oldest_ns)
 			return 0;
 		pthread_rwlock_unlock(&walk->lock);
 		status = run_if_older(walk, oldest_ns, error);
@@ -193,14 +195,15 @@ int walk_take(struct walk *walk, const struct object *object, double interval_s,
 	}
 }
 
-void walk_put(struct walk *walk)
+void walk_put(struct walk *walk, const struct object *object)
 {
-	pthread_rwlock_unlock(&walk->lock);
+	if (has_visitors(walk, object))
+		pthread_rwlock_unlock(&walk->lock);
 }
 
-uint64_t walk_begun(const struct walk *walk, const struct object *object)
+uint64_t walk_as_of(const struct walk *walk, const struct object *object, uint64_t now_ns)
 {
-	return has_visitors(walk, object) ? walk->begun_ns : UINT64_MAX;
+	return has_visitors(walk, object) && walk->begun_ns < now_ns ? walk->begun_ns : now_ns;
 }
 
 void walk_done(struct walk *walk)

@@ -14,7 +14,7 @@
 /* The one walk over tasks, and the programs of probes that it calls: those with a WALK tag, see
  * bpf/lib/walk.bpf.h. It is run when a reading needs it. */
 struct walk {
-	pthread_rwlock_t lock; /* whoever walks alone, whoever reads with others; taken last */
+	pthread_rwlock_t lock; /* who walks has it alone, who reads with others; taken last */
 	struct bpf_link *link;
 	int states, programs; /* descriptors of the maps `walks` and `walk_visitors` */
 	struct walk_visitor {
@@ -41,14 +41,15 @@ int walk_exempt(const struct object *object, struct error *error);
 int walk_join(struct walk *walk, const struct object *object, struct error *error);
 void walk_leave(struct walk *walk, const struct object *object);
 
-/* Sees to a walk that is at most half an interval old, if the object has programs that it calls, and
- * that none begins before walk_put(). Errors of object_run(); then there is nothing to put. */
+/* Sees to a walk that is at most half an interval old, and that none begins before walk_put(); nothing
+ * for an object without programs that it calls. Not while others join or leave. Errors of object_run();
+ * then there is nothing to put. */
 int walk_take(struct walk *walk, const struct object *object, double interval_s,
 	      struct error *error);
-void walk_put(struct walk *walk);
+void walk_put(struct walk *walk, const struct object *object);
 
-/* When the walk began that was taken for this object, of CLOCK_BOOTTIME; UINT64_MAX: it needs none. */
-uint64_t walk_begun(const struct walk *walk, const struct object *object);
+/* Between the two: since when what the object tells is as it is, now_ns or when the walk began. */
+uint64_t walk_as_of(const struct walk *walk, const struct object *object, uint64_t now_ns);
 
 void walk_done(struct walk *walk);
 
