@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/* SPDX-License-Identifier: MIT */
 /*
  * A probe with a mistake: a program with a WALK tag is no iterator over tasks.
  */
