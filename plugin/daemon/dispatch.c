@@ -35,15 +35,24 @@ bool dispatch_begin(struct dispatch *dispatch, double interval_s)
 		if (time - now >= near)
 			return false;
 	}
-	*dispatch = (struct dispatch){ .time = time, .interval = interval };
+	*dispatch =
+		(struct dispatch){ .time = time, .interval = interval, .previous = dispatch->time };
 	return true;
+}
+
+/* Would receivers take this for a moment after that of the reading before? */
+static bool is_later(const struct dispatch *dispatch, cdtime_t time)
+{
+	return time > dispatch->previous &&
+	       (dispatch->interval < TIME_T_TO_CDTIME_T(1) ||
+		CDTIME_T_TO_TIME_T(time) != CDTIME_T_TO_TIME_T(dispatch->previous));
 }
 
 void dispatch_read(struct dispatch *dispatch, uint64_t ago_ns)
 {
 	cdtime_t time = cdtime() - NS_TO_CDTIME_T(ago_ns);
 
-	if (time > dispatch->time)
+	if (time > dispatch->time || is_later(dispatch, time))
 		dispatch->time = time;
 }
 

@@ -14,6 +14,7 @@
 struct dispatch {
 	uint64_t time;       /* cdtime_t */
 	uint64_t interval;   /* cdtime_t */
+	uint64_t previous;   /* the time of the reading before; cdtime_t */
 	struct batch *batch; /* where values wait for dispatch_batch(), NULL: they do not */
 };
 
@@ -22,7 +23,7 @@ struct dispatch {
 bool dispatch_begin(struct dispatch *dispatch, double interval_s);
 
 /* What it hands on was read so long ago, and not when the reading began, which may have had to
- * wait for a CPU since. */
+ * wait for a CPU since, or uses a walk of another's. */
 void dispatch_read(struct dispatch *dispatch, uint64_t ago_ns);
 
 /* Hands one value list to collectd, or to the batch; subject becomes the plugin instance,
