@@ -12,6 +12,7 @@
 
 #include <errno.h>
 
+#define LONGER_THAN_UP_S 1e15
 #define LONG_S 3600
 
 static struct file_reader files;
@@ -95,6 +96,7 @@ static void test_age(void)
 	CHECK_UINT(read_once(&none, 0), 0);
 	CHECK_UINT(read_once(&process, LONG_S), 1);
 	CHECK_UINT(read_once(&process, LONG_S), 0);
+	CHECK_UINT(read_once(&process, LONGER_THAN_UP_S), 0);
 	CHECK_UINT(walk_as_of(&walk, &process, UINT64_MAX), walk.begun_ns);
 	CHECK_UINT(walk_as_of(&walk, &process, 1), 1);
 	CHECK_UINT(walk_as_of(&walk, &none, UINT64_MAX), UINT64_MAX);

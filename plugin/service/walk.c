@@ -179,7 +179,10 @@ static int run_if_older(struct walk *walk, uint64_t oldest_ns, struct error *err
 int walk_take(struct walk *walk, const struct object *object, double interval_s,
 	      struct error *error)
 {
-	uint64_t oldest_ns = clock_ns() - (uint64_t)(interval_s / 2 * (double)NS_PER_S);
+	double age_ns = interval_s / 2 * (double)NS_PER_S;
+	uint64_t now_ns = clock_ns();
+	/* Half an interval may be longer than the machine is up. */
+	uint64_t oldest_ns = (double)now_ns > age_ns ? now_ns - (uint64_t)age_ns : 1;
 	int status;
 
 	if (!has_visitors(walk, object))
