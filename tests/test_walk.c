@@ -51,7 +51,7 @@ static unsigned read_once(const struct object *object, double interval_s)
 	struct error error = { "" };
 	unsigned before = maps_walks;
 
-	CHECK_INT(walk_take(&walk, object, interval_s, &error), 0);
+	CHECK_INT(walk_take(&walk, object, interval_s, 0, &error), 0);
 	walk_put(&walk, object);
 	return maps_walks - before;
 }
@@ -101,6 +101,10 @@ static void test_age(void)
 	CHECK_UINT(walk_as_of(&walk, &process, 1), 1);
 	CHECK_UINT(walk_as_of(&walk, &none, UINT64_MAX), UINT64_MAX);
 	CHECK_UINT(read_once(&process, 0), 1);
+	CASE("no walk twice");
+	CHECK_INT(walk_take(&walk, &process, LONG_S, walk.begun_ns, &error), 0);
+	walk_put(&walk, &process);
+	CHECK_UINT(read_once(&process, LONG_S), 0);
 	CASE("a probe that joins needs a walk, and then uses that of another");
 	CHECK_INT(walk_join(&walk, &request, &error), 0);
 	CHECK_UINT(maps_count("walk_visitors"), 2);
@@ -132,7 +136,7 @@ static void test_failure(void)
 	CHECK_UINT(read_once(&process, LONG_S), 1);
 	CHECK_INT(maps_put("walks", &(uint32_t){ 0 }, &none), 1);
 	maps_fail_walks = EMFILE;
-	CHECK_INT(walk_take(&walk, &process, 0, &error), -EMFILE);
+	CHECK_INT(walk_take(&walk, &process, 0, 0, &error), -EMFILE);
 	CHECK_HAS(error.text, "cannot run its iterator: Too many open files");
 	CHECK_UINT(all(), 1);
 	maps_fail_walks = 0;

@@ -30,10 +30,11 @@ struct probe {
 	uint64_t *events_dropped;
 	uint64_t *read_ns;
 	struct dispatch dispatch;
-	uint64_t readings; /* so far, those that only catch up too */
-	double read_s;     /* what the last reading took, 0: there was none */
-	uint64_t walk_ns;  /* CPU time of its own iterators, the last time, 0: none; atomic */
-	bool failing;      /* the last reading did not work */
+	uint64_t readings;  /* so far, those that only catch up too */
+	uint64_t walked_ns; /* when the walk began that the last of them took */
+	double read_s;      /* what the last reading took, 0: there was none */
+	uint64_t walk_ns;   /* CPU time of its own iterators, the last time, 0: none; atomic */
+	bool failing;       /* the last reading did not work */
 	/* Of all tables of keys, at the last reading. These three change with the services' lock
 	 * held. */
 	struct key_figures {

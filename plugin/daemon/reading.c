@@ -40,7 +40,13 @@ int reading_walk(struct probe *probe, double interval_s, struct error *error)
 	object_set(&probe->object, "cpus_online", (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
 	object_set(&probe->object, "cpus_end", cpus_end());
 	status = run_iterators(probe, error);
-	return status ?: walk_take(&probe->services->walk, &probe->object, interval_s, error);
+	status = status
+			 ?: walk_take(&probe->services->walk, &probe->object, interval_s,
+				      probe->walked_ns, error);
+	/* The next one takes another: what has not been walked over since has not grown. */
+	if (status == 0)
+		probe->walked_ns = walk_as_of(&probe->services->walk, &probe->object, UINT64_MAX);
+	return status;
 }
 
 void reading_end_walk(struct probe *probe)

@@ -176,7 +176,7 @@ static int run_if_older(struct walk *walk, uint64_t oldest_ns, struct error *err
 	return status;
 }
 
-int walk_take(struct walk *walk, const struct object *object, double interval_s,
+int walk_take(struct walk *walk, const struct object *object, double interval_s, uint64_t after_ns,
 	      struct error *error)
 {
 	double age_ns = interval_s / 2 * (double)NS_PER_S;
@@ -187,6 +187,8 @@ int walk_take(struct walk *walk, const struct object *object, double interval_s,
 
 	if (!has_visitors(walk, object))
 		return 0;
+	if (oldest_ns <= after_ns)
+		oldest_ns = after_ns + 1;
 	for (;;) {
 		pthread_rwlock_rdlock(&walk->lock);
 		if (walk->begun_ns >= oldest_ns)

@@ -41,10 +41,11 @@ int walk_exempt(const struct object *object, struct error *error);
 int walk_join(struct walk *walk, const struct object *object, struct error *error);
 void walk_leave(struct walk *walk, const struct object *object);
 
-/* Sees to a walk that is at most half an interval old, and that none begins before walk_put(); nothing
- * for an object without programs that it calls. Not while others join or leave. Errors of object_run();
+/* Sees to a walk that is at most half an interval old and has begun later than after_ns, of
+ * CLOCK_BOOTTIME, and that none begins before walk_put(); nothing for an object without programs that
+ * it calls. Not while others join or leave. Errors of object_run();
  * then there is nothing to put. */
-int walk_take(struct walk *walk, const struct object *object, double interval_s,
+int walk_take(struct walk *walk, const struct object *object, double interval_s, uint64_t after_ns,
 	      struct error *error);
 void walk_put(struct walk *walk, const struct object *object);
 
