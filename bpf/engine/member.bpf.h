@@ -132,6 +132,7 @@ static struct service_task *know(struct task_struct *leader, const u32 *inherite
 	enter(leader, st, row);
 	if (!inherited) {
 		count_move(); /* until now its events belonged to none */
+		walk_all();
 		refresh(st);
 	}
 	return st;
