@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
  * Processes: what the kernel already counts per task, summed per service, at
- * no cost per event. The walk over tasks adds what each
- * thread's counters have grown by since it was last seen; a task that ends
- * between two walks is added when it exits, and what it does after that
+ * no cost per event. The walk over tasks adds what each thread's counters have
+ * grown by since it was last seen; a task that ends between two walks is added when it exits, and what it does after that
  * when it is freed, after its final switch. Each thread remembers what was
  * added of it, so nothing counts twice or is lost, whatever the order of walk,
  * exit and exec; and what it holds, memory and itself, stays in the sums until it
  * ends or is seen with more or less.
  *
- * Hooks: the walk; tp_btf sched_process_exit (all but the
- * last 30 to 600 us of a thread, and the peak of the memory);
- * sched_process_free (the rest; runs on top of any task, where some kernels
+ * Hooks: the walk; tp_btf sched_process_exit (all but the last 30 to 600 us of a
+ * thread, and the peak of the memory); sched_process_free (the rest; runs on top of any task, where some kernels
  * run no tracing program); sched_process_exec and task_rename (a process that
  * changes its service).
  * They are hooked after those of the service object and so run after them.
  * Option "exact_peak": tp_btf rss_stat, at every page fault.
  *
  * Limits: what others do to the memory of a process that sleeps, as reclaim, shows
- * when the walk visits it in its turn. RSS that rises and falls between two readings shows as a peak where
- * it was a new maximum of that process (the kernel keeps one high-water mark);
- * with exact_peak always, to within 16 changes of its size.
+ * when the walk visits it in its turn. RSS that rises and falls between two
+ * readings shows as a peak where it was a new maximum of that process (the kernel
+ * keeps one high-water mark); with exact_peak always, to within 16 changes of its
+ * size.
  */
 #include "compat.bpf.h"
 #include "hold.bpf.h"
@@ -100,7 +99,7 @@ static void walk_process(struct task_struct *task, struct account *a, struct ser
 	}
 }
 
-/* Another thread that execs takes the place of a leader that has ended, with an account of its own. */
+/* Another thread that execs takes the place of a leader that has ended, with its own account. */
 static bool is_replaced(struct task_struct *task)
 {
 	struct signal_struct___v5_16 *old = (void *)task->signal;

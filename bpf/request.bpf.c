@@ -306,10 +306,10 @@ WALK int request_walk(struct bpf_iter__task *ctx)
 
 	if (ctx->meta->seq_num == 0)
 		walk_number++;
-	if (!task)
-		bpf_loop(numbers_given, rest_asleep, NULL, 0);
-	else if (!(task->flags & PF_EXITING))
+	if (task && !(task->flags & PF_EXITING))
 		visit(task);
+	if (!task && walk_passes_over())
+		bpf_loop(numbers_given, rest_asleep, NULL, 0);
 	return walk_on(ctx);
 }
 

@@ -2,8 +2,8 @@
 /*
  * Which tasks the walk visits. One that neither runs nor waits for a CPU, and has not done so since
  * the walk before, has used nothing, waited for nothing and caused no fault and no I/O: it is
- * passed over after a look at two cache lines. The scheduler says when it has run last, by the clock of
- * the CPU that it was on; what these clocks were when the walk before began is known.
+ * passed over after a look at two cache lines. The scheduler says when it has run last, by the
+ * clock of the CPU that it was on; what these clocks were when the walk before began is known.
  * What others do to a task that sleeps, as to take memory from it, shows in its turn.
  */
 #ifndef ENGINE_VISIT_BPF_H
@@ -50,7 +50,8 @@ static void walk_begin(struct walk_state *w)
 {
 	visit_all = __sync_lock_test_and_set(&w->all, 0);
 	turn++;
-	bpf_loop(CPUS, note_clock, NULL, 0);
+	if (walk_passes_over())
+		bpf_loop(CPUS, note_clock, NULL, 0);
 }
 
 static void meet_queue(struct task_struct *task)
@@ -87,7 +88,7 @@ static bool is_its_turn(struct task_struct *task)
 
 static bool is_visited(struct task_struct *task)
 {
-	if (!bpf_core_field_exists(task->thread_info.cpu) ||
+	if (!walk_passes_over() || !bpf_core_field_exists(task->thread_info.cpu) ||
 	    !bpf_core_field_exists(task->se.cfs_rq->rq))
 		return true;
 	return task->on_cpu || task->on_rq || has_run(task) || visit_all || is_its_turn(task);

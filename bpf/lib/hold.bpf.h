@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * What threads and processes hold now, as sums of rows: an account says what of it is in which rows,
- * and whoever changes the one changes the other. So the walk need not meet who sleeps. Only who has
- * taken an account adds to rows; at its end a thread or process takes away what is there, without
- * waiting for that, and for good: who adds looks once more afterwards.
+ * What threads and processes hold now, as sums of rows: an account says what of it is in which
+ * rows, and whoever changes the one changes the other. So the walk need not meet who sleeps. Only
+ * who has taken an account adds to rows; at its end a thread or process takes away what is there,
+ * without waiting for that, and for good: who adds looks once more afterwards.
  */
 #ifndef HOLD_BPF_H
 #define HOLD_BPF_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Threads by number. What a probe remembers of threads that sleep, and looks at in each walk, is in an
- * array of THREADS_MAX entries: a thread gets a number at its first event that asks for one, and
+ * Threads by number. What a probe remembers of threads that sleep, and looks at in each walk, is in
+ * an array of THREADS_MAX entries: a thread gets a number at its first event that asks for one, and
  * gives it back at its exit. The probe has to hook sched_process_exit for that.
  */
 #ifndef NUMBER_BPF_H

@@ -11,11 +11,12 @@
  *     }
  *
  * is called by it as an iterator of its own would be: with the first task (ctx->meta->seq_num is
- * 0), with each that has run since the walk before, or is running or waiting for a CPU now, and with
- * NULL at the end. It ends as shown, on every way. A task that sleeps is visited once in a while, and
- * all are in the first walk of a probe, and when a process has been moved to another service while it
- * slept. What a probe gives out of tasks that sleep it remembers itself. Whatever needs every
- * task, every time, is an iterator without the tag.
+ * 0), with each that has run since the walk before, or is running or waiting for a CPU now, and
+ * with NULL at the end. It ends as shown, on every way: one that returns 1, to be shown the task
+ * again, keeps all others from theirs, and is called no more if it goes on with that. A task that
+ * sleeps is visited once in a while, and all are in the first walk of a probe, and when a process
+ * has been moved to another service while it slept. What a probe gives out of tasks that sleep it
+ * remembers itself. Whatever needs every task, every time, is an iterator without the tag.
  *
  * A reading takes a walk that is at most half of its interval old, so that there may be several
  * between two readings of a probe. Whoever has to tell them apart declares
@@ -58,6 +59,17 @@ static __always_inline void walk_all(void)
 
 	if (w)
 		w->all = 1;
+}
+
+enum bpf_func_id___loop {
+	BPF_FUNC_loop___loop = 181,
+};
+
+/* Or does it visit every task, every time? So it does where there is no bpf_loop, before 5.17:
+ * e6f2dd0f8067 ("bpf: Add bpf_loop helper"). */
+static __always_inline bool walk_passes_over(void)
+{
+	return bpf_core_enum_value_exists(enum bpf_func_id___loop, BPF_FUNC_loop___loop);
 }
 
 /* To the next visitor, if there is one. */

@@ -7,8 +7,9 @@
 #include "system/file.h"
 #include "system/message.h"
 
-/* Attaches the loaded programs as their sections say, but for those of attach_points() and those that
- * libbpf is told not to attach (bpf_program__set_autoattach). The error names the section; what was done is undone by object_done(). */
+/* Attaches the loaded programs as their sections say, but for those of attach_points() and those
+ * that libbpf is told not to attach (bpf_program__set_autoattach). The error names the section;
+ * what was done is undone by object_done(). */
 int attach_sections(struct object *object, struct error *error);
 
 /* Attach points beyond those that libbpf finds by the section of a program: those of the Attach

@@ -46,9 +46,8 @@ struct services {
 int services_open(struct services *services, const struct config *config, double interval_s,
 		  struct file_reader *files, struct error *error);
 
-/* Hands the maps that the objects share to a probe's object, before load; its programs with a WALK tag
- * are not attached. -EINVAL: they do not
- * agree on what is in them. */
+/* Hands the maps that the objects share to a probe's object, before load; its programs with a WALK
+ * tag are not attached. -EINVAL: they do not agree on what is in them. */
 int services_share(const struct services *services, struct object *object, struct error *error);
 
 /* Brings names, rows of services and of processes up to date; now_ns of CLOCK_BOOTTIME. Where there
