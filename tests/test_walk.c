@@ -145,6 +145,44 @@ static void test_failure(void)
 	end();
 }
 
+static void fail_no_more(void)
+{
+	maps_fail_walks = maps_walks == 2 ? EAGAIN : 0;
+}
+
+/* That was called second when the walk got no further. */
+static void test_endless(void)
+{
+	const struct walk_state second = { .next = 2 };
+	struct object process, request;
+	struct error error = { "" };
+
+	CASE("a program that does not come to an end");
+	begin();
+	open_object(&process, "bpf/process.bpf.o");
+	open_object(&request, "bpf/request.bpf.o");
+	CHECK_INT(walk_join(&walk, &request, &error), 0);
+	CHECK_INT(walk_join(&walk, &process, &error), 0);
+	CHECK_UINT(read_once(&request, 0), 1);
+	CHECK_INT(maps_put("walks", &(uint32_t){ 0 }, &second), 1);
+	maps_on_walk = fail_no_more;
+	CHECK_UINT(read_once(&request, 0), 2);
+	CHECK_UINT(maps_count("walk_visitors"), 1);
+	CHECK_INT(walk_take(&walk, &process, 0, 0, &error), -EAGAIN);
+	CHECK_TEXT(error.text,
+		   "program process_walk: it does not come to an end, and is called no more");
+	CASE("nor does a walk that calls none");
+	walk_leave(&walk, &process);
+	maps_on_walk = NULL;
+	maps_fail_walks = EAGAIN;
+	CHECK_INT(maps_put("walks", &(uint32_t){ 0 }, &(struct walk_state){ 0 }), 1);
+	CHECK_INT(walk_take(&walk, &request, 0, 0, &error), -EAGAIN);
+	CHECK_UINT(maps_count("walk_visitors"), 1);
+	object_done(&process);
+	object_done(&request);
+	end();
+}
+
 static void test_too_many(void)
 {
 	struct object objects[WALK_VISITORS_MAX + 1];
@@ -190,6 +228,7 @@ int main(void)
 	test_prepare();
 	test_age();
 	test_failure();
+	test_endless();
 	test_too_many();
 	test_exempt();
 	file_reader_done(&files);

@@ -78,13 +78,18 @@ static int need_all(struct walk *walk)
 /* The kernel ends a round of visitors at the first gap. */
 static int write_programs(const struct walk *walk)
 {
-	for (uint32_t i = 0; i < WALK_VISITORS_MAX; i++) {
-		if (i >= walk->count)
-			bpf_map_delete_elem(walk->programs, &i);
-		else if (bpf_map_update_elem(walk->programs, &i, &walk->visitors[i].program,
-					     BPF_ANY) != 0)
+	uint32_t at = 0;
+
+	for (size_t i = 0; i < walk->count; i++) {
+		if (walk->visitors[i].stopped)
+			continue;
+		if (bpf_map_update_elem(walk->programs, &at, &walk->visitors[i].program, BPF_ANY) !=
+		    0)
 			return -errno;
+		at++;
 	}
+	for (; at < WALK_VISITORS_MAX; at++)
+		bpf_map_delete_elem(walk->programs, &at);
 	return 0;
 }
 
@@ -99,7 +104,9 @@ static int add_visitors(struct walk *walk, const struct object *object)
 		if (walk->count == WALK_VISITORS_MAX)
 			return -ENOSPC;
 		walk->visitors[walk->count++] =
-			(struct walk_visitor){ object, bpf_program__fd(program) };
+			(struct walk_visitor){ .object = object,
+					       .program = bpf_program__fd(program),
+					       .name = bpf_program__name(program) };
 	}
 	return 0;
 }
@@ -123,6 +130,37 @@ static bool has_visitors(const struct walk *walk, const struct object *object)
 		if (walk->visitors[i].object == object)
 			return true;
 	return false;
+}
+
+/* That one was called last, if any: a program that wants to be shown the same task again. */
+static bool stop_last(struct walk *walk)
+{
+	struct walk_visitor *last = NULL;
+	struct walk_state state = { 0 };
+	const uint32_t zero = 0;
+
+	bpf_map_lookup_elem(walk->states, &zero, &state);
+	for (size_t i = 0; i < walk->count && state.next; i++) {
+		if (walk->visitors[i].stopped)
+			continue;
+		last = &walk->visitors[i];
+		state.next--;
+	}
+	if (!last)
+		return false;
+	last->stopped = true;
+	return write_programs(walk) == 0;
+}
+
+static int tell_stopped(const struct walk *walk, const struct object *object, struct error *error)
+{
+	for (size_t i = 0; i < walk->count; i++)
+		if (walk->visitors[i].object == object && walk->visitors[i].stopped)
+			return error_set(
+				error, -EAGAIN,
+				"program %s: it does not come to an end, and is called no more",
+				walk->visitors[i].name);
+	return 0;
 }
 
 /* --- without --- */
@@ -156,6 +194,11 @@ static int run(struct walk *walk, struct error *error)
 	uint64_t now_ns = clock_ns(), cpu_ns = clock_cpu_ns();
 	int status = object_run(walk->link, error);
 
+	while (status == -EAGAIN && stop_last(walk)) {
+		need_all(walk);
+		now_ns = clock_ns();
+		status = object_run(walk->link, error);
+	}
 	if (status) {
 		need_all(walk);
 		return status;
@@ -192,12 +235,16 @@ int walk_take(struct walk *walk, const struct object *object, double interval_s,
 	for (;;) {
 		pthread_rwlock_rdlock(&walk->lock);
 		if (walk->begun_ns >= oldest_ns)
-			return 0;
+			break;
 		pthread_rwlock_unlock(&walk->lock);
 		status = run_if_older(walk, oldest_ns, error);
 		if (status)
 			return status;
 	}
+	status = tell_stopped(walk, object, error);
+	if (status)
+		pthread_rwlock_unlock(&walk->lock);
+	return status;
 }
 
 void walk_put(struct walk *walk, const struct object *object)

@@ -8,6 +8,7 @@
 
 #include <bpf/libbpf.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,6 +21,8 @@ struct walk {
 	struct walk_visitor {
 		const struct object *object;
 		int program;
+		const char *name;
+		bool stopped; /* it kept the others from their tasks, and is called no more */
 	} visitors[WALK_VISITORS_MAX];
 	size_t count;
 	uint64_t begun_ns; /* of CLOCK_BOOTTIME, 0: the next one is needed at once */
@@ -42,9 +45,9 @@ int walk_join(struct walk *walk, const struct object *object, struct error *erro
 void walk_leave(struct walk *walk, const struct object *object);
 
 /* Sees to a walk that is at most half an interval old and has begun later than after_ns, of
- * CLOCK_BOOTTIME, and that none begins before walk_put(); nothing for an object without programs that
- * it calls. Not while others join or leave. Errors of object_run();
- * then there is nothing to put. */
+ * CLOCK_BOOTTIME, and that none begins before walk_put(); nothing for an object without programs
+ * that it calls. Not while others join or leave. Errors of object_run(), -EAGAIN for an object
+ * whose program has been stopped; then there is nothing to put. */
 int walk_take(struct walk *walk, const struct object *object, double interval_s, uint64_t after_ns,
 	      struct error *error);
 void walk_put(struct walk *walk, const struct object *object);

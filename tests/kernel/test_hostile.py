@@ -25,6 +25,7 @@ GOOD = """
     Enable false
   </Probe>
 """
+ENDLESS = "it does not come to an end"
 # Object, what is replaced in it, and the text that its message must show; None: it is a probe.
 OBJECTS = {
     "event": ("hostile_event", None, None),
@@ -35,7 +36,8 @@ OBJECTS = {
     "sharded": ("hostile_sharded", None, "map sharded: it has 2147483649 rows"),
     "hash": ("hostile_hash", None, "most of it for the map hashed, but of MaxMemory 256 only "),
     "full": ("hostile_full", None, None),
-    "walk": ("hostile_walk", None, "cannot run its iterator: it does not come to an end"),
+    "walk": ("hostile_walk", None, f"cannot run its iterator: {ENDLESS}"),
+    "visitor": ("hostile_visitor", None, None),
 }
 
 
@@ -100,6 +102,15 @@ def cpu_share(daemon, seconds=2):
     return (threads_cpu(daemon.process.pid) - cpu) / (time.monotonic() - begin)
 
 
+def visitor(test, daemon):
+    """The one that kept the others from their tasks is called no more."""
+    daemon.wait_rows("self", "count-tier_visitor", 5)
+    lines = [line for line in daemon.complaints() if "probe visitor: " in line]
+    test.equal(f"visitor: messages {lines}", len(lines), 1)
+    test.true("visitor: it is named", f"program hostile_visitor: {ENDLESS}" in "".join(lines))
+    test.equal("visitor: tier", daemon.rows("self", "count-tier_visitor")[-1][1], 0)
+
+
 def full_table(test, daemon):
     """The largest hash that may be a table, of which each row counts and hardly any has series."""
     daemon.wait_rows("full", "derive-walks", 6)
@@ -153,6 +164,7 @@ def main():
                     1e6)
         events(test, daemon)
         full_table(test, daemon)
+        visitor(test, daemon)
         now = daemon.row_after("good", "ps_count", time.time())
         test.equal("processes and threads of the service", now[1:], (1, 1))
         test.stop(daemon)
