@@ -18,8 +18,8 @@
  *
  * Limits: threads are known from their first poll on, or from the first reading
  * if they are in one then, other than io_uring_enter. io_uring_enter counts
- * where it has to wait. No more than 8192 threads are known at a time. Of 32-bit programs epoll and poll alone count, in tiers
- * 1 and 2.
+ * where it has to wait. No more than 8192 threads are known at a time. Of 32-bit
+ * programs epoll and poll alone count, in tiers 1 and 2.
  */
 #include "number.bpf.h"
 #include "slot.bpf.h"
@@ -47,12 +47,14 @@ struct {
 /* Of a thread that has polled. */
 struct poller {
 	struct slot_cache cache;
-	bool polled;  /* since the last walk */
-	bool older;   /* than the probe is the poll that it is in */
-	u32 service;  /* whose it was in the last walk that visited it */
-	u32 walk;     /* that one */
-	u64 began_ns; /* the poll that it is in, 0: none */
-	u64 seen_ns;  /* its time is in the rows until then */
+	bool older;      /* than the probe is the poll that it is in */
+	u32 service;     /* whose it was in the last walk that visited it */
+	u32 walk;        /* that one */
+	u64 polled;      /* `readings` when it polled last, and one; 0: never */
+	u64 deferred;    /* likewise, of its deferred time */
+	u64 deferred_ns; /* before seen_ns: counts if a poll begins before the next reading */
+	u64 began_ns;    /* the poll that it is in, 0: none */
+	u64 seen_ns;     /* its time is in the rows until then, or deferred */
 };
 
 /* By thread_number() - 1. */
@@ -62,6 +64,8 @@ struct {
 	__type(key, u32);
 	__type(value, struct poller);
 } pollers SEC(".maps");
+
+u64 readings;
 
 static u32 walk_number;
 static bool all_met; /* the first walk is over */
@@ -94,6 +98,17 @@ static __always_inline struct poller *poller_make(struct task_struct *task)
 	return p;
 }
 
+static __always_inline void poller_end(struct task_struct *task)
+{
+	u32 *number = thread_number(task);
+	struct poller *p = number ? poller_at(*number) : NULL;
+
+	if (!p)
+		return;
+	__builtin_memset(p, 0, sizeof(*p));
+	thread_number_give(number);
+}
+
 static __noinline void assign(struct slot_cache *c, struct task_struct *task)
 {
 	u32 freed = slots_freed(&slot_owners);
@@ -124,6 +139,28 @@ static __always_inline void settle(struct poller *p, struct poll_row *row, u64 n
 		add(&row->slack_ns, now - (began > seen ? began : seen));
 }
 
+static __always_inline void settle_deferred(struct poller *p, struct poll_row *row)
+{
+	u64 ns = p->deferred_ns ? __sync_lock_test_and_set(&p->deferred_ns, 0) : 0;
+
+	if (p->deferred == readings + 1)
+		add(&row->polling_ns, ns);
+}
+
+/* There may be more walks than readings, and who polls between two readings is one that polls all
+ * the time. */
+static void defer(struct poller *p, u64 now)
+{
+	u64 seen = __sync_lock_test_and_set(&p->seen_ns, now);
+
+	if (p->deferred != readings + 1) {
+		p->deferred = readings + 1;
+		p->deferred_ns = 0;
+	}
+	if (seen && seen < now)
+		__sync_fetch_and_add(&p->deferred_ns, now - seen);
+}
+
 static __always_inline int begin(void)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -137,7 +174,7 @@ static __always_inline int begin(void)
 		p->service = p->cache.row;
 		p->seen_ns = now;
 	}
-	p->polled = true;
+	p->polled = readings + 1;
 	p->older = false;
 	p->began_ns = now;
 	return 0;
@@ -159,6 +196,7 @@ static __always_inline int end(void)
 		if (!p->older)
 			moments_add(&row->poll, now - p->began_ns);
 		settle(p, row, now);
+		settle_deferred(p, row);
 	}
 	*(volatile u64 *)&p->began_ns = 0;
 	return 0;
@@ -274,6 +312,8 @@ static void meet(struct task_struct *task)
 		p->older = true;
 		p->began_ns = now;
 	}
+	if (task->flags & PF_EXITING)
+		poller_end(task);
 }
 
 /* The end of a function that was called before the hook is at it shows nowhere. */
@@ -290,20 +330,23 @@ static void leave_older(struct task_struct *task, struct poller *p)
 static void settle_if_polls(struct poller *p, bool works)
 {
 	u64 now = bpf_ktime_get_ns();
-	bool polls = p->polled || p->began_ns || works;
-	struct poll_row *row;
+	bool polls = p->polled == readings + 1 || p->began_ns, counts = polls || works;
+	struct poll_row *row = NULL;
 
-	p->polled = false;
-	row = polls && service_watched(p->service) ? row_at(slot_take(p->service) * shards) : NULL;
+	if (counts && service_watched(p->service))
+		row = row_at(slot_take(p->service) * shards);
 	if (row)
 		settle(p, row, now);
 	else
-		p->seen_ns = now;
+		defer(p, now);
+	if (row && polls)
+		settle_deferred(p, row);
 }
 
 static void visit(struct task_struct *task)
 {
-	struct poller *p = poller_of(task);
+	u32 *number = thread_number(task);
+	struct poller *p = number ? poller_at(*number) : NULL;
 
 	if (!p && !all_met)
 		meet(task);
@@ -313,6 +356,8 @@ static void visit(struct task_struct *task)
 	p->service = service_of(task);
 	p->walk = walk_number;
 	settle_if_polls(p, task->on_cpu || task->sched_info.last_queued);
+	if (!*(volatile u32 *)number)
+		p->seen_ns = 0; /* it has just ended */
 }
 
 /* Whom the walk has not visited has slept. */
@@ -328,7 +373,8 @@ static long settle_asleep(u32 i, void *unused)
 static void walk_end(void)
 {
 	all_met = true;
-	bpf_loop(numbers_given, settle_asleep, NULL, 0);
+	if (walk_passes_over())
+		bpf_loop(numbers_given, settle_asleep, NULL, 0);
 }
 
 SEC("iter/task")
@@ -348,13 +394,7 @@ WALK int poll_walk(struct bpf_iter__task *ctx)
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(poll_exit, struct task_struct *task)
 {
-	u32 *number = thread_number(task);
-	struct poller *p = number ? poller_at(*number) : NULL;
-
-	if (!p)
-		return 0;
-	__builtin_memset(p, 0, sizeof(*p));
-	thread_number_give(number);
+	poller_end(task);
 	return 0;
 }
 
