@@ -30,7 +30,8 @@ const volatile u64 page_size = 4096;
 u32 cpus_online = 1;
 u64 readings;
 
-static u64 elapsed_ns; /* between the begin of the last two walks */
+static u64 shown_ns;   /* when the last walk began that was completed */
+static u64 elapsed_ns; /* from then to the begin of this one */
 static u64 readings_seen;
 static bool was_read;    /* since the last walk */
 static bool exit_has_mm; /* seen at an exit: the address space is still there */
@@ -222,7 +223,7 @@ static void walk_begin(void)
 	walk_number++;
 	was_read = readings != readings_seen;
 	readings_seen = readings;
-	elapsed_ns = read_ns ? now - read_ns : 0;
+	elapsed_ns = shown_ns ? now - shown_ns : 0;
 	read_ns = now;
 	if (!since_ns)
 		since_ns = now;
@@ -235,6 +236,7 @@ static void walk_begin(void)
 
 static void walk_end(void)
 {
+	shown_ns = read_ns;
 	for (u32 i = 0; i < service_rows; i++)
 		show_service(i);
 	for (u32 i = 1; i < process_rows_max; i++)
