@@ -169,9 +169,14 @@ static void test_endless(void)
 	CHECK_UINT(read_once(&request, 0), 2);
 	CHECK_UINT(maps_count("walk_visitors"), 1);
 	CHECK_INT(walk_take(&walk, &process, 0, 0, &error), -EAGAIN);
-	CHECK_TEXT(error.text,
-		   "program process_walk: it does not come to an end, and is called no more");
-	CASE("nor does a walk that calls none");
+	CHECK_TEXT(
+		error.text,
+		"program process_walk: it kept others from the walk over tasks, and is called no more");
+	CASE("nor does one that has handed on the end: all have");
+	CHECK_INT(maps_put("walks", &(uint32_t){ 0 }, &second), 1);
+	CHECK_UINT(read_once(&request, 0), 1);
+	CHECK_UINT(maps_count("walk_visitors"), 1);
+	CASE("a walk that calls none");
 	walk_leave(&walk, &process);
 	maps_on_walk = NULL;
 	maps_fail_walks = EAGAIN;

@@ -245,6 +245,7 @@
  *                         CLOCK_BOOTTIME; rates are per time between two such
  *   u64 refused;          counted by the probe, reported under ebpf-self
  *   u64 events_dropped;   likewise: records that found no room in their ring
+ *   u64 readings;         set after each reading: how many there were
  *   u64 sample_ns;        set before each run of a sampler: how long since its last one
  *
  * Programs SEC("iter/...") are run at each reading, before the tables are read; SEC("iter/task")

@@ -12,16 +12,14 @@
  *
  * is called by it as an iterator of its own would be: with the first task (ctx->meta->seq_num is
  * 0), with each that has run since the walk before, or is running or waiting for a CPU now, and
- * with NULL at the end. It ends as shown, on every way: one that returns 1, to be shown the task
- * again, keeps all others from theirs, and is called no more if it goes on with that. A task that
- * sleeps is visited once in a while, and all are in the first walk of a probe, and when a process
- * has been moved to another service while it slept. What a probe gives out of tasks that sleep it
- * remembers itself. Whatever needs every task, every time, is an iterator without the tag.
+ * with NULL at the end. It ends as shown, on every way: one that does not, or that returns 1, to be
+ * shown the task again, keeps others from theirs, and is called no more. A task that sleeps is
+ * visited once in a while, and all are in the first walk of a probe, and when a process has been
+ * moved to another service while it slept. What a probe gives out of tasks that sleep it remembers
+ * itself. Whatever needs every task, every time, is an iterator without the tag.
  *
  * A reading takes a walk that is at most half of its interval old, so that there may be several
- * between two readings of a probe. Whoever has to tell them apart declares
- *
- *     u64 readings;  how often its tables have been read
+ * between two readings of a probe: a variable `readings`, see metric.bpf.h, tells them apart.
  */
 #ifndef WALK_BPF_H
 #define WALK_BPF_H

@@ -132,19 +132,38 @@ static bool has_visitors(const struct walk *walk, const struct object *object)
 	return false;
 }
 
-/* That one was called last, if any: a program that wants to be shown the same task again. */
-static bool stop_last(struct walk *walk)
+/* How often a task was handed on: to each of those that are called, and by the last of them. */
+static uint32_t handed_on(const struct walk *walk)
 {
-	struct walk_visitor *last = NULL;
 	struct walk_state state = { 0 };
 	const uint32_t zero = 0;
 
 	bpf_map_lookup_elem(walk->states, &zero, &state);
-	for (size_t i = 0; i < walk->count && state.next; i++) {
+	return state.next;
+}
+
+/* Each hands on the end, too. */
+static bool is_complete(const struct walk *walk)
+{
+	uint32_t times = handed_on(walk), called = 0;
+
+	for (size_t i = 0; i < walk->count; i++)
+		called += !walk->visitors[i].stopped;
+	return times == 0 || times > called;
+}
+
+/* The one that was called last, if any: it wants to be shown the same task again, or has not handed
+ * it on. */
+static bool stop_last(struct walk *walk)
+{
+	struct walk_visitor *last = NULL;
+	uint32_t times = handed_on(walk);
+
+	for (size_t i = 0; i < walk->count && times; i++) {
 		if (walk->visitors[i].stopped)
 			continue;
 		last = &walk->visitors[i];
-		state.next--;
+		times--;
 	}
 	if (!last)
 		return false;
@@ -158,7 +177,7 @@ static int tell_stopped(const struct walk *walk, const struct object *object, st
 		if (walk->visitors[i].object == object && walk->visitors[i].stopped)
 			return error_set(
 				error, -EAGAIN,
-				"program %s: it does not come to an end, and is called no more",
+				"program %s: it kept others from the walk over tasks, and is called no more",
 				walk->visitors[i].name);
 	return 0;
 }
@@ -194,7 +213,7 @@ static int run(struct walk *walk, struct error *error)
 	uint64_t now_ns = clock_ns(), cpu_ns = clock_cpu_ns();
 	int status = object_run(walk->link, error);
 
-	while (status == -EAGAIN && stop_last(walk)) {
+	while ((status == -EAGAIN || (status == 0 && !is_complete(walk))) && stop_last(walk)) {
 		need_all(walk);
 		now_ns = clock_ns();
 		status = object_run(walk->link, error);

@@ -22,7 +22,7 @@ struct walk {
 		const struct object *object;
 		int program;
 		const char *name;
-		bool stopped; /* it kept the others from their tasks, and is called no more */
+		bool stopped; /* it kept others from their tasks, and is called no more */
 	} visitors[WALK_VISITORS_MAX];
 	size_t count;
 	uint64_t begun_ns; /* of CLOCK_BOOTTIME, 0: the next one is needed at once */

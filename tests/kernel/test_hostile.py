@@ -18,6 +18,9 @@ GOOD = """
   <Service "good">
     Process "kt_good"
   </Service>
+  <Service "busy">
+    Process "kt_busy"
+  </Service>
   <Probe "poll">
     Enable false
   </Probe>
@@ -25,7 +28,7 @@ GOOD = """
     Enable false
   </Probe>
 """
-ENDLESS = "it does not come to an end"
+KEPT = "it kept others from the walk over tasks, and is called no more"
 # Object, what is replaced in it, and the text that its message must show; None: it is a probe.
 OBJECTS = {
     "event": ("hostile_event", None, None),
@@ -36,7 +39,8 @@ OBJECTS = {
     "sharded": ("hostile_sharded", None, "map sharded: it has 2147483649 rows"),
     "hash": ("hostile_hash", None, "most of it for the map hashed, but of MaxMemory 256 only "),
     "full": ("hostile_full", None, None),
-    "walk": ("hostile_walk", None, f"cannot run its iterator: {ENDLESS}"),
+    "walk": ("hostile_walk", None, "cannot run its iterator: it does not come to an end"),
+    "silent": ("hostile_silent", None, f"program hostile_silent: {KEPT}"),
     "visitor": ("hostile_visitor", None, None),
 }
 
@@ -107,8 +111,11 @@ def visitor(test, daemon):
     daemon.wait_rows("self", "count-tier_visitor", 5)
     lines = [line for line in daemon.complaints() if "probe visitor: " in line]
     test.equal(f"visitor: messages {lines}", len(lines), 1)
-    test.true("visitor: it is named", f"program hostile_visitor: {ENDLESS}" in "".join(lines))
+    test.true("visitor: it is named", f"program hostile_visitor: {KEPT}" in "".join(lines))
     test.equal("visitor: tier", daemon.rows("self", "count-tier_visitor")[-1][1], 0)
+    # Some are of the reading whose first walk was cut off.
+    test.within("visitor: lowest CPU of a busy process, percent",
+                min(row[1] for row in daemon.rows("busy", "gauge-cpu_percent")), 5, math.inf)
 
 
 def full_table(test, daemon):
@@ -138,9 +145,10 @@ def waits(pid):
 
 
 def main():
-    with Test(limit=60) as test:
+    with Test(limit=90) as test:
         directory = test.mkdir("hostile")
         load = test.load("task", name="kt_good")
+        busy = test.load("spin", test.mkdir("busy"), 1, 60, 0, name="kt_busy")
         blocks = ""
         for name, (source, change, _) in OBJECTS.items():
             path = write_object(directory, name, source, change)
@@ -165,6 +173,7 @@ def main():
         events(test, daemon)
         full_table(test, daemon)
         visitor(test, daemon)
+        busy.kill()
         now = daemon.row_after("good", "ps_count", time.time())
         test.equal("processes and threads of the service", now[1:], (1, 1))
         test.stop(daemon)
