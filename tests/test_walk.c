@@ -9,6 +9,7 @@
 
 #include "plugin/object/image.h"
 #include "plugin/service/walk.h"
+#include "plugin/system/clock.h"
 
 #include <errno.h>
 
@@ -83,6 +84,7 @@ static void test_age(void)
 {
 	struct object process, request, none;
 	struct error error = { "" };
+	unsigned taken;
 
 	CASE("age");
 	begin();
@@ -105,6 +107,12 @@ static void test_age(void)
 	CHECK_INT(walk_take(&walk, &process, LONG_S, walk.begun_ns, &error), 0);
 	walk_put(&walk, &process);
 	CHECK_UINT(read_once(&process, LONG_S), 0);
+	CASE("the clock has not gone on since the last one");
+	taken = maps_walks;
+	CHECK_INT(walk_take(&walk, &process, LONG_S, clock_ns() + NS_PER_S, &error), 0);
+	walk_put(&walk, &process);
+	CHECK_UINT(maps_walks - taken, 1);
+	CHECK_INT(walk_join(&walk, &none, &error), 0);
 	CASE("a probe that joins needs a walk, and then uses that of another");
 	CHECK_INT(walk_join(&walk, &request, &error), 0);
 	CHECK_UINT(maps_count("walk_visitors"), 2);

@@ -234,6 +234,9 @@ static int run_if_older(struct walk *walk, uint64_t oldest_ns, struct error *err
 	pthread_rwlock_wrlock(&walk->lock);
 	/* Another thread may have been faster. */
 	status = walk->begun_ns < oldest_ns ? run(walk, error) : 0;
+	/* By a clock that has not gone on since the walk before. */
+	if (status == 0 && walk->begun_ns < oldest_ns)
+		walk->begun_ns = oldest_ns;
 	pthread_rwlock_unlock(&walk->lock);
 	return status;
 }
