@@ -34,13 +34,7 @@ struct oom_row {
 		HELP("OOM kills: processes ended for want of memory, by mark_victim");
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, SERVICE_FIRST);
-	__type(key, u32);
-	__type(value, struct oom_row);
-} oom_services SEC(".maps") SUBJECT("service");
+MMAP_ARRAY(oom_services, struct oom_row, SERVICE_FIRST) SUBJECT("service");
 
 struct oom_kill {
 	char comm[TASK_COMM_LEN];
@@ -50,13 +44,10 @@ struct oom_kill {
 	enum oom_limit limit;
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 64 * 1024);
-	__type(value, struct oom_kill);
-} oom_kills SEC(".maps")
-	EVENT("failure total_events-oom_kills OOM kill: {comm} (pid {pid}) of {service}, "
-	      "{rss_bytes:octets} resident; {limit}") HELP("OOM kill: who it was, and which limit");
+RINGBUF(oom_kills, struct oom_kill, 64 * 1024)
+EVENT("failure total_events-oom_kills OOM kill: {comm} (pid {pid}) of {service}, "
+      "{rss_bytes:octets} resident; {limit}")
+HELP("OOM kill: who it was, and which limit");
 
 /* --- kernel --- */
 
@@ -172,12 +163,7 @@ struct target {
 };
 
 /* By the thread that sends: its last SIGKILL. */
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 256);
-	__type(key, u32);
-	__type(value, struct target);
-} oom_targets SEC(".maps") TIER(2);
+LRU_HASH(oom_targets, u32, struct target, 256) TIER(2);
 
 SEC("tp_btf/signal_generate")
 TIER(2)

@@ -36,13 +36,7 @@ struct poll_row {
 	u64 apart; /* the rest of the cache line */
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct poll_row);
-} polls SEC(".maps") SUBJECT("service via=row_slots owners=slot_owners sharded");
+MMAP_ARRAY(polls, struct poll_row, 1) SUBJECT("service via=row_slots owners=slot_owners sharded");
 
 /* Of a thread that has polled. */
 struct poller {
@@ -58,12 +52,7 @@ struct poller {
 };
 
 /* By thread_number() - 1. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, THREADS_MAX);
-	__type(key, u32);
-	__type(value, struct poller);
-} pollers SEC(".maps");
+ARRAY(pollers, struct poller, THREADS_MAX);
 
 u64 readings;
 

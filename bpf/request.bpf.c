@@ -29,19 +29,9 @@
  */
 #include "request.bpf.h"
 
-struct {
-	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct conversation);
-} conversations SEC(".maps");
+SK_STORAGE(conversations, struct conversation);
 
-struct {
-	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct datagrams);
-} datagrams SEC(".maps");
+SK_STORAGE(datagrams, struct datagrams);
 
 static __noinline struct conversation *begin(struct sock *sk)
 {

@@ -35,19 +35,9 @@ struct softirq_row {
 		HELP("Duration of a software interrupt: from begin to end");
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, SOFTIRQS);
-	__type(key, enum softirq);
-	__type(value, struct softirq_row);
-} softirqs SEC(".maps") SUBJECT("key cpu");
+PERCPU_ARRAY(softirqs, enum softirq, struct softirq_row, SOFTIRQS) SUBJECT("key cpu");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, u64);
-} begun SEC(".maps");
+PERCPU_ARRAY(begun, u32, u64, 1);
 
 static __always_inline u64 *begun_ns(void)
 {

@@ -28,12 +28,7 @@ struct call_key {
 	u32 number LABEL("syscall");
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_HASH);
-	__uint(max_entries, 8192);
-	__type(key, struct call_key);
-	__type(value, struct call_row);
-} syscalls SEC(".maps") SUBJECT("key");
+PERCPU_HASH(syscalls, struct call_key, struct call_row, 8192) SUBJECT("key");
 
 /* Of a thread: the call that it is in. */
 struct call {
@@ -42,12 +37,7 @@ struct call {
 	u32 pad;
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct call);
-} calls SEC(".maps");
+TASK_STORAGE(calls, struct call);
 
 static bool is_32_bit(struct pt_regs *regs)
 {

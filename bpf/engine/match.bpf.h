@@ -10,12 +10,7 @@
 const volatile bool command_names = true; /* a command name takes a free row */
 const volatile bool cgroup_rules = false;
 
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1);
-	__type(key, struct cgroup_step);
-	__type(value, struct cgroup_node);
-} service_cgroups SEC(".maps");
+HASH(service_cgroups, struct cgroup_step, struct cgroup_node, 1);
 
 /* The directory of a cgroup's path that is so deep, 0 is the root. 6.1 keeps them in an
  * array: 7f203bc89eb6 ("cgroup: Replace cgroup->ancestor_ids[] with ->ancestors[]"). Before, those

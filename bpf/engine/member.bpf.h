@@ -13,12 +13,7 @@
 const volatile bool command_lines = false; /* the engine looks at them */
 
 /* Since when a process waits for a row. */
-struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, u64);
-} service_waits SEC(".maps");
+TASK_STORAGE(service_waits, u64);
 
 static void set_flags(struct service_task *st, u32 flags)
 {

@@ -7,19 +7,9 @@
 
 #include "row.bpf.h"
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct process_label);
-} process_labels SEC(".maps") SUBJECT("process");
+MMAP_ARRAY(process_labels, struct process_label, 1) SUBJECT("process");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_QUEUE);
-	__uint(max_entries, 1);
-	__type(value, u32);
-} process_free SEC(".maps");
+QUEUE(process_free, u32, 1);
 
 static bool processes_wait(void)
 {

@@ -10,26 +10,11 @@
 #define ROW_NONE ~0U /* there should be one, but none is free */
 
 /* Room is made before load: what the configuration and MaxServices ask for. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, SERVICE_FIRST);
-	__type(key, u32);
-	__type(value, struct service);
-} services SEC(".maps") SUBJECT("service");
+MMAP_ARRAY(services, struct service, SERVICE_FIRST) SUBJECT("service");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1);
-	__type(key, struct service_name);
-	__type(value, u32);
-} service_names SEC(".maps");
+HASH(service_names, struct service_name, u32, 1);
 
-struct {
-	__uint(type, BPF_MAP_TYPE_QUEUE);
-	__uint(max_entries, 1);
-	__type(value, u32);
-} service_free SEC(".maps");
+QUEUE(service_free, u32, 1);
 
 struct service_counters service_counters;
 

@@ -10,13 +10,7 @@
 
 volatile u32 scan_mode; /* enum scan_mode */
 
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 4096);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, u32);
-	__type(value, struct assignment);
-} assignments SEC(".maps");
+MAP(assignments, HASH, BPF_F_NO_PREALLOC, u32, struct assignment, 4096);
 
 /* A row for one that waits for it, if there is one now. */
 static void match_waiting(struct task_struct *task, struct service_task *st, bool is_next)

@@ -21,12 +21,7 @@ struct run_queue {
 	u64 now;     /* likewise of this walk */
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct run_queue);
-} run_queues SEC(".maps");
+ARRAY(run_queues, struct run_queue, 1);
 
 static bool visit_all;
 static u64 turn;

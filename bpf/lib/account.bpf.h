@@ -74,21 +74,9 @@ struct process_row {
 	} walk;
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, SERVICE_FIRST);
-	__type(key, u32);
-	__type(value, struct process_row);
-} process_services SEC(".maps") SUBJECT("service");
+MMAP_ARRAY(process_services, struct process_row, SERVICE_FIRST) SUBJECT("service");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct process_row);
-} process_rows SEC(".maps") SUBJECT("process");
+MMAP_ARRAY(process_rows, struct process_row, 1) SUBJECT("process");
 
 /* Of each thread that was seen: what of it is in the rows already. */
 struct account {
@@ -115,12 +103,7 @@ struct account {
 /* With the kernel's own 72 bytes just within its slab class of 256. */
 _Static_assert(sizeof(struct account) <= 184, "an account of each thread costs twice as much");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct account);
-} accounts SEC(".maps");
+TASK_STORAGE(accounts, struct account);
 
 static u64 since_ns; /* the first walk: what ran before counts from there */
 static u32 walk_number;

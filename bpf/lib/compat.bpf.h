@@ -6,6 +6,7 @@
 #define COMPAT_BPF_H
 
 #include "kernel.bpf.h"
+#include "map.bpf.h"
 
 u32 cpus_end = 1 << 20; /* above the highest that is online; others hold nothing */
 
@@ -13,12 +14,7 @@ u32 cpus_end = 1 << 20; /* above the highest that is online; others hold nothing
  * symbol, which kallsyms need not show (CONFIG_KALLSYMS_ALL); a per-CPU map
  * tells the same, for as many CPUs as there are: address of a CPU's element less
  * that of the variable. */
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, u64);
-} percpu_anchor SEC(".maps");
+PERCPU_ARRAY(percpu_anchor, u32, u64, 1);
 
 static volatile u64 address; /* through memory a pointer becomes a number */
 /* Its own address less that of the variable, 0: not known yet. A CPU's element less

@@ -3,7 +3,11 @@
  * How a probe says what it counts.
  *
  * A table is a map whose value is a struct ("row"): an array with BPF_F_MMAPABLE, which
- * is read without a system call, a per-CPU array, or a hash, LRU or not, per CPU or not.
+ * is read without a system call, a per-CPU array, or a hash, LRU or not, per CPU or not;
+ * map.bpf.h declares each in a line:
+ *
+ *     MMAP_ARRAY(rows, struct row, 1) SUBJECT("service");
+ *
  * Of maps per CPU a row is the sum over the CPUs.
  * A member of the row that carries a METRIC tag is a column: the engine reads
  * it on each interval and dispatches it to collectd. Members without a tag are
@@ -200,11 +204,8 @@
  * EVENT("SEVERITY TYPE[-INSTANCE] TEXT") on a ring buffer makes a notification of each
  * record, a moment after it:
  *
- *     struct {
- *         __uint(type, BPF_MAP_TYPE_RINGBUF);
- *         __uint(max_entries, 64 * 1024);
- *         __type(value, struct NAME);
- *     } MAP SEC(".maps") EVENT("failure total_events-oom_kills {comm} of {service}");
+ *     RINGBUF(MAP, struct NAME, 64 * 1024)
+ *     EVENT("failure total_events-oom_kills {comm} of {service}");
  *
  * SEVERITY is failure, warning or okay. TYPE-INSTANCE is the series that it is about. It has the
  * plugin instance of the service whose row is in the member with LABEL("service"), a u32; without
@@ -262,6 +263,7 @@
 #define METRIC_BPF_H
 
 #include "kernel.bpf.h"
+#include "map.bpf.h"
 #include "hist.h"
 
 #define METRIC(text) __attribute__((btf_decl_tag("metric:" text)))
@@ -274,17 +276,10 @@
 #define OPTION(name) __attribute__((btf_decl_tag("option:" name)))
 #define OVER(map) __attribute__((btf_decl_tag("over:" #map)))
 #define RANGE(low, high) __attribute__((btf_decl_tag("range:" #low ".." #high)))
-#define LABEL(word) __attribute__((btf_decl_tag("label:" word)))
 #define FILE(text) __attribute__((btf_decl_tag("file:" text)))
 #define FIELD(text) __attribute__((btf_decl_tag("field:" text)))
 /* Of which the rows are read from files: FILE_TABLE(...) SUBJECT(...) FILE(...); */
-#define FILE_TABLE(name, key_type, row_type, rows) \
-	struct {                                   \
-		__uint(type, BPF_MAP_TYPE_HASH);   \
-		__uint(max_entries, rows);         \
-		__type(key, key_type);             \
-		__type(value, row_type);           \
-	} name SEC(".maps")
+#define FILE_TABLE(name, key, row, rows) HASH(name, key, row, rows)
 #define DEFAULT(state) __attribute__((btf_decl_tag("default:" #state)))
 #define SHARED(layout) __attribute__((btf_decl_tag("shared:" #layout)))
 #define TIER(number) __attribute__((btf_decl_tag("tier:" #number)))

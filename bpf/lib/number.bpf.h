@@ -13,18 +13,9 @@
 #define THREADS_MAX 8192
 
 /* The index in the array, and one; 0: none. */
-struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, u32);
-} thread_numbers SEC(".maps");
+TASK_STORAGE(thread_numbers, u32);
 
-struct {
-	__uint(type, BPF_MAP_TYPE_QUEUE);
-	__uint(max_entries, THREADS_MAX);
-	__type(value, u32);
-} numbers_free SEC(".maps");
+QUEUE(numbers_free, u32, THREADS_MAX);
 
 u32 numbers_given; /* at any time: those above are new */
 

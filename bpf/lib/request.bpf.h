@@ -43,13 +43,8 @@ struct request_row {
 	u64 serving_ns;
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct request_row);
-} requests SEC(".maps") SUBJECT("service via=row_slots owners=slot_owners sharded");
+MMAP_ARRAY(requests, struct request_row, 1)
+SUBJECT("service via=row_slots owners=slot_owners sharded");
 
 /* A service as the client of others. */
 struct client_row {
@@ -65,17 +60,11 @@ struct client_row {
 		HELP("Response time as a client: first send, to the last receive");
 };
 
-struct slot_map client_slots SEC(".maps") OPTION("clients");
-struct slot_map client_owners SEC(".maps") OPTION("clients");
+MMAP_ARRAY(client_slots, u32, 1) OPTION("clients");
+MMAP_ARRAY(client_owners, u32, 1) OPTION("clients");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct client_row);
-} clients SEC(".maps") OPTION("clients")
-	SUBJECT("service via=client_slots owners=client_owners sharded");
+MMAP_ARRAY(clients, struct client_row, 1)
+OPTION("clients") SUBJECT("service via=client_slots owners=client_owners sharded");
 
 #define ANSWERS_APART 16 /* of which one tells the thread */
 
@@ -101,12 +90,7 @@ struct serving {
 };
 
 /* By thread_number() - 1. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, THREADS_MAX);
-	__type(key, u32);
-	__type(value, struct serving);
-} servings SEC(".maps");
+ARRAY(servings, struct serving, THREADS_MAX);
 
 static __always_inline struct serving *serving_at(u32 number)
 {

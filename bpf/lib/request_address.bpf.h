@@ -16,19 +16,9 @@ struct address {
 	u64 ends;
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 16384);
-	__type(key, struct address);
-	__type(value, struct conversation);
-} addressed SEC(".maps") TIER(3) TIER(4);
+LRU_HASH(addressed, struct address, struct conversation, 16384) TIER(3) TIER(4);
 
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 128);
-	__type(key, struct address);
-	__type(value, struct datagrams);
-} addressed_datagrams SEC(".maps") TIER(3) TIER(4);
+LRU_HASH(addressed_datagrams, struct address, struct datagrams, 128) TIER(3) TIER(4);
 
 /* Of a thread: the call that it is in. */
 struct call {
@@ -38,12 +28,7 @@ struct call {
 	bool receives;
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct call);
-} calls SEC(".maps");
+TASK_STORAGE(calls, struct call);
 
 static const struct datagrams no_datagrams;
 

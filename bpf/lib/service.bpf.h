@@ -30,20 +30,10 @@ struct service_task {
 	u32 ended; /* no longer among the processes of its row */
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct service_task);
-} service_tasks SEC(".maps") SHARED(1);
+TASK_STORAGE(service_tasks, struct service_task) SHARED(1);
 
 /* How often a process has changed its row, or was met: what remembers a row asks again then. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, u64);
-} service_moves SEC(".maps") SHARED(1);
+ARRAY(service_moves, u64, 1) SHARED(1);
 
 static __always_inline u64 *service_moves_at(void)
 {

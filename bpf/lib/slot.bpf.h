@@ -18,20 +18,12 @@ const volatile u32 shards = 1;    /* of each row, a power of two, set before loa
 
 u64 refused;
 
-struct slot_map {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, u32);
-};
-
 /* By row of the service: its slot, 0: none yet, or SLOT_REFUSED. */
-struct slot_map row_slots SEC(".maps");
+MMAP_ARRAY(row_slots, u32, 1);
 
 /* By slot: the row that has it, and one; 0: free. Of slot 0, which is everybody's: how
  * many have become free. */
-struct slot_map slot_owners SEC(".maps");
+MMAP_ARRAY(slot_owners, u32, 1);
 
 static __always_inline u32 *slots_freed_at(void *owners)
 {

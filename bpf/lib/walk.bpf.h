@@ -29,19 +29,9 @@
 
 #define WALK __attribute__((btf_decl_tag("walk:tasks")))
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct walk_state);
-} walks SEC(".maps") SHARED(1);
+ARRAY(walks, struct walk_state, 1) SHARED(1);
 
-struct {
-	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
-	__uint(max_entries, WALK_VISITORS_MAX);
-	__type(key, u32);
-	__type(value, u32);
-} walk_visitors SEC(".maps") SHARED(1);
+MAP(walk_visitors, PROG_ARRAY, 0, u32, u32, WALK_VISITORS_MAX) SHARED(1);
 
 static __always_inline struct walk_state *walk_state(void)
 {

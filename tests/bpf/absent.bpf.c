@@ -14,13 +14,7 @@ struct absent_row {
 	u64 renames METRIC("derive-renames");
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct absent_row);
-} absent_services SEC(".maps") SUBJECT("service");
+MMAP_ARRAY(absent_services, struct absent_row, 1) SUBJECT("service");
 
 struct task_struct___absent {
 	u64 no_such_member;

@@ -10,13 +10,7 @@ struct absent_row {
 	u64 events METRIC("derive-events");
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct absent_row);
-} absent SEC(".maps") SUBJECT("probe");
+MMAP_ARRAY(absent, struct absent_row, 1) SUBJECT("probe");
 
 struct task_struct___absent {
 	u64 no_such_member;

@@ -20,13 +20,7 @@ struct row {
 	u64 samples METRIC("derive-samples");
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct row);
-} attach SEC(".maps") SUBJECT("probe");
+MMAP_ARRAY(attach, struct row, 1) SUBJECT("probe");
 
 static struct row *row(void)
 {

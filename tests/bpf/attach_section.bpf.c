@@ -11,13 +11,7 @@ struct row {
 	u64 calls METRIC("derive-section_calls");
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct row);
-} attach_section SEC(".maps") SUBJECT("probe");
+MMAP_ARRAY(attach_section, struct row, 1) SUBJECT("probe");
 
 /* 80 bytes. */
 SEC("uprobe"

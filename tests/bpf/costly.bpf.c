@@ -15,25 +15,13 @@ struct costly_row {
 	u32 known_other METRIC("gauge-known_other");
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct costly_row);
-} costly SEC(".maps") SUBJECT("probe");
+MMAP_ARRAY(costly, struct costly_row, 1) SUBJECT("probe");
 
 struct extra_row {
 	u64 renames METRIC("derive-extra_renames");
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 3);
-	__type(key, u32);
-	__type(value, struct extra_row);
-} costly_extra SEC(".maps") SUBJECT("probe") OPTION("extra");
+MMAP_ARRAY(costly_extra, struct extra_row, 3) SUBJECT("probe") OPTION("extra");
 
 SEC("tp_btf/no_such_tracepoint")
 TIER(1)

@@ -10,19 +10,10 @@ struct row {
 	u64 events METRIC("derive-mistakes");
 };
 
-#define TABLE(name, row_type, ...)                 \
-	struct {                                   \
-		__uint(type, BPF_MAP_TYPE_ARRAY);  \
-		__uint(map_flags, BPF_F_MMAPABLE); \
-		__uint(max_entries, 1);            \
-		__type(key, u32);                  \
-		__type(value, row_type);           \
-	} name SEC(".maps") __VA_ARGS__
-
-TABLE(fine, struct row, SUBJECT("service"));
-TABLE(forgotten, struct row, OPTION("forgotten"));
-TABLE(twice, struct row, SUBJECT("service") OPTION("twice"));
-TABLE(unranked, struct row, SUBJECT("process") OPTION("unranked"));
+MMAP_ARRAY(fine, struct row, 1) SUBJECT("service");
+MMAP_ARRAY(forgotten, struct row, 1) OPTION("forgotten");
+MMAP_ARRAY(twice, struct row, 1) SUBJECT("service") OPTION("twice");
+MMAP_ARRAY(unranked, struct row, 1) SUBJECT("process") OPTION("unranked");
 
 SEC("raw_tp/task_rename")
 int mistakes_count(void *event)

@@ -9,13 +9,7 @@ struct nonsense_row {
 	u64 bad METRIC("derive-bad nonsense");
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct nonsense_row);
-} nonsense SEC(".maps") SUBJECT("probe");
+MMAP_ARRAY(nonsense, struct nonsense_row, 1) SUBJECT("probe");
 
 SEC("raw_tp/task_rename")
 int nonsense_count(void *event)

@@ -22,27 +22,11 @@ struct row {
 	u64 moves_met METRIC("derive-moves_met");
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct row);
-} over SEC(".maps") SUBJECT("probe");
+MMAP_ARRAY(over, struct row, 1) SUBJECT("probe");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, u64);
-} sockets SEC(".maps");
+SK_STORAGE(sockets, u64);
 
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 4096);
-	__type(key, u32);
-	__type(value, u64);
-} ports SEC(".maps");
+HASH(ports, u32, u64, 4096);
 
 struct found {
 	u64 count, ports, times;

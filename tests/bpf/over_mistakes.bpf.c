@@ -10,27 +10,11 @@ struct row {
 	u64 walks METRIC("derive-walks");
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct row);
-} over_mistakes SEC(".maps") SUBJECT("probe");
+MMAP_ARRAY(over_mistakes, struct row, 1) SUBJECT("probe");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 16);
-	__type(key, u32);
-	__type(value, u32);
-} hashed SEC(".maps");
+HASH(hashed, u32, u32, 16);
 
-struct {
-	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, u64);
-} sockets SEC(".maps");
+SK_STORAGE(sockets, u64);
 
 /* A program without a fault but for what its section and tags say. */
 #define WALK(option, section, ...)                          \

@@ -40,13 +40,7 @@ struct row {
 	u64 most METRIC("gauge-most");
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct row);
-} parameters SEC(".maps") SUBJECT("probe");
+MMAP_ARRAY(parameters, struct row, 1) SUBJECT("probe");
 
 SEC("tp_btf/task_rename")
 int BPF_PROG(parameters_rename, struct task_struct *task)

@@ -10,13 +10,7 @@ struct rejected_row {
 	u64 events METRIC("derive-events");
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct rejected_row);
-} rejected SEC(".maps") SUBJECT("probe");
+MMAP_ARRAY(rejected, struct rejected_row, 1) SUBJECT("probe");
 
 SEC("tp_btf/task_rename")
 int BPF_PROG(rejected_rename, struct task_struct *task)

@@ -43,46 +43,25 @@ struct sample_row {
 	u32 known_shards METRIC("gauge-known_shards");
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct sample_row);
-} sample SEC(".maps") SUBJECT("probe");
+MMAP_ARRAY(sample, struct sample_row, 1) SUBJECT("probe");
 
 struct rename_row {
 	u64 renames METRIC("derive-renames rank");
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct rename_row);
-} sample_services SEC(".maps") SUBJECT("service"), sample_processes SEC(".maps") SUBJECT("process");
+MMAP_ARRAY(sample_services, struct rename_row, 1) SUBJECT("service");
+MMAP_ARRAY(sample_processes, struct rename_row, 1) SUBJECT("process");
 
 /* The same again, with a row for those services alone that rename. */
 struct slot_row {
 	u64 renames METRIC("derive-slot_renames");
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct slot_row);
-} sample_slots SEC(".maps") SUBJECT("service via=row_slots owners=slot_owners sharded");
+MMAP_ARRAY(sample_slots, struct slot_row, 1)
+SUBJECT("service via=row_slots owners=slot_owners sharded");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, u32);
-} row_slots SEC(".maps"), slot_owners SEC(".maps");
+MMAP_ARRAY(row_slots, u32, 1);
+MMAP_ARRAY(slot_owners, u32, 1);
 
 static struct sample_row *sample_row(void)
 {

@@ -16,13 +16,7 @@ struct states {
 	u64 seen METRIC("derive-seen");
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, SERVICE_FIRST);
-	__type(key, u32);
-	__type(value, struct states);
-} states SEC(".maps") SUBJECT("service");
+MMAP_ARRAY(states, struct states, SERVICE_FIRST) SUBJECT("service");
 
 SEC("iter/task")
 SAMPLE("hz=200")

@@ -18,24 +18,13 @@ struct spin_row {
 	u64 spun_ns METRIC("derive-spun");
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct spin_row);
-} spins SEC(".maps") SUBJECT("probe");
+MMAP_ARRAY(spins, struct spin_row, 1) SUBJECT("probe");
 
 struct alarm {
 	struct bpf_timer timer;
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct alarm);
-} alarms SEC(".maps");
+ARRAY(alarms, struct alarm, 1);
 
 static long look(u32 i, u64 *end_ns)
 {
