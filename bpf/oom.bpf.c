@@ -14,8 +14,9 @@
  * reserves to do so. Processes that share the victim's memory are killed with it and do not count.
  * In tier 2 memory and limit are those of a moment earlier.
  */
-#include "compat.bpf.h"
 #include "event.bpf.h"
+#include "kernel/cgroup.bpf.h"
+#include "memory.bpf.h"
 #include "service.bpf.h"
 
 #define SIGKILL 9
@@ -50,18 +51,6 @@ EVENT("failure total_events-oom_kills OOM kill: {comm} (pid {pid}) of {service},
 HELP("OOM kill: who it was, and which limit");
 
 /* --- kernel --- */
-
-struct page_counter {
-	atomic_long_t usage;
-	unsigned long max;
-	struct page_counter *parent;
-} __attribute__((preserve_access_index));
-
-struct mem_cgroup {
-	struct cgroup_subsys_state css;
-	struct page_counter memory;
-	struct page_counter memsw; /* with swap; of version 1 */
-} __attribute__((preserve_access_index));
 
 struct css_set___oom {
 	struct cgroup_subsys_state *subsys[1];

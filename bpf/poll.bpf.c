@@ -258,9 +258,9 @@ static bool in_poll(struct task_struct *task)
 
 	if (task->on_cpu || task->flags & PF_KTHREAD)
 		return false;
-#ifdef __TARGET_ARCH_x86
-	if (regs->cs != USER_CS)
+	if (regs_32_bit(regs))
 		return false;
+#ifdef __TARGET_ARCH_x86
 	switch (regs->orig_ax) {
 	case 7:   /* poll */
 	case 23:  /* select */
@@ -269,8 +269,6 @@ static bool in_poll(struct task_struct *task)
 	case 271: /* ppoll */
 	case 281: /* epoll_pwait */
 #else
-	if (regs->pstate & PSR_MODE32_BIT)
-		return false;
 	switch (regs->syscallno) {
 	case 22: /* epoll_pwait */
 	case 72: /* pselect6 */

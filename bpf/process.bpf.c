@@ -21,8 +21,8 @@
  * keeps one high-water mark); with exact_peak always, to within 16 changes of its
  * size.
  */
-#include "compat.bpf.h"
 #include "hold.bpf.h"
+#include "memory.bpf.h"
 
 const volatile u32 process_rows_max = 1;
 const volatile u64 page_size = 4096;
@@ -100,22 +100,13 @@ static void walk_process(struct task_struct *task, struct account *a, struct ser
 	}
 }
 
-/* Another thread that execs takes the place of a leader that has ended, with its own account. */
-static bool is_replaced(struct task_struct *task)
-{
-	struct signal_struct___v5_16 *old = (void *)task->signal;
-
-	if (bpf_core_field_exists(task->signal->group_exec_task))
-		return task->signal->group_exec_task;
-	return bpf_core_field_exists(old->group_exit_task) && old->group_exit_task;
-}
-
 static void walk_leader(struct task_struct *task, struct service_task *st)
 {
 	struct task_struct *leader = task->group_leader;
 	struct account *a;
 
-	if (is_replaced(task))
+	/* Another takes the place of a leader that has ended, with its own account. */
+	if (task_group_execs(task))
 		return;
 	a = account_take(leader, st ? st->row : SERVICE_OTHER);
 	if (!a)
@@ -229,8 +220,8 @@ static void walk_begin(void)
 		since_ns = now;
 	/* The engine has just asked for its own CPU time, which brings the
 	 * clock of this CPU's run queue up to date. */
-	if (bpf_core_field_exists(self->se.cfs_rq->rq))
-		walk_clock = self->se.cfs_rq->rq->clock;
+	if (task_has_rq(self))
+		walk_clock = task_rq(self)->clock;
 	percpu_origin_find();
 }
 
@@ -398,7 +389,7 @@ int BPF_PROG(process_exit, struct task_struct *task)
 		account_thread_ended(a);
 	if (task->signal->live.counter == 0)
 		end_process(task, bpf_task_storage_get(&accounts, leader, NULL, 0), row, process);
-	else if (a && task == leader && is_replaced(task))
+	else if (a && task == leader && task_group_execs(task))
 		account_process_ended(a);
 	return 0;
 }

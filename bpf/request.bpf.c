@@ -240,9 +240,9 @@ static u64 waiting(const struct task_struct *task)
 {
 	u64 queued = task->sched_info.last_queued, now;
 
-	if (!queued || task->on_cpu || !bpf_core_field_exists(task->se.cfs_rq->rq))
+	if (!queued || task->on_cpu || !task_has_rq(task))
 		return 0;
-	now = task->se.cfs_rq->rq->clock;
+	now = task_rq(task)->clock;
 	return now > queued ? now - queued : 0;
 }
 

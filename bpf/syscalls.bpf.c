@@ -39,22 +39,13 @@ struct call {
 
 TASK_STORAGE(calls, struct call);
 
-static bool is_32_bit(struct pt_regs *regs)
-{
-#ifdef __TARGET_ARCH_x86
-	return regs->cs != USER_CS;
-#else
-	return regs->pstate & PSR_MODE32_BIT;
-#endif
-}
-
 SEC("tp_btf/sys_enter")
 int BPF_PROG(syscalls_begin, struct pt_regs *regs, long number)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct call *call;
 
-	if (!service_watched(service_of(task)) || is_32_bit(regs))
+	if (!service_watched(service_of(task)) || regs_32_bit(regs))
 		return 0;
 	call = task_storage_make(&calls, task);
 	if (!call) {

@@ -5,34 +5,13 @@
 #ifndef ENGINE_MATCH_BPF_H
 #define ENGINE_MATCH_BPF_H
 
+#include "kernel/cgroup.bpf.h"
 #include "row.bpf.h"
 
 const volatile bool command_names = true; /* a command name takes a free row */
 const volatile bool cgroup_rules = false;
 
 HASH(service_cgroups, struct cgroup_step, struct cgroup_node, 1);
-
-/* The directory of a cgroup's path that is so deep, 0 is the root. 6.1 keeps them in an
- * array: 7f203bc89eb6 ("cgroup: Replace cgroup->ancestor_ids[] with ->ancestors[]"). Before, those
- * that are deeper than twice what a rule can be are out of reach. */
-static struct cgroup *ancestor(struct cgroup *group, int depth)
-{
-	struct cgroup *found = NULL;
-
-	if (bpf_core_field_exists(group->ancestors)) {
-		bpf_probe_read_kernel(&found, sizeof(found),
-				      (void *)group +
-					      bpf_core_field_offset(struct cgroup, ancestors) +
-					      depth * sizeof(found));
-		return found;
-	}
-	for (int i = 0; i < 2 * CGROUP_DEPTH_MAX && group; i++) {
-		if (BPF_CORE_READ(group, level) == depth)
-			return group;
-		group = BPF_CORE_READ(group, self.parent, cgroup);
-	}
-	return NULL;
-}
 
 /* The lowest row that a rule gives one of the directories on the way down, or 0. */
 static u32 match_cgroup(struct task_struct *task)
@@ -42,7 +21,7 @@ static u32 match_cgroup(struct task_struct *task)
 	u32 parent = 0, row = 0;
 
 	for (int depth = 1; depth <= CGROUP_DEPTH_MAX && depth <= level; depth++) {
-		struct cgroup *at = ancestor(group, depth);
+		struct cgroup *at = cgroup_ancestor(group, depth);
 		struct cgroup_step step = { .parent = parent };
 		struct cgroup_node *node;
 

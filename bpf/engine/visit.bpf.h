@@ -51,7 +51,7 @@ static void walk_begin(struct walk_state *w)
 
 static void meet_queue(struct task_struct *task)
 {
-	struct rq *rq = task->se.cfs_rq->rq;
+	struct rq *rq = task_rq(task);
 	u32 cpu = bpf_core_field_exists(rq->cpu) ? rq->cpu : 0;
 	struct run_queue *q = bpf_map_lookup_elem(&run_queues, &cpu);
 
@@ -84,7 +84,7 @@ static bool is_its_turn(struct task_struct *task)
 static bool is_visited(struct task_struct *task)
 {
 	if (!walk_passes_over() || !bpf_core_field_exists(task->thread_info.cpu) ||
-	    !bpf_core_field_exists(task->se.cfs_rq->rq))
+	    !task_has_rq(task))
 		return true;
 	return task->on_cpu || task->on_rq || has_run(task) || visit_all || is_its_turn(task);
 }

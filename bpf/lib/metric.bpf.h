@@ -262,7 +262,7 @@
 #ifndef METRIC_BPF_H
 #define METRIC_BPF_H
 
-#include "kernel.bpf.h"
+#include "kernel/sched.bpf.h"
 #include "map.bpf.h"
 #include "hist.h"
 

@@ -6,6 +6,7 @@
 #ifndef REQUEST_ADDRESS_BPF_H
 #define REQUEST_ADDRESS_BPF_H
 
+#include "kernel/file.bpf.h"
 #include "request.bpf.h"
 
 #define MESSAGES_MAX 64

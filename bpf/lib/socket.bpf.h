@@ -7,7 +7,7 @@
 #ifndef SOCKET_BPF_H
 #define SOCKET_BPF_H
 
-#include "kernel.bpf.h"
+#include "kernel/net.bpf.h"
 
 /* With either a receive takes nothing that the other side has sent. */
 #define MSG_NO_DATA (MSG_PEEK | MSG_ERRQUEUE)

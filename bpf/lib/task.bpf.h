@@ -6,7 +6,7 @@
 #define TASK_BPF_H
 
 #include "cputime.h"
-#include "kernel.bpf.h"
+#include "kernel/sched.bpf.h"
 
 static u64 walk_clock; /* the scheduler's clock when the walk began */
 
@@ -38,10 +38,10 @@ static u64 exec_until_walk(struct task_struct *task)
 	struct rq *rq;
 	u64 start, now;
 
-	if (!task->on_cpu || !bpf_core_field_exists(task->se.cfs_rq->rq))
+	if (!task->on_cpu || !task_has_rq(task))
 		return sum;
 	start = task->se.exec_start;
-	rq = task->se.cfs_rq->rq;
+	rq = task_rq(task);
 	now = walk_clock - (rq->clock - rq->clock_task);
 	if (sum != task->se.sum_exec_runtime)
 		return sum;

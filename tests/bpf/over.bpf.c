@@ -6,6 +6,7 @@
  *
  * Hooks: tp_btf inet_sock_set_state; iter/bpf_sk_storage_map, iter/bpf_map_elem.
  */
+#include "kernel/net.bpf.h"
 #include "service.bpf.h"
 
 #define STATE_LISTEN 10

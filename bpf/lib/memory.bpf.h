@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Where kernels differ, each difference once.
+ * How many pages a process holds, counted to the page on each kernel.
  */
-#ifndef COMPAT_BPF_H
-#define COMPAT_BPF_H
+#ifndef MEMORY_BPF_H
+#define MEMORY_BPF_H
 
-#include "kernel.bpf.h"
+#include "kernel/mm.bpf.h"
 #include "map.bpf.h"
 
 u32 cpus_end = 1 << 20; /* above the highest that is online; others hold nothing */
@@ -21,15 +21,6 @@ static volatile u64 address; /* through memory a pointer becomes a number */
  * the former is a number, too. */
 static volatile u64 percpu_origin;
 
-/* 6.2 made an array of per-CPU counters of what was a struct: f1a7941243c1 ("mm:
- * convert mm's rss stats into percpu_counter"). Asked of the member: for a type
- * that the kernel does not have, libbpf searches all modules, which needs
- * CAP_SYS_ADMIN. */
-static bool mm_counters_percpu(void)
-{
-	return bpf_core_field_exists(struct mm_struct, rss_stat);
-}
-
 static void percpu_origin_find(void)
 {
 	u64 base = 0;
@@ -42,10 +33,6 @@ static void percpu_origin_find(void)
 	address = (u64)&percpu_origin;
 	percpu_origin = address - base;
 }
-
-struct mm_struct___v6_1 {
-	struct mm_rss_stat rss_stat;
-} __attribute__((preserve_access_index));
 
 /* An index that the compiler does not know is not relocated: the kernel's
  * element is larger than ours. */

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * Control groups, and what of memory is charged to them.
+ */
+#ifndef KERNEL_CGROUP_BPF_H
+#define KERNEL_CGROUP_BPF_H
+
+#include "kernel.bpf.h"
+
+#define CGROUP_ANCESTORS_MAX 32 /* looked at where the kernel has no array of them */
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct cgroup;
+
+struct kernfs_node {
+	const char *name;
+};
+
+struct cgroup_subsys_state {
+	struct cgroup *cgroup;
+	struct cgroup_subsys_state *parent;
+};
+
+struct cgroup {
+	struct cgroup_subsys_state self;
+	struct kernfs_node *kn;
+	int level;
+	struct cgroup *ancestors[1]; /* as many as level, and the group itself */
+};
+
+struct css_set {
+	struct cgroup *dfl_cgrp;
+};
+
+struct page_counter {
+	atomic_long_t usage;
+	unsigned long max;
+	struct page_counter *parent;
+};
+
+struct mem_cgroup {
+	struct cgroup_subsys_state css;
+	struct page_counter memory;
+	struct page_counter memsw; /* with swap; of version 1 */
+};
+
+#pragma clang attribute pop
+
+/* The directory of a cgroup's path that is so deep, 0 is the root. 6.1 keeps them in an
+ * array: 7f203bc89eb6 ("cgroup: Replace cgroup->ancestor_ids[] with ->ancestors[]"). Before, those
+ * that are too far above the group are out of reach. */
+static inline struct cgroup *cgroup_ancestor(struct cgroup *group, int depth)
+{
+	struct cgroup *found = NULL;
+
+	if (bpf_core_field_exists(group->ancestors)) {
+		bpf_probe_read_kernel(&found, sizeof(found),
+				      (void *)group +
+					      bpf_core_field_offset(struct cgroup, ancestors) +
+					      depth * sizeof(found));
+		return found;
+	}
+	for (int i = 0; i < CGROUP_ANCESTORS_MAX && group; i++) {
+		if (BPF_CORE_READ(group, level) == depth)
+			return group;
+		group = BPF_CORE_READ(group, self.parent, cgroup);
+	}
+	return NULL;
+}
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * Address spaces.
+ */
+#ifndef KERNEL_MM_BPF_H
+#define KERNEL_MM_BPF_H
+
+#include "kernel.bpf.h"
+
+enum { MM_FILEPAGES, MM_ANONPAGES, MM_SWAPENTS, MM_SHMEMPAGES, NR_MM_COUNTERS };
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct percpu_counter {
+	s64 count;
+	s32 *counters;
+};
+
+struct mm_rss_stat {
+	atomic_long_t count[NR_MM_COUNTERS];
+};
+
+struct mm_struct {
+	unsigned long hiwater_rss;
+	unsigned long total_vm;
+	struct percpu_counter rss_stat[NR_MM_COUNTERS];
+};
+
+struct mm_struct___v6_1 {
+	struct mm_rss_stat rss_stat;
+};
+
+#pragma clang attribute pop
+
+/* 6.2 made an array of per-CPU counters of what was a struct: f1a7941243c1 ("mm:
+ * convert mm's rss stats into percpu_counter"). Asked of the member: for a type
+ * that the kernel does not have, libbpf searches all modules, which needs
+ * CAP_SYS_ADMIN. */
+static __always_inline bool mm_counters_percpu(void)
+{
+	return bpf_core_field_exists(struct mm_struct, rss_stat);
+}
+
+#endif

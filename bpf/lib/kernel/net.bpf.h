@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * Sockets.
+ */
+#ifndef KERNEL_NET_BPF_H
+#define KERNEL_NET_BPF_H
+
+#include "kernel.bpf.h"
+
+#define AF_UNIX 1
+#define AF_INET 2
+#define AF_INET6 10
+#define SOCK_STREAM 1
+#define SOCK_DGRAM 2
+#define IPPROTO_MPTCP 262
+#define TCP_ESTABLISHED 1
+#define TCP_LISTEN 10
+#define MSG_PEEK 0x2
+#define MSG_ERRQUEUE 0x2000
+#define SOCK_BINDPORT_LOCK 8
+#define RCV_SHUTDOWN 1
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct msghdr;
+struct page;
+struct tcp_ulp_ops;
+
+struct sk_buff_head {
+	u32 qlen;
+};
+
+struct sock_common {
+	u64 skc_addrpair;
+	u32 skc_portpair;
+	unsigned short skc_family;
+	volatile unsigned char skc_state;
+};
+
+struct sock {
+	struct sock_common __sk_common;
+	unsigned char sk_userlocks : 4;
+	u8 sk_shutdown;
+	u16 sk_type;
+	u16 sk_protocol;
+	void *sk_user_data;
+	u32 sk_max_ack_backlog;
+	struct sk_buff_head sk_receive_queue;
+};
+
+struct inet_connection_sock {
+	const struct tcp_ulp_ops *icsk_ulp_ops;
+};
+
+struct tcp_sock {
+	struct inet_connection_sock inet_conn;
+	u32 snd_nxt;
+	u32 write_seq;
+	u64 tcp_clock_cache;
+};
+
+/* Not of every kernel. */
+struct mptcp_sock {
+	struct sock *first;
+};
+
+struct socket {
+	struct sock *sk;
+};
+
+struct unix_address {
+	refcount_t refcnt;
+};
+
+struct unix_sock {
+	struct unix_address *addr;
+	struct sock *peer;
+};
+
+struct udp_sock {
+	struct sk_buff_head reader_queue;
+};
+
+#pragma clang attribute pop
+
+#endif

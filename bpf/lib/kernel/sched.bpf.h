@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * Tasks, and how they are scheduled.
+ */
+#ifndef KERNEL_SCHED_BPF_H
+#define KERNEL_SCHED_BPF_H
+
+#include "kernel.bpf.h"
+
+#define PF_EXITING 0x00000004
+#define PF_KTHREAD 0x00200000
+#define EXIT_DEAD 0x00000010
+#define TASK_COMM_LEN 16
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct completion;
+struct css_set;
+struct files_struct;
+struct mm_struct;
+
+struct rq {
+	u64 clock;
+	u64 clock_task;
+	int cpu;
+};
+
+struct cfs_rq {
+	struct rq *rq;
+};
+
+struct sched_entity {
+	u64 exec_start;
+	u64 sum_exec_runtime;
+	struct cfs_rq *cfs_rq;
+};
+
+struct sched_info {
+	unsigned long long run_delay;
+	unsigned long long last_arrival;
+	unsigned long long last_queued;
+};
+
+struct task_io_accounting {
+	u64 rchar;
+	u64 wchar;
+	u64 syscr;
+	u64 syscw;
+	u64 read_bytes;
+	u64 write_bytes;
+};
+
+struct signal_struct {
+	atomic_t live;
+	unsigned long maxrss;
+	struct task_struct *group_exec_task; /* of 5.17: 60700e38fb68 */
+};
+
+struct signal_struct___v5_16 {
+	struct task_struct *group_exit_task;
+};
+
+typedef struct {
+	u32 val;
+} kuid_t;
+
+struct cred {
+	kuid_t euid;
+};
+
+struct thread_info {
+	u32 cpu;
+};
+
+struct task_struct {
+	struct thread_info thread_info;
+	unsigned int flags;
+	unsigned int on_cpu; /* of 8 bits in 7.3: libbpf adjusts loads of unsigned members */
+	int on_rq;
+	unsigned int exit_state;
+	int pid;
+	int tgid;
+	char comm[TASK_COMM_LEN];
+	struct task_struct *real_parent;
+	struct task_struct *group_leader;
+	struct completion *vfork_done;
+	struct mm_struct *mm;
+	struct files_struct *files;
+	struct signal_struct *signal;
+	struct css_set *cgroups;
+	const struct cred *cred;
+	u64 self_exec_id; /* of 32 bits before 5.7 */
+	u64 parent_exec_id;
+	u64 start_boottime;
+	u64 utime;
+	u64 stime;
+	unsigned long nvcsw;
+	unsigned long nivcsw;
+	unsigned long min_flt;
+	unsigned long maj_flt;
+	struct sched_entity se;
+	struct sched_info sched_info;
+	struct task_io_accounting ioac;
+};
+
+#pragma clang attribute pop
+
+/* Without CONFIG_FAIR_GROUP_SCHED a task does not tell its run queue. */
+static __always_inline bool task_has_rq(const struct task_struct *task)
+{
+	return bpf_core_field_exists(task->se.cfs_rq->rq);
+}
+
+/* That which it is in, or was in last. */
+static __always_inline struct rq *task_rq(const struct task_struct *task)
+{
+	return task->se.cfs_rq->rq;
+}
+
+/* Does a thread of the process exec, and take the leader's place? */
+static inline bool task_group_execs(const struct task_struct *task)
+{
+	const struct signal_struct___v5_16 *old = (const void *)task->signal;
+
+	if (bpf_core_field_exists(task->signal->group_exec_task))
+		return task->signal->group_exec_task;
+	return bpf_core_field_exists(old->group_exit_task) && old->group_exit_task;
+}
+
+#endif
