@@ -80,11 +80,7 @@ static __always_inline struct poller *poller_of(struct task_struct *task)
 
 static __always_inline struct poller *poller_make(struct task_struct *task)
 {
-	struct poller *p = poller_of(task) ?: poller_at(thread_number_take(task));
-
-	if (!p)
-		add(&refused, 1);
-	return p;
+	return poller_of(task) ?: or_refused(poller_at(thread_number_take(task)));
 }
 
 static __always_inline void poller_end(struct task_struct *task)

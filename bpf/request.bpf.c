@@ -35,15 +35,12 @@ SK_STORAGE(datagrams, struct datagrams);
 
 static __noinline struct conversation *begin(struct sock *sk)
 {
-	struct conversation new = {}, *c;
+	struct conversation new = {};
 
 	if (sk->__sk_common.skc_state == TCP_LISTEN)
 		return NULL;
 	conversation_init(&new, sk);
-	c = socket_storage_make(&conversations, sk, &new);
-	if (!c)
-		add(&refused, 1);
-	return c;
+	return or_refused(socket_storage_make(&conversations, sk, &new));
 }
 
 static __always_inline struct conversation *find(struct sock *sk)
@@ -58,12 +55,10 @@ static __always_inline struct conversation *find(struct sock *sk)
 
 static __noinline struct datagrams *begin_datagrams(struct sock *sk, u32 unseen)
 {
-	struct datagrams *d = socket_storage_make(&datagrams, sk, NULL);
+	struct datagrams *d = or_refused(socket_storage_make(&datagrams, sk, NULL));
 
 	if (d)
 		datagrams_begin(d, unseen);
-	else
-		add(&refused, 1);
 	return d;
 }
 

@@ -8,12 +8,11 @@
  * Limits: a call counts when it returns, so exit and exit_group never do, nor does a call that
  * began before the probe. Those of 32-bit programs, which number them otherwise, are left out.
  */
+#include "refused.bpf.h"
 #include "service.bpf.h"
 #include "storage.bpf.h"
 
 #define ERRNO_MAX 4095
-
-u64 refused;
 
 struct call_row {
 	u64 calls METRIC("total_operations-syscall rank") UNIT("calls")
@@ -47,11 +46,9 @@ int BPF_PROG(syscalls_begin, struct pt_regs *regs, long number)
 
 	if (!service_watched(service_of(task)) || regs_32_bit(regs))
 		return 0;
-	call = task_storage_make(&calls, task);
-	if (!call) {
-		add(&refused, 1);
+	call = or_refused(task_storage_make(&calls, task));
+	if (!call)
 		return 0;
-	}
 	call->number = number;
 	call->began_ns = bpf_ktime_get_ns();
 	return 0;
@@ -67,7 +64,7 @@ static struct call_row *call_row(struct task_struct *task, const struct call *ca
 		return row;
 	/* Another CPU may be faster: then its row is there. */
 	bpf_map_update_elem(&syscalls, &key, &none, BPF_NOEXIST);
-	return bpf_map_lookup_elem(&syscalls, &key);
+	return or_refused(bpf_map_lookup_elem(&syscalls, &key));
 }
 
 /* The service is that at the end of the call: of an execve what the process is then. */
@@ -85,8 +82,6 @@ int BPF_PROG(syscalls_end, struct pt_regs *regs, long result)
 		add(&row->calls, 1);
 		add(&row->time_ns, bpf_ktime_get_ns() - call->began_ns);
 		add(&row->errors, result < 0 && result >= -ERRNO_MAX);
-	} else {
-		add(&refused, 1);
 	}
 	call->began_ns = 0;
 	return 0;

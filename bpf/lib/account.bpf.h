@@ -6,12 +6,12 @@
 #ifndef ACCOUNT_BPF_H
 #define ACCOUNT_BPF_H
 
+#include "refused.bpf.h"
 #include "service.bpf.h"
 #include "storage.bpf.h"
 #include "task.bpf.h"
 #include "walk.bpf.h"
 
-u64 refused;
 u64 read_ns; /* when this walk began, by CLOCK_BOOTTIME */
 
 struct process_row {
@@ -149,9 +149,8 @@ static struct account *account_take(struct task_struct *task, u32 row)
 	bool walking;
 
 	if (!a)
-		a = task_storage_make(&accounts, task);
+		a = or_refused(task_storage_make(&accounts, task));
 	if (!a) {
-		add(&refused, 1);
 		walk_all();
 		return NULL;
 	}

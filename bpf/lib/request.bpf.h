@@ -208,7 +208,7 @@ static __always_inline void serve(struct conversation *c)
 	if (thread_number_take(task))
 		c->thread = task->pid;
 	else
-		add(&refused, 1);
+		refuse();
 }
 
 static __always_inline void answer_first(struct exchange *e, struct request_row *row, u64 now)

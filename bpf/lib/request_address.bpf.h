@@ -42,9 +42,7 @@ static __always_inline void *address_make(void *map, const struct address *at, c
 		bpf_map_update_elem(map, at, value, BPF_NOEXIST);
 		made = bpf_map_lookup_elem(map, at);
 	}
-	if (!made)
-		add(&refused, 1);
-	return made;
+	return or_refused(made);
 }
 
 static struct conversation *find_addressed(struct sock *sk)
@@ -100,12 +98,10 @@ static __noinline void addressed_send(struct conversation *c, struct sock *sk, u
 
 static __always_inline void call_begin(struct sock *sk, bool receives, u32 flags, void *messages)
 {
-	struct call *call = task_storage_make(&calls, bpf_get_current_task_btf());
+	struct call *call = or_refused(task_storage_make(&calls, bpf_get_current_task_btf()));
 
-	if (!call) {
-		add(&refused, 1);
+	if (!call)
 		return;
-	}
 	call->sk = receives && flags & MSG_NO_DATA ? NULL : sk;
 	call->receives = receives;
 	call->flags = flags;

@@ -8,6 +8,7 @@
 #ifndef SLOT_BPF_H
 #define SLOT_BPF_H
 
+#include "refused.bpf.h"
 #include "service.bpf.h"
 
 #define SLOTS_END 1024
@@ -15,8 +16,6 @@
 
 const volatile u32 slots_max = 1; /* rows of the table, set before load */
 const volatile u32 shards = 1;    /* of each row, a power of two, set before load */
-
-u64 refused;
 
 /* By row of the service: its slot, 0: none yet, or SLOT_REFUSED. */
 MMAP_ARRAY(row_slots, u32, 1);
@@ -83,7 +82,7 @@ static __always_inline u32 slot_take_from(void *slots, void *owners, u32 row)
 			return slot_find(slots, row);
 	}
 	if (__sync_val_compare_and_swap(slot, was, refusal) == was)
-		add(&refused, 1);
+		refuse();
 	return slot_find(slots, row);
 }
 

@@ -8,6 +8,7 @@
  * to see that readings walk; for the renames three tiers, of which kernels have the last: one that
  * does not load, one that does not attach, tp_btf task_rename.
  */
+#include "refused.bpf.h"
 #include "service.bpf.h"
 
 #include "sample_event.h"
@@ -20,7 +21,6 @@ const volatile u32 slots_max = 1;
 const volatile u32 shards = 1;
 
 u32 cpus_online;
-u64 refused;
 
 struct sample_row {
 	u64 events METRIC("total_requests");
@@ -86,7 +86,7 @@ int sample_add(struct bpf_raw_tracepoint_args *event)
 	moments_add(&row->size, value);
 	hist_add(&row->time, value);
 	if (value == 0)
-		add(&refused, 1);
+		refuse();
 	return 0;
 }
 
