@@ -8,6 +8,7 @@
  * Limits: the time of a hardware interrupt that comes in between is in it, as the hypervisor's is.
  */
 #include "metric.bpf.h"
+#include "span.bpf.h"
 
 #define NS "scale=1/1000000000"
 
@@ -37,39 +38,32 @@ struct softirq_row {
 
 PERCPU_ARRAY(softirqs, enum softirq, struct softirq_row, SOFTIRQS) SUBJECT("key cpu");
 
-PERCPU_ARRAY(begun, u32, u64, 1);
-
-static __always_inline u64 *begun_ns(void)
-{
-	u32 zero = 0;
-
-	return bpf_map_lookup_elem(&begun, &zero);
-}
+CPU_SPANS(softirq_spans);
 
 SEC("tp_btf/softirq_entry")
 int BPF_PROG(softirq_begin)
 {
-	u64 *ns = begun_ns();
+	struct span *span = cpu_span_make(&softirq_spans);
 
-	if (ns)
-		*ns = bpf_ktime_get_ns();
+	if (span)
+		span_begin(span);
 	return 0;
 }
 
-/* Of one that began before the probe the time is not known: it counts not at all. */
+/* One that began before the probe counts not at all. */
 SEC("tp_btf/softirq_exit")
 int BPF_PROG(softirq_end, unsigned int kind)
 {
 	struct softirq_row *row = bpf_map_lookup_elem(&softirqs, &kind);
-	u64 *ns = begun_ns(), taken;
+	struct span *span = cpu_span(&softirq_spans);
+	u64 taken_ns;
 
-	if (!row || !ns || !*ns)
+	if (!row || !span)
 		return 0;
-	taken = bpf_ktime_get_ns() - *ns;
-	*ns = 0;
+	taken_ns = span_end(span);
 	row->count++;
-	row->time_ns += taken;
-	hist_add(&row->duration, taken);
+	row->time_ns += taken_ns;
+	hist_add(&row->duration, taken_ns);
 	return 0;
 }
 

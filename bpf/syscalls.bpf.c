@@ -10,7 +10,7 @@
  */
 #include "refused.bpf.h"
 #include "service.bpf.h"
-#include "storage.bpf.h"
+#include "span.bpf.h"
 
 #define ERRNO_MAX 4095
 
@@ -29,35 +29,28 @@ struct call_key {
 
 PERCPU_HASH(syscalls, struct call_key, struct call_row, 8192) SUBJECT("key");
 
-/* Of a thread: the call that it is in. */
-struct call {
-	u64 began_ns; /* 0: none */
-	u32 number;
-	u32 pad;
-};
-
-TASK_STORAGE(calls, struct call);
+TASK_SPANS(calls); /* of which call, by number */
 
 SEC("tp_btf/sys_enter")
 int BPF_PROG(syscalls_begin, struct pt_regs *regs, long number)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct call *call;
+	struct span *call;
 
 	if (!service_watched(service_of(task)) || regs_32_bit(regs))
 		return 0;
-	call = or_refused(task_storage_make(&calls, task));
+	call = or_refused(task_span_make(&calls, task));
 	if (!call)
 		return 0;
-	call->number = number;
-	call->began_ns = bpf_ktime_get_ns();
+	call->what = number;
+	span_begin(call);
 	return 0;
 }
 
 /* The row of a call, a new one at the first; NULL: there is no room. */
-static struct call_row *call_row(struct task_struct *task, const struct call *call)
+static struct call_row *call_row(u32 service, u32 number)
 {
-	struct call_key key = { .service = service_of(task), .number = call->number };
+	struct call_key key = { .service = service, .number = number };
 	struct call_row *row = bpf_map_lookup_elem(&syscalls, &key), none = {};
 
 	if (row)
@@ -72,18 +65,19 @@ SEC("tp_btf/sys_exit")
 int BPF_PROG(syscalls_end, struct pt_regs *regs, long result)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct call *call = bpf_task_storage_get(&calls, task, NULL, 0);
+	struct span *call = task_span(&calls, task);
 	struct call_row *row;
+	u64 taken_ns;
 
-	if (!call || !call->began_ns)
+	if (!call)
 		return 0;
-	row = call_row(task, call);
-	if (row) {
-		add(&row->calls, 1);
-		add(&row->time_ns, bpf_ktime_get_ns() - call->began_ns);
-		add(&row->errors, result < 0 && result >= -ERRNO_MAX);
-	}
-	call->began_ns = 0;
+	row = call_row(service_of(task), call->what);
+	taken_ns = span_end(call);
+	if (!row)
+		return 0;
+	add(&row->calls, 1);
+	add(&row->time_ns, taken_ns);
+	add(&row->errors, result < 0 && result >= -ERRNO_MAX);
 	return 0;
 }
 
