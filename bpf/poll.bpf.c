@@ -22,7 +22,7 @@
  * programs epoll and poll alone count, in tiers 1 and 2.
  */
 #include "number.bpf.h"
-#include "slot.bpf.h"
+#include "service_slot.bpf.h"
 #include "walk.bpf.h"
 
 #define NS "scale=1/1000000000"

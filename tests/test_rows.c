@@ -5,20 +5,12 @@
  */
 #include "testing.h"
 
-#include "reading.h"
+#include "slots.h"
 
-#include "bpf/lib/service.h"
 #include "plugin/daemon/dispatch.h"
 
 #include <bpf/libbpf.h>
 #include <errno.h>
-
-#define SERVICES 5
-#define WEB SERVICE_FIRST
-#define DB (SERVICE_FIRST + 1)
-#define HIDDEN (SERVICE_FIRST + 2)
-#define SLOTS 3
-#define SHARDS 2
 
 static void test_shards(void)
 {
@@ -62,85 +54,6 @@ static void test_sums(void)
 	CHECK_UINT(accumulator->window[2], 0x10); /* of 32 bits, that wrap */
 	CHECK_UINT(table.accumulators.accumulator[0].total[0], 0);
 	table_done(&table);
-}
-
-/* A table of slots, two shards each, the maps that give them out, and services: of a block, of
- * command names with and without series of their own. */
-struct fixture {
-	struct snapshot snapshot;
-	struct service_state states[SERVICES];
-	uint64_t via[SERVICES], owners[SLOTS];
-	struct table table;
-	uint64_t *cells;
-};
-
-static void show(struct fixture *f, uint32_t row, const char *name, bool fixed)
-{
-	f->states[row] = (struct service_state){
-		.state = ROW_SHOWN,
-		.subject = subjects_enter(&f->snapshot.subjects, SUBJECT_SERVICE, name),
-		.fixed = fixed,
-	};
-}
-
-static void fixture_init(struct fixture *f)
-{
-	static const struct row_member member = MEMBER("a", U64, 0, "derive");
-
-	*f = (struct fixture){ .snapshot = { .row_count = SERVICES, .states = f->states } };
-	show(f, SERVICE_KERNEL, "kernel", true);
-	show(f, SERVICE_OTHER, "other", true);
-	show(f, WEB, "web", true);
-	show(f, DB, "db", false);
-	f->states[HIDDEN].state = ROW_HIDDEN;
-	f->cells = row_table(&f->table, &member, 1, 8, SLOTS * SHARDS, SUBJECT_SERVICE);
-	f->table.rows.count = SLOTS;
-	f->table.rows.shards = SHARDS;
-	strcpy(f->table.schema.subject.via, "via");
-	f->table.rows.via.mapping.start = f->via;
-	f->table.rows.owners.mapping.start = f->owners;
-}
-
-static void fixture_done(struct fixture *f)
-{
-	table_done(&f->table);
-	subjects_done(&f->snapshot.subjects);
-}
-
-/* As the kernel does at the first event of a service. */
-static void give_slot(struct fixture *f, uint32_t row, uint32_t slot)
-{
-	f->owners[slot] = row + 1;
-	f->via[row] = slot;
-}
-
-/* An event on each CPU. */
-static void count(struct fixture *f, uint32_t slot, uint64_t n)
-{
-	f->cells[slot * SHARDS] += n;
-	f->cells[slot * SHARDS + 1] += 1;
-}
-
-/* NULL: no series. */
-static const struct accumulator *accumulator_of(const struct fixture *f, uint32_t row)
-{
-	size_t subject = (size_t)f->states[row].subject;
-
-	return subject < f->table.accumulators.count &&
-			       f->table.accumulators.accumulator[subject].fed
-		       ? &f->table.accumulators.accumulator[subject]
-		       : NULL;
-}
-
-static void check(const struct fixture *f, uint32_t row, uint64_t window, uint64_t total)
-{
-	const struct accumulator *accumulator = accumulator_of(f, row);
-
-	CHECK_INT(accumulator != NULL, 1);
-	if (!accumulator)
-		return;
-	CHECK_UINT(accumulator->window[0], window);
-	CHECK_UINT(accumulator->total[0], total);
 }
 
 static void test_first_use(void)

@@ -105,8 +105,8 @@ static void test_differences(void)
 	bpf_map__set_type(map_named(&object, "service_tasks"), BPF_MAP_TYPE_HASH);
 	check_refused(&object, "its type of map is 1, the plugin's 29");
 	CASE("another layout");
-	open_with(&object, "shared:1", "shared:7");
-	check_refused(&object, "its layout is number 7, the plugin's 1");
+	open_with(&object, "shared:2", "shared:7");
+	check_refused(&object, "its layout is number 7, the plugin's 2");
 }
 
 /* A tag alone shares nothing, and a name alone neither. */

@@ -171,6 +171,7 @@ static void test_subjects(void)
 		{ "process sharded", "3|1||", "" },
 		{ "service via=a owners=b", "1|0|a|b", "" },
 		{ "owners=b sharded via=a service", "1|1|a|b", "" },
+		{ "process via=a owners=b", "3|0|a|b", "" },
 		{ "service via=" X127 " owners=b", "1|0|" X127 "|b", "" },
 		{ "key", "5|0||", "" },
 		{ "key cpu label=signal", "5|0||", "" },
@@ -192,7 +193,6 @@ static void test_subjects(void)
 		{ "service process", NULL, "one of service, process, probe and key" },
 		{ "service via=a", NULL, "via=MAP and owners=MAP go together" },
 		{ "service owners=a", NULL, "via=MAP and owners=MAP go together" },
-		{ "process via=a owners=b", NULL, "and with service" },
 		{ "probe via=a owners=b", NULL, "and with service" },
 	};
 

@@ -146,7 +146,7 @@ static void inherit(struct task_struct *child, struct service_task *st, u32 flag
 
 static void leave(struct service_task *st)
 {
-	if (!st || __sync_lock_test_and_set(&st->ended, 1))
+	if (!st || __sync_val_compare_and_swap(&st->ended, 0, service_time()))
 		return;
 	count_processes(st->row, -1);
 	wait_no_more(st);

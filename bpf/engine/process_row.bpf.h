@@ -46,8 +46,10 @@ static void unlabel(struct service_task *st)
 	u32 process = st->process_row;
 	struct process_label *l = process ? bpf_map_lookup_elem(&process_labels, &process) : NULL;
 
-	if (l)
-		__sync_lock_test_and_set(&l->state, PROCESS_ENDED);
+	if (!l)
+		return;
+	l->end_ns = bpf_ktime_get_boot_ns();
+	__sync_lock_test_and_set(&l->state, PROCESS_ENDED);
 }
 
 #endif

@@ -62,16 +62,21 @@
  *   sharded          shard s of row r is entry r * shards + s, the engine adds
  *                    them up; so that CPUs need not share cache lines
  *   via=MAP owners=MAP
- *                    with service: row = slot of a service, which the probe
- *                    gives out on first use. Both are arrays of u32 with
+ *                    with service or process: row = slot, which the probe gives
+ *                    out on first use; `Rows` of the Probe block says how many
+ *                    there are. So a histogram takes memory for those alone that
+ *                    have events. service_slot.bpf.h and process_slot.bpf.h have
+ *                    the maps and functions for it. Both are arrays of u32 with
  *                    BPF_F_MMAPABLE, a pair of its own for each table. `via` has
- *                    the slot by service_task.row, 0: none yet, 2^31 and more:
- *                    refused; `owners` has service_task.row + 1 by slot, 0: free,
+ *                    the slot by service_task.row or process_row, 0: none yet, 2^31
+ *                    and more: refused; `owners` has that row + 1 by slot, 0: free,
  *                    to be taken by compare-and-swap before `via` is set. Slot 0
- *                    is never given out: it is for what finds no free slot and
- *                    counts under "other". A service without a slot has no series.
- *                    The engine takes the slots of services that are gone back, as
- *                    often as owners[0] says; what they hold stays.
+ *                    is never given out: with service it is for what finds no free
+ *                    slot and counts under "other", with process it is not read.
+ *                    What has no slot has no series. The engine takes the slots of
+ *                    those that are gone back, as often as owners[0] says; what
+ *                    they hold stays. A process that has ended takes none later
+ *                    than 10 ms after.
  *   cpu              with key, in a per-CPU map: the rows of each CPU are rows of
  *                    their own, named by the CPU, too; those that hold only zeros
  *                    are left out
@@ -239,7 +244,8 @@
  *   const volatile u32 shards;
  *                         set before load: a power of two, at most 8
  *   const volatile u32 slots_max;
- *                         set before load: slots of tables with via, slot 0 too
+ *                         set before load: slots of the table with via that has
+ *                         most, slot 0 too
  *   u32 cpus_online, cpus_end;
  *                         set before each reading: how many, and the highest + 1
  *   u64 read_ns;          set by an iterator: the time of what it has read, of

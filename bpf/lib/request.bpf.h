@@ -7,7 +7,7 @@
 
 #include "datagram.bpf.h"
 #include "number.bpf.h"
-#include "slot.bpf.h"
+#include "service_slot.bpf.h"
 #include "socket.bpf.h"
 #include "storage.bpf.h"
 #include "walk.bpf.h"

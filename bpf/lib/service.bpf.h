@@ -27,10 +27,10 @@ struct service_task {
 	u32 process_row; /* 0: none */
 	u32 flags;
 	u32 known;
-	u32 ended; /* no longer among the processes of its row */
+	u32 ended; /* service_time() when it left the processes of its row, 0: it is there */
 };
 
-TASK_STORAGE(service_tasks, struct service_task) SHARED(1);
+TASK_STORAGE(service_tasks, struct service_task) SHARED(2);
 
 /* How often a process has changed its row, or was met: what remembers a row asks again then. */
 ARRAY(service_moves, u64, 1) SHARED(1);
@@ -40,6 +40,12 @@ static __always_inline u64 *service_moves_at(void)
 	u32 zero = 0;
 
 	return bpf_map_lookup_elem(&service_moves, &zero);
+}
+
+/* About milliseconds since boot, never 0. */
+static __always_inline u32 service_time(void)
+{
+	return bpf_ktime_get_boot_ns() >> 20 | 1;
 }
 
 /* NULL: forked while memory was short, or not a leader. */

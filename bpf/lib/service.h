@@ -57,6 +57,7 @@ enum process_state {
 /* A row of the map `process_labels`: who has a process row. */
 struct process_label {
 	__u64 start_ns; /* since boot, as field 22 of /proc/PID/stat is */
+	__u64 end_ns;   /* of what has ended, or left its service */
 	__u32 pid;
 	__u32 row;
 	__u32 state;

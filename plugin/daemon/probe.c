@@ -25,17 +25,15 @@
 /* How many rows tables get; the object is told, too. */
 static struct row_counts count_rows(struct probe *probe)
 {
-	uint32_t slots = probe->block->rows ?: CONFIG_ROWS;
 	struct row_counts counts = {
 		.services = probe->services->lifecycle.row_count,
 		.processes = probe->services->lifecycle.process_row_count,
+		.slots = probe->block->rows ?: CONFIG_ROWS,
 		.shards = rows_shards(libbpf_num_possible_cpus()),
 		.keys = probe->block->rows ?: KEYS_SHOWN,
 		.config = probe->services->config,
 	};
 
-	counts.slots = slots < counts.services ? slots : counts.services;
-	object_set(&probe->object, "slots_max", counts.slots);
 	object_set(&probe->object, "shards", counts.shards);
 	return counts;
 }
@@ -53,6 +51,19 @@ static int size_table(struct probe *probe, const struct row_counts *counts, stru
 					   "maps of its own",
 					   table->name, other->name);
 	return status;
+}
+
+static void tell_slots(struct probe *probe)
+{
+	uint32_t most = 1;
+
+	for (size_t i = 0; i < probe->table_count; i++) {
+		const struct table *table = &probe->tables[i];
+
+		if (table->schema.subject.via[0] && table->rows.count > most)
+			most = table->rows.count;
+	}
+	object_set(&probe->object, "slots_max", most);
 }
 
 /* Finds the tables, and makes them as large as there are rows. */
@@ -85,6 +96,7 @@ static int find_tables(struct probe *probe, struct error *error)
 		if (status)
 			return status;
 	}
+	tell_slots(probe);
 	return 0;
 }
 

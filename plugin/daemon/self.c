@@ -125,6 +125,16 @@ static void publish_slots(const struct dispatch *dispatch, const struct probe *p
 		publish_named(dispatch, "objects", "rows", probe->name, used);
 }
 
+/* By the object, and by tables of processes. */
+static uint64_t refused(const struct probe *probe)
+{
+	uint64_t all = *probe->refused;
+
+	for (size_t i = 0; i < probe->table_count; i++)
+		all += __atomic_load_n(&probe->tables[i].refused, __ATOMIC_RELAXED);
+	return all;
+}
+
 static void publish_keys(const struct dispatch *dispatch, const struct key_figures *figures,
 			 const char *name)
 {
@@ -170,7 +180,7 @@ static void publish_probe(const struct dispatch *dispatch, struct services *serv
 	publish_keys(dispatch, &keys, probe->name);
 	publish_missed(dispatch, &probe->object, probe->name);
 	if (probe->refused)
-		publish_events(dispatch, "refused", probe->name, *probe->refused);
+		publish_events(dispatch, "refused", probe->name, refused(probe));
 	if (probe->events_dropped)
 		publish_events(dispatch, "events_dropped", probe->name, *probe->events_dropped);
 	if (probe->events.count)

@@ -18,7 +18,8 @@
 #include <unistd.h>
 
 #define PROCESS_ROWS_PER_SERVICE 1024
-#define PROCESS_ROWS_MAX 8192 /* the verifier follows the walk over all of them */
+#define LAST_EVENTS_NS (NS_PER_S / 50) /* it leaves its last CPU a moment after it has ended */
+#define PROCESS_ROWS_MAX 8192          /* the verifier follows the walk over all of them */
 
 int process_rows_prepare(struct lifecycle *lifecycle, struct error *error)
 {
@@ -145,7 +146,7 @@ static void refresh_row(struct lifecycle *lifecycle, uint32_t i, uint64_t now_ns
 		row->start_ns = label->start_ns;
 		row->subject = enter(lifecycle, label);
 	}
-	if (state == PROCESS_ENDED)
+	if (state == PROCESS_ENDED && now_ns > label->end_ns + LAST_EVENTS_NS)
 		end_row(lifecycle, i, now_ns);
 }
 

@@ -56,6 +56,11 @@ bool snapshot_gone(const struct snapshot *snapshot, uint32_t row)
 	       snapshot->states[row].state == ROW_FREE;
 }
 
+bool snapshot_process_gone(const struct snapshot *snapshot, uint32_t process)
+{
+	return snapshot->process_rows[process].ended_ns != 0;
+}
+
 void snapshot_notable(const struct snapshot *snapshot, uint32_t row)
 {
 	if (row < snapshot->row_count)

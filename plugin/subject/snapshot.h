@@ -61,6 +61,9 @@ int snapshot_process_subject(const struct snapshot *snapshot, uint32_t process);
 /* Has the service of this row ended, so that nothing but remains count there? */
 bool snapshot_gone(const struct snapshot *snapshot, uint32_t row);
 
+/* Has the process of this row ended? What it did last is there. */
+bool snapshot_process_gone(const struct snapshot *snapshot, uint32_t process);
+
 /* A row has used much of something. */
 void snapshot_notable(const struct snapshot *snapshot, uint32_t row);
 

@@ -42,6 +42,7 @@ struct accumulator *accumulators_at(struct accumulators *accumulators, const str
 		accumulator->total = calloc(accumulator_cells(schema) + 1, sizeof(uint64_t));
 		if (!accumulator->total)
 			return NULL;
+		accumulators->held++;
 		accumulator->window = accumulator->total + schema->cells;
 		accumulator->past = accumulator->window + schema->cells;
 	} else if (accumulator->generation != generation) {
@@ -102,8 +103,11 @@ void accumulator_moments(const struct accumulator *accumulator, const struct sch
 			ret_cells[cell] += past[cell];
 }
 
-void accumulator_forget(struct accumulator *accumulator)
+void accumulators_forget(struct accumulators *accumulators, size_t subject)
 {
+	struct accumulator *accumulator = &accumulators->accumulator[subject];
+
+	accumulators->held -= accumulator->total != NULL;
 	free(accumulator->total);
 	*accumulator = (struct accumulator){ 0 };
 }

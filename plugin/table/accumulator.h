@@ -24,6 +24,7 @@ struct accumulator {
 struct accumulators {
 	struct accumulator *accumulator;
 	size_t count;
+	size_t held; /* that take memory */
 };
 
 /* Of total, window and past, which lie behind each other. */
@@ -46,7 +47,7 @@ void accumulator_moments(const struct accumulator *accumulator, const struct sch
 			 uint32_t column, uint64_t enough, uint64_t *ret_cells);
 
 /* Of a subject that is gone: takes no memory. */
-void accumulator_forget(struct accumulator *accumulator);
+void accumulators_forget(struct accumulators *accumulators, size_t subject);
 
 void accumulators_done(struct accumulators *accumulators);
 

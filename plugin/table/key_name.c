@@ -192,7 +192,7 @@ static void forget(struct table *table, uint32_t i)
 	keys->name[i] = (struct key_name){ 0 };
 	keys->name_free++;
 	if (i < table->accumulators.count)
-		accumulator_forget(&table->accumulators.accumulator[i]);
+		accumulators_forget(&table->accumulators, i);
 }
 
 /* The names that nothing has counted for since long go; the others are in the index then. */

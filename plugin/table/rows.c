@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rows of a map: one per number or key, or one per slot, which the kernel gives to a service when it
- * counts for it first.
+ * Rows of a map: one per number or key, or one per slot, which the kernel gives to a service or process
+ * when it counts for it first.
  */
 #include "rows.h"
 
@@ -71,9 +71,9 @@ static int numbers_resize(const struct rows *rows, struct numbers *numbers,
 static uint32_t count_of(const struct bpf_map *map, const struct subject_tag *subject,
 			 const struct row_counts *counts)
 {
-	if (subject->via[0])
-		return counts->slots;
-	return kind_of(subject->kind)->count(map, counts);
+	uint32_t count = kind_of(subject->kind)->count(map, counts);
+
+	return subject->via[0] && counts->slots < count ? counts->slots : count;
 }
 
 /* Words of the SUBJECT tag that do not go with the type of map. */
@@ -118,10 +118,10 @@ int rows_resize(struct rows *rows, struct bpf_map *map, const struct subject_tag
 				 bpf_map__name(map), rows->count,
 				 rows->each_cpu ? " for each CPU" : "", ROWS_MAX);
 	if (subject->via[0])
-		status = numbers_resize(rows, &rows->via, object, subject->via, counts->services,
-					error);
+		status = numbers_resize(rows, &rows->via, object, subject->via,
+					kind_of(subject->kind)->count(map, counts), error);
 	if (subject->via[0] && status == 0)
-		status = numbers_resize(rows, &rows->owners, object, subject->owners, counts->slots,
+		status = numbers_resize(rows, &rows->owners, object, subject->owners, rows->count,
 					error);
 	return status ?: resize(map, rows->count * (subject->sharded ? rows->shards : 1), error);
 }
@@ -205,16 +205,16 @@ static uint32_t *number_at(const struct numbers *numbers, uint32_t i)
 	return (uint32_t *)((uint64_t *)numbers->mapping.start + i);
 }
 
-uint32_t rows_slot(const struct rows *rows, uint32_t service)
+uint32_t rows_slot(const struct rows *rows, uint32_t owner)
 {
-	uint32_t slot = __atomic_load_n(number_at(&rows->via, service), __ATOMIC_ACQUIRE);
+	uint32_t slot = __atomic_load_n(number_at(&rows->via, owner), __ATOMIC_ACQUIRE);
 
 	return slot < rows->count ? slot : 0;
 }
 
-void rows_close_slot(struct rows *rows, uint32_t service)
+void rows_close_slot(struct rows *rows, uint32_t owner)
 {
-	__atomic_store_n(number_at(&rows->via, service), 0, __ATOMIC_SEQ_CST);
+	__atomic_store_n(number_at(&rows->via, owner), 0, __ATOMIC_SEQ_CST);
 }
 
 /* Counted last: who asks again finds it. */
@@ -224,9 +224,9 @@ void rows_free_slot(struct rows *rows, uint32_t slot)
 	__atomic_fetch_add(number_at(&rows->owners, 0), 1, __ATOMIC_RELEASE);
 }
 
-void rows_forget_refusal(struct rows *rows, uint32_t service)
+void rows_forget_refusal(struct rows *rows, uint32_t owner)
 {
-	uint32_t *has = number_at(&rows->via, service);
+	uint32_t *has = number_at(&rows->via, owner);
 	uint32_t refusal = __atomic_load_n(has, __ATOMIC_RELAXED);
 
 	if (refusal >= rows->count)

@@ -22,7 +22,7 @@ struct text_source;
 struct row_counts {
 	uint32_t services;
 	uint32_t processes;
-	uint32_t slots; /* of tables that give rows to services on first use */
+	uint32_t slots; /* at most, of tables that give rows on first use */
 	uint32_t shards;
 	uint32_t keys;               /* that may have series of their own, of tables of keys */
 	const struct config *config; /* whose services have cgroups */
@@ -48,8 +48,8 @@ struct rows {
 	unsigned char *keys, *values; /* as the source has read them */
 	uint32_t batch;               /* how many of them there is room for */
 	struct text_source *text;     /* of text files; NULL: of the map */
-	struct numbers via;           /* by row of a service: its slot, which is its row here */
-	struct numbers owners;        /* by slot: row of a service + 1, 0: free */
+	struct numbers via;           /* by row of a service or process: its slot, its row here */
+	struct numbers owners;        /* by slot: row of its owner + 1, 0: free */
 };
 
 /* Shards that this many CPUs share: a power of two. */
@@ -79,17 +79,17 @@ int rows_give(const struct rows *rows, struct source_row *row, row_taker *take, 
 /* Of arrays: the first byte of a shard of a row. */
 const unsigned char *rows_at(const struct rows *rows, uint32_t row, uint32_t shard);
 
-/* The slot of a service's row, 0: none of its own. */
-uint32_t rows_slot(const struct rows *rows, uint32_t service);
+/* The slot of a row of a service or process, 0: none of its own. */
+uint32_t rows_slot(const struct rows *rows, uint32_t owner);
 
-/* The kernel counts for this service in its slot no more. */
-void rows_close_slot(struct rows *rows, uint32_t service);
+/* The kernel counts for this owner in its slot no more. */
+void rows_close_slot(struct rows *rows, uint32_t owner);
 
-/* The kernel may give a closed slot to another service, one that was refused too. */
+/* The kernel may give a closed slot to another, one that was refused too. */
 void rows_free_slot(struct rows *rows, uint32_t slot);
 
-/* A service that is gone was refused a slot; the next one in its row has not been yet. */
-void rows_forget_refusal(struct rows *rows, uint32_t service);
+/* An owner that is gone was refused a slot; the next one in its row has not been yet. */
+void rows_forget_refusal(struct rows *rows, uint32_t owner);
 
 /* How many slots have an owner. */
 uint32_t rows_slots_used(const struct rows *rows);

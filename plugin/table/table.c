@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define TURNS_MAX 4 /* processes that have a slot one after the other, in one reading */
 #define INSTANCE_ROOM (TAG_TEXT_MAX - 1 - 32 - LABELS_TEXT_MAX) /* 32: of a statistic */
 
 /* Type instances must have room for the labels behind them. */
@@ -86,9 +87,16 @@ int table_resize(struct table *table, const struct row_counts *counts, struct bp
 	return rows_resize(&table->rows, table->map, &table->schema.subject, counts, object, error);
 }
 
+static bool of_processes_with_slots(const struct table *table)
+{
+	return table->schema.subject.kind == SUBJECT_PROCESS && table->schema.subject.via[0];
+}
+
 uint64_t table_memory(const struct table *table)
 {
-	uint64_t cells = size_sum(table->schema.cells, accumulator_cells(&table->schema));
+	uint64_t of_subject = size_product(accumulator_cells(&table->schema),
+					   of_processes_with_slots(table) ? TURNS_MAX : 1);
+	uint64_t cells = size_sum(table->schema.cells, of_subject);
 
 	if (table->schema.subject.kind == SUBJECT_KEY)
 		return size_sum(rows_memory(&table->rows), keys_memory(table));
@@ -226,6 +234,16 @@ static struct accumulator *growth_to(struct table *table, const struct snapshot 
 	return &table->accumulators.accumulator[snapshot_subject(snapshot, SERVICE_OTHER)];
 }
 
+/* Processes come and go faster than they are told of. */
+static bool is_full(const struct table *table, size_t subject)
+{
+	const struct accumulators *accumulators = &table->accumulators;
+
+	return of_processes_with_slots(table) &&
+	       accumulators->held >= (size_t)TURNS_MAX * table->rows.count &&
+	       (subject >= accumulators->count || !accumulators->accumulator[subject].total);
+}
+
 /* Adds entry `at` of the table, which is that of a row of services or slots. */
 static int read_row(struct table *table, const struct snapshot *snapshot, uint32_t row, uint32_t at,
 		    struct error *error)
@@ -235,6 +253,10 @@ static int read_row(struct table *table, const struct snapshot *snapshot, uint32
 	struct accumulator *accumulator;
 	bool is_new;
 
+	if (subject >= 0 && is_full(table, (size_t)subject)) {
+		__atomic_fetch_add(&table->refused, 1, __ATOMIC_RELAXED);
+		subject = -1;
+	}
 	if (subject < 0) {
 		remember(table, at);
 		return 0;
@@ -251,17 +273,24 @@ static int read_row(struct table *table, const struct snapshot *snapshot, uint32
 	return 0;
 }
 
-/* A service that is gone gives its slot back: it is closed, read once more, and
- * what it holds then is the base line of its next owner. */
+static bool is_gone(const struct table *table, const struct snapshot *snapshot, uint32_t row)
+{
+	return of_processes_with_slots(table) ? snapshot_process_gone(snapshot, row)
+					      : snapshot_gone(snapshot, row);
+}
+
+/* Who is gone gives his slot back: it is closed, read once more, and what it holds then is the base
+ * line of its next owner. A process that is not known yet has its growth at the next reading. */
 static int read_slot(struct table *table, const struct snapshot *snapshot, uint32_t row,
 		     uint32_t slot, struct error *error)
 {
-	bool gone = snapshot_gone(snapshot, row);
-	int status;
+	bool gone = is_gone(table, snapshot, row);
+	int status = 0;
 
 	if (gone)
 		rows_close_slot(&table->rows, row);
-	status = read_row(table, snapshot, row, slot, error);
+	if (kind_of(table->schema.subject.kind)->resolve(snapshot, row) >= 0)
+		status = read_row(table, snapshot, row, slot, error);
 	if (gone) {
 		remember(table, slot);
 		rows_free_slot(&table->rows, slot);
@@ -270,7 +299,7 @@ static int read_slot(struct table *table, const struct snapshot *snapshot, uint3
 }
 
 /* Slot 0 is what has no slot of its own, and often nothing. */
-static int read_slots(struct table *table, const struct snapshot *snapshot, struct error *error)
+static int read_rest(struct table *table, const struct snapshot *snapshot, struct error *error)
 {
 	size_t other = (size_t)snapshot_subject(snapshot, SERVICE_OTHER);
 	int status = read_row(table, snapshot, SERVICE_OTHER, 0, error);
@@ -278,12 +307,25 @@ static int read_slots(struct table *table, const struct snapshot *snapshot, stru
 	if (status == 0)
 		table->accumulators.accumulator[other].fed =
 			table->accumulators.accumulator[other].counted;
-	for (uint32_t row = SERVICE_OTHER + 1; row < snapshot->row_count && status == 0; row++) {
+	return status;
+}
+
+/* Of services or processes, which have slots. */
+static uint32_t owner_count(const struct table *table, const struct snapshot *snapshot)
+{
+	return of_processes_with_slots(table) ? snapshot->process_row_count : snapshot->row_count;
+}
+
+static int read_slots(struct table *table, const struct snapshot *snapshot, struct error *error)
+{
+	int status = of_processes_with_slots(table) ? 0 : read_rest(table, snapshot, error);
+
+	for (uint32_t row = 1; row < owner_count(table, snapshot) && status == 0; row++) {
 		uint32_t slot = rows_slot(&table->rows, row);
 
 		if (slot)
 			status = read_slot(table, snapshot, row, slot, error);
-		else if (snapshot_gone(snapshot, row))
+		else if (is_gone(table, snapshot, row))
 			rows_forget_refusal(&table->rows, row);
 	}
 	return status;
@@ -298,19 +340,22 @@ static void drop_strangers(struct table *table, const struct snapshot *snapshot)
 			table->accumulators.accumulator[i].fed = false;
 }
 
-/* Names come and go, and each may have had series here. */
+/* Names come and go, and each may have had series here. A process that had a slot gets no other. */
 static void forget_gone(struct table *table, const struct snapshot *snapshot)
 {
+	bool any = of_processes_with_slots(table);
+
 	for (size_t i = 0; i < table->accumulators.count; i++)
-		if (!table->accumulators.accumulator[i].fed && !snapshot->subjects.subject[i].used)
-			accumulator_forget(&table->accumulators.accumulator[i]);
+		if (!table->accumulators.accumulator[i].fed &&
+		    (any || !snapshot->subjects.subject[i].used))
+			accumulators_forget(&table->accumulators, i);
 }
 
 /* Of rows that may have gone to others: it may be of two, or of others than it seems. */
 static void forget_growth(const struct table *table, const struct snapshot *snapshot)
 {
 	bool by_slot = table->schema.subject.via[0];
-	uint32_t count = by_slot ? snapshot->row_count : table->rows.count;
+	uint32_t count = by_slot ? owner_count(table, snapshot) : table->rows.count;
 
 	for (uint32_t row = 0; row < count; row++) {
 		uint32_t at = by_slot ? rows_slot(&table->rows, row) : row;

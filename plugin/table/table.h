@@ -22,6 +22,7 @@ struct table {
 	struct fields *fields; /* of text files; NULL: of none */
 	uint64_t *previous;    /* cells of all rows at the last reading */
 	struct accumulators accumulators;
+	uint64_t refused;    /* processes whose growth found no accumulator; atomic */
 	struct keys keys;    /* of a table of keys: what `previous` is of others */
 	uint64_t read_ns;    /* when, of CLOCK_BOOTTIME */
 	uint64_t fetched_ns; /* when its files were read, 0: it has none */

@@ -170,9 +170,10 @@ int subject_parse(const char *text, struct subject_tag *ret_tag, struct error *e
 	if (tag.kind == SUBJECT_NONE)
 		return error_set(error, -EINVAL,
 				 "a subject is one of service, process, probe and key");
-	if (!tag.via[0] != !tag.owners[0] || (tag.via[0] && tag.kind != SUBJECT_SERVICE))
+	if (!tag.via[0] != !tag.owners[0] ||
+	    (tag.via[0] && tag.kind != SUBJECT_SERVICE && tag.kind != SUBJECT_PROCESS))
 		return error_set(error, -EINVAL,
-				 "via=MAP and owners=MAP go together, and with service");
+				 "via=MAP and owners=MAP go together, and with service or process");
 	if ((tag.cpu || tag.label[0]) && tag.kind != SUBJECT_KEY)
 		return error_set(error, -EINVAL, "cpu and label=WORD go with key");
 	*ret_tag = tag;

@@ -30,8 +30,8 @@ int tag_parse(const char *text, struct tag *ret_tag, struct error *error);
 struct subject_tag {
 	enum subject_kind kind;
 	bool sharded;
-	char via[TAG_TEXT_MAX];    /* map of slots by service, empty: rows are those of services */
-	char owners[TAG_TEXT_MAX]; /* map of services by slot */
+	char via[TAG_TEXT_MAX]; /* map of slots by row of the subject, empty: slots are these rows */
+	char owners[TAG_TEXT_MAX]; /* map of these rows by slot */
 	bool cpu;                  /* with key: each CPU of a per-CPU map has rows of its own */
 	char label[TAG_TEXT_MAX]; /* with key: the LABEL of a key that is an integer; empty: none */
 };

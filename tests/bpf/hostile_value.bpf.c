@@ -25,6 +25,6 @@ struct {
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, int);
 	__type(value, struct service_task);
-} service_tasks SEC(".maps") SHARED(1);
+} service_tasks SEC(".maps") SHARED(2);
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";

@@ -34,7 +34,7 @@ OBJECTS = {
     "event": ("hostile_event", None, None),
     "names": ("hostile_names", None, None),
     "value": ("hostile_value", None, "map service_tasks: its value size is 48"),
-    "layout": ("sample", (b"\0shared:1\0", b"\0shared:9\0"), "map service_tasks: its layout is number 9, the plugin's 1"),
+    "layout": ("sample", (b"\0shared:2\0", b"\0shared:9\0"), "map service_tasks: its layout is number 9, the plugin's 2"),
     "rows": ("hostile_rows", None, "map rows: it has 1000000 rows, and a table has 16384 at most"),
     "sharded": ("hostile_sharded", None, "map sharded: it has 2147483649 rows"),
     "hash": ("hostile_hash", None, "most of it for the map hashed, but of MaxMemory 256 only "),

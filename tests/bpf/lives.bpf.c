@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A probe for tests: how long the threads of each process lived, told at their ends; so the last event
+ * of a process comes when it is gone.
+ *
+ * Hooks: tp_btf sched_process_exit.
+ */
+#include "process_slot.bpf.h"
+
+struct lives_row {
+	u64 ended METRIC("derive-lives rank");
+	struct hist life_ns METRIC("latency-life scale=1/1000000000");
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct lives_row);
+} lives SEC(".maps") SUBJECT("process via=process_slots owners=process_slot_owners");
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(lives_exit, struct task_struct *task)
+{
+	u32 slot = process_slot(task);
+	struct lives_row *row = slot ? bpf_map_lookup_elem(&lives, &slot) : NULL;
+
+	if (!row)
+		return 0;
+	add(&row->ended, 1);
+	hist_add(&row->life_ns, bpf_ktime_get_boot_ns() - task->start_boottime);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual MIT/GPL";
