@@ -158,11 +158,11 @@ static int check_subject(const struct reader *r)
 	return why ? error_set(r->error, -EINVAL, "map %s: %s", r->map, why) : 0;
 }
 
-static int read_all(const struct reader *r, const struct bpf_map *map, const char *text)
+static int read_all(const struct reader *r, const struct text_map *map, const char *text)
 {
 	struct fields *fields = r->fields;
-	int row_id = btf__resolve_type(r->btf, bpf_map__btf_value_type_id(map));
-	int key_id = btf__resolve_type(r->btf, bpf_map__btf_key_type_id(map));
+	int row_id = btf__resolve_type(r->btf, map->value_type);
+	int key_id = btf__resolve_type(r->btf, map->key_type);
 	struct error why;
 	int status = 0;
 
@@ -178,7 +178,7 @@ static int read_all(const struct reader *r, const struct bpf_map *map, const cha
 	fields->by_service = r->schema->subject.kind == SUBJECT_SERVICE;
 	fields->by_key = r->schema->subject.kind == SUBJECT_KEY;
 	fields->row_size = r->schema->row_size;
-	fields->key_size = bpf_map__key_size(map);
+	fields->key_size = map->key_size;
 	status = read_row(r, (uint32_t)row_id);
 	if (status == 0 && fields->by_key)
 		status = read_key(r, (uint32_t)key_id);
@@ -186,9 +186,9 @@ static int read_all(const struct reader *r, const struct bpf_map *map, const cha
 }
 
 /* Has a row FIELD tags, and no FILE? */
-static int check_fileless(const struct reader *r, const struct bpf_map *map)
+static int check_fileless(const struct reader *r, const struct text_map *map)
 {
-	int row_id = btf__resolve_type(r->btf, bpf_map__btf_value_type_id(map));
+	int row_id = btf__resolve_type(r->btf, map->value_type);
 	const struct btf_type *row = row_id < 0 ? NULL : btf__type_by_id(r->btf, (uint32_t)row_id);
 
 	for (int i = 0; row && i < btf_vlen(row); i++)
@@ -198,12 +198,10 @@ static int check_fileless(const struct reader *r, const struct bpf_map *map)
 	return 0;
 }
 
-int fields_read(struct fields **ret_fields, const struct btf *btf, const struct bpf_map *map,
+int fields_read(struct fields **ret_fields, const struct btf *btf, const struct text_map *map,
 		const struct schema *schema, struct error *error)
 {
-	struct reader r = {
-		.btf = btf, .map = bpf_map__name(map), .schema = schema, .error = error
-	};
+	struct reader r = { .btf = btf, .map = map->name, .schema = schema, .error = error };
 	const char *text = annotation_on_variable(btf, r.map, FILE_TAG);
 	int status;
 

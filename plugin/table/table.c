@@ -40,7 +40,13 @@ static int read_labels(struct table *table, const struct btf *btf, struct error 
 /* The keys of rows of files are longer than the object has them, by what tells files apart. */
 static int read_fields(struct table *table, const struct btf *btf, struct error *error)
 {
-	int status = fields_read(&table->fields, btf, table->map, &table->schema, error);
+	const struct text_map map = {
+		.name = table->name,
+		.key_type = bpf_map__btf_key_type_id(table->map),
+		.value_type = bpf_map__btf_value_type_id(table->map),
+		.key_size = bpf_map__key_size(table->map),
+	};
+	int status = fields_read(&table->fields, btf, &map, &table->schema, error);
 
 	if (status > 0)
 		table->schema.labels.key_size += sizeof(uint64_t);

@@ -6,10 +6,12 @@
  * of BTF is one, and then every type is a row and every variable a map.
  */
 #include "fuzz.h"
+#include "tags.h"
 
 #include "bpf/lib/hist.h"
 #include "plugin/daemon/dispatch.h"
 #include "plugin/event/event.h"
+#include "plugin/table/fields.h"
 #include "plugin/table/schema.h"
 #include "plugin/table/series.h"
 #include "plugin/table/stats.h"
@@ -21,7 +23,6 @@
 #define TYPES_MAX 256 /* that are tried as rows: all of a large file would take minutes */
 #define MEMBERS_MAX 12
 #define NOWHERE 9999
-#define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
 
 /* --- what must hold --- */
 
@@ -107,6 +108,50 @@ static void read_key(const struct btf *btf, uint32_t id)
 	}
 }
 
+static void check_fields(const struct fields *fields, const struct schema *schema)
+{
+	FUZZ_WANT(fields->count <= TEXT_FIELDS_MAX);
+	for (size_t i = 0; i < fields->count; i++) {
+		const struct field *field = &fields->field[i];
+		uint32_t room = field->of_key ? schema->labels.key_size : fields->row_size;
+
+		FUZZ_WANT((uint64_t)field->offset + field->size <= room);
+		FUZZ_WANT(field->of_key || field->column < schema->column_count);
+		FUZZ_WANT(field->of_key || field->size == sizeof(uint64_t));
+		FUZZ_WANT(fields->tag[i].is_match || fields->tag[i].word[0] ||
+			  fields->tag[i].position);
+	}
+	FUZZ_WANT(!fields->by_key || !fields->by_service ||
+		  fields->service_offset + sizeof(uint32_t) <= schema->labels.key_size);
+}
+
+/* A row, which may be its own key, as that of a text file. */
+static void read_fields(const struct btf *btf, const char *name, uint32_t id,
+			const struct subject_tag *subject)
+{
+	int64_t size = btf__resolve_size(btf, id);
+	struct text_map map = { name, id, id, size < 0 ? 0 : (uint32_t)size };
+	struct error error = { "" };
+	struct fields *fields = NULL;
+	struct schema schema;
+	int status;
+
+	if (schema_read(&schema, btf, name, id, dispatch_type, &error))
+		return;
+	schema.subject = *subject;
+	status = subject->kind == SUBJECT_KEY
+			 ? labels_read(&schema.labels, btf, name, id, map.key_size, subject, &error)
+			 : 0;
+	if (status == 0) {
+		status = fields_read(&fields, btf, &map, &schema, &error);
+		FUZZ_WANT(!error.text[0] == (status >= 0) && !fields == (status != 1));
+	}
+	if (fields)
+		check_fields(fields, &schema);
+	free(fields);
+	schema_done(&schema);
+}
+
 static void read_type(const struct btf *btf, uint32_t id, enum subject_kind kind)
 {
 	struct error error = { "" };
@@ -123,13 +168,15 @@ static void read_type(const struct btf *btf, uint32_t id, enum subject_kind kind
 	schema_done(&schema);
 }
 
-static enum subject_kind read_subject(const struct btf *btf, const char *map)
+/* Of a map with rows of this type. */
+static enum subject_kind read_subject(const struct btf *btf, const char *map, uint32_t row)
 {
 	struct subject_tag subject;
 	struct error error = { "" };
 
 	if (schema_subject(btf, map, &subject, &error) == 0) {
 		FUZZ_WANT(subject.kind != SUBJECT_NONE && !error.text[0]);
+		read_fields(btf, map, row, &subject);
 		return subject.kind;
 	}
 	FUZZ_WANT(error.text[0]);
@@ -166,25 +213,6 @@ static void read_event(const struct btf *btf, const char *map, uint32_t type, co
 }
 
 /* --- BTF by choices --- */
-
-struct choices {
-	const uint8_t *at, *end;
-};
-
-/* 0 when there are none left. */
-static unsigned choose(struct choices *choices, unsigned count)
-{
-	return choices->at < choices->end ? *choices->at++ % count : 0;
-}
-
-static uint32_t choose_number(struct choices *choices)
-{
-	uint32_t n = choose(choices, 256);
-
-	n |= choose(choices, 256) << 8;
-	n |= choose(choices, 256) << 16;
-	return n | choose(choices, 256) << 24;
-}
 
 /* The types that members can have, in BTF that all inputs share. */
 static int shared_types[32];
@@ -229,94 +257,19 @@ static struct btf *shared_btf(void)
 	return btf;
 }
 
-/* Some of the bytes as they come: 0 to 63. */
-static void add_bytes(struct choices *choices, char *text, size_t size)
+/* Of a map, mostly one, and of most of its members. */
+static void add_file(struct btf *btf, struct choices *choices, int row, int map, unsigned members)
 {
-	size_t length = strlen(text), count = choose(choices, 64);
+	char text[512];
 
-	while (count-- && length + 1 < size && choices->at < choices->end)
-		text[length++] = (char)*choices->at++;
-	text[length] = '\0';
-}
-
-static void add_text(char *text, size_t size, const char *more)
-{
-	size_t length = strlen(text);
-
-	snprintf(text + length, size - length, "%s", more);
-}
-
-/* Up to 15 of the words, mostly few. */
-static void add_words(struct choices *choices, char *text, size_t size, const char *const *words,
-		      unsigned count)
-{
-	for (unsigned i = choose(choices, 16) / 4; i; i--) {
-		unsigned word = choose(choices, count + 1);
-
-		add_text(text, size, " ");
-		if (word < count)
-			add_text(text, size, words[word]);
-		else
-			add_bytes(choices, text, size);
+	for (unsigned i = choose(choices, 8) / 3; i; i--) {
+		make_file(choices, text, sizeof(text));
+		btf__add_decl_tag(btf, text, map, -1);
 	}
-}
-
-static void make_metric(struct choices *choices, char *text, size_t size)
-{
-	static const char *const metrics[] = {
-		"gauge",           "derive",
-		"latency-a",       "latency-b",
-		"counter",         "absolute",
-		"ps_cputime:user", "ps_cputime:syst",
-		"gauge-a:value",   "ps_count-x:threads",
-		"gauge-average",   "ps_count-x:processes",
-		"nine:a",          "nothing",
-		"gauge:idle",      "bucket-latency-a-0_16",
-	};
-	static const char *const words[] = {
-		"rate",      "rank",     "frequency", "notable=5", "scale=1/1000",
-		"per=b",     "per=c",    "scale=0/1", "per=",      "scale=18446744073709551615/1",
-		"rate rank", "notable=",
-	};
-	unsigned metric = choose(choices, COUNT_OF(metrics) + 1);
-
-	snprintf(text, size, "metric:%s", metric < COUNT_OF(metrics) ? metrics[metric] : "");
-	if (metric == COUNT_OF(metrics))
-		add_bytes(choices, text, size);
-	add_words(choices, text, size, words, COUNT_OF(words));
-}
-
-static void make_label(struct choices *choices, char *text, size_t size)
-{
-	static const char *const words[] = { "service", "cpu",    "device", "interface", "syscall",
-					     "errno",   "signal", "string", "enum",      "moon" };
-
-	snprintf(text, size, "label:%s", words[choose(choices, COUNT_OF(words))]);
-}
-
-static void make_subject(struct choices *choices, char *text, size_t size)
-{
-	static const char *const words[] = {
-		"service",      "probe",   "process", "key",      "cpu",
-		"label=signal", "sharded", "via=a",   "owners=b", "via=a owners=b service"
-	};
-
-	snprintf(text, size, "subject:");
-	add_words(choices, text, size, words, COUNT_OF(words));
-}
-
-static void make_event(struct choices *choices, char *text, size_t size)
-{
-	static const char *const heads[] = { "failure gauge-a ", "warning total_events ", "okay ",
-					     "failure ps_count:threads " };
-	static const char *const parts[] = { "{a}", "{b} of", "{c:octets}", "{a:octets}", "{d",
-					     "}",   "{e:",    "{nobody}",   "{d}",        "{e}" };
-	unsigned head = choose(choices, COUNT_OF(heads) + 1);
-
-	snprintf(text, size, "event:%s", head < COUNT_OF(heads) ? heads[head] : "");
-	if (head == COUNT_OF(heads))
-		add_bytes(choices, text, size);
-	add_words(choices, text, size, parts, COUNT_OF(parts));
+	for (unsigned i = 0; i < members && choose(choices, 8); i++) {
+		make_field(choices, text, sizeof(text));
+		btf__add_decl_tag(btf, text, row, (int)i);
+	}
 }
 
 static const char *member_name(unsigned i)
@@ -413,9 +366,11 @@ static void make_and_read(struct choices choices)
 		make_label(&choices, text, sizeof(text));
 		btf__add_decl_tag(btf, text, row, (int)i);
 	}
+	if (choose(&choices, 2))
+		add_file(btf, &choices, row, map, members);
 	for (unsigned i = spoilt > 12 ? spoilt - 12 : 0; i; i--)
 		spoil(btf, &choices, first);
-	kind = read_subject(btf, "map");
+	kind = read_subject(btf, "map", (uint32_t)row);
 	/* Takes longer than all the rest. */
 	read_type(btf, (uint32_t)row, choose(&choices, 8) == 7 ? kind : SUBJECT_NONE);
 	make_and_read_event(btf, &choices, row, map);
@@ -468,7 +423,7 @@ static void parse_and_read(const uint8_t *data, size_t size)
 		read_type(btf, id, SUBJECT_NONE);
 		if (!btf_is_var(type) || !name)
 			continue;
-		read_subject(btf, name);
+		read_subject(btf, name, type->type);
 		read_event(btf, name, type->type, record);
 	}
 	btf__free(btf);
