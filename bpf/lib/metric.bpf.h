@@ -217,9 +217,9 @@
  * such a member, that of the probe. In TEXT, {MEMBER} is what the record has there: an
  * integer; a string of char[]; of an enum the enumerator's name in small letters with spaces for
  * underscores; of LABEL("service") the name of the service. {MEMBER:octets} is an unsigned
- * integer in KiB, MiB and so on. Strings are cleaned as names are. Of one ring, whichever services
- * its records are about, 10 go out at once and then one a minute, which says how many more there
- * were; ebpf-self counts those. See event.bpf.h.
+ * integer in KiB, MiB and so on. Strings are cleaned as names are. Of one ring 10 go out at once
+ * and then one a minute, which says how many more there were; besides one a minute of each service,
+ * so that no other keeps it back. ebpf-self counts what is kept back. See event.bpf.h.
  *
  * A program SEC("uprobe"), "uretprobe", "usdt", "kprobe", "kretprobe", "tracepoint" or
  * "perf_event" is attached to what the Attach lines of the Probe block name, and so may be one

@@ -35,21 +35,20 @@ struct notifier_ring {
 	uint64_t now_ns;
 	unsigned taken; /* of RECORDS_MAX */
 	char subject[SUBJECT_NAME_MAX];
-	char text[EVENT_TEXT_MAX]; /* the last one, which may have been held back */
+	char text[EVENT_TEXT_MAX];
 };
 
-static void send(const struct notifier_ring *r, uint64_t more)
+static void send(const struct notifier_ring *r, const char *subject, const char *what,
+		 uint64_t more)
 {
 	const struct event *event = r->event;
 	char text[EVENT_TEXT_MAX + 32];
 
 	if (more)
-		snprintf(text, sizeof(text), "%s (and %llu more)", r->text,
-			 (unsigned long long)more);
+		snprintf(text, sizeof(text), "%s (and %llu more)", what, (unsigned long long)more);
 	else
-		snprintf(text, sizeof(text), "%s", r->text);
-	dispatch_notification(event->health, r->subject, event->tag.type, event->tag.instance,
-			      text);
+		snprintf(text, sizeof(text), "%s", what);
+	dispatch_notification(event->health, subject, event->tag.type, event->tag.instance, text);
 }
 
 /* The name of the service that has a row now; of rows that there are not, of all others. */
@@ -89,8 +88,8 @@ static int take(void *context, void *record, size_t size)
 		suppressed(r);
 	} else {
 		read_record(r, record);
-		if (limit_pass(&r->limit, r->now_ns, &more))
-			send(r, more);
+		if (limit_pass(&r->limit, r->subject, r->text, r->now_ns, &more))
+			send(r, r->subject, r->text, more);
 		else
 			suppressed(r);
 	}
@@ -99,13 +98,14 @@ static int take(void *context, void *record, size_t size)
 
 static uint64_t take_ring(struct notifier_ring *r, uint64_t now_ns)
 {
+	const struct limit_source *source;
 	uint64_t held;
 
 	r->now_ns = now_ns;
 	r->taken = 0;
 	ring_buffer__consume(r->ring);
-	if (limit_release(&r->limit, now_ns, &held))
-		send(r, held - 1);
+	while (limit_release(&r->limit, now_ns, &source, &held))
+		send(r, source->subject, source->text, held - 1);
 	return limit_due(&r->limit);
 }
 
@@ -234,8 +234,10 @@ void notifier_stop(struct notifier *notifier)
 			pthread_join(notifier->thread, NULL);
 		close(notifier->stop);
 	}
-	for (size_t i = 0; i < notifier->ring_count; i++)
+	for (size_t i = 0; i < notifier->ring_count; i++) {
 		ring_buffer__free(notifier->rings[i].ring);
+		limit_done(&notifier->rings[i].limit);
+	}
 	free(notifier->rings);
 	*notifier = (struct notifier){ 0 };
 }

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A bound on what people are told: a loop of kills would fill a mailbox in a night.
+ * A bound on what people are told: a loop of kills would fill a mailbox in a night. It keeps back no
+ * event of others.
  */
 #include "limit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 static void credit(struct limit *limit, uint64_t now_ns)
 {
@@ -17,31 +22,117 @@ static void credit(struct limit *limit, uint64_t now_ns)
 	limit->credited_ns += periods * LIMIT_PERIOD_NS;
 }
 
-static bool take(struct limit *limit, uint64_t now_ns, uint64_t *ret_held)
+static bool take_common(struct limit *limit, uint64_t now_ns)
 {
 	credit(limit, now_ns);
 	if (limit->used == LIMIT_BURST)
 		return false;
 	limit->used++;
-	*ret_held = limit->held;
-	limit->held = 0;
 	return true;
 }
 
-bool limit_pass(struct limit *limit, uint64_t now_ns, uint64_t *ret_held)
+/* One that has not been told of for a period. */
+static bool is_due(const struct limit_source *source, uint64_t now_ns)
 {
-	if (take(limit, now_ns, ret_held))
+	return !source->told_ns || now_ns >= source->told_ns + LIMIT_PERIOD_NS;
+}
+
+static bool take(struct limit *limit, struct limit_source *source, uint64_t now_ns,
+		 uint64_t *ret_held)
+{
+	if (!take_common(limit, now_ns) && !is_due(source, now_ns))
+		return false;
+	source->told_ns = now_ns;
+	*ret_held = source->held;
+	source->held = 0;
+	return true;
+}
+
+static struct limit_source *add_source(struct limit *limit)
+{
+	struct limit_source *grown;
+
+	if (limit->count == LIMIT_SOURCES_MAX)
+		return NULL;
+	grown = reallocarray(limit->sources, limit->count + 1, sizeof(*grown));
+	if (!grown)
+		return NULL;
+	limit->sources = grown;
+	return &grown[limit->count++];
+}
+
+/* That of a subject, else a new one: another's that has nothing to say, or one more. */
+static struct limit_source *source_of(struct limit *limit, const char *subject, uint64_t now_ns)
+{
+	struct limit_source *found = NULL;
+
+	for (size_t i = 0; i < limit->count; i++) {
+		struct limit_source *source = &limit->sources[i];
+
+		if (!strcmp(source->subject, subject))
+			return source;
+		if (!source->held && is_due(source, now_ns))
+			found = source;
+	}
+	found = found ?: add_source(limit);
+	if (!found)
+		found = &limit->rest;
+	else
+		*found = (struct limit_source){ 0 };
+	snprintf(found->subject, sizeof(found->subject), "%s", subject);
+	return found;
+}
+
+bool limit_pass(struct limit *limit, const char *subject, const char *text, uint64_t now_ns,
+		uint64_t *ret_held)
+{
+	struct limit_source *source = source_of(limit, subject, now_ns);
+
+	if (take(limit, source, now_ns, ret_held))
 		return true;
-	limit->held++;
+	source->held++;
+	snprintf(source->text, sizeof(source->text), "%s", text);
 	return false;
 }
 
-bool limit_release(struct limit *limit, uint64_t now_ns, uint64_t *ret_held)
+/* Of those with something held back the one that was told of longest ago, or NULL. */
+static const struct limit_source *find_next(const struct limit *limit)
 {
-	return limit->held && take(limit, now_ns, ret_held);
+	const struct limit_source *next = limit->rest.held ? &limit->rest : NULL;
+
+	for (size_t i = 0; i < limit->count; i++) {
+		const struct limit_source *source = &limit->sources[i];
+
+		if (source->held && (!next || source->told_ns < next->told_ns))
+			next = source;
+	}
+	return next;
+}
+
+bool limit_release(struct limit *limit, uint64_t now_ns, const struct limit_source **ret_source,
+		   uint64_t *ret_held)
+{
+	struct limit_source *next = (struct limit_source *)find_next(limit);
+
+	if (!next || !take(limit, next, now_ns, ret_held))
+		return false;
+	*ret_source = next;
+	return true;
 }
 
 uint64_t limit_due(const struct limit *limit)
 {
-	return limit->held ? limit->credited_ns + LIMIT_PERIOD_NS : UINT64_MAX;
+	const struct limit_source *next = find_next(limit);
+	uint64_t since;
+
+	if (!next)
+		return UINT64_MAX;
+	since = next->told_ns < limit->credited_ns ? next->told_ns : limit->credited_ns;
+	return since + LIMIT_PERIOD_NS;
+}
+
+void limit_done(struct limit *limit)
+{
+	free(limit->sources);
+	*limit = (struct limit){ 0 };
 }

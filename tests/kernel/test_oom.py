@@ -150,6 +150,11 @@ def main():
         test.equal("kills by service", rows, {"victim": KILLS - 1, "other": 1, "peer": 0})
         test.equal("notifications, of which a minute has a burst", len(wait_told(daemon, BURST)), BURST)
         test.equal("held back", daemon.row_after("self", "total_events-events_suppressed_oom", moment)[1], KILLS - BURST)
+        # More of the victim's comes in between, and is kept back.
+        kill_one(test, cgroup, "kt_victim")
+        kill_one(test, cgroup, "kt_peer")
+        notes = wait_told(daemon, BURST + 1)
+        test.equal("another service's is told all the same", [(len(notes), notes[-1][2])], [(BURST + 1, "peer")])
         test.equal("dropped", daemon.row_after("self", "total_events-events_dropped_oom", moment)[1], 0)
         test.equal("complaints", [line for line in daemon.complaints() if "ebpf" in line and "otification" not in line], [])
         peer.end()
