@@ -176,6 +176,17 @@ def settled(daemon):
     return seen
 
 
+def in_turn(test, daemon, loads, late):
+    """A few rows come free: those have them who have waited longest, whoever else comes meanwhile."""
+    for name in [name for name in loads if name not in late][:LEFT]:
+        loads[name].end()
+    time.sleep((daemon.GONE + 10) * FULL_INTERVAL * SLOWNESS)
+    shown = daemon.subjects()
+    have = [name in shown for name in late]
+    test.equal(f"{LEFT} rows come free: who has waited longest has one", have[:LEFT], [True] * LEFT)
+    test.equal("nobody has one before another who has waited for longer", have, sorted(have, reverse=True))
+
+
 def full(test):
     """More names than rows: those that found none have series of their own as soon as there is room, before others that
     come later."""
@@ -190,9 +201,11 @@ def full(test):
     test.within("all rows are taken: refused",
                 daemon.row_after("self", "total_events-refused_services", moment)[1], 2 * (NAMES - ROWS), 1e9)
     test.equal("all rows are taken: told once", told(daemon, "all rows for services or processes are in use"), 1)
-    late = sorted(set(loads) - settled(daemon))
+    shown = settled(daemon)
+    late = [name for name in loads if name not in shown]  # as long as they have waited
     test.within("all rows are taken: names without series", len(late), NAMES - ROWS, NAMES)
     storm = newcomers(test)
+    in_turn(test, daemon, loads, late)
     for name in set(loads) - set(late[:LEFT]):
         loads[name].end()
     for name in late[:LEFT]:
