@@ -53,7 +53,7 @@ bool pattern_init(struct pattern *pattern, const char *text, char *why, size_t s
 }
 
 /* What is left of a match's steps. */
-struct allowance {
+struct effort {
 	size_t steps;
 	size_t at; /* where the last step was */
 };
@@ -62,7 +62,7 @@ struct allowance {
  * steps begins anew with each byte that a match may begin at. */
 static int count_step(pcre2_callout_block *block, void *of)
 {
-	struct allowance *left = of;
+	struct effort *left = of;
 	size_t at = block->current_position;
 	size_t length = at > left->at ? at - left->at : left->at - at;
 	size_t cost = 1 + length / STEP_BYTES;
@@ -78,7 +78,7 @@ bool pattern_match(const struct pattern *pattern, const char *text)
 {
 	pcre2_match_context *limits = pcre2_match_context_create(NULL);
 	pcre2_match_data *data = pcre2_match_data_create(1, NULL);
-	struct allowance left = { .steps = MATCH_STEPS_MAX };
+	struct effort left = { .steps = MATCH_STEPS_MAX };
 	int code = PCRE2_ERROR_NOMEMORY;
 
 	if (limits && data) {

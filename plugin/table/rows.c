@@ -108,7 +108,7 @@ int rows_resize(struct rows *rows, struct bpf_map *map, const struct subject_tag
 	*rows = (struct rows){ .map = map, .source = source_of(map) };
 	rows->cpus = source_is_percpu(map) ? (uint32_t)libbpf_num_possible_cpus() : 1;
 	rows->shards = subject->sharded ? counts->shards : rows->cpus;
-	rows->stride = mapping_stride(map);
+	rows->stride = source_stride(map);
 	rows->each_cpu = subject->cpu;
 	rows->count = count_of(map, subject, counts);
 	if ((uint64_t)rows->count * (rows->each_cpu ? rows->cpus : 1) > ROWS_MAX)

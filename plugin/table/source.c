@@ -4,6 +4,8 @@
  */
 #include "source.h"
 
+#include "object/mapping.h"
+
 #include <linux/bpf.h>
 
 const struct source *source_of(const struct bpf_map *map)
@@ -29,4 +31,12 @@ bool source_is_percpu(const struct bpf_map *map)
 
 	return type == BPF_MAP_TYPE_PERCPU_ARRAY || type == BPF_MAP_TYPE_PERCPU_HASH ||
 	       type == BPF_MAP_TYPE_LRU_PERCPU_HASH;
+}
+
+/* The kernel copies values of hashes close together, those per CPU and of arrays 8 bytes apart. */
+size_t source_stride(const struct bpf_map *map)
+{
+	if (source_of(map) == &source_hash && !source_is_percpu(map))
+		return bpf_map__value_size(map);
+	return mapping_stride(map);
 }

@@ -7,6 +7,7 @@
 
 #include <bpf/libbpf.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct rows;
@@ -42,5 +43,8 @@ const struct source *source_of(const struct bpf_map *map);
 
 /* Has the map a value for each CPU? */
 bool source_is_percpu(const struct bpf_map *map);
+
+/* From one value of the map to the next, as its source has them, in bytes. */
+size_t source_stride(const struct bpf_map *map);
 
 #endif

@@ -40,6 +40,19 @@ TABLE(lru_hash, BPF_MAP_TYPE_LRU_HASH);
 TABLE(percpu_hash, BPF_MAP_TYPE_PERCPU_HASH);
 TABLE(lru_percpu_hash, BPF_MAP_TYPE_LRU_PERCPU_HASH);
 
+/* Values that are no multiple of 8 bytes lie closer together in a batch. */
+struct narrow_row {
+	u32 count METRIC("derive-narrow");
+	u32 untold[2];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 64);
+	__type(key, struct signal_key);
+	__type(value, struct narrow_row);
+} narrow SEC(".maps") SUBJECT("key");
+
 struct array_row {
 	u64 count METRIC("derive-array");
 };
@@ -82,12 +95,26 @@ static void count(void *map, u32 untold, u32 number, u64 n)
 		add(row, n);
 }
 
+static void count_narrow(u32 untold, u32 number, u32 n)
+{
+	struct signal_key key = { .untold = untold, .number = number };
+	struct narrow_row *row = bpf_map_lookup_elem(&narrow, &key), none = {};
+
+	if (!row) {
+		bpf_map_update_elem(&narrow, &key, &none, BPF_NOEXIST);
+		row = bpf_map_lookup_elem(&narrow, &key);
+	}
+	if (row)
+		row->count += n;
+}
+
 static void count_all(u32 untold, u32 number, u64 n)
 {
 	count(&hash, untold, number, n);
 	count(&lru_hash, untold, number, n);
 	count(&percpu_hash, untold, number, n);
 	count(&lru_percpu_hash, untold, number, n);
+	count_narrow(untold, number, n);
 }
 
 static long count_number(u32 i, void *ctx)
