@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Attach points: uprobe:PATH:SYMBOL, usdt:PATH:PROVIDER:NAME, kprobe:FUNCTION, tracepoint:CATEGORY:NAME, perf:EVENT:RATE.
+ * Attach points: uprobe:PATH:SYMBOL, usdt:PATH:PROVIDER:NAME, kprobe:FUNCTION,
+ * tracepoint:CATEGORY:NAME, perf:EVENT:RATE.
  */
 #include "point.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Functions of programs and libraries, by symbol, and their markers (USDT), by name. The files are other people's, and whoever reads
- * them may have no memory to allocate: nothing is believed, nothing is kept.
+ * Functions of programs and libraries, by symbol, and their markers (USDT), by name. The files are
+ * other people's, and whoever reads them may have no memory to allocate: nothing is believed,
+ * nothing is kept.
  */
 #include "elf.h"
 

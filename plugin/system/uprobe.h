@@ -18,9 +18,9 @@ struct uprobe_request {
 };
 
 /* A perf event that a BPF program can be attached to, which the caller closes: calls of the
- * function, or returns from it, or the marker, in all processes. The worker opens the file, reads it and gives it
- * to the kernel: nothing of the path is touched here. Returns 0 or a negative errno, of the
- * step; -ENOMSG of UPROBE_SEARCH: the marker has no such place. */
+ * function, or returns from it, or the marker, in all processes. The worker opens the file,
+ * reads it and gives it to the kernel: nothing of the path is touched here. Returns 0 or a
+ * negative errno, of the step; -ENOMSG of UPROBE_SEARCH: the marker has no such place. */
 int uprobe_open(struct file_reader *reader, const struct uprobe_request *request, int *ret_fd,
 		enum uprobe_step *ret_step);
 

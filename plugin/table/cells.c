@@ -64,10 +64,10 @@ void cells_read(const struct schema *schema, const struct row_bytes *row, uint64
 			add_part(&schema->columns[c], at, ret_cells + schema->columns[c].cell);
 }
 
-/* What a cell has grown by since it was last read. A counter that falls, as one of another program's
- * that is set back, goes on from there. The kernel may move a sample
- * to another bucket: then the one it was in counts no more until it is past what
- * has been counted of it, so that sums stay right. */
+/* What a cell has grown by since it was last read. A counter that falls, as one of another
+ * program's that is set back, goes on from there. The kernel may move a sample to another
+ * bucket: then the one it was in counts no more until it is past what has been counted of it, so
+ * that sums stay right. */
 static uint64_t take_growth(const struct column *column, uint64_t now, uint64_t *previous)
 {
 	uint64_t grown = growth(column, now, *previous);
