@@ -37,7 +37,7 @@ CALLS = ("read/write", "recv/send", "recvfrom/sendto", "recvmsg/sendmsg", "readv
          "read/sendfile", "read/send with MSG_MORE")
 CORK = len(CALLS) - 1
 PERCENTILES = ("50", "90", "99")
-INTERVAL, ORDER, ATTEMPTS = (4, 200, 5) if SLOWNESS < 2 else (12, 100, 5)
+INTERVAL, ORDER = (4, 200) if SLOWNESS < 2 else (12, 100)
 BUCKET = 1 / 32  # half a bucket of the histogram, by its lower bound
 SLACK = 30e-6 * SLOWNESS  # between the kernel's clock and the server's
 TCP_ULP = 31
@@ -120,26 +120,32 @@ def bounds(said, i):
 
 def order_in_one_interval(daemons, pair, requests=ORDER, work_us=2000, call=0):
     """What the server says of an order that lies between two readings of each daemon, and by tier when the second was;
-    asked again where it took too long."""
-    for _ in range(ATTEMPTS):
-        before = begin_of_intervals(daemons, pair)
+    a smaller one where it took too long."""
+    tried = []
+    while requests:
+        before, room = begin_of_room(daemons, pair)
+        begin = time.time()
         said = pair.order(requests, 200, 1, 1 if pair.kind == "udp" else 2, 1000, work_us, call)
         moment = time.time()
         after = {tier: daemon.row_after(pair.kind, "total_requests", moment)[0] for tier, daemon in daemons.items()}
         if all(after[tier] - before[tier] < 1.5 * INTERVAL for tier in daemons):
             return said, after
-    raise TimeoutError(f"no order of {requests} requests to {pair.kind} took less than {INTERVAL} s")
+        tried.append(f"{requests} requests took {moment - begin:.1f} s of {room:.1f} s")
+        requests //= 2
+    raise TimeoutError(f"no order to {pair.kind} lay between two readings of each daemon: {', '.join(tried)}")
 
 
-def begin_of_intervals(daemons, pair):
-    """Wait until all daemons have read, and none will soon; by tier when that was."""
-    give_up = time.monotonic() + 3 * INTERVAL
-    while time.monotonic() < give_up:
-        read = {tier: daemon.wait_rows(pair.kind, "total_requests")[-1][0] for tier, daemon in daemons.items()}
-        if time.time() < min(read.values()) + INTERVAL / 2:
-            return read
-        time.sleep(0.05)
-    raise TimeoutError(f"the daemons read at too different times: {read}")
+def begin_of_room(daemons, pair):
+    """Wait for the reading, of any daemon, after which it is longest until one reads: by tier when the last reading was,
+    and how long that is."""
+    read = {tier: daemon.wait_rows(pair.kind, "total_requests")[-1][0] for tier, daemon in daemons.items()}
+    phases = sorted((moment % INTERVAL, tier) for tier, moment in read.items())
+    following = [phase for phase, _ in phases[1:]] + [phases[0][0] + INTERVAL]
+    room, last = max((after - phase, tier) for (phase, tier), after in zip(phases, following))
+    begin = daemons[last].row_after(pair.kind, "total_requests", time.time())[0]
+    # No other reads within this room of an interval ago, and each does between that and now.
+    return {tier: daemon.wait_rows(pair.kind, "total_requests", 1, begin - INTERVAL + room / 2)[-1][0]
+            for tier, daemon in daemons.items()}, room
 
 
 def check_percentiles(test, daemons, what, pair, call=0):
@@ -184,14 +190,9 @@ def check_sides(test, daemons):
 
 
 def start_all(test):
-    """By tier a daemon that was told to use it, and does: of those that the kernel offers. Each begins at about the
-    same moment of its interval, so that there are moments at which all have just read."""
-    daemons = {}
-    begin = time.monotonic()
-    for tier in TIERS:
-        if daemons:
-            time.sleep((begin - time.monotonic()) % INTERVAL)
-        daemons[tier] = test.collectd(CONF + PROBE.format(tier), interval=INTERVAL, wrap=in_mounts(WITH_TRACEFS))
+    """By tier a daemon that was told to use it, and does: of those that the kernel offers."""
+    daemons = {tier: test.collectd(CONF + PROBE.format(tier), interval=INTERVAL, wrap=in_mounts(WITH_TRACEFS))
+               for tier in TIERS}
     for tier, daemon in list(daemons.items()):
         used = daemon.wait_rows("self", "count-tier_request")[-1][1]
         if used:
