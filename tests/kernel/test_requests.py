@@ -128,9 +128,10 @@ def order_in_one_interval(daemons, pair, requests=ORDER, work_us=2000, call=0):
         said = pair.order(requests, 200, 1, 1 if pair.kind == "udp" else 2, 1000, work_us, call)
         moment = time.time()
         after = {tier: daemon.row_after(pair.kind, "total_requests", moment)[0] for tier, daemon in daemons.items()}
+        tried.append(f"{requests} requests took {moment - begin:.1f} s of {room:.1f} s")
+        print(f"note: {pair.kind}: {tried[-1]}")
         if all(after[tier] - before[tier] < 1.5 * INTERVAL for tier in daemons):
             return said, after
-        tried.append(f"{requests} requests took {moment - begin:.1f} s of {room:.1f} s")
         requests //= 2
     raise TimeoutError(f"no order to {pair.kind} lay between two readings of each daemon: {', '.join(tried)}")
 
