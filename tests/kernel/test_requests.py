@@ -37,7 +37,7 @@ CALLS = ("read/write", "recv/send", "recvfrom/sendto", "recvmsg/sendmsg", "readv
          "read/sendfile", "read/send with MSG_MORE")
 CORK = len(CALLS) - 1
 PERCENTILES = ("50", "90", "99")
-INTERVAL, ORDER = (4, 200) if SLOWNESS < 2 else (12, 100)
+INTERVAL, ORDER = (4, 200) if SLOWNESS < 2 else (8, 100)
 BUCKET = 1 / 32  # half a bucket of the histogram, by its lower bound
 SLACK = 30e-6 * SLOWNESS  # between the kernel's clock and the server's
 TCP_ULP = 31
