@@ -201,7 +201,8 @@ class Pair:
 
 def counts(daemon, kind, moment):
     """Exchanges and octets of both, as servers and as clients; None: no series."""
-    daemon.row_after("self", "duration-read_request", moment)
+    # The second: then all of the first are written.
+    daemon.wait_rows("self", "duration-read_request", 2, moment)
     found = {}
     for subject in (kind, f"{kind}_client"):
         for side in ("", "-client"):
