@@ -45,7 +45,8 @@ def counts(daemon, moment, call):
 def ask(test, daemon, load):
     """The growth of each of the calls by one request."""
     begin = time.time()
-    daemon.wait_rows("self", "duration-read_syscalls", 1, begin)
+    # The second: then all of the first are written.
+    daemon.wait_rows("self", "duration-read_syscalls", 2, begin)
     before = {call: counts(daemon, begin, call) for call in (GETPPID, READ, SLEEP)}
     load.say(str(CALLS))
     slept_ms = load.result()["slept_ns"] / 1e6
