@@ -7,12 +7,14 @@
  *
  * Limits: a call counts when it returns, so exit and exit_group never do, nor does a call that
  * began before the probe. Those of 32-bit programs, which number them otherwise, are left out.
+ * Numbers of 1024 and above, which anybody can make up, count as 1024.
  */
 #include "refused.bpf.h"
 #include "service.bpf.h"
 #include "span.bpf.h"
 
 #define ERRNO_MAX 4095
+#define CALLS_END 1024 /* no kernel has one of so high a number: all of them are one name */
 
 struct call_row {
 	u64 calls METRIC("total_operations-syscall rank") UNIT("calls")
@@ -42,7 +44,7 @@ int BPF_PROG(syscalls_begin, struct pt_regs *regs, long number)
 	call = or_refused(task_span_make(&calls, task));
 	if (!call)
 		return 0;
-	call->what = number;
+	call->what = (u64)number < CALLS_END ? number : CALLS_END;
 	span_begin(call);
 	return 0;
 }

@@ -12,13 +12,8 @@ struct lives_row {
 	struct hist life_ns METRIC("latency-life scale=1/1000000000");
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct lives_row);
-} lives SEC(".maps") SUBJECT("process via=process_slots owners=process_slot_owners");
+MMAP_ARRAY(lives, struct lives_row, 1)
+SUBJECT("process via=process_slots owners=process_slot_owners");
 
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(lives_exit, struct task_struct *task)

@@ -32,7 +32,7 @@ static void check_subject(const char *text)
 	FUZZ_WANT(strlen(tag.via) < sizeof(tag.via) && strlen(tag.owners) < sizeof(tag.owners));
 	FUZZ_WANT(tag.kind != SUBJECT_NONE && !error.text[0]);
 	FUZZ_WANT(!tag.via[0] == !tag.owners[0]);
-	FUZZ_WANT(!tag.via[0] || tag.kind == SUBJECT_SERVICE);
+	FUZZ_WANT(!tag.via[0] || tag.kind == SUBJECT_SERVICE || tag.kind == SUBJECT_PROCESS);
 	FUZZ_WANT(strlen(tag.label) < sizeof(tag.label));
 	FUZZ_WANT((!tag.cpu && !tag.label[0]) || tag.kind == SUBJECT_KEY);
 }

@@ -31,6 +31,7 @@ CONF = OTHERS + """
 %s  </Probe>
 """
 CALLS = 20000
+UNKNOWN = 10000  # more than there are rows
 GETPPID, READ, SLEEP = ("-syscall-" + name for name in ("getppid", "read", "nanosleep"))
 
 
@@ -48,7 +49,7 @@ def ask(test, daemon, load):
     # The second: then all of the first are written.
     daemon.wait_rows("self", "duration-read_syscalls", 2, begin)
     before = {call: counts(daemon, begin, call) for call in (GETPPID, READ, SLEEP)}
-    load.say(str(CALLS))
+    load.say(f"{CALLS} 0")
     slept_ms = load.result()["slept_ns"] / 1e6
     end = time.time()
     daemon.wait_rows("self", "duration-read_syscalls", 2, end)
@@ -67,6 +68,18 @@ def known_calls(test, daemon, load):
     test.close("nanosleep: ms", grown[SLEEP][2], slept_ms, rel=0.02, slack=2)
 
 
+def unknown_calls(test, daemon, load):
+    """Numbers that anybody can make up are one name, and take no room from others."""
+    load.say(f"0 {UNKNOWN}")
+    load.result()
+    end = time.time()
+    daemon.wait_rows("self", "duration-read_syscalls", 2, end)
+    test.equal("unknown: calls and failures", counts(daemon, end, "-syscall-syscall_1024")[:2], (UNKNOWN, UNKNOWN))
+    test.equal("unknown: names", [metric for metric in daemon.metrics("calls")
+                                  if "syscall_" in metric and not metric.endswith("-syscall_1024")], [])
+    test.equal("unknown: refused", daemon.rows("self", "total_events-refused_syscalls")[-1][1], 0)
+
+
 def off_by_default(test):
     daemon = test.collectd(OTHERS, interval=1)
     daemon.wait_rows("self", "duration-read_process", 2)
@@ -81,7 +94,7 @@ def few_rows(test, load):
     """With room for two names there are two at most, and the rest counts all the same."""
     daemon = test.collectd(CONF % "    Rows 2\n", interval=1)
     daemon.wait_rows("self", "objects-keys_syscalls", 2)
-    load.say(str(CALLS))
+    load.say(f"{CALLS} 0")
     load.result()
     daemon.wait_rows("self", "objects-keys_syscalls", 2, time.time())
     named = {(subject, metric) for subject in daemon.subjects() for metric in daemon.metrics(subject)
@@ -104,6 +117,7 @@ def main():
         daemon = test.collectd(CONF % "", interval=1)
         daemon.wait_rows("self", "duration-read_syscalls", 2)
         known_calls(test, daemon, load)
+        unknown_calls(test, daemon, load)
         known_calls(test, daemon, load)
         test.equal("series of a service without calls",
                    [metric for metric in daemon.metrics("bystander") if "syscall" in metric], [])
