@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What a reading has to tell, kept until nothing is locked: who takes values may take his time.
- * Items lie behind each other: a head, the values, three strings.
+ * Items lie behind each other: a head, the values, three strings. In pages of their own, which the
+ * system gets back: the allocator would keep what is needed for a moment in each interval.
  */
 #include "batch.h"
 
-#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+
+#define ROOM_FIRST 65536
 
 struct head {
 	size_t size; /* of all of the item */
@@ -21,15 +24,19 @@ static size_t padded(size_t size)
 
 static bool make_room(struct batch *batch, size_t size)
 {
-	size_t room = batch->room ? batch->room : 4096;
+	size_t room = batch->room ? batch->room : ROOM_FIRST;
 	char *grown;
 
 	while (room - batch->size < size)
 		room *= 2;
 	if (room == batch->room)
 		return true;
-	grown = realloc(batch->bytes, room);
-	if (!grown)
+	if (batch->room)
+		grown = mremap(batch->bytes, batch->room, room, MREMAP_MAYMOVE);
+	else
+		grown = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			     0);
+	if (grown == MAP_FAILED)
 		return false;
 	batch->bytes = grown;
 	batch->room = room;
@@ -87,6 +94,7 @@ void batch_each(const struct batch *batch, void (*take)(void *to, const struct b
 
 void batch_done(struct batch *batch)
 {
-	free(batch->bytes);
+	if (batch->room)
+		munmap(batch->bytes, batch->room);
 	*batch = (struct batch){ 0 };
 }
