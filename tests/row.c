@@ -156,8 +156,9 @@ void *row_table(struct table *table, const struct row_member *members, size_t co
 	table->rows.mapping.size = table->rows.stride * rows;
 	memory = mmap(NULL, table->rows.mapping.size, PROT_READ | PROT_WRITE,
 		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	table->previous = calloc(((size_t)rows + 1) * table->schema.cells, sizeof(uint64_t));
-	if (memory == MAP_FAILED || !table->previous)
+	if (memory == MAP_FAILED ||
+	    mapping_make(&table->previous,
+			 ((size_t)rows + 1) * table->schema.cells * sizeof(uint64_t)))
 		abort();
 	table->rows.mapping.start = memory;
 	return memory;

@@ -27,6 +27,16 @@ int mapping_open(struct mapping *mapping, const struct bpf_map *map, int protect
 	return 0;
 }
 
+int mapping_make(struct mapping *ret_mapping, size_t size)
+{
+	void *start = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (start == MAP_FAILED)
+		return -ENOMEM;
+	*ret_mapping = (struct mapping){ .start = start, .size = size };
+	return 0;
+}
+
 void mapping_done(struct mapping *mapping)
 {
 	if (mapping->size)

@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 static uint64_t memory(const struct rows *rows)
 {
@@ -44,13 +43,10 @@ static int copy(struct rows *rows, struct error *error)
 
 static int start(struct rows *rows, struct error *error)
 {
-	size_t size = rows->count * rows->cpus * rows->stride;
-	void *room = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int status = mapping_make(&rows->mapping, rows->count * rows->cpus * rows->stride);
 
 	rows->keys = calloc(rows->count, sizeof(uint32_t));
-	if (room != MAP_FAILED)
-		rows->mapping = (struct mapping){ .start = room, .size = size };
-	if (room == MAP_FAILED || !rows->keys)
+	if (status || !rows->keys)
 		return error_set(error, -ENOMEM, "map %s: no memory for %u rows",
 				 bpf_map__name(rows->map), rows->count);
 	return copy(rows, error);

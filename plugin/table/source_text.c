@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #define SIZE_MAX_ONE (64U << 10) /* of a file that is one row: bytes */
 #define SIZE_MAX_MANY (1U << 20)
@@ -178,13 +177,7 @@ bool text_source_has(const struct text_source *s, uint32_t column)
 
 static int map_sums(struct rows *rows)
 {
-	size_t size = rows->count * rows->stride;
-	void *room = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	if (room == MAP_FAILED)
-		return -ENOMEM;
-	rows->mapping = (struct mapping){ .start = room, .size = size };
-	return 0;
+	return mapping_make(&rows->mapping, rows->count * rows->stride);
 }
 
 static int start(struct rows *rows, struct error *error)

@@ -135,12 +135,25 @@ bool table_gives_rows(const struct table *table)
 
 static uint64_t *previous_of(const struct table *table, uint32_t row)
 {
-	return table->previous + (size_t)row * table->schema.cells;
+	return (uint64_t *)table->previous.start + (size_t)row * table->schema.cells;
 }
 
 static void remember(const struct table *table, uint32_t row)
 {
 	read_cells(table, row, previous_of(table, row));
+}
+
+/* Of a row that holds nothing nothing is written: histograms have large ones, most of which are
+ * never used, and memory that is not touched costs nothing. */
+static void remember_first(const struct table *table, uint32_t row)
+{
+	uint64_t *now = previous_of(table, table->rows.count), any = 0;
+
+	read_cells(table, row, now);
+	for (uint32_t i = 0; i < table->schema.cells; i++)
+		any |= now[i];
+	if (any)
+		memcpy(previous_of(table, row), now, table->schema.cells * sizeof(*now));
 }
 
 int table_start(struct table *table, struct error *error)
@@ -152,13 +165,13 @@ int table_start(struct table *table, struct error *error)
 	if (table->schema.subject.kind == SUBJECT_KEY)
 		return keys_start(table, error);
 	/* A row more, for what is read now. */
-	table->previous =
-		calloc(((size_t)table->rows.count + 1) * table->schema.cells, sizeof(uint64_t));
-	if (!table->previous)
+	status = mapping_make(&table->previous, ((size_t)table->rows.count + 1) *
+							table->schema.cells * sizeof(uint64_t));
+	if (status)
 		return error_set(error, -ENOMEM, "map %s: no memory for %u rows", table->name,
 				 table->rows.count);
 	for (uint32_t row = 0; row < table->rows.count; row++)
-		remember(table, row);
+		remember_first(table, row);
 	return 0;
 }
 
@@ -480,7 +493,7 @@ void table_done(struct table *table)
 	rows_done(&table->rows);
 	keys_done(&table->keys);
 	accumulators_done(&table->accumulators);
-	free(table->previous);
+	mapping_done(&table->previous);
 	free(table->fields);
 	schema_done(&table->schema);
 	*table = (struct table){ 0 };

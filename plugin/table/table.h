@@ -19,8 +19,8 @@ struct table {
 	struct schema schema;
 	struct bpf_map *map;
 	struct rows rows;
-	struct fields *fields; /* of text files; NULL: of none */
-	uint64_t *previous;    /* cells of all rows at the last reading */
+	struct fields *fields;   /* of text files; NULL: of none */
+	struct mapping previous; /* cells of all rows at the last reading, uint64_t */
 	struct accumulators accumulators;
 	uint64_t refused;    /* processes whose growth found no accumulator; atomic */
 	struct keys keys;    /* of a table of keys: what `previous` is of others */
