@@ -148,9 +148,11 @@ def main():
         test.within("collectd's memory has grown by, bytes", truth.memory(daemon.process.pid)[1] - rss, -1e9, 16e6)
         wait_given_back(test, daemon, "the storm")
         histogram(test, daemon)
+        # Told once, if some wait for a row while there is a reading.
         complaints = daemon.complaints()
-        test.equal("complaints", len(complaints), 1)
-        test.contains("complaint", complaints[0], "all rows for services or processes are in use")
+        test.within("complaints", len(complaints), 0, 1)
+        test.equal("others than that all rows are in use",
+                   [line for line in complaints if "all rows for services or processes are in use" not in line], [])
 
 
 if __name__ == "__main__":
