@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Processes: what the kernel already counts per task, summed per service, at
- * no cost per event. The walk over tasks adds what each thread's counters have
- * grown by since it was last seen; a task that ends between two walks is added when it exits, and what it does after that
- * when it is freed, after its final switch. Each thread remembers what was
- * added of it, so nothing counts twice or is lost, whatever the order of walk,
- * exit and exec; and what it holds, memory and itself, stays in the sums until it
- * ends or is seen with more or less.
+ * Processes: what the kernel already counts per task, summed per service, at no cost per event.
+ * The walk over tasks adds what each thread's counters have grown by since it was last seen; a
+ * task that ends between two walks is added when it exits, and what it does after that when it
+ * is freed, after its final switch. Each thread remembers what was added of it, so nothing
+ * counts twice or is lost, whatever the order of walk, exit and exec; and what it holds, memory
+ * and itself, stays in the sums until it ends or is seen with more or less.
  *
- * Hooks: the walk; tp_btf sched_process_exit (all but the last 30 to 600 us of a
- * thread, and the peak of the memory); sched_process_free (the rest; runs on top of any task, where some kernels
- * run no tracing program); sched_process_exec and task_rename (a process that
- * changes its service).
- * They are hooked after those of the service object and so run after them.
+ * Hooks: the walk; tp_btf sched_process_exit (all but the last 30 to 600 us of a thread, and
+ * the peak of the memory); sched_process_free (the rest; runs on top of any task, where some
+ * kernels run no tracing program); sched_process_exec and task_rename (a process that changes
+ * its service). They are hooked after those of the service object and so run after them.
  * Option "exact_peak": tp_btf rss_stat, at every page fault.
  *
  * Limits: what others do to the memory of a process that sleeps, as reclaim, shows
