@@ -1,0 +1,492 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * Which unit, user or container a cgroup is, by the names of its path alone: those that systemd and
+ * the container runtimes give. The names are looked at from the root down, and the outermost that
+ * says something counts: what is below is not the operator's, and may be anybody's.
+ * No branch depends on a single byte, so that the verifier walks each loop once.
+ * Included by the BPF side and by the engine.
+ */
+#ifndef GROUP_H
+#define GROUP_H
+
+#include <linux/types.h>
+
+#define GROUP_DIRECTORY_MAX 256 /* of a directory's name, with the NUL */
+#define GROUP_TEXT_MAX 124      /* of a key's text, with the NUL */
+#define GROUP_ID_LENGTH 64      /* hexadecimal digits of a container's id */
+#define GROUP_HASH_LENGTH 9     /* '~' and 8 digits: the end of a text that is cut */
+
+/* What a key names. Those of containers come last. */
+enum group_kind {
+	GROUP_COMMAND,    /* nothing: the command name counts */
+	GROUP_UNIT,       /* nginx, postgresql@15-main */
+	GROUP_USER,       /* user-1000: all that is below the slice of that user */
+	GROUP_CONTAINER,  /* an id of a runtime that the path does not tell */
+	GROUP_DOCKER,     /* an id */
+	GROUP_PODMAN,     /* an id */
+	GROUP_CONTAINERD, /* an id, that of ctr a name */
+	GROUP_CRIO,       /* an id */
+	GROUP_LXC,        /* a name */
+	GROUP_MACHINE,    /* a name: of systemd-machined, so of systemd-nspawn and libvirt */
+};
+
+/* What processes are told apart by. Units and machines as systemd writes them, with \x2d. */
+struct group_key {
+	__u32 kind;
+	char text[GROUP_TEXT_MAX]; /* the rest is zero; what is too long ends with ~ and a hash */
+};
+
+/* What the directory above says of the names below it. */
+enum group_parent {
+	GROUP_BELOW_ANY,
+	GROUP_BELOW_DOCKER,
+	GROUP_BELOW_PODMAN,
+	GROUP_BELOW_CONTAINERD,
+	GROUP_BELOW_LXC,
+};
+
+enum group_type {
+	GROUP_DIRECTORY, /* not of systemd's making */
+	GROUP_SLICE,
+	GROUP_SERVICE,
+	GROUP_SCOPE,
+	GROUP_OTHER_UNIT,
+};
+
+/* The way down one path: zero at first. */
+struct group_walk {
+	struct group_key key; /* as far as the path is known */
+	__u32 parent;
+	__u32 begin;                    /* of the text, in the name */
+	__u32 length;                   /* of the name, without the NUL */
+	char name[GROUP_DIRECTORY_MAX]; /* of the next directory; overwritten */
+};
+
+enum group_class {
+	GROUP_TEXT = 1, /* not the NUL: the only one that is not in the table */
+	GROUP_DIGIT = 2,
+	GROUP_HEX = 4,
+	GROUP_AT = 8,
+	GROUP_DASH = 16,
+	GROUP_COLON = 32,
+	GROUP_NUMBER = 64, /* digits and what joins them: - and _ */
+};
+
+#define GROUP_DECIMAL (GROUP_DIGIT | GROUP_HEX | GROUP_NUMBER)
+
+static const __u8 group_classes[256] = {
+	['0'] = GROUP_DECIMAL, ['1'] = GROUP_DECIMAL, ['2'] = GROUP_DECIMAL,
+	['3'] = GROUP_DECIMAL, ['4'] = GROUP_DECIMAL, ['5'] = GROUP_DECIMAL,
+	['6'] = GROUP_DECIMAL, ['7'] = GROUP_DECIMAL, ['8'] = GROUP_DECIMAL,
+	['9'] = GROUP_DECIMAL, ['a'] = GROUP_HEX,     ['b'] = GROUP_HEX,
+	['c'] = GROUP_HEX,     ['d'] = GROUP_HEX,     ['e'] = GROUP_HEX,
+	['f'] = GROUP_HEX,     ['@'] = GROUP_AT,      ['-'] = GROUP_DASH | GROUP_NUMBER,
+	['_'] = GROUP_NUMBER,  [':'] = GROUP_COLON,
+};
+
+#define GROUP_INLINE static inline __attribute__((always_inline))
+
+GROUP_INLINE __u8 group_byte(const struct group_walk *walk, __u32 at)
+{
+	return (__u8)walk->name[at & (GROUP_DIRECTORY_MAX - 1)];
+}
+
+GROUP_INLINE __u32 group_class(const struct group_walk *walk, __u32 at)
+{
+	__u32 c = group_byte(walk, at);
+
+	return group_classes[c] | (c + 255) >> 8;
+}
+
+/* Is this a text, of so many bytes, at that place of the name? */
+GROUP_INLINE int group_same(const struct group_walk *walk, __u32 at, const char *text, __u32 length)
+{
+	__u8 other = 0;
+
+	for (__u32 i = 0; i < length; i++)
+		other |= group_byte(walk, at + i) ^ (__u8)text[i];
+	return other == 0;
+}
+
+#define GROUP_SAME(walk, at, text) group_same(walk, at, text, sizeof(text) - 1)
+#define GROUP_BEGINS(walk, text) GROUP_SAME(walk, 0, text)
+/* Does what is before that place end with it? */
+#define GROUP_ENDS(walk, end, text) \
+	((end) >= sizeof(text) - 1 && GROUP_SAME(walk, (end) - (sizeof(text) - 1), text))
+#define GROUP_IS(walk, text) ((walk)->length == sizeof(text) - 1 && GROUP_BEGINS(walk, text))
+
+/* The name ends here. */
+GROUP_INLINE __u32 group_cut(struct group_walk *walk, __u32 end)
+{
+	walk->name[end & (GROUP_DIRECTORY_MAX - 1)] = '\0';
+	walk->length = end;
+	return end;
+}
+
+/* How many digits there are from here on, at most 11: more than a number of 32 bits has. */
+GROUP_INLINE __u32 group_digits(const struct group_walk *walk, __u32 at)
+{
+	__u32 count = 0, digit = GROUP_DIGIT;
+
+	for (__u32 i = 0; i < 11; i++) {
+		digit &= group_class(walk, at + i);
+		count += digit / GROUP_DIGIT;
+	}
+	return count;
+}
+
+/* Likewise, before the end. */
+GROUP_INLINE __u32 group_digits_before(const struct group_walk *walk, __u32 end)
+{
+	__u32 count = 0, digit = GROUP_DIGIT;
+
+	for (__u32 i = 1; i <= 11; i++) {
+		digit &= group_class(walk, end - i);
+		count += digit / GROUP_DIGIT;
+	}
+	return count;
+}
+
+/* Is a container's id here? */
+GROUP_INLINE int group_is_id(const struct group_walk *walk, __u32 at)
+{
+	__u32 all = GROUP_HEX;
+
+	for (__u32 i = 0; i < GROUP_ID_LENGTH; i++)
+		all &= group_class(walk, at + i);
+	return all != 0;
+}
+
+/* Does the name end with an id, alone or after a separator? */
+GROUP_INLINE int group_ends_with_id(const struct group_walk *walk)
+{
+	__u32 begin = walk->length - GROUP_ID_LENGTH;
+
+	return walk->length >= GROUP_ID_LENGTH && group_is_id(walk, begin) &&
+	       (begin == 0 || group_class(walk, begin - 1) & (GROUP_DASH | GROUP_COLON));
+}
+
+/* Are these 36 bytes a UUID? */
+GROUP_INLINE int group_is_uuid(const struct group_walk *walk, __u32 at)
+{
+	__u32 all = GROUP_HEX, dashes = GROUP_DASH;
+
+	for (__u32 i = 0; i < 36; i++)
+		if (i == 8 || i == 13 || i == 18 || i == 23)
+			dashes &= group_class(walk, at + i);
+		else
+			all &= group_class(walk, at + i);
+	return all && dashes;
+}
+
+/* The name, from the begin of the text on, becomes the key's text. What is hashed of it is
+ * followed by zeros. */
+GROUP_INLINE void group_take(struct group_walk *walk)
+{
+	__u32 hash = 0x811c9dc5, text = GROUP_TEXT; /* FNV-1a */
+	struct group_key *key = &walk->key;
+
+	for (__u32 i = 0; i < GROUP_DIRECTORY_MAX; i++) {
+		__u32 c;
+
+		text &= group_class(walk, walk->begin + i);
+		c = text * group_byte(walk, walk->begin + i);
+		hash = (hash ^ c) * 0x01000193;
+		if (i < GROUP_TEXT_MAX - 1)
+			key->text[i] = (char)c;
+	}
+	if (walk->length - walk->begin < GROUP_TEXT_MAX)
+		return;
+	key->text[GROUP_TEXT_MAX - 1 - GROUP_HASH_LENGTH] = '~';
+	for (__u32 i = 0; i < GROUP_HASH_LENGTH - 1; i++) {
+		__u32 digit = hash >> (28 - 4 * i) & 15;
+
+		/* 6 more from 10 on. */
+		key->text[GROUP_TEXT_MAX - GROUP_HASH_LENGTH + i] =
+			(char)('0' + digit + ((digit + 6) >> 4) * ('a' - '0' - 10));
+	}
+}
+
+/* The rest: 1 if the name decides, and the text begins there; 0 if it does not. */
+GROUP_INLINE int group_found(struct group_walk *walk, __u32 kind, __u32 begin)
+{
+	walk->key.kind = kind;
+	walk->begin = begin;
+	return 1;
+}
+
+/* A name that ends there: a unit. */
+GROUP_INLINE int group_found_unit(struct group_walk *walk, __u32 end)
+{
+	group_cut(walk, end);
+	return group_found(walk, GROUP_UNIT, 0);
+}
+
+/* Of transient units that have no name: nobody knows what they are for. */
+GROUP_INLINE int group_found_run(struct group_walk *walk)
+{
+	walk->name[0] = 'r';
+	walk->name[1] = 'u';
+	walk->name[2] = 'n';
+	return group_found_unit(walk, 3);
+}
+
+/* The runtime of an id that stands alone. */
+GROUP_INLINE __u32 group_runtime_above(const struct group_walk *walk)
+{
+	switch (walk->parent) {
+	case GROUP_BELOW_DOCKER:
+		return GROUP_DOCKER;
+	case GROUP_BELOW_PODMAN:
+		return GROUP_PODMAN;
+	case GROUP_BELOW_CONTAINERD:
+		return GROUP_CONTAINERD;
+	case GROUP_BELOW_LXC:
+		return GROUP_LXC;
+	default:
+		return GROUP_CONTAINER;
+	}
+}
+
+/* The runtime by what is before the separator. */
+GROUP_INLINE __u32 group_runtime_before(const struct group_walk *walk, __u32 end)
+{
+	if (GROUP_ENDS(walk, end, "docker"))
+		return GROUP_DOCKER;
+	if (GROUP_ENDS(walk, end, "libpod") || GROUP_ENDS(walk, end, "libpod-payload"))
+		return GROUP_PODMAN;
+	if (GROUP_ENDS(walk, end, "cri-containerd") || GROUP_ENDS(walk, end, "nerdctl"))
+		return GROUP_CONTAINERD;
+	return GROUP_ENDS(walk, end, "crio") ? GROUP_CRIO : GROUP_CONTAINER;
+}
+
+/* ID, RUNTIME-ID, SLICE:RUNTIME:ID; conmon watches a container from outside. */
+GROUP_INLINE int group_of_id(struct group_walk *walk)
+{
+	__u32 begin = walk->length - GROUP_ID_LENGTH;
+
+	if (!group_ends_with_id(walk))
+		return 0;
+	if (begin == 0)
+		return group_found(walk, group_runtime_above(walk), 0);
+	if (!GROUP_ENDS(walk, begin - 1, "conmon"))
+		return group_found(walk, group_runtime_before(walk, begin - 1), begin);
+	group_cut(walk, begin - 1);
+	return group_found(walk, GROUP_UNIT, begin - 1 - (sizeof("conmon") - 1));
+}
+
+/* machine-NAME; libvirt puts what it is and a number before: machine-qemu\x2d7\x2dNAME. */
+GROUP_INLINE int group_of_machine(struct group_walk *walk)
+{
+	__u32 begin = sizeof("machine-") - 1, digits = 0;
+
+	if (!GROUP_BEGINS(walk, "machine-"))
+		return 0;
+	if (GROUP_SAME(walk, begin, "qemu\\x2d"))
+		digits = begin + sizeof("qemu\\x2d") - 1;
+	else if (GROUP_SAME(walk, begin, "lxc\\x2d"))
+		digits = begin + sizeof("lxc\\x2d") - 1;
+	if (digits && group_digits(walk, digits)) {
+		digits += group_digits(walk, digits);
+		if (GROUP_SAME(walk, digits, "\\x2d"))
+			begin = digits + sizeof("\\x2d") - 1;
+	}
+	return group_found(walk, GROUP_MACHINE, begin);
+}
+
+/* A scope that is no container is called after what made it, with a number or a UUID: NAME-7,
+ * NAME.UUID, UUID.NAME. docker-WORD is a step of a build. */
+GROUP_INLINE int group_of_program(struct group_walk *walk)
+{
+	__u32 length = walk->length, count = group_digits_before(walk, length);
+
+	if (GROUP_BEGINS(walk, "docker-"))
+		return group_found_unit(walk, sizeof("docker") - 1);
+	if (length > 37 && group_is_uuid(walk, 0) && GROUP_SAME(walk, 36, "."))
+		return group_found(walk, GROUP_UNIT, 37);
+	if (length > 37 && group_is_uuid(walk, length - 36))
+		return group_found_unit(walk, length - 37);
+	if (count && length > count + 1 && group_class(walk, length - count - 1) & GROUP_DASH)
+		return group_found_unit(walk, length - count - 1);
+	return group_found(walk, GROUP_UNIT, 0);
+}
+
+GROUP_INLINE int group_of_scope(struct group_walk *walk)
+{
+	if (GROUP_BEGINS(walk, "run-"))
+		return group_found_run(walk);
+	return group_of_id(walk) || group_of_machine(walk) || group_of_program(walk);
+}
+
+/* Is what follows the @ that of one connection? NUMBER-ADDRESS:PORT-ADDRESS:PORT, NUMBER-PID-UID,
+ * NUMBER-unknown; with the socket's cookie as a second number since systemd 257. */
+GROUP_INLINE int group_is_connection(const struct group_walk *walk, __u32 at)
+{
+	__u32 count = group_digits(walk, at), dashes = 0;
+	__u32 text = GROUP_TEXT, any = 0, all = GROUP_NUMBER;
+
+	if (count == 0 || !(group_class(walk, at + count) & GROUP_DASH))
+		return 0;
+	for (__u32 i = 0; i < GROUP_DIRECTORY_MAX; i++) {
+		__u32 class = group_class(walk, at + i);
+
+		text &= class;
+		class *= text;
+		any |= class;
+		all &= class | (text - 1);
+		dashes += class / GROUP_DASH & 1;
+	}
+	return any & GROUP_COLON || (all && dashes >= 2) ||
+	       GROUP_ENDS(walk, walk->length, "-unknown");
+}
+
+/* Where the instance begins, with its @, or the end. */
+GROUP_INLINE __u32 group_instance(const struct group_walk *walk)
+{
+	__u32 before = GROUP_TEXT, at = 0;
+
+	for (__u32 i = 0; i < GROUP_DIRECTORY_MAX - 1; i++) {
+		__u32 class = group_class(walk, i);
+
+		before &= class & ~(class / GROUP_AT);
+		at += before;
+	}
+	return at;
+}
+
+GROUP_INLINE int group_of_service(struct group_walk *walk)
+{
+	__u32 at = group_instance(walk), id = walk->length - GROUP_ID_LENGTH;
+
+	if (GROUP_BEGINS(walk, "run-"))
+		return group_found_run(walk);
+	if (GROUP_BEGINS(walk, "systemd-nspawn@"))
+		return group_found(walk, GROUP_MACHINE, sizeof("systemd-nspawn@") - 1);
+	if (group_is_id(walk, 0)) /* podman's for its health checks */
+		return group_found_run(walk);
+	if (group_ends_with_id(walk))
+		return group_found_unit(walk, id - 1);
+	if (GROUP_BEGINS(walk, "dbus-:") || group_is_connection(walk, at + 1))
+		return group_found_unit(walk, at);
+	return group_found(walk, GROUP_UNIT, 0);
+}
+
+/* A unit of another type: .socket, .mount, .swap. */
+GROUP_INLINE int group_of_unit(struct group_walk *walk)
+{
+	if (GROUP_BEGINS(walk, "run-"))
+		return group_found_run(walk);
+	return group_found(walk, GROUP_UNIT, 0);
+}
+
+GROUP_INLINE int group_of_slice(struct group_walk *walk)
+{
+	__u32 begin = sizeof("user-") - 1;
+
+	if (!GROUP_BEGINS(walk, "user-") || walk->length == begin ||
+	    group_digits(walk, begin) != walk->length - begin)
+		return 0;
+	return group_found(walk, GROUP_USER, 0);
+}
+
+/* Which names the next directory may have. */
+GROUP_INLINE __u32 group_parent(const struct group_walk *walk)
+{
+	if (GROUP_IS(walk, "docker"))
+		return GROUP_BELOW_DOCKER;
+	if (GROUP_IS(walk, "libpod_parent"))
+		return GROUP_BELOW_PODMAN;
+	if (GROUP_IS(walk, "lxc") || GROUP_IS(walk, "lxc.payload"))
+		return GROUP_BELOW_LXC;
+	return GROUP_IS(walk, "default") ? GROUP_BELOW_CONTAINERD : GROUP_BELOW_ANY;
+}
+
+/* A directory that systemd has not made. */
+GROUP_INLINE int group_of_directory(struct group_walk *walk)
+{
+	if (group_of_id(walk))
+		return 1;
+	if (walk->parent == GROUP_BELOW_LXC || walk->parent == GROUP_BELOW_CONTAINERD)
+		return group_found(walk, group_runtime_above(walk), 0);
+	if (GROUP_BEGINS(walk, "lxc.payload."))
+		return group_found(walk, GROUP_LXC, sizeof("lxc.payload.") - 1);
+	if (GROUP_BEGINS(walk, "lxc.monitor"))
+		return group_found_unit(walk, sizeof("lxc.monitor") - 1);
+	if (GROUP_IS(walk, "buildkit"))
+		return group_found(walk, GROUP_UNIT, 0);
+	return 0;
+}
+
+/* Units below which there are containers of Kubernetes, where its driver for cgroups is systemd
+ * and that of containerd is not. */
+GROUP_INLINE int group_is_runtime(const struct group_walk *walk)
+{
+	return GROUP_IS(walk, "containerd") || GROUP_IS(walk, "k3s") ||
+	       GROUP_IS(walk, "k3s-agent") || GROUP_IS(walk, "rke2-agent") ||
+	       GROUP_IS(walk, "rke2-server");
+}
+
+/* Cuts off an end that has something before it. */
+GROUP_INLINE int group_strip(struct group_walk *walk, const char *text, __u32 length)
+{
+	if (walk->length <= length || !group_same(walk, walk->length - length, text, length))
+		return 0;
+	group_cut(walk, walk->length - length);
+	return 1;
+}
+
+#define GROUP_STRIP(walk, text) group_strip(walk, text, sizeof(text) - 1)
+
+/* The directory's type by the end of its name, which is cut off. */
+GROUP_INLINE __u32 group_type(struct group_walk *walk)
+{
+	if (GROUP_STRIP(walk, ".slice"))
+		return GROUP_SLICE;
+	if (GROUP_STRIP(walk, ".service"))
+		return GROUP_SERVICE;
+	if (GROUP_STRIP(walk, ".scope"))
+		return GROUP_SCOPE;
+	if (GROUP_STRIP(walk, ".socket") || GROUP_STRIP(walk, ".mount") ||
+	    GROUP_STRIP(walk, ".swap"))
+		return GROUP_OTHER_UNIT;
+	return GROUP_DIRECTORY;
+}
+
+GROUP_INLINE int group_of_type(struct group_walk *walk, __u32 type)
+{
+	switch (type) {
+	case GROUP_SLICE:
+		return group_of_slice(walk);
+	case GROUP_SERVICE:
+		return group_of_service(walk);
+	case GROUP_SCOPE:
+		return group_of_scope(walk);
+	case GROUP_OTHER_UNIT:
+		return group_of_unit(walk);
+	default:
+		return group_of_directory(walk);
+	}
+}
+
+/* Looks at walk->name, of walk->length bytes below GROUP_DIRECTORY_MAX, with a NUL behind them: the
+ * next directory on the way down; not the root. 1: the key is known, and nothing below can change it. 0: the
+ * key is what it is unless a name further down says another. */
+GROUP_INLINE int group_step(struct group_walk *walk)
+{
+	__u32 type = group_type(walk), known = walk->key.kind;
+	int found = known == GROUP_COMMAND ? group_of_type(walk, type)
+					   : type == GROUP_DIRECTORY && group_of_id(walk);
+
+	walk->parent = type == GROUP_DIRECTORY ? group_parent(walk) : GROUP_BELOW_ANY;
+	/* A text that is empty is none. */
+	found = found && walk->begin < walk->length;
+	if (found)
+		group_take(walk);
+	else
+		walk->key.kind = known;
+	if (known != GROUP_COMMAND)
+		return 1;
+	return found && !(type == GROUP_SERVICE && group_is_runtime(walk));
+}
+
+#endif
