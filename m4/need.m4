@@ -19,6 +19,20 @@ AC_DEFUN([EBPF_PKG], [
        [EBPF_MISSING([$2], [pkg-config $3])])])
 ])
 
+# EBPF_OPTIONAL_PKG(NAME, SPECIFICATION, DEBIAN-PACKAGE, USED-BY)
+# A library that the build can do without, and does with --without-NAME.
+AC_DEFUN([EBPF_OPTIONAL_PKG], [
+  AC_ARG_WITH([$1], [AS_HELP_STRING([--without-$1], [build without $1: no $4])],
+    [], [with_$1=check])
+  ebpf_has_$1=no
+  AS_IF([test "x$with_$1" != xno],
+    [PKG_CHECK_MODULES(m4_toupper([$1]), [$2],
+       [ebpf_has_$1=`$PKG_CONFIG --modversion $1 2>/dev/null`],
+       [AS_IF([test "x$with_$1" = xcheck],
+          [EBPF_ABSENT([$2], [$3], [$4])],
+          [EBPF_MISSING([$2], [$3])])])])
+])
+
 # EBPF_TOOL(VARIABLE, PROGRAM, DEBIAN-PACKAGE, USED-BY)
 # The sbin directories are often missing from an unprivileged user's path.
 AC_DEFUN([EBPF_TOOL], [
@@ -37,6 +51,7 @@ AC_DEFUN([EBPF_SUMMARY], [
     libbpf             $ebpf_has_libbpf
     libelf             $ebpf_has_libelf
     libpcre2           $ebpf_has_libpcre2
+    jansson            $ebpf_has_jansson
     C compiler         $CC
     BPF compiler       $ebpf_has_bpf_clang
     bpftool            ${BPFTOOL:-no}

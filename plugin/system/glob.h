@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef EBPF_GLOB_H
+#define EBPF_GLOB_H
+
+#include <stdbool.h>
+
+/* Does the whole text fit a pattern: * any text, ? one byte, [a-z] one of these, [!a-z] one of the others?
+ * Every other character stands for itself, the backslash of systemd's \x2d too. Takes no longer
+ * than the product of their lengths. */
+bool glob_match(const char *pattern, const char *text);
+
+/* Has it a wildcard? */
+bool glob_is_pattern(const char *text);
+
+#endif

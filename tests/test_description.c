@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * plugin/group/description.c and runtime.c: what units, users and containers are called. The files of the
+ * runtimes are the recorded ones, in place of those of this machine.
+ */
+#include "testing.h"
+
+#include "state.h"
+
+#include "plugin/group/description.h"
+#include "plugin/group/state.h"
+#include "plugin/system/user.h"
+
+#include <errno.h>
+
+#define OTHER_ID "0000000000000000000000000000000000000000000000000000000000000000"
+#define BUNDLES "/run/containerd/io.containerd.runtime.v2.task/"
+
+static const char *const files[][2] = {
+	{ "/var/lib/docker/containers/" DOCKER_ID "/config.v2.json", "docker.json" },
+	{ "/var/lib/docker/containers/" DOCKER_KUBERNETES_ID "/config.v2.json",
+	  "docker_kubernetes.json" },
+	{ "/var/lib/containers/storage/vfs-containers/containers.json", "podman.json" },
+	{ BUNDLES "k8s.io/" CONTAINERD_ID "/config.json", "containerd.json" },
+	{ "/run/containers/storage/overlay-containers/" CRIO_ID "/userdata/config.json",
+	  "crio.json" },
+};
+
+static unsigned reads;
+static const char *silent; /* what a path has in it that does not answer */
+static const char passwd[] = "root:x:0:0::/root:/bin/sh\nalice:x:1000:1000::/:/bin/sh\n"
+			     "b/ob:x:1001:1001::/:/bin/sh\n";
+
+/* Of the library, in place of its own. */
+int __wrap_file_read(struct file_reader *reader, const struct file_request *request,
+		     struct file *ret_file);
+int __wrap_file_read(struct file_reader *reader, const struct file_request *request,
+		     struct file *ret_file)
+{
+	(void)reader;
+	if (!strcmp(request->path, "/etc/passwd")) {
+		ret_file->bytes = strdup(passwd);
+		ret_file->size = sizeof(passwd) - 1;
+		return 0;
+	}
+	reads++;
+	CHECK_INT(request->follow, false);
+	CHECK_INT(request->cut, false);
+	CHECK_UINT(request->size_max, STATE_SIZE_MAX);
+	if (silent && strstr(request->path, silent))
+		return -ETIMEDOUT;
+	for (size_t i = 0; i < COUNT_OF(files); i++)
+		if (!strcmp(request->path, files[i][0])) {
+			ret_file->bytes = recorded(files[i][1], &ret_file->size);
+			return 0;
+		}
+	return -ENOENT;
+}
+
+static struct group_description described;
+
+static int describe(enum group_kind kind, const char *text)
+{
+	struct group_key key = { .kind = kind };
+
+	CASE("kind %d, %s", kind, text);
+	memcpy(key.text, text, strlen(text));
+	reads = 0;
+	memset(&described, 'x', sizeof(described));
+	return group_describe(&key, NULL, &described);
+}
+
+static void check(enum group_kind kind, const char *text, const char *name, const char *other_name)
+{
+	CHECK_INT(describe(kind, text), 0);
+	CHECK_TEXT(described.name, name);
+	CHECK_TEXT(described.other_name, other_name);
+	CHECK_INT(described.is_sandbox, false);
+}
+
+static void test_units(void)
+{
+	check(GROUP_UNIT, "nginx", "nginx", "nginx.service");
+	check(GROUP_UNIT, "postgresql@15-main", "postgresql@15-main", "postgresql@15-main.service");
+	check(GROUP_UNIT, "my\\x2dapp", "my-app", "my-app.service");
+	CHECK_TEXT(described.full_name, "my-app");
+	check(GROUP_UNIT, "dev-disk\\x2fby\\x20x", "dev-disk_by_x", "dev-disk_by_x.service");
+	check(GROUP_UNIT, "caf\\xc3\\xA9", "caf\xc3\xa9", "caf\xc3\xa9.service");
+	check(GROUP_UNIT, "a\\xffb\xff", "a_b_", "a_b_.service");
+	check(GROUP_UNIT, "a\\x00b\\x1bc\\x2", "a\\x00b_c\\x2", "a\\x00b_c\\x2.service");
+	check(GROUP_UNIT, "x\\x", "x\\x", "x\\x.service");
+	check(GROUP_UNIT, "a\\y2d", "a\\y2d", "a\\y2d.service");
+	check(GROUP_UNIT, ".", "_", "_.service");
+	CHECK_UINT(reads, 0);
+}
+
+static void test_users(void)
+{
+	check(GROUP_USER, "user-1000", "user-alice", "user-1000");
+	check(GROUP_USER, "user-0", "user-root", "user-0");
+	check(GROUP_USER, "user-1001", "user-b_ob", "user-1001");
+	check(GROUP_USER, "user-1002", "user-1002", "user-1002");
+	check(GROUP_USER, "user-99999999999", "user-99999999999", "user-99999999999");
+	check(GROUP_USER, "", "_", "_");
+}
+
+static void test_named(void)
+{
+	check(GROUP_LXC, "web", "web", "web-lxc");
+	check(GROUP_LXC, "my\\x2dbox", "my\\x2dbox", "my\\x2dbox-lxc");
+	check(GROUP_MACHINE, "my\\x2dbox", "my-box", "my-box-machine");
+	check(GROUP_CONTAINERD, "redis1", "redis1", "redis1-containerd");
+	check(GROUP_DOCKER, "abc", "abc", "abc-container");
+	check(GROUP_DOCKER, DOCKER_ID "0", DOCKER_ID "0", DOCKER_ID "0-container");
+	check(GROUP_DOCKER, DOCKER_ID "/x", DOCKER_ID "_x", DOCKER_ID "_x-container");
+	check(GROUP_CONTAINER, "../../x", ".._.._x", ".._.._x-container");
+	check(GROUP_DOCKER, "/etc/passwd", "_etc_passwd", "_etc_passwd-container");
+	CHECK_UINT(reads, 0);
+}
+
+/* Without jansson an id has no name. */
+static void check_id(enum group_kind kind, const char *id, const char *name, const char *full_name)
+{
+	char digits[13], other_name[256];
+
+	snprintf(digits, sizeof(digits), "%s", id);
+	snprintf(other_name, sizeof(other_name), "%s-%s",
+		 name && state_is_readable() ? name : "container", digits);
+	check(kind, id, name && state_is_readable() ? name : digits, other_name);
+	CHECK_TEXT(described.full_name, name && state_is_readable() ? full_name : digits);
+}
+
+static void test_ids(void)
+{
+	check_id(GROUP_DOCKER, DOCKER_ID, "web", "web");
+	check_id(GROUP_DOCKER, DOCKER_KUBERNETES_ID, "default_shop-0_app", "default_shop-0_app");
+	check_id(GROUP_PODMAN, PODMAN_ID, "web", "web");
+	check_id(GROUP_PODMAN, PODMAN_SHORT_ID, "short", "short");
+	check_id(GROUP_CONTAINERD, CONTAINERD_ID, "shop_web_app", "shop_web-7d9f8b6c5d-x2x4z_app");
+	check_id(GROUP_CRIO, CRIO_ID, "shop_db-0_app", "shop_db-0_app");
+	/* Any of them, where the path does not tell. */
+	check_id(GROUP_CONTAINER, DOCKER_ID, "web", "web");
+	check_id(GROUP_CONTAINER, PODMAN_ID, "web", "web");
+	check_id(GROUP_CONTAINER, CRIO_ID, "shop_db-0_app", "shop_db-0_app");
+	/* Its state has gone, or is another runtime's. */
+	check_id(GROUP_DOCKER, OTHER_ID, NULL, NULL);
+	check_id(GROUP_PODMAN, OTHER_ID, NULL, NULL);
+	check_id(GROUP_CRIO, DOCKER_ID, NULL, NULL);
+}
+
+static void test_silent(void)
+{
+	if (!state_is_readable())
+		return;
+	silent = "/docker/";
+	CHECK_INT(describe(GROUP_DOCKER, DOCKER_ID), -EAGAIN);
+	CHECK_TEXT(described.name, "d041e1912155");
+	CASE("another runtime knows it");
+	CHECK_INT(describe(GROUP_CONTAINER, PODMAN_ID), 0);
+	CHECK_TEXT(described.name, "web");
+	silent = NULL;
+}
+
+static void test_length(void)
+{
+	char text[GROUP_TEXT_MAX] = { 0 };
+	char name[SUBJECT_NAME_MAX];
+
+	memset(text, 'x', sizeof(text) - 1);
+	describe(GROUP_UNIT, text);
+	CHECK_TEXT(described.name, text);
+	CASE("without room for what tells it from another");
+	CHECK_UINT(strlen(described.other_name), SUBJECT_NAME_MAX - 1);
+	CHECK_HAS(described.other_name, "xxx~");
+	CHECK_TEXT(strchr(described.other_name, '.'), ".service");
+	strcpy(name, described.other_name);
+	text[sizeof(text) - 2] = 'y';
+	describe(GROUP_UNIT, text);
+	CHECK_INT(strcmp(name, described.other_name) != 0, true);
+	CASE("with just enough room, and one byte less");
+	text[SUBJECT_NAME_MAX - sizeof(".service")] = '\0';
+	describe(GROUP_UNIT, text);
+	CHECK_INT(strchr(described.other_name, '~') == NULL, true);
+	CHECK_UINT(strlen(described.other_name), SUBJECT_NAME_MAX - 1);
+	text[SUBJECT_NAME_MAX - sizeof(".service")] = 'x';
+	text[SUBJECT_NAME_MAX - sizeof(".service") + 1] = '\0';
+	describe(GROUP_UNIT, text);
+	CHECK_HAS(described.other_name, "~");
+	CHECK_UINT(strlen(described.other_name), SUBJECT_NAME_MAX - 1);
+}
+
+int main(void)
+{
+	test_units();
+	test_users();
+	test_named();
+	test_ids();
+	test_silent();
+	test_length();
+	users_done();
+	return testing_end();
+}
