@@ -30,7 +30,7 @@ cat "$work/ldd"
 needed=$(readelf --wide --dynamic "$plugin" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
 for library in $needed; do
 	case $library in
-	libbpf.so.1 | libc.so.6 | libm.so.6 | libpcre2-8.so.0) ;;
+	libbpf.so.1 | libc.so.6 | libjansson.so.4 | libm.so.6 | libpcre2-8.so.0) ;;
 	*) complain "needs $library" ;;
 	esac
 done

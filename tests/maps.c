@@ -97,6 +97,10 @@ int bpf_map_update_elem(int fd, const void *key, const void *value, __u64 flags)
 		memcpy(element->value, value, size);
 		return 0;
 	}
+	if (flags == BPF_EXIST) {
+		errno = ENOENT;
+		return -ENOENT;
+	}
 	if (fake->count >= bpf_map__max_entries(fake->map)) {
 		errno = E2BIG;
 		return -E2BIG;
@@ -108,6 +112,21 @@ int bpf_map_update_elem(int fd, const void *key, const void *value, __u64 flags)
 		.key = key ? copied(key, bpf_map__key_size(fake->map)) : NULL,
 		.value = copied(value, size),
 	};
+	return 0;
+}
+
+/* In the order in which they were put there. */
+int bpf_map_get_next_key(int fd, const void *key, void *next)
+{
+	const struct fake *fake = &fakes[fd];
+	const struct element *element = key ? find(fake, key) : NULL;
+	size_t at = element ? (size_t)(element - fake->element) + 1 : 0;
+
+	if (at >= fake->count) {
+		errno = ENOENT;
+		return -ENOENT;
+	}
+	memcpy(next, fake->element[at].key, bpf_map__key_size(fake->map));
 	return 0;
 }
 

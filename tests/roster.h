@@ -9,6 +9,7 @@
 #include "plugin/system/clock.h"
 #include "plugin/object/image.h"
 #include "plugin/service/service.h"
+#include "plugin/subject/row_name.h"
 
 /* The engine's rows of services; the kernel's side of them is played by hand. */
 
@@ -54,11 +55,13 @@ static inline void fixture_init(struct fixture *f)
 	s->counters = &f->counters;
 	s->lifecycle.kernel_labels = f->labels;
 	s->lifecycle.row_count = ROWS;
+	s->lifecycle.reserve_begin = ROWS;
 	s->lifecycle.process_row_count = PROCESS_ROWS;
 	s->lifecycle.interval_ns = S(INTERVAL_S);
 	allowance_init(&s->lifecycle.news, 1000000);
 	s->lifecycle.states = calloc(ROWS, sizeof(*s->lifecycle.states));
 	s->lifecycle.notable = calloc(ROWS, sizeof(*s->lifecycle.notable));
+	s->lifecycle.names = calloc(ROWS, sizeof(*s->lifecycle.names));
 	s->lifecycle.process_rows = calloc(PROCESS_ROWS, sizeof(*s->lifecycle.process_rows));
 	for (uint32_t i = 0; i < PROCESS_ROWS; i++)
 		s->lifecycle.process_rows[i].subject = -1;
@@ -68,8 +71,8 @@ static inline void fixture_init(struct fixture *f)
 	fix(f, CONFIGURED, "web");
 	subjects_take(&s->lifecycle.subjects, SUBJECT_NONE, "self", 0);
 	subjects_take(&s->lifecycle.subjects, SUBJECT_PROCESS, "web", 2);
-	for (const char **map =
-		     (const char *[]){ "service_names", "service_free", "process_free", NULL };
+	for (const char **map = (const char *[]){ "service_names", "service_free",
+						  "service_reserve", "process_free", NULL };
 	     *map; map++) {
 		struct bpf_map *known = bpf_object__find_map_by_name(s->object.bpf, *map);
 
@@ -111,23 +114,29 @@ static inline const char *subject(const struct fixture *f, uint32_t row)
 	return subject < 0 ? "(none)" : f->services.snapshot->subjects.subject[subject].name;
 }
 
-static inline struct service_name name_of(const char *text)
+static inline struct group_key key_of(uint32_t kind, const char *text)
 {
-	struct service_name name = { "" };
+	struct group_key key = { .kind = kind };
 
-	memcpy(name.text, text, strnlen(text, sizeof(name.text)));
-	return name;
+	memcpy(key.text, text, strnlen(text, kind ? sizeof(key.text) : SERVICE_NAME_LEN));
+	return key;
 }
 
-/* The kernel gives a row to a command name, of which some processes run. */
-static inline void take_row(struct fixture *f, uint32_t row, const char *text, int64_t processes)
+/* The kernel gives a row to a key, of which some processes run. */
+static inline void take_key(struct fixture *f, uint32_t row, uint32_t kind, const char *text,
+			    int64_t processes)
 {
-	struct service_name name = name_of(text);
+	struct group_key key = key_of(kind, text);
 
-	memcpy(f->kernel_rows[row].name, name.text, sizeof(name.text));
+	f->kernel_rows[row].key = key;
 	f->kernel_rows[row].processes = processes;
 	f->kernel_rows[row].flags = SERVICE_USED;
-	CHECK_INT(maps_put("service_names", &name, &row), true);
+	CHECK_INT(maps_put("service_names", &key, &row), true);
+}
+
+static inline void take_row(struct fixture *f, uint32_t row, const char *text, int64_t processes)
+{
+	take_key(f, row, GROUP_COMMAND, text, processes);
 }
 
 static inline uint64_t generation_of(const struct fixture *f, uint32_t row)

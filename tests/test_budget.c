@@ -76,7 +76,7 @@ static void test_shared(void)
 	demand_add_maps(&borrowed, &object, true);
 	/* service_moves, walks, walk_visitors */
 	CHECK_UINT(own.bytes - borrowed.bytes, 8 + 8 + 16 * (64 + 8 + 8));
-	CHECK_TEXT(own.largest, "assignments");
+	CHECK_TEXT(own.largest, "service_groups");
 	CHECK_INT(own.largest_bytes < own.bytes, 1);
 	object_done(&object);
 }

@@ -20,6 +20,7 @@ static const char UNIFIED[] = "proc /proc proc rw 0 0\n"
 			      "tmpfs /run tmpfs rw 0 0\n";
 static const char HYBRID[] = "tmpfs /sys/fs/cgroup tmpfs rw 0 0\n"
 			     "cgroup /sys/fs/cgroup/memory cgroup rw,memory 0 0\n"
+			     "cgroup /sys/fs/cgroup/cpu cgroup rw,cpu,cpuacct 0 0\n"
 			     "cgroup2 /sys/fs/cgroup/unified cgroup2 rw 0 0\n";
 static const char TWICE[] = "cgroup2 /sys/fs/cgroup cgroup2 rw 0 0\n"
 			    "none /run/my\\040cgroups cgroup2 rw 0 0\n";
@@ -40,8 +41,8 @@ static const struct {
 	{ UNIFIED, "sys/fs/cgroup/x", "sys/fs/cgroup/x", NULL },
 	{ UNIFIED, "/system", "system", NULL },
 	{ HYBRID, "/sys/fs/cgroup/unified/x/y", "x/y", NULL },
-	{ HYBRID, "/sys/fs/cgroup/memory/x", NULL,
-	  "cgroup2 is mounted at /sys/fs/cgroup/unified; " },
+	{ HYBRID, "/sys/fs/cgroup/memory/x", "x", NULL },
+	{ HYBRID, "/sys/fs/cgroup/cpu/x", NULL, "cgroup2 is mounted at /sys/fs/cgroup/unified; " },
 	{ HYBRID, "/sys/fs/cgroup/x", NULL, "give the path below that" },
 	{ TWICE, "/run/my cgroups/x", "x", NULL },
 	{ TWICE, "/sys/fs/cgroup/x", "x", NULL },

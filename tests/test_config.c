@@ -4,6 +4,8 @@
  */
 #include "configuration.h"
 
+#include "bpf/lib/service.h"
+
 #define X16 "0123456789abcdef"
 #define IN_A(lines) "<Service \"a\">\nProcess \"a\"\n" lines "\n</Service>"
 #define X63 X16 X16 X16 "0123456789abcde"
@@ -166,6 +168,41 @@ static void test_command_names(void)
 	}
 }
 
+/* What names a service that no block does, and does the path of a cgroup matter? */
+static void test_services_from(void)
+{
+	enum { CONTAINERS = SERVICES_FROM_CONTAINERS, UNITS = SERVICES_FROM_UNITS };
+	enum { COMMANDS = SERVICES_FROM_COMMANDS, ALL = CONTAINERS | UNITS | COMMANDS };
+	static const struct {
+		const char *text;
+		unsigned want;
+		bool groups;
+	} cases[] = {
+		{ "", ALL, true },
+		{ "ServicesFrom \"commands\"", COMMANDS, false },
+		{ "ServicesFrom \"Units\" \"containers\"", CONTAINERS | UNITS, true },
+		{ "ServicesFrom \"units\"\nServicesFrom \"x\"", UNITS, true },
+		{ "CommandNames false", CONTAINERS | UNITS, true },
+		{ "CommandNames false\nServicesFrom \"commands\"", COMMANDS, false },
+		{ IN_A(""), 0, false },
+		{ IN_A("Unit \"x\"\n"), 0, true },
+		{ IN_A("Container \"x\"\n"), 0, true },
+		{ "ServicesFrom \"containers\"\n" IN_A(""), CONTAINERS, true },
+		{ "ServicesFrom \"containers\" \"units\" \"commands\"\n" IN_A(""), ALL, true },
+		{ "CommandNames true\n" IN_A(""), COMMANDS, false },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		struct config config;
+
+		CASE("sources: %s", cases[i].text);
+		read_text(&config, cases[i].text);
+		CHECK_UINT(config_services_from(&config), cases[i].want);
+		CHECK_INT(config_needs_groups(&config), cases[i].groups);
+		config_done(&config);
+	}
+}
+
 /* The ends of what is allowed. */
 static void test_limits(void)
 {
@@ -185,6 +222,8 @@ static void test_limits(void)
 		"<Service \"a\">\nProcessMatch \".\"\n</Service>",
 		"<Service \"a\">\nCgroup \"/a\"\n</Service>",
 		"<Service \"a\">\nPidFile \"/a\"\n</Service>",
+		"<Service \"a\">\nUnit \"php-fpm@*.service\"\nUnit \"nginx\"\n</Service>",
+		"<Service \"a\">\nContainer \"web-*\"\nContainer \"0123456789ab\"\n</Service>",
 	};
 
 	for (size_t i = 0; i < COUNT_OF(good); i++) {
@@ -208,11 +247,14 @@ static void test_check(void)
 		{ IN_A(""), NULL },
 		{ "MaxServices 5\n" IN_A(""),
 		  "ignoring MaxServices 5 in <Plugin ebpf>: there are Service "
-		  "blocks, so command names have no rows" },
+		  "blocks, so no other service has a row" },
 		{ "MaxNewServices 5", NULL },
 		{ "MaxNewServices 5\n" IN_A(""),
 		  "ignoring MaxNewServices 5 in <Plugin ebpf>: there are Service blocks" },
-		{ "CommandNames false\nMaxServices 5", "CommandNames is false, so command names" },
+		{ "CommandNames false\nMaxServices 5", NULL },
+		{ "ServicesFrom \"units\"\nMaxServices 5\n" IN_A(""), NULL },
+		{ "ServicesFrom \"units\"\nCommandNames true",
+		  "ignoring CommandNames in <Plugin ebpf>: ServicesFrom says it" },
 	};
 	struct config config;
 
@@ -251,6 +293,7 @@ int main(void)
 	test_defaults();
 	test_all();
 	test_command_names();
+	test_services_from();
 	test_limits();
 	test_check();
 	test_two_blocks();

@@ -7,10 +7,10 @@
 
 static bool known(const char *text)
 {
-	struct service_name name = name_of(text);
+	struct group_key key = key_of(GROUP_COMMAND, text);
 	uint32_t row;
 
-	return maps_get("service_names", &name, &row);
+	return maps_get("service_names", &key, &row);
 }
 
 /* Alive for an interval, less what readings jitter. */
@@ -216,18 +216,18 @@ static void test_retired_with_processes(void)
 /* The name may belong to another row by now: that one's stays. */
 static void test_name_of_another_row(void)
 {
-	struct service_name name = name_of("true");
+	struct group_key key = key_of(GROUP_COMMAND, "true");
 	uint32_t row = 4, owner = 0;
 	struct fixture f;
 
 	CASE("the name is another row's");
 	fixture_init(&f);
 	take_row(&f, 3, "true", 0);
-	maps_put("service_names", &name, &row);
+	maps_put("service_names", &key, &row);
 	refresh(&f, 100);
 	refresh(&f, 110);
 	CHECK_INT(state(&f, 3), ROW_RETIRED);
-	CHECK_INT(maps_get("service_names", &name, &owner), true);
+	CHECK_INT(maps_get("service_names", &key, &owner), true);
 	CHECK_UINT(owner, 4);
 	fixture_done(&f);
 }

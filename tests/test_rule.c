@@ -10,13 +10,13 @@
 
 #include <errno.h>
 
-static uint32_t row_of_name(const char *text)
+static uint32_t row_of_key(uint32_t kind, const char *text)
 {
-	struct service_name name = { "" };
+	struct group_key key = { .kind = kind };
 	uint32_t row = 0;
 
-	memcpy(name.text, text, strlen(text));
-	return maps_get("service_names", &name, &row) ? row : 0;
+	memcpy(key.text, text, strlen(text));
+	return maps_get("service_names", &key, &row) ? row : 0;
 }
 
 static void test_commands(void)
@@ -30,11 +30,36 @@ static void test_commands(void)
 			       "Process \"a-name-of-15-by\"\n</Service>"),
 		  0);
 	CHECK_UINT(maps_count("service_names"), 4);
-	CHECK_UINT(row_of_name("nginx"), SERVICE_FIRST);
-	CHECK_UINT(row_of_name("php"), SERVICE_FIRST);
-	CHECK_UINT(row_of_name("perl"), SERVICE_FIRST + 1);
-	CHECK_UINT(row_of_name("a-name-of-15-by"), SERVICE_FIRST + 1);
-	CHECK_UINT(row_of_name("ngin"), 0);
+	CHECK_UINT(row_of_key(GROUP_COMMAND, "nginx"), SERVICE_FIRST);
+	CHECK_UINT(row_of_key(GROUP_COMMAND, "php"), SERVICE_FIRST);
+	CHECK_UINT(row_of_key(GROUP_COMMAND, "perl"), SERVICE_FIRST + 1);
+	CHECK_UINT(row_of_key(GROUP_COMMAND, "a-name-of-15-by"), SERVICE_FIRST + 1);
+	CHECK_UINT(row_of_key(GROUP_COMMAND, "ngin"), 0);
+	fixture_done(&f);
+}
+
+/* What is told apart by the names of cgroups: the first block that has it. */
+static void test_groups(void)
+{
+	static const char id[] = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+	struct fixture f;
+
+	CASE("units and containers");
+	CHECK_INT(fixture_init(&f, "<Service \"a\">\nUnit \"nginx.service\"\n"
+				   "Unit \"php-fpm@*.service\"\nUnit \"user-7.slice\"\n</Service>\n"
+				   "<Service \"b\">\nUnit \"cron\"\nContainer \"box\"\n"
+				   "Container \"0123456789abcdef0123456789abcdef"
+				   "0123456789abcdef0123456789abcdef\"\n</Service>"),
+		  0);
+	CHECK_UINT(row_of_key(GROUP_UNIT, "nginx"), SERVICE_FIRST);
+	CHECK_UINT(row_of_key(GROUP_UNIT, "cron"), SERVICE_FIRST + 1);
+	CHECK_UINT(row_of_key(GROUP_UNIT, "php-fpm@*"), 0);
+	CHECK_UINT(row_of_key(GROUP_COMMAND, "nginx"), 0);
+	CHECK_UINT(row_of_key(GROUP_USER, "user-7"), SERVICE_FIRST);
+	CHECK_UINT(row_of_key(GROUP_LXC, "box"), SERVICE_FIRST + 1);
+	CHECK_UINT(row_of_key(GROUP_DOCKER, "box"), 0);
+	CHECK_UINT(row_of_key(GROUP_DOCKER, id), SERVICE_FIRST + 1);
+	CHECK_UINT(row_of_key(GROUP_CRIO, id), SERVICE_FIRST + 1);
 	fixture_done(&f);
 }
 
@@ -92,26 +117,30 @@ static void test_cgroups(void)
 	fixture_done(&f);
 }
 
-/* The program that follows moves between cgroups is loaded for rules alone. */
+/* The programs that follow cgroups are loaded where these count. */
 static void test_cgroup_program(void)
 {
 	static const struct {
 		const char *text;
 		bool want;
 	} cases[] = {
-		{ "", false },
+		{ "", true },
+		{ "ServicesFrom \"commands\"", false },
 		{ "<Service \"a\">\nProcess \"nginx\"\n</Service>", false },
 		{ "<Service \"a\">\nCgroup \"x\"\n</Service>", true },
+		{ "<Service \"a\">\nUnit \"x\"\n</Service>", true },
 	};
+	static const char *const programs[] = { "service_cgroup", "service_cgroup_gone" };
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		struct fixture f;
 
 		CASE("cgroup program, %s", cases[i].text);
 		fixture_init(&f, cases[i].text);
-		CHECK_INT(bpf_program__autoload(bpf_object__find_program_by_name(
-				  f.services.object.bpf, "service_cgroup")),
-			  cases[i].want);
+		for (size_t j = 0; j < COUNT_OF(programs); j++)
+			CHECK_INT(bpf_program__autoload(bpf_object__find_program_by_name(
+					  f.services.object.bpf, programs[j])),
+				  cases[i].want);
 		fixture_done(&f);
 	}
 }
@@ -203,6 +232,7 @@ int main(void)
 {
 	message_to(daemon_take);
 	test_commands();
+	test_groups();
 	test_cgroups();
 	test_cgroup_program();
 	test_long_cgroup();

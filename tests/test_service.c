@@ -53,7 +53,7 @@ static void test_constant(void)
 	before = services_take(&f.services);
 	f.kernel_rows[3].flags = SERVICE_USED;
 	f.kernel_rows[3].processes = 1;
-	memcpy(f.kernel_rows[3].name, "bash", 5);
+	memcpy(f.kernel_rows[3].key.text, "bash", 5);
 	refresh(&f, 100);
 	refresh(&f, 110);
 	after = services_take(&f.services);
@@ -151,7 +151,7 @@ static void churn(struct fixture *f, unsigned n)
 
 		if (__atomic_load_n(&s->flags, __ATOMIC_ACQUIRE) & SERVICE_USED)
 			continue;
-		s->name[0] = (char)('a' + n % 26);
+		s->key.text[0] = (char)('a' + n % 26);
 		__atomic_store_n(&s->processes, n % 2, __ATOMIC_RELAXED);
 		__atomic_store_n(&s->flags, SERVICE_USED, __ATOMIC_RELEASE);
 	}

@@ -5,61 +5,120 @@
 #ifndef ENGINE_MATCH_BPF_H
 #define ENGINE_MATCH_BPF_H
 
-#include "kernel/cgroup.bpf.h"
-#include "row.bpf.h"
+#include "group.bpf.h"
 
-const volatile bool command_names = true; /* a command name takes a free row */
-const volatile bool cgroup_rules = false;
+const volatile u32 services_from = SERVICES_FROM_COMMANDS; /* what takes a free row */
+const volatile u32 configured_end = SERVICE_FIRST;         /* rows of Service blocks are below */
 
-HASH(service_cgroups, struct cgroup_step, struct cgroup_node, 1);
-
-/* The lowest row that a rule gives one of the directories on the way down, or 0. */
-static u32 match_cgroup(struct task_struct *task)
+static bool is_source(u32 kind)
 {
-	struct cgroup *group = task->cgroups->dfl_cgrp;
-	int level = group->level;
-	u32 parent = 0, row = 0;
-
-	for (int depth = 1; depth <= CGROUP_DEPTH_MAX && depth <= level; depth++) {
-		struct cgroup *at = cgroup_ancestor(group, depth);
-		struct cgroup_step step = { .parent = parent };
-		struct cgroup_node *node;
-
-		bpf_probe_read_kernel_str(step.name, sizeof(step.name),
-					  BPF_CORE_READ(at, kn, name));
-		node = bpf_map_lookup_elem(&service_cgroups, &step);
-		if (!node)
-			break;
-		if (node->row && (!row || node->row < row))
-			row = node->row;
-		parent = node->node;
-	}
-	return row;
+	if (kind == GROUP_COMMAND)
+		return services_from & SERVICES_FROM_COMMANDS;
+	return services_from &
+	       (kind <= GROUP_USER ? SERVICES_FROM_UNITS : SERVICES_FROM_CONTAINERS);
 }
 
-/* Configured rows come before those of command names, and the first that is
- * configured wins: the lower row. A new name takes a free one if it may. */
-static u32 match_or_take(struct task_struct *task, const char *comm, bool may_take)
+static u32 row_of(const struct group_key *key)
 {
-	struct service_name name = {};
-	u32 *known, row;
+	u32 *known = bpf_map_lookup_elem(&service_names, key);
+
+	return known ? *known : 0;
+}
+
+/* Cut at the NUL, and zero behind it. */
+struct command_name {
+	char text[SERVICE_NAME_LEN];
+};
+
+static void name_key(struct group_key *key, const struct command_name *name)
+{
+	__builtin_memset(key, 0, sizeof(*key));
+	__builtin_memcpy(key->text, name, sizeof(*name));
+}
+
+static u32 if_configured(u32 row)
+{
+	return row < configured_end ? row : 0;
+}
+
+/* Where nobody has waited for longer. */
+static bool may_take(u32 kind)
+{
+	if (service_is_anyones(kind))
+		return service_counters.waiting_names <= 0;
+	return service_counters.waiting_groups <= 0;
+}
+
+static u32 row_or_take(const struct group_key *key, u32 known, bool is_next)
+{
+	u32 row = known;
+
+	if (!known)
+		row = is_next || may_take(key->kind) ? take_row(key) : ROW_NONE;
+	return row == ROW_NONE && !service_is_anyones(key->kind) ? ROW_NONE_GROUP : row;
+}
+
+/* The key of a process in these cgroups, GROUP_COMMAND: its command name is. Returns the row of a
+ * rule, or 0. */
+static u32 key_of(u64 cgroups, struct group_key *ret_key)
+{
+	ret_key->kind = GROUP_COMMAND;
+	return cgroup_rules || group_keys ? group_of((void *)cgroups, ret_key) : 0;
+}
+
+/* The row of a process in these cgroups, at this address, and with this command name. Configured rows
+ * come before all others, and the first that is configured wins: the lower row. Else it is that of its
+ * key, which takes a free one if it may. Verified by itself, once. */
+__noinline u32 match_key(u64 cgroups, const struct command_name *name, bool is_next)
+{
+	u32 row, by_name, by_group = 0;
+	struct group_key key;
+
+	if (!name)
+		return SERVICE_OTHER;
+	name_key(&key, name);
+	by_name = row_of(&key);
+	row = key_of(cgroups, &key);
+	if (key.kind != GROUP_COMMAND)
+		by_group = row_of(&key);
+	row = first_row(row, first_row(if_configured(by_name), if_configured(by_group)));
+	if (row)
+		return row;
+	if (key.kind != GROUP_COMMAND && is_source(key.kind))
+		return row_or_take(&key, by_group, is_next);
+	if (!is_source(GROUP_COMMAND))
+		return SERVICE_OTHER;
+	name_key(&key, name);
+	return row_or_take(&key, by_name, is_next);
+}
+
+/* The key whose row it takes, where no rule gives it one. */
+__noinline int wanted_key(u64 cgroups, const struct command_name *name, struct group_key *ret_key)
+{
+	if (!name || !ret_key)
+		return -1;
+	key_of(cgroups, ret_key);
+	if (ret_key->kind == GROUP_COMMAND || !is_source(ret_key->kind))
+		name_key(ret_key, name);
+	return 0;
+}
+
+static u32 match_next(struct task_struct *task, const char *comm, bool is_next)
+{
+	struct command_name name = {};
 
 	if (task->flags & PF_KTHREAD)
 		return SERVICE_KERNEL;
 	bpf_probe_read_kernel_str(name.text, sizeof(name.text), comm);
-	known = bpf_map_lookup_elem(&service_names, &name);
-	row = cgroup_rules ? match_cgroup(task) : 0;
-	if (known && (!row || *known < row))
-		row = *known;
-	if (row || !command_names)
-		return row;
-	return may_take ? take_row(&name) : ROW_NONE;
+	if (cgroup_rules || group_keys)
+		groups_meet((u64)BPF_CORE_READ(task, cgroups));
+	return match_key((u64)BPF_CORE_READ(task, cgroups), &name, is_next);
 }
 
 /* Of a process that does not wait for a row: those that do come first. */
 static u32 match(struct task_struct *task, const char *comm)
 {
-	return match_or_take(task, comm, service_counters.waiting_names <= 0);
+	return match_next(task, comm, false);
 }
 
 #endif

@@ -26,22 +26,26 @@ static u32 clear_flags(struct service_task *st, u32 flags)
 	return __sync_fetch_and_and(&st->flags, ~flags);
 }
 
-static void count_waiting(const struct service_task *st, s64 n)
+static void count_waiting(const struct service_task *st, bool is_group, s64 n)
 {
 	__sync_fetch_and_add(&service_counters.waiting, n);
-	if (st->row == SERVICE_OTHER)
-		__sync_fetch_and_add(&service_counters.waiting_names, n);
+	if (st->row != SERVICE_OTHER)
+		return;
+	__sync_fetch_and_add(&service_counters.waiting_names, n);
+	if (is_group)
+		__sync_fetch_and_add(&service_counters.waiting_groups, n);
 }
 
 /* It is matched again when there is room, and nobody has waited for longer. */
-static void wait_for_room(struct task_struct *leader, struct service_task *st)
+static void wait_for_room(struct task_struct *leader, struct service_task *st, bool is_group)
 {
+	u32 flags = is_group ? TASK_WAITING | TASK_OF_GROUP : TASK_WAITING;
 	u64 *since;
 
-	if (__sync_fetch_and_or(&st->flags, TASK_WAITING) & TASK_WAITING)
+	if (__sync_fetch_and_or(&st->flags, flags) & TASK_WAITING)
 		return;
 	add(&service_counters.no_room, 1);
-	count_waiting(st, 1);
+	count_waiting(st, is_group, 1);
 	since = task_storage_make(&service_waits, leader);
 	if (since)
 		*since = bpf_ktime_get_boot_ns();
@@ -50,16 +54,18 @@ static void wait_for_room(struct task_struct *leader, struct service_task *st)
 /* Before its row changes. */
 static void wait_no_more(struct service_task *st)
 {
-	if (clear_flags(st, TASK_WAITING) & TASK_WAITING)
-		count_waiting(st, -1);
+	u32 flags = clear_flags(st, TASK_WAITING | TASK_OF_GROUP);
+
+	if (flags & TASK_WAITING)
+		count_waiting(st, flags & TASK_OF_GROUP, -1);
 }
 
 static void enter(struct task_struct *leader, struct service_task *st, u32 row)
 {
-	st->row = row == ROW_NONE ? SERVICE_OTHER : row;
+	st->row = row_is_none(row) ? SERVICE_OTHER : row;
 	count_processes(st->row, 1);
-	if (row == ROW_NONE || !label(leader, st, false))
-		wait_for_room(leader, st);
+	if (row_is_none(row) || !label(leader, st, false))
+		wait_for_room(leader, st, row == ROW_NONE_GROUP);
 }
 
 /* Told after the row is set: who asks in between asks again. */
@@ -71,10 +77,18 @@ static void count_move(void)
 		add(moves, 1);
 }
 
+/* It may have waited for the row of another key until now. */
+static void wait_as(struct task_struct *leader, struct service_task *st, bool is_group)
+{
+	if (!(st->flags & TASK_OF_GROUP) == is_group)
+		wait_no_more(st);
+	wait_for_room(leader, st, is_group);
+}
+
 static void move(struct task_struct *leader, struct service_task *st, u32 row)
 {
-	if (row == ROW_NONE && st->row == SERVICE_OTHER) {
-		wait_for_room(leader, st);
+	if (row_is_none(row) && st->row == SERVICE_OTHER) {
+		wait_as(leader, st, row == ROW_NONE_GROUP);
 		return;
 	}
 	if (st->row == row)
@@ -123,7 +137,7 @@ static struct service_task *know(struct task_struct *leader, const u32 *inherite
 	if (__sync_lock_test_and_set(&st->known, 1))
 		return st;
 	row = inherited ? *inherited : match(leader, leader->comm);
-	st->previous = row == ROW_NONE ? SERVICE_OTHER : row;
+	st->previous = row_is_none(row) ? SERVICE_OTHER : row;
 	enter(leader, st, row);
 	if (!inherited) {
 		count_move(); /* until now its events belonged to none */
@@ -139,7 +153,7 @@ static void inherit(struct task_struct *child, struct service_task *st, u32 flag
 {
 	set_flags(st, flags & TASK_ASSIGNED);
 	if (flags & TASK_WAITING)
-		wait_for_room(child, st);
+		wait_for_room(child, st, flags & TASK_OF_GROUP);
 	if (flags & (TASK_UNCLASSIFIED | TASK_LISTED))
 		refresh(st);
 }

@@ -20,8 +20,8 @@ static void match_waiting(struct task_struct *task, struct service_task *st, boo
 	if (st->flags & TASK_ASSIGNED)
 		row = st->row;
 	else
-		row = match_or_take(task, task->comm, is_next);
-	if (row == ROW_NONE)
+		row = match_next(task, task->comm, is_next);
+	if (row_is_none(row))
 		return;
 	if (row != st->row) {
 		move_asleep(task, st, row);
@@ -31,22 +31,32 @@ static void match_waiting(struct task_struct *task, struct service_task *st, boo
 	}
 }
 
-/* One whose name has got a row meanwhile waits no more. */
+static void match_again(struct task_struct *task, struct service_task *st)
+{
+	if (!(st->flags & TASK_ASSIGNED) && !st->ended)
+		move_asleep(task, st, match(task, task->comm));
+}
+
+/* Of the only scan at a time: too large for the stack. */
+static struct waiting_process waiting;
+
+/* One whose key has got a row meanwhile waits no more. */
 static void list_waiting(struct seq_file *seq, struct task_struct *task, struct service_task *st)
 {
-	struct waiting_process waiting = {};
+	struct command_name name = {};
 	u64 *since;
 
 	if (st->flags & TASK_WAITING)
 		match_waiting(task, st, false);
 	if (!(st->flags & TASK_WAITING))
 		return;
+	bpf_probe_read_kernel_str(name.text, sizeof(name.text), task->comm);
+	wanted_key((u64)BPF_CORE_READ(task, cgroups), &name, &waiting.key);
 	since = bpf_task_storage_get(&service_waits, task, NULL, 0);
 	waiting.start_ns = task->start_boottime;
 	waiting.since_ns = since ? *since : 0; /* memory was short then */
 	waiting.pid = task->tgid;
 	waiting.row = st->row;
-	bpf_probe_read_kernel_str(waiting.name, sizeof(waiting.name), task->comm);
 	bpf_seq_write(seq, &waiting, sizeof(waiting));
 }
 

@@ -6,8 +6,8 @@
  * the processes of a row, and all probes share its maps.
  *
  * Hooks: tp_btf task_newtask, task_rename, sched_process_exec,
- * sched_process_exit and sched_process_free, cgroup_attach_task (with Cgroup
- * options only); iter/task for processes that ran before and for what the
+ * sched_process_exit and sched_process_free, cgroup_attach_task and cgroup_rmdir
+ * (where cgroups count); iter/task for processes that ran before and for what the
  * engine decides, and for the walk that all probes share.
  */
 #include "scan.bpf.h"
@@ -29,7 +29,7 @@ int BPF_PROG(service_fork, struct task_struct *child)
 		return 0;
 	if (from)
 		inherit(child, st, from->flags);
-	if (cgroup_rules && child->cgroups != parent->cgroups)
+	if ((cgroup_rules || group_keys) && child->cgroups != parent->cgroups)
 		move(child, st, match(child, child->comm));
 	return 0;
 }
@@ -71,8 +71,16 @@ int BPF_PROG(service_cgroup, struct cgroup *group, const char *path, struct task
 	struct task_struct *leader = task->group_leader;
 	struct service_task *st = service_task(leader);
 
-	if (st && !(st->flags & TASK_ASSIGNED))
+	if (st && !(st->flags & TASK_ASSIGNED) &&
+	    group_counts(BPF_CORE_READ(leader, cgroups), group))
 		move_asleep(leader, st, match(leader, leader->comm));
+	return 0;
+}
+
+SEC("tp_btf/cgroup_rmdir")
+int BPF_PROG(service_cgroup_gone, struct cgroup *group)
+{
+	group_forget(group);
 	return 0;
 }
 
@@ -114,7 +122,9 @@ int service_scan(struct bpf_iter__task *ctx)
 		carry_out(task, st, assignment);
 	if (scan_mode == SCAN_NONE)
 		return 0;
-	if (scan_mode == SCAN_WAITING)
+	if (scan_mode == SCAN_MATCH)
+		match_again(task, st);
+	else if (scan_mode == SCAN_WAITING)
 		list_waiting(ctx->meta->seq, task, st);
 	else if (is_wanted(st))
 		list(ctx->meta->seq, task, st);

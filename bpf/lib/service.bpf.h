@@ -18,6 +18,7 @@ enum service_task_flag {
 	TASK_UNCLASSIFIED = 2, /* the engine has not seen this command line */
 	TASK_LISTED = 4,       /* the engine is about to look at it */
 	TASK_WAITING = 8,      /* has not the row that it should, there was none free */
+	TASK_OF_GROUP = 16,    /* with that: the row of a unit or a container */
 };
 
 /* Of a thread group's leader: which row its events belong to. */

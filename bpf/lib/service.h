@@ -7,13 +7,15 @@
 #ifndef SERVICE_H
 #define SERVICE_H
 
+#include "group.h"
+
 #include <linux/types.h>
 
 #define SERVICE_NAME_LEN 16 /* of a command name, as TASK_COMM_LEN */
 #define CGROUP_NAME_LEN 124 /* of one directory of a cgroup's path */
 #define CGROUP_DEPTH_MAX 16
 
-/* Fixed rows; configured services follow, command names come last. */
+/* Fixed rows; configured services follow, then those that find their names themselves. */
 enum service_row {
 	SERVICE_OTHER,
 	SERVICE_KERNEL,
@@ -25,16 +27,39 @@ enum service_flag {
 	SERVICE_PER_PROCESS = 2, /* set by the engine before attach */
 };
 
-/* A row of the map `services`. */
+/* A row of the map `services`. The name of a command is a key of GROUP_COMMAND. */
 struct service {
-	char name[SERVICE_NAME_LEN];
+	struct group_key key; /* of one that is configured: nothing */
 	__u32 flags;
 	__u32 pad;
 	__s64 processes; /* alive now */
 };
 
-struct service_name {
-	char text[SERVICE_NAME_LEN];
+/* What names a service, where no rule does: bits of `services_from`. */
+enum service_source {
+	SERVICES_FROM_CONTAINERS = 1,
+	SERVICES_FROM_UNITS = 2, /* and users */
+	SERVICES_FROM_COMMANDS = 4,
+};
+
+/* Who may make as many names as he likes: his rows are no unit's or container's. */
+static inline int service_is_anyones(__u32 kind)
+{
+	return kind == GROUP_COMMAND || kind == GROUP_USER;
+}
+
+/* A cgroup of any hierarchy: a key of the map `service_groups`. */
+struct group_id {
+	__u64 number; /* in its hierarchy, as name_to_handle_at(2) tells it */
+	__u32 hierarchy;
+	__u32 pad;
+};
+
+/* What is known of it. */
+struct service_group {
+	struct group_key key; /* by the names of its path */
+	__u32 rule;           /* the row of the first Service block that it is in, or 0 */
+	__u32 looked;         /* how often the engine has, for rules that need files */
 };
 
 /* One directory below another, as a rule of a Cgroup option sees it. */
@@ -81,6 +106,7 @@ enum scan_mode {
 	SCAN_AGAIN,        /* and those that were listed, but not seen */
 	SCAN_ALL,
 	SCAN_WAITING, /* that wait for a row, as struct waiting_process */
+	SCAN_MATCH,   /* none: all are matched again, by rules that are new */
 };
 
 enum listed_flag {
@@ -100,23 +126,26 @@ struct listed_process {
 	__u32 flags;
 };
 
-/* A process that waits for a row: for that of its name, or, with the row of a service, for one of its
+/* A process that waits for a row: for that of its key, or, with the row of a service, for one of its
  * own. */
 struct waiting_process {
 	__u64 start_ns;
 	__u64 since_ns; /* since boot */
 	__u32 pid;
 	__u32 row;
-	char name[SERVICE_NAME_LEN];
+	struct group_key key;
 };
 
 /* Counters of the service object, for the engine. */
 struct service_counters {
-	__u64 unclassified;  /* command lines that the engine has not seen */
-	__u64 refused;       /* processes that got no storage, for want of memory */
-	__u64 no_room;       /* processes that found no free row */
-	__s64 waiting;       /* of those that live: how many still have none */
-	__s64 waiting_names; /* of these, for the row of a name */
+	__u64 unclassified;   /* command lines that the engine has not seen */
+	__u64 refused;        /* processes that got no storage, for want of memory */
+	__u64 no_room;        /* processes that found no free row */
+	__s64 waiting;        /* of those that live: how many still have none */
+	__s64 waiting_names;  /* of these, for the row of a key */
+	__s64 waiting_groups; /* of these, of a unit or a container */
+	__u64 groups;         /* cgroups that were met */
+	__u64 groups_refused; /* looked at that could not be remembered */
 };
 
 #endif

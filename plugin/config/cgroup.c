@@ -24,7 +24,15 @@ static const char *below(const char *path, const char *directory)
 	return path + length;
 }
 
-/* The path without the mount point of cgroup2, or NULL; one of these points is for messages. */
+/* Of a hierarchy that the engine tells processes apart by? */
+static bool is_hierarchy(const struct mntent *entry)
+{
+	if (!strcmp(entry->mnt_type, "cgroup"))
+		return hasmntopt(entry, "pids") || hasmntopt(entry, "memory");
+	return !strcmp(entry->mnt_type, "cgroup2");
+}
+
+/* The path without the mount point, or NULL; one of those of cgroup2 is for messages. */
 static const char *below_mount(const char *path, const char *mounts, char *point, size_t size)
 {
 	FILE *file = setmntent(mounts, "re");
@@ -35,15 +43,16 @@ static const char *below_mount(const char *path, const char *mounts, char *point
 	for (int i = 0; file && i < MOUNTS_MAX && !found; i++) {
 		if (!getmntent_r(file, &entry, line, sizeof(line)))
 			break;
-		if (strcmp(entry.mnt_type, "cgroup2") != 0)
+		if (!is_hierarchy(&entry))
 			continue;
-		snprintf(point, size, "%s", entry.mnt_dir);
+		if (!strcmp(entry.mnt_type, "cgroup2"))
+			snprintf(point, size, "%s", entry.mnt_dir);
 		found = below(path, entry.mnt_dir);
 	}
 	if (file)
 		endmntent(file);
 	/* A process may not be shown what is mounted. */
-	if (!point[0] && !(found = below(path, "/sys/fs/cgroup/unified")))
+	if (!found && !point[0] && !(found = below(path, "/sys/fs/cgroup/unified")))
 		found = below(path, "/sys/fs/cgroup");
 	return found;
 }

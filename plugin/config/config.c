@@ -7,6 +7,8 @@
 #include "name.h"
 #include "system/message.h"
 
+#include "bpf/lib/service.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,23 +35,25 @@ int config_init(struct config *config, const char *object_dir)
 	return config->object_dir ? 0 : -ENOMEM;
 }
 
-static void tell_no_names(const struct config *config, const char *option, unsigned value)
+static void tell_no_names(const char *option, unsigned value)
 {
 	message(LOG_WARNING,
-		"ignoring %s %u in <Plugin ebpf>: %s, so command names have no rows; CommandNames "
-		"true gives them rows",
-		option, value,
-		config->command_names_set ? "CommandNames is false" : "there are Service blocks");
+		"ignoring %s %u in <Plugin ebpf>: there are Service blocks, so no other service has "
+		"a row; ServicesFrom \"containers\" \"units\" \"commands\" gives them rows",
+		option, value);
 }
 
 void config_check(const struct config *config)
 {
-	if (config_command_names(config))
+	if (config->services_from_set && config->command_names_set)
+		message(LOG_WARNING,
+			"ignoring CommandNames in <Plugin ebpf>: ServicesFrom says it");
+	if (config_services_from(config))
 		return;
 	if (config->max_services_set)
-		tell_no_names(config, "MaxServices", config->max_services);
+		tell_no_names("MaxServices", config->max_services);
 	if (config->max_new_services)
-		tell_no_names(config, "MaxNewServices", config->max_new_services);
+		tell_no_names("MaxNewServices", config->max_new_services);
 }
 
 unsigned config_new_services(const struct config *config)
@@ -57,9 +61,31 @@ unsigned config_new_services(const struct config *config)
 	return config->max_new_services ?: config->max_services;
 }
 
+unsigned config_services_from(const struct config *config)
+{
+	unsigned all = SERVICES_FROM_CONTAINERS | SERVICES_FROM_UNITS | SERVICES_FROM_COMMANDS;
+	unsigned from = config->service_count == 0 ? all : 0;
+
+	if (config->services_from_set)
+		return config->services_from;
+	if (config->command_names_set)
+		from = config->command_names ? from | SERVICES_FROM_COMMANDS
+					     : from & ~(unsigned)SERVICES_FROM_COMMANDS;
+	return from;
+}
+
 bool config_command_names(const struct config *config)
 {
-	return config->command_names_set ? config->command_names : config->service_count == 0;
+	return config_services_from(config) & SERVICES_FROM_COMMANDS;
+}
+
+bool config_needs_groups(const struct config *config)
+{
+	bool needs = config_services_from(config) & ~(unsigned)SERVICES_FROM_COMMANDS;
+
+	for (size_t i = 0; i < config->service_count && !needs; i++)
+		needs = config->services[i].units.count || config->services[i].containers.count;
+	return needs;
 }
 
 bool config_needs_proc(const struct config *config)
@@ -90,6 +116,8 @@ void service_config_done(struct service_config *service)
 {
 	strings_done(&service->commands);
 	strings_done(&service->cgroups);
+	strings_done(&service->units);
+	strings_done(&service->containers);
 	strings_done(&service->pid_files);
 	strings_done(&service->match_texts);
 	for (size_t i = 0; i < service->match_count; i++)

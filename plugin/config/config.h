@@ -32,8 +32,9 @@ struct strings {
 
 struct service_config {
 	char name[CONFIG_NAME_MAX];
-	struct strings commands; /* exact, as the kernel keeps them: 15 bytes */
-	struct strings cgroups;  /* path below the cgroup2 root, no slash at either end */
+	struct strings commands;          /* exact, as the kernel keeps them: 15 bytes */
+	struct strings cgroups;           /* path below the cgroup2 root, no slash at either end */
+	struct strings units, containers; /* patterns */
 	struct strings pid_files;
 	struct strings match_texts; /* of matches, as they were written */
 	struct pattern *matches;
@@ -79,6 +80,8 @@ struct config {
 	unsigned max_memory_mib;
 	double max_sampling; /* percent of one CPU */
 	bool max_services_set;
+	unsigned services_from; /* bits of enum service_source */
+	bool services_from_set;
 	bool command_names;
 	bool command_names_set;
 	bool buckets;
@@ -100,8 +103,14 @@ unsigned config_read(struct config *config, const struct oconfig_item_s *block);
 /* Tells what means nothing with all blocks read. */
 void config_check(const struct config *config);
 
+/* What names a service that no block does: bits of enum service_source. */
+unsigned config_services_from(const struct config *config);
+
 /* Is each command name a service? */
 bool config_command_names(const struct config *config);
+
+/* Does a process belong to a unit or a container? */
+bool config_needs_groups(const struct config *config);
 
 /* How many command names may get series of their own in an hour. */
 unsigned config_new_services(const struct config *config);

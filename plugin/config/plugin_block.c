@@ -8,8 +8,11 @@
 #include "service_block.h"
 #include "system/message.h"
 
+#include "bpf/lib/service.h"
+
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 static bool take_object_dir(struct context *context, const oconfig_item_t *item)
 {
@@ -53,6 +56,52 @@ static bool take_command_names(struct context *context, const oconfig_item_t *it
 	if (!option_boolean(item, &context->config->command_names))
 		return wants_boolean(context, item);
 	context->config->command_names_set = true;
+	return true;
+}
+
+/* The bit of a word, 0: of none. */
+static unsigned source_of(const oconfig_value_t *value)
+{
+	static const struct {
+		const char *word;
+		enum service_source source;
+	} words[] = {
+		{ "containers", SERVICES_FROM_CONTAINERS },
+		{ "units", SERVICES_FROM_UNITS },
+		{ "commands", SERVICES_FROM_COMMANDS },
+	};
+
+	for (size_t i = 0; value->type == OCONFIG_TYPE_STRING && i < sizeof(words) / sizeof(*words);
+	     i++)
+		if (!strcasecmp(value->value.string, words[i].word))
+			return words[i].source;
+	return 0;
+}
+
+static bool take_services_from(struct context *context, const oconfig_item_t *item)
+{
+	unsigned from = 0;
+
+	for (int i = 0; i < item->values_num; i++) {
+		unsigned source = source_of(&item->values[i]);
+
+		if (from & SERVICES_FROM_COMMANDS)
+			return mistake(context, item,
+				       "nothing can follow \"commands\", as every process has a "
+				       "command name");
+		if (!source || from & source)
+			from = 0;
+		else
+			from |= source;
+		if (!from)
+			break;
+	}
+	if (!from)
+		return mistake(context, item,
+			       "it takes \"containers\", \"units\" and \"commands\", or some of "
+			       "them, each once");
+	context->config->services_from = from;
+	context->config->services_from_set = true;
 	return true;
 }
 
@@ -100,6 +149,7 @@ static const struct option plugin_options[] = {
 	{ "MaxNewServices", take_max_new_services, ONCE },
 	{ "MaxMemory", take_max_memory, ONCE },
 	{ "MaxSampling", take_max_sampling, ONCE },
+	{ "ServicesFrom", take_services_from, ONCE },
 	{ "CommandNames", take_command_names, ONCE },
 	{ "Percentile", take_percentile, ONCE },
 	{ "Buckets", take_buckets, ONCE },

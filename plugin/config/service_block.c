@@ -6,6 +6,8 @@
 
 #include "cgroup.h"
 #include "option.h"
+#include "system/glob.h"
+#include "unit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -121,6 +123,34 @@ static bool take_cgroup(struct context *context, const oconfig_item_t *item)
 	return taken;
 }
 
+static bool take_unit(struct context *context, const oconfig_item_t *item)
+{
+	const char *text = option_string(item);
+	char why[256] = "it takes the name of a unit, such as \"nginx.service\"";
+
+	if (!text || !unit_is_usable(text, why, sizeof(why)))
+		return mistake(context, item, "%s", why);
+	return add_rule(context, item, offsetof(struct service_config, units), text, unit_covers);
+}
+
+static bool container_covers(const char *rule, const char *later)
+{
+	return is_same(rule, later) || (!glob_is_pattern(later) && glob_match(rule, later));
+}
+
+static bool take_container(struct context *context, const oconfig_item_t *item)
+{
+	const char *text = option_string(item);
+
+	if (!text || strchr(text, '/'))
+		return mistake(
+			context, item,
+			"it takes the name or the id of a container, such as \"web\"; of one "
+			"in a pod \"NAMESPACE_POD_CONTAINER\"");
+	return add_rule(context, item, offsetof(struct service_config, containers), text,
+			container_covers);
+}
+
 static bool take_pid_file(struct context *context, const oconfig_item_t *item)
 {
 	const char *text = option_string(item);
@@ -144,6 +174,8 @@ static bool take_top_n(struct context *context, const oconfig_item_t *item)
 const struct option service_options[] = {
 	{ "Process", take_command, OFTEN },
 	{ "ProcessMatch", take_match, OFTEN },
+	{ "Unit", take_unit, OFTEN },
+	{ "Container", take_container, OFTEN },
 	{ "Cgroup", take_cgroup, OFTEN },
 	{ "PidFile", take_pid_file, OFTEN },
 	{ "PerProcess", take_per_process, ONCE },
@@ -162,6 +194,7 @@ static bool has_service(const struct config *config, const char *name)
 static bool is_empty(const struct service_config *service)
 {
 	return service->commands.count + service->match_count + service->cgroups.count +
+		       service->units.count + service->containers.count +
 		       service->pid_files.count ==
 	       0;
 }
@@ -206,6 +239,6 @@ bool service_block_take(struct context *parent, const oconfig_item_t *block)
 	config->service_count--;
 	return block_mistake(
 		parent, block,
-		"no process would be in it, as it has no Process, ProcessMatch, Cgroup "
-		"or PidFile that can be used");
+		"no process would be in it, as it has no Unit, Container, Process, ProcessMatch, "
+		"Cgroup or PidFile that can be used");
 }

@@ -210,6 +210,8 @@ static void publish_services(const struct dispatch *dispatch, struct services *s
 	publish_walk(dispatch, SELF_SERVICES, walk_ns);
 	publish_missed(dispatch, &services->object, SELF_SERVICES);
 	publish_events(dispatch, "names_refused", SELF_SERVICES, names_refused);
+	publish_events(dispatch, "cgroups_refused", SELF_SERVICES,
+		       services->counters->groups_refused);
 	publish_events(dispatch, "refused", SELF_SERVICES,
 		       services->counters->refused + services->counters->no_room);
 	dispatch_gauge(dispatch, SUBJECT, "objects", "processes_without_row",

@@ -350,10 +350,17 @@ static int look_for_new(struct resolver *resolver, struct error *error)
 	return refused ? meet(resolver, error) : 0;
 }
 
+static int run_group_rules(struct resolver *resolver, struct error *error)
+{
+	return group_rules_run(&resolver->group_rules, resolver->config, resolver->object,
+			       resolver->counters, resolver->files, error);
+}
+
 static int run(struct resolver *resolver, struct error *error)
 {
 	int status = look_for_new(resolver, error);
 
+	status = status ?: run_group_rules(resolver, error);
 	if (status == 0 && waiting_any(resolver->counters, resolver->free_rows))
 		status = waiting_serve(resolver->object, resolver->free_rows, error);
 	return status;
@@ -364,29 +371,32 @@ void resolver_run(struct resolver *resolver, uint64_t now_ns)
 	struct error error;
 	bool failed;
 
-	if (pthread_mutex_trylock(&resolver->lock) != 0)
-		return;
 	users_refresh(resolver->files, now_ns);
 	failed = run(resolver, &error) != 0;
 	if (failed && !resolver->failing)
 		message(LOG_ERR,
-			"services by ProcessMatch and PidFile miss new processes: %s; trying "
-			"again at each reading",
+			"services by Unit, Container, ProcessMatch and PidFile miss new processes: "
+			"%s; trying again at each reading",
 			error.text);
 	else if (!failed && resolver->failing)
-		message(LOG_NOTICE, "services by ProcessMatch and PidFile are complete again");
+		message(LOG_NOTICE,
+			"services by Unit, Container, ProcessMatch and PidFile are complete again");
 	resolver->failing = failed;
 	tell_no_room(resolver, now_ns);
-	pthread_mutex_unlock(&resolver->lock);
 }
 
 int resolver_start(struct resolver *resolver, struct error *error)
 {
+	bool needs_proc = config_needs_proc(resolver->config);
+	int status;
 
 	if (pid_files_init(&resolver->pid_files, resolver->config) != 0)
 		return error_set(error, -ENOMEM, "no memory");
-	if (!config_needs_proc(resolver->config))
-		return meet(resolver, error);
+	group_rules_init(&resolver->group_rules, resolver->config);
+	status = resolver->group_rules.any || !needs_proc ? meet(resolver, error) : 0;
+	status = status ?: run_group_rules(resolver, error);
+	if (status || !needs_proc)
+		return status;
 	pid_files_read(&resolver->pid_files, resolver->files);
 	return resolve(resolver, SCAN_ALL, LOOK_START_NS_MAX, error);
 }

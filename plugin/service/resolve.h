@@ -3,6 +3,7 @@
 #define EBPF_RESOLVE_H
 
 #include "config/config.h"
+#include "group_rule.h"
 #include "object/object.h"
 #include "pidfile.h"
 #include "system/file.h"
@@ -27,6 +28,7 @@ struct resolver {
 	const struct free_rows *free_rows; /* atomic */
 	struct file_reader *files;
 	struct pid_files pid_files;
+	struct group_rules group_rules;
 	uint64_t unclassified_seen; /* of counters->unclassified */
 	uint64_t refused_seen;      /* of counters->refused */
 	uint64_t no_room_seen;      /* of counters->no_room */
@@ -42,8 +44,8 @@ int resolver_start(struct resolver *resolver, struct error *error);
 
 /* Meets those that were refused before, gives rows to those that waited for one,
  * looks at the processes that are new and has the kernel move those that are of
- * another service. Costs three look-ups where nothing has changed, and nothing
- * where another thread is at it. Without the lock of services. */
+ * another service. Costs three look-ups where nothing has changed. With the lock of the resolver,
+ * without that of services. */
 void resolver_run(struct resolver *resolver, uint64_t now_ns);
 
 void resolver_done(struct resolver *resolver);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The rules of Service blocks that the kernel can follow alone: command names and
- * cgroups go down into maps, where exec looks them up. Where several services
+ * The rules of Service blocks that the kernel can follow alone: command names, units without
+ * wildcards, ids of containers and cgroups go down into maps, where exec looks them up. Where several services
  * match, the first in the configuration wins.
  */
 #include "rule.h"
+
+#include "group/match.h"
 
 #include "bpf/lib/service.h"
 
@@ -13,41 +15,95 @@
 #include <stdio.h>
 #include <string.h>
 
+static const enum group_kind container_kinds[] = {
+	GROUP_CONTAINER, GROUP_DOCKER, GROUP_PODMAN,  GROUP_CONTAINERD,
+	GROUP_CRIO,      GROUP_LXC,    GROUP_MACHINE,
+};
+
+static const enum group_kind unit_kinds[] = { GROUP_UNIT, GROUP_USER };
+
+#define CONTAINER_KINDS (sizeof(container_kinds) / sizeof(*container_kinds))
+#define UNIT_KINDS (sizeof(unit_kinds) / sizeof(*unit_kinds))
+
+/* At most. */
+static uint32_t key_count(const struct service_config *service)
+{
+	return (uint32_t)(service->commands.count + UNIT_KINDS * service->units.count +
+			  CONTAINER_KINDS * service->containers.count);
+}
+
+static uint32_t step_count(const struct service_config *service)
+{
+	uint32_t steps = 0;
+
+	for (size_t i = 0; i < service->cgroups.count; i++) {
+		const char *path = service->cgroups.item[i];
+
+		for (steps++; *path; path++)
+			steps += *path == '/';
+	}
+	return steps;
+}
+
+static void load_if(struct object *object, const char *program, bool load)
+{
+	bpf_program__set_autoload(bpf_object__find_program_by_name(object->bpf, program), load);
+}
+
 int rules_prepare(const struct config *config, struct object *object, struct error *error)
 {
-	uint32_t names = config->max_services + 1, steps = 1;
+	bool groups = config_needs_groups(config);
+	uint32_t keys = config->max_services + 1, steps = 1;
 	int status;
 
 	for (size_t i = 0; i < config->service_count; i++) {
-		names += (uint32_t)config->services[i].commands.count;
-		for (size_t j = 0; j < config->services[i].cgroups.count; j++) {
-			const char *path = config->services[i].cgroups.item[j];
-
-			for (steps++; *path; path++)
-				steps += *path == '/';
-		}
+		keys += key_count(&config->services[i]);
+		steps += step_count(&config->services[i]);
 	}
-	if (steps > 1)
-		object_set(object, "cgroup_rules", true);
-	else
-		bpf_program__set_autoload(
-			bpf_object__find_program_by_name(object->bpf, "service_cgroup"), false);
+	object_set(object, "cgroup_rules", steps > 1);
+	object_set(object, "group_keys", groups);
+	object_set(object, "services_from", config_services_from(config));
+	object_set(object, "configured_end", SERVICE_FIRST + config->service_count);
+	load_if(object, "service_cgroup", groups || steps > 1);
+	load_if(object, "service_cgroup_gone", groups || steps > 1);
 	object_set(object, "command_lines", config_needs_proc(config));
-	status = bpf_map__set_max_entries(object_map(object, "service_names"), names);
-	if (status == 0)
-		status = bpf_map__set_max_entries(object_map(object, "service_cgroups"), steps);
+	status = bpf_map__set_max_entries(object_map(object, "service_names"), keys);
+	status = status ?: bpf_map__set_max_entries(object_map(object, "service_cgroups"), steps);
+	if (status == 0 && !groups && steps == 1)
+		status = bpf_map__set_max_entries(object_map(object, "service_groups"), 1);
 	return status ? error_set(error, status, "cannot size the rules: %s", strerror(-status))
 		      : 0;
 }
 
+/* The first that has it keeps it. */
+static int add_key(struct bpf_map *names, const struct group_key *key, uint32_t row)
+{
+	int status = bpf_map_update_elem(bpf_map__fd(names), key, &row, BPF_NOEXIST);
+
+	return status == 0 || errno == EEXIST ? 0 : -errno;
+}
+
 static int add_command(struct bpf_map *names, const char *command, uint32_t row)
 {
-	struct service_name name = { 0 };
-	int status;
+	struct group_key key = { .kind = GROUP_COMMAND };
 
-	snprintf(name.text, sizeof(name.text), "%s", command);
-	status = bpf_map_update_elem(bpf_map__fd(names), &name, &row, BPF_NOEXIST);
-	return status == 0 || errno == EEXIST ? 0 : -errno;
+	snprintf(key.text, SERVICE_NAME_LEN, "%s", command);
+	return add_key(names, &key, row);
+}
+
+/* Of the kinds by which the kernel can compare what an option says. */
+static int add_group(struct bpf_map *names, const char *option, const enum group_kind *kinds,
+		     size_t count, uint32_t row)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < count && status == 0; i++) {
+		struct group_key key;
+
+		if (group_rule_key(option, kinds[i], &key))
+			status = add_key(names, &key, row);
+	}
+	return status;
 }
 
 /* Adds the directories of a path, one step below the other. */
@@ -89,6 +145,11 @@ int rules_fill(const struct config *config, struct object *object, struct error 
 
 		for (size_t j = 0; j < s->commands.count && status == 0; j++)
 			status = add_command(names, s->commands.item[j], row);
+		for (size_t j = 0; j < s->units.count && status == 0; j++)
+			status = add_group(names, s->units.item[j], unit_kinds, UNIT_KINDS, row);
+		for (size_t j = 0; j < s->containers.count && status == 0; j++)
+			status = add_group(names, s->containers.item[j], container_kinds,
+					   CONTAINER_KINDS, row);
 		for (size_t j = 0; j < s->cgroups.count && status == 0; j++)
 			status = add_cgroup(steps, s->cgroups.item[j], row, &last_node);
 	}

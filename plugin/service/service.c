@@ -5,18 +5,23 @@
  */
 #include "service.h"
 
+#include "group/description.h"
+
 #include "bpf/lib/service.h"
 #include "object/attach.h"
 #include "object/image.h"
 #include "object/share.h"
 #include "rule.h"
 #include "subject/process_row.h"
+#include "subject/row_name.h"
 #include "system/clock.h"
 
 #include <errno.h>
 #include <string.h>
 
 #define TELL_AGAIN_NS (3600 * NS_PER_S)
+#define NAME_NS_MAX (250 * 1000000ULL) /* for names of rows, in one reading */
+#define NAME_START_NS_MAX (3 * NS_PER_S)
 
 /* Before load. */
 static int prepare(struct services *services, double interval_s, struct error *error)
@@ -29,8 +34,8 @@ static int prepare(struct services *services, double interval_s, struct error *e
 	status = status ?: walk_prepare(&services->object, error);
 	if (status)
 		return status;
-	object_set(&services->object, "command_names", config_command_names(config));
 	object_set(&services->object, "service_rows", lifecycle->row_count);
+	object_set(&services->object, "reserve_begin", lifecycle->reserve_begin);
 	return rules_prepare(config, &services->object, error);
 }
 
@@ -71,6 +76,47 @@ static int resolve(struct services *services, struct file_reader *files, struct 
 	return resolver_start(resolver, error);
 }
 
+/* --- names of rows; with the lock of the resolver --- */
+
+static bool find_unnamed(struct services *services, uint32_t *row, struct group_key *ret_key)
+{
+	bool found;
+
+	pthread_mutex_lock(&services->lock);
+	found = row_name_wanted(&services->lifecycle, row, ret_key);
+	pthread_mutex_unlock(&services->lock);
+	return found;
+}
+
+static void name_row(struct services *services, uint32_t row, const struct group_key *key,
+		     const struct group_description *description, bool is_final)
+{
+	struct row_name name = { .key = *key, .is_nameless = description->is_sandbox };
+
+	memcpy(name.name, description->name, sizeof(name.name));
+	memcpy(name.other_name, description->other_name, sizeof(name.other_name));
+	pthread_mutex_lock(&services->lock);
+	row_name_take(&services->lifecycle, row, &name, is_final);
+	pthread_mutex_unlock(&services->lock);
+}
+
+/* Goes on until the time is over; at least one is named. */
+static void name_rows(struct services *services, uint64_t ns_max)
+{
+	uint64_t end_ns = clock_ns() + ns_max;
+	uint32_t row = SERVICE_FIRST;
+	struct group_key key;
+
+	for (; find_unnamed(services, &row, &key); row++) {
+		struct group_description description;
+		int status = group_describe(&key, services->resolver.files, &description);
+
+		name_row(services, row, &key, &description, status != -EAGAIN);
+		if (clock_ns() > end_ns)
+			break;
+	}
+}
+
 int services_open(struct services *services, const struct config *config, double interval_s,
 		  struct file_reader *files, struct error *error)
 {
@@ -90,6 +136,7 @@ int services_open(struct services *services, const struct config *config, double
 		services_done(services);
 		return status;
 	}
+	name_rows(services, NAME_START_NS_MAX);
 	services_refresh(services, clock_ns());
 	if (!services->snapshot) {
 		services_done(services);
@@ -108,7 +155,7 @@ int services_share(const struct services *services, struct object *object, struc
 		return status;
 	object_set(object, "service_rows", services->lifecycle.row_count);
 	object_set(object, "process_rows_max", services->lifecycle.process_row_count);
-	object_set(object, "watch_other", config_command_names(services->config));
+	object_set(object, "watch_other", config_services_from(services->config) != 0);
 	return 0;
 }
 
@@ -184,7 +231,7 @@ static void tell_names_refused(struct services *services, uint64_t now_ns)
 
 	if (more)
 		message(LOG_WARNING,
-			"more new command names than MaxNewServices %u allows in an hour: %llu are "
+			"more new services than MaxNewServices %u allows in an hour: %llu are "
 			"counted under \"other\" until there may be new ones again; raise it, or "
 			"name the services that matter in Service blocks",
 			config_new_services(services->config), (unsigned long long)more);
@@ -197,7 +244,11 @@ void services_resolve(struct services *services, double interval_s)
 	if (!is_old(now_ns, __atomic_load_n(&services->resolved_ns, __ATOMIC_RELAXED), interval_s))
 		return;
 	__atomic_store_n(&services->resolved_ns, now_ns, __ATOMIC_RELAXED);
-	resolver_run(&services->resolver, now_ns);
+	if (pthread_mutex_trylock(&services->resolver.lock) == 0) {
+		resolver_run(&services->resolver, now_ns);
+		name_rows(services, NAME_NS_MAX);
+		pthread_mutex_unlock(&services->resolver.lock);
+	}
 	tell_names_refused(services, now_ns);
 }
 

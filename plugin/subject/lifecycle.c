@@ -3,9 +3,11 @@
  * The life of services from the engine's side: which rows of the kernel have series of
  * their own, and when a row is free for another name.
  *
- * A command name takes a row in the kernel at once (hidden: it counts under
- * "other") and earns series when it has lived for an interval or used much of
- * something, unless there are too many new names. When its processes are gone it is retired: first the name is
+ * A unit, a user, a container or a command name takes a row in the kernel at once (hidden: it counts
+ * under "other") and earns series when it has lived for an interval or used much of
+ * something, unless there are too many new names; one that has series already, as a container that
+ * was made anew under the name, goes on with them at once. Of rows and of new names a part
+ * is for units and containers alone: the others are anyone's to make. When its processes are gone it is retired: first the name is
  * taken away, so that nothing new enters the row, then all tables take its growth
  * once more, then it goes back into the kernel's queue. The subject of a service
  * that had series stays until receivers have forgotten them: should the name come
@@ -14,6 +16,7 @@
 #include "lifecycle.h"
 
 #include "bpf/lib/service.h"
+#include "row_name.h"
 #include "system/clock.h"
 
 #include <bpf/bpf.h>
@@ -27,26 +30,50 @@
 
 /* --- opening --- */
 
+/* Of so many, for units and containers: all, where command names are none. */
+static uint32_t reserved(const struct config *config, uint32_t count)
+{
+	unsigned from = config_services_from(config);
+
+	if (!(from & ~(unsigned)SERVICES_FROM_COMMANDS))
+		return 0;
+	return from == SERVICES_FROM_CONTAINERS ? count : count / 2;
+}
+
+static void allowances_init(struct lifecycle *lifecycle, const struct config *config)
+{
+	uint32_t most = config_new_services(config), groups = reserved(config, most);
+
+	allowance_init(&lifecycle->news, most - groups);
+	allowance_init(&lifecycle->group_news, groups);
+}
+
 int lifecycle_prepare(struct lifecycle *lifecycle, const struct config *config,
 		      const struct object *object, double interval_s, struct error *error)
 {
-	uint32_t free_rows = config_command_names(config) ? config->max_services : 0;
+	uint32_t free_rows = config_services_from(config) ? config->max_services : 0;
+	uint32_t reserve = reserved(config, free_rows);
 	int status;
 
 	lifecycle->config = config;
 	lifecycle->object = object;
 	lifecycle->interval_ns = (uint64_t)(interval_s * NS_PER_S);
-	allowance_init(&lifecycle->news, config_new_services(config));
+	allowances_init(lifecycle, config);
 	lifecycle->row_count = SERVICE_FIRST + (uint32_t)config->service_count + free_rows;
+	lifecycle->reserve_begin = lifecycle->row_count - reserve;
 	lifecycle->states = calloc(lifecycle->row_count, sizeof(*lifecycle->states));
 	lifecycle->notable = calloc(lifecycle->row_count, sizeof(*lifecycle->notable));
-	if (!lifecycle->states || !lifecycle->notable)
+	lifecycle->names = calloc(lifecycle->row_count, sizeof(*lifecycle->names));
+	if (!lifecycle->states || !lifecycle->notable || !lifecycle->names)
 		return error_set(error, -ENOMEM, "no memory");
 	status = bpf_map__set_max_entries(object_map(lifecycle->object, "services"),
 					  lifecycle->row_count);
 	status = status
 			 ?: bpf_map__set_max_entries(object_map(lifecycle->object, "service_free"),
-						     free_rows + 1);
+						     free_rows - reserve + 1);
+	status = status
+			 ?: bpf_map__set_max_entries(
+				    object_map(lifecycle->object, "service_reserve"), reserve + 1);
 	return status ? error_set(error, status, "cannot size the maps: %s", strerror(-status)) : 0;
 }
 
@@ -73,9 +100,16 @@ static int fix_rows(struct lifecycle *lifecycle)
 	return status;
 }
 
+static int give_row_back(const struct lifecycle *lifecycle, uint32_t row)
+{
+	const char *queue = row < lifecycle->reserve_begin ? "service_free" : "service_reserve";
+	int fd = bpf_map__fd(object_map(lifecycle->object, queue));
+
+	return bpf_map_update_elem(fd, NULL, &row, 0) == 0 ? 0 : -errno;
+}
+
 int lifecycle_start(struct lifecycle *lifecycle, struct error *error)
 {
-	int queue = bpf_map__fd(object_map(lifecycle->object, "service_free"));
 	uint32_t row = SERVICE_FIRST + (uint32_t)lifecycle->config->service_count;
 	int status =
 		mapping_open(&lifecycle->rows_mapping, object_map(lifecycle->object, "services"),
@@ -86,18 +120,32 @@ int lifecycle_start(struct lifecycle *lifecycle, struct error *error)
 	lifecycle->kernel_rows = lifecycle->rows_mapping.start;
 	status = fix_rows(lifecycle);
 	for (; row < lifecycle->row_count && status == 0; row++)
-		if (bpf_map_update_elem(queue, NULL, &row, 0) != 0)
-			status = -errno;
+		status = give_row_back(lifecycle, row);
 	return status ? error_set(error, status, "cannot fill the maps: %s", strerror(-status)) : 0;
+}
+
+/* There are as many as that, if not more. */
+static void allow(struct allowance *allowance, double count)
+{
+	if (allowance->left < count)
+		allowance->left = count;
 }
 
 void lifecycle_accept(struct lifecycle *lifecycle)
 {
-	for (uint32_t i = 0; i < lifecycle->row_count; i++)
-		if (lifecycle->states[i].state == ROW_HIDDEN)
-			lifecycle->states[i].since_ns = 0;
-	if (lifecycle->news.left < lifecycle->hidden)
-		lifecycle->news.left = lifecycle->hidden;
+	unsigned anyones = 0, groups = 0;
+
+	for (uint32_t i = 0; i < lifecycle->row_count; i++) {
+		if (lifecycle->states[i].state != ROW_HIDDEN)
+			continue;
+		lifecycle->states[i].since_ns = 0;
+		if (service_is_anyones(lifecycle->kernel_rows[i].key.kind))
+			anyones++;
+		else
+			groups++;
+	}
+	allow(&lifecycle->news, anyones);
+	allow(&lifecycle->group_news, groups);
 }
 
 /* --- subjects that have left their row --- */
@@ -161,12 +209,11 @@ static void forget_name(struct lifecycle *lifecycle, uint32_t row)
 {
 	const struct service *s = &lifecycle->kernel_rows[row];
 	int fd = bpf_map__fd(object_map(lifecycle->object, "service_names"));
-	struct service_name name;
+	struct group_key key = s->key;
 	uint32_t owner;
 
-	memcpy(name.text, s->name, sizeof(name.text));
-	if (bpf_map_lookup_elem(fd, &name, &owner) == 0 && owner == row)
-		bpf_map_delete_elem(fd, &name);
+	if (bpf_map_lookup_elem(fd, &key, &owner) == 0 && owner == row)
+		bpf_map_delete_elem(fd, &key);
 }
 
 static void retire(struct lifecycle *lifecycle, uint32_t i, uint64_t now_ns)
@@ -188,23 +235,35 @@ static void release(struct lifecycle *lifecycle, uint32_t i)
 	lifecycle_depart(lifecycle, row->subject, row->since_ns, FORGOTTEN_INTERVALS);
 	*row = (struct service_state){ .state = ROW_FREE };
 	__atomic_store_n(&lifecycle->kernel_rows[i].flags, 0, __ATOMIC_RELEASE);
-	lifecycle_give_back(lifecycle, "service_free", i);
+	give_row_back(lifecycle, i);
+}
+
+/* One more new name; false: not now. */
+static bool take_new(struct lifecycle *lifecycle, const struct group_key *key)
+{
+	return (!service_is_anyones(key->kind) && allowance_take(&lifecycle->group_news)) ||
+	       allowance_take(&lifecycle->news);
+}
+
+static bool may_be_new(const struct lifecycle *lifecycle, const struct group_key *key)
+{
+	return lifecycle->news.left >= 1 ||
+	       (!service_is_anyones(key->kind) && lifecycle->group_news.left >= 1);
 }
 
 static void promote(struct lifecycle *lifecycle, uint32_t i)
 {
+	const struct group_key *key = &lifecycle->kernel_rows[i].key;
 	struct service_state *row = &lifecycle->states[i];
-	char name[SERVICE_NAME_LEN + 1] = "";
 	int subject;
 
-	if (row->refused && lifecycle->news.left < 1)
+	if ((row->refused && !may_be_new(lifecycle, key)) || !row_name_is_known(lifecycle, i))
 		return;
-	memcpy(name, lifecycle->kernel_rows[i].name, SERVICE_NAME_LEN);
-	subject = subjects_enter(&lifecycle->subjects, SUBJECT_COMMAND, name);
+	subject = row_name_enter(lifecycle, i);
 	if (subject < 0)
 		return;
 	/* No other row has the name, or had it until a moment ago. */
-	if (lifecycle->subjects.subject[subject].rows == 1 && !allowance_take(&lifecycle->news)) {
+	if (lifecycle->subjects.subject[subject].rows == 1 && !take_new(lifecycle, key)) {
 		subjects_leave(&lifecycle->subjects, (size_t)subject);
 		lifecycle->names_refused += !row->refused;
 		row->refused = true;
@@ -212,6 +271,15 @@ static void promote(struct lifecycle *lifecycle, uint32_t i)
 	}
 	row->state = ROW_SHOWN;
 	row->subject = subject;
+	if (lifecycle->subjects.subject[subject].rows == 1)
+		row_names_make_way(lifecycle, lifecycle->subjects.subject[subject].kind);
+}
+
+/* Has a unit or a container that comes back series, which it goes on with? */
+static bool is_back(const struct lifecycle *lifecycle, uint32_t i)
+{
+	return !service_is_anyones(lifecycle->kernel_rows[i].key.kind) &&
+	       row_name_is_known(lifecycle, i) && row_name_find(lifecycle, i) >= 0;
 }
 
 static void refresh_row(struct lifecycle *lifecycle, uint32_t i, uint64_t now_ns)
@@ -222,11 +290,14 @@ static void refresh_row(struct lifecycle *lifecycle, uint32_t i, uint64_t now_ns
 	bool notable = __atomic_exchange_n(&lifecycle->notable[i], false, __ATOMIC_RELAXED);
 	struct service_state *row = &lifecycle->states[i];
 	uint64_t interval = lifecycle->interval_ns;
+	bool begins = row->state == ROW_FREE && used;
 	bool old = now_ns - row->since_ns >= interval - interval / 8; /* readings jitter */
 
-	if (row->state == ROW_FREE && used)
+	if (begins) {
 		*row = (struct service_state){ ROW_HIDDEN, .since_ns = now_ns, .subject = -1 };
-	else if (row->state == ROW_HIDDEN && (notable || (alive && old)))
+		old = notable = false;
+	}
+	if (row->state == ROW_HIDDEN && (notable || (alive && old) || is_back(lifecycle, i)))
 		promote(lifecycle, i);
 	else if (row->state == ROW_HIDDEN && !alive && old)
 		retire(lifecycle, i, now_ns);
@@ -241,10 +312,11 @@ static void refresh_row(struct lifecycle *lifecycle, uint32_t i, uint64_t now_ns
 
 void lifecycle_refresh(struct lifecycle *lifecycle, uint64_t now_ns)
 {
-	uint32_t free_rows = 0;
+	uint32_t free_rows = 0, reserve = 0;
 
 	forget_departed(lifecycle);
 	allowance_fill(&lifecycle->news, now_ns);
+	allowance_fill(&lifecycle->group_news, now_ns);
 	lifecycle->hidden = 0;
 	lifecycle->shown = 0;
 	for (uint32_t i = 0; i < lifecycle->row_count; i++) {
@@ -252,9 +324,11 @@ void lifecycle_refresh(struct lifecycle *lifecycle, uint64_t now_ns)
 			refresh_row(lifecycle, i, now_ns);
 		lifecycle->hidden += lifecycle->states[i].state == ROW_HIDDEN;
 		lifecycle->shown += lifecycle->states[i].state == ROW_SHOWN;
-		free_rows += lifecycle->states[i].state == ROW_FREE;
+		free_rows += lifecycle->states[i].state == ROW_FREE && i < lifecycle->reserve_begin;
+		reserve += lifecycle->states[i].state == ROW_FREE && i >= lifecycle->reserve_begin;
 	}
 	__atomic_store_n(&lifecycle->free_rows.services, free_rows, __ATOMIC_RELAXED);
+	__atomic_store_n(&lifecycle->free_rows.reserve, reserve, __ATOMIC_RELAXED);
 }
 
 /* --- what readings work on --- */
@@ -300,6 +374,7 @@ void lifecycle_done(struct lifecycle *lifecycle)
 	mapping_done(&lifecycle->labels_mapping);
 	free(lifecycle->states);
 	free(lifecycle->notable);
+	free(lifecycle->names);
 	free(lifecycle->process_rows);
 	free(lifecycle->departed);
 	subscribers_done(&lifecycle->subscribers);

@@ -16,6 +16,7 @@
 
 struct service;
 struct process_label;
+struct row_name;
 
 /* Whose the rows of services and processes are, and which subjects there are. The kernel's side is
  * in the engine's own object. Times are of CLOCK_BOOTTIME. */
@@ -27,20 +28,25 @@ struct lifecycle {
 	struct process_label *kernel_labels; /* of `process_labels` */
 	struct service_state *states;
 	uint32_t row_count;
+	uint32_t reserve_begin; /* rows from here on are for units and containers alone */
+	struct row_name *names; /* by row */
 	bool *notable; /* rows that used much of something since the last refresh; atomic */
 	struct process_row *process_rows;
 	uint32_t process_row_count;
 	struct subjects subjects;
 	struct subscribers subscribers;
 	uint64_t interval_ns;
-	struct allowance news;  /* command names that may get series for the first time */
+	/* Names that may get series for the first time: anyone's, as those of commands are, and those of
+	 * units and containers, which may use up the former, too. */
+	struct allowance news, group_news;
 	uint64_t names_refused; /* that might not */
 	unsigned hidden;        /* names under "other" now */
 	unsigned shown;         /* services with series of their own now */
 	/* Of rows, as of the last refresh; atomic. */
 	struct free_rows {
-		uint32_t services;  /* for command names */
+		uint32_t services;  /* for all names */
 		uint32_t processes; /* of services with PerProcess */
+		uint32_t reserve;   /* for units and containers */
 	} free_rows;
 	struct departed {
 		size_t subject; /* that has a row less */

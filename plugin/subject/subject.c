@@ -3,7 +3,7 @@
  * Subjects by kind and name. A number that becomes free is used again; its generation
  * tells tables that their sums for it are somebody else's.
  *
- * Two kinds never have one name. A command name that is taken has underscores behind
+ * Two kinds never have one name. A name that an earlier kind has taken gets underscores behind
  * it: one more than the longest taken one that is the same but for its underscores. So it
  * depends on the names taken alone, not on who came first, and names that differ stay apart.
  */
@@ -121,22 +121,47 @@ static int names_tail(const struct subject_names *names, const char *name, size_
 	return own == base ? (int)(whole - own) : -1;
 }
 
+static bool makes_way(enum subject_kind kind)
+{
+	return kind >= SUBJECT_UNIT && kind <= SUBJECT_COMMAND;
+}
+
+/* A name that gets underscores, and those that are taken. */
+struct tails {
+	const char *name;
+	size_t base;
+	int own, longest;
+	bool is_taken;
+};
+
+static void compare_tail(struct tails *tails, const struct subject_names *names)
+{
+	int tail = names_tail(names, tails->name, tails->base);
+
+	tails->is_taken |= tail >= 0 && tail <= tails->own;
+	tails->longest = tail > tails->longest ? tail : tails->longest;
+}
+
 /* How many underscores more a name needs to be nobody's of an earlier kind. */
 static size_t underscores_wanted(const struct subjects *subjects, enum subject_kind kind,
 				 const char *name)
 {
 	size_t base = base_length(name);
-	int own = (int)(strlen(name) - base), longest = 0;
-	bool is_taken = false;
+	struct tails tails = { .name = name, .base = base, .own = (int)(strlen(name) - base) };
 
-	for (size_t i = 0; i < subjects->taken_count; i++) {
-		const struct subject_names *names = &subjects->taken[i];
-		int tail = names->kind < kind ? names_tail(names, name, base) : -1;
+	for (size_t i = 0; i < subjects->taken_count; i++)
+		if (subjects->taken[i].kind < kind)
+			compare_tail(&tails, &subjects->taken[i]);
+	for (size_t i = 0; i < subjects->count && makes_way(kind); i++) {
+		const struct subject *s = &subjects->subject[i];
+		struct subject_names names = { .kind = s->kind };
 
-		is_taken |= tail >= 0 && tail <= own;
-		longest = tail > longest ? tail : longest;
+		if (!s->used || !makes_way(s->kind) || s->kind >= kind)
+			continue;
+		memcpy(names.name, s->name, sizeof(names.name));
+		compare_tail(&tails, &names);
 	}
-	return is_taken ? (size_t)longest + 1 : 0;
+	return tails.is_taken ? (size_t)tails.longest + 1 : 0;
 }
 
 /* 0 or -EEXIST. */
@@ -147,18 +172,32 @@ static int give_way(const struct subjects *subjects, enum subject_kind kind, cha
 
 	if (!wanted)
 		return 0;
-	if (kind != SUBJECT_COMMAND || length + wanted >= size)
+	if (!makes_way(kind) || length + wanted >= size)
 		return -EEXIST;
 	memset(name + length, '_', wanted);
 	name[length + wanted] = '\0';
 	return 0;
 }
 
+int subjects_find(const struct subjects *subjects, enum subject_kind kind, const char *name)
+{
+	char clean[SUBJECT_NAME_MAX];
+
+	name_clean(clean, sizeof(clean), name);
+	for (size_t i = 0; i < subjects->count; i++) {
+		const struct subject *s = &subjects->subject[i];
+
+		if (s->used && s->kind == kind && !strcmp(s->name, clean))
+			return (int)i;
+	}
+	return -1;
+}
+
 int subjects_enter(struct subjects *subjects, enum subject_kind kind, const char *name)
 {
 	char clean[SUBJECT_NAME_MAX];
 	struct subject *s;
-	int status;
+	int status, known;
 
 	name_clean(clean, sizeof(clean), name);
 	status = give_way(subjects, kind, clean, sizeof(clean));
@@ -166,12 +205,10 @@ int subjects_enter(struct subjects *subjects, enum subject_kind kind, const char
 		status = subjects_take(subjects, kind, clean, 0);
 	if (status)
 		return status;
-	for (size_t i = 0; i < subjects->count; i++) {
-		s = &subjects->subject[i];
-		if (s->used && s->kind == kind && !strcmp(s->name, clean)) {
-			s->rows++;
-			return (int)i;
-		}
+	known = subjects_find(subjects, kind, clean);
+	if (known >= 0) {
+		subjects->subject[known].rows++;
+		return known;
 	}
 	s = free_subject(subjects);
 	if (!s)

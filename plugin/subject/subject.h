@@ -14,6 +14,9 @@ enum subject_kind {
 	SUBJECT_SERVICE,
 	SUBJECT_PROBE, /* the probe itself, or one of its rows */
 	SUBJECT_PROCESS,
+	SUBJECT_UNIT,
+	SUBJECT_CONTAINER,
+	SUBJECT_USER,
 	SUBJECT_COMMAND, /* a service that only a command name makes one */
 	SUBJECT_KEY,     /* of tables alone: what the labels of a row's key say */
 };
@@ -60,9 +63,13 @@ const char *subjects_taken(const struct subjects *subjects, enum subject_kind ki
 
 /* The number of a subject, which is made if there is none and counts one more
  * row; -ENOMEM. The name is cleaned for collectd. Where it is taken by a kind before
- * this one, a command's gets underscores, any other is refused: -EEXIST. So is a command's
- * that has no room for them. The name of a service is taken by that. */
+ * this one, that of a unit, a container, a user or a command gets underscores, any other is refused:
+ * -EEXIST. So is one that has no room for them. The name of a service is taken by that; units,
+ * containers and users have theirs for as long as there is such a subject. */
 int subjects_enter(struct subjects *subjects, enum subject_kind kind, const char *name);
+
+/* The subject of this kind and name, as it is when cleaned; -1: there is none. */
+int subjects_find(const struct subjects *subjects, enum subject_kind kind, const char *name);
 
 /* A row less; without any its number is free. */
 void subjects_leave(struct subjects *subjects, size_t subject);

@@ -65,9 +65,10 @@ class Site:
         return os.path.join(self.build, "tests", "bench", name)
 
     def ebpf(self, text=""):
-        """The plugin's block, with this text."""
+        """The plugin's block, with this text. What is started from a login is one service, unless it has a block."""
+        services = "" if "<Service" in text else '  ServicesFrom "commands"\n'
         return (f'PluginDir "{self.build}/.libs"\nLoadPlugin ebpf\n'
-                f'<Plugin ebpf>\n  ObjectDirectory "{self.build}/bpf"\n{text}</Plugin>')
+                f'<Plugin ebpf>\n  ObjectDirectory "{self.build}/bpf"\n{services}{text}</Plugin>')
 
 
 class Daemon:

@@ -77,6 +77,13 @@ class Daemon:
             os.symlink(os.path.abspath(path), os.path.join(where, os.path.basename(path)))
         return where
 
+    @staticmethod
+    def _services_from(plugin):
+        """What a test starts belongs to the unit or the container that the test itself runs in. One that does not say
+        otherwise tells services apart by command names."""
+        words = ("<Service", "ServicesFrom", "CommandNames")
+        return "" if any(word in plugin for word in words) else '  ServicesFrom "commands"\n'
+
     def _configuration(self, own_plugins, plugin, interval, extra):
         return f"""\
 Hostname "{self.host}"
@@ -106,7 +113,7 @@ PluginDir "{own_plugins}"
 LoadPlugin ebpf
 <Plugin ebpf>
   ObjectDirectory "{self.objects}"
-{plugin}
+{self._services_from(plugin)}{plugin}
 </Plugin>
 """
 

@@ -13,7 +13,7 @@ import truth
 from lib import SLOWNESS, Test
 
 CONF = """
-  CommandNames true
+  ServicesFrom "commands"
   <Service "solo">
     Process "kt_solo"
   </Service>

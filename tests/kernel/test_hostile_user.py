@@ -36,7 +36,7 @@ PLAIN = "hostile-plain"  # among the names
 CLONE_NEWNS, MS_REC, MS_PRIVATE, MNT_DETACH = 0x20000, 0x4000, 0x40000, 2
 
 CONF = """
-  CommandNames true
+  ServicesFrom "commands"
   <Service "v">
     PidFile "{dir}/victim.pid"
     PerProcess true

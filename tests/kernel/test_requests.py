@@ -22,7 +22,7 @@ CONF = "\n".join(f"""
     Process "kt_c_{kind}"
   </Service>""" for kind in ("tcp", "tcp6", "tls", "unix", "udp"))
 PROBE = """
-  CommandNames true
+  ServicesFrom "commands"
   <Probe "request">
     Tier {}
     Option "syscalls"

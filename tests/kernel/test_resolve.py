@@ -31,7 +31,7 @@ NEWCOMERS = 300
 FULL = f"""
   MaxServices {ROWS}
   MaxNewServices 1000
-  CommandNames true
+  ServicesFrom "commands"
   <Service "rest">
     ProcessMatch "^(?!.*kt_row)"
   </Service>
@@ -223,7 +223,7 @@ def zombie(test):
     """A PidFile of a process that has ended, but was not reaped: it is no process of a service any more, and what
     another of its name does still shows."""
     path = os.path.join(test.dir, "zombie")
-    daemon = test.collectd(f'  CommandNames true\n  <Service "ended">\n    PidFile "{path}"\n  </Service>\n',
+    daemon = test.collectd(f'  ServicesFrom "commands"\n  <Service "ended">\n    PidFile "{path}"\n  </Service>\n',
                            interval=FULL_INTERVAL)
     load = test.load("task", name="kt_alive")
     name = test.own("kt_alive")

@@ -10,7 +10,8 @@ import os
 import time
 
 import truth
-from lib import SLOWNESS, Skip, Test
+from cgroups import Cgroups
+from lib import SLOWNESS, Test
 
 INTERVAL = 0.5 if SLOWNESS < 2 else 1
 AROUND = 200 * SLOWNESS  # us: between an answer and the sleep that follows
@@ -53,37 +54,6 @@ CONF = """
     Process "kt_both_b"
   </Service>
 """
-
-
-class Cgroups:
-    """cgroup2 directories of the test's own."""
-
-    def __init__(self):
-        mounts = (line.split() for line in truth.proc("self", "mounts").splitlines())
-        root = next((mount[1] for mount in mounts if mount[2] == "cgroup2"), None)
-        if root is None:
-            raise Skip("no cgroup2 is mounted")
-        self.root = root
-        self.made = []
-
-    def make(self, name):
-        path = os.path.join(self.root, name)
-        os.mkdir(path)
-        self.made.append(path)
-        return path
-
-    def enter(self, name, pid):
-        with open(os.path.join(self.root, name, "cgroup.procs"), "w", encoding="ascii") as procs:
-            procs.write(str(pid))
-
-    def remove(self):
-        for path in reversed(self.made):
-            for _ in range(100):
-                try:
-                    os.rmdir(path)
-                    break
-                except OSError:
-                    time.sleep(0.05)
 
 
 def count(daemon, service):

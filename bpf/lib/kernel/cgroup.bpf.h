@@ -7,6 +7,8 @@
 
 #include "kernel.bpf.h"
 
+#define CSS_ONLINE 0x2
+
 #define CGROUP_ANCESTORS_MAX 32 /* looked at where the kernel has no array of them */
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
@@ -15,22 +17,30 @@ struct cgroup;
 
 struct kernfs_node {
 	const char *name;
+	u64 id;
 };
 
 struct cgroup_subsys_state {
 	struct cgroup *cgroup;
 	struct cgroup_subsys_state *parent;
+	unsigned int flags;
+};
+
+struct cgroup_root {
+	int hierarchy_id;
 };
 
 struct cgroup {
 	struct cgroup_subsys_state self;
 	struct kernfs_node *kn;
+	struct cgroup_root *root;
 	int level;
 	struct cgroup *ancestors[1]; /* as many as level, and the group itself */
 };
 
 struct css_set {
 	struct cgroup *dfl_cgrp;
+	struct cgroup_subsys_state *subsys[1]; /* by controller */
 };
 
 struct page_counter {

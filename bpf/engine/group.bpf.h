@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * Which unit, user or container a process is in, and which Cgroup option holds for it. Both are read
+ * off the path of its cgroup when one is met for the first time, and remembered until that is
+ * removed. Where controllers have hierarchies of their own (v1), these are asked before that of
+ * cgroup2, in which everything may be in the root.
+ */
+#ifndef ENGINE_GROUP_BPF_H
+#define ENGINE_GROUP_BPF_H
+
+#include "kernel/cgroup.bpf.h"
+#include "row.bpf.h"
+
+#define GROUP_SLOTS 64
+#define GROUP_SLOT_TRIES 8
+
+const volatile bool cgroup_rules = false;
+const volatile bool group_keys = false; /* units and containers are told apart */
+
+enum cgroup_subsys_id___group {
+	memory_cgrp_id___group,
+	pids_cgrp_id___group,
+};
+
+enum hierarchy {
+	HIERARCHY_PIDS,
+	HIERARCHY_MEMORY,
+	HIERARCHY_UNIFIED,
+};
+
+HASH(service_cgroups, struct cgroup_step, struct cgroup_node, 1);
+
+/* Whoever may make cgroups may make more than there is room for: the one that was asked for longest
+ * ago is forgotten then, and met again. */
+LRU_HASH(service_groups, struct group_id, struct service_group, 16384);
+
+/* What does not fit on the stack, of one that looks at a path. */
+struct group_slot {
+	u32 busy;
+	struct group_walk walk;
+	struct cgroup_step step;
+	struct service_group group;
+};
+
+ARRAY(group_slots, struct group_slot, GROUP_SLOTS);
+
+static u32 first_row(u32 a, u32 b)
+{
+	return a && (!b || a < b) ? a : b;
+}
+
+/* --- a path --- */
+
+/* On the way from the root down to a cgroup. */
+struct descent {
+	struct cgroup *group;
+	struct group_slot *slot;
+	bool rules_end, key_known;
+};
+
+/* The lowest row that a rule gives one of the directories on the way. */
+static void match_step(struct descent *d, const char *name)
+{
+	struct group_slot *slot = d->slot;
+	struct cgroup_node *node;
+
+	__builtin_memset(slot->step.name, 0, sizeof(slot->step.name));
+	bpf_probe_read_kernel_str(slot->step.name, sizeof(slot->step.name), name);
+	node = bpf_map_lookup_elem(&service_cgroups, &slot->step);
+	if (!node) {
+		d->rules_end = true;
+		return;
+	}
+	slot->group.rule = first_row(node->row, slot->group.rule);
+	slot->step.parent = node->node;
+}
+
+/* Verified by itself, once. */
+__noinline int group_look(struct group_walk *walk)
+{
+	return walk ? group_step(walk) : 1;
+}
+
+static void key_step(struct descent *d, const char *name)
+{
+	struct group_walk *walk = &d->slot->walk;
+	long length = bpf_probe_read_kernel_str(walk->name, sizeof(walk->name), name);
+
+	if (length < 1 || length > (long)sizeof(walk->name)) {
+		d->key_known = true;
+		return;
+	}
+	walk->length = length - 1;
+	d->key_known = group_look(walk);
+}
+
+static long descend(u32 i, struct descent *d)
+{
+	struct cgroup *at = cgroup_ancestor(d->group, i + 1);
+	const char *name = BPF_CORE_READ(at, kn, name);
+
+	if (!d->rules_end)
+		match_step(d, name);
+	if (!d->key_known)
+		key_step(d, name);
+	return d->rules_end && d->key_known;
+}
+
+static struct group_slot *slot_take(void)
+{
+	u32 begin = bpf_get_smp_processor_id();
+
+	for (u32 i = 0; i < GROUP_SLOT_TRIES; i++) {
+		u32 at = (begin * GROUP_SLOT_TRIES + i) % GROUP_SLOTS;
+		struct group_slot *slot = bpf_map_lookup_elem(&group_slots, &at);
+
+		if (slot && !__sync_lock_test_and_set(&slot->busy, 1))
+			return slot;
+	}
+	return NULL;
+}
+
+static void slot_release(struct group_slot *slot)
+{
+	__sync_lock_test_and_set(&slot->busy, 0);
+}
+
+static void look_at_path(struct cgroup *group, struct group_slot *slot)
+{
+	struct descent d = {
+		.group = group,
+		.slot = slot,
+		.rules_end = !cgroup_rules,
+		.key_known = !group_keys,
+	};
+	u32 levels = BPF_CORE_READ(group, level);
+
+	__builtin_memset(&slot->walk.key, 0, sizeof(slot->walk.key));
+	slot->walk.parent = 0;
+	slot->walk.begin = 0;
+	slot->step.parent = 0;
+	slot->group.rule = 0;
+	slot->group.looked = 0;
+	bpf_loop(levels < CGROUP_DEPTH_MAX ? levels : CGROUP_DEPTH_MAX, descend, &d, 0);
+	slot->group.key = slot->walk.key;
+}
+
+/* --- what is remembered --- */
+
+/* One that is being removed, with a zombie in it, is not remembered: nobody would forget it. */
+static void remember(struct cgroup *group, const struct group_id *id, struct service_group *known)
+{
+	if (!(BPF_CORE_READ(group, self.flags) & CSS_ONLINE))
+		return;
+	if (bpf_map_update_elem(&service_groups, id, known, BPF_ANY) == 0)
+		add(&service_counters.groups, 1);
+	else
+		add(&service_counters.groups_refused, 1);
+}
+
+static struct group_id id_of(struct cgroup *group)
+{
+	return (struct group_id){
+		.number = BPF_CORE_READ(group, kn, id),
+		.hierarchy = BPF_CORE_READ(group, root, hierarchy_id),
+	};
+}
+
+/* Meets the cgroup at this address, and returns the kind of its key. Verified by itself, once. */
+__noinline u32 group_meet(u64 cgroup)
+{
+	struct cgroup *group = (void *)cgroup;
+	struct group_id id = id_of(group);
+	struct service_group *known = bpf_map_lookup_elem(&service_groups, &id);
+	struct group_slot *slot;
+	u32 kind;
+
+	if (known)
+		return known->key.kind;
+	slot = slot_take();
+	if (!slot) {
+		add(&service_counters.groups_refused, 1);
+		return GROUP_COMMAND;
+	}
+	look_at_path(group, slot);
+	remember(group, &id, &slot->group);
+	kind = slot->group.key.kind;
+	slot_release(slot);
+	return kind;
+}
+
+static struct cgroup *cgroup_of_controller(struct css_set *set, u64 controller)
+{
+	struct cgroup_subsys_state *state = NULL;
+	struct cgroup *group;
+
+	bpf_probe_read_kernel(&state, sizeof(state),
+			      (void *)set + bpf_core_field_offset(struct css_set, subsys) +
+				      controller * sizeof(state));
+	group = BPF_CORE_READ(state, cgroup);
+	return BPF_CORE_READ(group, root) == BPF_CORE_READ(set, dfl_cgrp, root) ? NULL : group;
+}
+
+/* NULL: the controller has no hierarchy of its own. */
+static __always_inline struct cgroup *cgroup_of(struct css_set *set, enum hierarchy hierarchy)
+{
+	if (hierarchy == HIERARCHY_UNIFIED)
+		return BPF_CORE_READ(set, dfl_cgrp);
+	if (hierarchy == HIERARCHY_PIDS &&
+	    bpf_core_enum_value_exists(enum cgroup_subsys_id___group, pids_cgrp_id___group))
+		return cgroup_of_controller(set, bpf_core_enum_value(enum cgroup_subsys_id___group,
+								     pids_cgrp_id___group));
+	if (hierarchy == HIERARCHY_MEMORY &&
+	    bpf_core_enum_value_exists(enum cgroup_subsys_id___group, memory_cgrp_id___group))
+		return cgroup_of_controller(set, bpf_core_enum_value(enum cgroup_subsys_id___group,
+								     memory_cgrp_id___group));
+	return NULL;
+}
+
+/* 6.1 refuses a loop that a call of a function closes: hierarchies are asked one by one. */
+
+static bool meet_in(struct css_set *set, enum hierarchy hierarchy)
+{
+	struct cgroup *group = cgroup_of(set, hierarchy);
+
+	return group && group_meet((u64)group) != GROUP_COMMAND;
+}
+
+/* Meets those at this address that nobody has met. Verified by itself, once. */
+__noinline int groups_meet(u64 cgroups)
+{
+	struct css_set *set = (void *)cgroups;
+
+	return meet_in(set, HIERARCHY_PIDS) || meet_in(set, HIERARCHY_MEMORY) ||
+	       meet_in(set, HIERARCHY_UNIFIED);
+}
+
+/* Returns the lower one of this row and that of a rule. */
+static u32 group_in(struct css_set *set, enum hierarchy hierarchy, u32 row, struct group_key *key)
+{
+	struct cgroup *group = cgroup_of(set, hierarchy);
+	struct service_group *known;
+	struct group_id id;
+
+	if (!group || key->kind != GROUP_COMMAND)
+		return row;
+	id = id_of(group);
+	known = bpf_map_lookup_elem(&service_groups, &id);
+	if (!known)
+		return row;
+	*key = known->key;
+	return first_row(row, known->rule);
+}
+
+/* What the first hierarchy says that says anything; GROUP_COMMAND: none does, or its cgroup could not
+ * be remembered. Returns the lowest row that a rule gives, or 0. */
+static u32 group_of(struct css_set *set, struct group_key *ret_key)
+{
+	u32 row;
+
+	ret_key->kind = GROUP_COMMAND;
+	row = group_in(set, HIERARCHY_PIDS, 0, ret_key);
+	row = group_in(set, HIERARCHY_MEMORY, row, ret_key);
+	return group_in(set, HIERARCHY_UNIFIED, row, ret_key);
+}
+
+static bool is_in(struct css_set *set, enum hierarchy hierarchy, const struct group_id *id)
+{
+	struct cgroup *group = cgroup_of(set, hierarchy);
+	struct group_id own;
+
+	if (!group)
+		return false;
+	own = id_of(group);
+	return own.number == id->number && own.hierarchy == id->hierarchy;
+}
+
+/* Is this cgroup, of whatever hierarchy, one by which processes are told apart? */
+static bool group_counts(struct css_set *set, struct cgroup *group)
+{
+	struct group_id id = id_of(group);
+
+	return is_in(set, HIERARCHY_PIDS, &id) || is_in(set, HIERARCHY_MEMORY, &id) ||
+	       is_in(set, HIERARCHY_UNIFIED, &id);
+}
+
+static void group_forget(struct cgroup *group)
+{
+	struct group_id id = id_of(group);
+
+	bpf_map_delete_elem(&service_groups, &id);
+}
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Names of systemd's units, with wildcards, as the Unit option has them.
+ */
+#include "unit.h"
+
+#include "system/glob.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *const types[] = { ".service", ".scope", ".socket", ".mount", ".swap", ".slice" };
+static const char *const idle_types[] = { ".automount", ".device", ".path", ".target", ".timer" };
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t length = strlen(text), end_length = strlen(end);
+
+	return length > end_length && !strcmp(text + length - end_length, end);
+}
+
+size_t unit_base_length(const char *name)
+{
+	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
+		if (ends_with(name, types[i]))
+			return strlen(name) - strlen(types[i]);
+	return strlen(name);
+}
+
+bool unit_is_usable(const char *name, char *why, size_t size)
+{
+	if (strchr(name, '/')) {
+		snprintf(why, size,
+			 "it takes the name of a unit, such as \"nginx.service\"; for a path use "
+			 "Cgroup");
+		return false;
+	}
+	if (strlen(name) >= UNIT_NAME_MAX) {
+		snprintf(why, size, "no unit has a name of more than %d bytes", UNIT_NAME_MAX - 1);
+		return false;
+	}
+	if (ends_with(name, ".slice") && strncmp(name, "user-", 5) != 0) {
+		snprintf(why, size,
+			 "of slices it takes those of users, such as \"user-1000.slice\"; for "
+			 "another use Cgroup");
+		return false;
+	}
+	for (size_t i = 0; i < sizeof(idle_types) / sizeof(*idle_types); i++)
+		if (ends_with(name, idle_types[i])) {
+			snprintf(why, size, "units of type %s have no processes",
+				 idle_types[i] + 1);
+			return false;
+		}
+	return true;
+}
+
+bool unit_covers(const char *rule, const char *later)
+{
+	char a[UNIT_NAME_MAX], b[UNIT_NAME_MAX];
+
+	snprintf(a, sizeof(a), "%.*s", (int)unit_base_length(rule), rule);
+	snprintf(b, sizeof(b), "%.*s", (int)unit_base_length(later), later);
+	return !strcmp(a, b) || (!glob_is_pattern(b) && glob_match(a, b));
+}

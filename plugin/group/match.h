@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef EBPF_MATCH_H
+#define EBPF_MATCH_H
+
+#include "config/config.h"
+#include "description.h"
+
+#include "bpf/lib/group.h"
+
+#include <stdbool.h>
+
+/* Does a Unit or Container of this block fit? Unit: nginx.service or nginx, user-alice.slice,
+ * user-1000, php-fpm@*.service. Container: a name, NAMESPACE_POD_CONTAINER with the pod's whole
+ * name or as series have it, an id or 12 digits of it or more. All with the wildcards of glob.h. */
+bool group_matches(const struct service_config *service, const struct group_key *key,
+		   const struct group_description *description);
+
+/* The key of this kind that an option without wildcards stands for; Unit for GROUP_UNIT and
+ * GROUP_USER, Container for those of containers. false: of this kind the kernel cannot compare it. */
+bool group_rule_key(const char *option, enum group_kind kind, struct group_key *ret_key);
+
+/* May an option of this block fit what none of its keys is? */
+bool group_needs_names(const struct service_config *service);
+
+#endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Unit and Container options with wildcards or with the name of a container, which no cgroup's path
+ * tells. The kernel remembers the cgroups that it has met; those of a unit or a container are
+ * looked at here, each once, and the row of the service is written to what is remembered. From then on
+ * the kernel follows.
+ */
+#include "group_rule.h"
+
+#include "group/match.h"
+#include "scan.h"
+#include "system/clock.h"
+
+#include "bpf/lib/service.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+
+#define GROUPS_MAX 65536 /* of one round; the map holds fewer */
+#define LOOK_NS_MAX (250 * 1000000ULL)
+#define LOOKS_MAX 3 /* at one whose files do not answer */
+
+void group_rules_init(struct group_rules *rules, const struct config *config)
+{
+	*rules = (struct group_rules){ 0 };
+	for (size_t i = 0; i < config->service_count; i++)
+		rules->any |= group_needs_names(&config->services[i]);
+}
+
+static uint32_t row_of(const struct config *config, const struct group_key *key,
+		       const struct group_description *description)
+{
+	for (size_t i = 0; i < config->service_count; i++)
+		if (group_matches(&config->services[i], key, description))
+			return SERVICE_FIRST + (uint32_t)i;
+	return 0;
+}
+
+/* 1: it has got another row; 0: it has not; -EAGAIN: its name is not known yet. */
+static int look(const struct config *config, int fd, const struct group_id *id,
+		struct service_group *group, struct file_reader *files)
+{
+	struct group_description description;
+	bool again = group_describe(&group->key, files, &description) == -EAGAIN;
+	uint32_t row;
+
+	group->looked = again ? group->looked + 1 : LOOKS_MAX;
+	if (group->looked < LOOKS_MAX) {
+		bpf_map_update_elem(fd, id, group, BPF_EXIST);
+		return -EAGAIN;
+	}
+	row = row_of(config, &group->key, &description);
+	if (row && (!group->rule || row < group->rule))
+		group->rule = row;
+	else
+		row = 0;
+	/* It may have been removed meanwhile. */
+	return bpf_map_update_elem(fd, id, group, BPF_EXIST) == 0 && row;
+}
+
+/* Returns how many cgroups are of another service now. */
+static unsigned look_at_new(struct group_rules *rules, const struct config *config, int fd,
+			    struct file_reader *files)
+{
+	uint64_t end_ns = clock_ns() + LOOK_NS_MAX;
+	struct group_id id, *before = NULL;
+	struct service_group group;
+	unsigned changed = 0;
+
+	for (unsigned i = 0; i < GROUPS_MAX; i++) {
+		struct group_id last = id;
+
+		if (bpf_map_get_next_key(fd, before ? &last : NULL, &id) != 0)
+			return changed;
+		before = &id;
+		if (bpf_map_lookup_elem(fd, &id, &group) != 0 || group.looked == LOOKS_MAX ||
+		    group.key.kind == GROUP_COMMAND)
+			continue;
+		if (clock_ns() > end_ns)
+			break;
+		switch (look(config, fd, &id, &group, files)) {
+		case 1:
+			changed++;
+			break;
+		case -EAGAIN:
+			rules->unfinished = true;
+		}
+	}
+	rules->unfinished = true;
+	return changed;
+}
+
+int group_rules_run(struct group_rules *rules, const struct config *config, struct object *object,
+		    const struct service_counters *counters, struct file_reader *files,
+		    struct error *error)
+{
+	uint64_t groups = __atomic_load_n(&counters->groups, __ATOMIC_ACQUIRE);
+	int status;
+
+	if (!rules->any || (groups == rules->seen && !rules->unfinished))
+		return 0;
+	rules->seen = groups;
+	rules->unfinished = false;
+	if (!look_at_new(rules, config, bpf_map__fd(object_map(object, "service_groups")), files))
+		return 0;
+	status = scan_run(object, SCAN_MATCH, 0, NULL, NULL, error);
+	rules->unfinished |= status != 0;
+	return status;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef EBPF_GROUP_RULE_H
+#define EBPF_GROUP_RULE_H
+
+#include "config/config.h"
+#include "object/object.h"
+#include "system/file.h"
+#include "system/message.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct service_counters;
+
+/* Rules about units and containers that the kernel cannot follow alone. */
+struct group_rules {
+	bool any;        /* there are some */
+	uint64_t seen;   /* of counters->groups */
+	bool unfinished; /* some cgroups were not looked at, or processes in them not matched */
+};
+
+void group_rules_init(struct group_rules *rules, const struct config *config);
+
+/* Hands down which cgroups that are new are of which service, and has the processes matched again
+ * that are in them. Errors of scan_run(). */
+int group_rules_run(struct group_rules *rules, const struct config *config, struct object *object,
+		    const struct service_counters *counters, struct file_reader *files,
+		    struct error *error);
+
+#endif

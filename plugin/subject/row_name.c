@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Names of rows that are taken for keys. A unit comes before a container, a container before a user, a
+ * user before a command; of two of a kind who lives already. Who comes later has another name. A
+ * container that is made anew has another key, and has its old name and its series back.
+ */
+#include "row_name.h"
+
+#include "bpf/lib/service.h"
+
+#include <string.h>
+
+#define TRIES_MAX 3
+
+static enum subject_kind subject_kind_of(const struct group_key *key)
+{
+	switch (key->kind) {
+	case GROUP_COMMAND:
+		return SUBJECT_COMMAND;
+	case GROUP_UNIT:
+		return SUBJECT_UNIT;
+	case GROUP_USER:
+		return SUBJECT_USER;
+	default:
+		return SUBJECT_CONTAINER;
+	}
+}
+
+static const struct group_key *key_of(const struct lifecycle *lifecycle, uint32_t row)
+{
+	return &lifecycle->kernel_rows[row].key;
+}
+
+static bool is_named(const struct lifecycle *lifecycle, uint32_t row)
+{
+	return lifecycle->names[row].known &&
+	       !memcmp(&lifecycle->names[row].key, key_of(lifecycle, row),
+		       sizeof(struct group_key));
+}
+
+bool row_name_wanted(const struct lifecycle *lifecycle, uint32_t *row, struct group_key *ret_key)
+{
+	for (uint32_t i = *row; i < lifecycle->row_count; i++) {
+		const struct service *s = &lifecycle->kernel_rows[i];
+
+		if (!(__atomic_load_n(&s->flags, __ATOMIC_ACQUIRE) & SERVICE_USED) ||
+		    s->key.kind == GROUP_COMMAND || is_named(lifecycle, i))
+			continue;
+		*ret_key = s->key;
+		*row = i;
+		return true;
+	}
+	return false;
+}
+
+void row_name_take(struct lifecycle *lifecycle, uint32_t row, const struct row_name *name,
+		   bool is_final)
+{
+	struct row_name *named = &lifecycle->names[row];
+	bool same = !memcmp(&named->key, &name->key, sizeof(named->key));
+	unsigned tries = same && !named->known ? named->tries + 1 : 1;
+
+	*named = *name;
+	named->tries = tries;
+	named->known = is_final || tries == TRIES_MAX;
+}
+
+bool row_name_is_known(const struct lifecycle *lifecycle, uint32_t row)
+{
+	if (key_of(lifecycle, row)->kind == GROUP_COMMAND)
+		return true;
+	return is_named(lifecycle, row) && !lifecycle->names[row].is_nameless;
+}
+
+/* Has another row that lives this subject? */
+static bool is_in_use(const struct lifecycle *lifecycle, uint32_t row, int subject)
+{
+	for (uint32_t i = 0; i < lifecycle->row_count; i++)
+		if (i != row && lifecycle->states[i].state == ROW_SHOWN &&
+		    lifecycle->states[i].subject == subject &&
+		    __atomic_load_n(&lifecycle->kernel_rows[i].processes, __ATOMIC_RELAXED) > 0)
+			return true;
+	return false;
+}
+
+static bool is_taken(const struct lifecycle *lifecycle, uint32_t row, enum subject_kind kind,
+		     const char *name)
+{
+	int same = subjects_find(&lifecycle->subjects, kind, name);
+
+	if (same >= 0 && is_in_use(lifecycle, row, same))
+		return true;
+	for (enum subject_kind k = SUBJECT_UNIT; k < kind; k++)
+		if (subjects_find(&lifecycle->subjects, k, name) >= 0)
+			return true;
+	return false;
+}
+
+/* What a row shall be called, in `command` that of a command. */
+static const char *name_of(const struct lifecycle *lifecycle, uint32_t row,
+			   char command[SERVICE_NAME_LEN + 1])
+{
+	const struct row_name *named = &lifecycle->names[row];
+	const struct group_key *key = key_of(lifecycle, row);
+
+	if (key->kind != GROUP_COMMAND)
+		return is_taken(lifecycle, row, subject_kind_of(key), named->name)
+			       ? named->other_name
+			       : named->name;
+	memcpy(command, key->text, SERVICE_NAME_LEN);
+	command[SERVICE_NAME_LEN] = '\0';
+	return command;
+}
+
+int row_name_enter(struct lifecycle *lifecycle, uint32_t row)
+{
+	char command[SERVICE_NAME_LEN + 1];
+
+	return subjects_enter(&lifecycle->subjects, subject_kind_of(key_of(lifecycle, row)),
+			      name_of(lifecycle, row, command));
+}
+
+int row_name_find(const struct lifecycle *lifecycle, uint32_t row)
+{
+	char command[SERVICE_NAME_LEN + 1];
+
+	return subjects_find(&lifecycle->subjects, subject_kind_of(key_of(lifecycle, row)),
+			     name_of(lifecycle, row, command));
+}
+
+void row_names_make_way(struct lifecycle *lifecycle, enum subject_kind kind)
+{
+	for (uint32_t i = 0; i < lifecycle->row_count && kind >= SUBJECT_UNIT; i++) {
+		struct service_state *row = &lifecycle->states[i];
+		int subject;
+
+		if (row->fixed || row->state != ROW_SHOWN ||
+		    lifecycle->subjects.subject[row->subject].kind <= kind)
+			continue;
+		subject = row_name_enter(lifecycle, i);
+		if (subject < 0)
+			continue;
+		subjects_leave(&lifecycle->subjects, (size_t)row->subject);
+		row->subject = subject;
+	}
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Paths of cgroups, which some users choose, and a pattern, with a NUL between them: whatever the names are,
+ * the key is whole, and what it is called has no characters that series cannot have.
+ */
+#include "fuzz.h"
+
+#include "plugin/config/name.h"
+#include "plugin/group/description.h"
+#include "plugin/group/match.h"
+#include "plugin/group/runtime.h"
+
+static void check_key(const struct group_key *key)
+{
+	size_t length = strnlen(key->text, sizeof(key->text));
+
+	FUZZ_WANT(key->kind <= GROUP_MACHINE);
+	FUZZ_WANT(length < sizeof(key->text));
+	FUZZ_WANT((key->kind == GROUP_COMMAND) == (length == 0));
+	for (size_t i = length; i < sizeof(key->text); i++)
+		FUZZ_WANT(key->text[i] == '\0');
+}
+
+static void check_name(const char *name)
+{
+	char clean[SUBJECT_NAME_MAX];
+
+	name_clean(clean, sizeof(clean), name);
+	FUZZ_WANT(!strcmp(clean, name));
+}
+
+/* Files are left alone: names of users and ids of containers are not looked up. */
+static void check_description(const struct group_key *key, char *pattern)
+{
+	struct service_config service = { .units = { .item = &pattern, .count = 1 },
+					  .containers = { .item = &pattern, .count = 1 } };
+	struct group_description d;
+
+	if (key->kind == GROUP_COMMAND || key->kind == GROUP_USER || runtime_is_id(key->text))
+		return;
+	FUZZ_WANT(group_describe(key, NULL, &d) == 0);
+	check_name(d.name);
+	check_name(d.other_name);
+	group_matches(&service, key, &d);
+	pattern = d.full_name;
+	if (!strpbrk(pattern, "*?["))
+		FUZZ_WANT(group_matches(&service, key, &d) || pattern[0] == '\0' ||
+			  key->kind == GROUP_UNIT);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char *text = fuzz_text(data, size), *path = text;
+	size_t length = strlen(text);
+	char empty[] = "", *pattern = length < size ? text + length + 1 : empty;
+	struct group_walk walk = { 0 };
+	int known = 0;
+
+	while (*path && !known) {
+		size_t name = strcspn(path, "/");
+		struct group_key before = walk.key;
+
+		if (name > 0 && name < GROUP_DIRECTORY_MAX) {
+			memcpy(walk.name, path, name);
+			walk.name[name] = '\0';
+			walk.length = (__u32)name;
+			known = group_step(&walk);
+			FUZZ_WANT(!known || walk.key.kind != GROUP_COMMAND);
+			FUZZ_WANT(before.kind == GROUP_COMMAND || known);
+		}
+		path += name + (path[name] == '/');
+	}
+	check_key(&walk.key);
+	check_description(&walk.key, pattern);
+	free(text);
+	return 0;
+}

@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""10,000 containers that come and go: series stay within the bounds, units among them have theirs all the while, the
+kernel remembers no cgroup that is gone, and the daemon's memory does not grow.
+
+Truth: the cgroups that were made, /proc, and the kernel's own map.
+"""
+
+import json
+import os
+import subprocess
+import time
+
+import truth
+from cgroups import Cgroups, controller_root, unified_root
+from lib import BPFTOOL, SLOWNESS, Skip, Test, bpf_objects_of
+
+INTERVAL = 0.5 if SLOWNESS < 2 else 1
+CONTAINERS = 10000 if SLOWNESS < 2 else 1000
+AT_ONCE = CONTAINERS // 20
+MAX_SERVICES = 40
+MAX_NEW = 30
+
+CONF = f"""
+  ServicesFrom "containers" "units" "commands"
+  MaxServices {MAX_SERVICES}
+  MaxNewServices {MAX_NEW}
+  <Service "late">
+    Unit "kt_late.service"
+  </Service>
+  <Probe "request">
+    Enable false
+  </Probe>
+  <Probe "poll">
+    Enable false
+  </Probe>
+"""
+
+
+def map_of(daemon, name):
+    """The number of the daemon's map of this name."""
+    held = {number for kind, number in bpf_objects_of(daemon.process.pid) if kind == "map"}
+    shown = json.loads(subprocess.run([BPFTOOL, "-j", "map", "show"], capture_output=True, check=True).stdout)
+    return next(entry["id"] for entry in shown if entry["id"] in held and entry.get("name") == name)
+
+
+def keys(number):
+    """How many elements a map has."""
+    dump = subprocess.run([BPFTOOL, "-j", "map", "dump", "id", str(number)], capture_output=True, check=True).stdout
+    return len(json.loads(dump))
+
+
+def resident(daemon):
+    return truth.memory(daemon.process.pid)[1]
+
+
+def main():
+    with Test(limit=240) as test:
+        root = controller_root("pids") or unified_root()
+        if not root:
+            raise Skip("no cgroups are mounted")
+        groups = Cgroups(root)
+        test.at_end(groups.remove)
+        base = f"kt-storm-{os.getpid()}"
+        path = groups.make(base)
+        daemon = test.collectd(CONF, interval=INTERVAL)
+        daemon.wait_rows("other", "ps_count", 2)
+        number = map_of(daemon, "service_groups")
+        before, subjects = keys(number), daemon.subjects()
+        load = test.load("group", name="kt_storm")
+        sizes, most = [], 0
+        for begin in range(0, CONTAINERS, AT_ONCE):
+            load.ask(f"come {path} {begin} {AT_ONCE}")
+            most = max(most, keys(number))
+            daemon.row_after("other", "ps_count", time.time())
+            load.ask("go")
+            if begin >= CONTAINERS // 4:
+                sizes.append(resident(daemon))
+        test.true("cgroups that the kernel remembered at once", most >= AT_ONCE, most)
+        test.within("cgroups that it remembers when they are gone", keys(number), 1, before)
+        groups.make(base + "/" + test.own("kt_late.service"))
+        late = test.load("task", name="kt_late")
+        groups.enter(base + "/" + test.own("kt_late.service"), late.pid)
+        rows = daemon.wait_rows("late", "ps_count", 2, time.time())
+        test.equal("a unit that is configured, and comes then: ps_count", list(rows[-1][1:]), [1, 1])
+        late.end()
+        new = daemon.subjects() - subjects
+        test.within("new subjects", len(new), 2, MAX_NEW)
+        half = len(sizes) // 2
+        test.true("resident size of the daemon, bytes: no more than a tenth later on",
+                  max(sizes[half:]) < 1.1 * max(sizes[:half]), sizes)
+        load.end()
+
+
+if __name__ == "__main__":
+    main()

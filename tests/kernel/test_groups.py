@@ -1,0 +1,190 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Units and containers: in each hierarchy of this machine a process belongs to that which its cgroup is named after,
+from its first instruction, however it got there, and to the first Service block that names it.
+
+Truth: what the processes were told to do, and the cgroups that they were put into.
+"""
+
+import os
+import time
+
+from cgroups import Cgroups, controller_root, unified_root
+from lib import SLOWNESS, Skip, Test
+
+INTERVAL = 0.5 if SLOWNESS < 2 else 1
+SHORT_LIVES = 200
+
+CONF = """
+  ServicesFrom "containers" "units" "commands"
+  <Service "exact">
+    Unit "kt_exact.service"
+  </Service>
+  <Service "wild">
+    Unit "kt_wild@*.service"
+  </Service>
+  <Service "id">
+    Container "{identity}"
+  </Service>
+  <Service "digits">
+    Container "{digits}"
+  </Service>
+  <Service "first">
+    Process "kt_first"
+  </Service>
+  <Service "second">
+    Unit "kt_second.service"
+  </Service>
+"""
+
+
+def new_id():
+    return os.urandom(32).hex()
+
+
+def count(daemon, service):
+    """Processes and threads of the first reading from now on, after the resolving reading if one is needed."""
+    moment = time.time()
+    return list(daemon.wait_rows(service, "ps_count", 3, moment)[2][1:])
+
+
+def lives(daemon, service):
+    """How many processes have started, and ended, since the series began."""
+    moment = time.time()
+    return [daemon.row_after(service, "total_events-processes_" + word, moment)[1] for word in ("started", "ended")]
+
+
+def scope(identity):
+    return f"docker-{identity}.scope"
+
+
+class Hierarchy:
+    """One of them, and a directory in it."""
+
+    def __init__(self, test, name, root):
+        self.test, self.name = test, name
+        self.groups = Cgroups(root)
+        test.at_end(self.groups.remove)
+        self.base = f"kt-groups-{os.getpid()}"
+        self.groups.make(self.base)
+
+    def make(self, name):
+        return self.groups.make(f"{self.base}/{self.test.own(name)}")
+
+    def enter(self, name, pid):
+        self.groups.enter(f"{self.base}/{self.test.own(name)}" if name else "", pid)
+
+    def what(self, text):
+        return f"{self.name}: {text}"
+
+    def load_in(self, group, source="task", **options):
+        load = self.test.load(source, **options)
+        self.enter(group, load.pid)
+        return load
+
+
+def early(hierarchy):
+    """A process that ran before the plugin."""
+    identity = new_id()
+    hierarchy.make(scope(identity))
+    return identity, hierarchy.load_in(scope(identity), name="kt_early")
+
+
+def container(test, daemon, hierarchy):
+    identity = new_id()
+    service = identity[:12]
+    hierarchy.make(scope(identity))
+    load = test.load("task", name="kt_in")
+    load.ask("threads 3")
+    hierarchy.enter(scope(identity), load.pid)
+    test.equal(hierarchy.what("container, entered with 3 further threads: ps_count"), count(daemon, service), [1, 4])
+    load.ask("fork")
+    load.ask(f"exec {test.program('task', 'kt_other')}")
+    test.equal(hierarchy.what("container, with a child, after an exec: ps_count"), count(daemon, service), [2, 2])
+    hierarchy.enter("", load.pid)
+    test.equal(hierarchy.what("container, moved out: ps_count"), count(daemon, service), [1, 1])
+    load.end()
+
+
+def short_lives(test, daemon, hierarchy):
+    identity = new_id()
+    service = identity[:12]
+    path = hierarchy.make(scope(identity))
+    load = hierarchy.load_in(scope(identity), "group", name="kt_short")
+    count(daemon, service)
+    begin = lives(daemon, service)
+    load.ask(f"fork {SHORT_LIVES}")
+    end = lives(daemon, service)
+    test.equal(hierarchy.what("short lives in a container: started, ended"), [b - a for a, b in zip(begin, end)],
+               [SHORT_LIVES] * 2)
+    if hierarchy.name == "cgroup2":
+        other = test.load("group", name="kt_outside")
+        other.ask(f"into {path} {SHORT_LIVES}")
+        begin, end = end, lives(daemon, service)
+        test.equal(hierarchy.what("clone into a container: started, ended"), [b - a for a, b in zip(begin, end)],
+                   [SHORT_LIVES] * 2)
+        other.end()
+    load.end()
+
+
+def units(test, daemon, hierarchy):
+    for name in ("kt_unit.service", "kt_exact.service", "kt_second.service"):
+        hierarchy.make(name)
+    hierarchy.make("kt_wild@7.service")
+    hierarchy.make("user-4321.slice")
+    hierarchy.make("user-4321.slice/kt_unit.service")
+    below = "kt_unit.service/docker"
+    hierarchy.make(below)
+    loads = [hierarchy.load_in(name, name="kt_of_unit") for name in (
+        "kt_unit.service", below, "kt_exact.service", "kt_wild@7.service", "kt_second.service",
+        "user-4321.slice/kt_unit.service")]
+    loads.append(hierarchy.load_in("kt_second.service", name="kt_first"))
+    for what, service, want in (
+            ("unit, and a directory below", test.own("kt_unit"), 2), ("Unit", "exact", 1),
+            ("Unit with a wildcard", "wild", 1), ("Unit, an earlier block has another", "second", 1),
+            ("Process, a later block has the unit", "first", 1), ("user", "user-4321", 1)):
+        test.equal(hierarchy.what(what + ": ps_count"), count(daemon, service), [want, want])
+    for load in loads:
+        load.end()
+    for service in ("exact", "wild", "second", "first"):
+        test.equal(hierarchy.what(f"{service}, ended: ps_count"), count(daemon, service), [0, 0])
+
+
+def containers_by_rule(test, daemon, hierarchy, identity, digits):
+    another = digits + new_id()[len(digits):]
+    for name in (scope(identity), scope(another)):
+        hierarchy.make(name)
+    loads = [hierarchy.load_in(scope(identity), name="kt_by_id"), hierarchy.load_in(scope(another), name="kt_by_id")]
+    test.equal(hierarchy.what("Container by its id: ps_count"), count(daemon, "id"), [1, 1])
+    test.equal(hierarchy.what("Container by 12 digits: ps_count"), count(daemon, "digits"), [1, 1])
+    for load in loads:
+        load.end()
+    test.equal(hierarchy.what("Container, ended: ps_count"), count(daemon, "id"), [0, 0])
+
+
+def hierarchies(test):
+    roots = [("cgroup2", unified_root()), ("pids", controller_root("pids")), ("memory", controller_root("memory"))]
+    found = [Hierarchy(test, name, root) for name, root in roots if root]
+    if not found:
+        raise Skip("no cgroups are mounted")
+    return found
+
+
+def main():
+    with Test(limit=150) as test:
+        found = hierarchies(test)
+        before = [early(hierarchy) for hierarchy in found]
+        identity, digits = new_id(), os.urandom(6).hex()
+        daemon = test.collectd(CONF.format(identity=identity, digits=digits), interval=INTERVAL)
+        for (own, load), hierarchy in zip(before, found):
+            test.equal(hierarchy.what("ran before the plugin: ps_count"), count(daemon, own[:12]), [1, 1])
+            load.end()
+        for hierarchy in found:
+            container(test, daemon, hierarchy)
+            short_lives(test, daemon, hierarchy)
+            units(test, daemon, hierarchy)
+            containers_by_rule(test, daemon, hierarchy, identity, digits)
+
+
+if __name__ == "__main__":
+    main()
