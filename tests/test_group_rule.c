@@ -28,7 +28,11 @@ static void note(void)
 static void meet(struct fixture *f, uint64_t number, uint32_t kind, const char *text, uint32_t rule)
 {
 	const struct group_id id = { .number = number };
-	struct service_group group = { .key.kind = kind, .rule = rule };
+	struct service_group group = {
+		.key.kind = kind,
+		.rule = rule,
+		.looks_left = kind == GROUP_COMMAND ? 0 : GROUP_LOOKS_MAX,
+	};
 
 	strcpy(group.key.text, text);
 	CHECK_INT(maps_put("service_groups", &id, &group), true);
@@ -38,7 +42,7 @@ static void meet(struct fixture *f, uint64_t number, uint32_t kind, const char *
 static struct service_group group_of(uint64_t number)
 {
 	const struct group_id id = { .number = number };
-	struct service_group group = { .rule = 77, .looked = 77 };
+	struct service_group group = { .rule = 77, .looks_left = 77 };
 
 	maps_get("service_groups", &id, &group);
 	return group;
@@ -64,12 +68,12 @@ static void test_rows(void)
 		{ GROUP_UNIT, "php-fpm@8.2", 0, SERVICE_FIRST, 1 },
 		{ GROUP_UNIT, "php-fpm@7.4", 0, SERVICE_FIRST, 1 },
 		{ GROUP_UNIT, "php-fpm@7.4", SERVICE_FIRST + 1, SERVICE_FIRST, 1 },
-		{ GROUP_UNIT, "php-fpm", 0, 0, 0 },
-		{ GROUP_USER, "user-1000", 0, 0, 0 },
+		{ GROUP_UNIT, "php-fpm", 0, 0, 1 },
+		{ GROUP_USER, "user-1000", 0, 0, 1 },
 		{ GROUP_COMMAND, "php-fpm@8.2", 0, 0, 0 },
 		{ GROUP_LXC, "box-1", 0, SERVICE_FIRST, 1 },
-		{ GROUP_LXC, "boy-1", 0, 0, 0 },
-		{ GROUP_UNIT, "box-1", 0, 0, 0 },
+		{ GROUP_LXC, "boy-1", 0, 0, 1 },
+		{ GROUP_UNIT, "box-1", 0, 0, 1 },
 		{ GROUP_DOCKER, CONTAINER_ID, 0, SERVICE_FIRST + 1, 1 },
 		{ GROUP_DOCKER, CONTAINER_ID, SERVICE_FIRST, SERVICE_FIRST, 0 },
 	};
@@ -83,7 +87,8 @@ static void test_rows(void)
 		meet(&f, 2, cases[i].kind, cases[i].text, cases[i].before);
 		resolver_run(&f.services.resolver, 1);
 		CHECK_UINT(group_of(1).rule, 0);
-		CHECK_UINT(group_of(1).looked, 0);
+		CHECK_UINT(group_of(1).looks_left, 0);
+		CHECK_UINT(group_of(2).looks_left, 0);
 		CHECK_UINT(group_of(2).rule, cases[i].want);
 		CHECK_UINT(scans, cases[i].scans);
 		CASE("once");

@@ -4,6 +4,7 @@
  */
 #include "testing.h"
 
+#include "bpf/lib/service.h"
 #include "plugin/group/match.h"
 
 #define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
@@ -141,27 +142,32 @@ static void test_long(void)
 	CHECK_INT(group_rule_key(option, GROUP_LXC, &key), false);
 }
 
-static void check_needs(const char *unit, const char *container, bool want)
+static void check_needs(const char *unit, const char *container, unsigned want)
 {
 	char *units[] = { (char *)unit }, *containers[] = { (char *)container };
-	struct service_config service = {
-		.units = { .item = units, .count = unit ? 1 : 0 },
-		.containers = { .item = containers, .count = container ? 1 : 0 },
+	struct service_config services[] = {
+		{ .name = "none" },
+		{
+			.units = { .item = units, .count = unit ? 1 : 0 },
+			.containers = { .item = containers, .count = container ? 1 : 0 },
+		},
 	};
+	struct config config = { .services = services, .service_count = 2 };
 
 	CASE("needs names: %s, %s", unit ?: "no unit", container ?: "no container");
-	CHECK_INT(group_needs_names(&service), want);
+	CHECK_UINT(groups_need_names(&config), want);
 }
 
 static void test_needs_names(void)
 {
-	check_needs(NULL, NULL, false);
-	check_needs("nginx.service", NULL, false);
-	check_needs("nginx*", NULL, true);
-	check_needs("user-alice", NULL, true);
-	check_needs("my-app.service", NULL, true);
-	check_needs(NULL, "web", true);
-	check_needs(NULL, ID, true);
+	check_needs(NULL, NULL, 0);
+	check_needs("nginx.service", NULL, 0);
+	check_needs("nginx*", NULL, SERVICES_FROM_UNITS);
+	check_needs("user-alice", NULL, SERVICES_FROM_UNITS);
+	check_needs("my-app.service", NULL, SERVICES_FROM_UNITS);
+	check_needs(NULL, "web", SERVICES_FROM_CONTAINERS);
+	check_needs("nginx.service", ID, SERVICES_FROM_CONTAINERS);
+	check_needs("nginx*", "web", SERVICES_FROM_UNITS | SERVICES_FROM_CONTAINERS);
 }
 
 int main(void)

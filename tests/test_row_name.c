@@ -259,6 +259,53 @@ static void test_reserve(void)
 	fixture_done(&f);
 }
 
+/* A container of a Service block, as its name says: what it has counted before that is known is the
+ * block's. */
+static void test_of_a_block(void)
+{
+	struct row_name name = { .name = "web-1", .is_nameless = true, .service = CONFIGURED };
+	uint64_t generation;
+	struct fixture f;
+
+	CASE("of a block");
+	fixture_init(&f);
+	allowance_init(&f.services.lifecycle.news, 1);
+	f.services.lifecycle.news.left = 0;
+	f.services.lifecycle.named_sources = SERVICES_FROM_CONTAINERS;
+	generation = generation_of(&f, CONFIGURED);
+	take_key(&f, 3, GROUP_DOCKER, ID_A, 0);
+	refresh(&f, 90);
+	CHECK_INT(snapshot_held(f.services.snapshot, 3), true);
+	name.key = f.kernel_rows[3].key;
+	row_name_take(&f.services.lifecycle, 3, &name, true);
+	refresh(&f, 100);
+	CHECK_INT(snapshot_held(f.services.snapshot, 3), false);
+	CHECK_TEXT(subject(&f, 3), "web");
+	CHECK_UINT(f.services.snapshot->names_refused, 0);
+	CASE("of a block, whose row has its processes now");
+	refresh(&f, 120);
+	CHECK_INT(state(&f, 3), ROW_RETIRED);
+	refresh(&f, 140);
+	CHECK_INT(state(&f, 3), ROW_FREE);
+	refresh(&f, 400);
+	CHECK_UINT(generation_of(&f, CONFIGURED), generation);
+	CASE("the row is another container's");
+	take_key(&f, 3, GROUP_DOCKER, ID_B, 1);
+	refresh(&f, 500);
+	CHECK_INT(snapshot_held(f.services.snapshot, 3), true);
+	refresh(&f, 520);
+	CHECK_INT(snapshot_held(f.services.snapshot, 3), true);
+	CASE("no file answers");
+	refresh(&f, 530);
+	CHECK_INT(snapshot_held(f.services.snapshot, 3), false);
+	CHECK_TEXT(subject(&f, 3), "other");
+	CASE("a unit, which no block is named after");
+	take_key(&f, 4, GROUP_UNIT, "cron", 1);
+	refresh(&f, 540);
+	CHECK_INT(snapshot_held(f.services.snapshot, 4), false);
+	fixture_done(&f);
+}
+
 int main(void)
 {
 	test_unnamed();
@@ -270,5 +317,6 @@ int main(void)
 	test_taken();
 	test_allowances();
 	test_reserve();
+	test_of_a_block();
 	return testing_end();
 }

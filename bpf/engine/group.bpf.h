@@ -16,6 +16,7 @@
 
 const volatile bool cgroup_rules = false;
 const volatile bool group_keys = false; /* units and containers are told apart */
+const volatile u32 named_by_engine = 0; /* bits of enum service_source: its rules need names */
 
 enum cgroup_subsys_id___group {
 	memory_cgrp_id___group,
@@ -140,9 +141,10 @@ static void look_at_path(struct cgroup *group, struct group_slot *slot)
 	slot->walk.begin = 0;
 	slot->step.parent = 0;
 	slot->group.rule = 0;
-	slot->group.looked = 0;
 	bpf_loop(levels < CGROUP_DEPTH_MAX ? levels : CGROUP_DEPTH_MAX, descend, &d, 0);
 	slot->group.key = slot->walk.key;
+	slot->group.looks_left =
+		service_source_of(slot->group.key.kind) & named_by_engine ? GROUP_LOOKS_MAX : 0;
 }
 
 /* --- what is remembered --- */
@@ -235,33 +237,41 @@ __noinline int groups_meet(u64 cgroups)
 	       meet_in(set, HIERARCHY_UNIFIED);
 }
 
-/* Returns the lower one of this row and that of a rule. */
-static u32 group_in(struct css_set *set, enum hierarchy hierarchy, u32 row, struct group_key *key)
+/* What the cgroups of a process say. */
+struct group_found {
+	u32 row;         /* the lowest that a rule gives, or 0 */
+	bool is_pending; /* the engine has not looked for the rules that need names */
+};
+
+static void group_in(struct css_set *set, enum hierarchy hierarchy, struct group_key *key,
+		     struct group_found *found)
 {
 	struct cgroup *group = cgroup_of(set, hierarchy);
 	struct service_group *known;
 	struct group_id id;
 
 	if (!group || key->kind != GROUP_COMMAND)
-		return row;
+		return;
 	id = id_of(group);
 	known = bpf_map_lookup_elem(&service_groups, &id);
 	if (!known)
-		return row;
+		return;
 	*key = known->key;
-	return first_row(row, known->rule);
+	found->is_pending = known->looks_left;
+	found->row = first_row(found->row, known->rule);
 }
 
 /* What the first hierarchy says that says anything; GROUP_COMMAND: none does, or its cgroup could not
- * be remembered. Returns the lowest row that a rule gives, or 0. */
-static u32 group_of(struct css_set *set, struct group_key *ret_key)
+ * be remembered. */
+static struct group_found group_of(struct css_set *set, struct group_key *ret_key)
 {
-	u32 row;
+	struct group_found found = {};
 
 	ret_key->kind = GROUP_COMMAND;
-	row = group_in(set, HIERARCHY_PIDS, 0, ret_key);
-	row = group_in(set, HIERARCHY_MEMORY, row, ret_key);
-	return group_in(set, HIERARCHY_UNIFIED, row, ret_key);
+	group_in(set, HIERARCHY_PIDS, ret_key, &found);
+	group_in(set, HIERARCHY_MEMORY, ret_key, &found);
+	group_in(set, HIERARCHY_UNIFIED, ret_key, &found);
+	return found;
 }
 
 static bool is_in(struct css_set *set, enum hierarchy hierarchy, const struct group_id *id)

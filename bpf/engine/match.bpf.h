@@ -10,12 +10,11 @@
 const volatile u32 services_from = SERVICES_FROM_COMMANDS; /* what takes a free row */
 const volatile u32 configured_end = SERVICE_FIRST;         /* rows of Service blocks are below */
 
-static bool is_source(u32 kind)
+/* One that may be of a Service block by its name has a row of its own until the engine has looked, so
+ * that nothing is lost. */
+static bool takes_row(u32 kind, struct group_found found)
 {
-	if (kind == GROUP_COMMAND)
-		return services_from & SERVICES_FROM_COMMANDS;
-	return services_from &
-	       (kind <= GROUP_USER ? SERVICES_FROM_UNITS : SERVICES_FROM_CONTAINERS);
+	return services_from & service_source_of(kind) || found.is_pending;
 }
 
 static u32 row_of(const struct group_key *key)
@@ -58,12 +57,13 @@ static u32 row_or_take(const struct group_key *key, u32 known, bool is_next)
 	return row == ROW_NONE && !service_is_anyones(key->kind) ? ROW_NONE_GROUP : row;
 }
 
-/* The key of a process in these cgroups, GROUP_COMMAND: its command name is. Returns the row of a
- * rule, or 0. */
-static u32 key_of(u64 cgroups, struct group_key *ret_key)
+/* Of a process in these cgroups; GROUP_COMMAND: its command name counts. */
+static struct group_found key_of(u64 cgroups, struct group_key *ret_key)
 {
+	struct group_found none = {};
+
 	ret_key->kind = GROUP_COMMAND;
-	return cgroup_rules || group_keys ? group_of((void *)cgroups, ret_key) : 0;
+	return cgroup_rules || group_keys ? group_of((void *)cgroups, ret_key) : none;
 }
 
 /* The row of a process in these cgroups, at this address, and with this command name. Configured rows
@@ -72,21 +72,22 @@ static u32 key_of(u64 cgroups, struct group_key *ret_key)
 __noinline u32 match_key(u64 cgroups, const struct command_name *name, bool is_next)
 {
 	u32 row, by_name, by_group = 0;
+	struct group_found found;
 	struct group_key key;
 
 	if (!name)
 		return SERVICE_OTHER;
 	name_key(&key, name);
 	by_name = row_of(&key);
-	row = key_of(cgroups, &key);
+	found = key_of(cgroups, &key);
 	if (key.kind != GROUP_COMMAND)
 		by_group = row_of(&key);
-	row = first_row(row, first_row(if_configured(by_name), if_configured(by_group)));
+	row = first_row(found.row, first_row(if_configured(by_name), if_configured(by_group)));
 	if (row)
 		return row;
-	if (key.kind != GROUP_COMMAND && is_source(key.kind))
+	if (key.kind != GROUP_COMMAND && takes_row(key.kind, found))
 		return row_or_take(&key, by_group, is_next);
-	if (!is_source(GROUP_COMMAND))
+	if (!(services_from & SERVICES_FROM_COMMANDS))
 		return SERVICE_OTHER;
 	name_key(&key, name);
 	return row_or_take(&key, by_name, is_next);
@@ -95,10 +96,12 @@ __noinline u32 match_key(u64 cgroups, const struct command_name *name, bool is_n
 /* The key whose row it takes, where no rule gives it one. */
 __noinline int wanted_key(u64 cgroups, const struct command_name *name, struct group_key *ret_key)
 {
+	struct group_found found;
+
 	if (!name || !ret_key)
 		return -1;
-	key_of(cgroups, ret_key);
-	if (ret_key->kind == GROUP_COMMAND || !is_source(ret_key->kind))
+	found = key_of(cgroups, ret_key);
+	if (ret_key->kind == GROUP_COMMAND || !takes_row(ret_key->kind, found))
 		name_key(ret_key, name);
 	return 0;
 }

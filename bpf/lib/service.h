@@ -42,11 +42,21 @@ enum service_source {
 	SERVICES_FROM_COMMANDS = 4,
 };
 
+/* The bit of those that a kind of key is one of. */
+static inline __u32 service_source_of(__u32 kind)
+{
+	if (kind == GROUP_COMMAND)
+		return SERVICES_FROM_COMMANDS;
+	return kind <= GROUP_USER ? SERVICES_FROM_UNITS : SERVICES_FROM_CONTAINERS;
+}
+
 /* Who may make as many names as he likes: his rows are no unit's or container's. */
 static inline int service_is_anyones(__u32 kind)
 {
 	return kind == GROUP_COMMAND || kind == GROUP_USER;
 }
+
+#define GROUP_LOOKS_MAX 3 /* at one whose files do not answer */
 
 /* A cgroup of any hierarchy: a key of the map `service_groups`. */
 struct group_id {
@@ -59,7 +69,7 @@ struct group_id {
 struct service_group {
 	struct group_key key; /* by the names of its path */
 	__u32 rule;           /* the row of the first Service block that it is in, or 0 */
-	__u32 looked;         /* how often the engine has, for rules that need files */
+	__u32 looks_left;     /* by the engine, for rules that need its files; 0: all is known */
 };
 
 /* One directory below another, as a rule of a Cgroup option sees it. */

@@ -48,7 +48,7 @@ void config_check(const struct config *config)
 	if (config->services_from_set && config->command_names_set)
 		message(LOG_WARNING,
 			"ignoring CommandNames in <Plugin ebpf>: ServicesFrom says it");
-	if (config_services_from(config))
+	if (config_services_from(config) || config_needs_groups(config))
 		return;
 	if (config->max_services_set)
 		tell_no_names("MaxServices", config->max_services);

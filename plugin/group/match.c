@@ -8,6 +8,8 @@
 #include "runtime.h"
 #include "system/glob.h"
 
+#include "bpf/lib/service.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -58,6 +60,15 @@ bool group_matches(const struct service_config *service, const struct group_key 
 			return true;
 	}
 	return false;
+}
+
+uint32_t group_row(const struct config *config, const struct group_key *key,
+		   const struct group_description *description)
+{
+	for (size_t i = 0; i < config->service_count; i++)
+		if (group_matches(&config->services[i], key, description))
+			return SERVICE_FIRST + (uint32_t)i;
+	return 0;
 }
 
 /* What the kernel makes of such a directory; false: of another kind. */
@@ -121,7 +132,7 @@ bool group_rule_key(const char *option, enum group_kind kind, struct group_key *
 	return true;
 }
 
-bool group_needs_names(const struct service_config *service)
+static bool unit_needs_names(const struct service_config *service)
 {
 	struct group_key key;
 
@@ -132,5 +143,18 @@ bool group_needs_names(const struct service_config *service)
 		if (strchr(option, '-') || !group_rule_key(option, GROUP_UNIT, &key))
 			return true;
 	}
-	return service->containers.count > 0;
+	return false;
+}
+
+unsigned groups_need_names(const struct config *config)
+{
+	unsigned sources = 0;
+
+	for (size_t i = 0; i < config->service_count; i++) {
+		const struct service_config *service = &config->services[i];
+
+		sources |= unit_needs_names(service) ? SERVICES_FROM_UNITS : 0;
+		sources |= service->containers.count ? SERVICES_FROM_CONTAINERS : 0;
+	}
+	return sources;
 }

@@ -8,6 +8,7 @@
 #include "bpf/lib/group.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* Does a Unit or Container of this block fit? Unit: nginx.service or nginx, user-alice.slice,
  * user-1000, php-fpm@*.service. Container: a name, NAMESPACE_POD_CONTAINER with the pod's whole
@@ -19,7 +20,12 @@ bool group_matches(const struct service_config *service, const struct group_key 
  * GROUP_USER, Container for those of containers. false: of this kind the kernel cannot compare it. */
 bool group_rule_key(const char *option, enum group_kind kind, struct group_key *ret_key);
 
-/* May an option of this block fit what none of its keys is? */
-bool group_needs_names(const struct service_config *service);
+/* The row of the first block that fits, 0: none does. */
+uint32_t group_row(const struct config *config, const struct group_key *key,
+		   const struct group_description *description);
+
+/* Of which sources a block may have some by their names alone, which no key is: bits of enum
+ * service_source. */
+unsigned groups_need_names(const struct config *config);
 
 #endif

@@ -18,44 +18,34 @@
 
 #define GROUPS_MAX 65536 /* of one round; the map holds fewer */
 #define LOOK_NS_MAX (250 * 1000000ULL)
-#define LOOKS_MAX 3 /* at one whose files do not answer */
 
 void group_rules_init(struct group_rules *rules, const struct config *config)
 {
-	*rules = (struct group_rules){ 0 };
-	for (size_t i = 0; i < config->service_count; i++)
-		rules->any |= group_needs_names(&config->services[i]);
+	*rules = (struct group_rules){ .any = groups_need_names(config) != 0 };
 }
 
-static uint32_t row_of(const struct config *config, const struct group_key *key,
-		       const struct group_description *description)
-{
-	for (size_t i = 0; i < config->service_count; i++)
-		if (group_matches(&config->services[i], key, description))
-			return SERVICE_FIRST + (uint32_t)i;
-	return 0;
-}
-
-/* 1: it has got another row; 0: it has not; -EAGAIN: its name is not known yet. */
+/* 1: its processes are of another row now; 0: they are not; -EAGAIN: its name is not known yet. */
 static int look(const struct config *config, int fd, const struct group_id *id,
 		struct service_group *group, struct file_reader *files)
 {
 	struct group_description description;
 	bool again = group_describe(&group->key, files, &description) == -EAGAIN;
+	bool is_source = config_services_from(config) & service_source_of(group->key.kind);
+	bool was_pending = !group->rule && !is_source;
 	uint32_t row;
 
-	group->looked = again ? group->looked + 1 : LOOKS_MAX;
-	if (group->looked < LOOKS_MAX) {
+	group->looks_left = again ? group->looks_left - 1 : 0;
+	if (group->looks_left) {
 		bpf_map_update_elem(fd, id, group, BPF_EXIST);
 		return -EAGAIN;
 	}
-	row = row_of(config, &group->key, &description);
+	row = group_row(config, &group->key, &description);
 	if (row && (!group->rule || row < group->rule))
 		group->rule = row;
 	else
 		row = 0;
 	/* It may have been removed meanwhile. */
-	return bpf_map_update_elem(fd, id, group, BPF_EXIST) == 0 && row;
+	return bpf_map_update_elem(fd, id, group, BPF_EXIST) == 0 && (row || was_pending);
 }
 
 /* Returns how many cgroups are of another service now. */
@@ -73,8 +63,7 @@ static unsigned look_at_new(struct group_rules *rules, const struct config *conf
 		if (bpf_map_get_next_key(fd, before ? &last : NULL, &id) != 0)
 			return changed;
 		before = &id;
-		if (bpf_map_lookup_elem(fd, &id, &group) != 0 || group.looked == LOOKS_MAX ||
-		    group.key.kind == GROUP_COMMAND)
+		if (bpf_map_lookup_elem(fd, &id, &group) != 0 || group.looks_left == 0)
 			continue;
 		if (clock_ns() > end_ns)
 			break;

@@ -6,6 +6,7 @@
 #include "service.h"
 
 #include "group/description.h"
+#include "group/match.h"
 
 #include "bpf/lib/service.h"
 #include "object/attach.h"
@@ -91,7 +92,12 @@ static bool find_unnamed(struct services *services, uint32_t *row, struct group_
 static void name_row(struct services *services, uint32_t row, const struct group_key *key,
 		     const struct group_description *description, bool is_final)
 {
-	struct row_name name = { .key = *key, .is_nameless = description->is_sandbox };
+	bool is_source = config_services_from(services->config) & service_source_of(key->kind);
+	struct row_name name = {
+		.key = *key,
+		.is_nameless = description->is_sandbox || !is_source,
+		.service = group_row(services->config, key, description),
+	};
 
 	memcpy(name.name, description->name, sizeof(name.name));
 	memcpy(name.other_name, description->other_name, sizeof(name.other_name));

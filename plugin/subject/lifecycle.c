@@ -16,6 +16,7 @@
 #include "lifecycle.h"
 
 #include "bpf/lib/service.h"
+#include "group/match.h"
 #include "row_name.h"
 #include "system/clock.h"
 
@@ -26,14 +27,21 @@
 #include <sys/mman.h>
 
 #define GONE_INTERVALS 10     /* after which a service is no longer dispatched */
+#define HELD_INTERVALS 3      /* in which a name is found out, if its files answer */
 #define FORGOTTEN_INTERVALS 3 /* after which collectd knows no last value (Timeout), nor RRD */
 
 /* --- opening --- */
 
+/* What rows are taken for: also until the engine knows which Service block it is of. */
+static unsigned sources_of(const struct config *config)
+{
+	return config_services_from(config) | groups_need_names(config);
+}
+
 /* Of so many, for units and containers: all, where command names are none. */
 static uint32_t reserved(const struct config *config, uint32_t count)
 {
-	unsigned from = config_services_from(config);
+	unsigned from = sources_of(config);
 
 	if (!(from & ~(unsigned)SERVICES_FROM_COMMANDS))
 		return 0;
@@ -51,13 +59,14 @@ static void allowances_init(struct lifecycle *lifecycle, const struct config *co
 int lifecycle_prepare(struct lifecycle *lifecycle, const struct config *config,
 		      const struct object *object, double interval_s, struct error *error)
 {
-	uint32_t free_rows = config_services_from(config) ? config->max_services : 0;
+	uint32_t free_rows = sources_of(config) ? config->max_services : 0;
 	uint32_t reserve = reserved(config, free_rows);
 	int status;
 
 	lifecycle->config = config;
 	lifecycle->object = object;
 	lifecycle->interval_ns = (uint64_t)(interval_s * NS_PER_S);
+	lifecycle->named_sources = groups_need_names(config);
 	allowances_init(lifecycle, config);
 	lifecycle->row_count = SERVICE_FIRST + (uint32_t)config->service_count + free_rows;
 	lifecycle->reserve_begin = lifecycle->row_count - reserve;
@@ -275,11 +284,40 @@ static void promote(struct lifecycle *lifecycle, uint32_t i)
 		row_names_make_way(lifecycle, lifecycle->subjects.subject[subject].kind);
 }
 
+/* What it has counted is the configured service's. */
+static void join(struct lifecycle *lifecycle, uint32_t i)
+{
+	const char *name = lifecycle_name(lifecycle, row_name_service(lifecycle, i));
+	int subject = subjects_enter(&lifecycle->subjects, SUBJECT_SERVICE, name);
+
+	if (subject < 0)
+		return;
+	lifecycle->states[i].state = ROW_SHOWN;
+	lifecycle->states[i].subject = subject;
+}
+
 /* Has a unit or a container that comes back series, which it goes on with? */
 static bool is_back(const struct lifecycle *lifecycle, uint32_t i)
 {
 	return !service_is_anyones(lifecycle->kernel_rows[i].key.kind) &&
 	       row_name_is_known(lifecycle, i) && row_name_find(lifecycle, i) >= 0;
+}
+
+/* The engine has yet to find out whether it is of a Service block. */
+static bool is_held(const struct lifecycle *lifecycle, uint32_t i, uint64_t now_ns)
+{
+	const struct service_state *row = &lifecycle->states[i];
+
+	return row->state == ROW_HIDDEN &&
+	       lifecycle->named_sources & service_source_of(lifecycle->kernel_rows[i].key.kind) &&
+	       !row_name_is_settled(lifecycle, i) &&
+	       now_ns - row->since_ns < HELD_INTERVALS * lifecycle->interval_ns;
+}
+
+/* Whoever comes back to a configured service gets another row. */
+static unsigned gone_intervals(const struct lifecycle *lifecycle, uint32_t i)
+{
+	return row_name_service(lifecycle, i) ? 1 : GONE_INTERVALS;
 }
 
 static void refresh_row(struct lifecycle *lifecycle, uint32_t i, uint64_t now_ns)
@@ -297,7 +335,12 @@ static void refresh_row(struct lifecycle *lifecycle, uint32_t i, uint64_t now_ns
 		*row = (struct service_state){ ROW_HIDDEN, .since_ns = now_ns, .subject = -1 };
 		old = notable = false;
 	}
-	if (row->state == ROW_HIDDEN && (notable || (alive && old) || is_back(lifecycle, i)))
+	row->held = is_held(lifecycle, i, now_ns);
+	if (row->held)
+		;
+	else if (row->state == ROW_HIDDEN && row_name_service(lifecycle, i))
+		join(lifecycle, i);
+	else if (row->state == ROW_HIDDEN && (notable || (alive && old) || is_back(lifecycle, i)))
 		promote(lifecycle, i);
 	else if (row->state == ROW_HIDDEN && !alive && old)
 		retire(lifecycle, i, now_ns);
@@ -306,7 +349,7 @@ static void refresh_row(struct lifecycle *lifecycle, uint32_t i, uint64_t now_ns
 		release(lifecycle, i);
 	row->absent_ns = alive ? 0 : row->absent_ns ?: now_ns;
 	if (row->state == ROW_SHOWN && row->absent_ns && !notable &&
-	    now_ns - row->absent_ns > GONE_INTERVALS * interval)
+	    now_ns - row->absent_ns > gone_intervals(lifecycle, i) * interval)
 		retire(lifecycle, i, now_ns);
 }
 

@@ -28,6 +28,7 @@ struct lifecycle {
 	struct process_label *kernel_labels; /* of `process_labels` */
 	struct service_state *states;
 	uint32_t row_count;
+	unsigned named_sources; /* as of groups_need_names() */
 	uint32_t reserve_begin; /* rows from here on are for units and containers alone */
 	struct row_name *names; /* by row */
 	bool *notable; /* rows that used much of something since the last refresh; atomic */

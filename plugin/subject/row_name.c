@@ -65,11 +65,21 @@ void row_name_take(struct lifecycle *lifecycle, uint32_t row, const struct row_n
 	named->known = is_final || tries == TRIES_MAX;
 }
 
+bool row_name_is_settled(const struct lifecycle *lifecycle, uint32_t row)
+{
+	return key_of(lifecycle, row)->kind == GROUP_COMMAND || is_named(lifecycle, row);
+}
+
+uint32_t row_name_service(const struct lifecycle *lifecycle, uint32_t row)
+{
+	return is_named(lifecycle, row) ? lifecycle->names[row].service : 0;
+}
+
 bool row_name_is_known(const struct lifecycle *lifecycle, uint32_t row)
 {
-	if (key_of(lifecycle, row)->kind == GROUP_COMMAND)
-		return true;
-	return is_named(lifecycle, row) && !lifecycle->names[row].is_nameless;
+	return row_name_is_settled(lifecycle, row) &&
+	       (key_of(lifecycle, row)->kind == GROUP_COMMAND ||
+		!lifecycle->names[row].is_nameless);
 }
 
 /* Has another row that lives this subject? */

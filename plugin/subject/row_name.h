@@ -16,6 +16,7 @@ struct row_name {
 	bool known;
 	unsigned tries;   /* at finding out */
 	bool is_nameless; /* it shall have no series */
+	uint32_t service; /* the row of the Service block that it is of, 0: of none */
 	char name[SUBJECT_NAME_MAX];
 	char other_name[SUBJECT_NAME_MAX]; /* where another that lives is called so */
 };
@@ -26,6 +27,12 @@ bool row_name_wanted(const struct lifecycle *lifecycle, uint32_t *row, struct gr
 /* That is it; if it is not final, a better one is wanted some times more. */
 void row_name_take(struct lifecycle *lifecycle, uint32_t row, const struct row_name *name,
 		   bool is_final);
+
+/* Is all known that the name tells? */
+bool row_name_is_settled(const struct lifecycle *lifecycle, uint32_t row);
+
+/* The row of the Service block that this row is of, 0: of none, or not known yet. */
+uint32_t row_name_service(const struct lifecycle *lifecycle, uint32_t row);
 
 /* May the row have series? */
 bool row_name_is_known(const struct lifecycle *lifecycle, uint32_t row);

@@ -50,6 +50,18 @@ int snapshot_process_subject(const struct snapshot *snapshot, uint32_t process)
 	return process < snapshot->process_row_count ? snapshot->process_rows[process].subject : -1;
 }
 
+bool snapshot_configured(const struct snapshot *snapshot, uint32_t row)
+{
+	int subject = snapshot_subject(snapshot, row);
+
+	return subject >= 0 && snapshot->subjects.subject[subject].kind == SUBJECT_SERVICE;
+}
+
+bool snapshot_held(const struct snapshot *snapshot, uint32_t row)
+{
+	return row < snapshot->row_count && snapshot->states[row].held;
+}
+
 bool snapshot_gone(const struct snapshot *snapshot, uint32_t row)
 {
 	return snapshot->states[row].state == ROW_RETIRED ||

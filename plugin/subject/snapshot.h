@@ -19,10 +19,11 @@ enum row_state {
 /* Of a row of a service. */
 struct service_state {
 	enum row_state state;
-	int subject;        /* -1: never had one */
-	bool fixed;         /* not of a command name: never retired */
-	bool refused;       /* should have series, but there were too many new names */
-	uint64_t since_ns;  /* of this state */
+	int subject;       /* -1: never had one */
+	bool fixed;        /* not of a command name: never retired */
+	bool held;         /* may be of a Service block: what it counts waits until that is known */
+	bool refused;      /* should have series, but there were too many new names */
+	uint64_t since_ns; /* of this state */
 	uint64_t absent_ns; /* since when no process is alive, 0: some are */
 };
 
@@ -57,6 +58,12 @@ void snapshot_free(struct snapshot *snapshot);
 /* The subject that a row's growth belongs to, -1: to none. */
 int snapshot_subject(const struct snapshot *snapshot, uint32_t row);
 int snapshot_process_subject(const struct snapshot *snapshot, uint32_t process);
+
+/* Does it count for a service of the configuration, or for one that is always there? */
+bool snapshot_configured(const struct snapshot *snapshot, uint32_t row);
+
+/* Is it not known yet whose growth a row has? */
+bool snapshot_held(const struct snapshot *snapshot, uint32_t row);
 
 /* Has the service of this row ended, so that nothing but remains count there? */
 bool snapshot_gone(const struct snapshot *snapshot, uint32_t row);

@@ -277,6 +277,8 @@ static int take(void *to, const struct source_row *row, struct error *error)
 	}
 	if (has_fallen(&table->schema, keys->now, entry->previous))
 		memset(entry->previous, 0, table->schema.cells * sizeof(uint64_t));
+	if (service_label(table) && snapshot_held(r->snapshot, service_of(table, entry)))
+		return 0;
 	if (entry->name == INDEX_NONE && is_same(&table->schema, keys->now, entry->previous))
 		return 0;
 	name_entry(r, entry);

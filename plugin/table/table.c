@@ -240,15 +240,13 @@ static void rank(struct table *table, const struct snapshot *snapshot)
 	free(list);
 }
 
-/* A command name that has a series from now on starts it at zero: the first value
- * of a counter shows no rate, so the growth until now stays with the others. Not
- * so in tables of slots: it may have had series of others for long. */
+/* A command name that has a series from now on starts it at zero: the first value of a counter shows
+ * no rate, so the growth until now stays with the others. Not so in tables of slots. */
 static struct accumulator *growth_to(struct table *table, const struct snapshot *snapshot,
 				     uint32_t row, struct accumulator *own, bool is_new)
 {
-	bool by_service = table->schema.subject.kind == SUBJECT_SERVICE;
-
-	if (!by_service || !is_new || snapshot->states[row].fixed || table->schema.subject.via[0])
+	if (table->schema.subject.kind != SUBJECT_SERVICE || !is_new ||
+	    snapshot_configured(snapshot, row) || table->schema.subject.via[0])
 		return own;
 	return &table->accumulators.accumulator[snapshot_subject(snapshot, SERVICE_OTHER)];
 }
@@ -272,6 +270,8 @@ static int read_row(struct table *table, const struct snapshot *snapshot, uint32
 	struct accumulator *accumulator;
 	bool is_new;
 
+	if (kind == SUBJECT_SERVICE && snapshot_held(snapshot, row))
+		return 0;
 	if (subject >= 0 && is_full(table, (size_t)subject)) {
 		__atomic_fetch_add(&table->refused, 1, __ATOMIC_RELAXED);
 		subject = -1;

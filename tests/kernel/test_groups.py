@@ -37,6 +37,12 @@ CONF = """
   </Service>
 """
 
+BY_NAME = """
+  <Service "box">
+    Container "kt_box-*"
+  </Service>
+"""
+
 
 def new_id():
     return os.urandom(32).hex()
@@ -162,6 +168,29 @@ def containers_by_rule(test, daemon, hierarchy, identity, digits):
     test.equal(hierarchy.what("Container, ended: ps_count"), count(daemon, "id"), [0, 0])
 
 
+def by_name(test, daemon, hierarchy):
+    """A container that nobody has looked at, and that is gone before anybody has; its block's row is the only one."""
+    name = "lxc.payload.kt_box-" + hierarchy.name
+    hierarchy.make(name + "_2")
+    hierarchy.make(name.replace("box", "sack"))
+    loads = [hierarchy.load_in(name + "_2", name="kt_boxed"),
+             hierarchy.load_in(name.replace("box", "sack"), name="kt_boxed")]
+    test.equal(hierarchy.what("Container by its name: ps_count"), count(daemon, "box"), [1, 1])
+    load = test.load("group", name="kt_boxed")
+    begin = lives(daemon, "box")
+    path = hierarchy.make(name)
+    hierarchy.enter(name, load.pid)
+    load.ask(f"fork {SHORT_LIVES}")
+    load.end()
+    os.rmdir(path)
+    count(daemon, "box")  # its name may come a reading later
+    end = lives(daemon, "box")
+    test.equal(hierarchy.what("Container by its name, gone at once: started, ended"),
+               [b - a for a, b in zip(begin, end)], [SHORT_LIVES, SHORT_LIVES + 1])
+    for load in loads:
+        load.end()
+
+
 def hierarchies(test):
     roots = [("cgroup2", unified_root()), ("pids", controller_root("pids")), ("memory", controller_root("memory"))]
     found = [Hierarchy(test, name, root) for name, root in roots if root]
@@ -184,6 +213,11 @@ def main():
             short_lives(test, daemon, hierarchy)
             units(test, daemon, hierarchy)
             containers_by_rule(test, daemon, hierarchy, identity, digits)
+        test.stop(daemon)
+        daemon = test.collectd(BY_NAME, interval=INTERVAL)
+        for hierarchy in found:
+            by_name(test, daemon, hierarchy)
+        test.equal("series", sorted(set(daemon.subjects()) - {"self"}), ["box", "kernel", "other"])
 
 
 if __name__ == "__main__":
