@@ -141,7 +141,8 @@ static void look_at_path(struct cgroup *group, struct group_slot *slot)
 	slot->walk.begin = 0;
 	slot->step.parent = 0;
 	slot->group.rule = 0;
-	bpf_loop(levels < CGROUP_DEPTH_MAX ? levels : CGROUP_DEPTH_MAX, descend, &d, 0);
+	if (kernel_has_loop()) /* else no path says anything: the engine tells so */
+		bpf_loop(levels < CGROUP_DEPTH_MAX ? levels : CGROUP_DEPTH_MAX, descend, &d, 0);
 	slot->group.key = slot->walk.key;
 	slot->group.looks_left =
 		service_source_of(slot->group.key.kind) & named_by_engine ? GROUP_LOOKS_MAX : 0;

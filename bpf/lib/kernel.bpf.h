@@ -101,4 +101,14 @@ static __always_inline bool regs_32_bit(const struct pt_regs *regs)
 #endif
 }
 
+enum bpf_func_id___loop {
+	BPF_FUNC_loop___loop = 181,
+};
+
+/* Has it bpf_loop()? From 5.17 on: e6f2dd0f8067 ("bpf: Add bpf_loop helper"). */
+static __always_inline bool kernel_has_loop(void)
+{
+	return bpf_core_enum_value_exists(enum bpf_func_id___loop, BPF_FUNC_loop___loop);
+}
+
 #endif

@@ -49,15 +49,10 @@ static __always_inline void walk_all(void)
 		w->all = 1;
 }
 
-enum bpf_func_id___loop {
-	BPF_FUNC_loop___loop = 181,
-};
-
-/* Or does it visit every task, every time? So it does where there is no bpf_loop, before 5.17:
- * e6f2dd0f8067 ("bpf: Add bpf_loop helper"). */
+/* Or does it visit every task, every time? */
 static __always_inline bool walk_passes_over(void)
 {
-	return bpf_core_enum_value_exists(enum bpf_func_id___loop, BPF_FUNC_loop___loop);
+	return kernel_has_loop();
 }
 
 /* To the next visitor, if there is one. */

@@ -7,6 +7,7 @@
 #include "rule.h"
 
 #include "group/match.h"
+#include "system/message.h"
 
 #include "bpf/lib/service.h"
 
@@ -50,6 +51,17 @@ static void load_if(struct object *object, const char *program, bool load)
 	bpf_program__set_autoload(bpf_object__find_program_by_name(object->bpf, program), load);
 }
 
+/* They are told apart by bpf_loop(). Where that cannot be asked for, loading tells what is wrong. */
+static void check_loop(void)
+{
+	if (libbpf_probe_bpf_helper(BPF_PROG_TYPE_RAW_TRACEPOINT, BPF_FUNC_loop, NULL) != 0)
+		return;
+	message(LOG_WARNING,
+		"units, users and containers are services from Linux 5.17 on; this kernel is older: "
+		"all processes count by their command names, and Unit, Container and Cgroup of "
+		"Service blocks fit none");
+}
+
 int rules_prepare(const struct config *config, struct object *object, struct error *error)
 {
 	bool groups = config_needs_groups(config);
@@ -60,6 +72,8 @@ int rules_prepare(const struct config *config, struct object *object, struct err
 		keys += key_count(&config->services[i]);
 		steps += step_count(&config->services[i]);
 	}
+	if (groups || steps > 1)
+		check_loop();
 	object_set(object, "cgroup_rules", steps > 1);
 	object_set(object, "group_keys", groups);
 	object_set(object, "named_by_engine", groups_need_names(config));
