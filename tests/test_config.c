@@ -34,7 +34,8 @@ static void test_defaults(void)
 	CHECK_UINT(config_new_services(&config), 256);
 	CHECK_UINT(config.max_memory_mib, 256);
 	CHECK_REAL(config.max_sampling, 0.5L, 0);
-	CHECK_INT(config_command_names(&config), true);
+	CHECK_UINT(config_services_from(&config),
+		   SERVICES_FROM_CONTAINERS | SERVICES_FROM_UNITS | SERVICES_FROM_COMMANDS);
 	CHECK_INT(config.buckets, false);
 	check_percentiles(&config, "50 90 95 99 99.9 ");
 	CHECK_UINT(config.service_count + config.probe_count, 0);
@@ -51,7 +52,7 @@ static void test_all(void)
 				   "maxservices 100\n"
 				   "MaxMemory 1048576\n"
 				   "MaxSampling 12.5\n"
-				   "CommandNames true\n"
+				   "servicesfrom \"Commands\"\n"
 				   "PERCENTILE 25 99.99\n"
 				   "Buckets true\n"
 				   "<Probe \"process\">\n"
@@ -96,7 +97,7 @@ static void test_all(void)
 	CHECK_UINT(config.max_services, 100);
 	CHECK_UINT(config.max_memory_mib, 1048576);
 	CHECK_REAL(config.max_sampling, 12.5L, 0);
-	CHECK_INT(config_command_names(&config), true);
+	CHECK_UINT(config_services_from(&config), SERVICES_FROM_COMMANDS);
 	CHECK_INT(config.buckets, true);
 	check_percentiles(&config, "25 99.99 ");
 
@@ -141,33 +142,6 @@ static void test_all(void)
 	config_done(&config);
 }
 
-/* Is each command name a service? */
-static void test_command_names(void)
-{
-	static const struct {
-		const char *text;
-		bool want;
-	} cases[] = {
-		{ "", true },
-		{ "CommandNames true", true },
-		{ "CommandNames false", false },
-		{ "<Service \"web\">\nProcess \"nginx\"\n</Service>", false },
-		{ "<Service \"web\">\nProcess \"nginx\"\n</Service>\nCommandNames true", true },
-		{ "CommandNames true\n<Service \"web\">\nProcess \"nginx\"\n</Service>", true },
-		{ "CommandNames false\nCommandNames 5", false },
-		{ "CommandNames 5\nCommandNames false", false },
-	};
-
-	for (size_t i = 0; i < COUNT_OF(cases); i++) {
-		struct config config;
-
-		CASE("%s", cases[i].text);
-		read_text(&config, cases[i].text);
-		CHECK_INT(config_command_names(&config), cases[i].want);
-		config_done(&config);
-	}
-}
-
 /* What names a service that no block does, and does the path of a cgroup matter? */
 static void test_services_from(void)
 {
@@ -182,14 +156,13 @@ static void test_services_from(void)
 		{ "ServicesFrom \"commands\"", COMMANDS, false },
 		{ "ServicesFrom \"Units\" \"containers\"", CONTAINERS | UNITS, true },
 		{ "ServicesFrom \"units\"\nServicesFrom \"x\"", UNITS, true },
-		{ "CommandNames false", CONTAINERS | UNITS, true },
-		{ "CommandNames false\nServicesFrom \"commands\"", COMMANDS, false },
+		{ "ServicesFrom \"None\"", 0, false },
 		{ IN_A(""), 0, false },
 		{ IN_A("Unit \"x\"\n"), 0, true },
 		{ IN_A("Container \"x\"\n"), 0, true },
 		{ "ServicesFrom \"containers\"\n" IN_A(""), CONTAINERS, true },
 		{ "ServicesFrom \"containers\" \"units\" \"commands\"\n" IN_A(""), ALL, true },
-		{ "CommandNames true\n" IN_A(""), COMMANDS, false },
+		{ "ServicesFrom \"commands\"\n" IN_A(""), COMMANDS, false },
 	};
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
@@ -243,7 +216,7 @@ static void test_check(void)
 		const char *text, *want;
 	} cases[] = {
 		{ "MaxServices 5", NULL },
-		{ "MaxServices 5\nCommandNames true\n" IN_A(""), NULL },
+		{ "MaxServices 5\nServicesFrom \"commands\"\n" IN_A(""), NULL },
 		{ IN_A(""), NULL },
 		{ "MaxServices 5\n" IN_A(""),
 		  "ignoring MaxServices 5 in <Plugin ebpf>: there are Service "
@@ -251,10 +224,10 @@ static void test_check(void)
 		{ "MaxNewServices 5", NULL },
 		{ "MaxNewServices 5\n" IN_A(""),
 		  "ignoring MaxNewServices 5 in <Plugin ebpf>: there are Service blocks" },
-		{ "CommandNames false\nMaxServices 5", NULL },
+		{ "MaxServices 5\n" IN_A("Container \"x\"\n"), NULL },
+		{ "ServicesFrom \"none\"\nMaxServices 5",
+		  "ignoring MaxServices 5 in <Plugin ebpf>: ServicesFrom is \"none\", so" },
 		{ "ServicesFrom \"units\"\nMaxServices 5\n" IN_A(""), NULL },
-		{ "ServicesFrom \"units\"\nCommandNames true",
-		  "ignoring CommandNames in <Plugin ebpf>: ServicesFrom says it" },
 	};
 	struct config config;
 
@@ -292,7 +265,6 @@ int main(void)
 	message_to(daemon_take);
 	test_defaults();
 	test_all();
-	test_command_names();
 	test_services_from();
 	test_limits();
 	test_check();

@@ -35,25 +35,24 @@ int config_init(struct config *config, const char *object_dir)
 	return config->object_dir ? 0 : -ENOMEM;
 }
 
-static void tell_no_names(const char *option, unsigned value)
+static void tell_no_names(const struct config *config, const char *option, unsigned value)
 {
 	message(LOG_WARNING,
-		"ignoring %s %u in <Plugin ebpf>: there are Service blocks, so no other service has "
+		"ignoring %s %u in <Plugin ebpf>: %s, so no other service has "
 		"a row; ServicesFrom \"containers\" \"units\" \"commands\" gives them rows",
-		option, value);
+		option, value,
+		config->services_from_set ? "ServicesFrom is \"none\""
+					  : "there are Service blocks");
 }
 
 void config_check(const struct config *config)
 {
-	if (config->services_from_set && config->command_names_set)
-		message(LOG_WARNING,
-			"ignoring CommandNames in <Plugin ebpf>: ServicesFrom says it");
 	if (config_services_from(config) || config_needs_groups(config))
 		return;
 	if (config->max_services_set)
-		tell_no_names("MaxServices", config->max_services);
+		tell_no_names(config, "MaxServices", config->max_services);
 	if (config->max_new_services)
-		tell_no_names("MaxNewServices", config->max_new_services);
+		tell_no_names(config, "MaxNewServices", config->max_new_services);
 }
 
 unsigned config_new_services(const struct config *config)
@@ -63,20 +62,11 @@ unsigned config_new_services(const struct config *config)
 
 unsigned config_services_from(const struct config *config)
 {
-	unsigned all = SERVICES_FROM_CONTAINERS | SERVICES_FROM_UNITS | SERVICES_FROM_COMMANDS;
-	unsigned from = config->service_count == 0 ? all : 0;
-
 	if (config->services_from_set)
 		return config->services_from;
-	if (config->command_names_set)
-		from = config->command_names ? from | SERVICES_FROM_COMMANDS
-					     : from & ~(unsigned)SERVICES_FROM_COMMANDS;
-	return from;
-}
-
-bool config_command_names(const struct config *config)
-{
-	return config_services_from(config) & SERVICES_FROM_COMMANDS;
+	if (config->service_count)
+		return 0;
+	return SERVICES_FROM_CONTAINERS | SERVICES_FROM_UNITS | SERVICES_FROM_COMMANDS;
 }
 
 bool config_needs_groups(const struct config *config)

@@ -82,8 +82,6 @@ struct config {
 	bool max_services_set;
 	unsigned services_from; /* bits of enum service_source */
 	bool services_from_set;
-	bool command_names;
-	bool command_names_set;
 	bool buckets;
 	double percentiles[CONFIG_PERCENTILES_MAX];
 	size_t percentile_count;
@@ -105,9 +103,6 @@ void config_check(const struct config *config);
 
 /* What names a service that no block does: bits of enum service_source. */
 unsigned config_services_from(const struct config *config);
-
-/* Is each command name a service? */
-bool config_command_names(const struct config *config);
 
 /* Does a process belong to a unit or a container? */
 bool config_needs_groups(const struct config *config);

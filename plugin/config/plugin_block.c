@@ -51,14 +51,6 @@ static bool take_max_sampling(struct context *context, const oconfig_item_t *ite
 	       mistake(context, item, "it takes a number from 0.01 to 100, percent of one CPU");
 }
 
-static bool take_command_names(struct context *context, const oconfig_item_t *item)
-{
-	if (!option_boolean(item, &context->config->command_names))
-		return wants_boolean(context, item);
-	context->config->command_names_set = true;
-	return true;
-}
-
 /* The bit of a word, 0: of none. */
 static unsigned source_of(const oconfig_value_t *value)
 {
@@ -78,28 +70,31 @@ static unsigned source_of(const oconfig_value_t *value)
 	return 0;
 }
 
+static bool is_none(const oconfig_item_t *item)
+{
+	return item->values_num == 1 && item->values[0].type == OCONFIG_TYPE_STRING &&
+	       !strcasecmp(item->values[0].value.string, "none");
+}
+
 static bool take_services_from(struct context *context, const oconfig_item_t *item)
 {
+	bool fits = item->values_num > 0;
 	unsigned from = 0;
 
-	for (int i = 0; i < item->values_num; i++) {
+	for (int i = 0; i < item->values_num && fits && !is_none(item); i++) {
 		unsigned source = source_of(&item->values[i]);
 
 		if (from & SERVICES_FROM_COMMANDS)
 			return mistake(context, item,
 				       "nothing can follow \"commands\", as every process has a "
 				       "command name");
-		if (!source || from & source)
-			from = 0;
-		else
-			from |= source;
-		if (!from)
-			break;
+		fits = source && !(from & source);
+		from |= source;
 	}
-	if (!from)
+	if (!fits)
 		return mistake(context, item,
 			       "it takes \"containers\", \"units\" and \"commands\", or some of "
-			       "them, each once");
+			       "them, each once, or \"none\" alone");
 	context->config->services_from = from;
 	context->config->services_from_set = true;
 	return true;
@@ -150,7 +145,6 @@ static const struct option plugin_options[] = {
 	{ "MaxMemory", take_max_memory, ONCE },
 	{ "MaxSampling", take_max_sampling, ONCE },
 	{ "ServicesFrom", take_services_from, ONCE },
-	{ "CommandNames", take_command_names, ONCE },
 	{ "Percentile", take_percentile, ONCE },
 	{ "Buckets", take_buckets, ONCE },
 	{ "Service", service_block_take, BLOCK },

@@ -19,7 +19,6 @@ CALL_NUMBERS = {
 SENDS_BY = {"memcached": "sendmsg", "redis": "write"}
 
 BLOCK = """\
-  CommandNames false
   <Service "{name}">
     Process "{program}"
   </Service>

@@ -81,7 +81,7 @@ class Daemon:
     def _services_from(plugin):
         """What a test starts belongs to the unit or the container that the test itself runs in. One that does not say
         otherwise tells services apart by command names."""
-        words = ("<Service", "ServicesFrom", "CommandNames")
+        words = ("<Service", "ServicesFrom")
         return "" if any(word in plugin for word in words) else '  ServicesFrom "commands"\n'
 
     def _configuration(self, own_plugins, plugin, interval, extra):

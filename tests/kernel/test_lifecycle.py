@@ -22,7 +22,7 @@ MISTAKES = [
     ('MaxServices "kt-many"', "kt-many"),
     ("MaxServices 0.25", "0.25"),
     ('Interval "kt-soon"', "kt-soon"),
-    ("CommandNames 77", "77"),
+    ("ServicesFrom 77", "77"),
     ("Percentile 151", "151"),
     ('Buckets "kt-maybe"', "kt-maybe"),
     ('<Service "regex">\n Process "kt_regex"\n ProcessMatch "kt-(open"\n </Service>', "kt-(open"),

@@ -31,7 +31,6 @@ CONF = """
   <Service "peer">
     Process "kt_peer"
   </Service>
-  CommandNames false
   <Probe "poll">
     Enable false
   </Probe>

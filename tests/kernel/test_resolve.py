@@ -16,7 +16,6 @@ from lib import SLOWNESS, Test, die_with_test
 INTERVAL = 1
 NOBODY = 65534
 CONF = """
-  CommandNames false
   <Service "forked">
     ProcessMatch "kt_forked-[0-9]+ x$"
   </Service>
@@ -38,7 +37,6 @@ FULL = f"""
 """
 FULL_INTERVAL = 0.5
 LATE = """
-  CommandNames false
   <Service "late">
     ProcessMatch "kt_is-late"
   </Service>

@@ -25,7 +25,6 @@ CONF = """
   <Service "idle">
     Process "kt_task"
   </Service>
-  CommandNames false
   <Probe "poll">
     Enable false
   </Probe>
