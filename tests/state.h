@@ -5,8 +5,11 @@
 #ifndef TESTS_STATE_H
 #define TESTS_STATE_H
 
+#include "testing.h"
+
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define DOCKER_ID "d041e1912155eb39b2dabc01b935930ad603115a942ee9858c52b10b5587caf3"
 #define DOCKER_KUBERNETES_ID "2a3244d9753242d2c45d9dc4c9edf1fb79b9d1873e89a4a5ca0d3e0a28e669c4"
@@ -31,6 +34,28 @@ static inline char *recorded(const char *name, size_t *ret_size)
 	*ret_size = fread(bytes, 1, (1 << 16) - 1, file);
 	fclose(file);
 	return bytes;
+}
+
+#define RECORDED_BUNDLES "/run/containerd/io.containerd.runtime.v2.task/"
+
+/* Which of them a runtime has under this path, "passwd" for /etc/passwd; NULL: none. */
+static inline const char *recorded_at(const char *path)
+{
+	static const char *const files[][2] = {
+		{ "/etc/passwd", "passwd" },
+		{ "/var/lib/docker/containers/" DOCKER_ID "/config.v2.json", "docker.json" },
+		{ "/var/lib/docker/containers/" DOCKER_KUBERNETES_ID "/config.v2.json",
+		  "docker_kubernetes.json" },
+		{ "/var/lib/containers/storage/vfs-containers/containers.json", "podman.json" },
+		{ RECORDED_BUNDLES "k8s.io/" CONTAINERD_ID "/config.json", "containerd.json" },
+		{ "/run/containers/storage/overlay-containers/" CRIO_ID "/userdata/config.json",
+		  "crio.json" },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(files); i++)
+		if (!strcmp(path, files[i][0]))
+			return files[i][1];
+	return NULL;
 }
 
 #endif
