@@ -17,6 +17,7 @@
 
 static unsigned reads;
 static const char *silent; /* what a path has in it that does not answer */
+static const char *played; /* what docker says of the other id, NULL: nothing */
 
 /* Of the library, in place of its own. */
 int __wrap_file_read(struct file_reader *reader, const struct file_request *request,
@@ -35,6 +36,11 @@ int __wrap_file_read(struct file_reader *reader, const struct file_request *requ
 	}
 	if (silent && strstr(request->path, silent))
 		return -ETIMEDOUT;
+	if (played && strstr(request->path, "/docker/containers/" OTHER_ID "/")) {
+		ret_file->bytes = strdup(played);
+		ret_file->size = strlen(played);
+		return 0;
+	}
 	if (name) {
 		ret_file->bytes = recorded(name, &ret_file->size);
 		return 0;
@@ -174,6 +180,75 @@ static void test_length(void)
 	CHECK_UINT(strlen(described.other_name), SUBJECT_NAME_MAX - 1);
 }
 
+/* Of a container that docker says this of. */
+static void check_played(const char *text, const char *name, const char *other_name)
+{
+	played = text;
+	check(GROUP_DOCKER, OTHER_ID, name, other_name);
+	played = NULL;
+}
+
+static void test_played(void)
+{
+	if (!state_is_readable())
+		return;
+	check_played("{\"Name\":\"/a/../b\"}", "a_.._b", "a_.._b-000000000000");
+	check_played("{\"Name\":\"/caf\\u00e9\"}", "caf\xc3\xa9", "caf\xc3\xa9-000000000000");
+	check_played("{\"Name\":\"/a\\u001b[2J\\nb\\u007f c\"}", "a_[2J_b__c",
+		     "a_[2J_b__c-000000000000");
+	check_played("{\"Name\":\"/self\"}", "self", "self-000000000000");
+}
+
+/* NAMESPACE_POD_CONTAINER, each as long as Kubernetes lets it be. */
+static void test_long_pod(void)
+{
+	char text[1024], part[3][254], name[SUBJECT_NAME_MAX], other_name[SUBJECT_NAME_MAX];
+
+	if (!state_is_readable())
+		return;
+	for (int last = 'y'; last <= 'z'; last++) {
+		for (int i = 0; i < 3; i++) {
+			memset(part[i], 'a' + i, sizeof(part[i]) - 1);
+			part[i][sizeof(part[i]) - 1] = '\0';
+		}
+		part[0][sizeof(part[0]) - 2] = (char)last;
+		snprintf(text, sizeof(text), "{\"Name\":\"/k8s_%s_%s_%s_uid_0\"}", part[0], part[1],
+			 part[2]);
+		played = text;
+		CHECK_INT(describe(GROUP_DOCKER, OTHER_ID), 0);
+		played = NULL;
+		CASE("a pod's container with names that end with %c", last);
+		CHECK_UINT(strlen(described.name), SUBJECT_NAME_MAX - 1);
+		CHECK_UINT(strlen(described.other_name), SUBJECT_NAME_MAX - 1);
+		CHECK_HAS(described.name, "cccc~");
+		CHECK_HAS(described.other_name, "-000000000000");
+		if (last == 'z') {
+			CHECK_INT(strcmp(name, described.name) != 0, true);
+			CHECK_INT(strcmp(other_name, described.other_name) != 0, true);
+		}
+		strcpy(name, described.name);
+		strcpy(other_name, described.other_name);
+	}
+}
+
+/* A letter of two bytes is not cut into halves: what is no UTF-8 has underscores. */
+static void test_long_letters(void)
+{
+	char text[GROUP_TEXT_MAX] = "x";
+
+	for (size_t i = 1; i + 2 < sizeof(text); i += 2)
+		memcpy(text + i, "\xc3\xa9", 2);
+	describe(GROUP_UNIT, text);
+	CHECK_TEXT(described.name, text);
+	CHECK_HAS(described.other_name, "\xc3\xa9");
+	for (const char *at = described.other_name + 1; *at != '~' && *at != '_'; at += 2)
+		if (memcmp(at, "\xc3\xa9", 2)) {
+			CHECK_TEXT(at, "a whole letter");
+			break;
+		}
+	CHECK_HAS(described.other_name, ".service");
+}
+
 int main(void)
 {
 	test_units();
@@ -182,6 +257,9 @@ int main(void)
 	test_ids();
 	test_silent();
 	test_length();
+	test_played();
+	test_long_pod();
+	test_long_letters();
 	users_done();
 	return testing_end();
 }

@@ -184,7 +184,8 @@ static void test_taken(void)
 	static const struct {
 		const char *name, *want;
 	} cases[] = {
-		{ "web", "web_" }, { "kernel", "kernel_" }, { "self", "self_" }, { "a/b", "a_b" }
+		{ "web", "web_" },     { "kernel", "kernel_" }, { "self", "self_" },
+		{ "other", "other_" }, { "a/b", "a_b" },
 	};
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
@@ -197,7 +198,29 @@ static void test_taken(void)
 		refresh(&f, 110);
 		CHECK_TEXT(subject(&f, 3), cases[i].want);
 		fixture_done(&f);
+		CASE("a container called %s", cases[i].name);
+		fixture_init(&f);
+		take_container(&f, 4, ID_A, cases[i].name);
+		refresh(&f, 100);
+		refresh(&f, 110);
+		CHECK_TEXT(subject(&f, 4), cases[i].want);
+		fixture_done(&f);
 	}
+}
+
+static void test_taken_by_both(void)
+{
+	struct fixture f;
+
+	CASE("a unit and a container, both called as a Service block");
+	fixture_init(&f);
+	take_unit(&f, 3, "web");
+	take_container(&f, 4, ID_A, "web");
+	refresh(&f, 100);
+	refresh(&f, 110);
+	CHECK_TEXT(subject(&f, 3), "web_");
+	CHECK_TEXT(subject(&f, 4), "web__");
+	fixture_done(&f);
 }
 
 /* New names of commands and users leave those of units and containers theirs. */
@@ -315,6 +338,7 @@ int main(void)
 	test_two_living();
 	test_ranks();
 	test_taken();
+	test_taken_by_both();
 	test_allowances();
 	test_reserve();
 	test_of_a_block();
