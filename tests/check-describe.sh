@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What documents and ebpf-graph say of series is what the objects' tags say (`make describe`). That another unit in an
-# object would show in each of them, and that a series without UNIT or HELP is refused, is tried first.
+# What documents and ebpf-graph say of series is what the objects' tags say (`make describe`). That another unit and kind in
+# an object would show in each of them, and that a series without UNIT or HELP is refused, is tried first.
 . "${srcdir:-.}/tests/scratch.sh"
 cd "$build"
 types=$(make -s print-TYPES_DB)
@@ -30,10 +30,10 @@ differ() {
 	done
 }
 
-sed 's/"unit": "kills"/"unit": "victims"/' series.json >"$work/other.json"
+sed '/total_events-oom_kills/s/"kind": "integer"/"kind": "histogram"/; s/"unit": "kills"/"unit": "victims"/' series.json >"$work/other.json"
 written "$work/other.json" "$work/other"
 [ "$(differ "$work/other" | wc -l)" = "$(echo "$described" | wc -w)" ] ||
-	complain "another unit shows in these alone: $(differ "$work/other")"
+	complain "another unit and kind show in these alone: $(differ "$work/other")"
 sed 's/"probe": "oom"/"probe": "mine"/' series.json >"$work/nobody.json"
 ! written "$work/nobody.json" "$work/nobody" >"$work/said" || complain "a probe without a section in the manual passes"
 grep -q 'has no section "METRICS OF THE PROBE mine"' "$work/said" || complain "it said: $(cat "$work/said")"

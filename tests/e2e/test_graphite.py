@@ -5,9 +5,14 @@
 import json
 import os
 import subprocess
+import sys
 
 import receiver
+from e2e import TOP
 from receiver import lib
+
+sys.path.insert(0, os.path.join(TOP, "contrib", "look"))
+import storage  # noqa: E402
 
 BESIDE = True
 STEP = 2  # s; whisper's times are whole seconds
@@ -17,7 +22,7 @@ def start_carbon(test):
     directory = test.mkdir("carbon")
     line, query = receiver.free_ports(2)
     receiver.write(os.path.join(directory, "storage-schemas.conf"),
-                   receiver.sample("receiver-graphite-schemas.conf", {"10s:1d,60s:14d": "1s:1h,60s:14d"}))
+                   receiver.sample("receiver-graphite-schemas.conf", {"10s:6h,60s:2d": "1s:1h,60s:2d"}))
     configuration = receiver.write(os.path.join(directory, "carbon.conf"), receiver.sample(
         "receiver-graphite-carbon.conf", {
             "/var/lib/graphite": directory, "/etc/carbon": directory, "/var/log/carbon": directory,
@@ -51,9 +56,30 @@ def stored(tree, daemon):
             for path, (span, values) in json.loads(told.stdout).items()}
 
 
+# Likewise: bytes of a file by the first line's archives, if whisper takes them.
+CREATE = """
+import json, os, sys, whisper
+archives = json.load(sys.stdin)
+whisper.validateArchiveList(archives)
+whisper.create(sys.argv[1], archives)
+print(os.path.getsize(sys.argv[1]))"""
+
+
+def check_size(test):
+    """What documents say of the sample's retentions is what whisper makes of them."""
+    archives = storage.retentions(receiver.sample("receiver-graphite-schemas.conf", {}), "collectd")
+    made = subprocess.run(["/usr/bin/python3", "-c", CREATE, os.path.join(test.mkdir("size"), "one.wsp")],
+                          input=json.dumps(archives), capture_output=True, text=True, check=True).stdout
+    test.equal("bytes of a whisper file, and as it is computed", int(made), storage.whisper_size(archives))
+    test.within("bytes of a whisper file", int(made), 0, 200000)
+    with open(os.path.join(TOP, "docs", "receivers.md"), encoding="utf-8") as file:
+        test.contains("and as docs/receivers.md says", file.read(), f"{int(made):,} bytes")
+
+
 def main():
     with lib.Test(limit=120) as test:
         receiver.need("carbon-cache")
+        check_size(test)
         carbon, port, tree = start_carbon(test)
         receiver.Traffic(test)
         graphite = receiver.sample("receiver-graphite.conf", {'"2003"': f'"{port}"'})

@@ -2,13 +2,21 @@
 # SPDX-License-Identifier: MIT
 """RRD files by the rrdtool plugin, and by rrdcached, hold what was dispatched; rrdcached may hang, and be gone."""
 
+import glob
+import json
 import os
 import stat
+import subprocess
+import sys
 
 import archive
 import receiver
 import rrd
+from e2e import TOP
 from receiver import lib
+
+sys.path.insert(0, os.path.join(TOP, "contrib", "look"))
+import storage  # noqa: E402
 
 BESIDE = True
 
@@ -22,6 +30,29 @@ def start_rrdcached(test, directory, socket):
         """A socket of the one before has been taken away by it."""
         return os.path.exists(f"{directory}/pid") and stat.S_ISSOCK(os.stat(socket).st_mode)
     return receiver.Receiver(directory, argv, ready)
+
+
+def check_storage(test, daemon, tree):
+    """What `make describe` computes for docs/receivers.md is what collectd has made."""
+    types = receiver.collectd.read_types()
+    made, wrong = [], []
+    for subject in daemon.subjects():
+        for metric in daemon.metrics(subject):
+            sources = len(types[metric.partition("-")[0]])
+            size = os.path.getsize(archive.path_of(tree, daemon, subject, metric))
+            if size != storage.rrd_size(sources, daemon.interval):
+                wrong.append((subject, metric, size, storage.rrd_size(sources, daemon.interval)))
+            if subject == "web":
+                made.append(sources)
+    test.equal("files of another size than computed", wrong[:3], [])
+    described = json.loads(subprocess.run(
+        [os.path.join(lib.BUILD, "ebpf-describe"), "/usr/share/collectd/types.db",
+         *glob.glob(os.path.join(lib.BUILD, "bpf", "*.bpf.o"))], capture_output=True, text=True, check=True).stdout)
+    files = {probe["probe"]: storage.files_of(probe) for probe in described}
+    own = [probe for probe in files if probe != "poll" or any(metric.startswith("gauge-poll") for metric in
+                                                              daemon.metrics("web"))]
+    test.equal("data sources of the files of a service with requests", sorted(made),
+               sorted(count for probe in own for count in files[probe]))
 
 
 def main():
@@ -41,6 +72,7 @@ def main():
         requests = archive.path_of(direct, daemon, "web", "total_requests")
         test.equal("the rrdtool plugin has written already", rrd.fetch([requests], *span)[requests], {"value": {}})
         test.stop(daemon)
+        check_storage(test, daemon, direct)
         archive.compare(test, "rrdtool", daemon, direct, archive.WHOLE, span)
         archive.check_growth(test, "rrdtool", daemon, direct, archive.WHOLE, span)
         flushed = {"RRDCACHED_ADDRESS": f"unix:{socket}"}

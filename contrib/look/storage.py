@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: MIT
+"""What series take on the disk of those who store them: RRD files as collectd makes them without options of their own, and
+whisper files as a storage-schemas.conf says."""
+
+import math
+import re
+
+import rrd_file
+
+# Of collectd's rrdtool and rrdcached plugins: sets of archives for spans, s, of about so many rows, each for the average,
+# the least and the most.
+SPANS = (3600, 86400, 7 * 86400, 31 * 86400, 366 * 86400)
+ROWS = 1200
+CONSOLIDATIONS = 3
+PERCENTILES = 5     # that the plugin dispatches of a histogram by default
+
+UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400, "y": 365 * 86400}
+WHISPER_HEAD, WHISPER_ARCHIVE, WHISPER_POINT = 16, 12, 12
+
+
+def archive_rows(interval):
+    """Of each archive of a file that collectd makes."""
+    rows, width = [], 0
+    for span in SPANS:
+        span = max(span, ROWS * interval)
+        width = max(1, math.floor(span / (ROWS * interval))) if width else 1
+        rows += [math.ceil(span / (width * interval))] * CONSOLIDATIONS
+    return rows
+
+
+def rrd_size(sources, interval=10):
+    """Bytes of a file with so many data sources."""
+    return rrd_file.size(sources, archive_rows(interval))
+
+
+def retentions(text, section):
+    """((step, points), ...) of a section of storage-schemas.conf."""
+    line = re.search(rf"^\[{section}\][^[]*?^retentions *= *(.*)$", text, re.M | re.S).group(1).splitlines()[0]
+    parsed = []
+    for part in line.split(","):
+        step, span = (int(number) * UNITS[unit] for number, unit in re.findall(r"(\d+)([smhdwy])", part))
+        parsed.append((step, span // step))
+    return tuple(parsed)
+
+
+def whisper_size(archives):
+    """Bytes of the file of one data source."""
+    return WHISPER_HEAD + sum(WHISPER_ARCHIVE + WHISPER_POINT * points for _, points in archives)
+
+
+def sources_of(series):
+    """How many data sources each of the files has that are of one series."""
+    if series["kind"] == "moments":
+        return [1] * (5 if series["frequency"] else 4)
+    if series["kind"] == "histogram":
+        return [1] * (1 + PERCENTILES)
+    return [len(series["sources"])]
+
+
+def files_of(probe):
+    """Likewise, of a service of a probe, without what is off by default."""
+    return [count for table in probe["tables"] for series in table["series"]
+            if not probe["off"] and not table["option"] and "service" in table["subject"].split()
+            and not series.get("off") for count in sources_of(series)]
