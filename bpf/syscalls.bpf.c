@@ -62,19 +62,20 @@ static struct call_row *call_row(u32 service, u32 number)
 	return or_refused(bpf_map_lookup_elem(&syscalls, &key));
 }
 
-/* The service is that at the end of the call: of an execve what the process is then. */
+/* The service is that at the end of the call: of an execve what the process is then, if that is any. */
 SEC("tp_btf/sys_exit")
 int BPF_PROG(syscalls_end, struct pt_regs *regs, long result)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct span *call = task_span(&calls, task);
+	u32 service = service_of(task);
 	struct call_row *row;
 	u64 taken_ns;
 
 	if (!call)
 		return 0;
-	row = call_row(service_of(task), call->what);
 	taken_ns = span_end(call);
+	row = service_watched(service) ? call_row(service, call->what) : NULL;
 	if (!row)
 		return 0;
 	add(&row->calls, 1);

@@ -111,6 +111,15 @@ static void test_mistakes(void)
 		{ "<Probe \"a\">\nOption 5\n</Probe>",
 		  "ignoring Option 5 in <Probe \"a\">: it takes one string that is not empty" },
 		{ "<Probe \"a\">\nOption \"\"\n</Probe>", "ignoring Option \"\" in" },
+		{ "<Probe \"a\">\nLabel\n</Probe>",
+		  "ignoring Label in <Probe \"a\">: it takes a label, as \"syscall\", and names in" },
+		{ "<Probe \"a\">\nLabel \"syscall\"\n</Probe>", "it takes a label, as" },
+		{ "<Probe \"a\">\nLabel \"syscall\" 5\n</Probe>", "it takes a label, as" },
+		{ "<Probe \"a\">\nLabel \"syscall\" \"read\" \"\"\n</Probe>",
+		  "it takes a label, as" },
+		{ "<Probe \"a\">\nLabel \"\" \"read\"\n</Probe>", "it takes a label, as" },
+		{ "Label \"syscall\" \"read\"",
+		  "ignoring Label \"syscall\" \"read\" in <Plugin ebpf>: it belongs in a Probe" },
 		{ "<Probe \"a\">\nAttach\n</Probe>",
 		  "ignoring Attach in <Probe \"a\">: it takes what to attach to" },
 		{ "<Probe \"a\">\nAttach 5\n</Probe>", "it takes what to attach to, and perhaps" },
@@ -390,6 +399,37 @@ static void test_flood(void)
 	free(text);
 }
 
+/* A line is taken with all of its names or none. */
+static void test_too_many_labels(void)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *file = open_memstream(&text, &size);
+	struct config config;
+
+	CASE("labels and their names");
+	fprintf(file, "<Probe \"a\">\n");
+	for (int i = 1; i < CONFIG_LABEL_NAMES_MAX; i++)
+		fprintf(file, "Label \"syscall\" \"p%d\"\n", i);
+	fprintf(file, "Label \"syscall\" \"x\" \"y\"\nLabel \"syscall\" \"z\"\n");
+	for (int i = 1; i < CONFIG_LABELS_MAX; i++)
+		fprintf(file, "Label \"l%d\" \"x\"\n", i);
+	fprintf(file, "Label \"l\" \"x\"\n</Probe>\n");
+	fclose(file);
+	CHECK_UINT(read_text(&config, text), 2);
+	CHECK_HAS(daemon_message(0),
+		  "ignoring Label \"syscall\" \"x\" \"y\" in <Probe \"a\">: a label "
+		  "has at most 256 names");
+	CHECK_HAS(daemon_message(1),
+		  "ignoring Label \"l\" \"x\" in <Probe \"a\">: a block has at most "
+		  "16 labels");
+	CHECK_UINT(config.probes[0].label_count, CONFIG_LABELS_MAX);
+	CHECK_UINT(config.probes[0].labels[0].patterns.count, CONFIG_LABEL_NAMES_MAX);
+	CHECK_TEXT(config.probes[0].labels[0].patterns.item[CONFIG_LABEL_NAMES_MAX - 1], "z");
+	config_done(&config);
+	free(text);
+}
+
 int main(void)
 {
 	message_to(daemon_take);
@@ -400,6 +440,7 @@ int main(void)
 	test_hidden_block();
 	test_too_many("Service", CONFIG_SERVICES_MAX, "Process");
 	test_too_many("Probe", CONFIG_PROBES_MAX, "Option");
+	test_too_many_labels();
 	test_flood();
 	daemon_clear();
 	return testing_end();

@@ -61,6 +61,9 @@ static void test_all(void)
 				   "  Object \"/opt/own.bpf.o\"\n"
 				   "  Option \"exact_peak\"\n"
 				   "  Option \"second\"\n"
+				   "  Label \"syscall\" \"read\"\n"
+				   "  Label \"service\" \"web\"\n"
+				   "  label \"syscall\" \"write\" \"pre*\"\n"
 				   "  Attach \"kprobe:f\"\n"
 				   "  Attach \"uprobe:/x:f\" \"program\"\n"
 				   "  Parameter \"a\" 5\n"
@@ -108,6 +111,11 @@ static void test_all(void)
 	CHECK_REAL(probe->interval_s, 60, 0);
 	CHECK_TEXT(probe->object, "/opt/own.bpf.o");
 	check_strings(&probe->options, "exact_peak;second;");
+	CHECK_UINT(probe->label_count, 2);
+	CHECK_TEXT(probe->labels[0].word, "syscall");
+	check_strings(&probe->labels[0].patterns, "read;write;pre*;");
+	CHECK_TEXT(probe->labels[1].word, "service");
+	check_strings(&probe->labels[1].patterns, "web;");
 	CHECK_UINT(probe->attach_count, 2);
 	CHECK_TEXT(probe->attaches[0].text, "kprobe:f");
 	CHECK_INT(probe->attaches[0].program == NULL, 1);

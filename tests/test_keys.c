@@ -177,6 +177,52 @@ static void test_growth(void)
 	fixture_done(&f);
 }
 
+/* What Label leaves out has no series, and takes none from others, nor counts as other. */
+static void test_choice(void)
+{
+	static char hup[] = "SIGHUP", t[] = "SIGT*", any[] = "w?b";
+	static char *number[] = { hup, t }, *service[] = { any };
+	static const struct strings numbers = { number, 2 }, services = { service, 1 };
+	struct fixture f;
+
+	CASE("by the number");
+	fixture_init(&f, true, 2);
+	f.table.keys.choice.patterns[1] = &numbers;
+	for (uint32_t signal = 1; signal <= 15; signal++)
+		set(SERVICE_FIRST, signal, signal);
+	set(SERVICE_FIRST + 1, 2, 7);
+	read_after(&f, 1);
+	CHECK_TEXT(dispatched(&f), "web/SIGHUP=1 web/SIGTRAP=5 web/other=15");
+	CHECK_REAL(f.table.keys.rest_percent, 100.0 * 15 / 21, 1e-9);
+	CASE("and again");
+	set(SERVICE_FIRST, 2, 100);
+	set(SERVICE_FIRST, 1, 3);
+	read_after(&f, 1);
+	CHECK_TEXT(dispatched(&f), "web/SIGHUP=3 web/SIGTRAP=5 web/other=15");
+	fixture_done(&f);
+
+	CASE("by the service");
+	fixture_init(&f, true, 8);
+	f.table.keys.choice.patterns[0] = &services;
+	set(SERVICE_FIRST, 1, 3);
+	set(SERVICE_FIRST + 1, 1, 4);
+	set(SERVICE_OTHER, 1, 5);
+	read_after(&f, 1);
+	CHECK_TEXT(dispatched(&f), "web/SIGHUP=3");
+	CASE("whose row goes to another");
+	show(&f, SERVICE_FIRST + 1, "wub");
+	set(SERVICE_FIRST + 1, 1, 9);
+	read_after(&f, 1);
+	CHECK_TEXT(dispatched(&f), "web/SIGHUP=3 wub/SIGHUP=5");
+	CASE("that counts under other, or is none");
+	set(99, 1, 4);
+	f.states[SERVICE_FIRST].state = ROW_HIDDEN;
+	set(SERVICE_FIRST, 1, 10);
+	read_after(&f, 1);
+	CHECK_TEXT(dispatched(&f), "web/SIGHUP=3 wub/SIGHUP=5");
+	fixture_done(&f);
+}
+
 /* What was there before the probe counts not at all. */
 static void test_start(void)
 {
@@ -326,6 +372,7 @@ int main(void)
 {
 	test_growth();
 	test_start();
+	test_choice();
 	test_services();
 	test_top();
 	test_news();

@@ -122,6 +122,11 @@ static void probe_config_done(struct probe_config *probe)
 	for (size_t i = 0; i < probe->parameter_count; i++)
 		free(probe->parameters[i].name);
 	free(probe->parameters);
+	for (size_t i = 0; i < probe->label_count; i++) {
+		free(probe->labels[i].word);
+		strings_done(&probe->labels[i].patterns);
+	}
+	free(probe->labels);
 	for (size_t i = 0; i < probe->attach_count; i++) {
 		free(probe->attaches[i].text);
 		free(probe->attaches[i].program);

@@ -21,9 +21,11 @@ struct oconfig_item_s;
 #define CONFIG_MAX_MEMORY_MIB (1 << 20)
 #define CONFIG_ROWS 64 /* of a probe that gives rows on first use */
 #define CONFIG_ROWS_MAX 1024
-#define CONFIG_TIERS_MAX 16       /* hook tiers of a probe */
-#define CONFIG_PARAMETERS_MAX 256 /* of a probe */
-#define CONFIG_ATTACHES_MAX 256   /* likewise */
+#define CONFIG_TIERS_MAX 16        /* hook tiers of a probe */
+#define CONFIG_PARAMETERS_MAX 256  /* of a probe */
+#define CONFIG_ATTACHES_MAX 256    /* likewise */
+#define CONFIG_LABELS_MAX 16       /* likewise */
+#define CONFIG_LABEL_NAMES_MAX 256 /* of a label */
 
 struct strings {
 	char **item;
@@ -50,6 +52,12 @@ struct parameter_config {
 	struct number value;
 };
 
+/* Of rows that are named by their keys: what a label has to be called for a row to have series. */
+struct label_config {
+	char *word;              /* of the label */
+	struct strings patterns; /* of names */
+};
+
 /* A further attach point of a program. */
 struct attach_config {
 	char *text;    /* as it was written */
@@ -63,6 +71,8 @@ struct probe_config {
 	struct strings options;     /* of the object: programs that are off without */
 	struct parameter_config *parameters;
 	size_t parameter_count;
+	struct label_config *labels; /* each once */
+	size_t label_count;
 	struct attach_config *attaches;
 	size_t attach_count;
 	double interval_s; /* 0: the plugin's */

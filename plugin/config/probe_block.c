@@ -56,6 +56,57 @@ static struct parameter_config *parameter_named(struct probe_config *probe, cons
 	return parameter;
 }
 
+/* That of this word, a new one if there is none; NULL: no memory. */
+static struct label_config *label_named(struct probe_config *probe, const char *word)
+{
+	struct label_config *label;
+	char *copy;
+
+	for (size_t i = 0; i < probe->label_count; i++)
+		if (!strcmp(probe->labels[i].word, word))
+			return &probe->labels[i];
+	copy = strdup(word);
+	label = copy ? block_append(&probe->labels, &probe->label_count, sizeof(*label)) : NULL;
+	if (label)
+		label->word = copy;
+	else
+		free(copy);
+	return label;
+}
+
+static bool are_strings(const oconfig_item_t *item)
+{
+	for (int i = 0; i < item->values_num; i++)
+		if (item->values[i].type != OCONFIG_TYPE_STRING || !item->values[i].value.string[0])
+			return false;
+	return true;
+}
+
+/* All of a line or none. */
+static bool take_label(struct context *context, const oconfig_item_t *item)
+{
+	struct probe_config *probe = context->probe;
+	struct label_config *label;
+	bool taken = true;
+
+	if (item->values_num < 2 || !are_strings(item))
+		return mistake(context, item,
+			       "it takes a label, as \"syscall\", and names in quotes, in which * "
+			       "stands for any text");
+	if (probe->label_count == CONFIG_LABELS_MAX)
+		return mistake(context, item, "a block has at most %d labels", CONFIG_LABELS_MAX);
+	label = label_named(probe, item->values[0].value.string);
+	if (!label)
+		return mistake(context, item, "there is no memory for it");
+	if (label->patterns.count + (size_t)item->values_num - 1 > CONFIG_LABEL_NAMES_MAX)
+		return mistake(context, item, "a label has at most %d names",
+			       CONFIG_LABEL_NAMES_MAX);
+	for (int i = 1; i < item->values_num && taken; i++)
+		taken = block_add_string(context, item, &label->patterns,
+					 item->values[i].value.string);
+	return taken;
+}
+
 /* A number that a double cannot hold stands in quotes. */
 static bool take_value(const oconfig_value_t *value, struct parameter_config *ret_parameter)
 {
@@ -161,6 +212,7 @@ const struct option probe_options[] = {
 	{ "Attach", take_attach, OFTEN },
 	{ "Enable", take_enable, ONCE },
 	{ "Interval", take_probe_interval, ONCE },
+	{ "Label", take_label, OFTEN },
 	{ "Object", take_object, ONCE },
 	{ "Option", take_option, OFTEN },
 	{ "Parameter", take_parameter, OFTEN },

@@ -44,6 +44,8 @@ static int size_table(struct probe *probe, const struct row_counts *counts, stru
 	struct table *table = &probe->tables[probe->table_count - 1];
 	int status = table_resize(table, counts, probe->object.bpf, error);
 
+	table->keys.choice = label_choice_of(probe->block, &table->schema.labels);
+
 	for (const struct table *other = probe->tables; other < table && status == 0; other++)
 		if (rows_share(&table->rows, &other->rows))
 			status = error_set(error, -EINVAL,
@@ -306,6 +308,21 @@ static void check_rows(const struct probe *probe)
 			probe->name, probe->block->rows);
 }
 
+static int check_labels(const struct probe *probe, struct error *error)
+{
+	const struct labels **labels = calloc(probe->table_count + 1, sizeof(*labels));
+	size_t count = 0;
+
+	if (!labels)
+		return error_set(error, -ENOMEM, "no memory");
+	for (size_t i = 0; i < probe->table_count; i++)
+		if (probe->tables[i].schema.labels.count)
+			labels[count++] = &probe->tables[i].schema.labels;
+	label_choice_check(probe->block, labels, count, probe->name);
+	free(labels);
+	return 0;
+}
+
 static int start_tables(struct probe *probe, struct error *error)
 {
 	int status = reading_walk(probe, 0, error);
@@ -338,6 +355,7 @@ int probe_open(struct probe *probe, const char *name, const char *path, double i
 	status = open_object(probe, error);
 	status = status ?: start_tables(probe, error);
 	status = status ?: reading_subscribe(probe, error);
+	status = status ?: check_labels(probe, error);
 	if (status) {
 		probe_done(probe);
 		return status;

@@ -75,6 +75,26 @@ static void name_subject(const struct table *table, const struct snapshot *snaps
 		label_name(&labels->label[labels->subject], entry->key, to, SUBJECT_NAME_MAX);
 }
 
+bool key_name_wanted(const struct table *table, const struct snapshot *snapshot,
+		     const struct key_entry *entry, int subject)
+{
+	const struct labels *labels = labels_of(table);
+
+	for (size_t i = 0; i < labels->count; i++) {
+		char name[SUBJECT_NAME_MAX];
+
+		if (!table->keys.choice.patterns[i])
+			continue;
+		if (labels->label[i].kind == label_kind_service())
+			name_subject(table, snapshot, entry, subject, name);
+		else
+			label_name(&labels->label[i], entry->key, name, sizeof(name));
+		if (!label_choice_fits(&table->keys.choice, i, name))
+			return false;
+	}
+	return true;
+}
+
 /* --- finding --- */
 
 static uint64_t hash_of(const struct keys *keys, const struct key_name *name)

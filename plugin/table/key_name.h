@@ -13,6 +13,10 @@ uint32_t key_name_of(struct table *table, const struct snapshot *snapshot,
 /* The number of what counts a name: itself, or the rest of its subject; UINT32_MAX as above. */
 uint32_t key_name_counted(struct table *table, uint32_t name);
 
+/* Has a key of a subject, -1: it has none, the names that Label in the Probe block wants? */
+bool key_name_wanted(const struct table *table, const struct snapshot *snapshot,
+		     const struct key_entry *entry, int subject);
+
 /* At the end of a reading: who has series from the next one on, and who is forgotten. */
 void key_names_choose(struct table *table, uint64_t now_ns);
 

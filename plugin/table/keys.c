@@ -208,12 +208,15 @@ static void name_entry(const struct reading *r, struct key_entry *entry)
 	const struct keys *keys = &r->table->keys;
 	int subject = subject_of(r, entry);
 	uint64_t generation = subject < 0 ? 0 : r->snapshot->subjects.subject[subject].generation;
+	bool nobody = service_label(r->table) && subject < 0;
 
-	if (is_named(keys, entry) && entry->subject == subject && entry->generation == generation)
+	if ((is_named(keys, entry) || entry->is_left_out) && entry->subject == subject &&
+	    entry->generation == generation)
 		return;
 	entry->subject = subject;
 	entry->generation = generation;
-	entry->name = service_label(r->table) && subject < 0
+	entry->is_left_out = !nobody && !key_name_wanted(r->table, r->snapshot, entry, subject);
+	entry->name = nobody || entry->is_left_out
 			      ? INDEX_NONE
 			      : key_name_of(r->table, r->snapshot, entry, subject);
 	if (entry->name != INDEX_NONE)

@@ -4,6 +4,7 @@
 
 #include "index.h"
 #include "label.h"
+#include "label_choice.h"
 #include "source.h"
 #include "subject/subject.h"
 #include "system/allowance.h"
@@ -38,6 +39,7 @@ struct key_entry {
 	uint64_t named;      /* generation of that name */
 	int subject;         /* of its service when it got that name, -1: none */
 	uint64_t generation; /* of that subject */
+	bool is_left_out;    /* by a Label of the Probe block */
 	uint64_t seen;
 	int cpu;
 	unsigned char *key;
@@ -50,6 +52,7 @@ struct keys {
 	struct key_name *name;
 	size_t name_count, name_max, name_free;
 	struct index by_key, by_name;
+	struct label_choice choice;
 	uint64_t generation;
 	uint64_t readings;
 	uint32_t shown_max;    /* names with series */

@@ -29,6 +29,9 @@ struct label_kind {
 	void (*name_bytes)(const struct label *label, const unsigned char *bytes, char *to,
 			   size_t size);
 	void (*want)(void); /* once a map has it, NULL: nothing */
+	/* Can something be called so? NULL: whatever there is. And where all such names are. */
+	bool (*knows)(const char *name);
+	const char *list;
 };
 
 /* A member of a key that names what a row stands for. */

@@ -78,6 +78,18 @@ static void name_syscall(const struct label *label, uint64_t value, char *to, si
 		name_number(label, "syscall_", value, to, size);
 }
 
+/* Any that it may be named. */
+static bool knows_syscall(const char *name)
+{
+	unsigned number;
+	char rest;
+
+	for (size_t i = 0; i < SYSCALL_NAMES; i++)
+		if (syscall_names[i] && !strcmp(syscall_names[i], name))
+			return true;
+	return sscanf(name, "syscall_%u%c", &number, &rest) == 1;
+}
+
 /* As calls return it, or as programs see it. */
 static void name_errno(const struct label *label, uint64_t value, char *to, size_t size)
 {
@@ -155,7 +167,7 @@ static const struct label_kind kinds[] = {
 	  .is_subject = true,
 	  .name = name_interface,
 	  .name_bytes = name_string },
-	{ .word = "syscall", .name = name_syscall },
+	{ .word = "syscall", .name = name_syscall, .knows = knows_syscall, .list = "syscalls(2)" },
 	{ .word = "errno", .name = name_errno },
 	{ .word = "signal", .name = name_signal },
 	{ .word = "user", .name = name_user, .want = users_want },

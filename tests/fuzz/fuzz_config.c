@@ -64,6 +64,12 @@ static void check(const struct config *config)
 		FUZZ_WANT(config_probe(config, p->name) == p);
 		FUZZ_WANT(!p->object || p->object[0] == '/');
 		check_strings(&p->options);
+		FUZZ_WANT(p->label_count <= CONFIG_LABELS_MAX);
+		for (size_t j = 0; j < p->label_count; j++) {
+			FUZZ_WANT(p->labels[j].word[0]);
+			FUZZ_WANT(p->labels[j].patterns.count <= CONFIG_LABEL_NAMES_MAX);
+			check_strings(&p->labels[j].patterns);
+		}
 		FUZZ_WANT(p->attach_count <= CONFIG_ATTACHES_MAX);
 		for (size_t j = 0; j < p->attach_count; j++)
 			check_attach(&p->attaches[j]);

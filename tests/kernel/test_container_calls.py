@@ -1,0 +1,167 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""recvfrom and sendto of one container, and of nothing else: conf/container-calls.conf as it stands, but for the
+container's name.
+
+Truth: what the processes were told to do, in containers as docker and LXC make cgroups for them, and outside.
+"""
+
+import os
+import re
+import time
+
+from cgroups import Cgroups, controller_root, unified_root
+from lib import Skip, Test
+
+BESIDE = True
+TALKS, SHORT_LIVES = 5000, 100
+NAME = "kt-triton"
+ALONE = """
+  <Probe "process">
+    Enable false
+  </Probe>
+  <Probe "request">
+    Enable false
+  </Probe>
+  <Probe "poll">
+    Enable false
+  </Probe>
+  <Service "triton-server">
+    Container "{identity}"
+  </Service>
+  <Probe "syscalls">
+    Enable true
+    Rows 512
+{lines}
+  </Probe>
+"""
+
+
+def sample(*containers):
+    """The plugin's block of the sample, with these containers in place of its own."""
+    top = os.environ.get("abs_top_srcdir") or os.path.realpath(os.path.join(os.path.dirname(__file__), "..", ".."))
+    with open(os.path.join(top, "conf", "container-calls.conf"), encoding="utf-8") as file:
+        text = re.search(r"^<Plugin ebpf>\n(.*)^</Plugin>", file.read(), re.M | re.S).group(1)
+    line = '    Container "triton-server"\n'
+    if line not in text:
+        raise ValueError("conf/container-calls.conf has another container")
+    return text.replace(line, "".join(line.replace("triton-server", one) for one in containers))
+
+
+class Place:
+    """Cgroups of containers, at the root of a hierarchy."""
+
+    def __init__(self, test):
+        root = unified_root() or controller_root("pids")
+        if not root:
+            raise Skip("no cgroups are mounted")
+        self.test, self.groups = test, Cgroups(root)
+        test.at_end(self.groups.remove)
+
+    def container(self, name):
+        self.groups.make(self.test.own(name))
+        return self.test.own(name)
+
+    def docker(self):
+        identity = os.urandom(32).hex()
+        return identity, self.container(f"docker-{identity}.scope")
+
+    def load(self, name, group=None):
+        load = self.test.load("talk", name=name)
+        if group:
+            self.groups.enter(group, load.pid)
+        return load
+
+
+def of_calls(daemon):
+    """{(service, series): last value} of all that counts system calls."""
+    daemon.wait_rows("self", "duration-read_syscalls", 2, time.time())
+    return {(subject, metric): daemon.rows(subject, metric)[-1][1] for subject in daemon.subjects()
+            for metric in daemon.metrics(subject) if "-syscall-" in metric or metric.endswith("-syscall")}
+
+
+def one_container(test, place):
+    identity, docker = place.docker()
+    named = place.container(f"lxc.payload.{NAME}")
+    other = place.docker()[1]
+    daemon = test.collectd(sample(identity, NAME), interval=1)
+    daemon.wait_rows("self", "duration-read_syscalls", 2)
+    inside = [place.load("kt_server", docker), place.load("kt_helper", named)]
+    # The same program, and others.
+    outside = [place.load("kt_server"), place.load("kt_other"), place.load("kt_server", other)]
+    for load in inside + outside:
+        load.ask(f"talk {TALKS}")
+        load.ask(f"fork {SHORT_LIVES}")
+    times = len(inside) * (TALKS + SHORT_LIVES)
+    counts = of_calls(daemon)
+    taken = {metric: counts.pop(("triton-server", metric), -1) for metric in (
+        "total_time_in_ms-syscall-recvfrom", "total_time_in_ms-syscall-sendto")}
+    service = "triton-server"
+    test.equal("all series of system calls, but for the time in them", counts, {
+        (service, "total_operations-syscall-sendto"): times, (service, "errors-syscall-sendto"): 0,
+        (service, "total_operations-syscall-recvfrom"): 2 * times, (service, "errors-syscall-recvfrom"): times})
+    for metric, milliseconds in taken.items():
+        test.within(metric, milliseconds, 0, 60000)
+    test.equal("services", sorted(daemon.subjects()), ["self", service])
+    test.equal("complaints", daemon.complaints(), [])
+    made_anew(test, place, daemon, named, times)
+    for load in inside[:1] + outside:
+        load.end()
+    inside[1].kill()
+    test.stop(daemon)
+
+
+def made_anew(test, place, daemon, named, times):
+    """A container of that name that comes again goes on; what leaves it does so."""
+    load = place.load("kt_again", named)
+    load.ask("talk 10")
+    load.ask(f"enter {place.groups.root}")
+    load.ask("talk 10")
+    load.end()
+    test.equal("with 10 further, of which 10 more were outside",
+               of_calls(daemon)["triton-server", "total_operations-syscall-sendto"], times + 10)
+
+
+def without_label(test, place):
+    """All calls of the container; a call that takes the process out of it is nobody's."""
+    identity, docker = place.docker()
+    daemon = test.collectd(ALONE.format(identity=identity, lines=""), interval=1)
+    daemon.wait_rows("self", "duration-read_syscalls", 2)
+    load = place.load("kt_leaver", docker)
+    load.ask("talk 10")
+    load.ask(f"enter {place.groups.root}")
+    load.ask("talk 10")
+    counts = of_calls(daemon)
+    test.equal("all calls: services", sorted({service for service, _ in counts}), ["triton-server"])
+    test.equal("all calls: sendmsg", counts.get(("triton-server", "total_operations-syscall-sendmsg")), 10)
+    load.end()
+    test.stop(daemon)
+
+
+def mistakes(test, place):
+    """What cannot fit is told, and the rest of the line counts."""
+    identity, docker = place.docker()
+    daemon = test.collectd(ALONE.format(
+        identity=identity, lines='    Label "syscall" "recv" "sendto"\n    Label "device" "vda"'), interval=1)
+    daemon.wait_rows("self", "duration-read_syscalls", 2)
+    load = place.load("kt_misled", docker)
+    load.ask("talk 10")
+    test.equal("with a mistyped name: series", sorted(of_calls(daemon)), [
+        ("triton-server", metric + "-syscall-sendto") for metric in ("errors", "total_operations", "total_time_in_ms")])
+    for text in ('ignoring "recv" of Label "syscall": there is no such syscall on this machine',
+                 'ignoring Label "device": its rows have no such label, but "service", "syscall"'):
+        test.true(f"it says: {text}", any(text in line for line in daemon.log()))
+    load.end()
+    test.stop(daemon)
+
+
+def main():
+    with Test(limit=120) as test:
+        place = Place(test)
+        one_container(test, place)
+        without_label(test, place)
+        mistakes(test, place)
+
+
+if __name__ == "__main__":
+    main()
