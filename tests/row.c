@@ -93,17 +93,24 @@ static void add_member(struct btf *btf, const struct row_member *member, int typ
 	btf_members(btf__type_by_id(btf, row))[i].offset += member->bit;
 }
 
+static void add_tag(struct btf *btf, const char *word, const char *tag, int row, int member)
+{
+	char text[1024];
+
+	if (!tag)
+		return;
+	snprintf(text, sizeof(text), "%s:%s", word, tag);
+	added(btf__add_decl_tag(btf, text, row, member));
+}
+
 static void add_tags(struct btf *btf, const struct row_member *members, size_t count, bool reverse,
 		     int row)
 {
 	for (size_t i = 0; i < count; i++) {
 		size_t member = reverse ? count - 1 - i : i;
-		char text[1024];
 
-		if (!members[member].tag)
-			continue;
-		snprintf(text, sizeof(text), "metric:%s", members[member].tag);
-		added(btf__add_decl_tag(btf, text, row, (int)member));
+		add_tag(btf, "default", members[member].state, row, (int)member);
+		add_tag(btf, "metric", members[member].tag, row, (int)member);
 	}
 }
 
@@ -112,7 +119,7 @@ static int count_tags(const struct row_member *members, size_t count)
 	int tags = 0;
 
 	for (size_t i = 0; i < count; i++)
-		tags += members[i].tag != NULL;
+		tags += (members[i].tag != NULL) + (members[i].state != NULL);
 	return tags;
 }
 

@@ -46,11 +46,16 @@ struct row_member {
 	const char *tag;   /* as METRIC() has it, or NULL */
 	uint32_t bit;      /* added to the offset */
 	uint32_t bit_size; /* 0: no bit field */
+	const char *state; /* as DEFAULT() has it, or NULL */
 };
 
 #define MEMBER(n, kind, at, text)                                        \
 	{                                                                \
 		.name = n, .type = ROW_##kind, .offset = at, .tag = text \
+	}
+#define OFF(n, kind, at, text)                                                           \
+	{                                                                                \
+		.name = n, .type = ROW_##kind, .offset = at, .tag = text, .state = "off" \
 	}
 #define BITS(n, kind, at, text, first, size)                                            \
 	{                                                                               \

@@ -120,6 +120,12 @@ static void test_mistakes(void)
 		{ "<Probe \"a\">\nLabel \"\" \"read\"\n</Probe>", "it takes a label, as" },
 		{ "Label \"syscall\" \"read\"",
 		  "ignoring Label \"syscall\" \"read\" in <Plugin ebpf>: it belongs in a Probe" },
+		{ "<Probe \"a\">\nCollect\n</Probe>",
+		  "ignoring Collect in <Probe \"a\">: it takes names of metrics, in quotes, in" },
+		{ "<Probe \"a\">\nCollect \"b\" 5\n</Probe>", "ignoring Collect \"b\" 5 in" },
+		{ "<Probe \"a\">\nIgnore \"b\" \"\"\n</Probe>", "it takes names of metrics" },
+		{ "<Probe \"a\">\nIgnore true\n</Probe>", "it takes names of metrics" },
+		{ "Collect \"b\"", "ignoring Collect \"b\" in <Plugin ebpf>: it belongs in a Pr" },
 		{ "<Probe \"a\">\nAttach\n</Probe>",
 		  "ignoring Attach in <Probe \"a\">: it takes what to attach to" },
 		{ "<Probe \"a\">\nAttach 5\n</Probe>", "it takes what to attach to, and perhaps" },
@@ -430,6 +436,31 @@ static void test_too_many_labels(void)
 	free(text);
 }
 
+/* Likewise. */
+static void test_too_many_patterns(void)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *file = open_memstream(&text, &size);
+	struct config config;
+
+	CASE("names of metrics");
+	fprintf(file, "<Probe \"a\">\n");
+	for (int i = 1; i < CONFIG_PATTERNS_MAX; i++)
+		fprintf(file, "Collect \"p%d\"\n", i);
+	fprintf(file, "Collect \"x\" \"y\"\nCollect \"z\"\nIgnore \"x\" \"y\"\n</Probe>\n");
+	fclose(file);
+	CHECK_UINT(read_text(&config, text), 1);
+	CHECK_HAS(daemon_message(0),
+		  "ignoring Collect \"x\" \"y\" in <Probe \"a\">: a block has at "
+		  "most 256 such names");
+	CHECK_UINT(config.probes[0].collect.count, CONFIG_PATTERNS_MAX);
+	CHECK_TEXT(config.probes[0].collect.item[CONFIG_PATTERNS_MAX - 1], "z");
+	check_strings(&config.probes[0].ignore, "x;y;");
+	config_done(&config);
+	free(text);
+}
+
 int main(void)
 {
 	message_to(daemon_take);
@@ -441,6 +472,7 @@ int main(void)
 	test_too_many("Service", CONFIG_SERVICES_MAX, "Process");
 	test_too_many("Probe", CONFIG_PROBES_MAX, "Option");
 	test_too_many_labels();
+	test_too_many_patterns();
 	test_flood();
 	daemon_clear();
 	return testing_end();

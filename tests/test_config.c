@@ -64,6 +64,9 @@ static void test_all(void)
 				   "  Label \"syscall\" \"read\"\n"
 				   "  Label \"service\" \"web\"\n"
 				   "  label \"syscall\" \"write\" \"pre*\"\n"
+				   "  Collect \"default\" \"ps_vm\"\n"
+				   "  collect \"contextswitch-*\"\n"
+				   "  Ignore \"swap\"\n"
 				   "  Attach \"kprobe:f\"\n"
 				   "  Attach \"uprobe:/x:f\" \"program\"\n"
 				   "  Parameter \"a\" 5\n"
@@ -116,6 +119,8 @@ static void test_all(void)
 	check_strings(&probe->labels[0].patterns, "read;write;pre*;");
 	CHECK_TEXT(probe->labels[1].word, "service");
 	check_strings(&probe->labels[1].patterns, "web;");
+	check_strings(&probe->collect, "default;ps_vm;contextswitch-*;");
+	check_strings(&probe->ignore, "swap;");
 	CHECK_UINT(probe->attach_count, 2);
 	CHECK_TEXT(probe->attaches[0].text, "kprobe:f");
 	CHECK_INT(probe->attaches[0].program == NULL, 1);

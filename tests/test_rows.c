@@ -222,7 +222,8 @@ static void test_resize(void)
 		struct table table;
 
 		CASE("resize, %s", cases[i].name);
-		CHECK_INT(table_open(&table, map, bpf_object__btf(object), dispatch_type, &error),
+		CHECK_INT(table_open(&table, map, bpf_object__btf(object), dispatch_type, NULL,
+				     &error),
 			  1);
 		if (cases[i].via)
 			strcpy(table.schema.subject.via, cases[i].via);
@@ -250,7 +251,7 @@ static void test_section(void)
 	struct table table;
 
 	CASE("resize, a section of variables");
-	CHECK_INT(table_open(&table, map, bpf_object__btf(object), dispatch_type, &error), 1);
+	CHECK_INT(table_open(&table, map, bpf_object__btf(object), dispatch_type, NULL, &error), 1);
 	CHECK_INT(table_resize(&table, &counts, object, &error), -EINVAL);
 	CHECK_HAS(error.text, "map .bss: via and owners need an array of u32");
 	table_done(&table);

@@ -112,6 +112,11 @@ static const struct schema_case good[] = {
 	  "derive-a derive u8@0;gauge rank gauge rate u8@8;derive-c derive u8@16;[0][1][2]",
 	  { MEMBER("a", U64, 0, "derive-a"), MEMBER("b", U64, 8, "gauge rank rate"),
 	    MEMBER("c", U64, 16, "derive-c") } },
+	{ "off by default",
+	  24,
+	  "derive-a derive u8@0;derive-b derive off u8@8;gauge gauge off u8@16 per 3;hidden u8@0;[0][1][2]",
+	  { MEMBER("a", U64, 0, "derive-a"), OFF("b", U64, 8, "derive-b"),
+	    OFF("c", U64, 16, "gauge per=a") } },
 	{ "up to the last byte", 8, "gauge gauge u1@7;[0]", { MEMBER("a", U8, 7, "gauge") } },
 };
 
@@ -211,6 +216,14 @@ static const struct schema_case bad[] = {
 	  (1U << 20) + 8,
 	  "map rows: a row of more than 1 MiB",
 	  { MEMBER("a", U64, 0, "gauge") } },
+	{ "DEFAULT without METRIC",
+	  16,
+	  "map rows, member b: has DEFAULT, but no METRIC",
+	  { MEMBER("a", U64, 0, "gauge"), OFF("b", U64, 8, NULL) } },
+	{ "DEFAULT(on)",
+	  8,
+	  "map rows, member a: of a member, DEFAULT is off, or not there",
+	  { { .name = "a", .type = ROW_U64, .tag = "gauge", .state = "on" } } },
 	{ "the second is bad",
 	  16,
 	  "member b: \"\" is not TYPE",
@@ -288,7 +301,9 @@ static void print_column(char *text, const struct column *c)
 	}
 	ADD(text, "%s%s%s%s%s%s %s%s ", c->tag.type, c->tag.instance[0] ? "-" : "", c->tag.instance,
 	    c->tag.source[0] ? ":" : "", c->tag.source, c->tag.rank ? " rank" : "", kinds[c->ds],
-	    c->tag.rate ? " rate" : "");
+	    c->tag.rate ? " rate"
+	    : c->is_off ? " off"
+			: "");
 	if (c->kind == COLUMN_INTEGER)
 		ADD(text, "%c%u@%u", c->is_signed ? 's' : 'u', c->cell_size, c->offset);
 	else

@@ -119,6 +119,8 @@ void service_config_done(struct service_config *service)
 static void probe_config_done(struct probe_config *probe)
 {
 	strings_done(&probe->options);
+	strings_done(&probe->collect);
+	strings_done(&probe->ignore);
 	for (size_t i = 0; i < probe->parameter_count; i++)
 		free(probe->parameters[i].name);
 	free(probe->parameters);

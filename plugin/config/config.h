@@ -26,6 +26,7 @@ struct oconfig_item_s;
 #define CONFIG_ATTACHES_MAX 256    /* likewise */
 #define CONFIG_LABELS_MAX 16       /* likewise */
 #define CONFIG_LABEL_NAMES_MAX 256 /* of a label */
+#define CONFIG_PATTERNS_MAX 256    /* likewise, of Collect and of Ignore */
 
 struct strings {
 	char **item;
@@ -66,9 +67,10 @@ struct attach_config {
 };
 
 struct probe_config {
-	char name[CONFIG_NAME_MAX]; /* clean */
-	char *object;               /* path, or NULL for the one in the object directory */
-	struct strings options;     /* of the object: programs that are off without */
+	char name[CONFIG_NAME_MAX];     /* clean */
+	char *object;                   /* path, or NULL for the one in the object directory */
+	struct strings options;         /* of the object: programs that are off without */
+	struct strings collect, ignore; /* patterns of metrics */
 	struct parameter_config *parameters;
 	size_t parameter_count;
 	struct label_config *labels; /* each once */

@@ -36,6 +36,37 @@ static bool take_option(struct context *context, const oconfig_item_t *item)
 	return block_add_string(context, item, &context->probe->options, text);
 }
 
+/* All of a line or none. */
+static bool take_patterns(struct context *context, const oconfig_item_t *item, struct strings *list)
+{
+	bool is_list = item->values_num > 0;
+
+	for (int i = 0; i < item->values_num; i++)
+		is_list &= item->values[i].type == OCONFIG_TYPE_STRING &&
+			   item->values[i].value.string[0];
+	if (!is_list)
+		return mistake(
+			context, item,
+			"it takes names of metrics, in quotes, in which * stands for any text");
+	if (list->count + (size_t)item->values_num > CONFIG_PATTERNS_MAX)
+		return mistake(context, item, "a block has at most %d such names",
+			       CONFIG_PATTERNS_MAX);
+	for (int i = 0; i < item->values_num; i++)
+		if (!block_add_string(context, item, list, item->values[i].value.string))
+			return false;
+	return true;
+}
+
+static bool take_collect(struct context *context, const oconfig_item_t *item)
+{
+	return take_patterns(context, item, &context->probe->collect);
+}
+
+static bool take_ignore(struct context *context, const oconfig_item_t *item)
+{
+	return take_patterns(context, item, &context->probe->ignore);
+}
+
 /* That of this name, a new one if there is none; NULL: no memory. */
 static struct parameter_config *parameter_named(struct probe_config *probe, const char *name)
 {
@@ -210,7 +241,9 @@ static bool take_tier(struct context *context, const oconfig_item_t *item)
 
 const struct option probe_options[] = {
 	{ "Attach", take_attach, OFTEN },
+	{ "Collect", take_collect, OFTEN },
 	{ "Enable", take_enable, ONCE },
+	{ "Ignore", take_ignore, OFTEN },
 	{ "Interval", take_probe_interval, ONCE },
 	{ "Label", take_label, OFTEN },
 	{ "Object", take_object, ONCE },

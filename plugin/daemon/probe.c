@@ -5,6 +5,7 @@
  */
 #include "probe.h"
 
+#include "collect.h"
 #include "object/attach.h"
 #include "object/budget.h"
 #include "object/over.h"
@@ -88,7 +89,7 @@ static int find_tables(struct probe *probe, struct error *error)
 		if (!variant_has_map(&probe->object, map, &probe->block->options))
 			continue;
 		table = &grown[probe->table_count];
-		status = table_open(table, map, btf, dispatch_type, error);
+		status = table_open(table, map, btf, dispatch_type, &probe->selection, error);
 		if (status < 0)
 			return status;
 		if (status == 0)
@@ -106,6 +107,12 @@ static int check_not_empty(const struct probe *probe, struct error *error)
 {
 	if (probe->table_count || probe->events.count)
 		return 0;
+	if (collect_has_metrics(&probe->object, probe->block, probe->services->config))
+		return error_set(error, -ENOENT, "there is nothing to read: %s",
+				 probe->block->ignore.count
+					 ? "Collect and Ignore in its Probe block leave no metric"
+					 : "its metrics are off by default; Collect in its Probe "
+					   "block switches them on");
 	return error_set(error, -ENOENT,
 			 "no map of %s has METRIC or EVENT tags, so there is nothing "
 			 "to read; see bpf/lib/metric.bpf.h",
@@ -249,6 +256,8 @@ static int find_tiers(struct probe *probe, uint32_t *ret_tiers, char *option, si
 				 "on");
 	}
 	*ret_tiers = tiers_find(&probe->object, probe->name, probe->block, option, size);
+	collect_read(&probe->selection, &probe->object, probe->name, probe->block,
+		     probe->services->config);
 	parameters_check(&probe->object, probe->name, probe->block);
 	attach_check(&probe->object, probe->name, probe->block);
 	object_done(&probe->object);

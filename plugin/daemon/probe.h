@@ -24,6 +24,7 @@ struct probe {
 	uint64_t memory; /* bytes that it has taken */
 	struct table *tables;
 	size_t table_count;
+	struct selection selection; /* of their metrics */
 	struct events events;
 	uint64_t events_suppressed; /* that made no notification of their own; atomic */
 	uint64_t *refused;          /* variables of the object, or NULL */

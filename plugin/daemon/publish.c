@@ -24,6 +24,7 @@ struct publisher {
 	const char *subject;
 	const char *labels; /* of type instances, behind their own; empty: none */
 	const struct accumulator *accumulator;
+	const struct metric *metric; /* that is published */
 };
 
 static uint64_t scaled_counter(const struct column *column, uint64_t n)
@@ -101,11 +102,13 @@ static void publish_integers(const struct publisher *p, const struct metric *met
 			metric->source_count);
 }
 
-static void publish_named(const struct publisher *p, const struct tag *tag, const char *statistic,
-			  double gauge)
+static void publish_statistic(const struct publisher *p, const struct tag *tag,
+			      enum series_number statistic, double gauge)
 {
 	char instance[SERIES_NAME_MAX];
 
+	if (!series_is_on(p->metric, statistic))
+		return;
 	series_statistic(instance, tag, statistic);
 	dispatch_gauge(p->dispatch, p->subject, tag->type, instance, gauge);
 }
@@ -121,16 +124,17 @@ static void publish_moments(const struct publisher *p, uint32_t i)
 	struct moments_summary s;
 
 	accumulator_moments(p->accumulator, &p->table->schema, i, MOMENTS_ENOUGH, cells);
-	publish_named(p, tag, "samples", (double)cells[0]);
+	publish_statistic(p, tag, SERIES_SAMPLES, (double)cells[0]);
 	if (cells[0] < 2)
 		return;
 	s = moments_summarise(cells);
-	publish_named(p, tag, "average", column_scaled(column, s.mean));
-	publish_named(p, tag, "variance", column_scaled(column, column_scaled(column, s.variance)));
-	publish_named(p, tag, "cv", s.cv);
+	publish_statistic(p, tag, SERIES_AVERAGE, column_scaled(column, s.mean));
+	publish_statistic(p, tag, SERIES_VARIANCE,
+			  column_scaled(column, column_scaled(column, s.variance)));
+	publish_statistic(p, tag, SERIES_CV, s.cv);
 	if (tag->frequency)
-		publish_named(p, tag, "frequency",
-			      s.mean > 0 ? 1 / column_scaled(column, s.mean) : NAN);
+		publish_statistic(p, tag, SERIES_FREQUENCY,
+				  s.mean > 0 ? 1 / column_scaled(column, s.mean) : NAN);
 }
 
 /* One bucket rate per power of two. */
@@ -155,17 +159,20 @@ static void publish_hist(const struct publisher *p, const struct column *column)
 	const uint64_t *buckets = p->accumulator->window + column->cell;
 	const struct tag own = tag_of(p, column), *tag = &own;
 
-	publish_named(p, tag, "average", column_scaled(column, hist_mean(buckets, HIST_BUCKETS)));
-	for (size_t i = 0; i < p->config->percentile_count; i++) {
+	publish_statistic(p, tag, SERIES_AVERAGE,
+			  column_scaled(column, hist_mean(buckets, HIST_BUCKETS)));
+	for (unsigned i = 0; i < p->config->percentile_count; i++) {
 		double percent = p->config->percentiles[i];
 		char instance[SERIES_NAME_MAX];
 
+		if (!series_is_on(p->metric, SERIES_PERCENTILES + i))
+			continue;
 		series_percentile(instance, tag, percent);
 		dispatch_gauge(
 			p->dispatch, p->subject, tag->type, instance,
 			column_scaled(column, hist_percentile(buckets, HIST_BUCKETS, percent)));
 	}
-	if (p->config->buckets)
+	if (p->config->buckets && series_is_on(p->metric, SERIES_BUCKETS))
 		publish_buckets(p, column);
 }
 
@@ -178,10 +185,11 @@ static bool is_absent(const struct publisher *p, const struct metric *metric)
 	return absent;
 }
 
-static void publish_metric(const struct publisher *p, const struct metric *metric)
+static void publish_metric(struct publisher *p, const struct metric *metric)
 {
 	const struct column *column = &p->table->schema.columns[metric->column[0]];
 
+	p->metric = metric;
 	if (is_absent(p, metric))
 		return;
 	if (column->kind == COLUMN_INTEGER)
@@ -201,8 +209,13 @@ void publish_table(const struct table *table, const struct snapshot *snapshot, c
 
 	for (size_t i = 0; i < table->accumulators.count; i++) {
 		struct row_name name;
-		struct publisher p = { table,        config, dispatch,
-				       name.subject, "",     &table->accumulators.accumulator[i] };
+		struct publisher p = {
+			.table = table,
+			.config = config,
+			.dispatch = dispatch,
+			.subject = name.subject,
+			.accumulator = &table->accumulators.accumulator[i],
+		};
 
 		if (!p.accumulator->fed)
 			continue;

@@ -18,6 +18,16 @@
 #define OPTION_VARIABLE "option_"
 #define OFF_TAG "default:off" /* on any function or variable */
 
+/* On a member of a row it is that metric's own. */
+static bool is_off_tag(const struct btf *btf, const struct btf_type *type)
+{
+	const struct btf_type *on = btf_is_decl_tag(type) ? btf__type_by_id(btf, type->type) : NULL;
+
+	return on && (btf_is_var(on) || btf_is_func(on)) &&
+	       btf_decl_tag(type)->component_idx == -1 &&
+	       !strcmp(annotation_name(btf, type->name_off), OFF_TAG);
+}
+
 bool variant_is_off(const struct object *object)
 {
 	const struct btf *btf = bpf_object__btf(object->bpf);
@@ -26,7 +36,7 @@ bool variant_is_off(const struct object *object)
 	for (uint32_t id = 1; id < count; id++) {
 		const struct btf_type *type = btf__type_by_id(btf, id);
 
-		if (btf_is_decl_tag(type) && !strcmp(annotation_name(btf, type->name_off), OFF_TAG))
+		if (is_off_tag(btf, type))
 			return true;
 	}
 	return false;

@@ -17,6 +17,7 @@
 
 #define METRIC_TAG "metric:"
 #define SUBJECT_TAG "subject:"
+#define DEFAULT_TAG "default:"
 #define ROW_SIZE_MAX (1U << 20)
 #define COLUMNS_MAX 1024 /* each is compared with each */
 #define INSTANCE_MAX 96  /* of statistics, whose names follow it */
@@ -297,6 +298,7 @@ static int metric_read(const struct reader *r, uint32_t first)
 		return error_set(r->error, -ENOENT, "map %s: type %s is gone from types.db", r->map,
 				 tag->type);
 	metric.source_count = type.source_count;
+	metric.series = UINT32_MAX;
 	for (size_t i = 0; i < type.source_count; i++) {
 		int status = find_source(r, tag, type.source[i].name, &metric.column[i]);
 
@@ -352,6 +354,44 @@ static int columns_read(const struct reader *r, int32_t row_id)
 	return 0;
 }
 
+/* DEFAULT(off) stands beside METRIC. */
+static int default_read(const struct reader *r, int member, const char *text)
+{
+	struct schema *schema = r->schema;
+	bool found = false;
+
+	if (member < 0 || member >= btf_vlen(r->row))
+		return error_set(r->error, -EINVAL, "map %s: DEFAULT(%s) is not on a member",
+				 r->map, text);
+	for (size_t i = 0; i < schema->column_count; i++)
+		if (schema->columns[i].member == member)
+			schema->columns[i].is_off = found = true;
+	if (found && !strcmp(text, "off"))
+		return 0;
+	return bad(r, annotation_name(r->btf, btf_members(r->row)[member].name_off),
+		   found ? "of a member, DEFAULT is off, or not there"
+			 : "has DEFAULT, but no METRIC");
+}
+
+static int defaults_read(const struct reader *r, int32_t row_id)
+{
+	uint32_t count = btf__type_cnt(r->btf);
+	int status = 0;
+
+	for (uint32_t id = 1; id < count && status == 0; id++) {
+		const struct btf_type *tag = btf__type_by_id(r->btf, id);
+		const char *text;
+
+		if (!btf_is_decl_tag(tag) || (int32_t)tag->type != row_id)
+			continue;
+		text = annotation_name(r->btf, tag->name_off);
+		if (strncmp(text, DEFAULT_TAG, strlen(DEFAULT_TAG)) == 0)
+			status = default_read(r, btf_decl_tag(tag)->component_idx,
+					      text + strlen(DEFAULT_TAG));
+	}
+	return status;
+}
+
 int schema_read(struct schema *schema, const struct btf *btf, const char *map, uint32_t value_type,
 		type_lookup *lookup, struct error *error)
 {
@@ -374,12 +414,23 @@ int schema_read(struct schema *schema, const struct btf *btf, const char *map, u
 		return error_set(error, -E2BIG, "map %s: a row of more than 1 MiB", map);
 	schema->row_size = row->size;
 	status = columns_read(&reader, row_id);
+	if (status == 0 && schema->column_count)
+		status = defaults_read(&reader, row_id);
 	status = status ?: pers_read(&reader);
 	if (status == 0 && schema->column_count)
 		status = metrics_read(&reader);
 	if (status)
 		schema_done(schema);
 	return status;
+}
+
+bool schema_is_off(const struct schema *schema, const struct metric *metric)
+{
+	bool is_off = false;
+
+	for (size_t i = 0; i < metric->source_count; i++)
+		is_off |= schema->columns[metric->column[i]].is_off;
+	return is_off;
 }
 
 /* The text of the SUBJECT tag that a type is, if it is on the variable of this map. */

@@ -34,7 +34,8 @@ struct column {
 	enum column_kind kind;
 	enum source_kind ds;
 	bool is_signed;
-	bool is_hidden;     /* no metric of its own: what others are divided by */
+	bool is_hidden;     /* no metric of its own: others need it */
+	bool is_off;        /* by default: its member has DEFAULT(off) */
 	bool is_gauge;      /* as it stands; all else grows */
 	bool is_absent;     /* now, from all rows: it is not dispatched */
 	uint32_t per;       /* column of tag.per */
@@ -55,6 +56,7 @@ static inline double column_scaled(const struct column *column, double n)
 /* One value list: all data sources of a type, each from a column. */
 struct metric {
 	size_t source_count;
+	uint32_t series; /* which of its series are dispatched, bits as in series.h */
 	uint32_t column[SCHEMA_SOURCES_MAX]; /* in the order of types.db */
 };
 
@@ -77,6 +79,9 @@ struct schema {
  * -ENOENT: a data source has no member, -E2BIG: there are too many, -ENOMEM. */
 int schema_read(struct schema *schema, const struct btf *btf, const char *map, uint32_t value_type,
 		type_lookup *lookup, struct error *error);
+
+/* Is it off by default, as a member of it has DEFAULT(off)? */
+bool schema_is_off(const struct schema *schema, const struct metric *metric);
 
 /* The SUBJECT tag of the map's variable; -ENOENT: it has none, -EINVAL: it is wrong. */
 int schema_subject(const struct btf *btf, const char *map, struct subject_tag *ret_subject,

@@ -17,12 +17,25 @@
 /* In the place of a label, which has no hyphens; no name has slashes. */
 #define ANY_LABEL "/"
 
+_Static_assert(SERIES_PERCENTILES + CONFIG_PERCENTILES_MAX <= 32, "metric.series has 32 bits");
+
 /* --- names --- */
 
-void series_statistic(char *to, const struct tag *tag, const char *statistic)
+static const char *const statistics[] = {
+	[SERIES_SAMPLES] = "samples",     [SERIES_AVERAGE] = "average",
+	[SERIES_VARIANCE] = "variance",   [SERIES_CV] = "cv",
+	[SERIES_FREQUENCY] = "frequency",
+};
+
+static void name_statistic(char *to, const struct tag *tag, const char *statistic)
 {
 	snprintf(to, SERIES_NAME_MAX, "%s%s%s", tag->instance, tag->instance[0] ? "-" : "",
 		 statistic);
+}
+
+void series_statistic(char *to, const struct tag *tag, enum series_number statistic)
+{
+	name_statistic(to, tag, statistics[statistic]);
 }
 
 void series_percentile(char *to, const struct tag *tag, double percent)
@@ -30,7 +43,7 @@ void series_percentile(char *to, const struct tag *tag, double percent)
 	char statistic[32];
 
 	snprintf(statistic, sizeof(statistic), "percentile-%g", percent);
-	series_statistic(to, tag, statistic);
+	name_statistic(to, tag, statistic);
 }
 
 /* As collectd.conf(5) says, section "Bucket": TYPE[-INSTANCE]-LOWER_UPPER. */
@@ -45,66 +58,74 @@ void series_bucket(char *to, const struct column *column, uint32_t bucket)
 		 tag->instance, column_scaled(column, (double)hist_lower(bucket)), upper);
 }
 
-/* --- of a table --- */
+/* --- of a column --- */
 
-static int add_name(struct series_set *set, const char *type, const char *instance)
+struct giver {
+	series_taker *take;
+	void *to;
+};
+
+static int give(const struct giver *giver, unsigned number, const char *type, const char *instance)
 {
-	char **grown = reallocarray(set->series, set->count + 1, sizeof(*grown));
+	char name[SERIES_NAME_MAX];
 
-	if (!grown)
-		return -ENOMEM;
-	set->series = grown;
 	/* As collectd cuts it. */
-	if (asprintf(&grown[set->count], "%s%s%.*s", type, instance[0] ? "-" : "", TAG_TEXT_MAX - 1,
-		     instance) < 0)
-		return -ENOMEM;
-	set->count++;
-	return 0;
+	snprintf(name, sizeof(name), "%s%s%.*s", type, instance[0] ? "-" : "", TAG_TEXT_MAX - 1,
+		 instance);
+	return giver->take(giver->to, number, name);
 }
 
-static int add_moments(struct series_set *set, const struct tag *tag)
+static int give_statistic(const struct giver *giver, const struct tag *tag, unsigned number)
 {
-	static const char *const statistics[] = { "samples", "average", "variance", "cv",
-						  "frequency" };
-	size_t count = sizeof(statistics) / sizeof(*statistics) - !tag->frequency;
+	char instance[SERIES_NAME_MAX];
+
+	series_statistic(instance, tag, number);
+	return give(giver, number, tag->type, instance);
+}
+
+static int give_moments(const struct giver *giver, const struct tag *tag)
+{
+	unsigned last = tag->frequency ? SERIES_FREQUENCY : SERIES_CV;
 	int status = 0;
 
-	for (size_t i = 0; i < count && status == 0; i++) {
-		char instance[SERIES_NAME_MAX];
-
-		series_statistic(instance, tag, statistics[i]);
-		status = add_name(set, tag->type, instance);
-	}
+	for (unsigned i = SERIES_SAMPLES; i <= last && status == 0; i++)
+		status = give_statistic(giver, tag, i);
 	return status;
 }
 
-static int add_hist(struct series_set *set, const struct column *column,
-		    const struct config *config)
+static int give_hist(const struct giver *giver, const struct column *column,
+		     const struct config *config)
 {
-	const char *type = column->tag.type;
+	int status = give_statistic(giver, &column->tag, SERIES_AVERAGE);
 	char instance[SERIES_NAME_MAX];
-	int status;
 
-	series_statistic(instance, &column->tag, "average");
-	status = add_name(set, type, instance);
-	for (size_t i = 0; i < config->percentile_count && status == 0; i++) {
+	for (unsigned i = 0; i < config->percentile_count && status == 0; i++) {
 		series_percentile(instance, &column->tag, config->percentiles[i]);
-		status = add_name(set, type, instance);
+		status = give(giver, SERIES_PERCENTILES + i, column->tag.type, instance);
 	}
 	for (uint32_t i = 0; config->buckets && i < HIST_BUCKETS && status == 0; i += HIST_SUB) {
 		series_bucket(instance, column, i);
-		status = add_name(set, "bucket", instance);
+		status = give(giver, SERIES_BUCKETS, "bucket", instance);
 	}
 	return status;
 }
 
-static int by_name(const void *left, const void *right)
+int series_each(const struct column *column, const struct config *config, series_taker *take,
+		void *to)
 {
-	return strcmp(*(char *const *)left, *(char *const *)right);
+	const struct giver giver = { take, to };
+
+	switch (column->kind) {
+	case COLUMN_MOMENTS:
+		return give_moments(&giver, &column->tag);
+	case COLUMN_HIST:
+		return give_hist(&giver, column, config);
+	default:
+		return give(&giver, SERIES_VALUE, column->tag.type, column->tag.instance);
+	}
 }
 
-/* A column whose type instance ends with so many labels, whatever they are. */
-static struct column with_labels(const struct column *column, size_t labels)
+struct column series_with_labels(const struct column *column, size_t labels, const char *label)
 {
 	struct column named = *column;
 	char *instance = named.tag.instance;
@@ -112,10 +133,41 @@ static struct column with_labels(const struct column *column, size_t labels)
 	for (size_t i = 0; i < labels; i++) {
 		size_t length = strlen(instance);
 
-		snprintf(instance + length, sizeof(named.tag.instance) - length, "%s" ANY_LABEL,
-			 length ? "-" : "");
+		snprintf(instance + length, sizeof(named.tag.instance) - length, "%s%s",
+			 length ? "-" : "", label);
 	}
 	return named;
+}
+
+/* --- of a table --- */
+
+struct adder {
+	struct series_set *set;
+	const struct metric *metric;
+};
+
+static int add_name(void *to, unsigned number, const char *name)
+{
+	const struct adder *adder = to;
+	struct series_set *set = adder->set;
+	char **grown;
+
+	if (!series_is_on(adder->metric, number))
+		return 0;
+	grown = reallocarray(set->series, set->count + 1, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	set->series = grown;
+	grown[set->count] = strdup(name);
+	if (!grown[set->count])
+		return -ENOMEM;
+	set->count++;
+	return 0;
+}
+
+static int by_name(const void *left, const void *right)
+{
+	return strcmp(*(char *const *)left, *(char *const *)right);
 }
 
 static int add_names(struct series_set *set, const struct schema *schema,
@@ -126,16 +178,11 @@ static int add_names(struct series_set *set, const struct schema *schema,
 
 	set->has_labels = labels > 0;
 	for (size_t i = 0; i < schema->metric_count && status == 0; i++) {
-		const struct column named =
-			with_labels(&schema->columns[schema->metrics[i].column[0]], labels);
-		const struct column *column = &named;
+		struct adder adder = { set, &schema->metrics[i] };
+		const struct column column = series_with_labels(
+			&schema->columns[adder.metric->column[0]], labels, ANY_LABEL);
 
-		if (column->kind == COLUMN_INTEGER)
-			status = add_name(set, column->tag.type, column->tag.instance);
-		else if (column->kind == COLUMN_MOMENTS)
-			status = add_moments(set, &column->tag);
-		else
-			status = add_hist(set, column, config);
+		status = series_each(&column, config, add_name, &adder);
 	}
 	if (set->count)
 		qsort(set->series, set->count, sizeof(*set->series), by_name);

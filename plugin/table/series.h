@@ -7,6 +7,7 @@
 #include "subject/subject.h"
 #include "system/message.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,11 +15,39 @@ struct table;
 
 #define SERIES_NAME_MAX (3 * TAG_TEXT_MAX) /* of a type instance, before collectd cuts it */
 
+/* The series of a metric, as bits of metric.series. An integer has the first, moments the next five, a
+ * histogram the average, the buckets, and a percentile for each that is configured. */
+enum series_number {
+	SERIES_VALUE,
+	SERIES_SAMPLES,
+	SERIES_AVERAGE,
+	SERIES_VARIANCE,
+	SERIES_CV,
+	SERIES_FREQUENCY,
+	SERIES_BUCKETS,
+	SERIES_PERCENTILES, /* the first of CONFIG_PERCENTILES_MAX */
+};
+
+static inline bool series_is_on(const struct metric *metric, unsigned number)
+{
+	return metric->series >> number & 1;
+}
+
 /* The type instances of what is made of moments and histograms; `to` has
  * SERIES_NAME_MAX bytes. A bucket is one of hist.h and begins a power of two. */
-void series_statistic(char *to, const struct tag *tag, const char *statistic);
+void series_statistic(char *to, const struct tag *tag, enum series_number statistic);
 void series_percentile(char *to, const struct tag *tag, double percent);
 void series_bucket(char *to, const struct column *column, uint32_t bucket);
+
+/* Is given a series of a metric, TYPE[-INSTANCE]; 0: go on. */
+typedef int series_taker(void *to, unsigned number, const char *name);
+
+/* Gives all that a column comes to, selected or not; what the taker returned last. */
+int series_each(const struct column *column, const struct config *config, series_taker *take,
+		void *to);
+
+/* A column whose type instance ends with so many labels, all of this text. */
+struct column series_with_labels(const struct column *column, size_t labels, const char *label);
 
 /* What a table dispatches, and of whom. */
 struct series_set {

@@ -6,7 +6,6 @@
 #include "table.h"
 
 #include "kind.h"
-#include "fields.h"
 #include "object/budget.h"
 #include "source_text.h"
 
@@ -18,71 +17,6 @@
 #include <string.h>
 
 #define TURNS_MAX 4 /* processes that have a slot one after the other, in one reading */
-#define INSTANCE_ROOM (TAG_TEXT_MAX - 1 - 32 - LABELS_TEXT_MAX) /* 32: of a statistic */
-
-/* Type instances must have room for the labels behind them. */
-static int read_labels(struct table *table, const struct btf *btf, struct error *error)
-{
-	struct schema *schema = &table->schema;
-	int status =
-		labels_read(&schema->labels, btf, table->name, bpf_map__btf_key_type_id(table->map),
-			    bpf_map__key_size(table->map), &schema->subject, error);
-
-	for (size_t i = 0; i < schema->column_count && status == 0; i++)
-		if (strlen(schema->columns[i].tag.instance) > INSTANCE_ROOM)
-			status = error_set(error, -EINVAL,
-					   "map %s: the type instance %s is too long for labels "
-					   "behind it",
-					   table->name, schema->columns[i].tag.instance);
-	return status;
-}
-
-/* The keys of rows of files are longer than the object has them, by what tells files apart. */
-static int read_fields(struct table *table, const struct btf *btf, struct error *error)
-{
-	const struct text_map map = {
-		.name = table->name,
-		.key_type = bpf_map__btf_key_type_id(table->map),
-		.value_type = bpf_map__btf_value_type_id(table->map),
-		.key_size = bpf_map__key_size(table->map),
-	};
-	int status = fields_read(&table->fields, btf, &map, &table->schema, error);
-
-	if (status > 0)
-		table->schema.labels.key_size += sizeof(uint64_t);
-	return status < 0 ? status : 0;
-}
-
-int table_open(struct table *table, struct bpf_map *map, const struct btf *btf, type_lookup *lookup,
-	       struct error *error)
-{
-	const char *name = bpf_map__name(map);
-	int status;
-
-	*table = (struct table){ .map = map };
-	snprintf(table->name, sizeof(table->name), "%s", name);
-	if (bpf_map__is_internal(map) || !bpf_map__btf_value_type_id(map))
-		return 0;
-	status = schema_read(&table->schema, btf, name, bpf_map__btf_value_type_id(map), lookup,
-			     error);
-	if (status || table->schema.column_count == 0)
-		return status;
-	status = schema_subject(btf, name, &table->schema.subject, error);
-	if (status == 0 && table->schema.subject.kind == SUBJECT_KEY)
-		status = read_labels(table, btf, error);
-	if (status == 0 && table->schema.subject.kind == SUBJECT_PROCESS && !table->schema.rank)
-		status = error_set(error, -EINVAL,
-				   "map %s: no member has the word rank, by which TopN chooses "
-				   "among processes",
-				   name);
-	if (status == 0)
-		status = read_fields(table, btf, error);
-	if (status) {
-		table_done(table);
-		return status;
-	}
-	return 1;
-}
 
 int table_resize(struct table *table, const struct row_counts *counts, struct bpf_object *object,
 		 struct error *error)

@@ -5,6 +5,7 @@
 #include "keys.h"
 #include "rows.h"
 #include "schema.h"
+#include "selection.h"
 #include "subject/snapshot.h"
 #include "accumulator.h"
 
@@ -31,10 +32,11 @@ struct table {
 	bool stale;          /* growth is no longer known to be whose it was */
 };
 
-/* Is this map a table? 1, and the table is made; 0; or an error of schema_read() and
- * schema_subject(), or -EINVAL. Before load. */
+/* Is this map a table, of which something is collected? 1, and the table is made; 0; or an error of
+ * schema_read() and schema_subject(), or -EINVAL. selection may be NULL: what is on by default.
+ * Before load. */
 int table_open(struct table *table, struct bpf_map *map, const struct btf *btf, type_lookup *lookup,
-	       struct error *error);
+	       const struct selection *selection, struct error *error);
 
 /* Sizes the map, and those that its SUBJECT names, which are of this object; errors of
  * rows_resize(). */

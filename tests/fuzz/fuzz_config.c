@@ -70,6 +70,10 @@ static void check(const struct config *config)
 			FUZZ_WANT(p->labels[j].patterns.count <= CONFIG_LABEL_NAMES_MAX);
 			check_strings(&p->labels[j].patterns);
 		}
+		check_strings(&p->collect);
+		check_strings(&p->ignore);
+		FUZZ_WANT(p->collect.count <= CONFIG_PATTERNS_MAX);
+		FUZZ_WANT(p->ignore.count <= CONFIG_PATTERNS_MAX);
 		FUZZ_WANT(p->attach_count <= CONFIG_ATTACHES_MAX);
 		for (size_t j = 0; j < p->attach_count; j++)
 			check_attach(&p->attaches[j]);

@@ -13,6 +13,7 @@
 #include "plugin/event/event.h"
 #include "plugin/table/fields.h"
 #include "plugin/table/schema.h"
+#include "plugin/table/selection.h"
 #include "plugin/table/series.h"
 #include "plugin/table/stats.h"
 #include "plugin/table/table.h"
@@ -38,8 +39,8 @@ static void check_columns(const struct schema *schema)
 			  schema->row_size);
 		FUZZ_WANT(c->offset % c->cell_size == 0);
 		FUZZ_WANT(c->is_hidden || (c->tag.numerator && c->tag.denominator));
-		FUZZ_WANT(!c->tag.per[0] ||
-			  (c->per < schema->column_count && schema->columns[c->per].is_hidden));
+		FUZZ_WANT(!c->tag.per[0] || c->per < schema->column_count);
+		FUZZ_WANT(!c->tag.per[0] || schema->columns[c->per].is_hidden);
 		FUZZ_WANT(!c->tag.rank || schema->rank == i + 1);
 		cells += c->cells;
 		moments += c->kind == COLUMN_MOMENTS ? c->cells : 0;
@@ -152,6 +153,24 @@ static void read_fields(const struct btf *btf, const char *name, uint32_t id,
 	schema_done(&schema);
 }
 
+/* Of half of the members; what is left over is as whole as it was. */
+static void select_and_check(struct schema *schema, uint32_t id, enum subject_kind kind)
+{
+	static const char *const words[] = { "default", "latency-*", "*-average", "gauge*", "*" };
+	static const struct config config = { .percentiles = { 50 }, .percentile_count = 1 };
+	char *one[] = { (char *)words[id % COUNT_OF(words)] }, *other[] = { (char *)"derive*" };
+	struct strings collect = { one, 1 }, ignore = { other, id / COUNT_OF(words) % 2 };
+	struct selection selection = { &config, &collect, &ignore, id % 3 };
+
+	schema->subject.kind = kind;
+	FUZZ_WANT(selection_apply(&selection, schema) == 0);
+	check_columns(schema);
+	FUZZ_WANT(!schema->metric_count == !schema->column_count);
+	FUZZ_WANT(kind != SUBJECT_KEY || !schema->column_count || schema->rank);
+	for (size_t i = 0; i < schema->metric_count; i++)
+		FUZZ_WANT(schema->metrics[i].series);
+}
+
 static void read_type(const struct btf *btf, uint32_t id, enum subject_kind kind)
 {
 	struct error error = { "" };
@@ -162,6 +181,7 @@ static void read_type(const struct btf *btf, uint32_t id, enum subject_kind kind
 		check_columns(&schema);
 		if (kind != SUBJECT_NONE)
 			check_series(&schema, kind);
+		select_and_check(&schema, id + (uint32_t)schema.row_size / 8, kind);
 	} else {
 		FUZZ_WANT(error.text[0] && !schema.columns && !schema.metrics);
 	}
@@ -360,6 +380,8 @@ static void make_and_read(struct choices choices)
 		for (tags = tags < 6 ? 1 : tags - 5; tags && choices.at < choices.end; tags--) {
 			make_metric(&choices, text, sizeof(text));
 			btf__add_decl_tag(btf, text, row, (int)i);
+			if (tags % 3 == 2)
+				btf__add_decl_tag(btf, "default:off", row, (int)i);
 		}
 	}
 	for (unsigned i = 0; i < members && choose(&choices, 2); i++) {
