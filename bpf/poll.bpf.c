@@ -29,7 +29,7 @@
 
 struct poll_row {
 	struct moments poll METRIC("gauge-poll " NS) UNIT("seconds")
-		HELP("Time of a poll: from call to return");
+		HELP("Time of a poll: from call to return") DEFAULT(off);
 	u64 slack_ns METRIC("percent-slack per=polling_ns scale=100/1") UNIT("percent")
 		HELP("Slack: time of the polling threads within a poll, also one that goes on");
 	u64 polling_ns;

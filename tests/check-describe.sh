@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # What documents and ebpf-graph say of series is what the objects' tags say (`make describe`). That another unit and kind in
-# an object would show in each of them, and that a series without UNIT or HELP is refused, is tried first.
+# an object would show in each of them, and that a series without UNIT or HELP is refused, is tried first. Nor has a service
+# more series by default than is promised; how many it has is said.
 . "${srcdir:-.}/tests/scratch.sh"
 cd "$build"
 types=$(make -s print-TYPES_DB)
@@ -60,6 +61,18 @@ changed 'help:OOM kill: who' 'hepl:OOM kill: who'
 refused 'map oom_kills: there is no HELP' "$work/oom.bpf.o"
 changed 'metric:total_events-oom_kills' 'metric:total_evenst-oom_kills'
 refused "types.db has no type \"total_evenst\"" "$work/oom.bpf.o"
+
+# promised TEXT: other.json is refused, as it says.
+promised() {
+	! "$work/source/contrib/describe" "$work/other.json" >/dev/null 2>"$work/said" || complain "not refused: $1"
+	grep -qF "$1" "$work/said" || complain "for \"$1\" it said: $(cat "$work/said")"
+}
+
+"$work/source/contrib/describe" series.json || complain "a service has too many series"
+sed '/"in_instance": 0/,/^ "events"/s/"off": true/"off": false/' series.json >"$work/other.json"
+promised 'series by default, and may have 40: DEFAULT(off) is for those that are rarely looked at'
+sed 's/"probe": "syscalls", "off": true/"probe": "syscalls", "off": false/' series.json >"$work/other.json"
+promised 'syscalls: total_operations-syscall-* is on by default, and nobody knows how many series of it a service has'
 
 written "$build/series.json" "$work/now"
 for file in $(differ "$work/now"); do

@@ -20,14 +20,14 @@ struct process_row {
 	u64 system_ns METRIC("ps_cputime:syst scale=1/1000") UNIT("microseconds")
 		HELP("CPU time, system: the rest of it");
 	u64 cpu_ns METRIC("gauge-cpu_percent rate rank scale=1/10000000 notable=10000000")
-		UNIT("percent of one CPU") HELP("CPU: the sum of both, per time");
+		UNIT("percent of one CPU") HELP("CPU: the sum of both, per time") DEFAULT(off);
 	u64 wait_ns METRIC("delay_rate-delay-cpu rate scale=1/1000000000")
 		UNIT("seconds per second")
 			HELP("Run-queue wait: sched_info.run_delay, and who waits now");
 	u64 voluntary METRIC("contextswitch-voluntary") UNIT("switches")
-		HELP("Context switches, voluntary: nvcsw");
+		HELP("Context switches, voluntary: nvcsw") DEFAULT(off);
 	u64 involuntary METRIC("contextswitch-involuntary") UNIT("switches")
-		HELP("Context switches, involuntary: nivcsw");
+		HELP("Context switches, involuntary: nivcsw") DEFAULT(off);
 	u64 minor_faults METRIC("ps_pagefaults:minflt") UNIT("faults")
 		HELP("Page faults, minor: min_flt");
 	u64 major_faults METRIC("ps_pagefaults:majflt") UNIT("faults")
@@ -36,8 +36,8 @@ struct process_row {
 		HELP("Read by calls: ioac, from files, sockets and all else");
 	u64 write_chars METRIC("io_octets:tx notable=1000000") UNIT("bytes")
 		HELP("Written by calls: ioac, to files, sockets and all else");
-	u64 read_calls METRIC("io_ops:read") UNIT("calls") HELP("Read calls: ioac");
-	u64 write_calls METRIC("io_ops:write") UNIT("calls") HELP("Write calls: ioac");
+	u64 read_calls METRIC("io_ops:read") UNIT("calls") HELP("Read calls: ioac") DEFAULT(off);
+	u64 write_calls METRIC("io_ops:write") UNIT("calls") HELP("Write calls: ioac") DEFAULT(off);
 	u64 read_bytes METRIC("disk_octets:read notable=1000000") UNIT("bytes")
 		HELP("Read from disk: ioac, what storage had to read");
 	u64 write_bytes METRIC("disk_octets:write notable=1000000") UNIT("bytes")
@@ -45,7 +45,7 @@ struct process_row {
 	u64 started METRIC("total_events-processes_started") UNIT("processes")
 		HELP("Processes started: by fork, or by exec from another service");
 	u64 ended METRIC("total_events-processes_ended") UNIT("processes")
-		HELP("Processes ended: or left the service");
+		HELP("Processes ended: or left the service") DEFAULT(off);
 	u64 processes METRIC("ps_count:processes") UNIT("processes")
 		HELP("Processes: the walk over all tasks");
 	u64 threads METRIC("ps_count:threads") UNIT("threads")
@@ -55,7 +55,7 @@ struct process_row {
 	u64 rss_peak_bytes METRIC("ps_rss-peak") UNIT("bytes")
 		HELP("Highest resident memory: within the interval, by the high-water mark");
 	u64 vm_bytes METRIC("ps_vm") UNIT("bytes")
-		HELP("Virtual size: the counters of the address space");
+		HELP("Virtual size: the counters of the address space") DEFAULT(off);
 	u64 swap_bytes METRIC("swap") UNIT("bytes")
 		HELP("Swapped out: the counters of the address space");
 

@@ -193,7 +193,9 @@
  * programs all need an option is tried only with it.
  *
  * DEFAULT(off) on the licence, or on any other variable, or function: the object is loaded only
- * where its Probe block says Enable true, as for what costs much.
+ * where its Probe block says Enable true, as for what costs much. On a member with METRIC: it has
+ * series only where the block names it by Collect, as for what is rarely looked at. Of a type
+ * with several data sources one such member is enough.
  *
  * SHARED(LAYOUT) on a map makes it that of this name in the engine's own object, if
  * that has the tag, too, and type, sizes and LAYOUT are the same; else the object does

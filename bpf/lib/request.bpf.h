@@ -27,15 +27,15 @@ struct request_row {
 	u64 rx_bytes METRIC("if_octets:rx") UNIT("bytes") HELP("Received: on these sockets");
 	u64 tx_bytes METRIC("if_octets:tx") UNIT("bytes") HELP("Sent: on these sockets");
 	struct moments receive_gap METRIC("gauge-receive_gap frequency " NS) UNIT("seconds")
-		HELP("Gap between receives: of the service as one trace");
+		HELP("Gap between receives: of the service as one trace") DEFAULT(off);
 	struct moments send_gap METRIC("gauge-send_gap frequency " NS) UNIT("seconds")
-		HELP("Gap between sends: of the service as one trace");
+		HELP("Gap between sends: of the service as one trace") DEFAULT(off);
 	struct hist wait METRIC("latency-wait " NS) UNIT("seconds")
 		HELP("Wait in the socket buffer: data arrived in the socket, to its first receive");
 	struct hist service_first METRIC("latency-service_first " NS) UNIT("seconds")
-		HELP("Service time, to the first send: from the first receive");
+		HELP("Service time, to the first send: from the first receive") DEFAULT(off);
 	struct hist service METRIC("latency-service " NS) UNIT("seconds")
-		HELP("Service time, to the last send: from the first receive");
+		HELP("Service time, to the last send: from the first receive") DEFAULT(off);
 	struct hist response METRIC("latency-response " NS) UNIT("seconds")
 		HELP("Response time: data arrived, to the last send");
 	u64 slack_ns METRIC("percent-slack_estimate per=serving_ns scale=100/1") UNIT("percent")
@@ -55,7 +55,8 @@ struct client_row {
 	u64 tx_bytes METRIC("if_octets-client:tx") UNIT("bytes")
 		HELP("Sent as a client: on these sockets");
 	struct hist first METRIC("latency-client_first " NS) UNIT("seconds")
-		HELP("Response time as a client, first: first send, to the first receive");
+		HELP("Response time as a client, first: first send, to the first receive")
+			DEFAULT(off);
 	struct hist last METRIC("latency-client " NS) UNIT("seconds")
 		HELP("Response time as a client: first send, to the last receive");
 };

@@ -6,12 +6,14 @@
  *
  *     ebpf-describe TYPES.DB OBJECT...
  */
+#include "config/config.h"
 #include "event/event.h"
 #include "help.h"
 #include "object/annotation.h"
 #include "object/object.h"
 #include "object/variant.h"
 #include "table/schema.h"
+#include "table/series.h"
 #include "types.h"
 
 #include <bpf/libbpf.h>
@@ -135,6 +137,31 @@ static int describe_source(const struct table_view *v, const char *name,
 	return 0;
 }
 
+static int put_file(void *to, __attribute__((unused)) unsigned number, const char *name)
+{
+	bool *first = to;
+
+	fputs(*first ? "" : ", ", stdout);
+	*first = false;
+	put_string(name);
+	return 0;
+}
+
+/* The names of what collectd stores of it, each a file of an RRD tree, with the percentiles that are the default. */
+static int put_files(const struct column *column)
+{
+	struct config config;
+	bool first = true;
+	int status = config_init(&config, "/");
+
+	fputs(", \"files\": [", stdout);
+	if (status == 0)
+		series_each(column, &config, put_file, &first);
+	putchar(']');
+	config_done(&config);
+	return status;
+}
+
 static int describe_metric(const struct table_view *v, const struct metric *metric)
 {
 	const struct column *first_column = &v->schema->columns[metric->column[0]];
@@ -144,8 +171,11 @@ static int describe_metric(const struct table_view *v, const struct metric *metr
 
 	fputs("   {", stdout);
 	put_series(&first_column->tag);
-	printf(", \"kind\": \"%s\", \"frequency\": %s, \"sources\": [\n", kinds[first_column->kind],
-	       first_column->tag.frequency ? "true" : "false");
+	printf(", \"kind\": \"%s\", \"frequency\": %s, \"off\": %s", kinds[first_column->kind],
+	       first_column->tag.frequency ? "true" : "false",
+	       schema_is_off(v->schema, metric) ? "true" : "false");
+	status = status ?: put_files(first_column);
+	fputs(", \"sources\": [\n", stdout);
 	for (size_t i = 0; i < metric->source_count && status == 0; i++) {
 		put_comma(&first);
 		status = describe_source(v, type.source[i].name,
