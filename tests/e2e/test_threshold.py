@@ -29,6 +29,9 @@ SERVICE = receiver.SERVICE + """
   <Probe "poll">
     Option "syscalls"
   </Probe>
+  <Probe "request">
+    Collect "default" "gauge-send_gap-cv"
+  </Probe>
   <Probe "gone">
     Object "/none/gone.bpf.o"
   </Probe>"""

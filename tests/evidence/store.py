@@ -37,6 +37,7 @@ PLUGIN = """\
     Option "syscalls"
   </Probe>
   <Probe "request">
+    Collect "*"
     Rows 8
   </Probe>
 """

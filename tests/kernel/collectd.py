@@ -46,9 +46,9 @@ class Daemon:
     FORGOTTEN = 2  # intervals, after which collectd (Timeout) and RRD files (heartbeat) have forgotten a series
 
     def __init__(self, program, base, build, serial, plugin, interval=10, extra="", objects=None, wrap=(),
-                 preexec=None, patience=1, host=HOST):
+                 preexec=None, patience=1, host=HOST, collect=()):
         """plugin: text of the <Plugin ebpf> block; extra: further configuration; wrap: what to run collectd under;
-        patience: factor of all time limits."""
+        patience: factor of all time limits; collect: probes of which all metrics are wanted, also those that are off."""
         self.program = program
         self.host = host
         self.interval = interval
@@ -67,7 +67,7 @@ class Daemon:
         self.conf = os.path.join(self.dir, "conf")
         with open(self.conf, "w", encoding="utf-8") as conf:
             own_plugins = os.path.abspath(os.path.dirname(plugin_path(build)))
-            conf.write(self._configuration(own_plugins, plugin, interval, extra))
+            conf.write(self._configuration(own_plugins, self._collecting(plugin, collect), interval, extra))
 
     def _link_objects(self, build):
         """A directory with this build's objects and nothing else."""
@@ -83,6 +83,13 @@ class Daemon:
         otherwise tells services apart by command names."""
         words = ("<Service", "ServicesFrom")
         return "" if any(word in plugin for word in words) else '  ServicesFrom "commands"\n'
+
+    @staticmethod
+    def _collecting(plugin, probes):
+        for probe in probes:
+            head, line = f'<Probe "{probe}">\n', '    Collect "*"\n'
+            plugin = plugin.replace(head, head + line) if head in plugin else f"{plugin}\n  {head}{line}  </Probe>\n"
+        return plugin
 
     def _configuration(self, own_plugins, plugin, interval, extra):
         return f"""\

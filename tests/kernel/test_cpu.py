@@ -124,7 +124,7 @@ def main():
         usage = None
         if os.path.exists(CPUACCT):
             usage = truth.Sampler(lambda: int(open(CPUACCT, encoding="ascii").read()), every=0.005)
-        daemon = test.collectd(CONF, interval=1)
+        daemon = test.collectd(CONF, interval=1, collect=("process",))
         daemon.wait_rows("solo", "ps_cputime")
         solo = Spin(test, "solo", 1, 14)
         solo.wait()

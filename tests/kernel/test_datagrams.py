@@ -158,7 +158,7 @@ def older(test, client, server):
     os.kill(server.pid, signal.SIGSTOP)
     for _ in range(count):
         client.send(message)
-    daemon = test.collectd(CONF, interval=INTERVAL)
+    daemon = test.collectd(CONF, interval=INTERVAL, collect=("request",))
     daemon.wait_rows("self", "duration-read_request", 1)
     sent = send(client, count, message)
     os.kill(server.pid, signal.SIGCONT)

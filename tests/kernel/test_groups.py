@@ -204,7 +204,7 @@ def main():
         found = hierarchies(test)
         before = [early(hierarchy) for hierarchy in found]
         identity, digits = new_id(), os.urandom(6).hex()
-        daemon = test.collectd(CONF.format(identity=identity, digits=digits), interval=INTERVAL)
+        daemon = test.collectd(CONF.format(identity=identity, digits=digits), interval=INTERVAL, collect=("process",))
         for (own, load), hierarchy in zip(before, found):
             test.equal(hierarchy.what("ran before the plugin: ps_count"), count(daemon, own[:12]), [1, 1])
             load.end()

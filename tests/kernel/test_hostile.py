@@ -156,7 +156,7 @@ def main():
             blocks += f'<Probe "{name}">\n Object "{path}"\n{more}</Probe>\n'
         path = write_object(directory, "tables", "hostile_tables", None)
         blocks += "".join(f'<Probe "{name}">\n Object "{path}"\n Option "{name}"\n</Probe>\n' for name in TABLES)
-        daemon = test.collectd(GOOD + blocks, interval=1)
+        daemon = test.collectd(GOOD + blocks, interval=1, collect=("process",))
         rows = daemon.wait_rows("good", "ps_count", 3)
         test.equal("processes and threads of the service, after the first reading", set(rows[1:]),
                    {(row[0], 1, 1) for row in rows[1:]})

@@ -85,7 +85,7 @@ def stress(test, daemon):
 
 def main():
     with Test(limit=80) as test:
-        daemon = test.collectd(CONF, interval=1)
+        daemon = test.collectd(CONF, interval=1, collect=("process",))
         load = test.load("io", name="kt_io")
         daemon.wait_rows("io", "io_octets", 2)
         path = os.path.join(test.disk, "file")

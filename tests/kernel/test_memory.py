@@ -96,9 +96,9 @@ def brief(test, daemon):
 
 def main():
     with Test(limit=100) as test:
-        daemon = test.collectd(CONF, interval=INTERVAL)
+        daemon = test.collectd(CONF, interval=INTERVAL, collect=("process",))
         settled(daemon)
-        exact = test.collectd(CONF + EXACT_PEAK, interval=INTERVAL)
+        exact = test.collectd(CONF + EXACT_PEAK, interval=INTERVAL, collect=("process",))
         load = test.load("memory", name="kt_memory")
         load.ask("grow 100")
         load.ask("reserve 300")

@@ -76,7 +76,9 @@ def check_gone(test, daemon, names, ended):
 
 def main():
     with Test(limit=150) as test, truth.Processes() as seen:
-        daemons = {most: test.collectd(f"  MaxServices {most}\n  MaxNewServices 1000", interval=INTERVAL) for most in (FEW, ENOUGH)}
+        daemons = {most: test.collectd(f"  MaxServices {most}\n  MaxNewServices 1000", interval=INTERVAL,
+                                       collect=("process",))
+                   for most in (FEW, ENOUGH)}
         begin = {most: daemon.wait_rows("other", "total_events-processes_ended", 2)[1][0]
                  for most, daemon in daemons.items()}
         ended = []

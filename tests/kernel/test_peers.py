@@ -81,7 +81,7 @@ def bounded(test, daemon, service, metric, begin):
 
 def main():
     with Test(limit=90) as test:
-        daemon = test.collectd(CONF, interval=1, extra=PROCESSES)
+        daemon = test.collectd(CONF, interval=1, extra=PROCESSES, collect=("process",))
         daemon.wait_rows("self", "duration-read_process", 1)
         spin = test.load("spin", test.mkdir("log"), 2, 200, 300, name="kt_peer")
         memory = test.load("memory", name="kt_peer")

@@ -97,7 +97,7 @@ def reuse(test, daemon, old, name):
 
 def main():
     with Test(limit=80) as test:
-        daemon = test.collectd(CONF, interval=1)
+        daemon = test.collectd(CONF, interval=1, collect=("process",))
         daemon.wait_rows("self", "duration-read_process", 1)
         idle = [test.load("task", name="kt_pp") for _ in range(5)]
         plain = test.load("task", name="kt_plain")

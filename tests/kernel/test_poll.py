@@ -43,7 +43,8 @@ def configuration(tier, option, others):
 
 
 def start(test, tier, option=True, others=ALONE):
-    return test.collectd(configuration(tier, option, others), interval=INTERVAL, wrap=in_mounts(WITH_TRACEFS))
+    return test.collectd(configuration(tier, option, others), interval=INTERVAL, wrap=in_mounts(WITH_TRACEFS),
+                         collect=("poll",))
 
 
 def tier_of(daemon):

@@ -116,7 +116,7 @@ def check_slack(test, flow, moments, name):
 
 def main():
     with Test(limit=120) as test:
-        daemon = test.collectd(CONF, interval=2)
+        daemon = test.collectd(CONF, interval=2, collect=("request",))
         daemon.wait_rows("self", "duration-read_request", 1)
         flow = Flow(test, daemon)
         try:

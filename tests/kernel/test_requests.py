@@ -192,7 +192,8 @@ def check_sides(test, daemons):
 
 def start_all(test):
     """By tier a daemon that was told to use it, and does: of those that the kernel offers."""
-    daemons = {tier: test.collectd(CONF + PROBE.format(tier), interval=INTERVAL, wrap=in_mounts(WITH_TRACEFS))
+    daemons = {tier: test.collectd(CONF + PROBE.format(tier), interval=INTERVAL, wrap=in_mounts(WITH_TRACEFS),
+                                   collect=("request",))
                for tier in TIERS}
     for tier, daemon in list(daemons.items()):
         used = daemon.wait_rows("self", "count-tier_request")[-1][1]

@@ -159,7 +159,7 @@ def check_start(test, what, daemon, flow, used, slow, sharers):
 
 
 def start(test):
-    daemon = test.collectd(CONF, interval=INTERVAL, wrap=in_mounts(WITH_TRACEFS))
+    daemon = test.collectd(CONF, interval=INTERVAL, wrap=in_mounts(WITH_TRACEFS), collect=("process", "request", "poll"))
     daemon.wait_rows("self", "duration-read_request", 1)
     return daemon
 

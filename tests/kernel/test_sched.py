@@ -90,7 +90,7 @@ def json_answer(load, word):
 
 def main():
     with Test(limit=80) as test:
-        daemon = test.collectd(CONF, interval=1)
+        daemon = test.collectd(CONF, interval=1, collect=("process",))
         daemon.wait_rows("self", "duration-read_process", 1)
         waiting(test, daemon)
         load = test.load("sched", name="kt_sched")

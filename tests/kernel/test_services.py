@@ -260,7 +260,7 @@ def main():
         with open(early_pidfile, "w", encoding="ascii") as file:
             file.write(f"{loads[3].pid}\n")
         daemon = test.collectd(CONF.format(group=group, early=early_group, pidfile=pidfile,
-                                           early_pidfile=early_pidfile), interval=INTERVAL)
+                                           early_pidfile=early_pidfile), interval=INTERVAL, collect=("process",))
         early(test, daemon, loads)
         by_name(test, daemon)
         several_names(test, daemon)

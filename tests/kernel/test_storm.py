@@ -85,8 +85,8 @@ def main():
         tiny = test.program("tiny", "kt_tiny")
         rest = [test.program("tiny", f"kt_u{i}") for i in range(NAMES)]
         with truth.Processes() as seen:
-            daemons = {"Service blocks": test.collectd(CONF, interval=INTERVAL),
-                       "default": test.collectd(interval=INTERVAL)}
+            daemons = {"Service blocks": test.collectd(CONF, interval=INTERVAL, collect=("process",)),
+                       "default": test.collectd(interval=INTERVAL, collect=("process",))}
             storm = test.load("storm", MAIN, AT_ONCE, EXECUTED, tiny, name="kt_storm")
             rest = test.load("storm", REST, AT_ONCE, 1000, *rest, name="kt_storm")
             # So that both names have earned their series when the storm begins.

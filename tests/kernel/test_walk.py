@@ -111,7 +111,7 @@ def ended(test, daemon, loads):
 
 def main():
     with Test(limit=150) as test:
-        daemon = test.collectd(CONF, interval=INTERVAL)
+        daemon = test.collectd(CONF, interval=INTERVAL, collect=("process",))
         daemon.wait_rows("asleep", "ps_count", 3)
         memory, loads = asleep(test, daemon)
         taken(test, daemon, memory[0])
