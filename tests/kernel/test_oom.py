@@ -35,6 +35,12 @@ CONF = """
     Enable false
   </Probe>
 """
+# Of this daemon notifications alone are wanted, and no other probe looks at services.
+QUIET = CONF + "".join(f'<Probe "{name}">\n Enable false\n</Probe>\n' for name in ("process", "request")) + """
+  <Probe "oom">
+    Ignore "*"
+  </Probe>
+"""
 
 
 class Cgroup:
@@ -137,7 +143,14 @@ def main():
         # The notifications go out from the first reading on.
         daemon.wait_rows("self", "count-tier_oom", 2)
         daemon.wait_rows("victim", SERIES)
+        quiet = test.collectd(QUIET, interval=2)
+        quiet.wait_rows("self", "count-tier_oom", 2)
         first_kill(test, daemon, cgroup)
+        test.equal("without series: notifications", [note[1:] for note in wait_told(quiet, 1)],
+                   [note[1:] for note in told(daemon)])
+        test.equal("without series: services", quiet.subjects(), {"self"})
+        test.equal("without series: complaints", [line for line in quiet.complaints() if "otification" not in line], [])
+        test.stop(quiet)
         kill_one(test, cgroup, MARKUP)
         notes = wait_told(daemon, 2)
         test.equal("a process of no service: notifications", len(notes), 2)
