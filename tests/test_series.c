@@ -7,6 +7,7 @@
 #include "daemon.h"
 #include "row.h"
 
+#include "bpf/lib/hist.h"
 #include "plugin/system/clock.h"
 #include "plugin/daemon/publish.h"
 #include "plugin/table/series.h"
@@ -223,8 +224,8 @@ static void test_rows(void)
 	subjects_done(&subjects);
 }
 
-/* What is dispatched of a table has been taken, and the reverse. */
-static void test_dispatched(void)
+/* What is dispatched of a table has been taken, and the reverse; of some series of each metric, too. */
+static void test_dispatched(uint32_t series, size_t count)
 {
 	static const struct row_member members[] = {
 		MEMBER("a", HIST, 0, "latency-response scale=1/1000"),
@@ -239,7 +240,9 @@ static void test_dispatched(void)
 	struct table table;
 	uint64_t *row = row_table(&table, members, COUNT_OF(members), ROW_SIZE, 1, SUBJECT_PROBE);
 
-	CASE("what is dispatched");
+	CASE("what is dispatched of the series %x", series);
+	for (size_t i = 0; i < table.schema.metric_count; i++)
+		table.schema.metrics[i].series = series;
 	CHECK_INT(table_read(&table, NULL, NS_PER_S, &error), 0);
 	row[7] += 9;
 	row[HIST_SIZE / 8] += 9;
@@ -250,6 +253,7 @@ static void test_dispatched(void)
 	publish_table(&table, NULL, "sample", &config, &dispatch);
 	CHECK_INT(registry_add(&registry, &subjects, &table, "sample", &table, &config, &error), 0);
 	CHECK_UINT(daemon_dispatched(), registry.set[0].count);
+	CHECK_UINT(registry.set[0].count, count);
 	for (size_t i = 0; i < registry.set[0].count; i++) {
 		char identifier[512];
 
@@ -368,7 +372,12 @@ int main(void)
 	test_two();
 	test_one();
 	test_rows();
-	test_dispatched();
+	test_dispatched(UINT32_MAX, 1 + 5 + 1 + config.percentile_count + HIST_BUCKETS / HIST_SUB);
+	test_dispatched(1U << SERIES_VALUE | 1U << SERIES_CV, 2);
+	test_dispatched(1U << SERIES_AVERAGE | 1U << (SERIES_PERCENTILES + 1), 3);
+	test_dispatched(1U << SERIES_BUCKETS, HIST_BUCKETS / HIST_SUB);
+	for (unsigned i = SERIES_SAMPLES; i <= SERIES_FREQUENCY; i++)
+		test_dispatched(1U << i, i == SERIES_AVERAGE ? 2 : 1);
 	test_labels();
 	config_done(&config);
 	daemon_clear();

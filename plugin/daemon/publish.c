@@ -94,6 +94,8 @@ static void publish_integers(const struct publisher *p, const struct metric *met
 	const struct tag tag = tag_of(p, &columns[metric->column[0]]);
 	struct value values[SCHEMA_SOURCES_MAX];
 
+	if (!series_is_on(metric, SERIES_VALUE))
+		return;
 	for (size_t i = 0; i < metric->source_count; i++)
 		values[i] = value_of(p, &columns[metric->column[i]]);
 	if (metric->source_count == 1 && values[0].kind == SOURCE_GAUGE && isnan(values[0].gauge))
