@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What documents and ebpf-graph say of series is what the objects' tags say (`make describe`). That another unit and kind in
+# What documents and ebpf-graph say of series is what the objects' tags say (`make describe`). That another unit and one more file in
 # an object would show in each of them, and that a series without UNIT or HELP is refused, is tried first. Nor has a service
 # more series by default than is promised; how many it has is said.
 . "${srcdir:-.}/tests/scratch.sh"
@@ -31,10 +31,10 @@ differ() {
 	done
 }
 
-sed '/total_events-oom_kills/s/"kind": "integer"/"kind": "histogram"/; s/"unit": "kills"/"unit": "victims"/' series.json >"$work/other.json"
+sed '/total_events-oom_kills/s/"files": \["/&one more", "/; s/"unit": "kills"/"unit": "victims"/' series.json >"$work/other.json"
 written "$work/other.json" "$work/other"
 [ "$(differ "$work/other" | wc -l)" = "$(echo "$described" | wc -w)" ] ||
-	complain "another unit and kind show in these alone: $(differ "$work/other")"
+	complain "another unit and one more file show in these alone: $(differ "$work/other")"
 sed 's/"probe": "oom"/"probe": "mine"/' series.json >"$work/nobody.json"
 ! written "$work/nobody.json" "$work/nobody" >"$work/said" || complain "a probe without a section in the manual passes"
 grep -q 'has no section "METRICS OF THE PROBE mine"' "$work/said" || complain "it said: $(cat "$work/said")"

@@ -12,7 +12,6 @@ import rrd_file
 SPANS = (3600, 86400, 7 * 86400, 31 * 86400, 366 * 86400)
 ROWS = 1200
 CONSOLIDATIONS = 3
-PERCENTILES = 5     # that the plugin dispatches of a histogram by default
 
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400, "y": 365 * 86400}
 WHISPER_HEAD, WHISPER_ARCHIVE, WHISPER_POINT = 16, 12, 12
@@ -49,16 +48,12 @@ def whisper_size(archives):
 
 
 def sources_of(series):
-    """How many data sources each of the files has that are of one series."""
-    if series["kind"] == "moments":
-        return [1] * (5 if series["frequency"] else 4)
-    if series["kind"] == "histogram":
-        return [1] * (1 + PERCENTILES)
-    return [len(series["sources"])]
+    """How many data sources each of the files has that are of one series: what is computed has one."""
+    return [len(series["sources"]) if series["kind"] == "integer" else 1] * len(series["files"])
 
 
 def files_of(probe):
     """Likewise, of a service of a probe, without what is off by default."""
     return [count for table in probe["tables"] for series in table["series"]
             if not probe["off"] and not table["option"] and "service" in table["subject"].split()
-            and not series.get("off") for count in sources_of(series)]
+            and not series["off"] for count in sources_of(series)]
