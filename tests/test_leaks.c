@@ -179,7 +179,7 @@ static bool start(void)
 	snprintf(text, sizeof(text),
 		 "ObjectDirectory \"%s\"\n"
 		 "MaxServices 64\n"
-		 "ServicesFrom \"containers\" \"units\" \"commands\"\n"
+		 "ServicesFrom \"commands\"\n"
 		 "<Service \"leaks\">\n"
 		 "  ProcessMatch \"test_leaks\"\n"
 		 "  Process \"leaks_7\"\n"

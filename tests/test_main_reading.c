@@ -20,7 +20,7 @@ static void check_process(void)
 	CHECK_INT(daemon_value("self_test/ps_count", "processes") >= 1, 1);
 	CHECK_INT(daemon_value("other/ps_count", "processes") >= 0, 1);
 	CHECK_INT(daemon_gauge("self_test/ps_rss") > 100000, 1);
-	CHECK_INT(daemon_value("self_test/io_ops", "read") >= 0, 1);
+	CHECK_INT(daemon_value("self_test/disk_octets", "read") >= 0, 1);
 }
 
 static void check_self(void)

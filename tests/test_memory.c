@@ -223,7 +223,7 @@ static int run_probe(struct error *error)
 	failing = NEVER;
 	snprintf(text, sizeof(text),
 		 "ObjectDirectory \"%s\"\n"
-		 "ServicesFrom \"containers\" \"units\" \"commands\"\n"
+		 "ServicesFrom \"commands\"\n"
 		 "<Service \"a\">\n"
 		 "  Process \"none\"\n"
 		 "  PerProcess true\n"

@@ -370,7 +370,7 @@ static void test_subjects(void)
 					    .fixed = true };
 	states[1] = (struct service_state){ .state = ROW_SHOWN,
 					    .subject = subjects_enter(&snapshot.subjects,
-								      SUBJECT_COMMAND, "a/b c"),
+								      SUBJECT_SERVICE, "a/b c"),
 					    .fixed = true };
 	row = row_table(&table, &member, 1, 8, 2, SUBJECT_SERVICE);
 	row[1] = 5;

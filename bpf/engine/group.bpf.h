@@ -33,7 +33,7 @@ HASH(service_cgroups, struct cgroup_step, struct cgroup_node, 1);
 
 /* Whoever may make cgroups may make more than there is room for: the one that was asked for longest
  * ago is forgotten then, and met again. */
-LRU_HASH(service_groups, struct group_id, struct service_group, 16384);
+LRU_HASH(service_groups, struct group_id, struct service_group, 4096);
 
 /* What does not fit on the stack, of one that looks at a path. */
 struct group_slot {
