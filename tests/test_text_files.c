@@ -43,10 +43,9 @@ static const char *said(struct text_files *files, struct text_file *file)
 	return got;
 }
 
-static void init(struct text_files *files, const struct file_tag *tag, bool by_service,
-		 const struct config *config)
+static void init(struct text_files *files, const struct file_tag *tag, const struct config *config)
 {
-	CHECK_INT(text_files_init(files, tag, by_service, config), 0);
+	CHECK_INT(text_files_init(files, tag, config), 0);
 	files->root = open(".", O_PATH | O_DIRECTORY);
 	CHECK_INT(text_files_update(files), 0);
 }
@@ -57,7 +56,7 @@ static void test_one(void)
 	struct text_files files;
 	uint64_t number;
 
-	init(&files, &tag, false, NULL);
+	init(&files, &tag, NULL);
 	CHECK_UINT(files.count, 1);
 	CASE("not there");
 	CHECK_TEXT(said(&files, files.file), "ENOENT");
@@ -107,7 +106,7 @@ static void test_pattern(void)
 		  0);
 	put("devices/sda/stat", "a");
 	put("devices/sdb/stat", "b");
-	init(&files, &tag, false, NULL);
+	init(&files, &tag, NULL);
 	CASE("those that fit");
 	CHECK_UINT(files.count, 2);
 	CHECK_INT(has(&files, "sda=devices/sda/stat") && has(&files, "sdb=devices/sdb/stat"), 1);
@@ -142,7 +141,7 @@ static void test_many(void)
 		snprintf(path, sizeof(path), "many/%d", i);
 		close(open(path, O_WRONLY | O_CREAT, 0644));
 	}
-	CHECK_INT(text_files_init(&files, &tag, false, NULL), 0);
+	CHECK_INT(text_files_init(&files, &tag, NULL), 0);
 	files.root = open(".", O_PATH | O_DIRECTORY);
 	CHECK_INT(text_files_update(&files), -E2BIG);
 	CHECK_UINT(files.count, TEXT_FILES_MAX);
@@ -166,7 +165,7 @@ static void test_services(void)
 	struct text_files files;
 
 	CASE("files of services");
-	init(&files, &tag, true, &config);
+	init(&files, &tag, &config);
 	CHECK_UINT(files.count, 3);
 	CHECK_TEXT(files.file[0].path, "a/cpu.stat");
 	CHECK_TEXT(files.file[1].path, "ab/cpu.stat");
@@ -179,7 +178,7 @@ static void test_services(void)
 	CHECK_INT(text_file_lacks_controller(&files, &files.file[2]), 0);
 	text_files_done(&files);
 	CASE("of the root");
-	init(&files, &tag, false, &config);
+	init(&files, &tag, NULL);
 	CHECK_UINT(files.count, 1);
 	CHECK_TEXT(files.file[0].path, "cpu.stat");
 	CHECK_INT(text_file_lacks_controller(&files, &files.file[0]), 1);

@@ -5,7 +5,9 @@
 #include "cgroup.h"
 
 #include "bpf/lib/service.h"
+#include "system/pseudo_file.h"
 
+#include <errno.h>
 #include <mntent.h>
 #include <stdio.h>
 #include <string.h>
@@ -57,7 +59,15 @@ static const char *below_mount(const char *path, const char *mounts, char *point
 	return found;
 }
 
-bool cgroup_mount(const char *mounts, char *ret_point, size_t size)
+/* NULL: that of cgroup2. */
+static bool has_controller(const struct mntent *entry, const char *controller)
+{
+	if (!controller)
+		return !strcmp(entry->mnt_type, "cgroup2");
+	return !strcmp(entry->mnt_type, "cgroup") && hasmntopt(entry, controller);
+}
+
+static bool find_mount(const char *mounts, const char *controller, char *ret_point, size_t size)
 {
 	FILE *file = setmntent(mounts, "re");
 	struct mntent entry;
@@ -67,13 +77,25 @@ bool cgroup_mount(const char *mounts, char *ret_point, size_t size)
 	for (int i = 0; file && i < MOUNTS_MAX && !found; i++) {
 		if (!getmntent_r(file, &entry, line, sizeof(line)))
 			break;
-		found = !strcmp(entry.mnt_type, "cgroup2") && strlen(entry.mnt_dir) < size;
+		found = has_controller(&entry, controller) && strlen(entry.mnt_dir) < size;
 		if (found)
 			strcpy(ret_point, entry.mnt_dir);
 	}
 	if (file)
 		endmntent(file);
 	return found;
+}
+
+int cgroup_open(const char *mounts, const char *controller, bool *ret_is_v1)
+{
+	char point[256];
+
+	*ret_is_v1 = controller && find_mount(mounts, controller, point, sizeof(point));
+	if (*ret_is_v1)
+		return pseudo_root_open(PSEUDO_CGROUP1, point);
+	if (!find_mount(mounts, NULL, point, sizeof(point)))
+		return -ENODEV;
+	return pseudo_root_open(PSEUDO_CGROUP, point);
 }
 
 static bool check_name(const char *name, size_t length, char *why, size_t size)

@@ -11,8 +11,9 @@
  * false `why` says what is wrong. ret_path has room for the text. */
 bool cgroup_path(const char *text, const char *mounts, char *ret_path, char *why, size_t size);
 
-/* Where the mount table (as /proc/self/mounts) has the cgroup2 hierarchy. false: nowhere, or ret_point
- * has no room for that. */
-bool cgroup_mount(const char *mounts, char *ret_point, size_t size);
+/* Opens the root of the hierarchy in which a controller is, by the mount table: one of its own (v1), or
+ * that of cgroup2, which is also meant by NULL. Errors of pseudo_root_open(); -ENODEV: neither is
+ * mounted. */
+int cgroup_open(const char *mounts, const char *controller, bool *ret_is_v1);
 
 #endif

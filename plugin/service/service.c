@@ -138,6 +138,8 @@ int services_open(struct services *services, const struct config *config, double
 	status = status ?: load(services, error);
 	status = status ?: start(services, error);
 	status = status ?: resolve(services, files, error);
+	places_init(&services->places, config, services->lifecycle.kernel_rows,
+		    services->lifecycle.row_count);
 	if (status) {
 		services_done(services);
 		return status;
@@ -253,6 +255,8 @@ void services_resolve(struct services *services, double interval_s)
 	if (pthread_mutex_trylock(&services->resolver.lock) == 0) {
 		resolver_run(&services->resolver, now_ns);
 		name_rows(services, NAME_NS_MAX);
+		places_update(&services->places, services->counters, services->resolver.files,
+			      now_ns);
 		pthread_mutex_unlock(&services->resolver.lock);
 	}
 	tell_names_refused(services, now_ns);
@@ -342,6 +346,7 @@ void services_done(struct services *services)
 	walk_done(&services->walk);
 	object_done(&services->object);
 	resolver_done(&services->resolver);
+	places_done(&services->places);
 	registry_done(&services->registry);
 	pthread_mutex_destroy(&services->resolver.lock);
 	pthread_mutex_destroy(&services->lock);

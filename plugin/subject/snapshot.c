@@ -45,6 +45,11 @@ int snapshot_subject(const struct snapshot *snapshot, uint32_t row)
 	return snapshot->states[row].subject;
 }
 
+bool snapshot_is_shown(const struct snapshot *snapshot, uint32_t row)
+{
+	return row < snapshot->row_count && snapshot->states[row].state == ROW_SHOWN;
+}
+
 int snapshot_process_subject(const struct snapshot *snapshot, uint32_t process)
 {
 	return process < snapshot->process_row_count ? snapshot->process_rows[process].subject : -1;

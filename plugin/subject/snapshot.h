@@ -65,6 +65,9 @@ bool snapshot_configured(const struct snapshot *snapshot, uint32_t row);
 /* Is it not known yet whose growth a row has? */
 bool snapshot_held(const struct snapshot *snapshot, uint32_t row);
 
+/* Has the service of this row series of its own? */
+bool snapshot_is_shown(const struct snapshot *snapshot, uint32_t row);
+
 /* Has the service of this row ended, so that nothing but remains count there? */
 bool snapshot_gone(const struct snapshot *snapshot, uint32_t row);
 

@@ -22,6 +22,7 @@ static const long magics[] = {
 	[PSEUDO_PROC] = PROC_SUPER_MAGIC,
 	[PSEUDO_SYS] = SYSFS_MAGIC,
 	[PSEUDO_CGROUP] = CGROUP2_SUPER_MAGIC,
+	[PSEUDO_CGROUP1] = CGROUP_SUPER_MAGIC,
 };
 
 int pseudo_root_open(enum pseudo_root root, const char *path)

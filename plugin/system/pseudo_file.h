@@ -7,7 +7,7 @@
 #include <sys/types.h>
 
 /* File systems whose files the kernel makes up, of which others may name one to be read. */
-enum pseudo_root { PSEUDO_PROC, PSEUDO_SYS, PSEUDO_CGROUP };
+enum pseudo_root { PSEUDO_PROC, PSEUDO_SYS, PSEUDO_CGROUP, PSEUDO_CGROUP1 };
 
 /* A directory to open files below. -ENODEV: at this path is no such file system; or what open(2)
  * says. */

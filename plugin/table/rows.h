@@ -16,6 +16,7 @@
 #define ROWS_MAX 16384 /* of a table: each may be a subject with its series */
 
 struct config;
+struct places;
 struct text_source;
 
 /* How many rows the tables of a probe get. */
@@ -26,6 +27,7 @@ struct row_counts {
 	uint32_t shards;
 	uint32_t keys;               /* that may have series of their own, of tables of keys */
 	const struct config *config; /* whose services have cgroups */
+	struct places *places;       /* of cgroups of the others; NULL: none */
 };
 
 /* An array map of u32, mapped so that both sides may write. */

@@ -134,7 +134,7 @@ static int column_source(const struct reader *r, const char *member, const struc
 				 "\"%s\"",
 				 r->map, member, tag->type, tag->source);
 	column->ds = type->source[source].kind;
-	column->is_gauge = counted && column->ds == SOURCE_GAUGE;
+	column->is_gauge = (counted || tag->over) && column->ds == SOURCE_GAUGE;
 	if (column->ds != SOURCE_GAUGE && !counted)
 		return error_set(r->error, -EINVAL,
 				 "map %s, member %s: type %s is not a GAUGE, "
@@ -223,7 +223,7 @@ static int column_read(const struct reader *r, int i, const char *text)
  * metric, whatever tag it has. */
 static int per_read(const struct reader *r, uint32_t of)
 {
-	struct column column = { .is_hidden = true };
+	struct column column = { .is_hidden = true, .is_gauge = r->schema->columns[of].tag.over };
 	struct schema *schema = r->schema;
 	const char *per = schema->columns[of].tag.per;
 	int i = 0, status;

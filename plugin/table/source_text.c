@@ -7,6 +7,7 @@
 
 #include "object/budget.h"
 #include "system/clock.h"
+#include "text_cgroups.h"
 #include "text_rows.h"
 
 #include <errno.h>
@@ -24,6 +25,7 @@ struct text_source {
 	char map[64];
 	const struct fields *fields;
 	const struct config *config;
+	struct places *places;
 	struct text_files files;
 	struct pseudo_text text;
 	struct text_rows rows;
@@ -84,6 +86,8 @@ static void note_file(struct text_source *s, const struct text_file *file, int s
 	bool many = s->fields->by_service || file->match;
 	bool gone = status == -ENOENT || status == -ENODEV || status == -ENOTDIR;
 
+	if (s->fields->file.is_optional)
+		return;
 	if (!many || !gone)
 		note(s, "cannot read %s%s%s%s: %s; " LEFT_OUT, s->fields->text, many ? " (" : "",
 		     many ? file->path : "", many ? ")" : "", why(status));
@@ -92,17 +96,48 @@ static void note_file(struct text_source *s, const struct text_file *file, int s
 		     file->path);
 }
 
+/* Is the limit that the tag wants in the file itself? */
+static bool is_limit_itself(const struct text_source *s)
+{
+	return !strcmp(s->fields->file.limited, s->fields->file.path);
+}
+
+/* Has the cgroup not the limit that the tag wants? When that comes, what was counted until then is
+ * the start. */
+static bool is_passed_over(struct text_source *s, struct text_file *file)
+{
+	int limited;
+
+	if (!s->fields->file.limited[0] || is_limit_itself(s))
+		return false;
+	limited = text_file_is_limited(&s->files, file, &s->text);
+	if (limited == 1)
+		return false;
+	if (limited == 0)
+		text_rows_count(&s->rows, file);
+	file->inode = 0;
+	file->begins_at_zero = false;
+	text_file_close(file);
+	return true;
+}
+
 static bool fetch_file(struct text_source *s, struct text_file *file)
 {
-	ssize_t length = text_file_read(&s->files, file, &s->text, size_max(s->fields));
+	ssize_t length;
 	bool any;
 
+	if (text_cgroup_is_stale(&s->files, file) || is_passed_over(s, file))
+		return false;
+	length = text_file_read(&s->files, file, &s->text, size_max(s->fields));
 	if (length < 0) {
 		note_file(s, file, (int)length);
 		return false;
 	}
+	text_rows_count(&s->rows, file);
+	if (is_limit_itself(s) && !text_is_limit(s->text.bytes, (size_t)length))
+		return false;
 	any = text_rows_read(&s->rows, file, s->text.bytes, (size_t)length);
-	if (!any && !s->fields->by_key)
+	if (!any && !s->fields->by_key && !s->fields->file.is_optional)
 		note(s, "%s has nothing that a FIELD names; " LEFT_OUT, s->fields->text);
 	return any;
 }
@@ -117,7 +152,7 @@ static void note_missing(struct text_source *s)
 		if (!s->fields->field[i].of_key && !s->rows.found[i])
 			length += (size_t)snprintf(list + length, sizeof(list) - length, "%s%s",
 						   length ? ", " : "", s->fields->field[i].member);
-	if (length == 0 || s->told_missing || s->trouble.text[0])
+	if (length == 0 || s->told_missing || s->trouble.text[0] || s->fields->file.is_optional)
 		return;
 	note(s, "%s has nothing for %s on this kernel; " LEFT_OUT, s->fields->text, list);
 	s->told_missing = s->is_news = true;
@@ -128,7 +163,7 @@ static void fetch_all(struct text_source *s)
 	int status = text_files_update(&s->files);
 	bool any = false;
 
-	if (status)
+	if (status && !(status == -ENODEV && s->fields->file.is_optional))
 		note(s, "cannot read %s: %s; " LEFT_OUT, s->fields->text, why(status));
 	for (size_t i = 0; i < s->files.count && s->files.root >= 0; i++)
 		any |= fetch_file(s, &s->files.file[i]);
@@ -189,8 +224,10 @@ static int start(struct rows *rows, struct error *error)
 			 ?: text_rows_init(&s->rows, s->fields, rows->count, rows->stride,
 					   rows->mapping.start);
 	status = status
-			 ?: text_files_init(&s->files, &s->fields->file, s->fields->by_service,
-					    s->config);
+			 ?: text_files_init(&s->files, &s->fields->file,
+					    s->fields->by_service ? s->config : NULL);
+	if (s->fields->by_service && !s->fields->by_key)
+		s->files.places = s->places;
 	if (status == -E2BIG)
 		return error_set(error, status, "map %s: %s stands for more than %d files", s->map,
 				 s->fields->text, TEXT_FILES_MAX);
@@ -236,6 +273,7 @@ int text_source_prepare(struct rows *rows, struct bpf_map *map, const struct fie
 	snprintf(s->map, sizeof(s->map), "%s", bpf_map__name(map));
 	s->fields = fields;
 	s->config = counts->config;
+	s->places = counts->places;
 	s->files.root = -1;
 	return bpf_map__set_autocreate(map, false);
 }

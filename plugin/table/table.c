@@ -7,6 +7,7 @@
 
 #include "kind.h"
 #include "object/budget.h"
+#include "rank.h"
 #include "source_text.h"
 
 #include "bpf/lib/service.h"
@@ -58,7 +59,7 @@ static void read_cells(const struct table *table, uint32_t row, uint64_t *ret_ce
 
 bool table_follows(const struct table *table)
 {
-	/* Services whose cgroups have files are configured: their rows are never given to others. */
+	/* Files are read at a reading alone, for those whose rows they are then. */
 	return !table->fields && kind_of(table->schema.subject.kind)->follows(table);
 }
 
@@ -121,66 +122,13 @@ static bool feed(const struct table *table, uint32_t row, struct accumulator *ga
 			  previous_of(table, row), gauges, counters);
 }
 
-struct candidate {
-	size_t subject;
-	unsigned group;
-	uint64_t rank;
-};
-
-static int by_group_and_rank(const void *left, const void *right)
-{
-	const struct candidate *a = left, *b = right;
-
-	if (a->group != b->group)
-		return a->group < b->group ? -1 : 1;
-	if (a->rank != b->rank)
-		return a->rank > b->rank ? -1 : 1;
-	return a->subject < b->subject ? -1 : a->subject > b->subject;
-}
-
-/* In the order of the numbers, also of those with a sign. */
-static uint64_t rank_of(const struct column *column, const struct accumulator *accumulator)
-{
-	uint64_t n = accumulator->window[column->cell];
-
-	return column->is_gauge && column->is_signed ? n ^ 1ULL << 63 : n;
-}
-
-/* Of subjects that are ranked, only the first top_n of each group stay. */
-static void rank(struct table *table, const struct snapshot *snapshot)
-{
-	const struct column *column = &table->schema.columns[table->schema.rank - 1];
-	struct candidate *list = calloc(table->accumulators.count + 1, sizeof(*list));
-	size_t count = 0, in_group = 0;
-
-	/* Without memory all are dispatched. */
-	if (!list)
-		return;
-	for (size_t i = 0; i < table->accumulators.count; i++)
-		if (table->accumulators.accumulator[i].fed)
-			list[count++] = (struct candidate){
-				i,
-				snapshot->subjects.subject[i].rank_group,
-				rank_of(column, &table->accumulators.accumulator[i]),
-			};
-	qsort(list, count, sizeof(*list), by_group_and_rank);
-	for (size_t i = 0; i < count; i++) {
-		unsigned top_n = snapshot->subjects.subject[list[i].subject].top_n;
-
-		in_group = i && list[i].group == list[i - 1].group ? in_group + 1 : 0;
-		if (top_n && in_group >= top_n)
-			table->accumulators.accumulator[list[i].subject].fed = false;
-	}
-	free(list);
-}
-
 /* A command name that has a series from now on starts it at zero: the first value of a counter shows
- * no rate, so the growth until now stays with the others. Not so in tables of slots. */
+ * no rate, so the growth until now stays with the others. Not so in tables of slots and of files. */
 static struct accumulator *growth_to(struct table *table, const struct snapshot *snapshot,
 				     uint32_t row, struct accumulator *own, bool is_new)
 {
 	if (table->schema.subject.kind != SUBJECT_SERVICE || !is_new ||
-	    snapshot_configured(snapshot, row) || table->schema.subject.via[0])
+	    snapshot_configured(snapshot, row) || table->fields || table->schema.subject.via[0])
 		return own;
 	return &table->accumulators.accumulator[snapshot_subject(snapshot, SERVICE_OTHER)];
 }
@@ -195,12 +143,22 @@ static bool is_full(const struct table *table, size_t subject)
 	       (subject >= accumulators->count || !accumulators->accumulator[subject].total);
 }
 
+/* What the files of a service say is its own alone: a limit of "other" would be nobody's. */
+static int subject_of(const struct table *table, const struct snapshot *snapshot, uint32_t row)
+{
+	enum subject_kind kind = table->schema.subject.kind;
+
+	if (table->fields && kind == SUBJECT_SERVICE && !snapshot_is_shown(snapshot, row))
+		return -1;
+	return kind_of(kind)->resolve(snapshot, row);
+}
+
 /* Adds entry `at` of the table, which is that of a row of services or slots. */
 static int read_row(struct table *table, const struct snapshot *snapshot, uint32_t row, uint32_t at,
 		    struct error *error)
 {
 	enum subject_kind kind = table->schema.subject.kind;
-	int subject = kind_of(kind)->resolve(snapshot, row);
+	int subject = subject_of(table, snapshot, row);
 	struct accumulator *accumulator;
 	bool is_new;
 
@@ -220,6 +178,9 @@ static int read_row(struct table *table, const struct snapshot *snapshot, uint32
 		&is_new);
 	if (!accumulator)
 		return error_set(error, -ENOMEM, "map %s: no memory for subjects", table->name);
+	if (is_new && table->fields && kind == SUBJECT_SERVICE &&
+	    !snapshot_configured(snapshot, row))
+		remember(table, at);
 	if (feed(table, at, accumulator, growth_to(table, snapshot, row, accumulator, is_new)) &&
 	    kind == SUBJECT_SERVICE)
 		snapshot_notable(snapshot, row);

@@ -106,7 +106,10 @@ static bool parse_word(const char *word, size_t length, struct tag *tag)
 		at = word + 8;
 		return parse_number(&at, &tag->notable) && at == word + length;
 	}
-	return parse_name(word, length, "per=", tag->per, sizeof(tag->per));
+	if (tag->per[0])
+		return false;
+	tag->over = parse_name(word, length, "over=", tag->per, sizeof(tag->per));
+	return tag->over || parse_name(word, length, "per=", tag->per, sizeof(tag->per));
 }
 
 int tag_parse(const char *text, struct tag *ret_tag, struct error *error)
@@ -123,7 +126,7 @@ int tag_parse(const char *text, struct tag *ret_tag, struct error *error)
 		if (!parse_word(word, length, &tag))
 			return error_set(error, -EINVAL,
 					 "unknown word \"%.*s\" (rate, frequency, rank, scale=A/B, "
-					 "notable=N or per=MEMBER)",
+					 "notable=N, per=MEMBER or over=MEMBER)",
 					 (int)length, word);
 	}
 	*ret_tag = tag;

@@ -5,8 +5,9 @@
  */
 #include "text_files.h"
 
-#include "bpf/lib/service.h"
 #include "config/cgroup.h"
+#include "text/cgroup1.h"
+#include "text_cgroups.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -21,8 +22,7 @@ static unsigned kept; /* descriptors, of all tables */
 
 /* --- finding --- */
 
-/* NULL: no memory, or no room, which errno tells. The path is the list's. */
-static struct text_file *add_file(struct text_files *files, char *path)
+struct text_file *text_files_add(struct text_files *files, char *path)
 {
 	struct text_file *grown;
 
@@ -42,73 +42,29 @@ static struct text_file *add_file(struct text_files *files, char *path)
 	return grown;
 }
 
-static char *join(const char *directory, const char *name)
-{
-	char *path;
-
-	return asprintf(&path, "%s/%s", directory, name) < 0 ? NULL : path;
-}
-
-static bool is_below(const char *path, const char *other)
-{
-	size_t length = strlen(other);
-
-	return !strncmp(path, other, length) && (path[length] == '/' || !path[length]);
-}
-
-/* What is below another path of the service is in that one's figures. */
-static bool is_counted(const struct strings *paths, size_t i)
-{
-	for (size_t other = 0; other < paths->count; other++)
-		if (other != i && is_below(paths->item[i], paths->item[other]) &&
-		    (other < i || strcmp(paths->item[i], paths->item[other]) != 0))
-			return true;
-	return false;
-}
-
-static int add_services(struct text_files *files, const struct config *config)
-{
-	for (size_t i = 0; i < config->service_count; i++) {
-		const struct strings *paths = &config->services[i].cgroups;
-
-		for (size_t j = 0; j < paths->count; j++) {
-			struct text_file *file;
-
-			if (is_counted(paths, j))
-				continue;
-			file = add_file(files, join(paths->item[j], files->tag->path));
-			if (!file)
-				return -errno;
-			file->service = SERVICE_FIRST + (uint32_t)i;
-		}
-	}
-	return 0;
-}
-
-int text_files_init(struct text_files *files, const struct file_tag *tag, bool by_service,
+int text_files_init(struct text_files *files, const struct file_tag *tag,
 		    const struct config *config)
 {
-	*files = (struct text_files){ .tag = tag, .root = -1 };
-	if (by_service)
-		return add_services(files, config);
+	*files = (struct text_files){ .tag = tag, .root = -1, .by_service = config != NULL };
+	if (config)
+		return text_cgroups_configured(files, config);
 	if (strchr(tag->path, '*'))
 		return 0;
-	return add_file(files, strdup(tag->path)) ? 0 : -errno;
+	return text_files_add(files, strdup(tag->path)) ? 0 : -errno;
 }
 
 static int open_root(struct text_files *files)
 {
-	char point[FILE_PATH_MAX] = "/proc";
+	const struct file_tag *tag = files->tag;
 	int root;
 
 	if (files->root >= 0)
 		return 0;
-	if (files->tag->root == PSEUDO_SYS)
-		strcpy(point, "/sys");
-	else if (files->tag->root == PSEUDO_CGROUP &&
-		 !cgroup_mount("/proc/self/mounts", point, sizeof(point)))
-		return -ENODEV;
-	root = pseudo_root_open(files->tag->root, point);
+	if (tag->root == PSEUDO_CGROUP)
+		root = cgroup_open("/proc/self/mounts", tag->controller[0] ? tag->controller : NULL,
+				   &files->is_v1);
+	else
+		root = pseudo_root_open(tag->root, tag->root == PSEUDO_SYS ? "/sys" : "/proc");
 	if (root < 0)
 		return root;
 	files->root = root;
@@ -117,12 +73,18 @@ static int open_root(struct text_files *files)
 
 /* --- patterns --- */
 
+void text_file_close(struct text_file *file)
+{
+	if (file->fd < 0)
+		return;
+	close(file->fd);
+	file->fd = -1;
+	__atomic_fetch_sub(&kept, 1, __ATOMIC_RELAXED);
+}
+
 static void file_done(struct text_file *file)
 {
-	if (file->fd >= 0) {
-		close(file->fd);
-		__atomic_fetch_sub(&kept, 1, __ATOMIC_RELAXED);
-	}
+	text_file_close(file);
 	free(file->path);
 	free(file->previous);
 }
@@ -152,7 +114,7 @@ static int take_entry(struct text_files *files, const char *pattern, size_t patt
 	if (!file) {
 		if (asprintf(&own, "%.*s%s%s", before, path, name, pattern + pattern_length) < 0)
 			own = NULL;
-		file = add_file(files, own);
+		file = text_files_add(files, own);
 		if (!file)
 			return -errno;
 		file->match = file->path + before;
@@ -162,7 +124,7 @@ static int take_entry(struct text_files *files, const char *pattern, size_t patt
 	return 0;
 }
 
-static void drop_absent(struct text_files *files)
+void text_files_drop_absent(struct text_files *files)
 {
 	size_t left = 0;
 
@@ -197,6 +159,8 @@ int text_files_update(struct text_files *files)
 	int status = open_root(files), fd;
 	DIR *directory;
 
+	if (files->by_service)
+		return text_cgroups_update(files) ?: status;
 	if (status || !pattern)
 		return status;
 	snprintf(above, sizeof(above), "%.*s", (int)(pattern - files->tag->path), files->tag->path);
@@ -213,21 +177,47 @@ int text_files_update(struct text_files *files)
 	files->hint = 0;
 	status = list_directory(files, directory, pattern, length);
 	closedir(directory);
-	drop_absent(files);
+	text_files_drop_absent(files);
 	return status;
 }
 
 /* --- reading --- */
 
+/* Another file of the same directory. */
+static int open_beside(const struct text_files *files, const struct text_file *file,
+		       const char *name, uint64_t *ret_inode)
+{
+	const char *slash = strrchr(file->path, '/');
+	int length = slash ? (int)(slash + 1 - file->path) : 0, fd;
+	char *path;
+
+	if (asprintf(&path, "%.*s%s", length, file->path, name) < 0)
+		return -ENOMEM;
+	fd = pseudo_open(files->root, path, ret_inode);
+	free(path);
+	return fd;
+}
+
+static int open_text(const struct text_files *files, const struct text_file *file,
+		     uint64_t *ret_inode)
+{
+	const struct cgroup1_file *other = files->is_v1 ? cgroup1_file(files->tag->path) : NULL;
+
+	if (!files->is_v1)
+		return pseudo_open(files->root, file->path, ret_inode);
+	return other ? open_beside(files, file, other->file, ret_inode) : -ENOENT;
+}
+
 static int open_file(struct text_files *files, struct text_file *file)
 {
 	uint64_t inode = 0;
-	int fd = pseudo_open(files->root, file->path, &inode);
+	int fd = open_text(files, file, &inode);
 
 	if (fd < 0)
 		return fd;
 	if (inode != file->inode) {
 		file->is_new = true;
+		file->begins_at_zero |= file->inode != 0;
 		file->number = ++files->number;
 		file->inode = inode;
 	}
@@ -238,15 +228,8 @@ static int open_file(struct text_files *files, struct text_file *file)
 	return fd;
 }
 
-static void close_file(struct text_file *file)
-{
-	close(file->fd);
-	file->fd = -1;
-	__atomic_fetch_sub(&kept, 1, __ATOMIC_RELAXED);
-}
-
-ssize_t text_file_read(struct text_files *files, struct text_file *file, struct pseudo_text *text,
-		       size_t most)
+static ssize_t read_raw(struct text_files *files, struct text_file *file, struct pseudo_text *text,
+			size_t most)
 {
 	ssize_t length = -ENODEV;
 	int fd;
@@ -257,8 +240,7 @@ ssize_t text_file_read(struct text_files *files, struct text_file *file, struct 
 	if (length >= 0)
 		return length;
 	/* What was open may have gone, and another one of its name may be there. */
-	if (file->fd >= 0)
-		close_file(file);
+	text_file_close(file);
 	fd = open_file(files, file);
 	if (fd < 0)
 		return fd;
@@ -266,6 +248,70 @@ ssize_t text_file_read(struct text_files *files, struct text_file *file, struct 
 	if (file->fd < 0)
 		close(fd);
 	return length;
+}
+
+/* All of another file of the same directory; it is opened and closed. */
+static ssize_t read_beside(const struct text_files *files, const struct text_file *file,
+			   const char *name, struct pseudo_text *text)
+{
+	uint64_t inode;
+	int fd = open_beside(files, file, name, &inode);
+	ssize_t length;
+
+	if (fd < 0)
+		return fd;
+	length = pseudo_read_at(fd, text, CGROUP1_TEXT_MAX);
+	close(fd);
+	return length;
+}
+
+/* What is in the text, of v1, in the words of cgroup2; it has room for that. */
+static ssize_t say(const struct text_files *files, const struct text_file *file,
+		   const struct cgroup1_file *other, struct pseudo_text *text, ssize_t length)
+{
+	struct pseudo_text second = { 0 };
+	char said[CGROUP1_TEXT_MAX];
+	ssize_t more = 0;
+
+	if (length >= 0 && other->second)
+		more = read_beside(files, file, other->second, &second);
+	if (length >= 0 && more >= 0)
+		length = other->say(text->bytes, (size_t)length, second.bytes, (size_t)more, said);
+	pseudo_text_done(&second);
+	if (length < 0 || more < 0)
+		return length < 0 ? length : more;
+	memcpy(text->bytes, said, (size_t)length);
+	return length;
+}
+
+ssize_t text_file_read(struct text_files *files, struct text_file *file, struct pseudo_text *text,
+		       size_t most)
+{
+	ssize_t length = read_raw(files, file, text, most);
+
+	return files->is_v1 && length >= 0
+		       ? say(files, file, cgroup1_file(files->tag->path), text, length)
+		       : length;
+}
+
+bool text_is_limit(const char *text, size_t length)
+{
+	return length > 0 && text[0] >= '0' && text[0] <= '9';
+}
+
+int text_file_is_limited(const struct text_files *files, const struct text_file *file,
+			 struct pseudo_text *text)
+{
+	const char *name = files->tag->limited;
+	const struct cgroup1_file *other = files->is_v1 ? cgroup1_file(name) : NULL;
+	ssize_t length;
+
+	if (files->is_v1 && !other)
+		return -ENOENT;
+	length = read_beside(files, file, other ? other->file : name, text);
+	if (other)
+		length = say(files, file, other, text, length);
+	return length < 0 ? (int)length : text_is_limit(text->bytes, (size_t)length);
 }
 
 bool text_file_lacks_controller(const struct text_files *files, const struct text_file *file)

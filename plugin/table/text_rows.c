@@ -43,7 +43,7 @@ static uint64_t growth(const struct text_rows *r, size_t i)
 	const struct text_file *file = r->file;
 
 	if (file->is_new)
-		return r->has_begun && r->begins_at_zero ? r->value[i] : 0;
+		return r->has_begun && r->begins_at_zero && file->begins_at_zero ? r->value[i] : 0;
 	return r->value[i] > file->previous[i] ? r->value[i] - file->previous[i] : 0;
 }
 
@@ -52,6 +52,20 @@ static void clear_gauges(const struct text_rows *r, unsigned char *row)
 	for (size_t i = 0; i < r->fields->count; i++)
 		if (r->fields->field[i].is_gauge)
 			memset(row + r->fields->field[i].offset, 0, sizeof(uint64_t));
+}
+
+/* What a file adds to a row: of several the highest counts, as far as it is higher than those before. */
+static uint64_t addition(struct text_rows *r, uint32_t row, size_t i)
+{
+	uint64_t value = r->fields->field[i].is_gauge ? r->value[i] : growth(r, i);
+	uint64_t *most = r->most ? &r->most[row * r->fields->count + i] : NULL;
+	uint64_t before = most ? *most : 0;
+
+	if (!most)
+		return value;
+	if (value > before)
+		*most = value;
+	return value > before ? value - before : 0;
 }
 
 static void add_sums(struct text_rows *r)
@@ -68,7 +82,7 @@ static void add_sums(struct text_rows *r)
 
 		if (!r->has[i])
 			continue;
-		*(uint64_t *)(row + field->offset) += field->is_gauge ? r->value[i] : growth(r, i);
+		*(uint64_t *)(row + field->offset) += addition(r, number, i);
 		file->previous[i] = r->value[i];
 	}
 }
@@ -224,7 +238,10 @@ int text_rows_init(struct text_rows *r, const struct fields *fields, uint32_t co
 		return index_init(&r->by_key, count);
 	r->sums = sums;
 	r->given = calloc(count, sizeof(*r->given));
-	return r->given ? 0 : -ENOMEM;
+	r->files = calloc(count, sizeof(*r->files));
+	if (fields->file.is_highest)
+		r->most = calloc(count * fields->count, sizeof(*r->most));
+	return r->given && r->files && (r->most || !fields->file.is_highest) ? 0 : -ENOMEM;
 }
 
 void text_rows_begin(struct text_rows *r)
@@ -232,10 +249,22 @@ void text_rows_begin(struct text_rows *r)
 	memset(r->found, 0, sizeof(r->found));
 	r->is_full = false;
 	r->key_count = 0;
-	if (r->fields->by_key)
+	if (r->fields->by_key) {
 		index_clear(&r->by_key);
-	else
-		memset(r->given, 0, r->count * sizeof(*r->given));
+		return;
+	}
+	memset(r->given, 0, r->count * sizeof(*r->given));
+	memset(r->files, 0, r->count * sizeof(*r->files));
+	if (r->most)
+		memset(r->most, 0, r->count * r->fields->count * sizeof(*r->most));
+}
+
+void text_rows_count(struct text_rows *r, const struct text_file *file)
+{
+	uint32_t row = r->fields->by_service ? file->service : 0;
+
+	if (!r->fields->by_key && r->files[row] < 2)
+		r->files[row]++;
 }
 
 bool text_rows_read(struct text_rows *r, struct text_file *file, const char *text, size_t size)
@@ -288,7 +317,7 @@ int text_rows_each(const struct text_rows *r, row_taker *take, void *to, struct 
 			.cpu = -1,
 		};
 
-		if (r->given[i])
+		if (r->given[i] && !(r->fields->file.is_single && r->files[i] > 1))
 			status = take(to, &row, error);
 	}
 	return status;
@@ -298,6 +327,8 @@ void text_rows_done(struct text_rows *r)
 {
 	index_done(&r->by_key);
 	free(r->given);
+	free(r->files);
+	free(r->most);
 	free(r->keys);
 	*r = (struct text_rows){ 0 };
 }

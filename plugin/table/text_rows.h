@@ -28,6 +28,8 @@ struct text_rows {
 	bool ever[TEXT_FIELDS_MAX];
 	unsigned char *sums; /* rows by number; the caller's */
 	bool *given;         /* is there anything now that such a row is of? */
+	unsigned char *files; /* how many files it has now, 2: two or more */
+	uint64_t *most; /* by row and field: what has grown most now, of FILEs with `highest` */
 	unsigned char *keys; /* and rows behind them */
 	size_t key_count, key_room, key_stride;
 	struct index by_key;
@@ -40,6 +42,9 @@ int text_rows_init(struct text_rows *rows, const struct fields *fields, uint32_t
 
 /* Nothing has been read yet. */
 void text_rows_begin(struct text_rows *rows);
+
+/* The row of a file has this one, whether it is read or not. */
+void text_rows_count(struct text_rows *rows, const struct text_file *file);
 
 /* Adds what a file says; false: nothing of use. */
 bool text_rows_read(struct text_rows *rows, struct text_file *file, const char *text, size_t size);

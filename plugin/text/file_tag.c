@@ -157,6 +157,29 @@ static int take_path(const char *word, size_t length, struct file_tag *tag, stru
 			 (int)length, word);
 }
 
+/* What is behind NAME=, of at least one byte. */
+static bool take_name(const char *word, size_t length, const char *prefix, char *to, size_t size)
+{
+	size_t skip = strlen(prefix);
+
+	return length > skip && !strncmp(word, prefix, skip) &&
+	       copy(to, size, word + skip, length - skip);
+}
+
+static bool take_cgroup_word(const char *word, size_t length, struct file_tag *tag)
+{
+	if (is_word(word, length, "optional"))
+		return tag->is_optional = true;
+	if (is_word(word, length, "single"))
+		return tag->is_single = true;
+	if (is_word(word, length, "highest"))
+		return tag->is_highest = true;
+	if (take_name(word, length, "controller=", tag->controller, sizeof(tag->controller)))
+		return !strcmp(tag->controller, "cpu") || !strcmp(tag->controller, "memory");
+	return take_name(word, length, "limited=", tag->limited, sizeof(tag->limited)) &&
+	       !check_path(PSEUDO_CGROUP, tag->limited);
+}
+
 static bool take_file_word(const char *word, size_t length, struct file_tag *tag)
 {
 	const char *star;
@@ -168,8 +191,9 @@ static bool take_file_word(const char *word, size_t length, struct file_tag *tag
 		}
 	if (take_number(word, length, "skip=", SKIP_MAX, &tag->skip))
 		return true;
-	if (length <= 5 || strncmp(word, "only=", 5) != 0 ||
-	    !copy(tag->only, sizeof(tag->only), word + 5, length - 5))
+	if (tag->root == PSEUDO_CGROUP && take_cgroup_word(word, length, tag))
+		return true;
+	if (!take_name(word, length, "only=", tag->only, sizeof(tag->only)))
 		return false;
 	star = strchr(tag->only, '*');
 	return !star || !strchr(star + 1, '*');
@@ -186,8 +210,12 @@ int file_tag_parse(const char *text, struct file_tag *ret_tag, struct error *err
 		if (!take_file_word(word, length, &tag))
 			status = error_set(error, -EINVAL,
 					   "unknown word \"%.*s\" (keys, pairs, lines, header, "
-					   "cells, skip=N or only=NAME, with one asterisk at most)",
+					   "cells, skip=N or only=NAME, with one asterisk at most; "
+					   "of cgroups also controller=cpu, controller=memory, "
+					   "limited=NAME, optional, single and highest)",
 					   (int)length, word);
+	if (status == 0 && tag.is_single && tag.is_highest)
+		status = error_set(error, -EINVAL, "either single or highest");
 	if (status == 0)
 		*ret_tag = tag;
 	return status;

@@ -11,6 +11,7 @@
 
 #define FILE_PATH_MAX 256
 #define FIELD_NAME_MAX 64
+#define FILE_CONTROLLER_MAX 16
 #define FIELD_POSITION_MAX 65535
 #define FIELD_DECIMALS_MAX 9
 
@@ -24,6 +25,12 @@ struct file_tag {
 	enum file_form form;
 	unsigned skip;             /* lines at the begin that are none */
 	char only[FIELD_NAME_MAX]; /* what the first word of a line is like; empty: anything */
+	/* Of cgroups: */
+	char controller[FILE_CONTROLLER_MAX]; /* in whose hierarchy it is; empty: that of cgroup2 */
+	char limited[FIELD_NAME_MAX]; /* the file of a cgroup that must have a limit; empty: none */
+	bool is_optional;             /* that it is missing need not be told */
+	bool is_single;               /* of a service with several cgroups there is none */
+	bool is_highest;              /* of several, what has grown most or is highest */
 };
 
 /* A FIELD tag, taken apart: a word of a line. */

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which files of cgroups are those of services: of paths that are configured, which stay, and of units,
+ * users and containers, which come and go.
+ */
+#include "text_cgroups.h"
+
+#include "bpf/lib/service.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char *join(const char *directory, const char *name)
+{
+	char *path;
+
+	return asprintf(&path, "%s/%s", directory, name) < 0 ? NULL : path;
+}
+
+/* --- configured --- */
+
+static bool is_below(const char *path, const char *other)
+{
+	size_t length = strlen(other);
+
+	return !strncmp(path, other, length) && (path[length] == '/' || !path[length]);
+}
+
+/* What is below another path of the service is in that one's figures. */
+static bool is_counted(const struct strings *paths, size_t i)
+{
+	for (size_t other = 0; other < paths->count; other++)
+		if (other != i && is_below(paths->item[i], paths->item[other]) &&
+		    (other < i || strcmp(paths->item[i], paths->item[other]) != 0))
+			return true;
+	return false;
+}
+
+static int add_paths(struct text_files *files, const struct strings *paths, uint32_t row)
+{
+	for (size_t i = 0; i < paths->count; i++) {
+		struct text_file *file;
+
+		if (is_counted(paths, i))
+			continue;
+		file = text_files_add(files, join(paths->item[i], files->tag->path));
+		if (!file)
+			return -errno;
+		file->service = row;
+		file->is_configured = file->begins_at_zero = true;
+	}
+	return 0;
+}
+
+int text_cgroups_configured(struct text_files *files, const struct config *config)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < config->service_count && status == 0; i++)
+		status = add_paths(files, &config->services[i].cgroups,
+				   SERVICE_FIRST + (uint32_t)i);
+	return status;
+}
+
+/* --- units, users and containers --- */
+
+static size_t directory_length(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? (size_t)(slash - path) : 0;
+}
+
+/* Lists mostly come in the same order. */
+static struct text_file *find(struct text_files *files, const struct place *place)
+{
+	size_t length = strlen(place->path);
+
+	for (size_t i = 0; i < files->count; i++) {
+		struct text_file *file = &files->file[(files->hint + i) % files->count];
+
+		if (file->is_configured || directory_length(file->path) != length ||
+		    memcmp(file->path, place->path, length) != 0)
+			continue;
+		files->hint = (size_t)(file - files->file) + 1;
+		return file;
+	}
+	return NULL;
+}
+
+/* One whose row is another now begins anew, with what it says first. */
+static int take_place(void *to, const struct place *place)
+{
+	struct text_files *files = to;
+	struct text_file *file;
+
+	file = find(files, place);
+	if (!file) {
+		file = text_files_add(files, join(place->path, files->tag->path));
+		if (!file)
+			return -errno;
+		file->begins_at_zero = place->is_new;
+		file->service = place->row;
+	}
+	if (file->service != place->row) {
+		file->inode = 0;
+		file->begins_at_zero = false;
+		text_file_close(file);
+	}
+	file->service = place->row;
+	file->key = place->key;
+	if (place->rule)
+		file->key.kind = GROUP_COMMAND;
+	file->is_there = true;
+	return 0;
+}
+
+static bool is_in(const struct text_file *file, const struct text_file *other)
+{
+	size_t length = directory_length(other->path);
+
+	return file->service == other->service &&
+	       directory_length(file->path) >= length &&
+	       !strncmp(file->path, other->path, length) && file->path[length] == '/' &&
+	       (directory_length(file->path) > length || file > other);
+}
+
+/* Rules of one block may meet the same cgroup, or one below another. */
+static void mark_counted(struct text_files *files)
+{
+	for (size_t i = 0; i < files->count; i++) {
+		struct text_file *file = &files->file[i];
+
+		file->is_counted = false;
+		for (size_t j = 0; j < files->count && file->key.kind == GROUP_COMMAND; j++)
+			file->is_counted |= j != i && is_in(file, &files->file[j]);
+	}
+}
+
+static enum hierarchy hierarchy_of(const struct text_files *files)
+{
+	if (!files->is_v1)
+		return HIERARCHY_UNIFIED;
+	return strcmp(files->tag->controller, "cpu") ? HIERARCHY_MEMORY : HIERARCHY_CPU;
+}
+
+int text_cgroups_update(struct text_files *files)
+{
+	struct places *places = files->places;
+	uint64_t generation;
+	int status;
+
+	if (!places || files->root < 0)
+		return 0;
+	places_want(places, hierarchy_of(files));
+	generation = __atomic_load_n(&places->generation, __ATOMIC_ACQUIRE);
+	if (generation == files->generation)
+		return places_status(places);
+	for (size_t i = 0; i < files->count; i++)
+		files->file[i].is_there = files->file[i].is_configured;
+	files->hint = 0;
+	status = places_each(places, hierarchy_of(files), take_place, files);
+	files->generation = generation;
+	text_files_drop_absent(files);
+	mark_counted(files);
+	return status ?: places_status(places);
+}
+
+bool text_cgroup_is_stale(const struct text_files *files, const struct text_file *file)
+{
+	if (file->is_counted)
+		return true;
+	return files->places && file->key.kind != GROUP_COMMAND &&
+	       !places_is_row(files->places, file->service, &file->key);
+}
