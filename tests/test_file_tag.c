@@ -26,6 +26,9 @@ static const struct {
 	  "1|devices/system/cpu/cpu*/cpufreq/scaling_cur_freq|2|100|x" },
 	{ "cgroup:io.stat lines", "2|io.stat|2|0|" },
 	{ "cgroup:memory.events", "2|memory.events|0|0|" },
+	{ "cgroup:a only=b controller=cpu limited=cpu.max optional single",
+	  "2|a|0|0|b controller=cpu limited=cpu.max optional single" },
+	{ "cgroup:a controller=memory highest", "2|a|0|0| controller=memory highest" },
 	{ "/proc/1x/a", "0|1x/a|0|0|" },
 	{ "/proc/" X240 "a", "0|" X240 "a|0|0|" },
 };
@@ -58,6 +61,13 @@ static const struct {
 	{ "cgroup:", "\"cgroup:\" is neither" },
 	{ "/proc/" X240 X16 "a", "a path of more than 255 bytes" },
 	{ "/proc/stat colums", "unknown word \"colums\" (keys, pairs, lines, header, cells" },
+	{ "/proc/stat optional", "unknown word \"optional\"" },
+	{ "/proc/stat controller=cpu", "unknown word \"controller=cpu\"" },
+	{ "cgroup:a controller=pids", "unknown word \"controller=pids\"" },
+	{ "cgroup:a controller=", "unknown word \"controller=\"" },
+	{ "cgroup:a limited=../b", "unknown word \"limited=../b\"" },
+	{ "cgroup:a limited=", "unknown word \"limited=\"" },
+	{ "cgroup:a single highest", "either single or highest" },
 	{ "/proc/stat skip=0", "unknown word \"skip=0\"" },
 	{ "/proc/stat skip=101", "unknown word \"skip=101\"" },
 	{ "/proc/stat skip=1x", "unknown word \"skip=1x\"" },
@@ -75,8 +85,11 @@ static void test_files(void)
 
 		CASE("%s", files[i].text);
 		CHECK_INT(file_tag_parse(files[i].text, &tag, &error), 0);
-		snprintf(got, sizeof(got), "%d|%s|%d|%u|%s", (int)tag.root, tag.path, (int)tag.form,
-			 tag.skip, tag.only);
+		snprintf(got, sizeof(got), "%d|%s|%d|%u|%s%s%s%s%s%s%s%s", (int)tag.root, tag.path,
+			 (int)tag.form, tag.skip, tag.only, tag.controller[0] ? " controller=" : "",
+			 tag.controller, tag.limited[0] ? " limited=" : "", tag.limited,
+			 tag.is_optional ? " optional" : "", tag.is_single ? " single" : "",
+			 tag.is_highest ? " highest" : "");
 		CHECK_TEXT(got, files[i].want);
 	}
 	for (size_t i = 0; i < COUNT_OF(bad_files); i++) {

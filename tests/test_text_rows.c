@@ -84,8 +84,8 @@ static void begin(struct text_rows *rows)
 
 static void test_sums(bool begins_at_zero)
 {
-	struct text_file a = { .service = 2, .is_new = true }, b = { .service = 2 },
-			 c = { .service = 3, .is_new = true };
+	struct text_file a = { .service = 2, .is_new = true, .begins_at_zero = true }, b = { .service = 2, .begins_at_zero = true },
+			 c = { .service = 3, .is_new = true, .begins_at_zero = true };
 	uint64_t cells[5 * STRIDE / 8] = { 0 };
 	struct fields fields = sums;
 	struct text_rows rows;
@@ -128,6 +128,43 @@ static void test_sums(bool begins_at_zero)
 	CHECK_INT(read_text(&rows, &b, "m 52\nn -1\nn\n"), 0);
 	CHECK_INT(read_text(&rows, &b, ""), 0);
 	CHECK_TEXT(given(&rows), "");
+	free(a.previous);
+	free(b.previous);
+	free(c.previous);
+	text_rows_done(&rows);
+}
+
+/* Of several files of a service. */
+static void test_several(bool single)
+{
+	struct text_file a = { .service = 2 }, b = { .service = 2 }, c = { .service = 3 };
+	uint64_t cells[5 * STRIDE / 8] = { 0 };
+	struct fields fields = sums;
+	struct text_rows rows;
+
+	fields.file = (struct file_tag){ .root = PSEUDO_CGROUP,
+					 .is_single = single,
+					 .is_highest = !single };
+	CHECK_INT(text_rows_init(&rows, &fields, 5, STRIDE, cells), 0);
+	for (unsigned i = 0; i < 2; i++) {
+		CASE("%s, reading %u", single ? "single" : "highest", i);
+		begin(&rows);
+		text_rows_count(&rows, &a);
+		CHECK_INT(read_text(&rows, &a, i ? "n 130\ng 4\n" : "n 100\ng 5\n"), 1);
+		text_rows_count(&rows, &b);
+		CHECK_INT(read_text(&rows, &b, i ? "n 51\ng 9\n" : "n 11\ng 8\n"), 1);
+		text_rows_count(&rows, &c);
+		CHECK_INT(read_text(&rows, &c, i ? "n 7\ng 2\n" : "n 5\ng 1\n"), 1);
+		if (single)
+			CHECK_TEXT(given(&rows), i ? "3:7,2 " : "3:5,1 ");
+		else
+			CHECK_TEXT(given(&rows), i ? "2:140,9 3:7,2 " : "2:100,8 3:5,1 ");
+	}
+	CASE("of one file again");
+	begin(&rows);
+	text_rows_count(&rows, &a);
+	CHECK_INT(read_text(&rows, &a, "n 131\ng 4\n"), 1);
+	CHECK_TEXT(given(&rows), single ? "2:182,4 " : "2:141,4 ");
 	free(a.previous);
 	free(b.previous);
 	free(c.previous);
@@ -184,6 +221,8 @@ int main(void)
 {
 	test_sums(false);
 	test_sums(true);
+	test_several(false);
+	test_several(true);
 	test_keys();
 	test_bases();
 	return testing_end();

@@ -92,8 +92,9 @@ static void note_file(struct text_source *s, const struct text_file *file, int s
 		note(s, "cannot read %s%s%s%s: %s; " LEFT_OUT, s->fields->text, many ? " (" : "",
 		     many ? file->path : "", many ? ")" : "", why(status));
 	else if (text_file_lacks_controller(&s->files, file))
-		note(s, "there is no %s, but its cgroup: the controller is off there; " LEFT_OUT,
-		     file->path);
+		note(s, "there is no %s, but its cgroup: %s; " LEFT_OUT, file->path,
+		     strstr(file->path, ".pressure") ? why(-EOPNOTSUPP)
+						     : "the controller is off there");
 }
 
 /* Is the limit that the tag wants in the file itself? */
