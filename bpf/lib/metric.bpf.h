@@ -37,6 +37,8 @@
  *   per=MEMBER       the integer is a counter, dispatch its growth divided by that
  *                    of MEMBER, an integer of the same row with or without a
  *                    tag of its own; nothing where MEMBER has not grown
+ *   over=MEMBER      dispatch the integer divided by MEMBER, both as they stand;
+ *                    nothing where MEMBER is 0
  *   frequency        of moments: TYPE-INSTANCE-frequency, too, 1 / average
  *   rank             where rows are those of processes, TopN takes those in which
  *                    this integer grew most, of a GAUGE without rate those in
@@ -136,9 +138,12 @@
  *   /proc/... or /sys/...
  *                    a file there, or several: one asterisk in it stands for any text in
  *                    one part of the path. Of processes there is none.
- *   cgroup:NAME      with SUBJECT("service") or a LABEL("service") in the key: the file of this
- *                    name of each cgroup that the Service block has by Cgroup, with what
- *                    is below; a service without Cgroup has no row. Else that of the root.
+ *   cgroup:NAME      with SUBJECT("service"): the file of this name of each cgroup of the
+ *                    service: of a unit the unit's, whichever cgroup below it a process is in,
+ *                    of a user that of the user's slice, of a container the container's, of
+ *                    a Service block those that it has by Cgroup, Unit and Container, with
+ *                    what is below. With a LABEL("service") in the key: those by Cgroup alone.
+ *                    Other services have no row, nor has "other". Else that of the root.
  * Only what everybody may read is read, up to 64 KiB, and 1 MiB where there are rows by
  * line; no link leads out of the file system.
  *
@@ -163,6 +168,17 @@
  *   skip=N           N lines at the begin are none
  *   only=NAME        other lines than those whose first word is NAME, in which an asterisk
  *                    stands for any text, are none
+ * and, with cgroup:NAME,
+ *   controller=NAME  cpu or memory: where this controller has a hierarchy of its own (v1), the
+ *                    file is that of the cgroup there, in the words of cgroup2. So are cpu.max,
+ *                    cpu.stat (periods and throttling), memory.max and memory.events
+ *                    (oom_kill); others are not there then
+ *   limited=NAME     only of cgroups whose file NAME begins with a number, as cpu.max and
+ *                    memory.max do where there is a limit
+ *   optional         that there is no such file, or not a word of it, is nothing to be told
+ *   single           nothing of a service with several cgroups: a limit of one is not its own
+ *   highest          of a service with several cgroups, what has grown most, or is highest; without
+ *                    either of these words they add up
  * Behind WORD, FIELD may have
  *   decimals=N       N digits behind the point belong to the number, without it: avg10=0.27 is
  *                    27 with decimals=2, and scale=1/100 makes it 0.27 again

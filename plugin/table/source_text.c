@@ -112,14 +112,11 @@ static bool is_passed_over(struct text_source *s, struct text_file *file)
 	if (!s->fields->file.limited[0] || is_limit_itself(s))
 		return false;
 	limited = text_file_is_limited(&s->files, file, &s->text);
-	if (limited == 1)
-		return false;
-	if (limited == 0)
+	if (limited == 0) {
 		text_rows_count(&s->rows, file);
-	file->inode = 0;
-	file->begins_at_zero = false;
-	text_file_close(file);
-	return true;
+		text_file_forget(file);
+	}
+	return limited != 1;
 }
 
 static bool fetch_file(struct text_source *s, struct text_file *file)

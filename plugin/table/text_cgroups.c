@@ -101,14 +101,13 @@ static int take_place(void *to, const struct place *place)
 		file = text_files_add(files, join(place->path, files->tag->path));
 		if (!file)
 			return -errno;
-		file->begins_at_zero = place->is_new;
 		file->service = place->row;
 	}
-	if (file->service != place->row) {
-		file->inode = 0;
-		file->begins_at_zero = false;
-		text_file_close(file);
-	}
+	if (file->service != place->row)
+		text_file_forget(file);
+	else if (file->place_inode != place->inode)
+		file->begins_at_zero = place->is_new;
+	file->place_inode = place->inode;
 	file->service = place->row;
 	file->key = place->key;
 	if (place->rule)

@@ -82,6 +82,13 @@ void text_file_close(struct text_file *file)
 	__atomic_fetch_sub(&kept, 1, __ATOMIC_RELAXED);
 }
 
+void text_file_forget(struct text_file *file)
+{
+	text_file_close(file);
+	file->inode = 0;
+	file->begins_at_zero = false;
+}
+
 static void file_done(struct text_file *file)
 {
 	text_file_close(file);

@@ -21,6 +21,7 @@ struct text_file {
 	size_t match_length;
 	uint32_t service;   /* the row of the service whose cgroup's it is */
 	struct group_key key; /* that the row was taken for; GROUP_COMMAND: it is a Service block's */
+	uint64_t place_inode; /* of its cgroup; 0: it is not known */
 	bool is_configured;   /* it is always in the list */
 	bool is_counted;      /* what it says is in what another one of the service says */
 	bool begins_at_zero;  /* where other files of cgroups do, too */
@@ -63,6 +64,9 @@ void text_files_drop_absent(struct text_files *files);
 
 /* It is opened again at the next reading. */
 void text_file_close(struct text_file *file);
+
+/* Likewise, and what it says then was counted before. */
+void text_file_forget(struct text_file *file);
 
 /* Reads a file, how many bytes it has; as pseudo_open() and pseudo_read_at(). What v1 says is in the
  * words of cgroup2. */

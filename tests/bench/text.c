@@ -1,22 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What it costs to read rows from a text file of the kernel: CPU time of a reading of one file that stays
- * open, of one that is opened for it, and how much of the former is the kernel's.
+ * open, of one that is opened for it, and how much of the former is the kernel's; and to find the
+ * cgroups of services, of which it makes some.
  *
- * tests/bench/text [READINGS]
+ * tests/bench/text [READINGS [CGROUPS]]
  */
+#include "plugin/config/cgroup.h"
+#include "plugin/group/tree.h"
 #include "plugin/table/text_files.h"
 #include "plugin/text/text.h"
 
 #include <err.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #define FIELDS_MAX 4
+#define WALKS 50
+#define SLICE "collectd_ebpf_bench.slice"
 
 /* A FILE, and FIELDs of it. */
 static const struct {
@@ -92,7 +99,7 @@ static void print_case(size_t i, unsigned readings)
 		if (field_tag_parse(cases[i].fields[field_count], &file, &fields[field_count],
 				    &error))
 			errx(1, "%s: %s", cases[i].file, error.text);
-	if (text_files_init(&files, &file, false, NULL) || text_files_update(&files))
+	if (text_files_init(&files, &file, NULL) || text_files_update(&files))
 		errx(1, "%s: cannot be found", cases[i].file);
 	measure(&files, fields, field_count, 10, false, true, &size, &rows);
 	read = measure(&files, fields, field_count, readings, false, false, &size, &rows);
@@ -106,6 +113,52 @@ static void print_case(size_t i, unsigned readings)
 	text_files_done(&files);
 }
 
+static int ignore(__attribute__((unused)) void *to, __attribute__((unused)) const char *path,
+		  __attribute__((unused)) uint64_t inode,
+		  __attribute__((unused)) const struct group_key *key)
+{
+	++*(unsigned *)to;
+	return 0;
+}
+
+static double walk_us(int root, unsigned *ret_found)
+{
+	double begin = cpu_us();
+
+	for (unsigned i = 0; i < WALKS; i++) {
+		*ret_found = 0;
+		tree_walk(root, ignore, ret_found);
+	}
+	return (cpu_us() - begin) / WALKS;
+}
+
+/* Units of a slice of their own. */
+static void print_walk(unsigned cgroups)
+{
+	unsigned found, before, made = 0;
+	char name[64];
+	double none_us, us;
+	bool is_v1;
+	int root = cgroup_open("/proc/self/mounts", NULL, &is_v1);
+
+	if (root < 0 || mkdirat(root, SLICE, 0755) != 0)
+		errx(1, "a walk: cannot make cgroups");
+	none_us = walk_us(root, &before);
+	for (; made < cgroups; made++) {
+		snprintf(name, sizeof(name), SLICE "/unit%u.service", made);
+		if (mkdirat(root, name, 0755) != 0)
+			break;
+	}
+	us = walk_us(root, &found);
+	printf("\nus of CPU to find %u cgroups: %.1f; %u: %.1f\n", before, none_us, found, us);
+	while (made-- > 0) {
+		snprintf(name, sizeof(name), SLICE "/unit%u.service", made);
+		unlinkat(root, name, AT_REMOVEDIR);
+	}
+	unlinkat(root, SLICE, AT_REMOVEDIR);
+	close(root);
+}
+
 int main(int argc, char **argv)
 {
 	unsigned readings = argc > 1 ? (unsigned)atoi(argv[1]) : 20000;
@@ -114,5 +167,6 @@ int main(int argc, char **argv)
 	       "kernel's", "opened");
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
 		print_case(i, readings);
+	print_walk(argc > 2 ? (unsigned)atoi(argv[2]) : 200);
 	return 0;
 }
