@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Limits: what the cgroup of a service may use of CPUs and memory, and how often and how long it had
- * to wait for that, or lost a process.
+ * Limits: what the cgroup of a service may use of CPUs and memory, and how often and how long it
+ * had to wait for that, or lost a process.
  *
- * Hooks: none. The kernel counts it all; the files of the cgroup are read, in the words of cgroup2,
- * where a controller has a hierarchy of its own (v1), too.
+ * Hooks: none. The kernel counts it all; the files of the cgroup are read, in the words of
+ * cgroup2, where a controller has a hierarchy of its own (v1), too.
  *
- * Limits: those of a cgroup above, of a slice or a pod, hold as well, and are not told here. A service
- * of several cgroups has no limit of its own; what they count is added up.
+ * Limits: those of a cgroup above, of a slice or a pod, hold as well, and are not told here. A
+ * service of several cgroups has no limit of its own; what they count is added up.
  */
 #include "metric.bpf.h"
 
 struct cpu_limit {
 	u64 quota_us METRIC("gauge-cpu_limit_percent over=period_us scale=100/1")
-		UNIT("percent of one CPU") FIELD("1") HELP("CPU limit: quota by period, of cpu.max");
+		UNIT("percent of one CPU") FIELD("1")
+			HELP("CPU limit: quota by period, of cpu.max");
 	u64 period_us FIELD("2");
 };
 
@@ -24,8 +25,8 @@ struct throttling {
 	u64 periods METRIC("total_events-cpu_periods") UNIT("periods") FIELD("nr_periods")
 		HELP("CPU periods: in which the limit held, nr_periods of cpu.stat");
 	u64 throttled METRIC("total_events-cpu_periods_throttled") UNIT("periods")
-		FIELD("nr_throttled")
-			HELP("CPU periods, throttled: in which the quota was used up, nr_throttled");
+		FIELD("nr_throttled") HELP(
+			"CPU periods, throttled: in which the quota was used up, nr_throttled");
 	u64 share METRIC("percent-cpu_periods_throttled per=periods scale=100/1") UNIT("percent")
 		FIELD("nr_throttled") HELP("Throttled share: of the periods of the interval");
 	u64 time_us METRIC("total_time_in_ms-cpu_throttled scale=1/1000") UNIT("milliseconds")
@@ -41,7 +42,8 @@ struct memory_limit {
 };
 
 FILE_TABLE(memory_limits, u32, struct memory_limit, 1)
-SUBJECT("service") FILE("cgroup:memory.max lines controller=memory limited=memory.max optional single");
+SUBJECT("service")
+FILE("cgroup:memory.max lines controller=memory limited=memory.max optional single");
 
 struct memory_events {
 	u64 kills METRIC("total_events-cgroup_oom_kills") UNIT("kills") FIELD("oom_kill")

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Pressure: how much of the time tasks of a service could not go on for want of CPUs, memory or disk
- * (PSI). `some`: one task or more of it; `full`: all that were not idle, at the same time.
+ * Pressure: how much of the time tasks of a service could not go on for want of CPUs, memory or
+ * disk (PSI). `some`: one task or more of it; `full`: all that were not idle, at the same time.
  *
- * Hooks: none. The kernel counts it for each cgroup of cgroup2, with psi=1 on its command line where
- * that is not the default; the files of the cgroup are read.
+ * Hooks: none. The kernel counts it for each cgroup of cgroup2, with psi=1 on its command line
+ * where that is not the default; the files of the cgroup are read.
  *
- * Limits: of a service of several cgroups it is that of the one that waited most, since times in which
- * several wait at once do not add up. The kernel brings its figures up to date every 2 s.
+ * Limits: of a service of several cgroups it is that of the one that waited most, since times in
+ * which several wait at once do not add up. The kernel brings its figures up to date every 2 s.
  */
 #include "metric.bpf.h"
 
@@ -34,10 +34,11 @@ FILE_TABLE(io_pressures, u32, struct io_pressure, 1)
 SUBJECT("service") FILE("cgroup:io.pressure highest");
 
 struct memory_pressure {
-	u64 some_us METRIC("percent-pressure_memory_some" PERCENT) UNIT("percent") FIELD("some total")
-		HELP("Memory pressure, some: time in which a task waited for memory");
-	u64 full_us METRIC("percent-pressure_memory_full" PERCENT) UNIT("percent") FIELD("full total")
-		HELP("Memory pressure, full: time in which all tasks waited");
+	u64 some_us METRIC("percent-pressure_memory_some" PERCENT) UNIT("percent")
+		FIELD("some total")
+			HELP("Memory pressure, some: time in which a task waited for memory");
+	u64 full_us METRIC("percent-pressure_memory_full" PERCENT) UNIT("percent")
+		FIELD("full total") HELP("Memory pressure, full: time in which all tasks waited");
 };
 
 FILE_TABLE(memory_pressures, u32, struct memory_pressure, 1)

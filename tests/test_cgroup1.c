@@ -17,7 +17,8 @@ static const struct {
 } cases[] = {
 	{ "cpu.stat", "nr_periods 5\nnr_throttled 2\nthrottled_time 1234567890\n", "",
 	  "nr_periods 5\nnr_throttled 2\nthrottled_usec 1234567   \n" },
-	{ "cpu.stat", "throttled_time 999\nnr_bursts 0\n", "", "throttled_usec 0  \nnr_bursts 0\n" },
+	{ "cpu.stat", "throttled_time 999\nnr_bursts 0\n", "",
+	  "throttled_usec 0  \nnr_bursts 0\n" },
 	{ "cpu.stat", "throttled_time 18446744073709551615", "",
 	  "throttled_usec 18446744073709551   " },
 	{ "cpu.stat", "throttled_time 99999999999999999999\n", "", NULL },

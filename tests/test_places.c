@@ -146,7 +146,9 @@ static void test_rules(void)
 	char *boxes[] = { (char *)ID };
 	struct service_config services[] = {
 		{ .units = { units, 1 }, .cgroups = { cgroups, 1 } },
-		{ .units = { units, 2 }, .containers = { boxes, 1 }, .cgroups = { &cgroups[1], 1 } },
+		{ .units = { units, 2 },
+		  .containers = { boxes, 1 },
+		  .cgroups = { &cgroups[1], 1 } },
 	};
 	const struct config config = { .services = services, .service_count = 2 };
 	const struct file_tag tag = { .root = PSEUDO_CGROUP, .path = "cpu.stat" };
@@ -159,7 +161,8 @@ static void test_rules(void)
 	make("s.slice/b.service");
 	init(&places, &config);
 	give_row(4, GROUP_UNIT, "b");
-	CASE("Unit and Container");
+	CASE("Unit and Container, one of which the kernel has met before");
+	give_row(5, GROUP_UNIT, "db");
 	CHECK_TEXT(found(&places), "s.slice/b.service=4 u.slice/db.service=3 "
 				   "u.slice/web@1.service=2 docker/" ID "=3 ");
 	CASE("files; what is below another one of the service counts there");
@@ -168,7 +171,7 @@ static void test_rules(void)
 	list.root = open(".", O_PATH | O_DIRECTORY);
 	CHECK_INT(text_files_update(&list), 0);
 	CHECK_TEXT(paths(&list), "u.slice/cpu.stat=3+ s.slice/b.service/cpu.stat=4 "
-				  "u.slice/web@1.service/cpu.stat=2 docker/" ID "/cpu.stat=3 ");
+				 "u.slice/web@1.service/cpu.stat=2 docker/" ID "/cpu.stat=3 ");
 	CASE("a row that is another's now, before the next update");
 	give_row(4, GROUP_UNIT, "c");
 	CHECK_INT(text_files_update(&list), 0);

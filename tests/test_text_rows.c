@@ -84,7 +84,8 @@ static void begin(struct text_rows *rows)
 
 static void test_sums(bool begins_at_zero)
 {
-	struct text_file a = { .service = 2, .is_new = true, .begins_at_zero = true }, b = { .service = 2, .begins_at_zero = true },
+	struct text_file a = { .service = 2, .is_new = true, .begins_at_zero = true },
+			 b = { .service = 2, .begins_at_zero = true },
 			 c = { .service = 3, .is_new = true, .begins_at_zero = true };
 	uint64_t cells[5 * STRIDE / 8] = { 0 };
 	struct fields fields = sums;

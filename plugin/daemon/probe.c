@@ -33,7 +33,8 @@ static struct row_counts count_rows(struct probe *probe)
 		.shards = rows_shards(libbpf_num_possible_cpus()),
 		.keys = probe->block->rows ?: KEYS_SHOWN,
 		.config = probe->services->config,
-		.places = config_needs_groups(probe->services->config) ? &probe->services->places : NULL,
+		.places = config_needs_groups(probe->services->config) ? &probe->services->places
+								       : NULL,
 	};
 
 	object_set(&probe->object, "shards", counts.shards);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Where the cgroups of services are. Their directories are listed, from the root of each hierarchy
- * that is wanted, when the kernel's side has met a new one; in between nothing is done but to look which
- * rows the kernel has given to their keys. The list is sorted by key and path.
+ * that is wanted, when the kernel's side has met a new one; in between nothing is done but to look
+ * which rows the kernel has given to their keys. The list is sorted by key and path.
  */
 #include "places.h"
 
@@ -171,8 +171,7 @@ static uint32_t look(const struct places *places, struct place *place, bool need
 		     struct file_reader *files)
 {
 	struct group_description description = { 0 };
-	bool again =
-		needs_names && group_describe(&place->key, files, &description) == -EAGAIN;
+	bool again = needs_names && group_describe(&place->key, files, &description) == -EAGAIN;
 
 	place->looks = again ? place->looks + 1 : LOOKS_MAX;
 	return rule_of(places->config, &place->key, &description);

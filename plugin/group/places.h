@@ -26,8 +26,9 @@ struct place {
 	struct group_key key;
 	char *path; /* below the root of its hierarchy */
 	uint64_t inode;
-	uint32_t rule; /* the row of the first Service block that has it by Unit or Container, or 0 */
-	uint32_t row;  /* its row: that of the rule, or that taken for its key; 0: none */
+	uint32_t
+		rule; /* the row of the first Service block that has it by Unit or Container, or 0 */
+	uint32_t row; /* its row: that of the rule, or that taken for its key; 0: none */
 	unsigned looks;
 	bool is_new; /* it came after others had been looked for: its counters began at zero */
 };

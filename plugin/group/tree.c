@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The directories of a hierarchy of cgroups, from the root down to those that are a unit's, a user's
- * or a container's, by the rules of bpf/lib/group.h.
+ * The directories of a hierarchy of cgroups, from the root down to those that are a unit's, a
+ * user's or a container's, by the rules of bpf/lib/group.h.
  */
 #include "tree.h"
 

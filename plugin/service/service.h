@@ -35,7 +35,7 @@ struct services {
 	struct registry registry;  /* of the tables of all probes */
 	struct service_counters *counters;
 	struct resolver resolver;
-	struct places places; /* of the cgroups whose files probes read */
+	struct places places;        /* of the cgroups whose files probes read */
 	uint64_t resolved_ns;        /* when that was begun last; atomic */
 	uint64_t names_refused_told; /* as many were when that was told last */
 	uint64_t told_ns;            /* when that was, 0: never */

@@ -20,8 +20,8 @@ struct tag {
 	bool rank;
 	uint64_t numerator, denominator; /* of scale */
 	uint64_t notable;                /* growth per second, 0: never */
-	char per[TAG_TEXT_MAX]; /* the member that it is divided by; empty: none */
-	bool over;              /* both as they stand; else their growth */
+	char per[TAG_TEXT_MAX];          /* the member that it is divided by; empty: none */
+	bool over;                       /* both as they stand; else their growth */
 };
 
 /* text without the prefix "metric:". -EINVAL: the error names the word that is wrong. */

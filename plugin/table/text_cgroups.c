@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which files of cgroups are those of services: of paths that are configured, which stay, and of units,
- * users and containers, which come and go.
+ * Which files of cgroups are those of services: of paths that are configured, which stay, and of
+ * units, users and containers, which come and go.
  */
 #include "text_cgroups.h"
 
@@ -59,8 +59,8 @@ int text_cgroups_configured(struct text_files *files, const struct config *confi
 	int status = 0;
 
 	for (size_t i = 0; i < config->service_count && status == 0; i++)
-		status = add_paths(files, &config->services[i].cgroups,
-				   SERVICE_FIRST + (uint32_t)i);
+		status =
+			add_paths(files, &config->services[i].cgroups, SERVICE_FIRST + (uint32_t)i);
 	return status;
 }
 
@@ -120,8 +120,7 @@ static bool is_in(const struct text_file *file, const struct text_file *other)
 {
 	size_t length = directory_length(other->path);
 
-	return file->service == other->service &&
-	       directory_length(file->path) >= length &&
+	return file->service == other->service && directory_length(file->path) >= length &&
 	       !strncmp(file->path, other->path, length) && file->path[length] == '/' &&
 	       (directory_length(file->path) > length || file > other);
 }

@@ -7,7 +7,8 @@
 /* The files of the cgroups that Service blocks have by Cgroup. -ENOMEM, -E2BIG. */
 int text_cgroups_configured(struct text_files *files, const struct config *config);
 
-/* Brings those of units, users and containers up to date; likewise, or what places_status() says. */
+/* Brings those of units, users and containers up to date; likewise, or what places_status()
+ * says. */
 int text_cgroups_update(struct text_files *files);
 
 /* Has the row of a file's service gone to another one, or is what it says in another one's? */

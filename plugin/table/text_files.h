@@ -19,18 +19,19 @@ struct text_file {
 	char *path;        /* below the root */
 	const char *match; /* in the path: what the asterisk stands for; NULL: nothing does */
 	size_t match_length;
-	uint32_t service;   /* the row of the service whose cgroup's it is */
-	struct group_key key; /* that the row was taken for; GROUP_COMMAND: it is a Service block's */
+	uint32_t service; /* the row of the service whose cgroup's it is */
+	struct group_key
+		key; /* that the row was taken for; GROUP_COMMAND: it is a Service block's */
 	uint64_t place_inode; /* of its cgroup; 0: it is not known */
 	bool is_configured;   /* it is always in the list */
 	bool is_counted;      /* what it says is in what another one of the service says */
 	bool begins_at_zero;  /* where other files of cgroups do, too */
-	int fd;             /* -1: is opened at each reading */
-	uint64_t inode;     /* 0: it was never there */
-	uint64_t number;    /* another file of this path, another number */
-	bool is_new;        /* the one that was read last is not the one before */
-	bool is_there;      /* of those that an asterisk stands for */
-	uint64_t *previous; /* what it said last, for who reads it; for free() */
+	int fd;               /* -1: is opened at each reading */
+	uint64_t inode;       /* 0: it was never there */
+	uint64_t number;      /* another file of this path, another number */
+	bool is_new;          /* the one that was read last is not the one before */
+	bool is_there;        /* of those that an asterisk stands for */
+	uint64_t *previous;   /* what it said last, for who reads it; for free() */
 };
 
 /* Those of a FILE tag. */
@@ -52,8 +53,8 @@ struct text_files {
 int text_files_init(struct text_files *files, const struct file_tag *tag,
 		    const struct config *config);
 
-/* Brings those that an asterisk stands for up to date, or those of `places`, and finds the root where
- * it was missing. -ENOMEM; -E2BIG: there are more; or what the root or the directory says. */
+/* Brings those that an asterisk stands for up to date, or those of `places`, and finds the root
+ * where it was missing. -ENOMEM; -E2BIG: there are more; or what the root or the directory says. */
 int text_files_update(struct text_files *files);
 
 /* One more, whose path becomes the list's; NULL: no memory, or no room, which errno tells. */
@@ -68,8 +69,8 @@ void text_file_close(struct text_file *file);
 /* Likewise, and what it says then was counted before. */
 void text_file_forget(struct text_file *file);
 
-/* Reads a file, how many bytes it has; as pseudo_open() and pseudo_read_at(). What v1 says is in the
- * words of cgroup2. */
+/* Reads a file, how many bytes it has; as pseudo_open() and pseudo_read_at(). What v1 says is in
+ * the words of cgroup2. */
 ssize_t text_file_read(struct text_files *files, struct text_file *file, struct pseudo_text *text,
 		       size_t most);
 

@@ -26,8 +26,8 @@ struct text_rows {
 	bool has[TEXT_FIELDS_MAX];
 	bool found[TEXT_FIELDS_MAX]; /* in any file that was read now */
 	bool ever[TEXT_FIELDS_MAX];
-	unsigned char *sums; /* rows by number; the caller's */
-	bool *given;         /* is there anything now that such a row is of? */
+	unsigned char *sums;  /* rows by number; the caller's */
+	bool *given;          /* is there anything now that such a row is of? */
 	unsigned char *files; /* how many files it has now, 2: two or more */
 	uint64_t *most; /* by row and field: what has grown most now, of FILEs with `highest` */
 	unsigned char *keys; /* and rows behind them */

@@ -89,7 +89,8 @@ static ssize_t say_memory_max(const char *text, size_t length, const char *secon
 	(void)second_length;
 	if (number_of(text, length, &limit) || limit < 0)
 		return -EINVAL;
-	return (unsigned long long)limit >= NO_LIMIT ? copy(to, "max\n", 4) : copy(to, text, length);
+	return (unsigned long long)limit >= NO_LIMIT ? copy(to, "max\n", 4)
+						     : copy(to, text, length);
 }
 
 static ssize_t say_memory_events(const char *text, size_t length, const char *second,

@@ -7,7 +7,8 @@
 
 #define CGROUP1_TEXT_MAX 1024 /* bytes of a file that is said in other words */
 
-/* Files of controllers with a hierarchy of their own (v1), as those of cgroup2 that say the same. */
+/* Files of controllers with a hierarchy of their own (v1), as those of cgroup2 that say the
+ * same. */
 struct cgroup1_file {
 	const char *name;   /* of cgroup2's */
 	const char *file;   /* of v1's */

