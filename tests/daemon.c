@@ -95,6 +95,7 @@ static const data_set_t types[] = {
 	ONE("swap", GAUGE),
 	ONE("total_events", DERIVE),
 	ONE("total_requests", DERIVE),
+	ONE("total_time_in_ms", DERIVE),
 	{ "nine", 9,
 	  SOURCES(SOURCE("a", GAUGE), SOURCE("b", GAUGE), SOURCE("c", GAUGE), SOURCE("d", GAUGE),
 		  SOURCE("e", GAUGE), SOURCE("f", GAUGE), SOURCE("g", GAUGE), SOURCE("h", GAUGE),
