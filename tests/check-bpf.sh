@@ -34,7 +34,10 @@ objects=$(make -s print-bpf_objects)
 for object in $objects; do
 	echo "$object"
 	readelf --wide --sections "$object" >"$work/sections"
-	for section in .BTF .BTF.ext license; do
+	# .BTF.ext is of programs, and what only reads text files has none.
+	programs=.BTF.ext
+	grep -q 'SEC("[^l.]' "$sources/$(basename "$object" .o).c" || programs=
+	for section in .BTF $programs license; do
 		grep -qF " $section " "$work/sections" || complain "$object: no section $section"
 	done
 	! grep -F ' .debug_' "$work/sections" || complain "$object: debug information"
