@@ -144,25 +144,15 @@ static int walk(struct places *places, enum hierarchy hierarchy)
 
 /* --- rows; what is written is of the thread that updates --- */
 
-static uint32_t rule_of(const struct config *config, const struct group_key *key,
-			const struct group_description *description)
-{
-	for (size_t i = 0; i < config->service_count; i++)
-		if (group_matches(&config->services[i], key, description))
-			return SERVICE_FIRST + (uint32_t)i;
-	return 0;
-}
-
 static bool has_rules(const struct config *config, bool *ret_needs_names)
 {
 	bool any = false;
 
-	*ret_needs_names = false;
+	*ret_needs_names = groups_need_names(config) != 0;
 	for (size_t i = 0; i < config->service_count; i++) {
 		const struct service_config *service = &config->services[i];
 
 		any |= service->units.count || service->containers.count;
-		*ret_needs_names |= group_needs_names(service);
 	}
 	return any;
 }
@@ -174,7 +164,7 @@ static uint32_t look(const struct places *places, struct place *place, bool need
 	bool again = needs_names && group_describe(&place->key, files, &description) == -EAGAIN;
 
 	place->looks = again ? place->looks + 1 : LOOKS_MAX;
-	return rule_of(places->config, &place->key, &description);
+	return group_row(places->config, &place->key, &description);
 }
 
 static void find_rules(struct places *places, struct place_list *list, struct file_reader *files)
