@@ -264,6 +264,9 @@
  *   const volatile u32 slots_max;
  *                         set before load: slots of the table with via that has
  *                         most, slot 0 too
+ *   const volatile u32 slots_kept, slots_open;
+ *                         set before load: see slot.bpf.h. With slots_open, services that are
+ *                         not configured have slots by the engine's leave alone, see slot.h
  *   u32 cpus_online, cpus_end;
  *                         set before each reading: how many, and the highest + 1
  *   u64 read_ns;          set by an iterator: the time of what it has read, of

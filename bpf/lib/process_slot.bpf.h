@@ -18,7 +18,7 @@ MMAP_ARRAY(process_slot_owners, u32, 1);
 /* Of a process row, 0: none. */
 __noinline u32 process_slot_take(u32 row)
 {
-	return slot_take_from(&process_slots, &process_slot_owners, row);
+	return slot_take_any(&process_slots, &process_slot_owners, row);
 }
 
 #define LAST_EVENTS 10 /* of service_time(); the engine waits for twice as long */

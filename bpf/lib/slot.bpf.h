@@ -10,16 +10,17 @@
 
 #include "refused.bpf.h"
 #include "service.bpf.h"
+#include "slot.h"
 
-#define SLOTS_END 1024
-#define SLOT_REFUSED (1U << 31) /* and how many had become free by then */
+#define SLOTS_END 1024 /* that others than configured services may have */
 
 const volatile u32 slots_max = 1; /* rows of the table, set before load */
 const volatile u32 shards = 1;    /* of each row, a power of two, set before load */
 
-/* A table has two maps of u32. Its slots, by row of the service or process: 0: none yet, or
- * SLOT_REFUSED. Their owners, by slot: the row that has it, and one; 0: free; of slot 0, which is
- * nobody's own: how many have become free. */
+/* Of services: slots below are those of configured ones, in their order; of the others, from here on
+ * anyone's may have them. Set before load. */
+const volatile u32 slots_kept = 1;
+const volatile u32 slots_open = 1;
 
 static __always_inline u32 *slots_freed_at(void *owners)
 {
@@ -57,30 +58,71 @@ static __always_inline u32 slot_find(void *slots, u32 row)
 	u32 *slot = row == 0 ? NULL : bpf_map_lookup_elem(slots, &row);
 	u32 has = slot ? *slot : 0;
 
-	return has & SLOT_REFUSED ? 0 : has;
+	return has & SLOT_NONE ? 0 : has;
 }
 
-/* The slot of a row, taken if it has none; two CPUs may ask at once. One that is refused counts
- * once, and all are looked at anew when one has become free. */
-static __always_inline u32 slot_take_from(void *slots, void *owners, u32 row)
+/* The first that is free of those from `begin` on. One that is refused counts once, and all are
+ * looked at anew when one has become free. */
+static __always_inline u32 slot_search(void *slots, void *owners, u32 row, u32 was, u32 begin)
 {
-	u32 *slot = row == 0 ? NULL : bpf_map_lookup_elem(slots, &row);
-	u32 was = slot ? *(volatile u32 *)slot : 0, refusal;
+	u32 *slot = bpf_map_lookup_elem(slots, &row);
+	u32 refusal = SLOT_NONE | SLOT_REFUSED | (was & SLOT_GROUP);
 
-	if (!slot || (was && !(was & SLOT_REFUSED)))
-		return was;
-	refusal = SLOT_REFUSED | slots_freed(owners);
-	if (was == refusal)
+	refusal |= slots_freed(owners) & SLOT_FREED;
+	if (!slot || was == refusal)
 		return 0;
-	for (u32 i = 1; i < SLOTS_END; i++) {
-		if (i >= slots_max)
+	for (u32 i = 0; i < SLOTS_END; i++) {
+		if (begin + i >= slots_max)
 			break;
-		if (slot_try(slots, owners, i, row, was))
+		if (slot_try(slots, owners, begin + i, row, was))
 			return slot_find(slots, row);
 	}
-	if (__sync_val_compare_and_swap(slot, was, refusal) == was)
+	if (__sync_val_compare_and_swap(slot, was, refusal) == was && !(was & SLOT_REFUSED))
 		refuse();
 	return slot_find(slots, row);
+}
+
+static __always_inline u32 slot_word(void *slots, u32 row)
+{
+	u32 *slot = row == 0 ? NULL : bpf_map_lookup_elem(slots, &row);
+
+	return slot ? *(volatile u32 *)slot : 0;
+}
+
+/* That of a configured service, which nobody else gets. */
+static __always_inline u32 slot_take_kept(void *slots, void *owners, u32 row, u32 at)
+{
+	u32 *slot = bpf_map_lookup_elem(slots, &row), *owner = bpf_map_lookup_elem(owners, &at);
+
+	if (!slot || !owner)
+		return 0;
+	__sync_lock_test_and_set(owner, row + 1);
+	__sync_lock_test_and_set(slot, at);
+	return at;
+}
+
+/* The slot of the row of a service, taken if it has none and may have one; two CPUs may ask at once. */
+static __always_inline u32 slot_take_from(void *slots, void *owners, u32 row)
+{
+	u32 was = slot_word(slots, row), at = row - SERVICE_FIRST + 1;
+
+	if (was && !(was & SLOT_NONE))
+		return was;
+	if (row >= SERVICE_FIRST && at < slots_kept)
+		return slot_take_kept(slots, owners, row, at);
+	if (!was)
+		return 0;
+	return slot_search(slots, owners, row, was, was & SLOT_GROUP ? slots_kept : slots_open);
+}
+
+/* Likewise of a process, which may have any. */
+static __always_inline u32 slot_take_any(void *slots, void *owners, u32 row)
+{
+	u32 was = slot_word(slots, row);
+
+	if (row == 0 || (was && !(was & SLOT_NONE)))
+		return was;
+	return slot_search(slots, owners, row, was, 1);
 }
 
 /* The shard of this CPU. */

@@ -30,6 +30,7 @@ static struct row_counts count_rows(struct probe *probe)
 		.services = probe->services->lifecycle.row_count,
 		.processes = probe->services->lifecycle.process_row_count,
 		.slots = probe->block->rows ?: CONFIG_ROWS,
+		.by_leave = object_variable(&probe->object, "slots_open", sizeof(uint32_t)),
 		.shards = rows_shards(libbpf_num_possible_cpus()),
 		.keys = probe->block->rows ?: KEYS_SHOWN,
 		.config = probe->services->config,
@@ -67,6 +68,10 @@ static void tell_slots(struct probe *probe)
 
 		if (table->schema.subject.via[0] && table->rows.count > most)
 			most = table->rows.count;
+		if (!table->rows.by_leave)
+			continue;
+		object_set(&probe->object, "slots_kept", table->rows.kept);
+		object_set(&probe->object, "slots_open", table->rows.open);
 	}
 	object_set(&probe->object, "slots_max", most);
 }
@@ -378,6 +383,19 @@ int probe_open(struct probe *probe, const char *name, const char *path, double i
 	probe->events_dropped =
 		object_variable(&probe->object, "events_dropped", sizeof(*probe->events_dropped));
 	return 0;
+}
+
+uint32_t probe_services_waiting(const struct probe *probe)
+{
+	uint32_t most = 0;
+
+	for (size_t i = 0; i < probe->table_count; i++) {
+		uint32_t waiting =
+			__atomic_load_n(&probe->tables[i].slots.waiting, __ATOMIC_RELAXED);
+
+		most = waiting > most ? waiting : most;
+	}
+	return most;
 }
 
 void probe_done(struct probe *probe)

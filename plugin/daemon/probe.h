@@ -35,7 +35,8 @@ struct probe {
 	uint64_t walked_ns; /* when the walk began that the last of them took */
 	double read_s;      /* what the last reading took, 0: there was none */
 	uint64_t walk_ns;   /* CPU time of its own iterators, the last time, 0: none; atomic */
-	bool failing;       /* the last reading did not work */
+	uint64_t waiting_told_ns; /* when services without a row were told of last, 0: never */
+	bool failing;             /* the last reading did not work */
 	/* Of all tables of keys, at the last reading. These three change with the services' lock
 	 * held. */
 	struct key_figures {
@@ -59,6 +60,9 @@ struct probe {
  * has failed in the last tier that was tried. */
 int probe_open(struct probe *probe, const char *name, const char *path, double interval_s,
 	       const struct probe_config *block, struct services *services, struct error *error);
+
+/* Services with series that found no free row, of the table where they are most. */
+uint32_t probe_services_waiting(const struct probe *probe);
 
 void probe_done(struct probe *probe);
 

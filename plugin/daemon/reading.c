@@ -13,6 +13,8 @@
 #include <math.h>
 #include <unistd.h>
 
+#define TELL_AGAIN_NS (3600 * NS_PER_S)
+
 /* The number of the highest CPU that is online, and one. */
 static uint64_t cpus_end(void)
 {
@@ -147,6 +149,21 @@ static void fetch_tables(struct probe *probe)
 	reading_tell_troubles(probe);
 }
 
+/* Once an hour. */
+static void tell_waiting(struct probe *probe, uint64_t now_ns)
+{
+	uint32_t waiting = probe_services_waiting(probe);
+
+	if (!waiting || (probe->waiting_told_ns && now_ns - probe->waiting_told_ns < TELL_AGAIN_NS))
+		return;
+	probe->waiting_told_ns = now_ns;
+	message(LOG_NOTICE,
+		"probe %s: all its rows are in use: %u services are counted under \"other\" "
+		"until one is free or counts next to nothing; raise Rows, or name the services "
+		"that matter in Service blocks",
+		probe->name, waiting);
+}
+
 /* What was read is as it was at *ret_as_of, or later. */
 static int walk_and_read(struct probe *probe, const struct snapshot *snapshot, uint64_t begin_ns,
 			 uint64_t *ret_as_of, struct error *error)
@@ -162,6 +179,7 @@ static int walk_and_read(struct probe *probe, const struct snapshot *snapshot, u
 	if (probe->read_ns)
 		dispatch_read(&probe->dispatch, clock_ns() - read_ns);
 	status = read_tables(probe, snapshot, read_ns, error);
+	tell_waiting(probe, begin_ns);
 	if (status == 0)
 		*ret_as_of = walk_as_of(&probe->services->walk, &probe->object, begin_ns);
 	reading_end_walk(probe);

@@ -125,6 +125,23 @@ static void publish_slots(const struct dispatch *dispatch, const struct probe *p
 		publish_named(dispatch, "objects", "rows", probe->name, used);
 }
 
+/* Of the table with most services that have no row; what went back, of all. */
+static void publish_waiting(const struct dispatch *dispatch, const struct probe *probe)
+{
+	uint64_t returned = 0;
+	bool any = false;
+
+	for (size_t i = 0; i < probe->table_count; i++) {
+		any |= probe->tables[i].rows.by_leave;
+		returned += __atomic_load_n(&probe->tables[i].slots.returned, __ATOMIC_RELAXED);
+	}
+	if (!any)
+		return;
+	publish_named(dispatch, "objects", "services_without_row", probe->name,
+		      probe_services_waiting(probe));
+	publish_events(dispatch, "rows_returned", probe->name, returned);
+}
+
 /* By the object, and by tables of processes. */
 static uint64_t refused(const struct probe *probe)
 {
@@ -177,6 +194,7 @@ static void publish_probe(const struct dispatch *dispatch, struct services *serv
 	publish_named(dispatch, "memory", "maps", probe->name,
 		      (double)map_memory_of(&probe->object, &services->object));
 	publish_slots(dispatch, probe);
+	publish_waiting(dispatch, probe);
 	publish_keys(dispatch, &keys, probe->name);
 	publish_missed(dispatch, &probe->object, probe->name);
 	if (probe->refused)

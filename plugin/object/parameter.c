@@ -16,10 +16,9 @@
 #define MODIFIERS_MAX 32
 
 /* What the engine sets in every object, see metric.bpf.h. */
-static const char *const OWN[] = {
-	"service_rows", "process_rows_max", "cpus_possible", "page_size",
-	"tick_ns_max",  "watch_other",      "shards",        "slots_max"
-};
+static const char *const OWN[] = { "service_rows", "process_rows_max", "cpus_possible", "page_size",
+				   "tick_ns_max",  "watch_other",      "shards",        "slots_max",
+				   "slots_kept",   "slots_open" };
 
 struct variable {
 	const char *name;

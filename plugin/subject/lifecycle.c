@@ -38,8 +38,7 @@ static unsigned sources_of(const struct config *config)
 	return config_services_from(config) | groups_need_names(config);
 }
 
-/* Of so many, for units and containers: all, where command names are none. */
-static uint32_t reserved(const struct config *config, uint32_t count)
+uint32_t lifecycle_reserved(const struct config *config, uint32_t count)
 {
 	unsigned from = sources_of(config);
 
@@ -50,7 +49,7 @@ static uint32_t reserved(const struct config *config, uint32_t count)
 
 static void allowances_init(struct lifecycle *lifecycle, const struct config *config)
 {
-	uint32_t most = config_new_services(config), groups = reserved(config, most);
+	uint32_t most = config_new_services(config), groups = lifecycle_reserved(config, most);
 
 	allowance_init(&lifecycle->news, most - groups);
 	allowance_init(&lifecycle->group_news, groups);
@@ -60,7 +59,7 @@ int lifecycle_prepare(struct lifecycle *lifecycle, const struct config *config,
 		      const struct object *object, double interval_s, struct error *error)
 {
 	uint32_t free_rows = sources_of(config) ? config->max_services : 0;
-	uint32_t reserve = reserved(config, free_rows);
+	uint32_t reserve = lifecycle_reserved(config, free_rows);
 	int status;
 
 	lifecycle->config = config;
@@ -332,7 +331,12 @@ static void refresh_row(struct lifecycle *lifecycle, uint32_t i, uint64_t now_ns
 	bool old = now_ns - row->since_ns >= interval - interval / 8; /* readings jitter */
 
 	if (begins) {
-		*row = (struct service_state){ ROW_HIDDEN, .since_ns = now_ns, .subject = -1 };
+		*row = (struct service_state){
+			.state = ROW_HIDDEN,
+			.since_ns = now_ns,
+			.subject = -1,
+			.anyones = service_is_anyones(s->key.kind),
+		};
 		old = notable = false;
 	}
 	row->held = is_held(lifecycle, i, now_ns);
@@ -393,6 +397,8 @@ void lifecycle_fill(const struct lifecycle *lifecycle, struct snapshot *snapshot
 	snapshot->hidden = lifecycle->hidden;
 	snapshot->shown = lifecycle->shown;
 	snapshot->names_refused = lifecycle->names_refused;
+	snapshot->early_rows =
+		lifecycle->named_sources ? lifecycle->row_count - lifecycle->reserve_begin : 0;
 	snapshot->notable = lifecycle->notable;
 	memcpy(snapshot->states, lifecycle->states,
 	       lifecycle->row_count * sizeof(*snapshot->states));

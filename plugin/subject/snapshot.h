@@ -22,6 +22,7 @@ struct service_state {
 	int subject;       /* -1: never had one */
 	bool fixed;        /* not of a command name: never retired */
 	bool held;         /* may be of a Service block: what it counts waits until that is known */
+	bool anyones;      /* of a name that anybody may make: of a command or a user */
 	bool refused;      /* should have series, but there were too many new names */
 	uint64_t since_ns; /* of this state */
 	uint64_t absent_ns; /* since when no process is alive, 0: some are */
@@ -42,6 +43,8 @@ struct snapshot {
 	unsigned users;
 	struct service_state *states;
 	uint32_t row_count;
+	uint32_t
+		early_rows; /* the last ones: of units and containers that may be of Service blocks */
 	struct process_row *process_rows;
 	uint32_t process_row_count;
 	struct subjects subjects; /* without the names that are taken */

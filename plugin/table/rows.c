@@ -8,6 +8,10 @@
 #include "kind.h"
 #include "object/budget.h"
 #include "source_text.h"
+#include "subject/lifecycle.h"
+
+#include "bpf/lib/service.h"
+#include "bpf/lib/slot.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -68,12 +72,19 @@ static int numbers_resize(const struct rows *rows, struct numbers *numbers,
 	return resize(map, count, error);
 }
 
+static bool is_by_leave(const struct subject_tag *subject, const struct row_counts *counts)
+{
+	return counts->by_leave && subject->via[0] && subject->kind == SUBJECT_SERVICE;
+}
+
 static uint32_t count_of(const struct bpf_map *map, const struct subject_tag *subject,
 			 const struct row_counts *counts)
 {
-	uint32_t count = kind_of(subject->kind)->count(map, counts);
+	uint32_t count = kind_of(subject->kind)->count(map, counts), slots = counts->slots;
 
-	return subject->via[0] && counts->slots < count ? counts->slots : count;
+	if (is_by_leave(subject, counts))
+		slots += (uint32_t)counts->config->service_count;
+	return subject->via[0] && slots < count ? slots : count;
 }
 
 /* Words of the SUBJECT tag that do not go with the type of map. */
@@ -111,6 +122,12 @@ int rows_resize(struct rows *rows, struct bpf_map *map, const struct subject_tag
 	rows->stride = source_stride(map);
 	rows->each_cpu = subject->cpu;
 	rows->count = count_of(map, subject, counts);
+	rows->by_leave = is_by_leave(subject, counts);
+	if (rows->by_leave) {
+		rows->kept = 1 + (uint32_t)counts->config->service_count;
+		rows->open =
+			rows->kept + lifecycle_reserved(counts->config, rows->count - rows->kept);
+	}
 	if ((uint64_t)rows->count * (rows->each_cpu ? rows->cpus : 1) > ROWS_MAX)
 		return error_set(error, -E2BIG,
 				 "map %s: it has %u rows%s, and a table has %d at most; lower its "
@@ -217,11 +234,63 @@ void rows_close_slot(struct rows *rows, uint32_t owner)
 	__atomic_store_n(number_at(&rows->via, owner), 0, __ATOMIC_SEQ_CST);
 }
 
+void rows_ask_again(struct rows *rows)
+{
+	__atomic_fetch_add(number_at(&rows->owners, 0), 1, __ATOMIC_RELEASE);
+}
+
 /* Counted last: who asks again finds it. */
 void rows_free_slot(struct rows *rows, uint32_t slot)
 {
 	__atomic_store_n(number_at(&rows->owners, slot), 0, __ATOMIC_RELEASE);
-	__atomic_fetch_add(number_at(&rows->owners, 0), 1, __ATOMIC_RELEASE);
+	rows_ask_again(rows);
+}
+
+bool rows_is_kept(const struct rows *rows, uint32_t owner)
+{
+	return owner >= SERVICE_FIRST && owner - SERVICE_FIRST + 1 < rows->kept;
+}
+
+static uint32_t leave(bool is_group)
+{
+	return is_group ? SLOT_NONE | SLOT_GROUP : SLOT_NONE;
+}
+
+bool rows_give_leave(struct rows *rows, uint32_t owner, bool is_group)
+{
+	uint32_t none = 0;
+
+	return __atomic_compare_exchange_n(number_at(&rows->via, owner), &none, leave(is_group),
+					   false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+}
+
+bool rows_is_refused(const struct rows *rows, uint32_t owner)
+{
+	uint32_t word = __atomic_load_n(number_at(&rows->via, owner), __ATOMIC_RELAXED);
+
+	return word & SLOT_NONE && word & SLOT_REFUSED;
+}
+
+uint32_t rows_owner(const struct rows *rows, uint32_t slot)
+{
+	uint32_t owner = __atomic_load_n(number_at(&rows->owners, slot), __ATOMIC_ACQUIRE);
+
+	return owner ? (owner & ~SLOT_CLOSED) - 1 : 0;
+}
+
+/* Who asks in between counts in it for the last time. */
+void rows_return_slot(struct rows *rows, uint32_t slot, uint32_t owner, bool is_group)
+{
+	__atomic_store_n(number_at(&rows->via, owner), leave(is_group), __ATOMIC_SEQ_CST);
+	__atomic_store_n(number_at(&rows->owners, slot), SLOT_CLOSED | (owner + 1),
+			 __ATOMIC_SEQ_CST);
+}
+
+uint32_t rows_closed_by(const struct rows *rows, uint32_t slot)
+{
+	uint32_t owner = __atomic_load_n(number_at(&rows->owners, slot), __ATOMIC_ACQUIRE);
+
+	return owner & SLOT_CLOSED ? rows_owner(rows, slot) : 0;
 }
 
 void rows_forget_refusal(struct rows *rows, uint32_t owner)

@@ -24,6 +24,7 @@ struct row_counts {
 	uint32_t services;
 	uint32_t processes;
 	uint32_t slots; /* at most, of tables that give rows on first use */
+	bool by_leave;  /* services that are not configured have them by the engine's leave */
 	uint32_t shards;
 	uint32_t keys;               /* that may have series of their own, of tables of keys */
 	const struct config *config; /* whose services have cgroups */
@@ -52,6 +53,9 @@ struct rows {
 	struct text_source *text;     /* of text files; NULL: of the map */
 	struct numbers via;           /* by row of a service or process: its slot, its row here */
 	struct numbers owners;        /* by slot: row of its owner + 1, 0: free */
+	bool by_leave;                /* see bpf/lib/slot.h */
+	uint32_t kept;                /* with that: slots below are of configured services */
+	uint32_t open;                /* likewise: from here on anyone's names may have them */
 };
 
 /* Shards that this many CPUs share: a power of two. */
@@ -92,6 +96,28 @@ void rows_free_slot(struct rows *rows, uint32_t slot);
 
 /* An owner that is gone was refused a slot; the next one in its row has not been yet. */
 void rows_forget_refusal(struct rows *rows, uint32_t owner);
+
+/* Has a configured service a slot for itself alone? */
+bool rows_is_kept(const struct rows *rows, uint32_t owner);
+
+/* An owner of no slot may have one, of a group also one of those that are for groups alone; false: it
+ * knew. */
+bool rows_give_leave(struct rows *rows, uint32_t owner, bool is_group);
+
+/* All that have none ask for one when they count something again. */
+void rows_ask_again(struct rows *rows);
+
+/* Has it asked and got none? */
+bool rows_is_refused(const struct rows *rows, uint32_t owner);
+
+/* The row of the owner of a slot, 0: it is free. */
+uint32_t rows_owner(const struct rows *rows, uint32_t slot);
+
+/* The kernel counts for this owner in this slot no more, but may give it another. */
+void rows_return_slot(struct rows *rows, uint32_t slot, uint32_t owner, bool is_group);
+
+/* Whose the slot was that is closed so, 0: it is not. */
+uint32_t rows_closed_by(const struct rows *rows, uint32_t slot);
 
 /* How many slots have an owner. */
 uint32_t rows_slots_used(const struct rows *rows);

@@ -28,7 +28,7 @@ int table_resize(struct table *table, const struct row_counts *counts, struct bp
 	return rows_resize(&table->rows, table->map, &table->schema.subject, counts, object, error);
 }
 
-static bool of_processes_with_slots(const struct table *table)
+bool table_is_of_slot_processes(const struct table *table)
 {
 	return table->schema.subject.kind == SUBJECT_PROCESS && table->schema.subject.via[0];
 }
@@ -36,7 +36,7 @@ static bool of_processes_with_slots(const struct table *table)
 uint64_t table_memory(const struct table *table)
 {
 	uint64_t of_subject = size_product(accumulator_cells(&table->schema),
-					   of_processes_with_slots(table) ? TURNS_MAX : 1);
+					   table_is_of_slot_processes(table) ? TURNS_MAX : 1);
 	uint64_t cells = size_sum(table->schema.cells, of_subject);
 
 	if (table->schema.subject.kind == SUBJECT_KEY)
@@ -73,7 +73,7 @@ static uint64_t *previous_of(const struct table *table, uint32_t row)
 	return (uint64_t *)table->previous.start + (size_t)row * table->schema.cells;
 }
 
-static void remember(const struct table *table, uint32_t row)
+void table_remember(const struct table *table, uint32_t row)
 {
 	read_cells(table, row, previous_of(table, row));
 }
@@ -107,7 +107,7 @@ int table_start(struct table *table, struct error *error)
 				 table->rows.count);
 	for (uint32_t row = 0; row < table->rows.count; row++)
 		remember_first(table, row);
-	return 0;
+	return slots_start(table, error);
 }
 
 /* Adds a row, its gauges to one accumulator and what its counters grew by to another;
@@ -138,7 +138,7 @@ static bool is_full(const struct table *table, size_t subject)
 {
 	const struct accumulators *accumulators = &table->accumulators;
 
-	return of_processes_with_slots(table) &&
+	return table_is_of_slot_processes(table) &&
 	       accumulators->held >= (size_t)TURNS_MAX * table->rows.count &&
 	       (subject >= accumulators->count || !accumulators->accumulator[subject].total);
 }
@@ -153,9 +153,9 @@ static int subject_of(const struct table *table, const struct snapshot *snapshot
 	return kind_of(kind)->resolve(snapshot, row);
 }
 
-/* Adds entry `at` of the table, which is that of a row of services or slots. */
-static int read_row(struct table *table, const struct snapshot *snapshot, uint32_t row, uint32_t at,
-		    struct error *error)
+/* Entry `at` is that of a row of services or slots. */
+int table_read_row(struct table *table, const struct snapshot *snapshot, uint32_t row, uint32_t at,
+		   struct error *error)
 {
 	enum subject_kind kind = table->schema.subject.kind;
 	int subject = subject_of(table, snapshot, row);
@@ -169,7 +169,7 @@ static int read_row(struct table *table, const struct snapshot *snapshot, uint32
 		subject = -1;
 	}
 	if (subject < 0) {
-		remember(table, at);
+		table_remember(table, at);
 		return 0;
 	}
 	accumulator = accumulators_at(
@@ -187,64 +187,6 @@ static int read_row(struct table *table, const struct snapshot *snapshot, uint32
 	return 0;
 }
 
-static bool is_gone(const struct table *table, const struct snapshot *snapshot, uint32_t row)
-{
-	return of_processes_with_slots(table) ? snapshot_process_gone(snapshot, row)
-					      : snapshot_gone(snapshot, row);
-}
-
-/* Who is gone gives his slot back: it is closed, read once more, and what it holds then is the base
- * line of its next owner. A process that is not known yet has its growth at the next reading. */
-static int read_slot(struct table *table, const struct snapshot *snapshot, uint32_t row,
-		     uint32_t slot, struct error *error)
-{
-	bool gone = is_gone(table, snapshot, row);
-	int status = 0;
-
-	if (gone)
-		rows_close_slot(&table->rows, row);
-	if (kind_of(table->schema.subject.kind)->resolve(snapshot, row) >= 0)
-		status = read_row(table, snapshot, row, slot, error);
-	if (gone) {
-		remember(table, slot);
-		rows_free_slot(&table->rows, slot);
-	}
-	return status;
-}
-
-/* Slot 0 is what has no slot of its own, and often nothing. */
-static int read_rest(struct table *table, const struct snapshot *snapshot, struct error *error)
-{
-	size_t other = (size_t)snapshot_subject(snapshot, SERVICE_OTHER);
-	int status = read_row(table, snapshot, SERVICE_OTHER, 0, error);
-
-	if (status == 0)
-		table->accumulators.accumulator[other].fed =
-			table->accumulators.accumulator[other].counted;
-	return status;
-}
-
-/* Of services or processes, which have slots. */
-static uint32_t owner_count(const struct table *table, const struct snapshot *snapshot)
-{
-	return of_processes_with_slots(table) ? snapshot->process_row_count : snapshot->row_count;
-}
-
-static int read_slots(struct table *table, const struct snapshot *snapshot, struct error *error)
-{
-	int status = of_processes_with_slots(table) ? 0 : read_rest(table, snapshot, error);
-
-	for (uint32_t row = 1; row < owner_count(table, snapshot) && status == 0; row++) {
-		uint32_t slot = rows_slot(&table->rows, row);
-
-		if (slot)
-			status = read_slot(table, snapshot, row, slot, error);
-		else if (is_gone(table, snapshot, row))
-			rows_forget_refusal(&table->rows, row);
-	}
-	return status;
-}
-
 /* What was caught up with may be of subjects that have left since. */
 static void drop_strangers(struct table *table, const struct snapshot *snapshot)
 {
@@ -257,7 +199,7 @@ static void drop_strangers(struct table *table, const struct snapshot *snapshot)
 /* Names come and go, and each may have had series here. A process that had a slot gets no other. */
 static void forget_gone(struct table *table, const struct snapshot *snapshot)
 {
-	bool any = of_processes_with_slots(table);
+	bool any = table_is_of_slot_processes(table);
 
 	for (size_t i = 0; i < table->accumulators.count; i++)
 		if (!table->accumulators.accumulator[i].fed &&
@@ -266,18 +208,15 @@ static void forget_gone(struct table *table, const struct snapshot *snapshot)
 }
 
 /* Of rows that may have gone to others: it may be of two, or of others than it seems. */
-static void forget_growth(const struct table *table, const struct snapshot *snapshot)
+static void forget_growth(struct table *table, const struct snapshot *snapshot)
 {
-	bool by_slot = table->schema.subject.via[0];
-	uint32_t count = by_slot ? owner_count(table, snapshot) : table->rows.count;
-
-	for (uint32_t row = 0; row < count; row++) {
-		uint32_t at = by_slot ? rows_slot(&table->rows, row) : row;
-
-		if (table->schema.subject.kind == SUBJECT_PROCESS ||
-		    (!snapshot->states[row].fixed && (at || !by_slot)))
-			remember(table, at);
+	if (table->schema.subject.via[0]) {
+		slots_forget_growth(table, snapshot);
+		return;
 	}
+	for (uint32_t row = 0; row < table->rows.count; row++)
+		if (table->schema.subject.kind == SUBJECT_PROCESS || !snapshot->states[row].fixed)
+			table_remember(table, row);
 }
 
 struct reading {
@@ -290,7 +229,7 @@ static int take_row(void *to, const struct source_row *row, struct error *error)
 	const struct reading *r = to;
 	uint32_t number = *(const uint32_t *)row->key;
 
-	return read_row(r->table, r->snapshot, number, number, error);
+	return table_read_row(r->table, r->snapshot, number, number, error);
 }
 
 static int read_source(struct table *table, const struct snapshot *snapshot, struct error *error)
@@ -300,7 +239,7 @@ static int read_source(struct table *table, const struct snapshot *snapshot, str
 	if (table->schema.subject.kind == SUBJECT_KEY)
 		return keys_read(table, snapshot, error);
 	if (table->schema.subject.via[0])
-		return read_slots(table, snapshot, error);
+		return slots_read(table, snapshot, error);
 	return rows_each(&table->rows, take_row, &reading, error);
 }
 
@@ -374,6 +313,8 @@ int table_read(struct table *table, const struct snapshot *snapshot, uint64_t no
 	if (table->caught_up && is_of_services(table))
 		drop_strangers(table, snapshot);
 	table->caught_up = false;
+	if (status == 0)
+		slots_turn(table, snapshot);
 	if (is_of_services(table))
 		forget_gone(table, snapshot);
 	if (table->schema.subject.kind == SUBJECT_KEY)
@@ -387,6 +328,7 @@ void table_done(struct table *table)
 {
 	rows_done(&table->rows);
 	keys_done(&table->keys);
+	slots_done(&table->slots);
 	accumulators_done(&table->accumulators);
 	mapping_done(&table->previous);
 	free(table->fields);

@@ -6,6 +6,7 @@
 #include "rows.h"
 #include "schema.h"
 #include "selection.h"
+#include "slots.h"
 #include "subject/snapshot.h"
 #include "accumulator.h"
 
@@ -23,6 +24,7 @@ struct table {
 	struct fields *fields;   /* of text files; NULL: of none */
 	struct mapping previous; /* cells of all rows at the last reading, uint64_t */
 	struct accumulators accumulators;
+	struct slots slots;  /* of rows that services have by the engine's leave */
 	uint64_t refused;    /* processes whose growth found no accumulator; atomic */
 	struct keys keys;    /* of a table of keys: what `previous` is of others */
 	uint64_t read_ns;    /* when, of CLOCK_BOOTTIME */
@@ -52,6 +54,9 @@ bool table_follows(const struct table *table);
 /* Has it rows of which Rows says how many there are? */
 bool table_gives_rows(const struct table *table);
 
+/* Has each process a row on first use? */
+bool table_is_of_slot_processes(const struct table *table);
+
 /* Maps the rows and takes them as the start of all growth. After load; errors of mmap(2),
  * -ENOMEM. */
 int table_start(struct table *table, struct error *error);
@@ -73,6 +78,12 @@ int table_read(struct table *table, const struct snapshot *snapshot, uint64_t no
 int table_catch_up(struct table *table, const struct snapshot *snapshot, uint64_t now_ns,
 		   struct error *error);
 void table_miss(struct table *table);
+
+/* For slots.c: adds entry `at` of the table to the accumulator of the row's subject, or takes what it
+ * holds as the start of its growth. */
+int table_read_row(struct table *table, const struct snapshot *snapshot, uint32_t row, uint32_t at,
+		   struct error *error);
+void table_remember(const struct table *table, uint32_t at);
 
 void table_done(struct table *table);
 

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Rows that are given out on first use: whose they are, who may have one, and who gives one back.
+ *
+ * A configured service has one for itself alone. Any other may have one when it has series of its own:
+ * until then it counts in row 0, under "other", and so it does when none is free. A part of the rows is
+ * for units and containers alone. Where somebody found none, the services that count next to
+ * nothing give theirs back, but none to those whose names are anyone's to make, unless its own is such
+ * a name. A row is first closed: no program that asks from then on counts in it. What those count in
+ * it that have asked before is added at the next reading, and then it is free.
+ */
+#include "slots.h"
+
+#include "kind.h"
+#include "table.h"
+
+#include "bpf/lib/service.h"
+#include "bpf/lib/slot.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define RETURNED_SHARE 8 /* one of so many rows is kept free for those that wait, or about to be */
+
+struct slot_use {
+	uint32_t owner; /* its row, 0: nobody's until now */
+	unsigned readings;
+	uint64_t grown; /* since the last reading */
+	double rate; /* a second: an average in which a reading counts as one of SLOT_OLD_READINGS */
+};
+
+int slots_start(struct table *table, struct error *error)
+{
+	if (!table->rows.by_leave)
+		return 0;
+	table->slots.use = calloc(table->rows.count, sizeof(*table->slots.use));
+	return table->slots.use
+		       ? 0
+		       : error_set(error, -ENOMEM, "map %s: no memory for slots", table->name);
+}
+
+/* Of services or processes, which have slots. */
+static uint32_t owner_count(const struct table *table, const struct snapshot *snapshot)
+{
+	return table_is_of_slot_processes(table) ? snapshot->process_row_count
+						 : snapshot->row_count;
+}
+
+static bool is_gone(const struct table *table, const struct snapshot *snapshot, uint32_t row)
+{
+	return table_is_of_slot_processes(table) ? snapshot_process_gone(snapshot, row)
+						 : snapshot_gone(snapshot, row);
+}
+
+/* --- how much is counted --- */
+
+/* What rows are compared by: the first member that grows. */
+static const struct column *measure(const struct table *table)
+{
+	for (size_t c = 0; c < table->schema.column_count; c++)
+		if (!table->schema.columns[c].is_gauge)
+			return &table->schema.columns[c];
+	return NULL;
+}
+
+/* As it was read last: the number of samples, or of events. */
+static uint64_t counted(const struct table *table, uint32_t slot)
+{
+	const uint64_t *cells =
+		(const uint64_t *)table->previous.start + (size_t)slot * table->schema.cells;
+	const struct column *column = measure(table);
+	uint64_t sum = 0;
+
+	if (!column)
+		return 0;
+	for (uint32_t i = 0; i < (column->kind == COLUMN_HIST ? column->cells : 1); i++)
+		sum += cells[column->cell + i];
+	return sum;
+}
+
+static void note_growth(struct table *table, uint32_t slot, uint32_t row, uint64_t grown)
+{
+	struct slot_use *use = &table->slots.use[slot];
+
+	if (use->owner != row)
+		*use = (struct slot_use){ .owner = row };
+	use->grown += (int64_t)grown > 0 ? grown : 0;
+}
+
+static void take_rate(struct slot_use *use, double elapsed_s)
+{
+	double rate = (double)use->grown / elapsed_s;
+
+	if (use->readings < SLOT_OLD_READINGS)
+		use->readings++;
+	use->rate += (rate - use->rate) / use->readings;
+	use->grown = 0;
+}
+
+/* --- reading --- */
+
+/* Who is gone gives his slot back: it is closed, read once more, and what it holds then is the base
+ * line of its next owner. A process that is not known yet has its growth at the next reading. */
+static int read_slot(struct table *table, const struct snapshot *snapshot, uint32_t row,
+		     uint32_t slot, struct error *error)
+{
+	bool gone = is_gone(table, snapshot, row);
+	uint64_t before = table->slots.use ? counted(table, slot) : 0;
+	int status = 0;
+
+	if (gone)
+		rows_close_slot(&table->rows, row);
+	if (kind_of(table->schema.subject.kind)->resolve(snapshot, row) >= 0)
+		status = table_read_row(table, snapshot, row, slot, error);
+	if (table->slots.use)
+		note_growth(table, slot, row, counted(table, slot) - before);
+	if (gone) {
+		table_remember(table, slot);
+		rows_free_slot(&table->rows, slot);
+	}
+	return status;
+}
+
+/* Slot 0 is what has no slot of its own, and often nothing. */
+static int read_rest(struct table *table, const struct snapshot *snapshot, struct error *error)
+{
+	size_t other = (size_t)snapshot_subject(snapshot, SERVICE_OTHER);
+	int status = table_read_row(table, snapshot, SERVICE_OTHER, 0, error);
+
+	if (status == 0)
+		table->accumulators.accumulator[other].fed =
+			table->accumulators.accumulator[other].counted;
+	return status;
+}
+
+/* Those that were closed at a reading before. */
+static int read_closed(struct table *table, const struct snapshot *snapshot, struct error *error)
+{
+	int status = 0;
+
+	for (uint32_t slot = 1; slot < table->rows.count && status == 0; slot++) {
+		uint32_t row = rows_closed_by(&table->rows, slot);
+
+		if (!row)
+			continue;
+		if (row < snapshot->row_count)
+			status = table_read_row(table, snapshot, row, slot, error);
+		table_remember(table, slot);
+		table->slots.use[slot] = (struct slot_use){ 0 };
+		rows_free_slot(&table->rows, slot);
+	}
+	return status;
+}
+
+/* Who asked while it had none asks again. */
+static void give_leave(struct table *table, const struct snapshot *snapshot)
+{
+	bool any = false;
+
+	for (uint32_t row = 1; row < snapshot->row_count; row++) {
+		const struct service_state *state = &snapshot->states[row];
+
+		if (state->state == ROW_SHOWN && !rows_is_kept(&table->rows, row))
+			any |= rows_give_leave(&table->rows, row, !state->anyones);
+	}
+	if (any)
+		rows_ask_again(&table->rows);
+}
+
+int slots_read(struct table *table, const struct snapshot *snapshot, struct error *error)
+{
+	int status = table_is_of_slot_processes(table) ? 0 : read_rest(table, snapshot, error);
+
+	for (uint32_t row = 1; row < owner_count(table, snapshot) && status == 0; row++) {
+		uint32_t slot = rows_slot(&table->rows, row);
+
+		if (slot)
+			status = read_slot(table, snapshot, row, slot, error);
+		else if (is_gone(table, snapshot, row))
+			rows_forget_refusal(&table->rows, row);
+	}
+	if (status || !table->slots.use)
+		return status;
+	status = read_closed(table, snapshot, error);
+	give_leave(table, snapshot);
+	return status;
+}
+
+void slots_forget_growth(struct table *table, const struct snapshot *snapshot)
+{
+	for (uint32_t row = 0; row < owner_count(table, snapshot); row++) {
+		uint32_t slot = rows_slot(&table->rows, row);
+
+		if (table->schema.subject.kind == SUBJECT_PROCESS ||
+		    (!snapshot->states[row].fixed && slot))
+			table_remember(table, slot);
+	}
+	for (uint32_t slot = 1; slot < table->rows.count && table->slots.use; slot++)
+		if (rows_closed_by(&table->rows, slot))
+			table_remember(table, slot);
+}
+
+/* --- giving back --- */
+
+/* Of all slots but those of configured services, and of those among them that anyone's may have. */
+struct demand {
+	uint32_t waiting, waiting_anyones; /* services */
+	uint32_t spare, spare_anyones;     /* slots that are free, or about to be */
+};
+
+static void count_slots(struct table *table, struct demand *demand)
+{
+	const struct rows *rows = &table->rows;
+
+	for (uint32_t slot = rows->kept; slot < rows->count; slot++) {
+		bool spare = !rows_owner(rows, slot) || rows_closed_by(rows, slot);
+
+		demand->spare += spare;
+		demand->spare_anyones += spare && slot >= rows->open;
+	}
+}
+
+static void count_waiting(struct table *table, const struct snapshot *snapshot,
+			  struct demand *demand)
+{
+	for (uint32_t row = 1; row < snapshot->row_count; row++) {
+		bool waits = snapshot->states[row].state == ROW_SHOWN &&
+			     rows_is_refused(&table->rows, row);
+
+		demand->waiting += waits;
+		demand->waiting_anyones += waits && snapshot->states[row].anyones;
+	}
+}
+
+/* Slots that go back, so that at least one of RETURNED_SHARE is spare. */
+static uint32_t wanted(uint32_t waiting, uint32_t spare, uint32_t slots)
+{
+	uint32_t most = slots < RETURNED_SHARE ? slots > 0 : slots / RETURNED_SHARE;
+
+	most = waiting < most ? waiting : most;
+	return spare < most ? most - spare : 0;
+}
+
+/* The one that counts least, 0: all count enough. Of anyone's first. */
+static uint32_t find_least(const struct table *table, const struct snapshot *snapshot,
+			   bool anyones_alone)
+{
+	const struct slot_use *least = NULL;
+	bool least_anyones = false;
+
+	for (uint32_t slot = table->rows.kept; slot < table->rows.count; slot++) {
+		const struct slot_use *use = &table->slots.use[slot];
+		bool anyones;
+
+		if (!use->owner || use->readings < SLOT_OLD_READINGS ||
+		    use->rate >= SLOT_RATE_MIN || rows_slot(&table->rows, use->owner) != slot ||
+		    use->owner >= snapshot->row_count)
+			continue;
+		anyones = snapshot->states[use->owner].anyones;
+		if (!anyones && (anyones_alone || least_anyones))
+			continue;
+		if (least && anyones == least_anyones && use->rate >= least->rate)
+			continue;
+		least = use;
+		least_anyones = anyones;
+	}
+	return least ? (uint32_t)(least - table->slots.use) : 0;
+}
+
+/* Its service may have one again. */
+static void give_back(struct table *table, const struct snapshot *snapshot, uint32_t slot)
+{
+	uint32_t row = table->slots.use[slot].owner;
+
+	rows_return_slot(&table->rows, slot, row, !snapshot->states[row].anyones);
+	table->slots.use[slot] = (struct slot_use){ 0 };
+	__atomic_fetch_add(&table->slots.returned, 1, __ATOMIC_RELAXED);
+}
+
+static void give_back_some(struct table *table, const struct snapshot *snapshot,
+			   const struct demand *demand)
+{
+	const struct rows *rows = &table->rows;
+	uint32_t anyones =
+		wanted(demand->waiting_anyones, demand->spare_anyones, rows->count - rows->open);
+	uint32_t groups = wanted(demand->waiting - demand->waiting_anyones, demand->spare,
+				 rows->count - rows->kept);
+
+	while (anyones || groups) {
+		uint32_t slot = find_least(table, snapshot, !groups);
+
+		if (!slot)
+			return;
+		give_back(table, snapshot, slot);
+		groups -= groups > 0;
+		anyones -= anyones > 0 && slot >= rows->open;
+	}
+}
+
+void slots_turn(struct table *table, const struct snapshot *snapshot)
+{
+	struct demand demand = { 0 };
+
+	if (!table->slots.use || !table->elapsed_ns)
+		return;
+	for (uint32_t slot = 0; slot < table->rows.count; slot++)
+		if (table->slots.use[slot].owner)
+			take_rate(&table->slots.use[slot], (double)table->elapsed_ns / 1e9);
+	count_slots(table, &demand);
+	count_waiting(table, snapshot, &demand);
+	__atomic_store_n(&table->slots.waiting, demand.waiting, __ATOMIC_RELAXED);
+	if (measure(table))
+		give_back_some(table, snapshot, &demand);
+}
+
+void slots_done(struct slots *slots)
+{
+	free(slots->use);
+	*slots = (struct slots){ 0 };
+}
