@@ -253,6 +253,10 @@ static void test_allowances(void)
 		CHECK_TEXT(subject(&f, 3), cases[i].unit ? "nginx" : "other");
 		CHECK_TEXT(subject(&f, 4), cases[i].command ? "bash" : "other");
 		CHECK_TEXT(subject(&f, 5), cases[i].user ? "user-alice" : "other");
+		CHECK_TEXT(subject(&f, CONFIGURED), "web");
+		CHECK_INT(f.services.snapshot->states[3].anyones, false);
+		CHECK_INT(f.services.snapshot->states[4].anyones, true);
+		CHECK_INT(f.services.snapshot->states[5].anyones, true);
 		fixture_done(&f);
 	}
 }

@@ -7,6 +7,7 @@
 
 #include "slots.h"
 
+#include "plugin/config/config.h"
 #include "plugin/daemon/dispatch.h"
 
 #include <bpf/libbpf.h>
@@ -240,6 +241,54 @@ static void test_resize(void)
 	}
 }
 
+/* Those that services have by leave: each configured service has its own besides. */
+static void test_leave(void)
+{
+	static const struct {
+		size_t configured;
+		unsigned from; /* enum service_source */
+		uint32_t services, count, kept, open;
+	} cases[] = {
+		{ 0, SERVICES_FROM_COMMANDS, 99, 5, 1, 1 },
+		{ 0, SERVICES_FROM_COMMANDS | SERVICES_FROM_UNITS, 99, 5, 1, 3 },
+		{ 0, SERVICES_FROM_CONTAINERS, 99, 5, 1, 5 },
+		{ 3, SERVICES_FROM_COMMANDS | SERVICES_FROM_UNITS, 99, 8, 4, 6 },
+		{ 3, 0, 5, 5, 4, 4 },
+		{ 90, SERVICES_FROM_COMMANDS, 99, 95, 91, 91 },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		const struct config config = {
+			.service_count = cases[i].configured,
+			.services_from = cases[i].from,
+			.services_from_set = true,
+		};
+		const struct row_counts counts = {
+			.services = cases[i].services,
+			.slots = 5,
+			.by_leave = true,
+			.shards = 4,
+			.config = &config,
+		};
+		struct bpf_object *object =
+			bpf_object__open_file(testing_built("tests/bpf/sample.bpf.o"), NULL);
+		struct bpf_map *map = bpf_object__find_map_by_name(object, "sample_slots");
+		struct error error = { "" };
+		struct table table;
+
+		CASE("by leave, %zu configured of %u, from %#x", cases[i].configured,
+		     cases[i].services, cases[i].from);
+		CHECK_INT(table_open(&table, map, bpf_object__btf(object), dispatch_type, &error),
+			  1);
+		CHECK_INT(table_resize(&table, &counts, object, &error), 0);
+		CHECK_UINT(table.rows.count, cases[i].count);
+		CHECK_UINT(table.rows.kept, cases[i].kept);
+		CHECK_UINT(table.rows.open, cases[i].open);
+		table_done(&table);
+		bpf_object__close(object);
+	}
+}
+
 /* As many services as there can be: the copy of a section is no larger for it. */
 static void test_section(void)
 {
@@ -297,6 +346,7 @@ int main(void)
 	test_refused();
 	test_given_back_fallen();
 	test_resize();
+	test_leave();
 	test_section();
 	test_share();
 	return testing_end();

@@ -201,9 +201,94 @@ static void test_given_back(void)
 	leaves_done(&l);
 }
 
+/* Who waits takes nothing from those that come before him. */
+static void test_who_gives(void)
+{
+	static const struct {
+		const char *what;
+		bool anyones; /* waits */
+		uint64_t rates[ALL];
+		uint32_t want; /* the slot that is closed, 0: none */
+	} cases[] = {
+		{ "a command waits, another is idle", true, { 0, 0, 0, 5, 0 }, 4 },
+		{ "a command waits, one is more idle", true, { 0, 0, 0, 0, 0 }, 3 },
+		{ "a command waits, a unit is idle", true, { 0, 0, 0, 1, 1 }, 0 },
+		{ "a unit waits, a unit and a command are idle", false, { 0, 0, 0, 5, 0 }, 4 },
+		{ "a unit waits, a unit is idle", false, { 0, 0, 0, 1, 1 }, 2 },
+		{ "a unit waits, the service of a block is idle", false, { 0, 0, 1, 1, 1 }, 0 },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		struct leaves l;
+
+		CASE("%s", cases[i].what);
+		fill(&l, cases[i].rates);
+		l.states[LATER].anyones = cases[i].anyones;
+		refuse(&l, LATER);
+		read_on(&l, 1, cases[i].rates);
+		for (uint32_t slot = 1; slot < ALL; slot++)
+			CHECK_INT((l.owners[slot] & SLOT_CLOSED) != 0, slot == cases[i].want);
+		CHECK_UINT(l.table.slots.returned, cases[i].want != 0);
+		leaves_done(&l);
+	}
+}
+
+/* None is taken back before it is old, nor while one is free. */
+static void test_kept(void)
+{
+	struct leaves l;
+
+	fill(&l, NULL);
+	refuse(&l, LATER);
+	l.states[ONE].state = ROW_RETIRED;
+	CASE("one is free");
+	read_on(&l, 2 * SLOT_OLD_READINGS, NULL);
+	CHECK_UINT(l.table.slots.returned, 0);
+	CASE("its next owner has it for a while");
+	l.states[ONE].state = ROW_SHOWN;
+	read_on(&l, 1, NULL);
+	take(&l, ONE, 3);
+	l.cells[4] += 1000000;
+	read_on(&l, SLOT_OLD_READINGS - 1, NULL);
+	CHECK_UINT(l.table.slots.returned, 0);
+	read_on(&l, 1, NULL);
+	CHECK_UINT(l.owners[3], SLOT_CLOSED | (ONE + 1));
+	CASE("it ends before that is free");
+	l.cells[3] += 4;
+	l.states[ONE] = (struct service_state){ .state = ROW_RETIRED };
+	read_on(&l, 1, NULL);
+	CHECK_UINT(l.owners[3], 0);
+	CHECK_UINT(total_of(&l, SERVICE_OTHER), 4);
+	leaves_done(&l);
+}
+
+/* Readings that only catch up take back nothing, but free what is closed. */
+static void test_catch_up(void)
+{
+	struct leaves l;
+	struct error error;
+
+	CASE("catching up");
+	fill(&l, NULL);
+	refuse(&l, LATER);
+	CHECK_INT(table_catch_up(&l.table, &l.snapshot, S(l.now_s), &error), 0);
+	CHECK_UINT(l.table.slots.returned, 0);
+	read_on(&l, 1, NULL);
+	CHECK_UINT(l.table.slots.returned, 1);
+	l.cells[3] += 2;
+	CHECK_INT(table_catch_up(&l.table, &l.snapshot, S(l.now_s), &error), 0);
+	CHECK_UINT(l.owners[3], 0);
+	read_on(&l, 1, NULL);
+	CHECK_UINT(total_of(&l, ONE), 2);
+	leaves_done(&l);
+}
+
 int main(void)
 {
 	test_leave();
 	test_given_back();
+	test_who_gives();
+	test_kept();
+	test_catch_up();
 	return testing_end();
 }

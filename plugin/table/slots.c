@@ -99,8 +99,16 @@ static void take_rate(struct slot_use *use, double elapsed_s)
 
 /* --- reading --- */
 
-/* Who is gone gives his slot back: it is closed, read once more, and what it holds then is the base
- * line of its next owner. A process that is not known yet has its growth at the next reading. */
+/* What it holds is the base line of its next owner. */
+static void free_slot(struct table *table, uint32_t slot)
+{
+	table_remember(table, slot);
+	if (table->slots.use)
+		table->slots.use[slot] = (struct slot_use){ 0 };
+	rows_free_slot(&table->rows, slot);
+}
+
+/* Who is gone gives his slot back: it is closed, and read once more. A process that is not known yet has its growth at the next reading. */
 static int read_slot(struct table *table, const struct snapshot *snapshot, uint32_t row,
 		     uint32_t slot, struct error *error)
 {
@@ -114,10 +122,8 @@ static int read_slot(struct table *table, const struct snapshot *snapshot, uint3
 		status = table_read_row(table, snapshot, row, slot, error);
 	if (table->slots.use)
 		note_growth(table, slot, row, counted(table, slot) - before);
-	if (gone) {
-		table_remember(table, slot);
-		rows_free_slot(&table->rows, slot);
-	}
+	if (gone)
+		free_slot(table, slot);
 	return status;
 }
 
@@ -145,9 +151,7 @@ static int read_closed(struct table *table, const struct snapshot *snapshot, str
 			continue;
 		if (row < snapshot->row_count)
 			status = table_read_row(table, snapshot, row, slot, error);
-		table_remember(table, slot);
-		table->slots.use[slot] = (struct slot_use){ 0 };
-		rows_free_slot(&table->rows, slot);
+		free_slot(table, slot);
 	}
 	return status;
 }

@@ -124,6 +124,7 @@ def main():
             print(f"     {name}: {figure(daemon, 'objects-services')} services, "
                   f"{figure(daemon, 'objects-rows_request')} rows")
         kept, later, real = (Crowd(test, 1, name) for name in ("kt_kept", "kt_u", "kt_real"))
+        later.ask(1)  # it has started
         for pid in truth.children(later.load.pid):
             groups.enter(unit, pid)
         check_server(test, mixed, "the service of a block", "kept", kept, crowd)
