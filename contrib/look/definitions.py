@@ -127,6 +127,8 @@ GRAPHS = {
         Graph("CPU of samplers", unit.SHARE, (Series("percent-sample_*"),)),
         Graph("Events not told", unit.RATE, (Series("total_events-events_*"),)),
         Graph("Rows in use", unit.NUMBER, (Series("objects-rows_*"),)),
+        Graph("Services without a row", unit.NUMBER, (Series("objects-services_without_row_*"),)),
+        Graph("Rows given back", unit.RATE, (Series("total_events-rows_returned_*"),)),
         Graph("Hooks in use", unit.Unit("tier, 0 is off", whole=True), (Series("count-tier_*"),)),
     ),
 }
