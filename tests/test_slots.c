@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rows that services have by the engine's leave: who may have one, and who gives one back. The kernel's
- * side is played by hand.
+ * Rows that services have by the engine's leave: who may have one, and who gives one back. The
+ * kernel's side is played by hand.
  */
 #include "testing.h"
 
@@ -209,11 +209,14 @@ static void test_who_gives(void)
 		bool anyones; /* waits */
 		uint64_t rates[ALL];
 		uint32_t want; /* the slot that is closed, 0: none */
+		bool unit;     /* has slot 4 */
 	} cases[] = {
 		{ "a command waits, another is idle", true, { 0, 0, 0, 5, 0 }, 4 },
 		{ "a command waits, one is more idle", true, { 0, 0, 0, 0, 0 }, 3 },
 		{ "a command waits, a unit is idle", true, { 0, 0, 0, 1, 1 }, 0 },
 		{ "a unit waits, a unit and a command are idle", false, { 0, 0, 0, 5, 0 }, 4 },
+		{ "a unit waits, another has one of anyone's", false, { 0, 0, 0, 0, 0 }, 3, true },
+		{ "a command waits, a unit has one of anyone's", true, { 0, 0, 0, 5, 0 }, 0, true },
 		{ "a unit waits, a unit is idle", false, { 0, 0, 0, 1, 1 }, 2 },
 		{ "a unit waits, the service of a block is idle", false, { 0, 0, 1, 1, 1 }, 0 },
 	};
@@ -224,6 +227,7 @@ static void test_who_gives(void)
 		CASE("%s", cases[i].what);
 		fill(&l, cases[i].rates);
 		l.states[LATER].anyones = cases[i].anyones;
+		l.states[TWO].anyones = !cases[i].unit;
 		refuse(&l, LATER);
 		read_on(&l, 1, cases[i].rates);
 		for (uint32_t slot = 1; slot < ALL; slot++)

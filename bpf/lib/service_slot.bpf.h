@@ -4,8 +4,8 @@
  *
  *     SUBJECT("service via=row_slots owners=slot_owners")
  *
- * Slot 0 is where the events of all go that have none: for want of a free one, or of series of their
- * own, without which a service that is not configured gets none.
+ * Slot 0 is where the events of all go that have none: for want of a free one, or of series of
+ * their own, without which a service that is not configured gets none.
  */
 #ifndef SERVICE_SLOT_BPF_H
 #define SERVICE_SLOT_BPF_H

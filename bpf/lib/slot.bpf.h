@@ -17,8 +17,8 @@
 const volatile u32 slots_max = 1; /* rows of the table, set before load */
 const volatile u32 shards = 1;    /* of each row, a power of two, set before load */
 
-/* Of services: slots below are those of configured ones, in their order; of the others, from here on
- * anyone's may have them. Set before load. */
+/* Of services: slots below are those of configured ones, in their order; of the others, from
+ * here on anyone's may have them. Set before load. */
 const volatile u32 slots_kept = 1;
 const volatile u32 slots_open = 1;
 
@@ -101,7 +101,8 @@ static __always_inline u32 slot_take_kept(void *slots, void *owners, u32 row, u3
 	return at;
 }
 
-/* The slot of the row of a service, taken if it has none and may have one; two CPUs may ask at once. */
+/* The slot of the row of a service, taken if it has none and may have one; two CPUs may ask at
+ * once. */
 static __always_inline u32 slot_take_from(void *slots, void *owners, u32 row)
 {
 	u32 was = slot_word(slots, row), at = row - SERVICE_FIRST + 1;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Rows that are given out on first use, as the kernel and the engine tell each other of them. Included
- * by both sides.
+ * Rows that are given out on first use, as the kernel and the engine tell each other of them.
+ * Included by both sides.
  *
- * A table has two maps of u32. Its slots, by row of the service or process: the slot, or 0: none, and it
- * may not have one yet (a process may), or SLOT_NONE and what else is known. Its owners, by slot: the
- * row that has it, and one; 0: free; of slot 0, which is nobody's own: how many have become free, or how
- * many times somebody may have one since.
+ * A table has two maps of u32. Its slots, by row of the service or process: the slot, or 0: none,
+ * and it may not have one yet (a process may), or SLOT_NONE and what else is known. Its owners, by
+ * slot: the row that has it, and one; 0: free; of slot 0, which is nobody's own: how many have
+ * become free, or how many times somebody may have one since.
  */
 #ifndef SLOT_H
 #define SLOT_H

@@ -100,8 +100,8 @@ void rows_forget_refusal(struct rows *rows, uint32_t owner);
 /* Has a configured service a slot for itself alone? */
 bool rows_is_kept(const struct rows *rows, uint32_t owner);
 
-/* An owner of no slot may have one, of a group also one of those that are for groups alone; false: it
- * knew. */
+/* An owner of no slot may have one, of a group also one of those that are for groups alone;
+ * false: it knew. */
 bool rows_give_leave(struct rows *rows, uint32_t owner, bool is_group);
 
 /* All that have none ask for one when they count something again. */

@@ -2,12 +2,12 @@
 /*
  * Rows that are given out on first use: whose they are, who may have one, and who gives one back.
  *
- * A configured service has one for itself alone. Any other may have one when it has series of its own:
- * until then it counts in row 0, under "other", and so it does when none is free. A part of the rows is
- * for units and containers alone. Where somebody found none, the services that count next to
- * nothing give theirs back, but none to those whose names are anyone's to make, unless its own is such
- * a name. A row is first closed: no program that asks from then on counts in it. What those count in
- * it that have asked before is added at the next reading, and then it is free.
+ * A configured service has one for itself alone. Any other may have one when it has series of its
+ * own: until then it counts in row 0, under "other", and so it does when none is free. A part of
+ * the rows is for units and containers alone. Where somebody found none, the services that count
+ * next to nothing give theirs back, but none to those whose names are anyone's to make, unless its
+ * own is such a name. A row is first closed: no program that asks from then on counts in it. What
+ * those count in it that have asked before is added at the next reading, and then it is free.
  */
 #include "slots.h"
 
@@ -26,7 +26,7 @@ struct slot_use {
 	uint32_t owner; /* its row, 0: nobody's until now */
 	unsigned readings;
 	uint64_t grown; /* since the last reading */
-	double rate; /* a second: an average in which a reading counts as one of SLOT_OLD_READINGS */
+	double rate;    /* a second: averaged over SLOT_OLD_READINGS or so */
 };
 
 int slots_start(struct table *table, struct error *error)
@@ -108,7 +108,8 @@ static void free_slot(struct table *table, uint32_t slot)
 	rows_free_slot(&table->rows, slot);
 }
 
-/* Who is gone gives his slot back: it is closed, and read once more. A process that is not known yet has its growth at the next reading. */
+/* Who is gone gives his slot back: it is closed, and read once more. A process that is not known
+ * yet has its growth at the next reading. */
 static int read_slot(struct table *table, const struct snapshot *snapshot, uint32_t row,
 		     uint32_t slot, struct error *error)
 {

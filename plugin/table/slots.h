@@ -22,8 +22,8 @@ struct slots {
 /* 0 or -ENOMEM. After rows_start(). */
 int slots_start(struct table *table, struct error *error);
 
-/* Adds what the rows of all slots have grown by, takes back those of owners that are gone, and gives
- * the kernel leave for services that have series. Errors of table_read(). */
+/* Adds what the rows of all slots have grown by, takes back those of owners that are gone, and
+ * gives the kernel leave for services that have series. Errors of table_read(). */
 int slots_read(struct table *table, const struct snapshot *snapshot, struct error *error);
 
 /* After a reading: where rows are wanted, closes some of those in which next to nothing is counted.

@@ -73,14 +73,14 @@ int table_read(struct table *table, const struct snapshot *snapshot, uint64_t no
 	       struct error *error);
 
 /* Adds what the rows have grown by, which the next reading tells as its own: rows may then go to
- * others. Without a chance to do so there is table_miss(): what rows that may go to others have grown
- * by until the next time counts for nobody. */
+ * others. Without a chance to do so there is table_miss(): what rows that may go to others have
+ * grown by until the next time counts for nobody. */
 int table_catch_up(struct table *table, const struct snapshot *snapshot, uint64_t now_ns,
 		   struct error *error);
 void table_miss(struct table *table);
 
-/* For slots.c: adds entry `at` of the table to the accumulator of the row's subject, or takes what it
- * holds as the start of its growth. */
+/* For slots.c: adds entry `at` of the table to the accumulator of the row's subject, or takes
+ * what it holds as the start of its growth. */
 int table_read_row(struct table *table, const struct snapshot *snapshot, uint32_t row, uint32_t at,
 		   struct error *error);
 void table_remember(const struct table *table, uint32_t at);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Servers with names of their own. load_crowd COUNT NAME USER starts so many, NAME0, NAME1 and so on (of
- * one: NAME), of this user, each with one connection to this process, their client. On each line "N"
- * it sends N requests to each of them, one after the other, and says how many were answered:
- * {"requests", "rx", "tx"}, as the servers see it.
+ * Servers with names of their own. load_crowd COUNT NAME USER starts so many, NAME0, NAME1 and so
+ * on (of one: NAME), of this user, each with one connection to this process, their client. On each
+ * line "N" it sends N requests to each of them, one after the other, and says how many were
+ * answered: {"requests", "rx", "tx"}, as the servers see it.
  */
 #include "load.h"
 #include "loopback.h"
