@@ -211,14 +211,22 @@ static void test_who_gives(void)
 		uint32_t want; /* the slot that is closed, 0: none */
 		bool unit;     /* has slot 4 */
 	} cases[] = {
-		{ "a command waits, another is idle", true, { 0, 0, 0, 5, 0 }, 4 },
-		{ "a command waits, one is more idle", true, { 0, 0, 0, 0, 0 }, 3 },
-		{ "a command waits, a unit is idle", true, { 0, 0, 0, 1, 1 }, 0 },
-		{ "a unit waits, a unit and a command are idle", false, { 0, 0, 0, 5, 0 }, 4 },
+		{ "a command waits, another is idle", true, { 0, 0, 0, 5, 0 }, 4, false },
+		{ "a command waits, one is more idle", true, { 0, 0, 0, 0, 0 }, 3, false },
+		{ "a command waits, a unit is idle", true, { 0, 0, 0, 1, 1 }, 0, false },
+		{ "a unit waits, a unit and a command are idle",
+		  false,
+		  { 0, 0, 0, 5, 0 },
+		  4,
+		  false },
 		{ "a unit waits, another has one of anyone's", false, { 0, 0, 0, 0, 0 }, 3, true },
 		{ "a command waits, a unit has one of anyone's", true, { 0, 0, 0, 5, 0 }, 0, true },
-		{ "a unit waits, a unit is idle", false, { 0, 0, 0, 1, 1 }, 2 },
-		{ "a unit waits, the service of a block is idle", false, { 0, 0, 1, 1, 1 }, 0 },
+		{ "a unit waits, a unit is idle", false, { 0, 0, 0, 1, 1 }, 2, false },
+		{ "a unit waits, the service of a block is idle",
+		  false,
+		  { 0, 0, 1, 1, 1 },
+		  0,
+		  false },
 	};
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
