@@ -258,7 +258,9 @@ static void test_leave(void)
 	};
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
-		const struct config config = {
+		static struct service_config services[90];
+		struct config config = {
+			.services = services,
 			.service_count = cases[i].configured,
 			.services_from = cases[i].from,
 			.services_from_set = true,
@@ -278,7 +280,8 @@ static void test_leave(void)
 
 		CASE("by leave, %zu configured of %u, from %#x", cases[i].configured,
 		     cases[i].services, cases[i].from);
-		CHECK_INT(table_open(&table, map, bpf_object__btf(object), dispatch_type, &error),
+		CHECK_INT(table_open(&table, map, bpf_object__btf(object), dispatch_type, NULL,
+				     &error),
 			  1);
 		CHECK_INT(table_resize(&table, &counts, object, &error), 0);
 		CHECK_UINT(table.rows.count, cases[i].count);

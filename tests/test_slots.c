@@ -142,6 +142,39 @@ static void test_leave(void)
 	leaves_done(&l);
 }
 
+/* A unit or a container that may be of a Service block, of which the name is not known yet. */
+static void test_early(void)
+{
+	struct leaves l;
+
+	CASE("may be of a block");
+	leaves_init(&l);
+	l.snapshot.early_rows = 1;
+	l.states[LATER].state = ROW_FREE;
+	read_on(&l, 2, NULL);
+	CHECK_UINT(l.via[LATER], SLOT_NONE | SLOT_GROUP);
+	CHECK_UINT(l.via[TWO], 0);
+	CHECK_UINT(l.owners[0], 1);
+	CASE("held, what it counts waits");
+	take(&l, LATER, 2);
+	l.states[LATER] = (struct service_state){ .state = ROW_HIDDEN, .held = true };
+	l.cells[2] += 5;
+	read_on(&l, 1, NULL);
+	CHECK_UINT(total_of(&l, SERVICE_OTHER), 0);
+	CASE("it is of a block");
+	l.states[LATER] = l.states[WEB];
+	read_on(&l, 1, NULL);
+	CHECK_UINT(total_of(&l, WEB), 5);
+	CASE("gone, and free again");
+	l.states[LATER] = (struct service_state){ .state = ROW_RETIRED };
+	read_on(&l, 2, NULL);
+	CHECK_UINT(l.via[LATER], 0);
+	l.states[LATER].state = ROW_FREE;
+	read_on(&l, 1, NULL);
+	CHECK_UINT(l.via[LATER], SLOT_NONE | SLOT_GROUP);
+	leaves_done(&l);
+}
+
 /* All rows have owners, and nobody of anyone's names has counted much for long. */
 static void fill(struct leaves *l, const uint64_t rates[ALL])
 {
@@ -298,6 +331,7 @@ static void test_catch_up(void)
 int main(void)
 {
 	test_leave();
+	test_early();
 	test_given_back();
 	test_who_gives();
 	test_kept();

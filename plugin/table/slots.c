@@ -3,7 +3,8 @@
  * Rows that are given out on first use: whose they are, who may have one, and who gives one back.
  *
  * A configured service has one for itself alone. Any other may have one when it has series of its
- * own: until then it counts in row 0, under "other", and so it does when none is free. A part of
+ * own, or when it may be of a configured service by a name that is not known yet: until then it
+ * counts in row 0, under "other", and so it does when none is free. A part of
  * the rows is for units and containers alone. Where somebody found none, the services that count
  * next to nothing give theirs back, but none to those whose names are anyone's to make, unless its
  * own is such a name. A row is first closed: no program that asks from then on counts in it. What
@@ -157,17 +158,26 @@ static int read_closed(struct table *table, const struct snapshot *snapshot, str
 	return status;
 }
 
+/* What may be of a Service block counts for it from the first event on. */
+static bool may_have(const struct table *table, const struct snapshot *snapshot, uint32_t row)
+{
+	enum row_state state;
+
+	if (!table->slots.use)
+		return false;
+	state = snapshot->states[row].state;
+	return state == ROW_SHOWN ||
+	       (row >= snapshot->row_count - snapshot->early_rows && state != ROW_RETIRED);
+}
+
 /* Who asked while it had none asks again. */
 static void give_leave(struct table *table, const struct snapshot *snapshot)
 {
 	bool any = false;
 
-	for (uint32_t row = 1; row < snapshot->row_count; row++) {
-		const struct service_state *state = &snapshot->states[row];
-
-		if (state->state == ROW_SHOWN && !rows_is_kept(&table->rows, row))
-			any |= rows_give_leave(&table->rows, row, !state->anyones);
-	}
+	for (uint32_t row = 1; row < snapshot->row_count; row++)
+		if (may_have(table, snapshot, row) && !rows_is_kept(&table->rows, row))
+			any |= rows_give_leave(&table->rows, row, !snapshot->states[row].anyones);
 	if (any)
 		rows_ask_again(&table->rows);
 }
@@ -181,7 +191,7 @@ int slots_read(struct table *table, const struct snapshot *snapshot, struct erro
 
 		if (slot)
 			status = read_slot(table, snapshot, row, slot, error);
-		else if (is_gone(table, snapshot, row))
+		else if (is_gone(table, snapshot, row) && !may_have(table, snapshot, row))
 			rows_forget_refusal(&table->rows, row);
 	}
 	if (status || !table->slots.use)
@@ -258,8 +268,9 @@ static uint32_t find_least(const struct table *table, const struct snapshot *sna
 		bool anyones;
 
 		if (!use->owner || use->readings < SLOT_OLD_READINGS ||
-		    use->rate >= SLOT_RATE_MIN || rows_slot(&table->rows, use->owner) != slot ||
-		    use->owner >= snapshot->row_count)
+		    use->rate >= SLOT_RATE_MIN || use->owner >= snapshot->row_count ||
+		    snapshot->states[use->owner].state != ROW_SHOWN ||
+		    rows_slot(&table->rows, use->owner) != slot)
 			continue;
 		anyones = snapshot->states[use->owner].anyones;
 		if (!anyones && (anyones_alone || least_anyones))
