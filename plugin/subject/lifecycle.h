@@ -57,7 +57,8 @@ struct lifecycle {
 	size_t departed_count;
 };
 
-/* Of so many rows or names, those for units and containers alone: all, where command names are none. */
+/* Of so many rows or names, those for units and containers alone: all, where command names are
+ * none. */
 uint32_t lifecycle_reserved(const struct config *config, uint32_t count);
 
 /* Sizes the maps of an object, before load; config and object stay the caller's. -ENOMEM, or what

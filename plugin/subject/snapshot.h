@@ -43,8 +43,7 @@ struct snapshot {
 	unsigned users;
 	struct service_state *states;
 	uint32_t row_count;
-	uint32_t
-		early_rows; /* the last ones: of units and containers that may be of Service blocks */
+	uint32_t early_rows; /* so many of the last ones may be of Service blocks */
 	struct process_row *process_rows;
 	uint32_t process_row_count;
 	struct subjects subjects; /* without the names that are taken */
