@@ -23,6 +23,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define LABELED_MAX 64 /* tables of keys whose labels are looked at for mistakes */
+
 /* How many rows tables get; the object is told, too. */
 static struct row_counts count_rows(struct probe *probe)
 {
@@ -324,19 +326,15 @@ static void check_rows(const struct probe *probe)
 			probe->name, probe->block->rows);
 }
 
-static int check_labels(const struct probe *probe, struct error *error)
+static void check_labels(const struct probe *probe)
 {
-	const struct labels **labels = calloc(probe->table_count + 1, sizeof(*labels));
+	const struct labels *labels[LABELED_MAX];
 	size_t count = 0;
 
-	if (!labels)
-		return error_set(error, -ENOMEM, "no memory");
-	for (size_t i = 0; i < probe->table_count; i++)
+	for (size_t i = 0; i < probe->table_count && count < LABELED_MAX; i++)
 		if (probe->tables[i].schema.labels.count)
 			labels[count++] = &probe->tables[i].schema.labels;
 	label_choice_check(probe->block, labels, count, probe->name);
-	free(labels);
-	return 0;
 }
 
 static int start_tables(struct probe *probe, struct error *error)
@@ -371,12 +369,12 @@ int probe_open(struct probe *probe, const char *name, const char *path, double i
 	status = open_object(probe, error);
 	status = status ?: start_tables(probe, error);
 	status = status ?: reading_subscribe(probe, error);
-	status = status ?: check_labels(probe, error);
 	if (status) {
 		probe_done(probe);
 		return status;
 	}
 	check_rows(probe);
+	check_labels(probe);
 	reading_tell_troubles(probe);
 	probe->read_ns = object_variable(&probe->object, "read_ns", sizeof(*probe->read_ns));
 	probe->refused = object_variable(&probe->object, "refused", sizeof(*probe->refused));
