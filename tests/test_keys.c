@@ -223,6 +223,25 @@ static void test_choice(void)
 	fixture_done(&f);
 }
 
+/* A row that was held until it was known to be of no block counts for other, where that is asked for. */
+static void test_unwatched(void)
+{
+	for (int unwatched = 0; unwatched <= 1; unwatched++) {
+		struct fixture f;
+
+		CASE("other is %s", unwatched ? "not asked for" : "asked for");
+		fixture_init(&f, true, 8);
+		f.snapshot.other_unwatched = unwatched;
+		f.states[SERVICE_FIRST + 1].state = ROW_HIDDEN;
+		set(SERVICE_FIRST, 1, 3);
+		set(SERVICE_FIRST + 1, 1, 4);
+		read_after(&f, 1);
+		CHECK_TEXT(dispatched(&f),
+			   unwatched ? "web/SIGHUP=3" : "web/SIGHUP=3 other/SIGHUP=4");
+		fixture_done(&f);
+	}
+}
+
 /* What was there before the probe counts not at all. */
 static void test_start(void)
 {
@@ -373,6 +392,7 @@ int main(void)
 	test_growth();
 	test_start();
 	test_choice();
+	test_unwatched();
 	test_services();
 	test_top();
 	test_news();

@@ -196,6 +196,7 @@ static void refresh(struct services *services, uint64_t now_ns)
 	process_rows_refresh(lifecycle, now_ns);
 	lifecycle_fill(lifecycle, snapshot, now_ns);
 	snapshot->users = 1;
+	snapshot->other_unwatched = config_services_from(lifecycle->config) == 0;
 	release(services->snapshot);
 	services->snapshot = snapshot;
 	__atomic_store_n(&services->any_late, subscribers_any_late(&lifecycle->subscribers),

@@ -50,6 +50,7 @@ struct snapshot {
 	unsigned hidden;          /* names under "other" */
 	unsigned shown;           /* services with series of their own */
 	uint64_t names_refused;   /* new ones, in all */
+	bool other_unwatched;     /* only Service blocks are asked for: probes leave out the rest */
 	bool *notable;            /* by row; outlives the snapshot; atomic */
 };
 

@@ -10,6 +10,8 @@
 #include "object/budget.h"
 #include "table.h"
 
+#include "bpf/lib/service.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -188,11 +190,21 @@ static uint32_t service_of(const struct table *table, const struct key_entry *en
 	return row < UINT32_MAX ? (uint32_t)row : UINT32_MAX;
 }
 
+/* Was the row held for a service that might have been of a block, and was not? */
+static bool is_unwatched(const struct snapshot *snapshot, uint32_t row)
+{
+	return snapshot->other_unwatched && row < snapshot->row_count && row != SERVICE_OTHER &&
+	       snapshot->states[row].state != ROW_SHOWN;
+}
+
 /* The subject of its service, -1: it is of none. */
 static int subject_of(const struct reading *r, const struct key_entry *entry)
 {
-	return service_label(r->table) ? snapshot_subject(r->snapshot, service_of(r->table, entry))
-				       : -1;
+	uint32_t row = service_of(r->table, entry);
+
+	return service_label(r->table) && !is_unwatched(r->snapshot, row)
+		       ? snapshot_subject(r->snapshot, row)
+		       : -1;
 }
 
 /* Has it a name still, and not for want of another? */
