@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: MIT
+"""Debian's systemd as first process of the machine: of all that the packages of the host enable, it starts little more
+than a server with the units of the directory `units`, as each process that starts takes an emulated CPU half a second."""
+
+import glob
+import os
+import shutil
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+INIT = "/lib/systemd/systemd"
+HIERARCHIES = {"unified": "systemd.unified_cgroup_hierarchy=1", "hybrid": "systemd.unified_cgroup_hierarchy=0"}
+# What is kept of the units that others want. Sockets and mounts cost next to nothing.
+KEPT = {"dbus.service", "dbus.socket", "dev-hugepages.mount", "dev-mqueue.mount", "sys-kernel-debug.mount",
+        "sys-kernel-tracing.mount", "systemd-journald-dev-log.socket", "systemd-journald.service",
+        "systemd-journald.socket", "systemd-logind.service", "systemd-tmpfiles-setup.service",
+        "systemd-user-sessions.service", "cron.service"}
+# Below /run alone: Debian's rules would also empty /tmp, where the host's files are.
+TMPFILES = "[Service]\nExecStart=\nExecStart=systemd-tmpfiles --create --prefix=/run\n"
+
+
+def wanted(manager):
+    """Names of the units that those of `system` or `user` want, and of its generators of others."""
+    paths = glob.glob(f"/lib/systemd/{manager}/*.wants/*") + glob.glob(f"/etc/systemd/{manager}/*.wants/*")
+    return {os.path.basename(path) for path in paths} - KEPT
+
+
+def mask(names, directory):
+    os.makedirs(directory, exist_ok=True)
+    for name in names:
+        os.symlink("/dev/null", os.path.join(directory, name))
+
+
+def install(etc):
+    """Makes `etc`, to be laid over the host's /etc."""
+    base = os.path.join(etc, "systemd")
+    shutil.copytree(os.path.join(HERE, "units"), os.path.join(base, "system"))
+    for manager in ("system", "user"):
+        mask(wanted(manager), os.path.join(base, manager))
+        generators = f"{manager}-generators"
+        mask(os.listdir(f"/lib/systemd/{generators}"), os.path.join(base, generators))
+    setup = os.path.join(base, "system", "systemd-tmpfiles-setup.service.d")
+    os.mkdir(setup)
+    with open(os.path.join(setup, "vm.conf"), "w", encoding="utf-8") as file:
+        file.write(TMPFILES)
+
+
+def words(hierarchies):
+    """For the kernel's command line."""
+    return f"systemd.unit=vm.target systemd.show_status=error {HIERARCHIES[hierarchies]}"

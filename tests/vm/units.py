@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The machine of `run --systemd` is a server as its name says: what runs there, and in which cgroup.
+
+    tests/vm/run --steady --systemd unified 6.12 tests/vm/units.py [RECORD]
+
+RECORD, below a directory given by --share, gets a line of each process: hierarchies, command, hierarchy and path.
+"""
+
+import os
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "..", "kernel")]
+import check
+import server
+
+SLEEP = ("sleep", "infinity")
+HOME = f"/user.slice/user-{server.UID}.slice"
+MANAGER = f"{HOME}/user@{server.UID}.service"
+# Those that are there from the boot on.
+BOOTED = {
+    "init.scope": "/init.scope",
+    "vm.service": "/system.slice/vm.service",
+    "dbus.service": "/system.slice/dbus.service",
+    "systemd-journald.service": "/system.slice/systemd-journald.service",
+    "systemd-logind.service": "/system.slice/systemd-logind.service",
+    "cron.service": "/system.slice/cron.service",
+    "nginx.service": "/system.slice/nginx.service",
+    "postgresql@15-main.service": "/system.slice/system-postgresql.slice/postgresql@15-main.service",
+    "worker@south.service": "/system.slice/system-worker.slice/worker@south.service",
+    r"worker@north\x2dwest.service": r"/system.slice/system-worker.slice/worker@north\x2dwest.service",
+}
+COMMANDS = {
+    "nginx.service": {"nginx"},
+    "postgresql@15-main.service": {"postgres"},
+    "cron.service": {"cron", "sh", "sleep"},
+    "worker@south.service": {"sleep"},
+}
+
+
+def check_hierarchies(check):
+    with open("/proc/cmdline", encoding="ascii") as file:
+        boot = file.read()
+    check.equal("first process", server.processes("/init.scope"), {1: "systemd"})
+    check.equal("unified", server.is_unified(), "unified_cgroup_hierarchy=1" in boot)
+    check.equal("hierarchy of systemd", "name=systemd" in server.cgroups(1), not server.is_unified())
+    check.equal("hierarchy of version 2", "" in server.cgroups(1), True)
+    check.equal("failed units", server.command("systemctl", "list-units", "--failed", "--plain", "--no-legend"), "")
+
+
+def check_unit(check, unit, path, commands=None):
+    """The manager and the kernel agree on where it is."""
+    check.equal(f"{unit}: cgroup", server.show(unit, "ControlGroup"), [path])
+    found = server.processes(path)
+    check.true(f"{unit}: processes", found, sorted(set(found.values())))
+    if commands:
+        check.equal(f"{unit}: commands", set(found.values()), commands)
+    for pid in found:
+        check_versions(check, f"{unit}: {found[pid]} {pid}", pid)
+
+
+def check_versions(check, what, pid):
+    """In a hybrid machine systemd keeps its tree in both, and a part of it in the hierarchies of controllers."""
+    paths = server.cgroups(pid)
+    mine = server.of_unit(pid)
+    check.equal(f"{what}: version 2", paths[""], mine)
+    for controllers in () if server.is_unified() else ("memory", "pids"):
+        check.true(f"{what}: {controllers} in {mine}", (mine + "/").startswith(paths[controllers].rstrip("/") + "/"),
+                   paths[controllers])
+
+
+def check_booted(check):
+    for unit, path in BOOTED.items():
+        check_unit(check, unit, path, COMMANDS.get(unit))
+
+
+def check_connections(check):
+    for connect, start in ((server.connect, f"echo@0-{server.ECHO_ADDRESS}:{server.ECHO_PORT}-{server.ECHO_ADDRESS}:"),
+                           (server.connect_locally, "echo@1-")):
+        client, unit = connect()
+        check.true(f"{unit} starts with {start}", unit.startswith(start), unit)
+        check_unit(check, unit, f"/system.slice/system-echo.slice/{unit}", {"cat"})
+        client.close()
+
+
+def check_transient(check):
+    unit = server.run(*SLEEP)
+    check.true("transient unit", unit.startswith("run-r") and unit.endswith(".service"), unit)
+    check_unit(check, unit, f"/system.slice/{unit}", {"sleep"})
+    unit = server.run(*SLEEP, options=("--unit=batch", f"--uid={server.USER}"))
+    check_unit(check, unit, "/system.slice/batch.service", {"sleep"})
+    process = server.scope("job-17.scope", *SLEEP)
+    check_unit(check, "job-17.scope", "/system.slice/job-17.scope", {"sleep"})
+    check.true("scope: process", process.pid in server.processes("/system.slice/job-17.scope"))
+
+
+def check_user(check):
+    server.linger()
+    check_unit(check, f"user@{server.UID}.service", MANAGER)
+    unit = server.login(*SLEEP)
+    check_unit(check, unit, f"{HOME}/{unit}")
+    unit = server.user_run(*SLEEP, options=("--unit=notes",))
+    check.equal("unit of the user's manager", unit, "notes.service")
+    check.equal("notes.service: commands", set(server.processes(f"{MANAGER}/app.slice/notes.service").values()),
+                {"sleep"})
+
+
+def check_container(check):
+    server.import_image()
+    ident, pid = server.container("web", "busybox", *SLEEP)
+    check.true("id", len(ident) == 64 and not ident.strip("0123456789abcdef"), ident)
+    unit = f"libpod-{ident}.scope"
+    check_unit(check, unit, f"/machine.slice/{unit}", {"busybox"})
+    check.true("container: process", pid in server.processes(f"/machine.slice/{unit}"))
+    conmon = f"libpod-conmon-{ident}.scope"
+    check_unit(check, conmon, f"/machine.slice/{conmon}", {"conmon"})
+
+
+def record(path):
+    """/proc/PID/cgroup of each process that is none of the kernel's threads."""
+    boot = "unified" if server.is_unified() else "hybrid"
+    lines = {f"{boot} {name} {controllers or '-'} {where}\n" for pid, name in server.processes("/").items()
+             if os.path.exists(f"/proc/{pid}/exe") for controllers, where in server.cgroups(pid).items()}
+    with open(path, "w", encoding="utf-8") as file:
+        file.writelines(sorted(lines))
+
+
+def print_times():
+    print(server.command("systemd-analyze", "time"))
+    print("\n".join(server.command("systemd-analyze", "blame", "--no-pager").splitlines()[:8]))
+
+
+def main():
+    with check.Check() as checks:
+        print_times()
+        server.add_user()
+        for part in (check_hierarchies, check_booted, check_connections, check_transient, check_user, check_container):
+            part(checks)
+        if len(sys.argv) > 1:
+            record(sys.argv[1])
+
+
+main()
