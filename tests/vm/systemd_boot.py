@@ -1,27 +1,32 @@
 # SPDX-License-Identifier: MIT
 """Debian's systemd as first process of the machine: of all that the packages of the host enable, it starts little more
-than a server with the units of the directory `units`, as each process that starts takes an emulated CPU half a second."""
+than the units of the directory `units` want, as an emulated CPU needs a tenth of a second and more for each process."""
 
 import glob
 import os
 import shutil
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-INIT = "/lib/systemd/systemd"
 HIERARCHIES = {"unified": "systemd.unified_cgroup_hierarchy=1", "hybrid": "systemd.unified_cgroup_hierarchy=0"}
 # What is kept of the units that others want. Sockets and mounts cost next to nothing.
-KEPT = {"dbus.service", "dbus.socket", "dev-hugepages.mount", "dev-mqueue.mount", "sys-kernel-debug.mount",
-        "sys-kernel-tracing.mount", "systemd-journald-dev-log.socket", "systemd-journald.service",
-        "systemd-journald.socket", "systemd-logind.service", "systemd-tmpfiles-setup.service",
-        "systemd-user-sessions.service", "cron.service"}
+KEPT = {"dbus.socket", "dev-hugepages.mount", "dev-mqueue.mount", "sys-kernel-debug.mount", "sys-kernel-tracing.mount",
+        "systemd-journald-dev-log.socket", "systemd-journald.service", "systemd-journald.socket",
+        "systemd-tmpfiles-setup.service"}
 # Below /run alone: Debian's rules would also empty /tmp, where the host's files are.
 TMPFILES = "[Service]\nExecStart=\nExecStart=systemd-tmpfiles --create --prefix=/run\n"
 
 
-def wanted(manager):
-    """Names of the units that those of `system` or `user` want, and of its generators of others."""
+def kept():
+    """And those of the server."""
+    with open(os.path.join(HERE, "units", "vm.target"), encoding="utf-8") as file:
+        wants = [line.partition("=")[2].split() for line in file if line.startswith("Wants=")]
+    return KEPT.union(*wants)
+
+
+def unwanted(manager):
+    """Names of the units that others of this manager, `system` or `user`, want, less those that are kept."""
     paths = glob.glob(f"/lib/systemd/{manager}/*.wants/*") + glob.glob(f"/etc/systemd/{manager}/*.wants/*")
-    return {os.path.basename(path) for path in paths} - KEPT
+    return {os.path.basename(path) for path in paths} - kept()
 
 
 def mask(names, directory):
@@ -35,9 +40,9 @@ def install(etc):
     base = os.path.join(etc, "systemd")
     shutil.copytree(os.path.join(HERE, "units"), os.path.join(base, "system"))
     for manager in ("system", "user"):
-        mask(wanted(manager), os.path.join(base, manager))
+        mask(unwanted(manager), os.path.join(base, manager))
         generators = f"{manager}-generators"
-        mask(os.listdir(f"/lib/systemd/{generators}"), os.path.join(base, generators))
+        mask(map(os.path.basename, glob.glob(f"/lib/systemd/{generators}/*")), os.path.join(base, generators))
     setup = os.path.join(base, "system", "systemd-tmpfiles-setup.service.d")
     os.mkdir(setup)
     with open(os.path.join(setup, "vm.conf"), "w", encoding="utf-8") as file:
