@@ -149,6 +149,8 @@ def import_image():
 
 
 def container(name, *argv, options=()):
-    """Starts it; (its id, the PID of its first process)."""
-    ident = command("podman", "run", "--detach", "--name", name, "--network=none", *options, IMAGE, *argv)
+    """Starts it as from a shell: podman, when a unit runs it, leaves its monitor in that. (Its id, the PID of its first
+    process)."""
+    shell = {key: value for key, value in os.environ.items() if key != "INVOCATION_ID"}
+    ident = command("podman", "run", "--detach", "--name", name, "--network=none", *options, IMAGE, *argv, env=shell)
     return ident, int(command("podman", "inspect", "--format", "{{.State.Pid}}", name))

@@ -14,6 +14,7 @@ KEPT = {"dbus.socket", "dev-hugepages.mount", "dev-mqueue.mount", "sys-kernel-de
         "systemd-tmpfiles-setup.service"}
 # Below /run alone: Debian's rules would also empty /tmp, where the host's files are.
 TMPFILES = "[Service]\nExecStart=\nExecStart=systemd-tmpfiles --create --prefix=/run\n"
+CRON_JOB = "@reboot root exec sleep infinity\n"
 
 
 def kept():
@@ -35,6 +36,12 @@ def mask(names, directory):
         os.symlink("/dev/null", os.path.join(directory, name))
 
 
+def write(path, text):
+    os.makedirs(os.path.dirname(path))
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
 def install(etc):
     """Makes `etc`, to be laid over the host's /etc."""
     base = os.path.join(etc, "systemd")
@@ -43,10 +50,8 @@ def install(etc):
         mask(unwanted(manager), os.path.join(base, manager))
         generators = f"{manager}-generators"
         mask(map(os.path.basename, glob.glob(f"/lib/systemd/{generators}/*")), os.path.join(base, generators))
-    setup = os.path.join(base, "system", "systemd-tmpfiles-setup.service.d")
-    os.mkdir(setup)
-    with open(os.path.join(setup, "vm.conf"), "w", encoding="utf-8") as file:
-        file.write(TMPFILES)
+    write(os.path.join(base, "system", "systemd-tmpfiles-setup.service.d", "vm.conf"), TMPFILES)
+    write(os.path.join(etc, "cron.d", "vm"), CRON_JOB)
 
 
 def words(hierarchies):

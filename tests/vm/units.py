@@ -34,9 +34,10 @@ BOOTED = {
 COMMANDS = {
     "nginx.service": {"nginx"},
     "postgresql@15-main.service": {"postgres"},
-    "cron.service": {"cron", "sh", "sleep"},
+    "cron.service": {"cron", "sleep"},
     "worker@south.service": {"sleep"},
 }
+CLIENTS = []
 
 
 def check_hierarchies(check):
@@ -71,17 +72,19 @@ def check_versions(check, what, pid):
 
 
 def check_booted(check):
+    server.wait_for("cron's job", lambda: "sleep" in server.processes(BOOTED["cron.service"]).values())
     for unit, path in BOOTED.items():
         check_unit(check, unit, path, COMMANDS.get(unit))
 
 
 def check_connections(check):
+    """They stay for the record."""
     for connect, start in ((server.connect, f"echo@0-{server.ECHO_ADDRESS}:{server.ECHO_PORT}-{server.ECHO_ADDRESS}:"),
                            (server.connect_locally, "echo@1-")):
         client, unit = connect()
         check.true(f"{unit} starts with {start}", unit.startswith(start), unit)
         check_unit(check, unit, f"/system.slice/system-echo.slice/{unit}", {"cat"})
-        client.close()
+        CLIENTS.append(client)
 
 
 def check_transient(check):
