@@ -152,5 +152,8 @@ def container(name, *argv, options=()):
     """Starts it as from a shell: podman, when a unit runs it, leaves its monitor in that. (Its id, the PID of its first
     process)."""
     shell = {key: value for key, value in os.environ.items() if key != "INVOCATION_ID"}
-    ident = command("podman", "run", "--detach", "--name", name, "--network=none", *options, IMAGE, *argv, env=shell)
+    # crun wants no hybrid hierarchies that have controllers in version 2.
+    runtime = "crun" if is_unified() else "runc"
+    ident = command("podman", "--runtime", runtime, "run", "--detach", "--name", name, "--network=none", *options,
+                    IMAGE, *argv, env=shell)
     return ident, int(command("podman", "inspect", "--format", "{{.State.Pid}}", name))
