@@ -7,6 +7,8 @@
 
 #include "bpf/lib/group.h"
 
+#include <fnmatch.h>
+
 #define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define UUID "9f8b6d8e-6c1e-4a7b-8b1a-0123456789ab"
 #define POD "kubepods-burstable-pod3f6b5b0c_8f5e_4c53_9a0f_5d1f0a2b3c4d.slice"
@@ -265,8 +267,87 @@ static void test_length(void)
 	}
 }
 
+/* What the paths that were recorded (tests/vm/cgroups) say: of each the first of these that fits. */
+static struct recorded {
+	const char *pattern;
+	enum group_kind kind;
+	const char *text;
+	unsigned seen;
+} recorded[] = {
+	{ "/", GROUP_COMMAND, "", 0 },
+	{ "/init.scope", GROUP_UNIT, "init", 0 },
+	{ "/machine.slice", GROUP_COMMAND, "", 0 },
+	{ "/machine.slice/libpod-conmon-*.scope", GROUP_UNIT, "conmon", 0 },
+	{ "/machine.slice/libpod-*.scope", GROUP_PODMAN, NULL, 0 },
+	{ "/machine.slice/libpod-*.scope/container", GROUP_PODMAN, NULL, 0 },
+	{ "/system.slice", GROUP_COMMAND, "", 0 },
+	{ "/system.slice/batch.service", GROUP_UNIT, "batch", 0 },
+	{ "/system.slice/cron.service", GROUP_UNIT, "cron", 0 },
+	{ "/system.slice/dbus.service", GROUP_UNIT, "dbus", 0 },
+	{ "/system.slice/job-17.scope", GROUP_UNIT, "job", 0 },
+	{ "/system.slice/nginx.service", GROUP_UNIT, "nginx", 0 },
+	{ "/system.slice/run-r*.service", GROUP_UNIT, "run", 0 },
+	{ "/system.slice/system-*.slice", GROUP_COMMAND, "", 0 },
+	{ "/system.slice/system-echo.slice/echo@*.service", GROUP_UNIT, "echo", 0 },
+	{ "/system.slice/system-postgresql.slice/postgresql@15-main.service", GROUP_UNIT,
+	  "postgresql@15-main", 0 },
+	{ "/system.slice/system-worker.slice/worker@north\\\\x2dwest.service", GROUP_UNIT,
+	  "worker@north\\x2dwest", 0 },
+	{ "/system.slice/system-worker.slice/worker@south.service", GROUP_UNIT, "worker@south", 0 },
+	{ "/system.slice/systemd-journald.service", GROUP_UNIT, "systemd-journald", 0 },
+	{ "/system.slice/systemd-logind.service", GROUP_UNIT, "systemd-logind", 0 },
+	{ "/system.slice/vm.service", GROUP_UNIT, "vm", 0 },
+	{ "/user.slice", GROUP_COMMAND, "", 0 },
+	{ "/user.slice/user-2000.slice/*", GROUP_USER, "user-2000", 0 },
+};
+
+static void check_recorded(const char *path)
+{
+	const char *digits = strpbrk(path, "-") ? strpbrk(path, "-") + 1 : "";
+	char id[GROUP_ID_LENGTH + 1];
+
+	for (struct recorded *r = recorded; r < recorded + COUNT_OF(recorded); r++) {
+		if (fnmatch(r->pattern, path, r->kind == GROUP_USER ? 0 : FNM_PATHNAME) != 0)
+			continue;
+		snprintf(id, sizeof(id), "%s", digits);
+		check(path, r->kind, r->text ? r->text : id);
+		r->seen++;
+		return;
+	}
+	CASE("%s", path);
+	CHECK_TEXT("no pattern", "a pattern for it");
+}
+
+static void test_recorded(void)
+{
+	const char *top = getenv("abs_top_srcdir");
+	char path[512], line[1024];
+	unsigned lines = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/tests/vm/cgroups", top ? top : ".");
+	file = fopen(path, "r");
+	CASE("recorded cgroups");
+	CHECK_INT(file != NULL, true);
+	while (file && fgets(line, sizeof(line), file)) {
+		line[strcspn(line, "\n")] = '\0';
+		if (line[0] == '#')
+			continue;
+		check_recorded(strrchr(line, ' ') + 1);
+		lines++;
+	}
+	if (file)
+		fclose(file);
+	CHECK_INT(lines > 200, true);
+	for (size_t i = 0; i < COUNT_OF(recorded); i++) {
+		CASE("recorded: %s", recorded[i].pattern);
+		CHECK_INT(recorded[i].seen > 0, true);
+	}
+}
+
 int main(void)
 {
+	test_recorded();
 	test_units();
 	test_users();
 	test_containers();
