@@ -13,6 +13,15 @@ ECHO_ADDRESS, ECHO_PORT, ECHO_PATH = "127.0.0.1", 7, "/run/echo"
 IMAGE = "localhost/small:1"
 # On the disk: podman's overlays cannot lie on that of the machine.
 STORAGE, STORAGE_ON_DISK = "/var/lib/containers", "/var/tmp/containers"
+# Starts as many processes as a line of the file /work says, one after the other.
+SPAWNER = """/bin/busybox mkfifo /work
+while :; do
+	read -r n </work || continue
+	while [ "$n" -gt 0 ]; do
+		/bin/busybox true
+		n=$((n - 1))
+	done
+done"""
 PATIENCE = 120  # seconds: a login starts a dozen processes, each takes one
 
 
@@ -69,12 +78,39 @@ def processes(path):
     found = {}
     for pid in filter(str.isdecimal, os.listdir("/proc")):
         try:
-            if (of_unit(pid) + "/").startswith(path.rstrip("/") + "/"):
+            if is_below(of_unit(pid), path):
                 with open(f"/proc/{pid}/comm", encoding="utf-8", errors="replace") as file:
                     found[int(pid)] = file.read().rstrip("\n")
         except FileNotFoundError:
             pass
     return found
+
+
+def is_below(path, other):
+    """In this one or below."""
+    return (path + "/").startswith(other.rstrip("/") + "/")
+
+
+def is_zombie(pid):
+    with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+        return file.read().rpartition(")")[2].split()[0] == "Z"
+
+
+def placed():
+    """{PID: (its path as of of_unit(), number of threads)} of those that have not ended"""
+    found = {}
+    for pid in filter(str.isdecimal, os.listdir("/proc")):
+        try:
+            if not is_zombie(pid):
+                found[int(pid)] = of_unit(pid), len(os.listdir(f"/proc/{pid}/task"))
+        except (FileNotFoundError, ProcessLookupError):
+            pass
+    return found
+
+
+def active():
+    """How many connections and transient units there are."""
+    return len(units("echo@*.service")), len(units("run-*.service"))
 
 
 def run(*argv, options=()):
@@ -130,6 +166,14 @@ def connect_locally():
     return client, _serving(client, f"echo@*-{os.getpid()}-{os.getuid()}.service")
 
 
+def echo():
+    """A connection that ends as soon as it is served."""
+    with socket.create_connection((ECHO_ADDRESS, ECHO_PORT)) as client:
+        client.settimeout(PATIENCE)
+        client.sendall(b"?")
+        client.recv(1)
+
+
 def _serving(client, pattern):
     client.settimeout(PATIENCE)
     client.sendall(b"?")
@@ -148,12 +192,39 @@ def import_image():
     command("podman", "import", archive, IMAGE)
 
 
-def container(name, *argv, options=()):
-    """Starts it as from a shell: podman, when a unit runs it, leaves its monitor in that. (Its id, the PID of its first
-    process)."""
+def podman(*argv):
+    """Its output. As from a shell: podman, when a unit runs it, leaves its monitor in that."""
     shell = {key: value for key, value in os.environ.items() if key != "INVOCATION_ID"}
     # crun wants no hybrid hierarchies that have controllers in version 2.
-    runtime = "crun" if is_unified() else "runc"
-    ident = command("podman", "--runtime", runtime, "run", "--detach", "--name", name, "--network=none", *options,
-                    IMAGE, *argv, env=shell)
-    return ident, int(command("podman", "inspect", "--format", "{{.State.Pid}}", name))
+    return command("podman", "--runtime", "crun" if is_unified() else "runc", *argv, env=shell)
+
+
+def container(name):
+    """Starts one that spawn() can be asked of; another one of that name ends. (Its id, the PID of its first
+    process)."""
+    ident = podman("run", "--detach", "--replace", "--name", name, "--network=none", "--stop-timeout=0", IMAGE,
+                   "busybox", "sh", "-c", SPAWNER).split()[-1]  # behind what it has replaced
+    pid = int(podman("inspect", "--format", "{{.State.Pid}}", name))
+    wait_for("file of work", lambda: os.path.exists(f"/proc/{pid}/root/work"))
+    spawn_on(pid, 0)
+    return ident, pid
+
+
+def spawn(pid, count):
+    """Lets a container, whose first process this is, start so many processes; returns when they have ended."""
+    spawn_on(pid, count)
+    spawn_on(pid, 0)
+
+
+def spawn_on(pid, count):
+    """Likewise, and does not wait."""
+    with open(f"/proc/{pid}/root/work", "w", encoding="ascii") as work:
+        work.write(f"{count}\n")
+
+
+def undo():
+    """Ends what was started here, as far as it can be done."""
+    for words in ("podman rm --all --force --time 0", f"umount {STORAGE}", f"loginctl disable-linger {USER}",
+                  f"systemctl stop user-{UID}.slice run-*.service echo@*.service batch.service job-17.scope",
+                  f"userdel --remove {USER}"):
+        subprocess.run(words.split(), stdin=subprocess.DEVNULL, check=False)

@@ -8,6 +8,7 @@ RECORD, below a directory given by --share, gets a line of each process: hierarc
 """
 
 import os
+import re
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -16,6 +17,8 @@ import check
 import server
 
 SLEEP = ("sleep", "infinity")
+BATCH, JOB, NOTES = "batch.service", "job-17.scope", "notes.service"
+CONTAINER = "web"
 HOME = f"/user.slice/user-{server.UID}.slice"
 MANAGER = f"{HOME}/user@{server.UID}.service"
 # Those that are there from the boot on.
@@ -79,11 +82,12 @@ def check_booted(check):
 
 
 def check_connections(check):
-    """They stay for the record."""
-    for connect, start in ((server.connect, f"echo@0-{server.ECHO_ADDRESS}:{server.ECHO_PORT}-{server.ECHO_ADDRESS}:"),
-                           (server.connect_locally, "echo@1-")):
+    """They stay."""
+    ends = f"{server.ECHO_ADDRESS}:{server.ECHO_PORT}-{server.ECHO_ADDRESS}:"
+    for connect, pattern in ((server.connect, rf"echo@\d+-{re.escape(ends)}\d+\.service"),
+                             (server.connect_locally, r"echo@\d+-\d+-0\.service")):
         client, unit = connect()
-        check.true(f"{unit} starts with {start}", unit.startswith(start), unit)
+        check.true(f"unit of a connection: {pattern}", re.fullmatch(pattern, unit), unit)
         check_unit(check, unit, f"/system.slice/system-echo.slice/{unit}", {"cat"})
         CLIENTS.append(client)
 
@@ -92,11 +96,11 @@ def check_transient(check):
     unit = server.run(*SLEEP)
     check.true("transient unit", unit.startswith("run-r") and unit.endswith(".service"), unit)
     check_unit(check, unit, f"/system.slice/{unit}", {"sleep"})
-    unit = server.run(*SLEEP, options=("--unit=batch", f"--uid={server.USER}"))
-    check_unit(check, unit, "/system.slice/batch.service", {"sleep"})
-    process = server.scope("job-17.scope", *SLEEP)
-    check_unit(check, "job-17.scope", "/system.slice/job-17.scope", {"sleep"})
-    check.true("scope: process", process.pid in server.processes("/system.slice/job-17.scope"))
+    unit = server.run(*SLEEP, options=(f"--unit={BATCH}", f"--uid={server.USER}"))
+    check_unit(check, unit, f"/system.slice/{BATCH}", {"sleep"})
+    process = server.scope(JOB, *SLEEP)
+    check_unit(check, JOB, f"/system.slice/{JOB}", {"sleep"})
+    check.true("scope: process", process.pid in server.processes(f"/system.slice/{JOB}"))
 
 
 def check_user(check):
@@ -104,21 +108,22 @@ def check_user(check):
     check_unit(check, f"user@{server.UID}.service", MANAGER)
     unit = server.login(*SLEEP)
     check_unit(check, unit, f"{HOME}/{unit}")
-    unit = server.user_run(*SLEEP, options=("--unit=notes",))
-    check.equal("unit of the user's manager", unit, "notes.service")
-    check.equal("notes.service: commands", set(server.processes(f"{MANAGER}/app.slice/notes.service").values()),
-                {"sleep"})
+    unit = server.user_run(*SLEEP, options=(f"--unit={NOTES}",))
+    check.equal("unit of the user's manager", unit, NOTES)
+    check.equal(f"{NOTES}: commands", set(server.processes(f"{MANAGER}/app.slice/{NOTES}").values()), {"sleep"})
 
 
 def check_container(check):
+    """Its id and the PID of its first process."""
     server.import_image()
-    ident, pid = server.container("web", "busybox", *SLEEP)
+    ident, pid = server.container(CONTAINER)
     check.true("id", len(ident) == 64 and not ident.strip("0123456789abcdef"), ident)
     unit = f"libpod-{ident}.scope"
     check_unit(check, unit, f"/machine.slice/{unit}", {"busybox"})
     check.true("container: process", pid in server.processes(f"/machine.slice/{unit}"))
     conmon = f"libpod-conmon-{ident}.scope"
     check_unit(check, conmon, f"/machine.slice/{conmon}", {"conmon"})
+    return ident, pid
 
 
 def record(path):
@@ -145,4 +150,5 @@ def main():
             record(sys.argv[1])
 
 
-main()
+if __name__ == "__main__":
+    main()
