@@ -47,8 +47,9 @@ class Daemon:
 
     def __init__(self, program, base, build, serial, plugin, interval=10, extra="", objects=None, wrap=(),
                  preexec=None, patience=1, host=HOST, collect=()):
-        """plugin: text of the <Plugin ebpf> block; extra: further configuration; wrap: what to run collectd under;
-        patience: factor of all time limits; collect: probes of which all metrics are wanted, also those that are off."""
+        """plugin: text of the <Plugin ebpf> block, None: it only says where the objects are; extra: further
+        configuration; wrap: what to run collectd under; patience: factor of all time limits; collect: probes of which
+        all metrics are wanted, also those that are off."""
         self.program = program
         self.host = host
         self.interval = interval
@@ -81,6 +82,8 @@ class Daemon:
     def _services_from(plugin):
         """What a test starts belongs to the unit or the container that the test itself runs in. One that does not say
         otherwise tells services apart by command names."""
+        if plugin is None:
+            return ""
         words = ("<Service", "ServicesFrom")
         return "" if any(word in plugin for word in words) else '  ServicesFrom "commands"\n'
 
@@ -120,7 +123,7 @@ PluginDir "{own_plugins}"
 LoadPlugin ebpf
 <Plugin ebpf>
   ObjectDirectory "{self.objects}"
-{self._services_from(plugin)}{plugin}
+{self._services_from(plugin)}{plugin or ""}
 </Plugin>
 """
 

@@ -274,8 +274,9 @@ class Test(Check):
     # Starting things
 
     def collectd(self, plugin="", extra="", **options):
-        """Start a daemon with this text in the plugin's block."""
-        daemon = collectd.Daemon(COLLECTD, self.dir, BUILD, len(self.daemons), self.own(plugin), extra=self.own(extra),
+        """Start a daemon with this text in the plugin's block; None: as without one."""
+        text = None if plugin is None else self.own(plugin)
+        daemon = collectd.Daemon(COLLECTD, self.dir, BUILD, len(self.daemons), text, extra=self.own(extra),
                                  preexec=die_with_test, patience=SLOWNESS, **options)
         self.daemons.append(daemon)
         daemon.start()
