@@ -29,6 +29,7 @@ RULES = """
   </Service>
   <Service "group">
     Cgroup "system.slice/system-echo.slice"
+    Cgroup "system.slice/echo.socket"
   </Service>
   ServicesFrom "containers" "units" "commands"
 """
