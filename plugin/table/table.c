@@ -180,7 +180,7 @@ int table_read_row(struct table *table, const struct snapshot *snapshot, uint32_
 		return error_set(error, -ENOMEM, "map %s: no memory for subjects", table->name);
 	if (is_new && table->fields && kind == SUBJECT_SERVICE &&
 	    !snapshot_configured(snapshot, row))
-		remember(table, at);
+		table_remember(table, at);
 	if (feed(table, at, accumulator, growth_to(table, snapshot, row, accumulator, is_new)) &&
 	    kind == SUBJECT_SERVICE)
 		snapshot_notable(snapshot, row);
