@@ -44,7 +44,10 @@ for object in $(make -s print-bpf_objects); do
 		complain "$object does not compile for arm64"
 		continue
 	}
-	readelf --wide --sections "$result" | grep -qF ' .BTF.ext ' || complain "$object: no BTF for CO-RE"
+	readelf --wide --sections "$result" >"$work/sections"
+	for section in $(btf_sections "${object%.o}.c"); do
+		grep -qF " $section " "$work/sections" || complain "$object: no section $section"
+	done
 	echo "$object"
 done
 cd "$(make -s print-abs_srcdir)"

@@ -34,10 +34,7 @@ objects=$(make -s print-bpf_objects)
 for object in $objects; do
 	echo "$object"
 	readelf --wide --sections "$object" >"$work/sections"
-	# .BTF.ext is of programs, and what only reads text files has none.
-	programs=.BTF.ext
-	grep -q 'SEC("[^l.]' "$sources/$(basename "$object" .o).c" || programs=
-	for section in .BTF $programs license; do
+	for section in $(btf_sections "$sources/$(basename "$object" .o).c") license; do
 		grep -qF " $section " "$work/sections" || complain "$object: no section $section"
 	done
 	! grep -F ' .debug_' "$work/sections" || complain "$object: debug information"

@@ -30,3 +30,9 @@ quietly() {
 release() {
 	quietly make -C "$build" distdir distdir="$1"
 }
+
+# btf_sections SOURCE: what its object has of BTF. .BTF.ext is of programs, and what only reads text files has none.
+btf_sections() {
+	echo .BTF
+	! grep -q 'SEC("[^l.]' "$1" || echo .BTF.ext
+}
