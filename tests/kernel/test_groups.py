@@ -214,7 +214,7 @@ def main():
             units(test, daemon, hierarchy)
             containers_by_rule(test, daemon, hierarchy, identity, digits)
         test.stop(daemon)
-        daemon = test.collectd(BY_NAME, interval=INTERVAL)
+        daemon = test.collectd(BY_NAME, interval=INTERVAL, collect=("process",))
         for hierarchy in found:
             by_name(test, daemon, hierarchy)
         test.equal("series", sorted(set(daemon.subjects()) - {"self"}), ["box", "kernel", "other"])
