@@ -27,10 +27,13 @@ static void check_strings(const struct strings *list)
 static void check_service(const struct service_config *s)
 {
 	FUZZ_WANT(s->name[0] && strlen(s->name) < sizeof(s->name));
-	FUZZ_WANT(s->commands.count + s->match_count + s->cgroups.count + s->pid_files.count);
+	FUZZ_WANT(s->commands.count + s->match_count + s->cgroups.count + s->pid_files.count +
+		  s->units.count + s->containers.count);
 	FUZZ_WANT(s->top_n >= 1 && s->top_n <= 1000);
 	check_strings(&s->commands);
 	check_strings(&s->cgroups);
+	check_strings(&s->units);
+	check_strings(&s->containers);
 	check_strings(&s->pid_files);
 	for (size_t i = 0; i < s->match_count; i++)
 		pattern_match(&s->matches[i], "/usr/bin/some command --line");
