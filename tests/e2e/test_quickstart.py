@@ -138,9 +138,9 @@ def check_values(check, run, begin, end, samples):
     check.within("true, processes started", own, 1, storm)
     check.within("true and other, processes started", own + others, 0.9 * storm, math.inf)
 
-    # The service is new in the first interval, and its first reading no rate.
+    # The service is new in the first interval, has a row of its own in the second, and its first reading is no rate.
     seen = sum(rows("demo-server", "total_requests"))
-    check.within("demo-server, requests answered", seen, 0.9 * answered, answered)
+    check.within("demo-server, requests answered", seen, 0.8 * answered, answered)
     slow = rows("demo-server", "latency-response-percentile-99")
     check.within("demo-server, slowest 99th percentile", max(slow), 0.001, SECONDS)
 
