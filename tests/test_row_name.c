@@ -293,6 +293,7 @@ static void test_of_a_block(void)
 	struct row_name name = { .name = "web-1", .is_nameless = true, .service = CONFIGURED };
 	uint64_t generation;
 	struct fixture f;
+	int subscriber;
 
 	CASE("of a block");
 	fixture_init(&f);
@@ -305,11 +306,17 @@ static void test_of_a_block(void)
 	CHECK_INT(snapshot_held(f.services.snapshot, 3), true);
 	name.key = f.kernel_rows[3].key;
 	row_name_take(&f.services.lifecycle, 3, &name, true);
+	subscriber = subscribers_add(&f.services.lifecycle.subscribers, INTERVAL_S, NULL, NULL);
 	refresh(&f, 100);
 	CHECK_INT(snapshot_held(f.services.snapshot, 3), false);
 	CHECK_TEXT(subject(&f, 3), "web");
 	CHECK_UINT(f.services.snapshot->names_refused, 0);
+	CASE("of a block, a table has not been read since that is known");
+	read_at(&f, subscriber, 99);
+	refresh(&f, 110);
+	CHECK_TEXT(subject(&f, 3), "web");
 	CASE("of a block, whose row has its processes now");
+	read_at(&f, subscriber, 111);
 	refresh(&f, 120);
 	CHECK_INT(state(&f, 3), ROW_RETIRED);
 	refresh(&f, 140);

@@ -284,7 +284,7 @@ static void promote(struct lifecycle *lifecycle, uint32_t i)
 }
 
 /* What it has counted is the configured service's. */
-static void join(struct lifecycle *lifecycle, uint32_t i)
+static void join(struct lifecycle *lifecycle, uint32_t i, uint64_t now_ns)
 {
 	const char *name = lifecycle_name(lifecycle, row_name_service(lifecycle, i));
 	int subject = subjects_enter(&lifecycle->subjects, SUBJECT_SERVICE, name);
@@ -292,6 +292,7 @@ static void join(struct lifecycle *lifecycle, uint32_t i)
 	if (subject < 0)
 		return;
 	lifecycle->states[i].state = ROW_SHOWN;
+	lifecycle->states[i].since_ns = now_ns;
 	lifecycle->states[i].subject = subject;
 }
 
@@ -313,10 +314,19 @@ static bool is_held(const struct lifecycle *lifecycle, uint32_t i, uint64_t now_
 	       now_ns - row->since_ns < HELD_INTERVALS * lifecycle->interval_ns;
 }
 
-/* Whoever comes back to a configured service gets another row. */
-static unsigned gone_intervals(const struct lifecycle *lifecycle, uint32_t i)
+/* Has it been without processes for long enough? Whoever comes back to a configured service gets another
+ * row: there it is enough that all tables have what was in this one. */
+static bool is_over(struct lifecycle *lifecycle, uint32_t i, uint64_t now_ns)
 {
-	return row_name_service(lifecycle, i) ? 1 : GONE_INTERVALS;
+	const struct service_state *row = &lifecycle->states[i];
+	uint64_t last_ns = row->absent_ns > row->since_ns ? row->absent_ns : row->since_ns;
+
+	if (row->state != ROW_SHOWN || !row->absent_ns)
+		return false;
+	if (!row_name_service(lifecycle, i))
+		return now_ns - row->absent_ns > GONE_INTERVALS * lifecycle->interval_ns;
+	return subscribers_have_seen(&lifecycle->subscribers, last_ns, now_ns,
+				     lifecycle->interval_ns);
 }
 
 static void refresh_row(struct lifecycle *lifecycle, uint32_t i, uint64_t now_ns)
@@ -343,7 +353,7 @@ static void refresh_row(struct lifecycle *lifecycle, uint32_t i, uint64_t now_ns
 	if (row->held)
 		;
 	else if (row->state == ROW_HIDDEN && row_name_service(lifecycle, i))
-		join(lifecycle, i);
+		join(lifecycle, i, now_ns);
 	else if (row->state == ROW_HIDDEN && (notable || (alive && old) || is_back(lifecycle, i)))
 		promote(lifecycle, i);
 	else if (row->state == ROW_HIDDEN && !alive && old)
@@ -352,8 +362,7 @@ static void refresh_row(struct lifecycle *lifecycle, uint32_t i, uint64_t now_ns
 		 subscribers_have_seen(&lifecycle->subscribers, row->since_ns, now_ns, interval))
 		release(lifecycle, i);
 	row->absent_ns = alive ? 0 : row->absent_ns ?: now_ns;
-	if (row->state == ROW_SHOWN && row->absent_ns && !notable &&
-	    now_ns - row->absent_ns > gone_intervals(lifecycle, i) * interval)
+	if (!notable && is_over(lifecycle, i, now_ns))
 		retire(lifecycle, i, now_ns);
 }
 
