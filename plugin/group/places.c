@@ -20,7 +20,6 @@
 
 #define WALK_AGAIN_NS (60 * NS_PER_S)
 #define LOOK_NS_MAX (250 * 1000000ULL)
-#define LOOKS_MAX 3 /* at one whose files do not answer */
 
 static const char *const controllers[] = {
 	[HIERARCHY_UNIFIED] = NULL,
@@ -163,7 +162,7 @@ static uint32_t look(const struct places *places, struct place *place, bool need
 	struct group_description description = { 0 };
 	bool again = needs_names && group_describe(&place->key, files, &description) == -EAGAIN;
 
-	place->looks = again ? place->looks + 1 : LOOKS_MAX;
+	place->looks = again ? place->looks + 1 : GROUP_LOOKS_MAX;
 	return group_row(places->config, &place->key, &description);
 }
 
@@ -178,13 +177,13 @@ static void find_rules(struct places *places, struct place_list *list, struct fi
 		struct place *place = &list->place[i];
 		uint32_t rule;
 
-		if (place->looks == LOOKS_MAX)
+		if (place->looks == GROUP_LOOKS_MAX)
 			continue;
 		places->unfinished |= clock_ns() > end_ns;
 		if (clock_ns() > end_ns)
 			return;
 		rule = look(places, place, needs_names, files);
-		places->unfinished |= place->looks < LOOKS_MAX;
+		places->unfinished |= place->looks < GROUP_LOOKS_MAX;
 		pthread_mutex_lock(&places->lock);
 		place->rule = rule;
 		pthread_mutex_unlock(&places->lock);

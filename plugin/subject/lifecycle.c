@@ -6,12 +6,12 @@
  * A unit, a user, a container or a command name takes a row in the kernel at once (hidden: it counts
  * under "other") and earns series when it has lived for an interval or used much of
  * something, unless there are too many new names; one that has series already, as a container that
- * was made anew under the name, goes on with them at once. Of rows and of new names a part
- * is for units and containers alone: the others are anyone's to make. When its processes are gone it is retired: first the name is
- * taken away, so that nothing new enters the row, then all tables take its growth
- * once more, then it goes back into the kernel's queue. The subject of a service
- * that had series stays until receivers have forgotten them: should the name come
- * back before, its counters go on where they were.
+ * was made anew under the name, goes on with them at once. Of rows and of new names a part is for
+ * units and containers alone: the others are anyone's to make. When its processes are gone it is
+ * retired: first the name is taken away, so that nothing new enters the row, then all tables take
+ * its growth once more, then it goes back into the kernel's queue. The subject of a service that had
+ * series stays until receivers have forgotten them: should the name come back before, its counters
+ * go on where they were. What is of a Service block by its name joins that, and goes sooner.
  */
 #include "lifecycle.h"
 
