@@ -124,7 +124,8 @@ static void walk_thread(struct task_struct *task, struct service_task *st)
 	fold(task, a, row, process, true);
 	if (task->pid == task->tgid)
 		walk_process(task, a, st);
-	a->row = row;
+	else
+		a->row = row;
 	if (!(task->flags & PF_EXITING))
 		account_thread(a, place_of(row, process));
 	account_put(a);

@@ -43,7 +43,7 @@ struct process_row {
 	u64 write_bytes METRIC("disk_octets:write notable=1000000") UNIT("bytes")
 		HELP("Written to disk: ioac, what storage will have to write");
 	u64 started METRIC("total_events-processes_started") UNIT("processes")
-		HELP("Processes started: by fork, or by exec from another service");
+		HELP("Processes started: by fork, or by a move from another service");
 	u64 ended METRIC("total_events-processes_ended") UNIT("processes")
 		HELP("Processes ended: or left the service") DEFAULT(off);
 	u64 processes METRIC("ps_count:processes") UNIT("processes")
@@ -218,29 +218,33 @@ static void count_started(struct account *a, u32 row, u32 process)
 		add(&own->started, 1);
 }
 
-/* A process that was counted in one service goes on in another. */
+/* A process that was counted in one service goes on in another. Walk and exit may meet: one of them
+ * counts. */
 static void change_service(struct account *a, u32 row)
 {
-	struct process_row *from = service_row(a->row), *to = service_row(row);
+	struct process_row *from, *to = service_row(row);
+	u32 was = a->row;
 
-	if (a->row == row)
+	if (was == row || __sync_val_compare_and_swap(&a->row, was, row) != was || !a->started)
 		return;
-	a->row = row;
-	if (!a->started)
-		return;
+	from = service_row(was);
 	if (from)
 		add(&from->ended, 1);
 	if (to)
 		add(&to->started, 1);
 }
 
-/* Once for a process, at the exit of its last thread or when it is freed. */
+/* Once for a process, at the exit of its last thread or when it is freed. It may have moved since a
+ * walk has counted it. */
 static void count_ended(struct account *a, u32 row, u32 process)
 {
 	struct process_row *service = service_row(row);
 
+	if (__sync_lock_test_and_set(&a->ended, 1))
+		return;
+	change_service(a, row);
 	count_started(a, row, process);
-	if (!__sync_lock_test_and_set(&a->ended, 1) && service)
+	if (service)
 		add(&service->ended, 1);
 }
 

@@ -14,6 +14,7 @@ from lib import SLOWNESS, Skip, Test
 
 INTERVAL = 0.5 if SLOWNESS < 2 else 1
 SHORT_LIVES = 200
+MOVES = 5
 
 CONF = """
   ServicesFrom "containers" "units" "commands"
@@ -133,6 +134,27 @@ def short_lives(test, daemon, hierarchy):
     load.end()
 
 
+def moved_and_gone(test, daemon, hierarchy):
+    """Processes that a reading meets in one container, and that end in another before the next."""
+    identities = new_id(), new_id()
+    for identity in identities:
+        hierarchy.make(scope(identity))
+    stays = [hierarchy.load_in(scope(identity), name="kt_stays") for identity in identities]
+    loads = [hierarchy.load_in(scope(identities[0]), name="kt_moves") for _ in range(MOVES)]
+    services = [identity[:12] for identity in identities]
+    for service, there in zip(services, (MOVES + 1, 1)):
+        test.equal(hierarchy.what("before a move: ps_count"), count(daemon, service), [there] * 2)
+    begin = [lives(daemon, service) for service in services]
+    for load in loads:
+        hierarchy.enter(scope(identities[1]), load.pid)
+        load.kill()
+    grown = [[b - a for a, b in zip(was, lives(daemon, service))] for service, was in zip(services, begin)]
+    test.equal(hierarchy.what("moved, and gone before a reading: started, ended; there and here"), grown,
+               [[0, MOVES], [MOVES, MOVES]])
+    for load in stays:
+        load.end()
+
+
 def units(test, daemon, hierarchy):
     for name in ("kt_unit.service", "kt_exact.service", "kt_second.service"):
         hierarchy.make(name)
@@ -186,7 +208,7 @@ def by_name(test, daemon, hierarchy):
     count(daemon, "box")  # its name may come a reading later
     end = lives(daemon, "box")
     test.equal(hierarchy.what("Container by its name, gone at once: started, ended"),
-               [b - a for a, b in zip(begin, end)], [SHORT_LIVES, SHORT_LIVES + 1])
+               [b - a for a, b in zip(begin, end)], [SHORT_LIVES + 1] * 2)
     for load in loads:
         load.end()
 
@@ -211,6 +233,7 @@ def main():
         for hierarchy in found:
             container(test, daemon, hierarchy)
             short_lives(test, daemon, hierarchy)
+            moved_and_gone(test, daemon, hierarchy)
             units(test, daemon, hierarchy)
             containers_by_rule(test, daemon, hierarchy, identity, digits)
         test.stop(daemon)
