@@ -18,7 +18,8 @@
  *   3  kprobes of the same
  *   4  tracepoints of the system calls, with Option "syscalls"; when a request
  *      arrived is not known
- * All: the walk over tasks; tp_btf sched_process_exit.
+ * All: a walk over the sockets of 1 and 2, or the addresses of 3 and 4; the walk over tasks; tp_btf
+ * sched_process_exit.
  *
  * Limits: where requests are pipelined or multiplexed over one connection
  * (HTTP/2) an exchange is a turn of the conversation, not a request. A
@@ -229,6 +230,8 @@ int BPF_PROG(request_sock_def_readable, struct sock *sk)
 }
 
 #include "request_address.bpf.h"
+
+#include "progress.bpf.h"
 
 /* Run-queue wait that goes on; it is in run_delay when the thread gets the CPU. */
 static u64 waiting(const struct task_struct *task)

@@ -25,6 +25,8 @@ struct datagrams {
 	u32 arrived_head, arrived_tail;
 	u32 asked_head, run_head, asked_tail;
 	u32 answered; /* since the last receive */
+	bool answers; /* has it ever? */
+	u64 walked_ns; /* up to here, the time in progress and that of waiting is in the row */
 	u64 arrived_ns[DATAGRAMS_ARRIVED];
 	struct datagram asked[DATAGRAMS_ASKED];
 };
@@ -58,7 +60,8 @@ static __always_inline u64 datagrams_arrived(struct datagrams *d, bool more)
 	return arrived_ns;
 }
 
-static __always_inline void datagrams_ask(struct datagrams *d, u64 now, bool more)
+/* Returns when it came, 0: not known. */
+static __always_inline u64 datagrams_ask(struct datagrams *d, u64 now, bool more)
 {
 	u64 arrived_ns = datagrams_arrived(d, more);
 	u32 at = __sync_fetch_and_add(&d->asked_tail, 1);
@@ -69,8 +72,11 @@ static __always_inline void datagrams_ask(struct datagrams *d, u64 now, bool mor
 	d->answered = 0;
 	if (at + 1 - d->asked_head > DATAGRAMS_ASKED)
 		d->asked_head = at + 1 - DATAGRAMS_ASKED;
-	asked->arrived_ns = arrived_ns < now ? arrived_ns : 0;
+	if (arrived_ns >= now)
+		arrived_ns = 0;
+	asked->arrived_ns = arrived_ns;
 	asked->asked_ns = now;
+	return arrived_ns;
 }
 
 /* Takes the oldest of the ring from *head on; false: there is none. */
@@ -98,7 +104,16 @@ static __noinline bool datagrams_take(struct datagrams *d, u32 *head, u64 now, s
 static __always_inline bool datagrams_answer(struct datagrams *d, u64 now, struct exchange *e)
 {
 	d->answered = 1;
+	d->answers = true;
 	return datagrams_take(d, &d->run_head, now, e) || datagrams_take(d, &d->asked_head, now, e);
+}
+
+/* Of one that is out of its ring: the time up to now that no walk has added. */
+static __always_inline u64 datagrams_unsettled(struct datagrams *d, u64 since_ns, u64 now)
+{
+	u64 walked_ns = *(volatile u64 *)&d->walked_ns;
+
+	return span_ns(since_ns > walked_ns ? since_ns : walked_ns, now);
 }
 
 #endif

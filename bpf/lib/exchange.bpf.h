@@ -18,17 +18,32 @@ struct exchange {
 	u32 response_bucket;
 	u64 asked_ns;
 	u64 arrived_ns; /* when the request came to the socket, 0: not known */
+	u64 settled_ns; /* a server's: up to here, the time in progress is in the row */
 };
+
+static __always_inline u64 span_ns(u64 from_ns, u64 to_ns)
+{
+	return to_ns > from_ns ? to_ns - from_ns : 0;
+}
 
 /* A call that asks; true: with it a new exchange begins. */
 static __always_inline bool exchange_ask(struct exchange *e, u64 now)
 {
 	if (e->phase == PHASE_ASKED)
 		return false;
-	e->phase = PHASE_ASKED;
 	e->asked_ns = now;
 	e->arrived_ns = 0;
+	/* Orders: whoever sees the phase sees this time. */
+	__sync_lock_test_and_set(&e->settled_ns, now);
+	e->phase = PHASE_ASKED;
 	return true;
+}
+
+/* Adds the time up to now that nobody has added yet. A walk over the sockets does so, too, by
+ * compare and swap: no time counts twice. */
+static __always_inline void exchange_settle(struct exchange *e, u64 *in_progress_ns, u64 now)
+{
+	add(in_progress_ns, span_ns(__sync_lock_test_and_set(&e->settled_ns, now), now));
 }
 
 /* The first sample of a time that may grow. */

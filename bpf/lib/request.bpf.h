@@ -20,7 +20,8 @@ struct request_row {
 	/* Of the whole service, in its first shard only. */
 	u64 last_receive_ns;
 	u64 last_send_ns;
-	u64 apart[6]; /* the rest of the cache line */
+	u64 oldest_began_ns; /* of a walk over the sockets that goes on, 0: none yet */
+	u64 apart[5];	     /* the rest of the cache line */
 
 	u64 exchanges METRIC("total_requests") UNIT("exchanges")
 		HELP("Requests: sending that begins after receiving, by socket");
@@ -38,6 +39,13 @@ struct request_row {
 		HELP("Service time, to the last send: from the first receive") DEFAULT(off);
 	struct hist response METRIC("latency-response " NS) UNIT("seconds")
 		HELP("Response time: data arrived, to the last send");
+	u64 in_progress_ns METRIC("gauge-requests_in_progress rate " NS) UNIT("requests")
+		HELP("Requests in progress: first receive to last send, average of the interval");
+	u64 waiting_ns METRIC("gauge-requests_waiting rate " NS) UNIT("requests")
+		HELP("Requests waiting: in the socket, before the first receive, average of the interval");
+	/* In the first shard only. */
+	u64 oldest_ns METRIC("gauge-requests_oldest " NS) UNIT("seconds")
+		HELP("Oldest request: age of the oldest that waits or is in progress");
 	u64 slack_ns METRIC("percent-slack_estimate per=serving_ns scale=100/1") UNIT("percent")
 		HELP("Slack, estimate: serving threads that neither run nor wait for a CPU");
 	u64 serving_ns;
@@ -79,6 +87,7 @@ struct conversation {
 	bool datagrams;
 	u64 ready_ns;  /* data that nobody has received yet, 0: none */
 	u64 latest_ns; /* the last data that came */
+	u64 waited_ns; /* up to here, the wait since ready_ns is in the row, if it is later */
 	struct exchange exchange;
 };
 
@@ -214,7 +223,6 @@ static __always_inline void serve(struct conversation *c)
 
 static __always_inline void answer_first(struct exchange *e, struct request_row *row, u64 now)
 {
-	e->phase = PHASE_ANSWERED;
 	add(&row->exchanges, 1);
 	e->service_bucket = exchange_count(&row->service, now - e->asked_ns);
 	hist_count(&row->service_first, e->service_bucket, 1);
@@ -239,14 +247,20 @@ static __always_inline void answer(struct conversation *c, struct datagrams *d,
 
 	if (d && datagrams_answer(d, now, &taken)) {
 		/* Another thread may answer on the same socket. */
+		taken.phase = PHASE_ANSWERED;
+		taken.settled_ns = now;
+		add(&row->in_progress_ns, datagrams_unsettled(d, taken.asked_ns, now));
 		answer_first(&taken, row, now);
 		c->exchange = taken;
 	} else if (c->exchange.phase == PHASE_ASKED) {
+		c->exchange.phase = PHASE_ANSWERED;
+		exchange_settle(&c->exchange, &row->in_progress_ns, now);
 		answer_first(&c->exchange, row, now);
 	} else {
-		if (c->exchange.phase == PHASE_ANSWERED)
+		if (c->exchange.phase == PHASE_ANSWERED) {
+			exchange_settle(&c->exchange, &row->in_progress_ns, now);
 			answer_on(&c->exchange, row, now);
-		else
+		} else
 			/* The request was received unseen, as by a call that is older than the probe. */
 			c->ready_ns = 0;
 		return;
@@ -254,22 +268,36 @@ static __always_inline void answer(struct conversation *c, struct datagrams *d,
 	serve(c);
 }
 
+/* What comes while a request is in progress is part of it, or waits for the next: then from when
+ * it came. */
+static __always_inline void end_wait(struct conversation *c, struct request_row *row, u64 now)
+{
+	u64 arrived_ns = c->ready_ns;
+	u64 from_ns = __sync_lock_test_and_set(&c->waited_ns, arrived_ns);
+
+	c->exchange.arrived_ns = arrived_ns;
+	add(&row->waiting_ns, span_ns(from_ns > arrived_ns ? from_ns : arrived_ns, now));
+}
+
 static __always_inline void server_receives(struct conversation *c, struct datagrams *d, u64 bytes,
 					    bool more, u64 now)
 {
 	struct request_row *row = request_row(slot_index(c->cache.slot));
 	struct request_row *whole = request_row(c->cache.slot * shards);
+	u64 arrived_ns;
 
 	if (!row || !whole)
 		return;
 	count_gap(&row->receive_gap, &whole->last_receive_ns, now);
 	add(&row->rx_bytes, bytes);
 	if (d) {
-		datagrams_ask(d, now, more);
+		arrived_ns = datagrams_ask(d, now, more);
+		if (arrived_ns)
+			add(&row->waiting_ns, datagrams_unsettled(d, arrived_ns, now));
 		return;
 	}
-	if (exchange_ask(&c->exchange, now) && c->ready_ns < now)
-		c->exchange.arrived_ns = c->ready_ns;
+	if (exchange_ask(&c->exchange, now) && c->ready_ns && c->ready_ns < now)
+		end_wait(c, row, now);
 	c->ready_ns = more ? c->latest_ns : 0;
 }
 

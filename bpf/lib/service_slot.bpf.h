@@ -38,6 +38,14 @@ static __always_inline bool slot_cache_is_old(const struct slot_cache *c, void *
 	return !moves || c->asked != *moves + 1 || !owner || *owner != c->owner;
 }
 
+/* Is what it has counted still in its slot? */
+static __always_inline bool slot_cache_has_slot(const struct slot_cache *c, void *owners)
+{
+	u32 slot = c->slot, *owner = slot ? bpf_map_lookup_elem(owners, &slot) : NULL;
+
+	return !slot || (owner && *owner == c->owner);
+}
+
 /* All but the slot. */
 static __always_inline void slot_cache_renew(struct slot_cache *c, struct task_struct *task)
 {

@@ -95,6 +95,26 @@ static __always_inline bool socket_has_more(const struct sock *sk)
 	return BPF_CORE_READ(sk, sk_receive_queue.qlen);
 }
 
+/* Does a program still have this stream, and may answer on it? */
+static bool socket_is_open(const struct sock *sk)
+{
+	unsigned char state = BPF_CORE_READ(sk, __sk_common.skc_state);
+
+	return state == TCP_ESTABLISHED || state == TCP_CLOSE_WAIT;
+}
+
+/* Of a stream: is there data that nobody has received yet? The end of it is none. */
+static bool socket_has_unread(const struct sock *sk)
+{
+	const struct tcp_sock *tcp = (const struct tcp_sock *)sk;
+
+	if (BPF_CORE_READ(sk, __sk_common.skc_family) == AF_UNIX ||
+	    BPF_CORE_READ(sk, sk_protocol) == IPPROTO_MPTCP)
+		return socket_has_more(sk);
+	return BPF_CORE_READ(tcp, rcv_nxt) - BPF_CORE_READ(tcp, copied_seq) >
+	       (BPF_CORE_READ(sk, sk_shutdown) & RCV_SHUTDOWN);
+}
+
 static __always_inline u32 socket_datagrams(const struct sock *sk)
 {
 	return BPF_CORE_READ(sk, sk_receive_queue.qlen) +

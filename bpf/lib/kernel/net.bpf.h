@@ -14,6 +14,7 @@
 #define SOCK_DGRAM 2
 #define IPPROTO_MPTCP 262
 #define TCP_ESTABLISHED 1
+#define TCP_CLOSE_WAIT 8
 #define TCP_LISTEN 10
 #define MSG_PEEK 0x2
 #define MSG_ERRQUEUE 0x2000
@@ -54,6 +55,8 @@ struct inet_connection_sock {
 
 struct tcp_sock {
 	struct inet_connection_sock inet_conn;
+	u32 rcv_nxt;
+	u32 copied_seq;
 	u32 snd_nxt;
 	u32 write_seq;
 	u64 tcp_clock_cache;

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * Requests that wait or are in progress when the probe is read: a walk over the sockets adds their
+ * time up to then, so that one that takes longer than an interval counts in each, and finds the
+ * oldest. A call on a socket adds what the walk has not. A request whose socket is closed before it
+ * is answered thus ends where the last walk has seen it.
+ */
+#ifndef PROGRESS_BPF_H
+#define PROGRESS_BPF_H
+
+#include "request.bpf.h"
+
+u64 read_ns;
+
+static u64 walk_ns; /* that goes on, or the last one: when it began */
+
+static u64 load_ordered(u64 *at)
+{
+	return __sync_fetch_and_add(at, 0);
+}
+
+/* The time since was_ns and since_ns that nobody else has added. */
+static u64 walk_settle(u64 *settled_ns, u64 was_ns, u64 since_ns)
+{
+	if (was_ns >= walk_ns ||
+	    __sync_val_compare_and_swap(settled_ns, was_ns, walk_ns) != was_ns)
+		return 0;
+	return span_ns(was_ns > since_ns ? was_ns : since_ns, walk_ns);
+}
+
+static void note_oldest(struct request_row *whole, u64 began_ns)
+{
+	if (began_ns && (!whole->oldest_began_ns || began_ns < whole->oldest_began_ns))
+		whole->oldest_began_ns = began_ns;
+}
+
+static void walk_stream(struct conversation *c, bool unread)
+{
+	struct request_row *row = request_row(slot_index(c->cache.slot));
+	struct request_row *whole = request_row(c->cache.slot * shards);
+	/* First, see exchange_ask() and end_wait(). */
+	u64 settled_ns = load_ordered(&c->exchange.settled_ns);
+	u64 waited_ns = load_ordered(&c->waited_ns);
+	u64 ready_ns = *(volatile u64 *)&c->ready_ns;
+
+	if (!row || !whole)
+		return;
+	if (*(volatile u32 *)&c->exchange.phase == PHASE_ASKED) {
+		add(&row->in_progress_ns, walk_settle(&c->exchange.settled_ns, settled_ns, 0));
+		note_oldest(whole, c->exchange.arrived_ns ?: c->exchange.asked_ns);
+	} else if (ready_ns && unread) {
+		add(&row->waiting_ns, walk_settle(&c->waited_ns, waited_ns, ready_ns));
+		note_oldest(whole, ready_ns);
+	}
+}
+
+/* Of a datagram since then. Global, as its callers are: verified once, not with each datagram. */
+__noinline u64 walk_datagram(u32 slot, u64 since_ns, u64 walked_ns)
+{
+	struct request_row *whole = request_row(slot * shards);
+
+	if (!whole || !since_ns)
+		return 0;
+	note_oldest(whole, since_ns);
+	return span_ns(since_ns > walked_ns ? since_ns : walked_ns, walk_ns);
+}
+
+/* The last but `before` that came. Somebody else may have received of them unseen: at most
+ * `waiting` wait. */
+__noinline int walk_arrived(struct datagrams *d, u32 slot, u32 waiting, u32 before, u64 walked_ns)
+{
+	struct request_row *row = request_row(slot_index(slot));
+	u32 tail, count;
+
+	if (!d || !row)
+		return 0;
+	tail = *(volatile u32 *)&d->arrived_tail;
+	count = tail - *(volatile u32 *)&d->arrived_head;
+	if (before < count && before < waiting)
+		add(&row->waiting_ns,
+		    walk_datagram(slot, d->arrived_ns[(tail - 1 - before) % DATAGRAMS_ARRIVED],
+				  walked_ns));
+	return 0;
+}
+
+__noinline int walk_asked(struct datagrams *d, u32 slot, u32 at, u64 walked_ns)
+{
+	struct request_row *row = request_row(slot_index(slot));
+	u64 asked_ns;
+
+	if (!d || !row)
+		return 0;
+	asked_ns = *(volatile u64 *)&d->asked[at % DATAGRAMS_ASKED].asked_ns;
+	if (span_ns(asked_ns, walk_ns) < DATAGRAMS_TIMEOUT_NS)
+		add(&row->in_progress_ns, walk_datagram(slot, asked_ns, walked_ns));
+	return 0;
+}
+
+/* Whoever takes one out of a ring looks at walked_ns afterwards. What is sent to a socket that has
+ * never answered is no request. */
+static void walk_datagrams(struct datagrams *d, u32 slot, u32 waiting)
+{
+	u64 walked_ns = __sync_lock_test_and_set(&d->walked_ns, walk_ns);
+
+	for (u32 i = 0; i < DATAGRAMS_ARRIVED; i++)
+		walk_arrived(d, slot, waiting, i, walked_ns);
+	if (!d->answers)
+		return;
+	for (u32 i = 0; i < DATAGRAMS_ASKED; i++)
+		walk_asked(d, slot, i, walked_ns);
+}
+
+static void walk_socket(struct conversation *c, struct datagrams *d, const struct sock *sk)
+{
+	if (d)
+		walk_datagrams(d, c->cache.slot, socket_datagrams(sk));
+	else if (!c->datagrams && socket_is_open(sk))
+		walk_stream(c, socket_has_unread(sk));
+}
+
+static bool is_walked(const struct conversation *c)
+{
+	return c->role == ROLE_SERVER && c->cache.watched &&
+	       slot_cache_has_slot(&c->cache, &slot_owners);
+}
+
+__noinline int show_oldest(u32 slot)
+{
+	struct request_row *whole = request_row(slot * shards);
+
+	if (!whole)
+		return 0;
+	whole->oldest_ns = whole->oldest_began_ns ? span_ns(whole->oldest_began_ns, walk_ns) : 0;
+	whole->oldest_began_ns = 0;
+	return 0;
+}
+
+static void walk_begins(void)
+{
+	walk_ns = bpf_ktime_get_ns();
+	read_ns = bpf_ktime_get_boot_ns();
+}
+
+static void walk_ends(void)
+{
+	for (u32 i = 0; i < slots_max; i++)
+		show_oldest(i);
+}
+
+static int walk_stored(struct bpf_iter__bpf_sk_storage_map *ctx)
+{
+	struct conversation *c = ctx->value;
+	struct sock *sk = ctx->sk;
+
+	if (ctx->meta->seq_num == 0)
+		walk_begins();
+	if (!sk || !c)
+		walk_ends();
+	else if (is_walked(c))
+		walk_socket(c, c->datagrams ? bpf_sk_storage_get(&datagrams, sk, NULL, 0) : NULL,
+			    sk);
+	return 0;
+}
+
+/* The socket may be gone, and another be at its address. */
+static int walk_addressed(struct bpf_iter__bpf_map_elem *ctx)
+{
+	struct conversation *c = ctx->value;
+	struct address *key = ctx->key, at;
+
+	if (ctx->meta->seq_num == 0)
+		walk_begins();
+	if (!key || !c) {
+		walk_ends();
+		return 0;
+	}
+	at = *key;
+	if (is_walked(c) && socket_ends((const struct sock *)at.sk) == at.ends)
+		walk_socket(c, c->datagrams ? bpf_map_lookup_elem(&addressed_datagrams, &at) : NULL,
+			    (const struct sock *)at.sk);
+	return 0;
+}
+
+#define WALK_STORED(tier)                                                       \
+	SEC("iter/bpf_sk_storage_map")                                          \
+	OVER(conversations)                                                     \
+	TIER(tier)                                                              \
+	int request_sockets_##tier(struct bpf_iter__bpf_sk_storage_map *ctx)    \
+	{                                                                       \
+		return walk_stored(ctx);                                        \
+	}
+
+#define WALK_ADDRESSED(tier)                                                    \
+	SEC("iter/bpf_map_elem")                                                \
+	OVER(addressed)                                                         \
+	TIER(tier)                                                              \
+	int request_sockets_##tier(struct bpf_iter__bpf_map_elem *ctx)          \
+	{                                                                       \
+		return walk_addressed(ctx);                                     \
+	}
+
+WALK_STORED(1)
+WALK_STORED(2)
+WALK_ADDRESSED(3)
+WALK_ADDRESSED(4)
+
+#endif
