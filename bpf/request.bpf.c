@@ -104,10 +104,8 @@ static __always_inline u64 receive_ns(const struct conversation *c, struct sock 
 }
 
 /* And when it hands on what a program sends, which it has done if it has nothing left. */
-static __always_inline u64 send_ns(struct sock *sk)
+static __always_inline u64 send_ns(const struct tcp_sock *tcp)
 {
-	struct tcp_sock *tcp = plain_tcp(sk);
-
 	return tcp && tcp->snd_nxt == tcp->write_seq ? tcp->tcp_clock_cache : bpf_ktime_get_ns();
 }
 
@@ -122,6 +120,8 @@ static __always_inline void receive(struct sock *sk, int ret, int flags)
 	if (!c || !own(c, c->role == ROLE_SERVER))
 		return;
 	now = receive_ns(c, sk);
+	if (c->unsent)
+		check_unsent(c, sk, true);
 	if (c->role == ROLE_CLIENT)
 		client_receives(c, ret, now);
 	else if (c->datagrams)
@@ -133,6 +133,7 @@ static __always_inline void receive(struct sock *sk, int ret, int flags)
 static __always_inline void send(struct sock *sk, int ret)
 {
 	struct conversation *c;
+	struct tcp_sock *tcp;
 	u64 now;
 
 	if (ret < 0 || (ret == 0 && !socket_has_empty(sk)))
@@ -140,19 +141,40 @@ static __always_inline void send(struct sock *sk, int ret)
 	c = find(sk);
 	if (!c || !own(c, c->role == ROLE_CLIENT))
 		return;
-	now = send_ns(sk);
-	if (c->role == ROLE_CLIENT)
+	tcp = plain_tcp(sk);
+	now = send_ns(tcp);
+	if (c->role == ROLE_CLIENT) {
 		client_sends(c, ret, now);
-	else
-		server_sends(c, find_datagrams(c, sk, 0), ret, now);
+		return;
+	}
+	if (c->unsent)
+		check_unsent(c, sk, true);
+	server_sends(c, find_datagrams(c, sk, 0), ret, now);
+	if (tcp && tcp->snd_nxt != tcp->write_seq)
+		leave_unsent(c, tcp->write_seq);
 }
 
 static __always_inline void ready(struct sock *sk)
 {
 	struct conversation *c = find(sk);
 
-	if (c && c->role == ROLE_SERVER && (c->cache.watched || !c->tgid))
-		arrive(c, find_datagrams(c, sk, -1), arrival_ns(sk));
+	if (!c || c->role != ROLE_SERVER || !(c->cache.watched || !c->tgid))
+		return;
+	if (c->unsent)
+		check_unsent(c, sk, false);
+	arrive(c, find_datagrams(c, sk, -1), arrival_ns(sk));
+}
+
+/* A connection that is closed is one without events until all that it has sent is acknowledged. */
+static __always_inline void closed(struct sock *sk, int state)
+{
+	struct conversation *c;
+
+	if ((state != TCP_FIN_WAIT2 && state != TCP_CLOSE) || !socket_may_count(sk, false))
+		return;
+	c = bpf_sk_storage_get(&conversations, sk, NULL, 0);
+	if (c && c->unsent)
+		check_unsent(c, sk, true);
 }
 
 SEC("tp_btf/sock_recv_length")
@@ -176,6 +198,22 @@ TIER(1)
 int BPF_PROG(request_data_ready, struct sock *sk)
 {
 	ready(sk);
+	return 0;
+}
+
+SEC("tp_btf/inet_sock_set_state")
+TIER(1)
+int BPF_PROG(request_state_1, struct sock *sk, int before, int state)
+{
+	closed(sk, state);
+	return 0;
+}
+
+SEC("tp_btf/inet_sock_set_state")
+TIER(2)
+int BPF_PROG(request_state_2, struct sock *sk, int before, int state)
+{
+	closed(sk, state);
 	return 0;
 }
 

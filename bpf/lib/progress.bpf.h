@@ -34,6 +34,23 @@ static void note_oldest(struct request_row *whole, u64 began_ns)
 		whole->oldest_began_ns = began_ns;
 }
 
+/* Of an answer whose end was in the send buffer. */
+static void walk_unsent(struct conversation *c, const struct sock *sk)
+{
+	struct request_row *row = request_row(slot_index(c->cache.slot));
+	struct request_row *whole = request_row(c->cache.slot * shards);
+	u64 settled_ns = load_ordered(&c->exchange.settled_ns), more_ns;
+
+	check_unsent(c, sk, false);
+	if (!row || !whole || !*(volatile u32 *)&c->unsent)
+		return;
+	more_ns = walk_settle(&c->exchange.settled_ns, settled_ns, 0);
+	add(&row->in_progress_ns, more_ns);
+	add(&row->send_wait_ns, more_ns);
+	note_oldest(whole, c->exchange.arrived_ns ?: c->exchange.asked_ns);
+	answer_on(&c->exchange, row, walk_ns);
+}
+
 static void walk_stream(struct conversation *c, bool unread)
 {
 	struct request_row *row = request_row(slot_index(c->cache.slot));
@@ -114,6 +131,8 @@ static void walk_socket(struct conversation *c, struct datagrams *d, const struc
 {
 	if (d)
 		walk_datagrams(d, c->cache.slot, socket_datagrams(sk));
+	if (c->unsent)
+		walk_unsent(c, sk);
 	else if (!c->datagrams && socket_is_open(sk))
 		walk_stream(c, socket_has_unread(sk));
 }

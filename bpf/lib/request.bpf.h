@@ -43,6 +43,8 @@ struct request_row {
 		HELP("Requests in progress: first receive to last send, average of the interval");
 	u64 waiting_ns METRIC("gauge-requests_waiting rate " NS) UNIT("requests")
 		HELP("Requests waiting: in the socket, before the first receive, average of the interval");
+	u64 send_wait_ns METRIC("gauge-send_wait per=exchanges " NS) UNIT("seconds") HELP(
+		"Wait in the send buffer: from the last send until all has gone out, average of all requests");
 	/* In the first shard only. */
 	u64 oldest_ns METRIC("gauge-requests_oldest " NS) UNIT("seconds")
 		HELP("Oldest request: age of the oldest that waits or is in progress");
@@ -88,6 +90,8 @@ struct conversation {
 	u64 ready_ns;  /* data that nobody has received yet, 0: none */
 	u64 latest_ns; /* the last data that came */
 	u64 waited_ns; /* up to here, the wait since ready_ns is in the row, if it is later */
+	u32 unsent; /* 1: the answer's last octets, before unsent_end, are in the send buffer */
+	u32 unsent_end;
 	struct exchange exchange;
 };
 
@@ -299,6 +303,41 @@ static __always_inline void server_receives(struct conversation *c, struct datag
 	if (exchange_ask(&c->exchange, now) && c->ready_ns && c->ready_ns < now)
 		end_wait(c, row, now);
 	c->ready_ns = more ? c->latest_ns : 0;
+}
+
+/* The answer has left something in the send buffer: it ends when that goes. */
+static __always_inline void leave_unsent(struct conversation *c, u32 end)
+{
+	if (c->exchange.phase != PHASE_ANSWERED)
+		return;
+	c->unsent_end = end;
+	__sync_lock_test_and_set(&c->unsent, 1);
+}
+
+/* It went at that time, or is given up. */
+static __always_inline void end_unsent(struct conversation *c, struct request_row *row, u64 now)
+{
+	struct exchange *e = &c->exchange;
+	u64 settled_ns;
+
+	if (!__sync_lock_test_and_set(&c->unsent, 0))
+		return;
+	settled_ns = *(volatile u64 *)&e->settled_ns;
+	now = now > settled_ns ? now : settled_ns;
+	settled_ns = __sync_lock_test_and_set(&e->settled_ns, now);
+	add(&row->in_progress_ns, span_ns(settled_ns, now));
+	add(&row->send_wait_ns, span_ns(settled_ns, now));
+	answer_on(e, row, now);
+}
+
+/* At an event of the socket that comes later. over: nothing more of it goes. */
+static __noinline void check_unsent(struct conversation *c, const struct sock *sk, bool over)
+{
+	struct request_row *row = request_row(slot_index(c->cache.slot));
+	u64 now = bpf_ktime_get_ns(), went_ns = socket_went_ns(sk, c->unsent_end);
+
+	if (row && (went_ns || over))
+		end_unsent(c, row, went_ns && went_ns < now ? went_ns : now);
 }
 
 static __always_inline void server_sends(struct conversation *c, struct datagrams *d, u64 bytes,

@@ -115,6 +115,19 @@ static bool socket_has_unread(const struct sock *sk)
 	       (BPF_CORE_READ(sk, sk_shutdown) & RCV_SHUTDOWN);
 }
 
+/* When the last octet before `end` went out, 0: it has not. Exact when it is acknowledged and
+ * nothing has gone since; before that, when the last segment went, be it an acknowledgement. */
+static u64 socket_went_ns(const struct sock *sk, u32 end)
+{
+	const struct tcp_sock *tcp = (const struct tcp_sock *)sk;
+
+	if ((s32)(BPF_CORE_READ(tcp, snd_nxt) - end) < 0)
+		return 0;
+	if ((s32)(BPF_CORE_READ(tcp, snd_una) - end) >= 0)
+		return BPF_CORE_READ(tcp, first_tx_mstamp) * 1000;
+	return BPF_CORE_READ(tcp, tcp_wstamp_ns);
+}
+
 static __always_inline u32 socket_datagrams(const struct sock *sk)
 {
 	return BPF_CORE_READ(sk, sk_receive_queue.qlen) +

@@ -14,6 +14,8 @@
 #define SOCK_DGRAM 2
 #define IPPROTO_MPTCP 262
 #define TCP_ESTABLISHED 1
+#define TCP_FIN_WAIT2 5
+#define TCP_CLOSE 7
 #define TCP_CLOSE_WAIT 8
 #define TCP_LISTEN 10
 #define MSG_PEEK 0x2
@@ -57,9 +59,12 @@ struct tcp_sock {
 	struct inet_connection_sock inet_conn;
 	u32 rcv_nxt;
 	u32 copied_seq;
+	u32 snd_una;
 	u32 snd_nxt;
 	u32 write_seq;
 	u64 tcp_clock_cache;
+	u64 tcp_wstamp_ns;
+	u64 first_tx_mstamp;
 };
 
 /* Not of every kernel. */

@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Responses that end when the send buffer is empty: header and body in two writes, of which the second waits for an
+acknowledgement that the client delays; and one that a client is slow to take, on a connection that the server closes.
+
+Truth: the client's own clock.
+"""
+
+import ctypes
+import functools
+import os
+import socket
+import statistics
+import time
+
+from lib import SLOWNESS, Test, die_with_test
+
+NAME = "kt_stall"
+CONF = f"""
+  <Probe "poll">
+    Enable false
+  </Probe>
+  <Service "stall">
+    Process "{NAME}"
+  </Service>"""
+PR_SET_NAME = 15
+TIERS = (1, 2)
+INTERVAL = 3 if SLOWNESS < 2 else 8  # seconds; an order lies in one interval
+REQUEST, HEADER, BODY, LARGE = 100, 150, 400, 120000
+TOLERANCE = 0.1
+
+
+def serve(listener):
+    while True:
+        sock, _ = listener.accept()
+        if os.fork() == 0:
+            die_with_test()
+            listener.close()
+            answer(sock)
+            os._exit(0)
+        sock.close()
+
+
+def answer(sock):
+    while what := sock.recv(REQUEST):
+        if what.startswith(b"large"):
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 2 * LARGE)
+            sock.send(b"x" * LARGE)
+            return
+        if what.startswith(b"whole"):
+            sock.send(b"x" * (HEADER + BODY))
+        else:
+            sock.send(b"h" * HEADER)
+            sock.send(b"b" * BODY)
+
+
+def start_server(test):
+    listener = socket.create_server(("127.0.0.1", 0))
+    if os.fork() == 0:
+        die_with_test()
+        ctypes.CDLL(None).prctl(PR_SET_NAME, test.own(NAME).encode(), 0, 0, 0)
+        serve(listener)
+    where = listener.getsockname()
+    listener.close()
+    return where
+
+
+def ask(sock, what, size):
+    """How long the response takes, as the client sees it."""
+    begin, have = time.monotonic(), 0
+    sock.send(what.ljust(REQUEST))
+    # What a client in conversation is in by itself.
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 0)
+    while have < size:
+        have += len(sock.recv(size - have))
+    return time.monotonic() - begin
+
+
+def ask_stalled(sock):
+    return [ask(sock, b"split", HEADER + BODY) for _ in range(20)]
+
+
+def ask_whole(sock):
+    return [ask(sock, b"whole", HEADER + BODY) for _ in range(20)]
+
+
+def ask_slowly(where, rest):
+    """What is left is in the server's send buffer when it has closed the connection."""
+    times = []
+    for _ in range(2):
+        with socket.socket() as sock:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            sock.connect(where)
+            begin = time.monotonic()
+            sock.send(b"large".ljust(REQUEST))
+            time.sleep(rest)
+            while sock.recv(LARGE):
+                pass
+            times.append(time.monotonic() - begin)
+    return times
+
+
+def check(test, what, daemon, order, stalls=True):
+    """Of an order that begins just after a reading, so that the next one has all of it."""
+    before = daemon.row_after("stall", "total_requests", time.time())
+    times = order()
+    took = time.time()
+    after = daemon.row_after("stall", "total_requests", took)
+    test.within(f"{what}: readings between", round((after[0] - before[0]) / INTERVAL), 1, 1)
+    test.equal(f"{what}: requests", after[1] - before[1], len(times))
+    mean = statistics.fmean(times)
+    print(f"note: {what}: the client sees {mean * 1e3:.2f} ms")
+    value = lambda metric: daemon.row_after("stall", metric, after[0] - INTERVAL / 2)[1]
+    slack = 0.0015 * SLOWNESS
+    test.close(f"{what}: latency-response-average, s", value("latency-response-average"), mean, TOLERANCE, slack)
+    test.close(f"{what}: latency-response-percentile-50, s", value("latency-response-percentile-50"),
+               statistics.median(times), TOLERANCE, slack)
+    test.close(f"{what}: gauge-send_wait, s", value("gauge-send_wait"), mean if stalls else 0, TOLERANCE, slack)
+    test.close(f"{what}: gauge-requests_in_progress", value("gauge-requests_in_progress") * (after[0] - before[0]),
+               sum(times), TOLERANCE, slack * len(times))
+
+
+def main():
+    with Test(limit=120) as test:
+        where, offered = start_server(test), 0
+        for tier in TIERS:
+            daemon = test.collectd(CONF + f'\n<Probe "request">\nTier {tier}\n</Probe>', interval=INTERVAL,
+                                   collect=("request",))
+            if daemon.wait_rows("self", "count-tier_request", 1)[-1][1]:
+                offered += 1
+                with socket.create_connection(where) as sock:
+                    ask(sock, b"whole", HEADER + BODY)  # makes the series
+                    name = f"tier {tier}"
+                    check(test, f"{name}, a delayed acknowledgement", daemon, functools.partial(ask_stalled, sock))
+                    check(test, f"{name}, none", daemon, functools.partial(ask_whole, sock), False)
+                check(test, f"{name}, a slow client", daemon, functools.partial(ask_slowly, where, INTERVAL / 8))
+            test.stop(daemon)
+        test.true("tiers", offered)
+
+
+if __name__ == "__main__":
+    main()
