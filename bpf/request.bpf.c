@@ -149,7 +149,7 @@ static __always_inline void send(struct sock *sk, int ret)
 	}
 	if (c->unsent)
 		check_unsent(c, sk, true);
-	server_sends(c, find_datagrams(c, sk, 0), ret, now);
+	server_sends(c, find_datagrams(c, sk, 0), sk, ret, now);
 	if (tcp && tcp->snd_nxt != tcp->write_seq)
 		leave_unsent(c, tcp->write_seq);
 }

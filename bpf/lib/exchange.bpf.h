@@ -3,14 +3,21 @@
  * How far a socket's exchange is. One side asks, the other answers: to a server
  * what it receives is the request, to a client what it sends. An exchange
  * begins with the first call that asks, is counted with the first that answers
- * and ends before the next that asks.
+ * and ends before the next that asks. One that goes on for long with pauses is a
+ * stream: what it takes is no latency.
  */
 #ifndef EXCHANGE_BPF_H
 #define EXCHANGE_BPF_H
 
 #include "metric.bpf.h"
 
-enum phase { PHASE_IDLE, PHASE_ASKED, PHASE_ANSWERED };
+enum phase {
+	PHASE_IDLE,
+	PHASE_ASKED,
+	PHASE_ANSWERED,
+	PHASE_ASKED_STREAM,   /* not answered yet */
+	PHASE_ANSWERED_STREAM /* until the next call that asks */
+};
 
 struct exchange {
 	u32 phase;
@@ -18,6 +25,7 @@ struct exchange {
 	u32 response_bucket;
 	u64 asked_ns;
 	u64 arrived_ns; /* when the request came to the socket, 0: not known */
+	u64 answered_ns; /* a server's first answer */
 	u64 settled_ns; /* a server's: up to here, the time in progress is in the row */
 };
 
@@ -29,7 +37,7 @@ static __always_inline u64 span_ns(u64 from_ns, u64 to_ns)
 /* A call that asks; true: with it a new exchange begins. */
 static __always_inline bool exchange_ask(struct exchange *e, u64 now)
 {
-	if (e->phase == PHASE_ASKED)
+	if (e->phase == PHASE_ASKED || e->phase == PHASE_ASKED_STREAM)
 		return false;
 	e->asked_ns = now;
 	e->arrived_ns = 0;

@@ -12,8 +12,6 @@
 
 u64 read_ns;
 
-static u64 walk_ns; /* that goes on, or the last one: when it began */
-
 static u64 load_ordered(u64 *at)
 {
 	return __sync_fetch_and_add(at, 0);
@@ -22,10 +20,10 @@ static u64 load_ordered(u64 *at)
 /* The time since was_ns and since_ns that nobody else has added. */
 static u64 walk_settle(u64 *settled_ns, u64 was_ns, u64 since_ns)
 {
-	if (was_ns >= walk_ns ||
-	    __sync_val_compare_and_swap(settled_ns, was_ns, walk_ns) != was_ns)
+	if (was_ns >= reading_ns ||
+	    __sync_val_compare_and_swap(settled_ns, was_ns, reading_ns) != was_ns)
 		return 0;
-	return span_ns(was_ns > since_ns ? was_ns : since_ns, walk_ns);
+	return span_ns(was_ns > since_ns ? was_ns : since_ns, reading_ns);
 }
 
 static void note_oldest(struct request_row *whole, u64 began_ns)
@@ -48,7 +46,7 @@ static void walk_unsent(struct conversation *c, const struct sock *sk)
 	add(&row->in_progress_ns, more_ns);
 	add(&row->send_wait_ns, more_ns);
 	note_oldest(whole, c->exchange.arrived_ns ?: c->exchange.asked_ns);
-	answer_on(&c->exchange, row, walk_ns);
+	answer_on(&c->exchange, row, reading_ns);
 }
 
 static void walk_stream(struct conversation *c, bool unread)
@@ -79,7 +77,7 @@ __noinline u64 walk_datagram(u32 slot, u64 since_ns, u64 walked_ns)
 	if (!whole || !since_ns)
 		return 0;
 	note_oldest(whole, since_ns);
-	return span_ns(since_ns > walked_ns ? since_ns : walked_ns, walk_ns);
+	return span_ns(since_ns > walked_ns ? since_ns : walked_ns, reading_ns);
 }
 
 /* The last but `before` that came. Somebody else may have received of them unseen: at most
@@ -108,7 +106,7 @@ __noinline int walk_asked(struct datagrams *d, u32 slot, u32 at, u64 walked_ns)
 	if (!d || !row)
 		return 0;
 	asked_ns = *(volatile u64 *)&d->asked[at % DATAGRAMS_ASKED].asked_ns;
-	if (span_ns(asked_ns, walk_ns) < DATAGRAMS_TIMEOUT_NS)
+	if (span_ns(asked_ns, reading_ns) < DATAGRAMS_TIMEOUT_NS)
 		add(&row->in_progress_ns, walk_datagram(slot, asked_ns, walked_ns));
 	return 0;
 }
@@ -117,7 +115,7 @@ __noinline int walk_asked(struct datagrams *d, u32 slot, u32 at, u64 walked_ns)
  * never answered is no request. */
 static void walk_datagrams(struct datagrams *d, u32 slot, u32 waiting)
 {
-	u64 walked_ns = __sync_lock_test_and_set(&d->walked_ns, walk_ns);
+	u64 walked_ns = __sync_lock_test_and_set(&d->walked_ns, reading_ns);
 
 	for (u32 i = 0; i < DATAGRAMS_ARRIVED; i++)
 		walk_arrived(d, slot, waiting, i, walked_ns);
@@ -149,14 +147,14 @@ __noinline int show_oldest(u32 slot)
 
 	if (!whole)
 		return 0;
-	whole->oldest_ns = whole->oldest_began_ns ? span_ns(whole->oldest_began_ns, walk_ns) : 0;
+	whole->oldest_ns = whole->oldest_began_ns ? span_ns(whole->oldest_began_ns, reading_ns) : 0;
 	whole->oldest_began_ns = 0;
 	return 0;
 }
 
 static void walk_begins(void)
 {
-	walk_ns = bpf_ktime_get_ns();
+	reading_ns = bpf_ktime_get_ns();
 	read_ns = bpf_ktime_get_boot_ns();
 }
 

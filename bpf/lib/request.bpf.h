@@ -16,6 +16,11 @@
 
 const volatile bool option_clients = false; /* the other side of services' calls, too */
 
+/* Seconds, after which a response or a request that goes on with pauses is a stream. */
+const volatile u32 stream_after RANGE(1, 3600) = 10;
+
+static u64 reading_ns; /* when the last reading began */
+
 struct request_row {
 	/* Of the whole service, in its first shard only. */
 	u64 last_receive_ns;
@@ -25,6 +30,8 @@ struct request_row {
 
 	u64 exchanges METRIC("total_requests") UNIT("exchanges")
 		HELP("Requests: sending that begins after receiving, by socket");
+	u64 streams METRIC("total_requests-streams") UNIT("exchanges") HELP(
+		"Streams: requests and responses that go on with pauses for longer than stream_after, left out of latencies");
 	u64 rx_bytes METRIC("if_octets:rx") UNIT("bytes") HELP("Received: on these sockets");
 	u64 tx_bytes METRIC("if_octets:tx") UNIT("bytes") HELP("Sent: on these sockets");
 	struct moments receive_gap METRIC("gauge-receive_gap frequency " NS) UNIT("seconds")
@@ -228,6 +235,7 @@ static __always_inline void serve(struct conversation *c)
 static __always_inline void answer_first(struct exchange *e, struct request_row *row, u64 now)
 {
 	add(&row->exchanges, 1);
+	e->answered_ns = now;
 	e->service_bucket = exchange_count(&row->service, now - e->asked_ns);
 	hist_count(&row->service_first, e->service_bucket, 1);
 	if (!e->arrived_ns)
@@ -244,8 +252,57 @@ static __always_inline void answer_on(struct exchange *e, struct request_row *ro
 			exchange_move(&row->response, e->response_bucket, now - e->arrived_ns);
 }
 
+static __always_inline bool is_long(u64 since_ns, u64 now)
+{
+	return span_ns(since_ns, now) > stream_after * 1000000000ULL;
+}
+
+/* Its sample is of no use. One that has been read already stays. */
+static __noinline void become_stream(struct exchange *e, struct request_row *row)
+{
+	e->phase = PHASE_ANSWERED_STREAM;
+	add(&row->streams, 1);
+	if (e->settled_ns <= reading_ns)
+		return;
+	hist_count(&row->service, e->service_bucket, -1);
+	if (e->arrived_ns)
+		hist_count(&row->response, e->response_bucket, -1);
+}
+
+/* Sends on a stream: false: it is none. */
+static __noinline bool answer_stream(struct exchange *e, struct request_row *row,
+				     const struct sock *sk, u64 bytes)
+{
+	if (e->phase == PHASE_ASKED_STREAM) {
+		e->phase = PHASE_ANSWERED_STREAM;
+		add(&row->exchanges, 1);
+	} else if (e->phase == PHASE_ANSWERED && socket_was_empty(sk, bytes)) {
+		become_stream(e, row);
+	}
+	return e->phase == PHASE_ANSWERED_STREAM;
+}
+
+/* Any send but the first of an answer. */
+static __always_inline void answer_again(struct conversation *c, struct request_row *row,
+					 const struct sock *sk, u64 bytes, u64 now)
+{
+	struct exchange *e = &c->exchange;
+
+	if (e->phase == PHASE_IDLE) {
+		/* The request was received unseen, as by a call that is older than the probe. */
+		c->ready_ns = 0;
+		return;
+	}
+	if ((e->phase != PHASE_ANSWERED || is_long(e->answered_ns, now)) &&
+	    answer_stream(e, row, sk, bytes))
+		return;
+	exchange_settle(e, &row->in_progress_ns, now);
+	answer_on(e, row, now);
+}
+
 static __always_inline void answer(struct conversation *c, struct datagrams *d,
-				   struct request_row *row, u64 now)
+				   struct request_row *row, const struct sock *sk, u64 bytes,
+				   u64 now)
 {
 	struct exchange taken = {};
 
@@ -261,15 +318,19 @@ static __always_inline void answer(struct conversation *c, struct datagrams *d,
 		exchange_settle(&c->exchange, &row->in_progress_ns, now);
 		answer_first(&c->exchange, row, now);
 	} else {
-		if (c->exchange.phase == PHASE_ANSWERED) {
-			exchange_settle(&c->exchange, &row->in_progress_ns, now);
-			answer_on(&c->exchange, row, now);
-		} else
-			/* The request was received unseen, as by a call that is older than the probe. */
-			c->ready_ns = 0;
+		answer_again(c, row, sk, bytes, now);
 		return;
 	}
 	serve(c);
+}
+
+/* A request that goes on without an answer, as a log that is shipped: not in progress any more. */
+static __noinline void ask_again(struct exchange *e, struct request_row *row, u64 now)
+{
+	if (e->phase != PHASE_ASKED || !is_long(e->asked_ns, now))
+		return;
+	e->phase = PHASE_ASKED_STREAM;
+	add(&row->streams, 1);
 }
 
 /* What comes while a request is in progress is part of it, or waits for the next: then from when
@@ -300,7 +361,9 @@ static __always_inline void server_receives(struct conversation *c, struct datag
 			add(&row->waiting_ns, datagrams_unsettled(d, arrived_ns, now));
 		return;
 	}
-	if (exchange_ask(&c->exchange, now) && c->ready_ns && c->ready_ns < now)
+	if (!exchange_ask(&c->exchange, now))
+		ask_again(&c->exchange, row, now);
+	else if (c->ready_ns && c->ready_ns < now)
 		end_wait(c, row, now);
 	c->ready_ns = more ? c->latest_ns : 0;
 }
@@ -340,8 +403,8 @@ static __noinline void check_unsent(struct conversation *c, const struct sock *s
 		end_unsent(c, row, went_ns && went_ns < now ? went_ns : now);
 }
 
-static __always_inline void server_sends(struct conversation *c, struct datagrams *d, u64 bytes,
-					 u64 now)
+static __always_inline void server_sends(struct conversation *c, struct datagrams *d,
+					 const struct sock *sk, u64 bytes, u64 now)
 {
 	struct request_row *row = request_row(slot_index(c->cache.slot));
 	struct request_row *whole = request_row(c->cache.slot * shards);
@@ -350,7 +413,7 @@ static __always_inline void server_sends(struct conversation *c, struct datagram
 		return;
 	count_gap(&row->send_gap, &whole->last_send_ns, now);
 	add(&row->tx_bytes, bytes);
-	answer(c, d, row, now);
+	answer(c, d, row, sk, bytes, now);
 }
 
 static __always_inline void client_sends(struct conversation *c, u64 bytes, u64 now)

@@ -93,7 +93,7 @@ static __noinline void addressed_send(struct conversation *c, struct sock *sk, u
 	if (c->role == ROLE_CLIENT)
 		client_sends(c, bytes, now);
 	else
-		server_sends(c, find_addressed_datagrams(c, sk, 0), bytes, now);
+		server_sends(c, find_addressed_datagrams(c, sk, 0), sk, bytes, now);
 }
 
 static __always_inline void call_begin(struct sock *sk, bool receives, u32 flags, void *messages)

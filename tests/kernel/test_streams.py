@@ -1,0 +1,209 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Connections on which one side goes on without the other are no requests that take long: server-sent events beside normal
+requests, and messages that nobody answers. Long downloads and slow requests are.
+
+Truth: what the clients do, and their own clocks.
+"""
+
+import ctypes
+import os
+import socket
+import statistics
+import threading
+import time
+
+from lib import WITH_TRACEFS, Test, die_with_test, in_mounts
+
+KINDS = ("events", "oneway", "download", "late")
+TIERS = (1, 2, 3, 4)
+KNOWS_UNSENT = (1, 2)
+AFTER = 3  # seconds
+INTERVAL = 2
+CONF = "".join(f"""
+  <Service "{kind}">
+    Process "kt_w_{kind}"
+  </Service>""" for kind in KINDS) + f"""
+  <Probe "poll">
+    Enable false
+  </Probe>
+  <Probe "request">
+    Tier {{}}
+    Option "syscalls"
+    Parameter "stream_after" {AFTER}
+  </Probe>"""
+PR_SET_NAME = 15
+REQUEST = 64
+STREAMS, TICK = 3, 0.5
+NORMAL = 0.002  # seconds
+LAST = 3 * AFTER + INTERVAL  # of everything that goes on for long, seconds
+
+
+def serve(listener):
+    while True:
+        sock, _ = listener.accept()
+        if os.fork() == 0:
+            die_with_test()
+            listener.close()
+            while what := sock.recv(REQUEST):
+                ANSWERS[what.split()[0]](sock)
+            os._exit(0)
+        sock.close()
+
+
+def events(sock):
+    try:
+        while True:
+            sock.send(b"event")
+            time.sleep(TICK)
+    except OSError:
+        pass
+
+
+def normal(sock):
+    time.sleep(NORMAL)
+    sock.send(b"x")
+
+
+def absorb(_sock):
+    pass
+
+
+def download(sock):
+    """The client takes as long as it likes; the send buffer is never empty."""
+    begin = time.monotonic()
+    while time.monotonic() - begin < LAST:
+        sock.send(b"x" * 4096)
+    sock.send(b"e")
+
+
+def late(sock):
+    time.sleep(1.5 * AFTER)
+    for _ in range(2):
+        sock.send(b"x")
+        time.sleep(0.1)
+
+
+ANSWERS = {b"events": events, b"normal": normal, b"absorb": absorb, b"download": download, b"late": late}
+
+
+def start_server(test, kind):
+    listener = socket.create_server(("127.0.0.1", 0))
+    if os.fork() == 0:
+        die_with_test()
+        ctypes.CDLL(None).prctl(PR_SET_NAME, test.own("kt_w_" + kind).encode(), 0, 0, 0)
+        serve(listener)
+    where = listener.getsockname()
+    listener.close()
+    return where
+
+
+class Clients:
+    """Each in a thread, until all that goes on for long has."""
+
+    def __init__(self, where):
+        self.where, self.normal = where, []
+        self.times = {"download": [], "late": []}
+        self.threads = [threading.Thread(target=one, daemon=True)
+                        for one in (*[self.events] * STREAMS, self.requests, self.oneway, self.download, self.late)]
+        self.begin = time.time()
+        self.end, self.last = time.monotonic() + LAST, time.time() + LAST
+        for thread in self.threads:
+            thread.start()
+
+    def join(self):
+        for thread in self.threads:
+            thread.join()
+        return time.time()
+
+    def connect(self, kind, what, rcvbuf=None):
+        sock = socket.socket()
+        if rcvbuf:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, rcvbuf)
+        sock.connect(self.where[kind])
+        sock.send(what.ljust(REQUEST))
+        return sock
+
+    def events(self):
+        with self.connect("events", b"events") as sock:
+            while time.monotonic() < self.end:
+                sock.recv(REQUEST)
+
+    def requests(self):
+        with self.connect("events", b"normal") as sock:
+            sock.recv(1)
+            while time.monotonic() < self.end:
+                begin = time.monotonic()
+                sock.send(b"normal".ljust(REQUEST))
+                sock.recv(1)
+                self.normal.append(time.monotonic() - begin)
+                time.sleep(0.02)
+
+    def oneway(self):
+        with self.connect("oneway", b"normal") as sock:
+            sock.recv(1)
+            while time.monotonic() < self.end:
+                sock.send(b"absorb".ljust(REQUEST))
+                time.sleep(TICK)
+
+    def download(self):
+        begin = time.monotonic()
+        with self.connect("download", b"download", 8192) as sock:
+            while not sock.recv(65536).endswith(b"e"):
+                time.sleep(0.05)
+        self.times["download"].append(time.monotonic() - begin)
+
+    def late(self):
+        begin = time.monotonic()
+        with self.connect("late", b"late") as sock:
+            for _ in range(2):
+                sock.recv(1)
+        self.times["late"].append(time.monotonic() - begin)
+
+
+def last_values(daemon, kind, metric, end, count=2):
+    """Of the last whole intervals before the end."""
+    daemon.row_after(kind, metric, end)
+    return [row[1] for row in daemon.rows(kind, metric) if row[0] <= end][-count:]
+
+
+def check(test, tier, daemon, clients, end):
+    name = f"tier {tier}"
+    streams = {kind: daemon.row_after(kind, "total_requests-streams", end)[1] for kind in KINDS}
+    test.equal(f"{name}: streams", streams, {"events": STREAMS, "oneway": 1, "download": 0, "late": 0})
+    mean = statistics.fmean(clients.normal)
+    for metric in ("average", "percentile-99"):
+        got = max(last_values(daemon, "events", "latency-service-" + metric, clients.last))
+        test.within(f"{name}: events: latency-service-{metric} of the others, s", got, NORMAL,
+                    max(clients.normal) + 0.001 if metric != "average" else 1.2 * mean + 0.001)
+    for metric in ("gauge-requests_oldest", "gauge-requests_in_progress"):
+        got = last_values(daemon, "oneway", metric, clients.last)
+        test.equal(f"{name}: oneway: {metric}", got, [0, 0])
+    for kind, times in clients.times.items():
+        if kind == "download" and tier not in KNOWS_UNSENT:
+            continue
+        rows = [row for row in daemon.rows(kind, "latency-service-percentile-99")
+                if row[0] > clients.begin and row[1] == row[1]]
+        # The first send may have been in an interval before.
+        test.close(f"{name}: {kind}: the last latency-service-percentile-99, s", rows[-1][1] if rows else 0, times[0],
+                   0.1, 0.2)
+
+
+def main():
+    with Test(limit=120) as test:
+        where = {kind: start_server(test, kind) for kind in KINDS}
+        daemons = {tier: test.collectd(CONF.format(tier), interval=INTERVAL, wrap=in_mounts(WITH_TRACEFS),
+                                       collect=("request",))
+                   for tier in TIERS}
+        for tier, daemon in list(daemons.items()):
+            if not daemon.wait_rows("self", "count-tier_request")[-1][1]:
+                test.stop(daemons.pop(tier))
+        test.true(f"tiers: {set(daemons)}", daemons)
+        clients = Clients(where)
+        end = clients.join()
+        for tier, daemon in daemons.items():
+            check(test, tier, daemon, clients, end)
+
+
+if __name__ == "__main__":
+    main()
