@@ -13,14 +13,15 @@ ECHO_ADDRESS, ECHO_PORT, ECHO_PATH = "127.0.0.1", 7, "/run/echo"
 IMAGE = "localhost/small:1"
 # On the disk: podman's overlays cannot lie on that of the machine.
 STORAGE, STORAGE_ON_DISK = "/var/lib/containers", "/var/tmp/containers"
-# Starts as many processes as a line of the file /work says, one after the other.
-SPAWNER = """/bin/busybox mkfifo /work
+# Starts as many processes as a line of the file /work says, one after the other, and tells at /done.
+SPAWNER = """/bin/busybox mkfifo /work /done
 while :; do
 	read -r n </work || continue
 	while [ "$n" -gt 0 ]; do
 		/bin/busybox true
 		n=$((n - 1))
 	done
+	echo >/done
 done"""
 PATIENCE = 120  # seconds: a login starts a dozen processes, each takes one
 
@@ -205,19 +206,20 @@ def container(name):
     ident = podman("run", "--detach", "--replace", "--name", name, "--network=none", "--stop-timeout=0", IMAGE,
                    "busybox", "sh", "-c", SPAWNER).split()[-1]  # behind what it has replaced
     pid = int(podman("inspect", "--format", "{{.State.Pid}}", name))
-    wait_for("file of work", lambda: os.path.exists(f"/proc/{pid}/root/work"))
-    spawn_on(pid, 0)
+    wait_for("its files", lambda: os.path.exists(f"/proc/{pid}/root/done"))
+    spawn(pid, 0)
     return ident, pid
 
 
 def spawn(pid, count):
     """Lets a container, whose first process this is, start so many processes; returns when they have ended."""
     spawn_on(pid, count)
-    spawn_on(pid, 0)
+    with open(f"/proc/{pid}/root/done", encoding="ascii") as done:
+        done.read()
 
 
 def spawn_on(pid, count):
-    """Likewise, and does not wait."""
+    """Likewise, and does not wait. It can be asked nothing more."""
     with open(f"/proc/{pid}/root/work", "w", encoding="ascii") as work:
         work.write(f"{count}\n")
 
