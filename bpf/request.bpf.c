@@ -147,11 +147,13 @@ static __always_inline void send(struct sock *sk, int ret)
 		client_sends(c, ret, now);
 		return;
 	}
-	if (c->unsent)
+	if (c->unsent && span_ns(c->exchange.settled_ns, now) > CORKED_NS)
 		check_unsent(c, sk, true);
 	server_sends(c, find_datagrams(c, sk, 0), sk, ret, now);
 	if (tcp && tcp->snd_nxt != tcp->write_seq)
 		leave_unsent(c, tcp->write_seq);
+	else
+		c->unsent = 0;
 }
 
 static __always_inline void ready(struct sock *sk)

@@ -24,8 +24,8 @@ struct datagram {
 struct datagrams {
 	u32 arrived_head, arrived_tail;
 	u32 asked_head, run_head, asked_tail;
-	u32 answered; /* since the last receive */
-	bool answers; /* has it ever? */
+	u32 answered;  /* since the last receive */
+	bool answers;  /* has it ever? */
 	u64 walked_ns; /* up to here, the time in progress and that of waiting is in the row */
 	u64 arrived_ns[DATAGRAMS_ARRIVED];
 	struct datagram asked[DATAGRAMS_ASKED];

@@ -24,9 +24,9 @@ struct exchange {
 	u32 service_bucket; /* where it is counted, while the answer goes on */
 	u32 response_bucket;
 	u64 asked_ns;
-	u64 arrived_ns; /* when the request came to the socket, 0: not known */
+	u64 arrived_ns;  /* when the request came to the socket, 0: not known */
 	u64 answered_ns; /* a server's first answer */
-	u64 settled_ns; /* a server's: up to here, the time in progress is in the row */
+	u64 settled_ns;  /* a server's: up to here, the time in progress is in the row */
 };
 
 static __always_inline u64 span_ns(u64 from_ns, u64 to_ns)

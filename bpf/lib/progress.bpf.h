@@ -198,22 +198,22 @@ static int walk_addressed(struct bpf_iter__bpf_map_elem *ctx)
 	return 0;
 }
 
-#define WALK_STORED(tier)                                                       \
-	SEC("iter/bpf_sk_storage_map")                                          \
-	OVER(conversations)                                                     \
-	TIER(tier)                                                              \
-	int request_sockets_##tier(struct bpf_iter__bpf_sk_storage_map *ctx)    \
-	{                                                                       \
-		return walk_stored(ctx);                                        \
+#define WALK_STORED(tier)                                                    \
+	SEC("iter/bpf_sk_storage_map")                                       \
+	OVER(conversations)                                                  \
+	TIER(tier)                                                           \
+	int request_sockets_##tier(struct bpf_iter__bpf_sk_storage_map *ctx) \
+	{                                                                    \
+		return walk_stored(ctx);                                     \
 	}
 
-#define WALK_ADDRESSED(tier)                                                    \
-	SEC("iter/bpf_map_elem")                                                \
-	OVER(addressed)                                                         \
-	TIER(tier)                                                              \
-	int request_sockets_##tier(struct bpf_iter__bpf_map_elem *ctx)          \
-	{                                                                       \
-		return walk_addressed(ctx);                                     \
+#define WALK_ADDRESSED(tier)                                           \
+	SEC("iter/bpf_map_elem")                                       \
+	OVER(addressed)                                                \
+	TIER(tier)                                                     \
+	int request_sockets_##tier(struct bpf_iter__bpf_map_elem *ctx) \
+	{                                                              \
+		return walk_addressed(ctx);                            \
 	}
 
 WALK_STORED(1)

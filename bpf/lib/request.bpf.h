@@ -26,7 +26,7 @@ struct request_row {
 	u64 last_receive_ns;
 	u64 last_send_ns;
 	u64 oldest_began_ns; /* of a walk over the sockets that goes on, 0: none yet */
-	u64 apart[5];	     /* the rest of the cache line */
+	u64 apart[5];        /* the rest of the cache line */
 
 	u64 exchanges METRIC("total_requests") UNIT("exchanges")
 		HELP("Requests: sending that begins after receiving, by socket");
@@ -48,8 +48,8 @@ struct request_row {
 		HELP("Response time: data arrived, to the last send");
 	u64 in_progress_ns METRIC("gauge-requests_in_progress rate " NS) UNIT("requests")
 		HELP("Requests in progress: first receive to last send, average of the interval");
-	u64 waiting_ns METRIC("gauge-requests_waiting rate " NS) UNIT("requests")
-		HELP("Requests waiting: in the socket, before the first receive, average of the interval");
+	u64 waiting_ns METRIC("gauge-requests_waiting rate " NS) UNIT("requests") HELP(
+		"Requests waiting: in the socket, before the first receive, average of the interval");
 	u64 send_wait_ns METRIC("gauge-send_wait per=exchanges " NS) UNIT("seconds") HELP(
 		"Wait in the send buffer: from the last send until all has gone out, average of all requests");
 	/* In the first shard only. */
@@ -84,6 +84,9 @@ MMAP_ARRAY(client_owners, u32, 1) OPTION("clients");
 MMAP_ARRAY(clients, struct client_row, 1)
 OPTION("clients") SUBJECT("service via=client_slots owners=client_owners sharded");
 
+/* Between two sends: what is left by one that corks goes with the next, and need not be looked at. */
+#define CORKED_NS 1000000
+
 #define ANSWERS_APART 16 /* of which one tells the thread */
 
 /* Of a socket: whose it is, and how far its exchange is. */
@@ -97,7 +100,7 @@ struct conversation {
 	u64 ready_ns;  /* data that nobody has received yet, 0: none */
 	u64 latest_ns; /* the last data that came */
 	u64 waited_ns; /* up to here, the wait since ready_ns is in the row, if it is later */
-	u32 unsent; /* 1: the answer's last octets, before unsent_end, are in the send buffer */
+	u32 unsent;    /* 1: the answer's last octets, before unsent_end, are in the send buffer */
 	u32 unsent_end;
 	struct exchange exchange;
 };
@@ -179,8 +182,10 @@ static __noinline void assign(struct conversation *c, struct task_struct *task)
 		c->ready_ns = 0; /* what came before was received unseen */
 	if (c->cache.watched)
 		slot = client ? client_take(c->cache.row) : server_take(c->cache.row);
-	if (c->exchange.phase == PHASE_ANSWERED && c->cache.slot != slot)
+	if (c->exchange.phase == PHASE_ANSWERED && c->cache.slot != slot) {
 		c->exchange.phase = PHASE_IDLE;
+		c->unsent = 0;
+	}
 	slot_cache_set(&c->cache, slot, freed);
 }
 
@@ -399,7 +404,7 @@ static __noinline void check_unsent(struct conversation *c, const struct sock *s
 	struct request_row *row = request_row(slot_index(c->cache.slot));
 	u64 now = bpf_ktime_get_ns(), went_ns = socket_went_ns(sk, c->unsent_end);
 
-	if (row && (went_ns || over))
+	if (row && (went_ns || over) && slot_cache_has_slot(&c->cache, &slot_owners))
 		end_unsent(c, row, went_ns && went_ns < now ? went_ns : now);
 }
 

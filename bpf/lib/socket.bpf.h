@@ -129,13 +129,13 @@ static u64 socket_went_ns(const struct sock *sk, u32 end)
 }
 
 /* Before it sent so many octets, had all been acknowledged that it sent? Of other sockets than TCP's
- * that is not known; TLS in the kernel sends more than what it is given. */
+ * that is not known, and taken for granted; TLS in the kernel sends more than it is given. */
 static bool socket_was_empty(const struct sock *sk, u64 sent)
 {
 	const struct tcp_sock *tcp = (const struct tcp_sock *)sk;
 
 	if (BPF_CORE_READ(sk, __sk_common.skc_family) == AF_UNIX ||
-	    BPF_CORE_READ(sk, sk_protocol) == IPPROTO_MPTCP)
+	    BPF_CORE_READ(sk, sk_protocol) == IPPROTO_MPTCP || socket_is_datagram(sk))
 		return true;
 	return BPF_CORE_READ(tcp, write_seq) - BPF_CORE_READ(tcp, snd_una) <= sent;
 }

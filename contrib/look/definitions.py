@@ -50,6 +50,7 @@ DISK_WRITTEN = Series("disk_octets", "write", "written to disk", "dashes", color
 PROCESSES = Series("ps_count", "processes", "processes", color=BLUE)
 STARTED = Series("total_events-processes_started", label="started")
 REQUESTS = Series("total_requests", label="answered", draw="area", color=GREEN)
+STREAMS = Series("total_requests-streams", label="streams", draw="dashes", color=ORANGE)
 CLIENT = Series("total_requests-client", label="asked of others", draw="dashes", color=PINK)
 SLACK = Series("percent-slack", label="by polls", color=BLUE)
 ESTIMATE = Series("percent-slack_estimate", label="estimate", draw="dashes", color=ORANGE)
@@ -67,11 +68,16 @@ def latency(title, name):
 # Section -> a picture each, for every service that has one of the series.
 GRAPHS = {
     "Requests": (
-        Graph("Requests", unit.RATE, (REQUESTS, CLIENT)),
+        Graph("Requests", unit.RATE, (REQUESTS, CLIENT, STREAMS)),
+        Graph("Requests in the service", unit.NUMBER, (
+            Series("gauge-requests_in_progress", label="in progress", draw="area", color=GREEN),
+            Series("gauge-requests_waiting", label="waiting", color=RED))),
+        Graph("Oldest request", unit.SECONDS, (Series("gauge-requests_oldest", label="age", color=BLUE),)),
         latency("Response time", "response"),
         latency("Service time, to the last send", "service"),
         latency("Service time, to the first send", "service_first"),
         latency("Wait in the socket buffer", "wait"),
+        Graph("Wait in the send buffer", unit.SECONDS, (Series("gauge-send_wait", label="average", color=BLUE),)),
         latency("As a client, to the last receive", "client"),
         latency("As a client, to the first receive", "client_first"),
         Graph("Traffic of the sockets", unit.BYTE_RATE, (
