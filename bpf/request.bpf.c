@@ -29,6 +29,7 @@
  * 3 misses calls where more threads than that block in them.
  */
 #include "request.bpf.h"
+#include "unsent.bpf.h"
 
 SK_STORAGE(conversations, struct conversation);
 

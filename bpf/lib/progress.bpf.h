@@ -9,6 +9,7 @@
 #define PROGRESS_BPF_H
 
 #include "request.bpf.h"
+#include "unsent.bpf.h"
 
 u64 read_ns;
 

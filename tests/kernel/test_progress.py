@@ -38,6 +38,8 @@ PROBE = """
 SIZE = 64
 CONNECTIONS = 4
 INTERVAL = 1 if SLOWNESS < 2 else 3
+LONG = min(3.3 * INTERVAL, 4)  # seconds; a datagram is forgotten after 5
+FORGOTTEN = 4.5
 SLACK = 0.02 * SLOWNESS  # requests, and seconds of the oldest: between the clocks of client, kernel and server
 PR_SET_NAME = 15
 
@@ -95,7 +97,8 @@ class Server:
             sock.close()
             return
         sent, hold, way = data.split()[:3]
-        self.note(name := len(data) and f"{sent.decode()} {received}", sent=float(sent), received=received)
+        name = f"{sent.decode()} {received}"
+        self.note(name, sent=float(sent), received=received)
         if way == b"turn":
             time.sleep(float(hold))
             self.answer(name, sock, peer)
@@ -194,7 +197,7 @@ def check(test, what, daemons, servers, begin, end, each=True):
                                SLACK)
             if each and tier in KNOWS_ARRIVAL:
                 errors = [oldest_error(requests, end, ages[2]) for _, end, ages in rows]
-                test.within(f"{name}: {METRICS[2]}, greatest error of {len(rows)}", max(errors), 0, SLACK)
+                test.within(f"{name}: {METRICS[2]}, greatest error of {len(rows)}", max(errors), 0, 2 * SLACK)
 
 
 def at_once(orders):
@@ -236,6 +239,8 @@ def check_abandoned(test, daemons, clients):
         for tier, daemon in daemons.items():
             name = f"tier {tier}, {client.server.kind}: abandoned"
             moment, oldest = daemon.row_after(client.server.kind, METRICS[2], begin + INTERVAL)[:2]
+            if client.server.kind == "udp" and moment - begin > FORGOTTEN:
+                continue
             test.close(f"{name}: {METRICS[2]}", oldest, moment - begin, 0, 2 * SLACK)
             got = daemon.row_after(client.server.kind, METRICS[0], moment - INTERVAL / 2)[1]
             test.close(f"{name}: {METRICS[0]}", got, 1, 0, SLACK)
@@ -270,7 +275,7 @@ def main():
         clients = [Client(server) for server in servers]
         at_once([functools.partial(client.rounds, 2, 0, "apart") for client in clients])  # makes the series
         check_rounds(test, daemons, clients, "several at once", int(5 * INTERVAL / 0.3), 0.3, "apart")
-        check_rounds(test, daemons, clients, "longer than an interval", 2, 3.3 * INTERVAL, "apart")
+        check_rounds(test, daemons, clients, "longer than an interval", 2, LONG, "apart")
         check_rounds(test, daemons, clients, "one after the other", int(5 * INTERVAL / 0.4), 0.1, "turn")
         check_pipelined(test, daemons, clients)
         check_abandoned(test, daemons, clients)

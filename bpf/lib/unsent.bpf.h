@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * Answers that leave something in TCP's send buffer: they end when that goes. TCP tells nobody then,
+ * so it is looked at in the next event of the socket, when it is closed, and at each reading.
+ */
+#ifndef UNSENT_BPF_H
+#define UNSENT_BPF_H
+
+#include "request.bpf.h"
+
+/* Between two sends: what is left by one that corks goes with the next, and need not be looked at. */
+#define CORKED_NS 1000000
+
+/* The answer has left something in the send buffer: it ends when that goes. */
+static __always_inline void leave_unsent(struct conversation *c, u32 end)
+{
+	if (c->exchange.phase != PHASE_ANSWERED)
+		return;
+	c->unsent_end = end;
+	__sync_lock_test_and_set(&c->unsent, 1);
+}
+
+/* It went at that time, or is given up. */
+static __always_inline void end_unsent(struct conversation *c, struct request_row *row, u64 now)
+{
+	struct exchange *e = &c->exchange;
+	u64 settled_ns;
+
+	if (!__sync_lock_test_and_set(&c->unsent, 0))
+		return;
+	settled_ns = *(volatile u64 *)&e->settled_ns;
+	now = now > settled_ns ? now : settled_ns;
+	settled_ns = __sync_lock_test_and_set(&e->settled_ns, now);
+	add(&row->in_progress_ns, span_ns(settled_ns, now));
+	add(&row->send_wait_ns, span_ns(settled_ns, now));
+	answer_on(e, row, now);
+}
+
+/* At an event of the socket that comes later. over: nothing more of it goes. */
+static __noinline void check_unsent(struct conversation *c, const struct sock *sk, bool over)
+{
+	struct request_row *row = request_row(slot_index(c->cache.slot));
+	u64 now = bpf_ktime_get_ns(), went_ns = socket_went_ns(sk, c->unsent_end);
+
+	if (row && (went_ns || over) && slot_cache_has_slot(&c->cache, &slot_owners))
+		end_unsent(c, row, went_ns && went_ns < now ? went_ns : now);
+}
+
+#endif
