@@ -69,7 +69,7 @@ def latency(title, name):
 GRAPHS = {
     "Requests": (
         Graph("Requests", unit.RATE, (REQUESTS, CLIENT, STREAMS)),
-        Graph("Requests in the service", unit.NUMBER, (
+        Graph("Requests in the service", unit.Unit("requests"), (
             Series("gauge-requests_in_progress", label="in progress", draw="area", color=GREEN),
             Series("gauge-requests_waiting", label="waiting", color=RED))),
         Graph("Oldest request", unit.SECONDS, (Series("gauge-requests_oldest", label="age", color=BLUE),)),
