@@ -128,7 +128,7 @@ static const char *dispatched(const struct fixture *f)
 	for (size_t i = 0; i < f->table.accumulators.count; i++) {
 		const struct accumulator *accumulator = &f->table.accumulators.accumulator[i];
 		size_t length = strlen(text);
-		struct row_name name;
+		struct series_name name;
 
 		if (!accumulator->fed)
 			continue;

@@ -210,7 +210,7 @@ void publish_table(const struct table *table, const struct snapshot *snapshot, c
 	const struct kind *kind = kind_of(table->schema.subject.kind);
 
 	for (size_t i = 0; i < table->accumulators.count; i++) {
-		struct row_name name;
+		struct series_name name;
 		struct publisher p = {
 			.table = table,
 			.config = config,

@@ -34,7 +34,7 @@ static int resolve_probe(__attribute__((unused)) const struct snapshot *snapshot
 
 static void name_subject(__attribute__((unused)) const struct table *table,
 			 const struct snapshot *snapshot, __attribute__((unused)) const char *probe,
-			 size_t i, struct row_name *ret_name)
+			 size_t i, struct series_name *ret_name)
 {
 	memcpy(ret_name->subject, snapshot->subjects.subject[i].name, sizeof(ret_name->subject));
 	ret_name->labels = "";
@@ -42,7 +42,7 @@ static void name_subject(__attribute__((unused)) const struct table *table,
 
 static void name_probe(const struct table *table,
 		       __attribute__((unused)) const struct snapshot *snapshot, const char *probe,
-		       size_t i, struct row_name *ret_name)
+		       size_t i, struct series_name *ret_name)
 {
 	if (table->rows.count > 1)
 		snprintf(ret_name->subject, sizeof(ret_name->subject), "%s-%zu", probe, i);
@@ -53,7 +53,7 @@ static void name_probe(const struct table *table,
 
 static void name_key(const struct table *table,
 		     __attribute__((unused)) const struct snapshot *snapshot, const char *probe,
-		     size_t i, struct row_name *ret_name)
+		     size_t i, struct series_name *ret_name)
 {
 	const struct key_name *name = &table->keys.name[i];
 

@@ -14,7 +14,7 @@ struct row_counts;
 struct table;
 
 /* What series of a subject are called: a plugin instance, and the end of each type instance. */
-struct row_name {
+struct series_name {
 	char subject[SUBJECT_NAME_MAX];
 	const char *labels; /* of the table; empty: none */
 };
@@ -28,7 +28,7 @@ struct kind {
 	int (*resolve)(const struct snapshot *snapshot, uint32_t row);
 	/* Of subject i of a table of this probe. */
 	void (*name)(const struct table *table, const struct snapshot *snapshot, const char *probe,
-		     size_t i, struct row_name *ret_name);
+		     size_t i, struct series_name *ret_name);
 	/* Are its rows given to others, so that who reads them is a subscriber? */
 	bool (*follows)(const struct table *table);
 };
