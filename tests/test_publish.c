@@ -225,7 +225,8 @@ static void test_moments(void)
 	table_done(&table);
 }
 
-/* A window of few samples has those of whole intervals before it, six at most. */
+/* A window of few samples has those of whole intervals before it, six at most; never those from
+ * before a pause, nor those of the interval in which it ended. */
 static void test_moments_window(void)
 {
 	static const struct {
@@ -233,20 +234,26 @@ static void test_moments_window(void)
 		uint64_t value;
 		double samples, average; /* NAN: none */
 	} readings[] = {
+		{ 9, 1000, 9, 1000 }, /* in it load begins */
 		{ 2048, 100, 2048, 100 },
 		{ 2047, 10, 2047 + 2048, (2047 * 10.0 + 2048 * 100) / (2047 + 2048) },
 		{ 1, 10, 2048, 10 },
 		{ 2048, 7, 2048, 7 },
 		{ 3, 3, 2051, (3 * 3 + 2048 * 7) / 2051.0 },
-		{ 0, 0, 2051, (3 * 3 + 2048 * 7) / 2051.0 },
-		{ 1, 5, 2052, (3 * 3 + 2048 * 7 + 5) / 2052.0 },
-		{ 0, 0, 2052, (3 * 3 + 2048 * 7 + 5) / 2052.0 },
-		{ 0, 0, 2052, (3 * 3 + 2048 * 7 + 5) / 2052.0 },
-		{ 0, 0, 4, 14 / 4.0 },
-		{ 0, 0, 1, NAN },
-		{ 0, 0, 1, NAN },
 		{ 0, 0, 0, NAN },
+		{ 5, 900, 5, 900 },
+		{ 2, 6, 2, 6 },
+		{ 0, 0, 0, NAN },
+		{ 0, 0, 0, NAN },
+		{ 1, 9, 1, NAN },
 		{ 2, 9, 2, 9 },
+		{ 1, 6, 3, 8 },
+		{ 1, 6, 4, 7.5 },
+		{ 1, 6, 5, 7.2 },
+		{ 1, 6, 6, 7 },
+		{ 1, 6, 7, 48 / 7.0 },
+		{ 1, 6, 6, 6 },
+		{ 1, 6, 6, 6 },
 	};
 	static const struct row_member members[] = {
 		MEMBER("a", U64, 0, "derive"),

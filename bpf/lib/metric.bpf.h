@@ -25,7 +25,9 @@
  *   struct moments   TYPE-INSTANCE-average, -variance and -cv of what was added
  *                    since the last reading; where that is fewer than 2048, of
  *                    what was added since so many whole intervals more that it
- *                    is as many, 6 intervals at most. -samples says of how many
+ *                    is as many, 6 intervals at most. It goes back neither over an
+ *                    interval without samples nor into the first one after such:
+ *                    load and pause are not mixed. -samples says of how many
  *                    they are; with fewer than 2 there is that alone. The
  *                    relative standard error of the average is cv /
  *                    sqrt(samples).
@@ -269,6 +271,10 @@
  *                         not configured have slots by the engine's leave alone, see slot.h
  *   u32 cpus_online, cpus_end;
  *                         set before each reading: how many, and the highest + 1
+ *   u64 interval_began_ns, previous_began_ns;
+ *                         set at each reading, before the tables are read: when the interval
+ *                         that goes on has begun, by bpf_ktime_get_ns(), 0: the first; and the
+ *                         one before it
  *   u64 read_ns;          set by an iterator: the time of what it has read, of
  *                         CLOCK_BOOTTIME; rates are per time between two such
  *   u64 refused;          counted by the probe, reported under ebpf-self

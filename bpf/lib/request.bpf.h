@@ -14,6 +14,9 @@
 
 #define NS "scale=1/1000000000"
 
+u64 interval_began_ns; /* the last reading, 0: there was none */
+u64 previous_began_ns; /* the one before */
+
 const volatile bool option_clients = false; /* the other side of services' calls, too */
 
 /* Seconds, after which a response or a request that goes on with pauses is a stream. */
@@ -34,10 +37,12 @@ struct request_row {
 		"Streams: requests and responses that go on with pauses for longer than stream_after, left out of latencies");
 	u64 rx_bytes METRIC("if_octets:rx") UNIT("bytes") HELP("Received: on these sockets");
 	u64 tx_bytes METRIC("if_octets:tx") UNIT("bytes") HELP("Sent: on these sockets");
-	struct moments receive_gap METRIC("gauge-receive_gap frequency " NS) UNIT("seconds")
-		HELP("Gap between receives: of the service as one trace") DEFAULT(off);
-	struct moments send_gap METRIC("gauge-send_gap frequency " NS) UNIT("seconds")
-		HELP("Gap between sends: of the service as one trace") DEFAULT(off);
+	struct moments receive_gap METRIC("gauge-receive_gap frequency " NS) UNIT("seconds") HELP(
+		"Gap between receives: of the service as one trace; frequency is receives per second")
+		DEFAULT(off);
+	struct moments send_gap METRIC("gauge-send_gap frequency " NS) UNIT("seconds") HELP(
+		"Gap between sends: of the service as one trace; frequency is sends per second, RPS_obsv")
+		DEFAULT(off);
 	struct hist wait METRIC("latency-wait " NS) UNIT("seconds")
 		HELP("Wait in the socket buffer: data arrived in the socket, to its first receive");
 	struct hist service_first METRIC("latency-service_first " NS) UNIT("seconds")
@@ -199,9 +204,18 @@ static __always_inline bool own(struct conversation *c, bool begins)
 	return c->cache.watched;
 }
 
+/* Is the interval before this one part of the gap, so that it was a pause? Of a pause that part
+ * counts which is of the interval that goes on: what came before says nothing of the load now. */
+static __always_inline u64 clip_gap(u64 was, u64 now)
+{
+	u64 began = interval_began_ns;
+
+	return now - (was < previous_began_ns && began < now ? began : was);
+}
+
 /* Adds the time since the last event of the whole service. An event that
  * another CPU has overtaken has a gap of 0, so that the sum of gaps is the time
- * from the first event to the last. */
+ * from the first event to the last, without pauses. */
 static __always_inline void count_gap(struct moments *gaps, u64 *last, u64 now)
 {
 	u64 was = *(volatile u64 *)last, seen, gap_ns = 0;
@@ -209,7 +223,7 @@ static __always_inline void count_gap(struct moments *gaps, u64 *last, u64 now)
 	for (int i = 0; i < 4 && was < now; i++) {
 		seen = __sync_val_compare_and_swap(last, was, now);
 		if (seen == was) {
-			gap_ns = now - was;
+			gap_ns = clip_gap(was, now);
 			break;
 		}
 		was = seen;

@@ -93,7 +93,7 @@ GRAPHS = {
         Graph("Variance of the gaps", unit.SQUARES, (
             Series("gauge-receive_gap-variance", label="receives"),
             Series("gauge-send_gap-variance", label="sends", draw="dashes")), log=True),
-        Graph("Calls, by their spacing", unit.RATE, (
+        Graph("Receives and sends per second, by their gaps", unit.RATE, (
             Series("gauge-receive_gap-frequency", label="receives"),
             Series("gauge-send_gap-frequency", label="sends", draw="dashes"))),
         Graph("Time of a poll", unit.SECONDS, (Series("gauge-poll-average", label="average"),), log=True),

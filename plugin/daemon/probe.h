@@ -32,6 +32,7 @@ struct probe {
 	uint64_t *read_ns;
 	struct dispatch dispatch;
 	uint64_t readings;  /* so far, those that only catch up too */
+	uint64_t began_ns;  /* the interval that goes on, by CLOCK_MONOTONIC; 0: the first */
 	uint64_t walked_ns; /* when the walk began that the last of them took */
 	double read_s;      /* what the last reading took, 0: there was none */
 	uint64_t walk_ns;   /* CPU time of its own iterators, the last time, 0: none; atomic */

@@ -118,6 +118,17 @@ void reading_unsubscribe(struct probe *probe)
 	probe->subscriber = -1;
 }
 
+/* The new interval is told first: a program that finds one new and one old then clips no gap that
+ * it should not. */
+static void begin_interval(struct probe *probe)
+{
+	uint64_t now_ns = clock_monotonic_ns();
+
+	object_set(&probe->object, "interval_began_ns", now_ns);
+	object_set(&probe->object, "previous_began_ns", probe->began_ns);
+	probe->began_ns = now_ns;
+}
+
 static int read_tables(struct probe *probe, const struct snapshot *snapshot, uint64_t now_ns,
 		       struct error *error)
 {
@@ -178,6 +189,7 @@ static int walk_and_read(struct probe *probe, const struct snapshot *snapshot, u
 	read_ns = probe->read_ns ? *probe->read_ns : begin_ns;
 	if (probe->read_ns)
 		dispatch_read(&probe->dispatch, clock_ns() - read_ns);
+	begin_interval(probe);
 	status = read_tables(probe, snapshot, read_ns, error);
 	tell_waiting(probe, begin_ns);
 	if (status == 0)

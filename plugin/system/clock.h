@@ -16,6 +16,15 @@ static inline uint64_t clock_ns(void)
 	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
+/* As bpf_ktime_get_ns() has it: without suspended time. */
+static inline uint64_t clock_monotonic_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
 /* What this thread has run for. */
 static inline uint64_t clock_cpu_ns(void)
 {

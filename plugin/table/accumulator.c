@@ -26,7 +26,7 @@ static bool grow(struct accumulators *accumulators, size_t count)
 
 size_t accumulator_cells(const struct schema *schema)
 {
-	return 2 * (size_t)schema->cells + (size_t)ACCUMULATOR_PAST * schema->moments;
+	return 2 * (size_t)schema->cells + (size_t)ACCUMULATOR_KEPT * schema->moments;
 }
 
 struct accumulator *accumulators_at(struct accumulators *accumulators, const struct schema *schema,
@@ -57,7 +57,7 @@ struct accumulator *accumulators_at(struct accumulators *accumulators, const str
 static void keep_window(struct accumulator *accumulator, const struct schema *schema)
 {
 	memmove(accumulator->past + schema->moments, accumulator->past,
-		(ACCUMULATOR_PAST - 1) * schema->moments * sizeof(uint64_t));
+		(ACCUMULATOR_KEPT - 1) * schema->moments * sizeof(uint64_t));
 	for (size_t c = 0; c < schema->column_count; c++) {
 		const struct column *column = &schema->columns[c];
 
@@ -98,9 +98,17 @@ void accumulator_moments(const struct accumulator *accumulator, const struct sch
 	const uint64_t *past = accumulator->past + c->moments;
 
 	memcpy(ret_cells, accumulator->window + c->cell, c->cells * sizeof(uint64_t));
-	for (int i = 0; i < ACCUMULATOR_PAST && ret_cells[0] < enough; i++, past += schema->moments)
+	if (!ret_cells[0])
+		return;
+	for (int i = 0; i < ACCUMULATOR_PAST && ret_cells[0] < enough; i++) {
+		const uint64_t *before = past + schema->moments;
+
+		if (!past[0] || !before[0])
+			return;
 		for (uint32_t cell = 0; cell < c->cells; cell++)
 			ret_cells[cell] += past[cell];
+		past = before;
+	}
 }
 
 void accumulators_forget(struct accumulators *accumulators, size_t subject)

@@ -6,7 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ACCUMULATOR_PAST 5 /* windows of moments that are kept, besides the present one */
+#define ACCUMULATOR_PAST 5 /* windows of moments that the present one may go back by */
+#define ACCUMULATOR_KEPT \
+	(ACCUMULATOR_PAST + 1) /* whether load began in the oldest shows before it */
 
 struct schema;
 
@@ -41,8 +43,10 @@ void accumulators_begin(struct accumulators *accumulators, const struct schema *
 /* What is added from here on belongs to the same windows; gauges are taken anew. */
 void accumulators_continue(struct accumulators *accumulators, const struct schema *schema);
 
-/* The window of a column of moments, which goes back by whole readings until it
- * has as many samples as `enough`, or no more are kept. */
+/* The window of a column of moments. One that has samples goes back by whole readings until it has
+ * as many as `enough`, by ACCUMULATOR_PAST at most, and no further than load goes back without a
+ * pause: neither over a reading without samples nor into the one after that, of which a part
+ * was without load. */
 void accumulator_moments(const struct accumulator *accumulator, const struct schema *schema,
 			 uint32_t column, uint64_t enough, uint64_t *ret_cells);
 
