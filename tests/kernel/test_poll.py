@@ -74,8 +74,17 @@ def without_option(test, tiers):
 
 
 def polls(daemon, service, moment):
-    """How many until then, of at most 2048 in 6 intervals, which the moments leave none out of."""
-    return daemon.row_after(service, "gauge-poll-samples", moment)[1]
+    """How many until then. A window of samples is of its own interval and of those before, to 6 in all, none of which
+    follows one without; here none has 2048."""
+    end = daemon.row_after(service, "gauge-poll-samples", moment)[0]
+    counts = [0]
+    for stamp, samples in daemon.rows(service, "gauge-poll-samples"):
+        first = len(counts)
+        while samples and len(counts) - first < 5 and first > 1 and counts[first - 1] and counts[first - 2]:
+            first -= 1
+        if stamp <= end:
+            counts.append(samples - sum(counts[first:]))
+    return sum(counts)
 
 
 class Caller:
