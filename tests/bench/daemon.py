@@ -46,9 +46,11 @@ LoadPlugin unixsock
 class Site:
     """The programs that are measured, and a directory for what they need; it goes when the bench does."""
 
-    def __init__(self, collectd, build):
+    def __init__(self, collectd, build, before=None):
+        """before: the build tree of another version, to compare with."""
         self.collectd = collectd
         self.build = build
+        self.before = before
         self.version = None
 
     def __enter__(self):
@@ -64,11 +66,15 @@ class Site:
     def program(self, name):
         return os.path.join(self.build, "tests", "bench", name)
 
-    def ebpf(self, text=""):
+    def load(self):
+        return os.path.join(self.build, "tests", "evidence", "load")
+
+    def ebpf(self, text="", build=None):
         """The plugin's block, with this text. What is started from a login is one service, unless it has a block."""
+        build = build or self.build
         services = "" if "<Service" in text else '  ServicesFrom "commands"\n'
-        return (f'PluginDir "{self.build}/.libs"\nLoadPlugin ebpf\n'
-                f'<Plugin ebpf>\n  ObjectDirectory "{self.build}/bpf"\n{services}{text}</Plugin>')
+        return (f'PluginDir "{build}/.libs"\nLoadPlugin ebpf\n'
+                f'<Plugin ebpf>\n  ObjectDirectory "{build}/bpf"\n{services}{text}</Plugin>')
 
 
 class Daemon:

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """The document on the cost of the request probe, in Markdown, and what is wanted of it."""
 
-import variant
 import report
 
 NAMES = {
     "nothing": "nothing",
+    "before": "the probe before, in collectd",
     "probe": "this probe, in collectd",
     "floor": "empty programs on its hooks",
     "listing": "the paper's Listing 1",
@@ -17,6 +17,8 @@ COST = {"half": "server_ns", "usual": "server_ns", "full": "server_ns", "togethe
 FLOOR_TIMES = 2
 LISTING_TIMES = 5
 BPFTRACE_TIMES = 7
+BEFORE_NS = 150
+UNWATCHED_PART = 0.02
 P99_PART = 0.1
 ROUNDS_SURE = 4  # fewer decide nothing
 
@@ -28,7 +30,7 @@ HEAD = """\
 another, over loopback. In turns, in an order that changes with each round, the server is measured with
 
 - nothing;
-- this probe, in collectd, with a `Service` block for the server and for nobody else (no reading falls into a
+{before}- this probe, in collectd, with a `Service` block for the server and for nobody else (no reading falls into a
   measurement);
 - empty programs on the same hooks, which is the least that seeing each call on a socket costs;
 - the method of Listing 1 of the paper for all that it measures: a hash map, on the tracepoints of all system calls
@@ -42,6 +44,11 @@ of both. Of {spans} spans of {span:.2f} s that one counts whose server was distu
 nothing in the same round; figures are medians of the rounds, in brackets what holds the true median with 95 %
 confidence, of fewer than six rounds all from least to most. Other work on the machine shows in them: it should have
 none.
+"""
+
+
+BEFORE = """\
+- the probe before: the plugin and the objects of another version (`--before=DIR`, its build tree), configured alike;
 """
 
 
@@ -64,7 +71,7 @@ def table(title, columns, rows):
 
 def each(rounds, cell_of_nothing, cell):
     """A row per variant; cell: what is in it, of variant and load."""
-    for name in variant.VARIANTS:
+    for name in rounds.variants:
         yield NAMES[name], [(cell_of_nothing if name == "nothing" else cell)(rounds, name, load) for load in LOADS]
 
 
@@ -81,10 +88,20 @@ def costs(rounds):
                lambda r, name, load: added(r.added(name, load, "p99"), 1e6)))
 
 
+def above_before(rounds, load):
+    """What this probe adds, less what the one before does; by load, or by what a process of no service does."""
+    return rounds.excess("probe", 1, "before", load, COST.get(load, "ns"))
+
+
+def against_before(rounds):
+    table("This probe less the one before, nanoseconds of CPU time", [*LOADS.values(), "message of no service"],
+          [("", [added(above_before(rounds, load)) for load in (*LOADS, "message")])])
+
+
 def nobodys(rounds):
     """What others pay."""
     def rows():
-        for name in variant.VARIANTS:
+        for name in rounds.variants:
             yield NAMES[name], [f"{rounds.figure(name, kind, 'ns').median:,.0f}" if name == "nothing"
                                 else added(rounds.added(name, kind, "ns")) for kind in ("message", "syscall")]
 
@@ -93,7 +110,8 @@ def nobodys(rounds):
 
 
 def programs(rounds):
-    rows = [(f"`{program}`", [f"{ns:,.0f}", f"{runs:.1f}"]) for (_, program), (ns, runs) in sorted(rounds.runs.items())]
+    rows = [(f"`{program}`" + ", before" * (name == "before"), [f"{ns:,.0f}", f"{runs:.1f}"])
+            for (name, program), (ns, runs) in sorted(rounds.runs.items())]
     table("Programs, server and client on one CPU, by the kernel's run statistics, whose own cost is in all: an empty "
           "program has little else",
           ["ns per run", "runs per exchange"], rows)
@@ -103,6 +121,8 @@ def server(rounds):
     print(f"\n## {rounds.name}, {rounds.count} rounds")
     costs(rounds)
     nobodys(rounds)
+    if "before" in rounds.variants:
+        against_before(rounds)
     programs(rounds)
 
 
@@ -130,6 +150,23 @@ def check_costs(rounds, load):
     return check_cost(rounds, load, 1 / BPFTRACE_TIMES, "bpftrace") and good
 
 
+def check_above_before(rounds, load, what, limit_ns):
+    """Sure by the differences within each round."""
+    excess = above_before(rounds, load)
+    enough = excess.count >= ROUNDS_SURE
+    return verdict(f"{rounds.name}, {what}: {added(excess)} ns", enough and excess.high <= limit_ns,
+                   enough and excess.low > limit_ns)
+
+
+def check_before(rounds):
+    message = rounds.figure("before", "message", "ns").median
+    good = check_above_before(rounds, "together", f"{LOADS['together']}: at most {BEFORE_NS} ns above the probe before",
+                              BEFORE_NS)
+    return check_above_before(rounds, "message", "a message of no service: no dearer than with the probe before, of "
+                              f"{message:,.0f} ns, where {UNWATCHED_PART:.0%} would have shown",
+                              UNWATCHED_PART * message) and good
+
+
 def check_p99(rounds):
     """No change, where one of a tenth would have shown."""
     was, change, floor = rounds.tail_of_nothing().median, rounds.tail("probe"), rounds.tail("floor")
@@ -145,12 +182,14 @@ def wanted(all_rounds):
     for rounds in all_rounds:
         for load in ("full", "together"):
             good &= check_costs(rounds, load)
+        if "before" in rounds.variants:
+            good &= check_before(rounds)
         good &= check_p99(rounds)
     return good
 
 
 def document(site, all_rounds, connections, spans, span_s):
-    print(HEAD.format(connections=connections, spans=spans, span=span_s))
+    print(HEAD.format(connections=connections, spans=spans, span=span_s, before=BEFORE if site.before else ""))
     report.machine(site)
     for rounds in all_rounds:
         server(rounds)

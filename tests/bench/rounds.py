@@ -57,6 +57,7 @@ class Rounds:
         self.name = name
         self.count = count
         self.span_s = span_s
+        self.variants = variant.variants(site)
         self.cells = []  # of each round: {(variant, load): what the client and /proc say}
         self.runs = {}  # by variant and program: nanoseconds of a run with what measuring takes, and runs per exchange
         with Pair(site, name) as pair:
@@ -70,8 +71,8 @@ class Rounds:
 
     def _round(self, pair, i):
         cells = {}
-        turn = i % len(variant.VARIANTS)
-        for name in variant.VARIANTS[turn:] + variant.VARIANTS[:turn]:
+        turn = i % len(self.variants)
+        for name in self.variants[turn:] + self.variants[:turn]:
             with variant.on(name, self.site, pair):
                 time.sleep(SETTLED_S)
                 for load, cell in self._measure(pair).items():
@@ -105,7 +106,7 @@ class Rounds:
     def _time_programs(self, pair):
         with open(RUN_STATISTICS, encoding="ascii") as file:
             was = file.read()
-        for name in ("probe", "floor", "listing"):
+        for name in [name for name in self.variants if name not in ("nothing", "bpftrace")]:
             with variant.on(name, self.site, pair) as process, pair.together():
                 time.sleep(SETTLED_S)
                 for program, cell in self._time_runs(pair, programs_of(process), was).items():

@@ -48,7 +48,7 @@ class Pair:
             port = free_port()
             self.server = stack.enter_context(Process([*COMMANDS[self.name], port], {CPU}, directory=self.site.dir))
             self.server.wait_port(port)
-            self.client = stack.enter_context(Process([self.site.program("evidence/load"), self.name, port,
+            self.client = stack.enter_context(Process([self.site.load(), self.name, port,
                                                        CONNECTIONS, VALUE_BYTES], {CLIENT_CPU}, talks=True))
             self.client.hear()
             move(self.server.pid, CPU)

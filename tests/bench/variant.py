@@ -10,7 +10,7 @@ from process import WITH_TRACEFS, prepare
 from server import program
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-VARIANTS = ("nothing", "probe", "floor", "listing", "bpftrace")
+VARIANTS = ("nothing", "before", "probe", "floor", "listing", "bpftrace")
 
 CALL_NUMBERS = {
     "x86_64": {"epoll": 232, "read": 0, "write": 1, "sendmsg": 46},
@@ -29,6 +29,10 @@ BLOCK = """\
     Enable false
   </Probe>
 """
+
+
+def variants(site):
+    return tuple(name for name in VARIANTS if name != "before" or site.before)
 
 
 def script(pair):
@@ -59,8 +63,8 @@ def _program(command):
 
 
 @contextlib.contextmanager
-def _probe(site, pair):
-    block = site.ebpf(BLOCK.format(name=pair.name, program=program(pair.name)))
+def _probe(site, pair, build):
+    block = site.ebpf(BLOCK.format(name=pair.name, program=program(pair.name)), build)
     # So long an interval that no reading falls into a measurement.
     with Daemon(site, block, interval=3600) as daemon:
         yield daemon.process
@@ -72,8 +76,8 @@ def on(name, site, pair):
     objects = os.path.join(site.build, "tests", "bench", "bpf")
     if name == "nothing":
         return contextlib.nullcontext()
-    if name == "probe":
-        return _probe(site, pair)
+    if name in ("probe", "before"):
+        return _probe(site, pair, site.before if name == "before" else site.build)
     if name == "bpftrace":
         return _program(WITH_TRACEFS + ["bpftrace", "-q", "-e", script(pair)])
     return _program(WITH_TRACEFS + [site.program("hooks"), os.path.join(objects, f"{name}.bpf.o"), tgid])
