@@ -13,7 +13,7 @@ static size_t seen;
 /* Item i: names of i % 97 bytes and less, 1 to 8 values. */
 static struct batch_item make(size_t i, char names[3][128], struct value *values)
 {
-	struct batch_item item = { names[0], names[1], names[2], values, 1 + i % 8 };
+	struct batch_item item = { names[0], names[1], names[2], values, 1 + i % 8, i % 3 == 0 };
 
 	for (size_t n = 0; n < 3; n++) {
 		size_t length = i * (n + 1) % 97;
@@ -37,6 +37,7 @@ static void take(void *to, const struct batch_item *item)
 	CHECK_TEXT(item->type, want.type);
 	CHECK_TEXT(item->instance, want.instance);
 	CHECK_UINT(item->count, want.count);
+	CHECK_INT(item->previous, want.previous);
 	for (size_t v = 0; v < want.count; v++) {
 		CHECK_INT(item->values[v].kind, SOURCE_DERIVE);
 		CHECK_INT(item->values[v].derive, want.values[v].derive);

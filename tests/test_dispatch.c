@@ -84,9 +84,50 @@ static void test_read(void)
 	CHECK_UINT(dispatch.time, MS_TO_CDTIME_T(11100) - NS_TO_CDTIME_T(500000000));
 }
 
+static void give(struct dispatch *dispatch)
+{
+	const struct value zero = { .kind = SOURCE_DERIVE }, seven = { SOURCE_DERIVE, .derive = 7 };
+
+	daemon_clear();
+	dispatch_values(dispatch, "web", "derive", "", &seven, 1);
+	dispatch_previous(dispatch, "web", "derive", "", &zero, 1);
+	CHECK_INT(dispatch_batch(dispatch), 0);
+	CHECK_UINT(daemon_refused(), 0);
+	CHECK_REAL(daemon_gauge("web/derive"), 7, 0);
+}
+
+/* Values of the reading before are handed on first, with its time. */
+static void test_previous(void)
+{
+	struct batch batch = { 0 };
+	struct dispatch dispatch = { .batch = &batch, .time = TIME_T_TO_CDTIME_T(20) };
+	const struct value zero = { .kind = SOURCE_DERIVE };
+	double time_s = 0, interval_s;
+
+	CASE("no reading before");
+	give(&dispatch);
+	CHECK_UINT(daemon_dispatched(), 1);
+	CASE("a reading before");
+	dispatch.batch = &batch;
+	dispatch.previous = TIME_T_TO_CDTIME_T(10);
+	give(&dispatch);
+	CHECK_UINT(daemon_dispatched(), 2);
+	daemon_clear();
+	dispatch_previous(&dispatch, "web", "derive", "", &zero, 1);
+	CHECK_REAL(daemon_gauge("web/derive"), 0, 0);
+	CHECK_INT(daemon_when("web/derive", &time_s, &interval_s), true);
+	CHECK_REAL(time_s, 10, 0);
+	CASE("the clock has been set back");
+	dispatch.batch = &batch;
+	dispatch.previous = TIME_T_TO_CDTIME_T(30);
+	give(&dispatch);
+	CHECK_UINT(daemon_dispatched(), 1);
+}
+
 int main(void)
 {
 	test_read();
+	test_previous();
 	for (size_t i = 0; i < COUNT_OF(PLANS); i++)
 		test_plan(&PLANS[i]);
 	return testing_end();

@@ -5,15 +5,13 @@
 #include "testing.h"
 
 #include "daemon.h"
-#include "row.h"
+#include "population.h"
 
 #include "bpf/lib/hist.h"
 #include "plugin/system/clock.h"
 #include "plugin/daemon/publish.h"
 
 #include <stdlib.h>
-
-#define S(seconds) ((seconds)*NS_PER_S)
 
 struct want {
 	const char *identifier, *source;
@@ -23,9 +21,10 @@ struct want {
 static struct config config;
 
 /* Reads and publishes, as a probe does at each interval. */
-static void read_and_publish(struct table *table, const struct snapshot *snapshot, uint64_t now_s)
+static void read_after(struct table *table, const struct snapshot *snapshot, uint64_t before_s,
+		       uint64_t now_s)
 {
-	struct dispatch dispatch = { 0 };
+	struct dispatch dispatch = { .time = TIME_T_TO_CDTIME_T(before_s) };
 	struct error error = { "" };
 
 	daemon_clear();
@@ -34,6 +33,12 @@ static void read_and_publish(struct table *table, const struct snapshot *snapsho
 	CHECK_INT(table_read(table, snapshot, S(now_s), &error), 0);
 	publish_table(table, snapshot, "sample", &config, &dispatch);
 	CHECK_UINT(daemon_refused(), 0);
+}
+
+/* Of a dispatch that has told nothing before. */
+static void read_and_publish(struct table *table, const struct snapshot *snapshot, uint64_t now_s)
+{
+	read_after(table, snapshot, 0, now_s);
 }
 
 static void check_wants(const struct want *wants, size_t count)
@@ -412,6 +417,50 @@ static void test_subjects(void)
 	subjects_done(&snapshot.subjects);
 }
 
+/* Counters of a service that is new between two readings were zero at the first of them, and say so.
+ * A process that is new has no series at the reading before: of these there are TopN. */
+static void test_begin(void)
+{
+	static const struct row_member members[] = {
+		MEMBER("a", U64, 0, "derive-x"),
+		MEMBER("b", U64, 8, "gauge-x"),
+		MEMBER("c", U64, 16, "if_octets:rx"),
+		MEMBER("d", U64, 24, "if_octets:tx"),
+	};
+	struct fixture f;
+	struct table services, processes;
+	uint64_t *row = row_table(&services, members, COUNT_OF(members), 32, 4, SUBJECT_SERVICE);
+
+	CASE("begin, first reading");
+	fixture_init(&f);
+	read_after(&services, &f.snapshot, 0, 100);
+	CHECK_UINT(daemon_dispatched(), 2 * 3);
+	CASE("begin, second reading");
+	configure(&f, 2, "web");
+	row[4 * 2] = 7;
+	read_after(&services, &f.snapshot, 100, 110);
+	CHECK_UINT(daemon_dispatched(), 3 * 3 + 2);
+	CHECK_REAL(daemon_gauge("web/derive-x"), 7, 0);
+	CASE("begin, third reading");
+	read_after(&services, &f.snapshot, 110, 120);
+	CHECK_UINT(daemon_dispatched(), 3 * 3);
+	CASE("begin, a command: its growth until now is the others'");
+	show(&f, 3, "db");
+	row[4 * 3] = 9;
+	read_after(&services, &f.snapshot, 120, 130);
+	CHECK_UINT(daemon_dispatched(), 4 * 3);
+	CHECK_REAL(daemon_gauge("db/derive-x"), 0, 0);
+	CASE("begin, processes");
+	row_table(&processes, members, COUNT_OF(members), 32, ROWS, SUBJECT_PROCESS);
+	read_after(&processes, &f.snapshot, 0, 100);
+	add_process(&f, 1, "web-1", 2, 10);
+	read_after(&processes, &f.snapshot, 100, 110);
+	CHECK_UINT(daemon_dispatched(), 3);
+	table_done(&processes);
+	table_done(&services);
+	subjects_done(&f.snapshot.subjects);
+}
+
 /* All of one reading have its time and the probe's interval. */
 static void test_time(void)
 {
@@ -437,6 +486,7 @@ int main(void)
 	test_hist();
 	test_buckets();
 	test_subjects();
+	test_begin();
 	test_time();
 	daemon_clear();
 	return testing_end();

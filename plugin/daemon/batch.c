@@ -14,6 +14,7 @@
 struct head {
 	size_t size; /* of all of the item */
 	size_t count;
+	bool previous;
 	size_t type, instance; /* where they begin, in the strings */
 };
 
@@ -50,6 +51,7 @@ void batch_add(struct batch *batch, const struct batch_item *item)
 	struct head head = {
 		.size = padded(sizeof(head) + values + subject + type + instance),
 		.count = item->count,
+		.previous = item->previous,
 		.type = subject,
 		.instance = subject + type,
 	};
@@ -88,6 +90,7 @@ void batch_each(const struct batch *batch, void (*take)(void *to, const struct b
 				 .instance = strings + head->instance,
 				 .values = values,
 				 .count = head->count,
+				 .previous = head->previous,
 			 });
 	}
 }

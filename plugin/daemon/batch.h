@@ -32,6 +32,7 @@ struct batch_item {
 	const char *instance;
 	const struct value *values;
 	size_t count;
+	bool previous; /* they are of the reading before */
 };
 
 /* Copies an item to the end. */

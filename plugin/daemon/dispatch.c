@@ -80,7 +80,7 @@ static void submit(void *to, const struct batch_item *item)
 		list[i] = to_collectd(&item->values[i]);
 	vl.values = list;
 	vl.values_len = item->count;
-	vl.time = dispatch->time;
+	vl.time = item->previous ? dispatch->previous : dispatch->time;
 	vl.interval = dispatch->interval;
 	snprintf(vl.plugin, sizeof(vl.plugin), "%s", PLUGIN_NAME);
 	snprintf(vl.plugin_instance, sizeof(vl.plugin_instance), "%s", item->subject);
@@ -89,15 +89,41 @@ static void submit(void *to, const struct batch_item *item)
 	plugin_dispatch_values(&vl);
 }
 
+static void hand(const struct dispatch *dispatch, const struct batch_item *item)
+{
+	if (dispatch->batch)
+		batch_add(dispatch->batch, item);
+	else
+		submit((void *)dispatch, item);
+}
+
 void dispatch_values(const struct dispatch *dispatch, const char *subject, const char *type,
 		     const char *instance, const struct value *values, size_t count)
 {
-	struct batch_item item = { subject, type, instance, values, count };
+	struct batch_item item = { subject, type, instance, values, count, false };
 
-	if (dispatch->batch)
-		batch_add(dispatch->batch, &item);
-	else
-		submit((void *)dispatch, &item);
+	hand(dispatch, &item);
+}
+
+void dispatch_previous(const struct dispatch *dispatch, const char *subject, const char *type,
+		       const char *instance, const struct value *values, size_t count)
+{
+	struct batch_item item = { subject, type, instance, values, count, true };
+
+	if (dispatch->previous && dispatch->previous < dispatch->time)
+		hand(dispatch, &item);
+}
+
+static void submit_previous(void *to, const struct batch_item *item)
+{
+	if (item->previous)
+		submit(to, item);
+}
+
+static void submit_present(void *to, const struct batch_item *item)
+{
+	if (!item->previous)
+		submit(to, item);
 }
 
 int dispatch_batch(struct dispatch *dispatch)
@@ -106,8 +132,12 @@ int dispatch_batch(struct dispatch *dispatch)
 	int status = batch->failed ? -ENOMEM : 0;
 
 	dispatch->batch = NULL;
-	if (status == 0)
-		batch_each(batch, submit, dispatch);
+	/* Of two values of a series that are handed on one right after the other, collectd's threads
+	 * may take the second first. */
+	if (status == 0) {
+		batch_each(batch, submit_previous, dispatch);
+		batch_each(batch, submit_present, dispatch);
+	}
 	batch_done(batch);
 	return status;
 }

@@ -31,6 +31,11 @@ void dispatch_read(struct dispatch *dispatch, uint64_t ago_ns);
 void dispatch_values(const struct dispatch *dispatch, const char *subject, const char *type,
 		     const char *instance, const struct value *values, size_t count);
 
+/* Likewise, of values that a new series had at the reading before; nothing where that is not known. Of a
+ * batch they are handed on first. */
+void dispatch_previous(const struct dispatch *dispatch, const char *subject, const char *type,
+		       const char *instance, const struct value *values, size_t count);
+
 void dispatch_gauge(const struct dispatch *dispatch, const char *subject, const char *type,
 		    const char *instance, double gauge);
 

@@ -88,6 +88,21 @@ static struct tag tag_of(const struct publisher *p, const struct column *column)
 	return tag;
 }
 
+/* The first value of a counter shows no rate. One that was zero at the last reading says so, and then
+ * its first interval has one. */
+static void publish_begin(const struct publisher *p, const struct tag *tag,
+			  const struct value *values, size_t count)
+{
+	struct value zeros[SCHEMA_SOURCES_MAX];
+
+	for (size_t i = 0; i < count; i++) {
+		if (values[i].kind != SOURCE_DERIVE && values[i].kind != SOURCE_COUNTER)
+			return;
+		zeros[i] = (struct value){ .kind = values[i].kind };
+	}
+	dispatch_previous(p->dispatch, p->subject, tag->type, tag->instance, zeros, count);
+}
+
 static void publish_integers(const struct publisher *p, const struct metric *metric)
 {
 	const struct column *columns = p->table->schema.columns;
@@ -100,6 +115,8 @@ static void publish_integers(const struct publisher *p, const struct metric *met
 		values[i] = value_of(p, &columns[metric->column[i]]);
 	if (metric->source_count == 1 && values[0].kind == SOURCE_GAUGE && isnan(values[0].gauge))
 		return;
+	if (p->accumulator->begins)
+		publish_begin(p, &tag, values, metric->source_count);
 	dispatch_values(p->dispatch, p->subject, tag.type, tag.instance, values,
 			metric->source_count);
 }

@@ -48,6 +48,7 @@ struct accumulator *accumulators_at(struct accumulators *accumulators, const str
 	} else if (accumulator->generation != generation) {
 		memset(accumulator->total, 0, accumulator_cells(schema) * sizeof(uint64_t));
 		accumulator->counted = false;
+		accumulator->begins = false;
 	}
 	accumulator->generation = generation;
 	return accumulator;
@@ -74,6 +75,7 @@ void accumulators_begin(struct accumulators *accumulators, const struct schema *
 		struct accumulator *accumulator = &accumulators->accumulator[i];
 
 		accumulator->fed = false;
+		accumulator->begins = false;
 		if (!accumulator->total)
 			continue;
 		if (keep && schema->moments)

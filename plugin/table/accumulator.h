@@ -17,6 +17,7 @@ struct accumulator {
 	uint64_t generation; /* of the subject that it is for */
 	bool fed;            /* a row was added at this reading */
 	bool counted;        /* a row of it was ever other than zero */
+	bool begins;         /* a new service: at the last reading, which there was, all was zero */
 	uint64_t *total;     /* growth since the subject has a series */
 	uint64_t *window;    /* growth since the last reading; of gauges the sum now */
 	uint64_t *past;      /* windows of moments before that, the last one first */

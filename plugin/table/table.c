@@ -159,7 +159,7 @@ int table_read_row(struct table *table, const struct snapshot *snapshot, uint32_
 {
 	enum subject_kind kind = table->schema.subject.kind;
 	int subject = subject_of(table, snapshot, row);
-	struct accumulator *accumulator;
+	struct accumulator *accumulator, *counters;
 	bool is_new;
 
 	if (kind == SUBJECT_SERVICE && snapshot_held(snapshot, row))
@@ -181,8 +181,10 @@ int table_read_row(struct table *table, const struct snapshot *snapshot, uint32_
 	if (is_new && table->fields && kind == SUBJECT_SERVICE &&
 	    !snapshot_configured(snapshot, row))
 		table_remember(table, at);
-	if (feed(table, at, accumulator, growth_to(table, snapshot, row, accumulator, is_new)) &&
-	    kind == SUBJECT_SERVICE)
+	counters = growth_to(table, snapshot, row, accumulator, is_new);
+	accumulator->begins |=
+		is_new && table->elapsed_ns && counters == accumulator && kind == SUBJECT_SERVICE;
+	if (feed(table, at, accumulator, counters) && kind == SUBJECT_SERVICE)
 		snapshot_notable(snapshot, row);
 	return 0;
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The first events of a connection, on two CPUs at once: none is lost.
+"""The first events of a connection, on two CPUs at once: none is lost, and the first interval of a service has a rate.
 
 Truth: load_first.c, each of whose connections has one request.
 """
@@ -33,6 +33,16 @@ def counted(daemon, kind):
     return [daemon.exchanges(kind, moment)[0], daemon.exchanges(f"{kind}_client", moment, "-client")[0]]
 
 
+def check_begin(test, daemon, kind):
+    """The counter is zero at the reading before the first requests."""
+    rows = daemon.rows(kind, "total_requests")
+    test.equal(f"{kind}: the first value of the counter", rows[0][1], 0)
+    test.true(f"{kind}: the next one has the first requests", rows[1][1] > 0, rows[1][1])
+    test.within(f"{kind}: s from one to the other", rows[1][0] - rows[0][0], 0.8, 1.2 + SLOWNESS / 10)
+    test.equal(f"{kind}: percentiles before", [row for row in daemon.rows(kind, "latency-response-percentile-50")
+                                               if row[0] < rows[1][0]], [])
+
+
 def main():
     with Test(limit=120) as test:
         cpus = sorted(os.sched_getaffinity(0))[:2]
@@ -48,6 +58,7 @@ def main():
             after = counted(daemon, kind)
             for side, was, now in zip(("server", "client"), before, after):
                 test.equal(f"{kind}: exchanges of the {side}", now - was, ORDER)
+            check_begin(test, daemon, kind)
             load.end()
 
 
