@@ -23,10 +23,11 @@ SUBJECT("service") FILE("cgroup:cpu.max lines controller=cpu limited=cpu.max opt
 
 struct throttling {
 	u64 periods METRIC("total_events-cpu_periods") UNIT("periods") FIELD("nr_periods")
-		HELP("CPU periods: in which the limit held, nr_periods of cpu.stat");
+		HELP("CPU periods: in which the limit held, nr_periods of cpu.stat") DEFAULT(off);
 	u64 throttled METRIC("total_events-cpu_periods_throttled") UNIT("periods")
-		FIELD("nr_throttled") HELP(
-			"CPU periods, throttled: in which the quota was used up, nr_throttled");
+		FIELD("nr_throttled")
+			HELP("CPU periods, throttled: in which the quota was used up, nr_throttled")
+				DEFAULT(off);
 	u64 share METRIC("percent-cpu_periods_throttled per=periods scale=100/1") UNIT("percent")
 		FIELD("nr_throttled") HELP("Throttled share: of the periods of the interval");
 	u64 time_us METRIC("total_time_in_ms-cpu_throttled scale=1/1000") UNIT("milliseconds")

@@ -30,8 +30,8 @@
 struct poll_row {
 	struct moments poll METRIC("gauge-poll " NS) UNIT("seconds")
 		HELP("Time of a poll: from call to return") DEFAULT(off);
-	u64 slack_ns METRIC("percent-slack per=polling_ns scale=100/1") UNIT("percent")
-		HELP("Slack: time of the polling threads within a poll, also one that goes on");
+	u64 slack_ns METRIC("percent-poll_idle per=polling_ns scale=100/1") UNIT("percent")
+		HELP("Time in polls: of the polling threads, also in one that goes on");
 	u64 polling_ns;
 	u64 apart; /* the rest of the cache line */
 };
@@ -381,6 +381,6 @@ int BPF_PROG(poll_exit, struct task_struct *task)
 	return 0;
 }
 
-char LICENSE[] SEC("license") HELP(
-	"Polls: how near to saturation services are whose threads wait in epoll, poll, select or io_uring") =
-	"Dual MIT/GPL";
+char LICENSE[] SEC("license") DEFAULT(off)
+	HELP("Polls: how long the threads of services wait in epoll, poll, select or io_uring") =
+		"Dual MIT/GPL";

@@ -30,6 +30,7 @@
  */
 #include "request.bpf.h"
 #include "unsent.bpf.h"
+#include "slack.bpf.h"
 
 SK_STORAGE(conversations, struct conversation);
 
@@ -274,84 +275,24 @@ int BPF_PROG(request_sock_def_readable, struct sock *sk)
 
 #include "progress.bpf.h"
 
-/* Run-queue wait that goes on; it is in run_delay when the thread gets the CPU. */
-static u64 waiting(const struct task_struct *task)
-{
-	u64 queued = task->sched_info.last_queued, now;
-
-	if (!queued || task->on_cpu || !task_has_rq(task))
-		return 0;
-	now = task_rq(task)->clock;
-	return now > queued ? now - queued : 0;
-}
-
-static u32 walk_number;
-
-/* Of a thread that serves, the time in which it neither ran nor waited to: also where nobody polls,
- * what the paper takes the duration of polls for (section IV, saturation slack). */
-static void rest(struct serving *s, u64 busy_ns)
-{
-	u64 now = bpf_ktime_get_ns(), elapsed = now - s->seen_ns;
-	u64 worked = busy_ns - s->busy_ns;
-	u32 slot = slot_find(&row_slots, s->row);
-	struct request_row *row = request_row(slot * shards);
-
-	if (s->seen_ns && row) {
-		add(&row->serving_ns, elapsed);
-		add(&row->slack_ns, worked < elapsed ? elapsed - worked : 0);
-	}
-	s->seen_ns = now;
-	s->busy_ns = busy_ns;
-	s->walk = walk_number;
-}
-
-/* Whom the walk has not visited has slept. */
-static long rest_asleep(u32 i, void *unused)
-{
-	struct serving *s = serving_at(i + 1);
-
-	if (s && s->seen_ns && s->walk != walk_number)
-		rest(s, s->busy_ns);
-	return 0;
-}
-
-static void visit(struct task_struct *task)
-{
-	u32 *number = thread_number(task);
-	struct serving *s = number ? serving_at(*number) : NULL;
-
-	if (!s)
-		return;
-	s->row = service_of(task);
-	rest(s, task->se.sum_exec_runtime + task->sched_info.run_delay + waiting(task));
-	if (!*(volatile u32 *)number)
-		s->seen_ns = 0; /* it has just ended */
-}
-
 SEC("iter/task")
 WALK int request_walk(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
 
 	if (ctx->meta->seq_num == 0)
-		walk_number++;
-	if (task && !(task->flags & PF_EXITING))
-		visit(task);
-	if (!task && walk_passes_over())
-		bpf_loop(numbers_given, rest_asleep, NULL, 0);
+		slack_begin();
+	if (!task)
+		slack_end();
+	else if (!(task->flags & PF_EXITING))
+		slack_visit(task);
 	return walk_on(ctx);
 }
 
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(request_exit, struct task_struct *task)
 {
-	u32 *number = thread_number(task);
-	struct serving *s = number ? serving_at(*number) : NULL;
-
-	if (!s)
-		return 0;
-	s->seen_ns = 0;
-	thread_number_give(number);
+	slack_exit(task);
 	return 0;
 }
 

@@ -10,7 +10,9 @@
  * (where cgroups count); iter/task for processes that ran before and for what the
  * engine decides, and for the walk that all probes share.
  */
+#include "cpu_idle.bpf.h"
 #include "scan.bpf.h"
+#include "service_cpu.bpf.h"
 #include "visit.bpf.h"
 
 SEC("tp_btf/task_newtask")

@@ -7,7 +7,7 @@
 #define ACCOUNT_BPF_H
 
 #include "refused.bpf.h"
-#include "service.bpf.h"
+#include "service_cpu.bpf.h"
 #include "storage.bpf.h"
 #include "task.bpf.h"
 #include "walk.bpf.h"
@@ -188,6 +188,17 @@ static u64 exec_limited(struct task_struct *task, struct account *a)
 	return exec < limit ? exec : limit;
 }
 
+/* For other probes, see service_cpu.bpf.h. */
+static void share_cpu(u32 row, const struct counters *d)
+{
+	struct service_cpu *shared = service_cpu_of(row);
+
+	if (!shared)
+		return;
+	add(&shared->cpu_ns, d->user + d->system);
+	add(&shared->wait_ns, d->wait);
+}
+
 /* Adds what a thread has done since it was last added; nothing for most. */
 static void fold(struct task_struct *task, struct account *a, u32 row, u32 process, bool walking)
 {
@@ -202,6 +213,7 @@ static void fold(struct task_struct *task, struct account *a, u32 row, u32 proce
 	if (!grow(&d, &a->added))
 		return;
 	charge(service, &d);
+	share_cpu(row, &d);
 	if (own)
 		charge(own, &d);
 }

@@ -5,9 +5,10 @@
 #ifndef REQUEST_BPF_H
 #define REQUEST_BPF_H
 
+#include "cpus.bpf.h"
 #include "datagram.bpf.h"
-#include "number.bpf.h"
 #include "service_slot.bpf.h"
+#include "serving.bpf.h"
 #include "socket.bpf.h"
 #include "storage.bpf.h"
 #include "walk.bpf.h"
@@ -23,6 +24,29 @@ const volatile bool option_clients = false; /* the other side of services' calls
 const volatile u32 stream_after RANGE(1, 3600) = 10;
 
 static u64 reading_ns; /* when the last reading began */
+
+#define SHARDS_MAX 8
+
+/* What the walk gathers of a service; it appears in its row when the walk is complete. */
+struct load {
+	/* Of the threads that served, since the walk before. */
+	u64 serving_ns, busy_ns;
+	u64 cpu_ns, wait_ns;
+	/* When it was complete. */
+	u64 all_cpu_ns, all_wait_ns; /* of the service, see service_cpu.bpf.h */
+	u64 exchanges;
+	u32 owner;       /* of the slot */
+	u32 walk;        /* that has looked at a thread of it last */
+	u32 limits_walk; /* that has found what is below */
+	bool any_cpu;    /* that is online may be used; else: */
+	struct cpu_set set;
+	u64 quota; /* see cpu_quota() */
+	/* Until there are enough for the capacity. */
+	struct {
+		u64 exchanges;
+		u64 cpu_ns, room_ns, elapsed_ns;
+	} window;
+};
 
 struct request_row {
 	/* Of the whole service, in its first shard only. */
@@ -60,9 +84,23 @@ struct request_row {
 	/* In the first shard only. */
 	u64 oldest_ns METRIC("gauge-requests_oldest " NS) UNIT("seconds")
 		HELP("Oldest request: age of the oldest that waits or is in progress");
-	u64 slack_ns METRIC("percent-slack_estimate per=serving_ns scale=100/1") UNIT("percent")
-		HELP("Slack, estimate: serving threads that neither run nor wait for a CPU");
+	u64 slack_ns METRIC("percent-slack per=elapsed_ns scale=100/1") UNIT("percent")
+		HELP("Slack: how much of its time or CPUs the service has left, the smaller share");
+	u64 elapsed_ns;
+	u64 free_ns METRIC("percent-slack_threads per=serving_ns scale=100/1") UNIT("percent") HELP(
+		"Slack, threads: serving threads that neither run, wait for a CPU, nor are blocked with a request");
 	u64 serving_ns;
+	u64 room_ns METRIC("percent-slack_cpus per=cpus_ns scale=100/1") UNIT("percent")
+		HELP("Slack, CPUs: idle, or used by others without a wait of the service's");
+	u64 cpus_ns;
+	u64 cpu_ns METRIC("gauge-request_cpu per=cpu_exchanges " NS) UNIT("seconds")
+		HELP("CPU time per request: of the service, by its requests");
+	u64 cpu_exchanges;
+	u64 capacity METRIC("gauge-request_capacity over=capacity_known scale=1/1000")
+		UNIT("requests per second")
+			HELP("Capacity: at which the CPUs that the service may use are spent");
+	u64 capacity_known;
+	struct load load; /* in its first shard only */
 };
 
 MMAP_ARRAY(requests, struct request_row, 1)
@@ -89,15 +127,12 @@ MMAP_ARRAY(client_owners, u32, 1) OPTION("clients");
 MMAP_ARRAY(clients, struct client_row, 1)
 OPTION("clients") SUBJECT("service via=client_slots owners=client_owners sharded");
 
-#define ANSWERS_APART 16 /* of which one tells the thread */
-
 /* Of a socket: whose it is, and how far its exchange is. */
 struct conversation {
 	struct slot_cache cache;
 	u32 tgid;
 	u32 role;
-	u32 thread; /* that answered when it was looked at last */
-	u8 answers; /* modulo 256 */
+	u32 thread; /* number of the one that has received last */
 	bool datagrams;
 	u64 ready_ns;  /* data that nobody has received yet, 0: none */
 	u64 latest_ns; /* the last data that came */
@@ -106,24 +141,6 @@ struct conversation {
 	u32 unsent_end;
 	struct exchange exchange;
 };
-
-/* Of a thread that has answered a request. */
-struct serving {
-	u64 seen_ns; /* its time counts from then, 0: not yet */
-	u64 busy_ns; /* ran or waited to run, until then */
-	u32 row;
-	u32 walk; /* that has counted its time last */
-};
-
-/* By thread_number() - 1. */
-ARRAY(servings, struct serving, THREADS_MAX);
-
-static __always_inline struct serving *serving_at(u32 number)
-{
-	u32 index = number - 1;
-
-	return bpf_map_lookup_elem(&servings, &index);
-}
 
 static __always_inline struct request_row *request_row(u32 index)
 {
@@ -232,22 +249,6 @@ static __always_inline void count_gap(struct moments *gaps, u64 *last, u64 now)
 		moments_add(gaps, gap_ns);
 }
 
-/* Some of the answers tell which threads serve. */
-static __always_inline void serve(struct conversation *c)
-{
-	struct task_struct *task;
-
-	if (c->answers++ % ANSWERS_APART)
-		return;
-	task = bpf_get_current_task_btf();
-	if (c->thread == (u32)task->pid)
-		return;
-	if (thread_number_take(task))
-		c->thread = task->pid;
-	else
-		refuse();
-}
-
 static __always_inline void answer_first(struct exchange *e, struct request_row *row, u64 now)
 {
 	add(&row->exchanges, 1);
@@ -337,7 +338,7 @@ static __always_inline void answer(struct conversation *c, struct datagrams *d,
 		answer_again(c, row, sk, bytes, now);
 		return;
 	}
-	serve(c);
+	hold_answer((u64)c, &c->thread, d, now);
 }
 
 /* A request that goes on without an answer, as a log that is shipped: not in progress any more. */
@@ -375,12 +376,16 @@ static __always_inline void server_receives(struct conversation *c, struct datag
 		arrived_ns = datagrams_ask(d, now, more);
 		if (arrived_ns)
 			add(&row->waiting_ns, datagrams_unsettled(d, arrived_ns, now));
+		hold_begin((u64)c, &c->thread, now);
 		return;
 	}
-	if (!exchange_ask(&c->exchange, now))
+	if (exchange_ask(&c->exchange, now)) {
+		if (c->ready_ns && c->ready_ns < now)
+			end_wait(c, row, now);
+		hold_begin((u64)c, &c->thread, now);
+	} else {
 		ask_again(&c->exchange, row, now);
-	else if (c->ready_ns && c->ready_ns < now)
-		end_wait(c, row, now);
+	}
 	c->ready_ns = more ? c->latest_ns : 0;
 }
 

@@ -5,7 +5,7 @@ import dataclasses
 import math
 
 import unit
-from definitions import (DISK_READ, DISK_WRITTEN, ESTIMATE, MEDIAN, PROCESSES, READ, REQUESTS, RESIDENT, SLACK, STARTED,
+from definitions import (DISK_READ, DISK_WRITTEN, MEDIAN, PROCESSES, READ, REQUESTS, RESIDENT, SLACK, STARTED,
                          SYSTEM, TAIL, USER, WAIT, WRITTEN)
 
 
@@ -34,7 +34,7 @@ COLUMNS = (
     Column("requests", "requests", "per s", "req/s", unit.RATE, (REQUESTS,)),
     Column("p50", "p50", "response", "p50", unit.SECONDS, MEDIAN, first=True),
     Column("p99", "p99", "response", "p99", unit.SECONDS, TAIL, first=True),
-    Column("slack", "slack", "%", "slack%", unit.SHARE, (SLACK, ESTIMATE), first=True),
+    Column("slack", "slack", "%", "slack%", unit.SHARE, (SLACK,), first=True),
     Column("cpu", "CPU", "% of one", "CPU%", unit.CPU, (USER, SYSTEM)),
     Column("memory", "memory", "bytes", "memory", unit.BYTES, (RESIDENT,)),
     Column("read", "read", "bytes/s", "read/s", unit.BYTE_RATE, (READ,)),

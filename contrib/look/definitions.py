@@ -52,8 +52,7 @@ STARTED = Series("total_events-processes_started", label="started")
 REQUESTS = Series("total_requests", label="answered", draw="area", color=GREEN)
 STREAMS = Series("total_requests-streams", label="streams", draw="dashes", color=ORANGE)
 CLIENT = Series("total_requests-client", label="asked of others", draw="dashes", color=PINK)
-SLACK = Series("percent-slack", label="by polls", color=BLUE)
-ESTIMATE = Series("percent-slack_estimate", label="estimate", draw="dashes", color=ORANGE)
+SLACK = Series("percent-slack", label="the smaller", color=BLUE)
 # Where a kernel does not tell when a request arrived, the time from its first receive is the best there is.
 MEDIAN = (Series("latency-response-percentile-50"), Series("latency-service-percentile-50"))
 TAIL = (Series("latency-response-percentile-99"), Series("latency-service-percentile-99"))
@@ -86,7 +85,12 @@ GRAPHS = {
             Series("if_octets-client", "tx", "sent as client", "dashes"))),
     ),
     "Saturation": (
-        Graph("Slack", unit.SHARE, (SLACK, ESTIMATE), top=100),
+        Graph("Slack", unit.SHARE, (
+            SLACK, Series("percent-slack_threads", label="threads", draw="dashes", color=ORANGE),
+            Series("percent-slack_cpus", label="CPUs", draw="dashes", color=PINK)), top=100),
+        Graph("Requests and capacity", unit.RATE, (
+            REQUESTS, Series("gauge-request_capacity", label="capacity", draw="dashes", color=RED))),
+        Graph("CPU time per request", unit.SECONDS, (Series("gauge-request_cpu", label="CPU time"),)),
         Graph("Variation of the gaps", unit.Unit("coefficient"), (
             Series("gauge-receive_gap-cv", label="receives"),
             Series("gauge-send_gap-cv", label="sends", draw="dashes"))),
@@ -96,6 +100,7 @@ GRAPHS = {
         Graph("Receives and sends per second, by their gaps", unit.RATE, (
             Series("gauge-receive_gap-frequency", label="receives"),
             Series("gauge-send_gap-frequency", label="sends", draw="dashes"))),
+        Graph("Time in polls", unit.SHARE, (Series("percent-poll_idle", label="polling threads"),), top=100),
         Graph("Time of a poll", unit.SECONDS, (Series("gauge-poll-average", label="average"),), log=True),
         Graph("Run-queue wait", unit.CPU, (WAIT,)),
     ),

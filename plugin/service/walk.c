@@ -32,7 +32,9 @@ int walk_prepare(const struct object *own, struct error *error)
 	int status = bpf_map__set_max_entries(object_map(own, "run_queues"), cpus);
 
 	bpf_program__set_autoattach(bpf_object__find_program_by_name(own->bpf, PROGRAM), false);
-	return status ? error_set(error, status, "cannot size the maps: %s", strerror(-status)) : 0;
+	if (status)
+		return error_set(error, status, "cannot size the maps: %s", strerror(-status));
+	return idle_prepare(own, error);
 }
 
 int walk_open(struct walk *walk, const struct object *own, struct error *error)
@@ -44,7 +46,7 @@ int walk_open(struct walk *walk, const struct object *own, struct error *error)
 	walk->link = bpf_program__attach_iter(program, NULL);
 	if (!walk->link)
 		return error_set(error, -errno, "cannot attach %s: %s", PROGRAM, strerror(errno));
-	return 0;
+	return idle_open(&walk->idle, own, error);
 }
 
 int walk_exempt(const struct object *object, struct error *error)
@@ -211,8 +213,10 @@ void walk_leave(struct walk *walk, const struct object *object)
 static int run(struct walk *walk, struct error *error)
 {
 	uint64_t now_ns = clock_ns(), cpu_ns = clock_cpu_ns();
-	int status = object_run(walk->link, error);
+	int status;
 
+	idle_look(&walk->idle);
+	status = object_run(walk->link, error);
 	while ((status == -EAGAIN || (status == 0 && !is_complete(walk))) && stop_last(walk)) {
 		need_all(walk);
 		now_ns = clock_ns();
@@ -284,4 +288,5 @@ void walk_done(struct walk *walk)
 {
 	bpf_link__destroy(walk->link);
 	walk->link = NULL;
+	idle_done(&walk->idle);
 }

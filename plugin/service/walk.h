@@ -3,6 +3,7 @@
 #define EBPF_WALK_H
 
 #include "bpf/lib/walk.h"
+#include "idle.h"
 #include "object/object.h"
 #include "system/message.h"
 
@@ -25,6 +26,7 @@ struct walk {
 		bool stopped; /* it kept others from their tasks, and is called no more */
 	} visitors[WALK_VISITORS_MAX];
 	size_t count;
+	struct idle idle;
 	uint64_t begun_ns; /* of CLOCK_BOOTTIME, 0: the next one is needed at once */
 	uint64_t cost_ns;  /* CPU time of the last one, 0: there was none; atomic */
 };

@@ -77,6 +77,9 @@ int lifecycle_prepare(struct lifecycle *lifecycle, const struct config *config,
 	status = bpf_map__set_max_entries(object_map(lifecycle->object, "services"),
 					  lifecycle->row_count);
 	status = status
+			 ?: bpf_map__set_max_entries(object_map(lifecycle->object, "service_cpus"),
+						     lifecycle->row_count);
+	status = status
 			 ?: bpf_map__set_max_entries(object_map(lifecycle->object, "service_free"),
 						     free_rows - reserve + 1);
 	status = status

@@ -110,8 +110,8 @@ def idle_percent(flow, begin, end):
 
 def check_slack(test, flow, moments, name):
     want, unsure = idle_percent(flow, moments[0], moments[-1])
-    got = statistics.fmean(flow.value("percent-slack_estimate", moment) for moment in moments[1:])
-    test.close(f"slack estimate, {name}", got, want, slack=3 + unsure)
+    got = statistics.fmean(flow.value("percent-slack_threads", moment) for moment in moments[1:])
+    test.close(f"slack of threads, {name}", got, want, slack=3 + unsure)
 
 
 def main():

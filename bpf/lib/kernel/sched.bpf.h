@@ -25,6 +25,20 @@ struct rq {
 	int cpu;
 };
 
+struct cfs_bandwidth {
+	s64 period;
+	u64 quota;
+};
+
+struct task_group {
+	struct task_group *parent;
+	struct cfs_bandwidth cfs_bandwidth;
+};
+
+struct cpumask {
+	unsigned long bits[1];
+};
+
 struct cfs_rq {
 	struct rq *rq;
 };
@@ -100,6 +114,9 @@ struct task_struct {
 	unsigned long maj_flt;
 	struct sched_entity se;
 	struct sched_info sched_info;
+	struct task_group *sched_task_group;
+	int nr_cpus_allowed;
+	struct cpumask cpus_mask;
 	struct task_io_accounting ioac;
 };
 

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * How much more a service could do: at each walk the smaller of two shares, which need no
+ * calibration and mean the same for event loops, pools of threads and processes.
+ *
+ * Threads: of the time of those that have served since the last reading, that in which they neither
+ * ran nor waited for a CPU nor were blocked with a request in hand. Where none has, all of it.
+ *
+ * CPUs: of the time of those that the service may use, what was idle, and of what others used there
+ * the part for which the service does not have to wait: C / (C + Q), its CPU time and its
+ * run-queue wait. Both are those of the whole service by the process probe, without it those of
+ * the threads that serve. Under a quota there is no more than is left of that.
+ */
+#ifndef SLACK_BPF_H
+#define SLACK_BPF_H
+
+#include "cputime.h"
+#include "request.bpf.h"
+#include "service_cpu.bpf.h"
+
+#define CAPACITY_SAMPLES 2048
+#define CAPACITY_NS_MAX 300000000000ULL
+#define CAPACITY_SHIFT 12
+
+static u32 walk_number;
+static volatile u64 address; /* through memory a pointer becomes a number */
+
+/* Run-queue wait that goes on; it is in run_delay when the thread gets the CPU. */
+static u64 waiting(const struct task_struct *task)
+{
+	u64 queued = task->sched_info.last_queued, now;
+
+	if (!queued || task->on_cpu || !task_has_rq(task))
+		return 0;
+	now = task_rq(task)->clock;
+	return now > queued ? now - queued : 0;
+}
+
+/* Is a thread that sleeps in a call by which one waits for whatever comes first? */
+static bool waits_for_events(struct task_struct *task)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+
+	if (task->on_cpu || task->flags & PF_KTHREAD || regs_32_bit(regs))
+		return false;
+#ifdef __TARGET_ARCH_x86
+	switch (regs->orig_ax) {
+	case 232: /* epoll_wait */
+	case 281: /* epoll_pwait */
+#else
+	switch (regs->syscallno) {
+	case 22: /* epoll_pwait */
+#endif
+	case 426: /* io_uring_enter */
+	case 441: /* epoll_pwait2 */
+		return true;
+	}
+	return false;
+}
+
+/* --- threads --- */
+
+static struct load *load_of(u32 row)
+{
+	struct request_row *whole = request_row(slot_find(&row_slots, row) * shards);
+
+	return whole ? &whole->load : NULL;
+}
+
+static u64 grown(u64 now, u64 before)
+{
+	return now > before ? now - before : 0;
+}
+
+/* With requests in hand, since the last look. */
+static u64 blocked_since(struct serving *s, u64 busy_ns, u64 now)
+{
+	u64 all = s->blocked_ns, since;
+
+	if (s->hold)
+		all += blocked_in(s, grown(now, s->asked_ns), busy_ns);
+	since = grown(all, s->counted_ns);
+	s->counted_ns = all;
+	return is_loop(s) ? 0 : since;
+}
+
+static void forget_old_answers(struct serving *s)
+{
+	s->answers -= s->answers / 2;
+	s->overlaps -= s->overlaps / 2;
+}
+
+static void look_on(struct serving *s, u64 cpu_ns, u64 wait_ns, u64 now)
+{
+	s->seen_ns = now;
+	s->cpu_ns = cpu_ns;
+	s->wait_ns = wait_ns;
+}
+
+static void count_served(struct serving *s, struct load *l, u64 cpu_ns, u64 wait_ns, u64 now)
+{
+	u64 elapsed = grown(now, s->seen_ns), cpu = grown(cpu_ns, s->cpu_ns);
+	u64 wait = grown(wait_ns, s->wait_ns);
+	u64 busy = cpu + wait + blocked_since(s, cpu_ns + wait_ns, now);
+
+	add(&l->serving_ns, elapsed);
+	add(&l->busy_ns, busy < elapsed ? busy : elapsed);
+	add(&l->cpu_ns, cpu);
+	add(&l->wait_ns, wait);
+	look_on(s, cpu_ns, wait_ns, now);
+	forget_old_answers(s);
+}
+
+/* Of the thread with this number, its CPU time and its run-queue wait until now; true: it has served.
+ * The time of one that has not counts if it does before the next reading. Verified by itself, once. */
+__noinline int slack_look(u32 number, u64 cpu_ns, u64 wait_ns)
+{
+	struct serving *s = serving_at(number);
+	struct load *l = s ? load_of(s->row) : NULL;
+	u64 now = bpf_ktime_get_ns();
+
+	if (!s || !l)
+		return false;
+	s->walk = walk_number;
+	l->walk = walk_number;
+	if (s->served == readings + 1 || (s->hold && !is_loop(s))) {
+		count_served(s, l, cpu_ns, wait_ns, now);
+		return true;
+	}
+	if (s->rested != readings + 1) {
+		s->rested = readings + 1;
+		look_on(s, cpu_ns, wait_ns, now);
+	}
+	return false;
+}
+
+/* Whom the walk has not visited has slept. */
+static long look_asleep(u32 i, void *unused)
+{
+	struct serving *s = serving_at(i + 1);
+
+	if (s && s->seen_ns && s->walk != walk_number)
+		slack_look(i + 1, s->cpu_ns, s->wait_ns);
+	return 0;
+}
+
+/* What the threads that serve may use: all together, and each the most. */
+static void add_limits(struct load *l, const struct task_struct *task)
+{
+	u64 quota;
+
+	address = (u64)task;
+	quota = cpu_quota(address);
+
+	if (l->limits_walk != walk_number) {
+		l->limits_walk = walk_number;
+		l->quota = quota;
+		l->any_cpu = false;
+		__builtin_memset(&l->set, 0, sizeof(l->set));
+	}
+	l->quota = quota && l->quota ? (quota > l->quota ? quota : l->quota) : 0;
+	if ((u32)task->nr_cpus_allowed >= cpus.count)
+		l->any_cpu = true;
+	else
+		cpu_set_add(&l->set, task);
+}
+
+static void slack_visit(struct task_struct *task)
+{
+	u32 *number = thread_number(task);
+	struct serving *s = number ? serving_at(*number) : NULL;
+	struct load *l;
+
+	if (!s || !s->seen_ns)
+		return;
+	s->row = service_of(task);
+	s->in_loop = s->hold && waits_for_events(task);
+	if (slack_look(*number, task->se.sum_exec_runtime,
+		       task->sched_info.run_delay + waiting(task)) &&
+	    cpus.are_known) {
+		l = load_of(s->row);
+		if (l)
+			add_limits(l, task);
+	}
+	if (!*(volatile u32 *)number)
+		s->seen_ns = 0; /* it has just ended */
+}
+
+static void slack_exit(struct task_struct *task)
+{
+	u32 *number = thread_number(task);
+	struct serving *s = number ? serving_at(*number) : NULL;
+
+	if (!s)
+		return;
+	if (s->seen_ns) {
+		s->row = service_of(task);
+		slack_look(*number, task->se.sum_exec_runtime, task->sched_info.run_delay);
+	}
+	__builtin_memset(s, 0, sizeof(*s));
+	thread_number_give(number);
+}
+
+/* --- services, when the walk is over --- */
+
+/* Of one service, from walk to walk. */
+struct usage {
+	u64 cpu_ns, wait_ns; /* C and Q */
+	u64 cpus_ns;         /* of the CPUs that it may use */
+	u64 room_ns;         /* of that, what it could have */
+};
+
+/* By whichever knows more; l->row is that of the slot's owner, and one. */
+static void take_cpu(struct load *l, u32 row, struct usage *u)
+{
+	struct service_cpu *all = row ? service_cpu_of(row) : NULL;
+	u64 cpu_ns = all ? all->cpu_ns : 0, wait_ns = all ? all->wait_ns : 0;
+
+	u->cpu_ns = __sync_lock_test_and_set(&l->cpu_ns, 0);
+	u->wait_ns = __sync_lock_test_and_set(&l->wait_ns, 0);
+	if (cpu_ns - l->all_cpu_ns > u->cpu_ns) {
+		u->cpu_ns = cpu_ns - l->all_cpu_ns;
+		u->wait_ns = grown(wait_ns, l->all_wait_ns);
+	}
+	l->all_cpu_ns = cpu_ns;
+	l->all_wait_ns = wait_ns;
+}
+
+static u64 share_of(u64 n, u64 part, u64 whole)
+{
+	return whole ? cputime_share(n, part < whole ? part : whole, whole) : 0;
+}
+
+static void take_cpus(const struct load *l, struct usage *u)
+{
+	u64 idle_ns = cpus.idle_ns, used, limit = ~0ULL;
+	u32 count = cpus.count;
+
+	if (!l->any_cpu) {
+		cpus_sum(&l->set);
+		idle_ns = cpu_sum.idle_ns;
+		count = cpu_sum.count;
+	}
+	u->cpus_ns = count * cpus.elapsed_ns;
+	used = grown(u->cpus_ns, idle_ns + u->cpu_ns);
+	u->room_ns =
+		idle_ns + (u->wait_ns ? share_of(used, u->cpu_ns, u->cpu_ns + u->wait_ns) : used);
+	if (l->quota)
+		limit = (cpus.elapsed_ns >> 10) * l->quota >> (QUOTA_SHIFT - 10);
+	if (limit < u->cpus_ns) {
+		u->cpus_ns = limit;
+		if (u->room_ns > grown(limit, u->cpu_ns))
+			u->room_ns = grown(limit, u->cpu_ns);
+	}
+	if (u->room_ns > u->cpus_ns)
+		u->room_ns = u->cpus_ns;
+}
+
+static u64 exchanges_of(u32 slot)
+{
+	u64 count = 0;
+
+	for (u32 i = 0; i < shards && i < SHARDS_MAX; i++) {
+		struct request_row *row = request_row(slot * shards + i);
+
+		count += row ? row->exchanges : 0;
+	}
+	return count;
+}
+
+/* Requests per second, of these and at this rate, if all the room were used as what is. */
+static u64 capacity_milli(const struct load *l)
+{
+	u64 milli = l->window.exchanges * 1000000 / (l->window.elapsed_ns / 1000000 ?: 1);
+
+	return milli + milli * (l->window.room_ns >> CAPACITY_SHIFT) /
+			       (l->window.cpu_ns >> CAPACITY_SHIFT ?: 1);
+}
+
+static void show_capacity(struct request_row *whole, const struct usage *u, u64 exchanges)
+{
+	struct load *l = &whole->load;
+
+	l->window.exchanges += exchanges;
+	l->window.cpu_ns += u->cpu_ns;
+	l->window.room_ns += u->room_ns;
+	l->window.elapsed_ns += cpus.elapsed_ns;
+	if (l->window.exchanges >= CAPACITY_SAMPLES && u->cpus_ns) {
+		whole->capacity = capacity_milli(l);
+		whole->capacity_known = 1;
+	} else if (l->window.elapsed_ns < CAPACITY_NS_MAX) {
+		return;
+	} else {
+		whole->capacity_known = 0;
+	}
+	__builtin_memset(&l->window, 0, sizeof(l->window));
+}
+
+static void show_slack(struct request_row *whole, const struct usage *u, u64 serving, u64 busy)
+{
+	u64 elapsed = cpus.elapsed_ns, slack = share_of(elapsed, serving - busy, serving),
+	    cpus_slack;
+
+	add(&whole->serving_ns, serving);
+	add(&whole->free_ns, serving - busy);
+	if (u->cpus_ns) {
+		add(&whole->cpus_ns, u->cpus_ns);
+		add(&whole->room_ns, u->room_ns);
+		cpus_slack = share_of(elapsed, u->room_ns, u->cpus_ns);
+		slack = cpus_slack < slack ? cpus_slack : slack;
+	}
+	add(&whole->elapsed_ns, elapsed);
+	add(&whole->slack_ns, slack);
+}
+
+/* A slot may have another's row by now. false: what it holds is of no whole time between walks. */
+static bool is_same_owner(struct load *l, u32 owner)
+{
+	bool same = l->owner == owner && cpus.elapsed_ns;
+
+	l->owner = owner;
+	return same;
+}
+
+__noinline int slack_show(u32 slot)
+{
+	struct request_row *whole = request_row(slot * shards);
+	u32 *owner = bpf_map_lookup_elem(&slot_owners, &slot);
+	u64 serving, busy, exchanges;
+	struct usage u = {};
+	struct load *l;
+
+	if (!whole || !owner)
+		return 0;
+	l = &whole->load;
+	serving = __sync_lock_test_and_set(&l->serving_ns, 0);
+	busy = __sync_lock_test_and_set(&l->busy_ns, 0);
+	take_cpu(l, slot && *owner ? *owner - 1 : 0, &u);
+	exchanges = exchanges_of(slot) - l->exchanges;
+	l->exchanges += exchanges;
+	if (!is_same_owner(l, slot ? *owner : 1)) {
+		whole->capacity_known = 0;
+		__builtin_memset(&l->window, 0, sizeof(l->window));
+		return 0;
+	}
+	if (l->walk != walk_number)
+		return 0;
+	if (cpus.are_known && (l->any_cpu || l->limits_walk))
+		take_cpus(l, &u);
+	add(&whole->cpu_ns, u.cpu_ns);
+	add(&whole->cpu_exchanges, exchanges);
+	show_capacity(whole, &u, exchanges);
+	if (!serving)
+		serving = cpus.elapsed_ns;
+	show_slack(whole, &u, serving, busy < serving ? busy : serving);
+	return 0;
+}
+
+static void slack_begin(void)
+{
+	walk_number++;
+	cpus_look();
+}
+
+static void slack_end(void)
+{
+	if (walk_passes_over())
+		bpf_loop(numbers_given, look_asleep, NULL, 0);
+	for (u32 slot = 0; slot < SLOTS_END && slot < slots_max; slot++)
+		slack_show(slot);
+}
+
+#endif

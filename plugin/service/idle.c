@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How long each CPU was idle, from the lines "cpuN USER NICE SYSTEM IDLE IOWAIT ..." of /proc/stat,
+ * in clock ticks of 10 ms: 0.1 % of an interval of 10 s.
+ */
+#include "idle.h"
+
+#include "bpf/lib/cpu_idle.h"
+#include "system/clock.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define MAP "cpu_idles"
+#define FILE_MAX (16U << 20)
+#define IDLE_WORD 3
+#define IOWAIT_WORD 4
+
+int idle_prepare(const struct object *own, struct error *error)
+{
+	int status = bpf_map__set_max_entries(object_map(own, MAP),
+					      (uint32_t)libbpf_num_possible_cpus());
+
+	return status ? error_set(error, status, "cannot size the maps: %s", strerror(-status)) : 0;
+}
+
+int idle_open(struct idle *idle, const struct object *own, struct error *error)
+{
+	const struct bpf_map *map = object_map(own, MAP);
+	int status = mapping_open(&idle->mapping, map, PROT_READ | PROT_WRITE);
+
+	idle->fd = open("/proc/stat", O_RDONLY | O_CLOEXEC);
+	idle->count = bpf_map__max_entries(map);
+	idle->before_ns = calloc(idle->count, sizeof(*idle->before_ns));
+	if (status == 0 && !idle->before_ns)
+		status = -ENOMEM;
+	return status ? error_set(error, status, "cannot map %s: %s", MAP, strerror(-status)) : 0;
+}
+
+/* A number at *at, which goes behind it. */
+static uint64_t take_number(const char **at, const char *end)
+{
+	uint64_t number = 0;
+
+	for (; *at < end && isdigit((unsigned char)**at); ++*at)
+		number = number * 10 + (uint64_t)(**at - '0');
+	return number;
+}
+
+/* Behind "cpuN". */
+static uint64_t idle_ns(const char *at, const char *end)
+{
+	uint64_t ticks = 0;
+
+	for (int word = 0; word <= IOWAIT_WORD; word++) {
+		uint64_t number;
+
+		while (at < end && *at == ' ')
+			at++;
+		number = take_number(&at, end);
+		if (word >= IDLE_WORD)
+			ticks += number;
+	}
+	return ticks * (NS_PER_S / (uint64_t)sysconf(_SC_CLK_TCK));
+}
+
+/* before_ns is that of the last look; it becomes that of this one. */
+static void take_cpu(struct idle *idle, uint64_t cpu, uint64_t now_idle_ns, uint64_t elapsed_ns)
+{
+	struct cpu_idle *entry = (struct cpu_idle *)idle->mapping.start + cpu;
+	uint64_t before_ns = idle->before_ns[cpu];
+
+	idle->before_ns[cpu] = now_idle_ns;
+	if (before_ns == UINT64_MAX)
+		return;
+	entry->idle_ns = now_idle_ns > before_ns ? now_idle_ns - before_ns : 0;
+	if (entry->idle_ns > elapsed_ns)
+		entry->idle_ns = elapsed_ns;
+	entry->elapsed_ns = elapsed_ns;
+}
+
+/* A CPU that has no line has left. */
+static void leave(struct idle *idle, uint64_t begin, uint64_t end)
+{
+	struct cpu_idle *entries = idle->mapping.start;
+
+	for (uint64_t cpu = begin; cpu < end; cpu++) {
+		idle->before_ns[cpu] = UINT64_MAX;
+		entries[cpu] = (struct cpu_idle){ 0 };
+	}
+}
+
+void idle_take(struct idle *idle, const char *text, size_t length, uint64_t now_ns)
+{
+	uint64_t elapsed_ns = idle->looked_ns ? now_ns - idle->looked_ns : 0, next = 0;
+	const char *at = text, *end = text + length;
+
+	while (at < end) {
+		const char *line_end = memchr(at, '\n', (size_t)(end - at)) ?: end;
+
+		if (line_end - at > 3 && !memcmp(at, "cpu", 3) && isdigit((unsigned char)at[3])) {
+			uint64_t cpu;
+
+			at += 3;
+			cpu = take_number(&at, line_end);
+			if (cpu >= next && cpu < idle->count) {
+				leave(idle, next, cpu);
+				take_cpu(idle, cpu, idle_ns(at, line_end), elapsed_ns);
+				next = cpu + 1;
+			}
+		}
+		at = line_end + 1;
+	}
+	leave(idle, next, idle->count);
+	idle->looked_ns = now_ns;
+}
+
+void idle_look(struct idle *idle)
+{
+	ssize_t length = pseudo_read_at(idle->fd, &idle->text, FILE_MAX);
+
+	idle_take(idle, idle->text.bytes, length > 0 ? (size_t)length : 0, clock_ns());
+}
+
+void idle_done(struct idle *idle)
+{
+	mapping_done(&idle->mapping);
+	pseudo_text_done(&idle->text);
+	free(idle->before_ns);
+	if (idle->before_ns && idle->fd >= 0)
+		close(idle->fd);
+	*idle = (struct idle){ 0 };
+}
