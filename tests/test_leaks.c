@@ -187,6 +187,7 @@ static bool start(void)
 		 "  TopN 2\n"
 		 "</Service>\n"
 		 "<Probe \"poll\">\n"
+		 "  Enable true\n"
 		 "  Option \"syscalls\"\n"
 		 "</Probe>\n",
 		 testing_built("bpf"));

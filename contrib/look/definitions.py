@@ -199,7 +199,7 @@ GRAPHS = completed(GRAPHS)
 OVERVIEW = (
     Graph("Requests by service", unit.RATE, (dataclasses.replace(REQUESTS, draw="stack"),)),
     Graph("99th percentile of response time", unit.SECONDS, TAIL, log=True),
-    Graph("Slack by service", unit.SHARE, (SLACK, ESTIMATE), top=100),
+    Graph("Slack by service", unit.SHARE, (SLACK,), top=100),
     Graph("CPU by service", unit.CPU, (USER, SYSTEM)),
     Graph("Memory by service, resident", unit.BYTES, (dataclasses.replace(RESIDENT, draw="stack"),)),
     Graph("Run-queue wait by service", unit.CPU, (dataclasses.replace(WAIT, draw="stack"),)),

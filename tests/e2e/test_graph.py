@@ -47,7 +47,7 @@ def make_requests(tree):
     tree.file("db1", "api", "total_requests", 1250)
     for percent, seconds in ((50, 250e-6), (99, 4e-3), ("99.9", 0.02), (95, 1e-3)):
         tree.file("db1", "api", f"latency-response-percentile-{percent}", seconds)
-    tree.file("db1", "api", "percent-slack_estimate", 62.5)
+    tree.file("db1", "api", "percent-slack", 62.5)
     tree.file("db1", "api", "gauge-send_gap-variance", 4e-9)
     tree.file("db1", "api", "gauge-send_gap-samples", 5000)
     middle = tree.end - SPAN // 2

@@ -27,6 +27,9 @@ PRESSURES = {f"percent-pressure_{what}_{who}" for what in ("cpu", "io", "memory"
 
 CONF = """
   ServicesFrom "containers" "units" "commands"
+  <Probe "limits">
+    Collect "*"
+  </Probe>
   <Service "kt_boxes">
     Container "{boxes[0]}"
     Container "{boxes[1]}"

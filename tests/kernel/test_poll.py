@@ -39,7 +39,7 @@ def command(service):
 def configuration(tier, option, others):
     services = "".join(f'<Service "{name}">\n Process "{command(name)}"\n</Service>\n' for name in SERVICES)
     words = 'Option "syscalls"\n' if option else ""
-    return f'{services}{others}<Probe "poll">\n Tier {tier}\n {words}</Probe>\n'
+    return f'{services}{others}<Probe "poll">\n Enable true\n Tier {tier}\n {words}</Probe>\n'
 
 
 def start(test, tier, option=True, others=ALONE):
@@ -186,7 +186,7 @@ class Sharer:
 
 def slacks(daemon, service):
     """[(begin, end, percent)] of each two readings."""
-    rows = daemon.rows(service, "percent-slack")
+    rows = daemon.rows(service, "percent-poll_idle")
     return [(before[0], row[0], row[1]) for before, row in zip(rows, rows[1:])]
 
 

@@ -38,6 +38,7 @@ CONF = """
     Process "{command("long")}"
   </Service>
   <Probe "poll">
+    Enable true
     Option "syscalls"
   </Probe>"""
 WORSE = ("average", "percentile-50", "percentile-99")
@@ -98,7 +99,7 @@ def check_flow(test, what, daemon, flow, moments, begun):
         for metric in ("send_gap", "receive_gap"):
             test.close(f"{name}: {metric}, s", flow_value(daemon, f"gauge-{metric}-average", end), gap, rel=0.1)
         idle, unsure = idle_percent(flow, begin, end)
-        test.close(f"{name}: slack estimate, %", flow_value(daemon, "percent-slack_estimate", end), idle,
+        test.close(f"{name}: slack of threads, %", flow_value(daemon, "percent-slack_threads", end), idle,
                    slack=4 + unsure)
     longest = max(row[1] + row[3] for row in log if begun < row[0] <= moments[-1])
     check_latencies(test, what, daemon, "flow", moments,
@@ -146,7 +147,7 @@ def check_start(test, what, daemon, flow, used, slow, sharers):
     """The first two intervals of a daemon."""
     moments = [row[0] for row in daemon.wait_rows("flow", "total_requests", 3)][:3]
     # Of a reading everything is written when the next one begins to be.
-    for subject, metric in (("flow", "total_requests"), ("flow", "ps_cputime"), ("polls", "percent-slack")):
+    for subject, metric in (("flow", "total_requests"), ("flow", "ps_cputime"), ("polls", "percent-poll_idle")):
         daemon.wait_rows(subject, metric, 1, moments[-1] + INTERVAL / 2)
     check_flow(test, what, daemon, flow, moments, daemon.starts[0])
     check_process(test, what, daemon, flow, used, moments)

@@ -33,9 +33,10 @@ CONF = f"""{SERVICES}
   </Probe>
   <Probe "request">
     Collect "total_requests" "latency-response-percentile-99"
-    Collect "percent-slack_estimate"
+    Collect "percent-slack_threads"
   </Probe>
   <Probe "poll">
+    Enable true
     Ignore "*"
   </Probe>
   <Probe "oom">
@@ -50,14 +51,9 @@ CONF = f"""{SERVICES}
     Ignore "gauge-load" "derive-extra"
   </Probe>
 """
-# Polls are not permitted everywhere.
-DEFAULT = SERVICES.replace("PerProcess true", "").replace("TopN 1", "") + """
-  <Probe "poll">
-    Enable false
-  </Probe>
-"""
+DEFAULT = SERVICES.replace("PerProcess true", "").replace("TopN 1", "")
 PROCESS = {"ps_rss", "contextswitch-voluntary"}
-REQUEST = {"total_requests", "latency-response-percentile-99", "percent-slack_estimate"}
+REQUEST = {"total_requests", "latency-response-percentile-99", "percent-slack_threads"}
 COMPLAINTS = (
     'probe chosen: ignoring Collect "derive-nmaed-*": it has no such metric; is "derive-named-*" meant? it has "derive-renames", ',
     'probe default: ignoring Ignore "derive-extra": these metrics need Option "extra" in its Probe block',
@@ -125,8 +121,9 @@ def main():
         test.equal("requests", daemon.rows("web", "total_requests")[-1][1], requests)
         test.equal("metrics of the service", daemon.metrics("web"), PROCESS | REQUEST)
         files = tables.files()
-        # It is called by its command: no cgroup of its own says a limit.
-        test.equal("metrics by default", default.metrics("web"), set().union(*files.values()) - files["poll"] - files["limits"])
+        # It is called by its command: no cgroup of its own says a limit. A capacity needs many requests.
+        test.equal("metrics by default", default.metrics("web") | {"gauge-request_capacity"},
+                   set().union(*files.values()) - files["limits"])
         test.equal("complaints by default", default.complaints(), [])
         test.stop(default)
         check_processes(test, daemon)
