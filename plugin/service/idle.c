@@ -69,7 +69,6 @@ static uint64_t idle_ns(const char *at, const char *end)
 	return ticks * (NS_PER_S / (uint64_t)sysconf(_SC_CLK_TCK));
 }
 
-/* before_ns is that of the last look; it becomes that of this one. */
 static void take_cpu(struct idle *idle, uint64_t cpu, uint64_t now_idle_ns, uint64_t elapsed_ns)
 {
 	struct cpu_idle *entry = (struct cpu_idle *)idle->mapping.start + cpu;
@@ -122,7 +121,7 @@ void idle_take(struct idle *idle, const char *text, size_t length, uint64_t now_
 
 void idle_look(struct idle *idle)
 {
-	ssize_t length = pseudo_read_at(idle->fd, &idle->text, FILE_MAX);
+	ssize_t length = idle->before_ns ? pseudo_read_at(idle->fd, &idle->text, FILE_MAX) : 0;
 
 	idle_take(idle, idle->text.bytes, length > 0 ? (size_t)length : 0, clock_ns());
 }

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Slack of threads and of CPUs, of a server whose use of both is known: threads that sleep with a request in hand, half
-of them hardly used, an event loop with the same load, and one CPU shared with others.
+of them idle, an event loop with the same load, one CPU shared with others, and a CPU quota; with the probe process,
+which knows the CPU time of the whole service, and without it.
 
 Truth: the server's own log of how long it had each request in hand (load_slack.c); for the CPUs /proc/stat and the
 kernel's account of the server's threads.
@@ -13,12 +14,15 @@ import time
 
 import lib
 import truth
+from cgroups import Cgroups, controller_root, unified_root
 from lib import Test
 
 SERVICES = {"pool": "kt_pool", "loop": "kt_loop", "pinned": "kt_pinned"}
 CONF = "".join(f'<Service "{name}">\n Process "{command}"\n</Service>\n' for name, command in SERVICES.items())
 INTERVAL = 2
 CPU = truth.CPUS - 1
+WITHOUT_PROCESS = '<Probe "process">\n Enable false\n</Probe>\n'
+QUOTA, PERIOD = 0.6, 100000  # CPUs, us
 POINTS = 3 if lib.SLOWNESS == 1 else 6
 
 
@@ -30,8 +34,8 @@ def idle_s(cpus):
 
 
 class Server:
-    def __init__(self, test, daemon, name, how, cpu=-1):
-        self.test, self.daemon, self.name = test, daemon, name
+    def __init__(self, test, daemons, name, how, cpu=-1):
+        self.daemons, self.name = daemons, name
         self.path = os.path.join(test.dir, name)
         self.cpus = range(truth.CPUS) if cpu < 0 else (cpu,)
         self.load = test.load("slack", self.path, how, cpu, name=SERVICES[name])
@@ -39,16 +43,21 @@ class Server:
         self.idle = truth.Sampler(lambda: idle_s(self.cpus), every=0.02)
 
     def order(self, connections, spin_us, sleep_us, period_us, seconds):
-        """Returns the times of the readings that lie within it."""
+        """Returns when it began, after a moment, and ended."""
         begin = time.time()
         self.load.say(f"{connections} {spin_us} {sleep_us} {period_us} {seconds}")
         self.load.result()
         end = time.time()
-        self.daemon.row_after(self.name, "total_requests", end)
-        return [row[0] for row in self.daemon.rows(self.name, "total_requests") if begin + 1 < row[0] < end]
+        for daemon in self.daemons.values():
+            daemon.row_after(self.name, "percent-slack", end)
+        return begin + 1, end
 
-    def value(self, metric, moments):
-        rows = {row[0]: row[1] for row in self.daemon.rows(self.name, metric)}
+    def readings(self, daemon, span):
+        """The times of those that lie within it."""
+        return [row[0] for row in daemon.rows(self.name, "percent-slack") if span[0] < row[0] < span[1]]
+
+    def value(self, daemon, metric, moments):
+        rows = {row[0]: row[1] for row in daemon.rows(self.name, metric)}
         return sum(rows[moment] for moment in moments[1:]) / (len(moments) - 1)
 
     def in_hand(self, begin, end):
@@ -67,58 +76,104 @@ class Server:
         self.idle.stop()
 
 
-def share_of_cpus(server, begin, end):
+def share_of_cpus(server, begin, end, quota):
     used, waited = server.used(begin, end)
+    if quota:
+        return 100 * (1 - used / quota / (end - begin))
     idle = server.idle.curve().at(end) - server.idle.curve().at(begin)
     all_of_them = len(server.cpus) * (end - begin)
     others = max(0, all_of_them - idle - used)
     return 100 * (idle + others * used / (used + waited)) / all_of_them
 
 
-def check(test, server, what, moments, threads, asynchronous=False):
-    begin, end = moments[0], moments[-1]
-    busy = sum(server.used(begin, end)) if asynchronous else server.in_hand(begin, end)
-    want = 100 * max(0, 1 - busy / threads / (end - begin))
-    got = server.value("percent-slack_threads", moments)
-    test.close(f"{what}: slack of threads, %", got, want, slack=POINTS)
-    want_cpus = share_of_cpus(server, begin, end)
-    got_cpus = server.value("percent-slack_cpus", moments)
-    test.close(f"{what}: slack of CPUs, %", got_cpus, want_cpus, slack=POINTS)
-    got = server.value("percent-slack", moments)
-    test.within(f"{what}: the smaller one, %", got, min(got_cpus, got) - 0.1, min(got, got_cpus) + 1)
+def check(test, server, what, span, threads, asynchronous=False, quota=None, uses_cpu=True):
+    for kind, daemon in server.daemons.items():
+        moments = server.readings(daemon, span)
+        begin, end = moments[0], moments[-1]
+        busy = sum(server.used(begin, end)) if asynchronous else server.in_hand(begin, end)
+        want = 100 * max(0, 1 - busy / threads / (end - begin))
+        of_threads = server.value(daemon, "percent-slack_threads", moments)
+        test.close(f"{what}, {kind}: slack of threads, %", of_threads, want, slack=POINTS)
+        if not uses_cpu:
+            continue
+        of_cpus = server.value(daemon, "percent-slack_cpus", moments)
+        test.close(f"{what}, {kind}: slack of CPUs, %", of_cpus, share_of_cpus(server, begin, end, quota), slack=POINTS)
+        least = min(of_threads, of_cpus)
+        test.within(f"{what}, {kind}: the smaller one, %", server.value(daemon, "percent-slack", moments), least - POINTS,
+                    least + 0.1)
 
 
-def check_request_cpu(test, server, what, moments):
-    begin, end = moments[0], moments[-1]
-    used, _ = server.used(begin, end)
-    rows = {row[0]: row[1] for row in server.daemon.rows(server.name, "total_requests")}
-    test.close(f"{what}: CPU time per request, s", server.value("gauge-request_cpu", moments),
-               used / (rows[end] - rows[begin]), rel=0.03)
+def check_request_cpu(test, server, what, span):
+    for kind, daemon in server.daemons.items():
+        moments = server.readings(daemon, span)
+        begin, end = moments[0], moments[-1]
+        used, _ = server.used(begin, end)
+        rows = {row[0]: row[1] for row in daemon.rows(server.name, "total_requests")}
+        test.close(f"{what}, {kind}: CPU time per request, s", server.value(daemon, "gauge-request_cpu", moments),
+                   used / (rows[end] - rows[begin]), rel=0.03)
+
+
+def check_idle(test, server):
+    time.sleep(3 * INTERVAL)
+    for kind, daemon in server.daemons.items():
+        moment = daemon.rows(server.name, "percent-slack")[-1][0]
+        test.close(f"idle, {kind}: slack of threads, %", server.value(daemon, "percent-slack_threads", [0, moment]), 100,
+                   slack=0.5)
+
+
+def limit(test, server):
+    """Gives the server a quota; false: this machine has none to give."""
+    own = controller_root("cpu")
+    root = own or unified_root()
+    if not root:
+        return False
+    groups = Cgroups(root)
+    if not own:
+        with open(os.path.join(root, "cgroup.subtree_control"), "w", encoding="ascii") as control:
+            control.write("+cpu")
+    name = f"kt-slack-{os.getpid()}"
+    test.at_end(groups.remove)
+    quota = f"{int(QUOTA * PERIOD)}"
+    file, text = ("cpu.cfs_quota_us", quota) if own else ("cpu.max", f"{quota} {PERIOD}")
+    with open(os.path.join(groups.make(name), file), "w", encoding="ascii") as limits:
+        limits.write(text)
+    groups.enter(name, server.load.pid)
+    return True
 
 
 def main():
-    with Test(limit=120) as test:
-        daemon = test.collectd(CONF, interval=INTERVAL)
-        daemon.wait_rows("self", "duration-read_request", 1)
-        servers = [Server(test, daemon, "pool", "pool"), Server(test, daemon, "loop", "loop"),
-                   Server(test, daemon, "pinned", "pool", CPU)]
+    with Test(limit=150) as test:
+        daemons = {"with process": test.collectd(CONF, interval=INTERVAL),
+                   "without": test.collectd(CONF + WITHOUT_PROCESS, interval=INTERVAL)}
+        for daemon in daemons.values():
+            daemon.wait_rows("self", "duration-read_request", 1)
+        servers = [Server(test, daemons, "pool", "pool"), Server(test, daemons, "loop", "loop"),
+                   Server(test, daemons, "pinned", "pool", CPU)]
         pool, loop, pinned = servers
         try:
             # A service has figures from its second walk on.
             for server in servers:
                 server.order(1, 100, 0, 10000, 0.3)
-            moments = pool.order(4, 4000, 16000, 40000, 7)
-            check(test, pool, "blocked for part of the time", moments, 4)
-            check_request_cpu(test, pool, "blocked for part of the time", moments)
-            moments = loop.order(4, 4000, 16000, 40000, 7)
-            check(test, loop, "an event loop with the same load", moments, 1, asynchronous=True)
-            moments = pinned.order(4, 5000, 0, 40000, 7)
-            check(test, pinned, "one CPU of several", moments, 4)
-            spin = test.load("slack", os.path.join(test.dir, "other"), "pool", CPU, name="kt_other")
-            spin.say("1 20000 0 25000 8")
-            moments = pinned.order(4, 2000, 0, 40000, 7)
-            check(test, pinned, "one CPU, which others use", moments, 4)
-            spin.result()
+            span = pool.order(4, 4000, 16000, 40000, 7)
+            check(test, pool, "blocked for part of the time", span, 4)
+            check_request_cpu(test, pool, "blocked for part of the time", span)
+            span = loop.order(4, 4000, 16000, 40000, 7)
+            check(test, loop, "an event loop with the same load", span, 1, asynchronous=True)
+            span = pinned.order(4, 5000, 0, 40000, 7)
+            check(test, pinned, "one CPU of several", span, 4)
+            other = test.load("slack", os.path.join(test.dir, "other"), "pool", CPU, name="kt_other")
+            other.say("1 20000 0 25000 8")
+            span = pinned.order(4, 2000, 0, 40000, 7)
+            check(test, pinned, "one CPU, which others use", span, 4)
+            other.result()
+            span = pool.order(2, 0, 5000000, 6000000, 9)
+            check(test, pool, "blocked over several readings", span, 2, uses_cpu=False)
+            check_idle(test, pool)
+            if limit(test, pool):
+                span = pool.order(2, 6000, 0, 40000, 7)
+                check(test, pool, "a quota", span, 2, quota=QUOTA)
+            else:
+                print("note: no CPU quotas here, their part is left out")
         finally:
             for server in servers:
                 server.stop()
