@@ -134,6 +134,7 @@ struct conversation {
 	u32 role;
 	u32 thread; /* number of the one that has received last */
 	bool datagrams;
+	u64 sk;        /* its address */
 	u64 ready_ns;  /* data that nobody has received yet, 0: none */
 	u64 latest_ns; /* the last data that came */
 	u64 waited_ns; /* up to here, the wait since ready_ns is in the row, if it is later */
@@ -156,6 +157,7 @@ static __always_inline void conversation_init(struct conversation *c, const stru
 {
 	c->role = socket_role(sk);
 	c->datagrams = socket_is_datagram(sk);
+	c->sk = (u64)sk;
 }
 
 __noinline u32 client_take(u32 row)
@@ -338,7 +340,7 @@ static __always_inline void answer(struct conversation *c, struct datagrams *d,
 		answer_again(c, row, sk, bytes, now);
 		return;
 	}
-	hold_answer((u64)c, &c->thread, d, now);
+	hold_answer(c->sk, &c->thread, d, now);
 }
 
 /* A request that goes on without an answer, as a log that is shipped: not in progress any more. */
@@ -376,13 +378,13 @@ static __always_inline void server_receives(struct conversation *c, struct datag
 		arrived_ns = datagrams_ask(d, now, more);
 		if (arrived_ns)
 			add(&row->waiting_ns, datagrams_unsettled(d, arrived_ns, now));
-		hold_begin((u64)c, &c->thread, now);
+		hold_begin(c->sk, &c->thread, now);
 		return;
 	}
 	if (exchange_ask(&c->exchange, now)) {
 		if (c->ready_ns && c->ready_ns < now)
 			end_wait(c, row, now);
-		hold_begin((u64)c, &c->thread, now);
+		hold_begin(c->sk, &c->thread, now);
 	} else {
 		ask_again(&c->exchange, row, now);
 	}

@@ -6,7 +6,6 @@
 #ifndef REQUEST_ADDRESS_BPF_H
 #define REQUEST_ADDRESS_BPF_H
 
-#include "kernel/file.bpf.h"
 #include "request.bpf.h"
 
 #define MESSAGES_MAX 64
@@ -185,21 +184,9 @@ int BPF_KPROBE(request_kprobe_sock_def_readable, struct sock *sk)
 	return 0;
 }
 
-/* The socket behind a descriptor of this process, NULL: it is none. */
-static struct sock *socket_of(u64 fd)
+static struct sock *socket_at(u64 fd)
 {
-	struct fdtable *table = BPF_CORE_READ(bpf_get_current_task_btf(), files, fdt);
-	struct socket *socket;
-	struct file **files, *file = NULL;
-
-	if (fd >= BPF_CORE_READ(table, max_fds))
-		return NULL;
-	files = BPF_CORE_READ(table, fd);
-	bpf_probe_read_kernel(&file, sizeof(file), &files[fd]);
-	if ((BPF_CORE_READ(file, f_inode, i_mode) & S_IFMT) != S_IFSOCK)
-		return NULL;
-	socket = BPF_CORE_READ(file, private_data);
-	return BPF_CORE_READ(socket, sk);
+	return socket_of(bpf_get_current_task_btf(), fd);
 }
 
 /* What perf hands to programs at the tracepoints of system calls. */
@@ -255,7 +242,7 @@ static void messages_end(s64 messages)
 	OPTION("syscalls")                                                      \
 	int request_enter_##name(struct syscall_enter *ctx)                     \
 	{                                                                       \
-		call_begin(socket_of(ctx->args[0]), receives, flags, messages); \
+		call_begin(socket_at(ctx->args[0]), receives, flags, messages); \
 		return 0;                                                       \
 	}                                                                       \
 	SYSCALL_RETURN(name, end)
@@ -277,9 +264,9 @@ TIER(4)
 OPTION("syscalls")
 int request_enter_splice(struct syscall_enter *ctx)
 {
-	struct sock *to = socket_of(ctx->args[2]);
+	struct sock *to = socket_at(ctx->args[2]);
 
-	call_begin(to ?: socket_of(ctx->args[0]), !to, 0, NULL);
+	call_begin(to ?: socket_at(ctx->args[0]), !to, 0, NULL);
 	return 0;
 }
 SYSCALL_RETURN(splice, call_end)

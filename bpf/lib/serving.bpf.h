@@ -14,6 +14,9 @@
  * it is an event loop, or hands requests on. Where that is more than one request in LOOP_SHARE it is
  * taken as never blocked. Below, an event loop with a request in hand for a share of its time
  * gets more than that share of its requests meanwhile, so that what it seems blocked is at most that.
+ *
+ * A request that nobody will answer is not held for ever: the walk forgets it when it finds the thread in
+ * a call that receives more on the same socket, or accepts, or after HOLD_NS_MAX.
  */
 #ifndef SERVING_BPF_H
 #define SERVING_BPF_H
@@ -22,6 +25,7 @@
 #include "refused.bpf.h"
 
 #define LOOP_SHARE 16
+#define HOLD_NS_MAX 60000000000ULL
 #define HANDED_APART 16 /* answers by another thread than received, of which one tells the thread */
 
 /* Of a thread that has received or answered a request. */
@@ -35,7 +39,7 @@ struct serving {
 	u64 seen_ns;    /* its time counts from then, 0: not at all */
 	u64 cpu_ns;     /* until then */
 	u64 wait_ns;    /* for a CPU, until then */
-	u64 hold;       /* the conversation whose request it holds, 0: none */
+	u64 hold;       /* the socket whose request it holds, by address, 0: none */
 	u64 asked_ns;   /* since when */
 	u64 exec_ns;    /* exec_start then */
 	u64 busy_ns;    /* CPU time and run-queue wait then */
@@ -43,7 +47,7 @@ struct serving {
 	u64 counted_ns; /* of that, and of the one that it holds */
 	u32 answers;    /* of the latest ones */
 	u32 overlaps;   /* likewise, with which it took others, or that others answered */
-	bool in_loop;   /* sleeps in a call that waits for events */
+	bool in_loop;   /* waited for events when it was last found with a request in hand */
 };
 
 /* By thread_number() - 1. */
@@ -93,8 +97,8 @@ static __always_inline u64 busy_of(const struct task_struct *task)
 	return task->se.sum_exec_runtime + task->sched_info.run_delay;
 }
 
-/* The current thread has received a request of the conversation with this address. */
-static __always_inline void hold_begin(u64 conversation, u32 *number, u64 now)
+/* The current thread has received a request of the socket at this address. */
+static __always_inline void hold_begin(u64 sk, u32 *number, u64 now)
 {
 	struct serving *s = serving_now(number);
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -104,7 +108,7 @@ static __always_inline void hold_begin(u64 conversation, u32 *number, u64 now)
 	if (s->hold)
 		s->overlaps++;
 	s->served = readings + 1;
-	s->hold = conversation;
+	s->hold = sk;
 	s->asked_ns = now;
 	s->hold_cpu = bpf_get_smp_processor_id();
 	s->exec_ns = task->se.exec_start;
@@ -130,12 +134,12 @@ static __always_inline void hold_end(struct serving *s, u64 now)
 }
 
 /* Some of the answers tell who gives them. */
-static __noinline void handed_on(struct serving *holder, u64 conversation)
+static __noinline void handed_on(struct serving *holder, u64 sk)
 {
 	struct serving *s;
 	u32 number;
 
-	if (holder && holder->hold == conversation) {
+	if (holder && holder->hold == sk) {
 		holder->hold = 0;
 		holder->overlaps++;
 		holder->answers++;
@@ -146,17 +150,17 @@ static __noinline void handed_on(struct serving *holder, u64 conversation)
 }
 
 /* The current thread answers the request. shared: others may receive on the same socket. */
-static __always_inline void hold_answer(u64 conversation, u32 *number, bool shared, u64 now)
+static __always_inline void hold_answer(u64 sk, u32 *number, bool shared, u64 now)
 {
 	struct serving *s = shared ? serving_now(number) : serving_at(*number);
 
 	if (s && s->pid == (u32)bpf_get_current_pid_tgid()) {
 		s->served = readings + 1;
 		s->answers++;
-		if (s->hold == conversation)
+		if (s->hold == sk)
 			hold_end(s, now);
 	} else {
-		handed_on(s, conversation);
+		handed_on(s, sk);
 	}
 }
 

@@ -36,26 +36,75 @@ static u64 waiting(const struct task_struct *task)
 	return now > queued ? now - queued : 0;
 }
 
-/* Is a thread that sleeps in a call by which one waits for whatever comes first? */
-static bool waits_for_events(struct task_struct *task)
-{
-	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+/* What a thread that sleeps waits for, by its system call. */
+enum wait_for { WAIT_OTHER, WAIT_EVENTS, WAIT_RECEIVE, WAIT_ACCEPT };
 
-	if (task->on_cpu || task->flags & PF_KTHREAD || regs_32_bit(regs))
-		return false;
+static enum wait_for waits_for(u64 call)
+{
+	switch (call) {
 #ifdef __TARGET_ARCH_x86
-	switch (regs->orig_ax) {
 	case 232: /* epoll_wait */
 	case 281: /* epoll_pwait */
 #else
-	switch (regs->syscallno) {
-	case 22: /* epoll_pwait */
+	case 22:  /* epoll_pwait */
 #endif
 	case 426: /* io_uring_enter */
 	case 441: /* epoll_pwait2 */
-		return true;
+		return WAIT_EVENTS;
+#ifdef __TARGET_ARCH_x86
+	case 0:   /* read */
+	case 19:  /* readv */
+	case 45:  /* recvfrom */
+	case 47:  /* recvmsg */
+	case 299: /* recvmmsg */
+#else
+	case 63:  /* read */
+	case 65:  /* readv */
+	case 207: /* recvfrom */
+	case 212: /* recvmsg */
+	case 243: /* recvmmsg */
+#endif
+		return WAIT_RECEIVE;
+#ifdef __TARGET_ARCH_x86
+	case 43:  /* accept */
+	case 288: /* accept4 */
+#else
+	case 202: /* accept */
+	case 242: /* accept4 */
+#endif
+		return WAIT_ACCEPT;
 	}
-	return false;
+	return WAIT_OTHER;
+}
+
+/* Is this descriptor of the thread at this address this socket? Verified by itself, once. */
+__noinline int slack_is_socket(u64 thread, u64 fd, u64 sk)
+{
+	return (u64)socket_of((void *)thread, fd) == sk;
+}
+
+/* Does a thread that has a request in hand wait for events, or for another request? */
+static void look_at_call(struct task_struct *task, struct serving *s)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	enum wait_for what;
+
+	s->in_loop = false;
+	if (task->on_cpu || task->flags & PF_KTHREAD || regs_32_bit(regs))
+		return;
+	address = (u64)task;
+#ifdef __TARGET_ARCH_x86
+	what = waits_for(regs->orig_ax);
+	if (what == WAIT_RECEIVE && slack_is_socket(address, regs->di, s->hold))
+		what = WAIT_ACCEPT;
+#else
+	what = waits_for(regs->syscallno);
+	if (what == WAIT_RECEIVE && slack_is_socket(address, regs->orig_x0, s->hold))
+		what = WAIT_ACCEPT;
+#endif
+	s->in_loop = what == WAIT_EVENTS;
+	if (what == WAIT_ACCEPT)
+		s->hold = 0;
 }
 
 /* --- threads --- */
@@ -77,6 +126,8 @@ static u64 blocked_since(struct serving *s, u64 busy_ns, u64 now)
 {
 	u64 all = s->blocked_ns, since;
 
+	if (s->hold && grown(now, s->asked_ns) > HOLD_NS_MAX)
+		s->hold = 0;
 	if (s->hold)
 		all += blocked_in(s, grown(now, s->asked_ns), busy_ns);
 	since = grown(all, s->counted_ns);
@@ -174,7 +225,8 @@ static void slack_visit(struct task_struct *task)
 	if (!s || !s->seen_ns)
 		return;
 	s->row = service_of(task);
-	s->in_loop = s->hold && waits_for_events(task);
+	if (s->hold)
+		look_at_call(task, s);
 	if (slack_look(*number, task->se.sum_exec_runtime,
 		       task->sched_info.run_delay + waiting(task)) &&
 	    cpus.are_known) {

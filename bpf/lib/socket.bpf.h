@@ -7,6 +7,7 @@
 #ifndef SOCKET_BPF_H
 #define SOCKET_BPF_H
 
+#include "kernel/file.bpf.h"
 #include "kernel/net.bpf.h"
 
 /* With either a receive takes nothing that the other side has sent. */
@@ -153,6 +154,23 @@ static __always_inline u64 socket_ends(const struct sock *sk)
 		return (u64)BPF_CORE_READ((const struct unix_sock *)sk, peer);
 	return BPF_CORE_READ(sk, __sk_common.skc_addrpair) ^
 	       (u64)BPF_CORE_READ(sk, __sk_common.skc_portpair) << 16;
+}
+
+/* The socket behind a descriptor of a process, NULL: it is none. */
+static struct sock *socket_of(const struct task_struct *task, u64 fd)
+{
+	struct fdtable *table = BPF_CORE_READ(task, files, fdt);
+	struct socket *socket;
+	struct file **files, *file = NULL;
+
+	if (fd >= BPF_CORE_READ(table, max_fds))
+		return NULL;
+	files = BPF_CORE_READ(table, fd);
+	bpf_probe_read_kernel(&file, sizeof(file), &files[fd]);
+	if ((BPF_CORE_READ(file, f_inode, i_mode) & S_IFMT) != S_IFSOCK)
+		return NULL;
+	socket = BPF_CORE_READ(file, private_data);
+	return BPF_CORE_READ(socket, sk);
 }
 
 #endif

@@ -5,8 +5,8 @@
  * load_slack LOG pool|loop CPU   a thread for each connection that sleeps with the request in hand, or
  *     one thread that takes others meanwhile; of all threads of the server on CPU alone, -1: on any. On
  *     each line "CONNECTIONS SPIN_US SLEEP_US PERIOD_US SECONDS" each client asks once in a period for
- *     this much of a CPU and then this much sleep; it answers {"requests"}. LOG is an array of
- *     struct answer.
+ *     this much of a CPU and then this much sleep; with a period of 0 it sends a part of a request at
+ *     once and the rest after SECONDS. It answers {"requests"}. LOG is an array of struct answer.
  */
 #include "load.h"
 #include "loopback.h"
@@ -37,8 +37,15 @@ static int cpu;
 
 static bool take(int fd, struct request *ret_request)
 {
-	if (recv(fd, ret_request, sizeof(*ret_request), 0) != sizeof(*ret_request))
-		return false;
+	size_t got = 0;
+
+	while (got < sizeof(*ret_request)) {
+		ssize_t n = recv(fd, (char *)ret_request + got, sizeof(*ret_request) - got, 0);
+
+		if (n <= 0)
+			return false;
+		got += n;
+	}
 	ret_request->received_ns = clock_ns(CLOCK_MONOTONIC);
 	ret_request->fd = fd;
 	spin_ns(ret_request->spin_ns);
@@ -139,6 +146,22 @@ static struct {
 	uint64_t begin_ns, end_ns, requests;
 } order;
 
+/* A part now, the rest at the end. */
+static void *ask_slowly(void *argument)
+{
+	int fd = (int)(intptr_t)argument;
+	struct request request = { 0 };
+
+	if (send(fd, &request, 1, 0) != 1)
+		err(1, "ask");
+	sleep_ns(order.end_ns - clock_ns(CLOCK_MONOTONIC));
+	if (send(fd, (char *)&request + 1, sizeof(request) - 1, 0) != sizeof(request) - 1 ||
+	    recv(fd, &request, sizeof(request), 0) != sizeof(request))
+		err(1, "ask");
+	__atomic_fetch_add(&order.requests, 1, __ATOMIC_RELAXED);
+	return NULL;
+}
+
 static void *ask(void *argument)
 {
 	int fd = (int)(intptr_t)argument;
@@ -173,13 +196,14 @@ static void ask_all(const struct sockaddr_in *address)
 		hear(line, sizeof(line));
 		if (sscanf(line, "%u %u %u %u %lf", &order.connections, &order.spin_us,
 			   &order.sleep_us, &order.period_us, &order.seconds) != 5 ||
-		    order.connections > CONNECTIONS || !order.period_us)
+		    order.connections > CONNECTIONS)
 			errx(2, "what is '%s'?", line);
 		order.requests = 0;
 		order.begin_ns = clock_ns(CLOCK_MONOTONIC);
 		order.end_ns = order.begin_ns + order.seconds * 1e9;
 		for (uint32_t i = 0; i < order.connections; i++)
-			if (pthread_create(&thread[i], NULL, ask, (void *)(intptr_t)fd[i]))
+			if (pthread_create(&thread[i], NULL, order.period_us ? ask : ask_slowly,
+					   (void *)(intptr_t)fd[i]))
 				err(1, "pthread_create");
 		for (uint32_t i = 0; i < order.connections; i++)
 			pthread_join(thread[i], NULL);

@@ -121,6 +121,15 @@ def check_idle(test, server):
                    slack=0.5)
 
 
+def check_one_way(test, server):
+    """Threads that have received what nobody answers, and wait for more of it, could take it."""
+    span = server.order(3, 0, 0, 0, 3 * INTERVAL)
+    for kind, daemon in server.daemons.items():
+        moments = server.readings(daemon, span)
+        test.close(f"one-way, {kind}: slack of threads, %", server.value(daemon, "percent-slack_threads", moments), 100,
+                   slack=POINTS)
+
+
 def limit(test, server):
     """Gives the server a quota; false: this machine has none to give."""
     own = controller_root("cpu")
@@ -168,6 +177,7 @@ def main():
             other.result()
             span = pool.order(2, 0, 5000000, 6000000, 9)
             check(test, pool, "blocked over several readings", span, 2, uses_cpu=False)
+            check_one_way(test, pool)
             check_idle(test, pool)
             if limit(test, pool):
                 span = pool.order(2, 6000, 0, 40000, 7)
