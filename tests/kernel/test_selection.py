@@ -121,8 +121,9 @@ def main():
         test.equal("requests", daemon.rows("web", "total_requests")[-1][1], requests)
         test.equal("metrics of the service", daemon.metrics("web"), PROCESS | REQUEST)
         files = tables.files()
-        # It is called by its command: no cgroup of its own says a limit. A capacity needs many requests.
-        test.equal("metrics by default", default.metrics("web") | {"gauge-request_capacity"},
+        # It is called by its command: no cgroup of its own says a limit. All requests come before a service's second
+        # walk, from which on their CPU time counts.
+        test.equal("metrics by default", default.metrics("web") | {"gauge-request_cpu", "gauge-request_capacity"},
                    set().union(*files.values()) - files["limits"])
         test.equal("complaints by default", default.complaints(), [])
         test.stop(default)
