@@ -47,7 +47,6 @@ typedef struct refcount_struct {
 struct pt_regs {
 	unsigned long di, si, dx, cx, r8, ax, bp, sp, ip, orig_ax, cs;
 	u64 pstate;
-	u64 orig_x0;
 	s32 syscallno;
 };
 

@@ -95,13 +95,12 @@ static void look_at_call(struct task_struct *task, struct serving *s)
 	address = (u64)task;
 #ifdef __TARGET_ARCH_x86
 	what = waits_for(regs->orig_ax);
-	if (what == WAIT_RECEIVE && slack_is_socket(address, regs->di, s->hold))
-		what = WAIT_ACCEPT;
 #else
 	what = waits_for(regs->syscallno);
-	if (what == WAIT_RECEIVE && slack_is_socket(address, regs->orig_x0, s->hold))
-		what = WAIT_ACCEPT;
 #endif
+	if (what == WAIT_RECEIVE &&
+	    slack_is_socket(address, PT_REGS_PARM1_CORE_SYSCALL(regs), s->hold))
+		what = WAIT_ACCEPT;
 	s->in_loop = what == WAIT_EVENTS;
 	if (what == WAIT_ACCEPT)
 		s->hold = 0;

@@ -88,8 +88,7 @@ GRAPHS = {
         Graph("Slack", unit.SHARE, (
             SLACK, Series("percent-slack_threads", label="threads", draw="dashes", color=ORANGE),
             Series("percent-slack_cpus", label="CPUs", draw="dashes", color=PINK)), top=100),
-        Graph("Requests and capacity", unit.RATE, (
-            REQUESTS, Series("gauge-request_capacity", label="capacity", draw="dashes", color=RED))),
+        Graph("Capacity", unit.RATE, (Series("gauge-request_capacity", label="requests"),)),
         Graph("CPU time per request", unit.SECONDS, (Series("gauge-request_cpu", label="CPU time"),)),
         Graph("Variation of the gaps", unit.Unit("coefficient"), (
             Series("gauge-receive_gap-cv", label="receives"),
@@ -150,7 +149,7 @@ UNDRAWN = ("gauge-cpu_percent", "gauge-*-samples", "gauge-*-average", "gauge-*_g
 # Unit of a series -> that of its picture, and a factor; of a counter, what it grows by in a second.
 STANDING = {"seconds": (unit.SECONDS, 1), "milliseconds": (unit.SECONDS, 1e-3), "microseconds": (unit.SECONDS, 1e-6),
             "bytes": (unit.BYTES, 1), "percent": (unit.SHARE, 1), "percent of one CPU": (unit.CPU, 1),
-            "seconds per second": (unit.CPU, 100)}
+            "seconds per second": (unit.CPU, 100), "requests per second": (unit.RATE, 1)}
 GROWING = {"bytes": (unit.BYTE_RATE, 1), "seconds": (unit.SHARE, 100), "milliseconds": (unit.SHARE, 0.1),
            "microseconds": (unit.SHARE, 1e-4)}
 
