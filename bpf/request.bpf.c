@@ -18,6 +18,7 @@
  *   3  kprobes of the same
  *   4  tracepoints of the system calls, with Option "syscalls"; when a request
  *      arrived is not known
+ *   1 and 2: tp_btf inet_sock_set_state, for what is sent after a connection is closed
  * All: a walk over the sockets of 1 and 2, or the addresses of 3 and 4; the walk over tasks; tp_btf
  * sched_process_exit.
  *
