@@ -70,14 +70,15 @@ static void walk_stream(struct conversation *c, bool unread)
 	}
 }
 
-/* Of a datagram since then. Global, as its callers are: verified once, not with each datagram. */
-__noinline u64 walk_datagram(u32 slot, u64 since_ns, u64 walked_ns)
+/* Of a datagram that came at began_ns, if that is known: since then. Global, as its callers are:
+ * verified once, not with each datagram. */
+__noinline u64 walk_datagram(u32 slot, u64 began_ns, u64 since_ns, u64 walked_ns)
 {
 	struct request_row *whole = request_row(slot * shards);
 
 	if (!whole || !since_ns)
 		return 0;
-	note_oldest(whole, since_ns);
+	note_oldest(whole, began_ns ?: since_ns);
 	return span_ns(since_ns > walked_ns ? since_ns : walked_ns, reading_ns);
 }
 
@@ -87,28 +88,31 @@ __noinline int walk_arrived(struct datagrams *d, u32 slot, u32 waiting, u32 befo
 {
 	struct request_row *row = request_row(slot_index(slot));
 	u32 tail, count;
+	u64 arrived_ns;
 
 	if (!d || !row)
 		return 0;
 	tail = *(volatile u32 *)&d->arrived_tail;
 	count = tail - *(volatile u32 *)&d->arrived_head;
+	arrived_ns = d->arrived_ns[(tail - 1 - before) % DATAGRAMS_ARRIVED];
 	if (before < count && before < waiting)
-		add(&row->waiting_ns,
-		    walk_datagram(slot, d->arrived_ns[(tail - 1 - before) % DATAGRAMS_ARRIVED],
-				  walked_ns));
+		add(&row->waiting_ns, walk_datagram(slot, arrived_ns, arrived_ns, walked_ns));
 	return 0;
 }
 
 __noinline int walk_asked(struct datagrams *d, u32 slot, u32 at, u64 walked_ns)
 {
 	struct request_row *row = request_row(slot_index(slot));
+	struct datagram *asked;
 	u64 asked_ns;
 
 	if (!d || !row)
 		return 0;
-	asked_ns = *(volatile u64 *)&d->asked[at % DATAGRAMS_ASKED].asked_ns;
+	asked = &d->asked[at % DATAGRAMS_ASKED];
+	asked_ns = *(volatile u64 *)&asked->asked_ns;
 	if (span_ns(asked_ns, reading_ns) < DATAGRAMS_TIMEOUT_NS)
-		add(&row->in_progress_ns, walk_datagram(slot, asked_ns, walked_ns));
+		add(&row->in_progress_ns,
+		    walk_datagram(slot, asked->arrived_ns, asked_ns, walked_ns));
 	return 0;
 }
 

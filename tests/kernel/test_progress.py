@@ -181,8 +181,10 @@ def check(test, what, daemons, servers, begin, end, each=True):
     """Of each interval, or of all of them together."""
     for tier, daemon in daemons.items():
         for server in servers:
-            requests, name = server.requests(), f"tier {tier}, {server.kind}: {what}"
+            name = f"tier {tier}, {server.kind}: {what}"
             rows = readings(daemon, server.kind, begin, end)
+            # Then: the client has an answer before the log has it.
+            requests = server.requests()
             test.true(f"{name}: readings", len(rows) > 1)
             got = [row[2] for row in rows]
             want = [figures(requests, *row[:2]) for row in rows]
