@@ -10,6 +10,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
+#include <cstring>
 #include <memory>
 #include <mutex>
 #include <random>
@@ -44,14 +45,20 @@ struct Call {
 class Plan
 {
       public:
-	Plan(double rate, double seconds, bool fixed)
-	    : due(Clock::now()), end(due + ns(seconds)), rate_(rate), fixed_(fixed)
+	Plan(double rate, double seconds, bool fixed, unsigned batch)
+	    : due(Clock::now()), end(due + ns(seconds)), rate_(rate), fixed_(fixed), batch_(batch),
+	      left_(batch)
 	{
 	}
 
 	void next()
 	{
-		due = rate_ ? due + ns(fixed_ ? 1 / rate_ : gap_(chance_) / rate_) : Clock::now();
+		if (!rate_)
+			due = Clock::now();
+		else if (!--left_) {
+			left_ = batch_;
+			due += ns((fixed_ ? 1 : gap_(chance_) * batch_) / rate_);
+		}
 	}
 	bool over() const
 	{
@@ -73,6 +80,7 @@ class Plan
       private:
 	double rate_;
 	bool fixed_;
+	unsigned batch_, left_; // with the one that is due
 	std::mt19937_64 chance_{ 1 };
 	std::exponential_distribution<double> gap_;
 };
@@ -87,10 +95,10 @@ class Client
 			connect(where);
 	}
 
-	void run(double rate, double seconds, bool fixed)
+	void run(double rate, double seconds, bool fixed, unsigned batch)
 	{
 		double begin_s = clock_ns(CLOCK_REALTIME) / 1e9;
-		Plan plan(rate, seconds, fixed);
+		Plan plan(rate, seconds, fixed, batch);
 
 		sent_ = 0;
 		for (; !plan.over(); plan.next()) {
@@ -194,9 +202,11 @@ int main(int argc, char **argv)
 	fflush(stdout);
 	while (fgets(line, sizeof(line), stdin)) {
 		int words = sscanf(line, "%lf %lf %19s", &rate, &seconds, word);
+		bool fixed = words == 3 && !strcmp(word, "fixed");
+		int batch = words == 3 && !fixed ? atoi(word) : 1;
 
-		if (words < 2)
+		if (words < 2 || batch < 1)
 			errx(2, "what is '%s'?", line);
-		client.run(rate, seconds, words == 3);
+		client.run(rate, seconds, fixed, batch);
 	}
 }

@@ -4,10 +4,11 @@
  *
  * WHERE is a port of 127.0.0.1 or the path of a UNIX socket, SIZE what a request
  * carries, KEYS how many it asks for (1). Says "ready" when it is connected. On
- * each line "RATE SECONDS [fixed]" it sends RATE requests per second at moments that
- * do not depend on the answers (open loop; Poisson, or evenly spaced), 0: as many
- * as are answered. One request at a time is on a connection; those that find none
- * free wait in the client. It answers when all that was sent is answered:
+ * each line "RATE SECONDS [fixed|BATCH]" it sends RATE requests per second at moments
+ * that do not depend on the answers (open loop; Poisson, evenly spaced, or BATCH at
+ * once at Poisson moments), 0: as many as are answered. One request at a time is on
+ * a connection; those that find none free wait in the client. It answers when all
+ * that was sent is answered:
  * {"begin", "end", "sent", "dropped", "tx", "rx", "latency", "open"}: times of day,
  * what found no connection until the end, octets, and records (record.h) from the
  * sending and from the moment when the request was due.
@@ -59,6 +60,7 @@ static struct record latency, since_due;
 static struct {
 	double mean_ns; /* 0: whenever a connection is free */
 	int fixed;
+	unsigned batch, batch_left; /* after the request that is next */
 	double next_ns;
 	uint64_t end_ns, chance;
 } plan;
@@ -73,7 +75,12 @@ static double uniform(void)
 
 static void plan_next(void)
 {
-	plan.next_ns += plan.fixed ? plan.mean_ns : -log(1 - uniform()) * plan.mean_ns;
+	if (plan.batch_left) {
+		plan.batch_left--;
+		return;
+	}
+	plan.batch_left = plan.batch - 1;
+	plan.next_ns += plan.mean_ns * (plan.fixed ? 1 : -log(1 - uniform()) * plan.batch);
 }
 
 static void watch(struct connection *c, uint32_t events, int operation)
@@ -186,7 +193,7 @@ static uint64_t dropped(void)
 	return count;
 }
 
-static void run(double rate, double seconds, int fixed)
+static void run(double rate, double seconds, int fixed, unsigned batch)
 {
 	uint64_t from = number, now = clock_ns(CLOCK_MONOTONIC);
 	double begin_s = clock_ns(CLOCK_REALTIME) / 1e9;
@@ -194,6 +201,8 @@ static void run(double rate, double seconds, int fixed)
 	tx = rx = 0;
 	plan.mean_ns = rate ? SECOND / rate : 0;
 	plan.fixed = fixed;
+	plan.batch = batch;
+	plan.batch_left = batch - 1;
 	plan.next_ns = now;
 	plan.end_ns = now + seconds * SECOND;
 	while (now < plan.end_ns || outstanding) {
@@ -216,12 +225,17 @@ static int connect_to(const char *where)
 	struct sockaddr_in in = { .sin_family = AF_INET,
 				  .sin_port = htons(atoi(where)),
 				  .sin_addr = { htonl(INADDR_LOOPBACK) } };
-	int path = where[0] == '/', one = 1, fd = socket(path ? AF_UNIX : AF_INET, SOCK_STREAM, 0);
+	int path = where[0] == '/', one = 1,
+	    fd = socket(path ? AF_UNIX : AF_INET, protocol->datagrams ? SOCK_DGRAM : SOCK_STREAM,
+			0);
 
 	strncpy(un.sun_path, where, sizeof(un.sun_path) - 1);
 	if (connect(fd, path ? (void *)&un : (void *)&in, path ? sizeof(un) : sizeof(in)))
 		err(1, "connect %s", where);
-	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	if (!protocol->datagrams)
+		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	if (protocol->greet)
+		protocol->greet(fd);
 	fcntl(fd, F_SETFL, O_NONBLOCK);
 	return fd;
 }
@@ -261,7 +275,7 @@ int main(int argc, char **argv)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_TIMERSLACK, 1);
 	if (argc < 5 || argc > 6 || !(protocol = protocol_find(argv[1])))
-		errx(2, "usage: load memcached|redis|http|search WHERE CONNECTIONS SIZE [KEYS]");
+		errx(2, "usage: load PROTOCOL WHERE CONNECTIONS SIZE [KEYS]");
 	shape.size = atol(argv[4]);
 	if (argc > 5)
 		shape.keys = atoi(argv[5]);
@@ -272,10 +286,12 @@ int main(int argc, char **argv)
 	fflush(stdout);
 	while (fgets(line, sizeof(line), stdin)) {
 		int words = sscanf(line, "%lf %lf %19s", &rate, &seconds, word);
+		int fixed = words == 3 && !strcmp(word, "fixed");
+		int batch = words == 3 && !fixed ? atoi(word) : 1;
 
-		if (words < 2 || (words == 3 && strcmp(word, "fixed")))
+		if (words < 2 || batch < 1)
 			errx(2, "what is '%s'?", line);
-		run(rate, seconds, words == 3);
+		run(rate, seconds, fixed, batch);
 	}
 	return 0;
 }

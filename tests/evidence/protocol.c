@@ -10,12 +10,6 @@
 #define SET_EVERY 10 /* requests */
 #define WORDS 2000   /* of the search service, as search.cc has them */
 
-static uint64_t scrambled(uint64_t number)
-{
-	number *= 0x9E3779B97F4A7C15;
-	return number ^ number >> 29;
-}
-
 /* The first requests are what fills the store. */
 static int is_set(uint64_t number, unsigned *ret_key)
 {
@@ -160,17 +154,23 @@ static long search_response(const char *in, size_t length)
 	return head ? with_payload(head, atol(in), length) : 0;
 }
 
+static const struct protocol own[] = {
+	{ "memcached", KEYS, KEYS, memcached_request, memcached_response, 0, NULL },
+	{ "redis", KEYS, KEYS, redis_request, redis_response, 0, NULL },
+	{ "http", 0, 1, http_request, http_response, 0, NULL },
+	{ "search", 0, WORDS, search_request, search_response, 0, NULL },
+};
+
 const struct protocol *protocol_find(const char *name)
 {
-	static const struct protocol all[] = {
-		{ "memcached", KEYS, KEYS, memcached_request, memcached_response },
-		{ "redis", KEYS, KEYS, redis_request, redis_response },
-		{ "http", 0, 1, http_request, http_response },
-		{ "search", 0, WORDS, search_request, search_response },
-	};
+	static const struct protocol *const others[] = { &protocol_dns, &protocol_mysql,
+							 &protocol_postgres };
 
-	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
-		if (!strcmp(all[i].name, name))
-			return &all[i];
+	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
+		if (!strcmp(own[i].name, name))
+			return &own[i];
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		if (!strcmp(others[i]->name, name))
+			return others[i];
 	return NULL;
 }

@@ -27,10 +27,26 @@ struct protocol {
 	/* Length of the response at the begin of what has come, 0: not whole yet,
 	 * -1: it says that something is wrong. */
 	long (*response)(const char *in, size_t length);
+
+	int datagrams;
+
+	/* What comes first on a connection, which still blocks; NULL: nothing. Ends the
+	 * program where the server refuses. */
+	void (*greet)(int fd);
 };
+
+/* Of files of their own. */
+extern const struct protocol protocol_dns, protocol_mysql, protocol_postgres;
 
 /* NULL: there is none of this name. */
 const struct protocol *protocol_find(const char *name);
+
+/* Different ones from numbers that follow each other. */
+static inline uint64_t scrambled(uint64_t number)
+{
+	number *= 0x9E3779B97F4A7C15;
+	return number ^ number >> 29;
+}
 
 /* Room for any request of this shape. */
 #define REQUEST_ROOM(shape) ((shape)->size + 32 * (shape)->keys + 512)

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * PostgreSQL's protocol, version 3, with simple queries: what pgbench's selects ask,
+ * by a user who is trusted.
+ */
+#include "protocol.h"
+
+#include <arpa/inet.h>
+#include <err.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#define ACCOUNTS 100000 /* as pgbench makes them */
+#define VARIETY 1000
+#define VERSION 0x30000
+#define HEAD 5 /* type, 4 bytes of length, which count themselves */
+
+static void put_number(char *out, uint32_t number)
+{
+	number = htonl(number);
+	memcpy(out, &number, sizeof(number));
+}
+
+/* Of a message, with its head. */
+static size_t length_of(const char *in)
+{
+	uint32_t number;
+
+	memcpy(&number, in + 1, sizeof(number));
+	return 1 + ntohl(number);
+}
+
+static size_t postgres_request(char *out, uint64_t number, const struct shape *shape)
+{
+	int text = 1 + sprintf(out + HEAD, "SELECT abalance FROM pgbench_accounts WHERE aid = %u;",
+			       (unsigned)(1 + scrambled(number) % ACCOUNTS));
+
+	(void)shape;
+	out[0] = 'Q';
+	put_number(out + 1, 4 + text);
+	return HEAD + text;
+}
+
+/* Up to and with "ready for query". */
+static long postgres_response(const char *in, size_t length)
+{
+	for (size_t at = 0; at + HEAD <= length;) {
+		char type = in[at];
+
+		if (type == 'E')
+			return -1;
+		at += length_of(in + at);
+		if (type == 'Z')
+			return length < at ? 0 : (long)at;
+	}
+	return 0;
+}
+
+static void postgres_greet(int fd)
+{
+	static const char who[] = "user\0postgres\0database\0postgres\0";
+	char out[8 + sizeof(who)], in[4096];
+	size_t length = 0;
+	long answer = 0;
+
+	put_number(out, sizeof(out));
+	put_number(out + 4, VERSION);
+	memcpy(out + 8, who, sizeof(who));
+	if (send(fd, out, sizeof(out), MSG_NOSIGNAL) != sizeof(out))
+		err(1, "send");
+	while (!answer) {
+		ssize_t n = recv(fd, in + length, sizeof(in) - length, 0);
+
+		if (n <= 0)
+			errx(1, "the server says nothing that is understood");
+		length += n;
+		answer = postgres_response(in, length);
+	}
+	if (answer < 0)
+		errx(1, "the server refuses user postgres");
+}
+
+const struct protocol protocol_postgres = {
+	.name = "postgres",
+	.variety = VARIETY,
+	.request = postgres_request,
+	.response = postgres_response,
+	.greet = postgres_greet,
+};
