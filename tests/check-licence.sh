@@ -7,7 +7,7 @@ cd "$work/source"
 
 find . -name build-aux -prune -o -name corpus -prune -o -type f ! -name 'lt*.m4' ! -name libtool.m4 \
 	! -name aclocal.m4 ! -name configure -exec awk '
-	/^#!/ || FILENAME ~ /\.(ac|am|bt|c|cc|conf|css|h|html|js|m4|pod|py|sh|yml)$/ { print FILENAME }
+	/^#!/ || FILENAME ~ /\.(ac|am|bt|c|cc|conf|css|go|h|html|java|js|m4|pod|py|sh|yml)$/ { print FILENAME }
 	{ nextfile }' {} + >"$work/files"
 for file in ./configure.ac ./tests/run ./plugin/daemon/main.c ./bpf/engine/service.bpf.c; do
 	grep -qx "$file" "$work/files" || complain "$file is not among the sources"

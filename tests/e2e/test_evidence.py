@@ -24,8 +24,8 @@ def main():
     with Check() as check:
         results = os.path.join(check.dir, "evidence")
         program = os.path.join(TOP, "tests", "evidence", "run")
-        run = subprocess.run([program, "--short", "--results", results, *SERVICES], capture_output=True, text=True,
-                             check=False)
+        run = subprocess.run([program, "--short", "--arrivals", "poisson", "--results", results, *SERVICES],
+                             capture_output=True, text=True, check=False)
         print(run.stdout + run.stderr)
         if run.returncode == SKIPPED:
             raise Skip(run.stdout.strip().rpartition("skip: ")[2])

@@ -7,13 +7,15 @@ import os
 import statistics
 from functools import cached_property
 
-from measure import RESULT
+from measure import ARRIVALS, RESULT
+from services import WORKLOADS
 from store import Store
 
 MIDDLE = 0.55  # share of the maximum
+PREDICTS = 0.4
+FEW = 3  # levels of a short run
 UNSENT = 0.03
 RISEN = 5
-CHANGED = 1.25
 SCARCE = 10
 ABOVE = 5  # samples above a percentile, for it to be one
 PERCENTILES = ("p50", "p90", "p99")
@@ -156,8 +158,14 @@ class Level:
                 errors.append(got / truth[int(share * (len(truth) - 1))] - 1)
         return median(errors)
 
-    def slack(self, metric):
+    def figure(self, metric):
+        """Of a series without percentiles: the mean over the readings."""
         return mean(self._values(metric).values())
+
+    @cached_property
+    def concurrency(self):
+        """Requests on their way, as the client has them: the time of all, by the time of the level."""
+        return self.answered * self.client["latency"]["average"] / (self.end - self.begin)
 
 
 class Run:
@@ -182,7 +190,7 @@ class Run:
 
     @property
     def place(self):
-        return f"{self.kernel_series}, {self.network}"
+        return f"{self.kernel_series}, {self.network}, {self.arrivals}"
 
     @cached_property
     def moments(self):
@@ -211,11 +219,6 @@ class Run:
         usual = self.usual(figure)
         return first_lasting(self.levels, lambda level: figure(level) > times * usual)
 
-    def _changes(self, figure, times):
-        """Upwards where threads get into each other's way, downwards where one is never idle."""
-        usual = self.usual(figure)
-        return first_lasting(self.levels, lambda level: figure(level) < usual / times or figure(level) > usual * times)
-
     @cached_property
     def knee(self):
         """Where the client's median or its p99 have left what they were, or requests stay behind the plan."""
@@ -224,16 +227,57 @@ class Run:
                              any(level.said("open", p) > RISEN * usual[p] for p in usual))
 
     @cached_property
+    def batch(self):
+        return ARRIVALS[self.arrivals]
+
+    def _saturated(self, level):
+        return level.figure("percent-slack") < SCARCE or level.figure("gauge-requests_waiting") > self.batch
+
+    @cached_property
     def signals(self):
         """{what: the level from which on it tells of saturation, or None}"""
         return {
-            "cv of sends changes": self._changes(lambda level: level.gap("cv"), CHANGED),
-            f"slack estimate below {SCARCE} %": first_lasting(
-                self.levels, lambda level: level.slack("percent-slack_estimate") < SCARCE),
-            f"slack below {SCARCE} %": first_lasting(self.levels, lambda level: level.slack("percent-slack") < SCARCE),
+            f"slack below {SCARCE} %": first_lasting(
+                self.levels, lambda level: level.figure("percent-slack") < SCARCE),
+            "waiting above 1 (16)": first_lasting(
+                self.levels, lambda level: level.figure("gauge-requests_waiting") > self.batch),
+            f"poll idle below {SCARCE} %": first_lasting(
+                self.levels, lambda level: level.figure("percent-poll_idle") < SCARCE),
             "wait p50 rises": self._rises(lambda level: level.percentile("wait", "p50"), RISEN),
             "response p50 rises": self._rises(lambda level: level.percentile("response", "p50"), RISEN),
         }
+
+    @cached_property
+    def telling(self):
+        """Whether its levels are those of the service alone: nothing else has its CPU, or is waited for."""
+        return len(self.levels) > FEW and not self.shares_cpu and self.network == "loopback"
+
+    @cached_property
+    def told(self):
+        """Whether slack or what waits tells of saturation within a level of the client's knee, which there must be.
+        None: there are no such series."""
+        if not any(self.store.has(metric) for metric in ("percent-slack", "gauge-requests_waiting")):
+            return None
+        at = first_lasting(self.levels, self._saturated)
+        return bool(at and self.knee) and abs(self.levels.index(at) - self.levels.index(self.knee)) <= 1
+
+    @cached_property
+    def predicted(self):
+        """Requests per second that it is capable of, as said where it is not busy yet."""
+        return mean(level.figure("gauge-request_capacity") for level in self.levels if level.share == PREDICTS)
+
+    def foretold(self, error):
+        """Whether its maximum was, with an error up to that. None: nothing is predicted."""
+        return None if math.isnan(self.predicted) else abs(self.predicted / self.most - 1) <= error
+
+    @property
+    def knee_reason(self):
+        """Why it is not told."""
+        return WORKLOADS[self.name].knee_reasons.get(self.arrivals)
+
+    @property
+    def capacity_reason(self):
+        return WORKLOADS[self.name].capacity_reasons.get(self.arrivals)
 
 
 def load(directory):

@@ -5,7 +5,7 @@ import math
 import os
 
 import graph
-from analysis import ABOVE, CHANGED, MIDDLE, PERCENTILES, RISEN, UNSENT
+from analysis import ABOVE, MIDDLE, PERCENTILES, PREDICTS, RISEN, SCARCE, UNSENT, mean
 
 # Table II of the paper: R^2 of RPS_obsv without and with 10 ms of delay and 1 % of loss.
 PAPER = {
@@ -17,6 +17,15 @@ PAPER = {
     "Triton w/ gRPC": ("0.9711", "0.9703"),
 }
 
+FIGURES = {
+    "percent-slack": "slack, %",
+    "percent-slack_threads": "of threads",
+    "percent-slack_cpus": "of CPUs",
+    "percent-poll_idle": "poll idle, %",
+    "gauge-requests_waiting": "waiting",
+    "gauge-requests_in_progress": "in progress",
+}
+
 HEAD = """\
 <!-- SPDX-License-Identifier: MIT -->
 
@@ -25,12 +34,14 @@ HEAD = """\
 Written by `make evidence`, which runs real services under rising load, lets collectd with this plugin store what the
 kernel counted in RRD files, and compares what is read back with what the client counted. The server has one CPU, its
 client and collectd have the others. 100 % is what this CPU has time for; the load is open loop (requests are sent when
-they are due, whether or not others are answered) with random gaps.
+they are due, whether or not others are answered). Arrivals are at random moments, one request at a time (poisson) or
+16 at once (bursty).
 
-`make evidence EVIDENCE_FLAGS="redis nginx"` measures these two anew, `EVIDENCE_FLAGS="--network 'delay 10ms loss 1%'"`
-with such a network where the kernel has netem, `--vm 6.12` under that kernel, in an emulated machine. This one is slow,
-its clock goes by what its one CPU does, and server, client and collectd share it: there 100 % is what is answered on
-loopback when there are always requests, and its figures are for comparison with each other alone.
+`make evidence EVIDENCE_FLAGS="redis nginx"` measures these two anew, `EVIDENCE_FLAGS="--arrivals bursty"` with these
+arrivals alone, `EVIDENCE_FLAGS="--network 'delay 10ms loss 1%'"` with such a network where the kernel has netem, `--vm
+6.12` under that kernel, in an emulated machine. This one is slow, its clock goes by what its one CPU does, and server,
+client and collectd share it: there 100 % is what is answered on loopback when there are always requests, and its
+figures are for comparison with each other alone.
 """
 REQUESTS = """\
 ## Requests
@@ -46,12 +57,21 @@ and when it is saturated several answers at once, which the slow machine shows m
 SATURATION = f"""\
 ## Saturation
 
-The level from which on each signal tells of it, until the last; -: not at all. Usual is the median of the levels up to
-{MIDDLE:.0%}. The client's knee: its median or its p99, from the moment when a request was due, is more than {RISEN}
-times what is usual, or more than {UNSENT:.0%} of the requests due found no free connection. cv changes: it is {CHANGED}
-times what is usual, or usual is {CHANGED} times what it is; wait and response rise: {RISEN} times. Slack is that of the
-threads that poll; one that only waits for connections keeps it up, and so does a client on the same CPU, for whose
-work the server waits.
+The level from which on each signal tells of it, until the last; -: not at all. The client's knee: its median or its
+p99, from the moment when a request was due, is more than {RISEN} times what is usual, or more than {UNSENT:.0%} of the
+requests due found no free connection. Usual is the median of the levels up to {MIDDLE:.0%}. Slack is `percent-slack`,
+waiting `gauge-requests_waiting`, which is compared with the number of requests that arrive at once. Poll idle
+(`percent-poll_idle`) is the share of time in which the threads that poll wait for events. Wait and response rise to
+more than {RISEN} times what is usual.
+
+Saturation is told where slack falls below {SCARCE} % or waiting rises above that number within one level of the knee.
+"""
+CAPACITY = f"""\
+## Capacity
+
+`gauge-request_capacity` at {PREDICTS:.0%} of the load, against the maximum: requests per second of the service's
+CPU time when there are always requests. The service has one CPU, which is what limits it. Beside it stands what was
+answered at most, by the clock, at any level. The CPU time per request is `gauge-request_cpu`.
 """
 TRUTH = f"""\
 ## Percentiles
@@ -63,13 +83,19 @@ CLIENTS = """\
 The response time that the probe sees (from data that arrived to the last send) divided by that of the client, median
 of the levels up to the middle. The rest is the client's own time and the network.
 """
+LEVELS = """\
+## Levels
+
+The figures of each service at each level. Waiting and in progress are averages over the time of the level; beside them
+stands how many requests were on their way on average as the client has it, from sending to the answer's last octet.
+"""
 DISTURBANCE = """\
 ## Delay and loss
 
 Without → with them, under the same kernel: medians of the levels up to the middle. The delay is that of each packet,
 on both ways, and what is lost is sent again: the client's latencies are then the network's, and the figures of the
-service should stay what they were. PostgreSQL's client has as few connections with them as without: all are on their
-way at half of the maximum, so its knee is the network's, and the server rightly shows slack.
+service should stay what they were. Clients have four times as many connections with them as without, but those of
+services that have a process for each.
 """
 
 
@@ -102,12 +128,37 @@ def requests(runs):
 
 
 def saturation(runs):
+    if not runs:
+        return ""
+
     def place(level):
         return "-" if level is None else f"{level.share:.0%}"
 
-    rows = [[run.title, run.place, place(run.knee), *(place(level) for level in run.signals.values())]
+    def told(run):
+        return "-" if run.told is None or not run.telling else "yes" if run.told else "no"
+
+    rows = [[run.title, run.place, place(run.knee), *(place(level) for level in run.signals.values()), told(run)]
             for run in runs]
-    return table(["service", "where", "client's knee", *runs[0].signals], rows) if runs else ""
+    heads = ["service", "where", "client's knee", *runs[0].signals, "told"]
+    return table(heads, rows) + why(runs, "knee_reason")
+
+
+def why(runs, reason):
+    """The reasons of those that have one."""
+    reasons = [f"- {run.title}, {run.arrivals}: {getattr(run, reason)}\n" for run in runs
+               if run.telling and getattr(run, reason)]
+    return "\n" + "".join(reasons) if reasons else ""
+
+
+def capacity(runs):
+    runs = [run for run in runs if run.telling]
+    rows = []
+    for run in runs:
+        cpu = mean(level.figure("gauge-request_cpu") for level in run.levels if level.share == PREDICTS)
+        rows.append([run.title, run.place, number(1e6 * cpu), number(run.predicted), f"{run.most:,.0f}",
+                     f"{max(level.whole_rate for level in run.levels):,.0f}", percent(run.predicted / run.most - 1)])
+    return table(["service", "where", f"CPU time per request at {PREDICTS:.0%}, us", "predicted, requests/s", "maximum",
+                  "answered at most", "error"], rows) + why(runs, "capacity_reason") if rows else ""
 
 
 def truth(runs):
@@ -134,9 +185,9 @@ def clients(runs):
 def disturbance(runs):
     """Of the same service and kernel, without delay and loss and with them."""
     rows = []
-    plain = {(run.name, run.kernel): run for run in runs if run.network == "loopback"}
+    plain = {(run.name, run.kernel, run.arrivals): run for run in runs if run.network == "loopback"}
     for run in runs:
-        other = plain.get((run.name, run.kernel))
+        other = plain.get((run.name, run.kernel, run.arrivals))
         if run.network == "loopback" or not other:
             continue
 
@@ -145,9 +196,9 @@ def disturbance(runs):
 
         rows.append([run.title, run.place, both(lambda level: 1e3 * level.said("latency", "p99")),
                      both(lambda level: 1e3 * level.percentile("service", "p99")),
-                     both(lambda level: level.slack("percent-slack_estimate")), both(lambda level: level.gap("cv")),
+                     both(lambda level: level.figure("percent-slack")), both(lambda level: level.gap("cv")),
                      f"{other.r2_observed:.5f} → {run.r2_observed:.5f}"])
-    return table(["service", "where", "client's p99, ms", "service time's p99, ms", "slack estimate, %", "cv of gaps",
+    return table(["service", "where", "client's p99, ms", "service time's p99, ms", "slack, %", "cv of gaps",
                   "R² of RPS_obsv"], rows) if rows else ""
 
 
@@ -156,21 +207,22 @@ def levels(run):
     for level in run.levels:
         rows.append([f"{level.share:.0%}", f"{level.offered:,.0f}", f"{level.expected:,}", f"{level.exchanges:,.0f}",
                      number(level.rate), number(level.gap("frequency")), f"{level.gap('variance'):.3g}",
-                     number(level.gap("cv"), 3), number(level.slack("percent-slack_estimate"), 3),
-                     number(level.slack("percent-slack"), 3),
+                     number(level.gap("cv"), 3),
+                     *(number(level.figure(metric), 3) for metric in FIGURES), number(level.concurrency, 3),
                      *(number(1e6 * level.percentile(metric, p)) for metric in ("wait", "response")
                        for p in ("p50", "p99")),
                      *(number(1e6 * level.said("latency", p)) for p in ("p50", "p99"))])
     return table(["load", "offered/s", "answered", "exchanges", "answered/s", "RPS_obsv", "variance of gaps, s²", "cv",
-                  "slack estimate, %", "slack, %", "wait p50, us", "p99", "response p50, us", "p99",
+                  *FIGURES.values(), "at the client", "wait p50, us", "p99", "response p50, us", "p99",
                   "client p50, us", "p99"], rows)
 
 
 def pictures(run, directory):
     os.makedirs(directory, exist_ok=True)
     names = []
+    place = "" if run.network == "loopback" else "-netem"
+    place += "" if run.arrivals == "poisson" else f"-{run.arrivals}"
     for draw in (graph.saturation, graph.variance):
-        place = "" if run.network == "loopback" else "-netem"
         name = f"{run.name}-{run.kernel_series}{place}-{draw.__name__}.png"
         draw(run, os.path.join(directory, name))
         names.append(name)
@@ -179,11 +231,13 @@ def pictures(run, directory):
 
 def write(runs, directory):
     """DIRECTORY/evidence.md and the pictures below it."""
-    parts = [HEAD, REQUESTS, requests(runs), SATURATION, saturation(runs), TRUTH, truth(runs), CLIENTS, clients(runs)]
+    parts = [HEAD, REQUESTS, requests(runs), SATURATION, saturation(runs), CAPACITY, capacity(runs), TRUTH, truth(runs),
+             CLIENTS, clients(runs)]
     if any(run.network != "loopback" for run in runs):
         parts += [DISTURBANCE, disturbance(runs)]
+    parts.append(LEVELS)
     for run in runs:
-        parts.append(f"## {run.title}, {run.place}\n")
+        parts.append(f"### {run.title}, {run.place}\n")
         parts += [f"![{run.title}](pictures/evidence/{name})" for name in
                   pictures(run, os.path.join(directory, "pictures", "evidence"))]
         parts += ["", levels(run)]

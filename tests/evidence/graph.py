@@ -51,13 +51,13 @@ def saturation(run, path):
     """Load, slack and the gaps' coefficient of variation."""
     highest = max((level.gap("cv") for level in run.levels if not math.isnan(level.gap("cv"))), default=1)
     scale = 100 / math.ceil(highest)
-    slack = "slack" if run.store.has("percent-slack") else "slack_estimate"
+    slack = [*during("slack", run, "percent-slack"), f"LINE2:slack{COLORS['slack']}: slack in %\\l"]
     draw(run, path, run.title, "percent",
-         [*load(run), f"CDEF:load=exchanges,{run.most},/,100,*", *during("slack", run, f"percent-{slack}"),
+         [*load(run), f"CDEF:load=exchanges,{run.most},/,100,*",
           *gaps("cv", run, "send", "cv"),
           f"CDEF:scaled=cv,{scale},*",
           f"AREA:load{COLORS['load']}: exchanges, in % of {run.most:.0f}/s\\l",
-          f"LINE2:slack{COLORS['slack']}: {slack} in %\\l",
+          *(slack if run.store.has("percent-slack") else []),
           f"LINE1.5:scaled{COLORS['cv']}: coefficient of variation of the gaps between sends (right)\\l",
           *knee_line(run)],
          "--lower-limit=0", "--upper-limit=130", "--rigid", f"--right-axis={1 / scale}:0", "--right-axis-format=%.1lf")

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """One workload under rising load, and all that is known of it afterwards, but for what is in the RRD files."""
 
+import contextlib
 import dataclasses
+import glob
 import json
 import os
 import shutil
@@ -10,7 +12,8 @@ import time
 
 from store import Collector, Store
 
-SHARES = (0.1, 0.25, 0.4, 0.55, 0.7, 0.8, 0.9, 1.0, 1.15, 1.3)
+SHARES = (0.25, 0.4, 0.5, 0.7, 0.85, 1.0, 1.15, 1.3)
+ARRIVALS = {"poisson": 1, "bursty": 16}  # how many requests are due at once, at Poisson moments
 RESULT = "levels.json"
 
 
@@ -18,28 +21,33 @@ RESULT = "levels.json"
 class Pace:
     """How long everything takes, in seconds."""
     interval: int = 1
-    level: int = 8
+    level: int = 7
     maximum: int = 2
     shares: tuple = SHARES
 
     @property
     def rest(self):
-        """Between levels: as long as it takes until all is counted and read, by a reading that may be late."""
-        return 3.2 * self.interval
+        """Between levels: as long as it takes until all is counted and read, by a reading that may be late; and its
+        step begins before the next level."""
+        return 4.2 * self.interval
 
 
 def cpu_seconds(pid):
-    """Of a process, its children and those that have ended."""
-    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
-        pids = [pid, *map(int, file.read().split())]
-    ticks = 0
-    for one in pids:
-        try:
-            with open(f"/proc/{one}/stat", encoding="utf-8", errors="replace") as stat:
-                ticks += sum(map(int, stat.read().rpartition(")")[2].split()[11:15]))
-        except FileNotFoundError:
-            pass
-    return ticks / os.sysconf("SC_CLK_TCK")
+    """Of a process and its descendants, with those that have ended."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as stat:
+            ticks = sum(map(int, stat.read().rpartition(")")[2].split()[11:15]))
+    except FileNotFoundError:
+        return 0
+    return ticks / os.sysconf("SC_CLK_TCK") + sum(map(cpu_seconds, children(pid)))
+
+
+def children(pid):
+    pids = []
+    for path in glob.glob(f"/proc/{pid}/task/*/children"):
+        with contextlib.suppress(FileNotFoundError), open(path, encoding="ascii") as file:
+            pids += map(int, file.read().split())
+    return pids
 
 
 def maximum(workload, pace, shares_cpu):
@@ -54,20 +62,19 @@ def maximum(workload, pace, shares_cpu):
     return statistics.median(rates)
 
 
-def level(workload, pace, share, most):
-    time.sleep(pace.rest)
+def level(workload, pace, share, most, batch):
     begin = time.time()
-    said = workload.load(round(share * most, 3), pace.level)
+    said = workload.load(round(share * most, 3), pace.level, batch)
     end = time.time()
     time.sleep(pace.rest)
     return {"share": share, "offered": share * most, "begin": begin, "end": end, "client": said,
             "server": workload.server_log()}
 
 
-def climb(workload, pace, most):
+def climb(workload, pace, most, batch):
     levels = []
     for share in pace.shares:
-        levels.append(level(workload, pace, share, most))
+        levels.append(level(workload, pace, share, most, batch))
         latency = levels[-1]["client"]["latency"]
         print(f"  {share:4.0%} of {most:,.0f}/s: {latency['count']:,} answered, p99 {1e3 * latency['p99']:.3f} ms",
               flush=True)
@@ -83,15 +90,16 @@ def measure(name, workload_type, site, pace, most=None):
     store = Store(site.dir, name, pace.interval)
     with workload_type(site) as workload:
         with Collector(store, workload.pid, site) as collector:
-            workload.load(0, 1)
+            workload.load(0, workload.warm_s)
             collector.wait_series("total_requests")
             most = most or maximum(workload, pace, site.shares_cpu)
             time.sleep(pace.rest)
             workload.server_log()
-            levels = climb(workload, pace, most)
+            levels = climb(workload, pace, most, ARRIVALS[site.arrivals])
             readings, complaints = collector.readings(), collector.complaints()
     result = {"name": name, "title": workload.title, "alternates": workload.alternates, "like": workload.like,
-              "network": site.network, "kernel": os.uname().release, "interval": pace.interval, "most": most,
+              "network": site.network, "arrivals": site.arrivals, "shares_cpu": site.shares_cpu,
+              "kernel": os.uname().release, "interval": pace.interval, "most": most,
               "levels": levels, "readings": readings, "complaints": complaints}
     with open(os.path.join(site.dir, RESULT), "w", encoding="utf-8") as file:
         json.dump(result, file)

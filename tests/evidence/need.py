@@ -4,6 +4,7 @@
 import os
 import shutil
 import subprocess
+import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -18,6 +19,10 @@ def require(*programs):
             raise Missing(f"{program} is not installed")
 
 
+def _older(built, *sources):
+    return not os.path.exists(built) or os.path.getmtime(built) < max(map(os.path.getmtime, sources))
+
+
 def compile_cpp(build, name, package):
     """tests/evidence/NAME.cc with the library of this pkg-config name. Returns the program's path."""
     require("pkg-config", "c++")
@@ -26,7 +31,27 @@ def compile_cpp(build, name, package):
         raise Missing(f"{package} is not installed")
     built = os.path.join(build, "tests", "evidence", name)
     sources = [os.path.join(HERE, f"{name}.cc"), os.path.join(build, "tests", "evidence", "record.o")]
-    if not os.path.exists(built) or os.path.getmtime(built) < max(map(os.path.getmtime, sources)):
+    if _older(built, *sources):
         subprocess.run(["c++", "-std=c++17", "-O2", "-Wall", "-o", built, *sources, "-pthread",
                         *flags.stdout.split()], check=True)
+    return built
+
+
+def compile_go(build, name):
+    """tests/evidence/NAME.go. Returns the program's path."""
+    require("go")
+    built, source = os.path.join(build, "tests", "evidence", name), os.path.join(HERE, f"{name}.go")
+    if _older(built, source):
+        with tempfile.TemporaryDirectory() as cache:
+            subprocess.run(["go", "build", "-o", built, source], check=True,
+                           env={**os.environ, "GO111MODULE": "off", "GOCACHE": cache})
+    return built
+
+
+def compile_java(build, name):
+    """tests/evidence/NAME.java. Returns the directory of its classes."""
+    require("javac", "java")
+    built, source = os.path.join(build, "tests", "evidence"), os.path.join(HERE, f"{name}.java")
+    if _older(os.path.join(built, f"{name}.class"), source):
+        subprocess.run(["javac", "-d", built, source], check=True)
     return built

@@ -30,10 +30,8 @@ PLUGIN = """\
   <Service "{service}">
     PidFile "{dir}/service.pid"
   </Service>
-  <Probe "process">
-    Enable false
-  </Probe>
   <Probe "poll">
+    Collect "*"
     Option "syscalls"
   </Probe>
   <Probe "request">
