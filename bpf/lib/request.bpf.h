@@ -387,6 +387,7 @@ static __always_inline void server_receives(struct conversation *c, struct datag
 		hold_begin(c->sk, &c->thread, now);
 	} else {
 		ask_again(&c->exchange, row, now);
+		hold_again(c->sk, &c->thread, now);
 	}
 	c->ready_ns = more ? c->latest_ns : 0;
 }

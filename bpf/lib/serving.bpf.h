@@ -16,7 +16,8 @@
  * gets more than that share of its requests meanwhile, so that what it seems blocked is at most that.
  *
  * A request that nobody will answer is not held for ever: the walk forgets it when it finds the thread in
- * a call that receives more on the same socket, or accepts, or after HOLD_NS_MAX.
+ * a call that receives more on the same socket, or polls it, or accepts, or after HOLD_NS_MAX unless it
+ * waits for a disk. Nor is what passes until more of a request comes time blocked with it.
  */
 #ifndef SERVING_BPF_H
 #define SERVING_BPF_H
@@ -47,7 +48,9 @@ struct serving {
 	u64 counted_ns; /* of that, and of the one that it holds */
 	u32 answers;    /* of the latest ones */
 	u32 overlaps;   /* likewise, with which it took others, or that others answered */
-	bool in_loop;   /* waited for events when it was last found with a request in hand */
+	/* When it was last found with a request in hand: */
+	bool in_loop;   /* it waited for events */
+	bool in_kernel; /* it waited for what no signal ends, as a disk */
 };
 
 /* By thread_number() - 1. */
@@ -97,22 +100,37 @@ static __always_inline u64 busy_of(const struct task_struct *task)
 	return task->se.sum_exec_runtime + task->sched_info.run_delay;
 }
 
-/* The current thread has received a request of the socket at this address. */
-static __always_inline void hold_begin(u64 sk, u32 *number, u64 now)
+static __always_inline void hold_from(struct serving *s, u64 sk, u64 now)
 {
-	struct serving *s = serving_now(number);
 	struct task_struct *task = bpf_get_current_task_btf();
 
-	if (!s)
-		return;
-	if (s->hold)
-		s->overlaps++;
 	s->served = readings + 1;
 	s->hold = sk;
 	s->asked_ns = now;
 	s->hold_cpu = bpf_get_smp_processor_id();
 	s->exec_ns = task->se.exec_start;
 	s->busy_ns = busy_of(task);
+}
+
+/* The current thread has received a request of the socket at this address. */
+static __always_inline void hold_begin(u64 sk, u32 *number, u64 now)
+{
+	struct serving *s = serving_now(number);
+
+	if (!s)
+		return;
+	if (s->hold)
+		s->overlaps++;
+	hold_from(s, sk, now);
+}
+
+/* And here, more of it. */
+static __always_inline void hold_again(u64 sk, u32 *number, u64 now)
+{
+	struct serving *s = serving_now(number);
+
+	if (s && (!s->hold || s->hold == sk))
+		hold_from(s, sk, now);
 }
 
 /* passed: since it began to hold, by the same clock. */

@@ -37,7 +37,7 @@ static u64 waiting(const struct task_struct *task)
 }
 
 /* What a thread that sleeps waits for, by its system call. */
-enum wait_for { WAIT_OTHER, WAIT_EVENTS, WAIT_RECEIVE, WAIT_ACCEPT };
+enum wait_for { WAIT_OTHER, WAIT_EVENTS, WAIT_SOME, WAIT_RECEIVE, WAIT_ACCEPT };
 
 static enum wait_for waits_for(u64 call)
 {
@@ -51,6 +51,16 @@ static enum wait_for waits_for(u64 call)
 	case 426: /* io_uring_enter */
 	case 441: /* epoll_pwait2 */
 		return WAIT_EVENTS;
+#ifdef __TARGET_ARCH_x86
+	case 7:   /* poll */
+	case 23:  /* select */
+	case 270: /* pselect6 */
+	case 271: /* ppoll */
+#else
+	case 72:  /* pselect6 */
+	case 73:  /* ppoll */
+#endif
+		return WAIT_SOME;
 #ifdef __TARGET_ARCH_x86
 	case 0:   /* read */
 	case 19:  /* readv */
@@ -83,13 +93,21 @@ __noinline int slack_is_socket(u64 thread, u64 fd, u64 sk)
 	return (u64)socket_of((void *)thread, fd) == sk;
 }
 
-/* Does a thread that has a request in hand wait for events, or for another request? */
+/* Does a thread sleep on the socket at this address? Verified by itself, once. */
+__noinline int slack_has_waiter(u64 sk)
+{
+	return socket_has_waiter((void *)sk);
+}
+
+/* Does a thread that has a request in hand wait for events, or for another request? What is held is
+ * looked for in the calls that wait for several by who sleeps on it: their sets are the process's. */
 static void look_at_call(struct task_struct *task, struct serving *s)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	enum wait_for what;
 
 	s->in_loop = false;
+	s->in_kernel = task->__state & TASK_UNINTERRUPTIBLE;
 	if (task->on_cpu || task->flags & PF_KTHREAD || regs_32_bit(regs))
 		return;
 	address = (u64)task;
@@ -100,6 +118,8 @@ static void look_at_call(struct task_struct *task, struct serving *s)
 #endif
 	if (what == WAIT_RECEIVE &&
 	    slack_is_socket(address, PT_REGS_PARM1_CORE_SYSCALL(regs), s->hold))
+		what = WAIT_ACCEPT;
+	else if (what == WAIT_SOME && slack_has_waiter(s->hold))
 		what = WAIT_ACCEPT;
 	s->in_loop = what == WAIT_EVENTS;
 	if (what == WAIT_ACCEPT)
@@ -125,7 +145,7 @@ static u64 blocked_since(struct serving *s, u64 busy_ns, u64 now)
 {
 	u64 all = s->blocked_ns, since;
 
-	if (s->hold && grown(now, s->asked_ns) > HOLD_NS_MAX)
+	if (s->hold && !s->in_kernel && grown(now, s->asked_ns) > HOLD_NS_MAX)
 		s->hold = 0;
 	if (s->hold)
 		all += blocked_in(s, grown(now, s->asked_ns), busy_ns);

@@ -96,6 +96,15 @@ static __always_inline bool socket_has_more(const struct sock *sk)
 	return BPF_CORE_READ(sk, sk_receive_queue.qlen);
 }
 
+/* Does a thread sleep until something comes, be it in a call that waits for several? */
+static bool socket_has_waiter(const struct sock *sk)
+{
+	const struct socket_wq *queue = BPF_CORE_READ(sk, sk_wq);
+	const struct list_head *first = BPF_CORE_READ(queue, wait.head.next);
+
+	return first && first != __builtin_preserve_access_index(&queue->wait.head);
+}
+
 /* Does a program still have this stream, and may answer on it? */
 static bool socket_is_open(const struct sock *sk)
 {

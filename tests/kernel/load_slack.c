@@ -2,8 +2,8 @@
 /*
  * A server whose use of its threads is known, and its clients, a child under another command name.
  *
- * load_slack LOG pool|loop CPU   a thread for each connection that sleeps with the request in hand, or
- *     one thread that takes others meanwhile; of all threads of the server on CPU alone, -1: on any. On
+ * load_slack LOG pool|polled|loop CPU   a thread for each connection that sleeps with the request in
+ *     hand, as it is or with a poll before each receive, or one thread that takes others meanwhile; of all threads of the server on CPU alone, -1: on any. On
  *     each line "CONNECTIONS SPIN_US SLEEP_US PERIOD_US SECONDS" each client asks once in a period for
  *     this much of a CPU and then this much sleep; with a period of 0 it sends a part of a request at
  *     once and the rest after SECONDS. It answers {"requests"}. LOG is an array of struct answer.
@@ -11,6 +11,7 @@
 #include "load.h"
 #include "loopback.h"
 
+#include <poll.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <sys/epoll.h>
@@ -32,6 +33,7 @@ struct request {
 static struct answer *answers;
 static uint32_t answer_count;
 static int cpu;
+static bool polls;
 
 /* --- the server ------------------------------------------------------------------------------- */
 
@@ -40,8 +42,12 @@ static bool take(int fd, struct request *ret_request)
 	size_t got = 0;
 
 	while (got < sizeof(*ret_request)) {
-		ssize_t n = recv(fd, (char *)ret_request + got, sizeof(*ret_request) - got, 0);
+		struct pollfd pollfd = { .fd = fd, .events = POLLIN };
+		ssize_t n;
 
+		if (polls && poll(&pollfd, 1, -1) < 0)
+			err(1, "poll");
+		n = recv(fd, (char *)ret_request + got, sizeof(*ret_request) - got, 0);
 		if (n <= 0)
 			return false;
 		got += n;
@@ -219,7 +225,7 @@ int main(int argc, char **argv)
 
 	die_with_parent();
 	if (argc != 4)
-		errx(2, "usage: load_slack LOG pool|loop CPU");
+		errx(2, "usage: load_slack LOG pool|polled|loop CPU");
 	answers = log_open(argv[1], ANSWERS * sizeof(*answers), MAP_POPULATE);
 	cpu = atoi(argv[3]);
 	listener = loopback_listen(CONNECTIONS, &address);
@@ -231,7 +237,8 @@ int main(int argc, char **argv)
 	}
 	if (cpu >= 0)
 		stay_on_cpu(cpu);
-	if (!strcmp(argv[2], "pool"))
+	polls = !strcmp(argv[2], "polled");
+	if (polls || !strcmp(argv[2], "pool"))
 		serve_by_pool(listener);
 	serve_by_loop(listener);
 	return 0;

@@ -17,7 +17,7 @@ import truth
 from cgroups import Cgroups, controller_root, unified_root
 from lib import Test
 
-SERVICES = {"pool": "kt_pool", "loop": "kt_loop", "pinned": "kt_pinned"}
+SERVICES = {"pool": "kt_pool", "polled": "kt_polled", "loop": "kt_loop", "pinned": "kt_pinned"}
 CONF = "".join(f'<Service "{name}">\n Process "{command}"\n</Service>\n' for name, command in SERVICES.items())
 INTERVAL = 2
 CPU = truth.CPUS - 1
@@ -129,8 +129,8 @@ def check_one_way(test, server):
     span = server.order(3, 0, 0, 0, 3 * INTERVAL)
     for kind, daemon in server.daemons.items():
         moments = server.readings(daemon, span)
-        test.close(f"one-way, {kind}: slack of threads, %", server.value(daemon, "percent-slack_threads", moments), 100,
-                   slack=POINTS)
+        test.close(f"one-way, {server.name}, {kind}: slack of threads, %",
+                   server.value(daemon, "percent-slack_threads", moments), 100, slack=POINTS)
 
 
 def limit(test, server):
@@ -154,14 +154,14 @@ def limit(test, server):
 
 
 def main():
-    with Test(limit=150) as test:
+    with Test(limit=180) as test:
         daemons = {"with process": test.collectd(CONF, interval=INTERVAL),
                    "without": test.collectd(CONF + WITHOUT_PROCESS, interval=INTERVAL)}
         for daemon in daemons.values():
             daemon.wait_rows("self", "duration-read_request", 1)
-        servers = [Server(test, daemons, "pool", "pool"), Server(test, daemons, "loop", "loop"),
-                   Server(test, daemons, "pinned", "pool", CPU)]
-        pool, loop, pinned = servers
+        servers = [Server(test, daemons, "pool", "pool"), Server(test, daemons, "polled", "polled"),
+                   Server(test, daemons, "loop", "loop"), Server(test, daemons, "pinned", "pool", CPU)]
+        pool, polled, loop, pinned = servers
         try:
             # A service has figures from its second walk on.
             for server in servers:
@@ -180,7 +180,8 @@ def main():
             other.result()
             span = pool.order(2, 0, 5000000, 6000000, 9)
             check(test, pool, "blocked over several readings", span, 2, uses_cpu=False)
-            check_one_way(test, pool)
+            for server in (pool, polled):
+                check_one_way(test, server)
             check_idle(test, pool)
             if limit(test, pool):
                 span = pool.order(2, 6000, 0, 40000, 7)

@@ -33,6 +33,18 @@ struct sk_buff_head {
 	u32 qlen;
 };
 
+struct list_head {
+	struct list_head *next;
+};
+
+struct wait_queue_head {
+	struct list_head head;
+};
+
+struct socket_wq {
+	struct wait_queue_head wait;
+};
+
 struct sock_common {
 	u64 skc_addrpair;
 	u32 skc_portpair;
@@ -49,6 +61,7 @@ struct sock {
 	void *sk_user_data;
 	u32 sk_max_ack_backlog;
 	struct sk_buff_head sk_receive_queue;
+	struct socket_wq *sk_wq;
 };
 
 struct inet_connection_sock {

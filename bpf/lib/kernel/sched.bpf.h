@@ -11,6 +11,7 @@
 #define PF_KTHREAD 0x00200000
 #define EXIT_DEAD 0x00000010
 #define TASK_COMM_LEN 16
+#define TASK_UNINTERRUPTIBLE 2
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
@@ -88,6 +89,7 @@ struct thread_info {
 
 struct task_struct {
 	struct thread_info thread_info;
+	unsigned int __state;
 	unsigned int flags;
 	unsigned int on_cpu; /* of 8 bits in 7.3: libbpf adjusts loads of unsigned members */
 	int on_rq;
