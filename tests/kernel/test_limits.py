@@ -339,8 +339,9 @@ def pressure(test, daemon, groups):
         return
     group = groups["kt_memory.service"]
     percents = watch_pressure(test, daemon, group, test.own("kt_memory"), lambda: thrash(test, group))
+    least = 1 if SLOWNESS < 2 else 0.001  # an emulated CPU is slow, its disk is not
     for what in ("io", "memory"):
-        test.within(f"percent of the time that one waits, {what}", percents[f"percent-pressure_{what}_some"], 1, 101)
+        test.within(f"percent of the time that one waits, {what}", percents[f"percent-pressure_{what}_some"], least, 101)
 
 
 def nobodys(test, daemon):
