@@ -36,7 +36,7 @@ def memory(pid):
         except FileNotFoundError:  # closed since
             continue
         words = dict(line.split(":\t", 1) for line in text.splitlines() if ":\t" in line)
-        if "map_id" in words:
+        if "map_type" in words:  # an iterator over a map has its id, too
             found[int(words["map_id"])] = int(words["memlock"])
     return found
 
