@@ -156,11 +156,25 @@ static __always_inline u32 socket_datagrams(const struct sock *sk)
 	       BPF_CORE_READ((const struct udp_sock *)sk, reader_queue.qlen);
 }
 
+/* Of a UNIX connection: the number of the client's socket file. No other has it while both may be
+ * remembered, nor has anybody when it is closed. */
+static u64 socket_client_number(const struct sock *sk)
+{
+	const struct sock *client = sk;
+	const struct socket *file;
+
+	if (socket_shares_address((const struct unix_sock *)sk))
+		client = BPF_CORE_READ((const struct unix_sock *)sk, peer);
+	file = BPF_CORE_READ(client, sk_socket);
+	return BPF_CORE_READ((const struct socket_alloc *)file, vfs_inode.i_ino);
+}
+
 /* Another at the same address in memory differs by its ends. */
-static __always_inline u64 socket_ends(const struct sock *sk)
+static u64 socket_ends(const struct sock *sk)
 {
 	if (BPF_CORE_READ(sk, __sk_common.skc_family) == AF_UNIX)
-		return (u64)BPF_CORE_READ((const struct unix_sock *)sk, peer);
+		return (u64)BPF_CORE_READ((const struct unix_sock *)sk, peer) ^
+		       socket_client_number(sk) << 32;
 	return BPF_CORE_READ(sk, __sk_common.skc_addrpair) ^
 	       (u64)BPF_CORE_READ(sk, __sk_common.skc_portpair) << 16;
 }

@@ -14,6 +14,7 @@
 
 struct inode {
 	unsigned short i_mode;
+	unsigned long i_ino;
 };
 
 struct file {

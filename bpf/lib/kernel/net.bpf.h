@@ -5,7 +5,7 @@
 #ifndef KERNEL_NET_BPF_H
 #define KERNEL_NET_BPF_H
 
-#include "kernel.bpf.h"
+#include "file.bpf.h"
 
 #define AF_UNIX 1
 #define AF_INET 2
@@ -62,6 +62,7 @@ struct sock {
 	u32 sk_max_ack_backlog;
 	struct sk_buff_head sk_receive_queue;
 	struct socket_wq *sk_wq;
+	struct socket *sk_socket;
 };
 
 struct inet_connection_sock {
@@ -87,6 +88,10 @@ struct mptcp_sock {
 
 struct socket {
 	struct sock *sk;
+};
+
+struct socket_alloc {
+	struct inode vfs_inode;
 };
 
 struct unix_address {
