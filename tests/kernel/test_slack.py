@@ -78,12 +78,14 @@ class Server:
 
 def share_of_cpus(server, begin, end, quota):
     used, waited = server.used(begin, end)
-    if quota:
-        return 100 * (1 - used / quota / (end - begin))
     idle = server.idle.curve().at(end) - server.idle.curve().at(begin)
     all_of_them = len(server.cpus) * (end - begin)
     others = max(0, all_of_them - idle - used)
-    return 100 * (idle + others * used / (used + waited)) / all_of_them
+    room = idle + others * used / (used + waited)
+    if quota:
+        all_of_them = quota * (end - begin)
+        room = min(room, all_of_them - used)
+    return 100 * room / all_of_them
 
 
 def check(test, server, what, span, threads, asynchronous=False, quota=None, uses_cpu=True):
