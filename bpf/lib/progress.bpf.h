@@ -224,6 +224,6 @@ static int walk_addressed(struct bpf_iter__bpf_map_elem *ctx)
 WALK_STORED(1)
 WALK_STORED(2)
 WALK_ADDRESSED(3)
-WALK_ADDRESSED(4)
+OPTION("syscalls") WALK_ADDRESSED(4)
 
 #endif
