@@ -21,7 +21,6 @@ HITS = 3
 LIMITS = {
     "latency-response-percentile-99": ((-math.inf, 0.1), (-math.inf, 1)),
     "percent-slack": ((15, math.inf), (5, math.inf)),
-    "gauge-requests_waiting": ((-math.inf, 1), (-math.inf, 10)),
 }
 SERVICE = receiver.SERVICE + """
   <Probe "gone">

@@ -17,6 +17,8 @@ FEW = 3  # levels of a short run
 UNSENT = 0.03
 RISEN = 5
 SCARCE = 10
+SLACK = f"slack below {SCARCE} %"
+WAITING = "waiting above 1 (16)"
 ABOVE = 5  # samples above a percentile, for it to be one
 PERCENTILES = ("p50", "p90", "p99")
 
@@ -230,17 +232,12 @@ class Run:
     def batch(self):
         return ARRIVALS[self.arrivals]
 
-    def _saturated(self, level):
-        return level.figure("percent-slack") < SCARCE or level.figure("gauge-requests_waiting") > self.batch
-
     @cached_property
     def signals(self):
         """{what: the level from which on it tells of saturation, or None}"""
         return {
-            f"slack below {SCARCE} %": first_lasting(
-                self.levels, lambda level: level.figure("percent-slack") < SCARCE),
-            "waiting above 1 (16)": first_lasting(
-                self.levels, lambda level: level.figure("gauge-requests_waiting") > self.batch),
+            SLACK: first_lasting(self.levels, lambda level: level.figure("percent-slack") < SCARCE),
+            WAITING: first_lasting(self.levels, lambda level: level.figure("gauge-requests_waiting") > self.batch),
             f"poll idle below {SCARCE} %": first_lasting(
                 self.levels, lambda level: level.figure("percent-poll_idle") < SCARCE),
             "wait p50 rises": self._rises(lambda level: level.percentile("wait", "p50"), RISEN),
@@ -258,8 +255,10 @@ class Run:
         None: there are no such series."""
         if not any(self.store.has(metric) for metric in ("percent-slack", "gauge-requests_waiting")):
             return None
-        at = first_lasting(self.levels, self._saturated)
-        return bool(at and self.knee) and abs(self.levels.index(at) - self.levels.index(self.knee)) <= 1
+        return any(self._is_near_knee(self.signals[signal]) for signal in (SLACK, WAITING))
+
+    def _is_near_knee(self, level):
+        return bool(level and self.knee) and abs(self.levels.index(level) - self.levels.index(self.knee)) <= 1
 
     @cached_property
     def predicted(self):

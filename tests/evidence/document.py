@@ -64,7 +64,9 @@ waiting `gauge-requests_waiting`, which is compared with the number of requests 
 (`percent-poll_idle`) is the share of time in which the threads that poll wait for events. Wait and response rise to
 more than {RISEN} times what is usual.
 
-Saturation is told where slack falls below {SCARCE} % or waiting rises above that number within one level of the knee.
+Saturation is told where slack falls below {SCARCE} %, or waiting rises above that number, within one level of the knee.
+Waiting is the rate of requests times their wait in the socket: where many thousands are answered in a second it is
+above 1 long before the knee.
 """
 CAPACITY = f"""\
 ## Capacity
