@@ -7,7 +7,7 @@ import shutil
 import databases
 import web
 from need import Missing, compile_cpp, require
-from workload import Workload
+from workload import MORE_AT_ONCE, Workload
 
 
 class Search(Workload):
@@ -33,6 +33,7 @@ class Grpc(Workload):
     like = "Triton w/ gRPC"
     alternates = False
     connections = 4
+    capacity_reasons = MORE_AT_ONCE
 
     @classmethod
     def compile(cls, build):
@@ -50,6 +51,7 @@ class Nsd(Workload):
     title = "nsd, DNS over UDP, 90 mail servers of a host"
     asks = ("dns", 0)
     HOSTS, SERVERS = 1000, 90   # what a datagram of 4 kB has room for
+    capacity_reasons = MORE_AT_ONCE
 
     CONFIGURATION = """\
 server:
