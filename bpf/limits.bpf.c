@@ -32,7 +32,8 @@ struct throttling {
 		FIELD("nr_throttled") HELP("Throttled share: of the periods of the interval");
 	u64 time_us METRIC("total_time_in_ms-cpu_throttled scale=1/1000") UNIT("milliseconds")
 		FIELD("throttled_usec")
-			HELP("CPU time, throttled: of all CPUs, throttled_usec of cpu.stat");
+			HELP("CPU time, throttled: of all CPUs, throttled_usec of cpu.stat")
+				DEFAULT(off);
 };
 
 FILE_TABLE(throttlings, u32, struct throttling, 1)
@@ -48,7 +49,7 @@ FILE("cgroup:memory.max lines controller=memory limited=memory.max optional sing
 
 struct memory_events {
 	u64 kills METRIC("total_events-cgroup_oom_kills") UNIT("kills") FIELD("oom_kill")
-		HELP("OOM kills in the cgroup: oom_kill of memory.events");
+		HELP("OOM kills in the cgroup: oom_kill of memory.events") DEFAULT(off);
 };
 
 FILE_TABLE(memory_events, u32, struct memory_events, 1)

@@ -21,6 +21,7 @@
  * where it has to wait. No more than 8192 threads are known at a time. Of 32-bit
  * programs epoll and poll alone count, in tiers 1 and 2.
  */
+#include "kernel/syscall.bpf.h"
 #include "number.bpf.h"
 #include "service_slot.bpf.h"
 #include "walk.bpf.h"
@@ -256,24 +257,15 @@ static bool in_poll(struct task_struct *task)
 		return false;
 	if (regs_32_bit(regs))
 		return false;
-#ifdef __TARGET_ARCH_x86
-	switch (regs->orig_ax) {
-	case 7:   /* poll */
-	case 23:  /* select */
-	case 232: /* epoll_wait */
-	case 270: /* pselect6 */
-	case 271: /* ppoll */
-	case 281: /* epoll_pwait */
-#else
-	switch (regs->syscallno) {
-	case 22: /* epoll_pwait */
-	case 72: /* pselect6 */
-	case 73: /* ppoll */
-#endif
-	case 441: /* epoll_pwait2 */
+	switch (call_kind(call_number(regs))) {
+	case CALL_EPOLL:
+	case CALL_POLL:
+	case CALL_PPOLL:
+	case CALL_SELECT:
 		return true;
+	default:
+		return false;
 	}
-	return false;
 }
 
 /* A thread that has been in a poll since before the probe: its time counts from now on, the

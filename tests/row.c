@@ -168,5 +168,7 @@ void *row_table(struct table *table, const struct row_member *members, size_t co
 			 ((size_t)rows + 1) * table->schema.cells * sizeof(uint64_t)))
 		abort();
 	table->rows.mapping.start = memory;
+	if (tails_start(table, &error))
+		abort();
 	return memory;
 }

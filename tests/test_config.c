@@ -73,6 +73,8 @@ static void test_all(void)
 				   "  Parameter \"b\" \"-0x10\"\n"
 				   "  Parameter \"c\" true\n"
 				   "  rows 2\n"
+				   "  Frequency 12.5\n"
+				   "  budget 0.01\n"
 				   "</Probe>\n"
 				   "<Probe \"disk\">\n"
 				   "</Probe>\n"
@@ -128,12 +130,16 @@ static void test_all(void)
 	CHECK_TEXT(probe->attaches[1].point.path, "/x");
 	check_parameters(probe, "a 5 0;b -16 0;c 1 1;");
 	CHECK_UINT(probe->rows, 2);
+	CHECK_REAL(probe->frequency_hz, 12.5L, 0);
+	CHECK_REAL(probe->budget_percent, 0.01L, 1e-12L);
 	probe = config_probe(&config, "disk");
 	CHECK_INT(probe->enable, true);
 	CHECK_REAL(probe->interval_s, 0, 0);
 	CHECK_INT(probe->object == NULL, 1);
 	check_strings(&probe->options, "");
 	CHECK_UINT(probe->rows, 0);
+	CHECK_REAL(probe->frequency_hz, 0, 0);
+	CHECK_REAL(probe->budget_percent, 0, 0);
 
 	CASE("services");
 	CHECK_UINT(config.service_count, 2);

@@ -12,7 +12,6 @@
 #include "oconfig.h"
 
 #include <arpa/inet.h>
-#include <dirent.h>
 #include <errno.h>
 #include <malloc.h>
 #include <poll.h>
@@ -119,18 +118,6 @@ static void end_service(pid_t pid)
 		return;
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
-}
-
-static unsigned open_files(void)
-{
-	DIR *directory = opendir("/proc/self/fd");
-	unsigned count = 0;
-
-	must(directory != NULL, "/proc/self/fd");
-	while (readdir(directory))
-		count++;
-	closedir(directory);
-	return count;
 }
 
 static void read_all(void)
@@ -242,7 +229,7 @@ int main(int argc, char **argv)
 	CHECK_UINT(daemon_callbacks.read_count, probes_on() + 1);
 	CASE("%u readings", READINGS);
 	read_all(); /* begins to wait for events */
-	files = open_files();
+	files = testing_open_files();
 	most = most_memory(FIRST);
 	for (readings_left = READINGS - FIRST; readings_left; readings_left -= WINDOW) {
 		size_t now = most_memory(WINDOW);
@@ -252,7 +239,7 @@ int main(int argc, char **argv)
 		most = now > most ? now : most;
 	}
 	CHECK_INT(grows, false);
-	CHECK_UINT(open_files(), files);
+	CHECK_UINT(testing_open_files(), files);
 	for (size_t i = 0; i < AT_ONCE; i++)
 		end_service(services[i]);
 	daemon_callbacks.shutdown();

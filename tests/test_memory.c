@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Every allocation of the engine fails once: there is an error, nothing crashes, and what is half
- * built is freed. The linker puts the functions here in place of the allocator's (--wrap).
+ * built is freed, descriptors too. The linker puts the functions here in place of the allocator's
+ * (--wrap).
  */
 #include "testing.h"
 
@@ -9,6 +10,7 @@
 #include "oconfig.h"
 #include "row.h"
 
+#include "bpf/lib/hist.h"
 #include "bpf/lib/service.h"
 #include "plugin/system/clock.h"
 #include "plugin/config/config.h"
@@ -80,6 +82,8 @@ int __wrap_asprintf(char **text, const char *format, ...)
  * failed could do without it. */
 static void try_all(const char *name, int (*run)(struct error *error), bool must_fail)
 {
+	unsigned files = testing_open_files();
+
 	for (size_t i = 0;; i++) {
 		struct error error = { "" };
 		int status;
@@ -89,6 +93,7 @@ static void try_all(const char *name, int (*run)(struct error *error), bool must
 		failing = i;
 		status = run(&error);
 		failing = NEVER;
+		CHECK_UINT(testing_open_files(), files);
 		if (allocations <= i) {
 			CHECK_INT(status, 0);
 			CHECK_INT(i > 0, 1);
@@ -137,7 +142,11 @@ static const struct row_member members[] = {
 	MEMBER("a", U64, 0, "ps_cputime:user"),
 	MEMBER("b", U64, 8, "ps_cputime:syst"),
 	MEMBER("c", MOMENTS, 16, "latency"),
+	MEMBER("d", HIST, 56, "response_time tail=e"),
+	MEMBER("e", U64, 56 + 8 * HIST_BUCKETS, NULL),
 };
+
+#define ROW_SIZE (64 + 8 * HIST_BUCKETS)
 
 static int read_schema(struct error *error)
 {
@@ -148,7 +157,7 @@ static int read_schema(struct error *error)
 	int status;
 
 	failing = NEVER;
-	btf = row_btf(members, COUNT_OF(members), 56, false, &row);
+	btf = row_btf(members, COUNT_OF(members), ROW_SIZE, false, &row);
 	failing = keep;
 	status = schema_read(&schema, btf, "rows", row, dispatch_type, error);
 	schema_done(&schema);
@@ -172,7 +181,7 @@ static int read_table(enum subject_kind kind, struct error *error)
 	int status = 0;
 
 	failing = NEVER;
-	row_table(&table, members, COUNT_OF(members), 56, 3, kind);
+	row_table(&table, members, COUNT_OF(members), ROW_SIZE, 3, kind);
 	failing = keep;
 	for (int i = 0; i < 2 && status >= 0; i++) {
 		status = subjects_enter(&snapshot.subjects, SUBJECT_SERVICE, i ? "web" : "other");

@@ -257,6 +257,25 @@ static void test_few(void)
 	CHECK_UINT(*probe.refused, 3);
 }
 
+/* The walk of a reading finds what the reading before has written. */
+static void test_tail(void)
+{
+	long double exact;
+
+	CASE("a percentile that the program reads");
+	read_probe();
+	values_fill(values, COUNT, VALUES_LOG_UNIFORM, 0x1p39);
+	count_values();
+	read_probe();
+	CHECK_REAL(daemon_gauge("sample/gauge-known_tail"), 0, 0);
+	values_sort(values, COUNT);
+	exact = values_percentile(values, COUNT, 950);
+	read_probe();
+	CHECK_REAL(daemon_gauge("sample/gauge-known_tail"), exact, exact / 32);
+	read_probe();
+	CHECK_REAL(daemon_gauge("sample/gauge-known_tail"), 0, 0);
+}
+
 /* Field 22 of /proc/self/stat. */
 static unsigned long long start_ticks(void)
 {
@@ -380,6 +399,7 @@ int main(void)
 	test_counting();
 	test_large();
 	test_few();
+	test_tail();
 	test_waiting();
 	test_services();
 	test_nothing_left();

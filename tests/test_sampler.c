@@ -185,7 +185,8 @@ static void test_failure(void)
 
 static void test_none(void)
 {
-	struct probe probe = { .name = "none" };
+	struct probe_config block = { 0 };
+	struct probe probe = { .name = "none", .block = &block };
 	struct sampler sampler;
 
 	CASE("no sampler, no thread");
@@ -193,6 +194,116 @@ static void test_none(void)
 	CHECK_INT(sampler.running, false);
 	CHECK_UINT(sampler_step(&sampler, 5), UINT64_MAX);
 	sampler_stop(&sampler);
+	sampler_stop(&sampler);
+}
+
+/* Of an object that is not loaded: what is tested runs none of them. */
+static struct sample attached[2] = { { .hz = 200 }, { .hz = 11 } };
+
+static struct bpf_object *open_samplers(void)
+{
+	struct bpf_object *bpf = bpf_object__open(testing_built("tests/bpf/sampler.bpf.o"));
+
+	if (!bpf)
+		abort();
+	attached[0].program = bpf_object__find_program_by_name(bpf, "sampler_look");
+	attached[1].program = bpf_object__find_program_by_name(bpf, "sampler_twice");
+	return bpf;
+}
+
+static struct probe make_probe(const char *name, const struct probe_config *block,
+			       struct bpf_object *bpf, size_t samplers)
+{
+	struct probe probe = { .block = block, .object.bpf = bpf };
+
+	snprintf(probe.name, sizeof(probe.name), "%s", name);
+	probe.object.samples = attached;
+	probe.object.sample_count = samplers;
+	return probe;
+}
+
+static void check_pace(const struct sampler *sampler, size_t i, double hz, long double percent)
+{
+	CASE("sampler %zu", i);
+	CHECK_REAL(sampler->item[i].pace.hz, hz, 0);
+	CHECK_REAL(100 * sampler->item[i].pace.share, percent, 1e-9L);
+}
+
+static void test_options(void)
+{
+	const struct probe_config none = { 0 }, fast = { .frequency_hz = 50.5 },
+				  both = { .frequency_hz = 1000, .budget_percent = 3 };
+	struct bpf_object *bpf = open_samplers();
+	struct probe probes[] = {
+		make_probe("none", &none, bpf, 1),
+		make_probe("both", &both, bpf, 2),
+		make_probe("fast", &fast, bpf, 1),
+		make_probe("no_sampler", &none, bpf, 0),
+	};
+	struct sampler sampler;
+
+	daemon_clear();
+	CHECK_INT(sampler_open(&sampler, probes, 4, 0.5), 0);
+	CHECK_UINT(sampler.count, 4);
+	CHECK_TEXT(sampler.item[2].name, "both-sampler_twice");
+	check_pace(&sampler, 0, 200, 0.25L);
+	check_pace(&sampler, 1, 1000, 1.5L);
+	check_pace(&sampler, 2, 1000, 1.5L);
+	check_pace(&sampler, 3, 50.5, 0.25L);
+	sampler_stop(&sampler);
+	CASE("a budget alone, and nobody to share");
+	CHECK_INT(sampler_open(&sampler, &probes[1], 1, 0.5), 0);
+	check_pace(&sampler, 0, 1000, 1.5L);
+	sampler_stop(&sampler);
+	CHECK_UINT(daemon_messages(), 0);
+	bpf_object__close(bpf);
+}
+
+/* Both options in one message, and the probe goes on. */
+static void test_no_sampler(void)
+{
+	const struct probe_config blocks[] = {
+		{ .frequency_hz = 50 },
+		{ .budget_percent = 1 },
+		{ .frequency_hz = 50, .budget_percent = 1 },
+	};
+	static const char *const wants[] = {
+		"probe io: ignoring Frequency: it has no sampler",
+		"probe io: ignoring Budget: it has no sampler",
+		"probe io: ignoring Frequency and Budget: it has no sampler",
+	};
+
+	struct bpf_object *bpf = open_samplers();
+
+	for (size_t i = 0; i < 3; i++) {
+		struct probe probe = make_probe("io", &blocks[i], bpf, 0);
+		struct sampler sampler;
+
+		CASE("%s", wants[i]);
+		daemon_clear();
+		CHECK_INT(sampler_open(&sampler, &probe, 1, 0.5), 0);
+		CHECK_UINT(daemon_messages(), 1);
+		CHECK_TEXT(daemon_message(0), wants[i]);
+		CHECK_INT(daemon_severity(0), LOG_WARNING);
+		CHECK_UINT(sampler.count, 0);
+		sampler_stop(&sampler);
+	}
+	bpf_object__close(bpf);
+}
+
+/* One that did not open, and what stands for an unreadable directory, which has no block. */
+static void test_off(void)
+{
+	const struct probe_config block = { .frequency_hz = 50, .budget_percent = 1 };
+	struct probe probes[] = { make_probe("off", &block, NULL, 0),
+				  make_probe("object_directory", NULL, NULL, 0) };
+	struct sampler sampler;
+
+	CASE("probes that are off");
+	daemon_clear();
+	CHECK_INT(sampler_open(&sampler, probes, 2, 0.5), 0);
+	CHECK_UINT(sampler.count, 0);
+	CHECK_UINT(daemon_messages(), 0);
 	sampler_stop(&sampler);
 }
 
@@ -204,5 +315,8 @@ int main(void)
 	test_jitter();
 	test_failure();
 	test_none();
+	test_options();
+	test_no_sampler();
+	test_off();
 	return testing_end();
 }

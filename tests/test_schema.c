@@ -12,7 +12,7 @@
 
 #include <errno.h>
 
-#define MEMBERS_MAX 4
+#define MEMBERS_MAX 5
 #define HIST_SIZE (HIST_BUCKETS * 8)
 #define X16 "0123456789abcdef"
 #define X96 X16 X16 X16 X16 X16 X16
@@ -121,6 +121,14 @@ static const struct schema_case good[] = {
 	  "derive-a derive u8@0;derive-b derive off u8@8;gauge gauge off u8@16 per 3;hidden u8@0;[0][1][2]",
 	  { MEMBER("a", U64, 0, "derive-a"), OFF("b", U64, 8, "derive-b"),
 	    OFF("c", U64, 16, "gauge per=a") } },
+	{ "a tail, and one that is divided by, too",
+	  2 * HIST_SIZE + 24,
+	  "latency-a gauge hist@0 tail 4736;gauge gauge u8@4744 per 3;"
+	  "latency-b gauge off hist@4752 tail 9488;hidden u8@9488;[0][1][2]",
+	  { MEMBER("a", HIST, 0, "latency-a tail=x"), MEMBER("x", S64, HIST_SIZE, NULL),
+	    MEMBER("c", U64, HIST_SIZE + 8, "gauge over=y"),
+	    OFF("b", HIST, HIST_SIZE + 16, "latency-b tail=y"),
+	    MEMBER("y", ALIAS, 2 * HIST_SIZE + 16, NULL) } },
 	{ "up to the last byte", 8, "gauge gauge u1@7;[0]", { MEMBER("a", U8, 7, "gauge") } },
 };
 
@@ -290,7 +298,7 @@ static const struct {
 /* Appends to text, which has room for 1024 bytes. */
 #define ADD(text, ...) snprintf((text) + strlen(text), 1024 - strlen(text), __VA_ARGS__)
 
-static void print_column(char *text, const struct column *c)
+static void print_column(char *text, const struct column *c, const struct schema *schema)
 {
 	static const char *const kinds[] = {
 		[SOURCE_COUNTER] = "counter",
@@ -314,6 +322,9 @@ static void print_column(char *text, const struct column *c)
 		ADD(text, "%s@%u", c->kind == COLUMN_MOMENTS ? "moments" : "hist", c->offset);
 	if (c->tag.per[0])
 		ADD(text, " per %u", c->per);
+	for (size_t i = 0; i < schema->tail_count; i++)
+		if (schema->tails[i].hist == c->offset)
+			ADD(text, " tail %u", schema->tails[i].member);
 	ADD(text, ";");
 }
 
@@ -321,7 +332,7 @@ static void print(char *text, const struct schema *schema)
 {
 	*text = '\0';
 	for (size_t i = 0; i < schema->column_count; i++)
-		print_column(text, &schema->columns[i]);
+		print_column(text, &schema->columns[i], schema);
 	for (size_t i = 0; i < schema->metric_count; i++)
 		for (size_t j = 0; j < schema->metrics[i].source_count; j++)
 			ADD(text, "%s%u%s", j ? " " : "[", schema->metrics[i].column[j],
@@ -402,7 +413,7 @@ static void check_bad(const struct schema_case *c)
 	CASE("%s", c->name);
 	CHECK_INT(read_case(c, false, &schema, &error) < 0, 1);
 	CHECK_HAS(error.text, c->want);
-	CHECK_INT(schema.columns == NULL && schema.metrics == NULL, 1);
+	CHECK_INT(!schema.columns && !schema.metrics && !schema.tails, 1);
 	schema_done(&schema);
 }
 

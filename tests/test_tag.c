@@ -31,6 +31,9 @@ static const struct {
 	{ "gauge over=all", "gauge|||0|1/1|0|all" },
 	{ "gauge scale=100/1 per=" X127 " notable=2", "gauge|||0|100/1|2|" X127 },
 	{ "gauge rank", "gauge|||0|1/1|0|rank" },
+	{ "gauge tail=most", "gauge|||0|1/1|0|tail most" },
+	{ "gauge per=a tail=" X127, "gauge|||0|1/1|0|a|tail " X127 },
+	{ "gauge tail=a over=b", "gauge|||0|1/1|0|b|tail a" },
 	{ "gauge rank rate rank", "gauge|||1|1/1|0|rank" },
 	{ "gauge notable=5", "gauge|||0|1/1|5" },
 	{ "gauge rate scale=3/7 notable=9", "gauge|||1|3/7|9" },
@@ -99,6 +102,10 @@ static const struct {
 	{ "gauge over=", "unknown word \"over=\"" },
 	{ "gauge per=a over=b", "unknown word \"over=b\"" },
 	{ "gauge per=" X127 "x", "unknown word \"per=" },
+	{ "gauge tail", "unknown word \"tail\"" },
+	{ "gauge tail=", "unknown word \"tail=\"" },
+	{ "gauge tail=a tail=b", "unknown word \"tail=b\"" },
+	{ "gauge tail=" X127 "x", "unknown word \"tail=" },
 	{ "gauge notable", "unknown word \"notable\"" },
 	{ "gauge notable=", "unknown word \"notable=\"" },
 	{ "gauge notable=0", "unknown word \"notable=0\"" },
@@ -117,10 +124,10 @@ static void test_good(void)
 		CASE("%.60s", good[i].text);
 		CHECK_INT(tag_parse(good[i].text, &tag, &error), 0);
 		snprintf(got, sizeof(got),
-			 "%s|%s|%s|%d|%" PRIu64 "/%" PRIu64 "|%" PRIu64 "%s%s%s%s", tag.type,
+			 "%s|%s|%s|%d|%" PRIu64 "/%" PRIu64 "|%" PRIu64 "%s%s%s%s%s%s", tag.type,
 			 tag.instance, tag.source, tag.rate, tag.numerator, tag.denominator,
 			 tag.notable, tag.frequency ? "|frequency" : "", tag.rank ? "|rank" : "",
-			 tag.per[0] ? "|" : "", tag.per);
+			 tag.per[0] ? "|" : "", tag.per, tag.tail[0] ? "|tail " : "", tag.tail);
 		CHECK_TEXT(got, good[i].want);
 		CHECK_TEXT(error.text, "");
 	}

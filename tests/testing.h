@@ -6,6 +6,7 @@
 #ifndef TESTING_H
 #define TESTING_H
 
+#include <dirent.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
@@ -94,6 +95,20 @@ static inline const char *testing_built(const char *name)
 		snprintf(path, sizeof(path), "%s", build);
 	snprintf(path + strlen(path), sizeof(path) - strlen(path), "/%s", name);
 	return path;
+}
+
+/* How many descriptors this process has. */
+static inline unsigned testing_open_files(void)
+{
+	DIR *directory = opendir("/proc/self/fd");
+	unsigned count = 0;
+
+	if (!directory)
+		abort();
+	while (readdir(directory))
+		count++;
+	closedir(directory);
+	return count;
 }
 
 static inline int testing_end(void)

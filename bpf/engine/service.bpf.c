@@ -13,6 +13,8 @@
 #include "cpu_idle.bpf.h"
 #include "scan.bpf.h"
 #include "service_cpu.bpf.h"
+#include "service_request.bpf.h"
+#include "serving_thread.bpf.h"
 #include "visit.bpf.h"
 
 SEC("tp_btf/task_newtask")

@@ -29,13 +29,13 @@ struct process_row {
 	u64 involuntary METRIC("contextswitch-involuntary") UNIT("switches")
 		HELP("Context switches, involuntary: nivcsw") DEFAULT(off);
 	u64 minor_faults METRIC("ps_pagefaults:minflt") UNIT("faults")
-		HELP("Page faults, minor: min_flt");
+		HELP("Page faults, minor: min_flt") DEFAULT(off);
 	u64 major_faults METRIC("ps_pagefaults:majflt") UNIT("faults")
-		HELP("Page faults, major: maj_flt");
+		HELP("Page faults, major: maj_flt") DEFAULT(off);
 	u64 read_chars METRIC("io_octets:rx notable=1000000") UNIT("bytes")
-		HELP("Read by calls: ioac, from files, sockets and all else");
+		HELP("Read by calls: ioac, from files, sockets and all else") DEFAULT(off);
 	u64 write_chars METRIC("io_octets:tx notable=1000000") UNIT("bytes")
-		HELP("Written by calls: ioac, to files, sockets and all else");
+		HELP("Written by calls: ioac, to files, sockets and all else") DEFAULT(off);
 	u64 read_calls METRIC("io_ops:read") UNIT("calls") HELP("Read calls: ioac") DEFAULT(off);
 	u64 write_calls METRIC("io_ops:write") UNIT("calls") HELP("Write calls: ioac") DEFAULT(off);
 	u64 read_bytes METRIC("disk_octets:read notable=1000000") UNIT("bytes")
@@ -57,7 +57,7 @@ struct process_row {
 	u64 vm_bytes METRIC("ps_vm") UNIT("bytes")
 		HELP("Virtual size: the counters of the address space") DEFAULT(off);
 	u64 swap_bytes METRIC("swap") UNIT("bytes")
-		HELP("Swapped out: the counters of the address space");
+		HELP("Swapped out: the counters of the address space") DEFAULT(off);
 
 	/* What the walk gathers; it appears above when the walk is complete. */
 	struct {

@@ -47,6 +47,13 @@
  *                    which it is highest; one member of such a table has it.
  *                    Where rows are named by keys, those that grow most by it
  *                    have series; without it that is the first member with a tag
+ *   tail=MEMBER      of a struct hist: at each reading the engine writes the 95th
+ *                    percentile of what was added since the last one into MEMBER,
+ *                    of all shards into the row's first, in the unit of the samples
+ *                    (no scale), 0 where nothing was added. So a program knows what
+ *                    is slow. MEMBER is a u64 of the row without METRIC, the table
+ *                    an MMAP_ARRAY. The histogram need not be collected, as long as
+ *                    something of the table is
  *   scale=A/B        multiply by A/B (two positive integers)
  *   notable=N        a command name whose counter grows by N per second or
  *                    more earns a series of its own at once
@@ -286,7 +293,8 @@
  * with WALK takes part in the walk that all probes share instead, see walk.bpf.h. With
  * SAMPLE("hz=NUMBER") they are samplers: run so many times a second, 1 to 1000, at random
  * moments, by a thread beside the readings. All samplers together take no more than a small share
- * of one CPU (MaxSampling, 0.5 %), for which they are run less often; so what is seen counts
+ * of one CPU (MaxSampling, 0.5 %, or the Probe block's Budget), for which they are run less
+ * often; Frequency in that block replaces NUMBER. So what is seen counts
  * sample_ns, not 1. A sampler looks at what the kernel has, never at the memory of other
  * processes. See sample.bpf.h. OVER(MAP) on one that is SEC("iter/bpf_map_elem") or
  * SEC("iter/bpf_sk_storage_map") says which map it walks over: a hash or array, or a socket

@@ -12,8 +12,12 @@
 
 #define THREADS_MAX 8192
 
+#ifndef THREAD_NUMBERS
+#define THREAD_NUMBERS /* a tag, where the map is shared */
+#endif
+
 /* The index in the array, and one; 0: none. */
-TASK_STORAGE(thread_numbers, u32);
+TASK_STORAGE(thread_numbers, u32) THREAD_NUMBERS;
 
 QUEUE(numbers_free, u32, THREADS_MAX);
 
@@ -27,7 +31,7 @@ static __always_inline u32 *thread_number(struct task_struct *task)
 }
 
 /* 0: there is none, or no memory. */
-static __noinline u32 thread_number_take(struct task_struct *task)
+static inline __noinline u32 thread_number_take(struct task_struct *task)
 {
 	u32 *number = task_storage_make(&thread_numbers, task), new;
 

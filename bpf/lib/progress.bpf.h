@@ -8,6 +8,7 @@
 #ifndef PROGRESS_BPF_H
 #define PROGRESS_BPF_H
 
+#include "in_hand.bpf.h"
 #include "request.bpf.h"
 #include "unsent.bpf.h"
 
@@ -157,6 +158,56 @@ __noinline int show_oldest(u32 slot)
 	return 0;
 }
 
+/* The growth of what this slot has counted; a slot may have another's row by now. */
+static void publish_growth(struct service_request *r, const struct request_sums *before,
+			   const struct request_sums *now)
+{
+	add(&r->sums.exchanges, now->exchanges - before->exchanges);
+	add(&r->sums.waiting_ns, now->waiting_ns - before->waiting_ns);
+	add(&r->sums.in_progress_ns, now->in_progress_ns - before->in_progress_ns);
+	add(&r->sums.send_wait_ns, now->send_wait_ns - before->send_wait_ns);
+}
+
+static void sum_shards(u32 slot, struct request_sums *ret_sums)
+{
+	for (u32 i = 0; i < shards && i < SHARDS_MAX; i++) {
+		struct request_row *row = request_row(slot * shards + i);
+
+		if (!row)
+			return;
+		ret_sums->exchanges += row->exchanges;
+		ret_sums->waiting_ns += row->waiting_ns;
+		ret_sums->in_progress_ns += row->in_progress_ns;
+		ret_sums->send_wait_ns += row->send_wait_ns;
+	}
+}
+
+__noinline int publish(u32 slot)
+{
+	struct request_row *whole = request_row(slot * shards);
+	u32 *owner = bpf_map_lookup_elem(&slot_owners, &slot), is;
+	struct service_request *r;
+	struct request_sums sums = {};
+	struct samples *samples;
+
+	if (!whole || !owner)
+		return 0;
+	is = slot ? *owner : SERVICE_OTHER + 1;
+	r = is ? service_request_of(is - 1) : NULL;
+	samples = is ? service_samples_of(is - 1) : NULL;
+	if (!r || !samples)
+		return 0;
+	sum_shards(slot, &sums);
+	if (whole->load.published_owner == is)
+		publish_growth(r, &whole->load.published, &sums);
+	whole->load.published = sums;
+	whole->load.published_owner = is;
+	r->tail_ns = whole->tail_ns;
+	r->samples = *samples;
+	r->readings++;
+	return 0;
+}
+
 static void walk_begins(void)
 {
 	reading_ns = bpf_ktime_get_ns();
@@ -165,8 +216,11 @@ static void walk_begins(void)
 
 static void walk_ends(void)
 {
-	for (u32 i = 0; i < slots_max; i++)
+	hands_look();
+	for (u32 i = 0; i < slots_max; i++) {
 		show_oldest(i);
+		publish(i);
+	}
 }
 
 static int walk_stored(struct bpf_iter__bpf_sk_storage_map *ctx)

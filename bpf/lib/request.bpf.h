@@ -40,7 +40,9 @@ struct load {
 	u32 limits_walk; /* that has found what is below */
 	bool any_cpu;    /* that is online may be used; else: */
 	struct cpu_set set;
-	u64 quota; /* see cpu_quota() */
+	u64 quota;                     /* see cpu_quota() */
+	struct request_sums published; /* of that owner */
+	u32 published_owner;
 	/* Until there are enough for the capacity. */
 	struct {
 		u64 exchanges;
@@ -58,7 +60,8 @@ struct request_row {
 	u64 exchanges METRIC("total_requests") UNIT("exchanges")
 		HELP("Requests: sending that begins after receiving, by socket");
 	u64 streams METRIC("total_requests-streams") UNIT("exchanges") HELP(
-		"Streams: requests and responses that go on with pauses for longer than stream_after, left out of latencies");
+		"Streams: requests and responses that go on with pauses for longer than stream_after, left out of latencies")
+		DEFAULT(off);
 	u64 rx_bytes METRIC("if_octets:rx") UNIT("bytes") HELP("Received: on these sockets");
 	u64 tx_bytes METRIC("if_octets:tx") UNIT("bytes") HELP("Sent: on these sockets");
 	struct moments receive_gap METRIC("gauge-receive_gap frequency " NS) UNIT("seconds") HELP(
@@ -68,12 +71,13 @@ struct request_row {
 		"Gap between sends: of the service as one trace; frequency is sends per second, RPS_obsv")
 		DEFAULT(off);
 	struct hist wait METRIC("latency-wait " NS) UNIT("seconds")
-		HELP("Wait in the socket buffer: data arrived in the socket, to its first receive");
+		HELP("Wait in the socket buffer: data arrived in the socket, to its first receive")
+			DEFAULT(off);
 	struct hist service_first METRIC("latency-service_first " NS) UNIT("seconds")
 		HELP("Service time, to the first send: from the first receive") DEFAULT(off);
 	struct hist service METRIC("latency-service " NS) UNIT("seconds")
 		HELP("Service time, to the last send: from the first receive") DEFAULT(off);
-	struct hist response METRIC("latency-response " NS) UNIT("seconds")
+	struct hist response METRIC("latency-response tail=tail_ns " NS) UNIT("seconds")
 		HELP("Response time: data arrived, to the last send");
 	u64 in_progress_ns METRIC("gauge-requests_in_progress rate " NS) UNIT("requests")
 		HELP("Requests in progress: first receive to last send, average of the interval");
@@ -100,6 +104,7 @@ struct request_row {
 		UNIT("requests per second")
 			HELP("Capacity: at which the CPUs that the service may use are spent");
 	u64 capacity_known;
+	u64 tail_ns;      /* 95th percentile of the response times of the last interval */
 	struct load load; /* in its first shard only */
 };
 
@@ -317,6 +322,7 @@ static __always_inline void answer_again(struct conversation *c, struct request_
 		return;
 	exchange_settle(e, &row->in_progress_ns, now);
 	answer_on(e, row, now);
+	hold_more(c->sk, &c->thread, now);
 }
 
 static __always_inline void answer(struct conversation *c, struct datagrams *d,
@@ -378,13 +384,13 @@ static __always_inline void server_receives(struct conversation *c, struct datag
 		arrived_ns = datagrams_ask(d, now, more);
 		if (arrived_ns)
 			add(&row->waiting_ns, datagrams_unsettled(d, arrived_ns, now));
-		hold_begin(c->sk, &c->thread, now);
+		hold_begin(c->sk, &c->thread, arrived_ns ?: now, now);
 		return;
 	}
 	if (exchange_ask(&c->exchange, now)) {
 		if (c->ready_ns && c->ready_ns < now)
 			end_wait(c, row, now);
-		hold_begin(c->sk, &c->thread, now);
+		hold_begin(c->sk, &c->thread, c->exchange.arrived_ns ?: now, now);
 	} else {
 		ask_again(&c->exchange, row, now);
 		hold_again(c->sk, &c->thread, now);

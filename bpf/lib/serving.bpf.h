@@ -3,14 +3,15 @@
  * The threads that serve, by thread number, and how long each was blocked with a request in hand:
  * waited for a lock, a disk or another service, and could take no other request.
  *
- * A thread holds a request from its first receive to the first send that answers it. What it has
- * slept meanwhile is how much more its exec_start has grown than its CPU time and its run-queue wait:
+ * A thread holds a request from its first receive to the first send that answers it, and what it does
+ * from there to each further send counts as well. What it has slept meanwhile is how much more its
+ * exec_start has grown than its CPU time and its run-queue wait:
  * all three are brought up to date at the same moments, so that this is exact also while it runs,
  * except across CPUs whose clocks differ by what interrupts took from them; there the time
  * that has passed stands in, to within a tick.
  *
  * A thread that receives another request while it holds one, or whose request another thread
- * answers, or that waits in epoll or io_uring with a request in hand, takes others meanwhile:
+ * answers, or that waits for events with a request in hand (blocked.bpf.h), takes others meanwhile:
  * it is an event loop, or hands requests on. Where that is more than one request in LOOP_SHARE it is
  * taken as never blocked. Below, an event loop with a request in hand for a share of its time
  * gets more than that share of its requests meanwhile, so that what it seems blocked is at most that.
@@ -22,55 +23,20 @@
 #ifndef SERVING_BPF_H
 #define SERVING_BPF_H
 
-#include "number.bpf.h"
 #include "refused.bpf.h"
+#include "serving_thread.bpf.h"
 
-#define LOOP_SHARE 16
 #define HOLD_NS_MAX 60000000000ULL
-#define HANDED_APART 16 /* answers by another thread than received, of which one tells the thread */
-
-/* Of a thread that has received or answered a request. */
-struct serving {
-	u32 pid; /* whose it is, 0: nobody's */
-	u32 row;
-	u32 walk;       /* that has looked at it last */
-	u32 hold_cpu;   /* where it began to hold */
-	u64 served;     /* `readings` when it served last, and one; 0: never */
-	u64 rested;     /* likewise, when it was found not to have served */
-	u64 seen_ns;    /* its time counts from then, 0: not at all */
-	u64 cpu_ns;     /* until then */
-	u64 wait_ns;    /* for a CPU, until then */
-	u64 hold;       /* the socket whose request it holds, by address, 0: none */
-	u64 asked_ns;   /* since when */
-	u64 exec_ns;    /* exec_start then */
-	u64 busy_ns;    /* CPU time and run-queue wait then */
-	u64 blocked_ns; /* with requests that it has answered */
-	u64 counted_ns; /* of that, and of the one that it holds */
-	u32 answers;    /* of the latest ones */
-	u32 overlaps;   /* likewise, with which it took others, or that others answered */
-	/* When it was last found with a request in hand: */
-	bool in_loop;   /* it waited for events */
-	bool in_kernel; /* it waited for what no signal ends, as a disk */
-};
-
-/* By thread_number() - 1. */
-ARRAY(servings, struct serving, THREADS_MAX);
 
 u64 readings;
-
-static __always_inline struct serving *serving_at(u32 number)
-{
-	u32 index = number - 1;
-
-	return bpf_map_lookup_elem(&servings, &index);
-}
 
 static void serving_begin(struct serving *s, struct task_struct *task)
 {
 	__builtin_memset(s, 0, sizeof(*s));
-	s->cpu_ns = task->se.sum_exec_runtime;
-	s->wait_ns = task->sched_info.run_delay;
+	s->seen_cpu_ns = task->se.sum_exec_runtime;
+	s->seen_queued_ns = task->sched_info.run_delay;
 	s->seen_ns = bpf_ktime_get_ns();
+	s->task = bpf_get_current_task();
 	s->pid = task->pid;
 }
 
@@ -87,33 +53,51 @@ static __noinline struct serving *serving_make(u32 *ret_number)
 	return s;
 }
 
+static __always_inline bool is_of_current(const struct serving *s)
+{
+	return s->pid == (u32)bpf_get_current_task_btf()->pid;
+}
+
 /* Likewise; *number is what the socket remembers. */
 static __always_inline struct serving *serving_now(u32 *number)
 {
 	struct serving *s = serving_at(*number);
 
-	return s && s->pid == (u32)bpf_get_current_pid_tgid() ? s : serving_make(number);
+	return s && is_of_current(s) ? s : serving_make(number);
 }
 
-static __always_inline u64 busy_of(const struct task_struct *task)
+/* When the CPU time was brought up to date, by the clock of the CPU that run-queue wait is measured
+ * with: that goes on while the hypervisor has the CPU, exec_start's own does not. */
+static __always_inline u64 exec_start(const struct task_struct *task)
 {
-	return task->se.sum_exec_runtime + task->sched_info.run_delay;
+	const struct rq *rq = task_rq(task);
+
+	return task->se.exec_start + (task_has_rq(task) ? rq->clock - rq->clock_task : 0);
 }
 
-static __always_inline void hold_from(struct serving *s, u64 sk, u64 now)
+/* How much the current thread has run, and waited for a CPU, and where it is. */
+static __always_inline void hold_since(struct serving *s, u64 now)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 
-	s->served = readings + 1;
-	s->hold = sk;
 	s->asked_ns = now;
-	s->hold_cpu = bpf_get_smp_processor_id();
-	s->exec_ns = task->se.exec_start;
-	s->busy_ns = busy_of(task);
+	s->cpu = bpf_get_smp_processor_id();
+	s->exec_ns = exec_start(task);
+	s->cpu_ns = task->se.sum_exec_runtime;
+	s->queued_ns = task->sched_info.run_delay;
 }
 
-/* The current thread has received a request of the socket at this address. */
-static __always_inline void hold_begin(u64 sk, u32 *number, u64 now)
+static __always_inline void hold_from(struct serving *s, u64 sk, u64 began_ns, u64 now)
+{
+	s->served = readings + 1;
+	s->hold = sk;
+	s->answered = 0;
+	s->began_ns = began_ns;
+	hold_since(s, now);
+}
+
+/* The current thread has received a request of the socket at this address, which came at began_ns. */
+static __always_inline void hold_begin(u64 sk, u32 *number, u64 began_ns, u64 now)
 {
 	struct serving *s = serving_now(number);
 
@@ -121,7 +105,36 @@ static __always_inline void hold_begin(u64 sk, u32 *number, u64 now)
 		return;
 	if (s->hold)
 		s->overlaps++;
-	hold_from(s, sk, now);
+	hold_from(s, sk, began_ns, now);
+}
+
+/* Of what has passed since, by the same clock as asked_ns. slept_ns: passed as exec_start grows, where
+ * that is the same CPU's. */
+static __always_inline u64 hold_blocked(const struct serving *s, u64 slept_ns, u64 cpu_ns,
+					u64 queued_ns)
+{
+	u64 busy = cpu_ns - s->cpu_ns + queued_ns - s->queued_ns;
+
+	return slept_ns > busy ? slept_ns - busy : 0;
+}
+
+/* What the current thread has done since hold_since() is of the request. client: when it was blocked,
+ * that was until more of the request came. */
+static __always_inline void hold_count(struct serving *s, bool client, u64 now)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	bool same = s->cpu == bpf_get_smp_processor_id();
+	u64 passed = now > s->asked_ns ? now - s->asked_ns : 0;
+	u64 queued_ns = task->sched_info.run_delay;
+	u64 blocked = hold_blocked(s, same ? exec_start(task) - s->exec_ns : passed,
+				   task->se.sum_exec_runtime, queued_ns);
+
+	s->done.held_ns += passed;
+	s->done.queued_ns += queued_ns - s->queued_ns;
+	if (client)
+		s->done.client_ns += blocked;
+	else
+		s->done.blocked_ns += blocked;
 }
 
 /* And here, more of it. */
@@ -129,30 +142,37 @@ static __always_inline void hold_again(u64 sk, u32 *number, u64 now)
 {
 	struct serving *s = serving_now(number);
 
-	if (s && (!s->hold || s->hold == sk))
-		hold_from(s, sk, now);
+	if (!s)
+		return;
+	if (s->hold == sk) {
+		hold_count(s, true, now);
+		hold_since(s, now);
+	} else if (!s->hold) {
+		hold_from(s, sk, now, now);
+	}
 }
 
-/* passed: since it began to hold, by the same clock. */
-static __always_inline u64 blocked_in(const struct serving *s, u64 passed, u64 busy_ns)
+/* The answer goes on. */
+static __always_inline void hold_more(u64 sk, const u32 *number, u64 now)
 {
-	u64 busy = busy_ns - s->busy_ns;
+	struct serving *s = serving_at(*number);
 
-	return passed > busy ? passed - busy : 0;
+	if (!s || s->answered != sk || !is_of_current(s))
+		return;
+	s->sends++;
+	hold_count(s, false, now);
+	hold_since(s, now);
 }
 
-static __always_inline void hold_end(struct serving *s, u64 now)
+static __always_inline void hold_end(struct serving *s, u64 sk, u64 now)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-	bool same = s->hold_cpu == bpf_get_smp_processor_id();
-
+	hold_count(s, false, now);
 	s->hold = 0;
-	s->blocked_ns += blocked_in(s, same ? task->se.exec_start - s->exec_ns : now - s->asked_ns,
-				    busy_of(task));
+	s->answered = sk;
+	hold_since(s, now);
 }
 
-/* Some of the answers tell who gives them. */
-static __noinline void handed_on(struct serving *holder, u64 sk)
+static __noinline void handed_on(struct serving *holder, u64 sk, u64 now)
 {
 	struct serving *s;
 	u32 number;
@@ -163,8 +183,10 @@ static __noinline void handed_on(struct serving *holder, u64 sk)
 		holder->answers++;
 	}
 	s = serving_make(&number);
-	if (s)
-		s->served = readings + 1;
+	if (!s)
+		return;
+	s->served = readings + 1;
+	s->worked_ns = now;
 }
 
 /* The current thread answers the request. shared: others may receive on the same socket. */
@@ -172,19 +194,14 @@ static __always_inline void hold_answer(u64 sk, u32 *number, bool shared, u64 no
 {
 	struct serving *s = shared ? serving_now(number) : serving_at(*number);
 
-	if (s && s->pid == (u32)bpf_get_current_pid_tgid()) {
+	if (s && is_of_current(s)) {
 		s->served = readings + 1;
 		s->answers++;
 		if (s->hold == sk)
-			hold_end(s, now);
+			hold_end(s, sk, now);
 	} else {
-		handed_on(s, sk);
+		handed_on(s, sk, now);
 	}
-}
-
-static bool is_loop(const struct serving *s)
-{
-	return s->in_loop || s->overlaps * LOOP_SHARE > s->answers;
 }
 
 #endif

@@ -14,7 +14,9 @@
 #ifndef SLACK_BPF_H
 #define SLACK_BPF_H
 
+#include "blocked.bpf.h"
 #include "cputime.h"
+#include "in_hand.bpf.h"
 #include "request.bpf.h"
 #include "service_cpu.bpf.h"
 
@@ -25,104 +27,14 @@
 static u32 walk_number;
 static volatile u64 address; /* through memory a pointer becomes a number */
 
-/* Run-queue wait that goes on; it is in run_delay when the thread gets the CPU. */
-static u64 waiting(const struct task_struct *task)
-{
-	u64 queued = task->sched_info.last_queued, now;
-
-	if (!queued || task->on_cpu || !task_has_rq(task))
-		return 0;
-	now = task_rq(task)->clock;
-	return now > queued ? now - queued : 0;
-}
-
-/* What a thread that sleeps waits for, by its system call. */
-enum wait_for { WAIT_OTHER, WAIT_EVENTS, WAIT_SOME, WAIT_RECEIVE, WAIT_ACCEPT };
-
-static enum wait_for waits_for(u64 call)
-{
-	switch (call) {
-#ifdef __TARGET_ARCH_x86
-	case 232: /* epoll_wait */
-	case 281: /* epoll_pwait */
-#else
-	case 22:  /* epoll_pwait */
-#endif
-	case 426: /* io_uring_enter */
-	case 441: /* epoll_pwait2 */
-		return WAIT_EVENTS;
-#ifdef __TARGET_ARCH_x86
-	case 7:   /* poll */
-	case 23:  /* select */
-	case 270: /* pselect6 */
-	case 271: /* ppoll */
-#else
-	case 72:  /* pselect6 */
-	case 73:  /* ppoll */
-#endif
-		return WAIT_SOME;
-#ifdef __TARGET_ARCH_x86
-	case 0:   /* read */
-	case 19:  /* readv */
-	case 45:  /* recvfrom */
-	case 47:  /* recvmsg */
-	case 299: /* recvmmsg */
-#else
-	case 63:  /* read */
-	case 65:  /* readv */
-	case 207: /* recvfrom */
-	case 212: /* recvmsg */
-	case 243: /* recvmmsg */
-#endif
-		return WAIT_RECEIVE;
-#ifdef __TARGET_ARCH_x86
-	case 43:  /* accept */
-	case 288: /* accept4 */
-#else
-	case 202: /* accept */
-	case 242: /* accept4 */
-#endif
-		return WAIT_ACCEPT;
-	}
-	return WAIT_OTHER;
-}
-
-/* Is this descriptor of the thread at this address this socket? Verified by itself, once. */
-__noinline int slack_is_socket(u64 thread, u64 fd, u64 sk)
-{
-	return (u64)socket_of((void *)thread, fd) == sk;
-}
-
-/* Does a thread sleep on the socket at this address? Verified by itself, once. */
-__noinline int slack_has_waiter(u64 sk)
-{
-	return socket_has_waiter((void *)sk);
-}
-
-/* Does a thread that has a request in hand wait for events, or for another request? What is held is
- * looked for in the calls that wait for several by who sleeps on it: their sets are the process's. */
+/* Does a thread that has a request in hand wait for events, or for another request? */
 static void look_at_call(struct task_struct *task, struct serving *s)
 {
-	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
-	enum wait_for what;
+	enum blocked what = blocked_on(task, s->hold);
 
-	s->in_loop = false;
+	s->in_loop = what == BLOCKED_EVENTS;
 	s->in_kernel = task->__state & TASK_UNINTERRUPTIBLE;
-	if (task->on_cpu || task->flags & PF_KTHREAD || regs_32_bit(regs))
-		return;
-	address = (u64)task;
-#ifdef __TARGET_ARCH_x86
-	what = waits_for(regs->orig_ax);
-#else
-	what = waits_for(regs->syscallno);
-#endif
-	if (what == WAIT_RECEIVE &&
-	    slack_is_socket(address, PT_REGS_PARM1_CORE_SYSCALL(regs), s->hold))
-		what = WAIT_ACCEPT;
-	else if (what == WAIT_SOME && slack_has_waiter(s->hold))
-		what = WAIT_ACCEPT;
-	s->in_loop = what == WAIT_EVENTS;
-	if (what == WAIT_ACCEPT)
+	if (what == BLOCKED_IDLE || (what == BLOCKED_CLIENT && task_receives(task)))
 		s->hold = 0;
 }
 
@@ -135,22 +47,17 @@ static struct load *load_of(u32 row)
 	return whole ? &whole->load : NULL;
 }
 
-static u64 grown(u64 now, u64 before)
-{
-	return now > before ? now - before : 0;
-}
-
 /* With requests in hand, since the last look. */
-static u64 blocked_since(struct serving *s, u64 busy_ns, u64 now)
+static u64 blocked_since(struct serving *s, u64 cpu_ns, u64 queued_ns, u64 now)
 {
-	u64 all = s->blocked_ns, since;
+	u64 all = s->done.blocked_ns, passed = grown(now, s->asked_ns), since;
 
-	if (s->hold && !s->in_kernel && grown(now, s->asked_ns) > HOLD_NS_MAX)
+	if (s->hold && !s->in_kernel && passed > HOLD_NS_MAX)
 		s->hold = 0;
 	if (s->hold)
-		all += blocked_in(s, grown(now, s->asked_ns), busy_ns);
-	since = grown(all, s->counted_ns);
-	s->counted_ns = all;
+		all += hold_blocked(s, passed, cpu_ns, queued_ns);
+	since = grown(all, s->seen_blocked_ns);
+	s->seen_blocked_ns = all;
 	return is_loop(s) ? 0 : since;
 }
 
@@ -163,15 +70,15 @@ static void forget_old_answers(struct serving *s)
 static void look_on(struct serving *s, u64 cpu_ns, u64 wait_ns, u64 now)
 {
 	s->seen_ns = now;
-	s->cpu_ns = cpu_ns;
-	s->wait_ns = wait_ns;
+	s->seen_cpu_ns = cpu_ns;
+	s->seen_queued_ns = wait_ns;
 }
 
 static void count_served(struct serving *s, struct load *l, u64 cpu_ns, u64 wait_ns, u64 now)
 {
-	u64 elapsed = grown(now, s->seen_ns), cpu = grown(cpu_ns, s->cpu_ns);
-	u64 wait = grown(wait_ns, s->wait_ns);
-	u64 busy = cpu + wait + blocked_since(s, cpu_ns + wait_ns, now);
+	u64 elapsed = grown(now, s->seen_ns), cpu = grown(cpu_ns, s->seen_cpu_ns);
+	u64 wait = grown(wait_ns, s->seen_queued_ns);
+	u64 busy = cpu + wait + blocked_since(s, cpu_ns, wait_ns, now);
 
 	add(&l->serving_ns, elapsed);
 	add(&l->busy_ns, busy < elapsed ? busy : elapsed);
@@ -210,7 +117,7 @@ static long look_asleep(u32 i, void *unused)
 	struct serving *s = serving_at(i + 1);
 
 	if (s && s->seen_ns && s->walk != walk_number)
-		slack_look(i + 1, s->cpu_ns, s->wait_ns);
+		slack_look(i + 1, s->seen_cpu_ns, s->seen_queued_ns);
 	return 0;
 }
 
@@ -246,8 +153,8 @@ static void slack_visit(struct task_struct *task)
 	s->row = service_of(task);
 	if (s->hold)
 		look_at_call(task, s);
-	if (slack_look(*number, task->se.sum_exec_runtime,
-		       task->sched_info.run_delay + waiting(task)) &&
+	address = (u64)task;
+	if (slack_look(*number, task->se.sum_exec_runtime, queued_until_now(address)) &&
 	    cpus.are_known) {
 		l = load_of(s->row);
 		if (l)
@@ -267,6 +174,7 @@ static void slack_exit(struct task_struct *task)
 	if (s->seen_ns) {
 		s->row = service_of(task);
 		slack_look(*number, task->se.sum_exec_runtime, task->sched_info.run_delay);
+		hand_look(*number);
 	}
 	__builtin_memset(s, 0, sizeof(*s));
 	thread_number_give(number);

@@ -105,8 +105,18 @@ static bool socket_has_waiter(const struct sock *sk)
 	return first && first != __builtin_preserve_access_index(&queue->wait.head);
 }
 
+/* One of two that were made together, which only processes of one origin have. */
+static bool socket_is_of_pair(const struct sock *sk)
+{
+	const struct unix_sock *own = (const struct unix_sock *)sk;
+	const struct unix_sock *peer = (const struct unix_sock *)BPF_CORE_READ(own, peer);
+
+	return BPF_CORE_READ(sk, __sk_common.skc_family) == AF_UNIX && !BPF_CORE_READ(own, addr) &&
+	       !BPF_CORE_READ(peer, addr);
+}
+
 /* Does a program still have this stream, and may answer on it? */
-static bool socket_is_open(const struct sock *sk)
+static inline bool socket_is_open(const struct sock *sk)
 {
 	unsigned char state = BPF_CORE_READ(sk, __sk_common.skc_state);
 
@@ -114,7 +124,7 @@ static bool socket_is_open(const struct sock *sk)
 }
 
 /* Of a stream: is there data that nobody has received yet? The end of it is none. */
-static bool socket_has_unread(const struct sock *sk)
+static inline bool socket_has_unread(const struct sock *sk)
 {
 	const struct tcp_sock *tcp = (const struct tcp_sock *)sk;
 
@@ -127,7 +137,7 @@ static bool socket_has_unread(const struct sock *sk)
 
 /* When the last octet before `end` went out, 0: it has not. Exact when it is acknowledged and
  * nothing has gone since; before that, when the last segment went, be it an acknowledgement. */
-static u64 socket_went_ns(const struct sock *sk, u32 end)
+static inline u64 socket_went_ns(const struct sock *sk, u32 end)
 {
 	const struct tcp_sock *tcp = (const struct tcp_sock *)sk;
 
@@ -140,7 +150,7 @@ static u64 socket_went_ns(const struct sock *sk, u32 end)
 
 /* Before it sent so many octets, had all been acknowledged that it sent? Of other sockets than TCP's
  * that is not known, and taken for granted; TLS in the kernel sends more than it is given. */
-static bool socket_was_empty(const struct sock *sk, u64 sent)
+static inline bool socket_was_empty(const struct sock *sk, u64 sent)
 {
 	const struct tcp_sock *tcp = (const struct tcp_sock *)sk;
 
@@ -170,7 +180,7 @@ static u64 socket_client_number(const struct sock *sk)
 }
 
 /* Another at the same address in memory differs by its ends. */
-static u64 socket_ends(const struct sock *sk)
+static inline u64 socket_ends(const struct sock *sk)
 {
 	if (BPF_CORE_READ(sk, __sk_common.skc_family) == AF_UNIX)
 		return (u64)BPF_CORE_READ((const struct unix_sock *)sk, peer) ^
@@ -179,21 +189,42 @@ static u64 socket_ends(const struct sock *sk)
 	       (u64)BPF_CORE_READ(sk, __sk_common.skc_portpair) << 16;
 }
 
-/* The socket behind a descriptor of a process, NULL: it is none. */
-static struct sock *socket_of(const struct task_struct *task, u64 fd)
+static __always_inline bool file_is_socket(const struct file *file)
+{
+	return (BPF_CORE_READ(file, f_inode, i_mode) & S_IFMT) == S_IFSOCK;
+}
+
+/* Of a file that is a socket. */
+static struct sock *socket_in(const struct file *file)
+{
+	const struct socket *socket = BPF_CORE_READ(file, private_data);
+
+	return BPF_CORE_READ(socket, sk);
+}
+
+/* NULL: it is none. */
+static struct sock *socket_of_file(const struct file *file)
+{
+	return file_is_socket(file) ? socket_in(file) : NULL;
+}
+
+/* The file behind a descriptor of a process, NULL: there is none. */
+static struct file *file_of(const struct task_struct *task, u64 fd)
 {
 	struct fdtable *table = BPF_CORE_READ(task, files, fdt);
-	struct socket *socket;
 	struct file **files, *file = NULL;
 
 	if (fd >= BPF_CORE_READ(table, max_fds))
 		return NULL;
 	files = BPF_CORE_READ(table, fd);
 	bpf_probe_read_kernel(&file, sizeof(file), &files[fd]);
-	if ((BPF_CORE_READ(file, f_inode, i_mode) & S_IFMT) != S_IFSOCK)
-		return NULL;
-	socket = BPF_CORE_READ(file, private_data);
-	return BPF_CORE_READ(socket, sk);
+	return file;
+}
+
+/* Likewise, the socket. */
+static inline struct sock *socket_of(const struct task_struct *task, u64 fd)
+{
+	return socket_of_file(file_of(task, fd));
 }
 
 #endif

@@ -4,22 +4,26 @@
 import math
 
 import axis
+import parts
 from curve import add, known
 from definitions import GREY
 from text import escape
 
 WIDTH, HEIGHT = 1000, 250   # steps of the drawing, whatever size it is shown in
+ABOVE = 4   # times as high as its parts is a picture at most: a line further up leaves it
 
 
 class Chart:
-    def __init__(self, graph, curves, span, link=""):
-        """link: the address of a page about a curve, by its label."""
-        self.graph, self.curves, self.link = graph, curves, link
+    def __init__(self, graph, curves, span, link="", caption=""):
+        """link: the address of a page about a curve, by its label; caption: in place of title and unit, as HTML"""
+        self.graph, self.curves, self.link, self.caption = graph, curves, link, caption
+        self.leads = False      # its page, and is wider than others
         self.time = axis.time_axis(span.start, span.end)
         self.drawn = [curve for curve in curves if curve.draw != "figures"]
         self.stacks = self._stack()
-        values = [value for curve in self.drawn for value in known(self._tops(curve))]
-        self.axis = axis.of_values(values, graph.unit, graph.log, graph.top)
+        self.shares = parts.largest_first((curve, curve.average()) for curve in self.drawn
+                                          if graph.parts and curve.draw == "stack")
+        self.axis = axis.of_values(self._values(), graph.unit, graph.log, graph.top)
 
     def is_zero(self):
         return not any(any(known([curve.most, *curve.values])) for curve in self.curves)
@@ -38,6 +42,12 @@ class Chart:
             stacks[id(curve)] = grid, below, top
             below = top
         return stacks
+
+    def _values(self):
+        """What the axis is made for."""
+        values = [value for curve in self.drawn for value in known(self._tops(curve))]
+        stacked = [value for _, _, tops in self.stacks.values() for value in known(tops)]
+        return [min(value, ABOVE * max(stacked)) for value in values] if self.graph.parts and any(stacked) else values
 
     def _tops(self, curve):
         return self.stacks[id(curve)][2] if id(curve) in self.stacks else curve.values
@@ -94,14 +104,29 @@ class Chart:
             label = f'<a href="{address}">{label}</a>' if address else label
             box = f'<i class="{curve.draw}" style="--color:{curve.color}"></i>' if curve in self.drawn else ""
             yield (f"<tr><th>{box}{label}</th><td>{write(curve.last())}</td><td>{write(curve.average())}</td>"
-                   f"<td>{write(curve.maximum())}</td></tr>")
+                   f"<td>{self._share(curve) if self.graph.parts else write(curve.maximum())}</td></tr>")
+
+    def _share(self, curve):
+        """Of a part, in the span."""
+        return next((part.percent() for part in self.shares if part.label == curve.label), "")
+
+    def _class(self):
+        words = ["parts"] * self.graph.parts + ["leads"] * self.leads
+        return f' class="{" ".join(words)}"' if words else ""
+
+    def _caption(self):
+        unit = f" <small>{escape(self.graph.unit.name)}</small>" if self.graph.unit.name else ""
+        said = f" <strong>{parts.in_words(self.shares)}</strong>" if self.shares else ""
+        return f"<figcaption>{self.caption or escape(self.graph.title) + unit}{said}</figcaption>"
 
     def html(self):
-        unit = f" <small>{escape(self.graph.unit.name)}</small>" if self.graph.unit.name else ""
-        return (f"<figure><figcaption>{escape(self.graph.title)}{unit}</figcaption>\n"
+        # What is uppermost in a stack is uppermost in its legend.
+        rows = list(self._legend())[::-1] if self.graph.parts else list(self._legend())
+        third = "share" if self.graph.parts else "maximum"
+        return (f'<figure{self._class()}>{self._caption()}\n'
                 f'<div class="plot">{self._drawing()}{"".join(self._labels())}</div>\n'
-                '<table class="legend"><tr><th></th><th>last</th><th>average</th><th>maximum</th></tr>\n'
-                + "\n".join(self._legend()) + "</table></figure>\n")
+                f'<table class="legend"><tr><th></th><th>last</th><th>average</th><th>{third}</th></tr>\n'
+                + "\n".join(rows) + "</table></figure>\n")
 
 
 def path(points):

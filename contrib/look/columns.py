@@ -5,8 +5,10 @@ import dataclasses
 import math
 
 import unit
-from definitions import (DISK_READ, DISK_WRITTEN, MEDIAN, PROCESSES, READ, REQUESTS, RESIDENT, SLACK, STARTED,
+from curve import total
+from definitions import (DISK_READ, DISK_WRITTEN, IN_REQUESTS, MEDIAN, PROCESSES, READ, REQUESTS, RESIDENT, SLACK, STARTED,
                          SYSTEM, TAIL, USER, WAIT, WRITTEN)
+from parts import PartUnit, largest_first, layers
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,12 +30,37 @@ class Column:
         known = [value for value in found if not math.isnan(value)][:1 if self.first else None]
         return sum(known) if known else math.nan
 
+    def over(self, curves):
+        """The figure of a span."""
+        if not curves:
+            return math.nan
+        return getattr(total(curves[:1] if self.first else curves, "", "", ""), self.figure)()
+
+    def json(self, figure):
+        return {self.name: figure if math.isfinite(figure) else None}
+
+
+class LargestPart(Column):
+    """Of the series, which are the parts of a whole: its share, with its name."""
+
+    def of(self, values):
+        found = [(series, values[key]) for series in self.series if (key := (series.file, series.source)) in values]
+        return next(iter(largest_first(found)), math.nan)
+
+    def over(self, curves):
+        return next(iter(largest_first((curve, curve.average()) for curve in layers(curves))), math.nan)
+
+    def json(self, figure):
+        known = math.isfinite(figure)
+        return {self.name: figure.label if known else None, f"{self.name}_percent": figure if known else None}
+
 
 # What matters less comes later: a terminal has no room for all.
 COLUMNS = (
     Column("requests", "requests", "per s", "req/s", unit.RATE, (REQUESTS,)),
     Column("p50", "p50", "response", "p50", unit.SECONDS, MEDIAN, first=True),
     Column("p99", "p99", "response", "p99", unit.SECONDS, TAIL, first=True),
+    LargestPart("why", "why", "largest part", "why", PartUnit("percent"), IN_REQUESTS),
     Column("slack", "slack", "%", "slack%", unit.SHARE, (SLACK,), first=True),
     Column("cpu", "CPU", "% of one", "CPU%", unit.CPU, (USER, SYSTEM)),
     Column("memory", "memory", "bytes", "memory", unit.BYTES, (RESIDENT,)),

@@ -21,7 +21,8 @@ class Series:
     file: str
     source: str = "value"
     label: str = "*"
-    draw: str = "line"      # line, dashes, area, stack; or figures: too large to share the axis
+    draw: str = "line"      # line, dashes, area, stack, cap: a stack's layer where it has others; or figures: too large
+                            # to share the axis
     scale: float = 1
     color: str = ""
 
@@ -33,6 +34,8 @@ class Graph:
     series: tuple
     log: bool = False       # of what spans powers of ten
     top: float = 0          # the axis ends there, not where the values do
+    parts: bool = False     # a stack of the parts of a whole, see parts.py
+    above: tuple = ()       # of these the first that a service has, as a line above them
 
     def is_stacked(self):
         return self.series[0].draw == "stack"
@@ -57,6 +60,34 @@ SLACK = Series("percent-slack", label="the smaller", color=BLUE)
 MEDIAN = (Series("latency-response-percentile-50"), Series("latency-service-percentile-50"))
 TAIL = (Series("latency-response-percentile-99"), Series("latency-service-percentile-99"))
 
+# The parts of a request's time, from below; and what slow ones and threads wait for, in the same words and colours. They
+# are told apart by every kind of colour vision, the more so the nearer they are in the stack.
+PARTS = {"socket": ("socket", "#E79AC8"), "runqueue": ("run queue", RED), "cpu": ("CPU", BLUE), "disk": ("disk", ORANGE),
+         "memory": ("memory", "#F0E442"), "lock": ("lock", "#7A0C3A"), "upstream": ("upstream", GREEN),
+         "client": ("client", "#8CCBF2"), "pipe": ("pipe", "#6B4A2B"), "sleep": ("sleep", "#CDBFA0"),
+         "async": ("async", "#3F2E9C"), "other": ("other", "#7A828B"), "send": ("send buffer", "#9FE8D2")}
+
+
+def part(name, file, draw="stack"):
+    return Series(file, "value", PARTS[name][0], draw, color=PARTS[name][1])
+
+
+def parts(file, *without):
+    """A layer for each; file: with a `*` in place of its name."""
+    return tuple(part(name, file.replace("*", name)) for name in PARTS if name not in without)
+
+
+IN_REQUESTS = (*parts("latency-in_*", "pipe", "send"), part("send", "gauge-send_wait", "cap"))
+IN_SLOW = parts("percent-slow_*", "socket", "async", "send")
+WAITED_FOR = (part("runqueue", "delay_rate-delay-cpu", "cap"), part("disk", "delay_rate-delay-blkio"),
+              *parts("delay_rate-delay-*", "socket", "runqueue", "cpu", "disk", "async", "send"))
+# A tail that is not far from the mean.
+ABOVE = tuple(Series(f"latency-{name}-percentile-{percent}", label=f"{name} p{percent}", color="var(--text)")
+              for name in ("response", "service") for percent in (95, 99, 90))
+REQUEST_TIME = Graph("Where a request's time goes", unit.SECONDS, IN_REQUESTS, parts=True, above=ABOVE)
+THREAD_TIME = Graph("What threads wait for", unit.THREADS, WAITED_FOR, parts=True)
+LEADING = (REQUEST_TIME, THREAD_TIME)   # the first that a service has something of leads its page
+
 
 def latency(title, name):
     return Graph(title, unit.SECONDS, (
@@ -67,6 +98,8 @@ def latency(title, name):
 # Section -> a picture each, for every service that has one of the series.
 GRAPHS = {
     "Requests": (
+        REQUEST_TIME,
+        Graph("Where the time of slow requests goes", unit.SHARE, IN_SLOW, parts=True, top=100),
         Graph("Requests", unit.RATE, (REQUESTS, CLIENT, STREAMS)),
         Graph("Requests in the service", unit.Unit("requests"), (
             Series("gauge-requests_in_progress", label="in progress", draw="area", color=GREEN),
@@ -102,6 +135,7 @@ GRAPHS = {
         Graph("Time in polls", unit.SHARE, (Series("percent-poll_idle", label="polling threads"),), top=100),
         Graph("Time of a poll", unit.SECONDS, (Series("gauge-poll-average", label="average"),), log=True),
         Graph("Run-queue wait", unit.CPU, (WAIT,)),
+        THREAD_TIME,
     ),
     "Resources": (
         Graph("CPU", unit.CPU, (USER, SYSTEM)),
@@ -149,7 +183,7 @@ UNDRAWN = ("gauge-cpu_percent", "gauge-*-samples", "gauge-*-average", "gauge-*_g
 # Unit of a series -> that of its picture, and a factor; of a counter, what it grows by in a second.
 STANDING = {"seconds": (unit.SECONDS, 1), "milliseconds": (unit.SECONDS, 1e-3), "microseconds": (unit.SECONDS, 1e-6),
             "bytes": (unit.BYTES, 1), "percent": (unit.SHARE, 1), "percent of one CPU": (unit.CPU, 1),
-            "seconds per second": (unit.CPU, 100), "requests per second": (unit.RATE, 1)}
+            "seconds per second": (unit.THREADS, 1), "requests per second": (unit.RATE, 1)}
 GROWING = {"bytes": (unit.BYTE_RATE, 1), "seconds": (unit.SHARE, 100), "milliseconds": (unit.SHARE, 0.1),
            "microseconds": (unit.SHARE, 1e-4)}
 

@@ -29,9 +29,10 @@ class Row:
         self.figures = [column.of(values) for column in COLUMNS]
 
     def json(self):
-        figures = {column.name: figure if math.isfinite(figure) else None
-                   for column, figure in zip(COLUMNS, self.figures)}
-        return {"host": self.host, "service": self.service, **figures}
+        said = {"host": self.host, "service": self.service}
+        for column, figure in zip(COLUMNS, self.figures):
+            said |= column.json(figure)
+        return said
 
 
 def rows(services):

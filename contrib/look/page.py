@@ -8,7 +8,7 @@ import urllib.parse
 
 from chart import Chart
 from columns import COLUMNS
-from definitions import GRAPHS, OVERVIEW
+from definitions import GRAPHS, LEADING, OVERVIEW, REQUEST_TIME
 from host import overview
 from table import filled
 from text import escape
@@ -17,6 +17,7 @@ HERE = os.path.dirname(os.path.realpath(__file__))
 MARK = '<meta name="generator" content="ebpf-graph">'
 OTHERS = "Other metrics"
 SHEETS = "services"     # the directory of the pages of each
+PICTURED = 3            # services of a host whose requests' time the page of all shows
 
 
 def sheet_name(service):
@@ -81,9 +82,31 @@ def ended(service, span):
 
 
 def sheet(service, span):
-    parts = [section(title, [Chart(graph, curves, span) for graph in graphs if (curves := service.curves(graph, span))])
-             for title, graphs in {**GRAPHS, OTHERS: service.others}.items()]
-    return "".join(parts)
+    charts = {title: [Chart(graph, curves, span) for graph in graphs if (curves := service.picture(graph, span))]
+              for title, graphs in {**GRAPHS, OTHERS: service.others}.items()}
+    first = leading(charts)
+    sections = "".join(section(title, [chart for chart in many if chart is not first]) for title, many in charts.items())
+    return (f'<div class="grid">{first.html()}</div>\n' if first else "") + sections
+
+
+def leading(charts):
+    """The one that leads the page, if there is one. charts: by section"""
+    found = [chart for graph in LEADING for many in charts.values() for chart in many
+             if chart.graph is graph and not chart.is_zero()]
+    for chart in found[:1]:
+        chart.leads = True
+    return found[0] if found else None
+
+
+def request_times(services, span):
+    """Where the time of requests goes, of the services that have most of them."""
+    requests = OVERVIEW[0]
+    asked = sorted((service for service in services if not service.is_process and service.picture(REQUEST_TIME, span)),
+                   key=lambda service: -service.weight(requests, [span]))
+    charts = [Chart(REQUEST_TIME, service.picture(REQUEST_TIME, span), span,
+                    caption=f'<a href="{link(service)}">{escape(service.title)}</a>') for service in asked[:PICTURED]]
+    unit = f"<small>{escape(REQUEST_TIME.unit.name)}</small>"
+    return f"<h3>{escape(REQUEST_TIME.title)} {unit}</h3>\n{grid(charts)}" if charts else ""
 
 
 def host_part(name, services, span, colors):
@@ -95,7 +118,7 @@ def host_part(name, services, span, colors):
               if (curves := overview(present, graph, span, colors))]
     own = "".join(f'<p><a href="{link(service)}">What the plugin costs on {escape(name)}</a></p>\n'
                   for service in present if service.is_plugin)
-    return f'<h2 id="{anchor(name, span)}">{escape(name)}</h2>\n{table(present, span)}{grid(charts)}{own}'
+    return f'<h2 id="{anchor(name, span)}">{escape(name)}</h2>\n{table(present, span)}{request_times(present, span)}{grid(charts)}{own}'
 
 
 def anchor(host, span):

@@ -10,6 +10,7 @@ import re
 import sys
 
 import name
+import parts
 import rrd
 from columns import COLUMNS
 from curve import Curve, known, total
@@ -18,7 +19,7 @@ from text import printable
 from unit import Unit
 
 SERIES = tuple(dict.fromkeys(
-    [series for graphs in GRAPHS.values() for graph in graphs for series in graph.series]
+    [series for graphs in GRAPHS.values() for graph in graphs for series in graph.series + graph.above]
     + [series for column in COLUMNS for series in column.series]))
 
 
@@ -128,12 +129,20 @@ class Service:
         if found:
             self.read_spans[span] = grid, found
 
-    def curves(self, graph, span):
+    def curves(self, many, span):
         """One for each series that has a value; colours are the same in every span."""
         grid, columns = self.read_spans.get(span, (None, {}))
-        matches = [(series, *match) for series in graph.series for match in self.match(series)]
+        matches = [(series, *match) for series in many for match in self.match(series)]
         return [self._curve(series, varying, PALETTE[place % len(PALETTE)], grid, *columns[file, series.source])
                 for place, (series, file, varying) in enumerate(matches) if (file, series.source) in columns]
+
+    def picture(self, graph, span):
+        """The curves that a graph shows of it."""
+        curves = self.curves(graph.series, span)
+        if not graph.parts:
+            return curves
+        layers = parts.layers(curves)
+        return layers + self.curves(graph.above, span)[:1] if layers else []
 
     @staticmethod
     def _curve(series, varying, color, grid, values, most):
@@ -143,13 +152,12 @@ class Service:
 
     def sum(self, graph, span, color, first=False):
         """All series of the graph as one curve under the service's name, or the first of them; None without any."""
-        curves = self.curves(graph, span)
+        curves = self.curves(graph.series, span)
         return total(curves[:1] if first else curves, self.title, graph.series[0].draw, color) if curves else None
 
     def figures(self, span):
         """What the table says; NaN where nothing is known."""
-        sums = [self.sum(column, span, "", column.first) for column in COLUMNS]
-        return [getattr(curve, column.figure)() if curve else math.nan for curve, column in zip(sums, COLUMNS)]
+        return [column.over(self.curves(column.series, span)) for column in COLUMNS]
 
     def is_in(self, span):
         return span in self.read_spans

@@ -52,8 +52,8 @@ def sources_of(series):
     return [len(series["sources"]) if series["kind"] == "integer" else 1] * len(series["files"])
 
 
-def files_of(probe):
-    """Likewise, of a service of a probe, without what is off by default."""
+def files_of(probe, begin=""):
+    """Likewise, of a service of a probe, without what is off by default. begin: of the names of those that are meant."""
     return [count for table in probe["tables"] for series in table["series"]
             if not probe["off"] and not table["option"] and "service" in table["subject"].split()
-            and not series["off"] for count in sources_of(series)]
+            and not series["off"] and series["name"].startswith(begin) for count in sources_of(series)]

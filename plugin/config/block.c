@@ -38,6 +38,12 @@ bool wants_seconds(struct context *context, const oconfig_item_t *item)
 		       unquoted(item));
 }
 
+bool wants_percent(struct context *context, const oconfig_item_t *item)
+{
+	return mistake(context, item, "it takes a number from 0.01 to 100, percent of one CPU%s",
+		       unquoted(item));
+}
+
 void *block_append(void *array, size_t *count, size_t size)
 {
 	char *grown = realloc(*(void **)array, (*count + 1) * size);

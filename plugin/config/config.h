@@ -22,6 +22,7 @@ struct oconfig_item_s;
 #define CONFIG_ROWS 64 /* of a probe that gives rows on first use */
 #define CONFIG_ROWS_MAX 1024
 #define CONFIG_TIERS_MAX 16        /* hook tiers of a probe */
+#define CONFIG_FREQUENCY_MAX 1000  /* Hz, of samplers */
 #define CONFIG_PARAMETERS_MAX 256  /* of a probe */
 #define CONFIG_ATTACHES_MAX 256    /* likewise */
 #define CONFIG_LABELS_MAX 16       /* likewise */
@@ -77,9 +78,11 @@ struct probe_config {
 	size_t label_count;
 	struct attach_config *attaches;
 	size_t attach_count;
-	double interval_s; /* 0: the plugin's */
-	unsigned rows;     /* of tables that give them on first use, 0: CONFIG_ROWS */
-	unsigned tier;     /* the only one to try, 0: all */
+	double interval_s;     /* 0: the plugin's */
+	unsigned rows;         /* of tables that give them on first use, 0: CONFIG_ROWS */
+	unsigned tier;         /* the only one to try, 0: all */
+	double frequency_hz;   /* of its samplers, 0: as their tags say */
+	double budget_percent; /* of one CPU, for all of them, 0: of max_sampling */
 	bool enable;
 	bool enable_set; /* Enable is in the block: what is off by default may be on */
 };
@@ -90,7 +93,7 @@ struct config {
 	unsigned max_services;
 	unsigned max_new_services; /* in an hour, 0: max_services */
 	unsigned max_memory_mib;
-	double max_sampling; /* percent of one CPU */
+	double max_sampling; /* percent of one CPU, of samplers without a budget of their own */
 	bool max_services_set;
 	unsigned services_from; /* bits of enum service_source */
 	bool services_from_set;

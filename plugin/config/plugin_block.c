@@ -48,7 +48,7 @@ static bool take_max_memory(struct context *context, const oconfig_item_t *item)
 static bool take_max_sampling(struct context *context, const oconfig_item_t *item)
 {
 	return option_number(item, 0.01, 100, &context->config->max_sampling) ||
-	       mistake(context, item, "it takes a number from 0.01 to 100, percent of one CPU");
+	       wants_percent(context, item);
 }
 
 /* The bit of a word, 0: of none. */

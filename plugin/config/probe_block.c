@@ -10,6 +10,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+static bool take_budget(struct context *context, const oconfig_item_t *item)
+{
+	return option_number(item, 0.01, 100, &context->probe->budget_percent) ||
+	       wants_percent(context, item);
+}
+
+static bool take_frequency(struct context *context, const oconfig_item_t *item)
+{
+	return option_number(item, 1, CONFIG_FREQUENCY_MAX, &context->probe->frequency_hz) ||
+	       mistake(context, item, "it takes a number from 1 to %d, in Hz",
+		       CONFIG_FREQUENCY_MAX);
+}
+
 static bool take_enable(struct context *context, const oconfig_item_t *item)
 {
 	context->probe->enable_set = option_boolean(item, &context->probe->enable);
@@ -241,8 +254,10 @@ static bool take_tier(struct context *context, const oconfig_item_t *item)
 
 const struct option probe_options[] = {
 	{ "Attach", take_attach, OFTEN },
+	{ "Budget", take_budget, ONCE },
 	{ "Collect", take_collect, OFTEN },
 	{ "Enable", take_enable, ONCE },
+	{ "Frequency", take_frequency, ONCE },
 	{ "Ignore", take_ignore, OFTEN },
 	{ "Interval", take_probe_interval, ONCE },
 	{ "Label", take_label, OFTEN },

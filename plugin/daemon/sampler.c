@@ -151,26 +151,65 @@ static int start_thread(struct sampler *sampler)
 	return status;
 }
 
-static void add(struct sampler *sampler, const struct probe *probe, const struct sample *sample)
+static bool has_budget(const struct probe *probe)
 {
+	return probe->block->budget_percent > 0;
+}
+
+/* What each sampler of a probe without a budget of its own may take. */
+static double even_share(const struct probe *probes, size_t probe_count, double percent)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < probe_count; i++)
+		if (probes[i].object.sample_count && !has_budget(&probes[i]))
+			count += probes[i].object.sample_count;
+	return count ? percent / 100 / (double)count : 0;
+}
+
+static void add(struct sampler *sampler, const struct probe *probe, const struct sample *sample,
+		double share)
+{
+	const struct probe_config *block = probe->block;
 	struct sampled *s = &sampler->item[sampler->count++];
 	char whole[1024];
 
 	snprintf(whole, sizeof(whole), "%s-%s", probe->name, bpf_program__name(sample->program));
 	name_clean(s->name, sizeof(s->name), whole);
 	s->sample = sample;
-	s->pace.hz = sample->hz;
+	s->pace.hz = block->frequency_hz > 0 ? block->frequency_hz : sample->hz;
+	s->pace.share = share;
+	if (has_budget(probe))
+		s->pace.share = block->budget_percent / 100 / (double)probe->object.sample_count;
 	s->sample_ns = object_variable(&probe->object, "sample_ns", sizeof(*s->sample_ns));
+}
+
+/* They mean nothing without a sampler. Of a probe that is off its own message is enough. */
+static void check_options(const struct probe *probe)
+{
+	bool frequency, budget;
+
+	if (!probe->object.bpf || probe->object.sample_count)
+		return;
+	frequency = probe->block->frequency_hz > 0;
+	budget = has_budget(probe);
+	if (frequency || budget)
+		message(LOG_WARNING, "probe %s: ignoring %s%s%s: it has no sampler", probe->name,
+			frequency ? "Frequency" : "", frequency && budget ? " and " : "",
+			budget ? "Budget" : "");
 }
 
 int sampler_open(struct sampler *sampler, const struct probe *probes, size_t probe_count,
 		 double percent)
 {
+	double share = even_share(probes, probe_count, percent);
 	size_t count = 0;
 
 	*sampler = (struct sampler){ .run = object_sample, .cpu_ns = thread_cpu_ns };
-	for (size_t i = 0; i < probe_count; i++)
+	for (size_t i = 0; i < probe_count; i++) {
 		count += probes[i].object.sample_count;
+		check_options(&probes[i]);
+	}
 	if (!count)
 		return 0;
 	sampler->item = calloc(count, sizeof(*sampler->item));
@@ -178,9 +217,7 @@ int sampler_open(struct sampler *sampler, const struct probe *probes, size_t pro
 		return -ENOMEM;
 	for (size_t i = 0; i < probe_count; i++)
 		for (size_t j = 0; j < probes[i].object.sample_count; j++)
-			add(sampler, &probes[i], &probes[i].object.samples[j]);
-	for (size_t i = 0; i < count; i++)
-		sampler->item[i].pace.share = percent / 100 / (double)count;
+			add(sampler, &probes[i], &probes[i].object.samples[j], share);
 	if (getrandom(sampler->seed, sizeof(sampler->seed), GRND_NONBLOCK) < 0)
 		sampler->seed[0] = (unsigned short)clock_ns();
 	return 0;

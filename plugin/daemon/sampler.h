@@ -38,8 +38,8 @@ struct sampler {
 	uint64_t spent_ns; /* CPU time that has been noted */
 };
 
-/* Begins, if a probe has such programs; all of them together take percent of one CPU at most.
- * probes outlive it. A negative errno: nothing is sampled. */
+/* Begins, if a probe has such programs. Those of a probe with a budget divide that between them,
+ * all others divide percent of one CPU. probes outlive it. A negative errno: nothing is sampled. */
 int sampler_start(struct sampler *sampler, const struct probe *probes, size_t probe_count,
 		  double percent);
 

@@ -5,6 +5,7 @@
 #include "sample.h"
 
 #include "annotation.h"
+#include "config/config.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -31,7 +32,7 @@ static unsigned parse(const char *text)
 	if (length == 0 || length > 4 || digits[length] != '\0')
 		return 0;
 	length = (size_t)atoi(digits);
-	return length <= SAMPLE_HZ_MAX ? (unsigned)length : 0;
+	return length <= CONFIG_FREQUENCY_MAX ? (unsigned)length : 0;
 }
 
 unsigned sample_hz(const struct object *object, const struct bpf_program *program)
@@ -57,7 +58,7 @@ int sample_check(const struct object *object, struct error *error)
 			return error_set(error, -EINVAL,
 					 "program %s: \"%.32s\" is not SAMPLE(\"hz=NUMBER\"), with "
 					 "a number from 1 to %d",
-					 name, text, SAMPLE_HZ_MAX);
+					 name, text, CONFIG_FREQUENCY_MAX);
 		if (strncmp(bpf_program__section_name(program), "iter", 4) != 0)
 			return error_set(error, -EINVAL,
 					 "program %s: SAMPLE is for iterators, SEC(\"iter/...\")",

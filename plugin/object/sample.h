@@ -7,8 +7,6 @@
 
 #include <bpf/libbpf.h>
 
-#define SAMPLE_HZ_MAX 1000
-
 /* How often a program wants to be run a second, by its SAMPLE tag; 0: it has none. */
 unsigned sample_hz(const struct object *object, const struct bpf_program *program);
 

@@ -34,12 +34,15 @@ int idle_open(struct idle *idle, const struct object *own, struct error *error)
 	const struct bpf_map *map = object_map(own, MAP);
 	int status = mapping_open(&idle->mapping, map, PROT_READ | PROT_WRITE);
 
-	idle->fd = open("/proc/stat", O_RDONLY | O_CLOEXEC);
 	idle->count = bpf_map__max_entries(map);
-	idle->before_ns = calloc(idle->count, sizeof(*idle->before_ns));
+	if (status == 0)
+		idle->before_ns = calloc(idle->count, sizeof(*idle->before_ns));
 	if (status == 0 && !idle->before_ns)
 		status = -ENOMEM;
-	return status ? error_set(error, status, "cannot map %s: %s", MAP, strerror(-status)) : 0;
+	if (status)
+		return error_set(error, status, "cannot map %s: %s", MAP, strerror(-status));
+	idle->fd = open("/proc/stat", O_RDONLY | O_CLOEXEC);
+	return 0;
 }
 
 /* A number at *at, which goes behind it. */

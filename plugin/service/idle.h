@@ -17,7 +17,7 @@ struct idle {
 	uint32_t count;      /* of entries */
 	uint64_t *before_ns; /* idle since boot, at the last look; UINT64_MAX: it was not online */
 	uint64_t looked_ns;  /* 0: never */
-	int fd;
+	int fd; /* of /proc/stat, below 0: it cannot be read; opened where there is before_ns */
 };
 
 /* Sizes the map, before load. */

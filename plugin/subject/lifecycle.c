@@ -58,9 +58,11 @@ static void allowances_init(struct lifecycle *lifecycle, const struct config *co
 int lifecycle_prepare(struct lifecycle *lifecycle, const struct config *config,
 		      const struct object *object, double interval_s, struct error *error)
 {
+	static const char *const by_row[] = { "services", "service_cpus", "service_requests",
+					      "service_samples" };
 	uint32_t free_rows = sources_of(config) ? config->max_services : 0;
 	uint32_t reserve = lifecycle_reserved(config, free_rows);
-	int status;
+	int status = 0;
 
 	lifecycle->config = config;
 	lifecycle->object = object;
@@ -74,11 +76,9 @@ int lifecycle_prepare(struct lifecycle *lifecycle, const struct config *config,
 	lifecycle->names = calloc(lifecycle->row_count, sizeof(*lifecycle->names));
 	if (!lifecycle->states || !lifecycle->notable || !lifecycle->names)
 		return error_set(error, -ENOMEM, "no memory");
-	status = bpf_map__set_max_entries(object_map(lifecycle->object, "services"),
-					  lifecycle->row_count);
-	status = status
-			 ?: bpf_map__set_max_entries(object_map(lifecycle->object, "service_cpus"),
-						     lifecycle->row_count);
+	for (size_t i = 0; i < sizeof(by_row) / sizeof(*by_row) && status == 0; i++)
+		status = bpf_map__set_max_entries(object_map(lifecycle->object, by_row[i]),
+						  lifecycle->row_count);
 	status = status
 			 ?: bpf_map__set_max_entries(object_map(lifecycle->object, "service_free"),
 						     free_rows - reserve + 1);

@@ -65,17 +65,15 @@ void cells_read(const struct schema *schema, const struct row_bytes *row, uint64
 }
 
 /* What a cell has grown by since it was last read. A counter that falls, as one of another
- * program's that is set back, goes on from there. The kernel may move a sample to another
- * bucket: then the one it was in counts no more until it is past what has been counted of it, so
- * that sums stay right. */
+ * program's that is set back, goes on from there. */
 static uint64_t take_growth(const struct column *column, uint64_t now, uint64_t *previous)
 {
 	uint64_t grown = growth(column, now, *previous);
 	bool fell = column->kind == COLUMN_INTEGER && (int64_t)grown < 0 &&
 		    (now < *previous || column->is_signed);
 
-	if (column->kind == COLUMN_HIST && (int64_t)grown < 0)
-		return 0;
+	if (column->kind == COLUMN_HIST)
+		return bucket_growth(now, previous);
 	*previous = now;
 	return fell ? 0 : grown;
 }

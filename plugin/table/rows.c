@@ -216,6 +216,13 @@ const unsigned char *rows_at(const struct rows *rows, uint32_t row, uint32_t sha
 	       ((size_t)row * rows->shards + shard) * rows->stride;
 }
 
+void rows_write(const struct rows *rows, uint32_t row, uint32_t offset, uint64_t value)
+{
+	uint64_t *at = (uint64_t *)(rows_at(rows, row, 0) + offset);
+
+	__atomic_store_n(at, value, __ATOMIC_RELAXED);
+}
+
 /* Entries of array maps are 8 bytes apart at least. */
 static uint32_t *number_at(const struct numbers *numbers, uint32_t i)
 {

@@ -48,6 +48,7 @@ struct rows {
 	const struct source *source;  /* NULL: the array */
 	uint32_t cpus;                /* values of an entry, 1: not per CPU */
 	bool each_cpu;                /* the row of a CPU is a row of its own */
+	bool is_written;              /* an array: by the engine, too */
 	unsigned char *keys, *values; /* as the source has read them */
 	uint32_t batch;               /* how many of them there is room for */
 	struct text_source *text;     /* of text files; NULL: of the map */
@@ -84,6 +85,9 @@ int rows_give(const struct rows *rows, struct source_row *row, row_taker *take, 
 
 /* Of arrays: the first byte of a shard of a row. */
 const unsigned char *rows_at(const struct rows *rows, uint32_t row, uint32_t shard);
+
+/* Of arrays that are written to: 8 bytes of the first shard of a row. */
+void rows_write(const struct rows *rows, uint32_t row, uint32_t offset, uint64_t value);
 
 /* The slot of a row of a service or process, 0: none of its own. */
 uint32_t rows_slot(const struct rows *rows, uint32_t owner);

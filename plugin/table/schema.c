@@ -90,6 +90,8 @@ static int column_words(const struct reader *r, const char *member, const struct
 		return bad(r, member, "rate, notable, rank and per are for integers");
 	if (column->kind != COLUMN_MOMENTS && tag->frequency)
 		return bad(r, member, "frequency is for moments");
+	if (column->kind != COLUMN_HIST && tag->tail[0])
+		return bad(r, member, "tail is for histograms");
 	if (tag->rate && tag->per[0])
 		return bad(r, member, "either rate or per");
 	if (tag->rank && tag->per[0])
@@ -416,6 +418,7 @@ int schema_read(struct schema *schema, const struct btf *btf, const char *map, u
 	status = columns_read(&reader, row_id);
 	if (status == 0 && schema->column_count)
 		status = defaults_read(&reader, row_id);
+	status = status ?: tails_find(schema, btf, row, map, error);
 	status = status ?: pers_read(&reader);
 	if (status == 0 && schema->column_count)
 		status = metrics_read(&reader);
@@ -475,6 +478,7 @@ void schema_done(struct schema *schema)
 {
 	free(schema->columns);
 	free(schema->metrics);
+	free(schema->tails);
 	labels_done(&schema->labels);
 	*schema = (struct schema){ 0 };
 }

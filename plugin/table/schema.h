@@ -5,6 +5,7 @@
 #include "label.h"
 #include "system/message.h"
 #include "tag.h"
+#include "tail.h"
 
 #include <bpf/btf.h>
 #include <stdbool.h>
@@ -68,6 +69,8 @@ struct schema {
 	size_t column_count;
 	struct metric *metrics;
 	size_t metric_count;
+	struct tail *tails; /* also of columns that are not collected */
+	size_t tail_count;
 	uint32_t rank;     /* column by which TopN chooses, and one; 0: none */
 	uint32_t cells;    /* of all columns */
 	uint32_t moments;  /* of columns of moments alone */

@@ -104,6 +104,7 @@ static void take_rate(struct slot_use *use, double elapsed_s)
 static void free_slot(struct table *table, uint32_t slot)
 {
 	table_remember(table, slot);
+	tails_forget(table, slot);
 	if (table->slots.use)
 		table->slots.use[slot] = (struct slot_use){ 0 };
 	rows_free_slot(&table->rows, slot);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rows of a mapped array: read where the kernel counts.
+ * Rows of a mapped array: read where the kernel counts, and written where a column has the word
+ * tail.
  */
 #include "rows.h"
 
@@ -10,7 +11,8 @@
 
 static int start(struct rows *rows, struct error *error)
 {
-	int status = mapping_open(&rows->mapping, rows->map, PROT_READ);
+	int protection = rows->is_written ? PROT_READ | PROT_WRITE : PROT_READ;
+	int status = mapping_open(&rows->mapping, rows->map, protection);
 
 	return status ? error_set(error, status, "map %s: cannot map its rows: %s",
 				  bpf_map__name(rows->map), strerror(-status))

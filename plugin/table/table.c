@@ -22,10 +22,15 @@
 int table_resize(struct table *table, const struct row_counts *counts, struct bpf_object *object,
 		 struct error *error)
 {
+	int status;
+
 	table->keys.shown_max = counts->keys;
 	if (table->fields)
 		return text_source_prepare(&table->rows, table->map, table->fields, counts, error);
-	return rows_resize(&table->rows, table->map, &table->schema.subject, counts, object, error);
+	status = rows_resize(&table->rows, table->map, &table->schema.subject, counts, object,
+			     error);
+	table->rows.is_written = table->schema.tail_count > 0;
+	return status;
 }
 
 bool table_is_of_slot_processes(const struct table *table)
@@ -38,10 +43,11 @@ uint64_t table_memory(const struct table *table)
 	uint64_t of_subject = size_product(accumulator_cells(&table->schema),
 					   table_is_of_slot_processes(table) ? TURNS_MAX : 1);
 	uint64_t cells = size_sum(table->schema.cells, of_subject);
+	uint64_t own = size_sum(rows_memory(&table->rows), tails_memory(table));
 
 	if (table->schema.subject.kind == SUBJECT_KEY)
-		return size_sum(rows_memory(&table->rows), keys_memory(table));
-	return size_sum(rows_memory(&table->rows),
+		return size_sum(own, keys_memory(table));
+	return size_sum(own,
 			size_product(size_product(table->rows.count, cells), sizeof(uint64_t)));
 }
 
@@ -95,6 +101,7 @@ int table_start(struct table *table, struct error *error)
 {
 	int status = rows_start(&table->rows, error);
 
+	status = status ?: tails_start(table, error);
 	if (status)
 		return status;
 	if (table->schema.subject.kind == SUBJECT_KEY)
@@ -315,8 +322,10 @@ int table_read(struct table *table, const struct snapshot *snapshot, uint64_t no
 	if (table->caught_up && is_of_services(table))
 		drop_strangers(table, snapshot);
 	table->caught_up = false;
-	if (status == 0)
+	if (status == 0) {
 		slots_turn(table, snapshot);
+		tails_write(table);
+	}
 	if (is_of_services(table))
 		forget_gone(table, snapshot);
 	if (table->schema.subject.kind == SUBJECT_KEY)
@@ -333,6 +342,7 @@ void table_done(struct table *table)
 	slots_done(&table->slots);
 	accumulators_done(&table->accumulators);
 	mapping_done(&table->previous);
+	mapping_done(&table->tails);
 	free(table->fields);
 	schema_done(&table->schema);
 	*table = (struct table){ 0 };

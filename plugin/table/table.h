@@ -23,6 +23,7 @@ struct table {
 	struct rows rows;
 	struct fields *fields;   /* of text files; NULL: of none */
 	struct mapping previous; /* cells of all rows at the last reading, uint64_t */
+	struct mapping tails;    /* likewise, of histograms whose percentile is written */
 	struct accumulators accumulators;
 	struct slots slots;  /* of rows that services have by the engine's leave */
 	uint64_t refused;    /* processes whose growth found no accumulator; atomic */

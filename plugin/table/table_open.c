@@ -55,6 +55,17 @@ static int select_metrics(struct table *table, const struct selection *selection
 	return 0;
 }
 
+/* Only of a mapping it is known at once what was written. */
+static int check_tails(const struct table *table, struct error *error)
+{
+	if (!table->schema.tail_count || source_of(table->map) == &source_array)
+		return 0;
+	return error_set(error, -EINVAL,
+			 "map %s: tail= is written into its rows, which needs an array with "
+			 "BPF_F_MMAPABLE; declare it by MMAP_ARRAY, or leave the word out",
+			 table->name);
+}
+
 int table_open(struct table *table, struct bpf_map *map, const struct btf *btf, type_lookup *lookup,
 	       const struct selection *selection, struct error *error)
 {
@@ -69,7 +80,8 @@ int table_open(struct table *table, struct bpf_map *map, const struct btf *btf, 
 			     error);
 	if (status || table->schema.column_count == 0)
 		return status;
-	status = schema_subject(btf, name, &table->schema.subject, error);
+	status = check_tails(table, error);
+	status = status ?: schema_subject(btf, name, &table->schema.subject, error);
 	if (status == 0 && table->schema.subject.kind == SUBJECT_KEY)
 		status = read_labels(table, btf, error);
 	if (status == 0 && table->schema.subject.kind == SUBJECT_PROCESS && !table->schema.rank)

@@ -22,6 +22,7 @@ struct tag {
 	uint64_t notable;                /* growth per second, 0: never */
 	char per[TAG_TEXT_MAX];          /* the member that it is divided by; empty: none */
 	bool over;                       /* both as they stand; else their growth */
+	char tail[TAG_TEXT_MAX]; /* the member that a percentile is written into; empty: none */
 };
 
 /* text without the prefix "metric:". -EINVAL: the error names the word that is wrong. */

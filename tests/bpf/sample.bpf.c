@@ -29,10 +29,11 @@ struct sample_row {
 	u64 amount METRIC("gauge-amount rate scale=1/1000");
 	s64 level METRIC("gauge-level scale=1/2");
 	struct moments size METRIC("latency-size");
-	struct hist time METRIC("response_time scale=1/1000");
+	struct hist time METRIC("response_time scale=1/1000 tail=time_tail");
 	u64 optional METRIC("derive-optional");
 	u64 walks METRIC("derive-walks");
 	u64 untagged;
+	u64 time_tail;
 	u32 known_rows METRIC("gauge-known_rows");
 	u32 known_slots METRIC("gauge-known_slots");
 	u64 known_page METRIC("gauge-known_page");
@@ -41,6 +42,7 @@ struct sample_row {
 	u64 known_tick METRIC("gauge-known_tick");
 	u32 known_slots_max METRIC("gauge-known_slots_max");
 	u32 known_shards METRIC("gauge-known_shards");
+	u64 known_tail METRIC("gauge-known_tail");
 };
 
 MMAP_ARRAY(sample, struct sample_row, 1) SUBJECT("probe");
@@ -117,6 +119,7 @@ int sample_walk(struct bpf_iter__task *ctx)
 	row->known_tick = tick_ns_max;
 	row->known_slots_max = slots_max;
 	row->known_shards = shards;
+	row->known_tail = row->time_tail;
 	return 0;
 }
 

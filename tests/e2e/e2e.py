@@ -22,6 +22,7 @@ class Page(html.parser.HTMLParser):
         self.tables = {}    # span -> {service: {heading: text of the cell}}
         self.charts = {}    # span -> {title: {curve: [last, average, maximum]}}
         self.paths = {}     # (span, title) -> [data of a drawn path, ...], the grid first
+        self.mostly = {}    # (span, title) -> what it says of the largest part
         self.span = self.title = self.rows = None
         with open(path, encoding="utf-8") as page:
             self.source = page.read()
@@ -62,8 +63,10 @@ class Page(html.parser.HTMLParser):
     def handle_data(self, data):
         self.text += data
         below_heading = self.lasttag == "small" and self.rows and len(self.rows) == 1
-        if self.lasttag == "figcaption" and self.title == "":
+        if self.lasttag in ("figcaption", "a") and self.title == "":
             self.title = data.strip()
+        elif self.lasttag == "strong" and self.title:
+            self.mostly.setdefault((self.span, self.title), data.replace("\N{NO-BREAK SPACE}", " "))
         elif self.rows and self.rows[-1] and not below_heading:
             self.rows[-1][-1] += data.strip("\n").replace("\N{NO-BREAK SPACE}", " ")
 

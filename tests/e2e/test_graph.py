@@ -40,6 +40,7 @@ def make_recent(directory):
     os.makedirs(os.path.join(directory, "db1", "cpu-0"))
     os.makedirs(os.path.join(directory, "db1", "ebpf-empty"))
     make_requests(tree)
+    make_parts(tree)
 
 
 def make_requests(tree):
@@ -54,6 +55,27 @@ def make_requests(tree):
     tree.file("db1", "steps", "ps_rss",
               lambda now: math.nan if abs(now - middle) < 60 else 1000 if now < middle else 3000)
     tree.file("db1", "vda", "total_operations-mine", 12)
+
+
+def make_parts(tree):
+    """Two services whose requests have parts; three without requests, of which one is known to wait for a disk."""
+    middle = tree.end - SPAN // 2
+    for service, rate, tails in (("db", 300, {95: 0.03, 99: 0.9}), ("cache", 90, {99: 0.002})):
+        tree.file("db1", service, "total_requests", rate)
+        tree.file("db1", service, "latency-in_socket", 0.001)
+        # Known in the second half alone; what is sent, all the time.
+        tree.file("db1", service, "latency-in_disk", lambda now: math.nan if now < middle else 0.006)
+        tree.file("db1", service, "latency-in_lock", 0)
+        tree.file("db1", service, "latency-in_cpu", lambda now: math.nan if now < middle else 0.001)
+        tree.file("db1", service, "gauge-send_wait", 0.002)
+        for percent, seconds in tails.items():
+            tree.file("db1", service, f"latency-response-percentile-{percent}", seconds)
+    tree.file("db1", "db", "percent-slow_lock", 90)
+    tree.file("db1", "db", "percent-slow_cpu", 10)
+    for service, delays in (("copy", {"cpu": 0.5, "blkio": 1.5, "sleep": 0, "pipe": 0.5}), ("spin", {"cpu": 0.9}),
+                            ("rest", {"cpu": 0.9, "blkio": 0})):
+        for name, seconds in delays.items():
+            tree.file("db1", service, f"delay_rate-delay-{name}", seconds)
 
 
 def make_week(directory):
@@ -76,7 +98,7 @@ def sheet(output, host, service):
 
 
 def test_all(check, tree, output):
-    done = draw("--rrd", tree, "--output", output, "--start", f"-{SPAN}s", "--end", str(END), "--table", "9")
+    done = draw("--rrd", tree, "--output", output, "--start", f"-{SPAN}s", "--end", str(END), "--table", "20")
     check.equal("exit status", done.returncode, 0)
     check.equal("complaints", len(done.stderr.splitlines()), 1)
     check.contains("a broken file is named", done.stderr, "ebpf-broken")
@@ -84,8 +106,8 @@ def test_all(check, tree, output):
     page = check_page(check, os.path.join(output, "index.html"))
     table = page.tables["span"]
     check.equal("the row of web", table["web"], {
-        "requests": "–", "p50": "–", "p99": "–", "slack": "–", "CPU": "25.5", "memory": "3 MiB", "read": "0 B/s",
-        "written": "0 B/s", "procs": "4", "started": "7"})
+        "requests": "–", "p50": "–", "p99": "–", "why": "–", "slack": "–", "CPU": "25.5", "memory": "3 MiB", "read": "0 B/s",
+        "written": "0 B/s", "CPU wait": "–", "procs": "4", "started": "7"})
     check.equal("the row of api", [table["api"][heading] for heading in ("requests", "p50", "p99", "slack", "CPU")],
                 ["1.25 k", "250 µs", "4 ms", "62.5", "–"])
     check.equal("the row of a process", table["web · process 77"]["CPU"], "10.5")
@@ -116,6 +138,33 @@ def test_sheets(check, output):
     check.equal("a probe of somebody's own", other, {"total_operations": {"mine": ["12"] * 3}})
     own = check_page(check, sheet(output, "db1", "self")).charts["span"]
     check.equal("the plugin itself", own, {"Time of a reading": {"process": ["1 ms"] * 3}})
+
+
+def test_parts(check, output):
+    """Where a request's time goes leads the page, and is on the page of all, of the service with most requests first."""
+    title, slow = "Where a request's time goes", "Where the time of slow requests goes"
+    page = check_page(check, sheet(output, "db1", "db"))
+    charts = page.charts["span"]
+    check.equal("first picture", list(charts)[0], title)
+    check.equal("its legend, from above", list(charts[title]), ["response p95", "send buffer", "disk", "CPU", "socket"])
+    check.equal("the largest part", page.mostly["span", title], "mostly disk, 60 %")
+    check.equal("a part: last, average, share", charts[title]["disk"], ["6 ms", "6 ms", "60 %"])
+    check.equal("the tail", charts[title]["response p95"][:2], ["30 ms", "30 ms"])
+    check.equal("slow requests", (page.mostly["span", slow], list(charts[slow])), ("mostly lock, 90 %", ["lock", "CPU"]))
+    cache = check_page(check, sheet(output, "db1", "cache")).charts["span"]
+    check.equal("without a 95th percentile", list(cache[title])[0], "response p99")
+    threads = check_page(check, sheet(output, "db1", "copy"))
+    check.equal("first picture without requests", list(threads.charts["span"])[0], "What threads wait for")
+    check.equal("what threads wait for", (threads.mostly["span", "What threads wait for"],
+                                          threads.charts["span"]["What threads wait for"]),
+                ("mostly disk, 60 %", {"pipe": ["0.50", "0.50", "20 %"], "disk": ["1.50", "1.50", "60 %"],
+                                       "run queue": ["0.50", "0.50", "20 %"]}))
+    check.equal("what has the wait for CPUs alone", list(check_page(check, sheet(output, "db1", "spin")).charts["span"]),
+                ["Run-queue wait"])
+    index = check_page(check, os.path.join(output, "index.html"))
+    check.equal("on the page of all", [of for of in index.charts["span"] if of in ("db", "cache")], ["db", "cache"])
+    check.equal("in its table", [index.tables["span"][service]["why"] for service in ("db", "cache", "api")],
+                ["disk 60 %", "disk 60 %", "–"])
 
 
 def test_drawing(check, output):
@@ -220,6 +269,7 @@ with Check() as checks:
     pages = os.path.join(checks.dir, "pages")
     test_all(checks, recent, pages)
     test_sheets(checks, pages)
+    test_parts(checks, pages)
     test_drawing(checks, pages)
     test_choice(checks, recent, pages)
     test_spans(checks, week_old)

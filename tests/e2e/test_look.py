@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """The parts of ebpf-graph and ebpf-top that need no collectd: figures, axes, packets as collectd has sent them."""
 
+import collections
 import fnmatch
 import math
 import os
@@ -17,14 +18,19 @@ sys.dont_write_bytecode = True
 import axis  # noqa: E402
 import live  # noqa: E402
 import network  # noqa: E402
+import parts  # noqa: E402
 import series  # noqa: E402
 import table  # noqa: E402
 import unit  # noqa: E402
 import unixsock  # noqa: E402
+from chart import Chart  # noqa: E402
 from columns import COLUMNS  # noqa: E402
-from definitions import GRAPHS, UNDRAWN, described, is_drawn, unit_of  # noqa: E402
+from curve import Curve  # noqa: E402
+from definitions import GRAPHS, PARTS, REQUEST_TIME, THREAD_TIME, UNDRAWN, described, is_drawn, unit_of  # noqa: E402
+from rrd import Grid  # noqa: E402
 
 BESIDE = True
+Span = collections.namedtuple("Span", "name title start end")
 PACKETS = os.path.join(TOP, "tests", "e2e", "packets")
 NAN = math.nan
 
@@ -97,6 +103,59 @@ def test_rows(check):
     slack = next(column for column in COLUMNS if column.name == "slack")
     check.equal("slack", slack.of({("percent-slack", "value"): 30.0}), 30.0)
     check.true("no slack", math.isnan(slack.of({("percent-slack", "value"): NAN})))
+
+
+def curve(label, values, draw="stack"):
+    """At the moments 0, 1, ..."""
+    return Curve(label, draw, "#000", Grid(0, 1, len(values)), values, max(values))
+
+
+def test_parts(check):
+    """Three of ten, and a cap, which the second moment has alone."""
+    many = [curve("disk", [6, NAN, 3]), curve("lock", [2, NAN, NAN]), curve("none", [0, NAN, 0]),
+            curve("send", [NAN, 7, 1], "cap")]
+    shown = parts.layers(many)
+    check.equal("layers", [one.label for one in shown], ["disk", "lock", "send"])
+    check.equal("where they are known", [[not math.isnan(value) for value in one.values] for one in shown],
+                [[True, False, True], [True, False, False], [False, False, True]])
+    check.equal("a cap alone", parts.layers(many[3:]), [])
+    check.equal("zero throughout: all of it, to say so", [one.label for one in parts.layers(many[2:3])], ["none"])
+    for values, want in (((6, 3, 1), "mostly disk, 60 %"), ((3, 4, 3), "lock 40 %, disk 30 %"), ((1, 0, 0), "mostly disk, 100 %"),
+                         ((0.1, 0.004, NAN), "mostly disk, 96 %"), ((0, 0, 1), "mostly send, 100 %"), ((0, 0, 0), ""),
+                         ((NAN, NAN, 1), "")):
+        found = parts.largest_first(zip((many[0], many[1], many[3]), values))
+        check.equal(f"{values} in words", parts.in_words(found).replace(unit.NBSP, " "), want)
+    small, = parts.largest_first(zip(many, (1, 0.001)))[1:]
+    check.equal("little is not nothing", str(small).replace(unit.NBSP, " "), "lock <1 %")
+
+
+def test_largest_part(check):
+    column = next(column for column in COLUMNS if column.name == "why")
+    values = {("latency-in_disk", "value"): 0.003, ("latency-in_cpu", "value"): 0.001, ("gauge-send_wait", "value"): NAN}
+    for more, want in (({}, "disk 75 %"), ({("gauge-send_wait", "value"): 0.016}, "send buffer 80 %")):
+        check.equal("of now", column.unit.short(column.of(values | more)).replace(unit.NBSP, " "), want)
+    check.equal("as JSON", column.json(column.of(values)), {"why": "disk", "why_percent": 75})
+    check.equal("unknown", column.json(column.of({("gauge-send_wait", "value"): 0.016})), {"why": None, "why_percent": None})
+    many = [curve("disk", [3, 5]), curve("CPU", [1, 1])]
+    check.equal("of a span", str(column.over(many)).replace(unit.NBSP, " "), "disk 80 %")
+    check.true("of one without", math.isnan(column.over([])))
+
+
+def test_tall(check):
+    """A tail far above its parts leaves the picture, and does not flatten them."""
+    for height, want in ((5, 5.25), (400, 42)):
+        many = [curve("disk", [6.0, 10.0]), curve("tail", [height, height], "line")]
+        chart = Chart(REQUEST_TIME, many, Span("", "", 0, 2))
+        check.within(f"end of the axis below a tail of {height}", chart.axis.high, max(want, 10.5) - 1e-9, max(want, 10.5) + 1e-9)
+
+
+def test_colors(check):
+    """No two parts have one, and a part has the same in all pictures."""
+    check.equal("colours of the parts", len({color for _, color in PARTS.values()}), len(PARTS))
+    colors = {}
+    for one in REQUEST_TIME.series + THREAD_TIME.series:
+        colors.setdefault(one.label, set()).add(one.color)
+    check.equal("colours of each", {len(some) for some in colors.values()}, {1})
 
 
 def test_hosts(check):
@@ -221,6 +280,6 @@ def test_undescribed(check):
 
 
 with Check() as checks:
-    for test in (test_units, test_axes, test_times, test_rows, test_hosts, test_processes, test_packets, test_hostile,
+    for test in (test_units, test_axes, test_times, test_rows, test_parts, test_largest_part, test_tall, test_colors, test_hosts, test_processes, test_packets, test_hostile,
                  test_sources, test_names, test_described, test_undescribed):
         test(checks)

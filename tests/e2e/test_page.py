@@ -57,6 +57,8 @@ def make_pages(directory):
         tree.file(HOST, service, "total_requests", rate)
         tree.file(HOST, service, "ps_cputime", 1000 * rate, 10)
         tree.file(HOST, service, "ps_rss", 2.0 ** 31)
+        for part in ("socket", "runqueue", "cpu", "disk", "upstream", "other"):
+            tree.file(HOST, service, f"latency-in_{part}", 12345e-6)
     tree.file(HOST, "quiet", "ps_cputime", 10, 10)
     output = os.path.join(directory, "pages")
     tool = os.path.join(TOP, "contrib", "ebpf-graph")

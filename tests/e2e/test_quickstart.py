@@ -148,7 +148,7 @@ def check_values(check, run, begin, end, samples):
     check.within("tail, peak of its memory", peak, 195 * MIB, 230 * MIB)
     memory = rows("demo-worker", "ps_rss")
     check.within("demo-worker, its memory at most", max(memory), 40 * MIB, 200 * MIB)
-    written = sum(rows("dd", "io_octets", "tx"))
+    written = sum(rows("dd", "disk_octets", "write"))
     check.within("dd, bytes written", written, 16 * MIB * 0.9, 16 * MIB * (SECONDS / 2 + 1))
     own = rows("self", "duration-read_process", "seconds")
     check.within("time of a reading", max(own), 1e-6, INTERVAL)

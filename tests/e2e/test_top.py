@@ -9,6 +9,7 @@ import fcntl
 import json
 import os
 import pty
+import re
 import select
 import shutil
 import signal
@@ -25,6 +26,13 @@ from receiver import lib
 TOOL = os.path.join(TOP, "contrib", "ebpf-top")
 INTERVAL = 2
 ROWS, WIDTH = 30, 140
+# 200 samples while the load goes on.
+SAMPLING = """
+  <Probe "delay">
+    Frequency 100
+    Budget 10
+  </Probe>
+"""
 
 
 def sample(path):
@@ -113,14 +121,14 @@ def test_sorting(test, path):
     for column in columns_of(run("--socket", path, "--json")):
         for direction, factor in ((), -1), (("--reverse",), 1):
             done = json.loads(run("--socket", path, "--json", "--sort", column, *direction).stdout)
-            figures = [one[column] for one in done["services"]]
+            figures = [one["why_percent" if column == "why" else column] for one in done["services"]]
             known = [figure for figure in figures if figure is not None]
             test.true(f"sorted by {column} {' '.join(direction)}",
                       known == sorted(known, key=lambda figure: factor * figure) == figures[:len(known)])
 
 
 def columns_of(done):
-    return [key for key in json.loads(done.stdout)["services"][0] if key not in ("host", "service")]
+    return [key for key in json.loads(done.stdout)["services"][0] if key not in ("host", "service", "why_percent")]
 
 
 def test_requests(test, path):
@@ -129,14 +137,18 @@ def test_requests(test, path):
     program = shutil.copy(os.path.join(TOP, "contrib", "demo-server"), os.path.join(test.disk, name))
     load = subprocess.Popen([program, str(8 * INTERVAL * lib.SLOWNESS)], stdout=subprocess.DEVNULL,
                             preexec_fn=lib.die_with_test)
-    found, wanted = {}, ("requests", "p50", "p99", "slack")
+    found, wanted = {}, ("requests", "p50", "p99", "why", "slack")
     while not all(found.get(key) for key in wanted) and load.poll() is None:
         time.sleep(0.2)
         found = services(run("--socket", path, "--json")).get(name, {})
     test.equal("figures of requests that are missing", [key for key in wanted if not found.get(key)], [])
     test.true("percentiles in order", 0 < (found.get("p50") or 0) <= (found.get("p99") or 0))
     test.within("slack", found.get("slack") or 0, 0, 100)
-    test.true("in the table", "p99" in run("--socket", path, "--once").stdout)
+    # It runs for each request, one after the other: most of the time they wait for that.
+    test.true("what they wait for", found.get("why") in ("socket", "run queue", "CPU"), found.get("why"))
+    test.within("the share of that, percent", found.get("why_percent") or 0, 100 / 12, 100)
+    shown = run("--socket", path, "--once", "--service", name).stdout
+    test.true("in the table", "p99" in shown and re.search(r" (socket|run queue|CPU)\s\d+\s%", shown), shown)
     load.wait()
 
 
@@ -255,7 +267,7 @@ LoadPlugin network
 </Plugin>
 """
     spinning = the_test.load("spin", the_test.mkdir("log"), 1, 600, 0, name="kt_spin")
-    the_daemon = the_test.collectd(extra=sample(the_path) + network, interval=INTERVAL)
+    the_daemon = the_test.collectd(SAMPLING, extra=sample(the_path) + network, interval=INTERVAL)
     the_daemon.wait_rows(the_test.own("kt_spin"), "ps_cputime", 2)
     test_unixsock(the_test, the_daemon, the_path)
     test_network(the_test, the_port, the_closed_port)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The text protocol of MySQL and MariaDB: a row by its primary key, asked by a user
- * without password.
+ * without password; or one row, changed again and again.
  */
 #include "protocol.h"
 
@@ -35,18 +35,31 @@ static size_t payload(const char *in)
 	return head[0] | head[1] << 8 | head[2] << 16;
 }
 
-static size_t mysql_request(char *out, uint64_t number, const struct shape *shape)
+/* Around the text of a query that is in its place. */
+static size_t put_query(char *out, int length)
 {
-	int length = sprintf(out + HEAD + 1, "SELECT pad FROM evidence.items WHERE id = %u",
-			     (unsigned)(1 + scrambled(number) % ROWS));
-
-	(void)shape;
 	out[HEAD] = COMMAND_QUERY;
 	put_head(out, 1 + length, 0);
 	return HEAD + 1 + length;
 }
 
-/* Columns, an end, rows, an end. */
+static size_t mysql_request(char *out, uint64_t number, const struct shape *shape)
+{
+	(void)shape;
+	return put_query(out,
+			 sprintf(out + HEAD + 1, "SELECT pad FROM evidence.items WHERE id = %u",
+				 (unsigned)(1 + scrambled(number) % ROWS)));
+}
+
+static size_t mysql_update(char *out, uint64_t number, const struct shape *shape)
+{
+	(void)shape;
+	return put_query(out, sprintf(out + HEAD + 1,
+				      "UPDATE evidence.items SET pad = '%u' WHERE id = 1",
+				      (unsigned)number));
+}
+
+/* Columns, an end, rows, an end; of what returns no rows, a packet alone. */
 static long mysql_response(const char *in, size_t length)
 {
 	int ends = 0;
@@ -57,6 +70,8 @@ static long mysql_response(const char *in, size_t length)
 
 		if (first == IS_ERROR)
 			return -1;
+		if (first == IS_OK && !at)
+			return length < HEAD + size ? 0 : (long)(HEAD + size);
 		at += HEAD + size;
 		ends += first == IS_END && size < LONGEST_END;
 		if (ends == 2)
@@ -99,6 +114,14 @@ const struct protocol protocol_mysql = {
 	.name = "mysql",
 	.variety = VARIETY,
 	.request = mysql_request,
+	.response = mysql_response,
+	.greet = mysql_greet,
+};
+
+const struct protocol protocol_mysql_update = {
+	.name = "mysql-update",
+	.variety = VARIETY,
+	.request = mysql_update,
 	.response = mysql_response,
 	.greet = mysql_greet,
 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * PostgreSQL's protocol, version 3, with simple queries: what pgbench's selects ask,
- * by a user who is trusted.
+ * PostgreSQL's protocol, version 3, with simple queries by a user who is trusted, of
+ * pgbench's tables: what its selects ask; one row, changed again and again; a sum of
+ * many rows, which takes CPU time.
  */
 #include "protocol.h"
 
@@ -13,6 +14,7 @@
 
 #define ACCOUNTS 100000 /* as pgbench makes them */
 #define VARIETY 1000
+#define SUMMED 30000 /* rows */
 #define VERSION 0x30000
 #define HEAD 5 /* type, 4 bytes of length, which count themselves */
 
@@ -31,15 +33,41 @@ static size_t length_of(const char *in)
 	return 1 + ntohl(number);
 }
 
-static size_t postgres_request(char *out, uint64_t number, const struct shape *shape)
+/* Around the text of a query that is in its place. */
+static size_t put_query(char *out, int length)
 {
-	int text = 1 + sprintf(out + HEAD, "SELECT abalance FROM pgbench_accounts WHERE aid = %u;",
-			       (unsigned)(1 + scrambled(number) % ACCOUNTS));
+	int text = length + 1;
 
-	(void)shape;
 	out[0] = 'Q';
 	put_number(out + 1, 4 + text);
 	return HEAD + text;
+}
+
+static size_t postgres_request(char *out, uint64_t number, const struct shape *shape)
+{
+	(void)shape;
+	return put_query(out, sprintf(out + HEAD,
+				      "SELECT abalance FROM pgbench_accounts WHERE aid = %u;",
+				      (unsigned)(1 + scrambled(number) % ACCOUNTS)));
+}
+
+static size_t postgres_update(char *out, uint64_t number, const struct shape *shape)
+{
+	(void)shape;
+	return put_query(out, sprintf(out + HEAD,
+				      "UPDATE pgbench_branches SET bbalance = %u WHERE bid = 1;",
+				      (unsigned)number));
+}
+
+static size_t postgres_sum(char *out, uint64_t number, const struct shape *shape)
+{
+	unsigned first = scrambled(number) % (ACCOUNTS - SUMMED);
+
+	(void)shape;
+	return put_query(out, sprintf(out + HEAD,
+				      "SELECT sum(abalance) FROM pgbench_accounts "
+				      "WHERE aid BETWEEN %u AND %u;",
+				      first + 1, first + SUMMED));
 }
 
 /* Up to and with "ready for query". */
@@ -85,6 +113,22 @@ const struct protocol protocol_postgres = {
 	.name = "postgres",
 	.variety = VARIETY,
 	.request = postgres_request,
+	.response = postgres_response,
+	.greet = postgres_greet,
+};
+
+const struct protocol protocol_postgres_update = {
+	.name = "postgres-update",
+	.variety = VARIETY,
+	.request = postgres_update,
+	.response = postgres_response,
+	.greet = postgres_greet,
+};
+
+const struct protocol protocol_postgres_sum = {
+	.name = "postgres-sum",
+	.variety = VARIETY,
+	.request = postgres_sum,
 	.response = postgres_response,
 	.greet = postgres_greet,
 };

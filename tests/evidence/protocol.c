@@ -163,8 +163,10 @@ static const struct protocol own[] = {
 
 const struct protocol *protocol_find(const char *name)
 {
-	static const struct protocol *const others[] = { &protocol_dns, &protocol_mysql,
-							 &protocol_postgres };
+	static const struct protocol *const others[] = {
+		&protocol_dns,      &protocol_mysql,           &protocol_mysql_update,
+		&protocol_postgres, &protocol_postgres_update, &protocol_postgres_sum,
+	};
 
 	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
 		if (!strcmp(own[i].name, name))

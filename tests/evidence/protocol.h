@@ -36,7 +36,8 @@ struct protocol {
 };
 
 /* Of files of their own. */
-extern const struct protocol protocol_dns, protocol_mysql, protocol_postgres;
+extern const struct protocol protocol_dns, protocol_mysql, protocol_mysql_update, protocol_postgres,
+	protocol_postgres_update, protocol_postgres_sum;
 
 /* NULL: there is none of this name. */
 const struct protocol *protocol_find(const char *name);

@@ -52,6 +52,20 @@ static void check_columns(const struct schema *schema)
 			FUZZ_WANT(schema->metrics[i].column[j] < schema->column_count);
 }
 
+/* Each is of a histogram, and in no column. */
+static void check_tails(const struct schema *schema)
+{
+	for (size_t i = 0; i < schema->tail_count; i++) {
+		const struct tail *tail = &schema->tails[i];
+
+		FUZZ_WANT((uint64_t)tail->hist + HIST_BUCKETS * 8 <= schema->row_size);
+		FUZZ_WANT((uint64_t)tail->member + 8 <= schema->row_size);
+		FUZZ_WANT(tail->hist % 8 == 0 && tail->member % 8 == 0);
+		for (size_t j = 0; j < i; j++)
+			FUZZ_WANT(schema->tails[j].member != tail->member);
+	}
+}
+
 /* A table meets itself, if it has a series. */
 static void check_series(const struct schema *schema, enum subject_kind kind)
 {
@@ -179,11 +193,12 @@ static void read_type(const struct btf *btf, uint32_t id, enum subject_kind kind
 	read_key(btf, id);
 	if (schema_read(&schema, btf, "map", id, dispatch_type, &error) == 0) {
 		check_columns(&schema);
+		check_tails(&schema);
 		if (kind != SUBJECT_NONE)
 			check_series(&schema, kind);
 		select_and_check(&schema, id + (uint32_t)schema.row_size / 8, kind);
 	} else {
-		FUZZ_WANT(error.text[0] && !schema.columns && !schema.metrics);
+		FUZZ_WANT(error.text[0] && !schema.columns && !schema.metrics && !schema.tails);
 	}
 	schema_done(&schema);
 }

@@ -21,7 +21,7 @@ static inline void make_metric(struct choices *choices, char *text, size_t size)
 	static const char *const words[] = {
 		"rate",      "rank",     "frequency", "notable=5", "scale=1/1000",
 		"per=b",     "per=c",    "scale=0/1", "per=",      "scale=18446744073709551615/1",
-		"rate rank", "notable=",
+		"rate rank", "notable=", "tail=b",    "tail=e",    "tail=",
 	};
 	unsigned metric = choose(choices, COUNT_OF(metrics) + 1);
 

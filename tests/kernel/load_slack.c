@@ -2,11 +2,12 @@
 /*
  * A server whose use of its threads is known, and its clients, a child under another command name.
  *
- * load_slack LOG pool|polled|loop CPU   a thread for each connection that sleeps with the request in
- *     hand, as it is or with a poll before each receive, or one thread that takes others meanwhile; of all threads of the server on CPU alone, -1: on any. On
- *     each line "CONNECTIONS SPIN_US SLEEP_US PERIOD_US SECONDS" each client asks once in a period for
- *     this much of a CPU and then this much sleep; with a period of 0 it sends a part of a request at
- *     once and the rest after SECONDS. It answers {"requests"}. LOG is an array of struct answer.
+ * load_slack LOG pool|polled|latched|loop CPU   a thread for each connection that sleeps with the
+ *     request in hand, as it is, or with a poll before each receive, or in an epoll that watches an
+ *     eventfd, or one thread that takes others meanwhile; all on CPU alone, -1: on any. On each line
+ *     "CONNECTIONS SPIN_US SLEEP_US PERIOD_US SECONDS" each client asks once in a period for this much
+ *     of a CPU and then this much sleep; with a period of 0 it sends a part of a request at once and
+ *     the rest after SECONDS. It answers {"requests"}. LOG is an array of struct answer.
  */
 #include "load.h"
 #include "loopback.h"
@@ -15,6 +16,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 
 #define CONNECTIONS 16
 #define ANSWERS 200000
@@ -33,7 +35,7 @@ struct request {
 static struct answer *answers;
 static uint32_t answer_count;
 static int cpu;
-static bool polls;
+static bool polls, latched;
 
 /* --- the server ------------------------------------------------------------------------------- */
 
@@ -70,13 +72,40 @@ static void give(const struct request *request)
 	__atomic_store_n(&answers[at].end_ns, clock_ns(CLOCK_REALTIME), __ATOMIC_RELEASE);
 }
 
+static void watch(int poll_fd, int fd)
+{
+	struct epoll_event event = { .events = EPOLLIN, .data.fd = fd };
+
+	if (fd < 0 || epoll_ctl(poll_fd, EPOLL_CTL_ADD, fd, &event))
+		err(1, "epoll_ctl");
+}
+
+/* As a process of PostgreSQL does that waits for another's lock. */
+static void wait_for_latch(int latch, uint64_t ns)
+{
+	struct epoll_event event;
+
+	if (epoll_wait(latch, &event, 1, (int)(ns / 1000000)))
+		err(1, "epoll_wait");
+}
+
+static int latch_open(void)
+{
+	int latch = epoll_create1(0);
+
+	watch(latch, eventfd(0, 0));
+	return latch;
+}
+
 static void *serve_one(void *argument)
 {
-	int fd = (int)(intptr_t)argument;
+	int fd = (int)(intptr_t)argument, latch = latched ? latch_open() : -1;
 	struct request request;
 
 	while (take(fd, &request)) {
-		if (request.sleep_ns)
+		if (latched && request.sleep_ns)
+			wait_for_latch(latch, request.sleep_ns);
+		else if (request.sleep_ns)
 			sleep_ns(request.sleep_ns);
 		give(&request);
 	}
@@ -94,14 +123,6 @@ static void serve_by_pool(int listener)
 			err(1, "pthread_create");
 		pthread_detach(thread);
 	}
-}
-
-static void watch(int poll_fd, int fd)
-{
-	struct epoll_event event = { .events = EPOLLIN, .data.fd = fd };
-
-	if (fd < 0 || epoll_ctl(poll_fd, EPOLL_CTL_ADD, fd, &event))
-		err(1, "epoll_ctl");
 }
 
 /* Answers what is due; milliseconds until the next, -1: there is none. */
@@ -225,7 +246,7 @@ int main(int argc, char **argv)
 
 	die_with_parent();
 	if (argc != 4)
-		errx(2, "usage: load_slack LOG pool|polled|loop CPU");
+		errx(2, "usage: load_slack LOG pool|polled|latched|loop CPU");
 	answers = log_open(argv[1], ANSWERS * sizeof(*answers), MAP_POPULATE);
 	cpu = atoi(argv[3]);
 	listener = loopback_listen(CONNECTIONS, &address);
@@ -238,7 +259,8 @@ int main(int argc, char **argv)
 	if (cpu >= 0)
 		stay_on_cpu(cpu);
 	polls = !strcmp(argv[2], "polled");
-	if (polls || !strcmp(argv[2], "pool"))
+	latched = !strcmp(argv[2], "latched");
+	if (polls || latched || !strcmp(argv[2], "pool"))
 		serve_by_pool(listener);
 	serve_by_loop(listener);
 	return 0;

@@ -23,7 +23,7 @@ ALONE = """
   <Probe "request">
     Enable false
   </Probe>
-  <Probe "poll">
+  <Probe "delay">
     Enable false
   </Probe>
   <Service "triton-server">

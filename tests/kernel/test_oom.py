@@ -36,7 +36,7 @@ CONF = """
   </Probe>
 """
 # Of this daemon notifications alone are wanted, and no other probe looks at services.
-QUIET = CONF + "".join(f'<Probe "{name}">\n Enable false\n</Probe>\n' for name in ("process", "request")) + """
+QUIET = CONF + "".join(f'<Probe "{name}">\n Enable false\n</Probe>\n' for name in ("process", "request", "delay")) + """
   <Probe "oom">
     Ignore "*"
   </Probe>

@@ -282,7 +282,8 @@ def main():
         pairs = [Pair(test, kind) for kind in kinds]
         offered = 0
         for tier in TIERS:
-            daemon = test.collectd(CONF + PROBE.format(tier), interval=1, wrap=in_mounts(WITH_TRACEFS))
+            daemon = test.collectd(CONF + PROBE.format(tier), interval=1, wrap=in_mounts(WITH_TRACEFS),
+                                   collect=("request",))
             if daemon.wait_rows("self", "count-tier_request", 1)[-1][1]:
                 if not offered:
                     Late(test).check(test, f"tier {tier}", daemon)

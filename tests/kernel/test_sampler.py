@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Samplers: what they see of threads whose states are known, how often they run, and that they stay below their share.
+"""Samplers: what they see of threads whose states are known, how often they run, and that they stay below their share,
+by MaxSampling and by the options of their probe.
 
 Truth: what the load works and sleeps by its own clock, the kernel's schedstat, and the CPU time of the daemon's threads.
 """
@@ -16,7 +17,9 @@ INTERVAL = 10
 PERIOD, WORK = 10000, 7000  # us; a sampler of a fixed 10 ms would see one moment of it alone
 HZ = 200                    # as the object wants
 SHARE = 0.5                 # percent, the default
-NAME = "sample_sampler-sampler_look"
+NAME = "sample_{}-sampler_look"
+FREQUENCY = 20
+BUDGET = 1
 
 CONF = """
   <Service "cycle">
@@ -33,10 +36,32 @@ CONF = """
   </Probe>
 """
 
+# Of the same object two probes, which have no series in common; samplers with a budget leave MaxSampling alone.
+OPTIONS = f"""
+  MaxSampling 0.01
+  <Probe "seldom">
+    Object "{{object}}"
+    Collect "percent-running"
+    Frequency {FREQUENCY}
+    Budget 20
+  </Probe>
+  <Probe "bounded">
+    Object "{{object}}"
+    Collect "percent-queued"
+    Frequency 1000
+    Budget {BUDGET}
+  </Probe>
+  <Probe "process">
+    Frequency 50
+    Budget 1
+  </Probe>
+"""
 
-def figures(daemon, moment):
-    return {what: daemon.row_after("self", f"{what}-{NAME}", moment)[1:]
-            for what in ("operations_per_second", "percent", "duration")}
+
+def figures(daemon, moment, probe="sampler"):
+    """Hz, percent of a CPU and seconds a run."""
+    return [daemon.row_after("self", f"{what}-{NAME.format(probe)}", moment)[1]
+            for what in ("operations_per_second", "percent", "duration")]
 
 
 def thread_cpu(daemon):
@@ -56,12 +81,26 @@ def states(test, daemon, load, tolerance):
     row = daemon.row_after("cycle", "percent-running", row[0] + INTERVAL / 2)
     seconds = time.time() - begin
     run, wait = (100 * (now - before) / 1e9 / seconds for now, before in zip(truth.schedstat(load.pid), (run, wait)))
-    what = f"collectd {daemon.number}, {daemon.row_after('self', 'operations_per_second-' + NAME, row[0] - 1)[1]:.0f} Hz"
+    what = f"collectd {daemon.number}, {figures(daemon, row[0] - 1)[0]:.0f} Hz"
     test.close(f"{what}: running, percent", row[1], run, slack=tolerance)
     test.close(f"{what}: sleeping, percent", daemon.row_after("cycle", "percent-sleeping", row[0] - 1)[1],
                100 - run - wait, slack=tolerance)
     test.equal(f"{what}: an idle service sleeps, percent",
                daemon.row_after("idle", "percent-sleeping", row[0] - 1)[1], 100)
+
+
+def options(test, daemon):
+    """Each probe as its block says, and a warning where there is no sampler."""
+    moment = time.time()
+    hz, percent, mean = figures(daemon, moment, "seldom")
+    print(f"note: Frequency {FREQUENCY}: {hz:.1f} Hz, {mean * 1e6:.0f} us a run, {percent:.2f} % of a CPU")
+    test.within(f"Frequency {FREQUENCY}, Hz", hz, FREQUENCY / 2 / SLOWNESS, FREQUENCY * 1.15)
+    hz, percent, mean = figures(daemon, moment, "bounded")
+    print(f"note: Budget {BUDGET}: {hz:.1f} Hz, {mean * 1e6:.0f} us a run, {percent:.2f} % of a CPU")
+    test.within(f"Budget {BUDGET}, percent of a CPU", percent, 0, BUDGET * 1.3)
+    test.within("it is used, Hz", hz, min(1000, BUDGET / 100 / mean) / 2, 1100)
+    test.equal("complaints", [line for line in daemon.complaints() if "Frequency" in line],
+               ["[warning] ebpf plugin: probe process: ignoring Frequency and Budget: it has no sampler"])
 
 
 def main():
@@ -71,19 +110,20 @@ def main():
         idle = test.load("task", name="kt_task")
         free = test.collectd(conf + "  MaxSampling 20\n", interval=INTERVAL)
         held = test.collectd(conf, interval=INTERVAL)
-        held.wait_rows("self", "percent-" + NAME)
+        chosen = test.collectd(OPTIONS.format(object=os.path.join(lib.BUILD, "tests", "bpf", "sampler.bpf.o")),
+                               interval=INTERVAL)
+        held.wait_rows("self", "percent-" + NAME.format("sampler"))
         # Four times the standard error of samples that know nothing of each other.
         states(test, free, cycle, 400 * (0.7 * 0.3 / (HZ * INTERVAL / SLOWNESS)) ** 0.5 + 2)
         moment = time.time()
-        got = figures(free, moment)
         # A sampler waits for a CPU like all others.
-        test.within("frequency with room, Hz", got["operations_per_second"][0], HZ / 2 / SLOWNESS, HZ * 1.1)
+        test.within("frequency with room, Hz", figures(free, moment)[0], HZ / 2 / SLOWNESS, HZ * 1.1)
         states(test, held, cycle, 25)
-        got = figures(held, moment)
-        hz, percent, mean = (got[what][0] for what in ("operations_per_second", "percent", "duration"))
+        hz, percent, mean = figures(held, moment)
         print(f"note: {hz:.1f} Hz, {mean * 1e6:.0f} us a run, {percent:.2f} % of a CPU")
         test.within("share of a CPU by default, percent", percent, 0, SHARE * 1.3)
         test.close("it is frequency times cost, percent", percent, 100 * hz * mean, rel=0.01)
+        options(test, chosen)
         begin = thread_cpu(held)
         seconds = 3
         time.sleep(seconds)

@@ -39,6 +39,9 @@ CONF = f"""{SERVICES}
     Enable true
     Ignore "*"
   </Probe>
+  <Probe "delay">
+    Enable false
+  </Probe>
   <Probe "oom">
     Enable false
   </Probe>
@@ -122,9 +125,10 @@ def main():
         test.equal("metrics of the service", daemon.metrics("web"), PROCESS | REQUEST)
         files = tables.files()
         # It is called by its command: no cgroup of its own says a limit. All requests come before a service's second
-        # walk, from which on their CPU time counts.
-        test.equal("metrics by default", default.metrics("web") | {"gauge-request_cpu", "gauge-request_capacity"},
-                   set().union(*files.values()) - files["limits"])
+        # walk, from which on their CPU time counts, and they are too few for parts of their time.
+        late = {"gauge-request_cpu", "gauge-request_capacity"}
+        late |= {metric for metric in files["delay"] if metric.startswith("latency-in_")}
+        test.equal("metrics by default", default.metrics("web") | late, set().union(*files.values()) - files["limits"])
         test.equal("complaints by default", default.complaints(), [])
         test.stop(default)
         check_processes(test, daemon)

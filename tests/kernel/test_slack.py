@@ -17,7 +17,7 @@ import truth
 from cgroups import Cgroups, controller_root, unified_root
 from lib import Test
 
-SERVICES = {"pool": "kt_pool", "polled": "kt_polled", "loop": "kt_loop", "pinned": "kt_pinned"}
+SERVICES = {name: f"kt_{name}" for name in ("pool", "polled", "latched", "loop", "pinned")}
 CONF = "".join(f'<Service "{name}">\n Process "{command}"\n</Service>\n' for name, command in SERVICES.items())
 INTERVAL = 2
 CPU = truth.CPUS - 1
@@ -156,14 +156,15 @@ def limit(test, server):
 
 
 def main():
-    with Test(limit=180) as test:
+    with Test(limit=200) as test:
         daemons = {"with process": test.collectd(CONF, interval=INTERVAL),
                    "without": test.collectd(CONF + WITHOUT_PROCESS, interval=INTERVAL)}
         for daemon in daemons.values():
             daemon.wait_rows("self", "duration-read_request", 1)
         servers = [Server(test, daemons, "pool", "pool"), Server(test, daemons, "polled", "polled"),
-                   Server(test, daemons, "loop", "loop"), Server(test, daemons, "pinned", "pool", CPU)]
-        pool, polled, loop, pinned = servers
+                   Server(test, daemons, "latched", "latched"), Server(test, daemons, "loop", "loop"),
+                   Server(test, daemons, "pinned", "pool", CPU)]
+        pool, polled, latched, loop, pinned = servers
         try:
             # A service has figures from its second walk on.
             for server in servers:
@@ -171,6 +172,8 @@ def main():
             span = pool.order(4, 4000, 16000, 40000, 7)
             check(test, pool, "blocked for part of the time", span, 4)
             check_request_cpu(test, pool, "blocked for part of the time", span)
+            span = latched.order(4, 4000, 16000, 40000, 7)
+            check(test, latched, "blocked in an epoll that watches another thing", span, 4)
             span = loop.order(4, 4000, 16000, 40000, 7)
             check(test, loop, "an event loop with the same load", span, 1, asynchronous=True)
             span = pinned.order(4, 5000, 0, 40000, 7)

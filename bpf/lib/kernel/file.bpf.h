@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Open files.
+ * Open files, and those that epoll watches.
  */
 #ifndef KERNEL_FILE_BPF_H
 #define KERNEL_FILE_BPF_H
@@ -9,17 +9,84 @@
 
 #define S_IFMT 0170000
 #define S_IFSOCK 0140000
+#define S_IFREG 0100000
+#define S_IFBLK 0060000
+#define S_IFDIR 0040000
+#define S_IFIFO 0010000
+#define ANON_INODE_FS_MAGIC 0x09041934
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct list_head {
+	struct list_head *next;
+};
+
+struct hlist_node {
+	struct hlist_node *next;
+};
+
+struct hlist_head {
+	struct hlist_node *first;
+};
+
+struct rb_node {
+	struct rb_node *rb_left;
+	struct rb_node *rb_right;
+};
+
+struct rb_root {
+	struct rb_node *rb_node;
+};
+
+struct rb_root_cached {
+	struct rb_root rb_root;
+};
+
+struct super_block {
+	unsigned long s_magic;
+};
 
 struct inode {
 	unsigned short i_mode;
 	unsigned long i_ino;
+	struct super_block *i_sb;
 };
+
+struct qstr {
+	const unsigned char *name;
+};
+
+struct dentry {
+	struct qstr d_name;
+};
+
+struct path {
+	struct dentry *dentry;
+};
+
+struct file_operations;
 
 struct file {
 	struct inode *f_inode;
 	void *private_data;
+	struct path f_path;
+	const struct file_operations *f_op;
+	struct hlist_head *f_ep; /* of struct epitem */
+};
+
+struct eventpoll {
+	struct rb_root_cached rbr; /* of struct epitem */
+};
+
+struct epoll_filefd {
+	struct file *file;
+};
+
+struct epitem {
+	struct rb_node rbn;
+	struct epoll_filefd ffd;
+	struct eventpoll *ep;
+	struct hlist_node fllink;
 };
 
 struct fdtable {

@@ -33,10 +33,6 @@ struct sk_buff_head {
 	u32 qlen;
 };
 
-struct list_head {
-	struct list_head *next;
-};
-
 struct wait_queue_head {
 	struct list_head head;
 };
@@ -45,8 +41,15 @@ struct socket_wq {
 	struct wait_queue_head wait;
 };
 
+struct in6_addr {
+	u8 in6_u[16];
+};
+
 struct sock_common {
 	u64 skc_addrpair;
+	u32 skc_daddr;
+	u16 skc_dport;
+	struct in6_addr skc_v6_daddr;
 	u32 skc_portpair;
 	unsigned short skc_family;
 	volatile unsigned char skc_state;
@@ -67,6 +70,9 @@ struct sock {
 
 struct inet_connection_sock {
 	const struct tcp_ulp_ops *icsk_ulp_ops;
+	struct {
+		u32 lrcvtime;
+	} icsk_ack;
 };
 
 struct tcp_sock {
@@ -76,6 +82,7 @@ struct tcp_sock {
 	u32 snd_una;
 	u32 snd_nxt;
 	u32 write_seq;
+	u32 lsndtime;
 	u64 tcp_clock_cache;
 	u64 tcp_wstamp_ns;
 	u64 first_tx_mstamp;
@@ -87,6 +94,7 @@ struct mptcp_sock {
 };
 
 struct socket {
+	struct file *file;
 	struct sock *sk;
 };
 
@@ -94,8 +102,13 @@ struct socket_alloc {
 	struct inode vfs_inode;
 };
 
+struct sockaddr_un {
+	char sun_path[1];
+};
+
 struct unix_address {
 	refcount_t refcnt;
+	struct sockaddr_un name[1];
 };
 
 struct unix_sock {

@@ -8,10 +8,12 @@
 #include "kernel.bpf.h"
 
 #define PF_EXITING 0x00000004
+#define PF_IO_WORKER 0x00000010
 #define PF_KTHREAD 0x00200000
 #define EXIT_DEAD 0x00000010
 #define TASK_COMM_LEN 16
 #define TASK_UNINTERRUPTIBLE 2
+#define TASK_STOPPED_OR_TRACED 12
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
@@ -94,6 +96,8 @@ struct task_struct {
 	unsigned int on_cpu; /* of 8 bits in 7.3: libbpf adjusts loads of unsigned members */
 	int on_rq;
 	unsigned int exit_state;
+	unsigned int in_iowait : 1;
+	unsigned int in_memstall : 1; /* not of every kernel */
 	int pid;
 	int tgid;
 	char comm[TASK_COMM_LEN];

@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * Delays: what the threads of services wait for, and where the time of their requests goes. A
+ * sampler looks at what each thread does: it runs, waits for a CPU, or is blocked in a system call
+ * or a page fault, see blocked.bpf.h. No event costs anything.
+ *
+ * A thread with a request in hand, see serving_thread.bpf.h, spends the request's time. By Little's
+ * law the time that all requests spend in a state, divided by how many there are, is the mean
+ * time of one in that state. How much time that is in all, waiting in sockets and in progress, the
+ * request probe counts exactly, and so what threads run and wait for a CPU that have one request
+ * in hand at a time; samples divide the time for which those are blocked. Of event loops, which have
+ * several, the samples themselves count, and of workers that answer what another thread has
+ * received; for those a futex is what they wait for work in, too: it is a lock's as far as the
+ * requests have time that nothing else accounts for. What is left then is in no thread's hands: of
+ * event loops that part waits for other services which connections to such are to answer, see
+ * awaited.bpf.h.
+ *
+ * Hooks: iter/task, 10 times a second; iter/bpf_map_elem over the services at each reading.
+ *
+ * Limits: below 200 samples nothing is said of requests. A pool that hands its results back to the
+ * thread that answers is not known to work for them: its time is in no thread's hands. Samples
+ * see of a call for several sockets that wants none of the request's only that it waits for others.
+ */
+#include "cputime.h"
+#include "follow.bpf.h"
+#include "upstream.bpf.h"
+
+#define NS "scale=1/1000000000"
+#define SAMPLES_MIN 200
+#define WINDOW_NS_MAX 1800000000000ULL
+
+struct delay_row {
+	/* Of all requests of the last window; the parts in the order of enum part. */
+	u64 in_cpu METRIC("latency-in_cpu over=requests " NS) UNIT("seconds")
+		HELP("On a CPU: part of a request's mean response time");
+	u64 in_runqueue METRIC("latency-in_runqueue over=requests " NS) UNIT("seconds")
+		HELP("Run queue: waiting for a CPU, part of a request's mean response time");
+	u64 in_disk METRIC("latency-in_disk over=requests " NS) UNIT("seconds")
+		HELP("Disk: blocked by block I/O, part of a request's mean response time");
+	u64 in_memory METRIC("latency-in_memory over=requests " NS) UNIT("seconds") HELP(
+		"Memory: blocked by page faults and reclaim, part of a request's mean response time");
+	u64 in_lock METRIC("latency-in_lock over=requests " NS) UNIT("seconds") HELP(
+		"Lock: futexes, file locks, latches of other processes, part of a request's mean response time");
+	u64 in_upstream METRIC("latency-in_upstream over=requests " NS) UNIT("seconds") HELP(
+		"Upstream: waiting for another service, part of a request's mean response time");
+	u64 in_client METRIC("latency-in_client over=requests " NS) UNIT("seconds") HELP(
+		"Client: waiting for the rest of the request, or for room for the answer, part of a request's mean response time");
+	u64 in_pipe; /* with the others */
+	u64 in_sleep METRIC("latency-in_sleep over=requests " NS) UNIT("seconds")
+		HELP("Sleep: for a time, part of a request's mean response time");
+	u64 in_other METRIC("latency-in_other over=requests " NS) UNIT("seconds") HELP(
+		"Other waits: pipes, child processes, all else; part of a request's mean response time");
+	u64 in_socket METRIC("latency-in_socket over=requests " NS) UNIT("seconds") HELP(
+		"Socket: waiting to be received, exact part of a request's mean response time");
+	u64 in_async METRIC("latency-in_async over=requests " NS) UNIT("seconds")
+		HELP("Asynchronous: in no thread's hands, part of a request's mean response time");
+	u64 requests;
+	/* Likewise. */
+	u64 slow_cpu METRIC("percent-slow_cpu over=slow scale=100/1") UNIT("percent")
+		HELP("Slow requests on a CPU: share of their time past the 95th percentile")
+			DEFAULT(off);
+	u64 slow_runqueue METRIC("percent-slow_runqueue over=slow scale=100/1") UNIT("percent")
+		HELP("Slow requests in a run queue: share of their time past the 95th percentile")
+			DEFAULT(off);
+	u64 slow_disk METRIC("percent-slow_disk over=slow scale=100/1") UNIT("percent")
+		HELP("Slow requests, disk: share of their time past the 95th percentile")
+			DEFAULT(off);
+	u64 slow_memory METRIC("percent-slow_memory over=slow scale=100/1") UNIT("percent")
+		HELP("Slow requests, memory: share of their time past the 95th percentile")
+			DEFAULT(off);
+	u64 slow_lock METRIC("percent-slow_lock over=slow scale=100/1") UNIT("percent")
+		HELP("Slow requests, lock: share of their time past the 95th percentile")
+			DEFAULT(off);
+	u64 slow_upstream METRIC("percent-slow_upstream over=slow scale=100/1") UNIT("percent")
+		HELP("Slow requests, upstream: share of their time past the 95th percentile")
+			DEFAULT(off);
+	u64 slow_client METRIC("percent-slow_client over=slow scale=100/1") UNIT("percent")
+		HELP("Slow requests, client: share of their time past the 95th percentile")
+			DEFAULT(off);
+	u64 slow_pipe METRIC("percent-slow_pipe over=slow scale=100/1") UNIT("percent")
+		HELP("Slow requests, pipe: share of their time past the 95th percentile")
+			DEFAULT(off);
+	u64 slow_sleep METRIC("percent-slow_sleep over=slow scale=100/1") UNIT("percent")
+		HELP("Slow requests, sleep: share of their time past the 95th percentile")
+			DEFAULT(off);
+	u64 slow_other METRIC("percent-slow_other over=slow scale=100/1") UNIT("percent")
+		HELP("Slow requests, other waits: share of their time past the 95th percentile")
+			DEFAULT(off);
+	u64 slow;
+	/* Of all threads; from PART_BLOCKED on in the order of enum part. */
+	u64 disk METRIC("delay_rate-delay-blkio rate " NS) UNIT("seconds per second")
+		HELP("Blocked by disks: block I/O of all threads, by samples");
+	u64 memory METRIC("delay_rate-delay-memory rate " NS) UNIT("seconds per second")
+		HELP("Blocked by memory: page faults and reclaim of all threads, by samples")
+			DEFAULT(off);
+	u64 lock METRIC("delay_rate-delay-lock rate " NS) UNIT("seconds per second")
+		HELP("Blocked by locks: futexes and file locks of all threads, by samples")
+			DEFAULT(off);
+	u64 upstream METRIC("delay_rate-delay-upstream rate " NS) UNIT("seconds per second")
+		HELP("Waiting for other services: on connections of all threads, by samples")
+			DEFAULT(off);
+	u64 client METRIC("delay_rate-delay-client rate " NS) UNIT("seconds per second")
+		HELP("Waiting for clients: with a request in hand, by samples") DEFAULT(off);
+	u64 pipe METRIC("delay_rate-delay-pipe rate " NS) UNIT("seconds per second")
+		HELP("Waiting for pipes: of all threads, by samples") DEFAULT(off);
+	u64 sleep METRIC("delay_rate-delay-sleep rate " NS) UNIT("seconds per second")
+		HELP("Asleep for a time: of all threads, by samples") DEFAULT(off);
+	u64 other METRIC("delay_rate-delay-other rate " NS) UNIT("seconds per second")
+		HELP("Other waits: of all threads, by samples") DEFAULT(off);
+	/* What goes on. */
+	u64 slow_seen[PARTS];
+	u64 slow_samples;
+	struct {
+		u64 since_ns, slow_since_ns;
+		u64 looks; /* when it began */
+		u64 news_ns,
+			pause_ns; /* the request probe's last reading, and the time before it */
+		struct service_request begin, latest;
+	} window;
+};
+
+MMAP_ARRAY(delays, struct delay_row, SERVICE_FIRST) SUBJECT("service");
+
+static u64 looks; /* of the sampler */
+
+/* Of the thread that it looks at: what is read back from memory the verifier takes for any number, and
+ * follows one way from there, not one for each part. */
+static volatile u32 part_now;
+
+static __always_inline struct delay_row *delay_row(u32 row)
+{
+	return bpf_map_lookup_elem(&delays, &row);
+}
+
+/* --- samples --- */
+
+static enum part part_of(struct task_struct *task, u64 held)
+{
+	enum blocked blocked;
+
+	switch (sample_state(task)) {
+	case SAMPLE_RUNNING:
+		return PART_CPU;
+	case SAMPLE_QUEUED:
+		return PART_RUNQUEUE;
+	default:
+		break;
+	}
+	blocked = blocked_on(task, held);
+	if (blocked < BLOCKED_DISK || blocked > BLOCKED_OTHER)
+		return PART_NONE;
+	return PART_BLOCKED + (blocked - BLOCKED_DISK);
+}
+
+static void count_delay(struct delay_row *row, u32 part)
+{
+	if (part >= PART_BLOCKED)
+		part_add(&row->disk, part - PART_BLOCKED, PARTS - PART_BLOCKED, sample_ns);
+}
+
+static void count_slow(struct delay_row *row, const struct serving *s, u32 part, u64 tail_ns)
+{
+	u64 began_ns = s->began_ns, now = bpf_ktime_get_ns();
+
+	if (part >= PARTS || !tail_ns || now < began_ns || now - began_ns <= tail_ns)
+		return;
+	row->slow_samples++;
+	part_count(row->slow_seen, part);
+}
+
+static struct serving *serving_of(struct task_struct *task, u32 *ret_number)
+{
+	u32 *number = thread_number(task);
+	struct serving *s = number ? serving_at(*number) : NULL;
+
+	if (!s || s->pid != (u32)task->pid)
+		return NULL;
+	*ret_number = *number;
+	return s;
+}
+
+static void look(struct task_struct *task, u32 service)
+{
+	struct service_request *r = service_request_of(service);
+	struct samples *seen = service_samples_of(service);
+	struct delay_row *row = delay_row(service);
+	struct followed *f;
+	u32 number, part;
+	struct serving *s;
+
+	if (!r || !seen || !row)
+		return;
+	s = serving_of(task, &number);
+	part_now = part_of(task, s ? s->hold ?: s->answered : 0);
+	part = part_now;
+	count_delay(row, part);
+	if (part == PART_UPSTREAM)
+		upstream_count(task, service, sample_ns);
+	f = s ? follow(number, s->pid) : NULL;
+	if (!f)
+		return;
+	count_serving(seen, task, s, f, part);
+	if (part == PART_NONE && is_in_epoll(task))
+		awaited_count(task, seen);
+	if (s->hold)
+		count_slow(row, s, part, r->tail_ns);
+}
+
+SEC("iter/task")
+SAMPLE("hz=10")
+int delay_look(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	u32 service;
+
+	if (ctx->meta->seq_num == 0)
+		looks++;
+	if (!task || task->flags & (PF_KTHREAD | PF_EXITING))
+		return 0;
+	service = service_of(task);
+	if (service_watched(service))
+		look(task, service);
+	return 0;
+}
+
+/* --- readings --- */
+
+static __always_inline u64 grown(u64 now, u64 before)
+{
+	return now > before ? now - before : 0;
+}
+
+static void growth(const struct service_request *now, const struct service_request *before,
+		   struct service_request *ret_growth)
+{
+	const u64 *n = (const u64 *)now, *b = (const u64 *)before;
+	u64 *g = (u64 *)ret_growth;
+
+	for (int i = 0; i < (int)(sizeof(*now) / sizeof(*n)); i++)
+		g[i] = grown(n[i], b[i]);
+}
+
+/* Verified by itself, once; where it is called in a loop that is unrolled, as kernels before 6.2 take
+ * no call just before the head of one. */
+__noinline u64 delay_share(u64 n, u64 part, u64 whole)
+{
+	return whole ? cputime_share(n, part < whole ? part : whole, whole) : 0;
+}
+
+/* Time that is counted exactly where there is such, divided by samples where it has to be. */
+static void divide_hand(u64 *in, const struct in_hand *hand, const u64 *sampled)
+{
+	u64 sampled_ns = 0;
+
+	for (int i = 0; i < PARTS; i++)
+		in[i] = sampled[i];
+	if (!hand->held_ns) /* see hands_look() */
+		return;
+	for (int i = PART_BLOCKED; i < PARTS; i++)
+		sampled_ns += sampled[i];
+	in[PART_CPU] = grown(hand->held_ns, hand->queued_ns + hand->blocked_ns + hand->client_ns);
+	in[PART_RUNQUEUE] = hand->queued_ns;
+#pragma unroll
+	for (int i = PART_BLOCKED; i < PARTS; i++)
+		in[i] = delay_share(hand->blocked_ns, sampled[i], sampled_ns);
+	if (!sampled_ns)
+		in[PART_OTHER] = hand->blocked_ns;
+	in[PART_CLIENT] += hand->client_ns;
+}
+
+/* All parts together are what is counted as in progress; returns what is in no thread's hands. */
+static u64 fit(u64 *in, const struct samples *seen, u64 progress_ns)
+{
+	u64 sum = 0, left, lock, upstream;
+
+	for (int i = 0; i < PARTS; i++) {
+		in[i] += seen->many_ns[i];
+		sum += in[i];
+	}
+	if (sum > progress_ns) {
+#pragma unroll
+		for (int i = 0; i < PARTS; i++)
+			in[i] = delay_share(progress_ns, in[i], sum);
+		return 0;
+	}
+	left = progress_ns - sum;
+	lock = left < seen->futex_ns ? left : seen->futex_ns;
+	in[PART_LOCK] += lock;
+	left -= lock;
+	/* Requests over UNIX sockets are not seen there. */
+	upstream = delay_share(left, seen->awaited, seen->asked ?: seen->awaited);
+	in[PART_UPSTREAM] += upstream;
+	return left - upstream;
+}
+
+static void show_requests(struct delay_row *row, const struct service_request *d, u64 elapsed_ns)
+{
+	u64 progress_ns = grown(d->sums.in_progress_ns, d->sums.send_wait_ns);
+	u64 *in = &row->in_cpu;
+
+	divide_hand(in, &d->hand, d->samples.one_ns);
+	row->in_async = fit(in, &d->samples, progress_ns);
+	row->in_other += row->in_pipe;
+	row->in_socket = d->sums.waiting_ns;
+	/* Where none has been answered: what those take that are there. */
+	row->requests =
+		d->sums.exchanges
+			?: (d->sums.in_progress_ns + d->sums.waiting_ns) / (elapsed_ns ?: 1) + 1;
+}
+
+static void begin_window(struct delay_row *row, u64 now)
+{
+	row->window.begin = row->window.latest;
+	row->window.since_ns = now;
+	row->window.looks = looks;
+}
+
+/* How many requests the sampler has met, in whosever hands. */
+static u64 samples_of(const struct delay_row *row, const struct service_request *d, u64 elapsed_ns)
+{
+	u64 period_ns = elapsed_ns / (looks - row->window.looks ?: 1);
+
+	return (d->sums.in_progress_ns + d->sums.waiting_ns) / (period_ns ?: 1);
+}
+
+static void look_at_window(struct delay_row *row, bool quiet, u64 now)
+{
+	u64 elapsed_ns = now - row->window.since_ns;
+	struct service_request d;
+
+	growth(&row->window.latest, &row->window.begin, &d);
+	if (!quiet && samples_of(row, &d, elapsed_ns) >= SAMPLES_MIN)
+		show_requests(row, &d, elapsed_ns);
+	else if (quiet || elapsed_ns > WINDOW_NS_MAX)
+		row->requests = 0;
+	else
+		return;
+	begin_window(row, now);
+}
+
+static void show_slow(struct delay_row *row)
+{
+	u64 *shown = &row->slow_cpu, sum = 0;
+
+	for (int i = 0; i < PARTS; i++) {
+		shown[i] = row->slow_seen[i];
+		sum += shown[i];
+	}
+	row->slow = sum;
+}
+
+static void look_at_slow(struct delay_row *row, bool quiet, u64 now)
+{
+	if (!quiet && row->slow_samples >= SAMPLES_MIN)
+		show_slow(row);
+	else if (quiet || now - row->window.slow_since_ns > WINDOW_NS_MAX)
+		row->slow = 0;
+	else
+		return;
+	__builtin_memset(row->slow_seen, 0, sizeof(row->slow_seen));
+	row->slow_samples = 0;
+	row->window.slow_since_ns = now;
+}
+
+/* Has nothing of a request been there between two readings? */
+static bool is_quiet(const struct request_sums *now, const struct request_sums *before)
+{
+	return now->exchanges == before->exchanges && now->waiting_ns == before->waiting_ns &&
+	       now->in_progress_ns == before->in_progress_ns;
+}
+
+/* Without the request probe, or when the row's service is gone, the last figures are nobody's. */
+static void forget_late(struct delay_row *row, u64 now)
+{
+	if (now - row->window.news_ns <= 3 * row->window.pause_ns)
+		return;
+	row->requests = 0;
+	row->slow = 0;
+}
+
+__noinline int delay_show(u32 service)
+{
+	struct service_request *r = service_request_of(service);
+	struct delay_row *row = delay_row(service);
+	u64 now = bpf_ktime_get_ns();
+	bool quiet;
+
+	if (!r || !row)
+		return 0;
+	if (r->readings == row->window.latest.readings) {
+		forget_late(row, now);
+		return 0;
+	}
+	row->window.pause_ns = now - row->window.news_ns;
+	row->window.news_ns = now;
+	quiet = is_quiet(&r->sums, &row->window.latest.sums);
+	row->window.latest = *r;
+	look_at_window(row, quiet, now);
+	look_at_slow(row, quiet, now);
+	return 0;
+}
+
+SEC("iter/bpf_map_elem")
+OVER(service_requests)
+int delay_services(struct bpf_iter__bpf_map_elem *ctx)
+{
+	u32 *row = ctx->key;
+
+	if (row)
+		delay_show(*row);
+	return 0;
+}
+
+char LICENSE[] SEC("license")
+	HELP("Delays: what the threads of services wait for, and where the time of requests goes") =
+		"Dual MIT/GPL";

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * What the requests that an event loop has passed on wait for: other services, as far as it watches
+ * connections to such that are to answer. By TCP's own times, to a tick: on one that has received
+ * last a request is to be answered, on one that has sent last an answer is awaited.
+ *
+ * An instance of epoll keeps what it watches in a tree. Some paths from its root, left or right at
+ * random, are looked at: what is met at depth d with the probability of 2^-d counts 2^d times,
+ * which makes sums that are right on average, whatever the tree's form.
+ */
+#ifndef AWAITED_BPF_H
+#define AWAITED_BPF_H
+
+#include "blocked.bpf.h"
+#include "service_request.bpf.h"
+
+#define PATHS 4
+#define DEPTH_MAX 24
+
+enum exchange_state { EXCHANGE_NONE, EXCHANGE_ASKED, EXCHANGE_AWAITED };
+
+/* Of the socket that this node of a tree is for. Verified by itself, once. */
+__noinline int awaited_at(u64 node)
+{
+	const struct epitem *item = (const void *)node - bpf_core_field_offset(struct epitem, rbn);
+	const struct sock *sk = socket_of_file(BPF_CORE_READ(item, ffd.file));
+	const struct tcp_sock *tcp = (const struct tcp_sock *)sk;
+	s32 sent_later;
+
+	if (!sk || BPF_CORE_READ(sk, __sk_common.skc_family) == AF_UNIX ||
+	    BPF_CORE_READ(sk, sk_type) != SOCK_STREAM ||
+	    BPF_CORE_READ(sk, __sk_common.skc_state) != TCP_ESTABLISHED ||
+	    BPF_CORE_READ(sk, sk_protocol) == IPPROTO_MPTCP)
+		return EXCHANGE_NONE;
+	sent_later = BPF_CORE_READ(tcp, lsndtime) - BPF_CORE_READ(tcp, inet_conn.icsk_ack.lrcvtime);
+	switch (socket_role(sk)) {
+	case ROLE_SERVER:
+		return sent_later < 0 ? EXCHANGE_ASKED : EXCHANGE_NONE;
+	case ROLE_CLIENT:
+		return sent_later > 0 ? EXCHANGE_AWAITED : EXCHANGE_NONE;
+	default:
+		return EXCHANGE_NONE;
+	}
+}
+
+/* On the paths of one look: in memory, where the verifier does not tell their values apart. */
+static volatile u64 asked_now, awaited_now;
+
+/* One path down from the root. Likewise. */
+__noinline int awaited_on_path(u64 root, u32 turns)
+{
+	const struct rb_node *node = (const void *)root;
+
+	for (u32 depth = 0; depth < DEPTH_MAX && node; depth++) {
+		int state = awaited_at((u64)node);
+
+		if (state == EXCHANGE_ASKED)
+			asked_now += 1ULL << depth;
+		else if (state == EXCHANGE_AWAITED)
+			awaited_now += 1ULL << depth;
+		node = turns >> depth & 1 ? BPF_CORE_READ(node, rb_left)
+					  : BPF_CORE_READ(node, rb_right);
+	}
+	return 0;
+}
+
+/* A thread of a service that sleeps in epoll. */
+static void awaited_count(struct task_struct *task, struct samples *seen)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	const struct file *file = file_in(file_slot(task, PT_REGS_PARM1_CORE_SYSCALL(regs)));
+	const struct eventpoll *ep = BPF_CORE_READ(file, private_data);
+	u64 root = (u64)BPF_CORE_READ(ep, rbr.rb_root.rb_node);
+
+	if (!root)
+		return;
+	asked_now = 0;
+	awaited_now = 0;
+#pragma unroll
+	for (int i = 0; i < PATHS; i++)
+		awaited_on_path(root, bpf_get_prandom_u32());
+	add(&seen->asked, asked_now);
+	add(&seen->awaited, awaited_now);
+}
+
+#endif

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * What a thread is blocked on: by the call that it is in, by the file that this call is about, and
+ * by what the kernel notes of waits for disks and memory. Nothing is remembered between two looks, and
+ * none of another's user memory is read: of poll and select it is not known what they wait for.
+ *
+ * A thread that waits in epoll with a request in hand may take others meanwhile, and is not blocked
+ * then, if what it waits in watches the socket of that request, or a listener, or another client's, or
+ * another epoll. Else it waits for another service where a connection to one is among what it watches,
+ * or for another thread or process to wake it, as PostgreSQL does for locks of rows.
+ */
+#ifndef BLOCKED_BPF_H
+#define BLOCKED_BPF_H
+
+#include "kernel/sched.bpf.h"
+#include "kernel/syscall.bpf.h"
+#include "socket.bpf.h"
+
+#define HELD_WATCHERS 4 /* that are looked at, of those that watch a socket */
+#define EPOLL_ITEMS 8   /* that are looked at, and one: 3 levels of a tree */
+
+enum blocked {
+	BLOCKED_NOT,
+	BLOCKED_DISK,
+	BLOCKED_MEMORY,
+	BLOCKED_LOCK,
+	BLOCKED_UPSTREAM,
+	BLOCKED_CLIENT,
+	BLOCKED_PIPE,
+	BLOCKED_SLEEP,
+	BLOCKED_OTHER,
+	BLOCKED_EVENTS,
+	BLOCKED_IDLE,
+};
+
+/* Where a process has the file behind a descriptor, 0: nowhere. A pointer that the verifier knows is
+ * followed at no cost, what is read by a helper takes 25 ns each time. */
+static u64 file_slot(const struct task_struct *task, u64 fd)
+{
+	const struct fdtable *table = task->files->fdt;
+
+	return fd < table->max_fds ? (u64)table->fd + fd * sizeof(struct file *) : 0;
+}
+
+static const struct file *file_in(u64 slot)
+{
+	const struct file *file = NULL;
+
+	bpf_probe_read_kernel(&file, sizeof(file), (const void *)slot);
+	return file;
+}
+
+/* --- epoll --- */
+
+/* Does it watch this file? */
+static bool epoll_watches(const struct eventpoll *ep, const struct file *file)
+{
+	const struct hlist_node *link = BPF_CORE_READ(file, f_ep, first);
+
+	for (int i = 0; i < HELD_WATCHERS && link; i++) {
+		const struct epitem *item =
+			(const void *)link - bpf_core_field_offset(struct epitem, fllink);
+
+		if (BPF_CORE_READ(item, ep) == ep)
+			return true;
+		link = BPF_CORE_READ(link, next);
+	}
+	return false;
+}
+
+/* What a thread waits for that has this file in an instance of epoll with these operations.
+ * Verified by itself, once. */
+__noinline int blocked_on_item(u64 node, u64 epoll_op)
+{
+	const struct epitem *item = (const void *)node - bpf_core_field_offset(struct epitem, rbn);
+	const struct file *file = BPF_CORE_READ(item, ffd.file);
+	const struct sock *sk = socket_of_file(file);
+
+	if ((u64)BPF_CORE_READ(file, f_op) == epoll_op)
+		return BLOCKED_EVENTS;
+	if (!sk)
+		return BLOCKED_LOCK;
+	if (BPF_CORE_READ(sk, __sk_common.skc_state) == TCP_LISTEN)
+		return BLOCKED_EVENTS;
+	switch (socket_role(sk)) {
+	case ROLE_SERVER:
+		return BLOCKED_EVENTS;
+	case ROLE_CLIENT:
+		return socket_is_of_pair(sk) ? BLOCKED_LOCK : BLOCKED_UPSTREAM;
+	default:
+		return BLOCKED_LOCK;
+	}
+}
+
+static int blocked_on_items(const struct eventpoll *ep, u64 epoll_op)
+{
+	const struct rb_node *node[EPOLL_ITEMS] = { NULL, BPF_CORE_READ(ep, rbr.rb_root.rb_node) };
+	int what = BLOCKED_LOCK;
+
+#pragma unroll
+	for (int i = 1; i < EPOLL_ITEMS; i++) {
+		int item = node[i] ? blocked_on_item((u64)node[i], epoll_op) : BLOCKED_LOCK;
+
+		if (item == BLOCKED_EVENTS)
+			return item;
+		if (item != BLOCKED_LOCK)
+			what = item;
+		if (node[i] && 2 * i + 1 < EPOLL_ITEMS) {
+			node[2 * i] = BPF_CORE_READ(node[i], rb_left);
+			node[2 * i + 1] = BPF_CORE_READ(node[i], rb_right);
+		}
+	}
+	return what;
+}
+
+/* The file of an open socket, at this address; NULL: it has been closed. */
+static const struct file *socket_file(const struct sock *sk)
+{
+	const struct socket *socket = BPF_CORE_READ(sk, sk_socket);
+
+	return BPF_CORE_READ(socket, sk) == sk ? BPF_CORE_READ(socket, file) : NULL;
+}
+
+/* Of a thread with a request in hand. Verified by itself, once. */
+__noinline int blocked_in_epoll(u64 slot, u64 held)
+{
+	const struct file *own = socket_file((const void *)held), *file = file_in(slot);
+	const struct eventpoll *ep = BPF_CORE_READ(file, private_data);
+
+	if (!own || !ep || !bpf_core_field_exists(own->f_ep) || epoll_watches(ep, own))
+		return BLOCKED_EVENTS;
+	return blocked_on_items(ep, (u64)BPF_CORE_READ(file, f_op));
+}
+
+/* --- reads and writes --- */
+
+static int blocked_on_socket(const struct sock *sk, u64 held, bool receives)
+{
+	enum role role;
+
+	if ((u64)sk == held)
+		return BLOCKED_CLIENT;
+	role = socket_role(sk);
+	if (role == ROLE_SERVER && !receives)
+		return BLOCKED_CLIENT;
+	if (role == ROLE_CLIENT)
+		return socket_is_of_pair(sk) ? BLOCKED_PIPE : BLOCKED_UPSTREAM;
+	return receives && !held ? BLOCKED_IDLE : BLOCKED_OTHER;
+}
+
+static bool is_anonymous(const struct file *file)
+{
+	return BPF_CORE_READ(file, f_inode, i_sb, s_magic) == ANON_INODE_FS_MAGIC;
+}
+
+/* Of eventfd, signalfd and timerfd, not of what tells of others, as inotify. */
+static bool is_event_file(const struct file *file)
+{
+	const unsigned char *name = BPF_CORE_READ(file, f_path.dentry, d_name.name);
+	char begin[4] = {};
+
+	bpf_probe_read_kernel(begin, sizeof(begin), name);
+	return is_anonymous(file) && begin[0] == '[' &&
+	       ((begin[1] == 'e' && begin[2] == 'v') || (begin[1] == 's' && begin[2] == 'i') ||
+		(begin[1] == 't' && begin[2] == 'i'));
+}
+
+/* Verified by itself, once. */
+__noinline int blocked_on_file(u64 slot, u64 held, bool receives)
+{
+	const struct file *file = file_in(slot);
+
+	if (!file)
+		return BLOCKED_OTHER;
+	switch (BPF_CORE_READ(file, f_inode, i_mode) & S_IFMT) {
+	case S_IFSOCK:
+		return blocked_on_socket(socket_in(file), held, receives);
+	case S_IFIFO:
+		return BLOCKED_PIPE;
+	case S_IFREG: /* 6.16: of those without a name, too */
+		if (is_anonymous(file))
+			break;
+		return BLOCKED_DISK;
+	case S_IFBLK:
+	case S_IFDIR:
+		return BLOCKED_DISK;
+	}
+	return receives && !held && !is_event_file(file) ? BLOCKED_IDLE : BLOCKED_OTHER;
+}
+
+/* --- calls --- */
+
+static __always_inline bool task_in_memstall(const struct task_struct *task)
+{
+	return bpf_core_field_exists(task->in_memstall) &&
+	       BPF_CORE_READ_BITFIELD(task, in_memstall);
+}
+
+static __always_inline bool task_receives(struct task_struct *task)
+{
+	return call_kind(call_number((struct pt_regs *)bpf_task_pt_regs(task))) == CALL_RECEIVE;
+}
+
+/* Does this poll or select wait for the time alone? Without a timeout it is a pause. */
+static __always_inline bool poll_has_none(enum call_kind kind, struct pt_regs *regs)
+{
+	if (kind == CALL_SELECT)
+		return !(u32)PT_REGS_PARM1_CORE_SYSCALL(regs);
+	return !(u32)PT_REGS_PARM2_CORE_SYSCALL(regs);
+}
+
+static __always_inline bool poll_has_timeout(enum call_kind kind, struct pt_regs *regs)
+{
+	switch (kind) {
+	case CALL_POLL:
+		return (s32)PT_REGS_PARM3_CORE_SYSCALL(regs) >= 0;
+	case CALL_PPOLL:
+		return PT_REGS_PARM3_CORE_SYSCALL(regs);
+	default:
+		return PT_REGS_PARM5_CORE_SYSCALL(regs);
+	}
+}
+
+/* What is held is looked for by who sleeps on it: the descriptors that a poll waits for are in the
+ * process's memory. Verified by itself, once. */
+__noinline int blocked_in_poll(u64 held)
+{
+	return held && !socket_has_waiter((const void *)held) ? BLOCKED_UPSTREAM : BLOCKED_IDLE;
+}
+
+static __always_inline enum blocked blocked_in_call(struct task_struct *task, struct pt_regs *regs,
+						    u64 held)
+{
+	bool in_disk_sleep = task->__state & TASK_UNINTERRUPTIBLE;
+	enum call_kind kind = call_kind(call_number(regs));
+
+	switch (kind) {
+	case CALL_LOCK:
+		return BLOCKED_LOCK;
+	case CALL_EPOLL:
+		return held ? blocked_in_epoll(file_slot(task, PT_REGS_PARM1_CORE_SYSCALL(regs)),
+					       held)
+			    : BLOCKED_EVENTS;
+	case CALL_RECEIVE:
+	case CALL_SEND:
+		return blocked_on_file(file_slot(task, PT_REGS_PARM1_CORE_SYSCALL(regs)), held,
+				       kind == CALL_RECEIVE);
+	case CALL_ACCEPT:
+		return BLOCKED_IDLE;
+	case CALL_CONNECT:
+		return BLOCKED_UPSTREAM;
+	case CALL_POLL:
+	case CALL_PPOLL:
+	case CALL_SELECT:
+		if (poll_has_none(kind, regs))
+			return poll_has_timeout(kind, regs) ? BLOCKED_SLEEP : BLOCKED_OTHER;
+		return blocked_in_poll(held);
+	case CALL_SLEEP:
+		return BLOCKED_SLEEP;
+	case CALL_SYNC:
+		return BLOCKED_DISK;
+	case CALL_FILES:
+		return in_disk_sleep ? BLOCKED_DISK : BLOCKED_OTHER;
+	case CALL_MEMORY:
+		return in_disk_sleep ? BLOCKED_MEMORY : BLOCKED_OTHER;
+	default:
+		return BLOCKED_OTHER;
+	}
+}
+
+/* What a thread that is neither on a CPU nor queued waits for. held: the socket (address) whose
+ * request it has in hand, 0: none. io_uring counts its waits for events as waits for a disk. */
+static __noinline enum blocked blocked_on(struct task_struct *task, u64 held)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	bool is_fault = call_number(regs) == ~0U;
+	u32 state = task->__state;
+
+	if (task->on_cpu || task->flags & (PF_KTHREAD | PF_EXITING))
+		return BLOCKED_NOT;
+	if (!regs_32_bit(regs) && call_kind(call_number(regs)) == CALL_IO_URING &&
+	    !(task->flags & PF_IO_WORKER))
+		return BLOCKED_EVENTS;
+	if (task_in_memstall(task) || (is_fault && state & TASK_UNINTERRUPTIBLE))
+		return BLOCKED_MEMORY;
+	if (BPF_CORE_READ_BITFIELD(task, in_iowait))
+		return BLOCKED_DISK;
+	if (task->flags & PF_IO_WORKER)
+		return state & TASK_UNINTERRUPTIBLE ? BLOCKED_DISK : BLOCKED_IDLE;
+	if (regs_32_bit(regs) || is_fault || state & TASK_STOPPED_OR_TRACED)
+		return BLOCKED_OTHER;
+	return blocked_in_call(task, regs, held);
+}
+
+#endif

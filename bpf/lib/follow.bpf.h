@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * Which part of a request's time it is that a thread that serves spends when the sampler looks at
+ * it: one that has a request in hand, that goes on with an answer, or that works for others.
+ */
+#ifndef FOLLOW_BPF_H
+#define FOLLOW_BPF_H
+
+#include "awaited.bpf.h"
+#include "sample.bpf.h"
+#include "serving_thread.bpf.h"
+
+#define WORKER_NS_MAX 30000000000ULL /* since it worked for others last */
+
+/* What the sampler remembers of a thread that serves, by its number. */
+struct followed {
+	u32 pid;
+	u32 sends; /* of its answers that went on, when it was seen last */
+	u32 part;  /* that counts if its last answer goes on */
+	bool idles_in_futex;
+	u64 pending_ns;
+};
+
+ARRAY(followed, struct followed, THREADS_MAX);
+
+/* In a register of 64 bits, which the verifier of older kernels bounds. */
+static __always_inline void part_add(u64 *parts, u64 part, u64 count, u64 ns)
+{
+	asm volatile("" : "+r"(part));
+	if (part < count)
+		add(&parts[part], ns);
+}
+
+static __always_inline void part_count(u64 *parts, u64 part)
+{
+	part_add(parts, part, PARTS, sample_ns);
+}
+
+static struct followed *follow(u32 number, u32 pid)
+{
+	u32 index = number - 1;
+	struct followed *f = bpf_map_lookup_elem(&followed, &index);
+
+	if (f && f->pid != pid) {
+		__builtin_memset(f, 0, sizeof(*f));
+		f->pid = pid;
+		f->part = PART_NONE;
+	}
+	return f;
+}
+
+/* Of a thread that sleeps, or slept and waits for a CPU. */
+static bool is_in_epoll(struct task_struct *task)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+
+	return !regs_32_bit(regs) && call_kind(call_number(regs)) == CALL_EPOLL;
+}
+
+/* It has a request in hand. An event loop that rests in futexes is not blocked in one; how long a
+ * thread waits for the rest of its one request is counted. */
+static void count_held(struct samples *seen, struct task_struct *task, const struct serving *s,
+		       const struct followed *f, u32 part)
+{
+	if (!is_loop(s)) {
+		if (part != PART_CLIENT || !task_receives(task))
+			part_count(seen->one_ns, part);
+	} else if (part != PART_LOCK ? part != PART_RUNQUEUE || !is_in_epoll(task)
+				     : !f->idles_in_futex) {
+		part_count(seen->many_ns, part);
+	}
+}
+
+/* Of what it has done since its last send one look is chosen, each with the same chance. */
+static void follow_answer(struct followed *f, u32 part)
+{
+	f->pending_ns += sample_ns;
+	if (f->part >= PARTS ||
+	    bpf_get_prandom_u32() % (f->pending_ns >> 10 ?: 1) < sample_ns >> 10)
+		f->part = part;
+}
+
+/* It has begun an answer: what it does counts if that goes on, which the next look will tell. */
+static void count_answered(struct samples *seen, const struct serving *s, struct followed *f,
+			   u32 part)
+{
+	bool went_on = s->sends != f->sends;
+
+	if (went_on)
+		part_add(is_loop(s) ? seen->many_ns : seen->one_ns, f->part, PARTS, f->pending_ns);
+	if (went_on || part >= PARTS) {
+		f->pending_ns = 0;
+		f->part = PART_NONE;
+	}
+	f->sends = s->sends;
+	if (part < PARTS)
+		follow_answer(f, part);
+}
+
+/* It has answered what others received, and may do so again. */
+static void count_worker(struct samples *seen, u32 part)
+{
+	if (part == PART_LOCK)
+		add(&seen->futex_ns, sample_ns);
+	else
+		part_count(seen->many_ns, part);
+}
+
+static bool is_worker(const struct serving *s)
+{
+	return s->worked_ns && bpf_ktime_get_ns() - s->worked_ns < WORKER_NS_MAX;
+}
+
+/* What a thread may do between two sends of an answer, and does not do when it rests. */
+static bool is_of_answer(struct task_struct *task, u32 part)
+{
+	return part != PART_LOCK && (part != PART_CLIENT || !task_receives(task));
+}
+
+static void count_serving(struct samples *seen, struct task_struct *task, struct serving *s,
+			  struct followed *f, u32 part)
+{
+	bool holds = s->hold;
+
+	count_answered(seen, s, f,
+		       !holds && s->answered && is_of_answer(task, part) ? part : PART_NONE);
+	if (holds)
+		count_held(seen, task, s, f, part);
+	else if (part >= PART_BLOCKED)
+		f->idles_in_futex = part == PART_LOCK;
+	if (!holds && !s->answered && is_worker(s))
+		count_worker(seen, part);
+}
+
+#endif

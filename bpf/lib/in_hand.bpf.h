@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * What threads do with requests in hand that have one at a time, summed for each service at the
+ * moment at which its sockets have been looked at.
+ */
+#ifndef IN_HAND_BPF_H
+#define IN_HAND_BPF_H
+
+#include "serving.bpf.h"
+
+static u64 grown(u64 now, u64 before)
+{
+	return now > before ? now - before : 0;
+}
+
+/* Run-queue wait of the thread at this address; what goes on is in run_delay when it gets the CPU.
+ * Verified by itself, once. */
+__noinline u64 queued_until_now(u64 thread)
+{
+	const struct task_struct *task = (const void *)thread;
+	u64 queued = BPF_CORE_READ(task, sched_info.last_queued);
+	u64 all = BPF_CORE_READ(task, sched_info.run_delay);
+
+	if (!queued || BPF_CORE_READ(task, on_cpu) || !task_has_rq(task))
+		return all;
+	return all + grown(BPF_CORE_READ(task, se.cfs_rq, rq, clock), queued);
+}
+
+/* Until now; the thread runs or is asleep meanwhile. */
+static void hand_until_now(const struct serving *s, u64 now, struct in_hand *ret_hand)
+{
+	const struct task_struct *task = (const void *)s->task;
+	u64 passed = grown(now, s->asked_ns), queued_ns;
+
+	*ret_hand = s->done;
+	if (!s->hold)
+		return;
+	queued_ns = queued_until_now(s->task);
+	ret_hand->held_ns += passed;
+	ret_hand->queued_ns += grown(queued_ns, s->queued_ns);
+	ret_hand->blocked_ns +=
+		hold_blocked(s, passed, BPF_CORE_READ(task, se.sum_exec_runtime), queued_ns);
+}
+
+/* By how much it has grown; what was too much before, as CPU time that a running thread's counters
+ * did not have yet, is made up for. */
+static u64 publish_more(u64 *published, u64 now)
+{
+	u64 more = grown(now, *published);
+
+	*published += more;
+	return more;
+}
+
+__noinline int hand_look(u32 number)
+{
+	struct serving *s = serving_at(number);
+	struct service_request *r = s && s->pid ? service_request_of(s->row) : NULL;
+	struct in_hand hand, more;
+
+	if (!r)
+		return 0;
+	hand_until_now(s, bpf_ktime_get_ns(), &hand);
+	more.held_ns = publish_more(&s->published.held_ns, hand.held_ns);
+	more.queued_ns = publish_more(&s->published.queued_ns, hand.queued_ns);
+	more.blocked_ns = publish_more(&s->published.blocked_ns, hand.blocked_ns);
+	more.client_ns = publish_more(&s->published.client_ns, hand.client_ns);
+	if (is_loop(s))
+		return 0;
+	add(&r->hand.held_ns, more.held_ns);
+	add(&r->hand.queued_ns, more.queued_ns);
+	add(&r->hand.blocked_ns, more.blocked_ns);
+	add(&r->hand.client_ns, more.client_ns);
+	return 0;
+}
+
+static long hand_look_at(u32 i, void *unused)
+{
+	return hand_look(i + 1);
+}
+
+/* Without bpf_loop() of none: then samples alone have to do. */
+static void hands_look(void)
+{
+	if (kernel_has_loop())
+		bpf_loop(numbers_given, hand_look_at, NULL, 0);
+}
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A probe for tests that counts what the threads of services are blocked on, by their names. What
+ * one has in hand its name says: one of hNN_... the socket of its descriptor 500 + NN.
+ *
+ * Hooks: iter/task, 50 times a second.
+ */
+#include "blocked.bpf.h"
+#include "sample.bpf.h"
+#include "service.bpf.h"
+
+#define HELD_FD 500
+
+struct seen_key {
+	char thread[TASK_COMM_LEN] LABEL("string");
+	enum blocked what LABEL("enum");
+};
+
+struct seen_row {
+	u64 seen METRIC("derive-seen");
+};
+
+HASH(seen, struct seen_key, struct seen_row, 1024) SUBJECT("key");
+
+static u64 held_by(struct task_struct *task, const char *name)
+{
+	u32 tens = name[1] - '0', ones = name[2] - '0';
+
+	if (name[0] != 'h' || tens > 9 || ones > 9)
+		return 0;
+	return (u64)socket_of(task, HELD_FD + tens * 10 + ones);
+}
+
+SEC("iter/task")
+SAMPLE("hz=50")
+int blocked_look(struct bpf_iter__task *ctx)
+{
+	struct seen_row first = { 1 }, *row;
+	struct task_struct *task = ctx->task;
+	struct seen_key key = {};
+
+	if (!task || service_of(task) < SERVICE_FIRST || sample_state(task) != SAMPLE_ASLEEP)
+		return 0;
+	BPF_CORE_READ_STR_INTO(&key.thread, task, comm);
+	key.what = blocked_on(task, held_by(task, key.thread));
+	row = bpf_map_lookup_elem(&seen, &key);
+	if (row)
+		row->seen++;
+	else
+		bpf_map_update_elem(&seen, &key, &first, BPF_NOEXIST);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual MIT/GPL";

@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What blocked threads are found blocked on, each way to be blocked with a thread of its own, with a request in hand
+and without.
+
+Truth: what the threads do (load_blocked.c).
+"""
+
+import os
+import time
+
+import lib
+from lib import Test
+
+INTERVAL = 2
+CONF = """
+  MaxSampling 20
+  <Service "load">
+    Process "kt_blocked"
+  </Service>
+  <Probe "poll">
+    Enable false
+  </Probe>
+  <Probe "blocked">
+    Object "{object}"
+    Rows 512
+  </Probe>
+"""
+
+WAYS = {
+    "LOCK": ("n_futex", "n_flock", "n_fcntl", "n_semop", "h05_futex", "h11_epoll_latch", "h16_epoll_unix"),
+    "SLEEP": ("n_nanosleep", "n_clock_sleep", "n_poll_none", "n_select_none"),
+    "PIPE": ("n_pipe", "n_full_pipe", "n_fifo", "n_socketpair"),
+    "UPSTREAM": ("n_upstream", "n_upstream_unix", "n_full_upstream", "n_connect", "h04_upstream", "h07_poll_other",
+                 "h12_epoll_up"),
+    "CLIENT": ("n_full_accepted", "h01_held", "h02_full_held"),
+    "EVENTS": ("n_epoll", "h10_epoll_held", "h13_epoll_lstn", "h14_epoll_other", "h15_epoll_nest"),
+    "IDLE": ("n_accept", "n_accepted", "n_accepted_unix", "n_poll", "h06_poll", "n_inotify", "n_tty"),
+    "OTHER": ("n_poll_pause", "n_pause", "n_wait", "n_msgrcv", "n_eventfd", "n_timerfd", "n_signalfd", "h03_accepted"),
+}
+# These work on, and are blocked again and again: what part of the times that they are seen is as told, at least.
+BUSY = {"n_fsync": ("DISK", 0.95), "n_direct": ("DISK", 0.95), "n_fault": ("MEMORY", 0.5)}
+# Kernels without io_uring, and file systems without O_DIRECT.
+OPTIONAL = {"n_io_uring": "EVENTS"}
+
+
+def seen(daemon):
+    """{thread: {what: samples}} of the last reading."""
+    found = {}
+    for metric in daemon.metrics("blocked"):
+        if not metric.startswith("derive-seen-"):
+            continue
+        thread, what = metric[len("derive-seen-"):].rsplit("-", 1)
+        count = daemon.rows("blocked", metric)[-1][1]
+        found.setdefault(thread, {})[what.replace("BLOCKED_", "")] = count
+    return found
+
+
+def main():
+    with Test(limit=90) as test:
+        path = os.path.join(lib.BUILD, "tests", "bpf", "blocked.bpf.o")
+        load = test.load("blocked", test.disk, name="kt_blocked")
+        threads = load.result()["threads"]
+        daemon = test.collectd(CONF.format(object=path), interval=INTERVAL)
+        daemon.row_after("blocked", "derive-seen-n_futex-BLOCKED_LOCK", time.time() + 3 * INTERVAL * lib.SLOWNESS)
+        counts = seen(daemon)
+        known = sum(len(names) for names in WAYS.values()) + len(BUSY) + len(OPTIONAL)
+        test.equal("ways to be blocked", threads, known)
+        for what, names in WAYS.items():
+            for name in names:
+                test.equal(f"{name}: what it is blocked on", list(counts.get(name, {})), [what])
+        for name, what in OPTIONAL.items():
+            if name in counts:
+                test.equal(f"{name}: what it is blocked on", list(counts[name]), [what])
+            else:
+                print(f"note: {name} does not work here")
+        for name, (what, least) in BUSY.items():
+            samples = counts.get(name, {})
+            print(f"note: {name}: {samples}")
+            if sum(samples.values()) >= 20:
+                test.within(f"{name}: share that is {what}", samples.get(what, 0) / sum(samples.values()), least, 1)
+        test.equal("complaints", daemon.complaints(), [])
+        load.end()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Where a request's time goes, of servers whose mixture is known, in seven architectures: the shares of the parts, and
+that they add up to the response time.
+
+Truth: the server's own log, by its clocks and the kernel's schedstat (load_delay.c).
+"""
+
+import sys
+import time
+
+import delays
+import lib
+import truth
+from lib import Test
+
+INTERVAL = 2
+FREQUENCY, BUDGET = 250, 50
+SAMPLES = 2048  # of threads with a request in hand, at the least
+POINTS = 3 if lib.SLOWNESS == 1 else 6
+RELATIVE = 0.02 if lib.SLOWNESS == 1 else 0.06
+SECONDS = 18
+CPU = truth.CPUS - 1
+
+MIXTURE = "spin=1000 lock=2000 disk=3000 upstream=5000 sleep=2000"
+SERIAL = "spin=1000 lock=1000 disk=1000 upstream=2000 sleep=1000"
+# name: architecture, workers, connections, mixture
+CASES = {
+    "thread": ("thread", 0, 8, MIXTURE + " client=2000/2 pipe=2000/2"),
+    "prefork": ("prefork", 8, 8, MIXTURE + " fault=2000"),
+    "pool": ("pool", 4, 8, MIXTURE),
+    "loop": ("loop", 0, 4, SERIAL),
+    "loop_pool": ("loop_pool", 8, 8, MIXTURE),
+    "loop_few": ("loop_pool", 4, 8, MIXTURE),
+    "loop_back": ("loop_back", 8, 8, MIXTURE),
+    "proxy": ("proxy", 0, 8, "spin=300 upstream=10000"),
+}
+# Whose workers are not known to work for requests: those are in no thread's hands, but for moments of the loop's.
+UNKNOWN = {"loop_back"}
+
+
+def mean(daemon, server, metric, begin, end):
+    return delays.mean(delays.readings(daemon, server.name, metric, begin, end), server.log) or 0.0
+
+
+def check_response(test, daemon, server, begin, end):
+    rows = delays.readings(daemon, server.name, delays.RESPONSE, begin, end)
+    test.close(f"{server.name}: average response time, s", delays.mean(rows, server.log),
+               delays.wants(server.log, rows[0][0], rows[-1][0])[1], rel=RELATIVE)
+
+
+def check_samples(test, daemon, server, want, times):
+    in_hand = sum(want[part] for part in want if part not in ("socket", "async"))
+    requests = server.log.grown(times[0], times[-1])["requests"]
+    if in_hand:
+        test.within(f"{server.name}: samples with a request in hand", in_hand * requests * sampled(daemon, times),
+                    SAMPLES / lib.SLOWNESS, 1e9)
+
+
+def check(test, daemon, server, begin, end):
+    # What threads have done is known up to a walk before.
+    begin += 2.5 * INTERVAL
+    times = [row[0] for row in delays.readings(daemon, server.name, "latency-in_cpu", begin, end)]
+    if not test.true(f"{server.name}: readings", len(times) > 3, len(times)):
+        return
+    want, response = delays.wants(server.log, times[0], times[-1])
+    if server.name in UNKNOWN:
+        want = dict.fromkeys(want, 0.0) | {"socket": want["socket"], "async": response - want["socket"]}
+    got = {part: mean(daemon, server, f"latency-in_{part}", begin, end) for part in delays.METRICS}
+    stalled = mean(daemon, server, delays.SEND_WAIT, begin, end)
+    total = sum(got.values()) + stalled
+    points = 2 * POINTS if server.name in UNKNOWN else POINTS
+    for part in delays.METRICS:
+        test.close(f"{server.name}: {part}, %", 100 * got[part] / total, 100 * want[part] / response, slack=points)
+    test.close(f"{server.name}: the answer's stall, s", stalled, 0, slack=RELATIVE * response)
+    # The probes are read in any order: what is shown is of the reading of the probe request before it, or of the one before.
+    lagging = delays.wants(server.log, times[0] - INTERVAL, times[-1] - INTERVAL)[1]
+    test.close(f"{server.name}: sum of the parts, s", total, min(response, lagging, key=lambda s: abs(s - total)),
+               rel=RELATIVE)
+    check_response(test, daemon, server, begin, end)
+    check_samples(test, daemon, server, want, times)
+
+
+def show(daemon, server, begin, end):
+    """What was dispatched, reading by reading."""
+    rows = {part: dict(delays.readings(daemon, server.name, f"latency-in_{part}", begin, end)) for part in delays.METRICS}
+    times = sorted(rows["cpu"])
+    for before, moment in zip([begin] + times, times):
+        want, response = delays.wants(server.log, before, moment)
+        shares = (f"{part} {1e3 * rows[part].get(moment, 0):.2f} ({1e3 * want[part]:.2f})" for part in delays.METRICS)
+        print(f"note: {server.name} {moment - begin:.1f} s, ms: of {1e3 * response:.2f}: " + " ".join(shares))
+
+
+def sampled(daemon, times):
+    """Runs of the sampler per second."""
+    metric = next(iter(name for name in daemon.metrics("self")
+                       if name.startswith("operations_per_second-sample_delay")), None)
+    rows = [row[1] for row in daemon.rows("self", metric) if times[0] < row[0] <= times[-1]] if metric else []
+    return sum(rows) / len(rows) if rows else 0.0
+
+
+def main():
+    names = [name for name in CASES if not sys.argv[1:] or name in sys.argv[1:]]
+    with Test(limit=180) as test:
+        daemon = test.collectd(delays.services(*(name for name in names)) +
+                               delays.probe(FREQUENCY, BUDGET), interval=INTERVAL)
+        daemon.wait_rows("self", "duration-read_request", 1)
+        disk = delays.has_disk(test)
+        upstream = delays.Upstream(test)
+        competitor = test.load("delay", "competitor", CPU, 2000, 6000, name="kt_competitor")
+        for name in names:
+            architecture, workers, connections, mixture = CASES[name]
+            if not disk:
+                mixture = " ".join(word for word in mixture.split() if word.split("=")[0] not in ("disk", "fault"))
+            server = delays.Server(test, name, architecture, workers, CPU, upstream)
+            try:
+                begin = time.time()
+                server.order(connections, 3000, SECONDS, mixture)
+                result = server.result()
+                end = time.time()
+                daemon.row_after(server.name, delays.RESPONSE, end - INTERVAL)
+                grown = server.log.grown(begin, end + 1)
+                test.close(f"{server.name}: response time by its log and by its clients, s",
+                           grown["response"] / grown["requests"], result["response"], rel=2 * RELATIVE)
+                failed = test.failed
+                check(test, daemon, server, begin, end)
+                if test.failed > failed:
+                    show(daemon, server, begin, end)
+            finally:
+                server.stop()
+        competitor.kill()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: MIT
+"""Locks: rows of databases, and that of an interpreter."""
+
+import contextlib
+import glob
+import os
+import re
+import signal
+import subprocess
+
+import databases
+from app import App
+from case import Case, read
+from need import require
+from process import Process
+
+HOLD, REST = 0.4, 0.05
+
+
+def held(statement, client):
+    """A shell's command: a transaction that takes a lock by this statement and then takes its time, again and again.
+    client: of the database, with the words DIRECTORY and PORT."""
+    return (f'while :; do echo "BEGIN; {statement};"; sleep {HOLD}; echo "COMMIT;"; sleep {REST}; done |\n'
+            f"  {client}")
+
+
+class RowLock(Case):
+    rate = 1000
+    connections = 64
+    healthy = f"{connections} clients change one row, {rate:,} times a second together."
+    broken = (f"A transaction of another client changes the row too and commits {HOLD * 1000:.0f} ms later, again and "
+              f"again, {REST * 1000:.0f} ms from one to the next.")
+    holder = None
+
+    def own(self, command):
+        return command.replace("DIRECTORY", self.home).replace("PORT", str(self.port))
+
+    def break_it(self):
+        self.holder = Process(["sh", "-c", self.own(self.command)], self.site.client_cpus, self.site.nice)
+
+    def mend(self):
+        if self.holder:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.holder.pid, signal.SIGTERM)
+            self.holder.end()
+            self.holder = None
+
+    def __exit__(self, *error):
+        self.mend()
+        super().__exit__(*error)
+
+
+class MariaDb(RowLock, databases.MariaDb):
+    name = "mariadb-row-lock"
+    title = "MariaDB: a row lock"
+    asks = ("mysql-update", 0)
+    causes = {"mariadb": "lock"}
+    shell = "mariadb --no-defaults -u root -S DIRECTORY/socket"
+    command = held("UPDATE evidence.items SET pad = 'held' WHERE id = 1", shell)
+    truth_name = "InnoDB's `Innodb_row_lock_time`"
+
+    def counters(self):
+        ask = self.own(self.shell).split() + ["-BNe", "SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_time'"]
+        told = subprocess.run(ask, capture_output=True, text=True, check=True).stdout
+        return {self.truth_name: int(told.split()[1]) / 1e3}
+
+
+class Postgres(RowLock, databases.Postgres):
+    name = "postgresql-row-lock"
+    title = "PostgreSQL: a row lock"
+    asks = ("postgres-update", 0)
+    rate = 1500
+    healthy = f"{RowLock.connections} clients change one row, {rate:,} times a second together."
+    causes = {"postgresql": "lock"}
+    command = held("UPDATE pgbench_branches SET filler = 'held' WHERE bid = 1",
+                   "psql -q -h DIRECTORY -p PORT -U postgres")
+    truth_name = "PostgreSQL's `log_lock_waits`"
+    logs = ("-c", "log_lock_waits=on", "-c", "deadlock_timeout=1ms", "-c", "logging_collector=on",
+            "-c", "log_directory=log")
+
+    def serve(self, *argv, talks=False):
+        require("psql")
+        return super().serve(*argv, *self.logs, talks=talks)
+
+    def counters(self):
+        logs = "".join(map(read, glob.glob(os.path.join(self.home, "data", "log", "*"))))
+        waits = re.findall(r"acquired \w+ on .* after ([\d.]+) ms", logs)
+        return {self.truth_name: sum(map(float, waits)) / 1e3}
+
+
+class Gil(App):
+    name = "python-gil"
+    title = "A Python service: the interpreter's lock"
+    causes = {"app": "lock"}
+    healthy = ("16 clients ask a service on Python's `ThreadingHTTPServer`, each again a tenth of a second after its answer, "
+               "which takes about a millisecond of work.")
+    users = 16
+    think = 0.1
+    note = ("A thread that has answered needs the interpreter's lock before it can receive again: a request that comes "
+            "meanwhile waits in its `socket`, and the more so the sooner clients ask again.")
+    broken = "Another thread of the same process computes, as a report that somebody has made part of the service does."
+    command = "kill -USR1 PID_OF_THE_SERVICE"
+    arguments = ("work", 0.001)
+    truth_name = "the service's clock, from the client's send to its own, less CPU time"
+    truth_note = "This time, by the service's clock, is that of `lock`, `socket` and `runqueue` together."
+
+    def serve(self, *argv, talks=False):
+        """On all CPUs: a thread that could run does not have to wait for a CPU as well."""
+        return Process(argv, self.site.server_cpus | self.site.client_cpus, self.site.nice, self.site.dir, talks)
+
+    def break_it(self):
+        os.kill(self.pid, signal.SIGUSR1)
+
+    def mend(self):
+        os.kill(self.pid, signal.SIGUSR2)
+
+    def counters(self):
+        told = self.stats(self.server)
+        return {self.truth_name: told["wall"] - told["cpu"]}

@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: MIT
+"""A disk, an upstream and a sender that wait."""
+
+import contextlib
+import os
+import sys
+
+from app import App, Http
+from case import Rhythm, read
+from group import Group
+from need import Missing, require
+from process import free_port
+
+FILES, SIZE = 256, 64 << 10
+BYTES_PER_SECOND = 2 << 20
+
+
+def disk_of(path):
+    """Major and minor number of the whole disk that a file is on."""
+    device = os.stat(path).st_dev
+    place = f"/sys/dev/block/{os.major(device)}:{os.minor(device)}"
+    if not os.path.exists(place):
+        raise Missing(f"{path} is on no block device")
+    place = os.path.realpath(place)
+    if os.path.exists(os.path.join(place, "partition")):
+        place = os.path.dirname(place)
+    return read(os.path.join(place, "dev")).strip()
+
+
+class Disk(Http):
+    name = "nginx-disk"
+    title = "nginx: a throttled disk"
+    causes = {"nginx": "disk"}
+    healthy = (f"8 clients ask for files of {SIZE >> 10} kB that are not in the page cache, with a connection for each "
+               "request.")
+    broken = f"The cgroup of nginx may read {BYTES_PER_SECOND >> 20} MiB from the disk in a second."
+    command = f"echo \"MAJOR:MINOR rbps={BYTES_PER_SECOND}\" >/sys/fs/cgroup/NAME/io.max"
+    truth_name = "the cgroup's I/O statistics: read from the disk in a second"
+    truth_note = (f"{SIZE >> 10} kB at this rate take {1000 * SIZE / BYTES_PER_SECOND:.0f} ms, and up to 8 requests share "
+                  "it.")
+    keeps = False
+    think = 0.01
+    paths = FILES
+    group = cold = disk = None
+
+    CONFIGURATION = """\
+daemon off;
+user root;
+worker_processes 16;
+pid nginx.pid;
+error_log stderr crit;
+events {{ }}
+http {{
+  access_log off;
+  sendfile on;
+  server {{
+    listen 127.0.0.1:{port};
+    root {root};
+  }}
+}}
+"""
+
+    def start(self):
+        require("nginx")
+        home = self.make_home()
+        for number in range(FILES):
+            with open(os.path.join(home, str(number)), "wb") as file:
+                file.write(os.urandom(SIZE))
+                os.fsync(file.fileno())
+        conf = os.path.join(home, "nginx.conf")
+        with open(conf, "w", encoding="ascii") as file:
+            file.write(self.CONFIGURATION.format(port=self.port, root=home))
+        self.disk = disk_of(conf)
+        self.group = Group("blkio", "io")
+        return self.serve("nginx", "-p", home, "-e", "stderr", "-c", conf)
+
+    def connect(self):
+        self.group.enter([self.pid])
+        files = [os.open(os.path.join(self.home, str(number)), os.O_RDONLY) for number in range(FILES)]
+        self.cold = Rhythm(lambda pause: self._forget(files, pause))
+        return super().connect()
+
+    @staticmethod
+    def _forget(files, pause):
+        """As if there were more of them than memory."""
+        for file in files:
+            os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
+        pause(0.02)
+
+    def _limit(self, most):
+        if self.group.is_v1:
+            self.group.write("blkio.throttle.read_bps_device", f"{self.disk} {most or 0}")
+        else:
+            self.group.write("io.max", f"{self.disk} rbps={most or 'max'}")
+
+    def break_it(self):
+        self._limit(BYTES_PER_SECOND)
+
+    def mend(self):
+        self._limit(None)
+
+    def counters(self):
+        """Bytes that were read."""
+        name, word = (("blkio.throttle.io_service_bytes", " Read ") if self.group.is_v1 else ("io.stat", " rbytes="))
+        told = [line for line in self.group.read(name).splitlines() if line.startswith(self.disk + " ") and word in line]
+        return {self.truth_name: sum(int(line.partition(word)[2].split()[0]) for line in told)}
+
+    def truth(self, before, after, said):
+        read_bytes = after[self.truth_name] - before[self.truth_name]
+        return {self.truth_name: f"{read_bytes / (said['end'] - said['begin']) / (1 << 20):.2f} MiB"}
+
+    def __exit__(self, *error):
+        if self.cold:
+            self.cold.end()
+        super().__exit__(*error)
+        if self.group:
+            self.group.remove()
+
+
+class Nagle(Http):
+    name = "python-nagle"
+    title = "Python's http.server: Nagle's algorithm"
+    causes = {"http-server": "send_wait"}
+    healthy = "8 clients ask for a small file, with a connection for each request."
+    broken = ("The clients keep their connections. The server sends header and body one after the other, so the body "
+              "waits until the header is acknowledged, which a client in conversation delays by 40 ms.")
+    command = "curl http://HOST/0 http://HOST/0 http://HOST/0 ..."
+    truth_name = "the client's clock: from the header to the body"
+    keeps = False
+    think = 0.01
+
+    def start(self):
+        home = self.make_home()
+        with open(os.path.join(home, "0"), "wb") as file:
+            file.write(400 * b"x")
+        return self.serve("python3", "-m", "http.server", "--protocol", "HTTP/1.1", "--bind", "127.0.0.1", "--directory",
+                          home, self.port)
+
+    @classmethod
+    def compile(cls, build):
+        if sys.version_info < (3, 11):
+            raise Missing("python3 is older than 3.11")
+        return []
+
+    def break_it(self):
+        self.keeps = True
+
+    def mend(self):
+        self.keeps = False
+
+    def truth(self, before, after, said):
+        return {self.truth_name: said["stalled"]["average"]}
+
+
+class Upstream(App):
+    """Clients ask nginx, which asks a service that waits for the answer of another one."""
+    name = "slow-upstream"
+    title = "nginx, a Python service and its upstream: a slow upstream"
+    causes = {"nginx": "upstream", "app": "upstream", "upstream": "sleep"}
+    healthy = ("8 clients ask nginx, which passes their requests to a service on Python's `ThreadingHTTPServer`; a thread "
+               "of that asks another service and waits for its answer, which takes 5 ms.")
+    broken = "This other service takes 100 ms: a line on its input tells it so."
+    command = 'echo "sleep 0.1" >/proc/PID_OF_THE_OTHER_SERVICE/fd/0'
+    note = ("nginx and the service behind it each name their upstream as the cause, and the last one sleeps.")
+    QUICK, SLOW = 0.005, 0.1
+    app = upstream = None
+
+    CONFIGURATION = """\
+daemon off;
+user root;
+worker_processes 1;
+pid nginx.pid;
+error_log stderr crit;
+events {{ }}
+http {{
+  log_format times "$request_time $upstream_response_time";
+  access_log {home}/access.log times;
+  upstream app {{
+    server 127.0.0.1:{app};
+    keepalive 64;
+  }}
+  server {{
+    listen 127.0.0.1:{port};
+    location / {{
+      proxy_pass http://app;
+      proxy_http_version 1.1;
+      proxy_set_header Connection "";
+    }}
+  }}
+}}
+"""
+
+    def start(self):
+        require("nginx")
+        home, app, upstream = self.make_home(), free_port(), free_port()
+        conf = os.path.join(home, "nginx.conf")
+        with open(conf, "w", encoding="ascii") as file:
+            file.write(self.CONFIGURATION.format(port=self.port, home=home, app=app))
+        self.upstream = self.serve_app(upstream, "sleep", self.QUICK)
+        self.upstream.wait_port(upstream)
+        self.app = self.serve_app(app, "ask", upstream)
+        self.app.wait_port(app)
+        return self.serve("nginx", "-p", home, "-e", "stderr", "-c", conf)
+
+    def pids(self):
+        return {"nginx": self.pid, "app": self.app.pid, "upstream": self.upstream.pid}
+
+    def _take(self, seconds):
+        self.upstream.ask(f"sleep {seconds}")
+
+    def break_it(self):
+        self._take(self.SLOW)
+
+    def mend(self):
+        self._take(self.QUICK)
+
+    def counters(self):
+        lines = [line.split() for line in read(os.path.join(self.home, "access.log")).splitlines()]
+        return {"nginx's `$upstream_response_time`": sum(float(line[1]) for line in lines),
+                "the service's clock: until the answer of the other": self.stats(self.app)["asked"],
+                "the other service's clock: elapsed": self.stats(self.upstream)["wall"]}
+
+    def __exit__(self, *error):
+        super().__exit__(*error)
+        for process in (self.app, self.upstream):
+            if process:
+                with contextlib.suppress(OSError):
+                    process.end()
