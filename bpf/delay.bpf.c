@@ -170,7 +170,7 @@ static void count_slow(struct delay_row *row, const struct serving *s, u32 part,
 
 static struct serving *serving_of(struct task_struct *task, u32 *ret_number)
 {
-	u32 *number = thread_number(task);
+	u32 *number = serving_number(task);
 	struct serving *s = number ? serving_at(*number) : NULL;
 
 	if (!s || s->pid != (u32)task->pid)
@@ -225,11 +225,6 @@ int delay_look(struct bpf_iter__task *ctx)
 
 /* --- readings --- */
 
-static __always_inline u64 grown(u64 now, u64 before)
-{
-	return now > before ? now - before : 0;
-}
-
 static void growth(const struct service_request *now, const struct service_request *before,
 		   struct service_request *ret_growth)
 {
@@ -244,7 +239,7 @@ static void growth(const struct service_request *now, const struct service_reque
  * no call just before the head of one. */
 __noinline u64 delay_share(u64 n, u64 part, u64 whole)
 {
-	return whole ? cputime_share(n, part < whole ? part : whole, whole) : 0;
+	return cputime_part(n, part, whole);
 }
 
 /* Time that is counted exactly where there is such, divided by samples where it has to be. */
@@ -308,7 +303,7 @@ static void show_requests(struct delay_row *row, const struct service_request *d
 			?: (d->sums.in_progress_ns + d->sums.waiting_ns) / (elapsed_ns ?: 1) + 1;
 }
 
-static void begin_window(struct delay_row *row, u64 now)
+static __always_inline void begin_window(struct delay_row *row, u64 now)
 {
 	row->window.begin = row->window.latest;
 	row->window.since_ns = now;

@@ -40,6 +40,12 @@ static inline __u64 cputime_share(__u64 n, __u64 part, __u64 whole)
 	return (n >> 20) * high + ((n & 0xfffff) * high >> 20) + ((n >> 20) * low >> 20);
 }
 
+/* Likewise of any two: at most n, 0 of a whole of 0. */
+static inline __u64 cputime_part(__u64 n, __u64 part, __u64 whole)
+{
+	return whole ? cputime_share(n, part < whole ? part : whole, whole) : 0;
+}
+
 /* exec: CPU time in all, ns; stime of ticks: ns of ticks in the kernel and of
  * all. *user and *system: as divided before; their sum becomes exec, or stays
  * where exec is less. Without a tick all of it is the user's. */

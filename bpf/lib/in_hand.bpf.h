@@ -8,11 +8,6 @@
 
 #include "serving.bpf.h"
 
-static u64 grown(u64 now, u64 before)
-{
-	return now > before ? now - before : 0;
-}
-
 /* Run-queue wait of the thread at this address; what goes on is in run_delay when it gets the CPU.
  * Verified by itself, once. */
 __noinline u64 queued_until_now(u64 thread)

@@ -342,6 +342,12 @@ static __always_inline void add(u64 *counter, u64 n)
 	__sync_fetch_and_add(counter, n);
 }
 
+/* By how much, 0 where another CPU's look came later. */
+static __always_inline u64 grown(u64 now, u64 before)
+{
+	return now > before ? now - before : 0;
+}
+
 static __always_inline void moments_add(struct moments *m, u64 value)
 {
 	u64 high = value >> 32, low = (u32)value;

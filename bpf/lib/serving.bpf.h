@@ -37,6 +37,7 @@ static void serving_begin(struct serving *s, struct task_struct *task)
 	s->seen_queued_ns = task->sched_info.run_delay;
 	s->seen_ns = bpf_ktime_get_ns();
 	s->task = bpf_get_current_task();
+	note_served(task);
 	s->pid = task->pid;
 }
 

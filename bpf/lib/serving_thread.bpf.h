@@ -55,6 +55,37 @@ static __always_inline struct serving *serving_at(u32 number)
 	return bpf_map_lookup_elem(&servings, &index);
 }
 
+/* A bit for each pid, and for others that differ by SERVED_PIDS: without it, the thread has never
+ * served. To ask that costs less than to find no storage of the thread's. */
+#define SERVED_PIDS 131072
+
+ARRAY(served_pids, u64, SERVED_PIDS / 64) SHARED(1);
+
+static __always_inline u64 *served_pids_of(u32 pid)
+{
+	u32 word = pid % SERVED_PIDS / 64;
+
+	return bpf_map_lookup_elem(&served_pids, &word);
+}
+
+/* thread_number() of one that has served. */
+static __always_inline u32 *serving_number(struct task_struct *task)
+{
+	u32 pid = task->pid;
+	u64 *pids = served_pids_of(pid);
+
+	return pids && *(volatile u64 *)pids >> pid % 64 & 1 ? thread_number(task) : NULL;
+}
+
+static inline void note_served(const struct task_struct *task)
+{
+	u32 pid = task->pid;
+	u64 *pids = served_pids_of(pid);
+
+	if (pids)
+		__sync_fetch_and_or(pids, 1ULL << pid % 64);
+}
+
 static inline bool is_loop(const struct serving *s)
 {
 	return s->in_loop || s->overlaps * LOOP_SHARE > s->answers;

@@ -144,7 +144,7 @@ static void add_limits(struct load *l, const struct task_struct *task)
 
 static void slack_visit(struct task_struct *task)
 {
-	u32 *number = thread_number(task);
+	u32 *number = serving_number(task);
 	struct serving *s = number ? serving_at(*number) : NULL;
 	struct load *l;
 
@@ -166,7 +166,7 @@ static void slack_visit(struct task_struct *task)
 
 static void slack_exit(struct task_struct *task)
 {
-	u32 *number = thread_number(task);
+	u32 *number = serving_number(task);
 	struct serving *s = number ? serving_at(*number) : NULL;
 
 	if (!s)
@@ -205,11 +205,6 @@ static void take_cpu(struct load *l, u32 row, struct usage *u)
 	l->all_wait_ns = wait_ns;
 }
 
-static u64 share_of(u64 n, u64 part, u64 whole)
-{
-	return whole ? cputime_share(n, part < whole ? part : whole, whole) : 0;
-}
-
 static void take_cpus(const struct load *l, struct usage *u)
 {
 	u64 idle_ns = cpus.idle_ns, used, limit = ~0ULL;
@@ -222,8 +217,8 @@ static void take_cpus(const struct load *l, struct usage *u)
 	}
 	u->cpus_ns = count * cpus.elapsed_ns;
 	used = grown(u->cpus_ns, idle_ns + u->cpu_ns);
-	u->room_ns =
-		idle_ns + (u->wait_ns ? share_of(used, u->cpu_ns, u->cpu_ns + u->wait_ns) : used);
+	u->room_ns = idle_ns +
+		     (u->wait_ns ? cputime_part(used, u->cpu_ns, u->cpu_ns + u->wait_ns) : used);
 	if (l->quota)
 		limit = (cpus.elapsed_ns >> 10) * l->quota >> (QUOTA_SHIFT - 10);
 	if (limit < u->cpus_ns) {
@@ -277,7 +272,7 @@ static void show_capacity(struct request_row *whole, const struct usage *u, u64 
 
 static void show_slack(struct request_row *whole, const struct usage *u, u64 serving, u64 busy)
 {
-	u64 elapsed = cpus.elapsed_ns, slack = share_of(elapsed, serving - busy, serving),
+	u64 elapsed = cpus.elapsed_ns, slack = cputime_part(elapsed, serving - busy, serving),
 	    cpus_slack;
 
 	add(&whole->serving_ns, serving);
@@ -285,7 +280,7 @@ static void show_slack(struct request_row *whole, const struct usage *u, u64 ser
 	if (u->cpus_ns) {
 		add(&whole->cpus_ns, u->cpus_ns);
 		add(&whole->room_ns, u->room_ns);
-		cpus_slack = share_of(elapsed, u->room_ns, u->cpus_ns);
+		cpus_slack = cputime_part(elapsed, u->room_ns, u->cpus_ns);
 		slack = cpus_slack < slack ? cpus_slack : slack;
 	}
 	add(&whole->elapsed_ns, elapsed);
