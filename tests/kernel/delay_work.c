@@ -36,8 +36,7 @@ static uint32_t below(uint32_t limit)
 
 /* --- clocks ----------------------------------------------------------------------------------- */
 
-/* Run-queue wait of the calling thread. */
-static uint64_t queued_ns(void)
+uint64_t work_queued_ns(void)
 {
 	char text[100] = "";
 	unsigned long ns;
@@ -69,13 +68,13 @@ static uint64_t on_cpu_ns(void)
 /* All three at one moment: again if the thread has had to wait meanwhile. */
 void work_resume(struct work *work)
 {
-	uint64_t queued = queued_ns();
+	uint64_t queued = work_queued_ns();
 
 	do {
 		work->queued_ns = queued;
 		work->cpu_ns = on_cpu_ns();
 		work->wall_ns = clock_ns(CLOCK_MONOTONIC);
-		queued = queued_ns();
+		queued = work_queued_ns();
 	} while (queued != work->queued_ns);
 }
 
@@ -103,6 +102,11 @@ void work_wait(struct work *work, const struct work *since)
 	queued = queued < all ? queued : all;
 	work->part_ns[PART_RUNQUEUE] += queued;
 	work->part_ns[PART_ASYNC] += all - queued;
+}
+
+void work_vain(uint64_t queued_ns)
+{
+	__atomic_fetch_add(&server.log->vain_ns, work_queued_ns() - queued_ns, __ATOMIC_RELAXED);
 }
 
 void work_log(const struct work *work, const struct request *request, uint64_t send_ns)

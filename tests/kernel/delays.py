@@ -10,7 +10,7 @@ import truth
 # As enum part of delay_work.h.
 PARTS = ("socket", "cpu", "runqueue", "disk", "memory", "lock", "upstream", "client", "sleep", "async", "pipe", "other")
 METRICS = tuple(part for part in PARTS if part != "pipe")  # latency-in_*
-LOG = struct.Struct(f"=3q{len(PARTS)}q{len(PARTS)}q")
+LOG = struct.Struct(f"=3q{len(PARTS)}q{len(PARTS)}qq")
 SEND_WAIT = "gauge-send_wait"
 RESPONSE = "latency-response-average"
 
@@ -47,8 +47,9 @@ class Log:
             return LOG.unpack(file.read(LOG.size))
 
     def grown(self, begin, end):
-        """{name: growth}: requests, response in seconds, and seconds of each part; with aside_ those of the holder."""
-        names = ("requests", "response", "send") + PARTS + tuple("aside_" + part for part in PARTS)
+        """{name: growth}: requests, response in seconds, and seconds of each part; with aside_ those of the holder;
+        vain: of workers that waited for a CPU and found their work taken."""
+        names = ("requests", "response", "send") + PARTS + tuple("aside_" + part for part in PARTS) + ("vain",)
         found = {}
         for i, name in enumerate(names):
             curve = self.sampler.curve(lambda all_of_them, i=i: all_of_them[i])

@@ -158,13 +158,23 @@ static void push(struct queue *q, const struct job *job)
 	pthread_mutex_unlock(&q->mutex);
 }
 
+/* Another worker, which had just become free, may take it meanwhile. */
+static void wait_for_job(struct queue *q)
+{
+	uint64_t queued_ns = work_queued_ns();
+
+	pthread_cond_wait(&q->filled, &q->mutex);
+	if (q->begin == q->end)
+		work_vain(queued_ns);
+}
+
 static struct job pop(struct queue *q)
 {
 	struct job job;
 
 	pthread_mutex_lock(&q->mutex);
 	while (q->begin == q->end)
-		pthread_cond_wait(&q->filled, &q->mutex);
+		wait_for_job(q);
 	job = q->jobs[q->begin++ % CONNECTIONS];
 	pthread_mutex_unlock(&q->mutex);
 	return job;
