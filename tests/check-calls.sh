@@ -1,17 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The table of system calls (kernel/syscall.bpf.h) has the numbers of the kernel's headers, where these know the call.
+# The tables of system calls (kernel/syscall.bpf.h) have the numbers of the kernel's headers, where these know the call.
 . "${srcdir:-.}/tests/scratch.sh"
 
 table=$(make -C "$build" -s print-abs_srcdir)/bpf/lib/kernel/syscall.bpf.h
 
-# calls WORD: NUMBER NAME of the entries between #ifdef and #else (x86), or from there on (arm64).
+# calls WORD: NUMBER NAME of the entries between #ifdef and #else (x86), or from there on (arm64), of both tables.
 calls() {
 	awk -v part="$1" '
 		/^#ifdef __TARGET_ARCH_x86/ { in_part = "x86"; count++ }
 		/^#else/ { in_part = "arm64" }
 		/^#endif/ { in_part = part }
-		count == 1 && in_part == part && /^\t\[/ { gsub(/[][]/, " "); print $1, $(NF - 1) }' "$table"
+		count <= 2 && in_part == part && /^\t\[/ { gsub(/[][]/, " "); print $1, $(NF - 1) }' "$table"
 }
 
 # compare WORD HEADER

@@ -20,6 +20,7 @@
 struct completion;
 struct css_set;
 struct files_struct;
+struct io_uring_task;
 struct mm_struct;
 
 struct rq {
@@ -106,6 +107,7 @@ struct task_struct {
 	struct completion *vfork_done;
 	struct mm_struct *mm;
 	struct files_struct *files;
+	struct io_uring_task *io_uring; /* not of every kernel */
 	struct signal_struct *signal;
 	struct css_set *cgroups;
 	const struct cred *cred;

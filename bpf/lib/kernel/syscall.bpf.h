@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * System calls: what those do that may block, by number. 32-bit programs number them otherwise.
+ * System calls: what those do that may block, and where the octets are that they move, by number.
+ * 32-bit programs number them otherwise.
  */
 #ifndef KERNEL_SYSCALL_BPF_H
 #define KERNEL_SYSCALL_BPF_H
@@ -250,6 +251,40 @@ static const u8 call_kinds[] = {
 	[452] = CALL_FILES,      /* fchmodat2 */
 	[455] = CALL_LOCK,       /* futex_wait */
 };
+
+/* Where the octets are that a CALL_RECEIVE or CALL_SEND moves. */
+enum call_octets {
+	OCTETS_UNKNOWN,
+	OCTETS_BUFFER,  /* arguments 2 and 3: their address and number */
+	OCTETS_VECTORS, /* likewise, of struct iovec */
+	OCTETS_MESSAGE, /* argument 2: the address of a struct msghdr */
+};
+
+static const u8 calls_octets[] = {
+#ifdef __TARGET_ARCH_x86
+	[0] = OCTETS_BUFFER,     /* read */
+	[1] = OCTETS_BUFFER,     /* write */
+	[19] = OCTETS_VECTORS,   /* readv */
+	[20] = OCTETS_VECTORS,   /* writev */
+	[44] = OCTETS_BUFFER,    /* sendto */
+	[45] = OCTETS_BUFFER,    /* recvfrom */
+	[46] = OCTETS_MESSAGE,   /* sendmsg */
+	[47] = OCTETS_MESSAGE,   /* recvmsg */
+	[327] = OCTETS_VECTORS,  /* preadv2 */
+	[328] = OCTETS_VECTORS,  /* pwritev2 */
+#else
+	[63] = OCTETS_BUFFER,    /* read */
+	[64] = OCTETS_BUFFER,    /* write */
+	[65] = OCTETS_VECTORS,   /* readv */
+	[66] = OCTETS_VECTORS,   /* writev */
+	[206] = OCTETS_BUFFER,   /* sendto */
+	[207] = OCTETS_BUFFER,   /* recvfrom */
+	[211] = OCTETS_MESSAGE,  /* sendmsg */
+	[212] = OCTETS_MESSAGE,  /* recvmsg */
+	[286] = OCTETS_VECTORS,  /* preadv2 */
+	[287] = OCTETS_VECTORS,  /* pwritev2 */
+#endif
+};
 /* clang-format on */
 
 /* ~0: the thread has entered the kernel by a fault or an interrupt. */
@@ -265,6 +300,11 @@ static __always_inline u32 call_number(const struct pt_regs *regs)
 static __always_inline enum call_kind call_kind(u32 number)
 {
 	return number < sizeof(call_kinds) ? call_kinds[number] : CALL_OTHER;
+}
+
+static __always_inline enum call_octets call_octets(u32 number)
+{
+	return number < sizeof(calls_octets) ? calls_octets[number] : OCTETS_UNKNOWN;
 }
 
 #endif

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * The octets that the current thread has just received or sent: they lie in its memory, and the
+ * arguments of its call say where. They are read without a wait: a page that is not there is not
+ * fetched. Where they are is not known of 32-bit programs, of io_uring, of calls for several
+ * messages, of sendfile and splice, and of the kernel's own threads. Whoever looks at them must
+ * expect anything there: another thread of the process may change them meanwhile.
+ */
+#ifndef BUFFER_BPF_H
+#define BUFFER_BPF_H
+
+#include "kernel/sched.bpf.h"
+#include "kernel/syscall.bpf.h"
+#include "socket.bpf.h"
+
+#define BUFFER_PIECES_MAX 16
+
+/* Pieces: what is at `address` is the call's octets from begin to end. */
+struct buffer {
+	u64 address;
+	u64 begin, end;
+	u64 vectors; /* the address of struct iovec[], 0: there is this piece alone */
+	u32 pieces;
+	u32 next; /* piece */
+};
+
+/* As programs of 64 bits have them. */
+struct user_iovec {
+	u64 base;
+	u64 length;
+};
+
+struct user_msghdr {
+	u64 name;
+	u64 name_length;
+	u64 vectors;
+	u64 pieces;
+};
+
+static __always_inline bool buffer_read_user(void *to, u32 size, u64 address)
+{
+	return !bpf_probe_read_user(to, size, (const void *)address);
+}
+
+static __always_inline void buffer_of_vectors(struct buffer *b, u64 vectors, u64 pieces)
+{
+	b->vectors = vectors;
+	b->pieces = pieces < BUFFER_PIECES_MAX ? pieces : BUFFER_PIECES_MAX;
+}
+
+/* What io_uring does at the end of a call is not what that call was for. */
+static __always_inline bool buffer_may_be_other(struct task_struct *task, u64 fd,
+						const struct sock *sk)
+{
+	return bpf_core_field_exists(task->io_uring) && task->io_uring && socket_of(task, fd) != sk;
+}
+
+/* Of the current thread's call, which has moved octets of this socket; false: not known. */
+static bool buffer_of_call(const struct sock *sk, struct buffer *ret_buffer)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	struct user_msghdr message = {};
+	struct buffer b = {};
+
+	if (task->flags & (PF_KTHREAD | PF_IO_WORKER) || regs_32_bit(regs) ||
+	    buffer_may_be_other(task, PT_REGS_PARM1_CORE_SYSCALL(regs), sk))
+		return false;
+	switch (call_octets(call_number(regs))) {
+	case OCTETS_BUFFER:
+		b.address = PT_REGS_PARM2_CORE_SYSCALL(regs);
+		b.end = PT_REGS_PARM3_CORE_SYSCALL(regs);
+		break;
+	case OCTETS_VECTORS:
+		buffer_of_vectors(&b, PT_REGS_PARM2_CORE_SYSCALL(regs),
+				  PT_REGS_PARM3_CORE_SYSCALL(regs));
+		break;
+	case OCTETS_MESSAGE:
+		if (!buffer_read_user(&message, sizeof(message), PT_REGS_PARM2_CORE_SYSCALL(regs)))
+			return false;
+		buffer_of_vectors(&b, message.vectors, message.pieces);
+		break;
+	default:
+		return false;
+	}
+	*ret_buffer = b;
+	return true;
+}
+
+static __always_inline bool buffer_next(struct buffer *b)
+{
+	struct user_iovec piece = {};
+
+	if (b->next >= b->pieces ||
+	    !buffer_read_user(&piece, sizeof(piece), b->vectors + b->next * sizeof(piece)))
+		return false;
+	b->next++;
+	b->address = piece.base;
+	b->begin = b->end;
+	b->end += piece.length;
+	return true;
+}
+
+/* Makes the piece with this octet the present one; false: it cannot be read. Global, as the next
+ * one: verified once, not with each octet. */
+__noinline int buffer_seek(struct buffer *b, u64 offset)
+{
+	if (!b)
+		return false;
+	if (offset < b->begin) {
+		if (!b->vectors)
+			return false;
+		b->begin = 0;
+		b->end = 0;
+		b->next = 0;
+	}
+	for (int i = 0; i < BUFFER_PIECES_MAX; i++) {
+		if (offset < b->end)
+			return true;
+		if (!buffer_next(b))
+			return false;
+	}
+	return offset < b->end;
+}
+
+/* -1: it cannot be read. */
+__noinline int buffer_octet(struct buffer *b, u64 offset)
+{
+	u8 octet = 0;
+
+	if (!b || !buffer_seek(b, offset) ||
+	    !buffer_read_user(&octet, sizeof(octet), b->address + (offset - b->begin)))
+		return -1;
+	return octet;
+}
+
+/* `size` octets, a constant, from `offset` on; false: not all of them can be read. Whoever reads
+ * from low offsets to high ones has each piece looked up once. */
+static __always_inline bool buffer_read(struct buffer *b, u64 offset, void *ret_octets, u32 size)
+{
+	u8 *octets = ret_octets;
+
+	if (!buffer_seek(b, offset))
+		return false;
+	if (size <= b->end - offset)
+		return buffer_read_user(octets, size, b->address + (offset - b->begin));
+	for (u32 i = 0; i < size; i++) {
+		int octet = buffer_octet(b, offset + i);
+
+		if (octet < 0)
+			return false;
+		octets[i] = octet;
+	}
+	return true;
+}
+
+#endif
