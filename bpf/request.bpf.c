@@ -29,6 +29,7 @@
  * all others. Of a kprobe at a function's end the kernel keeps few instances: tier
  * 3 misses calls where more threads than that block in them.
  */
+#include "protocol.bpf.h"
 #include "request.bpf.h"
 #include "unsent.bpf.h"
 #include "slack.bpf.h"
@@ -129,7 +130,7 @@ static __always_inline void receive(struct sock *sk, int ret, int flags)
 		client_receives(c, ret, now);
 	else if (c->datagrams)
 		server_receives(c, find_datagrams(c, sk, 1), ret, socket_datagrams(sk), now);
-	else
+	else if (c->protocol == PROTOCOL_TURNS || !protocol_receives(c, sk, ret, flags, now))
 		server_receives(c, NULL, ret, sk->sk_receive_queue.qlen, now);
 }
 
@@ -152,6 +153,8 @@ static __always_inline void send(struct sock *sk, int ret)
 	}
 	if (c->unsent && span_ns(c->exchange.settled_ns, now) > CORKED_NS)
 		check_unsent(c, sk, true);
+	if (c->protocol != PROTOCOL_TURNS && protocol_sends(c, sk, ret, now))
+		return;
 	server_sends(c, find_datagrams(c, sk, 0), sk, ret, now);
 	if (tcp && tcp->snd_nxt != tcp->write_seq)
 		leave_unsent(c, tcp->write_seq);

@@ -13,7 +13,8 @@
 #include "kernel/syscall.bpf.h"
 #include "socket.bpf.h"
 
-#define BUFFER_PIECES_MAX 16
+#define BUFFER_PIECES_MAX 1024
+#define BUFFER_SEEK_MAX 128 /* pieces from one read to the next */
 
 /* Pieces: what is at `address` is the call's octets from begin to end. */
 struct buffer {
@@ -114,7 +115,7 @@ __noinline int buffer_seek(struct buffer *b, u64 offset)
 		b->end = 0;
 		b->next = 0;
 	}
-	for (int i = 0; i < BUFFER_PIECES_MAX; i++) {
+	for (int i = 0; i < BUFFER_SEEK_MAX; i++) {
 		if (offset < b->end)
 			return true;
 		if (!buffer_next(b))

@@ -132,6 +132,22 @@ MMAP_ARRAY(client_owners, u32, 1) OPTION("clients");
 MMAP_ARRAY(clients, struct client_row, 1)
 OPTION("clients") SUBJECT("service via=client_slots owners=client_owners sharded");
 
+/* Of a connection's first octets. */
+struct look {
+	u8 left;    /* so many looks, 0: there was none */
+	u8 preface; /* so many octets of HTTP/2's have come */
+	u8 frames;  /* so many receives in a row were frames of HTTP/2 */
+	bool again; /* at the next receive, be it of the same exchange */
+};
+
+/* What is spoken on a connection, as far as it makes a difference here. */
+enum protocol {
+	PROTOCOL_NEW,   /* see protocol.bpf.h */
+	PROTOCOL_TURNS, /* whatever it is: an exchange is a turn of the conversation */
+	PROTOCOL_HTTP2,
+	PROTOCOL_TLS,
+};
+
 /* Of a socket: whose it is, and how far its exchange is. */
 struct conversation {
 	struct slot_cache cache;
@@ -139,6 +155,8 @@ struct conversation {
 	u32 role;
 	u32 thread; /* number of the one that has received last */
 	bool datagrams;
+	u8 protocol;
+	struct look look;
 	u64 sk;        /* its address */
 	u64 ready_ns;  /* data that nobody has received yet, 0: none */
 	u64 latest_ns; /* the last data that came */
@@ -162,6 +180,7 @@ static __always_inline void conversation_init(struct conversation *c, const stru
 {
 	c->role = socket_role(sk);
 	c->datagrams = socket_is_datagram(sk);
+	c->protocol = c->datagrams || c->role != ROLE_SERVER ? PROTOCOL_TURNS : PROTOCOL_NEW;
 	c->sk = (u64)sk;
 }
 

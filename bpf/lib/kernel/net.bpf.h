@@ -12,6 +12,7 @@
 #define AF_INET6 10
 #define SOCK_STREAM 1
 #define SOCK_DGRAM 2
+#define IPPROTO_TCP 6
 #define IPPROTO_MPTCP 262
 #define TCP_ESTABLISHED 1
 #define TCP_FIN_WAIT2 5
@@ -19,6 +20,7 @@
 #define TCP_CLOSE_WAIT 8
 #define TCP_LISTEN 10
 #define MSG_PEEK 0x2
+#define MSG_TRUNC 0x20
 #define MSG_ERRQUEUE 0x2000
 #define SOCK_BINDPORT_LOCK 8
 #define RCV_SHUTDOWN 1
@@ -77,6 +79,7 @@ struct inet_connection_sock {
 
 struct tcp_sock {
 	struct inet_connection_sock inet_conn;
+	u64 bytes_received;
 	u32 rcv_nxt;
 	u32 copied_seq;
 	u32 snd_una;

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * What is spoken on a connection: decided by the first octets that a server receives, and by those
+ * of the second exchange, which may be HTTP/2 after an Upgrade. A PROXY header before them is passed
+ * over where it has come as a whole. A connection that is older than the probe is looked at for
+ * longer.
+ */
+#ifndef PROTOCOL_BPF_H
+#define PROTOCOL_BPF_H
+
+#include "buffer.bpf.h"
+#include "request.bpf.h"
+
+#define LOOKS 2
+#define LOOKS_LATE 64
+
+#define PREFACE_SIZE 24
+#define PREFACE_SURE 4 /* so many octets of it are no other protocol's */
+#define PROXY1_SIZE 6
+#define PROXY1_MAX 107
+#define PROXY2_SIZE 12
+#define PROXY2_SIZE_MORE 4 /* the last two of them: how much follows */
+
+#define TLS_HANDSHAKE 0x16
+#define TLS_MAJOR 3
+
+enum begin { BEGIN_PREFACE, BEGIN_PROXY1, BEGIN_PROXY2, BEGINS = 4 };
+
+static const u8 begins[BEGINS][32] = {
+	[BEGIN_PREFACE] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+	[BEGIN_PROXY1] = "PROXY ",
+	[BEGIN_PROXY2] = "\r\n\r\n\0\r\nQUIT\n",
+};
+
+/* A call that has moved octets of a connection. */
+struct moved {
+	struct buffer buffer;
+	u64 begin; /* what is before has been looked at */
+	u64 end;
+	u32 flags;
+	u32 known; /* 1: where the octets are */
+};
+
+/* Global, as what follows: verified once. */
+__noinline int moved_find(struct moved *m, u64 sk)
+{
+	if (!m)
+		return 0;
+	m->known = !(m->flags & MSG_TRUNC) && buffer_of_call((const struct sock *)sk, &m->buffer);
+	return 0;
+}
+
+/* How many of the first `size` octets of such a begin have come when those from m->begin on follow
+ * `done` of them. These are passed over. -1: there are others. */
+__noinline int look_match(struct moved *m, u32 begin, u32 done, u32 size)
+{
+	u64 at;
+
+	if (!m)
+		return -1;
+	at = m->begin;
+	for (int i = 0; i < PREFACE_SIZE; i++) {
+		if (done >= size || at >= m->end)
+			break;
+		if (buffer_octet(&m->buffer, at) != begins[begin & (BEGINS - 1)][done & 31])
+			return -1;
+		done++;
+		at++;
+	}
+	m->begin = at;
+	return done;
+}
+
+/* Passes over a line. */
+__noinline int look_line(struct moved *m)
+{
+	if (!m)
+		return false;
+	for (int i = 0; i < PROXY1_MAX; i++) {
+		int octet = m->begin < m->end ? buffer_octet(&m->buffer, m->begin++) : -1;
+
+		if (octet < 0 || octet == '\n')
+			return octet == '\n';
+	}
+	return false;
+}
+
+static bool look_proxy2(struct moved *m)
+{
+	u8 more[PROXY2_SIZE_MORE];
+
+	if (!buffer_read(&m->buffer, m->begin, more, sizeof(more)))
+		return false;
+	m->begin += sizeof(more) + (more[2] << 8 | more[3]);
+	return m->begin <= m->end;
+}
+
+/* Passes over a PROXY header, if there is one; false: one that goes on. */
+static bool look_proxy(struct moved *m, int first)
+{
+	if (first == begins[BEGIN_PROXY2][0] &&
+	    look_match(m, BEGIN_PROXY2, 0, PROXY2_SIZE) == PROXY2_SIZE)
+		return look_proxy2(m);
+	if (first == begins[BEGIN_PROXY1][0] &&
+	    look_match(m, BEGIN_PROXY1, 0, PROXY1_SIZE) == PROXY1_SIZE)
+		return look_line(m);
+	return true;
+}
+
+/* A connection of TCP on which something was received before. */
+static bool look_is_late(u64 sk, u64 bytes)
+{
+	const struct tcp_sock *tcp = (const struct tcp_sock *)sk;
+	u32 unread = BPF_CORE_READ(tcp, rcv_nxt) - BPF_CORE_READ(tcp, copied_seq);
+
+	return BPF_CORE_READ((const struct sock *)sk, sk_protocol) == IPPROTO_TCP &&
+	       BPF_CORE_READ(tcp, bytes_received) > unread + bytes;
+}
+
+/* It is none of those that make a difference, as it seems. */
+static enum protocol look_next(struct look *look)
+{
+	look->preface = 0;
+	look->left--;
+	look->again = look->left > LOOKS;
+	return look->left ? PROTOCOL_NEW : PROTOCOL_TURNS;
+}
+
+static enum protocol look_preface(struct look *look, struct moved *m)
+{
+	int matched = look_match(m, BEGIN_PREFACE, look->preface, PREFACE_SIZE);
+
+	if (matched == PREFACE_SIZE)
+		return PROTOCOL_HTTP2;
+	if (matched < 0)
+		return look_next(look);
+	look->preface = matched;
+	look->again = true;
+	return PROTOCOL_NEW;
+}
+
+static enum protocol look_at(struct look *look, struct moved *m)
+{
+	int first = buffer_octet(&m->buffer, 0);
+
+	if (first < 0)
+		return PROTOCOL_TURNS;
+	if (look->preface)
+		return look_preface(look, m);
+	if (!look_proxy(m, first))
+		return PROTOCOL_TURNS;
+	if (m->begin)
+		first = buffer_octet(&m->buffer, m->begin);
+	if (first == TLS_HANDSHAKE && buffer_octet(&m->buffer, m->begin + 1) == TLS_MAJOR)
+		return PROTOCOL_TLS;
+	return look_preface(look, m);
+}
+
+/* At what a server has received on a connection whose protocol is not known yet. */
+__noinline int protocol_look(struct conversation *c, struct moved *m)
+{
+	if (!c || !m)
+		return 0;
+	if (!c->look.left) {
+		c->look.left = look_is_late(c->sk, m->end) ? LOOKS_LATE : LOOKS;
+		c->look.again = true;
+	}
+	if (!c->look.again &&
+	    (c->exchange.phase == PHASE_ASKED || c->exchange.phase == PHASE_ASKED_STREAM))
+		return 0;
+	c->look.again = false;
+	moved_find(m, c->sk);
+	c->protocol = m->known ? look_at(&c->look, m) : PROTOCOL_TURNS;
+	return 0;
+}
+
+/* What a server has received; true: it is no turn of the conversation, and has been counted. */
+static __noinline bool protocol_receives(struct conversation *c, struct sock *sk, u64 bytes,
+					 u32 flags, u64 now)
+{
+	struct moved m = { .end = bytes, .flags = flags };
+
+	if (c->protocol == PROTOCOL_NEW)
+		protocol_look(c, &m);
+	return false;
+}
+
+/* Likewise, has sent. */
+static __noinline bool protocol_sends(struct conversation *c, struct sock *sk, u64 bytes, u64 now)
+{
+	return c->protocol == PROTOCOL_NEW && c->look.preface >= PREFACE_SURE;
+}
+
+#endif
