@@ -183,6 +183,8 @@ static __always_inline void closed(struct sock *sk, int state)
 	c = bpf_sk_storage_get(&conversations, sk, NULL, 0);
 	if (c && c->unsent)
 		check_unsent(c, sk, true);
+	if (c && c->protocol == PROTOCOL_HTTP2)
+		http2_closed(c, sk);
 }
 
 SEC("tp_btf/sock_recv_length")

@@ -88,6 +88,29 @@ static bool buffer_of_call(const struct sock *sk, struct buffer *ret_buffer)
 	return true;
 }
 
+/* A call that has moved octets of a connection, as it is looked through. */
+struct moved {
+	struct buffer buffer;
+	u64 begin; /* what is before has been looked at */
+	u64 end;
+	u64 now;
+	u32 flags;
+	u16 known; /* 1: where the octets are */
+	u16 asked; /* 1: that has been looked up */
+};
+
+/* Looks it up, once. Global, as what follows: verified once, not with each call. */
+__noinline int moved_find(struct moved *m, u64 sk)
+{
+	if (!m)
+		return false;
+	if (!m->asked)
+		m->known = !(m->flags & MSG_TRUNC) &&
+			   buffer_of_call((const struct sock *)sk, &m->buffer);
+	m->asked = true;
+	return m->known;
+}
+
 static __always_inline bool buffer_next(struct buffer *b)
 {
 	struct user_iovec piece = {};
@@ -102,8 +125,7 @@ static __always_inline bool buffer_next(struct buffer *b)
 	return true;
 }
 
-/* Makes the piece with this octet the present one; false: it cannot be read. Global, as the next
- * one: verified once, not with each octet. */
+/* Makes the piece with this octet the present one; false: it cannot be read. */
 __noinline int buffer_seek(struct buffer *b, u64 offset)
 {
 	if (!b)

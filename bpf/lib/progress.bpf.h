@@ -8,6 +8,7 @@
 #ifndef PROGRESS_BPF_H
 #define PROGRESS_BPF_H
 
+#include "http2_stream.bpf.h"
 #include "in_hand.bpf.h"
 #include "request.bpf.h"
 #include "unsent.bpf.h"
@@ -131,10 +132,43 @@ static void walk_datagrams(struct datagrams *d, u32 slot, u32 waiting)
 		walk_asked(d, slot, i, walked_ns);
 }
 
-static void walk_socket(struct conversation *c, struct datagrams *d, const struct sock *sk)
+/* An answer that goes on for long is a stream if it pauses now. */
+__noinline int walk_http2_stream(struct http2 *h, struct http2_stream *s, u32 slot, bool pauses)
+{
+	struct request_row *row = request_row(slot_index(slot));
+	struct request_row *whole = request_row(slot * shards);
+	u64 answered_ns;
+
+	if (!h || !s || !row || !whole || !is_open(s->id))
+		return 0;
+	answered_ns = s->asked_ns + s->answered_us * 1000ULL;
+	if (!s->answered_us || !pauses || !is_long(answered_ns, reading_ns) ||
+	    !http2_become_stream(h, s, row, reading_ns))
+		note_oldest(whole, s->arrived_ns ?: s->asked_ns);
+	return 0;
+}
+
+static void walk_http2(struct http2 *h, u32 slot, const struct sock *sk)
+{
+	struct request_row *row = request_row(slot_index(slot));
+	bool pauses = socket_was_empty(sk, 0);
+
+	if (!row || !http2_in_progress(h))
+		return;
+	http2_settle(h, row, 0, reading_ns);
+	for (u32 i = 0; i < HTTP2_STREAMS; i++)
+		walk_http2_stream(h, &h->streams[i], slot, pauses);
+	for (u32 i = 0; i < HTTP2_OLD; i++)
+		walk_http2_stream(h, &h->old[i], slot, pauses);
+}
+
+static void walk_socket(struct conversation *c, struct datagrams *d, struct http2 *h,
+			const struct sock *sk)
 {
 	if (d)
 		walk_datagrams(d, c->cache.slot, socket_datagrams(sk));
+	if (h && socket_is_open(sk))
+		walk_http2(h, c->cache.slot, sk);
 	if (c->unsent)
 		walk_unsent(c, sk);
 	else if (!c->datagrams && socket_is_open(sk))
@@ -234,6 +268,9 @@ static int walk_stored(struct bpf_iter__bpf_sk_storage_map *ctx)
 		walk_ends();
 	else if (is_walked(c))
 		walk_socket(c, c->datagrams ? bpf_sk_storage_get(&datagrams, sk, NULL, 0) : NULL,
+			    c->protocol == PROTOCOL_HTTP2
+				    ? bpf_sk_storage_get(&http2_connections, sk, NULL, 0)
+				    : NULL,
 			    sk);
 	return 0;
 }
@@ -253,7 +290,7 @@ static int walk_addressed(struct bpf_iter__bpf_map_elem *ctx)
 	at = *key;
 	if (is_walked(c) && socket_ends((const struct sock *)at.sk) == at.ends)
 		walk_socket(c, c->datagrams ? bpf_map_lookup_elem(&addressed_datagrams, &at) : NULL,
-			    (const struct sock *)at.sk);
+			    NULL, (const struct sock *)at.sk);
 	return 0;
 }
 

@@ -3,16 +3,17 @@
  * What is spoken on a connection: decided by the first octets that a server receives, and by those
  * of the second exchange, which may be HTTP/2 after an Upgrade. A PROXY header before them is passed
  * over where it has come as a whole. A connection that is older than the probe is looked at for
- * longer.
+ * longer: it is HTTP/2 if what is received is frames three times in a row.
  */
 #ifndef PROTOCOL_BPF_H
 #define PROTOCOL_BPF_H
 
-#include "buffer.bpf.h"
-#include "request.bpf.h"
+#include "http2.bpf.h"
+#include "storage.bpf.h"
 
 #define LOOKS 2
 #define LOOKS_LATE 64
+#define LOOKS_FRAMES 3 /* receives in a row */
 
 #define PREFACE_SIZE 24
 #define PREFACE_SURE 4 /* so many octets of it are no other protocol's */
@@ -31,24 +32,6 @@ static const u8 begins[BEGINS][32] = {
 	[BEGIN_PROXY1] = "PROXY ",
 	[BEGIN_PROXY2] = "\r\n\r\n\0\r\nQUIT\n",
 };
-
-/* A call that has moved octets of a connection. */
-struct moved {
-	struct buffer buffer;
-	u64 begin; /* what is before has been looked at */
-	u64 end;
-	u32 flags;
-	u32 known; /* 1: where the octets are */
-};
-
-/* Global, as what follows: verified once. */
-__noinline int moved_find(struct moved *m, u64 sk)
-{
-	if (!m)
-		return 0;
-	m->known = !(m->flags & MSG_TRUNC) && buffer_of_call((const struct sock *)sk, &m->buffer);
-	return 0;
-}
 
 /* How many of the first `size` octets of such a begin have come when those from m->begin on follow
  * `done` of them. These are passed over. -1: there are others. */
@@ -121,6 +104,7 @@ static bool look_is_late(u64 sk, u64 bytes)
 static enum protocol look_next(struct look *look)
 {
 	look->preface = 0;
+	look->frames = 0;
 	look->left--;
 	look->again = look->left > LOOKS;
 	return look->left ? PROTOCOL_NEW : PROTOCOL_TURNS;
@@ -139,56 +123,129 @@ static enum protocol look_preface(struct look *look, struct moved *m)
 	return PROTOCOL_NEW;
 }
 
+/* Frames without the preface: it may have come unseen. */
+static enum protocol look_frames(struct look *look, const struct moved *m)
+{
+	if (!frames_fill(m))
+		return look_next(look);
+	look->frames++;
+	look->again = true;
+	return look->frames < LOOKS_FRAMES ? PROTOCOL_NEW : PROTOCOL_HTTP2;
+}
+
+static bool look_is_tls(struct moved *m)
+{
+	return m->begin + 1 < m->end && buffer_octet(&m->buffer, m->begin) == TLS_HANDSHAKE &&
+	       buffer_octet(&m->buffer, m->begin + 1) == TLS_MAJOR;
+}
+
 static enum protocol look_at(struct look *look, struct moved *m)
 {
 	int first = buffer_octet(&m->buffer, 0);
 
-	if (first < 0)
-		return PROTOCOL_TURNS;
 	if (look->preface)
 		return look_preface(look, m);
+	if (first == 0)
+		return look_frames(look, m);
 	if (!look_proxy(m, first))
 		return PROTOCOL_TURNS;
-	if (m->begin)
-		first = buffer_octet(&m->buffer, m->begin);
-	if (first == TLS_HANDSHAKE && buffer_octet(&m->buffer, m->begin + 1) == TLS_MAJOR)
+	if (look_is_tls(m))
 		return PROTOCOL_TLS;
 	return look_preface(look, m);
+}
+
+/* Is it time for a look? The first comes at once. */
+static bool look_now(struct conversation *c, const struct moved *m)
+{
+	struct look *look = &c->look;
+
+	if (!look->left) {
+		look->left = look_is_late(c->sk, m->end) ? LOOKS_LATE : LOOKS;
+		return true;
+	}
+	return look->again ||
+	       (c->exchange.phase != PHASE_ASKED && c->exchange.phase != PHASE_ASKED_STREAM);
 }
 
 /* At what a server has received on a connection whose protocol is not known yet. */
 __noinline int protocol_look(struct conversation *c, struct moved *m)
 {
-	if (!c || !m)
-		return 0;
-	if (!c->look.left) {
-		c->look.left = look_is_late(c->sk, m->end) ? LOOKS_LATE : LOOKS;
-		c->look.again = true;
-	}
-	if (!c->look.again &&
-	    (c->exchange.phase == PHASE_ASKED || c->exchange.phase == PHASE_ASKED_STREAM))
+	struct request_row *row = c ? conversation_row(c) : NULL;
+
+	if (!row || !m || !look_now(c, m))
 		return 0;
 	c->look.again = false;
-	moved_find(m, c->sk);
-	c->protocol = m->known ? look_at(&c->look, m) : PROTOCOL_TURNS;
+	if (moved_find(m, c->sk))
+		c->protocol = look_at(&c->look, m);
+	if (m->known && (c->protocol != PROTOCOL_HTTP2 || kernel_has_loop()))
+		return 0;
+	c->protocol = PROTOCOL_TURNS;
+	add(&row->unread, 1);
 	return 0;
+}
+
+/* --- HTTP/2 --- */
+
+SK_STORAGE(http2_connections, struct http2);
+
+/* NULL: no memory. */
+static __noinline struct http2 *http2_of(struct conversation *c, struct sock *sk)
+{
+	struct http2 *h = bpf_sk_storage_get(&http2_connections, sk, NULL, 0);
+
+	if (!h) {
+		h = or_refused(socket_storage_make(&http2_connections, sk, NULL));
+		if (h)
+			http2_init(h, c);
+	}
+	if (h && c->unseen)
+		http2_resync(h, c);
+	return h;
+}
+
+/* What is in progress has ended with the connection. */
+static __noinline void http2_closed(struct conversation *c, struct sock *sk)
+{
+	struct http2 *h = bpf_sk_storage_get(&http2_connections, sk, NULL, 0);
+
+	if (h && slot_cache_has_slot(&c->cache, &slot_owners))
+		http2_forget(h, c, bpf_ktime_get_ns());
 }
 
 /* What a server has received; true: it is no turn of the conversation, and has been counted. */
 static __noinline bool protocol_receives(struct conversation *c, struct sock *sk, u64 bytes,
 					 u32 flags, u64 now)
 {
-	struct moved m = { .end = bytes, .flags = flags };
+	struct moved m = { .end = bytes, .now = now, .flags = flags };
+	struct http2 *h;
 
 	if (c->protocol == PROTOCOL_NEW)
 		protocol_look(c, &m);
-	return false;
+	if (c->protocol != PROTOCOL_HTTP2)
+		return false;
+	h = http2_of(c, sk);
+	if (!h) {
+		c->protocol = PROTOCOL_TURNS;
+		return false;
+	}
+	http2_receives(h, c, &m, sk->sk_receive_queue.qlen);
+	return true;
 }
 
 /* Likewise, has sent. */
 static __noinline bool protocol_sends(struct conversation *c, struct sock *sk, u64 bytes, u64 now)
 {
-	return c->protocol == PROTOCOL_NEW && c->look.preface >= PREFACE_SURE;
+	struct moved m = { .end = bytes, .now = now };
+	struct http2 *h;
+
+	c->look.sent = true;
+	if (c->protocol == PROTOCOL_NEW)
+		return c->look.preface >= PREFACE_SURE && count_send(c, bytes, now);
+	h = c->protocol == PROTOCOL_HTTP2 ? http2_of(c, sk) : NULL;
+	if (!h)
+		return false;
+	http2_sends(h, c, &m);
+	return true;
 }
 
 #endif

@@ -83,6 +83,9 @@ struct request_row {
 		HELP("Requests in progress: first receive to last send, average of the interval");
 	u64 waiting_ns METRIC("gauge-requests_waiting rate " NS) UNIT("requests") HELP(
 		"Requests waiting: in the socket, before the first receive, average of the interval");
+	u64 unread METRIC("total_connections-unread") UNIT("connections") HELP(
+		"Connections not looked into: what is received cannot be read, or walked through, so that exchanges are turns")
+		DEFAULT(off);
 	u64 send_wait_ns METRIC("gauge-send_wait per=exchanges " NS) UNIT("seconds") HELP(
 		"Wait in the send buffer: from the last send until all has gone out, average of all requests");
 	/* In the first shard only. */
@@ -138,6 +141,7 @@ struct look {
 	u8 preface; /* so many octets of HTTP/2's have come */
 	u8 frames;  /* so many receives in a row were frames of HTTP/2 */
 	bool again; /* at the next receive, be it of the same exchange */
+	bool sent;  /* something was sent meanwhile */
 };
 
 /* What is spoken on a connection, as far as it makes a difference here. */
@@ -155,6 +159,7 @@ struct conversation {
 	u32 role;
 	u32 thread; /* number of the one that has received last */
 	bool datagrams;
+	bool unseen; /* octets may have passed that did not count */
 	u8 protocol;
 	struct look look;
 	u64 sk;        /* its address */
@@ -169,6 +174,11 @@ struct conversation {
 static __always_inline struct request_row *request_row(u32 index)
 {
 	return bpf_map_lookup_elem(&requests, &index);
+}
+
+static __always_inline struct request_row *conversation_row(const struct conversation *c)
+{
+	return request_row(slot_index(c->cache.slot));
 }
 
 static __always_inline struct client_row *client_row(u32 index)
@@ -223,8 +233,10 @@ static __noinline void assign(struct conversation *c, struct task_struct *task)
 
 	slot_cache_renew(&c->cache, task);
 	c->tgid = task->tgid;
-	if (unseen)
+	if (unseen) {
 		c->ready_ns = 0; /* what came before was received unseen */
+		c->unseen = true;
+	}
 	if (c->cache.watched)
 		slot = client ? client_take(c->cache.row) : server_take(c->cache.row);
 	if (c->exchange.phase == PHASE_ANSWERED && c->cache.slot != slot) {
@@ -388,17 +400,41 @@ static __always_inline void end_wait(struct conversation *c, struct request_row 
 	add(&row->waiting_ns, span_ns(from_ns > arrived_ns ? from_ns : arrived_ns, now));
 }
 
+/* A server's call, whatever it is of. */
+static __always_inline struct request_row *count_receive(const struct conversation *c, u64 bytes,
+							 u64 now)
+{
+	struct request_row *whole = request_row(c->cache.slot * shards);
+	struct request_row *row = conversation_row(c);
+
+	if (!row || !whole)
+		return NULL;
+	count_gap(&row->receive_gap, &whole->last_receive_ns, now);
+	add(&row->rx_bytes, bytes);
+	return row;
+}
+
+static __always_inline struct request_row *count_send(const struct conversation *c, u64 bytes,
+						      u64 now)
+{
+	struct request_row *whole = request_row(c->cache.slot * shards);
+	struct request_row *row = conversation_row(c);
+
+	if (!row || !whole)
+		return NULL;
+	count_gap(&row->send_gap, &whole->last_send_ns, now);
+	add(&row->tx_bytes, bytes);
+	return row;
+}
+
 static __always_inline void server_receives(struct conversation *c, struct datagrams *d, u64 bytes,
 					    bool more, u64 now)
 {
-	struct request_row *row = request_row(slot_index(c->cache.slot));
-	struct request_row *whole = request_row(c->cache.slot * shards);
+	struct request_row *row = count_receive(c, bytes, now);
 	u64 arrived_ns;
 
-	if (!row || !whole)
+	if (!row)
 		return;
-	count_gap(&row->receive_gap, &whole->last_receive_ns, now);
-	add(&row->rx_bytes, bytes);
 	if (d) {
 		arrived_ns = datagrams_ask(d, now, more);
 		if (arrived_ns)
@@ -420,14 +456,10 @@ static __always_inline void server_receives(struct conversation *c, struct datag
 static __always_inline void server_sends(struct conversation *c, struct datagrams *d,
 					 const struct sock *sk, u64 bytes, u64 now)
 {
-	struct request_row *row = request_row(slot_index(c->cache.slot));
-	struct request_row *whole = request_row(c->cache.slot * shards);
+	struct request_row *row = count_send(c, bytes, now);
 
-	if (!row || !whole)
-		return;
-	count_gap(&row->send_gap, &whole->last_send_ns, now);
-	add(&row->tx_bytes, bytes);
-	answer(c, d, row, sk, bytes, now);
+	if (row)
+		answer(c, d, row, sk, bytes, now);
 }
 
 static __always_inline void client_sends(struct conversation *c, u64 bytes, u64 now)

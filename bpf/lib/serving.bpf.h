@@ -109,6 +109,15 @@ static __always_inline void hold_begin(u64 sk, u32 *number, u64 began_ns, u64 no
 	hold_from(s, sk, began_ns, now);
 }
 
+/* And so many others at once with it. */
+static __always_inline void hold_others(const u32 *number, u32 others)
+{
+	struct serving *s = serving_at(*number);
+
+	if (s)
+		s->overlaps += others;
+}
+
 /* Of what has passed since, by the same clock as asked_ns. slept_ns: passed as exec_start grows, where
  * that is the same CPU's. */
 static __always_inline u64 hold_blocked(const struct serving *s, u64 slept_ns, u64 cpu_ns,

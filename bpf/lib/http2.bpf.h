@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * The walk along the frames of HTTP/2 in what is received and sent, call by call. Octets that cannot be
+ * read end it: what was in progress is forgotten. It begins anew where a call begins with what looks
+ * like a frame.
+ */
+#ifndef HTTP2_BPF_H
+#define HTTP2_BPF_H
+
+#include "http2_stream.bpf.h"
+
+/* Where frames begin is known of what the server receives, and of what it sends if that is all. */
+static void http2_init(struct http2 *h, struct conversation *c)
+{
+	c->exchange.phase = PHASE_IDLE;
+	h->ways[HTTP2_RECEIVES].is_synced = true;
+	h->ways[HTTP2_SENDS].is_synced = !c->look.sent && !c->look.frames;
+}
+
+/* Octets may have passed unseen. */
+static void http2_resync(struct http2 *h, struct conversation *c)
+{
+	c->unseen = false;
+	h->ways[HTTP2_RECEIVES].is_synced = false;
+	h->ways[HTTP2_SENDS].is_synced = false;
+	http2_forget(h, c, bpf_ktime_get_ns());
+}
+
+/* --- the walk along the frames --- */
+
+/* The header of the next frame, be it in pieces; false: it has not come as a whole. */
+static bool http2_header(struct http2_call *call, struct frame *ret_frame)
+{
+	struct http2_way *way = &call->way;
+	struct moved *m = &call->moved;
+
+	if (!way->come && m->end - m->begin >= FRAME_HEADER_SIZE &&
+	    buffer_read(&m->buffer, m->begin, way->header.octets, FRAME_HEADER_SIZE)) {
+		way->come = FRAME_HEADER_SIZE;
+		m->begin += FRAME_HEADER_SIZE;
+	}
+	for (int i = 0; i < FRAME_HEADER_SIZE; i++) {
+		int octet;
+
+		if (way->come >= FRAME_HEADER_SIZE || m->begin >= m->end)
+			break;
+		octet = buffer_octet(&m->buffer, m->begin++);
+		if (octet < 0) {
+			way->is_synced = false;
+			return false;
+		}
+		way->header.octets[way->come++ & 15] = octet;
+	}
+	if (way->come < FRAME_HEADER_SIZE)
+		return false;
+	way->come = 0;
+	frame_parse(&way->header, ret_frame);
+	return true;
+}
+
+/* What is left of a frame need not be looked at: it may be sendfile's. false: it goes on. */
+static bool http2_skip(struct http2_call *call)
+{
+	struct http2_way *way = &call->way;
+	u64 here = call->moved.end - call->moved.begin;
+
+	if (way->left > here) {
+		way->left -= here;
+		call->moved.begin = call->moved.end;
+		return false;
+	}
+	call->moved.begin += way->left;
+	way->left = 0;
+	return true;
+}
+
+static void http2_received(struct http2 *h, struct conversation *c, struct http2_call *call,
+			   const struct frame *f)
+{
+	switch (f->type) {
+	case FRAME_HEADERS:
+		http2_begin(h, c, call, f->stream);
+		break;
+	case FRAME_DATA:
+		call->goes_on = true;
+		http2_ask_again(h, c, call, f->stream);
+		break;
+	case FRAME_RST_STREAM:
+		http2_end(h, c, call, f->stream, true);
+		break;
+	}
+}
+
+static void http2_sent(struct http2 *h, struct conversation *c, struct http2_call *call,
+		       const struct frame *f)
+{
+	switch (f->type) {
+	case FRAME_HEADERS:
+		http2_answer(h, c, call, f->stream);
+		/* fallthrough */
+	case FRAME_DATA:
+		if (f->flags & FRAME_END_STREAM)
+			call->way.ends = f->stream;
+		break;
+	case FRAME_RST_STREAM:
+		http2_end(h, c, call, f->stream, true);
+		break;
+	}
+}
+
+/* Are these the octets of a frame? Types that are not known are passed over, as every program must. */
+static bool http2_synced(struct http2_way *way, const struct frame *f)
+{
+	if (!way->is_synced)
+		way->is_synced = frame_is_plausible(f);
+	else if (f->type < FRAME_TYPES && !frame_has_its_length(f))
+		way->is_synced = false;
+	return way->is_synced;
+}
+
+/* One frame, or what there is of it; true: there is no more in this call. */
+__noinline int http2_next(struct http2 *h, struct conversation *c, struct http2_call *call)
+{
+	struct frame f = {};
+
+	if (!h || !c || !call || !http2_skip(call))
+		return true;
+	if (call->way.ends && !call->way.come) {
+		http2_end(h, c, call, call->way.ends, false);
+		call->way.ends = 0;
+	}
+	if (call->moved.begin >= call->moved.end)
+		return true;
+	if (!moved_find(&call->moved, c->sk)) {
+		call->way.is_synced = false;
+		return true;
+	}
+	if (!http2_header(call, &f) || !http2_synced(&call->way, &f))
+		return true;
+	f.stream &= ~(1U << 31);
+	call->way.left = f.length;
+	if (call->sends)
+		http2_sent(h, c, call, &f);
+	else
+		http2_received(h, c, call, &f);
+	return false;
+}
+
+struct http2_walk {
+	struct http2 *h;
+	struct conversation *c;
+	struct http2_call *call;
+};
+
+static long http2_step(u32 i, void *walk)
+{
+	struct http2_walk *w = walk;
+
+	w->call->is_done = http2_next(w->h, w->c, w->call);
+	return w->call->is_done;
+}
+
+/* What a call has moved in one direction. */
+static void http2_moves(struct http2 *h, struct conversation *c, struct http2_call *call)
+{
+	struct http2_walk walk = { .h = h, .c = c, .call = call };
+	struct http2_way none = {}, *way = &h->ways[call->sends & 1];
+	bool was_synced = way->is_synced;
+
+	call->way = *way;
+	if (kernel_has_loop())
+		bpf_loop(FRAMES_MAX, http2_step, &walk, 0);
+	if (call->is_done && call->way.is_synced) {
+		*way = call->way;
+		return;
+	}
+	*way = none;
+	if (was_synced)
+		http2_forget(h, c, call->moved.now);
+}
+
+/* Each request of a receive has waited since the first octet came that nobody had received. */
+static void http2_end_wait(struct conversation *c, const struct http2_call *call,
+			   struct request_row *row)
+{
+	u64 arrived_ns = call->arrived_ns, now = call->moved.now;
+	u64 from_ns = __sync_lock_test_and_set(&c->waited_ns, arrived_ns);
+
+	add(&row->waiting_ns, span_ns(from_ns > arrived_ns ? from_ns : arrived_ns, now) +
+				      (call->asked - 1) * span_ns(arrived_ns, now));
+}
+
+static void http2_receives(struct http2 *h, struct conversation *c, const struct moved *m,
+			   bool more)
+{
+	struct http2_call call = { .moved = *m };
+	struct request_row *row = count_receive(c, m->end, m->now);
+
+	if (!row)
+		return;
+	if (c->ready_ns < m->now)
+		call.arrived_ns = c->ready_ns;
+	http2_moves(h, c, &call);
+	if (call.asked) {
+		if (call.arrived_ns)
+			http2_end_wait(c, &call, row);
+		hold_begin(c->sk, &c->thread, call.arrived_ns ?: m->now, m->now);
+		hold_others(&c->thread, call.asked - 1);
+	} else if (call.goes_on && http2_in_progress(h)) {
+		hold_again(c->sk, &c->thread, m->now);
+	}
+	c->ready_ns = more ? c->latest_ns : 0;
+}
+
+static void http2_sends(struct http2 *h, struct conversation *c, const struct moved *m)
+{
+	struct http2_call call = { .moved = *m, .sends = HTTP2_SENDS };
+
+	if (!count_send(c, m->end, m->now))
+		return;
+	http2_moves(h, c, &call);
+	if (call.answered)
+		hold_answer(c->sk, &c->thread, false, m->now);
+	else
+		hold_more(c->sk, &c->thread, m->now);
+}
+
+#endif

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * Frames of HTTP/2 (RFC 9113, section 4): nine octets say how long one is, of what type, and of which
+ * stream. What is in them is not looked at.
+ */
+#ifndef HTTP2_FRAME_BPF_H
+#define HTTP2_FRAME_BPF_H
+
+#include "buffer.bpf.h"
+
+#define FRAME_HEADER_SIZE 9
+#define FRAMES_MAX 8192 /* looked at in one call */
+
+#define FRAME_END_STREAM 1 /* of data and headers */
+
+enum frame_type {
+	FRAME_DATA,
+	FRAME_HEADERS,
+	FRAME_PRIORITY,
+	FRAME_RST_STREAM,
+	FRAME_SETTINGS,
+	FRAME_PUSH_PROMISE,
+	FRAME_PING,
+	FRAME_GOAWAY,
+	FRAME_WINDOW_UPDATE,
+	FRAME_CONTINUATION,
+	FRAME_TYPES
+};
+
+/* As octets, with room for any index of 4 bits. */
+struct frame_header {
+	u8 octets[16];
+};
+
+struct frame {
+	u32 length;
+	u32 type;
+	u32 flags;
+	u32 stream;
+};
+
+static __always_inline void frame_parse(const struct frame_header *header, struct frame *ret_frame)
+{
+	const u8 *o = header->octets;
+
+	ret_frame->length = o[0] << 16 | o[1] << 8 | o[2];
+	ret_frame->type = o[3];
+	ret_frame->flags = o[4];
+	ret_frame->stream = (u32)o[5] << 24 | o[6] << 16 | o[7] << 8 | o[8];
+}
+
+static const u8 frame_flags[16] = {
+	[FRAME_DATA] = 0x09,         [FRAME_HEADERS] = 0x2d, [FRAME_SETTINGS] = 0x01,
+	[FRAME_PUSH_PROMISE] = 0x0c, [FRAME_PING] = 0x01,    [FRAME_CONTINUATION] = 0x04,
+};
+
+static __always_inline bool frame_has_its_length(const struct frame *f)
+{
+	switch (f->type) {
+	case FRAME_PRIORITY:
+		return f->length == 5;
+	case FRAME_RST_STREAM:
+	case FRAME_WINDOW_UPDATE:
+		return f->length == 4;
+	case FRAME_SETTINGS:
+		return f->length % 6 == 0;
+	case FRAME_PING:
+		return f->length == 8;
+	case FRAME_GOAWAY:
+		return f->length >= 8;
+	default:
+		return true;
+	}
+}
+
+static __always_inline bool frame_has_its_stream(const struct frame *f)
+{
+	switch (f->type) {
+	case FRAME_SETTINGS:
+	case FRAME_PING:
+	case FRAME_GOAWAY:
+		return f->stream == 0;
+	case FRAME_WINDOW_UPDATE:
+		return f->stream == 0 || f->stream & 1;
+	default:
+		return f->stream & 1;
+	}
+}
+
+/* Other octets are rarely so. A stream's highest bit is reserved. */
+static __always_inline bool frame_is_plausible(const struct frame *f)
+{
+	return f->type < FRAME_TYPES && !(f->flags & ~frame_flags[f->type & 15]) &&
+	       !(f->stream >> 31) && frame_has_its_length(f) && frame_has_its_stream(f);
+}
+
+/* Passes over the frame at m->begin; false: there is none, or it goes on after this call. */
+__noinline int frame_pass(struct moved *m)
+{
+	struct frame_header header = {};
+	struct frame frame;
+
+	if (!m || m->begin + FRAME_HEADER_SIZE > m->end ||
+	    !buffer_read(&m->buffer, m->begin, header.octets, FRAME_HEADER_SIZE))
+		return false;
+	frame_parse(&header, &frame);
+	m->begin += FRAME_HEADER_SIZE + frame.length;
+	return frame_is_plausible(&frame) && m->begin <= m->end;
+}
+
+static long frames_pass(u32 i, void *moved)
+{
+	struct moved *m = moved;
+
+	return m->begin >= m->end || !frame_pass(m);
+}
+
+/* Is all of it frames? */
+static bool frames_fill(const struct moved *m)
+{
+	struct moved copy = *m;
+
+	if (!kernel_has_loop())
+		return false;
+	bpf_loop(FRAMES_MAX, frames_pass, &copy, 0);
+	return copy.begin == copy.end;
+}
+
+#endif

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * Requests of HTTP/2, as of gRPC: a stream of a connection is one. It begins with the first HEADERS of
+ * the client's, is counted with the first of the server's, and ends with the frame that has the server's
+ * END_STREAM, with RST_STREAM of either, or with the connection. One that ends without an answer is not
+ * counted. HEADERS that are interim (1xx) are taken for the answer. One that goes on with pauses for
+ * longer than stream_after is a stream: it is in progress no more, and is no latency.
+ *
+ * Remembered are the latest HTTP2_STREAMS of a connection and HTTP2_OLD that are older and go on. What
+ * finds no room is counted, and in progress, but its time is not known.
+ */
+#ifndef HTTP2_STREAM_BPF_H
+#define HTTP2_STREAM_BPF_H
+
+#include "http2_frame.bpf.h"
+#include "request.bpf.h"
+
+#define HTTP2_STREAMS 128
+#define HTTP2_OLD 32
+#define HTTP2_ENDED 0x80000000U
+
+enum { HTTP2_RECEIVES, HTTP2_SENDS };
+
+/* How many are in progress (20 bits), and up to when (44 bits, of 16 ns) the time of that is in the row:
+ * in one word, so that no two CPUs add the same time. */
+#define OPEN_TIME_BITS 44
+#define OPEN_TIME_MASK ((1ULL << OPEN_TIME_BITS) - 1)
+#define OPEN_TIME_SHIFT 4
+#define OPEN_MAX ((1U << 19) - 1)
+#define OPEN_TRIES 8
+
+struct http2_stream {
+	u64 asked_ns;
+	u64 arrived_ns;  /* 0: not known */
+	u32 id;          /* 0: none; or with HTTP2_ENDED */
+	u32 answered_us; /* since asked_ns, 0: not yet */
+};
+
+/* One of the directions. */
+struct http2_way {
+	u32 left;      /* octets of this frame that have not come yet */
+	u32 ends;      /* the stream that ends with it, 0: none */
+	u32 come;      /* so many octets of the next header */
+	u32 is_synced; /* 0: where frames begin is not known */
+	struct frame_header header;
+};
+
+/* Of a connection. */
+struct http2 {
+	struct http2_way ways[2]; /* the server receives, sends */
+	u64 open;
+	u32 highest; /* stream of the client's */
+	u32 lost;    /* so many in progress are not remembered */
+	struct http2_stream streams[HTTP2_STREAMS];
+	struct http2_stream old[HTTP2_OLD];
+};
+
+/* A call, as the walk along its frames goes. */
+struct http2_call {
+	struct moved moved;
+	struct http2_way way;
+	u64 arrived_ns; /* of what is received, 0: not known */
+	u32 sends;      /* 1: the server's */
+	u32 asked;      /* requests that have begun */
+	u32 answered;   /* answers that have begun */
+	u32 goes_on;    /* 1: there is data of a request */
+	u32 is_done;
+	u32 unused;
+};
+
+/* --- in progress --- */
+
+static __always_inline u32 http2_in_progress(const struct http2 *h)
+{
+	return *(volatile u64 *)&h->open >> OPEN_TIME_BITS;
+}
+
+/* Adds the time in progress up to now, and then to the number of those that are. */
+static void http2_settle(struct http2 *h, struct request_row *row, s64 more, u64 now_ns)
+{
+	u64 now = now_ns >> OPEN_TIME_SHIFT & OPEN_TIME_MASK;
+
+	for (int i = 0; i < OPEN_TRIES; i++) {
+		u64 was = *(volatile u64 *)&h->open, open = was >> OPEN_TIME_BITS;
+		u64 span = (now - was) & OPEN_TIME_MASK, until = now;
+
+		/* Another CPU was faster, which has asked the clock later. */
+		if (open && span > OPEN_TIME_MASK / 2) {
+			until = was & OPEN_TIME_MASK;
+			span = 0;
+		}
+		if (__sync_val_compare_and_swap(&h->open, was,
+						(open + more) << OPEN_TIME_BITS | until) != was)
+			continue;
+		add(&row->in_progress_ns, open * (span << OPEN_TIME_SHIFT));
+		return;
+	}
+	add(&h->open, (u64)more << OPEN_TIME_BITS);
+}
+
+/* --- streams --- */
+
+static __always_inline bool is_open(u32 id)
+{
+	return id && !(id & HTTP2_ENDED);
+}
+
+/* Whoever takes it ends it. */
+static __always_inline bool http2_take(struct http2_stream *s, u32 id)
+{
+	return __sync_val_compare_and_swap(&s->id, id, id | HTTP2_ENDED) == id;
+}
+
+static __always_inline struct http2_stream *http2_newest(struct http2 *h, u32 id)
+{
+	return &h->streams[(id >> 1) % HTTP2_STREAMS];
+}
+
+/* The index in h->old of that stream, or of a free place (id 0); HTTP2_OLD: there is none. */
+__noinline u32 http2_find_old(struct http2 *h, u32 id)
+{
+	if (!h)
+		return HTTP2_OLD;
+	for (u32 i = 0; i < HTTP2_OLD; i++) {
+		u32 is = *(volatile u32 *)&h->old[i].id;
+
+		if (id ? is == id : !is_open(is))
+			return i;
+	}
+	return HTTP2_OLD;
+}
+
+/* NULL: it is not remembered. */
+static __always_inline struct http2_stream *http2_find(struct http2 *h, u32 id)
+{
+	struct http2_stream *s = http2_newest(h, id);
+	u32 old;
+
+	if ((s->id & ~HTTP2_ENDED) == id)
+		return s;
+	old = http2_find_old(h, id);
+	return old < HTTP2_OLD ? &h->old[old] : NULL;
+}
+
+static void http2_count_answer(const struct http2_stream *s, struct request_row *row, u64 now)
+{
+	add(&row->exchanges, 1);
+	hist_add(&row->service_first, span_ns(s->asked_ns, now));
+	if (s->arrived_ns)
+		hist_add(&row->wait, s->asked_ns - s->arrived_ns);
+}
+
+static void http2_count_end(const struct http2_stream *s, struct request_row *row, u64 now)
+{
+	hist_add(&row->service, span_ns(s->asked_ns, now));
+	if (s->arrived_ns)
+		hist_add(&row->response, span_ns(s->arrived_ns, now));
+}
+
+/* Its place is another's from now on. It is remembered elsewhere before it is forgotten here, so that it
+ * can be found at any time. */
+__noinline int http2_displace(struct http2 *h, struct conversation *c, struct http2_stream *s)
+{
+	struct request_row *row = c ? conversation_row(c) : NULL;
+	u32 id, at, answered_us;
+	struct http2_stream *old;
+
+	if (!h || !s || !row)
+		return 0;
+	id = s->id;
+	if (!is_open(id))
+		return 0;
+	answered_us = s->answered_us;
+	at = http2_find_old(h, 0);
+	if (at < HTTP2_OLD) {
+		old = &h->old[at];
+		old->asked_ns = s->asked_ns;
+		old->arrived_ns = s->arrived_ns;
+		old->answered_us = answered_us;
+		__sync_lock_test_and_set(&old->id, id);
+		if (!http2_take(s, id))
+			http2_take(old, id);
+		else if (s->answered_us)
+			old->answered_us = s->answered_us;
+		return 0;
+	}
+	__sync_fetch_and_add(&h->lost, 1);
+	if (!http2_take(s, id))
+		__sync_fetch_and_add(&h->lost, -1);
+	else if (!answered_us)
+		add(&row->exchanges, 1);
+	return 0;
+}
+
+/* HEADERS of the client's. Those that end a request are of a stream that there is already. */
+__noinline int http2_begin(struct http2 *h, struct conversation *c, struct http2_call *call, u32 id)
+{
+	struct request_row *row = c ? conversation_row(c) : NULL;
+	struct http2_stream *s;
+
+	if (!h || !call || !row || id <= h->highest || !(id & 1) ||
+	    http2_in_progress(h) >= OPEN_MAX)
+		return 0;
+	h->highest = id;
+	s = http2_newest(h, id);
+	http2_displace(h, c, s);
+	s->asked_ns = call->moved.now;
+	s->arrived_ns = call->arrived_ns;
+	s->answered_us = 0;
+	__sync_lock_test_and_set(&s->id, id);
+	http2_settle(h, row, 1, call->moved.now);
+	call->asked++;
+	return 0;
+}
+
+/* HEADERS of the server's, which end an answer that there is already, or begin it. */
+__noinline int http2_answer(struct http2 *h, struct conversation *c, struct http2_call *call,
+			    u32 id)
+{
+	struct request_row *row = c ? conversation_row(c) : NULL;
+	struct http2_stream *s;
+	u64 taken_us;
+
+	if (!h || !call || !row)
+		return 0;
+	s = http2_find(h, id);
+	if (!s || s->id != id || s->answered_us)
+		return 0;
+	taken_us = span_ns(s->asked_ns, call->moved.now) / 1000 + 1;
+	s->answered_us = taken_us > ~0U ? ~0U : taken_us;
+	http2_count_answer(s, row, call->moved.now);
+	call->answered++;
+	return 0;
+}
+
+/* One that is not remembered. */
+static void http2_end_lost(struct http2 *h, struct request_row *row, u64 now)
+{
+	u32 lost = *(volatile u32 *)&h->lost;
+
+	if (lost && __sync_val_compare_and_swap(&h->lost, lost, lost - 1) == lost)
+		http2_settle(h, row, -1, now);
+}
+
+/* is_reset: without an answer it is none. */
+__noinline int http2_end(struct http2 *h, struct conversation *c, struct http2_call *call, u32 id,
+			 bool is_reset)
+{
+	struct request_row *row = c ? conversation_row(c) : NULL;
+	struct http2_stream *s, was;
+
+	if (!h || !call || !row || !id)
+		return 0;
+	s = http2_find(h, id);
+	if (!s) {
+		http2_end_lost(h, row, call->moved.now);
+		return 0;
+	}
+	was = *s;
+	if (!http2_take(s, id))
+		return 0;
+	http2_settle(h, row, -1, call->moved.now);
+	if (!was.answered_us && !is_reset)
+		http2_count_answer(&was, row, call->moved.now);
+	if (was.answered_us || !is_reset)
+		http2_count_end(&was, row, call->moved.now);
+	return 0;
+}
+
+/* A stream, see above. */
+static bool http2_become_stream(struct http2 *h, struct http2_stream *s, struct request_row *row,
+				u64 now)
+{
+	u32 id = s->id, answered_us = s->answered_us;
+
+	if (!is_open(id) || !http2_take(s, id))
+		return false;
+	http2_settle(h, row, -1, now);
+	add(&row->streams, 1);
+	if (!answered_us)
+		add(&row->exchanges, 1);
+	return true;
+}
+
+/* Data of the client's: a request that goes on without an answer, as a log that is shipped. */
+__noinline int http2_ask_again(struct http2 *h, struct conversation *c, struct http2_call *call,
+			       u32 id)
+{
+	struct request_row *row = c ? conversation_row(c) : NULL;
+	struct http2_stream *s;
+
+	if (!h || !call || !row)
+		return 0;
+	s = http2_newest(h, id);
+	if (s->id == id && !s->answered_us && is_long(s->asked_ns, call->moved.now))
+		http2_become_stream(h, s, row, call->moved.now);
+	return 0;
+}
+
+static u32 http2_forget_in(struct http2_stream *s)
+{
+	u32 id = s->id;
+
+	return is_open(id) && http2_take(s, id);
+}
+
+/* All that are in progress, as far as nobody else ends them. */
+__noinline int http2_forget(struct http2 *h, struct conversation *c, u64 now)
+{
+	struct request_row *row = c ? conversation_row(c) : NULL;
+	u32 forgotten = 0;
+
+	if (!h || !row || !http2_in_progress(h))
+		return 0;
+	for (int i = 0; i < HTTP2_STREAMS; i++)
+		forgotten += http2_forget_in(&h->streams[i]);
+	for (int i = 0; i < HTTP2_OLD; i++)
+		forgotten += http2_forget_in(&h->old[i]);
+	forgotten += __sync_lock_test_and_set(&h->lost, 0);
+	http2_settle(h, row, -(s64)forgotten, now);
+	return 0;
+}
+
+#endif
