@@ -7,6 +7,7 @@
 
 #include "cpus.bpf.h"
 #include "datagram.bpf.h"
+#include "gap.bpf.h"
 #include "service_slot.bpf.h"
 #include "serving.bpf.h"
 #include "socket.bpf.h"
@@ -14,9 +15,6 @@
 #include "walk.bpf.h"
 
 #define NS "scale=1/1000000000"
-
-u64 interval_began_ns; /* the last reading, 0: there was none */
-u64 previous_began_ns; /* the one before */
 
 const volatile bool option_clients = false; /* the other side of services' calls, too */
 
@@ -257,34 +255,6 @@ static __always_inline bool own(struct conversation *c, bool begins)
 	if ((begins && c->tgid != bpf_get_current_pid_tgid() >> 32) || is_old(c))
 		assign(c, bpf_get_current_task_btf());
 	return c->cache.watched;
-}
-
-/* Is the interval before this one part of the gap, so that it was a pause? Of a pause that part
- * counts which is of the interval that goes on: what came before says nothing of the load now. */
-static __always_inline u64 clip_gap(u64 was, u64 now)
-{
-	u64 began = interval_began_ns;
-
-	return now - (was < previous_began_ns && began < now ? began : was);
-}
-
-/* Adds the time since the last event of the whole service. An event that
- * another CPU has overtaken has a gap of 0, so that the sum of gaps is the time
- * from the first event to the last, without pauses. */
-static __always_inline void count_gap(struct moments *gaps, u64 *last, u64 now)
-{
-	u64 was = *(volatile u64 *)last, seen, gap_ns = 0;
-
-	for (int i = 0; i < 4 && was < now; i++) {
-		seen = __sync_val_compare_and_swap(last, was, now);
-		if (seen == was) {
-			gap_ns = clip_gap(was, now);
-			break;
-		}
-		was = seen;
-	}
-	if (was)
-		moments_add(gaps, gap_ns);
 }
 
 static __always_inline void answer_first(struct exchange *e, struct request_row *row, u64 now)
