@@ -190,39 +190,60 @@ static void http2_end_wait(struct conversation *c, const struct http2_call *call
 				      (call->asked - 1) * span_ns(arrived_ns, now));
 }
 
-static void http2_receives(struct http2 *h, struct conversation *c, const struct moved *m,
-			   bool more)
+/* Is this a call of HTTP/2? Without memory for it (h is NULL) the connection is of turns from now on. */
+static __always_inline bool http2_speaks(struct http2 *h, struct conversation *c)
 {
-	struct http2_call call = { .moved = *m };
-	struct request_row *row = count_receive(c, m->end, m->now);
-
-	if (!row)
-		return;
-	if (c->ready_ns < m->now)
-		call.arrived_ns = c->ready_ns;
-	http2_moves(h, c, &call);
-	if (call.asked) {
-		if (call.arrived_ns)
-			http2_end_wait(c, &call, row);
-		hold_begin(c->sk, &c->thread, call.arrived_ns ?: m->now, m->now);
-		hold_others(&c->thread, call.asked - 1);
-	} else if (call.goes_on && http2_in_progress(h)) {
-		hold_again(c->sk, &c->thread, m->now);
-	}
-	c->ready_ns = more ? c->latest_ns : 0;
+	if (!h)
+		c->protocol = PROTOCOL_TURNS;
+	else if (c->unseen)
+		http2_resync(h, c);
+	return h;
 }
 
-static void http2_sends(struct http2 *h, struct conversation *c, const struct moved *m)
+/* What a server has received. more: is there something that has not been received yet? */
+static __always_inline bool http2_receives(struct http2 *h, struct conversation *c,
+					   struct http2_call *call, bool more)
 {
-	struct http2_call call = { .moved = *m, .sends = HTTP2_SENDS };
+	u64 now = call->moved.now;
+	struct request_row *row;
 
-	if (!count_send(c, m->end, m->now))
-		return;
-	http2_moves(h, c, &call);
-	if (call.answered)
-		hold_answer(c->sk, &c->thread, false, m->now);
+	if (!http2_speaks(h, c))
+		return false;
+	row = count_receive(c, call->moved.end, now);
+	if (!row)
+		return true;
+	if (c->ready_ns < now)
+		call->arrived_ns = c->ready_ns;
+	http2_moves(h, c, call);
+	if (call->asked) {
+		if (call->arrived_ns)
+			http2_end_wait(c, call, row);
+		hold_begin(c->sk, &c->thread, call->arrived_ns ?: now, now);
+		hold_others(&c->thread, call->asked - 1);
+	} else if (call->goes_on && http2_in_progress(h)) {
+		hold_again(c->sk, &c->thread, now);
+	}
+	c->ready_ns = more ? c->latest_ns : 0;
+	return true;
+}
+
+/* Likewise, has sent. */
+static __always_inline bool http2_sends(struct http2 *h, struct conversation *c,
+					struct http2_call *call)
+{
+	u64 now = call->moved.now;
+
+	if (!http2_speaks(h, c))
+		return false;
+	if (!count_send(c, call->moved.end, now))
+		return true;
+	call->sends = HTTP2_SENDS;
+	http2_moves(h, c, call);
+	if (call->answered)
+		hold_answer(c->sk, &c->thread, false, now);
 	else
-		hold_more(c->sk, &c->thread, m->now);
+		hold_more(c->sk, &c->thread, now);
+	return true;
 }
 
 #endif

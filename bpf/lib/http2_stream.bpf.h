@@ -117,10 +117,8 @@ static __always_inline struct http2_stream *http2_newest(struct http2 *h, u32 id
 }
 
 /* The index in h->old of that stream, or of a free place (id 0); HTTP2_OLD: there is none. */
-__noinline u32 http2_find_old(struct http2 *h, u32 id)
+static u32 http2_find_old(const struct http2 *h, u32 id)
 {
-	if (!h)
-		return HTTP2_OLD;
 	for (u32 i = 0; i < HTTP2_OLD; i++) {
 		u32 is = *(volatile u32 *)&h->old[i].id;
 

@@ -290,7 +290,10 @@ static int walk_addressed(struct bpf_iter__bpf_map_elem *ctx)
 	at = *key;
 	if (is_walked(c) && socket_ends((const struct sock *)at.sk) == at.ends)
 		walk_socket(c, c->datagrams ? bpf_map_lookup_elem(&addressed_datagrams, &at) : NULL,
-			    NULL, (const struct sock *)at.sk);
+			    c->protocol == PROTOCOL_HTTP2
+				    ? bpf_map_lookup_elem(&addressed_http2, &at)
+				    : NULL,
+			    (const struct sock *)at.sk);
 	return 0;
 }
 

@@ -184,6 +184,13 @@ __noinline int protocol_look(struct conversation *c, struct moved *m)
 	return 0;
 }
 
+/* At what it sends meanwhile; true: that answers nothing. */
+static bool look_sends(struct conversation *c, const struct moved *m)
+{
+	c->look.sent = true;
+	return c->look.preface >= PREFACE_SURE && count_send(c, m->end, m->now);
+}
+
 /* --- HTTP/2 --- */
 
 SK_STORAGE(http2_connections, struct http2);
@@ -193,13 +200,11 @@ static __noinline struct http2 *http2_of(struct conversation *c, struct sock *sk
 {
 	struct http2 *h = bpf_sk_storage_get(&http2_connections, sk, NULL, 0);
 
-	if (!h) {
-		h = or_refused(socket_storage_make(&http2_connections, sk, NULL));
-		if (h)
-			http2_init(h, c);
-	}
-	if (h && c->unseen)
-		http2_resync(h, c);
+	if (h)
+		return h;
+	h = or_refused(socket_storage_make(&http2_connections, sk, NULL));
+	if (h)
+		http2_init(h, c);
 	return h;
 }
 
@@ -212,40 +217,28 @@ static __noinline void http2_closed(struct conversation *c, struct sock *sk)
 		http2_forget(h, c, bpf_ktime_get_ns());
 }
 
+/* --- whatever is spoken --- */
+
 /* What a server has received; true: it is no turn of the conversation, and has been counted. */
 static __noinline bool protocol_receives(struct conversation *c, struct sock *sk, u64 bytes,
 					 u32 flags, u64 now)
 {
-	struct moved m = { .end = bytes, .now = now, .flags = flags };
-	struct http2 *h;
+	struct http2_call call = { .moved = { .end = bytes, .now = now, .flags = flags } };
 
 	if (c->protocol == PROTOCOL_NEW)
-		protocol_look(c, &m);
-	if (c->protocol != PROTOCOL_HTTP2)
-		return false;
-	h = http2_of(c, sk);
-	if (!h) {
-		c->protocol = PROTOCOL_TURNS;
-		return false;
-	}
-	http2_receives(h, c, &m, sk->sk_receive_queue.qlen);
-	return true;
+		protocol_look(c, &call.moved);
+	return c->protocol == PROTOCOL_HTTP2 &&
+	       http2_receives(http2_of(c, sk), c, &call, socket_has_more(sk));
 }
 
 /* Likewise, has sent. */
 static __noinline bool protocol_sends(struct conversation *c, struct sock *sk, u64 bytes, u64 now)
 {
-	struct moved m = { .end = bytes, .now = now };
-	struct http2 *h;
+	struct http2_call call = { .moved = { .end = bytes, .now = now } };
 
-	c->look.sent = true;
 	if (c->protocol == PROTOCOL_NEW)
-		return c->look.preface >= PREFACE_SURE && count_send(c, bytes, now);
-	h = c->protocol == PROTOCOL_HTTP2 ? http2_of(c, sk) : NULL;
-	if (!h)
-		return false;
-	http2_sends(h, c, &m);
-	return true;
+		return look_sends(c, &call.moved);
+	return c->protocol == PROTOCOL_HTTP2 && http2_sends(http2_of(c, sk), c, &call);
 }
 
 #endif

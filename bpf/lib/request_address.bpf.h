@@ -6,7 +6,7 @@
 #ifndef REQUEST_ADDRESS_BPF_H
 #define REQUEST_ADDRESS_BPF_H
 
-#include "request.bpf.h"
+#include "protocol.bpf.h"
 
 #define MESSAGES_MAX 64
 
@@ -20,6 +20,8 @@ LRU_HASH(addressed, struct address, struct conversation, 16384) TIER(3) TIER(4);
 
 LRU_HASH(addressed_datagrams, struct address, struct datagrams, 128) TIER(3) TIER(4);
 
+LRU_HASH(addressed_http2, struct address, struct http2, 1024) TIER(3) TIER(4);
+
 /* Of a thread: the call that it is in. */
 struct call {
 	struct sock *sk; /* NULL: none that counts */
@@ -31,6 +33,7 @@ struct call {
 TASK_STORAGE(calls, struct call);
 
 static const struct datagrams no_datagrams;
+static const struct http2 no_http2;
 
 /* What is put in may be another CPU's by now, or out again to make room: asked again. */
 static __always_inline void *address_make(void *map, const struct address *at, const void *value)
@@ -70,6 +73,36 @@ static struct datagrams *find_addressed_datagrams(struct conversation *c, struct
 	if (d)
 		datagrams_begin(d, socket_datagrams(sk) + taken);
 	return d;
+}
+
+static __noinline struct http2 *find_addressed_http2(struct conversation *c, struct sock *sk)
+{
+	struct address at = { .sk = (u64)sk, .ends = socket_ends(sk) };
+	struct http2 *h = bpf_map_lookup_elem(&addressed_http2, &at);
+
+	if (h)
+		return h;
+	h = address_make(&addressed_http2, &at, &no_http2);
+	if (h)
+		http2_init(h, c);
+	return h;
+}
+
+/* As protocol_receives(), or protocol_sends(). */
+static __noinline bool addressed_protocol(struct conversation *c, struct sock *sk, u64 bytes,
+					  u32 flags, bool receives)
+{
+	struct http2_call call = { .moved = { .end = bytes, .flags = flags } };
+
+	call.moved.now = bpf_ktime_get_ns();
+	if (c->protocol == PROTOCOL_NEW && !receives)
+		return look_sends(c, &call.moved);
+	if (c->protocol == PROTOCOL_NEW)
+		protocol_look(c, &call.moved);
+	if (c->protocol != PROTOCOL_HTTP2)
+		return false;
+	return receives ? http2_receives(find_addressed_http2(c, sk), c, &call, socket_has_more(sk))
+			: http2_sends(find_addressed_http2(c, sk), c, &call);
 }
 
 static __noinline void addressed_receive(struct conversation *c, struct sock *sk, u64 bytes)
@@ -126,6 +159,9 @@ __noinline int call_end(s64 ret)
 		return 0;
 	c = find_addressed(sk);
 	if (!c || !own(c, (c->role == ROLE_SERVER) == call->receives))
+		return 0;
+	if (c->protocol != PROTOCOL_TURNS &&
+	    addressed_protocol(c, sk, ret, call->flags, call->receives))
 		return 0;
 	if (call->receives)
 		addressed_receive(c, sk, ret);

@@ -1,0 +1,347 @@
+# SPDX-License-Identifier: MIT
+"""HTTP/2 by hand: a server and its client that send the frames they are told to, in the pieces they are told to.
+
+A block of headers is not HPACK but what the server is to do: when the request was sent, how to answer, and after how
+many seconds. The server keeps a log of when each request was received, first answered, and ended.
+"""
+
+import ctypes
+import functools
+import heapq
+import json
+import os
+import select
+import socket
+import struct
+import threading
+import time
+
+from lib import die_with_test
+
+PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+PROXY1 = b"PROXY TCP4 192.0.2.1 192.0.2.2 56324 443\r\n"
+PROXY2 = b"\r\n\r\n\0\r\nQUIT\n" + b"\x21\x11\0\x0c" + bytes(12)
+UPGRADE = b"GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n\r\n"
+SWITCHING = b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n"
+(DATA, HEADERS, PRIORITY, RST_STREAM, SETTINGS, PUSH_PROMISE, PING, GOAWAY, WINDOW_UPDATE, CONTINUATION) = range(10)
+UNKNOWN = 0x0b
+END_STREAM, END_HEADERS, PADDED = 1, 4, 8
+PR_SET_NAME = 15
+NEVER = 1000  # seconds
+EVENTS = 20
+
+
+def frame(kind, flags, stream, payload=b""):
+    return struct.pack(">I", len(payload))[1:] + struct.pack(">BBI", kind, flags, stream) + payload
+
+
+def headers(stream, flags=0, block=b"\x88"):
+    return frame(HEADERS, END_HEADERS | flags, stream, block)
+
+
+def data(stream, flags=0, size=100):
+    return frame(DATA, flags, stream, b"\0" * size)
+
+
+def reset(stream):
+    return frame(RST_STREAM, 0, stream, bytes(4))
+
+
+def other():
+    """Frames that are no request, and one of a type that nobody knows."""
+    return frame(PING, 1, 0, bytes(8)) + frame(WINDOW_UPDATE, 0, 0, b"\0\0\0\1") + frame(UNKNOWN, 0xff, 3, b"\1" * 11)
+
+
+def large(stream):
+    return headers(stream) + data(stream, 0, 16384) * 6 + data(stream, END_STREAM, 16000)
+
+
+# How: (seconds before, frames, what of the answer that is) one after the other.
+ANSWERS = {
+    "plain": lambda s, hold: [(hold, headers(s) + data(s, END_STREAM), ("first", "end"))],
+    "only": lambda s, hold: [(hold, headers(s, END_STREAM), ("first", "end"))],
+    "split": lambda s, hold: [(hold, headers(s), ("first",)), (hold, other() + data(s, END_STREAM), ("end",))],
+    "trailers": lambda s, hold: [(hold, headers(s) + data(s), ("first",)), (hold, headers(s, END_STREAM), ("end",))],
+    "continued": lambda s, hold: [(hold, frame(HEADERS, 0, s, b"\x88") + frame(CONTINUATION, END_HEADERS, s, b"\1" * 20),
+                                   ("first",)), (hold, data(s, END_STREAM), ("end",))],
+    "padded": lambda s, hold: [(hold, frame(HEADERS, END_HEADERS | PADDED, s, b"\x05\x88" + bytes(5)), ("first",)),
+                               (hold, frame(DATA, END_STREAM | PADDED, s, b"\xff" + bytes(300)), ("end",))],
+    "large": lambda s, hold: [(hold, large(s), ("first", "end"))],
+    "cut": lambda s, hold: [(hold, headers(s) + data(s), ("first",)), (hold, reset(s), ("end",))],
+    "refused": lambda s, hold: [(hold, reset(s), ("end",))],
+    "silent": lambda s, hold: [(NEVER, b"", ())],
+    "events": lambda s, hold: [(0, headers(s), ("first",)), *[(hold, data(s), ())] * EVENTS,
+                               (hold, data(s, END_STREAM), ("end",))],
+}
+
+
+def pieces(octets, *sizes):
+    """Of these sizes, in turn."""
+    at, found = 0, []
+    while at < len(octets):
+        found.append(octets[at:at + sizes[len(found) % len(sizes)]])
+        at += len(found[-1])
+    return found
+
+
+# How the server receives and sends.
+TAKES = {
+    "recv": lambda sock: sock.recv(65536),
+    "read": lambda sock: os.read(sock.fileno(), 65536),
+    "vectors": lambda sock: take_vectors(sock, lambda into: os.readv(sock.fileno(), into)),
+    "message": lambda sock: take_vectors(sock, lambda into: sock.recvmsg_into(into)[0]),
+    "preadv2": lambda sock: take_vectors(sock, functools.partial(preadv2, sock)),
+    "small": lambda sock: sock.recv(7),
+    "several": lambda sock: take_vectors(sock, functools.partial(recvmmsg, sock)),
+}
+GIVES = {
+    "send": lambda sock, octets: sock.sendall(octets),
+    "write": lambda sock, octets: [os.write(sock.fileno(), piece) for piece in pieces(octets, 16384)],
+    "octets": lambda sock, octets: [sock.send(piece) for piece in pieces(octets, 1)],
+    "vectors": lambda sock, octets: [os.writev(sock.fileno(), pieces(part, 5, 1, 300))
+                                     for part in pieces(octets, 4000)],
+    "message": lambda sock, octets: [sock.sendmsg(pieces(part, 3, 1, 900)) for part in pieces(octets, 4000)],
+    "file": lambda sock, octets: send_file(sock, octets),
+}
+
+
+def take_vectors(_sock, call):
+    into = [bytearray(4), bytearray(1), bytearray(0), bytearray(9), bytearray(65536)]
+    return b"".join(into)[:call(into)]
+
+
+class Iovec(ctypes.Structure):
+    _fields_ = [("base", ctypes.c_void_p), ("length", ctypes.c_size_t)]
+
+
+class Message(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_void_p), ("name_length", ctypes.c_uint), ("vectors", ctypes.c_void_p),
+                ("count", ctypes.c_size_t), ("control", ctypes.c_void_p), ("control_length", ctypes.c_size_t),
+                ("flags", ctypes.c_int), ("octets", ctypes.c_uint)]
+
+
+def iovecs(into):
+    return (Iovec * len(into))(*((ctypes.addressof(ctypes.c_char.from_buffer(one)) if one else 0, len(one))
+                                 for one in into))
+
+
+def preadv2(sock, into):
+    """At the file's position, which a socket has none of."""
+    return ctypes.CDLL(None).preadv2(sock.fileno(), iovecs(into), len(into), ctypes.c_long(-1), 0)
+
+
+def recvmmsg(sock, into):
+    vectors = iovecs(into)
+    message = Message(vectors=ctypes.addressof(vectors), count=len(into))
+    ctypes.CDLL(None).recvmmsg(sock.fileno(), ctypes.byref(message), 1, 0, None)
+    return message.octets
+
+
+def send_file(sock, octets):
+    """The headers of frames by send, what is in them by sendfile."""
+    with open("/dev/zero", "rb") as zero, open(f"/dev/shm/kt_h2.{os.getpid()}", "w+b") as file:
+        os.unlink(file.name)
+        file.write(zero.read(1 << 16))
+        file.flush()
+        while octets:
+            length = int.from_bytes(octets[:3], "big")
+            if octets[3] == DATA:
+                sock.sendall(octets[:9])
+                os.sendfile(sock.fileno(), file.fileno(), 0, length)
+            else:
+                sock.sendall(octets[:9 + length])
+            octets = octets[9 + length:]
+
+
+class Connection:
+    """The server's side of one."""
+
+    def __init__(self, server, sock):
+        self.server, self.sock = server, sock
+        self.take, self.give = TAKES[server.take], GIVES[server.give]
+        self.octets, self.due, self.log, self.speaks = b"", [], {}, False
+        self.lock = threading.Lock()
+
+    def serve(self):
+        try:
+            while self.once():
+                pass
+        except OSError:
+            pass
+        self.sock.close()
+
+    def once(self):
+        timeout = max(0, self.due[0][0] - time.time()) if self.due else None
+        if select.select([self.sock], [], [], timeout)[0]:
+            octets = self.take(self.sock)
+            self.received = time.time()
+            if not octets:
+                return False
+            self.octets += octets
+            while self.step():
+                pass
+        while self.due and self.due[0][0] <= time.time():
+            self.answer(*heapq.heappop(self.due)[2:])
+        return True
+
+    def step(self):
+        return self.frame() if self.speaks else self.prologue()
+
+    def skip(self, count):
+        self.octets = self.octets[count:]
+        return True
+
+    def prologue(self):
+        if self.octets.startswith(PROXY2):
+            return self.skip(len(PROXY2))
+        if self.octets.startswith(b"PROXY ") and b"\n" in self.octets:
+            return self.skip(self.octets.index(b"\n") + 1)
+        if self.octets.startswith(UPGRADE):
+            self.send(SWITCHING)
+            return self.skip(len(UPGRADE))
+        if self.octets.startswith(PREFACE):
+            self.speaks = True
+            self.send(frame(SETTINGS, 0, 0, bytes(6)))
+            return self.skip(len(PREFACE))
+        return False
+
+    def frame(self):
+        if len(self.octets) < 9 or len(self.octets) < 9 + int.from_bytes(self.octets[:3], "big"):
+            return False
+        length, kind, flags = int.from_bytes(self.octets[:3], "big"), self.octets[3], self.octets[4]
+        stream, payload = int.from_bytes(self.octets[5:9], "big"), self.octets[9:9 + length]
+        if kind == HEADERS and stream not in self.log:
+            self.ask(stream, payload[1:] if flags & PADDED else payload)
+        elif kind == RST_STREAM:
+            self.due = [one for one in self.due if one[2] != stream]
+            heapq.heapify(self.due)
+            self.note(stream, end=time.time())
+        return self.skip(9 + length)
+
+    def ask(self, stream, block):
+        sent, how, hold = block.split(b"\0")[0].decode().split()
+        self.log[stream] = None
+        self.note(stream, sent=float(sent), received=self.received)
+        self.plan(stream, ANSWERS[how](stream, float(hold)))
+
+    def plan(self, stream, steps):
+        if steps:
+            heapq.heappush(self.due, (time.time() + steps[0][0], stream, stream, steps))
+
+    def answer(self, stream, steps):
+        if self.server.threads and len(steps[0][2]) == 2:
+            threading.Thread(target=self.give_step, args=(stream, steps), daemon=True).start()
+        else:
+            self.give_step(stream, steps)
+        self.plan(stream, steps[1:])
+
+    def give_step(self, stream, steps):
+        self.send(steps[0][1])
+        now = time.time()
+        self.note(stream, **{what: now for what in steps[0][2]})
+
+    def send(self, octets):
+        with self.lock:
+            self.give(self.sock, octets)
+
+    def note(self, stream, **when):
+        self.server.note(f"{id(self)} {stream}", **when)
+
+
+class Server:
+    """One process, in which a connection is a thread."""
+
+    def __init__(self, test, name, take="recv", give="send", family=socket.AF_INET, threads=False):
+        self.name, self.take, self.give, self.threads = name, take, give, threads
+        self.path = os.path.join(test.dir, "log-" + name)
+        listener = socket.socket(family)
+        listener.bind(os.path.join(test.dir, name) if family == socket.AF_UNIX else ("127.0.0.1", 0))
+        listener.listen(16)
+        self.family, self.where = family, listener.getsockname()
+        self.pid = os.fork()
+        if self.pid == 0:
+            die_with_test()
+            ctypes.CDLL(None).prctl(PR_SET_NAME, test.own("kt_h_" + name).encode(), 0, 0, 0)
+            with open(self.path, "a", encoding="ascii", buffering=1) as self.log:
+                try:
+                    self.serve(listener)
+                finally:
+                    os._exit(1)
+        listener.close()
+
+    def serve(self, listener):
+        while True:
+            sock = listener.accept()[0]
+            if self.family != socket.AF_UNIX:
+                sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            threading.Thread(target=Connection(self, sock).serve, daemon=True).start()
+
+    def note(self, name, **when):
+        self.log.write(json.dumps({"name": name, **when}) + "\n")
+
+    def requests(self):
+        """Each as {"sent", "received", "first", "end"}, as far as it has come."""
+        found = {}
+        with open(self.path, encoding="ascii") as log:
+            for line in map(json.loads, log):
+                found.setdefault(line.pop("name"), {}).update(line)
+        return list(found.values())
+
+
+class Client:
+    """One connection."""
+
+    def __init__(self, server, begin=(PREFACE,), pause=0.05):
+        """begin: what is sent before the first frame, in these pieces."""
+        self.server = server
+        self.sock = socket.socket(server.family)
+        self.sock.connect(server.where)
+        if server.family != socket.AF_UNIX:
+            self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.last, self.octets, self.ended = -1, b"", set()
+        for piece in begin:
+            self.sock.sendall(piece)
+            if piece == UPGRADE:
+                self.take(len(SWITCHING))
+                self.last = 1
+            time.sleep(pause)
+        self.sock.sendall(frame(SETTINGS, 0, 0, bytes(12)))
+        time.sleep(pause)
+
+    def take(self, count):
+        while len(self.octets) < count:
+            more = self.sock.recv(65536)
+            if not more:
+                raise ConnectionError("the server has closed the connection")
+            self.octets += more
+        taken, self.octets = self.octets[:count], self.octets[count:]
+        return taken
+
+    def request(self, how, hold, padded=False):
+        """Its frames; they are sent by whoever asks."""
+        self.last += 2
+        block = f"{time.time()} {how} {hold}".encode()
+        if padded:
+            return frame(HEADERS, END_HEADERS | END_STREAM | PADDED, self.last, b"\x09" + block + bytes(9))
+        return headers(self.last, END_STREAM, block)
+
+    def wait(self, *streams):
+        """Until the server has ended these."""
+        while not self.ended.issuperset(streams):
+            head = self.take(9)
+            length, kind, flags = int.from_bytes(head[:3], "big"), head[3], head[4]
+            self.take(length)
+            if kind == RST_STREAM or (kind in (DATA, HEADERS) and flags & END_STREAM):
+                self.ended.add(int.from_bytes(head[5:], "big"))
+
+    def rounds(self, count, at_once, how, hold, sizes=(1 << 20,), **options):
+        """So many times so many requests, sent in pieces of these sizes."""
+        for _ in range(count):
+            first = self.last + 2
+            octets = b"".join(self.request(how, hold, **options) for _ in range(at_once))
+            for piece in pieces(octets, *sizes):
+                self.sock.send(piece)
+            self.wait(*range(first, self.last + 2, 2))
+
+    def close(self):
+        self.sock.close()

@@ -1,0 +1,235 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Requests of HTTP/2: how many, how long, and how many at once, whatever pieces the frames come in and whatever calls move
+them. Beside them connections on which octets cannot be read, or are none of HTTP/2's.
+
+Truth: the log of the server, which is forked here.
+"""
+
+import collections
+import functools
+import socket
+import time
+
+import http2
+from lib import SLOWNESS, Test
+from test_progress import INTERVAL, at_once
+from test_progress import check as check_progress
+
+TIERS = (1, 2)
+AFTER = 3  # seconds
+HOLD = 0.02
+ANSWERS = ("plain", "only", "split", "trailers", "continued", "padded", "cut", "refused", "large")
+SMALL = ANSWERS[:-1]
+MANY = 300
+TRIES = 3  # receives after which a connection is HTTP/2 whose preface was not seen
+
+Case = collections.namedtuple("Case", "server begin answers sizes", defaults=({}, (http2.PREFACE,), ANSWERS, (1 << 20,)))
+CASES = {
+    "plain": Case(),
+    "preface": Case(begin=http2.pieces(http2.PREFACE, 1, 2, 9)),
+    "octets": Case({"give": "octets"}, answers=SMALL, sizes=(1,)),
+    "vectors": Case({"take": "vectors", "give": "vectors"}, sizes=(11, 30)),
+    "message": Case({"take": "message", "give": "message"}, sizes=(50,)),
+    "preadv2": Case({"take": "preadv2", "give": "write"}),
+    "file": Case({"take": "read", "give": "file"}),
+    "small": Case({"take": "small"}, answers=SMALL),
+    "proxy1": Case(begin=(http2.PROXY1 + http2.PREFACE,)),
+    "proxy1_apart": Case(begin=(http2.PROXY1, http2.PREFACE)),
+    "proxy2": Case(begin=(http2.PROXY2 + http2.PREFACE[:10], http2.PREFACE[10:])),
+    "upgrade": Case(begin=(http2.UPGRADE, http2.PREFACE)),
+    "unix": Case({"family": socket.AF_UNIX}),
+    "threads": Case({"threads": True}, answers=("plain", "only", "large")),
+    "late": Case(),
+    "late_unix": Case({"family": socket.AF_UNIX}),
+}
+OTHERS = {"streams": {}, "many": {}, "closed": {}, "garbage": {}, "several": {"take": "several"}}
+NAMES = (*CASES, *OTHERS)
+CONF = f"""
+  <Probe "poll">
+    Enable false
+  </Probe>
+  <Probe "process">
+    Enable false
+  </Probe>
+  <Probe "request">
+    Tier {{}}
+    Parameter "stream_after" {AFTER}
+  </Probe>""" + "".join(f"""
+  <Service "{name}">
+    Process "kt_h_{name}"
+  </Service>""" for name in NAMES)
+
+
+class Served:
+    """Of a server, what test_progress asks for."""
+
+    def __init__(self, server):
+        self.kind, self.server = server.name, server
+
+    def requests(self):
+        return [(one["sent"], one["received"], one.get("end", float("inf"))) for one in self.server.requests()]
+
+
+def counted(server, begin=0.0):
+    """Those that were answered."""
+    return sum("first" in one and one["received"] > begin for one in server.requests())
+
+
+def check_count(test, daemons, server, begin=0.0, more=0):
+    want = counted(server, begin) + more
+    for tier, daemon in daemons.items():
+        got = daemon.row_after(server.name, "total_requests", time.time())[1]
+        test.equal(f"tier {tier}, {server.name}: requests", got, want)
+
+
+def run_case(case, client):
+    for how in case.answers:
+        client.rounds(2, 3, how, HOLD, case.sizes)
+    client.rounds(1, 3, "split", HOLD, case.sizes, padded=True)
+    client.sock.sendall(http2.other())
+    client.rounds(1, 1, "only", HOLD, case.sizes)
+
+
+def check_cases(test, daemons, servers, late, began):
+    """Each with two connections; those that are older than the probe have one at a time until it is known."""
+    clients = {name: [http2.Client(servers[name], case.begin) for _ in range(2)]
+               for name, case in CASES.items() if name not in late}
+    for name, client in late.items():
+        client.rounds(TRIES, 1, "only", HOLD)
+        clients[name] = [client]
+    at_once([functools.partial(run_case, CASES[name], client) for name in clients for client in clients[name]])
+    for name in clients:
+        check_count(test, daemons, servers[name], began if name in late else 0,
+                    len(clients[name]) if name == "upgrade" else 0)
+    return clients
+
+
+TIMED = ("plain", "vectors", "threads", "late")
+
+
+def check_times(test, daemons, clients):
+    """The last answer's end comes as long after the first octet as that after the request."""
+    hold = 0.1
+    at_once([functools.partial(clients[name][0].rounds, int(3 * INTERVAL / hold / 2), 3, "split", hold)
+             for name in TIMED])
+    end = time.time()
+    for tier, daemon in daemons.items():
+        for name in TIMED:
+            for metric, want in (("service_first", hold), ("service", 2 * hold), ("response", 2 * hold)):
+                metric = f"latency-{metric}-average"
+                daemon.row_after(name, metric, end)
+                got = [row[1] for row in daemon.rows(name, metric) if end - 2 * INTERVAL < row[0] < end]
+                test.within(f"tier {tier}, {name}: {metric}, s", got[-1] if got else 0, 0.97 * want,
+                            1.03 * want + 0.01 * SLOWNESS)
+
+
+def check_progresses(test, daemons, servers, clients):
+    begin = time.time()
+    at_once([functools.partial(clients[name][0].rounds, int(4 * INTERVAL / 0.3), 7, "only", 0.3) for name in TIMED])
+    check_progress(test, "seven at once", daemons, [Served(servers[name]) for name in TIMED], begin, time.time())
+
+
+def check_many(test, daemons, server):
+    """More than are remembered: they count, and are in progress."""
+    client = http2.Client(server)
+    begin = time.time()
+    client.rounds(3, MANY, "split", INTERVAL / 2)
+    check_progress(test, f"{MANY} at once", daemons, [Served(server)], begin, time.time(), each=False)
+    check_count(test, daemons, server)
+
+
+def check_streams(test, daemons, server):
+    """Events, and a request that goes on without an answer; a slow one beside them is none."""
+    client = http2.Client(server)
+    events, upload, slow = (client.request(*what) for what in (("events", 0.5), ("silent", 0), ("only", 2 * AFTER)))
+    client.sock.sendall(events + upload + slow)
+    for _ in range(2 * AFTER * 4):
+        client.sock.sendall(http2.data(3))
+        time.sleep(0.25)
+    client.wait(5)
+    moment = time.time() + 0.1
+    for tier, daemon in daemons.items():
+        name = f"tier {tier}, streams"
+        test.equal(f"{name}: streams", daemon.row_after(server.name, "total_requests-streams", moment)[1], 2)
+        test.equal(f"{name}: requests", daemon.row_after(server.name, "total_requests", moment)[1], 3)
+        for metric in ("gauge-requests_in_progress", "gauge-requests_oldest"):
+            got = daemon.row_after(server.name, metric, moment + INTERVAL)[1]
+            test.equal(f"{name}: while one goes on: {metric}", got, 0)
+    client.close()
+
+
+def check_closed(test, daemons, server):
+    """Requests that nobody answers are in progress until their connection is closed, or they are given up."""
+    client, other = http2.Client(server), http2.Client(server)
+    for one in (client, other):
+        one.sock.sendall(one.request("silent", 0) + one.request("silent", 0) + one.request("silent", 0))
+    time.sleep(0.2)
+    other.sock.sendall(http2.reset(1))
+    for seconds, want in ((0, 5), (0, 2)):
+        time.sleep(seconds)
+        moment = time.time()
+        for tier, daemon in daemons.items():
+            got = daemon.row_after(server.name, "gauge-requests_in_progress", moment + INTERVAL)[1]
+            test.close(f"tier {tier}, closed: in progress", got, want, 0, 0.02)
+        client.close()
+    check_count(test, daemons, server)
+
+
+def check_garbage(test, daemons, server):
+    """Its own figures are all that it can spoil, and it can do no harm."""
+    for octets in (b"\xff" * 100000, http2.frame(http2.SETTINGS, 0, 0, bytes(5)) * 100,
+                   http2.headers(1 << 31 | 1) * 3, bytes(9) * 30000, b"\0\0\0\x09\0\0\0\0"):
+        client = http2.Client(server)
+        client.sock.sendall(octets)
+        time.sleep(0.1)
+        client.close()
+    spoiled = {tier: daemon.row_after(server.name, "total_requests", time.time())[1] for tier, daemon in daemons.items()}
+    begin = time.time()
+    client = http2.Client(server)
+    client.rounds(10, 5, "plain", HOLD)
+    for tier, daemon in daemons.items():
+        got = daemon.row_after(server.name, "total_requests", time.time())[1] - spoiled[tier]
+        test.equal(f"tier {tier}, garbage: requests of another connection", got, counted(server, begin))
+
+
+def check_unread(test, daemons, server, servers):
+    """Where octets cannot be read: turns, and a series says so."""
+    client = http2.Client(server)
+    client.rounds(5, 1, "only", HOLD)
+    for tier, daemon in daemons.items():
+        for name, want in ((server.name, 1), (servers["plain"].name, 0)):
+            got = daemon.row_after(name, "total_connections-unread", time.time())[1]
+            test.equal(f"tier {tier}, {name}: connections that are not looked into", got, want)
+        got = daemon.row_after(server.name, "total_requests", time.time())[1]
+        test.within(f"tier {tier}, {server.name}: turns", got, 5, 7)
+
+
+def start_daemons(test):
+    daemons = {tier: test.collectd(CONF.format(tier), interval=INTERVAL, collect=("request",)) for tier in TIERS}
+    for tier, daemon in list(daemons.items()):
+        if not daemon.wait_rows("self", "count-tier_request")[-1][1]:
+            test.stop(daemons.pop(tier))
+    return daemons
+
+
+def main():
+    with Test(limit=180) as test:
+        servers = {name: http2.Server(test, name, **case.server) for name, case in CASES.items()}
+        servers |= {name: http2.Server(test, name, **options) for name, options in OTHERS.items()}
+        late = {name: http2.Client(servers[name]) for name in CASES if name.startswith("late")}
+        at_once([functools.partial(client.rounds, 3, 2, "plain", 0) for client in late.values()])
+        daemons = start_daemons(test)
+        test.true(f"tiers: {set(daemons)}", daemons)
+        clients = check_cases(test, daemons, servers, late, time.time())
+        check_times(test, daemons, clients)
+        check_progresses(test, daemons, servers, clients)
+        check_many(test, daemons, servers["many"])
+        check_streams(test, daemons, servers["streams"])
+        check_closed(test, daemons, servers["closed"])
+        check_garbage(test, daemons, servers["garbage"])
+        check_unread(test, daemons, servers["several"], servers)
+
+
+if __name__ == "__main__":
+    main()
