@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Requests: what a service does, from its sockets, without a look at any
- * protocol. A socket that the service has accepted alternates between
- * receiving a request and sending the response; sending that begins after
- * receiving is an exchange. Beside it the gaps between the receives and
+ * Requests: what a service does, from its sockets. A socket that the service
+ * has accepted alternates between receiving a request and sending the response;
+ * sending that begins after receiving is an exchange, whatever the protocol. Of
+ * HTTP/2 alone, where this is not so, the frames are counted (protocol.bpf.h,
+ * http2.bpf.h). Beside it the gaps between the receives and
  * between the sends of the whole service: the inverse of their mean is equation 1
  * (RPS_obsv, of sends), their variance equation 2 of M. Rezvani, A. Jahanshahi and
  * D. Wong, "Characterizing In-Kernel Observability of Latency-Sensitive
@@ -22,8 +23,10 @@
  * All: a walk over the sockets of 1 and 2, or the addresses of 3 and 4; the walk over tasks; tp_btf
  * sched_process_exit.
  *
- * Limits: where requests are pipelined or multiplexed over one connection
- * (HTTP/2) an exchange is a turn of the conversation, not a request. A
+ * Limits: where requests are pipelined or multiplexed over one connection, by
+ * another protocol than HTTP/2 or inside TLS, an exchange is a turn of the
+ * conversation, not a request. So it is with HTTP/2 before Linux 5.17, and where
+ * a program's octets are not to be seen: by io_uring, recvmmsg, or of 32 bits. A
  * listener with a backlog of 0 accepts what looks like connections of a
  * client. splice from a socket into a pipe is seen by tier 4 alone, io_uring by
  * all others. Of a kprobe at a function's end the kernel keeps few instances: tier
@@ -303,5 +306,5 @@ int BPF_PROG(request_exit, struct task_struct *task)
 }
 
 char LICENSE[] SEC("license")
-	HELP("Requests: what services answer on their sockets, without a look at the protocol") =
+	HELP("Requests: what services answer on their sockets, whatever the protocol") =
 		"Dual MIT/GPL";

@@ -49,10 +49,9 @@ REQUESTS = """\
 R² is that of the straight line through all levels, against the rate of answers that the client has counted: of
 RPS_obsv (equation 1 of the paper, `gauge-send_gap-frequency`) over the same windows, and of exchanges
 (`total_requests`) over the whole level. The paper's figures are of its machines, for the service that is nearest. The
-error of exchanges is the largest of all levels. Where several requests are on one connection at once, exchanges are
-turns of the conversation, and fewer than requests. Where windows have but some tens of answers, as those of the HTTP
+error of exchanges is the largest of all levels. Where windows have but some tens of answers, as those of the HTTP
 inference in the emulated machine, those at their edges count in RPS_obsv's R². gRPC sends frames of its own as well,
-and when it is saturated several answers at once, which the slow machine shows most.
+and when it is saturated several answers at once, which RPS_obsv counts as one and the slow machine shows most.
 """
 SATURATION = f"""\
 ## Saturation
@@ -123,7 +122,7 @@ def paper(run):
 
 def requests(runs):
     rows = [[run.title, run.place, f"{run.most:,.0f}/s", f"{run.r2_observed:.5f}", paper(run),
-             f"{run.r2_exchanges:.6f}", f"{run.missed:.4%}" + ("" if run.alternates else " (turns, not requests)")]
+             f"{run.r2_exchanges:.6f}", f"{run.missed:.4%}"]
             for run in runs]
     return table(["service", "where", "maximum", "R² of RPS_obsv", "in the paper", "R² of exchanges",
                   "largest error of exchanges"], rows)

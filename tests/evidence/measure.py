@@ -97,7 +97,7 @@ def measure(name, workload_type, site, pace, most=None):
             workload.server_log()
             levels = climb(workload, pace, most, ARRIVALS[site.arrivals])
             readings, complaints = collector.readings(), collector.complaints()
-    result = {"name": name, "title": workload.title, "alternates": workload.alternates, "like": workload.like,
+    result = {"name": name, "title": workload.title, "like": workload.like,
               "network": site.network, "arrivals": site.arrivals, "shares_cpu": site.shares_cpu,
               "kernel": os.uname().release, "interval": pace.interval, "most": most,
               "levels": levels, "readings": readings, "complaints": complaints}

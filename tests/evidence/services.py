@@ -31,7 +31,6 @@ class Search(Workload):
 class Grpc(Workload):
     title = "gRPC, 8 requests at once on each of 4 connections"
     like = "Triton w/ gRPC"
-    alternates = False
     connections = 4
     capacity_reasons = MORE_AT_ONCE
 

@@ -21,7 +21,6 @@ MORE_AT_ONCE = {"poisson": "the higher the load, the more requests it takes with
 class Workload:
     connections = 32
     patient = True      # has more of them where they wait for the network
-    alternates = True   # one exchange is one request
     like = None         # what is nearest to it in the paper
     asks = ()
     knee_reasons = {}   # by arrivals: why saturation is not told within a level of the client's knee
