@@ -305,6 +305,5 @@ int BPF_PROG(request_exit, struct task_struct *task)
 	return 0;
 }
 
-char LICENSE[] SEC("license")
-	HELP("Requests: what services answer on their sockets, whatever the protocol") =
-		"Dual MIT/GPL";
+char LICENSE[] SEC("license") HELP(
+	"Requests: what services answer on their sockets, whatever the protocol") = "Dual MIT/GPL";

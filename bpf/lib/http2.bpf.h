@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * The walk along the frames of HTTP/2 in what is received and sent, call by call. Octets that cannot be
- * read end it: what was in progress is forgotten. It begins anew where a call begins with what looks
- * like a frame.
+ * The walk along the frames of HTTP/2 in what is received and sent, call by call. Octets that
+ * cannot be read end it: what was in progress is forgotten. It begins anew where a call begins
+ * with what looks like a frame.
  */
 #ifndef HTTP2_BPF_H
 #define HTTP2_BPF_H
@@ -108,7 +108,8 @@ static void http2_sent(struct http2 *h, struct conversation *c, struct http2_cal
 	}
 }
 
-/* Are these the octets of a frame? Types that are not known are passed over, as every program must. */
+/* Are these the octets of a frame? Types that are not known are passed over, as every program
+ * must. */
 static bool http2_synced(struct http2_way *way, const struct frame *f)
 {
 	if (!way->is_synced)
@@ -125,7 +126,7 @@ __noinline int http2_next(struct http2 *h, struct conversation *c, struct http2_
 
 	if (!h || !c || !call || !http2_skip(call))
 		return true;
-	if (call->way.ends && !call->way.come) {
+	if (call->way.ends) {
 		http2_end(h, c, call, call->way.ends, false);
 		call->way.ends = 0;
 	}
@@ -190,7 +191,8 @@ static void http2_end_wait(struct conversation *c, const struct http2_call *call
 				      (call->asked - 1) * span_ns(arrived_ns, now));
 }
 
-/* Is this a call of HTTP/2? Without memory for it (h is NULL) the connection is of turns from now on. */
+/* Is this a call of HTTP/2? Without memory for it (h is NULL) the connection is of turns from now
+ * on. */
 static __always_inline bool http2_speaks(struct http2 *h, struct conversation *c)
 {
 	if (!h)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Frames of HTTP/2 (RFC 9113, section 4): nine octets say how long one is, of what type, and of which
- * stream. What is in them is not looked at.
+ * Frames of HTTP/2 (RFC 9113, section 4): nine octets say how long one is, of what type, and of
+ * which stream. What is in them is not looked at.
  */
 #ifndef HTTP2_FRAME_BPF_H
 #define HTTP2_FRAME_BPF_H

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Requests of HTTP/2, as of gRPC: a stream of a connection is one. It begins with the first HEADERS of
- * the client's, is counted with the first of the server's, and ends with the frame that has the server's
- * END_STREAM, with RST_STREAM of either, or with the connection. One that ends without an answer is not
- * counted. HEADERS that are interim (1xx) are taken for the answer. One that goes on with pauses for
- * longer than stream_after is a stream: it is in progress no more, and is no latency.
+ * Requests of HTTP/2, as of gRPC: a stream of a connection is one. It begins with the first
+ * HEADERS of the client's, is counted with the first of the server's, and ends with the frame
+ * that has the server's END_STREAM, with RST_STREAM of either, or with the connection. One that
+ * ends without an answer is not counted. HEADERS that are interim (1xx) are taken for the answer.
+ * One that goes on with pauses for longer than stream_after is a stream: it is in progress no
+ * more, and is no latency.
  *
- * Remembered are the latest HTTP2_STREAMS of a connection and HTTP2_OLD that are older and go on. What
- * finds no room is counted, and in progress, but its time is not known.
+ * Remembered are the latest HTTP2_STREAMS of a connection and HTTP2_OLD that are older and go on.
+ * What finds no room is counted, and in progress, but its time is not known.
  */
 #ifndef HTTP2_STREAM_BPF_H
 #define HTTP2_STREAM_BPF_H
@@ -21,8 +22,8 @@
 
 enum { HTTP2_RECEIVES, HTTP2_SENDS };
 
-/* How many are in progress (20 bits), and up to when (44 bits, of 16 ns) the time of that is in the row:
- * in one word, so that no two CPUs add the same time. */
+/* How many are in progress (20 bits), and up to when (44 bits, of 16 ns) the time of that is in
+ * the row: in one word, so that no two CPUs add the same time. */
 #define OPEN_TIME_BITS 44
 #define OPEN_TIME_MASK ((1ULL << OPEN_TIME_BITS) - 1)
 #define OPEN_TIME_SHIFT 4
@@ -155,8 +156,8 @@ static void http2_count_end(const struct http2_stream *s, struct request_row *ro
 		hist_add(&row->response, span_ns(s->arrived_ns, now));
 }
 
-/* Its place is another's from now on. It is remembered elsewhere before it is forgotten here, so that it
- * can be found at any time. */
+/* Its place is another's from now on. It is remembered elsewhere before it is forgotten here, so
+ * that it can be found at any time. */
 __noinline int http2_displace(struct http2 *h, struct conversation *c, struct http2_stream *s)
 {
 	struct request_row *row = c ? conversation_row(c) : NULL;
@@ -219,7 +220,7 @@ __noinline int http2_answer(struct http2 *h, struct conversation *c, struct http
 	struct http2_stream *s;
 	u64 taken_us;
 
-	if (!h || !call || !row)
+	if (!h || !call || !row || !id)
 		return 0;
 	s = http2_find(h, id);
 	if (!s || s->id != id || s->answered_us)

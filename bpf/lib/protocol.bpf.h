@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * What is spoken on a connection: decided by the first octets that a server receives, and by those
- * of the second exchange, which may be HTTP/2 after an Upgrade. A PROXY header before them is passed
- * over where it has come as a whole. A connection that is older than the probe is looked at for
- * longer: it is HTTP/2 if what is received is frames three times in a row.
+ * What is spoken on a connection: decided by the first octets that a server receives, and by
+ * those of the second exchange, which may be HTTP/2 after an Upgrade. A PROXY header before them
+ * is passed over where it has come as a whole. A connection that is older than the probe is
+ * looked at for longer: it is HTTP/2 if what is received is frames three times in a row.
  */
 #ifndef PROTOCOL_BPF_H
 #define PROTOCOL_BPF_H

@@ -52,6 +52,10 @@ def other():
     return frame(PING, 1, 0, bytes(8)) + frame(WINDOW_UPDATE, 0, 0, b"\0\0\0\1") + frame(UNKNOWN, 0xff, 3, b"\1" * 11)
 
 
+def continued(stream):
+    return frame(HEADERS, 0, stream, b"\x88") + frame(CONTINUATION, END_HEADERS, stream, b"\1" * 20)
+
+
 def large(stream):
     return headers(stream) + data(stream, 0, 16384) * 6 + data(stream, END_STREAM, 16000)
 
@@ -62,8 +66,7 @@ ANSWERS = {
     "only": lambda s, hold: [(hold, headers(s, END_STREAM), ("first", "end"))],
     "split": lambda s, hold: [(hold, headers(s), ("first",)), (hold, other() + data(s, END_STREAM), ("end",))],
     "trailers": lambda s, hold: [(hold, headers(s) + data(s), ("first",)), (hold, headers(s, END_STREAM), ("end",))],
-    "continued": lambda s, hold: [(hold, frame(HEADERS, 0, s, b"\x88") + frame(CONTINUATION, END_HEADERS, s, b"\1" * 20),
-                                   ("first",)), (hold, data(s, END_STREAM), ("end",))],
+    "continued": lambda s, hold: [(hold, continued(s), ("first",)), (hold, data(s, END_STREAM), ("end",))],
     "padded": lambda s, hold: [(hold, frame(HEADERS, END_HEADERS | PADDED, s, b"\x05\x88" + bytes(5)), ("first",)),
                                (hold, frame(DATA, END_STREAM | PADDED, s, b"\xff" + bytes(300)), ("end",))],
     "large": lambda s, hold: [(hold, large(s), ("first", "end"))],
