@@ -84,14 +84,15 @@ static void http2_settle(struct http2 *h, struct request_row *row, s64 more, u64
 	for (int i = 0; i < OPEN_TRIES; i++) {
 		u64 was = *(volatile u64 *)&h->open, open = was >> OPEN_TIME_BITS;
 		u64 span = (now - was) & OPEN_TIME_MASK, until = now;
+		u64 then = (s64)(open + more) < 0 ? 0 : open + more;
 
 		/* Another CPU was faster, which has asked the clock later. */
 		if (open && span > OPEN_TIME_MASK / 2) {
 			until = was & OPEN_TIME_MASK;
 			span = 0;
 		}
-		if (__sync_val_compare_and_swap(&h->open, was,
-						(open + more) << OPEN_TIME_BITS | until) != was)
+		then = then << OPEN_TIME_BITS | until;
+		if (__sync_val_compare_and_swap(&h->open, was, then) != was)
 			continue;
 		add(&row->in_progress_ns, open * (span << OPEN_TIME_SHIFT));
 		return;
