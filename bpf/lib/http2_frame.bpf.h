@@ -49,7 +49,7 @@ static __always_inline void frame_parse(const struct frame_header *header, struc
 	ret_frame->stream = (u32)o[5] << 24 | o[6] << 16 | o[7] << 8 | o[8];
 }
 
-static const u8 frame_flags[16] = {
+static const u8 frame_flags[FRAME_TYPES] = {
 	[FRAME_DATA] = 0x09,         [FRAME_HEADERS] = 0x2d, [FRAME_SETTINGS] = 0x01,
 	[FRAME_PUSH_PROMISE] = 0x0c, [FRAME_PING] = 0x01,    [FRAME_CONTINUATION] = 0x04,
 };
@@ -90,7 +90,7 @@ static __always_inline bool frame_has_its_stream(const struct frame *f)
 /* Other octets are rarely so. A stream's highest bit is reserved. */
 static __always_inline bool frame_is_plausible(const struct frame *f)
 {
-	return f->type < FRAME_TYPES && !(f->flags & ~frame_flags[f->type & 15]) &&
+	return f->type < FRAME_TYPES && !(f->flags & ~frame_flags[f->type]) &&
 	       !(f->stream >> 31) && frame_has_its_length(f) && frame_has_its_stream(f);
 }
 

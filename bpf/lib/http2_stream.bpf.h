@@ -297,9 +297,10 @@ __noinline int http2_ask_again(struct http2 *h, struct conversation *c, struct h
 	return 0;
 }
 
-static u32 http2_forget_in(struct http2_stream *s)
+/* Global, so that the verifier does not tell apart how many there were. */
+__noinline u32 http2_forget_in(struct http2_stream *s)
 {
-	u32 id = s->id;
+	u32 id = s ? s->id : 0;
 
 	return is_open(id) && http2_take(s, id);
 }
