@@ -91,11 +91,11 @@ def pieces(octets, *sizes):
 TAKES = {
     "recv": lambda sock: sock.recv(65536),
     "read": lambda sock: os.read(sock.fileno(), 65536),
-    "vectors": lambda sock: take_vectors(sock, lambda into: os.readv(sock.fileno(), into)),
-    "message": lambda sock: take_vectors(sock, lambda into: sock.recvmsg_into(into)[0]),
-    "preadv2": lambda sock: take_vectors(sock, functools.partial(preadv2, sock)),
+    "vectors": lambda sock: take_vectors(lambda into: os.readv(sock.fileno(), into)),
+    "message": lambda sock: take_vectors(lambda into: sock.recvmsg_into(into)[0]),
+    "preadv2": lambda sock: take_vectors(functools.partial(preadv2, sock)),
     "small": lambda sock: sock.recv(7),
-    "several": lambda sock: take_vectors(sock, functools.partial(recvmmsg, sock)),
+    "several": lambda sock: take_vectors(functools.partial(recvmmsg, sock)),
 }
 GIVES = {
     "send": lambda sock, octets: sock.sendall(octets),
@@ -108,9 +108,10 @@ GIVES = {
 }
 
 
-def take_vectors(_sock, call):
+def take_vectors(call):
     into = [bytearray(4), bytearray(1), bytearray(0), bytearray(9), bytearray(65536)]
-    return b"".join(into)[:call(into)]
+    size = call(into)
+    return b"".join(into)[:size]
 
 
 class Iovec(ctypes.Structure):
