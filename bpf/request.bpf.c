@@ -26,7 +26,8 @@
  * Limits: where requests are pipelined or multiplexed over one connection, by
  * another protocol than HTTP/2 or inside TLS, an exchange is a turn of the
  * conversation, not a request. So it is with HTTP/2 before Linux 5.17, and where
- * a program's octets are not to be seen: by io_uring, recvmmsg, or of 32 bits. A
+ * a program's octets are not to be seen: by io_uring, recvmmsg, or of 32 bits;
+ * there the handshakes of TLS are turns, too. A
  * listener with a backlog of 0 accepts what looks like connections of a
  * client. splice from a socket into a pipe is seen by tier 4 alone, io_uring by
  * all others. Of a kprobe at a function's end the kernel keeps few instances: tier
@@ -129,11 +130,13 @@ static __always_inline void receive(struct sock *sk, int ret, int flags)
 	now = receive_ns(c, sk);
 	if (c->unsent)
 		check_unsent(c, sk, true);
+	if (c->protocol != PROTOCOL_TURNS && protocol_receives(c, sk, ret, flags, now))
+		return;
 	if (c->role == ROLE_CLIENT)
 		client_receives(c, ret, now);
 	else if (c->datagrams)
 		server_receives(c, find_datagrams(c, sk, 1), ret, socket_datagrams(sk), now);
-	else if (c->protocol == PROTOCOL_TURNS || !protocol_receives(c, sk, ret, flags, now))
+	else
 		server_receives(c, NULL, ret, sk->sk_receive_queue.qlen, now);
 }
 
@@ -151,7 +154,8 @@ static __always_inline void send(struct sock *sk, int ret)
 	tcp = plain_tcp(sk);
 	now = send_ns(tcp);
 	if (c->role == ROLE_CLIENT) {
-		client_sends(c, ret, now);
+		if (c->protocol == PROTOCOL_TURNS || !protocol_sends(c, sk, ret, now))
+			client_sends(c, ret, now);
 		return;
 	}
 	if (c->unsent && span_ns(c->exchange.settled_ns, now) > CORKED_NS)

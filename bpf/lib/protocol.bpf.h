@@ -10,6 +10,7 @@
 
 #include "http2.bpf.h"
 #include "storage.bpf.h"
+#include "tls.bpf.h"
 
 #define LOOKS 2
 #define LOOKS_LATE 64
@@ -21,9 +22,6 @@
 #define PROXY1_MAX 107
 #define PROXY2_SIZE 12
 #define PROXY2_SIZE_MORE 4 /* the last two of them: how much follows */
-
-#define TLS_HANDSHAKE 0x16
-#define TLS_MAJOR 3
 
 enum begin { BEGIN_PREFACE, BEGIN_PROXY1, BEGIN_PROXY2, BEGINS = 4 };
 
@@ -133,10 +131,10 @@ static enum protocol look_frames(struct look *look, const struct moved *m)
 	return look->frames < LOOKS_FRAMES ? PROTOCOL_NEW : PROTOCOL_HTTP2;
 }
 
+/* Unless an octet that follows says otherwise. */
 static bool look_is_tls(struct moved *m)
 {
-	return m->begin + 1 < m->end && buffer_octet(&m->buffer, m->begin) == TLS_HANDSHAKE &&
-	       buffer_octet(&m->buffer, m->begin + 1) == TLS_MAJOR;
+	return m->begin < m->end && buffer_octet(&m->buffer, m->begin) == TLS_HANDSHAKE;
 }
 
 static enum protocol look_at(struct look *look, struct moved *m)
@@ -184,9 +182,29 @@ __noinline int protocol_look(struct conversation *c, struct moved *m)
 	return 0;
 }
 
-/* At what it sends meanwhile; true: that answers nothing. */
-static bool look_sends(struct conversation *c, const struct moved *m)
+/* Of a service as a client only TLS is of interest, which begins with what it sends. */
+static void look_receives(struct conversation *c, struct moved *m)
 {
+	if (c->role != ROLE_CLIENT)
+		protocol_look(c, m);
+	if (c->protocol == PROTOCOL_TLS)
+		tls_begin(c);
+}
+
+static void look_client_sends(struct conversation *c, struct moved *m)
+{
+	c->protocol = PROTOCOL_TURNS;
+	if (moved_find(m, c->sk) && look_is_tls(m))
+		tls_begin(c);
+}
+
+/* At what is sent meanwhile; true: that answers nothing. */
+static bool look_sends(struct conversation *c, struct moved *m)
+{
+	if (c->role == ROLE_CLIENT) {
+		look_client_sends(c, m);
+		return false;
+	}
 	c->look.sent = true;
 	return c->look.preface >= PREFACE_SURE && count_send(c, m->end, m->now);
 }
@@ -219,25 +237,29 @@ static __noinline void http2_closed(struct conversation *c, struct sock *sk)
 
 /* --- whatever is spoken --- */
 
-/* What a server has received; true: it is no turn of the conversation, and has been counted. */
+/* What is received; true: it is no turn of the conversation, and has been counted. */
 static __noinline bool protocol_receives(struct conversation *c, struct sock *sk, u64 bytes,
 					 u32 flags, u64 now)
 {
 	struct http2_call call = { .moved = { .end = bytes, .now = now, .flags = flags } };
 
 	if (c->protocol == PROTOCOL_NEW)
-		protocol_look(c, &call.moved);
+		look_receives(c, &call.moved);
+	if (c->protocol == PROTOCOL_TLS)
+		return tls_receives(c, sk, &call.moved);
 	return c->protocol == PROTOCOL_HTTP2 &&
 	       http2_receives(http2_of(c, sk), c, &call, socket_has_more(sk));
 }
 
-/* Likewise, has sent. */
+/* Likewise, is sent. */
 static __noinline bool protocol_sends(struct conversation *c, struct sock *sk, u64 bytes, u64 now)
 {
 	struct http2_call call = { .moved = { .end = bytes, .now = now } };
 
-	if (c->protocol == PROTOCOL_NEW)
-		return look_sends(c, &call.moved);
+	if (c->protocol == PROTOCOL_NEW && look_sends(c, &call.moved))
+		return true;
+	if (c->protocol == PROTOCOL_TLS)
+		return tls_sends(c, &call.moved);
 	return c->protocol == PROTOCOL_HTTP2 && http2_sends(http2_of(c, sk), c, &call);
 }
 

@@ -12,6 +12,7 @@
 #include "serving.bpf.h"
 #include "socket.bpf.h"
 #include "storage.bpf.h"
+#include "tls_record.bpf.h"
 #include "walk.bpf.h"
 
 #define NS "scale=1/1000000000"
@@ -160,6 +161,8 @@ struct conversation {
 	bool unseen; /* octets may have passed that did not count */
 	u8 protocol;
 	struct look look;
+	/* Records: of a client, and those that a service as a client receives. */
+	struct tls tls, answers;
 	u64 sk;        /* its address */
 	u64 ready_ns;  /* data that nobody has received yet, 0: none */
 	u64 latest_ns; /* the last data that came */
@@ -188,7 +191,7 @@ static __always_inline void conversation_init(struct conversation *c, const stru
 {
 	c->role = socket_role(sk);
 	c->datagrams = socket_is_datagram(sk);
-	c->protocol = c->datagrams || c->role != ROLE_SERVER ? PROTOCOL_TURNS : PROTOCOL_NEW;
+	c->protocol = c->datagrams || c->role == ROLE_NONE ? PROTOCOL_TURNS : PROTOCOL_NEW;
 	c->sk = (u64)sk;
 }
 

@@ -95,10 +95,12 @@ static __noinline bool addressed_protocol(struct conversation *c, struct sock *s
 	struct http2_call call = { .moved = { .end = bytes, .flags = flags } };
 
 	call.moved.now = bpf_ktime_get_ns();
-	if (c->protocol == PROTOCOL_NEW && !receives)
-		return look_sends(c, &call.moved);
-	if (c->protocol == PROTOCOL_NEW)
-		protocol_look(c, &call.moved);
+	if (c->protocol == PROTOCOL_NEW && receives)
+		look_receives(c, &call.moved);
+	else if (c->protocol == PROTOCOL_NEW && look_sends(c, &call.moved))
+		return true;
+	if (c->protocol == PROTOCOL_TLS)
+		return receives ? tls_receives(c, sk, &call.moved) : tls_sends(c, &call.moved);
 	if (c->protocol != PROTOCOL_HTTP2)
 		return false;
 	return receives ? http2_receives(find_addressed_http2(c, sk), c, &call, socket_has_more(sk))

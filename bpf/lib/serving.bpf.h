@@ -174,6 +174,15 @@ static __always_inline void hold_more(u64 sk, const u32 *number, u64 now)
 	hold_since(s, now);
 }
 
+/* What it has received is no request. */
+static __always_inline void hold_drop(u64 sk, const u32 *number)
+{
+	struct serving *s = serving_at(*number);
+
+	if (s && s->hold == sk && is_of_current(s))
+		s->hold = 0;
+}
+
 static __always_inline void hold_end(struct serving *s, u64 sk, u64 now)
 {
 	hold_count(s, false, now);

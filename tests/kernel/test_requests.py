@@ -13,6 +13,7 @@ import subprocess
 import time
 
 from lib import SLOWNESS, WITH_TRACEFS, Test, die_with_test, in_mounts
+from tls import kernel_has_tls
 
 CONF = "\n".join(f"""
   <Service "{kind}">
@@ -40,17 +41,6 @@ PERCENTILES = ("50", "90", "99")
 INTERVAL, ORDER = (4, 200) if SLOWNESS < 2 else (8, 100)
 BUCKET = 1 / 32  # half a bucket of the histogram, by its lower bound
 SLACK = 30e-6 * SLOWNESS  # between the kernel's clock and the server's
-TCP_ULP = 31
-
-
-def has_tls():
-    """Is there TLS in this kernel, for the connections of programs?"""
-    with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as one:
-        try:
-            one.setsockopt(socket.IPPROTO_TCP, TCP_ULP, b"tls")
-        except OSError:
-            return False
-        return True
 
 
 class Pair:
@@ -209,7 +199,7 @@ def main():
         # Before any collectd: their connections are older than the probe.
         pairs = [Pair(test, "tcp", 4), Pair(test, "tcp6", 4), Pair(test, "unix", 4), Pair(test, "udp", 1)]
         kernel = os.environ.get("VM_KERNEL")
-        if has_tls():
+        if kernel_has_tls():
             # One, so that no function has more callers than a kretprobe has room for on one CPU, which is 10.
             pairs.append(Pair(test, "tls", 1))
         else:

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * Connections with TLS: what a client's records say of its exchanges. What is none counts as
+ * octets, and as a receive or a send, alone.
+ */
+#ifndef TLS_BPF_H
+#define TLS_BPF_H
+
+#include "request.bpf.h"
+#include "tls_record.bpf.h"
+
+/* What has begun an exchange, if anything has, was none. */
+static void tls_take_back(struct conversation *c)
+{
+	c->exchange.phase = PHASE_IDLE;
+	hold_drop(c->sk, &c->thread);
+}
+
+/* Of octets of a client: do they ask? control: of a record of the kernel's. */
+static bool tls_asks(struct conversation *c, struct moved *m, int control)
+{
+	bool in_kernel = tls_in_kernel((const struct sock *)c->sk);
+	bool asked = c->exchange.phase == PHASE_ASKED;
+	u32 type = in_kernel ? tls_control(control) : 0;
+	int what = TLS_RECORDS_LOST;
+
+	if (type)
+		return type == TLS_DATA;
+	if (!c->unseen && moved_find(m, c->sk))
+		what = tls_walk(&c->tls, m, asked);
+	if (what == TLS_RECORDS_PROOF && asked)
+		tls_take_back(c);
+	if (what != TLS_RECORDS_LOST)
+		return what == TLS_RECORDS_DATA;
+	if (in_kernel)
+		c->tls.state = TLS_OPEN_DATA;
+	else
+		c->protocol = PROTOCOL_TURNS;
+	return true;
+}
+
+/* What came before is over, or was a PROXY header. */
+static void tls_begin(struct conversation *c)
+{
+	c->protocol = PROTOCOL_TLS;
+	c->unseen = false;
+	tls_take_back(c);
+}
+
+/* Has a server sent octets of an answer? What is not readable, as of sendfile, is. */
+static bool tls_answers(struct conversation *c, struct moved *m)
+{
+	u32 type = 0;
+
+	/* No request is open. */
+	if (c->exchange.phase == PHASE_IDLE)
+		return false;
+	if (tls_in_kernel((const struct sock *)c->sk))
+		type = tls_control(TLS_SET_RECORD_TYPE);
+	if (type)
+		return type == TLS_DATA;
+	return !moved_find(m, c->sk) || tls_is_answer(&c->tls, m, c->exchange.phase != PHASE_ASKED);
+}
+
+/* Has a service as a client received some? Of what comes after the handshake only an alert is not. */
+static bool tls_is_answered(struct conversation *c, struct moved *m)
+{
+	u32 type = 0;
+	int what = TLS_RECORDS_LOST;
+
+	if (tls_in_kernel((const struct sock *)c->sk))
+		type = tls_control(TLS_GET_RECORD_TYPE);
+	if (type)
+		return type == TLS_DATA;
+	if (c->answers.state < TLS_OPEN_1_3)
+		c->answers.state = TLS_OPEN_1_3;
+	if (!c->unseen && moved_find(m, c->sk))
+		what = tls_walk(&c->answers, m, false);
+	if (what == TLS_RECORDS_LOST)
+		c->answers.state = TLS_OPEN_DATA;
+	return what != TLS_RECORDS_OTHER;
+}
+
+/* As http2_receives(); what is of an exchange is left to others. */
+static __noinline bool tls_receives(struct conversation *c, const struct sock *sk, struct moved *m)
+{
+	struct client_row *row;
+
+	if (c->role == ROLE_CLIENT) {
+		row = tls_is_answered(c, m) ? NULL : client_row(slot_index(c->cache.slot));
+		if (row)
+			add(&row->rx_bytes, m->end);
+		return row;
+	}
+	if (tls_asks(c, m, TLS_GET_RECORD_TYPE))
+		return false;
+	count_receive(c, m->end, m->now);
+	if (!c->tls.received)
+		c->ready_ns = socket_has_more(sk) ? c->latest_ns : 0;
+	return true;
+}
+
+static __noinline bool tls_sends(struct conversation *c, struct moved *m)
+{
+	struct client_row *row;
+
+	if (c->role == ROLE_CLIENT) {
+		row = tls_asks(c, m, TLS_SET_RECORD_TYPE) ? NULL
+							  : client_row(slot_index(c->cache.slot));
+		if (row)
+			add(&row->tx_bytes, m->end);
+		return row;
+	}
+	return !tls_answers(c, m) && count_send(c, m->end, m->now);
+}
+
+#endif

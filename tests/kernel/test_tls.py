@@ -1,0 +1,392 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Of connections with TLS the handshakes and alerts are no requests, and each request counts once, whatever the version,
+however both ends divide their octets, and however the connection ends.
+
+Truth: the server's own count.
+"""
+
+import ctypes
+import os
+import shutil
+import socket
+import ssl
+import struct
+import subprocess
+import threading
+import time
+from dataclasses import dataclass
+
+from lib import WITH_TRACEFS, Skip, Test, die_with_test, in_mounts
+from tls import (Chunks, Kernel, KernelReads, Records, client_context, kernel_has_tls, make_certificate,
+                 server_context)
+
+PR_SET_NAME = 15
+REQUEST, ANSWER = 36, 60  # of that length is Finished, too
+WORK, PAUSE = 0.002, 0.002  # seconds
+IDLE = 1.5                  # before a server closes a connection without requests
+INTERVAL = 2
+TIERS = (1, 2, 3, 4)
+CLIENT_CONNECTIONS, CLIENT_REQUESTS = 3, 4
+COUNT = struct.Struct("=Q")
+VERSIONS = {"12": ssl.TLSVersion.TLSv1_2, "13": ssl.TLSVersion.TLSv1_3}
+
+
+@dataclass(frozen=True)
+class Case:
+    """What each connection of a service does."""
+    version: str
+    chunks: bool = False       # the server receives all that is there
+    requests: int = 5
+    connections: int = 6
+    server_closes: bool = False
+    stays: bool = False        # open until the end
+    notify: bool = True        # the client says that it closes
+    certificate: bool = False  # of the client
+    wanted: bool = False       # it is asked for
+    resumes: bool = False
+    retry: bool = False        # the server wants another key than the client guessed
+    held: bool = False         # the first request comes with the end of the handshake
+    piece: int = None
+    records: int = 1           # of a request
+    clear: bytes = b""         # what is said before TLS, as PostgreSQL's SSLRequest; one octet answers
+
+
+def cases_of(version):
+    return {
+        "keep": Case(version),
+        "chunks": Case(version, chunks=True),
+        "short": Case(version, requests=1, server_closes=True),
+        "silent": Case(version, requests=1, notify=False, chunks=True),
+        "idle": Case(version, requests=2, connections=3, stays=True),
+        "hello": Case(version, requests=0, stays=True),
+        "ended": Case(version, requests=0),
+        "resume": Case(version, resumes=True, requests=2),
+        "cert": Case(version, certificate=True, wanted=True),
+        "certch": Case(version, certificate=True, wanted=True, chunks=True, held=True),
+        "refuse": Case(version, wanted=True, requests=0),
+        "held": Case(version, held=True, chunks=True),
+        "drip": Case(version, piece=1, requests=2, connections=2),
+        "pieces": Case(version, records=4, chunks=True),
+        "clear": Case(version, clear=b"\0\0\0\x08\x04\xd2\x16\x2f"),
+    }
+
+
+CASES = {name + version: case for version in VERSIONS for name, case in cases_of(version).items()}
+CASES["retry13"] = Case("13", retry=True)
+CASES["retryh13"] = Case("13", retry=True, held=True, chunks=True)
+CASES["resumeh12"] = Case("12", resumes=True, held=True, chunks=True, requests=2)
+CASES["resumeh13"] = Case("13", resumes=True, held=True, chunks=True, requests=2)
+# Others' programs, what only looks so, and TLS in the kernel.
+OTHERS = ("again", "openssl", "looks", "kernel", "kernelr")
+CLIENTS = {"client12": Records, "client13": Records, "clientch12": Chunks, "clientch13": Chunks}
+CONF = "".join(f"""
+  <Service "{name}">
+    Process "kt_{name}"
+  </Service>""" for name in (*CASES, *OTHERS, *CLIENTS)) + """
+  <Probe "poll">
+    Enable false
+  </Probe>
+  <Probe "request">
+    Tier {}
+    Option "syscalls"
+    Option "clients"
+  </Probe>"""
+
+
+# Servers
+
+class Server:
+    """A process, with a thread for each connection; asked over a pipe what it has served."""
+
+    def __init__(self, test, name, serve):
+        self.name = name
+        self.listener = socket.create_server(("127.0.0.1", 0), backlog=64)
+        self.where = self.listener.getsockname()
+        self.pipe, theirs = socket.socketpair()
+        self.served, self.lock = 0, threading.Lock()
+        if os.fork() == 0:
+            die_with_test()
+            ctypes.CDLL(None).prctl(PR_SET_NAME, test.own("kt_" + name).encode(), 0, 0, 0)
+            self.pipe.close()
+            threading.Thread(target=self.tell, args=(theirs,), daemon=True).start()
+            while True:
+                threading.Thread(target=self.begin, args=(serve, self.listener.accept()[0]), daemon=True).start()
+        theirs.close()
+        self.listener.close()
+
+    def tell(self, pipe):
+        while pipe.recv(1):
+            pipe.send(COUNT.pack(self.served))
+
+    def begin(self, serve, sock):
+        try:
+            serve(self, sock)
+        except OSError:  # ssl.SSLError, too
+            pass
+        sock.close()
+
+    def count(self):
+        """In the server: one more."""
+        with self.lock:
+            self.served += 1
+
+    def ask(self):
+        self.pipe.send(b"?")
+        return COUNT.unpack(self.pipe.recv(COUNT.size))[0]
+
+
+def read_all(end, size):
+    """b"": it has ended."""
+    data = b""
+    while len(data) < size:
+        more = end.read(size - len(data))
+        if not more:
+            return b""
+        data += more
+    return data
+
+
+def serve_tls(case, context):
+    def serve(server, sock):
+        if case.clear:
+            sock.recv(len(case.clear))
+            server.count()
+            sock.send(b"S")
+        end = (Chunks if case.chunks else Records)(sock, context, server_side=True)
+        if case.stays and case.requests:
+            end.sock.settimeout(IDLE)
+        try:
+            while read_all(end, REQUEST):
+                server.count()
+                time.sleep(WORK)
+                end.write(b"a" * ANSWER)
+                time.sleep(PAUSE)
+                end.write(b"b" * ANSWER)
+                if case.server_closes:
+                    break
+        except TimeoutError:
+            pass
+        end.close()
+    return serve
+
+
+def serve_kernel(kind):
+    def serve(server, sock):
+        end = kind(sock, server_side=True)
+        while end.read(REQUEST):
+            server.count()
+            time.sleep(WORK)
+            end.write(b"x" * ANSWER)
+        end.close()
+    return serve
+
+
+def serve_looks(server, sock):
+    """No TLS, though its first octets might be."""
+    while sock.recv(REQUEST):
+        server.count()
+        time.sleep(WORK)
+        sock.send(b"x")
+
+
+# Clients
+
+def connect(case, server, context, session):
+    sock = socket.create_connection(server.where)
+    if case.clear:
+        sock.send(case.clear)
+        sock.recv(1)
+    return Chunks(sock, context, held=case.held, piece=case.piece, session=session)
+
+
+def split(data, count):
+    size = -(-len(data) // count)
+    return [data[i:i + size] for i in range(0, len(data), size)]
+
+
+def converse(case, server, context, session=None):
+    """One connection, which is returned with its session."""
+    end = connect(case, server, context, session)
+    for _ in range(case.requests):
+        end.write(*split(b"r" * REQUEST, case.records))
+        read_all(end, 2 * ANSWER)
+    if case.wanted and not case.certificate:
+        try:
+            end.read(1)  # the alert
+        except OSError:
+            pass
+    return end, end.tls.session
+
+
+def talk(case, server, context, kept):
+    session = None
+    for _ in range(case.connections):
+        try:
+            end, session = converse(case, server, context, session if case.resumes else None)
+        except OSError:
+            if not case.wanted or case.certificate:
+                raise
+            continue
+        if case.stays:
+            kept.append(end)
+        else:
+            end.close(case.notify)
+
+
+def start_client(test, name, end_of, server, context):
+    """A service as the client of one that closes its connections when they are idle. Returns its process."""
+    pid = os.fork()
+    if pid:
+        return pid
+    try:
+        die_with_test()
+        ctypes.CDLL(None).prctl(PR_SET_NAME, test.own("kt_" + name).encode(), 0, 0, 0)
+        for connection in range(CLIENT_CONNECTIONS):
+            end = end_of(socket.create_connection(server.where), context)
+            for _ in range(CLIENT_REQUESTS):
+                end.write(b"r" * REQUEST)
+                read_all(end, 2 * ANSWER)
+            if connection == 0:
+                end.read(1)
+            end.close()
+        os._exit(0)
+    finally:
+        os._exit(1)
+
+
+def talk_again(server):
+    """A client that negotiates anew between requests."""
+    client = subprocess.Popen(["openssl", "s_client", "-quiet", "-no_ign_eof", "-tls1_2", "-connect",
+                               "{}:{}".format(*server.where)], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL, preexec_fn=die_with_test)
+    for line in (b"r" * REQUEST, b"R\n", b"r" * REQUEST, b"Q\n"):
+        time.sleep(0.3)
+        client.stdin.write(line)
+        client.stdin.flush()
+    client.wait()
+
+
+def talk_looks(server):
+    with socket.create_connection(server.where) as sock:
+        for request in (b"\x16\x03\x01\xff\xff\x01".ljust(REQUEST), b"\x16\x03\x07", b"\x16\x03\x01\x00\x05", b"x"):
+            sock.send(request)
+            sock.recv(1)
+
+
+def talk_kernel(server, notify):
+    for _ in range(3):
+        end = Kernel(socket.create_connection(server.where))
+        for _ in range(4):
+            end.write(b"r" * REQUEST)
+            end.read(ANSWER)
+        end.close(notify)
+
+
+# What others wrote
+
+class OpenSSL:
+    """Its own server, which answers each connection once."""
+
+    def __init__(self, test, certificate):
+        copy = os.path.join(test.disk, test.own("kt_openssl"))
+        shutil.copy(shutil.which("openssl"), copy)
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self.port = free.getsockname()[1]
+        subprocess.Popen([copy, "s_server", "-www", "-quiet", "-accept", f"127.0.0.1:{self.port}", "-cert",
+                          certificate[0], "-key", certificate[1]], cwd=test.disk, stdin=subprocess.DEVNULL,
+                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=die_with_test)
+
+    def get(self, *options):
+        return subprocess.run(["curl", "-sSk", "--retry", "20", "--retry-connrefused", "--retry-delay", "1", "-o",
+                               os.devnull, *options, f"https://127.0.0.1:{self.port}/"], check=False).returncode == 0
+
+
+def check_zero(test, name, daemon, service, moment):
+    for metric in ("gauge-requests_in_progress", "gauge-requests_oldest"):
+        rows = daemon.wait_rows(service, metric, 2, moment)
+        test.equal(f"{name}: {metric}", rows[1][1], 0)
+
+
+def check(test, tier, daemon, want, moment):
+    for service, served in want.items():
+        got = daemon.row_after(service, "total_requests", moment)[1]
+        test.equal(f"tier {tier}: {service}: requests", got, served)
+    for client in CLIENTS:
+        got = daemon.row_after(client, "total_requests-client", moment)[1]
+        test.equal(f"tier {tier}: {client}: requests", got, CLIENT_CONNECTIONS * CLIENT_REQUESTS)
+    for service, metric in (*[("idle" + version, "latency-service") for version in VERSIONS],
+                            *[(client, "latency-client") for client in CLIENTS]):
+        rows = daemon.rows(service, metric + "-percentile-99")
+        test.within(f"tier {tier}: {service}: the greatest {metric}-percentile-99, s",
+                    max((row[1] for row in rows if row[1] == row[1]), default=0), WORK + PAUSE, IDLE / 2)
+    for version in VERSIONS:
+        for service in ("idle", "hello", "refuse", "ended"):
+            check_zero(test, f"tier {tier}: {service}{version}", daemon, service + version, moment)
+
+
+def start_daemons(test):
+    daemons = {tier: test.collectd(CONF.format(tier), interval=INTERVAL, wrap=in_mounts(WITH_TRACEFS))
+               for tier in TIERS}
+    for tier, daemon in list(daemons.items()):
+        if not daemon.wait_rows("self", "count-tier_request")[-1][1]:
+            test.stop(daemons.pop(tier))
+    test.true(f"tiers: {set(daemons)}", daemons)
+    return daemons
+
+
+def run_cases(test, certificate):
+    """Returns what each service has served."""
+    servers, clients, kept = {}, [], []
+    for name, case in CASES.items():
+        context = server_context(certificate, VERSIONS[case.version], case.wanted, "secp384r1" if case.retry else None)
+        servers[name] = Server(test, name, serve_tls(case, context))
+    again = server_context(certificate, VERSIONS["12"])
+    servers["again"] = Server(test, "again", serve_tls(Case("12"), again))
+    servers["looks"] = Server(test, "looks", serve_looks)
+    if kernel_has_tls():
+        servers["kernel"] = Server(test, "kernel", serve_kernel(Kernel))
+        servers["kernelr"] = Server(test, "kernelr", serve_kernel(KernelReads))
+    openssl = OpenSSL(test, certificate)
+    daemons = start_daemons(test)
+    children = [start_client(test, name, end_of, servers["idle" + name[-2:]],
+                             client_context(certificate, VERSIONS[name[-2:]])) for name, end_of in CLIENTS.items()]
+    for name, case in CASES.items():
+        context = client_context(certificate, VERSIONS[case.version], case.certificate)
+        clients.append(threading.Thread(target=talk, args=(case, servers[name], context, kept)))
+        clients[-1].start()
+    answered = sum(openssl.get(*options) for options in (["--tls-max", "1.2"], ["--tlsv1.3"]) * 5)
+    talk_again(servers["again"])
+    talk_looks(servers["looks"])
+    for name in {"kernel", "kernelr"} & servers.keys():
+        talk_kernel(servers[name], name == "kernel")
+    for client in clients:
+        client.join()
+    for child in children:
+        test.equal("a client's status", os.waitpid(child, 0)[1], 0)
+    want = {name: server.ask() for name, server in servers.items()}
+    asked = {"idle" + version: CLIENT_CONNECTIONS * CLIENT_REQUESTS * len(CLIENTS) // 2 for version in VERSIONS}
+    for name, case in CASES.items():
+        test.equal(f"{name}: the server has served", want[name],
+                   case.connections * (case.requests + bool(case.clear)) + asked.get(name, 0))
+    test.equal("again: the server has served", want["again"], 2)
+    test.equal("openssl: answers", answered, 10)
+    time.sleep(IDLE + 0.5)
+    return daemons, {**want, "openssl": answered}, kept
+
+
+def main():
+    with Test(limit=150) as test:
+        if not shutil.which("openssl"):
+            raise Skip("openssl is not installed")
+        certificate = make_certificate(os.path.join(test.dir, "certificate"))
+        daemons, want, kept = run_cases(test, certificate)
+        moment = time.time()
+        for tier, daemon in daemons.items():
+            check(test, tier, daemon, want, moment)
+        for end in kept:
+            end.close()
+
+
+if __name__ == "__main__":
+    main()
