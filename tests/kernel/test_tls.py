@@ -78,7 +78,7 @@ CASES["retryh13"] = Case("13", retry=True, held=True, chunks=True)
 CASES["resumeh12"] = Case("12", resumes=True, held=True, chunks=True, requests=2)
 CASES["resumeh13"] = Case("13", resumes=True, held=True, chunks=True, requests=2)
 # Others' programs, what only looks so, and TLS in the kernel.
-OTHERS = ("again", "openssl", "looks", "kernel", "kernelr")
+OTHERS = ("again", "openssl", "looks", "kernelds", "kerneldr")
 CLIENTS = {"client12": Records, "client13": Records, "clientch12": Chunks, "clientch13": Chunks}
 CONF = "".join(f"""
   <Service "{name}">
@@ -345,8 +345,8 @@ def run_cases(test, certificate):
     servers["again"] = Server(test, "again", serve_tls(Case("12"), again))
     servers["looks"] = Server(test, "looks", serve_looks)
     if kernel_has_tls():
-        servers["kernel"] = Server(test, "kernel", serve_kernel(Kernel))
-        servers["kernelr"] = Server(test, "kernelr", serve_kernel(KernelReads))
+        servers["kernelds"] = Server(test, "kernelds", serve_kernel(Kernel))
+        servers["kerneldr"] = Server(test, "kerneldr", serve_kernel(KernelReads))
     openssl = OpenSSL(test, certificate)
     daemons = start_daemons(test)
     children = [start_client(test, name, end_of, servers["idle" + name[-2:]],
@@ -358,8 +358,8 @@ def run_cases(test, certificate):
     answered = sum(openssl.get(*options) for options in (["--tls-max", "1.2"], ["--tlsv1.3"]) * 5)
     talk_again(servers["again"])
     talk_looks(servers["looks"])
-    for name in {"kernel", "kernelr"} & servers.keys():
-        talk_kernel(servers[name], name == "kernel")
+    for name in {"kernelds", "kerneldr"} & servers.keys():
+        talk_kernel(servers[name], name == "kernelds")
     for client in clients:
         client.join()
     for child in children:
