@@ -17,7 +17,7 @@ static void tls_take_back(struct conversation *c)
 }
 
 /* Of octets of a client: do they ask? control: of a record of the kernel's. */
-static bool tls_asks(struct conversation *c, struct moved *m, int control)
+static __noinline bool tls_asks(struct conversation *c, struct moved *m, int control)
 {
 	bool in_kernel = tls_in_kernel((const struct sock *)c->sk);
 	bool asked = c->exchange.phase == PHASE_ASKED;
@@ -82,7 +82,8 @@ static bool tls_is_answered(struct conversation *c, struct moved *m)
 }
 
 /* As http2_receives(); what is of an exchange is left to others. */
-static __noinline bool tls_receives(struct conversation *c, const struct sock *sk, struct moved *m)
+static __always_inline bool tls_receives(struct conversation *c, const struct sock *sk,
+					 struct moved *m)
 {
 	struct client_row *row;
 
@@ -100,7 +101,7 @@ static __noinline bool tls_receives(struct conversation *c, const struct sock *s
 	return true;
 }
 
-static __noinline bool tls_sends(struct conversation *c, struct moved *m)
+static __always_inline bool tls_sends(struct conversation *c, struct moved *m)
 {
 	struct client_row *row;
 
