@@ -17,14 +17,15 @@ import threading
 import time
 from dataclasses import dataclass
 
-from lib import WITH_TRACEFS, Skip, Test, die_with_test, in_mounts
+from lib import SLOWNESS, WITH_TRACEFS, Skip, Test, die_with_test, in_mounts
 from tls import (Chunks, Kernel, KernelReads, Records, client_context, kernel_has_tls, make_certificate,
                  server_context)
 
 PR_SET_NAME = 15
 REQUEST, ANSWER = 36, 60  # of that length is Finished, too
 WORK, PAUSE = 0.002, 0.002  # seconds
-IDLE = 1.5                  # before a server closes a connection without requests
+IDLE = 1.5 * SLOWNESS       # before a server closes a connection without requests
+CONNECTIONS = 6 if SLOWNESS < 2 else 2
 INTERVAL = 2
 TIERS = (1, 2, 3, 4)
 CLIENT_CONNECTIONS, CLIENT_REQUESTS = 3, 4
@@ -38,7 +39,7 @@ class Case:
     version: str
     chunks: bool = False       # the server receives all that is there
     requests: int = 5
-    connections: int = 6
+    connections: int = CONNECTIONS
     server_closes: bool = False
     stays: bool = False        # open until the end
     notify: bool = True        # the client says that it closes
