@@ -8,6 +8,7 @@
 
 #include "bpf/lib/service.h"
 #include "plugin/object/image.h"
+#include "plugin/service/response.h"
 #include "plugin/service/rule.h"
 #include "plugin/service/service.h"
 
@@ -47,6 +48,8 @@ static inline int fixture_init(struct fixture *f, const char *text)
 	bpf_map__fd(bpf_object__find_map_by_name(object->bpf, "assignments"));
 	CHECK_INT(rules_prepare(&f->config, object, &error), 0);
 	CHECK_INT(rules_fill(&f->config, object, &error), 0);
+	CHECK_INT(responses_prepare(&f->config, object, &error), 0);
+	CHECK_INT(responses_fill(&f->config, object, &error), 0);
 	pthread_mutex_init(&f->services.resolver.lock, NULL);
 	file_reader_init(&f->files);
 	resolver->config = &f->config;

@@ -87,6 +87,8 @@ static void test_all(void)
 				   "  Cgroup \"web.slice\"\n"
 				   "  PidFile \"/run/web.pid\"\n"
 				   "  PidFile \"/run/api.pid\"\n"
+				   "  Response \"5xx\" \"HTTP/1.? 5\"\n"
+				   "  response \"4xx\" \"HTTP/1.? 4\"\n"
 				   "  PerProcess true\n"
 				   "  TopN 3\n"
 				   "</Service>\n"
@@ -153,6 +155,9 @@ static void test_all(void)
 	CHECK_INT(pattern_match(&web->matches[0], "/opt/api/run"), true);
 	CHECK_INT(pattern_match(&web->matches[0], "x/opt/api/run"), false);
 	CHECK_INT(pattern_match(&web->matches[1], "node server.js --web"), true);
+	CHECK_UINT(web->responses.count, 2);
+	CHECK_TEXT(web->responses.rule[1].class_name, "4xx");
+	check_strings(&config.classes, "unknown;5xx;4xx;");
 	CHECK_INT(web->per_process, true);
 	CHECK_UINT(web->top_n, 3);
 	CHECK_TEXT(db->name, "db");

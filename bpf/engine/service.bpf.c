@@ -14,6 +14,7 @@
 #include "scan.bpf.h"
 #include "service_cpu.bpf.h"
 #include "service_request.bpf.h"
+#include "service_response.bpf.h"
 #include "serving_thread.bpf.h"
 #include "visit.bpf.h"
 

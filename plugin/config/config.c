@@ -78,6 +78,14 @@ bool config_needs_groups(const struct config *config)
 	return needs;
 }
 
+bool config_has_responses(const struct config *config)
+{
+	for (size_t i = 0; i < config->service_count; i++)
+		if (config->services[i].responses.count)
+			return true;
+	return false;
+}
+
 bool config_needs_proc(const struct config *config)
 {
 	for (size_t i = 0; i < config->service_count; i++)
@@ -143,6 +151,7 @@ void config_done(struct config *config)
 	for (size_t i = 0; i < config->service_count; i++)
 		service_config_done(&config->services[i]);
 	free(config->services);
+	strings_done(&config->classes);
 	for (size_t i = 0; i < config->probe_count; i++)
 		probe_config_done(&config->probes[i]);
 	free(config->probes);

@@ -6,6 +6,8 @@
 #include "system/number.h"
 #include "system/pattern.h"
 
+#include "bpf/lib/response.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -43,6 +45,7 @@ struct service_config {
 	struct strings match_texts; /* of matches, as they were written */
 	struct pattern *matches;
 	size_t match_count;
+	struct response_rules responses;
 	bool per_process;
 	unsigned top_n;
 };
@@ -102,6 +105,7 @@ struct config {
 	size_t percentile_count;
 	struct service_config *services;
 	size_t service_count;
+	struct strings classes; /* that responses may have, each once; none: they are not looked at */
 	struct probe_config *probes;
 	size_t probe_count;
 };
@@ -124,6 +128,9 @@ bool config_needs_groups(const struct config *config);
 
 /* How many command names may get series of their own in an hour. */
 unsigned config_new_services(const struct config *config);
+
+/* Does a Service block ask for classes of responses? */
+bool config_has_responses(const struct config *config);
 
 /* Do Service blocks need /proc (ProcessMatch, PidFile)? */
 bool config_needs_proc(const struct config *config);

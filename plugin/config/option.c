@@ -29,12 +29,17 @@ void option_text(const oconfig_item_t *item, char *text, size_t size)
 	}
 }
 
+const char *option_string_at(const oconfig_item_t *item, int i, int count)
+{
+	if (item->values_num != count || item->values[i].type != OCONFIG_TYPE_STRING ||
+	    item->values[i].value.string[0] == '\0')
+		return NULL;
+	return item->values[i].value.string;
+}
+
 const char *option_string(const oconfig_item_t *item)
 {
-	if (item->values_num != 1 || item->values[0].type != OCONFIG_TYPE_STRING ||
-	    item->values[0].value.string[0] == '\0')
-		return NULL;
-	return item->values[0].value.string;
+	return option_string_at(item, 0, 1);
 }
 
 bool option_number(const oconfig_item_t *item, double low, double high, double *ret_number)

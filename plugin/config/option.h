@@ -17,4 +17,7 @@ bool option_number(const struct oconfig_item_s *item, double low, double high, d
 bool option_whole(const struct oconfig_item_s *item, double low, double high, unsigned *ret_number);
 bool option_boolean(const struct oconfig_item_s *item, bool *ret_value);
 
+/* Likewise, the string at i of so many values. */
+const char *option_string_at(const struct oconfig_item_s *item, int i, int count);
+
 #endif

@@ -6,6 +6,7 @@
 
 #include "cgroup.h"
 #include "option.h"
+#include "response.h"
 #include "system/glob.h"
 #include "unit.h"
 
@@ -171,6 +172,56 @@ static bool take_top_n(struct context *context, const oconfig_item_t *item)
 	       wants_whole(context, item, 1, TOP_N_MAX);
 }
 
+/* The name of a class, once, and that of what cannot be read. */
+static bool add_class(struct context *context, const oconfig_item_t *item, const char *name)
+{
+	struct strings *classes = &context->config->classes;
+
+	if (classes->count == 0 && !block_add_string(context, item, classes, RESPONSE_UNKNOWN))
+		return false;
+	for (size_t i = 0; i < classes->count; i++)
+		if (!strcmp(classes->item[i], name))
+			return true;
+	return block_add_string(context, item, classes, name);
+}
+
+static const struct response_rule *find_covering(const struct response_rules *rules,
+						 const struct response_rule *rule)
+{
+	for (size_t i = 0; i < rules->count; i++)
+		if (response_covers(&rules->rule[i], rule))
+			return &rules->rule[i];
+	return NULL;
+}
+
+static bool take_response(struct context *context, const oconfig_item_t *item)
+{
+	struct response_rules *rules = &context->service->responses;
+	const char *class_name = option_string_at(item, 0, 2), *text = option_string_at(item, 1, 2);
+	char why[256] = "it takes the name of a class, and what its responses begin with, such as "
+			"\"5xx\" \"HTTP/1.? 5\"";
+	const struct response_rule *earlier;
+	struct response_rule rule;
+
+	if (!class_name || !text || !response_read(class_name, text, &rule, why, sizeof(why)))
+		return mistake(context, item, "%s", why);
+	if (rules->count == RESPONSE_RULES_MAX)
+		return mistake(context, item, "a service has %d such lines at most",
+			       RESPONSE_RULES_MAX);
+	earlier = find_covering(rules, &rule);
+	if (earlier)
+		return mistake(context, item, "an earlier line, of class \"%s\", covers it",
+			       earlier->class_name);
+	if (!add_class(context, item, class_name))
+		return false;
+	if (response_has_lost_backslash(text))
+		mistake_note(context->mistakes, context->block, item,
+			     "x and two digits stand for themselves here; for the octet of this "
+			     "number write two backslashes before them, as collectd takes one away");
+	rules->rule[rules->count++] = rule;
+	return true;
+}
+
 const struct option service_options[] = {
 	{ "Process", take_command, OFTEN },
 	{ "ProcessMatch", take_match, OFTEN },
@@ -178,6 +229,7 @@ const struct option service_options[] = {
 	{ "Container", take_container, OFTEN },
 	{ "Cgroup", take_cgroup, OFTEN },
 	{ "PidFile", take_pid_file, OFTEN },
+	{ "Response", take_response, OFTEN },
 	{ "PerProcess", take_per_process, ONCE },
 	{ "TopN", take_top_n, ONCE },
 	{ NULL, NULL, ONCE },

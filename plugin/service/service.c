@@ -12,6 +12,7 @@
 #include "object/attach.h"
 #include "object/image.h"
 #include "object/share.h"
+#include "response.h"
 #include "rule.h"
 #include "subject/process_row.h"
 #include "subject/row_name.h"
@@ -37,7 +38,8 @@ static int prepare(struct services *services, double interval_s, struct error *e
 		return status;
 	object_set(&services->object, "service_rows", lifecycle->row_count);
 	object_set(&services->object, "reserve_begin", lifecycle->reserve_begin);
-	return rules_prepare(config, &services->object, error);
+	status = rules_prepare(config, &services->object, error);
+	return status ?: responses_prepare(config, &services->object, error);
 }
 
 static int load(struct services *services, struct error *error)
@@ -61,6 +63,7 @@ static int start(struct services *services, struct error *error)
 
 	status = status ?: process_rows_start(&services->lifecycle, error);
 	status = status ?: rules_fill(services->config, &services->object, error);
+	status = status ?: responses_fill(services->config, &services->object, error);
 	status = status ?: walk_open(&services->walk, &services->object, error);
 	return status ?: attach_sections(&services->object, error);
 }
@@ -164,6 +167,7 @@ int services_share(const struct services *services, struct object *object, struc
 	object_set(object, "service_rows", services->lifecycle.row_count);
 	object_set(object, "process_rows_max", services->lifecycle.process_row_count);
 	object_set(object, "watch_other", config_services_from(services->config) != 0);
+	object_set(object, "responses_wanted", config_has_responses(services->config));
 	return 0;
 }
 

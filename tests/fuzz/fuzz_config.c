@@ -39,6 +39,24 @@ static void check_service(const struct service_config *s)
 		pattern_match(&s->matches[i], "/usr/bin/some command --line");
 }
 
+static void check_responses(const struct config *config, const struct response_rules *rules)
+{
+	FUZZ_WANT(rules->count <= RESPONSE_RULES_MAX);
+	FUZZ_WANT(rules->count == 0 || config->classes.count >= 1);
+	for (uint32_t i = 0; i < rules->count; i++) {
+		const struct response_rule *rule = &rules->rule[i];
+		bool known = false;
+
+		FUZZ_WANT(rule->length >= 1 && rule->length <= RESPONSE_OCTETS_MAX);
+		FUZZ_WANT(memchr(rule->class_name, '\0', sizeof(rule->class_name)));
+		for (size_t j = 0; j < RESPONSE_WORDS; j++)
+			FUZZ_WANT(!(rule->octets[j] & ~rule->mask[j]));
+		for (size_t j = 0; j < config->classes.count; j++)
+			known |= !strcmp(config->classes.item[j], rule->class_name);
+		FUZZ_WANT(known);
+	}
+}
+
 static void check_attach(const struct attach_config *attach)
 {
 	const struct point *point = &attach->point;
@@ -59,8 +77,11 @@ static void check(const struct config *config)
 	FUZZ_WANT(config->probe_count <= CONFIG_PROBES_MAX);
 	for (size_t i = 0; i < config->percentile_count; i++)
 		FUZZ_WANT(config->percentiles[i] > 0 && config->percentiles[i] < 100);
-	for (size_t i = 0; i < config->service_count; i++)
+	check_strings(&config->classes);
+	for (size_t i = 0; i < config->service_count; i++) {
 		check_service(&config->services[i]);
+		check_responses(config, &config->services[i].responses);
+	}
 	for (size_t i = 0; i < config->probe_count; i++) {
 		const struct probe_config *p = &config->probes[i];
 

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * By which classes the responses of each service are counted, in a map of the service object.
+ */
+#ifndef SERVICE_RESPONSE_BPF_H
+#define SERVICE_RESPONSE_BPF_H
+
+#include "response.h"
+#include "service.bpf.h"
+
+const volatile bool responses_wanted = false; /* a Service block has Response; set before load */
+
+/* By service_task.row; where nothing is wanted, of none. */
+ARRAY(service_responses, struct response_rules, 1) SHARED(1);
+
+static __always_inline struct response_rules *service_responses_of(u32 row)
+{
+	return responses_wanted ? bpf_map_lookup_elem(&service_responses, &row) : NULL;
+}
+
+static __always_inline bool service_has_responses(u32 row)
+{
+	struct response_rules *rules = service_responses_of(row);
+
+	return rules && rules->count;
+}
+
+#endif

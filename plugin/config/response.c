@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What responses of a class begin with: octets, of which some may be any. An octet stands for
+ * itself, ? for any, \xHH for one by its number, \? and \\ for what is behind the backslash.
+ */
+#include "response.h"
+
+#include "name.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ANY -1
+#define WRONG -2
+
+static bool is_class_name(const char *name)
+{
+	size_t length = strlen(name);
+
+	if (length == 0 || length >= RESPONSE_CLASS_SIZE)
+		return false;
+	for (; *name; name++)
+		if (!isalnum((unsigned char)*name) && *name != '_')
+			return false;
+	return true;
+}
+
+static bool is_number(const char *text)
+{
+	return isxdigit((unsigned char)text[0]) && isxdigit((unsigned char)text[1]);
+}
+
+/* What is behind a backslash. */
+static int escaped(const char **at)
+{
+	char digits[3] = "";
+	const char *from = *at;
+
+	if (*from == '\\' || *from == '?') {
+		*at += 1;
+		return *from;
+	}
+	if (*from != 'x' || !is_number(from + 1))
+		return WRONG;
+	memcpy(digits, from + 1, 2);
+	*at += 3;
+	return (int)strtol(digits, NULL, 16);
+}
+
+/* The next octet, ANY or WRONG. */
+static int octet(const char **at)
+{
+	char c = *(*at)++;
+
+	if (c == '\\')
+		return escaped(at);
+	return c == '?' ? ANY : (unsigned char)c;
+}
+
+static bool read_octets(const char *text, struct response_rule *rule, char *why, size_t size)
+{
+	unsigned char *octets = (unsigned char *)rule->octets, *mask = (unsigned char *)rule->mask;
+
+	for (; *text; rule->length++) {
+		int next = octet(&text);
+
+		if (next == WRONG) {
+			snprintf(why, size,
+				 "behind a backslash come x and two hexadecimal digits, a question "
+				 "mark or another backslash; each backslash is written twice");
+			return false;
+		}
+		if (rule->length == RESPONSE_OCTETS_MAX) {
+			snprintf(why, size, "only the first %d octets of a response are compared",
+				 RESPONSE_OCTETS_MAX);
+			return false;
+		}
+		octets[rule->length] = next == ANY ? 0 : (unsigned char)next;
+		mask[rule->length] = next == ANY ? 0 : 0xff;
+	}
+	return true;
+}
+
+bool response_read(const char *class_name, const char *text, struct response_rule *ret_rule,
+		   char *why, size_t size)
+{
+	struct response_rule rule = { .length = 0 };
+
+	if (!is_class_name(class_name)) {
+		snprintf(why, size, "a class is named by letters, digits and underscores, %d at most",
+			 RESPONSE_CLASS_SIZE - 1);
+		return false;
+	}
+	if (name_is_reserved(class_name)) {
+		snprintf(why, size, "this class is the plugin's own, choose another");
+		return false;
+	}
+	if (!read_octets(text, &rule, why, size))
+		return false;
+	strcpy(rule.class_name, class_name);
+	*ret_rule = rule;
+	return true;
+}
+
+bool response_covers(const struct response_rule *rule, const struct response_rule *later)
+{
+	bool covers = rule->length <= later->length;
+
+	for (size_t i = 0; i < RESPONSE_WORDS; i++)
+		covers = covers && !(rule->mask[i] & ~later->mask[i]) &&
+			 !((rule->octets[i] ^ later->octets[i]) & rule->mask[i]);
+	return covers;
+}
+
+bool response_has_lost_backslash(const char *text)
+{
+	for (char before = '\0'; *text; before = *text++)
+		if (*text == 'x' && before != '\\' && is_number(text + 1))
+			return true;
+	return false;
+}
