@@ -103,6 +103,8 @@ static void test_read(void)
 		  0,
 		  -1,
 		  "m0 of the key: this version of the plugin" },
+		{ "a class", { { "service", U32 }, { "class", TEXT } }, 0, 0, NULL },
+		{ "no class", { { "class", U32 } }, 0, -1, "needs an array of char" },
 		{ "no text", { { "string", U32 } }, 0, -1, "needs an array of char" },
 		{ "no integer", { { "cpu", TEXT } }, 0, -1, "needs an integer" },
 		{ "no enum", { { "enum", U32 } }, 0, -1, "the label enum needs an enum" },

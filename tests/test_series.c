@@ -10,6 +10,7 @@
 #include "bpf/lib/hist.h"
 #include "plugin/system/clock.h"
 #include "plugin/daemon/publish.h"
+#include "plugin/table/label_kind.h"
 #include "plugin/table/series.h"
 
 #include <errno.h>
@@ -266,20 +267,64 @@ static void test_dispatched(uint32_t series, size_t count)
 	table_done(&table);
 }
 
-/* A table of keys, with so many labels in its type instances. */
-static int add_keys(struct registry *registry, struct subjects *subjects,
-		    const struct example *example, size_t labels, struct error *error)
+/* A table of keys, with so many labels of this word in its type instances. */
+static int add_labelled(struct registry *registry, struct subjects *subjects,
+			const struct example *example, const char *word, size_t labels,
+			struct error *error)
 {
 	struct table table;
 	int status;
 
 	make_table(&table, example);
 	table.schema.labels.count = labels;
+	for (size_t i = 0; i < labels; i++)
+		table.schema.labels.label[i].kind = label_kind(word);
 	table.schema.labels.subject = -1;
 	status = registry_add(registry, subjects, example, example->probe, &table, &config, error);
 	table.schema.labels.count = 0;
 	table_done(&table);
 	return status;
+}
+
+static int add_keys(struct registry *registry, struct subjects *subjects,
+		    const struct example *example, size_t labels, struct error *error)
+{
+	return add_labelled(registry, subjects, example, "string", labels, error);
+}
+
+/* Those of classes that no block has are nobody's. */
+static void test_classes(void)
+{
+	static const struct example keys = { "a", SUBJECT_KEY, 2, { MEMBER("a", U64, 0, "derive") } };
+	static const struct {
+		const char *name;
+		struct example other;
+		int status;
+	} cases[] = {
+		{ "not configured",
+		  { "b", SUBJECT_SERVICE, 1, { MEMBER("a", U64, 0, "derive-4xx") } },
+		  0 },
+		{ "configured",
+		  { "b", SUBJECT_SERVICE, 1, { MEMBER("a", U64, 0, "derive-5xx") } },
+		  -EEXIST },
+	};
+	static char unknown[] = "unknown", class_name[] = "5xx", *names[] = { unknown, class_name };
+	struct strings before = config.classes;
+
+	config.classes = (struct strings){ names, COUNT_OF(names) };
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		struct registry registry = { 0 };
+		struct subjects subjects = { 0 };
+		struct error error = { "" };
+
+		CASE("classes: %s", cases[i].name);
+		CHECK_INT(add_labelled(&registry, &subjects, &keys, "class", 1, &error), 0);
+		CHECK_UINT(registry.set[0].count, COUNT_OF(names));
+		CHECK_INT(add(&registry, &subjects, &cases[i].other, &error), cases[i].status);
+		registry_done(&registry);
+		subjects_done(&subjects);
+	}
+	config.classes = before;
 }
 
 /* Whatever a label says, it makes no series of another table. */
@@ -379,6 +424,7 @@ int main(void)
 	for (unsigned i = SERIES_SAMPLES; i <= SERIES_FREQUENCY; i++)
 		test_dispatched(1U << i, i == SERIES_AVERAGE ? 2 : 1);
 	test_labels();
+	test_classes();
 	config_done(&config);
 	daemon_clear();
 	return testing_end();

@@ -266,6 +266,15 @@ void label_name(const struct label *label, const unsigned char *key, char *to, s
 		strcat(to, "_");
 }
 
+bool labels_are_configured(const struct labels *labels)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < labels->count; i++)
+		found |= labels->label[i].kind->is_configured;
+	return found && labels_in_instance(labels) == 1;
+}
+
 size_t labels_in_instance(const struct labels *labels)
 {
 	return labels->count ? labels->count - (labels->subject >= 0) : 0;

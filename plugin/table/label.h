@@ -21,6 +21,7 @@ struct label;
 struct label_kind {
 	const char *word;
 	bool is_subject; /* names a plugin instance, if it is the first such */
+	bool is_configured; /* names what Response of a Service block does, and nothing else */
 	bool is_address; /* of 4 or 16 bytes, or an integer of 4, in network order */
 	bool is_unknown; /* this version of the plugin cannot name it */
 	/* Name what is in an integer, or in an array of char, with `size` bytes for the name and the NUL;
@@ -65,6 +66,9 @@ uint64_t label_value(const struct label *label, const unsigned char *key);
 
 /* What is in a key, as a clean name of `size` bytes with the NUL; not of a service. */
 void label_name(const struct label *label, const unsigned char *key, char *to, size_t size);
+
+/* Has it one that Response of Service blocks says all names of, and no other in the type instance? */
+bool labels_are_configured(const struct labels *labels);
 
 /* How many labels are parts of the type instance. */
 size_t labels_in_instance(const struct labels *labels);

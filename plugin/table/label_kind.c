@@ -172,6 +172,7 @@ static const struct label_kind kinds[] = {
 	{ .word = "signal", .name = name_signal },
 	{ .word = "user", .name = name_user, .want = users_want },
 	{ .word = "string", .name_bytes = name_string },
+	{ .word = "class", .is_configured = true, .name_bytes = name_string },
 	{ .word = "address", .is_address = true, .name_bytes = name_address },
 	{ .word = "cgroup", .is_unknown = true },
 	{ .word = "ksym", .is_unknown = true },
@@ -197,6 +198,6 @@ const struct label_kind *label_kind_enum(void)
 
 const char *label_kind_words(void)
 {
-	return "service, cpu, device, interface, syscall, errno, signal, user, address, string or "
-	       "enum";
+	return "service, cpu, device, interface, syscall, errno, signal, user, address, string, "
+	       "class or enum";
 }

@@ -170,20 +170,35 @@ static int by_name(const void *left, const void *right)
 	return strcmp(*(char *const *)left, *(char *const *)right);
 }
 
-static int add_names(struct series_set *set, const struct schema *schema,
-		     const struct config *config)
+/* Those with labels of this text. */
+static int add_labelled(struct series_set *set, const struct schema *schema,
+			const struct config *config, const char *label)
 {
 	size_t labels = labels_in_instance(&schema->labels);
 	int status = 0;
 
-	set->has_labels = labels > 0;
 	for (size_t i = 0; i < schema->metric_count && status == 0; i++) {
 		struct adder adder = { set, &schema->metrics[i] };
 		const struct column column = series_with_labels(
-			&schema->columns[adder.metric->column[0]], labels, ANY_LABEL);
+			&schema->columns[adder.metric->column[0]], labels, label);
 
 		status = series_each(&column, config, add_name, &adder);
 	}
+	return status;
+}
+
+static int add_names(struct series_set *set, const struct schema *schema,
+		     const struct config *config)
+{
+	const struct strings *classes = &config->classes;
+	int status = 0;
+
+	set->has_labels = labels_in_instance(&schema->labels) > 0;
+	if (!labels_are_configured(&schema->labels))
+		status = add_labelled(set, schema, config, ANY_LABEL);
+	else
+		for (size_t i = 0; i < classes->count && status == 0; i++)
+			status = add_labelled(set, schema, config, classes->item[i]);
 	if (set->count)
 		qsort(set->series, set->count, sizeof(*set->series), by_name);
 	return status;
