@@ -23,6 +23,7 @@ struct exchange {
 	u32 phase;
 	u32 service_bucket; /* where it is counted, while the answer goes on */
 	u32 response_bucket;
+	u32 class; /* of a server's answer, see response.bpf.h */
 	u64 asked_ns;
 	u64 arrived_ns;  /* when the request came to the socket, 0: not known */
 	u64 answered_ns; /* a server's first answer */

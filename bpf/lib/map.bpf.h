@@ -33,6 +33,9 @@
 #define PERCPU_ARRAY(name, key, value, entries) MAP(name, PERCPU_ARRAY, 0, key, value, entries)
 
 #define HASH(name, key, value, entries) MAP(name, HASH, 0, key, value, entries)
+/* Takes memory for those entries alone that it has, as for rows that are large. */
+#define SPARSE_HASH(name, key, value, entries) \
+	MAP(name, HASH, BPF_F_NO_PREALLOC, key, value, entries)
 #define LRU_HASH(name, key, value, entries) MAP(name, LRU_HASH, 0, key, value, entries)
 #define PERCPU_HASH(name, key, value, entries) MAP(name, PERCPU_HASH, 0, key, value, entries)
 #define LRU_PERCPU_HASH(name, key, value, entries) \

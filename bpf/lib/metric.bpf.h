@@ -111,6 +111,8 @@
  *   address          an array of 4 or 16 bytes, or an integer of 4, in network order:
  *                    "192.0.2.1", "2001:db8::1"
  *   string           an array of char, up to its NUL
+ *   class            likewise, of a response: a name that Response of a Service block has, or
+ *                    "unknown"; as these are known, they meet no other series
  *   enum             an enum of C: its names, or the number
  * None of these names is waited for. The words cgroup and ksym are for later versions: an object
  * with them does not open. The records of events take the word service alone.
@@ -276,6 +278,8 @@
  *   const volatile u32 slots_kept, slots_open;
  *                         set before load: see slot.bpf.h. With slots_open, services that are
  *                         not configured have slots by the engine's leave alone, see slot.h
+ *   const volatile bool responses_wanted;
+ *                         set before load: has any Service block Response? See response.bpf.h
  *   u32 cpus_online, cpus_end;
  *                         set before each reading: how many, and the highest + 1
  *   u64 interval_began_ns, previous_began_ns;

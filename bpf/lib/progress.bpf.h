@@ -49,7 +49,7 @@ static void walk_unsent(struct conversation *c, const struct sock *sk)
 	add(&row->in_progress_ns, more_ns);
 	add(&row->send_wait_ns, more_ns);
 	note_oldest(whole, c->exchange.arrived_ns ?: c->exchange.asked_ns);
-	answer_on(&c->exchange, row, reading_ns);
+	answer_on(c, row, reading_ns);
 }
 
 static void walk_stream(struct conversation *c, bool unread)
@@ -239,6 +239,8 @@ __noinline int publish(u32 slot)
 	r->tail_ns = whole->tail_ns;
 	r->samples = *samples;
 	r->readings++;
+	if (responses_wanted)
+		responses_publish(is - 1, sums.exchanges);
 	return 0;
 }
 

@@ -8,6 +8,7 @@
 #include "cpus.bpf.h"
 #include "datagram.bpf.h"
 #include "gap.bpf.h"
+#include "response.bpf.h"
 #include "service_slot.bpf.h"
 #include "serving.bpf.h"
 #include "socket.bpf.h"
@@ -159,6 +160,7 @@ struct conversation {
 	u32 thread; /* number of the one that has received last */
 	bool datagrams;
 	bool unseen; /* octets may have passed that did not count */
+	bool classified; /* its answers are looked at */
 	u8 protocol;
 	struct look look;
 	/* Records: of a client, and those that a service as a client receives. */
@@ -234,6 +236,7 @@ static __noinline void assign(struct conversation *c, struct task_struct *task)
 
 	slot_cache_renew(&c->cache, task);
 	c->tgid = task->tgid;
+	c->classified = !client && service_has_responses(c->cache.row);
 	if (unseen) {
 		c->ready_ns = 0; /* what came before was received unseen */
 		c->unseen = true;
@@ -272,9 +275,14 @@ static __always_inline void answer_first(struct exchange *e, struct request_row 
 	e->response_bucket = exchange_count(&row->response, now - e->arrived_ns);
 }
 
-static __always_inline void answer_on(struct exchange *e, struct request_row *row, u64 now)
+static __always_inline void answer_on(struct conversation *c, struct request_row *row, u64 now)
 {
-	e->service_bucket = exchange_move(&row->service, e->service_bucket, now - e->asked_ns);
+	struct exchange *e = &c->exchange;
+	u32 was = e->service_bucket;
+
+	e->service_bucket = exchange_move(&row->service, was, now - e->asked_ns);
+	if (responses_wanted && e->class && e->service_bucket != was)
+		response_move(c->cache.row, e->class, was, e->service_bucket);
 	if (e->arrived_ns)
 		e->response_bucket =
 			exchange_move(&row->response, e->response_bucket, now - e->arrived_ns);
@@ -286,33 +294,41 @@ static __always_inline bool is_long(u64 since_ns, u64 now)
 }
 
 /* Its sample is of no use. One that has been read already stays. */
-static __noinline void become_stream(struct exchange *e, struct request_row *row)
+static __noinline void become_stream(struct conversation *c, struct request_row *row)
 {
+	struct exchange *e = &c->exchange;
+
 	e->phase = PHASE_ANSWERED_STREAM;
 	add(&row->streams, 1);
 	if (e->settled_ns <= reading_ns)
 		return;
 	hist_count(&row->service, e->service_bucket, -1);
+	if (e->class)
+		response_move(c->cache.row, e->class, e->service_bucket, HIST_BUCKETS);
 	if (e->arrived_ns)
 		hist_count(&row->response, e->response_bucket, -1);
 }
 
 /* Sends on a stream: false: it is none. */
-static __noinline bool answer_stream(struct exchange *e, struct request_row *row,
-				     const struct sock *sk, u64 bytes)
+static __noinline bool answer_stream(struct conversation *c, struct request_row *row,
+				     const struct sock *sk, u64 bytes, u32 class)
 {
+	struct exchange *e = &c->exchange;
+
 	if (e->phase == PHASE_ASKED_STREAM) {
 		e->phase = PHASE_ANSWERED_STREAM;
 		add(&row->exchanges, 1);
+		if (class)
+			response_count(c->cache.row, class, HIST_BUCKETS);
 	} else if (e->phase == PHASE_ANSWERED && socket_was_empty(sk, bytes)) {
-		become_stream(e, row);
+		become_stream(c, row);
 	}
 	return e->phase == PHASE_ANSWERED_STREAM;
 }
 
 /* Any send but the first of an answer. */
 static __always_inline void answer_again(struct conversation *c, struct request_row *row,
-					 const struct sock *sk, u64 bytes, u64 now)
+					 const struct sock *sk, u64 bytes, u64 now, u32 class)
 {
 	struct exchange *e = &c->exchange;
 
@@ -322,34 +338,52 @@ static __always_inline void answer_again(struct conversation *c, struct request_
 		return;
 	}
 	if ((e->phase != PHASE_ANSWERED || is_long(e->answered_ns, now)) &&
-	    answer_stream(e, row, sk, bytes))
+	    answer_stream(c, row, sk, bytes, class))
 		return;
 	exchange_settle(e, &row->in_progress_ns, now);
-	answer_on(e, row, now);
+	answer_on(c, row, now);
 	hold_more(c->sk, &c->thread, now);
+}
+
+/* The class of what is sent, where it begins an answer. */
+static __always_inline u32 classify(const struct conversation *c, const struct sock *sk, u64 bytes)
+{
+	u32 phase = c->exchange.phase;
+
+	if (!responses_wanted || !c->classified ||
+	    (!c->datagrams && phase != PHASE_ASKED && phase != PHASE_ASKED_STREAM))
+		return CLASS_NONE;
+	return response_look(c->cache.row, sk, bytes, !c->datagrams);
 }
 
 static __always_inline void answer(struct conversation *c, struct datagrams *d,
 				   struct request_row *row, const struct sock *sk, u64 bytes,
 				   u64 now)
 {
+	u32 class = classify(c, sk, bytes);
 	struct exchange taken = {};
 
+	if (class == CLASS_INTERIM)
+		return;
 	if (d && datagrams_answer(d, now, &taken)) {
 		/* Another thread may answer on the same socket. */
 		taken.phase = PHASE_ANSWERED;
 		taken.settled_ns = now;
 		add(&row->in_progress_ns, datagrams_unsettled(d, taken.asked_ns, now));
+		taken.class = class;
 		answer_first(&taken, row, now);
 		c->exchange = taken;
 	} else if (c->exchange.phase == PHASE_ASKED) {
 		c->exchange.phase = PHASE_ANSWERED;
+		c->exchange.class = class;
 		exchange_settle(&c->exchange, &row->in_progress_ns, now);
 		answer_first(&c->exchange, row, now);
 	} else {
-		answer_again(c, row, sk, bytes, now);
+		answer_again(c, row, sk, bytes, now, class);
 		return;
 	}
+	if (class)
+		response_count(c->cache.row, class, c->exchange.service_bucket);
 	hold_answer(c->sk, &c->thread, d, now);
 }
 

@@ -33,7 +33,7 @@ static __always_inline void end_unsent(struct conversation *c, struct request_ro
 	settled_ns = __sync_lock_test_and_set(&e->settled_ns, now);
 	add(&row->in_progress_ns, span_ns(settled_ns, now));
 	add(&row->send_wait_ns, span_ns(settled_ns, now));
-	answer_on(e, row, now);
+	answer_on(c, row, now);
 }
 
 /* At an event of the socket that comes later. over: nothing more of it goes. */

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * Responses by class: which it is says what the response begins with, in the memory of the thread
+ * that sends it. Only those of services that have Response in their block are looked at, at the first
+ * send.
+ */
+#ifndef RESPONSE_BPF_H
+#define RESPONSE_BPF_H
+
+#include "buffer.bpf.h"
+#include "metric.bpf.h"
+#include "refused.bpf.h"
+#include "service_response.bpf.h"
+
+/* Others are rules of the service, counted from 1. */
+enum response_class {
+	CLASS_NONE, /* no rule fits, or none is looked for */
+	CLASS_UNKNOWN = RESPONSE_RULES_MAX + 1,
+	CLASS_INTERIM, /* no response yet */
+};
+
+struct response_key {
+	u32 service LABEL("service");
+	char class_name[RESPONSE_CLASS_SIZE] LABEL("class");
+};
+
+struct response_row {
+	u64 requests METRIC("total_requests") UNIT("requests")
+		HELP("Requests by class: what their response begins with, as Response names it");
+	struct hist service METRIC("latency-service scale=1/1000000000") UNIT("seconds")
+		HELP("Service time by class: from the first receive to the last send");
+	/* As of the last reading. */
+	u64 counted METRIC("percent-response per=all scale=100/1") UNIT("percent")
+		HELP("Share of a class: of all requests of the service");
+	u64 all;
+};
+
+/* Of the services that ask; rows are large, and there are as many as classes have been met. */
+SPARSE_HASH(responses, struct response_key, struct response_row, 1024) SUBJECT("key");
+
+static const struct response_row no_responses;
+
+/* What a response begins with. */
+struct response_text {
+	u64 octets[RESPONSE_WORDS];
+	u32 length;
+};
+
+static __always_inline u64 word_of(const char octets[sizeof(u64)])
+{
+	u64 word;
+
+	__builtin_memcpy(&word, octets, sizeof(word));
+	return word;
+}
+
+/* A piece of the buffer that has all of it is read at once. */
+static bool response_read_octets(struct buffer *b, struct response_text *text)
+{
+	u64 length = text->length;
+	u8 *octets = (u8 *)text->octets;
+
+	if (!buffer_seek(b, 0))
+		return false;
+	asm volatile("" : "+r"(length));
+	if (length <= RESPONSE_OCTETS_MAX && length <= b->end - b->begin)
+		return !bpf_probe_read_user(octets, length, (const void *)b->address);
+	for (u32 i = 0; i < RESPONSE_OCTETS_MAX; i++) {
+		int octet = i < length ? buffer_octet(b, i) : 0;
+
+		if (octet < 0)
+			return false;
+		octets[i] = octet;
+	}
+	return true;
+}
+
+/* Of what the current call has sent; false: it cannot be read. */
+static bool response_read(const struct sock *sk, u64 sent, struct response_text *ret_text)
+{
+	struct buffer b = {};
+
+	ret_text->length = sent < RESPONSE_OCTETS_MAX ? sent : RESPONSE_OCTETS_MAX;
+	return buffer_of_call(sk, &b) && response_read_octets(&b, ret_text);
+}
+
+/* HTTP/1: another one follows, but for 101, behind which is another protocol. */
+static __always_inline bool response_is_interim(const struct response_text *text)
+{
+	const u64 *octets = text->octets;
+
+	return text->length >= sizeof("HTTP/1.1 100") - 1 &&
+	       (octets[0] & word_of("\xff\xff\xff\xff\xff\xff\xff")) == word_of("HTTP/1.") &&
+	       (octets[1] & word_of("\xff\xff\0\0\0\0\0")) == word_of(" 1\0\0\0\0\0") &&
+	       (octets[1] & word_of("\0\0\xff\xff\0\0\0")) != word_of("\0\0" "01\0\0\0");
+}
+
+static __always_inline bool response_fits(const struct response_rule *rule,
+					  const struct response_text *text)
+{
+	return text->length >= rule->length &&
+	       !((text->octets[0] ^ rule->octets[0]) & rule->mask[0]) &&
+	       !((text->octets[1] ^ rule->octets[1]) & rule->mask[1]);
+}
+
+/* The class that a service has for it. */
+static __noinline u32 response_class(u32 service, const struct response_text *text)
+{
+	const struct response_rules *rules = service_responses_of(service);
+
+	if (!rules)
+		return CLASS_NONE;
+	for (u32 i = 0; i < RESPONSE_RULES_MAX; i++)
+		if (i < rules->count && response_fits(&rules->rule[i], text))
+			return i + 1;
+	return CLASS_NONE;
+}
+
+/* That of the response which the current call begins. */
+static __noinline u32 response_look(u32 service, const struct sock *sk, u64 sent, bool is_stream)
+{
+	struct response_text text = {};
+
+	if (!response_read(sk, sent, &text))
+		return CLASS_UNKNOWN;
+	if (is_stream && response_is_interim(&text))
+		return CLASS_INTERIM;
+	return response_class(service, &text);
+}
+
+static struct response_row *response_row(u32 service, u32 class)
+{
+	const struct response_rules *rules = service_responses_of(service);
+	struct response_key key = { .service = service, .class_name = RESPONSE_UNKNOWN };
+	struct response_row *row;
+
+	if (!rules)
+		return NULL;
+	if (class != CLASS_UNKNOWN)
+		__builtin_memcpy(key.class_name,
+				 rules->rule[(class - 1) % RESPONSE_RULES_MAX].class_name,
+				 sizeof(key.class_name));
+	row = bpf_map_lookup_elem(&responses, &key);
+	if (row)
+		return row;
+	bpf_map_update_elem(&responses, &key, &no_responses, BPF_NOEXIST);
+	return or_refused(bpf_map_lookup_elem(&responses, &key));
+}
+
+/* A response that has taken so long, as a bucket of histograms; HIST_BUCKETS: not known. */
+static __noinline void response_count(u32 service, u32 class, u32 bucket)
+{
+	struct response_row *row = response_row(service, class);
+
+	if (!row)
+		return;
+	add(&row->requests, 1);
+	hist_count(&row->service, bucket, 1);
+}
+
+/* It goes on: its sample moves, to HIST_BUCKETS: it is none any more. */
+static __noinline void response_move(u32 service, u32 class, u32 from, u32 to)
+{
+	struct response_row *row = response_row(service, class);
+
+	if (!row)
+		return;
+	hist_count(&row->service, from, -1);
+	hist_count(&row->service, to, 1);
+}
+
+/* At a reading: of so many requests that the service has had. A class that it asks for has a row,
+ * also while no response is of it. */
+__noinline int responses_publish(u32 service, u64 requests)
+{
+	const struct response_rules *rules = service_responses_of(service);
+	u32 count = rules ? rules->count : 0;
+
+	for (u32 i = 0; i <= RESPONSE_RULES_MAX; i++) {
+		struct response_row *row;
+
+		if (!count || !requests || (i >= count && i < RESPONSE_RULES_MAX))
+			continue;
+		row = response_row(service, i + 1);
+		if (!row)
+			continue;
+		row->counted = row->requests;
+		row->all = requests;
+	}
+	return 0;
+}
+
+#endif
