@@ -7,6 +7,7 @@
 #ifndef HTTP2_BPF_H
 #define HTTP2_BPF_H
 
+#include "http2_response.bpf.h"
 #include "http2_stream.bpf.h"
 
 /* Where frames begin is known of what the server receives, and of what it sends if that is all. */
@@ -91,12 +92,30 @@ static void http2_received(struct http2 *h, struct conversation *c, struct http2
 	}
 }
 
+/* The class of an answer that begins with this frame, whose header has been passed. */
+static __always_inline u32 http2_classify(const struct conversation *c, struct http2_call *call,
+					  const struct frame *f)
+{
+	u64 at = call->moved.begin, end = at + f->length;
+
+	if (!responses_wanted || !c->classified)
+		return CLASS_NONE;
+	if (end > call->moved.end)
+		end = call->moved.end;
+	at += f->flags & FRAME_PADDED ? 1 : 0;
+	at += f->flags & FRAME_PRIORITIZED ? FRAME_PRIORITIZED_SIZE : 0;
+	return http2_class(c->cache.row, hpack_status(&call->moved.buffer, at, end),
+			   f->flags & FRAME_END_STREAM);
+}
+
 static void http2_sent(struct http2 *h, struct conversation *c, struct http2_call *call,
 		       const struct frame *f)
 {
 	switch (f->type) {
 	case FRAME_HEADERS:
-		http2_answer(h, c, call, f->stream);
+		call->class = http2_classify(c, call, f);
+		if (call->class != CLASS_INTERIM)
+			http2_answer(h, c, call, f->stream);
 		/* fallthrough */
 	case FRAME_DATA:
 		if (f->flags & FRAME_END_STREAM)

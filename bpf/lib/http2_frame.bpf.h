@@ -12,6 +12,9 @@
 #define FRAMES_MAX 8192 /* looked at in one call */
 
 #define FRAME_END_STREAM 1 /* of data and headers */
+#define FRAME_PADDED 8     /* likewise: an octet more comes first */
+#define FRAME_PRIORITIZED 0x20
+#define FRAME_PRIORITIZED_SIZE 5 /* then these */
 
 enum frame_type {
 	FRAME_DATA,

@@ -3,9 +3,9 @@
  * Requests of HTTP/2, as of gRPC: a stream of a connection is one. It begins with the first
  * HEADERS of the client's, is counted with the first of the server's, and ends with the frame
  * that has the server's END_STREAM, with RST_STREAM of either, or with the connection. One that
- * ends without an answer is not counted. HEADERS that are interim (1xx) are taken for the answer.
- * One that goes on with pauses for longer than stream_after is a stream: it is in progress no
- * more, and is no latency.
+ * ends without an answer is not counted. HEADERS that are interim (1xx) are taken for the answer,
+ * but of services with Response. One that goes on with pauses for longer than stream_after is a
+ * stream: it is in progress no more, and is no latency.
  *
  * Remembered are the latest HTTP2_STREAMS of a connection and HTTP2_OLD that are older and go on.
  * What finds no room is counted, and in progress, but its time is not known.
@@ -35,6 +35,8 @@ struct http2_stream {
 	u64 arrived_ns;  /* 0: not known */
 	u32 id;          /* 0: none; or with HTTP2_ENDED */
 	u32 answered_us; /* since asked_ns, 0: not yet */
+	u32 class;       /* of the answer */
+	u32 unused;
 };
 
 /* One of the directions. */
@@ -66,7 +68,7 @@ struct http2_call {
 	u32 answered;   /* answers that have begun */
 	u32 goes_on;    /* 1: there is data of a request */
 	u32 is_done;
-	u32 unused;
+	u32 class; /* of HEADERS that are sent */
 };
 
 /* --- in progress --- */
@@ -177,11 +179,14 @@ __noinline int http2_displace(struct http2 *h, struct conversation *c, struct ht
 		old->asked_ns = s->asked_ns;
 		old->arrived_ns = s->arrived_ns;
 		old->answered_us = answered_us;
+		old->class = s->class;
 		__sync_lock_test_and_set(&old->id, id);
 		if (!http2_take(s, id))
 			http2_take(old, id);
-		else if (s->answered_us)
+		else if (s->answered_us) {
 			old->answered_us = s->answered_us;
+			old->class = s->class;
+		}
 		return 0;
 	}
 	__sync_fetch_and_add(&h->lost, 1);
@@ -207,6 +212,7 @@ __noinline int http2_begin(struct http2 *h, struct conversation *c, struct http2
 	s->asked_ns = call->moved.now;
 	s->arrived_ns = call->arrived_ns;
 	s->answered_us = 0;
+	s->class = CLASS_NONE;
 	__sync_lock_test_and_set(&s->id, id);
 	http2_settle(h, row, 1, call->moved.now);
 	call->asked++;
@@ -228,7 +234,10 @@ __noinline int http2_answer(struct http2 *h, struct conversation *c, struct http
 		return 0;
 	taken_us = span_ns(s->asked_ns, call->moved.now) / 1000 + 1;
 	s->answered_us = taken_us > ~0U ? ~0U : taken_us;
+	s->class = call->class;
 	http2_count_answer(s, row, call->moved.now);
+	if (responses_wanted && s->class)
+		response_count(c->cache.row, s->class, HIST_BUCKETS);
 	call->answered++;
 	return 0;
 }
@@ -264,6 +273,9 @@ __noinline int http2_end(struct http2 *h, struct conversation *c, struct http2_c
 		http2_count_answer(&was, row, call->moved.now);
 	if (was.answered_us || !is_reset)
 		http2_count_end(&was, row, call->moved.now);
+	if (responses_wanted && was.class)
+		response_move(c->cache.row, was.class, HIST_BUCKETS,
+			      hist_index(span_ns(was.asked_ns, call->moved.now)));
 	return 0;
 }
 
