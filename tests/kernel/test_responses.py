@@ -5,22 +5,21 @@
 Truth: what the server was told to answer, and how long it took.
 """
 
-import ctypes
 import os
 import socket
 import time
 
-from lib import SLOWNESS, WITH_TRACEFS, Test, die_with_test, in_mounts
+import responses
+from lib import SLOWNESS, WITH_TRACEFS, Test, in_mounts
 
 TIERS = (1, 2, 3, 4)
 AFTER = 1  # seconds
 INTERVAL = 2
-SERVICES = ("http", "udp", "plain")
 CONF = "".join(f"""
   <Service "{name}">
     Process "kt_{name}"
     {{{name}}}
-  </Service>""" for name in SERVICES) + f"""
+  </Service>""" for name in ("http", "udp", "plain")) + f"""
   <Probe "poll">
     Enable false
   </Probe>
@@ -40,7 +39,6 @@ RESPONSES = {
     "udp": 'Response "bad" "-"',
     "plain": "",
 }
-PR_SET_NAME = 15
 REQUEST = 64
 PAUSE = 0.1  # seconds
 ROUNDS = 7
@@ -109,36 +107,14 @@ def answer(sock):
             ANSWERS[what.split()[0].decode()][0](sock)
 
 
-def serve(listener):
-    while True:
-        sock, _ = listener.accept()
-        if os.fork() == 0:
-            die_with_test()
-            listener.close()
-            answer(sock)
-            os._exit(0)
-        sock.close()
-
-
 def serve_datagrams(sock):
     while True:
         what, client = sock.recvfrom(REQUEST)
         sock.sendto(what, client)
 
 
-def start(test, name):
-    if name == "udp":
-        sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        sock.bind(("127.0.0.1", 0))
-    else:
-        sock = socket.create_server(("127.0.0.1", 0))
-    if os.fork() == 0:
-        die_with_test()
-        ctypes.CDLL(None).prctl(PR_SET_NAME, test.own("kt_" + name).encode(), 0, 0, 0)
-        (serve_datagrams if name == "udp" else serve)(sock)
-    where = sock.getsockname()
-    sock.close()
-    return where
+SERVE = responses.serve_each(answer), socket.SOCK_STREAM
+SERVERS = {"http": SERVE, "udp": (serve_datagrams, socket.SOCK_DGRAM), "plain": SERVE}
 
 
 def wait_for(sock, what):
@@ -153,7 +129,7 @@ def wait_for(sock, what):
 
 
 def ask(where):
-    """Everything some times, on a connection for all but streams. Returns how many there were of each class."""
+    """Everything some times, what takes long once. Returns how many there were of each class."""
     counts = {None: 0}
     with socket.create_connection(where) as sock:
         for turn in range(ROUNDS):
@@ -178,38 +154,12 @@ def ask_datagrams(where):
     return {"bad": ROUNDS * 2, None: ROUNDS}
 
 
-def total(daemon, name, metric, moment):
-    return daemon.row_after(name, metric, moment)[1]
-
-
-def weighted(daemon, name, kind):
-    """By the shares of a class: how many there were."""
-    totals = dict(row[:2] for row in daemon.rows(name, "total_requests"))
-    stamps = sorted(totals)
-    grown = {now: totals[now] - totals[before] for before, now in zip(stamps, stamps[1:])}
-    shares = [row[:2] for row in daemon.rows(name, f"percent-response-{kind}") if row[1] == row[1]]
-    return sum(share / 100 * grown.get(stamp, 0) for stamp, share in shares)
-
-
-def check_service(test, what, daemon, name, counts, moment):
-    test.equal(f"{what}: {name}: requests", total(daemon, name, "total_requests", moment), sum(counts.values()))
-    for kind, count in counts.items():
-        if kind:
-            test.equal(f"{what}: {name}: {kind}", total(daemon, name, f"total_requests-{kind}", moment), count)
-            test.close(f"{what}: {name}: {kind} by its shares", weighted(daemon, name, kind), count, slack=0.6)
-
-
-def longest(daemon, name, kind):
-    rows = daemon.rows(name, f"latency-service-{kind}-average")
-    return max((row[1] for row in rows if row[1] == row[1]), default=0)
-
-
 def check(test, tier, daemon, counts, moment):
     what = f"tier {tier}"
     for name in ("http", "udp"):
-        check_service(test, what, daemon, name, counts[name], moment)
-    test.within(f"{what}: service time of slow, s", longest(daemon, "http", "slow"), PAUSE, 2 * PAUSE * SLOWNESS)
-    test.within(f"{what}: service time of 4xx, s", longest(daemon, "http", "4xx"), 0, PAUSE / 2 * SLOWNESS)
+        responses.check(test, what, daemon, name, counts[name], moment)
+    test.within(f"{what}: service time of slow, s", responses.longest(daemon, "http", "slow"), PAUSE, 2 * PAUSE * SLOWNESS)
+    test.within(f"{what}: service time of 4xx, s", responses.longest(daemon, "http", "4xx"), 0, PAUSE / 2 * SLOWNESS)
     named = [one for one in daemon.metrics("plain") if one.startswith(("total_requests-", "percent-response", "latency-service-"))]
     test.equal(f"{what}: a service without Response: classes", named, [])
     test.equal(f"{what}: complaints", daemon.complaints(), [])
@@ -217,7 +167,7 @@ def check(test, tier, daemon, counts, moment):
 
 def main():
     with Test(limit=120) as test:
-        where = {name: start(test, name) for name in SERVICES}
+        where = {name: responses.start(test, "kt_" + name, serve, kind) for name, (serve, kind) in SERVERS.items()}
         daemons = {tier: test.collectd(CONF.format(tier=tier, **RESPONSES), interval=INTERVAL,
                                        wrap=in_mounts(WITH_TRACEFS))
                    for tier in TIERS}
