@@ -101,6 +101,8 @@ GRAPHS = {
         REQUEST_TIME,
         Graph("Where the time of slow requests goes", unit.SHARE, IN_SLOW, parts=True, top=100),
         Graph("Requests", unit.RATE, (REQUESTS, CLIENT, STREAMS)),
+        Graph("Responses by class, share of all requests", unit.SHARE, (Series("percent-response-*"),)),
+        Graph("Service time by class of the response", unit.SECONDS, (Series("latency-service-*-average"),), log=True),
         Graph("Requests in the service", unit.Unit("requests"), (
             Series("gauge-requests_in_progress", label="in progress", draw="area", color=GREEN),
             Series("gauge-requests_waiting", label="waiting", color=RED))),
@@ -177,7 +179,8 @@ GRAPHS = {
     ),
 }
 # Counted, but a picture says nothing: samples behind moments, figures that repeat others.
-UNDRAWN = ("gauge-cpu_percent", "gauge-*-samples", "gauge-*-average", "gauge-*_gap-*", "gauge-poll-*", "bucket-*")
+UNDRAWN = ("gauge-cpu_percent", "gauge-*-samples", "gauge-*-average", "gauge-*_gap-*", "gauge-poll-*", "bucket-*",
+           "total_requests-*")
 
 
 # Unit of a series -> that of its picture, and a factor; of a counter, what it grows by in a second.
