@@ -238,7 +238,8 @@ static void test_mistakes(void)
 		       "Response \"a\" \"4\"\nResponse \"a\" \"5\"\nResponse \"a\" \"6\"\n"
 		       "Response \"a\" \"7\"\nResponse \"a\" \"8\"\nResponse \"a\" \"9\""),
 		  "ignoring Response \"a\" \"9\" in <Service \"a\">: a service has 8 such lines" },
-		{ "Response \"a\" \"1\"", "ignoring Response \"a\" \"1\" in <Plugin ebpf>: it belongs" },
+		{ "Response \"a\" \"1\"",
+		  "ignoring Response \"a\" \"1\" in <Plugin ebpf>: it belongs" },
 		{ IN_A("PerProcess 1"), "PerProcess 1 in <Service \"a\">: it takes true or false" },
 		{ IN_A("PerProcess true\nTopN 0"), "it takes a whole number from 1 to 1000" },
 		{ IN_A("PerProcess true\nTopN 1001"), "ignoring TopN 1001 in" },

@@ -83,9 +83,9 @@ static void test_mistakes(void)
 		char why[256] = "";
 
 		CASE("mistake %s", cases[i].text);
-		CHECK_INT(response_read(cases[i].class_name, cases[i].text, &rule, why,
-					sizeof(why)),
-			  false);
+		CHECK_INT(
+			response_read(cases[i].class_name, cases[i].text, &rule, why, sizeof(why)),
+			false);
 		CHECK_HAS(why, cases[i].want);
 		CHECK_UINT(rule.length, 99);
 	}
@@ -130,8 +130,8 @@ static void test_lost(void)
 		const char *text;
 		bool want;
 	} cases[] = {
-		{ "xff", true },   { "???x01", true }, { "\\xff", false }, { "x", false },
-		{ "x1", false },   { "5xx", false },   { "\\\\xff", false }, { "xxff", true },
+		{ "xff", true }, { "???x01", true }, { "\\xff", false },   { "x", false },
+		{ "x1", false }, { "5xx", false },   { "\\\\xff", false }, { "xxff", true },
 	};
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
@@ -148,10 +148,11 @@ static void test_fill(void)
 	struct fixture f;
 
 	CASE("fill");
-	CHECK_INT(fixture_init(&f, "<Service \"a\">\nProcess \"a\"\n</Service>\n"
-				   "<Service \"b\">\nProcess \"b\"\nResponse \"5xx\" \"HTTP/1.? 5\"\n"
-				   "Response \"bad\" \"HTTP/1.? 4\"\nResponse \"5xx\" \"-\"\n"
-				   "</Service>"),
+	CHECK_INT(fixture_init(&f,
+			       "<Service \"a\">\nProcess \"a\"\n</Service>\n"
+			       "<Service \"b\">\nProcess \"b\"\nResponse \"5xx\" \"HTTP/1.? 5\"\n"
+			       "Response \"bad\" \"HTTP/1.? 4\"\nResponse \"5xx\" \"-\"\n"
+			       "</Service>"),
 		  0);
 	CHECK_INT(config_has_responses(&f.config), true);
 	CHECK_INT(maps_get("service_responses", &row, &rules), false);

@@ -295,7 +295,9 @@ static int add_keys(struct registry *registry, struct subjects *subjects,
 /* Those of classes that no block has are nobody's. */
 static void test_classes(void)
 {
-	static const struct example keys = { "a", SUBJECT_KEY, 2, { MEMBER("a", U64, 0, "derive") } };
+	static const struct example keys = {
+		"a", SUBJECT_KEY, 2, { MEMBER("a", U64, 0, "derive") }
+	};
 	static const struct {
 		const char *name;
 		struct example other;

@@ -159,7 +159,7 @@ struct conversation {
 	u32 role;
 	u32 thread; /* number of the one that has received last */
 	bool datagrams;
-	bool unseen; /* octets may have passed that did not count */
+	bool unseen;     /* octets may have passed that did not count */
 	bool classified; /* its answers are looked at */
 	u8 protocol;
 	struct look look;

@@ -87,12 +87,13 @@ static bool response_read(const struct sock *sk, u64 sent, struct response_text 
 /* HTTP/1: another one follows, but for 101, behind which is another protocol. */
 static __always_inline bool response_is_interim(const struct response_text *text)
 {
-	const u64 *octets = text->octets;
+	const u64 first = word_of("\xff\xff\xff\xff\xff\xff\xff"), *octets = text->octets;
+	const u64 status = octets[1] & word_of("\xff\xff\xff\xff\0\0\0");
 
 	return text->length >= sizeof("HTTP/1.1 100") - 1 &&
-	       (octets[0] & word_of("\xff\xff\xff\xff\xff\xff\xff")) == word_of("HTTP/1.") &&
-	       (octets[1] & word_of("\xff\xff\0\0\0\0\0")) == word_of(" 1\0\0\0\0\0") &&
-	       (octets[1] & word_of("\0\0\xff\xff\0\0\0")) != word_of("\0\0" "01\0\0\0");
+	       (octets[0] & first) == word_of("HTTP/1.") &&
+	       (status & word_of("\xff\xff\0\0\0\0\0")) == word_of(" 1\0\0\0\0\0") &&
+	       status != word_of(" 101\0\0\0");
 }
 
 static __always_inline bool response_fits(const struct response_rule *rule,

@@ -89,7 +89,8 @@ bool response_read(const char *class_name, const char *text, struct response_rul
 	struct response_rule rule = { .length = 0 };
 
 	if (!is_class_name(class_name)) {
-		snprintf(why, size, "a class is named by letters, digits and underscores, %d at most",
+		snprintf(why, size,
+			 "a class is named by letters, digits and underscores, %d at most",
 			 RESPONSE_CLASS_SIZE - 1);
 		return false;
 	}

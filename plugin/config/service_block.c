@@ -215,9 +215,10 @@ static bool take_response(struct context *context, const oconfig_item_t *item)
 	if (!add_class(context, item, class_name))
 		return false;
 	if (response_has_lost_backslash(text))
-		mistake_note(context->mistakes, context->block, item,
-			     "x and two digits stand for themselves here; for the octet of this "
-			     "number write two backslashes before them, as collectd takes one away");
+		mistake_note(
+			context->mistakes, context->block, item,
+			"x and two digits stand for themselves here; for the octet of this "
+			"number write two backslashes before them, as collectd takes one away");
 	rules->rule[rules->count++] = rule;
 	return true;
 }
@@ -229,10 +230,10 @@ const struct option service_options[] = {
 	{ "Container", take_container, OFTEN },
 	{ "Cgroup", take_cgroup, OFTEN },
 	{ "PidFile", take_pid_file, OFTEN },
-	{ "Response", take_response, OFTEN },
 	{ "PerProcess", take_per_process, ONCE },
 	{ "TopN", take_top_n, ONCE },
-	{ NULL, NULL, ONCE },
+	{ "Response", take_response, OFTEN },
+	{ .name = NULL },
 };
 
 static bool has_service(const struct config *config, const char *name)

@@ -20,10 +20,10 @@ struct label;
 /* A word of LABEL(), and what its members name. */
 struct label_kind {
 	const char *word;
-	bool is_subject; /* names a plugin instance, if it is the first such */
+	bool is_subject;    /* names a plugin instance, if it is the first such */
 	bool is_configured; /* names what Response of a Service block does, and nothing else */
-	bool is_address; /* of 4 or 16 bytes, or an integer of 4, in network order */
-	bool is_unknown; /* this version of the plugin cannot name it */
+	bool is_address;    /* of 4 or 16 bytes, or an integer of 4, in network order */
+	bool is_unknown;    /* this version of the plugin cannot name it */
 	/* Name what is in an integer, or in an array of char, with `size` bytes for the name and the NUL;
 	 * both NULL: the row of a service, which the caller resolves. None of them waits. */
 	void (*name)(const struct label *label, uint64_t value, char *to, size_t size);
