@@ -14,9 +14,10 @@
 
 #define HPACK_UPDATES_SIZE 8 /* octets of changes of the table's size, which come first */
 #define HPACK_STATUS 8       /* the first entry with a status in the static table */
+#define HPACK_STATUSES 7
 #define HPACK_DIGITS 3       /* the length of one that is spelt out */
 
-static const u16 hpack_statuses[8] = { 200, 204, 206, 304, 400, 404, 500 };
+static const u16 hpack_statuses[HPACK_STATUSES] = { 200, 204, 206, 304, 400, 404, 500 };
 
 /* Where the first field begins, -1: it is not known. */
 static int hpack_first(struct buffer *b, u64 at, u64 end)
@@ -55,7 +56,8 @@ static u32 hpack_spelt_out(struct buffer *b, u64 at, u64 end)
  * verified once. */
 __noinline u32 hpack_status(struct buffer *b, u64 at, u64 end)
 {
-	int first = b ? hpack_first(b, at, end) : -1, octet, entry;
+	int first = b ? hpack_first(b, at, end) : -1, octet;
+	u64 entry;
 
 	if (first < 0)
 		return 0;
@@ -63,10 +65,12 @@ __noinline u32 hpack_status(struct buffer *b, u64 at, u64 end)
 	if (octet < 0)
 		return 0;
 	entry = octet & 0x80 ? octet & 0x7f : octet & 0x40 ? octet & 0x3f : octet & 0xf;
-	if (entry < HPACK_STATUS || entry >= HPACK_STATUS + 7)
+	entry -= HPACK_STATUS;
+	asm volatile("" : "+r"(entry));
+	if (entry >= HPACK_STATUSES)
 		return 0;
 	if (octet & 0x80)
-		return hpack_statuses[(entry - HPACK_STATUS) & 7];
+		return hpack_statuses[entry];
 	return hpack_spelt_out(b, at + first + 1, end);
 }
 
