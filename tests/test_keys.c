@@ -289,6 +289,32 @@ static void test_services(void)
 	fixture_done(&f);
 }
 
+/* A row whose text is empty has what found no room in the map. */
+static void test_rest(void)
+{
+	struct fixture f;
+
+	CASE("a row for the rest");
+	fixture_init(&f, true, 2);
+	f.table.schema.labels.label[1] = (struct label){
+		.kind = label_kind("string"), .offset = 4, .size = 4, .is_text = true
+	};
+	set(SERVICE_FIRST, 'a', 5);
+	set(SERVICE_FIRST, 0, 7);
+	set(SERVICE_FIRST + 1, 0, 3);
+	read_after(&f, 1);
+	CHECK_TEXT(dispatched(&f), "web/a=5 web/other=7 db/other=3");
+	CHECK_UINT(f.table.keys.shown, 1);
+	CHECK_REAL(f.table.keys.rest_percent, 100.0 * 10 / 15, 1e-9);
+	CASE("with names that have no series");
+	set(SERVICE_FIRST, 'b', 1);
+	set(SERVICE_FIRST, 'c', 2);
+	set(SERVICE_FIRST, 0, 8);
+	read_after(&f, 1);
+	CHECK_TEXT(dispatched(&f), "web/a=5 web/other=10 db/other=3 web/b=1");
+	fixture_done(&f);
+}
+
 /* Two names at once; another has to count twice as much for some time. */
 static void test_top(void)
 {
@@ -394,6 +420,7 @@ int main(void)
 	test_choice();
 	test_unwatched();
 	test_services();
+	test_rest();
 	test_top();
 	test_news();
 	test_churn();

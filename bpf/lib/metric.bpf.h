@@ -110,7 +110,8 @@
  *                    minute, or "user_N"; a key that has a name keeps it
  *   address          an array of 4 or 16 bytes, or an integer of 4, in network order:
  *                    "192.0.2.1", "2001:db8::1"
- *   string           an array of char, up to its NUL
+ *   string           an array of char, up to its NUL; where it is empty, the row counts as "other"
+ *                    (see below): what finds no room in the map may be counted there
  *   class            likewise, of a response: a name that Response of a Service block has, or
  *                    "unknown"; as these are known, they meet no other series
  *   enum             an enum of C: its names, or the number

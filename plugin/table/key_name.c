@@ -61,6 +61,16 @@ static void name_labels(const struct labels *labels, const unsigned char *key, c
 	}
 }
 
+/* Has the probe itself counted here what found no room for a key of its own? */
+static bool is_of_rest(const struct labels *labels, const unsigned char *key)
+{
+	for (int i = 0; i < (int)labels->count; i++)
+		if (i != labels->subject && labels->label[i].is_text &&
+		    !key[labels->label[i].offset])
+			return true;
+	return false;
+}
+
 static void name_subject(const struct table *table, const struct snapshot *snapshot,
 			 const struct key_entry *entry, int subject, char *to)
 {
@@ -191,6 +201,8 @@ uint32_t key_name_of(struct table *table, const struct snapshot *snapshot,
 	uint32_t number;
 
 	name_subject(table, snapshot, entry, subject, name.subject);
+	if (is_of_rest(labels_of(table), entry->key))
+		return rest_of(table, &name);
 	name_labels(labels_of(table), entry->key, name.labels);
 	number = enter(&table->keys, &name);
 	return number == INDEX_NONE ? rest_of(table, &name) : number;
