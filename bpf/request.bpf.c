@@ -19,9 +19,10 @@
  *   3  kprobes of the same
  *   4  tracepoints of the system calls, with Option "syscalls"; when a request
  *      arrived is not known
- *   1 and 2: tp_btf inet_sock_set_state, for what is sent after a connection is closed
+ *   1 and 2: tp_btf inet_sock_set_state, for what is sent after a connection is closed, and for
+ *   connections of clients that fail
  * All: a walk over the sockets of 1 and 2, or the addresses of 3 and 4; the walk over tasks; tp_btf
- * sched_process_exit.
+ * sched_process_exit. With Option "clients" a walk over the upstreams, which 1 and 2 tell apart.
  *
  * Limits: where requests are pipelined or multiplexed over one connection, by
  * another protocol than HTTP/2 or inside TLS, an exchange is a turn of the
@@ -33,14 +34,16 @@
  * all others. Of a kprobe at a function's end the kernel keeps few instances: tier
  * 3 misses calls where more threads than that block in them.
  */
+#include "client.bpf.h"
 #include "protocol.bpf.h"
-#include "request.bpf.h"
 #include "unsent.bpf.h"
 #include "slack.bpf.h"
 
 SK_STORAGE(conversations, struct conversation);
 
 SK_STORAGE(datagrams, struct datagrams);
+
+SK_STORAGE(peers, struct peer);
 
 static __noinline struct conversation *begin(struct sock *sk)
 {
@@ -81,6 +84,13 @@ static __always_inline struct datagrams *find_datagrams(struct conversation *c, 
 		       ?: begin_datagrams(sk, socket_datagrams(sk) + taken);
 }
 
+static __always_inline struct peer *find_peer(struct sock *sk)
+{
+	struct peer *p = bpf_sk_storage_get(&peers, sk, NULL, 0);
+
+	return p ?: or_refused(socket_storage_make(&peers, sk, NULL));
+}
+
 /* TCP has just asked the clock, for the segment that has come: round trips are measured
  * so. */
 static __always_inline u64 arrival_ns(struct sock *sk)
@@ -117,11 +127,28 @@ static __always_inline u64 send_ns(const struct tcp_sock *tcp)
 	return tcp && tcp->snd_nxt == tcp->write_seq ? tcp->tcp_clock_cache : bpf_ktime_get_ns();
 }
 
+/* A call that ends a service's request to another. */
+static __noinline void call_failed(struct sock *sk, int ret)
+{
+	struct conversation *c = bpf_sk_storage_get(&conversations, sk, NULL, 0);
+	struct peer *p;
+
+	if (!c || c->role != ROLE_CLIENT || c->exchange.phase != PHASE_ASKED ||
+	    !is_broken(c, sk, ret))
+		return;
+	p = bpf_sk_storage_get(&peers, sk, NULL, 0);
+	if (p && c->cache.watched)
+		peer_end(p, &c->exchange, true, bpf_ktime_get_ns());
+}
+
 static __always_inline void receive(struct sock *sk, int ret, int flags)
 {
 	struct conversation *c;
 	u64 now;
 
+	if (option_clients && may_break(ret) && !(flags & MSG_NO_DATA) &&
+	    socket_may_count(sk, true))
+		call_failed(sk, ret);
 	if (ret < 0 || flags & MSG_NO_DATA || (ret == 0 && !socket_has_empty(sk)))
 		return;
 	c = find(sk);
@@ -133,7 +160,7 @@ static __always_inline void receive(struct sock *sk, int ret, int flags)
 	if (c->protocol != PROTOCOL_TURNS && protocol_receives(c, sk, ret, flags, now))
 		return;
 	if (c->role == ROLE_CLIENT)
-		client_receives(c, ret, now);
+		client_receives(c, find_peer(sk), ret, now);
 	else if (c->datagrams)
 		server_receives(c, find_datagrams(c, sk, 1), ret, socket_datagrams(sk), now);
 	else
@@ -146,6 +173,8 @@ static __always_inline void send(struct sock *sk, int ret)
 	struct tcp_sock *tcp;
 	u64 now;
 
+	if (option_clients && ret < 0 && may_break(ret) && socket_may_count(sk, true))
+		call_failed(sk, ret);
 	if (ret < 0 || (ret == 0 && !socket_has_empty(sk)))
 		return;
 	c = find(sk);
@@ -155,7 +184,7 @@ static __always_inline void send(struct sock *sk, int ret)
 	now = send_ns(tcp);
 	if (c->role == ROLE_CLIENT) {
 		if (c->protocol == PROTOCOL_TURNS || !protocol_sends(c, sk, ret, now))
-			client_sends(c, ret, now);
+			client_sends(c, find_peer(sk), sk, ret, now);
 		return;
 	}
 	if (c->unsent && span_ns(c->exchange.settled_ns, now) > CORKED_NS)
@@ -194,6 +223,39 @@ static __always_inline void closed(struct sock *sk, int state)
 		http2_closed(c, sk);
 }
 
+static __noinline void connecting(struct sock *sk)
+{
+	struct conversation *c = find(sk);
+	struct peer *p = c && c->role == ROLE_CLIENT && own(c, true) ? find_peer(sk) : NULL;
+
+	if (!p)
+		return;
+	c->exchange.phase = PHASE_IDLE;
+	peer_connect(p, c, sk, bpf_ktime_get_ns());
+}
+
+static __noinline void connection_changes(struct sock *sk, int before, int state)
+{
+	struct conversation *c = bpf_sk_storage_get(&conversations, sk, NULL, 0);
+	struct peer *p = c && c->role == ROLE_CLIENT && c->cache.watched
+				 ? bpf_sk_storage_get(&peers, sk, NULL, 0)
+				 : NULL;
+
+	if (p)
+		peer_changes(c, p, sk, before, state, bpf_ktime_get_ns());
+}
+
+static __always_inline void change(struct sock *sk, int before, int state)
+{
+	closed(sk, state);
+	if (!option_clients || sk->sk_protocol != IPPROTO_TCP || sk->sk_max_ack_backlog)
+		return;
+	if (state == TCP_SYN_SENT)
+		connecting(sk);
+	else
+		connection_changes(sk, before, state);
+}
+
 SEC("tp_btf/sock_recv_length")
 TIER(1)
 int BPF_PROG(request_receive, struct sock *sk, int ret, int flags)
@@ -222,7 +284,7 @@ SEC("tp_btf/inet_sock_set_state")
 TIER(1)
 int BPF_PROG(request_state_1, struct sock *sk, int before, int state)
 {
-	closed(sk, state);
+	change(sk, before, state);
 	return 0;
 }
 
@@ -230,7 +292,7 @@ SEC("tp_btf/inet_sock_set_state")
 TIER(2)
 int BPF_PROG(request_state_2, struct sock *sk, int before, int state)
 {
-	closed(sk, state);
+	change(sk, before, state);
 	return 0;
 }
 

@@ -26,8 +26,8 @@ struct exchange {
 	u32 class; /* of a server's answer, see response.bpf.h */
 	u64 asked_ns;
 	u64 arrived_ns;  /* when the request came to the socket, 0: not known */
-	u64 answered_ns; /* a server's first answer */
-	u64 settled_ns;  /* a server's: up to here, the time in progress is in the row */
+	u64 answered_ns; /* the first answer */
+	u64 settled_ns;  /* up to here, the time in progress is in the row */
 };
 
 static __always_inline u64 span_ns(u64 from_ns, u64 to_ns)

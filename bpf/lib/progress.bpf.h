@@ -3,14 +3,15 @@
  * Requests that wait or are in progress when the probe is read: a walk over the sockets adds their
  * time up to then, so that one that takes longer than an interval counts in each, and finds the
  * oldest. A call on a socket adds what the walk has not. A request whose socket is closed before it
- * is answered thus ends where the last walk has seen it.
+ * is answered thus ends where the last walk has seen it. Likewise those that a service has sent to
+ * others.
  */
 #ifndef PROGRESS_BPF_H
 #define PROGRESS_BPF_H
 
+#include "client.bpf.h"
 #include "http2_stream.bpf.h"
 #include "in_hand.bpf.h"
-#include "request.bpf.h"
 #include "unsent.bpf.h"
 
 u64 read_ns;
@@ -175,6 +176,17 @@ static void walk_socket(struct conversation *c, struct datagrams *d, struct http
 		walk_stream(c, socket_has_unread(sk));
 }
 
+/* A request that the service has sent to another. */
+static void walk_client(struct conversation *c, struct peer *p, const struct sock *sk)
+{
+	u64 settled_ns = load_ordered(&c->exchange.settled_ns);
+	struct client_upstream *upstream =
+		p && peer_is_asked(c, p, sk) ? upstream_at(p, reading_ns) : NULL;
+
+	if (upstream)
+		add(&upstream->in_progress_ns, walk_settle(&c->exchange.settled_ns, settled_ns, 0));
+}
+
 static bool is_walked(const struct conversation *c)
 {
 	return c->role == ROLE_SERVER && c->cache.watched &&
@@ -274,6 +286,8 @@ static int walk_stored(struct bpf_iter__bpf_sk_storage_map *ctx)
 				    ? bpf_sk_storage_get(&http2_connections, sk, NULL, 0)
 				    : NULL,
 			    sk);
+	else if (option_clients && c->role == ROLE_CLIENT)
+		walk_client(c, bpf_sk_storage_get(&peers, sk, NULL, 0), sk);
 	return 0;
 }
 

@@ -469,35 +469,6 @@ static __always_inline void server_sends(struct conversation *c, struct datagram
 		answer(c, d, row, sk, bytes, now);
 }
 
-static __always_inline void client_sends(struct conversation *c, u64 bytes, u64 now)
-{
-	struct client_row *row = client_row(slot_index(c->cache.slot));
-
-	if (!row)
-		return;
-	add(&row->tx_bytes, bytes);
-	exchange_ask(&c->exchange, now);
-}
-
-static __always_inline void client_receives(struct conversation *c, u64 bytes, u64 now)
-{
-	struct client_row *row = client_row(slot_index(c->cache.slot));
-	struct exchange *e = &c->exchange;
-	u64 since_ns = now - e->asked_ns;
-
-	if (!row)
-		return;
-	add(&row->rx_bytes, bytes);
-	if (e->phase == PHASE_ASKED) {
-		e->phase = PHASE_ANSWERED;
-		add(&row->exchanges, 1);
-		e->service_bucket = exchange_count(&row->last, since_ns);
-		hist_count(&row->first, e->service_bucket, 1);
-	} else if (e->phase == PHASE_ANSWERED) {
-		e->service_bucket = exchange_move(&row->last, e->service_bucket, since_ns);
-	}
-}
-
 /* Data has come. Also before accept: the first request of a connection waits, too. */
 static __always_inline void arrive(struct conversation *c, struct datagrams *d, u64 now)
 {

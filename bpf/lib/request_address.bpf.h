@@ -6,6 +6,7 @@
 #ifndef REQUEST_ADDRESS_BPF_H
 #define REQUEST_ADDRESS_BPF_H
 
+#include "client.bpf.h"
 #include "protocol.bpf.h"
 
 #define MESSAGES_MAX 64
@@ -112,7 +113,7 @@ static __noinline void addressed_receive(struct conversation *c, struct sock *sk
 	u64 now = bpf_ktime_get_ns();
 
 	if (c->role == ROLE_CLIENT)
-		client_receives(c, bytes, now);
+		client_receives(c, NULL, bytes, now);
 	else if (c->datagrams)
 		server_receives(c, find_addressed_datagrams(c, sk, 1), bytes, socket_datagrams(sk),
 				now);
@@ -125,7 +126,7 @@ static __noinline void addressed_send(struct conversation *c, struct sock *sk, u
 	u64 now = bpf_ktime_get_ns();
 
 	if (c->role == ROLE_CLIENT)
-		client_sends(c, bytes, now);
+		client_sends(c, NULL, sk, bytes, now);
 	else
 		server_sends(c, find_addressed_datagrams(c, sk, 0), sk, bytes, now);
 }

@@ -123,6 +123,14 @@ static inline bool socket_is_open(const struct sock *sk)
 	return state == TCP_ESTABLISHED || state == TCP_CLOSE_WAIT;
 }
 
+/* Has a program it still, so that it has not closed it? */
+static inline bool socket_is_held(const struct sock *sk)
+{
+	const struct socket *socket = BPF_CORE_READ(sk, sk_socket);
+
+	return socket && BPF_CORE_READ(socket, sk) == sk;
+}
+
 /* Of a stream: is there data that nobody has received yet? The end of it is none. */
 static inline bool socket_has_unread(const struct sock *sk)
 {

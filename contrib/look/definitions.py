@@ -119,6 +119,16 @@ GRAPHS = {
             Series("if_octets-client", "rx", "received as client", "dashes"),
             Series("if_octets-client", "tx", "sent as client", "dashes"))),
     ),
+    "Upstreams": (
+        Graph("Requests at upstreams", unit.Unit("requests"), (
+            Series("gauge-requests_in_progress-upstream-*", draw="stack"),), parts=True),
+        Graph("Requests to upstreams", unit.RATE, (Series("total_requests-upstream-*", draw="stack"),)),
+        Graph("Mean response time of upstreams", unit.SECONDS, (Series("latency-upstream-*-average"),), log=True),
+        Graph("99th percentile of upstreams' response times", unit.SECONDS, (
+            Series("latency-upstream-*-percentile-99"),), log=True),
+        Graph("Errors of upstreams", unit.RATE, (Series("errors-upstream-*"),)),
+        Graph("Threads that wait for upstreams", unit.THREADS, (Series("delay_rate-upstream-*", draw="stack"),), parts=True),
+    ),
     "Saturation": (
         Graph("Slack", unit.SHARE, (
             SLACK, Series("percent-slack_threads", label="threads", draw="dashes", color=ORANGE),

@@ -41,6 +41,7 @@ def make_recent(directory):
     os.makedirs(os.path.join(directory, "db1", "ebpf-empty"))
     make_requests(tree)
     make_parts(tree)
+    make_upstreams(tree)
 
 
 def make_requests(tree):
@@ -76,6 +77,13 @@ def make_parts(tree):
                             ("rest", {"cpu": 0.9, "blkio": 0})):
         for name, seconds in delays.items():
             tree.file("db1", service, f"delay_rate-delay-{name}", seconds)
+
+
+def make_upstreams(tree):
+    for upstream, requests in (("127.0.0.1:3306", 3), ("[2001:db8::1]:80", 0.75), ("other", 0.25)):
+        tree.file("db1", "front", f"gauge-requests_in_progress-upstream-{upstream}", requests)
+        tree.file("db1", "front", f"latency-upstream-{upstream}-average", requests / 1000)
+        tree.file("db1", "front", f"errors-upstream-{upstream}", 0)
 
 
 def make_week(directory):
@@ -165,6 +173,15 @@ def test_parts(check, output):
     check.equal("on the page of all", [of for of in index.charts["span"] if of in ("db", "cache")], ["db", "cache"])
     check.equal("in its table", [index.tables["span"][service]["why"] for service in ("db", "cache", "api")],
                 ["disk 60 %", "disk 60 %", "–"])
+
+
+def test_upstreams(check, output):
+    page = check_page(check, sheet(output, "db1", "front"))
+    title = "Requests at upstreams"
+    check.equal("the slowest upstream", page.mostly["span", title], "mostly 127.0.0.1:3306, 75 %")
+    check.equal("upstreams, from above", list(page.charts["span"][title]), ["other", "[2001:db8::1]:80", "127.0.0.1:3306"])
+    check.equal("their response times", page.charts["span"]["Mean response time of upstreams"]["[2001:db8::1]:80"],
+                ["750 µs"] * 3)
 
 
 def test_drawing(check, output):
@@ -270,6 +287,7 @@ with Check() as checks:
     test_all(checks, recent, pages)
     test_sheets(checks, pages)
     test_parts(checks, pages)
+    test_upstreams(checks, pages)
     test_drawing(checks, pages)
     test_choice(checks, recent, pages)
     test_spans(checks, week_old)

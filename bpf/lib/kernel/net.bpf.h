@@ -15,6 +15,7 @@
 #define IPPROTO_TCP 6
 #define IPPROTO_MPTCP 262
 #define TCP_ESTABLISHED 1
+#define TCP_SYN_SENT 2
 #define TCP_FIN_WAIT2 5
 #define TCP_CLOSE 7
 #define TCP_CLOSE_WAIT 8
@@ -24,6 +25,12 @@
 #define MSG_ERRQUEUE 0x2000
 #define SOCK_BINDPORT_LOCK 8
 #define RCV_SHUTDOWN 1
+#define EPIPE 32
+#define ENETUNREACH 101
+#define ECONNRESET 104
+#define ETIMEDOUT 110
+#define ECONNREFUSED 111
+#define EHOSTUNREACH 113
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
@@ -63,6 +70,7 @@ struct sock {
 	u8 sk_shutdown;
 	u16 sk_type;
 	u16 sk_protocol;
+	int sk_err;
 	void *sk_user_data;
 	u32 sk_max_ack_backlog;
 	struct sk_buff_head sk_receive_queue;

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * A service as the client of others: what is counted of its requests on sockets that it has
+ * connected, and, where the state is kept in the socket, of those to each upstream, by its address.
+ * A request is open from its first send to the last receive of its answer; a walk over the sockets
+ * adds the time of those that nobody has answered yet. One that ends otherwise is an error of the
+ * upstream: the other side closes or resets the connection, or the service closes it, if it has
+ * waited for some time. What a client sends just before it closes, as a word of farewell, is none.
+ *
+ * Limits: that a service closes a UNIX socket with an open request is not seen.
+ */
+#ifndef CLIENT_BPF_H
+#define CLIENT_BPF_H
+
+#include "request.bpf.h"
+#include "upstream_name.bpf.h"
+
+#define CLIENT_UPSTREAMS 512
+#define UPSTREAM_IDLE_NS 3600000000000ULL /* after which its row is another's */
+#define GIVEN_UP_NS 50000000ULL           /* a client that closes has waited for an answer */
+#define PAUSE_NS 100000000ULL             /* between two receives of what is no download */
+
+struct client_upstream {
+	u64 exchanges METRIC("total_requests-upstream") UNIT("exchanges")
+		HELP("Requests to an upstream: as a client, by its address");
+	u64 errors METRIC("errors-upstream") UNIT("errors") HELP(
+		"Errors of an upstream: requests without an answer, and connections that it did not take");
+	u64 in_progress_ns METRIC("gauge-requests_in_progress-upstream rank rate " NS) UNIT(
+		"requests")
+		HELP("Requests at an upstream: first send to the last receive, average of the interval");
+	struct hist latency METRIC("latency-upstream " NS) UNIT("seconds")
+		HELP("Response time of an upstream: first send, to the last receive");
+	u64 begun_ns;
+	u64 used_ns;
+};
+
+/* With a row for each service's that find no room, whose name is empty. */
+HASH(client_upstreams, struct upstream_key, struct client_upstream, CLIENT_UPSTREAMS)
+TIER(1) TIER(2) OPTION("clients") SUBJECT("key");
+
+/* Of a socket that a service has connected. */
+struct peer {
+	struct upstream_key key;
+	bool named;
+	bool answers;      /* has it ever? */
+	u64 connecting_ns; /* since */
+	u64 counted_ns;    /* when the row began in which the sample is that moves */
+	u64 crowded_ns;    /* the reading in which there was no room for it */
+};
+
+static const struct client_upstream no_upstream;
+
+static u64 upstreams_crowded; /* since the last walk over them */
+
+/* --- rows --- */
+
+static __noinline struct client_upstream *upstream_enter(const struct upstream_key *key)
+{
+	struct client_upstream *upstream;
+
+	/* Another CPU may be faster: then its row is there. */
+	bpf_map_update_elem(&client_upstreams, key, &no_upstream, BPF_NOEXIST);
+	upstream = bpf_map_lookup_elem(&client_upstreams, key);
+	if (upstream && !upstream->begun_ns)
+		__sync_val_compare_and_swap(&upstream->begun_ns, 0, bpf_ktime_get_ns());
+	return upstream;
+}
+
+/* Once in an interval room is looked for. */
+static __noinline struct client_upstream *upstream_begin(struct peer *p)
+{
+	struct upstream_key rest = { .service = p->key.service };
+	struct client_upstream *others = bpf_map_lookup_elem(&client_upstreams, &rest), *own;
+
+	others = others ?: upstream_enter(&rest);
+	if (p->crowded_ns && p->crowded_ns == reading_ns)
+		return or_refused(others);
+	own = upstream_enter(&p->key);
+	if (own)
+		return own;
+	p->crowded_ns = reading_ns;
+	upstreams_crowded = 1;
+	return or_refused(others);
+}
+
+/* NULL: there is none. */
+static __always_inline struct client_upstream *upstream_at(struct peer *p, u64 now)
+{
+	struct client_upstream *upstream;
+
+	if (!p->named || !p->key.upstream[0])
+		return NULL;
+	upstream = bpf_map_lookup_elem(&client_upstreams, &p->key) ?: upstream_begin(p);
+	if (upstream)
+		upstream->used_ns = now;
+	return upstream;
+}
+
+/* Of two sockets that were made together neither is connected to a service. */
+static __noinline void peer_name(struct peer *p, const struct sock *sk)
+{
+	__builtin_memset(p->key.upstream, 0, sizeof(p->key.upstream));
+	if (!socket_is_of_pair(sk))
+		upstream_name(sk, p->key.upstream);
+	p->named = true;
+}
+
+/* --- requests --- */
+
+/* Datagrams that a socket sends may go to one after the other. */
+static __always_inline void peer_ask(struct peer *p, const struct conversation *c,
+				     const struct sock *sk)
+{
+	if (!p->named || c->datagrams)
+		peer_name(p, sk);
+	p->key.service = c->cache.row;
+}
+
+/* The first receive of an answer; its sample moves when that goes on. */
+static __always_inline void peer_answer(struct peer *p, struct exchange *e, u64 now)
+{
+	struct client_upstream *upstream = upstream_at(p, now);
+
+	p->answers = true;
+	if (!upstream)
+		return;
+	add(&upstream->exchanges, 1);
+	if (e->phase == PHASE_ANSWERED_STREAM)
+		return;
+	exchange_settle(e, &upstream->in_progress_ns, now);
+	hist_count(&upstream->latency, e->service_bucket, 1);
+	p->counted_ns = upstream->begun_ns;
+}
+
+static __always_inline void peer_answer_on(struct peer *p, struct exchange *e, u32 was, u64 now)
+{
+	struct client_upstream *upstream = upstream_at(p, now);
+
+	if (!upstream)
+		return;
+	exchange_settle(e, &upstream->in_progress_ns, now);
+	if (e->service_bucket == was || p->counted_ns != upstream->begun_ns)
+		return;
+	hist_count(&upstream->latency, was, -1);
+	hist_count(&upstream->latency, e->service_bucket, 1);
+}
+
+/* Of a request that nobody has answered. */
+static __noinline void peer_end(struct peer *p, struct exchange *e, bool failed, u64 now)
+{
+	struct client_upstream *upstream;
+
+	if (__sync_val_compare_and_swap(&e->phase, PHASE_ASKED, PHASE_IDLE) != PHASE_ASKED)
+		return;
+	upstream = upstream_at(p, now);
+	if (!upstream)
+		return;
+	exchange_settle(e, &upstream->in_progress_ns, now);
+	add(&upstream->errors, failed);
+}
+
+/* What goes on without an answer, as a log that is shipped, is not open any more. A datagram may be
+ * lost; the next begins anew. */
+static __noinline void client_asks_on(struct conversation *c, u64 now)
+{
+	struct exchange *e = &c->exchange;
+
+	if (c->datagrams && span_ns(e->asked_ns, now) > DATAGRAMS_TIMEOUT_NS)
+		e->phase = PHASE_IDLE;
+	else if (e->phase == PHASE_ASKED && is_long(e->asked_ns, now))
+		e->phase = PHASE_ASKED_STREAM;
+}
+
+/* p: NULL: the state is not kept in the socket. */
+static __always_inline void client_sends(struct conversation *c, struct peer *p,
+					 const struct sock *sk, u64 bytes, u64 now)
+{
+	struct client_row *row = client_row(slot_index(c->cache.slot));
+
+	if (!row)
+		return;
+	add(&row->tx_bytes, bytes);
+	if (c->exchange.phase == PHASE_ASKED)
+		client_asks_on(c, now);
+	if (exchange_ask(&c->exchange, now) && p)
+		peer_ask(p, c, sk);
+}
+
+/* As notices to a subscriber: after an answer of some time, and a pause. */
+static __always_inline bool is_notice(const struct exchange *e, u64 now)
+{
+	return is_long(e->answered_ns, now) && span_ns(e->settled_ns, now) > PAUSE_NS;
+}
+
+static __always_inline void client_receives(struct conversation *c, struct peer *p, u64 bytes,
+					    u64 now)
+{
+	struct client_row *row = client_row(slot_index(c->cache.slot));
+	struct exchange *e = &c->exchange;
+	u64 since_ns = now - e->asked_ns;
+	u32 was = e->service_bucket;
+
+	if (!row)
+		return;
+	add(&row->rx_bytes, bytes);
+	if (e->phase == PHASE_ASKED) {
+		e->phase = PHASE_ANSWERED;
+		e->answered_ns = now;
+		add(&row->exchanges, 1);
+		e->service_bucket = exchange_count(&row->last, since_ns);
+		hist_count(&row->first, e->service_bucket, 1);
+		if (p)
+			peer_answer(p, e, now);
+	} else if (e->phase == PHASE_ASKED_STREAM) {
+		e->phase = PHASE_ANSWERED_STREAM;
+		add(&row->exchanges, 1);
+		if (p)
+			peer_answer(p, e, now);
+	} else if (e->phase == PHASE_ANSWERED) {
+		if (p && is_notice(e, now)) {
+			e->phase = PHASE_ANSWERED_STREAM;
+			return;
+		}
+		e->service_bucket = exchange_move(&row->last, e->service_bucket, since_ns);
+		if (p)
+			peer_answer_on(p, e, was, now);
+	}
+}
+
+/* --- connections --- */
+
+/* May a call that returns this have told that the other side is gone? */
+static __always_inline bool may_break(int ret)
+{
+	switch (ret) {
+	case 0:
+	case -EPIPE:
+	case -ECONNRESET:
+	case -ECONNREFUSED:
+	case -ETIMEDOUT:
+	case -EHOSTUNREACH:
+	case -ENETUNREACH:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Has it? */
+static __always_inline bool is_broken(const struct conversation *c, const struct sock *sk, int ret)
+{
+	return ret || (!c->datagrams && BPF_CORE_READ(sk, sk_shutdown) & RCV_SHUTDOWN);
+}
+
+static void peer_connect(struct peer *p, const struct conversation *c, const struct sock *sk,
+			 u64 now)
+{
+	peer_name(p, sk);
+	p->key.service = c->cache.row;
+	p->connecting_ns = now;
+}
+
+/* The upstream has not taken a connection. One that is given up at once has lost a race. */
+static void peer_refuses(struct peer *p, bool failed, u64 now)
+{
+	struct client_upstream *upstream = failed ? upstream_at(p, now) : NULL;
+
+	if (upstream)
+		add(&upstream->errors, 1);
+}
+
+/* A connection of TCP changes its state: that it has failed, or is the service's no more, ends it.
+ * That the other side has closed it is told by a call, when all is received. */
+static void peer_changes(struct conversation *c, struct peer *p, const struct sock *sk, int before,
+			 int state, u64 now)
+{
+	bool failed = state == TCP_CLOSE && BPF_CORE_READ(sk, sk_err);
+
+	if (before == TCP_SYN_SENT && state == TCP_CLOSE)
+		peer_refuses(p, failed || span_ns(p->connecting_ns, now) > GIVEN_UP_NS, now);
+	else if ((failed || !socket_is_held(sk)) && !socket_has_unread(sk))
+		peer_end(p, &c->exchange,
+			 failed || span_ns(c->exchange.asked_ns, now) > GIVEN_UP_NS, now);
+}
+
+/* --- walks --- */
+
+/* Datagrams are requests to one that answers. */
+static bool peer_is_asked(const struct conversation *c, const struct peer *p, const struct sock *sk)
+{
+	if (!c->cache.watched || *(volatile u32 *)&c->exchange.phase != PHASE_ASKED)
+		return false;
+	if (c->datagrams)
+		return p->answers &&
+		       span_ns(c->exchange.asked_ns, reading_ns) < DATAGRAMS_TIMEOUT_NS;
+	return socket_is_open(sk);
+}
+
+/* Nobody asks it, or there are others to whom it has to make room. */
+static bool upstream_is_idle(const struct upstream_key *key, const struct client_upstream *upstream)
+{
+	u64 used_ns = upstream->used_ns;
+
+	if (span_ns(used_ns, reading_ns) > UPSTREAM_IDLE_NS)
+		return true;
+	return upstreams_crowded && key->upstream[0] && used_ns < previous_began_ns;
+}
+
+SEC("iter/bpf_map_elem")
+OVER(client_upstreams)
+OPTION("clients")
+int request_upstreams(struct bpf_iter__bpf_map_elem *ctx)
+{
+	struct client_upstream *upstream = ctx->value;
+	struct upstream_key *key = ctx->key, at;
+
+	if (!key || !upstream) {
+		upstreams_crowded = 0;
+		return 0;
+	}
+	at = *key;
+	if (upstream_is_idle(&at, upstream))
+		bpf_map_delete_elem(&client_upstreams, &at);
+	return 0;
+}
+
+#endif

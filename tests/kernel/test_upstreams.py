@@ -1,0 +1,336 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What a service asks of each upstream: of TCP, UDP and UNIX sockets, of upstreams that hang, reset, close or take no
+connection, and of more than there is room for.
+
+Truth: the client's own log of each request, and what the upstreams were told to do.
+"""
+
+import json
+import os
+import socket
+import struct
+import threading
+import time
+
+from lib import SLOWNESS, Test, die_with_test
+from test_request_roles import rename
+
+TIERS = (1, 2)
+INTERVAL = 1
+ROWS = 16
+MANY = 5000
+HANG = 4.5  # seconds
+BUCKET = 1 / 16
+SLACK = 100e-6 * SLOWNESS  # between the kernel's clock and the client's
+MTU = 1500
+CONF = """
+  ServicesFrom "commands"
+  <Service "client">
+    Process "kt_c_up"
+  </Service>
+  <Probe "poll">
+    Enable false
+  </Probe>
+  <Probe "request">
+    Tier {}
+    Rows {}
+    Option "clients"
+  </Probe>"""
+
+
+# --- upstreams ---
+
+def reset(sock):
+    """What is closed so sends no end, but a reset."""
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    sock.close()
+
+
+def serve(sock):
+    """Each request says what is done of it."""
+    while what := sock.recv(MTU).decode():
+        verb, _, seconds = what.partition(" ")
+        if verb == "reset":
+            return reset(sock)
+        if verb in ("close", "bye"):
+            break
+        if verb == "hang":
+            continue
+        time.sleep(float(seconds))
+        sock.send(b"x")
+        if verb == "twice":
+            time.sleep(float(seconds))
+            sock.send(b"x")
+    return sock.close()
+
+
+def serve_all(listener):
+    while True:
+        sock, _ = listener.accept()
+        threading.Thread(target=serve, args=(sock,), daemon=True).start()
+
+
+def serve_datagrams(sock):
+    while True:
+        what, peer = sock.recvfrom(MTU)
+        time.sleep(float(what.split()[1]))
+        sock.sendto(b"x", peer)
+
+
+class Upstream:
+    def __init__(self, test, kind):
+        self.kind = kind
+        self.family = {"unix": socket.AF_UNIX, "tcp6": socket.AF_INET6}.get(kind, socket.AF_INET)
+        self.type = socket.SOCK_DGRAM if kind == "udp" else socket.SOCK_STREAM
+        listener = socket.socket(self.family, self.type)
+        listener.bind({"unix": os.path.join(test.dir, "unix"), "tcp6": ("::1", 0)}.get(kind, ("127.0.0.1", 0))
+                      if kind != "many" else ("0.0.0.0", 0))
+        if self.type == socket.SOCK_STREAM and kind != "closed":
+            listener.listen(256)
+        self.where = listener.getsockname()
+        self.bound = listener if kind == "closed" else None  # else the port may be another's
+        if self.bound:
+            return
+        if os.fork() == 0:
+            die_with_test()
+            rename(test, "kt_upstream")
+            (serve_datagrams if kind == "udp" else serve_all)(listener)
+        listener.close()
+
+    @property
+    def name(self):
+        """As series have it."""
+        if self.kind == "unix":
+            return self.where.replace("/", "_").replace("-", "_")
+        return f"[::1]:{self.where[1]}" if self.kind == "tcp6" else f"127.0.0.1:{self.where[1]}"
+
+    def connect(self):
+        sock = socket.socket(self.family, self.type)
+        sock.connect(self.where)
+        return sock
+
+
+# --- the client ---
+
+def ask(sock, what, answers=1):
+    """How long it took, s; None: there was no answer."""
+    begin = time.monotonic()
+    try:
+        sock.send(what.encode())
+        for _ in range(answers):
+            if not sock.recv(MTU):
+                return None
+    except OSError:
+        return None
+    return time.monotonic() - begin
+
+
+class Client:
+    """A process that does as it is told, by the name of a method and its arguments."""
+
+    def __init__(self, test, upstreams):
+        self.upstreams = upstreams
+        orders, self.orders = os.pipe()
+        said, self.said = os.pipe()
+        if os.fork() == 0:
+            die_with_test()
+            rename(test, "kt_c_up")
+            for line in os.fdopen(orders):
+                name, *arguments = json.loads(line)
+                os.write(self.said, json.dumps(getattr(self, "do_" + name)(*arguments)).encode() + b"\n")
+            os._exit(0)
+        self.hear = os.fdopen(said)
+
+    def order(self, *words):
+        os.write(self.orders, json.dumps(words).encode() + b"\n")
+        return json.loads(self.hear.readline())
+
+    def do_ask(self, kind, count, what, answers=1):
+        with self.upstreams[kind].connect() as sock:
+            return [ask(sock, what, answers) for _ in range(count)]
+
+    def do_mapped(self, kind, count, what):
+        """By a socket of IPv6, as of programs that know one kind."""
+        with socket.socket(socket.AF_INET6) as sock:
+            sock.connect(("::ffff:127.0.0.1", self.upstreams[kind].where[1]))
+            return [ask(sock, what) for _ in range(count)]
+
+    def do_each(self, kind, count, what):
+        """A connection for each request."""
+        return [self.do_ask(kind, 1, what)[0] for _ in range(count)]
+
+    def do_leave(self, kind, count, what, seconds):
+        """Goes without an answer."""
+        for _ in range(count):
+            with self.upstreams[kind].connect() as sock:
+                ask(sock, "answer 0")
+                sock.send(what.encode())
+                time.sleep(seconds)
+
+    def do_refused(self, kind, count):
+        refused = 0
+        for _ in range(count):
+            try:
+                self.upstreams[kind].connect().close()
+            except ConnectionRefusedError:
+                refused += 1
+        return refused
+
+    def do_many(self, kind, count):
+        port = self.upstreams[kind].where[1]
+        answered = 0
+        for i in range(count):
+            with socket.create_connection((f"127.1.{i // 250}.{i % 250 + 1}", port)) as sock:
+                answered += ask(sock, "answer 0") is not None
+        return answered
+
+
+# --- what was dispatched ---
+
+def series(daemon, metric):
+    """{upstream: rows}"""
+    prefix = metric + "-upstream-"
+    return {name[len(prefix):]: daemon.rows("client", name) for name in daemon.metrics("client")
+            if name.startswith(prefix)}
+
+
+def grown(rows, begin=0.0, end=1e12):
+    """Of a counter, which begins at 0, and anew when its name was forgotten."""
+    values = [(stamp, value) for stamp, value, *_ in rows if stamp <= end]
+    return sum(max(0, now - before) if now >= before else now
+               for (_, before), (stamp, now) in zip([(0, 0), *values], values) if stamp > begin)
+
+
+class Window:
+    """From a reading before something until one after."""
+
+    def __init__(self, daemon):
+        self.daemon = daemon
+        self.begin = self.reading()
+        self.end = None
+
+    def reading(self):
+        stamp = self.daemon.row_after("client", "total_requests-client", time.time())[0]
+        # All series of a reading are there when the next begins.
+        self.daemon.wait_rows("client", "total_requests-client", 1, stamp + 0.001)
+        return stamp
+
+    def close(self):
+        self.end = self.reading()
+        return self
+
+    def count(self, metric, name):
+        return grown(self.daemon.rows("client", f"{metric}-upstream-{name}"), self.begin, self.end)
+
+    def all(self, metric):
+        return sum(grown(rows, self.begin, self.end) for rows in series(self.daemon, metric).values())
+
+    def values(self, metric, name, statistic=""):
+        return [row[1] for row in self.daemon.rows("client", f"{metric}-upstream-{name}{statistic}")
+                if self.begin < row[0] <= self.end]
+
+    def seconds(self, name):
+        """Of all requests."""
+        rows = self.daemon.rows("client", f"gauge-requests_in_progress-upstream-{name}")
+        return sum(row[1] * (row[0] - before[0]) for before, row in zip(rows, rows[1:])
+                   if self.begin < row[0] <= self.end)
+
+
+# --- checks ---
+
+def warm_up(daemon, client, upstreams):
+    """Makes the series."""
+    for kind in ("tcp", "tcp6", "unix", "udp"):
+        client.order("ask", kind, 1, "answer 0")
+    for kind in ("tcp", "tcp6", "unix", "udp"):
+        daemon.wait_rows("client", f"total_requests-upstream-{upstreams[kind].name}", 2)
+
+
+def check_answers(test, what, daemon, client, upstreams):
+    window = Window(daemon)
+    took = {"tcp": client.order("ask", "tcp", 100, "answer 0.002") + client.order("mapped", "tcp", 20, "answer 0.002")
+            + client.order("each", "tcp", 30, "answer 0.002"),
+            "tcp6": client.order("ask", "tcp6", 60, "twice 0.005", 2),
+            "unix": client.order("ask", "unix", 50, "answer 0.010"),
+            "udp": client.order("ask", "udp", 40, "answer 0.003")}
+    window.close()
+    for kind, times in took.items():
+        name = upstreams[kind].name
+        test.equal(f"{what}: requests to {kind}", window.count("total_requests", name), len(times))
+        test.equal(f"{what}: errors of {kind}", window.count("errors", name), 0)
+        test.close(f"{what}: time of requests to {kind}, s", window.seconds(name), sum(times), rel=0.02,
+                   slack=len(times) * SLACK)
+        known = [value for value in window.values("latency", name, "-percentile-50") if value == value]
+        test.within(f"{what}: median of {kind}, s", max(known, default=-1), min(times) * (1 - BUCKET) - SLACK,
+                    max(times) * (1 + BUCKET))
+    test.equal(f"{what}: requests to all upstreams", window.all("total_requests"), sum(map(len, took.values())))
+
+
+def check_errors(test, what, daemon, client, upstreams):
+    tcp, unix, closed = (upstreams[kind].name for kind in ("tcp", "unix", "closed"))
+    window = Window(daemon)
+    answers = client.order("each", "tcp", 5, "reset") + client.order("each", "tcp", 6, "close")
+    test.equal(f"{what}: the client got no answer", answers, [None] * 11)
+    client.order("leave", "tcp", 3, "hang", 0.2)  # it gives up
+    client.order("leave", "tcp", 20, "bye", 0)
+    client.order("each", "unix", 7, "close")
+    refused = client.order("refused", "closed", 4)
+    window.close()
+    test.equal(f"{what}: errors of reset, close, and what is given up", window.count("errors", tcp), 5 + 6 + 3)
+    test.equal(f"{what}: requests answered before", window.count("total_requests", tcp), 23)
+    test.equal(f"{what}: errors of a UNIX socket", window.count("errors", unix), 7)
+    test.equal(f"{what}: errors of one that takes no connection", window.count("errors", closed), refused)
+
+
+def check_hang(test, what, daemon, client, upstreams):
+    """An open request counts while it is open."""
+    name = upstreams["tcp6"].name
+    window = Window(daemon)
+    client.order("leave", "tcp6", 1, "hang", HANG)
+    window.close()
+    shown = sorted(window.values("gauge-requests_in_progress", name))
+    whole = shown[-int(HANG / INTERVAL) + 1:]
+    for value in whole:
+        test.close(f"{what}: one that hangs: requests in progress", value, 1, rel=0.02)
+    test.close(f"{what}: one that hangs, s", window.seconds(name), HANG, rel=0.02, slack=0.01)
+    test.equal(f"{what}: one that hangs: errors", window.count("errors", name), 1)
+
+
+def check_many(test, what, daemon, client, upstreams):
+    """More than there is room for, in series and in the map."""
+    client.order("ask", "unix", 10, "answer 0.020")  # what it has counted keeps its series
+    window = Window(daemon)
+    answered = client.order("many", "many", MANY)
+    took = client.order("ask", "unix", 10, "answer 0.002")
+    window.close()
+    found = series(daemon, "total_requests")
+    test.within(f"{what}: upstreams with series of {MANY}", len(found), 5, ROWS + 1)
+    test.true(f"{what}: and of the rest", "other" in found)
+    test.equal(f"{what}: requests to all", window.all("total_requests"), answered + len(took))
+    test.equal(f"{what}: of one that was there", window.count("total_requests", upstreams["unix"].name), len(took))
+    refused = [row[1] for row in daemon.rows("self", "total_events-refused_request")]
+    test.equal(f"{what}: refused", max(refused, default=0), 0)
+    test.within(f"{what}: s of a reading", max(row[1] for row in daemon.rows("self", "duration-read_request")), 0,
+                0.2 * SLOWNESS)
+
+
+def main():
+    with Test(limit=180) as test:
+        kinds = ("tcp", "tcp6", "unix", "udp", "many", "closed")
+        upstreams = {kind: Upstream(test, kind) for kind in kinds}
+        client = Client(test, upstreams)
+        offered = 0
+        for tier in TIERS:
+            daemon = test.collectd(CONF.format(tier, ROWS), interval=INTERVAL, collect=("request",))
+            if daemon.wait_rows("self", "count-tier_request", 1)[-1][1]:
+                offered += 1
+                warm_up(daemon, client, upstreams)
+                for check in (check_answers, check_errors, check_hang, check_many):
+                    check(test, f"tier {tier}", daemon, client, upstreams)
+            test.stop(daemon)
+        test.true("tiers", offered)
+
+
+if __name__ == "__main__":
+    main()
