@@ -286,7 +286,7 @@ static int walk_stored(struct bpf_iter__bpf_sk_storage_map *ctx)
 				    ? bpf_sk_storage_get(&http2_connections, sk, NULL, 0)
 				    : NULL,
 			    sk);
-	else if (option_clients && c->role == ROLE_CLIENT)
+	else if (option_clients && c->role == ROLE_CLIENT && c->exchange.phase == PHASE_ASKED)
 		walk_client(c, bpf_sk_storage_get(&peers, sk, NULL, 0), sk);
 	return 0;
 }

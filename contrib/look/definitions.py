@@ -36,6 +36,8 @@ class Graph:
     top: float = 0          # the axis ends there, not where the values do
     parts: bool = False     # a stack of the parts of a whole, see parts.py
     above: tuple = ()       # of these the first that a service has, as a line above them
+    divided: str = ""       # the label of a part that is divided,
+    shares: tuple = ()      # by the first of these that a service has
 
     def is_stacked(self):
         return self.series[0].draw == "stack"
@@ -84,7 +86,11 @@ WAITED_FOR = (part("runqueue", "delay_rate-delay-cpu", "cap"), part("disk", "del
 # A tail that is not far from the mean.
 ABOVE = tuple(Series(f"latency-{name}-percentile-{percent}", label=f"{name} p{percent}", color="var(--text)")
               for name in ("response", "service") for percent in (95, 99, 90))
-REQUEST_TIME = Graph("Where a request's time goes", unit.SECONDS, IN_REQUESTS, parts=True, above=ABOVE)
+AT_UPSTREAMS = Series("gauge-requests_in_progress-upstream-*", draw="stack")
+WAITED_FOR_UPSTREAMS = Series("delay_rate-upstream-*", draw="stack")
+UPSTREAM_COLORS = ("#35B48C", "#006B4E", "#8FDCC2")
+REQUEST_TIME = Graph("Where a request's time goes", unit.SECONDS, IN_REQUESTS, parts=True, above=ABOVE,
+                     divided=PARTS["upstream"][0], shares=(AT_UPSTREAMS, WAITED_FOR_UPSTREAMS))
 THREAD_TIME = Graph("What threads wait for", unit.THREADS, WAITED_FOR, parts=True)
 LEADING = (REQUEST_TIME, THREAD_TIME)   # the first that a service has something of leads its page
 
@@ -120,14 +126,13 @@ GRAPHS = {
             Series("if_octets-client", "tx", "sent as client", "dashes"))),
     ),
     "Upstreams": (
-        Graph("Requests at upstreams", unit.Unit("requests"), (
-            Series("gauge-requests_in_progress-upstream-*", draw="stack"),), parts=True),
+        Graph("Requests at upstreams", unit.Unit("requests"), (AT_UPSTREAMS,), parts=True),
         Graph("Requests to upstreams", unit.RATE, (Series("total_requests-upstream-*", draw="stack"),)),
         Graph("Mean response time of upstreams", unit.SECONDS, (Series("latency-upstream-*-average"),), log=True),
         Graph("99th percentile of upstreams' response times", unit.SECONDS, (
             Series("latency-upstream-*-percentile-99"),), log=True),
         Graph("Errors of upstreams", unit.RATE, (Series("errors-upstream-*"),)),
-        Graph("Threads that wait for upstreams", unit.THREADS, (Series("delay_rate-upstream-*", draw="stack"),), parts=True),
+        Graph("Threads that wait for upstreams", unit.THREADS, (WAITED_FOR_UPSTREAMS,), parts=True),
     ),
     "Saturation": (
         Graph("Slack", unit.SHARE, (

@@ -62,6 +62,31 @@ def layers(curves):
     return [curve for curve in shown if any(known(curve.values))] or shown
 
 
+def divided(layers, name, shares, colors):
+    """The layer of this name by who it is for, in proportion to the shares: those that are largest, as many as there are
+    colours, have layers of their own; of the others, and where there are no shares, it stays as it is."""
+    place = next((place for place, layer in enumerate(layers) if layer.label == name), None)
+    if place is None or not shares:
+        return layers
+    whole = layers[place]
+    columns = {share.label: [0 if math.isnan(value) else value for value in share.on(whole.grid).values]
+               for share in sorted(shares, key=lambda share: -share.weight())}
+    sums = [sum(values) for values in zip(*columns.values())]
+    left, found = list(whole.values), []
+    for (label, values), color in zip(columns.items(), colors):
+        values = [part * value / total if total > 0 else math.nan for part, value, total in zip(whole.values, values, sums)]
+        left = [rest if math.isnan(value) else rest - value for rest, value in zip(left, values)]
+        found.append(_layer(whole, f"{name} {label}", color, values))
+    # What is left of a division is not nothing, but next to it.
+    left = [0 * rest if rest < 1e-9 * part else rest for rest, part in zip(left, whole.values)]
+    found.append(_layer(whole, name, whole.color, left))
+    return layers[:place] + [layer for layer in found if any(known(layer.values))] + layers[place + 1:]
+
+
+def _layer(whole, label, color, values):
+    return dataclasses.replace(whole, label=label, color=color, values=values, most=max(known(values), default=math.nan))
+
+
 def _under_others(cap, others):
     values = [math.nan if math.isnan(other) else value for value, other in zip(cap.values, others)]
     return dataclasses.replace(cap, draw="stack", values=values)

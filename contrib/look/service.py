@@ -14,7 +14,7 @@ import parts
 import rrd
 from columns import COLUMNS
 from curve import Curve, known, total
-from definitions import GRAPHS, PALETTE, UNDRAWN, Graph, Series
+from definitions import GRAPHS, PALETTE, UNDRAWN, UPSTREAM_COLORS, Graph, Series
 from text import printable
 from unit import Unit
 
@@ -141,7 +141,8 @@ class Service:
         curves = self.curves(graph.series, span)
         if not graph.parts:
             return curves
-        layers = parts.layers(curves)
+        shares = next((some for series in graph.shares if (some := self.curves((series,), span))), [])
+        layers = parts.divided(parts.layers(curves), graph.divided, shares, UPSTREAM_COLORS)
         return layers + self.curves(graph.above, span)[:1] if layers else []
 
     @staticmethod

@@ -84,6 +84,8 @@ def make_upstreams(tree):
         tree.file("db1", "front", f"gauge-requests_in_progress-upstream-{upstream}", requests)
         tree.file("db1", "front", f"latency-upstream-{upstream}-average", requests / 1000)
         tree.file("db1", "front", f"errors-upstream-{upstream}", 0)
+    tree.file("db1", "front", "latency-in_cpu", 0.001)
+    tree.file("db1", "front", "latency-in_upstream", 0.004)
 
 
 def make_week(directory):
@@ -178,6 +180,8 @@ def test_parts(check, output):
 def test_upstreams(check, output):
     page = check_page(check, sheet(output, "db1", "front"))
     title = "Requests at upstreams"
+    check.equal("where a request's time goes", page.mostly["span", "Where a request's time goes"],
+                "mostly upstream 127.0.0.1:3306, 60 %")
     check.equal("the slowest upstream", page.mostly["span", title], "mostly 127.0.0.1:3306, 75 %")
     check.equal("upstreams, from above", list(page.charts["span"][title]), ["other", "[2001:db8::1]:80", "127.0.0.1:3306"])
     check.equal("their response times", page.charts["span"]["Mean response time of upstreams"]["[2001:db8::1]:80"],

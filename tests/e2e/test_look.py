@@ -129,6 +129,21 @@ def test_parts(check):
     check.equal("little is not nothing", str(small).replace(unit.NBSP, " "), "lock <1 %")
 
 
+def test_divided(check):
+    """A part by its upstreams: the two largest, and the rest."""
+    many = [curve("cpu", [1, 1, 1]), curve("upstream", [8, 8, NAN])]
+    shares = [curve("b", [1, 0, 1]), curve("a", [2, NAN, 2]), curve("c", [1, 0, 0])]
+    check.equal("no such part", parts.divided(many[:1], "upstream", shares, "XY"), many[:1])
+    check.equal("no shares", parts.divided(many, "upstream", [], "XY"), many)
+    shown = parts.divided(many, "upstream", shares, "XY")
+    check.equal("layers", [one.label for one in shown], ["cpu", "upstream a", "upstream b", "upstream"])
+    check.equal("colours", [one.color for one in shown[1:]], ["X", "Y", "#000"])
+    check.equal("in the first moment", [one.values[0] for one in shown], [1, 4, 2, 2])
+    check.equal("where there are no shares", [one.values[1] for one in (shown[0], shown[-1])], [1, 8])
+    shown = parts.divided(many, "upstream", shares[:2], "XY")
+    check.equal("of two alone, in the first moment", [round(one.values[0], 6) for one in shown], [1, 5.333333, 2.666667, 0])
+
+
 def test_largest_part(check):
     column = next(column for column in COLUMNS if column.name == "why")
     values = {("latency-in_disk", "value"): 0.003, ("latency-in_cpu", "value"): 0.001, ("gauge-send_wait", "value"): NAN}
@@ -280,6 +295,6 @@ def test_undescribed(check):
 
 
 with Check() as checks:
-    for test in (test_units, test_axes, test_times, test_rows, test_parts, test_largest_part, test_tall, test_colors, test_hosts, test_processes, test_packets, test_hostile,
+    for test in (test_units, test_axes, test_times, test_rows, test_parts, test_divided, test_largest_part, test_tall, test_colors, test_hosts, test_processes, test_packets, test_hostile,
                  test_sources, test_names, test_described, test_undescribed):
         test(checks)
