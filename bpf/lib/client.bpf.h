@@ -50,7 +50,7 @@ struct peer {
 
 static const struct client_upstream no_upstream;
 
-static u64 upstreams_crowded; /* since the last walk over them */
+static volatile bool upstreams_crowded; /* since the last walk over them */
 
 /* --- rows --- */
 
@@ -79,7 +79,7 @@ static __noinline struct client_upstream *upstream_begin(struct peer *p)
 	if (own)
 		return own;
 	p->crowded_ns = reading_ns;
-	upstreams_crowded = 1;
+	upstreams_crowded = true;
 	return or_refused(others);
 }
 
@@ -315,7 +315,7 @@ int request_upstreams(struct bpf_iter__bpf_map_elem *ctx)
 	struct upstream_key *key = ctx->key, at;
 
 	if (!key || !upstream) {
-		upstreams_crowded = 0;
+		upstreams_crowded = false;
 		return 0;
 	}
 	at = *key;
