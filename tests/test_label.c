@@ -4,6 +4,7 @@
  */
 #include "testing.h"
 
+#include "bpf/lib/endpoint.h"
 #include "plugin/table/label.h"
 #include "plugin/system/user.h"
 #include "plugin/table/label_kind.h"
@@ -268,6 +269,35 @@ static void test_addresses(void)
 	}
 }
 
+static void test_endpoints(void)
+{
+	static const struct {
+		const char bytes[20];
+		uint32_t size;
+		const char *want;
+	} cases[] = {
+		{ { ENDPOINT_IPV4, 127, 0, 0, 1, 0x0c, (char)0xea }, 20, "127.0.0.1:3306" },
+		{ { ENDPOINT_IPV6, 0x20, 1, 0x0d, (char)0xb8, [16] = 1, 0, 80 },
+		  20,
+		  "[2001:db8::1]:80" },
+		{ "/run/a.sock", 20, "_run_a.sock" },
+		{ "@", 20, "@" },
+		{ { ENDPOINT_IPV6, 'a', 'b' }, 18, "_ab" },
+		{ { ENDPOINT_IPV4 }, 1, "_" },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		const struct label label = { .kind = label_kind("endpoint"),
+					     .size = cases[i].size,
+					     .is_text = true };
+		char name[64];
+
+		CASE("%s", cases[i].want);
+		label_name(&label, (const unsigned char *)cases[i].bytes, name, sizeof(name));
+		CHECK_TEXT(name, cases[i].want);
+	}
+}
+
 int main(void)
 {
 	char passwd[] = "root:x:0:0:root:/root:/bin/sh\n";
@@ -278,6 +308,7 @@ int main(void)
 	test_names();
 	test_texts();
 	test_addresses();
+	test_endpoints();
 	users_done();
 	return testing_end();
 }

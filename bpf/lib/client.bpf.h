@@ -296,14 +296,16 @@ static bool peer_is_asked(const struct conversation *c, const struct peer *p, co
 	return socket_is_open(sk);
 }
 
-/* Nobody asks it, or there are others to whom it has to make room. */
+/* Nobody asks it, or there are others to whom it has to make room: then those go that are idle for
+ * longer than they were in use, so that many that are asked once leave the rest alone. */
 static bool upstream_is_idle(const struct upstream_key *key, const struct client_upstream *upstream)
 {
-	u64 used_ns = upstream->used_ns;
+	u64 used_ns = upstream->used_ns, idle_ns = span_ns(used_ns, reading_ns);
 
-	if (span_ns(used_ns, reading_ns) > UPSTREAM_IDLE_NS)
+	if (idle_ns > UPSTREAM_IDLE_NS)
 		return true;
-	return upstreams_crowded && key->upstream[0] && used_ns < previous_began_ns;
+	return upstreams_crowded && key->upstream[0] && used_ns < previous_began_ns &&
+	       idle_ns > span_ns(upstream->begun_ns, used_ns);
 }
 
 SEC("iter/bpf_map_elem")

@@ -110,6 +110,9 @@
  *                    minute, or "user_N"; a key that has a name keeps it
  *   address          an array of 4 or 16 bytes, or an integer of 4, in network order:
  *                    "192.0.2.1", "2001:db8::1"
+ *   endpoint         an array of char. Where the first is ENDPOINT_IPV4 or ENDPOINT_IPV6 (see
+ *                    endpoint.h), the address and a port of 2 bytes follow, in network order:
+ *                    "192.0.2.1:80", "[2001:db8::1]:80"; else as string
  *   string           an array of char, up to its NUL; where it is empty, the row counts as "other"
  *                    (see below): what finds no room in the map may be counted there
  *   class            likewise, of a response: a name that Response of a Service block has, or

@@ -5,6 +5,7 @@
 #ifndef UPSTREAM_NAME_BPF_H
 #define UPSTREAM_NAME_BPF_H
 
+#include "endpoint.h"
 #include "metric.bpf.h"
 #include "socket.bpf.h"
 
@@ -13,10 +14,10 @@
 #define UPSTREAM_NAME_SIZE 56
 #define UPSTREAM_UNKNOWN "unknown"
 
-/* upstream: "192.0.2.1:3306", "[2001:db8::1]:3306", "/run/postgresql/.s.PGSQL.5432". */
+/* upstream: the address and the port, or as "/run/postgresql/.s.PGSQL.5432". */
 struct upstream_key {
 	u32 service LABEL("service");
-	char upstream[UPSTREAM_NAME_SIZE] LABEL("string");
+	char upstream[UPSTREAM_NAME_SIZE] LABEL("endpoint");
 };
 
 /* One that has no path has a NUL before its name. */
@@ -46,7 +47,7 @@ static bool upstream_is_mapped(const struct in6_addr *address)
 
 static void upstream_of_inet(const struct sock *sk, u16 family, char *ret_name)
 {
-	u32 port = bpf_ntohs(BPF_CORE_READ(sk, __sk_common.skc_dport));
+	u16 port = BPF_CORE_READ(sk, __sk_common.skc_dport);
 	u32 address = BPF_CORE_READ(sk, __sk_common.skc_daddr);
 	struct in6_addr long_address = {};
 
@@ -54,10 +55,15 @@ static void upstream_of_inet(const struct sock *sk, u16 family, char *ret_name)
 		BPF_CORE_READ_INTO(&long_address, sk, __sk_common.skc_v6_daddr);
 	if (!port)
 		return;
-	if (family == AF_INET || upstream_is_mapped(&long_address))
-		BPF_SNPRINTF(ret_name, UPSTREAM_NAME_SIZE, "%pI4:%u", &address, port);
-	else
-		BPF_SNPRINTF(ret_name, UPSTREAM_NAME_SIZE, "[%pI6c]:%u", &long_address, port);
+	if (family == AF_INET || upstream_is_mapped(&long_address)) {
+		ret_name[0] = ENDPOINT_IPV4;
+		__builtin_memcpy(ret_name + 1, &address, sizeof(address));
+		__builtin_memcpy(ret_name + 1 + sizeof(address), &port, sizeof(port));
+	} else {
+		ret_name[0] = ENDPOINT_IPV6;
+		__builtin_memcpy(ret_name + 1, &long_address, sizeof(long_address));
+		__builtin_memcpy(ret_name + 1 + sizeof(long_address), &port, sizeof(port));
+	}
 }
 
 /* Of one that is connected to nobody it is not known. ret_name is zeroed whole before. */

@@ -6,6 +6,8 @@
 
 #include "system/user.h"
 
+#include "bpf/lib/endpoint.h"
+
 #include <arpa/inet.h>
 #include <inttypes.h>
 #include <net/if.h>
@@ -137,6 +139,20 @@ static void name_address(const struct label *label, const unsigned char *bytes, 
 		to[0] = '\0';
 }
 
+static void name_endpoint(const struct label *label, const unsigned char *bytes, char *to,
+			  size_t size)
+{
+	bool is_long = bytes[0] == ENDPOINT_IPV6;
+	const unsigned char *port = bytes + 1 + (is_long ? ADDRESS_SIZE_MAX : 4);
+	char address[INET6_ADDRSTRLEN];
+
+	if ((!is_long && bytes[0] != ENDPOINT_IPV4) || port + 2 > bytes + label->size ||
+	    !inet_ntop(is_long ? AF_INET6 : AF_INET, bytes + 1, address, sizeof(address)))
+		name_string(label, bytes, to, size);
+	else
+		snprintf(to, size, is_long ? "[%s]:%u" : "%s:%u", address, port[0] << 8 | port[1]);
+}
+
 static int by_value(const void *key, const void *element)
 {
 	const uint64_t *value = key;
@@ -173,6 +189,7 @@ static const struct label_kind kinds[] = {
 	{ .word = "user", .name = name_user, .want = users_want },
 	{ .word = "string", .name_bytes = name_string },
 	{ .word = "class", .is_configured = true, .name_bytes = name_string },
+	{ .word = "endpoint", .name_bytes = name_endpoint },
 	{ .word = "address", .is_address = true, .name_bytes = name_address },
 	{ .word = "cgroup", .is_unknown = true },
 	{ .word = "ksym", .is_unknown = true },
@@ -198,6 +215,6 @@ const struct label_kind *label_kind_enum(void)
 
 const char *label_kind_words(void)
 {
-	return "service, cpu, device, interface, syscall, errno, signal, user, address, string, "
-	       "class or enum";
+	return "service, cpu, device, interface, syscall, errno, signal, user, address, endpoint, "
+	       "string, class or enum";
 }
