@@ -68,6 +68,8 @@ def serve(sock):
 def serve_all(listener):
     while True:
         sock, _ = listener.accept()
+        if sock.family != socket.AF_UNIX:
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         threading.Thread(target=serve, args=(sock,), daemon=True).start()
 
 
