@@ -10,18 +10,25 @@ from process import WITH_TRACEFS, prepare
 from server import program
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-VARIANTS = ("nothing", "before", "probe", "floor", "listing", "bpftrace")
+VARIANTS = ("nothing", "before", "probe", "response", "floor", "listing", "bpftrace")
 
 CALL_NUMBERS = {
     "x86_64": {"epoll": 232, "read": 0, "write": 1, "sendmsg": 46},
     "aarch64": {"epoll": 22, "read": 63, "write": 64, "sendmsg": 211},
 }
-SENDS_BY = {"memcached": "sendmsg", "redis": "write"}
+SENDS_BY = {"memcached": "sendmsg", "redis": "write", "nghttpd": "write"}
+
+# Prefixes of answers that say of an error.
+ERRORS = {
+    "memcached": ("ERROR", "CLIENT_ERROR", "SERVER_ERROR"),
+    "redis": ("-",),
+    "nghttpd": ("HTTP/2 400", "HTTP/2 404", "HTTP/2 500"),
+}
 
 BLOCK = """\
   <Service "{name}">
     Process "{program}"
-  </Service>
+{responses}  </Service>
   <Probe "process">
     Enable false
   </Probe>
@@ -63,8 +70,9 @@ def _program(command):
 
 
 @contextlib.contextmanager
-def _probe(site, pair, build):
-    block = site.ebpf(BLOCK.format(name=pair.name, program=program(pair.name)), build)
+def _probe(site, pair, build, errors=()):
+    responses = "".join(f'    Response "error" "{prefix}"\n' for prefix in errors)
+    block = site.ebpf(BLOCK.format(name=pair.name, program=program(pair.name), responses=responses), build)
     # So long an interval that no reading falls into a measurement.
     with Daemon(site, block, interval=3600) as daemon:
         yield daemon.process
@@ -78,6 +86,8 @@ def on(name, site, pair):
         return contextlib.nullcontext()
     if name in ("probe", "before"):
         return _probe(site, pair, site.before if name == "before" else site.build)
+    if name == "response":
+        return _probe(site, pair, site.build, ERRORS[pair.name])
     if name == "bpftrace":
         return _program(WITH_TRACEFS + ["bpftrace", "-q", "-e", script(pair)])
     return _program(WITH_TRACEFS + [site.program("hooks"), os.path.join(objects, f"{name}.bpf.o"), tgid])

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-// A server with net/http: go_server PORT. Each request is answered by a text that is made for it.
+// A server with net/http: go_server PORT [CERTIFICATE PORT_TLS_1_2 PORT_TLS_1_3]. Each request is answered by a text
+// that is made for it.
 package main
 
 import (
+	"crypto/tls"
 	"fmt"
 	"log"
 	"net/http"
@@ -23,10 +25,21 @@ func answer(out http.ResponseWriter, request *http.Request) {
 	fmt.Fprint(out, page.String())
 }
 
+func serveTLS(certificate string, port string, version uint16) {
+	server := http.Server{Addr: "127.0.0.1:" + port,
+		TLSConfig: &tls.Config{MinVersion: version, MaxVersion: version}}
+
+	log.Fatal(server.ListenAndServeTLS(certificate, certificate))
+}
+
 func main() {
-	if len(os.Args) != 2 {
-		log.Fatal("usage: go_server PORT")
+	if len(os.Args) != 2 && len(os.Args) != 5 {
+		log.Fatal("usage: go_server PORT [CERTIFICATE PORT_TLS_1_2 PORT_TLS_1_3]")
 	}
 	http.HandleFunc("/", answer)
+	if len(os.Args) == 5 {
+		go serveTLS(os.Args[2], os.Args[3], tls.VersionTLS12)
+		go serveTLS(os.Args[2], os.Args[4], tls.VersionTLS13)
+	}
 	log.Fatal(http.ListenAndServe("127.0.0.1:"+os.Args[1], nil))
 }

@@ -1,0 +1,309 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Requests of web servers by HTTP/2, where many are on a connection at once, and by TLS, whose handshakes are none.
+
+    test_protocols.py [SERVER...]
+
+Truth: what their clients count, and the servers' own logs. HTTP/2: within 0.1 %, and percentiles, rate and requests in
+progress beside the client's log; TLS: within 1 %. TEST_LONG in the environment: ten times as many requests, and servers
+that are compiled first.
+"""
+
+import dataclasses
+import functools
+import itertools
+import os
+import shutil
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import Callable
+
+from lib import SLOWNESS, Test
+
+TOP = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
+sys.path += [os.path.join(TOP, "tests", where) for where in ("bench", "evidence")]
+
+import web_clients  # noqa: E402
+import web_servers  # noqa: E402
+from check import Skip  # noqa: E402
+from need import Missing  # noqa: E402
+
+LONG = bool(os.environ.get("TEST_LONG"))
+SIZE = (10 if LONG else 1) / SLOWNESS
+CONF = """
+  <Probe "poll">
+    Enable false
+  </Probe>
+"""
+INTERVAL = 1
+HTTP2, TLS = 0.001, 0.01
+# A connection that is older than the probe is one with HTTP/2 when so many receives have looked like it.
+RECEIVES = 3
+# Of h2load: connections, streams at once on each, requests.
+SHAPES = ((16, 1, 4000), (10, 10, 5000), (4, 100, 8000), (200, 1, 200), (100, 5, 500))
+LATE = 4, 10  # connections, streams at once on each
+LATE_GRPC = 4, 8
+SHORT = 20  # programs that ask with gRPC for a moment
+MOMENT = 0.02  # seconds
+FIGURES = 4, 50, 250  # connections, streams at most, requests per second of each
+DELAYS = range(5, 55, 5)  # ms
+WATCHED = 3  # intervals
+RANKS = {"50": (0.45, 0.55), "90": (0.86, 0.94), "99": (0.96, 1.0)}
+BUCKET = 1 / 32  # half a bucket of the histogram, by its lower bound
+ON_THE_WAY = 0.002  # seconds between the client's clock and the server's sockets
+
+
+@dataclasses.dataclass
+class Case:
+    """run: asks the server, and returns how many answers there were. also: services that it hands requests on to."""
+    what: str
+    run: Callable[[], int]
+    rel: float
+    slack: float = 0
+    also: tuple = ()
+
+
+def count(requests, at_once=1):
+    return at_once * max(1, round(requests * SIZE / at_once))
+
+
+class Late:
+    """Connections with HTTP/2 that are older than collectd."""
+
+    def __init__(self, server):
+        connections, self.streams = LATE
+        self.connections = [web_clients.Http2(server.ports["http2"]) for _ in range(connections)]
+        self.warm_up()
+
+    def warm_up(self):
+        for connection in self.connections:
+            connection.ask(1)
+
+    def ask(self):
+        return sum(connection.ask(self.streams, count(100)) for connection in self.connections)
+
+
+class LateGrpc:
+    def __init__(self, server):
+        self.client = web_clients.Grpc(server.client, server.ports["grpc"], *LATE_GRPC)
+        self.warm_up()
+
+    def warm_up(self):
+        self.client.ask(MOMENT)
+
+    def ask(self):
+        return self.client.ask(SIZE)
+
+
+def late_case(late, shape):
+    connections, streams = shape
+    return Case(f"{connections} connections older than collectd, {streams} streams", late.ask, HTTP2,
+                slack=RECEIVES * streams * connections)
+
+
+def http2_cases(server, late):
+    url = f"http://127.0.0.1:{server.ports['http2']}/page"
+    case = functools.partial(Case, rel=HTTP2, also=("python",) if server.name == "haproxy" else ())
+    for connections, streams, requests in SHAPES:
+        yield case(f"{connections} connections, {streams} streams", functools.partial(
+            web_clients.h2load, url, count(requests, connections * streams), connections, streams))
+    yield dataclasses.replace(late_case(late, LATE), also=case("", None).also)
+    if server.name != "nginx":  # it wants more than a file for that
+        yield case("uploads, 10 streams", functools.partial(
+            web_clients.h2load, url, count(500, 50), 5, 10, "-d", os.path.join(server.home, "page")))
+    yield case("curl", functools.partial(web_clients.curl, url, count(100), "--http2-prior-knowledge"))
+    if server.name == "apache":
+        yield case("curl, upgrade from HTTP/1.1", functools.partial(web_clients.curl, url, count(100), "--http2"))
+    if "http2_on" in server.ports:
+        url = f"http://127.0.0.1:{server.ports['http2_on']}/page"
+        yield Case("to HTTP/2, 10 streams", functools.partial(web_clients.h2load, url, count(5000, 100), 10, 10), HTTP2,
+                   also=("nghttpd",))
+
+
+def ask_shortly(server):
+    """Each program has connections of its own."""
+    answers = 0
+    for _ in range(SHORT):
+        client = web_clients.Grpc(server.client, server.ports["grpc"], 2, 1)
+        answers += client.ask(MOMENT)
+        client.close()
+    return answers
+
+
+def grpc_cases(server, late):
+    yield late_case(late, LATE_GRPC)
+    yield Case("short connections, a stream", functools.partial(ask_shortly, server), HTTP2)
+    for connections, streams in ((1, 1), (4, 10), (2, 100)):
+        client = web_clients.Grpc(server.client, server.ports["grpc"], connections, streams)
+        yield Case(f"{connections} connections, {streams} streams", functools.partial(client.ask, SIZE), HTTP2)
+
+
+def tls_cases(server):
+    for version in web_clients.VERSIONS:
+        port = server.ports[version]
+        url = f"https://127.0.0.1:{port}/page"
+        ask = functools.partial(web_clients.python, port, version)
+        runs = {
+            "keep-alive": functools.partial(ask, 2, count(200)),
+            "a connection each": functools.partial(ask, count(100), 1),
+            "sessions resumed": functools.partial(ask, count(100), 1, True),
+            "5 requests on each": functools.partial(ask, count(20), 5),
+            "h2load, keep-alive": functools.partial(web_clients.h2load, url, count(1000, 10), 10, 1, "--h1"),
+            "h2load, a connection each": functools.partial(web_clients.h2load, url, 100, 100, 1, "--h1"),
+            "s_time": functools.partial(web_clients.s_time, port, version, "-new"),
+            "s_time, sessions resumed": functools.partial(web_clients.s_time, port, version, "-reuse"),
+            "curl": functools.partial(web_clients.curl, url, count(50), "--http1.1"),
+        }
+        if LONG:
+            ab = functools.partial(web_clients.ab, url, 500, 10, version.upper())
+            runs |= {"ab": ab, "ab, keep-alive": functools.partial(ab, "-k")}
+        for what, run in runs.items():
+            yield Case(f"{version}, {what}", run, TLS)
+
+
+def run_case(case):
+    """None: what it needs is missing."""
+    try:
+        return case.run()
+    except Missing as missing:
+        print(f"note: {missing}, this is left out: {case.what}")
+        return None
+
+
+class Watch:
+    """Counts of the services between moments at which nothing goes on."""
+
+    def __init__(self, test, daemon, servers):
+        self.test, self.daemon, self.servers = test, daemon, servers
+        self.counted = self._read()
+
+    def _read(self):
+        moment = time.time()
+        return {name: (self.daemon.row_after(name, "total_requests", moment)[1],
+                       server.has_logged() if server.keeps_log else 0) for name, server in self.servers.items()}
+
+    def check(self, cases):
+        """cases: {server: case}, all at once."""
+        before = self.counted
+        with ThreadPoolExecutor() as pool:
+            answered = dict(zip(cases, pool.map(run_case, cases.values())))
+        self.counted = self._read()
+        for name, server in self.servers.items():
+            asked = [(case, answered[at]) for at, case in cases.items()
+                     if answered[at] and (at == name or name in case.also)]
+            if not asked:
+                continue
+            got, logged = self.counted[name][0] - before[name][0], self.counted[name][1] - before[name][1]
+            want = sum(answers for _, answers in asked)
+            what = f"{name}: {'; and '.join(case.what for case, _ in asked)}"
+            if server.keeps_log:
+                self.test.equal(f"{what}: in its own log", logged, want)
+            self.test.close(what, got, want,
+                            slack=sum(case.rel * answers + case.slack for case, answers in asked))
+
+
+def check_idle(test, daemon, servers):
+    """Nobody waits for anything, on connections that stay and on those that are gone."""
+    moment = time.time() + INTERVAL
+    for name in servers:
+        for metric in ("gauge-requests_in_progress", "gauge-requests_oldest"):
+            test.equal(f"{name}: {metric} when all is answered", daemon.row_after(name, metric, moment)[1], 0)
+
+
+def integral(rows, begin, end):
+    """How many of them were open on average."""
+    return sum(max(0, min(last, end) - max(first, begin)) for first, last in rows) / (end - begin)
+
+
+def check_interval(test, daemon, begin, end, rows):
+    """What was dispatched at the end, against the client's log."""
+    def value(metric):
+        return {row[0]: row[1] for row in daemon.rows("haproxy", metric)}[end]
+
+    ended = sorted(last - first for first, last in rows if begin < last <= end)
+    total = {row[0]: row[1] for row in daemon.rows("haproxy", "total_requests")}
+    test.close("haproxy: requests per second", (total[end] - total[begin]) / (end - begin), len(ended) / (end - begin),
+               rel=0.02, slack=2)
+    test.close("haproxy: requests in progress", value("gauge-requests_in_progress"), integral(rows, begin, end),
+               rel=0.05, slack=0.5)
+    for at, (low, high) in RANKS.items():
+        top = len(ended) - 1
+        test.within(f"haproxy: latency-response p{at} of {len(ended)}, s", value(f"latency-response-percentile-{at}"),
+                    ended[int(low * top)] * (1 - BUCKET) - ON_THE_WAY, ended[int(high * top)] * (1 + BUCKET))
+
+
+def check_figures(test, daemon, server):
+    """Through the proxy, to answers that take their time."""
+    connections, streams, rate = FIGURES
+    seconds = (WATCHED + 1.5) * INTERVAL
+    log = os.path.join(test.dir, "h2load")
+    urls = [f"http://127.0.0.1:{server.ports['http2']}/{delay}" for delay in DELAYS]
+    rate = max(1, round(rate / SLOWNESS))
+    web_clients.h2load(urls[0], round(rate * seconds) * connections, connections, streams, "--rps", rate,
+                       "--log-file", log, *urls[1:])
+    rows = web_clients.h2load_log(log)
+    begin, end = min(first for first, _ in rows), max(last for _, last in rows)
+    daemon.row_after("haproxy", "total_requests", end)
+    moments = [row[0] for row in daemon.rows("haproxy", "total_requests") if begin < row[0] < end]
+    test.true("intervals that lie within it", len(moments) > WATCHED - 1, len(moments) - 1)
+    for first, last in zip(moments, moments[1:]):
+        check_interval(test, daemon, first, last, rows)
+
+
+def make_home(test):
+    """Other users may read it: servers that are started by root become one of these."""
+    home = tempfile.mkdtemp(prefix="ebpf-test.", dir="/var/tmp")
+    os.chmod(home, 0o755)
+    test.at_end(lambda: shutil.rmtree(home, ignore_errors=True))
+    return home
+
+
+def start_late(server):
+    """None: it does not speak HTTP/2 in clear."""
+    kinds = {"http2": Late, "grpc": LateGrpc}
+    return next((kinds[what](server) for what in kinds if what in server.ports), None)
+
+
+def cases_of(server, late):
+    if "http2" in server.ports:
+        yield from http2_cases(server, late)
+    if "grpc" in server.ports:
+        yield from grpc_cases(server, late)
+    if "tls1.2" in server.ports:
+        yield from tls_cases(server)
+
+
+def warm_up(servers, late):
+    """A request of each makes its series."""
+    for name, server in servers.items():
+        if late[name]:
+            late[name].warm_up()
+        else:
+            web_clients.curl(f"http://127.0.0.1:{server.ports['http']}/page", 1)
+
+
+def main(*names):
+    with Test(limit=400 if LONG else 180) as test:
+        kinds = web_servers.SERVERS + (web_servers.COMPILED if LONG else ())
+        try:
+            servers = web_servers.start_all(make_home(test), names or [kind.name for kind in kinds])
+        except Missing as missing:
+            raise Skip(missing) from missing
+        late = {name: start_late(server) for name, server in servers.items()}
+        daemon = test.collectd("".join(server.block() for server in servers.values()) + CONF, interval=INTERVAL,
+                               collect=("request",))
+        daemon.wait_rows("self", "duration-read_request")
+        warm_up(servers, late)
+        watch = Watch(test, daemon, servers)
+        cases = {name: list(cases_of(server, late[name])) for name, server in servers.items()}
+        for at_once in itertools.zip_longest(*cases.values()):
+            watch.check({name: case for name, case in zip(cases, at_once) if case})
+        if "haproxy" in servers:
+            check_figures(test, daemon, servers["haproxy"])
+        check_idle(test, daemon, servers)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

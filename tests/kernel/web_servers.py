@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: MIT
+"""Web servers, each a service of its own: HTTP/2 in clear, and HTTP/1.1 by TLS 1.2 and 1.3, each at a port of its own.
+
+All have the file /page. A server that keeps a log has a line of each request in it.
+"""
+
+import os
+import subprocess
+import sys
+
+import services
+from lib import BUILD
+from need import Missing, compile_go, require
+from process import Process, free_port
+from web import write_page
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TEXT = 2000 * "x"
+
+
+def make_certificate(directory):
+    """DIRECTORY/cert: the certificate and its key."""
+    require("openssl")
+    path = os.path.join(directory, "cert")
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+                    "-days", "2", "-subj", "/CN=localhost", "-keyout", path + ".key", "-out", path],
+                   check=True, capture_output=True)
+    with open(path, "a", encoding="ascii") as whole, open(path + ".key", encoding="ascii") as key:
+        whole.write(key.read())
+
+
+class Server:
+    """home: a directory that all users may read, with what make_certificate and write_page make."""
+    name = None         # of the service
+    needs = ()          # programs
+    offers = ("http2", "tls1.2", "tls1.3")
+    configuration = None
+    keeps_log = True
+
+    def __init__(self, home):
+        require(*self.needs)
+        self.home = home
+        self.ports = {what: free_port() for what in self.offers}
+        self.log = os.path.join(home, f"{self.name}.log")
+        if self.configuration:
+            with open(self._conf(), "w", encoding="ascii") as conf:
+                conf.write(self.configuration.format(**self.words()))
+        self.process = Process(self.command())
+        for port in self.ports.values():
+            self.process.wait_port(port)
+        self.pid_file = os.path.join(home, f"{self.name}.pid")
+        with open(self.pid_file, "w", encoding="ascii") as file:
+            file.write(f"{self.process.pid}\n")
+
+    def _conf(self):
+        return os.path.join(self.home, f"{self.name}.conf")
+
+    def words(self):
+        """For the blanks in its configuration."""
+        return {"home": self.home, "log": self.log, "text": TEXT,
+                **{what.replace(".", "_"): port for what, port in self.ports.items()}}
+
+    def command(self):
+        raise NotImplementedError
+
+    def has_logged(self):
+        """How many requests, so far."""
+        with open(self.log, "rb") as log:
+            return log.read().count(b"\n")
+
+    def block(self):
+        return f'  <Service "{self.name}">\n    PidFile "{self.pid_file}"\n  </Service>\n'
+
+
+class Nghttpd(Server):
+    name = "nghttpd"
+    needs = ("nghttpd",)
+    offers = ("http2",)
+    keeps_log = False
+
+    def command(self):
+        return ["nghttpd", "--no-tls", "-n", "2", "-a", "127.0.0.1", "-d", self.home, self.ports["http2"]]
+
+
+class Nginx(Server):
+    """Its pages are sent by sendfile, behind headers of frames that are sent by writev."""
+    name = "nginx"
+    needs = ("nginx",)
+    configuration = """\
+daemon off;
+user root;
+worker_processes 2;
+pid nginx.own;
+error_log stderr crit;
+events {{
+  worker_connections 4096;
+}}
+http {{
+  log_format port '$server_port $status';
+  access_log {log} port;
+  sendfile on;
+  keepalive_requests 1000000000;
+  keepalive_timeout 1d;
+  root {home};
+  ssl_certificate {home}/cert;
+  ssl_certificate_key {home}/cert;
+  ssl_session_cache shared:sessions:1m;
+  server {{
+    listen 127.0.0.1:{http2} http2;
+  }}
+  server {{
+    listen 127.0.0.1:{tls1_2} ssl;
+    ssl_protocols TLSv1.2;
+  }}
+  server {{
+    listen 127.0.0.1:{tls1_3} ssl;
+    ssl_protocols TLSv1.3;
+  }}
+}}
+"""
+
+    def command(self):
+        return ["nginx", "-p", self.home, "-e", "stderr", "-c", self._conf()]
+
+
+class Apache(Server):
+    """Of HTTP/2 a thread of the connection has the socket, others make the answers."""
+    name = "apache"
+    needs = ("apache2",)
+    configuration = """\
+ServerName localhost
+Listen 127.0.0.1:{http2}
+Listen 127.0.0.1:{tls1_2}
+Listen 127.0.0.1:{tls1_3}
+LoadModule mpm_event_module {modules}/mod_mpm_event.so
+LoadModule authz_core_module {modules}/mod_authz_core.so
+LoadModule http2_module {modules}/mod_http2.so
+LoadModule socache_shmcb_module {modules}/mod_socache_shmcb.so
+LoadModule ssl_module {modules}/mod_ssl.so
+User www-data
+Group www-data
+PidFile {home}/apache.own
+ErrorLog /dev/null
+LogFormat "%p %s" port
+CustomLog {log} port
+DocumentRoot {home}
+StartServers 2
+ServerLimit 2
+ThreadsPerChild 128
+ThreadLimit 128
+MaxRequestWorkers 256
+MaxKeepAliveRequests 0
+KeepAliveTimeout 86400
+SSLSessionCache shmcb:{home}/sessions(512000)
+SSLCertificateFile {home}/cert
+<VirtualHost 127.0.0.1:{http2}>
+  Protocols h2c http/1.1
+</VirtualHost>
+<VirtualHost 127.0.0.1:{tls1_2}>
+  SSLEngine on
+  SSLProtocol TLSv1.2
+</VirtualHost>
+<VirtualHost 127.0.0.1:{tls1_3}>
+  SSLEngine on
+  SSLProtocol TLSv1.3
+</VirtualHost>
+"""
+
+    def words(self):
+        return {**super().words(), "modules": "/usr/lib/apache2/modules"}
+
+    def command(self):
+        return ["apache2", "-DFOREGROUND", "-f", self._conf()]
+
+
+class Haproxy(Server):
+    """HTTP/2 goes on as HTTP/1.1, and that of another port as HTTP/2. By TLS it answers itself."""
+    name = "haproxy"
+    needs = ("haproxy",)
+    offers = ("http2", "http2_on", "tls1.2", "tls1.3")
+    configuration = """\
+global
+  log stdout format raw local0
+  nbthread 2
+  maxconn 4000
+  ssl-server-verify none
+defaults
+  mode http
+  log global
+  log-format "%fp %ST"
+  option dontlognull
+  timeout connect 10s
+  timeout client 1h
+  timeout server 1h
+frontend http2
+  bind 127.0.0.1:{http2} proto h2
+  default_backend http1
+frontend http2_on
+  bind 127.0.0.1:{http2_on} proto h2
+  default_backend http2
+frontend tls
+  bind 127.0.0.1:{tls1_2} ssl crt {home}/cert ssl-max-ver TLSv1.2
+  bind 127.0.0.1:{tls1_3} ssl crt {home}/cert ssl-min-ver TLSv1.3
+  http-request return status 200 content-type text/plain string {text}
+backend http1
+  server python 127.0.0.1:{to_http1}
+backend http2
+  server nghttpd 127.0.0.1:{to_http2} proto h2
+"""
+
+    def __init__(self, home, python, nghttpd):
+        """nghttpd: None, where there is none."""
+        self.offers = [what for what in self.offers if what != "http2_on" or nghttpd]
+        self.backends = {"to_http1": python.ports["http"], "to_http2": nghttpd.ports["http2"] if nghttpd else 1}
+        super().__init__(home)
+
+    def words(self):
+        return {**super().words(), **self.backends}
+
+    def command(self):
+        return ["sh", "-c", f'exec haproxy -db -f "{self._conf()}" >"{self.log}"']
+
+
+class Python(Server):
+    name = "python"
+    offers = ("http", "tls1.2", "tls1.3")
+    keeps_log = False
+
+    def command(self):
+        return [sys.executable, os.path.join(HERE, "serve_http.py"), os.path.join(self.home, "cert"),
+                *(self.ports[what] for what in self.offers)]
+
+
+class Go(Server):
+    """Made for this, as a server of tests/evidence."""
+    name = "go"
+    offers = ("http", "tls1.2", "tls1.3")
+    keeps_log = False
+
+    def command(self):
+        return [compile_go(BUILD, "go_server"), self.ports["http"], os.path.join(self.home, "cert"),
+                self.ports["tls1.2"], self.ports["tls1.3"]]
+
+
+class Grpc(Server):
+    """As Go. Two of its threads may send on one connection."""
+    name = "grpc"
+    offers = ("grpc",)
+    keeps_log = False
+
+    def command(self):
+        server, self.client = services.Grpc.compile(BUILD)
+        return [server, self.ports["grpc"]]
+
+
+SERVERS = (Python, Nghttpd, Nginx, Apache, Haproxy)
+COMPILED = (Go, Grpc)
+
+
+def start_all(home, names):
+    """{name: server}, of these names and what is behind the proxy; what is not installed is left out."""
+    write_page(home)
+    make_certificate(home)
+    wanted = {*names, *((Python.name, Nghttpd.name) if Haproxy.name in names else ())}
+    found = {}
+    for server in SERVERS + COMPILED:
+        if server.name not in wanted:
+            continue
+        behind = (found[Python.name], found.get(Nghttpd.name)) if server is Haproxy else ()
+        try:
+            found[server.name] = server(home, *behind)
+        except Missing as missing:
+            print(f"note: {missing}, {server.name} is left out")
+    return found
