@@ -7,6 +7,7 @@ import subprocess
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+GO_PATH = "/usr/share/gocode"
 
 
 class Missing(Exception):
@@ -37,14 +38,17 @@ def compile_cpp(build, name, package):
     return built
 
 
-def compile_go(build, name):
-    """tests/evidence/NAME.go. Returns the program's path."""
+def compile_go(build, name, *packages):
+    """tests/evidence/NAME.go, with these packages of Debian's. Returns the program's path."""
     require("go")
+    for package in packages:
+        if not os.path.isdir(os.path.join(GO_PATH, "src", package)):
+            raise Missing(f"Go's {package} is not installed")
     built, source = os.path.join(build, "tests", "evidence", name), os.path.join(HERE, f"{name}.go")
     if _older(built, source):
         with tempfile.TemporaryDirectory() as cache:
             subprocess.run(["go", "build", "-o", built, source], check=True,
-                           env={**os.environ, "GO111MODULE": "off", "GOCACHE": cache})
+                           env={**os.environ, "GO111MODULE": "off", "GOCACHE": cache, "GOPATH": GO_PATH})
     return built
 
 

@@ -182,7 +182,7 @@ class Haproxy(Server):
 global
   log stdout format raw local0
   nbthread 2
-  maxconn 4000
+  maxconn 1000
   ssl-server-verify none
 defaults
   mode http
@@ -242,6 +242,16 @@ class Go(Server):
                 self.ports["tls1.2"], self.ports["tls1.3"]]
 
 
+class GoHttp2(Server):
+    """As Go."""
+    name = "go_http2"
+    offers = ("http2",)
+    keeps_log = False
+
+    def command(self):
+        return [compile_go(BUILD, self.name, "golang.org/x/net/http2/h2c"), self.ports["http2"]]
+
+
 class Grpc(Server):
     """As Go. Two of its threads may send on one connection."""
     name = "grpc"
@@ -254,7 +264,7 @@ class Grpc(Server):
 
 
 SERVERS = (Python, Nghttpd, Nginx, Apache, Haproxy)
-COMPILED = (Go, Grpc)
+COMPILED = (Go, GoHttp2, Grpc)
 
 
 def start_all(home, names):
