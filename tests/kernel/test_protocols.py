@@ -97,19 +97,20 @@ class LateGrpc:
         return self.client.ask(SIZE)
 
 
-def late_case(late, shape):
+def late_case(late, shape, also=()):
     connections, streams = shape
     return Case(f"{connections} connections older than collectd, {streams} streams", late.ask, HTTP2,
-                slack=RECEIVES * streams * connections)
+                RECEIVES * streams * connections, also)
 
 
 def http2_cases(server, late):
     url = f"http://127.0.0.1:{server.ports['http2']}/page"
-    case = functools.partial(Case, rel=HTTP2, also=("python",) if server.name == "haproxy" else ())
+    also = ("python",) if server.name == "haproxy" else ()
+    case = functools.partial(Case, rel=HTTP2, also=also)
     for connections, streams, requests in SHAPES:
         yield case(f"{connections} connections, {streams} streams", functools.partial(
             web_clients.h2load, url, count(requests, connections * streams), connections, streams))
-    yield dataclasses.replace(late_case(late, LATE), also=case("", None).also)
+    yield late_case(late, LATE, also)
     if server.name != "nginx":  # it wants more than a file for that
         yield case("uploads, 10 streams", functools.partial(
             web_clients.h2load, url, count(500, 50), 5, 10, "-d", os.path.join(server.home, "page")))
