@@ -107,10 +107,11 @@ def http2_cases(server, late):
     url = f"http://127.0.0.1:{server.ports['http2']}/page"
     also = ("python",) if server.name == "haproxy" else ()
     case = functools.partial(Case, rel=HTTP2, also=also)
+    # First: Apache closes connections that wait when it has many others.
+    yield late_case(late, LATE, also)
     for connections, streams, requests in SHAPES:
         yield case(f"{connections} connections, {streams} streams", functools.partial(
             web_clients.h2load, url, count(requests, connections * streams), connections, streams))
-    yield late_case(late, LATE, also)
     if server.name != "nginx":  # it wants more than a file for that
         yield case("uploads, 10 streams", functools.partial(
             web_clients.h2load, url, count(500, 50), 5, 10, "-d", os.path.join(server.home, "page")))
