@@ -31,7 +31,13 @@ def _run(*argv, pattern=None):
     return found
 
 
-# HTTP/2 by h2load
+def _connect(port):
+    made = socket.create_connection(("127.0.0.1", port))
+    made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return made
+
+
+# HTTP/2 by h2load and nghttp
 
 def h2load(url, requests, connections, streams, *more):
     """All at once, as fast as the answers come."""
@@ -49,6 +55,14 @@ def h2load_log(path):
     if any(status != 200 for _, status, _ in rows):
         raise Wrong(f"h2load: {sum(status != 200 for _, status, _ in rows)} answers are none")
     return [(begin / 1e6, (begin + took) / 1e6) for begin, _, took in rows]
+
+
+def nghttp(url, requests, *more):
+    """All at once, on one connection."""
+    answers = re.findall(r"^ *\d+ .* (\d{3}) +\d", _run("nghttp", "-n", "-s", "-m", requests, *more, url), re.MULTILINE)
+    if set(answers) != {"200"}:
+        raise Wrong(f"nghttp: {answers}")
+    return len(answers)
 
 
 # HTTP/2 on a connection that stays
@@ -71,8 +85,7 @@ class Http2:
     """A connection, with windows so large that nothing waits for them."""
 
     def __init__(self, port):
-        self._socket = socket.create_connection(("127.0.0.1", port))
-        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._socket = _connect(port)
         self._reader = self._socket.makefile("rb")
         self._stream = -1
         self._socket.sendall(PREFACE + _frame(SETTINGS, 0, 0, struct.pack("!HI", INITIAL_WINDOW_SIZE, WINDOW)) +
@@ -134,7 +147,7 @@ def python(port, version, connections, each, resume=False):
     session, resumed = None, 0
     for _ in range(connections):
         client = http.client.HTTPConnection("127.0.0.1", port)
-        client.sock = tls = context.wrap_socket(socket.create_connection(("127.0.0.1", port)), session=session)
+        client.sock = tls = context.wrap_socket(_connect(port), session=session)
         resumed += tls.session_reused
         for left in reversed(range(each)):
             client.request("GET", "/page", headers={} if left else {"Connection": "close"})

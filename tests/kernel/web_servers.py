@@ -7,6 +7,7 @@ All have the file /page. A server that keeps a log has a line of each request in
 import os
 import subprocess
 import sys
+import time
 
 import services
 from lib import BUILD
@@ -35,7 +36,7 @@ class Server:
     needs = ()          # programs
     offers = ("http2", "tls1.2", "tls1.3")
     configuration = None
-    keeps_log = True
+    keeps_log = False    # whole, also when there is much to write
 
     def __init__(self, home):
         require(*self.needs)
@@ -63,10 +64,15 @@ class Server:
     def command(self):
         raise NotImplementedError
 
-    def has_logged(self):
-        """How many requests, so far."""
-        with open(self.log, "rb") as log:
-            return log.read().count(b"\n")
+    def has_logged(self, count=0, seconds=2):
+        """How many requests, so far. The answer may be sent before: waits until there are so many."""
+        give_up = time.monotonic() + seconds
+        while True:
+            with open(self.log, "rb") as log:
+                found = log.read().count(b"\n")
+            if found >= count or time.monotonic() > give_up:
+                return found
+            time.sleep(0.02)
 
     def block(self):
         return f'  <Service "{self.name}">\n    PidFile "{self.pid_file}"\n  </Service>\n'
@@ -76,15 +82,15 @@ class Nghttpd(Server):
     name = "nghttpd"
     needs = ("nghttpd",)
     offers = ("http2",)
-    keeps_log = False
 
     def command(self):
         return ["nghttpd", "--no-tls", "-n", "2", "-a", "127.0.0.1", "-d", self.home, self.ports["http2"]]
 
 
 class Nginx(Server):
-    """Its pages are sent by sendfile, behind headers of frames that are sent by writev."""
+    """Below /sendfile/ a page is sent so, behind the headers of its frames, which are sent by writev."""
     name = "nginx"
+    keeps_log = True
     needs = ("nginx",)
     configuration = """\
 daemon off;
@@ -98,7 +104,6 @@ events {{
 http {{
   log_format port '$server_port $status';
   access_log {log} port;
-  sendfile on;
   keepalive_requests 1000000000;
   keepalive_timeout 1d;
   root {home};
@@ -107,6 +112,10 @@ http {{
   ssl_session_cache shared:sessions:1m;
   server {{
     listen 127.0.0.1:{http2} http2;
+    location /sendfile/ {{
+      alias {home}/;
+      sendfile on;
+    }}
   }}
   server {{
     listen 127.0.0.1:{tls1_2} ssl;
@@ -126,6 +135,7 @@ http {{
 class Apache(Server):
     """Of HTTP/2 a thread of the connection has the socket, others make the answers."""
     name = "apache"
+    keeps_log = True
     needs = ("apache2",)
     configuration = """\
 ServerName localhost
@@ -149,6 +159,7 @@ ServerLimit 2
 ThreadsPerChild 128
 ThreadLimit 128
 MaxRequestWorkers 256
+MaxSpareThreads 256
 MaxKeepAliveRequests 0
 KeepAliveTimeout 86400
 SSLSessionCache shmcb:{home}/sessions(512000)
@@ -180,15 +191,11 @@ class Haproxy(Server):
     offers = ("http2", "http2_on", "tls1.2", "tls1.3")
     configuration = """\
 global
-  log stdout format raw local0
   nbthread 2
   maxconn 1000
   ssl-server-verify none
 defaults
   mode http
-  log global
-  log-format "%fp %ST"
-  option dontlognull
   timeout connect 10s
   timeout client 1h
   timeout server 1h
@@ -218,13 +225,12 @@ backend http2
         return {**super().words(), **self.backends}
 
     def command(self):
-        return ["sh", "-c", f'exec haproxy -db -f "{self._conf()}" >"{self.log}"']
+        return ["haproxy", "-db", "-f", self._conf()]
 
 
 class Python(Server):
     name = "python"
     offers = ("http", "tls1.2", "tls1.3")
-    keeps_log = False
 
     def command(self):
         return [sys.executable, os.path.join(HERE, "serve_http.py"), os.path.join(self.home, "cert"),
@@ -235,7 +241,6 @@ class Go(Server):
     """Made for this, as a server of tests/evidence."""
     name = "go"
     offers = ("http", "tls1.2", "tls1.3")
-    keeps_log = False
 
     def command(self):
         return [compile_go(BUILD, "go_server"), self.ports["http"], os.path.join(self.home, "cert"),
@@ -246,7 +251,6 @@ class GoHttp2(Server):
     """As Go."""
     name = "go_http2"
     offers = ("http2",)
-    keeps_log = False
 
     def command(self):
         return [compile_go(BUILD, self.name, "golang.org/x/net/http2/h2c"), self.ports["http2"]]
@@ -256,7 +260,6 @@ class Grpc(Server):
     """As Go. Two of its threads may send on one connection."""
     name = "grpc"
     offers = ("grpc",)
-    keeps_log = False
 
     def command(self):
         server, self.client = services.Grpc.compile(BUILD)
