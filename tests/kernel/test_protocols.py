@@ -119,9 +119,10 @@ def http2_cases(server, late):
         yield case("uploads, 10 streams", functools.partial(
             web_clients.h2load, url, count(500, 50), 5, 10, "-d", os.path.join(server.home, "page")))
     yield case("small windows, 10 streams", functools.partial(web_clients.h2load, url, count(500, 50), 5, 10, "-w", 12))
-    yield case("nghttp", functools.partial(web_clients.nghttp, url, 50))
+    yield case("nghttp", functools.partial(web_clients.nghttp, url, 1, 50))
     if server.name in ("apache", "go_http2"):
-        yield case("nghttp, upgrade from HTTP/1.1", functools.partial(web_clients.nghttp, url, 50, "-u"))
+        # Apache closes the connection then.
+        yield case("upgrade from HTTP/1.1", functools.partial(web_clients.nghttp, url, 10, 1, "-u"))
     if "http2_on" in server.ports:
         url = f"http://127.0.0.1:{server.ports['http2_on']}/page"
         yield Case("to HTTP/2, 10 streams", functools.partial(web_clients.h2load, url, count(5000, 100), 10, 10), HTTP2,

@@ -152,7 +152,7 @@ Group www-data
 PidFile {home}/apache.own
 ErrorLog /dev/null
 LogFormat "%p %s" port
-CustomLog {log} port
+CustomLog {log} port "expr=%{{REQUEST_STATUS}} != 101"
 DocumentRoot {home}
 StartServers 2
 ServerLimit 2
