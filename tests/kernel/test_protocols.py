@@ -153,7 +153,7 @@ def tls_cases(server):
         url = f"https://127.0.0.1:{port}/page"
         ask = functools.partial(web_clients.python, port, version)
         runs = {
-            "keep-alive": functools.partial(ask, 2, count(200)),
+            "keep-alive": functools.partial(ask, 2, count(100)),
             "a connection each": functools.partial(ask, count(100), 1),
             "sessions resumed": functools.partial(ask, count(100), 1, True),
             "5 requests on each": functools.partial(ask, count(20), 5),
