@@ -47,7 +47,6 @@ LATE = 4, 10  # connections, streams at once on each
 LATE_GRPC = 4, 8
 SHORT = 20  # programs that ask with gRPC for a moment
 MOMENT = 0.02  # seconds
-FIGURES = 4, 50, 250  # connections, streams at most, requests per second of each
 DELAYS = range(5, 55, 5)  # ms
 WATCHED = 3  # intervals
 RANKS = {"50": (0.45, 0.55), "90": (0.86, 0.94), "99": (0.96, 1.0)}
@@ -228,39 +227,55 @@ def integral(rows, begin, end):
     return sum(max(0, min(last, end) - max(first, begin)) for first, last in rows) / (end - begin)
 
 
-def check_interval(test, daemon, begin, end, rows):
+def check_interval(test, daemon, what, begin, end, rows):
     """What was dispatched at the end, against the client's log."""
+    service = what.split()[0]
+
     def value(metric):
-        return {row[0]: row[1] for row in daemon.rows("haproxy", metric)}[end]
+        return {row[0]: row[1] for row in daemon.rows(service, metric)}[end]
 
     ended = sorted(last - first for first, last in rows if begin < last <= end)
-    total = {row[0]: row[1] for row in daemon.rows("haproxy", "total_requests")}
-    test.close("haproxy: requests per second", (total[end] - total[begin]) / (end - begin), len(ended) / (end - begin),
+    total = {row[0]: row[1] for row in daemon.rows(service, "total_requests")}
+    test.close(f"{what}: requests per second", (total[end] - total[begin]) / (end - begin), len(ended) / (end - begin),
                rel=0.02, slack=2)
-    test.close("haproxy: requests in progress", value("gauge-requests_in_progress"), integral(rows, begin, end),
+    test.close(f"{what}: requests in progress", value("gauge-requests_in_progress"), integral(rows, begin, end),
                rel=0.05, slack=0.5)
     for at, (low, high) in RANKS.items():
         top = len(ended) - 1
-        test.within(f"haproxy: latency-response p{at} of {len(ended)}, s", value(f"latency-response-percentile-{at}"),
+        test.within(f"{what}: latency-response p{at} of {len(ended)}, s", value(f"latency-response-percentile-{at}"),
                     ended[int(low * top)] * (1 - BUCKET) - ON_THE_WAY, ended[int(high * top)] * (1 + BUCKET))
 
 
-def check_figures(test, daemon, server):
-    """Through the proxy, to answers that take their time."""
-    connections, streams, rate = FIGURES
+def check_figures(test, daemon, what, url, shape, *more):
+    """Of a service whose answers take their time. what: begins with its name. shape: connections, requests at once and
+    per second on each."""
+    connections, streams, rate = shape
     seconds = (WATCHED + 1.5) * INTERVAL
-    log = os.path.join(test.dir, "h2load")
-    urls = [f"http://127.0.0.1:{server.ports['http2']}/{delay}" for delay in DELAYS]
     rate = max(1, round(rate / SLOWNESS))
+    log = os.path.join(test.dir, "h2load")
+    urls = [f"{url}/{delay}" for delay in DELAYS]
     web_clients.h2load(urls[0], round(rate * seconds) * connections, connections, streams, "--rps", rate,
-                       "--log-file", log, *urls[1:])
+                       "--log-file", log, *more, *urls[1:])
     rows = web_clients.h2load_log(log)
     begin, end = min(first for first, _ in rows), max(last for _, last in rows)
-    daemon.row_after("haproxy", "total_requests", end)
-    moments = [row[0] for row in daemon.rows("haproxy", "total_requests") if begin < row[0] < end]
+    service = what.split()[0]
+    daemon.row_after(service, "total_requests", end)
+    moments = [row[0] for row in daemon.rows(service, "total_requests") if begin < row[0] < end]
     test.true("intervals that lie within it", len(moments) > WATCHED - 1, len(moments) - 1)
     for first, last in zip(moments, moments[1:]):
-        check_interval(test, daemon, first, last, rows)
+        check_interval(test, daemon, what, first, last, rows)
+
+
+def check_all_figures(test, daemon, servers):
+    try:
+        if "haproxy" in servers:
+            check_figures(test, daemon, "haproxy by HTTP/2", f"http://127.0.0.1:{servers['haproxy'].ports['http2']}",
+                          (4, 50, 250))
+        if "python" in servers:
+            check_figures(test, daemon, "python by TLS", f"https://127.0.0.1:{servers['python'].ports['tls1.3']}",
+                          (50, 1, 15), "--h1")
+    except Missing as missing:
+        print(f"note: {missing}, percentiles are left out")
 
 
 def make_home(test):
@@ -312,8 +327,7 @@ def main(*names):
         cases = {name: list(cases_of(server, late[name])) for name, server in servers.items()}
         for at_once in itertools.zip_longest(*cases.values()):
             watch.check({name: case for name, case in zip(cases, at_once) if case})
-        if "haproxy" in servers:
-            check_figures(test, daemon, servers["haproxy"])
+        check_all_figures(test, daemon, servers)
         check_idle(test, daemon, servers)
 
 
