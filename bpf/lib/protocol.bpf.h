@@ -76,14 +76,22 @@ static bool look_proxy2(struct moved *m)
 	return m->begin <= m->end;
 }
 
+static bool look_begins(struct moved *m, enum begin begin, u32 size)
+{
+	u64 at = m->begin;
+
+	if (look_match(m, begin, 0, size) == (int)size)
+		return true;
+	m->begin = at;
+	return false;
+}
+
 /* Passes over a PROXY header, if there is one; false: one that goes on. */
 static bool look_proxy(struct moved *m, int first)
 {
-	if (first == begins[BEGIN_PROXY2][0] &&
-	    look_match(m, BEGIN_PROXY2, 0, PROXY2_SIZE) == PROXY2_SIZE)
+	if (first == begins[BEGIN_PROXY2][0] && look_begins(m, BEGIN_PROXY2, PROXY2_SIZE))
 		return look_proxy2(m);
-	if (first == begins[BEGIN_PROXY1][0] &&
-	    look_match(m, BEGIN_PROXY1, 0, PROXY1_SIZE) == PROXY1_SIZE)
+	if (first == begins[BEGIN_PROXY1][0] && look_begins(m, BEGIN_PROXY1, PROXY1_SIZE))
 		return look_line(m);
 	return true;
 }

@@ -28,6 +28,7 @@ UNKNOWN = 0x0b
 END_STREAM, END_HEADERS, PADDED = 1, 4, 8
 PR_SET_NAME = 15
 NEVER = 1000  # seconds
+SENT = b"0000000000.000000"  # what becomes the time when a request is sent
 EVENTS = 20
 
 
@@ -121,7 +122,7 @@ class Iovec(ctypes.Structure):
 class Message(ctypes.Structure):
     _fields_ = [("name", ctypes.c_void_p), ("name_length", ctypes.c_uint), ("vectors", ctypes.c_void_p),
                 ("count", ctypes.c_size_t), ("control", ctypes.c_void_p), ("control_length", ctypes.c_size_t),
-                ("flags", ctypes.c_int), ("octets", ctypes.c_uint)]
+                ("flags", ctypes.c_int), ("unused", ctypes.c_int), ("octets", ctypes.c_uint)]
 
 
 def iovecs(into):
@@ -324,10 +325,16 @@ class Client:
     def request(self, how, hold, padded=False):
         """Its frames; they are sent by whoever asks."""
         self.last += 2
-        block = f"{time.time()} {how} {hold}".encode()
+        block = SENT + f" {how} {hold}".encode()
         if padded:
             return frame(HEADERS, END_HEADERS | END_STREAM | PADDED, self.last, b"\x09" + block + bytes(9))
         return headers(self.last, END_STREAM, block)
+
+    def send(self, octets, *sizes):
+        """In pieces of these sizes."""
+        octets = octets.replace(SENT, f"{time.time():.6f}".encode())
+        for piece in pieces(octets, *(sizes or [1 << 20])):
+            self.sock.send(piece)
 
     def wait(self, *streams):
         """Until the server has ended these."""
@@ -342,9 +349,7 @@ class Client:
         """So many times so many requests, sent in pieces of these sizes."""
         for _ in range(count):
             first = self.last + 2
-            octets = b"".join(self.request(how, hold, **options) for _ in range(at_once))
-            for piece in pieces(octets, *sizes):
-                self.sock.send(piece)
+            self.send(b"".join(self.request(how, hold, **options) for _ in range(at_once)), *sizes)
             self.wait(*range(first, self.last + 2, 2))
 
     def close(self):
