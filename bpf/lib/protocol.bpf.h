@@ -96,14 +96,18 @@ static bool look_proxy(struct moved *m, int first)
 	return true;
 }
 
-/* A connection of TCP on which something was received before. */
+/* Of TCP: was something received before the last `bytes`? */
 static bool look_is_late(u64 sk, u64 bytes)
 {
 	const struct tcp_sock *tcp = (const struct tcp_sock *)sk;
-	u32 unread = BPF_CORE_READ(tcp, rcv_nxt) - BPF_CORE_READ(tcp, copied_seq);
+	u64 received = BPF_CORE_READ(tcp, bytes_received);
 
-	return BPF_CORE_READ((const struct sock *)sk, sk_protocol) == IPPROTO_TCP &&
-	       BPF_CORE_READ(tcp, bytes_received) > unread + bytes;
+	return received > BPF_CORE_READ(tcp, rcv_nxt) - BPF_CORE_READ(tcp, copied_seq) + bytes;
+}
+
+static bool look_is_tcp(u64 sk)
+{
+	return BPF_CORE_READ((const struct sock *)sk, sk_protocol) == IPPROTO_TCP;
 }
 
 /* It is none of those that make a difference, as it seems. */
@@ -166,7 +170,7 @@ static bool look_now(struct conversation *c, const struct moved *m)
 	struct look *look = &c->look;
 
 	if (!look->left) {
-		look->left = look_is_late(c->sk, m->end) ? LOOKS_LATE : LOOKS;
+		look->left = look_is_tcp(c->sk) && look_is_late(c->sk, m->end) ? LOOKS_LATE : LOOKS;
 		return true;
 	}
 	return look->again ||
@@ -206,15 +210,19 @@ static void look_client_sends(struct conversation *c, struct moved *m)
 		tls_begin(c);
 }
 
-/* At what is sent meanwhile; true: that answers nothing. */
+/* At what is sent meanwhile; true: that answers nothing. What has come by then still waits if nothing
+ * was received. */
 static bool look_sends(struct conversation *c, struct moved *m)
 {
+	bool first;
+
 	if (c->role == ROLE_CLIENT) {
 		look_client_sends(c, m);
 		return false;
 	}
+	first = !c->look.left && look_is_tcp(c->sk) && !look_is_late(c->sk, 0);
 	c->look.sent = true;
-	return c->look.preface >= PREFACE_SURE && count_send(c, m->end, m->now);
+	return (first || c->look.preface >= PREFACE_SURE) && count_send(c, m->end, m->now);
 }
 
 /* --- HTTP/2 --- */
