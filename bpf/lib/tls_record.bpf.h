@@ -73,8 +73,8 @@ enum tls_records {
 
 /* A walk over the records of a call. */
 struct tls_walk {
-	struct moved moved; /* up to its begin */
-	struct tls tls;
+	struct moved *moved; /* up to its begin */
+	struct tls *tls;
 	u32 asked;
 	u32 result;
 };
@@ -108,38 +108,38 @@ static __always_inline bool tls_is_finished(u32 length)
  * of a request. */
 static __always_inline bool tls_early_data(struct tls_walk *w, u32 length)
 {
-	u8 was = w->tls.state;
+	u8 was = w->tls->state;
 
 	if (tls_is_finished(length) && (was != TLS_PROOF || w->asked)) {
-		w->tls.state = TLS_OPEN_1_3;
+		w->tls->state = TLS_OPEN_1_3;
 		if (was == TLS_PROOF)
 			w->result = TLS_RECORDS_PROOF;
 		return false;
 	}
 	if (length == TLS_END_OF_EARLY_DATA) {
-		w->tls.state = TLS_CHANGED;
+		w->tls->state = TLS_CHANGED;
 		return false;
 	}
 	if (was == TLS_PROOF)
-		w->tls.state = TLS_OPEN_1_3;
+		w->tls->state = TLS_OPEN_1_3;
 	else
-		w->tls.state = was == TLS_CERTIFICATE ? TLS_PROOF : TLS_CERTIFICATE;
+		w->tls->state = was == TLS_CERTIFICATE ? TLS_PROOF : TLS_CERTIFICATE;
 	return was >= TLS_CERTIFICATE;
 }
 
 static __always_inline bool tls_is_data(struct tls_walk *w, u32 length)
 {
-	if (w->tls.state == TLS_OPEN_1_2)
+	if (w->tls->state == TLS_OPEN_1_2)
 		return true;
 	if (length == TLS_ALERT_1_3)
 		return false;
-	return w->tls.state == TLS_OPEN_1_3 || tls_early_data(w, length);
+	return w->tls->state == TLS_OPEN_1_3 || tls_early_data(w, length);
 }
 
 /* The header of a record is complete. */
 static __always_inline void tls_record(struct tls_walk *w)
 {
-	struct tls *t = &w->tls;
+	struct tls *t = w->tls;
 	u32 length = tls_length(t->header);
 
 	t->left = length;
@@ -167,19 +167,21 @@ static __always_inline void tls_record(struct tls_walk *w)
 /* More of a header: all at once where that is there. */
 static __always_inline bool tls_more_header(struct tls_walk *w)
 {
-	struct moved *m = &w->moved;
-	struct tls *t = &w->tls;
+	struct moved *m = w->moved;
+	struct tls *t = w->tls;
+	u32 at = t->received;
 	int octet;
 
-	if (!t->received && m->end - m->begin >= TLS_HEADER) {
+	if (!at && m->end - m->begin >= TLS_HEADER) {
 		t->received = TLS_HEADER;
 		m->begin += TLS_HEADER;
 		return buffer_read(&m->buffer, m->begin - TLS_HEADER, t->header, TLS_HEADER);
 	}
 	octet = buffer_octet(&m->buffer, m->begin);
-	if (octet < 0 || t->received >= TLS_HEADER)
+	if (octet < 0 || at >= TLS_HEADER)
 		return false;
-	t->header[t->received++] = octet;
+	t->header[at] = octet;
+	t->received = at + 1;
 	m->begin++;
 	return true;
 }
@@ -187,45 +189,42 @@ static __always_inline bool tls_more_header(struct tls_walk *w)
 /* Passes over what has come of this record. */
 static __always_inline void tls_pass(struct tls_walk *w)
 {
-	u64 rest = w->moved.end - w->moved.begin;
+	u64 rest = w->moved->end - w->moved->begin;
 
-	rest = rest < w->tls.left ? rest : w->tls.left;
-	w->tls.left -= rest;
-	w->moved.begin += rest;
+	rest = rest < w->tls->left ? rest : w->tls->left;
+	w->tls->left -= rest;
+	w->moved->begin += rest;
 }
 
 /* A header, or an octet of one, and the record behind it; 1: that was all. */
 static long tls_step(u32 i, struct tls_walk *w)
 {
-	if (!tls_more_header(w) || !tls_is_header(&w->tls)) {
+	if (!tls_more_header(w) || !tls_is_header(w->tls)) {
 		w->result = TLS_RECORDS_LOST;
 		return 1;
 	}
-	if (w->tls.received == TLS_HEADER)
+	if (w->tls->received == TLS_HEADER)
 		tls_record(w);
 	tls_pass(w);
-	return w->moved.begin >= w->moved.end;
+	return w->moved->begin >= w->moved->end;
 }
 
 /* From m->begin on. asked: an exchange has begun and is not answered yet. Returns enum tls_records.
  * Global: verified once. */
-__noinline int tls_walk(struct tls *t, const struct moved *m, u32 asked)
+__noinline int tls_walk(struct tls *t, struct moved *m, u32 asked)
 {
-	struct tls_walk w = { .asked = asked };
+	struct tls_walk w = { .moved = m, .tls = t, .asked = asked };
 
 	if (!t || !m || m->begin > m->end)
 		return TLS_RECORDS_LOST;
 	if (t->state == TLS_OPEN_DATA)
 		return TLS_RECORDS_DATA;
-	w.moved = *m;
-	w.tls = *t;
-	if (w.tls.left && w.tls.data)
+	if (t->left && t->data)
 		w.result = TLS_RECORDS_DATA;
 	tls_pass(&w);
-	if (w.moved.begin < w.moved.end && kernel_has_loop())
+	if (m->begin < m->end && kernel_has_loop())
 		bpf_loop(TLS_RECORDS_MAX, tls_step, &w, 0);
-	*t = w.tls;
-	return w.moved.begin < w.moved.end ? TLS_RECORDS_LOST : w.result;
+	return m->begin < m->end ? TLS_RECORDS_LOST : w.result;
 }
 
 /* What a server has sent: is it of an answer? answered: that has begun. */
