@@ -15,7 +15,7 @@
 #define HPACK_UPDATES_SIZE 8 /* octets of changes of the table's size, which come first */
 #define HPACK_STATUS 8       /* the first entry with a status in the static table */
 #define HPACK_STATUSES 7
-#define HPACK_DIGITS 3       /* the length of one that is spelt out */
+#define HPACK_DIGITS 3 /* the length of one that is spelt out */
 
 static const u16 hpack_statuses[HPACK_STATUSES] = { 200, 204, 206, 304, 400, 404, 500 };
 
@@ -75,7 +75,7 @@ __noinline u32 hpack_status(struct buffer *b, u64 at, u64 end)
 }
 
 /* The class that a service has for a response of this status, 0: not known. */
-static __noinline u32 http2_class(u32 service, u32 status, bool is_all)
+__noinline u32 http2_class(u32 service, u32 status, bool is_all)
 {
 	struct response_text text = {
 		.octets = { word_of("HTTP/2 "), is_all ? word_of("\0\0 end\0") : 0 },

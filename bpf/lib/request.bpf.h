@@ -346,21 +346,21 @@ static __always_inline void answer_again(struct conversation *c, struct request_
 }
 
 /* The class of what is sent, where it begins an answer. */
-static __always_inline u32 classify(const struct conversation *c, const struct sock *sk, u64 bytes)
+static __always_inline u32 classify(const struct conversation *c, u64 bytes)
 {
 	u32 phase = c->exchange.phase;
 
 	if (!responses_wanted || !c->classified ||
 	    (!c->datagrams && phase != PHASE_ASKED && phase != PHASE_ASKED_STREAM))
 		return CLASS_NONE;
-	return response_look(c->cache.row, sk, bytes, !c->datagrams);
+	return response_look(c->cache.row, c->sk, bytes, !c->datagrams);
 }
 
 static __always_inline void answer(struct conversation *c, struct datagrams *d,
 				   struct request_row *row, const struct sock *sk, u64 bytes,
 				   u64 now)
 {
-	u32 class = classify(c, sk, bytes);
+	u32 class = classify(c, bytes);
 	struct exchange taken = {};
 
 	if (class == CLASS_INTERIM)

@@ -55,7 +55,7 @@ static __always_inline u64 word_of(const char octets[sizeof(u64)])
 }
 
 /* A piece of the buffer that has all of it is read at once. */
-static bool response_read_octets(struct buffer *b, struct response_text *text)
+static __always_inline bool response_read_octets(struct buffer *b, struct response_text *text)
 {
 	u64 length = text->length;
 	u8 *octets = (u8 *)text->octets;
@@ -76,7 +76,8 @@ static bool response_read_octets(struct buffer *b, struct response_text *text)
 }
 
 /* Of what the current call has sent; false: it cannot be read. */
-static bool response_read(const struct sock *sk, u64 sent, struct response_text *ret_text)
+static __always_inline bool response_read(const struct sock *sk, u64 sent,
+					  struct response_text *ret_text)
 {
 	struct buffer b = {};
 
@@ -105,7 +106,7 @@ static __always_inline bool response_fits(const struct response_rule *rule,
 }
 
 /* The class that a service has for it. */
-static __noinline u32 response_class(u32 service, const struct response_text *text)
+static __always_inline u32 response_class(u32 service, const struct response_text *text)
 {
 	const struct response_rules *rules = service_responses_of(service);
 
@@ -117,12 +118,12 @@ static __noinline u32 response_class(u32 service, const struct response_text *te
 	return CLASS_NONE;
 }
 
-/* That of the response which the current call begins. */
-static __noinline u32 response_look(u32 service, const struct sock *sk, u64 sent, bool is_stream)
+/* That of the response which the current call begins. Global, as what follows: verified once. */
+__noinline u32 response_look(u32 service, u64 sk, u64 sent, bool is_stream)
 {
 	struct response_text text = {};
 
-	if (!response_read(sk, sent, &text))
+	if (!response_read((const struct sock *)sk, sent, &text))
 		return CLASS_UNKNOWN;
 	if (is_stream && response_is_interim(&text))
 		return CLASS_INTERIM;
@@ -149,25 +150,27 @@ static struct response_row *response_row(u32 service, u32 class)
 }
 
 /* A response that has taken so long, as a bucket of histograms; HIST_BUCKETS: not known. */
-static __noinline void response_count(u32 service, u32 class, u32 bucket)
+__noinline int response_count(u32 service, u32 class, u32 bucket)
 {
 	struct response_row *row = response_row(service, class);
 
 	if (!row)
-		return;
+		return 0;
 	add(&row->requests, 1);
 	hist_count(&row->service, bucket, 1);
+	return 0;
 }
 
 /* It goes on: its sample moves, to HIST_BUCKETS: it is none any more. */
-static __noinline void response_move(u32 service, u32 class, u32 from, u32 to)
+__noinline int response_move(u32 service, u32 class, u32 from, u32 to)
 {
 	struct response_row *row = response_row(service, class);
 
 	if (!row)
-		return;
+		return 0;
 	hist_count(&row->service, from, -1);
 	hist_count(&row->service, to, 1);
+	return 0;
 }
 
 /* At a reading: of so many requests that the service has had. A class that it asks for has a row,
