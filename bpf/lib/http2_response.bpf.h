@@ -52,8 +52,8 @@ static u32 hpack_spelt_out(struct buffer *b, u64 at, u64 end)
 	return status;
 }
 
-/* Of the header block from `at` on, of which the octets before `end` are here; 0: not known. Global:
- * verified once. */
+/* Of the header block from `at` on, of which the octets before `end` are here; 0: not known.
+ * Global: verified once. */
 __noinline u32 hpack_status(struct buffer *b, u64 at, u64 end)
 {
 	int first = b ? hpack_first(b, at, end) : -1, octet;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
  * Responses by class: which it is says what the response begins with, in the memory of the thread
- * that sends it. Only those of services that have Response in their block are looked at, at the first
- * send.
+ * that sends it. Only those of services that have Response in their block are looked at, at the
+ * first send.
  */
 #ifndef RESPONSE_BPF_H
 #define RESPONSE_BPF_H

@@ -105,7 +105,7 @@ struct config {
 	size_t percentile_count;
 	struct service_config *services;
 	size_t service_count;
-	struct strings classes; /* that responses may have, each once; none: they are not looked at */
+	struct strings classes; /* that responses may have, each once */
 	struct probe_config *probes;
 	size_t probe_count;
 };

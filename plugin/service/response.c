@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which classes of responses each service has, for the kernel. Where no block has Response, there is
- * no room for any, and no program looks at a response.
+ * Which classes of responses each service has, for the kernel. Where no block has Response, there
+ * is no room for any, and no program looks at a response.
  */
 #include "response.h"
 

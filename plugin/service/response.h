@@ -6,8 +6,8 @@
 #include "object/object.h"
 #include "system/message.h"
 
-/* Response of Service blocks, handed to the kernel. The row of the service at config->services[i] is
- * SERVICE_FIRST + i. */
+/* Response of Service blocks, handed to the kernel. The row of the service at config->services[i]
+ * is SERVICE_FIRST + i. */
 
 /* Sizes the map, before load; what libbpf says. */
 int responses_prepare(const struct config *config, struct object *object, struct error *error);

@@ -67,7 +67,8 @@ uint64_t label_value(const struct label *label, const unsigned char *key);
 /* What is in a key, as a clean name of `size` bytes with the NUL; not of a service. */
 void label_name(const struct label *label, const unsigned char *key, char *to, size_t size);
 
-/* Has it one that Response of Service blocks says all names of, and no other in the type instance? */
+/* Has it one that Response of Service blocks says all names of, and no other in the type
+ * instance? */
 bool labels_are_configured(const struct labels *labels);
 
 /* How many labels are parts of the type instance. */
