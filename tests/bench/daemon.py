@@ -78,12 +78,14 @@ class Site:
 
 
 class Daemon:
-    def __init__(self, site, block="", interval=10, wrap=()):
-        """block: the configuration of the plugin that is measured; wrap: what to run collectd under."""
+    def __init__(self, site, block="", interval=10, wrap=(), probe=None):
+        """block: the configuration of the plugin that is measured; wrap: what to run collectd under; probe: that must
+        be on."""
         self.site = site
         self.interval = interval
         self.block = block
         self.wrap = list(wrap)
+        self.failures = [b"[error]"] + ([f"probe {probe} is off".encode()] if probe else [])
         self.process = None
 
     def __enter__(self):
@@ -111,7 +113,7 @@ class Daemon:
         log = b""
         while READY not in log:
             line = self.process.stdout.readline()
-            if not line or b"[error]" in line:
+            if not line or any(failure in line for failure in self.failures):
                 raise RuntimeError(f"collectd does not start as it should: {(line or log).decode()}")
             log += line
 

@@ -3,6 +3,7 @@
 
 import report
 
+OF_VARIANT = {"before": ", before", "response": ", with classes of responses"}  # behind a program's name
 NAMES = {
     "nothing": "nothing",
     "before": "the probe before, in collectd",
@@ -114,7 +115,7 @@ def nobodys(rounds):
 
 
 def programs(rounds):
-    rows = [(f"`{program}`" + ", before" * (name == "before"), [f"{ns:,.0f}", f"{runs:.1f}"])
+    rows = [(f"`{program}`" + OF_VARIANT.get(name, ""), [f"{ns:,.0f}", f"{runs:.1f}"])
             for (name, program), (ns, runs) in sorted(rounds.runs.items())]
     table("Programs, server and client on one CPU, by the kernel's run statistics, whose own cost is in all: an empty "
           "program has little else",

@@ -74,7 +74,7 @@ def _probe(site, pair, build, errors=()):
     responses = "".join(f'    Response "error" "{prefix}"\n' for prefix in errors)
     block = site.ebpf(BLOCK.format(name=pair.name, program=program(pair.name), responses=responses), build)
     # So long an interval that no reading falls into a measurement.
-    with Daemon(site, block, interval=3600) as daemon:
+    with Daemon(site, block, interval=3600, probe="request") as daemon:
         yield daemon.process
 
 

@@ -14,6 +14,7 @@ import functools
 import itertools
 import os
 import shutil
+import statistics
 import sys
 import tempfile
 import time
@@ -192,7 +193,8 @@ class Watch:
 
     def _check_log(self, name, what, want):
         logged = self.servers[name].has_logged(self.logged[name] + want)
-        self.test.equal(f"{what}: in its own log", logged - self.logged[name], want)
+        # Apache leaves one out now and then.
+        self.test.close(f"{what}: in its own log", logged - self.logged[name], want, rel=HTTP2)
         self.logged[name] = logged
 
     def check(self, cases):
@@ -227,23 +229,26 @@ def integral(rows, begin, end):
     return sum(max(0, min(last, end) - max(first, begin)) for first, last in rows) / (end - begin)
 
 
-def check_interval(test, daemon, what, begin, end, rows):
-    """What was dispatched at the end, against the client's log."""
-    service = what.split()[0]
+def check_rate(test, daemon, what, moments, rows):
+    """Over all intervals between these readings: each may be a little late."""
+    service, (begin, *_, end) = what.split()[0], moments
+    values = {row[0]: row[1:] for row in daemon.rows(service, "total_requests")}
+    test.close(f"{what}: requests", values[end][0] - values[begin][0],
+               sum(begin < last <= end for _, last in rows), rel=0.02)
+    gauges = {row[0]: row[1] for row in daemon.rows(service, "gauge-requests_in_progress")}
+    test.close(f"{what}: requests in progress", statistics.fmean(gauges[moment] for moment in moments[1:]),
+               integral(rows, begin, end), rel=0.05, slack=0.5)
 
-    def value(metric):
-        return {row[0]: row[1] for row in daemon.rows(service, metric)}[end]
 
+def check_percentiles(test, daemon, what, begin, end, rows):
+    """Of an interval, against the client's log, by rank."""
     ended = sorted(last - first for first, last in rows if begin < last <= end)
-    total = {row[0]: row[1] for row in daemon.rows(service, "total_requests")}
-    test.close(f"{what}: requests per second", (total[end] - total[begin]) / (end - begin), len(ended) / (end - begin),
-               rel=0.02, slack=2)
-    test.close(f"{what}: requests in progress", value("gauge-requests_in_progress"), integral(rows, begin, end),
-               rel=0.05, slack=0.5)
+    top = len(ended) - 1
     for at, (low, high) in RANKS.items():
-        top = len(ended) - 1
-        test.within(f"{what}: latency-response p{at} of {len(ended)}, s", value(f"latency-response-percentile-{at}"),
-                    ended[int(low * top)] * (1 - BUCKET) - ON_THE_WAY, ended[int(high * top)] * (1 + BUCKET))
+        metric = f"latency-response-percentile-{at}"
+        got = {row[0]: row[1] for row in daemon.rows(what.split()[0], metric)}[end]
+        test.within(f"{what}: {metric} of {len(ended)}, s", got, ended[int(low * top)] * (1 - BUCKET) - ON_THE_WAY,
+                    ended[int(high * top)] * (1 + BUCKET))
 
 
 def check_figures(test, daemon, what, url, shape, *more):
@@ -261,9 +266,10 @@ def check_figures(test, daemon, what, url, shape, *more):
     service = what.split()[0]
     daemon.row_after(service, "total_requests", end)
     moments = [row[0] for row in daemon.rows(service, "total_requests") if begin < row[0] < end]
-    test.true("intervals that lie within it", len(moments) > WATCHED - 1, len(moments) - 1)
+    if test.true(f"{what}: intervals that lie within it", len(moments) >= WATCHED, len(moments) - 1):
+        check_rate(test, daemon, what, moments, rows)
     for first, last in zip(moments, moments[1:]):
-        check_interval(test, daemon, what, first, last, rows)
+        check_percentiles(test, daemon, what, first, last, rows)
 
 
 def check_all_figures(test, daemon, servers):
