@@ -49,6 +49,7 @@ LATE_GRPC = 4, 8
 SHORT = 20  # programs that ask with gRPC for a moment
 MOMENT = 0.02  # seconds
 DELAYS = range(5, 55, 5)  # ms
+APART = "-r", 1, "--rate-period", "5ms"  # connections, which shall not ask all at the same time
 WATCHED = 3  # intervals
 RANKS = {"50": (0.45, 0.55), "90": (0.86, 0.94), "99": (0.96, 1.0)}
 BUCKET = 1 / 32  # half a bucket of the histogram, by its lower bound
@@ -257,10 +258,10 @@ def check_figures(test, daemon, what, url, shape, *more):
     connections, streams, rate = shape
     seconds = (WATCHED + 1.5) * INTERVAL
     rate = max(1, round(rate / SLOWNESS))
-    log = os.path.join(test.dir, "h2load")
+    log = os.path.join(test.dir, what.replace("/", ""))  # to which h2load appends
     urls = [f"{url}/{delay}" for delay in DELAYS]
     web_clients.h2load(urls[0], round(rate * seconds) * connections, connections, streams, "--rps", rate,
-                       "--log-file", log, *more, *urls[1:])
+                       *APART, "--log-file", log, *more, *urls[1:])
     rows = web_clients.h2load_log(log)
     begin, end = min(first for first, _ in rows), max(last for _, last in rows)
     service = what.split()[0]
