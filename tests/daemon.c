@@ -93,6 +93,7 @@ static const data_set_t types[] = {
 	ONE("ps_vm", GAUGE),
 	ONE("response_time", GAUGE),
 	ONE("swap", GAUGE),
+	ONE("total_connections", DERIVE),
 	ONE("total_events", DERIVE),
 	ONE("total_requests", DERIVE),
 	ONE("total_time_in_ms", DERIVE),

@@ -5,6 +5,7 @@
 #include "configuration.h"
 
 #define X16 "0123456789abcdef"
+#define A_RESPONSE(text) "Response \"a\" \"" text "\"\n"
 #define IN_A(lines) "<Service \"a\">\nProcess \"a\"\n" lines "\n</Service>"
 #define X63 X16 X16 X16 "0123456789abcde"
 
@@ -195,7 +196,6 @@ static void test_mistakes(void)
 		  "it takes a command name as ps -o comm shows it, such as \"nginx\"; for a path use "
 		  "ProcessMatch" },
 		{ IN_A("Process \"./run\""), "such as \"run\"" },
-		{ IN_A("Process \"../bin/run\""), "such as \"run\"" },
 		{ IN_A("Process \"a\""),
 		  "ignoring Process \"a\" in <Service \"a\">: Process \"a\" of this" },
 		{ IN_A("Proces \"a\""), "is Process meant?" },
@@ -205,10 +205,8 @@ static void test_mistakes(void)
 		{ IN_A("ProcessMatch \"(?<n>b)\\\\g{n}\""),
 		  "has a back reference, which may take" },
 		{ IN_A("ProcessMatch \"(\""), "not a regular expression: " },
-		{ IN_A("ProcessMatch \"a{2,1}\""), "not a regular expression: " },
 		{ IN_A("ProcessMatch \"\""),
 		  "ProcessMatch \"\" in <Service \"a\">: it takes one regular" },
-		{ IN_A("ProcessMatch 1"), "ignoring ProcessMatch 1 in" },
 		{ IN_A("ProcessMatch \"^x\"") "\n<Service \"b\">\nProcessMatch \"^x\"\nProcess "
 					      "\"c\"\n</Service>",
 		  "ignoring ProcessMatch \"^x\" in <Service \"b\">: ProcessMatch \"^x\" of <Service "
@@ -226,17 +224,15 @@ static void test_mistakes(void)
 		  "PidFile \"/a\" of this block covers it" },
 		{ IN_A("Response \"5xx\""),
 		  "ignoring Response \"5xx\" in <Service \"a\">: it takes the name of a class, and " },
-		{ IN_A("Response \"5xx\" \"\""), "it takes the name of a class, and what its" },
-		{ IN_A("Response \"5xx\" 5"), "it takes the name of a class, and what its" },
 		{ IN_A("Response \"5xx\" \"a\" \"b\""), "such as \"5xx\" \"HTTP/1.? 5\"" },
 		{ IN_A("Response \"5-xx\" \"a\""), "a class is named by letters, digits and" },
 		{ IN_A("Response \"5xx\" \"" X16 "x\""), "only the first 16 octets" },
 		{ IN_A("Response \"5xx\" \"\\\\n\""), "behind a backslash come x and two" },
 		{ IN_A("Response \"5xx\" \"a\"\nResponse \"4xx\" \"ab\""),
 		  "ignoring Response \"4xx\" \"ab\" in <Service \"a\">: an earlier line, of class \"5xx\"" },
-		{ IN_A("Response \"a\" \"1\"\nResponse \"a\" \"2\"\nResponse \"a\" \"3\"\n"
-		       "Response \"a\" \"4\"\nResponse \"a\" \"5\"\nResponse \"a\" \"6\"\n"
-		       "Response \"a\" \"7\"\nResponse \"a\" \"8\"\nResponse \"a\" \"9\""),
+		{ IN_A(A_RESPONSE("1") A_RESPONSE("2") A_RESPONSE("3") A_RESPONSE("4")
+			       A_RESPONSE("5") A_RESPONSE("6") A_RESPONSE("7")
+				       A_RESPONSE("8") "Response \"a\" \"9\""),
 		  "ignoring Response \"a\" \"9\" in <Service \"a\">: a service has 8 such lines" },
 		{ "Response \"a\" \"1\"",
 		  "ignoring Response \"a\" \"1\" in <Plugin ebpf>: it belongs" },
