@@ -93,8 +93,8 @@ static __always_inline bool frame_has_its_stream(const struct frame *f)
 /* Other octets are rarely so. A stream's highest bit is reserved. */
 static __always_inline bool frame_is_plausible(const struct frame *f)
 {
-	return f->type < FRAME_TYPES && !(f->flags & ~frame_flags[f->type]) &&
-	       !(f->stream >> 31) && frame_has_its_length(f) && frame_has_its_stream(f);
+	return f->type < FRAME_TYPES && !(f->flags & ~frame_flags[f->type]) && !(f->stream >> 31) &&
+	       frame_has_its_length(f) && frame_has_its_stream(f);
 }
 
 /* Passes over the frame at m->begin; false: there is none, or it goes on after this call. */
