@@ -157,16 +157,22 @@ __noinline int buffer_octet(struct buffer *b, u64 offset)
 	return octet;
 }
 
-/* `size` octets, a constant, from `offset` on; false: not all of them can be read. Whoever reads
- * from low offsets to high ones has each piece looked up once. */
+/* `size` octets, a constant, from `offset` on, where they lie in one piece. */
+static __always_inline bool buffer_read_here(struct buffer *b, u64 offset, void *ret_octets,
+					     u32 size)
+{
+	return buffer_seek(b, offset) && size <= b->end - offset &&
+	       buffer_read_user(ret_octets, size, b->address + (offset - b->begin));
+}
+
+/* Likewise, wherever they lie; false: not all of them can be read. Whoever reads from low offsets
+ * to high ones has each piece looked up once. */
 static __always_inline bool buffer_read(struct buffer *b, u64 offset, void *ret_octets, u32 size)
 {
 	u8 *octets = ret_octets;
 
-	if (!buffer_seek(b, offset))
-		return false;
-	if (size <= b->end - offset)
-		return buffer_read_user(octets, size, b->address + (offset - b->begin));
+	if (buffer_read_here(b, offset, octets, size))
+		return true;
 	for (u32 i = 0; i < size; i++) {
 		int octet = buffer_octet(b, offset + i);
 

@@ -97,14 +97,15 @@ static __always_inline bool frame_is_plausible(const struct frame *f)
 	       frame_has_its_length(f) && frame_has_its_stream(f);
 }
 
-/* Passes over the frame at m->begin; false: there is none, or it goes on after this call. */
+/* Passes over the frame at m->begin; false: there is none, or it goes on after this call, or its
+ * header lies in two pieces. */
 __noinline int frame_pass(struct moved *m)
 {
 	struct frame_header header = {};
 	struct frame frame;
 
 	if (!m || m->begin + FRAME_HEADER_SIZE > m->end ||
-	    !buffer_read(&m->buffer, m->begin, header.octets, FRAME_HEADER_SIZE))
+	    !buffer_read_here(&m->buffer, m->begin, header.octets, FRAME_HEADER_SIZE))
 		return false;
 	frame_parse(&header, &frame);
 	m->begin += FRAME_HEADER_SIZE + frame.length;
@@ -113,20 +114,22 @@ __noinline int frame_pass(struct moved *m)
 
 static long frames_pass(u32 i, void *moved)
 {
-	struct moved *m = moved;
+	struct moved *m = *(struct moved **)moved;
 
 	return m->begin >= m->end || !frame_pass(m);
 }
 
 /* Is all of it frames? */
-static bool frames_fill(const struct moved *m)
+static bool frames_fill(struct moved *m)
 {
-	struct moved copy = *m;
+	bool fill;
 
 	if (!kernel_has_loop())
 		return false;
-	bpf_loop(FRAMES_MAX, frames_pass, &copy, 0);
-	return copy.begin == copy.end;
+	bpf_loop(FRAMES_MAX, frames_pass, &m, 0);
+	fill = m->begin == m->end;
+	m->begin = 0;
+	return fill;
 }
 
 #endif

@@ -134,7 +134,7 @@ static enum protocol look_preface(struct look *look, struct moved *m)
 }
 
 /* Frames without the preface: it may have come unseen. */
-static enum protocol look_frames(struct look *look, const struct moved *m)
+static enum protocol look_frames(struct look *look, struct moved *m)
 {
 	if (!frames_fill(m))
 		return look_next(look);
