@@ -20,7 +20,7 @@
 static const u16 hpack_statuses[HPACK_STATUSES] = { 200, 204, 206, 304, 400, 404, 500 };
 
 /* Where the first field begins, -1: it is not known. */
-static int hpack_first(struct buffer *b, u64 at, u64 end)
+static __always_inline int hpack_first(struct buffer *b, u64 at, u64 end)
 {
 	bool goes_on = false;
 
@@ -36,7 +36,7 @@ static int hpack_first(struct buffer *b, u64 at, u64 end)
 	return -1;
 }
 
-static u32 hpack_spelt_out(struct buffer *b, u64 at, u64 end)
+static __always_inline u32 hpack_spelt_out(struct buffer *b, u64 at, u64 end)
 {
 	u8 octets[1 + HPACK_DIGITS];
 	u32 status = 0;
@@ -53,10 +53,10 @@ static u32 hpack_spelt_out(struct buffer *b, u64 at, u64 end)
 }
 
 /* Of the header block from `at` on, of which the octets before `end` are here; 0: not known.
- * Global: verified once. */
-__noinline u32 hpack_status(struct buffer *b, u64 at, u64 end)
+ * In line, as its caller is called from as deep as the kernel allows. */
+static __always_inline u32 hpack_status(struct buffer *b, u64 at, u64 end)
 {
-	int first = b ? hpack_first(b, at, end) : -1, octet;
+	int first = hpack_first(b, at, end), octet;
 	u64 entry;
 
 	if (first < 0)

@@ -15,8 +15,12 @@ def start(test, name, serve, kind=socket.SOCK_STREAM):
     if kind == socket.SOCK_STREAM:
         sock = socket.create_server(("127.0.0.1", 0))
     else:
+        # A port that the kernel has chosen is a client's.
+        with socket.socket(socket.AF_INET, kind) as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
         sock = socket.socket(socket.AF_INET, kind)
-        sock.bind(("127.0.0.1", 0))
+        sock.bind(("127.0.0.1", port))
     if os.fork() == 0:
         die_with_test()
         ctypes.CDLL(None).prctl(PR_SET_NAME, test.own(name).encode(), 0, 0, 0)

@@ -116,7 +116,7 @@ def main():
         for tier, daemon in daemons.items():
             what = f"tier {tier}"
             responses.check(test, what, daemon, "http2", counts, moment)
-            test.within(f"{what}: service time of slow, s", responses.longest(daemon, "http2", "slow"), PAUSE,
+            test.within(f"{what}: service time of slow, s", responses.longest(daemon, "http2", "slow"), 0.96 * PAUSE,
                         2 * PAUSE * SLOWNESS)
             test.within(f"{what}: service time of 4xx, s", responses.longest(daemon, "http2", "4xx"), 0,
                         PAUSE / 2 * SLOWNESS)
