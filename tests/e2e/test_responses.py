@@ -134,11 +134,13 @@ http {{
         self.head(connection)
 
     def load(self):
-        connection = Connection(self.port)
         for _ in range(ROUNDS):
             for path, want in (("/page", b"200"), ("/broken", b"500"), ("/upstream", b"502"), ("/none", b"404"),
                                ("/redirect", b"302")):
+                connection = Connection(self.port)  # a 500 closes it
                 self.get(connection, path, want)
+                connection.close()
+        connection = Connection(self.port)
         self.get(connection, "/upstream", b"100", b"Expect: 100-continue\r\nContent-Length: 4\r\n")
         if connection.ask(b"body").split()[1] != b"502":
             raise RuntimeError("no 502 after the body")

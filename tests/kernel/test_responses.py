@@ -108,6 +108,8 @@ def answer(sock):
 
 
 def serve_datagrams(sock):
+    """No call that receives is older than a probe."""
+    sock.settimeout(3600)
     while True:
         what, client = sock.recvfrom(REQUEST)
         sock.sendto(what, client)
