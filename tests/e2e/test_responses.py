@@ -186,10 +186,10 @@ class Memcached(Server):
                 if not connection.ask(what + b"\r\n").startswith(want):
                     raise RuntimeError(f"{what!r} is not answered by {want!r}")
         connection.close()
-        # It swallows what it does not keep, be it said by then or not: in one piece.
+        # It swallows what it does not keep.
         for _ in range(ROUNDS):
             connection = Connection(self.port)
-            if not connection.ask(f"set key 0 0 {large}\r\n".encode()).startswith(b"SERVER_ERROR"):
+            if not connection.ask(f"set key 0 0 {large}\r\n".encode() + bytes(large) + b"\r\n").startswith(b"SERVER_ERROR"):
                 raise RuntimeError("it keeps too much")
             connection.close()
         return {"error": 2 * ROUNDS, "client_error": ROUNDS, "server_error": ROUNDS, None: 2 * ROUNDS}
