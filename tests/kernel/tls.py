@@ -51,6 +51,7 @@ class Records:
     """An end that reads as OpenSSL does by itself: the header of each record, then what it holds."""
 
     def __init__(self, sock, context, server_side=False):
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.sock = context.wrap_socket(sock, server_side=server_side)
 
     def read(self, size):
