@@ -13,6 +13,7 @@ from store import Store
 
 MIDDLE = 0.55  # share of the maximum
 PREDICTS = 0.4
+CAPABLE = 0.2  # error of what is foretold
 FEW = 3  # levels of a short run
 UNSENT = 0.03
 RISEN = 5
@@ -274,9 +275,23 @@ class Run:
         """Why it is not told."""
         return WORKLOADS[self.name].knee_reasons.get(self.arrivals)
 
-    @property
-    def capacity_reason(self):
-        return WORKLOADS[self.name].capacity_reasons.get(self.arrivals)
+    @cached_property
+    def cost(self):
+        """CPU time of a request where the capacity is foretold, in seconds."""
+        return mean(level.figure("gauge-request_cpu") for level in self.levels if level.share == PREDICTS)
+
+    @cached_property
+    def busiest(self):
+        """The level at which most is answered."""
+        return max(self.levels, key=lambda level: level.whole_rate)
+
+    def capacity_reason(self, error):
+        """Why its maximum is not foretold, where it would be if each request cost what it costs at the busiest level."""
+        cost = self.busiest.figure("gauge-request_cpu")
+        if self.foretold(error) is not False or not abs(1 / cost / self.most - 1) <= error:
+            return None
+        return (f"a request costs {1e6 * self.cost:.1f} us of CPU time at {PREDICTS:.0%}, and {1e6 * cost:.1f} us at "
+                f"{self.busiest.share:.0%}")
 
 
 def load(directory):

@@ -10,7 +10,7 @@ import time
 
 from need import Missing, require
 from process import prepare
-from workload import MORE_AT_ONCE, Workload
+from workload import Workload
 
 
 class Memcached(Workload):
@@ -26,7 +26,6 @@ class Memcached(Workload):
 class Redis(Workload):
     title = "redis, 100 keys a request"
     asks = ("redis", 10, 100)
-    capacity_reasons = MORE_AT_ONCE
 
     def start(self):
         require("redis-server")

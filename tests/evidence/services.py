@@ -7,7 +7,7 @@ import shutil
 import databases
 import web
 from need import Missing, compile_cpp, require
-from workload import MORE_AT_ONCE, Workload
+from workload import Workload
 
 
 class Search(Workload):
@@ -32,7 +32,6 @@ class Grpc(Workload):
     title = "gRPC, 8 requests at once on each of 4 connections"
     like = "Triton w/ gRPC"
     connections = 4
-    capacity_reasons = MORE_AT_ONCE
 
     @classmethod
     def compile(cls, build):
@@ -50,7 +49,6 @@ class Nsd(Workload):
     title = "nsd, DNS over UDP, 90 mail servers of a host"
     asks = ("dns", 0)
     HOSTS, SERVERS = 1000, 90   # what a datagram of 4 kB has room for
-    capacity_reasons = MORE_AT_ONCE
 
     CONFIGURATION = """\
 server:

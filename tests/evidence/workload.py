@@ -13,18 +13,12 @@ import tempfile
 from process import Process, free_port
 
 
-# Of services whose capacity is foretold too low: a reason by arrivals.
-MORE_AT_ONCE = {"poisson": "the higher the load, the more requests it takes with one wake-up, and the less CPU time each "
-                           "of them costs: it gets further than is foretold"}
-
-
 class Workload:
     connections = 32
     patient = True      # has more of them where they wait for the network
     like = None         # what is nearest to it in the paper
     asks = ()
     knee_reasons = {}   # by arrivals: why saturation is not told within a level of the client's knee
-    capacity_reasons = {}
     warm_s = 1          # of full load, before anything is measured
 
     def __init__(self, site):
