@@ -75,6 +75,27 @@ static bool http2_skip(struct http2_call *call)
 	return true;
 }
 
+/* What counts by class is done here: calls from where the rest is would be too deep. */
+static __always_inline void http2_end_answer(struct http2 *h, struct conversation *c,
+					     struct http2_call *call, u32 id, bool is_reset)
+{
+	call->class = CLASS_NONE;
+	http2_end(h, c, call, id, is_reset);
+	if (responses_wanted && call->class)
+		response_move(c->cache.row, call->class & ((1U << CLASS_BITS) - 1), HIST_BUCKETS,
+			      call->class >> CLASS_BITS);
+}
+
+static __always_inline void http2_begin_answer(struct http2 *h, struct conversation *c,
+					       struct http2_call *call, u32 id)
+{
+	u32 before = call->answered;
+
+	http2_answer(h, c, call, id);
+	if (responses_wanted && call->class && call->answered != before)
+		response_count(c->cache.row, call->class, HIST_BUCKETS);
+}
+
 static void http2_received(struct http2 *h, struct conversation *c, struct http2_call *call,
 			   const struct frame *f)
 {
@@ -87,7 +108,7 @@ static void http2_received(struct http2 *h, struct conversation *c, struct http2
 		http2_ask_again(h, c, call, f->stream);
 		break;
 	case FRAME_RST_STREAM:
-		http2_end(h, c, call, f->stream, true);
+		http2_end_answer(h, c, call, f->stream, true);
 		break;
 	}
 }
@@ -115,14 +136,14 @@ static void http2_sent(struct http2 *h, struct conversation *c, struct http2_cal
 	case FRAME_HEADERS:
 		call->class = http2_classify(c, call, f);
 		if (call->class != CLASS_INTERIM)
-			http2_answer(h, c, call, f->stream);
+			http2_begin_answer(h, c, call, f->stream);
 		/* fallthrough */
 	case FRAME_DATA:
 		if (f->flags & FRAME_END_STREAM)
 			call->way.ends = f->stream;
 		break;
 	case FRAME_RST_STREAM:
-		http2_end(h, c, call, f->stream, true);
+		http2_end_answer(h, c, call, f->stream, true);
 		break;
 	}
 }
@@ -146,7 +167,7 @@ __noinline int http2_next(struct http2 *h, struct conversation *c, struct http2_
 	if (!h || !c || !call || !http2_skip(call))
 		return true;
 	if (call->way.ends) {
-		http2_end(h, c, call, call->way.ends, false);
+		http2_end_answer(h, c, call, call->way.ends, false);
 		call->way.ends = 0;
 	}
 	if (call->moved.begin >= call->moved.end)

@@ -68,7 +68,8 @@ struct http2_call {
 	u32 answered;   /* answers that have begun */
 	u32 goes_on;    /* 1: there is data of a request */
 	u32 is_done;
-	u32 class; /* of HEADERS that are sent */
+	u32 class
+		; /* of HEADERS that are sent; of an answer that has ended, and where its time counts */
 };
 
 /* --- in progress --- */
@@ -236,8 +237,6 @@ __noinline int http2_answer(struct http2 *h, struct conversation *c, struct http
 	s->answered_us = taken_us > ~0U ? ~0U : taken_us;
 	s->class = call->class;
 	http2_count_answer(s, row, call->moved.now);
-	if (responses_wanted && s->class)
-		response_count(c->cache.row, s->class, HIST_BUCKETS);
 	call->answered++;
 	return 0;
 }
@@ -274,8 +273,8 @@ __noinline int http2_end(struct http2 *h, struct conversation *c, struct http2_c
 	if (was.answered_us || !is_reset)
 		http2_count_end(&was, row, call->moved.now);
 	if (responses_wanted && was.class)
-		response_move(c->cache.row, was.class, HIST_BUCKETS,
-			      hist_index(span_ns(was.asked_ns, call->moved.now)));
+		call->class = was.class | hist_index(span_ns(was.asked_ns, call->moved.now))
+						  << CLASS_BITS;
 	return 0;
 }
 

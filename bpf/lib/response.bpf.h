@@ -17,6 +17,7 @@ enum response_class {
 	CLASS_NONE, /* no rule fits, or none is looked for */
 	CLASS_UNKNOWN = RESPONSE_RULES_MAX + 1,
 	CLASS_INTERIM, /* no response yet */
+	CLASS_BITS = 4 /* of any */
 };
 
 struct response_key {
