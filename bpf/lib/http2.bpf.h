@@ -113,19 +113,40 @@ static void http2_received(struct http2 *h, struct conversation *c, struct http2
 	}
 }
 
-/* The class of an answer that begins with this frame, whose header has been passed. */
+/* The status in HEADERS whose header has been passed; it is read to where that was. 0: not known. */
+__noinline u32 http2_status(struct http2_call *call, u32 length, u32 flags)
+{
+	u32 padding = (flags & FRAME_PADDED ? 1 : 0) +
+		      (flags & FRAME_PRIORITIZED ? FRAME_PRIORITIZED_SIZE : 0);
+	u64 at, size;
+
+	if (!call || length < padding)
+		return 0;
+	at = call->moved.begin + padding;
+	if (at >= call->moved.end || !buffer_seek(&call->moved.buffer, at))
+		return 0;
+	size = length - padding;
+	if (size > call->moved.end - at)
+		size = call->moved.end - at;
+	if (size > call->moved.buffer.end - at)
+		size = call->moved.buffer.end - at;
+	if (size > HPACK_SIZE)
+		size = HPACK_SIZE;
+	asm volatile("" : "+r"(size));
+	if (size > HPACK_SIZE || bpf_probe_read_user(call->way.header.octets, size,
+						     (const void *)(call->moved.buffer.address +
+								    at - call->moved.buffer.begin)))
+		return 0;
+	return hpack_status(call->way.header.octets, size);
+}
+
+/* The class of an answer that begins with this frame. */
 static __always_inline u32 http2_classify(const struct conversation *c, struct http2_call *call,
 					  const struct frame *f)
 {
-	u64 at = call->moved.begin, end = at + f->length;
-
 	if (!responses_wanted || !c->classified)
 		return CLASS_NONE;
-	if (end > call->moved.end)
-		end = call->moved.end;
-	at += f->flags & FRAME_PADDED ? 1 : 0;
-	at += f->flags & FRAME_PRIORITIZED ? FRAME_PRIORITIZED_SIZE : 0;
-	return http2_class(c->cache.row, hpack_status(&call->moved.buffer, at, end),
+	return http2_class(c->cache.row, http2_status(call, f->length, f->flags),
 			   f->flags & FRAME_END_STREAM);
 }
 

@@ -9,9 +9,9 @@
 #ifndef HTTP2_RESPONSE_BPF_H
 #define HTTP2_RESPONSE_BPF_H
 
-#include "buffer.bpf.h"
 #include "response.bpf.h"
 
+#define HPACK_SIZE 16        /* octets of a header block that are looked at */
 #define HPACK_UPDATES_SIZE 8 /* octets of changes of the table's size, which come first */
 #define HPACK_STATUS 8       /* the first entry with a status in the static table */
 #define HPACK_STATUSES 7
@@ -19,51 +19,40 @@
 
 static const u16 hpack_statuses[HPACK_STATUSES] = { 200, 204, 206, 304, 400, 404, 500 };
 
-/* Where the first field begins, -1: it is not known. */
-static __always_inline int hpack_first(struct buffer *b, u64 at, u64 end)
+/* Of what is left of a field: the length of the status, and its digits. */
+static __always_inline u32 hpack_spelt_out(const u8 octets[HPACK_SIZE], u32 at, u32 size)
 {
-	bool goes_on = false;
-
-	for (int i = 0; i < HPACK_UPDATES_SIZE; i++) {
-		int octet = at + i < end ? buffer_octet(b, at + i) : -1;
-
-		if (octet < 0)
-			return -1;
-		if (!goes_on && (octet & 0xe0) != 0x20)
-			return i;
-		goes_on = goes_on ? octet & 0x80 : (octet & 0x1f) == 0x1f;
-	}
-	return -1;
-}
-
-static __always_inline u32 hpack_spelt_out(struct buffer *b, u64 at, u64 end)
-{
-	u8 octets[1 + HPACK_DIGITS];
 	u32 status = 0;
 
-	if (at + sizeof(octets) > end || !buffer_read(b, at, octets, sizeof(octets)) ||
-	    octets[0] != HPACK_DIGITS)
+	if (at + HPACK_DIGITS >= size || octets[at % HPACK_SIZE] != HPACK_DIGITS)
 		return 0;
-	for (int i = 1; i <= HPACK_DIGITS; i++) {
-		if (octets[i] < '0' || octets[i] > '9')
+	for (u32 i = 1; i <= HPACK_DIGITS; i++) {
+		u8 octet = octets[(at + i) % HPACK_SIZE];
+
+		if (octet < '0' || octet > '9')
 			return 0;
-		status = status * 10 + octets[i] - '0';
+		status = status * 10 + octet - '0';
 	}
 	return status;
 }
 
-/* Of the header block from `at` on, of which the octets before `end` are here; 0: not known.
- * In line, as its caller is called from as deep as the kernel allows. */
-static __always_inline u32 hpack_status(struct buffer *b, u64 at, u64 end)
+/* Of a header block of which so many octets are here; 0: not known. */
+static __always_inline u32 hpack_status(const u8 octets[HPACK_SIZE], u32 size)
 {
-	int first = hpack_first(b, at, end), octet;
+	bool goes_on = false;
+	u32 at = 0;
 	u64 entry;
+	u8 octet;
 
-	if (first < 0)
+	for (; at < HPACK_UPDATES_SIZE && at < size; at++) {
+		octet = octets[at];
+		if (!goes_on && (octet & 0xe0) != 0x20)
+			break;
+		goes_on = goes_on ? octet & 0x80 : (octet & 0x1f) == 0x1f;
+	}
+	if (at >= HPACK_UPDATES_SIZE || at >= size)
 		return 0;
-	octet = buffer_octet(b, at + first);
-	if (octet < 0)
-		return 0;
+	octet = octets[at];
 	entry = octet & 0x80 ? octet & 0x7f : octet & 0x40 ? octet & 0x3f : octet & 0xf;
 	entry -= HPACK_STATUS;
 	asm volatile("" : "+r"(entry));
@@ -71,7 +60,7 @@ static __always_inline u32 hpack_status(struct buffer *b, u64 at, u64 end)
 		return 0;
 	if (octet & 0x80)
 		return hpack_statuses[entry];
-	return hpack_spelt_out(b, at + first + 1, end);
+	return hpack_spelt_out(octets, at + 1, size);
 }
 
 /* The class that a service has for a response of this status, 0: not known. */
