@@ -68,8 +68,8 @@ struct http2_call {
 	u32 answered;   /* answers that have begun */
 	u32 goes_on;    /* 1: there is data of a request */
 	u32 is_done;
-	u32 class
-		; /* of HEADERS that are sent; of an answer that has ended, and where its time counts */
+	/* Of HEADERS that are sent; of an answer that has ended, and above CLASS_BITS its bucket. */
+	u32 class;
 };
 
 /* --- in progress --- */
