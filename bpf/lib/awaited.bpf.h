@@ -68,7 +68,7 @@ __noinline int awaited_on_path(u64 root, u32 turns)
 static void awaited_count(struct task_struct *task, struct samples *seen)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
-	const struct file *file = file_in(file_slot(task, PT_REGS_PARM1_CORE_SYSCALL(regs)));
+	const struct file *file = file_in(file_slot(task, call_argument(regs, 1)));
 	const struct eventpoll *ep = BPF_CORE_READ(file, private_data);
 	u64 root = (u64)BPF_CORE_READ(ep, rbr.rb_root.rb_node);
 

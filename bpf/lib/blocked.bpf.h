@@ -205,19 +205,19 @@ static __always_inline bool task_receives(struct task_struct *task)
 static __always_inline bool poll_has_none(enum call_kind kind, struct pt_regs *regs)
 {
 	if (kind == CALL_SELECT)
-		return !(u32)PT_REGS_PARM1_CORE_SYSCALL(regs);
-	return !(u32)PT_REGS_PARM2_CORE_SYSCALL(regs);
+		return !(u32)call_argument(regs, 1);
+	return !(u32)call_argument(regs, 2);
 }
 
 static __always_inline bool poll_has_timeout(enum call_kind kind, struct pt_regs *regs)
 {
 	switch (kind) {
 	case CALL_POLL:
-		return (s32)PT_REGS_PARM3_CORE_SYSCALL(regs) >= 0;
+		return (s32)call_argument(regs, 3) >= 0;
 	case CALL_PPOLL:
-		return PT_REGS_PARM3_CORE_SYSCALL(regs);
+		return call_argument(regs, 3);
 	default:
-		return PT_REGS_PARM5_CORE_SYSCALL(regs);
+		return call_argument(regs, 5);
 	}
 }
 
@@ -238,12 +238,11 @@ static __always_inline enum blocked blocked_in_call(struct task_struct *task, st
 	case CALL_LOCK:
 		return BLOCKED_LOCK;
 	case CALL_EPOLL:
-		return held ? blocked_in_epoll(file_slot(task, PT_REGS_PARM1_CORE_SYSCALL(regs)),
-					       held)
+		return held ? blocked_in_epoll(file_slot(task, call_argument(regs, 1)), held)
 			    : BLOCKED_EVENTS;
 	case CALL_RECEIVE:
 	case CALL_SEND:
-		return blocked_on_file(file_slot(task, PT_REGS_PARM1_CORE_SYSCALL(regs)), held,
+		return blocked_on_file(file_slot(task, call_argument(regs, 1)), held,
 				       kind == CALL_RECEIVE);
 	case CALL_ACCEPT:
 		return BLOCKED_IDLE;

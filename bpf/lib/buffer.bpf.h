@@ -65,19 +65,18 @@ static bool buffer_of_call(const struct sock *sk, struct buffer *ret_buffer)
 	struct buffer b = {};
 
 	if (task->flags & (PF_KTHREAD | PF_IO_WORKER) || regs_32_bit(regs) ||
-	    buffer_may_be_other(task, PT_REGS_PARM1_CORE_SYSCALL(regs), sk))
+	    buffer_may_be_other(task, call_argument(regs, 1), sk))
 		return false;
 	switch (call_octets(call_number(regs))) {
 	case OCTETS_BUFFER:
-		b.address = PT_REGS_PARM2_CORE_SYSCALL(regs);
-		b.end = PT_REGS_PARM3_CORE_SYSCALL(regs);
+		b.address = call_argument(regs, 2);
+		b.end = call_argument(regs, 3);
 		break;
 	case OCTETS_VECTORS:
-		buffer_of_vectors(&b, PT_REGS_PARM2_CORE_SYSCALL(regs),
-				  PT_REGS_PARM3_CORE_SYSCALL(regs));
+		buffer_of_vectors(&b, call_argument(regs, 2), call_argument(regs, 3));
 		break;
 	case OCTETS_MESSAGE:
-		if (!buffer_read_user(&message, sizeof(message), PT_REGS_PARM2_CORE_SYSCALL(regs)))
+		if (!buffer_read_user(&message, sizeof(message), call_argument(regs, 2)))
 			return false;
 		buffer_of_vectors(&b, message.vectors, message.pieces);
 		break;

@@ -260,7 +260,7 @@ struct user_control {
 static __noinline u32 tls_control(int type)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
-	u64 message = PT_REGS_PARM2_CORE_SYSCALL(regs), address = 0;
+	u64 message = call_argument(regs, 2), address = 0;
 	struct user_control control = {};
 
 	if (regs_32_bit(regs) || call_octets(call_number(regs)) != OCTETS_MESSAGE)

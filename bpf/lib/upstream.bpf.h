@@ -28,7 +28,7 @@ static const struct sock *upstream_socket(struct task_struct *task)
 	case CALL_RECEIVE:
 	case CALL_SEND:
 	case CALL_CONNECT:
-		return socket_of(task, PT_REGS_PARM1_CORE_SYSCALL(regs));
+		return socket_of(task, call_argument(regs, 1));
 	default:
 		return NULL;
 	}

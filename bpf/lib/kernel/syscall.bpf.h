@@ -297,6 +297,29 @@ static __always_inline u32 call_number(const struct pt_regs *regs)
 #endif
 }
 
+/* Of the call that a thread is in, counted from 1; a load each, where the macros of libbpf call
+ * the kernel. */
+static __always_inline u64 call_argument(const struct pt_regs *regs, u32 number)
+{
+#ifdef __TARGET_ARCH_x86
+	switch (number) {
+	case 1:
+		return regs->di;
+	case 2:
+		return regs->si;
+	case 3:
+		return regs->dx;
+	case 4:
+		return regs->r10;
+	default:
+		return regs->r8;
+	}
+#else
+	/* The first has given its register to the result. */
+	return number == 1 ? regs->orig_x0 : regs->regs[number - 1];
+#endif
+}
+
 static __always_inline enum call_kind call_kind(u32 number)
 {
 	return number < sizeof(call_kinds) ? call_kinds[number] : CALL_OTHER;
