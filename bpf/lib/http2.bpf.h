@@ -15,6 +15,7 @@ static void http2_init(struct http2 *h, struct conversation *c)
 {
 	c->exchange.phase = PHASE_IDLE;
 	h->ways[HTTP2_RECEIVES].is_synced = true;
+	h->ways[HTTP2_RECEIVES].left = c->look.rest;
 	h->ways[HTTP2_SENDS].is_synced = !c->look.sent && !c->look.frames;
 }
 

@@ -9,7 +9,8 @@
 #include "buffer.bpf.h"
 
 #define FRAME_HEADER_SIZE 9
-#define FRAMES_MAX 8192 /* looked at in one call */
+#define FRAMES_MAX 8192        /* looked at in one call */
+#define FRAME_LENGTH_MAX 16384 /* where nobody has agreed upon more, which few do */
 
 #define FRAME_END_STREAM 1 /* of data and headers */
 #define FRAME_PADDED 8     /* likewise: an octet more comes first */
@@ -97,8 +98,8 @@ static __always_inline bool frame_is_plausible(const struct frame *f)
 	       frame_has_its_length(f) && frame_has_its_stream(f);
 }
 
-/* Passes over the frame at m->begin; false: there is none, or it goes on after this call, or its
- * header lies in two pieces. */
+/* Passes over the frame at m->begin, be it beyond this call; false: there is none, or its header
+ * lies in two pieces. */
 __noinline int frame_pass(struct moved *m)
 {
 	struct frame_header header = {};
@@ -108,8 +109,10 @@ __noinline int frame_pass(struct moved *m)
 	    !buffer_read_here(&m->buffer, m->begin, header.octets, FRAME_HEADER_SIZE))
 		return false;
 	frame_parse(&header, &frame);
+	if (!frame_is_plausible(&frame) || frame.length > FRAME_LENGTH_MAX)
+		return false;
 	m->begin += FRAME_HEADER_SIZE + frame.length;
-	return frame_is_plausible(&frame) && m->begin <= m->end;
+	return true;
 }
 
 static long frames_pass(u32 i, void *moved)
@@ -119,17 +122,17 @@ static long frames_pass(u32 i, void *moved)
 	return m->begin >= m->end || !frame_pass(m);
 }
 
-/* Is all of it frames? */
-static bool frames_fill(struct moved *m)
+/* Is all of it from m->begin on frames? Octets of the last one that have not come yet; negative: no. */
+static s64 frames_pass_all(struct moved *m)
 {
-	bool fill;
+	s64 rest;
 
 	if (!kernel_has_loop())
-		return false;
+		return -1;
 	bpf_loop(FRAMES_MAX, frames_pass, &m, 0);
-	fill = m->begin == m->end;
+	rest = m->begin - m->end;
 	m->begin = 0;
-	return fill;
+	return rest;
 }
 
 #endif

@@ -115,6 +115,7 @@ static enum protocol look_next(struct look *look)
 {
 	look->preface = 0;
 	look->frames = 0;
+	look->rest = 0;
 	look->left--;
 	look->again = look->left > LOOKS;
 	return look->left ? PROTOCOL_NEW : PROTOCOL_TURNS;
@@ -133,14 +134,28 @@ static enum protocol look_preface(struct look *look, struct moved *m)
 	return PROTOCOL_NEW;
 }
 
-/* Frames without the preface: it may have come unseen. */
+/* Frames without the preface: it may have come unseen. A frame may come in several receives, as
+ * its header and what follows. */
 static enum protocol look_frames(struct look *look, struct moved *m)
 {
-	if (!frames_fill(m))
+	u64 rest = look->rest;
+	s64 left;
+
+	if (rest >= m->end) {
+		look->rest = rest - m->end;
+		look->again = true;
+		return PROTOCOL_NEW;
+	}
+	m->begin = rest;
+	left = frames_pass_all(m);
+	if (left < 0)
 		return look_next(look);
 	look->frames++;
 	look->again = true;
-	return look->frames < LOOKS_FRAMES ? PROTOCOL_NEW : PROTOCOL_HTTP2;
+	if (look->frames >= LOOKS_FRAMES)
+		return PROTOCOL_HTTP2;
+	look->rest = left;
+	return PROTOCOL_NEW;
 }
 
 /* Unless an octet that follows says otherwise. */
@@ -155,7 +170,7 @@ static enum protocol look_at(struct look *look, struct moved *m)
 
 	if (look->preface)
 		return look_preface(look, m);
-	if (first == 0)
+	if (look->rest || first == 0)
 		return look_frames(look, m);
 	if (!look_proxy(m, first))
 		return PROTOCOL_TURNS;

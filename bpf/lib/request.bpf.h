@@ -142,6 +142,7 @@ struct look {
 	u8 frames;  /* so many receives in a row were frames of HTTP/2 */
 	bool again; /* at the next receive, be it of the same exchange */
 	bool sent;  /* something was sent meanwhile */
+	u32 rest; /* so many octets of HTTP/2's last frame have not come, or come first in this call */
 };
 
 /* What is spoken on a connection, as far as it makes a difference here. */

@@ -98,6 +98,7 @@ TAKES = {
     "preadv2": lambda sock: take_vectors(functools.partial(preadv2, sock)),
     "small": lambda sock: sock.recv(7),
     "several": lambda sock: take_vectors(functools.partial(recvmmsg, sock)),
+    "apart": lambda sock: take_apart(sock),
 }
 GIVES = {
     "send": lambda sock, octets: sock.sendall(octets),
@@ -114,6 +115,13 @@ def take_vectors(call):
     into = [bytearray(4), bytearray(1), bytearray(0), bytearray(9), bytearray(65536)]
     size = call(into)
     return b"".join(into)[:size]
+
+
+def take_apart(sock):
+    """The header of a frame, then what is in it."""
+    head = sock.recv(9, socket.MSG_WAITALL)
+    length = len(PREFACE) - 9 if PREFACE.startswith(head) else int.from_bytes(head[:3], "big")
+    return head + (sock.recv(length, socket.MSG_WAITALL) if length else b"")
 
 
 class Iovec(ctypes.Structure):

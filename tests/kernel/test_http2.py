@@ -41,6 +41,7 @@ CASES = {
     "unix": Case({"family": socket.AF_UNIX}),
     "threads": Case({"threads": True}, answers=("plain", "only", "large")),
     "late": Case(),
+    "late_apart": Case({"take": "apart"}),
     "late_unix": Case({"family": socket.AF_UNIX}),
 }
 NOT_SEEN = {4: "preadv2"}  # by tier
