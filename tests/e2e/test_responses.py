@@ -9,81 +9,18 @@ Truth: what the servers answered, by their own protocols.
 import glob
 import os
 import pwd
-import re
 import shutil
-import socket
 import struct
 import subprocess
 import time
 
+import failing_http2
 import receiver
+from failing import ROUNDS, Connection, Server
 from receiver import lib
 
 INTERVAL = 2
-ROUNDS = 5
 USER = "postgres"
-
-
-class Connection:
-    """To a server, octet by octet."""
-
-    def __init__(self, port):
-        self.sock = socket.create_connection(("127.0.0.1", int(port)))
-        self.file = self.sock.makefile("rb")
-
-    def say(self, octets):
-        self.sock.sendall(octets)
-
-    def ask(self, octets, end=b"\r\n"):
-        """The answer's first line."""
-        self.say(octets)
-        line = self.file.readline()
-        if not line.endswith(end):
-            raise RuntimeError(f"{octets!r}: the server said {line!r}")
-        return line.rstrip()
-
-    def close(self):
-        self.file.close()
-        self.sock.close()
-
-
-class Server:
-    """One of them, under a command name of this test. program: None: it is not installed."""
-    sample = unit = None
-
-    def __init__(self, test, name):
-        self.test, self.name = test, name
-        self.home = os.path.join(test.disk, name)
-        os.mkdir(self.home)
-        self.port, = receiver.free_ports(1)
-        self.program = self.find()
-
-    def find(self):
-        raise NotImplementedError
-
-    def argv(self):
-        raise NotImplementedError
-
-    def prefix(self):
-        return []
-
-    def block(self):
-        """The Service block of the sample, for this server."""
-        text = receiver.sample(self.sample, {f'Unit "{self.unit}"': f'Process "kt_{self.name}"'})
-        return re.search(r"^  <Service .*?^  </Service>\n", text, re.M | re.S).group(0).replace(
-            re.search(r'<Service "(\w+)">', text).group(0), f'<Service "{self.name}">')
-
-    def ready(self):
-        return receiver.listens(self.port)
-
-    def start(self):
-        link = os.path.join(self.home, self.test.own(f"kt_{self.name}"))
-        os.symlink(self.program, link)
-        receiver.Receiver(self.home, [*self.prefix(), link, *map(str, self.argv())], self.ready)
-
-    def load(self):
-        """Returns how many responses there were of each class, None: of none."""
-        raise NotImplementedError
 
 
 class Nginx(Server):
@@ -311,7 +248,8 @@ class MariaDb(Server):
         return {"error": 2 * ROUNDS, None: 2 * ROUNDS + 1}
 
 
-SERVERS = {"nginx": Nginx, "redis": Redis, "memcached": Memcached, "postgres": Postgres, "mariadb": MariaDb}
+SERVERS = {"nginx": Nginx, "redis": Redis, "memcached": Memcached, "postgres": Postgres, "mariadb": MariaDb,
+           **failing_http2.SERVERS}
 
 
 def check(test, daemon, name, counts, moment):
