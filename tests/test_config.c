@@ -34,6 +34,7 @@ static void test_defaults(void)
 	CHECK_UINT(config_new_services(&config), 256);
 	CHECK_UINT(config.max_memory_mib, 256);
 	CHECK_REAL(config.max_sampling, 0.5L, 0);
+	CHECK_REAL(config.max_overhead, 1, 0);
 	CHECK_UINT(config_services_from(&config),
 		   SERVICES_FROM_CONTAINERS | SERVICES_FROM_UNITS | SERVICES_FROM_COMMANDS);
 	CHECK_INT(config.buckets, false);
@@ -52,12 +53,14 @@ static void test_all(void)
 				   "maxservices 100\n"
 				   "MaxMemory 1048576\n"
 				   "MaxSampling 12.5\n"
+				   "MaxOverhead 2.5\n"
 				   "servicesfrom \"Commands\"\n"
 				   "PERCENTILE 25 99.99\n"
 				   "Buckets true\n"
 				   "<Probe \"process\">\n"
 				   "  Enable false\n"
 				   "  Interval 60\n"
+				   "  MaxOverhead 0.01\n"
 				   "  Object \"/opt/own.bpf.o\"\n"
 				   "  Option \"exact_peak\"\n"
 				   "  Option \"second\"\n"
@@ -107,6 +110,7 @@ static void test_all(void)
 	CHECK_UINT(config.max_services, 100);
 	CHECK_UINT(config.max_memory_mib, 1048576);
 	CHECK_REAL(config.max_sampling, 12.5L, 0);
+	CHECK_REAL(config.max_overhead, 2.5L, 0);
 	CHECK_UINT(config_services_from(&config), SERVICES_FROM_COMMANDS);
 	CHECK_INT(config.buckets, true);
 	check_percentiles(&config, "25 99.99 ");
@@ -116,6 +120,7 @@ static void test_all(void)
 	probe = config_probe(&config, "process");
 	CHECK_INT(probe->enable, false);
 	CHECK_REAL(probe->interval_s, 60, 0);
+	CHECK_REAL(probe->max_overhead, 0.01, 0);
 	CHECK_TEXT(probe->object, "/opt/own.bpf.o");
 	check_strings(&probe->options, "exact_peak;second;");
 	CHECK_UINT(probe->label_count, 2);
@@ -137,6 +142,7 @@ static void test_all(void)
 	probe = config_probe(&config, "disk");
 	CHECK_INT(probe->enable, true);
 	CHECK_REAL(probe->interval_s, 0, 0);
+	CHECK_REAL(probe->max_overhead, 0, 0);
 	CHECK_INT(probe->object == NULL, 1);
 	check_strings(&probe->options, "");
 	CHECK_UINT(probe->rows, 0);

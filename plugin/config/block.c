@@ -38,9 +38,9 @@ bool wants_seconds(struct context *context, const oconfig_item_t *item)
 		       unquoted(item));
 }
 
-bool wants_percent(struct context *context, const oconfig_item_t *item)
+bool wants_percent(struct context *context, const oconfig_item_t *item, const char *of)
 {
-	return mistake(context, item, "it takes a number from 0.01 to 100, percent of one CPU%s",
+	return mistake(context, item, "it takes a number from 0.01 to 100, percent of %s%s", of,
 		       unquoted(item));
 }
 

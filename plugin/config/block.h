@@ -47,7 +47,7 @@ struct context {
 bool wants_boolean(struct context *context, const oconfig_item_t *item);
 bool wants_whole(struct context *context, const oconfig_item_t *item, unsigned low, unsigned high);
 bool wants_seconds(struct context *context, const oconfig_item_t *item);
-bool wants_percent(struct context *context, const oconfig_item_t *item);
+bool wants_percent(struct context *context, const oconfig_item_t *item, const char *of);
 
 /* Grows an array by one zeroed element; NULL: no memory, the array is as before. */
 void *block_append(void *array, size_t *count, size_t size);

@@ -29,7 +29,8 @@ int config_init(struct config *config, const char *object_dir)
 	*config = (struct config){ .object_dir = strdup(object_dir),
 				   .max_services = 256,
 				   .max_memory_mib = 256,
-				   .max_sampling = 0.5 };
+				   .max_sampling = 0.5,
+				   .max_overhead = 1 };
 	config->percentile_count = sizeof(percentiles) / sizeof(*percentiles);
 	memcpy(config->percentiles, percentiles, sizeof(percentiles));
 	return config->object_dir ? 0 : -ENOMEM;

@@ -86,6 +86,7 @@ struct probe_config {
 	unsigned tier;         /* the only one to try, 0: all */
 	double frequency_hz;   /* of its samplers, 0: as their tags say */
 	double budget_percent; /* of one CPU, for all of them, 0: of max_sampling */
+	double max_overhead;   /* percent of the machine, 0: of the plugin's, if it has that */
 	bool enable;
 	bool enable_set; /* Enable is in the block: what is off by default may be on */
 };
@@ -97,6 +98,7 @@ struct config {
 	unsigned max_new_services; /* in an hour, 0: max_services */
 	unsigned max_memory_mib;
 	double max_sampling; /* percent of one CPU, of samplers without a budget of their own */
+	double max_overhead; /* percent of the machine, of all probes that are off by default */
 	bool max_services_set;
 	unsigned services_from; /* bits of enum service_source */
 	bool services_from_set;

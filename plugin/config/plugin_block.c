@@ -48,7 +48,13 @@ static bool take_max_memory(struct context *context, const oconfig_item_t *item)
 static bool take_max_sampling(struct context *context, const oconfig_item_t *item)
 {
 	return option_number(item, 0.01, 100, &context->config->max_sampling) ||
-	       wants_percent(context, item);
+	       wants_percent(context, item, "one CPU");
+}
+
+static bool take_max_overhead(struct context *context, const oconfig_item_t *item)
+{
+	return option_number(item, 0.01, 100, &context->config->max_overhead) ||
+	       wants_percent(context, item, "all CPUs");
 }
 
 /* The bit of a word, 0: of none. */
@@ -144,6 +150,7 @@ static const struct option plugin_options[] = {
 	{ "MaxNewServices", take_max_new_services, ONCE },
 	{ "MaxMemory", take_max_memory, ONCE },
 	{ "MaxSampling", take_max_sampling, ONCE },
+	{ "MaxOverhead", take_max_overhead, ONCE },
 	{ "ServicesFrom", take_services_from, ONCE },
 	{ "Percentile", take_percentile, ONCE },
 	{ "Buckets", take_buckets, ONCE },

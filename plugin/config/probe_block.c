@@ -13,7 +13,13 @@
 static bool take_budget(struct context *context, const oconfig_item_t *item)
 {
 	return option_number(item, 0.01, 100, &context->probe->budget_percent) ||
-	       wants_percent(context, item);
+	       wants_percent(context, item, "one CPU");
+}
+
+static bool take_probe_max_overhead(struct context *context, const oconfig_item_t *item)
+{
+	return option_number(item, 0.01, 100, &context->probe->max_overhead) ||
+	       wants_percent(context, item, "all CPUs");
 }
 
 static bool take_frequency(struct context *context, const oconfig_item_t *item)
@@ -261,6 +267,7 @@ const struct option probe_options[] = {
 	{ "Ignore", take_ignore, OFTEN },
 	{ "Interval", take_probe_interval, ONCE },
 	{ "Label", take_label, OFTEN },
+	{ "MaxOverhead", take_probe_max_overhead, ONCE },
 	{ "Object", take_object, ONCE },
 	{ "Option", take_option, OFTEN },
 	{ "Parameter", take_parameter, OFTEN },
