@@ -123,7 +123,25 @@ static int attach_program(struct object *object, struct bpf_program *program, st
 	else if (is_walk(program))
 		object->walks[object->walk_count++] = link;
 	else
-		object->links[object->link_count++] = link;
+		return link_add(object, link, error);
+	return 0;
+}
+
+/* By their sections; iterators, which are run and not called, too, or without them. */
+static int attach_programs(struct object *object, bool iterators, struct error *error)
+{
+	struct bpf_program *program;
+
+	bpf_object__for_each_program(program, object->bpf)
+	{
+		int status = 0;
+
+		if (bpf_program__autoload(program) && bpf_program__autoattach(program) &&
+		    !attach_is_own(program) && (iterators || !is_walk(program)))
+			status = attach_program(object, program, error);
+		if (status)
+			return status;
+	}
 	return 0;
 }
 
@@ -131,23 +149,16 @@ int attach_sections(struct object *object, struct error *error)
 {
 	struct bpf_program *program;
 	size_t programs = 0;
+	int status;
 
 	bpf_object__for_each_program(program, object->bpf) programs++;
-	object->links = calloc(programs + 1, sizeof(*object->links));
 	object->walks = calloc(programs + 1, sizeof(*object->walks));
 	object->samples = calloc(programs + 1, sizeof(*object->samples));
-	if (!object->links || !object->walks || !object->samples)
+	if (!object->walks || !object->samples)
 		return error_set(error, -ENOMEM, "no memory");
-	bpf_object__for_each_program(program, object->bpf)
-	{
-		int status = 0;
-
-		if (bpf_program__autoload(program) && bpf_program__autoattach(program) &&
-		    !attach_is_own(program))
-			status = attach_program(object, program, error);
-		if (status)
-			return status;
-	}
+	status = attach_programs(object, true, error);
+	if (status)
+		return status;
 	if (object->tier == 0)
 		object->tier = 1;
 	return 0;
@@ -253,6 +264,23 @@ static void attach_lines(struct object *object, const char *probe, const struct 
 		else if (link_point(object, program, &line->point, files, &error))
 			ignore(probe, line, error.text);
 	}
+}
+
+void attach_undo(struct object *object)
+{
+	while (object->link_count)
+		bpf_link__destroy(object->links[--object->link_count]);
+}
+
+int attach_again(struct object *object, const char *probe, const struct probe_config *block,
+		 struct file_reader *files, struct error *error)
+{
+	int status = attach_programs(object, false, error);
+
+	status = status ?: attach_points(object, probe, block, files, error);
+	if (status)
+		attach_undo(object);
+	return status;
 }
 
 int attach_points(struct object *object, const char *probe, const struct probe_config *block,

@@ -28,4 +28,12 @@ bool attach_is_own(const struct bpf_program *program);
 int attach_points(struct object *object, const char *probe, const struct probe_config *block,
 		  struct file_reader *files, struct error *error);
 
+/* Detaches all programs but iterators; maps and programs stay in the kernel. */
+void attach_undo(struct object *object);
+
+/* Attaches these programs as attach_sections() and attach_points() did; of an error of either,
+ * none. */
+int attach_again(struct object *object, const char *probe, const struct probe_config *block,
+		 struct file_reader *files, struct error *error);
+
 #endif

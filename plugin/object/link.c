@@ -22,8 +22,7 @@
 #define MARKER_ARGUMENTS \
 	"__bpf_usdt_specs" /* of libbpf's usdt.bpf.h, which libbpf alone can fill */
 
-/* What it has is the object's then. */
-static int add_link(struct object *object, struct bpf_link *link, struct error *error)
+int link_add(struct object *object, struct bpf_link *link, struct error *error)
 {
 	struct bpf_link **grown =
 		reallocarray(object->links, object->link_count + 1, sizeof(*grown));
@@ -51,7 +50,7 @@ static int attach_event(struct object *object, const struct bpf_program *program
 	diagnosis_end();
 	if (status)
 		close(event);
-	return status ?: add_link(object, link, error);
+	return status ?: link_add(object, link, error);
 }
 
 static int tell_file(int status, enum uprobe_step step, const char *path, struct error *error)
@@ -133,7 +132,7 @@ static int attach_by_libbpf(struct object *object, const struct bpf_program *pro
 	if (!link)
 		status = diagnosis_error(DIAGNOSIS_ATTACH, what, -errno, error);
 	diagnosis_end();
-	return status ?: add_link(object, link, error);
+	return status ?: link_add(object, link, error);
 }
 
 static const char *event_refused(int status)
