@@ -15,9 +15,9 @@
 #ifndef HOT_BPF_H
 #define HOT_BPF_H
 
+#include "hot.h"
 #include "metric.bpf.h"
 
-#define HOT_PROGRAMS_MAX 16
 #define HOT(number) __attribute__((btf_decl_tag("hot:" #number)))
 
 PERCPU_ARRAY(hot_runs, u32, u64, HOT_PROGRAMS_MAX);

@@ -228,6 +228,9 @@
  * series only where the block names it by Collect, as for what is rarely looked at. Of a type
  * with several data sources one such member is enough.
  *
+ * HOT(NUMBER) on a program says that it may run thousands of times a second, and counts that itself: see
+ * hot.bpf.h. So the engine knows what the probe costs, and can switch it off (MaxOverhead).
+ *
  * SHARED(LAYOUT) on a map makes it that of this name in the engine's own object, if
  * that has the tag, too, and type, sizes and LAYOUT are the same; else the object does
  * not open. Such are the maps of service.bpf.h. Any other map is the object's own,
@@ -295,6 +298,8 @@
  *   u64 refused;          counted by the probe, reported under ebpf-self
  *   u64 events_dropped;   likewise: records that found no room in their ring
  *   u64 readings;         set after each reading: how many there were
+ *   u64 attached_ns;      set before the probe is attached again after a pause, by
+ *                         bpf_ktime_get_ns(): see attached.bpf.h
  *   u64 sample_ns;        set before each run of a sampler: how long since its last one
  *
  * Programs SEC("iter/...") are run at each reading, before the tables are read; SEC("iter/task")

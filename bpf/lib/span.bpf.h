@@ -2,12 +2,13 @@
 /*
  * How long something takes that begins at one hook and ends at another, in the same thread or, where
  * nothing comes between, on the same CPU. One at a time goes on: a new begin replaces the old one. Of what
- * began before the probe the begin is not known, so it has no end here. What the kernel remembers
+ * began before the probe, or before a pause of it, the begin is not known, so it has no end here. What the kernel remembers
  * the begin of, as a block request does, needs none of this.
  */
 #ifndef SPAN_BPF_H
 #define SPAN_BPF_H
 
+#include "attached.bpf.h"
 #include "map.bpf.h"
 #include "storage.bpf.h"
 
@@ -29,7 +30,7 @@ static __always_inline struct span *task_span(void *spans, struct task_struct *t
 {
 	struct span *span = bpf_task_storage_get(spans, task, NULL, 0);
 
-	return span && span->began_ns ? span : NULL;
+	return span && is_since_attached(span->began_ns) ? span : NULL;
 }
 
 /* Likewise of this CPU. */
@@ -44,7 +45,7 @@ static __always_inline struct span *cpu_span(void *spans)
 {
 	struct span *span = cpu_span_make(spans);
 
-	return span && span->began_ns ? span : NULL;
+	return span && is_since_attached(span->began_ns) ? span : NULL;
 }
 
 static __always_inline void span_begin(struct span *span)

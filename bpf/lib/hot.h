@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * The counters of hot.bpf.h, as programs and the engine see them. Included by both sides.
+ */
+#ifndef HOT_H
+#define HOT_H
+
+#define HOT_PROGRAMS_MAX 16 /* of an object */
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * A probe for tests that costs much: system calls of the services, and how long they took. Of the last
+ * two programs, which no test loads, a test makes mistakes.
+ *
+ * Hooks: tp_btf sys_enter and sys_exit.
+ */
+#include "hot.bpf.h"
+#include "service.bpf.h"
+#include "span.bpf.h"
+
+struct call_row {
+	u64 calls METRIC("total_operations");
+	u64 recent METRIC("operations_per_second-recent rate");
+	u64 time_ns METRIC("duration-call per=calls scale=1/1000000000");
+	u64 longest_ns METRIC("duration-longest scale=1/1000000000");
+};
+
+MMAP_ARRAY(call_rows, struct call_row, SERVICE_FIRST) SUBJECT("service");
+
+TASK_SPANS(hot_calls);
+
+SEC("tp_btf/sys_enter")
+HOT(0) int BPF_PROG(hot_begin, struct pt_regs *regs, long number)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct span *call;
+
+	hot_run(0);
+	call = service_of(task) >= SERVICE_FIRST ? task_span_make(&hot_calls, task) : NULL;
+	if (call)
+		span_begin(call);
+	return 0;
+}
+
+SEC("tp_btf/sys_exit")
+HOT(1) int BPF_PROG(hot_end, struct pt_regs *regs, long result)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	u32 service = service_of(task);
+	struct call_row *row;
+	struct span *call;
+	u64 taken_ns;
+
+	hot_run(1);
+	call = task_span(&hot_calls, task);
+	row = call ? bpf_map_lookup_elem(&call_rows, &service) : NULL;
+	if (!row)
+		return 0;
+	taken_ns = span_end(call);
+	add(&row->calls, 1);
+	add(&row->recent, 1);
+	add(&row->time_ns, taken_ns);
+	if (taken_ns > row->longest_ns)
+		row->longest_ns = taken_ns;
+	return 0;
+}
+
+#define BAD(text) __attribute__((btf_decl_tag("bad:" text)))
+
+SEC("iter/task")
+OPTION("never")
+BAD("3") int hot_no_event(struct bpf_iter__task *ctx)
+{
+	return 0;
+}
+
+SEC("raw_tp/task_rename")
+OPTION("never")
+HOT(15) BAD("7") int hot_twice(void *ctx)
+{
+	return 0;
+}
+
+char LICENSE[] SEC("license") DEFAULT(off) = "Dual MIT/GPL";
