@@ -22,6 +22,7 @@ static unsigned runs[SAMPLES_MAX];
 static struct sample samples[SAMPLES_MAX];
 static int failure;
 static uint64_t sampled_ns, sample_ns;
+static struct probe played;
 
 static uint64_t played_cpu(void)
 {
@@ -56,6 +57,7 @@ static void play(struct sampler *sampler, struct sampled *items, size_t count, u
 		runs[i] = 0;
 		items[i] = (struct sampled){
 			.name = "probe-program",
+			.probe = &played,
 			.sample = &samples[i],
 			.sample_ns = i == 0 ? &sample_ns : NULL,
 			.pace = { .hz = hz, .share = percent / 100 / (double)count },

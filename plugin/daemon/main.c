@@ -6,11 +6,13 @@
 #include "config/config.h"
 #include "config/name.h"
 #include "notifier.h"
+#include "overhead.h"
 #include "probe.h"
 #include "reading.h"
 #include "sampler.h"
 #include "self.h"
 #include "service/service.h"
+#include "system/clock.h"
 #include "system/message.h"
 #include "system/user.h"
 
@@ -27,6 +29,7 @@
 #include <unistd.h>
 
 #define OBJECT_SUFFIX ".bpf.o"
+#define OVERHEAD_S 1.0 /* from one look at what probes cost to the next */
 #define OWN_OBJECT "service" OBJECT_SUFFIX /* of the engine, which has it built in */
 
 static struct config config;
@@ -38,6 +41,7 @@ static size_t probe_count;
 static struct self self;
 static struct notifier notifier;
 static struct sampler sampler;
+static struct overhead overhead;
 
 static void to_log(int severity, const char *text)
 {
@@ -96,6 +100,12 @@ static int ebpf_read_self(__attribute__((unused)) user_data_t *data)
 	if (status)
 		message(LOG_ERR, "no notification will tell of an event: %s", strerror(-status));
 	self_read(&self, &services, probes, probe_count, &sampler, interval_of(NULL));
+	return 0;
+}
+
+static int ebpf_read_overhead(__attribute__((unused)) user_data_t *data)
+{
+	overhead_step(&overhead, clock_ns());
 	return 0;
 }
 
@@ -327,6 +337,17 @@ static void start_samplers(void)
 		message(LOG_ERR, "no sampler is on: %s", strerror(-status));
 }
 
+/* Its callback is called as no probe can be. */
+static void open_overhead(void)
+{
+	int status = overhead_open(&overhead, probes, probe_count, config.max_overhead, clock_ns());
+
+	if (status)
+		message(LOG_ERR, "MaxOverhead switches nothing off: %s", strerror(-status));
+	else if (overhead.count)
+		register_read("self/overhead", ebpf_read_overhead, NULL, OVERHEAD_S);
+}
+
 static int ebpf_init(void)
 {
 	struct error error, text;
@@ -341,6 +362,7 @@ static int ebpf_init(void)
 	}
 	open_probes();
 	start_samplers();
+	open_overhead();
 	if (!config_needs_proc(&config))
 		file_reader_done(&files); /* nothing is read any more */
 	open_self();
@@ -353,6 +375,7 @@ static int ebpf_shutdown(void)
 {
 	notifier_stop(&notifier);
 	sampler_stop(&sampler);
+	overhead_done(&overhead);
 	self_done(&self);
 	for (size_t i = 0; i < probe_count; i++)
 		probe_done(&probes[i]);

@@ -170,6 +170,7 @@ static void close_object(struct probe *probe)
 	events_done(&probe->events);
 	if (probe->object.bpf)
 		walk_leave(&probe->services->walk, &probe->object);
+	hot_done(&probe->hot);
 	object_done(&probe->object);
 	if (probe->memory)
 		budget_give(&probe->services->budget, probe->memory);
@@ -224,6 +225,7 @@ static int prepare_tier(struct probe *probe, unsigned tier, struct error *error)
 	object_set(&probe->object, "cpus_possible", (uint64_t)libbpf_num_possible_cpus());
 	status = over_check(&probe->object, &why);
 	status = status ?: sample_check(&probe->object, &why);
+	status = status ?: hot_check(&probe->object, &why);
 	status = status ?: find_tables(probe, &why);
 	status = status
 			 ?: events_find(&probe->events, &probe->object, &probe->block->options,
@@ -243,6 +245,8 @@ static int load_tier(struct probe *probe, struct error *error)
 
 	status = status ?: attach_sections(&probe->object, error);
 	status = status ?: walk_join(&probe->services->walk, &probe->object, error);
+	if (status == 0 && hot_open(&probe->hot, &probe->object))
+		status = error_set(error, -ENOMEM, "no memory");
 	return status
 		       ?: attach_points(&probe->object, probe->name, probe->block,
 					probe->services->resolver.files, error);
@@ -258,7 +262,8 @@ static int find_tiers(struct probe *probe, uint32_t *ret_tiers, char *option, si
 
 	if (status)
 		return status;
-	if (variant_is_off(&probe->object) && !probe->block->enable_set) {
+	probe->is_off_by_default = variant_is_off(&probe->object);
+	if (probe->is_off_by_default && !probe->block->enable_set) {
 		object_done(&probe->object);
 		return error_set(error, PROBE_NOT_ENABLED,
 				 "it is off by default; Enable true in its Probe block switches it "

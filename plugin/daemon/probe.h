@@ -5,6 +5,7 @@
 #include "config/config.h"
 #include "dispatch.h"
 #include "event/event.h"
+#include "object/hot.h"
 #include "object/object.h"
 #include "service/service.h"
 #include "table/table.h"
@@ -21,6 +22,8 @@ struct probe {
 	struct services *services;
 	int subscriber; /* of services, -1: has no rows of theirs */
 	struct object object;
+	struct hot hot;
+	bool is_off_by_default;
 	uint64_t memory; /* bytes that it has taken */
 	struct table *tables;
 	size_t table_count;
@@ -36,8 +39,13 @@ struct probe {
 	uint64_t walked_ns; /* when the walk began that the last of them took */
 	double read_s;      /* what the last reading took, 0: there was none */
 	uint64_t walk_ns;   /* CPU time of its own iterators, the last time, 0: none; atomic */
+	/* CPU time of the last reading, and of all runs of its samplers; atomic. */
+	uint64_t reading_ns, sampled_ns;
 	uint64_t waiting_told_ns; /* when services without a row were told of last, 0: never */
 	bool failing;             /* the last reading did not work */
+	/* Nothing of it is attached, see pause.h; atomic, changes with `reading` held. */
+	bool paused;
+	bool resumed; /* since the last reading */
 	/* Of all tables of keys, at the last reading. These three change with the services' lock
 	 * held. */
 	struct key_figures {

@@ -57,10 +57,9 @@ void reading_end_walk(struct probe *probe)
 	walk_put(&probe->services->walk, &probe->object);
 }
 
-static void catch_up_tables(struct probe *probe, const struct snapshot *snapshot)
+static void catch_up_tables(struct probe *probe, const struct snapshot *snapshot, int status)
 {
 	struct error ignored;
-	int walked = reading_walk(probe, 0, &ignored), status = walked;
 
 	for (size_t i = 0; i < probe->table_count; i++) {
 		struct table *table = &probe->tables[i];
@@ -72,7 +71,15 @@ static void catch_up_tables(struct probe *probe, const struct snapshot *snapshot
 		if (status)
 			table_miss(table);
 	}
-	if (walked == 0)
+}
+
+static void walk_and_catch_up(struct probe *probe, const struct snapshot *snapshot)
+{
+	struct error ignored;
+	int status = reading_walk(probe, 0, &ignored);
+
+	catch_up_tables(probe, snapshot, status);
+	if (status == 0)
 		reading_end_walk(probe);
 }
 
@@ -85,7 +92,10 @@ static bool catch_up(void *of)
 	if (pthread_mutex_trylock(&probe->reading) != 0)
 		return false;
 	snapshot = services_begin(probe->services, probe->subscriber, INFINITY);
-	catch_up_tables(probe, snapshot);
+	if (probe->paused)
+		catch_up_tables(probe, snapshot, 0);
+	else
+		walk_and_catch_up(probe, snapshot);
 	services_read(probe->services, probe->subscriber, snapshot, 0);
 	pthread_mutex_unlock(&probe->reading);
 	return true;
@@ -137,9 +147,12 @@ static int read_tables(struct probe *probe, const struct snapshot *snapshot, uin
 
 		if (status)
 			return status;
-		publish_table(&probe->tables[i], snapshot, probe->name, probe->services->config,
-			      &probe->dispatch);
+		/* What came before the pause is of no interval. */
+		if (!probe->resumed)
+			publish_table(&probe->tables[i], snapshot, probe->name,
+				      probe->services->config, &probe->dispatch);
 	}
+	probe->resumed = false;
 	return 0;
 }
 
@@ -218,7 +231,8 @@ static void note_keys(struct probe *probe)
 	pthread_mutex_unlock(&probe->services->lock);
 }
 
-/* Returns when it began, 0: it has not. */
+/* Returns when it began, 0: it has not. Of a probe that is paused, only rows that may go to others are
+ * read. */
 static uint64_t read_all(struct probe *probe, struct batch *batch, int *ret_status,
 			 struct error *error)
 {
@@ -228,7 +242,10 @@ static uint64_t read_all(struct probe *probe, struct batch *batch, int *ret_stat
 
 	pthread_mutex_lock(&probe->reading);
 	snapshot = services_begin(services, probe->subscriber, probe->interval_s);
-	if (dispatch_begin(&probe->dispatch, probe->interval_s)) {
+	if (probe->paused) {
+		as_of = clock_ns();
+		catch_up_tables(probe, snapshot, 0);
+	} else if (dispatch_begin(&probe->dispatch, probe->interval_s)) {
 		begin_ns = clock_ns();
 		probe->dispatch.batch = batch;
 		*ret_status = walk_and_read(probe, snapshot, begin_ns, &as_of, error);
@@ -256,12 +273,14 @@ int probe_read(struct probe *probe, struct error *error)
 	struct services *services = probe->services;
 	struct batch batch = { 0 };
 	int status = 0;
-	uint64_t begin_ns;
+	uint64_t begin_ns, cpu_ns;
 
 	services_resolve(services, probe->interval_s);
+	cpu_ns = clock_cpu_ns();
 	begin_ns = read_all(probe, &batch, &status, error);
 	if (begin_ns) {
 		status = hand_on(probe, status, error);
+		__atomic_store_n(&probe->reading_ns, clock_cpu_ns() - cpu_ns, __ATOMIC_RELAXED);
 		pthread_mutex_lock(&services->lock);
 		probe->read_s = (double)(clock_ns() - begin_ns) / (double)NS_PER_S;
 		probe->failing = status != 0;

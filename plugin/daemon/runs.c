@@ -145,6 +145,15 @@ void runs_read(struct runs *runs, double interval_s)
 		runs->due_ns = clock_ns() + (uint64_t)(PERIOD_NS * (0.5 + random_share()));
 }
 
+bool runs_sample(struct runs *runs, unsigned us)
+{
+	uint64_t before_ns = runs->sampled_ns;
+
+	look(runs);
+	take_sample(runs, us);
+	return runs->sampled_ns != before_ns;
+}
+
 bool runs_known(const struct runs *runs)
 {
 	return runs->sampled_ns && clock_ns() - runs->sampled_ns < STALE_NS;

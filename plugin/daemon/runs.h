@@ -38,6 +38,9 @@ int runs_add(struct runs *runs, const char *name, const struct object *object);
  * at most three quarters of the interval and at most 1.2 s. */
 void runs_read(struct runs *runs, double interval_s);
 
+/* Takes a sample now, and sleeps for so long, at most 1 s; false: nobody may, or nothing was counted. */
+bool runs_sample(struct runs *runs, unsigned us);
+
 /* Is there a sample that still says something? */
 bool runs_known(const struct runs *runs);
 

@@ -19,7 +19,8 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#define RETRY_NS (60 * NS_PER_S) /* at least, after a run that did not work */
+#define RETRY_NS (60 * NS_PER_S)  /* at least, after a run that did not work */
+#define PAUSED_NS (NS_PER_S / 10) /* from one look to the next whether a probe is back */
 
 static uint64_t thread_cpu_ns(void)
 {
@@ -56,6 +57,11 @@ static void run_one(struct sampler *sampler, struct sampled *s, uint64_t now_ns)
 	struct error error = { "" };
 	uint64_t cpu_ns, cost_ns;
 
+	if (__atomic_load_n(&s->probe->paused, __ATOMIC_RELAXED)) {
+		s->began_ns = 0; /* the next run stands for no time */
+		s->due_ns = now_ns + PAUSED_NS;
+		return;
+	}
 	if (s->sample_ns)
 		__atomic_store_n(s->sample_ns, s->began_ns ? now_ns - s->began_ns : 0,
 				 __ATOMIC_RELAXED);
@@ -68,6 +74,7 @@ static void run_one(struct sampler *sampler, struct sampled *s, uint64_t now_ns)
 	s->due_ns = next_ns(sampler, s, now_ns);
 	__atomic_fetch_add(&s->runs, 1, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&s->cpu_ns, cost_ns, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&s->probe->sampled_ns, cost_ns, __ATOMIC_RELAXED);
 }
 
 uint64_t sampler_step(struct sampler *sampler, uint64_t now_ns)
@@ -167,7 +174,7 @@ static double even_share(const struct probe *probes, size_t probe_count, double 
 	return count ? percent / 100 / (double)count : 0;
 }
 
-static void add(struct sampler *sampler, const struct probe *probe, const struct sample *sample,
+static void add(struct sampler *sampler, struct probe *probe, const struct sample *sample,
 		double share)
 {
 	const struct probe_config *block = probe->block;
@@ -176,6 +183,7 @@ static void add(struct sampler *sampler, const struct probe *probe, const struct
 
 	snprintf(whole, sizeof(whole), "%s-%s", probe->name, bpf_program__name(sample->program));
 	name_clean(s->name, sizeof(s->name), whole);
+	s->probe = probe;
 	s->sample = sample;
 	s->pace.hz = block->frequency_hz > 0 ? block->frequency_hz : sample->hz;
 	s->pace.share = share;
@@ -199,7 +207,7 @@ static void check_options(const struct probe *probe)
 			budget ? "Budget" : "");
 }
 
-int sampler_open(struct sampler *sampler, const struct probe *probes, size_t probe_count,
+int sampler_open(struct sampler *sampler, struct probe *probes, size_t probe_count,
 		 double percent)
 {
 	double share = even_share(probes, probe_count, percent);
@@ -223,7 +231,7 @@ int sampler_open(struct sampler *sampler, const struct probe *probes, size_t pro
 	return 0;
 }
 
-int sampler_start(struct sampler *sampler, const struct probe *probes, size_t probe_count,
+int sampler_start(struct sampler *sampler, struct probe *probes, size_t probe_count,
 		  double percent)
 {
 	int status = sampler_open(sampler, probes, probe_count, percent);

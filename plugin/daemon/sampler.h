@@ -14,6 +14,7 @@
 /* A program with a SAMPLE tag. */
 struct sampled {
 	char name[RUN_NAME_MAX]; /* PROBE-PROGRAM */
+	struct probe *probe;
 	const struct sample *sample;
 	uint64_t *sample_ns; /* a variable of its object, or NULL */
 	struct pace pace;
@@ -40,7 +41,7 @@ struct sampler {
 
 /* Begins, if a probe has such programs. Those of a probe with a budget divide that between them,
  * all others divide percent of one CPU. probes outlive it. A negative errno: nothing is sampled. */
-int sampler_start(struct sampler *sampler, const struct probe *probes, size_t probe_count,
+int sampler_start(struct sampler *sampler, struct probe *probes, size_t probe_count,
 		  double percent);
 
 /* Ends the thread: at once, or when the run that is under way is over. */
@@ -48,7 +49,7 @@ void sampler_stop(struct sampler *sampler);
 
 /* Finds the programs; runs what is due, and tells when the next is. For the thread, and for tests;
  * times are of CLOCK_BOOTTIME. */
-int sampler_open(struct sampler *sampler, const struct probe *probes, size_t probe_count,
+int sampler_open(struct sampler *sampler, struct probe *probes, size_t probe_count,
 		 double percent);
 uint64_t sampler_step(struct sampler *sampler, uint64_t now_ns);
 

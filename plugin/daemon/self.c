@@ -12,6 +12,7 @@
 #include "system/clock.h"
 
 #include <bpf/bpf.h>
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -175,8 +176,8 @@ static void publish_probe(const struct dispatch *dispatch, struct services *serv
 {
 	struct key_figures keys;
 	uint64_t walk_ns = __atomic_load_n(&probe->walk_ns, __ATOMIC_RELAXED);
+	bool failing, paused = __atomic_load_n(&probe->paused, __ATOMIC_RELAXED);
 	double read_s;
-	bool failing;
 
 	if (!probe->object.bpf) {
 		publish_tier(dispatch, probe->name, 0);
@@ -187,8 +188,8 @@ static void publish_probe(const struct dispatch *dispatch, struct services *serv
 	failing = probe->failing;
 	keys = probe->keys;
 	pthread_mutex_unlock(&services->lock);
-	publish_tier(dispatch, probe->name, failing ? 0 : probe->object.tier);
-	if (read_s > 0)
+	publish_tier(dispatch, probe->name, failing || paused ? 0 : probe->object.tier);
+	if (read_s > 0 && !paused)
 		publish_named(dispatch, "duration", "read", probe->name, read_s);
 	publish_walk(dispatch, probe->name, walk_ns);
 	publish_named(dispatch, "memory", "maps", probe->name,
@@ -204,6 +205,19 @@ static void publish_probe(const struct dispatch *dispatch, struct services *serv
 	if (probe->events.count)
 		publish_events(dispatch, "events_suppressed", probe->name,
 			       __atomic_load_n(&probe->events_suppressed, __ATOMIC_RELAXED));
+}
+
+static void publish_cost(const struct dispatch *dispatch, const struct probe *probe,
+			 struct cost_mark *mark)
+{
+	struct cost cost;
+	double percent;
+
+	if (!probe->object.bpf || !cost_since(mark, probe, clock_ns(), &cost))
+		return;
+	percent = cost_percent(&cost, probe);
+	if (!isnan(percent))
+		publish_named(dispatch, "percent", "overhead", probe->name, percent);
 }
 
 static void publish_services(const struct dispatch *dispatch, struct services *services)
@@ -247,6 +261,16 @@ static void publish_runs(const struct dispatch *dispatch, const struct runs *run
 	}
 }
 
+/* What a new sample says, for what is made of it. */
+static void note_runs(struct self *self, struct probe *probes, size_t probe_count)
+{
+	if (self->runs.sampled_ns == self->noted_ns)
+		return;
+	self->noted_ns = self->runs.sampled_ns;
+	for (size_t i = 0; i < probe_count; i++)
+		cost_note(&probes[i], &self->runs);
+}
+
 static void publish_samplers(const struct dispatch *dispatch, struct sampler *sampler)
 {
 	for (size_t i = 0; i < sampler->count; i++) {
@@ -279,20 +303,24 @@ int self_open(struct self *self, const struct services *services, const struct p
 	for (size_t i = 0; i < probe_count && status == 0; i++)
 		if (probes[i].object.bpf)
 			status = runs_add(&self->runs, probes[i].name, &probes[i].object);
-	return status;
+	self->marks = calloc(probe_count + 1, sizeof(*self->marks));
+	return self->marks ? status : -ENOMEM;
 }
 
-void self_read(struct self *self, struct services *services, const struct probe *probes,
+void self_read(struct self *self, struct services *services, struct probe *probes,
 	       size_t probe_count, struct sampler *sampler, double interval_s)
 {
 	if (!dispatch_begin(&self->dispatch, interval_s))
 		return;
 	send_notices(self);
-	for (size_t i = 0; i < probe_count; i++)
+	for (size_t i = 0; i < probe_count; i++) {
 		publish_probe(&self->dispatch, services, &probes[i]);
+		publish_cost(&self->dispatch, &probes[i], &self->marks[i]);
+	}
 	publish_services(&self->dispatch, services);
 	publish_samplers(&self->dispatch, sampler);
 	runs_read(&self->runs, interval_s);
+	note_runs(self, probes, probe_count);
 	if (runs_known(&self->runs))
 		publish_runs(&self->dispatch, &self->runs);
 }
@@ -300,6 +328,8 @@ void self_read(struct self *self, struct services *services, const struct probe 
 void self_done(struct self *self)
 {
 	runs_done(&self->runs);
+	free(self->marks);
+	self->marks = NULL;
 	free(self->notices);
 	self->notices = NULL;
 	self->notice_count = 0;

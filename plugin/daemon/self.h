@@ -2,6 +2,7 @@
 #ifndef EBPF_SELF_H
 #define EBPF_SELF_H
 
+#include "cost.h"
 #include "dispatch.h"
 #include "probe.h"
 #include "runs.h"
@@ -14,6 +15,8 @@
 struct self {
 	struct dispatch dispatch;
 	struct runs runs;
+	uint64_t noted_ns;       /* when the sample of them was taken that probes know */
+	struct cost_mark *marks; /* of the probes */
 	struct notice {
 		enum health health;
 		char name[CONFIG_NAME_MAX];
@@ -42,7 +45,7 @@ bool self_reserved(const char *name);
 
 /* Dispatches what the plugin costs and how it is. Now and then this takes a second,
  * without the lock: see runs_read. */
-void self_read(struct self *self, struct services *services, const struct probe *probes,
+void self_read(struct self *self, struct services *services, struct probe *probes,
 	       size_t probe_count, struct sampler *sampler, double interval_s);
 
 void self_done(struct self *self);

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A probe that is loaded and not attached: it costs nothing, and is back without a load. What its programs
+ * have begun to measure before a pause has no end that they see: `attached_ns` tells them what
+ * that is.
+ */
+#include "pause.h"
+
+#include "object/attach.h"
+#include "system/clock.h"
+
+static void set_paused(struct probe *probe, bool paused)
+{
+	__atomic_store_n(&probe->paused, paused, __ATOMIC_RELAXED);
+}
+
+void probe_pause(struct probe *probe)
+{
+	pthread_mutex_lock(&probe->reading);
+	attach_undo(&probe->object);
+	hot_rest(&probe->hot);
+	set_paused(probe, true);
+	pthread_mutex_unlock(&probe->reading);
+}
+
+int probe_resume(struct probe *probe, struct error *error)
+{
+	struct resolver *resolver = &probe->services->resolver;
+	int status;
+
+	pthread_mutex_lock(&probe->reading);
+	object_set(&probe->object, "attached_ns", clock_monotonic_ns());
+	pthread_mutex_lock(&resolver->lock); /* whose reader of files may be needed */
+	status = attach_again(&probe->object, probe->name, probe->block, resolver->files, error);
+	pthread_mutex_unlock(&resolver->lock);
+	if (status == 0) {
+		probe->resumed = true;
+		set_paused(probe, false);
+	}
+	pthread_mutex_unlock(&probe->reading);
+	return status;
+}

@@ -1,0 +1,201 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""MaxOverhead: a probe at system calls is switched off when somebody makes many of them, tells so, and is back when they are
+over, without false values; what it is said to cost is what it costs.
+
+Truth: the CPU time of a load that makes system calls, with the probe and without it; the moments at which the load begins
+and ends; the links that the daemon holds.
+"""
+
+import os
+import re
+import statistics
+import subprocess
+import threading
+import time
+
+import lib
+import truth
+from lib import Test
+
+INTERVAL = 1
+CHUNK = 200000 // lib.SLOWNESS
+ROUNDS = 15
+FACTOR = 1.5     # between what it is said to cost, and what it does
+PAUSE = 60       # s, the first time
+LIMIT = 15 / truth.CPUS  # percent of the machine: a few times what its other system calls cost, and a part of the load's
+OVERHEAD = "percent-overhead_hot"
+TIER = "count-tier_hot"
+RECENT = "operations_per_second-recent"
+LONGEST = "duration-longest"
+WITHOUT_SYS_ADMIN = ["setpriv", "--bounding-set", "-all,+bpf,+perfmon", "--inh-caps", "-all", "--"]
+
+CONF = """
+  <Service "storm">
+    Process "kt_storm"
+  </Service>
+  <Service "waiter">
+    Process "kt_waiter"
+  </Service>
+  <Probe "hot">
+    Object "{object}"
+    Enable true
+{lines}  </Probe>
+"""
+
+
+def conf(lines=""):
+    """Without further lines in the probe's block the limit is the plugin's."""
+    limit = "" if lines else f"  MaxOverhead {LIMIT:g}\n"
+    return limit + CONF.format(object=os.path.join(lib.BUILD, "tests", "bpf", "hot.bpf.o"), lines=lines)
+
+
+class Storm:
+    """System calls, one chunk after the other, until it is told to end."""
+
+    def __init__(self, load):
+        self.load, self.over, self.chunks = load, threading.Event(), []
+        self.begin = time.time()
+        self.thread = threading.Thread(target=self._run, daemon=True)
+        self.thread.start()
+
+    def _run(self):
+        while not self.over.is_set():
+            self.chunks.append(chunk(self.load))
+
+    def end(self):
+        self.over.set()
+        self.thread.join()
+
+
+def chunk(load):
+    """(CPU time in ns, time in ns) of a system call."""
+    load.say(f"{CHUNK:.0f}")
+    took = load.result()
+    return took["cpu_ns"] / CHUNK, took["ns"] / CHUNK
+
+
+def notes(daemon):
+    """[(severity, type instance, text), ...] of notifications."""
+    found = (re.search(r"Notification: severity = (\w+), .*plugin_instance = self, .*type_instance = ([^,]*), "
+                       r"message = (.*)", line) for line in daemon.log())
+    return [match.groups() for match in found if match]
+
+
+def wait_note(daemon, severity, seconds):
+    give_up = time.monotonic() + seconds * lib.SLOWNESS
+    while not (found := [note for note in notes(daemon) if note[0] == severity]):
+        if time.monotonic() > give_up:
+            raise TimeoutError(f"no notification {severity} after {seconds} s")
+        time.sleep(0.05)
+    return found
+
+
+def links(test, daemon):
+    test.ledger.note(daemon.process.pid)
+    return sum(kind == "link" for kind, _ in lib.bpf_objects_of(daemon.process.pid))
+
+
+def estimate(test, load):
+    """What the probe says that it costs, against the CPU time of the same calls without it."""
+    without = [chunk(load) for _ in range(ROUNDS)]
+    storm = Storm(load)
+    daemon = test.collectd(conf("    MaxOverhead 100\n"), interval=INTERVAL)
+    # Of the first readings the kernel has not said yet what a run takes.
+    told = daemon.wait_rows("self", OVERHEAD, 6)[3:]
+    storm.end()
+    daemon.wait_rows("self", TIER, 2, time.time())
+    test.equal("a limit that is not reached: notifications", notes(daemon), [])
+    test.stop(daemon)
+    without += [chunk(load) for _ in range(ROUNDS)]
+    cost_ns = statistics.median(row[0] for row in storm.chunks[-ROUNDS:]) - statistics.median(row[0] for row in without)
+    call_ns = statistics.median(row[1] for row in storm.chunks[-ROUNDS:])
+    told_ns = statistics.median(row[1] for row in told) / 100 * truth.CPUS * call_ns
+    print(f"note: ns a call: {told_ns:.0f} by the plugin, {cost_ns:.0f} by the load; a call takes {call_ns:.0f}")
+    if lib.SLOWNESS == 1:
+        test.within("cost, as a part of what it is", told_ns / cost_ns, 1 / FACTOR, FACTOR)
+
+
+def check_off(test, daemon, begin, seconds):
+    """It is off, and says so once."""
+    found = wait_note(daemon, "WARNING", seconds)
+    print(f"note: off after {time.time() - begin:.1f} s: {found[0][2]}")
+    test.equal("notifications", len(notes(daemon)), 1)
+    test.equal("it is about", found[0][1], "tier_hot")
+    test.contains("it says what", found[0][2], f"more than MaxOverhead {LIMIT:g};")
+    test.equal("and the log as well",
+               sum("probe hot is off for 1 minute" in line and "Notification" not in line for line in daemon.log()), 1)
+    test.equal("tier while it is off", daemon.row_after("self", TIER, time.time())[1], 0)
+    test.equal("cost while it is off", daemon.wait_rows("self", OVERHEAD, 2, time.time())[1][1], 0)
+    for probe in ("process", "request"):
+        test.equal(f"tier of {probe}, which nobody limits", daemon.rows("self", f"count-tier_{probe}")[-1][1], 1)
+
+
+def check_back(test, daemon, waiter):
+    """It is on again, with values of the time since alone."""
+    text = wait_note(daemon, "OKAY", PAUSE + 20)[0][2]
+    test.contains("it is told", text, "probe hot is on again: it costs ")
+    back = time.time()
+    print(f"note: {text}")
+    waiter.ask("1")  # it has waited for this since before the pause
+    daemon.wait_rows("waiter", RECENT, 3, back)
+    # The time of the longest call is kept for ever.
+    longest = daemon.rows("waiter", LONGEST)[-1][1]
+    test.within("a call that began before the pause, s", longest, 0, PAUSE / 2)
+    for service in ("storm", "waiter"):
+        rates = [row[1] for row in daemon.rows(service, RECENT) if row[0] > back - 5]
+        test.within(f"{service}: highest rate since, calls/s", max(rates), 0, 100)
+    test.equal("tier", daemon.row_after("self", TIER, time.time())[1], 1)
+
+
+def check_pause(test, daemon, begin, end):
+    """Nothing is dispatched in between."""
+    rows = [row for row in daemon.rows("storm", "total_operations") if begin < row[0] < end]
+    test.equal("readings while it is off", rows, [])
+
+
+def rights(test):
+    try:
+        fine = subprocess.run(WITHOUT_SYS_ADMIN + ["true"], check=False, capture_output=True).returncode == 0
+    except FileNotFoundError:
+        fine = False
+    if not fine:
+        print("note: setpriv cannot take rights away here, that part is left out")
+        return None
+    return test.collectd(conf(), interval=INTERVAL, wrap=WITHOUT_SYS_ADMIN)
+
+
+def main():
+    with Test(limit=300) as test:
+        load = test.load("getppid", name="kt_storm")
+        waiter = test.load("getppid", name="kt_waiter")
+        estimate(test, load)
+        daemon = test.collectd(conf(), interval=INTERVAL)
+        daemon.wait_rows("self", OVERHEAD, 4)
+        waiter.ask("1")
+        daemon.wait_rows("waiter", RECENT, 3, time.time())
+        test.equal("a quiet machine: notifications", notes(daemon), [])
+        held = links(test, daemon)
+        storm = Storm(load)
+        check_off(test, daemon, storm.begin, 10)
+        off = time.time()
+        test.equal("links of the probe while it is off", held - links(test, daemon), 2)
+        # With fewer rights, and from the start.
+        begin = time.time()
+        weak = rights(test)
+        if weak:
+            check_off(test, weak, begin, 15)
+            test.stop(weak)
+        storm.end()
+        check_back(test, daemon, waiter)
+        check_pause(test, daemon, off, off + PAUSE - 10)
+        test.equal("links of the probe when it is on again", links(test, daemon), held)
+        test.equal("complaints", [line for line in daemon.complaints() if "probe hot is off for" not in line and
+                                  "otification" not in line], [])
+        test.stop(daemon)
+        load.end()
+        waiter.end()
+
+
+if __name__ == "__main__":
+    main()
