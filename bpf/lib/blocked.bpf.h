@@ -12,7 +12,7 @@
 #ifndef BLOCKED_BPF_H
 #define BLOCKED_BPF_H
 
-#include "kernel/sched.bpf.h"
+#include "descriptor.bpf.h"
 #include "kernel/syscall.bpf.h"
 #include "socket.bpf.h"
 
@@ -32,23 +32,6 @@ enum blocked {
 	BLOCKED_EVENTS,
 	BLOCKED_IDLE,
 };
-
-/* Where a process has the file behind a descriptor, 0: nowhere. A pointer that the verifier knows is
- * followed at no cost, what is read by a helper takes 25 ns each time. */
-static u64 file_slot(const struct task_struct *task, u64 fd)
-{
-	const struct fdtable *table = task->files->fdt;
-
-	return fd < table->max_fds ? (u64)table->fd + fd * sizeof(struct file *) : 0;
-}
-
-static const struct file *file_in(u64 slot)
-{
-	const struct file *file = NULL;
-
-	bpf_probe_read_kernel(&file, sizeof(file), (const void *)slot);
-	return file;
-}
 
 /* --- epoll --- */
 

@@ -228,19 +228,6 @@ static struct sock *socket_at(u64 fd)
 	return socket_of(bpf_get_current_task_btf(), fd);
 }
 
-/* What perf hands to programs at the tracepoints of system calls. */
-struct syscall_enter {
-	u64 common;
-	u64 nr;
-	u64 args[6];
-};
-
-struct syscall_exit {
-	u64 common;
-	u64 nr;
-	s64 ret;
-};
-
 /* What the calls for several messages write about each. */
 struct mmsghdr_out {
 	u64 msg_hdr[7];

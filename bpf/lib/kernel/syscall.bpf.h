@@ -287,6 +287,19 @@ static const u8 calls_octets[] = {
 };
 /* clang-format on */
 
+/* What perf hands to programs at the tracepoints of system calls. */
+struct syscall_enter {
+	u64 common;
+	u64 nr;
+	u64 args[6];
+};
+
+struct syscall_exit {
+	u64 common;
+	u64 nr;
+	s64 ret;
+};
+
 /* ~0: the thread has entered the kernel by a fault or an interrupt. */
 static __always_inline u32 call_number(const struct pt_regs *regs)
 {
