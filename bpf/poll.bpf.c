@@ -95,22 +95,6 @@ static __always_inline void poller_end(struct task_struct *task)
 	thread_number_give(number);
 }
 
-static __noinline void assign(struct slot_cache *c, struct task_struct *task)
-{
-	u32 freed = slots_freed(&slot_owners);
-
-	slot_cache_renew(c, task);
-	slot_cache_set(c, c->watched ? slot_take(c->row) : 0, freed);
-}
-
-/* false: nobody wants to know. */
-static __always_inline bool own(struct poller *p, struct task_struct *task)
-{
-	if (slot_cache_is_old(&p->cache, &slot_owners))
-		assign(&p->cache, task);
-	return p->cache.watched;
-}
-
 /* Brings the time of a thread up to now into a row. Thread and reading may be
  * here at once: each takes what is before it. */
 static __always_inline void settle(struct poller *p, struct poll_row *row, u64 now)
@@ -153,7 +137,7 @@ static __always_inline int begin(void)
 	struct poller *p = poller_make(task);
 	u64 now;
 
-	if (!p || !own(p, task))
+	if (!p || !slot_cache_watched(&p->cache, task))
 		return 0;
 	now = bpf_ktime_get_ns();
 	if (!p->seen_ns) {
@@ -176,7 +160,7 @@ static __always_inline int end(void)
 
 	if (!p || !p->began_ns)
 		return 0;
-	row = own(p, task) ? row_at(slot_index(p->cache.slot)) : NULL;
+	row = slot_cache_watched(&p->cache, task) ? row_at(slot_index(p->cache.slot)) : NULL;
 	if (row) {
 		now = bpf_ktime_get_ns();
 		if (!p->older)

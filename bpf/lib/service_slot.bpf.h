@@ -63,4 +63,20 @@ static __always_inline void slot_cache_set(struct slot_cache *c, u32 slot, u32 f
 	c->owner = slot ? c->row + 1 : freed;
 }
 
+static __noinline void slot_cache_assign(struct slot_cache *c, struct task_struct *task)
+{
+	u32 freed = slots_freed(&slot_owners);
+
+	slot_cache_renew(c, task);
+	slot_cache_set(c, c->watched ? slot_take(c->row) : 0, freed);
+}
+
+/* That of a thread, brought up to date; false: nobody wants to know its events. */
+static __always_inline bool slot_cache_watched(struct slot_cache *c, struct task_struct *task)
+{
+	if (slot_cache_is_old(c, &slot_owners))
+		slot_cache_assign(c, task);
+	return c->watched;
+}
+
 #endif
