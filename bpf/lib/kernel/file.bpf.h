@@ -14,6 +14,8 @@
 #define S_IFDIR 0040000
 #define S_IFIFO 0010000
 #define ANON_INODE_FS_MAGIC 0x09041934
+#define FMODE_CREATED 0x100000
+#define AT_REMOVEDIR 0x200
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
@@ -42,13 +44,19 @@ struct rb_root_cached {
 	struct rb_root rb_root;
 };
 
+struct file_system_type {
+	const char *name;
+};
+
 struct super_block {
 	unsigned long s_magic;
+	struct file_system_type *s_type;
 };
 
 struct inode {
 	unsigned short i_mode;
 	unsigned long i_ino;
+	s64 i_size;
 	struct super_block *i_sb;
 };
 
@@ -58,6 +66,7 @@ struct qstr {
 
 struct dentry {
 	struct qstr d_name;
+	struct super_block *d_sb;
 };
 
 struct path {
@@ -67,11 +76,22 @@ struct path {
 struct file_operations;
 
 struct file {
+	unsigned int f_mode;
 	struct inode *f_inode;
 	void *private_data;
 	struct path f_path;
 	const struct file_operations *f_op;
 	struct hlist_head *f_ep; /* of struct epitem */
+};
+
+struct renamedata {
+	struct dentry *old_dentry;
+};
+
+/* Of a read or a write, and how far it has come. */
+struct kiocb {
+	struct file *ki_filp;
+	s64 ki_pos;
 };
 
 struct eventpoll {
@@ -99,5 +119,10 @@ struct files_struct {
 };
 
 #pragma clang attribute pop
+
+static __always_inline bool inode_is_regular(const struct inode *inode)
+{
+	return (inode->i_mode & S_IFMT) == S_IFREG;
+}
 
 #endif

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * Files: what each service opens, fails to open, creates, deletes and renames, how long operations
+ * on files take, and which of them were slow, by file system.
+ *
+ * Hooks, tier 1: fentry and fexit of do_sys_openat2, vfs_read, vfs_write, vfs_readv, vfs_writev,
+ * vfs_fsync_range, do_unlinkat and do_renameat2, fentry of vfs_unlink and vfs_rename. Tier 2: the
+ * same without vfs_readv and vfs_writev, which the kernel's compiler may have built into others.
+ * Tier 3, with Option "syscalls": the tracepoints of the system calls that open, delete, rename
+ * and sync files; while one is on, every system call of the machine takes its slow path.
+ *
+ * Reads and writes are those of regular files: of sockets, pipes and terminals the programs leave
+ * after one look. Names of files are never read.
+ *
+ * Limits: reads and writes are not timed in tier 3, as their tracepoints see those of sockets too;
+ * nor anywhere those by io_uring, sendfile and mappings. Opens by io_uring and of the programs
+ * that are executed do not count. In tier 3 the file system of a delete or a rename is not known.
+ */
+#include "descriptor.bpf.h"
+#include "hot.bpf.h"
+#include "kernel/syscall.bpf.h"
+#include "service_slot.bpf.h"
+#include "storage.bpf.h"
+
+#define NS "scale=1/1000000000"
+#define MS "scale=1/1000000"
+#define FILE_SYSTEM_NAME_SIZE 16
+#define FILE_SYSTEM_UNKNOWN "unknown"
+
+const volatile u64 slow_ns RANGE(1, 60000000000) = 10000000;
+const volatile bool option_operations;
+
+/* As series are named. */
+enum operation {
+	open,
+	read,
+	write,
+	fsync,
+	delete,
+	rename,
+	OPERATIONS,
+};
+
+struct file_row {
+	u64 opens METRIC("total_operations-open") UNIT("opens")
+		HELP("Opens: calls that open a file, those that fail too");
+	u64 failed METRIC("errors-open") UNIT("opens")
+		HELP("Opens that failed: for whatever reason");
+	u64 created METRIC("total_operations-create") UNIT("files")
+		HELP("Files created: by opens of what was not there");
+	u64 deleted METRIC("total_operations-delete") UNIT("files")
+		HELP("Files deleted: names removed");
+	u64 renamed METRIC("total_operations-rename") UNIT("files")
+		HELP("Files renamed: files and directories");
+	struct hist latency METRIC("latency-file " NS) UNIT("seconds")
+		HELP("File latency: of opens, reads, writes, syncs, deletes and renames");
+};
+
+MMAP_ARRAY(files, struct file_row, 1) SUBJECT("service via=row_slots owners=slot_owners sharded");
+
+struct slow_key {
+	u32 service LABEL("service");
+	enum operation operation LABEL("enum");
+	char file_system[FILE_SYSTEM_NAME_SIZE] LABEL("string");
+};
+
+struct slow_row {
+	u64 count METRIC("total_operations-slow rank") UNIT("operations")
+		HELP("Slow file operations: longer than slow_ns, by operation and file system");
+	u64 time_ns METRIC("total_time_in_ms-slow " MS) UNIT("milliseconds")
+		HELP("Time in slow file operations: by operation and file system") DEFAULT(off);
+};
+
+PERCPU_HASH(slow_operations, struct slow_key, struct slow_row, 1024) SUBJECT("key");
+
+struct operation_key {
+	u32 service LABEL("service");
+	enum operation operation LABEL("enum");
+};
+
+struct operation_row {
+	struct hist latency METRIC("latency-operation " NS) UNIT("seconds")
+		HELP("File latency by operation: open, read, write, fsync, delete, rename");
+};
+
+SPARSE_HASH(operations, struct operation_key, struct operation_row, 1024)
+OPTION("operations") SUBJECT("key");
+
+/* Of a thread that has used files. */
+struct file_user {
+	struct slot_cache cache;
+	u64 began_ns[OPERATIONS];            /* of what it is in, 0: none */
+	const struct file_system_type *type; /* of what it deletes or renames, NULL: unknown */
+	u32 fd;                              /* in tier 3: of what it syncs */
+};
+
+TASK_STORAGE(file_users, struct file_user);
+
+/* --- what is common to all tiers --- */
+
+static const struct operation_row no_operations;
+
+/* NULL: nobody wants to know. */
+static __always_inline struct file_user *file_user(struct task_struct *task)
+{
+	struct file_user *u = bpf_task_storage_get(&file_users, task, NULL, 0);
+
+	if (!u && service_watched(service_of(task)))
+		u = or_refused(task_storage_make(&file_users, task));
+	return u && slot_cache_watched(&u->cache, task) ? u : NULL;
+}
+
+static __always_inline struct file_user *begin(enum operation operation)
+{
+	struct file_user *u = file_user(bpf_get_current_task_btf());
+
+	if (u) {
+		u->type = NULL;
+		u->began_ns[operation] = bpf_ktime_get_ns();
+	}
+	return u;
+}
+
+/* What a thread is in that does this, NULL: nothing that counts. */
+static __always_inline struct file_user *doing(enum operation operation)
+{
+	struct file_user *u =
+		bpf_task_storage_get(&file_users, bpf_get_current_task_btf(), NULL, 0);
+
+	return u && u->began_ns[operation] ? u : NULL;
+}
+
+static __noinline void count_operation(u32 service, enum operation operation, u64 ns)
+{
+	struct operation_key key = { .service = service, .operation = operation };
+	struct operation_row *row = bpf_map_lookup_elem(&operations, &key);
+
+	if (!row) {
+		bpf_map_update_elem(&operations, &key, &no_operations, BPF_NOEXIST);
+		row = or_refused(bpf_map_lookup_elem(&operations, &key));
+	}
+	if (row)
+		hist_add(&row->latency, ns);
+}
+
+static __always_inline void name_file_system(const struct file_system_type *type, char *ret_name)
+{
+	if (!type || bpf_probe_read_kernel_str(ret_name, FILE_SYSTEM_NAME_SIZE,
+					       BPF_CORE_READ(type, name)) <= 1)
+		__builtin_memcpy(ret_name, FILE_SYSTEM_UNKNOWN, sizeof(FILE_SYSTEM_UNKNOWN));
+}
+
+static __noinline void count_slow(u32 service, enum operation operation, u64 type, u64 ns)
+{
+	struct slow_key key = { .service = service, .operation = operation };
+	struct slow_row none = {}, *row;
+
+	name_file_system((const struct file_system_type *)type, key.file_system);
+	row = bpf_map_lookup_elem(&slow_operations, &key);
+	if (!row) {
+		bpf_map_update_elem(&slow_operations, &key, &none, BPF_NOEXIST);
+		row = or_refused(bpf_map_lookup_elem(&slow_operations, &key));
+	}
+	if (!row)
+		return;
+	add(&row->count, 1);
+	add(&row->time_ns, ns);
+}
+
+static __always_inline const struct file_system_type *file_system(const struct file *file)
+{
+	return file ? BPF_CORE_READ(file, f_inode, i_sb, s_type) : NULL;
+}
+
+/* file: NULL where the thread has noted the file system, or it is not known. Returns where the
+ * operation counts. */
+static __always_inline struct file_row *end(struct file_user *u, enum operation operation,
+					    const struct file *file)
+{
+	u64 ns = bpf_ktime_get_ns() - u->began_ns[operation];
+	struct file_row *row;
+	u32 at;
+
+	u->began_ns[operation] = 0;
+	if (!slot_cache_watched(&u->cache, bpf_get_current_task_btf()))
+		return NULL;
+	at = slot_index(u->cache.slot);
+	row = bpf_map_lookup_elem(&files, &at);
+	if (row)
+		hist_add(&row->latency, ns);
+	if (option_operations)
+		count_operation(u->cache.row, operation, ns);
+	if (ns >= slow_ns)
+		count_slow(u->cache.row, operation, (u64)(file ? file_system(file) : u->type), ns);
+	return row;
+}
+
+static __always_inline int begin_simply(enum operation operation)
+{
+	begin(operation);
+	return 0;
+}
+
+static __always_inline int end_open(s64 fd)
+{
+	struct file_user *u = doing(open);
+	struct file_row *row;
+	const struct file *file = NULL;
+
+	if (!u)
+		return 0;
+	if (fd >= 0)
+		file = file_in(file_slot(bpf_get_current_task_btf(), fd));
+	row = end(u, open, file);
+	if (!row)
+		return 0;
+	add(&row->opens, 1);
+	if (fd < 0)
+		add(&row->failed, 1);
+	else if (file && BPF_CORE_READ(file, f_mode) & FMODE_CREATED)
+		add(&row->created, 1);
+	return 0;
+}
+
+static __always_inline int end_delete(s64 error)
+{
+	struct file_user *u = doing(delete);
+	struct file_row *row = u ? end(u, delete, NULL) : NULL;
+
+	if (row && !error)
+		add(&row->deleted, 1);
+	return 0;
+}
+
+static __always_inline int end_rename(s64 error)
+{
+	struct file_user *u = doing(rename);
+	struct file_row *row = u ? end(u, rename, NULL) : NULL;
+
+	if (row && !error)
+		add(&row->renamed, 1);
+	return 0;
+}
+
+/* --- tiers 1 and 2 --- */
+
+static __always_inline bool counts(enum operation operation, const struct file *file)
+{
+	return operation == fsync || inode_is_regular(file->f_inode);
+}
+
+static __always_inline int begin_on(enum operation operation, const struct file *file)
+{
+	return counts(operation, file) ? begin_simply(operation) : 0;
+}
+
+static __always_inline int end_on(enum operation operation, const struct file *file)
+{
+	struct file_user *u = counts(operation, file) ? doing(operation) : NULL;
+
+	if (u)
+		end(u, operation, file);
+	return 0;
+}
+
+/* What the thread deletes or renames is on this file system. */
+static __always_inline int note_file_system(const struct dentry *dentry)
+{
+	struct file_user *u =
+		bpf_task_storage_get(&file_users, bpf_get_current_task_btf(), NULL, 0);
+
+	if (u)
+		u->type = BPF_CORE_READ(dentry, d_sb, s_type);
+	return 0;
+}
+
+/* first, second: the numbers of the two programs. */
+#define HOOK_ON_FILE(tier, function, operation, first, second)                      \
+	SEC("fentry/" #function)                                                    \
+	TIER(tier)                                                                  \
+	HOT(first) int BPF_PROG(files_begin_##function##_##tier, struct file *file) \
+	{                                                                           \
+		hot_run(first);                                                     \
+		return begin_on(operation, file);                                   \
+	}                                                                           \
+	SEC("fexit/" #function)                                                     \
+	TIER(tier)                                                                  \
+	HOT(second) int BPF_PROG(files_end_##function##_##tier, struct file *file)  \
+	{                                                                           \
+		hot_run(second);                                                    \
+		return end_on(operation, file);                                     \
+	}
+
+/* arguments: of the function, and what it returns. */
+#define HOOK(tier, function, operation, first, second, end, arguments...)  \
+	SEC("fentry/" #function)                                           \
+	TIER(tier)                                                         \
+	HOT(first) int BPF_PROG(files_begin_##function##_##tier)           \
+	{                                                                  \
+		hot_run(first);                                            \
+		return begin_simply(operation);                            \
+	}                                                                  \
+	SEC("fexit/" #function)                                            \
+	TIER(tier)                                                         \
+	HOT(second) int BPF_PROG(files_end_##function##_##tier, arguments) \
+	{                                                                  \
+		hot_run(second);                                           \
+		return end;                                                \
+	}
+
+#define HOOKS(tier)                                                                             \
+	HOOK_ON_FILE(tier, vfs_read, read, 0, 1)                                                \
+	HOOK_ON_FILE(tier, vfs_write, write, 2, 3)                                              \
+	HOOK_ON_FILE(tier, vfs_fsync_range, fsync, 4, 5)                                        \
+	HOOK(tier, do_sys_openat2, open, 6, 7, end_open(fd), int at, void *name, void *how,     \
+	     int fd)                                                                            \
+	HOOK(tier, do_unlinkat, delete, 8, 9, end_delete(error), int at, void *name, int error) \
+	HOOK(tier, do_renameat2, rename, 10, 11, end_rename(error), int at, void *name, int to, \
+	     void *to_name, unsigned int flags, int error)                                      \
+	SEC("fentry/vfs_unlink")                                                                \
+	TIER(tier)                                                                              \
+	int BPF_PROG(files_unlink_##tier, void *map, struct inode *from, struct dentry *dentry) \
+	{                                                                                       \
+		return note_file_system(dentry);                                                \
+	}                                                                                       \
+	SEC("fentry/vfs_rename")                                                                \
+	TIER(tier)                                                                              \
+	int BPF_PROG(files_rename_##tier, struct renamedata *renamed)                           \
+	{                                                                                       \
+		return note_file_system(renamed->old_dentry);                                   \
+	}
+
+HOOKS(1)
+HOOK_ON_FILE(1, vfs_readv, read, 12, 13)
+HOOK_ON_FILE(1, vfs_writev, write, 14, 15)
+
+HOOKS(2)
+
+/* --- tier 3 --- */
+
+static __always_inline int begin_sync(u32 fd)
+{
+	struct file_user *u = begin(fsync);
+
+	if (u)
+		u->fd = fd;
+	return 0;
+}
+
+static __always_inline int end_sync(void)
+{
+	struct file_user *u = doing(fsync);
+
+	if (u)
+		end(u, fsync, file_in(file_slot(bpf_get_current_task_btf(), u->fd)));
+	return 0;
+}
+
+#define CALL_PROGRAM(way, call, tags, body)                      \
+	SEC("tracepoint/syscalls/sys_" #way "_" #call)           \
+	TIER(3)                                                  \
+	OPTION("syscalls")                                       \
+	tags int files_##way##_##call(struct syscall_##way *ctx) \
+	{                                                        \
+		body                                             \
+	}
+
+#define RARE_CALL(call, begin, end)                \
+	CALL_PROGRAM(enter, call, , return begin;) \
+	CALL_PROGRAM(exit, call, , return end;)
+
+#define HOT_CALL(call, first, second, begin, end)                            \
+	CALL_PROGRAM(enter, call, HOT(first), hot_run(first); return begin;) \
+	CALL_PROGRAM(exit, call, HOT(second), hot_run(second); return end;)
+
+/* Not of directories. */
+#define BEGIN_UNLINKAT (ctx->args[2] & AT_REMOVEDIR ? 0 : begin_simply(delete))
+
+HOT_CALL(openat, 0, 1, begin_simply(open), end_open(ctx->ret))
+HOT_CALL(unlinkat, 2, 3, BEGIN_UNLINKAT, end_delete(ctx->ret))
+HOT_CALL(fsync, 4, 5, begin_sync(ctx->args[0]), end_sync())
+HOT_CALL(fdatasync, 6, 7, begin_sync(ctx->args[0]), end_sync())
+RARE_CALL(openat2, begin_simply(open), end_open(ctx->ret))
+RARE_CALL(renameat, begin_simply(rename), end_rename(ctx->ret))
+RARE_CALL(renameat2, begin_simply(rename), end_rename(ctx->ret))
+
+/* Younger architectures have only the calls that take a directory. */
+#ifdef __TARGET_ARCH_x86
+HOT_CALL(open, 8, 9, begin_simply(open), end_open(ctx->ret))
+HOT_CALL(creat, 10, 11, begin_simply(open), end_open(ctx->ret))
+HOT_CALL(unlink, 12, 13, begin_simply(delete), end_delete(ctx->ret))
+HOT_CALL(rename, 14, 15, begin_simply(rename), end_rename(ctx->ret))
+#endif
+
+char LICENSE[] SEC("license") DEFAULT(off) HELP(
+	"Files: opens, creates, deletes and renames by service, and how long file operations take") =
+	"Dual MIT/GPL";

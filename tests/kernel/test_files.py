@@ -1,0 +1,251 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Files: what services open, create, rename and delete, and how long that takes, by each set of hooks that this kernel
+has, all of them at once.
+
+Truth: known numbers of known calls, and the clock of the program that makes them (load_files.c); strace -c of the same
+program; the kernel's own list of mounts; how long the opener of a FIFO was kept waiting.
+"""
+
+import os
+import re
+import shutil
+import threading
+import time
+
+from lib import Load, SLOWNESS, Test, WITH_TRACEFS, in_mounts
+
+SERIES = {"opens": "total_operations-open", "failed": "errors-open", "created": "total_operations-create",
+          "deleted": "total_operations-delete", "renamed": "total_operations-rename"}
+SERVICES = ("one", "two", "slow", "traced")
+TIERS = (1, 2, 3)
+WITH_READS = (1, 2)
+WITH_VECTORS = (1,)
+NEEDS_OPTION = (3,)
+CONF = "".join(f'<Probe "{name}">\n Enable false\n</Probe>\n' for name in ("process", "request", "delay")) + \
+    "".join(f'<Service "{name}">\n Process "kt_f{name}"\n</Service>\n' for name in SERVICES)
+ALL = 1           # ns: what takes longer is slow, so that each is counted
+THRESHOLD = 0.1   # s
+READ_SIZE, READS = 4096, 500
+
+
+def start(test, tier, option=True, slow_ns=ALL):
+    words = 'Option "syscalls"\n' if option else ""
+    return test.collectd(f'{CONF}<Probe "files">\n Enable true\n Tier {tier}\n {words} Option "operations"\n'
+                         f' Parameter "slow_ns" {slow_ns}\n</Probe>\n', interval=1, wrap=in_mounts(WITH_TRACEFS),
+                         collect=("files",))
+
+
+def tier_of(daemon):
+    return int(daemon.wait_rows("self", "count-tier_files")[-1][1])
+
+
+def start_all(test):
+    """The tiers that this kernel has. That of the system calls is available everywhere."""
+    daemons = {tier: start(test, tier) for tier in TIERS}
+    for tier, daemon in list(daemons.items()):
+        if tier_of(daemon) == tier:
+            continue
+        off = [line for line in daemon.log() if "probe files is off: " in line]
+        test.true(f"tier {tier} is not to be had: {off}", any("Operation not permitted" in line for line in off))
+        test.true(f"tier {tier} may be missing", tier not in NEEDS_OPTION)
+        test.stop(daemons.pop(tier))
+    return daemons
+
+
+def without_option(test, tiers):
+    daemon = start(test, 3, option=False)
+    test.equal("without the option: tier", tier_of(daemon), min(set(tiers) - set(NEEDS_OPTION), default=0))
+    test.true("without the option: the log names it", any('it needs Option "syscalls"' in line for line in daemon.log()))
+    test.stop(daemon)
+
+
+def file_system(path):
+    """Its type, by the longest mount point that the path is below."""
+    with open("/proc/self/mounts", encoding="utf-8") as mounts:
+        points = [line.split()[1:3] for line in mounts]
+    path = os.path.realpath(path)
+    return max((len(point), kind) for point, kind in points
+               if os.path.commonpath([point, path]) == point)[1]
+
+
+def settled(daemons):
+    """What happened until now has been read."""
+    now = time.time()
+    for daemon in daemons.values():
+        daemon.wait_rows("self", "duration-read_files", 2, now)
+
+
+def value(daemon, service, metric):
+    rows = daemon.rows(service, metric)
+    return rows[-1][1] if rows else 0
+
+
+def values(daemon, service, names):
+    return {name: value(daemon, service, metric) for name, metric in names.items()}
+
+
+def grown(daemons, service, names, act):
+    """({tier: {name: growth}}, what act returns)"""
+    settled(daemons)
+    before = {tier: values(daemon, service, names) for tier, daemon in daemons.items()}
+    result = act()
+    settled(daemons)
+    return {tier: {name: now - before[tier][name] for name, now in values(daemon, service, names).items()}
+            for tier, daemon in daemons.items()}, result
+
+
+def ask(load, line):
+    load.say(line)
+    return load.result()["ns"]
+
+
+def use(load, directory, n):
+    """A file that is opened as if to make it, but is there, is not created; see known()."""
+    for word, number in (("make", n), ("open", 2 * n), ("again", n), ("miss", 3 * n), ("rename", n), ("delete", n)):
+        for _ in range(number // n):
+            ask(load, f"{word} {n} {directory}")
+    ask(load, f"calls 1 {directory}")
+
+
+def known(n):
+    return {"opens": 7 * n + 4, "failed": 3 * n, "created": n + 2, "deleted": n + 2, "renamed": n + 3}
+
+
+def two_services(test, daemons):
+    loads = {name: test.load("files", name=f"kt_f{name}") for name in ("one", "two")}
+    numbers = {"one": 200, "two": 330}
+
+    def act():
+        threads = [threading.Thread(target=use, args=(load, test.mkdir(name), numbers[name]))
+                   for name, load in loads.items()]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    settled(daemons)
+    before = {(tier, name): values(daemon, name, SERIES) for tier, daemon in daemons.items() for name in loads}
+    act()
+    settled(daemons)
+    for (tier, name), counts in before.items():
+        now = values(daemons[tier], name, SERIES)
+        test.equal(f"tier {tier}, {name}", {key: now[key] - counts[key] for key in now}, known(numbers[name]))
+    for load in loads.values():
+        load.end()
+
+
+def syncs(test, daemons, load):
+    """On a disk: how many, and how long, by the sum and by the histogram."""
+    path, kind = os.path.join(test.disk, "synced"), file_system(test.disk)
+    names = {"count": f"total_operations-slow-fsync-{kind}", "ms": f"total_time_in_ms-slow-fsync-{kind}"}
+    counts, ns = grown(daemons, "slow", names, lambda: ask(load, f"sync 100 {path}"))
+    for tier, got in counts.items():
+        test.equal(f"tier {tier}: fsync and fdatasync on {kind}", got["count"], 100)
+        test.close(f"tier {tier}: ms in them", got["ms"], ns / 1e6, rel=0.02, slack=2)
+    averages(test, daemons, load, path)
+
+
+def averages(test, daemons, load, path):
+    """Of one that is alone in its interval, by the histogram."""
+    for tier, daemon in daemons.items():
+        begin = daemon.wait_rows("self", "duration-read_files", 1, time.time())[-1][0]
+        ns = ask(load, f"sync 2 {path}")
+        end = time.time()
+        got = daemon.row_after("slow", "latency-operation-fsync-average", end)[1]
+        if end - begin < daemon.interval / 2:
+            test.close(f"tier {tier}: average of 2 syncs, s", got, ns / 2e9, rel=0.04, slack=1e-4 * SLOWNESS)
+        else:
+            print(f"note: tier {tier}: two syncs took more than an interval, their average is left out")
+
+
+def reads(test, daemons, load):
+    """Of regular files alone: the program gets its orders through a pipe, a read for each octet."""
+    path, kind = os.path.join(test.disk, "file"), file_system(test.disk)
+    with open(path, "wb") as file:
+        file.write(bytes(READ_SIZE * READS))
+    for word, operation, tiers in (("read", "read", WITH_READS), ("vectors", "read", WITH_VECTORS),
+                                   ("write", "write", WITH_READS)):
+        names = {"count": f"total_operations-slow-{operation}-{kind}",
+                 "ms": f"total_time_in_ms-slow-{operation}-{kind}"}
+        counts, ns = grown(daemons, "slow", names, lambda word=word: ask(load, f"{word} {READ_SIZE} {path}"))
+        for tier, got in counts.items():
+            test.equal(f"tier {tier}: {word}", got["count"], READS if tier in tiers else 0)
+            if tier in tiers:
+                test.within(f"tier {tier}: {word}, ms", got["ms"], 0.2 * ns / 1e6 - 1, ns / 1e6 + 1)
+
+
+def slow_open(test, load, tier):
+    """The opener of a FIFO waits until somebody reads: below the threshold, and above."""
+    daemon = start(test, tier, slow_ns=int(THRESHOLD * 1e9))
+    daemons = {tier: daemon}
+    tier_of(daemon)
+    directory = test.mkdir("fifo")
+    fifo, kind = os.path.join(directory, "fifo"), file_system(directory)
+    os.mkfifo(fifo)
+    names = {"count": f"total_operations-slow-open-{kind}", "ms": f"total_time_in_ms-slow-open-{kind}",
+             "opens": SERIES["opens"]}
+
+    def after(seconds):
+        def act():
+            load.say(f"wait 1 {fifo}")
+            time.sleep(seconds)
+            os.close(os.open(fifo, os.O_RDONLY))
+            return load.result()["ns"]
+        return act
+
+    got, ns = grown(daemons, "slow", names, after(THRESHOLD / 2))
+    test.equal(f"an open that took {ns / 1e6:.1f} ms is not slow", got[tier], {"count": 0, "ms": 0, "opens": 1})
+    got, ns = grown(daemons, "slow", names, after(2 * THRESHOLD))
+    test.equal(f"one that took {ns / 1e6:.1f} ms is", [got[tier]["count"], got[tier]["opens"]], [1, 1])
+    test.close("ms that it took", got[tier]["ms"], ns / 1e6, rel=0.01, slack=1)
+    end = time.time()
+    got, ns = grown(daemons, "slow", names, after(2 * THRESHOLD))
+    seen = [row[1] for row in daemon.rows("slow", "latency-file-percentile-99") if row[0] > end and row[1] == row[1]]
+    test.equal("intervals with an operation", len(seen), 1)
+    test.close("the 99th percentile in it, s", max(seen), ns / 1e9, rel=0.04)
+    test.equal("slow of what else there was", [metric for metric in daemon.metrics("slow") if "-slow-" in metric
+                                              and f"-open-{kind}" not in metric], [])
+    test.stop(daemon)
+
+
+def traced(test, daemons):
+    """All that a program does, its loader's opens too, as strace has it."""
+    if not shutil.which("strace"):
+        print("note: strace is not installed, its part is left out")
+        return
+    summary = os.path.join(test.dir, "strace")
+    load = Load(["strace", "-c", "-o", summary, "-e", "trace=openat,open,creat,openat2,unlink,unlinkat,rename,renameat2",
+                 test.program("files", "kt_ftraced")])
+    use(load, test.mkdir("traced"), 50)
+    load.end()
+    settled(daemons)
+    with open(summary, encoding="ascii") as file:
+        lines = [re.match(r"\s*\S+\s+\S+\s+\S+\s+(\d+)\s+(?:(\d+)\s+)?(\w+)$", line) for line in file]
+    calls = {line.group(3): (int(line.group(1)), int(line.group(2) or 0)) for line in lines if line}
+    opens = [calls.get(name, (0, 0)) for name in ("open", "openat", "openat2", "creat")]
+    want = {"opens": sum(count for count, _ in opens), "failed": sum(errors for _, errors in opens)}
+    test.true("strace has counted", want["opens"] > 350, want["opens"])
+    for tier, daemon in daemons.items():
+        got = values(daemon, "traced", SERIES)
+        test.equal(f"tier {tier}: opens as strace -c counts them", {key: got[key] for key in want}, want)
+
+
+def main():
+    with Test(limit=150) as test:
+        daemons = start_all(test)
+        two_services(test, daemons)
+        load = test.load("files", name="kt_fslow")
+        syncs(test, daemons, load)
+        reads(test, daemons, load)
+        traced(test, daemons)
+        slow_open(test, load, max(daemons))
+        without_option(test, daemons)
+        load.end()
+        for tier, daemon in daemons.items():
+            test.equal(f"tier {tier}: refused", value(daemon, "self", "total_events-refused_files"), 0)
+            test.equal(f"tier {tier}: complaints", daemon.complaints(), [])
+
+
+if __name__ == "__main__":
+    main()
