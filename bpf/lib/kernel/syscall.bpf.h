@@ -8,6 +8,12 @@
 
 #include "kernel.bpf.h"
 
+#ifdef __TARGET_ARCH_x86
+#define CALL_SENDFILE_NUMBER 40
+#else
+#define CALL_SENDFILE_NUMBER 71
+#endif
+
 /* clang-format off */
 enum call_kind {
 	CALL_OTHER,
@@ -341,6 +347,12 @@ static __always_inline enum call_kind call_kind(u32 number)
 static __always_inline enum call_octets call_octets(u32 number)
 {
 	return number < sizeof(calls_octets) ? calls_octets[number] : OCTETS_UNKNOWN;
+}
+
+/* Does it write the file of its first argument? sendfile reads one. */
+static __always_inline bool call_writes(u32 number)
+{
+	return call_kind(number) == CALL_SEND && number != CALL_SENDFILE_NUMBER;
 }
 
 #endif

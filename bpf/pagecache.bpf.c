@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * The page cache: how much of what each service reads from files is in memory already, how much
+ * has to be brought there, and how much it writes into it; of the machine, how much leaves it and
+ * has to come back.
+ *
+ * Hooks, tier 1: tp_btf mm_filemap_get_pages, for what is read. Tier 2, where there is none: fexit
+ * of filemap_read. Tier 3: nothing, so hits are not known. All: tp_btf
+ * mm_filemap_add_to_page_cache, mm_filemap_delete_from_page_cache and writeback_dirty_folio;
+ * iter/bpf_map_elem over the services at each reading. From files: /proc/vmstat.
+ *
+ * Pages are those of regular files, of the size that the kernel has, however many a folio holds. A
+ * miss is one that a service's call brings in, read-ahead too; a hit is one that it reads and that
+ * was not brought in for it since the last reading but one. So a file that is read once for the
+ * first time has as many misses as it has pages, and no hits, and one whose read-ahead is never
+ * read has more misses than reads. Which call it is says whether it reads or writes: the registers
+ * that a thread entered the kernel with.
+ *
+ * Limits: reads with O_DIRECT and through mappings are no hits; a page that the latter bring in is
+ * counted, by itself. Writes by io_uring and copy_file_range that bring pages in count as misses.
+ * Of tmpfs nothing is seen but what is removed. Which pages were read ahead for nothing the kernel
+ * does not remember. In tier 2 what sendfile and splice read does not count from Linux 6.5 on.
+ */
+#include "hot.bpf.h"
+#include "kernel/pagecache.bpf.h"
+#include "kernel/sched.bpf.h"
+#include "kernel/syscall.bpf.h"
+#include "slot.bpf.h"
+#include "storage.bpf.h"
+
+#define SHARDS_MAX 8
+
+const volatile u64 page_size = 4096;
+
+struct page_row {
+	u64 misses METRIC("cache_result-page_miss") UNIT("pages")
+		HELP("Page cache misses: pages brought in by reads, read-ahead too");
+	u64 mapped METRIC("cache_result-page_miss_mapped") UNIT("pages")
+		HELP("Page cache misses of mappings: pages brought in by page faults");
+	u64 written METRIC("cache_operation-page_new") UNIT("pages")
+		HELP("New pages: brought in by writes");
+	u64 dirtied METRIC("cache_operation-page_dirtied") UNIT("pages")
+		HELP("Dirtied pages: to be written to disk later");
+	u64 read;     /* there or not */
+	u64 apart[3]; /* the rest of the cache line */
+};
+
+MMAP_ARRAY(pages, struct page_row, SERVICE_FIRST) SUBJECT("service sharded");
+
+/* Of services that read, where it is known. */
+struct hit_row {
+	u64 hits METRIC("cache_result-page_hit") UNIT("pages")
+		HELP("Page cache hits: pages read that were in memory");
+	u64 hits_again METRIC("cache_ratio-page_hit per=read scale=100/1") UNIT("percent")
+		HELP("Page cache hit ratio: hits, of the pages read");
+	u64 read;
+	u64 misses;
+	u64 ahead; /* brought in before the last reading, and not read until then */
+};
+
+HASH(hits, u32, struct hit_row, 1024) SUBJECT("key label=service");
+
+struct removal_row {
+	u64 reclaimed METRIC("cache_eviction-page_reclaimed") UNIT("pages")
+		HELP("Reclaimed pages: left the page cache to make room");
+	u64 dropped METRIC("cache_eviction-page_dropped") UNIT("pages")
+		HELP("Dropped pages: left the page cache as the file was cut, deleted or told to");
+};
+
+PERCPU_ARRAY(removals, u32, struct removal_row, 1) SUBJECT("probe");
+
+struct vmstat_row {
+	u64 refaults METRIC("vmpage_action-refault_file") UNIT("pages")
+		FIELD("workingset_refault_file")
+			HELP("Refaults: reclaimed pages of files that had to come back");
+	u64 dirtied METRIC("vmpage_action-dirtied") UNIT("pages") FIELD("nr_dirtied")
+		HELP("Dirtied pages: of all the machine, of whatever kind of file");
+	u64 written METRIC("vmpage_action-written") UNIT("pages") FIELD("nr_written")
+		HELP("Written pages: of all the machine, to disk");
+};
+
+FILE_TABLE(vmstat, u32, struct vmstat_row, 1) SUBJECT("probe") FILE("/proc/vmstat");
+
+/* The read that a thread is in, which may tell of its pages several times. */
+struct reader {
+	u64 mapping;
+	u64 index, last; /* the pages that it has told of last */
+	u64 calls;       /* reads that the thread has done by then */
+};
+
+TASK_STORAGE(readers, struct reader);
+
+static __always_inline struct page_row *page_row(struct task_struct *task)
+{
+	u32 service = service_of(task), at = slot_index(service);
+
+	return service_watched(service) ? bpf_map_lookup_elem(&pages, &at) : NULL;
+}
+
+/* --- what is read --- */
+
+/* Are these pages the rest of what the thread has told of already? */
+static __always_inline bool goes_on(const struct reader *r, u64 mapping, u64 index, u64 last,
+				    u64 calls)
+{
+	return r->mapping == mapping && r->last == last && r->calls == calls && index > r->index;
+}
+
+/* How many of these pages the file has. */
+static __always_inline u64 within(const struct inode *file, u64 index, u64 last)
+{
+	u64 end = ((u64)file->i_size + page_size - 1) / page_size;
+
+	if (end > last)
+		end = last + 1;
+	return end > index ? end - index : 0;
+}
+
+SEC("tp_btf/mm_filemap_get_pages")
+TIER(1)
+HOT(0) int BPF_PROG(pagecache_read_1, struct address_space *mapping, u64 index, u64 last)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct page_row *row;
+	struct reader *r;
+	bool more;
+
+	hot_run(0);
+	row = inode_is_regular(mapping->host) ? page_row(task) : NULL;
+	r = row ? or_refused(task_storage_make(&readers, task)) : NULL;
+	if (!r)
+		return 0;
+	more = goes_on(r, (u64)mapping, index, last, task->ioac.syscr);
+	r->mapping = (u64)mapping;
+	r->index = index;
+	r->last = last;
+	r->calls = task->ioac.syscr;
+	if (!more)
+		add(&row->read, within(mapping->host, index, last));
+	return 0;
+}
+
+/* before: of what it returns, what was read by others. */
+SEC("fexit/filemap_read")
+TIER(2)
+HOT(0) int BPF_PROG(pagecache_read_2, struct kiocb *iocb, void *to, ssize_t before, ssize_t octets)
+{
+	u64 end = iocb->ki_pos, begin = end - (octets - before);
+	struct page_row *row;
+
+	hot_run(0);
+	if (octets <= before || !inode_is_regular(iocb->ki_filp->f_inode))
+		return 0;
+	row = page_row(bpf_get_current_task_btf());
+	if (row)
+		add(&row->read, (end - 1) / page_size - begin / page_size + 1);
+	return 0;
+}
+
+/* --- what comes, changes and goes --- */
+
+/* By what the thread is in; of the kernel's own all is a read. */
+static __always_inline u64 *came_by(struct page_row *row, struct task_struct *task)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	u32 number = call_number(regs);
+
+	if (task->flags & PF_KTHREAD)
+		return &row->misses;
+	if (number == ~0U)
+		return &row->mapped;
+	return !regs_32_bit(regs) && call_writes(number) ? &row->written : &row->misses;
+}
+
+static __always_inline int came(const struct folio *folio)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct page_row *row = inode_is_regular(folio->mapping->host) ? page_row(task) : NULL;
+
+	if (row)
+		add(came_by(row, task), folio_pages(folio));
+	return 0;
+}
+
+#define CAME(tier)                                                      \
+	SEC("tp_btf/mm_filemap_add_to_page_cache")                      \
+	TIER(tier)                                                      \
+	HOT(1) int BPF_PROG(pagecache_came_##tier, struct folio *folio) \
+	{                                                               \
+		hot_run(1);                                             \
+		return came(folio);                                     \
+	}
+
+CAME(1)
+CAME(2)
+CAME(3)
+
+SEC("tp_btf/writeback_dirty_folio")
+HOT(2) int BPF_PROG(pagecache_dirtied, struct folio *folio, struct address_space *mapping)
+{
+	struct page_row *row;
+
+	hot_run(2);
+	row = mapping && inode_is_regular(mapping->host) ? page_row(bpf_get_current_task_btf())
+							 : NULL;
+	if (row)
+		add(&row->dirtied, folio_pages(folio));
+	return 0;
+}
+
+/* Whoever reclaims takes whosever pages; it may use the last of the memory meanwhile. */
+SEC("tp_btf/mm_filemap_delete_from_page_cache")
+HOT(3) int BPF_PROG(pagecache_left, struct folio *folio)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct removal_row *row;
+	u32 zero = 0;
+
+	hot_run(3);
+	row = inode_is_regular(folio->mapping->host) ? bpf_map_lookup_elem(&removals, &zero) : NULL;
+	if (row)
+		add(task->flags & PF_MEMALLOC ? &row->reclaimed : &row->dropped,
+		    folio_pages(folio));
+	return 0;
+}
+
+/* --- hits --- */
+
+static void sum_up(u32 service, u64 *ret_read, u64 *ret_misses)
+{
+	for (u32 shard = 0; shard < SHARDS_MAX && shard < shards; shard++) {
+		u32 at = service * shards + shard;
+		struct page_row *row = bpf_map_lookup_elem(&pages, &at);
+
+		if (!row)
+			break;
+		*ret_read += row->read;
+		*ret_misses += row->misses;
+	}
+}
+
+/* What is brought in and read at the turn of an interval is no hit; older read-ahead that has not
+ * been read may never be. */
+static void reckon(struct hit_row *row, u64 read, u64 misses)
+{
+	u64 more_read = grown(read, row->read), more_misses = grown(misses, row->misses);
+	u64 found = grown(more_read, more_misses + row->ahead);
+
+	row->hits += found;
+	row->hits_again += found;
+	row->ahead = grown(more_misses, more_read);
+	row->read = read;
+	row->misses = misses;
+}
+
+static struct hit_row *hit_row(u32 service)
+{
+	struct hit_row *row = bpf_map_lookup_elem(&hits, &service), none = {};
+
+	if (row)
+		return row;
+	bpf_map_update_elem(&hits, &service, &none, BPF_NOEXIST);
+	return or_refused(bpf_map_lookup_elem(&hits, &service));
+}
+
+/* At the first shard of each service. */
+SEC("iter/bpf_map_elem")
+OVER(pages)
+int pagecache_hits(struct bpf_iter__bpf_map_elem *ctx)
+{
+	u32 *key = ctx->key, at;
+	u64 read = 0, misses = 0;
+	struct hit_row *row;
+
+	if (!key || *key & (shards - 1))
+		return 0;
+	at = *key;
+	sum_up(at / shards, &read, &misses);
+	row = read ? hit_row(at / shards) : NULL;
+	if (row)
+		reckon(row, read, misses);
+	return 0;
+}
+
+char LICENSE[] SEC("license") DEFAULT(off)
+	HELP("Page cache: hits, misses and dirtied pages by service, and what leaves memory") =
+		"Dual MIT/GPL";
