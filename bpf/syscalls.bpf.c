@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * System calls by name: how many each service made, how long they took, and how many failed.
+ * System calls by name: how many each service of a Service block made, how long they took, and how
+ * many failed.
  *
  * Hooks: tp_btf sys_enter and sys_exit, on every system call of every process of the machine: that
- * is what it costs, whether anybody wants to know of the call or not. So it is off by default.
+ * is what it costs, whether anybody wants to know of the call or not. So it is off by default, and
+ * what is no service of a Service block leaves after one look-up. In which calls threads sleep the
+ * delay probe tells of all services, by samples, at no cost per call: see asleep.bpf.h.
  *
  * Limits: a call counts when it returns, so exit and exit_group never do, nor does a call that
  * began before the probe. Those of 32-bit programs, which number them otherwise, are left out.
- * Numbers of 1024 and above, which anybody can make up, count as 1024.
  */
+#include "hot.bpf.h"
+#include "kernel/syscall.bpf.h"
 #include "refused.bpf.h"
 #include "service.bpf.h"
+#include "service_configured.bpf.h"
 #include "span.bpf.h"
 
 #define ERRNO_MAX 4095
-#define CALLS_END 1024 /* no kernel has one of so high a number: all of them are one name */
 
 struct call_row {
 	u64 calls METRIC("total_operations-syscall rank") UNIT("calls")
@@ -34,17 +38,18 @@ PERCPU_HASH(syscalls, struct call_key, struct call_row, 8192) SUBJECT("key");
 TASK_SPANS(calls); /* of which call, by number */
 
 SEC("tp_btf/sys_enter")
-int BPF_PROG(syscalls_begin, struct pt_regs *regs, long number)
+HOT(0) int BPF_PROG(syscalls_begin, struct pt_regs *regs, long number)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct span *call;
 
-	if (!service_watched(service_of(task)) || regs_32_bit(regs))
+	hot_run(0);
+	if (!service_configured(service_of(task)) || regs_32_bit(regs))
 		return 0;
 	call = or_refused(task_span_make(&calls, task));
 	if (!call)
 		return 0;
-	call->what = (u64)number < CALLS_END ? number : CALLS_END;
+	call->what = call_name(number);
 	span_begin(call);
 	return 0;
 }
@@ -64,18 +69,20 @@ static struct call_row *call_row(u32 service, u32 number)
 
 /* The service is that at the end of the call: of an execve what the process is then, if that is any. */
 SEC("tp_btf/sys_exit")
-int BPF_PROG(syscalls_end, struct pt_regs *regs, long result)
+HOT(1) int BPF_PROG(syscalls_end, struct pt_regs *regs, long result)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct span *call = task_span(&calls, task);
-	u32 service = service_of(task);
 	struct call_row *row;
+	u32 service;
 	u64 taken_ns;
 
+	hot_run(1);
 	if (!call)
 		return 0;
 	taken_ns = span_end(call);
-	row = service_watched(service) ? call_row(service, call->what) : NULL;
+	service = service_of(task);
+	row = service_configured(service) ? call_row(service, call->what) : NULL;
 	if (!row)
 		return 0;
 	add(&row->calls, 1);
@@ -85,4 +92,4 @@ int BPF_PROG(syscalls_end, struct pt_regs *regs, long result)
 }
 
 char LICENSE[] SEC("license") DEFAULT(off)
-	HELP("System calls: by service and name") = "Dual MIT/GPL";
+	HELP("System calls: of services of Service blocks, by name") = "Dual MIT/GPL";

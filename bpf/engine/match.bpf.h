@@ -6,9 +6,9 @@
 #define ENGINE_MATCH_BPF_H
 
 #include "group.bpf.h"
+#include "service_configured.bpf.h"
 
 const volatile u32 services_from = SERVICES_FROM_COMMANDS; /* what takes a free row */
-const volatile u32 configured_end = SERVICE_FIRST;         /* rows of Service blocks are below */
 
 /* One that may be of a Service block by its name has a row of its own until the engine has looked, so
  * that nothing is lost. */

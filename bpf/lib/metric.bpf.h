@@ -277,6 +277,9 @@
  *   const volatile bool watch_other;
  *                         set before load: may what counts under "other" become a
  *                         service, so that its processes must be told apart?
+ *   const volatile u32 configured_end;
+ *                         set before load: rows of Service blocks are below. An object that has
+ *                         it counts for these alone, see service_configured.bpf.h
  *   const volatile u32 shards;
  *                         set before load: a power of two, at most 8
  *   const volatile u32 slots_max;

@@ -18,7 +18,7 @@
 /* What the engine sets in every object, see metric.bpf.h. */
 static const char *const OWN[] = { "service_rows", "process_rows_max", "cpus_possible", "page_size",
 				   "tick_ns_max",  "watch_other",      "shards",        "slots_max",
-				   "slots_kept",   "slots_open" };
+				   "slots_kept",   "slots_open",       "configured_end" };
 
 struct variable {
 	const char *name;

@@ -164,6 +164,12 @@ int services_share(const struct services *services, struct object *object, struc
 	status = status ?: walk_exempt(object, error);
 	if (status)
 		return status;
+	if (object_variable(object, "configured_end", sizeof(uint32_t)) &&
+	    !services->config->service_count)
+		return error_set(error, -ENOENT,
+				 "it counts for services of Service blocks alone, and there are "
+				 "none");
+	object_set(object, "configured_end", SERVICE_FIRST + services->config->service_count);
 	object_set(object, "service_rows", services->lifecycle.row_count);
 	object_set(object, "process_rows_max", services->lifecycle.process_row_count);
 	object_set(object, "watch_other", config_services_from(services->config) != 0);

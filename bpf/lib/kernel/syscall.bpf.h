@@ -14,6 +14,8 @@
 #define CALL_SENDFILE_NUMBER 71
 #endif
 
+#define CALLS_END 1024 /* no kernel has a call of so high a number, which anybody can make up */
+
 /* clang-format off */
 enum call_kind {
 	CALL_OTHER,
@@ -337,6 +339,12 @@ static __always_inline u64 call_argument(const struct pt_regs *regs, u32 number)
 	/* The first has given its register to the result. */
 	return number == 1 ? regs->orig_x0 : regs->regs[number - 1];
 #endif
+}
+
+/* For names: those that no kernel has are one. */
+static __always_inline u32 call_name(u64 number)
+{
+	return number < CALLS_END ? number : CALLS_END;
 }
 
 static __always_inline enum call_kind call_kind(u32 number)
