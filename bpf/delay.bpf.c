@@ -15,12 +15,15 @@
  * event loops that part waits for other services which connections to such are to answer, see
  * awaited.bpf.h.
  *
+ * With Option "by_syscall" the sampler also counts in which system calls threads sleep, see asleep.bpf.h.
+ *
  * Hooks: iter/task, 10 times a second; iter/bpf_map_elem over the services at each reading.
  *
  * Limits: below 200 samples nothing is said of requests. A pool that hands its results back to the
  * thread that answers is not known to work for them: its time is in no thread's hands. Samples
  * see of a call for several sockets that wants none of the request's only that it waits for others.
  */
+#include "asleep.bpf.h"
 #include "cputime.h"
 #include "follow.bpf.h"
 #include "upstream.bpf.h"
@@ -218,8 +221,11 @@ int delay_look(struct bpf_iter__task *ctx)
 	if (!task || task->flags & (PF_KTHREAD | PF_EXITING))
 		return 0;
 	service = service_of(task);
-	if (service_watched(service))
-		look(task, service);
+	if (!service_watched(service))
+		return 0;
+	look(task, service);
+	if (option_by_syscall)
+		asleep_count(task, service);
 	return 0;
 }
 

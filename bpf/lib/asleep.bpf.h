@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * In which system calls threads sleep: the number of the call is in the registers that the thread has
+ * saved on its way into the kernel, so that no call costs anything.
+ */
+#ifndef ASLEEP_BPF_H
+#define ASLEEP_BPF_H
+
+#include "kernel/syscall.bpf.h"
+#include "refused.bpf.h"
+#include "sample.bpf.h"
+
+const volatile bool option_by_syscall;
+
+struct asleep_row {
+	u64 ns METRIC("delay_rate-syscall rate scale=1/1000000000") UNIT("seconds per second")
+		HELP("Asleep in a system call: of all threads, by name, by samples");
+};
+
+struct asleep_key {
+	u32 service LABEL("service");
+	u32 number LABEL("syscall");
+};
+
+HASH(asleep, struct asleep_key, struct asleep_row, 8192) OPTION("by_syscall") SUBJECT("key");
+
+/* Counts a thread of this service, if it sleeps in a call. */
+static __noinline void asleep_count(struct task_struct *task, u32 service)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	u32 number = call_number(regs);
+	struct asleep_key key = { .service = service, .number = call_name(number) };
+	struct asleep_row none = {}, *row;
+
+	if (sample_state(task) != SAMPLE_ASLEEP || number == ~0U || regs_32_bit(regs))
+		return;
+	row = bpf_map_lookup_elem(&asleep, &key);
+	if (!row) {
+		bpf_map_update_elem(&asleep, &key, &none, BPF_NOEXIST);
+		row = or_refused(bpf_map_lookup_elem(&asleep, &key));
+	}
+	if (row)
+		add(&row->ns, sample_ns);
+}
+
+#endif
