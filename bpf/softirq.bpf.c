@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Software interrupts: how many each CPU has handled of each kind, and how long that took.
+ * Software interrupts: how many each CPU has handled of each kind, how long that took, and how long
+ * they had waited for it.
  *
  * Hooks: tp_btf softirq_entry and softirq_exit. They do not nest on a CPU, so the time of the one
- * that it is in is all that has to be kept, and counters of a CPU need no atomics.
+ * that it is in is all that has to be kept, and counters of a CPU need no atomics. Option "latency":
+ * tp_btf softirq_raise, at each raise. Of several raises before a begin the first counts.
  *
  * Limits: the time of a hardware interrupt that comes in between is in it, as the hypervisor's is.
  */
-#include "metric.bpf.h"
+#include "hot.bpf.h"
 #include "span.bpf.h"
 
 #define NS "scale=1/1000000000"
@@ -38,13 +40,48 @@ struct softirq_row {
 
 PERCPU_ARRAY(softirqs, enum softirq, struct softirq_row, SOFTIRQS) SUBJECT("key cpu");
 
+struct latency_row {
+	struct hist latency METRIC("latency-softirq " NS) UNIT("seconds")
+		HELP("Latency of a software interrupt: from its raise to its begin");
+};
+
+PERCPU_ARRAY(softirq_latencies, enum softirq, struct latency_row, SOFTIRQS)
+OPTION("latency") SUBJECT("key cpu");
+
+const volatile bool option_latency;
+
 CPU_SPANS(softirq_spans);
 
+PERCPU_ARRAY(softirq_raises, enum softirq, struct span, SOFTIRQS);
+
+SEC("tp_btf/softirq_raise")
+OPTION("latency") HOT(2) int BPF_PROG(softirq_raise, unsigned int kind)
+{
+	struct span *raise = bpf_map_lookup_elem(&softirq_raises, &kind);
+
+	hot_run(2);
+	if (raise && !raise->began_ns)
+		span_begin(raise);
+	return 0;
+}
+
+static void count_latency(u32 kind)
+{
+	struct latency_row *row = bpf_map_lookup_elem(&softirq_latencies, &kind);
+	struct span *raise = bpf_map_lookup_elem(&softirq_raises, &kind);
+
+	if (row && raise && raise->began_ns)
+		hist_add(&row->latency, span_end(raise));
+}
+
 SEC("tp_btf/softirq_entry")
-int BPF_PROG(softirq_begin)
+HOT(0) int BPF_PROG(softirq_begin, unsigned int kind)
 {
 	struct span *span = cpu_span_make(&softirq_spans);
 
+	hot_run(0);
+	if (option_latency)
+		count_latency(kind);
 	if (span)
 		span_begin(span);
 	return 0;
@@ -52,12 +89,13 @@ int BPF_PROG(softirq_begin)
 
 /* One that began before the probe counts not at all. */
 SEC("tp_btf/softirq_exit")
-int BPF_PROG(softirq_end, unsigned int kind)
+HOT(1) int BPF_PROG(softirq_end, unsigned int kind)
 {
 	struct softirq_row *row = bpf_map_lookup_elem(&softirqs, &kind);
 	struct span *span = cpu_span(&softirq_spans);
 	u64 taken_ns;
 
+	hot_run(1);
 	if (!row || !span)
 		return 0;
 	taken_ns = span_end(span);
