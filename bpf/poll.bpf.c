@@ -21,6 +21,7 @@
  * where it has to wait. No more than 8192 threads are known at a time. Of 32-bit
  * programs epoll and poll alone count, in tiers 1 and 2.
  */
+#include "hot.bpf.h"
 #include "kernel/syscall.bpf.h"
 #include "number.bpf.h"
 #include "service_slot.bpf.h"
@@ -172,10 +173,12 @@ static __always_inline int end(void)
 	return 0;
 }
 
-#define HOOK(section, tier, name, action)           \
-	SEC(section) TIER(tier) int name(void *ctx) \
-	{                                           \
-		return action();                    \
+/* hot: its number among the busy programs of its tier. */
+#define HOOK(section, tier, hot, name, action)               \
+	SEC(section) TIER(tier) HOT(hot) int name(void *ctx) \
+	{                                                    \
+		hot_run(hot);                                \
+		return action();                             \
 	}
 
 /* By which the architecture enters a system call. */
@@ -185,49 +188,50 @@ static __always_inline int end(void)
 #define SYSCALL_FUNCTION(call) "__arm64_sys_" #call
 #endif
 
-#define HOOK_FUNCTION(tier, function)                                          \
-	HOOK("fentry/" #function, tier, poll_begin_##function##_##tier, begin) \
-	HOOK("fexit/" #function, tier, poll_end_##function##_##tier, end)
+#define HOOK_FUNCTION(tier, hot_begin, hot_end, function)                                 \
+	HOOK("fentry/" #function, tier, hot_begin, poll_begin_##function##_##tier, begin) \
+	HOOK("fexit/" #function, tier, hot_end, poll_end_##function##_##tier, end)
 
-#define HOOK_FUNCTIONS(tier)               \
-	HOOK_FUNCTION(tier, do_epoll_wait) \
-	HOOK_FUNCTION(tier, do_sys_poll)   \
-	HOOK_FUNCTION(tier, core_sys_select)
+#define HOOK_FUNCTIONS(tier)                     \
+	HOOK_FUNCTION(tier, 0, 1, do_epoll_wait) \
+	HOOK_FUNCTION(tier, 2, 3, do_sys_poll)   \
+	HOOK_FUNCTION(tier, 4, 5, core_sys_select)
 
 HOOK_FUNCTIONS(1)
-HOOK("tp_btf/io_uring_cqring_wait", 1, poll_begin_io_uring_1, begin)
-HOOK("fexit/" SYSCALL_FUNCTION(io_uring_enter), 1, poll_end_io_uring_1, end)
+HOOK("tp_btf/io_uring_cqring_wait", 1, 6, poll_begin_io_uring_1, begin)
+HOOK("fexit/" SYSCALL_FUNCTION(io_uring_enter), 1, 7, poll_end_io_uring_1, end)
 
 HOOK_FUNCTIONS(2)
 
-#define HOOK_OPTION(section, tier, name, action) \
-	OPTION("syscalls") HOOK(section, tier, name, action)
+#define HOOK_OPTION(section, tier, hot, name, action) \
+	OPTION("syscalls") HOOK(section, tier, hot, name, action)
 
-#define HOOK_CALL(tier, call)                                                                 \
-	HOOK_OPTION("tracepoint/syscalls/sys_enter_" #call, tier, poll_begin_##call##_##tier, \
-		    begin)                                                                    \
-	HOOK_OPTION("tracepoint/syscalls/sys_exit_" #call, tier, poll_end_##call##_##tier, end)
+#define HOOK_CALL(tier, hot_begin, hot_end, call)                            \
+	HOOK_OPTION("tracepoint/syscalls/sys_enter_" #call, tier, hot_begin, \
+		    poll_begin_##call##_##tier, begin)                       \
+	HOOK_OPTION("tracepoint/syscalls/sys_exit_" #call, tier, hot_end,    \
+		    poll_end_##call##_##tier, end)
 
 /* Younger architectures have only the calls that take a mask of signals. */
 #ifdef __TARGET_ARCH_x86
-#define HOOK_OLD_CALLS(tier)        \
-	HOOK_CALL(tier, epoll_wait) \
-	HOOK_CALL(tier, poll)       \
-	HOOK_CALL(tier, select)
+#define HOOK_OLD_CALLS(tier)              \
+	HOOK_CALL(tier, 0, 1, epoll_wait) \
+	HOOK_CALL(tier, 2, 3, poll)       \
+	HOOK_CALL(tier, 4, 5, select)
 #else
 #define HOOK_OLD_CALLS(tier)
 #endif
 
-#define HOOK_CALLS(tier)              \
-	HOOK_OLD_CALLS(tier)          \
-	HOOK_CALL(tier, epoll_pwait)  \
-	HOOK_CALL(tier, epoll_pwait2) \
-	HOOK_CALL(tier, ppoll)        \
-	HOOK_CALL(tier, pselect6)
+#define HOOK_CALLS(tier)                    \
+	HOOK_OLD_CALLS(tier)                \
+	HOOK_CALL(tier, 6, 7, epoll_pwait)  \
+	HOOK_CALL(tier, 8, 9, epoll_pwait2) \
+	HOOK_CALL(tier, 10, 11, ppoll)      \
+	HOOK_CALL(tier, 12, 13, pselect6)
 
 HOOK_CALLS(3)
-HOOK_OPTION("tp_btf/io_uring_cqring_wait", 3, poll_begin_io_uring_3, begin)
-HOOK_OPTION("tracepoint/syscalls/sys_exit_io_uring_enter", 3, poll_end_io_uring_3, end)
+HOOK_OPTION("tp_btf/io_uring_cqring_wait", 3, 14, poll_begin_io_uring_3, begin)
+HOOK_OPTION("tracepoint/syscalls/sys_exit_io_uring_enter", 3, 15, poll_end_io_uring_3, end)
 
 HOOK_CALLS(4)
 
