@@ -2,13 +2,17 @@
 # SPDX-License-Identifier: MIT
 """System calls by name: how many, how many failed, and how long they took, by service.
 
-Truth: a load that makes known numbers of known calls and takes the time of some of them. The names are those that
-the C library has for the numbers.
+Truth: a load that makes known numbers of known calls and takes the time of some of them; of all of its calls, strace,
+where that is installed. The names are those that the C library has for the numbers. What samples say of sleep in calls
+is compared with the load's own clock and with what the hooks count.
 """
 
+import os
+import shutil
+import subprocess
 import time
 
-from lib import Test
+from lib import SLOWNESS, Test, die_with_test
 
 BESIDE = True
 OTHERS = """
@@ -26,10 +30,33 @@ CONF = OTHERS + """
   <Service "bystander">
     Process "kt_quiet"
   </Service>
+  <Service "traced">
+    Process "kt_strace"
+  </Service>
   <Probe "syscalls">
     Enable true
 %s  </Probe>
 """
+SAMPLED = CONF % "" + """
+  <Probe "delay">
+    Option "by_syscall"
+    Frequency 500
+    Budget 50
+  </Probe>
+"""
+NAMES = OTHERS + """
+  ServicesFrom "commands"
+  <Service "calls">
+    Process "kt_calls"
+  </Service>
+  <Probe "syscalls">
+    Enable true
+  </Probe>
+  <Probe "delay">
+    Option "by_syscall"
+  </Probe>
+"""
+SLEEP_MS = 10000
 CALLS = 20000
 UNKNOWN = 10000  # more than there are rows
 GETPPID, READ, SLEEP = ("-syscall-" + name for name in ("getppid", "read", "nanosleep"))
@@ -117,9 +144,93 @@ def few_rows(test, load):
     test.stop(daemon)
 
 
+def without_services(test):
+    daemon = test.collectd(OTHERS + '<Probe "syscalls">\n Enable true\n</Probe>\n', interval=1)
+    daemon.wait_rows("self", "duration-read_process", 2)
+    test.equal("without a Service block: it is read", "duration-read_syscalls" in daemon.metrics("self"), False)
+    test.true("it is told", any("it counts for services of Service blocks alone" in line for line in daemon.log()))
+    test.stop(daemon)
+
+
+def named_alone(test, load, quiet):
+    """Others, which are services too, have no calls, but what they sleep in is known."""
+    daemon = test.collectd(NAMES, interval=1)
+    daemon.wait_rows("self", "duration-read_syscalls", 2)
+    for one in load, quiet:
+        one.say(f"{CALLS} 0")
+        one.result()
+    end = time.time()
+    name = test.own("kt_quiet")
+    daemon.wait_rows(name, "delay_rate-syscall-read", 2, end)
+    counted = {subject for subject in daemon.subjects() for metric in daemon.metrics(subject) if metric.startswith("total_operations-syscall")}
+    test.equal("services with calls", counted, {"calls"})
+    test.close("threads that sleep in read", daemon.rows(name, "delay_rate-syscall-read")[-1][1], 1, rel=0.3)
+    test.stop(daemon)
+
+
+def shares(test, load):
+    """Of the time in which it sleeps, that in each call: by samples, by the hooks, and by the load's own clock."""
+    daemon = test.collectd(SAMPLED, interval=1)
+    calls = ("nanosleep", "futex", "ppoll")
+    daemon.wait_rows("self", "duration-read_syscalls", 2)
+    load.say("sleep 2000")      # the series are there then
+    load.result()
+    begin = time.time()
+    daemon.wait_rows("self", "duration-read_syscalls", 2, begin)
+    hooked = {call: counts(daemon, begin, "-syscall-" + call)[2] for call in calls}
+    load.say(f"sleep {SLEEP_MS}")
+    slept = load.result()
+    end = time.time()
+    daemon.wait_rows("self", "duration-read_syscalls", 2, end)
+    hooked = {call: counts(daemon, end, "-syscall-" + call)[2] - hooked[call] for call in calls}
+    sampled = {call: sum(row[1] for row in daemon.rows("calls", "delay_rate-syscall-" + call) if row[0] > begin + 0.5)
+               for call in calls}
+    tolerance = 3 if SLOWNESS < 2 else 8
+    for call in calls:
+        own = 100 * slept[call] / sum(slept.values())
+        by_hooks = 100 * hooked[call] / sum(hooked.values())
+        test.close(f"{call}: percent of the sleep, by hooks", by_hooks, own, slack=1)
+        test.close(f"{call}: by samples, against the hooks", 100 * sampled[call] / sum(sampled.values()), by_hooks,
+                   slack=tolerance)
+    test.equal("complaints", daemon.complaints(), [])
+    test.stop(daemon)
+
+
+def strace_counts(path):
+    """{call: (calls, errors)} of strace -c."""
+    found = {}
+    with open(path, encoding="ascii") as file:
+        for line in file:
+            words = line.split()
+            if len(words) in (5, 6) and words[-1] != "total" and words[0][0].isdigit():
+                found[words[-1]] = int(words[3]), int(words[4]) if len(words) == 6 else 0
+    return found
+
+
+def all_calls(test, daemon):
+    """Of a process from its exec on, every call. That exec began in another service, and exit_group does not return."""
+    strace = shutil.which("strace")
+    if not strace:
+        print("note: strace is not installed, its part is left out")
+        return
+    path, program = os.path.join(test.dir, "strace"), test.program("syscall", "kt_strace")
+    subprocess.run([strace, "-c", "-o", path, program], input="300 0\nsleep 200\n", text=True, check=True,
+                   stdout=subprocess.DEVNULL, preexec_fn=die_with_test)
+    end = time.time()
+    daemon.wait_rows("self", "duration-read_syscalls", 2, end)
+    wanted = strace_counts(path)
+    wanted.pop("execve")
+    test.within("calls that strace has names of", len(wanted), 5, 100)
+    for call, (calls, errors) in sorted(wanted.items()):
+        rows = [daemon.rows("traced", f"{metric}-syscall-{call}") for metric in ("total_operations", "errors")
+                if f"{metric}-syscall-{call}" in daemon.metrics("traced")]
+        test.equal(f"{call}: calls and failures, as strace counts", [of[-1][1] for of in rows], [calls, errors])
+
+
 def main():
-    with Test(limit=90) as test:
+    with Test(limit=150) as test:
         off_by_default(test)
+        without_services(test)
         load = test.load("syscall", name="kt_calls")
         quiet = test.load("syscall", name="kt_quiet")
         daemon = test.collectd(CONF % "", interval=1)
@@ -127,12 +238,15 @@ def main():
         known_calls(test, daemon, load)
         unknown_calls(test, daemon, load)
         known_calls(test, daemon, load)
+        all_calls(test, daemon)
         test.equal("series of a service without calls",
                    [metric for metric in daemon.metrics("bystander") if "syscall" in metric], [])
         test.equal("counters that fell", daemon.fallen(), [])
         test.equal("complaints", daemon.complaints(), [])
         test.stop(daemon)
         few_rows(test, load)
+        named_alone(test, load, quiet)
+        shares(test, load)
         load.end()
         quiet.end()
 
