@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * Hardware interrupts: how many each CPU has handled of each line, and how long that took.
+ *
+ * Hooks: tp_btf irq_handler_entry and irq_handler_exit, which do not nest on a CPU. Option "vectors",
+ * on x86-64: tp_btf local_timer_entry, reschedule_entry, call_function_entry,
+ * call_function_single_entry and irq_work_entry, and their exits, of what the CPUs send to
+ * themselves and to each other.
+ *
+ * Limits: of a line that devices share each handler counts by its own name, also one that finds that
+ * it was not its device; lines whose handlers have the same name are one. What a driver does in a
+ * thread of its own is not in it. The hypervisor's time is.
+ */
+#include "hot.bpf.h"
+#include "kernel/irq.bpf.h"
+#include "refused.bpf.h"
+#include "span.bpf.h"
+
+#define NS "scale=1/1000000000"
+#define LINE_NAME_LEN 32
+
+struct hardirq_key {
+	char line[LINE_NAME_LEN] LABEL("string");
+};
+
+struct hardirq_row {
+	u64 count METRIC("irq-hardirq") UNIT("interrupts")
+		HELP("Hardware interrupts: of each line on each CPU");
+	u64 time_ns METRIC("total_time_in_ms-hardirq scale=1/1000000") UNIT("milliseconds")
+		HELP("Time in hardware interrupts: from begin to end of their handlers");
+};
+
+PERCPU_HASH(hardirqs, struct hardirq_key, struct hardirq_row, 1024) SUBJECT("key cpu");
+
+/* Of all CPUs together: a line is handled by one at a time. */
+struct duration_row {
+	struct hist duration METRIC("duration-hardirq " NS) UNIT("seconds")
+		HELP("Duration of a hardware interrupt: from begin to end of its handler");
+};
+
+HASH(hardirq_durations, struct hardirq_key, struct duration_row, 256) SUBJECT("key");
+
+CPU_SPANS(hardirq_spans);
+
+static const struct hardirq_row no_interrupts;
+static const struct duration_row no_durations;
+
+static struct hardirq_row *hardirq_row(const struct hardirq_key *key)
+{
+	struct hardirq_row *row = bpf_map_lookup_elem(&hardirqs, key);
+
+	if (row)
+		return row;
+	bpf_map_update_elem(&hardirqs, key, &no_interrupts, BPF_NOEXIST);
+	return or_refused(bpf_map_lookup_elem(&hardirqs, key));
+}
+
+static struct duration_row *duration_row(const struct hardirq_key *key)
+{
+	struct duration_row *row = bpf_map_lookup_elem(&hardirq_durations, key);
+
+	if (row)
+		return row;
+	bpf_map_update_elem(&hardirq_durations, key, &no_durations, BPF_NOEXIST);
+	return or_refused(bpf_map_lookup_elem(&hardirq_durations, key));
+}
+
+static void begin(void)
+{
+	struct span *span = cpu_span_make(&hardirq_spans);
+
+	if (span)
+		span_begin(span);
+}
+
+/* One that began before the probe counts not at all. */
+static void end(const struct hardirq_key *key)
+{
+	struct span *span = cpu_span(&hardirq_spans);
+	struct duration_row *durations;
+	struct hardirq_row *row;
+	u64 taken_ns;
+
+	if (!span)
+		return;
+	taken_ns = span_end(span);
+	row = hardirq_row(key);
+	durations = duration_row(key);
+	if (row) {
+		row->count++;
+		row->time_ns += taken_ns;
+	}
+	if (durations)
+		hist_add(&durations->duration, taken_ns);
+}
+
+SEC("tp_btf/irq_handler_entry")
+HOT(0) int BPF_PROG(hardirq_begin)
+{
+	hot_run(0);
+	begin();
+	return 0;
+}
+
+SEC("tp_btf/irq_handler_exit")
+HOT(1) int BPF_PROG(hardirq_end, int number, struct irqaction *action)
+{
+	struct hardirq_key key = {};
+
+	hot_run(1);
+	bpf_probe_read_kernel_str(key.line, sizeof(key.line), action->name);
+	end(&key);
+	return 0;
+}
+
+#ifdef __TARGET_ARCH_x86
+enum vector { LOCAL_TIMER, RESCHEDULE, CALL_FUNCTION, CALL_FUNCTION_SINGLE, IRQ_WORK };
+
+static const struct hardirq_key vectors[] = {
+	[LOCAL_TIMER] = { "local_timer" },     [RESCHEDULE] = { "reschedule" },
+	[CALL_FUNCTION] = { "call_function" }, [CALL_FUNCTION_SINGLE] = { "call_function_single" },
+	[IRQ_WORK] = { "irq_work" },
+};
+
+#define VECTOR(name, vector, hot_begin, hot_end)                     \
+	SEC("tp_btf/" #name "_entry")                                \
+	OPTION("vectors") HOT(hot_begin) int name##_begin(void *ctx) \
+	{                                                            \
+		hot_run(hot_begin);                                  \
+		begin();                                             \
+		return 0;                                            \
+	}                                                            \
+	SEC("tp_btf/" #name "_exit")                                 \
+	OPTION("vectors") HOT(hot_end) int name##_end(void *ctx)     \
+	{                                                            \
+		hot_run(hot_end);                                    \
+		end(&vectors[vector]);                               \
+		return 0;                                            \
+	}
+
+VECTOR(local_timer, LOCAL_TIMER, 2, 3)
+VECTOR(reschedule, RESCHEDULE, 4, 5)
+VECTOR(call_function, CALL_FUNCTION, 6, 7)
+VECTOR(call_function_single, CALL_FUNCTION_SINGLE, 8, 9)
+VECTOR(irq_work, IRQ_WORK, 10, 11)
+#endif
+
+char LICENSE[] SEC("license") DEFAULT(off)
+	HELP("Hardware interrupts: by CPU and line") = "Dual MIT/GPL";

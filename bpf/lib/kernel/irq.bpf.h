@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * Interrupts, and whether it is one that runs a program.
+ */
+#ifndef KERNEL_IRQ_BPF_H
+#define KERNEL_IRQ_BPF_H
+
+#include "sched.bpf.h"
+
+#define THREAD_SIZE 16384 /* of a stack, which ends with the registers of user space */
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct irqaction {
+	const char *name;
+};
+
+#pragma clang attribute pop
+
+/* Of a tp_btf program with these arguments: is what runs an interrupt, of hardware or software, which
+ * has no process? Interrupts have stacks of their own, and the arguments are on the stack of what
+ * runs. The kernel's count of what it is in is a per-CPU variable, which kallsyms need not show. */
+static __always_inline bool in_interrupt(const void *arguments)
+{
+	return (u64)bpf_task_pt_regs(bpf_get_current_task_btf()) - (u64)arguments >= THREAD_SIZE;
+}
+
+#endif

@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Hardware interrupts of each line on each CPU, and vectors.
+
+Truth: for how many, /proc/interrupts before and after readings; for how long, the kernel's own trace of the same handlers.
+Kernels of some sandboxes run no BPF program in the context of their own init's threads: see test_softirq.py.
+"""
+
+import os
+import time
+
+import truth
+from lib import Test
+from tracing import Trace, durations, percentile
+
+CONF = """
+  <Service "none">
+    Process "kt_none"
+  </Service>
+  <Probe "poll">
+    Enable false
+  </Probe>
+  <Probe "request">
+    Enable false
+  </Probe>
+  <Probe "hardirq">
+    Enable true
+    %s
+  </Probe>
+"""
+SECONDS = 4
+DURATIONS = 200
+# As /proc/interrupts has them.
+VECTORS = {"LOC": ("local_timer",), "RES": ("reschedule",), "CAL": ("call_function", "call_function_single"),
+           "IWI": ("irq_work",)}
+
+
+def cleaned(name):
+    return name.replace("-", "_")
+
+
+def interrupts():
+    """{(CPU, name): count} of lines that have a handler, by its name, and of vectors, by theirs in the file."""
+    with open("/proc/interrupts", encoding="ascii") as file:
+        cpus, *lines = file.read().splitlines()
+    cpus, found = cpus.lower().split(), {}
+    for line in lines:
+        number, *words = line.split()
+        counts = [int(word) for word in words[:len(cpus)] if word.isdigit()]
+        is_line = number[:-1].isdigit()
+        if len(counts) < len(cpus) or "," in line or not (is_line or number[:-1] in VECTORS):
+            continue    # of all CPUs together, shared, or without a hook
+        name = words[-1] if is_line else number[:-1]
+        for cpu, count in zip(cpus, counts):
+            found[cpu, cleaned(name)] = found.get((cpu, cleaned(name)), 0) + count
+    return found
+
+
+def work(path):
+    """What makes a disk interrupt, and the CPUs each other."""
+    end = time.monotonic() + SECONDS
+    with open(path, "wb", buffering=0) as file:
+        while time.monotonic() < end:
+            file.seek(0)
+            file.write(b"x" * 4096)
+            os.fsync(file.fileno())
+            time.sleep(0.001)
+
+
+def look(daemon):
+    """(before, {(CPU, line): count by the plugin}, after), all of one reading."""
+    before = interrupts()
+    moment = time.time()
+    daemon.wait_rows("self", "duration-read_hardirq", 2, moment)
+    after = interrupts()
+    counted = {}
+    for subject in daemon.subjects():
+        for metric in daemon.metrics(subject):
+            if metric.startswith("irq-hardirq-"):
+                rows = [row for row in daemon.rows(subject, metric) if row[0] > moment]
+                if rows:
+                    counted[subject, metric.removeprefix("irq-hardirq-")] = rows[0][1]
+    return before, counted, after
+
+
+def unseen(begin):
+    run_s = (truth.schedstat(1)[0] - begin[1]) / 1e9
+    return run_s / (time.monotonic() - begin[0])
+
+
+def counts(test, first, second, share):
+    """first, second: two looks. What the plugin counted lies between the least and the most."""
+    compared = 0
+    for cpu, name in sorted(first[0]):
+        lines = VECTORS.get(name, (name,))
+        low = second[0][cpu, name] - first[2][cpu, name]
+        high = second[2][cpu, name] - first[0][cpu, name]
+        if high < 20 or (name in VECTORS and not any((cpu, line) in second[1] for line in lines)):
+            continue
+        got = sum(second[1].get((cpu, line), 0) - first[1].get((cpu, line), 0) for line in lines)
+        compared += 1
+        test.within(f"{cpu}: {name}", got, low * (1 - 3 * share) - (5 if share else 1), high + 1)
+    return compared
+
+
+def all_ms(daemon):
+    """{line: ms on all CPUs}"""
+    found = {}
+    for subject in daemon.subjects():
+        for metric in daemon.metrics(subject):
+            if metric.startswith("total_time_in_ms-hardirq-"):
+                line = metric.removeprefix("total_time_in_ms-hardirq-")
+                found[line] = found.get(line, 0) + daemon.rows(subject, metric)[-1][1]
+    return found
+
+
+def times(test, daemon):
+    """Of the line that interrupts most: its handler's median against the trace, and the sum of its time."""
+    daemon.wait_rows("self", "duration-read_hardirq", 2, time.time())
+    before = all_ms(daemon)
+    with Trace(test, "irq/irq_handler_entry", "irq/irq_handler_exit") as seen:
+        work(os.path.join(test.disk, "file"))
+    end = time.time()
+    daemon.wait_rows("self", "duration-read_hardirq", 2, end)
+    names = {event.fields()["irq"]: event.fields()["name"] for event in seen.events if event.name == "irq_handler_entry"}
+    taken = durations(seen.events, "irq_handler_entry", "irq_handler_exit",
+                      lambda event: (event.cpu, event.fields()["irq"]))
+    test.equal("events that the trace has lost", seen.lost, 0)
+    by_line = {}
+    for at, (_, number), seconds in taken:
+        by_line.setdefault(cleaned(names[number]), []).append((at, seconds))
+    line, found = max(by_line.items(), key=lambda item: len(item[1]))
+    rows, compared = daemon.rows("hardirq", f"duration-hardirq-{line}-percentile-50"), 0
+    for before, row in zip(rows, rows[1:]):
+        wanted = [seconds for at, seconds in found if before[0] < at < row[0]]
+        if len(wanted) < DURATIONS or before[0] < found[0][0] or row[0] > found[-1][0]:
+            continue
+        compared += 1
+        test.close(f"{line}: median of {len(wanted)}", row[1], percentile(wanted, 50), rel=0.25, slack=1e-6)
+    test.within("medians that were compared", compared, 1, 100)
+    # What comes just before and behind the trace is in the readings, too.
+    sum_ms = sum(1e3 * seconds for _, key, seconds in taken if cleaned(names[key[1]]) == line)
+    test.within(f"{line}: ms in its handler", all_ms(daemon)[line] - before.get(line, 0), 0.7 * sum_ms - truth.CPUS,
+                1.5 * sum_ms + truth.CPUS)
+
+
+def main():
+    with Test(limit=90) as test:
+        daemon = test.collectd(CONF % 'Option "vectors"', interval=1)
+        daemon.wait_rows("self", "duration-read_hardirq", 2)
+        begin = time.monotonic(), truth.schedstat(1)[0]
+        work(os.path.join(test.disk, "file"))
+        first = look(daemon)
+        work(os.path.join(test.disk, "file"))
+        second = look(daemon)
+        test.within("lines and vectors that were compared", counts(test, first, second, unseen(begin)), 3, 1000)
+        times(test, daemon)
+        for cpu in range(truth.CPUS):
+            test.true(f"cpu{cpu}: the local timer has time",
+                      daemon.rows(f"cpu{cpu}", "total_time_in_ms-hardirq-local_timer")[-1][1] > 0)
+        test.equal("complaints", daemon.complaints(), [])
+        test.stop(daemon)
+        plain = test.collectd(CONF % "", interval=1)
+        plain.wait_rows("self", "duration-read_hardirq", 3)
+        test.equal("without the option: vectors", [metric for subject in plain.subjects() for metric in plain.metrics(subject)
+                                                  if metric.endswith("local_timer")], [])
+
+
+if __name__ == "__main__":
+    main()

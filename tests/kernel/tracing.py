@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: MIT
+"""The kernel's own tracing: events of a buffer of the test's own, with the kernel's time of each."""
+
+import os
+import re
+import subprocess
+import time
+
+from lib import Skip
+
+LINE = re.compile(r"-(\d+)\s+\[(\d+)\] (\S+) +(\d+\.\d+): (\w+): (.*)")
+
+
+class Event:
+    """time: of the day, in s; interrupt: in one, of hardware or software."""
+
+    __slots__ = ("time", "cpu", "pid", "interrupt", "name", "text")
+
+    def __init__(self, found, offset):
+        pid, cpu, flags, stamp, self.name, self.text = found.groups()
+        self.time, self.cpu, self.pid = float(stamp) + offset, int(cpu), int(pid)
+        self.interrupt = flags[2:3] not in (".", "")
+
+    def fields(self):
+        return dict(word.split("=", 1) for word in self.text.split() if "=" in word)
+
+
+class Trace:
+    """with Trace(test, "irq/irq_handler_entry", ...) as seen: ...; then seen.events, and how many were lost."""
+
+    def __init__(self, test, *events, pid=None, kib=32768):
+        self.events_wanted, self.pid, self.kib = events, pid, kib
+        self.root = test.mkdir("tracefs")
+        if not os.path.ismount(self.root):
+            if subprocess.run(["mount", "-t", "tracefs", "tracefs", self.root], check=False).returncode:
+                raise Skip("tracefs cannot be mounted")
+            test.at_end(lambda: subprocess.run(["umount", self.root], check=True))
+        self.dir = os.path.join(self.root, "instances", test.own("kt_trace"))
+        self.events, self.lost = [], 0
+
+    def _write(self, name, text):
+        with open(os.path.join(self.dir, name), "w", encoding="ascii") as file:
+            file.write(str(text))
+
+    def __enter__(self):
+        os.mkdir(self.dir)
+        self._write("trace_clock", "mono")
+        self._write("buffer_size_kb", self.kib)
+        if self.pid:
+            self._write("set_event_pid", self.pid)
+        self.offset = time.time() - time.clock_gettime(time.CLOCK_MONOTONIC)
+        for event in self.events_wanted:
+            self._write(f"events/{event}/enable", 1)
+        return self
+
+    def _lost_on(self, cpu):
+        """Events for which the buffer was too small."""
+        with open(os.path.join(self.dir, "per_cpu", f"cpu{cpu}", "stats"), encoding="ascii") as file:
+            counts = dict(line.split(": ") for line in file.read().splitlines())
+        return int(counts["overrun"]) + int(counts["dropped events"])
+
+    def __exit__(self, *_):
+        self._write("tracing_on", 0)
+        self._write("events/enable", 0)
+        with open(os.path.join(self.dir, "trace"), encoding="ascii", errors="replace") as file:
+            found = filter(None, map(LINE.search, file))
+            self.events = [Event(one, self.offset) for one in found]
+        self.lost = sum(map(self._lost_on, range(os.sysconf("SC_NPROCESSORS_CONF"))))
+        os.rmdir(self.dir)
+
+
+def durations(events, begin, end, key):
+    """[(time of the end, key, s)] of pairs of events with the same key: from the first begin to the end behind it."""
+    began, found = {}, []
+    for event in events:
+        if event.name == begin:
+            began.setdefault(key(event), event.time)
+        elif event.name == end and key(event) in began:
+            found.append((event.time, key(event), event.time - began.pop(key(event))))
+    return found
+
+
+def percentile(values, percent):
+    return sorted(values)[min(len(values) - 1, int(len(values) * percent / 100))]
