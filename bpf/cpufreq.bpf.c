@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * The frequency of each CPU, as the kernel's cpufreq tells it.
+ *
+ * Hooks: none.
+ *
+ * Limits: of CPUs that nobody scales, as in most virtual machines, there is no file. The frequency is
+ * that at the moment of the reading, which itself makes a CPU busy.
+ */
+#include "metric.bpf.h"
+
+struct cpufreq_key {
+	u32 cpu LABEL("cpu") FIELD("*");
+};
+
+struct cpufreq_row {
+	u64 khz METRIC("cpufreq scale=1000/1") UNIT("hertz") FIELD("1")
+		HELP("CPU frequency: at the reading, by scaling_cur_freq");
+};
+
+FILE_TABLE(frequencies, struct cpufreq_key, struct cpufreq_row, 4096)
+SUBJECT("key") FILE("/sys/devices/system/cpu/cpu*/cpufreq/scaling_cur_freq lines");
+
+char LICENSE[] SEC("license") DEFAULT(off) HELP("CPU frequency: of each CPU") = "Dual MIT/GPL";
