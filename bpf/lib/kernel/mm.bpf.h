@@ -7,6 +7,13 @@
 
 #include "kernel.bpf.h"
 
+#define ZERO_SIZE_OBJECT 16 /* what kmalloc of nothing gives; below there are no objects */
+
+/* Of x86-64: why there was a page fault. */
+#define FAULT_PROTECTION 0x1
+#define FAULT_WRITE 0x2
+#define FAULT_INSTRUCTION 0x10
+
 enum { MM_FILEPAGES, MM_ANONPAGES, MM_SWAPENTS, MM_SHMEMPAGES, NR_MM_COUNTERS };
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
@@ -24,6 +31,12 @@ struct mm_struct {
 	unsigned long hiwater_rss;
 	unsigned long total_vm;
 	struct percpu_counter rss_stat[NR_MM_COUNTERS];
+};
+
+struct page;
+
+struct kmem_cache {
+	unsigned int object_size;
 };
 
 struct mm_struct___v6_1 {

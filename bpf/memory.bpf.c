@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * Memory: how long the threads of services stall because the kernel has to make room first, and
+ * what they ask of it. How much a service has, and its faults by whether a disk was needed, the
+ * process probe reads from what the kernel counts itself.
+ *
+ * Hooks: tp_btf mm_vmscan_direct_reclaim_begin and _end, mm_vmscan_memcg_reclaim_begin and _end,
+ * mm_compaction_begin and _end. By options, as these are busy:
+ *   faults     tp_btf page_fault_user and page_fault_kernel, of x86-64: at every page fault
+ *   pages      tp_btf mm_page_alloc and mm_page_free: at every page, or several in a row
+ *   kmalloc    tp_btf kmalloc, kfree, kmem_cache_alloc and kmem_cache_free: at every object of the
+ *              kernel's own
+ *   mappings   the tracepoints of brk, mmap and munmap: while they are on, every system call of the
+ *              machine takes its slow path
+ *
+ * What is asked for or given back in an interrupt is of no process, and counts for the kernel.
+ *
+ * Limits: who gives back need not be who has asked. Pages that are asked for in bulk, as by vmalloc
+ * and network cards, pass by the tracepoint.
+ */
+#include "hot.bpf.h"
+#include "kernel/irq.bpf.h"
+#include "kernel/mm.bpf.h"
+#include "kernel/syscall.bpf.h"
+#include "service_slot.bpf.h"
+#include "span.bpf.h"
+
+#define NS "scale=1/1000000000"
+#define MS "scale=1/1000000"
+
+/* --- stalls --- */
+
+struct stall_row {
+	struct hist reclaim METRIC("latency-reclaim " NS) UNIT("seconds")
+		HELP("Stall for reclaim: a thread frees pages before it gets its own");
+	u64 direct METRIC("total_operations-reclaim_direct") UNIT("stalls")
+		HELP("Stalls, direct reclaim: the machine was short of memory");
+	u64 cgroup METRIC("total_operations-reclaim_cgroup") UNIT("stalls")
+		HELP("Stalls, cgroup reclaim: the cgroup was at its limit");
+	u64 reclaimed METRIC("vmpage_action-reclaimed") UNIT("pages")
+		HELP("Pages reclaimed: by threads that stalled");
+	u64 compactions METRIC("total_operations-compaction") UNIT("stalls")
+		HELP("Compactions: pages of a zone moved to make room in a row");
+	u64 compaction_ns METRIC("total_time_in_ms-compaction " MS) UNIT("milliseconds")
+		HELP("Time in compactions: from begin to end");
+};
+
+MMAP_ARRAY(stalls, struct stall_row, 1) SUBJECT("service via=row_slots owners=slot_owners sharded");
+
+TASK_SPANS(stall_spans);
+
+static struct stall_row *stall_row(void)
+{
+	u32 row = service_of(bpf_get_current_task_btf()), index;
+
+	if (!service_watched(row))
+		return NULL;
+	index = slot_index(slot_take(row));
+	return bpf_map_lookup_elem(&stalls, &index);
+}
+
+static void stall_begin(void)
+{
+	struct span *span = or_refused(task_span_make(&stall_spans, bpf_get_current_task_btf()));
+
+	if (span)
+		span_begin(span);
+}
+
+/* The row that it counts for; NULL: nobody wants to know, or it began before the probe. */
+static struct stall_row *stall_end(u64 *ret_taken_ns)
+{
+	struct span *span = task_span(&stall_spans, bpf_get_current_task_btf());
+
+	if (!span)
+		return NULL;
+	*ret_taken_ns = span_end(span);
+	return stall_row();
+}
+
+static void reclaim_end(bool of_cgroup, u64 pages)
+{
+	u64 taken_ns;
+	struct stall_row *row = stall_end(&taken_ns);
+
+	if (!row)
+		return;
+	hist_add(&row->reclaim, taken_ns);
+	add(&row->direct, !of_cgroup);
+	add(&row->cgroup, of_cgroup);
+	add(&row->reclaimed, pages);
+}
+
+SEC("tp_btf/mm_vmscan_direct_reclaim_begin")
+HOT(0) int BPF_PROG(memory_direct_begin)
+{
+	hot_run(0);
+	stall_begin();
+	return 0;
+}
+
+SEC("tp_btf/mm_vmscan_direct_reclaim_end")
+HOT(1) int BPF_PROG(memory_direct_end, unsigned long pages)
+{
+	hot_run(1);
+	reclaim_end(false, pages);
+	return 0;
+}
+
+SEC("tp_btf/mm_vmscan_memcg_reclaim_begin")
+HOT(2) int BPF_PROG(memory_cgroup_begin)
+{
+	hot_run(2);
+	stall_begin();
+	return 0;
+}
+
+SEC("tp_btf/mm_vmscan_memcg_reclaim_end")
+HOT(3) int BPF_PROG(memory_cgroup_end, unsigned long pages)
+{
+	hot_run(3);
+	reclaim_end(true, pages);
+	return 0;
+}
+
+SEC("tp_btf/mm_compaction_begin")
+int BPF_PROG(memory_compaction_begin)
+{
+	stall_begin();
+	return 0;
+}
+
+SEC("tp_btf/mm_compaction_end")
+int BPF_PROG(memory_compaction_end)
+{
+	u64 taken_ns;
+	struct stall_row *row = stall_end(&taken_ns);
+
+	if (!row)
+		return 0;
+	add(&row->compactions, 1);
+	add(&row->compaction_ns, taken_ns);
+	return 0;
+}
+
+/* --- what is asked of the kernel --- */
+
+/* The row of a service, in a table by service; NULL: nobody wants to know. */
+static __always_inline void *row_in(void *table, u32 service)
+{
+	u32 index = slot_index(service);
+
+	return service_watched(service) ? bpf_map_lookup_elem(table, &index) : NULL;
+}
+
+/* That of the process that runs. */
+static __always_inline void *own_row(void *table)
+{
+	return row_in(table, service_of(bpf_get_current_task_btf()));
+}
+
+/* Likewise of a program with these arguments, which an interrupt may run. */
+static __always_inline void *row_of(void *table, const void *arguments)
+{
+	return in_interrupt(arguments) ? row_in(table, SERVICE_KERNEL) : own_row(table);
+}
+
+struct page_row {
+	u64 allocated METRIC("vmpage_action-alloc") UNIT("pages")
+		HELP("Pages allocated: for whatever the service does");
+	u64 freed METRIC("vmpage_action-free") UNIT("pages")
+		HELP("Pages freed: by the service, whoever has allocated them");
+};
+
+MMAP_ARRAY(pages, struct page_row, SERVICE_FIRST) OPTION("pages") SUBJECT("service sharded");
+
+SEC("tp_btf/mm_page_alloc")
+OPTION("pages") HOT(4) int BPF_PROG(memory_page_alloc, struct page *page, unsigned int order)
+{
+	struct page_row *row = row_of(&pages, ctx);
+
+	hot_run(4);
+	if (row)
+		add(&row->allocated, 1ULL << (order & 63));
+	return 0;
+}
+
+SEC("tp_btf/mm_page_free")
+OPTION("pages") HOT(5) int BPF_PROG(memory_page_free, struct page *page, unsigned int order)
+{
+	struct page_row *row = row_of(&pages, ctx);
+
+	hot_run(5);
+	if (row)
+		add(&row->freed, 1ULL << (order & 63));
+	return 0;
+}
+
+struct object_row {
+	u64 kmallocs METRIC("total_operations-kmalloc") UNIT("calls")
+		HELP("kmalloc: memory of any size for the kernel's own use");
+	u64 kmalloc_bytes METRIC("total_bytes-kmalloc") UNIT("bytes")
+		HELP("kmalloc: octets, rounded up as they are allocated");
+	u64 kfrees METRIC("total_operations-kfree") UNIT("calls")
+		HELP("kfree: by the service, whoever has allocated it");
+	u64 objects METRIC("total_operations-kmem_cache_alloc") UNIT("calls")
+		HELP("kmem_cache_alloc: objects from caches of one size");
+	u64 object_bytes METRIC("total_bytes-kmem_cache_alloc") UNIT("bytes")
+		HELP("kmem_cache_alloc: octets of these objects");
+	u64 objects_freed METRIC("total_operations-kmem_cache_free") UNIT("calls")
+		HELP("kmem_cache_free: by the service, whoever has allocated it");
+};
+
+MMAP_ARRAY(objects, struct object_row, SERVICE_FIRST) OPTION("kmalloc") SUBJECT("service sharded");
+
+SEC("tp_btf/kmalloc")
+OPTION("kmalloc")
+HOT(6)
+int BPF_PROG(memory_kmalloc, unsigned long caller, const void *object, size_t wanted, size_t bytes)
+{
+	struct object_row *row = row_of(&objects, ctx);
+
+	hot_run(6);
+	if (!row || !object)
+		return 0;
+	add(&row->kmallocs, 1);
+	add(&row->kmalloc_bytes, bytes);
+	return 0;
+}
+
+SEC("tp_btf/kfree")
+OPTION("kmalloc") HOT(7) int BPF_PROG(memory_kfree, unsigned long caller, const void *object)
+{
+	struct object_row *row = row_of(&objects, ctx);
+
+	hot_run(7);
+	if (row)
+		add(&row->kfrees, (u64)object > ZERO_SIZE_OBJECT);
+	return 0;
+}
+
+SEC("tp_btf/kmem_cache_alloc")
+OPTION("kmalloc")
+HOT(8)
+int BPF_PROG(memory_object_alloc, unsigned long caller, const void *object,
+	     struct kmem_cache *cache)
+{
+	struct object_row *row = row_of(&objects, ctx);
+
+	hot_run(8);
+	if (!row || !object)
+		return 0;
+	add(&row->objects, 1);
+	add(&row->object_bytes, cache->object_size);
+	return 0;
+}
+
+SEC("tp_btf/kmem_cache_free")
+OPTION("kmalloc") HOT(9) int BPF_PROG(memory_object_free)
+{
+	struct object_row *row = row_of(&objects, ctx);
+
+	hot_run(9);
+	if (row)
+		add(&row->objects_freed, 1);
+	return 0;
+}
+
+/* --- faults --- */
+
+#ifdef __TARGET_ARCH_x86
+struct fault_row {
+	u64 read METRIC("total_events-fault_read") UNIT("faults")
+		HELP("Page faults, read: of what is not there yet");
+	u64 write METRIC("total_events-fault_write") UNIT("faults")
+		HELP("Page faults, write: to what is not there yet");
+	u64 protection METRIC("total_events-fault_protection") UNIT("faults") HELP(
+		"Page faults, protection: what is there may not be so used, as before a copy on write");
+	u64 instruction METRIC("total_events-fault_instruction") UNIT("faults")
+		HELP("Page faults, instruction: code that is not there yet");
+	u64 kernel METRIC("total_events-fault_kernel") UNIT("faults")
+		HELP("Page faults, kernel: in a process's memory, within a call");
+};
+
+MMAP_ARRAY(faults, struct fault_row, SERVICE_FIRST) OPTION("faults") SUBJECT("service sharded");
+
+SEC("tp_btf/page_fault_user")
+OPTION("faults")
+HOT(10)
+int BPF_PROG(memory_fault_user, unsigned long address, struct pt_regs *regs, unsigned long error)
+{
+	struct fault_row *row = own_row(&faults);
+
+	hot_run(10);
+	if (!row)
+		return 0;
+	if (error & FAULT_PROTECTION)
+		add(&row->protection, 1);
+	else if (error & FAULT_INSTRUCTION)
+		add(&row->instruction, 1);
+	else
+		add(error & FAULT_WRITE ? &row->write : &row->read, 1);
+	return 0;
+}
+
+SEC("tp_btf/page_fault_kernel")
+OPTION("faults") HOT(11) int BPF_PROG(memory_fault_kernel)
+{
+	struct fault_row *row = own_row(&faults);
+
+	hot_run(11);
+	if (row)
+		add(&row->kernel, 1);
+	return 0;
+}
+#endif
+
+/* --- mappings --- */
+
+struct mapping_row {
+	u64 brks METRIC("total_operations-brk") UNIT("calls")
+		HELP("brk: the heap grows or shrinks, or is asked for its end");
+	u64 mmaps METRIC("total_operations-mmap") UNIT("calls")
+		HELP("mmap: calls, successful or not");
+	u64 mmap_bytes METRIC("total_bytes-mmap") UNIT("bytes")
+		HELP("mmap: octets of address space that were asked for");
+	u64 munmaps METRIC("total_operations-munmap") UNIT("calls")
+		HELP("munmap: calls, successful or not");
+	u64 munmap_bytes METRIC("total_bytes-munmap") UNIT("bytes")
+		HELP("munmap: octets of address space that were given back");
+};
+
+MMAP_ARRAY(mappings, struct mapping_row, SERVICE_FIRST)
+OPTION("mappings") SUBJECT("service sharded");
+
+SEC("tracepoint/syscalls/sys_enter_brk")
+OPTION("mappings") HOT(12) int memory_brk(void *ctx)
+{
+	struct mapping_row *row = own_row(&mappings);
+
+	hot_run(12);
+	if (row)
+		add(&row->brks, 1);
+	return 0;
+}
+
+SEC("tracepoint/syscalls/sys_enter_mmap")
+OPTION("mappings") HOT(13) int memory_mmap(struct syscall_enter *ctx)
+{
+	struct mapping_row *row = own_row(&mappings);
+
+	hot_run(13);
+	if (!row)
+		return 0;
+	add(&row->mmaps, 1);
+	add(&row->mmap_bytes, ctx->args[1]);
+	return 0;
+}
+
+SEC("tracepoint/syscalls/sys_enter_munmap")
+OPTION("mappings") HOT(14) int memory_munmap(struct syscall_enter *ctx)
+{
+	struct mapping_row *row = own_row(&mappings);
+
+	hot_run(14);
+	if (!row)
+		return 0;
+	add(&row->munmaps, 1);
+	add(&row->munmap_bytes, ctx->args[1]);
+	return 0;
+}
+
+char LICENSE[] SEC("license") DEFAULT(off)
+	HELP("Memory: stalls of services for want of it, and what they ask for") = "Dual MIT/GPL";
