@@ -14,7 +14,7 @@ import subprocess
 import tempfile
 import time
 
-from process import prepare
+from process import prepare, threads_cpu_ns
 
 READY = b"Initialization complete"
 
@@ -132,8 +132,7 @@ class Daemon:
 
     def cpu_ns(self):
         """CPU time of all its threads."""
-        threads = os.listdir(f"/proc/{self.process.pid}/task")
-        return sum(int(self._proc(f"task/{thread}/schedstat").split()[0]) for thread in threads)
+        return threads_cpu_ns(self.process.pid)
 
     def memory_kib(self):
         """(resident, of which its own share)"""

@@ -39,6 +39,15 @@ def _set_nice(nice):
         pass
 
 
+def threads_cpu_ns(pid):
+    """CPU time of all threads, with the interrupts that they were interrupted by."""
+    total = 0
+    for thread in os.listdir(f"/proc/{pid}/task"):
+        with open(f"/proc/{pid}/task/{thread}/schedstat", encoding="ascii") as file:
+            total += int(file.read().split()[0])
+    return total
+
+
 def free_port():
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))

@@ -2,6 +2,8 @@
 """The document on the cost of the request probe, in Markdown, and what is wanted of it."""
 
 import report
+from markdown import added, percent, table, verdict
+from statistic import ROUNDS_SURE
 
 OF_VARIANT = {"before": ", before", "response": ", with classes of responses"}  # behind a program's name
 NAMES = {
@@ -22,7 +24,6 @@ BPFTRACE_TIMES = 7
 BEFORE_NS = 150
 UNWATCHED_PART = 0.02
 P99_PART = 0.1
-ROUNDS_SURE = 4  # fewer decide nothing
 UNBOUNDED = ("nghttpd",)  # the frames of HTTP/2 are looked at, which none of the others does
 
 HEAD = """\
@@ -55,23 +56,6 @@ none.
 BEFORE = """\
 - the probe before: the plugin and the objects of another version (`--before=DIR`, its build tree), configured alike;
 """
-
-
-def added(value, factor=1):
-    """With its sign."""
-    return f"{value.median * factor:+,.0f} [{value.low * factor:+,.0f}, {value.high * factor:+,.0f}]"
-
-
-def percent(value):
-    return f"{100 * (value.median - 1):+.1f} % [{100 * (value.low - 1):+.1f}, {100 * (value.high - 1):+.1f}]"
-
-
-def table(title, columns, rows):
-    print(f"\n{title}\n")
-    print(f"| | {' | '.join(columns)} |")
-    print("|---" + "|---:" * len(columns) + "|")
-    for label, cells in rows:
-        print(f"| {label} | {' | '.join(cells)} |")
 
 
 def each(rounds, cell_of_nothing, cell):
@@ -129,12 +113,6 @@ def server(rounds):
     if "before" in rounds.variants:
         against_before(rounds)
     programs(rounds)
-
-
-def verdict(text, met, missed):
-    """Neither: the figures are not sure enough."""
-    print(f"- {'met' if met else '**missed**' if missed else 'undecided'}: {text}")
-    return met
 
 
 def check_cost(rounds, load, times, other):

@@ -4,13 +4,12 @@
 All that is compared is of the same round.
 """
 
-import json
-import os
 import subprocess
 import sys
 import time
 
 import variant
+from programs import programs_of, run_counts, statistics_on
 from server import CPU, STREAMS, Pair
 from statistic import Estimate
 
@@ -21,32 +20,12 @@ MESSAGES = 20000
 CALLS = 100000
 TAILS_OF = ("nothing", "probe", "floor")
 TAILS = 3  # times the rounds: the 99th percentile differs more from span to span than CPU time
-RUN_STATISTICS = "/proc/sys/kernel/bpf_stats_enabled"
 
 
 def event_ns(site, kind, count):
     """What a process pays for that is nobody's: the run that was disturbed least."""
     command = [site.program("event"), kind, str(count), str(CPU)]
     return min(float(subprocess.run(command, capture_output=True, text=True, check=True).stdout) for _ in range(3))
-
-
-def programs_of(process):
-    """Ids of the BPF programs that a process holds."""
-    found = set()
-    for info in os.scandir(f"/proc/{process.pid}/fdinfo"):
-        with open(info.path, encoding="ascii") as file:
-            found |= {int(line.split()[1]) for line in file if line.startswith("prog_id:")}
-    return found
-
-
-def run_counts(ids):
-    counts = {}
-    for number in ids:
-        out = subprocess.run([os.environ.get("BPFTOOL") or "bpftool", "-j", "prog", "show", "id", str(number)],
-                             capture_output=True, text=True, check=True).stdout
-        shown = json.loads(out)
-        counts[shown["name"]] = shown.get("run_cnt", 0), shown.get("run_time_ns", 0)
-    return counts
 
 
 class Rounds:
@@ -104,20 +83,15 @@ class Rounds:
         return cells
 
     def _time_programs(self, pair):
-        with open(RUN_STATISTICS, encoding="ascii") as file:
-            was = file.read()
         for name in [name for name in self.variants if name not in ("nothing", "bpftrace")]:
             with variant.on(name, self.site, pair) as process, pair.together():
                 time.sleep(SETTLED_S)
-                for program, cell in self._time_runs(pair, programs_of(process), was).items():
+                for program, cell in self._time_runs(pair, programs_of(process.pid)).items():
                     self.runs[name, program] = cell
 
-    def _time_runs(self, pair, ids, was):
-        try:
-            self._statistics("1")
+    def _time_runs(self, pair, ids):
+        with statistics_on():
             spans = [self._span_runs(pair, ids) for _ in range(SPANS)]
-        finally:
-            self._statistics(was)
         return {program: min(span[program] for span in spans) for program in set.intersection(*map(set, spans))}
 
     def _span_runs(self, pair, ids):
@@ -130,11 +104,6 @@ class Rounds:
             if runs > exchanges / (2 * STREAMS):
                 cells[program] = (time_ns - before[program][1]) / runs, runs / exchanges
         return cells
-
-    @staticmethod
-    def _statistics(text):
-        with open(RUN_STATISTICS, "w", encoding="ascii") as file:
-            file.write(text)
 
     def figure(self, name, load, key):
         return Estimate(cells[name, load][key] for cells in self.cells)

@@ -30,15 +30,6 @@ def programs(name):
     return [program(name), *(["h2load"] if name == "nghttpd" else [])]
 
 
-def threads_cpu_ns(pid):
-    """CPU time of all threads, with the interrupts that they were interrupted by."""
-    total = 0
-    for thread in os.listdir(f"/proc/{pid}/task"):
-        with open(f"/proc/{pid}/task/{thread}/schedstat", encoding="ascii") as file:
-            total += int(file.read().split()[0])
-    return total
-
-
 def move(pid, cpu):
     for thread in os.listdir(f"/proc/{pid}/task"):
         os.sched_setaffinity(int(thread), {cpu})

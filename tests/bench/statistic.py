@@ -5,6 +5,7 @@ import math
 import statistics
 
 DOUBT = 0.05
+ROUNDS_SURE = 4  # fewer values decide nothing
 
 
 def confidence(values):
