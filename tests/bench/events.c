@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Makes one kind of event over and over on one CPU and prints what one of them
- * cost: nanoseconds of CPU time of this process and its children. Linked
- * statically, so that an exec is an exec and not a linker's work.
- *
- * event switch|syscall|message|fork|exec COUNT CPU
+ * The kinds of events.
  */
+#include "events.h"
+
 #include <arpa/inet.h>
 #include <err.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,9 +19,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define NOTHING "nothing" /* what the exec'ed program is to do */
+#define BLOCK 4096
 
 static int ping[2], pong[2];
+static const char *event_file;
 
 static void pass(int from, int to)
 {
@@ -39,8 +39,14 @@ static void *answer(void *count)
 	return NULL;
 }
 
+static void close_pipe(const int *ends)
+{
+	close(ends[0]);
+	close(ends[1]);
+}
+
 /* Two threads of one process, so that no address space is switched. */
-static void switches(long count)
+static void make_switches(long count)
 {
 	long rounds = count / 2;
 	pthread_t thread;
@@ -53,37 +59,64 @@ static void switches(long count)
 	for (long i = 1; i < rounds; i++)
 		pass(pong[0], ping[1]);
 	pthread_join(thread, NULL);
+	close_pipe(ping);
+	close_pipe(pong);
 }
 
-static void syscalls(long count)
+static void make_syscalls(long count)
 {
 	for (long i = 0; i < count; i++)
 		syscall(SYS_getppid);
 }
 
-/* Both ends of a connection over TCP. */
-static void connect_ends(int *ret_client, int *ret_server)
+static struct sockaddr *loopback(struct sockaddr_in *to)
 {
-	struct sockaddr_in address = { .sin_family = AF_INET,
-				       .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	struct sockaddr *any = (struct sockaddr *)&address;
-	socklen_t size = sizeof(address);
-	int listener = socket(AF_INET, SOCK_STREAM, 0);
+	*to = (struct sockaddr_in){ .sin_family = AF_INET,
+				    .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	return (struct sockaddr *)to;
+}
 
+/* A socket with a port of its own, which *ret_address then is. */
+static int bound(int type, struct sockaddr_in *ret_address)
+{
+	struct sockaddr *any = loopback(ret_address);
+	socklen_t size = sizeof(*ret_address);
+	int fd = socket(AF_INET, type, 0);
+
+	if (fd < 0 || bind(fd, any, size) || getsockname(fd, any, &size))
+		err(1, "socket");
+	return fd;
+}
+
+static int listening(struct sockaddr_in *ret_address)
+{
+	int fd = bound(SOCK_STREAM, ret_address);
+
+	if (listen(fd, 16))
+		err(1, "listen");
+	return fd;
+}
+
+/* Both ends of a connection over TCP. */
+static void connect_ends(int listener, const struct sockaddr_in *address, int *ret_client,
+			 int *ret_server)
+{
 	*ret_client = socket(AF_INET, SOCK_STREAM, 0);
-	if (bind(listener, any, size) || listen(listener, 1) || getsockname(listener, any, &size) ||
-	    connect(*ret_client, any, size))
-		err(1, "connection");
+	if (connect(*ret_client, (const struct sockaddr *)address, sizeof(*address)))
+		err(1, "connect");
 	*ret_server = accept(listener, NULL, NULL);
+	if (*ret_server < 0)
+		err(1, "accept");
 }
 
 /* Sent, arrived and received by one thread, so that nobody is woken up. */
-static void messages(long count)
+static void make_messages(long count)
 {
+	struct sockaddr_in address;
+	int client, server, listener = listening(&address);
 	char text[32] = "";
-	int client, server;
 
-	connect_ends(&client, &server);
+	connect_ends(listener, &address, &client, &server);
 	for (long i = 0; i < count; i++) {
 		int from = i % 2 ? server : client, to = i % 2 ? client : server;
 
@@ -91,9 +124,112 @@ static void messages(long count)
 		    recv(to, text, sizeof(text), 0) != sizeof(text))
 			err(1, "message");
 	}
+	close(client);
+	close(server);
+	close(listener);
 }
 
-static void children(long count, char **exec_argv)
+/* A software interrupt each. */
+static void make_datagrams(long count)
+{
+	struct sockaddr_in address;
+	int fd = bound(SOCK_DGRAM, &address);
+	char text[32] = "";
+
+	if (connect(fd, (struct sockaddr *)&address, sizeof(address)))
+		err(1, "connect");
+	for (long i = 0; i < count; i++)
+		if (send(fd, text, sizeof(text), 0) != sizeof(text) ||
+		    recv(fd, text, sizeof(text), 0) != sizeof(text))
+			err(1, "datagram");
+	close(fd);
+}
+
+/* Made, accepted and closed, first by the server: so no port of a client has to wait. */
+static void make_connections(long count)
+{
+	struct sockaddr_in address;
+	int client, server, listener = listening(&address);
+
+	for (long i = 0; i < count; i++) {
+		connect_ends(listener, &address, &client, &server);
+		close(server);
+		close(client);
+	}
+	close(listener);
+}
+
+static void make_opens(long count)
+{
+	for (long i = 0; i < count; i++) {
+		int fd = open(event_file, O_RDONLY);
+
+		if (fd < 0)
+			err(1, "%s", event_file);
+		close(fd);
+	}
+}
+
+struct reader {
+	int fd;
+	off_t blocks;
+	void *block;
+};
+
+static void reader_open(struct reader *ret, int flags)
+{
+	ret->fd = open(event_file, O_RDONLY | flags);
+	ret->blocks = lseek(ret->fd, 0, SEEK_END) / BLOCK;
+	ret->block = aligned_alloc(BLOCK, BLOCK);
+	if (ret->fd < 0 || ret->blocks < 1 || !ret->block)
+		err(1, "%s", event_file);
+}
+
+static void reader_close(struct reader *reader)
+{
+	free(reader->block);
+	close(reader->fd);
+}
+
+/* From one end of the file to the other, so that nothing is read ahead. */
+static off_t place(const struct reader *reader, long i)
+{
+	return i * 1021 % reader->blocks * BLOCK;
+}
+
+static void read_block(const struct reader *reader, long i)
+{
+	if (pread(reader->fd, reader->block, BLOCK, place(reader, i)) != BLOCK)
+		err(1, "%s", event_file);
+}
+
+/* From the disk, past the page cache. */
+static void make_reads(long count)
+{
+	struct reader reader;
+
+	reader_open(&reader, O_DIRECT);
+	for (long i = 0; i < count; i++)
+		read_block(&reader, i);
+	reader_close(&reader);
+}
+
+/* Into the page cache, which has let go of them before. */
+static void make_pages(long count)
+{
+	struct reader reader;
+
+	reader_open(&reader, 0);
+	if (posix_fadvise(reader.fd, 0, 0, POSIX_FADV_RANDOM))
+		err(1, "%s", event_file);
+	for (long i = 0; i < count; i++) {
+		posix_fadvise(reader.fd, place(&reader, i), BLOCK, POSIX_FADV_DONTNEED);
+		read_block(&reader, i);
+	}
+	reader_close(&reader);
+}
+
+static void make_children(long count, char **exec_argv)
 {
 	for (long i = 0; i < count; i++) {
 		pid_t child = fork();
@@ -111,6 +247,46 @@ static void children(long count, char **exec_argv)
 	}
 }
 
+static void make_forks(long count)
+{
+	make_children(count, NULL);
+}
+
+static void make_execs(long count)
+{
+	char nothing[] = EVENT_NOTHING;
+
+	make_children(count, (char *[]){ program_invocation_name, nothing, NULL });
+}
+
+static const struct {
+	const char *name;
+	void (*make)(long count);
+	bool of_file;
+} kinds[] = {
+	{ "switch", make_switches, false },
+	{ "syscall", make_syscalls, false },
+	{ "message", make_messages, false },
+	{ "datagram", make_datagrams, false },
+	{ "connection", make_connections, false },
+	{ "open", make_opens, true },
+	{ "read", make_reads, true },
+	{ "page", make_pages, true },
+	{ "fork", make_forks, false },
+	{ "exec", make_execs, false },
+};
+
+bool make_event(const char *kind, long count, const char *file)
+{
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		if (!strcmp(kind, kinds[i].name) && (file || !kinds[i].of_file)) {
+			event_file = file;
+			kinds[i].make(count);
+			return true;
+		}
+	return false;
+}
+
 static uint64_t cpu_ns(int whose)
 {
 	struct rusage usage;
@@ -120,12 +296,12 @@ static uint64_t cpu_ns(int whose)
 	       (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000;
 }
 
-static uint64_t all_cpu_ns(void)
+uint64_t all_cpu_ns(void)
 {
 	return cpu_ns(RUSAGE_SELF) + cpu_ns(RUSAGE_CHILDREN);
 }
 
-static void stay_on(int cpu)
+void stay_on(int cpu)
 {
 	cpu_set_t set;
 
@@ -133,41 +309,4 @@ static void stay_on(int cpu)
 	CPU_SET((size_t)cpu, &set);
 	if (sched_setaffinity(0, sizeof(set), &set))
 		err(1, "CPU %d", cpu);
-}
-
-static int make(const char *kind, long count, char *self)
-{
-	char nothing[] = NOTHING;
-
-	if (!strcmp(kind, "switch"))
-		switches(count);
-	else if (!strcmp(kind, "syscall"))
-		syscalls(count);
-	else if (!strcmp(kind, "message"))
-		messages(count);
-	else if (!strcmp(kind, "fork"))
-		children(count, NULL);
-	else if (!strcmp(kind, "exec"))
-		children(count, (char *[]){ self, nothing, NULL });
-	else
-		return -1;
-	return 0;
-}
-
-int main(int argc, char **argv)
-{
-	uint64_t begin_ns;
-	long count;
-
-	if (argc == 2 && !strcmp(argv[1], NOTHING))
-		_exit(0);
-	count = argc == 4 ? atol(argv[2]) : 0;
-	if (count < 2)
-		errx(2, "usage: event switch|syscall|message|fork|exec COUNT CPU");
-	stay_on(atoi(argv[3]));
-	begin_ns = all_cpu_ns();
-	if (make(argv[1], count, argv[0]))
-		errx(2, "no such kind: %s", argv[1]);
-	printf("%.1f\n", (double)(all_cpu_ns() - begin_ns) / (double)count);
-	return 0;
 }

@@ -4,6 +4,8 @@
 import os
 import re
 
+from kinds import KINDS
+
 LABEL = 56
 
 READERS = {
@@ -98,6 +100,18 @@ def softirqs(starts):
     compared("", ["without", "with", "added"])
     each = starts.compare(lambda start: start.softirqs).loaded.median
     comparison(f"message over loopback ({each:.2f} software interrupts)", starts.compare(lambda start: start.events_ns["message"]))
+
+
+def kinds(found):
+    heading(f"What a hook costs by its kind, an empty program on it, CPU nanoseconds per event ({found.count} turns without "
+            "and with)")
+    line("", ["without", "added", "runs", "ns per run (*)"], (10, 28, 8, 16))
+    for kind, one in found.found.items():
+        run_ns = number(one.run_ns) if one.runs > 0.5 else ""
+        line(KINDS[kind], [number(one.without.median), estimate(one.added), f"{one.runs:.2f}", run_ns], (10, 28, 8, 16))
+    for kind, reason in found.unavailable.items():
+        line(KINDS[kind], [f"not here: {reason}"], (20,))
+    print("  (*) by the kernel's run statistics, which leave out the hook, and have themselves in it")
 
 
 def start(starts, reading):
