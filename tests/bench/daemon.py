@@ -16,6 +16,7 @@ import time
 
 from process import prepare, threads_cpu_ns
 
+FILE_MIB = 64
 READY = b"Initialization complete"
 
 CONFIGURATION = """\
@@ -52,6 +53,7 @@ class Site:
         self.build = build
         self.before = before
         self.version = None
+        self._file = None
 
     def __enter__(self):
         self.dir = tempfile.mkdtemp(prefix="ebpf-bench.", dir="/dev/shm" if os.path.isdir("/dev/shm") else None)
@@ -62,6 +64,22 @@ class Site:
 
     def __exit__(self, *_error):
         shutil.rmtree(self.dir, ignore_errors=True)
+        if self._file:
+            self._file.close()
+
+    def file(self):
+        """A file on a disk, made by the first call."""
+        if not self._file:
+            self._file = tempfile.NamedTemporaryFile(prefix="ebpf-bench.", dir="/var/tmp")
+            self._file.write(os.urandom(FILE_MIB << 20))
+            self._file.flush()
+            os.fsync(self._file.fileno())
+        return self._file.name
+
+    def probes(self):
+        """Names of all that were built."""
+        return sorted(name.removesuffix(".bpf.o") for name in os.listdir(os.path.join(self.build, "bpf"))
+                      if name.endswith(".bpf.o"))
 
     def program(self, name):
         return os.path.join(self.build, "tests", "bench", name)

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: MIT
+"""The programs of libbpf-tools, each with the probe that says the same, and with an event that both see.
+
+One more is one more Pair below.
+"""
+
+import re
+from typing import NamedTuple
+
+import powers
+
+SERVICE = "event"  # what makes the events, by its command name
+
+
+class Count(NamedTuple):
+    """Something that both count, and how often it really was, for each event."""
+
+    what: str
+    subject: str  # pattern: whose series; those of all that fit are added
+    series: str  # bucket-INSTANCE: all that is in this histogram
+    theirs: object  # function of the tool's output
+    each: float = 1
+    source: int = 0  # data source of the series
+
+
+class Shares(NamedTuple):
+    """A histogram that both have."""
+
+    what: str
+    subject: str
+    instance: str  # of the series: bucket-INSTANCE-LOWER_UPPER
+    title: str = ""  # pattern in what the tool writes above it
+
+
+class Pair(NamedTuple):
+    probe: str
+    command: tuple
+    event: str
+    count: int  # of events in one run, that takes some 30 ms of CPU time
+    counts: tuple
+    shares: tuple = ()
+    lines: str = ""  # more of the Probe block
+
+
+def lines(pattern):
+    """How many lines have it."""
+    return lambda output: sum(bool(re.search(pattern, line)) for line in output.splitlines())
+
+
+def column(pattern):
+    """The numbers that its group is in each line, added."""
+    return lambda output: sum(int(found.group(1)) for found in re.finditer(pattern, output, re.M))
+
+
+def section(title):
+    """All that is in a histogram."""
+    return lambda output: powers.printed(output, title).total()
+
+
+PAIRS = (
+    Pair("softirq", ("softirqs", "-d", "-N"), "datagram", 15000,
+         counts=(Count("software interrupts, NET_RX", r"cpu\d+", "irq-softirq-NET_RX", section("= net_rx")),),
+         shares=(Shares("time in NET_RX", r"cpu\d+", "duration-softirq-NET_RX", "= net_rx"),)),
+    Pair("syscalls", ("syscount", "-L", "-T", "1000"), "syscall", 150000,
+         counts=(Count("getppid", SERVICE, "total_operations-syscall-getppid", column(r"^getppid +(\d+)")),)),
+    Pair("sched", ("runqlat", "-P"), "switch", 8000,
+         counts=(Count("waits for a CPU", SERVICE, "bucket-latency-runqueue", section("pid = .* event$")),),
+         shares=(Shares("run-queue latency", SERVICE, "latency-runqueue", "pid = .* event$"),)),
+    Pair("sched", ("cpudist", "-P"), "switch", 8000,
+         counts=(Count("slices on a CPU", SERVICE, "bucket-duration-on_cpu", section("pid = .* event$")),),
+         shares=(Shares("slices on a CPU", SERVICE, "duration-on_cpu", "pid = .* event$"),)),
+    Pair("lifecycle", ("execsnoop",), "exec", 100,
+         counts=(Count("execs", SERVICE, "total_events-execs", lines(r"^event ")),)),
+    Pair("lifecycle", ("exitsnoop",), "fork", 300,
+         counts=(Count("exits", SERVICE, "total_events-exits", lines(r"^event ")),)),
+    Pair("files", ("opensnoop",), "open", 30000, lines='    Option "syscalls"\n',
+         counts=(Count("opens", SERVICE, "total_operations-open", lines(r"^\d+ +event ")),)),
+)
