@@ -13,13 +13,13 @@ SERVICE = "event"  # what makes the events, by its command name
 
 
 class Count(NamedTuple):
-    """Something that both count, and how often it really was, for each event."""
+    """Something that both count, and how often it really was."""
 
     what: str
     subject: str  # pattern: whose series; those of all that fit are added
     series: str  # bucket-INSTANCE: all that is in this histogram
     theirs: object  # function of the tool's output
-    each: float = 1
+    once: int = 0  # beside one for each event: of the program that makes them
     source: int = 0  # data source of the series
 
 
@@ -70,9 +70,9 @@ PAIRS = (
          counts=(Count("slices on a CPU", SERVICE, "bucket-duration-on_cpu", section("pid = .* event$")),),
          shares=(Shares("slices on a CPU", SERVICE, "duration-on_cpu", "pid = .* event$"),)),
     Pair("lifecycle", ("execsnoop",), "exec", 100,
-         counts=(Count("execs", SERVICE, "total_events-execs", lines(r"^event ")),)),
+         counts=(Count("execs", SERVICE, "total_events-execs", lines(r"^event "), once=1),)),
     Pair("lifecycle", ("exitsnoop",), "fork", 300,
-         counts=(Count("exits", SERVICE, "total_events-exits", lines(r"^event ")),)),
+         counts=(Count("exits", SERVICE, "total_events-exits", lines(r"^event "), once=1),)),
     Pair("files", ("opensnoop",), "open", 30000, lines='    Option "syscalls"\n',
          counts=(Count("opens", SERVICE, "total_operations-open", lines(r"^\d+ +event ")),)),
 )

@@ -65,7 +65,7 @@ class Answers:
             ours = self._histogram(count.subject, count.series.removeprefix("bucket-")).total()
         else:
             ours = sum(self._growth(subject, count.series, count.source) for subject in self._subjects(count.subject))
-        return count.what, count.each * self.events, ours, count.theirs(output)
+        return count.what, self.events + count.once, ours, count.theirs(output)
 
     def _values(self, subject, series):
         """How many there were in each bucket, of series that are rates."""
