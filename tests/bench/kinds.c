@@ -25,7 +25,7 @@
 
 #define PROGRAMS_MAX 2
 #define RUNS 3
-#define SAMPLE_NS 200000
+#define SAMPLE_NS 100000
 
 static uint64_t cpu_ns(void)
 {
@@ -136,7 +136,7 @@ static const struct kind kinds[] = {
 	{ "uprobe", "call of a function", 20000, { "user_uprobe" }, "called" },
 	{ "uretprobe", "call of a function", 10000, { "user_uretprobe" }, "called" },
 	{ "usdt", "marker", 20000, { "user_marker" }, "marked" },
-	{ "perf_event", "sample", 50,  { "sample_perf_event" }, NULL },
+	{ "perf_event", "sample", 200, { "sample_perf_event" }, NULL },
 	{ "softirq", "datagram", 6000, { "softirq_entry", "softirq_exit" }, NULL },
 	{ "sched_switch", "switch", 6000, { "sched_switch" }, NULL },
 	{ "sched_wakeup", "switch", 6000, { "sched_wakeup" }, NULL },
