@@ -116,7 +116,7 @@ class Chart:
 
     def _caption(self):
         unit = f" <small>{escape(self.graph.unit.name)}</small>" if self.graph.unit.name else ""
-        said = f" <strong>{parts.in_words(self.shares)}</strong>" if self.shares else ""
+        said = f" <strong>{escape(parts.in_words(self.shares))}</strong>" if self.shares else ""
         return f"<figcaption>{self.caption or escape(self.graph.title) + unit}{said}</figcaption>"
 
     def html(self):

@@ -1,14 +1,25 @@
 # SPDX-License-Identifier: MIT
-"""The table of services: its columns, and the columns as text."""
+"""Columns of tables: of services, and of the upstreams of services."""
 
 import dataclasses
 import math
 
+import name
 import unit
 from curve import total
-from definitions import (DISK_READ, DISK_WRITTEN, IN_REQUESTS, MEDIAN, PROCESSES, READ, REQUESTS, RESIDENT, SLACK, STARTED,
-                         SYSTEM, TAIL, USER, WAIT, WRITTEN)
+from definitions import (AT_UPSTREAMS, DISK_READ, DISK_WRITTEN, IN_REQUESTS, MEDIAN, PROCESSES, READ, REQUESTS, RESIDENT,
+                         SLACK, STARTED, SYSTEM, TAIL, TO_UPSTREAMS, UPSTREAM_ERRORS, UPSTREAM_MEAN, UPSTREAM_TAIL, USER,
+                         WAIT, WRITTEN)
 from parts import PartUnit, largest_first, layers
+
+
+def matching(series, values):
+    """(label, value) of each value that is of a series. values: by file and data source"""
+    if "*" not in series.file:
+        key = series.file, series.source
+        return [(series.label, values[key] * series.scale)] if key in values else []
+    return [(series.label.replace("*", label), value * series.scale) for (file, source), value in values.items()
+            if source == series.source and (label := name.varying(series.file, file)) is not None]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -22,19 +33,24 @@ class Column:
     series: tuple
     figure: str = "average"     # of a span of time
     first: bool = False
+    without: frozenset = frozenset()    # labels that do not count
 
     def of(self, values):
         """The figure of now. values: by file and data source."""
-        found = [values[key] * series.scale for series in self.series
-                 if (key := (series.file, series.source)) in values]
+        found = [value for series in self.series for label, value in matching(series, values)
+                 if label not in self.without]
         known = [value for value in found if not math.isnan(value)][:1 if self.first else None]
         return sum(known) if known else math.nan
 
+    def total(self, curves, label="", draw="", color=""):
+        """One curve of all those that count; None: there is none."""
+        counted = [curve for curve in curves if curve.label not in self.without][:1 if self.first else None]
+        return total(counted, label, draw, color) if counted else None
+
     def over(self, curves):
         """The figure of a span."""
-        if not curves:
-            return math.nan
-        return getattr(total(curves[:1] if self.first else curves, "", "", ""), self.figure)()
+        whole = self.total(curves)
+        return getattr(whole, self.figure)() if whole else math.nan
 
     def json(self, figure):
         return {self.name: figure if math.isfinite(figure) else None}
@@ -44,11 +60,13 @@ class LargestPart(Column):
     """Of the series, which are the parts of a whole: its share, with its name."""
 
     def of(self, values):
-        found = [(series, values[key]) for series in self.series if (key := (series.file, series.source)) in values]
+        found = [(dataclasses.replace(series, label=label), value)
+                 for series in self.series for label, value in matching(series, values) if label not in self.without]
         return next(iter(largest_first(found)), math.nan)
 
     def over(self, curves):
-        return next(iter(largest_first((curve, curve.average()) for curve in layers(curves))), math.nan)
+        return next(iter(largest_first((curve, curve.average()) for curve in layers(curves)
+                                        if curve.label not in self.without)), math.nan)
 
     def json(self, figure):
         known = math.isfinite(figure)
@@ -70,4 +88,13 @@ COLUMNS = (
     Column("wait", "CPU wait", "% of one", "wait%", unit.CPU, (WAIT,)),
     Column("processes", "procs", "number", "procs", unit.NUMBER, (PROCESSES,), figure="maximum"),
     Column("started", "started", "per s", "start/s", unit.RATE, (STARTED,)),
+)
+
+# Of one upstream of a service.
+UPSTREAM_COLUMNS = (
+    Column("in_progress", "in progress", "requests", "at it", unit.Unit("requests"), (AT_UPSTREAMS,)),
+    Column("requests", "requests", "per s", "req/s", unit.RATE, (TO_UPSTREAMS,)),
+    Column("average", "average", "response", "mean", unit.SECONDS, (UPSTREAM_MEAN,)),
+    Column("p99", "p99", "response", "p99", unit.SECONDS, (UPSTREAM_TAIL,)),
+    Column("errors", "errors", "per s", "err/s", unit.RATE, (UPSTREAM_ERRORS,)),
 )

@@ -4,6 +4,8 @@
 import dataclasses
 import math
 
+GREY = "#8C959F"    # of what is not told apart
+
 
 def known(values):
     return [value for value in values if not math.isnan(value)]
@@ -53,3 +55,17 @@ def total(curves, label, draw, color):
     grid = max((curve.grid for curve in curves), key=lambda grid: grid.step)
     values = add([curve.on(grid).values for curve in curves])
     return Curve(label, draw, color, grid, values, max(known(values), default=math.nan))
+
+
+def largest(curves, colors):
+    """Those that have most, as many as there are colours; the others of a stack are one."""
+    if len(curves) <= len(colors):
+        return curves
+    least = sorted(curves, key=Curve.weight)[:len(curves) - len(colors)]
+    kept = [dataclasses.replace(curve, color=color) for curve, color
+            in zip((curve for curve in curves if curve not in least), colors)]
+    rest = total(least, f"{len(least)} others", least[0].draw, GREY)
+    if rest.draw != "stack":
+        # Which are no parts of anything.
+        rest = dataclasses.replace(rest, draw="figures", values=[math.nan] * rest.grid.count, most=math.nan)
+    return kept + [rest]

@@ -8,11 +8,11 @@ import fnmatch
 
 import series
 import unit
+from curve import GREY
 
 # Okabe and Ito's colours: told apart by every kind of colour vision, on white and on black.
 BLUE, ORANGE, GREEN, RED, SKY, PINK, YELLOW = PALETTE = (
     "#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#D9C900")
-GREY = "#8C959F"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,6 +41,10 @@ class Graph:
 
     def is_stacked(self):
         return self.series[0].draw == "stack"
+
+    def is_keyed(self):
+        """A curve for each key, of which there may be any number."""
+        return any("-*" in one.file and not one.file.endswith("-percentile-*") for one in self.series)
 
 
 USER = Series("ps_cputime", "user", "user", "stack", 1e-4)
@@ -88,6 +92,10 @@ ABOVE = tuple(Series(f"latency-{name}-percentile-{percent}", label=f"{name} p{pe
               for name in ("response", "service") for percent in (95, 99, 90))
 AT_UPSTREAMS = Series("gauge-requests_in_progress-upstream-*", draw="stack")
 WAITED_FOR_UPSTREAMS = Series("delay_rate-upstream-*", draw="stack")
+TO_UPSTREAMS = Series("total_requests-upstream-*", draw="stack")
+UPSTREAM_MEAN = Series("latency-upstream-*-average")
+UPSTREAM_TAIL = Series("latency-upstream-*-percentile-99")
+UPSTREAM_ERRORS = Series("errors-upstream-*")
 UPSTREAM_COLORS = ("#35B48C", "#006B4E", "#8FDCC2")
 REQUEST_TIME = Graph("Where a request's time goes", unit.SECONDS, IN_REQUESTS, parts=True, above=ABOVE,
                      divided=PARTS["upstream"][0], shares=(AT_UPSTREAMS, WAITED_FOR_UPSTREAMS))
@@ -127,11 +135,10 @@ GRAPHS = {
     ),
     "Upstreams": (
         Graph("Requests at upstreams", unit.Unit("requests"), (AT_UPSTREAMS,), parts=True),
-        Graph("Requests to upstreams", unit.RATE, (Series("total_requests-upstream-*", draw="stack"),)),
-        Graph("Mean response time of upstreams", unit.SECONDS, (Series("latency-upstream-*-average"),), log=True),
-        Graph("99th percentile of upstreams' response times", unit.SECONDS, (
-            Series("latency-upstream-*-percentile-99"),), log=True),
-        Graph("Errors of upstreams", unit.RATE, (Series("errors-upstream-*"),)),
+        Graph("Requests to upstreams", unit.RATE, (TO_UPSTREAMS,)),
+        Graph("Mean response time of upstreams", unit.SECONDS, (UPSTREAM_MEAN,), log=True),
+        Graph("99th percentile of upstreams' response times", unit.SECONDS, (UPSTREAM_TAIL,), log=True),
+        Graph("Errors of upstreams", unit.RATE, (UPSTREAM_ERRORS,)),
         Graph("Threads that wait for upstreams", unit.THREADS, (WAITED_FOR_UPSTREAMS,), parts=True),
     ),
     "Saturation": (

@@ -24,15 +24,16 @@ def find(tree, hosts, names):
 
 
 def order(services, weights):
-    """By use of CPU; a process after its service; the plugin itself last. weights: by service and graph."""
+    """By use of CPU; a process after its service; what is no service last, the plugin itself too. weights: by service and
+    graph."""
     cpu = next(graph for graph in OVERVIEW if graph.title.startswith("CPU"))
     used = {service.name: weights[service, cpu] for service in services}
-    return sorted(services, key=lambda s: (s.is_plugin, -used.get(s.parent, 0), s.parent, s.is_process, -used[s.name]))
+    return sorted(services, key=lambda s: (s.is_plugin, s.is_place, -used.get(s.parent, 0), s.parent, s.is_process, -used[s.name]))
 
 
 def pick_colors(services, weights):
     """Name -> colour, the same in every overview: of who has most of something, then second most; slack is no use."""
-    named = [service for service in services if not service.is_process and not service.is_plugin]
+    named = [service for service in services if not (service.is_process or service.is_plugin or service.is_place)]
     ranks = [sorted((s for s in named if weights[s, graph] > 0), key=lambda s: -weights[s, graph])
              for graph in OVERVIEW if not graph.top]
     chosen = dict.fromkeys(ranked[place].name for place in range(len(named)) for ranked in ranks if place < len(ranked))
@@ -42,6 +43,7 @@ def pick_colors(services, weights):
 
 def overview(services, graph, span, colors):
     """The curves of an overview: who has a colour, and in a stack the sum of all others."""
+    services = [service for service in services if not service.is_place]
     stacked = graph.is_stacked()
     own = [s.sum(graph, span, colors[s.name], not stacked) for s in services if s.name in colors]
     rest = [s.sum(graph, span, GREY) for s in services if stacked and s.name not in colors and not s.is_process]

@@ -1,15 +1,21 @@
 # SPDX-License-Identifier: MIT
 """What collectd has of the services now."""
 
+import functools
 import itertools
 import math
 import time
 
+import layers
 import name
-from columns import COLUMNS
+import triage
+from columns import COLUMNS, UPSTREAM_COLUMNS
+from text import printable
 
 # What the columns are made of; nothing else is asked for or kept.
-WANTED = {series.file for column in COLUMNS for series in column.series}
+WANTED = {series.file for column in COLUMNS + UPSTREAM_COLUMNS for series in column.series}
+WANTED |= {series.file for series in layers.SERIES}
+PATTERNS = sorted(file for file in WANTED if "*" in file)
 
 
 class Trouble(Exception):
@@ -20,17 +26,59 @@ class Trouble(Exception):
         self.may_pass = may_pass
 
 
+@functools.lru_cache(1 << 16)
+def is_wanted(file):
+    return file in WANTED or any(name.varying(pattern, file) is not None for pattern in PATTERNS)
+
+
 class Row:
-    """A service with its figures, in the order of the columns."""
+    """A service, or a device, with its figures."""
 
     def __init__(self, host, service, parent, values):
-        """parent: the service of a process, or the service itself"""
-        self.host, self.service, self.parent = host, service, parent
+        """parent: the service of a process, or the service itself; values: by file and data source"""
+        self.host, self.name, self.parent, self.values = host, service, parent, values
         self.figures = [column.of(values) for column in COLUMNS]
+        self.is_place = layers.is_place(service, [file for file, _ in values])
+
+    @property
+    def title(self):
+        return name.brief(self.name, self.parent)
+
+    def figure(self, column):
+        return column.of(self.values)
+
+    amount = figure
+
+    def upstreams(self):
+        """Of each a row of its own."""
+        found = {}
+        for column in UPSTREAM_COLUMNS:
+            for series in column.series:
+                for (file, source), value in self.values.items():
+                    if source == series.source and (label := name.varying(series.file, file)) is not None:
+                        found.setdefault(label, {})[series.file, source] = value
+        return [Upstream(self, label, values) for label, values in found.items()]
 
     def json(self):
-        said = {"host": self.host, "service": self.service}
+        said = {"host": self.host, "service": self.name}
         for column, figure in zip(COLUMNS, self.figures):
+            said |= column.json(figure)
+        upstreams = [one.json() for one in sort(self.upstreams(), UPSTREAM_COLUMNS[0], of=UPSTREAM_COLUMNS)]
+        return {**said, "upstreams": upstreams} if upstreams else said
+
+
+class Upstream:
+    """What a service asks of another one."""
+
+    def __init__(self, row, label, values):
+        """values: by the series' files, as they are with a `*` in place of the upstream"""
+        self.host, self.name, self.label = row.host, row.name, label
+        self.title = f"{row.title} → {label}"
+        self.figures = [column.of(values) for column in UPSTREAM_COLUMNS]
+
+    def json(self):
+        said = {"upstream": self.label}
+        for column, figure in zip(UPSTREAM_COLUMNS, self.figures):
             said |= column.json(figure)
         return said
 
@@ -44,6 +92,34 @@ def rows(services):
             for (host, service), values in services.items() if service != name.PLUGIN and values]
 
 
+def of_services(many):
+    """Those that the table of services has."""
+    files = {series.file for column in COLUMNS for series in column.series}
+    return [row for row in many if not row.is_place and any(file in files for file, _ in row.values)]
+
+
+def upstreams(many):
+    return [upstream for row in many for upstream in row.upstreams()]
+
+
+def findings(many):
+    """Of each host. What a process has is in what its service has."""
+    hosts = {}
+    for row in many:
+        if row.name == row.parent:
+            hosts.setdefault(row.host, []).append(row)
+    return {host: triage.look(hosts[host]) for host in sorted(hosts)}
+
+
+def triage_lines(found, most, width):
+    """(kind, text) of each; found: by host; most: services of a layer"""
+    said = []
+    for host, layers_of_host in found.items():
+        said += [("heading", printable(host))] if len(found) > 1 else []
+        said += [line for finding in layers_of_host for line in finding.lines(most, width)]
+    return said
+
+
 def common_domain(hosts):
     """What all of several hosts end with, from a dot on."""
     ends = zip(*(host.split(".")[:0:-1] for host in hosts))
@@ -55,21 +131,29 @@ def lines(many):
     """(title, figures) of each, with the host where there are several."""
     hosts = {row.host for row in many}
     domain = common_domain(hosts)
-    return [((row.host.removesuffix(domain) + "/" if len(hosts) > 1 else "") + name.brief(row.service, row.parent),
-             row.figures) for row in many]
+    return [((row.host.removesuffix(domain) + "/" if len(hosts) > 1 else "") + row.title, row.figures) for row in many]
 
 
-def sort(many, column, backwards=False):
+def sort(many, column, backwards=False, of=COLUMNS):
     """By a column, or with None by name; what is unknown comes last in either direction."""
     def key(row):
-        figure = row.figures[COLUMNS.index(column)]
-        return math.isnan(figure), figure if backwards else -figure, row.host, row.service
+        figure = row.figures[of.index(column)]
+        return math.isnan(figure), figure if backwards else -figure, row.host, row.title
 
     if column is None:
-        return sorted(many, key=lambda row: (row.host, row.service), reverse=backwards)
+        return sorted(many, key=lambda row: (row.host, row.title), reverse=backwards)
     return sorted(many, key=key)
 
 
-def document(many, source):
+def said(source, **more):
     """For --json: figures in seconds, bytes, percent and numbers per second; null where unknown."""
-    return {"time": round(time.time(), 3), "source": source, "services": [row.json() for row in many]}
+    return {"time": round(time.time(), 3), "source": source, **more}
+
+
+def document(many, source):
+    return said(source, services=[row.json() for row in many])
+
+
+def triage_document(many, source):
+    return said(source, hosts=[{"host": host, "layers": [finding.json() for finding in found]}
+                               for host, found in findings(many).items()])

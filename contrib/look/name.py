@@ -29,3 +29,10 @@ def title(name, service):
     if name == PLUGIN:
         return "the plugin itself"
     return PROCESS.sub(r" · process \1", name) if name != service else name
+
+
+def varying(pattern, file):
+    """What stands for the `*` of a pattern in the name of a file; None if it is another file."""
+    before, _, after = pattern.partition("*")
+    fits = file.startswith(before) and file.endswith(after) and len(file) >= len(before) + len(after)
+    return file[len(before):len(file) - len(after)] if fits else None

@@ -24,7 +24,8 @@ NUMBERS = {TIME: 1, INTERVAL: 1, TIME_HR: 2 ** -30, INTERVAL_HR: 2 ** -30}
 COUNTER, GAUGE, DERIVE, ABSOLUTE = range(4)
 PACKED = {COUNTER: ">Q", GAUGE: "<d", DERIVE: ">q", ABSOLUTE: ">Q"}
 # Data sources by types.db, of the types with several that the columns need.
-SOURCES = {"ps_cputime": ("user", "syst"), "io_octets": ("rx", "tx"), "disk_octets": ("read", "write"),
+SOURCES = {"ps_cputime": ("user", "syst"), "io_octets": ("rx", "tx"), "if_octets": ("rx", "tx"),
+           "disk_octets": ("read", "write"), "disk_ops": ("read", "write"), "disk_io_time": ("io_time", "weighted_io_time"),
            "ps_count": ("processes", "threads")}
 MISSED = 3          # intervals, after which a value is no longer one of now
 TOGETHER = 1        # seconds within which the packets of one reading come
@@ -32,6 +33,7 @@ TOGETHER = 1        # seconds within which the packets of one reading come
 NAME = 127          # bytes, of collectd's own names
 INTERVALS = 1e-3, 86400
 SERVICES = 20000    # of all hosts
+KEPT = 1000000      # values of all services
 AT_ONCE = 0.2       # seconds of receiving, however much there is
 
 
@@ -115,25 +117,29 @@ class Cache:
         self.first_rate = math.inf  # when it was made
         self.single = set()         # counters that have come once
         self.interval = 0
+        self.size = 0               # values that are kept
         self.full = False           # some have been left out
 
     def take(self, reading, now):
-        if reading.plugin != "ebpf" or not reading.plugin_instance or reading.file not in live.WANTED:
+        if reading.plugin != "ebpf" or not reading.plugin_instance or not live.is_wanted(reading.file):
             return
         owner = reading.host, reading.plugin_instance
-        if owner not in self.kept and len(self.kept) >= SERVICES:
+        kept, sources = self.kept.get(owner), SOURCES.get(reading.type, ("value",))
+        if (kept is None and len(self.kept) >= SERVICES) or (
+                self.size >= KEPT and (reading.file, sources[0]) not in (kept or ())):
             self.full = True
             return
         interval = min(max(reading.interval or 10, INTERVALS[0]), INTERVALS[1])
         until = now + MISSED * interval
         self.interval = max(self.interval, interval)
-        sources = SOURCES.get(reading.type, ("value",))
         for source, (kind, number) in zip(sources, reading.values):
             value = number
             if kind != GAUGE:
                 value = self._rate((*owner, reading.file, source), reading.time, number)
                 self.first_rate = now if math.isinf(self.first_rate) and not math.isnan(value) else self.first_rate
-            self.kept.setdefault(owner, {})[reading.file, source] = until, value
+            kept = self.kept.setdefault(owner, {})
+            self.size += (reading.file, source) not in kept
+            kept[reading.file, source] = until, value
 
     def _rate(self, key, moment, count):
         before, self.counts[key] = self.counts.get(key), (moment, count)
@@ -146,7 +152,9 @@ class Cache:
     def services(self, now):
         self.kept = {owner: fresh for owner, values in self.kept.items()
                      if (fresh := {key: kept for key, kept in values.items() if kept[0] > now})}
-        self.counts = {key: count for key, count in self.counts.items() if key[:2] in self.kept}
+        self.size = sum(map(len, self.kept.values()))
+        self.counts = {key: count for key, count in self.counts.items()
+                       if key[2:] in self.kept.get(key[:2], ())}
         self.single &= self.counts.keys()
         return {owner: {key: value for key, (_, value) in values.items()} for owner, values in self.kept.items()}
 
@@ -191,7 +199,7 @@ class Network:
         self.socket.setblocking(False)
 
     def __str__(self):
-        return f"packets to {self.text}" + (f", no room for more than {SERVICES} services" if self.cache.full else "")
+        return f"packets to {self.text}" + (", no room for all services" if self.cache.full else "")
 
     def fileno(self):
         return self.socket.fileno()

@@ -17,11 +17,16 @@ HERE = os.path.dirname(os.path.realpath(__file__))
 MARK = '<meta name="generator" content="ebpf-graph">'
 OTHERS = "Other metrics"
 SHEETS = "services"     # the directory of the pages of each
+MACHINES = "hosts"      # and of those of machines
 PICTURED = 3            # services of a host whose requests' time the page of all shows
 
 
 def sheet_name(service):
     return service.name + ".html"
+
+
+def machine_name(host):
+    return host + ".html"
 
 
 def address(service):
@@ -53,25 +58,31 @@ def section(title, charts):
     return f"<h2>{escape(title)}</h2>\n{grid(charts)}" if charts else ""
 
 
-def table(services, span):
-    rows = [(service, service.figures(span)) for service in services if not service.is_plugin]
-    columns = filled([figures for _, figures in rows])
-    if not columns:
+def table(heading, of, rows):
+    """rows: (name as HTML, figures); columns without a value are left out"""
+    places = filled([figures for _, figures in rows], of)
+    if not places:
         return ""
-    heads = "".join(f'<th><button>{COLUMNS[place].heading}<small>{COLUMNS[place].below}</small></button></th>'
-                    for place in columns)
-    body = "".join(
-        f'<tr><th><a href="{link(service)}">{escape(service.title)}</a>{ended(service, span)}</th>'
-        + "".join(cell(COLUMNS[place], figures[place]) for place in columns) + "</tr>\n"
-        for service, figures in rows)
+    heads = "".join(f"<th><button>{of[place].heading}<small>{of[place].below}</small></button></th>" for place in places)
+    body = "".join(f"<tr><th>{named}</th>" + "".join(cell(of[place], figures[place]) for place in places) + "</tr>\n"
+                   for named, figures in rows)
     return ('<div class="wide"><table class="services"><thead><tr>'
-            f"<th><button>service</button></th>{heads}</tr></thead>\n<tbody>{body}</tbody></table></div>\n")
+            f"<th><button>{heading}</button></th>{heads}</tr></thead>\n<tbody>{body}</tbody></table></div>\n")
+
+
+def link_to(service, up="", title=""):
+    return f'<a href="{link(service, up)}">{escape(title or service.title)}</a>'
 
 
 def cell(column, figure):
     """With the number itself, to sort by."""
     number = "" if math.isnan(figure) else f' data-value="{figure:.6g}"'
-    return f"<td{number}>{column.unit.write(figure)}</td>"
+    return f"<td{number}>{escape(column.unit.write(figure))}</td>"
+
+
+def services_table(services, span):
+    return table("service", COLUMNS, [(link_to(service) + ended(service, span), service.figures(span))
+                                      for service in services if not service.is_plugin and not service.is_place])
 
 
 def ended(service, span):
@@ -104,21 +115,25 @@ def request_times(services, span):
     asked = sorted((service for service in services if not service.is_process and service.picture(REQUEST_TIME, span)),
                    key=lambda service: -service.weight(requests, [span]))
     charts = [Chart(REQUEST_TIME, service.picture(REQUEST_TIME, span), span,
-                    caption=f'<a href="{link(service)}">{escape(service.title)}</a>') for service in asked[:PICTURED]]
+                    caption=link_to(service)) for service in asked[:PICTURED]]
     unit = f"<small>{escape(REQUEST_TIME.unit.name)}</small>"
     return f"<h3>{escape(REQUEST_TIME.title)} {unit}</h3>\n{grid(charts)}" if charts else ""
 
 
-def host_part(name, services, span, colors):
+def host_part(name, services, span, colors, summary):
+    """summary: of its triage, as HTML"""
     present = [service for service in services if service.is_in(span)]
     if not present:
         return ""
     addresses = {service.title: link(service) for service in present}
     charts = [Chart(graph, curves, span, lambda curve: addresses.get(curve.label, "")) for graph in OVERVIEW
               if (curves := overview(present, graph, span, colors))]
+    others = ", ".join(link_to(service) for service in present if service.is_place)
+    others = f'<p class="others">Devices and probes: {others}</p>\n' if others else ""
     own = "".join(f'<p><a href="{link(service)}">What the plugin costs on {escape(name)}</a></p>\n'
                   for service in present if service.is_plugin)
-    return f'<h2 id="{anchor(name, span)}">{escape(name)}</h2>\n{table(present, span)}{request_times(present, span)}{grid(charts)}{own}'
+    return (f'<h2 id="{anchor(name, span)}">{escape(name)}</h2>\n{summary}'
+            + services_table(present, span) + request_times(present, span) + grid(charts) + others + own)
 
 
 def anchor(host, span):
@@ -167,14 +182,14 @@ def document(title, head, spans, parts):
             f"<script>\n{_read('page.js')}</script></body></html>\n")
 
 
-def write_index(output, title, notes, spans, hosts):
-    """output: a Folder; hosts: name -> (services, their colours)"""
+def write_index(output, title, notes, spans, hosts, summaries):
+    """output: a Folder; hosts: name -> (services, their colours); summaries: by host and span, as HTML"""
     listed = "".join(f"<li>{escape(note)}</li>\n" for note in notes)
     head = f"<header><h1>{escape(title)}</h1>\n" + (f"<ul>{listed}</ul>\n" if notes else "") + "</header>\n"
     parts = []
     for span in spans:
         shown = {name: part for name, (services, colors) in hosts.items()
-                 if (part := host_part(name, services, span, colors))}
+                 if (part := host_part(name, services, span, colors, summaries.get((name, span), "")))}
         parts.append(contents(shown, span) + "".join(shown.values()))
     if any(parts):
         output.write("index.html", document(title, head, spans, parts))
@@ -189,9 +204,18 @@ def write_sheet(output, service, spans):
             directory.write(sheet_name(service), document(f"{service.title} · {service.host}", head, spans, parts))
 
 
-def remove_others(output, services):
-    """Pages of an earlier time, of services that are not among these."""
-    wanted = {(service.host, sheet_name(service)) for service in services}
+def remove_old(directory, wanted):
+    """Pages of an earlier time with other names."""
+    for name in directory.names():
+        if name.endswith(".html") and name not in wanted and MARK.encode() in directory.begin_of(name, 200):
+            directory.remove(name)
+
+
+def remove_others(output, services, machines):
+    """Sheets of services that are not among these, and of machines."""
+    wanted = {}
+    for service in services:
+        wanted.setdefault(service.host, set()).add(sheet_name(service))
     with output.folder(SHEETS) as sheets:
         for host in sheets.names():
             try:
@@ -199,7 +223,6 @@ def remove_others(output, services):
             except OSError:
                 continue
             with directory:
-                for name in directory.names():
-                    old = name.endswith(".html") and (host, name) not in wanted
-                    if old and MARK.encode() in directory.begin_of(name, 200):
-                        directory.remove(name)
+                remove_old(directory, wanted.get(host, ()))
+    with output.folder(MACHINES) as sheets:
+        remove_old(sheets, {machine_name(host) for host in machines})

@@ -17,7 +17,7 @@ class Part(float):
         return part
 
     def percent(self):
-        return (f"{self:.0f}" if self >= 0.5 else "<1") + NBSP + "%"
+        return (f"{self:.0f}" if self >= 0.5 or self == 0 else "<1") + NBSP + "%"
 
     def __str__(self):
         return f"{self.label}{NBSP}{self.percent()}"
@@ -29,6 +29,16 @@ class PartUnit(Unit):
 
     def write(self, value):
         return UNKNOWN if math.isnan(value) else str(value)
+
+    short = write
+
+
+@dataclasses.dataclass(frozen=True)
+class ShareUnit(Unit):
+    """Of a column, too."""
+
+    def write(self, value):
+        return UNKNOWN if math.isnan(value) else Part(value, "").percent()
 
     short = write
 

@@ -8,24 +8,77 @@ import time
 
 import live
 import table
-from columns import COLUMNS
+from columns import COLUMNS, UPSTREAM_COLUMNS
 from live import Trouble
 from text import printable
 
-HELP = "left/right: column to sort by   r: reverse   up/down: scroll   q: quit"
+HELP = "s: services  t: triage  u: upstreams  left/right: sort by  r: reverse  q: quit"
 KEYS = {"q": "quit", "r": "reverse", "KEY_LEFT": "left", "KEY_RIGHT": "right", "<": "left",
         ">": "right", "KEY_UP": "up", "KEY_DOWN": "down", "KEY_PPAGE": "page_up", "KEY_NPAGE": "page_down",
-        "KEY_HOME": "home"}
+        "KEY_HOME": "home", "s": "services", "t": "triage", "u": "upstreams"}
+ATTRIBUTES = {"title": curses.A_BOLD, "heading": curses.A_UNDERLINE, "row": curses.A_NORMAL, "note": curses.A_DIM}
+MOST = 3    # services of a layer
+
+
+class Rows:
+    """A table that can be sorted."""
+
+    def __init__(self, what, choose, of, sorted_by, backwards=False):
+        """choose: of all rows, those that it has; sorted_by: a column, or None for the name"""
+        self.what, self.choose, self.of, self.sorted_by, self.backwards = what, choose, of, sorted_by, backwards
+        self.rows = []
+        self.shown = set()      # places of columns that had a value: they stay
+
+    def take(self, rows):
+        self.rows = self.choose(rows)
+        self.shown |= set(table.filled([row.figures for row in self.rows], self.of))
+
+    def title(self):
+        return f"{len(self.rows)} {self.what}"
+
+    def move(self, way):
+        shown = [None, *(self.of[place] for place in sorted(self.shown))]
+        place = shown.index(self.sorted_by) if self.sorted_by in shown else 0
+        self.sorted_by = shown[(place + way) % len(shown)]
+
+    def lines(self, width):
+        """A heading that stays, as far as there are rows, and these."""
+        if not self.rows:
+            return None, [("row", f"no {self.what}")]
+        rows = live.sort(self.rows, self.sorted_by, self.backwards, self.of)
+        heading, *lines = table.lines(live.lines(rows), sorted(self.shown), self.sorted_by,
+                                      table.UP if self.backwards else table.DOWN, width, self.of,
+                                      self.what.removesuffix("s"))
+        return heading, [("row", line) for line in lines]
+
+
+class Triage:
+    """Layer by layer."""
+    backwards = False
+
+    def __init__(self):
+        self.findings = {}
+
+    def take(self, rows):
+        self.findings = live.findings(rows)
+
+    def title(self):
+        return "triage" + "".join(f" of {printable(host)}" for host in self.findings if len(self.findings) == 1)
+
+    def move(self, way):
+        """There is one order."""
+
+    def lines(self, width):
+        return None, live.triage_lines(self.findings, MOST, width)
 
 
 class Screen:
-    def __init__(self, source, read, sorted_by, interval):
-        """read: function for the rows; sorted_by: a column, or None for the name."""
-        self.source, self.read, self.sorted_by, self.interval = source, read, sorted_by, interval
+    def __init__(self, source, read, views, first, interval):
+        """read: function for the rows; views: by the names of their keys; first: the one that is shown first"""
+        self.source, self.read, self.views, self.interval = source, read, views, interval
+        self.view = views[first]
         self.window = None
-        self.rows, self.trouble = [], ""
-        self.columns = set()    # places of those that had a value: they stay
-        self.backwards, self.first = False, 0
+        self.trouble, self.first = "", 0
 
     def run(self, window):
         self.window = window
@@ -42,7 +95,10 @@ class Screen:
             for pressed in self._pressed():
                 if pressed == "quit":
                     return
-                getattr(self, pressed)()
+                if pressed in self.views:
+                    self.view, self.first = self.views[pressed], 0
+                else:
+                    getattr(self, pressed)()
 
     def _wait(self, due):
         """For a key or the time."""
@@ -62,30 +118,27 @@ class Screen:
 
     def _refresh(self):
         try:
-            self.rows, self.trouble = self.read(), ""
+            rows, self.trouble = self.read(), ""
         except Trouble as trouble:
-            self.rows, self.trouble = [], printable(str(trouble))
-        self.columns |= set(table.filled([row.figures for row in self.rows]))
+            rows, self.trouble = [], printable(str(trouble))
+        for view in self.views.values():
+            view.take(rows)
 
     # --- keys ---
 
     def reverse(self):
-        self.backwards = not self.backwards
-
-    def _move(self, way):
-        shown = [None, *(COLUMNS[place] for place in sorted(self.columns))]
-        place = shown.index(self.sorted_by) if self.sorted_by in shown else 0
-        self.sorted_by = shown[(place + way) % len(shown)]
-        self.first = 0
+        self.view.backwards = not self.view.backwards
 
     def left(self):
-        self._move(-1)
+        self.view.move(-1)
+        self.first = 0
 
     def right(self):
-        self._move(1)
+        self.view.move(1)
+        self.first = 0
 
     def _scroll(self, lines):
-        self.first = max(0, min(self.first + lines, len(self.rows) - 1))
+        self.first = max(0, self.first + lines)
 
     def up(self):
         self._scroll(-1)
@@ -113,19 +166,21 @@ class Screen:
     def _draw(self):
         height, width = self.window.getmaxyx()
         self.window.erase()
-        self._put(0, f"{time.strftime('%T')}  {len(self.rows)} services  {self.source}", curses.A_BOLD)
+        self._put(0, f"{time.strftime('%T')}  {self.view.title()}  {self.source}", curses.A_BOLD)
         if self.trouble:
             for number, start in enumerate(range(0, len(self.trouble), max(1, width - 1))):
                 self._put(2 + number, self.trouble[start:start + width - 1])
-        elif self.rows:
-            self._table(height, width)
+        else:
+            self._lines(height, width)
         self._put(height - 1, HELP, curses.A_DIM)
         self.window.refresh()
 
-    def _table(self, height, width):
-        rows = live.sort(self.rows, self.sorted_by, self.backwards)
-        heading, *lines = table.lines(live.lines(rows), sorted(self.columns), self.sorted_by,
-                                      table.UP if self.backwards else table.DOWN, width - 1)
-        self._put(2, heading.ljust(width - 1), curses.A_REVERSE)
-        for number, line in enumerate(lines[self.first:height - 4 + self.first]):
-            self._put(3 + number, line)
+    def _lines(self, height, width):
+        heading, lines = self.view.lines(width - 1)
+        place = 2
+        if heading:
+            self._put(place, heading.ljust(width - 1), curses.A_REVERSE)
+            place += 1
+        self.first = max(0, min(self.first, len(lines) - 1))
+        for number, (kind, line) in enumerate(lines[self.first:self.first + height - 1 - place]):
+            self._put(place + number, line, ATTRIBUTES[kind])

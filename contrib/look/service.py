@@ -9,11 +9,12 @@ import os
 import re
 import sys
 
+import layers
 import name
 import parts
 import rrd
 from columns import COLUMNS
-from curve import Curve, known, total
+from curve import Curve, known, largest, total
 from definitions import GRAPHS, PALETTE, UNDRAWN, UPSTREAM_COLORS, Graph, Series
 from text import printable
 from unit import Unit
@@ -21,6 +22,7 @@ from unit import Unit
 SERIES = tuple(dict.fromkeys(
     [series for graphs in GRAPHS.values() for graph in graphs for series in graph.series + graph.above]
     + [series for column in COLUMNS for series in column.series]))
+READ = tuple(dict.fromkeys(SERIES + layers.SERIES))
 
 
 def complain(what):
@@ -86,9 +88,7 @@ class Service:
         """(file, what stands for the `*`) of each file that is this series."""
         if "*" not in series.file:
             return [(series.file, "")] if series.file in self.files else []
-        before, _, after = series.file.partition("*")
-        return [(file, file[len(before):len(file) - len(after)])
-                for file in fnmatch.filter(self.files, series.file)]
+        return [(file, label) for file in self.files if (label := name.varying(series.file, file)) is not None]
 
     @functools.cached_property
     def others(self):
@@ -104,8 +104,8 @@ class Service:
         return tuple(Graph(kind, Unit(""), tuple(series)) for kind, series in types.items())
 
     def _keys(self):
-        """(file, data source) of all that is drawn."""
-        series = SERIES + tuple(series for graph in self.others for series in graph.series)
+        """(file, data source) of all that is drawn or told."""
+        series = READ + tuple(series for graph in self.others for series in graph.series)
         return list(dict.fromkeys((file, one.source) for one in series for file, _ in self.match(one)))
 
     def _columns(self, keys, span):
@@ -139,6 +139,8 @@ class Service:
     def picture(self, graph, span):
         """The curves that a graph shows of it."""
         curves = self.curves(graph.series, span)
+        if graph.is_keyed():
+            curves = largest(curves, PALETTE)
         if not graph.parts:
             return curves
         shares = next((some for series in graph.shares if (some := self.curves((series,), span))), [])
@@ -166,6 +168,11 @@ class Service:
     @property
     def is_process(self):
         return self.name != self.parent
+
+    @functools.cached_property
+    def is_place(self):
+        """Of a device, or of the machine."""
+        return layers.is_place(self.name, self.files)
 
     @property
     def is_plugin(self):

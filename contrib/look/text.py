@@ -3,10 +3,12 @@
 
 import html
 
+from unit import NBSP
+
 
 def printable(text):
     """What a terminal would obey is shown as unknown."""
-    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)
+    return "".join(letter if letter.isprintable() or letter == NBSP else "\N{REPLACEMENT CHARACTER}" for letter in text)
 
 
 def escape(text):

@@ -32,7 +32,7 @@ def quote(identifier):
 def split(identifier):
     """(host, service, file) of what is wanted, else None."""
     parts = identifier.split("/")
-    if len(parts) != 3 or parts[2] not in live.WANTED:
+    if len(parts) != 3 or not live.is_wanted(parts[2]):
         return None
     service = name.of_directory(parts[1])
     return (parts[0], service, parts[2]) if service else None

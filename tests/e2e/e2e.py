@@ -23,7 +23,9 @@ class Page(html.parser.HTMLParser):
         self.charts = {}    # span -> {title: {curve: [last, average, maximum]}}
         self.paths = {}     # (span, title) -> [data of a drawn path, ...], the grid first
         self.mostly = {}    # (span, title) -> what it says of the largest part
-        self.span = self.title = self.rows = None
+        self.findings = {}  # of a machine's sheet: span -> {section: what it says}
+        self.sections = {}  # (span, section) -> as tables, of all tables there
+        self.span = self.title = self.rows = self.section = self.open = None
         with open(path, encoding="utf-8") as page:
             self.source = page.read()
         self.feed(self.source)
@@ -33,6 +35,9 @@ class Page(html.parser.HTMLParser):
         classes = (attrs.get("class") or "").split()
         self.links += [attrs["href"]] if "href" in attrs else []
         self.places += ["#" + attrs["id"]] if "id" in attrs else []
+        self.open = tag if tag == "h2" else "finding" if "finding" in classes else self.open
+        if tag == "h2":
+            self.section = ""
         if "span" in classes:
             self.span = classes[1]
         elif tag == "figure":
@@ -52,16 +57,24 @@ class Page(html.parser.HTMLParser):
             self.rows = None
         elif tag == "figure":
             self.title = None
+        elif tag in ("h2", "p"):
+            self.open = None
 
     def _take(self, headings, *rows):
         if self.title is None:
             table = self.tables.setdefault(self.span, {})
             table.update({row[0]: dict(zip(headings[1:], row[1:])) for row in rows})
+            self.sections.setdefault((self.span, self.section), {}).update({row[0]: table[row[0]] for row in rows})
         else:
             self.charts.setdefault(self.span, {})[self.title] = {row[0]: row[1:] for row in rows}
 
     def handle_data(self, data):
         self.text += data
+        if self.open == "h2":
+            self.section += data
+        elif self.open:
+            found = self.findings.setdefault(self.span, {})
+            found[self.section] = found.get(self.section, "") + data.replace("\N{NO-BREAK SPACE}", " ")
         below_heading = self.lasttag == "small" and self.rows and len(self.rows) == 1
         if self.lasttag in ("figcaption", "a") and self.title == "":
             self.title = data.strip()
@@ -73,7 +86,8 @@ class Page(html.parser.HTMLParser):
     def dead_links(self):
         directory = os.path.dirname(self.path)
         return [link for link in self.links if link not in self.places
-                and not os.path.exists(os.path.join(directory, urllib.parse.unquote(link, errors="surrogateescape")))]
+                and not os.path.exists(os.path.join(directory, urllib.parse.unquote(link.partition("#")[0],
+                                                                                    errors="surrogateescape")))]
 
 
 def check_page(check, path):

@@ -29,12 +29,14 @@ sys.path.insert(0, os.path.join(TOP, "contrib", "look"))
 sys.dont_write_bytecode = True
 import host  # noqa: E402
 import live  # noqa: E402
+import machine  # noqa: E402
 import name  # noqa: E402
 import network  # noqa: E402
 import page  # noqa: E402
 import rrd  # noqa: E402
 import table  # noqa: E402
 import unixsock  # noqa: E402
+from columns import UPSTREAM_COLUMNS  # noqa: E402
 from definitions import OVERVIEW  # noqa: E402
 from service import Service  # noqa: E402
 from text import printable  # noqa: E402
@@ -72,10 +74,14 @@ def check_rows(source, chosen):
         check_letters([printable(str(trouble))])
         return
     rows = live.sort(live.rows(services), chosen.choice([None, *table.COLUMNS]), chosen.random() < 0.5)
-    check_letters(table.lines(live.lines(rows), width=chosen.choice([None, 20, 80])))
-    said = json.dumps(live.document(rows, str(source)))
-    check(said.isascii(), "JSON with other than ASCII")
-    check(len(json.loads(said)["services"]) == len(rows), "not all services in JSON")
+    width = chosen.choice([None, 20, 80])
+    check_letters(table.lines(live.lines(rows), width=width))
+    check_letters(table.lines(live.lines(live.upstreams(rows)), width=width, of=UPSTREAM_COLUMNS))
+    check_letters([line for _, line in live.triage_lines(live.findings(rows), 5, width)])
+    said = json.dumps(live.document(rows, str(source))), json.dumps(live.triage_document(rows, str(source)))
+    check(all(map(str.isascii, said)), "JSON with other than ASCII")
+    check(len(json.loads(said[0])["services"]) == len(rows), "not all services in JSON")
+    check(len(json.loads(said[1])["hosts"]) == len({row.host for row in rows}), "not all hosts in JSON")
 
 
 def some_text(chosen):
@@ -83,6 +89,11 @@ def some_text(chosen):
     if chosen.random() < 0.5:
         text = "".join(chr(chosen.randrange(chosen.choice((128, 0x3000)))) for _ in range(chosen.randrange(20)))
     return text if chosen.random() < 0.7 else text + str(chosen.randrange(10 ** 6))
+
+
+def wanted(chosen):
+    """The name of a series; what it is labelled with is anybody's."""
+    return chosen.choice(WANTED).replace("*", file_name(chosen))
 
 
 def as_bytes(text):
@@ -121,7 +132,7 @@ def packet(chosen):
         kind = chosen.choice((*network.TEXTS, network.TIME_HR, network.INTERVAL_HR, network.VALUES, network.VALUES,
                               network.VALUES, chosen.randrange(0x300)))
         if kind == network.VALUES:
-            kind_name, _, instance = chosen.choice(WANTED).partition("-")
+            kind_name, _, instance = wanted(chosen).partition("-")
             data += part(network.PLUGIN, b"ebpf\0", chosen) + part(network.TYPE, as_bytes(kind_name) + b"\0", chosen)
             data += part(network.TYPE_INSTANCE, as_bytes(instance) + b"\0", chosen) + part(kind, values(chosen), chosen)
         elif kind in network.NUMBERS:
@@ -173,7 +184,7 @@ class Talk:
 
 def identifier(chosen):
     return "/".join((some_text(chosen), "ebpf-" + some_text(chosen) if chosen.random() < 0.8 else some_text(chosen),
-                     chosen.choice(WANTED)))[:chosen.choice((300, 300, 10))].replace("\n", " ")
+                     wanted(chosen)))[:chosen.choice((300, 300, 10))].replace("\n", " ")
 
 
 def answer(lines, chosen):
@@ -289,7 +300,7 @@ def pages(names, chosen):
         made = []
         for service_name in services:
             one = Service(host_name, service_name, name.parent(service_name, services), "/none")
-            one.files = [*chosen.sample(WANTED, 3), "gauge-" + file_name(chosen), file_name(chosen)]
+            one.files = [*dict.fromkeys(wanted(chosen) for _ in range(8)), "gauge-" + file_name(chosen), file_name(chosen)]
             one.read(spans)
             made.append(one)
         made = [one for one in made if one.read_spans]
@@ -297,10 +308,14 @@ def pages(names, chosen):
         if made:
             hosts[host_name] = host.order(made, weights), host.pick_colors(made, weights)
         all_services += made
-    texts = []
+    texts, summaries = [], {}
     for one in all_services:
         page.write_sheet(Kept(texts), one, spans)
-    page.write_index(Kept(texts), "title", ["note"], spans, hosts)
+    for host_name, (made, _) in hosts.items():
+        found = machine.findings(made, spans)
+        machine.write(Kept(texts), host_name, spans, found)
+        summaries |= {(host_name, span): machine.summary(host_name, span, many) for span, many in found.items()}
+    page.write_index(Kept(texts), "title", ["note"], spans, hosts, summaries)
     check_letters(table.lines([(one.title, one.figures(spans[0])) for one in all_services], width=80))
     return texts
 

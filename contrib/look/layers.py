@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: MIT
+"""What the triage of a machine looks at, layer by layer, and the series that say who has most of it. This is the one
+place that names them."""
+
+import dataclasses
+import functools
+import re
+
+import unit
+from columns import Column, LargestPart
+from definitions import (DISK_READ, DISK_WRITTEN, IN_REQUESTS, PROCESSES, Series, STARTED, SYSTEM, TAIL, USER)
+from parts import PartUnit
+
+
+@dataclasses.dataclass(frozen=True)
+class Rank:
+    """By what subjects are sorted, who has most first. Of that one it says something, with its {name}, {amount} and
+    {share}, and {COLUMN}, a figure of the table, or {all_COLUMN}, the sum of all; [...] is left out where it is unknown."""
+    column: Column
+    says: str
+    nothing: str = ""   # is said if nobody has any
+    title: str = ""     # of the picture
+    columns: tuple = ()     # of the table, too
+
+
+@dataclasses.dataclass(frozen=True)
+class Places(Rank):
+    """Of what is no service; columns: all of the table."""
+    heading: str = "device"
+    instance: str = ""      # of this name alone
+    lines: tuple = ()       # as in a Layer
+
+
+@dataclasses.dataclass(frozen=True)
+class Probe:
+    """What a probe adds that is not there."""
+    name: str
+    adds: str
+    column: Column      # has values if it is on
+    how: str = "Enable true"
+
+    def hint(self):
+        return f'<Probe "{self.name}"> with {self.how} adds {self.adds}'
+
+
+@dataclasses.dataclass(frozen=True)
+class Layer:
+    name: str
+    title: str
+    ranks: tuple            # the first that any service has decides
+    columns: tuple          # of the table of services, beside that
+    probes: tuple
+    also: tuple = ()        # Ranks, of what is said besides
+    places: tuple = ()
+    lines: tuple = ()       # (title, column): pictures with a line for each service that has a colour
+    parts: tuple = ()       # (instance, label): what is no service, but has a part in the sum, as series TYPE-INSTANCE-LABEL
+
+
+def of(*files, source="value", **options):
+    return tuple(Series(file, source, **options) for file in files)
+
+
+def tail(file, percent=99):
+    return of(f"{file}-percentile-{percent}")
+
+
+def read_and_written(file):
+    return of(file, source="read") + of(file, source="write")
+
+
+# --- processes ----------------------------------------------------------------------------------
+
+FORKS = Column("started", "started", "per s", "start/s", unit.RATE, of("fork_rate"))
+STARTS = Column("started", "started", "per s", "start/s", unit.RATE, (STARTED,))
+FAILED = Column("failed", "failed", "per s", "fail/s", unit.RATE, of("total_events-exits_failed"))
+KILLED = Column("killed", "killed", "per s", "kill/s", unit.RATE, of("total_events-exits_by_signal"))
+SPAWNS = {"says": "{name} starts {amount} processes a second, {share} of all", "nothing": "no process is started",
+          "title": "Processes started by service"}
+
+LIFE = Layer(
+    "processes", "Processes",
+    ranks=(Rank(FORKS, **SPAWNS), Rank(STARTS, **SPAWNS)),
+    columns=(
+        Column("executed", "executed", "per s", "exec/s", unit.RATE, of("total_events-execs")),
+        FAILED, KILLED,
+        Column("short_lived", "short-lived", "% of ended", "short%", unit.SHARE, of("percent-short_lived")),
+        Column("processes", "procs", "number", "procs", unit.NUMBER, (PROCESSES,), figure="maximum")),
+    also=(Rank(FAILED, "most that fail are of {name}, {amount} a second", title="Processes that failed, by service"),
+          Rank(KILLED, "most that a signal ends are of {name}, {amount} a second")),
+    probes=(Probe("lifecycle", "who starts them, what they execute, and how they end", FAILED),))
+
+# --- run queue ----------------------------------------------------------------------------------
+
+RUNNABLE = Column("runnable", "runnable", "threads", "runnable", unit.THREADS, (
+    Series("ps_cputime", "user", scale=1e-6), Series("ps_cputime", "syst", scale=1e-6), *of("delay_rate-delay-cpu")))
+RUN_QUEUE_TAIL = Column("p99", "p99", "of a wait", "p99", unit.SECONDS, tail("latency-runqueue"))
+THROTTLED = Column("throttled", "throttled", "% of periods", "thrott%", unit.SHARE, of("percent-cpu_periods_throttled"))
+
+RUN_QUEUE = Layer(
+    "run_queue", "Run queue",
+    ranks=(Rank(RUNNABLE, "{name} has {amount} runnable threads, {share} of all[; {all_waiting} of all wait for a CPU]",
+                "no thread is runnable", "Runnable threads by service"),),
+    columns=(
+        Column("waiting", "waiting", "threads", "waiting", unit.THREADS, of("delay_rate-delay-cpu")),
+        Column("cpu", "CPU", "% of one", "CPU%", unit.CPU, (USER, SYSTEM)),
+        RUN_QUEUE_TAIL, THROTTLED,
+        Column("migrations", "migrations", "per s", "migr/s", unit.RATE, of("total_events-cpu_migrations"))),
+    also=(Rank(THROTTLED, "{name} is held back by its CPU limit in {amount} % of the periods"),),
+    places=(Places(RUN_QUEUE_TAIL, "the 99th percentile of a wait is {amount}", title="Run-queue latency of the machine",
+                   heading="machine", instance="sched", columns=(
+                       RUN_QUEUE_TAIL,
+                       Column("p95", "p95", "of a wait", "p95", unit.SECONDS, tail("latency-runqueue", 95)),
+                       Column("p50", "p50", "of a wait", "p50", unit.SECONDS, tail("latency-runqueue", 50)),
+                       Column("average", "average", "of a wait", "average", unit.SECONDS,
+                              of("latency-runqueue-average")))),),
+    lines=(("Run-queue latency, 99th percentile", RUN_QUEUE_TAIL),),
+    probes=(Probe("sched", "percentiles of the wait, of the machine and of each service", RUN_QUEUE_TAIL),))
+
+# --- disk ---------------------------------------------------------------------------------------
+
+SUBMITTED = Column("disk", "to disks", "bytes/s", "disk/s", unit.BYTE_RATE, read_and_written("disk_octets-submitted"))
+MOVED = Column("disk", "to disks", "bytes/s", "disk/s", unit.BYTE_RATE, (DISK_READ, DISK_WRITTEN))
+BUSY = Column("busy", "busy", "of time", "busy", unit.Unit("percent", "%"), (
+    Series("disk_io_time", "io_time", scale=0.1),))
+BLOCKED = Column("blocked", "blocked", "threads", "blocked", unit.THREADS, of("delay_rate-delay-blkio"))
+DEVICE_READ = Column("read_p99", "p99", "of a read", "read p99", unit.SECONDS, tail("latency-disk_service-read"))
+DEVICE_WRITE = Column("write_p99", "p99", "of a write", "write p99", unit.SECONDS, tail("latency-disk_service-write"))
+
+DISK = Layer(
+    "disk", "Disk",
+    ranks=(Rank(SUBMITTED, "{name} submits {amount}, {share} of all I/O", "nothing is read or written",
+                "I/O submitted by service"),
+           Rank(MOVED, "{name} reads and writes {amount}, {share} of all to and from disks",
+                "nothing is read or written", "To and from disk by service")),
+    columns=(
+        Column("operations", "operations", "per s", "ops/s", unit.RATE, read_and_written("disk_ops-submitted")),
+        Column("read_p99", "p99", "of a read", "read p99", unit.SECONDS, tail("latency-disk_read")),
+        Column("write_p99", "p99", "of a write", "write p99", unit.SECONDS, tail("latency-disk_write")),
+        BLOCKED),
+    also=(Rank(BLOCKED, "most threads that wait for disks are of {name}, {amount}", title="Threads blocked by disks"),),
+    places=(Places(BUSY, "{name} is busy for {amount} of the time[, reads take {read_p99} at the 99th percentile]"
+                         "[, writes {write_p99}]", title="Time with requests, of devices", columns=(
+        BUSY, DEVICE_READ, DEVICE_WRITE,
+        Column("pending", "in flight", "requests", "pending", unit.NUMBER, of("pending_operations")),
+        Column("operations", "operations", "per s", "ops/s", unit.RATE, read_and_written("disk_ops")),
+        Column("octets", "octets", "bytes/s", "bytes/s", unit.BYTE_RATE, read_and_written("disk_octets")),
+        Column("errors", "errors", "per s", "err/s", unit.RATE, of("errors-disk-*"))),
+                   lines=(("Reads of devices, 99th percentile", DEVICE_READ),
+                          ("Writes of devices, 99th percentile", DEVICE_WRITE))),),
+    parts=(("disk", "writeback"), ("disk", "kernel")),
+    probes=(Probe("disk", "how busy devices are, and percentiles of their reads and writes", BUSY),
+            Probe("disk", "what each service submits, and how long that takes", SUBMITTED, 'Option "services"')))
+
+# --- network ------------------------------------------------------------------------------------
+
+RESENT = Column("retransmits", "retransmits", "per s", "retr/s", unit.RATE, of("total_events-retransmits"))
+TRAFFIC = Column("traffic", "traffic", "bytes/s", "bytes/s", unit.BYTE_RATE, (
+    *of("if_octets", source="rx"), *of("if_octets", source="tx")))
+DROPS = Column("listen_drops", "listen drops", "per s", "drop/s", unit.RATE, of("total_events-listen_drops"))
+FAILED_CONNECTS = Column("failed", "failed", "connects/s", "fail/s", unit.RATE, of("errors-connect"))
+RESENT_BY_ALL = Column("retransmits", "retransmits", "per s", "retr/s", unit.RATE, of("protocol_counter-RetransSegs"))
+SEND_WAIT = Column("send_wait", "send wait", "average", "sendwait", unit.SECONDS, of("gauge-send_wait"))
+
+NETWORK = Layer(
+    "network", "Network",
+    ranks=(Rank(RESENT, "{name} retransmits {amount} segments a second, {share} of all", "no segment is retransmitted",
+                "Retransmits by service"),
+           Rank(TRAFFIC, "{name} receives and sends {amount}, {share} of all", "no service receives or sends",
+                "Received and sent by service")),
+    columns=(
+        DROPS, FAILED_CONNECTS,
+        Column("resets", "resets", "received/s", "rst/s", unit.RATE, of("total_events-resets_received")),
+        Column("connections", "open", "connections", "open", unit.NUMBER, of("current_connections")),
+        Column("rtt_p99", "p99", "round trip", "rtt p99", unit.SECONDS, tail("latency-rtt")),
+        SEND_WAIT),
+    also=(Rank(DROPS, "{name} drops {amount} connections a second that come", title="Listen drops by service"),
+          Rank(FAILED_CONNECTS, "most connects that fail are of {name}, {amount} a second")),
+    places=(Places(RESENT_BY_ALL, "the machine retransmits {amount} segments a second",
+                   title="TCP of the machine", heading="machine",
+                   instance="tcp", columns=(
+                       RESENT_BY_ALL,
+                       Column("timeouts", "timeouts", "per s", "timeo/s", unit.RATE, of("protocol_counter-TCPTimeouts")),
+                       Column("listen_drops", "listen drops", "per s", "drop/s", unit.RATE,
+                              of("protocol_counter-ListenDrops")),
+                       Column("failed", "failed", "connects/s", "fail/s", unit.RATE, of("protocol_counter-AttemptFails")),
+                       Column("resets", "resets", "sent/s", "rst/s", unit.RATE, of("protocol_counter-OutRsts")))),),
+    probes=(Probe("tcp", "retransmits, listen drops and failed connects, of the machine and of each service", RESENT),))
+
+# --- system calls -------------------------------------------------------------------------------
+
+# In which a thread waits for something to do, for a time, or for others: that much of them is nobody's fault.
+IDLE = frozenset((
+    "accept", "accept4", "clock_nanosleep", "epoll_pwait", "epoll_pwait2", "epoll_wait", "futex", "futex_wait",
+    "futex_waitv", "io_getevents", "io_pgetevents", "io_uring_enter", "mq_timedreceive", "msgrcv", "nanosleep", "pause",
+    "poll", "ppoll", "pselect6", "recv", "recvfrom", "recvmmsg", "recvmsg", "restart_syscall", "rt_sigsuspend",
+    "rt_sigtimedwait", "select", "semop", "semtimedop", "wait4", "waitid"))
+ASLEEP = of("delay_rate-syscall-*", label="*", draw="stack")
+CALLED = of("total_time_in_ms-syscall-*", label="*", draw="stack", scale=1e-3)
+
+
+def in_calls(series):
+    return Rank(
+        Column("threads", "in calls", "threads", "threads", unit.THREADS, series, without=IDLE),
+        "{name} has {amount} threads in system calls, {share} of all[, most in {call}]",
+        "no thread is held up in a system call", "Threads in system calls by service",
+        (LargestPart("call", "call", "largest part", "call", PartUnit("percent"), series, without=IDLE),))
+
+
+CALLS = Layer(
+    "system_calls", "System calls",
+    ranks=(in_calls(ASLEEP), in_calls(CALLED),
+           Rank(Column("requests", "in progress", "requests", "requests", unit.Unit("requests"),
+                       of("gauge-requests_in_progress")),
+                "{name} has {amount} requests in progress, {share} of all[; largest part of their time: {why}]",
+                "no request is in progress", "Requests in progress by service")),
+    columns=(
+        LargestPart("why", "why", "of a request", "why", PartUnit("percent"), IN_REQUESTS),
+        Column("p99", "p99", "response", "p99", unit.SECONDS, TAIL, first=True),
+        Column("errors", "errors", "calls/s", "err/s", unit.RATE, of("errors-syscall-*"))),
+    probes=(Probe("delay", "in which system calls threads sleep, by samples, at no cost per call",
+                  Column("asleep", "", "", "", unit.THREADS, ASLEEP), 'Option "by_syscall"'),
+            Probe("request", "requests, and what most of their time goes to",
+                  Column("requests", "", "", "", unit.RATE, of("total_requests")))))
+
+# As in an incident's first minute: process storms, run queue, disk latency, retransmits, slow system calls.
+LAYERS = (LIFE, RUN_QUEUE, DISK, NETWORK, CALLS)
+
+# What services have, and nothing else; and devices. The machine is a probe's instance.
+OF_SERVICES = frozenset(("ps_count", "ps_cputime", "ps_rss", "total_requests"))
+OF_DEVICES = frozenset(("disk_io_time", "pending_operations"))
+PROBES = frozenset(probe.name for layer in LAYERS for probe in layer.probes)
+
+
+def is_place(instance, files):
+    """Is this plugin instance, with series of these names, something else than a service?"""
+    return not OF_SERVICES.intersection(files) and (instance in PROBES or not OF_DEVICES.isdisjoint(files))
+
+
+@functools.cache
+def labelled(column, label):
+    """The column of the series with a label behind the type instance."""
+    files = [re.fullmatch(r"(.*?)(-average|-percentile-.*)?", series.file).groups("") for series in column.series]
+    return dataclasses.replace(column, series=tuple(
+        dataclasses.replace(series, file=f"{stem}-{label}{statistic}")
+        for series, (stem, statistic) in zip(column.series, files)))
+
+
+def all_columns():
+    for layer in LAYERS:
+        own = [column for rank in layer.ranks for column in (rank.column, *rank.columns)] + list(layer.columns)
+        yield from own
+        yield from (labelled(column, label) for column in own for _, label in layer.parts)
+        yield from (rank.column for rank in layer.also)
+        yield from (column for places in layer.places for column in (places.column, *places.columns))
+        yield from (probe.column for probe in layer.probes)
+
+
+SERIES = tuple(dict.fromkeys(series for column in all_columns() for series in column.series))

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: MIT
+"""The sheet of a machine: its triage, layer by layer, with pictures. What it says is in triage.py."""
+
+import functools
+import os
+import urllib.parse
+
+import page
+import triage
+from chart import Chart
+from curve import known, total
+from definitions import GREY, PALETTE, Graph
+from text import escape
+from unit import SECONDS
+
+MOST = 10           # rows of a table
+UP = "../"          # from these
+
+
+class Over:
+    """A subject, and what it had in a span of time."""
+
+    def __init__(self, service, span, covered):
+        """covered: the part of the span in which anything is known"""
+        self.service, self.span, self.covered = service, span, covered
+        self.name, self.title, self.is_place = service.name, service.title, service.is_place
+        self.whole = self
+        self.figure = functools.cache(self.figure)
+
+    def curves(self, column):
+        return self.service.curves(column.series, self.span)
+
+    def figure(self, column):
+        return column.over(self.curves(column))
+
+    def amount(self, column):
+        """Where nothing is known of it, it had none. Of what has no part in a sum, the figure."""
+        whole = None if self.is_place else column.total(self.curves(column))
+        return whole.weight() / self.covered if whole else self.figure(column)
+
+
+def covered(services, span):
+    """The part of a span in which any of them has a value."""
+    first = [next(iter(service.read_spans[span][1].values()))[0] for service in services]
+    return max(len(known(values)) / len(values) for values in first)
+
+
+def subjects(services, span):
+    """Without processes: what they have is in what their services have."""
+    present = [service for service in services if service.is_in(span) and not service.is_process and not service.is_plugin]
+    part = covered(present, span) if present else 0
+    return [Over(service, span, part) for service in present]
+
+
+def findings(services, spans):
+    """By span; those without a value are left out."""
+    return {span: triage.look(found) for span in spans if (found := subjects(services, span))}
+
+
+# --- parts of the page --------------------------------------------------------------------------
+
+def address(host):
+    return urllib.parse.quote(os.fsencode(f"{page.MACHINES}/{page.machine_name(host)}"))
+
+
+def link_to(subject, up):
+    return page.link_to(subject.whole.service, up, subject.title)
+
+
+def sentence(finding, up):
+    """With a link to who it is about."""
+    return finding.sentence(lambda word, subject: link_to(subject, up) if subject else escape(word))
+
+
+def anchor(finding, span):
+    return f"{span.name}-{finding.layer.name}"
+
+
+def summary(host, span, found, up=""):
+    """A line of each layer, with a link to what there is of it; up: from the sheet, to all pages"""
+    to = "" if up else escape(address(host))
+    lines = "".join(f'<dt><a href="{to}#{anchor(finding, span)}">{finding.layer.title}</a></dt>'
+                    f"<dd>{sentence(finding, up)}</dd>\n" for finding in found)
+    return f'<dl class="triage">\n{lines}</dl>\n'
+
+
+def table(of):
+    rows = [(link_to(subject, UP), figures) for subject, figures in of.shown()[:MOST]]
+    return page.table(of.heading, of.columns, rows)
+
+
+def chart(title, unit, curves, span, subjects_shown=()):
+    """Times on an axis of powers of ten."""
+    addresses = {subject.title: page.link(subject.whole.service, UP) for subject in subjects_shown}
+    return Chart(Graph(title, unit, (), log=unit is SECONDS and all(curve.draw == "line" for curve in curves)), curves, span,
+                 lambda curve: addresses.get(curve.label, ""))
+
+
+def stacked(rank, services, span, colors):
+    """The parts of all services, who has most first; those without a colour are one."""
+    curves = [(service, rank.column.total(service.curves(rank.column), service.title, "stack",
+                                          colors.get(service.name, GREY)))
+              for service, amount in triage.by_amount(services, rank.column) if amount > 0]
+    own = [curve for service, curve in curves if service.name in colors]
+    rest = [curve for service, curve in curves if service.name not in colors]
+    return chart(rank.title, rank.column.unit, own + ([total(rest, "all others", "stack", GREY)] if rest else []), span,
+                 services)
+
+
+def lined(title, column, subjects_shown, span, colors):
+    """A line for each that has a colour."""
+    curves = [column.total(subject.curves(column), subject.title, "line", colors[subject.name])
+              for subject in subjects_shown if subject.name in colors]
+    return chart(title, column.unit, [curve for curve in curves if curve], span, subjects_shown)
+
+
+def of_machine(places, subject, span):
+    """All that has the unit of its first column in one picture."""
+    columns = [column for column in places.columns if column.unit == places.column.unit]
+    curves = [column.total(subject.curves(column), column.heading, "line", color)
+              for column, color in zip(columns, PALETTE)]
+    return chart(places.title, places.column.unit, [curve for curve in curves if curve], span)
+
+
+def of_places(table_of, span):
+    places, shown = table_of.rank, [subject for subject, _ in table_of.rows]
+    if places.instance:
+        return [of_machine(places, shown[0], span)]
+    colors = dict(zip((subject.name for subject in shown), PALETTE))
+    return [lined(title, column, shown, span, colors) for title, column in ((places.title, places.column), *places.lines)]
+
+
+def pictures(finding, span, colors):
+    ranks = [rank for rank in (finding.rank, *finding.layer.also) if rank and rank.title]
+    charts = [stacked(rank, finding.services, span, colors) for rank in ranks]
+    charts += [lined(title, column, finding.services, span, colors) for title, column in finding.layer.lines]
+    charts += [one for of in finding.tables if of.rank is not finding.rank for one in of_places(of, span)]
+    return page.grid([one for one in charts if one.curves])
+
+
+def section(finding, span, colors):
+    hints = "".join(f'<p class="soft">{escape(probe.hint())}.</p>\n' for probe in finding.off)
+    return (f'<h2 id="{anchor(finding, span)}">{finding.layer.title}</h2>\n<p class="finding">{sentence(finding, UP)}</p>\n'
+            + "".join(map(table, finding.tables)) + pictures(finding, span, colors) + hints)
+
+
+def pick_colors(found):
+    """Name -> colour: those that have most of something in any span, then those that are second."""
+    tables = [of.rows for many in found.values() for finding in many for of in finding.tables[:1] if finding.rank]
+    names = dict.fromkeys(rows[place][0].name for place in range(len(PALETTE)) for rows in tables if place < len(rows))
+    return dict(zip(names, PALETTE))
+
+
+def write(output, host, spans, found):
+    """output: a Folder; found: the findings, by span"""
+    colors = pick_colors(found)
+    parts = [summary(host, span, found[span], UP) + "".join(section(finding, span, colors) for finding in found[span])
+             if span in found else "" for span in spans]
+    head = (f'<header><p><a href="{UP}index.html">All services</a></p>\n<h1>Triage of {escape(host)}</h1>\n'
+            "<p class=\"soft\">Layer by layer, the service to blame first.</p></header>\n")
+    with output.folder(page.MACHINES) as sheets:
+        sheets.write(page.machine_name(host), page.document(f"Triage of {host}", head, spans, parts))

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: MIT
+"""What is busy on a machine, layer by layer, and which service is to blame: for ebpf-graph's sheet of a machine and for
+ebpf-top. What the layers are is in layers.py.
+
+A subject, a service or not, has name, title, is_place, figure(column), and amount(column): its part in the sum of all."""
+
+import math
+import re
+import textwrap
+
+from columns import Column
+from layers import LAYERS, labelled
+from parts import ShareUnit
+from table import lines as table_lines
+from table import shorten
+from text import printable
+from unit import NBSP, UNKNOWN
+
+NAMED = 60      # characters of a name in a sentence
+ENDLESS = 1 << 30
+SHARE = Column("share", "share", "of all", "share", ShareUnit("percent"), ())
+
+
+def by_amount(subjects, column):
+    """(subject, amount) of each that is known to have some or none, who has most first."""
+    amounts = [(subject, subject.amount(column)) for subject in subjects]
+    known = [(subject, amount) for subject, amount in amounts if math.isfinite(amount) and amount >= 0]
+    return sorted(known, key=lambda one: (-one[1], one[0].title))
+
+
+def share(amount, ranked):
+    whole = sum(amount for _, amount in ranked)
+    return 100 * amount / whole if whole > 0 else 0
+
+
+class Words:
+    """What may be said of a subject: its figures by the names of their columns; with all_ before, the sums of all."""
+
+    def __init__(self, subject, subjects, columns, **known):
+        self.subject, self.subjects, self.known = subject, subjects, known
+        self.columns = {column.name: column for column in columns}
+
+    def __getitem__(self, word):
+        if word in self.known:
+            return self.known[word]
+        column = self.columns[word.removeprefix("all_")]
+        figure = (sum(amount for _, amount in by_amount(self.subjects, column)) if word.startswith("all_")
+                  else self.subject.figure(column))
+        return column.unit.write(figure)
+
+
+def compose(says, words, mark):
+    """A text with words in place of their names; [what is in brackets] is left out where one of its words is unknown.
+    mark(word, subject): as it is shown; subject: whose name it is, or None"""
+    said = []
+    for part in re.split(r"(\[[^]]*\]|{\w+})", says):
+        inner = part[1:-1]
+        if part.startswith("["):
+            unknown = any(words[name] == UNKNOWN for name in re.findall(r"{(\w+)}", inner))
+            said.append("" if unknown else compose(inner, words, mark))
+        else:
+            said.append(mark(words[inner], words.subject if inner == "name" else None) if part.startswith("{") else part)
+    return "".join(said)
+
+
+def plain(word, subject):
+    """For a terminal."""
+    return shorten(printable(word), NAMED) if subject else printable(word)
+
+
+class Table:
+    """Subjects with their figures, who is to blame first."""
+
+    def __init__(self, rank, heading, columns, rows, telling):
+        """rank: that it is sorted by; rows: (subject, figures) of each; telling: columns for which a row is shown"""
+        self.rank, self.heading, self.columns, self.rows, self.telling = rank, heading, columns, rows, telling
+
+    def json(self):
+        return [{self.heading: subject.name, **{key: value for column, figure in zip(self.columns, figures)
+                                                for key, value in column.json(figure).items()}}
+                for subject, figures in self.rows]
+
+
+    def shown(self):
+        """Those rows that have some of what tells."""
+        return [(subject, figures) for subject, figures in self.rows
+                if any(figure > 0 for column, figure in zip(self.columns, figures) if column in self.telling)]
+
+
+class Labelled:
+    """What is no service, but has its part as one has: a label of another subject's series."""
+    is_place = False
+
+    def __init__(self, whole, label):
+        self.whole, self.name, self.title = whole, label, label
+
+    def figure(self, column):
+        return self.whole.figure(labelled(column, self.name))
+
+    def amount(self, column):
+        return self.whole.amount(labelled(column, self.name))
+
+    def curves(self, column):
+        return self.whole.curves(labelled(column, self.name))
+
+
+class Finding:
+    """What a layer of a machine shows."""
+
+    def __init__(self, layer, subjects):
+        self.layer = layer
+        self.services = [subject for subject in subjects if not subject.is_place]
+        self.services += [Labelled(subject, label) for instance, label in layer.parts for subject in subjects
+                          if subject.is_place and subject.name == instance]
+        self.columns = ()   # of services
+        self.rank = next((rank for rank in layer.ranks if by_amount(self.services, rank.column)), None)
+        self.off = [probe for probe in layer.probes
+                    if all(math.isnan(subject.figure(probe.column)) for subject in subjects)]
+        self.clauses = []   # (what is said, the subject that it is about, Words)
+        self.tables = []
+        if self.rank:
+            self._rank()
+        for places in layer.places:
+            self._place(places, [one for one in subjects if one.is_place and places.instance in ("", one.name)])
+
+    def _rank(self):
+        ranks = self.rank, *self.layer.also
+        ranked = by_amount(self.services, self.rank.column)
+        self.columns = *self.rank.columns, *self.layer.columns
+        rows = [(subject, [amount, share(amount, ranked), *map(subject.figure, self.columns)]) for subject, amount in ranked]
+        self.tables.append(Table(self.rank, "service", (self.rank.column, SHARE, *self.columns), rows,
+                                 [rank.column for rank in ranks]))
+        for rank in ranks:
+            self._say(rank, self.services, self.columns)
+
+    def _place(self, places, subjects):
+        """By the first column; what is unknown comes last."""
+        figures = {subject: [*map(subject.figure, places.columns)] for subject in subjects}
+        known = [subject for subject, row in figures.items() if not all(map(math.isnan, row))]
+        ranked = [subject for subject, _ in by_amount(known, places.column)]
+        ranked += [subject for subject in known if subject not in ranked]
+        if ranked:
+            self.tables.append(Table(places, places.heading, places.columns, [(one, figures[one]) for one in ranked],
+                                     places.columns))
+            self._say(places, known, places.columns)
+
+    def _say(self, rank, subjects, columns):
+        """Something about who has most; if nobody has any, that."""
+        ranked = by_amount(subjects, rank.column)
+        if ranked and ranked[0][1] > 0:
+            subject, amount = ranked[0]
+            self.clauses.append((rank.says, Words(subject, subjects, columns, name=subject.title,
+                                                  amount=rank.column.unit.write(amount),
+                                                  share=SHARE.unit.write(share(amount, ranked)))))
+        elif rank.nothing:
+            self.clauses.append((rank.nothing, Words(None, subjects, columns)))
+
+    def sentence(self, mark=plain):
+        """What is the matter, and who is to blame. mark: see compose()"""
+        return "; ".join(compose(says, words, mark) for says, words in self.clauses) or "unknown"
+
+    def json(self):
+        """The service to blame is null where nobody is."""
+        blamed = self.clauses[0][1].subject if self.clauses else None
+        return {"layer": self.layer.name, "sentence": self.sentence().replace(NBSP, " "), "blame": blamed and blamed.name,
+                **{table.heading + "s": table.json() for table in self.tables},
+                "off": [probe.name for probe in self.off]}
+
+
+    def lines(self, most, width):
+        """(kind, text): a title, and of each table a heading and its first rows, as many as `most`; notes."""
+        def wrapped(kind, text, indent=""):
+            return [(kind, line) for line in textwrap.wrap(text, width or ENDLESS, initial_indent=indent,
+                                                           subsequent_indent=2 * indent, break_on_hyphens=False)]
+
+        yield from wrapped("title", f"{self.layer.title}: {self.sentence()}")
+        for table in self.tables:
+            rows = [(subject.title, figures) for subject, figures in table.shown()[:most]]
+            if rows:
+                heading, *body = table_lines(rows, width=width and width - 2, of=table.columns, heading=table.heading)
+                yield "heading", "  " + heading
+                for line in body:
+                    yield "row", "  " + line
+        for probe in self.off:
+            yield from wrapped("note", probe.hint(), "  ")
+
+
+def look(subjects):
+    """A finding of each layer of a machine."""
+    return [Finding(layer, subjects) for layer in LAYERS]

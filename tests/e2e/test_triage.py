@@ -1,0 +1,295 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The triage of machines: what it says of made values, by ebpf-top from somebody who answers as collectd does, and on the
+pages that ebpf-graph makes of RRD files."""
+
+import json
+import math
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+from e2e import TOP, Check, Page, check_page
+from tree import Tree
+
+sys.path.insert(0, os.path.join(TOP, "contrib", "look"))
+sys.dont_write_bytecode = True
+import layers  # noqa: E402
+import live  # noqa: E402
+import triage  # noqa: E402
+from unit import NBSP  # noqa: E402
+
+BESIDE = True
+END = int(time.time())
+SPAN = 600
+LONG = "x" * 196 + ".end"
+MARKUP = "<b>&\"'{name}[x]%s"
+HOSTILE = (LONG, MARKUP, "a\x1b[2Jb", os.fsdecode(b"caf\xe9"), "[{share}]", "{")
+UPSTREAM = "<i>10.0.0.1:80"
+
+
+def values(**told):
+    """Of a service; a word has _ for - and two for the type's end."""
+    return {key if isinstance(key, tuple) else (key, "value"): value for key, value in told.items()}
+
+
+def service(more, cpu=0.0, wait=0.0):
+    return {("ps_cputime", "user"): cpu * 1e6, ("ps_cputime", "syst"): 0.0, ("delay_rate-delay-cpu", "value"): wait,
+            ("ps_count", "processes"): 1, **more}
+
+
+def plain(series):
+    return {(file, "value"): value for file, value in series.items()}
+
+
+def machine():
+    """Every layer has another service to blame."""
+    storm = plain({"fork_rate": 340.0, "total_events-exits_failed": 2.0, "total_events-execs": 300.0})
+    quiet = plain({"fork_rate": 30.0, "total_events-exits_failed": 0.0})
+    net = plain({"total_events-retransmits": 9.0, "total_events-listen_drops": 0.5})
+    few = plain({"total_events-retransmits": 1.0})
+    calls = plain({"delay_rate-syscall-futex": 70.0, "delay_rate-syscall-fsync": 0.75, "delay_rate-syscall-read": 0.25})
+    wrote = {("disk_octets-submitted", "read"): 0.0, ("disk_octets-submitted", "write"): 6.0 * 2 ** 20}
+    device = {("disk_io_time", "io_time"): 970.0, ("disk_ops", "read"): 10.0, ("disk_octets", "write"): 9e9,
+              **plain({"pending_operations": 3, "latency-disk_service-read-percentile-99": 0.25})}
+    return {"cron": service(storm), "idle": service(quiet), "php": service({}, 1.5, 0.5), "batch": service({}, 0.5, 0.5),
+            "web": service(net), "db": service(few), "store": service(calls), "backup": service(wrote),
+            "web-77-1234": service(net, 9, 9), "vda": device,
+            "vdb": {("disk_io_time", "io_time"): 1.0},
+            "disk": {("disk_octets-submitted-writeback", "write"): 2.0 * 2 ** 20},
+            "sched": plain({"latency-runqueue-percentile-99": 0.005}),
+            "tcp": plain({"protocol_counter-RetransSegs": 12.0}), "self": plain({"fork_rate": 999.0})}
+
+
+def look(services):
+    rows = live.rows({("h", name): told for name, told in services.items()})
+    return {finding.layer.name: finding for finding in live.findings(rows).get("h", ())}
+
+
+def said(found):
+    return {name: finding.sentence().replace(NBSP, " ") for name, finding in found.items()}
+
+
+def test_blame(check):
+    found = look(machine())
+    check.equal("layers in order", list(found), ["processes", "run_queue", "disk", "network", "system_calls"])
+    check.equal("who is to blame", said(found), {
+        "processes": "cron starts 340 processes a second, 92 % of all; most that fail are of cron, 2 a second",
+        "run_queue": "php has 2 runnable threads, 67 % of all; 1 of all wait for a CPU; the 99th percentile of a wait is 5 ms",
+        "disk": "backup submits 6 MiB/s, 75 % of all I/O; vda is busy for 97 % of the time, reads take 250 ms at the 99th "
+                "percentile",
+        "network": "web retransmits 9 segments a second, 90 % of all; web drops 0.50 connections a second that come; "
+                   "the machine retransmits 12 segments a second",
+        "system_calls": "store has 1 threads in system calls, 100 % of all, most in fsync 75 %"})
+    disk = found["disk"].tables
+    check.equal("who submits", [(subject.name, round(figures[1])) for subject, figures in disk[0].rows],
+                [("backup", 75), ("writeback", 25)])
+    check.equal("devices", [(subject.name, figures[0]) for subject, figures in disk[1].rows], [("vda", 97), ("vdb", 0.1)])
+    check.equal("what is on", {probe.name for finding in found.values() for probe in finding.off}, {"request"})
+
+
+def test_by_default(check):
+    """With the probes alone that are on by default there is something of each layer, and it says what is missing."""
+    told = {("io_octets", "rx"): 1.0, ("if_octets", "rx"): 3.0 * 2 ** 20, ("if_octets", "tx"): 2.0 ** 20,
+            ("disk_octets", "read"): 2.0 ** 20, ("disk_octets", "write"): 0.0,
+            **plain({"total_events-processes_started": 3.0, "total_requests": 100, "gauge-requests_in_progress": 4.0,
+                     "latency-in_disk": 0.03, "latency-in_cpu": 0.01})}
+    found = look({"web": service(told, 0.1, 0.1), "rest": service(plain({"total_events-processes_started": 1.0}))})
+    check.equal("what it says", said(found), {
+        "processes": "web starts 3 processes a second, 75 % of all",
+        "run_queue": "web has 0.20 runnable threads, 100 % of all; 0.10 of all wait for a CPU",
+        "disk": "web reads and writes 1 MiB/s, 100 % of all to and from disks",
+        "network": "web receives and sends 4 MiB/s, 100 % of all",
+        "system_calls": "web has 4 requests in progress, 100 % of all; largest part of their time: disk 75 %"})
+    check.equal("what is off", {name: [probe.name for probe in finding.off] for name, finding in found.items()}, {
+        "processes": ["lifecycle"], "run_queue": ["sched"], "disk": ["disk", "disk"], "network": ["tcp"],
+        "system_calls": ["delay"]})
+    hint = found["run_queue"].off[0].hint()
+    check.contains("how to switch it on", hint, '<Probe "sched"> with Enable true adds ')
+
+
+def test_nothing(check):
+    check.equal("no service", look({}), {})
+    check.equal("one of which nothing is known", set(said(look({"x": {("ps_rss", "value"): math.nan}})).values()), {"unknown"})
+    idle = look({"x": service(plain({"fork_rate": 0.0, "total_events-retransmits": 0.0, "delay_rate-syscall-futex": 3.0}))})
+    check.equal("one that does nothing", [said(idle)[name] for name in ("processes", "run_queue", "network")],
+                ["no process is started", "no thread is runnable", "no segment is retransmitted"])
+    check.equal("nobody is to blame", idle["processes"].json()["blame"], None)
+    check.equal("and no table", [line for kind, line in idle["processes"].lines(5, 80) if kind == "row"], [])
+    for odd in (math.inf, -1.0, math.nan, 1e308):
+        strange = look({"x": service(plain({"fork_rate": odd})), "y": service(plain({"fork_rate": 1e308}))})
+        check.true(f"a value of {odd} is survived", said(strange)["processes"])
+    text = json.dumps(live.triage_document(live.rows({("h", "x"): service(plain({"fork_rate": math.inf}))}), "s"))
+    check.true("and is no JSON", "Infinity" not in text and "NaN" not in text)
+
+
+def test_many(check):
+    """Hundreds of services, with names that somebody has chosen."""
+    many = {f"s{place}": service(plain({"fork_rate": float(place)})) for place in range(400)}
+    many |= {name: service(plain({"fork_rate": 1000.0 - place})) for place, name in enumerate(HOSTILE)}
+    began = time.monotonic()
+    found = look(many)
+    lines = [line for finding in found.values() for _, line in finding.lines(5, 79)]
+    check.within("seconds for 400 services", time.monotonic() - began, 0, 2)
+    check.true("no line is too long", max(map(len, lines)) <= 79, max(lines, key=len))
+    check.true("nothing that a terminal obeys", all(line.isprintable() or NBSP in line for line in lines))
+    check.contains("a long name has its begin and its end", lines[0], "xxx…xxx")
+    check.equal("all are in JSON", len(found["processes"].json()["services"]), len(many))
+    for name in HOSTILE:
+        one = look({name: service(plain({"fork_rate": 5.0}))})["processes"]
+        check.true(f"{name[:20]!r} is named as it is", one.sentence().startswith(triage.plain(name, one) + " starts 5 "))
+
+
+def test_table(check):
+    """Names of columns are told apart, and what is said of them is there."""
+    for layer in layers.LAYERS:
+        for rank in layer.ranks:
+            columns = [column.name for column in (rank.column, *rank.columns, *layer.columns)]
+            check.equal(f"{layer.name}: columns", len(columns), len(set(columns)))
+        found = triage.Finding(layer, [])
+        check.equal(f"{layer.name}: unknown", found.sentence(), "unknown")
+    column = layers.labelled(layers.SUBMITTED, "x")
+    check.equal("labelled", [one.file for one in column.series], ["disk_octets-submitted-x"] * 2)
+    column = layers.labelled(layers.RUN_QUEUE_TAIL, "x")
+    check.equal("labelled", [one.file for one in column.series], ["latency-runqueue-x-percentile-99"])
+
+
+# --- ebpf-top -----------------------------------------------------------------------------------
+
+def answer(connection, services):
+    """As collectd's unixsock plugin."""
+    listed = {f"h/ebpf-{name}/{file}": {} for name, told in services.items() for file, _ in told}
+    for name, told in services.items():
+        for (file, source), value in told.items():
+            listed[f"h/ebpf-{name}/{file}"][source] = value
+    for line in connection.makefile("r", encoding="utf-8"):
+        if line.startswith("LISTVAL"):
+            lines = [f"1.0 {one}" for one in listed]
+        else:
+            asked = line.partition('"')[2].rpartition('"')[0].replace('\\"', '"').replace("\\\\", "\\")
+            lines = [f"{source}={value}" for source, value in listed[asked].items()]
+        connection.sendall((f"{len(lines)} Values found\n" + "".join(one + "\n" for one in lines)).encode())
+
+
+def serve(path, services):
+    server = socket.socket(socket.AF_UNIX)
+    server.bind(path)
+    server.listen()
+
+    def run():
+        while True:
+            connection, _ = server.accept()
+            threading.Thread(target=answer, args=(connection, services), daemon=True).start()
+
+    threading.Thread(target=run, daemon=True).start()
+
+
+def top(*arguments):
+    return subprocess.run([os.path.join(TOP, "contrib", "ebpf-top"), *arguments], stdin=subprocess.DEVNULL, timeout=60,
+                          capture_output=True, text=True, check=False, env={**os.environ, "LC_ALL": "C.UTF-8"})
+
+
+def test_top(check):
+    services = machine()
+    services["web"] |= plain({"total_requests": 10.0, f"total_requests-upstream-{UPSTREAM}": 12.0,
+                              f"gauge-requests_in_progress-upstream-{UPSTREAM}": 1.5,
+                              f"latency-upstream-{UPSTREAM}-average": 0.125,
+                              "gauge-requests_in_progress-upstream-other": 2.5})
+    services[MARKUP] = service(plain({"fork_rate": 1.0}))
+    path = os.path.join(check.dir, "s")
+    serve(path, services)
+    done = top("--socket", path, "--json", "--triage")
+    check.equal("exit status and complaints", (done.returncode, done.stderr), (0, ""))
+    host, = json.loads(done.stdout)["hosts"]
+    check.equal("who is to blame", {layer["layer"]: layer["blame"] for layer in host["layers"]},
+                {"processes": "cron", "run_queue": "php", "disk": "backup", "network": "web", "system_calls": "store"})
+    device = host["layers"][2]["devices"][0]
+    check.equal("a device", (device["device"], device["busy"], device["read_p99"], device["write_p99"]),
+                ("vda", 97, 0.25, None))
+    lines = top("--socket", path, "--once", "--triage").stdout.splitlines()
+    check.true("the first line", lines[0].startswith("Processes: cron starts 340"), lines[0])
+    check.equal("the table below", [line.split()[0] for line in lines[1:5]], ["service", "cron", "idle", MARKUP])
+    upstreams = {one["service"]: one["upstreams"] for one in json.loads(top("--socket", path, "--json").stdout)["services"]
+                 if "upstreams" in one}
+    check.equal("upstreams, who waits longest first", upstreams, {"web": [
+        {"upstream": "other", "in_progress": 2.5, "requests": None, "average": None, "p99": None, "errors": None},
+        {"upstream": UPSTREAM, "in_progress": 1.5, "requests": 12, "average": 0.125, "p99": None, "errors": None}]})
+    table = [line.split() for line in top("--socket", path, "--once", "--upstreams").stdout.splitlines()]
+    check.equal("as a table", table, [["upstream", "at", "it", "req/s", "mean"], ["web", "→", "other", "2.50", "–", "–"],
+                                      ["web", "→", UPSTREAM, "1.50", "12", "125ms"]])
+    shown = top("--socket", path, "--once").stdout
+    check.equal("devices and probes are no services", [name for name in ("vda", "sched", "tcp", "disk ")
+                                                      if f"\n{name}" in shown], [])
+
+
+# --- ebpf-graph ---------------------------------------------------------------------------------
+
+def draw(*arguments):
+    return subprocess.run([os.path.join(TOP, "contrib", "ebpf-graph"), *arguments], stdin=subprocess.DEVNULL, timeout=120,
+                          capture_output=True, text=True, check=False)
+
+
+def store(tree, host, services):
+    for name, told in services.items():
+        files = {}
+        for (file, source), value in told.items():
+            files.setdefault(file, {})[source] = value
+        for file, given in files.items():
+            sources = [source for source, _ in tree.types[file.partition("-")[0]]]
+            tree.file(host, name, file, *(given.get(source, 0) for source in sources))
+
+
+def test_sheet(check):
+    directory, output = os.path.join(check.dir, "rrd"), os.path.join(check.dir, "pages")
+    tree = Tree(directory, END, SPAN)
+    services = machine()
+    # Counters have whole numbers a step.
+    services["web"][("total_events-listen_drops", "value")] = 3.0
+    services[MARKUP.replace("/", "")] = service(plain({f"delay_rate-syscall-{UPSTREAM}": 9.0}))
+    store(tree, "db1", services)
+    # Of a service that was there for half of the time, half counts.
+    tree.file("db1", "gone", "fork_rate", 100, until=SPAN // 2)
+    tree.file("db2", "alone", "ps_rss", 1e6)
+    done = draw("--rrd", directory, "--output", output, "--start", f"-{SPAN}s", "--end", str(END))
+    check.equal("exit status and complaints", (done.returncode, done.stderr), (0, ""))
+    page = check_page(check, os.path.join(output, "hosts", "db1.html"))
+    check.equal("sections", list(page.findings["span"]), ["Processes", "Run queue", "Disk", "Network", "System calls"])
+    finding = page.findings["span"]
+    check.contains("processes", finding["Processes"], "cron starts 340 processes a second, 81 % of all")
+    check.contains("disk", finding["Disk"], "backup submits 6 MiB/s, 75 % of all I/O; vda is busy for 97 % of the time")
+    check.contains("system calls", finding["System calls"], f"{MARKUP} has 9 threads in system calls, 90 % of all, most in "
+                                                            f"{UPSTREAM} 100 %")
+    shares = page.sections["span", "Processes"]
+    check.equal("shares", {name: row["share"] for name, row in shares.items()}, {"cron": "81 %", "gone": "12 %", "idle": "7 %"})
+    check.equal("who submits, and devices", list(page.sections["span", "Disk"]), ["backup", "writeback", "vda", "vdb"])
+    charts = page.charts["span"]
+    check.equal("processes by service", list(charts["Processes started by service"]), ["cron", "gone", "all others"])
+    check.equal("devices", list(charts["Reads of devices, 99th percentile"]), ["vda"])
+    check.equal("the machine", list(charts["TCP of the machine"]), ["retransmits"])
+    check.equal("no element by somebody's name", [tag for tag in ("<b>", "<i>") if tag in page.source], [])
+    index = check_page(check, os.path.join(output, "index.html"))
+    check.contains("on the page of all", index.text.replace(NBSP, " "), "cron starts 340 processes a second, 81 %")
+    check.true("with the way there", "hosts/db1.html#span-disk" in index.links and "#span-disk" in page.places)
+    check.equal("devices are in no table of services", [name for name in ("vda", "sched", "disk") if name in index.tables["span"]],
+                [])
+    empty = Page(os.path.join(output, "hosts", "db2.html"))
+    check.equal("a machine of which little is known", set(empty.findings["span"].values()), {"unknown"})
+    check.contains("says what would tell", empty.text, '<Probe "tcp"> with Enable true adds retransmits')
+    check.within("bytes of a sheet", len(page.source), 1000, 200000)
+    draw("--rrd", directory, "--output", output, "--start", f"-{SPAN}s", "--end", str(END), "--host", "db2", "--service", "alone")
+    check.equal("of some services alone there is none", os.listdir(os.path.join(output, "hosts")), [])
+
+
+with Check() as checks:
+    test_blame(checks)
+    test_by_default(checks)
+    test_nothing(checks)
+    test_many(checks)
+    test_table(checks)
+    test_top(checks)
+    if shutil.which("rrdtool"):
+        test_sheet(checks)
