@@ -115,7 +115,8 @@ GRAPHS = {
         REQUEST_TIME,
         Graph("Where the time of slow requests goes", unit.SHARE, IN_SLOW, parts=True, top=100),
         Graph("Requests", unit.RATE, (REQUESTS, CLIENT, STREAMS)),
-        Graph("Responses by class, share of all requests", unit.SHARE, (Series("percent-response-*"),)),
+        # Errors are few, and have to be seen beside what is none.
+        Graph("Responses by class, share of all", unit.SHARE, (Series("percent-response-*"),), log=True),
         Graph("Service time by class of the response", unit.SECONDS, (Series("latency-service-*-average"),), log=True),
         Graph("Requests in the service", unit.Unit("requests"), (
             Series("gauge-requests_in_progress", label="in progress", draw="area", color=GREEN),
@@ -137,7 +138,7 @@ GRAPHS = {
         Graph("Requests at upstreams", unit.Unit("requests"), (AT_UPSTREAMS,), parts=True),
         Graph("Requests to upstreams", unit.RATE, (TO_UPSTREAMS,)),
         Graph("Mean response time of upstreams", unit.SECONDS, (UPSTREAM_MEAN,), log=True),
-        Graph("99th percentile of upstreams' response times", unit.SECONDS, (UPSTREAM_TAIL,), log=True),
+        Graph("99th percentile of upstreams", unit.SECONDS, (UPSTREAM_TAIL,), log=True),
         Graph("Errors of upstreams", unit.RATE, (UPSTREAM_ERRORS,)),
         Graph("Threads that wait for upstreams", unit.THREADS, (WAITED_FOR_UPSTREAMS,), parts=True),
     ),

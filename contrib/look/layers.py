@@ -85,8 +85,8 @@ LIFE = Layer(
         FAILED, KILLED,
         Column("short_lived", "short-lived", "% of ended", "short%", unit.SHARE, of("percent-short_lived")),
         Column("processes", "procs", "number", "procs", unit.NUMBER, (PROCESSES,), figure="maximum")),
-    also=(Rank(FAILED, "most that fail are of {name}, {amount} a second", title="Processes that failed, by service"),
-          Rank(KILLED, "most that a signal ends are of {name}, {amount} a second")),
+    also=(Rank(FAILED, "{name} has most failures, {amount} a second", title="Processes that failed, by service"),
+          Rank(KILLED, "{name} has most that a signal ends, {amount} a second")),
     probes=(Probe("lifecycle", "who starts them, what they execute, and how they end", FAILED),))
 
 # --- run queue ----------------------------------------------------------------------------------
@@ -137,7 +137,7 @@ DISK = Layer(
         Column("read_p99", "p99", "of a read", "read p99", unit.SECONDS, tail("latency-disk_read")),
         Column("write_p99", "p99", "of a write", "write p99", unit.SECONDS, tail("latency-disk_write")),
         BLOCKED),
-    also=(Rank(BLOCKED, "most threads that wait for disks are of {name}, {amount}", title="Threads blocked by disks"),),
+    also=(Rank(BLOCKED, "{name} has most threads that wait for disks, {amount}", title="Threads blocked by disks"),),
     places=(Places(BUSY, "{name} is busy for {amount} of the time[, reads take {read_p99} at the 99th percentile]"
                          "[, writes {write_p99}]", title="Time with requests, of devices", columns=(
         BUSY, DEVICE_READ, DEVICE_WRITE,
@@ -174,7 +174,7 @@ NETWORK = Layer(
         Column("rtt_p99", "p99", "round trip", "rtt p99", unit.SECONDS, tail("latency-rtt")),
         SEND_WAIT),
     also=(Rank(DROPS, "{name} drops {amount} connections a second that come", title="Listen drops by service"),
-          Rank(FAILED_CONNECTS, "most connects that fail are of {name}, {amount} a second")),
+          Rank(FAILED_CONNECTS, "{name} has most connects that fail, {amount} a second")),
     places=(Places(RESENT_BY_ALL, "the machine retransmits {amount} segments a second",
                    title="TCP of the machine", heading="machine",
                    instance="tcp", columns=(

@@ -23,6 +23,7 @@ class Over:
     def __init__(self, service, span, covered):
         """covered: the part of the span in which anything is known"""
         self.service, self.span, self.covered = service, span, covered
+        self.host = service.host
         self.name, self.title, self.is_place = service.name, service.title, service.is_place
         self.whole = self
         self.figure = functools.cache(self.figure)

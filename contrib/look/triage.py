@@ -2,7 +2,7 @@
 """What is busy on a machine, layer by layer, and which service is to blame: for ebpf-graph's sheet of a machine and for
 ebpf-top. What the layers are is in layers.py.
 
-A subject, a service or not, has name, title, is_place, figure(column), and amount(column): its part in the sum of all."""
+A subject, a service or not, has host, name, title, is_place, figure(column), and amount(column): its part in the sum of all."""
 
 import math
 import re
@@ -104,6 +104,17 @@ class Labelled:
         return self.whole.curves(labelled(column, self.name))
 
 
+class Machine:
+    """All of it, by a probe's own series."""
+
+    def __init__(self, whole):
+        self.whole, self.name, self.title = whole, whole.host, whole.host
+        self.figure, self.amount = whole.figure, whole.amount
+
+    def curves(self, column):
+        return self.whole.curves(column)
+
+
 class Finding:
     """What a layer of a machine shows."""
 
@@ -121,7 +132,9 @@ class Finding:
         if self.rank:
             self._rank()
         for places in layer.places:
-            self._place(places, [one for one in subjects if one.is_place and places.instance in ("", one.name)])
+            there = [subject for subject in subjects if subject.is_place]
+            self._place(places, [Machine(subject) for subject in there if subject.name == places.instance]
+                        if places.instance else there)
 
     def _rank(self):
         ranks = self.rank, *self.layer.also

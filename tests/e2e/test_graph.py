@@ -80,6 +80,12 @@ def make_parts(tree):
 
 
 def make_upstreams(tree):
+    """A service with three, one with many, one of which the name is markup."""
+    for place in range(12):
+        name = f"10.0.0.{place}:80" if place else "<b>sock"
+        tree.file("db1", "fan", f"gauge-requests_in_progress-upstream-{name}", 12 - place)
+        tree.file("db1", "fan", f"latency-upstream-{name}-average", (1 + place) / 1000)
+    tree.file("db1", "fan", "latency-in_upstream", 0.008)
     for upstream, requests in (("127.0.0.1:3306", 3), ("[2001:db8::1]:80", 0.75), ("other", 0.25)):
         tree.file("db1", "front", f"gauge-requests_in_progress-upstream-{upstream}", requests)
         tree.file("db1", "front", f"latency-upstream-{upstream}-average", requests / 1000)
@@ -188,6 +194,18 @@ def test_upstreams(check, output):
                 ["750 µs"] * 3)
 
 
+def test_many_upstreams(check, output):
+    page = check_page(check, sheet(output, "db1", "fan"))
+    charts = page.charts["span"]
+    check.equal("those with most requests", set(charts["Requests at upstreams"]),
+                {"5 others", *(f"10.0.0.{place}:80" for place in range(1, 7)), "<b>sock"})
+    check.equal("the others, in all", charts["Requests at upstreams"]["5 others"], ["15", "15", "19 %"])
+    check.equal("the slowest, and how many are left out", set(charts["Mean response time of upstreams"]),
+                {*(f"10.0.0.{place}:80" for place in range(5, 12)), "5 others"})
+    check.equal("whose sum is no time", charts["Mean response time of upstreams"]["5 others"], ["–"] * 3)
+    check.true("a name is no element", "<b>" not in page.source and "upstream &lt;b&gt;sock" in page.source)
+
+
 def test_drawing(check, output):
     """1000 bytes for half of the time, a gap, 3000 bytes: the axis ends at 3150."""
     page = Page(sheet(output, "db1", "steps"))
@@ -292,6 +310,7 @@ with Check() as checks:
     test_sheets(checks, pages)
     test_parts(checks, pages)
     test_upstreams(checks, pages)
+    test_many_upstreams(checks, pages)
     test_drawing(checks, pages)
     test_choice(checks, recent, pages)
     test_spans(checks, week_old)

@@ -57,6 +57,9 @@ def make_pages(directory):
         tree.file(HOST, service, "total_requests", rate)
         tree.file(HOST, service, "ps_cputime", 1000 * rate, 10)
         tree.file(HOST, service, "ps_rss", 2.0 ** 31)
+        tree.file(HOST, service, "total_events-processes_started", rate)
+        tree.file(HOST, service, "disk_octets", rate, rate)
+        tree.file(HOST, service, "if_octets", rate, rate)
         for part in ("socket", "runqueue", "cpu", "disk", "upstream", "other"):
             tree.file(HOST, service, f"latency-in_{part}", 12345e-6)
     tree.file(HOST, "quiet", "ps_cputime", 10, 10)
@@ -83,7 +86,7 @@ with Check() as check:
     if not shutil.which("rrdtool") or not shutil.which("chromium"):
         raise Skip("rrdtool or chromium is not installed")
     make_pages(check.dir)
-    several = ("pages/index.html", f"pages/services/{HOST}/web.html")
+    several = ("pages/index.html", f"pages/services/{HOST}/web.html", f"pages/hosts/{HOST}.html")
     seen = browse(check.dir, several)
     check.equal("pages looked at", len(seen), len(several) * len(WIDTHS))
     for what, one in zip([f"{address}, {width} wide" for address in several for width in WIDTHS], seen):
@@ -96,4 +99,4 @@ with Check() as check:
     orders = [by_name, by_name[::-1], [*by_rate, "quiet"], [*by_rate[::-1], "quiet"]]
     for one in seen[:len(WIDTHS)]:
         check.equal("sorted by name, by rate, what has none last", one["order"], orders)
-    check.equal("open at first: what was chosen before", [one["first"] for one in seen], ["hour", *["week"] * 3])
+    check.equal("open at first: what was chosen before", [one["first"] for one in seen], ["hour", *["week"] * 5])

@@ -112,8 +112,22 @@ def test_unixsock(test, daemon, path):
     test.true("and a line for the service", test.own("kt_spin") in names)
     test.equal("sorted by name", names, sorted(names))
     test_sorting(test, path)
+    test_triage(test, path)
     only = services(run("--socket", path, "--json", "--service", test.own("kt_spin")))
     test.equal("a choice", list(only), [test.own("kt_spin")])
+
+
+def test_triage(test, path):
+    """What spins is what the CPU is wanted by."""
+    host, = json.loads(run("--socket", path, "--json", "--triage").stdout)["hosts"]
+    layers = {layer["layer"]: layer for layer in host["layers"]}
+    test.equal("triage: layers", list(layers), ["processes", "run_queue", "disk", "network", "system_calls"])
+    spin = [one for one in layers["run_queue"]["services"] if one["service"] == test.own("kt_spin")]
+    test.within("triage: threads that want a CPU", spin[0]["runnable"] if spin else 0, 0.9, 1.1)
+    test.true("triage: who has more is above", layers["run_queue"]["services"]
+              == sorted(layers["run_queue"]["services"], key=lambda one: -one["runnable"]))
+    lines = run("--socket", path, "--once", "--triage").stdout.splitlines()
+    test.true("triage: as text", lines and lines[0].startswith("Processes: "), lines[:1])
 
 
 def test_sorting(test, path):
@@ -173,6 +187,9 @@ def test_terminal(test, path):
         test.true("terminal: another column", screen.read_until("▾", after=place))
     place = screen.press(b"r")
     test.true("terminal: the other way round", screen.read_until("▴", after=place))
+    for key, shown in ((b"t", ("Run queue: ", "runnable", '<Probe "sched">')), (b"u", ("no upstreams",)), (b"s", (name, "CPU"))):
+        place = screen.press(key)
+        test.true(f"terminal: after the key {key.decode()}", screen.read_until(*shown, after=place))
     screen.press(b"q")
     test.equal("terminal: exit status", screen.end(), 0)
     test.true("terminal: the old screen is back", b"\x1b[?1049l" in screen.said)

@@ -78,7 +78,7 @@ def test_blame(check):
     found = look(machine())
     check.equal("layers in order", list(found), ["processes", "run_queue", "disk", "network", "system_calls"])
     check.equal("who is to blame", said(found), {
-        "processes": "cron starts 340 processes a second, 92 % of all; most that fail are of cron, 2 a second",
+        "processes": "cron starts 340 processes a second, 92 % of all; cron has most failures, 2 a second",
         "run_queue": "php has 2 runnable threads, 67 % of all; 1 of all wait for a CPU; the 99th percentile of a wait is 5 ms",
         "disk": "backup submits 6 MiB/s, 75 % of all I/O; vda is busy for 97 % of the time, reads take 250 ms at the 99th "
                 "percentile",
@@ -89,6 +89,7 @@ def test_blame(check):
     check.equal("who submits", [(subject.name, round(figures[1])) for subject, figures in disk[0].rows],
                 [("backup", 75), ("writeback", 25)])
     check.equal("devices", [(subject.name, figures[0]) for subject, figures in disk[1].rows], [("vda", 97), ("vdb", 0.1)])
+    check.equal("the machine", found["run_queue"].json()["machines"][0]["machine"], "h")
     check.equal("what is on", {probe.name for finding in found.values() for probe in finding.off}, {"request"})
 
 
