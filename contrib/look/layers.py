@@ -53,7 +53,8 @@ class Layer:
     also: tuple = ()        # Ranks, of what is said besides
     places: tuple = ()
     lines: tuple = ()       # (title, column): pictures with a line for each service that has a colour
-    parts: tuple = ()       # (instance, label): what is no service, but has a part in the sum, as series TYPE-INSTANCE-LABEL
+    parts: tuple = ()       # (instance, label): what is no service, but has a part in the sum,
+    labelled: tuple = ()    # of these columns, by series TYPE-INSTANCE-LABEL
 
 
 def of(*files, source="value", **options):
@@ -119,6 +120,9 @@ RUN_QUEUE = Layer(
 # --- disk ---------------------------------------------------------------------------------------
 
 SUBMITTED = Column("disk", "to disks", "bytes/s", "disk/s", unit.BYTE_RATE, read_and_written("disk_octets-submitted"))
+OPERATIONS = Column("operations", "operations", "per s", "ops/s", unit.RATE, read_and_written("disk_ops-submitted"))
+READ_TIME = Column("read_p99", "p99", "of a read", "read p99", unit.SECONDS, tail("latency-disk_read"))
+WRITE_TIME = Column("write_p99", "p99", "of a write", "write p99", unit.SECONDS, tail("latency-disk_write"))
 MOVED = Column("disk", "to disks", "bytes/s", "disk/s", unit.BYTE_RATE, (DISK_READ, DISK_WRITTEN))
 BUSY = Column("busy", "busy", "of time", "busy", unit.Unit("percent", "%"), (
     Series("disk_io_time", "io_time", scale=0.1),))
@@ -132,22 +136,19 @@ DISK = Layer(
                 "I/O submitted by service"),
            Rank(MOVED, "{name} reads and writes {amount}, {share} of all to and from disks",
                 "nothing is read or written", "To and from disk by service")),
-    columns=(
-        Column("operations", "operations", "per s", "ops/s", unit.RATE, read_and_written("disk_ops-submitted")),
-        Column("read_p99", "p99", "of a read", "read p99", unit.SECONDS, tail("latency-disk_read")),
-        Column("write_p99", "p99", "of a write", "write p99", unit.SECONDS, tail("latency-disk_write")),
-        BLOCKED),
+    columns=(OPERATIONS, READ_TIME, WRITE_TIME, BLOCKED),
     also=(Rank(BLOCKED, "{name} has most threads that wait for disks, {amount}", title="Threads blocked by disks"),),
     places=(Places(BUSY, "{name} is busy for {amount} of the time[, reads take {read_p99} at the 99th percentile]"
                          "[, writes {write_p99}]", title="Time with requests, of devices", columns=(
         BUSY, DEVICE_READ, DEVICE_WRITE,
         Column("pending", "in flight", "requests", "pending", unit.NUMBER, of("pending_operations")),
-        Column("operations", "operations", "per s", "ops/s", unit.RATE, read_and_written("disk_ops")),
-        Column("octets", "octets", "bytes/s", "bytes/s", unit.BYTE_RATE, read_and_written("disk_octets")),
+        Column("operations", "operations", "per s", "ops/s", unit.RATE, read_and_written("disk_ops-completed")),
+        Column("octets", "octets", "bytes/s", "bytes/s", unit.BYTE_RATE, read_and_written("disk_octets-completed")),
         Column("errors", "errors", "per s", "err/s", unit.RATE, of("errors-disk-*"))),
                    lines=(("Reads of devices, 99th percentile", DEVICE_READ),
                           ("Writes of devices, 99th percentile", DEVICE_WRITE))),),
     parts=(("disk", "writeback"), ("disk", "kernel")),
+    labelled=(SUBMITTED, OPERATIONS, READ_TIME, WRITE_TIME),
     probes=(Probe("disk", "how busy devices are, and percentiles of their reads and writes", BUSY),
             Probe("disk", "what each service submits, and how long that takes", SUBMITTED, 'Option "services"')))
 
@@ -158,6 +159,8 @@ TRAFFIC = Column("traffic", "traffic", "bytes/s", "bytes/s", unit.BYTE_RATE, (
     *of("if_octets", source="rx"), *of("if_octets", source="tx")))
 DROPS = Column("listen_drops", "listen drops", "per s", "drop/s", unit.RATE, of("total_events-listen_drops"))
 FAILED_CONNECTS = Column("failed", "failed", "connects/s", "fail/s", unit.RATE, of("errors-connect"))
+HALF_CLOSED = Column("half_closed", "half-closed", "connections", "halfcl", unit.NUMBER,
+                     of("current_connections-close_wait"))
 RESENT_BY_ALL = Column("retransmits", "retransmits", "per s", "retr/s", unit.RATE, of("protocol_counter-RetransSegs"))
 SEND_WAIT = Column("send_wait", "send wait", "average", "sendwait", unit.SECONDS, of("gauge-send_wait"))
 
@@ -168,13 +171,17 @@ NETWORK = Layer(
            Rank(TRAFFIC, "{name} receives and sends {amount}, {share} of all", "no service receives or sends",
                 "Received and sent by service")),
     columns=(
-        DROPS, FAILED_CONNECTS,
+        DROPS,
+        Column("accept_queue", "accept queue", "% full", "queue%", unit.SHARE, of("percent-accept_queue")),
+        FAILED_CONNECTS,
         Column("resets", "resets", "received/s", "rst/s", unit.RATE, of("total_events-resets_received")),
         Column("connections", "open", "connections", "open", unit.NUMBER, of("current_connections")),
+        HALF_CLOSED,
         Column("rtt_p99", "p99", "round trip", "rtt p99", unit.SECONDS, tail("latency-rtt")),
         SEND_WAIT),
     also=(Rank(DROPS, "{name} drops {amount} connections a second that come", title="Listen drops by service"),
-          Rank(FAILED_CONNECTS, "{name} has most connects that fail, {amount} a second")),
+          Rank(FAILED_CONNECTS, "{name} has most connects that fail, {amount} a second"),
+          Rank(HALF_CLOSED, "{name} leaves most connections half-closed, {amount}")),
     places=(Places(RESENT_BY_ALL, "the machine retransmits {amount} segments a second",
                    title="TCP of the machine", heading="machine",
                    instance="tcp", columns=(
@@ -247,9 +254,9 @@ def labelled(column, label):
 
 def all_columns():
     for layer in LAYERS:
-        own = [column for rank in layer.ranks for column in (rank.column, *rank.columns)] + list(layer.columns)
-        yield from own
-        yield from (labelled(column, label) for column in own for _, label in layer.parts)
+        yield from (column for rank in layer.ranks for column in (rank.column, *rank.columns))
+        yield from layer.columns
+        yield from (labelled(column, label) for column in layer.labelled for _, label in layer.parts)
         yield from (rank.column for rank in layer.also)
         yield from (column for places in layer.places for column in (places.column, *places.columns))
         yield from (probe.column for probe in layer.probes)

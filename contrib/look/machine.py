@@ -2,6 +2,7 @@
 """The sheet of a machine: its triage, layer by layer, with pictures. What it says is in triage.py."""
 
 import functools
+import math
 import os
 import urllib.parse
 
@@ -35,9 +36,9 @@ class Over:
         return column.over(self.curves(column))
 
     def amount(self, column):
-        """Where nothing is known of it, it had none. Of what has no part in a sum, the figure."""
-        whole = None if self.is_place else column.total(self.curves(column))
-        return whole.weight() / self.covered if whole else self.figure(column)
+        """Where nothing is known of it, it had none."""
+        whole = column.total(self.curves(column))
+        return whole.weight() / self.covered if whole else math.nan
 
 
 def covered(services, span):

@@ -32,7 +32,9 @@ def title(name, service):
 
 
 def varying(pattern, file):
-    """What stands for the `*` of a pattern in the name of a file; None if it is another file."""
+    """What stands for the `*` of a pattern, if it has one, in the name of a file; None if it is another file."""
+    if "*" not in pattern:
+        return "" if file == pattern else None
     before, _, after = pattern.partition("*")
     fits = file.startswith(before) and file.endswith(after) and len(file) >= len(before) + len(after)
     return file[len(before):len(file) - len(after)] if fits else None

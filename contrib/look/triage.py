@@ -91,25 +91,26 @@ class Labelled:
     """What is no service, but has its part as one has: a label of another subject's series."""
     is_place = False
 
-    def __init__(self, whole, label):
-        self.whole, self.name, self.title = whole, label, label
+    def __init__(self, whole, label, columns):
+        """columns: that it has"""
+        self.whole, self.name, self.title, self.columns = whole, label, label, columns
 
     def figure(self, column):
-        return self.whole.figure(labelled(column, self.name))
+        return self.whole.figure(labelled(column, self.name)) if column in self.columns else math.nan
 
     def amount(self, column):
-        return self.whole.amount(labelled(column, self.name))
+        return self.whole.amount(labelled(column, self.name)) if column in self.columns else math.nan
 
     def curves(self, column):
         return self.whole.curves(labelled(column, self.name))
 
 
-class Machine:
-    """All of it, by a probe's own series."""
+class Place:
+    """What is no service, under a name: its figures are no parts of anything."""
 
-    def __init__(self, whole):
-        self.whole, self.name, self.title = whole, whole.host, whole.host
-        self.figure, self.amount = whole.figure, whole.amount
+    def __init__(self, whole, title):
+        self.whole, self.name, self.title = whole, title, title
+        self.figure = self.amount = whole.figure
 
     def curves(self, column):
         return self.whole.curves(column)
@@ -121,7 +122,7 @@ class Finding:
     def __init__(self, layer, subjects):
         self.layer = layer
         self.services = [subject for subject in subjects if not subject.is_place]
-        self.services += [Labelled(subject, label) for instance, label in layer.parts for subject in subjects
+        self.services += [Labelled(subject, label, layer.labelled) for instance, label in layer.parts for subject in subjects
                           if subject.is_place and subject.name == instance]
         self.columns = ()   # of services
         self.rank = next((rank for rank in layer.ranks if by_amount(self.services, rank.column)), None)
@@ -132,9 +133,8 @@ class Finding:
         if self.rank:
             self._rank()
         for places in layer.places:
-            there = [subject for subject in subjects if subject.is_place]
-            self._place(places, [Machine(subject) for subject in there if subject.name == places.instance]
-                        if places.instance else there)
+            self._place(places, [Place(one, one.host if places.instance else one.name) for one in subjects
+                                 if one.is_place and places.instance in ("", one.name)])
 
     def _rank(self):
         ranks = self.rank, *self.layer.also

@@ -6,6 +6,7 @@ pages that ebpf-graph makes of RRD files."""
 import json
 import math
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -20,6 +21,8 @@ sys.path.insert(0, os.path.join(TOP, "contrib", "look"))
 sys.dont_write_bytecode = True
 import layers  # noqa: E402
 import live  # noqa: E402
+import name  # noqa: E402
+import series  # noqa: E402
 import triage  # noqa: E402
 from unit import NBSP  # noqa: E402
 
@@ -54,7 +57,7 @@ def machine():
     few = plain({"total_events-retransmits": 1.0})
     calls = plain({"delay_rate-syscall-futex": 70.0, "delay_rate-syscall-fsync": 0.75, "delay_rate-syscall-read": 0.25})
     wrote = {("disk_octets-submitted", "read"): 0.0, ("disk_octets-submitted", "write"): 6.0 * 2 ** 20}
-    device = {("disk_io_time", "io_time"): 970.0, ("disk_ops", "read"): 10.0, ("disk_octets", "write"): 9e9,
+    device = {("disk_io_time", "io_time"): 970.0, ("disk_ops-completed", "read"): 10.0, ("disk_octets-completed", "write"): 9e9,
               **plain({"pending_operations": 3, "latency-disk_service-read-percentile-99": 0.25})}
     return {"cron": service(storm), "idle": service(quiet), "php": service({}, 1.5, 0.5), "batch": service({}, 0.5, 0.5),
             "web": service(net), "db": service(few), "store": service(calls), "backup": service(wrote),
@@ -140,9 +143,9 @@ def test_many(check):
     check.true("nothing that a terminal obeys", all(line.isprintable() or NBSP in line for line in lines))
     check.contains("a long name has its begin and its end", lines[0], "xxx…xxx")
     check.equal("all are in JSON", len(found["processes"].json()["services"]), len(many))
-    for name in HOSTILE:
-        one = look({name: service(plain({"fork_rate": 5.0}))})["processes"]
-        check.true(f"{name[:20]!r} is named as it is", one.sentence().startswith(triage.plain(name, one) + " starts 5 "))
+    for text in HOSTILE:
+        one = look({text: service(plain({"fork_rate": 5.0}))})["processes"]
+        check.true(f"{text[:20]!r} is named as it is", one.sentence().startswith(triage.plain(text, one) + " starts 5 "))
 
 
 def test_table(check):
@@ -157,6 +160,14 @@ def test_table(check):
     check.equal("labelled", [one.file for one in column.series], ["disk_octets-submitted-x"] * 2)
     column = layers.labelled(layers.RUN_QUEUE_TAIL, "x")
     check.equal("labelled", [one.file for one in column.series], ["latency-runqueue-x-percentile-99"])
+
+
+def test_described(check):
+    """There are no other series than those of the probes."""
+    counted = {re.sub(r"-(average|percentile-.*)$", "", one.file) for one in layers.SERIES}
+    files = [file for _, many in series.PROBES for file, *_ in many]
+    check.equal("series that no probe has", [one for one in sorted(counted) if one not in files
+                                             and all(name.varying(file, one) is None for file in files)], [])
 
 
 # --- ebpf-top -----------------------------------------------------------------------------------
@@ -291,6 +302,7 @@ with Check() as checks:
     test_nothing(checks)
     test_many(checks)
     test_table(checks)
+    test_described(checks)
     test_top(checks)
     if shutil.which("rrdtool"):
         test_sheet(checks)
