@@ -23,7 +23,7 @@ def shorten(text, width):
 
 
 def cells(figures, columns, of):
-    return [of[place].unit.short(figures[place]) for place in columns]
+    return [printable(of[place].unit.short(figures[place])) for place in columns]
 
 
 def room():

@@ -141,6 +141,8 @@ def test_many(check):
     check.within("seconds for 400 services", time.monotonic() - began, 0, 2)
     check.true("no line is too long", max(map(len, lines)) <= 79, max(lines, key=len))
     check.true("nothing that a terminal obeys", all(line.isprintable() or NBSP in line for line in lines))
+    call = look({"x": service(plain({"delay_rate-syscall-a\x1b[2J": 1.0}))})["system_calls"]
+    check.true("nor in the name of a call", not any("\x1b" in line for _, line in call.lines(5, 79)))
     check.contains("a long name has its begin and its end", lines[0], "xxx…xxx")
     check.equal("all are in JSON", len(found["processes"].json()["services"]), len(many))
     for text in HOSTILE:
