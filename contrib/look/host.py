@@ -33,7 +33,7 @@ def order(services, weights):
 
 def pick_colors(services, weights):
     """Name -> colour, the same in every overview: of who has most of something, then second most; slack is no use."""
-    named = [service for service in services if not (service.is_process or service.is_plugin or service.is_place)]
+    named = [service for service in services if not (service.is_process or service.is_place)]
     ranks = [sorted((s for s in named if weights[s, graph] > 0), key=lambda s: -weights[s, graph])
              for graph in OVERVIEW if not graph.top]
     chosen = dict.fromkeys(ranked[place].name for place in range(len(named)) for ranked in ranks if place < len(ranked))

@@ -4,11 +4,13 @@ place that names them."""
 
 import dataclasses
 import functools
+import math
 import re
 
 import unit
 from columns import Column, LargestPart
 from definitions import (DISK_READ, DISK_WRITTEN, IN_REQUESTS, PROCESSES, Series, STARTED, SYSTEM, TAIL, USER)
+from name import PLUGIN
 from parts import PartUnit
 
 
@@ -37,10 +39,19 @@ class Probe:
     name: str
     adds: str
     column: Column      # has values if it is on
-    how: str = "Enable true"
+    option: str = ""    # with which alone
+
+    def tier(self):
+        """Above 0 if it is on, whether there is anything to count or not: what the plugin says of itself."""
+        return Column("tier", "tier", "", "tier", unit.NUMBER, of(f"count-tier_{self.name}"), figure="last")
+
+    def is_on(self, subjects):
+        on = not self.option and any(subject.figure(self.tier()) > 0 for subject in subjects)
+        return on or any(not math.isnan(subject.figure(self.column)) for subject in subjects)
 
     def hint(self):
-        return f'<Probe "{self.name}"> with {self.how} adds {self.adds}'
+        how = f'Option "{self.option}"' if self.option else "Enable true"
+        return f'<Probe "{self.name}"> with {how} adds {self.adds}'
 
 
 @dataclasses.dataclass(frozen=True)
@@ -150,7 +161,7 @@ DISK = Layer(
     parts=(("disk", "writeback"), ("disk", "kernel")),
     labelled=(SUBMITTED, OPERATIONS, READ_TIME, WRITE_TIME),
     probes=(Probe("disk", "how busy devices are, and percentiles of their reads and writes", BUSY),
-            Probe("disk", "what each service submits, and how long that takes", SUBMITTED, 'Option "services"')))
+            Probe("disk", "what each service submits, and how long that takes", SUBMITTED, "services")))
 
 # --- network ------------------------------------------------------------------------------------
 
@@ -225,7 +236,7 @@ CALLS = Layer(
         Column("p99", "p99", "response", "p99", unit.SECONDS, TAIL, first=True),
         Column("errors", "errors", "calls/s", "err/s", unit.RATE, of("errors-syscall-*"))),
     probes=(Probe("delay", "in which system calls threads sleep, by samples, at no cost per call",
-                  Column("asleep", "", "", "", unit.THREADS, ASLEEP), 'Option "by_syscall"'),
+                  Column("asleep", "", "", "", unit.THREADS, ASLEEP), "by_syscall"),
             Probe("request", "requests, and what most of their time goes to",
                   Column("requests", "", "", "", unit.RATE, of("total_requests")))))
 
@@ -240,7 +251,7 @@ PROBES = frozenset(probe.name for layer in LAYERS for probe in layer.probes)
 
 def is_place(instance, files):
     """Is this plugin instance, with series of these names, something else than a service?"""
-    return not OF_SERVICES.intersection(files) and (instance in PROBES or not OF_DEVICES.isdisjoint(files))
+    return instance == PLUGIN or not OF_SERVICES.intersection(files) and (instance in PROBES or not OF_DEVICES.isdisjoint(files))
 
 
 @functools.cache
@@ -259,7 +270,7 @@ def all_columns():
         yield from (labelled(column, label) for column in layer.labelled for _, label in layer.parts)
         yield from (rank.column for rank in layer.also)
         yield from (column for places in layer.places for column in (places.column, *places.columns))
-        yield from (probe.column for probe in layer.probes)
+        yield from (column for probe in layer.probes for column in (probe.column, probe.tier()))
 
 
 SERIES = tuple(dict.fromkeys(series for column in all_columns() for series in column.series))

@@ -89,7 +89,7 @@ def rows(services):
     for host, service in services:
         known.setdefault(host, set()).add(service)
     return [Row(host, service, name.parent(service, known[host]), values)
-            for (host, service), values in services.items() if service != name.PLUGIN and values]
+            for (host, service), values in services.items() if values]
 
 
 def of_services(many):

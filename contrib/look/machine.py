@@ -49,7 +49,7 @@ def covered(services, span):
 
 def subjects(services, span):
     """Without processes: what they have is in what their services have."""
-    present = [service for service in services if service.is_in(span) and not service.is_process and not service.is_plugin]
+    present = [service for service in services if service.is_in(span) and not service.is_process]
     part = covered(present, span) if present else 0
     return [Over(service, span, part) for service in present]
 

@@ -82,7 +82,7 @@ def cell(column, figure):
 
 def services_table(services, span):
     return table("service", COLUMNS, [(link_to(service) + ended(service, span), service.figures(span))
-                                      for service in services if not service.is_plugin and not service.is_place])
+                                      for service in services if not service.is_place])
 
 
 def ended(service, span):
@@ -128,7 +128,7 @@ def host_part(name, services, span, colors, summary):
     addresses = {service.title: link(service) for service in present}
     charts = [Chart(graph, curves, span, lambda curve: addresses.get(curve.label, "")) for graph in OVERVIEW
               if (curves := overview(present, graph, span, colors))]
-    others = ", ".join(link_to(service) for service in present if service.is_place)
+    others = ", ".join(link_to(service) for service in present if service.is_place and not service.is_plugin)
     others = f'<p class="others">Devices and probes: {others}</p>\n' if others else ""
     own = "".join(f'<p><a href="{link(service)}">What the plugin costs on {escape(name)}</a></p>\n'
                   for service in present if service.is_plugin)

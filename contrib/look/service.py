@@ -171,7 +171,7 @@ class Service:
 
     @functools.cached_property
     def is_place(self):
-        """Of a device, or of the machine."""
+        """Of a device, of the machine, or of the plugin."""
         return layers.is_place(self.name, self.files)
 
     @property

@@ -126,8 +126,7 @@ class Finding:
                           if subject.is_place and subject.name == instance]
         self.columns = ()   # of services
         self.rank = next((rank for rank in layer.ranks if by_amount(self.services, rank.column)), None)
-        self.off = [probe for probe in layer.probes
-                    if all(math.isnan(subject.figure(probe.column)) for subject in subjects)]
+        self.off = [probe for probe in layer.probes if not probe.is_on(subjects)]
         self.clauses = []   # (what is said, the subject that it is about, Words)
         self.tables = []
         if self.rank:

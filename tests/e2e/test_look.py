@@ -186,8 +186,9 @@ def test_hosts(check):
 def test_processes(check):
     """Only where its service is: on another host the same name may be a service's."""
     some = {("ps_rss", "value"): 1.0}
-    many = live.rows({("a", "app-1-2"): some, ("a", "web-7-100"): some, ("a", "web"): some, ("b", "app"): some,
-                      ("b", "app-1-2"): some, ("b", "self"): some})
+    many = live.of_services(live.rows({
+        ("a", "app-1-2"): some, ("a", "web-7-100"): some, ("a", "web"): some, ("b", "app"): some, ("b", "app-1-2"): some,
+        ("b", "self"): some}))
     check.equal("titles", [title for title, _ in live.lines(many)],
                 ["a/app-1-2", "a/web[7]", "a/web", "b/app", "b/app[1]"])
     check.equal("parents", [row.parent for row in many], ["app-1-2", "web", "web", "app", "app"])

@@ -113,6 +113,10 @@ def test_by_default(check):
         "processes": ["lifecycle"], "run_queue": ["sched"], "disk": ["disk", "disk"], "network": ["tcp"],
         "system_calls": ["delay"]})
     hint = found["run_queue"].off[0].hint()
+    told = plain({"count-tier_sched": 2.0, "count-tier_tcp": 0.0, "count-tier_disk": 1.0})
+    found = look({"web": service({}), "self": told})
+    check.equal("by what the plugin says of itself", [probe.option or probe.name for name in ("run_queue", "network", "disk")
+                                                      for probe in found[name].off], ["tcp", "services"])
     check.contains("how to switch it on", hint, '<Probe "sched"> with Enable true adds ')
 
 
@@ -166,7 +170,8 @@ def test_table(check):
 
 def test_described(check):
     """There are no other series than those of the probes."""
-    counted = {re.sub(r"-(average|percentile-.*)$", "", one.file) for one in layers.SERIES}
+    counted = {re.sub(r"-(average|percentile-.*)$", "", one.file) for one in layers.SERIES
+               if not one.file.startswith("count-tier_")}
     files = [file for _, many in series.PROBES for file, *_ in many]
     check.equal("series that no probe has", [one for one in sorted(counted) if one not in files
                                              and all(name.varying(file, one) is None for file in files)], [])
