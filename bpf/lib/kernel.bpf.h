@@ -60,6 +60,7 @@ struct seq_file;
 struct sock;
 struct task_struct;
 struct bpf_map;
+struct file;
 
 struct bpf_iter_meta {
 	struct seq_file *seq;
@@ -84,6 +85,13 @@ struct bpf_iter__bpf_sk_storage_map {
 struct bpf_iter__task {
 	struct bpf_iter_meta *meta;
 	struct task_struct *task;
+};
+
+/* With either NULL when all have been shown. */
+struct bpf_iter__task_file {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+	struct file *file;
 };
 
 struct bpf_array {

@@ -44,6 +44,9 @@
 /* Of each thread, or socket, for which a program makes one, see storage.bpf.h. */
 #define TASK_STORAGE(name, value) MAP(name, TASK_STORAGE, BPF_F_NO_PREALLOC, int, value, 0)
 #define SK_STORAGE(name, value) MAP(name, SK_STORAGE, BPF_F_NO_PREALLOC, int, value, 0)
+/* Likewise; of a connection that comes it begins as a copy of the listener's. */
+#define SK_STORAGE_CLONED(name, value) \
+	MAP(name, SK_STORAGE, BPF_F_NO_PREALLOC | BPF_F_CLONE, int, value, 0)
 
 #define QUEUE(name, value, entries) KEYLESS_MAP(name, QUEUE, value, entries)
 /* Of records, see event.bpf.h. */

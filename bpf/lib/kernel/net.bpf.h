@@ -16,6 +16,7 @@
 #define IPPROTO_MPTCP 262
 #define TCP_ESTABLISHED 1
 #define TCP_SYN_SENT 2
+#define TCP_SYN_RECV 3
 #define TCP_FIN_WAIT2 5
 #define TCP_CLOSE 7
 #define TCP_CLOSE_WAIT 8
@@ -24,7 +25,9 @@
 #define MSG_TRUNC 0x20
 #define MSG_ERRQUEUE 0x2000
 #define SOCK_BINDPORT_LOCK 8
+#define SOCK_DONE 1 /* bit of skc_flags: the other side's end has come */
 #define RCV_SHUTDOWN 1
+#define SHUTDOWN_MASK 3
 #define EPIPE 32
 #define ENETUNREACH 101
 #define ECONNRESET 104
@@ -36,6 +39,7 @@
 
 struct msghdr;
 struct page;
+struct sk_buff;
 struct tcp_ulp_ops;
 
 struct sk_buff_head {
@@ -62,6 +66,7 @@ struct sock_common {
 	u32 skc_portpair;
 	unsigned short skc_family;
 	volatile unsigned char skc_state;
+	unsigned long skc_flags;
 };
 
 struct sock {
@@ -72,7 +77,9 @@ struct sock {
 	u16 sk_protocol;
 	int sk_err;
 	void *sk_user_data;
+	u32 sk_ack_backlog;
 	u32 sk_max_ack_backlog;
+	atomic_t sk_drops;
 	struct sk_buff_head sk_receive_queue;
 	struct socket_wq *sk_wq;
 	struct socket *sk_socket;
@@ -88,6 +95,10 @@ struct inet_connection_sock {
 struct tcp_sock {
 	struct inet_connection_sock inet_conn;
 	u64 bytes_received;
+	u64 bytes_sent;
+	u64 bytes_retrans;
+	u32 total_retrans;
+	u32 srtt_us; /* in eighths */
 	u32 rcv_nxt;
 	u32 copied_seq;
 	u32 snd_una;

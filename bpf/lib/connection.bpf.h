@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * A connection of TCP: what its socket remembers, and what of it counts for its service.
+ */
+#ifndef CONNECTION_BPF_H
+#define CONNECTION_BPF_H
+
+#include "kernel/net.bpf.h"
+#include "service_slot.bpf.h"
+
+#define NS "scale=1/1000000000"
+#define US "scale=1/1000000"
+
+#define GROW_TRIES 3
+
+/* What a walk finds of a service, in its first shard. */
+struct found {
+	u64 held;
+	u64 close_wait;
+	u64 unaccepted;
+	u64 queue, queue_max; /* of the listener whose queue is fullest */
+};
+
+struct tcp_row {
+	u64 connected METRIC("total_connections-connected") UNIT("connections")
+		HELP("Connections opened: by the service, to others");
+	u64 accepted METRIC("total_connections-accepted") UNIT("connections")
+		HELP("Connections accepted: established on sockets on which the service listens");
+	u64 closed METRIC("total_connections-closed") UNIT("connections")
+		HELP("Connections closed: by both sides, or broken");
+	u64 failed METRIC("errors-connect") UNIT("connects")
+		HELP("Failed connects: with an error, or abandoned");
+	u64 refused METRIC("errors-connect_refused") UNIT("connects")
+		HELP("Refused connects: ECONNREFUSED") DEFAULT(off);
+	u64 unanswered METRIC("errors-connect_timeout") UNIT("connects")
+		HELP("Connects that timed out: ETIMEDOUT") DEFAULT(off);
+	u64 unreachable METRIC("errors-connect_unreachable") UNIT("connects")
+		HELP("Connects to unreachable hosts: ENETUNREACH and EHOSTUNREACH") DEFAULT(off);
+	u64 abandoned METRIC("errors-connect_abandoned") UNIT("connects")
+		HELP("Abandoned connects: closed by the program after 50 ms or more") DEFAULT(off);
+	u64 rx_bytes METRIC("if_octets-tcp:rx") UNIT("bytes")
+		HELP("Received by TCP: on all connections") DEFAULT(off);
+	u64 tx_bytes METRIC("if_octets-tcp:tx") UNIT("bytes")
+		HELP("Sent by TCP: on all connections, retransmits left out") DEFAULT(off);
+	u64 retransmits METRIC("total_events-retransmits") UNIT("segments")
+		HELP("Retransmits: segments sent again");
+	u64 resent_bytes METRIC("percent-retransmitted per=sent_bytes scale=100/1") UNIT("percent")
+		HELP("Retransmitted share: of all octets sent") DEFAULT(off);
+	u64 sent_bytes;
+	u64 resets_received METRIC("total_events-resets_received") UNIT("resets")
+		HELP("Resets received: on open connections");
+	u64 resets_sent METRIC("total_events-resets_sent") UNIT("resets")
+		HELP("Resets sent: by the service's sockets") DEFAULT(off);
+	u64 timeouts METRIC("total_events-connection_timeouts") UNIT("connections") HELP(
+		"Connections that timed out: the other side no longer answers") DEFAULT(off);
+	u64 listen_drops METRIC("total_events-listen_drops") UNIT("segments")
+		HELP("Listen drops: new connections dropped, mostly because the accept queue is full");
+	/* At the last walk, in the first shard. */
+	u64 held METRIC("current_connections") UNIT("connections")
+		HELP("Open connections: held by the service; if they only grow, it leaks them");
+	u64 close_wait METRIC("current_connections-close_wait") UNIT("connections")
+		HELP("Connections in CLOSE_WAIT: closed by the other side, but not by the service");
+	u64 unaccepted METRIC("current_connections-unaccepted") UNIT("connections")
+		HELP("Unaccepted connections: that wait for accept") DEFAULT(off);
+	u64 queue METRIC("percent-accept_queue over=queue_max scale=100/1") UNIT("percent")
+		HELP("Accept queue: how full it is, of the fullest listening socket");
+	u64 queue_max;
+	struct hist connect METRIC("latency-connect " NS) UNIT("seconds")
+		HELP("Connect latency: from the first packet until the connection is established")
+			DEFAULT(off);
+	struct hist rtt METRIC("latency-rtt " US) UNIT("seconds")
+		HELP("Round-trip time: smoothed, of connections that send")
+			DEFAULT(off);
+	struct hist lifetime METRIC("duration-connection " US) UNIT("seconds")
+		HELP("Connection lifetime: established, until both sides have closed it") DEFAULT(off);
+	struct hist received METRIC("bytes-connection_received") UNIT("bytes")
+		HELP("Octets received per connection: when it ends") DEFAULT(off);
+	struct hist sent METRIC("bytes-connection_sent") UNIT("bytes")
+		HELP("Octets sent per connection: when it ends, retransmits left out") DEFAULT(off);
+	struct found found;
+};
+
+MMAP_ARRAY(tcp_services, struct tcp_row, 1)
+SUBJECT("service via=row_slots owners=slot_owners sharded");
+
+enum phase {
+	PHASE_NONE, /* closed, or not of interest */
+	PHASE_LISTENS,
+	PHASE_CONNECTS,
+	PHASE_COMES,
+	PHASE_OPEN,
+};
+
+/* Of a socket. The octets and segments of it that have been counted. */
+struct connection {
+	u64 began_ns; /* its phase, 0: before the probe */
+	u64 sent, resent, received;
+	u64 retransmits;
+	u64 drops;
+	u32 phase;
+	u32 row;
+	/* By the last look at who holds it: */
+	u32 look;  /* its number */
+	u32 other; /* the row of a service that is not its own, and one; 0: there was none */
+	bool held; /* by its own */
+};
+
+SK_STORAGE_CLONED(connections, struct connection);
+
+/* --- rows --- */
+
+static __always_inline struct tcp_row *row_at(u32 index)
+{
+	return bpf_map_lookup_elem(&tcp_services, &index);
+}
+
+static __always_inline struct tcp_row *row_of(const struct connection *c)
+{
+	return row_at(slot_index(slot_take(c->row)));
+}
+
+static __always_inline struct connection *connection_of(struct sock *sk)
+{
+	return bpf_sk_storage_get(&connections, sk, NULL, 0);
+}
+
+/* How much of a counter has not been counted yet. A hook and a walk may be here at once. */
+static __always_inline u64 grow(u64 *counted, u64 now)
+{
+	for (int i = 0; i < GROW_TRIES; i++) {
+		u64 was = *(volatile u64 *)counted;
+
+		if (now <= was)
+			return 0;
+		if (__sync_val_compare_and_swap(counted, was, now) == was)
+			return now - was;
+	}
+	return 0;
+}
+
+/* --- what TCP has counted --- */
+
+/* The other side's end counts as an octet there. */
+static __always_inline u64 received(const struct tcp_sock *tcp, const struct sock *sk)
+{
+	u64 bytes = tcp->bytes_received;
+
+	return bytes && sk->__sk_common.skc_flags >> SOCK_DONE & 1 ? bytes - 1 : bytes;
+}
+
+static __always_inline u64 sent(const struct tcp_sock *tcp)
+{
+	return grown(tcp->bytes_sent, tcp->bytes_retrans);
+}
+
+/* What was before does not count. */
+static __always_inline void count_from_here(struct connection *c, struct sock *sk)
+{
+	struct tcp_sock *tcp = bpf_skc_to_tcp_sock(sk);
+
+	c->drops = (u32)sk->sk_drops.counter;
+	if (!tcp)
+		return;
+	c->sent = sent(tcp);
+	c->resent = tcp->bytes_retrans;
+	c->received = received(tcp, sk);
+	c->retransmits = tcp->total_retrans;
+}
+
+/* Since the last look at it; the round trips of those alone that send: the others' are old. */
+static __always_inline void count_growth(struct connection *c, struct tcp_row *row,
+					 struct sock *sk)
+{
+	struct tcp_sock *tcp = bpf_skc_to_tcp_sock(sk);
+	u64 first, again;
+
+	if (!tcp)
+		return;
+	first = grow(&c->sent, sent(tcp));
+	again = grow(&c->resent, tcp->bytes_retrans);
+	add(&row->tx_bytes, first);
+	add(&row->sent_bytes, first + again);
+	add(&row->resent_bytes, again);
+	add(&row->rx_bytes, grow(&c->received, received(tcp, sk)));
+	add(&row->retransmits, grow(&c->retransmits, tcp->total_retrans));
+	if (first && tcp->srtt_us)
+		hist_add(&row->rtt, tcp->srtt_us >> 3);
+}
+
+static __always_inline void count_drops(struct connection *c, struct tcp_row *row,
+					const struct sock *sk)
+{
+	add(&row->listen_drops, grow(&c->drops, (u32)sk->sk_drops.counter));
+}
+
+#endif

@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * Connections of TCP: which service opens, accepts, holds and loses them, how long connecting takes,
+ * how long they live and what they carry. What TCP itself counts of a connection, as octets,
+ * retransmits and the round-trip time, is read at its end, and by a walk at each reading.
+ *
+ * Whose it is: what a service connects is its own; what comes on a listening socket is that of the
+ * listener's service. A look at all open files, once a second at most, gives a socket to those who
+ * hold it: one that was there before the probe, and one that was handed to another service, as
+ * systemd does with those that it listens on for others.
+ *
+ * Hooks: tp_btf inet_sock_set_state, some six times in the life of a connection and never for a
+ * packet; tp_btf tcp_send_reset. A walk over the sockets and a sampler over the open files.
+ *
+ * Limits: a connect that fails for want of a route never becomes a connection to TCP. What a socket
+ * that is not known yet does is not counted. Of MPTCP each path is a connection, and those that a
+ * kernel thread adds are the kernel's. /proc/net is that of collectd's network namespace.
+ */
+#include "connection.bpf.h"
+#include "hot.bpf.h"
+#include "storage.bpf.h"
+
+#define INIT_TGID 1
+#define ABANDONED_NS 50000000ULL /* before that a program that closes has not waited for it */
+
+/* The kernel's own, of the whole machine. */
+struct tcp_machine {
+	u64 connects METRIC("protocol_counter-ActiveOpens") UNIT("connects")
+		FIELD("Tcp ActiveOpens") HELP("Connects: of the machine, ActiveOpens");
+	u64 accepts METRIC("protocol_counter-PassiveOpens") UNIT("connections")
+		FIELD("Tcp PassiveOpens") HELP("Connections accepted: of the machine, PassiveOpens");
+	u64 failed METRIC("protocol_counter-AttemptFails") UNIT("connects")
+		FIELD("Tcp AttemptFails")
+			HELP("Failed connects: of the machine, AttemptFails");
+	u64 resets METRIC("protocol_counter-EstabResets") UNIT("connections")
+		FIELD("Tcp EstabResets") HELP("Connections reset: of the machine, EstabResets");
+	u64 resets_sent METRIC("protocol_counter-OutRsts") UNIT("resets") FIELD("Tcp OutRsts")
+		HELP("Resets sent: of the machine, OutRsts");
+	u64 retransmits METRIC("protocol_counter-RetransSegs") UNIT("segments")
+		FIELD("Tcp RetransSegs") HELP("Retransmits: of the machine, RetransSegs");
+	u64 segments METRIC("protocol_counter-OutSegs") UNIT("segments") FIELD("Tcp OutSegs")
+		HELP("Segments sent: of the machine, OutSegs");
+	u64 established METRIC("tcp_connections-established") UNIT("connections")
+		FIELD("Tcp CurrEstab") HELP("Open connections: of the machine, CurrEstab");
+};
+
+FILE_TABLE(tcp_machine, u32, struct tcp_machine, 1)
+SUBJECT("probe") FILE("/proc/net/snmp pairs");
+
+struct tcp_losses {
+	u64 overflows METRIC("protocol_counter-ListenOverflows") UNIT("connections")
+		FIELD("TcpExt ListenOverflows")
+			HELP("Accept queue full: of the machine, ListenOverflows");
+	u64 drops METRIC("protocol_counter-ListenDrops") UNIT("segments")
+		FIELD("TcpExt ListenDrops") HELP("Listen drops: of the machine, ListenDrops");
+	u64 timeouts METRIC("protocol_counter-TCPTimeouts") UNIT("timeouts")
+		FIELD("TcpExt TCPTimeouts")
+			HELP("Retransmission timeouts: of the machine, TCPTimeouts");
+};
+
+FILE_TABLE(tcp_losses, u32, struct tcp_losses, 1)
+SUBJECT("probe") FILE("/proc/net/netstat pairs");
+
+/* --- begin --- */
+
+static __always_inline void connection_init(struct connection *c, struct sock *sk, u32 row,
+					    u32 phase, u64 began_ns)
+{
+	__builtin_memset(c, 0, sizeof(*c));
+	c->row = row;
+	c->began_ns = began_ns;
+	count_from_here(c, sk);
+	c->phase = phase;
+}
+
+/* NULL: of no watched service, or no memory. */
+static __always_inline struct connection *connection_make(struct sock *sk, u32 row)
+{
+	struct connection *c = connection_of(sk);
+
+	if (c || !service_watched(row))
+		return c;
+	return or_refused(socket_storage_make(&connections, sk, NULL));
+}
+
+/* By the service that runs. The socket may have had other connections before. */
+static __noinline void begin(struct sock *sk, u32 phase)
+{
+	u32 row = service_of(bpf_get_current_task_btf());
+	struct connection *c = connection_make(sk, row);
+
+	if (c)
+		connection_init(c, sk, row, service_watched(row) ? phase : PHASE_NONE,
+				bpf_ktime_get_ns());
+}
+
+/* A copy of the listener's. */
+static __noinline void come(struct sock *sk)
+{
+	struct connection *c = connection_of(sk);
+
+	if (!c || c->phase != PHASE_LISTENS)
+		return;
+	connection_init(c, sk, c->row, PHASE_COMES, bpf_ktime_get_ns());
+	c->retransmits = 0; /* TCP puts in how often it has answered the first packet again */
+}
+
+static __noinline void establish(struct sock *sk)
+{
+	struct connection *c = connection_of(sk);
+	struct tcp_row *row;
+	u64 now;
+
+	if (!c || (c->phase != PHASE_CONNECTS && c->phase != PHASE_COMES))
+		return;
+	row = row_of(c);
+	now = bpf_ktime_get_ns();
+	if (!row)
+		return;
+	if (c->phase == PHASE_COMES) {
+		add(&row->accepted, 1);
+	} else {
+		add(&row->connected, 1);
+		if (c->began_ns)
+			hist_add(&row->connect, now - c->began_ns);
+	}
+	c->began_ns = now;
+	c->phase = PHASE_OPEN;
+}
+
+/* --- end --- */
+
+/* Without an error it was the program that has closed it, or connect itself has failed, as for want
+ * of a port. */
+static __always_inline void fail(const struct connection *c, struct tcp_row *row,
+				 const struct sock *sk)
+{
+	int error = sk->sk_err;
+
+	if (!error && sk->sk_shutdown == SHUTDOWN_MASK) {
+		if (bpf_ktime_get_ns() - c->began_ns < ABANDONED_NS)
+			return;
+		add(&row->abandoned, 1);
+	}
+	add(&row->failed, 1);
+	add(&row->refused, error == ECONNREFUSED);
+	add(&row->unanswered, error == ETIMEDOUT);
+	add(&row->unreachable, error == ENETUNREACH || error == EHOSTUNREACH);
+}
+
+static __always_inline void close(struct connection *c, struct tcp_row *row, struct sock *sk,
+				  int before)
+{
+	struct tcp_sock *tcp = bpf_skc_to_tcp_sock(sk);
+	int error = sk->sk_err;
+
+	add(&row->closed, 1);
+	add(&row->resets_received,
+	    error == ECONNRESET || (error == EPIPE && before == TCP_CLOSE_WAIT));
+	add(&row->timeouts, error == ETIMEDOUT);
+	if (c->began_ns)
+		hist_add(&row->lifetime, (bpf_ktime_get_ns() - c->began_ns) / 1000);
+	if (!tcp)
+		return;
+	hist_add(&row->received, received(tcp, sk));
+	hist_add(&row->sent, sent(tcp));
+}
+
+static __noinline void end(struct sock *sk, int before)
+{
+	struct connection *c = connection_of(sk);
+	struct tcp_row *row = c && c->phase != PHASE_NONE ? row_of(c) : NULL;
+
+	if (!row)
+		return;
+	count_growth(c, row, sk);
+	if (c->phase == PHASE_LISTENS)
+		count_drops(c, row, sk);
+	else if (c->phase == PHASE_CONNECTS)
+		fail(c, row, sk);
+	else if (c->phase == PHASE_OPEN)
+		close(c, row, sk, before);
+	c->phase = PHASE_NONE;
+}
+
+SEC("tp_btf/inet_sock_set_state")
+HOT(0)
+int BPF_PROG(tcp_state, struct sock *sk, int before, int state)
+{
+	hot_run(0);
+	if (sk->sk_protocol != IPPROTO_TCP)
+		return 0;
+	if (state == TCP_SYN_SENT)
+		begin(sk, PHASE_CONNECTS);
+	else if (state == TCP_LISTEN)
+		begin(sk, PHASE_LISTENS);
+	else if (state == TCP_SYN_RECV)
+		come(sk);
+	else if (state == TCP_ESTABLISHED)
+		establish(sk);
+	else if (state == TCP_CLOSE)
+		end(sk, before);
+	return 0;
+}
+
+/* A reset for whom there is no socket is nobody's. The socket may be a small one, as of a connection
+ * that is closed: it has no storage. */
+SEC("tp_btf/tcp_send_reset")
+HOT(1)
+int BPF_PROG(tcp_reset, struct sock *sk)
+{
+	struct connection *c;
+	struct tcp_row *row;
+
+	hot_run(1);
+	c = sk ? connection_of(sk) : NULL;
+	row = c ? row_of(c) : NULL;
+	if (row)
+		add(&row->resets_sent, 1);
+	return 0;
+}
+
+/* --- a walk at each reading --- */
+
+/* In its first shard. */
+static __always_inline struct tcp_row *whole_of(const struct connection *c)
+{
+	return row_at(slot_take(c->row) * shards);
+}
+
+/* What is full has one more than the backlog. */
+static void find_listener(struct found *found, const struct sock *sk)
+{
+	u64 max = sk->sk_max_ack_backlog ?: 1, waiting = sk->sk_ack_backlog;
+	u64 queue = waiting < max ? waiting : max;
+
+	found->unaccepted += waiting;
+	if (!found->queue_max || queue * found->queue_max > found->queue * max) {
+		found->queue = queue;
+		found->queue_max = max;
+	}
+}
+
+static void find_open(struct found *found, const struct sock *sk)
+{
+	if (!sk->sk_socket)
+		return;
+	found->held++;
+	found->close_wait += sk->__sk_common.skc_state == TCP_CLOSE_WAIT;
+}
+
+__noinline int tcp_show(u32 slot)
+{
+	struct tcp_row *whole = row_at(slot * shards);
+
+	if (!whole)
+		return 0;
+	whole->held = whole->found.held;
+	whole->close_wait = whole->found.close_wait;
+	whole->unaccepted = whole->found.unaccepted;
+	whole->queue = whole->found.queue;
+	whole->queue_max = whole->found.queue_max;
+	__builtin_memset(&whole->found, 0, sizeof(whole->found));
+	return 0;
+}
+
+static void visit(struct connection *c, struct sock *sk)
+{
+	struct tcp_row *whole = whole_of(c);
+
+	if (!whole)
+		return;
+	if (c->phase == PHASE_LISTENS) {
+		count_drops(c, whole, sk);
+		find_listener(&whole->found, sk);
+	} else {
+		count_growth(c, whole, sk);
+		if (c->phase == PHASE_OPEN)
+			find_open(&whole->found, sk);
+	}
+}
+
+SEC("iter/bpf_sk_storage_map")
+OVER(connections)
+int tcp_walk(struct bpf_iter__bpf_sk_storage_map *ctx)
+{
+	struct connection *c = ctx->value;
+	struct sock *sk = ctx->sk;
+
+	if (sk && c) {
+		if (c->phase != PHASE_NONE)
+			visit(c, sk);
+		return 0;
+	}
+	for (u32 i = 0; i < slots_max; i++)
+		tcp_show(i);
+	return 0;
+}
+
+/* --- who holds a socket --- */
+
+static u32 look; /* number of the one that goes on */
+
+static u32 phase_of(unsigned char state)
+{
+	switch (state) {
+	case TCP_CLOSE:
+		return PHASE_NONE;
+	case TCP_LISTEN:
+		return PHASE_LISTENS;
+	case TCP_SYN_SENT:
+		return PHASE_CONNECTS;
+	default:
+		return PHASE_OPEN;
+	}
+}
+
+/* One that has begun unseen. */
+static void meet(struct sock *sk, u32 row)
+{
+	u32 phase = phase_of(sk->__sk_common.skc_state);
+	struct connection *c;
+
+	if (phase == PHASE_NONE || !service_watched(row))
+		return;
+	c = connection_make(sk, row);
+	if (c && c->phase == PHASE_NONE)
+		connection_init(c, sk, row, phase, 0);
+}
+
+/* It goes to another service when its own has not held it at the last look, at once where its own is
+ * none. */
+static void note_holder(struct connection *c, u32 row)
+{
+	if (c->look != look) {
+		if (c->look && !c->held && c->other)
+			c->row = c->other - 1;
+		c->look = look;
+		c->other = 0;
+		c->held = false;
+	}
+	if (c->row == SERVICE_OTHER && service_watched(row))
+		c->row = row;
+	if (c->row == row)
+		c->held = true;
+	else
+		c->other = row + 1;
+}
+
+static struct sock *stream_of(struct file *file)
+{
+	struct socket *socket = bpf_sock_from_file(file);
+	struct sock *sk = socket ? socket->sk : NULL;
+
+	return sk && sk->sk_protocol == IPPROTO_TCP ? sk : NULL;
+}
+
+/* Init holds what it listens on for others. */
+SEC("iter/task_file")
+SAMPLE("hz=1")
+int tcp_holders(struct bpf_iter__task_file *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct file *file = ctx->file;
+	struct connection *c;
+	struct sock *sk;
+
+	if (ctx->meta->seq_num == 0)
+		look++;
+	if (!task || !file || task->tgid == INIT_TGID)
+		return 0;
+	sk = stream_of(file);
+	if (!sk)
+		return 0;
+	c = connection_of(sk);
+	if (c && c->phase != PHASE_NONE)
+		note_holder(c, service_of(task));
+	else
+		meet(sk, service_of(task));
+	return 0;
+}
+
+char LICENSE[] SEC("license") DEFAULT(off)
+	HELP("TCP: the connections of services, and what goes wrong with them") = "Dual MIT/GPL";

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: MIT
+"""Clients and servers of TCP that do what a test asks them to, each in a process of its own."""
+
+import ctypes
+import errno
+import json
+import os
+import select
+import socket
+import struct
+import time
+
+from lib import LIBC, die_with_test
+
+PR_SET_NAME = 15
+SO_ATTACH_FILTER, SO_DETACH_FILTER = 26, 27
+TOTAL_RETRANS = 100  # of struct tcp_info, its offset
+OVER_4, OVER_6 = socket.AF_INET, socket.AF_INET6
+WHERE = {OVER_4: "127.0.0.1", OVER_6: "::1"}
+
+
+def drop_all(sock):
+    """The socket takes no packet, and its peer has to send again."""
+    code = ctypes.create_string_buffer(struct.pack("=HBBI", 6, 0, 0, 0))  # BPF_RET, no octet
+    sock.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER, struct.pack("@HP", 1, ctypes.addressof(code)))
+
+
+def drop_none(sock):
+    sock.setsockopt(socket.SOL_SOCKET, SO_DETACH_FILTER, 0)
+
+
+class Worker:
+    """In the process of its own, what it is asked for by its peer in the test."""
+
+    def __init__(self, listener=None):
+        self.listener, self.open, self.trying = listener, [], []
+
+    def listen(self, backlog, family=OVER_4):
+        if self.listener:
+            self.listener.close()
+        self.listener = socket.socket(family)
+        self.listener.bind((WHERE[family], 0))
+        self.listener.listen(backlog)
+        return self.listener.getsockname()[1]
+
+    def accept(self, count):
+        self.open += [self.listener.accept()[0] for _ in range(count)]
+
+    def connect(self, port, count, family=OVER_4):
+        """How long each took, at least: the calls' own share is in it."""
+        taken = []
+        for _ in range(count):
+            sock = socket.socket(family)
+            begin = time.monotonic()
+            error = sock.connect_ex((WHERE[family], port))
+            taken.append(time.monotonic() - begin)
+            if error == 0:
+                self.open.append(sock)
+        return taken
+
+    def start(self, port, count, tries=None):
+        """Without waiting for them."""
+        for _ in range(count):
+            sock = socket.socket()
+            sock.setblocking(False)
+            if tries is not None:
+                sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_SYNCNT, tries)
+            if sock.connect_ex((WHERE[OVER_4], port)) not in (0, errno.EINPROGRESS):
+                raise RuntimeError("connect")
+            self.trying.append(sock)
+
+    def finish(self):
+        """The error of each, when all are through."""
+        errors = []
+        for sock in self.trying:
+            select.select([], [sock], [])
+            errors.append(sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR))
+            sock.setblocking(True)
+            if errors[-1] == 0:
+                self.open.append(sock)
+            else:
+                sock.close()
+        self.trying = []
+        return errors
+
+    def give_up(self):
+        for sock in self.trying:
+            sock.close()
+        self.trying = []
+
+    def send(self, octets):
+        for sock in self.open:
+            sock.sendall(b"x" * octets)
+
+    def receive(self, octets):
+        for sock in self.open:
+            rest = octets
+            while rest:
+                rest -= len(sock.recv(rest))
+
+    def close(self, count):
+        """Of the youngest."""
+        for sock in self.open[-count:]:
+            sock.close()
+        del self.open[-count:]
+
+    def acknowledge(self):
+        """What has come, at once and by this process, not by a timer in whatever context."""
+        for sock in self.open:
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
+
+    def reset(self, count):
+        for sock in self.open[-count:]:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.close(count)
+
+    def hold_back(self):
+        drop_all(self.listener)
+
+    def let_go(self):
+        drop_none(self.listener)
+
+    def be_deaf(self):
+        drop_all(self.open[-1])
+
+    def hear_again(self):
+        drop_none(self.open[-1])
+
+    def sent_again(self):
+        info = self.open[-1].getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, TOTAL_RETRANS + 4)
+        return struct.unpack_from("=I", info, TOTAL_RETRANS)[0]
+
+
+class Peer:
+    """A worker under a command name of its own."""
+
+    def __init__(self, test, name, listener=None):
+        down, self.to = os.pipe()
+        self.back, up = os.pipe()
+        self.pid = os.fork()
+        if self.pid == 0:
+            die_with_test()
+            LIBC.prctl(PR_SET_NAME, test.own(name).encode(), 0, 0, 0)
+            os.close(self.to)
+            self._work(Worker(listener), os.fdopen(down), up)
+        os.close(down)
+        os.close(up)
+        self.answers = os.fdopen(self.back)
+
+    @staticmethod
+    def _work(worker, orders, up):
+        for line in orders:
+            what, arguments = json.loads(line)
+            os.write(up, (json.dumps(getattr(worker, what)(*arguments)) + "\n").encode())
+        os._exit(0)
+
+    def ask(self, what, *arguments):
+        os.write(self.to, (json.dumps([what, arguments]) + "\n").encode())
+        line = self.answers.readline()
+        if not line:
+            raise RuntimeError(f"{what}: no answer")
+        return json.loads(line)

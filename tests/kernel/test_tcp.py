@@ -1,0 +1,424 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Connections of TCP, by service: opened, accepted, refused, given up, reset, dropped, left open.
+
+Truth: what the programs at both ends did, by their own clock; TCP_INFO; and what the kernel counts of a
+network namespace in which there is nothing else (/proc/net/snmp and netstat). Packets are lost where a socket has a
+filter that takes none.
+"""
+
+import errno
+import fcntl
+import math
+import resource
+import socket
+import struct
+import time
+
+from connections import OVER_4, OVER_6, WHERE, Peer
+from lib import LIBC, SLOWNESS, Skip, Test
+
+CONF = """
+  <Service "client">
+    Process "kt_client"
+  </Service>
+  <Service "server">
+    Process "kt_server"
+  </Service>
+  <Service "first">
+    Process "kt_first"
+  </Service>
+  <Service "early">
+    Process "kt_early"
+  </Service>
+  <Service "heir">
+    Process "kt_heir"
+  </Service>
+  <Probe "tcp">
+    Enable true
+    Collect "*"
+  </Probe>
+  <Probe "request">
+    Enable false
+  </Probe>
+  <Probe "process">
+    Enable false
+  </Probe>
+"""
+CLONE_NEWNET = 0x40000000
+SIOCSIFFLAGS, IFF_UP = 0x8914, 1
+ETH_P_IP, ETH_HLEN = 0x800, 14
+HOST_UNREACHABLE = 3, 1  # type and code of ICMP
+PORT_OF_NOBODY = 9
+
+OPENED, LEAKED = 500, 100
+ASKED, ANSWERED = 1000, 7000  # octets, sizes of which each connection carries one
+SILENT_S = 0.5  # for which nothing comes through
+GIVEN_UP_S = 0.2
+LIFE_S = 2
+STEP = 0.07  # of a histogram: two buckets
+
+
+# The truth
+
+def own_network():
+    """Of this process and what it starts."""
+    if LIBC.unshare(CLONE_NEWNET):
+        raise Skip("no network namespace of its own: unshare is not permitted")
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        fcntl.ioctl(sock, SIOCSIFFLAGS, struct.pack("16sH14x", b"lo", IFF_UP))
+
+
+def kernel():
+    """{name: count} of TCP in this namespace."""
+    found = {}
+    for name in ("snmp", "netstat"):
+        with open(f"/proc/self/net/{name}", encoding="ascii") as file:
+            lines = [line.split() for line in file]
+        for names, values in zip(lines[::2], lines[1::2]):
+            if names[0] in ("Tcp:", "TcpExt:"):
+                found |= dict(zip(names[1:], map(int, values[1:])))
+    return found
+
+
+class Growth:
+    """Of the kernel's counters and of ours, since a moment at which nothing goes on."""
+
+    def __init__(self, daemon, *pairs):
+        self.daemon = daemon
+        self.look()
+        self.kernel = kernel()
+        self.begun = {pair: self.value(*pair) for pair in pairs}
+
+    def look(self):
+        """What counts from here on is a reading later than now."""
+        self.moment = time.time()
+
+    def value(self, service, metric):
+        values = self.daemon.row_after(service, metric, self.moment)[1:]
+        return values if len(values) > 1 else values[0]
+
+    def of(self, service, metric):
+        return self.value(service, metric) - self.begun[service, metric]
+
+    def true(self, name):
+        return kernel()[name] - self.kernel[name]
+
+
+def wait_for(daemon, service, metric, want, seconds=30):
+    """What it is in the end: the sockets of others may be found out by a later look."""
+    give_up = time.monotonic() + seconds * SLOWNESS
+    while True:
+        got = daemon.row_after(service, metric, time.time())[1]
+        if got == want or time.monotonic() > give_up:
+            return got
+
+
+def measured(daemon, service, metric, moment):
+    """The figures of the intervals that ended since."""
+    daemon.wait_rows(service, metric, 2, moment)
+    return [row[1] for row in daemon.rows(service, metric) if row[0] > moment and not math.isnan(row[1])]
+
+
+# The cases
+
+def before_the_probe(test):
+    """Three connections, and a listening socket that an heir gets."""
+    early, first = Peer(test, "kt_early"), Peer(test, "kt_first")
+    port = early.ask("listen", 10)
+    first.ask("connect", port, 3)
+    early.ask("accept", 3)
+    return early, first, port
+
+
+def older_than_the_probe(test, daemon, early, first, port):
+    """Found by a look at the open files; what comes on a socket that listens since before counts."""
+    test.equal("older: held by the server", wait_for(daemon, "early", "current_connections", 3), 3)
+    test.equal("older: held by the client", wait_for(daemon, "first", "current_connections", 3), 3)
+    accepted = daemon.row_after("early", "total_connections-accepted", time.time())[1]
+    test.equal("older: not counted as accepted", accepted, 0)
+    first.ask("connect", port, 4)
+    early.ask("accept", 4)
+    test.equal("new on an old listener: accepted", wait_for(daemon, "early", "total_connections-accepted", 4), 4)
+    first.ask("close", 7)
+    early.ask("close", 7)
+    test.equal("older and new: ended", wait_for(daemon, "early", "total_connections-closed", 7), 7)
+    test.equal("older and new: left", wait_for(daemon, "early", "current_connections", 0), 0)
+
+
+def open_all(client, server):
+    """By either protocol, waiting for them or not; returns how many there are."""
+    port = server.ask("listen", 2 * OPENED)
+    client.ask("connect", port, OPENED)
+    client.ask("start", port, 20)
+    client.ask("finish")
+    server.ask("accept", OPENED + 20)
+    port = server.ask("listen", 50, OVER_6)
+    client.ask("connect", port, 30, OVER_6)
+    server.ask("accept", 30)
+    return OPENED + 50
+
+
+def counts_of_open(test, now, total):
+    now.look()
+    test.equal("opened", now.value("client", "total_connections-connected"), total)
+    test.equal("accepted", now.value("server", "total_connections-accepted"), total)
+    test.equal("opened, the kernel says", now.true("ActiveOpens"), total)
+    test.equal("accepted, the kernel says", now.true("PassiveOpens"), total)
+    for service, received, sent in (("client", ANSWERED, ASKED), ("server", ASKED, ANSWERED)):
+        test.equal(f"open: {service}", now.value(service, "current_connections"), total)
+        test.equal(f"octets: {service}", now.value(service, "if_octets-tcp"), (total * received, total * sent))
+
+
+def half_closed(test, now, total, closed):
+    now.look()
+    test.equal("ended: client", now.value("client", "total_connections-closed"), closed)
+    test.equal("ended by the other side alone", now.value("server", "current_connections-close_wait"), closed)
+    test.equal("and held still", now.value("server", "current_connections"), total)
+    test.equal("not ended: server", now.value("server", "total_connections-closed"), 0)
+
+
+def leaked(test, now, total, closed):
+    now.look()
+    test.equal("ended: server", now.value("server", "total_connections-closed"), closed)
+    test.equal("none half-closed", now.value("server", "current_connections-close_wait"), 0)
+    for service, received, sent in (("client", ANSWERED, ASKED), ("server", ASKED, ANSWERED)):
+        test.equal(f"left: {service}", now.value(service, "current_connections"), total - closed)
+        test.equal(f"octets after the end: {service}", now.value(service, "if_octets-tcp"),
+                   (total * received, total * sent))
+
+
+def sizes(test, daemon, moment):
+    for service, received, sent in (("client", ANSWERED, ASKED), ("server", ASKED, ANSWERED)):
+        for what, want in (("received", received), ("sent", sent)):
+            got = measured(daemon, service, f"bytes-connection_{what}-percentile-50", moment)
+            test.close(f"octets of a connection, {what}: {service}", got[0], want, rel=STEP)
+
+
+def counts(test, daemon, client, server):
+    now = Growth(daemon)
+    total = open_all(client, server)
+    client.ask("send", ASKED)
+    server.ask("receive", ASKED)
+    server.ask("send", ANSWERED)
+    client.ask("receive", ANSWERED)
+    counts_of_open(test, now, total)
+    moment = time.time()
+    client.ask("close", total - LEAKED)
+    server.ask("acknowledge")
+    time.sleep(1)
+    half_closed(test, now, total, total - LEAKED)
+    server.ask("close", total - LEAKED)
+    time.sleep(1)
+    leaked(test, now, total, total - LEAKED)
+    sizes(test, daemon, moment)
+    client.ask("close", LEAKED)
+    server.ask("close", LEAKED)
+
+
+def checksum(message):
+    """Of the internet's protocols."""
+    total = sum(struct.unpack(f"!{len(message) // 2}H", message))
+    total = (total & 0xffff) + (total >> 16)
+    return ~(total + (total >> 16)) & 0xffff
+
+
+def no_way(client, port):
+    """To the first packet of a connect comes the answer that there is no way to that host."""
+    with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_IP)) as wire, \
+            socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP) as answer:
+        wire.bind(("lo", ETH_P_IP))
+        client.ask("start", port, 1)
+        packet = b""
+        while packet[9:10] != bytes([socket.IPPROTO_TCP]) or packet[22:24] != struct.pack("!H", port):
+            packet = wire.recv(2048)[ETH_HLEN:]
+        message = struct.pack("!BBHI", *HOST_UNREACHABLE, 0, 0) + packet[:28]
+        message = message[:2] + struct.pack("!H", checksum(message)) + message[4:]
+        answer.sendto(message, (WHERE[OVER_4], 0))
+    return client.ask("finish")
+
+
+def failures(test, daemon, client, server):
+    """Refused, without an answer, and given up: after a while, and at once, as by one that has lost a race."""
+    names = ("errors-connect", "errors-connect_refused", "errors-connect_timeout", "errors-connect_unreachable",
+             "errors-connect_abandoned", "total_connections-connected", "total_events-retransmits")
+    before = Growth(daemon, *(("client", name) for name in names))
+    client.ask("connect", PORT_OF_NOBODY, 30)
+    test.equal("refused, the kernel says", before.true("AttemptFails"), 30)
+    port = server.ask("listen", 10)
+    server.ask("hold_back")
+    client.ask("start", port, 3, 1)
+    test.equal("no answer: what the program gets", client.ask("finish"), 3 * [errno.ETIMEDOUT])
+    again = before.true("RetransSegs")
+    test.within("no answer: the kernel has tried again", again, 3, 9)
+    test.equal("no way: what the program gets", no_way(client, port), [errno.EHOSTUNREACH])
+    client.ask("start", port, 4)
+    time.sleep(GIVEN_UP_S)
+    client.ask("give_up")
+    client.ask("start", port, 5)
+    client.ask("give_up")
+    before.look()
+    test.equal("connects that failed, by reason", [before.of("client", name) for name in names], [38, 30, 3, 1, 4, 0, again])
+
+
+def slow_connect(test, daemon, client, server):
+    """Its first packet is lost."""
+    port = server.ask("listen", 10)
+    server.ask("hold_back")
+    moment = time.time()
+    client.ask("start", port, 1)
+    time.sleep(SILENT_S)
+    server.ask("let_go")
+    begin = time.time()
+    client.ask("finish")
+    taken = time.time() - moment
+    got = measured(daemon, "client", "latency-connect-average", begin)
+    test.close("time to connect: a packet lost", max(got), taken, rel=STEP, slack=0.02 * SLOWNESS)
+    server.ask("accept", 1)
+    client.ask("close", 1)
+    server.ask("close", 1)
+
+
+def quick_connects(test, daemon, client, server):
+    """Not longer than the call, and of the same order."""
+    port = server.ask("listen", 300)
+    moment = time.time()
+    taken = sorted(client.ask("connect", port, 200))
+    got = measured(daemon, "client", "latency-connect-percentile-50", moment)
+    test.within("time to connect: median", max(got), taken[0] / 5, taken[100] * (1 + STEP))
+    server.ask("accept", 200)
+    client.ask("close", 200)
+    server.ask("close", 200)
+
+
+def lifetime(test, daemon, client, server):
+    """From the connection until both have closed it."""
+    port = server.ask("listen", 10)
+    client.ask("connect", port, 1)
+    begin = time.monotonic()
+    server.ask("accept", 1)
+    time.sleep(LIFE_S)
+    moment = time.time()
+    client.ask("close", 1)
+    server.ask("close", 1)
+    lived = time.monotonic() - begin
+    for service in ("client", "server"):
+        got = measured(daemon, service, "duration-connection-average", moment)
+        test.close(f"lifetime: {service}", got[0], lived, rel=STEP, slack=0.05 * SLOWNESS)
+
+
+def resets(test, daemon, client, server):
+    names = [(service, f"total_events-resets_{what}") for service in ("client", "server") for what in ("sent", "received")]
+    before = Growth(daemon, *names)
+    port = server.ask("listen", 50)
+    client.ask("connect", port, 15)
+    server.ask("accept", 15)
+    client.ask("send", 1)
+    server.ask("reset", 10)
+    server.ask("close", 5)  # with what they have not received
+    before.look()
+    test.equal("reset: sent and received by each", [before.of(*name) for name in names], [0, 15, 15, 0])
+    test.equal("reset: sent, the kernel says", before.true("OutRsts"), 15)
+    client.ask("close", 15)
+
+
+def overflow(test, daemon, client, server):
+    """Nobody accepts."""
+    before = Growth(daemon, ("server", "total_events-listen_drops"))
+    port = server.ask("listen", 1)
+    client.ask("start", port, 10)
+    time.sleep(3)
+    before.look()
+    test.equal("overflow: queue, percent", before.value("server", "percent-accept_queue"), 100)
+    test.equal("overflow: waiting", before.value("server", "current_connections-unaccepted"), 2)
+    client.ask("give_up")
+    time.sleep(1)
+    before.look()
+    dropped = before.true("ListenDrops")
+    test.within("overflow: dropped, the kernel says", dropped, 8, 1000)
+    test.equal("overflow: dropped", before.of("server", "total_events-listen_drops"), dropped)
+    server.ask("listen", 1)
+    test.equal("overflow: queue of another listener", wait_for(daemon, "server", "percent-accept_queue", 0), 0)
+
+
+def losses(test, daemon, client, server):
+    """What is sent to a socket that takes nothing is sent again and again."""
+    before = Growth(daemon, ("client", "total_events-retransmits"), ("server", "total_events-retransmits"))
+    port = server.ask("listen", 10)
+    client.ask("connect", port, 1)
+    server.ask("accept", 1)
+    server.ask("be_deaf")
+    moment = time.time()
+    client.ask("send", ASKED)
+    time.sleep(SILENT_S)
+    server.ask("hear_again")
+    server.ask("receive", ASKED)
+    time.sleep(SILENT_S)
+    again = client.ask("sent_again")
+    before.look()
+    test.within("lost: sent again, TCP_INFO says", again, 1, 20)
+    test.equal("lost: sent again, the kernel says", before.true("RetransSegs"), again)
+    test.equal("lost: sent again", before.of("client", "total_events-retransmits"), again)
+    test.equal("lost: by the other side", before.of("server", "total_events-retransmits"), 0)
+    share = measured(daemon, "client", "percent-retransmitted", moment)
+    test.within("lost: share of what was sent, percent", max(share), 1, 100)
+    client.ask("close", 1)
+    server.ask("close", 1)
+
+
+def inherited(test, daemon, client):
+    """A socket on which another has listened for it, as systemd does."""
+    listener = socket.socket()
+    listener.bind((WHERE[OVER_4], 0))
+    listener.listen(10)
+    port = listener.getsockname()[1]
+    heir = Peer(test, "kt_heir", listener)
+    listener.close()
+    client.ask("connect", port, 1)
+    heir.ask("accept", 1)
+    test.equal("inherited: found out", wait_for(daemon, "heir", "current_connections", 1), 1)
+    accepted = daemon.row_after("heir", "total_connections-accepted", time.time())[1]
+    client.ask("connect", port, 5)
+    heir.ask("accept", 5)
+    test.equal("inherited: accepted", wait_for(daemon, "heir", "total_connections-accepted", accepted + 5), accepted + 5)
+
+
+def machine(test, daemon, before):
+    """The same growth since before the daemon, now that nothing goes on."""
+    time.sleep(1)
+    moment = time.time()
+    for name in ("ActiveOpens", "PassiveOpens", "AttemptFails", "EstabResets", "OutRsts", "RetransSegs", "OutSegs",
+                 "ListenOverflows", "ListenDrops", "TCPTimeouts"):
+        got = daemon.row_after("tcp", f"protocol_counter-{name}", moment)[1]
+        test.equal(f"machine: {name}", got, kernel()[name] - before[name])
+    test.equal("machine: established", daemon.row_after("tcp", "tcp_connections-established", moment)[1],
+               kernel()["CurrEstab"])
+
+
+def main():
+    limit = 4 * OPENED
+    resource.setrlimit(resource.RLIMIT_NOFILE, (limit, max(limit, resource.getrlimit(resource.RLIMIT_NOFILE)[1])))
+    with Test(limit=150) as test:
+        own_network()
+        older = before_the_probe(test)
+        client, server, before = Peer(test, "kt_client"), Peer(test, "kt_server"), kernel()
+        daemon = test.collectd(CONF, interval=1)
+        daemon.wait_rows("self", "duration-read_tcp", 2)
+        older_than_the_probe(test, daemon, *older)
+        counts(test, daemon, client, server)
+        failures(test, daemon, client, server)
+        slow_connect(test, daemon, client, server)
+        quick_connects(test, daemon, client, server)
+        lifetime(test, daemon, client, server)
+        resets(test, daemon, client, server)
+        overflow(test, daemon, client, server)
+        losses(test, daemon, client, server)
+        inherited(test, daemon, client)
+        machine(test, daemon, before)
+        test.equal("events that no program saw", daemon.rows("self", "total_events-missed_tcp")[-1][1], 0)
+        test.equal("refused", daemon.rows("self", "total_events-refused_tcp")[-1][1], 0)
+        test.equal("complaints", daemon.complaints(), [])
+
+
+if __name__ == "__main__":
+    main()
