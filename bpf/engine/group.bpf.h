@@ -8,8 +8,8 @@
 #ifndef ENGINE_GROUP_BPF_H
 #define ENGINE_GROUP_BPF_H
 
-#include "kernel/cgroup.bpf.h"
 #include "row.bpf.h"
+#include "service_group.bpf.h"
 
 #define GROUP_SLOTS 64
 #define GROUP_SLOT_TRIES 8
@@ -31,10 +31,6 @@ enum hierarchy {
 
 HASH(service_cgroups, struct cgroup_step, struct cgroup_node, 1);
 
-/* Whoever may make cgroups may make more than there is room for: the one that was asked for longest
- * ago is forgotten then, and met again. */
-LRU_HASH(service_groups, struct group_id, struct service_group, 4096);
-
 /* What does not fit on the stack, of one that looks at a path. */
 struct group_slot {
 	u32 busy;
@@ -44,11 +40,6 @@ struct group_slot {
 };
 
 ARRAY(group_slots, struct group_slot, GROUP_SLOTS);
-
-static u32 first_row(u32 a, u32 b)
-{
-	return a && (!b || a < b) ? a : b;
-}
 
 /* --- a path --- */
 
@@ -161,19 +152,11 @@ static void remember(struct cgroup *group, const struct group_id *id, struct ser
 		add(&service_counters.groups_refused, 1);
 }
 
-static struct group_id id_of(struct cgroup *group)
-{
-	return (struct group_id){
-		.number = BPF_CORE_READ(group, kn, id),
-		.hierarchy = BPF_CORE_READ(group, root, hierarchy_id),
-	};
-}
-
 /* Meets the cgroup at this address, and returns the kind of its key. Verified by itself, once. */
 __noinline u32 group_meet(u64 cgroup)
 {
 	struct cgroup *group = (void *)cgroup;
-	struct group_id id = id_of(group);
+	struct group_id id = group_id_of(group);
 	struct service_group *known = bpf_map_lookup_elem(&service_groups, &id);
 	struct group_slot *slot;
 	u32 kind;
@@ -253,7 +236,7 @@ static void group_in(struct css_set *set, enum hierarchy hierarchy, struct group
 
 	if (!group || key->kind != GROUP_COMMAND)
 		return;
-	id = id_of(group);
+	id = group_id_of(group);
 	known = bpf_map_lookup_elem(&service_groups, &id);
 	if (!known)
 		return;
@@ -282,14 +265,14 @@ static bool is_in(struct css_set *set, enum hierarchy hierarchy, const struct gr
 
 	if (!group)
 		return false;
-	own = id_of(group);
+	own = group_id_of(group);
 	return own.number == id->number && own.hierarchy == id->hierarchy;
 }
 
 /* Is this cgroup, of whatever hierarchy, one by which processes are told apart? */
 static bool group_counts(struct css_set *set, struct cgroup *group)
 {
-	struct group_id id = id_of(group);
+	struct group_id id = group_id_of(group);
 
 	return is_in(set, HIERARCHY_PIDS, &id) || is_in(set, HIERARCHY_MEMORY, &id) ||
 	       is_in(set, HIERARCHY_UNIFIED, &id);
@@ -297,7 +280,7 @@ static bool group_counts(struct css_set *set, struct cgroup *group)
 
 static void group_forget(struct cgroup *group)
 {
-	struct group_id id = id_of(group);
+	struct group_id id = group_id_of(group);
 
 	bpf_map_delete_elem(&service_groups, &id);
 }

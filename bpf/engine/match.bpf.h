@@ -17,13 +17,6 @@ static bool takes_row(u32 kind, struct group_found found)
 	return services_from & service_source_of(kind) || found.is_pending;
 }
 
-static u32 row_of(const struct group_key *key)
-{
-	u32 *known = bpf_map_lookup_elem(&service_names, key);
-
-	return known ? *known : 0;
-}
-
 /* Cut at the NUL, and zero behind it. */
 struct command_name {
 	char text[SERVICE_NAME_LEN];
@@ -78,10 +71,10 @@ __noinline u32 match_key(u64 cgroups, const struct command_name *name, bool is_n
 	if (!name)
 		return SERVICE_OTHER;
 	name_key(&key, name);
-	by_name = row_of(&key);
+	by_name = service_of_key(&key);
 	found = key_of(cgroups, &key);
 	if (key.kind != GROUP_COMMAND)
-		by_group = row_of(&key);
+		by_group = service_of_key(&key);
 	row = first_row(found.row, first_row(if_configured(by_name), if_configured(by_group)));
 	if (row)
 		return row;

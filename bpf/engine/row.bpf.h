@@ -6,7 +6,7 @@
 #ifndef ENGINE_ROW_BPF_H
 #define ENGINE_ROW_BPF_H
 
-#include "service.bpf.h"
+#include "service_group.bpf.h"
 
 #define ROW_NONE ~0U             /* there should be one, but none is free */
 #define ROW_NONE_GROUP (~0U - 1) /* likewise, of a unit or a container */
@@ -15,8 +15,6 @@ const volatile u32 reserve_begin = SERVICE_FIRST; /* from here on rows are of se
 
 /* Room is made before load: what the configuration and MaxServices ask for. */
 MMAP_ARRAY(services, struct service, SERVICE_FIRST) SUBJECT("service");
-
-HASH(service_names, struct group_key, u32, 1);
 
 QUEUE(service_free, u32, 1);
 

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * Which service a cgroup belongs to: for events of which the kernel knows the cgroup, but no task, as
+ * when it writes back dirty pages.
+ */
+#ifndef SERVICE_GROUP_BPF_H
+#define SERVICE_GROUP_BPF_H
+
+#include "kernel/cgroup.bpf.h"
+#include "service.bpf.h"
+
+/* Those with processes. Whoever may make cgroups may make more than there is room
+ * for: the one that was asked for longest ago is forgotten then, and met again. */
+LRU_HASH(service_groups, struct group_id, struct service_group, 4096) SHARED(1);
+
+/* The rows of units, users, containers and commands. */
+HASH(service_names, struct group_key, u32, 1) SHARED(1);
+
+static inline u32 first_row(u32 a, u32 b)
+{
+	return a && (!b || a < b) ? a : b;
+}
+
+static inline struct group_id group_id_of(struct cgroup *group)
+{
+	return (struct group_id){
+		.number = BPF_CORE_READ(group, kn, id),
+		.hierarchy = BPF_CORE_READ(group, root, hierarchy_id),
+	};
+}
+
+/* 0: none has it. */
+static inline u32 service_of_key(const struct group_key *key)
+{
+	u32 *row = bpf_map_lookup_elem(&service_names, key);
+
+	return row ? *row : 0;
+}
+
+/* 0: none that is known, as of the root. */
+static inline u32 service_of_group(struct cgroup *group)
+{
+	struct group_id id = group_id_of(group);
+	const struct service_group *known = bpf_map_lookup_elem(&service_groups, &id);
+
+	if (!known || known->key.kind == GROUP_COMMAND)
+		return known ? known->rule : 0;
+	return first_row(known->rule, service_of_key(&known->key));
+}
+
+#endif
