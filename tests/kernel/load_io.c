@@ -4,6 +4,7 @@
  * so that its counts begin at zero and belong to the service from the first.
  *   read N SIZE FILE      N reads from the page cache
  *   write N SIZE FILE     N writes, then fsync
+ *   dirty N SIZE FILE     N writes, which others may bring to the disk
  *   direct N SIZE FILE    N writes, then N reads, past the page cache
  * The child's pid is the first answer; when it has ended it stays a zombie,
  * whose /proc/PID/io is final, until the next line, answered with "ok".
@@ -14,7 +15,8 @@
 
 static void transfer(const char *how, unsigned long n, unsigned long size, const char *path)
 {
-	int direct = strcmp(how, "direct") == 0, writes = direct || strcmp(how, "write") == 0;
+	int direct = strcmp(how, "direct") == 0, dirty = strcmp(how, "dirty") == 0;
+	int writes = direct || dirty || strcmp(how, "write") == 0;
 	int fd = open(path, (writes ? O_RDWR | O_CREAT : O_RDONLY) | (direct ? O_DIRECT : 0), 0600);
 	char *buffer = aligned_alloc(4096, (size + 4095) / 4096 * 4096);
 
@@ -24,7 +26,7 @@ static void transfer(const char *how, unsigned long n, unsigned long size, const
 	for (unsigned long i = 0; writes && i < n; i++)
 		if (pwrite(fd, buffer, size, i * size) != (ssize_t)size)
 			err(1, "write %s", path);
-	if (writes && fsync(fd))
+	if (writes && !dirty && fsync(fd))
 		err(1, "fsync %s", path);
 	for (unsigned long i = 0; (direct || !writes) && i < n; i++)
 		if (pread(fd, buffer, size, i * size) != (ssize_t)size)

@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * Disks: the requests of each block device, their octets and sizes, how long they are queued and in
+ * service, and which fail. With Option "services": who submits them.
+ *
+ * Hooks: tp_btf block_rq_complete. The kernel remembers in a request when it was begun and when it was
+ * issued to the device; the rest is in files of /sys. With Option "services", tier 1: block_io_start,
+ * writeback_start and writeback_written; tier 2, for kernels before 6.5: block_rq_insert and
+ * block_rq_issue.
+ *
+ * A request belongs to the service of the process that submits it. Kernel threads submit for others: if
+ * the kernel knows the cgroup, their requests belong to its service, else they count as write-back.
+ * The process that the end of a request interrupts has nothing to do with it.
+ *
+ * Limits: devices without requests, as zram and most of dm and md, have only what is in files. A request
+ * of a loop device counts there and on the device below. One into which others are merged belongs to
+ * the first. If a request ends in parts, its size is that of the last.
+ */
+#include "hot.bpf.h"
+#include "kernel/block.bpf.h"
+#include "refused.bpf.h"
+#include "service_group.bpf.h"
+#include "slot.bpf.h"
+#include "storage.bpf.h"
+
+#define NS "scale=1/1000000000"
+#define DISKS_MAX 256
+#define OPERATIONS_MAX 256 /* of all disks together; rows are large */
+
+const volatile bool option_services = false;
+
+/* --- rows --- */
+
+/* They name series. */
+enum operation {
+	read,
+	write,
+	discard,
+	flush,
+	OPERATIONS, /* none of these */
+};
+
+struct disk_row {
+	u64 reads METRIC("disk_ops-completed:read") UNIT("requests")
+		HELP("Reads: done by the device");
+	u64 writes METRIC("disk_ops-completed:write") UNIT("requests")
+		HELP("Writes: done by the device");
+	u64 read_octets METRIC("disk_octets-completed:read") UNIT("bytes")
+		HELP("Read: from the device");
+	u64 written_octets METRIC("disk_octets-completed:write") UNIT("bytes")
+		HELP("Written: to the device");
+	u64 discards METRIC("total_operations-discard") UNIT("requests")
+		HELP("Discards: of blocks that are no longer in use");
+	u64 discarded_octets METRIC("total_bytes-discard") UNIT("bytes")
+		HELP("Discarded: octets no longer in use");
+	u64 flushes METRIC("total_operations-flush") UNIT("requests")
+		HELP("Flushes: of the device's cache, as for fsync");
+};
+
+PERCPU_HASH(disks, u32, struct disk_row, DISKS_MAX) SUBJECT("key label=device");
+
+/* Of a device and one kind of operation. */
+struct operation_key {
+	u32 device LABEL("device");
+	enum operation operation LABEL("enum");
+};
+
+struct operation_row {
+	struct hist service METRIC("latency-disk_service " NS) UNIT("seconds")
+		HELP("Time in service: from issue to end");
+	struct hist queued METRIC("latency-disk_queued " NS) UNIT("seconds")
+		HELP("Time queued: from the begin of a request until it is issued to the device");
+	struct hist octets METRIC("bytes-disk_request") UNIT("bytes")
+		HELP("Size of a request: when it ends") DEFAULT(off);
+	u64 errors METRIC("errors-disk") UNIT("requests") HELP("Failed requests: by the device");
+};
+
+SPARSE_HASH(operations, struct operation_key, struct operation_row, OPERATIONS_MAX)
+SUBJECT("key");
+
+static const struct operation_row no_operations;
+
+/* What the kernel counts. */
+struct queue_key {
+	char device[32] LABEL("device") FIELD("*");
+};
+
+struct queue_row {
+	u64 reads_merged METRIC("disk_merged:read") UNIT("requests") FIELD("2")
+		HELP("Reads merged: with one that was queued");
+	u64 writes_merged METRIC("disk_merged:write") UNIT("requests") FIELD("6")
+		HELP("Writes merged: with one that was queued");
+	u64 pending METRIC("pending_operations") UNIT("requests") FIELD("9")
+		HELP("Requests in flight: queued or in service");
+	u64 busy_ms METRIC("disk_io_time:io_time") UNIT("milliseconds") FIELD("10")
+		HELP("Time with requests: in flight, 1000 a second is all of it");
+	u64 weighted_ms METRIC("disk_io_time:weighted_io_time") UNIT("milliseconds") FIELD("11")
+		HELP("Time of requests: of all in flight together");
+};
+
+FILE_TABLE(queues, struct queue_key, struct queue_row, 4 * DISKS_MAX)
+SUBJECT("key") FILE("/sys/block/*/stat lines");
+
+/* --- devices --- */
+
+static __always_inline enum operation operation_of(const struct request *rq)
+{
+	u32 op = request_op(rq);
+
+	if (op == REQ_OP_DISCARD)
+		return discard;
+	if (op == REQ_OP_FLUSH)
+		return flush;
+	if (op >= REQ_OP_DRV_IN)
+		return OPERATIONS;
+	return op & 1 ? write : read;
+}
+
+static __always_inline struct disk_row *disk_row(u32 device)
+{
+	struct disk_row *row = bpf_map_lookup_elem(&disks, &device), none = {};
+
+	if (row)
+		return row;
+	/* Another CPU may be faster: then its row is there. */
+	bpf_map_update_elem(&disks, &device, &none, BPF_NOEXIST);
+	return or_refused(bpf_map_lookup_elem(&disks, &device));
+}
+
+static __always_inline struct operation_row *operation_row(u32 device, enum operation operation)
+{
+	struct operation_key key = { .device = device, .operation = operation };
+	struct operation_row *row = bpf_map_lookup_elem(&operations, &key);
+
+	if (row)
+		return row;
+	bpf_map_update_elem(&operations, &key, &no_operations, BPF_NOEXIST);
+	return or_refused(bpf_map_lookup_elem(&operations, &key));
+}
+
+/* A request, or a part of one. A flush has no octets. */
+struct ended {
+	u32 device;
+	enum operation operation;
+	u32 octets;
+	bool failed;
+	bool last;
+};
+
+static __always_inline void count_disk(const struct ended *c)
+{
+	struct disk_row *row = disk_row(c->device);
+
+	if (!row)
+		return;
+	if (c->operation == read) {
+		add(&row->reads, c->last);
+		add(&row->read_octets, c->octets);
+	} else if (c->operation == write) {
+		add(&row->writes, c->last);
+		add(&row->written_octets, c->octets);
+	} else if (c->operation == discard) {
+		add(&row->discards, c->last);
+		add(&row->discarded_octets, c->octets);
+	} else {
+		add(&row->flushes, c->last);
+	}
+}
+
+static __always_inline void count_operation(const struct request *rq, const struct ended *c,
+					    u64 now)
+{
+	struct operation_row *row = operation_row(c->device, c->operation);
+	u64 began = rq->start_time_ns, issued = rq->io_start_time_ns;
+
+	if (!row)
+		return;
+	add(&row->errors, c->failed);
+	if (!c->last)
+		return;
+	if (c->operation != flush)
+		hist_add(&row->octets, c->octets);
+	if (!issued)
+		return;
+	hist_add(&row->service, grown(now, issued));
+	if (began)
+		hist_add(&row->queued, grown(issued, began));
+}
+
+/* --- services --- */
+
+#define SUBMISSIONS_MAX 16384
+#define NOBODY ~0U
+
+struct submitted_row {
+	u64 reads METRIC("disk_ops-submitted:read") UNIT("requests")
+		HELP("Reads submitted: to block devices");
+	u64 writes METRIC("disk_ops-submitted:write") UNIT("requests")
+		HELP("Writes submitted: to block devices");
+	u64 read_octets METRIC("disk_octets-submitted:read") UNIT("bytes")
+		HELP("Read by submitted requests: from block devices");
+	u64 written_octets METRIC("disk_octets-submitted:write") UNIT("bytes")
+		HELP("Written by submitted requests: to block devices");
+	struct hist read_time METRIC("latency-disk_read " NS) UNIT("seconds")
+		HELP("Time of a submitted read: from the begin of a request to its end");
+	struct hist write_time METRIC("latency-disk_write " NS) UNIT("seconds")
+		HELP("Time of a submitted write: from the begin of a request to its end");
+};
+
+MMAP_ARRAY(submitter_slots, u32, 1) OPTION("services");
+MMAP_ARRAY(submitter_owners, u32, 1) OPTION("services");
+
+MMAP_ARRAY(submitted, struct submitted_row, 1)
+OPTION("services") SUBJECT("service via=submitter_slots owners=submitter_owners sharded");
+
+/* What kernel threads submit, if no service is known. They name series. */
+enum kernel_submitter {
+	writeback,
+	kernel, /* reads */
+	KERNEL_SUBMITTERS,
+};
+
+PERCPU_ARRAY(kernel_submitted, enum kernel_submitter, struct submitted_row, KERNEL_SUBMITTERS)
+OPTION("services") SUBJECT("key");
+
+/* Of a request. The kernel uses the same ones again and again, and so does the map: an update in place
+ * instead of an insertion and a deletion for each. */
+struct submission {
+	u64 began_ns;
+	u32 service; /* SERVICE_KERNEL: of a kernel thread; NOBODY: there is none to count */
+	u32 pad;
+};
+
+LRU_HASH(submissions, struct request *, struct submission, SUBMISSIONS_MAX) OPTION("services");
+
+/* Of a kernel thread while it writes back: the service whose cgroup has dirtied the pages, or 0. */
+TASK_STORAGE(flushers, u32);
+
+static __always_inline u32 kernel_thread_service(struct task_struct *task, struct request *rq)
+{
+	struct cgroup *group = request_group(rq);
+	u32 service = group ? service_of_group(group) : 0, *flusher;
+
+	if (service)
+		return service;
+	flusher = bpf_task_storage_get(&flushers, task, NULL, 0);
+	return flusher && *flusher ? *flusher : SERVICE_KERNEL;
+}
+
+static __always_inline u32 submitter_of(struct task_struct *task, struct request *rq)
+{
+	u32 service = task->flags & PF_KTHREAD ? kernel_thread_service(task, rq) : service_of(task);
+
+	return service_watched(service) ? service : NOBODY;
+}
+
+static __always_inline void submit(struct request *rq, struct submission *known)
+{
+	struct submission s = {
+		.began_ns = rq->start_time_ns ?: bpf_ktime_get_ns(),
+		.service = submitter_of(bpf_get_current_task_btf(), rq),
+	};
+
+	if (known)
+		*known = s;
+	else if (s.service != NOBODY && bpf_map_update_elem(&submissions, &rq, &s, BPF_ANY))
+		refuse();
+}
+
+static __always_inline struct submitted_row *submitted_row(u32 service, enum operation operation)
+{
+	u32 index;
+
+	if (service == SERVICE_KERNEL) {
+		index = operation == write ? writeback : kernel;
+		return bpf_map_lookup_elem(&kernel_submitted, &index);
+	}
+	index = slot_index(slot_take_from(&submitter_slots, &submitter_owners, service));
+	return bpf_map_lookup_elem(&submitted, &index);
+}
+
+static __always_inline void count_submitted(struct submitted_row *row, const struct ended *c,
+					    u64 taken_ns)
+{
+	if (c->operation == read) {
+		add(&row->reads, c->last);
+		add(&row->read_octets, c->octets);
+		if (c->last)
+			hist_add(&row->read_time, taken_ns);
+	} else {
+		add(&row->writes, c->last);
+		add(&row->written_octets, c->octets);
+		if (c->last)
+			hist_add(&row->write_time, taken_ns);
+	}
+}
+
+static __always_inline void count_service(struct request *rq, const struct ended *c, u64 now)
+{
+	struct submission *s = bpf_map_lookup_elem(&submissions, &rq);
+	struct submitted_row *row;
+
+	if (!s || s->service == NOBODY || (c->operation != read && c->operation != write))
+		return;
+	row = submitted_row(s->service, c->operation);
+	if (c->last)
+		s->service = NOBODY;
+	if (row)
+		count_submitted(row, c, grown(now, s->began_ns));
+}
+
+/* --- hooks --- */
+
+/* One without octets that is no flush itself only asks for one. */
+static __always_inline int complete(struct request *rq, u8 error, u32 octets)
+{
+	struct ended c = {
+		.device = request_device(rq),
+		.operation = operation_of(rq),
+		.octets = octets,
+		.failed = error,
+		.last = octets >= rq->__data_len,
+	};
+	u64 now;
+
+	hot_run(0);
+	if (!c.device || c.operation == OPERATIONS || (!octets && c.operation != flush))
+		return 0;
+	now = bpf_ktime_get_ns();
+	count_disk(&c);
+	count_operation(rq, &c, now);
+	if (option_services)
+		count_service(rq, &c, now);
+	return 0;
+}
+
+SEC("tp_btf/block_rq_complete")
+HOT(0) TIER(1) int BPF_PROG(disk_complete_1, struct request *rq, u8 error, u32 octets)
+{
+	return complete(rq, error, octets);
+}
+
+SEC("tp_btf/block_rq_complete")
+HOT(0) TIER(2) int BPF_PROG(disk_complete_2, struct request *rq, u8 error, u32 octets)
+{
+	return complete(rq, error, octets);
+}
+
+/* Runs in the process that submits: 5a80bd075f3b ("block: introduce block_io_start/block_io_done
+ * tracepoints"). */
+SEC("tp_btf/block_io_start")
+OPTION("services") HOT(1) TIER(1) int BPF_PROG(disk_submit, struct request *rq)
+{
+	hot_run(1);
+	submit(rq, bpf_map_lookup_elem(&submissions, &rq));
+	return 0;
+}
+
+/* Before that, the first of these two runs in the process that submits: only what is in a queue already
+ * is issued by others. */
+static __always_inline int meet(struct request *rq)
+{
+	struct submission *s = bpf_map_lookup_elem(&submissions, &rq);
+
+	if (!s || s->began_ns != rq->start_time_ns)
+		submit(rq, s);
+	return 0;
+}
+
+SEC("tp_btf/block_rq_insert")
+OPTION("services") HOT(1) TIER(2) int BPF_PROG(disk_insert, struct request *rq)
+{
+	hot_run(1);
+	return meet(rq);
+}
+
+SEC("tp_btf/block_rq_issue")
+OPTION("services") HOT(2) TIER(2) int BPF_PROG(disk_issue, struct request *rq)
+{
+	hot_run(2);
+	return meet(rq);
+}
+
+/* The pages of one cgroup; their requests begin before the end. */
+SEC("tp_btf/writeback_start")
+OPTION("services") TIER(1) int BPF_PROG(disk_writeback_begin, struct bdi_writeback *wb)
+{
+	struct cgroup *group = writeback_group(wb);
+	u32 *flusher = or_refused(task_storage_make(&flushers, bpf_get_current_task_btf()));
+
+	if (flusher)
+		*flusher = group ? service_of_group(group) : 0;
+	return 0;
+}
+
+SEC("tp_btf/writeback_written")
+OPTION("services") TIER(1) int BPF_PROG(disk_writeback_end)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	u32 *flusher = bpf_task_storage_get(&flushers, task, NULL, 0);
+
+	if (flusher)
+		*flusher = 0;
+	return 0;
+}
+
+char LICENSE[] SEC("license")
+	HELP("Disks: requests of block devices, and who submits them") = "Dual MIT/GPL";

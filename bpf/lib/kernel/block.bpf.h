@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * Block requests, and what writes back.
+ */
+#ifndef KERNEL_BLOCK_BPF_H
+#define KERNEL_BLOCK_BPF_H
+
+#include "kernel/cgroup.bpf.h"
+
+#define REQ_OP_MASK 0xff
+#define REQ_OP_READ 0
+#define REQ_OP_FLUSH 2
+#define REQ_OP_DISCARD 3
+#define REQ_OP_DRV_IN 34 /* from here on: commands to the device */
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct block_device {
+	u32 bd_dev;
+};
+
+struct gendisk {
+	struct block_device *part0; /* the whole device */
+};
+
+struct request_queue {
+	struct gendisk *disk;
+};
+
+struct blkcg {
+	struct cgroup_subsys_state css;
+};
+
+struct blkcg_gq {
+	struct blkcg *blkcg;
+};
+
+struct bio {
+	struct blkcg_gq *bi_blkg; /* not of every kernel */
+};
+
+struct request {
+	struct request_queue *q;
+	u32 cmd_flags;
+	u32 __data_len; /* what is not done yet */
+	struct bio *bio;
+	u64 start_time_ns;    /* 0: the queue does without (iostats) */
+	u64 io_start_time_ns; /* likewise, where nobody asks for it (wbt, bfq, kyber) */
+};
+
+struct bdi_writeback {
+	struct cgroup_subsys_state *memcg_css; /* not of every kernel */
+};
+
+struct wb_writeback_work;
+
+#pragma clang attribute pop
+
+/* The device that it is for, as a dev_t, 0: none. */
+static __always_inline u32 request_device(struct request *rq)
+{
+	return rq->q->disk->part0->bd_dev;
+}
+
+static __always_inline u32 request_op(const struct request *rq)
+{
+	return rq->cmd_flags & REQ_OP_MASK;
+}
+
+/* To which its octets are charged; NULL: the kernel does not tell. */
+static __always_inline struct cgroup *request_group(struct request *rq)
+{
+	struct bio *bio = rq->bio;
+
+	if (!bpf_core_field_exists(bio->bi_blkg))
+		return NULL;
+	return bio->bi_blkg->blkcg->css.cgroup;
+}
+
+/* Whose pages it writes back; NULL: the kernel does not tell. */
+static __always_inline struct cgroup *writeback_group(struct bdi_writeback *wb)
+{
+	if (!bpf_core_field_exists(wb->memcg_css))
+		return NULL;
+	return wb->memcg_css->cgroup;
+}
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Octets of block requests by the process that their end interrupts, which is not the one that has
+ * submitted them.
+ */
+#include "kernel/block.bpf.h"
+#include "service.bpf.h"
+
+struct interrupted_row {
+	u64 octets METRIC("derive-interrupted");
+};
+
+MMAP_ARRAY(interrupted, struct interrupted_row, 1) SUBJECT("service");
+
+SEC("tp_btf/block_rq_complete")
+int BPF_PROG(interrupt, struct request *rq, u8 error, u32 octets)
+{
+	u32 service = service_of(bpf_get_current_task_btf());
+	struct interrupted_row *row = bpf_map_lookup_elem(&interrupted, &service);
+
+	if (row)
+		add(&row->octets, octets);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual MIT/GPL";

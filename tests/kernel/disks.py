@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: MIT
+"""Block devices of a test's own: loop devices on memory, and null_blk where the kernel has it."""
+
+import os
+import subprocess
+
+MIB = 1 << 20
+
+# Fields of /sys/block/DEVICE/stat, by position.
+READS, READ_SECTORS, READ_MS, WRITES, WRITTEN_SECTORS, WRITE_MS = 0, 2, 3, 4, 6, 7
+FLUSHES = 15
+
+
+def run(*command):
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
+class Disk:
+    def __init__(self, path):
+        self.path = path
+        self.name = os.path.basename(path)
+
+    def setting(self, name):
+        return f"/sys/block/{self.name}/{name}"
+
+    def stat(self):
+        with open(self.setting("stat"), encoding="ascii") as stat:
+            return [int(word) for word in stat.read().split()]
+
+    def set(self, name, value):
+        with open(self.setting("queue/" + name), "w", encoding="ascii") as setting:
+            setting.write(str(value))
+
+
+def memory(test, name, octets):
+    """A file system in memory that takes so many."""
+    path = test.mkdir(name)
+    run("mount", "-t", "tmpfs", "-o", f"size={octets}", "none", path)
+    test.at_end(lambda: run("umount", path))
+    return path
+
+
+def loop(test, where, octets):
+    """A loop device of this size on a file there that takes no room yet."""
+    path = os.path.join(where, "file")
+    with open(path, "wb") as file:
+        file.truncate(octets)
+    disk = Disk(run("losetup", "--find", "--show", path))
+    # Before what it is in.
+    test.last_things.insert(0, lambda: run("losetup", "--detach", disk.path))
+    return disk
+
+
+def mounted(test, disk, name):
+    """An ext4 without journal on it."""
+    run("mkfs.ext4", "-q", "-F", "-O", "^has_journal", "-E", "lazy_itable_init=0,nodiscard", disk.path)
+    path = test.mkdir(name)
+    run("mount", "-t", "ext4", disk.path, path)
+    test.last_things.insert(0, lambda: run("umount", path))
+    return path
+
+
+def null_blk(test, **parameters):
+    """One that does each request in a known time; None: this kernel has none."""
+    words = [f"{name}={value}" for name, value in parameters.items()]
+    if subprocess.run(["modprobe", "null_blk", *words], capture_output=True, check=False).returncode:
+        return None
+    test.at_end(lambda: run("modprobe", "-r", "null_blk"))
+    return Disk("/dev/nullb0")
