@@ -171,7 +171,7 @@ static __always_inline void count_operation(const struct request *rq, const stru
 					    u64 now)
 {
 	struct operation_row *row = operation_row(c->device, c->operation);
-	u64 began = rq->start_time_ns, issued = rq->io_start_time_ns;
+	u64 began = request_began(rq), issued = rq->io_start_time_ns;
 
 	if (!row)
 		return;
@@ -254,10 +254,10 @@ static __always_inline u32 submitter_of(struct task_struct *task, struct request
 	return service_watched(service) ? service : NOBODY;
 }
 
-static __always_inline void submit(struct request *rq, struct submission *known)
+static __always_inline void submit(struct request *rq, u64 began_ns, struct submission *known)
 {
 	struct submission s = {
-		.began_ns = rq->start_time_ns ?: bpf_ktime_get_ns(),
+		.began_ns = began_ns,
 		.service = submitter_of(bpf_get_current_task_btf(), rq),
 	};
 
@@ -352,7 +352,7 @@ SEC("tp_btf/block_io_start")
 OPTION("services") HOT(1) TIER(1) int BPF_PROG(disk_submit, struct request *rq)
 {
 	hot_run(1);
-	submit(rq, bpf_map_lookup_elem(&submissions, &rq));
+	submit(rq, bpf_ktime_get_ns(), bpf_map_lookup_elem(&submissions, &rq));
 	return 0;
 }
 
@@ -363,7 +363,7 @@ static __always_inline int meet(struct request *rq)
 	struct submission *s = bpf_map_lookup_elem(&submissions, &rq);
 
 	if (!s || s->began_ns != rq->start_time_ns)
-		submit(rq, s);
+		submit(rq, rq->start_time_ns ?: bpf_ktime_get_ns(), s);
 	return 0;
 }
 

@@ -44,8 +44,9 @@ struct request {
 	u32 cmd_flags;
 	u32 __data_len; /* what is not done yet */
 	struct bio *bio;
-	u64 start_time_ns;    /* 0: the queue does without (iostats) */
-	u64 io_start_time_ns; /* likewise, where nobody asks for it (wbt, bfq, kyber) */
+	struct block_device *part; /* NULL: the kernel does not account for it (iostats) */
+	u64 start_time_ns;         /* before block_io_start, and without part, of another one */
+	u64 io_start_time_ns;      /* 0: nobody has asked for it (wbt, bfq, kyber) */
 };
 
 struct bdi_writeback {
@@ -65,6 +66,12 @@ static __always_inline u32 request_device(struct request *rq)
 static __always_inline u32 request_op(const struct request *rq)
 {
 	return rq->cmd_flags & REQ_OP_MASK;
+}
+
+/* When it was begun, of one that has ended, 0: not known. A flush is made anew each time. */
+static __always_inline u64 request_began(const struct request *rq)
+{
+	return rq->part || request_op(rq) == REQ_OP_FLUSH ? rq->start_time_ns : 0;
 }
 
 /* To which its octets are charged; NULL: the kernel does not tell. */
