@@ -45,6 +45,8 @@ def loop(test, where, octets):
     path = os.path.join(where, "file")
     with open(path, "wb") as file:
         file.truncate(octets)
+    if not os.path.exists("/dev/loop-control"):
+        run("modprobe", "loop")
     disk = Disk(run("losetup", "--find", "--show", path))
     # Before what it is in.
     test.last_things.insert(0, lambda: run("losetup", "--detach", disk.path))
