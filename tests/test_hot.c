@@ -54,14 +54,15 @@ static void check_mistake(const char *text, const char *by, const char *want)
 static void test_tags(void)
 {
 	check_mistake("", "", "");
-	check_mistake("hot:15", "hot:02", "");
+	check_mistake("hot:15", "hot:05", "");
 	check_mistake("hot:15", "hot:16", "program hot_twice: \"16\"" IS_NOT);
 	check_mistake("hot:15", "hot:-1", "program hot_twice: \"-1\"" IS_NOT);
 	check_mistake("hot:15", "hot:1x", "program hot_twice: \"1x\"" IS_NOT);
 	check_mistake("hot:1", "hot:0", "programs hot_begin and hot_end: both have HOT(0)");
 	check_mistake("bad:7", "hot:9", "program hot_twice: two HOT tags");
-	check_mistake("bad:3", "hot:5",
-		      "program hot_no_event: HOT is for programs that events run, not for iterators");
+	check_mistake(
+		"bad:3", "hot:5",
+		"program hot_no_event: HOT is for programs that events run, not for iterators");
 	check_mistake("hot_runs", "hot_runz",
 		      "HOT tags are for the map hot_runs of hot.bpf.h, which it has not as this "
 		      "version of the plugin has it; include that header");

@@ -50,13 +50,14 @@ static int check_program(const struct object *object, const struct bpf_program *
 	if (text_of(object, program, 1))
 		return error_set(error, -EINVAL, "program %s: two HOT tags", name);
 	if (parse(text) < 0)
-		return error_set(error, -EINVAL,
-				 "program %s: \"%.32s\" is not HOT(NUMBER), with a number from 0 to %d",
-				 name, text, HOT_PROGRAMS_MAX - 1);
+		return error_set(
+			error, -EINVAL,
+			"program %s: \"%.32s\" is not HOT(NUMBER), with a number from 0 to %d",
+			name, text, HOT_PROGRAMS_MAX - 1);
 	if (hook_cost_ns(bpf_program__section_name(program)) == 0)
-		return error_set(error, -EINVAL,
-				 "program %s: HOT is for programs that events run, not for iterators",
-				 name);
+		return error_set(
+			error, -EINVAL,
+			"program %s: HOT is for programs that events run, not for iterators", name);
 	return 0;
 }
 
@@ -87,7 +88,8 @@ static int check_map(const struct object *object, struct error *error)
 	    bpf_map__value_size(map) != sizeof(uint64_t) ||
 	    bpf_map__max_entries(map) != HOT_PROGRAMS_MAX)
 		return error_set(error, -EINVAL,
-				 "HOT tags are for the map " HOT_MAP " of hot.bpf.h, which it has not as "
+				 "HOT tags are for the map " HOT_MAP
+				 " of hot.bpf.h, which it has not as "
 				 "this version of the plugin has it; include that header");
 	return 0;
 }
@@ -199,21 +201,28 @@ void hot_rest(struct hot *hot)
 			__atomic_store_n(&hot->programs[i].rate, 0, __ATOMIC_RELAXED);
 }
 
+/* Of one in a second. */
+static double runs_of(const struct hot *hot, const struct hot_program *program,
+		      const double runs[HOT_PROGRAMS_MAX])
+{
+	uint64_t rate = __atomic_load_n(&program->rate, __ATOMIC_RELAXED);
+
+	if (program->number >= 0)
+		return runs[program->number];
+	if (rate != HOT_UNKNOWN)
+		return (double)rate;
+	return hot->map >= 0 ? 0 : NAN;
+}
+
 double hot_cost_ns(const struct hot *hot, const double runs[HOT_PROGRAMS_MAX])
 {
-	bool counts = hot->map >= 0;
 	double all_ns = 0;
 
 	for (size_t i = 0; i < hot->count; i++) {
 		const struct hot_program *program = &hot->programs[i];
 		uint64_t body_ns = __atomic_load_n(&program->body_ns, __ATOMIC_RELAXED);
-		uint64_t rate = __atomic_load_n(&program->rate, __ATOMIC_RELAXED);
-		double of_program = program->number >= 0  ? runs[program->number]
-				    : rate != HOT_UNKNOWN ? (double)rate
-				    : counts		  ? 0
-							  : NAN;
 
-		all_ns += of_program * (double)(program->hook_ns + body_ns);
+		all_ns += runs_of(hot, program, runs) * (double)(program->hook_ns + body_ns);
 	}
 	return all_ns;
 }

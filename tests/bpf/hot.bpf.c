@@ -1,9 +1,9 @@
-/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/* SPDX-License-Identifier: MIT */
 /*
- * A probe for tests that costs much: system calls of the services, and how long they took. Of the last
- * two programs, which no test loads, a test makes mistakes.
+ * A probe for tests that costs much: system calls of the services, and how long they took; by tier 1,
+ * calls of getppid, too. Of the last two programs, which no test loads, a test makes mistakes.
  *
- * Hooks: tp_btf sys_enter and sys_exit.
+ * Hooks: tp_btf sys_enter and sys_exit; tier 1: fexit of getppid.
  */
 #include "hot.bpf.h"
 #include "service.bpf.h"
@@ -14,6 +14,7 @@ struct call_row {
 	u64 recent METRIC("operations_per_second-recent rate");
 	u64 time_ns METRIC("duration-call per=calls scale=1/1000000000");
 	u64 longest_ns METRIC("duration-longest scale=1/1000000000");
+	u64 getppids METRIC("total_operations-getppid");
 };
 
 MMAP_ARRAY(call_rows, struct call_row, SERVICE_FIRST) SUBJECT("service");
@@ -53,6 +54,31 @@ HOT(1) int BPF_PROG(hot_end, struct pt_regs *regs, long result)
 	add(&row->time_ns, taken_ns);
 	if (taken_ns > row->longest_ns)
 		row->longest_ns = taken_ns;
+	return 0;
+}
+
+#ifdef __TARGET_ARCH_x86
+#define GETPPID "__x64_sys_getppid"
+#else
+#define GETPPID "__arm64_sys_getppid"
+#endif
+
+SEC("fexit/" GETPPID)
+TIER(1) HOT(2) int hot_getppid(void *ctx)
+{
+	u32 service = service_of(bpf_get_current_task_btf());
+	struct call_row *row = bpf_map_lookup_elem(&call_rows, &service);
+
+	hot_run(2);
+	if (row)
+		add(&row->getppids, 1);
+	return 0;
+}
+
+/* Where functions cannot be attached to. */
+SEC("raw_tp/task_rename")
+TIER(2) int hot_elsewhere(void *ctx)
+{
 	return 0;
 }
 
