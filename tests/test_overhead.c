@@ -136,10 +136,11 @@ static void test_trial(void)
 	check_off(false, true, false);
 	CHECK_UINT(daemon_messages(), 1);
 	CHECK_INT(daemon_severity(0), LOG_WARNING);
-	CHECK_TEXT(daemon_message(0),
-		   "probe two is off for 1 minute: it costs 20 % of the CPUs, and all probes that are "
-		   "off by default 20 %, more than MaxOverhead 1; raise that, give it one of its own, "
-		   "or switch it off by Enable false");
+	CHECK_TEXT(
+		daemon_message(0),
+		"probe two is off for 1 minute: it costs 20 % of the CPUs, and all probes that are "
+		"off by default 20 %, more than MaxOverhead 1; raise that, give it one of its own, "
+		"or switch it off by Enable false");
 	CHECK_UINT(daemon_notifications(), 1);
 	CHECK_INT(daemon_notified(NOTIF_WARNING, "testhost/ebpf/self/count-tier_two",
 				  daemon_message(0)),

@@ -29,7 +29,7 @@
 #include <unistd.h>
 
 #define OBJECT_SUFFIX ".bpf.o"
-#define OVERHEAD_S 1.0 /* from one look at what probes cost to the next */
+#define OVERHEAD_S 1.0                     /* from one look at what probes cost to the next */
 #define OWN_OBJECT "service" OBJECT_SUFFIX /* of the engine, which has it built in */
 
 static struct config config;

@@ -223,10 +223,11 @@ static void check_own(const struct overhead *overhead, struct limited *limited, 
 		sample(overhead, limited);
 	if (!is_over_own(limited))
 		return;
-	error_set(&why, 0,
-		  "it costs %.3g %% of the CPUs, more than MaxOverhead %g in its Probe block; raise "
-		  "that, or switch it off by Enable false",
-		  mean(limited), limited->own_percent);
+	error_set(
+		&why, 0,
+		"it costs %.3g %% of the CPUs, more than MaxOverhead %g in its Probe block; raise "
+		"that, or switch it off by Enable false",
+		mean(limited), limited->own_percent);
 	switch_off(overhead, limited, now_ns, why.text);
 }
 
@@ -274,11 +275,12 @@ static void check_all(const struct overhead *overhead, uint64_t now_ns)
 
 		if (sample(overhead, limited))
 			continue;
-		error_set(&why, 0,
-			  "it costs %.3g %% of the CPUs, and all probes that are off by default %.3g %%, "
-			  "more than MaxOverhead %g; raise that, give it one of its own, or switch it "
-			  "off by Enable false",
-			  mean(limited), sum, overhead->percent);
+		error_set(
+			&why, 0,
+			"it costs %.3g %% of the CPUs, and all probes that are off by default %.3g %%, "
+			"more than MaxOverhead %g; raise that, give it one of its own, or switch it "
+			"off by Enable false",
+			mean(limited), sum, overhead->percent);
 		switch_off(overhead, limited, now_ns, why.text);
 	}
 }

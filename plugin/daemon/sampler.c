@@ -207,8 +207,7 @@ static void check_options(const struct probe *probe)
 			budget ? "Budget" : "");
 }
 
-int sampler_open(struct sampler *sampler, struct probe *probes, size_t probe_count,
-		 double percent)
+int sampler_open(struct sampler *sampler, struct probe *probes, size_t probe_count, double percent)
 {
 	double share = even_share(probes, probe_count, percent);
 	size_t count = 0;
@@ -231,8 +230,7 @@ int sampler_open(struct sampler *sampler, struct probe *probes, size_t probe_cou
 	return 0;
 }
 
-int sampler_start(struct sampler *sampler, struct probe *probes, size_t probe_count,
-		  double percent)
+int sampler_start(struct sampler *sampler, struct probe *probes, size_t probe_count, double percent)
 {
 	int status = sampler_open(sampler, probes, probe_count, percent);
 

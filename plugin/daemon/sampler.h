@@ -49,8 +49,7 @@ void sampler_stop(struct sampler *sampler);
 
 /* Finds the programs; runs what is due, and tells when the next is. For the thread, and for tests;
  * times are of CLOCK_BOOTTIME. */
-int sampler_open(struct sampler *sampler, struct probe *probes, size_t probe_count,
-		 double percent);
+int sampler_open(struct sampler *sampler, struct probe *probes, size_t probe_count, double percent);
 uint64_t sampler_step(struct sampler *sampler, uint64_t now_ns);
 
 /* What one has done since this was last asked; false: nothing to tell yet. */

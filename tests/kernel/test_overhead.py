@@ -21,9 +21,11 @@ from lib import Test
 INTERVAL = 1
 CHUNK = 200000 // lib.SLOWNESS
 ROUNDS = 15
+CALLS = 1000
 FACTOR = 1.5     # between what it is said to cost, and what it does
 PAUSE = 60       # s, the first time
-LIMIT = 15 / truth.CPUS  # percent of the machine: a few times what its other system calls cost, and a part of the load's
+# Percent of the machine: a few times what its other system calls cost, and a part of what the load's do.
+LIMIT = 15 / truth.CPUS / lib.SLOWNESS
 OVERHEAD = "percent-overhead_hot"
 TIER = "count-tier_hot"
 RECENT = "operations_per_second-recent"
@@ -116,6 +118,10 @@ def estimate(test, load):
         test.within("cost, as a part of what it is", told_ns / cost_ns, 1 / FACTOR, FACTOR)
 
 
+def getppids(daemon, moment):
+    return daemon.row_after("waiter", "total_operations-getppid", moment)[1]
+
+
 def check_off(test, daemon, begin, seconds):
     """It is off, and says so once."""
     found = wait_note(daemon, "WARNING", seconds)
@@ -131,7 +137,7 @@ def check_off(test, daemon, begin, seconds):
         test.equal(f"tier of {probe}, which nobody limits", daemon.rows("self", f"count-tier_{probe}")[-1][1], 1)
 
 
-def check_back(test, daemon, waiter):
+def check_back(test, daemon, waiter, tier):
     """It is on again, with values of the time since alone."""
     text = wait_note(daemon, "OKAY", PAUSE + 20)[0][2]
     test.contains("it is told", text, "probe hot is on again: it costs ")
@@ -145,7 +151,11 @@ def check_back(test, daemon, waiter):
     for service in ("storm", "waiter"):
         rates = [row[1] for row in daemon.rows(service, RECENT) if row[0] > back - 5]
         test.within(f"{service}: highest rate since, calls/s", max(rates), 0, 100)
-    test.equal("tier", daemon.row_after("self", TIER, time.time())[1], 1)
+    test.equal("tier", daemon.row_after("self", TIER, time.time())[1], tier)
+    if tier == 1:
+        before = getppids(daemon, time.time())
+        waiter.ask(f"{CALLS}")
+        test.equal("calls of a function that is attached to again", getppids(daemon, time.time()) - before, CALLS)
 
 
 def check_pause(test, daemon, begin, end):
@@ -175,11 +185,11 @@ def main():
         waiter.ask("1")
         daemon.wait_rows("waiter", RECENT, 3, time.time())
         test.equal("a quiet machine: notifications", notes(daemon), [])
-        held = links(test, daemon)
+        held, tier = links(test, daemon), daemon.rows("self", TIER)[-1][1]
         storm = Storm(load)
         check_off(test, daemon, storm.begin, 10)
         off = time.time()
-        test.equal("links of the probe while it is off", held - links(test, daemon), 2)
+        test.equal("links of the probe while it is off", held - links(test, daemon), 3)
         # With fewer rights, and from the start.
         begin = time.time()
         weak = rights(test)
@@ -187,7 +197,7 @@ def main():
             check_off(test, weak, begin, 15)
             test.stop(weak)
         storm.end()
-        check_back(test, daemon, waiter)
+        check_back(test, daemon, waiter, tier)
         check_pause(test, daemon, off, off + PAUSE - 10)
         test.equal("links of the probe when it is on again", links(test, daemon), held)
         test.equal("complaints", [line for line in daemon.complaints() if "probe hot is off for" not in line and
