@@ -4,7 +4,7 @@
  * on files take, and which of them were slow, by file system.
  *
  * Hooks, tier 1: fentry and fexit of do_sys_openat2, vfs_read, vfs_write, vfs_readv, vfs_writev,
- * vfs_fsync_range, do_unlinkat and do_renameat2, fentry of vfs_unlink and vfs_rename. Tier 2: the
+ * do_unlinkat, do_renameat2, fsync and fdatasync, fentry of vfs_unlink and vfs_rename. Tier 2: the
  * same without vfs_readv and vfs_writev, which the kernel's compiler may have built into others.
  * Tier 3, with Option "syscalls": the tracepoints of the system calls that open, delete, rename
  * and sync files; while one is on, every system call of the machine takes its slow path.
@@ -91,7 +91,7 @@ struct file_user {
 	struct slot_cache cache;
 	u64 began_ns[OPERATIONS];            /* of what it is in, 0: none */
 	const struct file_system_type *type; /* of what it deletes or renames, NULL: unknown */
-	u32 fd;                              /* in tier 3: of what it syncs */
+	u32 fd;                              /* of what it syncs */
 };
 
 TASK_STORAGE(file_users, struct file_user);
@@ -222,6 +222,24 @@ static __always_inline int end_open(s64 fd)
 	return 0;
 }
 
+static __always_inline int begin_sync(u32 fd)
+{
+	struct file_user *u = begin(fsync);
+
+	if (u)
+		u->fd = fd;
+	return 0;
+}
+
+static __always_inline int end_sync(void)
+{
+	struct file_user *u = doing(fsync);
+
+	if (u)
+		end(u, fsync, file_in(file_slot(bpf_get_current_task_btf(), u->fd)));
+	return 0;
+}
+
 static __always_inline int end_delete(s64 error)
 {
 	struct file_user *u = doing(delete);
@@ -244,19 +262,14 @@ static __always_inline int end_rename(s64 error)
 
 /* --- tiers 1 and 2 --- */
 
-static __always_inline bool counts(enum operation operation, const struct file *file)
-{
-	return operation == fsync || inode_is_regular(file->f_inode);
-}
-
 static __always_inline int begin_on(enum operation operation, const struct file *file)
 {
-	return counts(operation, file) ? begin_simply(operation) : 0;
+	return inode_is_regular(file->f_inode) ? begin_simply(operation) : 0;
 }
 
 static __always_inline int end_on(enum operation operation, const struct file *file)
 {
-	struct file_user *u = counts(operation, file) ? doing(operation) : NULL;
+	struct file_user *u = inode_is_regular(file->f_inode) ? doing(operation) : NULL;
 
 	if (u)
 		end(u, operation, file);
@@ -308,27 +321,46 @@ static __always_inline int note_file_system(const struct dentry *dentry)
 		return end;                                                \
 	}
 
+#define HOOK_SYNC(tier, call)                                                 \
+	SEC("fentry/" SYSCALL_FUNCTION(call))                                 \
+	TIER(tier)                                                            \
+	int BPF_PROG(files_begin_##call##_##tier, const struct pt_regs *regs) \
+	{                                                                     \
+		return begin_sync(call_argument(regs, 1));                    \
+	}                                                                     \
+	SEC("fexit/" SYSCALL_FUNCTION(call))                                  \
+	TIER(tier)                                                            \
+	int BPF_PROG(files_end_##call##_##tier)                               \
+	{                                                                     \
+		return end_sync();                                            \
+	}
+
 #define HOOKS(tier)                                                                             \
 	HOOK_ON_FILE(tier, vfs_read, read, 0, 1)                                                \
 	HOOK_ON_FILE(tier, vfs_write, write, 2, 3)                                              \
-	HOOK_ON_FILE(tier, vfs_fsync_range, fsync, 4, 5)                                        \
-	HOOK(tier, do_sys_openat2, open, 6, 7, end_open(fd), int at, void *name, void *how,     \
+	HOOK(tier, do_sys_openat2, open, 4, 5, end_open(fd), int at, void *name, void *how,     \
 	     int fd)                                                                            \
-	HOOK(tier, do_unlinkat, delete, 8, 9, end_delete(error), int at, void *name, int error) \
-	HOOK(tier, do_renameat2, rename, 10, 11, end_rename(error), int at, void *name, int to, \
+	HOOK(tier, do_unlinkat, delete, 6, 7, end_delete(error), int at, void *name, int error) \
+	HOOK(tier, do_renameat2, rename, 8, 9, end_rename(error), int at, void *name, int to,   \
 	     void *to_name, unsigned int flags, int error)                                      \
 	SEC("fentry/vfs_unlink")                                                                \
 	TIER(tier)                                                                              \
+	HOT(10)                                                                                 \
 	int BPF_PROG(files_unlink_##tier, void *map, struct inode *from, struct dentry *dentry) \
 	{                                                                                       \
+		hot_run(10);                                                                    \
 		return note_file_system(dentry);                                                \
 	}                                                                                       \
 	SEC("fentry/vfs_rename")                                                                \
 	TIER(tier)                                                                              \
+	HOT(11)                                                                                 \
 	int BPF_PROG(files_rename_##tier, struct renamedata *renamed)                           \
 	{                                                                                       \
+		hot_run(11);                                                                    \
 		return note_file_system(renamed->old_dentry);                                   \
-	}
+	}                                                                                       \
+	HOOK_SYNC(tier, fsync)                                                                  \
+	HOOK_SYNC(tier, fdatasync)
 
 HOOKS(1)
 HOOK_ON_FILE(1, vfs_readv, read, 12, 13)
@@ -337,24 +369,6 @@ HOOK_ON_FILE(1, vfs_writev, write, 14, 15)
 HOOKS(2)
 
 /* --- tier 3 --- */
-
-static __always_inline int begin_sync(u32 fd)
-{
-	struct file_user *u = begin(fsync);
-
-	if (u)
-		u->fd = fd;
-	return 0;
-}
-
-static __always_inline int end_sync(void)
-{
-	struct file_user *u = doing(fsync);
-
-	if (u)
-		end(u, fsync, file_in(file_slot(bpf_get_current_task_btf(), u->fd)));
-	return 0;
-}
 
 #define CALL_PROGRAM(way, call, tags, body)                      \
 	SEC("tracepoint/syscalls/sys_" #way "_" #call)           \
@@ -378,18 +392,18 @@ static __always_inline int end_sync(void)
 
 HOT_CALL(openat, 0, 1, begin_simply(open), end_open(ctx->ret))
 HOT_CALL(unlinkat, 2, 3, BEGIN_UNLINKAT, end_delete(ctx->ret))
-HOT_CALL(fsync, 4, 5, begin_sync(ctx->args[0]), end_sync())
-HOT_CALL(fdatasync, 6, 7, begin_sync(ctx->args[0]), end_sync())
+RARE_CALL(fsync, begin_sync(ctx->args[0]), end_sync())
+RARE_CALL(fdatasync, begin_sync(ctx->args[0]), end_sync())
 RARE_CALL(openat2, begin_simply(open), end_open(ctx->ret))
 RARE_CALL(renameat, begin_simply(rename), end_rename(ctx->ret))
 RARE_CALL(renameat2, begin_simply(rename), end_rename(ctx->ret))
 
 /* Younger architectures have only the calls that take a directory. */
 #ifdef __TARGET_ARCH_x86
-HOT_CALL(open, 8, 9, begin_simply(open), end_open(ctx->ret))
-HOT_CALL(creat, 10, 11, begin_simply(open), end_open(ctx->ret))
-HOT_CALL(unlink, 12, 13, begin_simply(delete), end_delete(ctx->ret))
-HOT_CALL(rename, 14, 15, begin_simply(rename), end_rename(ctx->ret))
+HOT_CALL(open, 4, 5, begin_simply(open), end_open(ctx->ret))
+HOT_CALL(creat, 6, 7, begin_simply(open), end_open(ctx->ret))
+HOT_CALL(unlink, 8, 9, begin_simply(delete), end_delete(ctx->ret))
+HOT_CALL(rename, 10, 11, begin_simply(rename), end_rename(ctx->ret))
 #endif
 
 char LICENSE[] SEC("license") DEFAULT(off) HELP(

@@ -181,13 +181,6 @@ static __always_inline int end(void)
 		return action();                             \
 	}
 
-/* By which the architecture enters a system call. */
-#ifdef __TARGET_ARCH_x86
-#define SYSCALL_FUNCTION(call) "__x64_sys_" #call
-#else
-#define SYSCALL_FUNCTION(call) "__arm64_sys_" #call
-#endif
-
 #define HOOK_FUNCTION(tier, hot_begin, hot_end, function)                                 \
 	HOOK("fentry/" #function, tier, hot_begin, poll_begin_##function##_##tier, begin) \
 	HOOK("fexit/" #function, tier, hot_end, poll_end_##function##_##tier, end)

@@ -295,6 +295,13 @@ static const u8 calls_octets[] = {
 };
 /* clang-format on */
 
+/* By which the architecture enters a system call. */
+#ifdef __TARGET_ARCH_x86
+#define SYSCALL_FUNCTION(call) "__x64_sys_" #call
+#else
+#define SYSCALL_FUNCTION(call) "__arm64_sys_" #call
+#endif
+
 /* What perf hands to programs at the tracepoints of system calls. */
 struct syscall_enter {
 	u64 common;
