@@ -5,12 +5,14 @@
  *   reserve MIB     map without touching
  *   file PATH       map a file and touch all of it, and keep
  *   spike MIB MS    map, touch, hold for MS, unmap
+ *   events COUNT    open and close so many event descriptors: memory of the kernel's own
  * Each is answered with "ok" when it is done. With arguments: one spike, then
  * the end.
  *
  * load_memory [MIB MS]
  */
 #include "load.h"
+#include <sys/eventfd.h>
 #include <sys/stat.h>
 
 static void *map(unsigned long mib)
@@ -48,10 +50,16 @@ static void spike(unsigned long mib, unsigned long ms)
 	munmap(memory, mib * MIB);
 }
 
+static void events(unsigned long count)
+{
+	while (count--)
+		close(eventfd(0, 0));
+}
+
 int main(int argc, char **argv)
 {
 	char line[4200], path[4096];
-	unsigned long mib, ms;
+	unsigned long mib, ms, count;
 
 	die_with_parent();
 	/* A huge page would reach into the mapping beside, and stay there when this one goes. */
@@ -71,6 +79,8 @@ int main(int argc, char **argv)
 			map_file(path);
 		else if (sscanf(line, "spike %lu %lu", &mib, &ms) == 2)
 			spike(mib, ms);
+		else if (sscanf(line, "events %lu", &count) == 1)
+			events(count);
 		else
 			errx(2, "what is '%s'?", line);
 		say("ok\n");

@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: MIT
 """The frequency of each CPU.
 
-Truth: what the kernel's file says around the reading. Where it scales no CPU, that nothing is said, and nobody complains.
+Truth: what the kernel's file says around the reading. Where it scales no CPU, that nothing is said, and nobody complains;
+then another file of each CPU, that the same object is made to read, stands for it.
 """
 
 import glob
+import os
 import time
 
-from lib import Test
+from lib import BUILD, Skip, Test
 
 CONF = """
   <Probe "cpufreq">
@@ -27,6 +29,41 @@ def frequencies():
     return found
 
 
+# Through a link, as cpufreq is, where there is one.
+STANDINS = ("node0/distance", "topology/core_id")
+OTHER = """
+  <Probe "other">
+    Object "%s"
+    Enable true
+  </Probe>
+"""
+
+
+def stand_in(test):
+    """Another file of each CPU in place of the frequency's."""
+    name = next((name for name in STANDINS if os.path.exists(f"/sys/devices/system/cpu/cpu0/{name}")), None)
+    if not name:
+        raise Skip("no file of CPUs in /sys")
+    with open(os.path.join(BUILD, "bpf", "cpufreq.bpf.o"), "rb") as file:
+        content = file.read()
+    old = b"cpu*/cpufreq/scaling_cur_freq lines"
+    new = f"cpu*/{name}".encode()
+    assert content.count(old) == 1
+    path = os.path.join(test.dir, "other.bpf.o")
+    with open(path, "wb") as file:
+        file.write(content.replace(old, new + b" " * (len(old) - len(new) - 5) + b"lines"))
+    daemon = test.collectd(OTHER % path, interval=1)
+    daemon.wait_rows("self", "duration-read_other", 3)
+    wanted = {}
+    for path in glob.glob(f"/sys/devices/system/cpu/cpu[0-9]*/{name}"):
+        with open(path, encoding="ascii") as file:
+            wanted[path.split("/")[5]] = 1000 * int(file.read().split()[0])
+    test.equal(f"{name} of each CPU, times 1000",
+               {cpu: daemon.rows(cpu, "cpufreq")[-1][1] for cpu in daemon.subjects() if "cpufreq" in daemon.metrics(cpu)}, wanted)
+    test.equal("complaints", daemon.complaints(), [])
+    test.stop(daemon)
+
+
 def main():
     with Test(limit=60) as test:
         daemon = test.collectd(CONF, interval=1)
@@ -37,13 +74,15 @@ def main():
             looks.append(frequencies())
             time.sleep(0.01)
         said = {cpu for cpu in daemon.subjects() if "cpufreq" in daemon.metrics(cpu)}
-        if not looks[0]:
-            print("note: no CPU is scaled here, so that there are no frequencies to compare")
         test.equal("CPUs that have a frequency", said, set(looks[0]))
         for cpu in said:
             seen = [look[cpu] for look in looks]
             test.within(f"{cpu}: Hz", daemon.row_after(cpu, "cpufreq", moment)[1], 0.7 * min(seen), 1.3 * max(seen))
         test.equal("complaints", daemon.complaints(), [])
+        test.stop(daemon)
+        if not looks[0]:
+            print("note: no CPU is scaled here, so that there are no frequencies to compare")
+            stand_in(test)
 
 
 if __name__ == "__main__":

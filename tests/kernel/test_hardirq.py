@@ -117,7 +117,7 @@ def all_ms(daemon):
 def times(test, daemon):
     """Of the line that interrupts most: its handler's median against the trace, and the sum of its time."""
     daemon.wait_rows("self", "duration-read_hardirq", 2, time.time())
-    before = all_ms(daemon)
+    spent = all_ms(daemon)
     with Trace(test, "irq/irq_handler_entry", "irq/irq_handler_exit") as seen:
         work(os.path.join(test.disk, "file"))
     end = time.time()
@@ -140,7 +140,7 @@ def times(test, daemon):
     test.within("medians that were compared", compared, 1, 100)
     # What comes just before and behind the trace is in the readings, too.
     sum_ms = sum(1e3 * seconds for _, key, seconds in taken if cleaned(names[key[1]]) == line)
-    test.within(f"{line}: ms in its handler", all_ms(daemon)[line] - before.get(line, 0), 0.7 * sum_ms - truth.CPUS,
+    test.within(f"{line}: ms in its handler", all_ms(daemon)[line] - spent.get(line, 0), 0.7 * sum_ms - truth.CPUS,
                 1.5 * sum_ms + truth.CPUS)
 
 

@@ -5,6 +5,7 @@
 Truth: for how many, /proc/softirqs, looked at all the while: a row was read after the moment that it is stamped with,
 and before it was in the csv plugin's file. For the time, a timer of the kernel that works for a known time in software
 interrupts of one kind; and which CPUs the kernel says were in any (/proc/stat), by its samples at each tick.
+For the latency, raises and begins in the kernel's own trace.
 
 Kernels of some sandboxes run no BPF program in the context of their own init's threads, and count none of those as
 missed, while the kernel's own tracing has them. So what comes while these have a CPU is allowed to be missing; of a
@@ -18,6 +19,7 @@ import time
 import lib
 import truth
 from lib import Test
+from tracing import Trace, durations, percentile
 
 CONF = """
   <Service "none">
@@ -35,11 +37,13 @@ CONF = """
   <Probe "spin">
     Object "%s"
   </Probe>
-"""
+""" % os.path.join(lib.BUILD, "tests", "bpf", "spin_softirq.bpf.o")
+SPUN = CONF.replace('Enable true', 'Enable true\n    Option "latency"')
 SECONDS = 10
 TICK_MS = 1000 / truth.TICK
 SPINS, SPIN_MS = 800, 0.5   # as the object has it
 TIMER = "softirq-HRTIMER"
+LATENCIES = 50  # of a kind on a CPU at a reading, that are compared
 
 
 def softirqs():
@@ -191,9 +195,41 @@ def all_time(test, daemon, seen):
     test.within("ms in software interrupts", got_ms, 0.5 * low - 200, 1.5 * high + 200 + stolen)
 
 
+def latencies(test):
+    """Each reading's figures against those of the same time in the kernel's trace, while the timer's work keeps others
+    waiting."""
+    daemon = test.collectd(SPUN, interval=1)
+    # The first walks of the object are without work.
+    daemon.wait_rows("spin", "derive-walks", 3)
+    with Trace(test, "irq/softirq_raise", "irq/softirq_entry") as seen:
+        while daemon.wait_rows("spin", "derive-spins", 1)[-1][1] < SPINS:
+            time.sleep(0.2)
+    begin, end = seen.events[0].time, seen.events[-1].time
+    daemon.wait_rows("self", "duration-read_softirq", 2, end)
+    test.equal("events that the trace has lost", seen.lost, 0)
+    waited = durations(seen.events, "softirq_raise", "softirq_entry",
+                       lambda event: (f"cpu{event.cpu}", event.text.partition("action=")[2].rstrip("]")))
+    means = []
+    for cpu, kind in sorted({key for _, key, _ in waited}):
+        average = daemon.rows(cpu, f"latency-softirq-{kind}-average")
+        tail = dict(daemon.rows(cpu, f"latency-softirq-{kind}-percentile-95"))
+        for before, row in zip(average, average[1:]):
+            wanted = [s for at, key, s in waited if key == (cpu, kind) and before[0] < at < row[0]]
+            if not begin < before[0] < row[0] < end or len(wanted) < LATENCIES or row[0] - before[0] > 1.5:
+                continue
+            means.append(row[1])
+            what = f"{cpu}: {kind}: latency of {len(wanted)}"
+            test.close(f"{what}, mean", row[1], sum(wanted) / len(wanted), rel=0.2, slack=1.5e-6)
+            low, high = percentile(wanted, 93), percentile(wanted, 97)
+            test.within(f"{what}, percentile 95", tail[row[0]], 0.9 * low - 1.5e-6, 1.1 * high + 1.5e-6)
+    test.within("readings of latencies that were compared", len(means), 2, 1000)
+    test.within("the longest mean latency, s", max(means), 0.04 * SPIN_MS / 1e3, 10 * SPIN_MS / 1e3)
+    test.equal("complaints", daemon.complaints(), [])
+
+
 def main():
-    with Test(limit=90) as test:
-        daemon = test.collectd(CONF % os.path.join(lib.BUILD, "tests", "bpf", "spin_softirq.bpf.o"), interval=1)
+    with Test(limit=120) as test:
+        daemon = test.collectd(CONF, interval=1)
         seen = loaded(test, daemon)
         counts(test, daemon, seen)
         timer(test, daemon, seen)
@@ -203,6 +239,8 @@ def main():
         test.equal("events that no program saw", daemon.rows("self", "total_events-missed_softirq")[-1][1], 0)
         test.equal("counters that fell", daemon.fallen(), [])
         test.equal("complaints", daemon.complaints(), [])
+        test.stop(daemon)
+        latencies(test)
 
 
 if __name__ == "__main__":
