@@ -32,7 +32,7 @@ def frequencies():
 # Through a link, as cpufreq is, where there is one.
 STANDINS = ("node0/distance", "topology/core_id")
 OTHER = """
-  <Probe "other">
+  <Probe "standin">
     Object "%s"
     Enable true
   </Probe>
@@ -49,11 +49,11 @@ def stand_in(test):
     old = b"cpu*/cpufreq/scaling_cur_freq lines"
     new = f"cpu*/{name}".encode()
     assert content.count(old) == 1
-    path = os.path.join(test.dir, "other.bpf.o")
+    path = os.path.join(test.dir, "standin.bpf.o")
     with open(path, "wb") as file:
         file.write(content.replace(old, new + b" " * (len(old) - len(new) - 5) + b"lines"))
     daemon = test.collectd(OTHER % path, interval=1)
-    daemon.wait_rows("self", "duration-read_other", 3)
+    daemon.wait_rows("self", "duration-read_standin", 3)
     wanted = {}
     for path in glob.glob(f"/sys/devices/system/cpu/cpu[0-9]*/{name}"):
         with open(path, encoding="ascii") as file:
