@@ -59,7 +59,7 @@ def dispatched(powers, found, instance):
     """Adds those of a subject's series, {series: [count, ...]}."""
     for name, counts in found.items():
         bucket = SERIES.match(name)
-        if bucket and bucket.group(1) == instance:
+        if bucket and re.fullmatch(instance, bucket.group(1)):
             powers.add(float(bucket.group(2)), float(bucket.group(3)), sum(counts))
 
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import powers
 
 SERVICE = "event"  # what makes the events, by its command name
+DISK = "(vd|sd|xvd|nvme).*"
 
 
 class Count(NamedTuple):
@@ -17,9 +18,10 @@ class Count(NamedTuple):
 
     what: str
     subject: str  # pattern: whose series; those of all that fit are added
-    series: str  # bucket-INSTANCE: all that is in this histogram
+    series: str  # pattern; bucket-INSTANCE: all that is in this histogram
     theirs: object  # function of the tool's output
-    once: int = 0  # beside one for each event: of the program that makes them
+    each: int = 1  # so many for each event
+    once: int = 0  # beside them, of the program that makes them
     source: int = 0  # data source of the series
 
 
@@ -28,7 +30,7 @@ class Shares(NamedTuple):
 
     what: str
     subject: str
-    instance: str  # of the series: bucket-INSTANCE-LOWER_UPPER
+    instance: str  # pattern in the series: bucket-INSTANCE-LOWER_UPPER
     title: str = ""  # pattern in what the tool writes above it
 
 
@@ -75,4 +77,21 @@ PAIRS = (
          counts=(Count("exits", SERVICE, "total_events-exits", lines(r"^event "), once=1),)),
     Pair("files", ("opensnoop",), "open", 30000, lines='    Option "syscalls"\n',
          counts=(Count("opens", SERVICE, "total_operations-open", lines(r"^\d+ +event ")),)),
+    Pair("tcp", ("tcplife",), "connection", 1500,
+         counts=(Count("connections closed, of both ends", SERVICE, "total_connections-closed", lines(r"^\d+ +event "),
+                       each=2),)),
+    Pair("tcp", ("tcpconnect",), "connection", 1500,
+         counts=(Count("connects", SERVICE, "total_connections-connected", lines(r"^\d+ +event ")),)),
+    Pair("tcp", ("tcpconnlat",), "connection", 1500,
+         counts=(Count("connects", SERVICE, "total_connections-connected", lines(r"^\d+ +event ")),)),
+    Pair("disk", ("biolatency", "-F"), "read", 600,
+         counts=(Count("reads", DISK, "disk_ops-completed", section("Read")),),
+         shares=(Shares("time in service of reads", DISK, "latency-disk_service-read", "Read"),)),
+    Pair("disk", ("biosnoop",), "read", 600, lines='    Option "services"\n',
+         counts=(Count("reads", SERVICE, "disk_ops-submitted", lines(r" event +\d+ .* R")),)),
+    Pair("hardirq", ("hardirqs", "-d", "-N"), "read", 600,
+         counts=(Count("interrupts, virtio", r"cpu\d+", "irq-hardirq-virtio.*", section("= virtio")),),
+         shares=(Shares("time in them", ".*", "duration-hardirq-virtio.*", "= virtio"),)),
+    Pair("pagecache", ("cachestat", "1"), "page", 600,
+         counts=(Count("misses", SERVICE, "cache_result-page_miss", column(r"^ *-?\d+ +(\d+) +\d+ ")),)),
 )

@@ -55,8 +55,11 @@ class Answers:
     def _subjects(self, pattern):
         return [subject for subject in self.daemon.subjects() if re.fullmatch(pattern, subject)]
 
+    def _series(self, subject, pattern):
+        return [series for series in self.daemon.metrics(subject) if re.fullmatch(pattern, series)]
+
     def _growth(self, subject, series, source):
-        rows = self.daemon.rows(subject, series) if series in self.daemon.metrics(subject) else []
+        rows = self.daemon.rows(subject, series)
         before = [row for row in rows if row[0] <= self.begin]
         return rows[-1][1 + source] - (before[-1][1 + source] if before else 0) if rows else 0
 
@@ -64,8 +67,9 @@ class Answers:
         if count.series.startswith("bucket-"):
             ours = self._histogram(count.subject, count.series.removeprefix("bucket-")).total()
         else:
-            ours = sum(self._growth(subject, count.series, count.source) for subject in self._subjects(count.subject))
-        return count.what, self.events + count.once, ours, count.theirs(output)
+            ours = sum(self._growth(subject, series, count.source) for subject in self._subjects(count.subject)
+                       for series in self._series(subject, count.series))
+        return count.what, count.each * self.events + count.once, ours, count.theirs(output)
 
     def _values(self, subject, series):
         """How many there were in each bucket, of series that are rates."""
@@ -76,7 +80,7 @@ class Answers:
         """Of all subjects that fit, since the begin."""
         powers = Powers()
         for subject in self._subjects(pattern):
-            buckets = (series for series in self.daemon.metrics(subject) if series.startswith(f"bucket-{instance}-"))
+            buckets = self._series(subject, f"bucket-{instance}-.*")
             dispatched(powers, {series: self._values(subject, series) for series in buckets}, instance)
         return powers
 

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The document on the probes and the programs of libbpf-tools that say the same, in Markdown."""
 
+import subprocess
+import time
+
 import report
 from markdown import added, table, verdict
 from statistic import ROUNDS_SURE
@@ -147,8 +150,15 @@ def absent(reasons):
         print(f"- {label(pair)}: {reason}")
 
 
+def version():
+    said = subprocess.run(["dpkg-query", "-W", "-f", "${Version}", "libbpf-tools"], capture_output=True, text=True,
+                          check=False)
+    return said.stdout or "of an unknown version"
+
+
 def section(site, all_rounds, all_answers, reasons, unit):
     report.machine(site)
+    print(f"{time.strftime('%Y-%m-%d')}, libbpf-tools {version()}")
     if all_rounds:
         costs(all_rounds, unit)
         run_times(all_rounds, unit)
