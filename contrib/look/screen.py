@@ -23,9 +23,11 @@ MOST = 3    # services of a layer
 class Rows:
     """A table that can be sorted."""
 
-    def __init__(self, what, choose, of, sorted_by, backwards=False):
-        """choose: of all rows, those that it has; sorted_by: a column, or None for the name"""
+    def __init__(self, what, choose, of, sorted_by, backwards=False, without=""):
+        """choose: of all rows, those that it has; sorted_by: a column, or None for the name; without: what is said if there
+        are none"""
         self.what, self.choose, self.of, self.sorted_by, self.backwards = what, choose, of, sorted_by, backwards
+        self.without = without
         self.rows = []
         self.shown = set()      # places of columns that had a value: they stay
 
@@ -44,7 +46,7 @@ class Rows:
     def lines(self, width):
         """A heading that stays, as far as there are rows, and these."""
         if not self.rows:
-            return None, [("row", f"no {self.what}")]
+            return None, [("row", self.without)]
         rows = live.sort(self.rows, self.sorted_by, self.backwards, self.of)
         heading, *lines = table.lines(live.lines(rows), sorted(self.shown), self.sorted_by,
                                       table.UP if self.backwards else table.DOWN, width, self.of,

@@ -24,6 +24,8 @@ import live  # noqa: E402
 import name  # noqa: E402
 import series  # noqa: E402
 import triage  # noqa: E402
+from columns import LargestPart  # noqa: E402
+from definitions import unit_of  # noqa: E402
 from unit import NBSP  # noqa: E402
 
 BESIDE = True
@@ -175,6 +177,12 @@ def test_described(check):
     files = [file for _, many in series.PROBES for file, *_ in many]
     check.equal("series that no probe has", [one for one in sorted(counted) if one not in files
                                              and all(name.varying(file, one) is None for file in files)], [])
+    units = {file: unit_of(word, counts) for _, many in series.PROBES for file, _, counts, word, _ in many}
+    for column in layers.all_columns():
+        if isinstance(column, LargestPart):
+            continue
+        said_units = {units[one.file][0].symbol for one in column.series if one.file in units and one.scale == units[one.file][1]}
+        check.true(f"{column.name}: the unit of its series", said_units <= {column.unit.symbol.replace("%", "")}, said_units)
 
 
 # --- ebpf-top -----------------------------------------------------------------------------------
