@@ -9,7 +9,7 @@ import re
 
 import unit
 from columns import Column, LargestPart
-from definitions import (DISK_READ, DISK_WRITTEN, IN_REQUESTS, PROCESSES, Series, STARTED, SYSTEM, TAIL, USER)
+from definitions import DISK_READ, DISK_WRITTEN, IN_REQUESTS, PROCESSES, STARTED, SYSTEM, TAIL, USER, Series
 from name import PLUGIN
 from parts import PartUnit
 
@@ -206,12 +206,13 @@ NETWORK = Layer(
 
 # --- system calls -------------------------------------------------------------------------------
 
-# In which a thread waits for something to do, for a time, or for others: that much of them is nobody's fault.
+# In which threads wait for something to do, for a time, or for others, more than for anything else: to be there is nobody's
+# fault. What reads wait for is the disks' layer.
 IDLE = frozenset((
     "accept", "accept4", "clock_nanosleep", "epoll_pwait", "epoll_pwait2", "epoll_wait", "futex", "futex_wait",
     "futex_waitv", "io_getevents", "io_pgetevents", "io_uring_enter", "mq_timedreceive", "msgrcv", "nanosleep", "pause",
-    "poll", "ppoll", "pselect6", "recv", "recvfrom", "recvmmsg", "recvmsg", "restart_syscall", "rt_sigsuspend",
-    "rt_sigtimedwait", "select", "semop", "semtimedop", "wait4", "waitid"))
+    "poll", "ppoll", "pselect6", "read", "readv", "recv", "recvfrom", "recvmmsg", "recvmsg", "restart_syscall",
+    "rt_sigsuspend", "rt_sigtimedwait", "select", "semop", "semtimedop", "wait4", "waitid"))
 ASLEEP = of("delay_rate-syscall-*", label="*", draw="stack")
 CALLED = of("total_time_in_ms-syscall-*", label="*", draw="stack", scale=1e-3)
 
@@ -251,7 +252,9 @@ PROBES = frozenset(probe.name for layer in LAYERS for probe in layer.probes)
 
 def is_place(instance, files):
     """Is this plugin instance, with series of these names, something else than a service?"""
-    return instance == PLUGIN or not OF_SERVICES.intersection(files) and (instance in PROBES or not OF_DEVICES.isdisjoint(files))
+    if instance == PLUGIN:
+        return True
+    return OF_SERVICES.isdisjoint(files) and (instance in PROBES or not OF_DEVICES.isdisjoint(files))
 
 
 @functools.cache

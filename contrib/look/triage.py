@@ -80,7 +80,6 @@ class Table:
                                                 for key, value in column.json(figure).items()}}
                 for subject, figures in self.rows]
 
-
     def shown(self):
         """Those rows that have some of what tells."""
         return [(subject, figures) for subject, figures in self.rows
@@ -127,7 +126,7 @@ class Finding:
         self.columns = ()   # of services
         self.rank = next((rank for rank in layer.ranks if by_amount(self.services, rank.column)), None)
         self.off = [probe for probe in layer.probes if not probe.is_on(subjects)]
-        self.clauses = []   # (what is said, the subject that it is about, Words)
+        self.clauses = []   # (what is said, Words), that of the rank first
         self.tables = []
         if self.rank:
             self._rank()
@@ -173,11 +172,10 @@ class Finding:
 
     def json(self):
         """The service to blame is null where nobody is."""
-        blamed = self.clauses[0][1].subject if self.clauses else None
+        blamed = self.clauses[0][1].subject if self.rank else None
         return {"layer": self.layer.name, "sentence": self.sentence().replace(NBSP, " "), "blame": blamed and blamed.name,
                 **{table.heading + "s": table.json() for table in self.tables},
                 "off": [probe.name for probe in self.off]}
-
 
     def lines(self, most, width):
         """(kind, text): a title, and of each table a heading and its first rows, as many as `most`; notes."""

@@ -57,7 +57,7 @@ def machine():
     quiet = plain({"fork_rate": 30.0, "total_events-exits_failed": 0.0})
     net = plain({"total_events-retransmits": 9.0, "total_events-listen_drops": 0.5})
     few = plain({"total_events-retransmits": 1.0})
-    calls = plain({"delay_rate-syscall-futex": 70.0, "delay_rate-syscall-fsync": 0.75, "delay_rate-syscall-read": 0.25})
+    calls = plain({"delay_rate-syscall-futex": 70.0, "delay_rate-syscall-fsync": 0.75, "delay_rate-syscall-openat": 0.25, "delay_rate-syscall-read": 30.0})
     wrote = {("disk_octets-submitted", "read"): 0.0, ("disk_octets-submitted", "write"): 6.0 * 2 ** 20}
     device = {("disk_io_time", "io_time"): 970.0, ("disk_ops-completed", "read"): 10.0, ("disk_octets-completed", "write"): 9e9,
               **plain({"pending_operations": 3, "latency-disk_service-read-percentile-99": 0.25})}
@@ -95,6 +95,8 @@ def test_blame(check):
                 [("backup", 75), ("writeback", 25)])
     check.equal("devices", [(subject.name, figures[0]) for subject, figures in disk[1].rows], [("vda", 97), ("vdb", 0.1)])
     check.equal("the machine", found["run_queue"].json()["machines"][0]["machine"], "h")
+    alone = look({"web": {("ps_rss", "value"): 1.0}, "tcp": machine()["tcp"]})["network"].json()
+    check.equal("of the machine alone", (alone["sentence"], alone["blame"]), ("the machine retransmits 12 segments a second", None))
     check.equal("what is on", {probe.name for finding in found.values() for probe in finding.off}, {"request"})
 
 
