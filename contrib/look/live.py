@@ -18,6 +18,9 @@ WANTED |= {series.file for series in layers.SERIES}
 PATTERNS = sorted(file for file in WANTED if "*" in file)
 
 
+NO_SERVICES = "the ebpf plugin has no values of services yet; its next reading brings them"
+
+
 class Trouble(Exception):
     """Nothing can be shown. The text says why, and what to do; may_pass: perhaps nothing but wait."""
 

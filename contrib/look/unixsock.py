@@ -128,7 +128,7 @@ class Unixsock:
         if not plugins:
             raise Trouble(f"{self}: collectd has no values yet; the first ones come within its Interval", True)
         if "ebpf" in plugins:
-            raise Trouble(f"{self}: the ebpf plugin has no values of services yet; its next reading brings them", True)
+            raise Trouble(f"{self}: {live.NO_SERVICES}", True)
         raise Trouble(f"{self}: collectd has no values of the ebpf plugin. Without LoadPlugin ebpf it is not loaded, "
                       "else collectd's log says why it is off. Values are there of: "
                       + ", ".join(sorted(plugins)[:NAMED]) + (", ..." if len(plugins) > NAMED else ""))

@@ -250,6 +250,9 @@ def test_top(check):
     table = [line.split() for line in top("--socket", path, "--once", "--upstreams").stdout.splitlines()]
     check.equal("as a table", table, [["upstream", "at", "it", "req/s", "mean"], ["web", "→", "other", "2.50", "–", "–"],
                                       ["web", "→", UPSTREAM, "1.50", "12", "125ms"]])
+    alone = os.path.join(check.dir, "alone")
+    serve(alone, {"self": plain({"count-tier_disk": 1.0})})
+    check.contains("before the first services", top("--socket", alone, "--once", "--wait", "0.1").stderr, "no values of services yet")
     shown = top("--socket", path, "--once").stdout
     check.equal("devices and probes are no services", [name for name in ("vda", "sched", "tcp", "disk ")
                                                       if f"\n{name}" in shown], [])
