@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Connections of TCP: which service opens, accepts, holds and loses them, how long connecting takes,
- * how long they live and what they carry. What TCP itself counts of a connection, as octets,
- * retransmits and the round-trip time, is read at its end, and by a walk at each reading.
+ * Connections of TCP: which service opens, accepts, holds and loses them, how long it takes to
+ * connect, how long they live and what they carry. What TCP itself counts of a connection, as
+ * octets, retransmits and the round-trip time, is read at its end, and by a walk at each reading.
  *
  * Whose it is: what a service connects is its own; what comes on a listening socket is that of the
  * listener's service. A look at all open files, once a second at most, gives a socket to those who
@@ -28,10 +28,10 @@ struct tcp_machine {
 	u64 connects METRIC("protocol_counter-ActiveOpens") UNIT("connects")
 		FIELD("Tcp ActiveOpens") HELP("Connects: of the machine, ActiveOpens");
 	u64 accepts METRIC("protocol_counter-PassiveOpens") UNIT("connections")
-		FIELD("Tcp PassiveOpens") HELP("Connections accepted: of the machine, PassiveOpens");
+		FIELD("Tcp PassiveOpens")
+			HELP("Connections accepted: of the machine, PassiveOpens");
 	u64 failed METRIC("protocol_counter-AttemptFails") UNIT("connects")
-		FIELD("Tcp AttemptFails")
-			HELP("Failed connects: of the machine, AttemptFails");
+		FIELD("Tcp AttemptFails") HELP("Failed connects: of the machine, AttemptFails");
 	u64 resets METRIC("protocol_counter-EstabResets") UNIT("connections")
 		FIELD("Tcp EstabResets") HELP("Connections reset: of the machine, EstabResets");
 	u64 resets_sent METRIC("protocol_counter-OutRsts") UNIT("resets") FIELD("Tcp OutRsts")
@@ -203,8 +203,8 @@ int BPF_PROG(tcp_state, struct sock *sk, int before, int state)
 	return 0;
 }
 
-/* A reset for whom there is no socket is nobody's. The socket may be a small one, as of a connection
- * that is closed: it has no storage. */
+/* A reset that comes from no socket is nobody's. The socket may be a small one, as of a connection
+ * that has ended: it has no storage. */
 SEC("tp_btf/tcp_send_reset")
 HOT(1)
 int BPF_PROG(tcp_reset, struct sock *sk)
@@ -328,8 +328,8 @@ static void meet(struct sock *sk, u32 row)
 		connection_init(c, sk, row, phase, 0);
 }
 
-/* It goes to another service when its own has not held it at the last look, at once where its own is
- * none. */
+/* It goes to another service when its own did not hold it at the last look; from none to any at
+ * once. */
 static void note_holder(struct connection *c, u32 row)
 {
 	if (c->look != look) {

@@ -51,10 +51,10 @@ struct tcp_row {
 		HELP("Resets received: on open connections");
 	u64 resets_sent METRIC("total_events-resets_sent") UNIT("resets")
 		HELP("Resets sent: by the service's sockets") DEFAULT(off);
-	u64 timeouts METRIC("total_events-connection_timeouts") UNIT("connections") HELP(
-		"Connections that timed out: the other side no longer answers") DEFAULT(off);
-	u64 listen_drops METRIC("total_events-listen_drops") UNIT("segments")
-		HELP("Listen drops: new connections dropped, mostly because the accept queue is full");
+	u64 timeouts METRIC("total_events-connection_timeouts") UNIT("connections")
+		HELP("Connections that timed out: the other side no longer answers") DEFAULT(off);
+	u64 listen_drops METRIC("total_events-listen_drops") UNIT("segments") HELP(
+		"Listen drops: new connections dropped, mostly because the accept queue is full");
 	/* At the last walk, in the first shard. */
 	u64 held METRIC("current_connections") UNIT("connections")
 		HELP("Open connections: held by the service; if they only grow, it leaks them");
@@ -69,10 +69,10 @@ struct tcp_row {
 		HELP("Connect latency: from the first packet until the connection is established")
 			DEFAULT(off);
 	struct hist rtt METRIC("latency-rtt " US) UNIT("seconds")
-		HELP("Round-trip time: smoothed, of connections that send")
-			DEFAULT(off);
+		HELP("Round-trip time: smoothed, of connections that send") DEFAULT(off);
 	struct hist lifetime METRIC("duration-connection " US) UNIT("seconds")
-		HELP("Connection lifetime: established, until both sides have closed it") DEFAULT(off);
+		HELP("Connection lifetime: established, until both sides have closed it")
+			DEFAULT(off);
 	struct hist received METRIC("bytes-connection_received") UNIT("bytes")
 		HELP("Octets received per connection: when it ends") DEFAULT(off);
 	struct hist sent METRIC("bytes-connection_sent") UNIT("bytes")
@@ -168,8 +168,7 @@ static __always_inline void count_from_here(struct connection *c, struct sock *s
 }
 
 /* Since the last look at it; the round trips of those alone that send: the others' are old. */
-static __always_inline void count_growth(struct connection *c, struct tcp_row *row,
-					 struct sock *sk)
+static __always_inline void count_growth(struct connection *c, struct tcp_row *row, struct sock *sk)
 {
 	struct tcp_sock *tcp = bpf_skc_to_tcp_sock(sk);
 	u64 first, again;
