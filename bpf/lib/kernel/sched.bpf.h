@@ -51,10 +51,12 @@ struct cfs_rq {
 struct sched_entity {
 	u64 exec_start;
 	u64 sum_exec_runtime;
+	u64 nr_migrations;
 	struct cfs_rq *cfs_rq;
 };
 
 struct sched_info {
+	unsigned long pcount;
 	unsigned long long run_delay;
 	unsigned long long last_arrival;
 	unsigned long long last_queued;
@@ -141,6 +143,12 @@ static __always_inline bool task_has_rq(const struct task_struct *task)
 static __always_inline struct rq *task_rq(const struct task_struct *task)
 {
 	return task->se.cfs_rq->rq;
+}
+
+/* A kernel for one CPU has none. */
+static __always_inline u64 task_migrations(const struct task_struct *task)
+{
+	return bpf_core_field_exists(task->se.nr_migrations) ? task->se.nr_migrations : 0;
 }
 
 /* Does a thread of the process exec, and take the leader's place? */

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * The scheduler: how long the threads of each service wait for a CPU, how long they then run, and
+ * how often they move from one CPU to another; the same of the machine, and the waits by CPU.
+ *
+ * The kernel measures this for each thread: /proc/PID/schedstat. When a thread leaves its CPU,
+ * what these counters have grown by since it left one before is one wait and one run. So neither a
+ * clock nor a hook at wake-ups is needed, and each event costs one look-up.
+ *
+ * Hooks: tp_btf sched_switch, at every context switch of the machine, so it is off by default;
+ * tp_btf task_newtask; the walk over tasks, which meets the threads that ran before.
+ *
+ * Limits: a wait counts when the run that follows it ends, so that of a thread which keeps a CPU
+ * for long is told late. Those of threads that were woken count, and of those that had to leave
+ * the CPU before they were done. A thread that is woken and goes on at once has waited for 0 ns by
+ * the kernel's clock, which is not read again then: how long an idle CPU takes to wake up is not in
+ * it. Idle CPUs do not count. A run is CPU time: without that of the hypervisor and, where the
+ * kernel keeps them apart, of interrupts.
+ */
+#include "hot.bpf.h"
+#include "service_slot.bpf.h"
+#include "storage.bpf.h"
+#include "walk.bpf.h"
+
+#define NS "scale=1/1000000000"
+
+const volatile bool option_cpus;
+
+struct sched_row {
+	struct hist wait METRIC("latency-runqueue " NS) UNIT("seconds") HELP(
+		"Run-queue latency: how long a thread waits for a CPU, by sched_info.run_delay");
+	struct hist run METRIC("duration-on_cpu " NS) UNIT("seconds")
+		HELP("Time on a CPU: until the thread leaves it, by sum_exec_runtime") DEFAULT(off);
+	u64 migrations METRIC("total_events-cpu_migrations") UNIT("migrations")
+		HELP("CPU migrations: of threads, by nr_migrations");
+};
+
+MMAP_ARRAY(sched_services, struct sched_row, 1)
+SUBJECT("service via=row_slots owners=slot_owners sharded");
+
+PERCPU_ARRAY(sched_machine, u32, struct sched_row, 1) SUBJECT("probe");
+
+struct cpu_row {
+	struct hist wait METRIC("latency-runqueue " NS) UNIT("seconds")
+		HELP("Run-queue latency on a CPU: of threads that were woken, or had to leave one");
+};
+
+enum wait {
+	woken,
+	preempted,
+	WAITS,
+};
+
+PERCPU_ARRAY(sched_cpus, enum wait, struct cpu_row, WAITS) SUBJECT("key cpu") OPTION("cpus");
+
+/* As the kernel counts of a thread. */
+struct runs {
+	u64 count;
+	u64 waited_ns;
+	u64 ran_ns;
+	u64 migrations;
+};
+
+/* Of a thread: what is in the rows. */
+struct runner {
+	struct slot_cache cache;
+	struct runs counted;
+	u32 known;       /* 0: not yet */
+	enum wait waits; /* since it left a CPU */
+};
+
+TASK_STORAGE(runners, struct runner);
+
+static __always_inline void read_runs(const struct task_struct *task, struct runs *runs)
+{
+	runs->waited_ns = task->sched_info.run_delay;
+	runs->ran_ns = task->se.sum_exec_runtime;
+	runs->migrations = task_migrations(task);
+	runs->count = task->sched_info.pcount;
+}
+
+static __noinline void assign(struct slot_cache *c, struct task_struct *task)
+{
+	u32 freed = slots_freed(&slot_owners);
+
+	slot_cache_renew(c, task);
+	slot_cache_set(c, c->watched ? slot_take(c->row) : 0, freed);
+}
+
+static __always_inline struct sched_row *service_row(struct runner *r, struct task_struct *task)
+{
+	u32 index;
+
+	if (slot_cache_is_old(&r->cache, &slot_owners))
+		assign(&r->cache, task);
+	if (!r->cache.watched)
+		return NULL;
+	index = slot_index(r->cache.slot);
+	return bpf_map_lookup_elem(&sched_services, &index);
+}
+
+/* Verified by itself, once: for each of its ways there would be all of those behind it. */
+__noinline u32 bucket_of(u64 ns)
+{
+	return hist_index(ns);
+}
+
+static __always_inline void count(struct sched_row *row, u32 wait, u32 run, u64 migrations)
+{
+	if (!row)
+		return;
+	hist_count(&row->wait, wait, 1);
+	hist_count(&row->run, run, 1);
+	if (migrations)
+		add(&row->migrations, migrations);
+}
+
+static __always_inline void count_cpu(enum wait kind, u32 wait)
+{
+	struct cpu_row *row = bpf_map_lookup_elem(&sched_cpus, &kind);
+
+	if (row)
+		hist_count(&row->wait, wait, 1);
+}
+
+/* The kernel has brought the counters of the thread up to date for this switch. */
+static __always_inline void leave(struct runner *r, struct task_struct *task, enum wait next)
+{
+	u32 zero = 0, wait, run;
+	struct runs now;
+	u64 migrations;
+
+	read_runs(task, &now);
+	if (now.count != r->counted.count) {
+		wait = bucket_of(now.waited_ns - r->counted.waited_ns);
+		run = bucket_of(now.ran_ns - r->counted.ran_ns);
+		migrations = now.migrations - r->counted.migrations;
+		count(service_row(r, task), wait, run, migrations);
+		count(bpf_map_lookup_elem(&sched_machine, &zero), wait, run, migrations);
+		if (option_cpus)
+			count_cpu(r->waits, wait);
+	}
+	r->counted = now;
+	r->waits = next;
+}
+
+/* With the run queue's lock held: nothing may be made here. */
+SEC("tp_btf/sched_switch")
+HOT(0) int BPF_PROG(sched_leave, bool preempt)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct runner *r;
+
+	hot_run(0);
+	r = task->pid ? bpf_task_storage_get(&runners, task, NULL, 0) : NULL;
+	if (r && r->known)
+		leave(r, task, preempt || !task->__state ? preempted : woken);
+	return 0;
+}
+
+/* It has counted nothing yet. */
+SEC("tp_btf/task_newtask")
+HOT(1) int BPF_PROG(sched_new, struct task_struct *task)
+{
+	struct runner *r;
+
+	hot_run(1);
+	r = or_refused(task_storage_make(&runners, task));
+	if (r)
+		r->known = 1;
+	return 0;
+}
+
+/* What it has done until now does not count. Who gets a CPU meanwhile is met at the next walk. */
+static __always_inline void meet(struct task_struct *task)
+{
+	struct runner *r = bpf_task_storage_get(&runners, task, NULL, 0);
+	u64 count = *(volatile unsigned long *)&task->sched_info.pcount;
+
+	r = r ?: or_refused(task_storage_make(&runners, task));
+	if (!r || r->known)
+		return;
+	read_runs(task, &r->counted);
+	if (r->counted.count == count)
+		__sync_lock_test_and_set(&r->known, 1);
+}
+
+SEC("iter/task")
+WALK int sched_walk(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+
+	if (task && !(task->flags & PF_EXITING))
+		meet(task);
+	return walk_on(ctx);
+}
+
+char LICENSE[] SEC("license") DEFAULT(off)
+	HELP("Scheduler: run-queue latency, time on CPUs and migrations") = "Dual MIT/GPL";
