@@ -15,6 +15,7 @@
 #define TASK_COMM_LEN 16
 #define TASK_UNINTERRUPTIBLE 2
 #define TASK_STOPPED_OR_TRACED 12
+#define SIGNAL_GROUP_EXIT 4
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
@@ -73,8 +74,15 @@ struct task_io_accounting {
 
 struct signal_struct {
 	atomic_t live;
+	int nr_threads;
+	int group_exit_code;
+	unsigned int flags;
 	unsigned long maxrss;
 	struct task_struct *group_exec_task; /* of 5.17: 60700e38fb68 */
+};
+
+struct kernel_siginfo {
+	int si_code;
 };
 
 struct signal_struct___v5_16 {
@@ -100,6 +108,7 @@ struct task_struct {
 	unsigned int on_cpu; /* of 8 bits in 7.3: libbpf adjusts loads of unsigned members */
 	int on_rq;
 	unsigned int exit_state;
+	int exit_code;
 	unsigned int in_iowait : 1;
 	unsigned int in_memstall : 1; /* not of every kernel */
 	int pid;

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Processes, threads and signals in known numbers, on request:
+ *   code N CODE           N children end with CODE
+ *   vfork N CODE          N children by vfork execute this program, which ends with CODE
+ *   thread_exec N CODE    likewise, by fork, from a thread that is not the leader
+ *   absent N              N children try to execute what is not there, and end with 127
+ *   threads N             N threads, one after the other
+ *   race N                N children end as all their 8 threads do so by themselves at once
+ *   leader N CODE         N children whose leader ends before a thread ends the process with CODE
+ *   signal N SIGNAL       N children that wait, and are ended by this signal
+ *   group N SIGNAL        a group of N children, likewise, by one call
+ *   crash N               N children that use memory which is not there
+ *   send N SIGNAL PID     a signal N times, each one queued
+ * Each is answered with what wait4(2) said of its children, and how many signals have come until now:
+ * {"done", "failed", "signaled", "handled"}; "done" is how many ended with 0.
+ *
+ * load_ends PATH [CODE]: PATH is what is executed, with CODE it ends with that at once.
+ */
+#include "load.h"
+#include <pthread.h>
+#include <signal.h>
+
+#define RACERS 8
+
+static volatile sig_atomic_t handled;
+static const char *path;
+static char code_text[16];
+static unsigned long code;
+static pthread_barrier_t barrier;
+
+static void handle(int number)
+{
+	(void)number;
+	handled++;
+}
+
+static void execute(const char *program)
+{
+	execl(program, program, path, code_text, NULL);
+	_exit(127);
+}
+
+static void *execute_in_thread(void *unused)
+{
+	(void)unused;
+	execute(path);
+	return NULL;
+}
+
+static void *end_thread(void *unused)
+{
+	(void)unused;
+	pthread_barrier_wait(&barrier);
+	syscall(SYS_exit, 0);
+	return NULL;
+}
+
+static void *end_process(void *unused)
+{
+	(void)unused;
+	sleep_ns(2000000);
+	_exit(code);
+}
+
+static void *nothing(void *unused)
+{
+	return unused;
+}
+
+static void thread(void *(*function)(void *))
+{
+	pthread_t made;
+
+	if (pthread_create(&made, NULL, function, NULL))
+		errx(1, "pthread_create");
+	if (function == nothing)
+		pthread_join(made, NULL);
+}
+
+static void crash(void)
+{
+	struct rlimit none = { 0, 0 };
+
+	setrlimit(RLIMIT_CORE, &none);
+	signal(SIGSEGV, SIG_DFL);
+	*(volatile int *)8 = 0;
+}
+
+static void race(void)
+{
+	pthread_barrier_init(&barrier, NULL, RACERS);
+	for (int i = 1; i < RACERS; i++)
+		thread(end_thread);
+	end_thread(NULL);
+}
+
+/* What a child does; it does not come back. */
+static void live(const char *word)
+{
+	if (!strcmp(word, "code"))
+		_exit(code);
+	else if (!strcmp(word, "absent"))
+		execute("/absent");
+	else if (!strcmp(word, "thread_exec"))
+		thread(execute_in_thread);
+	else if (!strcmp(word, "race"))
+		race();
+	else if (!strcmp(word, "crash"))
+		crash();
+	else if (!strcmp(word, "leader")) {
+		thread(end_process);
+		syscall(SYS_exit, 0);
+	}
+	for (;;)
+		pause();
+}
+
+static pid_t child(const char *word)
+{
+	pid_t pid = !strcmp(word, "vfork") ? vfork() : fork();
+
+	if (pid < 0)
+		err(1, "fork");
+	if (pid)
+		return pid;
+	if (!strcmp(word, "vfork"))
+		execute(path);
+	die_with_parent();
+	live(word);
+	_exit(1);
+}
+
+/* What has become of the next of them; false: there is none. */
+static int reap(unsigned long counts[3])
+{
+	int status;
+
+	if (waitpid(-1, &status, 0) < 0)
+		return 0;
+	counts[WIFSIGNALED(status) ? 2 : WEXITSTATUS(status) ? 1 : 0]++;
+	return 1;
+}
+
+static void answer(unsigned long counts[3])
+{
+	char line[256];
+
+	while (reap(counts))
+		;
+	snprintf(line, sizeof(line),
+		 "{\"done\": %lu, \"failed\": %lu, \"signaled\": %lu, \"handled\": %d}\n",
+		 counts[0], counts[1], counts[2], (int)handled);
+	say(line);
+}
+
+static void each(const char *word, unsigned long n, unsigned long counts[3])
+{
+	while (n--) {
+		pid_t pid;
+
+		if (!strcmp(word, "threads")) {
+			thread(nothing);
+			continue;
+		}
+		pid = child(word);
+		if (!strcmp(word, "signal") && kill(pid, code))
+			err(1, "kill");
+		reap(counts);
+	}
+}
+
+static void group(unsigned long n, int number)
+{
+	pid_t first = 0;
+
+	while (n--) {
+		pid_t pid = child("group");
+
+		setpgid(pid, first);
+		if (!first)
+			first = pid;
+	}
+	if (kill(-first, number))
+		err(1, "kill");
+}
+
+static void sends(unsigned long n, int number, pid_t pid)
+{
+	union sigval value = { 0 };
+
+	while (n--)
+		while (sigqueue(pid, number, value))
+			sleep_ns(1000000);
+}
+
+int main(int argc, char **argv)
+{
+	struct sigaction action = { .sa_handler = handle, .sa_flags = SA_RESTART };
+	char line[128], word[32];
+	unsigned long n;
+	int pid = 0;
+
+	if (argc < 2)
+		errx(2, "usage: load_ends PATH [CODE]");
+	if (argc > 2)
+		return atoi(argv[2]);
+	path = argv[1];
+	die_with_parent();
+	sigaction(SIGRTMIN, &action, NULL);
+	sigaction(SIGUSR1, &action, NULL);
+	for (;;) {
+		unsigned long counts[3] = { 0 };
+
+		code = 0;
+		if (sscanf(hear(line, sizeof(line)), "%31s %lu %lu %d", word, &n, &code, &pid) < 2)
+			errx(2, "what is '%s'?", line);
+		snprintf(code_text, sizeof(code_text), "%lu", code);
+		if (!strcmp(word, "send"))
+			sends(n, code, pid);
+		else if (!strcmp(word, "group"))
+			group(n, code);
+		else
+			each(word, n, counts);
+		answer(counts);
+	}
+}

@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Forks, programs, ends of processes and signals, by service: exact numbers, whatever the way in which a process ends.
+
+Truth: a load that makes known numbers of each, and what wait4 told it; of a storm of short lives also the process
+connector.
+"""
+
+import time
+
+import truth
+from lib import SLOWNESS, Test
+
+CONF = """
+  <Service "ends">
+    Process "kt_ends"
+  </Service>
+  <Service "run">
+    Process "kt_run"
+  </Service>
+  <Service "target">
+    Process "kt_target"
+  </Service>
+  <Service "churn">
+    Process "kt_churn"
+  </Service>
+  <Probe "lifecycle">
+    Enable true
+    Collect "*"
+    Option "signals"
+    Option "lifetimes"
+    Parameter "short_lived_ns" 1500000
+  </Probe>
+"""
+INTERVAL = 1
+N = max(10, round(300 / SLOWNESS))
+STORM = round(20000 / SLOWNESS ** 2)
+RACERS = 8  # of load_ends
+SIGKILL, SIGSEGV, SIGTERM, SIGRTMIN = 9, 11, 15, 34
+
+METRICS = {"forks": "fork_rate", "threads": "total_events-threads_created", "execs": "total_events-execs",
+           "exits": "total_events-exits", "failed": "total_events-exits_failed",
+           "killed": "total_events-exits_by_signal", "sent": "total_events-signals_sent",
+           "received": "total_events-signals_received"}
+
+
+def lives(n, **others):
+    """Of processes that begin and end in the same service."""
+    return {"forks": n, "exits": n, **others}
+
+
+# What is asked for, what the load's own children are then, and what grows where. A thread that executes a program is one
+# more of the process that it was.
+CASES = [
+    (f"code {N} 0", (N, 0, 0), {"ends": lives(N)}),
+    (f"code {N} 3", (0, N, 0), {"ends": lives(N, failed=N)}),
+    (f"vfork {N} 0", (N, 0, 0), {"ends": {"forks": N}, "run": {"execs": N, "exits": N}}),
+    (f"vfork {N} 7", (0, N, 0), {"ends": {"forks": N}, "run": {"execs": N, "exits": N, "failed": N}}),
+    (f"absent {N} 0", (0, N, 0), {"ends": lives(N, failed=N)}),
+    (f"thread_exec {N} 0", (N, 0, 0), {"ends": {"forks": N, "threads": N}, "run": {"execs": N, "exits": N}}),
+    (f"threads {N} 0", (0, 0, 0), {"ends": {"threads": N}}),
+    (f"race {N} 0", (N, 0, 0), {"ends": lives(N, threads=N * (RACERS - 1))}),
+    (f"leader {N} 0", (N, 0, 0), {"ends": lives(N, threads=N)}),
+    (f"leader {N} 5", (0, N, 0), {"ends": lives(N, threads=N, failed=N)}),
+    (f"signal {N} {SIGKILL}", (0, 0, N), {"ends": lives(N, killed=N, sent=N, received=N)}),
+    (f"signal {N} {SIGTERM}", (0, 0, N), {"ends": lives(N, killed=N, sent=N, received=N)}),
+    (f"group 50 {SIGTERM}", (0, 0, 50), {"ends": lives(50, killed=50, sent=50, received=50)}),
+    (f"crash {N} 0", (0, 0, N), {"ends": lives(N, killed=N, received=N)}),
+]
+SERVICES = ("ends", "run", "target")
+# By name, of all of the above.
+NAMED = {"signal_sent-SIGKILL": N, "signal_received-SIGKILL": N, "exit_by_signal-SIGKILL": N,
+         "signal_sent-SIGTERM": N + 50, "exit_by_signal-SIGTERM": N + 50, "exit_by_signal-SIGSEGV": N}
+
+
+def reading(daemon, moment):
+    """All counters of the services at the first reading that began after this moment."""
+    daemon.wait_rows("self", "duration-read_lifecycle", 2, moment)
+    return {(service, word): daemon.row_after(service, metric, moment)[1]
+            for service in SERVICES for word, metric in METRICS.items()}
+
+
+def ask(test, daemon, load, text):
+    """The growth of each counter by one request, and the load's answer."""
+    before = reading(daemon, time.time())
+    load.say(text)
+    result = load.result()
+    after = reading(daemon, time.time())
+    return {key: after[key] - before[key] for key in after}, result
+
+
+def known(test, daemon, load, text, children, want):
+    grown, result = ask(test, daemon, load, text)
+    test.equal(f"{text}: what wait4 said", (result["done"], result["failed"], result["signaled"]), children)
+    test.equal(text, {key: n for key, n in grown.items() if n},
+               {(service, word): n for service, counts in want.items() for word, n in counts.items()})
+
+
+def signals_to_another(test, daemon, load, target):
+    """Each is queued; those of a number below are merged while one is pending."""
+    handled = target_handled(target)
+    grown, _ = ask(test, daemon, load, f"send {N} {SIGRTMIN} {target.pid}")
+    test.equal("sigqueue: handled", target_handled(target) - handled, N)
+    test.equal("sigqueue", {key: n for key, n in grown.items() if n}, {("ends", "sent"): N, ("target", "received"): N})
+
+
+def target_handled(target):
+    target.say("threads 0 0")
+    return target.result()["handled"]
+
+
+def by_name(test, daemon):
+    for name, want in NAMED.items():
+        test.equal(f"ends: {name}", daemon.rows("ends", f"total_events-{name}")[-1][1], want)
+
+
+def statistics(test, daemon, load):
+    """Those that do nothing live shorter than those that sleep for 2 ms."""
+    shares = {}
+    for text in (f"leader {N} 0", f"code {N} 0"):
+        ask(test, daemon, load, text)
+        shares[text.split()[0]] = [row[1] for row in daemon.rows("ends", "percent-short_lived")][-6:]
+        life = [row[1] for row in daemon.rows("ends", "duration-lifetime-percentile-50")][-6:]
+        print(f"note: {text}: percent short-lived {shares[text.split()[0]]}, median of lives {life}")
+    test.within("sleepers: share that is short-lived", min(shares["leader"]), 0, 0)
+    test.within("others", max(shares["code"]), 80, 100)
+    slow = max(row[1] for row in daemon.rows("ends", "duration-lifetime-percentile-50") if row[1] == row[1])
+    test.within("sleepers: median of lives, s", slow, 0.00194, 0.05 * SLOWNESS)
+
+
+def storm(test, daemon):
+    load = test.load("churn", "processes", STORM, 8, 0, name="kt_churn")
+    daemon.wait_rows("churn", "fork_rate", 2)
+    with truth.Processes() as seen:
+        load.say("go")
+        load.result()
+    moment = time.time()
+    daemon.wait_rows("self", "duration-read_lifecycle", 2, moment)
+    test.equal("storm: process connector: lost events, forks", (seen.lost, len([1 for _, _, parent in seen.forks if parent == load.pid])),
+               (False, STORM))
+    for word in ("forks", "exits"):
+        test.equal(f"storm: {word}", daemon.row_after("churn", METRICS[word], moment)[1], STORM)
+    test.equal("storm: failed, killed", [daemon.row_after("churn", METRICS[word], moment)[1] for word in ("failed", "killed")],
+               [0, 0])
+    load.end()
+
+
+def whole_machine(test, daemon):
+    """The machine has at least what the services have."""
+    for word, metric in METRICS.items():
+        total = sum(daemon.rows(service, metric)[-1][1] for service in daemon.subjects() - {"self", "lifecycle"}
+                    if metric in daemon.metrics(service))
+        test.within(f"machine: {word}, and the sum of services", daemon.rows("lifecycle", metric)[-1][1], total, total * 1.02 + 500)
+
+
+def main():
+    with Test(limit=150) as test:
+        run = test.program("ends", "kt_run")
+        daemon = test.collectd(CONF, interval=INTERVAL)
+        load = test.load("ends", run, name="kt_ends")
+        target = test.load("ends", run, name="kt_target")
+        daemon.wait_rows("self", "duration-read_lifecycle", 2)
+        for case in CASES:
+            known(test, daemon, load, *case)
+        by_name(test, daemon)
+        signals_to_another(test, daemon, load, target)
+        statistics(test, daemon, load)
+        storm(test, daemon)
+        whole_machine(test, daemon)
+        test.equal("refused", daemon.rows("self", "total_events-refused_lifecycle")[-1][1], 0)
+        test.equal("events that no program saw", daemon.rows("self", "total_events-missed_lifecycle")[-1][1], 0)
+        test.equal("complaints", daemon.complaints(), [])
+        load.end()
+        target.end()
+
+
+if __name__ == "__main__":
+    main()
