@@ -81,10 +81,11 @@ static void thread(void *(*function)(void *))
 static void crash(void)
 {
 	struct rlimit none = { 0, 0 };
+	int *volatile nowhere = NULL;
 
 	setrlimit(RLIMIT_CORE, &none);
 	signal(SIGSEGV, SIG_DFL);
-	*(volatile int *)8 = 0;
+	*(volatile int *)nowhere = 0;
 }
 
 static void race(void)
