@@ -8,6 +8,7 @@
 
 cd "$build"
 compile=$(make -s print-BPF_COMPILE)
+sources=$(make -s print-abs_srcdir)
 
 # for_arm64 SOURCE OBJECT
 for_arm64() {
@@ -45,11 +46,11 @@ for object in $(make -s print-bpf_objects); do
 		continue
 	}
 	readelf --wide --sections "$result" >"$work/sections"
-	for section in $(btf_sections "${object%.o}.c"); do
+	for section in $(btf_sections "$sources/${object%.o}.c"); do
 		grep -qF " $section " "$work/sections" || complain "$object: no section $section"
 	done
 	echo "$object"
 done
-cd "$(make -s print-abs_srcdir)"
+cd "$sources"
 ! x86_only bpf/*.[ch] bpf/*/*.[ch] || complain "holds on x86-64 only"
 exit $broken
