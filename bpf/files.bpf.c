@@ -16,6 +16,7 @@
  * nor anywhere those by io_uring, sendfile and mappings. Opens by io_uring and of the programs
  * that are executed do not count. In tier 3 the file system of a delete or a rename is not known.
  */
+#include "attached.bpf.h"
 #include "descriptor.bpf.h"
 #include "hot.bpf.h"
 #include "kernel/syscall.bpf.h"
@@ -127,7 +128,7 @@ static __always_inline struct file_user *doing(enum operation operation)
 	struct file_user *u =
 		bpf_task_storage_get(&file_users, bpf_get_current_task_btf(), NULL, 0);
 
-	return u && u->began_ns[operation] ? u : NULL;
+	return u && is_since_attached(u->began_ns[operation]) ? u : NULL;
 }
 
 static __noinline void count_operation(u32 service, enum operation operation, u64 ns)

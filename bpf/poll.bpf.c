@@ -21,6 +21,7 @@
  * where it has to wait. No more than 8192 threads are known at a time. Of 32-bit
  * programs epoll and poll alone count, in tiers 1 and 2.
  */
+#include "attached.bpf.h"
 #include "hot.bpf.h"
 #include "kernel/syscall.bpf.h"
 #include "number.bpf.h"
@@ -164,7 +165,7 @@ static __always_inline int end(void)
 	row = slot_cache_watched(&p->cache, task) ? row_at(slot_index(p->cache.slot)) : NULL;
 	if (row) {
 		now = bpf_ktime_get_ns();
-		if (!p->older)
+		if (!p->older && is_since_attached(p->began_ns))
 			moments_add(&row->poll, now - p->began_ns);
 		settle(p, row, now);
 		settle_deferred(p, row);

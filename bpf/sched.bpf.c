@@ -123,7 +123,8 @@ static __always_inline void count_cpu(enum wait kind, u32 wait)
 		hist_count(&row->wait, wait, 1);
 }
 
-/* The kernel has brought the counters of the thread up to date for this switch. */
+/* The kernel has brought the counters of the thread up to date for this switch. Of more runs than one,
+ * as after a pause of the probe, it is not known how long each was. */
 static __always_inline void leave(struct runner *r, struct task_struct *task, enum wait next)
 {
 	u32 zero = 0, wait, run;
@@ -131,7 +132,7 @@ static __always_inline void leave(struct runner *r, struct task_struct *task, en
 	u64 migrations;
 
 	read_runs(task, &now);
-	if (now.count != r->counted.count) {
+	if (now.count == r->counted.count + 1) {
 		wait = bucket_of(now.waited_ns - r->counted.waited_ns);
 		run = bucket_of(now.ran_ns - r->counted.ran_ns);
 		migrations = now.migrations - r->counted.migrations;

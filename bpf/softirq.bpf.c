@@ -60,7 +60,7 @@ OPTION("latency") HOT(2) int BPF_PROG(softirq_raise, unsigned int kind)
 	struct span *raise = bpf_map_lookup_elem(&softirq_raises, &kind);
 
 	hot_run(2);
-	if (raise && !raise->began_ns)
+	if (raise && !is_since_attached(raise->began_ns))
 		span_begin(raise);
 	return 0;
 }
@@ -70,7 +70,7 @@ static void count_latency(u32 kind)
 	struct latency_row *row = bpf_map_lookup_elem(&softirq_latencies, &kind);
 	struct span *raise = bpf_map_lookup_elem(&softirq_raises, &kind);
 
-	if (row && raise && raise->began_ns)
+	if (row && raise && is_since_attached(raise->began_ns))
 		hist_add(&row->latency, span_end(raise));
 }
 
