@@ -88,6 +88,12 @@ class Daemon:
         return "" if any(word in plugin for word in words) else '  ServicesFrom "commands"\n'
 
     @staticmethod
+    def _max_overhead(plugin):
+        """Loads are such that probes of busy hooks would be switched off for what they cost. One that does not say
+        otherwise has them on."""
+        return "" if plugin is None or "MaxOverhead" in plugin else "  MaxOverhead 100\n"
+
+    @staticmethod
     def _collecting(plugin, probes):
         for probe in probes:
             head, line = f'<Probe "{probe}">\n', '    Collect "*"\n'
@@ -123,7 +129,7 @@ PluginDir "{own_plugins}"
 LoadPlugin ebpf
 <Plugin ebpf>
   ObjectDirectory "{self.objects}"
-{self._services_from(plugin)}{plugin or ""}
+{self._services_from(plugin)}{self._max_overhead(plugin)}{plugin or ""}
 </Plugin>
 """
 
