@@ -161,6 +161,15 @@ static bool is_same(const struct schema *schema, const uint64_t *a, const uint64
 	return !memcmp(a, b, schema->cells * sizeof(*a));
 }
 
+/* A gauge need not change to have something to tell. */
+static bool has_gauge(const struct schema *schema, const uint64_t *now)
+{
+	for (size_t c = 0; c < schema->column_count; c++)
+		if (schema->columns[c].is_gauge && now[schema->columns[c].cell])
+			return true;
+	return false;
+}
+
 static void remember(const struct table *table, struct key_entry *entry)
 {
 	memcpy(entry->previous, table->keys.now, table->schema.cells * sizeof(uint64_t));
@@ -294,7 +303,8 @@ static int take(void *to, const struct source_row *row, struct error *error)
 		memset(entry->previous, 0, table->schema.cells * sizeof(uint64_t));
 	if (service_label(table) && snapshot_held(r->snapshot, service_of(table, entry)))
 		return 0;
-	if (entry->name == INDEX_NONE && is_same(&table->schema, keys->now, entry->previous))
+	if (entry->name == INDEX_NONE && is_same(&table->schema, keys->now, entry->previous) &&
+	    !has_gauge(&table->schema, keys->now))
 		return 0;
 	name_entry(r, entry);
 	if (entry->name == INDEX_NONE) {
