@@ -10,7 +10,8 @@ import time
 from powers import Powers, differences, dispatched, printed
 from process import WITH_TRACEFS, prepare
 from tool import Tool
-from toolbox_rounds import configuration, make_events
+from toolbox import SERVICE
+from toolbox_rounds import Events, configuration
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "kernel"))
 import collectd
@@ -43,14 +44,15 @@ class Answers:
     def _ask(self, site):
         self._wait_reading()
         # So that all series are there.
-        make_events(site, self.pair, max(2, self.events // 10))
+        Events(site, self.pair, max(2, self.events // 10))
         tool = Tool(site, list(self.pair.command))
         with tool:
             self._wait_reading()
             self.begin = time.time()
-            make_events(site, self.pair, self.events)
+            pid = Events(site, self.pair, self.events).pid
             self._wait_reading()
-        return tool.output()
+        # Beside it they write a name, which may be the one from before its exec.
+        return re.sub(rf"\bpid = {pid}\b.*", f"pid = {SERVICE}", tool.output())
 
     def _subjects(self, pattern):
         return [subject for subject in self.daemon.subjects() if re.fullmatch(pattern, subject)]
