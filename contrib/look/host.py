@@ -28,7 +28,8 @@ def order(services, weights):
     graph."""
     cpu = next(graph for graph in OVERVIEW if graph.title.startswith("CPU"))
     used = {service.name: weights[service, cpu] for service in services}
-    return sorted(services, key=lambda s: (s.is_plugin, s.is_place, -used.get(s.parent, 0), s.parent, s.is_process, -used[s.name]))
+    return sorted(services, key=lambda s: (s.is_plugin, s.is_place, -used.get(s.parent, 0), s.parent, s.is_process,
+                                           -used[s.name]))
 
 
 def pick_colors(services, weights):

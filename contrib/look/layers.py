@@ -194,8 +194,7 @@ NETWORK = Layer(
           Rank(FAILED_CONNECTS, "{name} has most connects that fail, {amount} a second"),
           Rank(HALF_CLOSED, "{name} leaves most connections half-closed, {amount}")),
     places=(Places(RESENT_BY_ALL, "the machine retransmits {amount} segments a second",
-                   title="TCP of the machine", heading="machine",
-                   instance="tcp", columns=(
+                   "no segment is retransmitted", "TCP of the machine", heading="machine", instance="tcp", columns=(
                        RESENT_BY_ALL,
                        Column("timeouts", "timeouts", "per s", "timeo/s", unit.RATE, of("protocol_counter-TCPTimeouts")),
                        Column("listen_drops", "listen drops", "per s", "drop/s", unit.RATE,
@@ -209,10 +208,10 @@ NETWORK = Layer(
 # In which threads wait for something to do, for a time, or for others, more than for anything else: to be there is nobody's
 # fault. What reads wait for is the disks' layer.
 IDLE = frozenset((
-    "accept", "accept4", "clock_nanosleep", "epoll_pwait", "epoll_pwait2", "epoll_wait", "futex", "futex_wait",
-    "futex_waitv", "io_getevents", "io_pgetevents", "io_uring_enter", "mq_timedreceive", "msgrcv", "nanosleep", "pause",
-    "poll", "ppoll", "pselect6", "read", "readv", "recv", "recvfrom", "recvmmsg", "recvmsg", "restart_syscall",
-    "rt_sigsuspend", "rt_sigtimedwait", "select", "semop", "semtimedop", "wait4", "waitid"))
+    "accept", "accept4", "clock_nanosleep", "epoll_pwait", "epoll_pwait2", "epoll_wait", "fcntl", "flock", "futex",
+    "futex_wait", "futex_waitv", "io_getevents", "io_pgetevents", "io_uring_enter", "mq_timedreceive", "msgrcv",
+    "nanosleep", "pause", "poll", "ppoll", "pselect6", "read", "readv", "recv", "recvfrom", "recvmmsg", "recvmsg",
+    "restart_syscall", "rt_sigsuspend", "rt_sigtimedwait", "select", "semop", "semtimedop", "vfork", "wait4", "waitid"))
 ASLEEP = of("delay_rate-syscall-*", label="*", draw="stack")
 CALLED = of("total_time_in_ms-syscall-*", label="*", draw="stack", scale=1e-3)
 

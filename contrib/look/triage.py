@@ -2,7 +2,8 @@
 """What is busy on a machine, layer by layer, and which service is to blame: for ebpf-graph's sheet of a machine and for
 ebpf-top. What the layers are is in layers.py.
 
-A subject, a service or not, has host, name, title, is_place, figure(column), and amount(column): its part in the sum of all."""
+A subject, a service or not, has host, name, title, is_place, figure(column), and amount(column), its part in the sum of
+all."""
 
 import math
 import re
@@ -156,14 +157,14 @@ class Finding:
             self._say(places, known, places.columns)
 
     def _say(self, rank, subjects, columns):
-        """Something about who has most; if nobody has any, that."""
+        """Something about who has most; if nobody has any, and nothing is said yet, that."""
         ranked = by_amount(subjects, rank.column)
         if ranked and ranked[0][1] > 0:
             subject, amount = ranked[0]
             self.clauses.append((rank.says, Words(subject, subjects, columns, name=subject.title,
                                                   amount=rank.column.unit.write(amount),
                                                   share=SHARE.unit.write(share(amount, ranked)))))
-        elif rank.nothing:
+        elif ranked and rank.nothing and not self.clauses:
             self.clauses.append((rank.nothing, Words(None, subjects, columns)))
 
     def sentence(self, mark=plain):

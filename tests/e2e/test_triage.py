@@ -97,6 +97,8 @@ def test_blame(check):
     check.equal("the machine", found["run_queue"].json()["machines"][0]["machine"], "h")
     alone = look({"web": {("ps_rss", "value"): 1.0}, "tcp": machine()["tcp"]})["network"].json()
     check.equal("of the machine alone", (alone["sentence"], alone["blame"]), ("the machine retransmits 12 segments a second", None))
+    alone = look({"tcp": plain({"protocol_counter-RetransSegs": 0.0})})["network"].json()
+    check.equal("which has none", (alone["sentence"], alone["blame"]), ("no segment is retransmitted", None))
     check.equal("what is on", {probe.name for finding in found.values() for probe in finding.off}, {"request"})
 
 
