@@ -2,15 +2,20 @@
 # SPDX-License-Identifier: MIT
 """Requests of block devices: how many, how many octets, how long; and who submits them, whoever runs when they end.
 
-Truth: loads that read and write known octets past the page cache; /sys/block/DEVICE/stat; how many writes failed. What a
-probe counts that blames the process which it meets at the end of a request (tests/bpf/completions.bpf.c) shows that this
-is another one here: requests of loop devices are ended by a kernel thread, or on a CPU where something else runs.
+Truth: loads that read and write known octets past the page cache; /sys/block/DEVICE/stat; how many writes failed;
+biolatency. What a probe counts that blames the process which it meets at the end of a request
+(tests/bpf/completions.bpf.c) shows that this is another one here: requests of loop devices are ended by a kernel thread,
+or on a CPU where something else runs.
 """
 
 import errno
 import math
 import mmap
 import os
+import re
+import shutil
+import signal
+import subprocess
 import time
 
 import disks
@@ -130,6 +135,37 @@ def times(test, daemon, first, disk):
                    rel=0.1, slack=0.01)
         own_s = total_s(daemon, ("first", f"latency-disk_{operation}-average"), ("first", OPS, at), begin)
         test.close(f"{operation}: s of the service", own_s, kernel_s, rel=0.1, slack=0.01)
+
+
+def biolatency(disk):
+    """[(count, shortest s, longest s)] of what it has seen of a device, once it is told to end."""
+    trace = subprocess.Popen(["biolatency", "-D"], stdout=subprocess.PIPE, text=True)
+    time.sleep(2 * lib.SLOWNESS)
+    yield
+    trace.send_signal(signal.SIGINT)
+    part = trace.communicate()[0].partition(f"disk = {disk.name}")[2].partition("disk =")[0]
+    yield [(int(count), int(low) / 1e6, (int(high) + 1) / 1e6)
+           for low, high, count in re.findall(r"(\d+) -> (\d+) +: (\d+)", part)]
+
+
+def peer(test, daemon, first, disk):
+    """What libbpf-tools show of the same load."""
+    if not shutil.which("biolatency"):
+        print("note: biolatency (libbpf-tools) is not installed, its part is left out")
+        return
+    number, seen = 1000, biolatency(disk)
+    next(seen)
+    begin = reading(daemon)
+    transfer(first, "direct", number, 4096, disk.path)
+    reading(daemon)
+    buckets = next(seen)
+    test.equal("requests, and a flush, by biolatency", sum(count for count, _, _ in buckets), 2 * number + 1)
+    total = sum(total_s(daemon, (disk.name, f"latency-disk_service-{operation}-average"), (disk.name, COMPLETED, at), begin)
+                for at, operation in enumerate(("read", "write"), 1))
+    flush_s = daemon.rows(disk.name, "latency-disk_service-flush-average")
+    total += next((row[1] for row in reversed(flush_s) if not math.isnan(row[1])), 0)
+    test.between("s in service, by the bounds of its buckets", total,
+                 [sum(count * bound[at] for count, *bound in buckets) for at in (0, 1)], rel=0.05)
 
 
 def blame(test, daemon, loads, own_disks):
@@ -277,6 +313,7 @@ def main():
             transfer(loads["first"], "direct", 10, 4096, each.path)
         devices(test, daemon, loads["first"], disk)
         times(test, daemon, loads["first"], disk)
+        peer(test, daemon, loads["first"], disk)
         blame(test, daemon, loads, (disk, other))
         without_statistics(test, daemon, loads["first"], other)
         failures(test, daemon)
