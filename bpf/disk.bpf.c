@@ -231,7 +231,16 @@ struct submission {
 	u32 pad;
 };
 
-LRU_HASH(submissions, struct request *, struct submission, SUBMISSIONS_MAX) OPTION("services");
+LRU_HASH(submissions, u64, struct submission, SUBMISSIONS_MAX) OPTION("services");
+
+/* By a copy of the address: before 6.3 the verifier forgets that a pointer is one if a helper reads it
+ * from the stack. */
+static __always_inline struct submission *submission_of(const struct request *rq)
+{
+	u64 key = (u64)rq;
+
+	return bpf_map_lookup_elem(&submissions, &key);
+}
 
 /* Of a kernel thread while it writes back: the service whose cgroup has dirtied the pages, or 0. */
 TASK_STORAGE(flushers, u32);
@@ -260,10 +269,11 @@ static __always_inline void submit(struct request *rq, u64 began_ns, struct subm
 		.began_ns = began_ns,
 		.service = submitter_of(bpf_get_current_task_btf(), rq),
 	};
+	u64 key = (u64)rq;
 
 	if (known)
 		*known = s;
-	else if (s.service != NOBODY && bpf_map_update_elem(&submissions, &rq, &s, BPF_ANY))
+	else if (s.service != NOBODY && bpf_map_update_elem(&submissions, &key, &s, BPF_ANY))
 		refuse();
 }
 
@@ -297,7 +307,7 @@ static __always_inline void count_submitted(struct submitted_row *row, const str
 
 static __always_inline void count_service(struct request *rq, const struct ended *c, u64 now)
 {
-	struct submission *s = bpf_map_lookup_elem(&submissions, &rq);
+	struct submission *s = submission_of(rq);
 	struct submitted_row *row;
 
 	if (!s || s->service == NOBODY || (c->operation != read && c->operation != write))
@@ -352,7 +362,7 @@ SEC("tp_btf/block_io_start")
 OPTION("services") HOT(1) TIER(1) int BPF_PROG(disk_submit, struct request *rq)
 {
 	hot_run(1);
-	submit(rq, bpf_ktime_get_ns(), bpf_map_lookup_elem(&submissions, &rq));
+	submit(rq, bpf_ktime_get_ns(), submission_of(rq));
 	return 0;
 }
 
@@ -360,7 +370,7 @@ OPTION("services") HOT(1) TIER(1) int BPF_PROG(disk_submit, struct request *rq)
  * is issued by others. */
 static __always_inline int meet(struct request *rq)
 {
-	struct submission *s = bpf_map_lookup_elem(&submissions, &rq);
+	struct submission *s = submission_of(rq);
 
 	if (!s || s->began_ns != rq->start_time_ns)
 		submit(rq, rq->start_time_ns ?: bpf_ktime_get_ns(), s);
