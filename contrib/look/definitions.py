@@ -118,6 +118,7 @@ GRAPHS = {
         # Errors are few, and have to be seen beside what is none.
         Graph("Responses by class, share of all", unit.SHARE, (Series("percent-response-*"),), log=True),
         Graph("Service time by class of the response", unit.SECONDS, (Series("latency-service-*-average"),), log=True),
+        Graph("Service time by class, 99th percentile", unit.SECONDS, (Series("latency-service-*-percentile-99"),), log=True),
         Graph("Requests in the service", unit.Unit("requests"), (
             Series("gauge-requests_in_progress", label="in progress", draw="area", color=GREEN),
             Series("gauge-requests_waiting", label="waiting", color=RED))),
@@ -204,6 +205,9 @@ GRAPHS = {
 # Counted, but a picture says nothing: samples behind moments, figures that repeat others.
 UNDRAWN = ("gauge-cpu_percent", "gauge-*-samples", "gauge-*-average", "gauge-*_gap-*", "gauge-poll-*", "bucket-*",
            "total_requests-*")
+# Of what has a histogram for each key, the average and the 99th percentile have pictures.
+UNDRAWN += tuple(f"{file}-percentile-*" for _, many in series.PROBES for file, kind, *_ in many
+                 if kind == "histogram" and "*" in file)
 
 
 # Unit of a series -> that of its picture, and a factor; of a counter, what it grows by in a second.
@@ -234,6 +238,15 @@ def described(file, kind, counted, word, sources):
                                 Series(file + "-percentile-*", name, "p*", scale=scale)), log=True)
 
 
+def tails(file, kind, counted, word, sources):
+    """The picture of the 99th percentile, where there is a histogram for each key."""
+    if kind != "histogram" or "*" not in file:
+        return ()
+    shown, scale = unit_of(word, counted)
+    name, title = sources[0]
+    return (Graph(f"{title}, 99th percentile", shown, (Series(file + "-percentile-99", name, scale=scale),), log=True),)
+
+
 def is_drawn(file, kind, drawn):
     if kind == "integer":
         return file in drawn or any(fnmatch.fnmatch(file, pattern) for pattern in UNDRAWN)
@@ -246,7 +259,7 @@ def completed(graphs):
     last = {"The plugin": graphs["The plugin"]}
     found = {title: section for title, section in graphs.items() if title not in last}
     for title, many in series.PROBES:
-        more = tuple(described(*one) for one in many if not is_drawn(*one[:2], drawn))
+        more = tuple(graph for one in many if not is_drawn(*one[:2], drawn) for graph in (described(*one), *tails(*one)))
         if more:
             found[title] = found.get(title, ()) + more
     return {**found, **last}

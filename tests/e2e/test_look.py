@@ -26,7 +26,7 @@ import unixsock  # noqa: E402
 from chart import Chart  # noqa: E402
 from columns import COLUMNS  # noqa: E402
 from curve import Curve  # noqa: E402
-from definitions import GRAPHS, PARTS, REQUEST_TIME, THREAD_TIME, UNDRAWN, described, is_drawn, unit_of  # noqa: E402
+from definitions import GRAPHS, PARTS, REQUEST_TIME, THREAD_TIME, UNDRAWN, described, is_drawn, tails, unit_of  # noqa: E402
 from rrd import Grid  # noqa: E402
 
 BESIDE = True
@@ -285,6 +285,10 @@ def test_undescribed(check):
     """Series that no definition names, as a new probe has them."""
     graph = described("duration-new-*", "histogram", False, "seconds", (("seconds", "New"),))
     check.equal("by key", [(one.file, one.source, one.label) for one in graph.series], [("duration-new-*-average", "seconds", "*")])
+    graph, = tails("duration-new-*", "histogram", False, "seconds", (("seconds", "New"),))
+    check.equal("and its tail", (graph.title, [(one.file, one.source, one.label) for one in graph.series]),
+                ("New, 99th percentile", [("duration-new-*-percentile-99", "seconds", "*")]))
+    check.equal("a histogram of its own has one picture", tails("latency-new", "histogram", False, "seconds", ()), ())
     graph = described("latency-new", "histogram", False, "seconds", (("value", "New"),))
     check.equal("percentiles", [one.file for one in graph.series], ["latency-new-average", "latency-new-percentile-*"])
     graph = described("io_ops-new", "integer", True, "calls", (("read", "Read"), ("write", "Write")))
