@@ -19,6 +19,7 @@ import receiver
 from failing import ROUNDS, Connection, Server
 from receiver import lib
 
+BESIDE = True
 INTERVAL = 2
 USER = "postgres"
 

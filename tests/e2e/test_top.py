@@ -23,6 +23,7 @@ import receiver
 from e2e import TOP
 from receiver import lib
 
+BESIDE = True
 TOOL = os.path.join(TOP, "contrib", "ebpf-top")
 INTERVAL = 2
 ROWS, WIDTH = 30, 140

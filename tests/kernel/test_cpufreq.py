@@ -12,6 +12,7 @@ import time
 
 from lib import BUILD, Skip, Test
 
+BESIDE = True
 CONF = """
   <Probe "cpufreq">
     Enable true

@@ -16,6 +16,7 @@ import time
 
 from lib import Load, SLOWNESS, Test, WITH_TRACEFS, in_mounts
 
+BESIDE = True
 SERIES = {"opens": "total_operations-open", "failed": "errors-open", "created": "total_operations-create",
           "deleted": "total_operations-delete", "renamed": "total_operations-rename"}
 SERVICES = ("one", "two", "slow", "traced")

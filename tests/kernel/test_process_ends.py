@@ -11,6 +11,7 @@ import time
 import truth
 from lib import SLOWNESS, Test
 
+BESIDE = True
 CONF = """
   <Service "ends">
     Process "kt_ends"
