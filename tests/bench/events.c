@@ -17,9 +17,11 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define BLOCK 4096
+#define COMPETITORS 4
 
 static int ping[2], pong[2];
 static const char *event_file;
@@ -61,6 +63,42 @@ static void make_switches(long count)
 	pthread_join(thread, NULL);
 	close_pipe(ping);
 	close_pipe(pong);
+}
+
+static uint64_t thread_ns(void)
+{
+	struct timespec used;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+	return (uint64_t)used.tv_sec * 1000000000 + (uint64_t)used.tv_nsec;
+}
+
+/* Works from 10 to 640 us at a time, and sleeps a little. */
+static void *compete(void *count)
+{
+	struct timespec little = { .tv_nsec = 50000 };
+
+	for (long i = 0; i < *(long *)count; i++) {
+		uint64_t end_ns = thread_ns() + (uint64_t)(i * 37 % 64 + 1) * 10000;
+
+		while (thread_ns() < end_ns)
+			;
+		nanosleep(&little, NULL);
+	}
+	return NULL;
+}
+
+/* Threads that wait for one CPU, some longer than others. */
+static void make_waits(long count)
+{
+	pthread_t threads[COMPETITORS];
+	long each = count / COMPETITORS;
+
+	for (int i = 0; i < COMPETITORS; i++)
+		if (pthread_create(&threads[i], NULL, compete, &each))
+			err(1, "thread");
+	for (int i = 0; i < COMPETITORS; i++)
+		pthread_join(threads[i], NULL);
 }
 
 static void make_syscalls(long count)
@@ -264,15 +302,11 @@ static const struct {
 	void (*make)(long count);
 	bool of_file;
 } kinds[] = {
-	{ "switch", make_switches, false },
-	{ "syscall", make_syscalls, false },
-	{ "message", make_messages, false },
-	{ "datagram", make_datagrams, false },
-	{ "connection", make_connections, false },
-	{ "open", make_opens, true },
-	{ "read", make_reads, true },
-	{ "page", make_pages, true },
-	{ "fork", make_forks, false },
+	{ "switch", make_switches, false },    { "wait", make_waits, false },
+	{ "syscall", make_syscalls, false },   { "message", make_messages, false },
+	{ "datagram", make_datagrams, false }, { "connection", make_connections, false },
+	{ "open", make_opens, true },          { "read", make_reads, true },
+	{ "page", make_pages, true },          { "fork", make_forks, false },
 	{ "exec", make_execs, false },
 };
 

@@ -11,6 +11,7 @@ import powers
 
 SERVICE = "event"  # what makes the events, by its command name
 DISK = "(vd|sd|xvd|nvme).*"
+WAITS = ("wait", 2000)
 
 
 class Count(NamedTuple):
@@ -41,6 +42,7 @@ class Pair(NamedTuple):
     count: int  # of events in one run, that takes some 30 ms of CPU time
     counts: tuple
     shares: tuple = ()
+    spread: tuple = ()  # what is made for these instead, and how many: events that differ more
     lines: str = ""  # more of the Probe block
 
 
@@ -67,10 +69,12 @@ PAIRS = (
          counts=(Count("getppid", SERVICE, "total_operations-syscall-getppid", column(r"^getppid +(\d+)")),)),
     Pair("sched", ("runqlat", "-P"), "switch", 8000,
          counts=(Count("waits for a CPU", SERVICE, "bucket-latency-runqueue", section(f"pid = {SERVICE}$")),),
-         shares=(Shares("run-queue latency", SERVICE, "latency-runqueue", f"pid = {SERVICE}$"),)),
+         shares=(Shares("run-queue latency", SERVICE, "latency-runqueue", f"pid = {SERVICE}$"),),
+         spread=WAITS),
     Pair("sched", ("cpudist", "-P"), "switch", 8000,
          counts=(Count("slices on a CPU", SERVICE, "bucket-duration-on_cpu", section(f"pid = {SERVICE}$")),),
-         shares=(Shares("slices on a CPU", SERVICE, "duration-on_cpu", f"pid = {SERVICE}$"),)),
+         shares=(Shares("slices on a CPU", SERVICE, "duration-on_cpu", f"pid = {SERVICE}$"),),
+         spread=WAITS),
     Pair("lifecycle", ("execsnoop",), "exec", 100,
          counts=(Count("execs", SERVICE, "total_events-execs", lines(r"^event "), once=1),)),
     Pair("lifecycle", ("exitsnoop",), "fork", 300,

@@ -25,7 +25,16 @@ class Answers:
 
     def __init__(self, site, pair, size=1):
         self.pair = pair
-        self.events = max(2, int(pair.count * size))
+        session = Session(site, pair, pair.event, max(2, int(pair.count * size)))
+        self.counts = session.counts
+        self.shares = (Session(site, pair, *pair.spread) if pair.spread else session).shares
+
+
+class Session:
+    """Both watch so many events of a kind."""
+
+    def __init__(self, site, pair, event, count):
+        self.pair, self.event, self.events = pair, event, count
         with tempfile.TemporaryDirectory(dir=site.dir) as directory:
             text = "Buckets true\n" + configuration(site, pair)
             self.daemon = collectd.Daemon(site.collectd, directory, site.build, 0, text, interval=INTERVAL_S,
@@ -44,12 +53,12 @@ class Answers:
     def _ask(self, site):
         self._wait_reading()
         # So that all series are there.
-        Events(site, self.pair, max(2, self.events // 10))
+        Events(site, self.event, max(8, self.events // 10))
         tool = Tool(site, list(self.pair.command))
         with tool:
             self._wait_reading()
             self.begin = time.time()
-            pid = Events(site, self.pair, self.events).pid
+            pid = Events(site, self.event, self.events).pid
             self._wait_reading()
         # Beside it they write a name, which may be the one from before its exec.
         return re.sub(rf"\bpid = {pid}\b.*", f"pid = {SERVICE}", tool.output())

@@ -42,8 +42,8 @@ def configuration(site, pair, probe=True):
 class Events:
     """So many, made: ns of CPU time for each, of the process that makes them and of its children."""
 
-    def __init__(self, site, pair, count):
-        command = [site.program("event"), pair.event, str(count), CPU, site.file()]
+    def __init__(self, site, event, count):
+        command = [site.program("event"), event, str(count), CPU, site.file()]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
             self.pid = process.pid
             said = process.communicate()[0]
@@ -94,14 +94,14 @@ class Rounds:
     def _measure(self, name):
         with self._on(name) as pid:
             begin_ns = threads_cpu_ns(pid) if pid else 0
-            cost_ns = min(Events(self.site, self.pair, self.events).ns for _ in range(RUNS))
+            cost_ns = min(Events(self.site, self.pair.event, self.events).ns for _ in range(RUNS))
             own_ns = threads_cpu_ns(pid) - begin_ns if pid else 0
         return Cost(cost_ns, own_ns / RUNS / self.events)
 
     def _time_runs(self, pid):
         ids = programs_of(pid)
         before = run_total(ids)
-        Events(self.site, self.pair, self.events)
+        Events(self.site, self.pair.event, self.events)
         after = run_total(ids)
         return [(now - then) / self.events for then, now in zip(before, after)]
 
