@@ -2,12 +2,13 @@
 /*
  * What an event costs without and with empty programs on its hooks, by kind of hook. For each line
  * of input, "KIND", a line "WITHOUT WITH": nanoseconds of CPU time per event. Only for the first of
- * a kind it is "COUNT NS": runs of programs per event, and what the kernel's run statistics say of
- * one. Where the kernel offers no such hook the line begins with "unavailable".
+ * a kind it is "COUNT NS RECKONED STATISTICS": runs of programs per event, what the kernel's run
+ * statistics say of one, and what the engine takes an event and these to cost. Where the kernel offers no such hook the line begins with "unavailable".
  *
  * kinds OBJECT CPU
  */
 #include "events.h"
+#include "object/hook_cost.h"
 #include "tests/marker.h"
 
 #include <bpf/bpf.h>
@@ -260,6 +261,17 @@ static void runs(const struct kind *kind, const struct bpf_object *object, uint6
 	}
 }
 
+/* What the engine takes an event to cost, without what the programs do. */
+static unsigned reckoned_ns(const struct kind *kind, const struct bpf_object *object)
+{
+	unsigned ns = 0;
+
+	for (int i = 0; i < PROGRAMS_MAX && kind->programs[i]; i++)
+		ns += hook_cost_ns(bpf_program__section_name(
+			bpf_object__find_program_by_name(object, kind->programs[i])));
+	return ns;
+}
+
 static void tell_runs(const struct kind *kind, const struct bpf_object *object)
 {
 	int statistics = bpf_enable_stats(BPF_STATS_RUN_TIME);
@@ -270,8 +282,9 @@ static void tell_runs(const struct kind *kind, const struct bpf_object *object)
 	make(kind->event, kind->count);
 	runs(kind, object, &count, &ns);
 	close(statistics);
-	printf("%.3f %.1f\n", (double)count / (double)kind->count,
-	       count ? (double)ns / (double)count : 0);
+	printf("%.3f %.1f %u %d\n", (double)count / (double)kind->count,
+	       count ? (double)ns / (double)count : 0, reckoned_ns(kind, object),
+	       HOOK_STATISTICS_NS);
 }
 
 /* Without comes first in every other turn. */

@@ -10,6 +10,7 @@ from process import WITH_TRACEFS, Process
 from statistic import Estimate
 
 CPU = 0
+TIMES_OFF = 2
 # By the kinds of tests/bench/kinds: what is hooked, and of which event.
 KINDS = {
     "tp_btf": "tp_btf",
@@ -34,13 +35,24 @@ KINDS = {
 
 
 class Kind:
-    """added: of an event; run_ns: of one run, as the kernel's run statistics have it."""
+    """added: of an event; run_ns: of one run, as the kernel's run statistics have it; reckoned_ns: what the engine takes
+    for the first, statistics_ns: for the second."""
 
-    def __init__(self, pairs, runs, run_ns):
+    def __init__(self, pairs, runs, run_ns, reckoned_ns, statistics_ns):
         self.without = Estimate(without for without, _ in pairs)
         self.added = Estimate(loaded - without for without, loaded in pairs)
         self.runs = runs
         self.run_ns = run_ns
+        self.reckoned_ns = reckoned_ns
+        self.statistics_ns = statistics_ns
+
+    def runs_here(self):
+        """Else it is about what the hook costs an event that it is not for."""
+        return self.runs > 0.5
+
+    def off(self):
+        """Is the true figure surely more than so many times the engine's, or less than that part of it?"""
+        return self.added.low > TIMES_OFF * self.reckoned_ns or self.added.high < self.reckoned_ns / TIMES_OFF
 
 
 class Kinds:

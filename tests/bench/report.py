@@ -4,7 +4,7 @@
 import os
 import re
 
-from kinds import KINDS
+from kinds import KINDS, TIMES_OFF
 
 LABEL = 56
 
@@ -103,15 +103,21 @@ def softirqs(starts):
 
 
 def kinds(found):
+    widths = (10, 28, 12, 8, 12)
     heading(f"What a hook costs by its kind, an empty program on it, CPU nanoseconds per event ({found.count} turns without "
             "and with)")
-    line("", ["without", "added", "runs", "ns per run (*)"], (10, 28, 8, 16))
+    line("", ["without", "added", "engine (1)", "runs", "a run (2)"], widths)
     for kind, one in found.found.items():
-        run_ns = number(one.run_ns) if one.runs > 0.5 else ""
-        line(KINDS[kind], [number(one.without.median), estimate(one.added), f"{one.runs:.2f}", run_ns], (10, 28, 8, 16))
+        cells = [number(one.reckoned_ns), f"{one.runs:.2f}", number(one.run_ns)] if one.runs_here() else []
+        line(KINDS[kind], [number(one.without.median), estimate(one.added), *cells], widths)
     for kind, reason in found.unavailable.items():
         line(KINDS[kind], [f"not here: {reason}"], (20,))
-    print("  (*) by the kernel's run statistics, which leave out the hook, and have themselves in it")
+    print("  (1) what plugin/object/hook_cost.c takes for it, to reckon what a probe costs")
+    print("  (2) by the kernel's run statistics, which leave out the hook; of themselves they have "
+          f"{min(one.statistics_ns for one in found.found.values()):.0f} in it, as the engine takes it")
+    for kind, one in found.found.items():
+        if one.runs_here() and one.off():
+            print(f"  hook_cost.c is off by more than {TIMES_OFF} times: {KINDS[kind]}")
 
 
 def start(starts, reading):

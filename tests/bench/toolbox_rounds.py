@@ -20,6 +20,7 @@ SETTLED_S = 0.4  # the first reading is over, and its sample of run times
 VARIANTS = ("nothing", "engine", "probe", "tool")
 
 BLOCK = """\
+  MaxOverhead 100
   <Service "{service}">
     Process "{service}"
   </Service>

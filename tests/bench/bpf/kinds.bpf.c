@@ -31,7 +31,7 @@ EMPTY("tracepoint/syscalls/sys_exit_getppid", call_tracepoint_exit)
 
 EMPTY("uprobe", user_uprobe)
 EMPTY("uretprobe", user_uretprobe)
-EMPTY("uprobe", user_marker)
+EMPTY("usdt", user_marker)
 
 EMPTY("perf_event", sample_perf_event)
 
