@@ -371,9 +371,11 @@ OPTION("services") HOT(1) TIER(1) int BPF_PROG(disk_submit, struct request *rq)
 static __always_inline int meet(struct request *rq)
 {
 	struct submission *s = submission_of(rq);
+	u64 began_ns = rq->start_time_ns;
+	bool known = s && (began_ns ? s->began_ns == began_ns : s->service != NOBODY);
 
-	if (!s || s->began_ns != rq->start_time_ns)
-		submit(rq, rq->start_time_ns ?: bpf_ktime_get_ns(), s);
+	if (!known)
+		submit(rq, began_ns ?: bpf_ktime_get_ns(), s);
 	return 0;
 }
 
