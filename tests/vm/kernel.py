@@ -16,7 +16,7 @@ import tempfile
 CACHE = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "collectd-ebpf", "vm")
 # What a server's network, storage and file systems are made of; the drivers of real hardware are left out.
 WANTED = ("arch", "crypto", "lib", "net", "fs/9p", "fs/netfs", "fs/fscache", "fs/fuse", "fs/overlayfs", "fs/ext4",
-          "fs/jbd2", "fs/mbcache.ko", "drivers/virtio", "drivers/net/veth.ko", "drivers/net/dummy.ko",
+          "fs/jbd2", "fs/configfs", "fs/mbcache.ko", "drivers/virtio", "drivers/net/veth.ko", "drivers/net/dummy.ko",
           "drivers/net/tun.ko", "drivers/block", "drivers/char/virtio_console.ko")
 FIRST = ("virtio_pci", "virtio_blk", "9pnet_virtio", "9p", "overlay", "ext4")
 NEWEST = "newest"
