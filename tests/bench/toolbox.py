@@ -44,6 +44,7 @@ class Pair(NamedTuple):
     shares: tuple = ()
     spread: tuple = ()  # what is made for these instead, and how many: events that differ more
     lines: str = ""  # more of the Probe block
+    note: str = ""  # in what the tool counts something else
 
 
 def lines(pattern):
@@ -74,7 +75,7 @@ PAIRS = (
     Pair("sched", ("cpudist", "-P"), "switch", 8000,
          counts=(Count("slices on a CPU", SERVICE, "bucket-duration-on_cpu", section(f"pid = {SERVICE}$")),),
          shares=(Shares("slices on a CPU", SERVICE, "duration-on_cpu", f"pid = {SERVICE}$"),),
-         spread=WAITS),
+         spread=WAITS, note="counts only what ends when the thread could go on, not when it begins to wait."),
     Pair("lifecycle", ("execsnoop",), "exec", 100,
          counts=(Count("execs", SERVICE, "total_events-execs", lines(r"^event "), once=1),)),
     Pair("lifecycle", ("exitsnoop",), "fork", 300,

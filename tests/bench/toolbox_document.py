@@ -32,7 +32,8 @@ difference to nothing in the same round; figures are medians of the rounds, in b
 95 % confidence, of fewer than six rounds all from least to most. The kernel's run statistics are a second
 measurement: the time in BPF programs, without the way into them and back, and with what measuring takes.
 
-For counts and distributions both watch at once. The plugin's are as a receiver gets them, from its series.
+For counts and distributions both watch at once, so that short times have the programs of the other in them. The
+plugin's are as a receiver gets them, from its series.
 """
 
 IN_INSTRUCTIONS = """\
@@ -98,6 +99,11 @@ def counts(all_answers):
            for answers in all_answers for what, true, ours, theirs in answers.counts])
 
 
+def notes(all_answers):
+    for pair in [answers.pair for answers in all_answers if answers.pair.note]:
+        print(f"\n`{tool_name(pair)}` {pair.note}")
+
+
 def bound(seconds):
     unit = max((unit for unit in UNITS if unit <= seconds), default=min(UNITS))
     return f"{seconds / unit:,.4g} {UNITS[unit]}"
@@ -126,7 +132,7 @@ def check_answers(answers):
         off = abs(ours - true)
         good &= verdict(f"{tool_name(answers.pair)}, {what}: {true:,.0f} counted within {COUNT_PART:.0%}: {ours:,.0f}",
                         off <= COUNT_PART * true, off > COUNT_PART * true)
-    for what, differences in answers.shares:
+    for what, differences in answers.shares if not answers.pair.note else ():
         most = max((abs(ours - theirs) for _, _, ours, theirs in differences), default=1)
         good &= verdict(f"{tool_name(answers.pair)}, {what}: the same share of each power of two within "
                         f"{100 * SHARE_PART:.0f} points: {100 * most:.1f}", most <= SHARE_PART, most > SHARE_PART)
@@ -163,6 +169,7 @@ def section(site, all_rounds, all_answers, reasons, unit):
         costs(all_rounds, unit)
         run_times(all_rounds, unit)
         counts(all_answers)
+        notes(all_answers)
         shares(all_answers)
     absent(reasons)
     return wanted(all_rounds, all_answers, unit)
