@@ -148,11 +148,12 @@ def storm(test, daemon):
 
 
 def whole_machine(test, daemon):
-    """The machine has at least what the services have."""
+    """Others are at work, too."""
     for word, metric in METRICS.items():
         total = sum(daemon.rows(service, metric)[-1][1] for service in daemon.subjects() - {"self", "lifecycle"}
                     if metric in daemon.metrics(service))
-        test.within(f"machine: {word}, and the sum of services", daemon.rows("lifecycle", metric)[-1][1], total, total * 1.02 + 500)
+        test.within(f"machine: {word}, at least what the services have", daemon.rows("lifecycle", metric)[-1][1], total,
+                    float("inf"))
 
 
 def main():
