@@ -134,7 +134,7 @@ def check_off(test, daemon, begin, seconds):
     test.equal("tier while it is off", daemon.row_after("self", TIER, time.time())[1], 0)
     test.equal("cost while it is off", daemon.wait_rows("self", OVERHEAD, 2, time.time())[1][1], 0)
     for probe in ("process", "request"):
-        test.equal(f"tier of {probe}, which nobody limits", daemon.rows("self", f"count-tier_{probe}")[-1][1], 1)
+        test.true(f"{probe}, which nobody limits, is on", daemon.rows("self", f"count-tier_{probe}")[-1][1] > 0)
 
 
 def check_back(test, daemon, waiter, tier):
