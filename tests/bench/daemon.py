@@ -88,11 +88,13 @@ class Site:
         return os.path.join(self.build, "tests", "evidence", "load")
 
     def ebpf(self, text="", build=None):
-        """The plugin's block, with this text. What is started from a login is one service, unless it has a block."""
+        """The plugin's block, with this text. What is started from a login is one service, unless it has a block; what
+        is measured is on, whatever it costs."""
         build = build or self.build
         services = "" if "<Service" in text else '  ServicesFrom "commands"\n'
+        limit = "" if "MaxOverhead" in text else "  MaxOverhead 100\n"
         return (f'PluginDir "{build}/.libs"\nLoadPlugin ebpf\n'
-                f'<Plugin ebpf>\n  ObjectDirectory "{build}/bpf"\n{services}{text}</Plugin>')
+                f'<Plugin ebpf>\n  ObjectDirectory "{build}/bpf"\n{services}{limit}{text}</Plugin>')
 
 
 class Daemon:
