@@ -177,6 +177,10 @@ LoadPlugin ebpf
             return set()
         return {name[len(prefix):] for name in names if name.startswith(prefix)}
 
+    def services(self):
+        """The subjects but for the machine's disks, which the probe disk has by default."""
+        return self.subjects() - set(os.listdir("/sys/block"))
+
     def metrics(self, subject, plugin="ebpf"):
         """The TYPE[-INSTANCE]s of a subject."""
         names = glob.glob(os.path.join(glob.escape(self._directory(subject, plugin)), "*"))

@@ -241,7 +241,7 @@ def main():
         daemon = test.collectd(BY_NAME, interval=INTERVAL, collect=("process",))
         for hierarchy in found:
             by_name(test, daemon, hierarchy)
-        test.equal("series", sorted(set(daemon.subjects()) - {"self"}), ["box", "kernel", "other"])
+        test.equal("series", sorted(daemon.services() - {"self"}), ["box", "kernel", "other"])
 
 
 if __name__ == "__main__":

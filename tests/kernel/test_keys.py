@@ -50,7 +50,7 @@ def main():
         texts = {metric for metric in daemon.metrics("hostile") if metric.startswith("derive-text")}
         test.within("series of names that come and go", len(texts), 2, ROWS + 1)
         test.true("and of what has no room", "derive-text-other" in texts)
-        test.equal("subjects", daemon.subjects() - {"good", "other", "kernel", "self", "hostile"}, set())
+        test.equal("subjects", daemon.services() - {"good", "other", "kernel", "self", "hostile"}, set())
         test.within("names with series", daemon.rows("self", "objects-keys_hostile")[-1][1], len(SIGNALS) * len(KINDS),
                     len(SIGNALS) * len(KINDS) + ROWS)
         test.within("names without", daemon.rows("self", "objects-other_hostile")[-1][1], 1000, 8192)

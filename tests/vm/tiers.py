@@ -35,13 +35,20 @@ def block(probe, number, tier):
   </Probe>"""
 
 
+# The probe syscalls is off where there is none.
+SERVICE = """
+  <Service "none">
+    Process "kt_none"
+  </Service>"""
+
+
 class Kernel:
     def __init__(self, directory):
         self.directory, self.daemons = directory, 0
 
     def ask(self, plugin, probes):
         """{probe: tier in use}"""
-        daemon = collectd.Daemon(lib.COLLECTD, self.directory, lib.BUILD, self.daemons, plugin, interval=1,
+        daemon = collectd.Daemon(lib.COLLECTD, self.directory, lib.BUILD, self.daemons, plugin + SERVICE, interval=1,
                                  wrap=lib.in_mounts(lib.WITH_TRACEFS), preexec=lib.die_with_test)
         self.daemons += 1
         daemon.start()
