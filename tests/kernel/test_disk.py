@@ -168,7 +168,7 @@ def peer(test, daemon, first, disk):
     test.between("s in service, by the bounds of its buckets", total,
                  [sum(count * bound[at] for count, *bound in buckets) for at in (0, 1)],
                  # The csv plugin writes whole microseconds.
-                 slack=0.6e-6 * (2 * number + 1), rel=0.05)
+                 slack=0.6e-6 * (2 * number + 1), rel=0.05 * lib.SLOWNESS)
 
 
 def blame(test, daemon, loads, own_disks):
