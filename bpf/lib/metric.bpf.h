@@ -228,8 +228,9 @@
  * series only where the block names it by Collect, as for what is rarely looked at. Of a type
  * with several data sources one such member is enough.
  *
- * HOT(NUMBER) on a program says that it may run thousands of times a second, and counts that itself: see
- * hot.bpf.h. So the engine knows what the probe costs, and can switch it off (MaxOverhead).
+ * HOT(NUMBER) on a program says that it may run thousands of times a second, and counts that
+ * itself: see hot.bpf.h. So the engine knows what the probe costs, and can switch it off
+ * (MaxOverhead).
  *
  * SHARED(LAYOUT) on a map makes it that of this name in the engine's own object, if
  * that has the tag, too, and type, sizes and LAYOUT are the same; else the object does

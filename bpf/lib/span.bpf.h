@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * How long something takes that begins at one hook and ends at another, in the same thread or, where
- * nothing comes between, on the same CPU. One at a time goes on: a new begin replaces the old one. Of what
- * began before the probe, or before a pause of it, the begin is not known, so it has no end here. What the kernel remembers
- * the begin of, as a block request does, needs none of this.
+ * How long something takes that begins at one hook and ends at another, in the same thread or,
+ * where nothing comes between, on the same CPU. One at a time goes on: a new begin replaces the
+ * old one. Of what began before the probe, or before a pause of it, the begin is not known, so
+ * it has no end here. What the kernel remembers the begin of, as a block request does, needs
+ * none of this.
  */
 #ifndef SPAN_BPF_H
 #define SPAN_BPF_H
