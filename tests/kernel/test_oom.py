@@ -35,8 +35,8 @@ CONF = """
     Enable false
   </Probe>
 """
-# Of this daemon notifications alone are wanted, and no other probe looks at services.
-QUIET = CONF + "".join(f'<Probe "{name}">\n Enable false\n</Probe>\n' for name in ("process", "request", "delay")) + """
+# Of this daemon notifications alone are wanted, and no other probe has series.
+QUIET = CONF + "".join(f'<Probe "{name}">\n Enable false\n</Probe>\n' for name in ("process", "request", "delay", "disk")) + """
   <Probe "oom">
     Ignore "*"
   </Probe>
