@@ -37,7 +37,7 @@ static const struct {
 	{ "uprobe", 720 },
 	{ "uretprobe", 1150 },
 	{ "usdt", 650 },
-	{ "perf_event", 5800 },
+	{ "perf_event", 13000 },
 	{ "", 100 },
 };
 
