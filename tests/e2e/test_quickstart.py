@@ -191,8 +191,23 @@ def test_run(check, ledger):
     check_remains(check, ledger, {"out"})
 
 
+def write_program(directory, name, *lines):
+    os.makedirs(directory, exist_ok=True)
+    with open(os.path.join(directory, name), "w", encoding="ascii") as script:
+        script.write("\n".join(("#!/bin/sh",) + lines) + "\n")
+    os.chmod(script.name, 0o755)
+
+
+def keep_build(directory):
+    """Programs with which the plugin that the first run has built stays."""
+    write_program(directory, "autoreconf", "echo '#!/bin/sh' >configure", "chmod +x configure")
+    write_program(directory, "make", ":")
+
+
 def test_interrupt(check, ledger):
-    run = Quickstart(os.path.join(check.dir, "out"))
+    kept = os.path.join(check.dir, "kept")
+    keep_build(kept)
+    run = Quickstart(os.path.join(check.dir, "out"), path=kept + ":")
     run.read_until("4/6")
     ledger.note(wait_for("collectd", "quickstart"))
     wait_for("stress", "stress")
@@ -201,17 +216,14 @@ def test_interrupt(check, ledger):
     check.equal("exit status after SIGINT", run.read_all(), 130)
     check.within("seconds until it ended, long before the load", time.monotonic() - stopped, 0, SECONDS / 2)
     check.contains("says so", run.said, "interrupted")
-    check_remains(check, ledger, {"out"})
+    check_remains(check, ledger, {"out", "kept"})
 
 
 def test_failure(check, ledger):
     """A collectd that does not start, and a directory that belongs to somebody else."""
     broken = os.path.join(check.dir, "bin")
-    os.mkdir(broken)
-    with open(os.path.join(broken, "collectd"), "w", encoding="ascii") as script:
-        script.write("#!/bin/sh\necho 'collectd is out of order' >&2\nexit 1\n")
-    os.chmod(script.name, 0o755)
-    run = Quickstart(os.path.join(check.dir, "out"), "--no-install", path=broken + ":")
+    write_program(broken, "collectd", "echo 'collectd is out of order' >&2", "exit 1")
+    run = Quickstart(os.path.join(check.dir, "out"), "--no-install", path=f"{broken}:{check.dir}/kept:")
     check.equal("broken collectd: exit status", run.read_all(), 1)
     for part in ("quickstart: ", "collectd is out of order", "What to do: "):
         check.contains("broken collectd", run.said, part)
@@ -219,7 +231,7 @@ def test_failure(check, ledger):
     check.equal("foreign directory: exit status", run.read_all(), 1)
     check.contains("foreign directory", run.said, "--output")
     check.equal("foreign directory is as it was", os.listdir(broken), ["collectd"])
-    check_remains(check, ledger, {"out", "bin"})
+    check_remains(check, ledger, {"out", "bin", "kept"})
 
 
 with Check() as checks:

@@ -23,7 +23,7 @@ def main():
     with Check() as check:
         results = os.path.join(check.dir, "why")
         program = os.path.join(TOP, "tests", "why", "run")
-        run = subprocess.run([program, "--seconds", "20", "--results", results, *CASES], capture_output=True, text=True,
+        run = subprocess.run([program, "--seconds", "12", "--results", results, *CASES], capture_output=True, text=True,
                              check=False)
         print(run.stdout + run.stderr)
         if run.returncode == SKIPPED or "left out" in run.stdout:

@@ -14,14 +14,14 @@ import lib
 import truth
 from lib import Test
 
-INTERVAL = 2
-FREQUENCY, BUDGET = 250, 50
+INTERVAL = 1
+FREQUENCY, BUDGET = 400, 50
 SAMPLES = 2048  # of threads with a request in hand, at the least
 POINTS = 3 if lib.SLOWNESS == 1 else 6
 # Of workers, of which samples alone tell: the wait for a CPU is seen some 2 points too long, and the rest falls short of it.
 WORKER_POINTS = 5 if lib.SLOWNESS == 1 else 8
 RELATIVE = 0.02 if lib.SLOWNESS == 1 else 0.06
-SECONDS = 18
+SECONDS = 12
 CPU = truth.CPUS - 1
 
 MIXTURE = "spin=1000 lock=2000 disk=3000 upstream=5000 sleep=2000"

@@ -14,7 +14,7 @@ import lib
 import truth
 from lib import SLOWNESS, Test
 
-INTERVAL = 2
+INTERVAL = 1
 POINTS = 3 if SLOWNESS == 1 else 6
 THREADS = 6
 THREAD_POINTS = 5 if SLOWNESS == 1 else 10  # of all threads

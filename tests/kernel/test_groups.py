@@ -50,10 +50,9 @@ def new_id():
     return os.urandom(32).hex()
 
 
-def count(daemon, service):
-    """Processes and threads of the first reading from now on, after the resolving reading if one is needed."""
-    moment = time.time()
-    return list(daemon.wait_rows(service, "ps_count", 3, moment)[2][1:])
+def count(daemon, service, moment=None):
+    """Processes and threads of the first reading from then or now on, after the resolving reading if one is needed."""
+    return list(daemon.wait_rows(service, "ps_count", 3, moment or time.time())[2][1:])
 
 
 def lives(daemon, service):
@@ -143,8 +142,9 @@ def moved_and_gone(test, daemon, hierarchy):
     stays = [hierarchy.load_in(scope(identity), name="kt_stays") for identity in identities]
     loads = [hierarchy.load_in(scope(identities[0]), name="kt_moves") for _ in range(MOVES)]
     services = [identity[:12] for identity in identities]
+    moment = time.time()
     for service, there in zip(services, (MOVES + 1, 1)):
-        test.equal(hierarchy.what("before a move: ps_count"), count(daemon, service), [there] * 2)
+        test.equal(hierarchy.what("before a move: ps_count"), count(daemon, service, moment), [there] * 2)
     begin = [lives(daemon, service) for service in services]
     for load in loads:
         hierarchy.enter(scope(identities[1]), load.pid)
@@ -168,15 +168,17 @@ def units(test, daemon, hierarchy):
         "kt_unit.service", below, "kt_exact.service", "kt_wild@7.service", "kt_second.service",
         "user-4321.slice/kt_unit.service")]
     loads.append(hierarchy.load_in("kt_second.service", name="kt_first"))
+    moment = time.time()
     for what, service, want in (
             ("unit, and a directory below", test.own("kt_unit"), 2), ("Unit", "exact", 1),
             ("Unit with a wildcard", "wild", 1), ("Unit, an earlier block has another", "second", 1),
             ("Process, a later block has the unit", "first", 1), ("user", "user-4321", 1)):
-        test.equal(hierarchy.what(what + ": ps_count"), count(daemon, service), [want, want])
+        test.equal(hierarchy.what(what + ": ps_count"), count(daemon, service, moment), [want, want])
     for load in loads:
         load.end()
+    moment = time.time()
     for service in ("exact", "wild", "second", "first"):
-        test.equal(hierarchy.what(f"{service}, ended: ps_count"), count(daemon, service), [0, 0])
+        test.equal(hierarchy.what(f"{service}, ended: ps_count"), count(daemon, service, moment), [0, 0])
 
 
 def containers_by_rule(test, daemon, hierarchy, identity, digits):
@@ -184,8 +186,9 @@ def containers_by_rule(test, daemon, hierarchy, identity, digits):
     for name in (scope(identity), scope(another)):
         hierarchy.make(name)
     loads = [hierarchy.load_in(scope(identity), name="kt_by_id"), hierarchy.load_in(scope(another), name="kt_by_id")]
-    test.equal(hierarchy.what("Container by its id: ps_count"), count(daemon, "id"), [1, 1])
-    test.equal(hierarchy.what("Container by 12 digits: ps_count"), count(daemon, "digits"), [1, 1])
+    moment = time.time()
+    test.equal(hierarchy.what("Container by its id: ps_count"), count(daemon, "id", moment), [1, 1])
+    test.equal(hierarchy.what("Container by 12 digits: ps_count"), count(daemon, "digits", moment), [1, 1])
     for load in loads:
         load.end()
     test.equal(hierarchy.what("Container, ended: ps_count"), count(daemon, "id"), [0, 0])
@@ -228,8 +231,9 @@ def main():
         before = [early(hierarchy) for hierarchy in found]
         identity, digits = new_id(), os.urandom(6).hex()
         daemon = test.collectd(CONF.format(identity=identity, digits=digits), interval=INTERVAL, collect=("process",))
+        moment = time.time()
         for (own, load), hierarchy in zip(before, found):
-            test.equal(hierarchy.what("ran before the plugin: ps_count"), count(daemon, own[:12]), [1, 1])
+            test.equal(hierarchy.what("ran before the plugin: ps_count"), count(daemon, own[:12], moment), [1, 1])
             load.end()
         for hierarchy in found:
             container(test, daemon, hierarchy)
