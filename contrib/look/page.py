@@ -9,6 +9,7 @@ import urllib.parse
 from chart import Chart
 from columns import COLUMNS
 from definitions import GRAPHS, LEADING, OVERVIEW, REQUEST_TIME
+from flame import FIGURE as FLAME
 from host import overview
 from table import filled
 from text import escape
@@ -174,12 +175,13 @@ def span_part(span, part):
 
 def document(title, head, spans, parts):
     """parts: what there is to show, by span"""
+    scripts = ["page.js"] + (["flame.js"] if any(FLAME in part for part in parts) else [])
     return (f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">\n{MARK}\n'
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
             f"<title>{escape(title)}</title>\n<style>\n{_read('style.css')}</style></head><body>\n{head}"
             + tabs(spans, parts) + "<main>" + "".join(map(span_part, spans, parts)) + "</main>\n"
             f"<footer>Drawn {time.strftime('%F %T %Z')} by ebpf-graph.</footer>\n"
-            f"<script>\n{_read('page.js')}</script></body></html>\n")
+            f"<script>\n{''.join(map(_read, scripts))}</script></body></html>\n")
 
 
 def write_index(output, title, notes, spans, hosts, summaries):
@@ -195,10 +197,11 @@ def write_index(output, title, notes, spans, hosts, summaries):
         output.write("index.html", document(title, head, spans, parts))
 
 
-def write_sheet(output, service, spans):
+def write_sheet(output, service, spans, flame):
+    """flame: of a span what is drawn of its stacks, as HTML"""
     head = (f'<header><p><a href="../../index.html">All services</a></p>\n<h1>{escape(service.title)} '
             f"<small>{escape(service.host)}</small></h1></header>\n")
-    parts = [sheet(service, span) for span in spans]
+    parts = [sheet(service, span) + flame(span) for span in spans]
     if any(parts):
         with output.folder(SHEETS) as sheets, sheets.folder(service.host) as directory:
             directory.write(sheet_name(service), document(f"{service.title} · {service.host}", head, spans, parts))
