@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: MIT
+"""A bpftrace program: which maps it has, what each is made of, and the program with lines that print them each interval."""
+
+import re
+
+AGGREGATES = ("count", "sum", "min", "max", "avg", "stats", "hist", "lhist")
+# Those of an interval, not of all time: cleared after each print.
+EXTREMES = ("min", "max")
+PLAIN, INCREMENT, ZERO = "plain", "increment", "zero"
+
+# What is no code: comments and strings.
+BESIDE = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\])*"', re.DOTALL)
+MAP = re.compile(r"@[A-Za-z0-9_]*")
+CALL = re.compile(r"\b(print|clear|zero|delete)\s*\(\s*(@[A-Za-z0-9_]*)\s*([,)[])")
+ASSIGNED = re.compile(r"\s*(\+\+|--|\+=|-=|=(?!=))\s*(\w*)")
+
+
+class Map:
+    def __init__(self, name):
+        self.name = name
+        self.kinds = set()
+        self.calls = set()
+        self.is_time = False    # what it holds is a moment
+        self.is_partial = False # the program prints some rows of it
+
+    @property
+    def kind(self):
+        """What it is made of; of a map that is made in several ways, the plain value. What begins at zero is made of
+        what comes then."""
+        kinds = self.kinds - {ZERO} or {PLAIN}
+        return next(iter(kinds)) if len(kinds) == 1 else PLAIN
+
+    @property
+    def is_state(self):
+        """What the program remembers for itself, as the begin of a call."""
+        return self.kind == PLAIN and (self.is_time or "delete" in self.calls)
+
+    @property
+    def is_printed(self):
+        """By the program itself, which then says when."""
+        return "print" in self.calls
+
+    @property
+    def is_cleared(self):
+        """So that each print says what has come since the last one."""
+        return self.is_printed and bool({"clear", "zero"} & self.calls)
+
+
+def blank(text):
+    """The same text with nothing in place of comments and strings."""
+    return BESIDE.sub(lambda found: re.sub(r"[^\n]", " ", found.group()), text)
+
+
+def end_of_key(code, at):
+    """Behind the key that may follow a map's name."""
+    depth = 0
+    start = re.compile(r"\s*").match(code, at).end()
+    if code[start:start + 1] != "[":
+        return at
+    for place in range(start, len(code)):
+        depth += (code[place] == "[") - (code[place] == "]")
+        if depth == 0:
+            return place + 1
+    return len(code)
+
+
+class Program:
+    """text: what bpftrace is to run; maps: {name: Map}, in the order of the text."""
+
+    def __init__(self, text):
+        self.text, self.maps = text, {}
+        self.averages = []      # where avg stands
+        code = blank(text)
+        for found in MAP.finditer(code):
+            self._look_at(code, found)
+        for call, name, behind in CALL.findall(code):
+            self.maps[name].calls.add(call)
+            self.maps[name].is_partial |= call == "print" and behind == ","
+
+    def _look_at(self, code, found):
+        one = self.maps.setdefault(found.group(), Map(found.group()))
+        assigned = ASSIGNED.match(code, end_of_key(code, found.end()))
+        if assigned:
+            operator, word = assigned.groups()
+            is_call = word in AGGREGATES and re.compile(r"\s*\(").match(code, assigned.end())
+            one.kinds.add(INCREMENT if operator in ("++", "+=") else PLAIN if operator != "=" else
+                          word if is_call else ZERO if word == "0" else PLAIN)
+            one.is_time = one.is_time or operator == "=" and word in ("nsecs", "elapsed")
+            if is_call and word == "avg":
+                self.averages.append(assigned.start(2))
+        elif code[:found.start()].endswith("++"):
+            one.kinds.add(INCREMENT)
+
+    def shown(self, wanted=()):
+        """The maps that become series: these, or all but those that the program has for itself."""
+        return [one for one in self.maps.values()
+                if (one.name in wanted if wanted else one.kinds and not one.is_state)]
+
+    def _with_totals(self):
+        """bpftrace prints the average of all time; that of an interval is made of count and total, which stats() has."""
+        text = self.text
+        for at in reversed(self.averages):
+            text = text[:at] + "stats" + text[at + len("avg"):]
+        return text
+
+    def with_prints(self, maps, milliseconds, mark):
+        """The program, and each interval these maps but those that it prints itself, and behind them the mark."""
+        prints = []
+        for one in maps:
+            if not one.is_printed:
+                prints.append(f"print({one.name});")
+                prints += [f"clear({one.name});"] if one.kind in EXTREMES else []
+        return f'{self._with_totals()}\ninterval:ms:{milliseconds} {{ {" ".join(prints)} printf("{mark}\\n"); }}\n'
