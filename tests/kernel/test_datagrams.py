@@ -17,6 +17,7 @@ import time
 
 from lib import SLOWNESS, Test, die_with_test
 
+BESIDE = True
 NAME = "kt_datagram"
 CONF = f"""
   <Service "datagram">

@@ -16,6 +16,7 @@ from lib import SLOWNESS, WITH_TRACEFS, Test, in_mounts
 from test_progress import INTERVAL, KNOWS_ARRIVAL, TIERS, at_once, figures, readings
 from test_progress import check as check_progress
 
+BESIDE = True
 AFTER = 3  # seconds
 HOLD = 0.02
 ANSWERS = ("plain", "only", "split", "trailers", "continued", "padded", "cut", "refused", "large")

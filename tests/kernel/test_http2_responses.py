@@ -11,6 +11,7 @@ import time
 import responses
 from lib import SLOWNESS, Test
 
+BESIDE = True
 TIERS = (1, 2)
 INTERVAL = 2
 CONF = """

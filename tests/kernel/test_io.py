@@ -12,6 +12,7 @@ import time
 import truth
 from lib import Test
 
+BESIDE = True
 BOOKS = 16 * truth.PAGE  # of a file system, dirtied by whoever writes when they are due
 CONF = """
   <Service "io">

@@ -16,6 +16,7 @@ import truth
 from cgroups import Cgroups, controller_root, unified_root
 from lib import SLOWNESS, Skip, Test
 
+BESIDE = True
 MIB = 1 << 20
 INTERVAL = 1 if SLOWNESS < 2 else 2
 PERIOD = 100000  # us
@@ -26,6 +27,8 @@ SERIES = {"gauge-cpu_limit_percent", "total_events-cpu_periods", "total_events-c
 PRESSURES = {f"percent-pressure_{what}_{who}" for what in ("cpu", "io", "memory") for who in ("some", "full")}
 
 CONF = """
+  # Those of the tests beside this one are services, too.
+  MaxNewServices 10000
   ServicesFrom "containers" "units" "commands"
   <Probe "limits">
     Collect "*"

@@ -10,6 +10,7 @@ import time
 import truth
 from lib import SLOWNESS, Test
 
+BESIDE = True
 MIB = 1 << 20
 CLOSE = 0.01
 # With exact_peak every 16th change is looked at, and before 6.2 a change comes with the 64th fault.

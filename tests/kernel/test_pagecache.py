@@ -15,6 +15,7 @@ from lib import LIBC, Test
 from test_oom import LIMIT, MIB, Cgroup
 from truth import PAGE
 
+BESIDE = True
 PAGES = 2048
 TIERS = (1, 2, 3)
 WITH_HITS = (1, 2)

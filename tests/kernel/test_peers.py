@@ -11,6 +11,7 @@ import time
 import truth
 from lib import SLOWNESS, Test
 
+BESIDE = True
 WINDOW = 10
 PERCPU_PAGES = 32  # percpu_counter_batch
 

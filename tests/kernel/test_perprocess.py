@@ -12,6 +12,7 @@ import tables
 import truth
 from lib import SLOWNESS, Test
 
+BESIDE = True
 TOP = 3
 CONF = f"""
   <Service "pp">

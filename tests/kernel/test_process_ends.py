@@ -34,7 +34,7 @@ CONF = """
     Parameter "short_lived_ns" 1500000
   </Probe>
 """
-INTERVAL = 1
+INTERVAL = 0.5 if SLOWNESS < 2 else 1
 N = max(10, round(300 / SLOWNESS))
 STORM = round((20000 if os.environ.get("TEST_LONG") else 5000) / SLOWNESS ** 2)
 RACERS = 2  # of load_ends

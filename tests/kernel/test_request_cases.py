@@ -10,6 +10,7 @@ import time
 
 from lib import Test
 
+BESIDE = True
 CASES = ("threads", "large", "noise", "splice", "ring", "ring_file", "forking", "prefork", "pool", "pipeline",
          "rename")
 # Not of this test, and unavailable on some kernels.

@@ -14,6 +14,7 @@ import time
 
 from lib import WITH_TRACEFS, Test, die_with_test, in_mounts
 
+BESIDE = True
 TIERS = (1, 2, 3, 4)
 ORDER = 50
 REQUEST, RESPONSE = 100, 300

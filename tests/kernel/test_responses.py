@@ -12,6 +12,7 @@ import time
 import responses
 from lib import SLOWNESS, WITH_TRACEFS, Test, in_mounts
 
+BESIDE = True
 TIERS = (1, 2, 3, 4)
 AFTER = 1  # seconds
 INTERVAL = 2

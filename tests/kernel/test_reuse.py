@@ -12,6 +12,7 @@ import time
 import lib
 from lib import SLOWNESS, Test
 
+BESIDE = True
 INTERVAL = 0.5 * max(1, SLOWNESS / 2)
 MAX_SERVICES = 64
 PR_SET_NAME = 15

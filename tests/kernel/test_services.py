@@ -13,6 +13,7 @@ import truth
 from cgroups import Cgroups
 from lib import SLOWNESS, Test
 
+BESIDE = True
 INTERVAL = 0.5 if SLOWNESS < 2 else 1
 AROUND = 200 * SLOWNESS  # us: between an answer and the sleep that follows
 

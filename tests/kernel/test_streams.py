@@ -15,6 +15,7 @@ import time
 
 from lib import WITH_TRACEFS, Test, die_with_test, in_mounts
 
+BESIDE = True
 KINDS = ("events", "oneway", "download", "late")
 TIERS = (1, 2, 3, 4)
 KNOWS_UNSENT = (1, 2)

@@ -18,6 +18,7 @@ import time
 from connections import OVER_4, OVER_6, WHERE, Peer
 from lib import LIBC, SLOWNESS, Skip, Test
 
+BESIDE = True
 CONF = """
   <Service "client">
     Process "kt_client"

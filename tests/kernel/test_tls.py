@@ -21,6 +21,7 @@ from lib import SLOWNESS, WITH_TRACEFS, Skip, Test, die_with_test, in_mounts
 from tls import (Chunks, Kernel, KernelReads, Records, client_context, kernel_has_tls, make_certificate,
                  server_context)
 
+BESIDE = True
 PR_SET_NAME = 15
 REQUEST, ANSWER = 36, 60  # of that length is Finished, too
 WORK, PAUSE = 0.002, 0.002  # seconds
