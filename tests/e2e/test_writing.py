@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""docs/writing-a-probe.md to the letter: its files and its commands, in an empty directory, with what `make install` puts
+below /usr and nothing of the source. Truth: the signals that its commands send, and what the page says is to be seen."""
+
+import os
+import re
+import shutil
+import subprocess
+
+from e2e import TOP, Skip
+
+import lib
+from lib import Test
+
+BESIDE = True
+PAGE = os.path.join(TOP, "docs", "writing-a-probe.md")
+OBJECTS = "/usr/lib/collectd/ebpf"
+BLOCK = re.compile(r"```(\w*)\n(.*?)```\n", re.DOTALL)
+FILE = re.compile(r"Write `([a-z.]+)`:\s*$")
+# The time, which is another one.
+NUMBER = re.compile(r"\b\d{10}\.\d{3}\b")
+
+
+def read_page(directory):
+    """[(commands, what is to be seen or None), ...] of the page's example; its files go into the directory, from where a
+    command fetches each when it is its turn."""
+    with open(PAGE, encoding="utf-8") as file:
+        example = file.read().partition("## What to write where")[0]
+    steps = []
+    for found in BLOCK.finditer(example):
+        kind, text = found.groups()
+        name = FILE.search(example[:found.start()])
+        if name:
+            path = os.path.join(directory, name.group(1))
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+            steps.append((f"cp {path} .\n", None))
+        elif kind == "sh":
+            steps.append((text, None))
+        elif kind == "text":
+            steps[-1] = (steps[-1][0], text)
+    return steps
+
+
+def install(test):
+    """What is below /usr, with the installed plugin on top, for who sees these mounts."""
+    root, upper = os.path.join(test.disk, "root"), test.mkdir("upper")
+    subprocess.run(["make", "-s", "-C", lib.BUILD, "install", f"DESTDIR={root}", "prefix=/usr", "libdir=/usr/lib"],
+                   check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    objects = subprocess.run(["make", "-s", "-C", lib.BUILD, "print-objectdir"], check=True, capture_output=True,
+                             text=True).stdout.strip()
+    # Where this build looks for objects.
+    other = [] if objects == OBJECTS else [f"mkdir -p {objects}", f"mount --bind {OBJECTS} {objects}"]
+    return lib.in_mounts(f"mount -t tmpfs none {upper}", f"mkdir {upper}/up {upper}/work",
+                         f"mount -t overlay -o lowerdir={root}/usr:/usr,upperdir={upper}/up,workdir={upper}/work none /usr",
+                         *other, "mount -t tmpfs none /tmp")
+
+
+def main():
+    with Test(limit=180) as test:
+        if not shutil.which("clang"):
+            raise Skip("clang is not installed")
+        steps = read_page(test.mkdir("files"))
+        test.equal("files of the page", sorted(os.listdir(test.mkdir("files"))), ["collectd.conf", "signals.bpf.c"])
+        test.within("its steps", len(steps), 8, 12)
+        mark = "--- the next step"
+        script = "".join(f"{commands}\necho '{mark}'\n" for commands, _ in steps)
+        environment = {"PATH": os.environ["PATH"] + ":/usr/sbin:/sbin", "LC_ALL": "C.UTF-8"}
+        done = subprocess.run([*install(test), "sh", "-c", script], cwd="/", env=environment, stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, check=False, timeout=150 * lib.SLOWNESS)
+        test.equal("complaints of the commands", done.stderr, "")
+        test.equal("exit status of the last command", done.returncode, 0)
+        said = done.stdout.split(mark + "\n")
+        test.equal("steps that were taken", len(said) - 1, len(steps))
+        for (commands, want), got in zip(steps, said):
+            if want is not None:
+                test.equal("what is to be seen behind " + commands.strip().partition("\n")[0],
+                           NUMBER.sub("TIME", got), NUMBER.sub("TIME", want))
+        test.equal("in the machine's own directory", os.path.exists(os.path.join(OBJECTS, "signals.bpf.o")), False)
+
+
+if __name__ == "__main__":
+    main()
