@@ -18,8 +18,8 @@ PAGE = os.path.join(TOP, "docs", "writing-a-probe.md")
 OBJECTS = "/usr/lib/collectd/ebpf"
 BLOCK = re.compile(r"```(\w*)\n(.*?)```\n", re.DOTALL)
 FILE = re.compile(r"Write `([a-z.]+)`:\s*$")
-# The time, which is another one.
-NUMBER = re.compile(r"\b\d{10}\.\d{3}\b")
+# The time and the day, which are others.
+MOMENT = re.compile(r"\b\d{10}\.\d{3}\b|\b\d{4}-\d\d-\d\d\b")
 
 
 def read_page(directory):
@@ -76,7 +76,7 @@ def main():
         for (commands, want), got in zip(steps, said):
             if want is not None:
                 test.equal("what is to be seen behind " + commands.strip().partition("\n")[0],
-                           NUMBER.sub("TIME", got), NUMBER.sub("TIME", want))
+                           MOMENT.sub("TIME", got), MOMENT.sub("TIME", want))
         test.equal("in the machine's own directory", os.path.exists(os.path.join(OBJECTS, "signals.bpf.o")), False)
 
 
