@@ -90,8 +90,8 @@ static void print_tables(char *text, size_t size, const struct object *object,
 	{
 		struct error error = { "" };
 		struct table table;
-		int status = table_open(&table, map, bpf_object__btf(object->bpf), dispatch_type,
-					selection, &error);
+		int status = table_open(&table, map, bpf_object__btf(object->bpf), NULL,
+					dispatch_type, selection, &error);
 
 		CHECK_TEXT(error.text, "");
 		if (status > 0 && (block->options.count || strcmp(table.name, "extras") != 0))

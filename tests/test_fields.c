@@ -56,8 +56,8 @@ static void test_mistakes(void)
 		struct table table;
 
 		CASE("%s", cases[i].map);
-		CHECK_INT(table_open(&table, map, bpf_object__btf(object), dispatch_type, NULL,
-				     &error),
+		CHECK_INT(table_open(&table, map, bpf_object__btf(object), NULL, dispatch_type,
+				     NULL, &error),
 			  cases[i].status);
 		CHECK_HAS(error.text, cases[i].want);
 		if (cases[i].status == 1 && !strcmp(cases[i].map, "many")) {
@@ -81,7 +81,7 @@ static void test_fields(void)
 
 	CASE("a key of words, and what they are");
 	CHECK_INT(table_open(&table, bpf_object__find_map_by_name(object, "softirqs"),
-			     bpf_object__btf(object), dispatch_type, NULL, &error),
+			     bpf_object__btf(object), NULL, dispatch_type, NULL, &error),
 		  1);
 	CHECK_UINT(table.fields->count, 3);
 	CHECK_TEXT(table.fields->text, "/proc/softirqs");
@@ -95,7 +95,7 @@ static void test_fields(void)
 	table_done(&table);
 	CASE("rows of services");
 	CHECK_INT(table_open(&table, bpf_object__find_map_by_name(object, "pressures"),
-			     bpf_object__btf(object), dispatch_type, NULL, &error),
+			     bpf_object__btf(object), NULL, dispatch_type, NULL, &error),
 		  1);
 	CHECK_TEXT(table.fields->text, "cgroup:cpu.pressure");
 	CHECK_INT(table.fields->by_service && !table.fields->by_key, 1);

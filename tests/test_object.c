@@ -212,7 +212,8 @@ static void use(struct object *object)
 	{
 		struct table table;
 
-		table_open(&table, map, bpf_object__btf(object->bpf), dispatch_type, NULL, &error);
+		table_open(&table, map, bpf_object__btf(object->bpf), NULL, dispatch_type, NULL,
+			   &error);
 		table_done(&table);
 	}
 }

@@ -223,8 +223,8 @@ static void test_resize(void)
 		struct table table;
 
 		CASE("resize, %s", cases[i].name);
-		CHECK_INT(table_open(&table, map, bpf_object__btf(object), dispatch_type, NULL,
-				     &error),
+		CHECK_INT(table_open(&table, map, bpf_object__btf(object), NULL, dispatch_type,
+				     NULL, &error),
 			  1);
 		if (cases[i].via)
 			strcpy(table.schema.subject.via, cases[i].via);
@@ -280,8 +280,8 @@ static void test_leave(void)
 
 		CASE("by leave, %zu configured of %u, from %#x", cases[i].configured,
 		     cases[i].services, cases[i].from);
-		CHECK_INT(table_open(&table, map, bpf_object__btf(object), dispatch_type, NULL,
-				     &error),
+		CHECK_INT(table_open(&table, map, bpf_object__btf(object), NULL, dispatch_type,
+				     NULL, &error),
 			  1);
 		CHECK_INT(table_resize(&table, &counts, object, &error), 0);
 		CHECK_UINT(table.rows.count, cases[i].count);
@@ -303,7 +303,9 @@ static void test_section(void)
 	struct table table;
 
 	CASE("resize, a section of variables");
-	CHECK_INT(table_open(&table, map, bpf_object__btf(object), dispatch_type, NULL, &error), 1);
+	CHECK_INT(
+		table_open(&table, map, bpf_object__btf(object), NULL, dispatch_type, NULL, &error),
+		1);
 	CHECK_INT(table_resize(&table, &counts, object, &error), -EINVAL);
 	CHECK_HAS(error.text, "map .bss: via and owners need an array of u32");
 	table_done(&table);

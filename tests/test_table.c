@@ -229,8 +229,8 @@ static void test_open(void)
 			break;
 		bpf_map__set_type(map, cases[i].type);
 		bpf_map__set_map_flags(map, cases[i].flags);
-		CHECK_INT(table_open(&table, map, bpf_object__btf(object), dispatch_type, NULL,
-				     &error),
+		CHECK_INT(table_open(&table, map, bpf_object__btf(object), NULL, dispatch_type,
+				     NULL, &error),
 			  cases[i].tagged);
 		if (cases[i].tagged)
 			CHECK_INT(table_resize(&table, &counts, object, &error), cases[i].status);

@@ -289,8 +289,8 @@ static void test_maps(void)
 				 "with BPF_F_MMAPABLE; declare it by MMAP_ARRAY, or leave the "
 				 "word out",
 				 cases[i].map);
-		CHECK_INT(table_open(&table, map, bpf_object__btf(object), dispatch_type, NULL,
-				     &error),
+		CHECK_INT(table_open(&table, map, bpf_object__btf(object), NULL, dispatch_type,
+				     NULL, &error),
 			  cases[i].status);
 		CHECK_TEXT(error.text, want);
 		if (cases[i].status == 1) {

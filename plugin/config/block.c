@@ -86,7 +86,7 @@ bool block_take_path(struct context *context, const oconfig_item_t *item, char *
 	return true;
 }
 
-#define OPTIONS_MAX 16 /* of a block */
+#define OPTIONS_MAX 32 /* of a block */
 
 static const struct option *option_named(const struct option *options, const char *name)
 {

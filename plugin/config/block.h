@@ -31,8 +31,11 @@ struct context {
 	struct config *config;
 	struct service_config *service;
 	struct probe_config *probe;
-	char block[CONFIG_NAME_MAX + 16]; /* for messages, e.g. `<Service "web">` */
-	const struct block_kind *kinds;   /* of all blocks, the last without options */
+	struct table_config *table;
+	struct key_config *key;
+	struct value_config *value;
+	char block[128 + 16];           /* for messages, e.g. `<Service "web">` */
+	const struct block_kind *kinds; /* of all blocks, the last without options */
 	struct mistakes *mistakes;
 	unsigned excess_services, excess_probes; /* blocks that there is no room for */
 };

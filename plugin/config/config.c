@@ -103,7 +103,15 @@ const struct probe_config *config_probe(const struct config *config, const char 
 	return NULL;
 }
 
-static void strings_done(struct strings *list)
+const struct table_config *config_table(const struct probe_config *probe, const char *map)
+{
+	for (size_t i = 0; i < probe->table_count; i++)
+		if (!strcmp(probe->tables[i].map, map))
+			return &probe->tables[i];
+	return NULL;
+}
+
+void strings_done(struct strings *list)
 {
 	for (size_t i = 0; i < list->count; i++)
 		free(list->item[i]);
@@ -144,6 +152,9 @@ static void probe_config_done(struct probe_config *probe)
 		point_done(&probe->attaches[i].point);
 	}
 	free(probe->attaches);
+	for (size_t i = 0; i < probe->table_count; i++)
+		table_config_done(&probe->tables[i]);
+	free(probe->tables);
 	free(probe->object);
 }
 

@@ -3,6 +3,7 @@
 #define EBPF_CONFIG_H
 
 #include "point.h"
+#include "table_config.h"
 #include "system/number.h"
 #include "system/pattern.h"
 
@@ -30,11 +31,6 @@ struct oconfig_item_s;
 #define CONFIG_LABELS_MAX 16       /* likewise */
 #define CONFIG_LABEL_NAMES_MAX 256 /* of a label */
 #define CONFIG_PATTERNS_MAX 256    /* likewise, of Collect and of Ignore */
-
-struct strings {
-	char **item;
-	size_t count;
-};
 
 struct service_config {
 	char name[CONFIG_NAME_MAX];
@@ -81,6 +77,8 @@ struct probe_config {
 	size_t label_count;
 	struct attach_config *attaches;
 	size_t attach_count;
+	struct table_config *tables; /* each map once */
+	size_t table_count;
 	double interval_s;     /* 0: the plugin's */
 	unsigned rows;         /* of tables that give them on first use, 0: CONFIG_ROWS */
 	unsigned tier;         /* the only one to try, 0: all */
@@ -139,6 +137,9 @@ bool config_needs_proc(const struct config *config);
 
 /* The block of a probe of this name, as it is when cleaned; or NULL. */
 const struct probe_config *config_probe(const struct config *config, const char *name);
+
+/* What a Probe block says of a map, or NULL. */
+const struct table_config *config_table(const struct probe_config *probe, const char *map);
 
 /* Would the series of services or probes of these names have one name? */
 bool config_same_name(const char *a, const char *b);

@@ -6,6 +6,7 @@
 #include "option.h"
 #include "probe_block.h"
 #include "service_block.h"
+#include "table_block.h"
 #include "system/message.h"
 
 #include "bpf/lib/service.h"
@@ -163,6 +164,9 @@ static const struct block_kind kinds[] = {
 	{ service_options, "in a Service block" },
 	{ probe_options, "in a Probe block" },
 	{ plugin_options, "in <Plugin ebpf> itself" },
+	{ table_options, "in a Table block" },
+	{ key_options, "in a Key block" },
+	{ value_options, "in a Value block" },
 	{ NULL, NULL },
 };
 

@@ -6,6 +6,7 @@
 
 #include "name.h"
 #include "option.h"
+#include "table_block.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -272,6 +273,7 @@ const struct option probe_options[] = {
 	{ "Option", take_option, OFTEN },
 	{ "Parameter", take_parameter, OFTEN },
 	{ "Rows", take_rows, ONCE },
+	{ "Table", table_block_take, BLOCK },
 	{ "Tier", take_tier, ONCE },
 	{ NULL, NULL, ONCE },
 };

@@ -24,7 +24,7 @@ typedef void metric_taker(void *to, const struct schema *schema, const struct me
 
 struct searched {
 	const struct object *object;
-	const struct strings *options;
+	const struct probe_config *block;
 	const struct config *config;
 };
 
@@ -41,10 +41,11 @@ static void each_of_map(const struct searched *s, struct bpf_map *map, metric_ta
 	struct error ignored;
 	struct table table;
 
-	if (table_open(&table, map, bpf_object__btf(s->object->bpf), dispatch_type, &everything,
+	if (table_open(&table, map, bpf_object__btf(s->object->bpf),
+		       config_table(s->block, bpf_map__name(map)), dispatch_type, &everything,
 		       &ignored) <= 0)
 		return;
-	if (variant_has_map(s->object, map, s->options))
+	if (variant_has_map(s->object, map, &s->block->options))
 		option = NULL;
 	for (size_t i = 0; i < table.schema.metric_count; i++)
 		take(to, &table.schema, &table.schema.metrics[i], option);
@@ -171,7 +172,7 @@ static void count(void *to, __attribute__((unused)) const struct schema *schema,
 bool collect_has_metrics(const struct object *object, const struct probe_config *block,
 			 const struct config *config)
 {
-	const struct searched searched = { object, &block->options, config };
+	const struct searched searched = { object, block, config };
 	size_t metrics = 0;
 
 	each(&searched, count, &metrics);
@@ -181,7 +182,7 @@ bool collect_has_metrics(const struct object *object, const struct probe_config 
 void collect_read(struct selection *ret_selection, const struct object *object, const char *probe,
 		  const struct probe_config *block, const struct config *config)
 {
-	const struct searched searched = { object, &block->options, config };
+	const struct searched searched = { object, block, config };
 
 	*ret_selection = (struct selection){
 		.config = config,

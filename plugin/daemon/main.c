@@ -14,7 +14,9 @@
 #include "service/service.h"
 #include "system/clock.h"
 #include "system/message.h"
+#include "system/ksym.h"
 #include "system/user.h"
+#include "group/cgroup_name.h"
 
 #include <collectd.h>
 
@@ -384,6 +386,8 @@ static int ebpf_shutdown(void)
 	probe_count = 0;
 	services_done(&services);
 	users_done();
+	ksyms_done();
+	cgroup_names_done();
 	file_reader_done(&files);
 	config_done(&config);
 	configured = false;

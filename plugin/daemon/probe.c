@@ -15,6 +15,7 @@
 #include "object/variant.h"
 #include "reading.h"
 #include "system/clock.h"
+#include "system/ksym.h"
 #include "system/pseudo.h"
 
 #include <errno.h>
@@ -98,7 +99,8 @@ static int find_tables(struct probe *probe, struct error *error)
 		if (!variant_has_map(&probe->object, map, &probe->block->options))
 			continue;
 		table = &grown[probe->table_count];
-		status = table_open(table, map, btf, dispatch_type, &probe->selection, error);
+		status = table_open(table, map, btf, config_table(probe->block, bpf_map__name(map)),
+				    dispatch_type, &probe->selection, error);
 		if (status < 0)
 			return status;
 		if (status == 0)
@@ -123,8 +125,9 @@ static int check_not_empty(const struct probe *probe, struct error *error)
 					 : "its metrics are off by default; Collect in its Probe "
 					   "block switches them on");
 	return error_set(error, -ENOENT,
-			 "no map of %s has METRIC or EVENT tags, so there is nothing "
-			 "to read; see bpf/lib/metric.bpf.h",
+			 "no map of %s has METRIC or EVENT tags, nor a Table block in its Probe "
+			 "block, so there is nothing to read; see bpf/lib/metric.bpf.h and "
+			 "collectd-ebpf(5)",
 			 probe->path);
 }
 
@@ -342,6 +345,31 @@ static void check_labels(const struct probe *probe)
 	label_choice_check(probe->block, labels, count, probe->name);
 }
 
+/* Table blocks of maps that the object does not have. */
+static void check_blocks(const struct probe *probe)
+{
+	for (size_t i = 0; i < probe->block->table_count; i++) {
+		const char *name = probe->block->tables[i].map;
+		const struct bpf_map *map = object_map(&probe->object, name), *other;
+		char maps[512] = "";
+
+		if (map && !bpf_map__is_internal(map))
+			continue;
+		bpf_object__for_each_map(other, probe->object.bpf)
+		{
+			size_t length = strlen(maps);
+
+			if (!bpf_map__is_internal(other))
+				snprintf(maps + length, sizeof(maps) - length, "%s\"%s\"",
+					 length ? ", " : "", bpf_map__name(other));
+		}
+		message(LOG_ERR,
+			"probe %s: ignoring <Table \"%s\">: its object has no map of this name, "
+			"but %s",
+			probe->name, name, maps[0] ? maps : "none at all");
+	}
+}
+
 static int start_tables(struct probe *probe, struct error *error)
 {
 	int status = reading_walk(probe, 0, error);
@@ -372,6 +400,7 @@ int probe_open(struct probe *probe, const char *name, const char *path, double i
 	if (!probe->path)
 		return error_set(error, -ENOMEM, "no memory");
 	status = open_object(probe, error);
+	ksyms_refresh(services->resolver.files, clock_ns());
 	status = status ?: start_tables(probe, error);
 	status = status ?: reading_subscribe(probe, error);
 	if (status) {
@@ -380,6 +409,7 @@ int probe_open(struct probe *probe, const char *name, const char *path, double i
 	}
 	check_rows(probe);
 	check_labels(probe);
+	check_blocks(probe);
 	reading_tell_troubles(probe);
 	probe->read_ns = object_variable(&probe->object, "read_ns", sizeof(*probe->read_ns));
 	probe->refused = object_variable(&probe->object, "refused", sizeof(*probe->refused));

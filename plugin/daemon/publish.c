@@ -156,30 +156,42 @@ static void publish_moments(const struct publisher *p, uint32_t i)
 				  s.mean > 0 ? 1 / column_scaled(column, s.mean) : NAN);
 }
 
-/* One bucket rate per power of two. */
+/* A rate of each. */
 static void publish_buckets(const struct publisher *p, const struct column *column)
 {
-	const uint64_t *buckets = p->accumulator->window + column->cell;
+	const uint64_t *cells = p->accumulator->window + column->cell;
+	uint32_t each = column->kind == COLUMN_HIST ? HIST_SUB : 1;
 	struct column named = *column;
 
 	named.tag = tag_of(p, column);
-	for (uint32_t i = 0; i < HIST_BUCKETS; i += HIST_SUB) {
+	for (uint32_t i = 0; i < series_buckets(column); i++) {
 		char instance[SERIES_NAME_MAX];
 
 		series_bucket(instance, &named, i);
 		dispatch_gauge(p->dispatch, p->subject, "bucket", instance,
-			       (double)hist_count(buckets + i, HIST_SUB) * 1e9 /
+			       (double)hist_count(cells + (size_t)i * each, each) * 1e9 /
 				       (double)p->table->elapsed_ns);
 	}
 }
 
+static double mean_of(const struct column *column, const uint64_t *cells)
+{
+	return column->kind == COLUMN_HIST ? hist_mean(cells, HIST_BUCKETS)
+					   : buckets_mean(column->buckets, cells);
+}
+
+static double percentile_of(const struct column *column, const uint64_t *cells, double percent)
+{
+	return column->kind == COLUMN_HIST ? hist_percentile(cells, HIST_BUCKETS, percent)
+					   : buckets_percentile(column->buckets, cells, percent);
+}
+
 static void publish_hist(const struct publisher *p, const struct column *column)
 {
-	const uint64_t *buckets = p->accumulator->window + column->cell;
+	const uint64_t *cells = p->accumulator->window + column->cell;
 	const struct tag own = tag_of(p, column), *tag = &own;
 
-	publish_statistic(p, tag, SERIES_AVERAGE,
-			  column_scaled(column, hist_mean(buckets, HIST_BUCKETS)));
+	publish_statistic(p, tag, SERIES_AVERAGE, column_scaled(column, mean_of(column, cells)));
 	for (unsigned i = 0; i < p->config->percentile_count; i++) {
 		double percent = p->config->percentiles[i];
 		char instance[SERIES_NAME_MAX];
@@ -187,9 +199,8 @@ static void publish_hist(const struct publisher *p, const struct column *column)
 		if (!series_is_on(p->metric, SERIES_PERCENTILES + i))
 			continue;
 		series_percentile(instance, tag, percent);
-		dispatch_gauge(
-			p->dispatch, p->subject, tag->type, instance,
-			column_scaled(column, hist_percentile(buckets, HIST_BUCKETS, percent)));
+		dispatch_gauge(p->dispatch, p->subject, tag->type, instance,
+			       column_scaled(column, percentile_of(column, cells, percent)));
 	}
 	if (p->config->buckets && series_is_on(p->metric, SERIES_BUCKETS))
 		publish_buckets(p, column);

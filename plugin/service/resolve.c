@@ -12,6 +12,7 @@
 #include "scan.h"
 #include "system/clock.h"
 #include "system/pattern.h"
+#include "system/ksym.h"
 #include "system/user.h"
 #include "waiting.h"
 
@@ -372,6 +373,7 @@ void resolver_run(struct resolver *resolver, uint64_t now_ns)
 	bool failed;
 
 	users_refresh(resolver->files, now_ns);
+	ksyms_refresh(resolver->files, now_ns);
 	failed = run(resolver, &error) != 0;
 	if (failed && !resolver->failing)
 		message(LOG_ERR,

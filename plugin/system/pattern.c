@@ -27,11 +27,14 @@ static bool refuse(char *why, size_t size, int code, size_t at)
 	return false;
 }
 
-bool pattern_init(struct pattern *pattern, const char *text, char *why, size_t size)
+/* A newline is a byte of a command line like any other, and so is all of UTF-8. */
+#define OPTIONS                                                                       \
+	(PCRE2_AUTO_CALLOUT | PCRE2_DOTALL | PCRE2_DOLLAR_ENDONLY | PCRE2_NEVER_UTF | \
+	 PCRE2_NEVER_BACKSLASH_C)
+
+static bool compile(struct pattern *pattern, const char *text, uint32_t options, char *why,
+		    size_t size)
 {
-	/* A newline is a byte of a command line like any other, and so is all of UTF-8. */
-	uint32_t options = PCRE2_AUTO_CALLOUT | PCRE2_DOTALL | PCRE2_DOLLAR_ENDONLY |
-			   PCRE2_NEVER_UTF | PCRE2_NEVER_BACKSLASH_C | PCRE2_NO_AUTO_CAPTURE;
 	uint32_t back_references = 0;
 	PCRE2_SIZE at = 0;
 	int code = 0;
@@ -50,6 +53,16 @@ bool pattern_init(struct pattern *pattern, const char *text, char *why, size_t s
 	snprintf(why, size, "has a back reference, which may take minutes to match");
 	pattern_done(pattern);
 	return false;
+}
+
+bool pattern_init(struct pattern *pattern, const char *text, char *why, size_t size)
+{
+	return compile(pattern, text, OPTIONS | PCRE2_NO_AUTO_CAPTURE, why, size);
+}
+
+bool pattern_init_finding(struct pattern *pattern, const char *text, char *why, size_t size)
+{
+	return compile(pattern, text, OPTIONS, why, size);
 }
 
 /* What is left of a match's steps. */
@@ -74,10 +87,9 @@ static int count_step(pcre2_callout_block *block, void *of)
 	return 0;
 }
 
-bool pattern_match(const struct pattern *pattern, const char *text)
+static int match(const struct pattern *pattern, const char *text, pcre2_match_data *data)
 {
 	pcre2_match_context *limits = pcre2_match_context_create(NULL);
-	pcre2_match_data *data = pcre2_match_data_create(1, NULL);
 	struct effort left = { .steps = MATCH_STEPS_MAX };
 	int code = PCRE2_ERROR_NOMEMORY;
 
@@ -87,9 +99,35 @@ bool pattern_match(const struct pattern *pattern, const char *text)
 		code = pcre2_match(pattern->code, (PCRE2_SPTR)text, PCRE2_ZERO_TERMINATED, 0, 0,
 				   data, limits);
 	}
-	pcre2_match_data_free(data);
 	pcre2_match_context_free(limits);
+	return code;
+}
+
+bool pattern_match(const struct pattern *pattern, const char *text)
+{
+	pcre2_match_data *data = pcre2_match_data_create(1, NULL);
+	int code = match(pattern, text, data);
+
+	pcre2_match_data_free(data);
 	return code >= 0;
+}
+
+bool pattern_find(const struct pattern *pattern, const char *text, size_t *ret_begin,
+		  size_t *ret_end)
+{
+	pcre2_match_data *data = pcre2_match_data_create(2, NULL);
+	int code = match(pattern, text, data);
+	const size_t *ends = code >= 0 ? pcre2_get_ovector_pointer(data) : NULL;
+
+	/* 0: there are more parentheses than were asked for. */
+	if (ends && code != 1 && ends[2] != PCRE2_UNSET)
+		ends += 2;
+	if (ends) {
+		*ret_begin = ends[0];
+		*ret_end = ends[1] > ends[0] ? ends[1] : ends[0];
+	}
+	pcre2_match_data_free(data);
+	return ends != NULL;
 }
 
 void pattern_done(struct pattern *pattern)

@@ -43,11 +43,11 @@ static void add_part(const struct column *column, const unsigned char *row, uint
 	if (column->cell_size == sizeof(uint64_t)) {
 		const uint64_t *at = (const uint64_t *)(row + column->offset);
 
-		for (uint32_t i = 0; i < column->cells; i++)
+		for (uint32_t i = 0; i < column->width; i++)
 			cells[i] += __atomic_load_n(&at[i], __ATOMIC_RELAXED);
 		return;
 	}
-	for (uint32_t i = 0; i < column->cells; i++) {
+	for (uint32_t i = 0; i < column->width; i++) {
 		uint64_t cell = read_narrow(column, row, i);
 
 		cells[i] += column->is_gauge ? extend(column, cell) : cell;
@@ -58,10 +58,10 @@ void cells_read(const struct schema *schema, const struct row_bytes *row, uint64
 {
 	const unsigned char *at = row->at;
 
-	memset(ret_cells, 0, schema->cells * sizeof(*ret_cells));
+	memset(ret_cells, 0, schema->row_cells * sizeof(*ret_cells));
 	for (uint32_t part = 0; part < row->parts; part++, at += row->stride)
 		for (size_t c = 0; c < schema->column_count; c++)
-			add_part(&schema->columns[c], at, ret_cells + schema->columns[c].cell);
+			add_part(&schema->columns[c], at, ret_cells + schema->columns[c].at);
 }
 
 /* What a cell has grown by since it was last read. A counter that falls, as one of another
@@ -78,21 +78,30 @@ static uint64_t take_growth(const struct column *column, uint64_t now, uint64_t 
 	return fell ? 0 : grown;
 }
 
-bool cells_feed(const struct schema *schema, double elapsed_s, const uint64_t *now,
-		uint64_t *previous, struct accumulator *gauges, struct accumulator *counters)
+/* Which cell of a column the i-th one of a row goes into; column->cells or more: none. */
+static uint32_t cell_of(const struct column *column, uint32_t i, uint64_t bucket)
+{
+	return column->is_spread ? buckets_find(column->buckets, bucket) : i;
+}
+
+bool cells_feed(const struct schema *schema, double elapsed_s, const struct row_cells *row,
+		struct accumulator *gauges, struct accumulator *counters)
 {
 	bool notable = false;
 
 	for (size_t c = 0; c < schema->column_count; c++) {
 		const struct column *column = &schema->columns[c];
 
-		for (uint32_t i = 0; i < column->cells; i++) {
-			uint32_t cell = column->cell + i;
-			uint64_t grown = take_growth(column, now[cell], &previous[cell]);
+		for (uint32_t i = 0; i < column->width; i++) {
+			uint32_t at = column->at + i, cell = cell_of(column, i, row->bucket);
+			uint64_t grown = take_growth(column, row->now[at], &row->previous[at]);
 
-			gauges->counted |= now[cell] != 0;
+			if (cell >= column->cells)
+				continue;
+			cell += column->cell;
+			gauges->counted |= row->now[at] != 0;
 			if (column->is_gauge) {
-				gauges->window[cell] += now[cell];
+				gauges->window[cell] += row->now[at];
 				continue;
 			}
 			if (!grown)

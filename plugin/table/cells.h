@@ -32,10 +32,17 @@ static inline uint64_t bucket_growth(uint64_t now, uint64_t *previous)
 	return grown;
 }
 
+/* What a row holds, and held at the last reading. */
+struct row_cells {
+	const uint64_t *now;
+	uint64_t *previous;
+	uint64_t bucket; /* whose number its key has, of columns that are spread */
+};
+
 /* Adds a row as it is now to accumulators: its gauges to one, and to another what its counters have
  * grown by since `previous`, which is then now. True if that was notable; elapsed_s is the time since
  * the last reading, 0: there was none. */
-bool cells_feed(const struct schema *schema, double elapsed_s, const uint64_t *now,
-		uint64_t *previous, struct accumulator *gauges, struct accumulator *counters);
+bool cells_feed(const struct schema *schema, double elapsed_s, const struct row_cells *row,
+		struct accumulator *gauges, struct accumulator *counters);
 
 #endif

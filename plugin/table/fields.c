@@ -158,7 +158,7 @@ static int check_subject(const struct reader *r)
 	return why ? error_set(r->error, -EINVAL, "map %s: %s", r->map, why) : 0;
 }
 
-static int read_all(const struct reader *r, const struct text_map *map, const char *text)
+static int read_all(const struct reader *r, const struct map_shape *map, const char *text)
 {
 	struct fields *fields = r->fields;
 	int row_id = btf__resolve_type(r->btf, map->value_type);
@@ -186,7 +186,7 @@ static int read_all(const struct reader *r, const struct text_map *map, const ch
 }
 
 /* Has a row FIELD tags, and no FILE? */
-static int check_fileless(const struct reader *r, const struct text_map *map)
+static int check_fileless(const struct reader *r, const struct map_shape *map)
 {
 	int row_id = btf__resolve_type(r->btf, map->value_type);
 	const struct btf_type *row = row_id < 0 ? NULL : btf__type_by_id(r->btf, (uint32_t)row_id);
@@ -198,7 +198,7 @@ static int check_fileless(const struct reader *r, const struct text_map *map)
 	return 0;
 }
 
-int fields_read(struct fields **ret_fields, const struct btf *btf, const struct text_map *map,
+int fields_read(struct fields **ret_fields, const struct btf *btf, const struct map_shape *map,
 		const struct schema *schema, struct error *error)
 {
 	struct reader r = { .btf = btf, .map = map->name, .schema = schema, .error = error };

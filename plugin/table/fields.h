@@ -2,6 +2,7 @@
 #ifndef EBPF_FIELDS_H
 #define EBPF_FIELDS_H
 
+#include "map_shape.h"
 #include "schema.h"
 #include "system/message.h"
 #include "text/text.h"
@@ -37,17 +38,10 @@ struct fields {
 	uint32_t row_size;
 };
 
-/* A map as its object declares it; types are numbers in BTF. */
-struct text_map {
-	const char *name;
-	uint32_t key_type, value_type;
-	uint32_t key_size; /* bytes */
-};
-
 /* Reads the FILE tag of a map and the FIELD tags of its rows and keys, of a schema that has been read.
  * 1, and the caller frees *ret_fields; 0: it has no FILE; -EINVAL: the error names map, member and
  * word; -ENOMEM. */
-int fields_read(struct fields **ret_fields, const struct btf *btf, const struct text_map *map,
+int fields_read(struct fields **ret_fields, const struct btf *btf, const struct map_shape *map,
 		const struct schema *schema, struct error *error);
 
 #endif

@@ -93,12 +93,12 @@ bool key_name_wanted(const struct table *table, const struct snapshot *snapshot,
 	for (size_t i = 0; i < labels->count; i++) {
 		char name[SUBJECT_NAME_MAX];
 
-		if (!table->keys.choice.patterns[i])
+		if (!table->keys.choice.patterns[i] && !labels->label[i].step_count)
 			continue;
 		if (labels->label[i].kind == label_kind_service())
 			name_subject(table, snapshot, entry, subject, name);
-		else
-			label_name(&labels->label[i], entry->key, name, sizeof(name));
+		else if (!label_name(&labels->label[i], entry->key, name, sizeof(name)))
+			return false;
 		if (!label_choice_fits(&table->keys.choice, i, name))
 			return false;
 	}

@@ -33,7 +33,7 @@ static size_t rows_most(const struct rows *rows)
 uint64_t keys_memory(const struct table *table)
 {
 	const struct schema *schema = &table->schema;
-	uint64_t cells = size_sum(schema->cells, accumulator_cells(schema));
+	uint64_t cells = size_sum(schema->row_cells, accumulator_cells(schema));
 	uint64_t one = sizeof(struct key_entry) + sizeof(struct key_name) +
 		       schema->labels.key_size + 8 * sizeof(uint32_t);
 
@@ -98,11 +98,13 @@ static void forget_absent(struct table *table, uint64_t readings)
 static struct key_entry *add_entry(struct table *table, const struct wanted *w)
 {
 	struct keys *keys = &table->keys;
-	size_t cells = table->schema.cells * sizeof(uint64_t);
+	size_t cells = table->schema.row_cells * sizeof(uint64_t);
 	struct key_entry *entry = &keys->entry[keys->entry_count];
 
-	if (keys->entry_count == keys->entry_max)
+	if (keys->entry_count == keys->entry_max) {
+		keys->is_full = true;
 		return NULL;
+	}
 	*entry = (struct key_entry){ .name = INDEX_NONE, .subject = -1, .cpu = w->cpu };
 	entry->seen = NEVER;
 	entry->previous = calloc(1, cells + w->size);
@@ -125,6 +127,16 @@ static struct key_entry *entry_of(struct table *table, const struct source_row *
 
 /* --- growth --- */
 
+static bool any_fallen(const struct column *column, const uint64_t *now, const uint64_t *previous)
+{
+	uint32_t cells = column->kind == COLUMN_BUCKETS ? column->width : 1;
+
+	for (uint32_t i = column->at; i < column->at + cells; i++)
+		if (now[i] < previous[i])
+			return true;
+	return false;
+}
+
 /* Has the key been deleted since, and come back? Counters of less than 64 bits may wrap, samples of
  * histograms may move. */
 static bool has_fallen(const struct schema *schema, const uint64_t *now, const uint64_t *previous)
@@ -133,22 +145,29 @@ static bool has_fallen(const struct schema *schema, const uint64_t *now, const u
 		const struct column *column = &schema->columns[c];
 
 		if (!column->is_gauge && column->kind != COLUMN_HIST &&
-		    column->cell_size == sizeof(uint64_t) &&
-		    now[column->cell] < previous[column->cell])
+		    column->cell_size == sizeof(uint64_t) && any_fallen(column, now, previous))
 			return true;
 	}
 	return false;
+}
+
+static const struct column *ranking(const struct schema *schema)
+{
+	return &schema->columns[schema->rank ? schema->rank - 1 : 0];
 }
 
 /* Growth of the column that ranks, else of the first: of moments and histograms how many. */
 static uint64_t growth_of(const struct schema *schema, const uint64_t *now,
 			  const uint64_t *previous)
 {
-	const struct column *column = &schema->columns[schema->rank ? schema->rank - 1 : 0];
+	const struct column *column = ranking(schema);
 	uint32_t cells = column->kind == COLUMN_HIST ? column->cells : 1;
 	uint64_t sum = 0;
 
-	for (uint32_t i = column->cell; i < column->cell + cells; i++)
+	/* Of buckets without the sum, which may be anything. */
+	if (column->kind == COLUMN_BUCKETS && !column->is_spread)
+		cells = column->buckets->count;
+	for (uint32_t i = column->at; i < column->at + cells; i++)
 		if (column->is_gauge)
 			sum += now[i];
 		else if (now[i] > previous[i])
@@ -158,21 +177,21 @@ static uint64_t growth_of(const struct schema *schema, const uint64_t *now,
 
 static bool is_same(const struct schema *schema, const uint64_t *a, const uint64_t *b)
 {
-	return !memcmp(a, b, schema->cells * sizeof(*a));
+	return !memcmp(a, b, schema->row_cells * sizeof(*a));
 }
 
 /* A gauge need not change to have something to tell. */
 static bool has_gauge(const struct schema *schema, const uint64_t *now)
 {
 	for (size_t c = 0; c < schema->column_count; c++)
-		if (schema->columns[c].is_gauge && now[schema->columns[c].cell])
+		if (schema->columns[c].is_gauge && now[schema->columns[c].at])
 			return true;
 	return false;
 }
 
 static void remember(const struct table *table, struct key_entry *entry)
 {
-	memcpy(entry->previous, table->keys.now, table->schema.cells * sizeof(uint64_t));
+	memcpy(entry->previous, table->keys.now, table->schema.row_cells * sizeof(uint64_t));
 }
 
 /* --- reading --- */
@@ -244,6 +263,21 @@ static void name_entry(const struct reading *r, struct key_entry *entry)
 		entry->named = keys->name[entry->name].generation;
 }
 
+static uint64_t bucket_of(const struct table *table, const struct key_entry *entry)
+{
+	const struct labels *labels = &table->schema.labels;
+
+	return labels->has_bucket ? label_value(&labels->bucket, entry->key) : 0;
+}
+
+/* Is the row that which has the sum of values, and not how many there were? */
+static bool is_sum(const struct table *table, uint64_t bucket)
+{
+	const struct column *column = ranking(&table->schema);
+
+	return column->is_spread && buckets_find(column->buckets, bucket) == column->buckets->count;
+}
+
 /* Adds the growth of a row to what counts it. */
 static int feed(const struct reading *r, struct key_entry *entry, struct error *error)
 {
@@ -251,9 +285,12 @@ static int feed(const struct reading *r, struct key_entry *entry, struct error *
 	struct keys *keys = &table->keys;
 	uint64_t grown = growth_of(&table->schema, keys->now, entry->previous);
 	uint32_t counted = key_name_counted(table, entry->name);
+	const struct row_cells cells = { keys->now, entry->previous, bucket_of(table, entry) };
 	struct accumulator *accumulator;
 	bool is_new;
 
+	if (is_sum(table, cells.bucket))
+		grown = 0;
 	keys->name[entry->name].growth += grown;
 	keys->growth += grown;
 	if (counted == INDEX_NONE) {
@@ -266,8 +303,8 @@ static int feed(const struct reading *r, struct key_entry *entry, struct error *
 				      keys->name[counted].generation, &is_new);
 	if (!accumulator)
 		return error_set(error, -ENOMEM, "map %s: no memory for its keys", table->name);
-	if (cells_feed(&table->schema, (double)table->elapsed_ns / 1e9, keys->now, entry->previous,
-		       accumulator, accumulator) &&
+	if (cells_feed(&table->schema, (double)table->elapsed_ns / 1e9, &cells, accumulator,
+		       accumulator) &&
 	    service_label(table))
 		snapshot_notable(r->snapshot, service_of(table, entry));
 	return 0;
@@ -290,6 +327,7 @@ static int take(void *to, const struct source_row *row, struct error *error)
 	struct key_entry *entry = entry_of(table, row);
 	bool is_base;
 
+	keys->rows++;
 	if (!entry)
 		return 0;
 	is_base = keys->starting || (row->is_base && entry->seen == NEVER);
@@ -300,7 +338,7 @@ static int take(void *to, const struct source_row *row, struct error *error)
 		return 0;
 	}
 	if (has_fallen(&table->schema, keys->now, entry->previous))
-		memset(entry->previous, 0, table->schema.cells * sizeof(uint64_t));
+		memset(entry->previous, 0, table->schema.row_cells * sizeof(uint64_t));
 	if (service_label(table) && snapshot_held(r->snapshot, service_of(table, entry)))
 		return 0;
 	if (entry->name == INDEX_NONE && is_same(&table->schema, keys->now, entry->previous) &&
@@ -324,7 +362,7 @@ int keys_start(struct table *table, struct error *error)
 	keys->entry_max = SPARE * rows_most(&table->rows);
 	keys->name_max = keys->entry_max + SPARE;
 	keys->entry = calloc(keys->entry_max, sizeof(*keys->entry));
-	keys->now = calloc(table->schema.cells, sizeof(*keys->now));
+	keys->now = calloc(table->schema.row_cells, sizeof(*keys->now));
 	if (!keys->entry || !keys->now || index_init(&keys->by_key, keys->entry_max) ||
 	    index_init(&keys->by_name, keys->name_max))
 		return error_set(error, -ENOMEM, "map %s: no memory for its keys", table->name);
@@ -339,6 +377,7 @@ int keys_read(struct table *table, const struct snapshot *snapshot, struct error
 {
 	struct reading reading = { .table = table, .snapshot = snapshot };
 
+	table->keys.rows = 0;
 	if (table->keys.entry_count > table->keys.entry_max / 2)
 		forget_absent(table, 1);
 	return rows_each(&table->rows, take, &reading, error);
@@ -349,6 +388,37 @@ void keys_end(struct table *table, uint64_t now_ns)
 	key_names_choose(table, now_ns);
 	forget_absent(table, FORGOTTEN_READINGS);
 	table->keys.readings++;
+}
+
+/* Has an object of others a hash that is full, so that it counts what is new nowhere? */
+static bool is_filled(const struct table *table)
+{
+	enum bpf_map_type type = bpf_map__type(table->map);
+
+	return table->schema.subject.is_described &&
+	       (type == BPF_MAP_TYPE_HASH || type == BPF_MAP_TYPE_PERCPU_HASH) &&
+	       table->keys.rows >= bpf_map__max_entries(table->map);
+}
+
+bool keys_trouble(struct table *table, struct error *ret_trouble)
+{
+	struct keys *keys = &table->keys;
+
+	if (keys->is_full && !keys->is_full_told) {
+		keys->is_full_told = true;
+		error_set(ret_trouble, -E2BIG,
+			  "map %s: it has more than %zu keys; what is beyond counts nowhere",
+			  table->name, keys->entry_max);
+		return true;
+	}
+	if (keys->is_filled_told || table->schema.subject.kind != SUBJECT_KEY || !is_filled(table))
+		return false;
+	keys->is_filled_told = true;
+	error_set(ret_trouble, -E2BIG,
+		  "map %s: it is full: its programs find no room for keys beyond %u; raise Entries "
+		  "in its Table block",
+		  table->name, bpf_map__max_entries(table->map));
+	return true;
 }
 
 void keys_done(struct keys *keys)

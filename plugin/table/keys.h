@@ -63,6 +63,9 @@ struct keys {
 	double rest_percent; /* of the last reading's growth, NAN: nothing has grown */
 	uint64_t *now;       /* cells of the row that is read */
 	bool starting;
+	size_t rows;  /* that the last reading gave */
+	bool is_full; /* a key found no room, so it counts nowhere */
+	bool is_full_told, is_filled_told;
 };
 
 /* Bytes that the keys of a sized table may take at most. */
@@ -79,6 +82,9 @@ bool keys_follow_services(const struct table *table);
 
 /* A reading is over, at this time: chooses which names have series from the next one on. */
 void keys_end(struct table *table, uint64_t now_ns);
+
+/* Says that there are more keys than are counted; false: there are not, or it was said before. */
+bool keys_trouble(struct table *table, struct error *ret_trouble);
 
 void keys_done(struct keys *keys);
 

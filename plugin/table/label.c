@@ -2,7 +2,7 @@
 /*
  * Labels: which members of a map's key name what a row stands for, and how.
  */
-#include "label.h"
+#include "label_reader.h"
 
 #include "config/name.h"
 #include "label_kind.h"
@@ -16,13 +16,6 @@
 #define LABEL_TAG "label:"
 #define ENUMERATORS_MAX 4096
 
-struct reader {
-	struct labels *labels;
-	const struct btf *btf;
-	const char *map;
-	struct error *error;
-};
-
 static const struct btf_type *resolve(const struct btf *btf, uint32_t id)
 {
 	int resolved = btf__resolve_type(btf, id);
@@ -30,7 +23,7 @@ static const struct btf_type *resolve(const struct btf *btf, uint32_t id)
 	return resolved < 0 ? NULL : btf__type_by_id(btf, (uint32_t)resolved);
 }
 
-static int bad(const struct reader *r, const char *member, const char *why)
+int label_bad(const struct label_reader *r, const char *member, const char *why)
 {
 	return error_set(r->error, -EINVAL, "map %s, member %s of the key: %s", r->map, member,
 			 why);
@@ -51,8 +44,8 @@ static uint64_t enumerator_value(const struct btf_type *type, int i)
 			       : (uint32_t)btf_enum(type)[i].val;
 }
 
-static int read_enumerators(const struct reader *r, const struct btf_type *type,
-			    struct label *label)
+int label_read_enumerators(const struct label_reader *r, const struct btf_type *type,
+			   struct label *label)
 {
 	int count = btf_vlen(type);
 
@@ -77,8 +70,7 @@ static int read_enumerators(const struct reader *r, const struct btf_type *type,
 	return 0;
 }
 
-/* Is it an array of bytes? Its size. */
-static uint32_t text_size(const struct btf *btf, const struct btf_type *type)
+uint32_t label_text_size(const struct btf *btf, const struct btf_type *type)
 {
 	const struct btf_type *element =
 		btf_is_array(type) ? resolve(btf, btf_array(type)->type) : NULL;
@@ -86,42 +78,56 @@ static uint32_t text_size(const struct btf *btf, const struct btf_type *type)
 	return element && btf_is_int(element) && element->size == 1 ? btf_array(type)->nelems : 0;
 }
 
-static int add_number(const struct reader *r, const char *member, const struct btf_type *type,
+static int add_number(const struct label_reader *r, const char *member, const struct btf_type *type,
 		      struct label *label)
 {
 	bool is_enum = btf_is_any_enum(type);
 
 	if (!is_enum && !btf_is_int(type))
-		return bad(r, member, "this label needs an integer");
+		return label_bad(r, member, "this label needs an integer");
 	label->size = type->size;
 	if (label->size != 1 && label->size != 2 && label->size != 4 && label->size != 8)
-		return bad(r, member, "only integers of 1, 2, 4 or 8 bytes can be labels");
+		return label_bad(r, member, "only integers of 1, 2, 4 or 8 bytes can be labels");
 	if (!is_enum && label->kind == label_kind_enum())
-		return bad(r, member, "the label enum needs an enum, whose names it takes");
+		return label_bad(r, member, "the label enum needs an enum, whose names it takes");
 	label->is_signed = btf_is_int(type) && btf_int_encoding(type) & BTF_INT_SIGNED;
 	return 0;
 }
 
-static int add_text(const struct reader *r, const char *member, const struct btf_type *type,
+static int add_text(const struct label_reader *r, const char *member, const struct btf_type *type,
 		    struct label *label)
 {
-	label->size = text_size(r->btf, type);
-	return label->size ? 0 : bad(r, member, "this label needs an array of char");
+	label->size = label_text_size(r->btf, type);
+	return label->size ? 0 : label_bad(r, member, "this label needs an array of char");
 }
 
-static int add_address(const struct reader *r, const char *member, const struct btf_type *type,
-		       struct label *label)
+static int add_address(const struct label_reader *r, const char *member,
+		       const struct btf_type *type, struct label *label)
 {
-	label->size = btf_is_int(type) ? type->size : text_size(r->btf, type);
+	label->size = btf_is_int(type) ? type->size : label_text_size(r->btf, type);
 	if (label->size == 4 || (label->size == ADDRESS_SIZE_MAX && btf_is_array(type)))
 		return 0;
-	return bad(r, member, "an address has 4 or 16 bytes: an array of char, or a u32");
+	return label_bad(r, member, "an address has 4 or 16 bytes: an array of char, or a u32");
 }
 
-static int add_label(const struct reader *r, const char *member, const struct btf_type *type,
-		     uint32_t offset, const char *word)
+int label_add(const struct label_reader *r, const char *member, const struct label *label)
 {
 	struct labels *labels = r->labels;
+
+	if (labels->count == LABELS_MAX)
+		return error_set(r->error, -E2BIG, "map %s: a key has %d labels at most", r->map,
+				 LABELS_MAX);
+	if ((uint64_t)label->offset + label->size > labels->key_size)
+		return label_bad(r, member, "lies outside of the key");
+	if (label->kind->want)
+		label->kind->want();
+	labels->label[labels->count++] = *label;
+	return 0;
+}
+
+static int add_label(const struct label_reader *r, const char *member, const struct btf_type *type,
+		     uint32_t offset, const char *word)
+{
 	struct label label = { .kind = label_kind(word), .offset = offset };
 	int status;
 
@@ -130,33 +136,24 @@ static int add_label(const struct reader *r, const char *member, const struct bt
 
 		snprintf(why, sizeof(why), "unknown label \"%.32s\" (%s)", word,
 			 label_kind_words());
-		return bad(r, member, why);
+		return label_bad(r, member, why);
 	}
-	if (labels->count == LABELS_MAX)
-		return error_set(r->error, -E2BIG, "map %s: a key has %d labels at most", r->map,
-				 LABELS_MAX);
-	if (label.kind->is_unknown)
-		return bad(r, member,
-			   "this version of the plugin has no names for the label cgroup or ksym");
-	label.is_text = label.kind->name_bytes && (!label.kind->name || text_size(r->btf, type));
+	label.is_text =
+		label.kind->name_bytes && (!label.kind->name || label_text_size(r->btf, type));
 	status = label.kind->is_address ? add_address(r, member, type, &label)
 		 : label.is_text        ? add_text(r, member, type, &label)
 					: add_number(r, member, type, &label);
 	if (status)
 		return status;
-	if ((uint64_t)label.offset + label.size > labels->key_size)
-		return bad(r, member, "lies outside of the key");
 	if (label.kind == label_kind_enum())
-		status = read_enumerators(r, type, &label);
+		status = label_read_enumerators(r, type, &label);
+	status = status ?: label_add(r, member, &label);
 	if (status)
-		return status;
-	if (label.kind->want)
-		label.kind->want();
-	labels->label[labels->count++] = label;
-	return 0;
+		label_done(&label);
+	return status;
 }
 
-static int read_members(const struct reader *r, uint32_t key_id, const struct btf_type *key)
+static int read_members(const struct label_reader *r, uint32_t key_id, const struct btf_type *key)
 {
 	int status = 0;
 
@@ -170,7 +167,7 @@ static int read_members(const struct reader *r, uint32_t key_id, const struct bt
 		if (!word)
 			continue;
 		if (!type || bits % 8 || btf_member_bitfield_size(key, (uint32_t)i))
-			status = bad(r, member, "bit fields cannot be labels");
+			status = label_bad(r, member, "bit fields cannot be labels");
 		else
 			status = add_label(r, member, type, bits / 8, word);
 	}
@@ -178,7 +175,7 @@ static int read_members(const struct reader *r, uint32_t key_id, const struct bt
 }
 
 /* The service, else the first label that names a thing; the others follow in the type instance. */
-static int find_subject(const struct labels *labels)
+int label_find_subject(const struct labels *labels)
 {
 	int found = -1;
 
@@ -191,7 +188,7 @@ static int find_subject(const struct labels *labels)
 }
 
 /* A service is in the plugin instance, where there is room for one. */
-static int check_services(const struct reader *r, const struct subject_tag *subject)
+int label_check_services(const struct label_reader *r, const struct subject_tag *subject)
 {
 	size_t services = 0;
 
@@ -200,15 +197,16 @@ static int check_services(const struct reader *r, const struct subject_tag *subj
 	if (services <= !subject->cpu)
 		return 0;
 	return error_set(r->error, -EINVAL,
-			 "map %s: a key has one label service at most, and none where its SUBJECT "
-			 "has the word cpu",
-			 r->map);
+			 "map %s: a key has one label service at most, and none where its %s",
+			 r->map,
+			 subject->is_described ? "Table block has EachCpu true"
+					       : "SUBJECT has the word cpu");
 }
 
 int labels_read(struct labels *labels, const struct btf *btf, const char *map, uint32_t key_type,
 		uint32_t key_size, const struct subject_tag *subject, struct error *error)
 {
-	const struct reader r = { .labels = labels, .btf = btf, .map = map, .error = error };
+	const struct label_reader r = { .labels = labels, .btf = btf, .map = map, .error = error };
 	int key_id = btf__resolve_type(btf, key_type);
 	const struct btf_type *key = key_id < 0 ? NULL : btf__type_by_id(btf, (uint32_t)key_id);
 	const char *word = subject->label;
@@ -231,8 +229,8 @@ int labels_read(struct labels *labels, const struct btf *btf, const char *map, u
 				   "has a LABEL, nor SUBJECT a label=WORD for a key that is an "
 				   "integer",
 				   map);
-	status = status ?: check_services(&r, subject);
-	labels->subject = subject->cpu ? -1 : find_subject(labels);
+	status = status ?: label_check_services(&r, subject);
+	labels->subject = subject->cpu ? -1 : label_find_subject(labels);
 	if (status)
 		labels_done(labels);
 	return status;
@@ -241,29 +239,39 @@ int labels_read(struct labels *labels, const struct btf *btf, const char *map, u
 /* Aligned or not. */
 uint64_t label_value(const struct label *label, const unsigned char *key)
 {
+	bool is_big = (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) != label->is_swapped;
 	unsigned shift = 64 - 8 * label->size;
 	uint64_t value = 0;
 
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-	memcpy((char *)&value + sizeof(value) - label->size, key + label->offset, label->size);
-#else
-	memcpy(&value, key + label->offset, label->size);
-#endif
+	for (uint32_t i = 0; i < label->size; i++) {
+		uint64_t byte = key[label->offset + i];
+
+		value |= byte << 8 * (is_big ? label->size - 1 - i : i);
+	}
 	return label->is_signed ? (uint64_t)((int64_t)(value << shift) >> shift) : value;
 }
 
 /* Names of the plugin's own series and of what is left over are nobody else's. */
-void label_name(const struct label *label, const unsigned char *key, char *to, size_t size)
+bool label_name(const struct label *label, const unsigned char *key, char *to, size_t size)
 {
-	char text[LABEL_KEY_SIZE_MAX + 1];
+	char text[DECODE_TEXT_MAX];
 
 	if (label->is_text || !label->kind->name)
 		label->kind->name_bytes(label, key + label->offset, text, sizeof(text));
 	else
 		label->kind->name(label, label_value(label, key), text, sizeof(text));
+	for (size_t i = 0; i < label->step_count; i++)
+		if (!decode_apply(&label->step[i], text))
+			return false;
 	name_clean(to, size - 1, text);
 	if (name_is_reserved(to))
 		strcat(to, "_");
+	return true;
+}
+
+const char *label_word(const struct label *label)
+{
+	return label->name[0] ? label->name : label->kind->word;
 }
 
 bool labels_are_configured(const struct labels *labels)
@@ -280,9 +288,17 @@ size_t labels_in_instance(const struct labels *labels)
 	return labels->count ? labels->count - (labels->subject >= 0) : 0;
 }
 
+void label_done(struct label *label)
+{
+	free(label->enumerators);
+	for (size_t i = 0; i < label->step_count; i++)
+		decode_done(&label->step[i]);
+	free(label->step);
+}
+
 void labels_done(struct labels *labels)
 {
 	for (size_t i = 0; i < labels->count; i++)
-		free(labels->label[i].enumerators);
+		label_done(&labels->label[i]);
 	*labels = (struct labels){ 0 };
 }

@@ -2,6 +2,8 @@
 #ifndef EBPF_LABEL_H
 #define EBPF_LABEL_H
 
+#include "config/table_config.h"
+#include "decode.h"
 #include "system/message.h"
 #include "tag.h"
 
@@ -10,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LABELS_MAX 4 /* of a key */
+#define LABELS_MAX 8 /* of a key */
 #define LABEL_KEY_SIZE_MAX 512
 #define ADDRESS_SIZE_MAX 16 /* of version 6 */
 #define LABELS_TEXT_MAX 64  /* of those in a type instance, with the NUL */
@@ -23,7 +25,6 @@ struct label_kind {
 	bool is_subject;    /* names a plugin instance, if it is the first such */
 	bool is_configured; /* names what Response of a Service block does, and nothing else */
 	bool is_address;    /* of 4 or 16 bytes, or an integer of 4, in network order */
-	bool is_unknown;    /* this version of the plugin cannot name it */
 	/* Name what is in an integer, or in an array of char, with `size` bytes for the name and the NUL;
 	 * both NULL: the row of a service, which the caller resolves. None of them waits. */
 	void (*name)(const struct label *label, uint64_t value, char *to, size_t size);
@@ -38,14 +39,19 @@ struct label_kind {
 /* A member of a key that names what a row stands for. */
 struct label {
 	const struct label_kind *kind;
-	uint32_t offset, size; /* in the key, bytes */
+	char name[CONFIG_MEMBER_MAX]; /* of its Key block; empty: it has a tag */
+	uint32_t offset, size;        /* in the key, bytes */
 	bool is_signed;
-	bool is_text; /* an array of char */
+	bool is_swapped; /* the order of its bytes is not the machine's */
+	bool is_text;    /* an array of char */
+	bool is_bucket;  /* the number of a bucket: it names nothing */
 	struct enumerator {
 		uint64_t value;
 		char name[48];
 	} * enumerators; /* in the order of their values */
 	size_t enumerator_count;
+	struct decode_step *step; /* what else is made of the name */
+	size_t step_count;
 };
 
 /* Those of a key, in the order of its members. */
@@ -53,7 +59,9 @@ struct labels {
 	struct label label[LABELS_MAX];
 	size_t count;
 	uint32_t key_size;
-	int subject; /* the label that is the plugin instance, -1: none, it is the probe */
+	int subject;     /* the label that is the plugin instance, -1: none, it is the probe */
+	bool has_bucket; /* rows are buckets of histograms, by a number in the key */
+	struct label bucket;
 };
 
 /* Reads the LABEL tags of a map's key type, or what its SUBJECT says of a key that is one integer.
@@ -64,8 +72,12 @@ int labels_read(struct labels *labels, const struct btf *btf, const char *map, u
 /* The number in a key that a label reads. */
 uint64_t label_value(const struct label *label, const unsigned char *key);
 
-/* What is in a key, as a clean name of `size` bytes with the NUL; not of a service. */
-void label_name(const struct label *label, const unsigned char *key, char *to, size_t size);
+/* What is in a key, as a clean name of `size` bytes with the NUL; not of a service. False: what is called
+ * so is left out. */
+bool label_name(const struct label *label, const unsigned char *key, char *to, size_t size);
+
+/* What Label lines call it by. */
+const char *label_word(const struct label *label);
 
 /* Has it one that Response of Service blocks says all names of, and no other in the type
  * instance? */
@@ -74,6 +86,7 @@ bool labels_are_configured(const struct labels *labels);
 /* How many labels are parts of the type instance. */
 size_t labels_in_instance(const struct labels *labels);
 
+void label_done(struct label *label);
 void labels_done(struct labels *labels);
 
 #endif

@@ -17,7 +17,7 @@ struct label_choice label_choice_of(const struct probe_config *block, const stru
 
 	for (size_t i = 0; i < labels->count; i++)
 		for (size_t k = 0; k < block->label_count; k++)
-			if (!strcmp(labels->label[i].kind->word, block->labels[k].word))
+			if (!strcmp(label_word(&labels->label[i]), block->labels[k].word))
 				choice.patterns[i] = &block->labels[k].patterns;
 	return choice;
 }
@@ -41,7 +41,7 @@ static const struct label_kind *find_kind(const struct labels *const *labels, si
 {
 	for (size_t t = 0; t < count; t++)
 		for (size_t i = 0; i < labels[t]->count; i++)
-			if (!strcmp(labels[t]->label[i].kind->word, word))
+			if (!strcmp(label_word(&labels[t]->label[i]), word))
 				return labels[t]->label[i].kind;
 	return NULL;
 }
@@ -56,7 +56,7 @@ static void tell_label(const struct labels *const *labels, size_t count, const c
 			size_t length = strlen(words);
 
 			snprintf(words + length, sizeof(words) - length, "%s\"%s\"",
-				 length ? ", " : "", labels[t]->label[i].kind->word);
+				 length ? ", " : "", label_word(&labels[t]->label[i]));
 		}
 	if (count == 0)
 		message(LOG_ERR,

@@ -4,6 +4,8 @@
  */
 #include "label_kind.h"
 
+#include "group/cgroup_name.h"
+#include "system/ksym.h"
 #include "system/user.h"
 
 #include "bpf/lib/endpoint.h"
@@ -15,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #define DEVICE_MINOR_BITS 20 /* of the kernel's dev_t */
@@ -34,17 +37,19 @@ static void name_number(const struct label *label, const char *prefix, uint64_t 
 		snprintf(to, size, "%s%" PRIu64, prefix, value);
 }
 
+static void name_decimal(const struct label *label, uint64_t value, char *to, size_t size)
+{
+	name_number(label, "", value, to, size);
+}
+
 static void name_cpu(const struct label *label, uint64_t value, char *to, size_t size)
 {
 	name_number(label, "cpu", value, to, size);
 }
 
 /* As the kernel calls it, else MAJOR:MINOR. */
-static void name_device(__attribute__((unused)) const struct label *label, uint64_t value, char *to,
-			size_t size)
+static void name_block_device(unsigned major, unsigned minor, char *to, size_t size)
 {
-	unsigned major = (unsigned)(value >> DEVICE_MINOR_BITS);
-	unsigned minor = (unsigned)value & ((1U << DEVICE_MINOR_BITS) - 1);
 	char path[64], target[512];
 	const char *slash;
 	ssize_t length;
@@ -57,6 +62,20 @@ static void name_device(__attribute__((unused)) const struct label *label, uint6
 		snprintf(to, size, "%s", slash + 1);
 	else
 		snprintf(to, size, "%u:%u", major, minor);
+}
+
+static void name_device(__attribute__((unused)) const struct label *label, uint64_t value, char *to,
+			size_t size)
+{
+	name_block_device((unsigned)(value >> DEVICE_MINOR_BITS),
+			  (unsigned)value & ((1U << DEVICE_MINOR_BITS) - 1), to, size);
+}
+
+/* As stat(2) has it. */
+static void name_device_stat(__attribute__((unused)) const struct label *label, uint64_t value,
+			     char *to, size_t size)
+{
+	name_block_device(major(value), minor(value), to, size);
 }
 
 /* In the network namespace of collectd. */
@@ -120,6 +139,26 @@ static void name_user(const struct label *label, uint64_t value, char *to, size_
 		name_number(label, "user_", value, to, size);
 }
 
+static void name_cgroup(const struct label *label, uint64_t value, char *to, size_t size)
+{
+	if (!cgroup_name(value, to, size))
+		name_number(label, "cgroup_", value, to, size);
+}
+
+static void name_ksym(__attribute__((unused)) const struct label *label, uint64_t value, char *to,
+		      size_t size)
+{
+	if (!ksym_name(value, to, size))
+		snprintf(to, size, "ksym_%" PRIx64, value);
+}
+
+static void name_hex(const struct label *label, const unsigned char *bytes, char *to, size_t size)
+{
+	to[0] = '\0';
+	for (uint32_t i = 0; i < label->size && 2 * (size_t)i + 2 < size; i++)
+		sprintf(to + 2 * (size_t)i, "%02x", bytes[i]);
+}
+
 static void name_string(const struct label *label, const unsigned char *bytes, char *to,
 			size_t size)
 {
@@ -170,7 +209,7 @@ static void name_enum(const struct label *label, uint64_t value, char *to, size_
 	if (found)
 		snprintf(to, size, "%s", found->name);
 	else
-		name_number(label, "", value, to, size);
+		name_decimal(label, value, to, size);
 }
 
 /* The first two are asked for by their place. */
@@ -191,8 +230,11 @@ static const struct label_kind kinds[] = {
 	{ .word = "class", .is_configured = true, .name_bytes = name_string },
 	{ .word = "endpoint", .name_bytes = name_endpoint },
 	{ .word = "address", .is_address = true, .name_bytes = name_address },
-	{ .word = "cgroup", .is_unknown = true },
-	{ .word = "ksym", .is_unknown = true },
+	{ .word = "cgroup", .name = name_cgroup },
+	{ .word = "ksym", .name = name_ksym, .want = ksyms_want },
+	{ .word = "number", .name = name_decimal },
+	{ .word = "hex", .name_bytes = name_hex },
+	{ .word = "device_stat", .is_subject = true, .name = name_device_stat },
 };
 
 const struct label_kind *label_kind(const char *word)
@@ -215,6 +257,6 @@ const struct label_kind *label_kind_enum(void)
 
 const char *label_kind_words(void)
 {
-	return "service, cpu, device, interface, syscall, errno, signal, user, address, endpoint, "
-	       "string, class or enum";
+	return "service, cpu, device, device_stat, interface, syscall, errno, signal, user, cgroup, "
+	       "ksym, address, endpoint, number, hex, string, class or enum";
 }

@@ -94,6 +94,12 @@ static int check_map(const struct bpf_map *map, const struct subject_tag *subjec
 	const char *name = bpf_map__name(map);
 
 	if (!source_of(map))
+		return error_set(
+			error, -EINVAL,
+			"map %s: its type has no rows that can be read; an array and a hash have "
+			"some, per CPU or not",
+			name);
+	if (!subject->is_described && source_of(map) == &source_copied && !source_is_percpu(map))
 		return error_set(error, -EINVAL,
 				 "map %s: METRIC tags need an array with BPF_F_MMAPABLE, a per-CPU "
 				 "array or a hash",
@@ -109,11 +115,22 @@ static int check_map(const struct bpf_map *map, const struct subject_tag *subjec
 	return 0;
 }
 
+/* Of a hash that others have made as many keys are read as there is room for. */
+static uint32_t read_at_most(const struct bpf_map *map, const struct subject_tag *subject,
+			     uint32_t count)
+{
+	return subject->is_described && source_of(map) == &source_hash && count > ROWS_MAX
+		       ? ROWS_MAX
+		       : count;
+}
+
 int rows_resize(struct rows *rows, struct bpf_map *map, const struct subject_tag *subject,
 		const struct row_counts *counts, struct bpf_object *object, struct error *error)
 {
 	int status = check_map(map, subject, error);
 
+	if (status == 0 && subject->entries)
+		status = resize(map, subject->entries, error);
 	if (status)
 		return status;
 	*rows = (struct rows){ .map = map, .source = source_of(map) };
@@ -121,7 +138,7 @@ int rows_resize(struct rows *rows, struct bpf_map *map, const struct subject_tag
 	rows->shards = subject->sharded ? counts->shards : rows->cpus;
 	rows->stride = source_stride(map);
 	rows->each_cpu = subject->cpu;
-	rows->count = count_of(map, subject, counts);
+	rows->count = read_at_most(map, subject, count_of(map, subject, counts));
 	rows->by_leave = is_by_leave(subject, counts);
 	if (rows->by_leave) {
 		rows->kept = 1 + (uint32_t)counts->config->service_count;
@@ -131,16 +148,20 @@ int rows_resize(struct rows *rows, struct bpf_map *map, const struct subject_tag
 	if ((uint64_t)rows->count * (rows->each_cpu ? rows->cpus : 1) > ROWS_MAX)
 		return error_set(error, -E2BIG,
 				 "map %s: it has %u rows%s, and a table has %d at most; lower its "
-				 "max_entries",
+				 "%s",
 				 bpf_map__name(map), rows->count,
-				 rows->each_cpu ? " for each CPU" : "", ROWS_MAX);
+				 rows->each_cpu ? " for each CPU" : "", ROWS_MAX,
+				 subject->is_described ? "size by Entries in its Table block"
+						       : "max_entries");
 	if (subject->via[0])
 		status = numbers_resize(rows, &rows->via, object, subject->via,
 					kind_of(subject->kind)->count(map, counts), error);
 	if (subject->via[0] && status == 0)
 		status = numbers_resize(rows, &rows->owners, object, subject->owners, rows->count,
 					error);
-	return status ?: resize(map, rows->count * (subject->sharded ? rows->shards : 1), error);
+	if (status || subject->is_described)
+		return status;
+	return resize(map, rows->count * (subject->sharded ? rows->shards : 1), error);
 }
 
 static int map_entries(const struct bpf_map *map, int protection, struct mapping *ret_mapping,

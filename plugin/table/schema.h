@@ -2,6 +2,7 @@
 #ifndef EBPF_SCHEMA_H
 #define EBPF_SCHEMA_H
 
+#include "buckets.h"
 #include "label.h"
 #include "system/message.h"
 #include "tag.h"
@@ -28,7 +29,7 @@ struct metric_type {
 /* Looks a type up; 0, -ENOENT, or -E2BIG for one of too many data sources. */
 typedef int type_lookup(const char *type, struct metric_type *ret_type);
 
-enum column_kind { COLUMN_INTEGER, COLUMN_MOMENTS, COLUMN_HIST };
+enum column_kind { COLUMN_INTEGER, COLUMN_MOMENTS, COLUMN_HIST, COLUMN_BUCKETS };
 
 struct column {
 	struct tag tag;
@@ -45,7 +46,12 @@ struct column {
 	uint32_t cell_size; /* 1, 2, 4 or 8 bytes */
 	uint32_t cells;     /* 1, or those of the struct */
 	uint32_t cell;      /* index of the first among the table's cells */
-	int member;         /* of the row */
+	uint32_t width;     /* cells that a row has of it: all, of one that is spread only one */
+	uint32_t at;        /* index of the first among the row's cells */
+	bool is_spread;     /* its buckets are in rows of their own, by a number in the key */
+	const struct buckets
+		*buckets; /* of COLUMN_BUCKETS, the schema's; a cell behind them: the sum */
+	int member;       /* of the row */
 };
 
 /* In the unit of the metric. */
@@ -71,8 +77,11 @@ struct schema {
 	size_t metric_count;
 	struct tail *tails; /* also of columns that are not collected */
 	size_t tail_count;
-	uint32_t rank;     /* column by which TopN chooses, and one; 0: none */
-	uint32_t cells;    /* of all columns */
+	uint32_t rank;      /* column by which TopN chooses, and one; 0: none */
+	uint32_t cells;     /* of all columns */
+	uint32_t row_cells; /* likewise, of one row */
+	struct buckets **buckets;
+	size_t bucket_count;
 	uint32_t moments;  /* of columns of moments alone */
 	uint32_t row_size; /* bytes */
 };
@@ -82,6 +91,9 @@ struct schema {
  * -ENOENT: a data source has no member, -E2BIG: there are too many, -ENOMEM. */
 int schema_read(struct schema *schema, const struct btf *btf, const char *map, uint32_t value_type,
 		type_lookup *lookup, struct error *error);
+
+/* Takes the place of a column's cells behind those of the columns before. */
+void schema_give_cells(struct schema *schema, struct column *column);
 
 /* Is it off by default, as a member of it has DEFAULT(off)? */
 bool schema_is_off(const struct schema *schema, const struct metric *metric);

@@ -170,28 +170,18 @@ static void find_needed(struct schema *schema, bool *needed)
 			needed[schema->columns[i].per] = true;
 }
 
-/* The places of cells are those of the columns before. */
-static void place(struct schema *schema, struct column *column)
-{
-	column->cell = schema->cells;
-	column->moments = schema->moments;
-	schema->cells += column->cells;
-	if (column->kind == COLUMN_MOMENTS)
-		schema->moments += column->cells;
-}
-
 /* Takes the other columns out; now[i] becomes where column i is then. */
 static void compact(struct schema *schema, const bool *needed, uint32_t *now)
 {
 	uint32_t kept = 0;
 
-	schema->cells = schema->moments = 0;
+	schema->cells = schema->row_cells = schema->moments = 0;
 	for (size_t i = 0; i < schema->column_count; i++) {
 		now[i] = kept;
 		if (!needed[i])
 			continue;
 		schema->columns[kept] = schema->columns[i];
-		place(schema, &schema->columns[kept++]);
+		schema_give_cells(schema, &schema->columns[kept++]);
 	}
 	schema->column_count = kept;
 }

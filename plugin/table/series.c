@@ -46,16 +46,36 @@ void series_percentile(char *to, const struct tag *tag, double percent)
 	name_statistic(to, tag, statistic);
 }
 
+uint32_t series_buckets(const struct column *column)
+{
+	return column->kind == COLUMN_BUCKETS ? column->buckets->count : HIST_BUCKETS / HIST_SUB;
+}
+
+/* The last one has no end. */
+static double bucket_upper(const struct column *column, uint32_t bucket)
+{
+	if (bucket + 1 == series_buckets(column))
+		return INFINITY;
+	if (column->kind == COLUMN_BUCKETS)
+		return buckets_upper(column->buckets, bucket);
+	return (double)hist_lower((bucket + 1) * HIST_SUB);
+}
+
+static double bucket_lower(const struct column *column, uint32_t bucket)
+{
+	if (column->kind == COLUMN_BUCKETS)
+		return buckets_lower(column->buckets, bucket);
+	return (double)hist_lower(bucket * HIST_SUB);
+}
+
 /* As collectd.conf(5) says, section "Bucket": TYPE[-INSTANCE]-LOWER_UPPER. */
 void series_bucket(char *to, const struct column *column, uint32_t bucket)
 {
 	const struct tag *tag = &column->tag;
-	uint32_t end = bucket + HIST_SUB;
-	double upper =
-		end == HIST_BUCKETS ? INFINITY : column_scaled(column, (double)hist_lower(end));
 
 	snprintf(to, SERIES_NAME_MAX, "%s%s%s-%g_%g", tag->type, tag->instance[0] ? "-" : "",
-		 tag->instance, column_scaled(column, (double)hist_lower(bucket)), upper);
+		 tag->instance, column_scaled(column, bucket_lower(column, bucket)),
+		 column_scaled(column, bucket_upper(column, bucket)));
 }
 
 /* --- of a column --- */
@@ -103,7 +123,7 @@ static int give_hist(const struct giver *giver, const struct column *column,
 		series_percentile(instance, &column->tag, config->percentiles[i]);
 		status = give(giver, SERIES_PERCENTILES + i, column->tag.type, instance);
 	}
-	for (uint32_t i = 0; config->buckets && i < HIST_BUCKETS && status == 0; i += HIST_SUB) {
+	for (uint32_t i = 0; config->buckets && i < series_buckets(column) && status == 0; i++) {
 		series_bucket(instance, column, i);
 		status = give(giver, SERIES_BUCKETS, "bucket", instance);
 	}
@@ -119,6 +139,7 @@ int series_each(const struct column *column, const struct config *config, series
 	case COLUMN_MOMENTS:
 		return give_moments(&giver, &column->tag);
 	case COLUMN_HIST:
+	case COLUMN_BUCKETS:
 		return give_hist(&giver, column, config);
 	default:
 		return give(&giver, SERIES_VALUE, column->tag.type, column->tag.instance);

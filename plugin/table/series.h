@@ -33,8 +33,11 @@ static inline bool series_is_on(const struct metric *metric, unsigned number)
 	return metric->series >> number & 1;
 }
 
+/* How many buckets of a histogram have series; of a struct hist one for each power of two. */
+uint32_t series_buckets(const struct column *column);
+
 /* The type instances of what is made of moments and histograms; `to` has
- * SERIES_NAME_MAX bytes. A bucket is one of hist.h and begins a power of two. */
+ * SERIES_NAME_MAX bytes. */
 void series_statistic(char *to, const struct tag *tag, enum series_number statistic);
 void series_percentile(char *to, const struct tag *tag, double percent);
 void series_bucket(char *to, const struct column *column, uint32_t bucket);

@@ -8,13 +8,18 @@
 
 #include <linux/bpf.h>
 
+static bool is_mapped(const struct bpf_map *map)
+{
+	return bpf_map__map_flags(map) & BPF_F_MMAPABLE;
+}
+
 const struct source *source_of(const struct bpf_map *map)
 {
 	switch ((int)bpf_map__type(map)) {
 	case BPF_MAP_TYPE_ARRAY:
-		return bpf_map__map_flags(map) & BPF_F_MMAPABLE ? &source_array : NULL;
+		return is_mapped(map) ? &source_array : &source_copied;
 	case BPF_MAP_TYPE_PERCPU_ARRAY:
-		return &source_percpu;
+		return &source_copied;
 	case BPF_MAP_TYPE_HASH:
 	case BPF_MAP_TYPE_LRU_HASH:
 	case BPF_MAP_TYPE_PERCPU_HASH:
@@ -33,10 +38,10 @@ bool source_is_percpu(const struct bpf_map *map)
 	       type == BPF_MAP_TYPE_LRU_PERCPU_HASH;
 }
 
-/* The kernel copies values of hashes close together, those per CPU and of arrays 8 bytes apart. */
+/* The kernel copies values close together, those per CPU, and in mapped arrays, 8 bytes apart. */
 size_t source_stride(const struct bpf_map *map)
 {
-	if (source_of(map) == &source_hash && !source_is_percpu(map))
+	if (source_of(map) != &source_array && !source_is_percpu(map))
 		return bpf_map__value_size(map);
 	return mapping_stride(map);
 }

@@ -34,7 +34,7 @@ struct source {
 };
 
 extern const struct source source_array;  /* mapped: read without a system call */
-extern const struct source source_percpu; /* an array per CPU, copied at each reading */
+extern const struct source source_copied; /* an array, per CPU or not, copied at each reading */
 extern const struct source source_hash;   /* hashes, LRU or not, per CPU or not, by batches */
 extern const struct source source_text;   /* text files, read before by text_source_fetch() */
 

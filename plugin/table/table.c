@@ -123,10 +123,11 @@ static bool feed(const struct table *table, uint32_t row, struct accumulator *ga
 		 struct accumulator *counters)
 {
 	uint64_t *now = previous_of(table, table->rows.count);
+	const struct row_cells cells = { .now = now, .previous = previous_of(table, row) };
 
 	read_cells(table, row, now);
-	return cells_feed(&table->schema, (double)table->elapsed_ns / 1e9, now,
-			  previous_of(table, row), gauges, counters);
+	return cells_feed(&table->schema, (double)table->elapsed_ns / 1e9, &cells, gauges,
+			  counters);
 }
 
 /* A command name that has a series from now on starts it at zero: the first value of a counter shows
@@ -300,7 +301,9 @@ void table_fetch(struct table *table, uint64_t now_ns)
 
 bool table_trouble(struct table *table, struct error *ret_trouble)
 {
-	return table->rows.text && text_source_trouble(table->rows.text, ret_trouble);
+	if (table->rows.text)
+		return text_source_trouble(table->rows.text, ret_trouble);
+	return keys_trouble(table, ret_trouble);
 }
 
 static void mark_absent(struct table *table)

@@ -35,10 +35,11 @@ struct table {
 	bool stale;          /* growth is no longer known to be whose it was */
 };
 
-/* Is this map a table, of which something is collected? 1, and the table is made; 0; or an error of
- * schema_read() and schema_subject(), or -EINVAL. selection may be NULL: what is on by default.
- * Before load. */
-int table_open(struct table *table, struct bpf_map *map, const struct btf *btf, type_lookup *lookup,
+/* Is this map a table, of which something is collected? By a block (NULL: none), which must outlive it, else
+ * by its tags. 1, and the table is made; 0; or an error of schema_read(), schema_subject() and
+ * schema_describe(), or -EINVAL. selection may be NULL: what is on by default. Before load. */
+int table_open(struct table *table, struct bpf_map *map, const struct btf *btf,
+	       const struct table_config *block, type_lookup *lookup,
 	       const struct selection *selection, struct error *error);
 
 /* Sizes the map, and those that its SUBJECT names, which are of this object; errors of
@@ -65,7 +66,8 @@ int table_start(struct table *table, struct error *error);
 /* Reads the files of a table that has some, for table_read() to take; needs no lock. */
 void table_fetch(struct table *table, uint64_t now_ns);
 
-/* What is to be told of files that cannot be read; false: nothing, or it was told before. */
+/* What is to be told of files that cannot be read, and of maps with too many keys; false: nothing, or it was
+ * told before. */
 bool table_trouble(struct table *table, struct error *ret_trouble);
 
 /* Adds what the rows have grown by to the accumulators of their subjects. snapshot

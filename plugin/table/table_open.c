@@ -5,6 +5,7 @@
 #include "table.h"
 
 #include "fields.h"
+#include "schema_block.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -12,13 +13,22 @@
 
 #define INSTANCE_ROOM (TAG_TEXT_MAX - 1 - 32 - LABELS_TEXT_MAX) /* 32: of a statistic */
 
-/* Type instances must have room for the labels behind them. */
-static int read_labels(struct table *table, const struct btf *btf, struct error *error)
+static struct map_shape shape_of(const struct table *table)
 {
-	struct schema *schema = &table->schema;
-	int status =
-		labels_read(&schema->labels, btf, table->name, bpf_map__btf_key_type_id(table->map),
-			    bpf_map__key_size(table->map), &schema->subject, error);
+	return (struct map_shape){
+		.name = table->name,
+		.key_type = bpf_map__btf_key_type_id(table->map),
+		.value_type = bpf_map__btf_value_type_id(table->map),
+		.key_size = bpf_map__key_size(table->map),
+		.value_size = bpf_map__value_size(table->map),
+	};
+}
+
+/* Type instances must have room for the labels behind them. */
+static int check_room(const struct table *table, struct error *error)
+{
+	const struct schema *schema = &table->schema;
+	int status = 0;
 
 	for (size_t i = 0; i < schema->column_count && status == 0; i++)
 		if (strlen(schema->columns[i].tag.instance) > INSTANCE_ROOM)
@@ -29,15 +39,20 @@ static int read_labels(struct table *table, const struct btf *btf, struct error 
 	return status;
 }
 
+static int read_labels(struct table *table, const struct btf *btf, struct error *error)
+{
+	struct schema *schema = &table->schema;
+	int status =
+		labels_read(&schema->labels, btf, table->name, bpf_map__btf_key_type_id(table->map),
+			    bpf_map__key_size(table->map), &schema->subject, error);
+
+	return status ?: check_room(table, error);
+}
+
 /* The keys of rows of files are longer than the object has them, by what tells files apart. */
 static int read_fields(struct table *table, const struct btf *btf, struct error *error)
 {
-	const struct text_map map = {
-		.name = table->name,
-		.key_type = bpf_map__btf_key_type_id(table->map),
-		.value_type = bpf_map__btf_value_type_id(table->map),
-		.key_size = bpf_map__key_size(table->map),
-	};
+	const struct map_shape map = shape_of(table);
 	int status = fields_read(&table->fields, btf, &map, &table->schema, error);
 
 	if (status > 0)
@@ -66,18 +81,14 @@ static int check_tails(const struct table *table, struct error *error)
 			 table->name);
 }
 
-int table_open(struct table *table, struct bpf_map *map, const struct btf *btf, type_lookup *lookup,
-	       const struct selection *selection, struct error *error)
+/* What the tags of a map say. */
+static int read_tags(struct table *table, const struct btf *btf, type_lookup *lookup,
+		     struct error *error)
 {
-	const char *name = bpf_map__name(map);
-	int status;
+	const char *name = table->name;
+	uint32_t type = bpf_map__btf_value_type_id(table->map);
+	int status = type ? schema_read(&table->schema, btf, name, type, lookup, error) : 0;
 
-	*table = (struct table){ .map = map };
-	snprintf(table->name, sizeof(table->name), "%s", name);
-	if (bpf_map__is_internal(map) || !bpf_map__btf_value_type_id(map))
-		return 0;
-	status = schema_read(&table->schema, btf, name, bpf_map__btf_value_type_id(map), lookup,
-			     error);
 	if (status || table->schema.column_count == 0)
 		return status;
 	status = check_tails(table, error);
@@ -89,8 +100,37 @@ int table_open(struct table *table, struct bpf_map *map, const struct btf *btf, 
 				   "map %s: no member has the word rank, by which TopN chooses "
 				   "among processes",
 				   name);
-	status = status ?: select_metrics(table, selection, error);
-	status = status ?: read_fields(table, btf, error);
+	return status;
+}
+
+static int read_block(struct table *table, const struct btf *btf, const struct table_config *block,
+		      type_lookup *lookup, struct error *error)
+{
+	const struct map_shape shape = shape_of(table);
+	int status = schema_describe(&table->schema, btf, &shape, block, lookup, error);
+
+	return status ?: check_room(table, error);
+}
+
+int table_open(struct table *table, struct bpf_map *map, const struct btf *btf,
+	       const struct table_config *block, type_lookup *lookup,
+	       const struct selection *selection, struct error *error)
+{
+	int status;
+
+	*table = (struct table){ .map = map };
+	snprintf(table->name, sizeof(table->name), "%s", bpf_map__name(map));
+	if (bpf_map__is_internal(map))
+		return 0;
+	status = block ? read_block(table, btf, block, lookup, error)
+		       : read_tags(table, btf, lookup, error);
+	if (status || table->schema.column_count == 0) {
+		table_done(table);
+		return status;
+	}
+	status = select_metrics(table, selection, error);
+	if (status == 0 && !block)
+		status = read_fields(table, btf, error);
 	if (status == 0 && table->schema.metric_count)
 		return 1;
 	/* Of rows of files no map is made, whether they are read or not. */

@@ -36,6 +36,8 @@ struct subject_tag {
 	char owners[TAG_TEXT_MAX]; /* map of these rows by slot */
 	bool cpu;                  /* with key: each CPU of a per-CPU map has rows of its own */
 	char label[TAG_TEXT_MAX]; /* with key: the LABEL of a key that is an integer; empty: none */
+	bool is_described; /* by a Table block: the map is an object's that knows nothing of us */
+	uint32_t entries;  /* likewise, that the map is to have, 0: as its object says */
 };
 
 /* text without the prefix "subject:". -EINVAL: the error names the word that is wrong. */

@@ -145,7 +145,7 @@ static void read_fields(const struct btf *btf, const char *name, uint32_t id,
 			const struct subject_tag *subject)
 {
 	int64_t size = btf__resolve_size(btf, id);
-	struct text_map map = { name, id, id, size < 0 ? 0 : (uint32_t)size };
+	struct map_shape map = { name, id, id, size < 0 ? 0 : (uint32_t)size, 0 };
 	struct error error = { "" };
 	struct fields *fields = NULL;
 	struct schema schema;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rows of a per-CPU array: a copy of all, taken at each reading, in which CPUs lie as shards do.
+ * Rows of an array that cannot be mapped, as one per CPU: a copy of all, taken at each reading, in which
+ * CPUs lie as shards do.
  */
 #include "object/budget.h"
 #include "rows.h"
@@ -67,4 +68,4 @@ static int each(struct rows *rows, row_taker *take, void *to, struct error *erro
 	return status;
 }
 
-const struct source source_percpu = { .start = start, .each = each, .memory = memory };
+const struct source source_copied = { .start = start, .each = each, .memory = memory };

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * <Table "MAP"> in a Probe block: what the rows of a map mean whose object does not say so by tags.
+ * What the words of its lines mean is looked at when the object is opened, with what BTF it has.
+ */
+#include "table_block.h"
+
+#include "option.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- keys --- */
+
+static bool take_size(struct context *context, const oconfig_item_t *item)
+{
+	return option_whole(item, 1, CONFIG_KEY_SIZE_MAX, &context->key->size) ||
+	       wants_whole(context, item, 1, CONFIG_KEY_SIZE_MAX);
+}
+
+static bool take_key_offset(struct context *context, const oconfig_item_t *item)
+{
+	context->key->offset_set =
+		option_whole(item, 0, CONFIG_KEY_SIZE_MAX - 1, &context->key->offset);
+	return context->key->offset_set || wants_whole(context, item, 0, CONFIG_KEY_SIZE_MAX - 1);
+}
+
+static bool take_padding(struct context *context, const oconfig_item_t *item)
+{
+	return option_whole(item, 0, CONFIG_KEY_SIZE_MAX, &context->key->padding) ||
+	       wants_whole(context, item, 0, CONFIG_KEY_SIZE_MAX);
+}
+
+static bool take_subject(struct context *context, const oconfig_item_t *item)
+{
+	return option_boolean(item, &context->key->is_subject) || wants_boolean(context, item);
+}
+
+/* Numbers stand in quotes or not. */
+static bool add_word(struct context *context, const oconfig_item_t *item, struct strings *list,
+		     const oconfig_value_t *value)
+{
+	char text[32];
+
+	if (value->type == OCONFIG_TYPE_STRING)
+		return block_add_string(context, item, list, value->value.string);
+	snprintf(text, sizeof(text), "%.17g", value->value.number);
+	return block_add_string(context, item, list, text);
+}
+
+static bool take_words(struct context *context, const oconfig_item_t *item, struct strings *list,
+		       const char *wanted)
+{
+	bool taken = true;
+
+	for (int i = 0; i < item->values_num; i++)
+		if (item->values[i].type == OCONFIG_TYPE_BOOLEAN)
+			return mistake(context, item, "%s", wanted);
+	if (item->values_num < 1 || item->values[0].type != OCONFIG_TYPE_STRING)
+		return mistake(context, item, "%s", wanted);
+	if (item->values_num > CONFIG_WORDS_MAX)
+		return mistake(context, item, "a line has at most %d words", CONFIG_WORDS_MAX);
+	for (int i = 0; i < item->values_num && taken; i++)
+		taken = add_word(context, item, list, &item->values[i]);
+	if (!taken)
+		strings_done(list);
+	return taken;
+}
+
+static bool take_decode(struct context *context, const oconfig_item_t *item)
+{
+	struct key_config *key = context->key;
+	struct strings words = { 0 }, *added;
+
+	if (key->decode_count == CONFIG_DECODES_MAX)
+		return mistake(context, item, "a key has at most %d of them", CONFIG_DECODES_MAX);
+	if (!take_words(context, item, &words,
+			"it takes a word, as \"string\", and what that needs, in quotes or as "
+			"numbers"))
+		return false;
+	added = block_append(&key->decodes, &key->decode_count, sizeof(*added));
+	if (added) {
+		*added = words;
+		return true;
+	}
+	strings_done(&words);
+	return mistake(context, item, "there is no memory for it");
+}
+
+const struct option key_options[] = {
+	{ "Decode", take_decode, OFTEN },  { "Offset", take_key_offset, ONCE },
+	{ "Padding", take_padding, ONCE }, { "Size", take_size, ONCE },
+	{ "Subject", take_subject, ONCE }, { NULL, NULL, ONCE },
+};
+
+/* Of a block in a Table block: its name, which may be left out; false after a message. */
+static bool take_name(struct context *parent, const oconfig_item_t *block,
+		      char name[CONFIG_MEMBER_MAX])
+{
+	const char *text = option_string(block);
+
+	if (block->values_num && (!text || strlen(text) >= CONFIG_MEMBER_MAX))
+		return block_mistake(parent, block, "it takes one name of up to %d bytes",
+				     CONFIG_MEMBER_MAX - 1);
+	snprintf(name, CONFIG_MEMBER_MAX, "%s", text ?: "");
+	return true;
+}
+
+static bool take_key(struct context *parent, const oconfig_item_t *block)
+{
+	struct table_config *table = parent->table;
+	char name[CONFIG_MEMBER_MAX];
+	struct context context;
+	struct key_config *key;
+
+	if (!take_name(parent, block, name))
+		return false;
+	if (!name[0])
+		return block_mistake(parent, block,
+				     "it takes a name, that of a member of the key or another");
+	if (table->key_count == CONFIG_KEYS_MAX)
+		return block_mistake(parent, block, "a table has at most %d of them",
+				     CONFIG_KEYS_MAX);
+	key = block_append(&table->keys, &table->key_count, sizeof(*key));
+	if (!key)
+		return block_mistake(parent, block, "there is no memory for it");
+	memcpy(key->name, name, sizeof(name));
+	context = block_inside(parent, "Key", name);
+	context.key = key;
+	block_take(&context, block, key_options);
+	return true;
+}
+
+/* --- values --- */
+
+static bool take_type(struct context *context, const oconfig_item_t *item)
+{
+	static const char *const types[] = { "u8", "u16", "u32", "u64", "s8", "s16", "s32", "s64" };
+	const char *text = option_string(item);
+
+	for (size_t i = 0; text && i < sizeof(types) / sizeof(*types); i++)
+		if (!strcmp(text, types[i])) {
+			snprintf(context->value->type, sizeof(context->value->type), "%s", text);
+			return true;
+		}
+	return mistake(context, item,
+		       "it takes one of \"u8\", \"u16\", \"u32\", \"u64\", \"s8\", \"s16\", "
+		       "\"s32\" and \"s64\"");
+}
+
+static bool take_value_offset(struct context *context, const oconfig_item_t *item)
+{
+	context->value->offset_set =
+		option_whole(item, 0, CONFIG_ROW_SIZE_MAX - 1, &context->value->offset);
+	return context->value->offset_set || wants_whole(context, item, 0, CONFIG_ROW_SIZE_MAX - 1);
+}
+
+static bool take_count(struct context *context, const oconfig_item_t *item)
+{
+	return option_whole(item, 1, CONFIG_WORDS_MAX, &context->value->count) ||
+	       wants_whole(context, item, 1, CONFIG_WORDS_MAX);
+}
+
+static bool take_metric(struct context *context, const oconfig_item_t *item)
+{
+	const char *text = option_string(item);
+	char *copy = text ? strdup(text) : NULL;
+
+	if (!text)
+		return mistake(context, item,
+			       "it takes what METRIC() would: \"TYPE-INSTANCE WORD...\"");
+	if (!copy)
+		return mistake(context, item, "there is no memory for it");
+	free(context->value->metric);
+	context->value->metric = copy;
+	return true;
+}
+
+static bool take_histogram(struct context *context, const oconfig_item_t *item)
+{
+	strings_done(&context->value->histogram);
+	return take_words(context, item, &context->value->histogram,
+			  "it takes \"exp2\", \"exp2zero\" or \"linear\" and the numbers of the "
+			  "first and the last bucket, or \"fixed\" and their bounds");
+}
+
+const struct option value_options[] = {
+	{ "Count", take_count, ONCE },   { "Histogram", take_histogram, ONCE },
+	{ "Metric", take_metric, ONCE }, { "Offset", take_value_offset, ONCE },
+	{ "Type", take_type, ONCE },     { NULL, NULL, ONCE },
+};
+
+static bool take_value(struct context *parent, const oconfig_item_t *block)
+{
+	struct table_config *table = parent->table;
+	char name[CONFIG_MEMBER_MAX];
+	struct value_config *value;
+	struct context context;
+
+	if (!take_name(parent, block, name))
+		return false;
+	if (table->value_count == CONFIG_VALUES_MAX)
+		return block_mistake(parent, block, "a table has at most %d of them",
+				     CONFIG_VALUES_MAX);
+	value = block_append(&table->values, &table->value_count, sizeof(*value));
+	if (!value)
+		return block_mistake(parent, block, "there is no memory for it");
+	memcpy(value->name, name, sizeof(name));
+	context = block_inside(parent, "Value", name);
+	context.value = value;
+	block_take(&context, block, value_options);
+	return true;
+}
+
+/* --- tables --- */
+
+static bool take_each_cpu(struct context *context, const oconfig_item_t *item)
+{
+	return option_boolean(item, &context->table->each_cpu) || wants_boolean(context, item);
+}
+
+static bool take_entries(struct context *context, const oconfig_item_t *item)
+{
+	return option_whole(item, 1, CONFIG_ENTRIES_MAX, &context->table->entries) ||
+	       wants_whole(context, item, 1, CONFIG_ENTRIES_MAX);
+}
+
+const struct option table_options[] = {
+	{ "EachCpu", take_each_cpu, ONCE },
+	{ "Entries", take_entries, ONCE },
+	{ "Key", take_key, BLOCK },
+	{ "Value", take_value, BLOCK },
+	{ NULL, NULL, ONCE },
+};
+
+bool table_block_take(struct context *parent, const oconfig_item_t *block)
+{
+	struct probe_config *probe = parent->probe;
+	const char *map = option_string(block);
+	struct table_config *table;
+	struct context context;
+	char *copy;
+
+	if (!map || strlen(map) >= CONFIG_MEMBER_MAX)
+		return block_mistake(parent, block, "it takes the name of a map of the object");
+	if (config_table(probe, map))
+		return block_mistake(parent, block, "an earlier block is about this map");
+	if (probe->table_count == CONFIG_TABLES_MAX)
+		return block_mistake(parent, block, "a probe has at most %d of them",
+				     CONFIG_TABLES_MAX);
+	copy = strdup(map);
+	table = copy ? block_append(&probe->tables, &probe->table_count, sizeof(*table)) : NULL;
+	if (!table) {
+		free(copy);
+		return block_mistake(parent, block, "there is no memory for it");
+	}
+	table->map = copy;
+	context = block_inside(parent, "Table", map);
+	context.probe = probe;
+	context.table = table;
+	block_take(&context, block, table_options);
+	return true;
+}
+
+void table_config_done(struct table_config *table)
+{
+	for (size_t i = 0; i < table->key_count; i++) {
+		struct key_config *key = &table->keys[i];
+
+		for (size_t k = 0; k < key->decode_count; k++)
+			strings_done(&key->decodes[k]);
+		free(key->decodes);
+	}
+	for (size_t i = 0; i < table->value_count; i++) {
+		free(table->values[i].metric);
+		strings_done(&table->values[i].histogram);
+	}
+	free(table->keys);
+	free(table->values);
+	free(table->map);
+	*table = (struct table_config){ 0 };
+}

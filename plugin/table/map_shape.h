@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef EBPF_MAP_SHAPE_H
+#define EBPF_MAP_SHAPE_H
+
+#include <stdint.h>
+
+/* A map as its object declares it; types are numbers in BTF, 0: none. */
+struct map_shape {
+	const char *name;
+	uint32_t key_type, value_type;
+	uint32_t key_size, value_size; /* bytes */
+};
+
+#endif
