@@ -6,6 +6,7 @@
  */
 #include "key_name.h"
 
+#include "config/name.h"
 #include "label_kind.h"
 #include "table.h"
 
@@ -45,19 +46,39 @@ static void add_part(char *to, size_t room, const char *part)
 			to[length] = '_';
 }
 
+/* How long a part may be, so that all together have no more than so many bytes: none is cut for the sake of
+ * another that is longer. */
+static size_t part_most(const size_t *lengths, size_t count, size_t total)
+{
+	size_t most = total, sum;
+
+	do {
+		sum = 0;
+		for (size_t i = 0; i < count; i++)
+			sum += lengths[i] < most ? lengths[i] : most;
+	} while (sum > total && most--);
+	return most;
+}
+
 static void name_labels(const struct labels *labels, const unsigned char *key, char *to)
 {
-	size_t count = labels_in_instance(labels);
-	size_t room = count ? (LABELS_TEXT_MAX - count) / count : 0;
+	char parts[LABELS_MAX][LABELS_TEXT_MAX] = { "" };
+	size_t lengths[LABELS_MAX], count = 0, most;
 
-	to[0] = '\0';
 	for (int i = 0; i < (int)labels->count; i++) {
-		char part[LABELS_TEXT_MAX];
-
 		if (i == labels->subject)
 			continue;
-		label_name(&labels->label[i], key, part, room + 1);
-		add_part(to, room, part);
+		label_name(&labels->label[i], key, parts[count], LABELS_TEXT_MAX);
+		lengths[count] = strlen(parts[count]);
+		count++;
+	}
+	most = part_most(lengths, count, LABELS_TEXT_MAX - (count ? count : 1));
+	to[0] = '\0';
+	for (size_t i = 0; i < count; i++) {
+		char part[LABELS_TEXT_MAX];
+
+		name_clean(part, most + 1, parts[i]);
+		add_part(to, most, part);
 	}
 }
 

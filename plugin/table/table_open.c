@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define INSTANCE_ROOM (TAG_TEXT_MAX - 1 - 32 - LABELS_TEXT_MAX) /* 32: of a statistic */
+#define STATISTIC_ROOM 32 /* bytes of a statistic's name behind a type instance */
 
 static struct map_shape shape_of(const struct table *table)
 {
@@ -24,6 +24,14 @@ static struct map_shape shape_of(const struct table *table)
 	};
 }
 
+/* Bytes that a column's type instance may have for all that is put behind it. */
+static size_t room_of(const struct schema *schema, const struct column *column)
+{
+	size_t labels = labels_in_instance(&schema->labels) ? LABELS_TEXT_MAX : 0;
+
+	return TAG_TEXT_MAX - 1 - labels - (column->kind == COLUMN_INTEGER ? 0 : STATISTIC_ROOM);
+}
+
 /* Type instances must have room for the labels behind them. */
 static int check_room(const struct table *table, struct error *error)
 {
@@ -31,7 +39,7 @@ static int check_room(const struct table *table, struct error *error)
 	int status = 0;
 
 	for (size_t i = 0; i < schema->column_count && status == 0; i++)
-		if (strlen(schema->columns[i].tag.instance) > INSTANCE_ROOM)
+		if (strlen(schema->columns[i].tag.instance) > room_of(schema, &schema->columns[i]))
 			status = error_set(error, -EINVAL,
 					   "map %s: the type instance %s is too long for labels "
 					   "behind it",

@@ -1,0 +1,570 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Objects that know nothing of this project, described by Table blocks: maps of every kind and shape, each way to name
+what is in a key, histograms of every kind; and what may go wrong with them.
+
+Truth: the same maps, read by bpftool when their counts stand still, and what the kernel's files say of names.
+"""
+
+import glob
+import json
+import math
+import os
+import struct
+import subprocess
+import time
+
+import lib
+from cgroups import Cgroups
+from lib import Test
+
+BESIDE = True
+SHAPES = """
+  <Probe "shapes">
+    Object "%(object)s"
+    Parameter "target" %(target)d
+    <Table "plain_hash">
+      %(eight)s
+    </Table>
+    <Table "plain_lru">
+      %(eight)s
+    </Table>
+    <Table "percpu_hash">
+      %(eight)s
+    </Table>
+    <Table "percpu_lru">
+      %(eight)s
+    </Table>
+    <Table "plain_array">
+      %(four)s
+    </Table>
+    <Table "percpu_array">
+      %(four)s
+    </Table>
+    <Table "mapped_array">
+      %(four)s
+    </Table>
+    <Table "single">
+      <Value>
+        Metric "derive-single"
+      </Value>
+    </Table>
+    <Table "each_array">
+      %(four)s
+      EachCpu true
+    </Table>
+    <Table "struct_hash">
+      <Key "color">
+        Decode "map" 0 "red" "0x1" "green"
+      </Key>
+      <Key "size">
+      </Key>
+      <Value "once">
+        Metric "derive-once"
+      </Value>
+      <Value "twice">
+        Metric "derive-twice scale=10/1"
+      </Value>
+      <Value "thrice">
+        Metric "gauge-ratio over=once"
+      </Value>
+    </Table>
+    <Table "bare_hash">
+      <Key "first">
+        Size 2
+        Padding 1
+      </Key>
+      <Key "second">
+        Size 3
+        Decode "uint" "big"
+      </Key>
+      <Key "last">
+        Offset 6
+        Size 1
+      </Key>
+      <Value>
+        Type "u64"
+        Offset 8
+        Metric "derive-bare"
+      </Value>
+    </Table>
+    <Table "absent">
+      <Value>
+        Metric "derive-absent"
+      </Value>
+    </Table>
+  </Probe>
+"""
+NAMES = """
+  <Probe "names">
+    Object "%(object)s"
+    Parameter "target" %(target)d
+    Parameter "cgroup" %(cgroup)d
+    Parameter "function" "%(function)d"
+    Parameter "device_stat" %(device)d
+    Parameter "interface" 1
+    Label "shade" "DARK" "BRIGHT"
+    <Table "numbers">
+      <Key "below">
+        Size 2
+        Decode "int"
+      </Key>
+      <Key "big">
+        Size 3
+        Decode "uint" "big"
+      </Key>
+      <Key "little">
+        Size 3
+        Decode "uint" "little"
+      </Key>
+      <Key "port">
+        Size 2
+        Padding 2
+        Decode "uint" "big"
+      </Key>
+      <Key "bytes">
+        Size 2
+        Decode "hex"
+      </Key>
+      <Key "end">
+        Size 2
+        Decode "uint" "big"
+      </Key>
+      <Value>
+        Metric "derive-numbers"
+      </Value>
+    </Table>
+    <Table "kernels">
+      <Key "errno">
+        Size 4
+        Decode "uint"
+        Decode "errno"
+      </Key>
+      <Key "signal">
+        Size 4
+        Decode "signal"
+      </Key>
+      <Key "syscall">
+        Size 4
+        Decode "uint"
+        Decode "syscall"
+      </Key>
+      <Key "user">
+        Size 4
+        Decode "user"
+      </Key>
+      <Key "cpu">
+        Size 4
+        Decode "cpu"
+      </Key>
+      <Key "untold">
+        Size 4
+        Decode "none"
+      </Key>
+      <Key "device">
+        Size 4
+        Decode "device" "stat"
+      </Key>
+      <Key "mapped">
+        Size 4
+        Decode "uint"
+        Decode "map-strict" 1 "one"
+        Decode "map" "unknown:3" "three"
+      </Key>
+      <Key "interface">
+        Size 4
+        Decode "interface"
+        Padding 4
+      </Key>
+      <Value>
+        Metric "derive-kernels"
+      </Value>
+    </Table>
+    <Table "addresses">
+      <Key "four">
+        Size 4
+        Decode "address"
+      </Key>
+      <Key "six">
+        Size 16
+        Decode "address"
+      </Key>
+      <Value>
+        Metric "derive-addresses"
+      </Value>
+    </Table>
+    <Table "texts">
+      <Key "command">
+        Size 16
+        Decode "string"
+        Decode "regexp" "^(kswapd).*$" "^systemd-j"
+      </Key>
+      <Key "domain">
+        Size 16
+        Subject true
+        Decode "string"
+        Decode "dname"
+      </Key>
+      <Value>
+        Metric "derive-texts"
+      </Value>
+    </Table>
+    <Table "labels_many">
+      %(many)s
+      <Value>
+        Metric "derive-many"
+      </Value>
+    </Table>
+    <Table "enums">
+      <Key "shade">
+      </Key>
+      <Key "word">
+      </Key>
+      <Value>
+        Metric "derive-enums"
+      </Value>
+    </Table>
+    <Table "cgroups">
+      <Key "cgroup">
+        Size 8
+        Decode "uint"
+        Decode "cgroup"
+        Decode "regexp" "[^/]*$"
+      </Key>
+      <Value>
+        Metric "derive-cgroups"
+      </Value>
+    </Table>
+    <Table "functions">
+      <Key "function">
+        Size 8
+        Decode "ksym"
+      </Key>
+      <Value>
+        Metric "derive-functions"
+      </Value>
+    </Table>
+  </Probe>
+"""
+HISTOGRAMS = """
+  Buckets true
+  <Probe "histograms">
+    Object "%(object)s"
+    Parameter "target" %(target)d
+    <Table "powers">
+      %(half)s
+      <Value>
+        Metric "latency-powers scale=1/1000"
+        Histogram "exp2" 0 7
+      </Value>
+    </Table>
+    <Table "powers_of_cpus">
+      <Key "bucket">
+        Decode "bucket"
+      </Key>
+      <Value>
+        Metric "latency-cpus"
+        Histogram "exp2" 0 7
+      </Value>
+    </Table>
+    <Table "with_zero">
+      %(half)s
+      <Value>
+        Metric "latency-zero"
+        Histogram "exp2zero" 0 8
+      </Value>
+    </Table>
+    <Table "steps">
+      %(half)s
+      <Value>
+        Metric "latency-steps scale=10/1"
+        Histogram "linear" 0 10
+      </Value>
+    </Table>
+    <Table "bounds">
+      %(half)s
+      <Value>
+        Metric "latency-bounds"
+        Histogram "fixed" 10 25 1000
+      </Value>
+    </Table>
+    <Table "within">
+      <Key "half">
+      </Key>
+      <Value "slot">
+        Metric "latency-within"
+        Histogram "exp2" 0 7
+      </Value>
+    </Table>
+  </Probe>
+"""
+HOSTILE = """
+  <Probe "hostile">
+    Object "%(object)s"
+    Parameter "target" %(target)d
+    <Table "full">
+      %(whole)s
+    </Table>
+    <Table "vanishing">
+      %(whole)s
+    </Table>
+    <Table "buckets_of_others">
+      <Key "bucket">
+        Size 8
+        Decode "bucket"
+      </Key>
+      <Value>
+        Metric "latency-others"
+        Histogram "linear" 0 7
+      </Value>
+    </Table>
+    <Table "names_of_others">
+      <Key "name">
+        Size 16
+        Decode "string"
+      </Key>
+      <Value>
+        Metric "derive-names"
+      </Value>
+    </Table>
+  </Probe>
+"""
+LAST = 7
+HALF = '<Key "half">\n</Key>\n<Key "bucket">\nDecode "bucket"\n</Key>'
+PERCENTILES = (50, 90, 95, 99, 99.9)
+CSV = 6e-7  # that it rounds by
+
+
+def rows_of(key_name, metric, size):
+    key = f"Size {size}\n" if size else ""
+    return f'<Key "{key_name}">\n{key}</Key>\n<Value>\nMetric "{metric}"\n</Value>'
+
+
+class Maps:
+    """The maps that a daemon has, as bpftool reads them."""
+
+    def __init__(self, daemon):
+        ids = {number for kind, number in lib.bpf_objects_of(daemon.process.pid) if kind == "map"}
+        shown = json.loads(subprocess.check_output([lib.BPFTOOL, "-j", "map", "show"]))
+        self.ids = {entry.get("name"): entry["id"] for entry in shown if entry["id"] in ids}
+
+    def dump(self, name):
+        """[(key, [value of a CPU or of all, ...]), ...], as bytes. The kernel keeps 15 bytes of a name."""
+        out = subprocess.check_output([lib.BPFTOOL, "-j", "map", "dump", "id", str(self.ids[name[:15]])])
+        found = []
+        for entry in json.loads(out):
+            values = [cpu["value"] for cpu in entry["values"]] if "values" in entry else [entry["value"]]
+            found.append((octets(entry["key"]), [octets(value) for value in values]))
+        return found
+
+    def counts(self, name):
+        """{key: sum of all CPUs}, of values that are one integer."""
+        return {key: sum(int.from_bytes(value, "little") for value in values) for key, values in self.dump(name)}
+
+
+def octets(texts):
+    return bytes(int(text, 16) for text in texts)
+
+
+def whole(key):
+    return int.from_bytes(key, "little")
+
+
+def last(daemon, subject, metric, moment):
+    return daemon.row_after(subject, metric, moment)[1]
+
+
+def path(source):
+    return os.path.join(lib.BUILD, "tests", "bpf", f"foreign_{source}.bpf.o")
+
+
+def check_counters(test, daemon, moment, subject, want):
+    """want: {metric: count}. All that there is, and no more."""
+    for metric, count in sorted(want.items()):
+        test.equal(f"{subject}/{metric}", last(daemon, subject, metric, moment), count)
+
+
+def add_up(pairs):
+    sums = {}
+    for name, count in pairs:
+        sums[name] = sums.get(name, 0) + count
+    return {name: count for name, count in sums.items() if count}
+
+
+def check_shapes(test, daemon, maps, moment):
+    want = {}
+    for name in ("plain_hash", "plain_lru", "percpu_hash", "percpu_lru", "plain_array", "percpu_array", "mapped_array"):
+        counts = maps.counts(name)
+        test.true(f"{name}: bpftool reads counts", sum(counts.values()) > 0)
+        want |= {f"derive-{name}-{whole(key)}": count for key, count in counts.items() if count}
+    want["derive-single"] = sum(maps.counts("single").values())
+    for key, (value,) in maps.dump("struct_hash"):
+        color, size = struct.unpack("<IB", key[:5])
+        once, twice, thrice = struct.unpack("<IHxxQ", value)
+        name = f"{('red', 'green', '2')[color]}-{size}"
+        want |= {f"derive-once-{name}": once, f"derive-twice-{name}": 10 * twice, f"gauge-ratio-{name}": thrice / once}
+    want |= add_up((f"derive-bare-{whole(key[:2])}-{int.from_bytes(key[3:6], 'big')}-{key[6]}",
+                    struct.unpack("<QQQ", values[0])[1]) for key, values in maps.dump("bare_hash"))
+    check_counters(test, daemon, moment, "shapes", want)
+    test.equal("series of shapes", daemon.metrics("shapes"), set(want))
+    for key, values in maps.dump("each_array"):
+        for cpu, value in enumerate(values):
+            if whole(value):
+                test.equal(f"cpu{cpu}, {whole(key)}", last(daemon, f"cpu{cpu}", f"derive-each_array-{whole(key)}", moment),
+                           whole(value))
+
+
+def check_names(test, daemon, maps, moment, facts):
+    end = [f"_2-66051-197121-12345-dead-{n}" for n in range(3)]
+    want = {f"derive-numbers-{end[key[15]]}": count for key, count in maps.counts("numbers").items()}
+    want |= {f"derive-addresses-192.0.2.{key[3]}-2001:db8::1": count for key, count in maps.counts("addresses").items()}
+    want |= add_up((f"derive-enums-{ {1: 'DARK', 200: 'BRIGHT'}[whole(key[:4])]}-word", count)
+                   for key, count in maps.counts("enums").items() if whole(key[:4]) in (1, 200))
+    want |= {"derive-cgroups-" + facts["cgroup"]: sum(maps.counts("cgroups").values()),
+             "derive-functions-" + facts["function"]: sum(maps.counts("functions").values())}
+    # Eight parts of eight bytes are longer than 63: each is cut to seven, and what is the same then adds up.
+    want |= add_up(("derive-many-" + "-".join(key[at:at + 7].decode() for at in range(0, 64, 8)), count)
+                   for key, count in maps.counts("labels_many").items())
+    check_counters(test, daemon, moment, "names", want)
+    test.equal("series of names", daemon.metrics("names"), set(want))
+    for key, count in maps.counts("kernels").items():
+        device, cpu = facts["device"].replace("-", "_"), whole(key[16:20])
+        name = f"derive-kernels-ENOENT-SIGTERM-write-root-{device}-three-lo"
+        test.equal(f"cpu{cpu}/{name}", last(daemon, f"cpu{cpu}", name, moment), count)
+    texts = add_up((key[:6].decode(), count) for key, count in maps.counts("texts").items() if key[:2] in (b"ks", b"sy"))
+    want = {"derive-texts-kswapd": texts["kswapd"], "derive-texts-systemd_j": texts["system"]}
+    check_counters(test, daemon, moment, "example.com", want)
+    test.equal("series of example.com", daemon.metrics("example.com"), set(want))
+
+
+def percentile(counts, bounds, percent):
+    """As histogram_quantile() has it, of buckets that begin at 0; the last one has an end here."""
+    rank, lower = percent / 100 * sum(counts), 0
+    for count, upper in zip(counts, bounds):
+        if rank <= count or upper == bounds[-1]:
+            return lower + (upper - lower) * rank / count
+        rank, lower = rank - count, upper
+    return math.nan
+
+
+def bucket_name(metric, bounds, i):
+    low, high = bounds[i - 1] if i else 0, bounds[i] if i + 1 < len(bounds) else math.inf
+    return f"bucket-{metric}-{low:g}_{high:g}"
+
+
+def check_histogram(test, daemon, moment, metric, counts, bounds, total):
+    """counts: by bucket; total: the sum of values, None: it is not there."""
+    middles = [(upper + (bounds[i - 1] if i else 0)) / 2 for i, upper in enumerate(bounds)]
+    mean = (total if total is not None else sum(n * middle for n, middle in zip(counts, middles))) / sum(counts)
+    test.close(f"{metric}: average", last(daemon, "histograms", f"{metric}-average", moment), mean, slack=CSV)
+    for percent in PERCENTILES:
+        test.close(f"{metric}: percentile {percent}",
+                   last(daemon, "histograms", f"{metric}-percentile-{percent}", moment),
+                   percentile(counts, bounds, percent), slack=CSV)
+    rates = [last(daemon, "histograms", bucket_name(metric, bounds, i), moment) for i in range(len(bounds))]
+    test.true(f"{metric}: shares of the buckets",
+              all(abs(rate / sum(rates) - count / sum(counts)) < 1e-6 for rate, count in zip(rates, counts)),
+              [round(rate / sum(rates), 6) for rate in rates])
+
+
+def by_half(maps, name, numbers, scale, half):
+    """Counts of these buckets, and what is in that behind them."""
+    counts = {struct.unpack("<II", key): count for key, count in maps.counts(name).items()}
+    return [counts.get((half, n), 0) for n in numbers], counts.get((half, numbers[-1] + 1), 0) * scale
+
+
+def check_histograms(test, daemon, maps, moment):
+    kinds = {
+        "powers": ("powers", range(8), [2 ** n / 1000 for n in range(8)], 1 / 1000),
+        "zero": ("with_zero", range(9), [0] + [2 ** n for n in range(8)], 1),
+        "steps": ("steps", range(11), [10 * n for n in range(11)], 10),
+        "bounds": ("bounds", (10, 25, 1000), [10, 25, 1000], 1),
+    }
+    for metric, (name, numbers, bounds, scale) in kinds.items():
+        for half in (0, 1):
+            counts, total = by_half(maps, name, numbers, scale, half)
+            check_histogram(test, daemon, moment, f"latency-{metric}-{half}", counts, bounds, total)
+    counts = maps.counts("powers_of_cpus")
+    check_histogram(test, daemon, moment, "latency-cpus", [counts[struct.pack("<I", n)] for n in range(8)],
+                    [2 ** n for n in range(8)], counts[struct.pack("<I", 8)])
+    for key, (value,) in maps.dump("within"):
+        check_histogram(test, daemon, moment, f"latency-within-{whole(key)}", list(struct.unpack("<8I", value[:32])),
+                        [2 ** n for n in range(8)], None)
+
+
+def check_hostile(test, daemon, maps, moment):
+    full = maps.counts("full")
+    test.equal("keys of a full map", len(full), 8)
+    check_counters(test, daemon, moment, "hostile", {f"derive-full-{whole(key)}": n for key, n in full.items()})
+    test.contains("a full map is told", "\n".join(daemon.complaints()), "map full: it is full")
+    steady = maps.counts("vanishing")[struct.pack("<I", 1)]
+    test.equal("a key that stays", last(daemon, "hostile", "derive-vanishing-1", moment), steady)
+    names = {"derive-names-other_", "derive-names-.._.._x", "derive-names-self_", "derive-names-__2J_"}
+    test.true("harmless names", names <= {name.replace("[", "_") for name in daemon.metrics("hostile")},
+              sorted(daemon.metrics("hostile")))
+
+
+def facts_of_names(groups):
+    with open("/proc/kallsyms", encoding="ascii") as symbols:
+        found = [line.split() for line in symbols if line.split()[2] == "ksys_read"]
+    address = int(found[0][0], 16) if found else 0
+    block = sorted(glob.glob("/sys/dev/block/*"))
+    number = os.path.basename(block[0]) if block else "8:1"
+    major, minor = map(int, number.split(":"))
+    made = groups.make(f"foreign{os.getpid()}")
+    return {"cgroup": os.path.basename(made), "id": os.stat(made).st_ino, "address": address or 0x1234,
+            "function": "ksys_read" if address else "ksym_1234",
+            "device": os.path.basename(os.readlink(block[0])) if block else number,
+            "number": (minor & 0xff) | (major << 8) | ((minor & ~0xff) << 12)}
+
+
+def main():
+    with Test(limit=90) as test:
+        load = test.load("getppid", name="kt_foreign")
+        groups = Cgroups()
+        test.at_end(groups.remove)
+        facts = facts_of_names(groups)
+        tables = {"target": load.pid, "eight": "", "four": ""}
+        shapes = SHAPES
+        for name in ("plain_hash", "plain_lru", "percpu_hash", "percpu_lru"):
+            shapes = shapes.replace(f'"{name}">\n      %(eight)s', f'"{name}">\n' + rows_of("number", f"derive-{name}", 8))
+        for name in ("plain_array", "percpu_array", "mapped_array", "each_array"):
+            shapes = shapes.replace(f'"{name}">\n      %(four)s', f'"{name}">\n' + rows_of("number", f"derive-{name}", 0))
+        hostile = HOSTILE
+        for name in ("full", "vanishing"):
+            hostile = hostile.replace(f'"{name}">\n      %(whole)s', f'"{name}">\n' + rows_of("number", f"derive-{name}", 4))
+        many = "\n".join(f'<Key "part{i}">\nSize 8\nDecode "string"\n</Key>' for i in range(8))
+        conf = (shapes % (tables | {"object": path("shapes")}) +
+                NAMES % (tables | {"object": path("names"), "cgroup": facts["id"], "function": facts["address"],
+                                   "device": facts["number"], "many": many}) +
+                HISTOGRAMS % (tables | {"object": path("histograms"), "half": HALF}) +
+                hostile % (tables | {"object": path("hostile")}))
+        probes = ("shapes", "names", "histograms", "hostile")
+        others = (os.path.basename(name).split(".")[0] for name in glob.glob(os.path.join(lib.BUILD, "bpf", "*.bpf.o")))
+        off = "".join(f'<Probe "{name}">\nEnable false\n</Probe>\n' for name in others)
+        daemon = test.collectd(off + conf, interval=2)
+        for probe in probes:
+            daemon.wait_rows("self", f"objects-keys_{probe}", 1)
+        maps = Maps(daemon)
+        # Right after a reading, so that all of it is of one interval.
+        moment = time.time()
+        daemon.wait_rows("self", "objects-keys_hostile", 1, moment)
+        load.ask("600")
+        moment = time.time()
+        check_histograms(test, daemon, maps, moment)
+        check_shapes(test, daemon, maps, moment)
+        check_names(test, daemon, maps, moment, facts)
+        # The key 2 is deleted at each hundredth call: it has 50 then, 70, and 30 of another life.
+        for calls, total in ((650, 50), (20, 70), (60, 100)):
+            load.ask(str(calls))
+            test.equal(f"a key that vanishes, after {calls} calls more",
+                       last(daemon, "hostile", "derive-vanishing-2", time.time()), total)
+        check_hostile(test, daemon, maps, time.time())
+        test.contains("a table of no map is told", "\n".join(daemon.complaints()),
+                      'probe shapes: ignoring <Table "absent">: its object has no map of this name, but "plain_hash"')
+        test.equal("complaints", len(daemon.complaints()), 3)
+        load.end()
+
+
+if __name__ == "__main__":
+    main()
