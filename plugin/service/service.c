@@ -6,6 +6,7 @@
 #include "service.h"
 
 #include "group/description.h"
+#include "cgroup_row.h"
 #include "group/match.h"
 
 #include "bpf/lib/service.h"
@@ -147,6 +148,7 @@ int services_open(struct services *services, const struct config *config, double
 		services_done(services);
 		return status;
 	}
+	cgroup_rows_of(&services->object);
 	name_rows(services, NAME_START_NS_MAX);
 	services_refresh(services, clock_ns());
 	if (!services->snapshot) {
@@ -352,6 +354,7 @@ void services_catch_up(struct services *services, uint64_t now_ns)
 
 void services_done(struct services *services)
 {
+	cgroup_rows_of(NULL);
 	release(services->snapshot);
 	lifecycle_done(&services->lifecycle);
 	walk_done(&services->walk);

@@ -8,6 +8,7 @@
 #include "key_name.h"
 #include "label_kind.h"
 #include "object/budget.h"
+#include "service/cgroup_row.h"
 #include "table.h"
 
 #include "bpf/lib/service.h"
@@ -210,12 +211,14 @@ bool keys_follow_services(const struct table *table)
 }
 
 /* The row of its service, 0 (which never moves) without. */
-static uint32_t service_of(const struct table *table, const struct key_entry *entry)
+static uint32_t find_row(const struct table *table, const struct key_entry *entry)
 {
 	const struct label *label = service_label(table);
-	uint64_t row = label ? label_value(label, entry->key) : 0;
+	uint64_t value = label ? label_value(label, entry->key) : 0;
 
-	return row < UINT32_MAX ? (uint32_t)row : UINT32_MAX;
+	if (label && label->is_group)
+		return cgroup_row(value);
+	return value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
 }
 
 /* Was the row held for a service that might have been of a block, and was not? */
@@ -228,7 +231,7 @@ static bool is_unwatched(const struct snapshot *snapshot, uint32_t row)
 /* The subject of its service, -1: it is of none. */
 static int subject_of(const struct reading *r, const struct key_entry *entry)
 {
-	uint32_t row = service_of(r->table, entry);
+	uint32_t row = entry->row;
 
 	return service_label(r->table) && !is_unwatched(r->snapshot, row)
 		       ? snapshot_subject(r->snapshot, row)
@@ -306,14 +309,14 @@ static int feed(const struct reading *r, struct key_entry *entry, struct error *
 	if (cells_feed(&table->schema, (double)table->elapsed_ns / 1e9, &cells, accumulator,
 		       accumulator) &&
 	    service_label(table))
-		snapshot_notable(r->snapshot, service_of(table, entry));
+		snapshot_notable(r->snapshot, entry->row);
 	return 0;
 }
 
 /* May what it has grown by be of two services? */
 static bool is_doubtful(const struct reading *r, const struct key_entry *entry)
 {
-	uint32_t row = service_of(r->table, entry);
+	uint32_t row = entry->row;
 
 	return r->table->stale && service_label(r->table) &&
 	       (row >= r->snapshot->row_count || !r->snapshot->states[row].fixed);
@@ -332,6 +335,7 @@ static int take(void *to, const struct source_row *row, struct error *error)
 		return 0;
 	is_base = keys->starting || (row->is_base && entry->seen == NEVER);
 	entry->seen = keys->readings;
+	entry->row = find_row(table, entry);
 	cells_read(&table->schema, &row->bytes, keys->now);
 	if (is_base || is_doubtful(r, entry)) {
 		remember(table, entry);
@@ -339,7 +343,7 @@ static int take(void *to, const struct source_row *row, struct error *error)
 	}
 	if (has_fallen(&table->schema, keys->now, entry->previous))
 		memset(entry->previous, 0, table->schema.row_cells * sizeof(uint64_t));
-	if (service_label(table) && snapshot_held(r->snapshot, service_of(table, entry)))
+	if (service_label(table) && snapshot_held(r->snapshot, entry->row))
 		return 0;
 	if (entry->name == INDEX_NONE && is_same(&table->schema, keys->now, entry->previous) &&
 	    !has_gauge(&table->schema, keys->now))

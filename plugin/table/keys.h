@@ -35,9 +35,10 @@ struct key_name {
 
 /* A key that was there, and what its row held. */
 struct key_entry {
-	uint32_t name;       /* which it has, UINT32_MAX: has never counted */
-	uint64_t named;      /* generation of that name */
-	int subject;         /* of its service when it got that name, -1: none */
+	uint32_t name;  /* which it has, UINT32_MAX: has never counted */
+	uint64_t named; /* generation of that name */
+	int subject;    /* of its service when it got that name, -1: none */
+	uint32_t row;   /* of that service at the last reading, 0 (which never moves): of none */
 	uint64_t generation; /* of that subject */
 	bool is_left_out;    /* by a Label of the Probe block */
 	uint64_t seen;

@@ -45,6 +45,7 @@ struct label {
 	bool is_swapped; /* the order of its bytes is not the machine's */
 	bool is_text;    /* an array of char */
 	bool is_bucket;  /* the number of a bucket: it names nothing */
+	bool is_group;   /* of a service: the number of a cgroup, not its row */
 	struct enumerator {
 		uint64_t value;
 		char name[48];

@@ -154,10 +154,11 @@ static int read_name(struct part *part)
 		return 0;
 	}
 	part->decode++;
-	part->label.kind = is_line(line, "device", "stat") ? label_kind("device_stat")
-							   : label_kind(line->item[0]);
-	if (line->count > 1 && !is_line(line, "device", "stat"))
-		part->label.kind = NULL;
+	part->label.is_group = is_line(line, "service", "cgroup");
+	if (is_line(line, "device", "stat"))
+		part->label.kind = label_kind("device_stat");
+	else if (line->count == 1 || part->label.is_group)
+		part->label.kind = label_kind(line->item[0]);
 	if (part->label.kind)
 		return 0;
 	snprintf(
@@ -181,7 +182,7 @@ static int check_size(struct part *part)
 				 "before it");
 	if (kind->is_address && size != 4 && size != ADDRESS_SIZE_MAX)
 		return bad(part, "an address has 4 or 16 bytes");
-	if (kind == label_kind_service() && size != sizeof(uint32_t))
+	if (kind == label_kind_service() && !part->label.is_group && size != sizeof(uint32_t))
 		return bad(part, "the row of a service has 4 bytes");
 	if (!kind->is_address && !part->label.is_text && size > sizeof(uint64_t))
 		return bad(part, "a number has 8 bytes at most; more bytes need Decode \"string\", "

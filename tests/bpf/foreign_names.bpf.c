@@ -19,6 +19,7 @@ NAMES(texts, 32);
 NAMES(labels_many, 64);
 NAMES(cgroups, 8);
 NAMES(functions, 8);
+NAMES(group_services, 8);
 
 enum shade { DARK = 1, BRIGHT = 200 };
 
@@ -109,6 +110,7 @@ int names_enter(struct bpf_raw_tracepoint_args *ctx)
 	count_enums(n);
 	key = cgroup;
 	increase(&cgroups, &key, 1);
+	increase(&group_services, &key, 1);
 	key = function;
 	increase(&functions, &key, 1);
 	return 0;

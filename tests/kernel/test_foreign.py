@@ -96,6 +96,9 @@ SHAPES = """
   </Probe>
 """
 NAMES = """
+  <Service "kt_group">
+    Cgroup "%(group)s"
+  </Service>
   <Probe "names">
     Object "%(object)s"
     Parameter "target" %(target)d
@@ -235,6 +238,15 @@ NAMES = """
         Metric "derive-cgroups"
       </Value>
     </Table>
+    <Table "group_services">
+      <Key "cgroup">
+        Size 8
+        Decode "service" "cgroup"
+      </Key>
+      <Value>
+        Metric "derive-calls"
+      </Value>
+    </Table>
     <Table "functions">
       <Key "function">
         Size 8
@@ -371,7 +383,7 @@ def whole(key):
 
 
 def last(daemon, subject, metric, moment):
-    return daemon.row_after(subject, metric, moment)[1]
+    return daemon.row_after(subject, metric, moment, 10)[1]
 
 
 def path(source):
@@ -431,6 +443,8 @@ def check_names(test, daemon, maps, moment, facts):
         device, cpu = facts["device"].replace("-", "_"), whole(key[16:20])
         name = f"derive-kernels-ENOENT-SIGTERM-write-root-{device}-three-lo"
         test.equal(f"cpu{cpu}/{name}", last(daemon, f"cpu{cpu}", name, moment), count)
+    test.equal("calls of the service of a cgroup", last(daemon, test.own("kt_group"), "derive-calls", moment),
+               sum(maps.counts("group_services").values()))
     texts = add_up((key[:6].decode(), count) for key, count in maps.counts("texts").items() if key[:2] in (b"ks", b"sy"))
     want = {"derive-texts-kswapd": texts["kswapd"], "derive-texts-systemd_j": texts["system"]}
     check_counters(test, daemon, moment, "example.com", want)
@@ -524,6 +538,7 @@ def main():
         groups = Cgroups()
         test.at_end(groups.remove)
         facts = facts_of_names(groups)
+        groups.enter(facts["cgroup"], load.pid)
         tables = {"target": load.pid, "eight": "", "four": ""}
         shapes = SHAPES
         for name in ("plain_hash", "plain_lru", "percpu_hash", "percpu_lru"):
@@ -535,7 +550,8 @@ def main():
             hostile = hostile.replace(f'"{name}">\n      %(whole)s', f'"{name}">\n' + rows_of("number", f"derive-{name}", 4))
         many = "\n".join(f'<Key "part{i}">\nSize 8\nDecode "string"\n</Key>' for i in range(8))
         conf = (shapes % (tables | {"object": path("shapes")}) +
-                NAMES % (tables | {"object": path("names"), "cgroup": facts["id"], "function": facts["address"],
+                NAMES % (tables | {"object": path("names"), "cgroup": facts["id"], "group": facts["cgroup"],
+                                   "function": facts["address"],
                                    "device": facts["number"], "many": many}) +
                 HISTOGRAMS % (tables | {"object": path("histograms"), "half": HALF}) +
                 hostile % (tables | {"object": path("hostile")}))
