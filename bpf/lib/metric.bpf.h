@@ -101,6 +101,7 @@
  *   cpu              a number: "cpuN"
  *   device           the kernel's dev_t: its name in /sys, or "MAJOR:MINOR"; or an array
  *                    of char, which is the name
+ *   device_stat      likewise, with the major and minor number as stat(2) has them
  *   interface        an index, in collectd's network namespace: its name, or "ifN"; or an
  *                    array of char, which is the name
  *   syscall          a system call's number, or "syscall_N"
@@ -108,6 +109,10 @@
  *   signal           a number: "SIGTERM"
  *   user             a user's number: the name in /etc/passwd, which is read again each
  *                    minute, or "user_N"; a key that has a name keeps it
+ *   cgroup           a number of cgroup2, as bpf_get_current_cgroup_id() has it: its path below
+ *                    the root, or "cgroup_N"
+ *   ksym             an address: the kernel's function that it is in, or "ksym_ADDRESS"
+ *   number           any integer, as it is
  *   address          an array of 4 or 16 bytes, or an integer of 4, in network order:
  *                    "192.0.2.1", "2001:db8::1"
  *   endpoint         an array of char. Where the first is ENDPOINT_IPV4 or ENDPOINT_IPV6 (see
@@ -115,11 +120,12 @@
  *                    "192.0.2.1:80", "[2001:db8::1]:80"; else as string
  *   string           an array of char, up to its NUL; where it is empty, the row counts as "other"
  *                    (see below): what finds no room in the map may be counted there
+ *   hex              an array of char: two digits for each byte
  *   class            likewise, of a response: a name that Response of a Service block has, or
  *                    "unknown"; as these are known, they meet no other series
  *   enum             an enum of C: its names, or the number
- * None of these names is waited for. The words cgroup and ksym are for later versions: an object
- * with them does not open. The records of events take the word service alone.
+ * A key has 8 labels at most. None of these names is waited for. The records of events take the word
+ * service alone.
  * A key is zeroed whole, padding too, before its members are set. Members without a label
  * are the probe's own: rows that differ in them alone add up.
  *
@@ -129,7 +135,7 @@
  * of the member METRIC("total_operations-syscall") is ebpf-web/total_operations-syscall-read,
  * of METRIC("duration") ebpf-web/duration-read. Statistics stand behind them. In each a hyphen
  * becomes an underscore, and all else is cleaned as names of services are; together they have
- * 63 bytes, and what is longer is cut. Names that are the same then add up.
+ * 63 bytes, and where they are longer the longest are cut. Names that are the same then add up.
  *
  * Rows that have never counted anything have no series. At most `Rows` (of the Probe block, 256
  * by default) names of a table have series at once; so many may be new at once, and so many
