@@ -138,9 +138,7 @@ def decoders(files):
             (["inet_ip"], 16, ['Decode "address"']), (["ksym"], 8, ['Decode "ksym"']),
             (["ifname"], 4, ['Decode "interface"']), (["majorminor"], 4, ['Decode "device" "stat"']),
             (["uint", "cgroup"], 8, ['Decode "cgroup"']), (["uint", "errno"], 8, ['Decode "errno"']),
-            (["uint", "syscall"], 8, ['Decode "syscall"']), (["uint", "pci_vendor"], 4, ['Decode "pci_vendor"']),
-            (["uint", "pci_device"], 4, ['Decode "pci_device"']), (["uint", "pci_class"], 2, ['Decode "pci_class"']),
-            (["uint", "pci_subclass"], 2, ['Decode "pci_subclass"']),
+            (["uint", "syscall"], 8, ['Decode "syscall"']),
             (["string", "dname"], 64, ['Decode "string"', 'Decode "dname"'])):
         files.expect(" ".join(words), with_label(f"size: {size}", *(f"{{name: {word}}}" for word in words)),
                      key_of(size, *lines))
@@ -250,6 +248,7 @@ def left_out(files):
             - {name: kills_total, help: x, perf_event_array: true, flush_interval: 1h}
             - {name: good_total, more: 1}
             - {name: good_total}
+            - {name: ids_total, labels: [{name: c, size: 2, decoders: [{name: uint}, {name: pci_class}]}]}
             - {name: stacks_total, labels: [{name: s, size: 160, decoders: [{name: kstack}]}]}
             - {name: a b}
             - 3
@@ -269,7 +268,7 @@ def left_out(files):
         """, status=1, says="kaddrs")
     told = files.run("the rest stays", text, status=1).stderr
     for says in ('"kills_total": records of a perf buffer', "ignoring 'more'", '"good_total": another metric has this map',
-                 "no decoder 'kstack'", "name is no name of a map", "counter 6 is no mapping", "plugin takes 8 at most",
+                 "no decoder 'kstack'", "no decoder 'pci_class'", "name is no name of a map", "counter 7 is no mapping", "plugin takes 8 at most",
                  "not the number of a bucket", "spans are traces", "kaddr_jiffies", "cgroup_id_map"):
         files.check.contains("what is left out is told", told, says)
     for what, label in (("no decoder", "size: 4, decoders: []"), ("no size", "decoders: [{name: uint}]"),

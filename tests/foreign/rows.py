@@ -153,8 +153,10 @@ class Series:
             return None
         bucket = int(values.pop()) if self.is_histogram else None
         subject = clean(values.pop(self.subject)) if self.subject is not None else None
-        room = (LABELS_BYTES + 1 - len(values)) // len(values) if values else 0
-        parts = [clean(value).replace("-", "_").encode()[:room].decode("utf-8", "ignore") for value in values]
+        parts = [clean(value).replace("-", "_").encode() for value in values]
+        room = next(most for most in range(LABELS_BYTES, -1, -1)
+                    if sum(min(len(part), most) for part in parts) <= LABELS_BYTES + 1 - max(len(parts), 1))
+        parts = [part[:room].decode("utf-8", "ignore") for part in parts]
         return f"cpu{cpu}" if self.each_cpu else subject, "-".join(parts), bucket
 
     def totals(self, rows):
