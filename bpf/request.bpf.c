@@ -45,12 +45,30 @@ SK_STORAGE(datagrams, struct datagrams);
 
 SK_STORAGE(peers, struct peer);
 
+/* NULL: none that is known. */
+static __always_inline struct conversation *known(struct sock *sk)
+{
+	struct conversation *c = bpf_sk_storage_get(&conversations, sk, NULL, 0);
+
+	return c && !is_before_pause(c) ? c : NULL;
+}
+
+static __noinline void forget(struct sock *sk)
+{
+	bpf_sk_storage_delete(&datagrams, sk);
+	bpf_sk_storage_delete(&http2_connections, sk);
+	bpf_sk_storage_delete(&peers, sk);
+	bpf_sk_storage_delete(&conversations, sk);
+}
+
 static __noinline struct conversation *begin(struct sock *sk)
 {
 	struct conversation new = {};
 
 	if (sk->__sk_common.skc_state == TCP_LISTEN)
 		return NULL;
+	if (attached_ns)
+		forget(sk);
 	conversation_init(&new, sk);
 	return or_refused(socket_storage_make(&conversations, sk, &new));
 }
@@ -61,7 +79,7 @@ static __always_inline struct conversation *find(struct sock *sk)
 
 	if (!socket_may_count(sk, option_clients))
 		return NULL;
-	c = bpf_sk_storage_get(&conversations, sk, NULL, 0);
+	c = known(sk);
 	return c ?: begin(sk);
 }
 
@@ -130,7 +148,7 @@ static __always_inline u64 send_ns(const struct tcp_sock *tcp)
 /* A call that ends a service's request to another. */
 static __noinline void call_failed(struct sock *sk, int ret)
 {
-	struct conversation *c = bpf_sk_storage_get(&conversations, sk, NULL, 0);
+	struct conversation *c = known(sk);
 	struct peer *p;
 
 	if (!c || c->role != ROLE_CLIENT || c->exchange.phase != PHASE_ASKED ||
@@ -216,7 +234,7 @@ static __always_inline void closed(struct sock *sk, int state)
 
 	if ((state != TCP_FIN_WAIT2 && state != TCP_CLOSE) || !socket_may_count(sk, false))
 		return;
-	c = bpf_sk_storage_get(&conversations, sk, NULL, 0);
+	c = known(sk);
 	if (c && c->unsent)
 		check_unsent(c, sk, true);
 	if (c && c->protocol == PROTOCOL_HTTP2)
@@ -236,7 +254,7 @@ static __noinline void connecting(struct sock *sk)
 
 static __noinline void connection_changes(struct sock *sk, int before, int state)
 {
-	struct conversation *c = bpf_sk_storage_get(&conversations, sk, NULL, 0);
+	struct conversation *c = known(sk);
 	struct peer *p = c && c->role == ROLE_CLIENT && c->cache.watched
 				 ? bpf_sk_storage_get(&peers, sk, NULL, 0)
 				 : NULL;

@@ -28,7 +28,7 @@ static void hand_until_now(const struct serving *s, u64 now, struct in_hand *ret
 	u64 passed = grown(now, s->asked_ns), queued_ns;
 
 	*ret_hand = s->done;
-	if (!s->hold)
+	if (!s->hold || !is_since_attached(s->asked_ns))
 		return;
 	queued_ns = queued_until_now(s->task);
 	ret_hand->held_ns += passed;

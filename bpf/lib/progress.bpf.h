@@ -280,6 +280,8 @@ static int walk_stored(struct bpf_iter__bpf_sk_storage_map *ctx)
 		walk_begins();
 	if (!sk || !c)
 		walk_ends();
+	else if (is_before_pause(c))
+		return 0;
 	else if (is_walked(c))
 		walk_socket(c, c->datagrams ? bpf_sk_storage_get(&datagrams, sk, NULL, 0) : NULL,
 			    c->protocol == PROTOCOL_HTTP2
@@ -304,7 +306,8 @@ static int walk_addressed(struct bpf_iter__bpf_map_elem *ctx)
 		return 0;
 	}
 	at = *key;
-	if (is_walked(c) && socket_ends((const struct sock *)at.sk) == at.ends)
+	if (!is_before_pause(c) && is_walked(c) &&
+	    socket_ends((const struct sock *)at.sk) == at.ends)
 		walk_socket(c, c->datagrams ? bpf_map_lookup_elem(&addressed_datagrams, &at) : NULL,
 			    c->protocol == PROTOCOL_HTTP2
 				    ? bpf_map_lookup_elem(&addressed_http2, &at)

@@ -5,6 +5,7 @@
 #ifndef REQUEST_BPF_H
 #define REQUEST_BPF_H
 
+#include "attached.bpf.h"
 #include "cpus.bpf.h"
 #include "datagram.bpf.h"
 #include "gap.bpf.h"
@@ -166,11 +167,12 @@ struct conversation {
 	struct look look;
 	/* Records: of a client, and those that a service as a client receives. */
 	struct tls tls, answers;
-	u64 sk;        /* its address */
-	u64 ready_ns;  /* data that nobody has received yet, 0: none */
-	u64 latest_ns; /* the last data that came */
-	u64 waited_ns; /* up to here, the wait since ready_ns is in the row, if it is later */
-	u32 unsent;    /* 1: the answer's last octets, before unsent_end, are in the send buffer */
+	u64 sk;          /* its address */
+	u64 attached_ns; /* what it was when this was made */
+	u64 ready_ns;    /* data that nobody has received yet, 0: none */
+	u64 latest_ns;   /* the last data that came */
+	u64 waited_ns;   /* up to here, the wait since ready_ns is in the row, if it is later */
+	u32 unsent; /* 1: the answer's last octets, before unsent_end, are in the send buffer */
 	u32 unsent_end;
 	struct exchange exchange;
 };
@@ -196,6 +198,13 @@ static __always_inline void conversation_init(struct conversation *c, const stru
 	c->datagrams = socket_is_datagram(sk);
 	c->protocol = c->datagrams || c->role == ROLE_NONE ? PROTOCOL_TURNS : PROTOCOL_NEW;
 	c->sk = (u64)sk;
+	c->attached_ns = attached_ns;
+}
+
+/* Then it may have gone on unseen, as one that is older than the probe. */
+static __always_inline bool is_before_pause(const struct conversation *c)
+{
+	return c->attached_ns != attached_ns;
 }
 
 __noinline u32 client_take(u32 row)

@@ -48,13 +48,22 @@ static __always_inline void *address_make(void *map, const struct address *at, c
 	return or_refused(made);
 }
 
+static __noinline void forget_addressed(const struct address *at)
+{
+	bpf_map_delete_elem(&addressed_datagrams, at);
+	bpf_map_delete_elem(&addressed_http2, at);
+	bpf_map_delete_elem(&addressed, at);
+}
+
 static struct conversation *find_addressed(struct sock *sk)
 {
 	struct address at = { .sk = (u64)sk, .ends = socket_ends(sk) };
 	struct conversation *c = bpf_map_lookup_elem(&addressed, &at), new = {};
 
-	if (c)
+	if (c && !is_before_pause(c))
 		return c;
+	if (c)
+		forget_addressed(&at);
 	conversation_init(&new, sk);
 	return new.role == ROLE_NONE ? NULL : address_make(&addressed, &at, &new);
 }

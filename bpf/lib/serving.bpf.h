@@ -23,6 +23,7 @@
 #ifndef SERVING_BPF_H
 #define SERVING_BPF_H
 
+#include "attached.bpf.h"
 #include "refused.bpf.h"
 #include "serving_thread.bpf.h"
 

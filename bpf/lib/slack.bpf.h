@@ -52,7 +52,7 @@ static u64 blocked_since(struct serving *s, u64 cpu_ns, u64 queued_ns, u64 now)
 {
 	u64 all = s->done.blocked_ns, passed = grown(now, s->asked_ns), since;
 
-	if (s->hold && !s->in_kernel && passed > HOLD_NS_MAX)
+	if (!is_since_attached(s->asked_ns) || (!s->in_kernel && passed > HOLD_NS_MAX))
 		s->hold = 0;
 	if (s->hold)
 		all += hold_blocked(s, passed, cpu_ns, queued_ns);

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """MaxOverhead: a probe at system calls is switched off when somebody makes many of them, tells so, and is back when they are
-over, without false values; what it is said to cost is what it costs.
+over, without false values; what it is said to cost is what it costs. Likewise the probe request: what was in progress
+when it was switched off is not in progress for ever.
 
 Truth: the CPU time of a load that makes system calls, with the probe and without it; the moments at which the load begins
 and ends; the links that the daemon holds.
@@ -9,6 +10,8 @@ and ends; the links that the daemon holds.
 
 import os
 import re
+import select
+import socket
 import statistics
 import subprocess
 import threading
@@ -16,7 +19,8 @@ import time
 
 import lib
 import truth
-from lib import Test
+from lib import Test, die_with_test
+from test_request_roles import rename
 
 INTERVAL = 1
 CHUNK = 200000 // lib.SLOWNESS
@@ -43,6 +47,18 @@ CONF = """
     Object "{object}"
     Enable true
 {lines}  </Probe>
+"""
+
+
+REQUEST_LIMIT = 0.3  # percent of the machine
+REQUEST_CONF = f"""
+  MaxOverhead 100
+  <Service "slow">
+    Process "kt_slow"
+  </Service>
+  <Probe "request">
+    MaxOverhead {REQUEST_LIMIT}
+  </Probe>
 """
 
 
@@ -75,6 +91,78 @@ def chunk(load):
     load.say(f"{CHUNK:.0f}")
     took = load.result()
     return took["cpu_ns"] / CHUNK, took["ns"] / CHUNK
+
+
+def fork(test, name, function, *args):
+    """A process under a command name of its own."""
+    pid = os.fork()
+    if pid == 0:
+        try:
+            die_with_test()
+            rename(test, name)
+            function(*args)
+        finally:
+            os._exit(0)
+    return pid
+
+
+def keep_requests(listener, order):
+    """Takes requests; answers those that have come, and takes no more, when it is told to."""
+    taken = []
+    listener.settimeout(0.05)
+    while not select.select([order], [], [], 0)[0]:
+        try:
+            one = listener.accept()[0]
+        except TimeoutError:
+            continue
+        one.recv(1)
+        taken.append(one)
+    order.recv(1)
+    for one in taken[::2]:
+        one.send(b"a")
+    order.send(b"d")
+    order.recv(1)
+
+
+def pong(listener):
+    one = listener.accept()[0]
+    while one.recv(1):
+        one.send(b"a")
+
+
+class Requests:
+    """To a service: one after the other, as fast as it goes, and others that are not answered; until the end."""
+
+    def __init__(self, test):
+        listeners = [socket.create_server(("127.0.0.1", 0)) for _ in range(2)]
+        self.order, theirs = socket.socketpair()
+        for name, function, *args in (("kt_slow", keep_requests, listeners[0], theirs), ("kt_pong", pong, listeners[1])):
+            fork(test, name, function, *args)
+        self.places = [listener.getsockname() for listener in listeners]
+        self.over, self.unanswered = threading.Event(), []
+        self.threads = [threading.Thread(target=target, daemon=True) for target in (self._ask, self._ping)]
+        for thread in self.threads:
+            thread.start()
+
+    def _ask(self):
+        while not self.over.wait(0.05):
+            one = socket.create_connection(self.places[0])
+            one.send(b"q")
+            self.unanswered.append(one)
+
+    def _ping(self):
+        one = socket.create_connection(self.places[1])
+        while not self.over.is_set():
+            one.send(b"q")
+            one.recv(1)
+
+    def end(self):
+        """Half of those that are left are answered now."""
+        self.over.set()
+        for thread in self.threads:
+            thread.join()
+        self.order.send(b"o")
+        self.order.recv(1)
 
 
 def notes(daemon):
@@ -181,6 +269,29 @@ def with_fewer_rights(test, load):
     test.stop(daemon)
 
 
+def begin_requests(test):
+    """A daemon whose probe request is off from the first second on."""
+    requests = Requests(test)
+    time.sleep(0.5)
+    daemon = test.collectd(REQUEST_CONF, interval=INTERVAL)
+    found = wait_note(daemon, "WARNING", 15)
+    test.equal("requests: it is about", found[0][1], "tier_request")
+    requests.end()
+    print(f"note: requests: {found[0][2]}; {len(requests.unanswered)} not answered then")
+    return daemon
+
+
+def check_requests(test, daemon):
+    """After the pause nothing is in progress: half has been answered in it, and of the others it is not known."""
+    print("note:", wait_note(daemon, "OKAY", PAUSE + 20)[0][2])
+    back = time.time()
+    daemon.wait_rows("self", "duration-read_request", 4, back)
+    for metric in ("gauge-requests_in_progress", "gauge-requests_waiting", "gauge-requests_oldest"):
+        rows = daemon.rows("slow", metric)
+        test.equal(f"after a pause: {metric}", {row[1] for row in rows if row[0] > back}, {0})
+    test.stop(daemon)
+
+
 def main():
     with Test(limit=300) as test:
         load = test.load("getppid", name="kt_storm")
@@ -196,10 +307,12 @@ def main():
         off = time.time()
         test.equal("links of the probe while it is off", held - links(test, daemon), 3)
         storm.end()
-        # A probe that is off is as none. The pause is long enough for both.
+        # A probe that is off is as none. The pause is long enough for these.
         estimate(test, load)
         with_fewer_rights(test, load)
+        of_requests = begin_requests(test)
         check_back(test, daemon, waiter, tier)
+        check_requests(test, of_requests)
         check_pause(test, daemon, off, off + PAUSE - 10)
         test.equal("links of the probe when it is on again", links(test, daemon), held)
         test.equal("complaints", [line for line in daemon.complaints() if "probe hot is off for" not in line and
