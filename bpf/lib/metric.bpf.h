@@ -124,8 +124,8 @@
  *   class            likewise, of a response: a name that Response of a Service block has, or
  *                    "unknown"; as these are known, they meet no other series
  *   enum             an enum of C: its names, or the number
- * A key has 8 labels at most. None of these names is waited for. The records of events take the word
- * service alone.
+ * A key has 8 labels at most. None of these names is waited for. The records of events take the
+ * word service alone.
  * A key is zeroed whole, padding too, before its members are set. Members without a label
  * are the probe's own: rows that differ in them alone add up.
  *
