@@ -105,9 +105,9 @@ class Growth(Figure):
         return {part: number - before.get(part, 0) for part, number in parts.items()}
 
     def add(self, key, grown):
-        name = trace_name.of_key(key) if key is not WITHOUT_KEY else ""
-        if any(grown.values()) or name not in self.total:
-            name = self.name_of(key)
+        if key is not WITHOUT_KEY and not any(grown.values()) and not self.room.has(trace_name.of_key(key)):
+            return
+        name = self.name_of(key)
         for parts in (self.total.setdefault(name, {}), self.fresh.setdefault(name, {})):
             for part, number in grown.items():
                 parts[part] = parts.get(part, 0) + number
@@ -195,7 +195,7 @@ class Histogram(Growth):
         return math.nan
 
     def values(self, name, seconds):
-        buckets = sorted(self.fresh.get(name, {}).items(), key=lambda one: one[0][0] if one[0][0] is not None else -math.inf)
+        buckets = sorted(self.fresh.get(name, {}).items(), key=lowest)
         found = [(self.type, f"percentile-{percent:g}", self.percentile(buckets, percent) * self.scale)
                  for percent in self.percentiles]
         found.append(("derive", "count", sum(self.total[name].values())))
@@ -203,6 +203,12 @@ class Histogram(Growth):
             found += [("bucket", bounds(part, self.scale), self.fresh.get(name, {}).get(part, 0) / seconds)
                       for part in self.total[name]]
         return found
+
+
+def lowest(bucket):
+    """Of a bucket without a begin there is none."""
+    low = bucket[0][0]
+    return -math.inf if low is None else low
 
 
 def bounds(part, scale):

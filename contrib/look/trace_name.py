@@ -5,7 +5,7 @@ import re
 
 LONGEST = 63        # bytes, of a name
 OTHER = "other"
-KEPT = 13           # intervals, that a name without growth keeps its room when others want it
+KEPT = 13           # intervals, that a name that does not come any more keeps its room when others want it
 # As collectd and all that it writes to take them.
 REFUSED = re.compile(r"[\x00- /\x7f-\xa0\ud800-\udfff]")
 # bpftrace prints a stack in lines of its own, the innermost function first.
@@ -39,16 +39,19 @@ class Room:
 
     def __init__(self, most):
         self.most = most
-        self.grown = {}     # name -> when it has last grown
+        self.seen = {}      # name -> when it has last come
         self.now = 0
+
+    def has(self, name):
+        return name in self.seen
 
     def find(self, name, leave):
         """The name, or OTHER; leave: called with the one that gives up its room."""
-        if name not in self.grown and len(self.grown) >= self.most:
-            oldest = min(self.grown, key=self.grown.get)
-            if self.now - self.grown[oldest] < KEPT:
+        if name not in self.seen and len(self.seen) >= self.most:
+            oldest = min(self.seen, key=self.seen.get)
+            if self.now - self.seen[oldest] < KEPT:
                 return OTHER
-            del self.grown[oldest]
+            del self.seen[oldest]
             leave(oldest)
-        self.grown[name] = self.now
+        self.seen[name] = self.now
         return name

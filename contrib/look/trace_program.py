@@ -6,13 +6,15 @@ import re
 AGGREGATES = ("count", "sum", "min", "max", "avg", "stats", "hist", "lhist")
 # Those of an interval, not of all time: cleared after each print.
 EXTREMES = ("min", "max")
+# What a map may be set to: a text, a moment.
+NO_NUMBERS = ('"', "nsecs", "elapsed")
 PLAIN, INCREMENT, ZERO = "plain", "increment", "zero"
 
 # What is no code: comments and strings.
 BESIDE = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\])*"', re.DOTALL)
 MAP = re.compile(r"@[A-Za-z0-9_]*")
 CALL = re.compile(r"\b(print|clear|zero|delete)\s*\(\s*(@[A-Za-z0-9_]*)\s*([,)[])")
-ASSIGNED = re.compile(r"\s*(\+\+|--|\+=|-=|=(?!=))\s*(\w*)")
+ASSIGNED = re.compile(r'\s*(\+\+|--|\+=|-=|=(?!=))\s*(\w+|"|)')
 
 
 class Map:
@@ -20,7 +22,7 @@ class Map:
         self.name = name
         self.kinds = set()
         self.calls = set()
-        self.is_time = False    # what it holds is a moment
+        self.is_number = True   # not a text or a moment
         self.is_partial = False # the program prints some rows of it
 
     @property
@@ -32,8 +34,8 @@ class Map:
 
     @property
     def is_state(self):
-        """What the program remembers for itself, as the begin of a call."""
-        return self.kind == PLAIN and (self.is_time or "delete" in self.calls)
+        """What the program remembers for itself, as the begin of a call, or a name."""
+        return self.kind == PLAIN and (not self.is_number or "delete" in self.calls)
 
     @property
     def is_printed(self):
@@ -47,8 +49,8 @@ class Map:
 
 
 def blank(text):
-    """The same text with nothing in place of comments and strings."""
-    return BESIDE.sub(lambda found: re.sub(r"[^\n]", " ", found.group()), text)
+    """The same text with nothing in place of comments and strings, but for the quotation mark that one begins with."""
+    return BESIDE.sub(lambda found: re.sub(r'(?!^")[^\n]', " ", found.group()), text)
 
 
 def end_of_key(code, at):
@@ -64,6 +66,19 @@ def end_of_key(code, at):
     return len(code)
 
 
+def without_end(code):
+    """What is done at the end of the program says nothing of its intervals."""
+    found = re.search(r"\bEND\s*(?=\{)", code)
+    if not found:
+        return code
+    depth = 0
+    for place in range(found.end(), len(code)):
+        depth += (code[place] == "{") - (code[place] == "}")
+        if depth == 0:
+            return code[:found.start()] + code[place + 1:]
+    return code[:found.start()]
+
+
 class Program:
     """text: what bpftrace is to run; maps: {name: Map}, in the order of the text."""
 
@@ -73,7 +88,7 @@ class Program:
         code = blank(text)
         for found in MAP.finditer(code):
             self._look_at(code, found)
-        for call, name, behind in CALL.findall(code):
+        for call, name, behind in CALL.findall(without_end(code)):
             self.maps[name].calls.add(call)
             self.maps[name].is_partial |= call == "print" and behind == ","
 
@@ -85,7 +100,7 @@ class Program:
             is_call = word in AGGREGATES and re.compile(r"\s*\(").match(code, assigned.end())
             one.kinds.add(INCREMENT if operator in ("++", "+=") else PLAIN if operator != "=" else
                           word if is_call else ZERO if word == "0" else PLAIN)
-            one.is_time = one.is_time or operator == "=" and word in ("nsecs", "elapsed")
+            one.is_number &= operator != "=" or word not in NO_NUMBERS
             if is_call and word == "avg":
                 self.averages.append(assigned.start(2))
         elif code[:found.start()].endswith("++"):

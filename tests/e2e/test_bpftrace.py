@@ -202,7 +202,8 @@ def check_restart(test, daemon, names):
     wait(in_child(test.own("kt_bt").encode(), one_liners.getppids, 5))
     test.equal("a counter goes on after the end of bpftrace", names.value(name, time.time()), before + 5)
     test.equal("starts", names.value("total_events-starts", started + 10), 2)
-    test.contains("the log", "\n".join(daemon.log()), "ebpf-bpftrace: names: bpftrace has ended: signal 9; starting it again in 10 s")
+    test.contains("the log", "\n".join(daemon.log()),
+                  "ebpf-bpftrace: names: bpftrace has ended: signal 9; starting it again in 10 s")
 
 
 def script_of(pid):

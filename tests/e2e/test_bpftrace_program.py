@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""contrib/ebpf-bpftrace without bpftrace: what it finds in programs, what it makes of hostile output, and what it says of
-mistakes."""
+"""contrib/ebpf-bpftrace without bpftrace: what it finds in programs, what it makes of hostile output, and what it says
+of mistakes."""
 
 import math
 import os
@@ -38,13 +38,16 @@ def programs(check):
             ("k:f { @t = elapsed; @n = 0; @n += 2; @g = 5; @d--; ++@u; @c = counted; }",
              {"@n": "increment", "@g": "plain", "@d": "plain", "@u": "increment", "@c": "plain"}),
             ('k:f { @a["]"] = count(); @b["\\"@q"] = stats(1) }', {"@a": "count", "@b": "stats"}),
+            ('BEGIN { @states[1] = "a state"; } k:f { @name = /* x */ "b"; @c = 1 }', {"@c": "plain"}),
             ("k:f { @a[ = count(", {})):
         check.equal(f"maps of {text}", {one.name: one.kind for one in Program(text).shown()}, want)
     program = Program('i:s:1 { @a = avg(1); @s = "avg(1)"; @m = max(2); print(@p, 5); clear(@p); @p[1] = count(); }')
     text = program.with_prints(program.shown(), 1500, "mark")
     check.contains("avg", text, '@a = stats(1); @s = "avg(1)";')
     check.equal("the lines that print", text.splitlines()[-1],
-                'interval:ms:1500 { print(@a); print(@s); print(@m); clear(@m); printf("mark\\n"); }')
+                'interval:ms:1500 { print(@a); print(@m); clear(@m); printf("mark\\n"); }')
+    ending = Program("k:f { @a = count(); @b[1] = 1; } END { print(@a); if (1) { clear(@a); } } k:g { delete(@b[1]); }")
+    check.equal("what is printed at the end alone", [ending.maps["@a"].is_printed, ending.maps["@b"].is_state], [False, True])
     one = program.maps["@p"]
     check.equal("printed, cleared, in part", (one.is_printed, one.is_cleared, one.is_partial), (True, True, True))
 
@@ -61,25 +64,37 @@ def figures(check):
         return trace_figure.make(kind, "m", "derive", kind == "count", 1)
 
     check.equal("a counter that was cleared", after(make("count"), {"a": 5}, {"a": 9}, {"a": 3}), {"m-a": 12})
-    check.equal("a counter whose key was gone", after(make("count"), {"a": 5, "b": 1}, {"b": 1}, {"a": 5}), {"m-a": 10, "m-b": 1})
+    check.equal("a counter whose key was gone", after(make("count"), {"a": 5, "b": 1}, {"b": 1}, {"a": 5}),
+                {"m-a": 10, "m-b": 1})
     check.equal("prints that start over", after(make("count"), {"a": 5}, {"a": 7}, starts_over=True), {"m-a": 12})
-    check.equal("prints of a part", after(make("count"), {"a": 5}, {"b": 1}, {"a": 6}, is_partial=True), {"m-a": 6, "m-b": 1})
-    check.equal("what is no number", after(make("count"), {"a": "x", "b": [1], "c": None, "d": True, "e": -1, "f": 1}), {"m-f": 1})
+    check.equal("prints of a part", after(make("count"), {"a": 5}, {"b": 1}, {"a": 6}, is_partial=True),
+                {"m-a": 6, "m-b": 1})
+    check.equal("what is no number",
+                after(make("count"), {"a": "x", "b": [1], "c": None, "d": True, "e": -1, "f": 1}), {"m-f": 1})
     check.equal("the end of 64 bits", after(make("count"), {"a": 2 ** 63}), {"m-a": 0})
     stats = trace_figure.make("stats", "m", "gauge", False, 1)
     check.equal("stats", after(stats, {None: {"count": 2, "total": 10}}, {None: {"count": 4, "total": 30}}),
                 {"m-average": 7.5, "m-count": 4, "m-total": 30})
     check.true("stats without samples", math.isnan(after(stats)["m-average"]))
     hist = trace_figure.make("hist", "m", "gauge", False, 1)
-    buckets = [{"max": -1, "count": 1}, {"min": 0, "max": 0, "count": 1}, {"min": 4, "max": 7, "count": 6}, {"min": 8, "count": 2}]
+    buckets = [{"max": -1, "count": 1}, {"min": 0, "max": 0, "count": 1}, {"min": 4, "max": 7, "count": 6},
+               {"min": 8, "count": 2}]
     check.equal("percentiles", after(hist, {"a": buckets}, percentiles=(5, 20, 50, 100)),
-                {"m-a-percentile-5": -1, "m-a-percentile-20": 0, "m-a-percentile-50": 6, "m-a-percentile-100": 8, "m-a-count": 10})
-    check.equal("buckets that are none", after(hist, {"a": [{"min": "x", "count": 1}, {"count": 1}, 7, {"min": 1, "count": -1}]},
-                                               percentiles=()), {"m-a-count": 10})
+                {"m-a-percentile-5": -1, "m-a-percentile-20": 0, "m-a-percentile-50": 6, "m-a-percentile-100": 8,
+                 "m-a-count": 10})
+    wrong = [{"min": "x", "count": 1}, {"count": 1}, 7, {"min": 1, "count": -1}]
+    check.equal("buckets that are none", after(hist, {"a": wrong}, percentiles=()), {"m-a-count": 10})
     many = after(make("count"), {f"n{i}": 1 for i in range(1000)})
     check.equal("names, and what the others count", (len(many), many["m-other"]), (257, 744))
     gauge = after(trace_figure.make("max", "m", "gauge", False, 1), {f"n{i}": 1 for i in range(1000)})
     check.equal("values as they stand", (len(gauge), "m-other" in gauge), (256, False))
+    figure = make("count")
+    rows = {"old": 7}
+    for i in range(40):
+        rows[f"n{i}"] = 1
+        figure.take({**rows, **{f"r{i}n{j}": 1 for j in range(20)}})
+        last = {name: value for _, name, value in figure.tick(10)}
+    check.equal("a name that stays in the map", (len(last), last.get("m-old")), (257, 7))
     figure = make("count")
     for i in range(40):
         figure.take({f"r{i}n{j}": 1 for j in range(20)})
@@ -88,23 +103,24 @@ def figures(check):
 
 
 def names(check):
-    for key, want in (("a-b/c d,e", "a_b_c_d-e"), ("", "none"), ("..", "_."), ("x" * 100, "x" * 63), ("\u00e4" * 40, "\u00e4" * 31),
-                      ("\n    f+12\n    main+5\n,bash", "f-bash"), (",bash", "none-bash"), ("bash,\n    g(int, char)+0x1f\n", "bash-g(int__char)"),
-                      ("\udcff\x00\x9b", "___")):
+    for key, want in (("a-b/c d,e", "a_b_c_d-e"), ("", "none"), ("..", "_."), ("x" * 100, "x" * 63),
+                      ("\u00e4" * 40, "\u00e4" * 31), ("\udcff\x00\x9b", "___"), (",bash", "none-bash"),
+                      ("\n    f+12\n    main+5\n,bash", "f-bash"),
+                      ("bash,\n    g(int, char)+0x1f\n", "bash-g(int__char)")):
         check.equal(f"name of {key!r}", trace_name.of_key(key), want)
 
 
 def lines(check):
-    for line, want in ((rb'{"type": "map", "data": {"@": {"a\uffffffc3\uffffffa4": 1}}}', {"a\u00e4": 1}),
-                       (rb'{"type": "map", "data": {"@": {"\\uffffffc3": 1, "x": 1, "x": 2}}}', {"\\uffffffc3": 1, "x": 3})):
-        check.equal(f"{line}", trace_run.parse(line)["data"]["@"], want)
+    for rows, want in ((rb'{"a\uffffffc3\uffffffa4": 1}', {"a\u00e4": 1}),
+                       (rb'{"\\uffffffc3": 1, "x": 1, "x": 2}', {"\\uffffffc3": 1, "x": 3})):
+        check.equal(f"{rows}", trace_run.parse(b'{"type": "map", "data": ' + rows + b"}")["data"], want)
     for line in (b"", b"[]", b"{", b"[" * 100000, b'{"a": NaN', b"\xff\xfe"):
         check.equal(f"no event: {line[:20]}", trace_run.parse(line), None)
 
 
 def run(check, *arguments):
-    return subprocess.run([TOOL, "--host", "h", *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
-                          timeout=60)
+    return subprocess.run([TOOL, "--host", "h", *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          check=False, timeout=60)
 
 
 def played(check):
@@ -115,33 +131,38 @@ def played(check):
     os.chmod(player, 0o755)
     # It refers to the file by the third word behind "-f json -".
     events = ['{"type": "map", "data": {"@": {"a": 1, "\\n": 2, "b\\" interval=1 1:1\\nPUTVAL x": 3}}}', "no JSON",
-              '{"type": "map", "data": {"@": [1, 2]}}', '{"type": "map", "data": 5}', '{"type": 7}', '{"type": "stats", "data": {"@": {"a": {}}}}',
-              '{"type": "lost_events", "data": {"events": 4}}', '{"type": "map", "data": {"@nobody": {"a": 1}}}', "tick"]
+              '{"type": "map", "data": {"@": [1, 2]}}', '{"type": "map", "data": 5}', '{"type": 7}',
+              '{"type": "stats", "data": {"@": {"a": {}}}}', '{"type": "lost_events", "data": {"events": 4}}',
+              '{"type": "map", "data": {"@nobody": {"a": 1}}}', "tick"]
     with open(said, "w", encoding="ascii") as file:
         file.write("\n".join(events) + "\n")
-    with subprocess.Popen([TOOL, "--host", "h", "--name", "n", "--bpftrace", player, "-e", "k:f { @[comm] = count(); }", said],
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    command = [TOOL, "--host", "h", "--name", "n", "--bpftrace", player, "-e", "k:f { @[comm] = count(); }", said]
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True) as process:
         told = process.stderr.readline()
         process.terminate()
         output = process.communicate(timeout=10)[0].splitlines()
         check.equal("exit status of a clean end", process.returncode, 0)
-    check.contains("why bpftrace has ended", told, "n: bpftrace has ended: what is wrong: ERROR: no such probe; starting it again in 10 s")
-    check.equal("lines that are no values", [line for line in output if not line.startswith('PUTVAL "h/bpftrace-n/')], [])
+    check.contains("why bpftrace has ended", told,
+                   "n: bpftrace has ended: what is wrong: ERROR: no such probe; starting it again in 10 s")
+    check.equal("lines that are no values",
+                [line for line in output if not line.startswith('PUTVAL "h/bpftrace-n/')], [])
     values = {line.split('"h/bpftrace-n/')[1].rpartition(" interval=10 ")[0]: line.rpartition(":")[2] for line in output}
     check.equal("values", values, {'total_events-lost"': "4", 'total_events-starts"': "1", 'derive-a"': "1", 'derive-_"': "2",
                                    'derive-b\\"_interval=1_1:1_PUTVAL_x"': "3"})
 
 
 def mistakes(check):
+    count, hist = (("--name", "n", "-e", f"k:f {{ @a = {kind}; }}") for kind in ("count()", "hist(1)"))
     for arguments, want in (((), "say which program: FILE, or -e PROGRAM"), (("-e", "x"), "-e PROGRAM needs --name"),
                             (("/nonexistent.bt",), "/nonexistent.bt: No such file or directory"),
                             (("/dev/zero",), "no bpftrace program, it is longer than 1048576 bytes"),
-                            (("-e", "k:f { @a = count(); }", "--name", "n", "--map", "@b"), "has no map @b, but @a"),
-                            (("-e", "k:f { @a = count(); }", "--name", "n", "--type", "@a=nothing"), "has no type nothing with one value"),
-                            (("-e", "k:f { @a = count(); }", "--name", "n", "--type", "@a=if_octets"), "has no type if_octets with one value"),
-                            (("-e", "k:f { @a = hist(1); }", "--name", "n", "--type", "@a=derive"), "say a type that is a gauge"),
-                            (("-e", "k:f { @a = hist(1); }", "--name", "n", "--scale", "@b=2"), "@b of --type or --scale is no map"),
-                            (("-e", "k:f { @a = hist(1); }", "--name", "n", "--scale", "@a=-2"), "is not MAP=FACTOR"),
+                            ((*count, "--map", "@b"), "has no map @b, but @a"),
+                            ((*count, "--type", "@a=nothing"), "has no type nothing with one value"),
+                            ((*count, "--type", "@a=if_octets"), "has no type if_octets with one value"),
+                            ((*hist, "--type", "@a=derive"), "say a type that is a gauge"),
+                            ((*hist, "--scale", "@b=2"), "@b of --type or --scale is no map"),
+                            ((*hist, "--scale", "@a=-2"), "is not MAP=FACTOR"),
                             (("--interval", "0", "x"), "invalid seconds value")):
         done = run(check, *arguments)
         check.true(f"{arguments}: exit status", done.returncode in (1, 2), done.returncode)

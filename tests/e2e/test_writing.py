@@ -17,7 +17,7 @@ BESIDE = True
 PAGE = os.path.join(TOP, "docs", "writing-a-probe.md")
 OBJECTS = "/usr/lib/collectd/ebpf"
 BLOCK = re.compile(r"```(\w*)\n(.*?)```\n", re.DOTALL)
-FILE = re.compile(r"Write `([a-z.]+)`:\s*$")
+FILE = re.compile(r"Write\s+`([a-z.]+)`:\s*$")
 # The time and the day, which are others.
 MOMENT = re.compile(r"\b\d{10}\.\d{3}\b|\b\d{4}-\d\d-\d\d\b")
 

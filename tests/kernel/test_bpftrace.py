@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""contrib/ebpf-bpftrace with programs on kprobes, where the kernel has them. The others are for tests/e2e/test_bpftrace.py.
+"""contrib/ebpf-bpftrace with programs on kprobes, where the kernel has them; others are in tests/e2e/test_bpftrace.py.
 
 Truth: the connections that the load makes.
 """
@@ -68,8 +68,9 @@ def main():
             raise Skip("this kernel has no kprobes")
         name = test.own("kt_bt")
         lib.LIBC.prctl(15, name.encode(), 0, 0, 0)
-        command = [*lib.in_mounts(lib.WITH_TRACEFS, "mountpoint -q /sys/kernel/debug || mount -t debugfs debugfs /sys/kernel/debug"),
-                   TOOL, "--interval", str(INTERVAL), "--host", "h", "--name", "n", "--lines", "count", "-e", PROGRAM]
+        mounts = (lib.WITH_TRACEFS, "mountpoint -q /sys/kernel/debug || mount -t debugfs debugfs /sys/kernel/debug")
+        command = [*lib.in_mounts(*mounts), TOOL, "--interval", str(INTERVAL), "--host", "h", "--name", "n",
+                   "--lines", "count", "-e", PROGRAM]
         with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
                               preexec_fn=lib.die_with_test) as process:
             values = Values(process)
