@@ -13,6 +13,7 @@ import stat
 import time
 
 import one_liners
+import receiver
 from e2e import TOP, Skip
 from one_liners import CALLS, PROGRAMS, in_child, wait
 
@@ -29,7 +30,8 @@ MANY = 300          # names, of which 256 have series
 STRANGE = {b'a"b': 'a"b', b"a\\b": "a\\b", b"a\nb": "a_b", b"a/c": "a_c", b"a\xffd": "a_d", b"..": "_.", b"-x": "_x",
            b"a,e": "a-e", b"\x1b[2J": "_[2J", "\u00e4".encode(): "\u00e4"}
 OPTIONS = {"reads": ["--buckets"], "sizes": ["--buckets"], "waits": ["--type", "@usecs=latency", "--scale", "@usecs=1e-6"],
-           "values": ["--lines", "values"], "kinds": ["--percentile", "50"], "blockio": ["--type", "@=total_bytes"]}
+           "values": ["--lines", "values"], "kinds": ["--percentile", "50"]}
+SAMPLE = "blockio"  # the program of conf/bpftrace.conf
 # The probes of the plugin are for other tests.
 OFF = "".join(f'<Probe "{name}">\n Enable false\n</Probe>\n'
               for name in ("process", "request", "delay", "disk", "oom", "limits"))
@@ -46,7 +48,7 @@ class Site:
     """Programs in files, and who may run them: seen by the daemon alone."""
 
     def __init__(self, test, names):
-        self.test, self.names = test, names
+        self.test = test
         self.dir = os.path.join(test.disk, "bpftrace")
         os.makedirs(self.dir)
         os.chmod(test.disk, 0o755)
@@ -66,9 +68,13 @@ class Site:
                              "mountpoint -q /sys/kernel/debug || mount -t debugfs debugfs /sys/kernel/debug")
 
     def configuration(self):
-        sudo = shutil.which("sudo")
-        lines = [" ".join(f'"{word}"' for word in [USER, sudo, "-n", *command]) for command in self.commands.values()]
-        return "LoadPlugin exec\n<Plugin exec>\n" + "".join(f"  Exec {line}\n" for line in lines) + "</Plugin>\n"
+        """The sample, and the same for the other programs."""
+        sample = receiver.sample("bpftrace.conf", {
+            'Exec "ebpf-bpftrace" ': f'Exec "{USER}" ', "/usr/bin/ebpf-bpftrace": TOOL,
+            "/etc/collectd/blockio.bt": self.commands[SAMPLE][-1]})
+        lines = [" ".join(f'"{word}"' for word in [USER, shutil.which("sudo"), "-n", *command])
+                 for name, command in self.commands.items() if name != SAMPLE]
+        return sample + "<Plugin exec>\n" + "".join(f"  Exec {line}\n" for line in lines) + "</Plugin>\n"
 
 
 class Series:
@@ -128,7 +134,7 @@ def check_article(test, of, faulted, after):
     test.true("reads: buckets", "bucket-usecs-16384_32768" in of["reads"].names("bucket-"))
     test.equal("reads: what the program has for itself", of["reads"].names("gauge-start"), set())
     octets = CALLS * one_liners.BLOCK
-    test.equal("blockio: octets of the load", of["blockio"].value(f"total_bytes-{test.own('kt_disk')}", after), octets)
+    test.equal("blockio: octets of the load", of["blockio"].value(f"derive-{test.own('kt_disk')}", after), octets)
     test.within("sizes: number of requests", of["sizes"].value("derive-bytes-count", after), CALLS, 1e6)
     rates = of["sizes"].values("bucket-bytes-4096_8192", 0)
     test.within("sizes: requests of a block", sum(rates) * INTERVAL, 0.8 * CALLS, 1e6)

@@ -3,6 +3,7 @@
 """contrib/ebpf-bpftrace without bpftrace: what it finds in programs, what it makes of hostile output, and what it says
 of mistakes."""
 
+import json
 import math
 import os
 import subprocess
@@ -18,6 +19,7 @@ from trace_program import Program  # noqa: E402
 
 BESIDE = True
 TOOL = os.path.join(TOP, "contrib", "ebpf-bpftrace")
+FULL = {f"k{i}": 0 for i in range(4096)}
 # What plays bpftrace: it takes the program, and prints what is in the file that it is told.
 PLAYER = """#!/bin/sh
 mark=$(sed -n 's/.*printf("\\(interval [0-9a-f]*\\).*/\\1/p')
@@ -133,16 +135,17 @@ def played(check):
     events = ['{"type": "map", "data": {"@": {"a": 1, "\\n": 2, "b\\" interval=1 1:1\\nPUTVAL x": 3}}}', "no JSON",
               '{"type": "map", "data": {"@": [1, 2]}}', '{"type": "map", "data": 5}', '{"type": 7}',
               '{"type": "stats", "data": {"@": {"a": {}}}}', '{"type": "lost_events", "data": {"events": 4}}',
-              '{"type": "map", "data": {"@nobody": {"a": 1}}}', "tick"]
+              '{"type": "map", "data": {"@nobody": {"a": 1}}}', "tick", json.dumps({"type": "map", "data": {"@": FULL}})]
     with open(said, "w", encoding="ascii") as file:
         file.write("\n".join(events) + "\n")
     command = [TOOL, "--host", "h", "--name", "n", "--bpftrace", player, "-e", "k:f { @[comm] = count(); }", said]
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           text=True) as process:
-        told = process.stderr.readline()
+        full, told = process.stderr.readline(), process.stderr.readline()
         process.terminate()
         output = process.communicate(timeout=10)[0].splitlines()
         check.equal("exit status of a clean end", process.returncode, 0)
+    check.contains("a full map", full, "n: @ has 4096 keys, and bpftrace keeps no more")
     check.contains("why bpftrace has ended", told,
                    "n: bpftrace has ended: what is wrong: ERROR: no such probe; starting it again in 10 s")
     check.equal("lines that are no values",
