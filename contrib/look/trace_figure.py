@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What a bpftrace map says, as values of series: what it has grown by since it was printed last, added up, or the values as
-they stand.
+"""What a bpftrace map says, as values of series: what it has grown by since it was printed last, added up, or the values
+as they stand.
 
 A figure is handed each print of its map, a dictionary from keys to values, and asked for its values each interval.
 """
@@ -222,9 +222,16 @@ KINDS = {"count": Counter, "sum": Counter, INCREMENT: Counter, "avg": Average, "
          "lhist": Histogram, "min": Gauge, "max": Gauge, PLAIN: Gauge}
 
 
+def counts(kind):
+    return KINDS[kind] is Counter
+
+
+def may_count(kind):
+    """Is it a number that may be a counter's or a gauge's, as the type says?"""
+    return counts(kind) or kind == PLAIN
+
+
 def make(kind, title, type_, is_counter, scale):
     """is_counter: what types.db says of the type."""
-    figure = KINDS[kind]
-    if figure in (Counter, Gauge) and kind not in ("min", "max"):
-        figure = Counter if is_counter else Gauge
+    figure = (Counter if is_counter else Gauge) if may_count(kind) else KINDS[kind]
     return figure(title, type_, scale)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A bpftrace program: which maps it has, what each is made of, and the program with lines that print them each interval."""
+"""A bpftrace program: its maps, what each is made of, and the program with lines that print them each interval."""
 
 import re
 
