@@ -101,6 +101,7 @@ class Trial:
         os.makedirs(empty, exist_ok=True)
         self.examples = examples
         self.interval = 2 if lib.SLOWNESS == 1 else 10
+        self.early = self.interval / 8   # that a reading may be before its stamp
         self.daemon = collectd.Daemon(lib.COLLECTD, directory, lib.BUILD, number,
                                       "  Buckets true\n" + "\n".join(example.block for example in examples),
                                       interval=self.interval, objects=empty, wrap=lib.in_mounts(lib.WITH_TRACEFS),
@@ -181,7 +182,7 @@ class Trial:
         for (subject, instance, _), high in after.items():
             low = before.get((subject, instance, None), 0)
             metric = series + (f"-{instance}" if instance else "")
-            got = [row[1] for row in self._rows(example, subject, metric) if looks[1][1] < row[0] < looks[2][0]]
+            got = [row[1] for row in self._rows(example, subject, metric) if looks[1][1] + self.early < row[0] < looks[2][0]]
             # What is new has no series yet.
             if low:
                 figure.check(f"{subject or ''}/{metric}", got[:1], low, high)
@@ -213,9 +214,9 @@ class Trial:
     def _check_growth(self, figure, what, found, factor, looks, bounds, slack):
         if not bounds[0]:
             return
-        end = min([row[0] for row in found if row[0] > looks[1][1]], default=looks[2][0])
+        end = min([row[0] for row in found if row[0] > looks[1][1] + self.early], default=looks[2][0])
         got = [factor * sum(row[1] for row in found if begin < row[0] <= end)
-               for begin in (looks[0][0], looks[0][1] + self.interval)]
+               for begin in (looks[0][0], looks[0][1] + self.interval + self.early)]
         figure.check(what, got, *bounds, slack + 0.01 * bounds[1])
 
     @staticmethod
