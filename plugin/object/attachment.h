@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef EBPF_ATTACHMENT_H
+#define EBPF_ATTACHMENT_H
+
+#include "config/point.h"
+#include "object.h"
+#include "system/file.h"
+#include "system/message.h"
+#include "system/symbol.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Who opens files, and who knows the processes of a service. */
+struct file_finder {
+	struct file_reader *files;
+	/* The processes of a service (at most `size`), in no order; how many it has, or a negative
+	 * errno, -ENOENT: there is no such service. */
+	ssize_t (*processes)(void *of, const char *service, pid_t *ret_pids, size_t size);
+	void *of;
+};
+
+/* A program that is to be attached to a point. */
+struct attachment {
+	const struct point *point;
+	const struct bpf_program *program;
+	const struct bpf_program *many; /* of POINT_KPROBE: its like for many at once, or NULL */
+	char *what;                     /* for messages, of its own */
+	bool at_return;
+	bool is_needed; /* without it the object is nothing */
+	uint64_t cookie;
+	/* NULL, or the cookie of each place in a file. */
+	uint64_t (*place_cookie)(const struct attachment *attachment,
+				 const struct symbol_place *place);
+	const void *with;
+	bool told;    /* why it is not attached, or that its instruction is stepped */
+	bool stepped; /* at a place in a file, see SYMBOL_STEPPED */
+};
+
+struct attachments;
+
+/* Adds one to those of the object, for attachments_attach(). The point and `with` stay the caller's.
+ * -ENOMEM. */
+int attachments_add(struct object *object, const struct attachment *attachment,
+		    struct error *error);
+
+/* Attaches all. One that cannot be is told once, and costs itself alone, unless it is needed. Returns how many are
+ * attached or wait for a file or process, or a negative errno. */
+ssize_t attachments_attach(struct object *object, const char *probe,
+			   const struct file_finder *finder, struct error *error);
+
+/* Looks, at most every 10 s, whether other files are now where the points of files say, and attaches
+ * to these; what cannot be is told once for each file. A file that is replaced stays attached until the
+ * next one, and one of a service as long as one of its processes has it. */
+void attachments_check(struct object *object, const char *probe, const struct file_finder *finder,
+		       uint64_t now_ns);
+
+/* Detaches all, which stay known. */
+void attachments_undo(struct object *object);
+
+void attachments_done(struct object *object);
+
+#endif
