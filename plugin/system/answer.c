@@ -207,26 +207,14 @@ static int find_and_open(const struct question *question, const char *path, cons
 static bool answer_uprobe(int socket, const struct question *question, const char *texts)
 {
 	struct uprobe_answer answer;
-	struct iovec vector = { &answer, sizeof(answer) };
-	union descriptor control = { .header = { .cmsg_len = CMSG_LEN(sizeof(int)),
-						 .cmsg_level = SOL_SOCKET,
-						 .cmsg_type = SCM_RIGHTS } };
-	struct msghdr message = { .msg_iov = &vector, .msg_iovlen = 1 };
 	int event = find_and_open(question, texts, texts + question->path_length, &answer.step);
-	ssize_t sent;
+	bool sent;
 
 	answer.status = event < 0 ? event : 0;
-	if (event >= 0) {
-		memcpy(CMSG_DATA(&control.header), &event, sizeof(event));
-		message.msg_control = control.bytes;
-		message.msg_controllen = sizeof(control.bytes);
-	}
-	do
-		sent = sendmsg(socket, &message, MSG_NOSIGNAL);
-	while (sent < 0 && errno == EINTR);
+	sent = descriptor_send(socket, &answer, sizeof(answer), event);
 	if (event >= 0)
 		close(event);
-	return sent == (ssize_t)sizeof(answer);
+	return sent;
 }
 
 static bool answer(int socket, const struct question *question, char *path)

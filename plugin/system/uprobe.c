@@ -8,14 +8,11 @@
 #include "uprobe.h"
 
 #include "clock.h"
-#include "descriptor.h"
 #include "pseudo.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #define WAIT_MS 5000
@@ -24,33 +21,11 @@
 /* What comes with the answer; -ETIMEDOUT; -EPIPE: the worker has ended, or says no such thing. */
 static int receive(int worker, struct uprobe_answer *answer, int *ret_fd)
 {
-	union descriptor control;
-	struct iovec vector = { answer, sizeof(*answer) };
-	struct msghdr message = { .msg_iov = &vector,
-				  .msg_iovlen = 1,
-				  .msg_control = control.bytes,
-				  .msg_controllen = sizeof(control.bytes) };
 	uint64_t end_ns = clock_ns() + WAIT_MS * 1000000ULL;
-	struct cmsghdr *header;
-	ssize_t got;
+	int status = worker_receive_descriptor(worker, answer, sizeof(*answer), end_ns, ret_fd);
 
-	for (;;) {
-		struct pollfd answers = { .fd = worker, .events = POLLIN };
-		uint64_t now = clock_ns();
-
-		got = recvmsg(worker, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-		if (got >= 0 || (errno != EAGAIN && errno != EINTR))
-			break;
-		if (now >= end_ns)
-			return -ETIMEDOUT;
-		poll(&answers, 1, (int)((end_ns - now) / 1000000) + 1);
-	}
-	header = got > 0 ? CMSG_FIRSTHDR(&message) : NULL;
-	*ret_fd = -1;
-	if (header && header->cmsg_type == SCM_RIGHTS)
-		memcpy(ret_fd, CMSG_DATA(header), sizeof(*ret_fd));
-	if (got == (ssize_t)sizeof(*answer) && (*ret_fd >= 0) == (answer->status == 0))
-		return 0;
+	if (status || (*ret_fd >= 0) == (answer->status == 0))
+		return status;
 	if (*ret_fd >= 0)
 		close(*ret_fd);
 	return -EPIPE;

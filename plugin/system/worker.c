@@ -23,24 +23,13 @@
 /* The descriptor that comes with a byte, -1: the daemon has ended. */
 static int receive_descriptor(int socket)
 {
-	union descriptor control;
-	struct cmsghdr *header;
-	struct msghdr message;
-	struct iovec vector;
 	ssize_t got;
 	char byte;
-	int fd = -1;
+	int fd;
 
-	do {
-		vector = (struct iovec){ &byte, 1 };
-		message = (struct msghdr){ .msg_iov = &vector, .msg_iovlen = 1 };
-		message.msg_control = control.bytes;
-		message.msg_controllen = sizeof(control.bytes);
-		got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
-	} while (got < 0 && errno == EINTR);
-	header = got == 1 ? CMSG_FIRSTHDR(&message) : NULL;
-	if (header && header->cmsg_type == SCM_RIGHTS)
-		memcpy(&fd, CMSG_DATA(header), sizeof(fd));
+	do
+		got = descriptor_receive(socket, &byte, 1, 0, &fd);
+	while (got < 0 && errno == EINTR);
 	return fd;
 }
 
@@ -116,22 +105,6 @@ static void end_starter(struct file_reader *reader)
 	reader->starter_fd = -1;
 }
 
-static int send_descriptor(int socket, int fd)
-{
-	union descriptor control = { .header = { .cmsg_len = CMSG_LEN(sizeof(int)),
-						 .cmsg_level = SOL_SOCKET,
-						 .cmsg_type = SCM_RIGHTS } };
-	char byte = 0;
-	struct iovec vector = { &byte, 1 };
-	struct msghdr message = { .msg_iov = &vector,
-				  .msg_iovlen = 1,
-				  .msg_control = control.bytes,
-				  .msg_controllen = sizeof(control.bytes) };
-
-	memcpy(CMSG_DATA(&control.header), &fd, sizeof(fd));
-	return sendmsg(socket, &message, MSG_NOSIGNAL) == 1 ? 0 : -errno;
-}
-
 static int start_worker(struct file_reader *reader)
 {
 	int ends[2], status = 0;
@@ -142,7 +115,7 @@ static int start_worker(struct file_reader *reader)
 		if (!reader->starter)
 			status = start_starter(reader);
 		if (status == 0)
-			status = send_descriptor(reader->starter_fd, ends[1]);
+			status = descriptor_send(reader->starter_fd, "", 1, ends[1]) ? 0 : -EPIPE;
 		if (status == 0)
 			break;
 		/* Somebody has killed it: another one. */
@@ -225,6 +198,25 @@ int worker_receive(int fd, void *to, size_t size, uint64_t end_ns)
 		}
 	}
 	return 0;
+}
+
+int worker_receive_descriptor(int fd, void *to, size_t size, uint64_t end_ns, int *ret_fd)
+{
+	for (;;) {
+		struct pollfd answers = { .fd = fd, .events = POLLIN };
+		uint64_t now = clock_ns();
+		ssize_t got = descriptor_receive(fd, to, size, MSG_DONTWAIT, ret_fd);
+
+		if (got == (ssize_t)size)
+			return 0;
+		if (*ret_fd >= 0)
+			close(*ret_fd);
+		if (got >= 0 || (errno != EAGAIN && errno != EINTR))
+			return -EPIPE;
+		if (now >= end_ns)
+			return -ETIMEDOUT;
+		poll(&answers, 1, (int)((end_ns - now) / 1000000) + 1);
+	}
 }
 
 int worker_ask(struct file_reader *reader, const struct worker_turn *turn,

@@ -52,6 +52,10 @@ int worker_ask(struct file_reader *reader, const struct worker_turn *turn,
 /* Receives so many bytes; -ETIMEDOUT; -EPIPE: the worker has ended. */
 int worker_receive(int fd, void *to, size_t size, uint64_t end_ns);
 
+/* Likewise, as one message, and the descriptor that comes with it, which the caller closes; -1:
+ * none has come. */
+int worker_receive_descriptor(int fd, void *to, size_t size, uint64_t end_ns, int *ret_fd);
+
 /* Ends the process; a read starts another. */
 void file_reader_done(struct file_reader *reader);
 
