@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Attach points: uprobe:PATH:SYMBOL, usdt:PATH:PROVIDER:NAME, kprobe:FUNCTION,
- * tracepoint:CATEGORY:NAME, perf:EVENT:RATE.
+ * Attach points: uprobe:FILE:SYMBOL, usdt:FILE:PROVIDER:NAME, kprobe:FUNCTION, fentry:FUNCTION,
+ * tracepoint:CATEGORY:NAME, perf:EVENT:RATE. A FILE is a path, service:NAME or service:NAME:PATH.
  */
 #include "point.h"
 
@@ -17,9 +17,13 @@
 #define FREQUENCY_MAX 10000
 
 static const char *const NAMES[] = {
-	[POINT_UPROBE] = "uprobe",       [POINT_URETPROBE] = "uretprobe",
-	[POINT_USDT] = "usdt",           [POINT_KPROBE] = "kprobe",
-	[POINT_KRETPROBE] = "kretprobe", [POINT_TRACEPOINT] = "tracepoint",
+	[POINT_UPROBE] = "uprobe",
+	[POINT_URETPROBE] = "uretprobe",
+	[POINT_USDT] = "usdt",
+	[POINT_KPROBE] = "kprobe",
+	[POINT_KRETPROBE] = "kretprobe",
+	[POINT_FENTRY] = "fentry",
+	[POINT_TRACEPOINT] = "tracepoint",
 	[POINT_PERF] = "perf",
 };
 
@@ -85,37 +89,116 @@ static bool parse_function(char *text, struct point *point)
 	return is_name(text) && (!plus || parse_number(plus, &point->offset));
 }
 
-/* Of PATH:SYMBOL the last colon counts: a path may have some. */
+/* Of the source, as programs name it: `ns::operator+(int, char)`, `main.(*T).work`. */
+static bool is_source_name(const char *name)
+{
+	size_t length = strlen(name);
+
+	if (length == 0 || length > NAME_LENGTH_MAX || name[0] == ' ' || name[length - 1] == ' ')
+		return false;
+	for (size_t i = 0; i < length; i++)
+		if ((unsigned char)name[i] < ' ' || name[i] == 0x7f)
+			return false;
+	return true;
+}
+
+/* The last colon that has no other beside it, as `::` has; NULL: there is none. */
+static char *last_colon(char *text)
+{
+	for (char *at = text + strlen(text); at > text; at--) {
+		if (at[-1] != ':')
+			continue;
+		if (at - 1 > text && at[-2] == ':')
+			at--;
+		else
+			return at - 1;
+	}
+	return NULL;
+}
+
+/* What FILE says, in front of `end`, which separates it from what is looked for in the file. */
+static bool set_path(char *path, const char *end, struct point *point)
+{
+	point->path = path;
+	return path[0] == '/' && end - path <= PATH_LENGTH_MAX;
+}
+
+/* Takes service:NAME: away from the beginning; *ret_rest is PATH:... or what is looked for. */
+static bool take_service(char *text, struct point *point, char **ret_rest)
+{
+	static const char word[] = "service:";
+	size_t length = sizeof(word) - 1;
+	char *colon;
+
+	*ret_rest = text;
+	if (strncmp(text, word, length) != 0)
+		return true;
+	colon = strchr(text + length, ':');
+	if (!colon || colon == text + length)
+		return false;
+	*colon = '\0';
+	point->service = text + length;
+	*ret_rest = colon + 1;
+	return true;
+}
+
+/* NAME, NAME+OFFSET or OFFSET. */
+static bool parse_place(char *text, struct point *point)
+{
+	char *plus = strrchr(text, '+');
+
+	/* No name begins with a digit. */
+	if (*text >= '0' && *text <= '9')
+		return parse_number(text, &point->offset);
+	point->name = text;
+	/* `operator+` is a name, and so is `<dyn A + B>::f`. */
+	if (plus && parse_number(plus + 1, &point->offset))
+		*plus = '\0';
+	else if (plus && plus[1] != ' ' && !strstr(text, "operator"))
+		return false;
+	return is_source_name(text);
+}
+
+/* Of PATH:NAME the last colon counts that stands alone: a path may have some, and a name `::`. */
 static bool parse_file(char *text, struct point *point)
 {
-	char *colon = strrchr(text, ':');
+	char *colon;
 
-	if (text[0] != '/' || !colon || colon - text > PATH_LENGTH_MAX)
+	if (!take_service(text, point, &text))
 		return false;
-	*colon++ = '\0';
-	point->path = text;
-	/* No name begins with a digit. */
-	if (*colon >= '0' && *colon <= '9')
-		return parse_number(colon, &point->offset);
-	return parse_function(colon, point);
+	if (point->service && text[0] != '/')
+		return parse_place(text, point) && !last_colon(text);
+	colon = last_colon(text);
+	if (!colon || !set_path(text, colon, point))
+		return false;
+	*colon = '\0';
+	return parse_place(colon + 1, point);
 }
 
 /* Of PATH:PROVIDER:NAME the last two colons count. */
 static bool parse_marker(char *text, struct point *point)
 {
-	char *last = strrchr(text, ':'), *colon;
+	char *last, *colon;
 
-	if (text[0] != '/' || !last || !is_name(last + 1))
+	if (!take_service(text, point, &text))
+		return false;
+	last = strrchr(text, ':');
+	if (!last || !is_name(last + 1))
 		return false;
 	*last = '\0';
 	colon = strrchr(text, ':');
-	if (!colon || colon - text > PATH_LENGTH_MAX || !is_name(colon + 1))
+	if (point->service && text[0] != '/' && !colon)
+		point->name = text;
+	else if (colon && set_path(text, colon, point))
+		point->name = colon + 1;
+	else
 		return false;
-	*colon++ = '\0';
+	if (colon)
+		*colon = '\0';
+	if (!is_name(point->name))
+		return false;
 	*last = ':';
-	point->path = text;
-	point->name = colon;
-	return strlen(colon) <= NAME_LENGTH_MAX;
+	return strlen(point->name) <= NAME_LENGTH_MAX;
 }
 
 static bool parse_tracepoint(char *text, struct point *point)
@@ -172,6 +255,7 @@ static bool parse(char *text, struct point *point)
 	case POINT_KPROBE:
 		return parse_function(text, point);
 	case POINT_KRETPROBE:
+	case POINT_FENTRY:
 		return parse_function(text, point) && !point->offset;
 	case POINT_TRACEPOINT:
 		return parse_tracepoint(text, point);
@@ -185,12 +269,15 @@ static const char *form_of(enum point_kind kind)
 	switch (kind) {
 	case POINT_UPROBE:
 	case POINT_URETPROBE:
-		return "PATH:FUNCTION, PATH:FUNCTION+OFFSET or PATH:OFFSET, with an absolute path";
+		return "FILE:FUNCTION, FILE:FUNCTION+OFFSET or FILE:OFFSET, where FILE is an absolute "
+		       "path, service:NAME or service:NAME:/PATH";
 	case POINT_USDT:
-		return "PATH:PROVIDER:NAME, with an absolute path";
+		return "FILE:PROVIDER:NAME, where FILE is an absolute path, service:NAME or "
+		       "service:NAME:/PATH";
 	case POINT_KPROBE:
 		return "FUNCTION or FUNCTION+OFFSET";
 	case POINT_KRETPROBE:
+	case POINT_FENTRY:
 		return "FUNCTION";
 	case POINT_TRACEPOINT:
 		return "CATEGORY:NAME";
@@ -219,9 +306,8 @@ bool point_parse(const char *text, struct point *ret_point, char *why, size_t si
 
 	if (point.kind == POINT_KINDS || strlen(text) > POINT_TEXT_MAX) {
 		snprintf(why, size,
-			 "it takes uprobe:, uretprobe:, usdt:, kprobe:, kretprobe:, tracepoint: or "
-			 "perf: "
-			 "and what to attach to");
+			 "it takes uprobe:, uretprobe:, usdt:, kprobe:, kretprobe:, fentry:, "
+			 "tracepoint: or perf: and what to attach to");
 		return false;
 	}
 	rest = strdup(strchr(text, ':') + 1);
@@ -235,13 +321,13 @@ bool point_parse(const char *text, struct point *ret_point, char *why, size_t si
 		free(rest);
 		return false;
 	}
+	point.text = rest;
 	*ret_point = point;
 	return true;
 }
 
-/* All texts are parts of one, which begins with the first of them. */
 void point_done(struct point *point)
 {
-	free(point->path ?: point->category ?: point->name);
+	free(point->text);
 	*point = (struct point){ 0 };
 }

@@ -14,17 +14,22 @@ enum point_kind {
 	POINT_USDT,
 	POINT_KPROBE,
 	POINT_KRETPROBE,
+	POINT_FENTRY, /* of Function blocks alone: a program has its target before it is loaded */
 	POINT_TRACEPOINT,
 	POINT_PERF,
 	POINT_KINDS
 };
 
-/* Where a program can be attached. Texts are the point's own. */
+/* Where a program can be attached. */
 struct point {
 	enum point_kind kind;
-	char *path;      /* of POINT_UPROBE, POINT_URETPROBE and POINT_USDT, absolute */
+	char *text;    /* which the others are parts of */
+	char *service; /* of POINT_UPROBE, POINT_URETPROBE and POINT_USDT: the path is as the processes
+			  * of this Service block see it; NULL: as collectd does */
+	char *path;    /* of these, absolute; NULL: the program that the service runs */
 	char *category;  /* of POINT_TRACEPOINT */
-	char *name;      /* of a function or tracepoint, PROVIDER:NAME; NULL: the offset alone */
+	char *name;      /* of a function (in files also demangled) or tracepoint, PROVIDER:NAME;
+			  * NULL: the offset alone */
 	uint64_t offset; /* bytes, from the function or in the file */
 	uint32_t perf_type;
 	uint64_t perf_config;

@@ -241,6 +241,12 @@ static bool take_attach(struct context *context, const oconfig_item_t *item)
 			       CONFIG_ATTACHES_MAX);
 	if (!point_parse(values[0].value.string, &point, why, sizeof(why)))
 		return mistake(context, item, "%s", why);
+	if (point.kind == POINT_FENTRY) {
+		point_done(&point);
+		return mistake(context, item,
+			       "fentry: is for Function blocks; an object names its "
+			       "function itself: SEC(\"fentry/FUNCTION\")");
+	}
 	if (add_attach(context->probe, values[0].value.string, program, &point))
 		return true;
 	point_done(&point);
