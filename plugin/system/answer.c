@@ -7,6 +7,7 @@
 
 #include "descriptor.h"
 #include "elf.h"
+#include "uprobe_multi.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +27,7 @@
 #define FUSE_MAGIC 0x65735546 /* of statfs(2) */
 #define PROGRAM_SIZE_MAX (16ULL << 30)
 
-static bool receive_all(int fd, void *to, size_t size)
+bool socket_receive(int fd, void *to, size_t size)
 {
 	for (char *at = to; size;) {
 		ssize_t got = recv(fd, at, size, 0);
@@ -220,11 +221,13 @@ static bool answer_uprobe(int socket, const struct question *question, const cha
 static bool answer(int socket, const struct question *question, char *path)
 {
 	/* What is asked for in the file follows its path. */
-	if (!receive_all(socket, path, question->path_length + question->name_length))
+	if (!socket_receive(socket, path, question->path_length + question->name_length))
 		return false;
 	path[question->path_length + question->name_length] = '\0';
 	if (question->kind == QUESTION_UPROBE)
 		return answer_uprobe(socket, question, path);
+	if (question->kind == QUESTION_UPROBE_MULTI)
+		return uprobe_multi_answer(socket, question);
 	return answer_file(socket, question, path);
 }
 
@@ -235,7 +238,7 @@ void answer_questions(int socket)
 
 	/* Where a signal ends the wait after all. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	while (receive_all(socket, &question, sizeof(question))) {
+	while (socket_receive(socket, &question, sizeof(question))) {
 		if (question.path_length > QUESTION_PATH_MAX ||
 		    question.name_length > QUESTION_NAME_MAX || !answer(socket, &question, texts))
 			break;

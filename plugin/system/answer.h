@@ -13,11 +13,11 @@
 
 /* To a worker; the path and the name follow. */
 struct question {
-	enum { QUESTION_FILE, QUESTION_UPROBE } kind;
+	enum { QUESTION_FILE, QUESTION_UPROBE, QUESTION_UPROBE_MULTI } kind;
 	uint32_t path_length;
 	uint32_t name_length; /* from here on of QUESTION_UPROBE: of a symbol, or PROVIDER:NAME */
 	uint32_t is_marker;
-	uint32_t index; /* of the marker's places */
+	uint32_t index; /* of the marker's places; of QUESTION_UPROBE_MULTI: how many places */
 	uint64_t offset;
 	uint64_t config; /* of perf_event_open(2) */
 	uint32_t pmu_type;
@@ -46,6 +46,9 @@ struct uprobe_answer {
 	int32_t status;
 	uint32_t step;
 };
+
+/* Receives all of it; false: the other end has gone. */
+bool socket_receive(int fd, void *to, size_t size);
 
 /* Sends all of it; false: the other end has gone. */
 bool socket_send(int fd, const void *from, size_t size);

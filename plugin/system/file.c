@@ -16,12 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An error of the file's own, told by a worker that goes on: not one that says how the worker is. */
-static int of_file(int status)
-{
-	return status == -ETIMEDOUT || status == -EPIPE || status == -EBUSY ? -EIO : status;
-}
-
 /* Makes room for that many bytes more, and a NUL. */
 static int grow_file(struct file *file, size_t more)
 {
@@ -52,7 +46,7 @@ static int receive_chunks(int fd, uint64_t size_max, uint64_t end_ns, struct fil
 	}
 	if (file->bytes)
 		file->bytes[file->size] = '\0';
-	return status ?: of_file(size);
+	return status ?: worker_told(size);
 }
 
 uint64_t file_number(const char *path)
@@ -94,7 +88,7 @@ static int ask(int worker, void *with)
 		return -EPIPE;
 	status = worker_receive(worker, &answer, sizeof(answer), end_ns);
 	if (status || answer.status)
-		return status ?: of_file(answer.status);
+		return status ?: worker_told(answer.status);
 	asked->file->owner = answer.owner;
 	status = receive_chunks(worker, size_max, end_ns, asked->file);
 	return status ?: asked->file->size > request->size_max ? -EFBIG : 0;

@@ -60,14 +60,7 @@ static int ask(int worker, void *with)
 		return status;
 	asked->step = answer.step;
 	/* Those of the worker itself are told apart by their step. */
-	switch (answer.status) {
-	case -ETIMEDOUT:
-	case -EPIPE:
-	case -EBUSY:
-		return -EIO;
-	default:
-		return answer.status;
-	}
+	return worker_told(answer.status);
 }
 
 static bool read_text(const char *path, char *text, size_t size)

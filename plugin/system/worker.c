@@ -219,6 +219,11 @@ int worker_receive_descriptor(int fd, void *to, size_t size, uint64_t end_ns, in
 	}
 }
 
+int worker_told(int status)
+{
+	return status == -ETIMEDOUT || status == -EPIPE || status == -EBUSY ? -EIO : status;
+}
+
 int worker_ask(struct file_reader *reader, const struct worker_turn *turn,
 	       int (*ask)(int worker, void *with), void *with)
 {

@@ -56,6 +56,10 @@ int worker_receive(int fd, void *to, size_t size, uint64_t end_ns);
  * none has come. */
 int worker_receive_descriptor(int fd, void *to, size_t size, uint64_t end_ns, int *ret_fd);
 
+/* What a worker that goes on tells of a file: an error of the file's own, never one that says how the
+ * worker is. */
+int worker_told(int status);
+
 /* Ends the process; a read starts another. */
 void file_reader_done(struct file_reader *reader);
 
