@@ -33,6 +33,31 @@ AC_DEFUN([EBPF_OPTIONAL_PKG], [
           [EBPF_MISSING([$2], [$3])])])])
 ])
 
+# EBPF_LIBIBERTY
+# GCC's demangler, which has no .pc file.
+AC_DEFUN([EBPF_LIBIBERTY], [
+  AC_ARG_WITH([libiberty], [AS_HELP_STRING([--without-libiberty],
+      [build without libiberty: functions of C++ and Rust by mangled name alone])],
+    [], [with_libiberty=check])
+  ebpf_has_libiberty=no
+  LIBIBERTY_LIBS=
+  AS_IF([test "x$with_libiberty" != xno], [
+    AC_MSG_CHECKING([for libiberty])
+    ebpf_save_LIBS=$LIBS
+    LIBS="-liberty $LIBS"
+    AC_LINK_IFELSE([AC_LANG_PROGRAM([[#include <stddef.h>
+#include <libiberty/demangle.h>]], [[return cplus_demangle("_RNvC1a1b", DMGL_AUTO) == NULL;]])],
+      [ebpf_has_libiberty=yes LIBIBERTY_LIBS=-liberty])
+    LIBS=$ebpf_save_LIBS
+    AC_MSG_RESULT([$ebpf_has_libiberty])
+    AS_IF([test "x$ebpf_has_libiberty" = xno],
+      [AS_IF([test "x$with_libiberty" = xcheck],
+         [EBPF_ABSENT([libiberty], [libiberty-dev], [demangled names of C++ and Rust])],
+         [EBPF_MISSING([libiberty], [libiberty-dev])])])
+  ])
+  AC_SUBST([LIBIBERTY_LIBS])
+])
+
 # EBPF_TOOL(VARIABLE, PROGRAM, DEBIAN-PACKAGE, USED-BY)
 # The sbin directories are often missing from an unprivileged user's path.
 AC_DEFUN([EBPF_TOOL], [
@@ -52,6 +77,8 @@ AC_DEFUN([EBPF_SUMMARY], [
     libelf             $ebpf_has_libelf
     libpcre2           $ebpf_has_libpcre2
     jansson            $ebpf_has_jansson
+    liblzma            $ebpf_has_liblzma
+    libiberty          $ebpf_has_libiberty
     C compiler         $CC
     BPF compiler       $ebpf_has_bpf_clang
     bpftool            ${BPFTOOL:-no}

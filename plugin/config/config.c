@@ -168,5 +168,6 @@ void config_done(struct config *config)
 		probe_config_done(&config->probes[i]);
 	free(config->probes);
 	free(config->object_dir);
+	free(config->symbol_reader);
 	*config = (struct config){ 0 };
 }

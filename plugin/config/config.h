@@ -91,7 +91,8 @@ struct probe_config {
 
 struct config {
 	char *object_dir;
-	double interval_s; /* 0: the daemon's */
+	char *symbol_reader; /* NULL: as it is installed */
+	double interval_s;   /* 0: the daemon's */
 	unsigned max_services;
 	unsigned max_new_services; /* in an hour, 0: max_services */
 	unsigned max_memory_mib;

@@ -15,6 +15,11 @@
 #include <string.h>
 #include <strings.h>
 
+static bool take_symbol_reader(struct context *context, const oconfig_item_t *item)
+{
+	return block_take_path(context, item, &context->config->symbol_reader);
+}
+
 static bool take_object_dir(struct context *context, const oconfig_item_t *item)
 {
 	return block_take_path(context, item, &context->config->object_dir);
@@ -155,6 +160,7 @@ static const struct option plugin_options[] = {
 	{ "ServicesFrom", take_services_from, ONCE },
 	{ "Percentile", take_percentile, ONCE },
 	{ "Buckets", take_buckets, ONCE },
+	{ "SymbolReader", take_symbol_reader, ONCE },
 	{ "Service", service_block_take, BLOCK },
 	{ "Probe", probe_block_take, BLOCK },
 	{ NULL, NULL, ONCE },

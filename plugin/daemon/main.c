@@ -358,6 +358,7 @@ static int ebpf_init(void)
 		return 0;
 	config_check(&config);
 	raise_memlock();
+	files.symbols = config.symbol_reader;
 	if (services_open(&services, &config, interval_of(NULL), &files, &error) != 0) {
 		error_set(&text, 0, "the plugin is off: %.900s", error.text);
 		tell_off(LOG_ERR, SELF_SERVICES, text.text);

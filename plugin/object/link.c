@@ -5,7 +5,6 @@
 #include "link.h"
 
 #include "diagnosis.h"
-#include "system/clock.h"
 #include "system/uprobe.h"
 
 #include <bpf/bpf.h>
@@ -17,8 +16,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define MARKER_PLACES_MAX 256
-#define MARKER_WAIT_MS 5000 /* of all its places */
 #define MARKER_ARGUMENTS \
 	"__bpf_usdt_specs" /* of libbpf's usdt.bpf.h, which libbpf alone can fill */
 
@@ -53,65 +50,72 @@ static int attach_event(struct object *object, const struct bpf_program *program
 	return status ?: link_add(object, link, error);
 }
 
-static int tell_file(int status, enum uprobe_step step, const char *path, struct error *error)
-{
-	return error_set(error, status, "cannot %s %s: %s",
-			 step == UPROBE_ATTACH ? "attach to" : "read", path,
-			 uprobe_strerror(status, step));
-}
-
-static int attach_function(struct object *object, const struct bpf_program *program,
-			   const struct point *point, struct file_reader *files,
-			   struct error *error)
-{
-	struct uprobe_request request = { .path = point->path,
-					  .function = point->name,
-					  .offset = point->offset,
-					  .at_return = point->kind == POINT_URETPROBE };
-	enum uprobe_step step;
-	int event, status = uprobe_open(files, &request, &event, &step);
-
-	if (status)
-		return tell_file(status, step, point->path, error);
-	return attach_event(object, program, event, point->path, error);
-}
-
 /* Has the program been written for arguments that it would not be given? */
 static bool wants_arguments(const struct object *object)
 {
 	return object_map(object, MARKER_ARGUMENTS) != NULL;
 }
 
-/* The compiler may have made several places of one. */
-static int attach_marker(struct object *object, const struct bpf_program *program,
-			 const struct point *point, struct file_reader *files, struct error *error)
+static int attach_places(struct object *object, const struct bpf_program *program,
+			 const struct point *point, const struct symbol_file *file,
+			 const struct symbol_found *found, struct file_reader *files,
+			 struct error *error)
 {
-	struct uprobe_request request = { .path = point->path, .marker = point->name };
-	uint64_t end_ns = clock_ns() + MARKER_WAIT_MS * 1000000ULL;
+	bool at_return = point->kind == POINT_URETPROBE;
+	struct error why;
 
-	if (wants_arguments(object))
-		return error_set(error, -EOPNOTSUPP,
-				 "arguments of markers are not supported, and the object includes "
-				 "usdt.bpf.h");
-	for (; request.index <= MARKER_PLACES_MAX; request.index++) {
-		enum uprobe_step step;
-		int event, status = uprobe_open(files, &request, &event, &step);
+	for (size_t i = 0; i < found->count; i++) {
+		int event, status;
 
-		if (status == -ENOMSG && step == UPROBE_SEARCH && request.index)
-			return 0;
+		if (at_return && found->places[i].flags & SYMBOL_GO)
+			return error_set(
+				error, -EOPNOTSUPP,
+				"cannot attach to %s: it is a function of Go, whose "
+				"stacks move: a program at its return would end the service",
+				point->path);
+		status = uprobe_event(files, file, &found->places[i], at_return, &event, &why);
 		if (status)
-			return tell_file(status, step, point->path, error);
+			return error_set(error, status, "cannot attach to %s: %s", point->path,
+					 why.text);
 		status = attach_event(object, program, event, point->path, error);
 		if (status)
 			return status;
-		if (clock_ns() > end_ns)
-			return error_set(error, -ETIMEDOUT,
-					 "cannot read %s: to find all places of the marker takes "
-					 "too long",
-					 point->path);
 	}
-	return error_set(error, -E2BIG, "cannot attach to %s: the marker is in more than %d places",
-			 point->path, MARKER_PLACES_MAX);
+	return 0;
+}
+
+/* To a function, or to all places of a marker: the compiler may have made several. */
+static int attach_file(struct object *object, const struct bpf_program *program,
+		       const struct point *point, struct file_reader *files, struct error *error)
+{
+	struct symbol_wanted wanted = { .kind = point->kind == POINT_USDT ? SYMBOL_MARKER
+									  : SYMBOL_FUNCTION,
+					.name = point->name,
+					.offset = point->offset };
+	struct symbol_file file = SYMBOL_FILE_NONE;
+	struct symbol_found found = { 0 };
+	struct error why;
+	int status;
+
+	if (point->service)
+		return error_set(error, -EOPNOTSUPP, "files of services are not supported");
+	if (point->kind == POINT_USDT && wants_arguments(object))
+		return error_set(error, -EOPNOTSUPP,
+				 "arguments of markers are not supported, and the object includes "
+				 "usdt.bpf.h");
+	status = symbol_open(files, point->path, 0, &file, &why);
+	status = status ?: symbol_find(files, &file, &wanted, 1, &found, &why);
+	if (status == 0 && found.status) {
+		status = found.status;
+		why = found.error;
+	}
+	if (status)
+		error_set(error, status, "cannot read %s: %s", point->path, why.text);
+	else
+		status = attach_places(object, program, point, &file, &found, files, error);
+	symbol_found_done(&found, 1);
+	symbol_close(&file);
+	return status;
 }
 
 static int attach_by_libbpf(struct object *object, const struct bpf_program *program,
@@ -193,10 +197,8 @@ int link_point(struct object *object, const struct bpf_program *program, const s
 	switch (point->kind) {
 	case POINT_UPROBE:
 	case POINT_URETPROBE:
-		status = attach_function(object, program, point, files, error);
-		break;
 	case POINT_USDT:
-		status = attach_marker(object, program, point, files, error);
+		status = attach_file(object, program, point, files, error);
 		break;
 	case POINT_PERF:
 		status = attach_perf(object, program, point, error);

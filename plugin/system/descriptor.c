@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Descriptors from one process to another.
+ */
 #include "descriptor.h"
 
 #include <errno.h>
@@ -45,4 +48,16 @@ ssize_t descriptor_receive(int socket, void *bytes, size_t size, int flags, int 
 	if (header && header->cmsg_type == SCM_RIGHTS)
 		memcpy(ret_fd, CMSG_DATA(header), sizeof(*ret_fd));
 	return got;
+}
+
+int descriptor_receive_one(int socket)
+{
+	ssize_t got;
+	char byte;
+	int fd;
+
+	do
+		got = descriptor_receive(socket, &byte, 1, 0, &fd);
+	while (got < 0 && errno == EINTR);
+	return fd;
 }

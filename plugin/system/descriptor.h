@@ -15,4 +15,7 @@ bool descriptor_send(int socket, const void *bytes, size_t size, int fd);
 /* As recvmsg(2) with these flags; *ret_fd, the caller's, is -1 where none has come. */
 ssize_t descriptor_receive(int socket, void *bytes, size_t size, int flags, int *ret_fd);
 
+/* Waits for the descriptor that comes with one byte; -1: none has come, or the other end has gone. */
+int descriptor_receive_one(int socket);
+
 #endif

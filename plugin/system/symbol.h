@@ -16,25 +16,30 @@
 #define SYMBOL_PLACES_MAX 256 /* of one name */
 
 /* A program or library that is open. It is regular, and not on FUSE, where a program that stops
- * could stop whoever uses it. Equal devices, inodes and times: it is the same file, unchanged. */
+ * could stop whoever uses it. */
 struct symbol_file {
 	int fd; /* the caller's; the kernel takes it as /proc/self/fd/N */
 	uint64_t device, inode, size;
-	uint64_t changed_ns;
+	uint64_t changed_ns; /* when its content was */
+	bool is_overlay;     /* its device is that of a mount, as of a container */
 };
 
-#define SYMBOL_FILE_NONE    \
-	{                   \
-		.fd = -1    \
+#define SYMBOL_FILE_NONE \
+	{                \
+		.fd = -1 \
 	}
 
 /* Opens a path as the daemon sees it (pid 0), or as that process sees it, links staying inside of
  * its root; NULL: the program that the process runs. Fast, and called again to learn whether the
- * path leads to another file. Returns 0 or a negative errno, which the error says in words with the
- * remedy: -ENOENT: nothing there; -ESRCH: no such process. */
+ * path leads to another file. Returns 0 or a negative errno, and the error says why, for behind "cannot read
+ * PATH: ": -ENOENT: nothing there; -ESRCH: no such process. */
 int symbol_open(struct file_reader *files, const char *path, pid_t pid,
 		struct symbol_file *ret_file, struct error *error);
 
+/* What to say of it in struct worker_turn. */
+uint64_t symbol_number(const struct symbol_file *file);
+
+/* Is it the same file, unchanged? Two containers of one image have the same. */
 bool symbol_is_same(const struct symbol_file *one, const struct symbol_file *other);
 
 void symbol_close(struct symbol_file *file);
@@ -42,16 +47,18 @@ void symbol_close(struct symbol_file *file);
 /* What is looked for: all texts stay the caller's. */
 struct symbol_wanted {
 	enum { SYMBOL_FUNCTION, SYMBOL_MARKER } kind;
-	const char *name; /* as in the file, or demangled; of a marker PROVIDER:NAME; NULL: the offset
+	const char
+		*name; /* as in the file, or demangled; of a marker PROVIDER:NAME; NULL: the offset
 			   * in the file alone */
-	uint64_t offset;  /* bytes, from the function or in the file */
-	bool returns;     /* of a function of Go, its returns, too */
+	uint64_t offset; /* bytes, from the function or in the file */
+	bool returns;    /* of a function of Go, its returns, too */
 };
 
 enum {
 	SYMBOL_STEPPED = 1, /* the kernel cannot emulate the instruction: 20 times as slow */
-	SYMBOL_GO = 2,      /* of Go: it must not be given a uretprobe, which its stacks do not survive */
-	SYMBOL_RETURN = 4,  /* no entry, but an instruction that returns from the function */
+	SYMBOL_GO =
+		2, /* of Go: it must not be given a uretprobe, which its stacks do not survive */
+	SYMBOL_RETURN = 4, /* no entry, but an instruction that returns from the function */
 };
 
 struct symbol_place {

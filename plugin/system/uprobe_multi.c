@@ -54,21 +54,9 @@ bool uprobe_multi_is_known(int program)
 
 /* --- the worker's --- */
 
-static int receive_one(int socket)
-{
-	ssize_t got;
-	char byte;
-	int fd;
-
-	do
-		got = descriptor_receive(socket, &byte, 1, 0, &fd);
-	while (got < 0 && errno == EINTR);
-	return fd;
-}
-
 static int link_all(int program, int file, const struct question *question, const uint64_t *numbers)
 {
-	size_t count = question->index;
+	size_t count = question->count;
 	char path[32];
 	struct link_create all = { .program = (uint32_t)program,
 				   .attach_type = UPROBE_MULTI_ATTACH_TYPE,
@@ -88,7 +76,7 @@ static int link_all(int program, int file, const struct question *question, cons
 static bool answer_places(int socket, const struct question *question, int program, int file,
 			  uint64_t *numbers, size_t size)
 {
-	struct uprobe_answer answer = { .step = UPROBE_ATTACH };
+	struct uprobe_answer answer;
 	int link;
 	bool sent;
 
@@ -104,12 +92,13 @@ static bool answer_places(int socket, const struct question *question, int progr
 
 bool uprobe_multi_answer(int socket, const struct question *question)
 {
-	size_t size = 3 * sizeof(uint64_t) * question->index;
-	int program = receive_one(socket), file = program < 0 ? -1 : receive_one(socket);
+	size_t size = 3 * sizeof(uint64_t) * question->count;
+	int program = descriptor_receive_one(socket),
+	    file = program < 0 ? -1 : descriptor_receive_one(socket);
 	void *numbers = MAP_FAILED;
 	bool sent;
 
-	if (file >= 0 && question->index && question->index <= UPROBE_MULTI_MAX)
+	if (file >= 0 && question->count && question->count <= UPROBE_MULTI_MAX)
 		numbers = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
 			       0);
 	sent = numbers != MAP_FAILED &&
@@ -133,7 +122,7 @@ struct asked {
 static bool send_all(int worker, const struct uprobe_multi *multi)
 {
 	struct question question = { .kind = QUESTION_UPROBE_MULTI,
-				     .index = (uint32_t)multi->count,
+				     .count = (uint32_t)multi->count,
 				     .config = multi->at_return ? FLAG_RETURN : 0 };
 	size_t size = multi->count * sizeof(uint64_t);
 

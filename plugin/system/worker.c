@@ -20,19 +20,6 @@
 
 /* --- in the processes: forked from a program with threads, so system calls alone --- */
 
-/* The descriptor that comes with a byte, -1: the daemon has ended. */
-static int receive_descriptor(int socket)
-{
-	ssize_t got;
-	char byte;
-	int fd;
-
-	do
-		got = descriptor_receive(socket, &byte, 1, 0, &fd);
-	while (got < 0 && errno == EINTR);
-	return fd;
-}
-
 /* Keeps one descriptor, so that no link, map or pipe of the daemon's lives longer than it,
  * and no signal handler: `pkill -USR1 collectd` is to flush the daemon alone. */
 static int leave_all_but(int fd)
@@ -53,7 +40,7 @@ static void start_workers(int socket)
 	socket = leave_all_but(socket);
 	signal(SIGCHLD, SIG_IGN); /* nobody waits for them */
 	for (;;) {
-		int fd = receive_descriptor(socket);
+		int fd = descriptor_receive_one(socket);
 
 		if (fd < 0)
 			_exit(0);

@@ -21,7 +21,8 @@ enum file_share {
 struct file_reader {
 	pid_t starter; /* forks the workers, 0: not running */
 	int starter_fd;
-	int worker_fd; /* -1: there is none */
+	int worker_fd;       /* -1: there is none */
+	const char *symbols; /* the program ebpf-symbols, the caller's; NULL: as it is installed */
 	struct {
 		int fd; /* of a worker that does not answer */
 		enum file_share share;

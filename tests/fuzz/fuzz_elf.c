@@ -1,37 +1,48 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * An ELF file in which a function or a marker is looked for: the first line of the bytes is its name,
- * with a colon that of a marker.
+ * with a single colon that of a marker.
  */
 #include "fuzz.h"
 
-#include "plugin/system/elf.h"
+#include "plugin/symbols/find.h"
+#include "plugin/symbols/found.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+static void check(const struct symbol_found *found, size_t size)
+{
+	FUZZ_WANT((found->status == 0) == (found->count > 0));
+	FUZZ_WANT((found->status != 0) == (found->error.text[0] != '\0'));
+	for (size_t i = 0; i < found->count; i++) {
+		FUZZ_WANT(found->places[i].offset < size);
+		FUZZ_WANT(i == 0 || found->places[i].flags || found->places[0].arguments);
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const uint8_t *end = size ? memchr(data, '\n', size) : NULL;
-	size_t length = end ? (size_t)(end - data) : 0;
-	char *name = fuzz_text(data, length);
-	uint64_t offset = UINT64_MAX;
+	size_t length = end ? (size_t)(end - data) : 0, rest = size - length - 1;
+	struct symbol_wanted wanted = { .returns = true };
+	struct symbol_found found;
+	struct image image;
+	char *name, *bytes;
 
-	if (end && strchr(name, ':')) {
-		struct elf_marker marker = { UINT64_MAX, UINT64_MAX };
-		size_t rest = size - length - 1;
-		int status = elf_marker(end + 1, rest, name, 0, &marker);
-
-		FUZZ_WANT((status == 0) == (marker.offset < rest));
-		FUZZ_WANT((status == 0) == (marker.semaphore < rest));
-	} else if (end) {
-		const uint8_t *bytes = end + 1;
-		size_t rest = size - length - 1;
-		int status = elf_function(bytes, rest, name, &offset);
-
-		FUZZ_WANT((status == 0) == (offset < rest));
-		FUZZ_WANT(status || elf_has_code(bytes, rest, offset) == 0);
+	if (!end)
+		return 0;
+	name = fuzz_text(data, length);
+	bytes = fuzz_text(end + 1, rest);
+	wanted.name = name;
+	wanted.kind = strchr(name, ':') && !strstr(name, "::") ? SYMBOL_MARKER : SYMBOL_FUNCTION;
+	if (image_open_bytes(&image, bytes, rest) == 0) {
+		if (symbols_find(&image, &wanted, 1, &found) == 0)
+			check(&found, rest);
+		found_done(&found);
+		image_close(&image);
 	}
+	free(bytes);
 	free(name);
 	return 0;
 }

@@ -65,6 +65,7 @@ class Daemon:
         self.starts = []
         os.makedirs(self.dir)
         self.objects = objects or self._link_objects(build)
+        self.symbols = os.path.join(build, "ebpf-symbols")
         self.conf = os.path.join(self.dir, "conf")
         with open(self.conf, "w", encoding="utf-8") as conf:
             own_plugins = os.path.abspath(os.path.dirname(plugin_path(build)))
@@ -129,6 +130,7 @@ PluginDir "{own_plugins}"
 LoadPlugin ebpf
 <Plugin ebpf>
   ObjectDirectory "{self.objects}"
+  SymbolReader "{self.symbols}"
 {self._services_from(plugin)}{self._max_overhead(plugin)}{plugin or ""}
 </Plugin>
 """

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef EBPF_SYMBOLS_CODE_H
+#define EBPF_SYMBOLS_CODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Instructions of this kind of machine. */
+
+#define CODE_INSTRUCTION_MAX 15 /* bytes */
+
+/* How many bytes the first one has; 0: it is none, or longer than size. */
+size_t code_length(const unsigned char *code, size_t size);
+
+/* Does it return from a function? */
+bool code_is_return(const unsigned char *code, size_t length);
+
+/* Must the kernel have it executed elsewhere, in single step, when a breakpoint has taken its place?
+ * Otherwise the kernel does itself what it would do: arch/x86/kernel/uprobes.c, of 5.15 (branches by
+ * an offset, push of a register, nop); arch/arm64/kernel/probes/decode-insn.c (what has to do with
+ * the program counter). Newer kernels do more so. */
+bool code_is_stepped(const unsigned char *code, size_t size);
+
+#endif

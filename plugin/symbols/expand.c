@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Symbols that are kept packed.
+ */
+#include "expand.h"
+
+#include <lzma.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+void *expand_xz(const unsigned char *packed, size_t size, size_t *ret_size)
+{
+	uint64_t memory = EXPANDED_MAX;
+	size_t in = 0, out = 0;
+	uint8_t *bytes = malloc(EXPANDED_MAX), *fitting;
+
+	if (!bytes || lzma_stream_buffer_decode(&memory, 0, NULL, packed, &in, size, bytes, &out,
+						EXPANDED_MAX) != LZMA_OK) {
+		free(bytes);
+		return NULL;
+	}
+	fitting = realloc(bytes, out ? out : 1);
+	*ret_size = out;
+	return fitting ? fitting : bytes;
+}

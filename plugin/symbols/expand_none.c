@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Without liblzma.
+ */
+#include "expand.h"
+
+void *expand_xz(const unsigned char *packed, size_t size, size_t *ret_size)
+{
+	(void)packed;
+	(void)size;
+	(void)ret_size;
+	return NULL;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Places, or why there are none.
+ */
+#include "found.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+void found_refuse(struct symbol_found *found, int status, const char *format, ...)
+{
+	va_list arguments;
+
+	found_done(found);
+	found->status = status;
+	va_start(arguments, format);
+	vsnprintf(found->error.text, sizeof(found->error.text), format, arguments);
+	va_end(arguments);
+}
+
+void found_add(struct symbol_found *found, struct symbol_place place)
+{
+	struct symbol_place *grown;
+
+	if (found->status) {
+		free(place.arguments);
+		return;
+	}
+	grown = reallocarray(found->places, found->count + 1, sizeof(*grown));
+	if (grown && found->count < SYMBOL_PLACES_MAX) {
+		found->places = grown;
+		grown[found->count++] = place;
+		return;
+	}
+	found->places = grown ? grown : found->places;
+	free(place.arguments);
+	found_refuse(found, -E2BIG, "it is in more than %d places", SYMBOL_PLACES_MAX);
+}
+
+void found_done(struct symbol_found *found)
+{
+	for (size_t i = 0; i < found->count; i++)
+		free(found->places[i].arguments);
+	free(found->places);
+	*found = (struct symbol_found){ 0 };
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tables of symbols.
+ */
+#include "names.h"
+
+#include <string.h>
+
+#define SYMBOLS_MAX (1U << 24)
+#define VERSION_HIDDEN 0x8000
+
+static Elf_Data *section_data(Elf *elf, uint32_t type, size_t link, GElf_Shdr *ret_header,
+			      size_t *ret_index)
+{
+	Elf_Scn *section = NULL;
+
+	while ((section = elf_nextscn(elf, section)) != NULL) {
+		if (!gelf_getshdr(section, ret_header) || ret_header->sh_type != type ||
+		    (link && ret_header->sh_link != link))
+			continue;
+		*ret_index = elf_ndxscn(section);
+		return elf_getdata(section, NULL);
+	}
+	return NULL;
+}
+
+static unsigned rank_of(const GElf_Sym *symbol, Elf_Data *versions, size_t index)
+{
+	GElf_Versym version;
+
+	if (symbol->st_shndx == SHN_UNDEF)
+		return 0;
+	if (versions && gelf_getversym(versions, (int)index, &version) && version & VERSION_HIDDEN)
+		return 1;
+	switch (GELF_ST_BIND(symbol->st_info)) {
+	case STB_LOCAL:
+		return 2;
+	case STB_WEAK:
+		return 3;
+	default:
+		return 4;
+	}
+}
+
+/* NAME, or NAME@@VERSION, which is the version of who does not ask for one; NAME@VERSION is another. */
+static size_t length_of(const char *text)
+{
+	const char *at = strchr(text, '@');
+
+	return at && at[1] == '@' ? (size_t)(at - text) : strlen(text);
+}
+
+static Elf *elf_of(const struct image *image, enum names_table which)
+{
+	return which == NAMES_DEBUG ? image->debug : which == NAMES_MINI ? image->mini : image->elf;
+}
+
+bool names_each(const struct image *image, enum names_table which,
+		void (*take)(void *with, const struct name *name), void *with)
+{
+	uint32_t type = which == NAMES_DYNAMIC ? SHT_DYNSYM : SHT_SYMTAB;
+	Elf *elf = elf_of(image, which);
+	GElf_Shdr header, ignored;
+	size_t table, at;
+	Elf_Data *symbols = elf ? section_data(elf, type, 0, &header, &table) : NULL;
+	Elf_Data *versions;
+	GElf_Sym symbol;
+
+	if (!symbols)
+		return false;
+	versions = section_data(elf, SHT_GNU_versym, table, &ignored, &at);
+	for (size_t i = 0; i < SYMBOLS_MAX && gelf_getsym(symbols, (int)i, &symbol); i++) {
+		unsigned type_of_symbol = GELF_ST_TYPE(symbol.st_info);
+		struct name name = { .address = symbol.st_value, .size = symbol.st_size };
+
+		if (type_of_symbol != STT_FUNC && type_of_symbol != STT_GNU_IFUNC)
+			continue;
+		name.text = elf_strptr(elf, header.sh_link, symbol.st_name);
+		if (!name.text || !name.text[0])
+			continue;
+		name.length = length_of(name.text);
+		name.rank = rank_of(&symbol, versions, i);
+		name.is_chosen = type_of_symbol == STT_GNU_IFUNC;
+		take(with, &name);
+	}
+	return true;
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Instructions: how long they are, which return, and which the kernel cannot emulate.
+ */
+#include "testing.h"
+
+#include "plugin/symbols/code.h"
+
+#ifdef __x86_64__
+/* As objdump -d has them. */
+static const struct {
+	const char *text;
+	unsigned char code[15];
+	size_t length;
+	bool is_stepped;
+} CASES[] = {
+	{ "nop", { 0x90 }, 1, false },
+	{ "push %rbp", { 0x55 }, 1, false },
+	{ "push %r15", { 0x41, 0x57 }, 2, false },
+	{ "jmp rel8", { 0xeb, 0x10 }, 2, false },
+	{ "jmp rel32", { 0xe9, 1, 2, 3, 4 }, 5, false },
+	{ "call rel32", { 0xe8, 1, 2, 3, 4 }, 5, false },
+	{ "je rel8", { 0x74, 0x10 }, 2, false },
+	{ "je rel32", { 0x0f, 0x84, 1, 2, 3, 4 }, 6, false },
+	{ "endbr64", { 0xf3, 0x0f, 0x1e, 0xfa }, 4, true },
+	{ "sub $0x18,%rsp", { 0x48, 0x83, 0xec, 0x18 }, 4, true },
+	{ "sub $0x118,%rsp", { 0x48, 0x81, 0xec, 0x18, 1, 0, 0 }, 7, true },
+	{ "mov %rsp,%rbp", { 0x48, 0x89, 0xe5 }, 3, true },
+	{ "mov 8(%rsp,%rax,4),%ecx", { 0x8b, 0x4c, 0x84, 0x08 }, 4, true },
+	{ "mov 0(,%rax,8),%rax", { 0x48, 0x8b, 0x04, 0xc5, 1, 2, 3, 4 }, 8, true },
+	{ "lea x(%rip),%rdi", { 0x48, 0x8d, 0x3d, 1, 2, 3, 4 }, 7, true },
+	{ "movabs", { 0x48, 0xb8, 1, 2, 3, 4, 5, 6, 7, 8 }, 10, true },
+	{ "mov $1,%ax", { 0x66, 0xb8, 1, 0 }, 4, true },
+	{ "test $1,%dil", { 0x40, 0xf6, 0xc7, 1 }, 4, true },
+	{ "neg %eax", { 0xf7, 0xd8 }, 2, true },
+	{ "ret", { 0xc3 }, 1, true },
+	{ "repz ret", { 0xf3, 0xc3 }, 2, true },
+	{ "ret $8", { 0xc2, 8, 0 }, 3, true },
+	{ "syscall", { 0x0f, 0x05 }, 2, true },
+	{ "pshufb", { 0x66, 0x0f, 0x38, 0x00, 0xc1 }, 5, true },
+	{ "palignr", { 0x66, 0x0f, 0x3a, 0x0f, 0xc1, 4 }, 6, true },
+	{ "vzeroupper", { 0xc5, 0xf8, 0x77 }, 3, true },
+	{ "vpalignr", { 0xc4, 0xe3, 0x7d, 0x0f, 0xc1, 4 }, 6, true },
+	{ "vmovdqu64 (%rsi),%zmm16", { 0x62, 0xe1, 0xfe, 0x48, 0x6f, 0x06 }, 6, true },
+	{ "invalid", { 0x06 }, 0, true },
+	{ "prefixes alone", { 0x66, 0x66, 0x66, 0x66 }, 0, true },
+};
+
+static void test_cases(void)
+{
+	for (size_t i = 0; i < COUNT_OF(CASES); i++) {
+		unsigned char code[15] = { 0 };
+		size_t length = CASES[i].length ? CASES[i].length : 4;
+
+		memcpy(code, CASES[i].code, length);
+		CASE("%s", CASES[i].text);
+		CHECK_UINT(code_length(code, length), CASES[i].length);
+		CHECK_UINT(code_is_stepped(code, length), CASES[i].is_stepped);
+		CHECK_UINT(code_is_return(code, length), strstr(CASES[i].text, "ret") != NULL);
+		if (CASES[i].length)
+			CHECK_UINT(code_length(code, CASES[i].length - 1), 0);
+	}
+}
+#else
+static void test_cases(void)
+{
+	static const uint32_t push = 0xa9bf7bfd, ret = 0xd65f03c0, branch = 0x14000001;
+
+	CASE("stp, ret, b");
+	CHECK_UINT(code_length((const unsigned char *)&push, 4), 4);
+	CHECK_UINT(code_length((const unsigned char *)&push, 3), 0);
+	CHECK_UINT(code_is_stepped((const unsigned char *)&push, 4), true);
+	CHECK_UINT(code_is_stepped((const unsigned char *)&branch, 4), false);
+	CHECK_UINT(code_is_return((const unsigned char *)&ret, 4), true);
+	CHECK_UINT(code_is_return((const unsigned char *)&push, 4), false);
+}
+#endif
+
+/* Whatever the bytes are, no more than there are is read. */
+static void test_any(void)
+{
+	unsigned seed = 1;
+
+	CASE("any bytes");
+	for (int n = 0; n < 200000; n++) {
+		size_t size = (size_t)n % 17;
+		unsigned char *code = malloc(size + 1);
+
+		for (size_t i = 0; i < size; i++)
+			code[i] = (unsigned char)((seed = seed * 1103515245 + 12345) >> 16);
+		code = realloc(code, size ? size : 1);
+		if (code_length(code, size) > size)
+			CHECK_UINT(code_length(code, size), size);
+		code_is_stepped(code, size);
+		free(code);
+	}
+	CHECK_UINT(code_length(NULL, 0), 0);
+}
+
+int main(void)
+{
+	test_cases();
+	test_any();
+	return testing_end();
+}
