@@ -50,6 +50,12 @@ static void test_open(void)
 	check_refused(path_of("/fifo"), 0, -EINVAL, "it is not a regular file");
 	check_refused(directory, 0, -EISDIR, "Is a directory");
 	check_refused("/dev/zero", 0, -EINVAL, "it is not a regular file");
+	check_refused("none.so.here", 0, -ENOENT, "No such file");
+	CASE("names without a slash");
+	CHECK_INT(symbol_open(&files, "libc.so.6", 0, &one, &error), 0);
+	symbol_close(&one);
+	CHECK_INT(symbol_open(&files, "env", 0, &one, &error), 0);
+	symbol_close(&one);
 	check_refused("/none/here", 0, -ENOENT, "No such file");
 	check_refused("/bin/sh", 999999999, -ESRCH, "the process has ended");
 	check_refused(NULL, 999999999, -ESRCH, "the process has ended");

@@ -119,8 +119,11 @@ static char *last_colon(char *text)
 /* What FILE says, in front of `end`, which separates it from what is looked for in the file. */
 static bool set_path(char *path, const char *end, struct point *point)
 {
+	size_t length = (size_t)(end - path);
+	bool is_name = !point->service && length && !memchr(path, '/', length);
+
 	point->path = path;
-	return path[0] == '/' && end - path <= PATH_LENGTH_MAX;
+	return (path[0] == '/' || is_name) && length <= PATH_LENGTH_MAX;
 }
 
 /* Takes service:NAME: away from the beginning; *ret_rest is PATH:... or what is looked for. */
@@ -270,10 +273,10 @@ static const char *form_of(enum point_kind kind)
 	case POINT_UPROBE:
 	case POINT_URETPROBE:
 		return "FILE:FUNCTION, FILE:FUNCTION+OFFSET or FILE:OFFSET, where FILE is an absolute "
-		       "path, service:NAME or service:NAME:/PATH";
+		       "path, the name of a library or program, service:NAME or service:NAME:/PATH";
 	case POINT_USDT:
-		return "FILE:PROVIDER:NAME, where FILE is an absolute path, service:NAME or "
-		       "service:NAME:/PATH";
+		return "FILE:PROVIDER:NAME, where FILE is an absolute path, the name of a library or "
+		       "program, service:NAME or service:NAME:/PATH";
 	case POINT_KPROBE:
 		return "FUNCTION or FUNCTION+OFFSET";
 	case POINT_KRETPROBE:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What else a name may have been meant to be: the same in another namespace, as the compiler has
- * changed it (NAME.constprop.0), or a few letters away.
+ * changed it (NAME.constprop.0), made of a template (NAME<int>), or a few letters away.
  */
 #include "near.h"
 
@@ -39,7 +39,7 @@ static int is_part(const char *name, size_t length, const char *wanted, size_t w
 {
 	if (length <= wanted_length + 1)
 		return 0;
-	if (name[wanted_length] == '.' && memcmp(name, wanted, wanted_length) == 0)
+	if (strchr(".<", name[wanted_length]) && memcmp(name, wanted, wanted_length) == 0)
 		return 1;
 	return memcmp(name + length - wanted_length, wanted, wanted_length) == 0 &&
 	       strchr(":.", name[length - wanted_length - 1]) != NULL;

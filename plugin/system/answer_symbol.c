@@ -16,11 +16,17 @@
 #include <linux/perf_event.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#if defined(__x86_64__)
+#define MULTIARCH "x86_64-linux-gnu"
+#else
+#define MULTIARCH "aarch64-linux-gnu"
+#endif
 #define HELD (O_PATH | O_CLOEXEC) /* without opening what may be a device or wait */
 
 static int open_in(int root, const char *path)
@@ -49,12 +55,31 @@ static int hold_of_process(int pid, const char *path)
 	return fd;
 }
 
+/* Where libbpf looks, too, and in the same order. */
+static int hold_by_name(const char *name)
+{
+	static const char *const libraries[] = { "/usr/lib64", "/usr/lib", "/usr/lib/" MULTIARCH };
+	static const char *const programs[] = { "/usr/bin", "/usr/sbin", "/usr/local/bin" };
+	bool is_library = strstr(name, ".so") != NULL;
+	char path[QUESTION_PATH_MAX + 32];
+	int fd = -1;
+
+	for (int i = 0; i < 3 && fd < 0; i++) {
+		snprintf(path, sizeof(path), "%s/%s", is_library ? libraries[i] : programs[i],
+			 name);
+		fd = open(path, HELD);
+	}
+	return fd < 0 ? -errno : fd;
+}
+
 static int hold(int pid, const char *path)
 {
 	int fd;
 
 	if (pid)
 		return hold_of_process(pid, path);
+	if (!strchr(path, '/'))
+		return hold_by_name(path);
 	fd = open(path, HELD);
 	return fd < 0 ? -errno : fd;
 }

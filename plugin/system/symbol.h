@@ -30,7 +30,8 @@ struct symbol_file {
 	}
 
 /* Opens a path as the daemon sees it (pid 0), or as that process sees it, links staying inside of
- * its root; NULL: the program that the process runs. Fast, and called again to learn whether the
+ * its root; NULL: the program that the process runs. A name without a slash is looked for where
+ * libraries (NAME.so.3) or programs are. Fast, and called again to learn whether the
  * path leads to another file. Returns 0 or a negative errno, and the error says why, for behind "cannot read
  * PATH: ": -ENOENT: nothing there; -ESRCH: no such process. */
 int symbol_open(struct file_reader *files, const char *path, pid_t pid,

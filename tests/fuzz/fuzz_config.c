@@ -64,7 +64,7 @@ static void check_attach(const struct attach_config *attach)
 	FUZZ_WANT(attach->text[0] && (!attach->program || attach->program[0]));
 	FUZZ_WANT(point->kind < POINT_KINDS);
 	FUZZ_WANT(point->name ? point->name[0] != '\0' : point->path || point->service);
-	FUZZ_WANT(!point->path || point->path[0] == '/');
+	FUZZ_WANT(!point->path || point->path[0] == '/' || !strchr(point->path, '/'));
 	FUZZ_WANT((point->kind == POINT_PERF) == (point->period || point->frequency));
 }
 
