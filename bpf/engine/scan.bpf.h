@@ -101,7 +101,7 @@ static u32 list_flags(struct task_struct *task, struct service_task *st)
 
 	if (task->self_exec_id == task->parent_exec_id)
 		flags |= LISTED_FORKED;
-	if (!(st->flags & (TASK_UNCLASSIFIED | TASK_LISTED)))
+	if (scan_mode == SCAN_MEMBERS || !(st->flags & (TASK_UNCLASSIFIED | TASK_LISTED)))
 		return flags;
 	set_flags(st, TASK_LISTED);
 	clear_flags(st, TASK_UNCLASSIFIED);

@@ -115,6 +115,7 @@ enum scan_mode {
 	SCAN_UNCLASSIFIED, /* whose command lines the engine has not seen */
 	SCAN_AGAIN,        /* and those that were listed, but not seen */
 	SCAN_ALL,
+	SCAN_MEMBERS, /* all, for others than who looks at command lines */
 	SCAN_WAITING, /* that wait for a row, as struct waiting_process */
 	SCAN_MATCH,   /* none: all are matched again, by rules that are new */
 };

@@ -7,6 +7,7 @@
 #include "pause.h"
 
 #include "object/attach.h"
+#include "service/member.h"
 #include "system/clock.h"
 
 static void set_paused(struct probe *probe, bool paused)
@@ -26,12 +27,13 @@ void probe_pause(struct probe *probe)
 int probe_resume(struct probe *probe, struct error *error)
 {
 	struct resolver *resolver = &probe->services->resolver;
+	struct file_finder finder = members_finder(resolver);
 	int status;
 
 	pthread_mutex_lock(&probe->reading);
 	object_set(&probe->object, "attached_ns", clock_monotonic_ns());
 	pthread_mutex_lock(&resolver->lock); /* whose reader of files may be needed */
-	status = attach_again(&probe->object, probe->name, probe->block, resolver->files, error);
+	status = attach_again(&probe->object, probe->name, &finder, error);
 	pthread_mutex_unlock(&resolver->lock);
 	if (status == 0) {
 		probe->resumed = true;

@@ -14,6 +14,7 @@
 #include "object/tier.h"
 #include "object/variant.h"
 #include "reading.h"
+#include "service/member.h"
 #include "system/clock.h"
 #include "system/ksym.h"
 #include "system/pseudo.h"
@@ -242,17 +243,29 @@ static int prepare_tier(struct probe *probe, unsigned tier, struct error *error)
 	return status ?: services_share(probe->services, &probe->object, error);
 }
 
+static int attach_to_points(struct probe *probe, struct error *error)
+{
+	struct resolver *resolver = &probe->services->resolver;
+	struct file_finder finder = members_finder(resolver);
+	int status;
+
+	pthread_mutex_lock(&resolver->lock);
+	status = attach_points(&probe->object, probe->name, probe->block, &finder, error);
+	pthread_mutex_unlock(&resolver->lock);
+	return status;
+}
+
 static int load_tier(struct probe *probe, struct error *error)
 {
-	int status = object_load(&probe->object, error);
+	int status;
 
+	attach_prepare(&probe->object, probe->block);
+	status = object_load(&probe->object, error);
 	status = status ?: attach_sections(&probe->object, error);
 	status = status ?: walk_join(&probe->services->walk, &probe->object, error);
 	if (status == 0 && hot_open(&probe->hot, &probe->object))
 		status = error_set(error, -ENOMEM, "no memory");
-	return status
-		       ?: attach_points(&probe->object, probe->name, probe->block,
-					probe->services->resolver.files, error);
+	return status ?: attach_to_points(probe, error);
 }
 
 /* The tiers of the object to be tried, as bits, and an option that would allow

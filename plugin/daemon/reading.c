@@ -6,7 +6,9 @@
  */
 #include "reading.h"
 
+#include "object/attachment.h"
 #include "publish.h"
+#include "service/member.h"
 #include "system/clock.h"
 #include "system/pseudo.h"
 
@@ -268,6 +270,23 @@ static int hand_on(struct probe *probe, int status, struct error *error)
 	return status;
 }
 
+/* Files that programs are attached to may have been replaced. */
+static void check_attachments(struct probe *probe)
+{
+	struct resolver *resolver = &probe->services->resolver;
+	struct file_finder finder = members_finder(resolver);
+
+	if (!attachments_any(&probe->object))
+		return;
+	pthread_mutex_lock(&probe->reading);
+	if (!probe->paused) {
+		pthread_mutex_lock(&resolver->lock);
+		attachments_check(&probe->object, probe->name, &finder);
+		pthread_mutex_unlock(&resolver->lock);
+	}
+	pthread_mutex_unlock(&probe->reading);
+}
+
 int probe_read(struct probe *probe, struct error *error)
 {
 	struct services *services = probe->services;
@@ -276,6 +295,7 @@ int probe_read(struct probe *probe, struct error *error)
 	uint64_t begin_ns, cpu_ns;
 
 	services_resolve(services, probe->interval_s);
+	check_attachments(probe);
 	cpu_ns = clock_cpu_ns();
 	begin_ns = read_all(probe, &batch, &status, error);
 	if (begin_ns) {

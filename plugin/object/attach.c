@@ -7,6 +7,7 @@
 
 #include "diagnosis.h"
 #include "link.h"
+#include "multi.h"
 #include "over.h"
 #include "sample.h"
 
@@ -26,11 +27,13 @@ static const struct kind {
 	[POINT_USDT] = { BPF_PROG_TYPE_KPROBE, { "usdt" } },
 	[POINT_KPROBE] = { BPF_PROG_TYPE_KPROBE, { "kprobe" } },
 	[POINT_KRETPROBE] = { BPF_PROG_TYPE_KPROBE, { "kretprobe" } },
+	[POINT_FENTRY] = { BPF_PROG_TYPE_TRACING, { "fentry", "fexit" } },
 	[POINT_TRACEPOINT] = { BPF_PROG_TYPE_TRACEPOINT, { "tracepoint", "tp" } },
 	[POINT_PERF] = { BPF_PROG_TYPE_PERF_EVENT, { "perf_event" } },
 };
 
-/* Is the first part of the section this word? uprobe.s is an uprobe that may sleep. */
+/* Is the first part of the section this word? uprobe.s is an uprobe that may sleep, kprobe.multi one
+ * for many functions. */
 static bool begins_with(const char *section, const char *word)
 {
 	size_t length = word ? strlen(word) : 0;
@@ -38,7 +41,9 @@ static bool begins_with(const char *section, const char *word)
 	if (!word || strncmp(section, word, length) != 0)
 		return false;
 	section += length;
-	if (!strncmp(section, ".s", 2))
+	if (!strncmp(section, ".multi", 6))
+		section += 6;
+	else if (!strncmp(section, ".s", 2))
 		section += 2;
 	return *section == '\0' || *section == '/';
 }
@@ -51,11 +56,11 @@ static bool has_section(const struct bpf_program *program, enum point_kind kind)
 	       begins_with(section, KINDS[kind].sections[1]);
 }
 
-/* Those of many functions at once are attached in another way. */
+/* Those of many functions of the kernel are for nothing else. */
 static bool fits(const struct bpf_program *program, enum point_kind kind)
 {
 	return bpf_program__type(program) == KINDS[kind].type &&
-	       bpf_program__expected_attach_type(program) != BPF_TRACE_KPROBE_MULTI;
+	       (!multi_is_of_kernel(program) || has_section(program, kind));
 }
 
 static bool has_target(const struct bpf_program *program)
@@ -211,11 +216,18 @@ static struct bpf_program *find_program(const struct object *object,
 	return attach->program || fitting.count != 1 ? NULL : found;
 }
 
-static void ignore(const char *probe, const struct attach_config *attach, const char *why)
+static void name_line(char *text, size_t size, const struct attach_config *line)
 {
-	message(LOG_ERR, "probe %s: ignoring Attach \"%.256s\"%s%s%s: %s", probe, attach->text,
-		attach->program ? " \"" : "", attach->program ?: "", attach->program ? "\"" : "",
-		why);
+	snprintf(text, size, "Attach \"%.256s\"%s%s%s", line->text, line->program ? " \"" : "",
+		 line->program ?: "", line->program ? "\"" : "");
+}
+
+static void ignore(const char *probe, const struct attach_config *line, const char *why)
+{
+	char what[512];
+
+	name_line(what, sizeof(what), line);
+	message(LOG_ERR, "probe %s: ignoring %s: %s", probe, what, why);
 }
 
 void attach_check(const struct object *object, const char *probe, const struct probe_config *block)
@@ -228,85 +240,166 @@ void attach_check(const struct object *object, const char *probe, const struct p
 	}
 }
 
+/* Does an Attach line have it for a function of the kernel, which another kind of program is for? */
+static bool is_for_kernel(const struct object *object, const struct bpf_program *program,
+			  const struct probe_config *block)
+{
+	char why[768];
+
+	for (size_t i = 0; block && i < block->attach_count; i++) {
+		const struct attach_config *line = &block->attaches[i];
+
+		if ((line->point.kind == POINT_KPROBE || line->point.kind == POINT_KRETPROBE) &&
+		    find_program(object, line, why, sizeof(why)) == program)
+			return true;
+	}
+	return false;
+}
+
+void attach_prepare(const struct object *object, const struct probe_config *block)
+{
+	struct bpf_program *program;
+	int has = -1;
+
+	bpf_object__for_each_program(program, object->bpf)
+	{
+		if (!bpf_program__autoload(program) || kind_in_file(program) == POINT_KINDS ||
+		    is_for_kernel(object, program, block))
+			continue;
+		if (has < 0)
+			has = multi_has_files();
+		if (has)
+			multi_set_of_files(program);
+	}
+}
+
+static bool is_at_return(enum point_kind kind)
+{
+	return kind == POINT_URETPROBE || kind == POINT_KRETPROBE;
+}
+
 /* What SEC("uprobe/PATH:FUNCTION") or SEC("usdt/PATH:PROVIDER:NAME") names. */
-static int attach_section(struct object *object, const struct bpf_program *program,
-			  struct file_reader *files, struct error *error)
+static int add_section(struct object *object, const struct bpf_program *program,
+		       struct error *error)
 {
 	const char *section = bpf_program__section_name(program);
-	struct point point;
+	struct point *point = calloc(1, sizeof(*point));
+	struct attachment attachment = { .point = point,
+					 .own_point = point,
+					 .program = program,
+					 .what = (char *)section,
+					 .is_needed = true };
 	char text[POINT_TEXT_MAX + 1], why[256];
 	int status;
 
 	snprintf(text, sizeof(text), "%s:%s", point_kind_name(kind_in_file(program)),
 		 strchr(section, '/') + 1);
-	if (!point_parse(text, &point, why, sizeof(why)))
+	if (!point)
+		return error_set(error, -ENOMEM, "no memory");
+	if (!point_parse(text, point, why, sizeof(why))) {
+		free(point);
 		return error_set(error, -EINVAL, "program %s, SEC(\"%.200s\"): %s",
 				 bpf_program__name(program), section, why);
-	status = link_point(object, program, &point, files, error);
-	point_done(&point);
+	}
+	attachment.at_return = is_at_return(point->kind);
+	status = attachments_add(object, &attachment, error);
+	if (status) {
+		point_done(point);
+		free(point);
+	}
 	return status;
 }
 
-static void attach_lines(struct object *object, const char *probe, const struct probe_config *block,
-			 struct file_reader *files)
+static int add_sections(struct object *object, struct error *error)
+{
+	struct bpf_program *program;
+	int status = 0;
+
+	bpf_object__for_each_program(program, object->bpf)
+		if (status == 0 && bpf_program__autoload(program) && attach_is_own(program) &&
+		    has_target(program))
+			status = add_section(object, program, error);
+	return status;
+}
+
+static void add_lines(struct object *object, const char *probe, const struct probe_config *block)
 {
 	for (size_t i = 0; block && i < block->attach_count; i++) {
 		const struct attach_config *line = &block->attaches[i];
 		struct error error = { "" };
-		char why[768];
-		struct bpf_program *program = find_program(object, line, why, sizeof(why));
+		char why[768], what[512];
+		struct attachment attachment = {
+			.point = &line->point,
+			.program = find_program(object, line, why, sizeof(why)),
+			.what = what,
+			.at_return = is_at_return(line->point.kind),
+		};
 
 		/* What fits none has been told; others are of another tier or option. */
-		if (!program)
+		if (!attachment.program)
 			continue;
-		if (!bpf_program__autoload(program))
+		name_line(what, sizeof(what), line);
+		if (!bpf_program__autoload(attachment.program))
 			ignore(probe, line, "its tier or Option is not in use");
-		else if (link_point(object, program, &line->point, files, &error))
+		else if (attachments_add(object, &attachment, &error))
 			ignore(probe, line, error.text);
 	}
+}
+
+/* A program that is own and has no target; NULL: there is none. */
+static const struct bpf_program *find_untargeted(const struct object *object)
+{
+	struct bpf_program *program;
+
+	bpf_object__for_each_program(program, object->bpf)
+		if (bpf_program__autoload(program) && attach_is_own(program) &&
+		    !has_target(program))
+			return program;
+	return NULL;
+}
+
+static int attach_all(struct object *object, const char *probe, const struct file_finder *finder,
+		      struct error *error)
+{
+	const struct bpf_program *untargeted = find_untargeted(object);
+	ssize_t links = attachments_attach(object, probe, finder, error);
+
+	if (links < 0)
+		return (int)links;
+	if (!untargeted || links || object->link_count || object->walk_count ||
+	    object->sample_count)
+		return 0;
+	return error_set(error, -ENOENT,
+			 "nothing of it is attached: the program %s is SEC(\"%s\"), and its Probe "
+			 "block needs an Attach line for it that works",
+			 bpf_program__name(untargeted), bpf_program__section_name(untargeted));
 }
 
 void attach_undo(struct object *object)
 {
 	while (object->link_count)
 		bpf_link__destroy(object->links[--object->link_count]);
+	attachments_undo(object);
 }
 
-int attach_again(struct object *object, const char *probe, const struct probe_config *block,
-		 struct file_reader *files, struct error *error)
+int attach_again(struct object *object, const char *probe, const struct file_finder *finder,
+		 struct error *error)
 {
 	int status = attach_programs(object, false, error);
 
-	status = status ?: attach_points(object, probe, block, files, error);
+	status = status ?: attach_all(object, probe, finder, error);
 	if (status)
 		attach_undo(object);
 	return status;
 }
 
 int attach_points(struct object *object, const char *probe, const struct probe_config *block,
-		  struct file_reader *files, struct error *error)
+		  const struct file_finder *finder, struct error *error)
 {
-	const struct bpf_program *unattached = NULL;
-	struct bpf_program *program;
+	int status = add_sections(object, error);
 
-	bpf_object__for_each_program(program, object->bpf)
-	{
-		int status = 0;
-
-		if (!bpf_program__autoload(program) || !attach_is_own(program))
-			continue;
-		if (has_target(program))
-			status = attach_section(object, program, files, error);
-		else
-			unattached = program;
-		if (status)
-			return status;
-	}
-	attach_lines(object, probe, block, files);
-	if (!unattached || object->link_count || object->walk_count || object->sample_count)
-		return 0;
-	return error_set(error, -ENOENT,
-			 "nothing of it is attached: the program %s is SEC(\"%s\"), and its Probe "
-			 "block needs an Attach line for it that works",
-			 bpf_program__name(unattached), bpf_program__section_name(unattached));
+	if (status)
+		return status;
+	add_lines(object, probe, block);
+	return attach_all(object, probe, finder, error);
 }

@@ -2,9 +2,9 @@
 #ifndef EBPF_ATTACH_H
 #define EBPF_ATTACH_H
 
+#include "attachment.h"
 #include "config/config.h"
 #include "object.h"
-#include "system/file.h"
 #include "system/message.h"
 
 /* Attaches the loaded programs as their sections say, but for those of attach_points() and those
@@ -22,18 +22,22 @@ void attach_check(const struct object *object, const char *probe, const struct p
 /* Is the program none that attach_sections() can attach? */
 bool attach_is_own(const struct bpf_program *program);
 
+/* Before load: programs for functions of files are loaded for many of them at once, where the kernel
+ * has that. */
+void attach_prepare(const struct object *object, const struct probe_config *block);
+
 /* Attaches the loaded programs to them. A line that does not work is told and ignored;
  * -ENOENT: then nothing of the object is attached. A section that names what is not to be had is
- * an error, as with other sections. */
+ * an error, as with other sections. The block stays where it is. */
 int attach_points(struct object *object, const char *probe, const struct probe_config *block,
-		  struct file_reader *files, struct error *error);
+		  const struct file_finder *finder, struct error *error);
 
 /* Detaches all programs but iterators; maps and programs stay in the kernel. */
 void attach_undo(struct object *object);
 
 /* Attaches these programs as attach_sections() and attach_points() did; of an error of either,
  * none. */
-int attach_again(struct object *object, const char *probe, const struct probe_config *block,
-		 struct file_reader *files, struct error *error);
+int attach_again(struct object *object, const char *probe, const struct file_finder *finder,
+		 struct error *error);
 
 #endif

@@ -25,9 +25,10 @@ struct file_finder {
 /* A program that is to be attached to a point. */
 struct attachment {
 	const struct point *point;
+	struct point *own_point; /* the same, for the attachments to free, or NULL */
 	const struct bpf_program *program;
 	const struct bpf_program *many; /* of POINT_KPROBE: its like for many at once, or NULL */
-	char *what;                     /* for messages, of its own */
+	char *what;                     /* for messages */
 	bool at_return;
 	bool is_needed; /* without it the object is nothing */
 	uint64_t cookie;
@@ -41,25 +42,34 @@ struct attachment {
 
 struct attachments;
 
-/* Adds one to those of the object, for attachments_attach(). The point and `with` stay the caller's.
- * -ENOMEM. */
+/* Adds one to those of the object, for attachments_attach(); `what` is copied, the point and `with`
+ * stay where they are. -ENOMEM, or -EOPNOTSUPP: it is a marker, whose arguments the object wants by
+ * usdt.bpf.h; then own_point stays the caller's. */
 int attachments_add(struct object *object, const struct attachment *attachment,
 		    struct error *error);
 
-/* Attaches all. One that cannot be is told once, and costs itself alone, unless it is needed. Returns how many are
- * attached or wait for a file or process, or a negative errno. */
+/* Are there any? */
+bool attachments_any(const struct object *object);
+
+/* Attaches all. One that cannot be is told once and costs itself alone, unless it is needed. Returns
+ * how many links there are, and one more where a file or process is waited for; or a negative errno. */
 ssize_t attachments_attach(struct object *object, const char *probe,
 			   const struct file_finder *finder, struct error *error);
 
 /* Looks, at most every 10 s, whether other files are now where the points of files say, and attaches
  * to these; what cannot be is told once for each file. A file that is replaced stays attached until the
  * next one, and one of a service as long as one of its processes has it. */
-void attachments_check(struct object *object, const char *probe, const struct file_finder *finder,
-		       uint64_t now_ns);
+void attachments_check(struct object *object, const char *probe, const struct file_finder *finder);
 
 /* Detaches all, which stay known. */
 void attachments_undo(struct object *object);
 
 void attachments_done(struct object *object);
+
+/* Is it of a function or marker of a file? */
+bool attachment_is_of_file(const struct attachment *attachment);
+
+/* Tells why one is not attached, unless that was told. */
+void attachment_tell(struct attachment *attachment, const char *probe, const char *why);
 
 #endif

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Links of a program to an attach point that a Probe block or a section names.
+ * Links of a program to a point in the kernel that the configuration names.
  */
 #include "link.h"
 
 #include "diagnosis.h"
-#include "system/uprobe.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -15,9 +14,6 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#define MARKER_ARGUMENTS \
-	"__bpf_usdt_specs" /* of libbpf's usdt.bpf.h, which libbpf alone can fill */
 
 int link_add(struct object *object, struct bpf_link *link, struct error *error)
 {
@@ -50,79 +46,28 @@ static int attach_event(struct object *object, const struct bpf_program *program
 	return status ?: link_add(object, link, error);
 }
 
-/* Has the program been written for arguments that it would not be given? */
-static bool wants_arguments(const struct object *object)
+static struct bpf_link *create(const struct attachment *attachment)
 {
-	return object_map(object, MARKER_ARGUMENTS) != NULL;
-}
+	const struct point *point = attachment->point;
+	LIBBPF_OPTS(bpf_kprobe_opts, function, .offset = point->offset,
+		    .retprobe = attachment->at_return, .bpf_cookie = attachment->cookie);
+	LIBBPF_OPTS(bpf_trace_opts, trace, .cookie = attachment->cookie);
 
-static int attach_places(struct object *object, const struct bpf_program *program,
-			 const struct point *point, const struct symbol_file *file,
-			 const struct symbol_found *found, struct file_reader *files,
-			 struct error *error)
-{
-	bool at_return = point->kind == POINT_URETPROBE;
-	struct error why;
-
-	for (size_t i = 0; i < found->count; i++) {
-		int event, status;
-
-		if (at_return && found->places[i].flags & SYMBOL_GO)
-			return error_set(
-				error, -EOPNOTSUPP,
-				"cannot attach to %s: it is a function of Go, whose "
-				"stacks move: a program at its return would end the service",
-				point->path);
-		status = uprobe_event(files, file, &found->places[i], at_return, &event, &why);
-		if (status)
-			return error_set(error, status, "cannot attach to %s: %s", point->path,
-					 why.text);
-		status = attach_event(object, program, event, point->path, error);
-		if (status)
-			return status;
+	switch (point->kind) {
+	case POINT_TRACEPOINT:
+		return bpf_program__attach_tracepoint(attachment->program, point->category,
+						      point->name);
+	case POINT_FENTRY:
+		return bpf_program__attach_trace_opts(attachment->program, &trace);
+	default:
+		return bpf_program__attach_kprobe_opts(attachment->program, point->name, &function);
 	}
-	return 0;
 }
 
-/* To a function, or to all places of a marker: the compiler may have made several. */
-static int attach_file(struct object *object, const struct bpf_program *program,
-		       const struct point *point, struct file_reader *files, struct error *error)
+static int attach_by_libbpf(struct object *object, const struct attachment *attachment,
+			    struct error *error)
 {
-	struct symbol_wanted wanted = { .kind = point->kind == POINT_USDT ? SYMBOL_MARKER
-									  : SYMBOL_FUNCTION,
-					.name = point->name,
-					.offset = point->offset };
-	struct symbol_file file = SYMBOL_FILE_NONE;
-	struct symbol_found found = { 0 };
-	struct error why;
-	int status;
-
-	if (point->service)
-		return error_set(error, -EOPNOTSUPP, "files of services are not supported");
-	if (point->kind == POINT_USDT && wants_arguments(object))
-		return error_set(error, -EOPNOTSUPP,
-				 "arguments of markers are not supported, and the object includes "
-				 "usdt.bpf.h");
-	status = symbol_open(files, point->path, 0, &file, &why);
-	status = status ?: symbol_find(files, &file, &wanted, 1, &found, &why);
-	if (status == 0 && found.status) {
-		status = found.status;
-		why = found.error;
-	}
-	if (status)
-		error_set(error, status, "cannot read %s: %s", point->path, why.text);
-	else
-		status = attach_places(object, program, point, &file, &found, files, error);
-	symbol_found_done(&found, 1);
-	symbol_close(&file);
-	return status;
-}
-
-static int attach_by_libbpf(struct object *object, const struct bpf_program *program,
-			    const struct point *point, struct error *error)
-{
-	LIBBPF_OPTS(bpf_kprobe_opts, options, .offset = point->offset,
-		    .retprobe = point->kind == POINT_KRETPROBE);
+	const struct point *point = attachment->point;
 	struct bpf_link *link;
 	char what[1100];
 	int status = 0;
@@ -130,9 +75,7 @@ static int attach_by_libbpf(struct object *object, const struct bpf_program *pro
 	snprintf(what, sizeof(what), "%s/%s%s%s", point_kind_name(point->kind),
 		 point->category ?: "", point->category ? "/" : "", point->name);
 	diagnosis_begin();
-	link = point->kind == POINT_TRACEPOINT
-		       ? bpf_program__attach_tracepoint(program, point->category, point->name)
-		       : bpf_program__attach_kprobe_opts(program, point->name, &options);
+	link = create(attachment);
 	if (!link)
 		status = diagnosis_error(DIAGNOSIS_ATTACH, what, -errno, error);
 	diagnosis_end();
@@ -188,24 +131,15 @@ static int attach_perf(struct object *object, const struct bpf_program *program,
 				    event_refused(-ENODEV));
 }
 
-int link_point(struct object *object, const struct bpf_program *program, const struct point *point,
-	       struct file_reader *files, struct error *error)
+int link_point(struct object *object, const struct attachment *attachment, struct error *error)
 {
 	size_t links = object->link_count;
 	int status;
 
-	switch (point->kind) {
-	case POINT_UPROBE:
-	case POINT_URETPROBE:
-	case POINT_USDT:
-		status = attach_file(object, program, point, files, error);
-		break;
-	case POINT_PERF:
-		status = attach_perf(object, program, point, error);
-		break;
-	default:
-		status = attach_by_libbpf(object, program, point, error);
-	}
+	if (attachment->point->kind == POINT_PERF)
+		status = attach_perf(object, attachment->program, attachment->point, error);
+	else
+		status = attach_by_libbpf(object, attachment, error);
 	/* All of a line or nothing of it. */
 	while (status && object->link_count > links)
 		bpf_link__destroy(object->links[--object->link_count]);

@@ -2,17 +2,15 @@
 #ifndef EBPF_LINK_H
 #define EBPF_LINK_H
 
-#include "config/point.h"
+#include "attachment.h"
 #include "object.h"
-#include "system/file.h"
 #include "system/message.h"
 
 /* Takes a link, which is the object's then; -ENOMEM: it is destroyed. */
 int link_add(struct object *object, struct bpf_link *link, struct error *error);
 
-/* Attaches a loaded program of the object to the point: to all of it or to nothing. The links are
- * the object's. Returns 0 or a negative errno, and the error says what of the point it is about. */
-int link_point(struct object *object, const struct bpf_program *program, const struct point *point,
-	       struct file_reader *files, struct error *error);
+/* Attaches a loaded program of the object to a point that is of no file: to all of it or to nothing.
+ * The links are the object's. Returns 0 or a negative errno, and the error says what of the point it is about. */
+int link_point(struct object *object, const struct attachment *attachment, struct error *error);
 
 #endif

@@ -5,6 +5,7 @@
 #include "object.h"
 
 #include "annotation.h"
+#include "attachment.h"
 #include "diagnosis.h"
 
 #include <bpf/bpf.h>
@@ -304,6 +305,7 @@ int object_sample(const struct sample *sample, struct error *error)
 
 void object_done(struct object *object)
 {
+	attachments_done(object);
 	for (size_t i = 0; i < object->link_count; i++)
 		bpf_link__destroy(object->links[i]);
 	for (size_t i = 0; i < object->walk_count; i++)

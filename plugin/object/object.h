@@ -11,11 +11,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct attachments;
+
 /* A BPF object file, from opening to detaching. */
 struct object {
 	struct bpf_object *bpf;
 	struct bpf_link **links;
 	size_t link_count;
+	struct attachments *attachments; /* NULL: none, see attachment.h */
 	struct bpf_link **walks; /* of programs SEC("iter/..."): run at each reading */
 	size_t walk_count;
 	struct sample {

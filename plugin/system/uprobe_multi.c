@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #define WAIT_MS 10000 /* the kernel goes through all processes that have the file, for each place */
+#define KERNEL_ENOTSUPP 524 /* the kernel's own, unknown to C libraries */
 #define FLAG_RETURN 1 /* BPF_F_UPROBE_MULTI_RETURN */
 
 /* The part of union bpf_attr for BPF_LINK_CREATE, as Linux 6.6 has it. */
@@ -166,4 +167,23 @@ int uprobe_multi_link(struct file_reader *reader, const struct uprobe_multi *mul
 	if (status == 0)
 		*ret_fd = asked.fd;
 	return status;
+}
+
+const char *uprobe_multi_strerror(int status)
+{
+	switch (-status) {
+	case EACCES:
+	case EPERM:
+		return "collectd needs CAP_BPF and CAP_PERFMON, or CAP_SYS_ADMIN";
+	case EINVAL:
+	case EIO:
+	case KERNEL_ENOTSUPP:
+		return "the kernel refuses it, as the file system may be, or the instruction there";
+	case EPIPE:
+		return "the process that makes links has ended";
+	case ETIMEDOUT:
+		return "the kernel takes too long for it";
+	default:
+		return file_strerror(status);
+	}
 }

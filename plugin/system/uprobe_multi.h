@@ -25,6 +25,9 @@ struct uprobe_multi {
  * reads the file. 0; what the kernel says; -ETIMEDOUT, -EPIPE or -EBUSY of the worker. */
 int uprobe_multi_link(struct file_reader *reader, const struct uprobe_multi *multi, int *ret_fd);
 
+/* What uprobe_multi_link has returned, in words. */
+const char *uprobe_multi_strerror(int status);
+
 /* Has the kernel such links for the program, which is loaded for them? */
 bool uprobe_multi_is_known(int program);
 

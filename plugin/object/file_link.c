@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Links of programs to places in one file. All of one program are one link where the kernel has
+ * uprobe.multi. It takes all places or none: where it refuses, halves are tried, so that one place
+ * that cannot be had costs itself alone.
+ */
+#include "file_link.h"
+
+#include "diagnosis.h"
+#include "multi.h"
+#include "system/uprobe.h"
+#include "system/uprobe_multi.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* A place that a program is to be attached to. */
+struct spot {
+	struct attachment *item;
+	const struct symbol_place *place;
+	uint64_t cookie;
+	bool as_return; /* the kernel changes the return address of the function that begins there */
+};
+
+struct work {
+	struct file_links *links;
+	const char *probe;
+	const struct symbol_file *file;
+	struct file_reader *files;
+	struct spot *spots;
+	size_t spot_count;
+	int status;          /* of the first that is needed and not had */
+	struct error *error; /* likewise */
+};
+
+static void refuse(struct work *work, struct attachment *item, int status, const char *why)
+{
+	if (item->is_needed && work->status == 0)
+		work->status = error_set(work->error, status, "%s", why);
+	else if (!item->is_needed)
+		attachment_tell(item, work->probe, why);
+}
+
+static int keep(struct work *work, int fd)
+{
+	struct file_links *links = work->links;
+	int *grown = reallocarray(links->fd, links->count + 1, sizeof(*grown));
+
+	if (!grown) {
+		close(fd);
+		return -ENOMEM;
+	}
+	links->fd = grown;
+	links->fd[links->count++] = fd;
+	return 0;
+}
+
+/* --- one by one --- */
+
+static int create_link(const struct spot *spot, int event, struct error *error)
+{
+	LIBBPF_OPTS(bpf_link_create_opts, options, .perf_event.bpf_cookie = spot->cookie);
+	int fd;
+
+	diagnosis_begin();
+	fd = bpf_link_create(bpf_program__fd(spot->item->program), event, BPF_PERF_EVENT, &options);
+	if (fd < 0)
+		fd = diagnosis_error(DIAGNOSIS_ATTACH, spot->item->point->name ?: "it", fd, error);
+	diagnosis_end();
+	return fd;
+}
+
+static int link_one(struct work *work, const struct spot *spot, struct error *error)
+{
+	int event, link, status;
+
+	status = uprobe_event(work->files, work->file, spot->place, spot->as_return, &event, error);
+	if (status)
+		return status;
+	link = create_link(spot, event, error);
+	close(event);
+	return link < 0 ? link : keep(work, link);
+}
+
+/* --- many at once --- */
+
+static int link_many(struct work *work, const struct spot *spots, size_t count)
+{
+	uint64_t *numbers = calloc(count, 3 * sizeof(*numbers));
+	struct uprobe_multi multi = { .program = bpf_program__fd(spots->item->program),
+				      .file = work->file->fd,
+				      .whose = work->file->inode | 1ULL << 63,
+				      .at_return = spots->as_return,
+				      .offsets = numbers,
+				      .semaphores = numbers + count,
+				      .cookies = numbers + 2 * count,
+				      .count = count };
+	int fd, status;
+
+	if (!numbers)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		numbers[i] = spots[i].place->offset;
+		numbers[count + i] = spots[i].place->semaphore;
+		numbers[2 * count + i] = spots[i].cookie;
+	}
+	status = uprobe_multi_link(work->files, &multi, &fd);
+	free(numbers);
+	return status ?: keep(work, fd);
+}
+
+static void link_spots(struct work *work, const struct spot *spots, size_t count)
+{
+	bool many = multi_is_of_files(spots->item->program);
+	struct error why = { "" };
+	int status;
+
+	if (many)
+		status = link_many(work, spots, count);
+	else
+		status = count == 1 ? link_one(work, spots, &why) : -EAGAIN;
+	if (status && count > 1) {
+		link_spots(work, spots, count / 2);
+		link_spots(work, spots + count / 2, count - count / 2);
+	} else if (status) {
+		if (many)
+			error_set(&why, status, "cannot attach to %s: %s",
+				  spots->item->point->name ?: "it", uprobe_multi_strerror(status));
+		refuse(work, spots->item, status, why.text);
+	}
+}
+
+/* --- which places --- */
+
+static bool is_of_go(const struct symbol_found *found)
+{
+	return found->count && found->places[0].flags & SYMBOL_GO;
+}
+
+/* Returns of a function of Go are the instructions that return. */
+static bool is_wanted(const struct attachment *item, const struct symbol_found *found,
+		      const struct symbol_place *place)
+{
+	bool at_return = place->flags & SYMBOL_RETURN;
+
+	return item->at_return && is_of_go(found) ? at_return : !at_return;
+}
+
+static int add_spots(struct work *work, struct attachment *item, const struct symbol_found *found)
+{
+	struct spot *grown = reallocarray(work->spots, work->spot_count + found->count + 1,
+					  sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	work->spots = grown;
+	item->stepped = false;
+	for (size_t i = 0; i < found->count; i++) {
+		const struct symbol_place *place = &found->places[i];
+
+		if (!is_wanted(item, found, place))
+			continue;
+		item->stepped |= (place->flags & SYMBOL_STEPPED) != 0;
+		work->spots[work->spot_count++] = (struct spot){
+			.item = item,
+			.place = place,
+			.cookie = item->place_cookie ? item->place_cookie(item, place)
+						     : item->cookie,
+			.as_return = item->at_return && !is_of_go(found),
+		};
+	}
+	return 0;
+}
+
+static void tell_stepped(const struct work *work, struct attachment *item)
+{
+	if (item->stepped && !item->told)
+		message(LOG_NOTICE,
+			"probe %s: %s: the kernel has to single-step the instruction there, so "
+			"that each call costs some 11 us and not 0.5; MaxOverhead limits what that "
+			"may come to",
+			work->probe, item->what);
+	item->told |= item->stepped;
+}
+
+static int take(struct work *work, struct attachment *item, const struct symbol_found *found)
+{
+	size_t before = work->spot_count;
+	int status;
+
+	if (found->status) {
+		refuse(work, item, found->status, found->error.text);
+		return 0;
+	}
+	status = add_spots(work, item, found);
+	if (status == 0 && work->spot_count == before)
+		refuse(work, item, -EOPNOTSUPP,
+		       "a function of Go moves its stack, which a uretprobe would break, and where "
+		       "it returns was not found; name places by their offset");
+	if (status == 0)
+		tell_stepped(work, item);
+	return status;
+}
+
+static int find(struct work *work, struct attachment *const *items, size_t count,
+		struct symbol_found *found)
+{
+	struct symbol_wanted *wanted = calloc(count, sizeof(*wanted));
+	int status = wanted ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < count && status == 0; i++) {
+		const struct point *point = items[i]->point;
+
+		wanted[i] = (struct symbol_wanted){
+			.kind = point->kind == POINT_USDT ? SYMBOL_MARKER : SYMBOL_FUNCTION,
+			.name = point->name,
+			.offset = point->offset,
+			.returns = items[i]->at_return,
+		};
+	}
+	status = status
+			 ?: symbol_find(work->files, work->file, wanted, count, found, work->error);
+	free(wanted);
+	return status;
+}
+
+/* --- all --- */
+
+/* Those of one link are next to each other. */
+static int by_link(const void *left, const void *right)
+{
+	const struct spot *a = left, *b = right;
+
+	if (a->item->program != b->item->program)
+		return a->item->program < b->item->program ? -1 : 1;
+	return a->as_return - b->as_return;
+}
+
+static void link_all(struct work *work)
+{
+	for (size_t i = 0, next; i < work->spot_count; i = next) {
+		for (next = i + 1; next < work->spot_count; next++)
+			if (by_link(&work->spots[i], &work->spots[next]) != 0 ||
+			    next - i == UPROBE_MULTI_MAX)
+				break;
+		link_spots(work, &work->spots[i], next - i);
+	}
+}
+
+int file_links_open(struct file_links *links, const char *probe, struct attachment *const *items,
+		    size_t count, const struct symbol_file *file, struct file_reader *files,
+		    struct error *error)
+{
+	struct symbol_found *found = calloc(count, sizeof(*found));
+	struct work work = {
+		.links = links, .probe = probe, .file = file, .files = files, .error = error
+	};
+	int status = found ? find(&work, items, count, found) : -ENOMEM;
+	bool searched = found && status == 0;
+
+	for (size_t i = 0; i < count && status == 0; i++)
+		status = take(&work, items[i], &found[i]);
+	if (status == 0 && work.spot_count) {
+		qsort(work.spots, work.spot_count, sizeof(*work.spots), by_link);
+		link_all(&work);
+	}
+	if (searched)
+		symbol_found_done(found, count);
+	free(found);
+	free(work.spots);
+	if (status == -ENOMEM)
+		return error_set(error, status, "no memory");
+	return status ?: work.status;
+}
+
+void file_links_done(struct file_links *links)
+{
+	for (size_t i = 0; i < links->count; i++)
+		close(links->fd[i]);
+	free(links->fd);
+	*links = (struct file_links){ 0 };
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef EBPF_FILE_LINK_H
+#define EBPF_FILE_LINK_H
+
+#include "attachment.h"
+#include "system/file.h"
+#include "system/message.h"
+#include "system/symbol.h"
+
+#include <stddef.h>
+
+/* Descriptors of links of programs to places in one file. */
+struct file_links {
+	int *fd;
+	size_t count;
+};
+
+/* Attaches what is attached to points of this file: each program to all its places by one link where
+ * the kernel has that, else to each place by one. What cannot be is told of each attachment, unless that was. An
+ * attachment that is needed and cannot be had is an error; so is -ENOMEM. What there is of links is the
+ * caller's in any case. */
+int file_links_open(struct file_links *links, const char *probe, struct attachment *const *items,
+		    size_t count, const struct symbol_file *file, struct file_reader *files,
+		    struct error *error);
+
+/* Detaches. */
+void file_links_done(struct file_links *links);
+
+#endif

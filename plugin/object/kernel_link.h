@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef EBPF_KERNEL_LINK_H
+#define EBPF_KERNEL_LINK_H
+
+#include "attachment.h"
+#include "object.h"
+#include "system/message.h"
+
+#include <stddef.h>
+
+/* Attaches those of the attachments that are of no file: functions of the kernel, many by one link
+ * where it has that, tracepoints and perf events. One that cannot be is told; the links are
+ * the object's. -ENOMEM. */
+int kernel_links_open(struct object *object, const char *probe, struct attachment *const *items,
+		      size_t count, struct error *error);
+
+#endif

@@ -1,0 +1,202 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Many functions at once: all calls of 200 functions are counted, and to attach to them takes less than a second where
+the kernel has links for many; one that is not there costs itself alone. A program that is replaced, or that another
+process of a service has, is attached to while the daemon runs, and the old one stays.
+
+Truth: the programs that are called.
+"""
+
+import os
+import shutil
+import time
+
+import lib
+from lib import Test
+from test_attach import OFF, block
+
+BESIDE = True
+FUNCTIONS = 200
+CALLS = 50
+PATIENCE = 10 + 15 * lib.SLOWNESS  # seconds until another file is looked for, and found
+MULTI_SECONDS = 1
+KPROBES = os.path.exists("/sys/bus/event_source/devices/kprobe")
+TRACEABLE = "/sys/kernel/tracing/available_filter_functions"
+GETPPID = "__x64_sys_getppid"
+
+
+class Daemon:
+    """A daemon with these Attach lines alone, and how long it took to its first reading."""
+
+    def __init__(self, test, *lines, services=""):
+        self.test = test
+        begin = time.monotonic()
+        self.daemon = test.collectd(OFF + services + block("links", "function_links", *lines), interval=0.5)
+        self.daemon.wait_rows("links", "derive-calls", seconds=60 * lib.SLOWNESS)
+        self.seconds = time.monotonic() - begin
+
+    def counts(self, *names):
+        now = time.time()
+        return {name: self.daemon.row_after("links", "derive-" + name, now)[1] for name in names}
+
+    def wait_said(self, words, times=1):
+        """Until the log has a line with these words; whether it came."""
+        give_up = time.monotonic() + PATIENCE
+        while sum(words in line for line in self.daemon.log()) < times:
+            if time.monotonic() > give_up:
+                return False
+            time.sleep(0.1)
+        return True
+
+    def end(self):
+        self.test.stop(self.daemon)
+
+
+def many(path, number):
+    return f'Attach "uprobe:{path}:many_{number:03}"'
+
+
+def links_of(daemon):
+    return {number for kind, number in lib.bpf_objects_of(daemon.daemon.process.pid) if kind == "link"}
+
+
+def check_many(test):
+    """200 functions of a running program, beside one that is none and a second program for their returns."""
+    load = test.load("many", name="kt_many")
+    path = test.program("many", "kt_many")
+    one = Daemon(test, many(path, 0))
+    few = len(links_of(one))
+    one.end()
+    lines = [many(path, number) for number in range(FUNCTIONS)]
+    lines.insert(FUNCTIONS // 3, many(path, 777))
+    lines += [f'Attach "uretprobe:{path}:many_{number:03}"' for number in range(50)]
+    all_of_them = Daemon(test, *lines)
+    more = len(links_of(all_of_them)) - few
+    test.equal("calls that the load has made", int(load.ask(str(CALLS))), CALLS * FUNCTIONS)
+    test.equal("calls and returns", all_of_them.counts("calls", "returns"),
+               {"calls": CALLS * FUNCTIONS, "returns": CALLS * 50})
+    said = [line for line in all_of_them.daemon.complaints() if "ignoring" in line]
+    test.equal("messages", len(said), 1)
+    test.contains("message for the one that is not there", "".join(said), "many_777")
+    seconds = all_of_them.seconds - one.seconds
+    print(f"note: {len(lines)} functions instead of one: {more} links more, {seconds:.2f} s longer")
+    if more < 10:
+        test.within("seconds for 250 functions", seconds, -10, MULTI_SECONDS * lib.SLOWNESS)
+    else:
+        print("note: this kernel has no uprobe.multi: single events were tried, and no limit of time is checked")
+    all_of_them.end()
+    load.end()
+
+
+def check_replaced(test):
+    """A path at which another file is, twice; and one that comes later."""
+    path, late = os.path.join(test.disk, "replaced"), os.path.join(test.disk, "late")
+    source = os.path.join(lib.BUILD, "tests", "kernel", "load_call")
+    loads = []
+
+    def install(where):
+        shutil.copy(source, where + ".new")
+        os.rename(where + ".new", where)
+        loads.append(test.load_at(where))
+
+    install(path)
+    daemon = Daemon(test, f'Attach "uprobe:{path}:called"', f'Attach "uprobe:{late}:called"')
+    install(path)
+    test.true("replaced: told", daemon.wait_said(f"attached to {path}, which has been replaced"))
+    for load in loads:
+        load.ask(str(CALLS))
+    test.equal("calls of the new program and of the old", daemon.counts("calls"), {"calls": 2 * CALLS})
+    install(path)
+    test.true("replaced again: told", daemon.wait_said(f"attached to {path}, which has been replaced", 2))
+    install(late)
+    test.true("late: told", daemon.wait_said(f"attached to {late}, which is there now"))
+    for load in loads:
+        load.ask(str(CALLS))
+    test.equal("calls of the newest, of the one before, and of the late one", daemon.counts("calls"), {"calls": 5 * CALLS})
+    os.unlink(path)
+    test.true("gone: told", daemon.wait_said(f'Attach "uprobe:{path}:called" until its file changes'))
+    loads[2].ask(str(CALLS))
+    test.equal("calls of a program whose file is gone", daemon.counts("calls"), {"calls": 6 * CALLS})
+    daemon.end()
+    for load in loads:
+        load.end()
+
+
+def check_service(test):
+    """The program that a service runs, a second one at the same time, and a file that it sees alone."""
+    inside = test.own("/tmp/kt_inside")
+    services = '<Service "web">\n Process "kt_web"\n</Service>\n'
+    daemon = Daemon(test, 'Attach "uprobe:service:web:called"', f'Attach "uretprobe:service:web:{inside}:called"',
+                    'Attach "uprobe:service:other:called"', services=services)
+    test.true("no process yet: told", daemon.wait_said("waits: there is no process of the service web yet"))
+    test.true("no such service: told", daemon.wait_said("there is no Service block of this name"))
+    paths = []
+    for number in range(2):
+        path = os.path.join(test.mkdir(f"web{number}"), test.own("kt_web"))
+        shutil.copy(os.path.join(lib.BUILD, "tests", "kernel", "load_call"), path)
+        paths.append(path)
+    first = test.load_at(paths[0])
+    test.true("first process: told", daemon.wait_said("attached to the program as the service web has it now"))
+    second = test.load_at(paths[1])
+    test.true("second process: told", daemon.wait_said("attached to the program as the service web has it now", 2))
+    for load in (first, second):
+        load.ask(str(CALLS))
+    test.equal("calls of two programs of a service", daemon.counts("calls"), {"calls": 2 * CALLS})
+    first.end()
+    mounted = lib.Load(lib.in_mounts(f"touch {inside}", f"mount --bind {paths[1]} {inside}") + [paths[0]])
+    test.at_end(lambda: os.path.exists(inside) and os.unlink(inside))
+    test.true("in a mount namespace: told", daemon.wait_said(f"attached to {inside} as the service web has it now"))
+    second.ask(str(CALLS))
+    test.equal("returns of the program that a path of the service leads to", daemon.counts("returns"), {"returns": CALLS})
+    mounted.end()
+    second.end()
+    daemon.end()
+
+
+def quiet_functions():
+    """Functions of the kernel that a load which makes system calls of its own alone does not call."""
+    with open(TRACEABLE, encoding="ascii") as lines:
+        names = sorted({line.strip() for line in lines if line.startswith("tcp_") and " " not in line})
+    return names[:FUNCTIONS - 1]
+
+
+def check_kernel(test):
+    if not KPROBES:
+        print("note: this kernel has no kprobes: functions of the kernel are left out")
+        return
+    load = test.load("getppid", name="kt_getppid")
+    only = f'Parameter "only" {load.pid}'
+    few = Daemon(test, only, f'Attach "kprobe:{GETPPID}" "links_kernel_calls"',
+                 f'Attach "kretprobe:{GETPPID}" "links_kernel_returns"', f'Attach "kprobe:{GETPPID}" "links_kernel_call"')
+    has_multi = not few.daemon.complaints()
+    load.ask(str(CALLS))
+    expected = {"kernel_calls": CALLS * has_multi, "kernel_returns": CALLS * has_multi, "single": CALLS}
+    test.equal("system calls, by a link for many and by one", few.counts(*expected), expected)
+    few.end()
+    program, member = ("links_kernel_calls", "kernel_calls") if has_multi else ("links_kernel_call", "single")
+    lines = [f'Attach "kprobe:{name}" "{program}"' for name in [*quiet_functions(), "no_such_function", GETPPID]]
+    wildcard = 'Attach "kprobe:__x64_sys_getpp*" "links_kernel_calls"'
+    all_of_them = Daemon(test, only, *lines, wildcard)
+    load.ask(str(CALLS))
+    test.equal("system calls, by one of 200 functions and, where there are links for many, by a wildcard",
+               all_of_them.counts(member), {member: CALLS * (1 + has_multi)})
+    said = "\n".join(all_of_them.daemon.complaints())
+    test.contains("message for the one that is not there", said, "kprobe:no_such_function")
+    if not has_multi:
+        test.contains("message for the wildcard", said, "kprobe.multi")
+    print(f"note: {len(lines)} functions of the kernel, {'one link' if has_multi else 'single'}: "
+          f"{all_of_them.seconds - few.seconds:.2f} s longer")
+    all_of_them.end()
+    load.end()
+
+
+def main():
+    with Test(limit=240) as test:
+        check_many(test)
+        check_replaced(test)
+        check_service(test)
+        check_kernel(test)
+
+
+if __name__ == "__main__":
+    main()
