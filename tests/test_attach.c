@@ -8,7 +8,6 @@
 #include "daemon.h"
 
 #include "plugin/object/attach.h"
-#include "plugin/object/link.h"
 
 #include <errno.h>
 
@@ -100,18 +99,17 @@ static void test_own(void)
 /* They would all be 0. */
 static void test_arguments(void)
 {
-	char path[] = "/none", name[] = "a:b";
+	char path[] = "/none", name[] = "a:b", what[] = "Attach";
 	struct point point = { .kind = POINT_USDT, .path = path, .name = name };
+	struct attachment attachment = { .point = &point, .what = what };
 	struct error error = { "" };
 	struct object object;
 
 	CASE("a program for markers that wants their arguments");
 	open_object(&object, "attach_arguments");
-	CHECK_INT(link_point(&object, bpf_object__next_program(object.bpf, NULL), &point, &files,
-			     &error),
-		  -EOPNOTSUPP);
+	CHECK_INT(attachments_add(&object, &attachment, &error), -EOPNOTSUPP);
 	CHECK_HAS(error.text, "arguments of markers are not supported");
-	CHECK_UINT(object.link_count, 0);
+	CHECK_INT(attachments_any(&object), false);
 	object_done(&object);
 }
 

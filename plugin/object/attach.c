@@ -315,10 +315,10 @@ static int add_sections(struct object *object, struct error *error)
 	struct bpf_program *program;
 	int status = 0;
 
-	bpf_object__for_each_program(program, object->bpf)
-		if (status == 0 && bpf_program__autoload(program) && attach_is_own(program) &&
-		    has_target(program))
-			status = add_section(object, program, error);
+	bpf_object__for_each_program(
+		program, object->bpf) if (status == 0 && bpf_program__autoload(program) &&
+					  attach_is_own(program) && has_target(program)) status =
+		add_section(object, program, error);
 	return status;
 }
 
@@ -351,10 +351,9 @@ static const struct bpf_program *find_untargeted(const struct object *object)
 {
 	struct bpf_program *program;
 
-	bpf_object__for_each_program(program, object->bpf)
-		if (bpf_program__autoload(program) && attach_is_own(program) &&
-		    !has_target(program))
-			return program;
+	bpf_object__for_each_program(program, object->bpf) if (bpf_program__autoload(program) &&
+							       attach_is_own(program) &&
+							       !has_target(program)) return program;
 	return NULL;
 }
 

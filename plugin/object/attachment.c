@@ -40,10 +40,12 @@ bool attachment_is_of_file(const struct attachment *attachment)
 
 void attachment_tell(struct attachment *attachment, const char *probe, const char *why)
 {
-	if (!attachment->told)
+	uint64_t number = file_number(why);
+
+	if (attachment->told != number)
 		message(LOG_ERR, "probe %s: ignoring %s%s: %s", probe, attachment->what,
 			attachment_is_of_file(attachment) ? " until its file changes" : "", why);
-	attachment->told = true;
+	attachment->told = number;
 }
 
 bool attachments_any(const struct object *object)

@@ -36,8 +36,9 @@ struct attachment {
 	uint64_t (*place_cookie)(const struct attachment *attachment,
 				 const struct symbol_place *place);
 	const void *with;
-	bool told;    /* why it is not attached, or that its instruction is stepped */
-	bool stepped; /* at a place in a file, see SYMBOL_STEPPED */
+	uint64_t told;     /* number of the reason that was told why it is not attached, 0: it is */
+	bool stepped;      /* at a place in a file, see SYMBOL_STEPPED */
+	bool stepped_told; /* that it is */
 };
 
 struct attachments;
@@ -69,7 +70,7 @@ void attachments_done(struct object *object);
 /* Is it of a function or marker of a file? */
 bool attachment_is_of_file(const struct attachment *attachment);
 
-/* Tells why one is not attached, unless that was told. */
+/* Tells why one is not attached, unless that was told last of it. */
 void attachment_tell(struct attachment *attachment, const char *probe, const char *why);
 
 #endif

@@ -120,7 +120,9 @@ static void link_spots(struct work *work, const struct spot *spots, size_t count
 	if (many)
 		status = link_many(work, spots, count);
 	else
-		status = count == 1 ? link_one(work, spots, &why) : -EAGAIN;
+		status = count == 1 ? link_one(work, spots, &why) : -EAGAIN; /* one by one */
+	for (size_t i = 0; i < count && status == 0; i++)
+		spots[i].item->told = 0;
 	if (status && count > 1) {
 		link_spots(work, spots, count / 2);
 		link_spots(work, spots + count / 2, count - count / 2);
@@ -150,8 +152,8 @@ static bool is_wanted(const struct attachment *item, const struct symbol_found *
 
 static int add_spots(struct work *work, struct attachment *item, const struct symbol_found *found)
 {
-	struct spot *grown = reallocarray(work->spots, work->spot_count + found->count + 1,
-					  sizeof(*grown));
+	struct spot *grown =
+		reallocarray(work->spots, work->spot_count + found->count + 1, sizeof(*grown));
 
 	if (!grown)
 		return -ENOMEM;
@@ -166,8 +168,8 @@ static int add_spots(struct work *work, struct attachment *item, const struct sy
 		work->spots[work->spot_count++] = (struct spot){
 			.item = item,
 			.place = place,
-			.cookie = item->place_cookie ? item->place_cookie(item, place)
-						     : item->cookie,
+			.cookie =
+				item->place_cookie ? item->place_cookie(item, place) : item->cookie,
 			.as_return = item->at_return && !is_of_go(found),
 		};
 	}
@@ -176,13 +178,13 @@ static int add_spots(struct work *work, struct attachment *item, const struct sy
 
 static void tell_stepped(const struct work *work, struct attachment *item)
 {
-	if (item->stepped && !item->told)
+	if (item->stepped && !item->stepped_told)
 		message(LOG_NOTICE,
 			"probe %s: %s: the kernel has to single-step the instruction there, so "
 			"that each call costs some 11 us and not 0.5; MaxOverhead limits what that "
 			"may come to",
 			work->probe, item->what);
-	item->told |= item->stepped;
+	item->stepped_told |= item->stepped;
 }
 
 static int take(struct work *work, struct attachment *item, const struct symbol_found *found)
@@ -209,6 +211,7 @@ static int find(struct work *work, struct attachment *const *items, size_t count
 {
 	struct symbol_wanted *wanted = calloc(count, sizeof(*wanted));
 	int status = wanted ? 0 : -ENOMEM;
+	struct error why;
 
 	for (size_t i = 0; i < count && status == 0; i++) {
 		const struct point *point = items[i]->point;
@@ -220,8 +223,12 @@ static int find(struct work *work, struct attachment *const *items, size_t count
 			.returns = items[i]->at_return,
 		};
 	}
-	status = status
-			 ?: symbol_find(work->files, work->file, wanted, count, found, work->error);
+	if (status == 0) {
+		status = symbol_find(work->files, work->file, wanted, count, found, &why);
+		if (status)
+			error_set(work->error, status, "cannot read %s: %s",
+				  items[0]->point->path ?: "the program", why.text);
+	}
 	free(wanted);
 	return status;
 }

@@ -28,9 +28,9 @@ enum role {
 };
 
 static const char *const SECTIONS[] = {
-	[FILE_CALL] = "uprobe",           [FILE_RETURN] = "uretprobe",
-	[KERNEL_CALL] = "kprobe",         [KERNEL_RETURN] = "kretprobe",
-	[KERNEL_CALLS] = "kprobe.multi",  [KERNEL_RETURNS] = "kretprobe.multi",
+	[FILE_CALL] = "uprobe",          [FILE_RETURN] = "uretprobe",
+	[KERNEL_CALL] = "kprobe",        [KERNEL_RETURN] = "kretprobe",
+	[KERNEL_CALLS] = "kprobe.multi", [KERNEL_RETURNS] = "kretprobe.multi",
 };
 
 struct programs {
@@ -156,8 +156,8 @@ static int add_copy(struct work *work, const struct function_target *target, boo
 		    size_t number, struct error *error)
 {
 	struct programs *programs = &work->programs;
-	struct bpf_program *program = at_return ? programs->exits[number]
-						: programs->entries[number];
+	struct bpf_program *program =
+		at_return ? programs->exits[number] : programs->entries[number];
 	int status = target_copy(program, target->point->name, at_return);
 	struct error why;
 

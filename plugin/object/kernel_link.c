@@ -62,10 +62,11 @@ static int link_pattern(struct work *work, const struct attachment *item, struct
 	int status;
 
 	if (!program)
-		return error_set(error, -EOPNOTSUPP,
-				 "many functions of the kernel at once need a kernel with kprobe.multi "
-				 "(CONFIG_FPROBE, since 5.18) and, in the object, a program "
-				 "SEC(\"kprobe.multi\"); name them one by one");
+		return error_set(
+			error, -EOPNOTSUPP,
+			"many functions of the kernel at once need a kernel with kprobe.multi "
+			"(CONFIG_FPROBE, since 5.18) and, in the object, a program "
+			"SEC(\"kprobe.multi\"); name them one by one");
 	status = traceable_find(&functions, item->point->name, error);
 	if (status)
 		return status;
@@ -117,8 +118,9 @@ static void link_many(struct work *work, struct attachment *const *items, size_t
 		names[i] = items[i]->point->name;
 		cookies[i] = items[i]->cookie;
 	}
-	status = status ?: link_functions(work, many_of(items[0]), items[0]->at_return, names,
-					  cookies, count, &ignored);
+	status = status
+			 ?: link_functions(work, many_of(items[0]), items[0]->at_return, names,
+					   cookies, count, &ignored);
 	free(names);
 	free(cookies);
 	if (status && count > 1) {

@@ -19,7 +19,7 @@ struct object {
 	struct bpf_link **links;
 	size_t link_count;
 	struct attachments *attachments; /* NULL: none, see attachment.h */
-	struct bpf_link **walks; /* of programs SEC("iter/..."): run at each reading */
+	struct bpf_link **walks;         /* of programs SEC("iter/..."): run at each reading */
 	size_t walk_count;
 	struct sample {
 		struct bpf_link *link;

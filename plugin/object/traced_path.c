@@ -40,8 +40,7 @@ bool traced_path_fits(const struct traced_path *path, const struct point *point)
 
 int traced_path_add(struct traced_path *path, struct attachment *item)
 {
-	struct attachment **grown =
-		reallocarray(path->items, path->item_count + 1, sizeof(*grown));
+	struct attachment **grown = reallocarray(path->items, path->item_count + 1, sizeof(*grown));
 
 	if (!grown)
 		return -ENOMEM;
@@ -72,6 +71,14 @@ static int refuse(const struct look *look, int status, const char *why)
 	for (size_t i = 0; i < path->item_count; i++)
 		attachment_tell(path->items[i], look->probe, why);
 	return 0;
+}
+
+static int refuse_file(const struct look *look, int status, const char *why)
+{
+	struct error text;
+
+	error_set(&text, status, "cannot read %s: %s", look->path->path ?: "the program", why);
+	return refuse(look, status, text.text);
 }
 
 static void tell_new(const struct look *look, bool replaced)
@@ -128,7 +135,8 @@ static int take_file(struct look *look, struct symbol_file *file)
 		return 0;
 	}
 	if (path->file_count >= FILES_MAX)
-		return refuse(look, -E2BIG, "its service has too many different files of this name");
+		return refuse_file(look, -E2BIG,
+				   "its service has too many different files of this name");
 	grown = reallocarray(path->files, path->file_count + 1, sizeof(*grown));
 	if (!grown)
 		return error_set(look->error, -ENOMEM, "no memory");
@@ -136,9 +144,7 @@ static int take_file(struct look *look, struct symbol_file *file)
 	grown[path->file_count] =
 		(struct traced_file){ .file = *file, .late = path->file_count || path->told };
 	*file = (struct symbol_file)SYMBOL_FILE_NONE;
-	if (grown[path->file_count++].late)
-		for (size_t i = 0; i < path->item_count; i++)
-			path->items[i]->told = false;
+	path->file_count++;
 	forget_rewritten(path);
 	return 0;
 }
@@ -181,7 +187,7 @@ static int look_at_path(struct look *look)
 
 	if (status) {
 		path->waits = status == -ENOENT;
-		status = path->told ? 0 : refuse(look, status, why.text);
+		status = path->told ? 0 : refuse_file(look, status, why.text);
 		path->told = true;
 		return status;
 	}
@@ -224,7 +230,7 @@ static int tell_none(struct look *look, ssize_t processes, const struct error *w
 	if (processes == -ENOENT)
 		return refuse(look, -ENOENT, "there is no Service block of this name");
 	if (!path->waits)
-		return refuse(look, -EIO, why->text);
+		return refuse_file(look, -EIO, why->text);
 	if (processes == 0)
 		error_set(&text, 0, "there is no process of the service %s yet", path->service);
 	else
@@ -250,8 +256,8 @@ static int look_at_service(struct look *look)
 	struct traced_path *path = look->path;
 	uint64_t end_ns = clock_ns() + LOOK_NS_MAX;
 	struct error why = { "" };
-	ssize_t processes = look->finder->processes(look->finder->of, path->service, pids,
-						    PROCESSES_MAX);
+	ssize_t processes =
+		look->finder->processes(look->finder->of, path->service, pids, PROCESSES_MAX);
 	int status = 0;
 
 	look->complete = processes >= 0 && processes <= PROCESSES_MAX;

@@ -20,8 +20,8 @@ struct traced_path {
 	struct traced_file {
 		struct symbol_file file; /* open */
 		struct file_links links;
-		bool attached; /* or refused, which is told */
-		bool late;     /* there was another one before, or none */
+		bool attached;   /* or refused, which is told */
+		bool late;       /* there was another one before, or none */
 		unsigned missed; /* so many times in a row no process had it */
 	} * files;
 	size_t file_count; /* by when they were found first */

@@ -18,7 +18,7 @@
 
 #define WAIT_MS 10000 /* the kernel goes through all processes that have the file, for each place */
 #define KERNEL_ENOTSUPP 524 /* the kernel's own, unknown to C libraries */
-#define FLAG_RETURN 1 /* BPF_F_UPROBE_MULTI_RETURN */
+#define FLAG_RETURN 1       /* BPF_F_UPROBE_MULTI_RETURN */
 
 /* The part of union bpf_attr for BPF_LINK_CREATE, as Linux 6.6 has it. */
 struct link_create {

@@ -120,7 +120,7 @@ def main():
                 test.within(name, daemon.row_after("attach", "derive-" + name, time.time())[1], CALLS, 2 * CALLS)
         said = daemon.complaints()
         for line, why in wrong.items():
-            lines = [it for it in said if f"probe attach: ignoring {line}: " in it]
+            lines = [it for it in said if f"probe attach: ignoring {line}" in it]
             test.equal(f"messages for {line}", len(lines), 1)
             test.contains("why", "".join(lines), why)
         kernel = [it for it in said if "probe attach: ignoring Attach \"k" in it]
