@@ -13,6 +13,7 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -176,15 +177,28 @@ static int add_spots(struct work *work, struct attachment *item, const struct sy
 	return 0;
 }
 
-static void tell_stepped(const struct work *work, struct attachment *item)
+/* Of all of them at once. */
+static void tell_stepped(const struct work *work, struct attachment *const *items, size_t count)
 {
-	if (item->stepped && !item->stepped_told)
-		message(LOG_NOTICE,
-			"probe %s: %s: the kernel has to single-step the instruction there, so "
-			"that each call costs some 11 us and not 0.5; MaxOverhead limits what that "
-			"may come to",
-			work->probe, item->what);
-	item->stepped_told |= item->stepped;
+	const struct attachment *first = NULL;
+	char more[32] = "";
+	size_t others = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (!items[i]->stepped || items[i]->stepped_told)
+			continue;
+		items[i]->stepped_told = true;
+		others += first != NULL;
+		first = first ?: items[i];
+	}
+	if (!first)
+		return;
+	if (others)
+		snprintf(more, sizeof(more), " and %zu others", others);
+	message(LOG_NOTICE,
+		"probe %s: %s%s: the kernel has to single-step the instruction there, so that each "
+		"call costs some 11 us and not 0.5; MaxOverhead limits what that may come to",
+		work->probe, first->what, more);
 }
 
 static int take(struct work *work, struct attachment *item, const struct symbol_found *found)
@@ -201,8 +215,6 @@ static int take(struct work *work, struct attachment *item, const struct symbol_
 		refuse(work, item, -EOPNOTSUPP,
 		       "a function of Go moves its stack, which a uretprobe would break, and where "
 		       "it returns was not found; name places by their offset");
-	if (status == 0)
-		tell_stepped(work, item);
 	return status;
 }
 
@@ -269,6 +281,8 @@ int file_links_open(struct file_links *links, const char *probe, struct attachme
 
 	for (size_t i = 0; i < count && status == 0; i++)
 		status = take(&work, items[i], &found[i]);
+	if (status == 0)
+		tell_stepped(&work, items, count);
 	if (status == 0 && work.spot_count) {
 		qsort(work.spots, work.spot_count, sizeof(*work.spots), by_link);
 		link_all(&work);
