@@ -263,9 +263,10 @@ static int load_tier(struct probe *probe, struct error *error)
 	status = object_load(&probe->object, error);
 	status = status ?: attach_sections(&probe->object, error);
 	status = status ?: walk_join(&probe->services->walk, &probe->object, error);
+	status = status ?: attach_to_points(probe, error);
 	if (status == 0 && hot_open(&probe->hot, &probe->object))
 		status = error_set(error, -ENOMEM, "no memory");
-	return status ?: attach_to_points(probe, error);
+	return status;
 }
 
 /* The tiers of the object to be tried, as bits, and an option that would allow

@@ -181,6 +181,20 @@ void attachments_check(struct object *object, const char *probe, const struct fi
 		message(LOG_ERR, "probe %s: %s", probe, error.text);
 }
 
+double attachments_stepped(const struct object *object, const struct bpf_program *program)
+{
+	const struct attachments *all = object->attachments;
+	double count = 0, stepped = 0;
+
+	for (size_t i = 0; all && i < all->count; i++) {
+		if (all->items[i]->program != program)
+			continue;
+		count++;
+		stepped += all->items[i]->stepped;
+	}
+	return stepped > 0 ? stepped / count : 0;
+}
+
 void attachments_undo(struct object *object)
 {
 	struct attachments *all = object->attachments;

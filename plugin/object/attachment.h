@@ -62,6 +62,9 @@ ssize_t attachments_attach(struct object *object, const char *probe,
  * next one, and one of a service as long as one of its processes has it. */
 void attachments_check(struct object *object, const char *probe, const struct file_finder *finder);
 
+/* Which share of those of a program, in files, is stepped. */
+double attachments_stepped(const struct object *object, const struct bpf_program *program);
+
 /* Detaches all, which stay known. */
 void attachments_undo(struct object *object);
 

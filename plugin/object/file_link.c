@@ -36,12 +36,17 @@ struct work {
 	struct error *error; /* likewise */
 };
 
-static void refuse(struct work *work, struct attachment *item, int status, const char *why)
+/* What cannot be done, of the file: "read" or "attach to". */
+static void refuse(struct work *work, struct attachment *item, int status, const char *what,
+		   const char *why)
 {
+	struct error text;
+
+	error_set(&text, status, "cannot %s %s: %s", what, item->point->path ?: "the program", why);
 	if (item->is_needed && work->status == 0)
-		work->status = error_set(work->error, status, "%s", why);
+		work->status = error_set(work->error, status, "%s", text.text);
 	else if (!item->is_needed)
-		attachment_tell(item, work->probe, why);
+		attachment_tell(item, work->probe, text.text);
 }
 
 static int keep(struct work *work, int fd)
@@ -92,7 +97,7 @@ static int link_many(struct work *work, const struct spot *spots, size_t count)
 	uint64_t *numbers = calloc(count, 3 * sizeof(*numbers));
 	struct uprobe_multi multi = { .program = bpf_program__fd(spots->item->program),
 				      .file = work->file->fd,
-				      .whose = work->file->inode | 1ULL << 63,
+				      .whose = symbol_number(work->file),
 				      .at_return = spots->as_return,
 				      .offsets = numbers,
 				      .semaphores = numbers + count,
@@ -128,10 +133,8 @@ static void link_spots(struct work *work, const struct spot *spots, size_t count
 		link_spots(work, spots, count / 2);
 		link_spots(work, spots + count / 2, count - count / 2);
 	} else if (status) {
-		if (many)
-			error_set(&why, status, "cannot attach to %s: %s",
-				  spots->item->point->name ?: "it", uprobe_multi_strerror(status));
-		refuse(work, spots->item, status, why.text);
+		refuse(work, spots->item, status, "attach to",
+		       many ? uprobe_multi_strerror(status) : why.text);
 	}
 }
 
@@ -181,7 +184,7 @@ static int add_spots(struct work *work, struct attachment *item, const struct sy
 static void tell_stepped(const struct work *work, struct attachment *const *items, size_t count)
 {
 	const struct attachment *first = NULL;
-	char more[32] = "";
+	char more[48] = "";
 	size_t others = 0;
 
 	for (size_t i = 0; i < count; i++) {
@@ -207,12 +210,12 @@ static int take(struct work *work, struct attachment *item, const struct symbol_
 	int status;
 
 	if (found->status) {
-		refuse(work, item, found->status, found->error.text);
+		refuse(work, item, found->status, "read", found->error.text);
 		return 0;
 	}
 	status = add_spots(work, item, found);
 	if (status == 0 && work->spot_count == before)
-		refuse(work, item, -EOPNOTSUPP,
+		refuse(work, item, -EOPNOTSUPP, "attach to",
 		       "a function of Go moves its stack, which a uretprobe would break, and where "
 		       "it returns was not found; name places by their offset");
 	return status;

@@ -5,8 +5,9 @@
  *
  * The figures are what `make bench` says of kinds of hooks, on one machine; others differ less from them
  * than kinds from each other. Of a pair of programs at the begin and the end of system calls
- * each has half of what the two add to a call. That machine permits neither kprobes nor fentry: these are
- * taken to cost what a tracepoint does, and half of it.
+ * each has half of what the two add to a call. Links of many functions (uprobe.multi) cost what
+ * single ones do. That machine permits neither kprobes nor fentry: these are taken to cost what a
+ * tracepoint does, and half of it.
  */
 #include "hook_cost.h"
 

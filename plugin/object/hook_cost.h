@@ -6,6 +6,8 @@
  * what the kernel's run statistics say of an empty one, which is in hook_cost_ns(). */
 #define HOOK_BODY_NS 150
 #define HOOK_STATISTICS_NS 46
+/* What a place in a file costs beside, whose instruction the kernel has to single-step. */
+#define HOOK_STEPPED_NS 9700
 
 /* What it costs to run an empty program, trap included, in ns, by its section; 0: it is an
  * iterator, which no event runs. */

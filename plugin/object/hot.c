@@ -7,6 +7,7 @@
 #include "hot.h"
 
 #include "annotation.h"
+#include "attachment.h"
 #include "hook_cost.h"
 #include "system/clock.h"
 
@@ -128,6 +129,7 @@ int hot_open(struct hot *ret_hot, const struct object *object)
 	{
 		unsigned hook_ns = hook_cost_ns(bpf_program__section_name(program));
 
+		hook_ns += (unsigned)(attachments_stepped(object, program) * HOOK_STEPPED_NS);
 		if (bpf_program__autoload(program) && hook_ns)
 			hot.programs[hot.count++] =
 				(struct hot_program){ .fd = bpf_program__fd(program),

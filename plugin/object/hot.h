@@ -30,7 +30,7 @@ struct hot {
  * -EINVAL: the error names the one that is not. After variant_select(). */
 int hot_check(const struct object *object, struct error *error);
 
-/* Of a loaded object, which outlives it. 0 or -ENOMEM. */
+/* Of an object that is attached, which outlives it. 0 or -ENOMEM. */
 int hot_open(struct hot *ret_hot, const struct object *object);
 
 /* How often each has run so far, by number; a negative errno: nothing is known. */
