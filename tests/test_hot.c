@@ -49,7 +49,7 @@ static void check_mistake(const char *text, const char *by, const char *want)
 	object_done(&object);
 }
 
-#define IS_NOT " is not HOT(NUMBER), with a number from 0 to 15"
+#define IS_NOT " is not HOT(NUMBER), with a number from 0 to 63"
 
 static void test_tags(void)
 {

@@ -5,6 +5,6 @@
 #ifndef HOT_H
 #define HOT_H
 
-#define HOT_PROGRAMS_MAX 16 /* of an object */
+#define HOT_PROGRAMS_MAX 64 /* of an object */
 
 #endif

@@ -41,6 +41,8 @@
  *                    tag of its own; nothing where MEMBER has not grown
  *   over=MEMBER      dispatch the integer divided by MEMBER, both as they stand;
  *                    nothing where MEMBER is 0
+ *   where=MEMBER     the integer is told of rows alone in which MEMBER, an integer of the
+ *                    same row, is not 0
  *   frequency        of moments: TYPE-INSTANCE-frequency, too, 1 / average
  *   rank             where rows are those of processes, TopN takes those in which
  *                    this integer grew most, of a GAUGE without rate those in

@@ -31,6 +31,7 @@ struct context {
 	struct config *config;
 	struct service_config *service;
 	struct probe_config *probe;
+	struct function_config *function;
 	struct table_config *table;
 	struct key_config *key;
 	struct value_config *value;

@@ -133,6 +133,23 @@ void service_config_done(struct service_config *service)
 	*service = (struct service_config){ 0 };
 }
 
+static void attaches_done(struct attach_config *attaches, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		free(attaches[i].text);
+		free(attaches[i].program);
+		point_done(&attaches[i].point);
+	}
+	free(attaches);
+}
+
+void function_config_done(struct function_config *function)
+{
+	attaches_done(function->attaches, function->attach_count);
+	strings_done(&function->services);
+	*function = (struct function_config){ 0 };
+}
+
 static void probe_config_done(struct probe_config *probe)
 {
 	strings_done(&probe->options);
@@ -146,15 +163,13 @@ static void probe_config_done(struct probe_config *probe)
 		strings_done(&probe->labels[i].patterns);
 	}
 	free(probe->labels);
-	for (size_t i = 0; i < probe->attach_count; i++) {
-		free(probe->attaches[i].text);
-		free(probe->attaches[i].program);
-		point_done(&probe->attaches[i].point);
-	}
-	free(probe->attaches);
+	attaches_done(probe->attaches, probe->attach_count);
 	for (size_t i = 0; i < probe->table_count; i++)
 		table_config_done(&probe->tables[i]);
 	free(probe->tables);
+	for (size_t i = 0; i < probe->function_count; i++)
+		function_config_done(&probe->functions[i]);
+	free(probe->functions);
 	free(probe->object);
 }
 

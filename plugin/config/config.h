@@ -7,6 +7,7 @@
 #include "system/number.h"
 #include "system/pattern.h"
 
+#include "bpf/lib/function.h"
 #include "bpf/lib/response.h"
 
 #include <stdbool.h>
@@ -28,6 +29,7 @@ struct oconfig_item_s;
 #define CONFIG_FREQUENCY_MAX 1000  /* Hz, of samplers */
 #define CONFIG_PARAMETERS_MAX 256  /* of a probe */
 #define CONFIG_ATTACHES_MAX 256    /* likewise */
+#define CONFIG_FUNCTION_ATTACHES_MAX 1024 /* of all Function blocks of a probe */
 #define CONFIG_LABELS_MAX 16       /* likewise */
 #define CONFIG_LABEL_NAMES_MAX 256 /* of a label */
 #define CONFIG_PATTERNS_MAX 256    /* likewise, of Collect and of Ignore */
@@ -66,6 +68,29 @@ struct attach_config {
 	struct point point;
 };
 
+/* What is told of an argument. */
+struct argument_config {
+	enum function_flag use; /* FUNCTION_SUM, FUNCTION_HISTOGRAM or FUNCTION_LABEL, 0: there is none */
+	unsigned number;        /* of the argument, from 1; 0: by its name, or what is returned */
+	char name[64];          /* of an argument of a function of the kernel, empty: by its number */
+	bool is_returned;
+	struct function_type type; /* of size 0: as it is known */
+};
+
+/* Functions that are counted under one name. */
+struct function_config {
+	char name[CONFIG_NAME_MAX];     /* clean, without hyphens */
+	struct attach_config *attaches; /* of no program */
+	size_t attach_count;
+	struct strings services; /* names of Service blocks; none: every service */
+	bool latency;
+	bool has_errors;
+	enum function_comparison comparison; /* of what is returned with this: then it is one */
+	int64_t error_value;
+	struct function_type error_type;
+	struct argument_config argument;
+};
+
 struct probe_config {
 	char name[CONFIG_NAME_MAX];     /* clean */
 	char *object;                   /* path, or NULL for the one in the object directory */
@@ -79,6 +104,8 @@ struct probe_config {
 	size_t attach_count;
 	struct table_config *tables; /* each map once */
 	size_t table_count;
+	struct function_config *functions;
+	size_t function_count;
 	double interval_s;     /* 0: the plugin's */
 	unsigned rows;         /* of tables that give them on first use, 0: CONFIG_ROWS */
 	unsigned tier;         /* the only one to try, 0: all */
@@ -146,6 +173,7 @@ const struct table_config *config_table(const struct probe_config *probe, const 
 bool config_same_name(const char *a, const char *b);
 
 void service_config_done(struct service_config *service);
+void function_config_done(struct function_config *function);
 void config_done(struct config *config);
 
 #endif

@@ -3,6 +3,7 @@
  * <Plugin ebpf>: what holds for all services and probes, and their blocks.
  */
 #include "block.h"
+#include "function_block.h"
 #include "option.h"
 #include "probe_block.h"
 #include "service_block.h"
@@ -169,6 +170,7 @@ static const struct option plugin_options[] = {
 static const struct block_kind kinds[] = {
 	{ service_options, "in a Service block" },
 	{ probe_options, "in a Probe block" },
+	{ function_options, "in a Function block" },
 	{ plugin_options, "in <Plugin ebpf> itself" },
 	{ table_options, "in a Table block" },
 	{ key_options, "in a Key block" },

@@ -4,6 +4,7 @@
  */
 #include "probe_block.h"
 
+#include "function_block.h"
 #include "name.h"
 #include "option.h"
 #include "table_block.h"
@@ -271,6 +272,7 @@ const struct option probe_options[] = {
 	{ "Collect", take_collect, OFTEN },
 	{ "Enable", take_enable, ONCE },
 	{ "Frequency", take_frequency, ONCE },
+	{ "Function", function_block_take, BLOCK },
 	{ "Ignore", take_ignore, OFTEN },
 	{ "Interval", take_probe_interval, ONCE },
 	{ "Label", take_label, OFTEN },

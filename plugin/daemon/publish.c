@@ -103,13 +103,27 @@ static void publish_begin(const struct publisher *p, const struct tag *tag,
 	dispatch_previous(p->dispatch, p->subject, tag->type, tag->instance, zeros, count);
 }
 
+/* Is nothing of it that the row has not? */
+static bool is_there(const struct publisher *p, const struct metric *metric)
+{
+	const struct column *columns = p->table->schema.columns;
+	bool there = true;
+
+	for (size_t i = 0; i < metric->source_count; i++) {
+		uint32_t where = columns[metric->column[i]].where;
+
+		there = there && (!where || p->accumulator->window[columns[where - 1].cell]);
+	}
+	return there;
+}
+
 static void publish_integers(const struct publisher *p, const struct metric *metric)
 {
 	const struct column *columns = p->table->schema.columns;
 	const struct tag tag = tag_of(p, &columns[metric->column[0]]);
 	struct value values[SCHEMA_SOURCES_MAX];
 
-	if (!series_is_on(metric, SERIES_VALUE))
+	if (!series_is_on(metric, SERIES_VALUE) || !is_there(p, metric))
 		return;
 	for (size_t i = 0; i < metric->source_count; i++)
 		values[i] = value_of(p, &columns[metric->column[i]]);

@@ -66,7 +66,7 @@ static void name_labels(const struct labels *labels, const unsigned char *key, c
 	size_t lengths[LABELS_MAX], count = 0, most;
 
 	for (int i = 0; i < (int)labels->count; i++) {
-		if (i == labels->subject)
+		if (i == labels->subject || label_is_absent(&labels->label[i], key))
 			continue;
 		label_name(&labels->label[i], key, parts[count], LABELS_TEXT_MAX);
 		lengths[count] = strlen(parts[count]);
@@ -86,8 +86,7 @@ static void name_labels(const struct labels *labels, const unsigned char *key, c
 static bool is_of_rest(const struct labels *labels, const unsigned char *key)
 {
 	for (int i = 0; i < (int)labels->count; i++)
-		if (i != labels->subject && labels->label[i].is_text &&
-		    !key[labels->label[i].offset])
+		if (i != labels->subject && label_is_rest(&labels->label[i], key))
 			return true;
 	return false;
 }
@@ -199,18 +198,32 @@ static uint32_t enter(struct keys *keys, const struct key_name *name)
 	return number;
 }
 
+/* What the label function names keeps its name, and what is behind it is the rest. */
+static bool has_functions(const struct labels *labels)
+{
+	bool has = false;
+
+	for (size_t i = 0; i < labels->count; i++)
+		has |= labels->label[i].kind == label_kind_function();
+	return has;
+}
+
 /* The number of what counts names like this one that have no series. */
 static uint32_t rest_of(struct table *table, const struct key_name *name)
 {
 	const struct labels *labels = labels_of(table);
 	struct key_name rest = { .is_rest = true };
-	size_t parts = labels_in_instance(labels);
+	const char *behind = strchr(name->labels, '-');
 
 	if (!name->subject[0] || is_of_service(labels))
 		memcpy(rest.subject, name->subject, sizeof(rest.subject));
 	else
 		strcpy(rest.subject, REST);
-	for (size_t i = 0; i < parts; i++)
+	if (behind && has_functions(labels))
+		add_part(rest.labels, (size_t)(behind - name->labels), name->labels);
+	else if (name->labels[0])
+		add_part(rest.labels, sizeof(REST), REST);
+	for (; behind; behind = strchr(behind + 1, '-'))
 		add_part(rest.labels, sizeof(REST), REST);
 	return enter(&table->keys, &rest);
 }
@@ -222,9 +235,9 @@ uint32_t key_name_of(struct table *table, const struct snapshot *snapshot,
 	uint32_t number;
 
 	name_subject(table, snapshot, entry, subject, name.subject);
+	name_labels(labels_of(table), entry->key, name.labels);
 	if (is_of_rest(labels_of(table), entry->key))
 		return rest_of(table, &name);
-	name_labels(labels_of(table), entry->key, name.labels);
 	number = enter(&table->keys, &name);
 	return number == INDEX_NONE ? rest_of(table, &name) : number;
 }

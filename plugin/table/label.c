@@ -4,6 +4,7 @@
  */
 #include "label_reader.h"
 
+#include "config/config.h"
 #include "config/name.h"
 #include "label_kind.h"
 #include "object/annotation.h"
@@ -281,6 +282,38 @@ bool labels_are_configured(const struct labels *labels)
 	for (size_t i = 0; i < labels->count; i++)
 		found |= labels->label[i].kind->is_configured;
 	return found && labels_in_instance(labels) == 1;
+}
+
+bool label_is_absent(const struct label *label, const unsigned char *key)
+{
+	return label->kind->is_optional && key[label->offset] == ARGUMENT_NONE;
+}
+
+bool label_is_rest(const struct label *label, const unsigned char *key)
+{
+	return label->is_text &&
+	       key[label->offset] == (label->kind->is_optional ? ARGUMENT_OTHER : '\0');
+}
+
+int labels_name_functions(struct labels *labels, const struct function_config *functions,
+			  size_t count)
+{
+	for (size_t i = 0; i < labels->count; i++) {
+		struct label *label = &labels->label[i];
+
+		if (label->kind != label_kind_function())
+			continue;
+		label->enumerators = calloc(count + 1, sizeof(*label->enumerators));
+		if (!label->enumerators)
+			return -ENOMEM;
+		label->enumerator_count = count;
+		for (size_t k = 0; k < count; k++) {
+			label->enumerators[k].value = k;
+			snprintf(label->enumerators[k].name, sizeof(label->enumerators[k].name),
+				 "%s", functions[k].name);
+		}
+	}
+	return 0;
 }
 
 size_t labels_in_instance(const struct labels *labels)

@@ -17,6 +17,7 @@
 #define ADDRESS_SIZE_MAX 16 /* of version 6 */
 #define LABELS_TEXT_MAX 64  /* of those in a type instance, with the NUL */
 
+struct function_config;
 struct label;
 
 /* A word of LABEL(), and what its members name. */
@@ -25,6 +26,7 @@ struct label_kind {
 	bool is_subject;    /* names a plugin instance, if it is the first such */
 	bool is_configured; /* names what Response of a Service block does, and nothing else */
 	bool is_address;    /* of 4 or 16 bytes, or an integer of 4, in network order */
+	bool is_optional;   /* of an array whose first octet is 0 there is nothing to name */
 	/* Name what is in an integer, or in an array of char, with `size` bytes for the name and the NUL;
 	 * both NULL: the row of a service, which the caller resolves. None of them waits. */
 	void (*name)(const struct label *label, uint64_t value, char *to, size_t size);
@@ -48,7 +50,7 @@ struct label {
 	bool is_group;   /* of a service: the number of a cgroup, not its row */
 	struct enumerator {
 		uint64_t value;
-		char name[48];
+		char name[LABELS_TEXT_MAX];
 	} * enumerators; /* in the order of their values */
 	size_t enumerator_count;
 	struct decode_step *step; /* what else is made of the name */
@@ -84,10 +86,20 @@ const char *label_word(const struct label *label);
  * instance? */
 bool labels_are_configured(const struct labels *labels);
 
-/* How many labels are parts of the type instance. */
+/* How many labels are parts of the type instance, at most. */
 size_t labels_in_instance(const struct labels *labels);
 
 void label_done(struct label *label);
+/* Has the key nothing for a label, which is then no part of the name? */
+bool label_is_absent(const struct label *label, const unsigned char *key);
+
+/* Does the key say that what it stands for found no room for a key of its own? */
+bool label_is_rest(const struct label *label, const unsigned char *key);
+
+/* Names the functions of Function blocks, for the label function; -ENOMEM. */
+int labels_name_functions(struct labels *labels, const struct function_config *functions,
+			  size_t count);
+
 void labels_done(struct labels *labels);
 
 #endif

@@ -9,6 +9,7 @@
 #include "system/user.h"
 
 #include "bpf/lib/endpoint.h"
+#include "bpf/lib/function.h"
 
 #include <arpa/inet.h>
 #include <inttypes.h>
@@ -192,6 +193,22 @@ static void name_endpoint(const struct label *label, const unsigned char *bytes,
 		snprintf(to, size, is_long ? "[%s]:%u" : "%s:%u", address, port[0] << 8 | port[1]);
 }
 
+static void name_argument(const struct label *label, const unsigned char *bytes, char *to,
+			  size_t size)
+{
+	uint64_t number = 0;
+
+	if (bytes[0] >= ARGUMENT_STRING || label->size < ARGUMENT_SIZE) {
+		name_string(label, bytes, to, size);
+		return;
+	}
+	memcpy(&number, bytes + ARGUMENT_NUMBER_AT, sizeof(number));
+	if (bytes[0] == ARGUMENT_SIGNED)
+		snprintf(to, size, "%" PRId64, (int64_t)number);
+	else
+		snprintf(to, size, "%" PRIu64, number);
+}
+
 static int by_value(const void *key, const void *element)
 {
 	const uint64_t *value = key;
@@ -212,10 +229,11 @@ static void name_enum(const struct label *label, uint64_t value, char *to, size_
 		name_decimal(label, value, to, size);
 }
 
-/* The first two are asked for by their place. */
+/* The first three are asked for by their place. */
 static const struct label_kind kinds[] = {
 	{ .word = "service", .is_subject = true },
 	{ .word = "enum", .name = name_enum },
+	{ .word = "function", .name = name_enum },
 	{ .word = "cpu", .is_subject = true, .name = name_cpu },
 	{ .word = "device", .is_subject = true, .name = name_device, .name_bytes = name_string },
 	{ .word = "interface",
@@ -228,6 +246,7 @@ static const struct label_kind kinds[] = {
 	{ .word = "user", .name = name_user, .want = users_want },
 	{ .word = "string", .name_bytes = name_string },
 	{ .word = "class", .is_configured = true, .name_bytes = name_string },
+	{ .word = "argument", .is_optional = true, .name_bytes = name_argument },
 	{ .word = "endpoint", .name_bytes = name_endpoint },
 	{ .word = "address", .is_address = true, .name_bytes = name_address },
 	{ .word = "cgroup", .name = name_cgroup },
@@ -255,8 +274,13 @@ const struct label_kind *label_kind_enum(void)
 	return &kinds[1];
 }
 
+const struct label_kind *label_kind_function(void)
+{
+	return &kinds[2];
+}
+
 const char *label_kind_words(void)
 {
 	return "service, cpu, device, device_stat, interface, syscall, errno, signal, user, cgroup, "
-	       "ksym, address, endpoint, number, hex, string, class or enum";
+	       "ksym, address, endpoint, number, hex, string, class, function, argument or enum";
 }

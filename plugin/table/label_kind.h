@@ -10,6 +10,7 @@ const struct label_kind *label_kind(const char *word);
 /* Those that the engine asks for. */
 const struct label_kind *label_kind_enum(void);
 const struct label_kind *label_kind_service(void);
+const struct label_kind *label_kind_function(void);
 
 /* All words, for messages. */
 const char *label_kind_words(void);

@@ -25,8 +25,8 @@ static int column_words(const struct schema_reader *r, const char *member,
 	const struct tag *tag = &column->tag;
 
 	if (column->kind != COLUMN_INTEGER &&
-	    (tag->rate || tag->notable || tag->rank || tag->per[0]))
-		return schema_bad(r, member, "rate, notable, rank and per are for integers");
+	    (tag->rate || tag->notable || tag->rank || tag->per[0] || tag->where[0]))
+		return schema_bad(r, member, "rate, notable, rank, per and where are for integers");
 	if (column->kind != COLUMN_MOMENTS && tag->frequency)
 		return schema_bad(r, member, "frequency is for moments");
 	if (column->kind != COLUMN_HIST && tag->tail[0])
@@ -145,34 +145,46 @@ int schema_add(const struct schema_reader *r, int i, const char *text)
 	return status ?: column_add(r, &column);
 }
 
-/* The member that a column's growth is divided by. It becomes a column without a
- * metric, whatever tag it has. */
-static int per_read(const struct schema_reader *r, uint32_t of)
+/* A member that a word of a column names. It becomes a column without a metric, whatever tag it has:
+ * the next one. */
+static int named_read(const struct schema_reader *r, const char *word, const char *name,
+		      bool is_gauge)
 {
-	struct column column = { .is_hidden = true, .is_gauge = r->schema->columns[of].tag.over };
-	struct schema *schema = r->schema;
-	const char *per = schema->columns[of].tag.per;
-	int i = r->find(r, per), status;
+	struct column column = { .is_hidden = true, .is_gauge = is_gauge };
+	int i = r->find(r, name), status;
+	char why[64];
 
-	if (i < 0)
-		return schema_bad(r, per, "there is none, which per= names");
+	if (i < 0) {
+		snprintf(why, sizeof(why), "there is none, which %s= names", word);
+		return schema_bad(r, name, why);
+	}
 	status = r->place(r, i, &column);
-	if (status == 0 && column.kind != COLUMN_INTEGER)
-		status = schema_bad(r, per, "is no integer, which per= wants");
-	if (status)
-		return status;
-	schema->columns[of].per = (uint32_t)schema->column_count;
-	return column_add(r, &column);
+	if (status == 0 && column.kind != COLUMN_INTEGER) {
+		snprintf(why, sizeof(why), "is no integer, which %s= wants", word);
+		status = schema_bad(r, name, why);
+	}
+	return status ?: column_add(r, &column);
 }
 
-static int pers_read(const struct schema_reader *r)
+/* The members that columns are divided by, and those that say where columns are told. */
+static int all_named_read(const struct schema_reader *r)
 {
-	size_t count = r->schema->column_count;
+	const struct schema *schema = r->schema;
+	size_t count = schema->column_count;
 	int status = 0;
 
-	for (uint32_t i = 0; i < count && status == 0; i++)
-		if (r->schema->columns[i].tag.per[0])
-			status = per_read(r, i);
+	for (uint32_t i = 0; i < count && status == 0; i++) {
+		struct tag tag = schema->columns[i].tag;
+
+		if (tag.per[0]) {
+			schema->columns[i].per = (uint32_t)schema->column_count;
+			status = named_read(r, "per", tag.per, tag.over);
+		}
+		if (status == 0 && tag.where[0]) {
+			status = named_read(r, "where", tag.where, true);
+			schema->columns[i].where = (uint32_t)schema->column_count;
+		}
+	}
 	return status;
 }
 
@@ -235,7 +247,7 @@ static int metric_read(const struct schema_reader *r, uint32_t first)
 int schema_end(const struct schema_reader *r)
 {
 	struct schema *schema = r->schema;
-	int status = pers_read(r);
+	int status = all_named_read(r);
 
 	if (status || !schema->column_count)
 		return status;

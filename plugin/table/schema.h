@@ -41,6 +41,7 @@ struct column {
 	bool is_gauge;      /* as it stands; all else grows */
 	bool is_absent;     /* now, from all rows: it is not dispatched */
 	uint32_t per;       /* column of tag.per */
+	uint32_t where;     /* column of tag.where, and one; 0: none */
 	uint32_t moments;   /* cells of columns of moments before this one */
 	uint32_t offset;    /* in the row, bytes */
 	uint32_t cell_size; /* 1, 2, 4 or 8 bytes */

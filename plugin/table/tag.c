@@ -106,6 +106,8 @@ static bool parse_word(const char *word, size_t length, struct tag *tag)
 		at = word + 8;
 		return parse_number(&at, &tag->notable) && at == word + length;
 	}
+	if (!tag->where[0] && parse_name(word, length, "where=", tag->where, sizeof(tag->where)))
+		return true;
 	if (!tag->tail[0] && parse_name(word, length, "tail=", tag->tail, sizeof(tag->tail)))
 		return true;
 	if (tag->per[0])
@@ -128,7 +130,8 @@ int tag_parse(const char *text, struct tag *ret_tag, struct error *error)
 		if (!parse_word(word, length, &tag))
 			return error_set(error, -EINVAL,
 					 "unknown word \"%.*s\" (rate, frequency, rank, scale=A/B, "
-					 "notable=N, per=MEMBER, over=MEMBER or tail=MEMBER)",
+					 "notable=N, per=MEMBER, over=MEMBER, where=MEMBER or "
+					 "tail=MEMBER)",
 					 (int)length, word);
 	}
 	*ret_tag = tag;

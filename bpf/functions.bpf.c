@@ -1,0 +1,480 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * Functions that Function blocks name: how often each service calls them, how long they take, which
+ * calls fail, and what one of their arguments says.
+ *
+ * Hooks: uprobes and uretprobes, kprobes and kretprobes, one each or many at once, fentry and fexit,
+ * as the blocks name them. One program serves all functions of a kind: the cookie of the link
+ * says which function it is. Of fentry and fexit there is a copy of the program for each function.
+ *
+ * A call is known again at its return by its frame on the stack. So calls may nest, also of one
+ * function, and what leaves functions without a return, as longjmp() and exceptions do, leaves no
+ * more behind than an entry that is used again.
+ *
+ * Limits: of calls that a thread has open at a time 16 are timed; others are counted, and count as
+ * refused, too. A call counts for the service that the process is of at the time. What an
+ * interrupt calls counts for the process that it interrupts.
+ */
+#include "attached.bpf.h"
+#include "function.h"
+#include "hot.bpf.h"
+#include "refused.bpf.h"
+#include "service.bpf.h"
+#include "storage.bpf.h"
+
+#define NS "scale=1/1000000000"
+#define ROWS_MAX 2048
+#define HISTOGRAMS_MAX 256 /* rows are large */
+#define OPEN_MAX 16
+
+/* --- rows --- */
+
+struct call_key {
+	u32 service LABEL("service");
+	u32 function LABEL("function");
+	char argument[ARGUMENT_SIZE] LABEL("argument");
+};
+
+/* The last three say which of those before the function has. */
+struct call_row {
+	u64 calls METRIC("total_operations-function rank") UNIT("calls")
+		HELP("Calls: of functions, by name");
+	u64 errors METRIC("errors-function where=has_errors") UNIT("calls")
+		HELP("Calls that failed: of functions, by what they return");
+	u64 time_ns METRIC("total_time_in_ms-function where=has_time scale=1/1000000")
+		UNIT("milliseconds") HELP("Time in functions: from call to return");
+	u64 sum METRIC("derive-argument where=has_sum") UNIT("of the argument")
+		HELP("Sum of an argument: or of what a function returns");
+	u32 has_errors, has_time, has_sum, pad;
+};
+
+PERCPU_HASH(calls, struct call_key, struct call_row, ROWS_MAX) SUBJECT("key");
+
+struct latency_row {
+	struct hist latency METRIC("latency-function " NS) UNIT("seconds")
+		HELP("Latency of functions: from call to return");
+};
+
+SPARSE_HASH(latencies, struct call_key, struct latency_row, HISTOGRAMS_MAX) SUBJECT("key");
+
+struct argument_row {
+	struct hist value METRIC("gauge-argument") UNIT("of the argument")
+		HELP("An argument: of calls, or what they return");
+};
+
+SPARSE_HASH(arguments, struct call_key, struct argument_row, HISTOGRAMS_MAX) SUBJECT("key");
+
+static const struct latency_row no_latency;
+static const struct argument_row no_argument;
+
+/* --- what the blocks say --- */
+
+ARRAY(functions, struct function, FUNCTIONS_MAX);
+ARRAY(function_places, struct function_argument, FUNCTION_PLACES_MAX);
+
+static __always_inline struct function *function_of(u64 cookie)
+{
+	u32 number = cookie;
+
+	return bpf_map_lookup_elem(&functions, &number);
+}
+
+static __always_inline bool is_counted(const struct function *f, u32 service)
+{
+	u32 block = service - SERVICE_FIRST;
+
+	if (f->flags & FUNCTION_EVERY_SERVICE)
+		return service_watched(service);
+	return block < FUNCTION_SERVICES_MAX && f->services[block / 64] >> (block % 64) & 1;
+}
+
+/* --- arguments --- */
+
+/* As a type of its size has it. */
+static __always_inline u64 narrowed(u64 value, const struct function_type *type)
+{
+	u32 shift = (64 - 8 * type->size) & 63;
+
+	value <<= shift;
+	return type->is_signed ? (u64)((s64)value >> shift) : value >> shift;
+}
+
+static __always_inline const struct function_argument *argument_of(const struct function *f,
+								   u64 cookie)
+{
+	u32 place = cookie >> FUNCTION_PLACE_SHIFT;
+
+	return place ? bpf_map_lookup_elem(&function_places, &place) : &f->argument;
+}
+
+/* What is at an address of the process, or of the kernel. */
+static __always_inline bool read_memory(u64 at, bool is_user, u64 *ret_value)
+{
+	if (is_user)
+		return bpf_probe_read_user(ret_value, sizeof(*ret_value), (void *)at) == 0;
+	return bpf_probe_read_kernel(ret_value, sizeof(*ret_value), (void *)at) == 0;
+}
+
+static __always_inline bool read_argument(void *ctx, const struct function_argument *a,
+					  bool is_user, u64 *ret_value)
+{
+	u64 value = a->value;
+
+	if (a->source == FUNCTION_UNKNOWN)
+		return false;
+	if (a->source != FUNCTION_CONSTANT &&
+	    bpf_probe_read_kernel(&value, sizeof(value), ctx + (u16)a->offset))
+		return false;
+	if (a->source == FUNCTION_MEMORY && !read_memory(value + a->value, is_user, &value))
+		return false;
+	*ret_value = narrowed(value, &a->type);
+	return true;
+}
+
+static __always_inline void label_string(char *label, u64 at, bool is_kernel)
+{
+	long length = is_kernel ? bpf_probe_read_kernel_str(label, ARGUMENT_SIZE, (void *)at)
+				: bpf_probe_read_user_str(label, ARGUMENT_SIZE, (void *)at);
+
+	if (length < 0)
+		label[0] = ARGUMENT_OTHER;
+	else if (length < 2 || (u8)label[0] < ARGUMENT_STRING)
+		label[0] = '_';
+}
+
+static __always_inline void label_argument(struct call_key *key, const struct function_type *type,
+					   u64 value)
+{
+	if (type->is_string) {
+		label_string(key->argument, value, type->is_kernel);
+		return;
+	}
+	key->argument[0] = type->is_signed ? ARGUMENT_SIGNED : ARGUMENT_UNSIGNED;
+	*(u64 *)(key->argument + ARGUMENT_NUMBER_AT) = value;
+}
+
+/* --- counting --- */
+
+static __always_inline struct call_row *call_row(const struct call_key *key, u32 flags)
+{
+	struct call_row *row = bpf_map_lookup_elem(&calls, key), new = {};
+
+	if (row)
+		return row;
+	new.has_errors = !!(flags & FUNCTION_ERRORS);
+	new.has_time = !!(flags & FUNCTION_LATENCY);
+	new.has_sum = !!(flags & FUNCTION_SUM);
+	/* Another CPU may be faster: then its row is there. */
+	bpf_map_update_elem(&calls, key, &new, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&calls, key);
+}
+
+/* Where there is no room for a label, the call counts under "other". */
+static __noinline struct call_row *call_row_or_other(struct call_key *key, u32 flags)
+{
+	struct call_row *row = call_row(key, flags);
+
+	if (row || key->argument[0] == ARGUMENT_NONE)
+		return or_refused(row);
+	__builtin_memset(key->argument, 0, sizeof(key->argument));
+	key->argument[0] = ARGUMENT_OTHER;
+	return or_refused(call_row(key, flags));
+}
+
+static __noinline int count_latency(const struct call_key *key, u64 taken_ns)
+{
+	struct latency_row *row = bpf_map_lookup_elem(&latencies, key);
+
+	if (!row) {
+		bpf_map_update_elem(&latencies, key, &no_latency, BPF_NOEXIST);
+		row = or_refused(bpf_map_lookup_elem(&latencies, key));
+	}
+	if (row)
+		hist_add(&row->latency, taken_ns);
+	return 0;
+}
+
+static __noinline int count_value(const struct call_key *key, u64 value)
+{
+	struct argument_row *row = bpf_map_lookup_elem(&arguments, key);
+
+	if (!row) {
+		bpf_map_update_elem(&arguments, key, &no_argument, BPF_NOEXIST);
+		row = or_refused(bpf_map_lookup_elem(&arguments, key));
+	}
+	if (row)
+		hist_add(&row->value, value);
+	return 0;
+}
+
+/* Counters grow: what is below zero adds nothing. */
+static __always_inline void add_value(struct call_row *row, const struct call_key *key,
+				      const struct function *f, u64 value, bool is_signed)
+{
+	if (is_signed && (s64)value < 0)
+		return;
+	if (f->flags & FUNCTION_SUM)
+		add(&row->sum, value);
+	else
+		count_value(key, value);
+}
+
+/* --- calls that are open --- */
+
+struct open_call {
+	u64 began_ns; /* 0: none is here */
+	u64 frame;
+	u32 function;
+	u32 pad;
+	char argument[ARGUMENT_SIZE];
+};
+
+struct thread {
+	struct open_call open[OPEN_MAX];
+};
+
+TASK_STORAGE(threads, struct thread);
+
+/* On one stack, of the process or of the kernel, what lies below has been left. */
+static __always_inline bool is_left(const struct open_call *call, u64 frame)
+{
+	return call->frame <= frame && (s64)(call->frame ^ frame) >= 0;
+}
+
+/* Where to remember a call; NULL: too many are open. */
+static __noinline struct open_call *open_place(struct thread *thread, u64 frame)
+{
+	struct open_call *left = NULL;
+
+	for (u32 i = 0; i < OPEN_MAX; i++) {
+		struct open_call *call = &thread->open[i];
+
+		if (!call->began_ns)
+			return call;
+		if (!left && is_left(call, frame))
+			left = call;
+	}
+	return left;
+}
+
+static __always_inline void open_call(struct task_struct *task, const struct call_key *key,
+				      u64 frame)
+{
+	struct thread *thread = task_storage_make(&threads, task);
+	struct open_call *call = or_refused(thread ? open_place(thread, frame) : NULL);
+
+	if (!call)
+		return;
+	call->function = key->function;
+	call->frame = frame;
+	__builtin_memcpy(call->argument, key->argument, sizeof(call->argument));
+	call->began_ns = bpf_ktime_get_ns();
+}
+
+/* The address of the return is on the stack before the return, and after it is not. */
+static __always_inline bool is_of_frame(const struct open_call *call, u64 frame)
+{
+	return frame - call->frame <= sizeof(u64);
+}
+
+/* The one that returns now; NULL: it began before the probe, or was one too many. */
+static __noinline struct open_call *returning_call(struct thread *thread, u32 function, u64 frame)
+{
+	for (u32 i = 0; i < OPEN_MAX; i++) {
+		struct open_call *call = &thread->open[i];
+
+		if (is_since_attached(call->began_ns) && call->function == function &&
+		    is_of_frame(call, frame))
+			return call;
+	}
+	return NULL;
+}
+
+/* --- begin and end --- */
+
+static __noinline int count_call(void *ctx, u64 frame, u64 cookie, bool is_user)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct call_key key = { .service = service_of(task), .function = cookie };
+	const struct function_argument *a = NULL;
+	const struct function *f = function_of(cookie);
+	struct call_row *row;
+	bool known = false;
+	u64 value = 0;
+
+	if (!f || !is_counted(f, key.service))
+		return 0;
+	if (f->flags & (FUNCTION_SUM | FUNCTION_HISTOGRAM | FUNCTION_LABEL) &&
+	    !(f->flags & FUNCTION_RETURNED))
+		a = argument_of(f, cookie);
+	if (a)
+		known = read_argument(ctx, a, is_user, &value);
+	if (a && f->flags & FUNCTION_LABEL) {
+		if (known)
+			label_argument(&key, &a->type, value);
+		else
+			key.argument[0] = ARGUMENT_OTHER;
+	}
+	row = call_row_or_other(&key, f->flags);
+	if (!row)
+		return 0;
+	add(&row->calls, 1);
+	if (a && known && !(f->flags & FUNCTION_LABEL))
+		add_value(row, &key, f, value, a->type.is_signed);
+	if (f->flags & FUNCTION_LATENCY || (a && f->flags & FUNCTION_LABEL))
+		open_call(task, &key, frame);
+	return 0;
+}
+
+static __always_inline bool is_error(const struct function *f, u64 returned)
+{
+	bool is_signed = f->error_type.is_signed;
+	u64 value = narrowed(returned, &f->error_type), limit = f->error_value;
+	bool less = is_signed ? (s64)value < (s64)limit : value < limit;
+
+	switch (f->comparison) {
+	case FUNCTION_LESS:
+		return less;
+	case FUNCTION_LESS_OR_EQUAL:
+		return less || value == limit;
+	case FUNCTION_GREATER:
+		return !less && value != limit;
+	case FUNCTION_GREATER_OR_EQUAL:
+		return !less;
+	case FUNCTION_EQUAL:
+		return value == limit;
+	default:
+		return value != limit;
+	}
+}
+
+/* Ends it: how long it has taken. */
+static __always_inline u64 end_call(struct open_call *call, struct call_key *key)
+{
+	u64 taken_ns = bpf_ktime_get_ns() - call->began_ns;
+
+	__builtin_memcpy(key->argument, call->argument, sizeof(key->argument));
+	call->began_ns = 0;
+	return taken_ns;
+}
+
+static __noinline int count_return(u64 frame, u64 cookie, u64 returned)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct call_key key = { .service = service_of(task), .function = cookie };
+	const struct function *f = function_of(cookie);
+	struct open_call *call = NULL;
+	struct thread *thread;
+	struct call_row *row;
+	u64 taken_ns = 0;
+
+	if (!f || !is_counted(f, key.service))
+		return 0;
+	thread = bpf_task_storage_get(&threads, task, NULL, 0);
+	if (thread)
+		call = returning_call(thread, cookie, frame);
+	if (call)
+		taken_ns = end_call(call, &key);
+	else if (f->flags & FUNCTION_LABEL)
+		return 0;
+	row = call_row_or_other(&key, f->flags);
+	if (!row)
+		return 0;
+	if (f->flags & FUNCTION_ERRORS)
+		add(&row->errors, is_error(f, returned));
+	if (f->flags & FUNCTION_RETURNED)
+		add_value(row, &key, f, narrowed(returned, &f->argument.type),
+			  f->argument.type.is_signed);
+	if (call && f->flags & FUNCTION_LATENCY) {
+		add(&row->time_ns, taken_ns);
+		count_latency(&key, taken_ns);
+	}
+	return 0;
+}
+
+/* --- functions of programs and of the kernel --- */
+
+#define COUNT_CALL(number, is_user)                                                         \
+	hot_run(number);                                                                    \
+	return count_call(ctx, PT_REGS_SP(ctx), bpf_get_attach_cookie(ctx), is_user)
+
+#define COUNT_RETURN(number)                                                                \
+	hot_run(number);                                                                    \
+	return count_return(PT_REGS_SP(ctx), bpf_get_attach_cookie(ctx), PT_REGS_RC(ctx))
+
+SEC("uprobe")
+HOT(0) int function_call(struct pt_regs *ctx)
+{
+	COUNT_CALL(0, true);
+}
+
+SEC("uretprobe")
+HOT(1) int function_return(struct pt_regs *ctx)
+{
+	COUNT_RETURN(1);
+}
+
+SEC("kprobe")
+HOT(2) int function_call_kernel(struct pt_regs *ctx)
+{
+	COUNT_CALL(2, false);
+}
+
+SEC("kretprobe")
+HOT(3) int function_return_kernel(struct pt_regs *ctx)
+{
+	COUNT_RETURN(3);
+}
+
+SEC("kprobe.multi")
+HOT(4) int function_call_kernel_multi(struct pt_regs *ctx)
+{
+	COUNT_CALL(4, false);
+}
+
+SEC("kretprobe.multi")
+HOT(5) int function_return_kernel_multi(struct pt_regs *ctx)
+{
+	COUNT_RETURN(5);
+}
+
+/* --- copies --- */
+
+/* Both programs of a function are called with the same context, which is on the stack. */
+#define COPY(n, call_number, return_number)                                                 \
+	SEC("fentry")                                                                       \
+	HOT(call_number) int function_entry_##n(u64 *ctx)                                   \
+	{                                                                                   \
+		hot_run(call_number);                                                       \
+		return count_call(ctx, (u64)ctx, bpf_get_attach_cookie(ctx), false);        \
+	}                                                                                   \
+                                                                                            \
+	SEC("fexit")                                                                        \
+	HOT(return_number) int function_exit_##n(u64 *ctx)                                  \
+	{                                                                                   \
+		u64 returned = 0;                                                           \
+                                                                                            \
+		hot_run(return_number);                                                     \
+		bpf_get_func_ret(ctx, &returned);                                           \
+		return count_return((u64)ctx, bpf_get_attach_cookie(ctx), returned);        \
+	}
+
+COPY(0, 6, 7)
+COPY(1, 8, 9)
+COPY(2, 10, 11)
+COPY(3, 12, 13)
+COPY(4, 14, 15)
+COPY(5, 16, 17)
+COPY(6, 18, 19)
+COPY(7, 20, 21)
+COPY(8, 22, 23)
+COPY(9, 24, 25)
+COPY(10, 26, 27)
+COPY(11, 28, 29)
+COPY(12, 30, 31)
+COPY(13, 32, 33)
+COPY(14, 34, 35)
+COPY(15, 36, 37)
+
+char LICENSE[] SEC("license") DEFAULT(off)
+	HELP("Functions: of programs and of the kernel, named by Function blocks") = "Dual MIT/GPL";

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * <Function "NAME"> in a Probe block: functions that are counted under this name, and what is told of
+ * their calls.
+ */
+#include "function_block.h"
+
+#include "name.h"
+#include "option.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LABELED_NAME_MAX 31 /* bytes: the label has the other half of the type instance */
+#define ARGUMENTS_MAX 16
+#define RETURN "return"
+
+/* --- types --- */
+
+static const struct {
+	const char *word;
+	struct function_type type;
+} TYPES[] = {
+	{ "u8", { .size = 1 } },
+	{ "u16", { .size = 2 } },
+	{ "u32", { .size = 4 } },
+	{ "u64", { .size = 8 } },
+	{ "s8", { .size = 1, .is_signed = true } },
+	{ "s16", { .size = 2, .is_signed = true } },
+	{ "s32", { .size = 4, .is_signed = true } },
+	{ "s64", { .size = 8, .is_signed = true } },
+	{ "string", { .size = 8, .is_string = true } },
+	{ "kstring", { .size = 8, .is_string = true, .is_kernel = true } },
+};
+
+static bool parse_type(const char *word, struct function_type *ret_type)
+{
+	for (size_t i = 0; i < sizeof(TYPES) / sizeof(*TYPES); i++)
+		if (!strcmp(TYPES[i].word, word)) {
+			*ret_type = TYPES[i].type;
+			return true;
+		}
+	return false;
+}
+
+/* The text at i of a line, or NULL. */
+static const char *text_at(const oconfig_item_t *item, int i)
+{
+	return i < item->values_num ? option_string_at(item, i, item->values_num) : NULL;
+}
+
+/* --- lines --- */
+
+static bool is_of_functions(const struct point *point)
+{
+	return point->kind == POINT_UPROBE || point->kind == POINT_USDT ||
+	       point->kind == POINT_KPROBE;
+}
+
+static size_t count_attaches(const struct probe_config *probe)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < probe->function_count; i++)
+		count += probe->functions[i].attach_count;
+	return count;
+}
+
+/* One more; false: no memory, and the point is the caller's. */
+static bool add_attach(struct function_config *function, const char *text,
+		       const struct point *point)
+{
+	struct attach_config attach = { .text = strdup(text), .point = *point }, *added = NULL;
+
+	if (attach.text)
+		added = block_append(&function->attaches, &function->attach_count, sizeof(*added));
+	if (added)
+		*added = attach;
+	else
+		free(attach.text);
+	return added;
+}
+
+static bool take_attach(struct context *context, const oconfig_item_t *item)
+{
+	const char *text = option_string(item);
+	struct point point;
+	char why[256] = "it takes one function, such as \"uprobe:PATH:FUNCTION\"";
+
+	if (count_attaches(context->probe) == CONFIG_FUNCTION_ATTACHES_MAX)
+		return mistake(context, item, "all Function blocks together have at most %d of them",
+			       CONFIG_FUNCTION_ATTACHES_MAX);
+	if (!text || !point_parse(text, &point, why, sizeof(why)))
+		return mistake(context, item, "%s", why);
+	if (is_of_functions(&point) && add_attach(context->function, text, &point))
+		return true;
+	if (is_of_functions(&point))
+		mistake(context, item, "there is no memory for it");
+	else
+		mistake(context, item,
+			"a function is named by uprobe:, usdt:, kprobe: or fentry:; the return from "
+			"it comes with Latency and Errors");
+	point_done(&point);
+	return false;
+}
+
+static bool take_latency(struct context *context, const oconfig_item_t *item)
+{
+	return option_boolean(item, &context->function->latency) || wants_boolean(context, item);
+}
+
+static bool take_service(struct context *context, const oconfig_item_t *item)
+{
+	for (int i = 0; i < item->values_num; i++)
+		if (!text_at(item, i))
+			return mistake(context, item, "it takes names of Service blocks, in quotes");
+	if (!item->values_num)
+		return mistake(context, item, "it takes names of Service blocks, in quotes");
+	for (int i = 0; i < item->values_num; i++)
+		if (!block_add_string(context, item, &context->function->services,
+				      text_at(item, i)))
+			return false;
+	return true;
+}
+
+static bool parse_comparison(const char *text, enum function_comparison *ret_comparison)
+{
+	static const char *const texts[] = {
+		[FUNCTION_LESS] = "<",     [FUNCTION_LESS_OR_EQUAL] = "<=",
+		[FUNCTION_GREATER] = ">",  [FUNCTION_GREATER_OR_EQUAL] = ">=",
+		[FUNCTION_EQUAL] = "==",   [FUNCTION_NOT_EQUAL] = "!=",
+	};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+		if (!strcmp(texts[i], text)) {
+			*ret_comparison = (enum function_comparison)i;
+			return true;
+		}
+	return false;
+}
+
+static bool parse_whole(const oconfig_value_t *value, struct number *ret_number)
+{
+	const char *end;
+
+	if (value->type == OCONFIG_TYPE_NUMBER)
+		return number_of_double(value->value.number, ret_number);
+	return value->type == OCONFIG_TYPE_STRING &&
+	       number_parse(value->value.string, ret_number, &end) && !*end;
+}
+
+static bool is_of_type(struct number number, const struct function_type *type)
+{
+	return !type->is_string &&
+	       number_compare(number, number_least(type->size, type->is_signed)) >= 0 &&
+	       number_compare(number, number_greatest(type->size, type->is_signed)) <= 0;
+}
+
+static bool take_errors(struct context *context, const oconfig_item_t *item)
+{
+	struct function_config *function = context->function;
+	struct function_type type = { .size = 4, .is_signed = true };
+	const char *comparison = text_at(item, 0), *word = text_at(item, 2);
+	enum function_comparison parsed;
+	struct number number;
+
+	if (item->values_num < 2 || item->values_num > 3 || !comparison ||
+	    !parse_comparison(comparison, &parsed) || !parse_whole(&item->values[1], &number))
+		return mistake(context, item,
+			       "it takes a comparison (\"<\", \"<=\", \">\", \">=\", \"==\" or "
+			       "\"!=\"), a whole number, and perhaps the type of what is returned, "
+			       "such as \"<\" 0 \"s64\"");
+	if (item->values_num == 3 && (!word || !parse_type(word, &type) || type.is_string))
+		return mistake(context, item,
+			       "the type is u8, u16, u32, u64, s8, s16, s32 or s64, in quotes");
+	if (!is_of_type(number, &type))
+		return mistake(context, item, "its type, %s, has no such number; name another",
+			       word ?: "s32");
+	function->has_errors = true;
+	function->comparison = parsed;
+	function->error_type = type;
+	function->error_value =
+		(int64_t)(number.negative ? -number.magnitude : number.magnitude);
+	return true;
+}
+
+/* A number, "return", or a name. */
+static bool parse_argument(const oconfig_value_t *value, struct argument_config *argument)
+{
+	const char *text = value->value.string;
+
+	if (value->type == OCONFIG_TYPE_NUMBER) {
+		for (unsigned n = 1; n <= ARGUMENTS_MAX; n++)
+			if (value->value.number == (double)n)
+				argument->number = n;
+		return argument->number;
+	}
+	if (value->type != OCONFIG_TYPE_STRING || !*text ||
+	    strlen(text) >= sizeof(argument->name) || strpbrk(text, " \t\"'"))
+		return false;
+	argument->is_returned = !strcmp(text, RETURN);
+	if (!argument->is_returned)
+		strcpy(argument->name, text);
+	return true;
+}
+
+static enum function_flag use_of(const char *word)
+{
+	if (word && !strcmp(word, "sum"))
+		return FUNCTION_SUM;
+	if (word && !strcmp(word, "histogram"))
+		return FUNCTION_HISTOGRAM;
+	return word && !strcmp(word, "label") ? FUNCTION_LABEL : 0;
+}
+
+static bool take_argument(struct context *context, const oconfig_item_t *item)
+{
+	const char *word = text_at(item, 2);
+	struct argument_config argument = { .use = use_of(text_at(item, 1)) };
+
+	if (item->values_num < 2 || item->values_num > 3 || !argument.use ||
+	    !parse_argument(&item->values[0], &argument))
+		return mistake(context, item,
+			       "it takes the number of an argument (from 1 to %d), its name or "
+			       "\"" RETURN "\", then \"sum\", \"histogram\" or \"label\", and perhaps a "
+			       "type, such as 2 \"sum\" \"u32\"",
+			       ARGUMENTS_MAX);
+	if (item->values_num == 3 && (!word || !parse_type(word, &argument.type)))
+		return mistake(context, item,
+			       "the type is u8, u16, u32, u64, s8, s16, s32, s64, string or "
+			       "kstring, in quotes");
+	if (argument.type.is_string && argument.use != FUNCTION_LABEL)
+		return mistake(context, item, "a string is for \"label\" alone");
+	if (argument.is_returned && argument.use == FUNCTION_LABEL)
+		return mistake(context, item,
+			       "what is returned is for \"sum\" and \"histogram\", as a call is "
+			       "counted when it begins");
+	context->function->argument = argument;
+	return true;
+}
+
+const struct option function_options[] = {
+	{ "Argument", take_argument, ONCE },
+	{ "Attach", take_attach, OFTEN },
+	{ "Errors", take_errors, ONCE },
+	{ "Latency", take_latency, ONCE },
+	{ "Service", take_service, OFTEN },
+	{ NULL, NULL, ONCE },
+};
+
+/* --- the block --- */
+
+/* As series have it. */
+static void clean(char *to, const char *name)
+{
+	name_clean(to, CONFIG_NAME_MAX, name);
+	for (; *to; to++)
+		if (*to == '-')
+			*to = '_';
+}
+
+/* That of the Probe block which is read: the last. */
+static bool has_function(const struct config *config, const char *name)
+{
+	const struct probe_config *probe = &config->probes[config->probe_count - 1];
+	char cleaned[CONFIG_NAME_MAX];
+
+	clean(cleaned, name);
+	for (size_t i = 0; i < probe->function_count; i++)
+		if (!strcmp(probe->functions[i].name, cleaned))
+			return true;
+	return false;
+}
+
+static bool wants_return(const struct function_config *function)
+{
+	return function->latency || function->has_errors || function->argument.is_returned;
+}
+
+/* What is wrong with the block as a whole, or NULL. */
+static const char *wrong_with(const struct function_config *function)
+{
+	if (!function->attach_count)
+		return "it has no Attach that can be used, so there is nothing to count";
+	if (function->argument.use == FUNCTION_LABEL && strlen(function->name) > LABELED_NAME_MAX)
+		return "with a label its name has at most 31 bytes";
+	for (size_t i = 0; i < function->attach_count && wants_return(function); i++) {
+		const struct point *point = &function->attaches[i].point;
+
+		if (point->kind == POINT_USDT)
+			return "a marker (usdt:) has no return, which Latency, Errors and the "
+			       "argument \"return\" need; give it a block of its own";
+		if (point->name && point->offset)
+			return "FUNCTION+OFFSET is not the begin of a function, which Latency, "
+			       "Errors and the argument \"return\" need";
+	}
+	return NULL;
+}
+
+bool function_block_take(struct context *parent, const oconfig_item_t *block)
+{
+	struct probe_config *probe = parent->probe;
+	struct function_config *function;
+	struct context context;
+	const char *name, *wrong;
+
+	if (probe->function_count == FUNCTIONS_MAX)
+		return block_mistake(parent, block, "a Probe block has at most %d of them",
+				     FUNCTIONS_MAX);
+	name = block_name(parent, block, has_function);
+	if (!name)
+		return false;
+	function = block_append(&probe->functions, &probe->function_count, sizeof(*function));
+	if (!function)
+		return block_mistake(parent, block, "there is no memory for it");
+	clean(function->name, name);
+	context = block_inside(parent, "Function", name);
+	context.probe = probe;
+	context.function = function;
+	block_take(&context, block, function_options);
+	wrong = wrong_with(function);
+	if (!wrong)
+		return true;
+	function_config_done(function);
+	probe->function_count--;
+	return block_mistake(parent, block, "%s", wrong);
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef EBPF_FUNCTION_BLOCK_H
+#define EBPF_FUNCTION_BLOCK_H
+
+#include "block.h"
+
+/* The options of a Function block, and the block itself, within a Probe block. */
+extern const struct option function_options[];
+
+bool function_block_take(struct context *parent, const oconfig_item_t *block);
+
+#endif
