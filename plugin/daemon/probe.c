@@ -53,7 +53,9 @@ static int size_table(struct probe *probe, const struct row_counts *counts, stru
 	int status = table_resize(table, counts, probe->object.bpf, error);
 
 	table->keys.choice = label_choice_of(probe->block, &table->schema.labels);
-
+	if (status == 0 && labels_name_functions(&table->schema.labels, probe->block->functions,
+						 probe->block->function_count))
+		status = error_set(error, -ENOMEM, "no memory");
 	for (const struct table *other = probe->tables; other < table && status == 0; other++)
 		if (rows_share(&table->rows, &other->rows))
 			status = error_set(error, -EINVAL,
@@ -176,6 +178,8 @@ static void close_object(struct probe *probe)
 		walk_leave(&probe->services->walk, &probe->object);
 	hot_done(&probe->hot);
 	object_done(&probe->object);
+	functions_done(probe->functions);
+	probe->functions = NULL;
 	if (probe->memory)
 		budget_give(&probe->services->budget, probe->memory);
 	probe->memory = 0;
@@ -223,6 +227,10 @@ static int prepare_tier(struct probe *probe, unsigned tier, struct error *error)
 	status = variant_select(&probe->object, tier, &probe->block->options, error);
 	if (status)
 		return status;
+	status = functions_open(&probe->functions, &probe->object, probe->name, probe->block,
+				probe->services->config, error);
+	if (status)
+		return status;
 	parameters_set(&probe->object, probe->block);
 	object_set(&probe->object, "page_size", (uint64_t)sysconf(_SC_PAGESIZE));
 	object_set(&probe->object, "tick_ns_max", tick_ns_max());
@@ -261,6 +269,7 @@ static int load_tier(struct probe *probe, struct error *error)
 
 	attach_prepare(&probe->object, probe->block);
 	status = object_load(&probe->object, error);
+	status = status ?: functions_fill(probe->functions, &probe->object, error);
 	status = status ?: attach_sections(&probe->object, error);
 	status = status ?: walk_join(&probe->services->walk, &probe->object, error);
 	status = status ?: attach_to_points(probe, error);
@@ -280,7 +289,8 @@ static int find_tiers(struct probe *probe, uint32_t *ret_tiers, char *option, si
 	if (status)
 		return status;
 	probe->is_off_by_default = variant_is_off(&probe->object);
-	if (probe->is_off_by_default && !probe->block->enable_set) {
+	if (probe->is_off_by_default && !probe->block->enable_set &&
+	    !probe->block->function_count) {
 		object_done(&probe->object);
 		return error_set(error, PROBE_NOT_ENABLED,
 				 "it is off by default; Enable true in its Probe block switches it "

@@ -5,6 +5,7 @@
 #include "config/config.h"
 #include "dispatch.h"
 #include "event/event.h"
+#include "object/function.h"
 #include "object/hot.h"
 #include "object/object.h"
 #include "service/service.h"
@@ -22,6 +23,7 @@ struct probe {
 	struct services *services;
 	int subscriber; /* of services, -1: has no rows of theirs */
 	struct object object;
+	struct functions *functions; /* that its Function blocks name, NULL: it counts none */
 	struct hot hot;
 	bool is_off_by_default;
 	uint64_t memory; /* bytes that it has taken */

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Function blocks: from what they say to what the programs of the probe are told.
+ */
+#include "function.h"
+
+#include "argument.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FUNCTIONS_MAP "functions"
+#define PLACES_MAP "function_places"
+
+static void ignore(const struct functions *functions, const struct function_config *block,
+		   const char *what, const char *name, const char *why)
+{
+	message(LOG_ERR, "probe %s: ignoring %s%s%s%s in <Function \"%s\">: %s", functions->probe,
+		what, name ? " \"" : "", name ?: "", name ? "\"" : "", block->name, why);
+}
+
+/* --- services --- */
+
+static bool find_service(const struct config *config, const char *name, size_t *ret_number)
+{
+	for (size_t i = 0; i < config->service_count; i++)
+		if (config_same_name(config->services[i].name, name)) {
+			*ret_number = i;
+			return true;
+		}
+	return false;
+}
+
+/* Is it counted for any? */
+static bool set_services(const struct functions *functions, const struct function_config *block,
+			 const struct config *config, struct function *function)
+{
+	const struct strings *names = &block->services;
+	bool any = false;
+
+	if (!names->count)
+		function->flags |= FUNCTION_EVERY_SERVICE;
+	for (size_t i = 0; i < names->count; i++) {
+		size_t number;
+
+		if (!find_service(config, names->item[i], &number)) {
+			ignore(functions, block, "Service", names->item[i],
+			       "there is no Service block of this name");
+			continue;
+		}
+		function->services[number / 64] |= 1ULL << number % 64;
+		any = true;
+	}
+	return any || !names->count;
+}
+
+/* --- arguments --- */
+
+static bool is_of_entry(const struct function_config *block)
+{
+	return block->attaches[0].point.kind == POINT_FENTRY;
+}
+
+static bool is_of_marker(const struct function_config *block)
+{
+	return block->attaches[0].point.kind == POINT_USDT;
+}
+
+/* Of the kernel's functions only; all that the block has take it where the first one does. */
+static bool find_named(const struct function_config *block, unsigned *ret_number,
+		       struct function_type *ret_type, char *why, size_t size)
+{
+	const struct point *point = &block->attaches[0].point;
+	struct btf *btf;
+	bool found;
+
+	if (point->kind != POINT_KPROBE && point->kind != POINT_FENTRY) {
+		snprintf(why, size,
+			 "only arguments of the kernel's functions have names; write its number");
+		return false;
+	}
+	btf = btf__load_vmlinux_btf();
+	if (!btf) {
+		snprintf(why, size, "the kernel has no BTF; write its number");
+		return false;
+	}
+	found = argument_by_name(btf, point->name, block->argument.name, ret_number, ret_type, why,
+				 size);
+	btf__free(btf);
+	return found;
+}
+
+/* What is known of its type before any place is. */
+static struct function_type default_type(const struct argument_config *argument)
+{
+	static const struct function_type of_returns = { .size = 4, .is_signed = true },
+					  of_arguments = { .size = 8 };
+
+	return argument->is_returned ? of_returns : of_arguments;
+}
+
+static bool find_argument(const struct function_config *block, struct function_argument *ret_found,
+			  char *why, size_t size)
+{
+	const struct argument_config *argument = &block->argument;
+	struct function_argument found = { .source = FUNCTION_UNKNOWN };
+	struct function_type type = default_type(argument);
+	unsigned number = argument->number;
+
+	if (argument->name[0] && !find_named(block, &number, &type, why, size))
+		return false;
+	/* Each place of a marker has them elsewhere. */
+	if (!argument->is_returned && !is_of_marker(block) &&
+	    !(is_of_entry(block) ? argument_of_entry(number, &found, why, size)
+				 : argument_by_number(number, &found, why, size)))
+		return false;
+	found.type = argument->type.size ? argument->type : type;
+	*ret_found = found;
+	return true;
+}
+
+static void set_argument(const struct functions *functions, const struct function_config *block,
+			 struct function *function)
+{
+	char why[512];
+
+	if (!block->argument.use)
+		return;
+	if (!find_argument(block, &function->argument, why, sizeof(why))) {
+		ignore(functions, block, "Argument",
+		       block->argument.name[0] ? block->argument.name : NULL, why);
+		return;
+	}
+	function->flags |= block->argument.use;
+	if (block->argument.is_returned)
+		function->flags |= FUNCTION_RETURNED;
+}
+
+/* --- places of markers --- */
+
+/* The number of a place whose argument is there, 0: there is no room for more. */
+static uint32_t place_of(struct functions *functions, const struct function_argument *argument)
+{
+	uint32_t place = 1;
+
+	while (place <= functions->place_count &&
+	       memcmp(&functions->places[place], argument, sizeof(*argument)) != 0)
+		place++;
+	if (place <= functions->place_count)
+		return place;
+	if (place == FUNCTION_PLACES_MAX ||
+	    bpf_map_update_elem(functions->place_map, &place, argument, BPF_ANY))
+		return 0;
+	functions->places[place] = *argument;
+	functions->place_count = place;
+	return place;
+}
+
+static uint64_t place_cookie(void *with, const struct function_target *target,
+			     const struct symbol_place *place)
+{
+	struct functions *functions = with;
+	const struct function_config *block = &functions->blocks[target->cookie];
+	struct function_argument argument = { .source = FUNCTION_UNKNOWN };
+	uint32_t number = 0;
+	char why[256];
+
+	if (!block->argument.use)
+		return target->cookie;
+	if (!argument_of_marker(place->arguments, block->argument.number, &argument, why,
+				sizeof(why))) {
+		ignore(functions, block, "Argument", NULL, why);
+		return target->cookie;
+	}
+	if (block->argument.type.size)
+		argument.type = block->argument.type;
+	number = place_of(functions, &argument);
+	if (!number)
+		ignore(functions, block, "Argument", NULL, "there is no room for another place");
+	return target->cookie | (uint64_t)number << FUNCTION_PLACE_SHIFT;
+}
+
+/* --- all of them --- */
+
+static void add_targets(struct functions *functions, uint32_t number)
+{
+	const struct function_config *block = &functions->blocks[number];
+
+	for (size_t i = 0; i < block->attach_count; i++)
+		functions->targets[functions->target_count++] = (struct function_target){
+			.point = &block->attaches[i].point,
+			.name = block->name,
+			.cookie = number,
+			.at_entry = true,
+			.at_return = block->latency || block->has_errors ||
+				     block->argument.is_returned,
+			.place_cookie = is_of_marker(block) ? place_cookie : NULL,
+			.with = functions,
+		};
+}
+
+static void set_function(struct functions *functions, uint32_t number, const struct config *config)
+{
+	const struct function_config *block = &functions->blocks[number];
+	struct function *function = &functions->item[number];
+
+	if (!set_services(functions, block, config, function))
+		return;
+	if (block->latency)
+		function->flags |= FUNCTION_LATENCY;
+	if (block->has_errors)
+		function->flags |= FUNCTION_ERRORS;
+	function->comparison = block->comparison;
+	function->error_value = block->error_value;
+	function->error_type = block->error_type;
+	set_argument(functions, block, function);
+	add_targets(functions, number);
+}
+
+static size_t count_attaches(const struct probe_config *block)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < block->function_count; i++)
+		count += block->functions[i].attach_count;
+	return count;
+}
+
+static struct functions *make(const char *probe, const struct probe_config *block)
+{
+	struct functions *functions = calloc(1, sizeof(*functions));
+
+	if (!functions)
+		return NULL;
+	functions->probe = probe;
+	functions->blocks = block->functions;
+	functions->count = block->function_count;
+	functions->item = calloc(functions->count + 1, sizeof(*functions->item));
+	functions->targets = calloc(count_attaches(block) + 1, sizeof(*functions->targets));
+	if (functions->item && functions->targets)
+		return functions;
+	functions_done(functions);
+	return NULL;
+}
+
+static bool is_of_functions(const struct object *object)
+{
+	const struct bpf_map *map = object_map(object, FUNCTIONS_MAP),
+			     *places = object_map(object, PLACES_MAP);
+
+	return map && places && bpf_map__value_size(map) == sizeof(struct function) &&
+	       bpf_map__max_entries(map) == FUNCTIONS_MAX &&
+	       bpf_map__value_size(places) == sizeof(struct function_argument) &&
+	       bpf_map__max_entries(places) == FUNCTION_PLACES_MAX;
+}
+
+static int open_functions(struct functions *functions, struct object *object,
+			  const struct config *config, struct error *error)
+{
+	for (uint32_t i = 0; i < functions->count; i++)
+		set_function(functions, i, config);
+	if (!functions->target_count)
+		return error_set(error, -ENOENT,
+				 "there is nothing to count: its Probe block needs a Function block "
+				 "that names one, see collectd-ebpf(5)");
+	return function_links_prepare(object, functions->probe, functions->targets,
+				      functions->target_count, error);
+}
+
+int functions_open(struct functions **ret_functions, struct object *object, const char *probe,
+		   const struct probe_config *block, const struct config *config,
+		   struct error *error)
+{
+	struct functions *functions;
+	int status;
+
+	*ret_functions = NULL;
+	if (!is_of_functions(object)) {
+		if (block->function_count)
+			message(LOG_ERR,
+				"probe %s: ignoring %zu Function blocks: its object counts no "
+				"functions; write them into <Probe \"functions\">",
+				probe, block->function_count);
+		return 0;
+	}
+	functions = make(probe, block);
+	if (!functions)
+		return error_set(error, -ENOMEM, "no memory");
+	status = open_functions(functions, object, config, error);
+	if (status)
+		functions_done(functions);
+	else
+		*ret_functions = functions;
+	return status;
+}
+
+int functions_fill(struct functions *functions, const struct object *object, struct error *error)
+{
+	int map;
+
+	if (!functions)
+		return 0;
+	map = bpf_map__fd(object_map(object, FUNCTIONS_MAP));
+	functions->place_map = bpf_map__fd(object_map(object, PLACES_MAP));
+	for (uint32_t i = 0; i < functions->count; i++)
+		if (bpf_map_update_elem(map, &i, &functions->item[i], BPF_ANY))
+			return error_set(error, -errno, "cannot tell its programs what to count: %s",
+					 strerror(errno));
+	return 0;
+}
+
+void functions_done(struct functions *functions)
+{
+	if (!functions)
+		return;
+	free(functions->item);
+	free(functions->targets);
+	free(functions);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef EBPF_FUNCTION_H
+#define EBPF_FUNCTION_H
+
+#include "bpf/lib/function.h"
+#include "config/config.h"
+#include "function_link.h"
+#include "object.h"
+#include "system/message.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Function blocks of a probe, and the object that counts them: one that has the map `functions`, see
+ * bpf/lib/function.h. */
+struct functions {
+	struct function *item; /* as the map has them, in the order of the blocks */
+	size_t count;
+	const struct function_config *blocks;
+	const char *probe; /* its name, for messages */
+	struct function_target *targets;
+	size_t target_count;
+	struct function_argument places[FUNCTION_PLACES_MAX]; /* from 1; as the map has them */
+	uint32_t place_count;
+	int place_map;
+};
+
+/* Of an object that is opened: what its maps are to hold, and which of its programs are loaded. What a
+ * block says that cannot be had is told, and ignored. The configuration and the probe's name
+ * outlive it. Of another object nothing is done; ret_functions is NULL then. -ENOENT: the block
+ * names no function that can be counted; -ENOMEM. */
+int functions_open(struct functions **ret_functions, struct object *object, const char *probe,
+		   const struct probe_config *block, const struct config *config,
+		   struct error *error);
+
+/* Once the object is loaded, before it is attached: fills the maps. NULL: nothing to do. */
+int functions_fill(struct functions *functions, const struct object *object, struct error *error);
+
+/* After the object is closed. */
+void functions_done(struct functions *functions);
+
+#endif
