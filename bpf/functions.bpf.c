@@ -277,17 +277,23 @@ static __always_inline bool is_of_frame(const struct open_call *call, u64 frame)
 	return frame - call->frame <= sizeof(u64);
 }
 
-/* The one that returns now; NULL: it began before the probe, or was one too many. */
+/* The one that returns now; NULL: it began before the probe, or was one too many. Of several the
+ * youngest: others have been left without a return, or end in a call of this one. */
 static __noinline struct open_call *returning_call(struct thread *thread, u32 function, u64 frame)
 {
+	struct open_call *found = NULL;
+	u64 began_ns = attached_ns;
+
 	for (u32 i = 0; i < OPEN_MAX; i++) {
 		struct open_call *call = &thread->open[i];
 
-		if (is_since_attached(call->began_ns) && call->function == function &&
-		    is_of_frame(call, frame))
-			return call;
+		if (call->began_ns <= began_ns || call->function != function ||
+		    !is_of_frame(call, frame))
+			continue;
+		found = call;
+		began_ns = call->began_ns;
 	}
-	return NULL;
+	return found;
 }
 
 /* --- begin and end --- */
@@ -394,12 +400,12 @@ static __noinline int count_return(u64 frame, u64 cookie, u64 returned)
 
 /* --- functions of programs and of the kernel --- */
 
-#define COUNT_CALL(number, is_user)                                                         \
-	hot_run(number);                                                                    \
+#define COUNT_CALL(number, is_user) \
+	hot_run(number);            \
 	return count_call(ctx, PT_REGS_SP(ctx), bpf_get_attach_cookie(ctx), is_user)
 
-#define COUNT_RETURN(number)                                                                \
-	hot_run(number);                                                                    \
+#define COUNT_RETURN(number) \
+	hot_run(number);     \
 	return count_return(PT_REGS_SP(ctx), bpf_get_attach_cookie(ctx), PT_REGS_RC(ctx))
 
 SEC("uprobe")
@@ -441,22 +447,22 @@ HOT(5) int function_return_kernel_multi(struct pt_regs *ctx)
 /* --- copies --- */
 
 /* Both programs of a function are called with the same context, which is on the stack. */
-#define COPY(n, call_number, return_number)                                                 \
-	SEC("fentry")                                                                       \
-	HOT(call_number) int function_entry_##n(u64 *ctx)                                   \
-	{                                                                                   \
-		hot_run(call_number);                                                       \
-		return count_call(ctx, (u64)ctx, bpf_get_attach_cookie(ctx), false);        \
-	}                                                                                   \
-                                                                                            \
-	SEC("fexit")                                                                        \
-	HOT(return_number) int function_exit_##n(u64 *ctx)                                  \
-	{                                                                                   \
-		u64 returned = 0;                                                           \
-                                                                                            \
-		hot_run(return_number);                                                     \
-		bpf_get_func_ret(ctx, &returned);                                           \
-		return count_return((u64)ctx, bpf_get_attach_cookie(ctx), returned);        \
+#define COPY(n, call_number, return_number)                                          \
+	SEC("fentry")                                                                \
+	HOT(call_number) int function_entry_##n(u64 *ctx)                            \
+	{                                                                            \
+		hot_run(call_number);                                                \
+		return count_call(ctx, (u64)ctx, bpf_get_attach_cookie(ctx), false); \
+	}                                                                            \
+                                                                                     \
+	SEC("fexit")                                                                 \
+	HOT(return_number) int function_exit_##n(u64 *ctx)                           \
+	{                                                                            \
+		u64 returned = 0;                                                    \
+                                                                                     \
+		hot_run(return_number);                                              \
+		bpf_get_func_ret(ctx, &returned);                                    \
+		return count_return((u64)ctx, bpf_get_attach_cookie(ctx), returned); \
 	}
 
 COPY(0, 6, 7)

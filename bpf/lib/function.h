@@ -62,7 +62,7 @@ struct function_argument {
 /* A Function block: an entry of the map `functions`. */
 struct function {
 	__u64 services[FUNCTION_SERVICES_MAX / 64]; /* bits, by Service block */
-	__s64 error_value; /* of its type, returns compare with it */
+	__s64 error_value;                          /* of its type, returns compare with it */
 	__u32 flags;
 	__u32 comparison;
 	struct function_type error_type;

@@ -25,14 +25,14 @@ struct oconfig_item_s;
 #define CONFIG_MAX_MEMORY_MIB (1 << 20)
 #define CONFIG_ROWS 64 /* of a probe that gives rows on first use */
 #define CONFIG_ROWS_MAX 1024
-#define CONFIG_TIERS_MAX 16        /* hook tiers of a probe */
-#define CONFIG_FREQUENCY_MAX 1000  /* Hz, of samplers */
-#define CONFIG_PARAMETERS_MAX 256  /* of a probe */
-#define CONFIG_ATTACHES_MAX 256    /* likewise */
+#define CONFIG_TIERS_MAX 16               /* hook tiers of a probe */
+#define CONFIG_FREQUENCY_MAX 1000         /* Hz, of samplers */
+#define CONFIG_PARAMETERS_MAX 256         /* of a probe */
+#define CONFIG_ATTACHES_MAX 256           /* likewise */
 #define CONFIG_FUNCTION_ATTACHES_MAX 1024 /* of all Function blocks of a probe */
-#define CONFIG_LABELS_MAX 16       /* likewise */
-#define CONFIG_LABEL_NAMES_MAX 256 /* of a label */
-#define CONFIG_PATTERNS_MAX 256    /* likewise, of Collect and of Ignore */
+#define CONFIG_LABELS_MAX 16              /* likewise */
+#define CONFIG_LABEL_NAMES_MAX 256        /* of a label */
+#define CONFIG_PATTERNS_MAX 256           /* likewise, of Collect and of Ignore */
 
 struct service_config {
 	char name[CONFIG_NAME_MAX];
@@ -70,9 +70,10 @@ struct attach_config {
 
 /* What is told of an argument. */
 struct argument_config {
-	enum function_flag use; /* FUNCTION_SUM, FUNCTION_HISTOGRAM or FUNCTION_LABEL, 0: there is none */
-	unsigned number;        /* of the argument, from 1; 0: by its name, or what is returned */
-	char name[64];          /* of an argument of a function of the kernel, empty: by its number */
+	enum function_flag
+		use;     /* FUNCTION_SUM, FUNCTION_HISTOGRAM or FUNCTION_LABEL, 0: there is none */
+	unsigned number; /* of the argument, from 1; 0: by its name, or what is returned */
+	char name[64];   /* of an argument of a function of the kernel, empty: by its number */
 	bool is_returned;
 	struct function_type type; /* of size 0: as it is known */
 };

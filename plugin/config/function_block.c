@@ -55,7 +55,7 @@ static const char *text_at(const oconfig_item_t *item, int i)
 static bool is_of_functions(const struct point *point)
 {
 	return point->kind == POINT_UPROBE || point->kind == POINT_USDT ||
-	       point->kind == POINT_KPROBE;
+	       point->kind == POINT_KPROBE || point->kind == POINT_FENTRY;
 }
 
 static size_t count_attaches(const struct probe_config *probe)
@@ -89,7 +89,8 @@ static bool take_attach(struct context *context, const oconfig_item_t *item)
 	char why[256] = "it takes one function, such as \"uprobe:PATH:FUNCTION\"";
 
 	if (count_attaches(context->probe) == CONFIG_FUNCTION_ATTACHES_MAX)
-		return mistake(context, item, "all Function blocks together have at most %d of them",
+		return mistake(context, item,
+			       "all Function blocks together have at most %d of them",
 			       CONFIG_FUNCTION_ATTACHES_MAX);
 	if (!text || !point_parse(text, &point, why, sizeof(why)))
 		return mistake(context, item, "%s", why);
@@ -114,7 +115,8 @@ static bool take_service(struct context *context, const oconfig_item_t *item)
 {
 	for (int i = 0; i < item->values_num; i++)
 		if (!text_at(item, i))
-			return mistake(context, item, "it takes names of Service blocks, in quotes");
+			return mistake(context, item,
+				       "it takes names of Service blocks, in quotes");
 	if (!item->values_num)
 		return mistake(context, item, "it takes names of Service blocks, in quotes");
 	for (int i = 0; i < item->values_num; i++)
@@ -127,9 +129,9 @@ static bool take_service(struct context *context, const oconfig_item_t *item)
 static bool parse_comparison(const char *text, enum function_comparison *ret_comparison)
 {
 	static const char *const texts[] = {
-		[FUNCTION_LESS] = "<",     [FUNCTION_LESS_OR_EQUAL] = "<=",
-		[FUNCTION_GREATER] = ">",  [FUNCTION_GREATER_OR_EQUAL] = ">=",
-		[FUNCTION_EQUAL] = "==",   [FUNCTION_NOT_EQUAL] = "!=",
+		[FUNCTION_LESS] = "<",    [FUNCTION_LESS_OR_EQUAL] = "<=",
+		[FUNCTION_GREATER] = ">", [FUNCTION_GREATER_OR_EQUAL] = ">=",
+		[FUNCTION_EQUAL] = "==",  [FUNCTION_NOT_EQUAL] = "!=",
 	};
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
@@ -180,8 +182,7 @@ static bool take_errors(struct context *context, const oconfig_item_t *item)
 	function->has_errors = true;
 	function->comparison = parsed;
 	function->error_type = type;
-	function->error_value =
-		(int64_t)(number.negative ? -number.magnitude : number.magnitude);
+	function->error_value = (int64_t)(number.negative ? -number.magnitude : number.magnitude);
 	return true;
 }
 
@@ -223,7 +224,8 @@ static bool take_argument(struct context *context, const oconfig_item_t *item)
 	    !parse_argument(&item->values[0], &argument))
 		return mistake(context, item,
 			       "it takes the number of an argument (from 1 to %d), its name or "
-			       "\"" RETURN "\", then \"sum\", \"histogram\" or \"label\", and perhaps a "
+			       "\"" RETURN
+			       "\", then \"sum\", \"histogram\" or \"label\", and perhaps a "
 			       "type, such as 2 \"sum\" \"u32\"",
 			       ARGUMENTS_MAX);
 	if (item->values_num == 3 && (!word || !parse_type(word, &argument.type)))
@@ -241,12 +243,9 @@ static bool take_argument(struct context *context, const oconfig_item_t *item)
 }
 
 const struct option function_options[] = {
-	{ "Argument", take_argument, ONCE },
-	{ "Attach", take_attach, OFTEN },
-	{ "Errors", take_errors, ONCE },
-	{ "Latency", take_latency, ONCE },
-	{ "Service", take_service, OFTEN },
-	{ NULL, NULL, ONCE },
+	{ "Argument", take_argument, ONCE }, { "Attach", take_attach, OFTEN },
+	{ "Errors", take_errors, ONCE },     { "Latency", take_latency, ONCE },
+	{ "Service", take_service, OFTEN },  { NULL, NULL, ONCE },
 };
 
 /* --- the block --- */
@@ -278,6 +277,21 @@ static bool wants_return(const struct function_config *function)
 	return function->latency || function->has_errors || function->argument.is_returned;
 }
 
+/* Where arguments are: in registers, elsewhere at each place of a marker, or in a row. */
+static bool has_arguments_alike(const struct function_config *function)
+{
+	enum point_kind first = function->attaches[0].point.kind;
+	bool alike = true;
+
+	for (size_t i = 1; i < function->attach_count; i++) {
+		enum point_kind kind = function->attaches[i].point.kind;
+
+		alike = alike && (kind == first || (first != POINT_USDT && kind != POINT_USDT &&
+						    first != POINT_FENTRY && kind != POINT_FENTRY));
+	}
+	return alike;
+}
+
 /* What is wrong with the block as a whole, or NULL. */
 static const char *wrong_with(const struct function_config *function)
 {
@@ -285,6 +299,9 @@ static const char *wrong_with(const struct function_config *function)
 		return "it has no Attach that can be used, so there is nothing to count";
 	if (function->argument.use == FUNCTION_LABEL && strlen(function->name) > LABELED_NAME_MAX)
 		return "with a label its name has at most 31 bytes";
+	if (function->argument.use && !has_arguments_alike(function))
+		return "usdt:, fentry: and others have arguments in different places; give them "
+		       "blocks of their own";
 	for (size_t i = 0; i < function->attach_count && wants_return(function); i++) {
 		const struct point *point = &function->attaches[i].point;
 

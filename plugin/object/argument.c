@@ -65,9 +65,10 @@ static bool find_register(const char *name, size_t length, uint32_t *ret_offset)
 
 #define OF_REGISTER(n) ((n) * sizeof(uint64_t)) /* they come first */
 
-static const size_t BY_NUMBER[] = { OF_REGISTER(0), OF_REGISTER(1), OF_REGISTER(2),
-				    OF_REGISTER(3), OF_REGISTER(4), OF_REGISTER(5),
-				    OF_REGISTER(6), OF_REGISTER(7) };
+static const size_t BY_NUMBER[] = {
+	OF_REGISTER(0), OF_REGISTER(1), OF_REGISTER(2), OF_REGISTER(3),
+	OF_REGISTER(4), OF_REGISTER(5), OF_REGISTER(6), OF_REGISTER(7)
+};
 #define STACK_POINTER OF_REGISTER(31)
 #define STACK_FIRST 0
 
@@ -155,8 +156,9 @@ bool argument_by_name(const struct btf *btf, const char *function, const char *n
 	size_t length;
 
 	if (!proto || !btf_is_func_proto(proto)) {
-		snprintf(why, size, "the kernel's BTF does not describe %.100s; name the argument by "
-				    "its number",
+		snprintf(why, size,
+			 "the kernel's BTF does not describe %.100s; name the argument by "
+			 "its number",
 			 function);
 		return false;
 	}
@@ -297,7 +299,8 @@ bool argument_of_marker(const char *arguments, unsigned number,
 			snprintf(text, sizeof(text), "%.*s", (int)length, at);
 			if (length < sizeof(text) && parse_argument(text, ret_argument))
 				return true;
-			snprintf(why, size, "its argument %u, \"%s\", cannot be read", number, text);
+			snprintf(why, size, "its argument %u, \"%s\", cannot be read", number,
+				 text);
 			return false;
 		}
 		at += length;

@@ -195,8 +195,8 @@ static void add_targets(struct functions *functions, uint32_t number)
 			.name = block->name,
 			.cookie = number,
 			.at_entry = true,
-			.at_return = block->latency || block->has_errors ||
-				     block->argument.is_returned,
+			.at_return =
+				block->latency || block->has_errors || block->argument.is_returned,
 			.place_cookie = is_of_marker(block) ? place_cookie : NULL,
 			.with = functions,
 		};
@@ -263,9 +263,10 @@ static int open_functions(struct functions *functions, struct object *object,
 	for (uint32_t i = 0; i < functions->count; i++)
 		set_function(functions, i, config);
 	if (!functions->target_count)
-		return error_set(error, -ENOENT,
-				 "there is nothing to count: its Probe block needs a Function block "
-				 "that names one, see collectd-ebpf(5)");
+		return error_set(
+			error, -ENOENT,
+			"there is nothing to count: its Probe block needs a Function block "
+			"that names one, see collectd-ebpf(5)");
 	return function_links_prepare(object, functions->probe, functions->targets,
 				      functions->target_count, error);
 }
@@ -307,7 +308,8 @@ int functions_fill(struct functions *functions, const struct object *object, str
 	functions->place_map = bpf_map__fd(object_map(object, PLACES_MAP));
 	for (uint32_t i = 0; i < functions->count; i++)
 		if (bpf_map_update_elem(map, &i, &functions->item[i], BPF_ANY))
-			return error_set(error, -errno, "cannot tell its programs what to count: %s",
+			return error_set(error, -errno,
+					 "cannot tell its programs what to count: %s",
 					 strerror(errno));
 	return 0;
 }

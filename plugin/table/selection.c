@@ -149,7 +149,7 @@ static bool decides(const struct schema *schema, const struct column *column)
 	       (column->tag.notable && (kind == SUBJECT_SERVICE || kind == SUBJECT_KEY));
 }
 
-/* Marks in `needed` the columns of metrics, what decides, and what they are divided by. */
+/* Marks in `needed` the columns of metrics, what decides, and what their words name. */
 static void find_needed(struct schema *schema, bool *needed)
 {
 	for (size_t i = 0; i < schema->column_count; i++) {
@@ -164,10 +164,13 @@ static void find_needed(struct schema *schema, bool *needed)
 			schema->columns[metric->column[j]].is_hidden = false;
 		}
 	}
-	/* What others are divided by is divided by nothing. */
-	for (size_t i = 0; i < schema->column_count; i++)
+	/* What is named so has no words itself. */
+	for (size_t i = 0; i < schema->column_count; i++) {
 		if (needed[i] && schema->columns[i].tag.per[0])
 			needed[schema->columns[i].per] = true;
+		if (needed[i] && schema->columns[i].where)
+			needed[schema->columns[i].where - 1] = true;
+	}
 }
 
 /* Takes the other columns out; now[i] becomes where column i is then. */
@@ -188,8 +191,13 @@ static void compact(struct schema *schema, const bool *needed, uint32_t *now)
 
 static void renumber(struct schema *schema, const bool *needed, const uint32_t *now)
 {
-	for (size_t i = 0; i < schema->column_count; i++)
-		schema->columns[i].per = now[schema->columns[i].per];
+	for (size_t i = 0; i < schema->column_count; i++) {
+		struct column *column = &schema->columns[i];
+
+		column->per = now[column->per];
+		if (column->where)
+			column->where = now[column->where - 1] + 1;
+	}
 	for (size_t i = 0; i < schema->metric_count; i++)
 		for (size_t j = 0; j < schema->metrics[i].source_count; j++)
 			schema->metrics[i].column[j] = now[schema->metrics[i].column[j]];

@@ -23,7 +23,7 @@ struct tag {
 	char per[TAG_TEXT_MAX];          /* the member that it is divided by; empty: none */
 	bool over;                       /* both as they stand; else their growth */
 	char where[TAG_TEXT_MAX]; /* the member that is 0 where this one is not told; empty: none */
-	char tail[TAG_TEXT_MAX]; /* the member that a percentile is written into; empty: none */
+	char tail[TAG_TEXT_MAX];  /* the member that a percentile is written into; empty: none */
 };
 
 /* text without the prefix "metric:". -EINVAL: the error names the word that is wrong. */

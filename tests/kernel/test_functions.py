@@ -1,0 +1,188 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Functions of Function blocks: how often services call them, what fails, how long they take, and arguments as labels,
+sums and histograms.
+
+Truth: the program that is called counts its own calls, and takes its time.
+"""
+
+import time
+
+from lib import Test
+
+BESIDE = True
+ROUNDS = 600
+OFF = "".join(f'<Probe "{name}">\n Enable false\n</Probe>\n' for name in ("poll", "request", "process"))
+SERVICES = """
+<Service "one">
+  Process "kt_one"
+</Service>
+<Service "two">
+  Process "kt_two"
+</Service>
+"""
+PROBE = """
+<Probe "functions">
+  MaxOverhead 100
+  <Function "failing">
+    Attach "uprobe:{0}:failing"
+    Errors "<" 0
+  </Function>
+  <Function "failing-64">
+    Attach "uprobe:{0}:failing"
+    Errors "==" "0xffffffff" "u64"
+  </Function>
+  <Function "both">
+    Attach "uprobe:{0}:failing"
+    Attach "uprobe:{0}:slow"
+  </Function>
+  <Function "nested">
+    Attach "uprobe:{0}:nested"
+    Latency true
+  </Function>
+  <Function "deep">
+    Attach "uprobe:{0}:deep"
+    Latency true
+    Errors "==" 1
+  </Function>
+  <Function "slow">
+    Attach "uprobe:{0}:slow"
+    Latency true
+  </Function>
+  <Function "jumped">
+    Attach "uprobe:{0}:jumped"
+    Latency true
+  </Function>
+  <Function "tailed">
+    Attach "uprobe:{0}:tailed"
+    Latency true
+  </Function>
+  <Function "named">
+    Attach "uprobe:{0}:named"
+    Argument 1 "label" "string"
+    Errors ">" 103
+  </Function>
+  <Function "numbered">
+    Attach "uprobe:{0}:numbered"
+    Argument 1 "label" "s32"
+  </Function>
+  <Function "second">
+    Attach "uprobe:{0}:sized"
+    Argument 2 "sum" "u32"
+    Service "one"
+  </Function>
+  <Function "seventh">
+    Attach "uprobe:{0}:sized"
+    Argument 7 "histogram" "u32"
+  </Function>
+  <Function "returned">
+    Attach "uprobe:{0}:returning"
+    Argument "return" "sum"
+  </Function>
+  <Function "marked">
+    Attach "usdt:{0}:load:sized"
+    Argument 2 "sum"
+  </Function>
+  <Function "marker_label">
+    Attach "usdt:{0}:load:sized"
+    Argument 1 "label"
+  </Function>
+  <Function "marker_name">
+    Attach "usdt:{0}:load:sized"
+    Argument 3 "label" "string"
+  </Function>
+</Probe>
+"""
+
+
+def value(daemon, service, metric, moment):
+    return daemon.wait_rows(service, metric, 1, moment, 10)[0][1]
+
+
+def counts(test, daemon, service, moment, truth):
+    """What was called, what failed and what was given."""
+    got = {name: value(daemon, service, f"total_operations-function-{name}", moment)
+           for name in ("failing", "nested", "deep", "slow", "jumped", "tailed")}
+    test.equal(f"{service}: calls", got, {name: truth[name] for name in got})
+    test.equal(f"{service}: calls of two functions", value(daemon, service, "total_operations-function-both", moment),
+               truth["failing"] + truth["slow"])
+    for name in ("failing", "failing_64"):
+        test.equal(f"{service}: {name}, failed", value(daemon, service, "errors-function-" + name, moment),
+                   truth["failed"])
+    test.equal(f"{service}: no call of deep() with this result but the innermost",
+               value(daemon, service, "errors-function-deep", moment), truth["deep"] // 20)
+    for name, text in (("alpha", "alpha"), ("be_ta", "be_ta"), ("gamma", "gamma")):
+        test.equal(f"{service}: with the name {name}",
+                   value(daemon, service, f"total_operations-function-named-{text}", moment), truth["named"] // 3)
+    test.equal(f"{service}: no error by another name",
+               [value(daemon, service, f"errors-function-named-{name}", moment) for name in ("alpha", "be_ta", "gamma")],
+               [0, 0, 0])
+    for number in ("_1", "2"):
+        test.equal(f"{service}: with the number {number}",
+                   value(daemon, service, f"total_operations-function-numbered-{number}", moment),
+                   truth["numbered"] // 2)
+    test.equal(f"{service}: sum of what was returned", value(daemon, service, "derive-argument-returned", moment),
+               truth["returned"])
+
+
+def markers(test, daemon, service, moment, truth):
+    test.equal(f"{service}: markers", value(daemon, service, "total_operations-function-marked", moment),
+               truth["marked"])
+    test.equal(f"{service}: sum of an argument of the marker", value(daemon, service, "derive-argument-marked", moment),
+               truth["second"])
+    for number in ("_1", "0", "1", "2", "3"):
+        test.equal(f"{service}: markers with the number {number}",
+                   value(daemon, service, f"total_operations-function-marker_label-{number}", moment),
+                   truth["marked"] // 5)
+    for name in ("alpha", "be_ta", "gamma"):
+        test.equal(f"{service}: markers with the name {name}",
+                   value(daemon, service, f"total_operations-function-marker_name-{name}", moment),
+                   truth["marked"] // 3)
+
+
+def times(test, daemon, service, moment, truth):
+    """The load's clock is read outside of the function, so it has more."""
+    slow_ms = truth["slow_ns"] / 1e6
+    test.within(f"{service}: time in slow(), ms",
+                value(daemon, service, "total_time_in_ms-function-slow", moment), 0.85 * slow_ms, slow_ms)
+    mean = truth["slow_ns"] / truth["slow"] / 1e9
+    rows = daemon.rows(service, "latency-function-slow-average")
+    test.close(f"{service}: mean latency of slow()", rows[-1][1], mean, rel=0.2)
+    test.true(f"{service}: percentiles", "latency-function-slow-percentile-99" in daemon.metrics(service))
+    test.equal(f"{service}: latency of what has none", [name for name in sorted(daemon.metrics(service))
+                                                        if name.startswith("latency-function-failing")
+                                                        or name.startswith("total_time_in_ms-function-failing")], [])
+
+
+def main():
+    with Test(limit=120) as test:
+        one, two = test.program("function", "kt_one"), test.program("function", "kt_two")
+        daemon = test.collectd(OFF + SERVICES + PROBE.format(one), interval=0.5)
+        loads = {"one": test.load_at(one), "two": test.load_at(two)}
+        daemon.wait_rows("self", "duration-read_functions")
+        truth = {}
+        for name, load in loads.items():
+            load.say(str(ROUNDS if name == "one" else ROUNDS // 2))
+            truth[name] = load.result()
+        moment = time.time()
+        for name in loads:
+            counts(test, daemon, name, moment, truth[name])
+            times(test, daemon, name, moment, truth[name])
+        test.equal("sum of an argument, of the one service that is wanted",
+                   value(daemon, "one", "derive-argument-second", moment), truth["one"]["second"])
+        test.equal("of another", [name for name in daemon.metrics("two") if name.endswith("-second")], [])
+        test.close("an argument on the stack", daemon.rows("one", "gauge-argument-seventh-average")[-1][1], 7, rel=0.04)
+        test.equal("series of the machine's others", [name for name in daemon.metrics("other") if "function" in name], [])
+        refused = value(daemon, "self", "total_events-refused_functions", moment)
+        rounds = (truth["one"]["deep"] + truth["two"]["deep"]) // 20
+        test.within("calls of deep() that were too many at once, or that had no room for what longjmp() left",
+                    refused, 4 * rounds, 8 * rounds)
+        test.equal("complaints", [it for it in daemon.complaints() if "functions" in it], [])
+        for name in loads:
+            markers(test, daemon, name, moment, truth[name])
+        for load in loads.values():
+            load.end()
+
+
+if __name__ == "__main__":
+    main()
