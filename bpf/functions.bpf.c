@@ -26,6 +26,7 @@
 #define ROWS_MAX 2048
 #define HISTOGRAMS_MAX 256 /* rows are large */
 #define OPEN_MAX 16
+#define STACK_NEAR 16384 /* bytes, less than stacks of coroutines have */
 
 /* --- rows --- */
 
@@ -235,35 +236,52 @@ struct thread {
 
 TASK_STORAGE(threads, struct thread);
 
-/* On one stack, of the process or of the kernel, what lies below has been left. */
-static __always_inline bool is_left(const struct open_call *call, u64 frame)
+/* On one stack what lies below has been left. Coroutines have several, which lie further apart; so what
+ * is far below goes only where its room is needed. The kernel's addresses are negative. */
+static __always_inline bool is_below(const struct open_call *call, u64 frame)
 {
-	return call->frame <= frame && (s64)(call->frame ^ frame) >= 0;
+	return call->frame < frame && (s64)(call->frame ^ frame) >= 0;
+}
+
+static __always_inline bool is_near(const struct open_call *call, u64 frame)
+{
+	return frame - call->frame < STACK_NEAR;
+}
+
+static __noinline int forget_left(struct thread *thread, u64 frame)
+{
+	for (u32 i = 0; i < OPEN_MAX; i++) {
+		struct open_call *call = &thread->open[i];
+
+		if (is_below(call, frame) && is_near(call, frame))
+			call->began_ns = 0;
+	}
+	return 0;
 }
 
 /* Where to remember a call; NULL: too many are open. */
 static __noinline struct open_call *open_place(struct thread *thread, u64 frame)
 {
-	struct open_call *left = NULL;
-
-	for (u32 i = 0; i < OPEN_MAX; i++) {
-		struct open_call *call = &thread->open[i];
-
-		if (!call->began_ns)
-			return call;
-		if (!left && is_left(call, frame))
-			left = call;
-	}
-	return left;
+	for (u32 i = 0; i < OPEN_MAX; i++)
+		if (!thread->open[i].began_ns)
+			return &thread->open[i];
+	for (u32 i = 0; i < OPEN_MAX; i++)
+		if (is_below(&thread->open[i], frame))
+			return &thread->open[i];
+	return NULL;
 }
 
 static __always_inline void open_call(struct task_struct *task, const struct call_key *key,
 				      u64 frame)
 {
 	struct thread *thread = task_storage_make(&threads, task);
-	struct open_call *call = or_refused(thread ? open_place(thread, frame) : NULL);
+	struct open_call *call = NULL;
 
-	if (!call)
+	if (thread) {
+		forget_left(thread, frame);
+		call = open_place(thread, frame);
+	}
+	if (!or_refused(call))
 		return;
 	call->function = key->function;
 	call->frame = frame;

@@ -182,7 +182,7 @@ bool argument_by_name(const struct btf *btf, const char *function, const char *n
 
 /* --- of markers --- */
 
-static bool parse_displacement(const char **at, int64_t *ret_value)
+static bool parse_displacement(const char **at, __s64 *ret_value)
 {
 	char *end;
 
@@ -259,7 +259,7 @@ static bool parse_operand(const char *at, struct function_argument *argument)
 static bool parse_argument(const char *text, struct function_argument *ret_argument)
 {
 	struct function_argument argument = { 0 };
-	int64_t bytes;
+	__s64 bytes;
 
 	if (!parse_displacement(&text, &bytes) || *text != '@')
 		return false;
