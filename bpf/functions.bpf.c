@@ -316,6 +316,14 @@ static __noinline struct open_call *returning_call(struct thread *thread, u32 fu
 
 /* --- begin and end --- */
 
+/* Is anything of the call asked for at its return? */
+static __always_inline bool is_remembered(const struct function *f)
+{
+	u32 labelled = FUNCTION_LABEL | FUNCTION_ERRORS;
+
+	return f->flags & FUNCTION_LATENCY || (f->flags & labelled) == labelled;
+}
+
 static __noinline int count_call(void *ctx, u64 frame, u64 cookie, bool is_user)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -345,7 +353,7 @@ static __noinline int count_call(void *ctx, u64 frame, u64 cookie, bool is_user)
 	add(&row->calls, 1);
 	if (a && known && !(f->flags & FUNCTION_LABEL))
 		add_value(row, &key, f, value, a->type.is_signed);
-	if (f->flags & FUNCTION_LATENCY || (a && f->flags & FUNCTION_LABEL))
+	if (is_remembered(f))
 		open_call(task, &key, frame);
 	return 0;
 }
