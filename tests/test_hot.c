@@ -55,7 +55,7 @@ static void test_tags(void)
 {
 	check_mistake("", "", "");
 	check_mistake("hot:15", "hot:05", "");
-	check_mistake("hot:15", "hot:16", "program hot_twice: \"16\"" IS_NOT);
+	check_mistake("hot:15", "hot:64", "program hot_twice: \"64\"" IS_NOT);
 	check_mistake("hot:15", "hot:-1", "program hot_twice: \"-1\"" IS_NOT);
 	check_mistake("hot:15", "hot:1x", "program hot_twice: \"1x\"" IS_NOT);
 	check_mistake("hot:1", "hot:0", "programs hot_begin and hot_end: both have HOT(0)");

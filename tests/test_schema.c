@@ -198,7 +198,7 @@ static const struct schema_case bad[] = {
 	  { MEMBER("a", U64, 0, "gauge per=b rate"), MEMBER("b", U64, 8, NULL) } },
 	{ "ratio of moments",
 	  48,
-	  "member a: rate, notable, rank and per are for integers",
+	  "member a: rate, notable, rank, per and where are for integers",
 	  { MEMBER("a", MOMENTS, 0, "latency per=b"), MEMBER("b", U64, 40, NULL) } },
 	{ "rank of a ratio",
 	  16,
@@ -279,7 +279,7 @@ static const struct {
 	{ "hist of a DERIVE", ROW_HIST, "derive", "member a: type derive is not a GAUGE" },
 	{ "rate of a DERIVE", ROW_U64, "derive rate", "member a: type derive is not a GAUGE" },
 	{ "rate of moments", ROW_MOMENTS, "latency rate",
-	  "member a: rate, notable, rank and per are for integers" },
+	  "member a: rate, notable, rank, per and where are for integers" },
 	{ "per nothing", ROW_U64, "gauge per=b", "member b: there is none, which per= names" },
 	{ "frequency of an integer", ROW_U64, "gauge frequency",
 	  "member a: frequency is for moments" },
@@ -288,11 +288,11 @@ static const struct {
 	{ "a long instance of moments", ROW_MOMENTS, "latency-" X96 "x",
 	  "member a: the type instance is too long" },
 	{ "rank of a histogram", ROW_HIST, "latency rank",
-	  "member a: rate, notable, rank and per are for integers" },
+	  "member a: rate, notable, rank, per and where are for integers" },
 	{ "rank of moments", ROW_MOMENTS, "latency rank",
-	  "member a: rate, notable, rank and per are for integers" },
+	  "member a: rate, notable, rank, per and where are for integers" },
 	{ "notable of a histogram", ROW_HIST, "latency notable=5",
-	  "member a: rate, notable, rank and per are for integers" },
+	  "member a: rate, notable, rank, per and where are for integers" },
 };
 
 /* Appends to text, which has room for 1024 bytes. */
