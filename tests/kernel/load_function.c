@@ -11,13 +11,14 @@
  *   numbered()    with -1 or 2
  *   sized()       with seven numbers
  *   returning()   which returns octets, or -1
- * and passes the marker load:sized with two numbers and a name. It says how often each was called, in
+ * passes the marker load:sized with two numbers and a name, and sends itself an octet. It says how often each was called, in
  * all, the sums of what they were given, and the time in slow().
  */
 #include "load.h"
 #include "tests/marker.h"
 
 #include <setjmp.h>
+#include <sys/socket.h>
 
 #define FUNCTION __attribute__((noinline, noclone))
 #define NESTED 5
@@ -126,6 +127,17 @@ long returning(unsigned long round)
 	return round % 3 == 0 ? -1 : (long)(round % 100);
 }
 
+static int pair[2];
+
+static void talk(void)
+{
+	char octet = 0;
+
+	if (sendto(pair[0], &octet, 1, 0, NULL, 0) != 1 ||
+	    recvfrom(pair[1], &octet, 1, 0, NULL, NULL) != 1)
+		exit(1);
+}
+
 static void call_all(unsigned long round)
 {
 	static const char *const names[] = { "alpha", "be/ta", "gamma" };
@@ -156,6 +168,7 @@ static void call_all(unsigned long round)
 	MARKER_WITH("load", "sized", 0, "-4@%[a] 8@%[b] 8@%[c]", [a] "nor"((int)(round % 5) - 1),
 		    [b] "nor"(round), [c] "r"(names[round % 3]));
 	so_far.marked++;
+	talk();
 	returned = returning(round);
 	so_far.returned += returned > 0 ? (unsigned long)returned : 0;
 }
@@ -166,6 +179,8 @@ int main(void)
 	char line[512];
 
 	die_with_parent();
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair))
+		err(1, "socketpair");
 	for (;;) {
 		unsigned long end = round + strtoul(hear(line, sizeof(line)), NULL, 10);
 

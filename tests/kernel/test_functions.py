@@ -6,6 +6,7 @@ sums and histograms.
 Truth: the program that is called counts its own calls, and takes its time.
 """
 
+import os
 import time
 
 from lib import Test
@@ -93,6 +94,31 @@ PROBE = """
   </Function>
 </Probe>
 """
+KERNEL = """
+<Probe "functions">
+  MaxOverhead 100
+  <Function "recvfrom">
+    Attach "kprobe:__x64_sys_recvfrom"
+    Service "one"
+    Latency true
+    Errors "<" 0 "s64"
+  </Function>
+  <Function "sendto">
+    Attach "kprobe:__x64_sys_sendto"
+    Service "one"
+  </Function>
+  <Function "entry">
+    Attach "fentry:__sys_sendto"
+    Argument "len" "sum"
+    Latency true
+  </Function>
+  <Function "number">
+    Attach "kprobe:__sys_sendto"
+    Argument 3 "label"
+  </Function>
+</Probe>
+"""
+KPROBES = os.path.exists("/sys/bus/event_source/devices/kprobe")
 
 
 def value(daemon, service, metric, moment):
@@ -154,6 +180,32 @@ def times(test, daemon, service, moment, truth):
                                                         or name.startswith("total_time_in_ms-function-failing")], [])
 
 
+def kernel(test):
+    """Functions of the kernel, of one service of two."""
+    if not KPROBES:
+        print("note: this kernel has no kprobes, functions of the kernel are left out")
+        return
+    daemon = test.collectd(OFF + SERVICES + KERNEL, interval=0.5)
+    loads = {name: test.load_at(test.program("function", "kt_" + name)) for name in ("one", "two")}
+    daemon.wait_rows("self", "duration-read_functions")
+    for load in loads.values():
+        load.say(str(ROUNDS))
+        load.result()
+    moment = time.time()
+    for name in ("recvfrom", "sendto", "entry", "number-1"):
+        test.equal(f"one: calls of {name}", value(daemon, "one", "total_operations-function-" + name, moment), ROUNDS)
+    test.equal("one: octets that were sent", value(daemon, "one", "derive-argument-entry", moment), ROUNDS)
+    test.equal("one: failed", value(daemon, "one", "errors-function-recvfrom", moment), 0)
+    for name in ("recvfrom", "entry"):
+        times = [row[1] for row in daemon.rows("one", f"latency-function-{name}-average") if row[1] == row[1]]
+        test.within(f"one: latency of {name}, s", max(times, default=-1), 1e-7, 0.1)
+    test.equal("two: of one alone", [name for name in daemon.metrics("two") if name.endswith(("-recvfrom", "-sendto"))],
+               [])
+    test.equal("complaints", [it for it in daemon.complaints() if "functions" in it], [])
+    for load in loads.values():
+        load.end()
+
+
 def main():
     with Test(limit=120) as test:
         one, two = test.program("function", "kt_one"), test.program("function", "kt_two")
@@ -182,6 +234,8 @@ def main():
             markers(test, daemon, name, moment, truth[name])
         for load in loads.values():
             load.end()
+        test.stop(daemon)
+        kernel(test)
 
 
 if __name__ == "__main__":
