@@ -11,18 +11,21 @@ for file in ebpf.so $(make -s print-probe_objects | sed 's,bpf/,ebpf/,g'); do
 	grep -qx "./usr/lib/collectd/$file" "$work/installed" || complain "not installed: $file"
 done
 ! grep -qF service.bpf.o "$work/installed" || complain "the engine's own object is installed"
-stray=$(grep -vE '^\./usr/(lib/collectd/(ebpf\.so|ebpf/[^/]*\.bpf\.o)|include/collectd-ebpf/(kernel/)?[^/]*\.h|bin/ebpf-[a-z]*|share/collectd-ebpf/[^/]*|share/(man|doc)/.*)$' \
+stray=$(grep -vE '^\./usr/(lib/collectd/(ebpf\.so|ebpf/[^/]*\.bpf\.o)|include/collectd-ebpf/(kernel/)?[^/]*\.h|bin/ebpf-[a-z]*|libexec/collectd-ebpf/ebpf-symbols|share/collectd-ebpf/[^/]*|share/(man|doc)/.*)$' \
 	"$work/installed" || :)
 [ -z "$stray" ] || complain "installed too: $stray"
+
+grep -qx ./usr/libexec/collectd-ebpf/ebpf-symbols "$work/installed" || complain "not installed: ebpf-symbols"
 
 # The tools find their modules.
 for tool in $(make -s print-tools); do
 	quietly "$work/root/usr/bin/$tool" --help
 done
 
-# The default place of the objects is compiled in.
-want=$(make -s print-objectdir)
-grep -qaF "$want" .libs/ebpf.so || complain "ebpf.so does not know $want"
+# The default places are compiled in.
+for want in "$(make -s print-objectdir)" "$(make -s print-pkglibexecdir)/ebpf-symbols"; do
+	grep -qaF "$want" .libs/ebpf.so || complain "ebpf.so does not know $want"
+done
 
 quietly make uninstall DESTDIR="$work/root" prefix=/usr libdir=/usr/lib
 left=$(find "$work/root" -type f -o -type l)

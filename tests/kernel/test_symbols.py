@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Programs of others are read by ebpf-symbols, a process that can do nothing else: functions by the names of their
+source are attached to; what is ended or hangs there costs its Attach line, with a message, and nothing of the daemon.
+
+Truth: the program that is called, and what /proc tells of the process.
+"""
+
+import os
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import time
+
+import lib
+from lib import Test
+
+BESIDE = True
+CALLS = 1000
+READER = os.path.join(lib.BUILD, "ebpf-symbols")
+OFF = "".join(f'<Probe "{name}">\n Enable false\n</Probe>\n' for name in ("poll", "request", "process"))
+NOBODY = "65534"
+
+
+def block(*lines):
+    path = os.path.join(lib.BUILD, "tests", "bpf", "attach.bpf.o")
+    return OFF + f'<Probe "attach">\n Object "{path}"\n ' + "\n ".join(lines) + "\n</Probe>\n"
+
+
+def objcopy(source, to, *options):
+    subprocess.run(["objcopy", *options, source, to], check=True)
+    os.chmod(to, 0o755)
+
+
+def status_of(pid):
+    with open(f"/proc/{pid}/status", encoding="ascii") as status:
+        return dict(line.rstrip("\n").split(":\t", 1) for line in status if ":\t" in line)
+
+
+def wait_for_program(test, name):
+    """The process that runs it as ebpf-symbols."""
+    def find():
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                if os.path.samefile(f"/proc/{pid}/exe", name):
+                    with open(f"/proc/{pid}/cmdline", "rb") as line:
+                        if line.read() == b"ebpf-symbols\0":
+                            return int(pid)
+            except OSError:
+                continue
+        return None
+
+    end = time.monotonic() + 20
+    while time.monotonic() < end:
+        pid = find()
+        if pid:
+            return pid
+        time.sleep(0.02)
+    test.true("a process that runs " + name, False, "none")
+    return None
+
+
+def check_sandbox(test):
+    """What the real one may do, when it waits for what it is asked."""
+    ours, its = socket.socketpair()
+    with subprocess.Popen([READER], stdin=its, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        its.close()
+        end = time.monotonic() + 10
+        while status_of(process.pid)["Seccomp"] != "2" and time.monotonic() < end:
+            time.sleep(0.01)
+        status = status_of(process.pid)
+        test.equal("it filters its system calls, and cannot get privileges",
+                   (status["Seccomp"], status["NoNewPrivs"]), ("2", "1"))
+        with open(f"/proc/{process.pid}/limits", encoding="ascii") as limits:
+            space = next(line for line in limits if line.startswith("Max address space"))
+        test.contains("its memory is bounded", space, str(512 << 20))
+        ours.send(bytes(range(256)) * 4)
+        ours.shutdown(socket.SHUT_WR)
+        ended = process.wait(10)
+        test.true("it ends at nonsense", ended in (0, 1), ended)
+    ours.close()
+
+
+def check_privileges(test, pid):
+    status = status_of(pid)
+    test.equal("user and group", (status["Uid"].split(), status["Gid"].split()), ([NOBODY] * 4, [NOBODY] * 4))
+    test.equal("capabilities", [status[name].strip("0") for name in ("CapInh", "CapPrm", "CapEff", "CapAmb")], [""] * 4)
+    test.equal("no new privileges", status["NoNewPrivs"], "1")
+    test.equal("its descriptors", sorted(os.listdir(f"/proc/{pid}/fd")), ["0", "1"])
+    with open(f"/proc/{pid}/environ", "rb") as environment:
+        test.equal("its environment", environment.read(), b"")
+
+
+def break_headers(path):
+    """Garbage where the headers of the sections are; always the same."""
+    with open(path, "r+b") as file:
+        file.seek(40)
+        at = int.from_bytes(file.read(8), "little")
+        file.seek(at + 64)
+        file.write(random.Random(17).randbytes(64 * 60))
+
+
+def main():
+    with Test(limit=90) as test:
+        cxx, go, broken, text = (os.path.join(test.disk, name) for name in ("cxx", "go", "broken", "text"))
+        load = os.path.join(lib.BUILD, "tests", "kernel", "load_call")
+        objcopy(load, cxx, "--redefine-sym", "called=_ZN4load6calledEj", "--redefine-sym", "other=_RNvC4load5other")
+        with open(text, "w", encoding="ascii") as file:
+            file.write("Go")
+        objcopy(load, go, "--add-section", ".go.buildinfo=" + text)
+        shutil.copy(cxx, broken)
+        break_headers(broken)
+        daemon = test.collectd(block(f'Attach "uprobe:{cxx}:load::called(unsigned int)" "attach_call"',
+                                     f'Attach "uprobe:{cxx}:load::other" "attach_other"',
+                                     f'Attach "uretprobe:{go}:called"',
+                                     f'Attach "uprobe:{broken}:load::called" "attach_call"',
+                                     f'Attach "uprobe:{cxx}:load::calld" "attach_call"'), interval=0.5)
+        daemon.wait_rows("attach", "derive-calls")
+        process = test.load_at(cxx)
+        process.ask(str(CALLS))
+        now = time.time()
+        test.equal("calls of a function of C++ and one of Rust, by the names of the source",
+                   {name: daemon.row_after("attach", "derive-" + name, now)[1] for name in ("calls", "others")},
+                   {"calls": CALLS, "others": 2 * CALLS})
+        said = "\n".join(daemon.complaints())
+        test.contains("the return of a function of Go", said, "it is a function of Go, whose")
+        test.contains("a name that is nearly right", said, 'did you mean "load::called"')
+        test.contains("a broken file", said, f"cannot read {broken}: ")
+        process.end()
+
+        check_sandbox(test)
+
+        # One that reads what it is asked, says it again, and waits for more.
+        cat = shutil.which("cat")
+        hung = test.collectd(f'SymbolReader "{cat}"\n' +
+                             block(f'Attach "uprobe:{cxx}:load::called" "attach_call"',
+                                   f'Attach "uprobe:{cxx}:load::other" "attach_call"',
+                                   'Attach "perf:cpu-clock:frequency=50"'), interval=0.5)
+        pid = wait_for_program(test, cat)
+        if pid:
+            check_privileges(test, pid)
+            os.kill(pid, signal.SIGKILL)
+        hung.wait_rows("attach", "derive-samples")
+        said = hung.complaints()
+        test.true("one that was killed costs its line", any("was ended by signal 9" in it for it in said), said)
+        test.true("one that hangs costs its line", any("takes too long" in it for it in said), said)
+        test.equal("nothing of it is left", [it for it in os.listdir("/proc") if it == str(pid)], [])
+
+
+if __name__ == "__main__":
+    main()
