@@ -49,6 +49,7 @@ static void test_defaults(void)
 static void test_all(void)
 {
 	static const char text[] = "ObjectDirectory \"/opt/ebpf\"\n"
+				   "SymbolReader \"/opt/ebpf-symbols\"\n"
 				   "Interval 2.5\n"
 				   "maxservices 100\n"
 				   "MaxMemory 1048576\n"
@@ -106,6 +107,7 @@ static void test_all(void)
 	CHECK_UINT(read_text(&config, text), 0);
 	CHECK_UINT(daemon_messages(), 0);
 	CHECK_TEXT(config.object_dir, "/opt/ebpf");
+	CHECK_TEXT(config.symbol_reader, "/opt/ebpf-symbols");
 	CHECK_REAL(config.interval_s, 2.5L, 0);
 	CHECK_UINT(config.max_services, 100);
 	CHECK_UINT(config.max_memory_mib, 1048576);

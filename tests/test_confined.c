@@ -106,7 +106,7 @@ static void test_ends(void)
 	CASE("it crashes");
 	CHECK_INT(run("crash", 10000, &status, said, sizeof(said)), 0);
 	CHECK_INT(WIFSIGNALED(status), 1);
-	CHECK_INT(WTERMSIG(status), SIGSEGV);
+	CHECK_INT(WTERMSIG(status), SIGTRAP);
 	CASE("it hangs");
 	CHECK_INT(run("hang", 100, &status, said, sizeof(said)), -ETIME);
 	CHECK_INT(WIFSIGNALED(status), 1);
@@ -134,7 +134,7 @@ int main(int count, char **arguments)
 	if (strcmp(arguments[0], "report") == 0)
 		return report();
 	if (strcmp(arguments[0], "crash") == 0)
-		return raise(SIGSEGV);
+		return raise(SIGTRAP);
 	if (strcmp(arguments[0], "hang") == 0)
 		return pause();
 	if (strcmp(arguments[0], "stop") == 0)

@@ -132,13 +132,13 @@ def main():
 
         check_sandbox(test)
 
-        # One that reads what it is asked, says it again, and waits for more.
-        cat = shutil.which("cat")
-        hung = test.collectd(f'SymbolReader "{cat}"\n' +
+        # One that reads what it is asked, and waits for more.
+        counter = shutil.which("wc")
+        hung = test.collectd(f'SymbolReader "{counter}"\n' +
                              block(f'Attach "uprobe:{cxx}:load::called" "attach_call"',
                                    f'Attach "uprobe:{cxx}:load::other" "attach_call"',
                                    'Attach "perf:cpu-clock:frequency=50"'), interval=0.5)
-        pid = wait_for_program(test, cat)
+        pid = wait_for_program(test, counter)
         if pid:
             check_privileges(test, pid)
             os.kill(pid, signal.SIGKILL)
