@@ -53,13 +53,13 @@ int attachments_add(struct object *object, const struct attachment *attachment,
 bool attachments_any(const struct object *object);
 
 /* Attaches all. One that cannot be is told once and costs itself alone, unless it is needed. Returns
- * how many links there are, and one more where a file or process is waited for; or a negative errno. */
+ * how many links there are, one more where a file or process is waited for, or a negative errno. */
 ssize_t attachments_attach(struct object *object, const char *probe,
 			   const struct file_finder *finder, struct error *error);
 
-/* Looks, at most every 10 s, whether other files are now where the points of files say, and attaches
- * to these; what cannot be is told once for each file. A file that is replaced stays attached until the
- * next one, and one of a service as long as one of its processes has it. */
+/* Looks, at most every 10 s, whether other files are now where the points of files say, and
+ * attaches to these. A file that is replaced stays attached until the next one, and one of a service
+ * as long as one of its processes has it. */
 void attachments_check(struct object *object, const char *probe, const struct file_finder *finder);
 
 /* Which share of those of a program, in files, is stepped. */

@@ -15,10 +15,9 @@ struct file_links {
 	size_t count;
 };
 
-/* Attaches what is attached to points of this file: each program to all its places by one link where
- * the kernel has that, else to each place by one. What cannot be is told of each attachment, unless that was. An
- * attachment that is needed and cannot be had is an error; so is -ENOMEM. What there is of links is the
- * caller's in any case. */
+/* Attaches what is for points of this file: each program to all its places by one link where the
+ * kernel has that, else to each place by one. What cannot be is told of each attachment; where one is
+ * needed it is an error, and so is -ENOMEM. What there is of links is the caller's in any case. */
 int file_links_open(struct file_links *links, const char *probe, struct attachment *const *items,
 		    size_t count, const struct symbol_file *file, struct file_reader *files,
 		    struct error *error);

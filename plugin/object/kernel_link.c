@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Links of programs to points in the kernel. Functions of one program are one link where the
- * kernel has kprobe.multi, as in file_link.c; those that it refuses so, as inside of another function, are
- * tried one by one.
+ * kernel has kprobe.multi, as in file_link.c; those that it refuses so are tried one by one.
  */
 #include "kernel_link.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The files that a path leads to: others after an upgrade, and, as the processes of a service see
- * it, others after a restart, or several at once. Old ones stay attached as long as processes may run them: of a
- * path that collectd sees until the next file comes, of a service until two looks in a row
+ * The files that a path leads to: others after an upgrade, and, as the processes of a service see it,
+ * others after a restart, or several at once. Old ones stay attached as long as processes may run
+ * them: of a path that collectd sees until the next file comes, of a service until two looks in a row
  * have found no process of it that has the file.
  */
 #include "traced_path.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One link for many functions of a file (uprobe.multi), for which libbpf 1.1 has no call. Made by the worker
- * as perf events of single functions are, see uprobe.c.
+ * One link for many functions of a file (uprobe.multi), for which libbpf 1.1 has no call. Made by the
+ * worker as perf events of single functions are, see uprobe.c.
  */
 #include "uprobe_multi.h"
 

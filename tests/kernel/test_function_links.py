@@ -112,7 +112,8 @@ def check_replaced(test):
     test.true("late: told", daemon.wait_said(f"attached to {late}, which is there now"))
     for load in loads:
         load.ask(str(CALLS))
-    test.equal("calls of the newest, of the one before, and of the late one", daemon.counts("calls"), {"calls": 5 * CALLS})
+    test.equal("calls of the newest, of the one before, and of the late one", daemon.counts("calls"),
+               {"calls": 5 * CALLS})
     os.unlink(path)
     test.true("gone: told", daemon.wait_said(f'Attach "uprobe:{path}:called" until its file changes'))
     loads[2].ask(str(CALLS))
@@ -147,7 +148,8 @@ def check_service(test):
     test.at_end(lambda: os.path.exists(inside) and os.unlink(inside))
     test.true("in a mount namespace: told", daemon.wait_said(f"attached to {inside} as the service web has it now"))
     second.ask(str(CALLS))
-    test.equal("returns of the program that a path of the service leads to", daemon.counts("returns"), {"returns": CALLS})
+    test.equal("returns of the program that a path of the service leads to", daemon.counts("returns"),
+               {"returns": CALLS})
     mounted.end()
     second.end()
     daemon.end()
@@ -167,7 +169,8 @@ def check_kernel(test):
     load = test.load("getppid", name="kt_getppid")
     only = f'Parameter "only" {load.pid}'
     few = Daemon(test, only, f'Attach "kprobe:{GETPPID}" "links_kernel_calls"',
-                 f'Attach "kretprobe:{GETPPID}" "links_kernel_returns"', f'Attach "kprobe:{GETPPID}" "links_kernel_call"',
+                 f'Attach "kretprobe:{GETPPID}" "links_kernel_returns"',
+                 f'Attach "kprobe:{GETPPID}" "links_kernel_call"',
                  'Attach "kretprobe:no_such_function" "links_kernel_returns"')
     said = "\n".join(few.daemon.complaints())
     has_multi = f'"kprobe:{GETPPID}"' not in said
