@@ -281,6 +281,8 @@ static const struct {
 	{ "rate of moments", ROW_MOMENTS, "latency rate",
 	  "member a: rate, notable, rank, per and where are for integers" },
 	{ "per nothing", ROW_U64, "gauge per=b", "member b: there is none, which per= names" },
+	{ "where nothing", ROW_U64, "gauge where=b",
+	  "member b: there is none, which where= names" },
 	{ "frequency of an integer", ROW_U64, "gauge frequency",
 	  "member a: frequency is for moments" },
 	{ "frequency of a histogram", ROW_HIST, "latency frequency",
