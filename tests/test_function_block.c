@@ -19,13 +19,12 @@ static const struct function_config *only(const struct config *config)
 
 static void test_all(void)
 {
-	static const char text[] = PROBE(FUNCTION(
-		"ssl-read", AT "Attach \"kprobe:vfs_read\"\n"
-			       "Latency true\n"
-			       "Errors \"<=\" -5 \"s64\"\n"
-			       "Argument 2 \"sum\" \"u32\"\n"
-			       "Service \"web\" \"db\"\n"
-			       "Service \"mail\"\n"));
+	static const char text[] = PROBE(FUNCTION("ssl-read", AT "Attach \"kprobe:vfs_read\"\n"
+								 "Latency true\n"
+								 "Errors \"<=\" -5 \"s64\"\n"
+								 "Argument 2 \"sum\" \"u32\"\n"
+								 "Service \"web\" \"db\"\n"
+								 "Service \"mail\"\n"));
 	struct config config;
 	const struct function_config *function;
 
@@ -102,7 +101,8 @@ static void test_bad(void)
 		{ PROBE("Latency true\n"), "it belongs in a Function block" },
 		{ PROBE(FUNCTION("f", "Latency true\n")), "it has no Attach that can be used" },
 		{ PROBE(FUNCTION("a/b", AT)), "without a slash" },
-		{ PROBE(FUNCTION("f-g", AT) FUNCTION("f_g", AT)), "an earlier block has this name" },
+		{ PROBE(FUNCTION("f-g", AT) FUNCTION("f_g", AT)),
+		  "an earlier block has this name" },
 		{ PROBE(FUNCTION(X31 "f", AT "Argument 1 \"label\"\n")), "at most 31 bytes" },
 		{ PROBE(FUNCTION("f", "Attach \"usdt:/x:a:b\"\nLatency true\n")), "has no return" },
 		{ PROBE(FUNCTION("f", "Attach \"uprobe:/x:f+4\"\nLatency true\n")),

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * Calls of functions that a thread has open, for the probe functions. A call is known again at its
+ * return by its frame on the stack: so calls may nest, also of one function, and what leaves functions
+ * without a return, as longjmp() and exceptions do, takes no room for long.
+ */
+#ifndef OPEN_CALL_BPF_H
+#define OPEN_CALL_BPF_H
+
+#include "attached.bpf.h"
+#include "function.h"
+#include "refused.bpf.h"
+#include "storage.bpf.h"
+
+#define OPEN_MAX 16
+#define STACK_NEAR 16384 /* bytes, less than stacks of coroutines have */
+
+struct open_call {
+	u64 began_ns; /* 0: none is here */
+	u64 frame;
+	u32 function;
+	u32 pad;
+	char argument[ARGUMENT_SIZE];
+};
+
+struct thread {
+	struct open_call open[OPEN_MAX];
+};
+
+TASK_STORAGE(threads, struct thread);
+
+/* On one stack what lies below has been left. Coroutines have several, which lie further apart; so what
+ * is far below goes only where its room is needed. The kernel's addresses are negative. */
+static __always_inline bool is_below(const struct open_call *call, u64 frame)
+{
+	return call->frame < frame && (s64)(call->frame ^ frame) >= 0;
+}
+
+static __always_inline bool is_near(const struct open_call *call, u64 frame)
+{
+	return frame - call->frame < STACK_NEAR;
+}
+
+static __noinline int forget_left(struct thread *thread, u64 frame)
+{
+	for (u32 i = 0; i < OPEN_MAX; i++) {
+		struct open_call *call = &thread->open[i];
+
+		if (is_below(call, frame) && is_near(call, frame))
+			call->began_ns = 0;
+	}
+	return 0;
+}
+
+/* Where to remember a call; NULL: too many are open. */
+static __noinline struct open_call *open_place(struct thread *thread, u64 frame)
+{
+	for (u32 i = 0; i < OPEN_MAX; i++)
+		if (!thread->open[i].began_ns)
+			return &thread->open[i];
+	for (u32 i = 0; i < OPEN_MAX; i++)
+		if (is_below(&thread->open[i], frame))
+			return &thread->open[i];
+	return NULL;
+}
+
+static __always_inline void open_call(struct task_struct *task, u32 function, const char *argument,
+				      u64 frame)
+{
+	struct thread *thread = task_storage_make(&threads, task);
+	struct open_call *call = NULL;
+
+	if (thread) {
+		forget_left(thread, frame);
+		call = open_place(thread, frame);
+	}
+	if (!or_refused(call))
+		return;
+	call->function = function;
+	call->frame = frame;
+	__builtin_memcpy(call->argument, argument, sizeof(call->argument));
+	call->began_ns = bpf_ktime_get_ns();
+}
+
+/* The address of the return is on the stack before the return, and after it is not. */
+static __always_inline bool is_of_frame(const struct open_call *call, u64 frame)
+{
+	return frame - call->frame <= sizeof(u64);
+}
+
+/* The one that returns now; NULL: it began before the probe, or was one too many. Of several the
+ * youngest: others have been left without a return, or end in a call of this one. */
+static __noinline struct open_call *returning_call(struct thread *thread, u32 function, u64 frame)
+{
+	struct open_call *found = NULL;
+	u64 began_ns = attached_ns;
+
+	for (u32 i = 0; i < OPEN_MAX; i++) {
+		struct open_call *call = &thread->open[i];
+
+		if (call->began_ns <= began_ns || call->function != function ||
+		    !is_of_frame(call, frame))
+			continue;
+		found = call;
+		began_ns = call->began_ns;
+	}
+	return found;
+}
+
+#endif
