@@ -291,8 +291,11 @@ bool label_is_absent(const struct label *label, const unsigned char *key)
 
 bool label_is_rest(const struct label *label, const unsigned char *key)
 {
-	return label->is_text &&
-	       key[label->offset] == (label->kind->is_optional ? ARGUMENT_OTHER : '\0');
+	char rest = label->kind->is_optional ? ARGUMENT_OTHER : '\0';
+
+	/* Objects without tags do not know of it: to them an empty text is one like others. */
+	return label->is_text && !label->kind->is_raw && !label->name[0] &&
+	       key[label->offset] == rest;
 }
 
 int labels_name_functions(struct labels *labels, const struct function_config *functions,

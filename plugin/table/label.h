@@ -27,6 +27,7 @@ struct label_kind {
 	bool is_configured; /* names what Response of a Service block does, and nothing else */
 	bool is_address;    /* of 4 or 16 bytes, or an integer of 4, in network order */
 	bool is_optional;   /* of an array whose first octet is 0 there is nothing to name */
+	bool is_raw;        /* of any bytes: a NUL at the begin is no empty text */
 	/* Name what is in an integer, or in an array of char, with `size` bytes for the name and the NUL;
 	 * both NULL: the row of a service, which the caller resolves. None of them waits. */
 	void (*name)(const struct label *label, uint64_t value, char *to, size_t size);

@@ -252,7 +252,7 @@ static const struct label_kind kinds[] = {
 	{ .word = "cgroup", .name = name_cgroup },
 	{ .word = "ksym", .name = name_ksym, .want = ksyms_want },
 	{ .word = "number", .name = name_decimal },
-	{ .word = "hex", .name_bytes = name_hex },
+	{ .word = "hex", .is_raw = true, .name_bytes = name_hex },
 	{ .word = "device_stat", .is_subject = true, .name = name_device_stat },
 };
 
