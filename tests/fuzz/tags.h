@@ -34,7 +34,8 @@ static inline void make_metric(struct choices *choices, char *text, size_t size)
 static inline void make_label(struct choices *choices, char *text, size_t size)
 {
 	static const char *const words[] = { "service", "cpu",    "device", "interface", "syscall",
-					     "errno",   "signal", "string", "enum",      "moon" };
+					     "errno",   "signal", "string", "enum",      "moon",
+					     "cgroup",  "ksym",   "number", "hex" };
 
 	snprintf(text, size, "label:%s", words[choose(choices, COUNT_OF(words))]);
 }
