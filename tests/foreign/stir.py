@@ -2,6 +2,7 @@
 """A little of everything: what makes the examples of ebpf_exporter count something. Each part costs itself alone, as
 machines differ in what they allow."""
 
+import atexit
 import contextlib
 import glob
 import os
@@ -121,13 +122,15 @@ def in_cgroup(limits, *command):
     with open(f"{top}/cgroup.subtree_control", "w", encoding="ascii") as file:
         file.write(" ".join("+" + name.split(".")[0] for name in limits))
     path = f"{top}/foreign"
-    os.makedirs(path, exist_ok=True)
+    if not os.path.exists(path):
+        os.mkdir(path)
+        # Not before: its name is asked for when all is over.
+        atexit.register(os.rmdir, path)
     for name, value in limits.items():
         with open(f"{path}/{name}", "w", encoding="ascii") as file:
             file.write(value)
     subprocess.run(["sh", "-c", f'echo $$ >{path}/cgroup.procs; exec "$@"', "sh", *command], check=False,
                    timeout=60, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    os.rmdir(path)
 
 
 def throttled():
