@@ -17,6 +17,7 @@ import time
 
 from lib import SLOWNESS, WITH_TRACEFS, Test, die_with_test, in_mounts
 
+BESIDE = True
 KINDS = ("tcp", "unix", "udp")
 TIERS = (1, 2, 3, 4)
 KNOWS_ARRIVAL = (1, 2, 3)

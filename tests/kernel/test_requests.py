@@ -15,6 +15,7 @@ import time
 from lib import SLOWNESS, WITH_TRACEFS, Test, die_with_test, in_mounts
 from tls import kernel_has_tls
 
+BESIDE = True
 CONF = "\n".join(f"""
   <Service "{kind}">
     Process "kt_s_{kind}"

@@ -16,7 +16,6 @@ import time
 from lib import SLOWNESS, Test, die_with_test
 from test_request_roles import rename
 
-BESIDE = True
 TIERS = (1, 2)
 INTERVAL = 1
 ROWS = 16
