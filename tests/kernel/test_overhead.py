@@ -11,6 +11,7 @@ and ends; the links that the daemon holds.
 import os
 import re
 import select
+import signal
 import socket
 import statistics
 import subprocess
@@ -136,8 +137,8 @@ class Requests:
     def __init__(self, test):
         listeners = [socket.create_server(("127.0.0.1", 0)) for _ in range(2)]
         self.order, theirs = socket.socketpair()
-        for name, function, *args in (("kt_slow", keep_requests, listeners[0], theirs), ("kt_pong", pong, listeners[1])):
-            fork(test, name, function, *args)
+        self.pids = [fork(test, "kt_slow", keep_requests, listeners[0], theirs),
+                     fork(test, "kt_pong", pong, listeners[1])]
         self.places = [listener.getsockname() for listener in listeners]
         self.over, self.unanswered = threading.Event(), []
         self.threads = [threading.Thread(target=target, daemon=True) for target in (self._ask, self._ping)]
@@ -163,6 +164,12 @@ class Requests:
             thread.join()
         self.order.send(b"o")
         self.order.recv(1)
+
+    def stop(self):
+        """They have this process's descriptors, too, on whose end others wait."""
+        for pid in self.pids:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
 
 
 def notes(daemon):
@@ -278,10 +285,10 @@ def begin_requests(test):
     test.equal("requests: it is about", found[0][1], "tier_request")
     requests.end()
     print(f"note: requests: {found[0][2]}; {len(requests.unanswered)} not answered then")
-    return daemon
+    return daemon, requests
 
 
-def check_requests(test, daemon):
+def check_requests(test, daemon, requests):
     """After the pause nothing is in progress: half has been answered in it, and of the others it is not known."""
     print("note:", wait_note(daemon, "OKAY", PAUSE + 20)[0][2])
     back = time.time()
@@ -289,6 +296,7 @@ def check_requests(test, daemon):
     for metric in ("gauge-requests_in_progress", "gauge-requests_waiting", "gauge-requests_oldest"):
         rows = daemon.rows("slow", metric)
         test.equal(f"after a pause: {metric}", {row[1] for row in rows if row[0] > back}, {0})
+    requests.stop()
     test.stop(daemon)
 
 
@@ -312,7 +320,7 @@ def main():
         with_fewer_rights(test, load)
         of_requests = begin_requests(test)
         check_back(test, daemon, waiter, tier)
-        check_requests(test, of_requests)
+        check_requests(test, *of_requests)
         check_pause(test, daemon, off, off + PAUSE - 10)
         test.equal("links of the probe when it is on again", links(test, daemon), held)
         test.equal("complaints", [line for line in daemon.complaints() if "probe hot is off for" not in line and
