@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The ready sets of Function blocks, conf/functions-*.conf, with the programs that they are for. What is not installed is
-left out.
+left out. Not beside others: each malloc of every process costs while it runs.
 
 Truth: the clients, which know what they have asked, and a program that counts its allocations.
 """
@@ -22,7 +22,6 @@ sys.path += [os.path.join(TOP, "tests", where) for where in ("bench", "evidence"
 import web_clients  # noqa: E402
 import web_servers  # noqa: E402
 
-BESIDE = True
 INTERVAL = 1
 REQUESTS = 200
 ALLOCATIONS = 5000
