@@ -480,4 +480,18 @@ PROBES = (
         ("errors-syscall-*", "integer", True, "calls",
          (("value", "System calls that failed"),)),
     )),
+    ("Functions", (
+        ("total_operations-function-*", "integer", True, "calls",
+         (("value", "Calls"),)),
+        ("errors-function-*", "integer", True, "calls",
+         (("value", "Calls that failed"),)),
+        ("total_time_in_ms-function-*", "integer", True, "milliseconds",
+         (("value", "Time in functions"),)),
+        ("derive-argument-*", "integer", True, "of the argument",
+         (("value", "Sum of an argument"),)),
+        ("latency-function-*", "histogram", False, "seconds",
+         (("value", "Latency of functions"),)),
+        ("gauge-argument-*", "histogram", False, "of the argument",
+         (("value", "An argument"),)),
+    )),
 )
