@@ -168,14 +168,10 @@ static const struct option plugin_options[] = {
 };
 
 static const struct block_kind kinds[] = {
-	{ service_options, "in a Service block" },
-	{ probe_options, "in a Probe block" },
-	{ function_options, "in a Function block" },
-	{ plugin_options, "in <Plugin ebpf> itself" },
-	{ table_options, "in a Table block" },
-	{ key_options, "in a Key block" },
-	{ value_options, "in a Value block" },
-	{ NULL, NULL },
+	{ service_options, "in a Service block" },   { probe_options, "in a Probe block" },
+	{ function_options, "in a Function block" }, { plugin_options, "in <Plugin ebpf> itself" },
+	{ table_options, "in a Table block" },       { key_options, "in a Key block" },
+	{ value_options, "in a Value block" },       { NULL, NULL },
 };
 
 static void tell_excess(unsigned excess, unsigned most, const char *kind, const char *last)
