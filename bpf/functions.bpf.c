@@ -375,23 +375,32 @@ HOT(5) int function_return_kernel_multi(struct pt_regs *ctx)
 
 /* --- copies --- */
 
-/* Both programs of a function are called with the same context, which is on the stack. */
-#define COPY(n, call_number, return_number)                                          \
-	SEC("fentry")                                                                \
-	HOT(call_number) int function_entry_##n(u64 *ctx)                            \
-	{                                                                            \
-		hot_run(call_number);                                                \
-		return count_call(ctx, (u64)ctx, bpf_get_attach_cookie(ctx), false); \
-	}                                                                            \
-                                                                                     \
-	SEC("fexit")                                                                 \
-	HOT(return_number) int function_exit_##n(u64 *ctx)                           \
-	{                                                                            \
-		u64 returned = 0;                                                    \
-                                                                                     \
-		hot_run(return_number);                                              \
-		bpf_get_func_ret(ctx, &returned);                                    \
-		return count_return((u64)ctx, bpf_get_attach_cookie(ctx), returned); \
+/* Both programs of a function are called with the same context, which is on the stack. The verifier
+ * does not let anybody compute with a pointer to it, so its address is copied. */
+static __always_inline u64 frame_of(const u64 *ctx)
+{
+	u64 frame = 0;
+
+	bpf_probe_read_kernel(&frame, sizeof(frame), &ctx);
+	return frame;
+}
+
+#define COPY(n, call_number, return_number)                                               \
+	SEC("fentry")                                                                     \
+	HOT(call_number) int function_entry_##n(u64 *ctx)                                 \
+	{                                                                                 \
+		hot_run(call_number);                                                     \
+		return count_call(ctx, frame_of(ctx), bpf_get_attach_cookie(ctx), false); \
+	}                                                                                 \
+                                                                                          \
+	SEC("fexit")                                                                      \
+	HOT(return_number) int function_exit_##n(u64 *ctx)                                \
+	{                                                                                 \
+		u64 returned = 0;                                                         \
+                                                                                          \
+		hot_run(return_number);                                                   \
+		bpf_get_func_ret(ctx, &returned);                                         \
+		return count_return(frame_of(ctx), bpf_get_attach_cookie(ctx), returned); \
 	}
 
 COPY(0, 6, 7)
