@@ -27,6 +27,7 @@ import zlib
 TOP = os.environ.get("abs_top_srcdir") or os.path.realpath(os.path.join(os.path.dirname(__file__), "..", ".."))
 sys.path.insert(0, os.path.join(TOP, "contrib", "look"))
 sys.dont_write_bytecode = True
+import flame  # noqa: E402
 import host  # noqa: E402
 import live  # noqa: E402
 import machine  # noqa: E402
@@ -34,6 +35,7 @@ import name  # noqa: E402
 import network  # noqa: E402
 import page  # noqa: E402
 import rrd  # noqa: E402
+import stacks  # noqa: E402
 import table  # noqa: E402
 import unixsock  # noqa: E402
 from columns import UPSTREAM_COLUMNS  # noqa: E402
@@ -292,6 +294,16 @@ def of_rrdtool(chosen):
     rrd.request = request
 
 
+def flame_of(chosen):
+    """A flame graph of functions that are called so."""
+    root = stacks.Stack("all")
+    for before in (False, False, True):
+        for _ in range(8):
+            frames = ";".join(some_text(chosen) for _ in range(chosen.choice((1, 3, 9))))
+            stacks.add(root, f"{frames} {chosen.choice((0, 1, 10 ** 9))}", before)
+    return flame.html(root, "title", "soft")
+
+
 def pages(names, chosen):
     """names: of hosts, each with those of services"""
     spans = [Span("span", "", 10 ** 9 - 600, 10 ** 9)]
@@ -310,7 +322,7 @@ def pages(names, chosen):
         all_services += made
     texts, summaries = [], {}
     for one in all_services:
-        page.write_sheet(Kept(texts), one, spans)
+        page.write_sheet(Kept(texts), one, spans, lambda _: flame_of(chosen))
     for host_name, (made, _) in hosts.items():
         found = machine.findings(made, spans)
         machine.write(Kept(texts), host_name, spans, found)
