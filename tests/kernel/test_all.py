@@ -11,7 +11,7 @@ import os
 import re
 import time
 
-from lib import WITH_TRACEFS, Test, in_mounts
+from lib import NEEDED, WITH_TRACEFS, Test, in_mounts
 
 BESIDE = True
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -33,7 +33,7 @@ def probes():
 
 
 def block(name, options):
-    lines = "".join(f'    Option "{option}"\n' for option in sorted(options))
+    lines = "".join(f'    Option "{option}"\n' for option in sorted(options)) + NEEDED.get(name, "")
     return f'  <Probe "{name}">\n    Enable true\n    MaxOverhead 100\n{lines}  </Probe>\n'
 
 

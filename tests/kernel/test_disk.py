@@ -184,9 +184,13 @@ def blame(test, daemon, loads, own_disks):
             loads[name].ask("reap")
     for spin in spins:
         spin.process.kill()
+    # A program is not run by an interrupt of its own run: those are told, and no more may be missing.
+    missed = int(daemon.rows("self", "total_events-missed_disk")[-1][1])
     for name, (number, size) in want.items():
-        test.equal(f"{name}: reads and writes", grown[name, OPS], [number, number])
-        test.equal(f"{name}: octets", grown[name, OCTETS], [number * size, number * size])
+        ops, octets = grown[name, OPS], grown[name, OCTETS]
+        test.true(f"{name}: reads and writes, but for {missed} that no program saw: {ops}",
+                  number - missed <= min(ops) and max(ops) <= number)
+        test.equal(f"{name}: octets", octets, [size * each for each in ops])
         wrong = grown[name, "derive-interrupted"][0]
         test.within(f"{name}: octets whose end has met it, of {2 * number * size}", wrong, 0, number * size)
     test.equal("who only works has submitted nothing", grown["busy", OPS], [0, 0])

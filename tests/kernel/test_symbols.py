@@ -125,7 +125,7 @@ def main():
                    {name: daemon.row_after("attach", "derive-" + name, now)[1] for name in ("calls", "others")},
                    {"calls": CALLS, "others": 2 * CALLS})
         said = "\n".join(daemon.complaints())
-        test.contains("the return of a function of Go", said, "it is a function of Go, whose")
+        test.contains("the return of a function of Go", said, "it is a function of Go, and where it returns")
         test.contains("a name that is nearly right", said, 'did you mean "load::called"')
         test.contains("a broken file", said, f"cannot read {broken}: ")
         process.end()
@@ -136,7 +136,7 @@ def main():
         counter = shutil.which("wc")
         hung = test.collectd(f'SymbolReader "{counter}"\n' +
                              block(f'Attach "uprobe:{cxx}:load::called" "attach_call"',
-                                   f'Attach "uprobe:{cxx}:load::other" "attach_call"',
+                                   f'Attach "uprobe:{go}:other" "attach_call"',
                                    'Attach "perf:cpu-clock:frequency=50"'), interval=0.5)
         pid = wait_for_program(test, counter)
         if pid:

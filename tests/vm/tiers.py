@@ -70,7 +70,7 @@ def main():
     with tempfile.TemporaryDirectory() as directory:
         kernel = Kernel(directory)
         # Also those that are off by default.
-        enabled = "".join(f'<Probe "{name}">\n Enable true\n</Probe>\n' for name in built())
+        enabled = "".join(f'<Probe "{name}">\n Enable true\n{lib.NEEDED.get(name, "")}</Probe>\n' for name in built())
         chosen = kernel.ask(enabled, all_probes)
         tiers = {probe: hooks.hooks(probe) for probe in chosen}
         offered = {probe: {1} if len(tiers[probe]) == 1 and tier else set() for probe, tier in chosen.items()}
