@@ -41,7 +41,7 @@ BUCKET = 0.033      # an average by buckets may be off by so much
 SPIN_MS = 400
 TOOLS = {"runqlat": "wait", "cpudist": "run"}
 TOOL_SECONDS = 8
-SHORT_US = 64
+SHORT_US = 128
 ROW = "latency-runqueue-average"
 
 
