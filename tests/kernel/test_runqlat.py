@@ -34,6 +34,12 @@ CONF = """
   <Probe "delay">
     Enable false
   </Probe>
+  <Probe "disk">
+    Enable false
+  </Probe>
+  <Probe "poll">
+    Enable false
+  </Probe>
 """
 FIRST_ROW = 2       # of services, see bpf/lib/service.h
 SUB = 16            # buckets of a power of two, see bpf/lib/hist.h
