@@ -115,7 +115,7 @@ static int ask(int worker, void *with)
 	bool sent;
 
 	free(run->answer.bytes);
-	run->answer = (struct symbol_text){ NULL };
+	run->answer = (struct symbol_text){ 0 };
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
 		return -errno;
 	run->descriptors[SYMBOL_FD_SOCKET] = ends[1];
