@@ -59,7 +59,7 @@ static int hold_of_process(int pid, const char *path)
 static int hold_by_name(const char *name)
 {
 	static const char *const libraries[] = { "/usr/lib64", "/usr/lib",
-						  ("/usr/lib/" MULTIARCH) };
+						 ("/usr/lib/" MULTIARCH) };
 	static const char *const programs[] = { "/usr/bin", "/usr/sbin", "/usr/local/bin" };
 	bool is_library = strstr(name, ".so") != NULL;
 	char path[QUESTION_PATH_MAX + 32];
