@@ -6,7 +6,6 @@ what a press, a search and keys do in a real browser, as wide as a telephone and
 Truth: the counts that were written.
 """
 
-import json
 import os
 import re
 import shutil
@@ -14,6 +13,7 @@ import subprocess
 import sys
 import time
 
+from browser import browse
 from e2e import TOP, Check, Skip
 from tree import Tree
 
@@ -34,9 +34,7 @@ main;write;vfs_write_[k];tcp_[k] 20
 main;{MARKUP} 10
 """
 HOSTILE = ["no count", " 5", "a;b -1", "a;b 1.5", "a;b 9999999999999999", "a;b \u0665", ""]
-DRIVER = """<!DOCTYPE html><body><iframe id="frame" style="height: 800px"></iframe><pre id="seen"></pre><script>
-const todo = %s, seen = [];
-function look(page) {
+LOOK = r"""function look(page) {
   const one = {}, figure = page.querySelector("figure.flame"), bars = [...figure.querySelectorAll(".bar")];
   const named = name => bars.find(bar => bar.querySelector("text").textContent === name);
   const places = () => Object.fromEntries(bars.filter(bar => bar.style.display !== "none").map(
@@ -68,19 +66,6 @@ function look(page) {
   one.markup = page.querySelectorAll("figure.flame b").length;
   return one;
 }
-frame.onload = () => {
-  seen.push(look(frame.contentDocument));
-  next();
-};
-function next() {
-  if (!todo.length)
-    return document.getElementById("seen").textContent = "seen " + JSON.stringify(seen) + " end";
-  const [address, width] = todo.shift();
-  frame.style.width = width + "px";
-  frame.src = address;
-}
-next();
-</script>
 """
 
 
@@ -98,19 +83,6 @@ def draw(check, *options):
                    check=True, stdout=subprocess.DEVNULL)
     with open(os.path.join(output, "services", HOST, SERVICE + ".html"), encoding="utf-8") as page:
         return page.name, page.read()
-
-
-def browse(directory, address):
-    driver = os.path.join(directory, "driver.html")
-    with open(driver, "w", encoding="utf-8") as page:
-        page.write(DRIVER % json.dumps([("file://" + address, width) for width in WIDTHS]))
-    done = subprocess.run(["chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-                           "--allow-file-access-from-files", f"--user-data-dir={directory}/browser", "--dump-dom",
-                           "--virtual-time-budget=60000", f"file://{driver}"],
-                          stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True, timeout=100,
-                          env={**os.environ, "HOME": directory})
-    seen = re.search(r"seen (\[.*\]) end", done.stdout)
-    return json.loads(seen.group(1).replace("&amp;", "&").replace("&lt;", "<").replace("&gt;", ">"))
 
 
 def lines(check):
@@ -196,7 +168,7 @@ def main():
         check.true("no file of the hour before", not before, "")
         address, page = draw(check)
         check.true("lines that are none are told", f"100 samples, of whole hours; lines left out: {len(HOSTILE)}" in page, page[:0])
-        answers(check, browse(check.dir, address))
+        answers(check, browse(check.dir, LOOK, ["file://" + address], WIDTHS))
         difference(check, directory, now)
 
 

@@ -3,13 +3,12 @@
 """The pages of contrib/ebpf-graph in a real browser, as wide as a telephone and as a desktop: nothing sticks out, the
 spans of time and the columns to sort by can be chosen."""
 
-import json
 import os
-import re
 import shutil
 import subprocess
 import time
 
+from browser import browse
 from e2e import TOP, Check, Skip
 from tree import Tree
 
@@ -17,10 +16,7 @@ BESIDE = True
 SPAN = 600
 HOST = "a.host.with.a.name.that.is.long.example.com"
 WIDTHS = (360, 1280)
-# Looks at one page after another in a frame, and leaves what it saw in the document.
-DRIVER = """<!DOCTYPE html><body><iframe id="frame" style="height: 800px"></iframe><pre id="seen"></pre><script>
-const todo = %s, seen = [];
-function look(page) {
+LOOK = r"""function look(page) {
   const all = selector => [...page.querySelectorAll(selector)], one = {order: [], body: page.documentElement};
   one.first = all("input[name=span]:checked")[0].id;
   all("label[for=hour]")[0].click();
@@ -35,19 +31,6 @@ function look(page) {
   one.shown = all(".span").filter(span => getComputedStyle(span).display !== "none").map(span => span.classList[1]);
   return one;
 }
-frame.onload = () => {
-  seen.push(look(frame.contentDocument));
-  next();
-};
-function next() {
-  if (!todo.length)
-    return document.getElementById("seen").textContent = "seen " + JSON.stringify(seen) + " end";
-  const [address, width] = todo.shift();
-  frame.style.width = width + "px";
-  frame.src = address;
-}
-next();
-</script>
 """
 
 
@@ -68,26 +51,12 @@ def make_pages(directory):
     subprocess.run([tool, "--rrd", tree.directory, "--output", output], check=True, stdout=subprocess.DEVNULL)
 
 
-def browse(directory, addresses):
-    """What the driver saw of each address at each width."""
-    driver = os.path.join(directory, "driver.html")
-    with open(driver, "w", encoding="utf-8") as page:
-        page.write(DRIVER % json.dumps([(address, width) for address in addresses for width in WIDTHS]))
-    done = subprocess.run(["chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-                           "--allow-file-access-from-files", f"--user-data-dir={directory}/browser", "--dump-dom",
-                           "--virtual-time-budget=60000", f"file://{driver}"],
-                          stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True, timeout=100,
-                          env={**os.environ, "HOME": directory})
-    seen = re.search(r"seen (\[.*\]) end", done.stdout)
-    return json.loads(seen.group(1)) if seen else []
-
-
 with Check() as check:
     if not shutil.which("rrdtool") or not shutil.which("chromium"):
         raise Skip("rrdtool or chromium is not installed")
     make_pages(check.dir)
     several = ("pages/index.html", f"pages/services/{HOST}/web.html", f"pages/hosts/{HOST}.html")
-    seen = browse(check.dir, several)
+    seen = browse(check.dir, LOOK, several, WIDTHS)
     check.equal("pages looked at", len(seen), len(several) * len(WIDTHS))
     for what, one in zip([f"{address}, {width} wide" for address in several for width in WIDTHS], seen):
         check.within(f"{what}: charts", len(one["widths"]), 3, 20)
