@@ -134,7 +134,8 @@ def check_times(test, daemons, clients):
 def check_progresses(test, daemons, servers, clients):
     begin = time.time()
     at_once([functools.partial(clients[name][0].rounds, int(4 * INTERVAL / 0.3), 7, "only", 0.3) for name in TIMED])
-    check_progress(test, "seven at once", daemons, [Served(servers[name]) for name in TIMED], begin, time.time())
+    check_progress(test, "seven at once", daemons, [Served(servers[name]) for name in TIMED], begin, time.time(),
+                   together=7)
 
 
 def check_many(test, daemons, server):
