@@ -20,6 +20,7 @@ grep -qx ./usr/libexec/collectd-ebpf/ebpf-symbols "$work/installed" || complain 
 # The tools find their modules.
 for tool in $(make -s print-tools); do
 	quietly "$work/root/usr/bin/$tool" --help
+	[ -e "$work/root/usr/share/man/man1/$tool.1" ] || complain "not installed: the manual page of $tool"
 done
 
 # The default places are compiled in.
