@@ -14,8 +14,8 @@ MOMENTS, LONG = 7, 5    # labels of a time axis; with seconds, which are longer
 MINUTE, HOUR, DAY = 60, 3600, 86400
 # No zone of time is off by other than quarters of an hour.
 QUARTER = 900
-APART = (1, 5, 10, 15, 30, MINUTE, 5 * MINUTE, 10 * MINUTE, QUARTER, 2 * QUARTER, HOUR, 2 * HOUR, 3 * HOUR, 4 * HOUR,
-         6 * HOUR, 12 * HOUR, DAY, 2 * DAY, 7 * DAY, 14 * DAY, 28 * DAY)
+APART = (1, 2, 5, 10, 15, 30, MINUTE, 2 * MINUTE, 5 * MINUTE, 10 * MINUTE, QUARTER, 2 * QUARTER, HOUR, 2 * HOUR, 3 * HOUR, 4 * HOUR,
+         6 * HOUR, 12 * HOUR, DAY, 2 * DAY, 7 * DAY, 14 * DAY, 28 * DAY, 56 * DAY)
 # How a label says the time, if they are so far apart.
 SHAPES = ((2 * DAY, "%-d %b"), (DAY, "%a"), (MINUTE, "%H:%M"), (0, "%H:%M:%S"))
 

@@ -1,22 +1,26 @@
 # SPDX-License-Identifier: MIT
 """A chart: curves as a drawing that takes any width and the page's colours, its labels and its legend as text."""
 
+import json
 import math
 
 import axis
 import parts
 from curve import add, known
 from definitions import GREY
+from explain import explanation
 from text import escape
+from unit import UNKNOWN
 
 WIDTH, HEIGHT = 1000, 250   # steps of the drawing, whatever size it is shown in
 ABOVE = 4   # times as high as its parts is a picture at most: a line further up leaves it
 
 
 class Chart:
-    def __init__(self, graph, curves, span, link="", caption=""):
-        """link: the address of a page about a curve, by its label; caption: in place of title and unit, as HTML"""
-        self.graph, self.curves, self.link, self.caption = graph, curves, link, caption
+    def __init__(self, graph, curves, span, link="", caption="", below=""):
+        """link: the address of a page about a curve, by its label; caption: in place of title and unit, as HTML; below: under
+        the legend, as HTML"""
+        self.graph, self.curves, self.link, self.caption, self.below = graph, curves, link, caption, below
         self.leads = False      # its page, and is wider than others
         self.time = axis.time_axis(span.start, span.end)
         self.drawn = [curve for curve in curves if curve.draw != "figures"]
@@ -24,6 +28,10 @@ class Chart:
         self.shares = parts.largest_first((curve, curve.average()) for curve in self.drawn
                                           if graph.parts and curve.draw == "stack")
         self.axis = axis.of_values(self._values(), graph.unit, graph.log, graph.top)
+
+    def share_axis(self, other):
+        """One scale for both."""
+        self.axis = other.axis = axis.of_values(self._values() + other._values(), self.graph.unit, self.graph.log, self.graph.top)
 
     def is_zero(self):
         return not any(any(known([curve.most, *curve.values])) for curve in self.curves)
@@ -67,24 +75,33 @@ class Chart:
                 pieces.append([])
         return [piece for piece in pieces if piece]
 
+    def _path(self, curve, kind, text, paint):
+        words = f' class="{kind}"' if kind else ""
+        return f'<path{words} data-of="{self.curves.index(curve)}" d="{text}" style="{paint}:{curve.color}"/>' if text else ""
+
+    def _dots(self, curve, pieces):
+        """Readings without another beside them."""
+        return self._path(curve, "dots", "".join(path(piece) for piece in pieces if len(piece) == 1), "stroke")
+
     def _line(self, curve):
-        dashes = ' class="dashes"' if curve.draw == "dashes" else ""
-        text = "".join(path(piece) for piece in self._pieces(curve.grid, curve.values))
-        return f'<path{dashes} d="{text}" style="stroke:{curve.color}"/>'
+        pieces = self._pieces(curve.grid, curve.values)
+        text = "".join(path(piece) for piece in pieces if len(piece) > 1)
+        return self._path(curve, curve.draw if curve.draw != "line" else "", text, "stroke") + self._dots(curve, pieces)
 
     def _area(self, curve):
         grid, below, above = self.stacks.get(id(curve)) or (curve.grid, [0.0] * curve.grid.count, curve.values)
         known = [math.nan if math.isnan(a) else b for a, b in zip(above, below)]
-        text = "".join(path(upper + lower[::-1]) + "z" for upper, lower
-                       in zip(self._pieces(grid, above), self._pieces(grid, known)))
-        return f'<path class="area" d="{text}" style="fill:{curve.color}"/>'
+        pieces = self._pieces(grid, above)
+        text = "".join(path(upper + lower[::-1]) + "z" for upper, lower in zip(pieces, self._pieces(grid, known))
+                       if len(upper) > 1)
+        return self._path(curve, "area", text, "fill") + self._dots(curve, pieces)
 
     def _drawing(self):
         grid = "".join(f"M0 {self._y(value)}h{WIDTH}" for value in self.axis.labels)
         grid += "".join(f"M{round(WIDTH * place)} 0v{HEIGHT}" for place, _ in self.time.labels)
         # What is stacked first is at the bottom, and lines are over areas.
         areas = [self._area(curve) for curve in self.drawn if curve.draw in ("area", "stack")]
-        lines = [self._line(curve) for curve in self.drawn if curve.draw in ("line", "dashes")]
+        lines = [self._line(curve) for curve in self.drawn if curve.draw in ("line", "dashes", "dotted")]
         return (f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" preserveAspectRatio="none" role="img" '
                 f'aria-label="{escape(self.graph.title)}"><path class="grid" d="{grid}"/>'
                 + "".join(areas + lines) + "</svg>")
@@ -98,13 +115,22 @@ class Chart:
 
     def _legend(self):
         write = self.graph.unit.write
-        for curve in self.curves:
-            label = escape(curve.label)
+        for place, curve in enumerate(self.curves):
+            label = escape(curve.label).replace("_", "_<wbr>")     # where a long one may go on in the next line
             address = self.link(curve) if self.link and curve.color != GREY else ""
             label = f'<a href="{address}">{label}</a>' if address else label
             box = f'<i class="{curve.draw}" style="--color:{curve.color}"></i>' if curve in self.drawn else ""
-            yield (f"<tr><th>{box}{label}</th><td>{write(curve.last())}</td><td>{write(curve.average())}</td>"
+            average = UNKNOWN if curve.percentile else write(curve.average())
+            yield (f'<tr data-of="{place}"><th>{box}{label}</th><td>{write(curve.last())}</td><td>{average}</td>'
                    f"<td>{self._share(curve) if self.graph.parts else write(curve.maximum())}</td></tr>")
+
+    def _data(self):
+        """What chart.js shows of the time that is pointed at: a digit more than figures are written with."""
+        curves = [{"first": curve.grid.first, "step": curve.grid.step,
+                   "values": [None if math.isnan(value) else float(f"{value:.4g}") for value in curve.values]}
+                  for curve in self.curves]
+        text = json.dumps({"unit": self.graph.unit.json(), "curves": curves}, separators=(",", ":"))
+        return f'<script type="application/json">{text.replace("<", chr(92) + "u003c")}</script>'
 
     def _share(self, curve):
         """Of a part, in the span."""
@@ -114,10 +140,17 @@ class Chart:
         words = ["parts"] * self.graph.parts + ["leads"] * self.leads
         return f' class="{" ".join(words)}"' if words else ""
 
+    def _help(self):
+        """A sentence behind a question mark, of a picture without a caption of its own."""
+        text = "" if self.caption else explanation(self.graph, {curve.label for curve in self.curves})
+        if not text:
+            return ""
+        return f'<details class="help"><summary aria-label="What this is">?</summary><p>{escape(text)}</p></details>'
+
     def _caption(self):
         unit = f" <small>{escape(self.graph.unit.name)}</small>" if self.graph.unit.name else ""
         said = f" <strong>{escape(parts.in_words(self.shares))}</strong>" if self.shares else ""
-        return f"<figcaption>{self.caption or escape(self.graph.title) + unit}{said}</figcaption>"
+        return f"<figcaption>{self.caption or escape(self.graph.title) + unit}{self._help()}{said}</figcaption>"
 
     def html(self):
         # What is uppermost in a stack is uppermost in its legend.
@@ -126,7 +159,7 @@ class Chart:
         return (f'<figure{self._class()}>{self._caption()}\n'
                 f'<div class="plot">{self._drawing()}{"".join(self._labels())}</div>\n'
                 f'<table class="legend"><tr><th></th><th>last</th><th>average</th><th>{third}</th></tr>\n'
-                + "\n".join(rows) + "</table></figure>\n")
+                + "\n".join(rows) + f"</table>{self.below}{self._data()}</figure>\n")
 
 
 def path(points):

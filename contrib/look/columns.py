@@ -9,7 +9,7 @@ import unit
 from curve import total
 from definitions import (AT_UPSTREAMS, DISK_READ, DISK_WRITTEN, IN_REQUESTS, MEDIAN, PROCESSES, READ, REQUESTS, RESIDENT,
                          SLACK, STARTED, SYSTEM, TAIL, TO_UPSTREAMS, UPSTREAM_ERRORS, UPSTREAM_MEAN, UPSTREAM_TAIL, USER,
-                         WAIT, WRITTEN)
+                         WAIT, WAITED_FOR, WRITTEN, Series)
 from parts import PartUnit, largest_first, layers
 
 
@@ -76,8 +76,8 @@ class LargestPart(Column):
 # What matters less comes later: a terminal has no room for all.
 COLUMNS = (
     Column("requests", "requests", "per s", "req/s", unit.RATE, (REQUESTS,)),
-    Column("p50", "p50", "response", "p50", unit.SECONDS, MEDIAN, first=True),
-    Column("p99", "p99", "response", "p99", unit.SECONDS, TAIL, first=True),
+    Column("p50", "p50", "response", "p50", unit.SECONDS, MEDIAN, figure="median", first=True),
+    Column("p99", "p99", "response", "p99", unit.SECONDS, TAIL, figure="median", first=True),
     LargestPart("why", "why", "largest part", "why", PartUnit("percent"), IN_REQUESTS),
     Column("slack", "slack", "%", "slack%", unit.SHARE, (SLACK,), first=True),
     Column("cpu", "CPU", "% of one", "CPU%", unit.CPU, (USER, SYSTEM)),
@@ -95,6 +95,29 @@ UPSTREAM_COLUMNS = (
     Column("in_progress", "in progress", "requests", "at it", unit.Unit("requests"), (AT_UPSTREAMS,)),
     Column("requests", "requests", "per s", "req/s", unit.RATE, (TO_UPSTREAMS,)),
     Column("average", "average", "response", "mean", unit.SECONDS, (UPSTREAM_MEAN,)),
-    Column("p99", "p99", "response", "p99", unit.SECONDS, (UPSTREAM_TAIL,)),
+    Column("p99", "p99", "response", "p99", unit.SECONDS, (UPSTREAM_TAIL,), figure="median"),
     Column("errors", "errors", "per s", "err/s", unit.RATE, (UPSTREAM_ERRORS,)),
 )
+
+# Of one service, where there is room for all that is known: its figures,
+DETAILS = (
+    COLUMNS[0],
+    Column("in_progress", "in progress", "requests", "in progress", unit.NUMBER, (Series("gauge-requests_in_progress"),)),
+    Column("waiting", "waiting", "requests", "waiting", unit.NUMBER, (Series("gauge-requests_waiting"),)),
+    Column("oldest", "oldest", "request", "oldest", unit.SECONDS, (Series("gauge-requests_oldest"),)),
+    *(column for column in COLUMNS if column.name in ("slack", "cpu", "wait", "memory", "disk", "processes")),
+)
+# and latencies, with a row for each.
+LATENCIES = "response", "service", "wait"
+PERCENTS = "50", "90", "95", "99", "99.9"
+
+
+def latency_columns(of):
+    return (Column("average", "average", "", "mean", unit.SECONDS, (Series(f"latency-{of}-average"),)),
+            *(Column(f"p{percent}", f"p{percent}", "", f"p{percent}", unit.SECONDS,
+                     (Series(f"latency-{of}-percentile-{percent}"),)) for percent in PERCENTS))
+
+
+# All that ebpf-top shows.
+SHOWN = (*COLUMNS, *UPSTREAM_COLUMNS, *DETAILS, *(column for of in LATENCIES for column in latency_columns(of)),
+         Column("threads", "threads", "", "threads", unit.THREADS, WAITED_FOR))

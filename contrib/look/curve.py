@@ -3,6 +3,7 @@
 
 import dataclasses
 import math
+import statistics
 
 GREY = "#8C959F"    # of what is not told apart
 
@@ -24,6 +25,7 @@ class Curve:
     grid: object
     values: list
     most: float     # of all readings, which may be more than the mean of any step
+    percentile: bool = False    # which no average makes sense of
 
     def last(self):
         return next((value for value in reversed(self.values) if not math.isnan(value)), math.nan)
@@ -31,6 +33,11 @@ class Curve:
     def average(self):
         values = known(self.values)
         return sum(values) / len(values) if values else math.nan
+
+    def median(self):
+        """Of percentiles over time: half of the readings had less."""
+        values = known(self.values)
+        return statistics.median(values) if values else math.nan
 
     def maximum(self):
         return self.most

@@ -14,6 +14,9 @@ from curve import GREY
 BLUE, ORANGE, GREEN, RED, SKY, PINK, YELLOW = PALETTE = (
     "#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#D9C900")
 
+# Of those that have none of these, where one graph has others to show.
+MORE_COLORS = ("#6E4FA3", "#7A0C3A", "#6B4A2B", "#35B48C", "#5A6572", "#E2574C", "#8A8F00")
+
 
 @dataclasses.dataclass(frozen=True)
 class Series:
@@ -21,7 +24,7 @@ class Series:
     file: str
     source: str = "value"
     label: str = "*"
-    draw: str = "line"      # line, dashes, area, stack, cap: a stack's layer where it has others; or figures: too large
+    draw: str = "line"      # line, dashes, dotted, area, stack, cap: a stack's layer where it has others; or figures: too large
                             # to share the axis
     scale: float = 1
     color: str = ""
@@ -38,6 +41,8 @@ class Graph:
     above: tuple = ()       # of these the first that a service has, as a line above them
     divided: str = ""       # the label of a part that is divided,
     shares: tuple = ()      # by the first of these that a service has
+    more: bool = False      # for who wants to know more
+    help: str = ""          # what it shows, where the tags of its series do not say it
 
     def is_stacked(self):
         return self.series[0].draw == "stack"
@@ -98,8 +103,11 @@ UPSTREAM_TAIL = Series("latency-upstream-*-percentile-99")
 UPSTREAM_ERRORS = Series("errors-upstream-*")
 UPSTREAM_COLORS = ("#35B48C", "#006B4E", "#8FDCC2")
 REQUEST_TIME = Graph("Where a request's time goes", unit.SECONDS, IN_REQUESTS, parts=True, above=ABOVE,
-                     divided=PARTS["upstream"][0], shares=(AT_UPSTREAMS, WAITED_FOR_UPSTREAMS))
-THREAD_TIME = Graph("What threads wait for", unit.THREADS, WAITED_FOR, parts=True)
+                     divided=PARTS["upstream"][0], shares=(AT_UPSTREAMS, WAITED_FOR_UPSTREAMS),
+                     help="The mean response time, divided into what requests wait for. The line above is the percentile "
+                     "that it names.")
+THREAD_TIME = Graph("What threads wait for", unit.THREADS, WAITED_FOR, parts=True,
+                    help="The average number of threads that wait, by what they wait for.")
 LEADING = (REQUEST_TIME, THREAD_TIME)   # the first that a service has something of leads its page
 
 
@@ -113,7 +121,8 @@ def latency(title, name):
 GRAPHS = {
     "Requests": (
         REQUEST_TIME,
-        Graph("Where the time of slow requests goes", unit.SHARE, IN_SLOW, parts=True, top=100),
+        Graph("Where the time of slow requests goes", unit.SHARE, IN_SLOW, parts=True, top=100,
+              help="What the slowest requests wait for, in percent of their time."),
         Graph("Requests", unit.RATE, (REQUESTS, CLIENT, STREAMS)),
         # Errors are few, and have to be seen beside what is none.
         Graph("Responses by class, share of all", unit.SHARE, (Series("percent-response-*"),), log=True),
@@ -154,10 +163,10 @@ GRAPHS = {
             Series("gauge-send_gap-cv", label="sends", draw="dashes"))),
         Graph("Variance of the gaps", unit.SQUARES, (
             Series("gauge-receive_gap-variance", label="receives"),
-            Series("gauge-send_gap-variance", label="sends", draw="dashes")), log=True),
-        Graph("Receives and sends per second, by their gaps", unit.RATE, (
+            Series("gauge-send_gap-variance", label="sends", draw="dashes")), log=True, more=True),
+        Graph("Calls, by their spacing", unit.RATE, (
             Series("gauge-receive_gap-frequency", label="receives"),
-            Series("gauge-send_gap-frequency", label="sends", draw="dashes"))),
+            Series("gauge-send_gap-frequency", label="sends", draw="dashes")), more=True),
         Graph("Time in polls", unit.SHARE, (Series("percent-poll_idle", label="polling threads"),), top=100),
         Graph("Time of a poll", unit.SECONDS, (Series("gauge-poll-average", label="average"),), log=True),
         Graph("Run-queue wait", unit.CPU, (WAIT,)),

@@ -3,10 +3,12 @@
 what it called. Whoever has no script sees all of it and can do nothing with it; see flame.js.
 """
 
+import dataclasses
 import zlib
 
 import stacks
 from text import escape
+from unit import BYTES, NBSP, SECONDS, Unit
 
 ROW = 18            # px
 LEAST = 0.001       # of all: what is less has no bar
@@ -15,6 +17,31 @@ PARTS = 1_000_000   # that a bar's place is told in
 FIGURE = '<figure class="flame">'
 KERNEL = "_[k]"     # behind the name of a frame of the kernel's
 EVEN = 0.002        # of all: a difference that is none
+
+
+@dataclasses.dataclass(frozen=True)
+class View:
+    title: str
+    unit: Unit
+    scale: float = 1
+    state: bool = False     # what is there now, not a sum over time
+
+
+SAMPLES = View("", Unit("samples"))
+VIEWS = {
+    "cpu": View("Where the CPU time goes", Unit("samples")),
+    "waits": View("Where threads wait", SECONDS, 1e-6),
+    "switches": View("Where threads block", SECONDS, 1e-6),
+    "files": View("Files by bytes", BYTES),
+    "file_time": View("Files by time", SECONDS, 1e-6),
+    "opened": View("Who opened what is open", Unit("connections"), state=True),
+}
+
+
+def amount(value, view):
+    if view.unit.symbol:
+        return view.unit.write(value * view.scale)
+    return f"{value:,}" + (f"{NBSP}{view.unit.name}" if view.unit.name else "")
 
 
 def percent(part, whole):
@@ -35,16 +62,16 @@ def _color(stack, root):
     return f"hsl({8 + 42 * tint:.0f} 88% {66 + 6 * tint:.0f}%)"
 
 
-def _title(stack, root):
-    said = f"{stack.name}: {percent(stack.samples, root.samples)} %, {stack.samples:,} samples"
+def _title(stack, root, view):
+    said = f"{stack.name}: {percent(stack.samples, root.samples)} %, {amount(stack.samples, view)}"
     return said + (f"; before: {percent(stack.before, root.before)} %" if root.before else "")
 
 
-def _bar(stack, root, depth, begin):
+def _bar(stack, root, depth, begin, view):
     x, width = (f"{100 * part / root.samples:.4f}%" for part in (begin, stack.samples))
     place = f"{round(PARTS * begin / root.samples)} {round(PARTS * stack.samples / root.samples)} {depth}"
     return (f'<svg class="bar" x="{x}" y="{depth * ROW}" width="{width}" height="{ROW}" tabindex="-1" data-at="{place}" '
-            f'style="--color: {_color(stack, root)}"><title>{escape(_title(stack, root))}</title>'
+            f'style="--color: {_color(stack, root)}"><title>{escape(_title(stack, root, view))}</title>'
             f'<rect width="100%" height="{ROW - 1}"/><text x="3" y="13">{escape(stack.name)}</text></svg>\n')
 
 
@@ -62,7 +89,7 @@ def bars(root):
             begin += below.samples
 
 
-def html(root, title, soft):
+def html(root, title, soft, view=SAMPLES):
     """A figure; "" where no sample is. soft: said beside the title"""
     if not root.samples:
         return ""
@@ -72,15 +99,28 @@ def html(root, title, soft):
             '<div class="tools"><input type="search" placeholder="Search functions" aria-label="Search functions">'
             '<button type="button">Whole picture</button><output></output></div>\n'
             f'<svg class="bars" height="{height}" role="img" aria-label="{escape(title)}">\n'
-            + "".join(_bar(stack, root, depth, begin) for depth, begin, stack in drawn) + "</svg></figure>\n")
+            + "".join(_bar(stack, root, depth, begin, view) for depth, begin, stack in drawn) + "</svg></figure>\n")
 
 
-def of_span(hours, start, end, before=None):
-    """The section of a service's page, by the files of its hours. before: the end of the time to compare with"""
+def of_view(view, hours, start, end, before):
+    shown = VIEWS.get(view, View(view, Unit("")))
     root = stacks.Stack("all")
-    refused = stacks.read(root, stacks.within(hours, start, end))
+    files = stacks.within(hours, start, end)
+    refused = stacks.read(root, files[-1:] if shown.state else files)
     if before is not None:
-        refused += stacks.read(root, stacks.within(hours, before - (end - start), before), before=True)
-    soft = f"{root.samples:,} samples, of whole hours" + (f"; lines left out: {refused:,}" if refused else "")
-    figure = html(root, "Difference" if root.before else "By function", soft)
-    return f"<h2>Where the CPU time goes</h2>\n{figure}" if figure else ""
+        files = stacks.within(hours, before - (end - start), before)
+        refused += stacks.read(root, files[-1:] if shown.state else files, before=True)
+    soft = f"{amount(root.samples, shown)}, of " + ("the last hour" if shown.state else "whole hours")
+    soft += f"; lines left out: {refused:,}" if refused else ""
+    return html(root, shown.title + (", difference" if root.before else ""), soft, shown)
+
+
+def of_span(views, start, end, before=None):
+    """The section of a service's page, by the files of its views. before: the end of the time to compare with"""
+    figures = "".join(of_view(view, views[view], start, end, before) for view in sorted(views, key=place_of))
+    return f"<h2>Stacks</h2>\n{figures}" if figures else ""
+
+
+def place_of(view):
+    """Those that have a title first."""
+    return list(VIEWS).index(view) if view in VIEWS else len(VIEWS), view

@@ -68,13 +68,13 @@ class Folder:
             raise self._named(error, name) from None
 
     def write(self, name, text):
-        """Who reads meanwhile has the whole file, the old or the new one."""
+        """Text, or bytes as they are. Who reads meanwhile has the whole file, the old or the new one."""
         new = f".{secrets.token_hex(8)}.new"
         try:
             handle = os.open(new, NEW, 0o666, dir_fd=self.handle)
             try:
-                with open(handle, "w", encoding="utf-8", errors="replace") as file:
-                    file.write(text)
+                with open(handle, "wb") as file:
+                    file.write(text if isinstance(text, bytes) else text.encode("utf-8", "replace"))
                 os.replace(new, name, src_dir_fd=self.handle, dst_dir_fd=self.handle)
             except BaseException:
                 os.unlink(new, dir_fd=self.handle)

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
 """The services of a host: which there are, and all of them together."""
 
+import dataclasses
 import os
 
 import name
 from curve import total
-from definitions import GREY, OVERVIEW, PALETTE
+from definitions import GREY, MORE_COLORS, OVERVIEW, PALETTE
 from service import Service
 
 
@@ -43,10 +44,22 @@ def pick_colors(services, weights):
 
 
 def overview(services, graph, span, colors):
-    """The curves of an overview: who has a colour, and in a stack the sum of all others."""
+    """(curves, services that have none of them): in a stack who has a colour, and the sum of all others; else those that
+    are worst of this graph, in the order of the services."""
     services = [service for service in services if not service.is_place]
-    stacked = graph.is_stacked()
-    own = [s.sum(graph, span, colors[s.name], not stacked) for s in services if s.name in colors]
-    rest = [s.sum(graph, span, GREY) for s in services if stacked and s.name not in colors and not s.is_process]
-    own, rest = ([curve for curve in curves if curve and (curve.weight() or not stacked)] for curves in (own, rest))
-    return own + ([total(rest, "all others", "stack", GREY)] if rest else [])
+    if not graph.is_stacked():
+        return ranked([service for service in services if not service.is_process], graph, span, colors)
+    own = [s.sum(graph, span, colors[s.name]) for s in services if s.name in colors]
+    rest = [s.sum(graph, span, GREY) for s in services if s.name not in colors and not s.is_process]
+    own, rest = ([curve for curve in curves if curve and curve.weight()] for curves in (own, rest))
+    return own + ([total(rest, "all others", "stack", GREY)] if rest else []), []
+
+
+def ranked(services, graph, span, colors):
+    curves = {service: curve for service in services if (curve := service.sum(graph, span, "", True))}
+    # Of what has a top, such as slack, the least is the worst.
+    worst = sorted(curves, key=lambda service: curves[service].average() * (1 if graph.top else -1))
+    shown = worst[:len(PALETTE)]
+    free = iter(MORE_COLORS)
+    paint = {service: colors.get(service.name) or next(free) for service in shown}
+    return [dataclasses.replace(curves[service], color=paint[service]) for service in shown], worst[len(shown):]

@@ -105,7 +105,7 @@ LIFE = Layer(
 
 RUNNABLE = Column("runnable", "runnable", "threads", "runnable", unit.THREADS, (
     Series("ps_cputime", "user", scale=1e-6), Series("ps_cputime", "syst", scale=1e-6), *of("delay_rate-delay-cpu")))
-RUN_QUEUE_TAIL = Column("p99", "p99", "of a wait", "p99", unit.SECONDS, tail("latency-runqueue"))
+RUN_QUEUE_TAIL = Column("p99", "p99", "of a wait", "p99", unit.SECONDS, tail("latency-runqueue"), figure="median")
 THROTTLED = Column("throttled", "throttled", "% of periods", "thrott%", unit.SHARE, of("percent-cpu_periods_throttled"))
 
 RUN_QUEUE = Layer(
@@ -121,8 +121,8 @@ RUN_QUEUE = Layer(
     places=(Places(RUN_QUEUE_TAIL, "the 99th percentile of a wait is {amount}", title="Run-queue latency of the machine",
                    heading="machine", instance="sched", columns=(
                        RUN_QUEUE_TAIL,
-                       Column("p95", "p95", "of a wait", "p95", unit.SECONDS, tail("latency-runqueue", 95)),
-                       Column("p50", "p50", "of a wait", "p50", unit.SECONDS, tail("latency-runqueue", 50)),
+                       Column("p95", "p95", "of a wait", "p95", unit.SECONDS, tail("latency-runqueue", 95), figure="median"),
+                       Column("p50", "p50", "of a wait", "p50", unit.SECONDS, tail("latency-runqueue", 50), figure="median"),
                        Column("average", "average", "of a wait", "average", unit.SECONDS,
                               of("latency-runqueue-average")))),),
     lines=(("Run-queue latency, 99th percentile", RUN_QUEUE_TAIL),),
@@ -132,14 +132,14 @@ RUN_QUEUE = Layer(
 
 SUBMITTED = Column("disk", "to disks", "bytes/s", "disk/s", unit.BYTE_RATE, read_and_written("disk_octets-submitted"))
 OPERATIONS = Column("operations", "operations", "per s", "ops/s", unit.RATE, read_and_written("disk_ops-submitted"))
-READ_TIME = Column("read_p99", "p99", "of a read", "read p99", unit.SECONDS, tail("latency-disk_read"))
-WRITE_TIME = Column("write_p99", "p99", "of a write", "write p99", unit.SECONDS, tail("latency-disk_write"))
+READ_TIME = Column("read_p99", "p99", "of a read", "read p99", unit.SECONDS, tail("latency-disk_read"), figure="median")
+WRITE_TIME = Column("write_p99", "p99", "of a write", "write p99", unit.SECONDS, tail("latency-disk_write"), figure="median")
 MOVED = Column("disk", "to disks", "bytes/s", "disk/s", unit.BYTE_RATE, (DISK_READ, DISK_WRITTEN))
 BUSY = Column("busy", "busy", "of time", "busy", unit.Unit("percent", "%"), (
     Series("disk_io_time", "io_time", scale=0.1),))
 BLOCKED = Column("blocked", "blocked", "threads", "blocked", unit.THREADS, of("delay_rate-delay-blkio"))
-DEVICE_READ = Column("read_p99", "p99", "of a read", "read p99", unit.SECONDS, tail("latency-disk_service-read"))
-DEVICE_WRITE = Column("write_p99", "p99", "of a write", "write p99", unit.SECONDS, tail("latency-disk_service-write"))
+DEVICE_READ = Column("read_p99", "p99", "of a read", "read p99", unit.SECONDS, tail("latency-disk_service-read"), figure="median")
+DEVICE_WRITE = Column("write_p99", "p99", "of a write", "write p99", unit.SECONDS, tail("latency-disk_service-write"), figure="median")
 
 DISK = Layer(
     "disk", "Disk",
@@ -188,7 +188,7 @@ NETWORK = Layer(
         Column("resets", "resets", "received/s", "rst/s", unit.RATE, of("total_events-resets_received")),
         Column("connections", "open", "connections", "open", unit.NUMBER, of("current_connections")),
         HALF_CLOSED,
-        Column("rtt_p99", "p99", "round trip", "rtt p99", unit.SECONDS, tail("latency-rtt")),
+        Column("rtt_p99", "p99", "round trip", "rtt p99", unit.SECONDS, tail("latency-rtt"), figure="median"),
         SEND_WAIT),
     also=(Rank(DROPS, "{name} drops {amount} connections a second that come", title="Listen drops by service"),
           Rank(FAILED_CONNECTS, "{name} has most connects that fail, {amount} a second"),

@@ -9,15 +9,21 @@ import time
 import layers
 import name
 import triage
-from columns import COLUMNS, UPSTREAM_COLUMNS
+from columns import COLUMNS, SHOWN, UPSTREAM_COLUMNS
 from text import printable
+from unit import NBSP
 
 # What the columns are made of; nothing else is asked for or kept.
-WANTED = {series.file for column in COLUMNS + UPSTREAM_COLUMNS for series in column.series}
+WANTED = {series.file for column in SHOWN for series in column.series}
 WANTED |= {series.file for series in layers.SERIES}
 PATTERNS = sorted(file for file in WANTED if "*" in file)
 
 
+# What the line about a machine has: a column, what stands before its sum, and behind it.
+SUMMED = tuple((column, before, after) for name, before, after in (
+    ("requests", "", NBSP + "requests/s"), ("cpu", "CPU ", NBSP + "%"), ("waiting", "waiting for a CPU ", ""),
+    ("memory", "memory ", ""), ("disk", "disk ", ""), ("processes", "", NBSP + "processes"))
+    for column in (*COLUMNS, *layers.RUN_QUEUE.columns[:1]) if column.name == name)
 NO_SERVICES = "the ebpf plugin has no values of services yet; its next reading brings them"
 
 
@@ -75,7 +81,7 @@ class Upstream:
 
     def __init__(self, row, label, values):
         """values: by the series' files, as they are with a `*` in place of the upstream"""
-        self.host, self.name, self.label = row.host, row.name, label
+        self.row, self.host, self.name, self.label = row, row.host, row.name, label
         self.title = f"{row.title} → {label}"
         self.figures = [column.of(values) for column in UPSTREAM_COLUMNS]
 
@@ -121,6 +127,17 @@ def triage_lines(found, most, width):
         said += [("heading", printable(host))] if len(found) > 1 else []
         said += [line for finding in layers_of_host for line in finding.lines(most, width)]
     return said
+
+
+def summary(many):
+    """A line about the machine, or all of them: sums of what the services have."""
+    of_hosts = [row for row in many if row.name == row.parent and not row.is_place]
+    hosts = sorted({row.host for row in many})
+    said = [printable(hosts[0]) if len(hosts) == 1 else f"{len(hosts)} hosts"]
+    for column, before, after in SUMMED:
+        amounts = [amount for row in of_hosts if not math.isnan(amount := row.amount(column))]
+        said += [before + column.unit.write(sum(amounts)) + after] if amounts else []
+    return "  ".join(said)
 
 
 def common_domain(hosts):

@@ -88,7 +88,7 @@ def summary(host, span, found, up=""):
 
 def table(of):
     rows = [(link_to(subject, UP), figures) for subject, figures in of.shown()[:MOST]]
-    return page.table(of.heading, of.columns, rows)
+    return page.table(of.heading, of.columns, rows, of.columns[0].name)
 
 
 def chart(title, unit, curves, span, subjects_shown=()):

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * What the pages can do without, too. A table of services is sorted by the column whose heading is pressed; again: the
- * other way round; what is unknown comes last. The span of time that was chosen stays chosen on the next page. */
+ * other way round; what is unknown comes last. Of a long
+ * table the first rows are shown, and a button shows the rest. The span of time that was chosen stays chosen on the next page. */
 for (const button of document.querySelectorAll("table.services button"))
   button.onclick = () => {
     const head = button.parentNode, rows = [...head.closest("table").tBodies[0].rows];
@@ -21,4 +22,19 @@ for (const choice of document.querySelectorAll("input[name=span]")) {
   choice.onchange = () => sessionStorage.setItem("span", choice.id);
   if (sessionStorage.getItem("span") === choice.id)
     choice.checked = true;
+}
+
+const MOST = 20;
+for (const table of document.querySelectorAll("table.services")) {
+  const rows = table.tBodies[0].rows.length, button = document.createElement("button");
+  if (rows <= MOST + 5)
+    continue;
+  table.classList.add("cut");
+  button.className = "all";
+  button.textContent = `Show all ${rows}`;
+  button.onclick = () => {
+    table.classList.remove("cut");
+    button.remove();
+  };
+  table.parentNode.after(button);
 }

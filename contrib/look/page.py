@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
 """The pages: one of all services, and one for each. Each is a file by itself, which needs no other."""
 
+import json
 import math
 import os
 import time
 import urllib.parse
 
+import axis
 from chart import Chart
 from columns import COLUMNS
 from definitions import GRAPHS, LEADING, OVERVIEW, REQUEST_TIME
@@ -56,15 +58,24 @@ def grid(charts):
 
 
 def section(title, charts):
-    return f"<h2>{escape(title)}</h2>\n{grid(charts)}" if charts else ""
+    more = [chart for chart in charts if chart.graph.more and not chart.is_zero()]
+    shown = grid([chart for chart in charts if chart not in more])
+    names = escape("; ".join(chart.graph.title for chart in more))
+    more = f'<details class="more"><summary>More: {names}</summary>\n{grid(more)}</details>\n' if more else ""
+    return f"<h2>{escape(title)}</h2>\n{shown}{more}" if charts else ""
 
 
-def table(heading, of, rows):
-    """rows: (name as HTML, figures); columns without a value are left out"""
+def heading_of(column, is_order):
+    order = ' aria-sort="descending"' if is_order else ""
+    return f"<th{order}><button>{column.heading}<small>{column.below}</small></button></th>"
+
+
+def table(heading, of, rows, order):
+    """rows: (name as HTML, figures), in the order of the column of this name; columns without a value are left out"""
     places = filled([figures for _, figures in rows], of)
     if not places:
         return ""
-    heads = "".join(f"<th><button>{of[place].heading}<small>{of[place].below}</small></button></th>" for place in places)
+    heads = "".join(heading_of(of[place], of[place].name == order) for place in places)
     body = "".join(f"<tr><th>{named}</th>" + "".join(cell(of[place], figures[place]) for place in places) + "</tr>\n"
                    for named, figures in rows)
     return ('<div class="wide"><table class="services"><thead><tr>'
@@ -83,7 +94,7 @@ def cell(column, figure):
 
 def services_table(services, span):
     return table("service", COLUMNS, [(link_to(service) + ended(service, span), service.figures(span))
-                                      for service in services if not service.is_place])
+                                      for service in services if not service.is_place], "cpu")
 
 
 def ended(service, span):
@@ -123,18 +134,27 @@ def request_times(services, span):
 
 def host_part(name, services, span, colors, summary):
     """summary: of its triage, as HTML"""
-    present = [service for service in services if service.is_in(span)]
+    present = [service for service in services if service.is_in(span) and service.has_picture(span)]
     if not present:
         return ""
     addresses = {service.title: link(service) for service in present}
-    charts = [Chart(graph, curves, span, lambda curve: addresses.get(curve.label, "")) for graph in OVERVIEW
-              if (curves := overview(present, graph, span, colors))]
+    charts = []
+    for graph in OVERVIEW:
+        curves, rest = overview(present, graph, span, colors)
+        if curves:
+            charts.append(Chart(graph, curves, span, lambda curve: addresses.get(curve.label, ""), below=others_of(rest)))
     others = ", ".join(link_to(service) for service in present if service.is_place and not service.is_plugin)
     others = f'<p class="others">Devices and probes: {others}</p>\n' if others else ""
     own = "".join(f'<p><a href="{link(service)}">What the plugin costs on {escape(name)}</a></p>\n'
                   for service in present if service.is_plugin)
     return (f'<h2 id="{anchor(name, span)}">{escape(name)}</h2>\n{summary}'
             + services_table(present, span) + request_times(present, span) + grid(charts) + others + own)
+
+
+def others_of(services):
+    """Links to those that a graph has no room for."""
+    links = ", ".join(map(link_to, services))
+    return f'<details class="rest"><summary>{len(services)} more</summary>{links}</details>\n' if services else ""
 
 
 def anchor(host, span):
@@ -168,14 +188,20 @@ def tabs(spans, parts):
     return f"<style>\n{shown}</style>\n{radios}" + (f"<nav>{labels}</nav>\n" if len(spans) > 1 else "")
 
 
+def time_of(span):
+    """What chart.js needs to tell the time as here."""
+    return {"start": span.start, "end": span.end, "offset": time.localtime(span.end).tm_gmtoff, "steps": axis.APART}
+
+
 def span_part(span, part):
-    when = f'<p class="soft when">{stamp(span.start, span)} to {stamp(span.end, span)}</p>\n'
-    return f'<div class="span {span.name}">\n{when}{part or "<p>No value in this time.</p>"}</div>\n'
+    title = f"{span.title}: " if span.title.startswith("First") else ""
+    when = f'<p class="soft when">{title}{stamp(span.start, span)} to {stamp(span.end, span)}</p>\n'
+    return f'<div class="span {span.name}" data-time="{escape(json.dumps(time_of(span)))}">\n{when}{part or "<p>No value in this time.</p>"}</div>\n'
 
 
 def document(title, head, spans, parts):
     """parts: what there is to show, by span"""
-    scripts = ["page.js"] + (["flame.js"] if any(FLAME in part for part in parts) else [])
+    scripts = ["page.js", "chart.js"] + (["flame.js"] if any(FLAME in part for part in parts) else [])
     return (f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">\n{MARK}\n'
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
             f"<title>{escape(title)}</title>\n<style>\n{_read('style.css')}</style></head><body>\n{head}"

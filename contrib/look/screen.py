@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The live view on a terminal."""
+"""The live view on a terminal: keys and drawing."""
 
 import curses
 import select
@@ -7,100 +7,62 @@ import sys
 import time
 
 import live
-import table
-from columns import COLUMNS, UPSTREAM_COLUMNS
 from live import Trouble
 from text import printable
+from views import Detail, Help, key_line
 
-HELP = "s: services  t: triage  u: upstreams  left/right: sort by  r: reverse  q: quit"
-KEYS = {"q": "quit", "r": "reverse", "KEY_LEFT": "left", "KEY_RIGHT": "right", "<": "left",
-        ">": "right", "KEY_UP": "up", "KEY_DOWN": "down", "KEY_PPAGE": "page_up", "KEY_NPAGE": "page_down",
-        "KEY_HOME": "home", "s": "services", "t": "triage", "u": "upstreams"}
-ATTRIBUTES = {"title": curses.A_BOLD, "heading": curses.A_UNDERLINE, "row": curses.A_NORMAL, "note": curses.A_DIM}
-MOST = 3    # services of a layer
-
-
-class Rows:
-    """A table that can be sorted."""
-
-    def __init__(self, what, choose, of, sorted_by, backwards=False, without=""):
-        """choose: of all rows, those that it has; sorted_by: a column, or None for the name; without: what is said if there
-        are none"""
-        self.what, self.choose, self.of, self.sorted_by, self.backwards = what, choose, of, sorted_by, backwards
-        self.without = without
-        self.rows = []
-        self.shown = set()      # places of columns that had a value: they stay
-
-    def take(self, rows):
-        self.rows = self.choose(rows)
-        self.shown |= set(table.filled([row.figures for row in self.rows], self.of))
-
-    def title(self):
-        return f"{len(self.rows)} {self.what}"
-
-    def move(self, way):
-        shown = [None, *(self.of[place] for place in sorted(self.shown))]
-        place = shown.index(self.sorted_by) if self.sorted_by in shown else 0
-        self.sorted_by = shown[(place + way) % len(shown)]
-
-    def lines(self, width):
-        """A heading that stays, as far as there are rows, and these."""
-        if not self.rows:
-            return None, [("row", self.without)]
-        rows = live.sort(self.rows, self.sorted_by, self.backwards, self.of)
-        heading, *lines = table.lines(live.lines(rows), sorted(self.shown), self.sorted_by,
-                                      table.UP if self.backwards else table.DOWN, width, self.of,
-                                      self.what.removesuffix("s"))
-        return heading, [("row", line) for line in lines]
-
-
-class Triage:
-    """Layer by layer."""
-    backwards = False
-
-    def __init__(self):
-        self.findings = {}
-
-    def take(self, rows):
-        self.findings = live.findings(rows)
-
-    def title(self):
-        return "triage" + "".join(f" of {printable(host)}" for host in self.findings if len(self.findings) == 1)
-
-    def move(self, way):
-        """There is one order."""
-
-    def lines(self, width):
-        return None, live.triage_lines(self.findings, MOST, width)
+PRESSED = {"q": "quit", "r": "reverse", "KEY_LEFT": "left", "KEY_RIGHT": "right", "<": "left", ">": "right", "KEY_UP": "up",
+           "KEY_DOWN": "down", "KEY_PPAGE": "page_up", "KEY_NPAGE": "page_down", "KEY_HOME": "home", "s": "services",
+           "t": "triage", "u": "upstreams", "?": "help", "/": "ask", "p": "pause", " ": "pause", "\n": "enter", "\r": "enter",
+           "KEY_ENTER": "enter", "\x1b": "back", "KEY_BACKSPACE": "back"}
+ATTRIBUTES = {"title": curses.A_BOLD, "heading": curses.A_UNDERLINE, "row": curses.A_NORMAL, "note": curses.A_DIM,
+              "chosen": curses.A_REVERSE}
+REDRAW = "\x0c"     # Ctrl-L
+ESCAPE = 50         # ms that the rest of a key may take
+LONGEST = 64        # characters of a filter
+TABLE = "services", "upstreams"     # views with a filter
 
 
 class Screen:
     def __init__(self, source, read, views, first, interval):
         """read: function for the rows; views: by the names of their keys; first: the one that is shown first"""
-        self.source, self.read, self.views, self.interval = source, read, views, interval
-        self.view = views[first]
+        self.source, self.read, self.interval = source, read, interval
+        self.views = {**views, "help": Help(), "detail": Detail()}
+        self.shown, self.before = first, first      # names of views
         self.window = None
         self.trouble, self.first = "", 0
+        self.summary, self.paused = "", False
+        self.typed = None       # a filter that is being typed
+
+    @property
+    def view(self):
+        return self.views[self.shown]
 
     def run(self, window):
         self.window = window
         curses.curs_set(0)
         curses.use_default_colors()
+        curses.set_escdelay(ESCAPE)
         window.nodelay(True)
         due = time.monotonic()
         while True:
             if time.monotonic() >= due:
-                self._refresh()
+                if not self.paused:
+                    self._refresh()
                 due = time.monotonic() + self.interval
             self._draw()
             self._wait(due)
-            for pressed in self._pressed():
-                if pressed == "quit":
+            for key in self._keys():
+                if key == REDRAW:
+                    self.window.clearok(True)
+                elif self.typed is not None:
+                    self._type(key)
+                elif PRESSED.get(key) == "quit":
                     return
-                if pressed in self.views:
-                    self.view, self.first = self.views[pressed], 0
-                else:
-                    getattr(self, pressed)()
+                elif PRESSED.get(key) in self.views:
+                    self._show(PRESSED[key])
+                elif key in PRESSED:
+                    getattr(self, PRESSED[key])()
 
     def _wait(self, due):
         """For a key or the time."""
@@ -109,24 +71,65 @@ class Screen:
         while (left := due - time.monotonic()) > 0 and self.source in select.select(watched, [], [], left)[0]:
             self.source.receive()
 
-    def _pressed(self):
+    def _keys(self):
+        """A letter, or the name of a key."""
         while True:
             try:
-                key = self.window.getkey()
+                key = self.window.get_wch()
             except curses.error:
                 return
-            if key in KEYS:
-                yield KEYS[key]
+            yield key if isinstance(key, str) else curses.keyname(key).decode()
 
     def _refresh(self):
         try:
             rows, self.trouble = self.read(), ""
+            self.summary = live.summary(rows)
         except Trouble as trouble:
             rows, self.trouble = [], printable(str(trouble))
         for view in self.views.values():
             view.take(rows)
 
-    # --- keys ---
+    # --- keys
+
+    def _show(self, name):
+        if name == "help" and self.shown not in ("help", "detail"):
+            self.before = self.shown
+        self.shown, self.first = name, 0
+
+    def enter(self):
+        row = self.view.service()
+        if row:
+            self.before = self.shown
+            self.views["detail"].show(getattr(row, "row", row))
+            self._show("detail")
+
+    def back(self):
+        """From a page to the table it was called from; there, to all rows."""
+        if self.shown in ("help", "detail"):
+            self._show(self.before)
+        elif self.shown in TABLE:
+            self.view.filter = ""
+
+    def pause(self):
+        self.paused = not self.paused
+
+    def ask(self):
+        if self.shown in TABLE:
+            self.typed = self.view.filter
+
+    def _type(self, key):
+        """It takes effect at once."""
+        if key in ("\n", "\r", "KEY_ENTER"):
+            self.typed = None
+            return
+        if key == "\x1b":
+            self.view.filter, self.typed = "", None
+            return
+        if key in ("KEY_BACKSPACE", "\x7f", "\b"):
+            self.typed = self.typed[:-1]
+        elif len(key) == 1 and key.isprintable():
+            self.typed = (self.typed + key)[:LONGEST]
+        self.view.filter, self.view.chosen, self.first = self.typed, 0, 0
 
     def reverse(self):
         self.view.backwards = not self.view.backwards
@@ -139,25 +142,26 @@ class Screen:
         self.view.move(1)
         self.first = 0
 
-    def _scroll(self, lines):
-        self.first = max(0, self.first + lines)
+    def _move(self, lines):
+        if not self.view.step(lines):
+            self.first = max(0, self.first + lines)
 
     def up(self):
-        self._scroll(-1)
+        self._move(-1)
 
     def down(self):
-        self._scroll(1)
+        self._move(1)
 
     def page_up(self):
-        self._scroll(-(self.window.getmaxyx()[0] - 5))
+        self._move(-(self.window.getmaxyx()[0] - 5))
 
     def page_down(self):
-        self._scroll(self.window.getmaxyx()[0] - 5)
+        self._move(self.window.getmaxyx()[0] - 5)
 
     def home(self):
-        self.first = 0
+        self._move(-1 << 30)
 
-    # --- drawing ---
+    # --- drawing
 
     def _put(self, line, text, how=curses.A_NORMAL):
         height, width = self.window.getmaxyx()
@@ -168,13 +172,18 @@ class Screen:
     def _draw(self):
         height, width = self.window.getmaxyx()
         self.window.erase()
-        self._put(0, f"{time.strftime('%T')}  {self.view.title()}  {self.source}", curses.A_BOLD)
+        paused = "  paused" if self.paused else ""
+        self._put(0, f"{time.strftime('%T')}{paused}  {self.view.title()}  {self.source}", curses.A_BOLD)
+        self._put(1, self.summary if not self.trouble else "")
         if self.trouble:
             for number, start in enumerate(range(0, len(self.trouble), max(1, width - 1))):
                 self._put(2 + number, self.trouble[start:start + width - 1])
         else:
             self._lines(height, width)
-        self._put(height - 1, HELP, curses.A_DIM)
+        if self.typed is None:
+            self._put(height - 1, key_line(width - 1), curses.A_DIM)
+        else:
+            self._put(height - 1, f"/{printable(self.typed)}_")
         self.window.refresh()
 
     def _lines(self, height, width):
@@ -183,6 +192,10 @@ class Screen:
         if heading:
             self._put(place, heading.ljust(width - 1), curses.A_REVERSE)
             place += 1
+        room = max(1, height - 1 - place)
+        if self.view.chosen is not None:
+            # It stays in sight.
+            self.first = max(min(self.first, self.view.chosen), self.view.chosen - room + 1)
         self.first = max(0, min(self.first, len(lines) - 1))
-        for number, (kind, line) in enumerate(lines[self.first:self.first + height - 1 - place]):
-            self._put(place + number, line, ATTRIBUTES[kind])
+        for number, (kind, line) in enumerate(lines[self.first:self.first + room]):
+            self._put(place + number, line.ljust(width - 1) if kind == "chosen" else line, ATTRIBUTES[kind])

@@ -316,6 +316,16 @@ PROBES = (
         ("latency-runqueue-*", "histogram", False, "seconds",
          (("value", "Run-queue latency on a CPU"),)),
     )),
+    ("Time off the CPU", (
+        ("latency-lock_wait", "histogram", False, "seconds",
+         (("value", "Lock wait"),)),
+        ("latency-condition_wait", "histogram", False, "seconds",
+         (("value", "Condition wait"),)),
+    )),
+    ("On-CPU profile", (
+        ("total_events-profile_samples", "integer", True, "samples",
+         (("value", "Profile samples"),)),
+    )),
     ("Files", (
         ("total_operations-open", "integer", True, "opens",
          (("value", "Opens"),)),
@@ -334,7 +344,7 @@ PROBES = (
         ("total_time_in_ms-slow-*", "integer", True, "milliseconds",
          (("value", "Time in slow file operations"),)),
         ("latency-operation-*", "histogram", False, "seconds",
-         (("value", "File latency by operation"),)),
+         (("value", "File latency"),)),
     )),
     ("Page cache", (
         ("cache_result-page_miss", "integer", True, "pages",
@@ -349,6 +359,8 @@ PROBES = (
          (("value", "Page cache hits"),)),
         ("cache_ratio-page_hit", "integer", False, "percent",
          (("value", "Page cache hit ratio"),)),
+        ("cache_result-page_unused", "integer", True, "pages",
+         (("value", "Read-ahead unused"),)),
         ("cache_eviction-page_reclaimed", "integer", True, "pages",
          (("value", "Reclaimed pages"),)),
         ("cache_eviction-page_dropped", "integer", True, "pages",
@@ -479,6 +491,8 @@ PROBES = (
          (("value", "Time in system calls"),)),
         ("errors-syscall-*", "integer", True, "calls",
          (("value", "System calls that failed"),)),
+        ("latency-syscall-*", "histogram", False, "seconds",
+         (("value", "Latency of system calls"),)),
     )),
     ("Functions", (
         ("total_operations-function-*", "integer", True, "calls",

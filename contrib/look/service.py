@@ -2,6 +2,7 @@
 """A service that is stored, found by the names of its files."""
 
 import array
+import dataclasses
 import fnmatch
 import functools
 import math
@@ -15,13 +16,17 @@ import parts
 import rrd
 from columns import COLUMNS
 from curve import Curve, known, largest, total
-from definitions import GRAPHS, PALETTE, UNDRAWN, UPSTREAM_COLORS, Graph, Series
+from definitions import BLUE, GRAPHS, PALETTE, UNDRAWN, UPSTREAM_COLORS, Graph, Series
+from span import Sample
 from text import printable
 from unit import Unit
 
+DRAWN = tuple(dict.fromkeys(series for graphs in GRAPHS.values() for graph in graphs for series in graph.series))
 SERIES = tuple(dict.fromkeys(
     [series for graphs in GRAPHS.values() for graph in graphs for series in graph.series + graph.above]
     + [series for column in COLUMNS for series in column.series]))
+PERCENTILE = "-percentile-"
+LINES = ("line", "dashes", "dotted")
 READ = tuple(dict.fromkeys(SERIES + layers.SERIES))
 
 
@@ -42,6 +47,24 @@ def natural(text):
     return [(0, float(part)) if number else (1, part)
             for number, part in ((re.fullmatch(r"\d+(\.\d+)?", part), part)
                                  for part in re.split(r"(\d+(?:\.\d+)?)", text)) if part]
+
+
+def is_ramp(series):
+    """All percentiles of one thing."""
+    return series.file.endswith(PERCENTILE + "*")
+
+
+def ramp_of(files):
+    """A colour for each: tints of one, the higher the percentile the further from the background."""
+    places = {file: place / (len(files) - 1) if files[1:] else 0.5 for place, file in enumerate(files)}
+    return {file: f"color-mix(in srgb, {BLUE} {40 + 120 * place:.0f}%, var(--card))" if place < 0.5
+            else f"color-mix(in srgb, {BLUE} {150 - 100 * place:.0f}%, var(--text))" for file, place in places.items()}
+
+
+def told_apart(curves):
+    """More lines than there are colours: those of one colour are drawn in different ways."""
+    return [dataclasses.replace(curve, draw=LINES[place // len(PALETTE) % len(LINES)]) if curve.draw == "line" else curve
+            for place, curve in enumerate(curves)]
 
 
 class Service:
@@ -84,6 +107,14 @@ class Service:
             if self.updated > span.start:
                 self._read(span)
 
+    def sample(self):
+        """A file that tells since when there are values; None: there is none that can be read."""
+        for file in list(self.files):
+            sources = self._ask(rrd.sources, file, self.path(file))
+            if sources:
+                return Sample(self.path(file), sources[0])
+        return None
+
     def match(self, series):
         """(file, what stands for the `*`) of each file that is this series."""
         if "*" not in series.file:
@@ -108,6 +139,11 @@ class Service:
         series = READ + tuple(series for graph in self.others for series in graph.series)
         return list(dict.fromkeys((file, one.source) for one in series for file, _ in self.match(one)))
 
+    @functools.cached_property
+    def _drawn_keys(self):
+        series = DRAWN + tuple(series for graph in self.others for series in graph.series)
+        return {(file, one.source) for one in series for file, _ in self.match(one)}
+
     def _columns(self, keys, span):
         """All in one request."""
         wanted = [(self.path(file), source, how) for file, source in keys for how in ("AVERAGE", "MAX")]
@@ -131,9 +167,15 @@ class Service:
 
     def curves(self, many, span):
         """One for each series that has a value; colours are the same in every span."""
+        return [curve for _, _, curve in self.drawn(many, span)]
+
+    def drawn(self, many, span):
+        """Likewise: (series, file, curve) of each."""
         grid, columns = self.read_spans.get(span, (None, {}))
         matches = [(series, *match) for series in many for match in self.match(series)]
-        return [self._curve(series, varying, PALETTE[place % len(PALETTE)], grid, *columns[file, series.source])
+        ramp = ramp_of([file for series, file, _ in matches if is_ramp(series)])
+        return [(series, file, self._curve(series, varying, ramp.get(file) or PALETTE[place % len(PALETTE)], grid,
+                                           *columns[file, series.source]))
                 for place, (series, file, varying) in enumerate(matches) if (file, series.source) in columns]
 
     def picture(self, graph, span):
@@ -141,6 +183,8 @@ class Service:
         curves = self.curves(graph.series, span)
         if graph.is_keyed():
             curves = largest(curves, PALETTE)
+        if self.is_plugin:
+            curves = told_apart(curves)
         if not graph.parts:
             return curves
         shares = next((some for series in graph.shares if (some := self.curves((series,), span))), [])
@@ -151,7 +195,8 @@ class Service:
     def _curve(series, varying, color, grid, values, most):
         if series.scale != 1:
             values, most = array.array("d", [value * series.scale for value in values]), most * series.scale
-        return Curve(series.label.replace("*", varying), series.draw, series.color or color, grid, values, most)
+        return Curve(series.label.replace("*", varying), series.draw, series.color or color, grid, values, most,
+                     PERCENTILE in series.file)
 
     def sum(self, graph, span, color, first=False):
         """All series of the graph as one curve under the service's name, or the first of them; None without any."""
@@ -161,6 +206,11 @@ class Service:
     def figures(self, span):
         """What the table says; NaN where nothing is known."""
         return [column.over(self.curves(column.series, span)) for column in COLUMNS]
+
+    def has_picture(self, span):
+        """Whether its sheet shows anything of this time but zeros."""
+        columns = self.read_spans[span][1]
+        return any(any(known([columns[key][1], *columns[key][0]])) for key in self._drawn_keys if key in columns)
 
     def is_in(self, span):
         return span in self.read_spans

@@ -14,7 +14,7 @@ LINES = 1_000_000   # of all files of a picture
 LINE = 64 * 1024    # bytes
 DEPTH = 256         # frames; those below count for the last
 NAME = 512          # characters of a frame
-FILE = re.compile(r"(?P<service>.+)-(?P<hour>\d{8}-\d{2})\.folded")
+FILE = re.compile(r"(?P<service>.+)-(?P<view>[a-z0-9_]+)-(?P<hour>\d{8}-\d{2})\.folded")   # as plugin/stack/folded_file.h
 
 
 class Stack:
@@ -81,13 +81,14 @@ def begin_of(hour):
 
 
 def find(directory):
-    """Service -> [(when its hour begins, path), ...]"""
+    """Service -> {view: [(when its hour begins, path), ...]}"""
     found = {}
     for name in sorted(os.listdir(directory)):
         match = FILE.fullmatch(name)
         begin = begin_of(match["hour"]) if match else None
         if begin is not None:
-            found.setdefault(match["service"], []).append((begin, os.path.join(directory, name)))
+            views = found.setdefault(match["service"], {})
+            views.setdefault(match["view"], []).append((begin, os.path.join(directory, name)))
     return found
 
 

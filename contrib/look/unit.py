@@ -29,8 +29,13 @@ class Unit:
         return self._power(value) if self.exponent else self._write(value, "{:g}".format)
 
     def short(self, value):
-        """For a narrow column, under a heading that says of what: 12.3ms, 3.02M."""
-        return self.write(value).replace("iB", "").replace("/s", "").replace(NBSP, "")
+        """For a narrow column, under a heading that says of what: 12.3ms, 3.02Mi."""
+        return self.write(value).removesuffix("/s").removesuffix("B").replace(NBSP, "")
+
+    def json(self):
+        """For chart.js, which writes figures as write() does."""
+        return {"symbol": self.symbol, "base": self.base, "small": self.small, "exponent": self.exponent,
+                "prefixes": PREFIXES, "space": NBSP, "unknown": UNKNOWN}
 
     def _write(self, value, digits):
         if not math.isfinite(value):
@@ -50,7 +55,9 @@ class Unit:
             size, power = size / self.base, power + 1
         while self.small and 0 < size < 0.9995 and power > 0:
             size, power = size * self.base, power - 1
-        prefix = PREFIXES[power].strip() + ("i" if self.base == 1024 and power > NONE else "")
+        prefix = PREFIXES[power].strip()
+        if self.base == 1024 and power > NONE:
+            prefix = prefix.upper() + "i"
         return math.copysign(size, value), prefix
 
     @staticmethod

@@ -2,13 +2,16 @@
 """collectd's unixsock plugin as a source: what collectd has in its cache, with the rates of counters."""
 
 import math
+import os
 import re
 import socket
+import stat
 import time
 
 import live
 import name
 from live import Trouble
+from samples import sample
 
 PATIENCE = 10       # seconds, for an answer
 AT_ONCE = 50        # questions, before the answers are read
@@ -19,8 +22,9 @@ ANSWER = 2 ** 28    # bytes of it
 NAMED = 20          # plugins in a message
 HELP = {
     FileNotFoundError: "there is no such socket: collectd does not run, or lacks the unixsock plugin "
-                       "(LoadPlugin unixsock, see conf/unixsock.conf); --socket names another one",
+                       f"(LoadPlugin unixsock, see {sample('unixsock.conf')}); --socket names another one",
     ConnectionRefusedError: "nobody answers: collectd has ended",
+    NotADirectoryError: "a part of the path is no directory; --socket names another one",
     PermissionError: "no right to use it: be root, or in the group that SocketGroup names in <Plugin unixsock>",
 }
 
@@ -55,6 +59,8 @@ class Unixsock:
         return True
 
     def _connect(self):
+        if os.path.exists(self.path) and not stat.S_ISSOCK(os.stat(self.path).st_mode):
+            raise Trouble(f"{self.path}: it is no socket; --socket names the SocketFile of collectd's unixsock plugin")
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.socket.settimeout(PATIENCE)
         self.received, self.lines = b"", iter(())
@@ -108,6 +114,21 @@ class Unixsock:
             self.close()
             why = next((text for kind, text in HELP.items() if isinstance(error, kind)), "collectd stopped answering")
             raise Trouble(f"{self.path}: {why}") from error
+
+    def all_of(self, begin, of):
+        """(identifiers that begin so, {(series, data source): value} of those that begin with `of`)"""
+        try:
+            self._connect()
+            listed = [line.partition(" ")[2] for line in self._ask("LISTVAL")[0] or []]
+            wanted = [one for one in listed if one.startswith(of)]
+            answers = self._ask(*(f"GETVAL {quote(one)}" for one in wanted))
+            return [one for one in listed if one.startswith(begin)], {
+                (one.removeprefix(of), source): value for one, answer in zip(wanted, answers)
+                for source, value in map(parse, answer or [])}
+        except OSError as error:
+            raise Trouble(f"{self.path}: collectd stopped answering") from error
+        finally:
+            self.close()
 
     def _read(self):
         listed = [line.partition(" ")[2] for line in self._ask("LISTVAL")[0] or []]

@@ -69,8 +69,8 @@ LOOK = r"""function look(page) {
 """
 
 
-def write(directory, moment, text, service=SERVICE):
-    path = os.path.join(directory, f"{service}-{time.strftime('%Y%m%d-%H', time.localtime(moment))}.folded")
+def write(directory, moment, text, service=SERVICE, view="cpu"):
+    path = os.path.join(directory, f"{service}-{view}-{time.strftime('%Y%m%d-%H', time.localtime(moment))}.folded")
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
     return path
@@ -101,15 +101,15 @@ def lines(check):
 def files(check, directory, now):
     """A file of each hour, and what is none."""
     write(directory, now - 7200, FOLDED)
-    for other in ("web-20261301-00.folded", "web.folded", ".folded", "web-2026112300.folded"):
+    for other in ("web-cpu-20261301-00.folded", "web.folded", ".folded", "web-cpu-2026112300.folded", "web-CPU-20261123-00.folded"):
         write(directory, now, "")
         os.rename(write(directory, now, "a 1\n", "other"), os.path.join(directory, other))
-    os.mkfifo(os.path.join(directory, "fifo-20260101-00.folded"))
+    os.mkfifo(os.path.join(directory, "fifo-cpu-20260101-00.folded"))
     found = stacks.find(directory)
     check.equal("services with files", sorted(found), ["fifo", SERVICE])
-    check.equal("files of the last hour", len(stacks.within(found[SERVICE], now - 60, now)), 1)
-    check.equal("files of three hours", len(stacks.within(found[SERVICE], now - 7200, now)), 2)
-    check.equal("lines of a FIFO", stacks.read(stacks.Stack("all"), stacks.within(found["fifo"], 0, now)), 0)
+    check.equal("files of the last hour", len(stacks.within(found[SERVICE]["cpu"], now - 60, now)), 1)
+    check.equal("files of three hours", len(stacks.within(found[SERVICE]["cpu"], now - 7200, now)), 2)
+    check.equal("lines of a FIFO", stacks.read(stacks.Stack("all"), stacks.within(found["fifo"]["cpu"], 0, now)), 0)
 
 
 def near(check, what, got, want):
@@ -142,13 +142,14 @@ def difference(check, directory, now):
     """Against two hours ago: parse had a larger share, write a smaller one."""
     write(directory, now - 7200, FOLDED.replace("parse 20", "parse 50").replace("scan 10", "scan 40\nmain;gone 60"))
     _, page = draw(check, "--before", str(int(now) - 7200))
-    hues = {name: int(hue) for hue, name in re.findall(r'style="--color: hsl\((\d+) [^>]*><title>([^:]+): ', page)}
-    said = dict(re.findall(r"<title>([\w\[\]]+): ([^<]*)</title>", page))
-    check.equal("parse: shares", said["parse"], "30 %, 30 samples; before: 40.9 %")
-    check.equal("write: shares", said["write"], "60 %, 60 samples; before: 27.3 %")
+    first = page.split('class="flame"')[1]
+    hues = {name: int(hue) for hue, name in re.findall(r'style="--color: hsl\((\d+) [^>]*><title>([^:]+): ', first)}
+    said = dict(re.findall(r"<title>([\w\[\]]+): ([^<]*)</title>", first))
+    check.equal("parse: shares", said["parse"], "30 %, 30\N{NO-BREAK SPACE}samples; before: 40.9 %")
+    check.equal("write: shares", said["write"], "60 %, 60\N{NO-BREAK SPACE}samples; before: 27.3 %")
     check.equal("red is what has grown, blue what has shrunk, grey what has done neither",
                 [hues[name] for name in ("write", "parse", "main")], [5, 215, 0])
-    check.true("it says that it is one", "<figcaption>Difference " in page, "")
+    check.true("it says that it is one", "<figcaption>Where the CPU time goes, difference " in page, "")
 
 
 def main():
@@ -163,11 +164,17 @@ def main():
         lines(check)
         files(check, directory, now)
         write(directory, now, FOLDED + "\n".join(HOSTILE) + "\n")
+        write(directory, now, "main;lock 2500000\n", view="waits")
+        write(directory, now, "main;disk 4096\n", view="my_own")
         # Also of the hour before, which may be a part of the span.
-        before = os.path.exists(os.path.join(directory, f"{SERVICE}-{time.strftime('%Y%m%d-%H', time.localtime(now - 3600))}.folded"))
+        before = os.path.exists(os.path.join(directory, f"{SERVICE}-cpu-{time.strftime('%Y%m%d-%H', time.localtime(now - 3600))}.folded"))
         check.true("no file of the hour before", not before, "")
         address, page = draw(check)
-        check.true("lines that are none are told", f"100 samples, of whole hours; lines left out: {len(HOSTILE)}" in page, page[:0])
+        check.true("lines that are none are told", f"100\N{NO-BREAK SPACE}samples, of whole hours; lines left out: {len(HOSTILE)}" in page, page[:0])
+        check.equal("views, and what they are of", re.findall(r"<figcaption>([^<]*) <small>([^<,]*),", page),
+                    [(title, amount.replace(" ", "\N{NO-BREAK SPACE}")) for title, amount in (
+                        ("Where the CPU time goes", "100 samples"), ("Where threads wait", "2.50 s"))]
+                    + [("my_own", "4")])
         answers(check, browse(check.dir, LOOK, ["file://" + address], WIDTHS))
         difference(check, directory, now)
 

@@ -56,6 +56,11 @@ def make_requests(tree):
     tree.file("db1", "steps", "ps_rss",
               lambda now: math.nan if abs(now - middle) < 60 else 1000 if now < middle else 3000)
     tree.file("db1", "vda", "total_operations-mine", 12)
+    tree.file("db1", "sdz", "disk_io_time", 0, 0)
+    moment = tree.end - 100
+    tree.file("db1", "api", "gauge-requests_oldest", lambda now: 3 if now == moment else math.nan)
+    for place in range(5):
+        tree.file("db1", f"tail{place}", "latency-response-percentile-99", 1 + place)
 
 
 def make_parts(tree):
@@ -114,7 +119,7 @@ def sheet(output, host, service):
 
 
 def test_all(check, tree, output):
-    done = draw("--rrd", tree, "--output", output, "--start", f"-{SPAN}s", "--end", str(END), "--table", "20")
+    done = draw("--rrd", tree, "--output", output, "--start", str(END - SPAN), "--end", str(END), "--table", "20")
     check.equal("exit status", done.returncode, 0)
     check.equal("complaints", len(done.stderr.splitlines()), 1)
     check.contains("a broken file is named", done.stderr, "ebpf-broken")
@@ -146,8 +151,9 @@ def test_sheets(check, output):
     check.equal("its memory", web["Memory"], {"resident now": ["3 MiB"] * 3, "highest": ["5 GiB"] * 3})
     api = check_page(check, sheet(output, "db1", "api")).charts["span"]
     check.equal("charts of one with requests", list(api),
-                ["Requests", "Response time", "Slack", "Variance of the gaps"])
+                ["Requests", "Oldest request", "Response time", "Slack", "Variance of the gaps"])
     check.equal("its percentiles in order", list(api["Response time"]), ["p50", "p95", "p99", "p99.9"])
+    check.equal("a percentile: last, no average, maximum", api["Response time"]["p99"], ["4 ms", "–", "4 ms"])
     check.equal("its rate", api["Requests"], {"answered": ["1.25 k"] * 3})
     check.equal("its variance", api["Variance of the gaps"]["sends"][1], "4×10⁻⁹ s²")
     other = check_page(check, sheet(output, "db1", "vda")).charts["span"]
@@ -165,7 +171,7 @@ def test_parts(check, output):
     check.equal("its legend, from above", list(charts[title]), ["response p95", "send buffer", "disk", "CPU", "socket"])
     check.equal("the largest part", page.mostly["span", title], "mostly disk, 60 %")
     check.equal("a part: last, average, share", charts[title]["disk"], ["6 ms", "6 ms", "60 %"])
-    check.equal("the tail", charts[title]["response p95"][:2], ["30 ms", "30 ms"])
+    check.equal("the tail", charts[title]["response p95"][:2], ["30 ms", "–"])
     check.equal("slow requests", (page.mostly["span", slow], list(charts[slow])), ("mostly lock, 90 %", ["lock", "CPU"]))
     cache = check_page(check, sheet(output, "db1", "cache")).charts["span"]
     check.equal("without a 95th percentile", list(cache[title])[0], "response p99")
@@ -209,7 +215,7 @@ def test_many_upstreams(check, output):
 def test_drawing(check, output):
     """1000 bytes for half of the time, a gap, 3000 bytes: the axis ends at 3150."""
     page = Page(sheet(output, "db1", "steps"))
-    check.equal("its figures", page.charts["span"]["Memory"]["resident now"][0::2], ["2.93 KiB".replace("K", "k")] * 2)
+    check.equal("its figures", page.charts["span"]["Memory"]["resident now"][0::2], ["2.93 KiB"] * 2)
     areas = page.paths["span", "Memory"][1].split("z")
     pieces = [[tuple(map(int, point.split())) for point in re.findall(r"-?\d+ -?\d+", area)] for area in areas if area]
     check.equal("pieces of the area", len(pieces), 2)
@@ -219,13 +225,91 @@ def test_drawing(check, output):
     check.within("the gap, thousandths of the width", gap, 120 / SPAN * 1000 - 20, 120 / SPAN * 1000 + 40)
 
 
+def test_look(check, output):
+    index = check_page(check, os.path.join(output, "index.html"))
+    tails = index.charts["span"]["99th percentile of response time"]
+    check.equal("who has the highest percentile", sorted(tails), ["api", "db", *(f"tail{place}" for place in range(5))])
+    more = re.search(r'<details class="rest"><summary>(.*?)</summary><a [^>]*>(.*?)</a></details>', index.source)
+    check.equal("and who comes after these", more and more.groups(), ("1 more", "cache"))
+    check.true("the heading tells the order", 'aria-sort="descending"><button>CPU' in index.source)
+    check.equal("devices that have done nothing", [link for link in index.links if "sdz" in link], [])
+    api = check_page(check, sheet(output, "db1", "api"))
+    check.contains("what a graph shows", api.text, "Requests: sending that begins after receiving, by socket.")
+    check.true("and nothing of what it does not show", "Streams: " not in api.text)
+    check.contains("what few want to know", api.source, '<details class="more"><summary>More: Variance of the gaps</summary>')
+    start, end = (int(re.search(f'data-time="[^"]*{word}&quot;: (\\d+)', api.source).group(1)) for word in ("start", "end"))
+    check.equal("a reading alone is a dot", re.findall(r'class="dots" data-of="0" d="M(\d+) \d+l0 0"', api.source),
+                [str(round(1000 * (END // 10 * 10 - 100 - start) / (end - start)))])
+    tints = re.findall(r"stroke:(color-mix[^\"]*)", api.source)
+    check.equal("percentiles, one colour, other tints", (len(set(tints)), {"#0072B2" in tint for tint in tints}), (4, {True}))
+
+
+def test_first_minutes(check, tree):
+    """Of a fresh installation: the time since the first reading, once."""
+    output = os.path.join(check.dir, "first")
+    done = draw("--rrd", tree, "--output", output, "--host", "db1", "--service", "steps", "--end", str(END))
+    check.equal("first minutes: exit status", done.returncode, 0)
+    page = check_page(check, os.path.join(output, "index.html"))
+    check.equal("first minutes: spans", list(page.tables), ["hour"])
+    check.contains("first minutes: title", page.text, "First 10 minutes: ")
+    grid = page.paths["hour", "Memory by service, resident"][0]
+    check.true("more than one label of time", grid.count("v250") > 1, grid)
+    done = draw("--rrd", tree, "--output", output, "--host", "db1", "--service", "steps", "--span", "10min", "--span", "year")
+    labels = re.findall(r"<label for=([^>]*)>([^<]*)", check_page(check, os.path.join(output, "index.html")).source)
+    check.equal("spans that are asked for", labels, [('"minutes"', "Last 10 minutes"), ('"year"', "Last year")])
+
+
+def test_gap(check):
+    """Readings before a gap count."""
+    directory, output = os.path.join(check.dir, "gap"), os.path.join(check.dir, "gap-pages")
+    Tree(directory, END, 3 * DAY, 300).file(
+        "db1", "back", "ps_rss", lambda now: math.nan if END - 2 * DAY < now < END - 1500 else 1000)
+    draw("--rrd", directory, "--output", output, "--end", str(END))
+    page = check_page(check, os.path.join(output, "index.html"))
+    check.equal("spans after a gap", re.findall(r"<label for=[^>]*>([^<]*)", page.source), ["Last hour", "Last day", "First 3 days"])
+
+
+def test_compare(check, tree):
+    output, options = os.path.join(check.dir, "compare"), ("--rrd", tree, "--host", "db1", "--end", str(END))
+    options += "--output", output
+    ours = "--service", "db", "--service", "cache"
+    done = draw(*options, *ours, "--start", str(END - SPAN), "--compare", "db", "--compare", "cache")
+    check.equal("compare: complaints", done.stderr, "")
+    page = check_page(check, os.path.join(output, "compare.html"))
+    tails = re.findall(r'<figcaption>Response time <small>(\w+)</small>.*?<div class="plot">.*?</svg>(.*?)</div>', page.source, re.S)
+    labels = [re.findall(r'class="y"[^>]*>([^<]*)', plot) for _, plot in tails]
+    check.equal("compare: both services", [name for name, _ in tails], ["db", "cache"])
+    check.true("compare: one scale", labels and labels[0] == labels[-1] and len(labels[0]) > 1, labels)
+    check.equal("compare: what one alone has", page.text.count("cache has no value of this."), 1)
+    draw(*options, *ours, "--start", str(END - 200), "--compare", "db", "--before", str(END - 300))
+    page = check_page(check, os.path.join(output, "compare.html"))
+    shown = re.findall(r"<figcaption>Where a request&#x27;s time goes <small>([^<]*) to", page.source)
+    check.equal("compare: two times", shown, [time.strftime("%F %T", time.localtime(END - ago)) for ago in (500, 200)])
+    done = draw(*options, *ours, "--compare", "nosuch")
+    check.equal("compare: a name that is none", (done.returncode, done.stderr.startswith("ebpf-graph: --compare nosuch: ")), (1, True))
+
+
+def test_images(check, tree):
+    output = os.path.join(check.dir, "images")
+    done = draw("--rrd", tree, "--output", output, "--start", str(END - SPAN), "--host", "db1", "--service", ODD[3],
+                "--service", "api", "--png")
+    check.equal("images: complaints", done.stderr, "")
+    drawn = sorted(os.listdir(os.path.join(output, "png", "db1", "api")))
+    check.equal("images of api", drawn, [f"span-{name}.png" for name in (
+        "oldest-request", "requests", "response-time", "slack", "variance-of-the-gaps")])
+    with open(os.path.join(output, "png", "db1", ODD[3], "span-cpu.png"), "rb") as file:
+        head = file.read(24)
+    check.equal("a PNG of a service with an odd name", head[:8], b"\x89PNG\r\n\x1a\n")
+    check.within("its width", int.from_bytes(head[16:20], "big"), 720, 900)
+
+
 def test_choice(check, tree, output):
     """A second page in the place of the first."""
     done = draw("--rrd", tree, "--output", output, "--start", str(END - SPAN), "--host", "db1", "--service", "web",
                 "--table", "9", COLUMNS="30")
     check.equal("exit status", done.returncode, 0)
     check.equal("a table of 30 columns", [line.split() for line in done.stdout.splitlines()[:2]],
-                [["service", "CPU%", "memory"], ["web", "25.5", "3M"]])
+                [["service", "CPU%", "memory"], ["web", "25.5", "3Mi"]])
     page = check_page(check, os.path.join(output, "index.html"))
     check.equal("services", list(page.tables["span"]), ["web", "web · process 77"])
     left = sorted(os.listdir(os.path.join(output, "services", "db1")))
@@ -247,7 +331,7 @@ def test_spans(check, tree):
     memory = {span: charts["Memory"]["resident now"] for span, charts in
               check_page(check, sheet(output, "db1", "lives")).charts.items()}
     check.equal("a spike is the maximum of all spans that have it", [most for _, _, most in memory.values()],
-                ["1000 B", "8.79 kiB", "8.79 kiB"])
+                ["1000 B", "8.79 KiB", "8.79 KiB"])
     check.equal("and not the last value", {last for last, _, _ in memory.values()}, {"1000 B"})
     week = check_page(check, sheet(output, "db1", "past"))
     check.equal("spans on the sheet of one that is gone", list(week.charts), ["week"])
@@ -294,6 +378,11 @@ def test_nothing(check, tree):
         done = draw("--rrd", tree, "--output", output, *arguments)
         check.equal(f"{what}: exit status", done.returncode, 1)
         check.equal(f"{what}: lines said", len(done.stderr.splitlines()), 1)
+    done = draw("--rrd", tree, "--output", output, "--service", "nothing")
+    check.contains("a service that is not there: its name", done.stderr, "no such service: 'nothing'; there ")
+    done = draw("--rrd", tree, "--output", "")
+    check.equal("no name of a directory: exit status", done.returncode, 2)
+    check.contains("no name of a directory", done.stderr, "argument --output: it needs the name of a directory")
     done = draw("--rrd", tree, "--host", "db1", "--output", output, "--start", "end-1h", "--end", str(END - DAY))
     check.equal("a time without values: exit status", done.returncode, 1)
     check.contains("a time without values", done.stderr, "no value from ")
@@ -312,6 +401,11 @@ with Check() as checks:
     test_upstreams(checks, pages)
     test_many_upstreams(checks, pages)
     test_drawing(checks, pages)
+    test_look(checks, pages)
+    test_first_minutes(checks, recent)
+    test_gap(checks)
+    test_compare(checks, recent)
+    test_images(checks, recent)
     test_choice(checks, recent, pages)
     test_spans(checks, week_old)
     test_damaged(checks)

@@ -16,6 +16,7 @@ from tree import read_types
 sys.path.insert(0, os.path.join(TOP, "contrib", "look"))
 sys.dont_write_bytecode = True
 import axis  # noqa: E402
+import detail  # noqa: E402
 import live  # noqa: E402
 import network  # noqa: E402
 import parts  # noqa: E402
@@ -23,6 +24,7 @@ import series  # noqa: E402
 import table  # noqa: E402
 import unit  # noqa: E402
 import unixsock  # noqa: E402
+import views  # noqa: E402
 from chart import Chart  # noqa: E402
 from columns import COLUMNS  # noqa: E402
 from curve import Curve  # noqa: E402
@@ -39,15 +41,41 @@ def test_units(check):
     for what, value, want in (
             (unit.SECONDS, 0.0123, "12.3 ms"), (unit.SECONDS, 1.5e-6, "1.50 µs"), (unit.SECONDS, 0, "0 s"),
             (unit.SECONDS, 0.9999, "1.00 s"), (unit.SECONDS, 3e-11, "0.03 ns"), (unit.SECONDS, -0.002, "-2 ms"),
-            (unit.BYTES, 1023.4, "1023 B"), (unit.BYTES, 1023.6, "1.00 kiB"), (unit.BYTES, 3 * 2 ** 20, "3 MiB"),
+            (unit.BYTES, 1023.4, "1023 B"), (unit.BYTES, 1023.6, "1.00 KiB"), (unit.BYTES, 3 * 2 ** 20, "3 MiB"),
             (unit.RATE, 999.4, "999"), (unit.RATE, 999.6, "1.00 k"), (unit.RATE, 99.96, "100"), (unit.RATE, NAN, "–"),
             (unit.RATE, 1e16, "10 P"), (unit.RATE, 0.004, "<0.01"), (unit.RATE, 0.005, "0.01"), (unit.RATE, 0, "0"),
             (unit.SQUARES, 4e-9, "4×10⁻⁹ s²"), (unit.SQUARES, 0.000123, "1.2×10⁻⁴ s²"), (unit.SQUARES, 1e-6, "10⁻⁶ s²"), (unit.SQUARES, 1.25, "1.25 s²"),
             (unit.SQUARES, 0, "0 s²"), (unit.NUMBER, 25.04, "25.0")):
         check.equal(f"{value} {what.name}", what.write(value).replace(unit.NBSP, " "), want)
-    check.equal("short", unit.BYTE_RATE.short(2.5 * 2 ** 20), "2.50M")
+    check.equal("short", unit.BYTE_RATE.short(2.5 * 2 ** 20), "2.50Mi")
     check.equal("on an axis", (unit.SQUARES.tick(1.5e-6), unit.SECONDS.tick(1.5e-6)), ("1.5×10⁻⁶", f"1.5{unit.NBSP}µs"))
     check.equal("short", unit.SECONDS.short(250e-6), "250µs")
+
+
+def test_keys(check):
+    """As many as fit, from the most important one on."""
+    check.equal("keys at 40 columns", views.key_line(40), "? help  q quit  / filter")
+    check.equal("keys that do not fit", [width for width in range(1, 200) if len(views.key_line(width)) > width], [])
+    check.equal("keys without an explanation", [key for key, _ in views.KEYS if key not in views.MEANINGS], [])
+    check.true("all keys, where there is room", views.key_line(140).endswith(views.KEYS[-1][1]), views.key_line(140))
+
+
+def test_detail(check):
+    """All that is known of one service, whatever its name and those of others are."""
+    strange = "a\x1b[2Jb"
+    values = {("total_requests", "value"): 12.0, ("gauge-requests_waiting", "value"): 3.0, ("ps_rss", "value"): 3.0 * 2 ** 20,
+              ("latency-response-percentile-99", "value"): 0.25, ("latency-in_socket", "value"): 0.03,
+              ("latency-in_disk", "value"): 0.01, (f"total_requests-upstream-{strange}", "value"): 5.0}
+    rows = live.rows({("h", strange): values, ("h", strange + "-12-34"): {("ps_cputime", "user"): 1e4}})
+    row = next(one for one in rows if one.name == strange)
+    said = detail.lines(row, rows, 100)
+    text = "\n".join(line for _, line in said)
+    for part in ("waiting 3", "3\xa0MiB", "response", "250ms", "Upstreams", "Processes", "[12]"):
+        check.contains("one service", text, part)
+    parts_said = [line.split()[:3] for _, line in said if line.startswith(("socket", "disk"))]
+    check.equal("its parts, the largest first", parts_said, [["socket", "75", "%"], ["disk", "25", "%"]])
+    check.equal("what a terminal would obey", [line for _, line in said if not line.replace("\xa0", " ").isprintable()], [])
+    check.true("the line about a machine", live.summary(rows).startswith("h  12") and "3\xa0MiB" in live.summary(rows), live.summary(rows))
 
 
 def test_axes(check):
@@ -300,6 +328,6 @@ def test_undescribed(check):
 
 
 with Check() as checks:
-    for test in (test_units, test_axes, test_times, test_rows, test_parts, test_divided, test_largest_part, test_tall, test_colors, test_hosts, test_processes, test_packets, test_hostile,
+    for test in (test_units, test_keys, test_detail, test_axes, test_times, test_rows, test_parts, test_divided, test_largest_part, test_tall, test_colors, test_hosts, test_processes, test_packets, test_hostile,
                  test_sources, test_names, test_described, test_undescribed):
         test(checks)

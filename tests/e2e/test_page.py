@@ -16,7 +16,43 @@ BESIDE = True
 SPAN = 600
 HOST = "a.host.with.a.name.that.is.long.example.com"
 WIDTHS = (360, 1280)
-LOOK = r"""function look(page) {
+LOOK = r"""
+// What is pointed at, dragged over and pressed in the charts of the last hour.
+function chart(all, view) {
+  const figures = all(".hour figure"), plots = figures.map(figure => figure.querySelector(".plot")), one = {};
+  const point = (plot, kind, place) => {
+    const box = plot.getBoundingClientRect();
+    plot.dispatchEvent(new view.PointerEvent(kind, {clientX: box.left + place * box.width, bubbles: true, pointerId: 1}));
+  };
+  const legends = () => figures.map(figure => [...figure.querySelectorAll("tr[data-of]")].map(row => row.cells[1].textContent));
+  const heads = () => [...new Set(figures.map(figure => figure.querySelector(".legend tr").cells[1].textContent))];
+  const boxes = () => [...new Set(plots.map(plot => plot.querySelector("svg").getAttribute("viewBox")))];
+  const labels = () => [...plots[0].querySelectorAll(".x")].map(label => label.textContent);
+  const key = name => plots[0].dispatchEvent(new view.KeyboardEvent("keydown", {key: name, bubbles: true}));
+  const dims = () => [all(".hour path.dim").length, all(".hour .legend tr.chosen").length];
+  one.last = legends();
+  one.labels = labels();
+  point(plots[0], "pointermove", 0.95);
+  one.now = legends();
+  one.heads = heads();
+  point(plots[0], "pointermove", 0.1);
+  one.early = [...new Set(legends().flat())];
+  point(plots[0], "pointerleave", 0.1);
+  one.left = [legends(), heads()];
+  point(plots[0], "pointerdown", 0.5);
+  point(plots[0], "pointermove", 0.7);
+  point(plots[0], "pointerup", 0.75);
+  one.zoomed = [boxes(), labels()];
+  key("Escape");
+  one.whole = [boxes(), labels()];
+  const row = all(".hour .legend tr[data-of]")[0];
+  row.cells[0].click();
+  one.dims = dims();
+  row.cells[0].click();
+  one.undimmed = dims();
+  return one;
+}
+function look(page) {
   const all = selector => [...page.querySelectorAll(selector)], one = {order: [], body: page.documentElement};
   one.first = all("input[name=span]:checked")[0].id;
   all("label[for=hour]")[0].click();
@@ -27,8 +63,33 @@ LOOK = r"""function look(page) {
       button.click();
       one.order.push(all(".hour table.services tbody a").map(a => a.text));
     }
+  one.chart = chart(all, page.defaultView);
   all("label[for=week]")[0].click();
   one.shown = all(".span").filter(span => getComputedStyle(span).display !== "none").map(span => span.classList[1]);
+  return one;
+}
+"""
+LONG_LOOK = r"""function look(page) {
+  const rows = () => [...page.querySelectorAll("table.services tbody tr")].filter(row => row.getClientRects().length).length;
+  const before = rows(), button = page.querySelector("button.all"), text = button.textContent;
+  button.click();
+  return [before, text, rows()];
+}
+"""
+# Both sides of a comparison.
+BESIDE_LOOK = r"""function look(page) {
+  const plots = [...page.querySelectorAll(".pair .plot")], one = {};
+  const point = (plot, kind, place) => {
+    const box = plot.getBoundingClientRect();
+    plot.dispatchEvent(new page.defaultView.PointerEvent(kind, {clientX: box.left + place * box.width, pointerId: 1}));
+  };
+  const lines = () => [...new Set(plots.map(plot => Math.round(parseFloat(plot.querySelector("b").style.left))))];
+  point(plots[1], "pointermove", 0.9);
+  one.lines = [plots.length, ...lines()];
+  point(plots[0], "pointerdown", 0.25);
+  point(plots[0], "pointerup", 0.5);
+  one.boxes = [...new Set(plots.map(plot => plot.querySelector("svg").getAttribute("viewBox")))];
+  one.when = page.querySelector(".when button")?.textContent;
   return one;
 }
 """
@@ -48,7 +109,36 @@ def make_pages(directory):
     tree.file(HOST, "quiet", "ps_cputime", 10, 10)
     output = os.path.join(directory, "pages")
     tool = os.path.join(TOP, "contrib", "ebpf-graph")
-    subprocess.run([tool, "--rrd", tree.directory, "--output", output], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([tool, "--rrd", tree.directory, "--output", output, "--compare", "web", "--compare", "zero",
+                    *(word for span in ("hour", "day", "week") for word in ("--span", span))],
+                   check=True, stdout=subprocess.DEVNULL)
+
+
+def charts(check, seen):
+    """Of the sheet of web: its values are the same all the time, in the last ten minutes of the hour."""
+    for width, one in zip(WIDTHS, (one["chart"] for one in seen)):
+        check.true(f"{width}: figures", any("4.88\N{NO-BREAK SPACE}KiB/s" in figures for figures in one["last"]), one["last"])
+        check.equal(f"{width}: at a time in the last minutes", one["now"], one["last"])
+        check.true(f"{width}: the same time in all", len(one["heads"]) == 1 and ":" in one["heads"][0], one["heads"])
+        check.equal(f"{width}: at a time before them", one["early"], ["–"])
+        check.equal(f"{width}: when the pointer is gone", one["left"], [one["last"], ["last"]])
+        check.equal(f"{width}: all are zoomed", one["zoomed"][0], ["500 0 250 250"])
+        check.within(f"{width}: labels of a quarter of an hour", len(one["zoomed"][1]), 2, 5)
+        check.equal(f"{width}: after Escape", one["whole"], [["0 0 1000 250"], one["labels"]])
+        check.true(f"{width}: others are dim, one is chosen", one["dims"][0] > 0 and one["dims"][1] > 0, one["dims"])
+        check.equal(f"{width}: chosen no more", one["undimmed"], [0, 0])
+
+
+def long_table(check):
+    """Of many services the first rows, and all of them when they are asked for."""
+    tree = Tree(os.path.join(check.dir, "long"), int(time.time()), SPAN)
+    first = os.path.dirname(tree.file(HOST, "service0", "ps_cputime", 10, 10))
+    for number in range(1, 40):
+        shutil.copytree(first, first[:-1] + str(number))
+    subprocess.run([os.path.join(TOP, "contrib", "ebpf-graph"), "--rrd", tree.directory, "--span", "hour",
+                    "--output", os.path.join(check.dir, "many")], check=True, stdout=subprocess.DEVNULL)
+    (one,) = browse(check.dir, LONG_LOOK, ["many/index.html"], WIDTHS[:1])
+    check.equal("rows at first, the button, and then", one, [20, "Show all 40", 40])
 
 
 with Check() as check:
@@ -63,6 +153,12 @@ with Check() as check:
         check.within(f"{what}: width of the narrowest", min(one["widths"], default=0), 200, 1200)
         check.equal(f"{what}: pixels that stick out", one["hidden"], 0)
         check.equal(f"{what}: spans shown after a press on week", one["shown"], ["week"])
+    charts(check, seen[len(WIDTHS):2 * len(WIDTHS)])
+    beside = browse(check.dir, BESIDE_LOOK, ["pages/compare.html"], WIDTHS[-1:])[0]
+    check.true("both sides are there", beside["lines"][0] >= 12, beside["lines"])
+    check.equal("both sides show the same time", beside["lines"][1:], [90])
+    long_table(check)
+    check.equal("both sides zoom", (beside["boxes"], beside["when"]), (["250 0 250 250"], "Whole time"))
     by_name = ["a-service-with-a-long-name", "quiet", "web", "zero"]
     by_rate = ["web", "zero", "a-service-with-a-long-name"]
     orders = [by_name, by_name[::-1], [*by_rate, "quiet"], [*by_rate[::-1], "quiet"]]

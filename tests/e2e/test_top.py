@@ -191,6 +191,7 @@ def test_terminal(test, path):
     for key, shown in ((b"t", ("Run queue: ", "runnable", '<Probe "sched">')), (b"u", ("no upstreams",)), (b"s", (name, "CPU"))):
         place = screen.press(key)
         test.true(f"terminal: after the key {key.decode()}", screen.read_until(*shown, after=place))
+    test_keys(test, screen, path, name)
     screen.press(b"q")
     test.equal("terminal: exit status", screen.end(), 0)
     test.true("terminal: the old screen is back", b"\x1b[?1049l" in screen.said)
@@ -198,6 +199,33 @@ def test_terminal(test, path):
     test.true("terminal: a choice that nobody fits", screen.read_until("no such service"))
     screen.press(b"q")
     test.equal("terminal: exit status then", screen.end(), 0)
+
+
+def test_keys(test, screen, path, name):
+    """Help, a filter, one service, a pause, and a narrow terminal."""
+    def shows(what, keys, *texts):
+        # Ctrl-L: all of the screen is written, not what is new.
+        place = screen.press(keys)
+        time.sleep(0.2)
+        screen.press(b"\x0c")
+        test.true(f"terminal: {what}", screen.read_until(*texts, after=place))
+        return place
+
+    shows("the line about the machine", b"", "testhost", "CPU ", "\xa0processes", "? help")
+    shows("help says keys and columns", b"?", "Keys", "filter: type", "Columns")
+    shows("back from help", b"\x1b", name)
+    shows("a filter that is being typed", b"/" + name[:-1].encode(), f"with “{name[:-1]}”", f"/{name[:-1]}_")
+    screen.press(b"\n")
+    shows("one service", b"\n", f"testhost/{name}", "procs 1", "PerProcess true")
+    shows("back to the table, filtered", b"\x1b", f"with “{name[:-1]}”")
+    shows("all again", b"\x1b", f"services  {path}")
+    shows("a filter that nobody fits", b"/nobody-has-this\n", "none has 'nobody-has-this'")
+    screen.press(b"\x1b")
+    shows("paused", b"p", "paused")
+    screen.press(b"p")
+    fcntl.ioctl(screen.descriptor, termios.TIOCSWINSZ, struct.pack("4H", ROWS, 40, 0, 0))
+    os.kill(screen.pid, signal.SIGWINCH)
+    shows("what fits 40 columns", b"", "? help", "/ filter")
 
 
 def test_restart(test, daemon, path):
@@ -221,7 +249,10 @@ def test_trouble(test, path):
         test.equal(f"{what}: exit status", done.returncode, 1)
         test.true(f"{what}: says {parts}", all(part in done.stderr for part in parts) and done.stderr.count("\n") == 1)
 
-    refused("no socket", "LoadPlugin unixsock", arguments=("--socket", path + ".none"))
+    refused("no socket", "LoadPlugin unixsock", "conf/unixsock.conf", arguments=("--socket", path + ".none"))
+    refused("a file that is no socket", "it is no socket", arguments=("--socket", TOOL))
+    refused("a service that is not there", "no such service: 'kt_nobody'", arguments=("--socket", path, "--wait", "1", "--service", "kt_nobody"))
+    refused("a host that is not there", "no such host: 'nowhere'; there is testhost", arguments=("--socket", path, "--wait", "1", "--host", "nowhere"))
     os.chmod(path, 0o600)
     for directory in (test.dir, os.path.dirname(path)):
         os.chmod(directory, 0o755)
@@ -267,7 +298,7 @@ def test_absent_plugin(test):
         other.wait()
 
 
-with lib.Test(150) as the_test:
+with lib.Test(180) as the_test:
     secrets = os.path.join(the_test.dir, "users")
     with open(secrets, "w", encoding="ascii") as users:
         users.write("somebody: secret\n")

@@ -288,7 +288,7 @@ def test_sheet(check):
     # Of a service that was there for half of the time, half counts.
     tree.file("db1", "gone", "fork_rate", 100, until=SPAN // 2)
     tree.file("db2", "alone", "ps_rss", 1e6)
-    done = draw("--rrd", directory, "--output", output, "--start", f"-{SPAN}s", "--end", str(END))
+    done = draw("--rrd", directory, "--output", output, "--start", str(END - SPAN), "--end", str(END))
     check.equal("exit status and complaints", (done.returncode, done.stderr), (0, ""))
     page = check_page(check, os.path.join(output, "hosts", "db1.html"))
     check.equal("sections", list(page.findings["span"]), ["Processes", "Run queue", "Disk", "Network", "System calls"])
@@ -314,7 +314,7 @@ def test_sheet(check):
     check.equal("a machine of which little is known", set(empty.findings["span"].values()), {"unknown"})
     check.contains("says what would tell", empty.text, '<Probe "tcp"> with Enable true adds retransmits')
     check.within("bytes of a sheet", len(page.source), 1000, 200000)
-    draw("--rrd", directory, "--output", output, "--start", f"-{SPAN}s", "--end", str(END), "--host", "db2", "--service", "alone")
+    draw("--rrd", directory, "--output", output, "--start", str(END - SPAN), "--end", str(END), "--host", "db2", "--service", "alone")
     check.equal("of some services alone there is none", os.listdir(os.path.join(output, "hosts")), [])
 
 

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: MIT
+"""Capabilities: those that collectd has, and what the plugin can do with them."""
+
+import os
+import re
+import shutil
+import subprocess
+
+from finding import fine, judge, missing, note
+
+# In the order of their numbers.
+EVERY = """CHOWN DAC_OVERRIDE DAC_READ_SEARCH FOWNER FSETID KILL SETGID SETUID SETPCAP LINUX_IMMUTABLE NET_BIND_SERVICE
+NET_BROADCAST NET_ADMIN NET_RAW IPC_LOCK IPC_OWNER SYS_MODULE SYS_RAWIO SYS_CHROOT SYS_PTRACE SYS_PACCT SYS_ADMIN SYS_BOOT
+SYS_NICE SYS_RESOURCE SYS_TIME SYS_TTY_CONFIG MKNOD LEASE AUDIT_WRITE AUDIT_CONTROL SETFCAP MAC_OVERRIDE MAC_ADMIN SYSLOG
+WAKE_ALARM BLOCK_SUSPEND AUDIT_READ PERFMON BPF CHECKPOINT_RESTORE""".split()
+NUMBERS = {name: number for number, name in enumerate(EVERY)}
+DROPIN = "/usr/share/doc/collectd-ebpf/examples/systemd/ebpf.conf"
+# What collectd works without.
+OPTIONAL = {
+    "SYS_ADMIN": "uprobes, hooks in modules, run time of each program",
+    "SYS_PTRACE": "functions in files of containers and of other users' services",
+    "SYSLOG": "names of the kernel's functions where kernel.kptr_restrict is 1",
+    "DAC_READ_SEARCH": "paths of cgroups as labels",
+}
+UNIT = "collectd.service"
+PATIENCE = 10   # seconds
+
+
+class Unknown(ValueError):
+    """No such capability."""
+
+
+def parse(text):
+    """A mask of names: cap_bpf,cap_perfmon, with or without cap_."""
+    mask = 0
+    for name in text.split(","):
+        number = NUMBERS.get(name.strip().upper().removeprefix("CAP_"))
+        if number is None:
+            raise Unknown(f"{name!r} is no capability; as cap_bpf,cap_perfmon")
+        mask |= 1 << number
+    return mask
+
+
+def of_process(pid):
+    """The mask of those in effect; None: it is gone."""
+    try:
+        with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as file:
+            found = re.search(r"^CapEff:\s*([0-9a-f]{16})$", file.read(65536), re.M)
+    except OSError:
+        return None
+    return int(found.group(1), 16) if found else None
+
+
+def of_unit():
+    """The mask that systemd would leave to collectd; None: it runs no such unit."""
+    if not (os.path.isdir("/run/systemd/system") and shutil.which("systemctl")):
+        return None
+    try:
+        said = subprocess.run(["systemctl", "show", "-p", "LoadState,User,CapabilityBoundingSet,AmbientCapabilities", UNIT],
+                              capture_output=True, text=True, check=False, timeout=PATIENCE).stdout
+    except subprocess.TimeoutExpired:
+        return None
+    shown = dict(line.split("=", 1) for line in said.splitlines() if "=" in line)
+    if shown.get("LoadState") != "loaded":
+        return None
+    names = shown.get("CapabilityBoundingSet" if shown.get("User") in ("", "root") else "AmbientCapabilities", "")
+    return sum(1 << NUMBERS[name] for name in NUMBERS if f"cap_{name.lower()}" in names.split())
+
+
+def running():
+    """The process of a collectd that is no child of another one; None: there is none."""
+    found = {}
+    for pid in filter(str.isdecimal, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+                command, _, rest = file.read(4096).partition("(")[2].rpartition(")")
+        except OSError:
+            continue
+        if command == "collectd":
+            found[int(pid)] = int(rest.split()[1])
+    return min((pid for pid, parent in found.items() if parent not in found), default=None)
+
+
+class Privileges:
+    def __init__(self, mask, whose):
+        self.mask, self.whose = mask, whose
+
+    def lacking(self):
+        """For setpriv: what a command that root runs has to lose to have no more than these."""
+        own = of_process("self") or 0
+        return ",".join(f"-{name.lower()}" for name, number in NUMBERS.items() if (own & ~self.mask) >> number & 1)
+
+    def has(self, name):
+        return bool(self.mask >> NUMBERS[name] & 1)
+
+    def findings(self):
+        enough = self.has("SYS_ADMIN") or self.has("BPF") and self.has("PERFMON")
+        yield judge(enough, "CAP_BPF, CAP_PERFMON", f"{self.whose}: has them", f"{self.whose}: lacks them",
+                    f"run collectd as root, or install {DROPIN}, which says how", missing)
+        for name, what in OPTIONAL.items():
+            if self.has(name):
+                yield fine("CAP_" + name, what, "more")
+            else:
+                yield note("CAP_" + name, f"not there: no {what}")
+
+
+def find(chosen):
+    """Of collectd. chosen: a mask, or None"""
+    pid = running()
+    for mask, whose in ((chosen, "those chosen"), (pid and of_process(pid), f"collectd (process {pid})"), (of_unit(), UNIT)):
+        if mask is not None:
+            return Privileges(mask, whose)
+    return Privileges(of_process("self") or 0, "you")

@@ -1,0 +1,715 @@
+# SPDX-License-Identifier: MIT
+"""What the tags of the series say that they are, written by make describe, from the tags of the probes."""
+
+TEXTS = {   # by series and data source
+    "ps_cputime": {
+        "user": "CPU time, user: sum_exec_runtime up to the reading, by the ticks of a thread's life.",
+        "syst": "CPU time, system: the rest of it.",
+    },
+    "gauge-cpu_percent": {
+        "value": "CPU: the sum of both, per time.",
+    },
+    "delay_rate-delay-cpu": {
+        "value": "Run-queue wait: sched_info.run_delay, and who waits now.",
+    },
+    "contextswitch-voluntary": {
+        "value": "Context switches, voluntary: nvcsw.",
+    },
+    "contextswitch-involuntary": {
+        "value": "Context switches, involuntary: nivcsw.",
+    },
+    "ps_pagefaults": {
+        "minflt": "Page faults, minor: min_flt.",
+        "majflt": "Page faults, major: maj_flt.",
+    },
+    "io_octets": {
+        "rx": "Read by calls: ioac, from files, sockets and all else.",
+        "tx": "Written by calls: ioac, to files, sockets and all else.",
+    },
+    "io_ops": {
+        "read": "Read calls: ioac.",
+        "write": "Write calls: ioac.",
+    },
+    "disk_octets": {
+        "read": "Read from disk: ioac, what storage had to read.",
+        "write": "Written to disk: ioac, what storage will have to write.",
+    },
+    "total_events-processes_started": {
+        "value": "Processes started: by fork, or by a move from another service.",
+    },
+    "total_events-processes_ended": {
+        "value": "Processes ended: or left the service.",
+    },
+    "ps_count": {
+        "processes": "Processes: the walk over all tasks.",
+        "threads": "Threads: the walk over all tasks.",
+    },
+    "ps_rss": {
+        "value": "Resident memory: the counters of the address space.",
+    },
+    "ps_rss-peak": {
+        "value": "Highest resident memory: within the interval, by the high-water mark.",
+    },
+    "ps_vm": {
+        "value": "Virtual size: the counters of the address space.",
+    },
+    "swap": {
+        "value": "Swapped out: the counters of the address space.",
+    },
+    "total_requests-upstream-*": {
+        "value": "Requests to an upstream: as a client, by its address.",
+    },
+    "errors-upstream-*": {
+        "value": "Errors of an upstream: requests without an answer, and connections that it did not take.",
+    },
+    "gauge-requests_in_progress-upstream-*": {
+        "value": "Requests at an upstream: first send to the last receive, average of the interval.",
+    },
+    "latency-upstream-*": {
+        "value": "Response time of an upstream: first send, to the last receive.",
+    },
+    "total_requests-*": {
+        "value": "Requests by class: what their response begins with, as Response names it.",
+    },
+    "latency-service-*": {
+        "value": "Service time by class: from the first receive to the last send.",
+    },
+    "percent-response-*": {
+        "value": "Share of a class: of all requests of the service.",
+    },
+    "total_requests": {
+        "value": "Requests: sending that begins after receiving, by socket.",
+    },
+    "total_requests-streams": {
+        "value": "Streams: requests and responses that go on with pauses for longer than stream_after, left out of latencies.",
+    },
+    "if_octets": {
+        "rx": "Received: on these sockets.",
+        "tx": "Sent: on these sockets.",
+    },
+    "gauge-receive_gap": {
+        "value": "Gap between receives: of the service as one trace; frequency is receives per second.",
+    },
+    "gauge-send_gap": {
+        "value": "Gap between sends: of the service as one trace; frequency is sends per second, RPS_obsv.",
+    },
+    "latency-wait": {
+        "value": "Wait in the socket buffer: data arrived in the socket, to its first receive.",
+    },
+    "latency-service_first": {
+        "value": "Service time, to the first send: from the first receive.",
+    },
+    "latency-service": {
+        "value": "Service time, to the last send: from the first receive.",
+    },
+    "latency-response": {
+        "value": "Response time: data arrived, to the last send.",
+    },
+    "gauge-requests_in_progress": {
+        "value": "Requests in progress: first receive to last send, average of the interval.",
+    },
+    "gauge-requests_waiting": {
+        "value": "Requests waiting: in the socket, before the first receive, average of the interval.",
+    },
+    "total_connections-unread": {
+        "value": "Connections not looked into: what is received cannot be read, or walked through, so that exchanges are turns.",
+    },
+    "gauge-send_wait": {
+        "value": "Wait in the send buffer: from the last send until all has gone out, average of all requests.",
+    },
+    "gauge-requests_oldest": {
+        "value": "Oldest request: age of the oldest that waits or is in progress.",
+    },
+    "percent-slack": {
+        "value": "Slack: how much of its time or CPUs the service has left, the smaller share.",
+    },
+    "percent-slack_threads": {
+        "value": "Slack, threads: serving threads that neither run, wait for a CPU, nor are blocked with a request.",
+    },
+    "percent-slack_cpus": {
+        "value": "Slack, CPUs: idle, or used by others without a wait of the service's.",
+    },
+    "gauge-request_cpu": {
+        "value": "CPU time per request: of the service, by its requests.",
+    },
+    "gauge-request_capacity": {
+        "value": "Capacity: at which the CPUs that the service may use are spent.",
+    },
+    "total_requests-client": {
+        "value": "Requests as a client: receiving that begins after sending, on sockets that the service has connected.",
+    },
+    "if_octets-client": {
+        "rx": "Received as a client: on these sockets.",
+        "tx": "Sent as a client: on these sockets.",
+    },
+    "latency-client_first": {
+        "value": "Response time as a client, first: first send, to the first receive.",
+    },
+    "latency-client": {
+        "value": "Response time as a client: first send, to the last receive.",
+    },
+    "delay_rate-syscall-*": {
+        "value": "Asleep in a system call: of all threads, by name, by samples.",
+    },
+    "delay_rate-upstream-*": {
+        "value": "Waiting for another service: on its connections, by address, by samples.",
+    },
+    "latency-in_cpu": {
+        "value": "On a CPU: part of a request's mean response time.",
+    },
+    "latency-in_runqueue": {
+        "value": "Run queue: waiting for a CPU, part of a request's mean response time.",
+    },
+    "latency-in_disk": {
+        "value": "Disk: blocked by block I/O, part of a request's mean response time.",
+    },
+    "latency-in_memory": {
+        "value": "Memory: blocked by page faults and reclaim, part of a request's mean response time.",
+    },
+    "latency-in_lock": {
+        "value": "Lock: futexes, file locks, latches of other processes, part of a request's mean response time.",
+    },
+    "latency-in_upstream": {
+        "value": "Upstream: waiting for another service, part of a request's mean response time.",
+    },
+    "latency-in_client": {
+        "value": "Client: waiting for the rest of the request, or for room for the answer, part of a request's mean response time.",
+    },
+    "latency-in_sleep": {
+        "value": "Sleep: for a time, part of a request's mean response time.",
+    },
+    "latency-in_other": {
+        "value": "Other waits: pipes, child processes, all else; part of a request's mean response time.",
+    },
+    "latency-in_socket": {
+        "value": "Socket: waiting to be received, exact part of a request's mean response time.",
+    },
+    "latency-in_async": {
+        "value": "Asynchronous: in no thread's hands, part of a request's mean response time.",
+    },
+    "percent-slow_cpu": {
+        "value": "Slow requests on a CPU: share of their time past the 95th percentile.",
+    },
+    "percent-slow_runqueue": {
+        "value": "Slow requests in a run queue: share of their time past the 95th percentile.",
+    },
+    "percent-slow_disk": {
+        "value": "Slow requests, disk: share of their time past the 95th percentile.",
+    },
+    "percent-slow_memory": {
+        "value": "Slow requests, memory: share of their time past the 95th percentile.",
+    },
+    "percent-slow_lock": {
+        "value": "Slow requests, lock: share of their time past the 95th percentile.",
+    },
+    "percent-slow_upstream": {
+        "value": "Slow requests, upstream: share of their time past the 95th percentile.",
+    },
+    "percent-slow_client": {
+        "value": "Slow requests, client: share of their time past the 95th percentile.",
+    },
+    "percent-slow_pipe": {
+        "value": "Slow requests, pipe: share of their time past the 95th percentile.",
+    },
+    "percent-slow_sleep": {
+        "value": "Slow requests, sleep: share of their time past the 95th percentile.",
+    },
+    "percent-slow_other": {
+        "value": "Slow requests, other waits: share of their time past the 95th percentile.",
+    },
+    "delay_rate-delay-blkio": {
+        "value": "Blocked by disks: block I/O of all threads, by samples.",
+    },
+    "delay_rate-delay-memory": {
+        "value": "Blocked by memory: page faults and reclaim of all threads, by samples.",
+    },
+    "delay_rate-delay-lock": {
+        "value": "Blocked by locks: futexes and file locks of all threads, by samples.",
+    },
+    "delay_rate-delay-upstream": {
+        "value": "Waiting for other services: on connections of all threads, by samples.",
+    },
+    "delay_rate-delay-client": {
+        "value": "Waiting for clients: with a request in hand, by samples.",
+    },
+    "delay_rate-delay-pipe": {
+        "value": "Waiting for pipes: of all threads, by samples.",
+    },
+    "delay_rate-delay-sleep": {
+        "value": "Asleep for a time: of all threads, by samples.",
+    },
+    "delay_rate-delay-other": {
+        "value": "Other waits: of all threads, by samples.",
+    },
+    "disk_ops-completed": {
+        "read": "Reads: done by the device.",
+        "write": "Writes: done by the device.",
+    },
+    "disk_octets-completed": {
+        "read": "Read: from the device.",
+        "write": "Written: to the device.",
+    },
+    "total_operations-discard": {
+        "value": "Discards: of blocks that are no longer in use.",
+    },
+    "total_bytes-discard": {
+        "value": "Discarded: octets no longer in use.",
+    },
+    "total_operations-flush": {
+        "value": "Flushes: of the device's cache, as for fsync.",
+    },
+    "latency-disk_service-*": {
+        "value": "Time in service: from issue to end.",
+    },
+    "latency-disk_queued-*": {
+        "value": "Time queued: from the begin of a request until it is issued to the device.",
+    },
+    "bytes-disk_request-*": {
+        "value": "Size of a request: when it ends.",
+    },
+    "errors-disk-*": {
+        "value": "Failed requests: by the device.",
+    },
+    "disk_merged": {
+        "read": "Reads merged: with one that was queued.",
+        "write": "Writes merged: with one that was queued.",
+    },
+    "pending_operations": {
+        "value": "Requests in flight: queued or in service.",
+    },
+    "disk_io_time": {
+        "io_time": "Time with requests: in flight, 1000 a second is all of it.",
+        "weighted_io_time": "Time of requests: of all in flight together.",
+    },
+    "disk_ops-submitted": {
+        "read": "Reads submitted: to block devices.",
+        "write": "Writes submitted: to block devices.",
+    },
+    "disk_octets-submitted": {
+        "read": "Read by submitted requests: from block devices.",
+        "write": "Written by submitted requests: to block devices.",
+    },
+    "latency-disk_read": {
+        "value": "Time of a submitted read: from the begin of a request to its end.",
+    },
+    "latency-disk_write": {
+        "value": "Time of a submitted write: from the begin of a request to its end.",
+    },
+    "disk_ops-submitted-*": {
+        "read": "Reads submitted: to block devices.",
+        "write": "Writes submitted: to block devices.",
+    },
+    "disk_octets-submitted-*": {
+        "read": "Read by submitted requests: from block devices.",
+        "write": "Written by submitted requests: to block devices.",
+    },
+    "latency-disk_read-*": {
+        "value": "Time of a submitted read: from the begin of a request to its end.",
+    },
+    "latency-disk_write-*": {
+        "value": "Time of a submitted write: from the begin of a request to its end.",
+    },
+    "total_connections-connected": {
+        "value": "Connections opened: by the service, to others.",
+    },
+    "total_connections-accepted": {
+        "value": "Connections accepted: established on sockets on which the service listens.",
+    },
+    "total_connections-closed": {
+        "value": "Connections closed: by both sides, or broken.",
+    },
+    "errors-connect": {
+        "value": "Failed connects: with an error, or abandoned.",
+    },
+    "errors-connect_refused": {
+        "value": "Refused connects: ECONNREFUSED.",
+    },
+    "errors-connect_timeout": {
+        "value": "Connects that timed out: ETIMEDOUT.",
+    },
+    "errors-connect_unreachable": {
+        "value": "Connects to unreachable hosts: ENETUNREACH and EHOSTUNREACH.",
+    },
+    "errors-connect_abandoned": {
+        "value": "Abandoned connects: closed by the program after 50 ms or more.",
+    },
+    "if_octets-tcp": {
+        "rx": "Received by TCP: on all connections.",
+        "tx": "Sent by TCP: on all connections, retransmits left out.",
+    },
+    "total_events-retransmits": {
+        "value": "Retransmits: segments sent again.",
+    },
+    "percent-retransmitted": {
+        "value": "Retransmitted share: of all octets sent.",
+    },
+    "total_events-resets_received": {
+        "value": "Resets received: on open connections.",
+    },
+    "total_events-resets_sent": {
+        "value": "Resets sent: by the service's sockets.",
+    },
+    "total_events-connection_timeouts": {
+        "value": "Connections that timed out: the other side no longer answers.",
+    },
+    "total_events-listen_drops": {
+        "value": "Listen drops: new connections dropped, mostly because the accept queue is full.",
+    },
+    "current_connections": {
+        "value": "Open connections: held by the service; if they only grow, it leaks them.",
+    },
+    "current_connections-close_wait": {
+        "value": "Connections in CLOSE_WAIT: closed by the other side, but not by the service.",
+    },
+    "current_connections-unaccepted": {
+        "value": "Unaccepted connections: that wait for accept.",
+    },
+    "percent-accept_queue": {
+        "value": "Accept queue: how full it is, of the fullest listening socket.",
+    },
+    "latency-connect": {
+        "value": "Connect latency: from the first packet until the connection is established.",
+    },
+    "latency-rtt": {
+        "value": "Round-trip time: smoothed, of connections that send.",
+    },
+    "duration-connection": {
+        "seconds": "Connection lifetime: established, until both sides have closed it.",
+    },
+    "bytes-connection_received": {
+        "value": "Octets received per connection: when it ends.",
+    },
+    "bytes-connection_sent": {
+        "value": "Octets sent per connection: when it ends, retransmits left out.",
+    },
+    "protocol_counter-ActiveOpens": {
+        "value": "Connects: of the machine, ActiveOpens.",
+    },
+    "protocol_counter-PassiveOpens": {
+        "value": "Connections accepted: of the machine, PassiveOpens.",
+    },
+    "protocol_counter-AttemptFails": {
+        "value": "Failed connects: of the machine, AttemptFails.",
+    },
+    "protocol_counter-EstabResets": {
+        "value": "Connections reset: of the machine, EstabResets.",
+    },
+    "protocol_counter-OutRsts": {
+        "value": "Resets sent: of the machine, OutRsts.",
+    },
+    "protocol_counter-RetransSegs": {
+        "value": "Retransmits: of the machine, RetransSegs.",
+    },
+    "protocol_counter-OutSegs": {
+        "value": "Segments sent: of the machine, OutSegs.",
+    },
+    "tcp_connections-established": {
+        "value": "Open connections: of the machine, CurrEstab.",
+    },
+    "protocol_counter-ListenOverflows": {
+        "value": "Accept queue full: of the machine, ListenOverflows.",
+    },
+    "protocol_counter-ListenDrops": {
+        "value": "Listen drops: of the machine, ListenDrops.",
+    },
+    "protocol_counter-TCPTimeouts": {
+        "value": "Retransmission timeouts: of the machine, TCPTimeouts.",
+    },
+    "fork_rate": {
+        "value": "Forks: processes that those of the service have made.",
+    },
+    "total_events-threads_created": {
+        "value": "Threads created: beside the first of each process.",
+    },
+    "total_events-execs": {
+        "value": "Programs executed: for the service that the process is of then.",
+    },
+    "percent-short_lived": {
+        "value": "Short-lived: of the processes that ended, by default within 1 s.",
+    },
+    "total_events-exits": {
+        "value": "Processes that ended: in whatever way.",
+    },
+    "total_events-exits_failed": {
+        "value": "Processes that failed: ended by themselves, with another code than 0.",
+    },
+    "total_events-exits_by_signal": {
+        "value": "Processes ended by a signal: killed or crashed.",
+    },
+    "total_events-signals_sent": {
+        "value": "Signals sent: by kill and the like, to any process.",
+    },
+    "total_events-signals_received": {
+        "value": "Signals received: from processes and the kernel, not those that are ignored.",
+    },
+    "duration-lifetime": {
+        "seconds": "Lifetime of a process: from its fork to the end of its last thread.",
+    },
+    "total_events-signal_received-*": {
+        "value": "Signals received: by name.",
+    },
+    "total_events-signal_sent-*": {
+        "value": "Signals sent: by name.",
+    },
+    "total_events-exit_by_signal-*": {
+        "value": "Processes ended by a signal: by its name.",
+    },
+    "latency-runqueue": {
+        "value": "Run-queue latency: how long a thread waits for a CPU, by sched_info.run_delay.",
+    },
+    "duration-on_cpu": {
+        "seconds": "Time on a CPU: until the thread leaves it, by sum_exec_runtime.",
+    },
+    "total_events-cpu_migrations": {
+        "value": "CPU migrations: of threads, by nr_migrations.",
+    },
+    "latency-runqueue-*": {
+        "value": "Run-queue latency on a CPU: of threads that were woken, or had to leave one.",
+    },
+    "latency-lock_wait": {
+        "value": "Lock wait: blocked in a futex as mutexes do (FUTEX_WAIT, FUTEX_LOCK_PI).",
+    },
+    "latency-condition_wait": {
+        "value": "Condition wait: blocked in a futex as condition variables, semaphores and Java's locks do (FUTEX_WAIT_BITSET).",
+    },
+    "total_events-profile_samples": {
+        "value": "Profile samples: stacks taken of its threads on CPUs, hz a second of CPU time.",
+    },
+    "total_operations-open": {
+        "value": "Opens: calls that open a file, those that fail too.",
+    },
+    "errors-open": {
+        "value": "Opens that failed: for whatever reason.",
+    },
+    "total_operations-create": {
+        "value": "Files created: by opens of what was not there.",
+    },
+    "total_operations-delete": {
+        "value": "Files deleted: names removed.",
+    },
+    "total_operations-rename": {
+        "value": "Files renamed: files and directories.",
+    },
+    "latency-file": {
+        "value": "File latency: of opens, reads, writes, syncs, deletes and renames.",
+    },
+    "total_operations-slow-*": {
+        "value": "Slow file operations: longer than slow_ns, by operation and file system.",
+    },
+    "total_time_in_ms-slow-*": {
+        "value": "Time in slow file operations: by operation and file system.",
+    },
+    "latency-operation-*": {
+        "value": "File latency: by operation and file system.",
+    },
+    "cache_result-page_miss": {
+        "value": "Page cache misses: pages brought in by reads, read-ahead too.",
+    },
+    "cache_result-page_miss_mapped": {
+        "value": "Page cache misses of mappings: pages brought in by page faults.",
+    },
+    "cache_operation-page_new": {
+        "value": "New pages: brought in by writes.",
+    },
+    "cache_operation-page_dirtied": {
+        "value": "Dirtied pages: to be written to disk later.",
+    },
+    "cache_result-page_hit": {
+        "value": "Page cache hits: pages read that were in memory.",
+    },
+    "cache_ratio-page_hit": {
+        "value": "Page cache hit ratio: hits, of the pages read.",
+    },
+    "cache_result-page_unused": {
+        "value": "Read-ahead unused: pages brought in and not read by the next reading but one.",
+    },
+    "cache_eviction-page_reclaimed": {
+        "value": "Reclaimed pages: left the page cache to make room.",
+    },
+    "cache_eviction-page_dropped": {
+        "value": "Dropped pages: left the page cache as the file was cut, deleted or told to.",
+    },
+    "vmpage_action-refault_file": {
+        "value": "Refaults: reclaimed pages of files that had to come back.",
+    },
+    "vmpage_action-dirtied": {
+        "value": "Dirtied pages: of all the machine, of whatever kind of file.",
+    },
+    "vmpage_action-written": {
+        "value": "Written pages: of all the machine, to disk.",
+    },
+    "total_operations-brk": {
+        "value": "Brk: the heap grows or shrinks, or is asked for its end.",
+    },
+    "total_operations-mmap": {
+        "value": "Mmap: calls, successful or not.",
+    },
+    "total_bytes-mmap": {
+        "value": "Mmap: octets of address space that were asked for.",
+    },
+    "total_operations-munmap": {
+        "value": "Munmap: calls, successful or not.",
+    },
+    "total_bytes-munmap": {
+        "value": "Munmap: octets of address space that were given back.",
+    },
+    "latency-reclaim": {
+        "value": "Stall for reclaim: a thread frees pages before it gets its own.",
+    },
+    "total_operations-reclaim_direct": {
+        "value": "Stalls, direct reclaim: the machine was short of memory.",
+    },
+    "total_operations-reclaim_cgroup": {
+        "value": "Stalls, cgroup reclaim: the cgroup was at its limit.",
+    },
+    "vmpage_action-reclaimed": {
+        "value": "Pages reclaimed: by threads that stalled.",
+    },
+    "total_operations-compaction": {
+        "value": "Compactions: pages of a zone moved to make room in a row.",
+    },
+    "total_time_in_ms-compaction": {
+        "value": "Time in compactions: from begin to end.",
+    },
+    "vmpage_action-alloc": {
+        "value": "Pages allocated: for whatever the service does.",
+    },
+    "vmpage_action-free": {
+        "value": "Pages freed: by the service, whoever has allocated them.",
+    },
+    "total_operations-kmalloc": {
+        "value": "Kmalloc: memory of any size for the kernel's own use.",
+    },
+    "total_bytes-kmalloc": {
+        "value": "Kmalloc: octets, rounded up as they are allocated.",
+    },
+    "total_operations-kfree": {
+        "value": "Kfree: by the service, whoever has allocated it.",
+    },
+    "total_operations-kmem_cache_alloc": {
+        "value": "Kmem_cache_alloc: objects from caches of one size.",
+    },
+    "total_bytes-kmem_cache_alloc": {
+        "value": "Kmem_cache_alloc: octets of these objects.",
+    },
+    "total_operations-kmem_cache_free": {
+        "value": "Kmem_cache_free: by the service, whoever has allocated it.",
+    },
+    "total_events-fault_read": {
+        "value": "Page faults, read: of what is not there yet.",
+    },
+    "total_events-fault_write": {
+        "value": "Page faults, write: to what is not there yet.",
+    },
+    "total_events-fault_protection": {
+        "value": "Page faults, protection: what is there may not be so used, as before a copy on write.",
+    },
+    "total_events-fault_instruction": {
+        "value": "Page faults, instruction: code that is not there yet.",
+    },
+    "total_events-fault_kernel": {
+        "value": "Page faults, kernel: in a process's memory, within a call.",
+    },
+    "gauge-poll": {
+        "value": "Time of a poll: from call to return.",
+    },
+    "percent-poll_idle": {
+        "value": "Time in polls: of the polling threads, also in one that goes on.",
+    },
+    "total_events-oom_kills": {
+        "value": "OOM kills: processes ended for want of memory, by mark_victim.",
+    },
+    "gauge-cpu_limit_percent": {
+        "value": "CPU limit: quota by period, of cpu.max.",
+    },
+    "total_events-cpu_periods": {
+        "value": "CPU periods: in which the limit held, nr_periods of cpu.stat.",
+    },
+    "total_events-cpu_periods_throttled": {
+        "value": "CPU periods, throttled: in which the quota was used up, nr_throttled.",
+    },
+    "percent-cpu_periods_throttled": {
+        "value": "Throttled share: of the periods of the interval.",
+    },
+    "total_time_in_ms-cpu_throttled": {
+        "value": "CPU time, throttled: of all CPUs, throttled_usec of cpu.stat.",
+    },
+    "memory-limit": {
+        "value": "Memory limit: memory.max.",
+    },
+    "total_events-cgroup_oom_kills": {
+        "value": "OOM kills in the cgroup: oom_kill of memory.events.",
+    },
+    "percent-pressure_cpu_some": {
+        "value": "CPU pressure, some: time in which a task waited for a CPU.",
+    },
+    "percent-pressure_cpu_full": {
+        "value": "CPU pressure, full: time in which all tasks waited, as by a CPU limit.",
+    },
+    "percent-pressure_io_some": {
+        "value": "I/O pressure, some: time in which a task waited for a disk.",
+    },
+    "percent-pressure_io_full": {
+        "value": "I/O pressure, full: time in which all tasks waited.",
+    },
+    "percent-pressure_memory_some": {
+        "value": "Memory pressure, some: time in which a task waited for memory.",
+    },
+    "percent-pressure_memory_full": {
+        "value": "Memory pressure, full: time in which all tasks waited.",
+    },
+    "irq-softirq-*": {
+        "value": "Software interrupts: of each kind on each CPU.",
+    },
+    "total_time_in_ms-softirq-*": {
+        "value": "Time in software interrupts: from begin to end.",
+    },
+    "duration-softirq-*": {
+        "seconds": "Duration of a software interrupt: from begin to end.",
+    },
+    "latency-softirq-*": {
+        "value": "Latency of a software interrupt: from its raise to its begin.",
+    },
+    "irq-hardirq-*": {
+        "value": "Hardware interrupts: of each line on each CPU.",
+    },
+    "total_time_in_ms-hardirq-*": {
+        "value": "Time in hardware interrupts: from begin to end of their handlers.",
+    },
+    "duration-hardirq-*": {
+        "seconds": "Duration of a hardware interrupt: from begin to end of its handler.",
+    },
+    "cpufreq": {
+        "value": "CPU frequency: at the reading, by scaling_cur_freq.",
+    },
+    "total_operations-syscall-*": {
+        "value": "System calls: by name, when they return.",
+    },
+    "total_time_in_ms-syscall-*": {
+        "value": "Time in system calls: from call to return.",
+    },
+    "errors-syscall-*": {
+        "value": "System calls that failed: by name.",
+    },
+    "latency-syscall-*": {
+        "value": "Latency of system calls: by name, from call to return.",
+    },
+    "total_operations-function-*": {
+        "value": "Calls: of functions, by name.",
+    },
+    "errors-function-*": {
+        "value": "Calls that failed: of functions, by what they return.",
+    },
+    "total_time_in_ms-function-*": {
+        "value": "Time in functions: from call to return.",
+    },
+    "derive-argument-*": {
+        "value": "Sum of an argument: or of what a function returns.",
+    },
+    "latency-function-*": {
+        "value": "Latency of functions: from call to return.",
+    },
+    "gauge-argument-*": {
+        "value": "An argument: of calls, or what they return.",
+    },
+}

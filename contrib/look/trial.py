@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: MIT
+"""A private collectd that runs with the plugin for some seconds: what its log says of each probe, and which series it
+has. It writes to a directory of its own alone."""
+
+import contextlib
+import dataclasses
+import math
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+
+import live
+from kernel import rates
+from unixsock import Unixsock
+
+HOST = "check"
+BEGIN = f"{HOST}/ebpf-"
+READS = "entering read-loop"
+BEGINS = 180    # seconds that the probes may take to load
+ENDS = 20       # seconds to end
+STEP = 0.1
+LINE = re.compile(r"^\[[^]]*\] \[(\w+)\] ebpf plugin: (.*)$")
+OFF_BY_DEFAULT = "it is off by default"
+
+
+class Failed(Exception):
+    """collectd did not run. The text says why."""
+
+
+@dataclasses.dataclass
+class Probe:
+    name: str
+    tier: int = 0       # 0: it is off
+    why: str = ""       # it is off
+    lost: tuple = ()    # (tier, why) of each that was tried before
+
+    def by_default(self):
+        """It is off as nobody wants it."""
+        return not self.tier and self.why.startswith(OFF_BY_DEFAULT)
+
+
+class Result:
+    """Of a trial."""
+
+    def __init__(self, log):
+        self.probes = {}
+        self.complaints = []    # warnings and errors that concern no probe as a whole
+        self.off = ""           # why the plugin is off
+        self.identifiers = []   # service/series of the ebpf plugin
+        self.plugin = {}        # what it says of itself, by series
+        self.rates = {}         # per second, while it ran
+        for line in log.splitlines():
+            if match := LINE.match(line):
+                self._take(*match.groups())
+
+    def _probe(self, name):
+        return self.probes.setdefault(name, Probe(name))
+
+    def _take(self, severity, text):
+        if match := re.match(r"probe (\S+) is on \(tier ([0-9]+)\)", text):
+            self._probe(match[1]).tier = int(match[2])
+        elif match := re.match(r"probe (\S+) is off: (.*)", text):
+            self._probe(match[1]).why = match[2]
+        elif match := re.match(r"probe (\S+): tier ([0-9]+) is unavailable, trying the next: (.*)", text):
+            self._probe(match[1]).lost += ((int(match[2]), match[3]),)
+        elif match := re.match(r"the plugin is off: (.*)", text):
+            self.off = match[1]
+        elif severity in ("warning", "error"):
+            self.complaints.append(text)
+
+    def share(self, probe):
+        """Percent of the CPUs, by its own estimate; not a number: unknown."""
+        return self.plugin.get((f"percent-overhead_{probe}", "value"), math.nan)
+
+    def services(self):
+        """By name, with the series of each."""
+        found = {}
+        for identifier in self.identifiers:
+            service, series = identifier.split("/", 1)
+            found.setdefault(service, []).append(series)
+        return found
+
+
+def brief(why):
+    """(reason without what libbpf said, remedy)"""
+    reason, _, remedy = re.sub(r" \(libbpf: .*?\)(?=[;,]|$)", "", why).partition("; ")
+    return reason, remedy
+
+
+def configuration(directory, found, extra):
+    types = "".join(f'TypesDB "{path}"\n' for path in found.types)
+    place = f'PluginDir "{found.plugin_dir}"\n' if found.plugin_dir else ""
+    return f"""\
+Hostname "{HOST}"
+FQDNLookup false
+BaseDir "{directory}"
+PIDFile "{directory}/pid"
+{types}Interval 1
+LoadPlugin logfile
+<Plugin logfile>
+  LogLevel info
+  File "{directory}/log"
+  Timestamp true
+  PrintSeverity true
+</Plugin>
+LoadPlugin unixsock
+<Plugin unixsock>
+  SocketFile "{directory}/socket"
+  SocketGroup "root"
+  SocketPerms "0600"
+  DeleteSocket true
+</Plugin>
+{place}LoadPlugin ebpf
+<Plugin ebpf>
+{extra}
+  <Profiles>
+    Directory "{directory}/profiles"
+  </Profiles>
+</Plugin>
+"""
+
+
+def own(found):
+    """Lines for the plugin as it is configured."""
+    return found.without("Profiles")
+
+
+def others(found, result):
+    """Lines that switch on what is off by default, and nothing else."""
+    switched = "".join(f'  <Probe "{probe.name}">\n    Enable {str(probe.by_default()).lower()}\n  </Probe>\n'
+                       for probe in result.probes.values())
+    return "\n".join(found.lines("ObjectDirectory", "SymbolReader")) + "\n" + switched
+
+
+def wrapped(lacking):
+    """What takes capabilities from a command. lacking: as setpriv wants it; "": none"""
+    return ["setpriv", "--bounding-set", lacking, "--inh-caps", lacking] if lacking else []
+
+
+def _text(path):
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read(1 << 22)
+    except OSError:
+        return ""
+
+
+def _wait(process, log, seconds):
+    """For its first reading."""
+    give_up = time.monotonic() + seconds
+    while READS not in _text(log):
+        if process.poll() is not None:
+            raise Failed(f"collectd ended at once (status {process.returncode}): " + (_text(log).strip() or "no word from it"))
+        if time.monotonic() > give_up:
+            raise Failed(f"collectd has not begun to read after {seconds} s")
+        time.sleep(STEP)
+
+
+def _stop(process):
+    process.send_signal(signal.SIGTERM)
+    try:
+        process.wait(ENDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _list(socket, result):
+    """The series of the ebpf plugin, and the values of what it says of itself."""
+    with contextlib.suppress(live.Trouble):
+        found, result.plugin = Unixsock(socket).all_of(BEGIN, BEGIN + "self/")
+        result.identifiers = [one.removeprefix(BEGIN) for one in found]
+
+
+def run(daemon, found, extra, lacking, seconds, kernel):
+    """found: Configuration; extra: lines in the plugin's block; lacking: capabilities, see wrapped(); seconds: of reading.
+    Failed: collectd does not run."""
+    directory = tempfile.mkdtemp(prefix="ebpf-trial.")
+    log, words = os.path.join(directory, "log"), os.path.join(directory, "words")
+    conf = os.path.join(directory, "conf")
+    with open(conf, "w", encoding="utf-8", errors="surrogateescape") as file:
+        file.write(configuration(directory, found, extra))
+    try:
+        with open(words, "wb") as said:
+            process = subprocess.Popen([*wrapped(lacking), "setpriv", "--pdeathsig", "TERM", daemon, "-f", "-C", conf],
+                                       stdin=subprocess.DEVNULL, stdout=said, stderr=said, start_new_session=True)
+        try:
+            _wait(process, log, BEGINS)
+            begin, before = time.monotonic(), kernel.counts()
+            time.sleep(seconds)
+            result = Result(_text(log))
+            result.rates = rates(before, kernel.counts(), time.monotonic() - begin)
+            if process.poll() is not None:
+                raise Failed(f"collectd ended (status {process.returncode}) while it was reading")
+            _list(os.path.join(directory, "socket"), result)
+        except Failed as failed:
+            raise Failed(f"{failed} {_text(words).strip()[-500:]}".strip()) from None
+        finally:
+            _stop(process)
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+    return result

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: MIT
+"""What the live view on a terminal can show. A view has a title and lines; of a table, one line is chosen."""
+
+import textwrap
+
+import detail
+import live
+import table
+from columns import COLUMNS
+from text import printable
+
+MOST = 3    # services of a layer
+
+# Key, what it does, in a word; in the order of importance: the line of keys has as many as fit.
+KEYS = (("?", "help"), ("q", "quit"), ("/", "filter"), ("Enter", "one service"), ("t", "triage"), ("u", "upstreams"),
+        ("s", "services"), ("p", "pause"), ("r", "reverse"), ("←→", "sort by"))
+MEANINGS = {
+    "?": "this page; any other key of a view leaves it", "q": "quit",
+    "/": "filter: type a part of a name; Enter keeps it, Escape shows all again",
+    "Enter": "all that is known of the chosen service; Escape goes back", "t": "triage: each layer, the service to blame first",
+    "u": "what services ask of others", "s": "the table of services", "p": "pause, and go on; the space bar does so, too",
+    "r": "the other way round", "←→": "the column to sort by, also < and >"}
+
+
+def key_line(width):
+    """As many keys as there is room for."""
+    line = ""
+    for key, word in KEYS:
+        more = f"{line}  {key} {word}".strip()
+        if len(more) > width:
+            break
+        line = more
+    return line
+
+
+class View:
+    """Something that is scrolled."""
+    backwards = False
+    chosen = None       # of a table, the place of the row
+
+    def take(self, rows):
+        """Values have come."""
+
+    def move(self, way):
+        """Another column; there is one order alone."""
+
+    def step(self, way):
+        """Another row: False, as none can be chosen."""
+        return False
+
+    def service(self):
+        """The row that is chosen, or None."""
+
+
+class Rows(View):
+    """A table that can be sorted."""
+
+    def __init__(self, what, choose, of, sorted_by, backwards=False, without=""):
+        """choose: of all rows, those that it has; sorted_by: a column, or None for the name; without: what is said if there
+        are none"""
+        self.what, self.choose, self.of, self.sorted_by, self.backwards = what, choose, of, sorted_by, backwards
+        self.without = without
+        self.rows = []
+        self.shown = set()      # places of columns that had a value: they stay
+        self.filter = ""
+        self.chosen = 0
+
+    def take(self, rows):
+        self.rows = self.choose(rows)
+        self.shown |= set(table.filled([row.figures for row in self.rows], self.of))
+
+    def _filtered(self):
+        """Sorted."""
+        rows = [row for row in self.rows if self.filter.lower() in row.title.lower()]
+        return live.sort(rows, self.sorted_by, self.backwards, self.of)
+
+    def title(self):
+        filtered = f" with “{printable(self.filter)}”" if self.filter else ""
+        return f"{len(self._filtered())} {self.what}{filtered}"
+
+    def move(self, way):
+        shown = [None, *(self.of[place] for place in sorted(self.shown))]
+        place = shown.index(self.sorted_by) if self.sorted_by in shown else 0
+        self.sorted_by = shown[(place + way) % len(shown)]
+
+    def step(self, way):
+        self.chosen = max(0, min(self.chosen + way, len(self._filtered()) - 1))
+        return True
+
+    def service(self):
+        rows = self._filtered()
+        return rows[min(self.chosen, len(rows) - 1)] if rows else None
+
+    def lines(self, width):
+        """A heading that stays, as far as there are rows, and these."""
+        rows = self._filtered()
+        if not rows:
+            return None, [("row", f"none has {printable(self.filter)!r} in its name" if self.rows else self.without)]
+        self.step(0)
+        heading, *lines = table.lines(live.lines(rows), sorted(self.shown), self.sorted_by,
+                                      table.UP if self.backwards else table.DOWN, width, self.of,
+                                      self.what.removesuffix("s"))
+        return heading, [("chosen" if place == self.chosen else "row", line) for place, line in enumerate(lines)]
+
+
+class Triage(View):
+    """Layer by layer."""
+
+    def __init__(self):
+        self.findings = {}
+
+    def take(self, rows):
+        self.findings = live.findings(rows)
+
+    def title(self):
+        return "triage" + "".join(f" of {printable(host)}" for host in self.findings if len(self.findings) == 1)
+
+    def lines(self, width):
+        return None, live.triage_lines(self.findings, MOST, width)
+
+
+class Detail(View):
+    """Of one service."""
+
+    def __init__(self):
+        self.rows, self.row = [], None
+
+    def show(self, row):
+        self.row = row
+        self.take(self.rows)
+
+    def take(self, rows):
+        self.rows = rows
+        if self.row:
+            self.row = next((row for row in rows if (row.host, row.name) == (self.row.host, self.row.name)), self.row)
+
+    def title(self):
+        return "one service" + ("" if self.row in self.rows else ", which has no values any more")
+
+    def lines(self, width):
+        return None, detail.lines(self.row, self.rows, width)
+
+
+class Help(View):
+    """The keys and the columns."""
+
+    def title(self):
+        return "help"
+
+    def lines(self, width):
+        said = [("title", "Keys"), *(("row", f"  {key:<10}{MEANINGS[key]}") for key, _ in KEYS),
+                ("row", "  ↑ ↓       the service before and after; PgUp, PgDn, Home"), ("row", ""), ("title", "Columns")]
+        said += [("row", f"  {column.brief:<10}{' '.join((column.heading, column.below))}") for column in COLUMNS]
+        said += [("row", ""), *(("row", line) for line in textwrap.wrap(
+            "Bytes have powers of 1024: Ki, Mi, Gi; all else has powers of 1000. A dash is what is not known. ebpf-top(1) has more.",
+            max(20, width)))]
+        return None, said
