@@ -17,7 +17,7 @@
  *
  * With Option "by_syscall" the sampler also counts in which system calls threads sleep, see asleep.bpf.h.
  *
- * Hooks: iter/task, 10 times a second; iter/bpf_map_elem over the services at each reading.
+ * Hooks: iter/task, 10 times a second; the services at each reading.
  *
  * Limits: below 200 samples nothing is said of requests. A pool that hands its results back to the
  * thread that answers is not known to work for them: its time is in no thread's hands. Samples
@@ -169,17 +169,6 @@ static void count_slow(struct delay_row *row, const struct serving *s, u32 part,
 		return;
 	row->slow_samples++;
 	part_count(row->slow_seen, part);
-}
-
-static struct serving *serving_of(struct task_struct *task, u32 *ret_number)
-{
-	u32 *number = serving_number(task);
-	struct serving *s = number ? serving_at(*number) : NULL;
-
-	if (!s || s->pid != (u32)task->pid)
-		return NULL;
-	*ret_number = *number;
-	return s;
 }
 
 static void look(struct task_struct *task, u32 service)
@@ -401,14 +390,16 @@ __noinline int delay_show(u32 service)
 	return 0;
 }
 
-SEC("iter/bpf_map_elem")
-OVER(service_requests)
-int delay_services(struct bpf_iter__bpf_map_elem *ctx)
+static long show(void *map, u32 *row, void *requests, void *context)
 {
-	u32 *row = ctx->key;
+	delay_show(*row);
+	return 0;
+}
 
-	if (row)
-		delay_show(*row);
+SEC("syscall")
+int delay_services(void *ctx)
+{
+	bpf_for_each_map_elem(&service_requests, show, NULL, 0);
 	return 0;
 }
 

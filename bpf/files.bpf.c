@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
  * Files: what each service opens, fails to open, creates, deletes and renames, how long operations
- * on files take, and which of them were slow, by file system.
+ * on files take, and, by operation and file system, which of them were slow and, with Option
+ * "operations", how long each took.
  *
  * Hooks, tier 1: fentry and fexit of do_sys_openat2, vfs_read, vfs_write, vfs_readv, vfs_writev,
  * do_unlinkat, do_renameat2, fsync and fdatasync, fentry of vfs_unlink and vfs_rename. Tier 2: the
@@ -10,14 +11,16 @@
  * and sync files; while one is on, every system call of the machine takes its slow path.
  *
  * Reads and writes are those of regular files: of sockets, pipes and terminals the programs leave
- * after one look. Names of files are never read.
+ * after one look. Paths are read with Option "top_files" alone, see file_use.bpf.h.
  *
- * Limits: reads and writes are not timed in tier 3, as their tracepoints see those of sockets too;
- * nor anywhere those by io_uring, sendfile and mappings. Opens by io_uring and of the programs
- * that are executed do not count. In tier 3 the file system of a delete or a rename is not known.
+ * Limits: reads and writes are not timed in tier 3, as their tracepoints see those of sockets too,
+ * but with Option "top_files"; nor anywhere those by io_uring, sendfile and mappings. Opens by io_uring
+ * and of the programs that are executed do not count. In tier 3 the file system of a delete or a rename
+ * is not known.
  */
 #include "attached.bpf.h"
 #include "descriptor.bpf.h"
+#include "file_use.bpf.h"
 #include "hot.bpf.h"
 #include "kernel/syscall.bpf.h"
 #include "service_slot.bpf.h"
@@ -30,17 +33,6 @@
 
 const volatile u64 slow_ns RANGE(1, 60000000000) = 10000000;
 const volatile bool option_operations;
-
-/* As series are named. */
-enum operation {
-	open,
-	read,
-	write,
-	fsync,
-	delete,
-	rename,
-	OPERATIONS,
-};
 
 struct file_row {
 	u64 opens METRIC("total_operations-open") UNIT("opens")
@@ -59,7 +51,7 @@ struct file_row {
 
 MMAP_ARRAY(files, struct file_row, 1) SUBJECT("service via=row_slots owners=slot_owners sharded");
 
-struct slow_key {
+struct operation_key {
 	u32 service LABEL("service");
 	enum operation operation LABEL("enum");
 	char file_system[FILE_SYSTEM_NAME_SIZE] LABEL("string");
@@ -72,16 +64,11 @@ struct slow_row {
 		HELP("Time in slow file operations: by operation and file system") DEFAULT(off);
 };
 
-PERCPU_HASH(slow_operations, struct slow_key, struct slow_row, 1024) SUBJECT("key");
-
-struct operation_key {
-	u32 service LABEL("service");
-	enum operation operation LABEL("enum");
-};
+PERCPU_HASH(slow_operations, struct operation_key, struct slow_row, 1024) SUBJECT("key");
 
 struct operation_row {
 	struct hist latency METRIC("latency-operation " NS) UNIT("seconds")
-		HELP("File latency by operation: open, read, write, fsync, delete, rename");
+		HELP("File latency: by operation and file system");
 };
 
 SPARSE_HASH(operations, struct operation_key, struct operation_row, 1024)
@@ -92,7 +79,7 @@ struct file_user {
 	struct slot_cache cache;
 	u64 began_ns[OPERATIONS];            /* of what it is in, 0: none */
 	const struct file_system_type *type; /* of what it deletes or renames, NULL: unknown */
-	u32 fd;                              /* of what it syncs */
+	u32 fd;                              /* of what it syncs, or reads or writes in tier 3 */
 };
 
 TASK_STORAGE(file_users, struct file_user);
@@ -131,17 +118,30 @@ static __always_inline struct file_user *doing(enum operation operation)
 	return u && is_since_attached(u->began_ns[operation]) ? u : NULL;
 }
 
-static __noinline void count_operation(u32 service, enum operation operation, u64 ns)
+static __always_inline void count_operation(const struct operation_key *key, u64 ns)
 {
-	struct operation_key key = { .service = service, .operation = operation };
-	struct operation_row *row = bpf_map_lookup_elem(&operations, &key);
+	struct operation_row *row = bpf_map_lookup_elem(&operations, key);
 
 	if (!row) {
-		bpf_map_update_elem(&operations, &key, &no_operations, BPF_NOEXIST);
-		row = or_refused(bpf_map_lookup_elem(&operations, &key));
+		bpf_map_update_elem(&operations, key, &no_operations, BPF_NOEXIST);
+		row = or_refused(bpf_map_lookup_elem(&operations, key));
 	}
 	if (row)
 		hist_add(&row->latency, ns);
+}
+
+static __always_inline void count_slow(const struct operation_key *key, u64 ns)
+{
+	struct slow_row none = {}, *row = bpf_map_lookup_elem(&slow_operations, key);
+
+	if (!row) {
+		bpf_map_update_elem(&slow_operations, key, &none, BPF_NOEXIST);
+		row = or_refused(bpf_map_lookup_elem(&slow_operations, key));
+	}
+	if (!row)
+		return;
+	add(&row->count, 1);
+	add(&row->time_ns, ns);
 }
 
 static __always_inline void name_file_system(const struct file_system_type *type, char *ret_name)
@@ -151,21 +151,15 @@ static __always_inline void name_file_system(const struct file_system_type *type
 		__builtin_memcpy(ret_name, FILE_SYSTEM_UNKNOWN, sizeof(FILE_SYSTEM_UNKNOWN));
 }
 
-static __noinline void count_slow(u32 service, enum operation operation, u64 type, u64 ns)
+static __noinline void count_on_file_system(u32 service, enum operation operation, u64 type, u64 ns)
 {
-	struct slow_key key = { .service = service, .operation = operation };
-	struct slow_row none = {}, *row;
+	struct operation_key key = { .service = service, .operation = operation };
 
 	name_file_system((const struct file_system_type *)type, key.file_system);
-	row = bpf_map_lookup_elem(&slow_operations, &key);
-	if (!row) {
-		bpf_map_update_elem(&slow_operations, &key, &none, BPF_NOEXIST);
-		row = or_refused(bpf_map_lookup_elem(&slow_operations, &key));
-	}
-	if (!row)
-		return;
-	add(&row->count, 1);
-	add(&row->time_ns, ns);
+	if (option_operations)
+		count_operation(&key, ns);
+	if (ns >= slow_ns)
+		count_slow(&key, ns);
 }
 
 static __always_inline const struct file_system_type *file_system(const struct file *file)
@@ -173,10 +167,10 @@ static __always_inline const struct file_system_type *file_system(const struct f
 	return file ? BPF_CORE_READ(file, f_inode, i_sb, s_type) : NULL;
 }
 
-/* file: NULL where the thread has noted the file system, or it is not known. Returns where the
- * operation counts. */
+/* file: NULL where the thread has noted the file system, or it is not known. bytes: that it has moved,
+ * below zero: an error. Returns where the operation counts. */
 static __always_inline struct file_row *end(struct file_user *u, enum operation operation,
-					    const struct file *file)
+					    const struct file *file, s64 bytes)
 {
 	u64 ns = bpf_ktime_get_ns() - u->began_ns[operation];
 	struct file_row *row;
@@ -189,10 +183,11 @@ static __always_inline struct file_row *end(struct file_user *u, enum operation 
 	row = bpf_map_lookup_elem(&files, &at);
 	if (row)
 		hist_add(&row->latency, ns);
-	if (option_operations)
-		count_operation(u->cache.row, operation, ns);
-	if (ns >= slow_ns)
-		count_slow(u->cache.row, operation, (u64)(file ? file_system(file) : u->type), ns);
+	if (option_top_files && file)
+		file_use_count(u->cache.row, (u64)file, operation, bytes, ns);
+	if (option_operations || ns >= slow_ns)
+		count_on_file_system(u->cache.row, operation,
+				     (u64)(file ? file_system(file) : u->type), ns);
 	return row;
 }
 
@@ -212,7 +207,7 @@ static __always_inline int end_open(s64 fd)
 		return 0;
 	if (fd >= 0)
 		file = file_in(file_slot(bpf_get_current_task_btf(), fd));
-	row = end(u, open, file);
+	row = end(u, open, file, 0);
 	if (!row)
 		return 0;
 	add(&row->opens, 1);
@@ -237,14 +232,14 @@ static __always_inline int end_sync(void)
 	struct file_user *u = doing(fsync);
 
 	if (u)
-		end(u, fsync, file_in(file_slot(bpf_get_current_task_btf(), u->fd)));
+		end(u, fsync, file_in(file_slot(bpf_get_current_task_btf(), u->fd)), 0);
 	return 0;
 }
 
 static __always_inline int end_delete(s64 error)
 {
 	struct file_user *u = doing(delete);
-	struct file_row *row = u ? end(u, delete, NULL) : NULL;
+	struct file_row *row = u ? end(u, delete, NULL, 0) : NULL;
 
 	if (row && !error)
 		add(&row->deleted, 1);
@@ -254,7 +249,7 @@ static __always_inline int end_delete(s64 error)
 static __always_inline int end_rename(s64 error)
 {
 	struct file_user *u = doing(rename);
-	struct file_row *row = u ? end(u, rename, NULL) : NULL;
+	struct file_row *row = u ? end(u, rename, NULL, 0) : NULL;
 
 	if (row && !error)
 		add(&row->renamed, 1);
@@ -268,41 +263,42 @@ static __always_inline int begin_on(enum operation operation, const struct file 
 	return inode_is_regular(file->f_inode) ? begin_simply(operation) : 0;
 }
 
-static __always_inline int end_on(enum operation operation, const struct file *file)
+static __always_inline int end_on(enum operation operation, const struct file *file, s64 bytes)
 {
 	struct file_user *u = inode_is_regular(file->f_inode) ? doing(operation) : NULL;
 
 	if (u)
-		end(u, operation, file);
+		end(u, operation, file, bytes);
 	return 0;
 }
 
-/* What the thread deletes or renames is on this file system. */
+/* What the thread deletes or renames is on this file system: the first, as one may do it by another. */
 static __always_inline int note_file_system(const struct dentry *dentry)
 {
 	struct file_user *u =
 		bpf_task_storage_get(&file_users, bpf_get_current_task_btf(), NULL, 0);
 
-	if (u)
+	if (u && !u->type)
 		u->type = BPF_CORE_READ(dentry, d_sb, s_type);
 	return 0;
 }
 
-/* first, second: the numbers of the two programs. */
-#define HOOK_ON_FILE(tier, function, operation, first, second)                      \
-	SEC("fentry/" #function)                                                    \
-	TIER(tier)                                                                  \
-	HOT(first) int BPF_PROG(files_begin_##function##_##tier, struct file *file) \
-	{                                                                           \
-		hot_run(first);                                                     \
-		return begin_on(operation, file);                                   \
-	}                                                                           \
-	SEC("fexit/" #function)                                                     \
-	TIER(tier)                                                                  \
-	HOT(second) int BPF_PROG(files_end_##function##_##tier, struct file *file)  \
-	{                                                                           \
-		hot_run(second);                                                    \
-		return end_on(operation, file);                                     \
+/* first, second: the numbers of the two programs; others: arguments behind the first. */
+#define HOOK_ON_FILE(tier, function, operation, first, second, others...)                 \
+	SEC("fentry/" #function)                                                          \
+	TIER(tier)                                                                        \
+	HOT(first) int BPF_PROG(files_begin_##function##_##tier, struct file *file)       \
+	{                                                                                 \
+		hot_run(first);                                                           \
+		return begin_on(operation, file);                                         \
+	}                                                                                 \
+	SEC("fexit/" #function)                                                           \
+	TIER(tier)                                                                        \
+	HOT(second)                                                                       \
+	int BPF_PROG(files_end_##function##_##tier, struct file *file, others, s64 bytes) \
+	{                                                                                 \
+		hot_run(second);                                                          \
+		return end_on(operation, file, bytes);                                    \
 	}
 
 /* arguments: of the function, and what it returns. */
@@ -336,9 +332,12 @@ static __always_inline int note_file_system(const struct dentry *dentry)
 		return end_sync();                                            \
 	}
 
+#define MOVES void *buffer, size_t size, void *at
+#define MOVES_VECTORS void *vectors, unsigned long count, void *at, int flags
+
 #define HOOKS(tier)                                                                             \
-	HOOK_ON_FILE(tier, vfs_read, read, 0, 1)                                                \
-	HOOK_ON_FILE(tier, vfs_write, write, 2, 3)                                              \
+	HOOK_ON_FILE(tier, vfs_read, read, 0, 1, MOVES)                                         \
+	HOOK_ON_FILE(tier, vfs_write, write, 2, 3, MOVES)                                       \
 	HOOK(tier, do_sys_openat2, open, 4, 5, end_open(fd), int at, void *name, void *how,     \
 	     int fd)                                                                            \
 	HOOK(tier, do_unlinkat, delete, 6, 7, end_delete(error), int at, void *name, int error) \
@@ -364,12 +363,34 @@ static __always_inline int note_file_system(const struct dentry *dentry)
 	HOOK_SYNC(tier, fdatasync)
 
 HOOKS(1)
-HOOK_ON_FILE(1, vfs_readv, read, 12, 13)
-HOOK_ON_FILE(1, vfs_writev, write, 14, 15)
+HOOK_ON_FILE(1, vfs_readv, read, 12, 13, MOVES_VECTORS)
+HOOK_ON_FILE(1, vfs_writev, write, 14, 15, MOVES_VECTORS)
 
 HOOKS(2)
 
 /* --- tier 3 --- */
+
+static __always_inline int begin_move(enum operation operation, u32 fd)
+{
+	const struct file *file = file_in(file_slot(bpf_get_current_task_btf(), fd));
+	struct file_user *u;
+
+	if ((BPF_CORE_READ(file, f_inode, i_mode) & S_IFMT) != S_IFREG)
+		return 0;
+	u = begin(operation);
+	if (u)
+		u->fd = fd;
+	return 0;
+}
+
+static __always_inline int end_move(enum operation operation, s64 bytes)
+{
+	struct file_user *u = doing(operation);
+
+	if (u)
+		end(u, operation, file_in(file_slot(bpf_get_current_task_btf(), u->fd)), bytes);
+	return 0;
+}
 
 #define CALL_PROGRAM(way, call, tags, body)                      \
 	SEC("tracepoint/syscalls/sys_" #way "_" #call)           \
@@ -398,6 +419,24 @@ RARE_CALL(fdatasync, begin_sync(ctx->args[0]), end_sync())
 RARE_CALL(openat2, begin_simply(open), end_open(ctx->ret))
 RARE_CALL(renameat, begin_simply(rename), end_rename(ctx->ret))
 RARE_CALL(renameat2, begin_simply(rename), end_rename(ctx->ret))
+
+/* Only with both options. */
+#define MOVE_CALL(call, operation, first, second)                                  \
+	CALL_PROGRAM(enter, call, OPTION("top_files") HOT(first), hot_run(first);  \
+		     return begin_move(operation, ctx->args[0]);)                  \
+	CALL_PROGRAM(exit, call, OPTION("top_files") HOT(second), hot_run(second); \
+		     return end_move(operation, ctx->ret);)
+
+MOVE_CALL(read, read, 12, 13)
+MOVE_CALL(write, write, 14, 15)
+MOVE_CALL(pread64, read, 16, 17)
+MOVE_CALL(pwrite64, write, 18, 19)
+MOVE_CALL(readv, read, 20, 21)
+MOVE_CALL(writev, write, 22, 23)
+MOVE_CALL(preadv, read, 24, 25)
+MOVE_CALL(pwritev, write, 26, 27)
+MOVE_CALL(preadv2, read, 28, 29)
+MOVE_CALL(pwritev2, write, 30, 31)
 
 /* Younger architectures have only the calls that take a directory. */
 #ifdef __TARGET_ARCH_x86

@@ -70,11 +70,26 @@ static const struct argument_row no_argument;
 ARRAY(functions, struct function, FUNCTIONS_MAX);
 ARRAY(function_places, struct function_argument, FUNCTION_PLACES_MAX);
 
+/* How often the programs run, of functions with a limit: at calls and, behind that, at returns. */
+PERCPU_ARRAY(function_runs, u32, u64, FUNCTION_RUNS_MAX);
+
 static __always_inline struct function *function_of(u64 cookie)
 {
 	u32 number = cookie;
 
 	return bpf_map_lookup_elem(&functions, &number);
+}
+
+static __always_inline void count_run(const struct function *f, u32 number, bool at_return)
+{
+	u32 index = 2 * number + at_return;
+	u64 *runs;
+
+	if (!(f->flags & FUNCTION_LIMITED))
+		return;
+	runs = bpf_map_lookup_elem(&function_runs, &index);
+	if (runs)
+		++*runs;
 }
 
 static __always_inline bool is_counted(const struct function *f, u32 service)
@@ -237,7 +252,10 @@ static __noinline int count_call(void *ctx, u64 frame, u64 cookie, bool is_user)
 	bool known = false;
 	u64 value = 0;
 
-	if (!f || !is_counted(f, key.service))
+	if (!f)
+		return 0;
+	count_run(f, cookie, false);
+	if (!is_counted(f, key.service))
 		return 0;
 	if (f->flags & (FUNCTION_SUM | FUNCTION_HISTOGRAM | FUNCTION_LABEL) &&
 	    !(f->flags & FUNCTION_RETURNED))
@@ -303,11 +321,14 @@ static __noinline int count_return(u64 frame, u64 cookie, u64 returned)
 	struct call_row *row;
 	u64 taken_ns = 0;
 
-	if (!f || !is_counted(f, key.service))
+	if (!f)
+		return 0;
+	count_run(f, cookie, true);
+	if (!is_counted(f, key.service))
 		return 0;
 	thread = bpf_task_storage_get(&threads, task, NULL, 0);
 	if (thread)
-		call = returning_call(thread, cookie, frame);
+		call = returning_call(thread, cookie, frame, f->since_ns);
 	if (call)
 		taken_ns = end_call(call, &key);
 	else if (f->flags & FUNCTION_LABEL)

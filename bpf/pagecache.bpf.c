@@ -7,19 +7,19 @@
  * Hooks, tier 1: tp_btf mm_filemap_get_pages, for what is read. Tier 2, where there is none: fexit
  * of filemap_read. Tier 3: nothing, so hits are not known. All: tp_btf
  * mm_filemap_add_to_page_cache, mm_filemap_delete_from_page_cache and writeback_dirty_folio;
- * iter/bpf_map_elem over the services at each reading. From files: /proc/vmstat.
+ * The services at each reading. From files: /proc/vmstat.
  *
  * Pages are those of regular files, of the size that the kernel has, however many a folio holds. A
  * miss is one that a service's call brings in, read-ahead too; a hit is one that it reads and that
  * was not brought in for it since the last reading but one. So a file that is read once for the
- * first time has as many misses as it has pages, and no hits, and one whose read-ahead is never
- * read has more misses than reads. Which call it is says whether it reads or writes: the registers
+ * first time has as many misses as it has pages, and no hits. What is brought in and is not read by
+ * then is read-ahead that was not used; as all are counted together, hits of other pages may hide
+ * some of it. Which call it is says whether it reads or writes: the registers
  * that a thread entered the kernel with.
  *
  * Limits: reads with O_DIRECT and through mappings are no hits; a page that the latter bring in is
  * counted, by itself. Writes by io_uring and copy_file_range that bring pages in count as misses.
- * Of tmpfs nothing is seen but what is removed. Which pages were read ahead for nothing the kernel
- * does not remember. In tier 2 what sendfile and splice read does not count from Linux 6.5 on.
+ * Of tmpfs nothing is seen but what is removed. In tier 2 what sendfile and splice read does not count from Linux 6.5 on.
  */
 #include "hot.bpf.h"
 #include "kernel/pagecache.bpf.h"
@@ -53,6 +53,8 @@ struct hit_row {
 		HELP("Page cache hits: pages read that were in memory");
 	u64 hits_again METRIC("cache_ratio-page_hit per=read scale=100/1") UNIT("percent")
 		HELP("Page cache hit ratio: hits, of the pages read");
+	u64 unused METRIC("cache_result-page_unused") UNIT("pages") HELP(
+		"Read-ahead unused: pages brought in and not read by the next reading but one");
 	u64 read;
 	u64 misses;
 	u64 ahead; /* brought in before the last reading, and not read until then */
@@ -239,16 +241,18 @@ static void sum_up(u32 service, u64 *ret_read, u64 *ret_misses)
 	}
 }
 
-/* What is brought in and read at the turn of an interval is no hit; older read-ahead that has not
- * been read may never be. */
+/* What is brought in and read at the turn of an interval is no hit. Older read-ahead that has not
+ * been read may never be: it is unused, if it has not been taken for what was read of others. */
 static void reckon(struct hit_row *row, u64 read, u64 misses)
 {
 	u64 more_read = grown(read, row->read), more_misses = grown(misses, row->misses);
-	u64 found = grown(more_read, more_misses + row->ahead);
+	u64 brought = more_misses + row->ahead, found = grown(more_read, brought);
+	u64 ahead = grown(more_misses, more_read);
 
 	row->hits += found;
 	row->hits_again += found;
-	row->ahead = grown(more_misses, more_read);
+	row->unused += grown(grown(brought, more_read), ahead);
+	row->ahead = ahead;
 	row->read = read;
 	row->misses = misses;
 }
@@ -264,21 +268,24 @@ static struct hit_row *hit_row(u32 service)
 }
 
 /* At the first shard of each service. */
-SEC("iter/bpf_map_elem")
-OVER(pages)
-int pagecache_hits(struct bpf_iter__bpf_map_elem *ctx)
+static long reckon_service(void *map, u32 *at, void *pages_of_it, void *context)
 {
-	u32 *key = ctx->key, at;
 	u64 read = 0, misses = 0;
 	struct hit_row *row;
 
-	if (!key || *key & (shards - 1))
+	if (*at & (shards - 1))
 		return 0;
-	at = *key;
-	sum_up(at / shards, &read, &misses);
-	row = read ? hit_row(at / shards) : NULL;
+	sum_up(*at / shards, &read, &misses);
+	row = read ? hit_row(*at / shards) : NULL;
 	if (row)
 		reckon(row, read, misses);
+	return 0;
+}
+
+SEC("syscall")
+int pagecache_hits(void *ctx)
+{
+	bpf_for_each_map_elem(&pages, reckon_service, NULL, 0);
 	return 0;
 }
 

@@ -10,19 +10,21 @@
  * D. Wong, "Characterizing In-Kernel Observability of Latency-Sensitive
  * Request-level Metrics with eBPF", ISPASS 2024.
  *
- * Hooks, cheapest first; the first two keep their state in the socket, the
+ * Hooks, cheapest first; the first three keep their state in the socket, the
  * others by its address:
  *   1  tp_btf sock_recv_length and sock_send_length (each call on a socket, also
  *      by io_uring) and sk_data_ready (data for the reader)
- *   2  fexit of the families' recvmsg, sendmsg and sendpage, fentry of
+ *   2  the same, where the kernel permits no iterator over socket storages: at each
+ *      reading a walk over all open files finds the sockets
+ *   3  fexit of the families' recvmsg, sendmsg and sendpage, fentry of
  *      sock_def_readable
- *   3  kprobes of the same
- *   4  tracepoints of the system calls, with Option "syscalls"; when a request
+ *   4  kprobes of the same
+ *   5  tracepoints of the system calls, with Option "syscalls"; when a request
  *      arrived is not known
- *   1 and 2: tp_btf inet_sock_set_state, for what is sent after a connection is closed, and for
+ *   1 to 3: tp_btf inet_sock_set_state, for what is sent after a connection is closed, and for
  *   connections of clients that fail
- * All: a walk over the sockets of 1 and 2, or the addresses of 3 and 4; the walk over tasks; tp_btf
- * sched_process_exit. With Option "clients" a walk over the upstreams, which 1 and 2 tell apart.
+ * All: a walk over the sockets of 1 to 3, or the addresses of 4 and 5; the walk over tasks; tp_btf
+ * sched_process_exit. With Option "clients" a walk over the upstreams, which 1 to 3 tell apart.
  *
  * Limits: where requests are pipelined or multiplexed over one connection, by
  * another protocol than HTTP/2 or inside TLS, an exchange is a turn of the
@@ -30,9 +32,9 @@
  * a program's octets are not to be seen: by io_uring, recvmmsg, or of 32 bits;
  * there the handshakes of TLS are turns, too. A
  * listener with a backlog of 0 accepts what looks like connections of a
- * client. splice from a socket into a pipe is seen by tier 4 alone, io_uring by
+ * client. splice from a socket into a pipe is seen by tier 5 alone, io_uring by
  * all others. Of a kprobe at a function's end the kernel keeps few instances: tier
- * 3 misses calls where more threads than that block in them.
+ * 4 misses calls where more threads than that block in them.
  */
 #include "client.bpf.h"
 #include "protocol.bpf.h"
@@ -276,6 +278,7 @@ static __always_inline void change(struct sock *sk, int before, int state)
 
 SEC("tp_btf/sock_recv_length")
 TIER(1)
+TIER(2)
 int BPF_PROG(request_receive, struct sock *sk, int ret, int flags)
 {
 	receive(sk, ret, flags);
@@ -284,6 +287,7 @@ int BPF_PROG(request_receive, struct sock *sk, int ret, int flags)
 
 SEC("tp_btf/sock_send_length")
 TIER(1)
+TIER(2)
 int BPF_PROG(request_send, struct sock *sk, int ret)
 {
 	send(sk, ret);
@@ -292,6 +296,7 @@ int BPF_PROG(request_send, struct sock *sk, int ret)
 
 SEC("tp_btf/sk_data_ready")
 TIER(1)
+TIER(2)
 int BPF_PROG(request_data_ready, struct sock *sk)
 {
 	ready(sk);
@@ -300,15 +305,9 @@ int BPF_PROG(request_data_ready, struct sock *sk)
 
 SEC("tp_btf/inet_sock_set_state")
 TIER(1)
-int BPF_PROG(request_state_1, struct sock *sk, int before, int state)
-{
-	change(sk, before, state);
-	return 0;
-}
-
-SEC("tp_btf/inet_sock_set_state")
 TIER(2)
-int BPF_PROG(request_state_2, struct sock *sk, int before, int state)
+TIER(3)
+int BPF_PROG(request_state, struct sock *sk, int before, int state)
 {
 	change(sk, before, state);
 	return 0;
@@ -318,7 +317,7 @@ int BPF_PROG(request_state_2, struct sock *sk, int before, int state)
  * that all calls end in. */
 #define RECEIVE_HOOK(function)                                                                 \
 	SEC("fexit/" #function)                                                                \
-	TIER(2)                                                                                \
+	TIER(3)                                                                                \
 	int BPF_PROG(request_##function, struct socket *sock, struct msghdr *msg, size_t size, \
 		     int flags, int ret)                                                       \
 	{                                                                                      \
@@ -328,7 +327,7 @@ int BPF_PROG(request_state_2, struct sock *sk, int before, int state)
 
 #define SEND_HOOK(function)                                                                    \
 	SEC("fexit/" #function)                                                                \
-	TIER(2)                                                                                \
+	TIER(3)                                                                                \
 	int BPF_PROG(request_##function, struct socket *sock, struct msghdr *msg, size_t size, \
 		     int ret)                                                                  \
 	{                                                                                      \
@@ -339,7 +338,7 @@ int BPF_PROG(request_state_2, struct sock *sk, int before, int state)
 /* Of sendfile and splice. */
 #define SEND_PAGE_HOOK(function)                                                             \
 	SEC("fexit/" #function)                                                              \
-	TIER(2)                                                                              \
+	TIER(3)                                                                              \
 	int BPF_PROG(request_##function, struct socket *sock, struct page *page, int offset, \
 		     size_t size, int flags, ssize_t ret)                                    \
 	{                                                                                    \
@@ -357,7 +356,7 @@ SEND_PAGE_HOOK(inet_sendpage)
 SEND_PAGE_HOOK(unix_stream_sendpage)
 
 SEC("fentry/sock_def_readable")
-TIER(2)
+TIER(3)
 int BPF_PROG(request_sock_def_readable, struct sock *sk)
 {
 	ready(sk);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
  * System calls by name: how many each service of a Service block made, how long they took, and how
- * many failed.
+ * many failed; with Option "latency" also the distribution of their durations.
  *
  * Hooks: tp_btf sys_enter and sys_exit, on every system call of every process of the machine: that
  * is what it costs, whether anybody wants to know of the call or not. So it is off by default, and
@@ -19,6 +19,9 @@
 #include "span.bpf.h"
 
 #define ERRNO_MAX 4095
+#define HISTOGRAMS_MAX 1024 /* rows are large */
+
+const volatile bool option_latency;
 
 struct call_row {
 	u64 calls METRIC("total_operations-syscall rank") UNIT("calls")
@@ -34,6 +37,16 @@ struct call_key {
 };
 
 PERCPU_HASH(syscalls, struct call_key, struct call_row, 8192) SUBJECT("key");
+
+struct latency_row {
+	struct hist latency METRIC("latency-syscall scale=1/1000000000") UNIT("seconds")
+		HELP("Latency of system calls: by name, from call to return");
+};
+
+SPARSE_HASH(latencies, struct call_key, struct latency_row, HISTOGRAMS_MAX)
+OPTION("latency") SUBJECT("key");
+
+static const struct latency_row no_latency;
 
 TASK_SPANS(calls); /* of which call, by number */
 
@@ -55,16 +68,27 @@ HOT(0) int BPF_PROG(syscalls_begin, struct pt_regs *regs, long number)
 }
 
 /* The row of a call, a new one at the first; NULL: there is no room. */
-static struct call_row *call_row(u32 service, u32 number)
+static struct call_row *call_row(const struct call_key *key)
 {
-	struct call_key key = { .service = service, .number = number };
-	struct call_row *row = bpf_map_lookup_elem(&syscalls, &key), none = {};
+	struct call_row *row = bpf_map_lookup_elem(&syscalls, key), none = {};
 
 	if (row)
 		return row;
 	/* Another CPU may be faster: then its row is there. */
-	bpf_map_update_elem(&syscalls, &key, &none, BPF_NOEXIST);
-	return or_refused(bpf_map_lookup_elem(&syscalls, &key));
+	bpf_map_update_elem(&syscalls, key, &none, BPF_NOEXIST);
+	return or_refused(bpf_map_lookup_elem(&syscalls, key));
+}
+
+static void count_latency(const struct call_key *key, u64 taken_ns)
+{
+	struct latency_row *row = bpf_map_lookup_elem(&latencies, key);
+
+	if (!row) {
+		bpf_map_update_elem(&latencies, key, &no_latency, BPF_NOEXIST);
+		row = or_refused(bpf_map_lookup_elem(&latencies, key));
+	}
+	if (row)
+		hist_add(&row->latency, taken_ns);
 }
 
 /* The service is that at the end of the call: of an execve what the process is then, if that is any. */
@@ -73,21 +97,24 @@ HOT(1) int BPF_PROG(syscalls_end, struct pt_regs *regs, long result)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct span *call = task_span(&calls, task);
+	struct call_key key = {};
 	struct call_row *row;
-	u32 service;
 	u64 taken_ns;
 
 	hot_run(1);
 	if (!call)
 		return 0;
 	taken_ns = span_end(call);
-	service = service_of(task);
-	row = service_configured(service) ? call_row(service, call->what) : NULL;
+	key.service = service_of(task);
+	key.number = call->what;
+	row = service_configured(key.service) ? call_row(&key) : NULL;
 	if (!row)
 		return 0;
 	add(&row->calls, 1);
 	add(&row->time_ns, taken_ns);
 	add(&row->errors, result < 0 && result >= -ERRNO_MAX);
+	if (option_latency)
+		count_latency(&key, taken_ns);
 	return 0;
 }
 

@@ -10,7 +10,9 @@
  * systemd does with those that it listens on for others.
  *
  * Hooks: tp_btf inet_sock_set_state, some six times in the life of a connection and never for a
- * packet; tp_btf tcp_send_reset. A walk over the sockets and a sampler over the open files.
+ * packet; tp_btf tcp_send_reset; with Option "opened", in tier 1, fentry security_sock_graft, once for
+ * each accept. A walk over the sockets at each reading, in tier 3, where the kernel permits no iterator
+ * over socket storages, over the open files; a sampler over the open files.
  *
  * Limits: a connect that fails for want of a route never becomes a connection to TCP. What a socket
  * that is not known yet does is not counted. Of MPTCP each path is a connection, and those that a
@@ -18,6 +20,7 @@
  */
 #include "connection.bpf.h"
 #include "hot.bpf.h"
+#include "opened.bpf.h"
 #include "storage.bpf.h"
 
 #define INIT_TGID 1
@@ -89,9 +92,11 @@ static __noinline void begin(struct sock *sk, u32 phase)
 	u32 row = service_of(bpf_get_current_task_btf());
 	struct connection *c = connection_make(sk, row);
 
-	if (c)
-		connection_init(c, sk, row, service_watched(row) ? phase : PHASE_NONE,
-				bpf_ktime_get_ns());
+	if (!c)
+		return;
+	connection_init(c, sk, row, service_watched(row) ? phase : PHASE_NONE, bpf_ktime_get_ns());
+	if (option_opened && phase == PHASE_CONNECTS)
+		note_opening(c);
 }
 
 /* A copy of the listener's. */
@@ -102,6 +107,7 @@ static __noinline void come(struct sock *sk)
 	if (!c || c->phase != PHASE_LISTENS)
 		return;
 	connection_init(c, sk, c->row, PHASE_COMES, bpf_ktime_get_ns());
+	c->opening = OPENED_ACCEPTED;
 	c->retransmits = 0; /* TCP puts in how often it has answered the first packet again */
 }
 
@@ -206,6 +212,9 @@ int BPF_PROG(tcp_state, struct sock *sk, int before, int state)
 /* A reset that comes from no socket is nobody's. The socket may be a small one, as of a connection
  * that has ended: it has no storage. */
 SEC("tp_btf/tcp_send_reset")
+TIER(1)
+TIER(2)
+TIER(3)
 HOT(1)
 int BPF_PROG(tcp_reset, struct sock *sk)
 {
@@ -217,6 +226,24 @@ int BPF_PROG(tcp_reset, struct sock *sk)
 	row = c ? row_of(c) : NULL;
 	if (row)
 		add(&row->resets_sent, 1);
+	return 0;
+}
+
+/* The thread that accepts gets a socket of its own for the connection. */
+SEC("fentry/security_sock_graft")
+TIER(1)
+OPTION("opened")
+HOT(2)
+int BPF_PROG(tcp_accept, struct sock *sk)
+{
+	struct connection *c;
+
+	hot_run(2);
+	if (sk->sk_protocol != IPPROTO_TCP)
+		return 0;
+	c = connection_of(sk);
+	if (c && c->phase == PHASE_OPEN && c->began_ns)
+		note_opening(c);
 	return 0;
 }
 
@@ -277,23 +304,65 @@ static void visit(struct connection *c, struct sock *sk)
 		count_growth(c, whole, sk);
 		if (c->phase == PHASE_OPEN)
 			find_open(&whole->found, sk);
+		if (option_opened && sk->sk_socket)
+			opened_count(c);
 	}
+}
+
+static struct sock *stream_of(struct file *file)
+{
+	struct socket *socket = bpf_sock_from_file(file);
+	struct sock *sk = socket ? socket->sk : NULL;
+
+	return sk && sk->sk_protocol == IPPROTO_TCP ? sk : NULL;
+}
+
+static void show(void)
+{
+	for (u32 i = 0; i < slots_max; i++)
+		tcp_show(i);
 }
 
 SEC("iter/bpf_sk_storage_map")
 OVER(connections)
+TIER(1)
+TIER(2)
 int tcp_walk(struct bpf_iter__bpf_sk_storage_map *ctx)
 {
 	struct connection *c = ctx->value;
 	struct sock *sk = ctx->sk;
 
-	if (sk && c) {
-		if (c->phase != PHASE_NONE)
-			visit(c, sk);
-		return 0;
+	if (option_opened && ctx->meta->seq_num == 0)
+		opened_begin();
+	if (!sk || !c)
+		show();
+	else if (c->phase != PHASE_NONE)
+		visit(c, sk);
+	return 0;
+}
+
+static u64 walk; /* number of the one that goes on */
+
+/* Where a kernel refuses that. Several processes may hold a socket; one that none holds is not met. */
+SEC("iter/task_file")
+TIER(3)
+int tcp_files(struct bpf_iter__task_file *ctx)
+{
+	struct file *file = ctx->file;
+	struct sock *sk = file ? stream_of(file) : NULL;
+	struct connection *c = sk ? connection_of(sk) : NULL;
+
+	if (ctx->meta->seq_num == 0) {
+		walk++;
+		if (option_opened)
+			opened_begin();
 	}
-	for (u32 i = 0; i < slots_max; i++)
-		tcp_show(i);
+	if (c && c->phase != PHASE_NONE && c->walk != walk) {
+		c->walk = walk;
+		visit(c, sk);
+	}
+	if (!file)
+		show();
 	return 0;
 }
 
@@ -345,14 +414,6 @@ static void note_holder(struct connection *c, u32 row)
 		c->held = true;
 	else
 		c->other = row + 1;
-}
-
-static struct sock *stream_of(struct file *file)
-{
-	struct socket *socket = bpf_sock_from_file(file);
-	struct sock *sk = socket ? socket->sk : NULL;
-
-	return sk && sk->sk_protocol == IPPROTO_TCP ? sk : NULL;
 }
 
 /* Init holds what it listens on for others. */

@@ -77,6 +77,7 @@ AC_DEFUN([EBPF_SUMMARY], [
     libelf             $ebpf_has_libelf
     libpcre2           $ebpf_has_libpcre2
     jansson            $ebpf_has_jansson
+    libdw              $ebpf_has_libdw
     liblzma            $ebpf_has_liblzma
     libiberty          $ebpf_has_libiberty
     C compiler         $CC

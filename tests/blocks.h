@@ -25,7 +25,7 @@ struct fixture {
 	struct services services;
 	struct service_counters counters;
 	struct file_reader files;
-	struct bpf_link *walk; /* stands for the iterator of the object */
+	struct reading_walk walk; /* stands for the iterator of the object */
 };
 
 static inline int fixture_init(struct fixture *f, const char *text)
@@ -43,6 +43,7 @@ static inline int fixture_init(struct fixture *f, const char *text)
 		printf("%s\n", error.text);
 		exit(1);
 	}
+	f->walk.link = maps_link();
 	object->walks = &f->walk;
 	object->walk_count = 1;
 	bpf_map__fd(bpf_object__find_map_by_name(object->bpf, "assignments"));

@@ -32,7 +32,7 @@ differ() {
 }
 
 # Less one that is on by default: of those a service may have as many as it has.
-sed '/total_events-oom_kills/s/"files": \["/&one more", "/; s/"unit": "kills"/"unit": "victims"/
+sed '/total_events-oom_kills/s/"files": \["/&one more", "/; s/"unit": "kills"/"unit": "victims"/; s/"title": "OOM kills"/"title": "Victims"/
 /"name": "ps_count"/s/"off": false/"off": true/' series.json >"$work/other.json"
 written "$work/other.json" "$work/other"
 [ "$(differ "$work/other" | wc -l)" = "$(echo "$described" | wc -w)" ] ||

@@ -25,7 +25,7 @@ done
 
 # The default places are compiled in.
 for want in "$(make -s print-objectdir)" "$(make -s print-pkglibexecdir)/ebpf-symbols"; do
-	grep -qaF "$want" .libs/ebpf.so || complain "ebpf.so does not know $want"
+	grep -qaF "$want" ebpf.so || complain "ebpf.so does not know $want"
 done
 
 quietly make uninstall DESTDIR="$work/root" prefix=/usr libdir=/usr/lib

@@ -5,7 +5,7 @@
 release "$work/source"
 cd "$work/source"
 
-find . -name build-aux -prune -o -name corpus -prune -o -type f ! -name 'lt*.m4' ! -name libtool.m4 \
+find . -name build-aux -prune -o -name corpus -prune -o -type f \
 	! -name aclocal.m4 ! -name configure -exec awk '
 	/^#!/ || FILENAME ~ /\.(ac|am|bt|c|cc|conf|css|go|h|html|java|js|m4|pod|py|sh|yml)$/ { print FILENAME }
 	{ nextfile }' {} + >"$work/files"

@@ -17,11 +17,14 @@ for option in Service ProcessMatch Tier; do
 	wanted "$work/options" "^$option\$" "$option"
 done
 while read -r option; do
-	wanted $sample "^#\{0,1\} *<\{0,1\}$option " "$option"
-	wanted $manual "^=\(item B<\|head2 Block E<lt>\)${option}[> ]" "$option"
+	wanted $sample "^#\{0,1\} *<\{0,1\}${option}[ >]" "$option"
+	wanted $manual "^=\(item B<\|head2 Block E<lt>\)${option}\([> ]\|E<gt>\)" "$option"
 done <"$work/options"
 
-grep -ho 'OPTION("[a-z_]*")' bpf/*.bpf.c bpf/lib/*.bpf.h | cut -d '"' -f 2 | sort -u >"$work/switches"
+{
+	grep -ho 'OPTION("[a-z_]*")' bpf/*.bpf.c bpf/lib/*.bpf.h | cut -d '"' -f 2
+	sed -n 's/^const volatile bool option_\([a-z_]*\);.*/\1/p' bpf/*.bpf.c bpf/lib/*.bpf.h
+} | sort -u >"$work/switches"
 wanted "$work/switches" '^exact_peak$' exact_peak
 while read -r switch; do
 	wanted $sample "^# *Option \"$switch\"" "Option $switch"

@@ -3,7 +3,7 @@
 # The plugin exports module_register alone, and whatever it imports the daemon or a library that it
 # names has: a plugin with a missing symbol builds, but does not load.
 . "${srcdir:-.}/tests/scratch.sh"
-plugin=$build/.libs/ebpf.so
+plugin=$build/ebpf.so
 
 exports=$(nm --dynamic --defined-only --format=posix "$plugin" | cut -d' ' -f1)
 [ "$exports" = module_register ] || complain "exports: $exports"

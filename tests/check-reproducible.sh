@@ -20,7 +20,7 @@ cd "$work/other/place/build"
 	quietly make -j2
 )
 
-for file in .libs/ebpf.so $(make -s print-bpf_objects) $(make -s print-manuals); do
+for file in ebpf.so $(make -s print-bpf_objects) $(make -s print-manuals); do
 	cmp "$work/a/$file" "$work/other/place/build/$file" || broken=1
 	! grep -aF "$work" "$work/a/$file" >/dev/null || complain "$file knows where it was built"
 	sha256sum "$work/a/$file" | sed "s,$work/,,"

@@ -299,6 +299,22 @@ int daemon_severity(size_t i)
 	return i < logged_count ? logged[i].severity : -1;
 }
 
+const char *daemon_caller = "ebpf";
+
+plugin_ctx_t plugin_get_ctx(void)
+{
+	return (plugin_ctx_t){ .name = (char *)daemon_caller };
+}
+
+int plugin_register_notification(const char *name, plugin_notification_cb callback,
+				 const user_data_t *data)
+{
+	(void)name;
+	(void)data;
+	daemon_callbacks.notification = callback;
+	return 0;
+}
+
 int plugin_dispatch_notification(const notification_t *n)
 {
 	struct notified *at;

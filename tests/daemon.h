@@ -23,8 +23,12 @@ struct daemon_callbacks {
 		user_data_t data;
 	} read[DAEMON_READS_MAX];
 	size_t read_count;
+	plugin_notification_cb notification;
 };
 extern struct daemon_callbacks daemon_callbacks;
+
+/* Whose code calls now: what plugin_get_ctx() says. */
+extern const char *daemon_caller;
 
 /* What cdtime() says. */
 extern cdtime_t daemon_now;

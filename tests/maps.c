@@ -143,6 +143,13 @@ int bpf_map_delete_elem(int fd, const void *key)
 }
 
 /* The descriptor of a pipe that holds the records; they fit into it. */
+struct bpf_link *maps_link(void)
+{
+	static char link;
+
+	return (struct bpf_link *)&link;
+}
+
 int bpf_iter_create(int link)
 {
 	int ends[2];

@@ -26,6 +26,9 @@ void maps_iterate(const void *records, size_t size);
 extern unsigned maps_walks;
 extern void (*maps_on_walk)(void);
 
+/* Stands for the link of an iterator; nobody may destroy it. */
+struct bpf_link *maps_link(void);
+
 /* An errno with which they do not run, 0: they do. */
 extern int maps_fail_walks;
 

@@ -7,6 +7,8 @@ build=${abs_top_builddir:-$PWD}
 work=$(mktemp -d "${TMPDIR:-/tmp}/ebpf-check.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
+# Configure would choose bash, and make would start one for each command.
+export CONFIG_SHELL=/bin/sh
 # shellcheck disable=SC2034 # the check reads it
 broken=0
 

@@ -61,7 +61,51 @@ static void test_cases(void)
 			CHECK_UINT(code_length(code, CASES[i].length - 1), 0);
 	}
 }
+
+/* Entries of procedure linkage tables, with garbage behind. */
+static void test_jump_pointers(void)
+{
+	static const struct {
+		unsigned char code[16];
+		size_t at;
+		uint64_t pointer; /* of the entry at 0x1000; 0: it is none */
+	} cases[] = {
+		{ { 0xff, 0x25, 0x10, 0x20, 0, 0, 0x68 }, 0, 0x3016 },
+		{ { 0xff, 0x25, 0x10, 0x20, 0, 0, 0x68 }, 11, 0x3016 },
+		{ { 0xff, 0x25, 0xf0, 0xff, 0xff, 0xff, 0x66, 0x90 }, 6, 0xff6 },
+		{ { 0xf3, 0x0f, 0x1e, 0xfa, 0xff, 0x25, 0x10, 0x20 }, 15, 0x301a },
+		{ { 0xf3, 0x0f, 0x1e, 0xfa, 0xf2, 0xff, 0x25, 0x10, 0x20 }, 4, 0x301b },
+		{ { 0xff, 0x35, 0x10, 0x20, 0, 0, 0xff, 0x25, 0x10 }, 0, 0 },
+		{ { 0xe9, 0x10, 0x20 }, 0, 0 },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		uint64_t pointer = 0;
+
+		CASE("entry %zu of a procedure linkage table", i);
+		CHECK_INT(code_jump_pointer(cases[i].code, 16, cases[i].at, 0x1000 + cases[i].at,
+					    &pointer),
+			  cases[i].pointer != 0);
+		CHECK_UINT(pointer, cases[i].pointer);
+	}
+}
 #else
+static void test_jump_pointers(void)
+{
+	/* bti c; adrp x16, 0x11000; ldr x17, [x16, #0xfb8]; add; br x17; nop */
+	static const uint32_t entry[] = { 0xd503245f, 0x90000090, 0xf947de11,
+					  0x913ee210, 0xd61f0220, 0xd503201f };
+	uint64_t pointer;
+
+	for (size_t at = 0; at < sizeof(entry); at++) {
+		CASE("entry of a procedure linkage table, %zu", at);
+		CHECK_INT(code_jump_pointer((const unsigned char *)entry, sizeof(entry), at,
+					    0x1000 + at, &pointer),
+			  true);
+		CHECK_UINT(pointer, 0x11fb8);
+	}
+}
+
 static void test_cases(void)
 {
 	static const uint32_t push = 0xa9bf7bfd, ret = 0xd65f03c0, branch = 0x14000001;
@@ -80,6 +124,7 @@ static void test_cases(void)
 static void test_any(void)
 {
 	unsigned seed = 1;
+	uint64_t pointer;
 
 	CASE("any bytes");
 	for (int n = 0; n < 200000; n++) {
@@ -92,6 +137,8 @@ static void test_any(void)
 		if (code_length(code, size) > size)
 			CHECK_UINT(code_length(code, size), size);
 		code_is_stepped(code, size);
+		for (size_t at = 0; at < size; at++)
+			code_jump_pointer(code, size, at, at, &pointer);
 		free(code);
 	}
 	CHECK_UINT(code_length(NULL, 0), 0);
@@ -100,6 +147,7 @@ static void test_any(void)
 int main(void)
 {
 	test_cases();
+	test_jump_pointers();
 	test_any();
 	return testing_end();
 }

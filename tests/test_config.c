@@ -37,6 +37,11 @@ static void test_defaults(void)
 	CHECK_REAL(config.max_overhead, 1, 0);
 	CHECK_UINT(config_services_from(&config),
 		   SERVICES_FROM_CONTAINERS | SERVICES_FROM_UNITS | SERVICES_FROM_COMMANDS);
+	CHECK_HAS(config.profiles.directory, "/lib/collectd/profiles");
+	CHECK_UINT(config.profiles.keep_hours, 168);
+	CHECK_UINT(config.profiles.keep_mib, 1024);
+	CHECK_UINT(config.profiles.seconds, 60);
+	CHECK_INT(config_on_threshold(&config, "profile"), false);
 	CHECK_INT(config.buckets, false);
 	check_percentiles(&config, "50 90 95 99 99.9 ");
 	CHECK_UINT(config.service_count + config.probe_count, 0);
@@ -58,6 +63,14 @@ static void test_all(void)
 				   "servicesfrom \"Commands\"\n"
 				   "PERCENTILE 25 99.99\n"
 				   "Buckets true\n"
+				   "<profiles>\n"
+				   "  Directory \"/srv/profiles\"\n"
+				   "  keephours 87600\n"
+				   "  KeepMiB 1\n"
+				   "  OnThreshold \"profile\" \"my probe\"\n"
+				   "  onthreshold \"offcpu\"\n"
+				   "  Seconds 600\n"
+				   "</profiles>\n"
 				   "<Probe \"process\">\n"
 				   "  Enable false\n"
 				   "  Interval 60\n"
@@ -114,6 +127,15 @@ static void test_all(void)
 	CHECK_REAL(config.max_sampling, 12.5L, 0);
 	CHECK_REAL(config.max_overhead, 2.5L, 0);
 	CHECK_UINT(config_services_from(&config), SERVICES_FROM_COMMANDS);
+	CHECK_TEXT(config.profiles.directory, "/srv/profiles");
+	CHECK_UINT(config.profiles.keep_hours, 87600);
+	CHECK_UINT(config.profiles.keep_mib, 1);
+	CHECK_UINT(config.profiles.seconds, 600);
+	CHECK_UINT(config.profiles.on_threshold.count, 3);
+	CHECK_INT(config_on_threshold(&config, "profile"), true);
+	CHECK_INT(config_on_threshold(&config, "my_probe"), true);
+	CHECK_INT(config_on_threshold(&config, "offcpu"), true);
+	CHECK_INT(config_on_threshold(&config, "disk"), false);
 	CHECK_INT(config.buckets, true);
 	check_percentiles(&config, "25 99.99 ");
 

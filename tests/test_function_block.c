@@ -23,6 +23,7 @@ static void test_all(void)
 								 "Latency true\n"
 								 "Errors \"<=\" -5 \"s64\"\n"
 								 "Argument 2 \"sum\" \"u32\"\n"
+								 "MaxOverhead 2.5\n"
 								 "Service \"web\" \"db\"\n"
 								 "Service \"mail\"\n"));
 	struct config config;
@@ -42,6 +43,7 @@ static void test_all(void)
 		CHECK_UINT(function->argument.use, FUNCTION_SUM);
 		CHECK_UINT(function->argument.number, 2);
 		CHECK_UINT(function->argument.type.size, 4);
+		CHECK_REAL(function->max_overhead, 2.5L, 0);
 		check_strings(&function->services, "web;db;mail;");
 	}
 	config_done(&config);
@@ -92,6 +94,8 @@ static void test_bad(void)
 		{ ONE("Argument 1 \"sum\" \"string\"\n"), "a string is for \"label\" alone" },
 		{ ONE("Argument \"return\" \"label\"\n"), "what is returned is for" },
 		{ ONE("Latency 1\n"), "true or false" },
+		{ ONE("MaxOverhead 0\n"), "a number from 0.01 to 100, percent of all CPUs" },
+		{ ONE("MaxOverhead 101\n"), "a number from 0.01 to 100, percent of all CPUs" },
 		{ ONE("Service 1\n"), "names of Service blocks" },
 		{ ONE("Service\n"), "names of Service blocks" },
 		{ ONE("Attach \"uretprobe:/x:f\"\n"), "the return from it comes with" },

@@ -62,7 +62,7 @@ static void test_tags(void)
 	check_mistake("bad:7", "hot:9", "program hot_twice: two HOT tags");
 	check_mistake(
 		"bad:3", "hot:5",
-		"program hot_no_event: HOT is for programs that events run, not for iterators");
+		"program hot_no_event: HOT is for programs that events run, not for those that readings run");
 	check_mistake("hot_runs", "hot_runz",
 		      "HOT tags are for the map hot_runs of hot.bpf.h, which it has not as this "
 		      "version of the plugin has it; include that header");

@@ -188,7 +188,7 @@ static void test_no_rights(void)
 	CHECK_UINT(daemon_messages(), 2);
 	CHECK_HAS(daemon_message(1),
 		  "ignoring <Probe \"proces\">: there is no such probe to switch off");
-	CHECK_HAS(daemon_message(1), "process, request");
+	CHECK_HAS(daemon_message(1), "process, profile, request");
 	CHECK_INT(daemon_severity(0), LOG_ERR);
 	CHECK_HAS(daemon_message(0),
 		  "the plugin is off: cannot load into the kernel: Operation not");

@@ -200,9 +200,10 @@ static void use(struct object *object)
 	struct error error = { "" };
 	const char *has[VARIANT_OPTIONS_MAX];
 	struct bpf_map *map;
+	char text[64];
 
 	variant_tiers(object);
-	variant_tier_option(object, 1, NULL);
+	variant_tier_options(object, 1, NULL, text, sizeof(text));
 	variant_options(object, has);
 	variant_select(object, 1, &options, &error);
 	object_set(object, "service_rows", 5);

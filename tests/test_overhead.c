@@ -17,6 +17,7 @@
 #define MINUTE (60 * S)
 #define INTERVAL_S 10
 #define PROBES 3
+#define FUNCTIONS 3
 
 static const char *const names[PROBES] = { "one", "two", "three" };
 static struct probe_config blocks[PROBES];
@@ -26,19 +27,41 @@ static bool is_off[PROBES];
 static struct hot_program programs[PROBES];
 static unsigned resumed[PROBES], samples[PROBES];
 static int failure; /* of what is attached again */
+/* Those of the first probe, where it has any. */
+static struct function_config function_blocks[FUNCTIONS] = {
+	{ .name = "hot", .max_overhead = 5 },
+	{ .name = "other" },
+	{ .name = "cool", .max_overhead = 2 },
+};
+static struct functions functions = { .blocks = function_blocks,
+				      .count = FUNCTIONS,
+				      .run_map = -1 };
+static double function_costs[FUNCTIONS];
+static bool function_is_off[FUNCTIONS];
 static struct overhead overhead;
 static uint64_t now_ns;
 
-static bool played_since(struct cost_mark *mark, const struct probe *probe, uint64_t at_ns,
-			 struct cost *ret_cost)
+static double ns_of(double percent)
+{
+	return percent / 100 * (double)NS_PER_S * (double)sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+static bool played_since(struct cost_mark *mark, const struct probe *probe, int function,
+			 uint64_t at_ns, struct cost *ret_cost)
 {
 	size_t i = (size_t)(probe - probes);
 
 	mark->time_ns = at_ns;
+	if (function != OVERHEAD_WHOLE) {
+		*ret_cost = (struct cost){ .other_ns = function_is_off[function]
+							       ? 0
+							       : ns_of(function_costs[function]) };
+		return true;
+	}
 	CHECK_INT(is_off[i], false);
-	*ret_cost = (struct cost){ .runs = { 20000 },
-				   .other_ns = costs[i] / 100 * (double)NS_PER_S *
-					       (double)sysconf(_SC_NPROCESSORS_ONLN) };
+	*ret_cost = (struct cost){ .runs = { 20000 }, .other_ns = ns_of(costs[i]) };
+	for (size_t n = 0; i == 0 && n < FUNCTIONS; n++)
+		ret_cost->other_ns += function_is_off[n] ? 0 : ns_of(function_costs[n]);
 	return !isnan(costs[i]);
 }
 
@@ -49,15 +72,23 @@ static void played_sample(struct probe *probe)
 	programs[probe - probes].body_ns = 0;
 }
 
-static void played_pause(struct probe *probe)
+static void played_pause(struct probe *probe, int function)
 {
-	is_off[probe - probes] = true;
+	if (function == OVERHEAD_WHOLE)
+		is_off[probe - probes] = true;
+	else
+		function_is_off[function] = true;
 }
 
-static int played_resume(struct probe *probe, struct error *error)
+static int played_resume(struct probe *probe, int function, struct error *error)
 {
 	if (failure)
 		return error_set(error, failure, "no such function");
+	if (function != OVERHEAD_WHOLE) {
+		CHECK_INT(is_off[0], false);
+		function_is_off[function] = false;
+		return 0;
+	}
 	resumed[probe - probes]++;
 	is_off[probe - probes] = false;
 	return 0;
@@ -104,6 +135,16 @@ static void check_off(bool one, bool two, bool three)
 }
 
 static const double none[PROBES] = { 0 };
+
+static void begin_with_functions(double hot, double other, double cool)
+{
+	probes[0].functions = &functions;
+	begin(1, none);
+	function_costs[0] = hot;
+	function_costs[1] = other;
+	function_costs[2] = cool;
+	memset(function_is_off, 0, sizeof(function_is_off));
+}
 
 static void test_which(void)
 {
@@ -317,6 +358,56 @@ static void test_failure(void)
 	CHECK_UINT(daemon_notifications(), 2);
 }
 
+/* Limits of Function blocks; the last test, as the probe keeps its functions. */
+static void test_functions(void)
+{
+	CASE("functions with a limit, before their probe");
+	begin_with_functions(4, 0.3, 1);
+	CHECK_UINT(overhead.count, 2 + PROBES);
+	CHECK_INT(overhead.item[1].function, 2);
+	CHECK_INT(overhead.item[2].function, OVERHEAD_WHOLE);
+	CASE("they do not count for the limit of their probe");
+	pass(MINUTE);
+	check_off(false, false, false);
+	CHECK_INT(function_is_off[0] || function_is_off[2], false);
+	CHECK_UINT(daemon_messages(), 0);
+	CASE("one that is too hot goes alone");
+	function_costs[0] = 20;
+	pass(INTERVAL_S * S);
+	check_off(false, false, false);
+	CHECK_INT(function_is_off[0], true);
+	CHECK_INT(function_is_off[2], false);
+	CHECK_UINT(daemon_messages(), 1);
+	CHECK_TEXT(
+		daemon_message(0),
+		"function hot of the probe one is off for 1 minute: it costs 9.33 % of the CPUs, more than "
+		"MaxOverhead 5 in its Function block; raise that, or leave the block out");
+	CHECK_INT(daemon_notified(NOTIF_WARNING, "testhost/ebpf/self/count-tier_one",
+				  daemon_message(0)),
+		  true);
+	CASE("it is tried again, in vain and then not");
+	pass(MINUTE + 2 * S);
+	CHECK_INT(function_is_off[0], true);
+	CHECK_HAS(daemon_message(1), "function hot of the probe one is off for 2 minutes:");
+	function_costs[0] = 1;
+	pass(2 * MINUTE + 2 * S);
+	CHECK_INT(function_is_off[0], false);
+	CHECK_TEXT(daemon_message(2),
+		   "function hot of the probe one is on again: it costs 1 % of the CPUs");
+	check_off(false, false, false);
+	CASE("one without a limit takes the probe along, in which the others wait");
+	function_costs[0] = 20;
+	pass(INTERVAL_S * S);
+	CHECK_INT(function_is_off[0], true);
+	function_costs[1] = 30;
+	pass(10 * MINUTE);
+	check_off(true, false, false);
+	function_costs[0] = function_costs[1] = 0;
+	pass(30 * MINUTE);
+	check_off(false, false, false);
+	CHECK_INT(function_is_off[0], false);
+}
+
 int main(void)
 {
 	message_to(daemon_take);
@@ -327,6 +418,7 @@ int main(void)
 	test_together();
 	test_back_off();
 	test_failure();
+	test_functions();
 	overhead_done(&overhead);
 	return testing_end();
 }

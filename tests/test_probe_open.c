@@ -20,7 +20,7 @@ static void test_bad_probes(void)
 	config_done(&config);
 	read_config("");
 	CHECK_INT(open_probe(testing_built("bpf/engine/service.bpf.o"), &error), -ENOENT);
-	CHECK_HAS(error.text, "has METRIC or EVENT tags");
+	CHECK_HAS(error.text, "has METRIC, EVENT or STACKS tags");
 	CASE("a word that is none: file, map, member and word");
 	CHECK_INT(open_probe(testing_built("tests/bpf/nonsense.bpf.o"), &error), -EINVAL);
 	CHECK_HAS(error.text, testing_built("tests/bpf/nonsense.bpf.o"));

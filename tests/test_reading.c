@@ -244,16 +244,16 @@ static void meet(void)
 
 static void test_same_time(void)
 {
-	struct bpf_link *link = NULL;
 	pthread_t threads[2];
 	struct pair p;
 
 	CASE("both walk at the same time");
 	pair_init(&p);
-	p.slow.object.walks = calloc(1, sizeof(link));
-	p.quick.object.walks = calloc(1, sizeof(link));
+	p.slow.object.walks = calloc(1, sizeof(struct reading_walk));
+	p.quick.object.walks = calloc(1, sizeof(struct reading_walk));
 	if (!p.slow.object.walks || !p.quick.object.walks)
 		abort();
+	p.slow.object.walks->link = p.quick.object.walks->link = maps_link();
 	p.slow.object.walk_count = p.quick.object.walk_count = 1;
 	maps_on_walk = meet;
 	threads[0] = start_reading(&p.slow);

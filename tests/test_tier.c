@@ -20,12 +20,12 @@ static const struct plan {
 	const char *options[3];
 	unsigned tier; /* 0: no such line */
 	uint32_t want;
-	const char *want_option;
+	const char *want_options;
 	const char *messages[2];
 } PLANS[] = {
-	{ "tests/bpf/costly.bpf.o", { NULL }, 0, T(1), "costly", { NULL } },
+	{ "tests/bpf/costly.bpf.o", { NULL }, 0, T(1), "Option \"costly\"", { NULL } },
 	{ "tests/bpf/costly.bpf.o", { "costly" }, 0, T(1) | T(2), "", { NULL } },
-	{ "tests/bpf/costly.bpf.o", { "extra" }, 0, T(1), "costly", { NULL } },
+	{ "tests/bpf/costly.bpf.o", { "extra" }, 0, T(1), "Option \"costly\"", { NULL } },
 	{ "tests/bpf/costly.bpf.o", { "extra", "costly" }, 2, T(2), "", { NULL } },
 	{ "tests/bpf/costly.bpf.o",
 	  { "cosltly", "costly" },
@@ -37,13 +37,13 @@ static const struct plan {
 	  { "a", "b" },
 	  0,
 	  T(1),
-	  "costly",
+	  "Option \"costly\"",
 	  { "ignoring Option \"a\": it has", "ignoring Option \"b\": it has" } },
 	{ "tests/bpf/costly.bpf.o",
 	  { NULL },
 	  2,
 	  T(1),
-	  "costly",
+	  "Option \"costly\"",
 	  { "probe own: ignoring Tier 2: it needs Option \"costly\", too" } },
 	{ "tests/bpf/costly.bpf.o",
 	  { "costly" },
@@ -67,10 +67,30 @@ static const struct plan {
 	  { "ignoring Option \"x\": it has no options", "ignoring Tier 1: it has no tiers" } },
 };
 
+/* Of two options that a tier needs both are named. */
+static void test_two_options(void)
+{
+	struct probe_config block = { .tier = 2 };
+	struct error error = { "" };
+	struct object object;
+	char options[64];
+
+	CASE("two options");
+	daemon_clear();
+	CHECK_INT(
+		object_open(&object, testing_built("tests/bpf/two_options.bpf.o"), &files, &error),
+		0);
+	CHECK_UINT(tiers_find(&object, "own", &block, options, sizeof(options)), 0);
+	CHECK_TEXT(options, "Option \"more\" and Option \"costly\"");
+	CHECK_TEXT(daemon_message(0), "probe own: ignoring Tier 2: it needs Option \"more\" and "
+				      "Option \"costly\", too");
+	object_done(&object);
+}
+
 static void test_plan(const struct plan *plan)
 {
 	struct probe_config block = { .tier = plan->tier };
-	char *names[COUNT_OF(plan->options)], option[64] = "before";
+	char *names[COUNT_OF(plan->options)], options[64] = "before";
 	struct error error = { "" };
 	struct object object;
 	size_t messages = 0;
@@ -80,8 +100,8 @@ static void test_plan(const struct plan *plan)
 		names[block.options.count++] = (char *)plan->options[i];
 	daemon_clear();
 	CHECK_INT(object_open(&object, testing_built(plan->object), &files, &error), 0);
-	CHECK_UINT(tiers_find(&object, "own", &block, option, sizeof(option)), plan->want);
-	CHECK_TEXT(option, plan->want_option);
+	CHECK_UINT(tiers_find(&object, "own", &block, options, sizeof(options)), plan->want);
+	CHECK_TEXT(options, plan->want_options);
 	for (; messages < COUNT_OF(plan->messages) && plan->messages[messages]; messages++) {
 		CHECK_HAS(daemon_message(messages), plan->messages[messages]);
 		CHECK_INT(daemon_severity(messages), LOG_ERR);
@@ -94,12 +114,12 @@ static void test_no_block(void)
 {
 	struct error error = { "" };
 	struct object object;
-	char option[64];
+	char options[64];
 
 	CASE("no block");
 	CHECK_INT(object_open(&object, testing_built("tests/bpf/costly.bpf.o"), &files, &error), 0);
-	CHECK_UINT(tiers_find(&object, "own", NULL, option, sizeof(option)), T(1));
-	CHECK_TEXT(option, "costly");
+	CHECK_UINT(tiers_find(&object, "own", NULL, options, sizeof(options)), T(1));
+	CHECK_TEXT(options, "Option \"costly\"");
 	object_done(&object);
 }
 
@@ -111,6 +131,7 @@ int main(void)
 		CASE("plan %zu", i);
 		test_plan(&PLANS[i]);
 	}
+	test_two_options();
 	test_no_block();
 	daemon_clear();
 	file_reader_done(&files);

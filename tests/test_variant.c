@@ -26,11 +26,13 @@ static void test_tiers(const char *path)
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		struct error error = { "" };
 		struct object object;
+		char text[64];
 
 		CASE("tier %u", cases[i].tier);
 		CHECK_INT(object_open(&object, path, &files, &error), 0);
 		CHECK_UINT(variant_tiers(&object), 1U << 1 | 1U << 2 | 1U << 3);
-		CHECK_INT(variant_tier_option(&object, cases[i].tier, NULL) == NULL, 1);
+		CHECK_INT(variant_tier_options(&object, cases[i].tier, NULL, text, sizeof(text)),
+			  false);
 		CHECK_INT(variant_select(&object, cases[i].tier, NULL, &error), 0);
 		CHECK_INT(loads(&object, "sample_no_load"), cases[i].no_load);
 		CHECK_INT(loads(&object, "sample_no_attach"), cases[i].no_attach);
@@ -69,9 +71,9 @@ static void test_option_parts(const char *path)
 		uint32_t entries;
 		bool loads, variable, chosen;
 	} cases[] = {
-		{ NULL, "costly", 1, false, false, false },
-		{ "costly", NULL, 1, true, false, false },
-		{ "extra", "costly", 3, false, true, true },
+		{ NULL, "Option \"costly\"", 1, false, false, false },
+		{ "costly", "", 1, true, false, false },
+		{ "extra", "Option \"costly\"", 3, false, true, true },
 	};
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
@@ -79,17 +81,19 @@ static void test_option_parts(const char *path)
 		char *names[] = { name };
 		struct strings options = { .item = names, .count = cases[i].option ? 1 : 0 };
 		struct error error = { "" };
-		const char *missing;
 		struct object object;
 		struct bpf_map *map;
+		char missing[64];
 
 		CASE("parts of an option, %zu", i);
 		snprintf(name, sizeof(name), "%s", cases[i].option ? cases[i].option : "");
 		CHECK_INT(object_open(&object, path, &files, &error), 0);
-		missing = variant_tier_option(&object, 2, &options);
+		CHECK_INT(variant_tier_options(&object, 2, &options, missing, sizeof(missing)),
+			  cases[i].missing[0] != '\0');
+		CHECK_TEXT(missing, cases[i].missing);
 		CHECK_UINT(variant_tiers(&object), 1U << 1 | 1U << 2);
-		CHECK_INT(variant_tier_option(&object, 1, &options) == NULL, 1);
-		CHECK_TEXT(missing ? missing : "", cases[i].missing ? cases[i].missing : "");
+		CHECK_INT(variant_tier_options(&object, 1, &options, missing, sizeof(missing)),
+			  false);
 		CHECK_INT(variant_select(&object, 2, &options, &error), 0);
 		CHECK_INT(loads(&object, "costly_rename"), cases[i].loads);
 		CHECK_INT(*(bool *)object_variable(&object, "option_extra", sizeof(bool)),
@@ -103,17 +107,57 @@ static void test_option_parts(const char *path)
 	}
 }
 
+/* Of several programs the one that needs least says what a tier needs. */
+static void test_two_options(const char *path)
+{
+	static const struct {
+		unsigned tier;
+		const char *option; /* NULL: none */
+		size_t size;
+		const char *missing;
+	} cases[] = {
+		{ 1, NULL, 64, "Option \"costly\"" },
+		{ 1, "costly", 64, "" },
+		{ 1, "more", 64, "Option \"costly\"" },
+		{ 2, NULL, 64, "Option \"more\" and Option \"costly\"" },
+		{ 2, "more", 64, "Option \"costly\"" },
+		{ 2, "costly", 64, "Option \"more\"" },
+		{ 2, NULL, 8, "Option " },
+		{ 3, NULL, 64, "" },
+	};
+	struct error error = { "" };
+	struct object object;
+
+	CASE("two options");
+	CHECK_INT(object_open(&object, path, &files, &error), 0);
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		char name[16] = "", missing[64];
+		char *names[] = { name };
+		struct strings options = { .item = names, .count = cases[i].option ? 1 : 0 };
+
+		CASE("two options, tier %u, %s", cases[i].tier,
+		     cases[i].option ? cases[i].option : "none");
+		snprintf(name, sizeof(name), "%s", cases[i].option ? cases[i].option : "");
+		CHECK_INT(variant_tier_options(&object, cases[i].tier, &options, missing,
+					       cases[i].size),
+			  cases[i].missing[0] != '\0');
+		CHECK_TEXT(missing, cases[i].missing);
+	}
+	object_done(&object);
+}
+
 /* Without programs of tiers there are none. */
 static void test_no_tiers(const char *path)
 {
 	struct error error = { "" };
+	char text[64];
 	const char *has[VARIANT_OPTIONS_MAX];
 	struct object object;
 
 	CASE("no tiers");
 	CHECK_INT(object_open(&object, path, &files, &error), 0);
 	CHECK_UINT(variant_tiers(&object), 1);
-	CHECK_INT(variant_tier_option(&object, 0, NULL) == NULL, 1);
+	CHECK_INT(variant_tier_options(&object, 0, NULL, text, sizeof(text)), false);
 	CHECK_UINT(variant_options(&object, has), 0);
 	CHECK_INT(variant_select(&object, 0, NULL, &error), 0);
 	CHECK_INT(loads(&object, "service_exec"), true);
@@ -129,6 +173,7 @@ int main(void)
 	test_tiers(sample);
 	test_options(sample);
 	test_option_parts(testing_built("tests/bpf/costly.bpf.o"));
+	test_two_options(testing_built("tests/bpf/two_options.bpf.o"));
 	test_no_tiers(testing_built("bpf/engine/service.bpf.o"));
 	file_reader_done(&files);
 	return testing_end();

@@ -211,10 +211,10 @@ __noinline int blocked_in_poll(u64 held)
 	return held && !socket_has_waiter((const void *)held) ? BLOCKED_UPSTREAM : BLOCKED_IDLE;
 }
 
-static __always_inline enum blocked blocked_in_call(struct task_struct *task, struct pt_regs *regs,
-						    u64 held)
+static __always_inline enum blocked blocked_in_call(struct task_struct *task, u32 state,
+						    struct pt_regs *regs, u64 held)
 {
-	bool in_disk_sleep = task->__state & TASK_UNINTERRUPTIBLE;
+	bool in_disk_sleep = state & TASK_UNINTERRUPTIBLE;
 	enum call_kind kind = call_kind(call_number(regs));
 
 	switch (kind) {
@@ -250,16 +250,13 @@ static __always_inline enum blocked blocked_in_call(struct task_struct *task, st
 	}
 }
 
-/* What a thread that is neither on a CPU nor queued waits for. held: the socket (address) whose
+/* What a thread waits for that has left its CPU in this state. held: the socket (address) whose
  * request it has in hand, 0: none. io_uring counts its waits for events as waits for a disk. */
-static __noinline enum blocked blocked_on(struct task_struct *task, u64 held)
+static __noinline enum blocked blocked_by(struct task_struct *task, u32 state, u64 held)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	bool is_fault = call_number(regs) == ~0U;
-	u32 state = task->__state;
 
-	if (task->on_cpu || task->flags & (PF_KTHREAD | PF_EXITING))
-		return BLOCKED_NOT;
 	if (!regs_32_bit(regs) && call_kind(call_number(regs)) == CALL_IO_URING &&
 	    !(task->flags & PF_IO_WORKER))
 		return BLOCKED_EVENTS;
@@ -271,7 +268,15 @@ static __noinline enum blocked blocked_on(struct task_struct *task, u64 held)
 		return state & TASK_UNINTERRUPTIBLE ? BLOCKED_DISK : BLOCKED_IDLE;
 	if (regs_32_bit(regs) || is_fault || state & TASK_STOPPED_OR_TRACED)
 		return BLOCKED_OTHER;
-	return blocked_in_call(task, regs, held);
+	return blocked_in_call(task, state, regs, held);
+}
+
+/* What one waits for that is neither on a CPU nor queued. */
+static __always_inline enum blocked blocked_on(struct task_struct *task, u64 held)
+{
+	if (task->on_cpu || task->flags & (PF_KTHREAD | PF_EXITING))
+		return BLOCKED_NOT;
+	return blocked_by(task, task->__state, held);
 }
 
 #endif

@@ -36,7 +36,7 @@ struct client_upstream {
 
 /* With a row for each service's that find no room, whose name is empty. */
 HASH(client_upstreams, struct upstream_key, struct client_upstream, CLIENT_UPSTREAMS)
-TIER(1) TIER(2) OPTION("clients") SUBJECT("key");
+TIER(1) TIER(2) TIER(3) OPTION("clients") SUBJECT("key");
 
 /* Of a socket that a service has connected. */
 struct peer {
@@ -308,21 +308,20 @@ static bool upstream_is_idle(const struct upstream_key *key, const struct client
 	       idle_ns > span_ns(upstream->begun_ns, used_ns);
 }
 
-SEC("iter/bpf_map_elem")
-OVER(client_upstreams)
-OPTION("clients")
-int request_upstreams(struct bpf_iter__bpf_map_elem *ctx)
+static long forget_idle(void *map, struct upstream_key *key, struct client_upstream *upstream,
+			void *context)
 {
-	struct client_upstream *upstream = ctx->value;
-	struct upstream_key *key = ctx->key, at;
+	if (upstream_is_idle(key, upstream))
+		bpf_map_delete_elem(&client_upstreams, key);
+	return 0;
+}
 
-	if (!key || !upstream) {
-		upstreams_crowded = false;
-		return 0;
-	}
-	at = *key;
-	if (upstream_is_idle(&at, upstream))
-		bpf_map_delete_elem(&client_upstreams, &at);
+SEC("syscall")
+OPTION("clients")
+int request_upstreams(void *ctx)
+{
+	bpf_for_each_map_elem(&client_upstreams, forget_idle, NULL, 0);
+	upstreams_crowded = false;
 	return 0;
 }
 

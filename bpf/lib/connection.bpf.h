@@ -97,12 +97,17 @@ struct connection {
 	u64 sent, resent, received;
 	u64 retransmits;
 	u64 drops;
+	u64 walk; /* the last that has met it, where walks meet sockets several times */
 	u32 phase;
 	u32 row;
 	/* By the last look at who holds it: */
 	u32 look;  /* its number */
 	u32 other; /* the row of a service that is not its own, and one; 0: there was none */
 	bool held; /* by its own */
+	/* With Option "opened", see opened.bpf.h: */
+	u64 opening;
+	u32 opener;
+	u32 opener_row;
 };
 
 SK_STORAGE_CLONED(connections, struct connection);

@@ -12,6 +12,7 @@
 #define FUNCTION_SERVICES_MAX 512 /* Service blocks */
 #define FUNCTION_COPIES 16        /* of the programs for fentry and fexit */
 #define FUNCTION_PLACES_MAX 1024  /* whose argument is where it is at no other */
+#define FUNCTION_RUNS_MAX (2 * FUNCTIONS_MAX)
 
 /* A cookie: the number of the function, and, above, that of a place, 0: all are alike. */
 #define FUNCTION_PLACE_SHIFT 32
@@ -24,6 +25,7 @@ enum function_flag {
 	FUNCTION_HISTOGRAM = 16,
 	FUNCTION_LABEL = 32,
 	FUNCTION_RETURNED = 64, /* the argument is what it returns */
+	FUNCTION_LIMITED = 128, /* its runs are counted */
 };
 
 enum function_comparison {
@@ -44,7 +46,7 @@ struct function_type {
 };
 
 enum function_source {
-	FUNCTION_UNKNOWN, /* the argument is not to be had here */
+	FUNCTION_UNKNOWN, /* the argument is unavailable here */
 	FUNCTION_REGISTER,
 	FUNCTION_MEMORY, /* at the register's value and so many bytes */
 	FUNCTION_CONSTANT,
@@ -63,6 +65,7 @@ struct function_argument {
 struct function {
 	__u64 services[FUNCTION_SERVICES_MAX / 64]; /* bits, by Service block */
 	__s64 error_value;                          /* of its type, returns compare with it */
+	__u64 since_ns; /* its latest attach, 0: with the probe; earlier calls have no latency */
 	__u32 flags;
 	__u32 comparison;
 	struct function_type error_type;

@@ -219,17 +219,18 @@
  * to the same TYPE-INSTANCE (also of a statistic, as TYPE-INSTANCE-average) of the
  * same kind of row. The probe that is opened later is off then.
  *
- * TIER(N) on a program makes it part of hook set N. The engine tries tiers in
+ * TIER(N) on a program makes it part of hook set N, several tags of several. The engine tries tiers in
  * the order of their numbers and keeps the first that loads and attaches;
  * programs without a tier belong to all of them. On a map it says that only these
- * tiers (several tags) need more than one entry.
+ * tiers need more than one entry.
  *
  * OPTION(NAME) is for what costs something at every event of a busy hook. Where
  * the Probe block does not say Option "NAME", a program with it is not loaded,
  * a map with it has one entry and is not read; and where it does,
  *   const volatile bool option_NAME;
- * is set before load. Any of the three makes the option known. A tier whose
- * programs all need an option is tried only with it.
+ * is set before load. Any of the three makes the option known. A program that has the tag
+ * several times needs all of these options. A tier whose programs all need an option is tried
+ * only with it.
  *
  * DEFAULT(off) on the licence, or on any other variable, or function: the object is loaded only
  * where its Probe block says Enable true, as for what costs much. On a member with METRIC: it has
@@ -314,7 +315,9 @@
  *                         bpf_ktime_get_ns(): see attached.bpf.h
  *   u64 sample_ns;        set before each run of a sampler: how long since its last one
  *
- * Programs SEC("iter/...") are run at each reading, before the tables are read; SEC("iter/task")
+ * Programs SEC("iter/...") and SEC("syscall") are run at each reading, before the tables are read, in
+ * the order in which they stand in the object. One of the latter walks over hashes and arrays by
+ * bpf_for_each_map_elem(), which also kernels permit that refuse SEC("iter/bpf_map_elem"). SEC("iter/task")
  * with WALK takes part in the walk that all probes share instead, see walk.bpf.h. With
  * SAMPLE("hz=NUMBER") they are samplers: run so many times a second, 1 to 1000, at random
  * moments, by a thread beside the readings. All samplers together take no more than a small share
@@ -339,6 +342,8 @@
 #define UNIT(text) __attribute__((btf_decl_tag("unit:" text)))
 #define HELP(text) __attribute__((btf_decl_tag("help:" text)))
 #define SAMPLE(text) __attribute__((btf_decl_tag("sample:" text)))
+#define PERIODIC(text) __attribute__((btf_decl_tag("periodic:" text)))
+#define STACKS(text) __attribute__((btf_decl_tag("stacks:" text)))
 #define OPTION(name) __attribute__((btf_decl_tag("option:" name)))
 #define OVER(map) __attribute__((btf_decl_tag("over:" #map)))
 #define RANGE(low, high) __attribute__((btf_decl_tag("range:" #low ".." #high)))

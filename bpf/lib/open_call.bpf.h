@@ -88,12 +88,13 @@ static __always_inline bool is_of_frame(const struct open_call *call, u64 frame)
 	return frame - call->frame <= sizeof(u64);
 }
 
-/* The one that returns now; NULL: it began before the probe, or was one too many. Of several the
- * youngest: others have been left without a return, or end in a call of this one. */
-static __noinline struct open_call *returning_call(struct thread *thread, u32 function, u64 frame)
+/* The one that returns now; NULL: it began before the probe or by since_ns, or was one too many. Of
+ * several the youngest: others have been left without a return, or end in a call of this one. */
+static __noinline struct open_call *returning_call(struct thread *thread, u32 function, u64 frame,
+						   u64 since_ns)
 {
 	struct open_call *found = NULL;
-	u64 began_ns = attached_ns;
+	u64 began_ns = since_ns > attached_ns ? since_ns : attached_ns;
 
 	for (u32 i = 0; i < OPEN_MAX; i++) {
 		struct open_call *call = &thread->open[i];

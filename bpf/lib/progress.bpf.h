@@ -271,18 +271,11 @@ static void walk_ends(void)
 	}
 }
 
-static int walk_stored(struct bpf_iter__bpf_sk_storage_map *ctx)
+static void walk_conversation(struct conversation *c, struct sock *sk)
 {
-	struct conversation *c = ctx->value;
-	struct sock *sk = ctx->sk;
-
-	if (ctx->meta->seq_num == 0)
-		walk_begins();
-	if (!sk || !c)
-		walk_ends();
-	else if (is_before_pause(c))
-		return 0;
-	else if (is_walked(c))
+	if (is_before_pause(c))
+		return;
+	if (is_walked(c))
 		walk_socket(c, c->datagrams ? bpf_sk_storage_get(&datagrams, sk, NULL, 0) : NULL,
 			    c->protocol == PROTOCOL_HTTP2
 				    ? bpf_sk_storage_get(&http2_connections, sk, NULL, 0)
@@ -290,53 +283,82 @@ static int walk_stored(struct bpf_iter__bpf_sk_storage_map *ctx)
 			    sk);
 	else if (option_clients && c->role == ROLE_CLIENT && c->exchange.phase == PHASE_ASKED)
 		walk_client(c, bpf_sk_storage_get(&peers, sk, NULL, 0), sk);
+}
+
+SEC("iter/bpf_sk_storage_map")
+OVER(conversations)
+TIER(1)
+TIER(3)
+int request_sockets(struct bpf_iter__bpf_sk_storage_map *ctx)
+{
+	struct conversation *c = ctx->value;
+	struct sock *sk = ctx->sk;
+
+	if (ctx->meta->seq_num == 0)
+		walk_begins();
+	if (sk && c)
+		walk_conversation(c, sk);
+	else
+		walk_ends();
+	return 0;
+}
+
+/* Where a kernel refuses that. Several processes may hold a socket; one that none holds is not met. */
+SEC("iter/task_file")
+TIER(2)
+int request_files(struct bpf_iter__task_file *ctx)
+{
+	struct file *file = ctx->file;
+	struct socket *socket = file ? bpf_sock_from_file(file) : NULL;
+	struct sock *sk = socket ? socket->sk : NULL;
+	struct conversation *c = sk ? bpf_sk_storage_get(&conversations, sk, NULL, 0) : NULL;
+
+	if (ctx->meta->seq_num == 0)
+		walk_begins();
+	if (c && c->walked_ns != reading_ns) {
+		c->walked_ns = reading_ns;
+		walk_conversation(c, sk);
+	}
+	if (!file)
+		walk_ends();
 	return 0;
 }
 
 /* The socket may be gone, and another be at its address. */
-static int walk_addressed(struct bpf_iter__bpf_map_elem *ctx)
+static long walk_addressed(void *map, struct address *at, struct conversation *c, void *context)
 {
-	struct conversation *c = ctx->value;
-	struct address *key = ctx->key, at;
+	const struct sock *sk = (const struct sock *)at->sk;
 
-	if (ctx->meta->seq_num == 0)
-		walk_begins();
-	if (!key || !c) {
-		walk_ends();
-		return 0;
-	}
-	at = *key;
-	if (!is_before_pause(c) && is_walked(c) &&
-	    socket_ends((const struct sock *)at.sk) == at.ends)
-		walk_socket(c, c->datagrams ? bpf_map_lookup_elem(&addressed_datagrams, &at) : NULL,
+	if (!is_before_pause(c) && is_walked(c) && socket_ends(sk) == at->ends)
+		walk_socket(c, c->datagrams ? bpf_map_lookup_elem(&addressed_datagrams, at) : NULL,
 			    c->protocol == PROTOCOL_HTTP2
-				    ? bpf_map_lookup_elem(&addressed_http2, &at)
+				    ? bpf_map_lookup_elem(&addressed_http2, at)
 				    : NULL,
-			    (const struct sock *)at.sk);
+			    sk);
 	return 0;
 }
 
-#define WALK_STORED(tier)                                                    \
-	SEC("iter/bpf_sk_storage_map")                                       \
-	OVER(conversations)                                                  \
-	TIER(tier)                                                           \
-	int request_sockets_##tier(struct bpf_iter__bpf_sk_storage_map *ctx) \
-	{                                                                    \
-		return walk_stored(ctx);                                     \
-	}
+static int walk_addresses(void)
+{
+	walk_begins();
+	bpf_for_each_map_elem(&addressed, walk_addressed, NULL, 0);
+	walk_ends();
+	return 0;
+}
 
-#define WALK_ADDRESSED(tier)                                           \
-	SEC("iter/bpf_map_elem")                                       \
-	OVER(addressed)                                                \
-	TIER(tier)                                                     \
-	int request_sockets_##tier(struct bpf_iter__bpf_map_elem *ctx) \
-	{                                                              \
-		return walk_addressed(ctx);                            \
-	}
+SEC("syscall")
+TIER(4)
+int request_addresses_4(void *ctx)
+{
+	return walk_addresses();
+}
 
-WALK_STORED(1)
-WALK_STORED(2)
-WALK_ADDRESSED(3)
-OPTION("syscalls") WALK_ADDRESSED(4)
+SEC("syscall")
+TIER(5)
+OPTION("syscalls")
+int request_addresses_5(void *ctx)
+{
+	return walk_addresses();
+}
 
 #endif

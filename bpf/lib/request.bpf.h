@@ -169,6 +169,7 @@ struct conversation {
 	struct tls tls, answers;
 	u64 sk;          /* its address */
 	u64 attached_ns; /* what it was when this was made */
+	u64 walked_ns;   /* the reading that has met it, where walks meet sockets several times */
 	u64 ready_ns;    /* data that nobody has received yet, 0: none */
 	u64 latest_ns;   /* the last data that came */
 	u64 waited_ns;   /* up to here, the wait since ready_ns is in the row, if it is later */

@@ -17,11 +17,11 @@ struct address {
 	u64 ends;
 };
 
-LRU_HASH(addressed, struct address, struct conversation, 16384) TIER(3) TIER(4);
+LRU_HASH(addressed, struct address, struct conversation, 16384) TIER(4) TIER(5);
 
-LRU_HASH(addressed_datagrams, struct address, struct datagrams, 128) TIER(3) TIER(4);
+LRU_HASH(addressed_datagrams, struct address, struct datagrams, 128) TIER(4) TIER(5);
 
-LRU_HASH(addressed_http2, struct address, struct http2, 1024) TIER(3) TIER(4);
+LRU_HASH(addressed_http2, struct address, struct http2, 1024) TIER(4) TIER(5);
 
 /* Of a thread: the call that it is in. */
 struct call {
@@ -184,7 +184,7 @@ __noinline int call_end(s64 ret)
 
 #define KPROBE_RETURN(function)                                  \
 	SEC("kretprobe/" #function)                              \
-	TIER(3)                                                  \
+	TIER(4)                                                  \
 	int BPF_KRETPROBE(request_kretprobe_##function, int ret) \
 	{                                                        \
 		call_end(ret);                                   \
@@ -193,7 +193,7 @@ __noinline int call_end(s64 ret)
 
 #define KPROBE_RECEIVE(function)                                                           \
 	SEC("kprobe/" #function)                                                           \
-	TIER(3)                                                                            \
+	TIER(4)                                                                            \
 	int BPF_KPROBE(request_kprobe_##function, struct socket *sock, struct msghdr *msg, \
 		       size_t size, int flags)                                             \
 	{                                                                                  \
@@ -204,7 +204,7 @@ __noinline int call_end(s64 ret)
 
 #define KPROBE_SEND(function)                                          \
 	SEC("kprobe/" #function)                                       \
-	TIER(3)                                                        \
+	TIER(4)                                                        \
 	int BPF_KPROBE(request_kprobe_##function, struct socket *sock) \
 	{                                                              \
 		call_begin(BPF_CORE_READ(sock, sk), false, 0, NULL);   \
@@ -222,7 +222,7 @@ KPROBE_SEND(inet_sendpage)
 KPROBE_SEND(unix_stream_sendpage)
 
 SEC("kprobe/sock_def_readable")
-TIER(3)
+TIER(4)
 int BPF_KPROBE(request_kprobe_sock_def_readable, struct sock *sk)
 {
 	struct conversation *c = find_addressed(sk);
@@ -263,7 +263,7 @@ static void messages_end(s64 messages)
 
 #define SYSCALL_RETURN(name, end)                         \
 	SEC("tracepoint/syscalls/sys_exit_" #name)        \
-	TIER(4)                                           \
+	TIER(5)                                           \
 	OPTION("syscalls")                                \
 	int request_exit_##name(struct syscall_exit *ctx) \
 	{                                                 \
@@ -273,7 +273,7 @@ static void messages_end(s64 messages)
 
 #define SYSCALL(name, receives, flags, messages, end)                           \
 	SEC("tracepoint/syscalls/sys_enter_" #name)                             \
-	TIER(4)                                                                 \
+	TIER(5)                                                                 \
 	OPTION("syscalls")                                                      \
 	int request_enter_##name(struct syscall_enter *ctx)                     \
 	{                                                                       \
@@ -295,7 +295,7 @@ SYSCALL(sendmmsg, false, 0, (void *)ctx->args[1], messages_end)
 SYSCALL(sendfile64, false, 0, NULL, call_end)
 
 SEC("tracepoint/syscalls/sys_enter_splice")
-TIER(4)
+TIER(5)
 OPTION("syscalls")
 int request_enter_splice(struct syscall_enter *ctx)
 {

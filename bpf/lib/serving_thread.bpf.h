@@ -77,6 +77,18 @@ static __always_inline u32 *serving_number(struct task_struct *task)
 	return pids && *(volatile u64 *)pids >> pid % 64 & 1 ? thread_number(task) : NULL;
 }
 
+/* NULL: it has never served. */
+static inline struct serving *serving_of(struct task_struct *task, u32 *ret_number)
+{
+	u32 *number = serving_number(task);
+	struct serving *s = number ? serving_at(*number) : NULL;
+
+	if (!s || s->pid != (u32)task->pid)
+		return NULL;
+	*ret_number = *number;
+	return s;
+}
+
 static inline void note_served(const struct task_struct *task)
 {
 	u32 pid = task->pid;

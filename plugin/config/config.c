@@ -26,14 +26,18 @@ int config_init(struct config *config, const char *object_dir)
 {
 	static const double percentiles[] = { 50, 90, 95, 99, 99.9 };
 
-	*config = (struct config){ .object_dir = strdup(object_dir),
+	*config = (struct config){ .profiles = { .directory = strdup(EBPF_PROFILES_DIR),
+						 .keep_hours = 168,
+						 .keep_mib = 1024,
+						 .seconds = 60 },
+				   .object_dir = strdup(object_dir),
 				   .max_services = 256,
 				   .max_memory_mib = 256,
 				   .max_sampling = 0.5,
 				   .max_overhead = 1 };
 	config->percentile_count = sizeof(percentiles) / sizeof(*percentiles);
 	memcpy(config->percentiles, percentiles, sizeof(percentiles));
-	return config->object_dir ? 0 : -ENOMEM;
+	return config->object_dir && config->profiles.directory ? 0 : -ENOMEM;
 }
 
 static void tell_no_names(const struct config *config, const char *option, unsigned value)
@@ -68,6 +72,16 @@ unsigned config_services_from(const struct config *config)
 	if (config->service_count)
 		return 0;
 	return SERVICES_FROM_CONTAINERS | SERVICES_FROM_UNITS | SERVICES_FROM_COMMANDS;
+}
+
+bool config_on_threshold(const struct config *config, const char *probe)
+{
+	const struct strings *list = &config->profiles.on_threshold;
+
+	for (size_t i = 0; i < list->count; i++)
+		if (!strcmp(list->item[i], probe))
+			return true;
+	return false;
 }
 
 bool config_needs_groups(const struct config *config)
@@ -183,6 +197,8 @@ void config_done(struct config *config)
 		probe_config_done(&config->probes[i]);
 	free(config->probes);
 	free(config->object_dir);
+	free(config->profiles.directory);
+	strings_done(&config->profiles.on_threshold);
 	free(config->symbol_reader);
 	*config = (struct config){ 0 };
 }

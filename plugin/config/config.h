@@ -25,7 +25,10 @@ struct oconfig_item_s;
 #define CONFIG_MAX_MEMORY_MIB (1 << 20)
 #define CONFIG_ROWS 64 /* of a probe that gives rows on first use */
 #define CONFIG_ROWS_MAX 1024
-#define CONFIG_TIERS_MAX 16               /* hook tiers of a probe */
+#define CONFIG_TIERS_MAX 16 /* hook tiers of a probe */
+#define CONFIG_KEEP_HOURS_MAX 87600
+#define CONFIG_KEEP_MIB_MAX (1 << 20)
+#define CONFIG_PROFILE_S_MAX 600
 #define CONFIG_FREQUENCY_MAX 1000         /* Hz, of samplers */
 #define CONFIG_PARAMETERS_MAX 256         /* of a probe */
 #define CONFIG_ATTACHES_MAX 256           /* likewise */
@@ -90,6 +93,7 @@ struct function_config {
 	int64_t error_value;
 	struct function_type error_type;
 	struct argument_config argument;
+	double max_overhead; /* percent of the machine, 0: that of the probe alone counts */
 };
 
 struct probe_config {
@@ -117,7 +121,18 @@ struct probe_config {
 	bool enable_set; /* Enable is in the block: what is off by default may be on */
 };
 
+/* Where stacks go, see stack/store.h. */
+struct profiles_config {
+	char *directory;
+	unsigned keep_hours;
+	unsigned keep_mib;           /* all files together, as they take room on the disk */
+	struct strings on_threshold; /* clean names of probes */
+	unsigned seconds;            /* that a profile lasts which a threshold has started */
+	bool is_set;                 /* there is such a block */
+};
+
 struct config {
+	struct profiles_config profiles;
 	char *object_dir;
 	char *symbol_reader; /* NULL: as it is installed */
 	double interval_s;   /* 0: the daemon's */
@@ -148,6 +163,9 @@ unsigned config_read(struct config *config, const struct oconfig_item_s *block);
 
 /* Tells what means nothing with all blocks read. */
 void config_check(const struct config *config);
+
+/* Does a probe run only when a threshold has started a profile? */
+bool config_on_threshold(const struct config *config, const char *probe);
 
 /* What names a service that no block does: bits of enum service_source. */
 unsigned config_services_from(const struct config *config);

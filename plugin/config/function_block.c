@@ -242,10 +242,20 @@ static bool take_argument(struct context *context, const oconfig_item_t *item)
 	return true;
 }
 
+static bool take_function_max_overhead(struct context *context, const oconfig_item_t *item)
+{
+	return option_number(item, 0.01, 100, &context->function->max_overhead) ||
+	       wants_percent(context, item, "all CPUs");
+}
+
 const struct option function_options[] = {
-	{ "Argument", take_argument, ONCE }, { "Attach", take_attach, OFTEN },
-	{ "Errors", take_errors, ONCE },     { "Latency", take_latency, ONCE },
-	{ "Service", take_service, OFTEN },  { NULL, NULL, ONCE },
+	{ "Argument", take_argument, ONCE },
+	{ "Attach", take_attach, OFTEN },
+	{ "Errors", take_errors, ONCE },
+	{ "Latency", take_latency, ONCE },
+	{ "MaxOverhead", take_function_max_overhead, ONCE },
+	{ "Service", take_service, OFTEN },
+	{ NULL, NULL, ONCE },
 };
 
 /* --- the block --- */

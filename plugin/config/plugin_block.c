@@ -6,6 +6,7 @@
 #include "function_block.h"
 #include "option.h"
 #include "probe_block.h"
+#include "profiles_block.h"
 #include "service_block.h"
 #include "table_block.h"
 #include "system/message.h"
@@ -164,14 +165,20 @@ static const struct option plugin_options[] = {
 	{ "SymbolReader", take_symbol_reader, ONCE },
 	{ "Service", service_block_take, BLOCK },
 	{ "Probe", probe_block_take, BLOCK },
+	{ "Profiles", profiles_block_take, BLOCK },
 	{ NULL, NULL, ONCE },
 };
 
 static const struct block_kind kinds[] = {
-	{ service_options, "in a Service block" },   { probe_options, "in a Probe block" },
-	{ function_options, "in a Function block" }, { plugin_options, "in <Plugin ebpf> itself" },
-	{ table_options, "in a Table block" },       { key_options, "in a Key block" },
-	{ value_options, "in a Value block" },       { NULL, NULL },
+	{ service_options, "in a Service block" },
+	{ probe_options, "in a Probe block" },
+	{ function_options, "in a Function block" },
+	{ plugin_options, "in <Plugin ebpf> itself" },
+	{ table_options, "in a Table block" },
+	{ key_options, "in a Key block" },
+	{ value_options, "in a Value block" },
+	{ profiles_options, "in the Profiles block" },
+	{ NULL, NULL },
 };
 
 static void tell_excess(unsigned excess, unsigned most, const char *kind, const char *last)

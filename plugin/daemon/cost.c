@@ -5,6 +5,8 @@
  */
 #include "cost.h"
 
+#include "object/attachment.h"
+#include "object/hook_cost.h"
 #include "system/clock.h"
 
 #include <unistd.h>
@@ -45,6 +47,54 @@ bool cost_since(struct cost_mark *mark, const struct probe *probe, uint64_t now_
 		ret_cost->runs[i] = (double)(mark->runs[i] - before.runs[i]) / elapsed_s;
 	ret_cost->other_ns =
 		reading_ns(probe) + (double)(mark->sampled_ns - before.sampled_ns) / elapsed_s;
+	return true;
+}
+
+void cost_mark_function(struct cost_mark *ret_mark, const struct probe *probe, uint32_t function,
+			uint64_t now_ns)
+{
+	struct cost_mark mark = { .time_ns = now_ns };
+
+	if (functions_runs(probe->functions, function, mark.runs))
+		mark.time_ns = 0;
+	*ret_mark = mark;
+}
+
+/* What a run at a call, and at a return, of the dearest of a function's places takes. */
+struct run_cost {
+	const struct hot *hot;
+	double ns[2];
+};
+
+static void add_place(void *with, const struct attachment *attachment)
+{
+	struct run_cost *cost = with;
+	const struct bpf_program *program = attachment->program;
+	double ns = hook_cost_ns(bpf_program__section_name(program)) +
+		    (double)hot_body_ns(cost->hot, program);
+
+	/* Both programs are called from the same breakpoint. */
+	if (attachment->stepped && !attachment->at_return)
+		ns += HOOK_STEPPED_NS;
+	if (ns > cost->ns[attachment->at_return])
+		cost->ns[attachment->at_return] = ns;
+}
+
+bool cost_since_function(struct cost_mark *mark, const struct probe *probe, uint32_t function,
+			 uint64_t now_ns, struct cost *ret_cost)
+{
+	const struct cost_mark before = *mark;
+	struct run_cost run = { .hot = &probe->hot };
+	double elapsed_s, ns = 0;
+
+	cost_mark_function(mark, probe, function, now_ns);
+	if (!before.time_ns || !mark->time_ns || now_ns <= before.time_ns)
+		return false;
+	elapsed_s = (double)(now_ns - before.time_ns) / (double)NS_PER_S;
+	attachments_each(&probe->object, functions_part(function), add_place, &run);
+	for (size_t i = 0; i < 2; i++)
+		ns += (double)(mark->runs[i] - before.runs[i]) * run.ns[i];
+	*ret_cost = (struct cost){ .other_ns = ns / elapsed_s };
 	return true;
 }
 

@@ -29,6 +29,13 @@ void cost_mark(struct cost_mark *ret_mark, const struct probe *probe, uint64_t n
 bool cost_since(struct cost_mark *mark, const struct probe *probe, uint64_t now_ns,
 		struct cost *ret_cost);
 
+/* The same of one function of the probe that has a limit of its own, by its number. The cost is all in
+ * other_ns. */
+void cost_mark_function(struct cost_mark *ret_mark, const struct probe *probe, uint32_t function,
+			uint64_t now_ns);
+bool cost_since_function(struct cost_mark *mark, const struct probe *probe, uint32_t function,
+			 uint64_t now_ns, struct cost *ret_cost);
+
 /* What that costs, as far as is known now, in percent of the time of all CPUs that are online; NAN:
  * it is not known how often its programs run. */
 double cost_percent(const struct cost *cost, const struct probe *probe);

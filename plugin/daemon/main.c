@@ -7,10 +7,13 @@
 #include "config/name.h"
 #include "notifier.h"
 #include "overhead.h"
+#include "pause.h"
 #include "probe.h"
+#include "profiler.h"
 #include "reading.h"
 #include "sampler.h"
 #include "self.h"
+#include "threshold.h"
 #include "service/service.h"
 #include "system/clock.h"
 #include "system/message.h"
@@ -42,6 +45,7 @@ static struct probe *probes;
 static size_t probe_count;
 static struct self self;
 static struct notifier notifier;
+static struct profiler profiler = { .lock = PTHREAD_MUTEX_INITIALIZER };
 static struct sampler sampler;
 static struct overhead overhead;
 
@@ -108,6 +112,17 @@ static int ebpf_read_self(__attribute__((unused)) user_data_t *data)
 static int ebpf_read_overhead(__attribute__((unused)) user_data_t *data)
 {
 	overhead_step(&overhead, clock_ns());
+	return 0;
+}
+
+/* Called by threads of any plugin. */
+static int ebpf_notification(const notification_t *notification,
+			     __attribute__((unused)) user_data_t *data)
+{
+	const char *subject = threshold_subject(notification);
+
+	if (subject)
+		profiler_ask(&profiler, subject);
 	return 0;
 }
 
@@ -184,7 +199,10 @@ static void open_probe(const char *object)
 		tell_off(status == PROBE_NEEDS_OPTION ? LOG_WARNING : LOG_ERR, name, text.text);
 		return;
 	}
-	message(LOG_INFO, "probe %s is on (tier %u)", name, probe->object.tier);
+	if (probe->on_threshold)
+		probe_pause(probe);
+	message(LOG_INFO, "probe %s is on (tier %u)%s", name, probe->object.tier,
+		probe->on_threshold ? ", and waits for a threshold" : "");
 }
 
 static bool is_object(const struct dirent *entry)
@@ -339,6 +357,42 @@ static void start_samplers(void)
 		message(LOG_ERR, "no sampler is on: %s", strerror(-status));
 }
 
+/* A probe of this name, or of an object in the directory, that is open. */
+static const struct probe *open_of(const char *name)
+{
+	for (size_t i = 0; i < probe_count; i++)
+		if (probes[i].object.bpf && !strcmp(probes[i].name, name))
+			return &probes[i];
+	return NULL;
+}
+
+static void check_on_threshold(void)
+{
+	for (size_t i = 0; i < config.profiles.on_threshold.count; i++) {
+		const char *name = config.profiles.on_threshold.item[i];
+		const struct probe *probe = open_of(name);
+
+		if (!probe || !probe->views.count)
+			message(LOG_ERR, "OnThreshold \"%s\" in <Profiles> starts nothing: %s",
+				name,
+				probe ? "this probe takes no stacks"
+				      : "no probe of this name is on");
+	}
+}
+
+static void start_profiler(void)
+{
+	struct error error;
+
+	check_on_threshold();
+	if (profiler_start(&profiler, &services, probes, probe_count, &error) == 0) {
+		if (config.profiles.on_threshold.count)
+			plugin_register_notification("ebpf", ebpf_notification, NULL);
+		return;
+	}
+	message(LOG_ERR, "no profiles are written: %s", error.text);
+}
+
 /* Its callback is called as no probe can be. */
 static void open_overhead(void)
 {
@@ -366,6 +420,7 @@ static int ebpf_init(void)
 	open_probes();
 	start_samplers();
 	open_overhead();
+	start_profiler();
 	if (!config_needs_proc(&config))
 		file_reader_done(&files); /* nothing is read any more */
 	open_self();
@@ -377,6 +432,7 @@ static int ebpf_init(void)
 static int ebpf_shutdown(void)
 {
 	notifier_stop(&notifier);
+	profiler_stop(&profiler);
 	sampler_stop(&sampler);
 	overhead_done(&overhead);
 	self_done(&self);

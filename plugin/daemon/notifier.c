@@ -51,14 +51,11 @@ static void send(const struct notifier_ring *r, const char *subject, const char 
 	dispatch_notification(event->health, subject, event->tag.type, event->tag.instance, text);
 }
 
-/* The name of the service that has a row now; of rows that there are not, of all others. */
 static void name_row(struct services *services, uint32_t row, char *name, size_t size)
 {
 	const struct snapshot *snapshot = services_take(services);
-	int subject = snapshot_subject(snapshot, row < snapshot->row_count ? row : 0);
 
-	snprintf(name, size, "%s",
-		 subject < 0 ? "other" : snapshot->subjects.subject[subject].name);
+	snprintf(name, size, "%s", snapshot_name(snapshot, row));
 	services_release(services, snapshot);
 }
 

@@ -10,9 +10,12 @@
 
 #define OVERHEAD_READINGS 3 /* whose mean counts */
 
-/* A probe under a limit. */
+#define OVERHEAD_WHOLE (-1)
+
+/* A probe, or one of its functions, under a limit. */
 struct limited {
 	struct probe *probe;
+	int function;       /* the number of its block, OVERHEAD_WHOLE: all of the probe */
 	double own_percent; /* its limit, 0: it is one of those that have one together */
 	enum {
 		LIMITED_TRIED,    /* attached a moment ago */
@@ -26,25 +29,27 @@ struct limited {
 	bool told_off;      /* by a notification that none has taken back */
 	bool sampled;       /* what its runs take, since it was looked at */
 	struct cost_mark mark;
+	struct cost_mark whole_mark; /* of a function: at the last look at all of its probe */
 	struct cost costs[OVERHEAD_READINGS];
 	size_t next;
 };
 
-/* MaxOverhead: probes that cost too much are switched off, and tried again later. */
+/* MaxOverhead: probes that cost too much are switched off, and tried again later; and so are
+ * functions that have a limit of their own, which then do not count for that of their probe. */
 struct overhead {
-	struct limited *item;
+	struct limited *item; /* functions before their probe */
 	size_t count;
 	double percent; /* the limit of those without one of their own */
 	/* What a test has its own of. */
-	bool (*since)(struct cost_mark *mark, const struct probe *probe, uint64_t now_ns,
-		      struct cost *ret_cost);
+	bool (*since)(struct cost_mark *mark, const struct probe *probe, int function,
+		      uint64_t now_ns, struct cost *ret_cost);
 	void (*sample)(struct probe *probe);
-	void (*pause)(struct probe *probe);
-	int (*resume)(struct probe *probe, struct error *error);
+	void (*pause)(struct probe *probe, int function);
+	int (*resume)(struct probe *probe, int function, struct error *error);
 };
 
 /* Of the probes that are open, those with a limit: by their Probe block; or because they are off by
- * default, percent for all of these. All of them are tried first. probes outlive it. 0 or
+ * default, percent for all of these; and the functions with one by their Function block. All of them are tried first. probes outlive it. 0 or
  * -ENOMEM. */
 int overhead_open(struct overhead *overhead, struct probe *probes, size_t probe_count,
 		  double percent, uint64_t now_ns);

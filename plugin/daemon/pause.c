@@ -10,6 +10,8 @@
 #include "service/member.h"
 #include "system/clock.h"
 
+#include <string.h>
+
 static void set_paused(struct probe *probe, bool paused)
 {
 	__atomic_store_n(&probe->paused, paused, __ATOMIC_RELAXED);
@@ -22,6 +24,33 @@ void probe_pause(struct probe *probe)
 	hot_rest(&probe->hot);
 	set_paused(probe, true);
 	pthread_mutex_unlock(&probe->reading);
+}
+
+void probe_pause_function(struct probe *probe, uint32_t function)
+{
+	pthread_mutex_lock(&probe->reading);
+	attachments_pause(&probe->object, functions_part(function));
+	pthread_mutex_unlock(&probe->reading);
+}
+
+int probe_resume_function(struct probe *probe, uint32_t function, struct error *error)
+{
+	struct resolver *resolver = &probe->services->resolver;
+	struct file_finder finder = members_finder(resolver);
+	int status;
+
+	pthread_mutex_lock(&probe->reading);
+	status = functions_restart(probe->functions, function, clock_monotonic_ns());
+	if (status) {
+		error_set(error, status, "cannot tell its programs: %s", strerror(-status));
+	} else {
+		pthread_mutex_lock(&resolver->lock);
+		status = attachments_resume(&probe->object, functions_part(function), probe->name,
+					    &finder, error);
+		pthread_mutex_unlock(&resolver->lock);
+	}
+	pthread_mutex_unlock(&probe->reading);
+	return status;
 }
 
 int probe_resume(struct probe *probe, struct error *error)

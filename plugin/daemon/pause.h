@@ -14,4 +14,10 @@ void probe_pause(struct probe *probe);
  * the pause. Errors of attach_again(), after which the probe is paused still. */
 int probe_resume(struct probe *probe, struct error *error);
 
+/* The same of one of its functions that has a limit of its own, by its number: the others go on. */
+void probe_pause_function(struct probe *probe, uint32_t function);
+
+/* -errno: it is paused still. */
+int probe_resume_function(struct probe *probe, uint32_t function, struct error *error);
+
 #endif

@@ -10,6 +10,7 @@
 #include "object/budget.h"
 #include "object/over.h"
 #include "object/parameter.h"
+#include "object/periodic.h"
 #include "object/sample.h"
 #include "object/tier.h"
 #include "object/variant.h"
@@ -119,7 +120,7 @@ static int find_tables(struct probe *probe, struct error *error)
 
 static int check_not_empty(const struct probe *probe, struct error *error)
 {
-	if (probe->table_count || probe->events.count)
+	if (probe->table_count || probe->events.count || probe->views.count)
 		return 0;
 	if (collect_has_metrics(&probe->object, probe->block, probe->services->config))
 		return error_set(error, -ENOENT, "there is nothing to read: %s",
@@ -127,11 +128,12 @@ static int check_not_empty(const struct probe *probe, struct error *error)
 					 ? "Collect and Ignore in its Probe block leave no metric"
 					 : "its metrics are off by default; Collect in its Probe "
 					   "block switches them on");
-	return error_set(error, -ENOENT,
-			 "no map of %s has METRIC or EVENT tags, nor a Table block in its Probe "
-			 "block, so there is nothing to read; see bpf/lib/metric.bpf.h and "
-			 "collectd-ebpf(5)",
-			 probe->path);
+	return error_set(
+		error, -ENOENT,
+		"no map of %s has METRIC, EVENT or STACKS tags, nor a Table block in its Probe "
+		"block, so there is nothing to read; see bpf/lib/metric.bpf.h and "
+		"collectd-ebpf(5)",
+		probe->path);
 }
 
 /* Takes the series of all tables, which are no other's. */
@@ -174,6 +176,7 @@ static void close_object(struct probe *probe)
 {
 	tables_done(probe);
 	events_done(&probe->events);
+	views_done(&probe->views);
 	if (probe->object.bpf)
 		walk_leave(&probe->services->walk, &probe->object);
 	hot_done(&probe->hot);
@@ -237,11 +240,13 @@ static int prepare_tier(struct probe *probe, unsigned tier, struct error *error)
 	object_set(&probe->object, "cpus_possible", (uint64_t)libbpf_num_possible_cpus());
 	status = over_check(&probe->object, &why);
 	status = status ?: sample_check(&probe->object, &why);
+	status = status ?: periodic_prepare(&probe->object, &why);
 	status = status ?: hot_check(&probe->object, &why);
 	status = status ?: find_tables(probe, &why);
 	status = status
 			 ?: events_find(&probe->events, &probe->object, &probe->block->options,
 					dispatch_type, &why);
+	status = status ?: views_find(&probe->views, &probe->object, &probe->block->options, &why);
 	status = status ?: take_series(probe, &why);
 	if (status)
 		return error_set(error, status, "%s: %s", probe->path, why.text);
@@ -278,9 +283,9 @@ static int load_tier(struct probe *probe, struct error *error)
 	return status;
 }
 
-/* The tiers of the object to be tried, as bits, and an option that would allow
+/* The tiers of the object to be tried, as bits, and which options would allow
  * more of them, or "". -ENOENT: there is none. */
-static int find_tiers(struct probe *probe, uint32_t *ret_tiers, char *option, size_t size,
+static int find_tiers(struct probe *probe, uint32_t *ret_tiers, char *options, size_t size,
 		      struct error *error)
 {
 	int status =
@@ -289,14 +294,14 @@ static int find_tiers(struct probe *probe, uint32_t *ret_tiers, char *option, si
 	if (status)
 		return status;
 	probe->is_off_by_default = variant_is_off(&probe->object);
-	if (probe->is_off_by_default && !probe->block->enable_set &&
+	if (probe->is_off_by_default && !probe->block->enable_set && !probe->on_threshold &&
 	    !probe->block->function_count) {
 		object_done(&probe->object);
 		return error_set(error, PROBE_NOT_ENABLED,
 				 "it is off by default; Enable true in its Probe block switches it "
 				 "on");
 	}
-	*ret_tiers = tiers_find(&probe->object, probe->name, probe->block, option, size);
+	*ret_tiers = tiers_find(&probe->object, probe->name, probe->block, options, size);
 	collect_read(&probe->selection, &probe->object, probe->name, probe->block,
 		     probe->services->config);
 	parameters_check(&probe->object, probe->name, probe->block);
@@ -306,22 +311,22 @@ static int find_tiers(struct probe *probe, uint32_t *ret_tiers, char *option, si
 }
 
 /* What is available costs too much to be on unasked. */
-static int needs_option(const char *option, struct error *error)
+static int needs_options(const char *options, struct error *error)
 {
 	struct error why = *error;
 
 	return error_set(error, PROBE_NEEDS_OPTION,
-			 "%.700s; Option \"%s\" in its Probe block would use other hooks, "
-			 "at the cost that collectd-ebpf(5) tells",
-			 why.text, option);
+			 "%.700s; %s in its Probe block would use other hooks; "
+			 "collectd-ebpf(5) says what they cost",
+			 why.text, options);
 }
 
 /* A lower tier is tried where the kernel refuses the higher one. */
 static int open_object(struct probe *probe, struct error *error)
 {
 	uint32_t tiers = 0;
-	char option[64] = "";
-	int status = find_tiers(probe, &tiers, option, sizeof(option), error);
+	char options[256] = "";
+	int status = find_tiers(probe, &tiers, options, sizeof(options), error);
 	bool refused = !tiers;
 
 	if (status == PROBE_NOT_ENABLED)
@@ -342,7 +347,7 @@ static int open_object(struct probe *probe, struct error *error)
 			message(LOG_NOTICE, "probe %s: tier %u is unavailable, trying the next: %s",
 				probe->name, tier, error->text);
 	}
-	return refused && option[0] ? needs_option(option, error) : status;
+	return refused && options[0] ? needs_options(options, error) : status;
 }
 
 /* Rows without a table that gives them out mean nothing. */
@@ -420,6 +425,7 @@ int probe_open(struct probe *probe, const char *name, const char *path, double i
 		.reading = PTHREAD_MUTEX_INITIALIZER,
 	};
 	strncpy(probe->name, name, sizeof(probe->name) - 1);
+	probe->on_threshold = config_on_threshold(services->config, name);
 	probe->path = strdup(path);
 	if (!probe->path)
 		return error_set(error, -ENOMEM, "no memory");

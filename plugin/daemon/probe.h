@@ -9,6 +9,7 @@
 #include "object/hot.h"
 #include "object/object.h"
 #include "service/service.h"
+#include "stack/view.h"
 #include "table/table.h"
 
 #include <errno.h>
@@ -31,7 +32,10 @@ struct probe {
 	size_t table_count;
 	struct selection selection; /* of their metrics */
 	struct events events;
+	struct views views;         /* of stacks */
 	uint64_t events_suppressed; /* that made no notification of their own; atomic */
+	uint64_t stacks_lost;       /* records that found no room or are none; atomic */
+	bool on_threshold;          /* it is paused but when a threshold has started a profile */
 	uint64_t *refused;          /* variables of the object, or NULL */
 	uint64_t *events_dropped;
 	uint64_t *read_ns;

@@ -7,22 +7,30 @@
 #include "reading.h"
 
 #include "object/attachment.h"
+#include "object/periodic.h"
 #include "publish.h"
 #include "service/member.h"
 #include "system/clock.h"
 #include "system/pseudo.h"
 
 #include <math.h>
+#include <string.h>
 #include <unistd.h>
 
 #define TELL_AGAIN_NS (3600 * NS_PER_S)
 
-/* The number of the highest CPU that is online, and one. */
-static uint64_t cpus_end(void)
+/* The CPUs that are online, as the kernel lists them; "": it does not. */
+static void list_cpus(char list[PERIODIC_CPUS_MAX])
 {
-	char list[4096];
-	ssize_t length = pseudo_read("/sys/devices/system/cpu/online", list, sizeof(list));
-	uint32_t end = length > 0 ? pseudo_cpus_end(list, (size_t)length) : 0;
+	ssize_t length = pseudo_read("/sys/devices/system/cpu/online", list, PERIODIC_CPUS_MAX - 1);
+
+	list[length > 0 ? length : 0] = '\0';
+}
+
+/* The number of the highest of them, and one. */
+static uint64_t cpus_end(const char *list)
+{
+	uint32_t end = pseudo_cpus_end(list, strlen(list));
 
 	return end ? end : (uint64_t)libbpf_num_possible_cpus();
 }
@@ -39,11 +47,14 @@ static int run_iterators(struct probe *probe, struct error *error)
 
 int reading_walk(struct probe *probe, double interval_s, struct error *error)
 {
+	char list[PERIODIC_CPUS_MAX];
 	int status;
 
+	list_cpus(list);
 	object_set(&probe->object, "cpus_online", (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
-	object_set(&probe->object, "cpus_end", cpus_end());
-	status = run_iterators(probe, error);
+	object_set(&probe->object, "cpus_end", cpus_end(list));
+	status = list[0] ? periodic_follow(&probe->object, list, error) : 0;
+	status = status ?: run_iterators(probe, error);
 	status = status
 			 ?: walk_take(&probe->services->walk, &probe->object, interval_s,
 				      probe->walked_ns, error);

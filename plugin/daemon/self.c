@@ -176,7 +176,7 @@ static void publish_probe(const struct dispatch *dispatch, struct services *serv
 {
 	struct key_figures keys;
 	uint64_t walk_ns = __atomic_load_n(&probe->walk_ns, __ATOMIC_RELAXED);
-	bool failing, paused = __atomic_load_n(&probe->paused, __ATOMIC_RELAXED);
+	bool failing, off, paused = __atomic_load_n(&probe->paused, __ATOMIC_RELAXED);
 	double read_s;
 
 	if (!probe->object.bpf) {
@@ -188,7 +188,8 @@ static void publish_probe(const struct dispatch *dispatch, struct services *serv
 	failing = probe->failing;
 	keys = probe->keys;
 	pthread_mutex_unlock(&services->lock);
-	publish_tier(dispatch, probe->name, failing || paused ? 0 : probe->object.tier);
+	off = failing || (paused && !probe->on_threshold);
+	publish_tier(dispatch, probe->name, off ? 0 : probe->object.tier);
 	if (read_s > 0 && !paused)
 		publish_named(dispatch, "duration", "read", probe->name, read_s);
 	publish_walk(dispatch, probe->name, walk_ns);
@@ -205,6 +206,9 @@ static void publish_probe(const struct dispatch *dispatch, struct services *serv
 	if (probe->events.count)
 		publish_events(dispatch, "events_suppressed", probe->name,
 			       __atomic_load_n(&probe->events_suppressed, __ATOMIC_RELAXED));
+	if (probe->views.count)
+		publish_events(dispatch, "stacks_lost", probe->name,
+			       __atomic_load_n(&probe->stacks_lost, __ATOMIC_RELAXED));
 }
 
 static void publish_cost(const struct dispatch *dispatch, const struct probe *probe,

@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 /* Where arguments are when a function is called, as programs of function.h read them. All return
- * false where one is not to be had, and why is in words. */
+ * false where one is unavailable, with the reason in words. */
 
 /* The argument of a number, from 1, by the calling convention of this machine: in a register, or on
  * the stack; all arguments are integers or addresses. */

@@ -9,6 +9,7 @@
 #include "link.h"
 #include "multi.h"
 #include "over.h"
+#include "periodic.h"
 #include "sample.h"
 
 #include <bpf/bpf.h>
@@ -89,9 +90,15 @@ bool attach_is_own(const struct bpf_program *program)
 	return false;
 }
 
+/* Run at each reading without an attach point. */
+static bool is_call(const struct bpf_program *program)
+{
+	return bpf_program__type(program) == BPF_PROG_TYPE_SYSCALL;
+}
+
 static bool is_walk(const struct bpf_program *program)
 {
-	return strncmp(bpf_program__section_name(program), "iter", 4) == 0;
+	return is_call(program) || strncmp(bpf_program__section_name(program), "iter", 4) == 0;
 }
 
 /* libbpf reads the ELF file of each such section in this process. */
@@ -107,6 +114,10 @@ static int attach_program(struct object *object, struct bpf_program *program, st
 	struct bpf_link *link;
 	int status = 0;
 
+	if (is_call(program)) {
+		object->walks[object->walk_count++] = (struct reading_walk){ .program = program };
+		return 0;
+	}
 	if (is_of_files(program))
 		return error_set(error, -EOPNOTSUPP, "cannot attach to %.100s: not supported",
 				 section);
@@ -126,7 +137,7 @@ static int attach_program(struct object *object, struct bpf_program *program, st
 		object->samples[object->sample_count++] =
 			(struct sample){ link, program, sample_hz(object, program) };
 	else if (is_walk(program))
-		object->walks[object->walk_count++] = link;
+		object->walks[object->walk_count++] = (struct reading_walk){ link, program };
 	else
 		return link_add(object, link, error);
 	return 0;
@@ -351,9 +362,10 @@ static const struct bpf_program *find_untargeted(const struct object *object)
 {
 	struct bpf_program *program;
 
-	bpf_object__for_each_program(program, object->bpf) if (bpf_program__autoload(program) &&
-							       attach_is_own(program) &&
-							       !has_target(program)) return program;
+	bpf_object__for_each_program(
+		program, object->bpf) if (bpf_program__autoload(program) &&
+					  attach_is_own(program) && !has_target(program) &&
+					  !periodic_hz(object, program)) return program;
 	return NULL;
 }
 
@@ -361,12 +373,14 @@ static int attach_all(struct object *object, const char *probe, const struct fil
 		      struct error *error)
 {
 	const struct bpf_program *untargeted = find_untargeted(object);
-	ssize_t links = attachments_attach(object, probe, finder, error);
+	ssize_t links = periodic_attach(object, error);
 
+	if (links == 0)
+		links = attachments_attach(object, probe, finder, error);
 	if (links < 0)
 		return (int)links;
 	if (!untargeted || links || object->link_count || object->walk_count ||
-	    object->sample_count)
+	    object->sample_count || periodic_links(object))
 		return 0;
 	return error_set(error, -ENOENT,
 			 "nothing of it is attached: the program %s is SEC(\"%s\"), and its Probe "
@@ -378,6 +392,7 @@ void attach_undo(struct object *object)
 {
 	while (object->link_count)
 		bpf_link__destroy(object->links[--object->link_count]);
+	periodic_undo(object);
 	attachments_undo(object);
 }
 

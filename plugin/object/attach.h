@@ -26,8 +26,8 @@ bool attach_is_own(const struct bpf_program *program);
  * has that. */
 void attach_prepare(const struct object *object, const struct probe_config *block);
 
-/* Attaches the loaded programs to them. A line that does not work is told and ignored;
- * -ENOENT: then nothing of the object is attached. A section that names what is not to be had is
+/* Attaches the loaded programs to them. A line that does not work is logged and ignored;
+ * -ENOENT: then nothing of the object is attached. A section that names what is unavailable is
  * an error, as with other sections. The block stays where it is. */
 int attach_points(struct object *object, const char *probe, const struct probe_config *block,
 		  const struct file_finder *finder, struct error *error);

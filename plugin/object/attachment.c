@@ -19,10 +19,18 @@
 	"__bpf_usdt_specs" /* of libbpf's usdt.bpf.h, which libbpf alone can fill */
 
 struct attachments {
-	struct attachment **items;
+	struct attachment **items; /* those of a part are next to each other */
 	size_t count;
 	struct traced_path *paths;
 	size_t path_count;
+	struct part {
+		unsigned number;
+		size_t first, count; /* of the items */
+		bool paused;
+		struct bpf_link **links; /* to points of no file */
+		size_t link_count;
+	} * parts;
+	size_t part_count;
 	uint64_t checked_ns;
 };
 
@@ -65,7 +73,7 @@ static int add_to_path(struct attachments *all, struct attachment *item)
 	struct traced_path *grown;
 
 	for (size_t i = 0; i < all->path_count; i++)
-		if (traced_path_fits(&all->paths[i], item->point))
+		if (traced_path_fits(&all->paths[i], item))
 			return traced_path_add(&all->paths[i], item);
 	grown = reallocarray(all->paths, all->path_count + 1, sizeof(*grown));
 	if (!grown)
@@ -73,6 +81,24 @@ static int add_to_path(struct attachments *all, struct attachment *item)
 	all->paths = grown;
 	grown[all->path_count] = (struct traced_path){ 0 };
 	return traced_path_add(&grown[all->path_count++], item);
+}
+
+/* The item at the end is of a part: of the one before it, or of a new one. */
+static int add_to_part(struct attachments *all, const struct attachment *item)
+{
+	struct part *grown;
+
+	if (all->part_count && all->parts[all->part_count - 1].number == item->part) {
+		all->parts[all->part_count - 1].count++;
+		return 0;
+	}
+	grown = reallocarray(all->parts, all->part_count + 1, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	all->parts = grown;
+	grown[all->part_count++] =
+		(struct part){ .number = item->part, .first = all->count, .count = 1 };
+	return 0;
 }
 
 static void attachment_free(struct attachment *attachment)
@@ -110,7 +136,9 @@ static int add(struct attachments *all, const struct attachment *attachment)
 	new = copy(attachment);
 	if (!new)
 		return -ENOMEM;
-	status = attachment_is_of_file(new) ? add_to_path(all, new) : 0;
+	status = add_to_part(all, new);
+	if (status == 0 && attachment_is_of_file(new))
+		status = add_to_path(all, new);
 	if (status == 0) {
 		all->items[all->count++] = new;
 		return 0;
@@ -144,6 +172,54 @@ static int update_paths(struct attachments *all, const char *probe,
 	return status;
 }
 
+/* Of the object's links those from the first on. */
+static int take_links(struct part *part, struct object *object, size_t first, struct error *error)
+{
+	size_t count = object->link_count - first;
+
+	if (!part->number || !count)
+		return 0;
+	part->links = calloc(count, sizeof(*part->links));
+	if (!part->links)
+		return error_set(error, -ENOMEM, "no memory");
+	memcpy(part->links, object->links + first, count * sizeof(*part->links));
+	part->link_count = count;
+	object->link_count = first;
+	return 0;
+}
+
+static void destroy_links(struct part *part)
+{
+	while (part->link_count)
+		bpf_link__destroy(part->links[--part->link_count]);
+	free(part->links);
+	part->links = NULL;
+}
+
+/* To points of no file. */
+static int attach_part(struct object *object, struct part *part, const char *probe,
+		       struct error *error)
+{
+	struct attachments *all = object->attachments;
+	size_t links = object->link_count;
+	int status;
+
+	if (part->paused)
+		return 0;
+	status = kernel_links_open(object, probe, all->items + part->first, part->count, error);
+	return status ?: take_links(part, object, links, error);
+}
+
+static int attach_parts(struct object *object, const char *probe, struct error *error)
+{
+	struct attachments *all = object->attachments;
+	int status = 0;
+
+	for (size_t i = 0; i < all->part_count && status == 0; i++)
+		status = attach_part(object, &all->parts[i], probe, error);
+	return status;
+}
+
 static size_t count_links(const struct object *object)
 {
 	const struct attachments *all = object->attachments;
@@ -153,6 +229,10 @@ static size_t count_links(const struct object *object)
 	for (size_t i = 0; i < all->path_count; i++) {
 		count += traced_path_links(&all->paths[i]);
 		waits |= all->paths[i].waits;
+	}
+	for (size_t i = 0; i < all->part_count; i++) {
+		count += all->parts[i].link_count;
+		waits |= all->parts[i].paused;
 	}
 	return count + waits;
 }
@@ -165,7 +245,7 @@ ssize_t attachments_attach(struct object *object, const char *probe,
 
 	if (!attachments_any(object))
 		return 0;
-	status = kernel_links_open(object, probe, all->items, all->count, error);
+	status = attach_parts(object, probe, error);
 	status = status ?: update_paths(all, probe, finder, error);
 	return status ?: (ssize_t)count_links(object);
 }
@@ -179,6 +259,70 @@ void attachments_check(struct object *object, const char *probe, const struct fi
 		return;
 	if (update_paths(all, probe, finder, &error))
 		message(LOG_ERR, "probe %s: %s", probe, error.text);
+}
+
+static struct part *find_part(struct attachments *all, unsigned number)
+{
+	for (size_t i = 0; all && i < all->part_count; i++)
+		if (all->parts[i].number == number)
+			return &all->parts[i];
+	return NULL;
+}
+
+static void set_paused(struct attachments *all, struct part *part, bool paused)
+{
+	part->paused = paused;
+	for (size_t i = 0; i < all->path_count; i++)
+		if (all->paths[i].part == part->number)
+			all->paths[i].paused = paused;
+}
+
+static void undo_part(struct attachments *all, struct part *part)
+{
+	destroy_links(part);
+	for (size_t i = 0; i < all->path_count; i++)
+		if (all->paths[i].part == part->number)
+			traced_path_undo(&all->paths[i]);
+}
+
+void attachments_pause(struct object *object, unsigned number)
+{
+	struct attachments *all = object->attachments;
+	struct part *part = find_part(all, number);
+
+	if (!part)
+		return;
+	undo_part(all, part);
+	set_paused(all, part, true);
+}
+
+int attachments_resume(struct object *object, unsigned number, const char *probe,
+		       const struct file_finder *finder, struct error *error)
+{
+	struct attachments *all = object->attachments;
+	struct part *part = find_part(all, number);
+	int status;
+
+	if (!part)
+		return 0;
+	set_paused(all, part, false);
+	status = attach_part(object, part, probe, error);
+	for (size_t i = 0; i < all->path_count && status == 0; i++)
+		if (all->paths[i].part == number)
+			status = traced_path_update(&all->paths[i], probe, finder, error);
+	if (status)
+		attachments_pause(object, number);
+	return status;
+}
+
+void attachments_each(const struct object *object, unsigned number,
+		      void (*each)(void *with, const struct attachment *attachment), void *with)
+{
+	const struct attachments *all = object->attachments;
+	const struct part *part = find_part(object->attachments, number);
+
+	for (size_t i = 0; part && i < part->count; i++)
+		each(with, all->items[part->first + i]);
 }
 
 double attachments_stepped(const struct object *object, const struct bpf_program *program)
@@ -199,6 +343,8 @@ void attachments_undo(struct object *object)
 {
 	struct attachments *all = object->attachments;
 
+	for (size_t i = 0; all && i < all->part_count; i++)
+		destroy_links(&all->parts[i]);
 	for (size_t i = 0; all && i < all->path_count; i++)
 		traced_path_undo(&all->paths[i]);
 }
@@ -209,11 +355,14 @@ void attachments_done(struct object *object)
 
 	if (!all)
 		return;
+	for (size_t i = 0; i < all->part_count; i++)
+		destroy_links(&all->parts[i]);
 	for (size_t i = 0; i < all->path_count; i++)
 		traced_path_done(&all->paths[i]);
 	for (size_t i = 0; i < all->count; i++)
 		attachment_free(all->items[i]);
 	free(all->paths);
+	free(all->parts);
 	free(all->items);
 	free(all);
 	object->attachments = NULL;

@@ -31,6 +31,7 @@ struct attachment {
 	char *what;                     /* for messages */
 	bool at_return;
 	bool is_needed; /* without it the object is nothing */
+	unsigned part;  /* those of a part can be detached alone; 0: of none */
 	uint64_t cookie;
 	/* NULL, or the cookie of each place in a file. */
 	uint64_t (*place_cookie)(const struct attachment *attachment,
@@ -61,6 +62,18 @@ ssize_t attachments_attach(struct object *object, const char *probe,
  * attaches to these. A file that is replaced stays attached until the next one, and one of a service
  * as long as one of its processes has it. */
 void attachments_check(struct object *object, const char *probe, const struct file_finder *finder);
+
+/* Detaches those of a part, until attachments_resume(). */
+void attachments_pause(struct object *object, unsigned part);
+
+/* Attaches those of a part that is paused; what cannot be is told. An error of
+ * attachments_attach(): then it is paused still. */
+int attachments_resume(struct object *object, unsigned part, const char *probe,
+		       const struct file_finder *finder, struct error *error);
+
+/* Calls `each` with those of a part. */
+void attachments_each(const struct object *object, unsigned part,
+		      void (*each)(void *with, const struct attachment *attachment), void *with);
 
 /* Which share of those of a program, in files, is stepped. */
 double attachments_stepped(const struct object *object, const struct bpf_program *program);

@@ -6,6 +6,8 @@
  */
 #include "diagnosis.h"
 
+#include "system/pseudo.h"
+
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/capability.h>
@@ -69,16 +71,31 @@ void diagnosis_end(void)
 	pthread_mutex_unlock(&lock);
 }
 
-static bool has_rights(void)
+/* Those in effect, as bits. */
+static uint64_t capabilities(void)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { { 0 } };
-	uint64_t has;
 
 	if (syscall(SYS_capget, &header, data) != 0)
-		return false;
-	has = (uint64_t)data[1].effective << 32 | data[0].effective;
+		return 0;
+	return (uint64_t)data[1].effective << 32 | data[0].effective;
+}
+
+static bool has_rights(void)
+{
+	uint64_t has = capabilities();
+
 	return has >> CAP_SYS_ADMIN & 1 || (has >> CAP_BPF & has >> CAP_PERFMON & 1);
+}
+
+/* Debian's kernels know a third level, at which CAP_PERFMON is not enough for perf_event_open(2). */
+static bool is_perf_for_administrators(void)
+{
+	char level[16] = "";
+
+	pseudo_read("/proc/sys/kernel/perf_event_paranoid", level, sizeof(level) - 1);
+	return atoi(level) > 2 && !(capabilities() >> CAP_SYS_ADMIN & 1);
 }
 
 static bool has_tracefs(void)
@@ -87,7 +104,7 @@ static bool has_tracefs(void)
 	       access("/sys/kernel/debug/tracing/events", F_OK) == 0;
 }
 
-static const char *without_right(void)
+static const char *without_right(const char *with)
 {
 	if (strstr(words, "iterate BTF objects"))
 		return "the running kernel lacks this hook, or a module has it, and to look there "
@@ -95,6 +112,9 @@ static const char *without_right(void)
 	if (!has_rights())
 		return "collectd needs CAP_BPF and CAP_PERFMON (as root, or "
 		       "AmbientCapabilities= in its systemd unit)";
+	if (!strcmp(with, "perf_event") && is_perf_for_administrators())
+		return "kernel.perf_event_paranoid is above 2, for which this kernel wants "
+		       "CAP_SYS_ADMIN; set it to 2, or give collectd that capability";
 	return "collectd has CAP_BPF and CAP_PERFMON, but the kernel's build, its lockdown, "
 	       "kernel.perf_event_paranoid or a container forbids this; see collectd-ebpf(5)";
 }
@@ -170,7 +190,7 @@ static const char *remedy(enum diagnosis_step step, const char *with, int code)
 	switch (-code) {
 	case EACCES:
 	case EPERM:
-		return without_right();
+		return without_right(with);
 	case ENOENT:
 		return step == DIAGNOSIS_ATTACH ? without_hook(with) : without_type();
 	case ESRCH:

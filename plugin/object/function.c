@@ -14,6 +14,7 @@
 
 #define FUNCTIONS_MAP "functions"
 #define PLACES_MAP "function_places"
+#define RUNS_MAP "function_runs"
 
 static void ignore(const struct functions *functions, const struct function_config *block,
 		   const char *what, const char *name, const char *why)
@@ -197,6 +198,7 @@ static void add_targets(struct functions *functions, uint32_t number)
 			.at_entry = true,
 			.at_return =
 				block->latency || block->has_errors || block->argument.is_returned,
+			.part = block->max_overhead > 0 ? functions_part(number) : 0,
 			.place_cookie = is_of_marker(block) ? place_cookie : NULL,
 			.with = functions,
 		};
@@ -213,6 +215,8 @@ static void set_function(struct functions *functions, uint32_t number, const str
 		function->flags |= FUNCTION_LATENCY;
 	if (block->has_errors)
 		function->flags |= FUNCTION_ERRORS;
+	if (block->max_overhead > 0)
+		function->flags |= FUNCTION_LIMITED;
 	function->comparison = block->comparison;
 	function->error_value = block->error_value;
 	function->error_type = block->error_type;
@@ -249,9 +253,12 @@ static struct functions *make(const char *probe, const struct probe_config *bloc
 static bool is_of_functions(const struct object *object)
 {
 	const struct bpf_map *map = object_map(object, FUNCTIONS_MAP),
-			     *places = object_map(object, PLACES_MAP);
+			     *places = object_map(object, PLACES_MAP),
+			     *runs = object_map(object, RUNS_MAP);
 
-	return map && places && bpf_map__value_size(map) == sizeof(struct function) &&
+	return map && places && runs && bpf_map__value_size(map) == sizeof(struct function) &&
+	       bpf_map__max_entries(runs) == FUNCTION_RUNS_MAX &&
+	       bpf_map__value_size(runs) == sizeof(uint64_t) &&
 	       bpf_map__max_entries(map) == FUNCTIONS_MAX &&
 	       bpf_map__value_size(places) == sizeof(struct function_argument) &&
 	       bpf_map__max_entries(places) == FUNCTION_PLACES_MAX;
@@ -304,14 +311,52 @@ int functions_fill(struct functions *functions, const struct object *object, str
 
 	if (!functions)
 		return 0;
-	map = bpf_map__fd(object_map(object, FUNCTIONS_MAP));
+	map = functions->map = bpf_map__fd(object_map(object, FUNCTIONS_MAP));
 	functions->place_map = bpf_map__fd(object_map(object, PLACES_MAP));
+	functions->run_map = bpf_map__fd(object_map(object, RUNS_MAP));
 	for (uint32_t i = 0; i < functions->count; i++)
 		if (bpf_map_update_elem(map, &i, &functions->item[i], BPF_ANY))
 			return error_set(error, -errno,
 					 "cannot tell its programs what to count: %s",
 					 strerror(errno));
 	return 0;
+}
+
+unsigned functions_part(uint32_t number)
+{
+	return number + 1;
+}
+
+double functions_limit(const struct functions *functions, uint32_t number)
+{
+	return functions->blocks[number].max_overhead;
+}
+
+int functions_restart(struct functions *functions, uint32_t number, uint64_t now_ns)
+{
+	functions->item[number].since_ns = now_ns;
+	if (bpf_map_update_elem(functions->map, &number, &functions->item[number], BPF_ANY))
+		return -errno;
+	return 0;
+}
+
+int functions_runs(const struct functions *functions, uint32_t number, uint64_t ret_runs[2])
+{
+	size_t cpus = (size_t)libbpf_num_possible_cpus();
+	uint64_t *of_cpus = calloc(cpus, sizeof(*of_cpus)), runs[2] = { 0 };
+	int status = of_cpus ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < 2 && status == 0; i++) {
+		uint32_t index = 2 * number + i;
+
+		status = bpf_map_lookup_elem(functions->run_map, &index, of_cpus) ? -errno : 0;
+		for (size_t cpu = 0; cpu < cpus && status == 0; cpu++)
+			runs[i] += of_cpus[cpu];
+	}
+	if (status == 0)
+		memcpy(ret_runs, runs, sizeof(runs));
+	free(of_cpus);
+	return status;
 }
 
 void functions_done(struct functions *functions)

@@ -22,7 +22,7 @@ struct functions {
 	size_t target_count;
 	struct function_argument places[FUNCTION_PLACES_MAX]; /* from 1; as the map has them */
 	uint32_t place_count;
-	int place_map;
+	int map, place_map, run_map;
 };
 
 /* Of an object that is opened: what its maps are to hold, and which of its programs are loaded. What a
@@ -35,6 +35,21 @@ int functions_open(struct functions **ret_functions, struct object *object, cons
 
 /* Once the object is loaded, before it is attached: fills the maps. NULL: nothing to do. */
 int functions_fill(struct functions *functions, const struct object *object, struct error *error);
+
+/* Those of the block of this number among the attachments of the object, where it has a limit of its
+ * own. */
+unsigned functions_part(uint32_t number);
+
+/* MaxOverhead of the block, in percent of all CPUs, 0: it has none. */
+double functions_limit(const struct functions *functions, uint32_t number);
+
+/* Before a function is attached again: calls that began before now_ns (of CLOCK_MONOTONIC) have no
+ * latency. 0 or a negative errno. */
+int functions_restart(struct functions *functions, uint32_t number, uint64_t now_ns);
+
+/* Of a function with a limit: how often programs have run at its calls, and at their returns. 0 or a
+ * negative errno. */
+int functions_runs(const struct functions *functions, uint32_t number, uint64_t ret_runs[2]);
 
 /* After the object is closed. */
 void functions_done(struct functions *functions);

@@ -94,6 +94,7 @@ static int add(struct work *work, const struct function_target *target, struct b
 		.what = what,
 		.at_return = at_return,
 		.cookie = target->cookie,
+		.part = target->part,
 		.place_cookie = target->place_cookie ? cookie_of : NULL,
 		.with = target,
 	};

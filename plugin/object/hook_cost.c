@@ -19,6 +19,7 @@ static const struct {
 	unsigned ns;
 } COSTS[] = {
 	{ "iter", 0 },
+	{ "syscall", 0 },
 	{ "tp_btf/sys_", 70 },
 	{ "raw_tp/sys_", 70 },
 	{ "raw_tracepoint/sys_", 70 },

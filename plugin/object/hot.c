@@ -58,7 +58,8 @@ static int check_program(const struct object *object, const struct bpf_program *
 	if (hook_cost_ns(bpf_program__section_name(program)) == 0)
 		return error_set(
 			error, -EINVAL,
-			"program %s: HOT is for programs that events run, not for iterators", name);
+			"program %s: HOT is for programs that events run, not for those that readings run",
+			name);
 	return 0;
 }
 
@@ -201,6 +202,16 @@ void hot_rest(struct hot *hot)
 	for (size_t i = 0; i < hot->count; i++)
 		if (hot->programs[i].rate != HOT_UNKNOWN)
 			__atomic_store_n(&hot->programs[i].rate, 0, __ATOMIC_RELAXED);
+}
+
+uint64_t hot_body_ns(const struct hot *hot, const struct bpf_program *program)
+{
+	int fd = bpf_program__fd(program);
+
+	for (size_t i = 0; i < hot->count; i++)
+		if (hot->programs[i].fd == fd)
+			return __atomic_load_n(&hot->programs[i].body_ns, __ATOMIC_RELAXED);
+	return HOOK_BODY_NS;
 }
 
 /* Of one in a second. */

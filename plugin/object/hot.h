@@ -43,6 +43,9 @@ void hot_note(struct hot *hot, int fd, double rate, double mean_s);
 /* They are detached: those of which that said how often they run do so no more. */
 void hot_rest(struct hot *hot);
 
+/* What a run of a program takes in itself, in ns. */
+uint64_t hot_body_ns(const struct hot *hot, const struct bpf_program *program);
+
 /* CPU time in a second that has so many runs, in ns; NAN: it is not known how often the
  * programs run. */
 double hot_cost_ns(const struct hot *hot, const double runs[HOT_PROGRAMS_MAX]);

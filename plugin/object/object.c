@@ -7,6 +7,7 @@
 #include "annotation.h"
 #include "attachment.h"
 #include "diagnosis.h"
+#include "periodic.h"
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -274,6 +275,21 @@ static int walk_once(int link, size_t size, void (*take)(void *to, const void *r
 	return (int)got;
 }
 
+/* A program that is no iterator: it walks over its maps by itself. */
+static int call_once(const struct bpf_program *program)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, options);
+
+	return bpf_prog_test_run_opts(bpf_program__fd(program), &options);
+}
+
+static int tell_call(int status, const struct bpf_program *program, struct error *error)
+{
+	return status < 0 ? error_set(error, status, "cannot run its program %s: %s",
+				      bpf_program__name(program), strerror(-status))
+			  : 0;
+}
+
 static int tell_walk(int status, struct error *error)
 {
 	if (status >= 0)
@@ -287,9 +303,15 @@ int object_walk(const struct object *object, size_t size,
 {
 	int status = 0;
 
-	for (size_t i = 0; i < object->walk_count && status == 0; i++)
-		status =
-			tell_walk(walk_once(bpf_link__fd(object->walks[i]), size, take, to), error);
+	for (size_t i = 0; i < object->walk_count && status == 0; i++) {
+		const struct reading_walk *walk = &object->walks[i];
+
+		if (walk->link)
+			status = tell_walk(walk_once(bpf_link__fd(walk->link), size, take, to),
+					   error);
+		else
+			status = tell_call(call_once(walk->program), walk->program, error);
+	}
 	return status;
 }
 
@@ -306,10 +328,11 @@ int object_sample(const struct sample *sample, struct error *error)
 void object_done(struct object *object)
 {
 	attachments_done(object);
+	periodic_done(object);
 	for (size_t i = 0; i < object->link_count; i++)
 		bpf_link__destroy(object->links[i]);
 	for (size_t i = 0; i < object->walk_count; i++)
-		bpf_link__destroy(object->walks[i]);
+		bpf_link__destroy(object->walks[i].link);
 	for (size_t i = 0; i < object->sample_count; i++)
 		bpf_link__destroy(object->samples[i].link);
 	free(object->links);

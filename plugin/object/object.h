@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 struct attachments;
+struct periodics;
 
 /* A BPF object file, from opening to detaching. */
 struct object {
@@ -19,7 +20,12 @@ struct object {
 	struct bpf_link **links;
 	size_t link_count;
 	struct attachments *attachments; /* NULL: none, see attachment.h */
-	struct bpf_link **walks;         /* of programs SEC("iter/..."): run at each reading */
+	struct periodics *periodics;     /* NULL: none, see periodic.h */
+	struct reading_walk {
+		struct bpf_link
+			*link; /* of SEC("iter/..."); NULL: SEC("syscall"), which has none */
+		const struct bpf_program *program;
+	} * walks; /* of programs that are run at each reading, in their order */
 	size_t walk_count;
 	struct sample {
 		struct bpf_link *link;
@@ -62,8 +68,8 @@ void *object_variable(const struct object *object, const char *name, size_t size
  * libbpf says, or -ENOMEM; what was done is undone by object_done(). See attach.h for what follows. */
 int object_load(struct object *object, struct error *error);
 
-/* Runs the iterators; to each record that they write, `take` is called with
- * its bytes. size is that of a record, take may be NULL. */
+/* Runs the iterators, and the programs SEC("syscall"); to each record that the former write, `take` is
+ * called with its bytes. size is that of a record, take may be NULL. */
 int object_walk(const struct object *object, size_t size,
 		void (*take)(void *to, const void *record), void *to, struct error *error);
 

@@ -54,34 +54,34 @@ static void check_options(const struct object *object, const char *probe,
 static void complain_of_tier(const struct object *object, const char *probe,
 			     const struct probe_config *block)
 {
-	const char *option = variant_tier_option(object, block->tier, &block->options);
 	uint32_t tiers = variant_tiers(object);
-	char text[128] = "";
+	char text[128] = "", missing[256];
 
 	for (unsigned tier = 1; tier <= CONFIG_TIERS_MAX; tier++)
 		if (tiers >> tier & 1)
 			list(text, sizeof(text), "%u", tier);
-	if (option)
-		message(LOG_ERR, "probe %s: ignoring Tier %u: it needs Option \"%s\", too", probe,
-			block->tier, option);
+	if (variant_tier_options(object, block->tier, &block->options, missing, sizeof(missing)))
+		message(LOG_ERR, "probe %s: ignoring Tier %u: it needs %s, too", probe, block->tier,
+			missing);
 	else
 		message(LOG_ERR, "probe %s: ignoring Tier %u: it has %s%s", probe, block->tier,
 			text[0] ? "tiers " : "no tiers", text);
 }
 
 uint32_t tiers_find(const struct object *object, const char *probe,
-		    const struct probe_config *block, char *ret_option, size_t size)
+		    const struct probe_config *block, char *ret_options, size_t size)
 {
 	uint32_t tiers = variant_tiers(object);
 
-	ret_option[0] = '\0';
+	ret_options[0] = '\0';
 	for (unsigned tier = 1; tier <= CONFIG_TIERS_MAX; tier++) {
-		const char *option = variant_tier_option(object, tier, options_of(block));
+		char missing[256];
 
-		if (!option)
+		if (!variant_tier_options(object, tier, options_of(block), missing,
+					  sizeof(missing)))
 			continue;
 		tiers &= ~(1U << tier);
-		snprintf(ret_option, size, "%s", option);
+		snprintf(ret_options, size, "%s", missing);
 	}
 	check_options(object, probe, options_of(block));
 	if (!block || !block->tier)

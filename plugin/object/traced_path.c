@@ -33,9 +33,11 @@ static bool same_text(const char *a, const char *b)
 	return a && b ? !strcmp(a, b) : a == b;
 }
 
-bool traced_path_fits(const struct traced_path *path, const struct point *point)
+bool traced_path_fits(const struct traced_path *path, const struct attachment *attachment)
 {
-	return same_text(path->service, point->service) && same_text(path->path, point->path);
+	return path->part == attachment->part &&
+	       same_text(path->service, attachment->point->service) &&
+	       same_text(path->path, attachment->point->path);
 }
 
 int traced_path_add(struct traced_path *path, struct attachment *item)
@@ -48,6 +50,7 @@ int traced_path_add(struct traced_path *path, struct attachment *item)
 	path->items[path->item_count++] = item;
 	path->service = item->point->service;
 	path->path = item->point->path;
+	path->part = item->part;
 	return 0;
 }
 
@@ -281,9 +284,11 @@ int traced_path_update(struct traced_path *path, const char *probe,
 		       const struct file_finder *finder, struct error *error)
 {
 	struct look look = { .path = path, .probe = probe, .finder = finder, .error = error };
+	int status;
 
-	int status = path->service ? look_at_service(&look) : look_at_path(&look);
-
+	if (path->paused)
+		return 0;
+	status = path->service ? look_at_service(&look) : look_at_path(&look);
 	return status ?: attach_files(&look);
 }
 

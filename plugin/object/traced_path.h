@@ -15,6 +15,8 @@
 struct traced_path {
 	const char *service; /* NULL: as collectd sees it */
 	const char *path;    /* NULL: the program that the service runs */
+	unsigned part;       /* of the attachments */
+	bool paused;         /* detached, and not looked for */
 	struct attachment **items;
 	size_t item_count;
 	struct traced_file {
@@ -29,8 +31,8 @@ struct traced_path {
 	bool told;         /* why there is none */
 };
 
-/* Is the attachment of this path? */
-bool traced_path_fits(const struct traced_path *path, const struct point *point);
+/* Is the attachment of this path, and of its part? */
+bool traced_path_fits(const struct traced_path *path, const struct attachment *attachment);
 
 /* -ENOMEM. */
 int traced_path_add(struct traced_path *path, struct attachment *item);

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define TIER_TAG "tier:"
 #define OPTION_TAG "option:"
@@ -42,23 +43,25 @@ bool variant_is_off(const struct object *object)
 	return false;
 }
 
-static const char *program_option(const struct object *object, const struct bpf_program *program)
-{
-	return annotation_of_program(object->bpf, program, OPTION_TAG, 0);
-}
-
 static const char *map_option(const struct object *object, const struct bpf_map *map)
 {
 	return annotation_of_map(object->bpf, map, OPTION_TAG, 0);
 }
 
-/* 1 to CONFIG_TIERS_MAX; 0: of all tiers. */
-static unsigned program_tier(const struct object *object, const struct bpf_program *program)
+/* Which tiers have it, as bits; bit 0 alone: all have. */
+static uint32_t program_tiers(const struct object *object, const struct bpf_program *program)
 {
-	const char *text = annotation_of_program(object->bpf, program, TIER_TAG, 0);
-	int tier = text ? atoi(text) : 0;
+	uint32_t tiers = 0;
+	const char *text;
+	unsigned n = 0;
 
-	return tier > 0 && tier <= CONFIG_TIERS_MAX ? (unsigned)tier : 0;
+	while ((text = annotation_of_program(object->bpf, program, TIER_TAG, n++)) != NULL) {
+		int tier = atoi(text);
+
+		if (tier > 0 && tier <= CONFIG_TIERS_MAX)
+			tiers |= 1U << tier;
+	}
+	return tiers ?: 1;
 }
 
 static bool listed(const struct strings *list, const char *text)
@@ -69,33 +72,80 @@ static bool listed(const struct strings *list, const char *text)
 	return false;
 }
 
+/* How many options of a program are not in the list; the one at `number` of these, or NULL. */
+static unsigned missing_options(const struct object *object, const struct bpf_program *program,
+				const struct strings *options, unsigned number,
+				const char **ret_option)
+{
+	unsigned missing = 0, n = 0;
+	const char *option;
+
+	*ret_option = NULL;
+	while ((option = annotation_of_program(object->bpf, program, OPTION_TAG, n++)) != NULL) {
+		if (listed(options, option))
+			continue;
+		if (missing++ == number)
+			*ret_option = option;
+	}
+	return missing;
+}
+
+static bool lacks_option(const struct object *object, const struct bpf_program *program,
+			 const struct strings *options)
+{
+	const char *first;
+
+	return missing_options(object, program, options, 0, &first) > 0;
+}
+
 uint32_t variant_tiers(const struct object *object)
 {
 	uint32_t tiers = 0;
 	struct bpf_program *program;
 
-	bpf_object__for_each_program(program, object->bpf) tiers |=
-		1U << program_tier(object, program);
+	bpf_object__for_each_program(program, object->bpf) tiers |= program_tiers(object, program);
 	return tiers > 1 ? tiers & ~1U : 1;
 }
 
-const char *variant_tier_option(const struct object *object, unsigned tier,
-				const struct strings *options)
+/* The program of a tier that lacks the fewest options; NULL: the tier has none. */
+static const struct bpf_program *first_available(const struct object *object, unsigned tier,
+						 const struct strings *options)
 {
-	const char *wanted = NULL;
+	const struct bpf_program *best = NULL;
 	struct bpf_program *program;
+	unsigned fewest = 0;
+	const char *first;
 
 	bpf_object__for_each_program(program, object->bpf)
 	{
-		const char *option = program_option(object, program);
+		unsigned missing = missing_options(object, program, options, 0, &first);
 
-		if (tier == 0 || program_tier(object, program) != tier)
+		if (tier == 0 || !(program_tiers(object, program) >> tier & 1))
 			continue;
-		if (!option || listed(options, option))
-			return NULL;
-		wanted = option;
+		if (best && missing >= fewest)
+			continue;
+		best = program;
+		fewest = missing;
 	}
-	return wanted;
+	return best;
+}
+
+bool variant_tier_options(const struct object *object, unsigned tier, const struct strings *options,
+			  char *ret_text, size_t size)
+{
+	const struct bpf_program *program = first_available(object, tier, options);
+	size_t length = 0;
+	const char *option;
+
+	ret_text[0] = '\0';
+	for (unsigned n = 0; program && length < size; n++) {
+		missing_options(object, program, options, n, &option);
+		if (!option)
+			break;
+		length += (size_t)snprintf(ret_text + length, size - length, "%sOption \"%s\"",
+					   n ? " and " : "", option);
+	}
+	return ret_text[0];
 }
 
 /* The option that a type is or carries: of a tag its text, of a variable what its name says. */
@@ -139,7 +189,6 @@ static void set_options(struct object *object, const struct strings *options)
 	}
 }
 
-/* One may be of several tiers. */
 static bool map_of_tier(const struct object *object, const struct bpf_map *map, unsigned tier)
 {
 	const char *text;
@@ -161,9 +210,11 @@ bool variant_has_map(const struct object *object, const struct bpf_map *map,
 	return !option || listed(options, option);
 }
 
-/* Those of rings and storages are no numbers of entries. */
+/* Those of rings are bytes, whole pages; those of storages no numbers of entries. */
 static int shrink(struct bpf_map *map)
 {
+	if (bpf_map__type(map) == BPF_MAP_TYPE_RINGBUF)
+		return bpf_map__set_max_entries(map, (uint32_t)sysconf(_SC_PAGESIZE));
 	return bpf_map__key_size(map) && bpf_map__max_entries(map)
 		       ? bpf_map__set_max_entries(map, 1)
 		       : 0;
@@ -198,10 +249,10 @@ int variant_select(struct object *object, unsigned tier, const struct strings *o
 	set_options(object, options);
 	bpf_object__for_each_program(program, object->bpf)
 	{
-		const char *option = program_option(object, program);
-		unsigned of = program_tier(object, program);
+		uint32_t tiers = program_tiers(object, program);
 
-		if ((tier && of && of != tier) || (option && !listed(options, option)))
+		if ((tier && tiers != 1 && !(tiers >> tier & 1)) ||
+		    lacks_option(object, program, options))
 			bpf_program__set_autoload(program, false);
 	}
 	object->tier = tier;

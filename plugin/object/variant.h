@@ -16,10 +16,10 @@
 /* Which tiers the object has, as bits; bit 0 alone for one without tiers. */
 uint32_t variant_tiers(const struct object *object);
 
-/* The option, a string of the object, without which this tier has no program; NULL: none,
- * or it is in the list (which may be NULL). */
-const char *variant_tier_option(const struct object *object, unsigned tier,
-				const struct strings *options);
+/* Whether this tier has no program without further options than those in the list (which may be
+ * NULL); in ret_text which, as few as possible, as `Option "a" and Option "b"`, else "". */
+bool variant_tier_options(const struct object *object, unsigned tier, const struct strings *options,
+			  char *ret_text, size_t size);
 
 /* The names of the object's options, which are its own; returns how many. */
 size_t variant_options(const struct object *object, const char *ret_options[VARIANT_OPTIONS_MAX]);

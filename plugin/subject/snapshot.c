@@ -7,6 +7,7 @@
 #include "bpf/lib/service.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct snapshot *snapshot_new(uint32_t row_count, uint32_t process_row_count, size_t subject_count)
 {
@@ -43,6 +44,21 @@ int snapshot_subject(const struct snapshot *snapshot, uint32_t row)
 	if (snapshot->states[row].state != ROW_SHOWN)
 		return snapshot->states[SERVICE_OTHER].subject;
 	return snapshot->states[row].subject;
+}
+
+const char *snapshot_name(const struct snapshot *snapshot, uint32_t row)
+{
+	int subject = snapshot_subject(snapshot, row < snapshot->row_count ? row : 0);
+
+	return subject < 0 ? "other" : snapshot->subjects.subject[subject].name;
+}
+
+bool snapshot_has_service(const struct snapshot *snapshot, const char *name)
+{
+	for (uint32_t row = 0; row < snapshot->row_count; row++)
+		if (snapshot_is_shown(snapshot, row) && !strcmp(snapshot_name(snapshot, row), name))
+			return true;
+	return false;
 }
 
 bool snapshot_is_shown(const struct snapshot *snapshot, uint32_t row)

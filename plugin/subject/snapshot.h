@@ -62,6 +62,12 @@ void snapshot_free(struct snapshot *snapshot);
 int snapshot_subject(const struct snapshot *snapshot, uint32_t row);
 int snapshot_process_subject(const struct snapshot *snapshot, uint32_t process);
 
+/* The name of the service that has a row; of rows that there are not, of all others. */
+const char *snapshot_name(const struct snapshot *snapshot, uint32_t row);
+
+/* Is there a service of this name? */
+bool snapshot_has_service(const struct snapshot *snapshot, const char *name);
+
 /* Does it count for a service of the configuration, or for one that is always there? */
 bool snapshot_configured(const struct snapshot *snapshot, uint32_t row);
 

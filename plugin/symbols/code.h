@@ -22,4 +22,9 @@ bool code_is_return(const unsigned char *code, size_t length);
  * the program counter). Newer kernels do more so. */
 bool code_is_stepped(const unsigned char *code, size_t size);
 
+/* The address of the pointer through which the entry of a procedure linkage table jumps; what is at
+ * code + at, which has this address, is somewhere in the entry. */
+bool code_jump_pointer(const unsigned char *code, size_t size, size_t at, uint64_t address,
+		       uint64_t *ret_pointer);
+
 #endif

@@ -49,3 +49,44 @@ bool code_is_stepped(const unsigned char *code, size_t size)
 			return false;
 	return true;
 }
+
+#define BTI_C 0xd503245f
+#define ENTRY_MAX 24 /* bytes: bti c, adrp, ldr, add, br, nop */
+
+/* adrp x16, PAGE; ldr x17, [x16, OFFSET] */
+static bool is_jump(const unsigned char *code, size_t size, size_t at, uint64_t address,
+		    uint64_t *ret_pointer)
+{
+	uint32_t page, load;
+	int64_t pages;
+
+	if (size - at < 2 * sizeof(uint32_t))
+		return false;
+	page = word_at(code + at);
+	load = word_at(code + at + sizeof(page));
+	if ((page & 0x9f00001f) != 0x90000010 || (load & 0xffc003ff) != 0xf9400211)
+		return false;
+	/* 21 bits with a sign, of which the lowest two are apart. */
+	pages = (int32_t)((page >> 5 & 0x7ffff) << 2 | (page >> 29 & 3));
+	pages -= pages & 0x100000 ? 0x200000 : 0;
+	*ret_pointer = (address & ~0xfffULL) + (uint64_t)(pages * 4096) + (load >> 10 & 0xfff) * 8;
+	return true;
+}
+
+bool code_jump_pointer(const unsigned char *code, size_t size, size_t at, uint64_t address,
+		       uint64_t *ret_pointer)
+{
+	size_t most;
+
+	address -= at % sizeof(uint32_t);
+	at -= at % sizeof(uint32_t);
+	if (size - at >= sizeof(uint32_t) && word_at(code + at) == BTI_C) {
+		at += sizeof(uint32_t);
+		address += sizeof(uint32_t);
+	}
+	most = at < ENTRY_MAX ? at : ENTRY_MAX;
+	for (size_t back = 0; back <= most; back += sizeof(uint32_t))
+		if (is_jump(code, size, at - back, address - back, ret_pointer))
+			return true;
+	return false;
+}

@@ -244,3 +244,37 @@ bool code_is_stepped(const unsigned char *code, size_t size)
 		       ? opcode >> 4 != 8
 		       : opcode >> 4 != 7 && opcode != 0xe8 && opcode != 0xe9 && opcode != 0xeb;
 }
+
+/* endbr64 and bnd, both or none, then jmp *OFFSET(%rip). */
+static bool is_jump(const unsigned char *code, size_t size, size_t at, uint64_t address,
+		    uint64_t *ret_pointer)
+{
+	static const unsigned char endbr[] = { 0xf3, 0x0f, 0x1e, 0xfa }, jump[] = { 0xff, 0x25 };
+	size_t begin = at;
+	int32_t offset;
+
+	if (size - at > sizeof(endbr) && memcmp(code + at, endbr, sizeof(endbr)) == 0)
+		at += sizeof(endbr);
+	if (size - at > 1 && code[at] == 0xf2)
+		at++;
+	if (size - at < sizeof(jump) + sizeof(offset) || memcmp(code + at, jump, sizeof(jump)) != 0)
+		return false;
+	at += sizeof(jump);
+	memcpy(&offset, code + at, sizeof(offset));
+	at += sizeof(offset);
+	*ret_pointer = address + (at - begin) + (uint64_t)(int64_t)offset;
+	return true;
+}
+
+/* Entries have 8 bytes or 16. */
+bool code_jump_pointer(const unsigned char *code, size_t size, size_t at, uint64_t address,
+		       uint64_t *ret_pointer)
+{
+	for (size_t entry = 8; entry <= 16; entry *= 2) {
+		size_t begin = at - at % entry;
+
+		if (is_jump(code, size, begin, address - at % entry, ret_pointer))
+			return true;
+	}
+	return false;
+}

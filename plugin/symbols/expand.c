@@ -8,9 +8,13 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#define MEMORY_MAX (80UL << 20) /* bytes, beside what is unpacked */
+
+const bool expand_is_there = true;
+
 void *expand_xz(const unsigned char *packed, size_t size, size_t *ret_size)
 {
-	uint64_t memory = EXPANDED_MAX;
+	uint64_t memory = MEMORY_MAX;
 	size_t in = 0, out = 0;
 	uint8_t *bytes = malloc(EXPANDED_MAX), *fitting;
 

@@ -45,12 +45,15 @@ void ksyms_want(void)
 	pthread_mutex_unlock(&lock);
 }
 
-static bool is_due(uint64_t now_ns)
+/* Of two threads that ask one alone is told so. */
+static bool take_turn(uint64_t now_ns)
 {
 	bool is;
 
 	pthread_mutex_lock(&lock);
 	is = wanted && missed && now_ns >= due_ns;
+	if (is)
+		due_ns = now_ns + PERIOD_NS;
 	pthread_mutex_unlock(&lock);
 	return is;
 }
@@ -156,9 +159,8 @@ void ksyms_refresh(struct file_reader *files, uint64_t now_ns)
 	};
 	struct file file;
 
-	if (!is_due(now_ns))
+	if (!take_turn(now_ns))
 		return;
-	due_ns = now_ns + PERIOD_NS;
 	if (file_read(files, &request, &file))
 		return;
 	ksyms_parse(file.bytes);

@@ -12,7 +12,7 @@
 void ksyms_want(void);
 
 /* Reads /proc/kallsyms, where names are wanted: once, and again an hour later at the earliest when one was
- * not found, as of a module that has been loaded since. Of one thread at a time. */
+ * not found, as of a module that has been loaded since. Any thread, with a reader of its own. */
 void ksyms_refresh(struct file_reader *files, uint64_t now_ns);
 
 /* Takes the functions from the text of such a file, which is changed; lines that are none are passed

@@ -8,6 +8,7 @@
 #include "clock.h"
 #include "symbol_answer.h"
 #include "symbol_ask.h"
+#include "symbol_debug.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -16,7 +17,6 @@
 #include <unistd.h>
 
 #define OPEN_WAIT_MS 5000
-#define DEBUG_DIRECTORY "/usr/lib/debug/.build-id"
 
 struct opened {
 	struct question question;
@@ -159,6 +159,10 @@ static int run_once(struct file_reader *files, const struct symbol_file *file, i
 		return error_set(error, -ENOMEM, "there is no memory for it");
 	status = symbol_ask(files, file, debug_fd, &request, &answer, error);
 	free(request.bytes);
+	if (status == -ETIME)
+		return error_set(error, status,
+				 "to look for symbols in it takes too long; name functions by "
+				 "their offset in the file");
 	if (status)
 		return status;
 	status = symbol_answer_take(answer.bytes, answer.size, file->size, count, ret_found,
@@ -175,19 +179,6 @@ static bool is_any_missing(const struct symbol_found *found, size_t count)
 	return false;
 }
 
-/* Where the distribution has put the symbols that it has taken from the file. */
-static bool open_debug(struct file_reader *files, const char *build_id,
-		       struct symbol_file *ret_file)
-{
-	char path[sizeof(DEBUG_DIRECTORY) + 2 * SYMBOL_BUILD_ID_MAX + 16];
-	struct error ignored;
-
-	if (strlen(build_id) < 4)
-		return false;
-	snprintf(path, sizeof(path), DEBUG_DIRECTORY "/%.2s/%s.debug", build_id, build_id + 2);
-	return symbol_open(files, path, 0, ret_file, &ignored) == 0;
-}
-
 int symbol_find(struct file_reader *files, const struct symbol_file *file,
 		const struct symbol_wanted *wanted, size_t count, struct symbol_found *ret_found,
 		struct error *error)
@@ -200,7 +191,8 @@ int symbol_find(struct file_reader *files, const struct symbol_file *file,
 		return error_set(error, -E2BIG, "there are more than %d functions of it",
 				 SYMBOL_WANTED_MAX);
 	status = run_once(files, file, -1, wanted, count, ret_found, build_id, error);
-	if (status || !is_any_missing(ret_found, count) || !open_debug(files, build_id, &debug))
+	if (status || !is_any_missing(ret_found, count) ||
+	    !symbol_debug_open(files, build_id, &debug))
 		return status;
 	symbol_found_done(ret_found, count);
 	status = run_once(files, file, debug.fd, wanted, count, ret_found, build_id, error);

@@ -78,6 +78,15 @@ static int take_found(struct bytes *bytes, uint64_t file_size, struct symbol_fou
 	return status || !(found->places[0].flags & SYMBOL_RETURN) ? status : -EBADMSG;
 }
 
+static int take_head(struct bytes *bytes, struct symbol_answer *ret_answer)
+{
+	if (!take(bytes, ret_answer, sizeof(*ret_answer)))
+		return -EBADMSG;
+	if (ret_answer->version != SYMBOL_VERSION)
+		return -EPROTO;
+	return ret_answer->build_id_size > SYMBOL_BUILD_ID_MAX ? -EBADMSG : 0;
+}
+
 int symbol_answer_take(const char *at, size_t size, uint64_t file_size, size_t count,
 		       struct symbol_found *ret_found,
 		       char ret_build_id[2 * SYMBOL_BUILD_ID_MAX + 1])
@@ -85,14 +94,10 @@ int symbol_answer_take(const char *at, size_t size, uint64_t file_size, size_t c
 	struct bytes bytes = { at, size };
 	struct symbol_answer answer;
 	size_t taken = 0;
-	int status = 0;
+	int status = take_head(&bytes, &answer);
 
-	if (!take(&bytes, &answer, sizeof(answer)))
-		return -EBADMSG;
-	if (answer.version != SYMBOL_VERSION)
-		return -EPROTO;
-	if (answer.build_id_size > SYMBOL_BUILD_ID_MAX)
-		return -EBADMSG;
+	if (status)
+		return status;
 	memset(ret_found, 0, count * sizeof(*ret_found));
 	while (taken < count && status == 0)
 		status = take_found(&bytes, file_size, &ret_found[taken++]);
@@ -116,4 +121,88 @@ void symbol_found_done(struct symbol_found *found, size_t count)
 		free(found[i].places);
 		found[i] = (struct symbol_found){ 0 };
 	}
+}
+
+/* Copies the functions at one offset, with a semicolon between them, and a NUL behind. Returns how many
+ * bytes that are; 0: none; -EBADMSG. */
+static ssize_t take_functions(struct bytes *bytes, char *to)
+{
+	uint32_t length;
+	size_t begin = 0;
+
+	if (!take(bytes, &length, sizeof(length)) || length >= SYMBOL_NAMED_MAX ||
+	    !take(bytes, to, length))
+		return -EBADMSG;
+	if (length == 0)
+		return 0;
+	to[length] = '\0';
+	for (size_t i = 0; i <= length; i++) {
+		if (to[i] == '\0' && i == begin)
+			return -EBADMSG;
+		if (to[i] == '\0') {
+			begin = i + 1;
+			to[i] = i < length ? ';' : '\0';
+		} else if (to[i] == ';') {
+			to[i] = ':';
+		} else if (to[i] < ' ' || to[i] > '~') {
+			to[i] = '?';
+		}
+	}
+	return (ssize_t)length + 1;
+}
+
+static int take_names(struct bytes *bytes, size_t count, struct symbol_names *names)
+{
+	char *to;
+
+	/* The length in front of a name takes more than the NUL behind it. */
+	names->bytes = to = malloc(bytes->left + 1);
+	names->name = calloc(count + 1, sizeof(*names->name));
+	if (!names->bytes || !names->name)
+		return -ENOMEM;
+	for (; names->count < count; names->count++) {
+		ssize_t size = take_functions(bytes, to);
+
+		if (size < 0)
+			return (int)size;
+		if (size > 0)
+			names->name[names->count] = to;
+		to += size;
+	}
+	return bytes->left ? -EBADMSG : 0;
+}
+
+int symbol_answer_take_names(const char *at, size_t size, size_t count,
+			     struct symbol_names *ret_names, struct symbol_about *ret_about)
+{
+	struct bytes bytes = { at, size };
+	struct symbol_answer_names answer;
+	struct symbol_names names = { 0 };
+	struct symbol_answer head;
+	int status = take_head(&bytes, &head);
+
+	if (status == 0 &&
+	    (!take(&bytes, &answer, sizeof(answer)) || answer.wants_debug > 1 ||
+	     (answer.status && answer.status != -ENOEXEC && answer.status != -ENOMEM)))
+		status = -EBADMSG;
+	if (status == 0)
+		status = take_names(&bytes, answer.status ? 0 : count, &names);
+	if (status || answer.status)
+		symbol_names_done(&names);
+	if (status)
+		return status;
+	if (answer.status == 0)
+		*ret_names = names;
+	*ret_about = (struct symbol_about){ .status = answer.status,
+					    .wants_debug = answer.wants_debug,
+					    .build_id_size = head.build_id_size };
+	memcpy(ret_about->build_id, head.build_id, head.build_id_size);
+	return 0;
+}
+
+void symbol_names_done(struct symbol_names *names)
+{
+	free(names->bytes);
+	free(names->name);
+	*names = (struct symbol_names){ 0 };
 }

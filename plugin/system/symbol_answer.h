@@ -3,6 +3,7 @@
 #define EBPF_SYMBOL_ANSWER_H
 
 #include "symbol_message.h"
+#include "symbol_name.h"
 
 #include <stdbool.h>
 
@@ -12,5 +13,18 @@
 int symbol_answer_take(const char *bytes, size_t size, uint64_t file_size, size_t count,
 		       struct symbol_found *ret_found,
 		       char ret_build_id[2 * SYMBOL_BUILD_ID_MAX + 1]);
+
+/* What is said of the file whose code is named. */
+struct symbol_about {
+	int status; /* 0; -ENOEXEC: it is of another kind; -ENOMEM */
+	bool wants_debug;
+	size_t build_id_size;
+	uint8_t build_id[SYMBOL_BUILD_ID_MAX];
+};
+
+/* The same of the answer about the names of so much code. ret_names is filled, for
+ * symbol_names_done(), if this and the status of ret_about are 0. */
+int symbol_answer_take_names(const char *bytes, size_t size, size_t count,
+			     struct symbol_names *ret_names, struct symbol_about *ret_about);
 
 #endif

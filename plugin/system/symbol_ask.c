@@ -143,9 +143,7 @@ static int tell_end(const struct run *run, struct error *error)
 	int ended = run->ended.ended;
 
 	if (run->ended.status == -ETIME || (WIFSIGNALED(ended) && WTERMSIG(ended) == SIGXCPU))
-		return error_set(error, -ETIME,
-				 "to look for symbols in it takes too long; name "
-				 "functions by their offset in the file");
+		return error_set(error, -ETIME, "to look for symbols in it takes too long");
 	if (run->ended.status)
 		return error_set(error, run->ended.status,
 				 "cannot start %s: %s; set SymbolReader to where it is",

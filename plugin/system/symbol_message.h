@@ -9,10 +9,11 @@
 
 #include <stdint.h>
 
-#define SYMBOL_VERSION 1 /* of this page: the two may be of different versions after an upgrade */
+#define SYMBOL_VERSION 2 /* of this page: the two may be of different versions after an upgrade */
 #define SYMBOL_WANTED_MAX 4096
 #define SYMBOL_NAME_MAX 512
-#define SYMBOL_TEXT_MAX 512 /* of a reason, and of the arguments of a marker */
+#define SYMBOL_TEXT_MAX 512   /* of a reason, and of the arguments of a marker */
+#define SYMBOL_NAMED_MAX 1024 /* of the functions at an offset, with the NUL */
 #define SYMBOL_BUILD_ID_MAX 64
 #define SYMBOL_CPU_S 5
 #define SYMBOL_WAIT_MS 8000
@@ -27,15 +28,20 @@ enum {
 	SYMBOL_FD_COUNT,
 };
 
-enum symbol_request_kind { SYMBOL_REQUEST_FIND };
+enum symbol_request_kind {
+	SYMBOL_REQUEST_FIND,
+	SYMBOL_REQUEST_NAME,      /* code at offsets of a program or library */
+	SYMBOL_REQUEST_NAME_MADE, /* code at addresses, by a map for perf */
+};
 
 /* What every request begins with. */
 struct symbol_request {
 	uint32_t version;
 	uint32_t kind;
 	uint32_t has_debug;
-	uint32_t
-		count; /* of SYMBOL_REQUEST_FIND: of struct symbol_request_name, each with its name */
+	uint32_t wants_inlined; /* of SYMBOL_REQUEST_NAME: also inlined functions */
+	uint32_t count; /* of SYMBOL_REQUEST_FIND: of struct symbol_request_name, each with its
+			 * name; else of uint64_t, the offsets or addresses */
 };
 
 struct symbol_request_name {
@@ -65,6 +71,14 @@ struct symbol_answer_place {
 	uint64_t semaphore;
 	uint32_t flags;
 	uint32_t arguments_length;
+};
+
+/* The answer to the other requests: struct symbol_answer, one of these, and if its status is 0, for
+ * each offset or address in order a uint32_t and so many bytes, fewer than SYMBOL_NAMED_MAX: the names
+ * of functions, the outermost first, with a NUL between them; 0: none. */
+struct symbol_answer_names {
+	int32_t status;       /* -ENOEXEC: the file is of another kind; -ENOMEM */
+	uint32_t wants_debug; /* a separate file may name more */
 };
 
 #endif

@@ -93,7 +93,7 @@ class Site:
         build = build or self.build
         services = "" if "<Service" in text else '  ServicesFrom "commands"\n'
         limit = "" if "MaxOverhead" in text else "  MaxOverhead 100\n"
-        return (f'PluginDir "{build}/.libs"\nLoadPlugin ebpf\n'
+        return (f'PluginDir "{build}"\nLoadPlugin ebpf\n'
                 f'<Plugin ebpf>\n  ObjectDirectory "{build}/bpf"\n{services}{limit}{text}</Plugin>')
 
 

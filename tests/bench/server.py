@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 
-from process import Process, free_port, prepare
+from process import Process, free_port, prepare, threads_cpu_ns
 
 CPU = 0
 CLIENT_CPU = 1

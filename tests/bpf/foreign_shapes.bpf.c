@@ -10,6 +10,8 @@ struct shape_key {
 	__u16 weight;
 };
 
+#define SHAPE_PADDING_AT 5 /* of shape_key: as if a program had left what was there before */
+
 struct shape_value {
 	__u32 once;
 	__u16 twice;
@@ -54,9 +56,15 @@ struct {
 
 static __always_inline void count_structs(__u64 n)
 {
-	struct shape_key key = { .color = n % 3, .size = n % 2, .weight = 7 };
 	struct shape_value *value, none = {};
+	struct shape_key key;
 
+	/* An initialiser leaves the padding to whatever the stack had there. */
+	__builtin_memset(&key, 0, sizeof(key));
+	key.color = n % 3;
+	key.size = n % 2;
+	key.weight = 7;
+	((__u8 *)&key)[SHAPE_PADDING_AT] = n / 6 % 2;
 	bpf_map_update_elem(&struct_hash, &key, &none, BPF_NOEXIST);
 	value = bpf_map_lookup_elem(&struct_hash, &key);
 	if (!value)

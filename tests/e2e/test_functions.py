@@ -63,6 +63,7 @@ def grpc(site, server):
     sent = client.ask(2)
     moment = time.time()
     client.close()
+    site.calls("calls of the client", "grpc", "grpc_calls", moment, sent)
     site.calls("looks for trailing metadata, three for each call of the client", "grpc", "grpc_trailing_metadata", moment,
                3 * sent)
 

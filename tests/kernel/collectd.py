@@ -31,7 +31,7 @@ def read_types():
 
 
 def plugin_path(build):
-    return os.path.join(build, ".libs", "ebpf.so")
+    return os.path.join(build, "ebpf.so")
 
 
 def number(text):
@@ -56,6 +56,7 @@ class Daemon:
         self.number = serial
         self.dir = os.path.join(base, f"collectd.{serial}")
         self.csv = os.path.join(self.dir, "csv")
+        self.profiles = os.path.join(self.dir, "profiles")
         self.log_path = os.path.join(self.dir, "log")
         self.words_path = os.path.join(self.dir, "words")  # before there is a log
         self.wrap = list(wrap)
@@ -101,6 +102,12 @@ class Daemon:
             plugin = plugin.replace(head, head + line) if head in plugin else f"{plugin}\n  {head}{line}  </Probe>\n"
         return plugin
 
+    def _profiles(self, plugin):
+        """Folded files are the test's own."""
+        if "<Profiles>" in (plugin or ""):
+            return ""
+        return f"""  <Profiles>\n    Directory "{self.profiles}"\n  </Profiles>\n"""
+
     def _configuration(self, own_plugins, plugin, interval, extra):
         return f"""\
 Hostname "{self.host}"
@@ -131,7 +138,7 @@ LoadPlugin ebpf
 <Plugin ebpf>
   ObjectDirectory "{self.objects}"
   SymbolReader "{self.symbols}"
-{self._services_from(plugin)}{self._max_overhead(plugin)}{plugin or ""}
+{self._services_from(plugin)}{self._max_overhead(plugin)}{self._profiles(plugin)}{plugin or ""}
 </Plugin>
 """
 
@@ -162,6 +169,16 @@ LoadPlugin ebpf
             if os.path.exists(path):
                 with open(path, encoding="utf-8", errors="replace") as log:
                     lines += log.read().splitlines()
+        return lines
+
+    def folded(self, service, view):
+        """{line: value} of all hours; empty: there is no file."""
+        lines = {}
+        for path in glob.glob(os.path.join(self.profiles, f"{glob.escape(service)}-{view}-[0-9]*-[0-9]*.folded")):
+            with open(path, encoding="utf-8", errors="replace") as file:
+                for line in file.read().splitlines():
+                    stack, _, value = line.rpartition(" ")
+                    lines[stack] = lines.get(stack, 0) + int(value)
         return lines
 
     def complaints(self):

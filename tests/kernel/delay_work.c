@@ -92,6 +92,11 @@ void work_spent(struct work *work, enum part part)
 	work->part_ns[part] += all - cpu - queued;
 }
 
+static void log_vain(uint64_t ns)
+{
+	__atomic_fetch_add(&server.log->vain_ns, ns, __ATOMIC_RELAXED);
+}
+
 void work_wait(struct work *work, const struct work *since)
 {
 	uint64_t pushed_ns = work->wall_ns, queued, all;
@@ -99,14 +104,17 @@ void work_wait(struct work *work, const struct work *since)
 	work_resume(work);
 	all = work->wall_ns - pushed_ns;
 	queued = work->queued_ns - since->queued_ns;
-	queued = queued < all ? queued : all;
+	if (queued > all) {
+		log_vain(queued - all);
+		queued = all;
+	}
 	work->part_ns[PART_RUNQUEUE] += queued;
 	work->part_ns[PART_ASYNC] += all - queued;
 }
 
 void work_vain(uint64_t queued_ns)
 {
-	__atomic_fetch_add(&server.log->vain_ns, work_queued_ns() - queued_ns, __ATOMIC_RELAXED);
+	log_vain(work_queued_ns() - queued_ns);
 }
 
 void work_log(const struct work *work, const struct request *request, uint64_t send_ns)

@@ -48,7 +48,7 @@ struct delay_log {
 	uint64_t send_ns;     /* in the calls that send the answers */
 	uint64_t part_ns[PARTS];
 	uint64_t aside_ns[PARTS]; /* of the thread that holds the mutex */
-	uint64_t vain_ns; /* run-queue wait of workers that found their work taken; in no part */
+	uint64_t vain_ns;         /* run-queue wait of workers, of no request; in no part */
 };
 
 /* Of one request; of a thread, what its clocks were. */
@@ -83,7 +83,7 @@ void work_wait(struct work *work, const struct work *since);
 /* Run-queue wait of the calling thread until now. */
 uint64_t work_queued_ns(void);
 
-/* The calling thread has waited for a CPU since then, for nothing. */
+/* The calling thread has waited for a CPU since then, for no request. */
 void work_vain(uint64_t queued_ns);
 
 /* Does all phases but that of the client, one after the other. */

@@ -48,7 +48,7 @@ class Log:
 
     def grown(self, begin, end):
         """{name: growth}: requests, response in seconds, and seconds of each part; with aside_ those of the holder;
-        vain: of workers that waited for a CPU and found their work taken."""
+        vain: of workers that waited for a CPU after an answer, or found their work taken."""
         names = ("requests", "response", "send") + PARTS + tuple("aside_" + part for part in PARTS) + ("vain",)
         found = {}
         for i, name in enumerate(names):

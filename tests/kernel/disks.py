@@ -53,11 +53,15 @@ def loop(test, where, octets):
     return disk
 
 
-def mounted(test, disk, name):
-    """An ext4 without journal on it."""
-    run("mkfs.ext4", "-q", "-F", "-O", "^has_journal", "-E", "lazy_itable_init=0,nodiscard", disk.path)
+MAKE = {"ext4": ("mkfs.ext4", "-q", "-F", "-O", "^has_journal", "-E", "lazy_itable_init=0,nodiscard"),
+        "xfs": ("mkfs.xfs", "-q", "-f", "-K"), "btrfs": ("mkfs.btrfs", "-q", "-f", "-K")}
+
+
+def mounted(test, disk, name, kind="ext4"):
+    """A file system on it; an ext4 is one without journal."""
+    run(*MAKE[kind], disk.path)
     path = test.mkdir(name)
-    run("mount", "-t", "ext4", disk.path, path)
+    run("mount", "-t", kind, disk.path, path)
     test.last_things.insert(0, lambda: run("umount", path))
     return path
 

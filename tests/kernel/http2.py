@@ -323,7 +323,7 @@ class Client:
 
     def take(self, count):
         while len(self.octets) < count:
-            # Of calls that block, tier 3 may miss some.
+            # Of calls that block, tier 4 may miss some.
             select.select([self.sock], [], [])
             more = self.sock.recv(65536)
             if not more:

@@ -112,15 +112,19 @@ def kill_descendants():
 
 def bpf_objects_of(pid):
     """(kind, id) of each BPF object that a process has a descriptor of."""
-    found = set()
+    found, gone = set(), (FileNotFoundError, ProcessLookupError, PermissionError)
     try:
-        for fd in os.listdir(f"/proc/{pid}/fdinfo"):
+        descriptors = os.listdir(f"/proc/{pid}/fdinfo")
+    except gone:
+        return found
+    for fd in descriptors:
+        try:
             with open(f"/proc/{pid}/fdinfo/{fd}", encoding="ascii", errors="replace") as info:
                 words = dict(line.split(":\t", 1) for line in info.read().splitlines() if ":\t" in line)
-            # A link's information names its program too.
-            found |= {(kind, int(words[kind + "_id"])) for kind in Ledger.KINDS if kind + "_id" in words}
-    except (FileNotFoundError, ProcessLookupError, PermissionError):
-        pass
+        except gone:  # closed in between; the others count
+            continue
+        # A link's information names its program too.
+        found |= {(kind, int(words[kind + "_id"])) for kind in Ledger.KINDS if kind + "_id" in words}
     return found
 
 

@@ -159,22 +159,24 @@ static void push(struct queue *q, const struct job *job)
 }
 
 /* Another worker, which had just become free, may take it meanwhile. */
-static void wait_for_job(struct queue *q)
+static void wait_for_job(struct queue *q, struct work *since)
 {
-	uint64_t queued_ns = work_queued_ns();
-
 	pthread_cond_wait(&q->filled, &q->mutex);
-	if (q->begin == q->end)
-		work_vain(queued_ns);
+	if (q->begin != q->end)
+		return;
+	work_vain(since->queued_ns);
+	work_resume(since);
 }
 
-static struct job pop(struct queue *q)
+/* In since the clocks of the thread when it began to wait for this one. */
+static struct job pop(struct queue *q, struct work *since)
 {
 	struct job job;
 
+	work_resume(since);
 	pthread_mutex_lock(&q->mutex);
 	while (q->begin == q->end)
-		wait_for_job(q);
+		wait_for_job(q, since);
 	job = q->jobs[q->begin++ % CONNECTIONS];
 	pthread_mutex_unlock(&q->mutex);
 	return job;
@@ -183,10 +185,8 @@ static struct job pop(struct queue *q)
 static struct job take_over(struct queue *q)
 {
 	struct work since;
-	struct job job;
+	struct job job = pop(q, &since);
 
-	work_resume(&since);
-	job = pop(q);
 	work_wait(&job.work, &since);
 	return job;
 }
@@ -239,7 +239,8 @@ static void serve_by_loop(int listener)
 static void *serve_ready_connections(void *unused)
 {
 	for (;;) {
-		struct job job = pop(&queue);
+		struct work since;
+		struct job job = pop(&queue, &since);
 
 		if (serve(job.fd))
 			watch(job.fd, EPOLL_CTL_MOD, EPOLLIN | EPOLLONESHOT);
@@ -266,6 +267,7 @@ static void *work_and_answer(void *unused)
 
 		work_do(&job.work, &job.request);
 		answer(&job, PART_OTHER);
+		work_vain(job.work.queued_ns); /* since just before the answer was sent */
 	}
 	return unused;
 }

@@ -12,16 +12,28 @@
  *   group N SIGNAL        a group of N children, likewise, by one call
  *   crash N               N children that use memory which is not there
  *   send N SIGNAL PID     a signal N times, each one queued
- * Each is answered with what wait4(2) said of its children, and how many signals have come until now:
- * {"done", "failed", "signaled", "handled"}; "done" is how many ended with 0.
+ * Each is answered with what wait4(2) said of its children, how many signals have come until now, and,
+ * of children one after the other, how long it was from before each was made until it was reaped:
+ * {"done", "failed", "signaled", "handled", "brief", "lived_ns"}; "done" is how many ended with 0, "brief"
+ * for how many that was less than BRIEF_NS, "lived_ns" all of it.
  *
  * load_ends PATH [CODE]: PATH is what is executed, with CODE it ends with that at once.
  */
 #include "load.h"
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 
-#define RACERS 2 /* where there are so few CPUs, more would not be at once */
+#define SPINS 10000 /* some 10 us */
+#define RACERS 2    /* where there are so few CPUs, more would not be at once */
+
+#define BRIEF_NS 1500000
+
+struct counts {
+	unsigned long ended[3]; /* with 0, with another code, by a signal */
+	unsigned long brief;
+	uint64_t lived_ns;
+};
 
 static volatile sig_atomic_t handled;
 static const char *path;
@@ -52,8 +64,10 @@ static void *end_thread(void *unused)
 {
 	(void)unused;
 	__atomic_add_fetch(&racers, 1, __ATOMIC_SEQ_CST);
-	while (__atomic_load_n(&racers, __ATOMIC_SEQ_CST) < RACERS)
-		;
+	/* Where others have the CPUs, the other one may not run at all meanwhile. */
+	for (unsigned turn = 1; __atomic_load_n(&racers, __ATOMIC_SEQ_CST) < RACERS; turn++)
+		if (turn % SPINS == 0)
+			sched_yield();
 	syscall(SYS_exit, 0);
 	return NULL;
 }
@@ -134,31 +148,34 @@ static pid_t child(const char *word)
 }
 
 /* What has become of the next of them; false: there is none. */
-static int reap(unsigned long counts[3])
+static int reap(struct counts *counts)
 {
 	int status;
 
 	if (waitpid(-1, &status, 0) < 0)
 		return 0;
-	counts[WIFSIGNALED(status) ? 2 : WEXITSTATUS(status) ? 1 : 0]++;
+	counts->ended[WIFSIGNALED(status) ? 2 : WEXITSTATUS(status) ? 1 : 0]++;
 	return 1;
 }
 
-static void answer(unsigned long counts[3])
+static void answer(struct counts *counts)
 {
 	char line[256];
 
 	while (reap(counts))
 		;
 	snprintf(line, sizeof(line),
-		 "{\"done\": %lu, \"failed\": %lu, \"signaled\": %lu, \"handled\": %d}\n",
-		 counts[0], counts[1], counts[2], (int)handled);
+		 "{\"done\": %lu, \"failed\": %lu, \"signaled\": %lu, \"handled\": %d, "
+		 "\"brief\": %lu, \"lived_ns\": %llu}\n",
+		 counts->ended[0], counts->ended[1], counts->ended[2], (int)handled, counts->brief,
+		 (unsigned long long)counts->lived_ns);
 	say(line);
 }
 
-static void each(const char *word, unsigned long n, unsigned long counts[3])
+static void each(const char *word, unsigned long n, struct counts *counts)
 {
 	while (n--) {
+		uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC), ns;
 		pid_t pid;
 
 		if (!strcmp(word, "threads")) {
@@ -169,6 +186,9 @@ static void each(const char *word, unsigned long n, unsigned long counts[3])
 		if (!strcmp(word, "signal") && kill(pid, code))
 			err(1, "kill");
 		reap(counts);
+		ns = clock_ns(CLOCK_MONOTONIC) - begin_ns;
+		counts->brief += ns < BRIEF_NS;
+		counts->lived_ns += ns;
 	}
 }
 
@@ -212,7 +232,7 @@ int main(int argc, char **argv)
 	sigaction(SIGRTMIN, &action, NULL);
 	sigaction(SIGUSR1, &action, NULL);
 	for (;;) {
-		unsigned long counts[3] = { 0 };
+		struct counts counts = { 0 };
 
 		code = 0;
 		if (sscanf(hear(line, sizeof(line)), "%31s %lu %lu %d", word, &n, &code, &pid) < 2)
@@ -223,7 +243,7 @@ int main(int argc, char **argv)
 		else if (!strcmp(word, "group"))
 			group(n, code);
 		else
-			each(word, n, counts);
-		answer(counts);
+			each(word, n, &counts);
+		answer(&counts);
 	}
 }

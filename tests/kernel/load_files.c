@@ -11,6 +11,7 @@
  *   read SIZE FILE, vectors SIZE FILE, write SIZE FILE
  *                        all of it in the page cache, so much in each call: read, readv, pwrite
  *   touch SIZE FILE      all of it through a mapping, each page by itself
+ *   ahead SIZE FILE      asks for so much of it to be read ahead
  * Each is answered with the time that its slow calls took, or all reads and writes.
  *
  * load_files
@@ -207,6 +208,16 @@ static uint64_t touch_file(unsigned long size, const char *path)
 	return 0;
 }
 
+static uint64_t read_ahead(unsigned long size, const char *path)
+{
+	int fd = need_file(open(path, O_RDONLY), path);
+
+	if (posix_fadvise(fd, 0, size, POSIX_FADV_WILLNEED))
+		errx(1, "posix_fadvise");
+	close(fd);
+	return 0;
+}
+
 static const struct {
 	const char *word;
 	uint64_t (*function)(unsigned long n, const char *path);
@@ -215,7 +226,7 @@ static const struct {
 	{ "miss", miss_files },  { "rename", rename_files },  { "delete", delete_files },
 	{ "calls", calls },      { "sync", sync_file },       { "wait", wait_for_reader },
 	{ "read", read_file },   { "vectors", read_vectors }, { "write", write_file },
-	{ "touch", touch_file },
+	{ "touch", touch_file }, { "ahead", read_ahead },
 };
 
 int main(void)

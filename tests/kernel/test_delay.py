@@ -71,8 +71,8 @@ def check(test, daemon, server, begin, end):
     if server.name in UNKNOWN:
         want = dict.fromkeys(want, 0.0) | {"socket": want["socket"], "async": response - want["socket"]}
     elif server.name in WORKERS:
-        # A worker that waits for a CPU may have a request: that it has none it finds out when it runs. As much less is left
-        # for what else it may have waited for, which is a lock.
+        # A worker that waits for a CPU may have a request: that it has none, as its answer has gone out or others were
+        # faster, it finds out when it runs. As much less is left for what else it may have waited for, which is a lock.
         grown = server.log.grown(times[0], times[-1])
         vain = grown["vain"] / grown["requests"]
         want["runqueue"] += vain

@@ -3,12 +3,14 @@
 """Requests of block devices: how many, how many octets, how long; and who submits them, whoever runs when they end.
 
 Truth: loads that read and write known octets past the page cache; /sys/block/DEVICE/stat; how many writes failed;
-biolatency; a device of known times (null_blk). What a probe counts that blames the process which it meets at the end of a request
-(tests/bpf/completions.bpf.c) shows that this is another one here: requests of loop devices are ended by a kernel thread,
-or on a CPU where something else runs.
+biolatency; what fio says in JSON of its own requests; a device of known times (null_blk). What a probe counts that
+blames the process which it meets at the end of a request (tests/bpf/completions.bpf.c) shows that this is another one
+here, one request after the other always: requests of loop devices are ended by a kernel thread, or on a CPU where
+something else runs.
 """
 
 import errno
+import json
 import math
 import mmap
 import os
@@ -39,6 +41,9 @@ CONF = f"""
   <Service "dirtier">
     Cgroup "kt_dirtier"
   </Service>
+  <Service "fio">
+    Process "kt_fio"
+  </Service>
   <Probe "disk">
     Option "services"
   </Probe>
@@ -46,6 +51,7 @@ CONF = f"""
     Object "{COMPLETIONS}"
   </Probe>
 """
+CSV_S = 0.6e-6  # the csv plugin writes whole microseconds
 OPS, OCTETS, COMPLETED = "disk_ops-submitted", "disk_octets-submitted", "disk_ops-completed"
 
 
@@ -167,16 +173,59 @@ def peer(test, daemon, first, disk):
     total += next((row[1] for row in reversed(flush_s) if not math.isnan(row[1])), 0)
     test.between("s in service, by the bounds of its buckets", total,
                  [sum(count * bound[at] for count, *bound in buckets) for at in (0, 1)],
-                 # The csv plugin writes whole microseconds.
-                 slack=0.6e-6 * (2 * number + 1), rel=0.05 * lib.SLOWNESS)
+                 slack=CSV_S * (2 * number + 1), rel=0.05 * lib.SLOWNESS)
+
+
+def fio(test, daemon, disk, number, least_s=0):
+    """As many requests as fio has made, and none longer than fio has waited for it: that includes the way back to a CPU."""
+    path = shutil.which("fio")
+    if not path:
+        print("note: fio is not installed, its part is left out")
+        return
+    name = test.own("kt_fio")
+    program = shutil.copy(path, os.path.join(test.dir, name))
+    words = [program, f"--name={name}", f"--filename={disk.path}", "--direct=1", "--rw=randrw", "--bs=4k", "--ioengine=psync",
+             "--norandommap", "--randseed=1", "--size=32m", "--invalidate=0", f"--number_ios={number}", "--output-format=json"]
+    ops, octets = (disk.name, COMPLETED), (disk.name, "disk_octets-completed")
+    with Growth(daemon, ops, octets, ("fio", OPS)) as grown:
+        said = disks.run(*words)
+    job = json.loads(said[said.index("{"):])["jobs"][0]
+    for at, operation in enumerate(("read", "write")):
+        theirs = job[operation]
+        count, clat_s = theirs["total_ios"], theirs["clat_ns"]["mean"] / 1e9
+        test.within(f"fio: {operation}s", count, number / 4, number)
+        test.equal(f"fio: {operation}s and octets", [grown[ops][at], grown[octets][at]], [count, theirs["io_bytes"]])
+        # Pages of the program itself may come from another disk meanwhile.
+        test.within(f"fio: {operation}s submitted", grown["fio", OPS][at], count, 2 * number)
+        own_s = sum(total_s(daemon, (disk.name, f"latency-disk_{part}-{operation}-average"), (*ops, at + 1), grown.begin)
+                    for part in ("queued", "service"))
+        test.within(f"fio: s of a {operation}", own_s / count, least_s or 0.1 * clat_s, clat_s + 2 * CSV_S)
+
+
+def spinning(test):
+    """Somebody who works on every CPU."""
+    return [test.load("spin", test.mkdir("spins"), 1, 30, 1000, cpu, name="kt_busy") for cpu in os.sched_getaffinity(0)]
+
+
+def always_another(test, daemon, load, disk, number):
+    """Whoever waits for a request sleeps when it ends: its end meets somebody else each time."""
+    spins = spinning(test)
+    series = [(name, metric) for name in ("first", "busy") for metric in (OPS, "derive-interrupted")]
+    with Growth(daemon, *series) as grown:
+        transfer(load, "direct", number, 4096, disk.path)
+    for spin in spins:
+        spin.process.kill()
+    print(f"note: octets whose end has met who only works: {grown['busy', 'derive-interrupted'][0]} of {2 * number * 4096}")
+    test.equal(f"{disk.name}: octets whose end has met who submits", grown["first", "derive-interrupted"][0], 0)
+    test.equal(f"{disk.name}: submitted", grown["first", OPS], [number, number])
+    test.equal(f"{disk.name}: submitted by who only works", grown["busy", OPS], [0, 0])
 
 
 def blame(test, daemon, loads, own_disks):
     """Two services at once, with others on every CPU: all is theirs, whoever is there at the end."""
     want = {"first": (3000, 4096), "second": (500, 16384)}
     series = [(name, metric) for name in want for metric in (OPS, OCTETS, "derive-interrupted")]
-    spins = [test.load("spin", test.mkdir("spins"), 1, 30, 1000, cpu, name="kt_busy")
-             for cpu in os.sched_getaffinity(0)]
+    spins = spinning(test)
     with Growth(daemon, *series, ("busy", OPS), ("busy", "derive-interrupted")) as grown:
         for (name, (number, size)), disk in zip(want.items(), own_disks):
             loads[name].ask(f"direct {number} {size} {disk.path}")
@@ -303,6 +352,8 @@ def known_times(test, daemon, loads):
     reading(daemon)
     test.within("together: s in service", mean_s(daemon, disk, "service", begin, 200), 0.02, 0.03)
     test.within("together: s queued", mean_s(daemon, disk, "queued", begin, 200), 0.01, 0.03)
+    fio(test, daemon, disk, 100, 0.02)
+    always_another(test, daemon, loads["first"], disk, 25)
     test.equal("together: most requests in flight at a reading",
                max(row[1] for row in daemon.rows(disk.name, "pending_operations") if row[0] > begin), 2)
 
@@ -338,6 +389,10 @@ def main():
         devices(test, daemon, loads["first"], disk)
         times(test, daemon, loads["first"], disk)
         peer(test, daemon, loads["first"], disk)
+        fio(test, daemon, disk, 1000)
+        disk.set("rq_affinity", 0)  # a kernel thread ends requests where it runs
+        always_another(test, daemon, loads["first"], disk, 200)
+        disk.set("rq_affinity", 1)
         blame(test, daemon, loads, (disk, other))
         without_statistics(test, daemon, loads["first"], other)
         failures(test, daemon)

@@ -49,7 +49,7 @@ def start_all(test):
         if tier_of(daemon) == tier:
             continue
         off = [line for line in daemon.log() if "probe files is off: " in line]
-        test.true(f"tier {tier} is not to be had: {off}", any("Operation not permitted" in line for line in off))
+        test.true(f"tier {tier} is unavailable: {off}", any("Operation not permitted" in line for line in off))
         test.true(f"tier {tier} may be missing", tier not in NEEDS_OPTION)
         test.stop(daemons.pop(tier))
     return daemons
@@ -146,16 +146,16 @@ def syncs(test, daemons, load):
         test.equal(f"tier {tier}: fsync and fdatasync on {kind}", got["count"], 100)
         # Between the program's clock and one tier's hooks are those of the others.
         test.close(f"tier {tier}: ms in them", got["ms"], ns / 1e6, rel=0.02 * SLOWNESS, slack=2)
-    averages(test, daemons, load, path)
+    averages(test, daemons, load, path, kind)
 
 
-def averages(test, daemons, load, path):
+def averages(test, daemons, load, path, kind):
     """Of one that is alone in its interval, by the histogram."""
     for tier, daemon in daemons.items():
         begin = daemon.wait_rows("self", "duration-read_files", 1, time.time())[-1][0]
         ns = ask(load, f"sync 2 {path}")
         end = time.time()
-        got = daemon.row_after("slow", "latency-operation-fsync-average", end)[1]
+        got = daemon.row_after("slow", f"latency-operation-fsync-{kind}-average", end)[1]
         if end - begin < daemon.interval / 2:
             test.close(f"tier {tier}: average of 2 syncs, s", got, ns / 2e9, rel=0.04, slack=1e-4 * SLOWNESS)
         else:

@@ -23,6 +23,10 @@ BESIDE = True
 HALF = '<Key "half">\n</Key>\n<Key "bucket">\nDecode "bucket"\n</Key>'
 PERCENTILES = (50, 90, 95, 99, 99.9)
 CSV = 6e-7  # that it rounds by
+SERIES = {  # of each probe
+    "shapes": "derive-single", "names": "derive-enums-DARK-word", "histograms": "latency-cpus-average",
+    "hostile": "derive-vanishing-1",
+}
 
 
 def rows_of(key_name, metric, size):
@@ -68,6 +72,14 @@ def path(source):
     return os.path.join(lib.BUILD, "tests", "bpf", f"foreign_{source}.bpf.o")
 
 
+def read_all(daemon, *probes):
+    """Wait until each of these probes, or each there is, has just been read."""
+    moment = time.time()
+    for probe, metric in SERIES.items():
+        if probe in probes or not probes:
+            daemon.row_after(probe, metric, moment, 20)
+
+
 def check_counters(test, daemon, moment, subject, want):
     """want: {metric: count}. All that there is, and no more."""
     for metric, count in sorted(want.items()):
@@ -81,6 +93,21 @@ def add_up(pairs):
     return {name: count for name, count in sums.items() if count}
 
 
+def structs(test, maps):
+    """Of keys that differ in their padding, or in a member that no block has: they add up."""
+    sums = {}
+    for key, (value,) in maps.dump("struct_hash"):
+        color, size = struct.unpack("<IB", key[:5])
+        name = f"{('red', 'green', '2')[color]}-{size}"
+        sums.setdefault(name, []).append(struct.unpack("<IHxxQ", value))
+    test.equal("keys of each name, with one padding and the other", {len(values) for values in sums.values()}, {2})
+    want = {}
+    for name, values in sums.items():
+        once, twice, thrice = (sum(column) for column in zip(*values))
+        want |= {f"derive-once-{name}": once, f"derive-twice-{name}": 10 * twice, f"gauge-ratio-{name}": thrice / once}
+    return want
+
+
 def check_shapes(test, daemon, maps, moment):
     want = {}
     for name in ("plain_hash", "plain_lru", "percpu_hash", "percpu_lru", "plain_array", "percpu_array", "mapped_array"):
@@ -88,11 +115,7 @@ def check_shapes(test, daemon, maps, moment):
         test.true(f"{name}: bpftool reads counts", sum(counts.values()) > 0)
         want |= {f"derive-{name}-{whole(key)}": count for key, count in counts.items() if count}
     want["derive-single"] = sum(maps.counts("single").values())
-    for key, (value,) in maps.dump("struct_hash"):
-        color, size = struct.unpack("<IB", key[:5])
-        once, twice, thrice = struct.unpack("<IHxxQ", value)
-        name = f"{('red', 'green', '2')[color]}-{size}"
-        want |= {f"derive-once-{name}": once, f"derive-twice-{name}": 10 * twice, f"gauge-ratio-{name}": thrice / once}
+    want |= structs(test, maps)
     want |= add_up((f"derive-bare-{whole(key[:2])}-{int.from_bytes(key[3:6], 'big')}-{key[6]}",
                     struct.unpack("<QQQ", values[0])[1]) for key, values in maps.dump("bare_hash"))
     check_counters(test, daemon, moment, "shapes", want)
@@ -240,9 +263,9 @@ def main():
         for probe in probes:
             daemon.wait_rows("self", f"objects-keys_{probe}", 1)
         maps = Maps(daemon)
-        # Right after a reading, so that all of it is of one interval.
-        moment = time.time()
-        daemon.wait_rows("self", "objects-keys_hostile", 1, moment)
+        # The values 1 to 100 are counted once, and when each probe has been read, six times more, in one interval.
+        load.ask("100")
+        read_all(daemon)
         load.ask("600")
         moment = time.time()
         check_histograms(test, daemon, maps, moment)
@@ -250,6 +273,7 @@ def main():
         check_names(test, daemon, maps, moment, facts)
         # The key 2 is deleted at each hundredth call: it has 50 then, 70, and 30 of another life.
         for calls, total in ((650, 50), (20, 70), (60, 100)):
+            read_all(daemon, "hostile")
             load.ask(str(calls))
             test.equal(f"a key that vanishes, after {calls} calls more",
                        last(daemon, "hostile", "derive-vanishing-2", time.time()), total)

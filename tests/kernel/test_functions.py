@@ -8,6 +8,8 @@ Truth: the program that is called counts its own calls, and takes its time.
 
 import math
 import os
+import re
+import subprocess
 import time
 
 from lib import Test
@@ -185,6 +187,24 @@ def times(test, daemon, service, moment, truth):
                                                         or name.startswith("total_time_in_ms-function-failing")], [])
 
 
+def is_stepped(path, symbol):
+    """Does the kernel have to single-step its first instruction? By objdump."""
+    text = subprocess.run(["objdump", "-d", "--no-show-raw-insn", f"--disassemble={symbol}", path], check=True,
+                          capture_output=True, text=True).stdout
+    mnemonic = re.search(rf"<{symbol}>:\n.*?\t(\S+)", text).group(1)
+    return not re.match("push|nop|call|ret|j", mnemonic)
+
+
+def stepping(test, daemon, path):
+    """It is told of all at once, also of the program at a return, which is called from the same place."""
+    want = 0
+    for block in re.findall("<Function.*?</Function>", PROBE, re.S):
+        programs = 2 if re.search('Latency|Errors|"return"', block) else 1
+        want += sum(programs * is_stepped(path, symbol) for symbol in re.findall(r'"uprobe:\{0\}:(\w+)"', block))
+    said = [re.search(r'Function "(\w+)"(?: and (\d+) others)?: the kernel has to single-step', line) for line in daemon.log()]
+    test.equal("what is single-stepped, as the log has it", sum(1 + int(it.group(2) or 0) for it in said if it), want)
+
+
 def kernel(test):
     """Functions of the kernel, of one service of two."""
     if not KPROBES:
@@ -231,6 +251,8 @@ def main():
         values = {row[1] for row in daemon.rows("one", "gauge-argument-seventh-average")}
         test.true("an argument on the stack", 7.0 in values or 7.5 in values, values)
         test.equal("series of the machine's others", [name for name in daemon.metrics("other") if "function" in name], [])
+        if os.uname().machine == "x86_64":
+            stepping(test, daemon, one)
         refused = value(daemon, "self", "total_events-refused_functions", moment)
         rounds = (truth["one"]["deep"] + truth["two"]["deep"]) // 20
         test.equal("calls of deep() that were too many at once", refused, 4 * rounds)

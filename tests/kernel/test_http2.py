@@ -13,7 +13,8 @@ import time
 
 import http2
 from lib import SLOWNESS, WITH_TRACEFS, Test, in_mounts
-from test_progress import INTERVAL, KNOWS_ARRIVAL, TIERS, at_once, figures, readings
+from request_tiers import KNOWS_ARRIVAL, TIERS
+from test_progress import INTERVAL, at_once, figures, readings
 from test_progress import check as check_progress
 
 BESIDE = True
@@ -45,7 +46,7 @@ CASES = {
     "late_apart": Case({"take": "apart"}),
     "late_unix": Case({"family": socket.AF_UNIX}),
 }
-NOT_SEEN = {4: "preadv2"}  # by tier
+NOT_SEEN = {5: "preadv2"}  # by tier
 OTHERS = {"streams": {}, "many": {}, "closed": {}, "garbage": {}, "several": {"take": "several"}}
 NAMES = (*CASES, *OTHERS)
 CONF = f"""

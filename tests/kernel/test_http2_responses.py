@@ -10,9 +10,9 @@ import time
 
 import responses
 from lib import SLOWNESS, Test
+from request_tiers import IN_SOCKET
 
 BESIDE = True
-TIERS = (1, 2)
 INTERVAL = 2
 CONF = """
   <Service "http2">
@@ -107,7 +107,7 @@ def ask(where):
 def main():
     with Test(limit=90) as test:
         where = responses.start(test, "kt_http2", responses.serve_each(answer))
-        daemons = {tier: test.collectd(CONF.format(tier=tier), interval=INTERVAL) for tier in TIERS}
+        daemons = {tier: test.collectd(CONF.format(tier=tier), interval=INTERVAL) for tier in IN_SOCKET}
         for tier, daemon in list(daemons.items()):
             if not daemon.wait_rows("self", "count-tier_request")[-1][1]:
                 test.stop(daemons.pop(tier))

@@ -11,7 +11,8 @@ import os
 from lib import Test
 from test_absence import said
 from test_lockdown import require_lockdown
-from test_requests import OFFERED, Pair, check_counts, start_all
+from request_tiers import OFFERED
+from test_requests import Pair, check_counts, start_all
 
 BOOT = "lockdown=integrity"
 REQUESTS = 30

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """MaxOverhead: a probe at system calls is switched off when somebody makes many of them, tells so, and is back when they are
 over, without false values; what it is said to cost is what it costs. Likewise the probe request: what was in progress
-when it was switched off is not in progress for ever.
+when it was switched off is not in progress for ever. Of the probe functions, one function that is too hot goes alone.
 
 Truth: the CPU time of a load that makes system calls, with the probe and without it; the moments at which the load begins
 and ends; the links that the daemon holds.
@@ -59,6 +59,26 @@ REQUEST_CONF = f"""
   </Service>
   <Probe "request">
     MaxOverhead {REQUEST_LIMIT}
+  </Probe>
+"""
+
+
+FUNCTION_LIMIT = LIMIT / 3  # of what the load's calls cost a fifth
+FUNCTION_CONF = """
+  MaxOverhead 100
+  <Service "caller">
+    Process "kt_caller"
+  </Service>
+  <Probe "functions">
+    <Function "hot">
+      Attach "uprobe:{path}:called"
+      Latency true
+      MaxOverhead {limit:g}
+    </Function>
+    <Function "calm">
+      Attach "uprobe:{path}:other"
+      Latency true
+    </Function>
   </Probe>
 """
 
@@ -300,6 +320,48 @@ def check_requests(test, daemon, requests):
     test.stop(daemon)
 
 
+class Functions:
+    """A load that calls two functions as fast as it goes until one is detached, and a daemon that counts both."""
+
+    def __init__(self, test):
+        self.test, self.load, self.rounds = test, test.load("call", name="kt_caller"), 0
+        self.daemon = test.collectd(FUNCTION_CONF.format(path=test.program("call", "kt_caller"), limit=FUNCTION_LIMIT),
+                                    interval=INTERVAL)
+        self.daemon.wait_rows("self", "duration-read_functions")
+        self.held = links(test, self.daemon)
+        while not notes(self.daemon):
+            self.call(5000)
+        found = wait_note(self.daemon, "WARNING", 1)
+        print(f"note: functions: {found[0][2]}")
+        test.contains("functions: which", found[0][2], "function hot of the probe functions is off for 1 minute: it costs ")
+        test.equal("functions: it is about", found[0][1], "tier_functions")
+        test.true("functions: links while it is off", links(test, self.daemon) < self.held, self.held)
+        hot = self.counts()["hot"]
+        self.call(CALLS)
+        test.equal("functions: while one is off", self.counts(), {"hot": hot, "calm": 2 * self.rounds})
+
+    def call(self, times):
+        self.load.ask(str(times))
+        self.rounds += times
+
+    def counts(self):
+        moment = time.time()
+        return {name: self.daemon.row_after("caller", f"total_operations-function-{name}", moment)[1]
+                for name in ("hot", "calm")}
+
+    def check_back(self):
+        print("note:", wait_note(self.daemon, "OKAY", PAUSE + 20)[0][2])
+        hot = self.counts()["hot"]
+        self.call(CALLS)
+        self.test.equal("functions: when it is on again", self.counts(),
+                        {"hot": hot + CALLS, "calm": 2 * self.rounds})
+        self.test.equal("functions: links when it is on again", links(self.test, self.daemon), self.held)
+        took = [row[1] for row in self.daemon.rows("caller", "latency-function-hot-average") if row[1] == row[1]]
+        self.test.within("functions: highest latency of the one that was off, s", max(took), 1e-7, 1)
+        self.load.end()
+        self.test.stop(self.daemon)
+
+
 def main():
     with Test(limit=300) as test:
         load = test.load("getppid", name="kt_storm")
@@ -318,9 +380,11 @@ def main():
         # A probe that is off is as none. The pause is long enough for these.
         estimate(test, load)
         with_fewer_rights(test, load)
+        functions = Functions(test)
         of_requests = begin_requests(test)
         check_back(test, daemon, waiter, tier)
         check_requests(test, *of_requests)
+        functions.check_back()
         check_pause(test, daemon, off, off + PAUSE - 10)
         test.equal("links of the probe when it is on again", links(test, daemon), held)
         test.equal("complaints", [line for line in daemon.complaints() if "probe hot is off for" not in line and

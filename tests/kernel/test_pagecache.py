@@ -22,6 +22,7 @@ WITH_HITS = (1, 2)
 MISSING = "Operation not permitted", "the running kernel lacks"
 SERIES = {"hits": "cache_result-page_hit", "misses": "cache_result-page_miss", "mapped": "cache_result-page_miss_mapped",
           "new": "cache_operation-page_new", "dirtied": "cache_operation-page_dirtied"}
+UNUSED = {"unused": "cache_result-page_unused"}
 RATIO = "cache_ratio-page_hit"
 REMOVED = {"reclaimed": "cache_eviction-page_reclaimed", "dropped": "cache_eviction-page_dropped"}
 VMSTAT = {"workingset_refault_file": "vmpage_action-refault_file", "nr_dirtied": "vmpage_action-dirtied",
@@ -52,7 +53,7 @@ def start_all(test):
         if tier_of(daemon) == tier:
             continue
         off = [line for line in daemon.log() if "probe pagecache is off: " in line]
-        test.true(f"tier {tier} is not to be had: {off}", any(word in line for line in off for word in MISSING))
+        test.true(f"tier {tier} is unavailable: {off}", any(word in line for line in off for word in MISSING))
         test.true(f"tier {tier} may be missing", tier != TIERS[-1])
         test.stop(daemons.pop(tier))
     test.true("tiers", daemons, list(daemons))
@@ -170,6 +171,22 @@ def parts(test, daemons, load, file):
     check(test, daemons, load, "read", PAGE, file, read)
 
 
+def read_ahead(test, daemons, load, file):
+    """What is brought in and read is used; what is brought in alone is not, which is known two readings later."""
+    for how, size in (("read", PAGE), ("ahead", PAGES * PAGE)):
+        def act(how=how, size=size):
+            use(load, how, size, file)
+            settled(daemons)
+
+        forget(test, file)
+        got = grown(daemons, "user", UNUSED, act)
+        present = file.resident()
+        test.true(f"{how}: pages in memory", present, present)
+        for tier in set(daemons) & set(WITH_HITS):
+            test.equal(f"tier {tier}: {how}: pages that are not used, of {present} in memory", got[tier]["unused"],
+                       present if how == "ahead" else 0)
+
+
 def write(present):
     return {"dirtied": PAGES, "new": PAGES - present}
 
@@ -237,6 +254,7 @@ def main():
         file = File(test, "file")
         reads(test, daemons, load, file)
         parts(test, daemons, load, file)
+        read_ahead(test, daemons, load, file)
         writes(test, daemons, load, file)
         removals(test, daemons, file)
         machine(test, daemons)
@@ -247,7 +265,7 @@ def main():
             test.equal(f"tier {tier}: complaints", daemon.complaints(), [])
             if tier not in WITH_HITS:
                 test.equal(f"tier {tier}: hits are not shown", [metric for metric in daemon.metrics("user")
-                                                               if "page_hit" in metric], [])
+                                                               if "page_hit" in metric or "unused" in metric], [])
         reclaim(test, daemons)
 
 

@@ -16,11 +16,10 @@ import threading
 import time
 
 from lib import SLOWNESS, WITH_TRACEFS, Test, die_with_test, in_mounts
+from request_tiers import KNOWS_ARRIVAL, TIERS
 
 BESIDE = True
 KINDS = ("tcp", "unix", "udp")
-TIERS = (1, 2, 3, 4)
-KNOWS_ARRIVAL = (1, 2, 3)
 CONF = """
   <Probe "poll">
     Enable false

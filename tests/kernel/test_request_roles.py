@@ -13,9 +13,9 @@ import socket
 import time
 
 from lib import WITH_TRACEFS, Test, die_with_test, in_mounts
+from request_tiers import TIERS
 
 BESIDE = True
-TIERS = (1, 2, 3, 4)
 ORDER = 50
 REQUEST, RESPONSE = 100, 300
 PR_SET_NAME = 15

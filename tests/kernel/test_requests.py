@@ -13,6 +13,7 @@ import subprocess
 import time
 
 from lib import SLOWNESS, WITH_TRACEFS, Test, die_with_test, in_mounts
+from request_tiers import KNOWS_ARRIVAL, OFFERED, TIERS
 from tls import kernel_has_tls
 
 BESIDE = True
@@ -30,10 +31,6 @@ PROBE = """
     Option "syscalls"
     Option "clients"
   </Probe>"""
-TIERS = (1, 2, 3, 4)
-# What Debian's kernels are known to have; of any other one at least one tier.
-OFFERED = {"6.1": {2, 3, 4}, "6.12": {1, 4}}
-KNOWS_ARRIVAL = (1, 2, 3)
 
 CALLS = ("read/write", "recv/send", "recvfrom/sendto", "recvmsg/sendmsg", "readv/writev", "recvmmsg/sendmmsg",
          "read/sendfile", "read/send with MSG_MORE")

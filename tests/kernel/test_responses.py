@@ -11,9 +11,9 @@ import time
 
 import responses
 from lib import SLOWNESS, WITH_TRACEFS, Test, in_mounts
+from request_tiers import TIERS
 
 BESIDE = True
-TIERS = (1, 2, 3, 4)
 AFTER = 1  # seconds
 INTERVAL = 2
 CONF = "".join(f"""

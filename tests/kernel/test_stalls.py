@@ -14,6 +14,7 @@ import statistics
 import time
 
 from lib import SLOWNESS, Test, die_with_test
+from request_tiers import IN_SOCKET
 
 NAME = "kt_stall"
 CONF = f"""
@@ -24,7 +25,6 @@ CONF = f"""
     Process "{NAME}"
   </Service>"""
 PR_SET_NAME = 15
-TIERS = (1, 2)
 INTERVAL = 3 if SLOWNESS < 2 else 8  # seconds; an order lies in one interval
 REQUEST, HEADER, BODY, LARGE = 100, 150, 400, 120000
 TOLERANCE = 0.1
@@ -123,7 +123,7 @@ def check(test, what, daemon, order, stalls=True):
 def main():
     with Test(limit=120) as test:
         where, offered = start_server(test), 0
-        for tier in TIERS:
+        for tier in IN_SOCKET:
             daemon = test.collectd(CONF + f'\n<Probe "request">\nTier {tier}\n</Probe>', interval=INTERVAL,
                                    collect=("request",))
             if daemon.wait_rows("self", "count-tier_request", 1)[-1][1]:

@@ -14,11 +14,10 @@ import threading
 import time
 
 from lib import WITH_TRACEFS, Test, die_with_test, in_mounts
+from request_tiers import IN_SOCKET, TIERS
 
 BESIDE = True
 KINDS = ("events", "oneway", "download", "late")
-TIERS = (1, 2, 3, 4)
-KNOWS_UNSENT = (1, 2)
 AFTER = 3  # seconds
 INTERVAL = 2
 CONF = "".join(f"""
@@ -181,7 +180,7 @@ def check(test, tier, daemon, clients, end):
         got = last_values(daemon, "oneway", metric, clients.last)
         test.equal(f"{name}: oneway: {metric}", got, [0, 0])
     for kind, times in clients.times.items():
-        if kind == "download" and tier not in KNOWS_UNSENT:
+        if kind == "download" and tier not in IN_SOCKET:
             continue
         rows = [row for row in daemon.rows(kind, "latency-service-percentile-99")
                 if row[0] > clients.begin and row[1] == row[1]]

@@ -84,6 +84,13 @@ def ask(test, daemon, load):
     return slept_ms, {call: [b - a for a, b in zip(before[call], after[call])] for call in before}
 
 
+def latencies_ms(daemon, call, begin):
+    """The sum over all calls since then, of each interval's average."""
+    calls = daemon.rows("calls", "total_operations" + call)
+    averages = {row[0]: row[1] for row in daemon.rows("calls", f"latency{call}-average") if row[1] == row[1]}
+    return sum((row[1] - before[1]) * averages.get(row[0], 0) for before, row in zip(calls, calls[1:]) if row[0] > begin) * 1e3
+
+
 def known_calls(test, daemon, load):
     slept_ms, grown = ask(test, daemon, load)
     test.equal("getppid: calls and failures", grown[GETPPID][:2], [CALLS, 0])
@@ -95,6 +102,15 @@ def known_calls(test, daemon, load):
     test.close("nanosleep: ms", grown[SLEEP][2], slept_ms, rel=0.02, slack=2)
 
 
+def distribution(test, daemon, load):
+    """The histogram has what the counter has, and knows how long a call takes at the least."""
+    begin = time.time()
+    _, grown = ask(test, daemon, load)
+    test.close("nanosleep: ms, by the histogram", latencies_ms(daemon, SLEEP, begin), grown[SLEEP][2], rel=0.03, slack=2)
+    medians = [row[1] for row in daemon.rows("calls", f"latency{SLEEP}-percentile-50") if row[1] == row[1]]
+    test.within("nanosleep of 1 ms: lowest median, s", min(medians), 0.00097, 0.0015 * SLOWNESS)
+
+
 def unknown_calls(test, daemon, load):
     """Numbers that anybody can make up are one name, and take no room from others."""
     load.say(f"0 {UNKNOWN}")
@@ -103,7 +119,7 @@ def unknown_calls(test, daemon, load):
     daemon.wait_rows("self", "duration-read_syscalls", 2, end)
     test.equal("unknown: calls and failures", counts(daemon, end, "-syscall-syscall_1024")[:2], (UNKNOWN, UNKNOWN))
     test.equal("unknown: names", [metric for metric in daemon.metrics("calls")
-                                  if "syscall_" in metric and not metric.endswith("-syscall_1024")], [])
+                                  if "syscall_" in metric and "-syscall_1024" not in metric], [])
     test.equal("unknown: refused", daemon.rows("self", "total_events-refused_syscalls")[-1][1], 0)
 
 
@@ -233,11 +249,12 @@ def main():
         without_services(test)
         load = test.load("syscall", name="kt_calls")
         quiet = test.load("syscall", name="kt_quiet")
-        daemon = test.collectd(CONF % "", interval=1)
+        daemon = test.collectd(CONF % '    Option "latency"\n', interval=1)
         daemon.wait_rows("self", "duration-read_syscalls", 2)
         known_calls(test, daemon, load)
         unknown_calls(test, daemon, load)
         known_calls(test, daemon, load)
+        distribution(test, daemon, load)
         all_calls(test, daemon)
         test.equal("series of a service without calls",
                    [metric for metric in daemon.metrics("bystander") if "syscall" in metric], [])

@@ -18,6 +18,7 @@ import time
 from dataclasses import dataclass
 
 from lib import SLOWNESS, WITH_TRACEFS, Skip, Test, die_with_test, in_mounts
+from request_tiers import TIERS
 from tls import (Chunks, Kernel, KernelReads, Records, client_context, kernel_has_tls, make_certificate,
                  server_context)
 
@@ -28,7 +29,6 @@ WORK, PAUSE = 0.002, 0.002  # seconds
 IDLE = 1.5 * SLOWNESS       # before a server closes a connection without requests
 CONNECTIONS = 6 if SLOWNESS < 2 else 2
 INTERVAL = 2
-TIERS = (1, 2, 3, 4)
 CLIENT_CONNECTIONS, CLIENT_REQUESTS = 3, 4
 COUNT = struct.Struct("=Q")
 VERSIONS = {"12": ssl.TLSVersion.TLSv1_2, "13": ssl.TLSVersion.TLSv1_3}

@@ -14,9 +14,9 @@ import threading
 import time
 
 from lib import SLOWNESS, Test, die_with_test
+from request_tiers import IN_SOCKET
 from test_request_roles import rename
 
-TIERS = (1, 2)
 INTERVAL = 1
 ROWS = 16
 MANY = 5000
@@ -323,7 +323,7 @@ def main():
         upstreams = {kind: Upstream(test, kind) for kind in kinds}
         client = Client(test, upstreams)
         offered = 0
-        for tier in TIERS:
+        for tier in IN_SOCKET:
             daemon = test.collectd(CONF.format(tier, ROWS), interval=INTERVAL, collect=("request",))
             if daemon.wait_rows("self", "count-tier_request", 1)[-1][1]:
                 offered += 1

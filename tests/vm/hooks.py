@@ -10,6 +10,9 @@ BUILD = os.environ.get("abs_top_builddir") or os.getcwd()
 BPFTOOL = os.environ.get("BPFTOOL") or "bpftool"
 
 
+CALLED = "syscall"  # a section that is no hook: readings run its program
+
+
 class Tier:
     def __init__(self):
         self.kinds = set()
@@ -47,8 +50,8 @@ def tags(path):
     return found
 
 
-def value(words, name):
-    return next((word[len(name) + 1:] for word in words if word.startswith(name + ":")), None)
+def values(words, name):
+    return [word[len(name) + 1:] for word in words if word.startswith(name + ":")]
 
 
 def hooks(probe):
@@ -56,13 +59,14 @@ def hooks(probe):
     words, common, tiers = tags(path_of(probe)), set(), {}
     for function, section in sections(path_of(probe)).items():
         mine = words.get(function, [])
-        number, option, kind = value(mine, "tier"), value(mine, "option"), section.partition("/")[0]
-        if number:
+        numbers, option, kind = values(mine, "tier"), next(iter(values(mine, "option")), None), section.partition("/")[0]
+        kinds = {kind} - {CALLED}
+        for number in numbers:
             tier = tiers.setdefault(int(number), Tier())
-            tier.kinds.add(kind)
+            tier.kinds |= kinds
             tier.options.add(option)
-        elif not option:
-            common.add(kind)
+        if not numbers and not option:
+            common |= kinds
     tiers = tiers or {1: Tier()}
     for tier in tiers.values():
         tier.kinds |= common

@@ -5,6 +5,7 @@ needs."""
 import contextlib
 import fcntl
 import glob
+import hashlib
 import lzma
 import os
 import re
@@ -16,8 +17,8 @@ import tempfile
 CACHE = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "collectd-ebpf", "vm")
 # What a server's network, storage and file systems are made of; the drivers of real hardware are left out.
 WANTED = ("arch", "crypto", "lib", "net", "fs/9p", "fs/netfs", "fs/fscache", "fs/fuse", "fs/overlayfs", "fs/ext4",
-          "fs/jbd2", "fs/configfs", "fs/mbcache.ko", "drivers/virtio", "drivers/net/veth.ko", "drivers/net/dummy.ko",
-          "drivers/net/tun.ko", "drivers/block", "drivers/char/virtio_console.ko")
+          "fs/xfs", "fs/btrfs", "fs/jbd2", "fs/configfs", "fs/mbcache.ko", "drivers/virtio", "drivers/net/veth.ko",
+          "drivers/net/dummy.ko", "drivers/net/tun.ko", "drivers/block", "drivers/char/virtio_console.ko")
 FIRST = ("virtio_pci", "virtio_blk", "9pnet_virtio", "9p", "overlay", "ext4")
 NEWEST = "newest"
 NEWEST_FROM = "deb http://deb.debian.org/debian trixie-backports main"
@@ -177,7 +178,8 @@ class Kernel:
         with locked(os.path.join(CACHE, "lock")):
             apt = Apt(NEWEST_FROM if version == NEWEST else None)
             name, revision = apt.find(version)
-            self.dir = os.path.join(CACHE, f"{name}_{revision}")
+            parts = hashlib.sha256(" ".join(WANTED).encode()).hexdigest()[:8]
+            self.dir = os.path.join(CACHE, f"{name}_{revision}_{parts}")
             if not os.path.isdir(self.dir):
                 scratch = tempfile.mkdtemp(prefix="new.", dir=CACHE)
                 try:

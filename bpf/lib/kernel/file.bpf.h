@@ -49,6 +49,7 @@ struct file_system_type {
 };
 
 struct super_block {
+	unsigned int s_dev;
 	unsigned long s_magic;
 	struct file_system_type *s_type;
 };
@@ -56,6 +57,7 @@ struct super_block {
 struct inode {
 	unsigned short i_mode;
 	unsigned long i_ino;
+	unsigned int i_generation;
 	s64 i_size;
 	struct super_block *i_sb;
 };
@@ -65,11 +67,23 @@ struct qstr {
 };
 
 struct dentry {
+	struct dentry *d_parent;
 	struct qstr d_name;
 	struct super_block *d_sb;
 };
 
+struct vfsmount {
+	struct dentry *mnt_root;
+};
+
+struct mount {
+	struct mount *mnt_parent;
+	struct dentry *mnt_mountpoint;
+	struct vfsmount mnt;
+};
+
 struct path {
+	struct vfsmount *mnt;
 	struct dentry *dentry;
 };
 

@@ -10,8 +10,10 @@
 
 #ifdef __TARGET_ARCH_x86
 #define CALL_SENDFILE_NUMBER 40
+#define CALL_FUTEX_NUMBER 202
 #else
 #define CALL_SENDFILE_NUMBER 71
+#define CALL_FUTEX_NUMBER 98
 #endif
 
 #define CALLS_END 1024 /* no kernel has a call of so high a number, which anybody can make up */
@@ -347,6 +349,19 @@ static __always_inline u64 call_argument(const struct pt_regs *regs, u32 number)
 	return number == 1 ? regs->orig_x0 : regs->regs[number - 1];
 #endif
 }
+
+#ifdef __TARGET_ARCH_x86
+/* Where the stack and the frame of a thread's own code are, outside of the kernel. */
+static __always_inline u64 user_stack_pointer(const struct pt_regs *regs)
+{
+	return regs->sp;
+}
+
+static __always_inline u64 user_frame_pointer(const struct pt_regs *regs)
+{
+	return regs->bp;
+}
+#endif
 
 /* For names: those that no kernel has are one. */
 static __always_inline u32 call_name(u64 number)

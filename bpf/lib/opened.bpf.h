@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * Which code has opened the connections that are open now, for the folded files of the view "opened": who
+ * leaks connections finds there how many of them each stack has left open.
+ *
+ * A stack is taken in the thread that connects or accepts, and kept once for all connections that a
+ * process has opened by it; a connection remembers which. A walk at each reading counts those that are
+ * open for longer than opened_after, and once a minute, or in each opened_after seconds if that is less,
+ * the counts are sent: a state, whose begin is a record without value.
+ *
+ * Frames are addresses, which are looked up when they are sent: who has opened what is still open mostly
+ * lives. The kernel follows frame pointers; a call that it passes over is that of libc's connect, which has
+ * none, and is looked for on the stack. That is done on x86-64 alone.
+ *
+ * Limits: OPENINGS_MAX stacks, beyond which connections count for "[unknown]". Of those that were open
+ * before the probe, "[earlier]", and of those accepted where the kernel permits no fentry,
+ * "[accepted]", there is no stack.
+ */
+#ifndef OPENED_BPF_H
+#define OPENED_BPF_H
+
+#include "connection.bpf.h"
+#include "stack.bpf.h"
+#include "storage.bpf.h"
+
+#define OPENINGS_MAX 2048
+#define OPENED_FRAMES 64
+#define OPENED_PERIOD 60 /* s */
+#define OPENED_ROUNDS 3  /* walks, after which a stack that no connection has is forgotten */
+#define OPENED_WORDS 8   /* of the stack, among which the leaf's caller is looked for */
+#define OPENED_TEXT_SIZE 16
+#define SECOND 1000000000ULL
+
+const volatile bool option_opened;
+const volatile u32 opened_after RANGE(1, 86400) = 60; /* s */
+
+/* Openings without a stack have these numbers in place of a hash. */
+enum opened_text {
+	OPENED_UNKNOWN,
+	OPENED_EARLIER,
+	OPENED_ACCEPTED,
+	OPENED_TEXTS,
+};
+
+struct opening_key {
+	u64 hash;
+	u32 service;
+	u32 pid; /* 0: of one of enum opened_text */
+};
+
+struct opening {
+	u32 seen;        /* the last walk that has met a connection of it */
+	u32 found_at;    /* the walk that has counted */
+	u32 found, sent; /* how many it has; whether that has been sent */
+	struct stack_head head;
+	u64 frame[OPENED_FRAMES]; /* the first is left free for a leaf whose caller was missing */
+};
+
+SPARSE_HASH(openings, struct opening_key, struct opening, OPENINGS_MAX) OPTION("opened");
+TASK_STORAGE(opening_scratch, struct opening);
+
+struct opened_record {
+	struct stack_head head;
+	struct stack_frame frame[OPENED_FRAMES];
+};
+
+PERCPU_ARRAY(opened_scratch, u32, struct opened_record, 1) OPTION("opened");
+RINGBUF(opened, struct stack_head, 512 * 1024)
+OPTION("opened") STACKS("opened unit=connections state");
+
+static u32 opened_walk; /* number of the one that goes on */
+static bool opened_counts;
+static u64 opened_began_ns; /* when it was the last one that counted */
+
+/* --- the stack of who opens --- */
+
+#ifdef __TARGET_ARCH_x86
+/* Does a call stand before this address? By a displacement, a register or memory. */
+static __noinline bool is_behind_call(u64 address)
+{
+	u8 code[8];
+
+	if (bpf_probe_read_user(code, sizeof(code), (const void *)(address - sizeof(code))))
+		return false;
+	return code[3] == 0xe8 || (code[6] == 0xff && (code[7] & 0x38) == 0x10) ||
+	       (code[5] == 0xff && (code[6] & 0x38) == 0x10) ||
+	       (code[2] == 0xff && (code[3] & 0x38) == 0x10) ||
+	       (code[1] == 0xff && (code[2] & 0x38) == 0x10);
+}
+
+static __noinline u64 caller_at(u64 at)
+{
+	u64 address = 0;
+
+	bpf_probe_read_user(&address, sizeof(address), (const void *)at);
+	return address && is_behind_call(address) ? address : 0;
+}
+
+/* Who has called the function that a thread is in, where that has made no frame; 0: not found. */
+static __noinline u64 leaf_caller(struct task_struct *task)
+{
+	const struct pt_regs *regs = (const struct pt_regs *)bpf_task_pt_regs(task);
+	u64 sp = user_stack_pointer(regs), bp = user_frame_pointer(regs);
+
+#pragma unroll
+	for (u32 i = 0; i < OPENED_WORDS; i++) {
+		u64 at = sp + i * sizeof(u64), caller;
+
+		if (at == bp)
+			break;
+		caller = caller_at(at);
+		if (caller)
+			return caller;
+	}
+	return 0;
+}
+#else
+static __always_inline u64 leaf_caller(struct task_struct *task)
+{
+	return 0;
+}
+#endif
+
+/* Leaves no frame behind those that it has found, and moves none: the first may be nothing. */
+static __noinline void opening_take(struct opening *o, struct task_struct *task)
+{
+	u64 caller;
+	long bytes;
+
+	__builtin_memset(&o->head, 0, sizeof(o->head));
+	stack_begin(&o->head, task);
+	bytes = bpf_get_task_stack(task, &o->frame[1], sizeof(o->frame) - sizeof(o->frame[0]),
+				   BPF_F_USER_STACK);
+	o->frame[0] = 0;
+	o->head.user_count = bytes > 0 ? bytes / sizeof(u64) + 1 : 0;
+	if (bytes <= 0)
+		return;
+	caller = leaf_caller(task);
+	if (!caller || caller == o->frame[2])
+		return;
+	o->frame[0] = o->frame[1];
+	o->frame[1] = caller;
+}
+
+static __noinline u64 opening_hash(const struct opening *o)
+{
+	u64 hash = o->head.began_ns ^ o->head.image;
+
+#pragma unroll
+	for (u32 i = 0; i < OPENED_FRAMES; i++)
+		if (i < o->head.user_count)
+			hash = (hash ^ o->frame[i]) * 0x100000001b3ULL;
+	return hash;
+}
+
+/* In the thread that has opened it. */
+static __noinline void note_opening(struct connection *c)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct opening *o = or_refused(task_storage_make(&opening_scratch, task)), *known;
+	struct opening_key key = { .service = c->row };
+
+	c->opening = 0;
+	c->opener = 0;
+	if (!o)
+		return;
+	opening_take(o, task);
+	if (!o->head.user_count)
+		return;
+	o->seen = opened_walk;
+	o->head.service = c->row;
+	key.pid = o->head.pid;
+	key.hash = opening_hash(o);
+	known = bpf_map_lookup_elem(&openings, &key);
+	if (known)
+		known->seen = opened_walk;
+	else if (bpf_map_update_elem(&openings, &key, o, BPF_NOEXIST) &&
+		 !or_refused(bpf_map_lookup_elem(&openings, &key)))
+		return;
+	c->opening = key.hash;
+	c->opener = key.pid;
+	c->opener_row = c->row;
+}
+
+/* --- a walk at each reading --- */
+
+static const struct opening no_opening;
+
+static __noinline struct opening *opening_of(const struct connection *c)
+{
+	struct opening_key key = { .hash = c->opening, .service = c->opener_row, .pid = c->opener };
+	struct opening *o = key.pid ? bpf_map_lookup_elem(&openings, &key) : NULL;
+
+	if (o)
+		return o;
+	key.hash = c->opening < OPENED_TEXTS && !c->opener ? c->opening : OPENED_UNKNOWN;
+	if (!c->began_ns)
+		key.hash = OPENED_EARLIER;
+	key.pid = 0;
+	key.service = c->row;
+	o = bpf_map_lookup_elem(&openings, &key);
+	if (o)
+		return o;
+	bpf_map_update_elem(&openings, &key, &no_opening, BPF_NOEXIST);
+	return or_refused(bpf_map_lookup_elem(&openings, &key));
+}
+
+/* A connection that somebody holds, or is about to have. */
+static __noinline int opened_count(const struct connection *c)
+{
+	struct opening *o = opening_of(c);
+	u64 now = bpf_ktime_get_ns();
+
+	if (!o)
+		return 0;
+	o->seen = opened_walk;
+	if (!opened_counts || c->phase != PHASE_OPEN || now - c->began_ns < opened_after * SECOND)
+		return 0;
+	if (o->found_at != opened_walk) {
+		o->found_at = opened_walk;
+		o->found = 0;
+		o->sent = false;
+	}
+	o->found++;
+	return 0;
+}
+
+/* At its first socket, if there is any. */
+static __noinline int opened_begin(void)
+{
+	u64 now = bpf_ktime_get_ns(), period = opened_after;
+	struct stack_head *begin;
+
+	opened_walk++;
+	if (period > OPENED_PERIOD)
+		period = OPENED_PERIOD;
+	opened_counts = now - opened_began_ns >= period * SECOND;
+	if (!opened_counts)
+		return 0;
+	opened_began_ns = now;
+	begin = event_begin(&opened, sizeof(*begin));
+	if (!begin)
+		return 0;
+	__builtin_memset(begin, 0, sizeof(*begin));
+	bpf_ringbuf_submit(begin, BPF_RB_NO_WAKEUP);
+	return 0;
+}
+
+static const char opened_texts[OPENED_TEXTS][OPENED_TEXT_SIZE] = {
+	[OPENED_UNKNOWN] = "[unknown]",
+	[OPENED_EARLIER] = "[earlier]",
+	[OPENED_ACCEPTED] = "[accepted]",
+};
+
+static __noinline bool opened_send_text(struct opened_record *record, u64 text)
+{
+	if (text >= OPENED_TEXTS)
+		return true;
+	__builtin_memcpy(record->frame, opened_texts[text], OPENED_TEXT_SIZE);
+	return !bpf_ringbuf_output(&opened, record, sizeof(record->head) + OPENED_TEXT_SIZE,
+				   BPF_RB_NO_WAKEUP);
+}
+
+static __noinline void opened_put_frame(struct opened_record *record, u32 at, u64 address)
+{
+	if (at >= OPENED_FRAMES)
+		return;
+	record->frame[at].status = STACK_ADDRESS;
+	record->frame[at].place = address;
+}
+
+static __noinline bool opened_send(const struct opening *o, const struct opening_key *key)
+{
+	u32 zero = 0, first = !o->frame[0];
+	struct opened_record *record = bpf_map_lookup_elem(&opened_scratch, &zero);
+	u64 count = 0;
+
+	if (!record)
+		return true;
+	record->head = o->head;
+	record->head.value = o->found;
+	record->head.service = key->service;
+	record->head.user_count = 0;
+	if (!key->pid)
+		return opened_send_text(record, key->hash);
+#pragma unroll
+	for (u32 i = 0; i < OPENED_FRAMES; i++)
+		if (i >= first && i < o->head.user_count)
+			opened_put_frame(record, i - first, o->frame[i]);
+	count = o->head.user_count - first;
+	record->head.user_count = count;
+	asm volatile("if %0 <= %1 goto +1; %0 = %1" : "+r"(count) : "i"(OPENED_FRAMES));
+	return !bpf_ringbuf_output(&opened, record,
+				   sizeof(record->head) + count * sizeof(record->frame[0]),
+				   BPF_RB_NO_WAKEUP);
+}
+
+static long opened_show(void *map, struct opening_key *key, struct opening *o, void *context)
+{
+	if (o->found && !o->sent)
+		o->sent = opened_send(o, key);
+	if (opened_walk - o->seen > OPENED_ROUNDS)
+		bpf_map_delete_elem(&openings, key);
+	return 0;
+}
+
+SEC("syscall")
+OPTION("opened")
+int tcp_opened(void *ctx)
+{
+	bpf_for_each_map_elem(&openings, opened_show, NULL, 0);
+	return 0;
+}
+
+#endif

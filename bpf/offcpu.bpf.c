@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
+/*
+ * Time off the CPU, by stack: in which system call and where in the kernel the threads of services
+ * are blocked, for flame graphs.
+ *
+ * View "waits": a sampler looks at all threads, and takes the kernel's stack of each that is blocked; no
+ * event costs anything. The same stack of the same service adds up here, and goes out every few
+ * seconds. The kernel walks the user's stack of the current thread alone, so that there is none.
+ *
+ * With Option "switches", view "switches": the user's stack is taken whenever a thread blocks,
+ * and goes out with the kernel's when it gets a CPU again, if it has been away for long enough.
+ * Frames are addresses: at a context switch build IDs would need the lock of the process's mappings,
+ * and an interrupt to release it. How long threads wait in a futex is counted then, too.
+ *
+ * What a thread waits for that has nothing to do is left out, but with Option "idle": in epoll,
+ * accept, poll for another request, and any one wait without a request in hand that goes on for very
+ * long. A pool whose threads wait for work in a futex is not told from one that waits for a lock.
+ *
+ * Hooks: iter/task, 10 times a second. With the option: tp_btf sched_switch, at every context switch
+ * of the machine; tp_btf task_newtask; the walk over tasks, which meets the threads that ran before.
+ *
+ * Limits: what finds no room in the table in one look is sent at once, so many times at most. A wait that is
+ * over by a switch includes that for a CPU. A stack has 64 frames of the kernel and 127 of
+ * the user, found by frame pointers.
+ */
+#include "attached.bpf.h"
+#include "blocked.bpf.h"
+#include "hot.bpf.h"
+#include "service_slot.bpf.h"
+#include "serving_thread.bpf.h"
+#include "sample.bpf.h"
+#include "stack.bpf.h"
+#include "storage.bpf.h"
+#include "walk.bpf.h"
+
+#define NS "scale=1/1000000000"
+#define SECOND_NS 1000000000ULL
+#define STACKS_SEEN 512 /* that add up: a power of two */
+#define SENT_MAX 256    /* a look, of those for which there is no room */
+#define SEND_NS (5 * SECOND_NS)
+
+const volatile bool option_idle;
+const volatile bool option_switches;
+/* Of waits that threads without a request in hand have: longer ones are idle. */
+const volatile u32 longest_s RANGE(1, 86400) = 60;
+/* Of the view switches. */
+const volatile u32 least_us RANGE(0, 10000000) = 1000;
+
+/* --- waits, by samples --- */
+
+RINGBUF(waits, struct stack_head, 512 * 1024) STACKS("waits unit=microseconds");
+
+struct wait {
+	struct kernel_stack stack;
+	u64 hash;
+};
+
+ARRAY(wait_stacks, struct wait, STACKS_SEEN);
+
+static struct wait seen; /* of the thread that the sampler looks at: there is one */
+static u64 sent_ns;      /* when all had been sent last */
+static u32 sent;         /* by this look */
+
+static __always_inline bool is_idle(enum blocked what, bool in_hand, u64 wait_ns)
+{
+	if (option_idle)
+		return false;
+	return what == BLOCKED_EVENTS || what == BLOCKED_IDLE ||
+	       (!in_hand && wait_ns > longest_s * SECOND_NS);
+}
+
+/* The socket whose request it has in hand, 0: none. */
+static __noinline u64 held_by(struct task_struct *task)
+{
+	u32 number;
+	struct serving *s = serving_of(task, &number);
+
+	return s ? s->hold : 0;
+}
+
+static __always_inline u64 mix(u64 hash, u64 word)
+{
+	hash = (hash ^ word) * 0x9e3779b97f4a7c15ULL;
+	return hash ^ hash >> 32;
+}
+
+/* Of all that must be the same for waits to add up. Verified by itself, once. */
+__noinline u64 wait_hash(void)
+{
+	const struct stack_head *head = &seen.stack.head;
+	const u64 *comm = (const u64 *)head->comm;
+	u64 hash = mix(mix(mix(head->service, head->syscall), comm[0]), comm[1]);
+
+	for (u32 i = 0; i < STACK_KERNEL_MAX && i < head->kernel_count; i++)
+		hash = mix(hash, seen.stack.frame[i]);
+	return hash;
+}
+
+static __always_inline void send_other(struct wait *other)
+{
+	if (sent++ < SENT_MAX)
+		stack_send_kernel(&waits, &other->stack);
+	else
+		add(&events_dropped, 1);
+}
+
+static void add_seen(u64 us)
+{
+	u32 at = seen.hash % STACKS_SEEN;
+	struct wait *w = bpf_map_lookup_elem(&wait_stacks, &at);
+
+	if (!w)
+		return;
+	if (w->hash == seen.hash && w->stack.head.service == seen.stack.head.service) {
+		w->stack.head.value += us;
+		return;
+	}
+	if (w->stack.head.value)
+		send_other(w);
+	seen.stack.head.value = us;
+	bpf_map_update_elem(&wait_stacks, &at, &seen, BPF_ANY);
+}
+
+static long send_wait(void *map, const u32 *at, struct wait *w, void *context)
+{
+	if (w->stack.head.value) {
+		stack_send_kernel(&waits, &w->stack);
+		w->stack.head.value = 0;
+	}
+	return 0;
+}
+
+static void send_waits(void)
+{
+	u64 now = bpf_ktime_get_ns();
+
+	sent = 0;
+	if (now - sent_ns < SEND_NS)
+		return;
+	sent_ns = now;
+	bpf_for_each_map_elem(&wait_stacks, send_wait, NULL, 0);
+}
+
+/* How long it has been since it got its last CPU. */
+static __always_inline u64 wait_so_far(struct task_struct *task)
+{
+	struct task_struct *sampler = bpf_get_current_task_btf();
+
+	return grown(sampler->sched_info.last_arrival, task->sched_info.last_arrival);
+}
+
+/* Or was when the sampler began: short waits end while it looks at others, and who is woken on its own CPU
+ * has to wait for it, with its stack as it was. One that has no call has had to leave another CPU. */
+static __always_inline bool is_blocked(struct task_struct *task)
+{
+	struct task_struct *sampler = bpf_get_current_task_btf();
+	struct pt_regs *regs;
+
+	switch (sample_state(task)) {
+	case SAMPLE_ASLEEP:
+		return true;
+	case SAMPLE_RUNNING:
+		return false;
+	default:
+		regs = (struct pt_regs *)bpf_task_pt_regs(task);
+		return call_number(regs) != ~0U &&
+		       task->sched_info.last_queued > sampler->sched_info.last_arrival;
+	}
+}
+
+static void look(struct task_struct *task, u32 service)
+{
+	u64 held = held_by(task);
+	enum blocked what = blocked_on(task, held);
+
+	if (what == BLOCKED_NOT || is_idle(what, held, wait_so_far(task)))
+		return;
+	stack_begin(&seen.stack.head, task);
+	seen.stack.head.service = service;
+	stack_of_kernel(&seen.stack, task);
+	if (!seen.stack.head.kernel_count) /* it has got a CPU meanwhile */
+		return;
+	seen.hash = wait_hash();
+	add_seen(sample_ns / 1000);
+}
+
+SEC("iter/task")
+SAMPLE("hz=10")
+int offcpu_look(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	u32 service;
+
+	if (ctx->meta->seq_num == 0)
+		send_waits();
+	if (!task || task->flags & (PF_KTHREAD | PF_EXITING) || !is_blocked(task))
+		return 0;
+	service = service_of(task);
+	if (service_watched(service))
+		look(task, service);
+	return 0;
+}
+
+/* --- switches --- */
+
+RINGBUF(switches, struct stack_head, 1024 * 1024)
+STACKS("switches unit=microseconds") OPTION("switches");
+
+struct offcpu_row {
+	struct hist lock METRIC("latency-lock_wait " NS) UNIT("seconds")
+		HELP("Lock wait: blocked in a futex as mutexes do (FUTEX_WAIT, FUTEX_LOCK_PI)");
+	struct hist condition METRIC("latency-condition_wait " NS) UNIT("seconds") HELP(
+		"Condition wait: blocked in a futex as condition variables, semaphores and Java's locks do (FUTEX_WAIT_BITSET)")
+		DEFAULT(off);
+};
+
+MMAP_ARRAY(offcpu_services, struct offcpu_row, 1)
+SUBJECT("service via=row_slots owners=slot_owners sharded") OPTION("switches");
+
+/* Of a thread: the wait that goes on. */
+struct waiter {
+	struct slot_cache cache;
+	u64 since_ns; /* 0: it runs, or is nobody's */
+	u32 state;
+	u32 user_count;
+	u64 user[STACK_USER_MAX];
+};
+
+TASK_STORAGE(waiters, struct waiter);
+
+struct switch_stack {
+	struct kernel_stack kernel;
+	struct stack_frame user[STACK_USER_MAX]; /* behind the last of the kernel's frames */
+};
+
+PERCPU_ARRAY(switch_stacks, u32, struct switch_stack, 1) OPTION("switches");
+
+/* clang-format off */
+#define FUTEX_COMMAND 127 /* without flags */
+/* clang-format on */
+enum futex_command {
+	FUTEX_WAIT = 0,
+	FUTEX_LOCK_PI = 6,
+	FUTEX_WAIT_BITSET = 9,
+	FUTEX_WAIT_REQUEUE_PI = 11,
+	FUTEX_LOCK_PI2 = 13,
+};
+
+/* The histogram for a wait of a thread in this call, NULL: none. */
+static __always_inline struct hist *futex_waits(struct offcpu_row *row, const struct pt_regs *regs)
+{
+	if (call_number(regs) != CALL_FUTEX_NUMBER || regs_32_bit(regs))
+		return NULL;
+	switch (call_argument(regs, 2) & FUTEX_COMMAND) {
+	case FUTEX_WAIT:
+	case FUTEX_LOCK_PI:
+	case FUTEX_LOCK_PI2:
+		return &row->lock;
+	case FUTEX_WAIT_BITSET:
+	case FUTEX_WAIT_REQUEUE_PI:
+		return &row->condition;
+	default:
+		return NULL;
+	}
+}
+
+static __always_inline void count_futex(struct waiter *w, struct task_struct *task, u64 ns)
+{
+	u32 index = slot_index(w->cache.slot);
+	struct offcpu_row *row = bpf_map_lookup_elem(&offcpu_services, &index);
+	struct hist *waits =
+		row ? futex_waits(row, (struct pt_regs *)bpf_task_pt_regs(task)) : NULL;
+
+	if (waits)
+		hist_add(waits, ns);
+}
+
+/* Behind the frames of the kernel; returns the size of all. */
+static __always_inline u64 add_user(struct switch_stack *stack, const struct waiter *w)
+{
+	u64 kernel = stack->kernel.head.kernel_count, user = 0;
+	struct stack_frame *frame;
+
+	asm volatile("" : "+r"(kernel));
+	if (kernel > STACK_KERNEL_MAX)
+		return 0;
+	frame = (void *)&stack->kernel.frame[kernel];
+	for (; user < STACK_USER_MAX && user < w->user_count; user++) {
+		frame[user] = (struct stack_frame){ .status = STACK_ADDRESS };
+		frame[user].place = w->user[user];
+	}
+	stack->kernel.head.user_count = user;
+	return sizeof(stack->kernel.head) + kernel * sizeof(u64) + user * sizeof(*frame);
+}
+
+static __noinline void send_switch(struct waiter *w, struct task_struct *task, u64 ns)
+{
+	u32 zero = 0;
+	struct switch_stack *stack = bpf_map_lookup_elem(&switch_stacks, &zero);
+	u64 size;
+
+	if (!stack)
+		return;
+	stack_begin(&stack->kernel.head, task);
+	stack->kernel.head.service = w->cache.row;
+	stack->kernel.head.value = ns / 1000;
+	stack_of_kernel(&stack->kernel, task);
+	size = add_user(stack, w);
+	asm volatile("" : "+r"(size));
+	if (size && size <= sizeof(*stack))
+		stack_send(&switches, stack, size);
+}
+
+static __always_inline void leave(void *ctx, struct task_struct *task, u64 now)
+{
+	struct waiter *w = bpf_task_storage_get(&waiters, task, NULL, 0);
+	long bytes;
+
+	if (!w || !slot_cache_watched(&w->cache, task))
+		return;
+	bytes = bpf_get_stack(ctx, w->user, sizeof(w->user), BPF_F_USER_STACK);
+	w->user_count = bytes > 0 ? bytes / sizeof(w->user[0]) : 0;
+	w->state = task->__state;
+	w->since_ns = now;
+}
+
+static __always_inline void come_back(struct task_struct *task, u64 now)
+{
+	struct waiter *w = bpf_task_storage_get(&waiters, task, NULL, 0);
+	u64 since_ns = w ? w->since_ns : 0, ns = grown(now, since_ns), held;
+
+	if (!is_since_attached(since_ns))
+		return;
+	w->since_ns = 0;
+	count_futex(w, task, ns);
+	if (ns < least_us * 1000ULL)
+		return;
+	held = held_by(task);
+	if (!is_idle(blocked_by(task, w->state, held), held, ns))
+		send_switch(w, task, ns);
+}
+
+/* With the run queue's lock held: nothing may be made here. */
+SEC("tp_btf/sched_switch")
+OPTION("switches")
+HOT(0) int BPF_PROG(offcpu_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	u64 now;
+
+	hot_run(0);
+	now = bpf_ktime_get_ns();
+	if (!preempt && prev->__state && !(prev->flags & (PF_KTHREAD | PF_EXITING)))
+		leave(ctx, prev, now);
+	if (!(next->flags & (PF_KTHREAD | PF_EXITING)))
+		come_back(next, now);
+	return 0;
+}
+
+SEC("tp_btf/task_newtask")
+OPTION("switches") HOT(1) int BPF_PROG(offcpu_new, struct task_struct *task)
+{
+	hot_run(1);
+	if (!(task->flags & PF_KTHREAD))
+		or_refused(task_storage_make(&waiters, task));
+	return 0;
+}
+
+SEC("iter/task")
+OPTION("switches") WALK int offcpu_walk(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+
+	if (task && !(task->flags & (PF_KTHREAD | PF_EXITING)) &&
+	    !bpf_task_storage_get(&waiters, task, NULL, 0))
+		or_refused(task_storage_make(&waiters, task));
+	return walk_on(ctx);
+}
+
+char LICENSE[] SEC("license") DEFAULT(off)
+	HELP("Time off the CPU: stacks of blocked threads, and how long they wait for locks") =
+		"Dual MIT/GPL";

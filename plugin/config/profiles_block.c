@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * <Profiles>: where stacks go, and how much of them is kept.
+ */
+#include "profiles_block.h"
+
+#include "name.h"
+#include "option.h"
+
+#include <stdio.h>
+
+static bool take_directory(struct context *context, const oconfig_item_t *item)
+{
+	return block_take_path(context, item, &context->config->profiles.directory);
+}
+
+static bool take_keep_hours(struct context *context, const oconfig_item_t *item)
+{
+	return option_whole(item, 1, CONFIG_KEEP_HOURS_MAX,
+			    &context->config->profiles.keep_hours) ||
+	       wants_whole(context, item, 1, CONFIG_KEEP_HOURS_MAX);
+}
+
+static bool take_keep_mib(struct context *context, const oconfig_item_t *item)
+{
+	return option_whole(item, 1, CONFIG_KEEP_MIB_MAX, &context->config->profiles.keep_mib) ||
+	       wants_whole(context, item, 1, CONFIG_KEEP_MIB_MAX);
+}
+
+static bool take_on_threshold(struct context *context, const oconfig_item_t *item)
+{
+	struct strings *list = &context->config->profiles.on_threshold;
+
+	for (int i = 0; i < item->values_num; i++)
+		if (!option_string_at(item, i, item->values_num))
+			return mistake(context, item, "it takes names of probes, in quotes");
+	if (!item->values_num || list->count + (size_t)item->values_num > CONFIG_PATTERNS_MAX)
+		return mistake(context, item, "it takes 1 to %d names of probes",
+			       CONFIG_PATTERNS_MAX);
+	for (int i = 0; i < item->values_num; i++) {
+		char name[CONFIG_NAME_MAX];
+
+		name_clean(name, sizeof(name), option_string_at(item, i, item->values_num));
+		if (!block_add_string(context, item, list, name))
+			return false;
+	}
+	return true;
+}
+
+static bool take_seconds(struct context *context, const oconfig_item_t *item)
+{
+	return option_whole(item, 1, CONFIG_PROFILE_S_MAX, &context->config->profiles.seconds) ||
+	       wants_whole(context, item, 1, CONFIG_PROFILE_S_MAX);
+}
+
+const struct option profiles_options[] = {
+	{ "Directory", take_directory, ONCE }, { "KeepHours", take_keep_hours, ONCE },
+	{ "KeepMiB", take_keep_mib, ONCE },    { "OnThreshold", take_on_threshold, OFTEN },
+	{ "Seconds", take_seconds, ONCE },     { NULL, NULL, ONCE },
+};
+
+bool profiles_block_take(struct context *parent, const oconfig_item_t *block)
+{
+	struct context context = *parent;
+
+	if (block->values_num)
+		return block_mistake(parent, block, "it takes no name");
+	if (parent->config->profiles.is_set)
+		return block_mistake(parent, block, "there is one already");
+	parent->config->profiles.is_set = true;
+	snprintf(context.block, sizeof(context.block), "<Profiles>");
+	block_take(&context, block, profiles_options);
+	return true;
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The files that code is in. They are open from when a stack is seen until their functions are looked up, so
+ * that the process may have ended by then, and its container be gone.
+ */
+#include "code_file.h"
+
+#include "config/name.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DELETED "_(deleted)" /* as name_clean() leaves it */
+
+int code_files_init(struct code_files *files, struct file_reader *reader)
+{
+	files->files = reader;
+	return index_init(&files->index, CODE_FILES_MAX);
+}
+
+struct wanted {
+	uint64_t device, inode;
+	const char *path;
+};
+
+/* With the path: a number of a file that is gone is given to another one. */
+static uint64_t hash_of(const struct code_files *files, const struct wanted *wanted)
+{
+	uint64_t hash = index_hash(&files->index, 0, &wanted->device, sizeof(wanted->device));
+
+	hash = index_hash(&files->index, hash, &wanted->inode, sizeof(wanted->inode));
+	return index_hash(&files->index, hash, wanted->path, strlen(wanted->path));
+}
+
+static bool is_file(const void *of, uint32_t number, const void *what)
+{
+	const struct code_file *file = &((const struct code_files *)of)->item[number];
+	const struct wanted *wanted = what;
+
+	return file->inode == wanted->inode && file->device == wanted->device &&
+	       !strcmp(file->path, wanted->path);
+}
+
+/* "[NAME]", or NULL. */
+static char *text_of(const char *path)
+{
+	const char *name = strrchr(path, '/');
+	char clean[256], *text;
+	size_t length;
+
+	name_clean(clean, sizeof(clean), name ? name + 1 : path);
+	length = strlen(clean);
+	if (length > strlen(DELETED) && !strcmp(clean + length - strlen(DELETED), DELETED))
+		clean[length - strlen(DELETED)] = '\0';
+	for (char *at = clean; *at; at++)
+		if (*at == ';')
+			*at = '_';
+	return asprintf(&text, "[%s]", clean) < 0 ? NULL : text;
+}
+
+uint32_t code_file_of(struct code_files *files, const struct process_map *map,
+		      const struct code_mapping *mapping)
+{
+	struct wanted wanted = { mapping->device, mapping->inode, map->paths + mapping->path };
+	uint64_t hash = hash_of(files, &wanted);
+	uint32_t number = index_find(&files->index, hash, is_file, files, &wanted);
+	char *path, *text;
+
+	if (number != INDEX_NONE || files->count == CODE_FILES_MAX)
+		return number;
+	path = strdup(wanted.path);
+	text = text_of(wanted.path);
+	if (!path || !text) {
+		free(path);
+		free(text);
+		return INDEX_NONE;
+	}
+	number = files->count++;
+	files->item[number] = (struct code_file){
+		.device = mapping->device,
+		.inode = mapping->inode,
+		.path = path,
+		.text = text,
+		.file = SYMBOL_FILE_NONE,
+	};
+	index_add(&files->index, hash, number);
+	return number;
+}
+
+/* Overlays and Btrfs have other devices in mappings than for stat(2), and overlays other inodes, too. */
+static bool is_the_same(const struct code_file *file, const struct symbol_file *opened)
+{
+	return opened->inode == file->inode || opened->is_overlay;
+}
+
+static bool open_path(struct code_files *files, struct code_file *file, uint32_t pid)
+{
+	struct error ignored;
+
+	if (symbol_open(files->files, file->path, (pid_t)pid, &file->file, &ignored) == 0) {
+		if (is_the_same(file, &file->file))
+			return true;
+		symbol_close(&file->file);
+	}
+	file->file = (struct symbol_file)SYMBOL_FILE_NONE;
+	return false;
+}
+
+/* The file itself, also when it has been deleted. */
+static bool open_mapping(struct code_files *files, struct code_file *file, uint32_t pid,
+			 const struct code_mapping *mapping)
+{
+	char path[96];
+	struct error ignored;
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/map_files/%" PRIx64 "-%" PRIx64, pid,
+		 mapping->begin, mapping->end);
+	if (symbol_open(files->files, path, 0, &file->file, &ignored) == 0)
+		return true;
+	file->file = (struct symbol_file)SYMBOL_FILE_NONE;
+	return false;
+}
+
+bool code_file_open(struct code_files *files, struct code_file *file, uint32_t pid,
+		    const struct code_mapping *mapping)
+{
+	bool opened = file->file.fd >= 0;
+
+	if (opened || file->failed || files->open == CODE_FILES_OPEN)
+		return opened;
+	/* By the mapping first: where the path leads its process decides, who may have another file there. */
+	opened =
+		(mapping && open_mapping(files, file, pid, mapping)) || open_path(files, file, pid);
+	files->open += opened;
+	return opened;
+}
+
+void code_files_close(struct code_files *files)
+{
+	for (uint32_t i = 0; i < files->count && files->open; i++) {
+		files->open -= files->item[i].file.fd >= 0;
+		symbol_close(&files->item[i].file);
+	}
+}
+
+void code_files_clear(struct code_files *files)
+{
+	code_files_close(files);
+	for (uint32_t i = 0; i < files->count; i++) {
+		free(files->item[i].path);
+		free(files->item[i].text);
+	}
+	files->count = 0;
+	index_clear(&files->index);
+}
+
+void code_files_done(struct code_files *files)
+{
+	if (files->index.slot)
+		code_files_clear(files);
+	index_done(&files->index);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a threshold starts must not cost more the worse it is: a service that is beyond its threshold all day has one
+ * profile in ten minutes.
+ */
+#include "trigger.h"
+
+#include "system/clock.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define PAUSE_NS (600 * NS_PER_S)
+
+static void forget_old(struct trigger *trigger, uint64_t now_ns)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < trigger->count; i++)
+		if (now_ns - trigger->triggered[i].began_ns < PAUSE_NS)
+			trigger->triggered[kept++] = trigger->triggered[i];
+	trigger->count = kept;
+}
+
+static const struct triggered *find(const struct trigger *trigger, const char *service)
+{
+	for (size_t i = 0; i < trigger->count; i++)
+		if (!strcmp(trigger->triggered[i].service, service))
+			return &trigger->triggered[i];
+	return NULL;
+}
+
+bool trigger_start(struct trigger *trigger, const char *service, uint64_t now_ns)
+{
+	struct triggered *new;
+
+	forget_old(trigger, now_ns);
+	if (find(trigger, service) || trigger->count == TRIGGER_SERVICES_MAX)
+		return false;
+	new = &trigger->triggered[trigger->count++];
+	snprintf(new->service, sizeof(new->service), "%s", service);
+	new->began_ns = now_ns;
+	return true;
+}
+
+static bool is_under_way(const struct trigger *trigger, const struct triggered *triggered,
+			 uint64_t now_ns)
+{
+	return now_ns - triggered->began_ns < trigger->length_ns;
+}
+
+bool trigger_has(const struct trigger *trigger, const char *service, uint64_t now_ns)
+{
+	const struct triggered *triggered = find(trigger, service);
+
+	return triggered && is_under_way(trigger, triggered, now_ns);
+}
+
+bool trigger_any(const struct trigger *trigger, uint64_t now_ns)
+{
+	for (size_t i = 0; i < trigger->count; i++)
+		if (is_under_way(trigger, &trigger->triggered[i], now_ns))
+			return true;
+	return false;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The socket that the plugin has the other end of.
+ */
+#include "exchange.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+bool exchange_read(void *to, size_t size)
+{
+	for (char *at = to; size;) {
+		ssize_t got = read(SYMBOL_FD_SOCKET, at, size);
+
+		if (got <= 0)
+			return false;
+		at += got;
+		size -= (size_t)got;
+	}
+	return true;
+}
+
+void exchange_write(const void *from, size_t size)
+{
+	for (const char *at = from; size;) {
+		ssize_t put = write(SYMBOL_FD_SOCKET, at, size);
+
+		/* The plugin has gone. */
+		if (put <= 0)
+			_exit(EXIT_FAILURE);
+		at += put;
+		size -= (size_t)put;
+	}
+}

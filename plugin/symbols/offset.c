@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Names of code at offsets of a program or library: for all of them at once, in one pass over each
+ * table of symbols.
+ */
+#include "offset.h"
+
+#include "address.h"
+#include "go.h"
+#include "inlined.h"
+#include "names.h"
+#include "plt.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What is known of one address. */
+struct covered {
+	struct name best;  /* that it is in; text NULL: none */
+	struct name below; /* of those that begin behind the address before this one, not behind
+			    * this one, the last */
+};
+
+struct search {
+	const struct address *addresses;
+	struct covered *covered; /* of each of these */
+	size_t count;
+	bool is_whole; /* the table has all functions, also those without a size */
+};
+
+static size_t underscores(const struct name *name)
+{
+	return strspn(name->text, "_");
+}
+
+/* Of several names of one place the one that people know: read, not __read or __libc_read. */
+static bool is_better(const struct name *name, const struct name *than)
+{
+	if (!than->text || name->address != than->address)
+		return !than->text || name->address > than->address;
+	if (underscores(name) != underscores(than))
+		return underscores(name) < underscores(than);
+	if (name->rank != than->rank)
+		return name->rank > than->rank;
+	if (name->length != than->length)
+		return name->length < than->length;
+	return memcmp(name->text, than->text, name->length) < 0;
+}
+
+static void take(void *with, const struct name *name)
+{
+	struct search *search = with;
+	size_t first = addresses_from(search->addresses, search->count, name->address);
+
+	if (name->rank == 0)
+		return;
+	for (size_t i = first;
+	     i < search->count && search->addresses[i].value - name->address < name->size; i++)
+		if (is_better(name, &search->covered[i].best))
+			search->covered[i].best = *name;
+	if (search->is_whole && first < search->count &&
+	    is_better(name, &search->covered[first].below))
+		search->covered[first].below = *name;
+}
+
+/* Code between two symbols may be of another section, which has none. */
+static bool is_same_section(const struct image *image, uint64_t address, uint64_t other)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+
+	while ((section = elf_nextscn(image->elf, section)) != NULL)
+		if (gelf_getshdr(section, &header) && header.sh_flags & SHF_EXECINSTR &&
+		    address - header.sh_addr < header.sh_size)
+			return other - header.sh_addr < header.sh_size;
+	return false;
+}
+
+/* What has no size goes as far as the next one. */
+static void take_sizeless(const struct image *image, const struct search *search)
+{
+	struct name below = { 0 };
+
+	for (size_t i = 0; i < search->count; i++) {
+		struct covered *covered = &search->covered[i];
+
+		if (covered->below.text)
+			below = covered->below;
+		if (below.text && !covered->best.text && below.size == 0 &&
+		    is_same_section(image, search->addresses[i].value, below.address))
+			covered->best = below;
+	}
+}
+
+static void search_tables(const struct image *image, struct search *search)
+{
+	for (enum names_table which = 0; which < NAMES_TABLES; which++) {
+		search->is_whole = which != NAMES_DYNAMIC;
+		names_each(image, which, take, search);
+	}
+	if (image->is_go)
+		go_each(image, take, search);
+	take_sizeless(image, search);
+}
+
+/* Those that are code, in order; returns how many. */
+static size_t find_addresses(const struct image *image, const uint64_t *offsets, size_t count,
+			     struct address *addresses)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (image_address(image, offsets[i], &addresses[found].value) == 0)
+			addresses[found++].index = i;
+	addresses_sort(addresses, found);
+	return found;
+}
+
+int offsets_name(const struct image *image, const uint64_t *offsets, size_t count,
+		 bool wants_inlined, struct naming *ret_namings)
+{
+	struct address *addresses = calloc(count + 1, sizeof(*addresses));
+	struct covered *covered = calloc(count + 1, sizeof(*covered));
+	struct search search = { .addresses = addresses, .covered = covered };
+	int status = addresses && covered ? 0 : -ENOMEM;
+
+	if (status)
+		goto out;
+	memset(ret_namings, 0, count * sizeof(*ret_namings));
+	search.count = find_addresses(image, offsets, count, addresses);
+	search_tables(image, &search);
+	for (size_t i = 0; i < search.count; i++)
+		if (covered[i].best.text)
+			naming_add(&ret_namings[addresses[i].index], covered[i].best.text,
+				   covered[i].best.length, "");
+	status = plt_name(image, addresses, search.count, ret_namings);
+	if (status)
+		naming_done(ret_namings, count);
+	else if (wants_inlined)
+		inlined_name(image, addresses, search.count, ret_namings);
+out:
+	free(covered);
+	free(addresses);
+	return status;
+}
+
+static void ignore(void *with, const struct name *name)
+{
+	(void)with;
+	(void)name;
+}
+
+bool offsets_want_debug(const struct image *image)
+{
+	return !image->debug && (!names_each(image, NAMES_STATIC, ignore, NULL) ||
+				 (inlined_is_there && !inlined_has(image)));
+}

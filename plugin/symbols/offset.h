@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef EBPF_SYMBOLS_OFFSET_H
+#define EBPF_SYMBOLS_OFFSET_H
+
+#include "image.h"
+#include "naming.h"
+
+/* Names the code at these offsets of the file, each for naming_done(), also the functions that are
+ * inlined there if that is wanted. -ENOMEM: nothing is named. */
+int offsets_name(const struct image *image, const uint64_t *offsets, size_t count,
+		 bool wants_inlined, struct naming *ret_namings);
+
+/* May a separate file of symbols name more? */
+bool offsets_want_debug(const struct image *image);
+
+#endif

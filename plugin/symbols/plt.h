@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef EBPF_SYMBOLS_PLT_H
+#define EBPF_SYMBOLS_PLT_H
+
+#include "address.h"
+#include "image.h"
+#include "naming.h"
+
+/* Names those of these addresses that have none yet and are in a procedure linkage table, by the function
+ * that is called through it: "read@plt". -ENOMEM. */
+int plt_name(const struct image *image, const struct address *addresses, size_t count,
+	     struct naming *namings);
+
+#endif

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: MIT
+"""Records of stacks, read from the rings of a probe by libbpf: what bpf/lib/stack.h says, without the engine."""
+
+import bisect
+import collections
+import ctypes
+import json
+import os
+import struct
+import subprocess
+
+from lib import BPFTOOL, Skip
+
+HEAD = struct.Struct("=QQQIIIHH16s")
+FRAME = struct.Struct("=i20sQ")
+ADDRESS = 2
+Stack = collections.namedtuple("Stack", "value pid syscall comm kernel user")
+CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
+
+
+def libbpf():
+    try:
+        library = ctypes.CDLL("libbpf.so.1")
+    except OSError as error:
+        raise Skip(f"no libbpf: {error}") from error
+    library.ring_buffer__new.restype = ctypes.c_void_p
+    library.ring_buffer__new.argtypes = [ctypes.c_int, CALLBACK, ctypes.c_void_p, ctypes.c_void_p]
+    library.ring_buffer__consume.argtypes = library.ring_buffer__free.argtypes = [ctypes.c_void_p]
+    return library
+
+
+def parse(record):
+    value, _, _, _, pid, syscall, kernel, user, comm = HEAD.unpack_from(record)
+    at = HEAD.size + 8 * kernel
+    addresses = struct.unpack_from(f"={kernel}Q", record, HEAD.size)
+    frames = [FRAME.unpack_from(record, at + FRAME.size * i) for i in range(user)]
+    assert len(record) == at + FRAME.size * user, "a record of another size than it says"
+    return Stack(value, pid, syscall - 1, comm.split(b"\0")[0].decode(errors="replace"), addresses,
+                 [place for status, _, place in frames if status == ADDRESS])
+
+
+class Ring:
+    """What comes into the newest ring of this name, until the test ends."""
+
+    def __init__(self, test, name):
+        shown = subprocess.run([BPFTOOL, "-j", "map", "show"], capture_output=True, text=True, check=True).stdout
+        number = max(one["id"] for one in json.loads(shown) if one.get("name") == name and one["type"] == "ringbuf")
+        self.library = libbpf()
+        self.stacks = []
+        self.callback = CALLBACK(self._take)
+        self.fd = self.library.bpf_map_get_fd_by_id(number)
+        self.ring = self.library.ring_buffer__new(self.fd, self.callback, None, None)
+        assert self.ring, f"ring {name} cannot be opened"
+        test.at_end(self._close)
+
+    def _take(self, _context, data, size):
+        self.stacks.append(parse(ctypes.string_at(data, size)))
+        return 0
+
+    def take(self):
+        """All that has come since the last time."""
+        self.library.ring_buffer__consume(self.ring)
+        stacks, self.stacks = self.stacks, []
+        return stacks
+
+    def _close(self):
+        self.library.ring_buffer__free(self.ring)
+        os.close(self.fd)
+
+
+class Symbols:
+    """Names of addresses, by those of the functions' begins."""
+
+    def __init__(self, lines, base=0):
+        table = sorted((int(words[0], 16) + base, words[2]) for words in map(str.split, lines)
+                       if len(words) > 2 and words[1] in "tTwW")
+        self.begins, self.names = [at for at, _ in table], [name for _, name in table]
+
+    def name(self, address):
+        i = bisect.bisect(self.begins, address) - 1
+        return self.names[i] if i >= 0 else "?"
+
+
+def of_kernel():
+    with open("/proc/kallsyms", encoding="ascii") as lines:
+        return Symbols(lines.read().splitlines())
+
+
+def of_program(pid):
+    """Those of the program of a process, where this has loaded it."""
+    with open(f"/proc/{pid}/maps", encoding="utf-8") as maps:
+        base = int(maps.readline().split("-")[0], 16)
+    names = subprocess.run(["nm", f"/proc/{pid}/exe"], capture_output=True, text=True, check=True).stdout
+    return Symbols(names.splitlines(), base)
