@@ -2,9 +2,14 @@
 """What every test of these directories is: counted checks, each printed with what it got and wanted, in a directory of
 its own.
 
+A check decides: it asserts what does not depend on how fast the machine is or on what else it does, as counts, sums,
+names, order, messages. What does depend on that, as a share of time, a percentile beside a clock or a cost, is one of the
+test's figures: compared in the same ways and printed, it decides only where TEST_FIGURES is set, as `make check-long` sets it.
+
 Exit status: 0 passed, 1 failed, 77 cannot run here (reason printed).
 """
 
+import os
 import shutil
 import sys
 import tempfile
@@ -17,12 +22,56 @@ class Skip(Exception):
     """The test cannot run on this machine."""
 
 
-class Check:
+class Comparisons:
+    """Each is printed with what it got and wanted, and returns whether it holds. _count(fine, text) counts it."""
+
+    def close(self, what, got, want, rel=0.0, slack=0.0):
+        """|got - want| <= rel * |want| + slack"""
+        tolerance = rel * abs(want) + slack
+        off = f"{(got - want) / want:+.4%}" if want else f"{got - want:+g}"
+        return self._count(abs(got - want) <= tolerance,
+                           f"{what}: got {got:.10g} want {want:.10g} ({off}) tolerance {tolerance:.6g}")
+
+    def equal(self, what, got, want):
+        return self._count(got == want, f"{what}: got {got!r} want {want!r}")
+
+    def within(self, what, got, low, high):
+        return self._count(low <= got <= high, f"{what}: got {got:.10g} want {low:.10g} .. {high:.10g}")
+
+    def between(self, what, got, bounds, rel=0.0, slack=0.0):
+        """As close, of a truth that is known to lie between these two."""
+        low, high = bounds
+        return self.within(what, got, low - rel * abs(low) - slack, high + rel * abs(high) + slack)
+
+    def true(self, what, fine, got=""):
+        """got: of what it was told, where that is more than yes or no."""
+        return self._count(fine, f"{what}: " + (f"got {got}" if got != "" else "yes" if fine else "no"))
+
+    def contains(self, what, text, part):
+        return self._count(part in text, f"{what}: want {part!r} in " + ("it" if part in text else repr(text[-800:])))
+
+
+class Figures(Comparisons):
+    """Those that depend on the machine."""
+
+    def __init__(self, check):
+        self.check = check
+        self.decide = bool(os.environ.get("TEST_FIGURES"))
+
+    def _count(self, fine, text):
+        if self.decide:
+            return self.check._count(fine, text)
+        print(("figure " if fine else "figure, off ") + text)
+        return fine
+
+
+class Check(Comparisons):
     """with Check() as check: ..."""
 
     def __init__(self):
         self.passed = self.failed = 0
         self.dir = None
+        self.figures = Figures(self)
 
     def __enter__(self):
         sys.stdout.reconfigure(line_buffering=True)
@@ -57,27 +106,7 @@ class Check:
         print(("ok   " if fine else "FAIL ") + text)
         return fine
 
-    def close(self, what, got, want, rel=0.0, slack=0.0):
-        """|got - want| <= rel * |want| + slack"""
-        tolerance = rel * abs(want) + slack
-        off = f"{(got - want) / want:+.4%}" if want else f"{got - want:+g}"
-        return self._count(abs(got - want) <= tolerance,
-                           f"{what}: got {got:.10g} want {want:.10g} ({off}) tolerance {tolerance:.6g}")
-
-    def equal(self, what, got, want):
-        return self._count(got == want, f"{what}: got {got!r} want {want!r}")
-
-    def within(self, what, got, low, high):
-        return self._count(low <= got <= high, f"{what}: got {got:.10g} want {low:.10g} .. {high:.10g}")
-
-    def between(self, what, got, bounds, rel=0.0, slack=0.0):
-        """As close, of a truth that is known to lie between these two."""
-        low, high = bounds
-        return self.within(what, got, low - rel * abs(low) - slack, high + rel * abs(high) + slack)
-
-    def true(self, what, fine, got=""):
-        """got: of what it was told, where that is more than yes or no."""
-        return self._count(fine, f"{what}: " + (f"got {got}" if got != "" else "yes" if fine else "no"))
-
-    def contains(self, what, text, part):
-        return self._count(part in text, f"{what}: want {part!r} in " + ("it" if part in text else repr(text[-800:])))
+    @staticmethod
+    def left_out(what, why):
+        """A part that cannot run here: tests/run counts it as skipped."""
+        print(f"skip: {what}: {why}")
