@@ -6,6 +6,7 @@
 #define CALLBACKS_H
 
 #include "daemon.h"
+#include "may_load.h"
 #include "oconfig.h"
 #include "testing.h"
 
@@ -82,23 +83,6 @@ static inline void read_all(void)
 		CHECK_INT(read->call(&read->data), 0);
 	}
 	CHECK_UINT(daemon_refused(), 0);
-}
-
-/* Why this test cannot load programs, or NULL. */
-static inline const char *why_not(void)
-{
-	static char why[1024];
-	char text[4200];
-
-	if (geteuid() != 0)
-		return "needs root: it loads BPF programs";
-	snprintf(text, sizeof(text), "ObjectDirectory \"%s\"\n", testing_built("bpf"));
-	configure(text);
-	daemon_callbacks.init();
-	snprintf(why, sizeof(why), "%s", message_with("the plugin is off"));
-	stop();
-	daemon_clear();
-	return *why ? why : NULL;
 }
 
 #endif

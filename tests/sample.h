@@ -9,6 +9,7 @@
 #include "testing.h"
 
 #include "daemon.h"
+#include "may_load.h"
 #include "oconfig.h"
 
 #include "plugin/system/message.h"
@@ -16,7 +17,6 @@
 #include "plugin/daemon/reading.h"
 #include "plugin/system/clock.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -75,25 +75,18 @@ static void read_probe(void)
 	read_probe_after(10);
 }
 
-/* Opens the services; 0 or the status to end with: without the right to load BPF programs
- * there is nothing to test. */
+/* Opens the services; 0 or the status to end with. */
 static int sample_begin(void)
 {
 	struct error error = { "" };
 	int status;
 
 	message_to(daemon_take);
-	if (geteuid() != 0) {
-		printf("needs root: it loads BPF programs\n");
+	if (!may_load())
 		return TESTING_SKIPPED;
-	}
 	read_config("  Option \"optional\"\n");
 	file_reader_init(&files);
 	status = services_open(&services, &config, 10, &files, &error);
-	if (status == -EPERM || status == -EACCES) {
-		printf("this kernel lets nobody load BPF programs: %s\n", error.text);
-		return TESTING_SKIPPED;
-	}
 	CASE("services");
 	CHECK_INT(status, 0);
 	CHECK_TEXT(error.text, "");
