@@ -60,11 +60,14 @@ int object_open_memory(struct object *object, const void *bytes, size_t size, co
 		       struct error *error)
 {
 	char file[64];
-	struct bpf_object_open_opts options = { .sz = sizeof(options),
-						.object_name = file,
-						.btf_custom_path = types_path() };
+	struct bpf_object_open_opts options;
 	int status;
 
+	/* libbpf wants the padding to be zero, too: an initialiser by clang leaves it as it is. */
+	memset(&options, 0, sizeof(options));
+	options.sz = sizeof(options);
+	options.object_name = file;
+	options.btf_custom_path = types_path();
 	*object = (struct object){ 0 };
 	name_as_file(file, sizeof(file), path);
 	diagnosis_begin();
