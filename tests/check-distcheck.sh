@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# `make distcheck` of a release, by somebody who is not root, with the unit tests and with those of the tools that draw.
+# `make distcheck` of a release, by somebody who is not root: it builds, installs and leaves nothing behind, and its tests
+# build. They are run elsewhere.
 . "${srcdir:-.}/tests/scratch.sh"
 
 release "$work/source"
@@ -11,5 +12,4 @@ if [ "$(id -u)" = 0 ]; then
 fi
 cd "$work/source"
 quietly "$@" ./configure
-quietly "$@" make -j2 distcheck TESTS="$(make -s print-tests_unit) tests/e2e/test_graph.py tests/e2e/test_look.py"
-grep -E '^(PASS|SKIP|# (TOTAL|PASS|SKIP|FAIL|ERROR))' "$work/output"
+quietly "$@" make -j2 distcheck TESTS=

@@ -16,7 +16,11 @@ release "$work/source"
 cd "$work/build"
 
 quietly ../source/configure --with-collectd="$work/collectd" --enable-werror
-quietly make -j2
+# Those that include its headers.
+objects=$(cd ../source && grep -l '^#include <collectd.h>' plugin/*/*.c | sed 's/c$/o/')
+[ -n "$objects" ] || complain "no source includes collectd's headers"
+# shellcheck disable=SC2086 # a list of files
+quietly make -j2 $objects
 grep -qF "$work/collectd/src/config.h" plugin/*/.deps/* || complain "collectd's config.h is not found"
 ! grep -F /usr/include/collectd plugin/*/.deps/* || complain "made from the installed headers"
 exit $broken
