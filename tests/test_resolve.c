@@ -7,11 +7,33 @@
 #include "daemon.h"
 
 #include "plugin/system/message.h"
+#include "plugin/system/pattern.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
+
+/* Time passes only while an expression is matched with a long line. */
+static uint64_t now_ns = 1000000000;
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *ret_now);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *ret_now)
+{
+	(void)clock;
+	ret_now->tv_sec = (time_t)(now_ns / 1000000000);
+	ret_now->tv_nsec = (long)(now_ns % 1000000000);
+	return 0;
+}
+
+bool __real_pattern_match(const struct pattern *pattern, const char *text);
+bool __wrap_pattern_match(const struct pattern *pattern, const char *text);
+bool __wrap_pattern_match(const struct pattern *pattern, const char *text)
+{
+	if (strlen(text) > 1000)
+		now_ns += 25 * 1000000;
+	return __real_pattern_match(pattern, text);
+}
 
 /* A process whose command line is these words; it sleeps until it is killed. */
 static pid_t spawn(const char *const words[])
@@ -88,10 +110,7 @@ static void test_slow_lines(void)
 
 	memset(slow, 'a', sizeof(slow) - 1);
 	CASE("slow lines of another user");
-	CHECK_INT(fixture_init(&f, "<Service \"a\">\nProcessMatch \"(a+)+[de]\"\n"
-				   "ProcessMatch \"(a+)+[fg]\"\nProcessMatch \"(a+)+[hi]\"\n"
-				   "ProcessMatch \"(a+)+[jk]\"\nProcessMatch \"(a+)+[lm]\"\n"
-				   "ProcessMatch \"(a+)+[no]\"\n</Service>\n"
+	CHECK_INT(fixture_init(&f, "<Service \"a\">\nProcessMatch \"d$\"\n</Service>\n"
 				   "<Service \"b\">\nProcessMatch \"^prompt\"\n</Service>"),
 		  0);
 	for (size_t i = 0; i < PROCESSES_MAX; i++) {
