@@ -1,11 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# No shell script of ours gives shellcheck something to say; every Python script is one.
+# No script of ours gives shellcheck or pyflakes something to say.
 . "${srcdir:-.}/tests/scratch.sh"
-if ! command -v shellcheck >/dev/null; then
-	echo "shellcheck is missing: apt-get install shellcheck"
-	exit 77
-fi
+for tool in shellcheck pyflakes3; do
+	if ! command -v $tool >/dev/null; then
+		echo "$tool is missing: apt-get install $tool"
+		exit 77
+	fi
+done
 release "$work/source"
 cd "$work/source"
 
@@ -23,18 +25,5 @@ while read -r file; do
 	[ -x "$file" ] || complain "$file may not be executed"
 done <"$work/scripts"
 xargs shellcheck tests/scratch.sh <"$work/shell" || broken=1
-# shellcheck disable=SC2046 # a list of files
-python3 - $(cat "$work/python") $(find contrib tests -name '*.py') <<'EOF' || broken=1
-import ast, sys
-
-broken = 0
-for path in sys.argv[1:]:
-    try:
-        with open(path, "rb") as file:
-            ast.parse(file.read(), path)
-    except SyntaxError as error:
-        print(f"FAIL: {path}: {error}")
-        broken = 1
-sys.exit(broken)
-EOF
+find contrib tests -name '*.py' | sort -u - "$work/python" | xargs pyflakes3 || broken=1
 exit $broken

@@ -5,7 +5,7 @@ below `proc` and `sys`, so that tests can say what is there."""
 import os
 import re
 
-from finding import fine, judge, missing, note
+from finding import judge, missing, note
 
 OLDEST = 5, 15
 BTF = b"\x9f\xeb", b"\xeb\x9f"     # begin of a file, in either order of bytes

@@ -11,7 +11,7 @@ from daemon import Daemon
 from process import WITH_TRACEFS, threads_cpu_ns
 from programs import programs_of, run_total, statistics_on
 from statistic import Estimate
-from tool import Tool, Unavailable
+from tool import Tool
 from toolbox import SERVICE
 
 CPU = "0"

@@ -5,7 +5,7 @@ import math
 import os
 
 import graph
-from analysis import ABOVE, CAPABLE, MIDDLE, PERCENTILES, PREDICTS, RISEN, SCARCE, UNSENT, mean
+from analysis import ABOVE, CAPABLE, MIDDLE, PERCENTILES, PREDICTS, RISEN, SCARCE, UNSENT
 
 # Table II of the paper: R^2 of RPS_obsv without and with 10 ms of delay and 1 % of loss.
 PAPER = {

@@ -2,7 +2,6 @@
 """A service that is healthy, and then broken in a known way."""
 
 import glob
-import os
 import threading
 
 from workload import Workload
