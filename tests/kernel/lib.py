@@ -320,7 +320,7 @@ class Test(Check):
         """The load program that others wrote, as kt_stress; None where it is not installed."""
         installed = shutil.which("stress")
         if not installed:
-            print("note: stress is not installed, its part is left out")
+            self.left_out("the load of stress", "stress is not installed")
             return None
         copy = os.path.join(self.disk, self.own("kt_stress"))
         shutil.copy(installed, copy)

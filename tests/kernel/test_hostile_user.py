@@ -3,7 +3,7 @@
 """A user without rights does what he can against the plugin: names, renames, threads, sockets, and files behind every
 path that the plugin reads which are FIFOs, endless, somebody else's, or on a file system that does not answer.
 
-While he is at it, readings go on at their interval, the figures of other services stay exact, collectd and its maps do
+While he is at it, readings go on, the figures of other services stay exact, collectd and its maps do
 not grow beyond a bound, and SIGTERM ends collectd.
 
 Truth: what the victims were told to do, /proc, and the names that were taken. TEST_LONG in the environment: the full
@@ -19,10 +19,11 @@ import truth
 from lib import LIBC, SLOWNESS, Skip, Test
 
 LONG = bool(os.environ.get("TEST_LONG"))
-INTERVAL = 1
+BESIDE = True
+INTERVAL = 1 if LONG or SLOWNESS >= 2 else 0.5
 THREADS, SOCKETS = (20000, 100000) if LONG else (2000, 5000)
 RENAMES = 300          # a second
-HOLD = 30 if LONG else 1
+HOLD = 30 if LONG else INTERVAL
 GAP = 2                # intervals between two readings, at most
 ORDER, USE_MS = 20, 100
 AROUND = 200 * SLOWNESS  # us: between an answer and the sleep that follows
@@ -30,7 +31,7 @@ MIB = 1 << 20
 RSS_LIMIT = 32 * MIB   # of collectd with all probes
 MAPS_LIMIT = 8 * MIB   # as test_map_memory has it, for few CPUs
 TERM_SECONDS = 5
-AGAIN = 20             # intervals, until who found no room has it
+PATIENCE = 100 * SLOWNESS
 NOBODY = 65534
 PLAIN = "hostile-plain"  # among the names
 CLONE_NEWNS, MS_REC, MS_PRIVATE, MNT_DETACH = 0x20000, 0x4000, 0x40000, 2
@@ -101,19 +102,20 @@ class Daemon:
         self.daemon = test.collectd(CONF.format(dir=test.dir) + plugin, interval=INTERVAL, extra="LoadPlugin load")
         self.settle()
         victims.server.ask("1")
-        self.daemon.wait_rows("server", "total_requests", 1, seconds=30)
+        self.daemon.wait_rows("server", "total_requests", 1)
 
     def settle(self):
         """A busy machine may need some readings to look at all command lines."""
-        give_up = time.monotonic() + 30 * SLOWNESS
-        for subject, want in self.victims.counts.items():
-            while (row := self.daemon.row_after(subject, "ps_count", time.time(), seconds=30))[1:] != want:
-                if time.monotonic() > give_up:
-                    raise TimeoutError(f"{subject}: ps_count {row[1:]}, want {want}")
+        give_up, found = time.monotonic() + PATIENCE, None
+        while found != self.victims.counts:
+            if time.monotonic() > give_up:
+                raise TimeoutError(f"ps_count {found}, want {self.victims.counts}")
+            moment = time.time()
+            found = {subject: self.daemon.row_after(subject, "ps_count", moment)[1:] for subject in self.victims.counts}
 
     def figures(self):
         moment = time.time()
-        cpu = sum(self.daemon.row_after("v", "ps_cputime", moment, seconds=20)[1:])
+        cpu = sum(self.daemon.row_after("v", "ps_cputime", moment)[1:])
         return self.daemon.exchanges("server", moment), cpu
 
     def hold(self, how):
@@ -136,8 +138,8 @@ class Daemon:
         self.memory(what)
 
     def readings(self, what, begin):
-        """At their interval, with the right figures, and of each service as many."""
-        test, end = self.test, time.time() - INTERVAL / 2
+        """With the right figures, and of each service as many. All that came before the last of a service are there."""
+        test, end = self.test, self.daemon.rows("v", "ps_cputime")[-1][0]
         numbers = []
         for subject, want in self.victims.counts.items():
             rows = [row for row in self.daemon.rows(subject, "ps_count") if begin <= row[0] < end]
@@ -146,8 +148,8 @@ class Daemon:
             numbers.append(len(rows))
         # collectd's other plugins are late for reasons of the machine alone.
         late = max(0, self.gap("", "load", "load", begin, end) - INTERVAL)
-        test.within(f"{what}: most time between readings, s", self.gap("server", "ps_count", "ebpf", begin, end), 0,
-                    GAP * INTERVAL * SLOWNESS + late)
+        longest = self.gap("server", "ps_count", "ebpf", begin, end)
+        test.figures.within(f"{what}: most time between readings, s", longest, 0, GAP * INTERVAL * SLOWNESS + late)
         test.within(f"{what}: readings of each service, {numbers}", max(numbers) - min(numbers), 0, 1)
 
     def gap(self, subject, metric, plugin, begin, end):
@@ -164,9 +166,8 @@ class Daemon:
     def end(self):
         self.test.ledger.note(self.daemon.process.pid)
         begin = time.monotonic()
-        fine = self.daemon.stop(seconds=TERM_SECONDS)
-        self.test.true(f"{self.what}: SIGTERM ends collectd within {TERM_SECONDS} s", fine,
-                       f"{time.monotonic() - begin:.2f} s")
+        self.test.true(f"{self.what}: SIGTERM ends collectd", self.daemon.stop(seconds=10 * TERM_SECONDS))
+        self.test.figures.within(f"{self.what}: seconds until then", time.monotonic() - begin, 0, TERM_SECONDS)
         self.test.equal(f"{self.what}: status of its end", self.daemon.process.returncode, 0)
 
 
@@ -213,15 +214,14 @@ def twice(rows):
 def storm(test, daemon):
     """Names without end: who came meanwhile and found no room has it when they are over."""
     load = attack(test, "renames", RENAMES)
-    time.sleep(2 * INTERVAL)
+    while refused(daemon.daemon) == 0:
+        pass
     newcomer = test.load("task", name="kt_newcomer")
     attacks.append(newcomer)
     daemon.hold(f"{RENAMES} renames a second")
-    test.within("renames: processes without a row of their own, refused_services", refused(daemon.daemon), 1,
-                float("inf"))
     attacks.remove(load)
     load.end()
-    rows = daemon.daemon.wait_rows(test.own("kt_newcomer"), "ps_count", 1, seconds=AGAIN * INTERVAL)
+    rows = daemon.daemon.wait_rows(test.own("kt_newcomer"), "ps_count")
     test.true("renames: who came meanwhile is a service afterwards", rows)
 
 
@@ -286,8 +286,9 @@ def objects(test, victims, directory, _):
     """Behind the option Object, when collectd starts: such a probe is off, and the others are on."""
     fifo = os.path.join(test.dir, "fifo.bpf.o")
     os.mkfifo(fifo)
-    paths = {"fifo": fifo, "zero": "/dev/zero", "open": os.path.join(directory, "open"),
-             "read": os.path.join(directory, "read"), "look": os.path.join(directory, "look")}
+    paths = {"fifo": fifo, "zero": "/dev/zero", "look": os.path.join(directory, "look")}
+    if LONG:
+        paths |= {name: os.path.join(directory, name) for name in ("open", "read")}
     blocks = "".join(f'<Probe "{name}">\n Object "{path}"\n</Probe>\n' for name, path in paths.items())
     daemon = Daemon(test, victims, "objects", blocks)
     for name, path in paths.items():
@@ -332,7 +333,7 @@ ATTACKS |= {"pid-files": pid_files, "objects": objects, "command-line": command_
 
 
 def main():
-    with Test(limit=1800 if LONG else 240) as test:
+    with Test(limit=1800 if LONG else 400) as test:
         directory, server = silent_file_system(test)
         victims = Victims(test)
         for name in sys.argv[1:] or ATTACKS:

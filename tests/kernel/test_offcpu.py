@@ -8,6 +8,7 @@ engine's place: it has no directory for them. Those in files are in test_profile
 """
 
 import json
+import math
 import time
 
 import stack_rings
@@ -36,12 +37,15 @@ CONF = """
     Collect "default" "latency-condition_wait*"
   </Probe>
 """
-SECONDS = 20
+BESIDE = True
 SEND_SECONDS = 6  # after which the probe has sent all waits that it had seen
 THREADS = 4
 FREQUENCY = 100
 SENT_MAX = 256  # a look, see bpf/offcpu.bpf.c
 # A part of the name of a function of the kernel in each.
+CYCLE_MS = {"sleep": 40, "futex": 30}  # of the ways in which each call is a wait
+LOCK_WAIT = 0.005  # s, the shortest
+BUCKET = 0.03      # that a percentile may be off for its bucket
 WAYS = {"sleep": "nanosleep", "futex": "futex", "pipe": "pipe_read", "sync": "fsync"}
 
 
@@ -49,14 +53,14 @@ def ask(load, word):
     return {call: tuple(sums) for call, sums in json.loads(load.ask(word)).items()}
 
 
-def collect(seconds, *rings):
-    """What comes into each ring in so many seconds."""
+def collect(seconds, *rings, enough=lambda *found: True):
+    """What comes into each ring in so many seconds, and until there is enough."""
     found = [[] for _ in rings]
     end = time.monotonic() + seconds
     while True:
         for stacks, ring in zip(found, rings):
             stacks += ring.take()
-        if time.monotonic() > end:
+        if time.monotonic() > end and enough(*found):
             return found
         time.sleep(0.05)
 
@@ -79,50 +83,79 @@ def shares(sums):
 
 
 def cycle(test, waits, switches, kernel):
-    """Known shares: within 3 points by samples, within 2 percent by switches."""
+    """No wait is missing and none is longer than it was; as figures, the known shares: within 3 points by samples,
+    within 2 percent by switches."""
     load = test.load("offcpu", test.disk, name="kt_offcpu")
     load.ask(f"cycle {THREADS}")
     symbols = stack_rings.of_program(load.pid)
-    collect(SEND_SECONDS, waits, switches)
-    before = ask(load, "sums")
-    taken, sent = collect(SECONDS, waits, switches)
-    after = ask(load, "sums")
-    taken += collect(SEND_SECONDS, waits)[0]
-    own = [stack for stack in sent if stack.comm == load.name]
-    truth, queued = ({way: (after[way][i] - before[way][i]) / 1000 for way in WAYS} for i in (0, 1))
+    collect(SEND_SECONDS if test.figures.decide else 0.5, waits, switches)
+    outer = [ask(load, "sums")]
+    switches.take()
+    inner = [ask(load, "sums")]
+    taken, sent = collect(20 if test.figures.decide else 3, waits, switches)
+    inner.append(ask(load, "sums"))
+    sent += switches.take()
+    outer.append(ask(load, "sums"))
+    taken += collect(SEND_SECONDS if test.figures.decide else 0, waits, enough=lambda stacks: all(
+        by_way(taken + stacks, symbols, kernel, "kernel")[way] for way in (*CYCLE_MS, "pipe")))[0]
+    by_switches(test, [stack for stack in sent if stack.comm == load.name], symbols, kernel, outer, inner)
+    by_samples(test, [stack for stack in taken if stack.comm == load.name], symbols, kernel, inner)
+    load.end()
+
+
+def by_switches(test, own, symbols, kernel, outer, inner):
+    """outer, inner: sums of the load before and after; all records of those between the inner ones are there, and none
+    of others than those between the outer ones."""
     got = by_way(own, symbols, kernel, "user")
     for way in WAYS:
+        truth, queued = ((inner[1][way][i] - inner[0][way][i]) / 1000 for i in (0, 1))
+        test.within(f"switches: {way}, us", got[way], 0, (outer[1][way][0] - outer[0][way][0]) / 1000 * 1.02)
         # Who has to leave a CPU before it is done is not blocked. Waits that go on at the begin or the end are cut.
-        test.between(f"switches: {way}, us", got[way], (truth[way] - queued[way], truth[way]), rel=0.02,
-                     slack=THREADS * 40000 * SLOWNESS)
-    taken = [stack for stack in taken if stack.comm == load.name]
+        test.figures.between(f"switches: {way}, us", got[way], (truth - queued, truth), rel=0.02,
+                             slack=THREADS * 40000 * SLOWNESS)
+    for way, ms in CYCLE_MS.items():
+        found = [stack.value for stack in own if f"in_{way}" in map(symbols.name, stack.user)]
+        # One of each thread may have had its CPU back before, and be counted after.
+        least, most = inner[1][way][2] - inner[0][way][2] - THREADS, outer[1][way][2] - outer[0][way][2] + THREADS
+        test.within(f"switches: {way}, waits", len(found), least, most)
+        test.true(f"switches: {way}, shortest wait, us", min(found) >= 1000 * ms - 1, min(found))
+
+
+def by_samples(test, taken, symbols, kernel, sums):
     got = shares(by_way(taken, symbols, kernel, "kernel"))
+    truth, queued = ({way: (sums[1][way][i] - sums[0][way][i]) / 1000 for way in WAYS} for i in (0, 1))
     bounds = shares(truth), shares({way: truth[way] - queued[way] for way in WAYS})
     print(f"note: in run queues, us: {queued}")
     for way in WAYS:
         # With or without what threads wait for a CPU, which is long where these are emulated.
         low, high = sorted(share[way] for share in bounds)
-        test.between(f"waits: {way}, percent", got[way], (low, high), slack=3)
+        test.figures.between(f"waits: {way}, percent", got[way], (low, high), slack=3)
     test.true("waits: no stack of a user", not any(stack.user for stack in taken), len(taken))
     calls = {way: {stack.syscall for stack in taken for at in stack.kernel if word in kernel.name(at)}
              for way, word in WAYS.items()}
-    test.true("waits: each has one call", all(len(numbers) == 1 for numbers in calls.values()), calls)
+    # The shortest may not be met.
+    test.true("waits: each has one call", all(len(numbers) == 1 or way == "sync" and not numbers
+                                              for way, numbers in calls.items()), calls)
     test.equal("waits: idle threads", sum("epoll" in kernel.name(at) for stack in taken for at in stack.kernel), 0)
-    load.end()
 
 
 def percentiles(daemon, service, moment):
-    """{name: seconds}, of an interval that began later."""
-    return {p: daemon.row_after(service, f"latency-lock_wait-percentile-{p}", moment + daemon.interval)[1]
-            for p in (50, 95, 99)}
+    """{name: seconds}, of an interval that began later and has any."""
+    moment += daemon.interval
+    while True:
+        found = {p: daemon.row_after(service, f"latency-lock_wait-percentile-{p}", moment)[:2] for p in (50, 95, 99)}
+        if not any(math.isnan(value) for _, value in found.values()):
+            return {p: value for p, (_, value) in found.items()}
+        moment = time.time()
 
 
 def locks(test, daemon):
     load = test.load("offcpu", test.disk, name="kt_offcpu")
     load.ask(f"futex {THREADS}")
     got = percentiles(daemon, "load", time.time())
-    for name, want in ((50, 0.005), (95, 0.1), (99, 0.1)):
-        test.close(f"lock_wait: percentile {name}, s", got[name], want, rel=0.06, slack=0.001 * SLOWNESS)
+    test.true("lock_wait: percentiles, s", LOCK_WAIT * (1 - BUCKET) <= got[50] <= got[95] <= got[99], got)
+    for name, want in ((50, LOCK_WAIT), (95, 0.1), (99, 0.1)):
+        test.figures.close(f"lock_wait: percentile {name}, s", got[name], want, rel=0.06, slack=0.001 * SLOWNESS)
     load.end()
 
 
@@ -133,13 +166,14 @@ def convoy(test, daemon, switches):
     symbols = stack_rings.of_program(load.pid)
     collect(1, switches)
     before, moment = ask(load, "sums"), time.time()
-    stacks = [stack for stack in collect(2 * daemon.interval, switches)[0] if stack.comm == load.name]
+    stacks = [stack for stack in collect(2 * daemon.interval, switches, enough=lambda found: sum(
+        stack.comm == load.name for stack in found) >= 200)[0] if stack.comm == load.name]
     after = ask(load, "sums")
     got = percentiles(daemon, "convoy", moment)
     mean = (after["futex"][0] - before["futex"][0]) / (after["futex"][2] - before["futex"][2]) / 1e9
-    test.close("convoy: half of all waits, s", got[50], mean, rel=0.1)
+    test.figures.close("convoy: half of all waits, s", got[50], mean, rel=0.1)
     inside = sum("in_convoy" in [symbols.name(at) for at in stack.user] for stack in stacks)
-    test.within("convoy: share of waits in its function", inside / (len(stacks) or 1), 0.95, 1)
+    test.within("convoy: share of waits in its function", inside / len(stacks), 0.95, 1)
     load.end()
 
 
@@ -148,18 +182,24 @@ def names(test, waits):
     load, other = test.load("offcpu", test.disk, name="kt_names"), test.load("offcpu", test.disk, name="kt_offcpu")
     load.ask("names 500")
     other.ask("futex 1")
-    collect(SEND_SECONDS, waits)
-    stacks = collect(2 * SEND_SECONDS, waits)[0]
-    test.within("names: records", len(stacks), 500, 2 * SEND_SECONDS * FREQUENCY * SENT_MAX)
+    begin = time.monotonic()
+    if test.figures.decide:
+        collect(SEND_SECONDS, waits)
+    stacks = collect(2 * SEND_SECONDS if test.figures.decide else 1, waits, enough=lambda found: len(
+        found) >= 500 and any(stack.comm == other.name for stack in found))[0]
+    most = (time.monotonic() - begin + SEND_SECONDS) * FREQUENCY * SENT_MAX
+    test.within("names: records", len(stacks), 500, most)
     seen = sum(stack.value for stack in stacks if stack.comm == other.name) / 1e6
-    test.within("names: seconds that another thread was seen blocked", seen, 2 * SEND_SECONDS / 4, 4 * SEND_SECONDS)
+    test.true("names: another thread was seen blocked, s", seen > 0, seen)
+    test.figures.within("names: seconds that another thread was seen blocked", seen, 2 * SEND_SECONDS / 4,
+                        4 * SEND_SECONDS)
     test.true("names: all of them have a stack", all(stack.kernel for stack in stacks), len(stacks))
     load.end(), other.end()
 
 
 def main():
     with Test(limit=180) as test:
-        daemon = test.collectd(CONF, interval=3)
+        daemon = test.collectd(CONF, interval=3 if test.figures.decide or SLOWNESS >= 2 else 1)
         daemon.wait_rows("self", "duration-read_process", 1)
         time.sleep(1)
         kernel = stack_rings.of_kernel()

@@ -19,6 +19,8 @@ from lib import Test
 
 BESIDE = True
 CALLS = 1000
+INTERVAL = 0.2 if lib.SLOWNESS < 2 else 0.5
+PATIENCE = 60 * lib.SLOWNESS
 READER = os.path.join(lib.BUILD, "ebpf-symbols")
 OFF = "".join(f'<Probe "{name}">\n Enable false\n</Probe>\n' for name in ("poll", "request", "process"))
 NOBODY = "65534"
@@ -52,7 +54,7 @@ def wait_for_program(test, name):
                 continue
         return None
 
-    end = time.monotonic() + 20
+    end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
         pid = find()
         if pid:
@@ -67,7 +69,7 @@ def check_sandbox(test):
     ours, its = socket.socketpair()
     with subprocess.Popen([READER], stdin=its, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         its.close()
-        end = time.monotonic() + 10
+        end = time.monotonic() + PATIENCE
         while status_of(process.pid)["Seccomp"] != "2" and time.monotonic() < end:
             time.sleep(0.01)
         status = status_of(process.pid)
@@ -78,7 +80,7 @@ def check_sandbox(test):
         test.contains("its memory is bounded", space, str(512 << 20))
         ours.send(bytes(range(256)) * 4)
         ours.shutdown(socket.SHUT_WR)
-        ended = process.wait(10)
+        ended = process.wait(PATIENCE)
         test.true("it ends at nonsense", ended in (0, 1), ended)
     ours.close()
 
@@ -102,8 +104,50 @@ def break_headers(path):
         file.write(random.Random(17).randbytes(64 * 60))
 
 
+def check_names(test, cxx, go, broken):
+    daemon = test.collectd(block(f'Attach "uprobe:{cxx}:load::called(unsigned int)" "attach_call"',
+                                 f'Attach "uprobe:{cxx}:load::other" "attach_other"',
+                                 f'Attach "uretprobe:{go}:called"',
+                                 f'Attach "uprobe:{broken}:load::called" "attach_call"',
+                                 f'Attach "uprobe:{cxx}:load::calld" "attach_call"'), interval=INTERVAL)
+    daemon.wait_rows("attach", "derive-calls")
+    process = test.load_at(cxx)
+    process.ask(str(CALLS))
+    now = time.time()
+    test.equal("calls of a function of C++ and one of Rust, by the names of the source",
+               {name: daemon.row_after("attach", "derive-" + name, now)[1] for name in ("calls", "others")},
+               {"calls": CALLS, "others": 2 * CALLS})
+    said = "\n".join(daemon.complaints())
+    test.contains("the return of a function of Go", said, "it is a function of Go, and where it returns")
+    test.contains("a name that is nearly right", said, 'did you mean "load::called"')
+    test.contains("a broken file", said, f"cannot read {broken}: ")
+    process.end()
+
+
+def begin_hung(test, cxx, go):
+    """A daemon whose process reads what it is asked, and waits for more; the first of them is killed."""
+    counter = shutil.which("wc")
+    daemon = test.collectd(f'SymbolReader "{counter}"\n' +
+                           block(f'Attach "uprobe:{cxx}:load::called" "attach_call"',
+                                 f'Attach "uprobe:{go}:other" "attach_call"',
+                                 'Attach "perf:cpu-clock:frequency=50"'), interval=INTERVAL)
+    pid = wait_for_program(test, counter)
+    if pid:
+        check_privileges(test, pid)
+        os.kill(pid, signal.SIGKILL)
+    return daemon, pid
+
+
+def check_hung(test, daemon, pid):
+    daemon.wait_rows("attach", "derive-samples")
+    said = daemon.complaints()
+    test.true("one that was killed costs its line", any("was ended by signal 9" in it for it in said), said)
+    test.true("one that hangs costs its line", any("takes too long" in it for it in said), said)
+    test.equal("nothing of it is left", [it for it in os.listdir("/proc") if it == str(pid)], [])
+
+
 def main():
-    with Test(limit=90) as test:
+    with Test(limit=180) as test:
         cxx, go, broken, text = (os.path.join(test.disk, name) for name in ("cxx", "go", "broken", "text"))
         load = os.path.join(lib.BUILD, "tests", "kernel", "load_call")
         objcopy(load, cxx, "--redefine-sym", "called=_ZN4load6calledEj", "--redefine-sym", "other=_RNvC4load5other")
@@ -112,41 +156,10 @@ def main():
         objcopy(load, go, "--add-section", ".go.buildinfo=" + text)
         shutil.copy(cxx, broken)
         break_headers(broken)
-        daemon = test.collectd(block(f'Attach "uprobe:{cxx}:load::called(unsigned int)" "attach_call"',
-                                     f'Attach "uprobe:{cxx}:load::other" "attach_other"',
-                                     f'Attach "uretprobe:{go}:called"',
-                                     f'Attach "uprobe:{broken}:load::called" "attach_call"',
-                                     f'Attach "uprobe:{cxx}:load::calld" "attach_call"'), interval=0.5)
-        daemon.wait_rows("attach", "derive-calls")
-        process = test.load_at(cxx)
-        process.ask(str(CALLS))
-        now = time.time()
-        test.equal("calls of a function of C++ and one of Rust, by the names of the source",
-                   {name: daemon.row_after("attach", "derive-" + name, now)[1] for name in ("calls", "others")},
-                   {"calls": CALLS, "others": 2 * CALLS})
-        said = "\n".join(daemon.complaints())
-        test.contains("the return of a function of Go", said, "it is a function of Go, and where it returns")
-        test.contains("a name that is nearly right", said, 'did you mean "load::called"')
-        test.contains("a broken file", said, f"cannot read {broken}: ")
-        process.end()
-
+        hung = begin_hung(test, cxx, go)
+        check_names(test, cxx, go, broken)
         check_sandbox(test)
-
-        # One that reads what it is asked, and waits for more.
-        counter = shutil.which("wc")
-        hung = test.collectd(f'SymbolReader "{counter}"\n' +
-                             block(f'Attach "uprobe:{cxx}:load::called" "attach_call"',
-                                   f'Attach "uprobe:{go}:other" "attach_call"',
-                                   'Attach "perf:cpu-clock:frequency=50"'), interval=0.5)
-        pid = wait_for_program(test, counter)
-        if pid:
-            check_privileges(test, pid)
-            os.kill(pid, signal.SIGKILL)
-        hung.wait_rows("attach", "derive-samples")
-        said = hung.complaints()
-        test.true("one that was killed costs its line", any("was ended by signal 9" in it for it in said), said)
-        test.true("one that hangs costs its line", any("takes too long" in it for it in said), said)
-        test.equal("nothing of it is left", [it for it in os.listdir("/proc") if it == str(pid)], [])
+        check_hung(test, *hung)
 
 
 if __name__ == "__main__":
