@@ -3,6 +3,7 @@
 
 import ctypes
 import errno
+import itertools
 import json
 import os
 import select
@@ -17,6 +18,19 @@ SO_ATTACH_FILTER, SO_DETACH_FILTER = 26, 27
 TOTAL_RETRANS = 100  # of struct tcp_info, its offset
 OVER_4, OVER_6 = socket.AF_INET, socket.AF_INET6
 WHERE = {OVER_4: "127.0.0.1", OVER_6: "::1"}
+# None that the kernel gives to others by itself.
+PORTS = itertools.count(10000 + os.getpid() * 37 % 20000)
+
+
+def free_port(kind=socket.SOCK_STREAM):
+    """That a server of this machine can bind."""
+    for port in PORTS:
+        with socket.socket(OVER_4, kind) as sock:
+            try:
+                sock.bind((WHERE[OVER_4], port))
+                return port
+            except OSError:
+                continue
 
 
 def drop_all(sock):

@@ -2,7 +2,7 @@
 """HTTP/2 by hand: a server and its client that send the frames they are told to, in the pieces they are told to.
 
 A block of headers is not HPACK but what the server is to do: when the request was sent, how to answer, and after how
-many seconds. The server keeps a log of when each request was received, first answered, and ended.
+many seconds. The server keeps a log of between which two times each request was received, first answered, and ended.
 """
 
 import ctypes
@@ -179,15 +179,16 @@ class Connection:
         try:
             while self.once():
                 pass
-        except OSError:
+        except (OSError, ValueError):  # ValueError: a request that is none
             pass
         self.sock.close()
 
     def once(self):
         timeout = max(0, self.due[0][0] - time.time()) if self.due else None
         if select.select([self.sock], [], [], timeout)[0]:
+            begin = time.time()
             octets = self.take(self.sock)
-            self.received = time.time()
+            self.received = begin, time.time()
             if not octets:
                 return False
             self.octets += octets
@@ -228,7 +229,7 @@ class Connection:
         elif kind == RST_STREAM:
             self.due = [one for one in self.due if one[2] != stream]
             heapq.heapify(self.due)
-            self.note(stream, end=time.time())
+            self.note(stream, end=(time.time(), time.time()))
         return self.skip(9 + length)
 
     def ask(self, stream, block):
@@ -249,9 +250,10 @@ class Connection:
         self.plan(stream, steps[1:])
 
     def give_step(self, stream, steps):
+        begin = time.time()
         self.send(steps[0][1])
-        now = time.time()
-        self.note(stream, **{what: now for what in steps[0][2]})
+        when = begin, time.time()
+        self.note(stream, **{what: when for what in steps[0][2]})
 
     def send(self, octets):
         with self.lock:
@@ -267,6 +269,7 @@ class Server:
     def __init__(self, test, name, take="recv", give="send", family=socket.AF_INET, threads=False):
         self.name, self.take, self.give, self.threads = name, take, give, threads
         self.path = os.path.join(test.dir, "log-" + name)
+        self.sent = {}  # by when a client began to send, when it had
         listener = socket.socket(family)
         listener.bind(os.path.join(test.dir, name) if family == socket.AF_UNIX else ("127.0.0.1", 0))
         listener.listen(16)
@@ -298,7 +301,17 @@ class Server:
         with open(self.path, encoding="ascii") as log:
             for line in map(json.loads, log):
                 found.setdefault(line.pop("name"), {}).update(line)
-        return list(found.values())
+        return [{**one, "sent": (one["sent"], self.sent.get(one["sent"], one["received"][1]))}
+                for one in found.values()]
+
+    def settled(self, begin=0.0):
+        """What was sent since then, when all of it has ended: a client has its answer before the call that sent it is
+        over."""
+        while True:
+            requests = [one for one in self.requests() if one["sent"][0] >= begin]
+            if all("end" in one for one in requests):
+                return requests
+            time.sleep(0.02)
 
 
 class Client:
@@ -342,9 +355,11 @@ class Client:
 
     def send(self, octets, *sizes):
         """In pieces of these sizes."""
-        octets = octets.replace(SENT, f"{time.time():.6f}".encode())
+        begin = f"{time.time() - 1e-6:.6f}"
+        octets = octets.replace(SENT, begin.encode())
         for piece in pieces(octets, *(sizes or [1 << 20])):
             self.sock.send(piece)
+        self.server.sent[float(begin)] = time.time()
 
     def wait(self, *streams):
         """Until the server has ended these."""
@@ -363,4 +378,14 @@ class Client:
             self.wait(*range(first, self.last + 2, 2))
 
     def close(self):
+        self.sock.close()
+
+    def finish(self):
+        """Until the server has closed the connection, too."""
+        try:
+            self.sock.shutdown(socket.SHUT_WR)
+            while self.sock.recv(65536):
+                pass
+        except OSError:
+            pass
         self.sock.close()

@@ -4,8 +4,11 @@
 import ctypes
 import os
 import socket
+import time
 
+from connections import free_port
 from lib import die_with_test
+from request_tiers import no_readings
 
 PR_SET_NAME = 15
 
@@ -16,11 +19,8 @@ def start(test, name, serve, kind=socket.SOCK_STREAM):
         sock = socket.create_server(("127.0.0.1", 0))
     else:
         # A port that the kernel has chosen is a client's.
-        with socket.socket(socket.AF_INET, kind) as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
         sock = socket.socket(socket.AF_INET, kind)
-        sock.bind(("127.0.0.1", port))
+        sock.bind(("127.0.0.1", free_port(kind)))
     if os.fork() == 0:
         die_with_test()
         ctypes.CDLL(None).prctl(PR_SET_NAME, test.own(name).encode(), 0, 0, 0)
@@ -45,25 +45,53 @@ def serve_each(answer):
     return serve
 
 
-def weighted(daemon, name, kind):
-    """By the shares of a class: how many there were."""
-    totals = dict(row[:2] for row in daemon.rows(name, "total_requests"))
-    stamps = sorted(totals)
-    grown = {now: totals[now] - totals[before] for before, now in zip(stamps, stamps[1:])}
-    shares = [row[:2] for row in daemon.rows(name, f"percent-response-{kind}") if row[1] == row[1]]
-    return sum(share / 100 * grown.get(stamp, 0) for stamp, share in shares)
+def finish(sock):
+    """The server closes the connection when the call with its last answer is over."""
+    sock.shutdown(socket.SHUT_WR)
+    while sock.recv(65536):
+        pass
 
 
-def check(test, what, daemon, name, counts, moment):
-    """counts: by class; None: of none."""
-    test.equal(f"{what}: {name}: requests", daemon.row_after(name, "total_requests", moment)[1], sum(counts.values()))
+def shares(daemon, name, kind):
+    """Of a class, of each interval that has any."""
+    return [row[1] for row in daemon.rows(name, f"percent-response-{kind}") if row[1] == row[1]]
+
+
+def check(test, what, daemon, name, counts, times, moment):
+    """counts: by class, of each of so many times; None: of none."""
+    whole = sum(counts.values())
+    test.equal(f"{what}: {name}: requests", daemon.row_after(name, "total_requests", moment)[1], times * whole)
     for kind, count in counts.items():
         if kind:
-            test.equal(f"{what}: {name}: {kind}", daemon.row_after(name, f"total_requests-{kind}", moment)[1], count)
-            test.close(f"{what}: {name}: {kind} by its shares", weighted(daemon, name, kind), count, slack=0.6)
+            test.equal(f"{what}: {name}: {kind}", daemon.row_after(name, f"total_requests-{kind}", moment)[1],
+                       times * count)
+            got = shares(daemon, name, kind)
+            test.equal(f"{what}: {name}: intervals with a share of {kind}", len(got), times)
+            for share in got:
+                test.close(f"{what}: {name}: share of {kind}, %", share, 100 * count / whole, slack=1e-5)
+
+
+def check_times(test, what, daemon, name, pause, slowness):
+    """Of the classes slow, whose responses pause, and 4xx, average of an interval."""
+    got = longest(daemon, name, "slow")
+    test.true(f"{what}: service time of slow is not below {0.96 * pause} s", got >= 0.96 * pause, got)
+    test.figures.within(f"{what}: service time of slow, s", got, 0.96 * pause, 2 * pause * slowness)
+    got = longest(daemon, name, "4xx")
+    test.true(f"{what}: there is a service time of 4xx", got > 0, got)
+    test.figures.within(f"{what}: service time of 4xx, s", got, 0, pause / 2 * slowness)
 
 
 def longest(daemon, name, kind):
     """Of the service times of a class, average of an interval."""
     rows = daemon.rows(name, f"latency-service-{kind}-average")
     return max((row[1] for row in rows if row[1] == row[1]), default=0)
+
+
+def ask_times(daemons, times, ask):
+    """So many times, each in one interval. Returns what there was of each class, and when all have been counted."""
+    for _ in range(times):
+        with no_readings(daemons):
+            counts, moment = ask(), time.time()
+        for daemon in daemons:
+            daemon.wait_rows("self", "duration-read_request", 2, moment)
+    return counts, moment

@@ -6,12 +6,15 @@ this kernel has, all of them at once on the same polls.
 Truth: the polling program's own log (load_poll.c).
 """
 
+import fcntl
 import os
 import struct
+import termios
 import time
 
 import lib
 from lib import Test
+from request_tiers import no_readings
 from test_absence import WITH_TRACEFS, in_mounts, said
 from truth import Curve
 
@@ -19,16 +22,16 @@ BESIDE = True
 CALLS = ("epoll_wait", "epoll_pwait", "epoll_pwait2", "poll", "ppoll", "select", "pselect6", "io_uring_enter")
 IO_URING = "io_uring_enter"
 SERVICES = list(CALLS) + ["s20", "s50", "s80", "busy", "slow", "long", "end"]
-INTERVAL = 4
+INTERVAL = 4 if lib.SLOWNESS >= 2 or os.environ.get("TEST_FIGURES") else 1
+ROUNDING = INTERVAL / 8  # seconds, of a time stamp
 WALKS = 0.2  # between walks where another probe has more of them
 TIERS = (1, 2, 3, 4)
 WITHOUT_IO_URING = (2, 4)
 NEEDS_OPTION = (3, 4)
 SLACK = 30e-6 * lib.SLOWNESS  # between the kernel's clock and the program's
-LONG_S = 4 * INTERVAL
-AFTER_S = 1  # what is asked for is under way
+LONG_S = max(6, 4 * INTERVAL)
 
-ALONE = "".join(f'<Probe "{name}">\n Enable false\n</Probe>\n' for name in ("process", "request"))
+ALONE = "".join(f'<Probe "{name}">\n Enable false\n</Probe>\n' for name in ("delay", "process", "request"))
 BESIDE_PROCESS = f'<Probe "process">\n Interval {WALKS}\n</Probe>\n<Probe "request">\n Enable false\n</Probe>\n'
 
 
@@ -65,9 +68,8 @@ def start_all(test):
     return daemons
 
 
-def without_option(test, tiers):
+def check_without_option(test, daemon, tiers):
     """The line is ignored, and a tier that needs no option is used if there is one."""
-    daemon = start(test, 3, option=False)
     test.equal("without the option: tier", tier_of(daemon), min(set(tiers) - set(NEEDS_OPTION), default=0))
     message = " ".join(said(daemon, "probe poll: ignoring Tier 3"))
     test.true(f"without the option: {message!r} names it", 'it needs Option "syscalls"' in message)
@@ -99,6 +101,15 @@ class Caller:
     def say(self, count, short_us, long_us, signal_us):
         self.load.say(f"{count} {short_us} {long_us} {signal_us}")
 
+    def wait_poll(self):
+        """Until it has read what it is to do, and sleeps."""
+        while True:
+            unread = fcntl.ioctl(self.load.process.stdin, termios.FIONREAD, bytes(4))
+            with open(f"/proc/{self.load.pid}/stat", encoding="ascii") as stat:
+                if stat.read().rpartition(")")[2].split()[0] == "S" and not any(unread):
+                    return
+            time.sleep(0.01)
+
     def hear(self):
         said_now = self.load.result()
         self.polls += said_now["polls"]
@@ -109,38 +120,49 @@ def counted(tier, caller):
     return not (tier in WITHOUT_IO_URING and caller.service == IO_URING)
 
 
-def check_durations(test, tier, daemon, caller, log, moment):
+def first_value(daemon, service, metric, before, moment):
+    """Of the only interval since a reading that has any."""
+    daemon.row_after(service, metric, moment)
+    return next((row[1] for row in daemon.rows(service, metric) if row[0] > before and row[1] == row[1]), 0)
+
+
+def check_durations(test, tier, daemon, caller, log, span):
     count = log["polls"]
     mean = log["seconds"] / count
     # Between a poll and its clock the program may lose the CPU.
     variances = [(squares - total ** 2 / count) / (count - 1) for squares, total in (
         (log["asked_squares"], log["seconds"]), (log["squares"], log["asked"]))]
     what = f"tier {tier}, {caller.service}"
-    got = daemon.row_after(caller.service, "gauge-poll-average", moment)[1]
+    got = first_value(daemon, caller.service, "gauge-poll-average", *span)
     test.within(f"{what}: average, s", got, log["asked"] / count - SLACK, mean + 1e-6)
-    got = daemon.row_after(caller.service, "gauge-poll-variance", moment)[1]
+    got = first_value(daemon, caller.service, "gauge-poll-variance", *span)
     test.between(f"{what}: variance, s^2", got, variances, rel=0.1)
 
 
-def wait_for_room(daemons):
-    """Until no daemon reads for most of a second: windows of moments leave out the interval in which load begins, so
-    all is to be in one. There are four daemons, and four seconds in an interval."""
-    phases = sorted(daemon.wait_rows("self", "duration-read_poll")[-1][0] % INTERVAL for daemon in daemons)
-    _, last = max(((after - before) % INTERVAL or INTERVAL, before)
-                  for before, after in zip(phases, phases[1:] + phases[:1]))
-    time.sleep((last + 0.15 - time.time()) % INTERVAL)
+def make_series(daemons, callers):
+    """Returns by tier a moment after which there are no samples of that."""
+    for caller in callers:
+        caller.say(1, 2000, 2000, 0)
+    for caller in callers:
+        caller.hear()
+    moment = time.time()
+    return {tier: max(daemon.wait_rows(caller.service, "gauge-poll-samples", 2, moment)[1][0]
+                      for caller in callers if counted(tier, caller))
+            for tier, daemon in daemons.items()}
 
 
 def check_calls(test, daemons, callers):
-    wait_for_room(daemons.values())
-    for caller in callers:
-        caller.say(30, 2000, 42000, 0)
-    logs = [caller.hear() for caller in callers]
-    moment = time.time()
+    before = make_series(daemons, callers)
+    # Windows of moments leave out the interval in which load begins, so all is to be in one.
+    with no_readings(daemons.values()):
+        for caller in callers:
+            caller.say(30, 2000, 42000, 0)
+        logs = [caller.hear() for caller in callers]
+        moment = time.time()
     for tier, daemon in daemons.items():
         for caller, log in zip(callers, logs):
             if counted(tier, caller):
-                check_durations(test, tier, daemon, caller, log, moment)
+                check_durations(test, tier, daemon, caller, log, (before[tier], moment))
     for caller in callers:
         caller.say(50, 10000000, 10000000, 5000)
     for caller in callers:
@@ -180,9 +202,12 @@ class Sharer:
         records.append((now, waited + (now - last if len(records) % 2 else 0)))
         return Curve([record[0] / 1e9 for record in records], [record[1] / 1e9 for record in records])
 
+    def time(self, begin, end):
+        """That a thread waited."""
+        return sum(curve.at(end) - curve.at(begin) for curve in self.waited) / len(self.waited)
+
     def slack(self, begin, end):
-        waited = sum(curve.at(end) - curve.at(begin) for curve in self.waited)
-        return 100 * waited / (end - begin) / len(self.waited)
+        return 100 * self.time(begin, end) / (end - begin)
 
 
 def slacks(daemon, service):
@@ -193,69 +218,100 @@ def slacks(daemon, service):
 
 def check_share(test, tier, daemon, sharer, late=0):
     """A reading may use a walk that was so many seconds before."""
+    name = f"tier {tier}, {sharer.service}"
     spans = [span for span in slacks(daemon, sharer.service) if all(curve.covers(span[0]) and curve.covers(span[1])
                                                                       for curve in sharer.waited)]
-    test.true(f"tier {tier}, {sharer.service}: {len(spans)} intervals are enough", len(spans) >= 3)
+    if not test.true(f"{name}: {len(spans)} intervals are enough", len(spans) >= 3):
+        return
+    low, high = unaccounted(spans, sharer, late)
+    account = test.figures if sharer.service == "busy" else test
+    account.true(f"{name}: slack of {len(spans)} intervals accounts for what it has waited, s", low <= 0 <= high,
+              f"{low:.3f} .. {high:.3f}")
     for begin, end, got in spans:
-        test.close(f"tier {tier}, {sharer.service}: slack, %", got, sharer.slack(begin, end),
-                   slack=2 + 100 * late / INTERVAL)
+        test.figures.close(f"{name}: slack, %", got, sharer.slack(begin, end), slack=2 + 100 * late / INTERVAL)
     begin, end = spans[0][0], spans[-1][1]
     mean = sum((e - b) * got for b, e, got in spans) / (end - begin)
-    test.close(f"tier {tier}, {sharer.service}: slack of all intervals, %", mean, sharer.slack(begin, end),
-               slack=1 + 100 * late / (end - begin))
+    test.figures.close(f"{name}: slack of all intervals, %", mean, sharer.slack(begin, end),
+                       slack=1 + 100 * late / (end - begin))
 
 
-def check_long(test, tier, daemon, began, ended):
+def unaccounted(spans, sharer, late):
+    """How much longer than it did each thread has waited by these shares, at least and at most. But for the first and
+    the last reading, each was between its row and the next."""
+    stamps = [first for first, _, _ in spans] + [spans[-1][1]]
+    readings = [(before if late else moment - ROUNDING, after + ROUNDING)
+                for before, moment, after in zip(stamps, stamps[1:], stamps[2:])]
+    shares = [0, *(got / 100 for _, _, got in spans[1:-1]), 0]
+    edges = [[(share - following) * (moment - stamps[0]) for moment in reading]
+             for reading, share, following in zip(readings, shares, shares[1:])]
+    first, last = readings[0], readings[-1]
+    return (sum(map(min, edges)) - sharer.time(first[0], last[1]),
+            sum(map(max, edges)) - sharer.time(first[1], last[0]))
+
+
+def check_long(test, tier, daemon, began, ends, ended):
     """A poll over several readings waits at each of them, and counts once, at its end."""
-    spans = [span for span in slacks(daemon, "long") if span[0] > began + AFTER_S and span[1] < began + LONG_S]
-    test.true(f"tier {tier}, long: {len(spans)} intervals are enough", len(spans) >= 2)
+    spans = slacks(daemon, "long")
+    spans = [span for span, following in zip(spans, spans[1:]) if span[0] > began and following[1] < ends]
+    test.true(f"tier {tier}, long: {len(spans)} intervals lie within it", spans)
     for _, _, got in spans:
         test.close(f"tier {tier}, long: slack, %", got, 100, slack=0.1)
     test.equal(f"tier {tier}, long: polls at its begin", polls(daemon, "long", began), 1)
-    test.equal(f"tier {tier}, long: polls", polls(daemon, "long", ended + AFTER_S), 2)
+    test.equal(f"tier {tier}, long: polls", polls(daemon, "long", ended), 2)
 
 
 def check_end(test, tier, daemon, log, moment):
     """Threads killed in a poll: it has ended, and its time is known."""
     test.equal(f"tier {tier}, end: polls", polls(daemon, "end", moment), log["polls"])
-    got = daemon.row_after("end", "gauge-poll-average", moment)[1]
-    test.within(f"tier {tier}, end: average, s", got, 0.9 * log["asked"], log["seconds"])
+    got = first_value(daemon, "end", "gauge-poll-average", 0, moment)
+    test.true(f"tier {tier}, end: average is not above {log['seconds']:.3f} s", 0 < got <= log["seconds"], got)
+    test.figures.within(f"tier {tier}, end: average, s", got, 0.9 * log["asked"], log["seconds"])
+
+
+def start_sharers(test):
+    sharers = [Sharer(test, "s20", 1, 4, 50000, 20, "sleep"), Sharer(test, "s50", 2, 2, 40000, 50, "sleep")]
+    if test.figures.decide:
+        sharers += [Sharer(test, "s80", 1, 1, 100000, 80, "spin"),
+                    # Waits for something else for longer than the walks are apart.
+                    Sharer(test, "slow", 1, 2, 2000000, 20, "sleep"),
+                    # Works for more than an interval without a poll.
+                    Sharer(test, "busy", 1, 1, 10000000, 2, "spin")]
+    return sharers
 
 
 def main():
     with Test(limit=180) as test:
+        without = start(test, 3, option=False)
         daemons = start_all(test)
         beside = start(test, max(daemons), others=BESIDE_PROCESS)
+        check_without_option(test, without, daemons)
         test.equal("beside more walks: tier", tier_of(beside), max(daemons))
-        sharers = [Sharer(test, "s20", 1, 4, 50000, 20, "sleep"), Sharer(test, "s50", 2, 2, 40000, 50, "sleep"),
-                   Sharer(test, "s80", 1, 1, 100000, 80, "spin"),
-                   # Works for more than an interval without a poll.
-                   Sharer(test, "busy", 1, 1, 10000000, 2, "spin"),
-                   # Waits for something else for longer than the walks are apart.
-                   Sharer(test, "slow", 1, 2, 2000000, 20, "sleep")]
+        sharers = start_sharers(test)
         # One that polls once and then reads, which is no slack and no lack of it.
         once, long = Caller(test, "long", "ppoll"), Caller(test, "long", "epoll_pwait")
         once.say(1, 1000, 1000, 0)
         once.hear()
-        began = time.time()
+        ends = time.time() + LONG_S
         long.say(1, LONG_S * 1000000, 0, 0)
+        long.wait_poll()
+        began = time.time()
         end = test.load("poll", "end", 8, name=command("end"))
         end.say("1000000")
         killed, moment = end.result(), time.time()
         check_calls(test, daemons, [Caller(test, call, call) for call in CALLS])
-        ended = began + long.hear()["seconds"]
+        long.hear()
+        ended = time.time()
         for daemon in (*daemons.values(), beside):
-            polls(daemon, "long", ended + AFTER_S)
+            polls(daemon, "long", ended)
         for sharer in sharers:
             sharer.read()
         for tier, daemon in daemons.items():
             for sharer in sharers:
                 check_share(test, tier, daemon, sharer)
-            check_long(test, tier, daemon, began, ended)
+            check_long(test, tier, daemon, began, ends, ended)
             check_end(test, tier, daemon, killed, moment)
         for sharer in sharers:
             check_share(test, f"{max(daemons)} beside more walks", beside, sharer, late=WALKS)
-        without_option(test, daemons)
 
 
 if __name__ == "__main__":

@@ -8,14 +8,18 @@ Truth: load_case.c, whose numbers follow from what it was asked.
 
 import time
 
-from lib import Test
+from lib import SLOWNESS, Test
 
 BESIDE = True
+INTERVAL = 0.5 if SLOWNESS < 2 else 2
 CASES = ("threads", "large", "noise", "splice", "ring", "ring_file", "forking", "prefork", "pool", "pipeline",
          "rename")
 # Not of this test, and unavailable on some kernels.
 NO_POLL = """
   <Probe "poll">
+    Enable false
+  </Probe>
+  <Probe "delay">
     Enable false
   </Probe>"""
 CONF = NO_POLL + "\n".join(f"""
@@ -88,8 +92,8 @@ def order(load):
 
 def main():
     with Test(limit=120) as test:
-        daemon = test.collectd(CONF, interval=2)
-        many = test.collectd(MANY_CONF, interval=2)
+        daemon = test.collectd(CONF, interval=INTERVAL)
+        many = test.collectd(MANY_CONF, interval=INTERVAL)
         for one in (daemon, many):
             one.wait_rows("self", "duration-read_request", 1)
         check_cases(test, daemon)

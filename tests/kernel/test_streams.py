@@ -13,17 +13,20 @@ import statistics
 import threading
 import time
 
-from lib import WITH_TRACEFS, Test, die_with_test, in_mounts
+from lib import SLOWNESS, WITH_TRACEFS, Test, die_with_test, in_mounts
 from request_tiers import IN_SOCKET, TIERS
 
 BESIDE = True
 KINDS = ("events", "oneway", "download", "late")
-AFTER = 3  # seconds
-INTERVAL = 2
+AFTER = 2  # seconds
+INTERVAL = 0.5 if SLOWNESS < 2 else 2
 CONF = "".join(f"""
   <Service "{kind}">
     Process "kt_w_{kind}"
   </Service>""" for kind in KINDS) + f"""
+  <Probe "delay">
+    Enable false
+  </Probe>
   <Probe "poll">
     Enable false
   </Probe>
@@ -36,7 +39,7 @@ PR_SET_NAME = 15
 REQUEST = 64
 STREAMS, TICK = 3, 0.5
 NORMAL = 0.002  # seconds
-LAST = 3 * AFTER + INTERVAL  # of everything that goes on for long, seconds
+LONG = 1.5 * AFTER  # seconds, of what takes long and is no stream
 
 
 def serve(listener):
@@ -71,14 +74,15 @@ def absorb(_sock):
 
 def download(sock):
     """The client takes as long as it likes; the send buffer is never empty."""
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 16)
     begin = time.monotonic()
-    while time.monotonic() - begin < LAST:
+    while time.monotonic() - begin < LONG:
         sock.send(b"x" * 4096)
     sock.send(b"e")
 
 
 def late(sock):
-    time.sleep(1.5 * AFTER)
+    time.sleep(LONG)
     for _ in range(2):
         sock.send(b"x")
         time.sleep(0.1)
@@ -99,19 +103,19 @@ def start_server(test, kind):
 
 
 class Clients:
-    """Each in a thread, until all that goes on for long has."""
+    """Each in a thread, until it is over."""
 
     def __init__(self, where):
-        self.where, self.normal = where, []
+        self.where, self.normal, self.over = where, [], threading.Event()
         self.times = {"download": [], "late": []}
         self.threads = [threading.Thread(target=one, daemon=True)
                         for one in (*[self.events] * STREAMS, self.requests, self.oneway, self.download, self.late)]
         self.begin = time.time()
-        self.end, self.last = time.monotonic() + LAST, time.time() + LAST
         for thread in self.threads:
             thread.start()
 
     def join(self):
+        self.over.set()
         for thread in self.threads:
             thread.join()
         return time.time()
@@ -126,13 +130,13 @@ class Clients:
 
     def events(self):
         with self.connect("events", b"events") as sock:
-            while time.monotonic() < self.end:
+            while not self.over.is_set():
                 sock.recv(REQUEST)
 
     def requests(self):
         with self.connect("events", b"normal") as sock:
             sock.recv(1)
-            while time.monotonic() < self.end:
+            while not self.over.is_set():
                 begin = time.monotonic()
                 sock.send(b"normal".ljust(REQUEST))
                 sock.recv(1)
@@ -142,7 +146,7 @@ class Clients:
     def oneway(self):
         with self.connect("oneway", b"normal") as sock:
             sock.recv(1)
-            while time.monotonic() < self.end:
+            while not self.over.is_set():
                 sock.send(b"absorb".ljust(REQUEST))
                 time.sleep(TICK)
 
@@ -151,6 +155,7 @@ class Clients:
         with self.connect("download", b"download", 8192) as sock:
             while not sock.recv(65536).endswith(b"e"):
                 time.sleep(0.05)
+            finish(sock)
         self.times["download"].append(time.monotonic() - begin)
 
     def late(self):
@@ -158,35 +163,62 @@ class Clients:
         with self.connect("late", b"late") as sock:
             for _ in range(2):
                 sock.recv(1)
+            finish(sock)
         self.times["late"].append(time.monotonic() - begin)
 
 
-def last_values(daemon, kind, metric, end, count=2):
-    """Of the last whole intervals before the end."""
-    daemon.row_after(kind, metric, end)
-    return [row[1] for row in daemon.rows(kind, metric) if row[0] <= end][-count:]
+def finish(sock):
+    """Until the server has closed the connection: it has an answer before the call that sent it is over."""
+    sock.shutdown(socket.SHUT_WR)
+    sock.recv(1)
 
 
-def check(test, tier, daemon, clients, end):
+def values(daemon, kind, metric, begin, end):
+    """Of the intervals that lie between these moments."""
+    rows = [row for row in daemon.rows(kind, metric) if begin < row[0] <= end]
+    return [row[1] for row in rows[1:]]
+
+
+def wait_intervals(daemons):
+    """In which all that goes on without the other side is known as a stream. Returns when they began and ended."""
+    time.sleep(2 * AFTER + TICK)
+    begin = time.time()
+    for daemon in daemons.values():
+        for kind, metric in (("events", "latency-service-percentile-99"), ("oneway", "gauge-requests_oldest")):
+            daemon.wait_rows(kind, metric, 4, begin)
+    return begin, time.time()
+
+
+def check(test, tier, daemon, clients, span, end):
     name = f"tier {tier}"
     streams = {kind: daemon.row_after(kind, "total_requests-streams", end)[1] for kind in KINDS}
     test.equal(f"{name}: streams", streams, {"events": STREAMS, "oneway": 1, "download": 0, "late": 0})
-    mean = statistics.fmean(clients.normal)
-    for metric in ("average", "percentile-99"):
-        got = max(last_values(daemon, "events", "latency-service-" + metric, clients.last))
-        test.within(f"{name}: events: latency-service-{metric} of the others, s", got, NORMAL,
-                    max(clients.normal) + 0.001 if metric != "average" else 1.2 * mean + 0.001)
+    check_normal(test, name, daemon, clients, span)
     for metric in ("gauge-requests_oldest", "gauge-requests_in_progress"):
-        got = last_values(daemon, "oneway", metric, clients.last)
-        test.equal(f"{name}: oneway: {metric}", got, [0, 0])
+        got = values(daemon, "oneway", metric, *span)
+        test.equal(f"{name}: oneway: {metric}", (set(got), len(got) > 1), ({0}, True))
     for kind, times in clients.times.items():
         if kind == "download" and tier not in IN_SOCKET:
             continue
-        rows = [row for row in daemon.rows(kind, "latency-service-percentile-99")
-                if row[0] > clients.begin and row[1] == row[1]]
+        metric = "latency-service-percentile-99"
+        daemon.row_after(kind, metric, end)
+        rows = [row for row in daemon.rows(kind, metric) if row[0] > clients.begin and row[1] == row[1]]
         # The first send may have been in an interval before.
-        test.close(f"{name}: {kind}: the last latency-service-percentile-99, s", rows[-1][1] if rows else 0, times[0],
-                   0.1, 0.2)
+        got = rows[-1][1] if rows else 0
+        test.true(f"{name}: {kind}: the last {metric} is not below {0.97 * LONG} s", got >= 0.97 * LONG, got)
+        test.figures.close(f"{name}: {kind}: the last {metric}, s", got, times[0], 0.1, 0.2)
+
+
+def check_normal(test, name, daemon, clients, span):
+    """Streams, which take longer than AFTER, are not among them."""
+    for metric, most in (("average", 1.2 * statistics.fmean(clients.normal) + 0.001),
+                         ("percentile-99", max(clients.normal) + 0.001)):
+        got = [value for value in values(daemon, "events", "latency-service-" + metric, *span) if value == value]
+        what = f"{name}: events: latency-service-{metric} of the others, s"
+        test.true(f"{what}: {len(got)} intervals have it", got)
+        test.within(f"{what}, least", min(got, default=0), 0.97 * NORMAL, AFTER)
+        test.within(f"{what}, greatest", max(got, default=0), 0.97 * NORMAL, AFTER)
+        test.figures.within(what, max(got, default=0), NORMAL, most)
 
 
 def main():
@@ -200,9 +232,10 @@ def main():
                 test.stop(daemons.pop(tier))
         test.true(f"tiers: {set(daemons)}", daemons)
         clients = Clients(where)
+        span = wait_intervals(daemons)
         end = clients.join()
         for tier, daemon in daemons.items():
-            check(test, tier, daemon, clients, end)
+            check(test, tier, daemon, clients, span, end)
 
 
 if __name__ == "__main__":

@@ -10,9 +10,11 @@ import sys
 import time
 
 import services
+from check import Check
+from connections import free_port
 from lib import BUILD
 from need import Missing, compile_go, require
-from process import Process, free_port
+from process import Process
 from web import write_page
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -64,7 +66,7 @@ class Server:
     def command(self):
         raise NotImplementedError
 
-    def has_logged(self, count=0, seconds=2):
+    def has_logged(self, count=0, seconds=10):
         """How many requests, so far. The answer may be sent before: waits until there are so many."""
         give_up = time.monotonic() + seconds
         while True:
@@ -283,5 +285,5 @@ def start_all(home, names):
         try:
             found[server.name] = server(home, *behind)
         except Missing as missing:
-            print(f"note: {missing}, {server.name} is left out")
+            Check.left_out(server.name, missing)
     return found
