@@ -27,6 +27,11 @@ class Disk:
         with open(self.setting("stat"), encoding="ascii") as stat:
             return [int(word) for word in stat.read().split()]
 
+    def device(self):
+        """MAJOR:MINOR"""
+        with open(self.setting("dev"), encoding="ascii") as file:
+            return file.read().strip()
+
     def set(self, name, value):
         with open(self.setting("queue/" + name), "w", encoding="ascii") as setting:
             setting.write(str(value))

@@ -10,11 +10,13 @@ import os
 import time
 
 import delays
-import lib
-import truth
 from lib import SLOWNESS, Test
 
-INTERVAL = 1
+BESIDE = True
+WHOLE, SHORT = 1, 0.5 if SLOWNESS < 2 else 1  # intervals: of figures, and of what else is checked
+PRESENT = 0.1  # threads: what so many do is to be seen
+FEW_S = 1      # in which requests have too few samples, at 100 a second
+PATIENCE = 60 * SLOWNESS
 POINTS = 3 if SLOWNESS == 1 else 6
 THREADS = 6
 THREAD_POINTS = 5 if SLOWNESS == 1 else 10  # of all threads
@@ -49,8 +51,7 @@ class Alone:
     def check(self, test, daemon):
         """The threads that answer by pipes wait for their next word in one, and sleep before the answer."""
         begin = time.time()
-        time.sleep(5 * INTERVAL)
-        rows = daemon.wait_rows("alone", "delay_rate-delay-blkio", 4, begin)
+        rows = daemon.wait_rows("alone", "delay_rate-delay-blkio", 5, begin)
         times = [row[0] for row in rows]
         grown = self.log.grown(times[0], times[-1])
         seconds = times[-1] - times[0]
@@ -60,12 +61,15 @@ class Alone:
         want["pipe"] += THREADS - grown["pipe"] / seconds
         for name in RATES:
             got = average(values(daemon, "alone", f"delay_rate-delay-{name}", times[0], times[-1]))
-            test.close(f"without requests: {name}, threads", got, want[name], slack=THREAD_POINTS / 100 * THREADS)
+            if want[name] >= PRESENT * THREADS:
+                test.true(f"without requests: {name}, of {want[name]:.2f} threads", got > 0, got)
+            test.figures.close(f"without requests: {name}, threads", got, want[name],
+                               slack=THREAD_POINTS / 100 * THREADS)
         named = {metric: average(values(daemon, "alone", metric, times[0], times[-1]))
                  for metric in daemon.metrics("alone") if metric.startswith("delay_rate-upstream-")}
         test.equal("without requests: upstreams", sorted(named), [self.upstream])
-        test.close("without requests: of the upstream by its address, threads", named.get(self.upstream, 0),
-                   average(values(daemon, "alone", "delay_rate-delay-upstream", times[0], times[-1])), rel=0.05)
+        test.figures.close("without requests: of the upstream by its address, threads", named.get(self.upstream, 0),
+                           average(values(daemon, "alone", "delay_rate-delay-upstream", times[0], times[-1])), rel=0.05)
         absent = [metric for metric in daemon.metrics("alone") if metric.startswith("latency-in_")]
         test.equal("without requests: parts of a request's time", absent, [])
 
@@ -84,29 +88,37 @@ def check_idle(test, daemon, names, begin):
 
 def check_slow(test, daemon, server, cause, mixture):
     """One request in so many is slow for one reason."""
-    begin = time.time()
-    server.order(8, 3000, 7 * INTERVAL, mixture)
-    server.result()
-    end = time.time()
-    daemon.row_after(server.name, delays.RESPONSE, end - INTERVAL)
+    begin, metric = time.time(), f"percent-slow_{cause}"
     # What is shown at first may be of a window that began before.
-    rows = {part: values(daemon, server.name, f"percent-slow_{part}", begin + 3 * INTERVAL, end) for part in SLOW}
+    first = begin + 3 * daemon.interval
+    while time.time() < begin + PATIENCE and not values(daemon, server.name, metric, first, 1e12):
+        server.order(8, 3000, 7 * daemon.interval, mixture)
+        server.result()
+        daemon.row_after(server.name, delays.RESPONSE, time.time() - daemon.interval)
+    rows = {part: values(daemon, server.name, f"percent-slow_{part}", first, 1e12) for part in SLOW}
     got = {part: average(shares) for part, shares in rows.items()}
     print(f"note: slow {mixture}: " + ", ".join(f"{part} {'/'.join(f'{share:.1f}' for share in shares)}"
                                                 for part, shares in rows.items()))
-    test.within(f"slow requests: {cause}, %", got[cause], 80, 100)
-    test.close("slow requests: all parts, %", sum(got.values()), 100, slack=10)
+    test.true(f"slow requests: {cause}", got[cause] > 0, got[cause])
+    test.within(f"slow requests: all parts of {cause}, %, at most", sum(got.values()), 0, 100.1)
+    test.figures.within(f"slow requests: {cause}, %", got[cause], 80, 100)
+    test.figures.close("slow requests: all parts, %", sum(got.values()), 100, slack=10)
 
 
 def check_few(test, daemon, server):
     """Too few samples for shares: a window goes on over several readings."""
     begin = time.time()
-    server.order(1, 500000, 3 * INTERVAL, "sleep=2000")
+    server.order(1, 500000, 3 * daemon.interval, "sleep=2000")
     server.result()
     end = time.time()
-    daemon.row_after(server.name, delays.RESPONSE, end - INTERVAL)
+    daemon.row_after(server.name, delays.RESPONSE, end - daemon.interval)
+    spent = server.log.grown(begin, end)["response"]
+    if spent > FEW_S:
+        test.left_out("few samples", f"the requests have taken {spent:.1f} s")
+        return
     for part in ("in_sleep", "in_cpu"):
-        test.equal(f"few samples: {part}", values(daemon, server.name, f"latency-{part}", begin + INTERVAL, end), [])
+        test.equal(f"few samples: {part}",
+                   values(daemon, server.name, f"latency-{part}", begin + daemon.interval, end), [])
 
 
 def sampler(daemon, kind, begin, end):
@@ -119,17 +131,17 @@ def check_many(test, daemon, budget):
     many = test.load("task", name="kt_many")
     many.ask(f"threads {MANY}")
     begin = time.time()
-    time.sleep(3 * INTERVAL)
-    rows = daemon.wait_rows("many", "delay_rate-delay-other", 2, begin + INTERVAL)
-    waiting = {name: average(values(daemon, "many", f"delay_rate-delay-{name}", begin + INTERVAL, rows[-1][0]))
+    time.sleep(3 * daemon.interval)
+    rows = daemon.wait_rows("many", "delay_rate-delay-other", 2, begin + daemon.interval)
+    waiting = {name: average(values(daemon, "many", f"delay_rate-delay-{name}", begin + daemon.interval, rows[-1][0]))
                for name in RATES}
     print("note: many: " + ", ".join(f"{name} {value:.1f}" for name, value in waiting.items()))
-    test.close("many threads: all states, threads", sum(waiting.values()), MANY + 1, rel=0.02)
-    share, looks = (sampler(daemon, kind, begin + INTERVAL, rows[-1][0])
+    test.figures.close("many threads: all states, threads", sum(waiting.values()), MANY + 1, rel=0.02)
+    share, looks = (sampler(daemon, kind, begin + daemon.interval, rows[-1][0])
                     for kind in ("percent", "operations_per_second"))
-    if test.within("many threads: looks a second", looks, 1, 1000):
+    if test.figures.within("many threads: looks a second", looks, 1, 1000):
         print(f"note: many: a look takes {share / 100 / looks / MANY * 1e6:.2f} us a thread, with {MANY} threads")
-    test.within("many threads: share of a CPU, %", share, 0, budget * 1.3)
+    test.figures.within("many threads: share of a CPU, %", share, 0, budget * 1.3)
     many.end()
 
 
@@ -137,21 +149,22 @@ def check_brief(test, daemon, server):
     """Threads that come and go beside a server: its figures stay, and so does the daemon."""
     churn = test.load("churn", "threads", 20000, 50, 100, name="kt_churn")
     begin = time.time()
-    server.order(4, 3000, 6 * INTERVAL, "sleep=8000 spin=200")
+    server.order(4, 3000, 6 * daemon.interval, "sleep=8000 spin=200")
     churn.say("go")
     server.result()
     end = time.time()
-    daemon.row_after(server.name, delays.RESPONSE, end - INTERVAL)
-    begin += 2.5 * INTERVAL
+    daemon.row_after(server.name, delays.RESPONSE, end - daemon.interval)
+    begin += 2.5 * daemon.interval
     want, response = delays.wants(server.log, begin, end)
     got = delays.mean(delays.readings(daemon, server.name, "latency-in_sleep", begin, end), server.log)
-    test.close("beside brief threads: sleep, s", got or 0.0, want["sleep"], slack=POINTS / 100 * response)
+    test.figures.close("beside brief threads: sleep, s", got or 0.0, want["sleep"], slack=POINTS / 100 * response)
     churn.kill()
 
 
 def check_disabled(test):
-    daemon = test.collectd(delays.services("few") + '<Probe "delay">\n Enable false\n</Probe>\n', interval=1)
-    daemon.wait_rows("self", "duration-read_request", 3)
+    off = "".join(f'<Probe "{name}">\n Enable false\n</Probe>\n' for name in ("delay", "request"))
+    daemon = test.collectd(delays.services("few") + off, interval=SHORT)
+    daemon.wait_rows("self", "duration-read_process", 3)
     found = [name for name in daemon.metrics("self") if "delay" in name]
     test.equal("disabled: its figures in ebpf-self", found, [])
     test.stop(daemon)
@@ -161,7 +174,7 @@ def main():
     with Test(limit=180) as test:
         names = ("alone", "few", "slow", "pool", "many", "churn")
         daemon = test.collectd(delays.services(*names) + delays.probe(100, 50, "percent-slow_*", "delay_rate-*"),
-                               interval=INTERVAL)
+                               interval=WHOLE if test.figures.decide else SHORT)
         daemon.wait_rows("self", "duration-read_request", 1)
         test.equal("complaints at the start", daemon.complaints(), [])
         disk = delays.has_disk(test)
@@ -175,13 +188,14 @@ def main():
             check_idle(test, daemon, ("few", "pool", "slow"), began)
             check_slow(test, daemon, slow, "lock", "spin=300 lock=30000/10")
             # An interval without requests ends the window, which would have samples of both.
-            time.sleep(3 * INTERVAL)
+            daemon.wait_rows("self", "duration-read_delay", 3, time.time())
             check_slow(test, daemon, slow, "upstream", "spin=300 upstream=30000/30")
             check_few(test, daemon, few)
-            check_brief(test, daemon, pool)
-            check_many(test, daemon, 50)
-            idle_from = time.time() + 2 * INTERVAL
-            time.sleep(4 * INTERVAL)
+            if test.figures.decide:
+                check_brief(test, daemon, pool)
+                check_many(test, daemon, 50)
+            idle_from = time.time() + 2 * daemon.interval
+            time.sleep(4 * daemon.interval)
             check_idle(test, daemon, ("few", "pool", "slow"), idle_from)
             check_disabled(test)
         finally:

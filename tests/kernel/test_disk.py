@@ -7,8 +7,12 @@ biolatency; what fio says in JSON of its own requests; a device of known times (
 blames the process which it meets at the end of a request (tests/bpf/completions.bpf.c) shows that this is another one
 here, one request after the other always: requests of loop devices are ended by a kernel thread, or on a CPU where
 something else runs.
+
+Ends that no program sees, in the context of init's threads on some kernels (tracing.py), are known from the kernel's
+trace: those may be missing, and no others.
 """
 
+import collections
 import errno
 import json
 import math
@@ -24,11 +28,15 @@ import disks
 import lib
 from cgroups import Cgroups
 from disks import FLUSHES, MIB, READ_MS, READ_SECTORS, READS, WRITE_MS, WRITES, WRITTEN_SECTORS
-from lib import Test
+from lib import SLOWNESS, Test
+from tracing import Trace
 
+BESIDE = True
+INTERVAL = 0.2 if SLOWNESS < 2 else 1
 SECTOR = 512
 COMPLETIONS = os.path.join(lib.BUILD, "tests", "bpf", "completions.bpf.o")
-CONF = f"""
+OTHERS = "".join(f'  <Probe "{name}">\n    Enable false\n  </Probe>\n' for name in ("delay", "process", "request"))
+CONF = OTHERS + f"""
   <Service "first">
     Process "kt_first"
   </Service>
@@ -52,7 +60,10 @@ CONF = f"""
   </Probe>
 """
 CSV_S = 0.6e-6  # the csv plugin writes whole microseconds
-OPS, OCTETS, COMPLETED = "disk_ops-submitted", "disk_octets-submitted", "disk_ops-completed"
+OPS, OCTETS = "disk_ops-submitted", "disk_octets-submitted"
+COMPLETED, COMPLETED_OCTETS = "disk_ops-completed", "disk_octets-completed"
+MISSED = "self", "total_events-missed_disk"  # a program is not run by an interrupt of its own run
+END = re.compile(r"(\d+:\d+) (\w+) \(.*\) \d+ \+ (\d+)")  # of a request, in the trace
 
 
 def reading(daemon):
@@ -71,27 +82,52 @@ def counts(daemon, subject, metric, moment):
 
 
 class Growth:
-    """with Growth(daemon, (subject, metric), ...) as grown: what each grew by meanwhile."""
+    """with Growth(test, daemon, (subject, metric), ...) as grown: what each grew by meanwhile, and how much may be
+    missing."""
 
-    def __init__(self, daemon, *series):
-        self.daemon, self.series = daemon, series
+    def __init__(self, test, daemon, *series):
+        self.test, self.daemon, self.series = test, daemon, (*series, MISSED)
+        self.trace = Trace(test, "block/block_rq_complete", kib=8192)
         self.begin, self.before, self.grown = 0, {}, {}
 
     def __enter__(self):
+        self.trace.__enter__()
         self.begin = reading(self.daemon)
         self.before = {one: counts(self.daemon, *one, self.begin) for one in self.series}
         return self
 
     def __exit__(self, kind, *_):
-        if kind:
-            return
-        moment = reading(self.daemon)
-        for one, before in self.before.items():
-            after = counts(self.daemon, *one, moment)
-            self.grown[one] = [b - a for a, b in zip(before, after)]
+        if not kind:
+            moment = reading(self.daemon)
+            for one, before in self.before.items():
+                after = counts(self.daemon, *one, moment)
+                self.grown[one] = [b - a for a, b in zip(before, after)]
+        self.trace.__exit__()
+        if not kind:
+            self.test.equal("events that the trace has lost", self.trace.lost, 0)
+            self._count_unseen()
+
+    def _count_unseen(self):
+        """Requests of each device and kind that no program has seen the end of, and their octets."""
+        self.unseen, self.octets = collections.Counter(), collections.Counter()
+        ends = [END.match(event.text.replace(",", ":", 1)) for event in self.trace.events]
+        self.largest = max((int(end[3]) * SECTOR for end in ends if end), default=0)
+        for event in self.trace.unseen:
+            end = END.match(event.text.replace(",", ":", 1))
+            if end:
+                of = end[1], "flush" if end[2].startswith("FF") else "read" if "R" in end[2] else "write"
+                self.unseen[of] += 1
+                self.octets[of] += int(end[3]) * SECTOR
 
     def __getitem__(self, one):
         return self.grown[one]
+
+    def missing(self, disk, operation):
+        """Requests that no program may have seen."""
+        return self.unseen[disk.device(), operation] + self.grown[MISSED][0]
+
+    def missing_octets(self, disk, operation):
+        return self.octets[disk.device(), operation] + self.grown[MISSED][0] * self.largest
 
 
 def transfer(load, how, number, size, path):
@@ -99,23 +135,38 @@ def transfer(load, how, number, size, path):
     load.ask("reap")
 
 
+def all_counted(test, what, grown, series, disk, numbers, size):
+    """So many reads and writes, of octets each."""
+    ops, octets = series
+    for at, operation in enumerate(("read", "write")):
+        want, missing = numbers[at], grown.missing(disk, operation)
+        test.within(f"{what}: {operation}s", grown[ops][at], want - missing, want)
+        test.equal(f"{what}: octets of {operation}s", grown[octets][at], size * grown[ops][at])
+
+
+def of_disk(disk):
+    return (disk.name, COMPLETED), (disk.name, COMPLETED_OCTETS)
+
+
+def of_service(name):
+    return (name, OPS), (name, OCTETS)
+
+
 def devices(test, daemon, first, disk):
     """As many as the load makes, and as the kernel counts; of flushes it counts the write that asks for one, too."""
     number, size, name = 400, 8192, disk.name
-    ops, octets, flushes = (name, COMPLETED), (name, "disk_octets-completed"), (name, "total_operations-flush")
-    with Growth(daemon, ops, octets, flushes, ("first", OPS), ("first", OCTETS)) as grown:
+    flushes = (name, "total_operations-flush")
+    with Growth(test, daemon, *of_disk(disk), flushes, *of_service("first")) as grown:
         before = disk.stat()
         transfer(first, "direct", number, size, disk.path)
         after = disk.stat()
     stat = [b - a for a, b in zip(before, after)]
-    test.equal(f"{name}: reads and writes", grown[ops], [number, number])
-    test.equal(f"{name}: octets", grown[octets], [number * size, number * size])
-    test.equal(f"{name}: flushes", grown[flushes][0], 1)
-    test.equal("reads and writes as the kernel counts them", [stat[READS], stat[WRITES] - 1], grown[ops])
-    test.equal("octets likewise", [stat[READ_SECTORS] * SECTOR, stat[WRITTEN_SECTORS] * SECTOR], grown[octets])
-    test.equal("flushes likewise", stat[FLUSHES], grown[flushes][0])
-    test.equal("submitted: reads and writes", grown["first", OPS], [number, number])
-    test.equal("submitted: octets", grown["first", OCTETS], [number * size, number * size])
+    all_counted(test, name, grown, of_disk(disk), disk, (number, number), size)
+    all_counted(test, "submitted", grown, of_service("first"), disk, (number, number), size)
+    test.within(f"{name}: flushes", grown[flushes][0], 1 - grown.missing(disk, "flush"), 1)
+    test.equal("reads and writes as the kernel counts them", [stat[READS], stat[WRITES] - 1], [number, number])
+    test.equal("octets likewise", [stat[READ_SECTORS] * SECTOR, stat[WRITTEN_SECTORS] * SECTOR], 2 * [number * size])
+    test.equal("flushes likewise", stat[FLUSHES], 1)
 
 
 def total_s(daemon, of, count, begin):
@@ -137,17 +188,18 @@ def times(test, daemon, first, disk):
         parts = [total_s(daemon, (disk.name, f"latency-disk_{part}-{operation}-average"), ops, begin)
                  for part in ("queued", "service")]
         kernel_s = (after[field] - before[field]) / 1e3
-        test.close(f"{operation}: s queued ({parts[0]:.4f}) and in service ({parts[1]:.4f})", sum(parts), kernel_s,
-                   rel=0.1, slack=0.01)
+        test.true(f"{operation}: time in service", parts[1] > 0, parts[1])
+        test.figures.close(f"{operation}: s queued ({parts[0]:.4f}) and in service ({parts[1]:.4f})", sum(parts),
+                           kernel_s, rel=0.1, slack=0.01)
         own_s = total_s(daemon, ("first", f"latency-disk_{operation}-average"), ("first", OPS, at), begin)
-        test.close(f"{operation}: s of the service", own_s, kernel_s, rel=0.1, slack=0.01)
+        test.true(f"{operation}: time of the service", own_s > 0, own_s)
+        test.figures.close(f"{operation}: s of the service", own_s, kernel_s, rel=0.1, slack=0.01)
 
 
 def biolatency(disk):
     """[(count, shortest s, longest s)] of what it has seen of a device, once it is told to end."""
-    trace = subprocess.Popen(["biolatency", "-D"], stdout=subprocess.PIPE, text=True)
-    time.sleep(2 * lib.SLOWNESS)
-    yield
+    trace = subprocess.Popen(["stdbuf", "-oL", "biolatency", "-D"], stdout=subprocess.PIPE, text=True)
+    yield trace.stdout.readline()
     trace.send_signal(signal.SIGINT)
     part = trace.communicate()[0].partition(f"disk = {disk.name}")[2].partition("disk =")[0]
     yield [(int(count), int(low) / 1e6, (int(high) + 1) / 1e6)
@@ -157,49 +209,52 @@ def biolatency(disk):
 def peer(test, daemon, first, disk):
     """What libbpf-tools show of the same load."""
     if not shutil.which("biolatency"):
-        print("note: biolatency (libbpf-tools) is not installed, its part is left out")
+        test.left_out("the same load by biolatency", "biolatency of libbpf-tools is not installed")
         return
     number, seen = 1000, biolatency(disk)
-    next(seen)
-    begin = reading(daemon)
-    transfer(first, "direct", number, 4096, disk.path)
-    reading(daemon)
+    test.contains("biolatency looks", next(seen), "Tracing")
+    with Growth(test, daemon) as grown:
+        transfer(first, "direct", number, 4096, disk.path)
     buckets = next(seen)
-    test.equal("requests, and a flush, by biolatency", sum(count for count, _, _ in buckets), 2 * number + 1)
+    missing = sum(grown.missing(disk, operation) for operation in ("read", "write", "flush"))
+    test.within("requests, and a flush, by biolatency", sum(count for count, _, _ in buckets), 2 * number + 1 - missing,
+                2 * number + 1)
     total = sum(total_s(daemon, (disk.name, f"latency-disk_service-{operation}-average"),
-                        (disk.name, COMPLETED, at), begin)
+                        (disk.name, COMPLETED, at), grown.begin)
                 for at, operation in enumerate(("read", "write"), 1))
     flush_s = daemon.rows(disk.name, "latency-disk_service-flush-average")
     total += next((row[1] for row in reversed(flush_s) if not math.isnan(row[1])), 0)
-    test.between("s in service, by the bounds of its buckets", total,
-                 [sum(count * bound[at] for count, *bound in buckets) for at in (0, 1)],
-                 slack=CSV_S * (2 * number + 1), rel=0.05 * lib.SLOWNESS)
+    test.figures.between("s in service, by the bounds of its buckets", total,
+                         [sum(count * bound[at] for count, *bound in buckets) for at in (0, 1)],
+                         slack=CSV_S * (2 * number + 1), rel=0.05 * lib.SLOWNESS)
 
 
 def fio(test, daemon, disk, number, least_s=0):
     """As many requests as fio has made, and none longer than fio has waited for it: that includes the way back to a CPU."""
     path = shutil.which("fio")
     if not path:
-        print("note: fio is not installed, its part is left out")
+        test.left_out("requests as fio counts them", "fio is not installed")
         return
     name = test.own("kt_fio")
     program = shutil.copy(path, os.path.join(test.dir, name))
     words = [program, f"--name={name}", f"--filename={disk.path}", "--direct=1", "--rw=randrw", "--bs=4k", "--ioengine=psync",
              "--norandommap", "--randseed=1", "--size=32m", "--invalidate=0", f"--number_ios={number}", "--output-format=json"]
-    ops, octets = (disk.name, COMPLETED), (disk.name, "disk_octets-completed")
-    with Growth(daemon, ops, octets, ("fio", OPS)) as grown:
+    with Growth(test, daemon, *of_disk(disk), ("fio", OPS)) as grown:
         said = disks.run(*words)
     job = json.loads(said[said.index("{"):])["jobs"][0]
+    numbers = [job[operation]["total_ios"] for operation in ("read", "write")]
+    all_counted(test, "fio", grown, of_disk(disk), disk, numbers, 4096)
     for at, operation in enumerate(("read", "write")):
-        theirs = job[operation]
-        count, clat_s = theirs["total_ios"], theirs["clat_ns"]["mean"] / 1e9
+        count, clat_s = numbers[at], job[operation]["clat_ns"]["mean"] / 1e9
         test.within(f"fio: {operation}s", count, number / 4, number)
-        test.equal(f"fio: {operation}s and octets", [grown[ops][at], grown[octets][at]], [count, theirs["io_bytes"]])
+        test.equal(f"fio: octets of {operation}s", job[operation]["io_bytes"], 4096 * count)
         # Pages of the program itself may come from another disk meanwhile.
-        test.within(f"fio: {operation}s submitted", grown["fio", OPS][at], count, 2 * number)
-        own_s = sum(total_s(daemon, (disk.name, f"latency-disk_{part}-{operation}-average"), (*ops, at + 1), grown.begin)
-                    for part in ("queued", "service"))
-        test.within(f"fio: s of a {operation}", own_s / count, least_s or 0.1 * clat_s, clat_s + 2 * CSV_S)
+        test.within(f"fio: {operation}s submitted", grown["fio", OPS][at], count - grown.missing(disk, operation),
+                    2 * number)
+        own_s = sum(total_s(daemon, (disk.name, f"latency-disk_{part}-{operation}-average"),
+                            (disk.name, COMPLETED, at + 1), grown.begin) for part in ("queued", "service"))
+        test.true(f"fio: time of {operation}s", own_s > 0, own_s)
+        test.figures.within(f"fio: s of a {operation}", own_s / count, least_s or 0.1 * clat_s, clat_s + 2 * CSV_S)
 
 
 def spinning(test):
@@ -210,38 +265,34 @@ def spinning(test):
 def always_another(test, daemon, load, disk, number):
     """Whoever waits for a request sleeps when it ends: its end meets somebody else each time."""
     spins = spinning(test)
-    series = [(name, metric) for name in ("first", "busy") for metric in (OPS, "derive-interrupted")]
-    with Growth(daemon, *series) as grown:
+    met = {name: (name, "derive-interrupted") for name in ("first", "busy")}
+    with Growth(test, daemon, *of_service("first"), ("busy", OPS), *met.values()) as grown:
         transfer(load, "direct", number, 4096, disk.path)
     for spin in spins:
         spin.process.kill()
-    print(f"note: octets whose end has met who only works: {grown['busy', 'derive-interrupted'][0]} of {2 * number * 4096}")
-    test.equal(f"{disk.name}: octets whose end has met who submits", grown["first", "derive-interrupted"][0], 0)
-    test.equal(f"{disk.name}: submitted", grown["first", OPS], [number, number])
+    print(f"note: octets whose end has met who only works: {grown[met['busy']][0]} of {2 * number * 4096}")
+    # It may have been kept from falling asleep.
+    test.figures.equal(f"{disk.name}: octets whose end has met who submits", grown[met["first"]][0], 0)
+    all_counted(test, f"{disk.name}: submitted", grown, of_service("first"), disk, (number, number), 4096)
     test.equal(f"{disk.name}: submitted by who only works", grown["busy", OPS], [0, 0])
 
 
 def blame(test, daemon, loads, own_disks):
     """Two services at once, with others on every CPU: all is theirs, whoever is there at the end."""
     want = {"first": (3000, 4096), "second": (500, 16384)}
-    series = [(name, metric) for name in want for metric in (OPS, OCTETS, "derive-interrupted")]
+    series = [one for name in want for one in (*of_service(name), (name, "derive-interrupted"))]
     spins = spinning(test)
-    with Growth(daemon, *series, ("busy", OPS), ("busy", "derive-interrupted")) as grown:
+    with Growth(test, daemon, *series, ("busy", OPS), ("busy", "derive-interrupted")) as grown:
         for (name, (number, size)), disk in zip(want.items(), own_disks):
             loads[name].ask(f"direct {number} {size} {disk.path}")
         for name in want:
             loads[name].ask("reap")
     for spin in spins:
         spin.process.kill()
-    # A program is not run by an interrupt of its own run: those are told, and no more may be missing.
-    missed = int(daemon.rows("self", "total_events-missed_disk")[-1][1])
-    for name, (number, size) in want.items():
-        ops, octets = grown[name, OPS], grown[name, OCTETS]
-        test.true(f"{name}: reads and writes, but for {missed} that no program saw: {ops}",
-                  number - missed <= min(ops) and max(ops) <= number)
-        test.equal(f"{name}: octets", octets, [size * each for each in ops])
+    for (name, (number, size)), disk in zip(want.items(), own_disks):
+        all_counted(test, name, grown, of_service(name), disk, (number, number), size)
         wrong = grown[name, "derive-interrupted"][0]
-        test.within(f"{name}: octets whose end has met it, of {2 * number * size}", wrong, 0, number * size)
+        test.figures.within(f"{name}: octets whose end has met it, of {2 * number * size}", wrong, 0, number * size)
     test.equal("who only works has submitted nothing", grown["busy", OPS], [0, 0])
     print(f"note: octets whose end has met who only works: {grown['busy', 'derive-interrupted'][0]}")
 
@@ -250,7 +301,7 @@ def failures(test, daemon):
     """A device whose file finds no room."""
     disk = disks.loop(test, disks.memory(test, "small", 2 * MIB), 4 * MIB)
     page, failed = mmap.mmap(-1, MIB // 2), 0
-    with Growth(daemon, (disk.name, "errors-disk-write"), (disk.name, COMPLETED)) as grown:
+    with Growth(test, daemon, (disk.name, "errors-disk-write"), (disk.name, COMPLETED)) as grown:
         fd = os.open(disk.path, os.O_RDWR | os.O_DIRECT)
         for at in range(8):
             try:
@@ -258,52 +309,57 @@ def failures(test, daemon):
             except OSError as error:
                 failed += error.errno in (errno.EIO, errno.ENOSPC)
         os.close(fd)
+    missing = grown.missing(disk, "write")
     test.within("writes that failed", failed, 1, 7)
-    test.equal("failures", grown[disk.name, "errors-disk-write"][0], failed)
-    test.equal("writes, failed or not", grown[disk.name, COMPLETED][1], 8)
+    test.within("failures", grown[disk.name, "errors-disk-write"][0], failed - missing, failed)
+    test.within("writes, failed or not", grown[disk.name, COMPLETED][1], 8 - missing, 8)
 
 
 def without_statistics(test, daemon, first, disk):
     """Where the kernel counts nothing."""
     disk.set("iostats", 0)
-    with Growth(daemon, (disk.name, COMPLETED), ("first", OPS)) as grown:
+    with Growth(test, daemon, *of_disk(disk), *of_service("first")) as grown:
         before = disk.stat()
         transfer(first, "direct", 300, 4096, disk.path)
         after = disk.stat()
     disk.set("iostats", 1)
-    test.equal("iostats 0: reads and writes", grown[disk.name, COMPLETED], [300, 300])
-    test.equal("iostats 0: submitted", grown["first", OPS], [300, 300])
+    all_counted(test, "iostats 0", grown, of_disk(disk), disk, (300, 300), 4096)
+    all_counted(test, "iostats 0: submitted", grown, of_service("first"), disk, (300, 300), 4096)
     test.equal("iostats 0: as the kernel counts them", after[READS] - before[READS], 0)
     own_s = total_s(daemon, ("first", "latency-disk_read-average"), ("first", OPS, 1), grown.begin) / 300
-    test.within("iostats 0: s of a read", own_s, 1e-6, 0.1)
+    test.true("iostats 0: time of reads", own_s > 0, own_s)
+    test.figures.within("iostats 0: s of a read", own_s, 1e-6, 0.1)
 
 
-def write_back(test, daemon, load, service, where):
+def write_back(test, daemon, load, service, mounted):
     """What is left in the page cache, and written when who has left it is gone."""
+    disk, where = mounted
     number, size = 2000, 4096
     all_octets = number * size
     path = os.path.join(where, f"of_{load.name}.{time.monotonic_ns()}")
     written = (service, OCTETS), ("disk", OCTETS + "-writeback"), ("busy", OCTETS)
-    with Growth(daemon, *written) as grown:
+    with Growth(test, daemon, *written) as grown:
         transfer(load, "dirty", number, size, path)
         disks.run("sync", "-f", path)
-    return all_octets, [grown[one][-1] for one in written]
+    return all_octets - grown.missing_octets(disk, "write"), all_octets, [grown[one][-1] for one in written]
 
 
-def nobody(test, daemon, load, where):
-    all_octets, (own, kernel, busy) = write_back(test, daemon, load, "second", where)
+def nobody(test, daemon, load, mounted):
+    least, all_octets, (own, kernel, busy) = write_back(test, daemon, load, "second", mounted)
     test.equal("written back: of whom no cgroup tells", own, 0)
-    test.within("written back: for nobody in particular", kernel, all_octets, all_octets + 256 * MIB)
+    # With what others leave to the kernel at the time.
+    test.within("written back: for nobody in particular", kernel, least, float("inf"))
+    test.figures.within("written back: for others", kernel - all_octets, least - all_octets, 256 * MIB)
     test.equal("written back: of who only works", busy, 0)
 
 
-def cgroups_write_back(test, daemon, where, tier):
+def cgroups_write_back(test, daemon, mounted, tier):
     """cgroup2 tells whose pages they are: by the memory controller, and by that of I/O where it is on."""
     groups = Cgroups()
     with open(os.path.join(groups.root, "cgroup.controllers"), encoding="ascii") as words:
         known = words.read().split()
     if not {"memory", "io"} <= set(known):
-        print(f"note: cgroup2 has {known}: the kernel does not tell here whose pages are written back")
+        test.left_out("write-back by cgroup", f"cgroup2 has {known}: the kernel does not tell whose pages these are")
         return
     control = os.path.join(groups.root, "cgroup.subtree_control")
     for controllers in (["memory"], ["memory", "io"]):
@@ -311,21 +367,27 @@ def cgroups_write_back(test, daemon, where, tier):
             with open(control, "w", encoding="ascii") as file:
                 file.write("+" + word)
         if "io" not in controllers and tier > 1:
-            print("note: this tier asks the controller of I/O alone")
+            test.left_out("write-back by the memory controller", "this tier asks the controller of I/O alone")
             continue
         load = test.load("io", name="kt_third")
         name = test.own("kt_dirtier")
         groups.make(name)
         groups.enter(name, load.pid)
-        all_octets, (own, _, busy) = write_back(test, daemon, load, "dirtier", where)
-        test.within(f"written back: of the cgroup, by {controllers}", own, all_octets, all_octets + MIB)
+        least, all_octets, (own, _, busy) = write_back(test, daemon, load, "dirtier", mounted)
+        test.within(f"written back: of the cgroup, by {controllers}", own, least, all_octets + MIB)
         test.equal("written back: of who only works", busy, 0)
         load.end()
         groups.remove()
 
 
-def mean_s(daemon, disk, part, begin, count):
-    return total_s(daemon, (disk.name, f"latency-disk_{part}-read-average"), (disk.name, COMPLETED, 1), begin) / count
+def of_known_time(test, daemon, what, disk, grown, queued_s):
+    """In a device that takes 20 ms."""
+    reads = disk.name, COMPLETED, 1
+    got = {part: total_s(daemon, (disk.name, f"latency-disk_{part}-read-average"), reads, grown.begin)
+           / grown[disk.name, COMPLETED][0] for part in ("queued", "service")}
+    test.within(f"{what}: s in service, at least", got["service"], 0.97 * 0.02, float("inf"))
+    test.figures.within(f"{what}: s in service", got["service"], 0.02, 0.03)
+    test.figures.within(f"{what}: s queued", got["queued"], *queued_s)
 
 
 def known_times(test, daemon, loads):
@@ -334,38 +396,37 @@ def known_times(test, daemon, loads):
     disk = disks.null_blk(test, irqmode=2, completion_nsec=20000000, nr_devices=1, gb=1, submit_queues=1,
                           hw_queue_depth=1)
     if disk is None:
-        print("note: there is no null_blk here, its part is left out")
+        test.left_out("a device of known times", "there is no null_blk here")
         return
     disk.set("scheduler", "mq-deadline")
-    begin = reading(daemon)
-    transfer(loads["first"], "direct", 100, 4096, disk.path)
-    reading(daemon)
-    test.within("alone: s in service", mean_s(daemon, disk, "service", begin, 100), 0.02, 0.03)
-    test.within("alone: s queued", mean_s(daemon, disk, "queued", begin, 100), 0, 0.003)
-    own = total_s(daemon, ("first", "latency-disk_read-average"), ("first", OPS, 1), begin) / 100
-    test.within("alone: s of the service's read", own, 0.02, 0.035)
-    begin = reading(daemon)
-    for load in loads.values():
-        load.ask(f"direct 100 4096 {disk.path}")
-    for load in loads.values():
-        load.ask("reap")
-    reading(daemon)
-    test.within("together: s in service", mean_s(daemon, disk, "service", begin, 200), 0.02, 0.03)
-    test.within("together: s queued", mean_s(daemon, disk, "queued", begin, 200), 0.01, 0.03)
-    fio(test, daemon, disk, 100, 0.02)
+    with Growth(test, daemon, *of_disk(disk), *of_service("first")) as grown:
+        transfer(loads["first"], "direct", 50, 4096, disk.path)
+    all_counted(test, "alone", grown, of_disk(disk), disk, (50, 50), 4096)
+    of_known_time(test, daemon, "alone", disk, grown, (0, 0.003))
+    own = total_s(daemon, ("first", "latency-disk_read-average"), ("first", OPS, 1), grown.begin)
+    test.figures.within("alone: s of the service's read", own / grown["first", OPS][0], 0.02, 0.035)
+    with Growth(test, daemon, *of_disk(disk)) as grown:
+        for load in loads.values():
+            load.ask(f"direct 50 4096 {disk.path}")
+        for load in loads.values():
+            load.ask("reap")
+    all_counted(test, "together", grown, of_disk(disk), disk, (100, 100), 4096)
+    of_known_time(test, daemon, "together", disk, grown, (0.01, 0.03))
+    fio(test, daemon, disk, 50, 0.02)
     always_another(test, daemon, loads["first"], disk, 25)
-    test.equal("together: most requests in flight at a reading",
-               max(row[1] for row in daemon.rows(disk.name, "pending_operations") if row[0] > begin), 2)
+    most = max(row[1] for row in daemon.rows(disk.name, "pending_operations") if row[0] > grown.begin)
+    test.within("together: most requests in flight at a reading", most, 0, 2)
+    test.figures.equal("together: most requests in flight at a reading", most, 2)
 
 
 def without_option(test, disk):
     """By default: what devices do, and nobody is asked who it was."""
-    daemon = test.collectd('  <Service "first">\n    Process "kt_first"\n  </Service>\n', interval=1)
+    daemon = test.collectd(OTHERS + '  <Service "first">\n    Process "kt_first"\n  </Service>\n', interval=INTERVAL)
     first = test.load("io", name="kt_first")
     daemon.wait_rows("self", "duration-read_disk", 2)
-    with Growth(daemon, (disk.name, COMPLETED)) as grown:
+    with Growth(test, daemon, *of_disk(disk)) as grown:
         transfer(first, "direct", 200, 4096, disk.path)
-    test.equal("without option: reads and writes", grown[disk.name, COMPLETED], [200, 200])
+    all_counted(test, "without option", grown, of_disk(disk), disk, (200, 200), 4096)
     test.equal("without option: series of services", [(subject, metric) for subject in daemon.subjects()
                                                       for metric in daemon.metrics(subject) if "submitted" in metric], [])
     test.equal("without option: complaints", daemon.complaints(), [])
@@ -380,7 +441,7 @@ def main():
         os.rename(os.path.join(where, "file"), os.path.join(where, "first"))
         other = disks.loop(test, where, 64 * MIB)
         without_option(test, disk)
-        daemon = test.collectd(CONF, interval=1)
+        daemon = test.collectd(CONF, interval=INTERVAL)
         loads = {name: test.load("io", name="kt_" + name) for name in ("first", "second")}
         daemon.wait_rows("self", "duration-read_disk", 2)
         tier = int(daemon.rows("self", "count-tier_disk")[-1][1])
@@ -397,7 +458,7 @@ def main():
         without_statistics(test, daemon, loads["first"], other)
         failures(test, daemon)
         known_times(test, daemon, loads)
-        mounted = disks.mounted(test, other, "mounted")
+        mounted = other, disks.mounted(test, other, "mounted")
         nobody(test, daemon, loads["second"], mounted)
         cgroups_write_back(test, daemon, mounted, tier)
         test.equal("refused", daemon.rows("self", "total_events-refused_disk")[-1][1], 0)

@@ -26,13 +26,13 @@ BY_FUNCTIONS = {"read": 3, "write": 6, "rename": 3, "delete": 2}  # what the cal
 def on_disk(test, kind):
     """Its directory, or None."""
     if not shutil.which(disks.MAKE[kind][0]):
-        print(f"note: {disks.MAKE[kind][0]} is not installed, {kind} is left out")
+        test.left_out(kind, f"{disks.MAKE[kind][0]} is not installed")
         return None
     disk = disks.loop(test, disks.memory(test, f"{kind}.memory", MEMORY), SIZES[kind] * disks.MIB)
     try:
         return disks.mounted(test, disk, kind, kind)
     except subprocess.CalledProcessError as error:
-        print(f"note: {kind} is left out: {error.stderr.strip()}")
+        test.left_out(kind, error.stderr.strip())
         return None
 
 
@@ -46,7 +46,7 @@ def overlay(test):
     try:
         disks.run("mount", "-t", "overlay", "-o", ",".join(f"{part}={of}" for part, of in parts.items()), "none", path)
     except subprocess.CalledProcessError as error:
-        print(f"note: overlay is left out: {error.stderr.strip()}")
+        test.left_out("overlay", error.stderr.strip())
         return None
     test.last_things.insert(0, lambda: disks.run("umount", path))
     return path

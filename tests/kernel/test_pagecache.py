@@ -11,11 +11,12 @@ import mmap
 import os
 import time
 
-from lib import LIBC, Test
+from lib import LIBC, SLOWNESS, Test
 from test_oom import LIMIT, MIB, Cgroup
 from truth import PAGE
 
 BESIDE = True
+INTERVAL = 0.2 if SLOWNESS < 2 else 1
 PAGES = 2048
 TIERS = (1, 2, 3)
 WITH_HITS = (1, 2)
@@ -38,7 +39,7 @@ CONF = "".join(f'<Probe "{name}">\n Enable false\n</Probe>\n' for name in ("proc
 
 
 def start(test, tier):
-    return test.collectd(f'{CONF}<Probe "pagecache">\n Enable true\n Tier {tier}\n</Probe>\n', interval=1,
+    return test.collectd(f'{CONF}<Probe "pagecache">\n Enable true\n Tier {tier}\n</Probe>\n', interval=INTERVAL,
                          collect=("pagecache",))
 
 

@@ -18,6 +18,8 @@ import time
 import truth
 from lib import BPFTOOL, SLOWNESS, Test, bpf_objects_of
 
+BESIDE = True
+INTERVAL = 0.2 if SLOWNESS < 2 else 1
 CONF = """
   <Service "runs">
     Process "kt_runs"
@@ -44,7 +46,7 @@ CONF = """
 FIRST_ROW = 2       # of services, see bpf/lib/service.h
 SUB = 16            # buckets of a power of two, see bpf/lib/hist.h
 BUCKET = 0.033      # an average by buckets may be off by so much
-SPIN_MS = 400
+SPIN_MS, TOOL_SPIN_MS = 100, 400
 TOOLS = {"runqlat": "wait", "cpudist": "run"}
 TOOL_SECONDS = 8
 SHORT_US = 128
@@ -117,13 +119,27 @@ def growth(before, after):
 
 # --- the tests ---
 
+def asleep(pid):
+    return all(truth.proc(f"{pid}/task/{tid}", "stat").rpartition(")")[2].split()[0] == "S"
+               for tid in os.listdir(f"/proc/{pid}/task"))
+
+
+def look(maps, load):
+    """What the kernel and the probe count while all threads sleep."""
+    while True:
+        time.sleep(0.02)
+        before = kernel_counts(load.pid)
+        if asleep(load.pid):
+            counted = maps.service()
+            if kernel_counts(load.pid) == before:
+                return before, counted
+
+
 def asked(maps, load, text):
-    """The growth of what the kernel and the probe count by one request. At both ends all threads sleep."""
-    time.sleep(0.2)
-    begin, kernel = maps.service(), kernel_counts(load.pid)
+    """The growth of both by one request."""
+    kernel, begin = look(maps, load)
     load.ask(text)
-    time.sleep(0.2)
-    after, kernel_after = maps.service(), kernel_counts(load.pid)
+    kernel_after, after = look(maps, load)
     return [b - a for a, b in zip(kernel, kernel_after)], growth(begin, after)
 
 
@@ -132,7 +148,7 @@ def exact(test, what, maps, load, text):
     test.equal(f"{what}: waits", sum(got["wait"]), runs)
     test.equal(f"{what}: runs", sum(got["run"]), runs)
     test.close(f"{what}: ns waited", total(got["wait"]), waited, rel=BUCKET, slack=runs)
-    test.close(f"{what}: ns run", total(got["run"]), ran, rel=BUCKET, slack=runs)
+    test.figures.close(f"{what}: ns run", total(got["run"]), ran, rel=BUCKET, slack=runs)
     test.equal(f"{what}: migrations", got["migrations"], moved)
     return runs, waited, ran
 
@@ -144,10 +160,13 @@ def contention(test, daemon, maps):
     daemon.wait_rows("self", "duration-read_sched", 3, time.time())
     begin = time.time()
     runs, waited, ran = exact(test, f"{threads} threads on one CPU", maps, load, f"spin {SPIN_MS}")
-    test.within(f"{threads} threads on one CPU: time waited by time run", waited / ran, 0.9 * (threads - 1), float("inf"))
+    test.figures.within(f"{threads} threads on one CPU: time waited by time run", waited / ran, 0.9 * (threads - 1),
+                        float("inf"))
     daemon.wait_rows("self", "duration-read_sched", 2, time.time())
     averages = [row[1] for row in daemon.rows("runs", ROW) if row[0] > begin and row[1] > 0]
-    test.within("the average as dispatched, s, most", max(averages), 0.8 * waited / runs / 1e9, 3 * waited / runs / 1e9)
+    test.true("the average as dispatched", averages, averages)
+    test.figures.within("the average as dispatched, s, most", max(averages), 0.8 * waited / runs / 1e9,
+                        3 * waited / runs / 1e9)
     exact(test, "threads that sleep", maps, load, "sleep 500")
     exact(test, "threads that yield", maps, load, "yield 2000")
     load.end()
@@ -157,7 +176,7 @@ def moved(test, daemon, maps):
     """More threads than CPUs, which the scheduler moves while they wait: a wait on two CPUs is one."""
     load = test.load("runs", 2 * truth.CPUS + 1, name="kt_runs")
     daemon.wait_rows("self", "duration-read_sched", 3, time.time())
-    for _ in range(3):
+    for _ in range(2):
         exact(test, "threads on any CPU", maps, load, f"spin {SPIN_MS}")
         exact(test, "threads on any CPU that sleep", maps, load, "sleep 500")
     load.end()
@@ -168,6 +187,15 @@ def switches():
         return next(int(line.split()[1]) for line in lines if line.startswith("ctxt"))
 
 
+def switches_of_init():
+    """In whose context kernels of some sandboxes run no BPF program (tracing.py)."""
+    total = 0
+    for tid in os.listdir("/proc/1/task"):
+        status = dict(line.split(":", 1) for line in truth.proc(f"1/task/{tid}", "status").splitlines())
+        total += int(status["voluntary_ctxt_switches"]) + int(status["nonvoluntary_ctxt_switches"])
+    return total
+
+
 def hook_runs(maps):
     return next(sum(one["value"] for one in entry["formatted"]["values"]) for entry in maps.dump("hot_runs"))
 
@@ -175,17 +203,19 @@ def hook_runs(maps):
 def machine(test, daemon, maps):
     load = test.load("runs", 2 * truth.CPUS, name="kt_runs")
     daemon.wait_rows("self", "duration-read_sched", 3, time.time())
+    of_init = switches_of_init()
     looks = [(switches(), hook_runs(maps), switches())]
     before, own = maps.machine(), kernel_counts(load.pid)
-    load.ask("sleep 20000")
-    time.sleep(0.2)
+    load.ask("sleep 5000")
     after, own_after = maps.machine(), kernel_counts(load.pid)
     looks.append((switches(), hook_runs(maps), switches()))
+    of_init = switches_of_init() - of_init
     low, high = looks[1][0] - looks[0][2], looks[1][2] - looks[0][0]
-    test.within("runs of the hook, and context switches", looks[1][1] - looks[0][1], 0.99 * low, high)
+    test.within("runs of the hook, and context switches", looks[1][1] - looks[0][1], low - of_init, high)
     got = growth(before, after)
     test.within("waits of the machine", sum(got["wait"]), own_after[0] - own[0], high)
-    test.equal("as many runs", sum(got["run"]), sum(got["wait"]))
+    # A CPU may be between the two when it is looked at.
+    test.close("as many runs", sum(got["run"]), sum(got["wait"]), slack=2 * truth.CPUS)
     daemon.wait_rows("sched", ROW, 2, time.time())
     for cpu in sorted(os.sched_getaffinity(0)):
         for kind in ("woken", "preempted"):
@@ -220,11 +250,11 @@ def compared(test, tool, said, got, runs):
     theirs, ours = tool_counts(said), by_power(got)
     count = sum(theirs.values())
     # It loses some while the machine is busy; what the kernel counts says that we do not.
-    test.close(f"{tool}: count, and the kernel's", count, runs, rel=0.05, slack=10)
+    test.figures.close(f"{tool}: count, and the kernel's", count, runs, rel=0.05, slack=10)
     for bound in [0] + sorted(bound for bound in theirs.keys() | ours.keys() if bound >= SHORT_US):
         mine, other = (sum(n for low, n in counts.items() if low == bound or not bound and low < SHORT_US)
                        for counts in (ours, theirs))
-        test.close(f"{tool}: percent from {bound} us", 100 * mine / sum(got), 100 * other / count, slack=2)
+        test.figures.close(f"{tool}: percent from {bound} us", 100 * mine / sum(got), 100 * other / count, slack=2)
 
 
 def attached(process):
@@ -238,12 +268,12 @@ def attached(process):
 def tools(test, daemon, maps):
     missing = [tool for tool in TOOLS if not shutil.which(tool)]
     if missing:
-        print(f"note: {' and '.join(missing)} of libbpf-tools not installed, this part is left out")
+        test.left_out("shares as libbpf-tools see them", f"{' and '.join(missing)} not installed")
         return
     load = test.load("runs", 2 * truth.CPUS + 1, name="kt_runs")
     daemon.wait_rows("self", "duration-read_sched", 3, time.time())
     # Of runs that end with a sleep cpudist counts none.
-    for text, names in ((f"spin {SPIN_MS}", ("runqlat", "cpudist")), ("sleep 3000", ("runqlat",))):
+    for text, names in ((f"spin {TOOL_SPIN_MS}", ("runqlat", "cpudist")), ("sleep 3000", ("runqlat",))):
         running = {tool: subprocess.Popen([tool, "-p", str(load.pid), str(math.ceil(TOOL_SECONDS * SLOWNESS)), "1"],
                                           stdout=subprocess.PIPE, text=True) for tool in names}
         for process in running.values():
@@ -257,7 +287,7 @@ def tools(test, daemon, maps):
 
 def main():
     with Test(limit=150) as test:
-        daemon = test.collectd(CONF, interval=1)
+        daemon = test.collectd(CONF, interval=INTERVAL)
         daemon.wait_rows("self", "duration-read_sched", 2)
         maps = Maps(daemon)
         contention(test, daemon, maps)
@@ -265,7 +295,8 @@ def main():
         machine(test, daemon, maps)
         test.equal("refused", daemon.rows("self", "total_events-refused_sched")[-1][1], 0)
         test.equal("complaints", daemon.complaints(), [])
-        tools(test, daemon, maps)
+        if test.figures.decide:
+            tools(test, daemon, maps)
 
 
 if __name__ == "__main__":

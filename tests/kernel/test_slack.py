@@ -19,7 +19,9 @@ from lib import Test
 
 SERVICES = {name: f"kt_{name}" for name in ("pool", "polled", "latched", "loop", "pinned")}
 CONF = "".join(f'<Service "{name}">\n Process "{command}"\n</Service>\n' for name, command in SERVICES.items())
-INTERVAL = 1
+BESIDE = True
+INTERVAL = 1  # for figures
+SHORT = 0.2 if lib.SLOWNESS < 2 else 1
 CPU = truth.CPUS - 1
 WITHOUT_PROCESS = '<Probe "process">\n Enable false\n</Probe>\n'
 QUOTA, PERIOD = 0.6, 100000  # CPUs, us
@@ -105,14 +107,15 @@ def check(test, server, what, span, threads, asynchronous=False, quota=None, use
         busy = least, least if asynchronous else least + waited
         wants = [100 * max(0, 1 - one / threads / (end - begin)) for one in reversed(busy)]
         of_threads = server.value(daemon, "percent-slack_threads", moments)
-        test.between(f"{what}, {kind}: slack of threads, %", of_threads, wants, slack=POINTS)
+        test.figures.between(f"{what}, {kind}: slack of threads, %", of_threads, wants, slack=POINTS)
         if not uses_cpu:
             continue
         of_cpus = server.value(daemon, "percent-slack_cpus", moments)
-        test.close(f"{what}, {kind}: slack of CPUs, %", of_cpus, share_of_cpus(server, begin, end, quota), slack=POINTS)
+        test.figures.close(f"{what}, {kind}: slack of CPUs, %", of_cpus, share_of_cpus(server, begin, end, quota),
+                           slack=POINTS)
         smaller = min(of_threads, of_cpus)
-        test.within(f"{what}, {kind}: the smaller one, %", server.value(daemon, "percent-slack", moments),
-                    smaller - POINTS, smaller + 0.1)
+        test.figures.within(f"{what}, {kind}: the smaller one, %", server.value(daemon, "percent-slack", moments),
+                            smaller - POINTS, smaller + 0.1)
 
 
 def check_request_cpu(test, server, what, span):
@@ -121,16 +124,16 @@ def check_request_cpu(test, server, what, span):
         begin, end = moments[0], moments[-1]
         used, _ = server.used(begin, end)
         rows = {row[0]: row[1] for row in daemon.rows(server.name, "total_requests")}
-        test.close(f"{what}, {kind}: CPU time per request, s", server.value(daemon, "gauge-request_cpu", moments),
-                   used / (rows[end] - rows[begin]), rel=0.03)
+        test.figures.close(f"{what}, {kind}: CPU time per request, s",
+                           server.value(daemon, "gauge-request_cpu", moments), used / (rows[end] - rows[begin]), rel=0.03)
 
 
 def check_idle(test, server):
     time.sleep(3 * INTERVAL)
     for kind, daemon in server.daemons.items():
         moment = daemon.rows(server.name, "percent-slack")[-1][0]
-        test.close(f"idle, {kind}: slack of threads, %", server.value(daemon, "percent-slack_threads", [0, moment]), 100,
-                   slack=0.5)
+        test.figures.close(f"idle, {kind}: slack of threads, %",
+                           server.value(daemon, "percent-slack_threads", [0, moment]), 100, slack=0.5)
 
 
 def check_one_way(test, server):
@@ -138,8 +141,8 @@ def check_one_way(test, server):
     span = server.order(3, 0, 0, 0, 3 * INTERVAL)
     for kind, daemon in server.daemons.items():
         moments = server.readings(daemon, span)
-        test.close(f"one-way, {server.name}, {kind}: slack of threads, %",
-                   server.value(daemon, "percent-slack_threads", moments), 100, slack=POINTS)
+        test.figures.close(f"one-way, {server.name}, {kind}: slack of threads, %",
+                           server.value(daemon, "percent-slack_threads", moments), 100, slack=POINTS)
 
 
 def limit(test, server):
@@ -162,46 +165,77 @@ def limit(test, server):
     return True
 
 
+def check_series(test, servers):
+    """They are there, and agree with each other, reading by reading."""
+    for server in servers:
+        server.begin(4, 2000, 8000, 40000, 6 * SHORT)
+    for server in servers:
+        end = server.finish()
+        for kind, daemon in server.daemons.items():
+            daemon.wait_rows(server.name, "percent-slack", 2, end)
+            whole, threads, cpus = (dict(daemon.rows(server.name, f"percent-slack{of}"))
+                                    for of in ("", "_threads", "_cpus"))
+            known = [moment for moment in whole if moment in threads and moment in cpus]
+            test.true(f"{server.name}, {kind}: readings with slack", known, len(known))
+            test.equal(f"{server.name}, {kind}: readings in which it is not the smaller of both",
+                       [(whole[at], threads[at], cpus[at]) for at in known
+                        if abs(whole[at] - min(threads[at], cpus[at])) > 0.1], [])
+            test.equal(f"{server.name}, {kind}: percentages that are none", [value for of in (whole, threads, cpus)
+                                                                            for value in of.values()
+                                                                            if not 0 <= value <= 100], [])
+            spent = [row[1] for row in daemon.rows(server.name, "gauge-request_cpu")]
+            test.true(f"{server.name}, {kind}: CPU time per request", max(spent) > 0, max(spent))
+
+
+def cases(test, servers):
+    """Each with a load of its own for some seconds."""
+    pool, polled, latched, loop, pinned = servers
+    span = pool.order(4, 4000, 16000, 40000, 6)
+    check(test, pool, "blocked for part of the time", span, 4)
+    check_request_cpu(test, pool, "blocked for part of the time", span)
+    span = latched.order(4, 4000, 16000, 40000, 6)
+    check(test, latched, "blocked in an epoll that watches another thing", span, 4)
+    span = loop.order(4, 4000, 16000, 40000, 6)
+    check(test, loop, "an event loop with the same load", span, 1, asynchronous=True)
+    span = pinned.order(4, 5000, 0, 40000, 6)
+    check(test, pinned, "one CPU of several", span, 4)
+    other = test.load("slack", os.path.join(test.dir, "other"), "pool", CPU, name="kt_other")
+    other.say("1 20000 0 25000 7")
+    span = pinned.order(4, 2000, 0, 40000, 6)
+    check(test, pinned, "one CPU, which others use", span, 4)
+    other.result()
+    span = pool.order(2, 0, 5000000, 6000000, 8)
+    check(test, pool, "blocked over several readings", span, 2, uses_cpu=False)
+    for server in (pool, polled):
+        check_one_way(test, server)
+    check_idle(test, pool)
+    if limit(test, pool):
+        span = pool.order(2, 6000, 0, 40000, 6)
+        check(test, pool, "a quota", span, 2, quota=QUOTA)
+    else:
+        test.left_out("slack under a quota", "there are no CPU quotas here")
+
+
 def main():
     with Test(limit=200) as test:
-        daemons = {"with process": test.collectd(CONF, interval=INTERVAL),
-                   "without": test.collectd(CONF + WITHOUT_PROCESS, interval=INTERVAL)}
+        interval = INTERVAL if test.figures.decide else SHORT
+        daemons = {"with process": test.collectd(CONF, interval=interval),
+                   "without": test.collectd(CONF + WITHOUT_PROCESS, interval=interval)}
         for daemon in daemons.values():
             daemon.wait_rows("self", "duration-read_request", 1)
         servers = [Server(test, daemons, "pool", "pool"), Server(test, daemons, "polled", "polled"),
                    Server(test, daemons, "latched", "latched"), Server(test, daemons, "loop", "loop"),
                    Server(test, daemons, "pinned", "pool", CPU)]
-        pool, polled, latched, loop, pinned = servers
         try:
             # A service has figures from its second walk on.
             for server in servers:
                 server.begin(1, 100, 0, 10000, 0.3)
             for server in servers:
                 server.finish()
-            span = pool.order(4, 4000, 16000, 40000, 6)
-            check(test, pool, "blocked for part of the time", span, 4)
-            check_request_cpu(test, pool, "blocked for part of the time", span)
-            span = latched.order(4, 4000, 16000, 40000, 6)
-            check(test, latched, "blocked in an epoll that watches another thing", span, 4)
-            span = loop.order(4, 4000, 16000, 40000, 6)
-            check(test, loop, "an event loop with the same load", span, 1, asynchronous=True)
-            span = pinned.order(4, 5000, 0, 40000, 6)
-            check(test, pinned, "one CPU of several", span, 4)
-            other = test.load("slack", os.path.join(test.dir, "other"), "pool", CPU, name="kt_other")
-            other.say("1 20000 0 25000 7")
-            span = pinned.order(4, 2000, 0, 40000, 6)
-            check(test, pinned, "one CPU, which others use", span, 4)
-            other.result()
-            span = pool.order(2, 0, 5000000, 6000000, 8)
-            check(test, pool, "blocked over several readings", span, 2, uses_cpu=False)
-            for server in (pool, polled):
-                check_one_way(test, server)
-            check_idle(test, pool)
-            if limit(test, pool):
-                span = pool.order(2, 6000, 0, 40000, 6)
-                check(test, pool, "a quota", span, 2, quota=QUOTA)
+            if test.figures.decide:
+                cases(test, servers)
             else:
-                print("note: no CPU quotas here, their part is left out")
+                check_series(test, servers)
         finally:
             for server in servers:
                 server.stop()

@@ -7,21 +7,23 @@ and before it was in the csv plugin's file. For the time, a timer of the kernel 
 interrupts of one kind; and which CPUs the kernel says were in any (/proc/stat), by its samples at each tick.
 For the latency, raises and begins in the kernel's own trace.
 
-Kernels of some sandboxes run no BPF program in the context of their own init's threads, and count none of those as
-missed, while the kernel's own tracing has them. So what comes while these have a CPU is allowed to be missing; of a
-rare kind, as RCU, up to half may come then.
+Kernels of some sandboxes run no BPF program in the context of their own init's threads (tracing.py). What comes then is
+allowed to be missing, as many as the trace of these has.
 """
 
 import bisect
+import collections
 import os
 import socket
 import time
 
 import lib
 import truth
-from lib import Test
-from tracing import Trace, durations, percentile
+from lib import SLOWNESS, Test
+from tracing import Trace, durations, init_threads, percentile
 
+BESIDE = True
+INTERVAL = 0.2 if SLOWNESS < 2 else 1
 CONF = """
   <Service "none">
     Process "kt_none"
@@ -40,7 +42,7 @@ CONF = """
   </Probe>
 """ % os.path.join(lib.BUILD, "tests", "bpf", "spin_softirq.bpf.o")
 SPUN = CONF.replace('Enable true', 'Enable true\n    Option "latency"')
-SECONDS = 10
+READINGS = 15
 TICK_MS = 1000 / truth.TICK
 SPINS, SPIN_MS = 800, 0.5   # as the object has it
 TIMER = "softirq-HRTIMER"
@@ -67,17 +69,18 @@ def cpu_ms():
     return int(fields[7]) * TICK_MS, int(fields[8]) * TICK_MS
 
 
-def init_s():
-    """What init's threads have used of the CPUs."""
-    return truth.schedstat(1)[0] / 1e9
+def cpu_and_kind(event):
+    """Of an event that has a kind."""
+    return f"cpu{event.cpu}", event.text.partition("action=")[2].rstrip("]")
 
 
 class Truth:
     """What the kernel said, and how many rows there were just before that."""
 
-    def __init__(self, daemon, cpu, metric):
+    def __init__(self, test, daemon, cpu, metric):
         self.daemon, self.of = daemon, (cpu, metric)
-        self.begin = time.monotonic(), init_s()
+        self.trace = Trace(test, "irq/softirq_entry", pids=init_threads())
+        self.trace.__enter__()
         self.sampler = truth.Sampler(self._look)
 
     def _look(self):
@@ -87,7 +90,8 @@ class Truth:
     def stop(self):
         """Of each row that lies within: between which two looks it was read."""
         self.sampler.stop()
-        self.unseen = (init_s() - self.begin[1]) / (time.monotonic() - self.begin[0])
+        self.trace.__exit__()
+        self.unseen = collections.Counter(map(cpu_and_kind, self.trace.events))
         times, self.looks = self.sampler.times, self.sampler.values
         counts = [look[0] for look in self.looks]
         self.between = {}
@@ -96,13 +100,6 @@ class Truth:
             after = bisect.bisect_right(counts, number)
             if before >= 0 and after < len(counts) and not self.daemon.at_turn(row[0]):
                 self.between[row[0]] = before, after
-
-    def least(self, count, burst=5):
-        """That must be seen of so many: init's share is of all CPUs, and has its chance."""
-        return count * (1 - 3 * self.unseen) - (1 if self.unseen < 0.0001 else burst)
-
-    def least_of_kind(self, count):
-        return self.least(count, max(5, min(count / 2, 50)))
 
     def growth(self, begin, end, pick):
         """The least and the most that it grew by between the readings with these stamps."""
@@ -119,10 +116,10 @@ def loaded(test, daemon):
     """What the kernel said while there was load, of the timer too, and for some readings more."""
     daemon.wait_rows("self", "duration-read_softirq", 2)
     cpu = next(cpu for cpu, kind in softirqs() if f"irq-softirq-{kind}" in daemon.metrics(cpu))
-    seen = Truth(daemon, cpu, next(metric for metric in daemon.metrics(cpu) if metric.startswith("irq-")))
+    seen = Truth(test, daemon, cpu, next(metric for metric in daemon.metrics(cpu) if metric.startswith("irq-")))
     floods = [test.load("flood", number) for number in os.sched_getaffinity(0)]
-    end = time.monotonic() + SECONDS
-    while daemon.wait_rows("spin", "derive-spins", 1)[-1][1] < SPINS or time.monotonic() < end:
+    daemon.wait_rows(*seen.of, READINGS, time.time())
+    while daemon.wait_rows("spin", "derive-spins", 1)[-1][1] < SPINS:
         time.sleep(0.2)
     for flood in floods:
         flood.end()
@@ -135,6 +132,7 @@ def loaded(test, daemon):
 
 def counts(test, daemon, seen):
     """Each CPU and kind between any two readings. What is counted at its begin there is counted at its end here."""
+    test.equal("events that the trace has lost", seen.trace.lost, 0)
     compared, wrong, readings = 0, [], sorted(seen.between)
     for cpu, kind in sorted(seen.looks[0][1]):
         rows = known(daemon.rows(cpu, f"irq-softirq-{kind}"), seen.between)
@@ -143,14 +141,14 @@ def counts(test, daemon, seen):
         compared += 1
         for a, b in [*zip(rows, rows[1:]), (rows[0], rows[-1])]:
             low, high = seen.growth(a[0], b[0], lambda look, key=(cpu, kind): look[1][key])
-            if not seen.least_of_kind(low) <= b[1] - a[1] <= high + 1:
+            if not low - seen.unseen[cpu, kind] - 1 <= b[1] - a[1] <= high + 1:
                 wrong.append((cpu, kind, a, b, low, high))
-        test.within(f"{cpu}: {kind}", b[1] - a[1], seen.least_of_kind(low), high + 1)
+        test.within(f"{cpu}: {kind}", b[1] - a[1], low - seen.unseen[cpu, kind] - 1, high + 1)
     test.equal("pairs of readings between which a count grew by more or less", wrong, [])
-    test.within("readings that were compared", len(readings), 5, 1000)
+    test.within("readings that were compared", len(readings), READINGS // 3, 1000)
     test.within("CPUs and kinds that were compared", compared, 3 * truth.CPUS, 10 * truth.CPUS)
     apart = [seen.looks[after][1] for _, after in seen.between.values()], [seen.looks[before][1] for before, _ in seen.between.values()]
-    print(f"note: share of init, where a kernel may run no BPF program: {seen.unseen:.4%}")
+    print(f"note: in the context of init there were {sum(seen.unseen.values())} of any kind")
     print("note: between the looks around a reading there were "
           + " ".join(str(sum(a.values()) - sum(b.values())) for a, b in zip(*apart)) + " of any kind")
 
@@ -171,15 +169,19 @@ def timer(test, daemon, seen):
     """The work of the timer: all of it is in the time of its kind, and little else."""
     cpus = {cpu for cpu, kind in seen.looks[0][1] if f"irq-{TIMER}" in daemon.metrics(cpu)}
     spun_ms = daemon.rows("spin", "derive-spun")[-1][1] / 1e6
-    test.within("ms that the timer's callback took", spun_ms, SPINS * SPIN_MS, 10 * SPINS * SPIN_MS)
+    test.within("ms that the timer's callback took", spun_ms, SPINS * SPIN_MS, float("inf"))
+    test.figures.within("ms that the timer's callback took", spun_ms, SPINS * SPIN_MS, 10 * SPINS * SPIN_MS)
     # All of it began after the probe did, so that a first row has what there was until then.
     count = sum(daemon.rows(cpu, f"irq-{TIMER}")[-1][1] for cpu in cpus)
-    test.within("software interrupts of the timer, and others of its kind", count, seen.least(SPINS), SPINS + 0.1 * SPINS)
+    least = SPINS - sum(seen.unseen[cpu, "HRTIMER"] for cpu in cpus)
+    test.within("software interrupts of the timer, and others of its kind", count, least, float("inf"))
+    test.figures.within("software interrupts of the timer, and others of its kind", count, least, SPINS + 0.1 * SPINS)
     got_ms = sum(daemon.rows(cpu, f"total_time_in_ms-{TIMER}")[-1][1] for cpu in cpus)
-    test.within("ms in them", got_ms, seen.least(SPINS) / SPINS * spun_ms - len(cpus), spun_ms * 1.03 + len(cpus))
+    test.within("ms in them, at least", got_ms, least * SPIN_MS - len(cpus), float("inf"))
+    test.figures.within("ms in them", got_ms, least / SPINS * spun_ms - len(cpus), spun_ms * 1.03 + len(cpus))
     mean = spun_ms / SPINS / 1e3
     middle = [row[1] for cpu in cpus for row in daemon.rows(cpu, f"duration-{TIMER}-percentile-50")]
-    test.within("their median at a reading, at least", min(middle), SPIN_MS / 1e3 * 0.97, mean * 1.04)
+    test.figures.within("their median at a reading, at least", min(middle), SPIN_MS / 1e3 * 0.97, mean * 1.04)
     for cpu in cpus:
         histogram(test, daemon, cpu, "HRTIMER")
 
@@ -195,7 +197,8 @@ def all_time(test, daemon, seen):
         got_ms += rows[-1][1] - rows[0][1] if rows else 0
     low, high = seen.growth(first, last, lambda look: look[2])
     stolen = seen.growth(first, last, lambda look: look[3])[1]
-    test.within("ms in software interrupts", got_ms, 0.5 * low - 200, 1.5 * high + 200 + stolen)
+    test.true("ms in software interrupts", got_ms > 0, got_ms)
+    test.figures.within("ms in software interrupts", got_ms, 0.5 * low - 200, 1.5 * high + 200 + stolen)
 
 
 def talk():
@@ -208,6 +211,17 @@ def talk():
 
 
 def latencies(test):
+    """They are there of each kind that there is."""
+    daemon = test.collectd(SPUN, interval=INTERVAL)
+    talk()
+    for number in os.sched_getaffinity(0):
+        seen = daemon.wait_rows(f"cpu{number}", "latency-softirq-TIMER-average", 3)
+        test.true(f"cpu{number}: latency", any(row[1] > 0 for row in seen), seen)
+    test.equal("complaints", daemon.complaints(), [])
+    test.stop(daemon)
+
+
+def latencies_traced(test):
     """Each reading's figures against those of the same time in the kernel's trace, while the timer's work keeps others
     waiting."""
     daemon = test.collectd(SPUN, interval=1)
@@ -220,8 +234,7 @@ def latencies(test):
     begin, end = seen.events[0].time, seen.events[-1].time
     daemon.wait_rows("self", "duration-read_softirq", 2, end)
     test.equal("events that the trace has lost", seen.lost, 0)
-    waited = durations(seen.events, "softirq_raise", "softirq_entry",
-                       lambda event: (f"cpu{event.cpu}", event.text.partition("action=")[2].rstrip("]")))
+    waited = durations(seen.events, "softirq_raise", "softirq_entry", cpu_and_kind)
     means = []
     for cpu, kind in sorted({key for _, key, _ in waited}):
         average = daemon.rows(cpu, f"latency-softirq-{kind}-average")
@@ -235,18 +248,18 @@ def latencies(test):
             late = READ_S * daemon.patience
             least, most = (sum(s for at, key, s in waited if key == (cpu, kind) and first < at < last) / len(wanted)
                            for first, last in ((before[0] + late, row[0]), (before[0], row[0] + late)))
-            test.within(f"{what}, mean", row[1], 0.8 * least - 1.5e-6, 1.2 * most + 1.5e-6)
+            test.figures.within(f"{what}, mean", row[1], 0.8 * least - 1.5e-6, 1.2 * most + 1.5e-6)
             low, high = percentile(wanted, 93), percentile(wanted, 97)
-            test.within(f"{what}, percentile 95", tail[row[0]], 0.9 * low - 1.5e-6, 1.1 * high + 1.5e-6)
-    test.within("readings of latencies that were compared", len(means), 2, 1000)
+            test.figures.within(f"{what}, percentile 95", tail[row[0]], 0.9 * low - 1.5e-6, 1.1 * high + 1.5e-6)
+    test.figures.within("readings of latencies that were compared", len(means), 2, 1000)
     # Whether one kind waits for another is not ours to say.
-    test.within("the longest mean latency, s", max(means), 1e-6, 10 * SPIN_MS / 1e3)
+    test.figures.within("the longest mean latency, s", max(means), 1e-6, 10 * SPIN_MS / 1e3)
     test.equal("complaints", daemon.complaints(), [])
 
 
 def main():
     with Test(limit=120) as test:
-        daemon = test.collectd(CONF, interval=1)
+        daemon = test.collectd(CONF, interval=INTERVAL)
         seen = loaded(test, daemon)
         counts(test, daemon, seen)
         timer(test, daemon, seen)
@@ -257,7 +270,10 @@ def main():
         test.equal("counters that fell", daemon.fallen(), [])
         test.equal("complaints", daemon.complaints(), [])
         test.stop(daemon)
-        latencies(test)
+        if test.figures.decide:
+            latencies_traced(test)
+        else:
+            latencies(test)
 
 
 if __name__ == "__main__":

@@ -17,8 +17,10 @@ import time
 
 from connections import OVER_4, OVER_6, WHERE, Peer
 from lib import LIBC, SLOWNESS, Skip, Test
+from tracing import Trace
 
 BESIDE = True
+INTERVAL = 0.2 if SLOWNESS < 2 else 1
 CONF = """
   <Service "client">
     Process "kt_client"
@@ -51,12 +53,14 @@ SIOCSIFFLAGS, IFF_UP = 0x8914, 1
 ETH_P_IP, ETH_HLEN = 0x800, 14
 HOST_UNREACHABLE = 3, 1  # type and code of ICMP
 PORT_OF_NOBODY = 9
+STATE = "sock/inet_sock_set_state"
 
 OPENED, LEAKED = 500, 100
 ASKED, ANSWERED = 1000, 7000  # octets, sizes of which each connection carries one
 SILENT_S = 0.5  # for which nothing comes through
 GIVEN_UP_S = 0.2
-LIFE_S = 2
+AT_ONCE_S = 0.05  # as the probe has it
+LIFE_S = 1
 STEP = 0.07  # of a histogram: two buckets
 
 
@@ -117,11 +121,10 @@ def wait_for(daemon, service, metric, want, seconds=30):
 
 def measured(daemon, service, metric, moment):
     """The figures of the intervals that ended since, of those in which there was something to measure."""
-    found, readings = [], 0
-    while not found and readings < 5:
+    found, give_up = [], time.monotonic() + 30 * SLOWNESS
+    while not found and time.monotonic() < give_up:
         daemon.row_after("self", "duration-read_tcp", time.time())
         found = [row[1] for row in daemon.rows(service, metric) if row[0] > moment and not math.isnan(row[1])]
-        readings += 1
     return found or [math.nan]
 
 
@@ -211,10 +214,10 @@ def counts(test, daemon, client, server):
     moment = time.time()
     client.ask("close", total - LEAKED)
     server.ask("acknowledge")
-    time.sleep(1)
+    wait_for(daemon, "server", "current_connections-close_wait", total - LEAKED)
     half_closed(test, now, total, total - LEAKED)
     server.ask("close", total - LEAKED)
-    time.sleep(1)
+    wait_for(daemon, "server", "total_connections-closed", total - LEAKED)
     leaked(test, now, total, total - LEAKED)
     sizes(test, daemon, moment)
     client.ask("close", LEAKED)
@@ -252,34 +255,55 @@ def failures(test, daemon, client, server):
     test.equal("refused, the kernel says", before.true("AttemptFails"), 30)
     port = server.ask("listen", 10)
     server.ask("hold_back")
-    client.ask("start", port, 3, 1)
-    test.equal("no answer: what the program gets", client.ask("finish"), 3 * [errno.ETIMEDOUT])
-    again = before.true("RetransSegs")
-    test.within("no answer: the kernel has tried again", again, 3, 9)
+    with Trace(test, STATE, kib=8192) as seen:
+        client.ask("start", port, 3, 1)
+        test.equal("no answer: what the program gets", client.ask("finish"), 3 * [errno.ETIMEDOUT])
+    unseen = states_unseen(test, seen, port)
+    test.within("no answer: the kernel has tried again", before.true("RetransSegs"), 3, 9)
     test.equal("no way: what the program gets", no_way(client, port), [errno.EHOSTUNREACH])
     client.ask("start", port, 4)
     time.sleep(GIVEN_UP_S)
     client.ask("give_up")
+    begin = time.monotonic()
     client.ask("start", port, 5)
     client.ask("give_up")
+    late = 5 if time.monotonic() - begin >= AT_ONCE_S else 0
     before.look()
-    test.equal("connects that failed, by reason", [before.of("client", name) for name in names],
-               [38, 30, 3, 1, 4, 0, again])
+    got = {name: before.of("client", name) for name in names}
+    test.equal("connects that were refused", got["errors-connect_refused"], 30)
+    test.within("connects without an answer", got["errors-connect_timeout"], 3 - unseen, 3)
+    test.equal("connects without a way", got["errors-connect_unreachable"], 1)
+    test.within("connects that were given up", got["errors-connect_abandoned"], 4, 4 + late)
+    test.equal("connects that failed", got["errors-connect"], sum(got[name] for name in names[1:5]))
+    test.equal("connects that did not fail", got["total_connections-connected"], 0)
+    again = before.true("RetransSegs")
+    test.within("sent again", got["total_events-retransmits"], again - unseen, again)
+
+
+def states_unseen(test, seen, port):
+    """Of connections to this port, those that a timer has ended in the context of init's threads."""
+    test.equal("events that the trace has lost", seen.lost, 0)
+    return sum(event.fields()["dport"] == str(port) for event in seen.unseen)
 
 
 def slow_connect(test, daemon, client, server):
     """Its first packet is lost."""
     port = server.ask("listen", 10)
     server.ask("hold_back")
-    moment = time.time()
-    client.ask("start", port, 1)
-    time.sleep(SILENT_S)
-    server.ask("let_go")
-    begin = time.time()
-    client.ask("finish")
-    taken = time.time() - moment
-    got = measured(daemon, "client", "latency-connect-average", begin)
-    test.close("time to connect: a packet lost", max(got), taken, rel=STEP, slack=0.02 * SLOWNESS)
+    with Trace(test, STATE, kib=8192) as seen:
+        moment = time.time()
+        client.ask("start", port, 1)
+        time.sleep(SILENT_S)
+        server.ask("let_go")
+        begin = time.time()
+        client.ask("finish")
+        taken = time.time() - moment
+    if states_unseen(test, seen, port):
+        test.left_out("time to connect: a packet lost", "the kernel shows no program what happens while its init runs")
+    else:
+        got = max(measured(daemon, "client", "latency-connect-average", begin))
+        test.within("time to connect: a packet lost", got, SILENT_S * (1 - STEP), taken * (1 + STEP))
+        test.figures.close("time to connect: a packet lost", got, taken, rel=STEP, slack=0.02 * SLOWNESS)
     server.ask("accept", 1)
     client.ask("close", 1)
     server.ask("close", 1)
@@ -291,7 +315,8 @@ def quick_connects(test, daemon, client, server):
     moment = time.time()
     taken = sorted(client.ask("connect", port, 200))
     got = measured(daemon, "client", "latency-connect-percentile-50", moment)
-    test.within("time to connect: median", max(got), taken[0] / 5, taken[100] * (1 + STEP))
+    test.within("time to connect", max(got), 1e-6, taken[-1] * (1 + STEP))
+    test.figures.within("time to connect: median", max(got), taken[0] / 5, taken[100] * (1 + STEP))
     server.ask("accept", 200)
     client.ask("close", 200)
     server.ask("close", 200)
@@ -310,7 +335,8 @@ def lifetime(test, daemon, client, server):
     lived = time.monotonic() - begin
     for service in ("client", "server"):
         got = measured(daemon, service, "duration-connection-average", moment)
-        test.close(f"lifetime: {service}", got[0], lived, rel=STEP, slack=0.05 * SLOWNESS)
+        test.within(f"lifetime: {service}, at least", got[0], LIFE_S * (1 - STEP), float("inf"))
+        test.figures.close(f"lifetime: {service}", got[0], lived, rel=STEP, slack=0.05 * SLOWNESS)
 
 
 def resets(test, daemon, client, server):
@@ -334,16 +360,14 @@ def overflow(test, daemon, client, server):
     before = Growth(daemon, ("server", "total_events-listen_drops"))
     port = server.ask("listen", 1)
     client.ask("start", port, 10)
-    time.sleep(3)
-    before.look()
-    test.equal("overflow: queue, percent", before.value("server", "percent-accept_queue"), 100)
-    test.equal("overflow: waiting", before.value("server", "current_connections-unaccepted"), 2)
+    test.equal("overflow: queue, percent", wait_for(daemon, "server", "percent-accept_queue", 100), 100)
+    test.equal("overflow: waiting", wait_for(daemon, "server", "current_connections-unaccepted", 2), 2)
     client.ask("give_up")
-    time.sleep(1)
-    before.look()
     dropped = before.true("ListenDrops")
     test.within("overflow: dropped, the kernel says", dropped, 8, 1000)
-    test.equal("overflow: dropped", before.of("server", "total_events-listen_drops"), dropped)
+    before.look()
+    test.within("overflow: dropped", before.of("server", "total_events-listen_drops"), dropped,
+                before.true("ListenDrops"))
     server.ask("listen", 1)
     test.equal("overflow: queue of another listener", wait_for(daemon, "server", "percent-accept_queue", 0), 0)
 
@@ -357,16 +381,18 @@ def losses(test, daemon, client, server):
     server.ask("be_deaf")
     moment = time.time()
     client.ask("send", ASKED)
-    time.sleep(SILENT_S)
+    while not client.ask("sent_again"):
+        time.sleep(0.05)
     server.ask("hear_again")
     server.ask("receive", ASKED)
-    time.sleep(SILENT_S)
     again = client.ask("sent_again")
     before.look()
+    got, other = (before.of(service, "total_events-retransmits") for service in ("client", "server"))
+    bounds = again, client.ask("sent_again")
     test.within("lost: sent again, TCP_INFO says", again, 1, 20)
-    test.equal("lost: sent again, the kernel says", before.true("RetransSegs"), again)
-    test.equal("lost: sent again", before.of("client", "total_events-retransmits"), again)
-    test.equal("lost: by the other side", before.of("server", "total_events-retransmits"), 0)
+    test.between("lost: sent again", got, bounds)
+    test.equal("lost: by the other side", other, 0)
+    test.within("lost: sent again, the kernel says", before.true("RetransSegs"), again, client.ask("sent_again"))
     share = measured(daemon, "client", "percent-retransmitted", moment)
     test.within("lost: share of what was sent, percent", max(share), 1, 100)
     client.ask("close", 1)
@@ -392,14 +418,13 @@ def inherited(test, daemon, client):
 
 def machine(test, daemon, before):
     """The same growth since before the daemon, now that nothing goes on."""
-    time.sleep(1)
-    moment = time.time()
+    low, moment = kernel(), time.time()
     for name in ("ActiveOpens", "PassiveOpens", "AttemptFails", "EstabResets", "OutRsts", "RetransSegs", "OutSegs",
                  "ListenOverflows", "ListenDrops", "TCPTimeouts"):
-        got = daemon.row_after("tcp", f"protocol_counter-{name}", moment)[1]
-        test.equal(f"machine: {name}", got, kernel()[name] - before[name])
-    test.equal("machine: established", daemon.row_after("tcp", "tcp_connections-established", moment)[1],
-               kernel()["CurrEstab"])
+        got = daemon.row_after("tcp", f"protocol_counter-{name}", moment)[1] + before[name]
+        test.within(f"machine: {name}", got, low[name], kernel()[name])
+    established = kernel()["CurrEstab"]
+    test.equal("machine: established", wait_for(daemon, "tcp", "tcp_connections-established", established), established)
 
 
 def main():
@@ -409,7 +434,7 @@ def main():
         own_network()
         older = before_the_probe(test)
         client, server, before = Peer(test, "kt_client"), Peer(test, "kt_server"), kernel()
-        daemon = test.collectd(CONF, interval=1)
+        daemon = test.collectd(CONF, interval=INTERVAL)
         daemon.wait_rows("self", "duration-read_tcp", 2)
         older_than_the_probe(test, daemon, *older)
         counts(test, daemon, client, server)
@@ -422,7 +447,8 @@ def main():
         losses(test, daemon, client, server)
         inherited(test, daemon, client)
         machine(test, daemon, before)
-        test.equal("events that no program saw", daemon.rows("self", "total_events-missed_tcp")[-1][1], 0)
+        # With those of everybody on the machine.
+        test.figures.equal("events that no program saw", daemon.rows("self", "total_events-missed_tcp")[-1][1], 0)
         test.equal("refused", daemon.rows("self", "total_events-refused_tcp")[-1][1], 0)
         test.equal("complaints", daemon.complaints(), [])
 
