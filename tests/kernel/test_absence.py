@@ -16,11 +16,12 @@ import statistics
 import subprocess
 import time
 
-from lib import BUILD, WITH_TRACEFS, Skip, Test, in_mounts
+from lib import BUILD, SLOWNESS, WITH_TRACEFS, Skip, Test, in_mounts
 
 BESIDE = True
 RENAMES = 200
 ROWS = 5
+INTERVAL = 0.2 if SLOWNESS < 2 else 1
 
 # The sets of hooks of tests/bpf/absent.bpf.c.
 CLASSIC, PLAIN = 2, 3
@@ -98,8 +99,10 @@ def says(test, what, line, *parts):
 def goes_on(test, daemon, what):
     """The daemon's other plugin dispatches at its interval."""
     rows = daemon.wait_rows("", "load", ROWS, plugin="load")
+    test.true(f"{what}: another plugin goes on", rows)
     gaps = [b[0] - a[0] for a, b in zip(rows, rows[1:])]
-    test.close(f"{what}: time between two values of another plugin", statistics.median(gaps), daemon.interval, rel=0.5)
+    test.figures.close(f"{what}: time between two values of another plugin", statistics.median(gaps), daemon.interval,
+                       rel=0.5)
 
 
 def ends(test, daemon, what):
@@ -114,7 +117,7 @@ def rename(test, count):
 
 
 def start(test, wrap, *probes):
-    return test.collectd(RENAMER + "".join(map(probe, probes)), interval=1, extra="LoadPlugin load", wrap=wrap)
+    return test.collectd(RENAMER + "".join(map(probe, probes)), interval=INTERVAL, extra="LoadPlugin load", wrap=wrap)
 
 
 def plugin_is_off(test, what, wrap, *parts):

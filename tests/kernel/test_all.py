@@ -11,11 +11,12 @@ import os
 import re
 import time
 
-from lib import NEEDED, WITH_TRACEFS, Test, in_mounts
+from lib import NEEDED, SLOWNESS, WITH_TRACEFS, Test, in_mounts
 
 BESIDE = True
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 READINGS = 3
+INTERVAL = 0.5 if SLOWNESS < 2 else 1
 
 
 def probes():
@@ -42,8 +43,8 @@ def main():
         wanted = probes()
         test.within("probes", len(wanted), 18, 100)
         daemon = test.collectd('  <Service "all">\n    Process "kt_all"\n  </Service>\n' +
-                               "".join(block(*probe) for probe in wanted.items()), interval=1, collect=tuple(wanted),
-                               wrap=in_mounts(WITH_TRACEFS))
+                               "".join(block(*probe) for probe in wanted.items()), interval=INTERVAL,
+                               collect=tuple(wanted), wrap=in_mounts(WITH_TRACEFS))
         load = test.load("task", name="kt_all")
         daemon.wait_rows("all", "ps_count", READINGS, time.time())
         for name in sorted(wanted):

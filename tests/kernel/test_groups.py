@@ -18,30 +18,36 @@ SHORT_LIVES = 200
 MOVES = 5
 
 CONF = """
+  # Those of the tests beside this one are services, too.
+  MaxServices 4096
+  MaxNewServices 10000
   ServicesFrom "containers" "units" "commands"
-  <Service "exact">
-    Unit "kt_exact.service"
+"""
+# Of each hierarchy.
+SERVICES = """
+  <Service "exact_{name}">
+    Unit "kt_exact_{name}.service"
   </Service>
-  <Service "wild">
-    Unit "kt_wild@*.service"
+  <Service "wild_{name}">
+    Unit "kt_{name}@*.service"
   </Service>
-  <Service "id">
+  <Service "id_{name}">
     Container "{identity}"
   </Service>
-  <Service "digits">
+  <Service "digits_{name}">
     Container "{digits}"
   </Service>
-  <Service "first">
-    Process "kt_first"
+  <Service "first_{name}">
+    Process "kt_f_{name}"
   </Service>
-  <Service "second">
-    Unit "kt_second.service"
+  <Service "second_{name}">
+    Unit "kt_second_{name}.service"
   </Service>
 """
 
 BY_NAME = """
-  <Service "box">
-    Container "kt_box-*"
+  <Service "box_{name}">
+    Container "kt_box-{name}*"
   </Service>
 """
 
@@ -55,10 +61,14 @@ def count(daemon, service, moment=None):
     return list(daemon.wait_rows(service, "ps_count", 3, moment or time.time())[2][1:])
 
 
-def lives(daemon, service):
+def lives(daemon, service, moment=None):
     """How many processes have started, and ended, since the series began."""
-    moment = time.time()
+    moment = moment or time.time()
     return [daemon.row_after(service, "total_events-processes_" + word, moment)[1] for word in ("started", "ended")]
+
+
+def grown(begin, end):
+    return [b - a for a, b in zip(begin, end)]
 
 
 def scope(identity):
@@ -68,12 +78,17 @@ def scope(identity):
 class Hierarchy:
     """One of them, and a directory in it."""
 
-    def __init__(self, test, name, root):
+    def __init__(self, test, name, root, number):
         self.test, self.name = test, name
+        self.user = f"user-{4321000 + number}"
         self.groups = Cgroups(root)
         test.at_end(self.groups.remove)
         self.base = f"kt-groups-{os.getpid()}"
         self.groups.make(self.base)
+        self.identity, self.digits = new_id(), os.urandom(6).hex()
+
+    def services(self):
+        return SERVICES.format(name=self.name, identity=self.identity, digits=self.digits)
 
     def make(self, name):
         return self.groups.make(f"{self.base}/{self.test.own(name)}")
@@ -97,6 +112,13 @@ def early(hierarchy):
     return identity, hierarchy.load_in(scope(identity), name="kt_early")
 
 
+def together(cases):
+    """Each goes on where it waits for a reading: the others may have waited for the same one."""
+    cases = list(cases)
+    while cases:
+        cases = [case for case in cases if next(case, None)]
+
+
 def container(test, daemon, hierarchy):
     identity = new_id()
     service = identity[:12]
@@ -104,12 +126,17 @@ def container(test, daemon, hierarchy):
     load = test.load("task", name="kt_in")
     load.ask("threads 3")
     hierarchy.enter(scope(identity), load.pid)
-    test.equal(hierarchy.what("container, entered with 3 further threads: ps_count"), count(daemon, service), [1, 4])
+    yield (moment := time.time())
+    test.equal(hierarchy.what("container, entered with 3 further threads: ps_count"), count(daemon, service, moment),
+               [1, 4])
     load.ask("fork")
     load.ask(f"exec {test.program('task', 'kt_other')}")
-    test.equal(hierarchy.what("container, with a child, after an exec: ps_count"), count(daemon, service), [2, 2])
+    yield (moment := time.time())
+    test.equal(hierarchy.what("container, with a child, after an exec: ps_count"), count(daemon, service, moment),
+               [2, 2])
     hierarchy.enter("", load.pid)
-    test.equal(hierarchy.what("container, moved out: ps_count"), count(daemon, service), [1, 1])
+    yield (moment := time.time())
+    test.equal(hierarchy.what("container, moved out: ps_count"), count(daemon, service, moment), [1, 1])
     load.end()
 
 
@@ -118,17 +145,17 @@ def short_lives(test, daemon, hierarchy):
     service = identity[:12]
     path = hierarchy.make(scope(identity))
     load = hierarchy.load_in(scope(identity), "group", name="kt_short")
-    count(daemon, service)
+    yield (moment := time.time())
+    count(daemon, service, moment)
     begin = lives(daemon, service)
     load.ask(f"fork {SHORT_LIVES}")
-    end = lives(daemon, service)
-    test.equal(hierarchy.what("short lives in a container: started, ended"), [b - a for a, b in zip(begin, end)],
-               [SHORT_LIVES] * 2)
+    yield (moment := time.time())
+    end = lives(daemon, service, moment)
+    test.equal(hierarchy.what("short lives in a container: started, ended"), grown(begin, end), [SHORT_LIVES] * 2)
     if hierarchy.name == "cgroup2":
         other = test.load("group", name="kt_outside")
         other.ask(f"into {path} {SHORT_LIVES}")
-        begin, end = end, lives(daemon, service)
-        test.equal(hierarchy.what("clone into a container: started, ended"), [b - a for a, b in zip(begin, end)],
+        test.equal(hierarchy.what("clone into a container: started, ended"), grown(end, lives(daemon, service)),
                    [SHORT_LIVES] * 2)
         other.end()
     load.end()
@@ -142,84 +169,85 @@ def moved_and_gone(test, daemon, hierarchy):
     stays = [hierarchy.load_in(scope(identity), name="kt_stays") for identity in identities]
     loads = [hierarchy.load_in(scope(identities[0]), name="kt_moves") for _ in range(MOVES)]
     services = [identity[:12] for identity in identities]
-    moment = time.time()
+    yield (moment := time.time())
     for service, there in zip(services, (MOVES + 1, 1)):
         test.equal(hierarchy.what("before a move: ps_count"), count(daemon, service, moment), [there] * 2)
     begin = [lives(daemon, service) for service in services]
     for load in loads:
         hierarchy.enter(scope(identities[1]), load.pid)
         load.kill()
-    grown = [[b - a for a, b in zip(was, lives(daemon, service))] for service, was in zip(services, begin)]
-    test.equal(hierarchy.what("moved, and gone before a reading: started, ended; there and here"), grown,
+    yield (moment := time.time())
+    test.equal(hierarchy.what("moved, and gone before a reading: started, ended; there and here"),
+               [grown(was, lives(daemon, service, moment)) for service, was in zip(services, begin)],
                [[0, MOVES], [MOVES, MOVES]])
     for load in stays:
         load.end()
 
 
 def units(test, daemon, hierarchy):
-    for name in ("kt_unit.service", "kt_exact.service", "kt_second.service"):
-        hierarchy.make(name)
-    hierarchy.make("kt_wild@7.service")
-    hierarchy.make("user-4321.slice")
-    hierarchy.make("user-4321.slice/kt_unit.service")
-    below = "kt_unit.service/docker"
-    hierarchy.make(below)
-    loads = [hierarchy.load_in(name, name="kt_of_unit") for name in (
-        "kt_unit.service", below, "kt_exact.service", "kt_wild@7.service", "kt_second.service",
-        "user-4321.slice/kt_unit.service")]
-    loads.append(hierarchy.load_in("kt_second.service", name="kt_first"))
-    moment = time.time()
+    name = hierarchy.name
+    unit, exact, second = (f"kt_{word}_{name}.service" for word in ("unit", "exact", "second"))
+    wild, user, below = f"kt_{name}@7.service", hierarchy.user + ".slice", unit + "/docker"
+    for group in (unit, exact, second, wild, user, f"{user}/{unit}", below):
+        hierarchy.make(group)
+    loads = [hierarchy.load_in(group, name="kt_of_unit")
+             for group in (unit, below, exact, wild, second, f"{user}/{unit}")]
+    loads.append(hierarchy.load_in(second, name="kt_f_" + name))
+    yield (moment := time.time())
     for what, service, want in (
-            ("unit, and a directory below", test.own("kt_unit"), 2), ("Unit", "exact", 1),
-            ("Unit with a wildcard", "wild", 1), ("Unit, an earlier block has another", "second", 1),
-            ("Process, a later block has the unit", "first", 1), ("user", "user-4321", 1)):
+            ("unit, and a directory below", test.own("kt_unit_") + name, 2), ("Unit", "exact_" + name, 1),
+            ("Unit with a wildcard", "wild_" + name, 1), ("Unit, an earlier block has another", "second_" + name, 1),
+            ("Process, a later block has the unit", "first_" + name, 1), ("user", hierarchy.user, 1)):
         test.equal(hierarchy.what(what + ": ps_count"), count(daemon, service, moment), [want, want])
     for load in loads:
         load.end()
-    moment = time.time()
-    for service in ("exact", "wild", "second", "first"):
-        test.equal(hierarchy.what(f"{service}, ended: ps_count"), count(daemon, service, moment), [0, 0])
+    yield (moment := time.time())
+    for service in ("exact_", "wild_", "second_", "first_"):
+        test.equal(hierarchy.what(f"{service}, ended: ps_count"), count(daemon, service + name, moment), [0, 0])
 
 
-def containers_by_rule(test, daemon, hierarchy, identity, digits):
-    another = digits + new_id()[len(digits):]
-    for name in (scope(identity), scope(another)):
-        hierarchy.make(name)
-    loads = [hierarchy.load_in(scope(identity), name="kt_by_id"), hierarchy.load_in(scope(another), name="kt_by_id")]
-    moment = time.time()
-    test.equal(hierarchy.what("Container by its id: ps_count"), count(daemon, "id", moment), [1, 1])
-    test.equal(hierarchy.what("Container by 12 digits: ps_count"), count(daemon, "digits", moment), [1, 1])
+def containers_by_rule(test, daemon, hierarchy):
+    another = hierarchy.digits + new_id()[len(hierarchy.digits):]
+    loads = []
+    for identity in (hierarchy.identity, another):
+        hierarchy.make(scope(identity))
+        loads.append(hierarchy.load_in(scope(identity), name="kt_by_id"))
+    yield (moment := time.time())
+    for what, service in ("its id", "id_" + hierarchy.name), ("12 digits", "digits_" + hierarchy.name):
+        test.equal(hierarchy.what(f"Container by {what}: ps_count"), count(daemon, service, moment), [1, 1])
     for load in loads:
         load.end()
-    test.equal(hierarchy.what("Container, ended: ps_count"), count(daemon, "id"), [0, 0])
+    yield (moment := time.time())
+    test.equal(hierarchy.what("Container, ended: ps_count"), count(daemon, "id_" + hierarchy.name, moment), [0, 0])
 
 
 def by_name(test, daemon, hierarchy):
     """A container that nobody has looked at, and that is gone before anybody has; its block's row is the only one."""
-    name = "lxc.payload.kt_box-" + hierarchy.name
+    name, box = "lxc.payload.kt_box-" + hierarchy.name, "box_" + hierarchy.name
+    sack = name.replace("box", "sack")
     hierarchy.make(name + "_2")
-    hierarchy.make(name.replace("box", "sack"))
-    loads = [hierarchy.load_in(name + "_2", name="kt_boxed"),
-             hierarchy.load_in(name.replace("box", "sack"), name="kt_boxed")]
-    test.equal(hierarchy.what("Container by its name: ps_count"), count(daemon, "box"), [1, 1])
+    hierarchy.make(sack)
+    loads = [hierarchy.load_in(name + "_2", name="kt_boxed"), hierarchy.load_in(sack, name="kt_boxed")]
+    yield (moment := time.time())
+    test.equal(hierarchy.what("Container by its name: ps_count"), count(daemon, box, moment), [1, 1])
     load = test.load("group", name="kt_boxed")
-    begin = lives(daemon, "box")
+    begin = lives(daemon, box)
     path = hierarchy.make(name)
     hierarchy.enter(name, load.pid)
     load.ask(f"fork {SHORT_LIVES}")
     load.end()
     os.rmdir(path)
-    count(daemon, "box")  # its name may come a reading later
-    end = lives(daemon, "box")
-    test.equal(hierarchy.what("Container by its name, gone at once: started, ended"),
-               [b - a for a, b in zip(begin, end)], [SHORT_LIVES + 1] * 2)
+    yield (moment := time.time())
+    count(daemon, box, moment)  # its name may come a reading later
+    test.equal(hierarchy.what("Container by its name, gone at once: started, ended"), grown(begin, lives(daemon, box)),
+               [SHORT_LIVES + 1] * 2)
     for load in loads:
         load.end()
 
 
 def hierarchies(test):
     roots = [("cgroup2", unified_root()), ("pids", controller_root("pids")), ("memory", controller_root("memory"))]
-    found = [Hierarchy(test, name, root) for name, root in roots if root]
+    found = [Hierarchy(test, name, root, number) for number, (name, root) in enumerate(roots) if root]
     if not found:
         raise Skip("no cgroups are mounted")
     return found
@@ -229,23 +257,20 @@ def main():
     with Test(limit=150) as test:
         found = hierarchies(test)
         before = [early(hierarchy) for hierarchy in found]
-        identity, digits = new_id(), os.urandom(6).hex()
-        daemon = test.collectd(CONF.format(identity=identity, digits=digits), interval=INTERVAL, collect=("process",))
+        conf = CONF + "".join(hierarchy.services() for hierarchy in found)
+        daemon = test.collectd(conf, interval=INTERVAL, collect=("process",))
         moment = time.time()
         for (own, load), hierarchy in zip(before, found):
             test.equal(hierarchy.what("ran before the plugin: ps_count"), count(daemon, own[:12], moment), [1, 1])
             load.end()
-        for hierarchy in found:
-            container(test, daemon, hierarchy)
-            short_lives(test, daemon, hierarchy)
-            moved_and_gone(test, daemon, hierarchy)
-            units(test, daemon, hierarchy)
-            containers_by_rule(test, daemon, hierarchy, identity, digits)
+        together(case(test, daemon, hierarchy) for hierarchy in found
+                 for case in (container, short_lives, moved_and_gone, units, containers_by_rule))
         test.stop(daemon)
-        daemon = test.collectd(BY_NAME, interval=INTERVAL, collect=("process",))
-        for hierarchy in found:
-            by_name(test, daemon, hierarchy)
-        test.equal("series", sorted(daemon.services() - {"self"}), ["box", "kernel", "other"])
+        daemon = test.collectd("".join(BY_NAME.format(name=hierarchy.name) for hierarchy in found), interval=INTERVAL,
+                               collect=("process",))
+        together(by_name(test, daemon, hierarchy) for hierarchy in found)
+        test.equal("series", sorted(daemon.services() - {"self"}),
+                   sorted(["box_" + hierarchy.name for hierarchy in found] + ["kernel", "other"]))
 
 
 if __name__ == "__main__":

@@ -51,7 +51,7 @@ def shown(number):
 def main():
     with Test(limit=60) as test:
         cpus = possible_cpus()
-        daemon = test.collectd('ServicesFrom "containers" "units" "commands"', interval=2)  # as by default
+        daemon = test.collectd('ServicesFrom "containers" "units" "commands"', interval=1)  # as by default
         daemon.wait_rows("self", "memory-maps_request")
         maps = {number: (shown(number), size) for number, size in memory(daemon.process.pid).items()}
         for entry, size in sorted(maps.values(), key=lambda pair: -pair[1])[:8]:

@@ -13,13 +13,12 @@ from lib import SLOWNESS, Test
 BESIDE = True
 MIB = 1 << 20
 CLOSE = 0.01
+STRESS = 256  # MiB
 # With exact_peak every 16th change is looked at, and before 6.2 a change comes with the 64th fault.
 CHANGES = 16 * 64 * truth.PAGE
-INTERVAL = 2 if SLOWNESS < 2 else 4
-# MiB; no more than can be touched well within an interval.
+INTERVAL = 0.2 if SLOWNESS < 2 else 4
+# MiB.
 HIGH, LOWER = round(200 / SLOWNESS), round(150 / SLOWNESS)
-LATER = 0.01  # s, than a reading: any other one is
-ATTEMPTS, HIGHER = 4, round(10 / SLOWNESS)
 
 CONF = """
   <Service "memory">
@@ -54,60 +53,46 @@ def against_statm(test, daemon, what, service, pids, moment):
                rel=CLOSE)
 
 
-def settled(daemon):
-    """A moment just after a reading, a whole interval away from the next."""
-    return daemon.row_after("memory", "ps_rss", time.time())[0]
-
-
-def between_readings(daemon, action):
-    """The reading before it, and how often the action was tried: again, where other work on the machine has drawn it
-    out over the next reading."""
-    for attempt in range(ATTEMPTS):
-        moment = settled(daemon)
-        time.sleep(INTERVAL / 8)
-        action(attempt)
-        done = time.time()
-        if daemon.row_after("memory", "ps_rss", moment)[0] > done:
-            return moment, attempt
-    raise TimeoutError(f"nothing is over within {INTERVAL} s")
+def around(daemon, service, action):
+    """The highest that the readings tell that may have met some of it, and what the second reading after it tells: of an
+    interval in which there was nothing of it."""
+    begin = time.time() - INTERVAL
+    action()
+    rows = daemon.wait_rows(service, "ps_rss-peak", 2, time.time())[:2]
+    highest = max(row[1] for row in daemon.rows(service, "ps_rss-peak") if begin < row[0] <= rows[0][0])
+    return highest, rows[1][1], daemon.wait_rows(service, "ps_rss", 1, rows[0][0] + INTERVAL / 2)[0][1]
 
 
 def spike(test, daemon, load, mib):
     base = truth.memory(load.pid)[1]
-    # Each higher than before: the kernel remembers the highest.
-    moment, attempt = between_readings(daemon, lambda attempt: load.ask(f"spike {mib + attempt * HIGHER} 50"))
-    mib += attempt * HIGHER
+    peak, after, now = around(daemon, "memory", lambda: load.ask(f"spike {mib} 50"))
     what = f"spike of {mib} MiB for 50 ms, collectd {daemon.number}"
-    read, peak = daemon.row_after("memory", "ps_rss-peak", moment)
     test.close(f"{what}: ps_rss-peak, bytes", peak, base + mib * MIB, rel=CLOSE, slack=CHANGES)
-    test.close(f"{what}: ps_rss, bytes", value(daemon, "ps_rss", moment), base, rel=CLOSE)
-    test.close(f"{what}: ps_rss-peak of the next interval, bytes", value(daemon, "ps_rss-peak", read + LATER), base,
-               rel=CLOSE)
+    test.close(f"{what}: ps_rss, bytes", now, base, rel=CLOSE)
+    test.close(f"{what}: ps_rss-peak of the next interval, bytes", after, base, rel=CLOSE)
 
 
 def brief(test, daemon):
-    """A process that is not there at any reading."""
-    moment, _ = between_readings(daemon, lambda _: test.load("memory", HIGH, 50, name="kt_brief").process.wait())
-    read, peak = daemon.row_after("brief", "ps_rss-peak", moment)
+    """A process that is not there when it is read."""
+    peak, after, now = around(daemon, "brief", lambda: test.load("memory", HIGH, 50, name="kt_brief").process.wait())
     test.close("process that ended: ps_rss-peak, bytes", peak, HIGH * MIB, rel=CLOSE, slack=2 * MIB)  # its libraries
-    test.equal("process that ended: ps_rss, bytes", value(daemon, "ps_rss", moment, "brief"), 0)
-    test.equal("process that ended, the interval after: ps_rss-peak",
-               value(daemon, "ps_rss-peak", read + LATER, "brief"), 0)
+    test.equal("process that ended: ps_rss, bytes", now, 0)
+    test.equal("process that ended, the interval after: ps_rss-peak", after, 0)
 
 
 def main():
     with Test(limit=100) as test:
         daemon = test.collectd(CONF, interval=INTERVAL, collect=("process",))
-        settled(daemon)
+        daemon.wait_rows("memory", "ps_rss", 1)
         exact = test.collectd(CONF + EXACT_PEAK, interval=INTERVAL, collect=("process",))
         load = test.load("memory", name="kt_memory")
         load.ask("grow 100")
         load.ask("reserve 300")
-        moment = settled(daemon)
+        exact.wait_rows("memory", "ps_rss", 1)
+        moment = time.time()
         against_statm(test, daemon, "100 MiB touched, 400 mapped", "memory", lambda: [load.pid], moment)
         test.within("ps_vm, bytes", value(daemon, "ps_vm", moment), 400 * MIB, 440 * MIB)
         test.within("ps_rss, bytes", value(daemon, "ps_rss", moment), 100 * MIB, 105 * MIB)
-        # Each in an interval of its own daemon: the two do not read at the same time.
         spike(test, daemon, load, HIGH)
         spike(test, exact, load, HIGH)
         # Lower than the highest of the process's life, which is all that the kernel remembers: collectd-ebpf(5) says
@@ -115,10 +100,11 @@ def main():
         spike(test, exact, load, LOWER)
         brief(test, daemon)
         # Not earlier: it keeps a CPU busy.
-        stress = test.stress("-m", "1", "--vm-bytes", "256M", "--vm-keep", "-t", "60")
+        stress = test.stress("-m", "1", "--vm-bytes", f"{STRESS}M", "--vm-keep", "-t", "60")
         if stress:
-            time.sleep(INTERVAL)
-            moment = settled(daemon)
+            while sum(truth.memory(pid)[1] for pid in truth.children(stress.pid)) < STRESS * MIB:
+                time.sleep(0.05)
+            moment = time.time()
             against_statm(test, daemon, "stress -m 1 --vm-keep", "stress",
                           lambda: [stress.pid, *truth.children(stress.pid)], moment)
 

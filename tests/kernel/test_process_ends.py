@@ -26,6 +26,9 @@ CONF = """
   <Service "churn">
     Process "kt_churn"
   </Service>
+  <Probe "disk">
+    Enable false
+  </Probe>
   <Probe "lifecycle">
     Enable true
     Collect "*"
@@ -35,11 +38,12 @@ CONF = """
   </Probe>
 """
 BRIEF, SLEEP = 0.0015, 0.002  # s: what is short-lived here, and for how long a leader's last thread sleeps
-INTERVAL = 0.5 if SLOWNESS < 2 else 1
-N = max(10, round(300 / SLOWNESS))
-STORM = round((20000 if os.environ.get("TEST_LONG") else 5000) / SLOWNESS ** 2)
+FIGURES = bool(os.environ.get("TEST_FIGURES"))
+INTERVAL = 1 if SLOWNESS >= 2 else 0.5 if FIGURES else 0.2
+N = max(10, round(100 / SLOWNESS))
+STORM = round((20000 if os.environ.get("TEST_LONG") else 2000) / SLOWNESS ** 2)
 RACERS = 2  # of load_ends
-RACES = 4 * N  # few of them are so close that several threads find none alive
+RACES = 12 * N  # few of them are so close that several threads find none alive
 SIGKILL, SIGSEGV, SIGTERM, SIGRTMIN = 9, 11, 15, 34
 
 METRICS = {"forks": "fork_rate", "threads": "total_events-threads_created", "execs": "total_events-execs",
@@ -84,28 +88,33 @@ def reading(daemon, moment):
             for service in SERVICES for word, metric in METRICS.items()}
 
 
-def ask(test, daemon, load, text):
-    """The growth of each counter by one request, and the load's answer."""
-    before = reading(daemon, time.time())
-    load.say(text)
-    result = load.result()
-    after = reading(daemon, time.time())
-    return {key: after[key] - before[key] for key in after}, result
+class Counters:
+    """Of the daemon, and what they grow by when a load is asked for something. Between two requests there is nothing."""
+
+    def __init__(self, daemon, load):
+        self.daemon, self.load = daemon, load
+        self.now = reading(daemon, time.time())
+
+    def ask(self, text):
+        """The growth of those that grow, and the load's answer."""
+        self.load.say(text)
+        result = self.load.result()
+        before, self.now = self.now, reading(self.daemon, time.time())
+        return {key: n - before[key] for key, n in self.now.items() if n != before[key]}, result
 
 
-def known(test, daemon, load, text, children, want):
-    grown, result = ask(test, daemon, load, text)
+def known(test, counters, text, children, want):
+    grown, result = counters.ask(text)
     test.equal(f"{text}: what wait4 said", (result["done"], result["failed"], result["signaled"]), children)
-    test.equal(text, {key: n for key, n in grown.items() if n},
-               {(service, word): n for service, counts in want.items() for word, n in counts.items()})
+    test.equal(text, grown, {(service, word): n for service, counts in want.items() for word, n in counts.items()})
 
 
-def signals_to_another(test, daemon, load, target):
+def signals_to_another(test, counters, target):
     """Each is queued; those of a number below are merged while one is pending."""
     handled = target_handled(target)
-    grown, _ = ask(test, daemon, load, f"send {N} {SIGRTMIN} {target.pid}")
+    grown, _ = counters.ask(f"send {N} {SIGRTMIN} {target.pid}")
     test.equal("sigqueue: handled", target_handled(target) - handled, N)
-    test.equal("sigqueue", {key: n for key, n in grown.items() if n}, {("ends", "sent"): N, ("target", "received"): N})
+    test.equal("sigqueue", grown, {("ends", "sent"): N, ("target", "received"): N})
 
 
 def target_handled(target):
@@ -125,16 +134,22 @@ def of_all(daemon, metric, begin):
     return sum((row[1] - before[1]) * each.get(row[0], 0) for before, row in zip(exits, exits[1:]) if row[0] > begin)
 
 
-def statistics(test, daemon, load):
+def statistics(test, daemon, counters):
     """A life is no longer than from before its fork until it is reaped, and that of a sleeper no shorter than its sleep."""
     for text, shortest_s in ((f"leader {N} 0", SLEEP), (f"code {N} 0", 0)):
         begin = time.time()
-        _, result = ask(test, daemon, load, text)
+        _, result = counters.ask(text)
+        averages = [row[1] for row in daemon.rows("ends", "duration-lifetime-average") if row[0] > begin and row[1] == row[1]]
+        test.within(f"{text}: least average life, s", min(averages), 0.95 * shortest_s, float("inf"))
+        test.within(f"{text}: highest average life, s", max(averages), 0, 1.05 * result["lived_ns"] / 1e9)
+        if shortest_s > BRIEF:
+            shares = {row[1] for row in daemon.rows("ends", "percent-short_lived") if row[0] > begin and row[1] == row[1]}
+            test.equal(f"{text}: short-lived, percent", shares, {0})
         short = of_all(daemon, "percent-short_lived", begin) / 100
         lived = of_all(daemon, "duration-lifetime-average", begin)
-        test.within(f"{text}: short-lived", short, result["brief"] - 0.5, 0 if shortest_s > BRIEF else N + 0.5)
+        test.figures.within(f"{text}: short-lived", short, result["brief"] - 0.5, 0 if shortest_s > BRIEF else N + 0.5)
         # An interval's average is weighted by its exits, which may have ended between the two looks.
-        test.within(f"{text}: all lives, s", lived, 0.95 * shortest_s * N, 1.05 * result["lived_ns"] / 1e9)
+        test.figures.within(f"{text}: all lives, s", lived, 0.95 * shortest_s * N, 1.05 * result["lived_ns"] / 1e9)
 
 
 def storm(test, daemon):
@@ -156,11 +171,12 @@ def storm(test, daemon):
 
 def whole_machine(test, daemon):
     """Others are at work, too."""
+    totals = {word: sum(daemon.rows(service, metric)[-1][1] for service in daemon.subjects() - {"self", "lifecycle"}
+                        if metric in daemon.metrics(service)) for word, metric in METRICS.items()}
+    moment = time.time()
     for word, metric in METRICS.items():
-        total = sum(daemon.rows(service, metric)[-1][1] for service in daemon.subjects() - {"self", "lifecycle"}
-                    if metric in daemon.metrics(service))
-        test.within(f"machine: {word}, at least what the services have", daemon.rows("lifecycle", metric)[-1][1], total,
-                    float("inf"))
+        test.within(f"machine: {word}, at least what the services have", daemon.row_after("lifecycle", metric, moment)[1],
+                    totals[word], float("inf"))
 
 
 def main():
@@ -170,15 +186,17 @@ def main():
         load = test.load("ends", run, name="kt_ends")
         target = test.load("ends", run, name="kt_target")
         daemon.wait_rows("self", "duration-read_lifecycle", 2)
+        counters = Counters(daemon, load)
         for case in CASES:
-            known(test, daemon, load, *case)
+            known(test, counters, *case)
         by_name(test, daemon)
-        signals_to_another(test, daemon, load, target)
-        statistics(test, daemon, load)
+        signals_to_another(test, counters, target)
+        statistics(test, daemon, counters)
         storm(test, daemon)
         whole_machine(test, daemon)
         test.equal("refused", daemon.rows("self", "total_events-refused_lifecycle")[-1][1], 0)
-        test.equal("events that no program saw", daemon.rows("self", "total_events-missed_lifecycle")[-1][1], 0)
+        # On a CPU that is interrupted in the program by what it is to see.
+        test.figures.equal("events that no program saw", daemon.rows("self", "total_events-missed_lifecycle")[-1][1], 0)
         test.equal("complaints", daemon.complaints(), [])
         load.end()
         target.end()

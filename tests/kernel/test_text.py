@@ -7,6 +7,7 @@ Truth: CPU time by the scheduler's own count of each thread, the time that two t
 files of /proc and /sys as they were around each reading.
 """
 
+import math
 import os
 import socket
 import time
@@ -16,6 +17,8 @@ import truth
 from lib import SLOWNESS, Skip, Test
 
 BESIDE = True
+FIGURES = bool(os.environ.get("TEST_FIGURES"))
+INTERVAL = 0.2 if SLOWNESS < 2 else 1
 CONF = """
   <Service "web">
     Cgroup "%(a)s/below"
@@ -69,7 +72,7 @@ HOSTILE_CONF = """
 PLACE = b"/proc/........................................ lines"
 SERIES = b"hostile\0"
 AROUND = 20000 * SLOWNESS  # us: of a process, before and after what it is asked to use
-SECONDS = 5
+SECONDS = math.ceil((6 if FIGURES else 3) * SLOWNESS)  # of load; the kernel brings its pressure up to date every 2 s
 
 
 class Cgroups:
@@ -113,9 +116,11 @@ def divided(daemon):
 
 def use(test, what, daemon, load, ms):
     """A process of the service uses this much: what the service's cgroups say, and what its scheduler does."""
+    truth.wait_state(load.pid, "S")
     before = row(daemon, "web", "derive-usage")[1], divided(daemon)
     begin = truth.schedstat(load.pid)[0]
     load.ask(f"use {ms}")
+    truth.wait_state(load.pid, "S")
     used = (truth.schedstat(load.pid)[0] - begin) / 1000
     test.true(f"{what}: it has used what it was told", used >= 1000 * ms, used)
     test.close(f"{what}: usage_usec", row(daemon, "web", "derive-usage")[1] - before[0], used, rel=0.01, slack=AROUND)
@@ -131,14 +136,16 @@ def services(test, daemon, cgroups, a, b):
     load.kill()
     before = row(daemon, "web", "derive-usage")[1]
     cgroups.remove()
-    time.sleep(2.5 * SLOWNESS)
-    last = daemon.rows("web", "derive-usage")[-1]
-    test.true("no rows without a cgroup", last[0] < time.time() - 1)
+    since = daemon.wait_rows("text", "gauge-load", 2, time.time())[-1][0]
+    daemon.wait_rows("text", "gauge-load", 2, since + 0.001)
+    test.true("no rows without a cgroup", daemon.rows("web", "derive-usage")[-1][0] < since + INTERVAL / 2)
     load = test.load("task", name="kt_named")
+    truth.wait_state(load.pid, "S")
     begin = truth.schedstat(load.pid)[0]
     cgroups.make(a)
     cgroups.enter(a, load.pid)
     load.ask("use 250")
+    truth.wait_state(load.pid, "S")
     used = (truth.schedstat(load.pid)[0] - begin) / 1000
     now = row(daemon, "web", "derive-usage")[1]
     test.close("in a new cgroup of the same name", now - before, used, rel=0.01, slack=AROUND)
@@ -149,26 +156,30 @@ def services(test, daemon, cgroups, a, b):
 
 def pressure(test, daemon, cgroups, a):
     """Two threads on one CPU: one of them waits, whoever else is there."""
-    if not os.path.exists(os.path.join(cgroups.root, a, "cpu.pressure")):
-        print("note: this kernel counts no pressure, its part is left out")
+    path = os.path.join(cgroups.root, a, "cpu.pressure")
+    if not os.path.exists(path):
+        test.left_out("pressure", "this kernel counts none")
         return
-    load = test.load("spin", test.mkdir("log"), 2, math_ceil(SECONDS * SLOWNESS), 0, max(os.sched_getaffinity(0)),
-                     name="kt_named")
+    sources = {"us with a thread that waits": (
+        "web", "derive-some", 1, lambda: int(whole(path).split("total=")[1].split()[0]))}
+    load = test.load("spin", test.mkdir("log"), 2, SECONDS, 0, max(os.sched_getaffinity(0)), name="kt_named")
     cgroups.enter(a, load.pid)
-    first = row(daemon, "web", "derive-some")
-    time.sleep((SECONDS - 3) * SLOWNESS)
-    last = row(daemon, "web", "derive-some")
-    test.true("load ran all the time", load.process.poll() is None)
-    test.close("us with a thread that waits for the CPU", last[1] - first[1], (last[0] - first[0]) * 1e6, rel=0.05,
-               slack=50000 * SLOWNESS)
-    rates = [value for stamp, value in daemon.rows("web", "percent-full") if first[0] < stamp <= last[0]]
-    test.within("percent of the time that all wait", max(rates), 0, 100.1)
-    test.within("avg10", row(daemon, "web", "gauge-some_10")[1], 1, 100)
+    begin = around(daemon, sources)
+    time.sleep(SECONDS - 3)
+    first, last = daemon.rows("web", "derive-some")[0], row(daemon, "web", "derive-some")
+    test.figures.true("load ran all the time", load.process.poll() is None)
     load.result()
-
-
-def math_ceil(number):
-    return int(-(-number // 1))
+    grown = compare(test, begin, around(daemon, sources))
+    test.true("a thread has waited", min(grown) > 0, grown)
+    rows = [row for row in daemon.rows("web", "derive-some") if begin["us with a thread that waits"].stamp <= row[0] <= last[0]]
+    first = rows[0]
+    test.figures.close("us with a thread that waits for the CPU", last[1] - first[1], (last[0] - first[0]) * 1e6, rel=0.05,
+                       slack=50000 * SLOWNESS)
+    rates = [value for stamp, value in daemon.rows("web", "percent-full") if first[0] < stamp <= last[0]]
+    test.figures.within("percent of the time that all wait", max(rates, default=0), 0, 100.1)
+    average = row(daemon, "web", "gauge-some_10")[1]
+    test.within("avg10", average, 0, 100)
+    test.figures.within("avg10, at least", average, 1, 100)
 
 
 def whole(path):
@@ -192,48 +203,72 @@ def read_datagrams():
     return int(values[names.index("InDatagrams")])
 
 
-def send(seconds):
-    end = time.time() + seconds
+def send(count):
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as receiver, \
             socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
         receiver.bind(("127.0.0.1", 0))
-        while time.time() < end:
+        for _ in range(count):
             sender.sendto(b"x" * 500, receiver.getsockname())
             receiver.recv(1000)
-            time.sleep(0.0005)
 
 
-def machine(test, daemon):
-    samplers = {
-        "NET_RX": truth.Sampler(lambda: {cpu: count for (cpu, kind), count in read_softirqs().items() if kind == "NET_RX"}),
-        "lo": truth.Sampler(read_loopback),
-        "datagrams": truth.Sampler(read_datagrams),
-    }
-    send(4 * SLOWNESS)
-    time.sleep(0.2)
-    for sampler in samplers.values():
-        sampler.stop()
+class Around:
+    """What a reading says, and what the file said before it and after it."""
 
-    def compare(what, subject, metric, curve, column=1):
-        rows = [row for row in daemon.rows(subject, metric) if curve.covers(row[0]) and not daemon.at_turn(row[0])]
-        test.true(f"{what}: rows", len(rows) >= 2, len(rows))
-        first, last = rows[0], rows[-1]
-        late = 0.25 * SLOWNESS
-        test.between(what, last[column] - first[column],
-                     (curve.growth(first[0] + late, last[0])[0], curve.growth(first[0], last[0] + late)[1]), rel=0.002, slack=2)
+    def __init__(self, low):
+        self.low = low
+        self.stamp = self.got = self.high = None
 
-    compare("octets received by the loopback", "lo", "if_octets", samplers["lo"].curve(lambda value: value[0]), 1)
-    compare("octets sent", "lo", "if_octets", samplers["lo"].curve(lambda value: value[1]), 2)
-    compare("datagrams", "text", "derive-datagrams", samplers["datagrams"].curve())
-    for cpu in samplers["NET_RX"].values[0]:
-        if "irq-NET_RX" in daemon.metrics(cpu):
-            compare(f"NET_RX of {cpu}", cpu, "irq-NET_RX", samplers["NET_RX"].curve(lambda value, cpu=cpu: value[cpu]))
-    test.close("load", row(daemon, "text", "gauge-load")[1], os.getloadavg()[0], slack=0.3)
+    def take(self, row, column):
+        self.stamp, self.got = row[0], row[column]
+
+
+def around(daemon, sources):
+    """sources: {what: (subject, metric, column, function that reads the file)}"""
+    found = {what: Around(read()) for what, (_, _, _, read) in sources.items()}
+    moment = time.time()
+    for what, (subject, metric, column, _) in sources.items():
+        found[what].take(daemon.row_after(subject, metric, moment), column)
+    for what, (_, _, _, read) in sources.items():
+        found[what].high = read()
+    return found
+
+
+def compare(test, begin, end):
+    """What each has grown by."""
+    for what, first in begin.items():
+        last = end[what]
+        test.between(what, last.got - first.got, (last.low - first.high, last.high - first.low))
+    return [end[what].got - first.got for what, first in begin.items()]
+
+
+def machine(test, daemon, before):
+    sources = {"octets received by the loopback": ("lo", "if_octets", 1, lambda: read_loopback()[0]),
+               "octets sent": ("lo", "if_octets", 2, lambda: read_loopback()[1]),
+               "datagrams": ("text", "derive-datagrams", 1, read_datagrams)}
+    for cpu, kind in read_softirqs():
+        if kind == "NET_RX" and "irq-NET_RX" in daemon.metrics(cpu):
+            sources[f"NET_RX of {cpu}"] = (cpu, "irq-NET_RX", 1, lambda cpu=cpu: read_softirqs()[cpu, "NET_RX"])
+    load = truth.Sampler(lambda: os.getloadavg()[0], every=0.05)
+    begin = around(daemon, sources)
+    send(1000)
+    grown = compare(test, begin, around(daemon, sources))
+    test.within("octets and datagrams, least", min(grown[:3]), 1000, float("inf"))
+    got = row(daemon, "text", "gauge-load")[1]
+    load.stop()
+    test.within("load", got, min(load.values) - 0.01, max(load.values) + 0.01)
     test.true("usage of the root", row(daemon, "text", "derive-root")[1] > 0)
-    disks = {name for name in os.listdir("/sys/block") if any(map(int, whole(f"/sys/block/{name}/stat").split()[:8]))}
-    test.equal("disks that did something, and are no subject",
-               {name for name in disks if "disk_ops" not in daemon.metrics(name)} - {
-                   name for name in disks if not daemon.rows(name, "disk_ops")}, set())
+    now = disk_ops()
+    row(daemon, "text", "gauge-load")
+    test.equal("disks that do something, and are no subject",
+               {name for name, count in now.items() if count != before.get(name, count) and
+                "disk_ops" not in daemon.metrics(name)}, set())
+
+
+def disk_ops():
+    """{disk: what it has read and written}"""
+    fields = {name: whole(f"/sys/block/{name}/stat").split() for name in os.listdir("/sys/block")}
+    return {name: (int(words[0]), int(words[4])) for name, words in fields.items()}
 
 
 def hostile(test):
@@ -248,7 +283,7 @@ def hostile(test):
             file.write(content.replace(PLACE, file_tag.encode().ljust(len(PLACE))).replace(SERIES, b"hosti%02d\0" % number))
         daemon_conf += f'<Probe "{name}">\n  Object "{path}"\n</Probe>\n'
     load = test.load("task", name="kt_good")
-    daemon = test.collectd(daemon_conf, interval=1)
+    daemon = test.collectd(daemon_conf, interval=INTERVAL)
     daemon.wait_rows("good", "ps_count", 5)
     complaints = daemon.complaints()
     for name, (_, part) in HOSTILE.items():
@@ -259,7 +294,7 @@ def hostile(test):
     test.equal("other complaints", [line for line in complaints
                                     if not any(f"probe {name}" in line for name in HOSTILE)], [])
     test.equal("processes and threads of a service", row(daemon, "good", "ps_count")[1:], (1, 1))
-    test.within("s of a reading", max(row[1] for row in daemon.rows("self", "duration-read_huge")), 0, 0.5 * SLOWNESS)
+    test.figures.within("s of a reading", max(row[1] for row in daemon.rows("self", "duration-read_huge")), 0, 0.5 * SLOWNESS)
     load.end()
 
 
@@ -269,10 +304,12 @@ def main():
         a, b = test.own("kt_a"), test.own("kt_b")
         for name in (a, f"{a}/below", b):
             cgroups.make(name)
-        daemon = test.collectd(CONF % {"a": a, "b": b, "objects": os.path.join(lib.BUILD, "tests", "bpf")}, interval=1)
+        daemon = test.collectd(CONF % {"a": a, "b": b, "objects": os.path.join(lib.BUILD, "tests", "bpf")}, interval=INTERVAL)
+        daemon.wait_rows("text", "gauge-load", 2)
+        disks = disk_ops()
         services(test, daemon, cgroups, a, b)
         pressure(test, daemon, cgroups, a)
-        machine(test, daemon)
+        machine(test, daemon, disks)
         test.equal("series of what no file has", "derive-absent" in daemon.metrics("web"), False)
         complaints = daemon.complaints()
         test.equal("complaints", len(complaints), 1)

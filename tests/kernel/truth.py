@@ -32,6 +32,12 @@ def start_ticks(pid):
     return int(stat(pid)[22])
 
 
+def wait_state(pid, states):
+    """Until each of its threads sleeps (S) or has ended (Z): what the kernel counts of it is then all there."""
+    while any(stat(f"{pid}/task/{tid}")[3] not in states for tid in os.listdir(f"/proc/{pid}/task")):
+        time.sleep(0.01)
+
+
 def io(pid):
     return {key: int(value) for key, value in (line.split(": ") for line in proc(pid, "io").splitlines())}
 
