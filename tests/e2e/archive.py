@@ -43,12 +43,11 @@ def expected(kind, rows, step, lost):
 class Clock:
     """How a plugin rounds its times.
 
-    The csv plugin has milliseconds of them: early and late are the times that may be meant. rel: how near a step
-    then comes to what it should be.
+    The csv plugin has milliseconds of them: early and late are the times that may be meant.
     """
 
-    def __init__(self, early, late, rel):
-        self.early, self.late, self.rel = early, late, rel
+    def __init__(self, early, late):
+        self.early, self.late = early, late
 
     def ways(self, rows):
         """The rows with the times that may be meant: of any four readings, which is what a step is about at most, in
@@ -59,16 +58,20 @@ class Clock:
         return [list(zip(way, values)) for way in ways]
 
     def expected(self, kind, rows, step, lost):
-        """Of the steps that come out the same in all ways."""
+        """{end of step: (lowest, highest)}, of the steps that are known in all ways."""
         first, *others = (expected(kind, way, step, lost) for way in self.ways(rows))
-        return {stop: value for stop, value in first.items()
-                if all(math.isclose(value, other.get(stop, math.nan), rel_tol=1e-9) for other in others)}
+        return {stop: (min(found), max(found)) for stop, value in first.items()
+                if None not in (found := [value, *(other.get(stop) for other in others)])}
 
 
-# The rrdtool plugin knows whole seconds, the rrdcached plugin six decimals: where a rate has changed much, the
-# millisecond that the csv plugin does not know is some percent of a step.
-WHOLE = Clock(lambda stamp: round(stamp - 0.0006), lambda stamp: round(stamp + 0.0006), 1e-6)
-FINE = Clock(lambda stamp: stamp, lambda stamp: stamp, 0.1)
+# The rrdtool plugin knows whole seconds, the rrdcached plugin six decimals.
+WHOLE = Clock(lambda stamp: round(stamp - 0.0006), lambda stamp: round(stamp + 0.0006))
+FINE = Clock(lambda stamp: stamp - 0.0006, lambda stamp: stamp + 0.0006)
+
+
+def is_between(got, low, high):
+    slack = 1e-6 * max(1, abs(low), abs(high))
+    return low - slack <= got <= high + slack
 
 
 def compare(test, what, daemon, tree, clock, span, lost=NOTHING, environment=None):
@@ -85,7 +88,7 @@ def compare(test, what, daemon, tree, clock, span, lost=NOTHING, environment=Non
             got = stored.get(source, {}).get(stop)
             if got is None:
                 missing.append((subject, metric, source, stop))
-            elif not math.isclose(got, want, rel_tol=clock.rel, abs_tol=1e-6):
+            elif not is_between(got, *want):
                 wrong.append((subject, metric, source, stop, got, want))
             count += 1
     # Constants alone, where every reading is at half a second, are some 230.

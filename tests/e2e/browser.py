@@ -35,7 +35,7 @@ def browse(directory, look, addresses, widths):
     done = subprocess.run(["chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
                            "--allow-file-access-from-files", f"--user-data-dir={directory}/browser", "--dump-dom",
                            "--virtual-time-budget=60000", f"file://{driver}"],
-                          stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True, timeout=100,
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True, timeout=300,
                           env={**os.environ, "HOME": directory})
     seen = re.search(r"seen (\[.*\]) end", done.stdout)
     return json.loads(html.unescape(seen.group(1))) if seen else []

@@ -9,7 +9,10 @@ import urllib.parse
 
 TOP = os.environ.get("abs_top_srcdir") or os.path.realpath(os.path.join(os.path.dirname(__file__), "..", ".."))
 sys.path.insert(0, os.path.join(TOP, "tests", "kernel"))
-from check import SKIPPED, Check, Skip  # noqa: E402, F401
+from check import SKIPPED, Check, Skip  # noqa: E402
+from collectd import read_types  # noqa: E402
+
+__all__ = ["SKIPPED", "TOP", "Check", "Page", "Skip", "check_page", "read_types"]
 
 
 class Page(html.parser.HTMLParser):

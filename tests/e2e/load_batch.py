@@ -4,7 +4,7 @@
 
 load_batch.py server                              says its port
 load_batch.py client PORT CONNECTIONS WORK PAUSE  asks on each connection, again PAUSE s after the answer, for WORK ms
-of CPU time
+of the thread's time, in which it sleeps: others may have all CPUs
 
 Both end with their input.
 """
@@ -17,12 +17,7 @@ import threading
 import time
 
 SIZE = 4
-
-
-def burn(milliseconds):
-    end = time.thread_time() + milliseconds / 1000
-    while time.thread_time() < end:
-        pass
+BATCH = 2   # requests at most, so that there are others when their clients are slow
 
 
 def accept_all(listener, selector):
@@ -33,6 +28,21 @@ def accept_all(listener, selector):
         pass
 
 
+def receive(connection):
+    """b"": its client is gone."""
+    try:
+        return connection.recv(SIZE)
+    except ConnectionResetError:
+        return b""
+
+
+def answer(connection):
+    try:
+        connection.sendall(bytes(SIZE))
+    except (ConnectionResetError, BrokenPipeError):
+        pass    # its client is gone, which receive() tells then
+
+
 def serve():
     listener = socket.create_server(("127.0.0.1", 0), backlog=100)
     listener.setblocking(False)
@@ -41,17 +51,17 @@ def serve():
     print(listener.getsockname()[1], flush=True)
     while True:
         answers = []
-        for key, _ in selector.select():
+        for key, _ in selector.select()[:BATCH]:
             if key.fileobj is listener:
                 accept_all(listener, selector)
-            elif work := key.fileobj.recv(SIZE):
-                burn(int.from_bytes(work, "big"))
+            elif work := receive(key.fileobj):
+                time.sleep(int.from_bytes(work, "big") / 1000)
                 answers.append(key.fileobj)
             else:
                 selector.unregister(key.fileobj)
                 key.fileobj.close()
         for connection in answers:
-            connection.sendall(bytes(SIZE))
+            answer(connection)
 
 
 def ask(port, work, pause):

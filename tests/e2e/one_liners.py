@@ -15,7 +15,8 @@ PAGES = 2000
 BLOCK = 4096
 WAIT_S = 0.024
 
-# The ten of the article "eBPF Observability in Practice", and others for what they do not use. FILTER is the load's name.
+# The ten of the article "eBPF Observability in Practice", and others for what they do not use. FILTER is the load's
+# name, OWNER its user's number.
 PROGRAMS = {
     "opens": 'tracepoint:syscalls:sys_enter_openat { printf("%-16s %s\\n", comm, str(args->filename)); }',
     "execs": 'tracepoint:syscalls:sys_enter_execve { printf("%-16s -> %s\\n", comm, str(args->filename)); }',
@@ -43,7 +44,7 @@ tracepoint:syscalls:sys_enter_read /comm == "FILTER"/ { @start[tid] = nsecs; }
 tracepoint:syscalls:sys_exit_read /@start[tid]/
 { @usecs = hist((nsecs - @start[tid]) / 1000); delete(@start[tid]); }""",
     "values": 'interval:ms:200 { @n++; printf("first %d second=%d\\n", 5, @n); printf("another line of text\\n"); }',
-    "names": "tracepoint:syscalls:sys_enter_getppid { @[comm] = count(); }",
+    "names": "tracepoint:syscalls:sys_enter_getppid /uid == OWNER/ { @[comm] = count(); }",
 }
 
 def rename(name):
@@ -75,7 +76,8 @@ def seeks():
         os.lseek(descriptor, i, os.SEEK_END if i % 2 else os.SEEK_SET)
 
 
-def getppids(count):
+def getppids(count, user):
+    os.setuid(user)
     for _ in range(count):
         LIBC.getppid()
 
@@ -104,11 +106,16 @@ def faults(result):
     os.write(result, str(used.ru_minflt + used.ru_majflt).encode())
 
 
-def spin(result):
-    """Three seconds of CPU; result: a descriptor, for the part of them that is the process's own code."""
-    while sum(os.times()[:2]) < 3:
+def spin(result, seconds):
+    """So much CPU time; result: a descriptor, for the part of it that is the process's own code."""
+    while sum(os.times()[:2]) < seconds:
         pass
     os.write(result, str(os.times().user).encode())
+
+
+def kills():
+    for _ in range(CALLS):
+        os.kill(os.getpid(), 0)
 
 
 def calls():

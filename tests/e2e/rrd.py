@@ -25,6 +25,15 @@ def fetch(paths, begin, end, consolidation="AVERAGE", environment=None, patience
             **{path: _table(answer, begin, end) for path, answer in zip(there, answers)}}
 
 
+def last(paths, environment=None):
+    """{path: time of the last update}; of a file that is not there, 0."""
+    there = sorted(filter(os.path.exists, set(paths)))
+    told = re.findall(r"^(\d+)\nOK ", _tell("".join(f'last "{path}"\n' for path in there), environment), re.M)
+    if len(told) != len(there):
+        raise RuntimeError(f"rrdtool last: {told[-5:]}")
+    return {**dict.fromkeys(paths, 0), **dict(zip(there, map(int, told)))}
+
+
 def steps(path, source, begin, end, consolidation="AVERAGE"):
     """{end of step: value} of one data source; of a file that is not there, {}."""
     return fetch([path], begin, end, consolidation)[path].get(source, {})

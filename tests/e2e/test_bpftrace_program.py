@@ -143,7 +143,7 @@ def played(check):
                           text=True) as process:
         full, told = process.stderr.readline(), process.stderr.readline()
         process.terminate()
-        output = process.communicate(timeout=10)[0].splitlines()
+        output = process.communicate(timeout=60)[0].splitlines()
         check.equal("exit status of a clean end", process.returncode, 0)
     check.contains("a full map", full, "n: @ has 4096 keys, and bpftrace keeps no more")
     check.contains("why bpftrace has ended", told,

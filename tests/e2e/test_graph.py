@@ -111,7 +111,7 @@ def make_week(directory):
 def draw(*arguments, **environment):
     environment |= {key: value for key, value in os.environ.items() if key not in ("HOME", "DISPLAY", "COLUMNS")}
     return subprocess.run([TOOL, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
-                          env=environment, timeout=120)
+                          env=environment, timeout=300)
 
 
 def sheet(output, host, service):

@@ -15,7 +15,8 @@ sys.path.insert(0, os.path.join(TOP, "contrib", "look"))
 import storage  # noqa: E402
 
 BESIDE = True
-STEP = 2  # s; whisper's times are whole seconds
+STEP = 1  # s; whisper's times are whole seconds
+RESOLUTION = 0.51
 
 
 def start_carbon(test):
@@ -84,13 +85,14 @@ def main():
         receiver.Traffic(test)
         graphite = receiver.sample("receiver-graphite.conf", {'"2003"': f'"{port}"'})
         daemon = test.collectd(receiver.SERVICE, graphite, interval=STEP)
-        absence = receiver.Absence(daemon, carbon)
+        store = receiver.Store(daemon, lambda: stored(tree, daemon), RESOLUTION)
+        absence = receiver.Absence(daemon, carbon, store)
         absence.check_steady(test, daemon)
         test.stop(daemon)
         # On SIGTERM it writes what it has.
         carbon.process.terminate()
         carbon.process.wait()
-        receiver.compare(test, daemon, stored(tree, daemon), absence, 0.51)
+        receiver.compare(test, daemon, store, absence)
 
 
 if __name__ == "__main__":

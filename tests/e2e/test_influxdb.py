@@ -11,7 +11,7 @@ import receiver
 from receiver import lib
 
 BESIDE = True
-BATCH = 1  # s, batch-timeout of the sample
+INTERVAL = 0.2 if lib.SLOWNESS < 2 else 1
 
 
 class InfluxDB(receiver.Receiver):
@@ -41,23 +41,18 @@ def stored(database):
     return found
 
 
-def wait_stored(database, moment):
-    receiver.wait_until("the last reading is stored", lambda: max(
-        stamp for stamp, _ in stored(database)["web", "total_requests", "value"]) >= moment)
-
-
 def main():
     with lib.Test(limit=120) as test:
         receiver.need("influxd")
         database = InfluxDB(test)
         receiver.Traffic(test)
         network = receiver.sample("receiver-influxdb.conf", {'"25826"': f'"{database.udp}"'})
-        daemon = test.collectd(receiver.SERVICE, network, interval=1)
-        absence = receiver.Absence(daemon, database, BATCH)
+        daemon = test.collectd(receiver.SERVICE, network, interval=INTERVAL)
+        store = receiver.Store(daemon, lambda: stored(database))
+        absence = receiver.Absence(daemon, database, store)
         absence.check_steady(test, daemon)
         test.stop(daemon)
-        wait_stored(database, absence.end)
-        receiver.compare(test, daemon, stored(database), absence, 0.001)
+        receiver.compare(test, daemon, store, absence)
 
 
 if __name__ == "__main__":

@@ -68,7 +68,7 @@ class Place:
 
 
 def run(*command, **environment):
-    return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=60,
+    return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=300,
                           cwd="/", env=os.environ | environment)
 
 

@@ -10,8 +10,7 @@ import struct
 import sys
 import time
 
-from e2e import TOP, Check
-from tree import read_types
+from e2e import TOP, Check, read_types
 
 sys.path.insert(0, os.path.join(TOP, "contrib", "look"))
 sys.dont_write_bytecode = True

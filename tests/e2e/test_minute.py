@@ -73,18 +73,19 @@ def main():
             receiver.sample("receiver-graphite.conf", {'"2003"': f'"{port}"'}),
             receiver.sample("receiver-influxdb.conf", {'"25826"': f'"{database.udp}"'}))
         daemon = test.collectd(receiver.SERVICE, STATISTICS + "\n".join(samples), interval=INTERVAL)
-        absence = receiver.Absence(daemon, Together(rrdcached, carbon, database), test_influxdb.BATCH, seconds=AWAY)
+        graphite = receiver.Store(daemon, lambda: test_graphite.stored(whisper, daemon), test_graphite.RESOLUTION)
+        influxdb = receiver.Store(daemon, lambda: test_influxdb.stored(database))
+        archived = receiver.Store(daemon, lambda: test_rrdcached.stored(daemon, tree, socket),
+                                  test_rrdcached.RESOLUTION)
+        absence = receiver.Absence(daemon, Together(rrdcached, carbon, database), graphite, influxdb, archived,
+                                   seconds=AWAY)
         absence.check_steady(test, daemon)
         test.stop(daemon)
         check_queue(test, daemon, absence)
         check_archive(test, daemon, tree, socket, absence)
-        test_influxdb.wait_stored(database, absence.end)
-        carbon.process.terminate()
-        carbon.process.wait()
-        for what, stored, resolution in (("Graphite", test_graphite.stored(whisper, daemon), 0.51),
-                                         ("InfluxDB", test_influxdb.stored(database), 0.001)):
+        for what, store in (("Graphite", graphite), ("InfluxDB", influxdb)):
             print(f"--- {what}")
-            receiver.compare(test, daemon, stored, absence, resolution)
+            receiver.compare(test, daemon, store, absence)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@
 Hosts and collector are network namespaces, that nothing but the test's own processes keeps alive.
 """
 
+import copy
 import os
 import subprocess
 
@@ -17,7 +18,7 @@ COLLECTOR = "192.0.2.1"
 # Host: what its line of the sample says, and its address.
 HOSTS = {"web1": ("Encrypt", "192.0.2.11"), "web2": ("Sign", "192.0.2.12"), "db1": ("Encrypt", "192.0.2.13")}
 FORGER = "192.0.2.14"
-INTERVAL = 2
+INTERVAL = 1
 
 
 class Namespace:
@@ -64,17 +65,25 @@ class Plain(receiver.Receiver):
 
 class Collector(Plain):
     def __init__(self, test, space):
-        self.tree = test.mkdir("rrd")
+        self.tree, self.csv = test.mkdir("rrd"), test.mkdir("csv")
         passwords = receiver.write(os.path.join(test.mkdir("secret"), "passwords"),
                                    "".join(f"{host}: password of {host}\n" for host in HOSTS))
         network = receiver.sample("receiver-network-server.conf", {"/etc/collectd/passwords": passwords})
         storage = receiver.sample("receiver-rrdtool.conf", {"/var/lib/collectd/rrd": self.tree})
-        super().__init__(test, "collector", space, network + storage, self.listens)
+        # The rrdtool plugin has taken what the csv plugin has written.
+        csv = f'LoadPlugin csv\n<Plugin csv>\nDataDir "{self.csv}"\nStoreRates false\n</Plugin>\n'
+        super().__init__(test, "collector", space, network + storage + csv, self.listens)
 
     def listens(self):
         """On port 25826, as /proc writes it."""
         with open(f"/proc/{self.process.pid}/net/udp", encoding="ascii") as sockets:
             return ":64E2 " in sockets.read()
+
+    def stored(self, daemon):
+        """What has come from a daemon until now."""
+        there = copy.copy(daemon)
+        there.csv = self.csv
+        return {name: rows for name, (_, rows) in receiver.dispatched(there).items()}
 
 
 def sender(host, security, password):
@@ -116,7 +125,8 @@ def main():
         daemons = {host: test.collectd(receiver.SERVICE, sender(host, security, f"password of {host}"), host=host,
                                        interval=INTERVAL, wrap=spaces[host].enter)
                    for host, (security, _) in HOSTS.items()}
-        absence = receiver.Absence(daemons["db1"], collector)
+        stores = [receiver.Store(daemon, lambda daemon=daemon: collector.stored(daemon)) for daemon in daemons.values()]
+        absence = receiver.Absence(daemons["db1"], collector, *stores)
         for daemon in daemons.values():
             absence.check_steady(test, daemon)
             test.stop(daemon)

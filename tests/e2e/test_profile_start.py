@@ -13,8 +13,10 @@ import time
 import receiver
 from receiver import lib
 
+BESIDE = True
 HZ = 99
-SECONDS = 3
+SECONDS = 2
+INTERVAL = 0.5 if lib.SLOWNESS < 2 else 1
 PLUGIN = f"""
   <Service "slow">
     Process "kt_slow"
@@ -64,27 +66,33 @@ def started(daemon):
     return [line.partition(STARTS)[2] for line in daemon.log() if STARTS in line]
 
 
+def has_ended(daemon):
+    """It has had samples, and readings have none any more."""
+    rows = daemon.rows("slow", "total_events-profile_samples")
+    return rows and len([row for row in daemon.rows("slow", "ps_count") if row[0] > rows[-1][0]]) > 3
+
+
 def main():
-    with lib.Test(limit=60) as test:
+    with lib.Test(limit=240) as test:
         loads = [test.load("profile", "native", name=f"kt_{name}") for name in ("slow", "busy", "forged")]
         for load in loads:
             load.hear()
         path = os.path.join(test.disk, "sock")
         where = os.path.join(test.disk, "profiles")
-        daemon = test.collectd(PLUGIN % where, EXTRA % path, interval=1)
+        daemon = test.collectd(PLUGIN % where, EXTRA % path, interval=INTERVAL)
         daemon.profiles = where
         daemon.wait_rows("slow", "ps_count", 1)
         test.contains("the socket takes it", say(path, FORGED.format(time=time.time())), "Success")
         receiver.wait_until("a profile", lambda: started(daemon))
-        daemon.wait_rows("slow", "ps_count", SECONDS + 4, time.time())
+        receiver.wait_until("the probe is off again", lambda: has_ended(daemon))
         test.equal("profiles started", started(daemon), [f"slow, {SECONDS} s"])
-        rows = daemon.rows("slow", "total_events-profile_samples")
-        test.true("the probe is off again", not rows or rows[-1][0] < time.time() - 2, rows[-1:])
         test.stop(daemon)
         told = [line for line in daemon.log() if "plugin_instance = forged" in line]
         test.true("the socket's notification was dispatched", told)
         lines = daemon.folded("slow", "cpu")
-        test.within("samples of the service", sum(lines.values()), 10, HZ * (SECONDS + 3) * (os.cpu_count() or 1))
+        samples = sum(lines.values())
+        test.true("samples of the service", samples > 0, samples)
+        test.figures.within("samples of the service", samples, 10, HZ * (SECONDS + 3) * (os.cpu_count() or 1))
         test.true("they have functions", any("share_40" in line for line in lines), list(lines)[:3])
         test.equal("files of others", [name for name in os.listdir(where) if not name.startswith("slow-cpu-")], [])
         for load in loads:

@@ -24,11 +24,12 @@ time.sleep(1000)
 
 
 class Prometheus(receiver.Receiver):
-    def __init__(self, test, target):
+    def __init__(self, test, *targets):
         directory = test.mkdir("prometheus")
         self.port, = receiver.free_ports(1)
         configuration = receiver.write(f"{directory}/prometheus.yml", receiver.sample(
-            "receiver-prometheus-server.yml", {":9103": f":{target}", "10s": "250ms"}))
+            "receiver-prometheus-server.yml",
+            {'"127.0.0.1:9103"': ", ".join(f'"127.0.0.1:{target}"' for target in targets), "10s": "250ms"}))
         super().__init__(directory, [
             "prometheus", f"--config.file={configuration}", f"--storage.tsdb.path={directory}/data",
             f"--web.listen-address=127.0.0.1:{self.port}"], self.answers)
@@ -66,38 +67,49 @@ def stored(server, daemon):
     return found
 
 
-def test_names(test, server, page):
+def page(port):
+    return receiver.sample("receiver-prometheus.conf", {'"9103"': f'"{port}"'})
+
+
+class Names:
     """One name that Prometheus refuses would cost all series of the machine."""
-    own = test.own("kt_")
-    for name in ODD:
-        subprocess.Popen([sys.executable, "-c", CALL, (own.encode() + name).hex()], preexec_fn=lib.die_with_test)
-    wanted = {own + shown for shown in ODD.values()}
-    daemon = test.collectd("", page, interval=1)
 
-    def missing():
-        return wanted - {series["metric"]["ebpf"] for series in server.query("collectd_ebpf_ps_rss")}
+    def __init__(self, test, port):
+        self.test, self.port, self.own = test, port, test.own("kt_")
+        for name in ODD:
+            subprocess.Popen([sys.executable, "-c", CALL, (self.own.encode() + name).hex()],
+                             preexec_fn=lib.die_with_test)
+        self.daemon = test.collectd("", page(port), host="odd", interval=1)
 
-    receiver.wait_until("odd names are scraped", lambda: not missing())
-    test.equal("odd names that are missing", missing(), set())
-    target, = json.loads(server.get("/api/v1/targets"))["data"]["activeTargets"]
-    test.equal("the last scrape", (target["health"], target["lastError"]), ("up", ""))
-    test.stop(daemon)
+    def check(self, server):
+        wanted = {self.own + shown for shown in ODD.values()}
+
+        def missing():
+            found = server.query('collectd_ebpf_ps_rss{instance="odd"}')
+            return wanted - {series["metric"]["ebpf"] for series in found}
+
+        receiver.wait_until("odd names are scraped", lambda: not missing())
+        self.test.equal("odd names that are missing", missing(), set())
+        targets = json.loads(server.get("/api/v1/targets"))["data"]["activeTargets"]
+        self.test.equal("the last scrape", [(target["health"], target["lastError"]) for target in targets
+                                            if target["scrapeUrl"].endswith(f":{self.port}/metrics")], [("up", "")])
+        self.test.stop(self.daemon)
 
 
 def main():
-    with lib.Test(limit=120) as test:
+    with lib.Test(limit=240) as test:
         receiver.need("prometheus")
-        target, = receiver.free_ports(1)
-        server = Prometheus(test, target)
+        ports = receiver.free_ports(2)
         receiver.Traffic(test)
-        page = receiver.sample("receiver-prometheus.conf", {'"9103"': f'"{target}"'})
-        # Each value is there for several scrapes, also where one or the other is late.
-        daemon = test.collectd(receiver.SERVICE, page, interval=2)
-        absence = receiver.Absence(daemon, server, pulls=True)
+        daemon = test.collectd(receiver.SERVICE, page(ports[0]), interval=1)
+        names = Names(test, ports[1])
+        server = Prometheus(test, *ports)
+        names.check(server)
+        store = receiver.Store(daemon, lambda: stored(server, daemon), pulls=True)
+        absence = receiver.Absence(daemon, server, store)
         absence.check_steady(test, daemon)
         test.stop(daemon)
-        receiver.compare(test, daemon, stored(server, daemon), absence, 0.001)
-        test_names(test, server, page)
+        receiver.compare(test, daemon, store, absence)
 
 
 if __name__ == "__main__":

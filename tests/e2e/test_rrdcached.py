@@ -19,6 +19,13 @@ sys.path.insert(0, os.path.join(TOP, "contrib", "look"))
 import storage  # noqa: E402
 
 BESIDE = True
+# 200 samples of the requests, beside whatever number of threads.
+SAMPLING = """
+  <Probe "delay">
+    Frequency 100
+    Budget 10
+  </Probe>"""
+RESOLUTION = 0.999  # s; the time of a last update is without its fraction
 
 
 def start_rrdcached(test, directory, socket):
@@ -30,6 +37,13 @@ def start_rrdcached(test, directory, socket):
         """A socket of the one before has been taken away by it."""
         return os.path.exists(f"{directory}/pid") and stat.S_ISSOCK(os.stat(socket).st_mode)
     return receiver.Receiver(directory, argv, ready)
+
+
+def stored(daemon, tree, socket):
+    """The time of the last update of each, after a flush."""
+    paths = {name: archive.path_of(tree, daemon, *name) for name in receiver.dispatched(daemon)}
+    last = rrd.last(paths.values(), {"RRDCACHED_ADDRESS": f"unix:{socket}"})
+    return {name: [(last[path], None)] for name, path in paths.items()}
 
 
 def check_storage(test, daemon, tree):
@@ -66,8 +80,10 @@ def main():
         samples = (receiver.sample("receiver-rrdtool.conf", {"/var/lib/collectd/rrd": direct}),
                    receiver.sample("receiver-rrdcached.conf", {"/var/run/rrdcached.sock": socket,
                                                                "/var/lib/rrdcached/db": cached}))
-        daemon = test.collectd(receiver.SERVICE, "\n".join(samples), interval=2)
-        absence = receiver.Absence(daemon, rrdcached)
+        daemon = test.collectd(receiver.SERVICE + SAMPLING, "\n".join(samples), interval=1)
+        daemon.wait_rows("web", "latency-in_cpu")
+        store = receiver.Store(daemon, lambda: stored(daemon, cached, socket), RESOLUTION)
+        absence = receiver.Absence(daemon, rrdcached, store)
         absence.check_steady(test, daemon)
         span = absence.begin, absence.end
         requests = archive.path_of(direct, daemon, "web", "total_requests")

@@ -46,7 +46,7 @@ def state(directory):
 
 def tidy(tree, *arguments, **environment):
     return subprocess.run([TOOL, "--rrd", tree, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                          check=False, timeout=60, errors="surrogateescape",
+                          check=False, timeout=300, errors="surrogateescape",
                           env={"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", **environment})
 
 
@@ -234,7 +234,7 @@ def rrdcached(directory, tree):
     socket = os.path.join(directory, "socket")
     daemon = subprocess.Popen(["rrdcached", "-g", "-B", "-b", tree, "-p", os.path.join(directory, "pid"), "-l",
                                f"unix:{socket}"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    give_up = time.monotonic() + 10
+    give_up = time.monotonic() + 60
     while not os.path.exists(socket) and time.monotonic() < give_up:
         time.sleep(0.05)
     try:

@@ -148,7 +148,7 @@ def test_many(check):
     began = time.monotonic()
     found = look(many)
     lines = [line for finding in found.values() for _, line in finding.lines(5, 79)]
-    check.within("seconds for 400 services", time.monotonic() - began, 0, 2)
+    check.figures.within("seconds for 400 services", time.monotonic() - began, 0, 2)
     check.true("no line is too long", max(map(len, lines)) <= 79, max(lines, key=len))
     check.true("nothing that a terminal obeys", all(line.isprintable() or NBSP in line for line in lines))
     call = look({"x": service(plain({"delay_rate-syscall-a\x1b[2J": 1.0}))})["system_calls"]
@@ -193,10 +193,10 @@ def test_described(check):
 
 def answer(connection, services):
     """As collectd's unixsock plugin."""
-    listed = {f"h/ebpf-{name}/{file}": {} for name, told in services.items() for file, _ in told}
-    for name, told in services.items():
+    listed = {f"h/ebpf-{owner}/{file}": {} for owner, told in services.items() for file, _ in told}
+    for owner, told in services.items():
         for (file, source), value in told.items():
-            listed[f"h/ebpf-{name}/{file}"][source] = value
+            listed[f"h/ebpf-{owner}/{file}"][source] = value
     for line in connection.makefile("r", encoding="utf-8"):
         if line.startswith("LISTVAL"):
             lines = [f"1.0 {one}" for one in listed]
@@ -268,13 +268,13 @@ def draw(*arguments):
 
 
 def store(tree, host, services):
-    for name, told in services.items():
+    for owner, told in services.items():
         files = {}
         for (file, source), value in told.items():
             files.setdefault(file, {})[source] = value
         for file, given in files.items():
             sources = [source for source, _ in tree.types[file.partition("-")[0]]]
-            tree.file(host, name, file, *(given.get(source, 0) for source in sources))
+            tree.file(host, owner, file, *(given.get(source, 0) for source in sources))
 
 
 def test_sheet(check):

@@ -5,8 +5,7 @@ import math
 import os
 import subprocess
 
-import e2e  # noqa: F401  finds collectd
-from collectd import read_types
+from e2e import read_types
 
 # As collectd makes them without configuration: one set for each of these, of about so many rows.
 SPANS = (3600, 86400, 7 * 86400)

@@ -197,8 +197,8 @@ def answer(lines, chosen):
 def conversation(chosen):
     names = [identifier(chosen) for _ in range(chosen.randrange(30))]
     data = answer([f"{chosen.randrange(10 ** 9)}.0 {name}" for name in names], chosen)
-    for name in names:
-        if unixsock.split(name):
+    for one in names:
+        if unixsock.split(one):
             sources = [chosen.choice(("value", "user", "rx", some_text(chosen))) for _ in range(chosen.randrange(1, 3))]
             data += answer([f"{source}={chosen.choice((*NUMBERS, 'x', '1e999', 'inf'))}".replace("\n", "")
                             for source in sources], chosen)
