@@ -16,6 +16,7 @@ import statistics
 import subprocess
 import time
 
+import collectd
 from lib import BUILD, SLOWNESS, WITH_TRACEFS, Skip, Test, in_mounts
 
 BESIDE = True
@@ -88,7 +89,7 @@ def said(daemon, text=""):
     lines = [line.split("] ", 1)[1] for line in daemon.log() if "] [" in line]
     lines = [line for line in lines if "ebpf plugin: " in line and not line.startswith("[info] ")]
     lower = re.compile(r"\[notice\] ebpf plugin: probe (?!absent)\w+: tier \d+ is unavailable, ")
-    return [line for line in lines if text in line and not lower.match(line)]
+    return [line for line in lines if text in line and not lower.match(line) and not collectd.OTHERS.search(line)]
 
 
 def says(test, what, line, *parts):
