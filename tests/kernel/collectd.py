@@ -99,8 +99,8 @@ class Daemon:
     @staticmethod
     def _room(plugin):
         """Command names of other tests are services, too. One that does not say otherwise has room for them."""
-        many = plugin is None or "MaxServices" in plugin or "ServicesFrom" in plugin
-        return "" if many else "  MaxServices 1024\n  MaxNewServices 10000\n"
+        words = ("<Service", "ServicesFrom", "MaxServices")
+        return "" if plugin is None or any(word in plugin for word in words) else "  MaxServices 1024\n  MaxNewServices 10000\n"
 
     @staticmethod
     def _collecting(plugin, probes):
