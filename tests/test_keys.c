@@ -394,6 +394,24 @@ static void test_news(void)
 	fixture_done(&f);
 }
 
+/* A name that comes when there may be new ones, but all series are taken. */
+static void test_full(void)
+{
+	struct fixture f;
+
+	CASE("all series are taken");
+	fixture_init(&f, false, 2);
+	set(0, 1, 1);
+	set(0, 2, 1);
+	read_after(&f, 1);
+	read_after(&f, HOUR);
+	set(0, 3, 1);
+	read_after(&f, 1);
+	CHECK_UINT(f.table.keys.shown, 2);
+	CHECK_TEXT(dispatched(&f), "probe/SIGHUP=1 probe/SIGINT=1 probe/other=1");
+	fixture_done(&f);
+}
+
 /* As many keys as the map has, again and again others. */
 static void test_churn(void)
 {
@@ -423,6 +441,7 @@ int main(void)
 	test_rest();
 	test_top();
 	test_news();
+	test_full();
 	test_churn();
 	return testing_end();
 }

@@ -13,6 +13,44 @@ static bool known(const char *text)
 	return maps_get("service_names", &key, &row);
 }
 
+/* As many rows as the configuration asks for; a half of those for names is for units and containers. */
+static void test_rows(void)
+{
+	static struct service_config services[2];
+	static const struct {
+		unsigned from; /* enum service_source */
+		uint32_t names, others;
+	} cases[] = {
+		{ 0, 0, 0 },
+		{ SERVICES_FROM_COMMANDS, 7, 7 },
+		{ SERVICES_FROM_COMMANDS | SERVICES_FROM_UNITS, 7, 4 },
+		{ SERVICES_FROM_CONTAINERS, 7, 0 },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		const struct config config = {
+			.service_count = 2,
+			.services = services,
+			.max_services = 7,
+			.services_from = cases[i].from,
+			.services_from_set = true,
+		};
+		uint32_t rows = SERVICE_FIRST + 2 + cases[i].names;
+		struct lifecycle lifecycle = { 0 };
+		struct object object = { 0 };
+		struct error error = { "" };
+
+		CASE("MaxServices 7, from %#x", cases[i].from);
+		CHECK_INT(image_open(&object, &error), 0);
+		CHECK_INT(lifecycle_prepare(&lifecycle, &config, &object, INTERVAL_S, &error), 0);
+		CHECK_UINT(lifecycle.row_count, rows);
+		CHECK_UINT(lifecycle.reserve_begin, SERVICE_FIRST + 2 + cases[i].others);
+		CHECK_UINT(bpf_map__max_entries(object_map(&object, "services")), rows);
+		lifecycle_done(&lifecycle);
+		object_done(&object);
+	}
+}
+
 /* Alive for an interval, less what readings jitter. */
 static void test_age(void)
 {
@@ -367,6 +405,7 @@ static void test_fixed(void)
 
 int main(void)
 {
+	test_rows();
 	test_age();
 	test_notable();
 	test_short_life();

@@ -214,6 +214,36 @@ static void test_pid_file(void)
 	unlink(path);
 }
 
+/* Of a user who is not root it names that user's own processes alone. */
+static void test_pid_file_owner(void)
+{
+	static const struct {
+		const char *name;
+		uint32_t uid, want; /* uid: beyond the owner's */
+	} cases[] = { { "its owner's process", 0, SERVICE_FIRST },
+		      { "another user's process", 1, 0 } };
+	char path[] = "/tmp/test_resolve.XXXXXX", text[256];
+	int fd = mkstemp(path);
+	uid_t owner = geteuid() ?: 65533;
+
+	if (fd < 0 || fchown(fd, owner, (gid_t)-1) != 0)
+		abort();
+	close(fd);
+	snprintf(text, sizeof(text), "<Service \"a\">\nPidFile \"%s\"\n</Service>", path);
+	write_pid(path, "4190002\n");
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		struct fixture f;
+
+		CASE("pid file, %s", cases[i].name);
+		CHECK_INT(fixture_init(&f, text), 0);
+		list(4190002, 1, SERVICE_OTHER)->uid = owner + cases[i].uid;
+		resolve(&f);
+		CHECK_UINT(assignments[0].row, cases[i].want);
+		fixture_done(&f);
+	}
+	unlink(path);
+}
+
 /* Both a pid file and an expression fit: the first service has it. */
 static void test_pid_file_and_match(void)
 {
@@ -329,6 +359,7 @@ int main(void)
 	test_slow_lines();
 	test_no_line();
 	test_pid_file();
+	test_pid_file_owner();
 	test_pid_file_and_match();
 	test_pid_file_changes();
 	test_many();

@@ -102,6 +102,7 @@ static void test_cgroups(void)
 		{ "user.slice/nginx.service", SERVICE_FIRST + 1 },
 		{ "a/b/c", SERVICE_FIRST + 2 },
 		{ "a/b", SERVICE_FIRST + 2 },
+		{ "longer/x", SERVICE_FIRST + 2 },
 		{ "", 0 },
 	};
 	struct fixture f;
@@ -109,7 +110,8 @@ static void test_cgroups(void)
 	fixture_init(&f, "<Service \"a\">\nCgroup \"system.slice/nginx.service\"\n</Service>\n"
 			 "<Service \"b\">\nCgroup \"user.slice/user-0.slice\"\n"
 			 "Cgroup \"/user.slice/\"\n</Service>\n"
-			 "<Service \"c\">\nCgroup \"a//b/c\"\nCgroup \"a\"\n</Service>");
+			 "<Service \"c\">\nCgroup \"a//b/c\"\nCgroup \"a\"\n"
+			 "Cgroup \"longer/x\"\n</Service>");
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		CASE("cgroup \"%s\"", cases[i].path);
 		CHECK_UINT(row_of_path(cases[i].path), cases[i].want);

@@ -100,6 +100,7 @@ static void test_pattern(void)
 {
 	const struct file_tag tag = { .path = "devices/sd*/stat" };
 	struct text_files files;
+	unsigned open;
 
 	CHECK_INT(mkdir("devices", 0755) || mkdir("devices/sda", 0755) ||
 			  mkdir("devices/sdb", 0755) || mkdir("devices/loop0", 0755),
@@ -113,7 +114,9 @@ static void test_pattern(void)
 	for (size_t i = 0; i < files.count; i++)
 		CHECK_HAS(said(&files, &files.file[i]), "new ");
 	CASE("they stay");
+	open = testing_open_files();
 	CHECK_INT(text_files_update(&files), 0);
+	CHECK_UINT(testing_open_files(), open);
 	CHECK_UINT(files.count, 2);
 	for (size_t i = 0; i < files.count; i++)
 		CHECK_UINT(strlen(said(&files, &files.file[i])), 1);

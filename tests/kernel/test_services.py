@@ -192,6 +192,10 @@ def threads_end(test, daemon):
     test.equal("threads have ended: ps_count of the single process",
                [row for row in daemon.rows(single, "ps_count") if moment < row[0] <= want[-1][0] + INTERVAL / 2], want)
     load.end()
+    moment = time.time()
+    daemon.wait_rows("threads", "ps_count", 8, moment)
+    left = [row for row in daemon.rows(single, "ps_count") if row[0] > moment]
+    test.within("the process has ended: readings of its own series", len(left), 0, 4)
 
 
 def leader_first(test, daemon):
@@ -254,8 +258,9 @@ def main():
     with Test(limit=150) as test:
         groups = Cgroups()
         test.at_end(groups.remove)
-        group, early_group = f"kt-{os.getpid()}", f"kt-early-{os.getpid()}"
-        for name in (group, group + "/below", early_group):
+        above, early_group = f"kt-{os.getpid()}", f"kt-early-{os.getpid()}"
+        group = above + "/a"  # shorter than the one above
+        for name in (above, group, group + "/below", early_group):
             groups.make(name)
         pidfile, early_pidfile = (os.path.join(test.dir, name) for name in ("pidfile", "early_pidfile"))
         loads = [test.load("task", name="kt_early"), test.load("task", "kt_early-mark", name="kt_e1"),
