@@ -8,11 +8,13 @@ release "$work/source"
 mkdir "$work/build" "$work/threads"
 cd "$work/build"
 quietly ../source/configure --enable-sanitizers --enable-werror
+take_objects .
 quietly make -j2
 # Without the loads of kernel tests.
 make -k -j2 check-unit check_PROGRAMS="ebpf-describe $(make -s print-tests_unit)" VERBOSE=1
 cd "$work/threads"
 quietly ../source/configure CC=clang CFLAGS="-O1 -g -fsanitize=thread" LDFLAGS=-fsanitize=thread --enable-werror
+take_objects .
 quietly make -j2 tests/test_reading tests/test_service
 for name in reading service; do
 	"tests/test_$name"

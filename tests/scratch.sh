@@ -33,6 +33,11 @@ release() {
 	quietly make -C "$build" distdir distdir="$1"
 }
 
+# take_objects DIR: the BPF objects of this build become those of the one that has just been configured there.
+take_objects() {
+	(cd "$build" && find bpf tests/bpf -name '*.bpf.o' | tar -c -T -) | tar -x -m -C "$1"
+}
+
 # btf_sections SOURCE: what its object has of BTF. .BTF.ext is of programs, and what only reads text files has none.
 btf_sections() {
 	echo .BTF
