@@ -26,7 +26,6 @@ TOOL = os.path.join(TOP, "contrib", "ebpf-bpftrace")
 KPROBES = os.path.exists("/sys/bus/event_source/devices/kprobe")
 USER = "nobody"
 INTERVAL = 0.5 if lib.SLOWNESS < 2 else 2
-BESIDE = True
 PATIENCE = 20       # s
 MANY = 300          # names, of which 256 have series
 OWNER = 60000 + os.getpid() % 5000  # a user that nobody else is

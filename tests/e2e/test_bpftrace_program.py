@@ -17,7 +17,6 @@ import trace_name  # noqa: E402
 import trace_run  # noqa: E402
 from trace_program import Program  # noqa: E402
 
-BESIDE = True
 TOOL = os.path.join(TOP, "contrib", "ebpf-bpftrace")
 FULL = {f"k{i}": 0 for i in range(4096)}
 # What plays bpftrace: it takes the program, and prints what is in the file that it is told.

@@ -24,7 +24,6 @@ import kernel  # noqa: E402
 import privileges  # noqa: E402
 import programs  # noqa: E402
 
-BESIDE = True
 TOOL = os.path.join(TOP, "contrib", "ebpf-check")
 PROBES = "process", "limits", "lifecycle"
 ENOUGH = (1 << privileges.NUMBERS["BPF"]) | (1 << privileges.NUMBERS["PERFMON"])

@@ -10,7 +10,6 @@ import time
 
 from e2e import TOP, Check, Skip
 
-BESIDE = True
 TOOL = os.path.join(TOP, "contrib", "ebpf-convert")
 
 

@@ -22,7 +22,6 @@ sys.dont_write_bytecode = True
 import flame  # noqa: E402
 import stacks  # noqa: E402
 
-BESIDE = True
 HOST, SERVICE = "host", "web"
 WIDTHS = (360, 1280)
 MARKUP = "<b>&\"'{name}</b>"

@@ -23,7 +23,6 @@ sys.path += [os.path.join(TOP, "tests", where) for where in ("bench", "evidence"
 import web_clients  # noqa: E402
 import web_servers  # noqa: E402
 
-BESIDE = True
 INTERVAL = 0.5 if lib.SLOWNESS < 2 else 1
 LIBC = "/usr/lib/x86_64-linux-gnu/libc.so.6"
 REQUESTS = 200

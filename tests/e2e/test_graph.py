@@ -14,7 +14,6 @@ import time
 from e2e import TOP, Check, Page, Skip, check_page
 from tree import Tree
 
-BESIDE = True
 TOOL = os.path.join(TOP, "contrib", "ebpf-graph")
 END = int(time.time())
 SPAN = 600

@@ -14,7 +14,6 @@ from receiver import lib
 sys.path.insert(0, os.path.join(TOP, "contrib", "look"))
 import storage  # noqa: E402
 
-BESIDE = True
 STEP = 1  # s; whisper's times are whole seconds
 RESOLUTION = 0.51
 

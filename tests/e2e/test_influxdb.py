@@ -10,7 +10,6 @@ import urllib.request
 import receiver
 from receiver import lib
 
-BESIDE = True
 INTERVAL = 0.2 if lib.SLOWNESS < 2 else 1
 
 

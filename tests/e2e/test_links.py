@@ -13,7 +13,6 @@ import time
 from e2e import TOP, Check, Skip
 from tree import Tree
 
-BESIDE = True
 GRAPH = os.path.join(TOP, "contrib", "ebpf-graph")
 QUICKSTART = os.path.join(TOP, "contrib", "quickstart")
 HOST, SPAN = "db1", 600

@@ -30,7 +30,6 @@ from curve import Curve  # noqa: E402
 from definitions import GRAPHS, PARTS, REQUEST_TIME, THREAD_TIME, UNDRAWN, described, is_drawn, tails, unit_of  # noqa: E402
 from rrd import Grid  # noqa: E402
 
-BESIDE = True
 Span = collections.namedtuple("Span", "name title start end")
 PACKETS = os.path.join(TOP, "tests", "e2e", "packets")
 NAN = math.nan

@@ -15,7 +15,6 @@ import test_influxdb
 import test_rrdcached
 from receiver import lib
 
-BESIDE = True
 READINGS = 10   # the packets of so many have room in a socket
 INTERVAL = 6 if os.environ.get("TEST_LONG") else 2  # s
 AWAY = READINGS * INTERVAL

@@ -13,7 +13,6 @@ import archive
 import receiver
 from receiver import lib
 
-BESIDE = True
 COLLECTOR = "192.0.2.1"
 # Host: what its line of the sample says, and its address.
 HOSTS = {"web1": ("Encrypt", "192.0.2.11"), "web2": ("Sign", "192.0.2.12"), "db1": ("Encrypt", "192.0.2.13")}

@@ -12,7 +12,6 @@ from browser import browse
 from e2e import TOP, Check, Skip
 from tree import Tree
 
-BESIDE = True
 SPAN = 600
 HOST = "a.host.with.a.name.that.is.long.example.com"
 WIDTHS = (360, 1280)

@@ -13,7 +13,6 @@ import time
 import receiver
 from receiver import lib
 
-BESIDE = True
 HZ = 99
 SECONDS = 2
 INTERVAL = 0.5 if lib.SLOWNESS < 2 else 1

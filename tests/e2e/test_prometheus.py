@@ -11,7 +11,6 @@ import urllib.request
 import receiver
 from receiver import lib
 
-BESIDE = True
 # What command names may end with, and what is shown of it.
 ODD = {b"\\n": "\\n", b'"q"': '"q"', b"{}=,#": "{}=,#", b"'$(x)`": "'$(x)`", b"%s<>&;|": "%s<>&;|", b"\x7f\n/ ": "____",
        b"\xe9t\xe9": "_t_", b"\xe2\x82": "__", b"\xe2\x82\xac": "\N{EURO SIGN}"}

@@ -22,7 +22,6 @@ from e2e import TOP, Check, Skip, check_page
 
 import lib
 
-BESIDE = True
 QUICKSTART = os.path.join(TOP, "contrib", "quickstart")
 BUILDS = bool(os.environ.get("TEST_FIGURES"))
 SECONDS = 24 if BUILDS else 12

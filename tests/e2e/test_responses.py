@@ -17,7 +17,6 @@ import receiver
 from failing import ROUNDS, Connection, Server
 from receiver import lib
 
-BESIDE = True
 INTERVAL = 0.5 if lib.SLOWNESS < 2 else 2
 
 

@@ -18,7 +18,6 @@ from receiver import lib
 sys.path.insert(0, os.path.join(TOP, "contrib", "look"))
 import storage  # noqa: E402
 
-BESIDE = True
 # 200 samples of the requests, beside whatever number of threads.
 SAMPLING = """
   <Probe "delay">

@@ -14,7 +14,6 @@ import sys
 import receiver
 from receiver import lib
 
-BESIDE = True
 INTERVAL = 1
 LIGHT = (1, 1, 0.05)      # connections, time of a request in ms, s between two
 SATURATING = (10, 25, 0)

@@ -12,7 +12,6 @@ import time
 from e2e import TOP, Check, Skip
 from tree import rrdtool
 
-BESIDE = True
 TOOL = os.path.join(TOP, "contrib", "ebpf-tidy")
 DAY = 86400
 NOW = int(time.time())

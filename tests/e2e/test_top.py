@@ -23,7 +23,6 @@ import receiver
 from e2e import TOP
 from receiver import lib
 
-BESIDE = True
 TOOL = os.path.join(TOP, "contrib", "ebpf-top")
 INTERVAL = 0.5 if lib.SLOWNESS < 2 else 2
 ROWS, WIDTH = 30, 140

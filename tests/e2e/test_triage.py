@@ -28,7 +28,6 @@ from columns import LargestPart  # noqa: E402
 from definitions import unit_of  # noqa: E402
 from unit import NBSP  # noqa: E402
 
-BESIDE = True
 END = int(time.time())
 SPAN = 600
 LONG = "x" * 196 + ".end"

@@ -13,7 +13,6 @@ from e2e import TOP, Skip
 import lib
 from lib import Test
 
-BESIDE = True
 PAGE = os.path.join(TOP, "docs", "writing-a-probe.md")
 # Rather than for so many seconds, its commands wait until SIGUSR1 is not pending, or for two readings, which are not as
 # far apart as on the page.

@@ -19,7 +19,6 @@ import time
 import collectd
 from lib import BUILD, SLOWNESS, WITH_TRACEFS, Skip, Test, in_mounts
 
-BESIDE = True
 RENAMES = 200
 ROWS = 5
 INTERVAL = 0.2 if SLOWNESS < 2 else 1

@@ -13,7 +13,6 @@ import time
 
 from lib import NEEDED, SLOWNESS, WITH_TRACEFS, Test, in_mounts
 
-BESIDE = True
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 READINGS = 3
 INTERVAL = 0.5 if SLOWNESS < 2 else 1

@@ -15,7 +15,6 @@ import time
 import lib
 from lib import Test
 
-BESIDE = True
 INTERVAL = 0.2 if lib.SLOWNESS < 2 else 0.5
 CALLS = 1000
 PLACE = b"uprobe" + b"/" * 77 + b"path:called"

@@ -17,7 +17,6 @@ import lib
 from lib import Test
 from test_attach import OFF, block, section_object
 
-BESIDE = True
 CALLS = 1000
 GIB = 1 << 30
 INTERVAL = 0.2 if lib.SLOWNESS < 2 else 0.5

@@ -12,7 +12,6 @@ import time
 import lib
 from lib import Test
 
-BESIDE = True
 INTERVAL = 0.5 if lib.SLOWNESS < 2 and not os.environ.get("TEST_FIGURES") else 2
 CONF = """
   MaxSampling 20

@@ -15,7 +15,6 @@ import threading
 import lib
 from lib import Skip, Test
 
-BESIDE = True
 TOP = os.environ.get("abs_top_srcdir") or os.path.realpath(os.path.join(lib.HERE, "..", ".."))
 TOOL = os.path.join(TOP, "contrib", "ebpf-bpftrace")
 # The article's fifth one-liner, and the second step of its third scenario, which clears its maps.

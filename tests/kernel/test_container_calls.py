@@ -13,7 +13,6 @@ import time
 from cgroups import Cgroups, controller_root, unified_root
 from lib import SLOWNESS, Skip, Test
 
-BESIDE = True
 INTERVAL = 0.2 if SLOWNESS < 2 else 1
 TALKS, SHORT_LIVES = 5000, 100
 NAME = "kt-triton"

@@ -17,7 +17,6 @@ from lib import Test
 
 sys.path.insert(0, os.path.join(lib.HERE, "..", "foreign"))
 
-BESIDE = True
 CALLS = 1000
 
 

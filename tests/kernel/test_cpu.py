@@ -12,7 +12,6 @@ import time
 import truth
 from lib import SLOWNESS, Test
 
-BESIDE = True
 FIGURES = bool(os.environ.get("TEST_FIGURES"))
 INTERVAL = 0.2 if SLOWNESS < 2 and not FIGURES else 1
 SECONDS = 13 if FIGURES else 2

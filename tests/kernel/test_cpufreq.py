@@ -12,7 +12,6 @@ import time
 
 from lib import BUILD, SLOWNESS, Skip, Test
 
-BESIDE = True
 INTERVAL = 0.2 if SLOWNESS < 2 else 1
 CONF = """
   ServicesFrom "none"

@@ -18,7 +18,6 @@ import time
 from lib import SLOWNESS, Test, die_with_test
 from request_tiers import no_readings
 
-BESIDE = True
 NAME = "kt_datagram"
 CONF = f"""
   <Probe "delay">

@@ -14,7 +14,6 @@ import lib
 import truth
 from lib import Test
 
-BESIDE = True
 INTERVAL = 1
 FREQUENCY, BUDGET = 400, 50
 SAMPLES = 2048  # of threads with a request in hand, at the least

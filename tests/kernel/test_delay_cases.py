@@ -12,7 +12,6 @@ import time
 import delays
 from lib import SLOWNESS, Test
 
-BESIDE = True
 WHOLE, SHORT = 1, 0.5 if SLOWNESS < 2 else 1  # intervals: of figures, and of what else is checked
 PRESENT = 0.1  # threads: what so many do is to be seen
 FEW_S = 1      # in which requests have too few samples, at 100 a second

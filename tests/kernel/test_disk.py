@@ -31,7 +31,6 @@ from disks import FLUSHES, MIB, READ_MS, READ_SECTORS, READS, WRITE_MS, WRITES, 
 from lib import SLOWNESS, Test
 from tracing import Trace
 
-BESIDE = True
 INTERVAL = 0.2 if SLOWNESS < 2 else 1
 SECTOR = 512
 COMPLETIONS = os.path.join(lib.BUILD, "tests", "bpf", "completions.bpf.o")

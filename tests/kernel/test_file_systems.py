@@ -15,7 +15,6 @@ import disks
 from lib import Test
 from test_files import WITH_READS, ask, settled, start_all, value
 
-BESIDE = True
 SIZES = {"ext4": 64, "xfs": 300, "btrfs": 256}  # MiB: what each needs at the least, nearly all of it a hole
 MEMORY = 512 * disks.MIB
 PAGE = 4096

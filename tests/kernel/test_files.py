@@ -17,7 +17,6 @@ import time
 import truth
 from lib import Load, SLOWNESS, Test, WITH_TRACEFS, in_mounts
 
-BESIDE = True
 INTERVAL = 0.2 if SLOWNESS < 2 else 1
 SERIES = {"opens": "total_operations-open", "failed": "errors-open", "created": "total_operations-create",
           "deleted": "total_operations-delete", "renamed": "total_operations-rename"}

@@ -11,7 +11,6 @@ import time
 from check import Skip
 from lib import SLOWNESS, Test
 
-BESIDE = True
 INTERVAL = 0.2 if SLOWNESS < 2 else 1
 KINDS = ("tcp", "unix")
 ORDER = int(5000 / SLOWNESS)

@@ -20,7 +20,6 @@ from cgroups import Cgroups
 from foreign import HISTOGRAMS, HOSTILE, NAMES, SHAPES
 from lib import Test
 
-BESIDE = True
 HALF = '<Key "half">\n</Key>\n<Key "bucket">\nDecode "bucket"\n</Key>'
 PERCENTILES = (50, 90, 95, 99, 99.9)
 INTERVAL = 0.5 if lib.SLOWNESS < 2 else 2

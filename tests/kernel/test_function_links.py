@@ -16,7 +16,6 @@ import lib
 from lib import Test
 from test_attach import OFF, block
 
-BESIDE = True
 FUNCTIONS = 200
 CALLS = 50
 PATIENCE = 100 * lib.SLOWNESS  # seconds until another file is found: it is looked for every 10 s

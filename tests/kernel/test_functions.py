@@ -14,7 +14,6 @@ import time
 
 from lib import SLOWNESS, Test
 
-BESIDE = True
 INTERVAL = 0.2 if SLOWNESS < 2 else 0.5
 ROUNDS = 600
 OFF = "".join(f'<Probe "{name}">\n Enable false\n</Probe>\n' for name in ("poll", "request", "process"))

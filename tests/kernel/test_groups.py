@@ -12,7 +12,6 @@ import time
 from cgroups import Cgroups, controller_root, unified_root
 from lib import SLOWNESS, Skip, Test
 
-BESIDE = True
 INTERVAL = 0.25 if SLOWNESS < 2 else 1
 SHORT_LIVES = 200
 MOVES = 5

@@ -13,7 +13,6 @@ import time
 import lib
 from lib import Test
 
-BESIDE = True
 INTERVAL = 0.5 if lib.SLOWNESS < 2 else 1
 BURST, PERIOD, TEXTS = 10, 60, 16  # notifications at once, and of so many texts one each in so many seconds
 GOOD = """

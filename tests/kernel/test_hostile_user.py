@@ -19,7 +19,6 @@ import truth
 from lib import LIBC, SLOWNESS, Skip, Test
 
 LONG = bool(os.environ.get("TEST_LONG"))
-BESIDE = True
 INTERVAL = 1 if LONG or SLOWNESS >= 2 else 0.5
 THREADS, SOCKETS = (20000, 100000) if LONG else (2000, 5000)
 RENAMES = 300          # a second

@@ -18,7 +18,6 @@ from test_progress import (INTERVAL, METRICS, NEVER, Request, at_once, check_tim
                            spans, wait_quiet)
 from test_progress import check as check_progress
 
-BESIDE = True
 AFTER = 2  # seconds
 HOLD = 0.02
 ANSWERS = ("plain", "only", "split", "trailers", "continued", "padded", "cut", "refused", "large")

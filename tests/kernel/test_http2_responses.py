@@ -12,7 +12,6 @@ import responses
 from lib import SLOWNESS, Test
 from request_tiers import IN_SOCKET
 
-BESIDE = True
 INTERVAL = 0.5 if SLOWNESS < 2 else 2
 CONF = """
   <Service "http2">

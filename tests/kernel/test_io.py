@@ -12,7 +12,6 @@ import time
 import truth
 from lib import SLOWNESS, Test
 
-BESIDE = True
 INTERVAL = 0.2 if SLOWNESS < 2 else 1
 BOOKS = 16 * truth.PAGE  # of a file system, dirtied by whoever writes when they are due
 CONF = """

@@ -12,7 +12,6 @@ import time
 import lib
 from lib import Test
 
-BESIDE = True
 KINDS = ("hash", "lru_hash", "percpu_hash", "lru_percpu_hash", "array", "narrow")
 SIGNALS = ("SIGHUP", "SIGINT", "SIGQUIT")
 ROWS = 16

@@ -13,7 +13,6 @@ import time
 
 from lib import SLOWNESS, Test
 
-BESIDE = True
 CYCLES = 2
 INTERVAL = 0.2 if SLOWNESS < 2 else 1
 

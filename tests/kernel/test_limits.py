@@ -16,7 +16,6 @@ import truth
 from cgroups import Cgroups, controller_root, unified_root
 from lib import SLOWNESS, Skip, Test
 
-BESIDE = True
 MIB = 1 << 20
 INTERVAL = 0.5 if SLOWNESS < 2 else 2  # a unit that is started again within 10 of them goes on
 FIGURES = bool(os.environ.get("TEST_FIGURES"))

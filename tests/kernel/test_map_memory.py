@@ -15,7 +15,6 @@ import lib
 import truth
 from lib import Test
 
-BESIDE = True
 BOOT = "possible_cpus=64"
 MIB = 1 << 20
 FEW_CPUS, FEW_LIMIT = 2, 8 * MIB

@@ -10,7 +10,6 @@ import time
 import truth
 from lib import SLOWNESS, Test
 
-BESIDE = True
 MIB = 1 << 20
 CLOSE = 0.01
 STRESS = 256  # MiB

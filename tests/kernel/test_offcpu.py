@@ -37,7 +37,6 @@ CONF = """
     Collect "default" "latency-condition_wait*"
   </Probe>
 """
-BESIDE = True
 SEND_SECONDS = 6  # after which the probe has sent all waits that it had seen
 THREADS = 4
 FREQUENCY = 100

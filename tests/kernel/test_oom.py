@@ -13,7 +13,6 @@ import time
 
 from lib import SLOWNESS, Skip, Test
 
-BESIDE = True
 INTERVAL = 0.2 if SLOWNESS < 2 else 2
 MIB = 1 << 20
 LIMIT = 32   # MiB, of the cgroup

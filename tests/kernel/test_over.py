@@ -14,7 +14,6 @@ import time
 import lib
 from lib import Test
 
-BESIDE = True
 INTERVAL = 0.2 if lib.SLOWNESS < 2 else 0.5
 SOCKETS, CLOSED = 50, 20
 CONF = """

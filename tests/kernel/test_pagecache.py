@@ -15,7 +15,6 @@ from lib import LIBC, SLOWNESS, Test
 from test_oom import LIMIT, MIB, Cgroup
 from truth import PAGE
 
-BESIDE = True
 INTERVAL = 0.2 if SLOWNESS < 2 else 1
 PAGES = 2048
 TIERS = (1, 2, 3)

@@ -18,7 +18,6 @@ CONF = """
   <Service "flow">
     Process "kt_flow"
   </Service>"""
-BESIDE = True
 FIGURES = bool(os.environ.get("TEST_FIGURES"))
 INTERVAL = 2 if FIGURES or lib.SLOWNESS >= 2 else 0.5
 RATE = 100 / lib.SLOWNESS

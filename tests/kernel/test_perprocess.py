@@ -13,7 +13,6 @@ import tables
 import truth
 from lib import SLOWNESS, Test
 
-BESIDE = True
 FIGURES = bool(os.environ.get("TEST_FIGURES"))
 INTERVAL = 0.2 if SLOWNESS < 2 and not FIGURES else 1
 TOP = 3

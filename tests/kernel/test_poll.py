@@ -18,7 +18,6 @@ from request_tiers import no_readings
 from test_absence import WITH_TRACEFS, in_mounts, said
 from truth import Curve
 
-BESIDE = True
 CALLS = ("epoll_wait", "epoll_pwait", "epoll_pwait2", "poll", "ppoll", "select", "pselect6", "io_uring_enter")
 IO_URING = "io_uring_enter"
 SERVICES = list(CALLS) + ["s20", "s50", "s80", "busy", "slow", "long", "end"]

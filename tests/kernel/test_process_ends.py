@@ -12,7 +12,6 @@ import time
 import truth
 from lib import SLOWNESS, Test
 
-BESIDE = True
 CONF = """
   <Service "ends">
     Process "kt_ends"

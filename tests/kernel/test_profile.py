@@ -17,7 +17,6 @@ import time
 import lib
 from lib import Test
 
-BESIDE = True
 HZ = 999
 SAMPLES, SAMPLES_OF_ORDER = 5200, 1000  # of each program
 WITHIN = 2      # points

@@ -20,7 +20,6 @@ import time
 from lib import SLOWNESS, WITH_TRACEFS, Test, die_with_test, in_mounts
 from request_tiers import KNOWS_ARRIVAL, TIERS, gets
 
-BESIDE = True
 KINDS = ("tcp", "unix", "udp")
 CONF = """
   <Probe "delay">

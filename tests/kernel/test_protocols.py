@@ -39,7 +39,6 @@ CONF = """
     Enable false
   </Probe>
 """
-BESIDE = True
 INTERVAL = 1 if LONG or SLOWNESS >= 2 or os.environ.get("TEST_FIGURES") else 0.25
 HTTP2, TLS = 0.001, 0.01
 # A connection that is older than the probe is one with HTTP/2 when so many receives have looked like it.

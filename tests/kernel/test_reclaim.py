@@ -18,7 +18,6 @@ from cgroups import Cgroups, controller_root, unified_root
 from lib import SLOWNESS, WITH_TRACEFS, Skip, Test, die_with_test, in_mounts
 from tracing import Trace, durations, percentile
 
-BESIDE = True
 INTERVAL = 0.2 if SLOWNESS < 2 else 1
 MIB = 1 << 20
 LIMIT_MIB, FILE_MIB = 16, 64

@@ -10,7 +10,6 @@ import time
 
 from lib import SLOWNESS, Test
 
-BESIDE = True
 INTERVAL = 0.5 if SLOWNESS < 2 else 2
 CASES = ("threads", "large", "noise", "splice", "ring", "ring_file", "forking", "prefork", "pool", "pipeline",
          "rename")

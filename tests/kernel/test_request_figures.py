@@ -16,7 +16,6 @@ import truth
 from lib import Test
 from request_tiers import no_readings
 
-BESIDE = True
 INTERVAL = 2 if lib.SLOWNESS >= 2 or os.environ.get("TEST_FIGURES") else 0.5
 CONF = """
   <Service "flow">

@@ -15,7 +15,6 @@ import time
 from lib import SLOWNESS, WITH_TRACEFS, Test, die_with_test, in_mounts
 from request_tiers import TIERS
 
-BESIDE = True
 INTERVAL = 0.5 if SLOWNESS < 2 else 1
 ORDER = 50
 REQUEST, RESPONSE = 100, 300

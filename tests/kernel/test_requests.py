@@ -15,7 +15,6 @@ from lib import SLOWNESS, WITH_TRACEFS, Test, die_with_test, in_mounts
 from request_tiers import KNOWS_ARRIVAL, OFFERED, TIERS, no_readings
 from tls import kernel_has_tls
 
-BESIDE = True
 CONF = "\n".join(f"""
   <Service "{kind}">
     Process "kt_s_{kind}"

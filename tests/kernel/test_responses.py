@@ -13,7 +13,6 @@ import responses
 from lib import SLOWNESS, WITH_TRACEFS, Test, in_mounts
 from request_tiers import TIERS
 
-BESIDE = True
 AFTER = 1  # seconds
 INTERVAL = 0.5 if SLOWNESS < 2 else 2
 CONF = "".join(f"""

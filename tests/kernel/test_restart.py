@@ -17,7 +17,6 @@ from lib import SLOWNESS, WITH_TRACEFS, Test, in_mounts
 from test_poll import Sharer, command, slacks
 from test_request_figures import BUCKET, CLOCK, Flow, idle_percent
 
-BESIDE = True
 INTERVAL = 2 if SLOWNESS >= 2 or os.environ.get("TEST_FIGURES") else 1
 CONNECTIONS, RATE, WORK_US, SECONDS = 32, 600, 500, 60
 # Of requests that are in work when collectd starts: until the first part of the answer, and in all.

@@ -12,7 +12,6 @@ import time
 import lib
 from lib import SLOWNESS, Test
 
-BESIDE = True
 INTERVAL = 0.2 if SLOWNESS < 2 else SLOWNESS / 4
 MAX_SERVICES = 512  # by far more than all others on this machine are
 PR_SET_NAME = 15

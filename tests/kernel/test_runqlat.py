@@ -18,7 +18,6 @@ import time
 import truth
 from lib import BPFTOOL, SLOWNESS, Test, bpf_objects_of
 
-BESIDE = True
 INTERVAL = 0.2 if SLOWNESS < 2 else 1
 CONF = """
   <Service "runs">

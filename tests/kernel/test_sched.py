@@ -12,7 +12,6 @@ import time
 import truth
 from lib import SLOWNESS, Test
 
-BESIDE = True
 INTERVAL = 0.2 if SLOWNESS < 2 else 1
 CONF = "".join(f'  <Probe "{name}">\n    Enable false\n  </Probe>\n' for name in ("delay", "disk", "request")) + """
   <Service "wait">

@@ -15,7 +15,6 @@ import tables
 import truth
 from lib import Test
 
-BESIDE = True
 INTERVAL = 0.5 if lib.SLOWNESS < 2 else 1
 ORDER = 40
 OBJECT = os.path.join(lib.BUILD, "tests", "bpf", "selection.bpf.o")

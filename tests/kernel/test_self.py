@@ -17,7 +17,6 @@ import lib
 import truth
 from lib import Test
 
-BESIDE = True
 INTERVAL = 0.5 if lib.SLOWNESS < 2 else 2
 SAMPLE = 0.2  # s
 # Of the forks some 100 fall into a sample, in bursts.

@@ -13,7 +13,6 @@ import truth
 from cgroups import Cgroups
 from lib import SLOWNESS, Test
 
-BESIDE = True
 INTERVAL = 0.2 if SLOWNESS < 2 else 1
 AROUND = 200 * SLOWNESS  # us: between an answer and the sleep that follows
 

@@ -19,7 +19,6 @@ from lib import Test
 
 SERVICES = {name: f"kt_{name}" for name in ("pool", "polled", "latched", "loop", "pinned")}
 CONF = "".join(f'<Service "{name}">\n Process "{command}"\n</Service>\n' for name, command in SERVICES.items())
-BESIDE = True
 INTERVAL = 1  # for figures
 SHORT = 0.2 if lib.SLOWNESS < 2 else 1
 CPU = truth.CPUS - 1

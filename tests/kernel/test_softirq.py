@@ -22,7 +22,6 @@ import truth
 from lib import SLOWNESS, Test
 from tracing import Trace, durations, init_threads, percentile
 
-BESIDE = True
 INTERVAL = 0.2 if SLOWNESS < 2 else 1
 CONF = """
   <Service "none">

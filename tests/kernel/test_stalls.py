@@ -24,7 +24,6 @@ CONF = f"""
   <Service "stall">
     Process "{NAME}"
   </Service>"""
-BESIDE = True
 PR_SET_NAME = 15
 INTERVAL = 0.2 if SLOWNESS < 2 else 1
 WHOLE = 3 if SLOWNESS < 2 else 8  # seconds; for figures an order lies in one interval

@@ -16,7 +16,6 @@ import time
 from lib import SLOWNESS, WITH_TRACEFS, Test, die_with_test, in_mounts
 from request_tiers import IN_SOCKET, TIERS
 
-BESIDE = True
 KINDS = ("events", "oneway", "download", "late")
 AFTER = 2  # seconds
 INTERVAL = 0.5 if SLOWNESS < 2 else 2

@@ -17,7 +17,6 @@ import time
 import lib
 from lib import Test
 
-BESIDE = True
 CALLS = 1000
 INTERVAL = 0.2 if lib.SLOWNESS < 2 else 0.5
 PATIENCE = 60 * lib.SLOWNESS

@@ -14,7 +14,6 @@ import time
 
 from lib import SLOWNESS, Test, die_with_test
 
-BESIDE = True
 INTERVAL = 0.2 if SLOWNESS < 2 else 1
 OTHERS = """
   <Probe "poll">

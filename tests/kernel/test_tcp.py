@@ -19,7 +19,6 @@ from connections import OVER_4, OVER_6, WHERE, Peer
 from lib import LIBC, SLOWNESS, Skip, Test
 from tracing import Trace
 
-BESIDE = True
 INTERVAL = 0.2 if SLOWNESS < 2 else 1
 CONF = """
   <Service "client">

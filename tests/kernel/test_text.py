@@ -16,7 +16,6 @@ import lib
 import truth
 from lib import SLOWNESS, Skip, Test
 
-BESIDE = True
 FIGURES = bool(os.environ.get("TEST_FIGURES"))
 INTERVAL = 0.2 if SLOWNESS < 2 else 1
 CONF = """

@@ -25,7 +25,6 @@ from request_tiers import TIERS, gets
 from tls import (Chunks, Kernel, KernelReads, Records, client_context, kernel_has_tls, make_certificate,
                  server_context)
 
-BESIDE = True
 PR_SET_NAME = 15
 REQUEST, ANSWER = 36, 60  # of that length is Finished, too
 WORK, PAUSE = 0.002, 0.002  # seconds
@@ -361,6 +360,8 @@ def run_cases(test, certificate):
     if kernel_has_tls():
         servers["kernelds"] = Server(test, "kernelds", serve_kernel(Kernel))
         servers["kerneldr"] = Server(test, "kerneldr", serve_kernel(KernelReads))
+    else:
+        test.left_out("TLS in the kernel", "this one has none")
     openssl = OpenSSL(test, certificate)
     daemons = start_daemons(test)
     children = [start_client(test, name, end_of, servers["idle" + name[-2:]],

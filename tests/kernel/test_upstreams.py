@@ -18,7 +18,6 @@ from lib import SLOWNESS, Test, die_with_test
 from request_tiers import IN_SOCKET
 from test_request_roles import rename
 
-BESIDE = True
 SHORT, WHOLE = 0.2 if SLOWNESS < 2 else 1, 1  # intervals: figures are of whole seconds
 ROWS = 16
 MANY, SOME = 5000, 1500  # more than there is room for in the map

@@ -12,7 +12,6 @@ import time
 import truth
 from lib import SLOWNESS, Test
 
-BESIDE = True
 INTERVAL = 0.1 if SLOWNESS < 2 else 0.5
 TURNS = 16  # walks, in one of which each task is visited
 THREADS = 20
