@@ -197,7 +197,7 @@ static void tell_stepped(const struct work *work, struct attachment *const *item
 	if (!first)
 		return;
 	if (others)
-		snprintf(more, sizeof(more), " and %zu others", others);
+		snprintf(more, sizeof(more), " and %zu other%s", others, others > 1 ? "s" : "");
 	message(LOG_NOTICE,
 		"probe %s: %s%s: the kernel has to single-step the instruction there, so that each "
 		"call costs some 11 us and not 0.5; MaxOverhead limits what that may come to",
