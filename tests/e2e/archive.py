@@ -51,11 +51,11 @@ class Clock:
 
     def ways(self, rows):
         """The rows with the times that may be meant: of any four readings, which is what a step is about at most, in
-        all combinations."""
+        all combinations. RRD refuses a row that is not later than the one before."""
         values = [value for _, value in rows]
         ways = {tuple(choice[i % 4](stamp) for i, (stamp, _) in enumerate(rows))
                 for choice in itertools.product((self.early, self.late), repeat=4)}
-        return [list(zip(way, values)) for way in ways]
+        return [[row for i, row in enumerate(zip(way, values)) if i == 0 or row[0] > way[i - 1]] for way in ways]
 
     def expected(self, kind, rows, step, lost):
         """{end of step: (lowest, highest)}, of the steps that are known in all ways."""

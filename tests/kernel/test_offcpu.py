@@ -117,7 +117,8 @@ def by_switches(test, own, symbols, kernel, outer, inner):
         # One of each thread may have had its CPU back before, and be counted after.
         least, most = inner[1][way][2] - inner[0][way][2] - THREADS, outer[1][way][2] - outer[0][way][2] + THREADS
         test.within(f"switches: {way}, waits", len(found), least, most)
-        test.true(f"switches: {way}, shortest wait, us", min(found) >= 1000 * ms - 1, min(found))
+        # The time begins before the thread is blocked: it may lose its CPU in between.
+        test.figures.true(f"switches: {way}, shortest wait, us", min(found) >= 1000 * ms - 1, min(found))
 
 
 def by_samples(test, taken, symbols, kernel, sums):
