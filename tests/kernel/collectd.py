@@ -208,9 +208,15 @@ LoadPlugin ebpf
         return self.subjects() - set(os.listdir("/sys/block"))
 
     def metrics(self, subject, plugin="ebpf"):
-        """The TYPE[-INSTANCE]s of a subject."""
+        """The TYPE[-INSTANCE]s of a subject that have a row: the csv plugin writes a file's heading first."""
         names = glob.glob(os.path.join(glob.escape(self._directory(subject, plugin)), "*"))
-        return {re.sub(r"-\d{4}-\d\d-\d\d$", "", os.path.basename(name)) for name in names}
+        return {re.sub(r"-\d{4}-\d\d-\d\d$", "", os.path.basename(name)) for name in names if self._has_row(name)}
+
+    @staticmethod
+    def _has_row(path):
+        with open(path, encoding="ascii") as lines:
+            lines.readline()
+            return lines.readline().endswith("\n")
 
     def _directory(self, subject, plugin):
         return os.path.join(self.csv, self.host, f"{plugin}-{subject}" if subject else plugin)
