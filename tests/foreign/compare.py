@@ -3,7 +3,6 @@
 map: a counter beside the dumps before and after its reading, the buckets and the sum of a histogram beside what they grew by.
 """
 
-import json
 import math
 import os
 import re
@@ -17,6 +16,7 @@ sys.path[:0] = [HERE, os.path.join(TOP, "tests", "kernel")]
 
 import yaml  # noqa: E402
 
+import bpf_objects  # noqa: E402
 import collectd  # noqa: E402
 import lib  # noqa: E402
 import rows  # noqa: E402
@@ -119,16 +119,15 @@ class Trial:
             time.sleep(0.5)
 
     def _find_maps(self):
-        held = {number for kind, number in lib.bpf_objects_of(self.daemon.process.pid) if kind == "map"}
-        shown = json.loads(subprocess.run([lib.BPFTOOL, "-j", "map", "show"], capture_output=True, check=True).stdout)
-        names = {one["id"]: one.get("name", "") for one in shown if one["id"] in held}
+        shown = bpf_objects.show("map", bpf_objects.numbers("map", self.daemon.process.pid))
+        names = {one["id"]: one.get("name", "") for one in shown}
         for example in self.examples:
             example.find_maps(names)
 
     def _look(self):
         """When it began, when it was over, and what all maps held."""
         began = time.time()
-        dumps = {example.name: {metric: rows.dump(lib.BPFTOOL, number) for metric, number in example.maps.items()}
+        dumps = {example.name: {metric: rows.dump(bpf_objects.BPFTOOL, number) for metric, number in example.maps.items()}
                  for example in self.examples}
         return began, time.time(), dumps
 

@@ -19,13 +19,13 @@ import subprocess
 import sys
 import time
 
+import bpf_objects
 import collectd
 from check import SKIPPED, Check, Skip
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BUILD = os.environ.get("abs_top_builddir") or os.getcwd()
 COLLECTD = os.environ.get("COLLECTD") or "collectd"
-BPFTOOL = os.environ.get("BPFTOOL") or "bpftool"
 SLOWNESS = float(os.environ.get("TEST_SLOWNESS") or 1)
 WITH_TRACEFS = "mountpoint -q /sys/kernel/tracing || mount -t tracefs tracefs /sys/kernel/tracing"
 # Without which a probe has nothing to do: lines of its Probe block.
@@ -68,7 +68,7 @@ def require():
         raise Skip("needs root to load BPF programs")
     if not os.path.exists("/sys/kernel/btf/vmlinux"):
         raise Skip("this kernel has no BTF (/sys/kernel/btf/vmlinux)")
-    for tool in (COLLECTD, BPFTOOL):
+    for tool in (COLLECTD, bpf_objects.BPFTOOL):
         if not shutil.which(tool):
             raise Skip(f"{tool} is not installed")
     if not os.path.exists(collectd.plugin_path(BUILD)):
@@ -110,24 +110,6 @@ def kill_descendants():
         time.sleep(0.02)
 
 
-def bpf_objects_of(pid):
-    """(kind, id) of each BPF object that a process has a descriptor of."""
-    found, gone = set(), (FileNotFoundError, ProcessLookupError, PermissionError)
-    try:
-        descriptors = os.listdir(f"/proc/{pid}/fdinfo")
-    except gone:
-        return found
-    for fd in descriptors:
-        try:
-            with open(f"/proc/{pid}/fdinfo/{fd}", encoding="ascii", errors="replace") as info:
-                words = dict(line.split(":\t", 1) for line in info.read().splitlines() if ":\t" in line)
-        except gone:  # closed in between; the others count
-            continue
-        # A link's information names its program too.
-        found |= {(kind, int(words[kind + "_id"])) for kind in Ledger.KINDS if kind + "_id" in words}
-    return found
-
-
 class Ledger:
     """The BPF objects in the kernel, before and after.
 
@@ -135,37 +117,28 @@ class Ledger:
     an object that a process outside of the test has a descriptor of, and no daemon of the test ever had, is theirs.
     """
 
-    KINDS = ("prog", "map", "link")
-
     def __init__(self):
-        self.before = set(self._show())
+        self.before = bpf_objects.existing()
         self.held = set()
-
-    def _show(self):
-        shown = {}
-        for kind in self.KINDS:
-            out = subprocess.run([BPFTOOL, "-j", kind, "show"], capture_output=True, text=True, check=False).stdout
-            shown |= {(kind, entry["id"]): entry.get("name", "") for entry in json.loads(out or "[]") if "id" in entry}
-        return shown
 
     def note(self, pid):
         """Remember what a daemon of the test holds now."""
-        self.held |= bpf_objects_of(pid)
+        self.held |= bpf_objects.of_process(pid)
 
     def left(self):
         """What is there now, was not there before, and is not somebody else's."""
-        new = {key: name for key, name in self._show().items() if key not in self.before}
-        if not new:
-            return []
-        others = set().union(*(bpf_objects_of(pid) for pid in filter(str.isdigit, os.listdir("/proc")))) - self.held
-        return [f"{kind} {number} {name}" for (kind, number), name in new.items() if (kind, number) not in others]
+        new = bpf_objects.existing() - self.before
+        if new:
+            new -= set().union(*map(bpf_objects.of_process, filter(str.isdigit, os.listdir("/proc")))) - self.held
+        return sorted(new)
 
     def wait_empty(self, seconds=10 * SLOWNESS):
         """The kernel frees programs and maps some time after their last user is gone."""
         give_up = time.monotonic() + seconds
         while (rest := self.left()) and time.monotonic() < give_up:
             time.sleep(0.25)
-        return rest
+        return [f"{kind} {shown['id']} {shown.get('name', '')}" for kind in bpf_objects.KINDS
+                for shown in bpf_objects.show(kind, {number for of, number in rest if of == kind})]
 
 
 class Load:

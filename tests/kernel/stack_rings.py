@@ -4,12 +4,12 @@
 import bisect
 import collections
 import ctypes
-import json
 import os
 import struct
 import subprocess
 
-from lib import BPFTOOL, Skip
+import bpf_objects
+from lib import Skip
 
 HEAD = struct.Struct("=QQQIIIHH16s")
 FRAME = struct.Struct("=i20sQ")
@@ -40,15 +40,13 @@ def parse(record):
 
 
 class Ring:
-    """What comes into the newest ring of this name, until the test ends."""
+    """What comes into the newest ring of this name that a process has, until the test ends."""
 
-    def __init__(self, test, name):
-        shown = subprocess.run([BPFTOOL, "-j", "map", "show"], capture_output=True, text=True, check=True).stdout
-        number = max(one["id"] for one in json.loads(shown) if one.get("name") == name and one["type"] == "ringbuf")
+    def __init__(self, test, pid, name):
         self.library = libbpf()
         self.stacks = []
         self.callback = CALLBACK(self._take)
-        self.fd = self.library.bpf_map_get_fd_by_id(number)
+        self.fd = self.library.bpf_map_get_fd_by_id(bpf_objects.map_number(pid, name))
         self.ring = self.library.ring_buffer__new(self.fd, self.callback, None, None)
         assert self.ring, f"ring {name} cannot be opened"
         test.at_end(self._close)

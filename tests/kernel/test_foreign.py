@@ -15,6 +15,7 @@ import struct
 import subprocess
 import time
 
+import bpf_objects
 import lib
 from cgroups import Cgroups
 from foreign import HISTOGRAMS, HOSTILE, NAMES, SHAPES
@@ -39,13 +40,12 @@ class Maps:
     """The maps that a daemon has, as bpftool reads them."""
 
     def __init__(self, daemon):
-        ids = {number for kind, number in lib.bpf_objects_of(daemon.process.pid) if kind == "map"}
-        shown = json.loads(subprocess.check_output([lib.BPFTOOL, "-j", "map", "show"]))
-        self.ids = {entry.get("name"): entry["id"] for entry in shown if entry["id"] in ids}
+        shown = bpf_objects.show("map", bpf_objects.numbers("map", daemon.process.pid))
+        self.ids = {entry.get("name"): entry["id"] for entry in shown}
 
     def dump(self, name):
         """[(key, [value of a CPU or of all, ...]), ...], as bytes. The kernel keeps 15 bytes of a name."""
-        out = subprocess.check_output([lib.BPFTOOL, "-j", "map", "dump", "id", str(self.ids[name[:15]])])
+        out = subprocess.check_output([bpf_objects.BPFTOOL, "-j", "map", "dump", "id", str(self.ids[name[:15]])])
         found = []
         for entry in json.loads(out):
             values = [cpu["value"] for cpu in entry["values"]] if "values" in entry else [entry["value"]]

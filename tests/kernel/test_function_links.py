@@ -12,6 +12,7 @@ import os
 import shutil
 import time
 
+import bpf_objects
 import lib
 from lib import Test
 from test_attach import OFF, block
@@ -58,7 +59,7 @@ def many(path, number):
 
 
 def links_of(daemon):
-    return {number for kind, number in lib.bpf_objects_of(daemon.daemon.process.pid) if kind == "link"}
+    return bpf_objects.numbers("link", daemon.daemon.process.pid)
 
 
 def check_many(test):

@@ -12,9 +12,10 @@ import struct
 import subprocess
 import time
 
+import bpf_objects
 import truth
 from cgroups import Cgroups, controller_root, unified_root
-from lib import BPFTOOL, SLOWNESS, Skip, Test, bpf_objects_of
+from lib import SLOWNESS, Skip, Test
 
 INTERVAL = 0.5 if SLOWNESS < 2 else 1
 CONTAINERS = 10000 if SLOWNESS < 2 else 1000
@@ -38,13 +39,6 @@ CONF = f"""
 """
 
 
-def map_of(daemon, name):
-    """The number of the daemon's map of this name."""
-    held = {number for kind, number in bpf_objects_of(daemon.process.pid) if kind == "map"}
-    shown = json.loads(subprocess.run([BPFTOOL, "-j", "map", "show"], capture_output=True, check=True).stdout)
-    return next(entry["id"] for entry in shown if entry["id"] in held and entry.get("name") == name)
-
-
 def hierarchy():
     """That of the controller pids; 0: the unified one has it."""
     with open("/proc/self/cgroup", encoding="ascii") as lines:
@@ -54,7 +48,8 @@ def hierarchy():
 
 def known_groups(number):
     """By inode number, of those of this hierarchy in the map: its keys begin with both."""
-    dump = subprocess.run([BPFTOOL, "-j", "map", "dump", "id", str(number)], capture_output=True, check=True).stdout
+    dump = subprocess.run([bpf_objects.BPFTOOL, "-j", "map", "dump", "id", str(number)], capture_output=True,
+                          check=True).stdout
     keys = [struct.unpack_from("=QI", bytes(int(octet, 16) for octet in entry["key"])) for entry in json.loads(dump)]
     return {inode for inode, of in keys if of == hierarchy()}
 
@@ -78,7 +73,7 @@ def main():
         path = groups.make(base)
         daemon = test.collectd(CONF, interval=INTERVAL)
         daemon.wait_rows("other", "ps_count", 2)
-        number = map_of(daemon, "service_groups")
+        number = bpf_objects.map_number(daemon.process.pid, "service_groups")
         subjects = daemon.subjects()
         load = test.load("group", name="kt_storm")
         sizes, most, ours = [], 0, set()

@@ -6,12 +6,10 @@ Truth: the kernel's own count, in the files that describe the daemon's descripto
 with these, so what one of them takes is told apart.
 """
 
-import json
 import os
 import re
-import subprocess
 
-import lib
+import bpf_objects
 import truth
 from lib import Test
 
@@ -42,9 +40,7 @@ def memory(pid):
 
 
 def shown(number):
-    out = subprocess.run([lib.BPFTOOL, "-j", "map", "show", "id", str(number)], capture_output=True, text=True,
-                         check=True).stdout
-    return json.loads(out)
+    return bpf_objects.show("map", {number})[0]
 
 
 def main():

@@ -203,7 +203,7 @@ def main():
         daemon.wait_rows("self", "duration-read_process", 1)
         time.sleep(1)
         kernel = stack_rings.of_kernel()
-        waits, switches = (stack_rings.Ring(test, name) for name in ("waits", "switches"))
+        waits, switches = (stack_rings.Ring(test, daemon.process.pid, name) for name in ("waits", "switches"))
         cycle(test, waits, switches, kernel)
         locks(test, daemon)
         convoy(test, daemon, switches)

@@ -18,6 +18,7 @@ import subprocess
 import threading
 import time
 
+import bpf_objects
 import lib
 import truth
 from lib import Test, die_with_test
@@ -210,7 +211,7 @@ def wait_note(daemon, severity, seconds):
 
 def links(test, daemon):
     test.ledger.note(daemon.process.pid)
-    return sum(kind == "link" for kind, _ in lib.bpf_objects_of(daemon.process.pid))
+    return len(bpf_objects.numbers("link", daemon.process.pid))
 
 
 def estimate(test, load):

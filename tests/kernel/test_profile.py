@@ -14,6 +14,7 @@ import platform
 import subprocess
 import time
 
+import bpf_objects
 import lib
 from lib import Test
 
@@ -108,9 +109,8 @@ def count_runs(test):
 
 def program_seconds(daemon):
     """Of a run of the program, mean."""
-    shown = json.loads(subprocess.run([lib.BPFTOOL, "-j", "prog", "show"], capture_output=True, check=True).stdout)
-    held = lib.bpf_objects_of(daemon.process.pid)
-    found = next(one for one in shown if one.get("name") == "profile_sample" and ("prog", one["id"]) in held)
+    shown = bpf_objects.show("prog", bpf_objects.numbers("prog", daemon.process.pid))
+    found = next(one for one in shown if one.get("name") == "profile_sample")
     return found["run_time_ns"] / found["run_cnt"] / 1e9
 
 

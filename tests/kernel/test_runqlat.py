@@ -15,8 +15,9 @@ import shutil
 import subprocess
 import time
 
+import bpf_objects
 import truth
-from lib import BPFTOOL, SLOWNESS, Test, bpf_objects_of
+from lib import SLOWNESS, Test
 
 INTERVAL = 0.2 if SLOWNESS < 2 else 1
 CONF = """
@@ -68,18 +69,14 @@ class Maps:
     """The probe's own, as bpftool sees them."""
 
     def __init__(self, daemon):
-        maps = [number for kind, number in bpf_objects_of(daemon.process.pid) if kind == "map"]
-        shown = [json.loads(self._run("map", "show", "id", str(number))) for number in maps]
+        shown = bpf_objects.show("map", bpf_objects.numbers("map", daemon.process.pid))
         self.ids = {entry["name"]: str(entry["id"]) for entry in shown if "name" in entry}
         sizes = {entry["name"]: entry["max_entries"] for entry in shown if "name" in entry}
         self.shards = sizes["sched_services"] // sizes["slot_owners"]
 
-    @staticmethod
-    def _run(*words):
-        return subprocess.run([BPFTOOL, "-j", *words], capture_output=True, text=True, check=True).stdout
-
     def dump(self, name):
-        return json.loads(self._run("map", "dump", "id", self.ids[name]))
+        return json.loads(subprocess.run([bpf_objects.BPFTOOL, "-j", "map", "dump", "id", self.ids[name]],
+                                         capture_output=True, text=True, check=True).stdout)
 
     def service(self):
         """What the probe has counted of the one service, in the shards of its slot."""
@@ -259,7 +256,7 @@ def compared(test, tool, said, got, runs):
 def attached(process):
     """It makes large maps first."""
     give_up = time.monotonic() + 30 * SLOWNESS
-    while not any(kind == "link" for kind, _ in bpf_objects_of(process.pid)) and time.monotonic() < give_up:
+    while not bpf_objects.numbers("link", process.pid) and time.monotonic() < give_up:
         time.sleep(0.1)
     time.sleep(0.5)
 

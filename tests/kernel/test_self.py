@@ -6,13 +6,12 @@ Truth: bpftool, the number of services in the data, the forks that the kernel ha
 bounds of common sense.
 """
 
-import json
 import os
 import statistics
-import subprocess
 import threading
 import time
 
+import bpf_objects
 import lib
 import truth
 from lib import Test
@@ -28,9 +27,7 @@ SECOND, MICROSECOND, MIB = 1.0, 1e-6, 1 << 20
 
 def programs(pid):
     """The BPF programs that a process holds, as bpftool tells of them."""
-    out = subprocess.run([lib.BPFTOOL, "-j", "prog", "show"], capture_output=True, text=True, check=True).stdout
-    held = lib.bpf_objects_of(pid)
-    return [entry for entry in json.loads(out) if ("prog", entry["id"]) in held]
+    return bpf_objects.show("prog", bpf_objects.numbers("prog", pid))
 
 
 def missed(pid):
