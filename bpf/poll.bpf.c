@@ -312,7 +312,7 @@ static void visit(struct task_struct *task)
 	leave_older(task, p);
 	p->service = service_of(task);
 	p->walk = walk_number;
-	settle_if_polls(p, task->on_cpu || task->sched_info.last_queued);
+	settle_if_polls(p, task->on_cpu || task_queued(task));
 	if (!*(volatile u32 *)number)
 		p->seen_ns = 0; /* it has just ended */
 }

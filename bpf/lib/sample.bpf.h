@@ -20,7 +20,7 @@ enum sample_state {
 static __always_inline enum sample_state sample_state(struct task_struct *task)
 {
 	struct task_struct *sampler = bpf_get_current_task_btf();
-	u64 queued = task->sched_info.last_queued;
+	u64 queued = task_queued(task);
 
 	if (task->on_cpu || (queued && queued == sampler->sched_info.last_arrival))
 		return SAMPLE_RUNNING;

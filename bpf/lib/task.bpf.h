@@ -51,7 +51,7 @@ static u64 exec_until_walk(struct task_struct *task)
 /* Run-queue wait, also of a thread that is waiting now. */
 static u64 wait_until_walk(struct task_struct *task)
 {
-	u64 queued = task->sched_info.last_queued;
+	u64 queued = task_queued(task);
 	u64 wait = task->sched_info.run_delay;
 
 	if (queued && !task->on_cpu && walk_clock > queued)
