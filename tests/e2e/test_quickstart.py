@@ -152,7 +152,8 @@ def check_values(check, run, begin, end, samples):
     storm, answered = (int(said.get(word, 10 ** 9)) for word in ("true", "requests"))
     # The name earns its series during the storm; what comes before that is under other, and stays there.
     own, others = (sum(rows(service, "total_events-processes_started")) for service in ("true", "other"))
-    check.within("true, processes started", own, 0, storm)
+    check.true("true and other, processes started", own + others > 0, own + others)
+    check.figures.within("true, processes started", own, 0, storm)
     check.figures.within("true and other, processes started", own + others, 0.9 * storm, math.inf)
 
     # The service is new in the first interval, has a row of its own in the second, and its first reading is no rate.
@@ -163,7 +164,9 @@ def check_values(check, run, begin, end, samples):
     check.within("demo-server, slowest 99th percentile", max(slow), 0.001, end - begin)
 
     peak = max(rows("tail", "ps_rss-peak", consolidation="MAX"))
-    check.within("tail, peak of its memory", peak, 195 * MIB, 230 * MIB)
+    check.within("tail, peak of its memory", peak, MIB, 230 * MIB)
+    # By the end the second may not have taken all that it takes, and the first is the name's first process.
+    check.figures.within("tail, peak of its memory", peak, 195 * MIB, 230 * MIB)
     memory = max(rows("demo-worker", "ps_rss"))
     check.within("demo-worker, its memory at most", memory, MIB, 200 * MIB)
     check.figures.within("demo-worker, its memory at most", memory, 40 * MIB, 200 * MIB)
