@@ -18,13 +18,16 @@ NOTHING = (math.inf, -math.inf)
 
 
 def pieces(kind, rows, lost=NOTHING):
-    """(begin, end, value), ...: what the time between two readings counts with, unless one may be lost."""
-    for (begin, before), (end, after) in zip(rows, rows[1:]):
+    """(begin, end, value), ...: what the time between two readings counts with, unless one may be lost.
+
+    rows: (time as rounded, value, time that was dispatched), ... Which may be lost is told by what was dispatched.
+    """
+    for (begin, before, first), (end, after, second) in zip(rows, rows[1:]):
         if kind == "DERIVE":
             value = (after - before) / (end - begin) if after >= before else math.nan
         else:
             value = after
-        if not math.isnan(value) and (end < lost[0] or begin > lost[1]):
+        if not math.isnan(value) and (second <= lost[0] or first > lost[1]):
             yield begin, end, value
 
 
@@ -50,12 +53,12 @@ class Clock:
         self.early, self.late = early, late
 
     def ways(self, rows):
-        """The rows with the times that may be meant: of any four readings, which is what a step is about at most, in
-        all combinations. RRD refuses a row that is not later than the one before."""
-        values = [value for _, value in rows]
+        """The rows as pieces() takes them, with the times that may be meant: of any four readings, which is what a step is
+        about at most, in all combinations. RRD refuses a row that is not later than the one before."""
         ways = {tuple(choice[i % 4](stamp) for i, (stamp, _) in enumerate(rows))
                 for choice in itertools.product((self.early, self.late), repeat=4)}
-        return [[row for i, row in enumerate(zip(way, values)) if i == 0 or row[0] > way[i - 1]] for way in ways]
+        return [[(rounded, value, stamp) for i, (rounded, (stamp, value)) in enumerate(zip(way, rows))
+                 if i == 0 or rounded > way[i - 1]] for way in ways]
 
     def expected(self, kind, rows, step, lost):
         """{end of step: (lowest, highest)}, of the steps that are known in all ways."""
@@ -90,6 +93,7 @@ def compare(test, what, daemon, tree, clock, span, lost=NOTHING, environment=Non
                 missing.append((subject, metric, source, stop))
             elif not is_between(got, *want):
                 wrong.append((subject, metric, source, stop, got, want))
+                print(f"     {what}, {subject}/{metric}: dispatched {rows}, stored {stored[source]}, lost {lost}")
             count += 1
     # Constants alone, where every reading is at half a second, are some 230.
     test.within(f"{what}: steps compared", count, 200, math.inf)
@@ -107,7 +111,7 @@ def check_growth(test, what, daemon, tree, clock, span, environment=None):
     steps = {stop: value for stop, value in stored["value"].items() if stop - step >= begin and stop <= end}
     unknown = [stop for stop in range(min(steps), max(steps), step) if stop not in steps]
     test.equal(f"{what}: unknown steps", unknown, [])
-    curves = [truth.Curve(*zip(*way)) for way in clock.ways(rows)]
+    curves = [truth.Curve(*list(zip(*way))[:2]) for way in clock.ways(rows)]
     firsts, lasts = ([curve.at(moment) for curve in curves] for moment in (min(steps) - step, max(steps)))
     test.within(f"{what}: requests", sum(steps.values()) * step,
                 0.98 * (min(lasts) - max(firsts)), 1.02 * (max(lasts) - min(firsts)))
