@@ -183,8 +183,9 @@ def read_ahead(test, daemons, load, file):
         present = file.resident()
         test.true(f"{how}: pages in memory", present, present)
         for tier in set(daemons) & set(WITH_HITS):
-            test.equal(f"tier {tier}: {how}: pages that are not used, of {present} in memory", got[tier]["unused"],
-                       present if how == "ahead" else 0)
+            # Others may have taken the memory of some since.
+            low, high = (present, PAGES) if how == "ahead" else (0, 0)
+            test.within(f"tier {tier}: {how}: pages that are not used", got[tier]["unused"], low, high)
 
 
 def write(present):
