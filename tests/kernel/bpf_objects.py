@@ -8,6 +8,7 @@ clearing takes a reference, but the work that is queued once gives one back.
 """
 
 import ctypes
+import errno
 import json
 import os
 import subprocess
@@ -22,8 +23,10 @@ def existing():
     found = set()
     for kind in KINDS:
         following, number = getattr(library, f"bpf_{kind}_get_next_id"), ctypes.c_uint32(0)
-        while following(number, ctypes.byref(number)) == 0:
+        while (status := following(number, ctypes.byref(number))) == 0:
             found.add((kind, number.value))
+        if status != -errno.ENOENT:  # there are no more
+            raise OSError(-status, os.strerror(-status), f"BPF objects: {kind}")
     return found
 
 
