@@ -9,7 +9,7 @@
 #include "serving.bpf.h"
 
 /* Run-queue wait of the thread at this address; what goes on is in run_delay when it gets the CPU.
- * Verified by itself, once. */
+ * Whether it waits: as task_queued(). Verified by itself, once. */
 __noinline u64 queued_until_now(u64 thread)
 {
 	const struct task_struct *task = (const void *)thread;

@@ -148,9 +148,9 @@ static __always_inline bool task_has_rq(const struct task_struct *task)
 	return bpf_core_field_exists(task->se.cfs_rq->rq);
 }
 
-/* Since when it waits for a CPU, by its run queue's clock; 0: it does not. Since 6.12 who falls asleep may stay on the run
- * queue for a while (sched_delayed). If it is moved to another CPU then, it is queued there once more, and not taken out
- * when it leaves the queue: so last_queued is left, but __state says that it sleeps. */
+/* Since when it waits for a CPU, by its run queue's clock; 0: it does not. Since 6.12 a thread that falls asleep may stay
+ * on its run queue for a while (sched_delayed). If it is moved to another CPU meanwhile, last_queued is set again, and not
+ * cleared when it leaves that queue. __state tells that it sleeps. */
 static __always_inline u64 task_queued(const struct task_struct *task)
 {
 	return task->__state ? 0 : task->sched_info.last_queued;
