@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/stat.h>
 
 static char dir[] = "/tmp/test_pseudo_file.XXXXXX";
@@ -63,6 +64,37 @@ static void test_open(int root)
 		close(fd);
 	}
 	pseudo_text_done(&text);
+}
+
+static void *rename_for_ever(void *unused)
+{
+	for (;;) {
+		rename("here", "there");
+		rename("there", "here");
+		pthread_testcancel();
+	}
+	return unused;
+}
+
+/* While others rename what has nothing to do with it; before, one in four failed. */
+static void test_open_beside_renames(int root)
+{
+	pthread_t thread;
+	int opened = 0;
+
+	write_file("here", "text", 0444);
+	CHECK_INT(pthread_create(&thread, NULL, rename_for_ever, NULL), 0);
+	for (int i = 0; i < 10000; i++) {
+		uint64_t inode;
+		int fd = pseudo_open(root, "a/../a/file", &inode);
+
+		opened += fd >= 0;
+		if (fd >= 0)
+			close(fd);
+	}
+	CASE("opened of 10,000 while files are renamed");
+	CHECK_INT(opened, 10000);
+	CHECK_INT(pthread_cancel(thread) || pthread_join(thread, NULL), 0);
 }
 
 static void test_read(int root)
@@ -128,6 +160,7 @@ int main(void)
 	make_files();
 	root = open("root", O_PATH | O_DIRECTORY);
 	test_open(root);
+	test_open_beside_renames(root);
 	test_read(root);
 	test_kernel();
 	close(root);

@@ -7,12 +7,12 @@
 
 #include "confined.h"
 #include "descriptor.h"
+#include "scoped_open.h"
 #include "symbol_message.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
-#include <linux/openat2.h>
 #include <linux/perf_event.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -29,15 +29,6 @@
 #endif
 #define HELD (O_PATH | O_CLOEXEC) /* without opening what may be a device or wait */
 
-static int open_in(int root, const char *path)
-{
-	/* A link of a container leads to where its processes would find it. */
-	struct open_how how = { .flags = HELD, .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
-	int fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
-
-	return fd < 0 ? -errno : fd;
-}
-
 static int hold_of_process(int pid, const char *path)
 {
 	char root[32];
@@ -50,7 +41,8 @@ static int hold_of_process(int pid, const char *path)
 	directory = open(root, HELD);
 	if (directory < 0 || !path[0])
 		return directory < 0 ? -errno : directory;
-	fd = open_in(directory, path);
+	/* A link of a container leads to where its processes would find it. */
+	fd = scoped_open(directory, path, HELD, RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
 	close(directory);
 	return fd;
 }

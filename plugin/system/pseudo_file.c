@@ -6,13 +6,13 @@
  */
 #include "pseudo_file.h"
 
+#include "scoped_open.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
-#include <linux/openat2.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -40,13 +40,9 @@ int pseudo_root_open(enum pseudo_root root, const char *path)
 
 static int open_below(int root, const char *path, int flags)
 {
-	const struct open_how how = {
-		.flags = (unsigned)(O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | flags),
-		.resolve = RESOLVE_BENEATH | RESOLVE_NO_XDEV | RESOLVE_NO_MAGICLINKS,
-	};
-	long fd = syscall(SYS_openat2, root, path, &how, sizeof(how));
-
-	return fd < 0 ? -errno : (int)fd;
+	return scoped_open(root, path,
+			   (unsigned)(O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | flags),
+			   RESOLVE_BENEATH | RESOLVE_NO_XDEV | RESOLVE_NO_MAGICLINKS);
 }
 
 int pseudo_open_directory(int root, const char *path)

@@ -19,7 +19,7 @@ int pseudo_open_directory(int root, const char *path);
 /* Opens a regular file that everybody may read, below a root and in its file system, for
  * pseudo_read_at(); ret_inode: another one of this name has another. No link leads out, none is of a
  * process's descriptors. -EXDEV: it is of another file system, or outside; -EPERM: not all may read it;
- * -EINVAL: it is no regular file; or what openat2(2) says. */
+ * -EINVAL: it is no regular file; or what scoped_open() says. */
 int pseudo_open(int root, const char *path, uint64_t *ret_inode);
 
 /* A buffer that grows as files need it. */
