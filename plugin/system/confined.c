@@ -19,9 +19,9 @@
 #define NOBODY 65534
 #define DESCRIPTORS_MAX 16 /* the dynamic linker's included */
 
-static void limit(int resource, rlim_t most)
+static void limit(int resource, rlim_t soft, rlim_t hard)
 {
-	struct rlimit both = { most, most };
+	struct rlimit both = { soft, hard };
 
 	setrlimit((enum __rlimit_resource)resource, &both);
 }
@@ -67,10 +67,11 @@ static void start(int program, const char *name, const int *descriptors, size_t 
 
 	if (take_descriptors(&program, descriptors, count))
 		_exit(CONFINED_NOT_STARTED);
-	limit(RLIMIT_CORE, 0);
-	limit(RLIMIT_CPU, cpu_s);
-	limit(RLIMIT_FSIZE, 0);
-	limit(RLIMIT_NOFILE, DESCRIPTORS_MAX);
+	limit(RLIMIT_CORE, 0, 0);
+	/* At the hard limit it is SIGKILL, which does not say why. */
+	limit(RLIMIT_CPU, cpu_s, cpu_s + 1);
+	limit(RLIMIT_FSIZE, 0, 0);
+	limit(RLIMIT_NOFILE, DESCRIPTORS_MAX, DESCRIPTORS_MAX);
 	become_nobody();
 	/* Forgotten where identities change, so after that. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
