@@ -52,6 +52,14 @@ static int link_functions(struct work *work, const struct bpf_program *program, 
 	return status ?: link_add(work->object, link, error);
 }
 
+static int refuse_pattern(struct error *error)
+{
+	return error_set(error, -EOPNOTSUPP,
+			 "many functions of the kernel at once need a kernel with kprobe.multi "
+			 "(CONFIG_FPROBE, since 5.18) and, in the object, a program "
+			 "SEC(\"kprobe.multi\"); name them one by one");
+}
+
 /* All functions of these names. */
 static int link_pattern(struct work *work, const struct attachment *item, struct error *error)
 {
@@ -61,11 +69,7 @@ static int link_pattern(struct work *work, const struct attachment *item, struct
 	int status;
 
 	if (!program)
-		return error_set(
-			error, -EOPNOTSUPP,
-			"many functions of the kernel at once need a kernel with kprobe.multi "
-			"(CONFIG_FPROBE, since 5.18) and, in the object, a program "
-			"SEC(\"kprobe.multi\"); name them one by one");
+		return refuse_pattern(error);
 	status = traceable_find(&functions, item->point->name, error);
 	if (status)
 		return status;
@@ -78,6 +82,8 @@ static int link_pattern(struct work *work, const struct attachment *item, struct
 					error);
 	else
 		status = error_set(error, -ENOMEM, "no memory");
+	if (status == -EOPNOTSUPP)
+		status = refuse_pattern(error);
 	free(cookies);
 	traceable_done(&functions);
 	return status;
