@@ -56,6 +56,23 @@ void attachment_tell(struct attachment *attachment, const char *probe, const cha
 	attachment->told = number;
 }
 
+void attachment_tell_deferred(struct attachment *attachment, const char *probe, const char *why)
+{
+	uint64_t number = file_number(why);
+
+	if (attachment->told != number)
+		message(LOG_WARNING, "probe %s: %s is not attached yet and is tried again: %s",
+			probe, attachment->what, why);
+	attachment->told = number;
+}
+
+void attachment_tell_attached(struct attachment *attachment, const char *probe)
+{
+	if (attachment->told)
+		message(LOG_NOTICE, "probe %s: %s is attached now", probe, attachment->what);
+	attachment->told = 0;
+}
+
 bool attachments_any(const struct object *object)
 {
 	return object->attachments && object->attachments->count;
@@ -228,7 +245,7 @@ static size_t count_links(const struct object *object)
 
 	for (size_t i = 0; i < all->path_count; i++) {
 		count += traced_path_links(&all->paths[i]);
-		waits |= all->paths[i].waits;
+		waits |= traced_path_waits(&all->paths[i]);
 	}
 	for (size_t i = 0; i < all->part_count; i++) {
 		count += all->parts[i].link_count;

@@ -89,4 +89,10 @@ bool attachment_is_of_file(const struct attachment *attachment);
 /* Tells why one is not attached, unless that was told last of it. */
 void attachment_tell(struct attachment *attachment, const char *probe, const char *why);
 
+/* Likewise of one that attachments_check() tries again. */
+void attachment_tell_deferred(struct attachment *attachment, const char *probe, const char *why);
+
+/* What was deferred is attached; tells so if it was told. */
+void attachment_tell_attached(struct attachment *attachment, const char *probe);
+
 #endif

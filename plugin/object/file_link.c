@@ -3,6 +3,9 @@
  * Links of programs to places in one file. All of one program are one link where the kernel has
  * uprobe.multi. It takes all places or none: where it refuses, halves are tried, so that one place
  * that cannot be had costs itself alone.
+ *
+ * The kernel puts its breakpoint into every process that has the file, or into none. Where one of them
+ * is at the memory limit of its cgroup, it refuses: such a place is tried again.
  */
 #include "file_link.h"
 
@@ -20,7 +23,7 @@
 /* A place that a program is to be attached to. */
 struct spot {
 	struct attachment *item;
-	const struct symbol_place *place;
+	struct symbol_place place; /* without its arguments */
 	uint64_t cookie;
 	bool as_return; /* the kernel changes the return address of the function that begins there */
 };
@@ -32,6 +35,7 @@ struct work {
 	struct file_reader *files;
 	struct spot *spots;
 	size_t spot_count;
+	bool again;          /* they were deferred before */
 	int status;          /* of the first that is needed and not had */
 	struct error *error; /* likewise */
 };
@@ -47,6 +51,40 @@ static void refuse(struct work *work, struct attachment *item, int status, const
 		work->status = error_set(work->error, status, "%s", text.text);
 	else if (!item->is_needed)
 		attachment_tell(item, work->probe, text.text);
+}
+
+/* Errors that may be gone at the next try. */
+static bool may_pass(int status)
+{
+	switch (-status) {
+	case ENOMEM:
+	case EINTR:
+	case EBUSY:
+	case ETIMEDOUT:
+	case EPIPE:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* What passes at the second try is not told. */
+static int defer(struct work *work, const struct spot *spot, const char *why)
+{
+	struct file_links *links = work->links;
+	struct spot *grown =
+		reallocarray(links->deferred, links->deferred_count + 1, sizeof(*grown));
+	struct error text;
+
+	if (!grown)
+		return -ENOMEM;
+	links->deferred = grown;
+	links->deferred[links->deferred_count++] = *spot;
+	error_set(&text, 0, "cannot attach to %s: %s", spot->item->point->path ?: "the program",
+		  why);
+	if (work->again)
+		attachment_tell_deferred(spot->item, work->probe, text.text);
+	return 0;
 }
 
 static int keep(struct work *work, int fd)
@@ -82,7 +120,8 @@ static int link_one(struct work *work, const struct spot *spot, struct error *er
 {
 	int event, link, status;
 
-	status = uprobe_event(work->files, work->file, spot->place, spot->as_return, &event, error);
+	status =
+		uprobe_event(work->files, work->file, &spot->place, spot->as_return, &event, error);
 	if (status)
 		return status;
 	link = create_link(spot, event, error);
@@ -108,8 +147,8 @@ static int link_many(struct work *work, const struct spot *spots, size_t count)
 	if (!numbers)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++) {
-		numbers[i] = spots[i].place->offset;
-		numbers[count + i] = spots[i].place->semaphore;
+		numbers[i] = spots[i].place.offset;
+		numbers[count + i] = spots[i].place.semaphore;
 		numbers[2 * count + i] = spots[i].cookie;
 	}
 	status = uprobe_multi_link(work->files, &multi, &fd);
@@ -128,13 +167,18 @@ static void link_spots(struct work *work, const struct spot *spots, size_t count
 	else
 		status = count == 1 ? link_one(work, spots, &why) : -EAGAIN; /* one by one */
 	for (size_t i = 0; i < count && status == 0; i++)
-		spots[i].item->told = 0;
+		if (work->again)
+			attachment_tell_attached(spots[i].item, work->probe);
+		else
+			spots[i].item->told = 0;
 	if (status && count > 1) {
 		link_spots(work, spots, count / 2);
 		link_spots(work, spots + count / 2, count - count / 2);
 	} else if (status) {
-		refuse(work, spots->item, status, "attach to",
-		       many ? uprobe_multi_strerror(status) : why.text);
+		const char *text = many ? uprobe_multi_strerror(status) : why.text;
+
+		if (!may_pass(status) || defer(work, spots, text) != 0)
+			refuse(work, spots->item, status, "attach to", text);
 	}
 }
 
@@ -171,7 +215,9 @@ static int add_spots(struct work *work, struct attachment *item, const struct sy
 		item->stepped |= (place->flags & SYMBOL_STEPPED) != 0;
 		work->spots[work->spot_count++] = (struct spot){
 			.item = item,
-			.place = place,
+			.place = { .offset = place->offset,
+				   .semaphore = place->semaphore,
+				   .flags = place->flags },
 			.cookie =
 				item->place_cookie ? item->place_cookie(item, place) : item->cookie,
 			.as_return = item->at_return && !is_of_go(found),
@@ -299,10 +345,30 @@ int file_links_open(struct file_links *links, const char *probe, struct attachme
 	return status ?: work.status;
 }
 
+int file_links_again(struct file_links *links, const char *probe, const struct symbol_file *file,
+		     struct file_reader *files, struct error *error)
+{
+	struct work work = { .links = links,
+			     .probe = probe,
+			     .file = file,
+			     .files = files,
+			     .error = error,
+			     .spots = links->deferred,
+			     .spot_count = links->deferred_count,
+			     .again = true };
+
+	links->deferred = NULL;
+	links->deferred_count = 0;
+	link_all(&work);
+	free(work.spots);
+	return work.status;
+}
+
 void file_links_done(struct file_links *links)
 {
 	for (size_t i = 0; i < links->count; i++)
 		close(links->fd[i]);
 	free(links->fd);
+	free(links->deferred);
 	*links = (struct file_links){ 0 };
 }

@@ -9,18 +9,27 @@
 
 #include <stddef.h>
 
-/* Descriptors of links of programs to places in one file. */
+/* Descriptors of links of programs to places in one file, and the places for which the kernel had no
+ * memory or time. */
 struct file_links {
 	int *fd;
 	size_t count;
+	struct spot *deferred;
+	size_t deferred_count;
 };
 
 /* Attaches what is for points of this file: each program to all its places by one link where the
  * kernel has that, else to each place by one. What cannot be is told of each attachment; where one is
- * needed it is an error, and so is -ENOMEM. What there is of links is the caller's in any case. */
+ * needed it is an error, and so is -ENOMEM, but what may pass is deferred. What there is of links is
+ * the caller's in any case. */
 int file_links_open(struct file_links *links, const char *probe, struct attachment *const *items,
 		    size_t count, const struct symbol_file *file, struct file_reader *files,
 		    struct error *error);
+
+/* Attaches what was deferred; what is deferred again is told, and so is what is attached now. Errors
+ * of file_links_open(). */
+int file_links_again(struct file_links *links, const char *probe, const struct symbol_file *file,
+		     struct file_reader *files, struct error *error);
 
 /* Detaches. */
 void file_links_done(struct file_links *links);

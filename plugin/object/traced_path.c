@@ -174,7 +174,11 @@ static int attach_files(const struct look *look)
 	int status = 0;
 
 	for (size_t i = 0; i < path->file_count && status == 0; i++)
-		if (!path->files[i].attached)
+		if (path->files[i].attached)
+			status = file_links_again(&path->files[i].links, look->probe,
+						  &path->files[i].file, look->finder->files,
+						  look->error);
+		else
 			status = attach_file(look, &path->files[i]);
 	return status;
 }
@@ -290,6 +294,14 @@ int traced_path_update(struct traced_path *path, const char *probe,
 		return 0;
 	status = path->service ? look_at_service(&look) : look_at_path(&look);
 	return status ?: attach_files(&look);
+}
+
+bool traced_path_waits(const struct traced_path *path)
+{
+	for (size_t i = 0; i < path->file_count; i++)
+		if (path->files[i].links.deferred_count)
+			return true;
+	return path->waits;
 }
 
 size_t traced_path_links(const struct traced_path *path)

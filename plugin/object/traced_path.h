@@ -42,6 +42,9 @@ int traced_path_add(struct traced_path *path, struct attachment *item);
 int traced_path_update(struct traced_path *path, const char *probe,
 		       const struct file_finder *finder, struct error *error);
 
+/* Is a file, a process or the kernel's room for a link waited for? */
+bool traced_path_waits(const struct traced_path *path);
+
 /* Links in use. */
 size_t traced_path_links(const struct traced_path *path);
 

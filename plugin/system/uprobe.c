@@ -83,6 +83,8 @@ static const char *reason(int status)
 		return "collectd needs CAP_PERFMON or CAP_SYS_ADMIN for it";
 	case EINVAL:
 		return "the kernel refuses it, as the file system may be, or the instruction there";
+	case ENOMEM:
+		return UPROBE_NO_MEMORY;
 	case EPIPE:
 		return "the process that opens it has ended";
 	case ETIMEDOUT:

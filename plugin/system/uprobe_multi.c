@@ -7,6 +7,7 @@
 
 #include "clock.h"
 #include "descriptor.h"
+#include "uprobe.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -179,6 +180,8 @@ const char *uprobe_multi_strerror(int status)
 	case EIO:
 	case KERNEL_ENOTSUPP:
 		return "the kernel refuses it, as the file system may be, or the instruction there";
+	case ENOMEM:
+		return UPROBE_NO_MEMORY;
 	case EPIPE:
 		return "the process that makes links has ended";
 	case ETIMEDOUT:

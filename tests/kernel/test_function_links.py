@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Many functions at once: all calls of 200 functions are counted, and to attach to them takes less than a second where
 the kernel has links for many; one that is not there costs itself alone. A program that is replaced, or that another
-process of a service has, is attached to while the daemon runs, and the old one stays.
+process of a service has, is attached to while the daemon runs, and the old one stays. What the kernel has no memory for is
+tried again.
 
 Truth: the programs that are called.
 """
@@ -14,8 +15,9 @@ import time
 
 import bpf_objects
 import lib
-from lib import Test
+from lib import Skip, Test
 from test_attach import OFF, block
+from test_oom import LIMIT, Cgroup
 
 FUNCTIONS = 200
 CALLS = 50
@@ -160,6 +162,33 @@ def check_service(test):
     daemon.end()
 
 
+def check_full(test):
+    """A process with the program is at the memory limit of its cgroup: the kernel has no page for its breakpoint. Yields as
+    well."""
+    try:
+        cgroup = Cgroup(test)
+    except Skip as skip:
+        test.left_out("a process at its memory limit", skip)
+        return
+    path = os.path.join(test.disk, "full")
+    shutil.copy(os.path.join(lib.BUILD, "tests", "kernel", "load_call"), path)
+    load = test.load_at(path)
+    cgroup.write("cgroup.procs", load.pid)
+    cgroup.spare(load.pid)
+    cgroup.limit(0)
+    daemon = Daemon(test, f'Attach "uprobe:{path}:called"')
+    yield
+    test.true("full: told", daemon.wait_said("is not attached yet and is tried again"))
+    cgroup.limit(LIMIT)
+    yield
+    test.true("room again: told", daemon.wait_said("called\" is attached now"))
+    load.ask(str(CALLS))
+    test.equal("calls of a process that was at its memory limit", daemon.counts("calls"), {"calls": CALLS})
+    test.equal("messages about it", len(daemon.daemon.complaints()), 1)
+    daemon.end()
+    load.end()
+
+
 def quiet_functions():
     """Functions of the kernel that a load which makes system calls of its own alone does not call."""
     with open(TRACEABLE, encoding="ascii") as lines:
@@ -204,9 +233,9 @@ def check_kernel(test):
 
 def main():
     with Test(limit=400) as test:
-        changes = check_replaced(test), check_service(test)
+        changes = check_replaced(test), check_service(test), check_full(test)
         for change in changes:
-            next(change)
+            next(change, None)
         check_many(test)
         check_kernel(test)
         for _ in itertools.zip_longest(*changes):

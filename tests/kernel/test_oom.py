@@ -55,7 +55,7 @@ class Cgroup:
         self.path = os.path.join(root, test.own("kt_oom"))
         os.mkdir(self.path)
         test.at_end(lambda: os.rmdir(self.path))
-        self.write("memory.limit_in_bytes" if self.old else "memory.max", LIMIT * MIB)
+        self.limit(LIMIT)
         for name in ("memory.memsw.limit_in_bytes", "memory.swap.max"):
             if os.path.exists(os.path.join(self.path, name)):
                 self.write(name, LIMIT * MIB if self.old else 0)
@@ -67,6 +67,17 @@ class Cgroup:
                 control.write("+memory")
         except OSError as error:
             raise Skip(f"no memory cgroups here: {error}") from error
+
+    def limit(self, mib):
+        self.write("memory.limit_in_bytes" if self.old else "memory.max", mib * MIB)
+
+    def spare(self, pid):
+        """Without memory, it is not killed."""
+        if self.old:
+            self.write("memory.oom_control", 1)
+            return
+        with open(f"/proc/{pid}/oom_score_adj", "w", encoding="ascii") as score:
+            score.write("-1000")
 
     def write(self, name, value):
         with open(os.path.join(self.path, name), "w", encoding="ascii") as file:
