@@ -186,8 +186,6 @@ def times(test, daemon, service, moment, truth):
     got = sum(average * calls for average, calls in grown) / sum(calls for _, calls in grown)
     test.within(f"{service}: least mean latency of slow() in an interval, s", min(average for average, _ in grown),
                 SLOW_MS / 1000 - CSV, slow_ms / 1000)
-    test.within(f"{service}: time in slow(), by its means, s", sum((average - CSV) * calls for average, calls in grown),
-                0, slow_ms / 1000)
     test.figures.close(f"{service}: mean latency of slow()", got, mean, rel=0.3)
     test.equal(f"{service}: latency of what has none", [name for name in sorted(daemon.metrics(service))
                                                         if name.startswith("latency-function-failing")

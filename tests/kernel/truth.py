@@ -160,8 +160,9 @@ class Sampler:
                 value = self.function()
             except (FileNotFoundError, ProcessLookupError):
                 return
-            self.times.append(time.time())
+            now = time.time()
             self.values.append(value)
+            self.times.append(now)  # last: it is there, hence the value is
             self.ended.wait(self.every)
 
     def stop(self):
@@ -169,7 +170,8 @@ class Sampler:
         self.thread.join()
 
     def curve(self, pick=lambda value: value):
-        return Curve(self.times, [pick(value) for value in self.values])
+        times = self.times[:]
+        return Curve(times, [pick(value) for value in self.values[:len(times)]])
 
 
 # The process connector: every fork, exec and exit of the machine
