@@ -76,10 +76,9 @@ def cpu_and_kind(event):
 class Truth:
     """What the kernel said, and how many rows there were just before that."""
 
-    def __init__(self, test, daemon, cpu, metric):
-        self.daemon, self.of = daemon, (cpu, metric)
-        self.trace = Trace(test, "irq/softirq_entry", pids=init_threads())
-        self.trace.__enter__()
+    def __init__(self, daemon, trace, cpu, metric):
+        """trace: of init's threads, since before the daemon began."""
+        self.daemon, self.trace, self.of = daemon, trace, (cpu, metric)
         self.sampler = truth.Sampler(self._look)
 
     def _look(self):
@@ -111,11 +110,11 @@ def known(rows, times):
     return [row for row in rows if row[0] in times]
 
 
-def loaded(test, daemon):
+def loaded(test, daemon, trace):
     """What the kernel said while there was load, of the timer too, and for some readings more."""
     daemon.wait_rows("self", "duration-read_softirq", 2)
     cpu = next(cpu for cpu, kind in softirqs() if f"irq-softirq-{kind}" in daemon.metrics(cpu))
-    seen = Truth(test, daemon, cpu, next(metric for metric in daemon.metrics(cpu) if metric.startswith("irq-")))
+    seen = Truth(daemon, trace, cpu, next(metric for metric in daemon.metrics(cpu) if metric.startswith("irq-")))
     floods = [test.load("flood", number) for number in os.sched_getaffinity(0)]
     daemon.wait_rows(*seen.of, READINGS, time.time())
     while daemon.wait_rows("spin", "derive-spins", 1)[-1][1] < SPINS:
@@ -258,8 +257,10 @@ def latencies_traced(test):
 
 def main():
     with Test(limit=120) as test:
+        trace = Trace(test, "irq/softirq_entry", pids=init_threads())
+        trace.__enter__()
         daemon = test.collectd(CONF, interval=INTERVAL)
-        seen = loaded(test, daemon)
+        seen = loaded(test, daemon, trace)
         counts(test, daemon, seen)
         timer(test, daemon, seen)
         all_time(test, daemon, seen)
