@@ -262,7 +262,8 @@ def check_long(test, tier, daemon, began, ends, ended):
 def check_end(test, tier, daemon, log, moment):
     """Threads killed in a poll: it has ended, and its time is known."""
     test.equal(f"tier {tier}, end: polls", polls(daemon, "end", moment), log["polls"])
-    got = first_value(daemon, "end", "gauge-poll-average", 0, moment)
+    # A reading may have come between their end and the moment that this was heard of.
+    got = first_value(daemon, "end", "gauge-poll-average", 0, 0)
     test.true(f"tier {tier}, end: average is not above {log['seconds']:.3f} s", 0 < got <= log["seconds"], got)
     test.figures.within(f"tier {tier}, end: average, s", got, 0.9 * log["asked"], log["seconds"])
 
