@@ -46,24 +46,26 @@ bool attachment_is_of_file(const struct attachment *attachment)
 	}
 }
 
+static bool was_told(struct attachment *attachment, const char *why)
+{
+	uint64_t told = attachment->told;
+
+	attachment->told = file_number(why);
+	return attachment->told == told;
+}
+
 void attachment_tell(struct attachment *attachment, const char *probe, const char *why)
 {
-	uint64_t number = file_number(why);
-
-	if (attachment->told != number)
+	if (!was_told(attachment, why))
 		message(LOG_ERR, "probe %s: ignoring %s%s: %s", probe, attachment->what,
 			attachment_is_of_file(attachment) ? " until its file changes" : "", why);
-	attachment->told = number;
 }
 
 void attachment_tell_deferred(struct attachment *attachment, const char *probe, const char *why)
 {
-	uint64_t number = file_number(why);
-
-	if (attachment->told != number)
+	if (!was_told(attachment, why))
 		message(LOG_WARNING, "probe %s: %s is not attached yet and is tried again: %s",
 			probe, attachment->what, why);
-	attachment->told = number;
 }
 
 void attachment_tell_attached(struct attachment *attachment, const char *probe)

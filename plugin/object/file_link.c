@@ -20,6 +20,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#define PAUSE_MAX 63 /* calls */
+
 /* A place that a program is to be attached to. */
 struct spot {
 	struct attachment *item;
@@ -357,6 +359,10 @@ int file_links_again(struct file_links *links, const char *probe, const struct s
 			     .spot_count = links->deferred_count,
 			     .again = true };
 
+	if (!links->deferred_count || links->paused++ < links->pause)
+		return 0;
+	links->paused = 0;
+	links->pause = links->pause < PAUSE_MAX ? 2 * links->pause + 1 : PAUSE_MAX;
 	links->deferred = NULL;
 	links->deferred_count = 0;
 	link_all(&work);

@@ -16,6 +16,7 @@ struct file_links {
 	size_t count;
 	struct spot *deferred;
 	size_t deferred_count;
+	unsigned pause, paused; /* calls of file_links_again() that do nothing, and how many have */
 };
 
 /* Attaches what is for points of this file: each program to all its places by one link where the
@@ -26,8 +27,9 @@ int file_links_open(struct file_links *links, const char *probe, struct attachme
 		    size_t count, const struct symbol_file *file, struct file_reader *files,
 		    struct error *error);
 
-/* Attaches what was deferred; what is deferred again is told, and so is what is attached now. Errors
- * of file_links_open(). */
+/* Attaches what was deferred, at the calls 1, 3, 7 and so on, at last each 64th: a try may take as
+ * long as the kernel lets it, and memory from processes that have none. What is deferred again is
+ * told, and so is what is attached now. Errors of file_links_open(). */
 int file_links_again(struct file_links *links, const char *probe, const struct symbol_file *file,
 		     struct file_reader *files, struct error *error);
 
