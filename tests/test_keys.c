@@ -431,6 +431,69 @@ static void test_churn(void)
 	fixture_done(&f);
 }
 
+static uint32_t value(const char *text)
+{
+	uint32_t number = 0;
+
+	memcpy(&number, text, strnlen(text, sizeof(number)));
+	return number;
+}
+
+/* Values of an argument take series from those of the same function alone. */
+static void test_functions(void)
+{
+	static const struct function_config functions[] = { { .name = "one" },
+							    { .name = "two" },
+							    { .name = "three" } };
+	struct error error = { "" };
+	struct fixture f;
+
+	CASE("functions");
+	fixture_init(&f, false, 2);
+	keys_done(&f.table.keys);
+	f.table.keys.shown_max = 2;
+	f.table.schema.labels.label[0] = (struct label){ .kind = label_kind_function(), .size = 4 };
+	f.table.schema.labels.label[1] = (struct label){
+		.kind = label_kind("argument"), .offset = 4, .size = 4, .is_text = true
+	};
+	f.table.schema.labels.count = 2;
+	CHECK_INT(labels_name_functions(&f.table.schema.labels, functions, 3), 0);
+	CHECK_INT(keys_start(&f.table, &error), 0);
+	for (const char *text = "abcdefgh"; *text; text++)
+		set(0, (uint32_t)*text, 1);
+	set(1, 0, 5);
+	set(2, value("x"), 7);
+	read_after(&f, 1);
+	CHECK_TEXT(dispatched(&f),
+		   "probe/one-a=1 probe/one-b=1 probe/one-other=6 probe/two=5 probe/three-x=7");
+	f.table.keys.is_filled_told = true; /* there is no map */
+	CHECK_INT(keys_trouble(&f.table, &error), true);
+	CHECK_HAS(error.text, "calls of Function \"one\"");
+	CHECK_INT(keys_trouble(&f.table, &error), false);
+	CASE("one that counts more, of a function that is full");
+	for (int i = 0; i < 12; i++) {
+		set(0, value("h"), 2 + 10 * (uint64_t)i);
+		set(2, value("x"), 7 + (uint64_t)i);
+		read_after(&f, HOUR);
+	}
+	CHECK_HAS(dispatched(&f), "probe/one-h=");
+	CHECK_HAS(dispatched(&f), "probe/two=5");
+	CHECK_HAS(dispatched(&f), "probe/three-x=18");
+	CASE("a new value of another function, while one is full");
+	set(2, value("y"), 1);
+	read_after(&f, 1);
+	CHECK_HAS(dispatched(&f), "probe/three-y=1");
+	CASE("a function that was gone for long");
+	map_count = 0;
+	for (int i = 0; i < 12; i++)
+		read_after(&f, 1);
+	set(1, 0, 6);
+	read_after(&f, 1);
+	read_after(&f, 1);
+	CHECK_HAS(dispatched(&f), "probe/two=");
+	fixture_done(&f);
+}
+
 int main(void)
 {
 	test_growth();
@@ -443,5 +506,6 @@ int main(void)
 	test_news();
 	test_full();
 	test_churn();
+	test_functions();
 	return testing_end();
 }

@@ -23,7 +23,8 @@ struct oconfig_item_s;
 #define CONFIG_MAX_SERVICES 4096 /* rows for command names */
 #define CONFIG_MAX_NEW_SERVICES 1000000
 #define CONFIG_MAX_MEMORY_MIB (1 << 20)
-#define CONFIG_ROWS 64 /* of a probe that gives rows on first use */
+#define CONFIG_ROWS 64   /* of a probe that gives rows on first use */
+#define CONFIG_NAMES 256 /* likewise, of one whose rows keys name: how many names have series */
 #define CONFIG_ROWS_MAX 1024
 #define CONFIG_TIERS_MAX 16 /* hook tiers of a probe */
 #define CONFIG_KEEP_HOURS_MAX 87600
@@ -88,6 +89,7 @@ struct function_config {
 	size_t attach_count;
 	struct strings services; /* names of Service blocks; none: every service */
 	bool latency;
+	bool replaces; /* Returns "replace" */
 	bool has_errors;
 	enum function_comparison comparison; /* of what is returned with this: then it is one */
 	int64_t error_value;

@@ -2,7 +2,9 @@
 /*
  * The names that keys have in series, and which of them have series of their own: so many at once,
  * and so many new ones an hour. A name gives way to another that has counted twice as much for some
- * time; what has no series counts in the rest of its subject, "other".
+ * time; what has no series counts in the rest of its subject, "other". Functions do not compete: the
+ * values of an argument take series from those of the same function alone, and a function without one
+ * always has series.
  */
 #include "key_name.h"
 
@@ -125,6 +127,39 @@ bool key_name_wanted(const struct table *table, const struct snapshot *snapshot,
 	return true;
 }
 
+/* --- groups --- */
+
+/* What it names keeps its name where what is behind it is the rest. NULL: there is none. */
+static const struct label *function_label(const struct labels *labels)
+{
+	for (size_t i = 0; i < labels->count; i++)
+		if (labels->label[i].kind == label_kind_function())
+			return &labels->label[i];
+	return NULL;
+}
+
+size_t key_groups(const struct table *table)
+{
+	const struct label *label = function_label(labels_of(table));
+
+	return label && label->enumerator_count ? label->enumerator_count : 1;
+}
+
+const char *key_group_name(const struct table *table, size_t group)
+{
+	const struct label *label = function_label(labels_of(table));
+
+	return label && group < label->enumerator_count ? label->enumerators[group].name : NULL;
+}
+
+static uint32_t group_of(const struct table *table, const unsigned char *key)
+{
+	const struct label *label = function_label(labels_of(table));
+	uint64_t number = label ? label_value(label, key) : 0;
+
+	return number < table->keys.group_count ? (uint32_t)number : 0;
+}
+
 /* --- finding --- */
 
 static uint64_t hash_of(const struct keys *keys, const struct key_name *name)
@@ -164,18 +199,37 @@ static uint32_t free_name(struct keys *keys, bool is_rest)
 	return (uint32_t)keys->name_count++;
 }
 
+/* What shows a name, or does so no longer. */
+static void count_shown(struct keys *keys, const struct key_name *name, int change)
+{
+	keys->shown += (uint32_t)change;
+	if (!name->is_kept)
+		keys->groups[name->group].shown += (uint32_t)change;
+}
+
 static void show(struct keys *keys, struct key_name *name)
 {
-	if (!name->was_shown)
-		allowance_take(&keys->news);
-	keys->shown++;
+	if (!name->was_shown && !name->is_kept)
+		allowance_take(&keys->groups[name->group].news);
+	count_shown(keys, name, 1);
 	name->is_shown = name->was_shown = true;
 	name->shown_at = keys->readings;
 }
 
+static void hide(struct keys *keys, struct key_name *name)
+{
+	count_shown(keys, name, -1);
+	name->is_shown = false;
+}
+
 static bool may_show(const struct keys *keys, const struct key_name *name)
 {
-	return name->was_shown || keys->news.left >= 1;
+	return name->was_shown || name->is_kept || keys->groups[name->group].news.left >= 1;
+}
+
+static bool has_room(const struct keys *keys, const struct key_name *name)
+{
+	return name->is_kept || keys->groups[name->group].shown < keys->shown_max;
 }
 
 /* The number of a name, which is made if there is none. */
@@ -193,19 +247,9 @@ static uint32_t enter(struct keys *keys, const struct key_name *name)
 	keys->name[number].generation = ++keys->generation;
 	keys->name[number].seen = keys->readings;
 	index_add(&keys->by_name, hash, number);
-	if (!name->is_rest && keys->shown < keys->shown_max && may_show(keys, name))
+	if (!name->is_rest && has_room(keys, name) && may_show(keys, name))
 		show(keys, &keys->name[number]);
 	return number;
-}
-
-/* What the label function names keeps its name, and what is behind it is the rest. */
-static bool has_functions(const struct labels *labels)
-{
-	bool has = false;
-
-	for (size_t i = 0; i < labels->count; i++)
-		has |= labels->label[i].kind == label_kind_function();
-	return has;
 }
 
 /* The number of what counts names like this one that have no series. */
@@ -219,12 +263,14 @@ static uint32_t rest_of(struct table *table, const struct key_name *name)
 		memcpy(rest.subject, name->subject, sizeof(rest.subject));
 	else
 		strcpy(rest.subject, REST);
-	if (behind && has_functions(labels))
+	if (behind && function_label(labels))
 		add_part(rest.labels, (size_t)(behind - name->labels), name->labels);
 	else if (name->labels[0])
 		add_part(rest.labels, sizeof(REST), REST);
 	for (; behind; behind = strchr(behind + 1, '-'))
 		add_part(rest.labels, sizeof(REST), REST);
+	rest.group = name->group;
+	table->keys.groups[name->group].has_rest = true;
 	return enter(&table->keys, &rest);
 }
 
@@ -236,6 +282,8 @@ uint32_t key_name_of(struct table *table, const struct snapshot *snapshot,
 
 	name_subject(table, snapshot, entry, subject, name.subject);
 	name_labels(labels_of(table), entry->key, name.labels);
+	name.group = group_of(table, entry->key);
+	name.is_kept = function_label(labels_of(table)) && !strchr(name.labels, '-');
 	if (is_of_rest(labels_of(table), entry->key))
 		return rest_of(table, &name);
 	number = enter(&table->keys, &name);
@@ -273,10 +321,10 @@ static void age(struct table *table)
 
 		if (!name->generation)
 			continue;
-		if (name->is_shown && absent > GONE_READINGS) {
-			name->is_shown = false;
-			keys->shown--;
-		}
+		if (name->is_shown && absent > GONE_READINGS)
+			hide(keys, name);
+		else if (name->is_kept && !name->is_shown && absent == 0)
+			show(keys, name);
 		if (absent > (name->was_shown || name->is_rest ? FORGOTTEN_READINGS : 1)) {
 			forget(table, i);
 			continue;
@@ -287,41 +335,61 @@ static void age(struct table *table)
 	}
 }
 
-/* The one without series that counts most, and the one with series that counts least and has had
- * them for long enough; NULL: none. */
-static void find_ends(struct keys *keys, struct key_name **ret_best, struct key_name **ret_worst)
+/* The one without series that counts most; NULL: none. */
+static struct key_name *find_best(const struct keys *keys)
 {
-	struct key_name *best = NULL, *worst = NULL;
+	struct key_name *best = NULL;
 
-	for (struct key_name *name = keys->name; name < keys->name + keys->name_count; name++) {
-		if (!name->generation || name->is_rest)
-			continue;
-		if (!name->is_shown && name->score > 0 && may_show(keys, name) &&
+	for (struct key_name *name = keys->name; name < keys->name + keys->name_count; name++)
+		if (name->generation && !name->is_rest && !name->is_shown && name->score > 0 &&
+		    !keys->groups[name->group].is_settled && may_show(keys, name) &&
 		    (!best || name->score > best->score))
 			best = name;
-		if (name->is_shown && keys->readings - name->shown_at >= STAY_READINGS &&
-		    (!worst || name->score < worst->score))
-			worst = name;
-	}
-	*ret_best = best;
-	*ret_worst = worst;
+	return best;
 }
 
-static bool change_one(struct keys *keys)
+/* The one of this group with series that counts least and has had them for long enough; NULL: none. */
+static struct key_name *find_worst(const struct keys *keys, uint32_t group)
 {
-	struct key_name *best, *worst;
+	struct key_name *worst = NULL;
 
-	find_ends(keys, &best, &worst);
-	if (!best)
+	for (struct key_name *name = keys->name; name < keys->name + keys->name_count; name++)
+		if (name->generation && name->is_shown && !name->is_kept && name->group == group &&
+		    keys->readings - name->shown_at >= STAY_READINGS &&
+		    (!worst || name->score < worst->score))
+			worst = name;
+	return worst;
+}
+
+/* Are there series for it, if need be those of another? */
+static bool make_room(struct keys *keys, const struct key_name *name)
+{
+	struct key_name *worst;
+
+	if (has_room(keys, name))
+		return true;
+	worst = find_worst(keys, name->group);
+	if (!worst || name->score <= 2 * worst->score)
 		return false;
-	if (keys->shown >= keys->shown_max) {
-		if (!worst || best->score <= 2 * worst->score)
-			return false;
-		worst->is_shown = false;
-		keys->shown--;
-	}
-	show(keys, best);
+	hide(keys, worst);
 	return true;
+}
+
+/* So many at most. */
+static void change(struct keys *keys, int most)
+{
+	struct key_name *best;
+
+	for (size_t i = 0; i < keys->group_count; i++)
+		keys->groups[i].is_settled = false;
+	while (most > 0 && (best = find_best(keys)) != NULL) {
+		if (make_room(keys, best)) {
+			show(keys, best);
+			most--;
+		} else {
+			keys->groups[best->group].is_settled = true;
+		}
+	}
 }
 
 static void count_rest(struct keys *keys)
@@ -354,8 +422,8 @@ void key_names_choose(struct table *table, uint64_t now_ns)
 
 	age(table);
 	keep_fed(table);
-	allowance_fill(&keys->news, now_ns);
-	for (int i = 0; i < CHANGES_MAX && change_one(keys); i++)
-		;
+	for (size_t i = 0; i < keys->group_count; i++)
+		allowance_fill(&keys->groups[i].news, now_ns);
+	change(keys, CHANGES_MAX);
 	count_rest(keys);
 }

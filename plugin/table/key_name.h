@@ -4,6 +4,12 @@
 
 #include "keys.h"
 
+/* How many groups of names there are that do not compete with each other. */
+size_t key_groups(const struct table *table);
+
+/* The function whose names are of this group; NULL: it is of no function. */
+const char *key_group_name(const struct table *table, size_t group);
+
 /* The number of the name of a key as it is now, or of the rest of its subject where there is no room
  * for another name; UINT32_MAX: for that neither. subject is that of its service, -1: it has none. A
  * new name has series at once if there may be more of them. */

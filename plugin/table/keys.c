@@ -367,10 +367,14 @@ int keys_start(struct table *table, struct error *error)
 	keys->name_max = keys->entry_max + SPARE;
 	keys->entry = calloc(keys->entry_max, sizeof(*keys->entry));
 	keys->now = calloc(table->schema.row_cells, sizeof(*keys->now));
-	if (!keys->entry || !keys->now || index_init(&keys->by_key, keys->entry_max) ||
+	keys->group_count = key_groups(table);
+	keys->groups = calloc(keys->group_count, sizeof(*keys->groups));
+	if (!keys->entry || !keys->now || !keys->groups ||
+	    index_init(&keys->by_key, keys->entry_max) ||
 	    index_init(&keys->by_name, keys->name_max))
 		return error_set(error, -ENOMEM, "map %s: no memory for its keys", table->name);
-	allowance_init(&keys->news, keys->shown_max);
+	for (size_t i = 0; i < keys->group_count; i++)
+		allowance_init(&keys->groups[i].news, keys->shown_max);
 	keys->starting = true;
 	status = rows_each(&table->rows, take, &reading, error);
 	keys->starting = false;
@@ -404,6 +408,29 @@ static bool is_filled(const struct table *table)
 	       table->keys.rows >= bpf_map__max_entries(table->map);
 }
 
+/* Of functions, as it is the argument's values that have no series. */
+static bool has_function_rest(struct table *table, struct error *ret_trouble)
+{
+	struct keys *keys = &table->keys;
+
+	for (size_t i = 0; i < keys->group_count; i++) {
+		struct key_group *group = &keys->groups[i];
+		const char *function = key_group_name(table, i);
+
+		if (!group->has_rest || group->is_rest_told || !function)
+			continue;
+		group->is_rest_told = true;
+		error_set(
+			ret_trouble, -E2BIG,
+			"map %s: calls of Function \"%s\" whose argument cannot be read, or has a "
+			"value without series of its own, count as \"%s-other\"; Rows, now %u, says "
+			"how many values have series",
+			table->name, function, function, keys->shown_max);
+		return true;
+	}
+	return false;
+}
+
 bool keys_trouble(struct table *table, struct error *ret_trouble)
 {
 	struct keys *keys = &table->keys;
@@ -415,6 +442,8 @@ bool keys_trouble(struct table *table, struct error *ret_trouble)
 			  table->name, keys->entry_max);
 		return true;
 	}
+	if (has_function_rest(table, ret_trouble))
+		return true;
 	if (keys->is_filled_told || table->schema.subject.kind != SUBJECT_KEY || !is_filled(table))
 		return false;
 	keys->is_filled_told = true;
@@ -431,6 +460,7 @@ void keys_done(struct keys *keys)
 		entry_done(&keys->entry[i]);
 	free(keys->entry);
 	free(keys->name);
+	free(keys->groups);
 	free(keys->now);
 	index_done(&keys->by_key);
 	index_done(&keys->by_name);

@@ -13,8 +13,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define KEYS_SHOWN 256 /* with series of their own, where the Probe block has no Rows */
-
 struct snapshot;
 struct table;
 
@@ -28,7 +26,9 @@ struct key_name {
 	uint64_t shown_at;              /* at which reading it got its series */
 	uint64_t growth;                /* since the last reading, by what ranks */
 	double score;                   /* growth, of the last readings above all */
+	uint32_t group;                 /* names that compete with it, of keys.groups */
 	bool is_rest;                   /* of what has no series of its own */
+	bool is_kept;                   /* has series whatever there is besides */
 	bool is_shown;
 	bool was_shown; /* counted among the new ones already */
 };
@@ -47,6 +47,14 @@ struct key_entry {
 	uint64_t *previous; /* cells */
 };
 
+/* Names that compete for series: those of a function, else all of a table. */
+struct key_group {
+	uint32_t shown;        /* have series now, without those that are kept */
+	struct allowance news; /* names that may get series for the first time */
+	bool is_settled;       /* at this reading */
+	bool has_rest, is_rest_told;
+};
+
 struct keys {
 	struct key_entry *entry;
 	size_t entry_count, entry_max;
@@ -56,9 +64,10 @@ struct keys {
 	struct label_choice choice;
 	uint64_t generation;
 	uint64_t readings;
-	uint32_t shown_max;    /* names with series */
-	uint32_t shown, rest;  /* how many names have series now, and how many have not */
-	struct allowance news; /* names that may get series for the first time */
+	uint32_t shown_max; /* names with series, of a group */
+	struct key_group *groups;
+	size_t group_count;
+	uint32_t shown, rest; /* how many names have series now, and how many have not */
 	uint64_t growth,
 		growth_rest; /* since the last reading, of all and of those without series */
 	double rest_percent; /* of the last reading's growth, NAN: nothing has grown */
