@@ -3,27 +3,28 @@
  * Functions that Function blocks name: how often each service calls them, how long they take, which
  * calls fail, and what one of their arguments says.
  *
- * Hooks: uprobes and uretprobes, kprobes and kretprobes, one each or many at once, fentry and fexit,
- * as the blocks name them. One program serves all functions of a kind: the cookie of the link
- * says which function it is. Of fentry and fexit there is a copy of the program for each function.
+ * Hooks: uprobes at entries and at the instructions that return, or uretprobes, kprobes and
+ * kretprobes, one each or many at once, fentry and fexit, as the blocks name them. One program serves
+ * all functions of a kind: the cookie of the link says which function it is, and what is known of the
+ * place. Of fentry and fexit there is a copy of the program for each function.
  *
  * A call is known again at its return by its frame on the stack. So calls may nest, also of one
  * function, and what leaves functions without a return, as longjmp() and exceptions do, leaves no
  * more behind than an entry that is used again.
  *
  * Limits: of calls that a thread has open at a time 16 are timed; others are counted, and count as
- * refused, too. A call counts for the service that the process is of at the time. What an
+ * refused, too. A call counts for the service that the process is of when it begins. What an
  * interrupt calls counts for the process that it interrupts.
  */
 #include "function.h"
+#include "go_call.bpf.h"
 #include "hot.bpf.h"
 #include "open_call.bpf.h"
 #include "refused.bpf.h"
 #include "service.bpf.h"
 
 #define NS "scale=1/1000000000"
-#define ROWS_MAX 2048
-#define HISTOGRAMS_MAX 256 /* rows are large */
+#define FUNCTION_AT_RETURN (FUNCTION_LATENCY | FUNCTION_ERRORS | FUNCTION_RETURNED)
 
 /* --- rows --- */
 
@@ -33,7 +34,15 @@ struct call_key {
 	char argument[ARGUMENT_SIZE] LABEL("argument");
 };
 
-/* The last three say which of those before the function has. */
+/* How many values of its argument a function has rows for: it has a room of its own, so that it takes none
+ * of what others count in. */
+struct values {
+	u32 calls, latencies;
+};
+
+ARRAY(function_values, struct values, FUNCTIONS_MAX);
+
+/* The last four say which of those before the function has. */
 struct call_row {
 	u64 calls METRIC("total_operations-function rank") UNIT("calls")
 		HELP("Calls: of functions, by name");
@@ -43,24 +52,27 @@ struct call_row {
 		UNIT("milliseconds") HELP("Time in functions: from call to return");
 	u64 sum METRIC("derive-argument where=has_sum") UNIT("of the argument")
 		HELP("Sum of an argument: or of what a function returns");
-	u32 has_errors, has_time, has_sum, pad;
+	s64 unreturned METRIC("count-unreturned where=has_returns") UNIT("calls") HELP(
+		"Calls not seen to return: open, or left by an exception, longjmp(), a tail call or the "
+		"end of the thread");
+	u32 has_errors, has_time, has_sum, has_returns;
 };
 
-PERCPU_HASH(calls, struct call_key, struct call_row, ROWS_MAX) SUBJECT("key");
+PERCPU_HASH(calls, struct call_key, struct call_row, FUNCTION_ROWS) SUBJECT("key");
 
 struct latency_row {
 	struct hist latency METRIC("latency-function " NS) UNIT("seconds")
 		HELP("Latency of functions: from call to return");
 };
 
-SPARSE_HASH(latencies, struct call_key, struct latency_row, HISTOGRAMS_MAX) SUBJECT("key");
+SPARSE_HASH(latencies, struct call_key, struct latency_row, FUNCTION_LATENCIES) SUBJECT("key");
 
 struct argument_row {
 	struct hist value METRIC("gauge-argument") UNIT("of the argument")
 		HELP("An argument: of calls, or what they return");
 };
 
-SPARSE_HASH(arguments, struct call_key, struct argument_row, HISTOGRAMS_MAX) SUBJECT("key");
+SPARSE_HASH(arguments, struct call_key, struct argument_row, FUNCTION_LATENCIES) SUBJECT("key");
 
 static const struct latency_row no_latency;
 static const struct argument_row no_argument;
@@ -115,7 +127,7 @@ static __always_inline u64 narrowed(u64 value, const struct function_type *type)
 static __always_inline const struct function_argument *argument_of(const struct function *f,
 								   u64 cookie)
 {
-	u32 place = cookie >> FUNCTION_PLACE_SHIFT;
+	u32 place = cookie >> FUNCTION_PLACE_SHIFT & FUNCTION_PLACE_MASK;
 
 	return place ? bpf_map_lookup_elem(&function_places, &place) : &f->argument;
 }
@@ -168,41 +180,89 @@ static __always_inline void label_argument(struct call_key *key, const struct fu
 
 /* --- counting --- */
 
-static __always_inline struct call_row *call_row(const struct call_key *key, u32 flags)
+static __always_inline bool has_value(const struct call_key *key)
 {
-	struct call_row *row = bpf_map_lookup_elem(&calls, key), new = {};
+	return key->argument[0] != ARGUMENT_NONE && key->argument[0] != ARGUMENT_OTHER;
+}
 
-	if (row)
-		return row;
+static __always_inline void set_other(struct call_key *key)
+{
+	__builtin_memset(key->argument, 0, sizeof(key->argument));
+	key->argument[0] = ARGUMENT_OTHER;
+}
+
+/* Makes one, if there is still room for it among those of the function. Another CPU may be faster: then
+ * its row is there. */
+static __noinline int make_call_row(const struct call_key *key, u32 flags, u32 values_max)
+{
+	struct values *values = bpf_map_lookup_elem(&function_values, &key->function);
+	struct call_row new = {};
+
+	if (!values || (has_value(key) && values->calls >= values_max))
+		return 0;
 	new.has_errors = !!(flags & FUNCTION_ERRORS);
 	new.has_time = !!(flags & FUNCTION_LATENCY);
 	new.has_sum = !!(flags & FUNCTION_SUM);
-	/* Another CPU may be faster: then its row is there. */
-	bpf_map_update_elem(&calls, key, &new, BPF_NOEXIST);
+	new.has_returns = !!(flags & FUNCTION_AT_RETURN);
+	if (bpf_map_update_elem(&calls, key, &new, BPF_NOEXIST) == 0 && has_value(key))
+		__sync_fetch_and_add(&values->calls, 1);
+	return 0;
+}
+
+static __always_inline struct call_row *call_row(const struct call_key *key, u32 flags,
+						 u32 values_max)
+{
+	struct call_row *row = bpf_map_lookup_elem(&calls, key);
+
+	if (row)
+		return row;
+	make_call_row(key, flags, values_max);
 	return bpf_map_lookup_elem(&calls, key);
 }
 
-/* Where there is no room for a label, the call counts under "other". */
-static __noinline struct call_row *call_row_or_other(struct call_key *key, u32 flags)
+/* Where there is no room for a value, the call counts under "other". */
+static __noinline struct call_row *call_row_or_other(struct call_key *key, u32 flags,
+						     u32 values_max)
 {
-	struct call_row *row = call_row(key, flags);
+	struct call_row *row = call_row(key, flags, values_max);
 
-	if (row || key->argument[0] == ARGUMENT_NONE)
+	if (row || !has_value(key))
 		return or_refused(row);
-	__builtin_memset(key->argument, 0, sizeof(key->argument));
-	key->argument[0] = ARGUMENT_OTHER;
-	return or_refused(call_row(key, flags));
+	set_other(key);
+	return or_refused(call_row(key, flags, values_max));
 }
 
-static __noinline int count_latency(const struct call_key *key, u64 taken_ns)
+static __noinline int make_latency_row(const struct call_key *key, u32 values_max)
+{
+	struct values *values = bpf_map_lookup_elem(&function_values, &key->function);
+
+	if (!values || (has_value(key) && values->latencies >= values_max / FUNCTION_LATENCY_SHARE))
+		return 0;
+	if (bpf_map_update_elem(&latencies, key, &no_latency, BPF_NOEXIST) == 0 && has_value(key))
+		__sync_fetch_and_add(&values->latencies, 1);
+	return 0;
+}
+
+static __always_inline struct latency_row *latency_row(const struct call_key *key, u32 values_max)
 {
 	struct latency_row *row = bpf_map_lookup_elem(&latencies, key);
 
-	if (!row) {
-		bpf_map_update_elem(&latencies, key, &no_latency, BPF_NOEXIST);
-		row = or_refused(bpf_map_lookup_elem(&latencies, key));
-	}
 	if (row)
+		return row;
+	make_latency_row(key, values_max);
+	return bpf_map_lookup_elem(&latencies, key);
+}
+
+/* Likewise. */
+static __noinline int count_latency(struct call_key *key, u64 taken_ns, u32 values_max)
+{
+	struct latency_row *row = latency_row(key, values_max);
+
+	if (!row && has_value(key)) {
+		set_other(key);
+		row = latency_row(key, values_max);
+	}
+	if (or_refused(row))
 		hist_add(&row->latency, taken_ns);
 	return 0;
 }
@@ -234,12 +294,41 @@ static __always_inline void add_value(struct call_row *row, const struct call_ke
 
 /* --- begin and end --- */
 
-/* Is anything of the call asked for at its return? */
-static __always_inline bool is_remembered(const struct function *f)
+/* What is counted of the function at this place. */
+static __always_inline u32 flags_of(const struct function *f, u64 cookie)
 {
-	u32 labelled = FUNCTION_LABEL | FUNCTION_ERRORS;
+	u32 flags = f->flags;
 
-	return f->flags & FUNCTION_LATENCY || (f->flags & labelled) == labelled;
+	if (!(cookie & FUNCTION_CALLS_ONLY))
+		return flags;
+	if (flags & FUNCTION_RETURNED)
+		flags &= ~(FUNCTION_SUM | FUNCTION_HISTOGRAM);
+	return flags & ~FUNCTION_AT_RETURN;
+}
+
+/* What its return is to find, whatever it is asked for: so what does not return is known, too. */
+static __noinline int remember_call(void *ctx, const struct call_key *key, u64 frame, u64 cookie,
+				    u32 flags)
+{
+	struct go_call go = {};
+	struct open_call *call;
+	struct call_row *row;
+
+	if (cookie & FUNCTION_OF_GO && go_call(&go, ctx, key->function, frame))
+		call = open_go_call(&go);
+	else
+		call = open_thread_call(bpf_get_current_task_btf(), key->function, frame);
+	row = call ? bpf_map_lookup_elem(&calls, key) : NULL;
+	if (!row)
+		return 0;
+	add((u64 *)&row->unreturned, 1);
+	call->function = key->function;
+	call->is_replaced = !!(flags & FUNCTION_REPLACED);
+	call->service = key->service;
+	call->frame = frame;
+	__builtin_memcpy(call->argument, key->argument, sizeof(call->argument));
+	call->began_ns = bpf_ktime_get_ns();
+	return 0;
 }
 
 static __noinline int count_call(void *ctx, u64 frame, u64 cookie, bool is_user)
@@ -251,31 +340,33 @@ static __noinline int count_call(void *ctx, u64 frame, u64 cookie, bool is_user)
 	struct call_row *row;
 	bool known = false;
 	u64 value = 0;
+	u32 flags;
 
 	if (!f)
 		return 0;
 	count_run(f, cookie, false);
 	if (!is_counted(f, key.service))
 		return 0;
-	if (f->flags & (FUNCTION_SUM | FUNCTION_HISTOGRAM | FUNCTION_LABEL) &&
-	    !(f->flags & FUNCTION_RETURNED))
+	flags = flags_of(f, cookie);
+	if (flags & (FUNCTION_SUM | FUNCTION_HISTOGRAM | FUNCTION_LABEL) &&
+	    !(flags & FUNCTION_RETURNED))
 		a = argument_of(f, cookie);
 	if (a)
 		known = read_argument(ctx, a, is_user, &value);
-	if (a && f->flags & FUNCTION_LABEL) {
+	if (a && flags & FUNCTION_LABEL) {
 		if (known)
 			label_argument(&key, &a->type, value);
 		else
 			key.argument[0] = ARGUMENT_OTHER;
 	}
-	row = call_row_or_other(&key, f->flags);
+	row = call_row_or_other(&key, flags, f->values_max);
 	if (!row)
 		return 0;
 	add(&row->calls, 1);
-	if (a && known && !(f->flags & FUNCTION_LABEL))
+	if (a && known && !(flags & FUNCTION_LABEL))
 		add_value(row, &key, f, value, a->type.is_signed);
-	if (is_remembered(f))
-		open_call(task, key.function, key.argument, frame);
+	if (flags & FUNCTION_AT_RETURN)
+		remember_call(ctx, &key, frame, cookie, flags);
 	return 0;
 }
 
@@ -301,39 +392,75 @@ static __always_inline bool is_error(const struct function *f, u64 returned)
 	}
 }
 
-/* Ends it: how long it has taken. */
-static __always_inline u64 end_call(struct open_call *call, struct call_key *key)
-{
-	u64 taken_ns = bpf_ktime_get_ns() - call->began_ns;
+struct ended_call {
+	u64 taken_ns;
+	u32 service, pad;
+	char argument[ARGUMENT_SIZE];
+};
 
-	__builtin_memcpy(key->argument, call->argument, sizeof(key->argument));
+static __always_inline void end_call(struct open_call *call, struct ended_call *ret_ended)
+{
+	ret_ended->taken_ns = bpf_ktime_get_ns() - call->began_ns;
+	ret_ended->service = call->service;
+	__builtin_memcpy(ret_ended->argument, call->argument, sizeof(ret_ended->argument));
 	call->began_ns = 0;
-	return taken_ns;
 }
 
-static __noinline int count_return(u64 frame, u64 cookie, u64 returned)
+static __always_inline bool end_go_call(const struct go_call *go, u64 since_ns,
+					struct ended_call *ret_ended)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct call_key key = { .service = service_of(task), .function = cookie };
+	struct open_call *call = bpf_map_lookup_elem(&go_calls, go);
+
+	if (!call || call->began_ns <= since_ns || !is_since_attached(call->began_ns))
+		return false;
+	end_call(call, ret_ended);
+	bpf_map_delete_elem(&go_calls, go);
+	return true;
+}
+
+static __always_inline bool end_thread_call(u32 function, u64 frame, u64 since_ns,
+					    struct ended_call *ret_ended)
+{
+	struct thread *thread = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), NULL, 0);
+	struct open_call *call = thread ? returning_call(thread, function, frame, since_ns) : NULL;
+
+	if (call)
+		end_call(call, ret_ended);
+	return call;
+}
+
+/* Did it begin since the probe is attached, and where it was remembered? */
+static __noinline bool is_ended(void *ctx, u64 frame, u64 cookie, const struct function *f,
+				struct ended_call *ret_ended)
+{
+	struct go_call go = {};
+
+	if (cookie & FUNCTION_OF_GO && go_call(&go, ctx, cookie, frame))
+		return end_go_call(&go, f->since_ns, ret_ended);
+	return end_thread_call(cookie, frame, f->since_ns, ret_ended);
+}
+
+static __noinline int count_return(void *ctx, u64 frame, u64 cookie, u64 returned)
+{
+	struct call_key key = { .service = service_of(bpf_get_current_task_btf()),
+				.function = cookie };
 	const struct function *f = function_of(cookie);
-	struct open_call *call = NULL;
-	struct thread *thread;
+	struct ended_call ended = {};
 	struct call_row *row;
-	u64 taken_ns = 0;
+	bool known;
 
 	if (!f)
 		return 0;
 	count_run(f, cookie, true);
 	if (!is_counted(f, key.service))
 		return 0;
-	thread = bpf_task_storage_get(&threads, task, NULL, 0);
-	if (thread)
-		call = returning_call(thread, cookie, frame, f->since_ns);
-	if (call)
-		taken_ns = end_call(call, &key);
-	else if (f->flags & FUNCTION_LABEL)
+	known = is_ended(ctx, frame, cookie, f, &ended);
+	if (!known && f->flags & FUNCTION_LABEL)
 		return 0;
-	row = call_row_or_other(&key, f->flags);
+	if (known)
+		key.service = ended.service;
+	__builtin_memcpy(key.argument, ended.argument, sizeof(key.argument));
+	row = call_row_or_other(&key, f->flags, f->values_max);
 	if (!row)
 		return 0;
 	if (f->flags & FUNCTION_ERRORS)
@@ -341,9 +468,11 @@ static __noinline int count_return(u64 frame, u64 cookie, u64 returned)
 	if (f->flags & FUNCTION_RETURNED)
 		add_value(row, &key, f, narrowed(returned, &f->argument.type),
 			  f->argument.type.is_signed);
-	if (call && f->flags & FUNCTION_LATENCY) {
-		add(&row->time_ns, taken_ns);
-		count_latency(&key, taken_ns);
+	if (known)
+		add((u64 *)&row->unreturned, -1);
+	if (known && f->flags & FUNCTION_LATENCY) {
+		add(&row->time_ns, ended.taken_ns);
+		count_latency(&key, ended.taken_ns, f->values_max);
 	}
 	return 0;
 }
@@ -356,7 +485,7 @@ static __noinline int count_return(u64 frame, u64 cookie, u64 returned)
 
 #define COUNT_RETURN(number) \
 	hot_run(number);     \
-	return count_return(PT_REGS_SP(ctx), bpf_get_attach_cookie(ctx), PT_REGS_RC(ctx))
+	return count_return(ctx, PT_REGS_SP(ctx), bpf_get_attach_cookie(ctx), PT_REGS_RC(ctx))
 
 SEC("uprobe")
 HOT(0) int function_call(struct pt_regs *ctx)
@@ -406,22 +535,22 @@ static __always_inline u64 frame_of(const u64 *ctx)
 	return frame;
 }
 
-#define COPY(n, call_number, return_number)                                               \
-	SEC("fentry")                                                                     \
-	HOT(call_number) int function_entry_##n(u64 *ctx)                                 \
-	{                                                                                 \
-		hot_run(call_number);                                                     \
-		return count_call(ctx, frame_of(ctx), bpf_get_attach_cookie(ctx), false); \
-	}                                                                                 \
-                                                                                          \
-	SEC("fexit")                                                                      \
-	HOT(return_number) int function_exit_##n(u64 *ctx)                                \
-	{                                                                                 \
-		u64 returned = 0;                                                         \
-                                                                                          \
-		hot_run(return_number);                                                   \
-		bpf_get_func_ret(ctx, &returned);                                         \
-		return count_return(frame_of(ctx), bpf_get_attach_cookie(ctx), returned); \
+#define COPY(n, call_number, return_number)                                                    \
+	SEC("fentry")                                                                          \
+	HOT(call_number) int function_entry_##n(u64 *ctx)                                      \
+	{                                                                                      \
+		hot_run(call_number);                                                          \
+		return count_call(ctx, frame_of(ctx), bpf_get_attach_cookie(ctx), false);      \
+	}                                                                                      \
+                                                                                               \
+	SEC("fexit")                                                                           \
+	HOT(return_number) int function_exit_##n(u64 *ctx)                                     \
+	{                                                                                      \
+		u64 returned = 0;                                                              \
+                                                                                               \
+		hot_run(return_number);                                                        \
+		bpf_get_func_ret(ctx, &returned);                                              \
+		return count_return(ctx, frame_of(ctx), bpf_get_attach_cookie(ctx), returned); \
 	}
 
 COPY(0, 6, 7)

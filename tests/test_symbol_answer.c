@@ -94,7 +94,7 @@ static void test_bad(void)
 	BAD(answer.second.count = 1);
 	BAD(answer.place[0].offset = FILE_SIZE);
 	BAD(answer.place[0].flags = SYMBOL_RETURN);
-	BAD(answer.place[1].flags = 8);
+	BAD(answer.place[1].flags = 16);
 	BAD(answer.place[1].semaphore = FILE_SIZE);
 	BAD(answer.place[1].arguments_length = UINT32_MAX);
 	CASE("cut");

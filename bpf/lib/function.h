@@ -14,8 +14,11 @@
 #define FUNCTION_PLACES_MAX 1024  /* whose argument is where it is at no other */
 #define FUNCTION_RUNS_MAX (2 * FUNCTIONS_MAX)
 
-/* A cookie: the number of the function, and, above, that of a place, 0: all are alike. */
+/* A cookie: the number of the function, above that the number of a place, 0: all are alike, and flags. */
 #define FUNCTION_PLACE_SHIFT 32
+#define FUNCTION_PLACE_MASK 0xffff
+#define FUNCTION_CALLS_ONLY (1ULL << 63) /* nothing is attached where it returns */
+#define FUNCTION_OF_GO (1ULL << 62)      /* its stack moves, and it changes threads */
 
 enum function_flag {
 	FUNCTION_EVERY_SERVICE = 1,
@@ -24,8 +27,9 @@ enum function_flag {
 	FUNCTION_SUM = 8, /* what its argument is for: one of these three */
 	FUNCTION_HISTOGRAM = 16,
 	FUNCTION_LABEL = 32,
-	FUNCTION_RETURNED = 64, /* the argument is what it returns */
-	FUNCTION_LIMITED = 128, /* its runs are counted */
+	FUNCTION_RETURNED = 64,  /* the argument is what it returns */
+	FUNCTION_LIMITED = 128,  /* its runs are counted */
+	FUNCTION_REPLACED = 256, /* the kernel replaces the address to which it returns */
 };
 
 enum function_comparison {
@@ -61,6 +65,10 @@ struct function_argument {
 	__u32 pad;
 };
 
+#define FUNCTION_ROWS 2048       /* of all functions and services, without values of arguments */
+#define FUNCTION_LATENCIES 256   /* likewise */
+#define FUNCTION_LATENCY_SHARE 4 /* one of so many values has room for a histogram */
+
 /* A Function block: an entry of the map `functions`. */
 struct function {
 	__u64 services[FUNCTION_SERVICES_MAX / 64]; /* bits, by Service block */
@@ -69,7 +77,7 @@ struct function {
 	__u32 flags;
 	__u32 comparison;
 	struct function_type error_type;
-	__u32 pad;
+	__u32 values_max; /* of its argument as a label, of all services, with rows of their own */
 	struct function_argument argument;
 };
 

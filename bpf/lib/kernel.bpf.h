@@ -45,7 +45,7 @@ typedef struct refcount_struct {
 
 /* Of x86-64 and of arm64. */
 struct pt_regs {
-	unsigned long di, si, dx, cx, r8, r10, ax, bp, sp, ip, orig_ax, cs;
+	unsigned long di, si, dx, cx, r8, r10, r14, ax, bp, sp, ip, orig_ax, cs;
 	u64 regs[31];
 	u64 orig_x0, pstate;
 	s32 syscallno;

@@ -2,7 +2,7 @@
 /*
  * Calls of functions that a thread has open, for the probe functions. A call is known again at its
  * return by its frame on the stack: so calls may nest, also of one function, and what leaves functions
- * without a return, as longjmp() and exceptions do, takes no room for long.
+ * without a return, as longjmp(), exceptions and tail calls do, takes no room for long.
  */
 #ifndef OPEN_CALL_BPF_H
 #define OPEN_CALL_BPF_H
@@ -18,8 +18,9 @@
 struct open_call {
 	u64 began_ns; /* 0: none is here */
 	u64 frame;
-	u32 function;
-	u32 pad;
+	u16 function;
+	u16 is_replaced; /* its return is seen whatever it calls last: the kernel has its address */
+	u32 service;
 	char argument[ARGUMENT_SIZE];
 };
 
@@ -41,12 +42,20 @@ static __always_inline bool is_near(const struct open_call *call, u64 frame)
 	return frame - call->frame < STACK_NEAR;
 }
 
-static __noinline int forget_left(struct thread *thread, u64 frame)
+/* What begins in the frame of a call has been called by it last (a tail call), or after it was left; or it
+ * is the same call, of a function that several blocks count. */
+static __always_inline bool may_be_left(const struct open_call *call, u64 frame)
+{
+	return is_below(call, frame) || (call->frame == frame && !call->is_replaced);
+}
+
+static __noinline int forget_left(struct thread *thread, u32 function, u64 frame)
 {
 	for (u32 i = 0; i < OPEN_MAX; i++) {
 		struct open_call *call = &thread->open[i];
 
-		if (is_below(call, frame) && is_near(call, frame))
+		if (may_be_left(call, frame) && is_near(call, frame) &&
+		    (call->frame != frame || call->function == function))
 			call->began_ns = 0;
 	}
 	return 0;
@@ -59,27 +68,21 @@ static __noinline struct open_call *open_place(struct thread *thread, u64 frame)
 		if (!thread->open[i].began_ns)
 			return &thread->open[i];
 	for (u32 i = 0; i < OPEN_MAX; i++)
-		if (is_below(&thread->open[i], frame))
+		if (may_be_left(&thread->open[i], frame))
 			return &thread->open[i];
 	return NULL;
 }
 
-static __always_inline void open_call(struct task_struct *task, u32 function, const char *argument,
-				      u64 frame)
+/* Where to remember a call of the thread; NULL, which counts as refused: too many are open. */
+static __always_inline struct open_call *open_thread_call(struct task_struct *task, u32 function,
+							  u64 frame)
 {
 	struct thread *thread = task_storage_make(&threads, task);
-	struct open_call *call = NULL;
 
-	if (thread) {
-		forget_left(thread, frame);
-		call = open_place(thread, frame);
-	}
-	if (!or_refused(call))
-		return;
-	call->function = function;
-	call->frame = frame;
-	__builtin_memcpy(call->argument, argument, sizeof(call->argument));
-	call->began_ns = bpf_ktime_get_ns();
+	if (!thread)
+		return or_refused(NULL);
+	forget_left(thread, function, frame);
+	return or_refused(open_place(thread, frame));
 }
 
 /* The address of the return is on the stack before the return, and after it is not. */

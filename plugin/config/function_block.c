@@ -111,6 +111,16 @@ static bool take_latency(struct context *context, const oconfig_item_t *item)
 	return option_boolean(item, &context->function->latency) || wants_boolean(context, item);
 }
 
+static bool take_returns(struct context *context, const oconfig_item_t *item)
+{
+	const char *text = option_string(item);
+
+	if (!text || (strcmp(text, "replace") && strcmp(text, "instructions")))
+		return mistake(context, item, "it takes \"instructions\" or \"replace\"");
+	context->function->replaces = !strcmp(text, "replace");
+	return true;
+}
+
 static bool take_service(struct context *context, const oconfig_item_t *item)
 {
 	for (int i = 0; i < item->values_num; i++)
@@ -254,6 +264,7 @@ const struct option function_options[] = {
 	{ "Errors", take_errors, ONCE },
 	{ "Latency", take_latency, ONCE },
 	{ "MaxOverhead", take_function_max_overhead, ONCE },
+	{ "Returns", take_returns, ONCE },
 	{ "Service", take_service, OFTEN },
 	{ NULL, NULL, ONCE },
 };

@@ -73,8 +73,7 @@ static void add_place(void *with, const struct attachment *attachment)
 	double ns = hook_cost_ns(bpf_program__section_name(program)) +
 		    (double)hot_body_ns(cost->hot, program);
 
-	/* Both programs are called from the same breakpoint. */
-	if (attachment->stepped && !attachment->at_return)
+	if (attachment->stepped)
 		ns += HOOK_STEPPED_NS;
 	if (ns > cost->ns[attachment->at_return])
 		cost->ns[attachment->at_return] = ns;

@@ -312,7 +312,7 @@ static int add_section(struct object *object, const struct bpf_program *program,
 		return error_set(error, -EINVAL, "program %s, SEC(\"%.200s\"): %s",
 				 bpf_program__name(program), section, why);
 	}
-	attachment.at_return = is_at_return(point->kind);
+	attachment.at_return = attachment.replaces = is_at_return(point->kind);
 	status = attachments_add(object, &attachment, error);
 	if (status) {
 		point_done(point);
@@ -344,6 +344,7 @@ static void add_lines(struct object *object, const char *probe, const struct pro
 			.program = find_program(object, line, why, sizeof(why)),
 			.what = what,
 			.at_return = is_at_return(line->point.kind),
+			.replaces = is_at_return(line->point.kind),
 		};
 
 		/* What fits none has been told; others are of another tier or option. */

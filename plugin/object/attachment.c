@@ -61,6 +61,15 @@ void attachment_tell(struct attachment *attachment, const char *probe, const cha
 			attachment_is_of_file(attachment) ? " until its file changes" : "", why);
 }
 
+void attachment_tell_calls_only(struct attachment *attachment, const char *probe, const char *why)
+{
+	if (!was_told(attachment, why))
+		message(LOG_WARNING,
+			"probe %s: %s counts its calls only, as where it returns is not known: %s; "
+			"Returns \"replace\" needs not know, but see collectd-ebpf(5) first",
+			probe, attachment->what, why);
+}
+
 void attachment_tell_deferred(struct attachment *attachment, const char *probe, const char *why)
 {
 	if (!was_told(attachment, why))

@@ -30,6 +30,10 @@ struct attachment {
 	const struct bpf_program *many; /* of POINT_KPROBE: its like for many at once, or NULL */
 	char *what;                     /* for messages */
 	bool at_return;
+	/* Of a function of a file: the kernel replaces the address to which it returns; otherwise its
+	 * instructions that return are what is attached to. */
+	bool replaces;
+	bool is_paired; /* one is at the entry and another at the return of the same function */
 	bool is_needed; /* without it the object is nothing */
 	unsigned part;  /* those of a part can be detached alone; 0: of none */
 	uint64_t cookie;
@@ -40,6 +44,7 @@ struct attachment {
 	uint64_t told;     /* number of the reason that was told why it is not attached, 0: it is */
 	bool stepped;      /* at a place in a file, see SYMBOL_STEPPED */
 	bool stepped_told; /* that it is */
+	bool replaces_told;
 };
 
 struct attachments;
@@ -88,6 +93,9 @@ bool attachment_is_of_file(const struct attachment *attachment);
 
 /* Tells why one is not attached, unless that was told last of it. */
 void attachment_tell(struct attachment *attachment, const char *probe, const char *why);
+
+/* Likewise of the return of a pair. */
+void attachment_tell_calls_only(struct attachment *attachment, const char *probe, const char *why);
 
 /* Likewise of one that attachments_check() tries again. */
 void attachment_tell_deferred(struct attachment *attachment, const char *probe, const char *why);

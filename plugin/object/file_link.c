@@ -191,17 +191,36 @@ static bool is_of_go(const struct symbol_found *found)
 	return found->count && found->places[0].flags & SYMBOL_GO;
 }
 
-/* Returns of a function of Go are the instructions that return. */
+/* Go moves its stacks, with the addresses on them. */
+static bool is_replaced(const struct attachment *item, const struct symbol_found *found)
+{
+	return item->replaces && !is_of_go(found);
+}
+
 static bool is_wanted(const struct attachment *item, const struct symbol_found *found,
 		      const struct symbol_place *place)
 {
 	bool at_return = place->flags & SYMBOL_RETURN;
 
-	return item->at_return && is_of_go(found) ? at_return : !at_return;
+	return at_return == (item->at_return && !is_replaced(item, found));
+}
+
+/* As it counts for this attachment; the arguments stay those of what was found. */
+static struct symbol_place place_of(const struct attachment *item, const struct symbol_found *found,
+				    const struct symbol_place *place)
+{
+	struct symbol_place known = *place;
+
+	if (is_of_go(found))
+		known.flags |= SYMBOL_GO;
+	if (is_replaced(item, found))
+		known.flags &= ~(uint32_t)SYMBOL_NO_RETURNS;
+	return known;
 }
 
 static int add_spots(struct work *work, struct attachment *item, const struct symbol_found *found)
 {
+	bool as_return = item->at_return && is_replaced(item, found);
 	struct spot *grown =
 		reallocarray(work->spots, work->spot_count + found->count + 1, sizeof(*grown));
 
@@ -210,33 +229,36 @@ static int add_spots(struct work *work, struct attachment *item, const struct sy
 	work->spots = grown;
 	item->stepped = false;
 	for (size_t i = 0; i < found->count; i++) {
-		const struct symbol_place *place = &found->places[i];
+		struct symbol_place place = place_of(item, found, &found->places[i]);
+		struct spot *spot = &work->spots[work->spot_count];
 
-		if (!is_wanted(item, found, place))
+		if (!is_wanted(item, found, &place))
 			continue;
-		item->stepped |= (place->flags & SYMBOL_STEPPED) != 0;
-		work->spots[work->spot_count++] = (struct spot){
-			.item = item,
-			.place = { .offset = place->offset,
-				   .semaphore = place->semaphore,
-				   .flags = place->flags },
-			.cookie =
-				item->place_cookie ? item->place_cookie(item, place) : item->cookie,
-			.as_return = item->at_return && !is_of_go(found),
-		};
+		/* The breakpoint of a pair is that of its entry. */
+		item->stepped |= place.flags & SYMBOL_STEPPED && !(as_return && item->is_paired);
+		*spot = (struct spot){ .item = item,
+				       .cookie = item->cookie,
+				       .as_return = as_return };
+		if (item->place_cookie)
+			spot->cookie = item->place_cookie(item, &place);
+		place.arguments = NULL;
+		spot->place = place;
+		work->spot_count++;
 	}
 	return 0;
 }
 
 /* Of all of them at once. */
-static void tell_stepped(const struct work *work, struct attachment *const *items, size_t count)
+static void tell_stepped(const struct work *work, struct attachment *const *items, size_t count,
+			 bool at_return)
 {
 	const struct attachment *first = NULL;
 	char more[48] = "";
 	size_t others = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		if (!items[i]->stepped || items[i]->stepped_told)
+		if (!items[i]->stepped || items[i]->stepped_told ||
+		    items[i]->at_return != at_return)
 			continue;
 		items[i]->stepped_told = true;
 		others += first != NULL;
@@ -247,9 +269,40 @@ static void tell_stepped(const struct work *work, struct attachment *const *item
 	if (others)
 		snprintf(more, sizeof(more), " and %zu other%s", others, others > 1 ? "s" : "");
 	message(LOG_NOTICE,
-		"probe %s: %s%s: the kernel has to single-step the instruction there, so that each "
+		"probe %s: %s%s: the kernel has to single-step the instruction %s, so that each "
 		"call costs some 11 us and not 0.5; MaxOverhead limits what that may come to",
-		work->probe, first->what, more);
+		work->probe, first->what, more, at_return ? "that returns" : "at the entry");
+}
+
+/* Of objects of users: functions have a block that says so. */
+static void tell_replaced(const struct work *work, struct attachment *item)
+{
+	if (item->replaces_told || item->is_paired)
+		return;
+	item->replaces_told = true;
+	message(LOG_WARNING,
+		"probe %s: %s replaces the address to which the function returns: a C++ exception, "
+		"a Rust panic or whatever else unwinds the stack through a call of it ends the "
+		"program; where that may happen, attach a uprobe to the instructions that return, "
+		"by their offsets",
+		work->probe, item->what);
+}
+
+/* It has no place to attach to. */
+static void refuse_return(struct work *work, struct attachment *item,
+			  const struct symbol_found *found)
+{
+	struct error why;
+
+	if (item->is_paired) {
+		attachment_tell_calls_only(item, work->probe, found->error.text);
+		return;
+	}
+	error_set(&why, 0,
+		  "a function of Go moves its stack, which a uretprobe would break, and where it "
+		  "returns is not known: %s",
+		  found->error.text);
+	refuse(work, item, -EOPNOTSUPP, "attach to", why.text);
 }
 
 static int take(struct work *work, struct attachment *item, const struct symbol_found *found)
@@ -258,14 +311,16 @@ static int take(struct work *work, struct attachment *item, const struct symbol_
 	int status;
 
 	if (found->status) {
-		refuse(work, item, found->status, "read", found->error.text);
+		/* Of a pair the entry tells it. */
+		if (!item->is_paired || !item->at_return)
+			refuse(work, item, found->status, "read", found->error.text);
 		return 0;
 	}
 	status = add_spots(work, item, found);
 	if (status == 0 && work->spot_count == before)
-		refuse(work, item, -EOPNOTSUPP, "attach to",
-		       "a function of Go moves its stack, which a uretprobe would break, and where "
-		       "it returns was not found; name places by their offset");
+		refuse_return(work, item, found);
+	else if (status == 0 && item->at_return && is_replaced(item, found))
+		tell_replaced(work, item);
 	return status;
 }
 
@@ -283,7 +338,7 @@ static int find(struct work *work, struct attachment *const *items, size_t count
 			.kind = point->kind == POINT_USDT ? SYMBOL_MARKER : SYMBOL_FUNCTION,
 			.name = point->name,
 			.offset = point->offset,
-			.returns = items[i]->at_return,
+			.returns = items[i]->at_return || items[i]->is_paired,
 		};
 	}
 	if (status == 0) {
@@ -298,11 +353,13 @@ static int find(struct work *work, struct attachment *const *items, size_t count
 
 /* --- all --- */
 
-/* Those of one link are next to each other. */
+/* Those of one link are next to each other, returns first: each call that is seen is seen to return. */
 static int by_link(const void *left, const void *right)
 {
 	const struct spot *a = left, *b = right;
 
+	if (a->item->at_return != b->item->at_return)
+		return b->item->at_return - a->item->at_return;
 	if (a->item->program != b->item->program)
 		return a->item->program < b->item->program ? -1 : 1;
 	return a->as_return - b->as_return;
@@ -332,8 +389,8 @@ int file_links_open(struct file_links *links, const char *probe, struct attachme
 
 	for (size_t i = 0; i < count && status == 0; i++)
 		status = take(&work, items[i], &found[i]);
-	if (status == 0)
-		tell_stepped(&work, items, count);
+	for (int at_return = 0; at_return < 2 && status == 0; at_return++)
+		tell_stepped(&work, items, count, at_return);
 	if (status == 0 && work.spot_count) {
 		qsort(work.spots, work.spot_count, sizeof(*work.spots), by_link);
 		link_all(&work);

@@ -15,6 +15,9 @@
 #define FUNCTIONS_MAP "functions"
 #define PLACES_MAP "function_places"
 #define RUNS_MAP "function_runs"
+#define CALLS_MAP "calls"
+#define LATENCIES_MAP "latencies"
+#define ROWS_MAX 16384 /* of a table */
 
 static void ignore(const struct functions *functions, const struct function_config *block,
 		   const char *what, const char *name, const char *why)
@@ -63,6 +66,11 @@ static bool set_services(const struct functions *functions, const struct functio
 static bool is_of_entry(const struct function_config *block)
 {
 	return block->attaches[0].point.kind == POINT_FENTRY;
+}
+
+static bool is_of_kernel(const struct function_config *block)
+{
+	return is_of_entry(block) || block->attaches[0].point.kind == POINT_KPROBE;
 }
 
 static bool is_of_marker(const struct function_config *block)
@@ -160,28 +168,43 @@ static uint32_t place_of(struct functions *functions, const struct function_argu
 	return place;
 }
 
-static uint64_t place_cookie(void *with, const struct function_target *target,
-			     const struct symbol_place *place)
+/* What of a cookie says where an argument is. */
+static uint64_t argument_cookie(struct functions *functions, const struct function_config *block,
+				const struct symbol_place *place)
 {
-	struct functions *functions = with;
-	const struct function_config *block = &functions->blocks[target->cookie];
 	struct function_argument argument = { .source = FUNCTION_UNKNOWN };
 	uint32_t number = 0;
 	char why[256];
 
 	if (!block->argument.use)
-		return target->cookie;
+		return 0;
 	if (!argument_of_marker(place->arguments, block->argument.number, &argument, why,
 				sizeof(why))) {
 		ignore(functions, block, "Argument", NULL, why);
-		return target->cookie;
+		return 0;
 	}
 	if (block->argument.type.size)
 		argument.type = block->argument.type;
 	number = place_of(functions, &argument);
 	if (!number)
 		ignore(functions, block, "Argument", NULL, "there is no room for another place");
-	return target->cookie | (uint64_t)number << FUNCTION_PLACE_SHIFT;
+	return (uint64_t)number << FUNCTION_PLACE_SHIFT;
+}
+
+static uint64_t place_cookie(void *with, const struct function_target *target,
+			     const struct symbol_place *place)
+{
+	struct functions *functions = with;
+	const struct function_config *block = &functions->blocks[target->cookie];
+	uint64_t cookie = target->cookie;
+
+	if (is_of_marker(block))
+		cookie |= argument_cookie(functions, block, place);
+	if (place->flags & SYMBOL_NO_RETURNS)
+		cookie |= FUNCTION_CALLS_ONLY;
+	if (place->flags & SYMBOL_GO)
+		cookie |= FUNCTION_OF_GO;
+	return cookie;
 }
 
 /* --- all of them --- */
@@ -198,8 +221,9 @@ static void add_targets(struct functions *functions, uint32_t number)
 			.at_entry = true,
 			.at_return =
 				block->latency || block->has_errors || block->argument.is_returned,
+			.replaces = block->replaces,
 			.part = block->max_overhead > 0 ? functions_part(number) : 0,
-			.place_cookie = is_of_marker(block) ? place_cookie : NULL,
+			.place_cookie = place_cookie,
 			.with = functions,
 		};
 }
@@ -217,6 +241,8 @@ static void set_function(struct functions *functions, uint32_t number, const str
 		function->flags |= FUNCTION_ERRORS;
 	if (block->max_overhead > 0)
 		function->flags |= FUNCTION_LIMITED;
+	if (block->replaces || is_of_kernel(block))
+		function->flags |= FUNCTION_REPLACED;
 	function->comparison = block->comparison;
 	function->error_value = block->error_value;
 	function->error_type = block->error_type;
@@ -264,9 +290,50 @@ static bool is_of_functions(const struct object *object)
 	       bpf_map__max_entries(places) == FUNCTION_PLACES_MAX;
 }
 
-static int open_functions(struct functions *functions, struct object *object,
-			  const struct config *config, struct error *error)
+/* How many values of its argument each function has rows for, so that no value is counted for want of a row
+ * that would have series. */
+static uint32_t values_of_each(size_t labelled, unsigned shown)
 {
+	size_t room = labelled ? (ROWS_MAX - FUNCTION_ROWS) / labelled : 0;
+
+	return (uint32_t)(room < 2 * shown ? room : 2 * shown);
+}
+
+static int resize(const struct object *object, const char *name, size_t entries,
+		  struct error *error)
+{
+	struct bpf_map *map = object_map(object, name);
+	int status = map ? bpf_map__set_max_entries(map, (uint32_t)entries) : 0;
+
+	return status ? error_set(error, status, "map %s: cannot set its size: %s", name,
+				  strerror(-status))
+		      : 0;
+}
+
+/* Each with a label has a room of its own in the tables. */
+static int set_room(struct functions *functions, const struct object *object, unsigned shown,
+		    struct error *error)
+{
+	size_t labelled = 0, values;
+	int status;
+
+	for (uint32_t i = 0; i < functions->count; i++)
+		labelled += (functions->item[i].flags & FUNCTION_LABEL) != 0;
+	values = values_of_each(labelled, shown);
+	for (uint32_t i = 0; i < functions->count; i++)
+		functions->item[i].values_max = (uint32_t)values;
+	values *= labelled;
+	status = resize(object, CALLS_MAP, FUNCTION_ROWS + values, error);
+	return status
+		       ?: resize(object, LATENCIES_MAP,
+				 FUNCTION_LATENCIES + values / FUNCTION_LATENCY_SHARE, error);
+}
+
+static int open_functions(struct functions *functions, struct object *object,
+			  const struct config *config, unsigned shown, struct error *error)
+{
+	int status;
+
 	for (uint32_t i = 0; i < functions->count; i++)
 		set_function(functions, i, config);
 	if (!functions->target_count)
@@ -274,8 +341,10 @@ static int open_functions(struct functions *functions, struct object *object,
 			error, -ENOENT,
 			"there is nothing to count: its Probe block needs a Function block "
 			"that names one, see collectd-ebpf(5)");
-	return function_links_prepare(object, functions->probe, functions->targets,
-				      functions->target_count, error);
+	status = set_room(functions, object, shown, error);
+	return status
+		       ?: function_links_prepare(object, functions->probe, functions->targets,
+						 functions->target_count, error);
 }
 
 int functions_open(struct functions **ret_functions, struct object *object, const char *probe,
@@ -297,7 +366,7 @@ int functions_open(struct functions **ret_functions, struct object *object, cons
 	functions = make(probe, block);
 	if (!functions)
 		return error_set(error, -ENOMEM, "no memory");
-	status = open_functions(functions, object, config, error);
+	status = open_functions(functions, object, config, block->rows ?: CONFIG_NAMES, error);
 	if (status)
 		functions_done(functions);
 	else

@@ -93,6 +93,8 @@ static int add(struct work *work, const struct function_target *target, struct b
 		.many = many,
 		.what = what,
 		.at_return = at_return,
+		.replaces = target->replaces,
+		.is_paired = target->at_entry && target->at_return,
 		.cookie = target->cookie,
 		.part = target->part,
 		.place_cookie = target->place_cookie ? cookie_of : NULL,

@@ -19,8 +19,9 @@ struct function_target {
 	const char *name;          /* for messages */
 	uint32_t cookie;           /* what the programs get by bpf_get_attach_cookie() */
 	bool at_entry, at_return;
+	bool replaces; /* see struct attachment */
 	unsigned part; /* of the object's attachments, see attachment.h; 0: of none */
-	/* NULL, or asked before each place in a file: the cookie of that place. */
+	/* Asked before each place in a file: the cookie of that place. */
 	uint64_t (*place_cookie)(void *with, const struct function_target *target,
 				 const struct symbol_place *place);
 	void *with;

@@ -16,6 +16,10 @@ size_t code_length(const unsigned char *code, size_t size);
 /* Does it return from a function? */
 bool code_is_return(const unsigned char *code, size_t length);
 
+/* Does it jump (not call) by an offset? Where to, of an instruction at this address, and whether it does so always. */
+bool code_jumps(const unsigned char *code, size_t length, uint64_t address, uint64_t *ret_target,
+		bool *ret_always);
+
 /* Must the kernel have it executed elsewhere, in single step, when a breakpoint has taken its place?
  * Otherwise the kernel does itself what it would do: arch/x86/kernel/uprobes.c, of 5.15 (branches by
  * an offset, push of a register, nop); arch/arm64/kernel/probes/decode-insn.c (what has to do with

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #define RETURN 0xd65f03c0 /* to x30 */
+#define RETURN_CHECKED \
+	0xd65f0bff /* likewise, with its signature checked; bit 10: by the other key */
 
 static uint32_t word_at(const unsigned char *code)
 {
@@ -24,7 +26,37 @@ size_t code_length(const unsigned char *code, size_t size)
 
 bool code_is_return(const unsigned char *code, size_t length)
 {
-	return length == sizeof(uint32_t) && word_at(code) == RETURN;
+	return length == sizeof(uint32_t) &&
+	       (word_at(code) == RETURN || (word_at(code) & ~0x400U) == RETURN_CHECKED);
+}
+
+/* The low bits of value, with a sign, in units of instructions. */
+static uint64_t distance(uint32_t value, unsigned bits)
+{
+	uint64_t sign = 1ULL << (bits - 1), low = value & (2 * sign - 1);
+
+	return ((low ^ sign) - sign) * sizeof(value);
+}
+
+bool code_jumps(const unsigned char *code, size_t length, uint64_t address, uint64_t *ret_target,
+		bool *ret_always)
+{
+	uint32_t word;
+
+	if (length != sizeof(word))
+		return false;
+	word = word_at(code);
+	*ret_always = (word & 0xfc000000) == 0x14000000; /* b */
+	if (*ret_always)
+		*ret_target = address + distance(word, 26);
+	else if ((word & 0xff000000) == 0x54000000 ||
+		 (word & 0x7e000000) == 0x34000000) /* b.cond, cbz, cbnz */
+		*ret_target = address + distance(word >> 5, 19);
+	else if ((word & 0x7e000000) == 0x36000000) /* tbz, tbnz */
+		*ret_target = address + distance(word >> 5, 14);
+	else
+		return false;
+	return true;
 }
 
 bool code_is_stepped(const unsigned char *code, size_t size)

@@ -226,6 +226,29 @@ bool code_is_return(const unsigned char *code, size_t length)
 	       (decoder.opcode == 0xc3 || decoder.opcode == 0xc2);
 }
 
+bool code_jumps(const unsigned char *code, size_t length, uint64_t address, uint64_t *ret_target,
+		bool *ret_always)
+{
+	struct decoder decoder = decoder_of(code, length);
+	unsigned char opcode;
+	int32_t far;
+	bool near;
+
+	if (!decode(&decoder) || decoder.is_vector || decoder.map > 1)
+		return false;
+	opcode = decoder.opcode;
+	near = decoder.map == 0 &&
+	       (opcode >> 4 == 7 || opcode == 0xeb || (opcode >= 0xe0 && opcode <= 0xe3));
+	if (!near && !(decoder.map == 0 && opcode == 0xe9) &&
+	    !(decoder.map == 1 && opcode >> 4 == 8))
+		return false;
+	memcpy(&far, code + length - sizeof(far), sizeof(far));
+	*ret_target =
+		address + length + (uint64_t)(int64_t)(near ? (signed char)code[length - 1] : far);
+	*ret_always = opcode == 0xeb || opcode == 0xe9;
+	return true;
+}
+
 bool code_is_stepped(const unsigned char *code, size_t size)
 {
 	struct decoder decoder = decoder_of(code, size);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Functions, markers and offsets: where they are, what the first instruction is, and, of a function
- * of Go, where it returns.
+ * Functions, markers and offsets: where they are, what the first instruction is, and where a function
+ * returns.
  */
 #include "find.h"
 
@@ -10,69 +10,55 @@
 #include "function.h"
 #include "go.h"
 #include "marker.h"
+#include "prologue.h"
+#include "returns.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
-#define CODE_MAX (4UL << 20) /* bytes of one function */
-
-/* Adds the instructions that return from the function. */
-static void add_returns(const struct image *image, uint64_t address, uint64_t end,
-			struct symbol_found *found)
+static void look_at_function(const struct image *image, const struct symbol_wanted *wanted,
+			     uint64_t address, struct symbol_found *found)
 {
-	uint64_t begin = found->places[0].offset;
-	size_t size = end > address && end - address <= CODE_MAX ? (size_t)(end - address) : 0;
-	unsigned char *code = size ? malloc(size) : NULL;
-	size_t at = 0;
+	struct symbol_place *entry = &found->places[0];
+	struct range range;
 
-	if (code && image_read(image, begin, code, size) != size)
-		size = 0;
-	while (code && at < size) {
-		size_t length = code_length(code + at, size - at);
-
-		if (length == 0)
-			break;
-		if (code_is_return(code + at, length))
-			found_add(found, (struct symbol_place){ .offset = begin + at,
-								.flags = SYMBOL_RETURN });
-		at += length;
+	if (go_has(image, address, &range)) {
+		entry->flags |= SYMBOL_GO;
+		if (wanted->name && range.begin == address)
+			entry->offset += prologue_size(image, &range);
 	}
-	free(code);
-	if (found->status == 0 && (size == 0 || at != size))
-		found_refuse(found, -EOPNOTSUPP,
-			     "it is a function of Go, and where it returns cannot be found; do "
-			     "without what needs the return");
-	else if (found->status == -E2BIG)
-		found_refuse(found, -E2BIG,
-			     "it is a function of Go that returns in more than %d places",
-			     SYMBOL_PLACES_MAX - 1);
+	if (wanted->returns)
+		returns_add(image, address, found);
+}
+
+static bool look_at_instruction(const struct image *image, struct symbol_place *place)
+{
+	unsigned char code[CODE_INSTRUCTION_MAX];
+	size_t size = image_read(image, place->offset, code, sizeof(code));
+
+	if (code_is_stepped(code, size))
+		place->flags |= SYMBOL_STEPPED;
+	return size != 0;
 }
 
 static void look_at_code(const struct image *image, const struct symbol_wanted *wanted,
 			 struct symbol_found *found)
 {
-	uint64_t address = 0, end = 0;
+	size_t count = found->count; /* without returns */
+	bool is_code = true;
 
-	for (size_t i = 0; i < found->count; i++) {
-		struct symbol_place *place = &found->places[i];
-		unsigned char code[CODE_INSTRUCTION_MAX];
-		size_t size;
+	for (size_t i = 0; i < count && is_code; i++) {
+		uint64_t address;
 
-		if (__builtin_add_overflow(place->offset, wanted->offset, &place->offset) ||
-		    image_address(image, place->offset, &address) ||
-		    (size = image_read(image, place->offset, code, sizeof(code))) == 0) {
-			found_refuse(found, -EFAULT, "there is no code at this offset");
-			return;
-		}
-		if (code_is_stepped(code, size))
-			place->flags |= SYMBOL_STEPPED;
+		is_code = !__builtin_add_overflow(found->places[i].offset, wanted->offset,
+						  &found->places[i].offset) &&
+			  image_address(image, found->places[i].offset, &address) == 0;
+		if (is_code && wanted->kind == SYMBOL_FUNCTION)
+			look_at_function(image, wanted, address, found);
+		is_code = is_code && look_at_instruction(image, &found->places[i]);
 	}
-	if (found->count == 0 || wanted->kind != SYMBOL_FUNCTION || !go_has(image, address, &end))
-		return;
-	found->places[0].flags |= SYMBOL_GO;
-	if (wanted->returns)
-		add_returns(image, address, end, found);
+	if (!is_code)
+		found_refuse(found, -EFAULT, "there is no code at this offset");
 }
 
 int symbols_find(const struct image *image, const struct symbol_wanted *wanted, size_t count,

@@ -141,7 +141,8 @@ bool go_each(const struct image *image, void (*take)(void *with, const struct na
 }
 
 struct place {
-	uint64_t address, end;
+	uint64_t address;
+	struct range range;
 };
 
 static void look(void *with, const struct name *name)
@@ -149,10 +150,10 @@ static void look(void *with, const struct name *name)
 	struct place *place = with;
 
 	if (place->address >= name->address && place->address - name->address < name->size)
-		place->end = name->address + name->size;
+		place->range = (struct range){ name->address, name->address + name->size };
 }
 
-bool go_has(const struct image *image, uint64_t address, uint64_t *ret_end)
+bool go_has(const struct image *image, uint64_t address, struct range *ret_range)
 {
 	struct place place = { .address = address };
 
@@ -160,9 +161,10 @@ bool go_has(const struct image *image, uint64_t address, uint64_t *ret_end)
 		return false;
 	/* Without a table that is understood all of it may be Go's. */
 	if (!go_each(image, look, &place)) {
-		*ret_end = 0;
+		*ret_range = place.range;
 		return true;
 	}
-	*ret_end = place.end;
-	return place.end != 0;
+	if (place.range.end)
+		*ret_range = place.range;
+	return place.range.end != 0;
 }

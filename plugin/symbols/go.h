@@ -9,7 +9,8 @@
 bool go_each(const struct image *image, void (*take)(void *with, const struct name *name),
 	     void *with);
 
-/* Is code at this address a function of Go's, not one of C in a program of Go? */
-bool go_has(const struct image *image, uint64_t address, uint64_t *ret_end);
+/* Is code at this address a function of Go's, not one of C in a program of Go? Its end is 0 where the
+ * table is not understood. */
+bool go_has(const struct image *image, uint64_t address, struct range *ret_range);
 
 #endif

@@ -18,6 +18,11 @@ struct image {
 	bool is_go;
 };
 
+/* Code from one address up to another. */
+struct range {
+	uint64_t begin, end;
+};
+
 /* Takes no ownership of the descriptor, which is read by its offsets; debug_fd -1: none. -ENOEXEC;
  * -ENOMEM. */
 int image_open(struct image *image, int fd, int debug_fd);

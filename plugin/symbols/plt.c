@@ -20,16 +20,35 @@ struct section {
 static const char *const names[] = { ".plt", ".plt.sec", ".plt.got" };
 #define SECTIONS (sizeof(names) / sizeof(*names))
 
+static void find_sections(const struct image *image, struct section *ret_sections)
+{
+	for (size_t i = 0; i < SECTIONS; i++) {
+		struct section *section = &ret_sections[i];
+
+		*section = (struct section){ .size = 0 };
+		image_bytes(image, names[i], &section->bytes, &section->size, &section->address);
+	}
+}
+
+bool plt_has(const struct image *image, uint64_t address)
+{
+	struct section sections[SECTIONS];
+	bool has = false;
+
+	find_sections(image, sections);
+	for (size_t i = 0; i < SECTIONS; i++)
+		has |= address - sections[i].address < sections[i].size;
+	return has;
+}
+
 /* The pointers of those that are named so, in order; returns how many. */
 static size_t find_pointers(const struct image *image, const struct address *addresses,
 			    size_t count, const struct naming *namings, struct address *pointers)
 {
-	struct section sections[SECTIONS] = { { .size = 0 } };
+	struct section sections[SECTIONS];
 	size_t found = 0;
 
-	for (size_t i = 0; i < SECTIONS; i++)
-		image_bytes(image, names[i], &sections[i].bytes, &sections[i].size,
-			    &sections[i].address);
+	find_sections(image, sections);
 	for (size_t i = 0; i < count * SECTIONS; i++) {
 		const struct address *address = &addresses[i / SECTIONS];
 		const struct section *section = &sections[i % SECTIONS];

@@ -11,4 +11,7 @@
 int plt_name(const struct image *image, const struct address *addresses, size_t count,
 	     struct naming *namings);
 
+/* Is the code at this address in such a table? */
+bool plt_has(const struct image *image, uint64_t address);
+
 #endif

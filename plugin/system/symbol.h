@@ -52,14 +52,15 @@ struct symbol_wanted {
 		*name; /* as in the file, or demangled; of a marker PROVIDER:NAME; NULL: the offset
 			   * in the file alone */
 	uint64_t offset; /* bytes, from the function or in the file */
-	bool returns;    /* of a function of Go, its returns, too */
+	bool returns;    /* of a function, the instructions that return from it, too */
 };
 
 enum {
 	SYMBOL_STEPPED = 1, /* the kernel cannot emulate the instruction: 20 times as slow */
 	SYMBOL_GO =
 		2, /* of Go: it must not be given a uretprobe, which its stacks do not survive */
-	SYMBOL_RETURN = 4, /* no entry, but an instruction that returns from the function */
+	SYMBOL_RETURN = 4,     /* no entry, but an instruction that returns from the function */
+	SYMBOL_NO_RETURNS = 8, /* an entry: where the function returns is not known */
 };
 
 struct symbol_place {
@@ -74,7 +75,7 @@ struct symbol_found {
 	int status; /* 0, or a negative errno, and the error says why and what to do: -ESRCH: none of this
 		     * name; -ENOTUNIQ: several; -ENODATA: no symbols; -ENOEXEC: no program of this
 		     * machine; -EOPNOTSUPP: the program chooses it when it starts (IFUNC); -ENOMSG: no
-		     * such marker; -EFAULT: no code there */
+		     * such marker; -EFAULT: no code there. With 0 the error says why SYMBOL_NO_RETURNS. */
 	struct error error;
 	struct symbol_place *places; /* a function's entry comes first */
 	size_t count;

@@ -46,7 +46,8 @@ static int take_place(struct bytes *bytes, uint64_t file_size, struct symbol_pla
 	if (!take(bytes, &answer, sizeof(answer)) ||
 	    !take_text(bytes, arguments, answer.arguments_length) || answer.offset >= file_size ||
 	    answer.semaphore >= file_size || answer.semaphore > UINT32_MAX ||
-	    answer.flags & ~(uint32_t)(SYMBOL_STEPPED | SYMBOL_GO | SYMBOL_RETURN))
+	    answer.flags &
+		    ~(uint32_t)(SYMBOL_STEPPED | SYMBOL_GO | SYMBOL_RETURN | SYMBOL_NO_RETURNS))
 		return -EBADMSG;
 	*place = (struct symbol_place){ .offset = answer.offset,
 					.semaphore = answer.semaphore,

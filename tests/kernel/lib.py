@@ -29,7 +29,7 @@ COLLECTD = os.environ.get("COLLECTD") or "collectd"
 SLOWNESS = float(os.environ.get("TEST_SLOWNESS") or 1)
 WITH_TRACEFS = "mountpoint -q /sys/kernel/tracing || mount -t tracefs tracefs /sys/kernel/tracing"
 # Without which a probe has nothing to do: lines of its Probe block.
-NEEDED = {"functions": '<Function "exit">\n Attach "uprobe:libc.so.6:exit"\n Latency true\n</Function>\n'}
+NEEDED = {"functions": '<Function "load">\n Attach "uprobe:libc.so.6:getloadavg"\n Latency true\n</Function>\n'}
 
 LIBC = ctypes.CDLL(None)
 PR_SET_PDEATHSIG = 1
