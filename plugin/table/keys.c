@@ -408,12 +408,13 @@ static bool is_filled(const struct table *table)
 	       table->keys.rows >= bpf_map__max_entries(table->map);
 }
 
-/* Of functions, as it is the argument's values that have no series. */
+/* Of functions, as it is the argument's values that have no series; not of their histograms again. */
 static bool has_function_rest(struct table *table, struct error *ret_trouble)
 {
 	struct keys *keys = &table->keys;
+	size_t count = ranking(&table->schema)->kind == COLUMN_INTEGER ? keys->group_count : 0;
 
-	for (size_t i = 0; i < keys->group_count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		struct key_group *group = &keys->groups[i];
 		const char *function = key_group_name(table, i);
 
@@ -422,10 +423,10 @@ static bool has_function_rest(struct table *table, struct error *ret_trouble)
 		group->is_rest_told = true;
 		error_set(
 			ret_trouble, -E2BIG,
-			"map %s: calls of Function \"%s\" whose argument cannot be read, or has a "
+			"calls of Function \"%s\" whose argument cannot be read, or has a "
 			"value without series of its own, count as \"%s-other\"; Rows, now %u, says "
 			"how many values have series",
-			table->name, function, function, keys->shown_max);
+			function, function, keys->shown_max);
 		return true;
 	}
 	return false;

@@ -121,6 +121,29 @@ KERNEL = """
   </Function>
 </Probe>
 """
+MANY = """
+<Probe "functions">
+  MaxOverhead 100
+  Rows 50
+  <Function "many">
+    Attach "uprobe:{0}:sized"
+    Argument 2 "label" "u32"
+    Latency true
+    Service "one"
+  </Function>
+  <Function "few">
+    Attach "uprobe:{0}:named"
+    Argument 1 "label" "string"
+    Latency true
+    Service "two"
+  </Function>
+  <Function "none">
+    Attach "uprobe:{0}:failing"
+    Latency true
+    Service "two"
+  </Function>
+</Probe>
+"""
 CSV = 1e-6     # that it rounds by
 SLOW_MS = 0.3  # of a call of slow(), at least
 KPROBES = os.path.exists("/sys/bus/event_source/devices/kprobe")
@@ -238,6 +261,31 @@ def kernel(test):
         load.end()
 
 
+def many(test, path):
+    """A function whose argument has more values than there is room for takes none of the room of others."""
+    daemon = test.collectd(OFF + SERVICES + MANY.format(path), interval=INTERVAL)
+    loads = {name: test.load_at(test.program("function", "kt_" + name)) for name in ("one", "two")}
+    daemon.wait_rows("self", "duration-read_functions")
+    for name, load in loads.items():
+        load.say(str(ROUNDS))
+        load.result()
+        if name == "one":  # its values are there first
+            value(daemon, "one", "total_operations-function-many-other", time.time())
+    moment = time.time()
+    for metric in ("none", "few-alpha", "few-be_ta", "few-gamma"):
+        rounds = ROUNDS if metric == "none" else ROUNDS // 3
+        test.equal(f"beside many values: {metric}", value(daemon, "two", "total_operations-function-" + metric, moment), rounds)
+        value(daemon, "two", f"latency-function-{metric}-average", moment)  # there is one
+    names = [name for name in daemon.metrics("one") if name.startswith("total_operations-function-many-")]
+    test.equal("values with series, and the others", len(names), 51)
+    test.equal("calls with all values", sum(value(daemon, "one", name, moment) for name in names), ROUNDS)
+    test.equal("told", len([it for it in daemon.log() if 'calls of Function "many"' in it]), 1)
+    test.equal("refused", value(daemon, "self", "total_events-refused_functions", moment), 0)
+    for load in loads.values():
+        load.end()
+    test.stop(daemon)
+
+
 def main():
     with Test(limit=120) as test:
         one, two = test.program("function", "kt_one"), test.program("function", "kt_two")
@@ -270,6 +318,7 @@ def main():
         for load in loads.values():
             load.end()
         test.stop(daemon)
+        many(test, one)
         kernel(test)
 
 
