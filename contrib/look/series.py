@@ -503,6 +503,8 @@ PROBES = (
          (("value", "Time in functions"),)),
         ("derive-argument-*", "integer", True, "of the argument",
          (("value", "Sum of an argument"),)),
+        ("count-unreturned-*", "integer", False, "calls",
+         (("value", "Calls not seen to return"),)),
         ("latency-function-*", "histogram", False, "seconds",
          (("value", "Latency of functions"),)),
         ("gauge-argument-*", "histogram", False, "of the argument",

@@ -706,6 +706,9 @@ TEXTS = {   # by series and data source
     "derive-argument-*": {
         "value": "Sum of an argument: or of what a function returns.",
     },
+    "count-unreturned-*": {
+        "value": "Calls not seen to return: open, or left by an exception, longjmp(), a tail call or the end of the thread.",
+    },
     "latency-function-*": {
         "value": "Latency of functions: from call to return.",
     },

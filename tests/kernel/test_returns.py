@@ -22,8 +22,6 @@ PROGRAMS = {"returns": "", "throw": "", "panic": "", "goroutine": "main."}
 COMPILERS = {"throw": "g++", "panic": "rustc", "goroutine": "go"}
 # Returns of these cannot all be found.
 CALLS_ONLY = {"handed", "unsized"}
-# Their stack is another at the return, at which the call is not found again.
-NOT_TIMED = {"moved"}
 CALLS_ONLY_TEXT = "counts its calls only"
 # These may have their return addresses replaced: nothing unwinds through them.
 REPLACED = {"several", "chilled", "unsized"}
@@ -125,7 +123,7 @@ def compare_program(test, daemon, name, truth, moment):
     got = series(daemon, name, moment)
     for function, (calls, returns, failed) in functions_of(truth).items():
         compare(test, name, function, got, wanted(function, calls, returns, failed, function in CALLS_ONLY),
-                returns > 0 and function not in CALLS_ONLY | NOT_TIMED)
+                returns > 0 and function not in CALLS_ONLY)
     if name == "returns":
         compare_replaced(test, got, truth)
 
