@@ -35,6 +35,7 @@ static const struct {
 	{ "neg %eax", { 0xf7, 0xd8 }, 2, true },
 	{ "ret", { 0xc3 }, 1, true },
 	{ "repz ret", { 0xf3, 0xc3 }, 2, true },
+	{ "bnd ret", { 0xf2, 0xc3 }, 2, true },
 	{ "ret $8", { 0xc2, 8, 0 }, 3, true },
 	{ "syscall", { 0x0f, 0x05 }, 2, true },
 	{ "pshufb", { 0x66, 0x0f, 0x38, 0x00, 0xc1 }, 5, true },
@@ -42,17 +43,23 @@ static const struct {
 	{ "vzeroupper", { 0xc5, 0xf8, 0x77 }, 3, true },
 	{ "vpalignr", { 0xc4, 0xe3, 0x7d, 0x0f, 0xc1, 4 }, 6, true },
 	{ "vmovdqu64 (%rsi),%zmm16", { 0x62, 0xe1, 0xfe, 0x48, 0x6f, 0x06 }, 6, true },
+	{ "vaddph %zmm1,%zmm0,%zmm0", { 0x62, 0xf5, 0x7c, 0x48, 0x58, 0xc1 }, 6, true },
+	{ "{nf} add $5,%ecx,%edx", { 0x62, 0xf4, 0x6c, 0x1c, 0x83, 0xc1, 5 }, 0, true },
+	{ "urdmsr $1,%rax", { 0xc4, 0xe7, 0x7b, 0xf8, 0xc0, 1, 0, 0, 0 }, 0, true },
 	{ "invalid", { 0x06 }, 0, true },
-	{ "prefixes alone", { 0x66, 0x66, 0x66, 0x66 }, 0, true },
+	{ "prefixes alone",
+	  { 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66,
+	    0x66 },
+	  0,
+	  true },
 };
 
 static void test_cases(void)
 {
 	for (size_t i = 0; i < COUNT_OF(CASES); i++) {
-		unsigned char code[15] = { 0 };
-		size_t length = CASES[i].length ? CASES[i].length : 4;
+		const unsigned char *code = CASES[i].code;
+		size_t length = CASES[i].length ? CASES[i].length : sizeof(CASES[i].code);
 
-		memcpy(code, CASES[i].code, length);
 		CASE("%s", CASES[i].text);
 		CHECK_UINT(code_length(code, length), CASES[i].length);
 		CHECK_UINT(code_is_stepped(code, length), CASES[i].is_stepped);

@@ -95,8 +95,10 @@ static bool is_valid(const struct decoder *decoder)
 		return !IS_AMONG(opcode,
 				 "\x06\x07\x0e\x16\x17\x1e\x1f\x27\x2f\x37\x3f\x60\x61\x82\x9a"
 				 "\xce\xd4\xd5\xd6\xea");
-	return decoder->map > 1 || decoder->is_vector ||
-	       !IS_AMONG(opcode, "\x04\x0a\x0c\x24\x25\x26\x27\x36");
+	/* APX and what is in map 7 have immediates as no other vector instruction has. */
+	if (decoder->is_vector)
+		return decoder->map <= 10 && decoder->map != 4 && decoder->map != 7;
+	return decoder->map > 1 || !IS_AMONG(opcode, "\x04\x0a\x0c\x24\x25\x26\x27\x36");
 }
 
 static bool has_modrm(const struct decoder *decoder)
