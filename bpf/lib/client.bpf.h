@@ -99,9 +99,11 @@ static __always_inline struct client_upstream *upstream_at(struct peer *p, u64 n
 /* Of two sockets that were made together neither is connected to a service. */
 static __noinline void peer_name(struct peer *p, const struct sock *sk)
 {
-	__builtin_memset(p->key.upstream, 0, sizeof(p->key.upstream));
+	struct upstream_key key = { .service = p->key.service };
+
 	if (!socket_is_of_pair(sk))
-		upstream_name(sk, p->key.upstream);
+		upstream_name(sk, key.upstream);
+	p->key = key; /* at once: another thread may count by it */
 	p->named = true;
 }
 

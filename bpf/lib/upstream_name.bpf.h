@@ -13,28 +13,59 @@
 
 #define UPSTREAM_NAME_SIZE 56
 #define UPSTREAM_UNKNOWN "unknown"
+#define UPSTREAM_CUT "..." /* in place of a begin that does not fit */
 
-/* upstream: the address and the port, or as "/run/postgresql/.s.PGSQL.5432". */
+/* upstream: the address and the port, or as "/run/postgresql/.s.PGSQL.5432", "@name". */
 struct upstream_key {
 	u32 service LABEL("service");
 	char upstream[UPSTREAM_NAME_SIZE] LABEL("endpoint");
 };
 
-/* One that has no path has a NUL before its name. */
+/* Of what is too long the end stays, in which names differ. Returns how many bytes there are. */
+static __always_inline u64 upstream_put(char *to, u64 room, const char *from, u32 length)
+{
+	u64 size = length;
+
+	/* In one register, which the verifier of Linux 6.1 bounds. */
+	asm volatile("if %0 <= %1 goto +1; %0 = %1" : "+r"(size) : "r"(room));
+	bpf_probe_read_kernel(to, size, from + (length - size));
+	if (size < length)
+		__builtin_memcpy(to, UPSTREAM_CUT, sizeof(UPSTREAM_CUT) - 1);
+	return size;
+}
+
+/* Any bytes behind a NUL. NULs are shown as ss(8) does. */
+static __noinline int upstream_of_abstract(const char *name, u32 length, char *ret_name)
+{
+	u64 size = upstream_put(ret_name + 1, UPSTREAM_NAME_SIZE - 2, name + 1, length);
+
+	ret_name[0] = '@';
+	for (u32 i = 1; i < UPSTREAM_NAME_SIZE - 1; i++)
+		if (i <= size && !ret_name[i])
+			ret_name[i] = '@';
+	return 0;
+}
+
+/* The length has a NUL in it, that at a path's end, or that at the begin of what is no path. */
 static void upstream_of_unix(const struct unix_sock *sk, char *ret_name)
 {
 	const struct unix_sock *peer = (const void *)BPF_CORE_READ(sk, peer);
 	const struct unix_address *address = BPF_CORE_READ(peer, addr);
-	const char *path;
+	u32 before = bpf_core_field_offset(struct sockaddr_un, sun_path), length;
+	const char *name =
+		(const char *)address + before + bpf_core_field_offset(struct unix_address, name);
+	char first;
 
-	if (!address)
+	if (!address || bpf_probe_read_kernel(&first, sizeof(first), name))
 		return;
-	path = (const char *)address + bpf_core_field_offset(struct unix_address, name) +
-	       bpf_core_field_offset(struct sockaddr_un, sun_path);
-	if (bpf_probe_read_kernel_str(ret_name, UPSTREAM_NAME_SIZE, path) > 1)
+	length = BPF_CORE_READ(address, len) - before - 1;
+	if (!first) {
+		upstream_of_abstract(name, length, ret_name);
 		return;
-	ret_name[0] = '@';
-	bpf_probe_read_kernel_str(ret_name + 1, UPSTREAM_NAME_SIZE - 1, path + 1);
+	}
+	upstream_put(ret_name, UPSTREAM_NAME_SIZE - 1, name, length);
+	if ((u8)ret_name[0] < ' ')
+		ret_name[0] = '_'; /* it is no endpoint */
 }
 
 /* Has a socket of IPv6 an address of IPv4, as programs use that know one kind of socket? */

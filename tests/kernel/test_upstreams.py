@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What a service asks of each upstream: of TCP, UDP and UNIX sockets, of upstreams that hang, reset, close or take no
-connection, and of more than there is room for.
+"""What a service asks of each upstream: of TCP, UDP and UNIX sockets, of any name, of upstreams that hang, reset, close or
+take no connection, and of more than there is room for.
 
 Truth: the client's own log of each request, and what the upstreams were told to do.
 """
@@ -26,6 +26,9 @@ GIVEN_UP_S = 0.05  # as the probe has it
 BUCKET = 1 / 16
 SLACK = 100e-6 * SLOWNESS  # between the kernel's clock and the client's
 MTU = 1500
+RESTARTS = 6
+NAME_MAX = 55  # bytes, as the probe has it
+SUN_PATH_MAX = 108
 CONF = """
   # What others ask counts for none.
   ServicesFrom "none"
@@ -116,6 +119,25 @@ class Upstream:
         return sock
 
 
+def listen_at(test, where):
+    """Of a relative path in the test's directory."""
+    before = os.getcwd()
+    listener = socket.socket(socket.AF_UNIX)
+    os.chdir(test.dir)
+    listener.bind(where)
+    os.chdir(before)
+    listener.listen(1)
+    return listener
+
+
+def answer_once(listener):
+    sock, _ = listener.accept()
+    sock.send(sock.recv(MTU))
+    sock.recv(MTU)  # the client's end
+    sock.close()
+    listener.close()
+
+
 # --- the client ---
 
 def ask(sock, what, answers=1):
@@ -187,6 +209,12 @@ class Client:
             except ConnectionRefusedError:
                 refused += 1
         return refused
+
+    def do_name(self, where):
+        """Of a UNIX socket; JSON has no bytes."""
+        with socket.socket(socket.AF_UNIX) as sock:
+            sock.connect(where.encode("latin-1"))
+            return ask(sock, "x") is not None
 
     def do_many(self, kind, count):
         port = self.upstreams[kind].where[1]
@@ -315,6 +343,55 @@ def check_hang(test, what, daemon, client, upstreams):
     test.equal(f"{what}: one that hangs: errors", window.count("errors", name), 1)
 
 
+def shown(name):
+    """As series have it."""
+    return "".join("_" if byte in b"/- " or byte < 32 or byte > 126 else chr(byte) for byte in name)
+
+
+def ask_by_name(test, client, where):
+    """Where the upstream was, which is gone then."""
+    listener = listen_at(test, where)
+    answers = threading.Thread(target=answer_once, args=(listener,), daemon=True)
+    answers.start()
+    where = listener.getsockname()
+    absolute = where if isinstance(where, bytes) else os.path.join(test.dir, where).encode("latin-1")
+    test.true(f"an answer of {absolute}", client.order("name", absolute.decode("latin-1")))
+    answers.join()
+    if absolute[0]:
+        os.unlink(absolute)
+    return where if isinstance(where, bytes) else where.encode("latin-1")
+
+
+def check_names(test, what, daemon, client, _):
+    """Of UNIX sockets: as long as they may be, with any byte, and each time with other things of the kernel behind them."""
+    before, window = set(series(daemon, "total_requests")), Window(daemon)
+    wanted = collections.Counter()
+    full = b"\0kt_restarted".ljust(54, b"r")  # fills its piece of memory, so that what follows is another's
+    for _ in range(RESTARTS):
+        for name in (b"\0kt_short", full):
+            ask_by_name(test, client, name)
+            wanted["@" + shown(name[1:])] += 1
+    for name in (b"\0kt_nuls\0\0in\0", b"\0kt_bytes\x01\xff", b"\0"):
+        ask_by_name(test, client, name)
+        wanted["@" + shown(name[1:].replace(b"\0", b"@"))] += 1
+    longest = b"\0" + bytes(ord("a") + i % 26 for i in range(SUN_PATH_MAX - 1))
+    ask_by_name(test, client, longest)
+    wanted["@..." + shown(longest[4 - NAME_MAX:])] += 1
+    given = ask_by_name(test, client, b"")  # the kernel names it
+    test.equal(f"{what}: bytes of the name that the kernel gives", len(given), 6)
+    wanted["@" + shown(given[1:])] += 1
+    deep = os.path.join(test.dir, "d").encode().ljust(SUN_PATH_MAX - 4, b"d")
+    os.makedirs(deep, exist_ok=True)
+    for name in (b"/a", b"/b"):
+        ask_by_name(test, client, deep + name)
+        wanted["..." + shown((deep + name)[3 - NAME_MAX:])] += 1
+    ask_by_name(test, client, b"\4no_endpoint")
+    wanted["_no_endpoint"] += 1
+    window.close()
+    found = set(series(daemon, "total_requests")) - before
+    test.equal(f"{what}: requests by name", {name: window.count("total_requests", name) for name in found}, dict(wanted))
+
+
 def check_many(test, what, daemon, client, upstreams):
     """More than there is room for, in series and in the map."""
     client.order("ask", "unix", 10, "answer 0.020")  # what it has counted keeps its series
@@ -348,7 +425,7 @@ def main():
             if daemon.wait_rows("self", "count-tier_request", 1)[-1][1]:
                 offered += 1
                 warm_up(daemon, client, upstreams)
-                for check in (check_answers, check_errors, check_hang, check_many):
+                for check in (check_answers, check_errors, check_hang, check_names, check_many):
                     check(test, f"tier {tier}", daemon, client, upstreams)
             test.stop(daemon)
         test.true("tiers", offered)

@@ -130,6 +130,7 @@ struct sockaddr_un {
 
 struct unix_address {
 	refcount_t refcnt;
+	int len; /* of sockaddr_un, family too; a path's has its NUL in it */
 	struct sockaddr_un name[1];
 };
 
