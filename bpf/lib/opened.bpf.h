@@ -254,11 +254,14 @@ static const char opened_texts[OPENED_TEXTS][OPENED_TEXT_SIZE] = {
 
 static __noinline bool opened_send_text(struct opened_record *record, u64 text)
 {
+	u64 size;
+
 	if (text >= OPENED_TEXTS)
 		return true;
-	__builtin_memcpy(record->frame, opened_texts[text], OPENED_TEXT_SIZE);
-	return !bpf_ringbuf_output(&opened, record, sizeof(record->head) + OPENED_TEXT_SIZE,
-				   BPF_RB_NO_WAKEUP);
+	size = bpf_probe_read_kernel_str(record->frame, OPENED_TEXT_SIZE, opened_texts[text]);
+	if (size > OPENED_TEXT_SIZE)
+		return true;
+	return !bpf_ringbuf_output(&opened, record, sizeof(record->head) + size, BPF_RB_NO_WAKEUP);
 }
 
 static __noinline void opened_put_frame(struct opened_record *record, u32 at, u64 address)

@@ -27,7 +27,7 @@ SHARES = (10, 20, 30, 40)
 CONF = "".join(f"""
   <Service "{name}">
     Process "kt_{name}"
-  </Service>""" for name in ("native", "strip", "inside", "made", "blocked", "files", "leak")) + f"""
+  </Service>""" for name in ("native", "strip", "inside", "made", "blocked", "files", "leak", "before")) + f"""
   MaxSampling 20
   <Probe "profile">
     Enable true
@@ -54,7 +54,7 @@ CONF = "".join(f"""
 WAYS = {"sleep": "nanosleep", "futex": "futex", "pipe": "pipe_read", "sync": "fsync"}
 BLOCKED_SECONDS = 8
 FILE_SIZE = 4 << 20
-LEAKED = 7
+LEAKED, LEAKED_BEFORE = 7, 5
 
 
 def stripped(test, name):
@@ -174,6 +174,8 @@ def check_others(test, daemon, path, truth):
     lines = daemon.folded("leak", "opened")
     test.equal("opened: connections by the function that opens them",
                sum(value for line, value in lines.items() if "leak_one" in line.split(";")), LEAKED)
+    test.equal("opened: connections from before the probe", daemon.folded("before", "opened"),
+               {"[earlier]": LEAKED_BEFORE})
     if any("probe files is off" in line for line in daemon.log()):
         test.left_out("files", "this kernel permits none of the hooks of the probe files")
         return
@@ -217,6 +219,8 @@ def main():
             loads["made"] = test.load("profile", "made", name="kt_made")
         for load in loads.values():
             load.hear()
+        before = test.load("profile", "leak", LEAKED_BEFORE, name="kt_before")
+        before.hear()
         if test.figures.decide:
             count_runs(test)
         daemon = test.collectd(CONF, interval=1)
@@ -230,6 +234,7 @@ def main():
         others = others or Others(test)
         time.sleep(max(0, BLOCKED_SECONDS - (time.monotonic() - others.began)))
         test.stop(daemon)
+        before.end()
         check_others(test, daemon, others.path, others.end())
         for service in loads:
             functions(test, daemon, service)
