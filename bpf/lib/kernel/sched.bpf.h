@@ -105,8 +105,9 @@ struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state;
 	unsigned int flags;
-	unsigned int on_cpu; /* of 8 bits in 7.3: libbpf adjusts loads of unsigned members */
-	int on_rq;
+	/* Both of 8 bits in 7.3: libbpf adjusts loads of unsigned members. */
+	unsigned int on_cpu;
+	unsigned int on_rq;
 	unsigned int exit_state;
 	int exit_code;
 	unsigned int in_iowait : 1;
