@@ -20,6 +20,7 @@
 #include "go_call.bpf.h"
 #include "hot.bpf.h"
 #include "open_call.bpf.h"
+#include "preempt.bpf.h"
 #include "refused.bpf.h"
 #include "service.bpf.h"
 
@@ -101,7 +102,7 @@ static __always_inline void count_run(const struct function *f, u32 number, bool
 		return;
 	runs = bpf_map_lookup_elem(&function_runs, &index);
 	if (runs)
-		++*runs;
+		add(runs, 1);
 }
 
 static __always_inline bool is_counted(const struct function *f, u32 service)
@@ -490,12 +491,14 @@ static __noinline int count_return(void *ctx, u64 frame, u64 cookie, u64 returne
 SEC("uprobe")
 HOT(0) int function_call(struct pt_regs *ctx)
 {
+	on_stack_of_thread();
 	COUNT_CALL(0, true);
 }
 
 SEC("uretprobe")
 HOT(1) int function_return(struct pt_regs *ctx)
 {
+	on_stack_of_thread();
 	COUNT_RETURN(1);
 }
 

@@ -9,8 +9,8 @@
  *             hot_run(0);
  *
  * Each program that may run thousands of times a second has a number of its own, from 0, and
- * counts first of all, also events of nobody. Counters of a CPU need no atomics: what a program
- * that interrupts another of the same number takes away is not worth one.
+ * counts first of all, also events of nobody. Counters of a CPU are atomic, too: a program on a uprobe
+ * that is preempted between load and store would take back what all others have counted meanwhile.
  */
 #ifndef HOT_BPF_H
 #define HOT_BPF_H
@@ -27,7 +27,7 @@ static __always_inline void hot_run(u32 number)
 	u64 *runs = bpf_map_lookup_elem(&hot_runs, &number);
 
 	if (runs)
-		++*runs;
+		add(runs, 1);
 }
 
 #endif
