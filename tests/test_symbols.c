@@ -26,6 +26,8 @@ static size_t size;
 		return __LINE__;                                      \
 	}
 NAMED(wanted_global, "wanted_global")
+NAMED(same_one, "same_one")
+NAMED(same_other, "same_other")
 NAMED(cxx, "_ZN2ns4workEi")
 NAMED(cxx_one, "_ZN2ns5twiceEi")
 NAMED(cxx_other, "_ZN2ns5twiceEc")
@@ -160,6 +162,66 @@ static void test_source_names(void)
 	CHECK_HAS(found.error.text, "_ZN2ns5twiceEc");
 	found_done(&found);
 	CHECK_INT(find("ns::work(char)"), -ESRCH);
+}
+
+/* The symbol of a function of this program in its bytes. */
+static Elf64_Sym *symbol_of(const char *name)
+{
+	const Elf64_Ehdr *header = (const Elf64_Ehdr *)bytes;
+	const Elf64_Shdr *sections = (const Elf64_Shdr *)(bytes + header->e_shoff);
+
+	for (unsigned i = 0; i < header->e_shnum; i++) {
+		Elf64_Sym *symbols = (Elf64_Sym *)(bytes + sections[i].sh_offset);
+
+		if (sections[i].sh_type != SHT_SYMTAB)
+			continue;
+		for (size_t j = 0; j < sections[i].sh_size / sizeof(*symbols); j++)
+			if (strcmp(bytes + sections[sections[i].sh_link].sh_offset +
+					   symbols[j].st_name,
+				   name) == 0)
+				return &symbols[j];
+	}
+	abort();
+}
+
+/* Moves the code of this program, in its bytes, to other addresses. */
+static void move_code(uint64_t distance)
+{
+	const Elf64_Ehdr *header = (const Elf64_Ehdr *)bytes;
+	Elf64_Phdr *segments = (Elf64_Phdr *)(bytes + header->e_phoff);
+
+	for (unsigned i = 0; i < header->e_phnum; i++)
+		if (segments[i].p_type == PT_LOAD && segments[i].p_flags & PF_X)
+			segments[i].p_vaddr += distance;
+	symbol_of("same_one")->st_value += distance;
+	symbol_of("same_other")->st_value += distance;
+}
+
+/* As of instances of a generic function of Go: one name, to be chosen by the offsets that are listed,
+ * which no address is. */
+static void test_one_name(void)
+{
+	const uint64_t distance = 1ULL << 32;
+	Elf64_Sym *one = symbol_of("same_one"), *other = symbol_of("same_other");
+	uint64_t first = offset_of((const void *)same_one),
+		 second = offset_of((const void *)same_other);
+	Elf64_Word name = other->st_name;
+	struct symbol_found found;
+	char want[128], turned[128];
+
+	move_code(distance);
+	other->st_name = one->st_name;
+	CASE("two functions of one name");
+	CHECK_INT(find_in(bytes, size, "same_one", 0, &found), 0);
+	other->st_name = name;
+	move_code(-distance);
+	CHECK_INT(found.status, -ENOTUNIQ);
+	snprintf(want, sizeof(want), ": %#" PRIx64 ", %#" PRIx64 "; choose one by its offset",
+		 first, second);
+	snprintf(turned, sizeof(turned), ": %#" PRIx64 ", %#" PRIx64 "; choose one by its offset",
+		 second, first);
+	CHECK_HAS(found.error.text, strstr(found.error.text, turned) ? turned : want);
+	found_done(&found);
 }
 
 /* A copy that has nothing but code, and a separate file with the symbols. */
@@ -362,6 +424,7 @@ int main(void)
 	read_self();
 	test_functions();
 	test_source_names();
+	test_one_name();
 	test_debug();
 	test_near();
 	test_offsets();

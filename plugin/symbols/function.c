@@ -30,7 +30,8 @@ struct function {
 	bool is_called;           /* this file has it from another one */
 	bool is_done;             /* a table has it: the next ones are not asked */
 	unsigned count;           /* of different functions of this rank */
-	char others[OTHERS_SIZE]; /* what they are called */
+	unsigned listed;          /* of these, in `others` */
+	char others[OTHERS_SIZE]; /* what to choose one by: names in the file, or offsets */
 	struct near near;
 };
 
@@ -62,17 +63,25 @@ static void remove_blanks(char *text)
 	*to = '\0';
 }
 
-static void append_other(struct function *function, const struct name *name, bool by_source)
+/* What finds no room as a whole is left out. */
+static void append_other(const struct search *search, struct function *function,
+			 const struct name *name, bool by_source)
 {
-	size_t length = strlen(function->others);
-	char place[32];
+	size_t length = strlen(function->others), room = sizeof(function->others) - length;
+	char place[32] = "";
+	uint64_t offset;
 
-	snprintf(place, sizeof(place), "address %#" PRIx64, name->address);
-	snprintf(function->others + length, sizeof(function->others) - length, "%s%.150s",
-		 length ? ", " : "", by_source ? name->text : place);
+	if (image_offset(search->image, PF_X, name->address, &offset) == 0)
+		snprintf(place, sizeof(place), "%#" PRIx64, offset);
+	if ((size_t)snprintf(function->others + length, room, "%s%s", length ? ", " : "",
+			     by_source ? name->text : place) < room)
+		function->listed++;
+	else
+		function->others[length] = '\0';
 }
 
-static void take_match(struct function *function, const struct name *name, bool by_source)
+static void take_match(const struct search *search, struct function *function,
+		       const struct name *name, bool by_source)
 {
 	if (name->rank == 0) {
 		function->is_called = true;
@@ -82,14 +91,14 @@ static void take_match(struct function *function, const struct name *name, bool 
 	    (name->rank == function->rank && name->address == function->address))
 		return;
 	if (name->rank > function->rank) {
-		function->count = 0;
+		function->count = function->listed = 0;
 		function->others[0] = '\0';
 	}
 	function->rank = name->rank;
 	function->address = name->address;
 	function->is_chosen = name->is_chosen;
 	function->count++;
-	append_other(function, name, by_source);
+	append_other(search, function, name, by_source);
 }
 
 static void take_name(void *with, const struct name *name)
@@ -103,7 +112,7 @@ static void take_name(void *with, const struct name *name)
 		if (!function->is_done && function->hash == hash &&
 		    strlen(function->name) == name->length &&
 		    memcmp(function->name, name->text, name->length) == 0)
-			take_match(function, name, false);
+			take_match(search, function, name, false);
 	}
 }
 
@@ -124,7 +133,7 @@ static void take_source(struct search *search, const struct name *name, char *so
 		if (function->is_done)
 			continue;
 		if (strcmp(function->bare, source) == 0)
-			take_match(function, name, true);
+			take_match(search, function, name, true);
 		else
 			near_offer(&function->near, source);
 	}
@@ -208,8 +217,7 @@ static void tell(const struct image *image, const struct function *function, boo
 	else if (function->count > 1)
 		found_refuse(found, -ENOTUNIQ,
 			     "it has several functions of this name: %s%s; choose one by its %s",
-			     function->others,
-			     strlen(function->others) + 1 == sizeof(function->others) ? "..." : "",
+			     function->others, function->listed < function->count ? ", ..." : "",
 			     function->others[0] == '_' ? "name in the file"
 							: "offset in the file");
 	else if (function->is_chosen)
