@@ -22,7 +22,7 @@ struct answer {
 static struct answer good(void)
 {
 	struct answer answer = {
-		.head = { SYMBOL_VERSION, 2, { 0xab, 0x01 } },
+		.head = { SYMBOL_VERSION, 2, { 0xab, 0x01 }, -ESTALE },
 		.name = { -ESRCH, 4, 0 },
 		.reason = { 'w', '\n', '\x80', 'y' },
 		.second = { 0, 0, 2 },
@@ -35,9 +35,9 @@ static struct answer good(void)
 
 static int take(const void *bytes, size_t size)
 {
-	char id[2 * SYMBOL_BUILD_ID_MAX + 1];
+	struct symbol_about about;
 	struct symbol_found found[2];
-	int status = symbol_answer_take(bytes, size, FILE_SIZE, 2, found, id);
+	int status = symbol_answer_take(bytes, size, FILE_SIZE, 2, found, &about);
 
 	if (status == 0)
 		symbol_found_done(found, 2);
@@ -46,13 +46,17 @@ static int take(const void *bytes, size_t size)
 
 static void test_good(void)
 {
-	char id[2 * SYMBOL_BUILD_ID_MAX + 1];
+	struct symbol_about about;
 	struct answer answer = good();
 	struct symbol_found found[2];
 
 	CASE("an answer");
-	CHECK_INT(symbol_answer_take((char *)&answer, sizeof(answer), FILE_SIZE, 2, found, id), 0);
-	CHECK_TEXT(id, "ab01");
+	CHECK_INT(symbol_answer_take((char *)&answer, sizeof(answer), FILE_SIZE, 2, found, &about),
+		  0);
+	CHECK_UINT(about.build_id_size, 2);
+	CHECK_UINT(about.build_id[0], 0xab);
+	CHECK_UINT(about.build_id[1], 0x01);
+	CHECK_INT(about.debug_status, -ESTALE);
 	CHECK_INT(found[0].status, -ESRCH);
 	CHECK_TEXT(found[0].error.text, "w??y");
 	CHECK_INT(found[1].status, 0);
@@ -74,6 +78,7 @@ static void test_bad(void)
 	answer = good();
 	answer.head.version++;
 	CHECK_INT(take(&answer, sizeof(answer)), -EPROTO);
+	CHECK_INT(take(&answer, sizeof(uint32_t)), -EPROTO);
 #define BAD(change)                                                 \
 	do {                                                        \
 		answer = good();                                    \
@@ -82,6 +87,8 @@ static void test_bad(void)
 		CHECK_INT(take(&answer, sizeof(answer)), -EBADMSG); \
 	} while (0)
 	BAD(answer.head.build_id_size = SYMBOL_BUILD_ID_MAX + 1);
+	BAD(answer.head.debug_status = 1);
+	BAD(answer.head.debug_status = INT32_MIN);
 	BAD(answer.name.status = 1);
 	BAD(answer.name.status = 0);
 	BAD(answer.name.status = INT32_MIN);

@@ -10,10 +10,9 @@
 #include "plugin/symbols/expand.h"
 #include "plugin/symbols/inlined.h"
 #include "plugin/system/symbol_name.h"
+#include "separate_debug.h"
 
 #include <errno.h>
-#include <sched.h>
-#include <sys/mount.h>
 
 #define SYMBOLS_MAX 256
 
@@ -336,66 +335,13 @@ static void test_mini(void)
 	CHECK_INT(name_at("mini", hidden) == NULL, 1);
 }
 
-static bool write_text(const char *path, const char *text)
-{
-	FILE *file = fopen(path, "w");
-
-	return file && fputs(text, file) >= 0 && fclose(file) == 0;
-}
-
-/* Without privileges, one of users as well, in which this one stays who it is. */
-static bool enter_namespace(void)
-{
-	unsigned uid = geteuid(), gid = getegid();
-	char users[64], groups[64];
-
-	if (uid == 0)
-		return unshare(CLONE_NEWNS) == 0;
-	snprintf(users, sizeof(users), "%u %u 1", uid, uid);
-	snprintf(groups, sizeof(groups), "%u %u 1", gid, gid);
-	return unshare(CLONE_NEWNS | CLONE_NEWUSER) == 0 &&
-	       write_text("/proc/self/uid_map", users) &&
-	       write_text("/proc/self/setgroups", "deny") &&
-	       write_text("/proc/self/gid_map", groups);
-}
-
-/* A directory for separate files of symbols, which this process alone sees. */
-static bool have_debug(void)
-{
-	return enter_namespace() && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
-	       mount("none", "/usr/lib/debug", "tmpfs", 0, NULL) == 0;
-}
-
-/* Puts a file where that of this build ID belongs. */
-static void put_debug(const char *file, const char *build_id)
-{
-	char command[512];
-
-	snprintf(command, sizeof(command),
-		 "mkdir -p /usr/lib/debug/.build-id/%.2s &&"
-		 "cp %s /usr/lib/debug/.build-id/%.2s/%s.debug",
-		 build_id, file, build_id, build_id + 2);
-	if (!named_run(command))
-		abort();
-}
-
-/* As readelf(1) says it. */
-static void read_build_id(const char *program, char text[41])
-{
-	FILE *said = named_say("readelf -n %s | sed -n 's/.*Build ID: //p'", program);
-
-	if (!fgets(text, 41, said))
-		abort();
-	pclose(said);
-}
-
 static void test_debug(void)
 {
 	char build_id[41];
 	uint64_t hidden = offset_of("moved", "hidden");
 
-	read_build_id("moved", build_id);
-	if (!have_debug()) {
+	named_build_id("moved", build_id);
+	if (!separate_debug_mount()) {
 		printf("this process may not mount: no separate files of symbols\n");
 		return;
 	}
@@ -404,7 +350,7 @@ static void test_debug(void)
 	CHECK_INT(name_at("stripped", hidden) == NULL, 1);
 	if (!named_run("objcopy --only-keep-debug moved symbols && head -c 3000 symbols >cut"))
 		abort();
-	put_debug("symbols", build_id);
+	separate_debug_put("symbols", build_id);
 	CASE("a separate file");
 	check_all("stripped", "moved");
 	CHECK_TEXT(name_at("stripped", offset_of("moved", "silent")), "silent");
@@ -413,15 +359,15 @@ static void test_debug(void)
 		      "objcopy --only-keep-debug source symbols-source")) {
 		char other[41];
 
-		read_build_id("source", other);
-		put_debug("symbols-source", other);
+		named_build_id("source", other);
+		separate_debug_put("symbols-source", other);
 		CHECK_INT(check_inlined("stripped-source", "source", "outer") > 0, true);
 	}
-	put_debug("cut", build_id);
+	separate_debug_put("cut", build_id);
 	CASE("a broken separate file");
 	CHECK_INT(name_at("stripped", hidden) == NULL, 1);
 	CHECK_TEXT(name_at("stripped", offset_of("moved", "shown")), "shown");
-	put_debug("named.c", build_id);
+	separate_debug_put("named.c", build_id);
 	CASE("a separate file of another kind");
 	CHECK_TEXT(name_at("stripped", offset_of("moved", "shown")), "shown");
 }
@@ -434,7 +380,7 @@ static void test_build_id(void)
 	uint64_t offset = 0;
 	char text[41];
 
-	read_build_id("moved", text);
+	named_build_id("moved", text);
 	for (size_t i = 0; i < 20; i++)
 		sscanf(text + 2 * i, "%2hhx", &want[i]);
 	CASE("build ID %s", text);

@@ -6,7 +6,9 @@
 #include "find.h"
 #include "found.h"
 #include "image.h"
+#include "names.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,6 +69,9 @@ static int find_all(int debug_fd, const struct symbol_wanted *wanted, size_t cou
 		return 0;
 	answer->build_id_size =
 		(uint32_t)image_build_id(&image, answer->build_id, sizeof(answer->build_id));
+	answer->debug_status = image.debug_status;
+	if (image.debug && !names_has(&image, NAMES_DEBUG))
+		answer->debug_status = -ENODATA;
 	return symbols_find(&image, wanted, count, found);
 }
 

@@ -252,8 +252,7 @@ static int prepare(const struct symbol_wanted *wanted, size_t count, struct sear
 
 static bool is_stripped(const struct image *image)
 {
-	return !names_each(image, NAMES_STATIC, take_name, &(struct search){ .count = 0 }) &&
-	       !image->debug;
+	return !names_has(image, NAMES_STATIC) && !image->debug;
 }
 
 int functions_find(const struct image *image, const struct symbol_wanted *wanted, size_t count,

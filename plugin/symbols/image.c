@@ -6,6 +6,7 @@
 #include "image.h"
 
 #include "expand.h"
+#include "plugin/system/symbol_message.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -60,18 +61,59 @@ static void open_mini(struct image *image)
 	}
 }
 
+static size_t build_id_of(Elf *elf, uint8_t *to, size_t size)
+{
+	GElf_Shdr header;
+	Elf_Scn *section = image_section(elf, ".note.gnu.build-id", &header);
+	Elf_Data *data = section ? elf_getdata(section, NULL) : NULL;
+	size_t name, description;
+	GElf_Nhdr note;
+
+	if (!data || !data->d_buf || gelf_getnote(data, 0, &note, &name, &description) == 0 ||
+	    note.n_type != NT_GNU_BUILD_ID || note.n_descsz > size)
+		return 0;
+	memcpy(to, (const char *)data->d_buf + description, note.n_descsz);
+	return note.n_descsz;
+}
+
+size_t image_build_id(const struct image *image, uint8_t *to, size_t size)
+{
+	return build_id_of(image->elf, to, size);
+}
+
+/* Is it of the same build? What is cut has no build ID any more. */
+static int check_debug(const struct image *image)
+{
+	uint8_t own[SYMBOL_BUILD_ID_MAX], other[SYMBOL_BUILD_ID_MAX];
+	size_t own_size = build_id_of(image->elf, own, sizeof(own));
+	size_t other_size = build_id_of(image->debug, other, sizeof(other));
+	GElf_Ehdr header;
+
+	if (!is_of_machine(image->debug, &header))
+		return -ENOEXEC;
+	if (own_size && !other_size)
+		return -ENODATA;
+	return own_size == 0 || (own_size == other_size && !memcmp(own, other, own_size)) ? 0
+											  : -ESTALE;
+}
+
+static void open_debug(struct image *image, int fd)
+{
+	image->debug = elf_begin(fd, ELF_C_READ, NULL);
+	image->debug_status = check_debug(image);
+	if (image->debug_status == 0)
+		return;
+	elf_end(image->debug);
+	image->debug = NULL;
+}
+
 static int open_all(struct image *image)
 {
 	GElf_Shdr ignored;
-	GElf_Ehdr header;
 
 	if (!is_of_machine(image->elf, &image->header)) {
 		image_close(image);
 		return -ENOEXEC;
-	}
-	if (!is_of_machine(image->debug, &header)) {
-		elf_end(image->debug);
-		image->debug = NULL;
 	}
 	image->is_go = image_section(image->elf, ".go.buildinfo", &ignored) ||
 		       image_section(image->elf, ".note.go.buildid", &ignored);
@@ -82,6 +124,7 @@ static int open_all(struct image *image)
 int image_open(struct image *image, int fd, int debug_fd)
 {
 	struct stat file;
+	int status;
 
 	elf_version(EV_CURRENT);
 	if (fstat(fd, &file) != 0)
@@ -89,9 +132,10 @@ int image_open(struct image *image, int fd, int debug_fd)
 	/* Read, not mapped: of a file that becomes shorter a mapping would be a trap. */
 	*image = (struct image){ .elf = elf_begin(fd, ELF_C_READ, NULL),
 				 .size = (uint64_t)file.st_size };
-	if (debug_fd >= 0)
-		image->debug = elf_begin(debug_fd, ELF_C_READ, NULL);
-	return open_all(image);
+	status = open_all(image);
+	if (status == 0 && debug_fd >= 0)
+		open_debug(image, debug_fd);
+	return status;
 }
 
 int image_open_bytes(struct image *image, char *bytes, size_t size)
@@ -189,19 +233,4 @@ Elf_Scn *image_section(Elf *elf, const char *name, GElf_Shdr *ret_header)
 			return section;
 	}
 	return NULL;
-}
-
-size_t image_build_id(const struct image *image, uint8_t *to, size_t size)
-{
-	GElf_Shdr header;
-	Elf_Scn *section = image_section(image->elf, ".note.gnu.build-id", &header);
-	Elf_Data *data = section ? elf_getdata(section, NULL) : NULL;
-	size_t name, description;
-	GElf_Nhdr note;
-
-	if (!data || !data->d_buf || gelf_getnote(data, 0, &note, &name, &description) == 0 ||
-	    note.n_type != NT_GNU_BUILD_ID || note.n_descsz > size)
-		return 0;
-	memcpy(to, (const char *)data->d_buf + description, note.n_descsz);
-	return note.n_descsz;
 }

@@ -10,8 +10,9 @@
 /* A program or library, by libelf: 64 bits, of this machine, or refused. */
 struct image {
 	Elf *elf;
-	Elf *debug; /* a separate file of symbols; NULL: none */
-	Elf *mini;  /* the symbols in .gnu_debugdata; NULL: none */
+	Elf *debug;       /* a separate file of symbols; NULL: none, or of no use */
+	int debug_status; /* why it is of no use, see struct symbol_answer */
+	Elf *mini;        /* the symbols in .gnu_debugdata; NULL: none */
 	void *mini_bytes;
 	GElf_Ehdr header;
 	uint64_t size; /* bytes of the file */

@@ -55,14 +55,30 @@ static Elf *elf_of(const struct image *image, enum names_table which)
 	return which == NAMES_DEBUG ? image->debug : which == NAMES_MINI ? image->mini : image->elf;
 }
 
-bool names_each(const struct image *image, enum names_table which,
-		void (*take)(void *with, const struct name *name), void *with)
+static Elf_Data *symbols_of(const struct image *image, enum names_table which,
+			    GElf_Shdr *ret_header, size_t *ret_index)
 {
 	uint32_t type = which == NAMES_DYNAMIC ? SHT_DYNSYM : SHT_SYMTAB;
 	Elf *elf = elf_of(image, which);
+
+	return elf ? section_data(elf, type, 0, ret_header, ret_index) : NULL;
+}
+
+bool names_has(const struct image *image, enum names_table which)
+{
+	GElf_Shdr ignored;
+	size_t index;
+
+	return symbols_of(image, which, &ignored, &index) != NULL;
+}
+
+bool names_each(const struct image *image, enum names_table which,
+		void (*take)(void *with, const struct name *name), void *with)
+{
+	Elf *elf = elf_of(image, which);
 	GElf_Shdr header, ignored;
 	size_t table, at;
-	Elf_Data *symbols = elf ? section_data(elf, type, 0, &header, &table) : NULL;
+	Elf_Data *symbols = symbols_of(image, which, &header, &table);
 	Elf_Data *versions;
 	GElf_Sym symbol;
 

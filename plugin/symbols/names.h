@@ -22,6 +22,9 @@ enum names_table {
 	NAMES_TABLES,
 };
 
+/* Is there such a table? */
+bool names_has(const struct image *image, enum names_table which);
+
 /* Calls `take` with each function of a table; false: there is no such table. */
 bool names_each(const struct image *image, enum names_table which,
 		void (*take)(void *with, const struct name *name), void *with);

@@ -145,14 +145,8 @@ out:
 	return status;
 }
 
-static void ignore(void *with, const struct name *name)
-{
-	(void)with;
-	(void)name;
-}
-
 bool offsets_want_debug(const struct image *image)
 {
-	return !image->debug && (!names_each(image, NAMES_STATIC, ignore, NULL) ||
-				 (inlined_is_there && !inlined_has(image)));
+	return !image->debug &&
+	       (!names_has(image, NAMES_STATIC) || (inlined_is_there && !inlined_has(image)));
 }

@@ -150,52 +150,125 @@ static int make_request(const struct symbol_wanted *wanted, size_t count, bool h
 
 static int run_once(struct file_reader *files, const struct symbol_file *file, int debug_fd,
 		    const struct symbol_wanted *wanted, size_t count,
-		    struct symbol_found *ret_found, char *ret_build_id, struct error *error)
+		    struct symbol_found *ret_found, struct symbol_about *ret_about,
+		    struct error *error)
 {
 	struct symbol_text request, answer;
+	struct error why;
 	int status;
 
 	if (make_request(wanted, count, debug_fd >= 0, &request))
-		return error_set(error, -ENOMEM, "there is no memory for it");
-	status = symbol_ask(files, file, debug_fd, &request, &answer, error);
+		return symbol_ask_error(files, -ENOMEM, error);
+	status = symbol_ask(files, file, debug_fd, &request, &answer, &why);
 	free(request.bytes);
-	if (status == -ETIME)
-		return error_set(error, status,
-				 "to look for symbols in it takes too long; name functions by "
-				 "their offset in the file");
 	if (status)
-		return status;
+		return error_set(error, status, "%s%s", why.text,
+				 status == -ETIME ? "; name functions by their offset in the file"
+						  : "");
 	status = symbol_answer_take(answer.bytes, answer.size, file->size, count, ret_found,
-				    ret_build_id);
+				    ret_about);
 	free(answer.bytes);
 	return status ? symbol_ask_error(files, status, error) : 0;
+}
+
+/* What does not come of the file may be gone at the next try. */
+static int outcome(int status)
+{
+	return status == -EBADMSG ? status : -EAGAIN;
+}
+
+static bool is_missing(const struct symbol_found *found)
+{
+	return found->status == -ESRCH || found->status == -ENODATA;
 }
 
 static bool is_any_missing(const struct symbol_found *found, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		if (found[i].status == -ESRCH || found[i].status == -ENODATA)
+		if (is_missing(&found[i]))
 			return true;
 	return false;
+}
+
+static const char *why_no_debug(int status)
+{
+	switch (-status) {
+	case ENOEXEC:
+		return "it is no 64-bit file of this machine's";
+	case ESTALE:
+		return "it is of another build, as its build ID says";
+	default:
+		return "no symbols can be read from it: it is truncated, broken or too large";
+	}
+}
+
+/* With the separate file; what it alone has takes the place of what is missing. */
+static int add_debug(struct file_reader *files, const struct symbol_file *file, int debug_fd,
+		     const struct symbol_wanted *wanted, size_t count, struct symbol_found *found,
+		     struct error *error)
+{
+	struct symbol_found *more = calloc(count, sizeof(*more));
+	struct symbol_about about;
+	int status = more ? run_once(files, file, debug_fd, wanted, count, more, &about, error)
+			  : symbol_ask_error(files, -ENOMEM, error);
+
+	for (size_t i = 0; i < count && status == 0; i++)
+		if (is_missing(&found[i])) {
+			symbol_found_done(&found[i], 1);
+			found[i] = more[i];
+			more[i] = (struct symbol_found){ 0 };
+		}
+	if (status == 0)
+		symbol_found_done(more, count);
+	free(more);
+	if (status)
+		return outcome(status);
+	return about.debug_status
+		       ? error_set(error, -EBADMSG, "%s", why_no_debug(about.debug_status))
+		       : 0;
+}
+
+/* Without an answer about the separate file what was found before remains. */
+static void ask_debug(struct file_reader *files, const struct symbol_file *file,
+		      const struct symbol_about *about, const struct symbol_wanted *wanted,
+		      size_t count, struct symbol_found *found, struct error *ret_note)
+{
+	char path[SYMBOL_DEBUG_PATH_MAX];
+	struct symbol_file debug;
+	struct error why;
+	int status = symbol_debug_open(files, about, &debug, path, &why);
+
+	if (status == -ENOENT)
+		return;
+	if (status == 0) {
+		status = add_debug(files, file, debug.fd, wanted, count, found, &why);
+		symbol_close(&debug);
+	} else if (status == -ETIMEDOUT || status == -EBUSY || status == -EPIPE) {
+		status = -EAGAIN;
+	}
+	if (status && status != -EAGAIN)
+		error_set(ret_note, status, "cannot use %s: %s", path, why.text);
+	for (size_t i = 0; i < count && status == -EAGAIN; i++)
+		if (is_missing(&found[i]))
+			found[i].status = error_set(&found[i].error, status, "cannot use %s: %s",
+						    path, why.text);
 }
 
 int symbol_find(struct file_reader *files, const struct symbol_file *file,
 		const struct symbol_wanted *wanted, size_t count, struct symbol_found *ret_found,
 		struct error *error)
 {
-	char build_id[2 * SYMBOL_BUILD_ID_MAX + 1];
-	struct symbol_file debug;
+	struct symbol_about about;
 	int status;
 
 	if (count > SYMBOL_WANTED_MAX)
 		return error_set(error, -E2BIG, "there are more than %d functions of it",
 				 SYMBOL_WANTED_MAX);
-	status = run_once(files, file, -1, wanted, count, ret_found, build_id, error);
-	if (status || !is_any_missing(ret_found, count) ||
-	    !symbol_debug_open(files, build_id, &debug))
-		return status;
-	symbol_found_done(ret_found, count);
-	status = run_once(files, file, debug.fd, wanted, count, ret_found, build_id, error);
-	symbol_close(&debug);
-	return status;
+	status = run_once(files, file, -1, wanted, count, ret_found, &about, error);
+	if (status)
+		return outcome(status);
+	error->text[0] = '\0';
+	if (is_any_missing(ret_found, count))
+		ask_debug(files, file, &about, wanted, count, ret_found, error);
+	return 0;
 }

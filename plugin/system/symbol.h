@@ -75,15 +75,18 @@ struct symbol_found {
 	int status; /* 0, or a negative errno, and the error says why and what to do: -ESRCH: none of this
 		     * name; -ENOTUNIQ: several; -ENODATA: no symbols; -ENOEXEC: no program of this
 		     * machine; -EOPNOTSUPP: the program chooses it when it starts (IFUNC); -ENOMSG: no
-		     * such marker; -EFAULT: no code there. With 0 the error says why SYMBOL_NO_RETURNS. */
+		     * such marker; -EFAULT: no code there; -EAGAIN: the separate file of symbols, which
+		     * may have it, could not be read now. With 0 the error says why SYMBOL_NO_RETURNS. */
 	struct error error;
 	struct symbol_place *places; /* a function's entry comes first */
 	size_t count;
 };
 
 /* Looks for all of them in one go. Returns 0 where it could be looked, and then each of ret_found has
- * its own status, for symbol_found_done(); or a negative errno, and the error says why: the program
- * has crashed, does not answer, or is not installed. */
+ * its own status, for symbol_found_done(), and the error says why a separate file of symbols is of no
+ * use, or nothing. Or a negative errno, and the error says why: -EBADMSG: the file has the program
+ * crash or talk nonsense; -E2BIG: too many are wanted; -EAGAIN: there was no answer in time, or the
+ * program could not be run: it may be at the next try. */
 int symbol_find(struct file_reader *files, const struct symbol_file *file,
 		const struct symbol_wanted *wanted, size_t count, struct symbol_found *ret_found,
 		struct error *error);

@@ -5,7 +5,6 @@
 #include "symbol_answer.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,23 +78,32 @@ static int take_found(struct bytes *bytes, uint64_t file_size, struct symbol_fou
 	return status || !(found->places[0].flags & SYMBOL_RETURN) ? status : -EBADMSG;
 }
 
-static int take_head(struct bytes *bytes, struct symbol_answer *ret_answer)
+/* That of another version may be shorter. */
+static int take_head(struct bytes *bytes, struct symbol_about *ret_about)
 {
-	if (!take(bytes, ret_answer, sizeof(*ret_answer)))
+	struct bytes begin = *bytes;
+	struct symbol_answer answer;
+
+	if (!take(&begin, &answer.version, sizeof(answer.version)))
 		return -EBADMSG;
-	if (ret_answer->version != SYMBOL_VERSION)
+	if (answer.version != SYMBOL_VERSION)
 		return -EPROTO;
-	return ret_answer->build_id_size > SYMBOL_BUILD_ID_MAX ? -EBADMSG : 0;
+	if (!take(bytes, &answer, sizeof(answer)) || answer.build_id_size > SYMBOL_BUILD_ID_MAX ||
+	    answer.debug_status > 0 || answer.debug_status < -ERRNO_MAX)
+		return -EBADMSG;
+	*ret_about = (struct symbol_about){ .debug_status = answer.debug_status,
+					    .build_id_size = answer.build_id_size };
+	memcpy(ret_about->build_id, answer.build_id, answer.build_id_size);
+	return 0;
 }
 
 int symbol_answer_take(const char *at, size_t size, uint64_t file_size, size_t count,
-		       struct symbol_found *ret_found,
-		       char ret_build_id[2 * SYMBOL_BUILD_ID_MAX + 1])
+		       struct symbol_found *ret_found, struct symbol_about *ret_about)
 {
 	struct bytes bytes = { at, size };
-	struct symbol_answer answer;
+	struct symbol_about about;
 	size_t taken = 0;
-	int status = take_head(&bytes, &answer);
+	int status = take_head(&bytes, &about);
 
 	if (status)
 		return status;
@@ -108,9 +116,7 @@ int symbol_answer_take(const char *at, size_t size, uint64_t file_size, size_t c
 		symbol_found_done(ret_found, taken);
 		return status;
 	}
-	for (size_t i = 0; i < answer.build_id_size; i++)
-		snprintf(ret_build_id + 2 * i, 3, "%02x", answer.build_id[i]);
-	ret_build_id[2 * answer.build_id_size] = '\0';
+	*ret_about = about;
 	return 0;
 }
 
@@ -179,8 +185,8 @@ int symbol_answer_take_names(const char *at, size_t size, size_t count,
 	struct bytes bytes = { at, size };
 	struct symbol_answer_names answer;
 	struct symbol_names names = { 0 };
-	struct symbol_answer head;
-	int status = take_head(&bytes, &head);
+	struct symbol_about about;
+	int status = take_head(&bytes, &about);
 
 	if (status == 0 &&
 	    (!take(&bytes, &answer, sizeof(answer)) || answer.wants_debug > 1 ||
@@ -194,10 +200,9 @@ int symbol_answer_take_names(const char *at, size_t size, size_t count,
 		return status;
 	if (answer.status == 0)
 		*ret_names = names;
-	*ret_about = (struct symbol_about){ .status = answer.status,
-					    .wants_debug = answer.wants_debug,
-					    .build_id_size = head.build_id_size };
-	memcpy(ret_about->build_id, head.build_id, head.build_id_size);
+	about.status = answer.status;
+	about.wants_debug = answer.wants_debug;
+	*ret_about = about;
 	return 0;
 }
 

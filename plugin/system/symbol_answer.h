@@ -7,20 +7,20 @@
 
 #include <stdbool.h>
 
-/* Takes the answer of ebpf-symbols to so many names, about a file of this size; any bytes may come,
- * as a file may have taken it over. Fills ret_found, for symbol_found_done(), and the build ID as
- * text. -EBADMSG: it is none, and nothing is filled; -EPROTO: it is of another version; -ENOMEM. */
-int symbol_answer_take(const char *bytes, size_t size, uint64_t file_size, size_t count,
-		       struct symbol_found *ret_found,
-		       char ret_build_id[2 * SYMBOL_BUILD_ID_MAX + 1]);
-
-/* What is said of the file whose code is named. */
+/* What is said of the file. */
 struct symbol_about {
-	int status; /* 0; -ENOEXEC: it is of another kind; -ENOMEM */
+	int status; /* of names: 0; -ENOEXEC: it is of another kind; -ENOMEM */
 	bool wants_debug;
+	int debug_status; /* see struct symbol_answer */
 	size_t build_id_size;
 	uint8_t build_id[SYMBOL_BUILD_ID_MAX];
 };
+
+/* Takes the answer of ebpf-symbols to so many names, about a file of this size; any bytes may come,
+ * as a file may have taken it over. Fills ret_found, for symbol_found_done(). -EBADMSG: it is none,
+ * and nothing is filled; -EPROTO: it is of another version; -ENOMEM. */
+int symbol_answer_take(const char *bytes, size_t size, uint64_t file_size, size_t count,
+		       struct symbol_found *ret_found, struct symbol_about *ret_about);
 
 /* The same of the answer about the names of so much code. ret_names is filled, for
  * symbol_names_done(), if this and the status of ret_about are 0. */

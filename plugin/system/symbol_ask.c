@@ -137,19 +137,38 @@ static const char *program_of(const struct file_reader *files)
 	return files->symbols ? files->symbols : EBPF_SYMBOL_READER;
 }
 
+/* It can send none itself, see plugin/symbols/sandbox.c. */
+static bool is_from_outside(int signal)
+{
+	return signal == SIGKILL || signal == SIGTERM;
+}
+
 /* As it has ended in another way than it should. */
 static int tell_end(const struct run *run, struct error *error)
 {
 	int ended = run->ended.ended;
 
-	if (run->ended.status == -ETIME || (WIFSIGNALED(ended) && WTERMSIG(ended) == SIGXCPU))
-		return error_set(error, -ETIME, "to look for symbols in it takes too long");
+	if (WIFSIGNALED(ended) && WTERMSIG(ended) == SIGXCPU)
+		return error_set(
+			error, -ETIME,
+			"to look for symbols in it takes more than %d s of CPU time, which "
+			"is the limit",
+			SYMBOL_CPU_S);
+	if (run->ended.status == -ETIME)
+		return error_set(error, -ETIME,
+				 "to look for symbols in it takes too long: more than %d s",
+				 SYMBOL_WAIT_MS / 1000);
 	if (run->ended.status)
 		return error_set(error, run->ended.status,
 				 "cannot start %s: %s; set SymbolReader to where it is",
 				 run->program, strerror(-run->ended.status));
-	if (WIFSIGNALED(ended))
+	if (WIFSIGNALED(ended) && is_from_outside(WTERMSIG(ended)))
 		return error_set(error, -EIO,
+				 "the program that looks for symbols was killed (signal %d), by "
+				 "somebody, or by the kernel for want of memory",
+				 WTERMSIG(ended));
+	if (WIFSIGNALED(ended))
+		return error_set(error, -EBADMSG,
 				 "the program that looks for symbols was ended by signal %d (%s): "
 				 "the file is broken or hostile",
 				 WTERMSIG(ended), strsignal(WTERMSIG(ended)));

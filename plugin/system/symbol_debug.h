@@ -2,11 +2,14 @@
 #ifndef EBPF_SYMBOL_DEBUG_H
 #define EBPF_SYMBOL_DEBUG_H
 
-#include "symbol.h"
+#include "symbol_answer.h"
 
-/* Opens the separate file of symbols that the distribution has for a build ID, in hexadecimal digits,
- * for symbol_close(). false: there is none. */
-bool symbol_debug_open(struct file_reader *files, const char *build_id,
-		       struct symbol_file *ret_file);
+#define SYMBOL_DEBUG_PATH_MAX (64 + 2 * SYMBOL_BUILD_ID_MAX)
+
+/* Opens the separate file of symbols that the distribution has for what has this build ID, for
+ * symbol_close(). An error of symbol_open(); -ENOENT: there is none. */
+int symbol_debug_open(struct file_reader *files, const struct symbol_about *about,
+		      struct symbol_file *ret_file, char ret_path[SYMBOL_DEBUG_PATH_MAX],
+		      struct error *error);
 
 #endif

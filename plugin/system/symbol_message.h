@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#define SYMBOL_VERSION 2 /* of this page: the two may be of different versions after an upgrade */
+#define SYMBOL_VERSION 3 /* of this page: the two may be of different versions after an upgrade */
 #define SYMBOL_WANTED_MAX 4096
 #define SYMBOL_NAME_MAX 512
 #define SYMBOL_TEXT_MAX 512   /* of a reason, and of the arguments of a marker */
@@ -58,6 +58,8 @@ struct symbol_answer {
 	uint32_t version;
 	uint32_t build_id_size;
 	uint8_t build_id[SYMBOL_BUILD_ID_MAX]; /* where a separate file may have more symbols */
+	int32_t debug_status; /* why the separate file is of no use: -ENOEXEC: it is of another
+			       * kind; -ESTALE: of another build; -ENODATA: it has no symbols */
 };
 
 struct symbol_answer_name {

@@ -10,7 +10,6 @@
 #include "symbol_debug.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -89,15 +88,13 @@ static void ask_debug(struct file_reader *files, const struct symbol_file *file,
 		      const struct asked *asked, const struct symbol_about *about,
 		      struct symbol_names *names)
 {
-	char build_id[2 * SYMBOL_BUILD_ID_MAX + 1] = "";
+	char path[SYMBOL_DEBUG_PATH_MAX];
 	struct symbol_about ignored;
 	struct symbol_names more;
 	struct symbol_file debug;
 	struct error error;
 
-	for (size_t i = 0; i < about->build_id_size; i++)
-		snprintf(build_id + 2 * i, 3, "%02x", about->build_id[i]);
-	if (!symbol_debug_open(files, build_id, &debug))
+	if (symbol_debug_open(files, about, &debug, path, &error))
 		return;
 	if (run_once(files, file, debug.fd, asked, &more, &ignored, &error) == 0) {
 		symbol_names_done(names);

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Separate files of symbols, where a distribution has them.
+ */
+#ifndef SEPARATE_DEBUG_H
+#define SEPARATE_DEBUG_H
+
+#include "named_program.h"
+
+#include <sched.h>
+#include <sys/mount.h>
+
+static inline bool write_text(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "w");
+
+	return file && fputs(text, file) >= 0 && fclose(file) == 0;
+}
+
+/* Without privileges, one of users as well, in which this one stays who it is. */
+static inline bool enter_namespace(void)
+{
+	unsigned uid = geteuid(), gid = getegid();
+	char users[64], groups[64];
+
+	if (uid == 0)
+		return unshare(CLONE_NEWNS) == 0;
+	snprintf(users, sizeof(users), "%u %u 1", uid, uid);
+	snprintf(groups, sizeof(groups), "%u %u 1", gid, gid);
+	return unshare(CLONE_NEWNS | CLONE_NEWUSER) == 0 &&
+	       write_text("/proc/self/uid_map", users) &&
+	       write_text("/proc/self/setgroups", "deny") &&
+	       write_text("/proc/self/gid_map", groups);
+}
+
+/* A directory for separate files of symbols, which this process alone sees. */
+static inline bool separate_debug_mount(void)
+{
+	return enter_namespace() && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+	       mount("none", "/usr/lib/debug", "tmpfs", 0, NULL) == 0;
+}
+
+/* Puts a file where that of this build ID belongs. */
+static inline void separate_debug_put(const char *file, const char *build_id)
+{
+	char command[512];
+
+	snprintf(command, sizeof(command),
+		 "mkdir -p /usr/lib/debug/.build-id/%.2s &&"
+		 "cp %s /usr/lib/debug/.build-id/%.2s/%s.debug",
+		 build_id, file, build_id, build_id + 2);
+	if (!named_run(command))
+		abort();
+}
+
+/* As readelf(1) says it. */
+static inline void named_build_id(const char *program, char text[41])
+{
+	FILE *said = named_say("readelf -n %s | sed -n 's/.*Build ID: //p'", program);
+
+	if (!fgets(text, 41, said))
+		abort();
+	pclose(said);
+}
+
+#endif
