@@ -46,24 +46,24 @@ bool attachment_is_of_file(const struct attachment *attachment)
 	}
 }
 
-static bool was_told(struct attachment *attachment, const char *why)
+static bool was_told(uint64_t *told, const char *why)
 {
-	uint64_t told = attachment->told;
+	uint64_t before = *told;
 
-	attachment->told = file_number(why);
-	return attachment->told == told;
+	*told = file_number(why);
+	return *told == before;
 }
 
 void attachment_tell(struct attachment *attachment, const char *probe, const char *why)
 {
-	if (!was_told(attachment, why))
+	if (!was_told(&attachment->told, why))
 		message(LOG_ERR, "probe %s: ignoring %s%s: %s", probe, attachment->what,
 			attachment_is_of_file(attachment) ? " until its file changes" : "", why);
 }
 
 void attachment_tell_calls_only(struct attachment *attachment, const char *probe, const char *why)
 {
-	if (!was_told(attachment, why))
+	if (!was_told(&attachment->told, why))
 		message(LOG_WARNING,
 			"probe %s: %s counts its calls only, as where it returns is not known: %s; "
 			"Returns \"replace\" needs not know, but see collectd-ebpf(5) first",
@@ -72,9 +72,16 @@ void attachment_tell_calls_only(struct attachment *attachment, const char *probe
 
 void attachment_tell_deferred(struct attachment *attachment, const char *probe, const char *why)
 {
-	if (!was_told(attachment, why))
+	if (!was_told(&attachment->told, why))
 		message(LOG_WARNING, "probe %s: %s is not attached yet and is tried again: %s",
 			probe, attachment->what, why);
+}
+
+void attachment_tell_file(struct attachment *attachment, const char *probe, const char *why)
+{
+	if (!was_told(&attachment->told_file, why))
+		message(LOG_NOTICE, "probe %s: the symbols of %s alone are used: %s", probe,
+			attachment->point->path ?: "the program", why);
 }
 
 void attachment_tell_attached(struct attachment *attachment, const char *probe)

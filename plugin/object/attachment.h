@@ -41,9 +41,10 @@ struct attachment {
 	uint64_t (*place_cookie)(const struct attachment *attachment,
 				 const struct symbol_place *place);
 	const void *with;
-	uint64_t told;     /* number of the reason that was told why it is not attached, 0: it is */
-	bool stepped;      /* at a place in a file, see SYMBOL_STEPPED */
-	bool stepped_told; /* that it is */
+	uint64_t told; /* number of the reason that was told why it is not attached, 0: it is */
+	uint64_t told_file; /* number of what was told of its file */
+	bool stepped;       /* at a place in a file, see SYMBOL_STEPPED */
+	bool stepped_told;  /* that it is */
 	bool replaces_told;
 };
 
@@ -99,6 +100,9 @@ void attachment_tell_calls_only(struct attachment *attachment, const char *probe
 
 /* Likewise of one that attachments_check() tries again. */
 void attachment_tell_deferred(struct attachment *attachment, const char *probe, const char *why);
+
+/* Tells what is wrong with the symbols of the file of one, unless that was told last. */
+void attachment_tell_file(struct attachment *attachment, const char *probe, const char *why);
 
 /* What was deferred is attached; tells so if it was told. */
 void attachment_tell_attached(struct attachment *attachment, const char *probe);

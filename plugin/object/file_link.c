@@ -5,7 +5,8 @@
  * that cannot be had costs itself alone.
  *
  * The kernel puts its breakpoint into every process that has the file, or into none. Where one of them
- * is at the memory limit of its cgroup, it refuses: such a place is tried again.
+ * is at the memory limit of its cgroup, it refuses: such a place is tried again, and so is one that
+ * could not be looked for in time.
  */
 #include "file_link.h"
 
@@ -28,6 +29,7 @@ struct spot {
 	struct symbol_place place; /* without its arguments */
 	uint64_t cookie;
 	bool as_return; /* the kernel changes the return address of the function that begins there */
+	bool is_unfound; /* where it is could not be learnt yet */
 };
 
 struct work {
@@ -61,6 +63,7 @@ static bool may_pass(int status)
 	switch (-status) {
 	case ENOMEM:
 	case EINTR:
+	case EAGAIN:
 	case EBUSY:
 	case ETIMEDOUT:
 	case EPIPE:
@@ -68,6 +71,12 @@ static bool may_pass(int status)
 	default:
 		return false;
 	}
+}
+
+/* What is not found of a pair is told of its entry. */
+static bool is_second(const struct attachment *item)
+{
+	return item->is_paired && item->at_return;
 }
 
 /* What passes at the second try is not told. */
@@ -82,9 +91,9 @@ static int defer(struct work *work, const struct spot *spot, const char *why)
 		return -ENOMEM;
 	links->deferred = grown;
 	links->deferred[links->deferred_count++] = *spot;
-	error_set(&text, 0, "cannot attach to %s: %s", spot->item->point->path ?: "the program",
-		  why);
-	if (work->again)
+	error_set(&text, 0, "cannot %s %s: %s", spot->is_unfound ? "read" : "attach to",
+		  spot->item->point->path ?: "the program", why);
+	if (work->again && !(spot->is_unfound && is_second(spot->item)))
 		attachment_tell_deferred(spot->item, work->probe, text.text);
 	return 0;
 }
@@ -305,15 +314,23 @@ static void refuse_return(struct work *work, struct attachment *item,
 	refuse(work, item, -EOPNOTSUPP, "attach to", why.text);
 }
 
+static void miss(struct work *work, struct attachment *item, const struct symbol_found *found)
+{
+	const struct spot spot = { .item = item, .is_unfound = true };
+
+	if (may_pass(found->status) && defer(work, &spot, found->error.text) == 0)
+		return;
+	if (!is_second(item))
+		refuse(work, item, found->status, "read", found->error.text);
+}
+
 static int take(struct work *work, struct attachment *item, const struct symbol_found *found)
 {
 	size_t before = work->spot_count;
 	int status;
 
 	if (found->status) {
-		/* Of a pair the entry tells it. */
-		if (!item->is_paired || !item->at_return)
-			refuse(work, item, found->status, "read", found->error.text);
+		miss(work, item, found);
 		return 0;
 	}
 	status = add_spots(work, item, found);
@@ -342,12 +359,49 @@ static int find(struct work *work, struct attachment *const *items, size_t count
 		};
 	}
 	if (status == 0) {
-		status = symbol_find(work->files, work->file, wanted, count, found, &why);
-		if (status)
-			error_set(work->error, status, "cannot read %s: %s",
-				  items[0]->point->path ?: "the program", why.text);
+		int failed = symbol_find(work->files, work->file, wanted, count, found, &why);
+
+		for (size_t i = 0; i < count && failed; i++)
+			found[i] = (struct symbol_found){ .status = failed, .error = why };
+		if (!failed && why.text[0])
+			attachment_tell_file(items[0], work->probe, why.text);
 	}
 	free(wanted);
+	return status;
+}
+
+/* Adds where they are to the spots. */
+static int search(struct work *work, struct attachment *const *items, size_t count)
+{
+	struct symbol_found *found = calloc(count, sizeof(*found));
+	int status = found ? find(work, items, count, found) : -ENOMEM;
+
+	for (size_t i = 0; i < count && status == 0; i++)
+		status = take(work, items[i], &found[i]);
+	for (int at_return = 0; at_return < 2 && status == 0; at_return++)
+		tell_stepped(work, items, count, at_return);
+	if (found)
+		symbol_found_done(found, count);
+	free(found);
+	return status;
+}
+
+/* Those that could not be found leave the spots, and are looked for again. */
+static int search_unfound(struct work *work)
+{
+	struct attachment **items = calloc(work->spot_count, sizeof(*items));
+	size_t count = 0, kept = 0;
+	int status = items ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < work->spot_count && status == 0; i++)
+		if (work->spots[i].is_unfound)
+			items[count++] = work->spots[i].item;
+		else
+			work->spots[kept++] = work->spots[i];
+	work->spot_count = kept;
+	if (count)
+		status = search(work, items, count);
+	free(items);
 	return status;
 }
 
@@ -367,6 +421,8 @@ static int by_link(const void *left, const void *right)
 
 static void link_all(struct work *work)
 {
+	if (work->spot_count)
+		qsort(work->spots, work->spot_count, sizeof(*work->spots), by_link);
 	for (size_t i = 0, next; i < work->spot_count; i = next) {
 		for (next = i + 1; next < work->spot_count; next++)
 			if (by_link(&work->spots[i], &work->spots[next]) != 0 ||
@@ -376,32 +432,25 @@ static void link_all(struct work *work)
 	}
 }
 
+static int end(struct work *work, int status)
+{
+	if (status == 0)
+		link_all(work);
+	free(work->spots);
+	if (status == -ENOMEM)
+		return error_set(work->error, status, "no memory");
+	return status ?: work->status;
+}
+
 int file_links_open(struct file_links *links, const char *probe, struct attachment *const *items,
 		    size_t count, const struct symbol_file *file, struct file_reader *files,
 		    struct error *error)
 {
-	struct symbol_found *found = calloc(count, sizeof(*found));
 	struct work work = {
 		.links = links, .probe = probe, .file = file, .files = files, .error = error
 	};
-	int status = found ? find(&work, items, count, found) : -ENOMEM;
-	bool searched = found && status == 0;
 
-	for (size_t i = 0; i < count && status == 0; i++)
-		status = take(&work, items[i], &found[i]);
-	for (int at_return = 0; at_return < 2 && status == 0; at_return++)
-		tell_stepped(&work, items, count, at_return);
-	if (status == 0 && work.spot_count) {
-		qsort(work.spots, work.spot_count, sizeof(*work.spots), by_link);
-		link_all(&work);
-	}
-	if (searched)
-		symbol_found_done(found, count);
-	free(found);
-	free(work.spots);
-	if (status == -ENOMEM)
-		return error_set(error, status, "no memory");
-	return status ?: work.status;
+	return end(&work, search(&work, items, count));
 }
 
 int file_links_again(struct file_links *links, const char *probe, const struct symbol_file *file,
@@ -422,9 +471,7 @@ int file_links_again(struct file_links *links, const char *probe, const struct s
 	links->pause = links->pause < PAUSE_MAX ? 2 * links->pause + 1 : PAUSE_MAX;
 	links->deferred = NULL;
 	links->deferred_count = 0;
-	link_all(&work);
-	free(work.spots);
-	return work.status;
+	return end(&work, search_unfound(&work));
 }
 
 void file_links_done(struct file_links *links)

@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 /* Descriptors of links of programs to places in one file, and the places for which the kernel had no
- * memory or time. */
+ * memory or time, or of which it is not known yet where they are. */
 struct file_links {
 	int *fd;
 	size_t count;
@@ -21,13 +21,13 @@ struct file_links {
 
 /* Attaches what is for points of this file: each program to all its places by one link where the
  * kernel has that, else to each place by one. What cannot be is told of each attachment; where one is
- * needed it is an error, and so is -ENOMEM, but what may pass is deferred. What there is of links is
+ * needed it is an error, and so is -ENOMEM, but what may pass is deferred, needed or not. What there is of links is
  * the caller's in any case. */
 int file_links_open(struct file_links *links, const char *probe, struct attachment *const *items,
 		    size_t count, const struct symbol_file *file, struct file_reader *files,
 		    struct error *error);
 
-/* Attaches what was deferred, at the calls 1, 3, 7 and so on, at last each 64th: a try may take as
+/* Finds and attaches what was deferred, at the calls 1, 3, 7 and so on, at last each 64th: a try may take as
  * long as the kernel lets it, and memory from processes that have none. What is deferred again is
  * told, and so is what is attached now. Errors of file_links_open(). */
 int file_links_again(struct file_links *links, const char *probe, const struct symbol_file *file,

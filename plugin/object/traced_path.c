@@ -155,17 +155,20 @@ static int take_file(struct look *look, struct symbol_file *file)
 static int attach_file(const struct look *look, struct traced_file *traced)
 {
 	struct traced_path *path = look->path;
+	struct file_reader *files = look->finder->files;
 	struct error why = { "" };
-	int status = file_links_open(&traced->links, look->probe, path->items, path->item_count,
-				     &traced->file, look->finder->files, &why);
+	int status =
+		traced->attached
+			? file_links_again(&traced->links, look->probe, &traced->file, files, &why)
+			: file_links_open(&traced->links, look->probe, path->items,
+					  path->item_count, &traced->file, files, &why);
 
-	traced->attached = status == 0;
-	if (status)
-		return refuse(look, status, why.text);
-	if (traced->late && traced->links.count)
+	traced->attached = true;
+	if (traced->late && traced->links.count) {
 		tell_new(look, path->file_count > 1);
-	traced->late = false;
-	return 0;
+		traced->late = false;
+	}
+	return status ? refuse(look, status, why.text) : 0;
 }
 
 static int attach_files(const struct look *look)
@@ -174,12 +177,7 @@ static int attach_files(const struct look *look)
 	int status = 0;
 
 	for (size_t i = 0; i < path->file_count && status == 0; i++)
-		if (path->files[i].attached)
-			status = file_links_again(&path->files[i].links, look->probe,
-						  &path->files[i].file, look->finder->files,
-						  look->error);
-		else
-			status = attach_file(look, &path->files[i]);
+		status = attach_file(look, &path->files[i]);
 	return status;
 }
 

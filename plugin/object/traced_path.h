@@ -22,7 +22,7 @@ struct traced_path {
 	struct traced_file {
 		struct symbol_file file; /* open */
 		struct file_links links;
-		bool attached;   /* or refused, which is told */
+		bool attached;   /* or refused, which is told, or deferred */
 		bool late;       /* there was another one before, or none */
 		unsigned missed; /* so many times in a row no process had it */
 	} * files;

@@ -3,7 +3,7 @@
 """Many functions at once: all calls of 200 functions are counted, and to attach to them takes less than a second where
 the kernel has links for many; one that is not there costs itself alone. A program that is replaced, or that another
 process of a service has, is attached to while the daemon runs, and the old one stays. What the kernel has no memory for is
-tried again.
+tried again, and so is what could not be looked for in time.
 
 Truth: the programs that are called.
 """
@@ -11,19 +11,23 @@ Truth: the programs that are called.
 import itertools
 import os
 import shutil
+import threading
 import time
 
 import bpf_objects
 import lib
 from lib import Skip, Test
-from test_attach import OFF, block
+from test_attach import OFF, block, section_object
 from test_oom import LIMIT, Cgroup
+from test_symbols import wait_for_program
 
 FUNCTIONS = 200
 CALLS = 50
 PATIENCE = 100 * lib.SLOWNESS  # seconds until another file is found: it is looked for every 10 s
 INTERVAL = 0.2 if lib.SLOWNESS < 2 else 0.5
 MULTI_SECONDS = 1
+READER = "ebpf-symbols"
+READER_SECONDS = 8  # that it is waited for
 KPROBES = os.path.exists("/sys/bus/event_source/devices/kprobe")
 TRACEABLE = "/sys/kernel/tracing/available_filter_functions"
 GETPPID = "__x64_sys_getppid"
@@ -47,6 +51,15 @@ class Daemon:
         """Until the log has a line with these words; whether it came."""
         give_up = time.monotonic() + PATIENCE
         while sum(words in line for line in self.daemon.log()) < times:
+            if time.monotonic() > give_up:
+                return False
+            time.sleep(0.1)
+        return True
+
+    def wait_links(self, count):
+        """Until it has so many; whether it came to that."""
+        give_up = time.monotonic() + PATIENCE
+        while len(links_of(self)) != count:
             if time.monotonic() > give_up:
                 return False
             time.sleep(0.1)
@@ -162,6 +175,55 @@ def check_service(test):
     daemon.end()
 
 
+class Reader:
+    """A path for ebpf-symbols that leads to what it is set to."""
+
+    def __init__(self, test, name, program):
+        self.path = os.path.join(test.mkdir("readers"), name)
+        self.become(program)
+
+    def become(self, program):
+        os.symlink(program, self.path + ".new")
+        os.rename(self.path + ".new", self.path)
+
+
+def check_late_reader(test):
+    """The program that looks for symbols does not answer the first time, or cannot be started twice: what a section needs
+    and what a line wants is attached later. Yields as well."""
+    path, hangs, real = os.path.join(test.disk, "slow"), os.path.join(test.disk, "hangs"), os.path.join(lib.BUILD, READER)
+    shutil.copy(os.path.join(lib.BUILD, "tests", "kernel", "load_call"), path)
+    shutil.copy(shutil.which("wc"), hangs)
+    load = test.load_at(path)
+    section = block("section", section_object(test.mkdir("section"), "section", path))
+    hung, missing = Reader(test, "hung", hangs), Reader(test, "missing", "/none/here")
+
+    def answer_next():
+        if wait_for_program(test, hangs):
+            hung.become(real)
+
+    answering = threading.Thread(target=answer_next)
+    answering.start()
+    slow, none = (Daemon(test, f'Attach "uprobe:{path}:called"', services=f'SymbolReader "{reader.path}"\n{section}')
+                  for reader in (hung, missing))
+    answering.join()
+    test.true("a reader that hangs is waited for", slow.seconds > READER_SECONDS, slow.seconds)
+    yield
+    test.true("no reader: told", none.wait_said("is not attached yet and is tried again: cannot read", 2))
+    missing.become(real)
+    yield
+    test.true("a reader again: told", none.wait_said("is attached now", 2))
+    test.true("after one that hung all is attached", slow.wait_links(len(links_of(none))))
+    load.ask(str(CALLS))
+    for name, daemon, messages in (("slow", slow, 0), ("none", none, 2)):
+        now = time.time()
+        test.equal(f"reader {name}: calls, as a line and a section say",
+                   (daemon.counts("calls"), daemon.daemon.row_after("section", "derive-section_calls", now)[1]),
+                   ({"calls": CALLS}, CALLS))
+        test.equal(f"reader {name}: warnings", len(daemon.daemon.complaints()), messages)
+        daemon.end()
+    load.end()
+
+
 def check_full(test):
     """A process with the program is at the memory limit of its cgroup: the kernel has no page for its breakpoint. Yields as
     well."""
@@ -233,7 +295,7 @@ def check_kernel(test):
 
 def main():
     with Test(limit=400) as test:
-        changes = check_replaced(test), check_service(test), check_full(test)
+        changes = check_replaced(test), check_service(test), check_full(test), check_late_reader(test)
         for change in changes:
             next(change, None)
         check_many(test)
