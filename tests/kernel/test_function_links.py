@@ -235,6 +235,7 @@ def check_full(test):
     path = os.path.join(test.disk, "full")
     shutil.copy(os.path.join(lib.BUILD, "tests", "kernel", "load_call"), path)
     load = test.load_at(path)
+    load.ask("1")  # it has started, which takes memory
     cgroup.write("cgroup.procs", load.pid)
     cgroup.spare(load.pid)
     cgroup.limit(0)
