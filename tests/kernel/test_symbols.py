@@ -118,7 +118,7 @@ def check_names(test, cxx, go, broken):
                {name: daemon.row_after("attach", "derive-" + name, now)[1] for name in ("calls", "others")},
                {"calls": CALLS, "others": 2 * CALLS})
     said = "\n".join(daemon.complaints())
-    test.contains("the return of a function of Go", said, "it is a function of Go, and where it returns")
+    test.contains("the return of a function of Go", said, "a function of Go moves its stack, which a uretprobe would break, and where it returns")
     test.contains("a name that is nearly right", said, 'did you mean "load::called"')
     test.contains("a broken file", said, f"cannot read {broken}: ")
     process.end()
