@@ -45,7 +45,8 @@ struct attachment {
 	uint64_t told_file; /* number of what was told of its file */
 	bool stepped;       /* at a place in a file, see SYMBOL_STEPPED */
 	bool stepped_told;  /* that it is */
-	bool replaces_told;
+	bool replaced;      /* the kernel replaces the address to which it returns */
+	bool replaced_told;
 };
 
 struct attachments;

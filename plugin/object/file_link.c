@@ -237,6 +237,7 @@ static int add_spots(struct work *work, struct attachment *item, const struct sy
 		return -ENOMEM;
 	work->spots = grown;
 	item->stepped = false;
+	item->replaced = as_return;
 	for (size_t i = 0; i < found->count; i++) {
 		struct symbol_place place = place_of(item, found, &found->places[i]);
 		struct spot *spot = &work->spots[work->spot_count];
@@ -257,19 +258,39 @@ static int add_spots(struct work *work, struct attachment *item, const struct sy
 	return 0;
 }
 
+/* Each of these says so once of an attachment. */
+typedef bool news(struct attachment *item);
+
+static bool is_stepped_at_entry(struct attachment *item)
+{
+	return item->stepped && !item->at_return && !item->stepped_told &&
+	       (item->stepped_told = true);
+}
+
+static bool is_stepped_at_return(struct attachment *item)
+{
+	return item->stepped && item->at_return && !item->stepped_told &&
+	       (item->stepped_told = true);
+}
+
+/* Of objects of users: a Function block has to say so itself. */
+static bool is_replacing(struct attachment *item)
+{
+	return item->replaced && !item->is_paired && !item->replaced_told &&
+	       (item->replaced_told = true);
+}
+
 /* Of all of them at once. */
-static void tell_stepped(const struct work *work, struct attachment *const *items, size_t count,
-			 bool at_return)
+static void tell(const struct work *work, struct attachment *const *items, size_t count,
+		 news *is_new, int severity, const char *text)
 {
 	const struct attachment *first = NULL;
 	char more[48] = "";
 	size_t others = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		if (!items[i]->stepped || items[i]->stepped_told ||
-		    items[i]->at_return != at_return)
+		if (!is_new(items[i]))
 			continue;
-		items[i]->stepped_told = true;
 		others += first != NULL;
 		first = first ?: items[i];
 	}
@@ -277,24 +298,22 @@ static void tell_stepped(const struct work *work, struct attachment *const *item
 		return;
 	if (others)
 		snprintf(more, sizeof(more), " and %zu other%s", others, others > 1 ? "s" : "");
-	message(LOG_NOTICE,
-		"probe %s: %s%s: the kernel has to single-step the instruction %s, so that each "
-		"call costs some 11 us and not 0.5; MaxOverhead limits what that may come to",
-		work->probe, first->what, more, at_return ? "that returns" : "at the entry");
+	message(severity, "probe %s: %s%s: %s", work->probe, first->what, more, text);
 }
 
-/* Of objects of users: functions have a block that says so. */
-static void tell_replaced(const struct work *work, struct attachment *item)
+static void tell_all(const struct work *work, struct attachment *const *items, size_t count)
 {
-	if (item->replaces_told || item->is_paired)
-		return;
-	item->replaces_told = true;
-	message(LOG_WARNING,
-		"probe %s: %s replaces the address to which the function returns: a C++ exception, "
-		"a Rust panic or whatever else unwinds the stack through a call of it ends the "
-		"program; where that may happen, attach a uprobe to the instructions that return, "
-		"by their offsets",
-		work->probe, item->what);
+	tell(work, items, count, is_stepped_at_entry, LOG_NOTICE,
+	     "the kernel has to single-step the instruction at the entry, so that each call costs "
+	     "some 11 us and not 0.5; MaxOverhead limits what that may come to");
+	tell(work, items, count, is_stepped_at_return, LOG_NOTICE,
+	     "the kernel has to single-step the instruction that returns, which costs some 11 us a "
+	     "call; MaxOverhead limits what that may come to");
+	tell(work, items, count, is_replacing, LOG_WARNING,
+	     "the kernel replaces the address to which the function returns: a C++ exception, a "
+	     "Rust panic or whatever else unwinds the stack through a call of it ends the program; "
+	     "where that may happen, attach a uprobe to the instructions that return, by their "
+	     "offsets");
 }
 
 /* It has no place to attach to. */
@@ -336,8 +355,6 @@ static int take(struct work *work, struct attachment *item, const struct symbol_
 	status = add_spots(work, item, found);
 	if (status == 0 && work->spot_count == before)
 		refuse_return(work, item, found);
-	else if (status == 0 && item->at_return && is_replaced(item, found))
-		tell_replaced(work, item);
 	return status;
 }
 
@@ -378,8 +395,8 @@ static int search(struct work *work, struct attachment *const *items, size_t cou
 
 	for (size_t i = 0; i < count && status == 0; i++)
 		status = take(work, items[i], &found[i]);
-	for (int at_return = 0; at_return < 2 && status == 0; at_return++)
-		tell_stepped(work, items, count, at_return);
+	if (status == 0)
+		tell_all(work, items, count);
 	if (found)
 		symbol_found_done(found, count);
 	free(found);

@@ -126,6 +126,9 @@ def main():
             lines = [it for it in said if f"probe attach: ignoring {line}" in it]
             test.equal(f"messages for {line}", len(lines), 1)
             test.contains("why", "".join(lines), why)
+        replaced = [it for it in said if "replaces the address to which the function returns" in it]
+        test.equal("messages about what a uretprobe does", len(replaced), 1)
+        test.contains("of which", "".join(replaced), f'probe attach: Attach "uretprobe:{called}:called": the kernel replaces')
         kernel = [it for it in said if "probe attach: ignoring Attach \"k" in it]
         test.equal(f"kprobes refused: {kernel}", len(kernel), 0 if KPROBES else 2)
         test.contains("section of a FIFO", "\n".join(said), "probe fifo is off: cannot read")
