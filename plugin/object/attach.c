@@ -6,6 +6,7 @@
 #include "attach.h"
 
 #include "diagnosis.h"
+#include "frame.h"
 #include "link.h"
 #include "multi.h"
 #include "over.h"
@@ -416,5 +417,6 @@ int attach_points(struct object *object, const char *probe, const struct probe_c
 	if (status)
 		return status;
 	add_lines(object, probe, block);
+	frame_check(object, probe);
 	return attach_all(object, probe, finder, error);
 }

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Frames of BPF functions. Those that are too large for the thread's stack are on a private stack,
+ * of which a program has one a CPU since Linux 6.13. The kernel runs programs on uprobes without a
+ * guard against a second run on the CPU while the first is preempted: bpf/lib/preempt.bpf.h has
+ * one.
+ *
+ * A frame is as large as its lowest address that an instruction loads or stores, or that is
+ * computed from the frame pointer, as for helpers. Branches are not followed: a compiler computes
+ * an address just before it is used.
+ */
+#include "frame.h"
+
+#include "attachment.h"
+
+#include <bpf/btf.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#define FRAME_OF_THREAD_MAX 48 /* the kernel rounds to 16, and 64 is BPF_PRIV_STACK_MIN_SIZE */
+#define NO_POINTER 1           /* all that is in a frame is below its pointer */
+
+struct registers {
+	int at[MAX_BPF_REG]; /* relative to the frame pointer, or NO_POINTER */
+	int lowest;
+};
+
+static void forget(struct registers *registers, unsigned first, unsigned last)
+{
+	for (unsigned i = first; i <= last; i++)
+		registers->at[i] = NO_POINTER;
+}
+
+static void use(struct registers *registers, unsigned number, int offset)
+{
+	int at = registers->at[number];
+
+	if (at != NO_POINTER && at + offset < registers->lowest)
+		registers->lowest = at + offset;
+}
+
+static void compute(struct registers *registers, const struct bpf_insn *instruction)
+{
+	int *at = &registers->at[instruction->dst_reg];
+
+	if (instruction->code == (BPF_ALU64 | BPF_MOV | BPF_X)) {
+		*at = registers->at[instruction->src_reg];
+	} else if (instruction->code == (BPF_ALU64 | BPF_ADD | BPF_K) && *at != NO_POINTER) {
+		*at += instruction->imm;
+		use(registers, instruction->dst_reg, 0);
+	} else {
+		*at = NO_POINTER;
+	}
+}
+
+static void step(struct registers *registers, const struct bpf_insn *instruction)
+{
+	switch (BPF_CLASS(instruction->code)) {
+	case BPF_ALU64:
+	case BPF_ALU:
+		compute(registers, instruction);
+		break;
+	case BPF_LDX:
+		use(registers, instruction->src_reg, instruction->off);
+		registers->at[instruction->dst_reg] = NO_POINTER;
+		break;
+	case BPF_ST:
+	case BPF_STX:
+		use(registers, instruction->dst_reg, instruction->off);
+		break;
+	case BPF_LD:
+		registers->at[instruction->dst_reg] = NO_POINTER;
+		break;
+	default:
+		if (BPF_OP(instruction->code) == BPF_CALL)
+			forget(registers, BPF_REG_0, BPF_REG_5);
+		else if (BPF_OP(instruction->code) == BPF_EXIT)
+			forget(registers, BPF_REG_0, BPF_REG_9);
+	}
+}
+
+static bool is_tail_call(const struct bpf_insn *instruction)
+{
+	return instruction->code == (BPF_JMP | BPF_CALL) && instruction->src_reg == 0 &&
+	       instruction->imm == BPF_FUNC_tail_call;
+}
+
+unsigned frame_size(const struct bpf_insn *instructions, size_t count)
+{
+	struct registers registers = { .lowest = 0 };
+
+	forget(&registers, BPF_REG_0, BPF_REG_9);
+	for (size_t i = 0; i < count; i++) {
+		if (is_tail_call(&instructions[i]))
+			return 0;
+		step(&registers, &instructions[i]);
+	}
+	return (unsigned)-registers.lowest;
+}
+
+static bool kernel_has_private_stacks(void)
+{
+	struct utsname kernel;
+	unsigned major = 0, minor = 0;
+
+	if (uname(&kernel) || sscanf(kernel.release, "%u.%u", &major, &minor) != 2)
+		return false;
+	return major > 6 || (major == 6 && minor >= 13);
+}
+
+/* By the declaration: which program calls it the author knows. */
+static bool disables_preemption(const struct object *object)
+{
+	return btf__find_by_name_kind(bpf_object__btf(object->bpf), "bpf_preempt_disable",
+				      BTF_KIND_FUNC) > 0;
+}
+
+struct search {
+	const struct bpf_program *program;
+	bool is_found;
+};
+
+static void find_program(void *with, const struct attachment *attachment)
+{
+	struct search *search = with;
+
+	if (attachment->program == search->program && attachment_is_of_file(attachment))
+		search->is_found = true;
+}
+
+static bool is_of_files(const struct object *object, const struct bpf_program *program)
+{
+	struct search search = { .program = program };
+
+	attachments_each(object, 0, find_program, &search);
+	return search.is_found;
+}
+
+void frame_check(const struct object *object, const char *probe)
+{
+	struct bpf_program *program;
+
+	if (!kernel_has_private_stacks() || disables_preemption(object))
+		return;
+	bpf_object__for_each_program(program, object->bpf)
+	{
+		unsigned size =
+			frame_size(bpf_program__insns(program), bpf_program__insn_cnt(program));
+
+		if (size > FRAME_OF_THREAD_MAX && is_of_files(object, program))
+			message(LOG_NOTICE,
+				"probe %s: the program %s may count wrong where the kernel preempts "
+				"it: threads on one CPU share the frame of a function of it, which is "
+				"of %u bytes; make that %u at most, or begin the program with "
+				"on_stack_of_thread() of preempt.bpf.h",
+				probe, bpf_program__name(program), size, FRAME_OF_THREAD_MAX);
+	}
+}
