@@ -149,7 +149,7 @@ static __noinline int file_use_name(struct file_use *use, const struct file *fil
 		if (!path_add(use, &step))
 			break;
 	size = use->path_size;
-	if (!step.is_whole && size < FILE_PATH_SIZE) {
+	if (!step.is_whole && size <= FILE_PATH_SIZE) {
 		__builtin_memcpy(use->path + size, FILE_CUT, sizeof(FILE_CUT));
 		use->path_size = size + sizeof(FILE_CUT);
 	}

@@ -11,6 +11,7 @@ looked up. Of the other views, what load_offcpu.c says of its waits, and what th
 import json
 import os
 import platform
+import shutil
 import subprocess
 import time
 
@@ -55,6 +56,7 @@ WAYS = {"sleep": "nanosleep", "futex": "futex", "pipe": "pipe_read", "sync": "fs
 BLOCKED_SECONDS = 8
 FILE_SIZE = 4 << 20
 LEAKED, LEAKED_BEFORE = 7, 5
+LONG_NAMES = [255 * letter for letter in "abc"]
 
 
 def stripped(test, name):
@@ -157,9 +159,13 @@ class Others:
         self.path = os.path.join(test.disk, "used")
         with open(self.path, "wb") as file:
             file.write(bytes(FILE_SIZE))
+        self.deep = os.path.join(test.disk, *LONG_NAMES)  # the names fill the room that a path has
+        os.makedirs(os.path.dirname(self.deep))
+        shutil.copyfile(self.path, self.deep)
         self.files = test.load("files", name="kt_files")
         for word in ("read", "write"):
             self.files.ask(f"{word} 65536 {self.path}")
+        self.files.ask(f"read 65536 {self.deep}")
 
     def end(self):
         """What the program that waits says of its waits."""
@@ -183,6 +189,7 @@ def check_others(test, daemon, path, truth):
     lines = daemon.folded("files", "files")
     for word in ("read", "write"):
         test.equal(f"files: octets of {word}", lines.get(f"{frames};[{word}]"), FILE_SIZE)
+    test.equal("files: octets of a path that is cut", lines.get(";".join(["...", *LONG_NAMES, "[read]"])), FILE_SIZE)
     test.true("file_time: the file", any(line.startswith(frames) for line in daemon.folded("files", "file_time")))
 
 
