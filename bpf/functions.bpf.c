@@ -395,7 +395,8 @@ static __always_inline bool is_error(const struct function *f, u64 returned)
 
 struct ended_call {
 	u64 taken_ns;
-	u32 service, pad;
+	u32 service;
+	u32 is_known; /* the rest of this is */
 	char argument[ARGUMENT_SIZE];
 };
 
@@ -403,6 +404,7 @@ static __always_inline void end_call(struct open_call *call, struct ended_call *
 {
 	ret_ended->taken_ns = bpf_ktime_get_ns() - call->began_ns;
 	ret_ended->service = call->service;
+	ret_ended->is_known = true;
 	__builtin_memcpy(ret_ended->argument, call->argument, sizeof(ret_ended->argument));
 	call->began_ns = 0;
 }
@@ -425,12 +427,18 @@ static __always_inline bool end_thread_call(u32 function, u64 frame, u64 since_n
 	struct thread *thread = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), NULL, 0);
 	struct open_call *call = thread ? returning_call(thread, function, frame, since_ns) : NULL;
 
-	if (call)
+	if (call) {
 		end_call(call, ret_ended);
-	return call;
+		return true;
+	}
+	if (!thread || !thread->refused)
+		return false;
+	thread->refused--;
+	return true;
 }
 
-/* Did it begin since the probe is attached, and where it was remembered? */
+/* Has its call been counted? Not if it began before the probe was attached, nor in a child that returns from
+ * what its parent has called. */
 static __noinline bool is_ended(void *ctx, u64 frame, u64 cookie, const struct function *f,
 				struct ended_call *ret_ended)
 {
@@ -448,17 +456,15 @@ static __noinline int count_return(void *ctx, u64 frame, u64 cookie, u64 returne
 	const struct function *f = function_of(cookie);
 	struct ended_call ended = {};
 	struct call_row *row;
-	bool known;
 
 	if (!f)
 		return 0;
 	count_run(f, cookie, true);
-	if (!is_counted(f, key.service))
+	if (!is_counted(f, key.service) || !is_ended(ctx, frame, cookie, f, &ended))
 		return 0;
-	known = is_ended(ctx, frame, cookie, f, &ended);
-	if (!known && f->flags & FUNCTION_LABEL)
+	if (!ended.is_known && f->flags & FUNCTION_LABEL)
 		return 0;
-	if (known)
+	if (ended.is_known)
 		key.service = ended.service;
 	__builtin_memcpy(key.argument, ended.argument, sizeof(key.argument));
 	row = call_row_or_other(&key, f->flags, f->values_max);
@@ -469,9 +475,9 @@ static __noinline int count_return(void *ctx, u64 frame, u64 cookie, u64 returne
 	if (f->flags & FUNCTION_RETURNED)
 		add_value(row, &key, f, narrowed(returned, &f->argument.type),
 			  f->argument.type.is_signed);
-	if (known)
+	if (ended.is_known)
 		add((u64 *)&row->unreturned, -1);
-	if (known && f->flags & FUNCTION_LATENCY) {
+	if (ended.is_known && f->flags & FUNCTION_LATENCY) {
 		add(&row->time_ns, ended.taken_ns);
 		count_latency(&key, ended.taken_ns, f->values_max);
 	}

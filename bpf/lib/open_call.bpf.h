@@ -26,6 +26,7 @@ struct open_call {
 
 struct thread {
 	struct open_call open[OPEN_MAX];
+	u64 refused; /* open, too, but not among these */
 };
 
 TASK_STORAGE(threads, struct thread);
@@ -51,13 +52,18 @@ static __always_inline bool may_be_left(const struct open_call *call, u64 frame)
 
 static __noinline int forget_left(struct thread *thread, u32 function, u64 frame)
 {
+	bool any = false;
+
 	for (u32 i = 0; i < OPEN_MAX; i++) {
 		struct open_call *call = &thread->open[i];
 
 		if (may_be_left(call, frame) && is_near(call, frame) &&
 		    (call->frame != frame || call->function == function))
 			call->began_ns = 0;
+		any |= call->began_ns != 0;
 	}
+	if (!any)
+		thread->refused = 0;
 	return 0;
 }
 
@@ -78,11 +84,15 @@ static __always_inline struct open_call *open_thread_call(struct task_struct *ta
 							  u64 frame)
 {
 	struct thread *thread = task_storage_make(&threads, task);
+	struct open_call *call;
 
 	if (!thread)
 		return or_refused(NULL);
 	forget_left(thread, function, frame);
-	return or_refused(open_place(thread, frame));
+	call = open_place(thread, frame);
+	if (!call)
+		thread->refused++;
+	return or_refused(call);
 }
 
 /* The address of the return is on the stack before the return, and after it is not. */

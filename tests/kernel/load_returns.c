@@ -9,12 +9,14 @@
  *   handed()       which always does
  *   unsized()      whose symbol has no size
  *   jumping()      which is left by longjmp()
+ *   splitting()    which returns in a child, too, and fails there
  * and those of returns_threads.c and returns_coroutines.c. It says of each how often it was called,
  * has returned and has failed, in all.
  */
 #include "returns.h"
 
 #include <setjmp.h>
+#include <sys/wait.h>
 
 #define DEEP 1000
 
@@ -27,9 +29,10 @@ FUNCTION int other(int number);
 FUNCTION int tabled(int number);
 FUNCTION int deepest(int depth);
 FUNCTION int jumping(int number);
+FUNCTION int splitting(int number);
 
 static struct counted counted_several, counted_chilled, counted_tabled, counted_deepest,
-	counted_forked, counted_handed, counted_unsized, counted_jumping;
+	counted_forked, counted_handed, counted_unsized, counted_jumping, counted_splitting;
 
 #ifdef __x86_64__
 #define RETURN "ret\n"
@@ -147,6 +150,25 @@ static void jump(int round)
 		CALL(jumping, round);
 }
 
+int splitting(int number)
+{
+	pid_t child;
+
+	HIDE(number);
+	child = fork();
+	if (child > 0)
+		waitpid(child, NULL, 0);
+	return child > 0 ? number : -1;
+}
+
+static void split(int round)
+{
+	counted_splitting.calls++;
+	if (splitting(round) < 0)
+		_exit(0);
+	counted_splitting.returns++;
+}
+
 /* From a call of another it is that one that returns. */
 static void call_forked(int round)
 {
@@ -168,6 +190,8 @@ static void call_all(int round)
 	CALL(handed, round % 2 ? round : -1);
 	CALL(unsized, round);
 	jump(round);
+	if (round % 10 == 0)
+		split(round);
 	exit_threads(round);
 	switch_stacks(round);
 }
@@ -190,6 +214,7 @@ static void say_all(void)
 	SAY_COUNTED(handed);
 	SAY_COUNTED(unsized);
 	SAY_COUNTED(jumping);
+	SAY_COUNTED(splitting);
 	SAY_COUNTED(exiting);
 	SAY_COUNTED(cancelled);
 	SAY_COUNTED(torn);
