@@ -493,8 +493,9 @@ int file_links_again(struct file_links *links, const char *probe, const struct s
 
 void file_links_done(struct file_links *links)
 {
-	for (size_t i = 0; i < links->count; i++)
-		close(links->fd[i]);
+	/* Entries first, likewise. */
+	while (links->count)
+		close(links->fd[--links->count]);
 	free(links->fd);
 	free(links->deferred);
 	*links = (struct file_links){ 0 };
