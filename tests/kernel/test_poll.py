@@ -120,8 +120,9 @@ def counted(tier, caller):
 
 
 def first_value(daemon, service, metric, before, moment):
-    """Of the only interval since a reading that has any."""
-    daemon.row_after(service, metric, moment)
+    """Of the only interval since a reading that has any. That reading may have begun before the moment, and waited."""
+    daemon.row_after(service, "gauge-poll-samples", moment)
+    daemon.row_after(service, metric, before)
     return next((row[1] for row in daemon.rows(service, metric) if row[0] > before and row[1] == row[1]), 0)
 
 
