@@ -307,29 +307,27 @@ static __always_inline u32 flags_of(const struct function *f, u64 cookie)
 	return flags & ~FUNCTION_AT_RETURN;
 }
 
-/* What its return is to find, whatever it is asked for: so what does not return is known, too. */
-static __noinline int remember_call(void *ctx, const struct call_key *key, u64 frame, u64 cookie,
-				    u32 flags)
+/* What its return is to find, whatever it is asked for: so what does not return is known, too. false: there
+ * is no room for it. */
+static __noinline bool remember_call(void *ctx, const struct call_key *key, u64 frame, u64 cookie,
+				     u32 flags)
 {
 	struct go_call go = {};
 	struct open_call *call;
-	struct call_row *row;
 
 	if (cookie & FUNCTION_OF_GO && go_call(&go, ctx, key->function, frame))
 		call = open_go_call(&go);
 	else
 		call = open_thread_call(bpf_get_current_task_btf(), key->function, frame);
-	row = call ? bpf_map_lookup_elem(&calls, key) : NULL;
-	if (!row)
-		return 0;
-	add((u64 *)&row->unreturned, 1);
+	if (!call)
+		return false;
 	call->function = key->function;
 	call->is_replaced = !!(flags & FUNCTION_REPLACED);
 	call->service = key->service;
 	call->frame = frame;
 	__builtin_memcpy(call->argument, key->argument, sizeof(call->argument));
 	call->began_ns = bpf_ktime_get_ns();
-	return 0;
+	return true;
 }
 
 static __noinline int count_call(void *ctx, u64 frame, u64 cookie, bool is_user)
@@ -366,8 +364,8 @@ static __noinline int count_call(void *ctx, u64 frame, u64 cookie, bool is_user)
 	add(&row->calls, 1);
 	if (a && known && !(flags & FUNCTION_LABEL))
 		add_value(row, &key, f, value, a->type.is_signed);
-	if (flags & FUNCTION_AT_RETURN)
-		remember_call(ctx, &key, frame, cookie, flags);
+	if (flags & FUNCTION_AT_RETURN && remember_call(ctx, &key, frame, cookie, flags))
+		add((u64 *)&row->unreturned, 1);
 	return 0;
 }
 
