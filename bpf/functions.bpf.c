@@ -16,6 +16,7 @@
  * refused, too. A call counts for the service that the process is of when it begins. What an
  * interrupt calls counts for the process that it interrupts.
  */
+#include "call_row.bpf.h"
 #include "function.h"
 #include "go_call.bpf.h"
 #include "hot.bpf.h"
@@ -23,60 +24,6 @@
 #include "preempt.bpf.h"
 #include "refused.bpf.h"
 #include "service.bpf.h"
-
-#define NS "scale=1/1000000000"
-#define FUNCTION_AT_RETURN (FUNCTION_LATENCY | FUNCTION_ERRORS | FUNCTION_RETURNED)
-
-/* --- rows --- */
-
-struct call_key {
-	u32 service LABEL("service");
-	u32 function LABEL("function");
-	char argument[ARGUMENT_SIZE] LABEL("argument");
-};
-
-/* How many values of its argument a function has rows for: it has a room of its own, so that it takes none
- * of what others count in. */
-struct values {
-	u32 calls, latencies;
-};
-
-ARRAY(function_values, struct values, FUNCTIONS_MAX);
-
-/* The last four say which of those before the function has. */
-struct call_row {
-	u64 calls METRIC("total_operations-function rank") UNIT("calls")
-		HELP("Calls: of functions, by name");
-	u64 errors METRIC("errors-function where=has_errors") UNIT("calls")
-		HELP("Calls that failed: of functions, by what they return");
-	u64 time_ns METRIC("total_time_in_ms-function where=has_time scale=1/1000000")
-		UNIT("milliseconds") HELP("Time in functions: from call to return");
-	u64 sum METRIC("derive-argument where=has_sum") UNIT("of the argument")
-		HELP("Sum of an argument: or of what a function returns");
-	s64 unreturned METRIC("count-unreturned where=has_returns") UNIT("calls") HELP(
-		"Calls not seen to return: open, or left by an exception, longjmp(), a tail call or the "
-		"end of the thread");
-	u32 has_errors, has_time, has_sum, has_returns;
-};
-
-PERCPU_HASH(calls, struct call_key, struct call_row, FUNCTION_ROWS) SUBJECT("key");
-
-struct latency_row {
-	struct hist latency METRIC("latency-function " NS) UNIT("seconds")
-		HELP("Latency of functions: from call to return");
-};
-
-SPARSE_HASH(latencies, struct call_key, struct latency_row, FUNCTION_LATENCIES) SUBJECT("key");
-
-struct argument_row {
-	struct hist value METRIC("gauge-argument") UNIT("of the argument")
-		HELP("An argument: of calls, or what they return");
-};
-
-SPARSE_HASH(arguments, struct call_key, struct argument_row, FUNCTION_LATENCIES) SUBJECT("key");
-
-static const struct latency_row no_latency;
-static const struct argument_row no_argument;
 
 /* --- what the blocks say --- */
 
@@ -180,106 +127,6 @@ static __always_inline void label_argument(struct call_key *key, const struct fu
 }
 
 /* --- counting --- */
-
-static __always_inline bool has_value(const struct call_key *key)
-{
-	return key->argument[0] != ARGUMENT_NONE && key->argument[0] != ARGUMENT_OTHER;
-}
-
-static __always_inline void set_other(struct call_key *key)
-{
-	__builtin_memset(key->argument, 0, sizeof(key->argument));
-	key->argument[0] = ARGUMENT_OTHER;
-}
-
-/* Makes one, if there is still room for it among those of the function. Another CPU may be faster: then
- * its row is there. */
-static __noinline int make_call_row(const struct call_key *key, u32 flags, u32 values_max)
-{
-	struct values *values = bpf_map_lookup_elem(&function_values, &key->function);
-	struct call_row new = {};
-
-	if (!values || (has_value(key) && values->calls >= values_max))
-		return 0;
-	new.has_errors = !!(flags & FUNCTION_ERRORS);
-	new.has_time = !!(flags & FUNCTION_LATENCY);
-	new.has_sum = !!(flags & FUNCTION_SUM);
-	new.has_returns = !!(flags & FUNCTION_AT_RETURN);
-	if (bpf_map_update_elem(&calls, key, &new, BPF_NOEXIST) == 0 && has_value(key))
-		__sync_fetch_and_add(&values->calls, 1);
-	return 0;
-}
-
-static __always_inline struct call_row *call_row(const struct call_key *key, u32 flags,
-						 u32 values_max)
-{
-	struct call_row *row = bpf_map_lookup_elem(&calls, key);
-
-	if (row)
-		return row;
-	make_call_row(key, flags, values_max);
-	return bpf_map_lookup_elem(&calls, key);
-}
-
-/* Where there is no room for a value, the call counts under "other". */
-static __noinline struct call_row *call_row_or_other(struct call_key *key, u32 flags,
-						     u32 values_max)
-{
-	struct call_row *row = call_row(key, flags, values_max);
-
-	if (row || !has_value(key))
-		return or_refused(row);
-	set_other(key);
-	return or_refused(call_row(key, flags, values_max));
-}
-
-static __noinline int make_latency_row(const struct call_key *key, u32 values_max)
-{
-	struct values *values = bpf_map_lookup_elem(&function_values, &key->function);
-
-	if (!values || (has_value(key) && values->latencies >= values_max / FUNCTION_LATENCY_SHARE))
-		return 0;
-	if (bpf_map_update_elem(&latencies, key, &no_latency, BPF_NOEXIST) == 0 && has_value(key))
-		__sync_fetch_and_add(&values->latencies, 1);
-	return 0;
-}
-
-static __always_inline struct latency_row *latency_row(const struct call_key *key, u32 values_max)
-{
-	struct latency_row *row = bpf_map_lookup_elem(&latencies, key);
-
-	if (row)
-		return row;
-	make_latency_row(key, values_max);
-	return bpf_map_lookup_elem(&latencies, key);
-}
-
-/* Likewise. */
-static __noinline int count_latency(struct call_key *key, u64 taken_ns, u32 values_max)
-{
-	struct latency_row *row = latency_row(key, values_max);
-
-	if (!row && has_value(key)) {
-		set_other(key);
-		row = latency_row(key, values_max);
-	}
-	if (or_refused(row))
-		hist_add(&row->latency, taken_ns);
-	return 0;
-}
-
-static __noinline int count_value(const struct call_key *key, u64 value)
-{
-	struct argument_row *row = bpf_map_lookup_elem(&arguments, key);
-
-	if (!row) {
-		bpf_map_update_elem(&arguments, key, &no_argument, BPF_NOEXIST);
-		row = or_refused(bpf_map_lookup_elem(&arguments, key));
-	}
-	if (row)
-		hist_add(&row->value, value);
-	return 0;
-}
 
 /* Counters grow: what is below zero adds nothing. */
 static __always_inline void add_value(struct call_row *row, const struct call_key *key,

@@ -11,6 +11,7 @@
 #include "traced_path.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -89,6 +90,64 @@ void attachment_tell_attached(struct attachment *attachment, const char *probe)
 	if (attachment->told)
 		message(LOG_NOTICE, "probe %s: %s is attached now", probe, attachment->what);
 	attachment->told = 0;
+}
+
+/* Each of these says so once of an attachment. */
+typedef bool news(struct attachment *item);
+
+static bool is_stepped_at_entry(struct attachment *item)
+{
+	return item->stepped && !item->at_return && !item->stepped_told &&
+	       (item->stepped_told = true);
+}
+
+static bool is_stepped_at_return(struct attachment *item)
+{
+	return item->stepped && item->at_return && !item->stepped_told &&
+	       (item->stepped_told = true);
+}
+
+/* Of objects of users: a Function block has to say so itself. */
+static bool is_replacing(struct attachment *item)
+{
+	return item->replaced && !item->is_paired && !item->replaced_told &&
+	       (item->replaced_told = true);
+}
+
+/* Of all of them at once. */
+static void tell(struct attachment *const *items, size_t count, const char *probe, news *is_new,
+		 int severity, const char *text)
+{
+	const struct attachment *first = NULL;
+	char more[48] = "";
+	size_t others = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (!is_new(items[i]))
+			continue;
+		others += first != NULL;
+		first = first ?: items[i];
+	}
+	if (!first)
+		return;
+	if (others)
+		snprintf(more, sizeof(more), " and %zu other%s", others, others > 1 ? "s" : "");
+	message(severity, "probe %s: %s%s: %s", probe, first->what, more, text);
+}
+
+void attachments_tell_kinds(struct attachment *const *items, size_t count, const char *probe)
+{
+	tell(items, count, probe, is_stepped_at_entry, LOG_NOTICE,
+	     "the kernel has to single-step the instruction at the entry, so that each call costs "
+	     "some 11 us and not 0.5; MaxOverhead limits what that may come to");
+	tell(items, count, probe, is_stepped_at_return, LOG_NOTICE,
+	     "the kernel has to single-step the instruction that returns, which costs some 11 us a "
+	     "call; MaxOverhead limits what that may come to");
+	tell(items, count, probe, is_replacing, LOG_WARNING,
+	     "the kernel replaces the address to which the function returns: a C++ exception, a "
+	     "Rust panic or whatever else unwinds the stack through a call of it ends the program; "
+	     "where that may happen, attach a uprobe to the instructions that return, by their "
+	     "offsets");
 }
 
 bool attachments_any(const struct object *object)

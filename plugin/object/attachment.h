@@ -105,6 +105,9 @@ void attachment_tell_deferred(struct attachment *attachment, const char *probe, 
 /* Tells what is wrong with the symbols of the file of one, unless that was told last. */
 void attachment_tell_file(struct attachment *attachment, const char *probe, const char *why);
 
+/* Tells of those of one file, once, which are single-stepped, and which have return addresses replaced. */
+void attachments_tell_kinds(struct attachment *const *items, size_t count, const char *probe);
+
 /* What was deferred is attached; tells so if it was told. */
 void attachment_tell_attached(struct attachment *attachment, const char *probe);
 

@@ -258,64 +258,6 @@ static int add_spots(struct work *work, struct attachment *item, const struct sy
 	return 0;
 }
 
-/* Each of these says so once of an attachment. */
-typedef bool news(struct attachment *item);
-
-static bool is_stepped_at_entry(struct attachment *item)
-{
-	return item->stepped && !item->at_return && !item->stepped_told &&
-	       (item->stepped_told = true);
-}
-
-static bool is_stepped_at_return(struct attachment *item)
-{
-	return item->stepped && item->at_return && !item->stepped_told &&
-	       (item->stepped_told = true);
-}
-
-/* Of objects of users: a Function block has to say so itself. */
-static bool is_replacing(struct attachment *item)
-{
-	return item->replaced && !item->is_paired && !item->replaced_told &&
-	       (item->replaced_told = true);
-}
-
-/* Of all of them at once. */
-static void tell(const struct work *work, struct attachment *const *items, size_t count,
-		 news *is_new, int severity, const char *text)
-{
-	const struct attachment *first = NULL;
-	char more[48] = "";
-	size_t others = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		if (!is_new(items[i]))
-			continue;
-		others += first != NULL;
-		first = first ?: items[i];
-	}
-	if (!first)
-		return;
-	if (others)
-		snprintf(more, sizeof(more), " and %zu other%s", others, others > 1 ? "s" : "");
-	message(severity, "probe %s: %s%s: %s", work->probe, first->what, more, text);
-}
-
-static void tell_all(const struct work *work, struct attachment *const *items, size_t count)
-{
-	tell(work, items, count, is_stepped_at_entry, LOG_NOTICE,
-	     "the kernel has to single-step the instruction at the entry, so that each call costs "
-	     "some 11 us and not 0.5; MaxOverhead limits what that may come to");
-	tell(work, items, count, is_stepped_at_return, LOG_NOTICE,
-	     "the kernel has to single-step the instruction that returns, which costs some 11 us a "
-	     "call; MaxOverhead limits what that may come to");
-	tell(work, items, count, is_replacing, LOG_WARNING,
-	     "the kernel replaces the address to which the function returns: a C++ exception, a "
-	     "Rust panic or whatever else unwinds the stack through a call of it ends the program; "
-	     "where that may happen, attach a uprobe to the instructions that return, by their "
-	     "offsets");
-}
-
 /* It has no place to attach to. */
 static void refuse_return(struct work *work, struct attachment *item,
 			  const struct symbol_found *found)
@@ -396,7 +338,7 @@ static int search(struct work *work, struct attachment *const *items, size_t cou
 	for (size_t i = 0; i < count && status == 0; i++)
 		status = take(work, items[i], &found[i]);
 	if (status == 0)
-		tell_all(work, items, count);
+		attachments_tell_kinds(items, count, work->probe);
 	if (found)
 		symbol_found_done(found, count);
 	free(found);
