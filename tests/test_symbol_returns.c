@@ -138,7 +138,7 @@ static void test_refused(void)
 	static const struct {
 		const char *function, *why;
 	} cases[] = {
-		{ handed, "it does not return itself" },
+		{ handed, "it has no instruction that returns" },
 		{ broken, "data in it" },
 		{ crossed, "into the middle of an instruction" },
 		{ unsized, "nothing in the file says how large it is" },

@@ -21,7 +21,7 @@ struct call_key {
 	char argument[ARGUMENT_SIZE] LABEL("argument");
 };
 
-/* How many values of its argument a function has rows for: it has a room of its own, so that it takes none
+/* How many values of its argument a function has rows for: it has room of its own, so that it takes none
  * of what others count in. */
 struct values {
 	u32 calls, latencies;

@@ -5,8 +5,8 @@
  * keeps the goroutine in a register since 1.17 (cmd/compile/abi-internal.md), and it begins with the
  * bounds of its stack (runtime/runtime2.go).
  *
- * A call that is left without a return, as by a panic, leaves an entry, which the next call there takes,
- * or whoever finds the map full.
+ * A call that is left without a return, as by a panic, leaves an entry behind. The next call of the
+ * function at that depth overwrites it, or it is evicted when the map is full.
  */
 #ifndef GO_CALL_BPF_H
 #define GO_CALL_BPF_H

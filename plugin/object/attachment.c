@@ -67,7 +67,7 @@ void attachment_tell_calls_only(struct attachment *attachment, const char *probe
 	if (!was_told(&attachment->told, why))
 		message(LOG_WARNING,
 			"probe %s: %s counts its calls only, as where it returns is not known: %s; "
-			"Returns \"replace\" needs not know, but see collectd-ebpf(5) first",
+			"Returns \"replace\" does without, but read collectd-ebpf(5) first",
 			probe, attachment->what, why);
 }
 

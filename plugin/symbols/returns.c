@@ -259,8 +259,8 @@ static bool find_all(struct search *search, uint64_t address)
 		if (!follow(search, &search->jumps[i]))
 			return false;
 	if (search->place_count == 0)
-		return refuse(search, "it does not return itself: it ends in a call of another "
-				      "function, or never");
+		return refuse(search, "it has no instruction that returns: it ends in a tail call, "
+				      "or never");
 	return is_sound(search);
 }
 
