@@ -95,7 +95,7 @@ static long descend(u32 i, struct descent *d)
 		match_step(d, name);
 	if (!d->key_known)
 		key_step(d, name);
-	return d->rules_end && d->key_known;
+	return ends_loop(d->rules_end && d->key_known);
 }
 
 static struct group_slot *slot_take(void)

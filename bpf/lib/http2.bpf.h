@@ -220,7 +220,7 @@ static long http2_step(u32 i, void *walk)
 	struct http2_walk *w = walk;
 
 	w->call->is_done = http2_next(w->h, w->c, w->call);
-	return w->call->is_done ? 1 : 0;
+	return ends_loop(w->call->is_done);
 }
 
 /* What a call has moved in one direction. */

@@ -119,7 +119,7 @@ static long frames_pass(u32 i, void *moved)
 {
 	struct moved *m = *(struct moved **)moved;
 
-	return m->begin >= m->end || !frame_pass(m);
+	return ends_loop(m->begin >= m->end || !frame_pass(m));
 }
 
 /* Is all of it from m->begin on frames? Octets of the last one that have not come yet; negative: no. */

@@ -72,7 +72,8 @@ __noinline int hand_look(u32 number)
 
 static long hand_look_at(u32 i, void *unused)
 {
-	return hand_look(i + 1);
+	hand_look(i + 1);
+	return 0;
 }
 
 /* Without bpf_loop() of none: then samples alone have to do. */

@@ -120,4 +120,15 @@ static __always_inline bool kernel_has_loop(void)
 	return bpf_core_enum_value_exists(enum bpf_func_id___loop, BPF_FUNC_loop___loop);
 }
 
+/* What a callback of bpf_loop() or bpf_for_each_map_elem() returns: whether it is to be the last. The
+ * verifier wants to see that this is 0 or 1, and a compiler may return a bool that it has read from
+ * memory as it is. */
+static __always_inline long ends_loop(bool ends)
+{
+	long result = ends;
+
+	asm volatile("%0 &= 1" : "+r"(result));
+	return result;
+}
+
 #endif

@@ -286,7 +286,6 @@ static __noinline bool opened_send(const struct opening *o, const struct opening
 	record->head.user_count = 0;
 	if (!key->pid)
 		return opened_send_text(record, key->hash);
-#pragma unroll
 	for (u32 i = 0; i < OPENED_FRAMES; i++)
 		if (i >= first && i < o->head.user_count)
 			opened_put_frame(record, i - first, o->frame[i]);

@@ -206,7 +206,7 @@ static long tls_step(u32 i, struct tls_walk *w)
 	if (w->tls->received == TLS_HEADER)
 		tls_record(w);
 	tls_pass(w);
-	return w->moved->begin >= w->moved->end;
+	return ends_loop(w->moved->begin >= w->moved->end);
 }
 
 /* From m->begin on. asked: an exchange has begun and is not answered yet. Returns enum tls_records.
