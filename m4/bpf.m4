@@ -54,7 +54,7 @@ EOF_BPF
     AC_MSG_RESULT([$ebpf_has_bpf_clang])
   ])
   AS_IF([test "x$ebpf_has_bpf_clang" = xno],
-    [EBPF_MISSING([clang with the BPF target and libbpf's headers (BPF_CLANG)],
+    [EBPF_MISSING([clang 14 or newer, with the BPF target and libbpf's headers (BPF_CLANG)],
        [clang libbpf-dev linux-libc-dev])])
 
   # The debug sections hold nothing that a loader wants; BTF must stay.

@@ -29,6 +29,17 @@ others=$(find "$sources" -name '*.bpf.[ch]' ! -name storage.bpf.h \
 	-exec grep -l 'STORAGE_GET_F_CREATE' {} +) || true
 [ -z "$others" ] || complain "makes storage without lib/storage.bpf.h: $others"
 
+# Of a bool that a callback returns, some compilers do not show the verifier that it is 0 or 1.
+find "$sources" -name '*.bpf.[ch]' -exec cat {} + >"$work/all"
+callbacks=$(sed -n 's/.*\(bpf_loop\|bpf_for_each_map_elem\)([^,]*, \([a-z0-9_]*\),.*/\2/p' "$work/all" | sort -u)
+[ -n "$callbacks" ] || complain "no callbacks"
+for callback in $callbacks; do
+	sed -n "/^static long $callback(/,/^}/p" "$work/all" >"$work/callback"
+	grep -q return "$work/callback" || complain "not found: static long $callback()"
+	! grep return "$work/callback" | grep -vE 'return (0|1|ends_loop\(.*\));$' ||
+		complain "$callback() is to return 0, 1 or ends_loop()"
+done
+
 objects=$(make -s print-bpf_objects)
 [ -n "$objects" ] || complain "no objects"
 for object in $objects; do

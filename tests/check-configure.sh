@@ -29,6 +29,15 @@ says 'bpftool, .*: apt-get install bpftool$'
 says 'collectd, .*: apt-get install collectd-core$'
 says 'pod2man, .*: apt-get install perl$'
 
+# As clang 13, which knows no declaration tags.
+cat >"$work/clang" <<'END'
+#!/bin/sh
+exec clang -Dbtf_decl_tag=unknown "$@"
+END
+chmod +x "$work/clang"
+refuses BPF_CLANG="$work/clang"
+says 'clang 14 or newer, .*: apt-get install clang '
+
 refuses --with-collectd="$work/tree"
 says 'src/config\.h is missing'
 says 'apt-get install collectd-dev'
