@@ -369,14 +369,28 @@ static __always_inline u32 call_name(u64 number)
 	return number < CALLS_END ? number : CALLS_END;
 }
 
+/* Of a table by number. clang 19 would compare the lower half of a register and then take it by a mask, where
+ * the verifier of Linux 6.1 loses the bound. */
+static __always_inline u64 call_index(u32 number)
+{
+	u64 index = number;
+
+	asm volatile("" : "+r"(index));
+	return index;
+}
+
 static __always_inline enum call_kind call_kind(u32 number)
 {
-	return number < sizeof(call_kinds) ? call_kinds[number] : CALL_OTHER;
+	u64 index = call_index(number);
+
+	return index < sizeof(call_kinds) ? call_kinds[index] : CALL_OTHER;
 }
 
 static __always_inline enum call_octets call_octets(u32 number)
 {
-	return number < sizeof(calls_octets) ? calls_octets[number] : OCTETS_UNKNOWN;
+	u64 index = call_index(number);
+
+	return index < sizeof(calls_octets) ? calls_octets[index] : OCTETS_UNKNOWN;
 }
 
 /* Does it write the file of its first argument? sendfile reads one. */
