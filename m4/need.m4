@@ -16,7 +16,7 @@ AC_DEFUN([EBPF_PKG], [
     [ebpf_has_$1=no
      AS_IF([test -n "$PKG_CONFIG"],
        [EBPF_MISSING([$2], [$3])],
-       [EBPF_MISSING([$2], [pkg-config $3])])])
+       [EBPF_MISSING([$2], [pkgconf $3])])])
 ])
 
 # EBPF_OPTIONAL_PKG(NAME, SPECIFICATION, DEBIAN-PACKAGE, USED-BY)

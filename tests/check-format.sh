@@ -3,7 +3,7 @@
 # C and C++ sources are as clang-format 14 leaves them (`make format`): another version has another opinion.
 . "${srcdir:-.}/tests/scratch.sh"
 if ! "$CLANG_FORMAT" --version 2>/dev/null | grep -q 'version 14\.'; then
-	echo "clang-format 14 is missing: apt-get install clang-format-14"
+	echo "clang-format 14 is missing (Debian 12: apt-get install clang-format-14)"
 	exit 77
 fi
 release "$work/source"
