@@ -13,6 +13,12 @@ size_t mapping_stride(const struct bpf_map *map)
 	return ((size_t)bpf_map__value_size(map) + 7) / 8 * 8;
 }
 
+/* Of a process that outlives this one no map is to. Kernels can be built without. */
+static void keep_from_children(const void *start, size_t size)
+{
+	madvise((void *)start, size, MADV_DONTFORK);
+}
+
 int mapping_open(struct mapping *mapping, const struct bpf_map *map, int protection)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -21,10 +27,18 @@ int mapping_open(struct mapping *mapping, const struct bpf_map *map, int protect
 
 	if (start == MAP_FAILED)
 		return -errno;
-	/* Of a process that outlives this one no map is to. Kernels can be built without. */
-	madvise(start, size, MADV_DONTFORK);
+	keep_from_children(start, size);
 	*mapping = (struct mapping){ .start = start, .size = size };
 	return 0;
+}
+
+void mapping_keep_from_children(struct bpf_map *map)
+{
+	size_t size;
+	const void *start = bpf_map__initial_value(map, &size);
+
+	if (start)
+		keep_from_children(start, size);
 }
 
 int mapping_make(struct mapping *ret_mapping, size_t size)

@@ -19,6 +19,10 @@ size_t mapping_stride(const struct bpf_map *map);
  * it returns. */
 int mapping_open(struct mapping *mapping, const struct bpf_map *map, int protection);
 
+/* Of a section of variables, which libbpf 1.5 maps by itself when it loads an object: a process that is
+ * forked does not have it, as it has nothing of mapping_open(). */
+void mapping_keep_from_children(struct bpf_map *map);
+
 /* So many bytes of memory, all 0, in pages that cost nothing until they are written to; -ENOMEM. */
 int mapping_make(struct mapping *ret_mapping, size_t size);
 

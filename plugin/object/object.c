@@ -209,7 +209,10 @@ static int map_sections(struct object *object, struct error *error)
 		struct section *grown, section = { .map = map };
 		int status;
 
-		if (!bpf_map__is_internal(map) || !(bpf_map__map_flags(map) & BPF_F_MMAPABLE) ||
+		if (!bpf_map__is_internal(map))
+			continue;
+		mapping_keep_from_children(map);
+		if (!(bpf_map__map_flags(map) & BPF_F_MMAPABLE) ||
 		    bpf_map__map_flags(map) & BPF_F_RDONLY_PROG)
 			continue;
 		status = mapping_open(&section.mapping, map, PROT_READ | PROT_WRITE);
