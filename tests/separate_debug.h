@@ -9,6 +9,7 @@
 
 #include <sched.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
 
 static inline bool write_text(const char *path, const char *text)
 {
@@ -36,6 +37,7 @@ static inline bool enter_namespace(void)
 /* A directory for separate files of symbols, which this process alone sees. */
 static inline bool separate_debug_mount(void)
 {
+	mkdir("/usr/lib/debug", 0755); /* Debian 13 comes without */
 	return enter_namespace() && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
 	       mount("none", "/usr/lib/debug", "tmpfs", 0, NULL) == 0;
 }

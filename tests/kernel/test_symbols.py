@@ -130,13 +130,13 @@ def check_debug(test, load, text):
     objcopy(load, path, "--strip-symbol=other")
     notes = subprocess.run(["readelf", "-n", path], capture_output=True, text=True, check=True).stdout
     found = re.search("Build ID: (..)([0-9a-f]+)", notes)
-    if not found or not os.path.isdir("/usr/lib/debug"):
-        test.left_out("a separate file of symbols", "programs have no build ID, or there is no directory for it")
+    if not found:
+        test.left_out("a separate file of symbols", "programs have no build ID")
         return
     where = f"/usr/lib/debug/.build-id/{found[1]}"
     daemon = test.collectd(block(f'Attach "uprobe:{path}:called" "attach_call"', f'Attach "uprobe:{path}:other" "attach_other"',
                                  f'Attach "uprobe:{path}:another" "attach_other"'), interval=INTERVAL,
-                           wrap=lib.in_mounts("mount -t tmpfs none /usr/lib/debug", f"mkdir -p {where}",
+                           wrap=lib.in_mounts("mkdir -p /usr/lib/debug", "mount -t tmpfs none /usr/lib/debug", f"mkdir -p {where}",
                                               f"cp {text} {where}/{found[2]}.debug"))
     daemon.wait_rows("attach", "derive-calls")
     process = test.load_at(path)
