@@ -24,6 +24,7 @@ import web_clients  # noqa: E402
 import web_servers  # noqa: E402
 
 INTERVAL = 0.5 if lib.SLOWNESS < 2 else 1
+POSTGRES = "/usr/lib/postgresql/15/bin/postgres"
 LIBC = "/usr/lib/x86_64-linux-gnu/libc.so.6"
 REQUESTS = 200
 ALLOCATIONS = 5000
@@ -109,7 +110,8 @@ def main():
         bases = [server for server in (Postgres(test, "postgres"), MariaDb(test, "mariadb")) if server.program]
         samples = ["openssl", "database", "malloc"] + (["grpc"] if "grpc" in web else [])
         libc = private_libc(test)
-        places = {"malloc": {LIBC: libc}}
+        places = {"malloc": {LIBC: libc},
+                  "database": {POSTGRES: server.program for server in bases if server.name == "postgres"}}
         blocks = "".join(functions(f"functions-{name}.conf", places.get(name, {})) for name in samples)
         services = "".join(server.block() for server in web.values())
         services += "".join(f'  <Service "{server.name}">\n    Process "kt_{server.name}"\n  </Service>\n' for server in bases)
