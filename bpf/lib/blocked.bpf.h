@@ -105,9 +105,9 @@ static const struct file *socket_file(const struct sock *sk)
 }
 
 /* Of a thread with a request in hand. Verified by itself, once. */
-__noinline int blocked_in_epoll(u64 slot, u64 held)
+__noinline int blocked_in_epoll(u64 epoll, u64 held)
 {
-	const struct file *own = socket_file((const void *)held), *file = file_in(slot);
+	const struct file *own = socket_file((const void *)held), *file = (const void *)epoll;
 	const struct eventpoll *ep = BPF_CORE_READ(file, private_data);
 
 	if (!own || !ep || !bpf_core_field_exists(own->f_ep) || epoll_watches(ep, own))
@@ -149,9 +149,9 @@ static bool is_event_file(const struct file *file)
 }
 
 /* Verified by itself, once. */
-__noinline int blocked_on_file(u64 slot, u64 held, bool receives)
+__noinline int blocked_on_file(u64 behind, u64 held, bool receives)
 {
-	const struct file *file = file_in(slot);
+	const struct file *file = (const void *)behind;
 
 	if (!file)
 		return BLOCKED_OTHER;
@@ -204,6 +204,13 @@ static __always_inline bool poll_has_timeout(enum call_kind kind, struct pt_regs
 	}
 }
 
+/* Its address; 0: none. What file_slot() returns is a pointer to the verifier of Linux 7.3, which a function that is
+ * verified by itself does not take for a number. */
+static __always_inline u64 argument_file(struct task_struct *task, struct pt_regs *regs)
+{
+	return (u64)file_in(file_slot(task, call_argument(regs, 1)));
+}
+
 /* What is held is looked for by who sleeps on it: the descriptors that a poll waits for are in the
  * process's memory. Verified by itself, once. */
 __noinline int blocked_in_poll(u64 held)
@@ -221,12 +228,10 @@ static __always_inline enum blocked blocked_in_call(struct task_struct *task, u3
 	case CALL_LOCK:
 		return BLOCKED_LOCK;
 	case CALL_EPOLL:
-		return held ? blocked_in_epoll(file_slot(task, call_argument(regs, 1)), held)
-			    : BLOCKED_EVENTS;
+		return held ? blocked_in_epoll(argument_file(task, regs), held) : BLOCKED_EVENTS;
 	case CALL_RECEIVE:
 	case CALL_SEND:
-		return blocked_on_file(file_slot(task, call_argument(regs, 1)), held,
-				       kind == CALL_RECEIVE);
+		return blocked_on_file(argument_file(task, regs), held, kind == CALL_RECEIVE);
 	case CALL_ACCEPT:
 		return BLOCKED_IDLE;
 	case CALL_CONNECT:
