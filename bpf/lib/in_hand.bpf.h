@@ -16,8 +16,8 @@ __noinline u64 queued_until_now(u64 thread)
 	u64 queued = BPF_CORE_READ(task, sched_info.last_queued);
 	u64 all = BPF_CORE_READ(task, sched_info.run_delay);
 
-	if (!queued || BPF_CORE_READ(task, __state) || BPF_CORE_READ(task, on_cpu) ||
-	    !task_has_rq(task))
+	if (!queued || BPF_CORE_READ(task, __state) ||
+	    BPF_CORE_READ_BITFIELD_PROBED(task, on_cpu) || !task_has_rq(task))
 		return all;
 	return all + grown(BPF_CORE_READ(task, se.cfs_rq, rq, clock), queued);
 }

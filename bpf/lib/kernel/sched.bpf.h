@@ -105,7 +105,8 @@ struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state;
 	unsigned int flags;
-	/* Both of 8 bits in 7.3: libbpf adjusts loads of unsigned members. */
+	/* Both of 8 bits in 7.3. libbpf adjusts loads of unsigned members; where the task's address is no pointer to
+	 * the verifier, they are read as bit fields, which have any size. */
 	unsigned int on_cpu;
 	unsigned int on_rq;
 	unsigned int exit_state;
