@@ -7,15 +7,17 @@
  * Hooks, tier 1: fentry and fexit of do_sys_openat2, vfs_read, vfs_write, vfs_readv, vfs_writev,
  * do_unlinkat, do_renameat2, fsync and fdatasync, fentry of vfs_unlink and vfs_rename. Tier 2: the
  * same without vfs_readv and vfs_writev, which the kernel's compiler may have built into others.
- * Tier 3, with Option "syscalls": the tracepoints of the system calls that open, delete, rename
- * and sync files; while one is on, every system call of the machine takes its slow path.
+ * Tiers 3 and 4: as 1 and 2, with filename_unlinkat and filename_renameat2, which Linux 7.0 has
+ * instead of do_unlinkat and do_renameat2. Tier 5, with Option "syscalls": the tracepoints of the
+ * system calls that open, delete, rename and sync files; while one is on, every system call of the
+ * machine takes its slow path.
  *
  * Reads and writes are those of regular files: of sockets, pipes and terminals the programs leave
  * after one look. Paths are read with Option "top_files" alone, see file_use.bpf.h.
  *
- * Limits: reads and writes are not timed in tier 3, as their tracepoints see those of sockets too,
+ * Limits: reads and writes are not timed in tier 5, as their tracepoints see those of sockets too,
  * but with Option "top_files"; nor anywhere those by io_uring, sendfile and mappings. Opens by io_uring
- * and of the programs that are executed do not count. In tier 3 the file system of a delete or a rename
+ * and of the programs that are executed do not count. In tier 5 the file system of a delete or a rename
  * is not known.
  */
 #include "attached.bpf.h"
@@ -79,7 +81,7 @@ struct file_user {
 	struct slot_cache cache;
 	u64 began_ns[OPERATIONS];            /* of what it is in, 0: none */
 	const struct file_system_type *type; /* of what it deletes or renames, NULL: unknown */
-	u32 fd;                              /* of what it syncs, or reads or writes in tier 3 */
+	u32 fd;                              /* of what it syncs, or reads or writes in tier 5 */
 };
 
 TASK_STORAGE(file_users, struct file_user);
@@ -256,7 +258,7 @@ static __always_inline int end_rename(s64 error)
 	return 0;
 }
 
-/* --- tiers 1 and 2 --- */
+/* --- tiers 1 to 4 --- */
 
 static __always_inline int begin_on(enum operation operation, const struct file *file)
 {
@@ -283,92 +285,95 @@ static __always_inline int note_file_system(const struct dentry *dentry)
 	return 0;
 }
 
+#define ALL_TIERS TIER(1) TIER(2) TIER(3) TIER(4)
+#define WITH_VECTORS TIER(1) TIER(3)
+#define BEFORE_7_0 TIER(1) TIER(2)
+#define SINCE_7_0 TIER(3) TIER(4)
+
 /* first, second: the numbers of the two programs; others: arguments behind the first. */
-#define HOOK_ON_FILE(tier, function, operation, first, second, others...)                 \
-	SEC("fentry/" #function)                                                          \
-	TIER(tier)                                                                        \
-	HOT(first) int BPF_PROG(files_begin_##function##_##tier, struct file *file)       \
-	{                                                                                 \
-		hot_run(first);                                                           \
-		return begin_on(operation, file);                                         \
-	}                                                                                 \
-	SEC("fexit/" #function)                                                           \
-	TIER(tier)                                                                        \
-	HOT(second)                                                                       \
-	int BPF_PROG(files_end_##function##_##tier, struct file *file, others, s64 bytes) \
-	{                                                                                 \
-		hot_run(second);                                                          \
-		return end_on(operation, file, bytes);                                    \
+#define HOOK_ON_FILE(tiers, function, operation, first, second, others...)       \
+	SEC("fentry/" #function)                                                 \
+	tiers HOT(first)                                                         \
+	int BPF_PROG(files_begin_##function, struct file *file)                  \
+	{                                                                        \
+		hot_run(first);                                                  \
+		return begin_on(operation, file);                                \
+	}                                                                        \
+	SEC("fexit/" #function)                                                  \
+	tiers HOT(second)                                                        \
+	int BPF_PROG(files_end_##function, struct file *file, others, s64 bytes) \
+	{                                                                        \
+		hot_run(second);                                                 \
+		return end_on(operation, file, bytes);                           \
 	}
 
 /* arguments: of the function, and what it returns. */
-#define HOOK(tier, function, operation, first, second, end, arguments...)  \
+#define HOOK(tiers, function, operation, first, second, end, arguments...) \
 	SEC("fentry/" #function)                                           \
-	TIER(tier)                                                         \
-	HOT(first) int BPF_PROG(files_begin_##function##_##tier)           \
+	tiers HOT(first)                                                   \
+	int BPF_PROG(files_begin_##function)                               \
 	{                                                                  \
 		hot_run(first);                                            \
 		return begin_simply(operation);                            \
 	}                                                                  \
 	SEC("fexit/" #function)                                            \
-	TIER(tier)                                                         \
-	HOT(second) int BPF_PROG(files_end_##function##_##tier, arguments) \
+	tiers HOT(second)                                                  \
+	int BPF_PROG(files_end_##function, arguments)                      \
 	{                                                                  \
 		hot_run(second);                                           \
 		return end;                                                \
 	}
 
-#define HOOK_SYNC(tier, call)                                                 \
-	SEC("fentry/" SYSCALL_FUNCTION(call))                                 \
-	TIER(tier)                                                            \
-	int BPF_PROG(files_begin_##call##_##tier, const struct pt_regs *regs) \
-	{                                                                     \
-		return begin_sync(call_argument(regs, 1));                    \
-	}                                                                     \
-	SEC("fexit/" SYSCALL_FUNCTION(call))                                  \
-	TIER(tier)                                                            \
-	int BPF_PROG(files_end_##call##_##tier)                               \
-	{                                                                     \
-		return end_sync();                                            \
+#define HOOK_SYNC(call)                                              \
+	SEC("fentry/" SYSCALL_FUNCTION(call))                        \
+	ALL_TIERS                                                    \
+	int BPF_PROG(files_begin_##call, const struct pt_regs *regs) \
+	{                                                            \
+		return begin_sync(call_argument(regs, 1));           \
+	}                                                            \
+	SEC("fexit/" SYSCALL_FUNCTION(call))                         \
+	ALL_TIERS                                                    \
+	int BPF_PROG(files_end_##call)                               \
+	{                                                            \
+		return end_sync();                                   \
 	}
 
 #define MOVES void *buffer, size_t size, void *at
 #define MOVES_VECTORS void *vectors, unsigned long count, void *at, int flags
+#define UNLINKS int at, void *name, int error
+#define RENAMES int at, void *name, int to, void *to_name, unsigned int flags, int error
 
-#define HOOKS(tier)                                                                             \
-	HOOK_ON_FILE(tier, vfs_read, read, 0, 1, MOVES)                                         \
-	HOOK_ON_FILE(tier, vfs_write, write, 2, 3, MOVES)                                       \
-	HOOK(tier, do_sys_openat2, open, 4, 5, end_open(fd), int at, void *name, void *how,     \
-	     int fd)                                                                            \
-	HOOK(tier, do_unlinkat, delete, 6, 7, end_delete(error), int at, void *name, int error) \
-	HOOK(tier, do_renameat2, rename, 8, 9, end_rename(error), int at, void *name, int to,   \
-	     void *to_name, unsigned int flags, int error)                                      \
-	SEC("fentry/vfs_unlink")                                                                \
-	TIER(tier)                                                                              \
-	HOT(10)                                                                                 \
-	int BPF_PROG(files_unlink_##tier, void *map, struct inode *from, struct dentry *dentry) \
-	{                                                                                       \
-		hot_run(10);                                                                    \
-		return note_file_system(dentry);                                                \
-	}                                                                                       \
-	SEC("fentry/vfs_rename")                                                                \
-	TIER(tier)                                                                              \
-	HOT(11)                                                                                 \
-	int BPF_PROG(files_rename_##tier, struct renamedata *renamed)                           \
-	{                                                                                       \
-		hot_run(11);                                                                    \
-		return note_file_system(renamed->old_dentry);                                   \
-	}                                                                                       \
-	HOOK_SYNC(tier, fsync)                                                                  \
-	HOOK_SYNC(tier, fdatasync)
+HOOK_ON_FILE(ALL_TIERS, vfs_read, read, 0, 1, MOVES)
+HOOK_ON_FILE(ALL_TIERS, vfs_write, write, 2, 3, MOVES)
+HOOK_ON_FILE(WITH_VECTORS, vfs_readv, read, 12, 13, MOVES_VECTORS)
+HOOK_ON_FILE(WITH_VECTORS, vfs_writev, write, 14, 15, MOVES_VECTORS)
+HOOK(ALL_TIERS, do_sys_openat2, open, 4, 5, end_open(fd), int at, void *name, void *how, int fd)
+HOOK(BEFORE_7_0, do_unlinkat, delete, 6, 7, end_delete(error), UNLINKS)
+HOOK(SINCE_7_0, filename_unlinkat, delete, 6, 7, end_delete(error), UNLINKS)
+HOOK(BEFORE_7_0, do_renameat2, rename, 8, 9, end_rename(error), RENAMES)
+HOOK(SINCE_7_0, filename_renameat2, rename, 8, 9, end_rename(error), RENAMES)
+HOOK_SYNC(fsync)
+HOOK_SYNC(fdatasync)
 
-HOOKS(1)
-HOOK_ON_FILE(1, vfs_readv, read, 12, 13, MOVES_VECTORS)
-HOOK_ON_FILE(1, vfs_writev, write, 14, 15, MOVES_VECTORS)
+SEC("fentry/vfs_unlink")
+ALL_TIERS
+HOT(10)
+int BPF_PROG(files_unlink, void *map, struct inode *from, struct dentry *dentry)
+{
+	hot_run(10);
+	return note_file_system(dentry);
+}
 
-HOOKS(2)
+SEC("fentry/vfs_rename")
+ALL_TIERS
+HOT(11)
+int BPF_PROG(files_rename, struct renamedata *renamed)
+{
+	hot_run(11);
+	return note_file_system(renamed->old_dentry);
+}
 
-/* --- tier 3 --- */
+/* --- tier 5 --- */
 
 static __always_inline int begin_move(enum operation operation, u32 fd)
 {
@@ -394,7 +399,7 @@ static __always_inline int end_move(enum operation operation, s64 bytes)
 
 #define CALL_PROGRAM(way, call, tags, body)                      \
 	SEC("tracepoint/syscalls/sys_" #way "_" #call)           \
-	TIER(3)                                                  \
+	TIER(5)                                                  \
 	OPTION("syscalls")                                       \
 	tags int files_##way##_##call(struct syscall_##way *ctx) \
 	{                                                        \
