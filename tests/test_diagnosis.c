@@ -58,9 +58,14 @@ static void test_words(void)
 	diagnosis_end();
 	CASE("a map");
 	diagnosis_begin();
-	say(LIBBPF_WARN, "libbpf: Error in bpf_create_map_xattr(%s):Invalid argument(-22).\n", "m");
+	say(LIBBPF_WARN,
+	    "libbpf: Error in bpf_create_map_xattr(%s):Invalid argument(-22). "
+	    "Retrying without BTF.\n",
+	    "m");
+	say(LIBBPF_WARN, "libbpf: map '%s': failed to create: Invalid argument(-22)\n", "m");
 	CHECK_HAS(text_of(DIAGNOSIS_LOAD, "", -EINVAL),
-		  "; the running kernel does not accept this ");
+		  "(libbpf: map 'm': failed to create: Invalid argument(-22)); the running kernel "
+		  "does not accept this ");
 	diagnosis_end();
 	CASE("words of another step");
 	diagnosis_begin();

@@ -43,8 +43,10 @@ __attribute__((format(printf, 2, 0))) static int keep(enum libbpf_print_level le
 {
 	char *text = NULL;
 
-	/* It guesses at RLIMIT_MEMLOCK where the right to load anything is missing. */
-	if (level != LIBBPF_WARN || strstr(format, "RLIMIT_MEMLOCK"))
+	/* It guesses at RLIMIT_MEMLOCK where the right to load anything is missing; and a map that is made at the
+	 * second attempt is no failure. */
+	if (level != LIBBPF_WARN || strstr(format, "RLIMIT_MEMLOCK") ||
+	    strstr(format, "Retrying without BTF"))
 		return 0;
 	if (strstr(format, "PROG LOAD LOG")) {
 		if (!verdict[0] && vasprintf(&text, format, args) >= 0) {
@@ -159,7 +161,7 @@ static const char *refused_load(void)
 		       "takes for compatible with the GPL, such as \"GPL\" or \"Dual MIT/GPL\"";
 	if (verdict[0] && !verdict_is_lack())
 		return "the kernel's verifier rejects the program, which has to be changed";
-	if (strstr(words, "create_map") || strstr(words, "failed to create"))
+	if (strstr(words, "failed to create"))
 		return "the running kernel does not accept this map";
 	return "the running kernel lacks something that this object needs";
 }
