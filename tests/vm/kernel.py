@@ -28,10 +28,14 @@ class KernelError(Exception):
     """No kernel to boot; the text says why."""
 
 
-def run(*argv, **options):
+class NotFound(KernelError):
+    """Not in an archive within reach."""
+
+
+def run(*argv, error=KernelError, **options):
     done = subprocess.run(argv, capture_output=True, check=False, **options)
     if done.returncode != 0:
-        raise KernelError(f"{argv[0]}: {done.stderr.decode(errors='replace').strip()[-500:]}")
+        raise error(f"{argv[0]}: {done.stderr.decode(errors='replace').strip()[-500:]}")
     return done.stdout
 
 
@@ -53,7 +57,7 @@ class Apt:
             self.update()
 
     def update(self):
-        run("apt-get", *self.options, "update")
+        run("apt-get", *self.options, "update", error=NotFound)
 
     def cache(self, *words):
         return run("apt-cache", *self.options, *words).decode()
@@ -76,7 +80,7 @@ class Apt:
             self.update()
             found = self.newest(version)
         if not found:
-            raise KernelError(f"apt offers no kernel {version}")
+            raise NotFound(f"apt offers no kernel {version}")
         return found
 
     def parts(self, name):
@@ -93,9 +97,9 @@ class Apt:
         except KernelError:
             # Lists that are older than the mirror name a file that it no longer has.
             self.update()
-            run(*get, cwd=into, timeout=300)
+            run(*get, error=NotFound, cwd=into, timeout=300)
         except subprocess.TimeoutExpired as error:
-            raise KernelError(f"download of {name}: not done after {error.timeout} s") from error
+            raise NotFound(f"download of {name}: not done after {error.timeout} s") from error
         return glob.glob(os.path.join(into, name + "_*.deb"))[0]
 
 
