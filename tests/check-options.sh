@@ -22,7 +22,7 @@ while read -r option; do
 done <"$work/options"
 
 {
-	grep -ho 'OPTION("[a-z_]*")' bpf/*.bpf.c bpf/lib/*.bpf.h | cut -d '"' -f 2
+	grep -Eho '(OPTION|BY_CPU)\("[a-z_]*"\)' bpf/*.bpf.c bpf/lib/*.bpf.h | cut -d '"' -f 2
 	sed -n 's/^const volatile bool option_\([a-z_]*\);.*/\1/p' bpf/*.bpf.c bpf/lib/*.bpf.h
 } | sort -u >"$work/switches"
 wanted "$work/switches" '^exact_peak$' exact_peak

@@ -50,6 +50,9 @@ static void test_mistakes(void)
 		{ "twice", "map twice: the series derive-mistakes of services are those of map "
 			   "fine of the probe sample already" },
 		{ "unranked", "map unranked: no member has the word rank" },
+		{ "each",
+		  "map each: BY_CPU goes with SUBJECT(\"key\") and no word cpu, of a per-CPU "
+		  "array or hash" },
 	};
 	struct error error = { "" };
 

@@ -272,7 +272,7 @@ static void check_example(const struct example *e)
 {
 	struct strings collect = { (char **)e->collect, count_of(e->collect) };
 	struct strings ignore = { (char **)e->ignore, count_of(e->ignore) };
-	struct selection selection = { &config, &collect, &ignore, collect.count > 0 };
+	struct selection selection = { &config, &collect, &ignore, collect.count > 0, NULL };
 	struct schema schema;
 
 	CASE("%s", e->name);
@@ -291,7 +291,7 @@ static void test_mistaken(void)
 {
 	char *pattern = P("no_such"), *ignored = P("derive-d");
 	struct strings collect = { &pattern, 1 }, ignore = { &ignored, 1 };
-	struct selection selection = { &config, &collect, &ignore, false };
+	struct selection selection = { &config, &collect, &ignore, false, NULL };
 	const struct example e = { .members = integers,
 				   .columns = "a c d* ",
 				   .series = "derive-a percent-c " };

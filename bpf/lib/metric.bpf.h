@@ -96,7 +96,12 @@
  *   label=WORD       with key: what a key means that is an integer; a key that is an
  *                    enum needs no label
  * The engine sizes the maps of services and processes; with probe and key there are as
- * many rows as the map has entries, 16384 at most.
+ * many rows as the map has entries, 16384 at most. With cpu as many rows of all CPUs are
+ * read: those that hold more than zeros.
+ *
+ * BY_CPU("NAME") behind SUBJECT("key") of a per-CPU map makes the word cpu an option: with
+ * Option "NAME" in the Probe block each CPU has rows of its own, without it a row is the sum
+ * over the CPUs. The program is the same, and so is its cost.
  *
  * LABEL("WORD") on members of a key that is a struct says what they mean. WORD is
  *   service          a row as service_task.row has it, of 32 bits: the service
@@ -140,9 +145,11 @@
  * 63 bytes, and where they are longer the longest are cut. Names that are the same then add up.
  *
  * Rows that have never counted anything have no series. At most `Rows` (of the Probe block, 256
- * by default) names of a table have series at once; so many may be new at once, and so many
- * more in each hour. What finds no room counts as "other" in place of the labels behind the
- * type instance, and of the plugin instance, too, unless that is a service or the probe.
+ * by default, of an array with the word cpu 256 of each CPU, and as many as there are CPUs where
+ * the label cpu is the only one) names of a table have series at once; so many may be new at
+ * once, and so many more in each hour. What finds no room counts as "other" in place of the
+ * labels behind the type instance, and of the plugin instance, too, unless that is a service or
+ * the probe.
  * A name without series gets those of another that counts half of what it does, or less, and
  * has had them for 10 readings. A key may be deleted: its name keeps its counters for 13
  * readings, and goes on with them if it comes back. A counter of 64 bits that has fallen is
@@ -228,9 +235,9 @@
  * the Probe block does not say Option "NAME", a program with it is not loaded,
  * a map with it has one entry and is not read; and where it does,
  *   const volatile bool option_NAME;
- * is set before load. Any of the three makes the option known. A program that has the tag
- * several times needs all of these options. A tier whose programs all need an option is tried
- * only with it.
+ * is set before load. Any of the three makes the option known, and so does BY_CPU. A program that
+ * has the tag several times needs all of these options. A tier whose programs all need an option
+ * is tried only with it.
  *
  * DEFAULT(off) on the licence, or on any other variable, or function: the object is loaded only
  * where its Probe block says Enable true, as for what costs much. On a member with METRIC: it has
@@ -345,6 +352,7 @@
 #define PERIODIC(text) __attribute__((btf_decl_tag("periodic:" text)))
 #define STACKS(text) __attribute__((btf_decl_tag("stacks:" text)))
 #define OPTION(name) __attribute__((btf_decl_tag("option:" name)))
+#define BY_CPU(option) __attribute__((btf_decl_tag("by_cpu:" option)))
 #define OVER(map) __attribute__((btf_decl_tag("over:" #map)))
 #define RANGE(low, high) __attribute__((btf_decl_tag("range:" #low ".." #high)))
 #define FILE(text) __attribute__((btf_decl_tag("file:" text)))

@@ -76,12 +76,7 @@ unsigned config_services_from(const struct config *config)
 
 bool config_on_threshold(const struct config *config, const char *probe)
 {
-	const struct strings *list = &config->profiles.on_threshold;
-
-	for (size_t i = 0; i < list->count; i++)
-		if (!strcmp(list->item[i], probe))
-			return true;
-	return false;
+	return strings_have(&config->profiles.on_threshold, probe);
 }
 
 bool config_needs_groups(const struct config *config)
@@ -123,6 +118,14 @@ const struct table_config *config_table(const struct probe_config *probe, const 
 		if (!strcmp(probe->tables[i].map, map))
 			return &probe->tables[i];
 	return NULL;
+}
+
+bool strings_have(const struct strings *list, const char *text)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (!strcmp(list->item[i], text))
+			return true;
+	return false;
 }
 
 void strings_done(struct strings *list)

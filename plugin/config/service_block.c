@@ -179,10 +179,7 @@ static bool add_class(struct context *context, const oconfig_item_t *item, const
 
 	if (classes->count == 0 && !block_add_string(context, item, classes, RESPONSE_UNKNOWN))
 		return false;
-	for (size_t i = 0; i < classes->count; i++)
-		if (!strcmp(classes->item[i], name))
-			return true;
-	return block_add_string(context, item, classes, name);
+	return strings_have(classes, name) || block_add_string(context, item, classes, name);
 }
 
 static const struct response_rule *find_covering(const struct response_rules *rules,

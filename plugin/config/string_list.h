@@ -2,6 +2,7 @@
 #ifndef EBPF_STRING_LIST_H
 #define EBPF_STRING_LIST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct strings {
@@ -9,6 +10,7 @@ struct strings {
 	size_t count;
 };
 
+bool strings_have(const struct strings *list, const char *text);
 void strings_done(struct strings *list);
 
 #endif

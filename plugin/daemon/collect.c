@@ -34,9 +34,9 @@ static void each_of_map(const struct searched *s, struct bpf_map *map, metric_ta
 	static char any[] = "*";
 	static char *anything[] = { any };
 	static const struct strings all = { anything, 1 };
-	const struct selection everything = { .config = s->config,
-					      .collect = &all,
-					      .chooses = true };
+	const struct selection everything = {
+		.config = s->config, .collect = &all, .options = &s->block->options, .chooses = true
+	};
 	const char *option = annotation_of_map(s->object->bpf, map, "option:", 0);
 	struct error ignored;
 	struct table table;
@@ -188,6 +188,7 @@ void collect_read(struct selection *ret_selection, const struct object *object, 
 		.config = config,
 		.collect = &block->collect,
 		.ignore = &block->ignore,
+		.options = &block->options,
 		.chooses = check(&searched, probe, "Collect", &block->collect),
 	};
 	check(&searched, probe, "Ignore", &block->ignore);

@@ -208,6 +208,7 @@ static int describe_table(const struct object *object, struct bpf_map *map,
 		.error = error,
 	};
 	const char *option = annotation_of_map(object->bpf, map, "option:", 0);
+	const char *by_cpu = annotation_of_map(object->bpf, map, VARIANT_BY_CPU_TAG, 0);
 	bool first = true;
 	int status = 0;
 
@@ -217,6 +218,8 @@ static int describe_table(const struct object *object, struct bpf_map *map,
 	put("subject", annotation_of_map(object->bpf, map, "subject:", 0));
 	fputs(", ", stdout);
 	put("option", option ?: "");
+	fputs(", ", stdout);
+	put("by_cpu", by_cpu ?: "");
 	put_labels(&schema->labels);
 	fputs(", \"series\": [\n", stdout);
 	for (size_t i = 0; i < schema->metric_count && status == 0; i++) {

@@ -66,10 +66,7 @@ static uint32_t program_tiers(const struct object *object, const struct bpf_prog
 
 static bool listed(const struct strings *list, const char *text)
 {
-	for (size_t i = 0; list && i < list->count; i++)
-		if (!strcmp(list->item[i], text))
-			return true;
-	return false;
+	return list && strings_have(list, text);
 }
 
 /* How many options of a program are not in the list; the one at `number` of these, or NULL. */
@@ -151,10 +148,12 @@ bool variant_tier_options(const struct object *object, unsigned tier, const stru
 /* The option that a type is or carries: of a tag its text, of a variable what its name says. */
 static const char *option_of(const struct object *object, const struct btf_type *type)
 {
+	static const char *const tags[] = { OPTION_TAG, VARIANT_BY_CPU_TAG };
 	const char *text = annotation_name(bpf_object__btf(object->bpf), type->name_off);
 
-	if (btf_is_decl_tag(type) && !strncmp(text, OPTION_TAG, strlen(OPTION_TAG)))
-		return text + strlen(OPTION_TAG);
+	for (size_t i = 0; btf_is_decl_tag(type) && i < sizeof(tags) / sizeof(*tags); i++)
+		if (!strncmp(text, tags[i], strlen(tags[i])))
+			return text + strlen(tags[i]);
 	if (btf_is_var(type) && !strncmp(text, OPTION_VARIABLE, strlen(OPTION_VARIABLE)) &&
 	    object_variable(object, text, sizeof(bool)))
 		return text + strlen(OPTION_VARIABLE);

@@ -11,7 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define VARIANT_OPTIONS_MAX 32 /* more are not told */
+#define VARIANT_OPTIONS_MAX 32       /* more are not told */
+#define VARIANT_BY_CPU_TAG "by_cpu:" /* of a table whose rows an option tells apart by CPU */
 
 /* Which tiers the object has, as bits; bit 0 alone for one without tiers. */
 uint32_t variant_tiers(const struct object *object);

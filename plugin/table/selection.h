@@ -10,12 +10,13 @@
 /* Stands in Collect for all that is on by default. */
 #define SELECTION_DEFAULT "default"
 
-/* Which metrics of a probe are collected. All zero: what is on by default. */
+/* Which metrics of a probe are collected, and by what. All zero: what is on by default. */
 struct selection {
 	const struct config *config;   /* whose percentiles there are; NULL: none */
 	const struct strings *collect; /* patterns; NULL: none */
 	const struct strings *ignore;
 	bool chooses; /* something is there that a pattern of collect fits: that is collected alone */
+	const struct strings *options; /* of the Probe block; NULL: none */
 };
 
 /* Fits a pattern of Collect or Ignore this metric, or one of its series? */

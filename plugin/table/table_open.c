@@ -5,6 +5,8 @@
 #include "table.h"
 
 #include "fields.h"
+#include "object/annotation.h"
+#include "object/variant.h"
 #include "schema_block.h"
 
 #include <errno.h>
@@ -89,9 +91,35 @@ static int check_tails(const struct table *table, struct error *error)
 			 table->name);
 }
 
+/* The option of a BY_CPU tag is as the word cpu of SUBJECT. */
+static int read_by_cpu(struct table *table, const struct btf *btf, const struct strings *options,
+		       struct error *error)
+{
+	const char *option = annotation_on_variable(btf, table->name, VARIANT_BY_CPU_TAG);
+	struct subject_tag *subject = &table->schema.subject;
+
+	if (!option)
+		return 0;
+	if (subject->kind != SUBJECT_KEY || subject->cpu || !source_is_percpu(table->map))
+		return error_set(error, -EINVAL,
+				 "map %s: BY_CPU goes with SUBJECT(\"key\") and no word cpu, of a "
+				 "per-CPU array or hash",
+				 table->name);
+	subject->cpu = options && strings_have(options, option);
+	return 0;
+}
+
+static int read_subject(struct table *table, const struct btf *btf,
+			const struct selection *selection, struct error *error)
+{
+	int status = schema_subject(btf, table->name, &table->schema.subject, error);
+
+	return status ?: read_by_cpu(table, btf, selection ? selection->options : NULL, error);
+}
+
 /* What the tags of a map say. */
 static int read_tags(struct table *table, const struct btf *btf, type_lookup *lookup,
-		     struct error *error)
+		     const struct selection *selection, struct error *error)
 {
 	const char *name = table->name;
 	uint32_t type = bpf_map__btf_value_type_id(table->map);
@@ -100,7 +128,7 @@ static int read_tags(struct table *table, const struct btf *btf, type_lookup *lo
 	if (status || table->schema.column_count == 0)
 		return status;
 	status = check_tails(table, error);
-	status = status ?: schema_subject(btf, name, &table->schema.subject, error);
+	status = status ?: read_subject(table, btf, selection, error);
 	if (status == 0 && table->schema.subject.kind == SUBJECT_KEY)
 		status = read_labels(table, btf, error);
 	if (status == 0 && table->schema.subject.kind == SUBJECT_PROCESS && !table->schema.rank)
@@ -131,7 +159,7 @@ int table_open(struct table *table, struct bpf_map *map, const struct btf *btf,
 	if (bpf_map__is_internal(map))
 		return 0;
 	status = block ? read_block(table, btf, block, lookup, error)
-		       : read_tags(table, btf, lookup, error);
+		       : read_tags(table, btf, lookup, selection, error);
 	if (status || table->schema.column_count == 0) {
 		table_done(table);
 		return status;

@@ -14,6 +14,7 @@ MMAP_ARRAY(fine, struct row, 1) SUBJECT("service");
 MMAP_ARRAY(forgotten, struct row, 1) OPTION("forgotten");
 MMAP_ARRAY(twice, struct row, 1) SUBJECT("service") OPTION("twice");
 MMAP_ARRAY(unranked, struct row, 1) SUBJECT("process") OPTION("unranked");
+HASH(each, u32, struct row, 1) SUBJECT("key label=number") BY_CPU("cpus") OPTION("each");
 
 SEC("raw_tp/task_rename")
 int mistakes_count(void *event)

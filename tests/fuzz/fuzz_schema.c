@@ -174,7 +174,7 @@ static void select_and_check(struct schema *schema, uint32_t id, enum subject_ki
 	static const struct config config = { .percentiles = { 50 }, .percentile_count = 1 };
 	char *one[] = { (char *)words[id % COUNT_OF(words)] }, *other[] = { (char *)"derive*" };
 	struct strings collect = { one, 1 }, ignore = { other, id / COUNT_OF(words) % 2 };
-	struct selection selection = { &config, &collect, &ignore, id % 3 };
+	struct selection selection = { &config, &collect, &ignore, id % 3, NULL };
 
 	schema->subject.kind = kind;
 	FUZZ_WANT(selection_apply(&selection, schema) == 0);

@@ -28,7 +28,7 @@ def probes():
         for header in filter(os.path.exists, headers):
             with open(header, encoding="utf-8") as source:
                 text += source.read()
-        found[os.path.basename(path).split(".")[0]] = set(re.findall(r'^\w*[^/*\n]*OPTION\("(\w+)"\)', text, re.M))
+        found[os.path.basename(path).split(".")[0]] = set(re.findall(r'^\w*[^/*\n]*(?:OPTION|BY_CPU)\("(\w+)"\)', text, re.M))
     return found
 
 
