@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Hardware interrupts: how many each CPU has handled of each line, and how long that took.
+ * Hardware interrupts: how many the CPUs have handled of each line, and how long that took; with
+ * Option "cpus" those of each CPU.
  *
  * Hooks: tp_btf irq_handler_entry and irq_handler_exit, which do not nest on a CPU. Option "vectors",
  * on x86-64: tp_btf local_timer_entry, reschedule_entry, call_function_entry,
@@ -25,12 +26,13 @@ struct hardirq_key {
 
 struct hardirq_row {
 	u64 count METRIC("irq-hardirq") UNIT("interrupts")
-		HELP("Hardware interrupts: of each line on each CPU");
+		HELP("Hardware interrupts: of each line");
 	u64 time_ns METRIC("total_time_in_ms-hardirq scale=1/1000000") UNIT("milliseconds")
 		HELP("Time in hardware interrupts: from begin to end of their handlers");
 };
 
-PERCPU_HASH(hardirqs, struct hardirq_key, struct hardirq_row, 1024) SUBJECT("key cpu");
+PERCPU_HASH(hardirqs, struct hardirq_key, struct hardirq_row, 1024)
+SUBJECT("key") BY_CPU("cpus");
 
 /* Of all CPUs together: a line is handled by one at a time. */
 struct duration_row {
@@ -145,5 +147,4 @@ VECTOR(call_function_single, CALL_FUNCTION_SINGLE, 8, 9)
 VECTOR(irq_work, IRQ_WORK, 10, 11)
 #endif
 
-char LICENSE[] SEC("license") DEFAULT(off)
-	HELP("Hardware interrupts: by CPU and line") = "Dual MIT/GPL";
+char LICENSE[] SEC("license") DEFAULT(off) HELP("Hardware interrupts: by line") = "Dual MIT/GPL";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Software interrupts: how many each CPU has handled of each kind, how long that took, and how long
- * they had waited for it.
+ * Software interrupts: how many the CPUs have handled of each kind, how long that took, and how long
+ * they had waited for it; with Option "cpus" those of each CPU.
  *
  * Hooks: tp_btf softirq_entry and softirq_exit. They do not nest on a CPU, so the time of the one
  * that it is in is all that has to be kept, and counters of a CPU need no atomics. Option "latency":
@@ -31,14 +31,15 @@ enum softirq {
 
 struct softirq_row {
 	u64 count METRIC("irq-softirq") UNIT("interrupts")
-		HELP("Software interrupts: of each kind on each CPU");
+		HELP("Software interrupts: of each kind");
 	u64 time_ns METRIC("total_time_in_ms-softirq scale=1/1000000") UNIT("milliseconds")
 		HELP("Time in software interrupts: from begin to end");
 	struct hist duration METRIC("duration-softirq " NS) UNIT("seconds")
 		HELP("Duration of a software interrupt: from begin to end");
 };
 
-PERCPU_ARRAY(softirqs, enum softirq, struct softirq_row, SOFTIRQS) SUBJECT("key cpu");
+PERCPU_ARRAY(softirqs, enum softirq, struct softirq_row, SOFTIRQS)
+SUBJECT("key") BY_CPU("cpus");
 
 struct latency_row {
 	struct hist latency METRIC("latency-softirq " NS) UNIT("seconds")
@@ -46,7 +47,7 @@ struct latency_row {
 };
 
 PERCPU_ARRAY(softirq_latencies, enum softirq, struct latency_row, SOFTIRQS)
-OPTION("latency") SUBJECT("key cpu");
+OPTION("latency") SUBJECT("key") BY_CPU("cpus");
 
 const volatile bool option_latency;
 
@@ -105,5 +106,4 @@ HOT(1) int BPF_PROG(softirq_end, unsigned int kind)
 	return 0;
 }
 
-char LICENSE[] SEC("license") DEFAULT(off)
-	HELP("Software interrupts: by CPU and kind") = "Dual MIT/GPL";
+char LICENSE[] SEC("license") DEFAULT(off) HELP("Software interrupts: by kind") = "Dual MIT/GPL";

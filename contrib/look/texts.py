@@ -659,7 +659,7 @@ TEXTS = {   # by series and data source
         "value": "Memory pressure, full: time in which all tasks waited.",
     },
     "irq-softirq-*": {
-        "value": "Software interrupts: of each kind on each CPU.",
+        "value": "Software interrupts: of each kind.",
     },
     "total_time_in_ms-softirq-*": {
         "value": "Time in software interrupts: from begin to end.",
@@ -671,7 +671,7 @@ TEXTS = {   # by series and data source
         "value": "Latency of a software interrupt: from its raise to its begin.",
     },
     "irq-hardirq-*": {
-        "value": "Hardware interrupts: of each line on each CPU.",
+        "value": "Hardware interrupts: of each line.",
     },
     "total_time_in_ms-hardirq-*": {
         "value": "Time in hardware interrupts: from begin to end of their handlers.",

@@ -64,8 +64,8 @@ def section(title):
 
 PAIRS = (
     Pair("softirq", ("softirqs", "-d", "-N"), "datagram", 15000,
-         counts=(Count("software interrupts, NET_RX", r"cpu\d+", "irq-softirq-NET_RX", section("= net_rx")),),
-         shares=(Shares("time in NET_RX", r"cpu\d+", "duration-softirq-NET_RX", "= net_rx"),)),
+         counts=(Count("software interrupts, NET_RX", "softirq", "irq-softirq-NET_RX", section("= net_rx")),),
+         shares=(Shares("time in NET_RX", "softirq", "duration-softirq-NET_RX", "= net_rx"),)),
     Pair("syscalls", ("syscount", "-L", "-T", "1000"), "syscall", 150000,
          counts=(Count("getppid", SERVICE, "total_operations-syscall-getppid", column(r"^getppid +(\d+)")),)),
     Pair("sched", ("runqlat", "-P"), "switch", 8000,
@@ -95,7 +95,7 @@ PAIRS = (
     Pair("disk", ("biosnoop",), "read", 600, lines='    Option "services"\n',
          counts=(Count("reads", SERVICE, "disk_ops-submitted", lines(r" event +\d+ .* R")),)),
     Pair("hardirq", ("hardirqs", "-d", "-N"), "read", 600,
-         counts=(Count("interrupts, virtio", r"cpu\d+", "irq-hardirq-virtio.*", section("= virtio")),),
+         counts=(Count("interrupts, virtio", "hardirq", "irq-hardirq-virtio.*", section("= virtio")),),
          shares=(Shares("time in them", ".*", "duration-hardirq-virtio.*", "= virtio"),)),
     Pair("pagecache", ("cachestat", "1"), "page", 600,
          counts=(Count("misses", SERVICE, "cache_result-page_miss", column(r"^ *-?\d+ +(\d+) +\d+ ")),)),

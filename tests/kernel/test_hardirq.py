@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Hardware interrupts of each line on each CPU, and vectors.
+"""Hardware interrupts of each line, and vectors, on each CPU and on all together.
 
 Truth: for how many, /proc/interrupts before and after readings; for how long, the kernel's own trace of the same handlers.
 What comes in the context of init's threads, where some kernels run no BPF program (tracing.py), is allowed to be
@@ -37,6 +37,7 @@ DURATIONS = 200
 # As /proc/interrupts has them.
 VECTORS = {"LOC": ("local_timer",), "RES": ("reschedule",), "CAL": ("call_function", "call_function_single"),
            "IWI": ("irq_work",)}
+VECTORS_BY_CPU = 'Option "vectors"\n    Option "cpus"'
 
 
 def cleaned(name):
@@ -102,7 +103,15 @@ def unseen(trace):
                                for event in trace.events)
 
 
-def counts(test, first, second, missing):
+def folded(counted):
+    """Of all CPUs, as the plugin has them without the option."""
+    found = collections.Counter()
+    for (_, name), count in counted.items():
+        found["hardirq", name] += count
+    return found
+
+
+def counts(test, first, second, missing, slack=1):
     """first, second: two looks. What the plugin counted lies between the least and the most."""
     compared = 0
     for cpu, name in sorted(first[0]):
@@ -113,8 +122,26 @@ def counts(test, first, second, missing):
             continue
         got = sum(second[1].get((cpu, line), 0) - first[1].get((cpu, line), 0) for line in lines)
         compared += 1
-        test.within(f"{cpu}: {name}", got, low - missing[cpu, name] - 1, high + 1)
+        test.within(f"{cpu}: {name}", got, low - missing[cpu, name] - slack, high + slack)
     return compared
+
+
+def compare(test, daemon, by_cpu):
+    """Between two readings with work in between."""
+    daemon.wait_rows("self", "duration-read_hardirq", 2)
+    work(os.path.join(test.disk, "file"))
+    with trace_of_init(test) as of_init:
+        first = look(daemon)
+        work(os.path.join(test.disk, "file"))
+        second = look(daemon)
+    test.equal("events that the trace has lost", of_init.lost, 0)
+    looks, missing, slack = (first, second), unseen(of_init), 1
+    if not by_cpu:
+        looks = [(folded(before), counted, folded(after)) for before, counted, after in looks]
+        missing, slack = folded(missing), truth.CPUS
+        test.equal("without the option: whose series", {subject for subject, _ in second[1]}, {"hardirq"})
+    test.within(f"lines and vectors that were compared, {'by CPU' if by_cpu else 'of all CPUs'}",
+                counts(test, *looks, missing, slack), 2, 1000)
 
 
 def all_ms(daemon):
@@ -170,20 +197,17 @@ def local_timer_ms(daemon, cpu):
 def main():
     with Test(limit=90) as test:
         # Medians are of many in a reading.
-        daemon = test.collectd(CONF % 'Option "vectors"', interval=1 if test.figures.decide else INTERVAL)
-        daemon.wait_rows("self", "duration-read_hardirq", 2)
-        work(os.path.join(test.disk, "file"))
-        with trace_of_init(test) as of_init:
-            first = look(daemon)
-            work(os.path.join(test.disk, "file"))
-            second = look(daemon)
-        test.equal("events that the trace has lost", of_init.lost, 0)
-        test.within("lines and vectors that were compared", counts(test, first, second, unseen(of_init)), 2, 1000)
+        daemon = test.collectd(CONF % VECTORS_BY_CPU, interval=1 if test.figures.decide else INTERVAL)
+        compare(test, daemon, True)
         if test.figures.decide:
             times(test, daemon)
         for cpu in range(truth.CPUS):
             got = local_timer_ms(daemon, cpu)
             test.true(f"cpu{cpu}: ms in the local timer", got > 0, got)
+        test.equal("complaints", daemon.complaints(), [])
+        test.stop(daemon)
+        daemon = test.collectd(CONF % 'Option "vectors"', interval=INTERVAL)
+        compare(test, daemon, False)
         test.equal("complaints", daemon.complaints(), [])
         test.stop(daemon)
         plain = test.collectd(CONF % "", interval=INTERVAL)

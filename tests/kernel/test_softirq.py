@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Software interrupts of each kind on each CPU.
+"""Software interrupts of each kind, on each CPU and on all together.
 
 Truth: for how many, /proc/softirqs, looked at all the while: a row was read after the moment that it is stamped with,
 and before it was in the csv plugin's file. For the time, a timer of the kernel that works for a known time in software
@@ -40,7 +40,8 @@ CONF = """
     Object "%s"
   </Probe>
 """ % os.path.join(lib.BUILD, "tests", "bpf", "spin_softirq.bpf.o")
-SPUN = CONF.replace('Enable true', 'Enable true\n    Option "latency"')
+BY_CPU = CONF.replace('Enable true', 'Enable true\n    Option "cpus"')
+SPUN = BY_CPU.replace('Enable true', 'Enable true\n    Option "latency"')
 READINGS = 15
 TICK_MS = 1000 / truth.TICK
 SPINS, SPIN_MS = 800, 0.5   # as the object has it
@@ -208,6 +209,37 @@ def talk():
     time.sleep(0.2)
 
 
+def look(daemon):
+    """({(CPU, kind): count} before, {kind: count by the plugin} after it, and after), all of one reading."""
+    before, moment = softirqs(), time.time()
+    daemon.wait_rows("self", "duration-read_softirq", 2, moment)
+    counted = {metric.removeprefix("irq-softirq-"): next(row[1] for row in daemon.rows("softirq", metric) if row[0] > moment)
+               for metric in daemon.metrics("softirq") if metric.startswith("irq-")}
+    return before, counted, softirqs()
+
+
+def all_cpus(test):
+    """Without the option: each kind on all CPUs, and nothing by CPU."""
+    daemon = test.collectd(CONF, interval=INTERVAL)
+    daemon.wait_rows("self", "duration-read_softirq", 2)
+    with Trace(test, "irq/softirq_entry", pids=init_threads()) as of_init:
+        talk()
+        first = look(daemon)
+        talk()
+        second = look(daemon)
+    test.equal("events that the trace has lost", of_init.lost, 0)
+    unseen = collections.Counter(kind for _, kind in map(cpu_and_kind, of_init.events))
+    for kind in first[1]:
+        low, high = (sum(later[key] - count for key, count in earlier.items() if key[1] == kind)
+                     for earlier, later in ((first[2], second[0]), (first[0], second[2])))
+        test.within(f"all CPUs: {kind}", second[1][kind] - first[1][kind], low - unseen[kind] - truth.CPUS, high + truth.CPUS)
+        histogram(test, daemon, "softirq", kind)
+    test.true("all CPUs: kinds that were compared", {"NET_RX", "TIMER"} <= set(first[1]), first[1])
+    test.equal("all CPUs: a CPU's", [subject for subject in daemon.subjects() if subject.startswith("cpu")], [])
+    test.equal("complaints", daemon.complaints(), [])
+    test.stop(daemon)
+
+
 def latencies(test):
     """They are there of each kind that there is."""
     daemon = test.collectd(SPUN, interval=INTERVAL)
@@ -259,7 +291,7 @@ def main():
     with Test(limit=120) as test:
         trace = Trace(test, "irq/softirq_entry", pids=init_threads())
         trace.__enter__()
-        daemon = test.collectd(CONF, interval=INTERVAL)
+        daemon = test.collectd(BY_CPU, interval=INTERVAL)
         seen = loaded(test, daemon, trace)
         counts(test, daemon, seen)
         timer(test, daemon, seen)
@@ -270,6 +302,7 @@ def main():
         test.equal("counters that fell", daemon.fallen(), [])
         test.equal("complaints", daemon.complaints(), [])
         test.stop(daemon)
+        all_cpus(test)
         if test.figures.decide:
             latencies_traced(test)
         else:
