@@ -37,7 +37,7 @@ static struct row_counts count_rows(struct probe *probe)
 		.slots = probe->block->rows ?: CONFIG_ROWS,
 		.by_leave = object_variable(&probe->object, "slots_open", sizeof(uint32_t)),
 		.shards = rows_shards(libbpf_num_possible_cpus()),
-		.keys = probe->block->rows ?: CONFIG_NAMES,
+		.keys = probe->block->rows,
 		.config = probe->services->config,
 		.places = config_needs_groups(probe->services->config) ? &probe->services->places
 								       : NULL,

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SPARE 2 /* as many keys as the map has entries, so that those that leave find no others */
+#define SPARE 2 /* as many keys as there are rows, so that those that leave find no others */
 #define FORGOTTEN_READINGS 13
 #define NEVER UINT64_MAX
 
@@ -26,20 +26,27 @@ struct reading {
 	const struct snapshot *snapshot;
 };
 
-static size_t rows_most(const struct rows *rows)
+static size_t entries_most(const struct rows *rows)
 {
-	return (size_t)rows->count * (rows->each_cpu ? rows->cpus : 1);
+	return (rows_stay(rows) ? 1 : SPARE) * (size_t)rows_most(rows);
 }
 
+static size_t names_most(const struct rows *rows)
+{
+	return SPARE * ((size_t)rows_most(rows) + 1);
+}
+
+/* Each entry may have a name with counters. */
 uint64_t keys_memory(const struct table *table)
 {
 	const struct schema *schema = &table->schema;
 	uint64_t cells = size_sum(schema->row_cells, accumulator_cells(schema));
-	uint64_t one = sizeof(struct key_entry) + sizeof(struct key_name) +
-		       schema->labels.key_size + 8 * sizeof(uint32_t);
+	uint64_t index = 4 * sizeof(uint32_t);
+	uint64_t entry = sizeof(struct key_entry) + schema->labels.key_size + index;
+	uint64_t names = size_product(names_most(&table->rows), sizeof(struct key_name) + index);
 
-	return size_product(SPARE * rows_most(&table->rows),
-			    size_sum(one, size_product(cells, sizeof(uint64_t))));
+	entry = size_sum(entry, size_product(cells, sizeof(uint64_t)));
+	return size_sum(size_product(entries_most(&table->rows), entry), names);
 }
 
 /* --- entries --- */
@@ -363,8 +370,8 @@ int keys_start(struct table *table, struct error *error)
 	struct reading reading = { .table = table };
 	int status;
 
-	keys->entry_max = SPARE * rows_most(&table->rows);
-	keys->name_max = keys->entry_max + SPARE;
+	keys->entry_max = entries_most(&table->rows);
+	keys->name_max = names_most(&table->rows);
 	keys->entry = calloc(keys->entry_max, sizeof(*keys->entry));
 	keys->now = calloc(table->schema.row_cells, sizeof(*keys->now));
 	keys->group_count = key_groups(table);

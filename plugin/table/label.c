@@ -284,6 +284,11 @@ bool labels_are_configured(const struct labels *labels)
 	return found && labels_in_instance(labels) == 1;
 }
 
+bool labels_are_of_cpus(const struct labels *labels)
+{
+	return labels->count == 1 && labels->label[0].kind == label_kind_cpu();
+}
+
 bool label_is_absent(const struct label *label, const unsigned char *key)
 {
 	return label->kind->is_optional && key[label->offset] == ARGUMENT_NONE;

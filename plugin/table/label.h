@@ -87,6 +87,9 @@ const char *label_word(const struct label *label);
  * instance? */
 bool labels_are_configured(const struct labels *labels);
 
+/* Is a CPU all that a key says? */
+bool labels_are_of_cpus(const struct labels *labels);
+
 /* How many labels are parts of the type instance, at most. */
 size_t labels_in_instance(const struct labels *labels);
 

@@ -229,7 +229,7 @@ static void name_enum(const struct label *label, uint64_t value, char *to, size_
 		name_decimal(label, value, to, size);
 }
 
-/* The first three are asked for by their place. */
+/* The first four are asked for by their place. */
 static const struct label_kind kinds[] = {
 	{ .word = "service", .is_subject = true },
 	{ .word = "enum", .name = name_enum },
@@ -277,6 +277,11 @@ const struct label_kind *label_kind_enum(void)
 const struct label_kind *label_kind_function(void)
 {
 	return &kinds[2];
+}
+
+const struct label_kind *label_kind_cpu(void)
+{
+	return &kinds[3];
 }
 
 const char *label_kind_words(void)

@@ -11,6 +11,7 @@ const struct label_kind *label_kind(const char *word);
 const struct label_kind *label_kind_enum(void);
 const struct label_kind *label_kind_service(void);
 const struct label_kind *label_kind_function(void);
+const struct label_kind *label_kind_cpu(void);
 
 /* All words, for messages. */
 const char *label_kind_words(void);

@@ -145,12 +145,10 @@ int rows_resize(struct rows *rows, struct bpf_map *map, const struct subject_tag
 		rows->open =
 			rows->kept + lifecycle_reserved(counts->config, rows->count - rows->kept);
 	}
-	if ((uint64_t)rows->count * (rows->each_cpu ? rows->cpus : 1) > ROWS_MAX)
+	if (rows->count > ROWS_MAX)
 		return error_set(error, -E2BIG,
-				 "map %s: it has %u rows%s, and a table has %d at most; lower its "
-				 "%s",
-				 bpf_map__name(map), rows->count,
-				 rows->each_cpu ? " for each CPU" : "", ROWS_MAX,
+				 "map %s: it has %u rows, and a table has %d at most; lower its %s",
+				 bpf_map__name(map), rows->count, ROWS_MAX,
 				 subject->is_described ? "size by Entries in its Table block"
 						       : "max_entries");
 	if (subject->via[0])
@@ -162,6 +160,18 @@ int rows_resize(struct rows *rows, struct bpf_map *map, const struct subject_tag
 	if (status || subject->is_described)
 		return status;
 	return resize(map, rows->count * (subject->sharded ? rows->shards : 1), error);
+}
+
+uint32_t rows_most(const struct rows *rows)
+{
+	uint64_t most = (uint64_t)rows->count * (rows->each_cpu ? rows->cpus : 1);
+
+	return most < ROWS_MAX ? (uint32_t)most : ROWS_MAX;
+}
+
+bool rows_stay(const struct rows *rows)
+{
+	return rows->source == &source_array || rows->source == &source_copied;
 }
 
 static int map_entries(const struct bpf_map *map, int protection, struct mapping *ret_mapping,

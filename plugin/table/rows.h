@@ -26,7 +26,7 @@ struct row_counts {
 	uint32_t slots; /* at most, of tables that give rows on first use */
 	bool by_leave;  /* services that are not configured have them by the engine's leave */
 	uint32_t shards;
-	uint32_t keys;               /* that may have series of their own, of tables of keys */
+	uint32_t keys; /* names of a table of keys with series at once, 0: nothing is said */
 	const struct config *config; /* whose services have cgroups */
 	struct places *places;       /* of cgroups of the others; NULL: none */
 };
@@ -66,6 +66,12 @@ uint32_t rows_shards(int cpus);
  * type, or one map has two uses; -E2BIG: it has more rows than ROWS_MAX. */
 int rows_resize(struct rows *rows, struct bpf_map *map, const struct subject_tag *subject,
 		const struct row_counts *counts, struct bpf_object *object, struct error *error);
+
+/* How many rows are read at once at most, where each CPU has its own those of all CPUs. */
+uint32_t rows_most(const struct rows *rows);
+
+/* Is it known from the start which keys there can be, as of an array? */
+bool rows_stay(const struct rows *rows);
 
 /* Does a table have a map that another one's SUBJECT names? */
 bool rows_share(const struct rows *rows, const struct rows *other);

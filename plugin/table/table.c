@@ -19,16 +19,34 @@
 
 #define TURNS_MAX 4 /* processes that have a slot one after the other, in one reading */
 
+/* How many names of a table have series where no Rows says so. Rows of an array by CPU, and keys that
+ * are a CPU alone, are bounded by themselves; other keys may be anything. */
+static uint32_t names_shown(const struct table *table)
+{
+	const struct rows *rows = &table->rows;
+	uint32_t of_cpu = rows->count < CONFIG_NAMES ? rows->count : CONFIG_NAMES, all = 0;
+
+	if (rows->each_cpu && rows_stay(rows))
+		all = of_cpu * rows->cpus;
+	else if (labels_are_of_cpus(&table->schema.labels))
+		all = (uint32_t)libbpf_num_possible_cpus();
+	return all > CONFIG_NAMES ? all : CONFIG_NAMES;
+}
+
+static int resize_rows(struct table *table, const struct row_counts *counts,
+		       struct bpf_object *object, struct error *error)
+{
+	if (table->fields)
+		return text_source_prepare(&table->rows, table->map, table->fields, counts, error);
+	return rows_resize(&table->rows, table->map, &table->schema.subject, counts, object, error);
+}
+
 int table_resize(struct table *table, const struct row_counts *counts, struct bpf_object *object,
 		 struct error *error)
 {
-	int status;
+	int status = resize_rows(table, counts, object, error);
 
-	table->keys.shown_max = counts->keys;
-	if (table->fields)
-		return text_source_prepare(&table->rows, table->map, table->fields, counts, error);
-	status = rows_resize(&table->rows, table->map, &table->schema.subject, counts, object,
-			     error);
+	table->keys.shown_max = counts->keys ?: names_shown(table);
 	table->rows.is_written = table->schema.tail_count > 0;
 	return status;
 }

@@ -38,17 +38,6 @@ TABLE(entries, BPF_MAP_TYPE_PERCPU_HASH, 0xffffffff, 8);
 TABLE(values, BPF_MAP_TYPE_PERCPU_HASH, ROWS_MAX, 32000);
 TABLE(one_value, BPF_MAP_TYPE_HASH, 1, 1U << 28);
 
-struct cpus_row {
-	u64 n METRIC("derive-cpus");
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, ROWS_MAX);
-	__type(key, u32);
-	__type(value, struct cpus_row);
-} cpus SEC(".maps") OPTION("cpus") SUBJECT("key cpu label=cpu");
-
 struct long_key {
 	char text[4096] LABEL("string");
 };

@@ -51,7 +51,6 @@ TABLES = {
     "entries": "map entries: it has 4294967295 rows, and a table has 16384 at most",
     "values": "most of it for the map values, but of MaxMemory 256 only ",
     "one_value": "map one_value: a row of more than 1 MiB",
-    "cpus": "map cpus: it has 16384 rows for each CPU, and a table has 16384 at most",
     "keys": "map keys: its key has no type, or more than 512 bytes",
 }
 
