@@ -66,7 +66,7 @@ struct slow_row {
 		HELP("Time in slow file operations: by operation and file system") DEFAULT(off);
 };
 
-PERCPU_HASH(slow_operations, struct operation_key, struct slow_row, 1024) SUBJECT("key");
+HASH(slow_operations, struct operation_key, struct slow_row, 1024) SUBJECT("key");
 
 struct operation_row {
 	struct hist latency METRIC("latency-operation " NS) UNIT("seconds")

@@ -80,7 +80,7 @@ struct signal_row {
 		HELP("Processes ended by a signal: by its name");
 };
 
-PERCPU_HASH(signals, struct signal_key, struct signal_row, 4096)
+HASH(signals, struct signal_key, struct signal_row, 4096)
 SUBJECT("key") OPTION("signals");
 
 /* Of a leader: not 0 when the end of its process has been counted. */

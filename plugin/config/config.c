@@ -9,9 +9,13 @@
 
 #include "bpf/lib/service.h"
 
+#include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define MEMORY_MIB 256
+#define MEMORY_CPUS 16 /* possible ones that this is enough for */
 
 bool config_same_name(const char *a, const char *b)
 {
@@ -20,6 +24,14 @@ bool config_same_name(const char *a, const char *b)
 	name_clean(left, sizeof(left), a);
 	name_clean(right, sizeof(right), b);
 	return !strcmp(left, right);
+}
+
+/* Maps per CPU have a copy for each possible one, so that a machine of many needs more. */
+static unsigned max_memory_mib(void)
+{
+	int cpus = libbpf_num_possible_cpus();
+
+	return MEMORY_MIB + (cpus > MEMORY_CPUS ? (unsigned)(cpus - MEMORY_CPUS) : 0);
 }
 
 int config_init(struct config *config, const char *object_dir)
@@ -32,7 +44,7 @@ int config_init(struct config *config, const char *object_dir)
 						 .seconds = 60 },
 				   .object_dir = strdup(object_dir),
 				   .max_services = 256,
-				   .max_memory_mib = 256,
+				   .max_memory_mib = max_memory_mib(),
 				   .max_sampling = 0.5,
 				   .max_overhead = 1 };
 	config->percentile_count = sizeof(percentiles) / sizeof(*percentiles);

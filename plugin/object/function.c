@@ -5,6 +5,7 @@
 #include "function.h"
 
 #include "argument.h"
+#include "bpf/lib/service.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -299,6 +300,15 @@ static uint32_t values_of_each(size_t labelled, unsigned shown)
 	return (uint32_t)(room < 2 * shown ? room : 2 * shown);
 }
 
+/* Not more than each function has services. */
+static uint32_t rows_of(const struct functions *functions, const struct config *config)
+{
+	size_t services = SERVICE_FIRST + config->service_count + config->max_services;
+	size_t rows = functions->count * services;
+
+	return rows < FUNCTION_ROWS ? (uint32_t)rows : FUNCTION_ROWS;
+}
+
 static int resize(const struct object *object, const char *name, size_t entries,
 		  struct error *error)
 {
@@ -311,8 +321,8 @@ static int resize(const struct object *object, const char *name, size_t entries,
 }
 
 /* Each with a label has a room of its own in the tables. */
-static int set_room(struct functions *functions, const struct object *object, unsigned shown,
-		    struct error *error)
+static int set_room(struct functions *functions, const struct object *object,
+		    const struct config *config, unsigned shown, struct error *error)
 {
 	size_t labelled = 0, values;
 	int status;
@@ -323,7 +333,7 @@ static int set_room(struct functions *functions, const struct object *object, un
 	for (uint32_t i = 0; i < functions->count; i++)
 		functions->item[i].values_max = (uint32_t)values;
 	values *= labelled;
-	status = resize(object, CALLS_MAP, FUNCTION_ROWS + values, error);
+	status = resize(object, CALLS_MAP, rows_of(functions, config) + values, error);
 	return status
 		       ?: resize(object, LATENCIES_MAP,
 				 FUNCTION_LATENCIES + values / FUNCTION_LATENCY_SHARE, error);
@@ -341,7 +351,7 @@ static int open_functions(struct functions *functions, struct object *object,
 			error, -ENOENT,
 			"there is nothing to count: its Probe block needs a Function block "
 			"that names one, see collectd-ebpf(5)");
-	status = set_room(functions, object, shown, error);
+	status = set_room(functions, object, config, shown, error);
 	return status
 		       ?: function_links_prepare(object, functions->probe, functions->targets,
 						 functions->target_count, error);

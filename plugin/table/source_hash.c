@@ -19,9 +19,16 @@ static size_t value_size(const struct rows *rows)
 	return rows->cpus * rows->stride;
 }
 
+static uint32_t first_batch(const struct rows *rows)
+{
+	return rows->count < BATCH_FIRST ? rows->count : BATCH_FIRST;
+}
+
+/* More keys than that are not in one bucket: the kernel has as many buckets as keys, and its own seed. */
 static uint64_t memory(const struct rows *rows)
 {
-	return size_product(rows->count, size_sum(bpf_map__key_size(rows->map), value_size(rows)));
+	return size_product(first_batch(rows),
+			    size_sum(bpf_map__key_size(rows->map), value_size(rows)));
 }
 
 static int no_memory(const struct rows *rows, struct error *error)
@@ -50,7 +57,7 @@ static int resize_batch(struct rows *rows, uint32_t count, struct error *error)
 
 static int start(struct rows *rows, struct error *error)
 {
-	return resize_batch(rows, rows->count < BATCH_FIRST ? rows->count : BATCH_FIRST, error);
+	return resize_batch(rows, first_batch(rows), error);
 }
 
 /* The next batch, larger ones until a bucket fits; ret_end: it is the last. */
