@@ -10,15 +10,18 @@
 #define LAST (HIST_BUCKETS - 1)
 #define END (1ULL << HIST_POWER_MAX) /* from here on all share the last bucket */
 
-static void test_log2(void)
+static void test_shift(void)
 {
 	for (unsigned power = 0; power < 64; power++) {
 		uint64_t lowest = 1ULL << power;
+		unsigned shift = power < HIST_BITS ? 0 : power - HIST_BITS;
 
 		CASE("2^%u", power);
-		CHECK_UINT(hist_log2(lowest), power);
-		CHECK_UINT(hist_log2(lowest | (lowest - 1)), power);
+		CHECK_UINT(hist_shift(lowest), shift);
+		CHECK_UINT(hist_shift(lowest | (lowest - 1)), shift);
 	}
+	CASE("0");
+	CHECK_UINT(hist_shift(0), 0);
 }
 
 /* Buckets follow each other without a gap and each value is in the one that says so. */
@@ -72,7 +75,7 @@ static void test_large(void)
 
 int main(void)
 {
-	test_log2();
+	test_shift();
 	test_borders();
 	test_inverse();
 	test_large();

@@ -15,30 +15,31 @@
 #define HIST_POWER_MAX 40
 #define HIST_BUCKETS ((HIST_POWER_MAX - HIST_BITS + 1) * HIST_SUB)
 
-/* floor(log2(value)) of a value above 0; clang 14's BPF backend has no clz. */
-static inline __u32 hist_log2(__u64 value)
+/* The power of two of a value, less HIST_BITS, at least 0. Without branches, of which the verifier
+ * follows each; clang 14's BPF backend has no clz. The highest bit set sets all below it; what is
+ * then in the product's highest six bits is different for each power. */
+static inline __u32 hist_shift(__u64 value)
 {
-	__u32 power = 0;
+	static const __u8 shifts[64] = {
+		0,  40, 0,  41, 17, 12, 0,  9,  42, 24, 18, 13, 45, 54, 0,  38,
+		10, 7,  43, 36, 25, 19, 27, 14, 21, 33, 46, 55, 29, 49, 0,  58,
+		39, 16, 11, 8,  23, 44, 53, 37, 6,  35, 26, 20, 32, 28, 48, 57,
+		15, 22, 52, 5,  34, 31, 47, 56, 51, 4,  30, 50, 3,  2,  1,  59,
+	};
 
-	for (__u32 step = 32; step; step /= 2)
-		if (value >> step) {
-			power += step;
-			value >>= step;
-		}
-	return power;
+	_Static_assert(HIST_BITS == 4, "of the table");
+	value |= HIST_SUB;
+	for (__u32 step = 1; step < 64; step *= 2)
+		value |= value >> step;
+	return shifts[value * 0x03f48c595da84de7ULL >> 58];
 }
 
 static inline __u32 hist_index(__u64 value)
 {
-	__u32 power;
+	__u32 shift = hist_shift(value);
+	__u64 index = shift * HIST_SUB + (value >> shift);
 
-	if (value < HIST_SUB)
-		return value;
-	power = hist_log2(value);
-	if (power >= HIST_POWER_MAX)
-		return HIST_BUCKETS - 1;
-	return (power - HIST_BITS + 1) * HIST_SUB +
-	       ((value >> (power - HIST_BITS)) & (HIST_SUB - 1));
+	return index < HIST_BUCKETS ? index : HIST_BUCKETS - 1;
 }
 
 /* Smallest value of a bucket; of HIST_BUCKETS, the end of the last bucket. */
