@@ -102,7 +102,7 @@ static __noinline void peer_name(struct peer *p, const struct sock *sk)
 	struct upstream_key key = { .service = p->key.service };
 
 	if (!socket_is_of_pair(sk))
-		upstream_name(sk, key.upstream);
+		upstream_name(sk, &key);
 	p->key = key; /* at once: another thread may count by it */
 	p->named = true;
 }

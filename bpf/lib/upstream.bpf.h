@@ -40,7 +40,7 @@ static __noinline void upstream_count(struct task_struct *task, u32 service, u64
 	struct upstream_key key = { .service = service };
 	struct upstream_row none = {}, *row;
 
-	upstream_name(upstream_socket(task), key.upstream);
+	upstream_name(upstream_socket(task), &key);
 	row = bpf_map_lookup_elem(&upstreams, &key);
 	if (!row) {
 		bpf_map_update_elem(&upstreams, &key, &none, BPF_NOEXIST);

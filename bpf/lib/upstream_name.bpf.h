@@ -34,20 +34,29 @@ static __always_inline u64 upstream_put(char *to, u64 room, const char *from, u3
 	return size;
 }
 
-/* Any bytes behind a NUL. NULs are shown as ss(8) does. */
-static __noinline int upstream_of_abstract(const char *name, u32 length, char *ret_name)
+/* Any bytes behind a NUL. NULs are shown as ss(8) does. Global: verified once, and not for each
+ * thing that a byte may be. */
+__noinline int upstream_of_abstract(u64 name, u32 length, struct upstream_key *ret_key)
 {
-	u64 size = upstream_put(ret_name + 1, UPSTREAM_NAME_SIZE - 2, name + 1, length);
+	char *shown;
+	u64 size;
 
-	ret_name[0] = '@';
-	for (u32 i = 1; i < UPSTREAM_NAME_SIZE - 1; i++)
-		if (i <= size && !ret_name[i])
-			ret_name[i] = '@';
+	if (!ret_key)
+		return 0;
+	shown = ret_key->upstream;
+	size = upstream_put(shown + 1, UPSTREAM_NAME_SIZE - 2, (const char *)name + 1, length);
+	shown[0] = '@';
+	for (u32 i = 1; i < UPSTREAM_NAME_SIZE - 1; i++) {
+		if (i > size)
+			break;
+		if (!shown[i])
+			shown[i] = '@';
+	}
 	return 0;
 }
 
 /* The length has a NUL in it, that at a path's end, or that at the begin of what is no path. */
-static void upstream_of_unix(const struct unix_sock *sk, char *ret_name)
+static void upstream_of_unix(const struct unix_sock *sk, struct upstream_key *ret_key)
 {
 	const struct unix_sock *peer = (const void *)BPF_CORE_READ(sk, peer);
 	const struct unix_address *address = BPF_CORE_READ(peer, addr);
@@ -60,12 +69,12 @@ static void upstream_of_unix(const struct unix_sock *sk, char *ret_name)
 		return;
 	length = BPF_CORE_READ(address, len) - before - 1;
 	if (!first) {
-		upstream_of_abstract(name, length, ret_name);
+		upstream_of_abstract((u64)name, length, ret_key);
 		return;
 	}
-	upstream_put(ret_name, UPSTREAM_NAME_SIZE - 1, name, length);
-	if ((u8)ret_name[0] < ' ')
-		ret_name[0] = '_'; /* it is no endpoint */
+	upstream_put(ret_key->upstream, UPSTREAM_NAME_SIZE - 1, name, length);
+	if ((u8)ret_key->upstream[0] < ' ')
+		ret_key->upstream[0] = '_'; /* it is no endpoint */
 }
 
 /* Has a socket of IPv6 an address of IPv4, as programs use that know one kind of socket? */
@@ -97,17 +106,17 @@ static void upstream_of_inet(const struct sock *sk, u16 family, char *ret_name)
 	}
 }
 
-/* Of one that is connected to nobody it is not known. ret_name is zeroed whole before. */
-static void upstream_name(const struct sock *sk, char *ret_name)
+/* Of one that is connected to nobody it is not known. ret_key->upstream is zeroed whole before. */
+static void upstream_name(const struct sock *sk, struct upstream_key *ret_key)
 {
 	u16 family = sk ? BPF_CORE_READ(sk, __sk_common.skc_family) : 0;
 
 	if (family == AF_UNIX)
-		upstream_of_unix((const struct unix_sock *)sk, ret_name);
+		upstream_of_unix((const struct unix_sock *)sk, ret_key);
 	else if (family == AF_INET || family == AF_INET6)
-		upstream_of_inet(sk, family, ret_name);
-	if (!ret_name[0])
-		__builtin_memcpy(ret_name, UPSTREAM_UNKNOWN, sizeof(UPSTREAM_UNKNOWN));
+		upstream_of_inet(sk, family, ret_key->upstream);
+	if (!ret_key->upstream[0])
+		__builtin_memcpy(ret_key->upstream, UPSTREAM_UNKNOWN, sizeof(UPSTREAM_UNKNOWN));
 }
 
 #endif
