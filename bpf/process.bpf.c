@@ -57,14 +57,13 @@ static u64 peak_since(struct account *a, u64 rss, u64 hiwater)
 }
 
 /* Memory of the process whose leader has this account, by a thread that has its address space. */
-static void walk_memory(struct task_struct *task, struct account *a, u32 place)
+static void walk_memory(struct task_struct *task, struct mm_struct *mm, struct account *a,
+			u32 place)
 {
-	struct mm_struct *mm = task->mm;
 	u64 rss, hiwater, peak, size;
 	struct mm_pages pages;
 
-	/* Between vfork and exec the address space is the parent's. */
-	if (!mm || task->vfork_done || a->memory_walk == walk_number)
+	if (!mm || a->memory_walk == walk_number)
 		return;
 	a->memory_walk = walk_number;
 	mm_pages_read(mm, &pages);
@@ -72,7 +71,8 @@ static void walk_memory(struct task_struct *task, struct account *a, u32 place)
 	hiwater = mm->hiwater_rss;
 	size = mm->total_vm;
 	if (a->mm != (u64)mm) {
-		bool first_reading = !a->mm && ran_before(task->group_leader);
+		bool first_reading =
+			!a->mm && ran_before(BPF_CORE_READ(task, group_leader, start_boottime));
 
 		a->hiwater = first_reading ? hiwater : 0;
 		account_memory(a, place, first_reading ? rss : 0, 0, 0);
@@ -84,16 +84,24 @@ static void walk_memory(struct task_struct *task, struct account *a, u32 place)
 	rise(place_own(place), peak - rss);
 }
 
+/* Between vfork and exec the address space is the parent's. */
+static struct mm_struct *own_memory(const struct task_struct *task)
+{
+	return task->vfork_done ? NULL : task->mm;
+}
+
 /* The process of a thread that has run, by its leader's account. */
 static void walk_process(struct task_struct *task, struct account *a, struct service_task *st)
 {
+	bool lives = task->signal->live.counter > 0;
+	struct mm_struct *mm = own_memory(task);
 	u32 row = st ? st->row : SERVICE_OTHER, process = st ? st->process_row : 0;
 	u32 place = place_of(row, process);
 
 	change_service(a, row);
 	count_started(a, row, process);
-	if (task->signal->live.counter > 0 && account_process(a, place)) {
-		walk_memory(task, a, place);
+	if (lives && account_process(a, place)) {
+		walk_memory(task, mm, a, place);
 		account_check(a, place);
 	}
 }
@@ -375,6 +383,7 @@ SEC("tp_btf/sched_process_exit")
 int BPF_PROG(process_exit, struct task_struct *task)
 {
 	struct task_struct *leader = task->group_leader;
+	bool last = task->signal->live.counter == 0;
 	struct service_task *st = service_task(leader);
 	u32 row = st ? st->row : SERVICE_OTHER, process = st ? st->process_row : 0;
 	struct account *a = account_take(task, row);
@@ -386,7 +395,7 @@ int BPF_PROG(process_exit, struct task_struct *task)
 	a = bpf_task_storage_get(&accounts, task, NULL, 0);
 	if (a)
 		account_thread_ended(a);
-	if (task->signal->live.counter == 0)
+	if (last)
 		end_process(task, bpf_task_storage_get(&accounts, leader, NULL, 0), row, process);
 	else if (a && task == leader && task_group_execs(task))
 		account_process_ended(a);

@@ -118,9 +118,9 @@ static struct process_row *process_row_at(u32 process)
 	return process ? bpf_map_lookup_elem(&process_rows, &process) : NULL;
 }
 
-static bool ran_before(const struct task_struct *task)
+static bool ran_before(u64 start_boottime)
 {
-	return !since_ns || task->start_boottime < since_ns;
+	return !since_ns || start_boottime < since_ns;
 }
 
 static void charge(struct process_row *row, const struct counters *d)
@@ -160,7 +160,7 @@ static struct account *account_take(struct task_struct *task, u32 row)
 		return a;
 	a->known = 1;
 	a->row = row;
-	if (ran_before(task)) {
+	if (ran_before(task->start_boottime)) {
 		walking = since_ns == read_ns;
 		read_counters(task, &a->added, walking);
 		read_cputime(task, walking ? exec_until_walk(task) : task->se.sum_exec_runtime,

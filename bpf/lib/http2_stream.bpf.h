@@ -79,11 +79,13 @@ static __always_inline u32 http2_in_progress(const struct http2 *h)
 	return *(volatile u64 *)&h->open >> OPEN_TIME_BITS;
 }
 
-/* Adds the time in progress up to now, and then to the number of those that are. */
-static void http2_settle(struct http2 *h, struct request_row *row, s64 more, u64 now_ns)
+/* Adds the time in progress up to now, and then to the number of those that are. Global: verified once. */
+__noinline int http2_settle(struct http2 *h, struct request_row *row, s64 more, u64 now_ns)
 {
 	u64 now = now_ns >> OPEN_TIME_SHIFT & OPEN_TIME_MASK;
 
+	if (!h || !row)
+		return 0;
 	for (int i = 0; i < OPEN_TRIES; i++) {
 		u64 was = *(volatile u64 *)&h->open, open = was >> OPEN_TIME_BITS;
 		u64 span = (now - was) & OPEN_TIME_MASK, until = now;
@@ -98,9 +100,10 @@ static void http2_settle(struct http2 *h, struct request_row *row, s64 more, u64
 		if (__sync_val_compare_and_swap(&h->open, was, then) != was)
 			continue;
 		add(&row->in_progress_ns, open * (span << OPEN_TIME_SHIFT));
-		return;
+		return 0;
 	}
 	add(&h->open, (u64)more << OPEN_TIME_BITS);
+	return 0;
 }
 
 /* --- streams --- */
