@@ -77,25 +77,44 @@ static __always_inline u64 exec_start(const struct task_struct *task)
 	return task->se.exec_start + (task_has_rq(task) ? rq->clock - rq->clock_task : 0);
 }
 
-/* How much the current thread has run, and waited for a CPU, and where it is. */
-static __always_inline void hold_since(struct serving *s, u64 now)
+/* How much a thread has run, and waited for a CPU, and where it is. */
+struct use {
+	u64 exec_ns; /* exec_start */
+	u64 cpu_ns;
+	u64 queued_ns;
+	u32 cpu;
+};
+
+static __always_inline struct use use_now(void)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 
+	return (struct use){
+		.exec_ns = exec_start(task),
+		.cpu_ns = task->se.sum_exec_runtime,
+		.queued_ns = task->sched_info.run_delay,
+		.cpu = bpf_get_smp_processor_id(),
+	};
+}
+
+static __always_inline void hold_since(struct serving *s, const struct use *use, u64 now)
+{
 	s->asked_ns = now;
-	s->cpu = bpf_get_smp_processor_id();
-	s->exec_ns = exec_start(task);
-	s->cpu_ns = task->se.sum_exec_runtime;
-	s->queued_ns = task->sched_info.run_delay;
+	s->cpu = use->cpu;
+	s->exec_ns = use->exec_ns;
+	s->cpu_ns = use->cpu_ns;
+	s->queued_ns = use->queued_ns;
 }
 
 static __always_inline void hold_from(struct serving *s, u64 sk, u64 began_ns, u64 now)
 {
+	struct use use = use_now();
+
 	s->served = readings + 1;
 	s->hold = sk;
 	s->answered = 0;
 	s->began_ns = began_ns;
-	hold_since(s, now);
+	hold_since(s, &use, now);
 }
 
 /* The current thread has received a request of the socket at this address, which came at began_ns. */
@@ -129,23 +148,22 @@ static __always_inline u64 hold_blocked(const struct serving *s, u64 slept_ns, u
 	return slept_ns > busy ? slept_ns - busy : 0;
 }
 
-/* What the current thread has done since hold_since() is of the request. client: when it was blocked,
- * that was until more of the request came. */
+/* Counts for the request what the current thread has done since hold_since(), as up to now. client:
+ * when it was blocked, that was until more of the request came. */
 static __always_inline void hold_count(struct serving *s, bool client, u64 now)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-	bool same = s->cpu == bpf_get_smp_processor_id();
+	struct use use = use_now();
 	u64 passed = now > s->asked_ns ? now - s->asked_ns : 0;
-	u64 queued_ns = task->sched_info.run_delay;
-	u64 blocked = hold_blocked(s, same ? exec_start(task) - s->exec_ns : passed,
-				   task->se.sum_exec_runtime, queued_ns);
+	u64 slept = s->cpu == use.cpu ? use.exec_ns - s->exec_ns : passed;
+	u64 blocked = hold_blocked(s, slept, use.cpu_ns, use.queued_ns);
 
 	s->done.held_ns += passed;
-	s->done.queued_ns += queued_ns - s->queued_ns;
+	s->done.queued_ns += use.queued_ns - s->queued_ns;
 	if (client)
 		s->done.client_ns += blocked;
 	else
 		s->done.blocked_ns += blocked;
+	hold_since(s, &use, now);
 }
 
 /* And here, more of it. */
@@ -155,12 +173,10 @@ static __always_inline void hold_again(u64 sk, u32 *number, u64 now)
 
 	if (!s)
 		return;
-	if (s->hold == sk) {
+	if (s->hold == sk)
 		hold_count(s, true, now);
-		hold_since(s, now);
-	} else if (!s->hold) {
+	else if (!s->hold)
 		hold_from(s, sk, now, now);
-	}
 }
 
 /* The answer goes on. */
@@ -172,7 +188,6 @@ static __always_inline void hold_more(u64 sk, const u32 *number, u64 now)
 		return;
 	s->sends++;
 	hold_count(s, false, now);
-	hold_since(s, now);
 }
 
 /* What it has received is no request. */
@@ -189,7 +204,6 @@ static __always_inline void hold_end(struct serving *s, u64 sk, u64 now)
 	hold_count(s, false, now);
 	s->hold = 0;
 	s->answered = sk;
-	hold_since(s, now);
 }
 
 static __noinline void handed_on(struct serving *holder, u64 sk, u64 now)
