@@ -129,6 +129,15 @@ def start(starts, reading):
     compared(f"by the clock, once, with {reading.processes:,} processes", ["", number(1e3 * reading.start_s)])
 
 
+def loads(found):
+    heading(f"What the kernel takes to load the BPF programs that are on by default ({found.count} starts)")
+    line("", ["instructions", "processed (1)", "CPU milliseconds"])
+    programs = sorted(found.programs.items(), key=lambda item: -item[1].load_ns.median)
+    for name, program in [*programs, ("all together", found.all)]:
+        line(name, [f"{program.instructions:,}", f"{program.processed:,}", estimate(program.load_ns, 1e-6)])
+    print("  (1) by the verifier, which follows each way through a program until it knows where that leads")
+
+
 def memory(starts, found):
     heading("Memory of collectd, KiB")
     compared("", ["without", "with", "added"])
