@@ -47,6 +47,18 @@ static void handle(int number)
 	handled++;
 }
 
+/* While one is pending, no other is received. Of those that are ignored, some would be: fork() of glibc
+ * 2.41 blocks all signals for a moment. */
+static void keep_pending(int number)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, number);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	kill(getpid(), number);
+}
+
 static void execute(const char *program)
 {
 	execl(program, program, path, code_text, NULL);
@@ -221,7 +233,6 @@ int main(int argc, char **argv)
 	struct sigaction action = { .sa_handler = handle, .sa_flags = SA_RESTART };
 	char line[128], word[32];
 	unsigned long n;
-	sigset_t ends;
 	int pid = 0;
 
 	if (argc < 2)
@@ -230,10 +241,7 @@ int main(int argc, char **argv)
 		return atoi(argv[2]);
 	path = argv[1];
 	die_with_parent();
-	/* fork() of glibc 2.41 does so for a moment: what comes then is received, and else ignored. */
-	sigemptyset(&ends);
-	sigaddset(&ends, SIGCHLD);
-	sigprocmask(SIG_BLOCK, &ends, NULL);
+	keep_pending(SIGCHLD);
 	sigaction(SIGRTMIN, &action, NULL);
 	sigaction(SIGUSR1, &action, NULL);
 	for (;;) {

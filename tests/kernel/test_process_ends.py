@@ -92,6 +92,8 @@ class Counters:
 
     def __init__(self, daemon, load):
         self.daemon, self.load = daemon, load
+        load.say("threads 0 0")
+        load.result()  # it has begun
         self.now = reading(daemon, time.time())
 
     def ask(self, text):
