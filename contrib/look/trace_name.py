@@ -30,7 +30,7 @@ def innermost(found):
 
 def of_key(key):
     """The name of a row: the members of its key with hyphens between them."""
-    words = [clean(word) if word else "none" for word in STACK.sub(innermost, key).split(",")]
+    words = [clean(word) if word.strip("\n") else "none" for word in STACK.sub(innermost, key).split(",")]
     return cut("-".join(words))
 
 

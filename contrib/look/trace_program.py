@@ -8,6 +8,8 @@ AGGREGATES = ("count", "sum", "min", "max", "avg", "stats", "hist", "lhist")
 EXTREMES = ("min", "max")
 # What a map may be set to: a text, a moment.
 NO_NUMBERS = ('"', "nsecs", "elapsed")
+# A map whose only key is the end of a line: how that is printed shows how keys are.
+PROOF = "@ebpf_bpftrace_proof"
 PLAIN, INCREMENT, ZERO = "plain", "increment", "zero"
 
 # What is no code: comments and strings.
@@ -120,7 +122,7 @@ class Program:
 
     def with_prints(self, maps, milliseconds, mark):
         """The program, and each interval these maps but those that it prints itself, and behind them the mark."""
-        prints = []
+        prints = [f'{PROOF}["\\n"] = 1; print({PROOF});']
         for one in maps:
             if not one.is_printed:
                 prints.append(f"print({one.name});")

@@ -28,14 +28,30 @@ class Ended(Exception):
     """collectd wants no more."""
 
 
+def with_bytes(line):
+    line = BYTE.sub(lambda found: found.group(1) or bytes([int(found.group(2), 16)]), line)
+    return line.decode("utf-8", "surrogateescape")
+
+
 def parse(line):
     """A line of bpftrace as an object, None if it is none."""
-    line = BYTE.sub(lambda found: found.group(1) or bytes([int(found.group(2), 16)]), line)
     try:
-        found = json.loads(line.decode("utf-8", "surrogateescape"), strict=False, object_pairs_hook=add_up)
+        found = json.loads(with_bytes(line), strict=False, object_pairs_hook=add_up)
     except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None
+
+
+def unescape(key):
+    """What some bpftrace has escaped twice."""
+    try:
+        return json.loads(f'"{with_bytes(key.encode("utf-8", "surrogateescape"))}"', strict=False)
+    except ValueError:
+        return key
+
+
+def unescape_keys(rows):
+    return add_up((unescape(key), value) for key, value in rows.items())
 
 
 def add_up(pairs):

@@ -46,7 +46,8 @@ def programs(check):
     text = program.with_prints(program.shown(), 1500, "mark")
     check.contains("avg", text, '@a = stats(1); @s = "avg(1)";')
     check.equal("the lines that print", text.splitlines()[-1],
-                'interval:ms:1500 { print(@a); print(@m); clear(@m); printf("mark\\n"); }')
+                'interval:ms:1500 { @ebpf_bpftrace_proof["\\n"] = 1; print(@ebpf_bpftrace_proof); print(@a); print(@m); clear(@m); '
+                'printf("mark\\n"); }')
     ending = Program("k:f { @a = count(); @b[1] = 1; } END { print(@a); if (1) { clear(@a); } } k:g { delete(@b[1]); }")
     check.equal("what is printed at the end alone", [ending.maps["@a"].is_printed, ending.maps["@b"].is_state], [False, True])
     one = program.maps["@p"]
@@ -105,7 +106,7 @@ def figures(check):
 
 def names(check):
     for key, want in (("a-b/c d,e", "a_b_c_d-e"), ("", "none"), ("..", "_."), ("x" * 100, "x" * 63),
-                      ("\u00e4" * 40, "\u00e4" * 31), ("\udcff\x00\x9b", "___"), (",bash", "none-bash"),
+                      ("\u00e4" * 40, "\u00e4" * 31), ("\udcff\x00\x9b", "___"), (",bash", "none-bash"), ("\n,bash", "none-bash"),
                       ("\n    f+12\n    main+5\n,bash", "f-bash"),
                       ("bash,\n    g(int, char)+0x1f\n", "bash-g(int__char)")):
         check.equal(f"name of {key!r}", trace_name.of_key(key), want)
@@ -115,6 +116,9 @@ def lines(check):
     for rows, want in ((rb'{"a\uffffffc3\uffffffa4": 1}', {"a\u00e4": 1}),
                        (rb'{"\\uffffffc3": 1, "x": 1, "x": 2}', {"\\uffffffc3": 1, "x": 3})):
         check.equal(f"{rows}", trace_run.parse(b'{"type": "map", "data": ' + rows + b"}")["data"], want)
+    check.equal("keys that are escaped twice",
+                trace_run.unescape_keys({r"a\nb\\": 1, r'\"': 2, r"\uffffffc3\uffffffa4\uffffffff": 3, '"': 4, r"\ud800\x": 5}),
+                {"a\nb\\": 1, '"': 6, "\u00e4\udcff": 3, r"\ud800\x": 5})
     for line in (b"", b"[]", b"{", b"[" * 100000, b'{"a": NaN', b"\xff\xfe"):
         check.equal(f"no event: {line[:20]}", trace_run.parse(line), None)
 
@@ -131,10 +135,12 @@ def played(check):
         file.write(PLAYER)
     os.chmod(player, 0o755)
     # It refers to the file by the third word behind "-f json -".
-    events = ['{"type": "map", "data": {"@": {"a": 1, "\\n": 2, "b\\" interval=1 1:1\\nPUTVAL x": 3}}}', "no JSON",
+    events = ['{"type": "map", "data": {"@": {"a": 1, "\\t": 2, "b\\" interval=1 1:1\\nPUTVAL x": 3}}}', "no JSON",
               '{"type": "map", "data": {"@": [1, 2]}}', '{"type": "map", "data": 5}', '{"type": 7}',
               '{"type": "stats", "data": {"@": {"a": {}}}}', '{"type": "lost_events", "data": {"events": 4}}',
-              '{"type": "map", "data": {"@nobody": {"a": 1}}}', "tick", json.dumps({"type": "map", "data": {"@": FULL}})]
+              '{"type": "map", "data": {"@nobody": {"a": 1}}}',
+              '{"type": "map", "data": {"@ebpf_bpftrace_proof": {"\\\\n": 1}}}',
+              '{"type": "map", "data": {"@": {"c\\\\nd": 5}}}', "tick", json.dumps({"type": "map", "data": {"@": FULL}})]
     with open(said, "w", encoding="ascii") as file:
         file.write("\n".join(events) + "\n")
     command = [TOOL, "--host", "h", "--name", "n", "--bpftrace", player, "-e", "k:f { @[comm] = count(); }", said]
@@ -151,7 +157,7 @@ def played(check):
                 [line for line in output if not line.startswith('PUTVAL "h/bpftrace-n/')], [])
     values = {line.split('"h/bpftrace-n/')[1].rpartition(" interval=10 ")[0]: line.rpartition(":")[2] for line in output}
     check.equal("values", values, {'total_events-lost"': "4", 'total_events-starts"': "1", 'derive-a"': "1", 'derive-_"': "2",
-                                   'derive-b\\"_interval=1_1:1_PUTVAL_x"': "3"})
+                                   'derive-b\\"_interval=1_1:1_PUTVAL_x"': "3", 'derive-c_d"': "5"})
 
 
 def mistakes(check):
