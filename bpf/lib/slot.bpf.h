@@ -36,20 +36,22 @@ static __always_inline u32 slots_freed(void *owners)
 	return freed ? *(volatile u32 *)freed : 0;
 }
 
-/* Tries to give slot i to the row that had `was`; false: that slot is another's. Where
- * another CPU was faster the slot is free again, and who was refused meanwhile may have it. */
-static __noinline bool slot_try(void *slots, void *owners, u32 i, u32 row, u32 was)
+/* Takes a slot for a row, by the slot's owner; false: it is another's. Global, as what follows: verified once,
+ * not in each turn of the search. */
+__noinline int slot_own(u32 *owner, u32 row)
 {
-	u32 *owner = bpf_map_lookup_elem(owners, &i);
-	u32 *slot = bpf_map_lookup_elem(slots, &row), *freed = slots_freed_at(owners);
+	return owner && !*owner && !__sync_val_compare_and_swap(owner, 0, row + 1);
+}
 
-	if (!owner || !slot || !freed || *owner || __sync_val_compare_and_swap(owner, 0, row + 1))
-		return false;
-	if (__sync_val_compare_and_swap(slot, was, i) != was) {
-		__sync_lock_test_and_set(owner, 0);
-		__sync_fetch_and_add(freed, 1);
-	}
-	return true;
+/* Slot i is the row's that had `was`. Where another CPU was faster the slot is free again, and who was
+ * refused meanwhile may have it. */
+__noinline int slot_give(u32 *owner, u32 *slot, u32 *freed, u32 i, u32 was)
+{
+	if (!owner || !slot || !freed || __sync_val_compare_and_swap(slot, was, i) == was)
+		return 0;
+	__sync_lock_test_and_set(owner, 0);
+	__sync_fetch_and_add(freed, 1);
+	return 0;
 }
 
 /* The slot of a row, 0: none. Row 0 has none: it is that of all other services, or nobody's. */
@@ -65,17 +67,22 @@ static __always_inline u32 slot_find(void *slots, u32 row)
  * looked at anew when one has become free. */
 static __always_inline u32 slot_search(void *slots, void *owners, u32 row, u32 was, u32 begin)
 {
-	u32 *slot = bpf_map_lookup_elem(slots, &row);
+	u32 *slot = bpf_map_lookup_elem(slots, &row), *freed = slots_freed_at(owners), *owner;
 	u32 refusal = SLOT_NONE | SLOT_REFUSED | (was & SLOT_GROUP);
 
 	refusal |= slots_freed(owners) & SLOT_FREED;
-	if (!slot || was == refusal)
+	if (!slot || !freed || was == refusal)
 		return 0;
 	for (u32 i = 0; i < SLOTS_END; i++) {
-		if (begin + i >= slots_max)
+		u32 at = begin + i;
+
+		if (at >= slots_max)
 			break;
-		if (slot_try(slots, owners, begin + i, row, was))
-			return slot_find(slots, row);
+		owner = bpf_map_lookup_elem(owners, &at);
+		if (!owner || !slot_own(owner, row))
+			continue;
+		slot_give(owner, slot, freed, at, was);
+		return slot_find(slots, row);
 	}
 	if (__sync_val_compare_and_swap(slot, was, refusal) == was && !(was & SLOT_REFUSED))
 		refuse();
