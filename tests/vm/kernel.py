@@ -21,7 +21,9 @@ WANTED = ("arch", "crypto", "lib", "net", "fs/9p", "fs/netfs", "fs/fscache", "fs
           "drivers/net/dummy.ko", "drivers/net/tun.ko", "drivers/block", "drivers/char/virtio_console.ko")
 FIRST = ("virtio_pci", "virtio_blk", "9pnet_virtio", "9p", "overlay", "ext4")
 NEWEST = "newest"
-NEWEST_FROM = "deb http://deb.debian.org/debian trixie-backports main"
+# Kernels that the machine's own Debian may not have.
+ELSEWHERE = {version: f"deb http://deb.debian.org/debian {suite} main"
+             for version, suite in ((NEWEST, "trixie-backports"), ("6.1", "bookworm"))}
 
 
 class KernelError(Exception):
@@ -168,6 +170,14 @@ def make(apt, name, into):
         file.write(release)
 
 
+def find(version):
+    """(who offers it, package, its version)"""
+    apt = Apt() if version != NEWEST else None
+    if version in ELSEWHERE and not (apt and apt.newest(version)):
+        apt = Apt(ELSEWHERE[version])
+    return (apt, *apt.find(version))
+
+
 @contextlib.contextmanager
 def locked(path):
     with open(path, "w", encoding="ascii") as lock:
@@ -180,8 +190,7 @@ class Kernel:
         """Version: 6.1, 6.12, ... or NEWEST. A download that breaks off leaves nothing in the cache."""
         os.makedirs(CACHE, exist_ok=True)
         with locked(os.path.join(CACHE, "lock")):
-            apt = Apt(NEWEST_FROM if version == NEWEST else None)
-            name, revision = apt.find(version)
+            apt, name, revision = find(version)
             parts = hashlib.sha256(" ".join(WANTED).encode()).hexdigest()[:8]
             self.dir = os.path.join(CACHE, f"{name}_{revision}_{parts}")
             if not os.path.isdir(self.dir):
