@@ -18,11 +18,10 @@ AC_DEFUN([EBPF_BPF_CLANG], [
     [aarch64], [ebpf_arch=arm64],
     [AC_MSG_ERROR([$host_cpu is not supported: x86_64 and aarch64 are])])
   AC_MSG_RESULT([$ebpf_arch])
-  # libbpf's headers; where Debian keeps asm/types.h the BPF target does not look by itself.
+  # libbpf's headers; where Debian keeps asm/types.h the BPF target does not look by itself, but the C compiler does.
   BPF_CPPFLAGS="-D__TARGET_ARCH_$ebpf_arch $LIBBPF_CFLAGS"
-  ebpf_multiarch=`$CC -print-multiarch 2>/dev/null`
-  AS_IF([test -n "$ebpf_multiarch"],
-    [BPF_CPPFLAGS="$BPF_CPPFLAGS -idirafter /usr/include/$ebpf_multiarch"])
+  ebpf_asm=`echo '#include <asm/types.h>' | $CC -E - 2>/dev/null | $SED -n 's,^# 1 "\(.*\)/asm/types\.h".*,\1,p'`
+  AS_IF([test -n "$ebpf_asm"], [BPF_CPPFLAGS="$BPF_CPPFLAGS -idirafter $ebpf_asm"])
   AC_SUBST([BPF_CPPFLAGS])
 
   ebpf_has_bpf_clang=no
