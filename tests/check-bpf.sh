@@ -16,7 +16,7 @@ grep -q '/bpf_helpers.h$' "$work/headers" || complain "headers are not listed"
 while read -r header; do
 	case $header in
 	/usr/include/bpf/* | /usr/include/linux/* | /usr/include/asm-generic/*) ;;
-	/usr/include/*-linux-gnu/asm/* | /usr/lib/llvm-*/lib/clang/*/include/*) ;;
+	/usr/include/*-linux-gnu/asm/* | /usr/lib/linux/uapi/*/asm/* | /usr/lib/llvm-*/lib/clang/*/include/*) ;;
 	*) complain "not every machine that builds has $header" ;;
 	esac
 	case $header in
