@@ -205,7 +205,7 @@ static __always_inline struct cgroup *cgroup_of(struct css_set *set, enum hierar
 
 /* 6.1 refuses a loop that a call of a function closes: hierarchies are asked one by one. */
 
-static bool meet_in(struct css_set *set, enum hierarchy hierarchy)
+static __always_inline bool meet_in(struct css_set *set, enum hierarchy hierarchy)
 {
 	struct cgroup *group = cgroup_of(set, hierarchy);
 

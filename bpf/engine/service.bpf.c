@@ -10,6 +10,7 @@
  * (where cgroups count); iter/task for processes that ran before and for what the
  * engine decides, and for the walk that all probes share.
  */
+#define GROUP_LOOP __attribute__((noinline))
 #include "cpu_idle.bpf.h"
 #include "scan.bpf.h"
 #include "service_cpu.bpf.h"

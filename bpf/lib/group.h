@@ -85,6 +85,11 @@ static const __u8 group_classes[256] = {
 };
 
 #define GROUP_INLINE static inline __attribute__((always_inline))
+/* Of what has loops. In the object that looks at names these functions are global, so that the verifier follows
+ * each once, and not on each way that leads there; it wants them to be safe with NULL. */
+#ifndef GROUP_LOOP
+#define GROUP_LOOP static inline
+#endif
 
 GROUP_INLINE __u8 group_byte(const struct group_walk *walk, __u32 at)
 {
@@ -167,10 +172,12 @@ GROUP_INLINE int group_ends_with_id(const struct group_walk *walk)
 }
 
 /* Are these 36 bytes a UUID? */
-GROUP_INLINE int group_is_uuid(const struct group_walk *walk, __u32 at)
+GROUP_LOOP int group_is_uuid(const struct group_walk *walk, __u32 at)
 {
 	__u32 all = GROUP_HEX, dashes = GROUP_DASH;
 
+	if (!walk)
+		return 0;
 	for (__u32 i = 0; i < 36; i++)
 		if (i == 8 || i == 13 || i == 18 || i == 23)
 			dashes &= group_class(walk, at + i);
@@ -181,11 +188,14 @@ GROUP_INLINE int group_is_uuid(const struct group_walk *walk, __u32 at)
 
 /* The name, from the begin of the text on, becomes the key's text. What is hashed of it is
  * followed by zeros. */
-GROUP_INLINE void group_take(struct group_walk *walk)
+GROUP_LOOP int group_take(struct group_walk *walk)
 {
 	__u32 hash = 0x811c9dc5, text = GROUP_TEXT; /* FNV-1a */
-	struct group_key *key = &walk->key;
+	struct group_key *key;
 
+	if (!walk)
+		return 0;
+	key = &walk->key;
 	for (__u32 i = 0; i < GROUP_DIRECTORY_MAX; i++) {
 		__u32 c;
 
@@ -196,7 +206,7 @@ GROUP_INLINE void group_take(struct group_walk *walk)
 			key->text[i] = (char)c;
 	}
 	if (walk->length - walk->begin < GROUP_TEXT_MAX)
-		return;
+		return 0;
 	key->text[GROUP_TEXT_MAX - 1 - GROUP_HASH_LENGTH] = '~';
 	for (__u32 i = 0; i < GROUP_HASH_LENGTH - 1; i++) {
 		__u32 digit = hash >> (28 - 4 * i) & 15;
@@ -205,6 +215,7 @@ GROUP_INLINE void group_take(struct group_walk *walk)
 		key->text[GROUP_TEXT_MAX - GROUP_HASH_LENGTH + i] =
 			(char)('0' + digit + ((digit + 6) >> 4) * ('a' - '0' - 10));
 	}
+	return 0;
 }
 
 /* The rest: 1 if the name decides, and the text begins there; 0 if it does not. */
@@ -261,12 +272,13 @@ GROUP_INLINE __u32 group_runtime_before(const struct group_walk *walk, __u32 end
 }
 
 /* ID, RUNTIME-ID, SLICE:RUNTIME:ID; conmon watches a container from outside. */
-GROUP_INLINE int group_of_id(struct group_walk *walk)
+GROUP_LOOP int group_of_id(struct group_walk *walk)
 {
-	__u32 begin = walk->length - GROUP_ID_LENGTH;
+	__u32 begin;
 
-	if (!group_ends_with_id(walk))
+	if (!walk || !group_ends_with_id(walk))
 		return 0;
+	begin = walk->length - GROUP_ID_LENGTH;
 	if (begin == 0)
 		return group_found(walk, group_runtime_above(walk), 0);
 	if (!GROUP_ENDS(walk, begin - 1, "conmon"))
@@ -320,11 +332,13 @@ GROUP_INLINE int group_of_scope(struct group_walk *walk)
 
 /* Is what follows the @ that of one connection? NUMBER-ADDRESS:PORT-ADDRESS:PORT, NUMBER-PID-UID,
  * NUMBER-unknown; with the socket's cookie as a second number since systemd 257. */
-GROUP_INLINE int group_is_connection(const struct group_walk *walk, __u32 at)
+GROUP_LOOP int group_is_connection(const struct group_walk *walk, __u32 at)
 {
-	__u32 count = group_digits(walk, at), dashes = 0;
-	__u32 text = GROUP_TEXT, any = 0, all = GROUP_NUMBER;
+	__u32 text = GROUP_TEXT, any = 0, all = GROUP_NUMBER, dashes = 0, count;
 
+	if (!walk)
+		return 0;
+	count = group_digits(walk, at);
 	if (count == 0 || !(group_class(walk, at + count) & GROUP_DASH))
 		return 0;
 	for (__u32 i = 0; i < GROUP_DIRECTORY_MAX; i++) {
@@ -341,10 +355,12 @@ GROUP_INLINE int group_is_connection(const struct group_walk *walk, __u32 at)
 }
 
 /* Where the instance begins, with its @, or the end. */
-GROUP_INLINE __u32 group_instance(const struct group_walk *walk)
+GROUP_LOOP __u32 group_instance(const struct group_walk *walk)
 {
 	__u32 before = GROUP_TEXT, at = 0;
 
+	if (!walk)
+		return 0;
 	for (__u32 i = 0; i < GROUP_DIRECTORY_MAX - 1; i++) {
 		__u32 class = group_class(walk, i);
 
