@@ -20,6 +20,7 @@ static inline unsigned read_text(struct config *config, const char *text)
 	daemon_clear();
 	CHECK_INT(config_init(config, "/default"), 0);
 	mistakes = config_read(config, block);
+	mistakes += config_finish(config);
 	oconfig_free(block);
 	return mistakes;
 }

@@ -85,6 +85,11 @@ static void test_mistakes(void)
 		  "ignoring Unit \"bb.service\" in <Service \"a\">: Unit \"b*\" of this block covers" },
 		{ IN_A("Container \"\""), "it takes the name or the id of a container" },
 		{ IN_A("Container \"shop/web\""), "\"NAMESPACE_POD_CONTAINER\"" },
+		{ IN_A("Unit \"nginx[.service\""),
+		  "ignoring Unit \"nginx[.service\" in <Service \"a\">: its [ has no ]; brackets" },
+		{ IN_A("Unit \"a[0-9].service\"\nUnit \"a[0-9][!x.service\""), "its [ has no ]" },
+		{ IN_A("Container \"web[*\""),
+		  "ignoring Container \"web[*\" in <Service \"a\">: its [ has no ]; brackets hold" },
 		{ IN_A("Container \"w*\"\nContainer \"web\""),
 		  "Container \"w*\" of this block covers it" },
 		{ "Unit \"a\"", "ignoring Unit \"a\" in <Plugin ebpf>: it belongs in a Service" },
@@ -100,8 +105,6 @@ static void test_mistakes(void)
 		{ "Percentile", "it takes 1 to 16 numbers" },
 		{ "Percentile 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17", "ignoring Percentile" },
 		{ "<Profiles \"x\">\n</Profiles>", "ignoring <Profiles \"x\">: it takes no name" },
-		{ "<Profiles>\n</Profiles>\n<Profiles>\nKeepMiB 5\n</Profiles>",
-		  "ignoring <Profiles>: there is one already" },
 		{ "<Profiles>\nKeepHours 0\n</Profiles>",
 		  "KeepHours 0 in <Profiles>: it takes a whole number from 1 to 87600" },
 		{ "<Profiles>\nKeepMiB 1048577\n</Profiles>", "a whole number from 1 to 1048576" },
@@ -115,6 +118,10 @@ static void test_mistakes(void)
 		{ "KeepHours 5",
 		  "ignoring KeepHours 5 in <Plugin ebpf>: it belongs in the Profiles" },
 		{ "Profiles \"x\"", "ignoring" },
+		{ "<Probe \"a\">\n<Service \"b\">\nProcess \"c\"\n</Service>\n</Probe>",
+		  "ignoring Service \"b\" in <Probe \"a\">: it belongs in <Plugin ebpf> itself" },
+		{ "<Probe \"a\">\nService \"b\"\n</Probe>",
+		  "ignoring Service \"b\" in <Probe \"a\">: it belongs in a Function block" },
 		{ "<Probe>\n</Probe>",
 		  "ignoring <Probe>: it takes one name of up to 63 bytes without a" },
 		{ "<Probe \"\">\n</Probe>", "ignoring <Probe \"\">: it takes one name" },
@@ -122,8 +129,6 @@ static void test_mistakes(void)
 		{ "<Probe \"a/b\">\n</Probe>", "ignoring <Probe \"a/b\">: it takes one name" },
 		{ "<Probe \"" X63 "x\">\n</Probe>", X63 "x\">: it takes one name" },
 		{ "<Probe \"a\" \"b\">\n</Probe>", "\"b\">: it takes one name" },
-		{ "<Probe \"a\">\n</Probe>\n<Probe \"a\">\nEnable false\n</Probe>",
-		  "ignoring <Probe \"a\">: an earlier block has this name" },
 		{ "<Probe \"a\">\nEnable \"no\"\n</Probe>",
 		  "ignoring Enable \"no\" in <Probe \"a\">: it takes true or false, without quotes" },
 		{ "<Probe \"a\">\nEnabled false\n</Probe>", "is Enable meant?" },
@@ -204,13 +209,6 @@ static void test_mistakes(void)
 		  "ignoring <Service \"other\">: this name is the plugin's own" },
 		{ "<Service \"kernel\">\nProcess \"a\"\n</Service>", "\"kernel\">: this name is" },
 		{ "<Service \"self\">\nProcess \"a\"\n</Service>", "\"self\">: this name is" },
-		{ "<Service \"a\">\nProcess \"a\"\n</Service>\n"
-		  "<Service \"a\">\nProcess \"b\"\n</Service>",
-		  "ignoring <Service \"a\">: an earlier block has this name" },
-		{ "<Service \"z\">\nProcess \"z\"\n</Service>\n"
-		  "<Service \"a b\">\nProcess \"a\"\n</Service>\n"
-		  "<Service \"a_b\">\nProcess \"b\"\n</Service>",
-		  "ignoring <Service \"a_b\">: an earlier block has this name" },
 		{ "<Service \"a\">\n</Service>",
 		  "ignoring <Service \"a\">: no process would be in it, as it has no Unit, Cont" },
 		{ "Service \"a\"", "ignoring <Service \"a\">: no process would be in it" },
@@ -224,15 +222,13 @@ static void test_mistakes(void)
 		  "it takes a command name as ps -o comm shows it, such as \"nginx\"; for a path use "
 		  "ProcessMatch" },
 		{ IN_A("Process \"./run\""), "such as \"run\"" },
-		{ IN_A("Process \"a\""),
-		  "ignoring Process \"a\" in <Service \"a\">: Process \"a\" of this" },
 		{ IN_A("Proces \"a\""), "is Process meant?" },
 		{ IN_A("Match \"a\""), "there is no such option, see collectd-ebpf(5)" },
 		{ IN_A("ProcessMatch \"((x{99}){99}y){99}\""),
-		  "not a regular expression: regular " },
-		{ IN_A("ProcessMatch \"(?<n>b)\\\\g{n}\""),
-		  "has a back reference, which may take" },
-		{ IN_A("ProcessMatch \"(\""), "not a regular expression: " },
+		  "it is no regular expression: regular " },
+		{ IN_A("ProcessMatch \"(?<n>b)\\\\g{n}\""), "it has a back reference, which can" },
+		{ IN_A("ProcessMatch \"(b)\\\\1\""), "it has a back reference, which can" },
+		{ IN_A("ProcessMatch \"(\""), "it is no regular expression: " },
 		{ IN_A("ProcessMatch \"\""),
 		  "ProcessMatch \"\" in <Service \"a\">: it takes one regular" },
 		{ IN_A("ProcessMatch \"^x\"") "\n<Service \"b\">\nProcessMatch \"^x\"\nProcess "
@@ -248,8 +244,6 @@ static void test_mistakes(void)
 		  "Cgroup \"/web.slice/a/\" in <Service \"a\">: Cgroup \"web.slice\" of this block" },
 		{ IN_A("PidFile \"a.pid\""),
 		  "PidFile \"a.pid\" in <Service \"a\">: it takes one absolute" },
-		{ IN_A("PidFile \"/a\"\nPidFile \"/a\""),
-		  "PidFile \"/a\" of this block covers it" },
 		{ IN_A("Response \"5xx\""),
 		  "ignoring Response \"5xx\" in <Service \"a\">: it takes the name of a class, and " },
 		{ IN_A("Response \"5xx\" \"a\" \"b\""), "such as \"5xx\" \"HTTP/1.? 5\"" },
@@ -268,6 +262,7 @@ static void test_mistakes(void)
 		{ IN_A("PerProcess true\nTopN 0"), "it takes a whole number from 1 to 1000" },
 		{ IN_A("PerProcess true\nTopN 1001"), "ignoring TopN 1001 in" },
 		{ IN_A("PerProcess true\nTopN 1.5"), "ignoring TopN 1.5 in" },
+		{ "<Service \"a\">\nTopN 5\n</Service>", "<Service \"a\">: no process" },
 		{ IN_A("TopN 5"),
 		  "ignoring TopN 5 in <Service \"a\">: it goes with PerProcess true" },
 		{ IN_A("TopN 5\nPerProcess false"),
@@ -359,12 +354,19 @@ static void test_notes(void)
 		{ "<Service \"a\">\nProcess \"gnome-terminal-server\"\n</Service>",
 		  "using Process \"gnome-terminal-server\" in <Service \"a\">: its first 15 bytes are "
 		  "compared, as the kernel keeps no more of a command name" },
-		{ "Interval 5\nInterval 7",
-		  "using Interval 7 in <Plugin ebpf>: of several such lines the last one counts" },
 		{ IN_A("PerProcess true\nTopN 3\nTopN 4"),
-		  "using TopN 4 in <Service \"a\">: of several" },
-		{ "<Probe \"a\">\nEnable true\nEnable false\n</Probe>",
-		  "using Enable false in <Pr" },
+		  "using TopN 4 in <Service \"a\">: an earlier line has TopN 3; the last one" },
+		{ IN_A("Process \"nginx*\""),
+		  "using Process \"nginx*\" in <Service \"a\">: it is compared as it is written, "
+		  "without wildcards; ProcessMatch takes a regular expression" },
+		{ IN_A("Process \"[b]\""),
+		  "using Process \"[b]\" in <Service \"a\">: it is compared" },
+		{ "Percentile 0.5 0.99",
+		  "using Percentile 0.5 0.99 in <Plugin ebpf>: it takes percent, and nothing here "
+		  "is above 1; is 99 meant?" },
+		{ IN_A("ProcessMatch \".*\"") "\n<Service \"b\">\nUnit \"b\"\n</Service>",
+		  "using <Service \"b\">: hardly any process will be in it, as ProcessMatch \".*\" of "
+		  "<Service \"a\">, which comes first, fits every command line; write that" },
 	};
 	struct config config;
 
@@ -388,8 +390,9 @@ static void test_long_commands(void)
 	CASE("long command names");
 	CHECK_UINT(read_text(&config, "<Service \"a\">\nProcess \"gnome-terminal-server\"\n"
 				      "Process \"gnome-terminal-client\"\n</Service>"),
-		   1);
-	CHECK_HAS(daemon_message(2), "Process \"gnome-terminal-\" of this block covers it");
+		   0);
+	CHECK_UINT(daemon_messages(), 2);
+	CHECK_HAS(daemon_message(1), "using Process \"gnome-terminal-client\" in");
 	check_strings(&config.services[0].commands, "gnome-terminal-;");
 	config_done(&config);
 }

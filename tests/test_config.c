@@ -35,7 +35,7 @@ static void test_defaults(void)
 	CHECK_INT(config.max_memory_mib >= 256, 1); /* more on many CPUs */
 	CHECK_REAL(config.max_sampling, 0.5L, 0);
 	CHECK_REAL(config.max_overhead, 1, 0);
-	CHECK_UINT(config_services_from(&config),
+	CHECK_UINT(config.services_from,
 		   SERVICES_FROM_CONTAINERS | SERVICES_FROM_UNITS | SERVICES_FROM_COMMANDS);
 	CHECK_HAS(config.profiles.directory, "/lib/collectd/profiles");
 	CHECK_UINT(config.profiles.keep_hours, 168);
@@ -126,7 +126,7 @@ static void test_all(void)
 	CHECK_UINT(config.max_memory_mib, 1048576);
 	CHECK_REAL(config.max_sampling, 12.5L, 0);
 	CHECK_REAL(config.max_overhead, 2.5L, 0);
-	CHECK_UINT(config_services_from(&config), SERVICES_FROM_COMMANDS);
+	CHECK_UINT(config.services_from, SERVICES_FROM_COMMANDS);
 	CHECK_TEXT(config.profiles.directory, "/srv/profiles");
 	CHECK_UINT(config.profiles.keep_hours, 87600);
 	CHECK_UINT(config.profiles.keep_mib, 1);
@@ -211,9 +211,10 @@ static void test_services_from(void)
 		{ "ServicesFrom \"Units\" \"containers\"", CONTAINERS | UNITS, true },
 		{ "ServicesFrom \"units\"\nServicesFrom \"x\"", UNITS, true },
 		{ "ServicesFrom \"None\"", 0, false },
-		{ IN_A(""), 0, false },
-		{ IN_A("Unit \"x\"\n"), 0, true },
-		{ IN_A("Container \"x\"\n"), 0, true },
+		{ IN_A(""), ALL, true },
+		{ "ServicesFrom \"none\"\n" IN_A(""), 0, false },
+		{ "ServicesFrom \"none\"\n" IN_A("Unit \"x\"\n"), 0, true },
+		{ "ServicesFrom \"none\"\n" IN_A("Container \"x\"\n"), 0, true },
 		{ "ServicesFrom \"containers\"\n" IN_A(""), CONTAINERS, true },
 		{ "ServicesFrom \"containers\" \"units\" \"commands\"\n" IN_A(""), ALL, true },
 		{ "ServicesFrom \"commands\"\n" IN_A(""), COMMANDS, false },
@@ -224,7 +225,7 @@ static void test_services_from(void)
 
 		CASE("sources: %s", cases[i].text);
 		read_text(&config, cases[i].text);
-		CHECK_UINT(config_services_from(&config), cases[i].want);
+		CHECK_UINT(config.services_from, cases[i].want);
 		CHECK_INT(config_needs_groups(&config), cases[i].groups);
 		config_done(&config);
 	}
@@ -270,48 +271,141 @@ static void test_check(void)
 		const char *text, *want;
 	} cases[] = {
 		{ "MaxServices 5", NULL },
-		{ "MaxServices 5\nServicesFrom \"commands\"\n" IN_A(""), NULL },
-		{ IN_A(""), NULL },
-		{ "MaxServices 5\n" IN_A(""),
-		  "ignoring MaxServices 5 in <Plugin ebpf>: there are Service "
-		  "blocks, so no other service has a row" },
+		{ "MaxServices 5\n" IN_A(""), NULL },
 		{ "MaxNewServices 5", NULL },
-		{ "MaxNewServices 5\n" IN_A(""),
-		  "ignoring MaxNewServices 5 in <Plugin ebpf>: there are Service blocks" },
-		{ "MaxServices 5\n" IN_A("Container \"x\"\n"), NULL },
+		{ "ServicesFrom \"none\"\nMaxServices 5\n" IN_A("Container \"x\"\n"), NULL },
+		{ "ServicesFrom \"none\"\n" IN_A(""), NULL },
 		{ "ServicesFrom \"none\"\nMaxServices 5",
 		  "ignoring MaxServices 5 in <Plugin ebpf>: ServicesFrom is \"none\", so" },
+		{ "ServicesFrom \"none\"\nMaxNewServices 5\n" IN_A(""),
+		  "ignoring MaxNewServices 5 in <Plugin ebpf>: ServicesFrom is \"none\", so" },
 		{ "ServicesFrom \"units\"\nMaxServices 5\n" IN_A(""), NULL },
 	};
 	struct config config;
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		CASE("whole: %.60s", cases[i].text);
-		CHECK_UINT(read_text(&config, cases[i].text), 0);
-		CHECK_UINT(daemon_messages(), 0);
-		config_check(&config);
+		CHECK_UINT(read_text(&config, cases[i].text), cases[i].want ? 1 : 0);
 		CHECK_UINT(daemon_messages(), cases[i].want ? 1 : 0);
 		CHECK_HAS(daemon_message(0), cases[i].want ? cases[i].want : "");
 		config_done(&config);
 	}
 }
 
-/* Two blocks, as two files of collectd.conf.d give: one after the other. */
-static void test_two_blocks(void)
+/* Reads two <Plugin> blocks, as two files of collectd.conf.d give them. */
+static unsigned read_two(struct config *config, const char *first, const char *second)
 {
-	oconfig_item_t *second =
-		oconfig_read("Interval 7\n<Service \"a\">\nProcess \"x\"\n</Service>"
-			     "\n<Service \"b\">\nProcess \"y\"\n</Service>");
+	oconfig_item_t *blocks[] = { oconfig_read(first), oconfig_read(second) };
+	unsigned mistakes = 0;
+
+	daemon_clear();
+	CHECK_INT(config_init(config, "/default"), 0);
+	for (size_t i = 0; i < COUNT_OF(blocks); i++) {
+		mistakes += config_read(config, blocks[i]);
+		oconfig_free(blocks[i]);
+	}
+	return mistakes + config_finish(config);
+}
+
+static void test_merged_services(void)
+{
 	struct config config;
 
-	CASE("two blocks");
-	CHECK_UINT(read_text(&config, "Interval 5\n<Service \"a\">\nProcess \"z\"\n</Service>"), 0);
-	CHECK_UINT(config_read(&config, second), 1);
-	CHECK_REAL(config.interval_s, 7, 0);
+	CASE("a service of two blocks");
+	CHECK_UINT(read_two(&config,
+			    "<Service \"a\">\nProcess \"z\"\nResponse \"x\" \"1\"\n</Service>\n"
+			    "<Service \"b\">\nTopN 7\n</Service>",
+			    "<Service \"b\">\nProcess \"y\"\nPerProcess true\n</Service>\n"
+			    "<Service \"a\">\nProcess \"z\"\nProcess \"x\"\n"
+			    "Response \"x\" \"1\"\nResponse \"y\" \"2\"\n</Service>"),
+		   0);
+	CHECK_UINT(daemon_messages(), 0);
 	CHECK_UINT(config.service_count, 2);
-	check_strings(&config.services[0].commands, "z;");
+	check_strings(&config.services[0].commands, "z;x;");
+	CHECK_UINT(config.services[0].responses.count, 2);
+	check_strings(&config.services[1].commands, "y;");
+	CHECK_UINT(config.services[1].top_n, 7);
 	config_done(&config);
-	oconfig_free(second);
+}
+
+static void test_merged_probes(void)
+{
+	struct config config;
+	const struct probe_config *probe;
+
+	CASE("a probe of two blocks");
+	CHECK_UINT(read_two(&config,
+			    "<Probe \"p q\">\nEnable true\nOption \"x\"\nParameter \"n\" 1\n"
+			    "<Function \"f\">\nLatency true\n</Function>\n"
+			    "<Table \"m\">\nEntries 5\n<Key \"k\">\n</Key>\n</Table>\n</Probe>",
+			    "<Probe \"p_q\">\nEnable true\nOption \"x\"\nOption \"y\"\n"
+			    "Parameter \"n\" 1\nAttach \"kprobe:f\"\nAttach \"kprobe:f\"\n"
+			    "<Function \"f\">\nAttach \"kprobe:g\"\nAttach \"kprobe:g\"\n"
+			    "</Function>\n<Table \"m\">\nEachCpu true\n</Table>\n</Probe>"),
+		   0);
+	CHECK_UINT(daemon_messages(), 0);
+	CHECK_UINT(config.probe_count, 1);
+	probe = &config.probes[0];
+	check_strings(&probe->options, "x;y;");
+	CHECK_UINT(probe->parameter_count, 1);
+	CHECK_UINT(probe->attach_count, 1);
+	CHECK_UINT(probe->function_count, 1);
+	CHECK_UINT(probe->functions[0].attach_count, 1);
+	CHECK_INT(probe->functions[0].latency, true);
+	CHECK_UINT(probe->table_count, 1);
+	CHECK_UINT(probe->tables[0].entries, 5);
+	CHECK_INT(probe->tables[0].each_cpu, true);
+	CHECK_UINT(probe->tables[0].key_count, 1);
+	config_done(&config);
+}
+
+/* Of a line that stands twice: nothing to tell, if it says the same. */
+static void test_differences(void)
+{
+#define F(line) \
+	"<Probe \"p\">\n<Function \"f\">\nAttach \"kprobe:f\"\n" line "</Function>\n</Probe>"
+	static const struct {
+		const char *first, *second, *want;
+	} cases[] = {
+		{ "Interval 5", "interval 5", NULL },
+		{ "Interval 5", "Interval 7",
+		  "using Interval 7 in <Plugin ebpf>: an earlier line has Interval 5; the last one "
+		  "counts" },
+		{ "<Profiles>\nSeconds 5\n</Profiles>", "<Profiles>\nSeconds 6\n</Profiles>",
+		  "using Seconds 6 in <Profiles>: an earlier line has Seconds 5; the last one" },
+		{ IN_A("PerProcess true"), IN_A("PerProcess false"),
+		  "using PerProcess false in <Service \"a\">: an earlier line has PerProcess true;" },
+		{ "<Probe \"p\">\nEnable true\n</Probe>", "<Probe \"p\">\nenable false\n</Probe>",
+		  "using enable false in <Probe \"p\">: an earlier line has Enable true; the last" },
+		{ "<Probe \"p\">\nParameter \"x\" 1\nParameter \"y\" 2\n</Probe>",
+		  "<Probe \"p\">\nParameter \"y\" 2\nParameter \"x\" 2\n</Probe>",
+		  "using Parameter \"x\" 2 in <Probe \"p\">: an earlier line has Parameter \"x\" 1;" },
+		{ F("Argument 1 \"sum\"\n"), F("Argument 2 \"sum\"\n"),
+		  "an earlier line has Argument 1 \"sum\"; the last one counts" },
+		{ "<Probe \"p\">\n<Table \"m\">\nEntries 1\n</Table>\n</Probe>",
+		  "<Probe \"p\">\n<Table \"m\">\nEntries 2\n</Table>\n</Probe>",
+		  "using Entries 2 in <Table \"m\">: an earlier line has Entries 1;" },
+		{ "<Service \"a b\">\nProcess \"x\"\n</Service>",
+		  "<Service \"a_b\">\nProcess \"y\"\n</Service>",
+		  "using <Service \"a_b\">: it is one service with <Service \"a b\">" },
+		{ "<Service \"b\">\nProcess \"b\"\n</Service>\n" IN_A("Process \"c\""),
+		  "<Service \"b\">\nProcess \"c\"\n</Service>",
+		  "using Process \"c\" in <Service \"b\">: Process \"c\" of <Service \"a\"> has no "
+		  "effect, as it comes later" },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		struct config config;
+
+		CASE("twice: %s", cases[i].second);
+		CHECK_UINT(read_two(&config, cases[i].first, cases[i].second), 0);
+		CHECK_UINT(daemon_messages(), cases[i].want ? 1 : 0);
+		if (cases[i].want) {
+			CHECK_INT(daemon_severity(0), LOG_NOTICE);
+			CHECK_HAS(daemon_message(0), cases[i].want);
+		}
+		config_done(&config);
+	}
 }
 
 int main(void)
@@ -322,7 +416,9 @@ int main(void)
 	test_services_from();
 	test_limits();
 	test_check();
-	test_two_blocks();
+	test_merged_services();
+	test_merged_probes();
+	test_differences();
 	daemon_clear();
 	return testing_end();
 }

@@ -105,8 +105,6 @@ static void test_bad(void)
 		{ PROBE("Latency true\n"), "it belongs in a Function block" },
 		{ PROBE(FUNCTION("f", "Latency true\n")), "it has no Attach that can be used" },
 		{ PROBE(FUNCTION("a/b", AT)), "without a slash" },
-		{ PROBE(FUNCTION("f-g", AT) FUNCTION("f_g", AT)),
-		  "an earlier block has this name" },
 		{ PROBE(FUNCTION(X31 "f", AT "Argument 1 \"label\"\n")), "at most 31 bytes" },
 		{ PROBE(FUNCTION("f", "Attach \"usdt:/x:a:b\"\nLatency true\n")), "has no return" },
 		{ PROBE(FUNCTION("f", "Attach \"uprobe:/x:f+4\"\nLatency true\n")),

@@ -33,7 +33,6 @@ static void test_rows(void)
 			.services = services,
 			.max_services = 7,
 			.services_from = cases[i].from,
-			.services_from_set = true,
 		};
 		uint32_t rows = SERVICE_FIRST + 2 + cases[i].names;
 		struct lifecycle lifecycle = { 0 };

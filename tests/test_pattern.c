@@ -61,11 +61,11 @@ static void test_refused(void)
 	} cases[] = {
 		{ "(?<n>a*)\\k<n>", "back reference" },
 		{ "(?<n>b)\\g{n}", "back reference" },
-		{ "((x{65535}){65535}){65535}", "not a regular expression: " },
+		{ "((x{65535}){65535}){65535}", "it is no regular expression: " },
 		{ endless, "longer than 1024 bytes" },
-		{ "a(b", "not a regular expression: missing closing parenthesis, at byte 3" },
-		{ "[a", "not a regular expression: " },
-		{ "a\\", "not a regular expression: " },
+		{ "a(b", "it is no regular expression: missing closing parenthesis, at byte 3" },
+		{ "[a", "it is no regular expression: " },
+		{ "a\\", "it is no regular expression: " },
 	};
 	size_t before = allocated();
 

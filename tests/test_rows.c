@@ -263,7 +263,6 @@ static void test_leave(void)
 			.services = services,
 			.service_count = cases[i].configured,
 			.services_from = cases[i].from,
-			.services_from_set = true,
 		};
 		const struct row_counts counts = {
 			.services = cases[i].services,

@@ -234,8 +234,6 @@ static void test_lines(void)
 	} cases[] = {
 		{ "<Table>\n</Table>",
 		  "ignoring <Table>: it takes the name of a map of the object" },
-		{ "<Table \"m\">\n</Table>\n<Table \"m\">\n</Table>",
-		  "ignoring <Table \"m\">: an earlier block is about this map" },
 		{ "<Table \"m\">\n<Key>\n</Key>\n</Table>", "ignoring <Key>: it takes a name" },
 		{ "<Table \"m\">\n<Key \"k\">\nSize 0\n</Key>\n</Table>",
 		  "ignoring Size 0 in <Key \"k\">: it takes a whole number from 1 to 512" },

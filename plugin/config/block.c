@@ -71,6 +71,12 @@ bool block_add_string(struct context *context, const oconfig_item_t *item, struc
 	return true;
 }
 
+bool block_add_new(struct context *context, const oconfig_item_t *item, struct strings *list,
+		   const char *text)
+{
+	return strings_have(list, text) || block_add_string(context, item, list, text);
+}
+
 bool block_take_path(struct context *context, const oconfig_item_t *item, char **path)
 {
 	const char *text = option_string(item);
@@ -95,30 +101,81 @@ static const struct option *option_named(const struct option *options, const cha
 	return options->name ? options : NULL;
 }
 
+/* Where an option of this name belongs that is written like it, as a block or as a line; NULL: nowhere. */
+static const char *find_place(const struct block_kind *kinds, const oconfig_item_t *item,
+			      bool alike)
+{
+	for (; kinds->options; kinds++) {
+		const struct option *option = option_named(kinds->options, item->key);
+
+		if (option && (!alike || (option->kind == BLOCK) == (item->children_num > 0)))
+			return kinds->where;
+	}
+	return NULL;
+}
+
 /* Of what is no option here, what was perhaps meant. */
 static void take_unknown(struct context *context, const oconfig_item_t *item,
 			 const struct option *options)
 {
 	const char *names[OPTIONS_MAX + 1] = { NULL }, *near;
+	const char *place =
+		find_place(context->kinds, item, true) ?: find_place(context->kinds, item, false);
 
-	for (const struct block_kind *kind = context->kinds; kind->options; kind++)
-		if (option_named(kind->options, item->key)) {
-			mistake(context, item, "it belongs %s", kind->where);
-			return;
-		}
 	for (size_t i = 0; options[i].name && i < OPTIONS_MAX; i++)
 		names[i] = options[i].name;
 	near = mistake_near(item->key, names);
-	if (near)
+	if (place)
+		mistake(context, item, "it belongs %s", place);
+	else if (near)
 		mistake(context, item, "there is no such option; is %s meant?", near);
 	else
 		mistake(context, item, "there is no such option, see collectd-ebpf(5)");
 }
 
+static char **find_line(const struct strings *once, const char *option)
+{
+	size_t length = strlen(option);
+
+	for (size_t i = 0; i < once->count; i++)
+		if (!strncmp(once->item[i], option, length) && once->item[i][length] == ' ')
+			return &once->item[i];
+	return NULL;
+}
+
+const char *block_line(const struct strings *once, const char *option)
+{
+	char **line = find_line(once, option);
+
+	return line ? *line : NULL;
+}
+
+#define LINE_MAX_BYTES 4608 /* of one with a path */
+
+void block_remember(struct context *context, const oconfig_item_t *item, const char *key)
+{
+	char **earlier = find_line(context->once, key);
+	char values[LINE_MAX_BYTES], line[LINE_MAX_BYTES + 32], *copy;
+
+	option_text(item, values, sizeof(values));
+	snprintf(line, sizeof(line), "%.*s%s", (int)strcspn(key, " "), key, values);
+	if (!earlier) {
+		block_add_string(context, item, context->once, line);
+		return;
+	}
+	if (!strcmp(*earlier, line))
+		return;
+	mistake_note(context->mistakes, context->block, item,
+		     "an earlier line has %.200s; the last one counts", *earlier);
+	copy = strdup(line);
+	if (!copy)
+		return;
+	free(*earlier);
+	*earlier = copy;
+}
+
 void block_take(struct context *context, const oconfig_item_t *block, const struct option *options)
 {
-	bool seen[OPTIONS_MAX] = { false };
-
 	for (int i = 0; i < block->children_num; i++) {
 		const oconfig_item_t *item = &block->children[i];
 		const struct option *option = option_named(options, item->key);
@@ -127,17 +184,12 @@ void block_take(struct context *context, const oconfig_item_t *block, const stru
 			take_unknown(context, item, options);
 		else if (option->kind != BLOCK && item->children_num)
 			mistake(context, item, "it is a line, not a block");
-		else if (option->take(context, item) && option->kind == ONCE) {
-			if (seen[option - options])
-				mistake_note(context->mistakes, context->block, item,
-					     "of several such lines the last one counts");
-			seen[option - options] = true;
-		}
+		else if (option->take(context, item) && option->kind == ONCE)
+			block_remember(context, item, option->name);
 	}
 }
 
-const char *block_name(struct context *context, const oconfig_item_t *block,
-		       bool (*taken)(const struct config *config, const char *name))
+const char *block_name(struct context *context, const oconfig_item_t *block)
 {
 	const char *name = option_string(block);
 
@@ -146,19 +198,19 @@ const char *block_name(struct context *context, const oconfig_item_t *block,
 			      CONFIG_NAME_MAX - 1);
 	else if (name_is_reserved(name))
 		block_mistake(context, block, "this name is the plugin's own, choose another");
-	else if (taken(context->config, name))
-		block_mistake(context, block, "an earlier block has this name");
 	else
 		return name;
 	return NULL;
 }
 
-struct context block_inside(const struct context *parent, const char *kind, const char *name)
+struct context block_inside(const struct context *parent, const char *kind, const char *name,
+			    struct strings *once)
 {
 	struct context context = {
 		.config = parent->config,
 		.kinds = parent->kinds,
 		.mistakes = parent->mistakes,
+		.once = once,
 	};
 
 	snprintf(context.block, sizeof(context.block), "<%s \"%s\">", kind, name);

@@ -35,6 +35,7 @@ struct context {
 	struct table_config *table;
 	struct key_config *key;
 	struct value_config *value;
+	struct strings *once;           /* of the block, see config.h */
 	char block[128 + 16];           /* for messages, e.g. `<Service "web">` */
 	const struct block_kind *kinds; /* of all blocks, the last without options */
 	struct mistakes *mistakes;
@@ -56,19 +57,32 @@ bool wants_percent(struct context *context, const oconfig_item_t *item, const ch
 /* Grows an array by one zeroed element; NULL: no memory, the array is as before. */
 void *block_append(void *array, size_t *count, size_t size);
 
-/* Takes a copy of a text, or of the one absolute path that an option has. */
+/* Takes a copy of a text. */
 bool block_add_string(struct context *context, const oconfig_item_t *item, struct strings *list,
 		      const char *text);
+
+/* Likewise, unless the list has it. */
+bool block_add_new(struct context *context, const oconfig_item_t *item, struct strings *list,
+		   const char *text);
+
+/* Takes a copy of the one absolute path that an option has. */
 bool block_take_path(struct context *context, const oconfig_item_t *item, char **path);
 
 /* Takes all lines of a block. */
 void block_take(struct context *context, const oconfig_item_t *block, const struct option *options);
 
-/* The name of a new Service or Probe block, or NULL after a message. */
-const char *block_name(struct context *context, const oconfig_item_t *block,
-		       bool (*taken)(const struct config *config, const char *name));
+/* Notes a line that may stand once, and tells of two that differ: the last one counts. It begins
+ * with key, that of an option or of one of its names, as `Parameter "x"`. */
+void block_remember(struct context *context, const oconfig_item_t *item, const char *key);
+
+/* A line that may stand once, as `once` has it, or NULL: there is none. */
+const char *block_line(const struct strings *once, const char *option);
+
+/* The name of a Service, Probe or Function block, or NULL after a message. */
+const char *block_name(struct context *context, const oconfig_item_t *block);
 
 /* That of a block of this kind and name in another one. */
-struct context block_inside(const struct context *parent, const char *kind, const char *name);
+struct context block_inside(const struct context *parent, const char *kind, const char *name,
+			    struct strings *once);
 
 #endif

@@ -5,7 +5,6 @@
 #include "config.h"
 
 #include "name.h"
-#include "system/message.h"
 
 #include "bpf/lib/service.h"
 
@@ -46,44 +45,17 @@ int config_init(struct config *config, const char *object_dir)
 				   .max_services = 256,
 				   .max_memory_mib = max_memory_mib(),
 				   .max_sampling = 0.5,
-				   .max_overhead = 1 };
+				   .max_overhead = 1,
+				   .services_from = SERVICES_FROM_CONTAINERS | SERVICES_FROM_UNITS |
+						    SERVICES_FROM_COMMANDS };
 	config->percentile_count = sizeof(percentiles) / sizeof(*percentiles);
 	memcpy(config->percentiles, percentiles, sizeof(percentiles));
 	return config->object_dir && config->profiles.directory ? 0 : -ENOMEM;
 }
 
-static void tell_no_names(const struct config *config, const char *option, unsigned value)
-{
-	message(LOG_WARNING,
-		"ignoring %s %u in <Plugin ebpf>: %s, so no other service has "
-		"a row; ServicesFrom \"containers\" \"units\" \"commands\" gives them rows",
-		option, value,
-		config->services_from_set ? "ServicesFrom is \"none\""
-					  : "there are Service blocks");
-}
-
-void config_check(const struct config *config)
-{
-	if (config_services_from(config) || config_needs_groups(config))
-		return;
-	if (config->max_services_set)
-		tell_no_names(config, "MaxServices", config->max_services);
-	if (config->max_new_services)
-		tell_no_names(config, "MaxNewServices", config->max_new_services);
-}
-
 unsigned config_new_services(const struct config *config)
 {
 	return config->max_new_services ?: config->max_services;
-}
-
-unsigned config_services_from(const struct config *config)
-{
-	if (config->services_from_set)
-		return config->services_from;
-	if (config->service_count)
-		return 0;
-	return SERVICES_FROM_CONTAINERS | SERVICES_FROM_UNITS | SERVICES_FROM_COMMANDS;
 }
 
 bool config_on_threshold(const struct config *config, const char *probe)
@@ -93,7 +65,7 @@ bool config_on_threshold(const struct config *config, const char *probe)
 
 bool config_needs_groups(const struct config *config)
 {
-	bool needs = config_services_from(config) & ~(unsigned)SERVICES_FROM_COMMANDS;
+	bool needs = config->services_from & ~(unsigned)SERVICES_FROM_COMMANDS;
 
 	for (size_t i = 0; i < config->service_count && !needs; i++)
 		needs = config->services[i].units.count || config->services[i].containers.count;
@@ -159,6 +131,7 @@ void service_config_done(struct service_config *service)
 	for (size_t i = 0; i < service->match_count; i++)
 		pattern_done(&service->matches[i]);
 	free(service->matches);
+	strings_done(&service->once);
 	*service = (struct service_config){ 0 };
 }
 
@@ -176,6 +149,7 @@ void function_config_done(struct function_config *function)
 {
 	attaches_done(function->attaches, function->attach_count);
 	strings_done(&function->services);
+	strings_done(&function->once);
 	*function = (struct function_config){ 0 };
 }
 
@@ -200,6 +174,7 @@ static void probe_config_done(struct probe_config *probe)
 		function_config_done(&probe->functions[i]);
 	free(probe->functions);
 	free(probe->object);
+	strings_done(&probe->once);
 }
 
 void config_done(struct config *config)
@@ -214,6 +189,8 @@ void config_done(struct config *config)
 	free(config->object_dir);
 	free(config->profiles.directory);
 	strings_done(&config->profiles.on_threshold);
+	strings_done(&config->profiles.once);
 	free(config->symbol_reader);
+	strings_done(&config->once);
 	*config = (struct config){ 0 };
 }

@@ -38,6 +38,8 @@ struct oconfig_item_s;
 #define CONFIG_LABEL_NAMES_MAX 256        /* of a label */
 #define CONFIG_PATTERNS_MAX 256           /* likewise, of Collect and of Ignore */
 
+/* In each block `once` has the lines that may stand there once, as "Interval 10". */
+
 struct service_config {
 	char name[CONFIG_NAME_MAX];
 	struct strings commands;          /* exact, as the kernel keeps them: 15 bytes */
@@ -50,6 +52,7 @@ struct service_config {
 	struct response_rules responses;
 	bool per_process;
 	unsigned top_n;
+	struct strings once;
 };
 
 /* What a variable of an object is to be before it is loaded. */
@@ -96,6 +99,7 @@ struct function_config {
 	struct function_type error_type;
 	struct argument_config argument;
 	double max_overhead; /* percent of the machine, 0: that of the probe alone counts */
+	struct strings once;
 };
 
 struct probe_config {
@@ -121,6 +125,7 @@ struct probe_config {
 	double max_overhead;   /* percent of the machine, 0: of the plugin's, if it has that */
 	bool enable;
 	bool enable_set; /* Enable is in the block: what is off by default may be on */
+	struct strings once;
 };
 
 /* Where stacks go, see stack/store.h. */
@@ -130,7 +135,7 @@ struct profiles_config {
 	unsigned keep_mib;           /* all files together, as they take room on the disk */
 	struct strings on_threshold; /* clean names of probes */
 	unsigned seconds;            /* that a profile lasts which a threshold has started */
-	bool is_set;                 /* there is such a block */
+	struct strings once;
 };
 
 struct config {
@@ -143,9 +148,8 @@ struct config {
 	unsigned max_memory_mib;
 	double max_sampling; /* percent of one CPU, of samplers without a budget of their own */
 	double max_overhead; /* percent of the machine, of all probes that are off by default */
-	bool max_services_set;
-	unsigned services_from; /* bits of enum service_source */
-	bool services_from_set;
+	unsigned
+		services_from; /* bits of enum service_source: what names a service that no block does */
 	bool buckets;
 	double percentiles[CONFIG_PERCENTILES_MAX];
 	size_t percentile_count;
@@ -154,23 +158,22 @@ struct config {
 	struct strings classes; /* that responses may have, each once */
 	struct probe_config *probes;
 	size_t probe_count;
+	struct strings once;
 };
 
 /* The defaults; object_dir is copied. Returns 0 or -ENOMEM. */
 int config_init(struct config *config, const char *object_dir);
 
-/* Reads a <Plugin> block into config. Lines and blocks that are wrong, or can have no
- * effect, are told and ignored; returns how many that were. */
+/* Reads a <Plugin> block into config. Blocks of one name are one block, also those of several
+ * <Plugin> blocks. Lines and blocks that are wrong, or can have no effect, are told and ignored;
+ * returns how many that were. */
 unsigned config_read(struct config *config, const struct oconfig_item_s *block);
 
-/* Tells what means nothing with all blocks read. */
-void config_check(const struct config *config);
+/* Likewise, what is known to be wrong when all of them have been read. */
+unsigned config_finish(struct config *config);
 
 /* Does a probe run only when a threshold has started a profile? */
 bool config_on_threshold(const struct config *config, const char *probe);
-
-/* What names a service that no block does: bits of enum service_source. */
-unsigned config_services_from(const struct config *config);
 
 /* Does a process belong to a unit or a container? */
 bool config_needs_groups(const struct config *config);

@@ -67,6 +67,14 @@ static size_t count_attaches(const struct probe_config *probe)
 	return count;
 }
 
+static bool has_attach(const struct function_config *function, const char *text)
+{
+	for (size_t i = 0; i < function->attach_count; i++)
+		if (!strcmp(function->attaches[i].text, text))
+			return true;
+	return false;
+}
+
 /* One more; false: no memory, and the point is the caller's. */
 static bool add_attach(struct function_config *function, const char *text,
 		       const struct point *point)
@@ -88,6 +96,8 @@ static bool take_attach(struct context *context, const oconfig_item_t *item)
 	struct point point;
 	char why[256] = "it takes one function, such as \"uprobe:PATH:FUNCTION\"";
 
+	if (text && has_attach(context->function, text))
+		return false;
 	if (count_attaches(context->probe) == CONFIG_FUNCTION_ATTACHES_MAX)
 		return mistake(context, item,
 			       "all Function blocks together have at most %d of them",
@@ -130,8 +140,7 @@ static bool take_service(struct context *context, const oconfig_item_t *item)
 	if (!item->values_num)
 		return mistake(context, item, "it takes names of Service blocks, in quotes");
 	for (int i = 0; i < item->values_num; i++)
-		if (!block_add_string(context, item, &context->function->services,
-				      text_at(item, i)))
+		if (!block_add_new(context, item, &context->function->services, text_at(item, i)))
 			return false;
 	return true;
 }
@@ -280,18 +289,46 @@ static void clean(char *to, const char *name)
 			*to = '_';
 }
 
-/* That of the Probe block which is read: the last. */
-static bool has_function(const struct config *config, const char *name)
+/* That of this name, a new one if there is none; NULL after a message. */
+static struct function_config *function_named(struct context *parent, const oconfig_item_t *block,
+					      const char *name)
 {
-	const struct probe_config *probe = &config->probes[config->probe_count - 1];
+	struct probe_config *probe = parent->probe;
+	struct function_config *function;
 	char cleaned[CONFIG_NAME_MAX];
 
 	clean(cleaned, name);
 	for (size_t i = 0; i < probe->function_count; i++)
 		if (!strcmp(probe->functions[i].name, cleaned))
-			return true;
-	return false;
+			return &probe->functions[i];
+	if (probe->function_count == FUNCTIONS_MAX) {
+		block_mistake(parent, block, "a Probe block has at most %d of them", FUNCTIONS_MAX);
+		return NULL;
+	}
+	function = block_append(&probe->functions, &probe->function_count, sizeof(*function));
+	if (function)
+		strcpy(function->name, cleaned);
+	else
+		block_mistake(parent, block, "there is no memory for it");
+	return function;
 }
+
+bool function_block_take(struct context *parent, const oconfig_item_t *block)
+{
+	const char *name = block_name(parent, block);
+	struct function_config *function = name ? function_named(parent, block, name) : NULL;
+	struct context context;
+
+	if (!function)
+		return false;
+	context = block_inside(parent, "Function", name, &function->once);
+	context.probe = parent->probe;
+	context.function = function;
+	block_take(&context, block, function_options);
+	return true;
+}
+
+/* --- when all blocks have been read --- */
 
 static bool wants_return(const struct function_config *function)
 {
@@ -336,31 +373,20 @@ static const char *wrong_with(const struct function_config *function)
 	return NULL;
 }
 
-bool function_block_take(struct context *parent, const oconfig_item_t *block)
+void function_blocks_finish(struct probe_config *probe, struct mistakes *mistakes)
 {
-	struct probe_config *probe = parent->probe;
-	struct function_config *function;
-	struct context context;
-	const char *name, *wrong;
+	for (size_t i = 0; i < probe->function_count;) {
+		struct function_config *function = &probe->functions[i];
+		const char *wrong = wrong_with(function);
+		char name[CONFIG_NAME_MAX + 16];
 
-	if (probe->function_count == FUNCTIONS_MAX)
-		return block_mistake(parent, block, "a Probe block has at most %d of them",
-				     FUNCTIONS_MAX);
-	name = block_name(parent, block, has_function);
-	if (!name)
-		return false;
-	function = block_append(&probe->functions, &probe->function_count, sizeof(*function));
-	if (!function)
-		return block_mistake(parent, block, "there is no memory for it");
-	clean(function->name, name);
-	context = block_inside(parent, "Function", name);
-	context.probe = probe;
-	context.function = function;
-	block_take(&context, block, function_options);
-	wrong = wrong_with(function);
-	if (!wrong)
-		return true;
-	function_config_done(function);
-	probe->function_count--;
-	return block_mistake(parent, block, "%s", wrong);
+		if (!wrong) {
+			i++;
+			continue;
+		}
+		snprintf(name, sizeof(name), "<Function \"%s\">", function->name);
+		mistake_ignore_name(mistakes, name, "%s", wrong);
+		function_config_done(function);
+		memmove(function, function + 1, (--probe->function_count - i) * sizeof(*function));
+	}
 }

@@ -17,6 +17,13 @@
 
 #define TOLD_MAX 5 /* of a kind */
 #define WORD_MAX 32
+#define IGNORED LOG_ERR
+#define USED LOG_NOTICE
+
+static const char *verb(int severity)
+{
+	return severity == IGNORED ? "ignoring" : "using";
+}
 
 /* One more of a kind; is it to be told? With all kinds in use, no more are. */
 static struct mistake_kind *kind_of(struct mistakes *mistakes, int severity, const char *format)
@@ -34,42 +41,54 @@ static struct mistake_kind *kind_of(struct mistakes *mistakes, int severity, con
 	return kind;
 }
 
-static void name_item(char *text, size_t size, const char *where, const oconfig_item_t *item)
+#define NAME_MAX_BYTES 768
+
+static void name_item(char name[NAME_MAX_BYTES], const char *where, const oconfig_item_t *item)
 {
-	char values[512];
+	char values[400];
 
 	option_text(item, values, sizeof(values));
 	if (where)
-		snprintf(text, size, "%s%s in %s", item->key, values, where);
+		snprintf(name, NAME_MAX_BYTES, "%s%s in %s", item->key, values, where);
 	else
-		snprintf(text, size, "<%s%s>", item->key, values);
+		snprintf(name, NAME_MAX_BYTES, "<%s%s>", item->key, values);
 }
 
-__attribute__((format(printf, 6, 0))) static void tell(struct mistakes *mistakes, int severity,
-						       const char *what, const oconfig_item_t *item,
-						       const char *where, const char *format,
+__attribute__((format(printf, 4, 0))) static void tell(struct mistakes *mistakes, int severity,
+						       const char *name, const char *format,
 						       va_list args)
 {
 	struct mistake_kind *kind = kind_of(mistakes, severity, format);
-	char name[768], text[1024];
+	char text[1024];
 
-	name_item(name, sizeof(name), where, item);
+	mistakes->ignored += severity == IGNORED;
 	if (++kind->count > TOLD_MAX) {
 		snprintf(kind->last, sizeof(kind->last), "%.255s", name);
 		return;
 	}
 	vsnprintf(text, sizeof(text), format, args);
-	message(severity, "%s %s: %s", what, name, text);
+	message(severity, "%s %s: %s", verb(severity), name, text);
 }
 
 bool mistake_ignore(struct mistakes *mistakes, const char *where, const oconfig_item_t *item,
 		    const char *why, ...)
 {
+	char name[NAME_MAX_BYTES];
 	va_list args;
 
-	mistakes->ignored++;
+	name_item(name, where, item);
 	va_start(args, why);
-	tell(mistakes, LOG_ERR, "ignoring", item, where, why, args);
+	tell(mistakes, IGNORED, name, why, args);
+	va_end(args);
+	return false;
+}
+
+bool mistake_ignore_name(struct mistakes *mistakes, const char *name, const char *why, ...)
+{
+	va_list args;
+
+	va_start(args, why);
+	tell(mistakes, IGNORED, name, why, args);
 	va_end(args);
 	return false;
 }
@@ -77,10 +96,21 @@ bool mistake_ignore(struct mistakes *mistakes, const char *where, const oconfig_
 void mistake_note(struct mistakes *mistakes, const char *where, const oconfig_item_t *item,
 		  const char *what, ...)
 {
+	char name[NAME_MAX_BYTES];
+	va_list args;
+
+	name_item(name, where, item);
+	va_start(args, what);
+	tell(mistakes, USED, name, what, args);
+	va_end(args);
+}
+
+void mistake_note_name(struct mistakes *mistakes, const char *name, const char *what, ...)
+{
 	va_list args;
 
 	va_start(args, what);
-	tell(mistakes, LOG_NOTICE, "using", item, where, what, args);
+	tell(mistakes, USED, name, what, args);
 	va_end(args);
 }
 
@@ -91,8 +121,7 @@ void mistakes_end(const struct mistakes *mistakes)
 
 		if (kind->count > TOLD_MAX)
 			message(kind->severity, "%s %u more like it, the last of them %s",
-				kind->severity == LOG_ERR ? "ignoring" : "using",
-				kind->count - TOLD_MAX, kind->last);
+				verb(kind->severity), kind->count - TOLD_MAX, kind->last);
 	}
 }
 

@@ -26,9 +26,16 @@ struct mistakes {
 bool mistake_ignore(struct mistakes *mistakes, const char *where, const struct oconfig_item_s *item,
 		    const char *why, ...) __attribute__((format(printf, 4, 5)));
 
+/* Likewise of what several blocks have told: a name, as `TopN 5 in <Service "web">`. */
+bool mistake_ignore_name(struct mistakes *mistakes, const char *name, const char *why, ...)
+	__attribute__((format(printf, 3, 4)));
+
 /* Tells what is taken, but perhaps not as it was meant. */
 void mistake_note(struct mistakes *mistakes, const char *where, const struct oconfig_item_s *item,
 		  const char *what, ...) __attribute__((format(printf, 4, 5)));
+
+void mistake_note_name(struct mistakes *mistakes, const char *name, const char *what, ...)
+	__attribute__((format(printf, 3, 4)));
 
 /* Tells how many more there were of each kind. */
 void mistakes_end(const struct mistakes *mistakes);

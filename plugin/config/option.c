@@ -18,7 +18,7 @@ void option_text(const oconfig_item_t *item, char *text, size_t size)
 		int more;
 
 		if (v->type == OCONFIG_TYPE_STRING)
-			more = snprintf(text + length, size - length, " \"%.100s\"",
+			more = snprintf(text + length, size - length, " \"%.*s\"", (int)size / 4,
 					v->value.string);
 		else if (v->type == OCONFIG_TYPE_NUMBER)
 			more = snprintf(text + length, size - length, " %.15g", v->value.number);

@@ -7,7 +7,7 @@
 
 struct oconfig_item_s;
 
-/* All values of an option, as they stand in the file. */
+/* All values of an option, as they stand in the file, each string up to a quarter of size. */
 void option_text(const struct oconfig_item_s *item, char *text, size_t size);
 
 /* The one value of an option; NULL or false if there is not one, or if it is of

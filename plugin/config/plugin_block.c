@@ -13,6 +13,7 @@
 
 #include "bpf/lib/service.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -35,10 +36,8 @@ static bool take_interval(struct context *context, const oconfig_item_t *item)
 
 static bool take_max_services(struct context *context, const oconfig_item_t *item)
 {
-	if (!option_whole(item, 1, CONFIG_MAX_SERVICES, &context->config->max_services))
-		return wants_whole(context, item, 1, CONFIG_MAX_SERVICES);
-	context->config->max_services_set = true;
-	return true;
+	return option_whole(item, 1, CONFIG_MAX_SERVICES, &context->config->max_services) ||
+	       wants_whole(context, item, 1, CONFIG_MAX_SERVICES);
 }
 
 static bool take_max_new_services(struct context *context, const oconfig_item_t *item)
@@ -110,7 +109,6 @@ static bool take_services_from(struct context *context, const oconfig_item_t *it
 			       "it takes \"containers\", \"units\" and \"commands\", or some of "
 			       "them, each once, or \"none\" alone");
 	context->config->services_from = from;
-	context->config->services_from_set = true;
 	return true;
 }
 
@@ -129,12 +127,25 @@ static bool same_percentile(double a, double b)
 	return !strcmp(left, right);
 }
 
+/* Parts of one are no percent. */
+static void check_parts(struct context *context, const oconfig_item_t *item)
+{
+	double greatest = 0;
+
+	for (int i = 0; i < item->values_num; i++)
+		greatest = fmax(greatest, item->values[i].value.number);
+	if (greatest < 1)
+		mistake_note(context->mistakes, context->block, item,
+			     "it takes percent, and nothing here is above 1; is %g meant?",
+			     100 * greatest);
+}
+
 static bool take_percentile(struct context *context, const oconfig_item_t *item)
 {
 	struct config *config = context->config;
 
 	if (item->values_num < 1 || item->values_num > CONFIG_PERCENTILES_MAX)
-		return mistake(context, item, "it takes 1 to 16 numbers");
+		return mistake(context, item, "it takes 1 to %d numbers", CONFIG_PERCENTILES_MAX);
 	for (int i = 0; i < item->values_num; i++) {
 		const oconfig_value_t *v = &item->values[i];
 
@@ -148,6 +159,7 @@ static bool take_percentile(struct context *context, const oconfig_item_t *item)
 	for (int i = 0; i < item->values_num; i++)
 		config->percentiles[i] = item->values[i].value.number;
 	config->percentile_count = (size_t)item->values_num;
+	check_parts(context, item);
 	return true;
 }
 
@@ -196,6 +208,7 @@ unsigned config_read(struct config *config, const struct oconfig_item_s *block)
 		.config = config,
 		.block = "<Plugin ebpf>",
 		.kinds = kinds,
+		.once = &config->once,
 		.mistakes = &mistakes,
 	};
 
@@ -208,4 +221,31 @@ unsigned config_read(struct config *config, const struct oconfig_item_s *block)
 		tell_excess(context.excess_probes, CONFIG_PROBES_MAX, "Probe",
 			    config->probes[config->probe_count - 1].name);
 	return mistakes.ignored + context.excess_services + context.excess_probes;
+}
+
+/* With every process of no Service block in "other", nothing else can be limited. */
+static void check_limit(const struct config *config, struct mistakes *mistakes, const char *option)
+{
+	const char *line = block_line(&config->once, option);
+	char name[128];
+
+	if (!line || config->services_from || config_needs_groups(config))
+		return;
+	snprintf(name, sizeof(name), "%s in <Plugin ebpf>", line);
+	mistake_ignore_name(mistakes, name,
+			    "ServicesFrom is \"none\", so no other service has a row; without "
+			    "that line containers, units and command names have rows");
+}
+
+unsigned config_finish(struct config *config)
+{
+	struct mistakes mistakes = { 0 };
+
+	service_blocks_finish(config, &mistakes);
+	for (size_t i = 0; i < config->probe_count; i++)
+		function_blocks_finish(&config->probes[i], &mistakes);
+	check_limit(config, &mistakes, "MaxServices");
+	check_limit(config, &mistakes, "MaxNewServices");
+	mistakes_end(&mistakes);
+	return mistakes.ignored;
 }

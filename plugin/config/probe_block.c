@@ -9,6 +9,7 @@
 #include "option.h"
 #include "table_block.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,7 +55,7 @@ static bool take_option(struct context *context, const oconfig_item_t *item)
 
 	if (!text)
 		return mistake(context, item, "it takes one string that is not empty");
-	return block_add_string(context, item, &context->probe->options, text);
+	return block_add_new(context, item, &context->probe->options, text);
 }
 
 /* All of a line or none. */
@@ -73,7 +74,7 @@ static bool take_patterns(struct context *context, const oconfig_item_t *item, s
 		return mistake(context, item, "a block has at most %d such names",
 			       CONFIG_PATTERNS_MAX);
 	for (int i = 0; i < item->values_num; i++)
-		if (!block_add_string(context, item, list, item->values[i].value.string))
+		if (!block_add_new(context, item, list, item->values[i].value.string))
 			return false;
 	return true;
 }
@@ -88,42 +89,58 @@ static bool take_ignore(struct context *context, const oconfig_item_t *item)
 	return take_patterns(context, item, &context->probe->ignore);
 }
 
-/* That of this name, a new one if there is none; NULL: no memory. */
-static struct parameter_config *parameter_named(struct probe_config *probe, const char *name)
+/* That of this name, a new one if there is none; NULL after a message. */
+static struct parameter_config *parameter_named(struct context *context, const oconfig_item_t *item,
+						const char *name)
 {
+	struct probe_config *probe = context->probe;
 	struct parameter_config *parameter;
 	char *copy;
 
 	for (size_t i = 0; i < probe->parameter_count; i++)
 		if (!strcmp(probe->parameters[i].name, name))
 			return &probe->parameters[i];
+	if (probe->parameter_count == CONFIG_PARAMETERS_MAX) {
+		mistake(context, item, "a block has at most %d of them", CONFIG_PARAMETERS_MAX);
+		return NULL;
+	}
 	copy = strdup(name);
 	parameter =
 		copy ? block_append(&probe->parameters, &probe->parameter_count, sizeof(*parameter))
 		     : NULL;
-	if (parameter)
+	if (parameter) {
 		parameter->name = copy;
-	else
-		free(copy);
-	return parameter;
+		return parameter;
+	}
+	free(copy);
+	mistake(context, item, "there is no memory for it");
+	return NULL;
 }
 
-/* That of this word, a new one if there is none; NULL: no memory. */
-static struct label_config *label_named(struct probe_config *probe, const char *word)
+/* That of this word, a new one if there is none; NULL after a message. */
+static struct label_config *label_named(struct context *context, const oconfig_item_t *item,
+					const char *word)
 {
+	struct probe_config *probe = context->probe;
 	struct label_config *label;
 	char *copy;
 
 	for (size_t i = 0; i < probe->label_count; i++)
 		if (!strcmp(probe->labels[i].word, word))
 			return &probe->labels[i];
+	if (probe->label_count == CONFIG_LABELS_MAX) {
+		mistake(context, item, "a block has at most %d labels", CONFIG_LABELS_MAX);
+		return NULL;
+	}
 	copy = strdup(word);
 	label = copy ? block_append(&probe->labels, &probe->label_count, sizeof(*label)) : NULL;
-	if (label)
+	if (label) {
 		label->word = copy;
-	else
-		free(copy);
-	return label;
+		return label;
+	}
+	free(copy);
+	mistake(context, item, "there is no memory for it");
+	return NULL;
 }
 
 static bool are_strings(const oconfig_item_t *item)
@@ -137,7 +154,6 @@ static bool are_strings(const oconfig_item_t *item)
 /* All of a line or none. */
 static bool take_label(struct context *context, const oconfig_item_t *item)
 {
-	struct probe_config *probe = context->probe;
 	struct label_config *label;
 	bool taken = true;
 
@@ -145,17 +161,15 @@ static bool take_label(struct context *context, const oconfig_item_t *item)
 		return mistake(context, item,
 			       "it takes a label, as \"syscall\", and names in quotes, in which * "
 			       "stands for any text");
-	if (probe->label_count == CONFIG_LABELS_MAX)
-		return mistake(context, item, "a block has at most %d labels", CONFIG_LABELS_MAX);
-	label = label_named(probe, item->values[0].value.string);
+	label = label_named(context, item, item->values[0].value.string);
 	if (!label)
-		return mistake(context, item, "there is no memory for it");
+		return false;
 	if (label->patterns.count + (size_t)item->values_num - 1 > CONFIG_LABEL_NAMES_MAX)
 		return mistake(context, item, "a label has at most %d names",
 			       CONFIG_LABEL_NAMES_MAX);
 	for (int i = 1; i < item->values_num && taken; i++)
-		taken = block_add_string(context, item, &label->patterns,
-					 item->values[i].value.string);
+		taken = block_add_new(context, item, &label->patterns,
+				      item->values[i].value.string);
 	return taken;
 }
 
@@ -176,9 +190,8 @@ static bool take_value(const oconfig_value_t *value, struct parameter_config *re
 
 static bool take_parameter(struct context *context, const oconfig_item_t *item)
 {
-	struct probe_config *probe = context->probe;
 	struct parameter_config *parameter, taken = { 0 };
-	size_t before = probe->parameter_count;
+	char key[CONFIG_MEMBER_MAX + 16];
 
 	if (item->values_num != 2 || item->values[0].type != OCONFIG_TYPE_STRING ||
 	    !item->values[0].value.string[0])
@@ -187,18 +200,23 @@ static bool take_parameter(struct context *context, const oconfig_item_t *item)
 		return mistake(context, item,
 			       "behind the name it takes true, false or a whole number, one above "
 			       "2^53 in quotes, up to \"18446744073709551615\"");
-	if (before == CONFIG_PARAMETERS_MAX)
-		return mistake(context, item, "a block has at most %d of them",
-			       CONFIG_PARAMETERS_MAX);
-	parameter = parameter_named(probe, item->values[0].value.string);
+	parameter = parameter_named(context, item, item->values[0].value.string);
 	if (!parameter)
-		return mistake(context, item, "there is no memory for it");
-	if (probe->parameter_count == before)
-		mistake_note(context->mistakes, context->block, item,
-			     "of several such lines the last one counts");
+		return false;
+	snprintf(key, sizeof(key), "Parameter \"%s\"", parameter->name);
+	block_remember(context, item, key);
 	taken.name = parameter->name;
 	*parameter = taken;
 	return true;
+}
+
+static bool has_attach(const struct probe_config *probe, const char *text, const char *program)
+{
+	for (size_t i = 0; i < probe->attach_count; i++)
+		if (!strcmp(probe->attaches[i].text, text) &&
+		    !strcmp(probe->attaches[i].program ?: "", program ?: ""))
+			return true;
+	return false;
 }
 
 /* One more; false: no memory, and the point is the caller's. */
@@ -237,6 +255,8 @@ static bool take_attach(struct context *context, const oconfig_item_t *item)
 		return mistake(context, item, "it takes what to attach to");
 	if (item->values_num == 2)
 		program = values[1].value.string;
+	if (has_attach(context->probe, values[0].value.string, program))
+		return false;
 	if (context->probe->attach_count == CONFIG_ATTACHES_MAX)
 		return mistake(context, item, "a block has at most %d of them",
 			       CONFIG_ATTACHES_MAX);
@@ -286,31 +306,39 @@ const struct option probe_options[] = {
 	{ NULL, NULL, ONCE },
 };
 
-static bool has_probe(const struct config *config, const char *name)
+/* That of this name, a new one if there is none; NULL after a message. */
+static struct probe_config *probe_named(struct context *parent, const oconfig_item_t *block,
+					const char *name)
 {
-	return config_probe(config, name) != NULL;
+	struct config *config = parent->config;
+	struct probe_config *probe;
+
+	for (size_t i = 0; i < config->probe_count; i++)
+		if (config_same_name(config->probes[i].name, name))
+			return &config->probes[i];
+	if (config->probe_count == CONFIG_PROBES_MAX) {
+		parent->excess_probes++;
+		return NULL;
+	}
+	probe = block_append(&config->probes, &config->probe_count, sizeof(*probe));
+	if (probe) {
+		name_clean(probe->name, sizeof(probe->name), name);
+		probe->enable = true;
+		return probe;
+	}
+	block_mistake(parent, block, "there is no memory for it");
+	return NULL;
 }
 
 bool probe_block_take(struct context *parent, const oconfig_item_t *block)
 {
-	struct config *config = parent->config;
-	struct probe_config *probe;
+	const char *name = block_name(parent, block);
+	struct probe_config *probe = name ? probe_named(parent, block, name) : NULL;
 	struct context context;
-	const char *name;
 
-	if (config->probe_count == CONFIG_PROBES_MAX) {
-		parent->excess_probes++;
-		return false;
-	}
-	name = block_name(parent, block, has_probe);
-	if (!name)
-		return false;
-	probe = block_append(&config->probes, &config->probe_count, sizeof(*probe));
 	if (!probe)
-		return block_mistake(parent, block, "there is no memory for it");
-	name_clean(probe->name, sizeof(probe->name), name);
-	probe->enable = true;
-	context = block_inside(parent, "Probe", name);
+		return false;
+	context = block_inside(parent, "Probe", name, &probe->once);
 	context.probe = probe;
 	block_take(&context, block, probe_options);
 	return true;

@@ -41,7 +41,7 @@ static bool take_on_threshold(struct context *context, const oconfig_item_t *ite
 		char name[CONFIG_NAME_MAX];
 
 		name_clean(name, sizeof(name), option_string_at(item, i, item->values_num));
-		if (!block_add_string(context, item, list, name))
+		if (!block_add_new(context, item, list, name))
 			return false;
 	}
 	return true;
@@ -65,9 +65,7 @@ bool profiles_block_take(struct context *parent, const oconfig_item_t *block)
 
 	if (block->values_num)
 		return block_mistake(parent, block, "it takes no name");
-	if (parent->config->profiles.is_set)
-		return block_mistake(parent, block, "there is one already");
-	parent->config->profiles.is_set = true;
+	context.once = &parent->config->profiles.once;
 	snprintf(context.block, sizeof(context.block), "<Profiles>");
 	block_take(&context, block, profiles_options);
 	return true;

@@ -35,32 +35,65 @@ static bool is_above(const char *rule, const char *later)
 	return !strncmp(rule, later, length) && (later[length] == '\0' || later[length] == '/');
 }
 
+static struct strings *list_at(struct service_config *service, size_t offset)
+{
+	return (struct strings *)((char *)service + offset);
+}
+
+/* The rule of a service that covers a text, or NULL. */
+static const char *find_cover(struct service_config *service, size_t offset, const char *text,
+			      covers_fn *covers)
+{
+	const struct strings *list = list_at(service, offset);
+
+	for (size_t i = 0; i < list->count; i++)
+		if (covers(list->item[i], text))
+			return list->item[i];
+	return NULL;
+}
+
+/* A block that is in several places may get a rule after a block that comes behind it. */
+static void tell_taken(struct context *context, const oconfig_item_t *item, size_t offset,
+		       const char *text, covers_fn *covers)
+{
+	struct service_config *end = context->config->services + context->config->service_count;
+
+	for (struct service_config *s = context->service + 1; s < end; s++) {
+		const struct strings *list = list_at(s, offset);
+
+		for (size_t i = 0; i < list->count; i++)
+			if (covers(text, list->item[i]))
+				mistake_note(context->mistakes, context->block, item,
+					     "%s \"%s\" of <Service \"%s\"> has no effect, as it "
+					     "comes later",
+					     item->key, list->item[i], s->name);
+	}
+}
+
 /* Adds a rule, of the kind whose list is at this offset of a service, unless it can have
  * no effect: of several blocks that fit a process the first one has it. */
 static bool add_rule(struct context *context, const oconfig_item_t *item, size_t offset,
 		     const char *text, covers_fn *covers)
 {
-	const struct config *config = context->config;
+	struct service_config *service = context->service, *s = context->config->services;
+	const char *cover;
 
-	/* The last one is that of the context. */
-	for (size_t i = 0; i < config->service_count; i++) {
-		const struct service_config *s = &config->services[i];
-		const struct strings *list = (const struct strings *)((const char *)s + offset);
-
-		for (size_t j = 0; j < list->count; j++) {
-			if (!covers(list->item[j], text))
-				continue;
-			if (s == context->service)
-				return mistake(context, item, "%s \"%s\" of this block covers it",
-					       item->key, list->item[j]);
+	if (strings_have(list_at(service, offset), text))
+		return false;
+	for (; s < service; s++) {
+		cover = find_cover(s, offset, text, covers);
+		if (cover)
 			return mistake(
 				context, item,
 				"%s \"%s\" of <Service \"%s\">, which comes first, covers it",
-				item->key, list->item[j], s->name);
-		}
+				item->key, cover, s->name);
 	}
-	return block_add_string(context, item,
-				(struct strings *)((char *)context->service + offset), text);
+	cover = find_cover(service, offset, text, covers);
+	if (cover)
+		return mistake(context, item, "%s \"%s\" of this block covers it", item->key,
+			       cover);
+	tell_taken(context, item, offset, text, covers);
+	return block_add_string(context, item, list_at(service, offset), text);
 }
 
 static bool take_command(struct context *context, const oconfig_item_t *item)
@@ -76,6 +109,10 @@ static bool take_command(struct context *context, const oconfig_item_t *item)
 			"it takes a command name as ps -o comm shows it, such as \"%s\"; for "
 			"a path use ProcessMatch",
 			strrchr(text, '/') + 1);
+	if (strpbrk(text, "*?["))
+		mistake_note(context->mistakes, context->block, item,
+			     "it is compared as it is written, without wildcards; ProcessMatch "
+			     "takes a regular expression");
 	snprintf(command, sizeof(command), "%s", text);
 	if (strlen(text) > COMMAND_MAX)
 		mistake_note(context->mistakes, context->block, item,
@@ -148,6 +185,8 @@ static bool take_container(struct context *context, const oconfig_item_t *item)
 			context, item,
 			"it takes the name or the id of a container, such as \"web\"; of one "
 			"in a pod \"NAMESPACE_POD_CONTAINER\"");
+	if (!glob_is_whole(text))
+		return mistake(context, item, GLOB_NOT_WHOLE);
 	return add_rule(context, item, offsetof(struct service_config, containers), text,
 			container_covers);
 }
@@ -179,7 +218,7 @@ static bool add_class(struct context *context, const oconfig_item_t *item, const
 
 	if (classes->count == 0 && !block_add_string(context, item, classes, RESPONSE_UNKNOWN))
 		return false;
-	return strings_have(classes, name) || block_add_string(context, item, classes, name);
+	return block_add_new(context, item, classes, name);
 }
 
 static const struct response_rule *find_covering(const struct response_rules *rules,
@@ -189,6 +228,14 @@ static const struct response_rule *find_covering(const struct response_rules *ru
 		if (response_covers(&rules->rule[i], rule))
 			return &rules->rule[i];
 	return NULL;
+}
+
+static bool has_response(const struct response_rules *rules, const struct response_rule *rule)
+{
+	for (size_t i = 0; i < rules->count; i++)
+		if (!memcmp(&rules->rule[i], rule, sizeof(*rule)))
+			return true;
+	return false;
 }
 
 static bool take_response(struct context *context, const oconfig_item_t *item)
@@ -202,6 +249,8 @@ static bool take_response(struct context *context, const oconfig_item_t *item)
 
 	if (!class_name || !text || !response_read(class_name, text, &rule, why, sizeof(why)))
 		return mistake(context, item, "%s", why);
+	if (has_response(rules, &rule))
+		return false;
 	if (rules->count == RESPONSE_RULES_MAX)
 		return mistake(context, item, "a service has %d such lines at most",
 			       RESPONSE_RULES_MAX);
@@ -233,14 +282,6 @@ const struct option service_options[] = {
 	{ .name = NULL },
 };
 
-static bool has_service(const struct config *config, const char *name)
-{
-	for (size_t i = 0; i < config->service_count; i++)
-		if (config_same_name(config->services[i].name, name))
-			return true;
-	return false;
-}
-
 static bool is_empty(const struct service_config *service)
 {
 	return service->commands.count + service->match_count + service->cgroups.count +
@@ -249,46 +290,126 @@ static bool is_empty(const struct service_config *service)
 	       0;
 }
 
-static void check_top_n(struct context *context, const oconfig_item_t *block)
+/* That of this name, a new one if there is none; NULL after a message. */
+static struct service_config *service_named(struct context *parent, const oconfig_item_t *block,
+					    const char *name)
 {
-	for (int i = 0; i < block->children_num && !context->service->per_process; i++) {
-		const oconfig_item_t *item = &block->children[i];
-		unsigned n;
+	struct config *config = parent->config;
+	struct service_config *service = config->services;
 
-		if (!strcasecmp(item->key, "TopN") && option_whole(item, 1, TOP_N_MAX, &n))
-			mistake(context, item, "it goes with PerProcess true");
+	for (size_t i = 0; i < config->service_count; i++, service++) {
+		if (!config_same_name(service->name, name))
+			continue;
+		if (strcmp(service->name, name) != 0)
+			mistake_note(parent->mistakes, NULL, block,
+				     "it is one service with <Service \"%s\">, as their series "
+				     "would have one name",
+				     service->name);
+		return service;
 	}
+	if (config->service_count == CONFIG_SERVICES_MAX) {
+		parent->excess_services++;
+		return NULL;
+	}
+	service = block_append(&config->services, &config->service_count, sizeof(*service));
+	if (service) {
+		strcpy(service->name, name);
+		service->top_n = TOP_N;
+		return service;
+	}
+	block_mistake(parent, block, "there is no memory for it");
+	return NULL;
 }
 
 bool service_block_take(struct context *parent, const oconfig_item_t *block)
 {
-	struct config *config = parent->config;
-	struct service_config *service;
+	const char *name = block_name(parent, block);
+	struct service_config *service = name ? service_named(parent, block, name) : NULL;
 	struct context context;
-	const char *name;
 
-	if (config->service_count == CONFIG_SERVICES_MAX) {
-		parent->excess_services++;
-		return false;
-	}
-	name = block_name(parent, block, has_service);
-	if (!name)
-		return false;
-	service = block_append(&config->services, &config->service_count, sizeof(*service));
 	if (!service)
-		return block_mistake(parent, block, "there is no memory for it");
-	strcpy(service->name, name);
-	service->top_n = TOP_N;
-	context = block_inside(parent, "Service", name);
+		return false;
+	context = block_inside(parent, "Service", name, &service->once);
 	context.service = service;
 	block_take(&context, block, service_options);
-	check_top_n(&context, block);
+	return true;
+}
+
+/* --- when all blocks have been read --- */
+
+static void check_top_n(const struct service_config *service, struct mistakes *mistakes)
+{
+	const char *line = block_line(&service->once, "TopN");
+	char name[CONFIG_NAME_MAX + 64];
+
+	if (!line || service->per_process)
+		return;
+	snprintf(name, sizeof(name), "%s in <Service \"%s\">", line, service->name);
+	mistake_ignore_name(mistakes, name, "it goes with PerProcess true");
+}
+
+static bool check_empty(struct config *config, size_t at, struct mistakes *mistakes)
+{
+	struct service_config *service = &config->services[at];
+	char name[CONFIG_NAME_MAX + 16];
+
 	if (!is_empty(service))
 		return true;
+	snprintf(name, sizeof(name), "<Service \"%s\">", service->name);
+	mistake_ignore_name(mistakes, name,
+			    "no process would be in it, as it has no Unit, Container, Process, "
+			    "ProcessMatch, Cgroup or PidFile that can be used");
 	service_config_done(service);
-	config->service_count--;
-	return block_mistake(
-		parent, block,
-		"no process would be in it, as it has no Unit, Container, Process, ProcessMatch, "
-		"Cgroup or PidFile that can be used");
+	memmove(service, service + 1, (--config->service_count - at) * sizeof(*service));
+	return false;
+}
+
+/* Command lines that have nothing in common. */
+static bool fits_everything(const struct pattern *pattern)
+{
+	static const char *const lines[] = { "a", "/usr/sbin/x -y", "0", "~z=Z", "[k]: _" };
+	bool fits = true;
+
+	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++)
+		fits = fits && pattern_match(pattern, lines[i]);
+	return fits;
+}
+
+static const char *find_everything(const struct service_config *service)
+{
+	for (size_t i = 0; i < service->match_count; i++)
+		if (fits_everything(&service->matches[i]))
+			return service->match_texts.item[i];
+	return NULL;
+}
+
+/* Blocks that come after one which fits whatever there is. */
+static void check_shadowed(const struct config *config, struct mistakes *mistakes)
+{
+	const struct service_config *all = NULL, *end = config->services + config->service_count;
+	const char *text = NULL;
+
+	for (const struct service_config *s = config->services; s < end; s++) {
+		char name[CONFIG_NAME_MAX + 16];
+
+		snprintf(name, sizeof(name), "<Service \"%s\">", s->name);
+		if (all)
+			mistake_note_name(
+				mistakes, name,
+				"hardly any process will be in it, as ProcessMatch \"%s\" of "
+				"<Service \"%s\">, which comes first, fits every command line; "
+				"write that block last",
+				text, all->name);
+		else if ((text = find_everything(s)))
+			all = s;
+	}
+}
+
+void service_blocks_finish(struct config *config, struct mistakes *mistakes)
+{
+	for (size_t i = 0; i < config->service_count;) {
+		if (check_empty(config, i, mistakes))
+			check_top_n(&config->services[i++], mistakes);
+	}
+	check_shadowed(config, mistakes);
 }

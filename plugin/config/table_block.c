@@ -126,7 +126,7 @@ static bool take_key(struct context *parent, const oconfig_item_t *block)
 	if (!key)
 		return block_mistake(parent, block, "there is no memory for it");
 	memcpy(key->name, name, sizeof(name));
-	context = block_inside(parent, "Key", name);
+	context = block_inside(parent, "Key", name, &key->once);
 	context.key = key;
 	block_take(&context, block, key_options);
 	return true;
@@ -207,7 +207,7 @@ static bool take_value(struct context *parent, const oconfig_item_t *block)
 	if (!value)
 		return block_mistake(parent, block, "there is no memory for it");
 	memcpy(value->name, name, sizeof(name));
-	context = block_inside(parent, "Value", name);
+	context = block_inside(parent, "Value", name, &value->once);
 	context.value = value;
 	block_take(&context, block, value_options);
 	return true;
@@ -234,30 +234,46 @@ const struct option table_options[] = {
 	{ NULL, NULL, ONCE },
 };
 
-bool table_block_take(struct context *parent, const oconfig_item_t *block)
+/* That of this map, a new one if there is none; NULL after a message. */
+static struct table_config *table_of(struct context *parent, const oconfig_item_t *block,
+				     const char *map)
 {
 	struct probe_config *probe = parent->probe;
+	struct table_config *table = NULL;
+	char *copy;
+
+	for (size_t i = 0; i < probe->table_count; i++)
+		if (!strcmp(probe->tables[i].map, map))
+			return &probe->tables[i];
+	if (probe->table_count == CONFIG_TABLES_MAX) {
+		block_mistake(parent, block, "a probe has at most %d of them", CONFIG_TABLES_MAX);
+		return NULL;
+	}
+	copy = strdup(map);
+	if (copy)
+		table = block_append(&probe->tables, &probe->table_count, sizeof(*table));
+	if (table) {
+		table->map = copy;
+		return table;
+	}
+	free(copy);
+	block_mistake(parent, block, "there is no memory for it");
+	return NULL;
+}
+
+bool table_block_take(struct context *parent, const oconfig_item_t *block)
+{
 	const char *map = option_string(block);
 	struct table_config *table;
 	struct context context;
-	char *copy;
 
 	if (!map || strlen(map) >= CONFIG_MEMBER_MAX)
 		return block_mistake(parent, block, "it takes the name of a map of the object");
-	if (config_table(probe, map))
-		return block_mistake(parent, block, "an earlier block is about this map");
-	if (probe->table_count == CONFIG_TABLES_MAX)
-		return block_mistake(parent, block, "a probe has at most %d of them",
-				     CONFIG_TABLES_MAX);
-	copy = strdup(map);
-	table = copy ? block_append(&probe->tables, &probe->table_count, sizeof(*table)) : NULL;
-	if (!table) {
-		free(copy);
-		return block_mistake(parent, block, "there is no memory for it");
-	}
-	table->map = copy;
-	context = block_inside(parent, "Table", map);
-	context.probe = probe;
+	table = table_of(parent, block, map);
+	if (!table)
+		return false;
+	context = block_inside(parent, "Table", map, &table->once);
+	context.probe = parent->probe;
 	context.table = table;
 	block_take(&context, block, table_options);
 	return true;
@@ -271,13 +287,16 @@ void table_config_done(struct table_config *table)
 		for (size_t k = 0; k < key->decode_count; k++)
 			strings_done(&key->decodes[k]);
 		free(key->decodes);
+		strings_done(&key->once);
 	}
 	for (size_t i = 0; i < table->value_count; i++) {
 		free(table->values[i].metric);
 		strings_done(&table->values[i].histogram);
+		strings_done(&table->values[i].once);
 	}
 	free(table->keys);
 	free(table->values);
 	free(table->map);
+	strings_done(&table->once);
 	*table = (struct table_config){ 0 };
 }

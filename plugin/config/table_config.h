@@ -17,6 +17,8 @@
 #define CONFIG_ROW_SIZE_MAX (1 << 20)
 #define CONFIG_ENTRIES_MAX (1 << 20) /* of a map */
 
+/* In each block `once` has the lines that may stand there once, as "Size 4". */
+
 /* A part of the key of a map, as a Key block describes it. */
 struct key_config {
 	char name[CONFIG_MEMBER_MAX];
@@ -27,6 +29,7 @@ struct key_config {
 	bool is_subject;
 	struct strings *decodes; /* the words of each Decode line */
 	size_t decode_count;
+	struct strings once;
 };
 
 /* A number in the value of a map, as a Value block describes it. */
@@ -38,6 +41,7 @@ struct value_config {
 	bool offset_set;
 	char *metric; /* as METRIC() has it; NULL: none */
 	struct strings histogram;
+	struct strings once;
 };
 
 /* What the rows of a map mean, in place of tags. */
@@ -49,6 +53,7 @@ struct table_config {
 	size_t value_count;
 	unsigned entries; /* that the map has, 0: as its object says */
 	bool each_cpu;
+	struct strings once;
 };
 
 void table_config_done(struct table_config *table);

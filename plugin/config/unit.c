@@ -35,6 +35,10 @@ bool unit_is_usable(const char *name, char *why, size_t size)
 			 "Cgroup");
 		return false;
 	}
+	if (!glob_is_whole(name)) {
+		snprintf(why, size, GLOB_NOT_WHOLE);
+		return false;
+	}
 	if (strlen(name) >= UNIT_NAME_MAX) {
 		snprintf(why, size, "no unit has a name of more than %d bytes", UNIT_NAME_MAX - 1);
 		return false;

@@ -410,7 +410,7 @@ static int ebpf_init(void)
 
 	if (!ensure_config())
 		return 0;
-	config_check(&config);
+	config_finish(&config);
 	raise_memlock();
 	files.symbols = config.symbol_reader;
 	if (services_open(&services, &config, interval_of(NULL), &files, &error) != 0) {

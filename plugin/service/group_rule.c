@@ -30,7 +30,7 @@ static int look(const struct config *config, int fd, const struct group_id *id,
 {
 	struct group_description description;
 	bool again = group_describe(&group->key, files, &description) == -EAGAIN;
-	bool is_source = config_services_from(config) & service_source_of(group->key.kind);
+	bool is_source = config->services_from & service_source_of(group->key.kind);
 	bool was_pending = !group->rule && !is_source;
 	uint32_t row;
 

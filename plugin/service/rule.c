@@ -77,7 +77,7 @@ int rules_prepare(const struct config *config, struct object *object, struct err
 	object_set(object, "cgroup_rules", steps > 1);
 	object_set(object, "group_keys", groups);
 	object_set(object, "named_by_engine", groups_need_names(config));
-	object_set(object, "services_from", config_services_from(config));
+	object_set(object, "services_from", config->services_from);
 	object_set(object, "configured_end", SERVICE_FIRST + config->service_count);
 	load_if(object, "service_cgroup", groups || steps > 1);
 	load_if(object, "service_cgroup_gone", groups || steps > 1);

@@ -96,7 +96,7 @@ static bool find_unnamed(struct services *services, uint32_t *row, struct group_
 static void name_row(struct services *services, uint32_t row, const struct group_key *key,
 		     const struct group_description *description, bool is_final)
 {
-	bool is_source = config_services_from(services->config) & service_source_of(key->kind);
+	bool is_source = services->config->services_from & service_source_of(key->kind);
 	struct row_name name = {
 		.key = *key,
 		.is_nameless = description->is_sandbox || !is_source,
@@ -174,7 +174,7 @@ int services_share(const struct services *services, struct object *object, struc
 	object_set(object, "configured_end", SERVICE_FIRST + services->config->service_count);
 	object_set(object, "service_rows", services->lifecycle.row_count);
 	object_set(object, "process_rows_max", services->lifecycle.process_row_count);
-	object_set(object, "watch_other", config_services_from(services->config) != 0);
+	object_set(object, "watch_other", services->config->services_from != 0);
 	object_set(object, "responses_wanted", config_has_responses(services->config));
 	return 0;
 }
@@ -208,7 +208,7 @@ static void refresh(struct services *services, uint64_t now_ns)
 	process_rows_refresh(lifecycle, now_ns);
 	lifecycle_fill(lifecycle, snapshot, now_ns);
 	snapshot->users = 1;
-	snapshot->other_unwatched = config_services_from(lifecycle->config) == 0;
+	snapshot->other_unwatched = lifecycle->config->services_from == 0;
 	release(services->snapshot);
 	services->snapshot = snapshot;
 	__atomic_store_n(&services->any_late, subscribers_any_late(&lifecycle->subscribers),

@@ -35,7 +35,7 @@
 /* What rows are taken for: also until the engine knows which Service block it is of. */
 static unsigned sources_of(const struct config *config)
 {
-	return config_services_from(config) | groups_need_names(config);
+	return config->services_from | groups_need_names(config);
 }
 
 uint32_t lifecycle_reserved(const struct config *config, uint32_t count)

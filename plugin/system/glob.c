@@ -64,6 +64,18 @@ bool glob_match(const char *pattern, const char *text)
 	return pattern[strspn(pattern, "*")] == '\0';
 }
 
+bool glob_is_whole(const char *pattern)
+{
+	const char *end;
+
+	for (; (pattern = strchr(pattern, '[')); pattern = end + 1) {
+		end = set_end(pattern + 1);
+		if (!end)
+			return false;
+	}
+	return true;
+}
+
 bool glob_is_pattern(const char *text)
 {
 	const char *bracket = strchr(text, '[');

@@ -9,6 +9,11 @@
  * than the product of their lengths. */
 bool glob_match(const char *pattern, const char *text);
 
+/* Has each [ its ]? One that has none stands for itself, which is hardly ever meant. */
+bool glob_is_whole(const char *pattern);
+#define GLOB_NOT_WHOLE \
+	"its [ has no ]; brackets hold the characters of which one stands there, as in \"web[0-9]\""
+
 /* Has it a wildcard? */
 bool glob_is_pattern(const char *text);
 

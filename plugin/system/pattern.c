@@ -18,7 +18,7 @@
 
 static bool refuse(char *why, size_t size, int code, size_t at)
 {
-	size_t used = (size_t)snprintf(why, size, "not a regular expression: ");
+	size_t used = (size_t)snprintf(why, size, "it is no regular expression: ");
 
 	if (used < size)
 		pcre2_get_error_message(code, (PCRE2_UCHAR *)why + used, size - used);
@@ -32,27 +32,38 @@ static bool refuse(char *why, size_t size, int code, size_t at)
 	(PCRE2_AUTO_CALLOUT | PCRE2_DOTALL | PCRE2_DOLLAR_ENDONLY | PCRE2_NEVER_UTF | \
 	 PCRE2_NEVER_BACKSLASH_C)
 
+/* Without captures what a back reference is to is not there. */
+static bool has_back_references(const char *text)
+{
+	uint32_t count = 0;
+	PCRE2_SIZE at;
+	int code;
+	pcre2_code *compiled =
+		pcre2_compile((PCRE2_SPTR)text, PCRE2_ZERO_TERMINATED, OPTIONS, &code, &at, NULL);
+
+	if (compiled)
+		pcre2_pattern_info(compiled, PCRE2_INFO_BACKREFMAX, &count);
+	pcre2_code_free(compiled);
+	return count > 0;
+}
+
 static bool compile(struct pattern *pattern, const char *text, uint32_t options, char *why,
 		    size_t size)
 {
-	uint32_t back_references = 0;
 	PCRE2_SIZE at = 0;
 	int code = 0;
 
 	if (strlen(text) > LENGTH_MAX) {
-		snprintf(why, size, "is longer than %d bytes", LENGTH_MAX);
+		snprintf(why, size, "it is longer than %d bytes", LENGTH_MAX);
+		return false;
+	}
+	if (has_back_references(text)) {
+		snprintf(why, size, "it has a back reference, which can take minutes to match");
 		return false;
 	}
 	pattern->code =
 		pcre2_compile((PCRE2_SPTR)text, PCRE2_ZERO_TERMINATED, options, &code, &at, NULL);
-	if (!pattern->code)
-		return refuse(why, size, code, at);
-	pcre2_pattern_info(pattern->code, PCRE2_INFO_BACKREFMAX, &back_references);
-	if (back_references == 0)
-		return true;
-	snprintf(why, size, "has a back reference, which may take minutes to match");
-	pattern_done(pattern);
-	return false;
+	return pattern->code || refuse(why, size, code, at);
 }
 
 bool pattern_init(struct pattern *pattern, const char *text, char *why, size_t size)

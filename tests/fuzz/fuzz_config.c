@@ -108,7 +108,7 @@ static void check(const struct config *config)
 				   p->parameters[j].value.magnitude <= 1));
 		FUZZ_WANT(p->rows == 0 || (p->rows >= 2 && p->rows <= CONFIG_ROWS_MAX));
 	}
-	FUZZ_WANT(config_services_from(config) <= 7);
+	FUZZ_WANT(config->services_from <= 7);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -116,11 +116,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char *text = fuzz_text(data, size);
 	oconfig_item_t *block = oconfig_read(text);
 	struct config config;
+	unsigned mistakes;
 
 	errors = 0;
 	message_to(count);
 	FUZZ_WANT(config_init(&config, "/default") == 0);
-	FUZZ_WANT((config_read(&config, block) > 0) == (errors > 0));
+	mistakes = config_read(&config, block);
+	mistakes += config_finish(&config);
+	FUZZ_WANT((mistakes > 0) == (errors > 0));
 	check(&config);
 	config_done(&config);
 	oconfig_free(block);
