@@ -34,6 +34,7 @@ static void read_config(const char *options)
 	snprintf(text, sizeof(text),
 		 "ObjectDirectory \"%s\"\n"
 		 "Buckets true\n"
+		 "ServicesFrom \"none\"\n"
 		 "<Service \"renamed\">\n"
 		 "  Process \"sample_a\"\n"
 		 "  Process \"sample_b\"\n"

@@ -32,7 +32,7 @@ static void test_defaults(void)
 	CHECK_REAL(config.interval_s, 0, 0);
 	CHECK_UINT(config.max_services, 256);
 	CHECK_UINT(config_new_services(&config), 256);
-	CHECK_INT(config.max_memory_mib >= 256, 1); /* more on many CPUs */
+	CHECK_INT(config.max_memory_mib >= 320, 1); /* more on many CPUs */
 	CHECK_REAL(config.max_sampling, 0.5L, 0);
 	CHECK_REAL(config.max_overhead, 1, 0);
 	CHECK_UINT(config.services_from,

@@ -10,6 +10,7 @@
 
 #define CONTAINER_ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define BLOCKS                                                                           \
+	"ServicesFrom \"none\"\n"                                                        \
 	"<Service \"a\">\nUnit \"php-fpm@*.service\"\nContainer \"box-*\"\n</Service>\n" \
 	"<Service \"b\">\nUnit \"php-fpm@7*.service\"\nCgroup \"x\"\n"                   \
 	"Container \"0123456789ab\"\n</Service>"

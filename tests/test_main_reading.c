@@ -135,6 +135,7 @@ static void start_and_read(void)
 	snprintf(text, sizeof(text),
 		 "ObjectDirectory \"%s\"\n"
 		 "Interval 20\n"
+		 "ServicesFrom \"none\"\n"
 		 "<Service \"self_test\">\n"
 		 "  ProcessMatch \"test_main_reading\"\n"
 		 "</Service>\n"

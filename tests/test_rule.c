@@ -128,7 +128,7 @@ static void test_cgroup_program(void)
 	} cases[] = {
 		{ "", true },
 		{ "ServicesFrom \"commands\"", false },
-		{ "<Service \"a\">\nProcess \"nginx\"\n</Service>", false },
+		{ "ServicesFrom \"none\"\n<Service \"a\">\nProcess \"nginx\"\n</Service>", false },
 		{ "<Service \"a\">\nCgroup \"x\"\n</Service>", true },
 		{ "<Service \"a\">\nUnit \"x\"\n</Service>", true },
 	};

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MEMORY_MIB 256
+#define MEMORY_MIB 320
 #define MEMORY_CPUS 16 /* possible ones that this is enough for */
 
 bool config_same_name(const char *a, const char *b)

@@ -91,7 +91,7 @@ class Site:
         """The plugin's block, with this text. What is started from a login is one service, unless it has a block; what
         is measured is on, whatever it costs."""
         build = build or self.build
-        services = "" if "<Service" in text else '  ServicesFrom "commands"\n'
+        services = f'  ServicesFrom "{"none" if "<Service" in text else "commands"}"\n'
         limit = "" if "MaxOverhead" in text else "  MaxOverhead 100\n"
         return (f'PluginDir "{build}"\nLoadPlugin ebpf\n'
                 f'<Plugin ebpf>\n  ObjectDirectory "{build}/bpf"\n{services}{limit}{text}</Plugin>')

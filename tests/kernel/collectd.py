@@ -84,11 +84,12 @@ class Daemon:
     @staticmethod
     def _services_from(plugin):
         """What a test starts belongs to the unit or the container that the test itself runs in. One that does not say
-        otherwise tells services apart by command names."""
+        otherwise has services of its blocks alone, or, without blocks, tells services apart by command names."""
         if plugin is None:
             return ""
-        words = ("<Service", "ServicesFrom")
-        return "" if any(word in plugin for word in words) else '  ServicesFrom "commands"\n'
+        if "ServicesFrom" in plugin:
+            return ""
+        return f'  ServicesFrom "{"none" if "<Service" in plugin else "commands"}"\n'
 
     @staticmethod
     def _max_overhead(plugin):
