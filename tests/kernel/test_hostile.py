@@ -38,7 +38,7 @@ OBJECTS = {
     "layout": ("sample", (b"\0shared:2\0", b"\0shared:9\0"), "map service_tasks: its layout is number 9, the plugin's 2"),
     "rows": ("hostile_rows", None, "map rows: it has 1000000 rows, and a table has 16384 at most"),
     "sharded": ("hostile_sharded", None, "map sharded: it has 2147483649 rows"),
-    "hash": ("hostile_hash", None, "most of it for the map hashed, but of MaxMemory 256 only "),
+    "hash": ("hostile_hash", None, "most of it for the map hashed, but of MaxMemory "),
     "full": ("hostile_full", None, None),
     "walk": ("hostile_walk", None, "cannot run its iterator: it does not come to an end"),
     "silent": ("hostile_silent", None, f"program hostile_silent: {KEPT}"),
@@ -49,7 +49,7 @@ OBJECTS = {
 # Option of one object, and the text that its message must show.
 TABLES = {
     "entries": "map entries: it has 4294967295 rows, and a table has 16384 at most",
-    "values": "most of it for the map values, but of MaxMemory 256 only ",
+    "values": "most of it for the map values, but of MaxMemory ",
     "one_value": "map one_value: a row of more than 1 MiB",
     "keys": "map keys: its key has no type, or more than 512 bytes",
 }
