@@ -295,9 +295,10 @@ static struct service_config *service_named(struct context *parent, const oconfi
 					    const char *name)
 {
 	struct config *config = parent->config;
-	struct service_config *service = config->services;
+	struct service_config *service;
 
-	for (size_t i = 0; i < config->service_count; i++, service++) {
+	for (size_t i = 0; i < config->service_count; i++) {
+		service = &config->services[i];
 		if (!config_same_name(service->name, name))
 			continue;
 		if (strcmp(service->name, name) != 0)
@@ -386,10 +387,11 @@ static const char *find_everything(const struct service_config *service)
 /* Blocks that come after one which fits whatever there is. */
 static void check_shadowed(const struct config *config, struct mistakes *mistakes)
 {
-	const struct service_config *all = NULL, *end = config->services + config->service_count;
+	const struct service_config *all = NULL;
 	const char *text = NULL;
 
-	for (const struct service_config *s = config->services; s < end; s++) {
+	for (size_t i = 0; i < config->service_count; i++) {
+		const struct service_config *s = &config->services[i];
 		char name[CONFIG_NAME_MAX + 16];
 
 		snprintf(name, sizeof(name), "<Service \"%s\">", s->name);

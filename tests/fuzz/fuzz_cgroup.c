@@ -91,6 +91,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	FUZZ_WANT(config_init(&config, "/") == 0);
 	for (size_t i = 0; i < PATHS_MAX && lines; i++)
 		take_path(&config, names[i], strsep(&lines, "\n"));
+	config_finish(&config);
 	check_rules(&config);
 	config_done(&config);
 	free(text);
