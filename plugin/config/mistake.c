@@ -46,12 +46,11 @@ static struct mistake_kind *kind_of(struct mistakes *mistakes, int severity, con
 static void name_item(char name[NAME_MAX_BYTES], const char *where, const oconfig_item_t *item)
 {
 	char values[400];
+	bool is_block = !where || item->children_num;
 
 	option_text(item, values, sizeof(values));
-	if (where)
-		snprintf(name, NAME_MAX_BYTES, "%s%s in %s", item->key, values, where);
-	else
-		snprintf(name, NAME_MAX_BYTES, "<%s%s>", item->key, values);
+	snprintf(name, NAME_MAX_BYTES, is_block ? "<%s%s>%s%s" : "%s%s%s%s", item->key, values,
+		 where ? " in " : "", where ?: "");
 }
 
 __attribute__((format(printf, 4, 0))) static void tell(struct mistakes *mistakes, int severity,
