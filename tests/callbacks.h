@@ -7,6 +7,7 @@
 
 #include "daemon.h"
 #include "may_load.h"
+#include "messages.h"
 #include "oconfig.h"
 #include "testing.h"
 
@@ -28,34 +29,6 @@ static inline void stop(void)
 {
 	CHECK_INT(daemon_callbacks.shutdown(), 0);
 	daemon_callbacks.read_count = 0;
-}
-
-/* The only message that has this text, or "". */
-static inline const char *message_with(const char *text)
-{
-	const char *found = "";
-
-	for (size_t i = 0; i < daemon_messages(); i++)
-		if (strstr(daemon_message(i), text))
-			found = *found ? "several" : daemon_message(i);
-	return found;
-}
-
-static inline size_t messages_with(const char *text)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < daemon_messages(); i++)
-		count += strstr(daemon_message(i), text) != NULL;
-	return count;
-}
-
-static inline int severity_with(const char *text)
-{
-	for (size_t i = 0; i < daemon_messages(); i++)
-		if (strstr(daemon_message(i), text))
-			return daemon_severity(i);
-	return -1;
 }
 
 static inline const struct daemon_read *read_named(const char *name)

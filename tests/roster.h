@@ -127,11 +127,12 @@ static inline void take_key(struct fixture *f, uint32_t row, uint32_t kind, cons
 			    int64_t processes)
 {
 	struct group_key key = key_of(kind, text);
+	const struct service_name name = { row, 1 };
 
 	f->kernel_rows[row].key = key;
 	f->kernel_rows[row].processes = processes;
 	f->kernel_rows[row].flags = SERVICE_USED;
-	CHECK_INT(maps_put("service_names", &key, &row), true);
+	CHECK_INT(maps_put("service_names", &key, &name), true);
 }
 
 static inline void take_row(struct fixture *f, uint32_t row, const char *text, int64_t processes)

@@ -8,9 +8,9 @@
 static bool known(const char *text)
 {
 	struct group_key key = key_of(GROUP_COMMAND, text);
-	uint32_t row;
+	struct service_name name;
 
-	return maps_get("service_names", &key, &row);
+	return maps_get("service_names", &key, &name);
 }
 
 /* As many rows as the configuration asks for; a half of those for names is for units and containers. */
@@ -254,18 +254,18 @@ static void test_retired_with_processes(void)
 static void test_name_of_another_row(void)
 {
 	struct group_key key = key_of(GROUP_COMMAND, "true");
-	uint32_t row = 4, owner = 0;
+	struct service_name name = { .row = 4 };
 	struct fixture f;
 
 	CASE("the name is another row's");
 	fixture_init(&f);
 	take_row(&f, 3, "true", 0);
-	maps_put("service_names", &key, &row);
+	maps_put("service_names", &key, &name);
 	refresh(&f, 100);
 	refresh(&f, 110);
 	CHECK_INT(state(&f, 3), ROW_RETIRED);
-	CHECK_INT(maps_get("service_names", &key, &owner), true);
-	CHECK_UINT(owner, 4);
+	CHECK_INT(maps_get("service_names", &key, &name), true);
+	CHECK_UINT(name.row, 4);
 	fixture_done(&f);
 }
 

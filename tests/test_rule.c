@@ -13,10 +13,10 @@
 static uint32_t row_of_key(uint32_t kind, const char *text)
 {
 	struct group_key key = { .kind = kind };
-	uint32_t row = 0;
+	struct service_name name;
 
 	memcpy(key.text, text, strlen(text));
-	return maps_get("service_names", &key, &row) ? row : 0;
+	return maps_get("service_names", &key, &name) ? name.row : 0;
 }
 
 static void test_commands(void)

@@ -63,6 +63,7 @@ static void match_step(struct descent *d, const char *name)
 		d->rules_end = true;
 		return;
 	}
+	node->fitted = 1;
 	slot->group.rule = first_row(node->row, slot->group.rule);
 	slot->step.parent = node->node;
 }

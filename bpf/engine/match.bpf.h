@@ -28,6 +28,18 @@ static void name_key(struct group_key *key, const struct command_name *name)
 	__builtin_memcpy(key->text, name, sizeof(*name));
 }
 
+/* As service_of_key(), for a process that has the key. */
+static u32 fit_key(const struct group_key *key)
+{
+	struct service_name *name = bpf_map_lookup_elem(&service_names, key);
+
+	if (!name)
+		return 0;
+	if (!name->fitted) /* written once: CPUs share its cache line */
+		name->fitted = 1;
+	return name->row;
+}
+
 static u32 if_configured(u32 row)
 {
 	return row < configured_end ? row : 0;
@@ -71,10 +83,10 @@ __noinline u32 match_key(u64 cgroups, const struct command_name *name, bool is_n
 	if (!name)
 		return SERVICE_OTHER;
 	name_key(&key, name);
-	by_name = service_of_key(&key);
+	by_name = fit_key(&key);
 	found = key_of(cgroups, &key);
 	if (key.kind != GROUP_COMMAND)
-		by_group = service_of_key(&key);
+		by_group = fit_key(&key);
 	row = first_row(found.row, first_row(if_configured(by_name), if_configured(by_group)));
 	if (row)
 		return row;

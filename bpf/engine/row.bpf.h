@@ -60,8 +60,9 @@ static bool pop_row(u32 kind, u32 *row)
 /* Takes a free row for a key, or ROW_NONE. */
 static u32 take_row(const struct group_key *key)
 {
+	struct service_name name = { .fitted = 1 }, *known;
 	struct service *s;
-	u32 row, *known;
+	u32 row;
 
 	if (!pop_row(key->kind, &row))
 		return ROW_NONE;
@@ -69,14 +70,15 @@ static u32 take_row(const struct group_key *key)
 	if (!s)
 		return ROW_NONE;
 	s->key = *key;
-	if (bpf_map_update_elem(&service_names, key, &row, BPF_NOEXIST) == 0) {
+	name.row = row;
+	if (bpf_map_update_elem(&service_names, key, &name, BPF_NOEXIST) == 0) {
 		/* A full barrier: the engine reads the key behind the flag. */
 		__sync_lock_test_and_set(&s->flags, SERVICE_USED);
 		return row;
 	}
 	give_row_back(row);
 	known = bpf_map_lookup_elem(&service_names, key);
-	return known ? *known : ROW_NONE;
+	return known ? known->row : ROW_NONE;
 }
 
 #endif

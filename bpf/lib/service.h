@@ -27,6 +27,12 @@ enum service_flag {
 	SERVICE_PER_PROCESS = 2, /* set by the engine before attach */
 };
 
+/* Whose a key is: a value of the map `service_names`. */
+struct service_name {
+	__u32 row;
+	__u32 fitted; /* a process has had the key */
+};
+
 /* A row of the map `services`. The name of a command is a key of GROUP_COMMAND. */
 struct service {
 	struct group_key key; /* of one that is configured: nothing */
@@ -79,8 +85,9 @@ struct cgroup_step {
 };
 
 struct cgroup_node {
-	__u32 node; /* what the next step's parent is */
-	__u32 row;  /* the service of this cgroup and all below, or 0 */
+	__u32 node;   /* what the next step's parent is */
+	__u32 row;    /* the service of this cgroup and all below, or 0 */
+	__u32 fitted; /* a process has been in it */
 };
 
 enum process_state {

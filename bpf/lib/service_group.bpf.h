@@ -14,7 +14,7 @@
 LRU_HASH(service_groups, struct group_id, struct service_group, 4096) SHARED(1);
 
 /* The rows of units, users, containers and commands. */
-HASH(service_names, struct group_key, u32, 1) SHARED(1);
+HASH(service_names, struct group_key, struct service_name, 1) SHARED(2);
 
 static inline u32 first_row(u32 a, u32 b)
 {
@@ -32,9 +32,9 @@ static inline struct group_id group_id_of(struct cgroup *group)
 /* 0: none has it. */
 static inline u32 service_of_key(const struct group_key *key)
 {
-	u32 *row = bpf_map_lookup_elem(&service_names, key);
+	const struct service_name *name = bpf_map_lookup_elem(&service_names, key);
 
-	return row ? *row : 0;
+	return name ? name->row : 0;
 }
 
 /* 0: none that is known, as of the root. */

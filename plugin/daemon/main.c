@@ -105,6 +105,7 @@ static int ebpf_read_self(__attribute__((unused)) user_data_t *data)
 
 	if (status)
 		message(LOG_ERR, "no notification will tell of an event: %s", strerror(-status));
+	services_tell_fits(&services);
 	self_read(&self, &services, probes, probe_count, &sampler, interval_of(NULL));
 	return 0;
 }

@@ -38,27 +38,34 @@ static bool match_container(const char *option, const char *key, const struct gr
 	return glob_match(option, d->full_name) || glob_match(option, d->name);
 }
 
-bool group_matches(const struct service_config *service, const struct group_key *key,
-		   const struct group_description *description)
+bool group_is_unit(const struct group_key *key)
 {
-	bool is_unit = key->kind == GROUP_UNIT || key->kind == GROUP_USER;
-	const struct strings *options = is_unit ? &service->units : &service->containers;
+	return key->kind == GROUP_UNIT || key->kind == GROUP_USER;
+}
+
+bool group_option_fits(const char *option, const struct group_key *key,
+		       const struct group_description *description)
+{
 	char text[GROUP_TEXT_MAX];
 	struct group_key exact;
 
+	if (group_rule_key(option, key->kind, &exact) && !memcmp(&exact, key, sizeof(exact)))
+		return true;
+	snprintf(text, sizeof(text), "%.*s", (int)sizeof(key->text), key->text);
+	return group_is_unit(key) ? match_unit(option, text, description)
+				  : match_container(option, text, description);
+}
+
+bool group_matches(const struct service_config *service, const struct group_key *key,
+		   const struct group_description *description)
+{
+	const struct strings *options = group_is_unit(key) ? &service->units : &service->containers;
+
 	if (key->kind == GROUP_COMMAND)
 		return false;
-	snprintf(text, sizeof(text), "%.*s", (int)sizeof(key->text), key->text);
-	for (size_t i = 0; i < options->count; i++) {
-		const char *option = options->item[i];
-
-		if (group_rule_key(option, key->kind, &exact) &&
-		    !memcmp(&exact, key, sizeof(exact)))
+	for (size_t i = 0; i < options->count; i++)
+		if (group_option_fits(options->item[i], key, description))
 			return true;
-		if (is_unit ? match_unit(option, text, description)
-			    : match_container(option, text, description))
-			return true;
-	}
 	return false;
 }
 

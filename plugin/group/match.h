@@ -10,9 +10,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Does a Unit or Container of this block fit? Unit: nginx.service or nginx, user-alice.slice,
+/* Is it a unit or a user, for Unit options, not Container ones? */
+bool group_is_unit(const struct group_key *key);
+
+/* Does such an option fit? Unit: nginx.service or nginx, user-alice.slice,
  * user-1000, php-fpm@*.service. Container: a name, NAMESPACE_POD_CONTAINER with the pod's whole
  * name or as series have it, an id or 12 digits of it or more. All with the wildcards of glob.h. */
+bool group_option_fits(const char *option, const struct group_key *key,
+		       const struct group_description *description);
+
+/* Does one of this block? */
 bool group_matches(const struct service_config *service, const struct group_key *key,
 		   const struct group_description *description);
 

@@ -29,11 +29,11 @@ uint32_t cgroup_row(uint64_t cgroup)
 {
 	const struct group_id id = { .number = cgroup }; /* the hierarchy of cgroup2 is 0 */
 	struct service_group known;
-	uint32_t row;
+	struct service_name name;
 
 	if (bpf_map_lookup_elem(groups, &id, &known) != 0)
 		return SERVICE_OTHER;
-	if (known.key.kind == GROUP_COMMAND || bpf_map_lookup_elem(names, &known.key, &row) != 0)
+	if (known.key.kind == GROUP_COMMAND || bpf_map_lookup_elem(names, &known.key, &name) != 0)
 		return known.rule;
-	return known.rule && known.rule < row ? known.rule : row;
+	return known.rule && known.rule < name.row ? known.rule : name.row;
 }

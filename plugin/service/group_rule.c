@@ -7,6 +7,7 @@
  */
 #include "group_rule.h"
 
+#include "fit.h"
 #include "group/match.h"
 #include "scan.h"
 #include "system/clock.h"
@@ -19,14 +20,14 @@
 #define GROUPS_MAX 65536 /* of one round; the map holds fewer */
 #define LOOK_NS_MAX (250 * 1000000ULL)
 
-void group_rules_init(struct group_rules *rules, const struct config *config)
+void group_rules_init(struct group_rules *rules, const struct config *config, struct fits *fits)
 {
-	*rules = (struct group_rules){ .any = groups_need_names(config) != 0 };
+	*rules = (struct group_rules){ .any = groups_need_names(config) != 0, .fits = fits };
 }
 
 /* 1: its processes are of another row now; 0: they are not; -EAGAIN: its name is not known yet. */
-static int look(const struct config *config, int fd, const struct group_id *id,
-		struct service_group *group, struct file_reader *files)
+static int look(const struct group_rules *rules, const struct config *config, int fd,
+		const struct group_id *id, struct service_group *group, struct file_reader *files)
 {
 	struct group_description description;
 	bool again = group_describe(&group->key, files, &description) == -EAGAIN;
@@ -39,6 +40,7 @@ static int look(const struct config *config, int fd, const struct group_id *id,
 		bpf_map_update_elem(fd, id, group, BPF_EXIST);
 		return -EAGAIN;
 	}
+	fits_group(rules->fits, &group->key, &description);
 	row = group_row(config, &group->key, &description);
 	if (row && (!group->rule || row < group->rule))
 		group->rule = row;
@@ -67,7 +69,7 @@ static unsigned look_at_new(struct group_rules *rules, const struct config *conf
 			continue;
 		if (clock_ns() > end_ns)
 			break;
-		switch (look(config, fd, &id, &group, files)) {
+		switch (look(rules, config, fd, &id, &group, files)) {
 		case 1:
 			changed++;
 			break;

@@ -146,10 +146,38 @@ static bool believe(struct pid_file *file, uid_t uid)
 
 uint32_t pid_files_match(struct pid_files *files, uint32_t pid, uid_t uid)
 {
-	for (size_t i = 0; i < files->count; i++)
-		if (files->item[i].pid == pid && believe(&files->item[i], uid))
-			return files->item[i].row;
-	return 0;
+	uint32_t row = 0;
+
+	for (size_t i = 0; i < files->count; i++) {
+		struct pid_file *file = &files->item[i];
+
+		if (file->pid != pid || !believe(file, uid))
+			continue;
+		file->fitted = true;
+		row = row ?: file->row;
+	}
+	return row;
+}
+
+static const struct pid_file *find(const struct pid_files *files, const char *path)
+{
+	size_t i = 0;
+
+	while (strcmp(files->item[i].path, path) != 0)
+		i++;
+	return &files->item[i];
+}
+
+bool pid_files_have_fitted(const struct pid_files *files, const char *path)
+{
+	return find(files, path)->fitted;
+}
+
+bool pid_files_have_told(const struct pid_files *files, const char *path)
+{
+	const struct pid_file *file = find(files, path);
+
+	return file->told[0] || file->doubted;
 }
 
 void pid_files_done(struct pid_files *files)

@@ -19,6 +19,7 @@ struct pid_file {
 	uint32_t pid;                /* 0: none */
 	uid_t owner;                 /* of the file */
 	bool read;                   /* it was, once */
+	bool fitted;                 /* the process in it was there, since the start */
 	bool doubted;                /* somebody else's process is in it, which was told */
 	int told[PID_FILE_TOLD_MAX]; /* what kept it from being read, each once */
 };
@@ -38,6 +39,10 @@ bool pid_files_read(struct pid_files *files, struct file_reader *reader);
 /* The row of the first service with a file that names this process, or 0. A file
  * that is not root's is believed only of processes of the same user. */
 uint32_t pid_files_match(struct pid_files *files, uint32_t pid, uid_t uid);
+
+/* Has a process been found by the file of this path? Is it told why not? */
+bool pid_files_have_fitted(const struct pid_files *files, const char *path);
+bool pid_files_have_told(const struct pid_files *files, const char *path);
 
 void pid_files_done(struct pid_files *files);
 

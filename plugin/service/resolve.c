@@ -11,7 +11,6 @@
 
 #include "scan.h"
 #include "system/clock.h"
-#include "system/pattern.h"
 #include "system/ksym.h"
 #include "system/user.h"
 #include "waiting.h"
@@ -78,16 +77,6 @@ void command_line_join(char *line, size_t size)
 			line[i] = ' ';
 }
 
-/* The first service whose ProcessMatch fits, or 0. */
-static uint32_t match_line(const struct config *config, const char *line)
-{
-	for (size_t i = 0; i < config->service_count; i++)
-		for (size_t j = 0; j < config->services[i].match_count; j++)
-			if (pattern_match(&config->services[i].matches[j], line))
-				return SERVICE_FIRST + (uint32_t)i;
-	return 0;
-}
-
 static bool has_matches(const struct config *config)
 {
 	for (size_t i = 0; i < config->service_count; i++)
@@ -98,7 +87,7 @@ static bool has_matches(const struct config *config)
 
 /* The row by its command line, or 0; ASSIGNMENT_LOOK_AGAIN: it could not be read in time. One user's
  * processes that do not answer hold up that user's alone. */
-static uint32_t match_process(const struct config *config, struct file_reader *files,
+static uint32_t match_process(struct fits *fits, struct file_reader *files,
 			      const struct listed_process *process)
 {
 	char path[64];
@@ -119,7 +108,7 @@ static uint32_t match_process(const struct config *config, struct file_reader *f
 	if (status)
 		return status == -ETIMEDOUT || status == -EBUSY ? ASSIGNMENT_LOOK_AGAIN : 0;
 	command_line_join(line.bytes, line.size);
-	row = line.size ? match_line(config, line.bytes) : 0;
+	row = line.size ? fits_line(fits, line.bytes) : 0;
 	free(line.bytes);
 	return row;
 }
@@ -177,7 +166,7 @@ static uint32_t look(struct resolver *resolver, const struct listed_process *pro
 
 	if (turns_over(&resolver->turns, process->uid))
 		return ASSIGNMENT_LOOK_AGAIN;
-	row = match_process(resolver->config, resolver->files, process);
+	row = match_process(&resolver->fits, resolver->files, process);
 	turns_spend(&resolver->turns, process->uid, cost_since(begin_ns, begin_cpu_ns));
 	return row;
 }
@@ -384,7 +373,18 @@ void resolver_run(struct resolver *resolver, uint64_t now_ns)
 		message(LOG_NOTICE,
 			"services by Unit, Container, ProcessMatch and PidFile are complete again");
 	resolver->failing = failed;
+	resolver->has_run = true;
 	tell_no_room(resolver, now_ns);
+}
+
+/* Of what has not been looked at nobody knows what it fits. */
+void resolver_tell_fits(struct resolver *resolver)
+{
+	if (!resolver->has_run || resolver->failing || resolver->unfinished ||
+	    resolver->group_rules.unfinished)
+		return;
+	resolver->has_run = false;
+	fits_tell(&resolver->fits, resolver->object, &resolver->pid_files);
 }
 
 int resolver_start(struct resolver *resolver, struct error *error)
@@ -392,9 +392,10 @@ int resolver_start(struct resolver *resolver, struct error *error)
 	bool needs_proc = config_needs_proc(resolver->config);
 	int status;
 
-	if (pid_files_init(&resolver->pid_files, resolver->config) != 0)
+	if (pid_files_init(&resolver->pid_files, resolver->config) != 0 ||
+	    fits_init(&resolver->fits, resolver->config) != 0)
 		return error_set(error, -ENOMEM, "no memory");
-	group_rules_init(&resolver->group_rules, resolver->config);
+	group_rules_init(&resolver->group_rules, resolver->config, &resolver->fits);
 	status = resolver->group_rules.any || !needs_proc ? meet(resolver, error) : 0;
 	status = status ?: run_group_rules(resolver, error);
 	if (status || !needs_proc)
@@ -406,4 +407,5 @@ int resolver_start(struct resolver *resolver, struct error *error)
 void resolver_done(struct resolver *resolver)
 {
 	pid_files_done(&resolver->pid_files);
+	fits_done(&resolver->fits);
 }

@@ -3,6 +3,7 @@
 #define EBPF_RESOLVE_H
 
 #include "config/config.h"
+#include "fit.h"
 #include "group_rule.h"
 #include "object/object.h"
 #include "pidfile.h"
@@ -29,6 +30,8 @@ struct resolver {
 	struct file_reader *files;
 	struct pid_files pid_files;
 	struct group_rules group_rules;
+	struct fits fits;
+	bool has_run;               /* since fits were told of last */
 	uint64_t unclassified_seen; /* of counters->unclassified */
 	uint64_t refused_seen;      /* of counters->refused */
 	uint64_t no_room_seen;      /* of counters->no_room */
@@ -47,6 +50,9 @@ int resolver_start(struct resolver *resolver, struct error *error);
  * another service. Costs three look-ups where nothing has changed. With the lock of the resolver,
  * without that of services. */
 void resolver_run(struct resolver *resolver, uint64_t now_ns);
+
+/* Once an interval: tells what fits no process. With the lock, too. */
+void resolver_tell_fits(struct resolver *resolver);
 
 void resolver_done(struct resolver *resolver);
 

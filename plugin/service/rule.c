@@ -51,10 +51,15 @@ static void load_if(struct object *object, const char *program, bool load)
 	bpf_program__set_autoload(bpf_object__find_program_by_name(object->bpf, program), load);
 }
 
-/* They are told apart by bpf_loop(). Where that cannot be asked for, loading tells what is wrong. */
+/* By bpf_loop(). Where that cannot be asked for, loading tells what is wrong. */
+bool rules_know_groups(void)
+{
+	return libbpf_probe_bpf_helper(BPF_PROG_TYPE_RAW_TRACEPOINT, BPF_FUNC_loop, NULL) != 0;
+}
+
 static void check_loop(void)
 {
-	if (libbpf_probe_bpf_helper(BPF_PROG_TYPE_RAW_TRACEPOINT, BPF_FUNC_loop, NULL) != 0)
+	if (rules_know_groups())
 		return;
 	message(LOG_WARNING,
 		"units, users and containers are services from Linux 5.17 on; this kernel is older: "
@@ -93,16 +98,24 @@ int rules_prepare(const struct config *config, struct object *object, struct err
 /* The first that has it keeps it. */
 static int add_key(struct bpf_map *names, const struct group_key *key, uint32_t row)
 {
-	int status = bpf_map_update_elem(bpf_map__fd(names), key, &row, BPF_NOEXIST);
+	const struct service_name name = { .row = row };
+	int status = bpf_map_update_elem(bpf_map__fd(names), key, &name, BPF_NOEXIST);
 
 	return status == 0 || errno == EEXIST ? 0 : -errno;
 }
 
-static int add_command(struct bpf_map *names, const char *command, uint32_t row)
+static struct group_key command_key(const char *command)
 {
 	struct group_key key = { .kind = GROUP_COMMAND };
 
 	snprintf(key.text, SERVICE_NAME_LEN, "%s", command);
+	return key;
+}
+
+static int add_command(struct bpf_map *names, const char *command, uint32_t row)
+{
+	const struct group_key key = command_key(command);
+
 	return add_key(names, &key, row);
 }
 
@@ -121,6 +134,19 @@ static int add_group(struct bpf_map *names, const char *option, const enum group
 	return status;
 }
 
+/* Takes the first directory of a path as the next step; returns the rest, NULL: it is too long. */
+static const char *take_directory(struct cgroup_step *step, const char *path)
+{
+	size_t length = strcspn(path, "/");
+
+	memset(step->name, 0, sizeof(step->name));
+	if (length >= sizeof(step->name))
+		return NULL;
+	memcpy(step->name, path, length);
+	path += length;
+	return path + strspn(path, "/");
+}
+
 /* Adds the directories of a path, one step below the other. */
 static int add_cgroup(struct bpf_map *steps, const char *path, uint32_t row, uint32_t *last_node)
 {
@@ -129,13 +155,10 @@ static int add_cgroup(struct bpf_map *steps, const char *path, uint32_t row, uin
 
 	while (*path) {
 		struct cgroup_node node = { 0 };
-		size_t length = strcspn(path, "/");
 
-		memset(step.name, 0, sizeof(step.name));
-		if (length >= sizeof(step.name))
+		path = take_directory(&step, path);
+		if (!path)
 			return -ENAMETOOLONG;
-		memcpy(step.name, path, length);
-		path += length + strspn(path + length, "/");
 		if (bpf_map_lookup_elem(fd, &step, &node) != 0)
 			node.node = ++*last_node;
 		if (*path == '\0' && node.row == 0)
@@ -171,4 +194,60 @@ int rules_fill(const struct config *config, struct object *object, struct error 
 	return status ? error_set(error, status, "cannot hand the rules to the kernel: %s",
 				  strerror(-status))
 		      : 0;
+}
+
+/* --- what has fitted --- */
+
+static bool key_has_fitted(const struct object *object, const struct group_key *key)
+{
+	struct service_name name;
+	int fd = bpf_map__fd(object_map(object, "service_names"));
+
+	return bpf_map_lookup_elem(fd, key, &name) == 0 && name.fitted;
+}
+
+static bool group_has_fitted(const struct object *object, const char *option,
+			     const enum group_kind *kinds, size_t count)
+{
+	bool fitted = false;
+
+	for (size_t i = 0; i < count && !fitted; i++) {
+		struct group_key key;
+
+		fitted = group_rule_key(option, kinds[i], &key) && key_has_fitted(object, &key);
+	}
+	return fitted;
+}
+
+static bool cgroup_has_fitted(const struct object *object, const char *path)
+{
+	int fd = bpf_map__fd(object_map(object, "service_cgroups"));
+	struct cgroup_step step = { 0 };
+	struct cgroup_node node = { 0 };
+
+	while (path && *path) {
+		path = take_directory(&step, path);
+		if (bpf_map_lookup_elem(fd, &step, &node) != 0)
+			return false;
+		step.parent = node.node;
+	}
+	return node.fitted;
+}
+
+bool rule_has_fitted(const struct object *object, enum rule_kind kind, const char *text)
+{
+	const struct group_key command = command_key(text);
+
+	switch (kind) {
+	case RULE_PROCESS:
+		return key_has_fitted(object, &command);
+	case RULE_UNIT:
+		return group_has_fitted(object, text, unit_kinds, UNIT_KINDS);
+	case RULE_CONTAINER:
+		return group_has_fitted(object, text, container_kinds, CONTAINER_KINDS);
+	case RULE_CGROUP:
+		return cgroup_has_fitted(object, text);
+	default:
+		return false;
+	}
 }

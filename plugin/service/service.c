@@ -103,6 +103,7 @@ static void name_row(struct services *services, uint32_t row, const struct group
 		.service = group_row(services->config, key, description),
 	};
 
+	fits_group(&services->resolver.fits, key, description);
 	memcpy(name.name, description->name, sizeof(name.name));
 	memcpy(name.other_name, description->other_name, sizeof(name.other_name));
 	pthread_mutex_lock(&services->lock);
@@ -273,6 +274,14 @@ void services_resolve(struct services *services, double interval_s)
 		pthread_mutex_unlock(&services->resolver.lock);
 	}
 	tell_names_refused(services, now_ns);
+}
+
+void services_tell_fits(struct services *services)
+{
+	if (!services->object.bpf || pthread_mutex_trylock(&services->resolver.lock) != 0)
+		return;
+	resolver_tell_fits(&services->resolver);
+	pthread_mutex_unlock(&services->resolver.lock);
 }
 
 const struct snapshot *services_begin(struct services *services, int subscriber, double interval_s)

@@ -61,6 +61,10 @@ void services_refresh(struct services *services, uint64_t now_ns);
  * waited for. */
 void services_resolve(struct services *services, double interval_s);
 
+/* Once an interval: tells what lines of Service blocks fit no process. Another thread that looks for
+ * processes is not waited for. */
+void services_tell_fits(struct services *services);
+
 /* A subscriber (-1: none) begins to read: services are brought up to date, unless they were at most
  * half its interval ago. Returns whose the rows are until services_read(). */
 const struct snapshot *services_begin(struct services *services, int subscriber, double interval_s);

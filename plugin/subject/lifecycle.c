@@ -221,9 +221,9 @@ static void forget_name(struct lifecycle *lifecycle, uint32_t row)
 	const struct service *s = &lifecycle->kernel_rows[row];
 	int fd = bpf_map__fd(object_map(lifecycle->object, "service_names"));
 	struct group_key key = s->key;
-	uint32_t owner;
+	struct service_name owner;
 
-	if (bpf_map_lookup_elem(fd, &key, &owner) == 0 && owner == row)
+	if (bpf_map_lookup_elem(fd, &key, &owner) == 0 && owner.row == row)
 		bpf_map_delete_elem(fd, &key);
 }
 

@@ -14,6 +14,7 @@ from cgroups import Cgroups
 from lib import SLOWNESS, Test
 
 INTERVAL = 0.2 if SLOWNESS < 2 else 1
+PATIENCE = 60 * SLOWNESS
 AROUND = 200 * SLOWNESS  # us: between an answer and the sleep that follows
 
 # A name for each, so that what one case does is not seen in another.
@@ -54,6 +55,23 @@ CONF = """
     Process "kt_both_b"
   </Service>
 """
+
+
+FITS = """
+  ServicesFrom "containers" "units" "commands"
+  <Service "brief">
+    Process "kt_brief"
+    Unit "ktfit{id}.service"
+    Unit "ktfits{id}@*.service"
+    Cgroup "ktfit{id}.service"
+  </Service>
+  <Service "never">
+    Process "kt_nveer"
+    ProcessMatch "kt_nveer-mark"
+    Unit "ktnveer{id}.service"
+  </Service>
+"""
+NEVER = 'Process "kt_nveer"', 'ProcessMatch "kt_nveer-mark"', 'Unit "ktnveer{id}.service"'
 
 
 def count(daemon, service):
@@ -253,6 +271,39 @@ def kernel_threads(test, daemon):
     test.equal("kernel threads: services of their own", named, [])
 
 
+def told(daemon, text, count):
+    """What the log says with this text, as soon as it has so many such lines."""
+    give_up = time.monotonic() + PATIENCE
+    while len(said := [line for line in daemon.log() if text in line]) < count and time.monotonic() < give_up:
+        time.sleep(INTERVAL / 2)
+    return [line.split("plugin: ", 1)[1].split(" since the start: ")[0] for line in said]
+
+
+def brief(test, groups, number):
+    """Processes and cgroups that end at once; the kernel takes a row for one that no line of its own fits."""
+    for name, command in (f"ktfit{number}.service", "kt_brief"), (f"ktfits{number}@7.service", "kt_globbed"):
+        groups.make(name)
+        load = test.load("task", name=command)
+        groups.enter(name, load.pid)
+        load.end()
+        groups.remove()
+
+
+def fits(test, groups):
+    """A line that no process fits is told after ten readings, but not one that a short life fits between two."""
+    number = os.getpid()
+    daemon = test.collectd(FITS.format(id=number), interval=INTERVAL)
+    count(daemon, "never")
+    brief(test, groups, number)
+    want = [test.own(f'<Service "never">: no process has fitted {line.format(id=number)}') for line in NEVER]
+    test.equal("lines that no process fits", told(daemon, "has fitted", len(want)), want)
+    load = test.load("task", name="kt_nveer")
+    want = [test.own(f'<Service "never">: a process fits {NEVER[0]} now')]
+    test.equal("and now one does", told(daemon, "a process fits", 1), want)
+    load.end()
+    test.stop(daemon)
+
+
 def main():
     with Test(limit=150) as test:
         groups = Cgroups()
@@ -285,6 +336,8 @@ def main():
         leader_first(test, daemon)
         zombie(test, daemon)
         kernel_threads(test, daemon)
+        test.stop(daemon)
+        fits(test, groups)
 
 
 if __name__ == "__main__":

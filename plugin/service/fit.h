@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef EBPF_FIT_H
+#define EBPF_FIT_H
+
+#include "config/config.h"
+#include "group/description.h"
+#include "object/object.h"
+#include "pidfile.h"
+#include "rule.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A line of a Service block that says which processes are in it. */
+struct fit {
+	const struct service_config *service;
+	uint32_t row; /* of the service */
+	enum rule_kind kind;
+	const char *text;
+	const struct pattern *pattern; /* of RULE_MATCH */
+	bool fitted;                   /* a process, since the start */
+	bool told;                     /* that it has not */
+};
+
+struct fits {
+	struct fit *item;
+	size_t count;
+	unsigned readings; /* so far, at most FITS_READINGS */
+};
+
+#define FITS_READINGS 10 /* after which a line that has fitted nothing is told */
+
+/* Those of all Service blocks, in order, whose strings stay theirs; -ENOMEM. */
+int fits_init(struct fits *fits, const struct config *config);
+
+/* The row of the first service whose ProcessMatch fits a command line, or 0. */
+uint32_t fits_line(struct fits *fits, const char *line);
+
+/* A process is in this unit, of this user, or in this container. */
+void fits_group(struct fits *fits, const struct group_key *key,
+		const struct group_description *description);
+
+/* After a reading in which all processes were looked at. Tells once what has fitted none so far, and
+ * of each line that was told that it fits after all. */
+void fits_tell(struct fits *fits, const struct object *object, const struct pid_files *pid_files);
+
+void fits_done(struct fits *fits);
+
+#endif
