@@ -60,6 +60,7 @@ int main(void)
 		batch_add(&batch, &item);
 	}
 	CHECK_INT(batch.failed, false);
+	CHECK_UINT(batch.series, ITEMS - (ITEMS + 2) / 3);
 	batch_each(&batch, take, &seen);
 	CHECK_UINT(seen, ITEMS);
 	batch_done(&batch);

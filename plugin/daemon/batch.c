@@ -63,6 +63,7 @@ void batch_add(struct batch *batch, const struct batch_item *item)
 	}
 	at = batch->bytes + batch->size;
 	batch->size += head.size;
+	batch->series += !item->previous;
 	memcpy(at, &head, sizeof(head));
 	at += sizeof(head);
 	memcpy(at, item->values, values);

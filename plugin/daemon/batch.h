@@ -22,7 +22,8 @@ struct value {
 struct batch {
 	char *bytes;
 	size_t size, room;
-	bool failed; /* there was no memory for one */
+	size_t series; /* that have a value of this reading */
+	bool failed;   /* there was no memory for one */
 };
 
 /* A list of values and the names of its series, which are the batch's. */

@@ -13,6 +13,7 @@
 #include "reading.h"
 #include "sampler.h"
 #include "self.h"
+#include "summary.h"
 #include "threshold.h"
 #include "service/service.h"
 #include "system/clock.h"
@@ -48,6 +49,7 @@ static struct notifier notifier;
 static struct profiler profiler = { .lock = PTHREAD_MUTEX_INITIALIZER };
 static struct sampler sampler;
 static struct overhead overhead;
+static bool summary_told;
 
 static void to_log(int severity, const char *text)
 {
@@ -106,6 +108,7 @@ static int ebpf_read_self(__attribute__((unused)) user_data_t *data)
 	if (status)
 		message(LOG_ERR, "no notification will tell of an event: %s", strerror(-status));
 	services_tell_fits(&services);
+	summary_told = summary_told || summary_tell(&services, probes, probe_count);
 	self_read(&self, &services, probes, probe_count, &sampler, interval_of(NULL));
 	return 0;
 }
@@ -442,6 +445,7 @@ static int ebpf_shutdown(void)
 	free(probes);
 	probes = NULL;
 	probe_count = 0;
+	summary_told = false;
 	services_done(&services);
 	users_done();
 	ksyms_done();

@@ -40,11 +40,13 @@ struct probe {
 	uint64_t *events_dropped;
 	uint64_t *read_ns;
 	struct dispatch dispatch;
-	uint64_t readings;  /* so far, those that only catch up too */
-	uint64_t began_ns;  /* the interval that goes on, by CLOCK_MONOTONIC; 0: the first */
-	uint64_t walked_ns; /* when the walk began that the last of them took */
-	double read_s;      /* what the last reading took, 0: there was none */
-	uint64_t walk_ns;   /* CPU time of its own iterators, the last time, 0: none; atomic */
+	uint64_t readings;   /* so far, those that only catch up too */
+	uint64_t began_ns;   /* the interval that goes on, by CLOCK_MONOTONIC; 0: the first */
+	uint64_t walked_ns;  /* when the walk began that the last of them took */
+	double read_s;       /* what the last reading took, 0: there was none */
+	uint64_t walk_ns;    /* CPU time of its own iterators, the last time, 0: none; atomic */
+	size_t series;       /* that the last reading has dispatched; atomic */
+	uint32_t dispatched; /* readings that have; atomic */
 	/* CPU time of the last reading, and of all runs of its samplers; atomic. */
 	uint64_t reading_ns, sampled_ns;
 	uint64_t waiting_told_ns; /* when services without a row were told of last, 0: never */

@@ -272,13 +272,18 @@ static uint64_t read_all(struct probe *probe, struct batch *batch, int *ret_stat
 /* Hands on what was read; where not all was, it may be tried again at once. */
 static int hand_on(struct probe *probe, int status, struct error *error)
 {
+	size_t series = probe->dispatch.batch->series;
 	int dispatched = dispatch_batch(&probe->dispatch);
 
 	if (status == 0 && dispatched)
 		status = error_set(error, dispatched, "no memory for its values");
-	if (status)
+	if (status) {
 		probe->dispatch = (struct dispatch){ 0 };
-	return status;
+		return status;
+	}
+	__atomic_store_n(&probe->series, series, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&probe->dispatched, 1, __ATOMIC_RELEASE);
+	return 0;
 }
 
 /* Files that programs are attached to may have been replaced. */

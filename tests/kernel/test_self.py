@@ -7,6 +7,7 @@ bounds of common sense.
 """
 
 import os
+import re
 import statistics
 import threading
 import time
@@ -22,6 +23,8 @@ SAMPLE = 0.2  # s
 FACTOR = 3
 RATE = "operations_per_second-run_services-service_fork"
 SYSCTL = "/proc/sys/kernel/bpf_stats_enabled"
+SUMMARY = re.compile(r"services: (\d+) \((\d+) of Service blocks, (\d+) units, users and containers, (\d+) command names\); "
+                     r"series of probes: (\d+) so far, up to (\d+) of each service")
 SECOND, MICROSECOND, MIB = 1.0, 1e-6, 1 << 20
 
 
@@ -122,6 +125,37 @@ def services(daemon, moment):
                for subject in daemon.subjects() - {"self"})
 
 
+def told(daemon):
+    """The figures of the message about services and series, and how often it is there."""
+    found = [match for match in map(SUMMARY.search, daemon.log()) if match]
+    return [int(number) for match in found for number in match.groups()], len(found)
+
+
+def check_summary(test):
+    """What the log says of services and series, against what was dispatched."""
+    daemon = test.collectd("""
+  ServicesFrom "none"
+  <Service "one">
+    Process "kt_one"
+  </Service>
+  <Service "none">
+    Process "kt_none"
+  </Service>
+  <Probe "disk">
+    Enable false
+  </Probe>
+""", interval=INTERVAL)
+    load = test.load("task", name="kt_one")
+    daemon.wait_rows("self", "count-tier_services", 5)
+    series = {subject: len(daemon.metrics(subject)) for subject in daemon.subjects() - {"self"}}
+    figures, times = told(daemon)
+    test.equal("services, of blocks, units, command names, and how often it is told", (figures[:4], times), ([2, 2, 0, 0], 1))
+    test.equal("series of probes", figures[4], sum(series.values()))
+    test.within("series of a service", max(series.values()), 1, figures[5])
+    load.end()
+    test.stop(daemon)
+
+
 def main():
     with Test(limit=120) as test:
         # Some 500 forks a second where nothing slows it, all the while.
@@ -167,6 +201,7 @@ def main():
         test.stop(daemon)
         check_others(test)
         storm.kill()
+        check_summary(test)
 
 
 if __name__ == "__main__":
