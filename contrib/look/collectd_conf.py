@@ -51,6 +51,11 @@ class Configuration:
         found = [words(line) for line in self.lines(option)]
         return found[-1][1] if found and len(found[-1]) > 1 else default
 
+    def services(self):
+        """The names of Service blocks, as series have them."""
+        found = (words(line) for block in self.blocks for line in block if line.strip().lower().startswith("<service"))
+        return {re.sub(r"[/\s]", "_", names[1]) for names in found if len(names) > 1}
+
     def without(self, block):
         """The plugin's lines but for blocks of this kind."""
         text = "\n".join(line for lines in self.blocks for line in lines)

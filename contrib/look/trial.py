@@ -51,6 +51,7 @@ class Result:
         self.complaints = []    # warnings and errors that concern no probe as a whole
         self.off = ""           # why the plugin is off
         self.identifiers = []   # service/series of the ebpf plugin
+        self.most = ""          # series of one service
         self.plugin = {}        # what it says of itself, by series
         self.rates = {}         # per second, while it ran
         for line in log.splitlines():
@@ -69,6 +70,8 @@ class Result:
             self._probe(match[1]).lost += ((int(match[2]), match[3]),)
         elif match := re.match(r"the plugin is off: (.*)", text):
             self.off = match[1]
+        elif match := re.match(r"services: .* up to ([0-9]+) of each service", text):
+            self.most = match[1]
         elif severity in ("warning", "error"):
             self.complaints.append(text)
 

@@ -236,6 +236,11 @@ LoadPlugin ebpf
     series = document["sections"]["series"]["series"]
     test.equal("trial: series of a service, as the other collectd has them", series.get(test.own("kt_check")),
                len(daemon.metrics(test.own("kt_check"))))
+    names = [name for name in series if name not in ("self", "other", "kernel")]
+    test.contains("trial: how many services, and of blocks", states(document, "services")["services"][1],
+                  f"{len(names)}, 1 of Service blocks: ")
+    test.contains("trial: how many series", states(document, "series")["series"][1],
+                  f"{sum(series.values())}; each service has up to ")
     test.true("trial: its name is on the page", test.own("kt_check") in states(document, "services")["services"][1])
     done = run("--config", conf, "--seconds", "1", "--capabilities", "cap_syslog", TMPDIR=temporary)
     test.equal("without capabilities: exit status", done.returncode, 1)
