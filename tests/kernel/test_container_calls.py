@@ -45,7 +45,8 @@ def sample(*containers):
     line = '    Container "triton-server"\n'
     if line not in text:
         raise ValueError("conf/container-calls.conf has another container")
-    return text.replace(line, "".join(line.replace("triton-server", one) for one in containers))
+    text = text.replace(line, "".join(line.replace("triton-server", one) for one in containers))
+    return '  ServicesFrom "containers" "units" "commands"\n' + text  # as by default
 
 
 class Place:
