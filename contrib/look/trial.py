@@ -48,7 +48,7 @@ class Result:
 
     def __init__(self, log):
         self.probes = {}
-        self.complaints = []    # warnings and errors that concern no probe as a whole
+        self.complaints = []    # what is wrong, or perhaps not meant so, and concerns no probe as a whole
         self.off = ""           # why the plugin is off
         self.identifiers = []   # service/series of the ebpf plugin
         self.most = ""          # series of one service
@@ -72,7 +72,7 @@ class Result:
             self.off = match[1]
         elif match := re.match(r"services: .* up to ([0-9]+) of each service", text):
             self.most = match[1]
-        elif severity in ("warning", "error"):
+        elif severity in ("warning", "error") or text.startswith("using "):
             self.complaints.append(text)
 
     def share(self, probe):

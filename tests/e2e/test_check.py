@@ -203,6 +203,10 @@ def test_usage(test):
         test.true(f"{arguments}: says what", arguments[-1] in done.stderr or "'" + arguments[-1] in done.stderr, done.stderr.splitlines()[-1:])
 
 
+def sayings(document):
+    return [one["text"] for one in document["sections"]["probes"]["findings"] if one["name"] == "message"]
+
+
 def test_trials(test):
     spin = test.load("spin", test.mkdir("log"), 1, 600, 0, name="kt_check")
     objects = test.mkdir("objects")
@@ -218,6 +222,8 @@ PluginDir "{os.path.dirname(os.path.abspath(collectd.plugin_path(lib.BUILD)))}"
 LoadPlugin ebpf
 <Plugin ebpf>
   ObjectDirectory "{objects}"
+  Percentil 99
+  Percentile 0.99
   {block}
 </Plugin>
 """)
@@ -228,7 +234,10 @@ LoadPlugin ebpf
     test.equal("trial: exit status, complaints", (done.returncode, done.stderr, document["missing"]), (1, "", True))
     probes = {name: found for name, found in states(document, "probes").items() if not collectd.OTHERS.search(found[1])}
     test.equal("trial: states of probes", {name: state for name, (state, _) in probes.items()},
-               {"broken": "missing", **dict.fromkeys(PROBES, "fine")})
+               {"broken": "missing", **dict.fromkeys(PROBES, "fine"), "message": "note"})
+    test.equal("trial: what the log says of the configuration", sayings(document),
+               ["ignoring Percentil 99 in <Plugin ebpf>: there is no such option",
+                "using Percentile 0.99 in <Plugin ebpf>: it takes percent, and nothing here is above 1"])
     log = "\n".join(daemon.log())
     for name in PROBES[:2]:
         test.contains(f"trial: the tier of {name}, as another collectd has it", log,
