@@ -53,10 +53,12 @@ static void test_old_object(void)
 	snprintf(text, sizeof(text), "ObjectDirectory \"%s\"", directory);
 	configure(text);
 	CHECK_INT(daemon_callbacks.init(), 0);
-	CHECK_UINT(daemon_messages(), 1);
+	CHECK_UINT(daemon_messages(), 2);
 	CHECK_INT(daemon_severity(0), LOG_NOTICE);
 	CHECK_HAS(daemon_message(0), path);
 	CHECK_HAS(daemon_message(0), "ebpf plugin: skipping ");
+	CHECK_INT(daemon_severity(1), LOG_ERR);
+	CHECK_HAS(daemon_message(1), "is on: it has no file NAME.bpf.o; set it to where");
 	CHECK_UINT(daemon_callbacks.read_count, 1);
 	read_all();
 	CHECK_INT(daemon_gauge("self/objects-services") >= 2, 1);
@@ -130,11 +132,71 @@ static void test_object_names(void)
 	daemon_clear();
 }
 
-/* Without its probes the plugin has its own figures alone, and there is one message. */
+/* Probe blocks of no probe, or of one that is off: one message each. */
+static void test_blocks(void)
+{
+	static const struct {
+		const char *block;
+		int severity;
+		const char *said;
+		unsigned messages;  /* one of each of the two probes */
+		const char *series; /* of a probe that is off, NULL: it is none */
+	} cases[] = {
+		{ "<Probe \"sampel\">\nInterval 5\n</Probe>", LOG_ERR,
+		  "<Probe \"sampel\">: there is no such probe; is \"sample\" meant?", 3,
+		  "self/count-tier_sampel" },
+		{ "<Probe \"sampel\">\nEnable false\nInterval 5\n</Probe>", LOG_ERR,
+		  "<Probe \"sampel\">: there is no such probe; is \"sample\" meant?", 3, NULL },
+		{ "<Probe \"mine\">\n</Probe>", LOG_ERR,
+		  "<Probe \"mine\">: there is no such probe; there are: sample, tcp; for another "
+		  "object the block needs Object",
+		  3, "self/count-tier_mine" },
+		{ "<Probe \"mine\">\nEnable false\n</Probe>", LOG_ERR,
+		  "there is no such probe; there are: sample, tcp;", 3, NULL },
+		{ "<Probe \"sample\">\nEnable false\nInterval 5\nCollect \"x\"\n</Probe>",
+		  LOG_NOTICE,
+		  "ignoring Collect, Interval in <Probe \"sample\">: Enable false switches the probe "
+		  "off",
+		  2, NULL },
+		{ "<Probe \"tcp\">\nCollect \"x\"\n</Probe>", LOG_WARNING,
+		  "ignoring Collect in <Probe \"tcp\">: it is off by default; Enable true in its",
+		  2, NULL },
+		{ "<Probe \"tcp\">\n</Probe>", LOG_WARNING,
+		  "probe tcp is off: it is off by default; Enable true in its Probe block", 2,
+		  NULL },
+	};
+
+	link_object("tests/bpf/mistakes.bpf.o", "sample", true);
+	link_object("bpf/tcp.bpf.o", "tcp", true);
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		char text[4200];
+
+		CASE("%s", cases[i].block);
+		snprintf(text, sizeof(text), "ObjectDirectory \"%s\"\n%s", directory,
+			 cases[i].block);
+		configure(text);
+		CHECK_INT(daemon_callbacks.init(), 0);
+		CHECK_UINT(messages_with(cases[i].said), 1);
+		CHECK_INT(severity_with(cases[i].said), cases[i].severity);
+		CHECK_UINT(daemon_messages(), cases[i].messages);
+		read_all();
+		if (cases[i].series)
+			CHECK_REAL(daemon_gauge(cases[i].series), 0, 0);
+		CHECK_REAL(daemon_gauge("self/count-tier_tcp"), DAEMON_NONE, 0);
+		CHECK_UINT(daemon_notifications(), cases[i].series != NULL);
+		stop();
+		daemon_clear();
+	}
+	link_object("bpf/tcp.bpf.o", "tcp", false);
+	link_object("tests/bpf/mistakes.bpf.o", "sample", false);
+}
+
+/* Blocks without an Object say no more than that the directory is missing. */
 static void test_no_objects(void)
 {
 	CASE("no objects");
-	configure("ObjectDirectory \"/none/of/these\"\nInterval \"x\"");
+	configure("ObjectDirectory \"/none/of/these\"\nInterval \"x\"\n"
+		  "<Probe \"process\">\nRows 5\n</Probe>");
 	CHECK_INT(daemon_callbacks.init(), 0);
 	CHECK_UINT(daemon_messages(), 2);
 	CHECK_HAS(daemon_message(0), "ebpf plugin: ignoring Interval \"x\" in <Plugin ebpf>");
@@ -187,8 +249,7 @@ static void test_no_rights(void)
 	CHECK_INT(daemon_callbacks.init(), 0);
 	CHECK_UINT(daemon_messages(), 2);
 	CHECK_HAS(daemon_message(1),
-		  "ignoring <Probe \"proces\">: there is no such probe to switch off");
-	CHECK_HAS(daemon_message(1), "process, profile, request");
+		  "ignoring <Probe \"proces\">: there is no such probe; is \"process\" meant?");
 	CHECK_INT(daemon_severity(0), LOG_ERR);
 	CHECK_HAS(daemon_message(0),
 		  "the plugin is off: cannot load into the kernel: Operation not");
@@ -222,6 +283,7 @@ int main(void)
 	if (may_load()) {
 		test_old_object();
 		test_object_names();
+		test_blocks();
 		test_no_objects();
 	}
 	rmdir(directory);

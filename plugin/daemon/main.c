@@ -9,6 +9,7 @@
 #include "overhead.h"
 #include "pause.h"
 #include "probe.h"
+#include "probe_mistake.h"
 #include "profiler.h"
 #include "reading.h"
 #include "sampler.h"
@@ -168,33 +169,49 @@ static bool check_name(const char *name, const char *path)
 	return !why;
 }
 
+/* Of one that is off the tier shows as 0. */
+static struct probe *add_probe(const char *name)
+{
+	struct probe *probe = &probes[probe_count++];
+
+	*probe = (struct probe){ .subscriber = -1 };
+	snprintf(probe->name, sizeof(probe->name), "%s", name);
+	return probe;
+}
+
+/* A block of such a probe shows that it is wanted. */
+static void tell_not_enabled(const char *name, const struct probe_config *block, const char *why)
+{
+	if (!block || !probe_mistake_ignored(LOG_WARNING, block, why))
+		message(block ? LOG_WARNING : LOG_INFO, "probe %s is off: %s", name, why);
+}
+
 /* The object is that of the block, or NAME.bpf.o. A probe that does not open keeps its
- * subject, so that its tier shows as 0; without services none is tried. */
+ * subject; without services none is tried. */
 static void open_probe(const char *object)
 {
 	const struct probe_config *block = config_probe(&config, object);
-	struct probe *probe = &probes[probe_count];
+	struct probe *probe;
 	const char *path = block ? block->object : NULL;
 	char own[4096], name[CONFIG_NAME_MAX];
 	struct error error, text;
 	int status;
 
-	if (block && !block->enable)
+	if (block && !block->enable) {
+		probe_mistake_ignored(LOG_NOTICE, block, "Enable false switches the probe off");
 		return;
+	}
 	snprintf(own, sizeof(own), "%s/%s" OBJECT_SUFFIX, config.object_dir, object);
 	path = path ?: own;
 	name_clean(name, sizeof(name), object);
 	if (!check_name(name, path))
 		return;
-	probe_count++;
-	if (!services.object.bpf) {
-		*probe = (struct probe){ .subscriber = -1 };
-		snprintf(probe->name, sizeof(probe->name), "%s", name);
+	probe = add_probe(name);
+	if (!services.object.bpf)
 		return;
-	}
 	status = probe_open(probe, name, path, interval_of(block), block, &services, &error);
 	if (status == PROBE_NOT_ENABLED) {
-		message(LOG_INFO, "probe %s is off: %s", name, error.text);
+		tell_not_enabled(name, block, error.text);
 		probe_count--;
 		return;
 	}
@@ -249,23 +266,45 @@ static bool is_of_directory(const struct probe_config *block, struct dirent *con
 	return false;
 }
 
-/* A misspelt block that switches a probe off leaves it on. */
-static void check_disabled(struct dirent *const *entries, int count)
+/* One that is to be on shows as a probe that is off. */
+static void tell_missing(const struct probe_config *block, struct dirent *const *entries, int count)
 {
-	char has[1024] = "none";
-	size_t length = 0;
+	const char **names = calloc((size_t)count + 1, sizeof(*names));
+	struct error text;
 
-	for (int i = 0; i < count && length < sizeof(has); i++)
-		length += (size_t)snprintf(has + length, sizeof(has) - length, "%s%s",
-					   i ? ", " : "", entries[i]->d_name);
+	if (!names)
+		return;
+	for (int i = 0; i < count; i++)
+		names[i] = entries[i]->d_name;
+	probe_mistake_missing(&text, block, names);
+	free(names);
+	if (block->enable && !self_reserved(block->name))
+		tell_off(LOG_ERR, add_probe(block->name)->name, text.text);
+	else
+		message(LOG_ERR, "%s", text.text);
+}
+
+/* The directory has no object, nor does the configuration name one elsewhere. */
+static bool is_no_directory(int count)
+{
+	for (size_t i = 0; i < config.probe_count && count == 0; i++)
+		if (config.probes[i].object)
+			return false;
+	return count <= 0;
+}
+
+/* Those that only the configuration names. */
+static void open_configured(struct dirent *const *entries, int count)
+{
 	for (size_t i = 0; i < config.probe_count; i++) {
 		const struct probe_config *block = &config.probes[i];
 
-		if (!block->enable && !block->object && !is_of_directory(block, entries, count))
-			message(LOG_ERR,
-				"ignoring <Probe \"%s\">: there is no such probe to switch off; "
-				"there are: %s",
-				block->name, has);
+		if (is_of_directory(block, entries, count))
+			continue;
+		if (block->object)
+			open_probe(block->name);
+		else if (!is_no_directory(count))
+			tell_missing(block, entries, count);
 	}
 }
 
@@ -286,21 +325,18 @@ static void tell_long_names(void)
 }
 
 /* Shows as a probe that is off: which ones there would be nobody knows. */
-static void tell_no_directory(int status)
+static void tell_no_directory(const char *why)
 {
-	struct probe *probe = &probes[probe_count++];
 	struct error text;
 
-	*probe = (struct probe){ .subscriber = -1 };
-	snprintf(probe->name, sizeof(probe->name), "%s", SELF_DIRECTORY);
 	error_set(&text, 0,
-		  "no probe of ObjectDirectory \"%.700s\" is on: cannot read it: %s; set it to "
+		  "no probe of ObjectDirectory \"%.700s\" is on: %s; set it to "
 		  "where the BPF objects are installed",
-		  config.object_dir, strerror(status));
-	tell_off(LOG_ERR, probe->name, text.text);
+		  config.object_dir, why);
+	tell_off(LOG_ERR, add_probe(SELF_DIRECTORY)->name, text.text);
 }
 
-/* The objects of the directory, and those that only the configuration names. */
+/* The objects of the directory, and of the configuration. */
 static void open_probes(void)
 {
 	struct dirent **entries = NULL;
@@ -312,10 +348,10 @@ static void open_probes(void)
 		warn_of_own_object();
 	/* One more for the directory. */
 	probes = calloc((size_t)(count > 0 ? count : 0) + config.probe_count + 1, sizeof(*probes));
-	if (count < 0 && probes)
-		tell_no_directory(status);
-	else
-		tell_long_names();
+	if (probes && is_no_directory(count))
+		tell_no_directory(count < 0 ? strerror(status)
+					    : "it has no file NAME" OBJECT_SUFFIX);
+	tell_long_names();
 	for (int i = 0; i < count; i++) {
 		char *name = entries[i]->d_name;
 
@@ -323,11 +359,8 @@ static void open_probes(void)
 		if (probes)
 			open_probe(name);
 	}
-	for (size_t i = 0; i < config.probe_count && probes; i++)
-		if (!is_of_directory(&config.probes[i], entries, count))
-			open_probe(config.probes[i].name);
-	if (count >= 0)
-		check_disabled(entries, count);
+	if (probes)
+		open_configured(entries, count);
 	for (int i = 0; i < count; i++)
 		free(entries[i]);
 	free(entries);
