@@ -64,7 +64,7 @@ static void test_markers(void)
 		{ "2@(%rsp)", 1, "memory " RSP " 0 u16", true },
 		{ "-8@$-5", 1, "constant 0 -5 s64", true },
 		{ "4@$0x10", 1, "constant 0 16 u32", true },
-		{ "8@%rax", 2, "has 1 arguments", false },
+		{ "8@%rax", 2, "has 1 argument", false },
 		{ "", 1, "has no arguments", false },
 		{ NULL, 1, "has no arguments", false },
 		{ "8@%rxx", 1, "\"8@%rxx\", cannot be read", false },

@@ -50,11 +50,16 @@ static void test_words(void)
 	CHECK_TEXT(text_of(DIAGNOSIS_ATTACH, "raw_tp/x", -ENOENT),
 		   "cannot attach to raw_tp/x: No such file or directory; "
 		   "the running kernel lacks this hook");
+	CASE("words that say no more");
+	say(LIBBPF_WARN, "libbpf: failed to load object '%s'\n", "service");
+	CHECK_HAS(text_of(DIAGNOSIS_LOAD, "", -ENOMEM), "Cannot allocate memory; not enough");
 	CASE("the first words");
 	say(LIBBPF_INFO, "libbpf: by the way\n");
 	say(LIBBPF_WARN, "libbpf: %s!\nAnd more.\n", "the cause");
 	say(LIBBPF_WARN, "libbpf: what follows from it\n");
 	CHECK_HAS(text_of(DIAGNOSIS_LOAD, "", -ENOMEM), "memory (libbpf: the cause!); not enough");
+	CASE("of a hook");
+	CHECK_HAS(text_of(DIAGNOSIS_ATTACH, "fexit/x", -ENOMEM), "allocate memory; not enough");
 	diagnosis_end();
 	CASE("a map");
 	diagnosis_begin();

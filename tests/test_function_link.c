@@ -43,7 +43,9 @@ static void test_programs(void)
 		{ "usdt:/x:p:n", true, false, true, false, NULL },
 		{ "uprobe:/x:f", false, false, false, false, NULL },
 		{ "fentry:f", true, false, false, false,
-		  "probe own: ignoring Function \"work\": more functions than the object has" },
+		  "probe own: ignoring Function \"work\": there are more functions for fentry" },
+		{ "fentry:f", true, true, false, false,
+		  "probe own: ignoring Function \"work\": there are more functions for fentry" },
 	};
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
@@ -74,11 +76,39 @@ static void test_programs(void)
 	}
 }
 
+/* One message of all. */
+static void test_refused(void)
+{
+	struct function_target targets[200];
+	char names[COUNT_OF(targets)][16], why[256];
+	struct error error = { "" };
+	struct object object;
+	struct point point;
+
+	CASE("200 functions that are refused");
+	daemon_clear();
+	CHECK_INT(point_parse("fentry:f", &point, why, sizeof(why)), true);
+	for (size_t i = 0; i < COUNT_OF(targets); i++) {
+		snprintf(names[i], sizeof(names[i]), "f%zu", i);
+		targets[i] = (struct function_target){
+			.name = names[i], .point = &point, .at_entry = true, .at_return = true
+		};
+	}
+	open_object(&object);
+	CHECK_INT(function_links_prepare(&object, "own", targets, COUNT_OF(targets), &error), 0);
+	CHECK_UINT(daemon_messages(), 1);
+	CHECK_HAS(daemon_message(0),
+		  "probe own: ignoring Function \"f0\" and 199 others: there are");
+	object_done(&object);
+	point_done(&point);
+}
+
 int main(void)
 {
 	file_reader_init(&files);
 	message_to(daemon_take);
 	test_programs();
+	test_refused();
 	daemon_clear();
 	file_reader_done(&files);
 	return testing_end();

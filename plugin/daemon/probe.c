@@ -296,10 +296,12 @@ static int find_tiers(struct probe *probe, uint32_t *ret_tiers, char *options, s
 	probe->is_off_by_default = variant_is_off(&probe->object);
 	if (probe->is_off_by_default && !probe->block->enable_set && !probe->on_threshold &&
 	    !probe->block->function_count) {
+		status = error_set(error, PROBE_NOT_ENABLED,
+				   "it is off by default; %s in its Probe block switches it on",
+				   functions_are_of(&probe->object) ? "a Function block"
+								    : "Enable true");
 		object_done(&probe->object);
-		return error_set(error, PROBE_NOT_ENABLED,
-				 "it is off by default; Enable true in its Probe block switches it "
-				 "on");
+		return status;
 	}
 	*ret_tiers = tiers_find(&probe->object, probe->name, probe->block, options, size);
 	collect_read(&probe->selection, &probe->object, probe->name, probe->block,

@@ -157,8 +157,8 @@ bool argument_by_name(const struct btf *btf, const char *function, const char *n
 
 	if (!proto || !btf_is_func_proto(proto)) {
 		snprintf(why, size,
-			 "the kernel's BTF does not describe %.100s; name the argument by "
-			 "its number",
+			 "the kernel does not say which arguments %.100s has; if there is such a "
+			 "function, name the argument by its number",
 			 function);
 		return false;
 	}
@@ -176,7 +176,8 @@ bool argument_by_name(const struct btf *btf, const char *function, const char *n
 	}
 	length = strlen(why);
 	snprintf(why + length, size - length, "%s",
-		 btf_vlen(proto) ? "; numbers and addresses can be told" : "no arguments");
+		 btf_vlen(proto) ? "; it takes one of these that is a number or an address"
+				 : "no arguments");
 	return false;
 }
 
@@ -305,7 +306,9 @@ bool argument_of_marker(const char *arguments, unsigned number,
 		}
 		at += length;
 	}
-	snprintf(why, size, count ? "the marker has %u arguments" : "the marker has no arguments",
-		 count);
+	if (count)
+		snprintf(why, size, "the marker has %u argument%s", count, count > 1 ? "s" : "");
+	else
+		snprintf(why, size, "the marker has no arguments");
 	return false;
 }

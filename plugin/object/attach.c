@@ -384,9 +384,11 @@ static int attach_all(struct object *object, const char *probe, const struct fil
 	if (!untargeted || links || object->link_count || object->walk_count ||
 	    object->sample_count || periodic_links(object))
 		return 0;
+	if (attachments_any(object))
+		return attachments_none(error);
 	return error_set(error, -ENOENT,
 			 "nothing of it is attached: the program %s is SEC(\"%s\"), and its Probe "
-			 "block needs an Attach line for it that works",
+			 "block needs an Attach line for it",
 			 bpf_program__name(untargeted), bpf_program__section_name(untargeted));
 }
 

@@ -3,7 +3,7 @@
  * What the programs of an object are attached to, but for what libbpf finds by their sections alone:
  * points that the configuration names, and functions of files, which may become other files.
  */
-#include "attachment.h"
+#include "attachment_message.h"
 
 #include "kernel_link.h"
 #include "link.h"
@@ -47,112 +47,16 @@ bool attachment_is_of_file(const struct attachment *attachment)
 	}
 }
 
-static bool was_told(uint64_t *told, const char *why)
-{
-	uint64_t before = *told;
-
-	*told = file_number(why);
-	return *told == before;
-}
-
-void attachment_tell(struct attachment *attachment, const char *probe, const char *why)
-{
-	if (!was_told(&attachment->told, why))
-		message(LOG_ERR, "probe %s: ignoring %s%s: %s", probe, attachment->what,
-			attachment_is_of_file(attachment) ? " until its file changes" : "", why);
-}
-
-void attachment_tell_calls_only(struct attachment *attachment, const char *probe, const char *why)
-{
-	if (!was_told(&attachment->told, why))
-		message(LOG_WARNING,
-			"probe %s: %s counts its calls only, as where it returns is not known: %s; "
-			"Returns \"replace\" does without, but read collectd-ebpf(5) first",
-			probe, attachment->what, why);
-}
-
-void attachment_tell_deferred(struct attachment *attachment, const char *probe, const char *why)
-{
-	if (!was_told(&attachment->told, why))
-		message(LOG_WARNING, "probe %s: %s is not attached yet and is tried again: %s",
-			probe, attachment->what, why);
-}
-
-void attachment_tell_file(struct attachment *attachment, const char *probe, const char *why)
-{
-	if (!was_told(&attachment->told_file, why))
-		message(LOG_NOTICE, "probe %s: the symbols of %s alone are used: %s", probe,
-			attachment->point->path ?: "the program", why);
-}
-
-void attachment_tell_attached(struct attachment *attachment, const char *probe)
-{
-	if (attachment->told)
-		message(LOG_NOTICE, "probe %s: %s is attached now", probe, attachment->what);
-	attachment->told = 0;
-}
-
-/* Each of these says so once of an attachment. */
-typedef bool news(struct attachment *item);
-
-static bool is_stepped_at_entry(struct attachment *item)
-{
-	return item->stepped && !item->at_return && !item->stepped_told &&
-	       (item->stepped_told = true);
-}
-
-static bool is_stepped_at_return(struct attachment *item)
-{
-	return item->stepped && item->at_return && !item->stepped_told &&
-	       (item->stepped_told = true);
-}
-
-/* Of objects of users: a Function block has to say so itself. */
-static bool is_replacing(struct attachment *item)
-{
-	return item->replaced && !item->is_paired && !item->replaced_told &&
-	       (item->replaced_told = true);
-}
-
-/* Of all of them at once. */
-static void tell(struct attachment *const *items, size_t count, const char *probe, news *is_new,
-		 int severity, const char *text)
-{
-	const struct attachment *first = NULL;
-	char more[48] = "";
-	size_t others = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		if (!is_new(items[i]))
-			continue;
-		others += first != NULL;
-		first = first ?: items[i];
-	}
-	if (!first)
-		return;
-	if (others)
-		snprintf(more, sizeof(more), " and %zu other%s", others, others > 1 ? "s" : "");
-	message(severity, "probe %s: %s%s: %s", probe, first->what, more, text);
-}
-
-void attachments_tell_kinds(struct attachment *const *items, size_t count, const char *probe)
-{
-	tell(items, count, probe, is_stepped_at_entry, LOG_NOTICE,
-	     "the kernel has to single-step the instruction at the entry, so that each call costs "
-	     "some 11 us and not 0.5; MaxOverhead limits what that may come to");
-	tell(items, count, probe, is_stepped_at_return, LOG_NOTICE,
-	     "the kernel has to single-step the instruction that returns, which costs some 11 us a "
-	     "call; MaxOverhead limits what that may come to");
-	tell(items, count, probe, is_replacing, LOG_WARNING,
-	     "the kernel replaces the address to which the function returns: a C++ exception, a "
-	     "Rust panic or whatever else unwinds the stack through a call of it ends the program; "
-	     "where that may happen, attach a uprobe to the instructions that return, by their "
-	     "offsets");
-}
-
 bool attachments_any(const struct object *object)
 {
 	return object->attachments && object->attachments->count;
+}
+
+int attachments_none(struct error *error)
+{
+	return error_set(error, -ENOENT,
+			 "nothing of it is attached: the messages before this one say why none of "
+			 "its Attach lines and Function blocks can be");
 }
 
 static struct attachments *all_of(struct object *object)
@@ -201,6 +105,7 @@ static void attachment_free(struct attachment *attachment)
 		point_done(attachment->own_point);
 	free(attachment->own_point);
 	free(attachment->what);
+	free(attachment->why);
 	free(attachment);
 }
 
@@ -291,8 +196,7 @@ static void destroy_links(struct part *part)
 }
 
 /* To points of no file. */
-static int attach_part(struct object *object, struct part *part, const char *probe,
-		       struct error *error)
+static int attach_part(struct object *object, struct part *part, struct error *error)
 {
 	struct attachments *all = object->attachments;
 	size_t links = object->link_count;
@@ -300,17 +204,17 @@ static int attach_part(struct object *object, struct part *part, const char *pro
 
 	if (part->paused)
 		return 0;
-	status = kernel_links_open(object, probe, all->items + part->first, part->count, error);
+	status = kernel_links_open(object, all->items + part->first, part->count, error);
 	return status ?: take_links(part, object, links, error);
 }
 
-static int attach_parts(struct object *object, const char *probe, struct error *error)
+static int attach_parts(struct object *object, struct error *error)
 {
 	struct attachments *all = object->attachments;
 	int status = 0;
 
 	for (size_t i = 0; i < all->part_count && status == 0; i++)
-		status = attach_part(object, &all->parts[i], probe, error);
+		status = attach_part(object, &all->parts[i], error);
 	return status;
 }
 
@@ -339,8 +243,9 @@ ssize_t attachments_attach(struct object *object, const char *probe,
 
 	if (!attachments_any(object))
 		return 0;
-	status = attach_parts(object, probe, error);
+	status = attach_parts(object, error);
 	status = status ?: update_paths(all, probe, finder, error);
+	attachments_tell(all->items, all->count, probe);
 	return status ?: (ssize_t)count_links(object);
 }
 
@@ -353,6 +258,7 @@ void attachments_check(struct object *object, const char *probe, const struct fi
 		return;
 	if (update_paths(all, probe, finder, &error))
 		message(LOG_ERR, "probe %s: %s", probe, error.text);
+	attachments_tell(all->items, all->count, probe);
 }
 
 static struct part *find_part(struct attachments *all, unsigned number)
@@ -400,10 +306,11 @@ int attachments_resume(struct object *object, unsigned number, const char *probe
 	if (!part)
 		return 0;
 	set_paused(all, part, false);
-	status = attach_part(object, part, probe, error);
+	status = attach_part(object, part, error);
 	for (size_t i = 0; i < all->path_count && status == 0; i++)
 		if (all->paths[i].part == number)
 			status = traced_path_update(&all->paths[i], probe, finder, error);
+	attachments_tell(all->items, all->count, probe);
 	if (status)
 		attachments_pause(object, number);
 	return status;

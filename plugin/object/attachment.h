@@ -22,6 +22,15 @@ struct file_finder {
 	void *of;
 };
 
+enum attachment_state {
+	ATTACHMENT_REFUSED,
+	ATTACHMENT_FILE_REFUSED, /* until another file is there */
+	ATTACHMENT_CALLS_ONLY,   /* the return of a pair cannot be attached */
+	ATTACHMENT_DEFERRED,     /* attachments_check() tries it again */
+	ATTACHMENT_WAITS,        /* for a process */
+	ATTACHMENT_ATTACHED,
+};
+
 /* A program that is to be attached to a point. */
 struct attachment {
 	const struct point *point;
@@ -41,6 +50,8 @@ struct attachment {
 	uint64_t (*place_cookie)(const struct attachment *attachment,
 				 const struct symbol_place *place);
 	const void *with;
+	enum attachment_state state;
+	char *why;     /* it is in this state; NULL: nothing is to be told */
 	uint64_t told; /* number of the reason that was told why it is not attached, 0: it is */
 	uint64_t told_file; /* number of what was told of its file */
 	bool stepped;       /* at a place in a file, see SYMBOL_STEPPED */
@@ -59,6 +70,9 @@ int attachments_add(struct object *object, const struct attachment *attachment,
 
 /* Are there any? */
 bool attachments_any(const struct object *object);
+
+/* None of them is attached, which was told of each. -ENOENT. */
+int attachments_none(struct error *error);
 
 /* Attaches all. One that cannot be is told once and costs itself alone, unless it is needed. Returns
  * how many links there are, one more where a file or process is waited for, or a negative errno. */
@@ -92,23 +106,5 @@ void attachments_done(struct object *object);
 
 /* Is it of a function or marker of a file? */
 bool attachment_is_of_file(const struct attachment *attachment);
-
-/* Tells why one is not attached, unless that was told last of it. */
-void attachment_tell(struct attachment *attachment, const char *probe, const char *why);
-
-/* Likewise of the return of a pair. */
-void attachment_tell_calls_only(struct attachment *attachment, const char *probe, const char *why);
-
-/* Likewise of one that attachments_check() tries again. */
-void attachment_tell_deferred(struct attachment *attachment, const char *probe, const char *why);
-
-/* Tells what is wrong with the symbols of the file of one, unless that was told last. */
-void attachment_tell_file(struct attachment *attachment, const char *probe, const char *why);
-
-/* Tells of those of one file, once, which are single-stepped, and which have return addresses replaced. */
-void attachments_tell_kinds(struct attachment *const *items, size_t count, const char *probe);
-
-/* What was deferred is attached; tells so if it was told. */
-void attachment_tell_attached(struct attachment *attachment, const char *probe);
 
 #endif

@@ -43,10 +43,10 @@ __attribute__((format(printf, 2, 0))) static int keep(enum libbpf_print_level le
 {
 	char *text = NULL;
 
-	/* It guesses at RLIMIT_MEMLOCK where the right to load anything is missing; and a map that is made at the
-	 * second attempt is no failure. */
+	/* It guesses at RLIMIT_MEMLOCK where the right to load anything is missing; a map that is made at the
+	 * second attempt is no failure; and that an object was not loaded is known. */
 	if (level != LIBBPF_WARN || strstr(format, "RLIMIT_MEMLOCK") ||
-	    strstr(format, "Retrying without BTF"))
+	    strstr(format, "failed to load object") || strstr(format, "Retrying without BTF"))
 		return 0;
 	if (strstr(format, "PROG LOAD LOG")) {
 		if (!verdict[0] && vasprintf(&text, format, args) >= 0) {
@@ -106,19 +106,24 @@ static bool has_tracefs(void)
 	       access("/sys/kernel/debug/tracing/events", F_OK) == 0;
 }
 
+const char *diagnosis_no_right(void)
+{
+	if (!has_rights())
+		return "collectd needs CAP_BPF and CAP_PERFMON (as root, or "
+		       "AmbientCapabilities= in its systemd unit)";
+	return "collectd has CAP_BPF and CAP_PERFMON, but the kernel's build, its lockdown, "
+	       "kernel.perf_event_paranoid or a container forbids this; see collectd-ebpf(5)";
+}
+
 static const char *without_right(const char *with)
 {
 	if (strstr(words, "iterate BTF objects"))
 		return "the running kernel lacks this hook, or a module has it, and to look there "
 		       "needs CAP_SYS_ADMIN";
-	if (!has_rights())
-		return "collectd needs CAP_BPF and CAP_PERFMON (as root, or "
-		       "AmbientCapabilities= in its systemd unit)";
-	if (!strcmp(with, "perf_event") && is_perf_for_administrators())
+	if (has_rights() && !strcmp(with, "perf_event") && is_perf_for_administrators())
 		return "kernel.perf_event_paranoid is above 2, for which this kernel wants "
 		       "CAP_SYS_ADMIN; set it to 2, or give collectd that capability";
-	return "collectd has CAP_BPF and CAP_PERFMON, but the kernel's build, its lockdown, "
-	       "kernel.perf_event_paranoid or a container forbids this; see collectd-ebpf(5)";
+	return diagnosis_no_right();
 }
 
 static const char *without_type(void)
@@ -220,11 +225,12 @@ int diagnosis_error(enum diagnosis_step step, const char *with, int code, struct
 		[DIAGNOSIS_LOAD] = { "load", " into the kernel" },
 		[DIAGNOSIS_ATTACH] = { "attach to ", "" },
 	};
+	/* Of a hook, which is named, libbpf says no more than the error does. */
+	const char *said = step == DIAGNOSIS_ATTACH ? "" : words;
 	char why[128] = "";
 
 	libbpf_strerror(code, why, sizeof(why));
 	return error_set(error, code, "cannot %s%s%s: %s%s%s%s%s%s; %s", what[step].verb, with,
-			 what[step].object, why, words[0] ? " (" : "", words,
-			 verdict[0] ? ": " : "", verdict, words[0] ? ")" : "",
-			 remedy(step, with, code));
+			 what[step].object, why, said[0] ? " (" : "", said, verdict[0] ? ": " : "",
+			 verdict, said[0] ? ")" : "", remedy(step, with, code));
 }

@@ -17,4 +17,7 @@ void diagnosis_end(void);
  * one of libbpf's own. */
 int diagnosis_error(enum diagnosis_step step, const char *with, int code, struct error *error);
 
+/* What helps where the kernel says -EPERM or -EACCES. */
+const char *diagnosis_no_right(void);
+
 #endif

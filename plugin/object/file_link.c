@@ -10,13 +10,14 @@
  */
 #include "file_link.h"
 
-#include "diagnosis.h"
+#include "attachment_message.h"
 #include "multi.h"
 #include "system/uprobe.h"
 #include "system/uprobe_multi.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -44,17 +45,48 @@ struct work {
 	struct error *error; /* likewise */
 };
 
+/* Is it what is looked for that is wrong, and not the file? */
+static bool is_of_place(int status)
+{
+	switch (-status) {
+	case ESRCH:
+	case ENOTUNIQ:
+	case ENOMSG:
+	case EFAULT:
+	case EOPNOTSUPP:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void name_place(const struct point *point, char *text, size_t size)
+{
+	const char *name = point->name ?: "";
+
+	if (point->offset)
+		snprintf(text, size, "%s%s%#" PRIx64, name, point->name ? "+" : "", point->offset);
+	else
+		snprintf(text, size, "%s", name);
+}
+
 /* What cannot be done, of the file: "read" or "attach to". */
 static void refuse(struct work *work, struct attachment *item, int status, const char *what,
 		   const char *why)
 {
+	const char *path = item->point->path ?: "the program";
+	char place[640];
 	struct error text;
 
-	error_set(&text, status, "cannot %s %s: %s", what, item->point->path ?: "the program", why);
+	name_place(item->point, place, sizeof(place));
+	if (is_of_place(status))
+		error_set(&text, status, "cannot attach to %s in %s: %s", place, path, why);
+	else
+		error_set(&text, status, "cannot %s %s: %s", what, path, why);
 	if (item->is_needed && work->status == 0)
 		work->status = error_set(work->error, status, "%s", text.text);
 	else if (!item->is_needed)
-		attachment_tell(item, work->probe, text.text);
+		attachment_note(item, ATTACHMENT_FILE_REFUSED, text.text);
 }
 
 /* Errors that may be gone at the next try. */
@@ -94,7 +126,7 @@ static int defer(struct work *work, const struct spot *spot, const char *why)
 	error_set(&text, 0, "cannot %s %s: %s", spot->is_unfound ? "read" : "attach to",
 		  spot->item->point->path ?: "the program", why);
 	if (work->again && !(spot->is_unfound && is_second(spot->item)))
-		attachment_tell_deferred(spot->item, work->probe, text.text);
+		attachment_note(spot->item, ATTACHMENT_DEFERRED, text.text);
 	return 0;
 }
 
@@ -117,14 +149,10 @@ static int keep(struct work *work, int fd)
 static int create_link(const struct spot *spot, int event, struct error *error)
 {
 	LIBBPF_OPTS(bpf_link_create_opts, options, .perf_event.bpf_cookie = spot->cookie);
-	int fd;
+	int fd = bpf_link_create(bpf_program__fd(spot->item->program), event, BPF_PERF_EVENT,
+				 &options);
 
-	diagnosis_begin();
-	fd = bpf_link_create(bpf_program__fd(spot->item->program), event, BPF_PERF_EVENT, &options);
-	if (fd < 0)
-		fd = diagnosis_error(DIAGNOSIS_ATTACH, spot->item->point->name ?: "it", fd, error);
-	diagnosis_end();
-	return fd;
+	return fd < 0 ? error_set(error, fd, "%s", uprobe_multi_strerror(fd)) : fd;
 }
 
 static int link_one(struct work *work, const struct spot *spot, struct error *error)
@@ -179,7 +207,7 @@ static void link_spots(struct work *work, const struct spot *spots, size_t count
 		status = count == 1 ? link_one(work, spots, &why) : -EAGAIN; /* one by one */
 	for (size_t i = 0; i < count && status == 0; i++)
 		if (work->again)
-			attachment_tell_attached(spots[i].item, work->probe);
+			attachment_note_attached(spots[i].item);
 		else
 			spots[i].item->told = 0;
 	if (status && count > 1) {
@@ -265,7 +293,7 @@ static void refuse_return(struct work *work, struct attachment *item,
 	struct error why;
 
 	if (item->is_paired) {
-		attachment_tell_calls_only(item, work->probe, found->error.text);
+		attachment_note(item, ATTACHMENT_CALLS_ONLY, found->error.text);
 		return;
 	}
 	error_set(&why, 0,
@@ -337,8 +365,6 @@ static int search(struct work *work, struct attachment *const *items, size_t cou
 
 	for (size_t i = 0; i < count && status == 0; i++)
 		status = take(work, items[i], &found[i]);
-	if (status == 0)
-		attachments_tell_kinds(items, count, work->probe);
 	if (found)
 		symbol_found_done(found, count);
 	free(found);

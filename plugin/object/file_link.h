@@ -20,7 +20,7 @@ struct file_links {
 };
 
 /* Attaches what is for points of this file: each program to all its places by one link where the
- * kernel has that, else to each place by one. What cannot be is told of each attachment; where one is
+ * kernel has that, else to each place by one. What cannot be is noted of each attachment; where one is
  * needed it is an error, and so is -ENOMEM, but what may pass is deferred, needed or not. What there is of links is
  * the caller's in any case. */
 int file_links_open(struct file_links *links, const char *probe, struct attachment *const *items,
@@ -29,7 +29,7 @@ int file_links_open(struct file_links *links, const char *probe, struct attachme
 
 /* Finds and attaches what was deferred, at the calls 1, 3, 7 and so on, at last each 64th: a try may take as
  * long as the kernel lets it, and memory from processes that have none. What is deferred again is
- * told, and so is what is attached now. Errors of file_links_open(). */
+ * noted, and so is what is attached now. Errors of file_links_open(). */
 int file_links_again(struct file_links *links, const char *probe, const struct symbol_file *file,
 		     struct file_reader *files, struct error *error);
 

@@ -5,6 +5,7 @@
 #include "function.h"
 
 #include "argument.h"
+#include "attachment.h"
 #include "bpf/lib/service.h"
 
 #include <bpf/bpf.h>
@@ -39,27 +40,37 @@ static bool find_service(const struct config *config, const char *name, size_t *
 	return false;
 }
 
+static void ignore_services(const struct functions *functions, const struct function_config *block,
+			    const struct config *config, bool any)
+{
+	const struct strings *names = &block->services;
+	size_t number;
+
+	for (size_t i = 0; i < names->count; i++)
+		if (!find_service(config, names->item[i], &number))
+			ignore(functions, block, "Service", names->item[i],
+			       any ? "there is no Service block of this name"
+				   : "there is no Service block of this name, and so the function "
+				     "is not counted");
+}
+
 /* Is it counted for any? */
 static bool set_services(const struct functions *functions, const struct function_config *block,
 			 const struct config *config, struct function *function)
 {
 	const struct strings *names = &block->services;
-	bool any = false;
+	bool any = !names->count;
+	size_t number;
 
-	if (!names->count)
+	if (any)
 		function->flags |= FUNCTION_EVERY_SERVICE;
-	for (size_t i = 0; i < names->count; i++) {
-		size_t number;
-
-		if (!find_service(config, names->item[i], &number)) {
-			ignore(functions, block, "Service", names->item[i],
-			       "there is no Service block of this name");
-			continue;
+	for (size_t i = 0; i < names->count; i++)
+		if (find_service(config, names->item[i], &number)) {
+			function->services[number / 64] |= 1ULL << number % 64;
+			any = true;
 		}
-		function->services[number / 64] |= 1ULL << number % 64;
-		any = true;
-	}
-	return any || !names->count;
+	ignore_services(functions, block, config, any);
+	return any;
 }
 
 /* --- arguments --- */
@@ -169,6 +180,15 @@ static uint32_t place_of(struct functions *functions, const struct function_argu
 	return place;
 }
 
+/* A marker has many places. */
+static void ignore_argument(struct functions *functions, const struct function_config *block,
+			    const char *why)
+{
+	if (functions->told != block)
+		ignore(functions, block, "Argument", NULL, why);
+	functions->told = block;
+}
+
 /* What of a cookie says where an argument is. */
 static uint64_t argument_cookie(struct functions *functions, const struct function_config *block,
 				const struct symbol_place *place)
@@ -181,14 +201,16 @@ static uint64_t argument_cookie(struct functions *functions, const struct functi
 		return 0;
 	if (!argument_of_marker(place->arguments, block->argument.number, &argument, why,
 				sizeof(why))) {
-		ignore(functions, block, "Argument", NULL, why);
+		ignore_argument(functions, block, why);
 		return 0;
 	}
 	if (block->argument.type.size)
 		argument.type = block->argument.type;
 	number = place_of(functions, &argument);
 	if (!number)
-		ignore(functions, block, "Argument", NULL, "there is no room for another place");
+		ignore_argument(functions, block,
+				"the arguments of all Function blocks with markers are in too many "
+				"different places; leave some out");
 	return (uint64_t)number << FUNCTION_PLACE_SHIFT;
 }
 
@@ -277,7 +299,7 @@ static struct functions *make(const char *probe, const struct probe_config *bloc
 	return NULL;
 }
 
-static bool is_of_functions(const struct object *object)
+bool functions_are_of(const struct object *object)
 {
 	const struct bpf_map *map = object_map(object, FUNCTIONS_MAP),
 			     *places = object_map(object, PLACES_MAP),
@@ -352,9 +374,12 @@ static int open_functions(struct functions *functions, struct object *object,
 			"there is nothing to count: its Probe block needs a Function block "
 			"that names one, see collectd-ebpf(5)");
 	status = set_room(functions, object, config, shown, error);
-	return status
-		       ?: function_links_prepare(object, functions->probe, functions->targets,
-						 functions->target_count, error);
+	status = status
+			 ?: function_links_prepare(object, functions->probe, functions->targets,
+						   functions->target_count, error);
+	if (status == 0 && !attachments_any(object))
+		status = attachments_none(error);
+	return status;
 }
 
 int functions_open(struct functions **ret_functions, struct object *object, const char *probe,
@@ -365,7 +390,7 @@ int functions_open(struct functions **ret_functions, struct object *object, cons
 	int status;
 
 	*ret_functions = NULL;
-	if (!is_of_functions(object)) {
+	if (!functions_are_of(object)) {
 		if (block->function_count)
 			message(LOG_ERR,
 				"probe %s: ignoring %zu Function blocks: its object counts no "

@@ -23,7 +23,11 @@ struct functions {
 	struct function_argument places[FUNCTION_PLACES_MAX]; /* from 1; as the map has them */
 	uint32_t place_count;
 	int map, place_map, run_map;
+	const struct function_config *told; /* what is wrong with its argument, last */
 };
+
+/* Does the object count functions? */
+bool functions_are_of(const struct object *object);
 
 /* Of an object that is opened: what its maps are to hold, and which of its programs are loaded. What a
  * block says that cannot be had is told, and ignored. The configuration and the probe's name

@@ -5,7 +5,9 @@
  */
 #include "function_link.h"
 
+#include "attachment_message.h"
 #include "diagnosis.h"
+#include "kernel_refusal.h"
 #include "multi.h"
 
 #include <bpf/bpf.h>
@@ -13,6 +15,7 @@
 #include <errno.h>
 #include <linux/bpf.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -45,6 +48,8 @@ struct work {
 	const char *probe;
 	struct programs programs;
 	bool has_kernel_multi;
+	struct attachment *refused; /* with `what` and why alone */
+	size_t refused_count;
 };
 
 /* They stay off until a target needs them. */
@@ -71,9 +76,40 @@ static void find_programs(const struct object *object, struct programs *programs
 	}
 }
 
-static void refuse(const struct work *work, const struct function_target *target, const char *why)
+static void name_function(const struct function_target *target, char *text, size_t size)
 {
-	message(LOG_ERR, "probe %s: ignoring Function \"%s\": %s", work->probe, target->name, why);
+	snprintf(text, size, "Function \"%s\"", target->name);
+}
+
+static int refuse(struct work *work, const struct function_target *target, const char *why,
+		  struct error *error)
+{
+	struct attachment *refused = &work->refused[work->refused_count];
+	char what[128];
+
+	name_function(target, what, sizeof(what));
+	refused->what = strdup(what);
+	if (!refused->what)
+		return error_set(error, -ENOMEM, "no memory");
+	work->refused_count++;
+	attachment_note(refused, ATTACHMENT_REFUSED, why);
+	return 0;
+}
+
+/* Once of all that are refused for the same reason. */
+static void tell_refused(const struct work *work)
+{
+	struct attachment **items = calloc(work->refused_count + 1, sizeof(*items));
+
+	for (size_t i = 0; i < work->refused_count && items; i++)
+		items[i] = &work->refused[i];
+	if (items)
+		attachments_tell(items, work->refused_count, work->probe);
+	for (size_t i = 0; i < work->refused_count; i++) {
+		free(work->refused[i].what);
+		free(work->refused[i].why);
+	}
+	free(items);
 }
 
 static uint64_t cookie_of(const struct attachment *attachment, const struct symbol_place *place)
@@ -101,11 +137,9 @@ static int add(struct work *work, const struct function_target *target, struct b
 		.with = target,
 	};
 
-	if (!program) {
-		refuse(work, target, "the object has no program for it");
-		return 0;
-	}
-	snprintf(what, sizeof(what), "Function \"%s\"", target->name);
+	if (!program)
+		return refuse(work, target, "the object has no program for it", error);
+	name_function(target, what, sizeof(what));
 	bpf_program__set_autoload(program, true);
 	if (many)
 		bpf_program__set_autoload(many, true);
@@ -155,42 +189,43 @@ static int target_copy(struct bpf_program *program, const char *name, bool at_re
 }
 
 /* A copy of a program is of one function from its load on. */
-static int add_copy(struct work *work, const struct function_target *target, bool at_return,
-		    size_t number, struct error *error)
+static int target_copies(const struct programs *programs, size_t number,
+			 const struct function_target *target)
 {
-	struct programs *programs = &work->programs;
-	struct bpf_program *program =
-		at_return ? programs->exits[number] : programs->entries[number];
-	int status = target_copy(program, target->point->name, at_return);
-	struct error why;
+	const char *name = target->point->name;
+	int status = 0;
 
-	if (status == 0)
-		return add(work, target, program, NULL, at_return, error);
-	error_set(&why, 0, "fentry cannot be attached to it: %s; try kprobe",
-		  status == -ENOENT ? "the kernel has no function of this name (or it is inlined)"
-				    : strerror(-status));
-	refuse(work, target, why.text);
-	return 0;
+	if (target->at_entry)
+		status = target_copy(programs->entries[number], name, false);
+	if (status == 0 && target->at_return)
+		status = target_copy(programs->exits[number], name, true);
+	return status;
 }
 
 static int add_copies(struct work *work, const struct function_target *target, struct error *error)
 {
 	struct programs *programs = &work->programs;
 	size_t number = programs->copies_used, copies = programs->entry_count;
-	int status = 0;
+	struct error why;
+	int status;
 
 	if (programs->exit_count < copies)
 		copies = programs->exit_count;
-	if (number >= copies) {
-		refuse(work, target,
-		       "more functions than the object has programs for fentry; name others by kprobe");
-		return 0;
+	if (number >= copies)
+		return refuse(
+			work, target,
+			"there are more functions for fentry than it has programs for; name others by kprobe",
+			error);
+	status = target_copies(programs, number, target);
+	if (status) {
+		kernel_refusal(target->point, status, &why);
+		return refuse(work, target, why.text, error);
 	}
 	programs->copies_used++;
 	if (target->at_entry)
-		status = add_copy(work, target, false, number, error);
+		status = add(work, target, programs->entries[number], NULL, false, error);
 	if (status == 0 && target->at_return)
-		status = add_copy(work, target, true, number, error);
+		status = add(work, target, programs->exits[number], NULL, true, error);
 	return status;
 }
 
@@ -217,11 +252,17 @@ int function_links_prepare(struct object *object, const char *probe,
 	bool of_kernel = false;
 	int status = 0;
 
+	/* Of an entry and of a return. */
+	work.refused = calloc(2 * count + 1, sizeof(*work.refused));
+	if (!work.refused)
+		return error_set(error, -ENOMEM, "no memory");
 	find_programs(object, &work.programs);
 	for (size_t i = 0; i < count; i++)
 		of_kernel |= targets[i].point->kind == POINT_KPROBE;
 	work.has_kernel_multi = of_kernel && multi_has_kernel();
 	for (size_t i = 0; i < count && status == 0; i++)
 		status = add_target(&work, &targets[i], error);
+	tell_refused(&work);
+	free(work.refused);
 	return status;
 }

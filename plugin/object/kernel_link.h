@@ -9,9 +9,9 @@
 #include <stddef.h>
 
 /* Attaches those of the attachments that are of no file: functions of the kernel, many by one link
- * where it has that, tracepoints and perf events. One that cannot be is told; the links are
+ * where it has that, tracepoints and perf events. One that cannot be is noted, see attachment_message.h; the links are
  * the object's. -ENOMEM. */
-int kernel_links_open(struct object *object, const char *probe, struct attachment *const *items,
-		      size_t count, struct error *error);
+int kernel_links_open(struct object *object, struct attachment *const *items, size_t count,
+		      struct error *error);
 
 #endif

@@ -5,6 +5,7 @@
 #include "link.h"
 
 #include "diagnosis.h"
+#include "kernel_refusal.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -67,17 +68,13 @@ static struct bpf_link *create(const struct attachment *attachment)
 static int attach_by_libbpf(struct object *object, const struct attachment *attachment,
 			    struct error *error)
 {
-	const struct point *point = attachment->point;
 	struct bpf_link *link;
-	char what[1100];
 	int status = 0;
 
-	snprintf(what, sizeof(what), "%s/%s%s%s", point_kind_name(point->kind),
-		 point->category ?: "", point->category ? "/" : "", point->name);
 	diagnosis_begin();
 	link = create(attachment);
 	if (!link)
-		status = diagnosis_error(DIAGNOSIS_ATTACH, what, -errno, error);
+		status = kernel_refusal(attachment->point, -errno, error);
 	diagnosis_end();
 	return status ?: link_add(object, link, error);
 }

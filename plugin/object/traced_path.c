@@ -7,6 +7,7 @@
  */
 #include "traced_path.h"
 
+#include "attachment_message.h"
 #include "system/clock.h"
 
 #include <errno.h>
@@ -64,15 +65,18 @@ static bool is_needed(const struct traced_path *path)
 	return false;
 }
 
-/* Of all of the path, once. An error where one is needed. */
-static int refuse(const struct look *look, int status, const char *why)
+static void note(const struct traced_path *path, enum attachment_state state, const char *why)
 {
-	struct traced_path *path = look->path;
-
-	if (is_needed(path))
-		return error_set(look->error, status, "%s", why);
 	for (size_t i = 0; i < path->item_count; i++)
-		attachment_tell(path->items[i], look->probe, why);
+		attachment_note(path->items[i], state, why);
+}
+
+/* All of the path. An error where one is needed. */
+static int refuse(const struct look *look, enum attachment_state state, int status, const char *why)
+{
+	if (is_needed(look->path))
+		return error_set(look->error, status, "%s", why);
+	note(look->path, state, why);
 	return 0;
 }
 
@@ -81,7 +85,7 @@ static int refuse_file(const struct look *look, int status, const char *why)
 	struct error text;
 
 	error_set(&text, status, "cannot read %s: %s", look->path->path ?: "the program", why);
-	return refuse(look, status, text.text);
+	return refuse(look, ATTACHMENT_FILE_REFUSED, status, text.text);
 }
 
 static void tell_new(const struct look *look, bool replaced)
@@ -168,7 +172,7 @@ static int attach_file(const struct look *look, struct traced_file *traced)
 		tell_new(look, path->file_count > 1);
 		traced->late = false;
 	}
-	return status ? refuse(look, status, why.text) : 0;
+	return status ? refuse(look, ATTACHMENT_FILE_REFUSED, status, why.text) : 0;
 }
 
 static int attach_files(const struct look *look)
@@ -232,8 +236,10 @@ static int tell_none(struct look *look, ssize_t processes, const struct error *w
 	if (path->told)
 		return 0;
 	path->told = true;
-	if (processes == -ENOENT)
-		return refuse(look, -ENOENT, "there is no Service block of this name");
+	if (processes == -ENOENT) {
+		error_set(&text, 0, "there is no Service block \"%s\"", path->service);
+		return refuse(look, ATTACHMENT_REFUSED, -ENOENT, text.text);
+	}
 	if (!path->waits)
 		return refuse_file(look, -EIO, why->text);
 	if (processes == 0)
@@ -241,9 +247,7 @@ static int tell_none(struct look *look, ssize_t processes, const struct error *w
 	else
 		error_set(&text, 0, "no process of the service %s has a file %s", path->service,
 			  path->path ?: "that it runs");
-	for (size_t i = 0; i < path->item_count; i++)
-		message(LOG_NOTICE, "probe %s: %s waits: %s", look->probe, path->items[i]->what,
-			text.text);
+	note(path, ATTACHMENT_WAITS, text.text);
 	return 0;
 }
 

@@ -22,7 +22,7 @@ struct traced_path {
 	struct traced_file {
 		struct symbol_file file; /* open */
 		struct file_links links;
-		bool attached;   /* or refused, which is told, or deferred */
+		bool attached;   /* or refused, or deferred */
 		bool late;       /* there was another one before, or none */
 		unsigned missed; /* so many times in a row no process had it */
 	} * files;
@@ -38,7 +38,7 @@ bool traced_path_fits(const struct traced_path *path, const struct attachment *a
 int traced_path_add(struct traced_path *path, struct attachment *item);
 
 /* Looks which files are there now, attaches to those that are new, and leaves those that nobody can
- * run any more. What cannot be is told once. An error: one that is needed cannot be had. */
+ * run any more. What cannot be is noted, see attachment_message.h. An error: one that is needed cannot be had. */
 int traced_path_update(struct traced_path *path, const char *probe,
 		       const struct file_finder *finder, struct error *error);
 

@@ -53,9 +53,14 @@ static int ask_open(int worker, void *with)
 	return 0;
 }
 
-static const char *why_not_open(int status, pid_t pid)
+static const char *why_not_open(int status, const char *path, pid_t pid)
 {
 	switch (-status) {
+	case ENOENT:
+		return path && !strchr(path, '/')
+			       ? "no library or program of this name is where they usually are; "
+				 "name its path"
+			       : strerror(-status);
 	case EREMOTE:
 		return "it is on FUSE: a program that stops could stop collectd, too";
 	case ESRCH:
@@ -63,7 +68,8 @@ static const char *why_not_open(int status, pid_t pid)
 	case EACCES:
 	case EPERM:
 		return pid ? "collectd needs CAP_SYS_PTRACE to see the files of other users' processes"
-			   : strerror(-status);
+			   : "collectd needs the right to read it and the directories it is in, or "
+			     "CAP_DAC_READ_SEARCH";
 	case EPIPE:
 		return "the process that reads it has ended";
 	default:
@@ -89,7 +95,7 @@ int symbol_open(struct file_reader *files, const char *path, pid_t pid,
 		status = worker_ask(files, &turn, ask_open, &opened);
 	}
 	if (status)
-		return error_set(error, status, "%s", why_not_open(status, pid));
+		return error_set(error, status, "%s", why_not_open(status, path, pid));
 	*ret_file = opened.file;
 	return 0;
 }
