@@ -58,6 +58,8 @@ static void test_words(void)
 	say(LIBBPF_WARN, "libbpf: %s!\nAnd more.\n", "the cause");
 	say(LIBBPF_WARN, "libbpf: what follows from it\n");
 	CHECK_HAS(text_of(DIAGNOSIS_LOAD, "", -ENOMEM), "memory (libbpf: the cause!); not enough");
+	CASE("of a right");
+	CHECK_HAS(text_of(DIAGNOSIS_LOAD, "", -EPERM), "Operation not permitted; collectd ");
 	CASE("of a hook");
 	CHECK_HAS(text_of(DIAGNOSIS_ATTACH, "fexit/x", -ENOMEM), "allocate memory; not enough");
 	diagnosis_end();

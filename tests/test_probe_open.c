@@ -144,7 +144,7 @@ static void test_costly(void)
 	CHECK_HAS(daemon_message(0), "ignoring Option \"extar\": it has \"extra\", \"costly\"");
 	CHECK_HAS(daemon_message(1), "ignoring Tier 3: it has tiers 1, 2");
 	CHECK_HAS(daemon_message(2), "tier 1 is unavailable");
-	CHECK_HAS(daemon_message(3), "ignoring Rows 5: it has no rows that are given on first use");
+	CHECK_HAS(daemon_message(3), "ignoring Rows 5: all its services have rows, and its keys");
 	probe_done(&probe);
 	CHECK_INT(open_costly("  Tier 2\n", &error), PROBE_NEEDS_OPTION);
 	CHECK_HAS(daemon_message(0), "ignoring Tier 2: it needs Option \"costly\", too");

@@ -361,7 +361,7 @@ static void check_rows(const struct probe *probe)
 		has |= table_gives_rows(&probe->tables[i]);
 	if (probe->block->rows && !has)
 		message(LOG_ERR,
-			"probe %s: ignoring Rows %u: it has no rows that are given on first use or named by keys",
+			"probe %s: ignoring Rows %u: all its services have rows, and its keys name none",
 			probe->name, probe->block->rows);
 }
 

@@ -225,8 +225,8 @@ int diagnosis_error(enum diagnosis_step step, const char *with, int code, struct
 		[DIAGNOSIS_LOAD] = { "load", " into the kernel" },
 		[DIAGNOSIS_ATTACH] = { "attach to ", "" },
 	};
-	/* Of a hook, which is named, libbpf says no more than the error does. */
-	const char *said = step == DIAGNOSIS_ATTACH ? "" : words;
+	/* Of a hook, which is named, and of a right libbpf says no more than the error does. */
+	const char *said = step == DIAGNOSIS_ATTACH || code == -EPERM ? "" : words;
 	char why[128] = "";
 
 	libbpf_strerror(code, why, sizeof(why));

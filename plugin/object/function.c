@@ -393,9 +393,9 @@ int functions_open(struct functions **ret_functions, struct object *object, cons
 	if (!functions_are_of(object)) {
 		if (block->function_count)
 			message(LOG_ERR,
-				"probe %s: ignoring %zu Function blocks: its object counts no "
-				"functions; write them into <Probe \"functions\">",
-				probe, block->function_count);
+				"probe %s: ignoring its Function block%s: this probe counts no "
+				"functions, but <Probe \"functions\"> does",
+				probe, block->function_count > 1 ? "s" : "");
 		return 0;
 	}
 	functions = make(probe, block);
