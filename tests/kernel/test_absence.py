@@ -32,10 +32,10 @@ LACKS_HOOK = "the running kernel lacks this hook"
 LACKS = "the running kernel lacks something that this object needs"
 NOWHERE = [
     ("load", "'no_such_hook'", LACKS_TYPE),
-    ("attach to raw_tp/no_such_hook", "'no_such_hook'", LACKS_HOOK),
+    ("attach to raw_tp/no_such_hook", "No such file", LACKS_HOOK),
     ("attach to tracepoint/task/no_such_hook", "task/no_such_hook", LACKS_HOOK),
     ("load", "'no_such_hook'", LACKS_TYPE),
-    ("attach to kprobe/no_such_hook", "'no_such_hook+0x0'", LACKS_HOOK),
+    ("attach to kprobe/no_such_hook", "No such file", LACKS_HOOK),
     ("load", "'no_such_hook'", LACKS_TYPE),
     ("load", "task_struct___absent.no_such_member", LACKS),
 ]

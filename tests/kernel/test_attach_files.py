@@ -120,14 +120,15 @@ def main():
                  f"uprobe:{directory}:called": "Is a directory",
                  f"usdt:{paths['fifo']}:load:two": "it is not a regular file",
                  f"uprobe:{paths['sparse']}:called": "cannot read",
-                 f"usdt:{paths['loops']}:load:two": "cannot read"}
+                 f"usdt:{paths['loops']}:load:two": "cannot "}
         hidden = [os.path.join(paths["fuse"], name) for name in ("a", "b")]
         if silent_mount(test, paths["fuse"]):
-            wrong |= {f"uprobe:{hidden[0]}:called": "does not answer", f"usdt:{hidden[0]}:load:two": "does not answer"}
+            wrong[f"uprobe:{hidden[0]}:called"] = f"and 1 other until their file changes: cannot read {hidden[0]}: its file system does"
         else:
             hidden = []
         restless = Restless(paths["called"], paths["restless"])
-        lines = [*wrong, f"uprobe:{paths['called']}:called", f"uprobe:{paths['replaced']}:other",
+        lines = [*wrong, *(f"usdt:{path}:load:two" for path in hidden[:1]),
+                 f"uprobe:{paths['called']}:called", f"uprobe:{paths['replaced']}:other",
                  *[f"uprobe:{paths['restless']}:called"] * 20]
         config = OFF + block("attach", "attach", *(f'Attach "{line}" {program_of(line)}' for line in lines))
         for number, path in enumerate(hidden[1:] + [paths["fifo"], directory]):
