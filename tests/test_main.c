@@ -155,11 +155,12 @@ static void test_blocks(void)
 		  "there is no such probe; there are: sample, tcp;", 3, NULL },
 		{ "<Probe \"sample\">\nEnable false\nInterval 5\nCollect \"x\"\n</Probe>",
 		  LOG_NOTICE,
-		  "ignoring Collect, Interval in <Probe \"sample\">: Enable false switches the probe "
+		  "ignoring Collect, Interval 5 in <Probe \"sample\">: Enable false switches the probe "
 		  "off",
 		  2, NULL },
 		{ "<Probe \"tcp\">\nCollect \"x\"\n</Probe>", LOG_WARNING,
-		  "ignoring Collect in <Probe \"tcp\">: it is off by default; Enable true in its",
+		  "probe tcp is off: it is off by default; Enable true in its Probe block switches "
+		  "it on; until then it ignores Collect",
 		  2, NULL },
 		{ "<Probe \"tcp\">\n</Probe>", LOG_WARNING,
 		  "probe tcp is off: it is off by default; Enable true in its Probe block", 2,

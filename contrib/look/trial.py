@@ -66,6 +66,8 @@ class Result:
             self._probe(match[1]).tier = int(match[2])
         elif match := re.match(r"probe (\S+) is off: (.*)", text):
             self._probe(match[1]).why = match[2]
+            if severity == "warning" and self._probe(match[1]).by_default():
+                self.complaints.append(text)
         elif match := re.match(r"probe (\S+): tier ([0-9]+) is unavailable, trying the next: (.*)", text):
             self._probe(match[1]).lost += ((int(match[2]), match[3]),)
         elif match := re.match(r"the plugin is off: (.*)", text):

@@ -179,13 +179,6 @@ static struct probe *add_probe(const char *name)
 	return probe;
 }
 
-/* A block of such a probe shows that it is wanted. */
-static void tell_not_enabled(const char *name, const struct probe_config *block, const char *why)
-{
-	if (!block || !probe_mistake_ignored(LOG_WARNING, block, why))
-		message(block ? LOG_WARNING : LOG_INFO, "probe %s is off: %s", name, why);
-}
-
 /* The object is that of the block, or NAME.bpf.o. A probe that does not open keeps its
  * subject; without services none is tried. */
 static void open_probe(const char *object)
@@ -198,7 +191,7 @@ static void open_probe(const char *object)
 	int status;
 
 	if (block && !block->enable) {
-		probe_mistake_ignored(LOG_NOTICE, block, "Enable false switches the probe off");
+		probe_mistake_disabled(block);
 		return;
 	}
 	snprintf(own, sizeof(own), "%s/%s" OBJECT_SUFFIX, config.object_dir, object);
@@ -211,7 +204,7 @@ static void open_probe(const char *object)
 		return;
 	status = probe_open(probe, name, path, interval_of(block), block, &services, &error);
 	if (status == PROBE_NOT_ENABLED) {
-		tell_not_enabled(name, block, error.text);
+		probe_mistake_not_enabled(name, block, error.text);
 		probe_count--;
 		return;
 	}

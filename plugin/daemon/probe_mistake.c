@@ -36,42 +36,62 @@ void probe_mistake_missing(struct error *ret_text, const struct probe_config *bl
 		  block->name, has[0] ? has : "none");
 }
 
-/* But Object, which says what is off. */
+static bool is_option(const char *line, const char *option)
+{
+	size_t length = strlen(option);
+
+	return !strncmp(line, option, length) && line[length] == ' ';
+}
+
+/* But Object, which says what is off, and Enable. */
+static void add_lines(const struct probe_config *block, char *text, size_t size)
+{
+	for (size_t i = 0; i < block->once.count; i++) {
+		const char *line = block->once.item[i];
+
+		if (!is_option(line, "Enable") && !is_option(line, "Object"))
+			append(text, size, line);
+	}
+}
+
 static bool list_options(const struct probe_config *block, char *text, size_t size)
 {
 	const struct {
 		const char *name;
-		bool is_set;
-	} options[] = {
-		{ "Attach", block->attach_count },
-		{ "Budget", block->budget_percent > 0 },
-		{ "Collect", block->collect.count },
-		{ "Frequency", block->frequency_hz > 0 },
-		{ "Function", block->function_count },
-		{ "Ignore", block->ignore.count },
-		{ "Interval", block->interval_s > 0 },
-		{ "Label", block->label_count },
-		{ "MaxOverhead", block->max_overhead > 0 },
-		{ "Option", block->options.count },
-		{ "Parameter", block->parameter_count },
-		{ "Rows", block->rows },
-		{ "Table", block->table_count },
-		{ "Tier", block->tier },
+		size_t count;
+	} lists[] = {
+		{ "Attach", block->attach_count },       { "Collect", block->collect.count },
+		{ "Function", block->function_count },   { "Ignore", block->ignore.count },
+		{ "Label", block->label_count },         { "Option", block->options.count },
+		{ "Parameter", block->parameter_count }, { "Table", block->table_count },
 	};
 
 	text[0] = '\0';
-	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
-		if (options[i].is_set)
-			append(text, size, options[i].name);
+	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)
+		if (lists[i].count)
+			append(text, size, lists[i].name);
+	add_lines(block, text, size);
 	return text[0];
 }
 
-bool probe_mistake_ignored(int severity, const struct probe_config *block, const char *why)
+void probe_mistake_disabled(const struct probe_config *block)
 {
 	char options[256];
 
-	if (!list_options(block, options, sizeof(options)))
-		return false;
-	message(severity, "ignoring %s in <Probe \"%s\">: %s", options, block->name, why);
-	return true;
+	if (list_options(block, options, sizeof(options)))
+		message(LOG_NOTICE,
+			"ignoring %s in <Probe \"%s\">: Enable false switches the probe off",
+			options, block->name);
+}
+
+/* A block of such a probe shows that it is wanted. */
+void probe_mistake_not_enabled(const char *probe, const struct probe_config *block, const char *why)
+{
+	char options[256];
+
+	if (block && list_options(block, options, sizeof(options)))
+		message(LOG_WARNING, "probe %s is off: %s; until then it ignores %s", probe, why,
+			options);
+	else
+		message(block ? LOG_WARNING : LOG_INFO, "probe %s is off: %s", probe, why);
 }

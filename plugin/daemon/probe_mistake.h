@@ -9,7 +9,11 @@
 void probe_mistake_missing(struct error *ret_text, const struct probe_config *block,
 			   const char *const *names);
 
-/* Tells which options of a block have no effect, and why; false: it has none. */
-bool probe_mistake_ignored(int severity, const struct probe_config *block, const char *why);
+/* Tells which options of a block have no effect, as it has Enable false, too. */
+void probe_mistake_disabled(const struct probe_config *block);
+
+/* Tells that a probe is off by default, why, and which options of its block (NULL: it has none) have no effect. */
+void probe_mistake_not_enabled(const char *probe, const struct probe_config *block,
+			       const char *why);
 
 #endif
