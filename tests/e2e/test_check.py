@@ -23,6 +23,7 @@ import collectd_conf  # noqa: E402
 import kernel  # noqa: E402
 import privileges  # noqa: E402
 import programs  # noqa: E402
+import trial  # noqa: E402
 
 TOOL = os.path.join(TOP, "contrib", "ebpf-check")
 PROBES = "process", "limits", "lifecycle"
@@ -168,6 +169,16 @@ LoadPlugin "unixsock"
                ("3", "/opt/objects", ""))
 
 
+def test_off_by_default(test):
+    """A probe with a block is wrong, one without is as nobody wants it; both may be tried."""
+    off = "it is off by default; Enable true in its Probe block switches it on"
+    lines = f"probe cpufreq is off: {off}", f"probe tcp is off: {off}; until then it ignores Collect"
+    found = trial.Result("".join(f"[12:00] [{severity}] ebpf plugin: {line}\n"
+                                 for severity, line in zip(("info", "warning"), lines)))
+    test.equal("off by default: which", [name for name, probe in found.probes.items() if probe.by_default()], ["cpufreq", "tcp"])
+    test.equal("off by default: what is wrong", found.complaints, [lines[1]])
+
+
 def test_privileges(test):
     if not shutil.which("capsh"):
         test.left_out("capabilities by capsh", "it is not installed")
@@ -266,6 +277,7 @@ with lib.Test(200) as the_test:
     test_kernels(the_test)
     test_programs(the_test)
     test_configuration(the_test)
+    test_off_by_default(the_test)
     test_privileges(the_test)
     test_dropin(the_test)
     test_usage(the_test)
