@@ -88,6 +88,22 @@ def many(test, count, latency, attach, words, always=True):
         test.contains(what, "".join(said), f'Function "f0"{more}')
 
 
+def parts(test, called):
+    """What of a block is ignored; a marker has several places, but one argument that is not there."""
+    said = started(test, block("marker", f'Attach "usdt:{called}:load:two"', 'Argument 9 "sum"') +
+                   block("lost", f'Attach "uprobe:{called}:called"', 'Service "nosuch"')).complaints()
+    for words in ('ignoring Argument in <Function "marker">: the marker has no arguments',
+                  'ignoring Service "nosuch" in <Function "lost">: there is no Service block of this name, and so'):
+        test.equal(words, sum(words in line for line in said), 1)
+
+
+def none(test):
+    """Where all are refused before the load, the probe is off, too."""
+    said = started(test, block("none", 'Attach "fentry:no_such_function"')).complaints()
+    test.equal("none is left", sum("probe functions is off: nothing of it is attached: the messages before" in line
+                                   for line in said), 1)
+
+
 def main():
     with Test(limit=120) as test:
         called, fifo, text = (os.path.join(test.disk, name) for name in ("called", "fifo", "text"))
@@ -98,6 +114,8 @@ def main():
         wanted = of_files(called, test.disk, fifo, text) | of_kernel()
         for latency in (False, True):
             each(test, wanted, latency)
+        parts(test, called)
+        none(test)
         program = os.path.join(lib.BUILD, "tests", "kernel", "load_many")
         for count, latency in itertools.product((1, 2, MANY), (False, True)):
             many(test, count, latency, "uprobe:/none/there:many_{:03}", "cannot read /none/there")
