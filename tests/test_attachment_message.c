@@ -11,7 +11,7 @@
 #define FUNCTIONS_MAX 200
 
 static struct attachment attachments[2 * FUNCTIONS_MAX], *items[2 * FUNCTIONS_MAX];
-static char names[FUNCTIONS_MAX][32];
+static char names[FUNCTIONS_MAX][40];
 
 /* Functions, each with its entry and, where that is wanted, with its return; returns how many items
  * there are. */
