@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""recvfrom and sendto of one container, and of nothing else: conf/container-calls.conf as it stands, but for the
-container's name.
+"""recvfrom and sendto of one container, and of nothing else: conf/container-calls.conf with its last lines, which leave out all
+that is not of the container, but for the container's name.
 
 Truth: what the processes were told to do, in containers as docker and LXC make cgroups for them, and outside.
 """
@@ -41,7 +41,7 @@ def sample(*containers):
     """The plugin's block of the sample, with these containers in place of its own."""
     top = os.environ.get("abs_top_srcdir") or os.path.realpath(os.path.join(os.path.dirname(__file__), "..", ".."))
     with open(os.path.join(top, "conf", "container-calls.conf"), encoding="utf-8") as file:
-        text = re.search(r"^<Plugin ebpf>\n(.*)^</Plugin>", file.read(), re.M | re.S).group(1)
+        text = re.search(r"^<Plugin ebpf>\n(.*)^</Plugin>", file.read(), re.M | re.S).group(1).replace("\n#  ", "\n  ")
     line = '    Container "triton-server"\n'
     if line not in text:
         raise ValueError("conf/container-calls.conf has another container")
