@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: MIT
+"""A collectd that is given a configuration, to see what is said of it.
+
+collectd -t reads the configuration after 5.12.0 alone. Where it does not, collectd is to change to a directory that is not
+there: that is the next it does, and it ends.
+"""
+
+import os
+import re
+import subprocess
+
+import collectd
+import lib
+
+SAID = re.compile(r"^\[(\w+)\] (.*)$", re.M | re.A)
+TOLD = "notice", "warning", "error"
+OURS = "ebpf plugin: "
+NOWHERE = "/nonexistent/collectd"
+
+
+class Place:
+    """Where configurations are tried."""
+
+    def __init__(self, test, name):
+        self.dir = test.mkdir(name)
+        self.objects = os.path.join(self.dir, "objects")
+        self.log = os.path.join(self.dir, "log")
+        os.makedirs(self.objects)
+        os.makedirs(os.path.join(self.dir, "conf.d"))
+
+    def link_objects(self, names):
+        for name in names:
+            os.symlink(os.path.join(os.path.abspath(lib.BUILD), "bpf", name + ".bpf.o"),
+                       os.path.join(self.objects, name + ".bpf.o"))
+
+    def include(self, name, content):
+        self._write(os.path.join("conf.d", name), content.replace(b"@DIR@", self.dir.encode()))
+
+    def _write(self, name, content):
+        path = os.path.join(self.dir, name)
+        with open(path, "wb") as file:
+            file.write(content)
+        return path
+
+    def _logfile(self):
+        return f"""\
+LoadPlugin logfile
+<Plugin logfile>
+  LogLevel info
+  File "{self.log}"
+  Timestamp false
+  PrintSeverity true
+</Plugin>
+"""
+
+    def _main(self, base, log):
+        return f"""\
+Hostname "{collectd.HOST}"
+FQDNLookup false
+BaseDir "{base}"
+PIDFile "{self.dir}/pid"
+TypesDB "{collectd.TYPES}"
+Interval 0.1
+PluginDir "{collectd.PLUGINS}"
+{self._logfile() if log else ""}
+PluginDir "{os.path.abspath(lib.BUILD)}"
+LoadPlugin ebpf
+<Plugin ebpf>
+  ObjectDirectory "{self.objects}"
+  SymbolReader "{os.path.abspath(lib.BUILD)}/ebpf-symbols"
+</Plugin>
+PluginDir "{collectd.PLUGINS}"
+Include "{self.dir}/conf.d/*.conf"
+"""
+
+    def run(self, arguments, base=None, log=True):
+        """The ended process."""
+        conf = self._write("conf", self._main(base or self.dir, log).encode())
+        return subprocess.run([lib.COLLECTD, *arguments, "-C", conf], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              errors="replace", check=False, timeout=60 * lib.SLOWNESS, preexec_fn=lib.die_with_test)
+
+    def said(self):
+        """[SEVERITY: TEXT, ...] of the plugin."""
+        return [f"{severity}: {text.removeprefix(OURS)}" for severity, text in self.log_lines() if text.startswith(OURS)]
+
+    def log_lines(self):
+        """[(severity, text), ...] of all plugins."""
+        with open(self.log, encoding="utf-8", errors="replace") as file:
+            return [(severity, text.replace(self.dir, "@DIR@")) for severity, text in SAID.findall(file.read())
+                    if severity in TOLD]
+
+
+class Reader:
+    """Has collectd read a configuration, and end."""
+
+    def __init__(self, test):
+        place = Place(test, "broken")
+        place.include("broken.conf", b"<Plugin\n")
+        self.has_t = place.run(["-t"]).returncode != 0
+
+    def run(self, place, **options):
+        return place.run(["-t"], **options) if self.has_t else place.run(["-B", "-f"], base=NOWHERE, **options)
+
+    def read(self, place):
+        """Did collectd take it?"""
+        done = self.run(place)
+        return done.returncode == (0 if self.has_t else 1) and "Parsing" not in done.stderr
