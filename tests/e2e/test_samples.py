@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The samples of conf/ for collectd, each alone and all together, as they stand in a directory that collectd.conf includes:
+nothing is said of them, but that a program is not there which they name.
+
+Of samples that set the plugin up, collectd reads once, with the probes that they name or with all of them. Those of other
+plugins, which would need servers and sockets, are read as configuration.
+"""
+
+import glob
+import os
+import re
+
+from e2e import TOP
+
+from configured import NOWHERE, Place, Reader
+import collectd
+import lib
+
+ROOM = b"<Plugin ebpf>\n  MaxOverhead 100\n</Plugin>\n"
+
+
+class Sample:
+    def __init__(self, path):
+        self.name = os.path.basename(path)
+        with open(path, "rb") as file:
+            self.content = file.read().replace(b"/etc/collectd/passwords", b"@DIR@/conf.d/passwords")
+        lines = re.sub(r"^\s*#.*\n", "", self.content.decode(), flags=re.M)
+        self.plugins = re.findall(r"^LoadPlugin (\w+)$", lines, re.M)
+        self.is_ours = "ebpf" in self.plugins
+        self.probes = sorted(set(re.findall(r'<Probe "(\w+)">', lines)))
+        self.files = re.findall(r'Attach "\w+:(/[^:"]+):', lines)
+
+    def lacks(self):
+        """The plugins that are not installed."""
+        return [name for name in self.plugins if name != "ebpf" and not os.path.exists(f"{collectd.PLUGINS}/{name}.so")]
+
+
+def of_collectd():
+    """Some are for other programs."""
+    found = map(Sample, sorted(glob.glob(os.path.join(TOP, "conf", "*.conf"))))
+    return [sample for sample in found if sample.plugins]
+
+
+def place_of(test, name, samples):
+    place = Place(test, name.replace(" ", "_"))
+    for sample in samples:
+        place.include(sample.name, sample.content)
+    return place
+
+
+def check_read(test, reader, name, samples):
+    place = place_of(test, name, samples)
+    # As its sample says.
+    place.include("passwords", b"web1: secret\n")
+    test.true(f"{name}: collectd takes it", reader.read(place))
+    test.equal(f"{name}: what is said", [line for line in place.log_lines() if NOWHERE not in line[1]], [])
+
+
+def check_run(test, name, samples, probes):
+    """Of files that are not there it is told, and of nothing else. What a function costs is no complaint."""
+    place = place_of(test, name, samples)
+    place.link_objects(probes)
+    # Not the neighbours' doing.
+    place.include("zz.conf", ROOM)
+    test.equal(f"{name}: exit status", place.run(["-f", "-T"]).returncode, 0)
+    files = {file for sample in samples for file in sample.files}
+    missing = {file for file in files if not os.path.exists(file)}
+    said = [line for line in place.said() if re.match("warning|error|notice: (using|ignoring)", line)]
+    told = set()
+    for file in missing:
+        told |= {line for line in said if file in line}
+        test.true(f"{name}: it is told that there is no {file}", any(file in line for line in said))
+    if files and missing == files:
+        told |= {line for line in said if "probe functions is off" in line}
+    test.equal(f"{name}: what else is said", [line for line in said if line not in told], [])
+
+
+def main():
+    with lib.Test(limit=180) as test:
+        reader, samples = Reader(test), []
+        for sample in of_collectd():
+            if sample.lacks():
+                test.left_out(sample.name, "not installed: the plugin " + ", ".join(sample.lacks()))
+            else:
+                samples.append(sample)
+        for sample in samples:
+            if sample.is_ours:
+                check_run(test, sample.name, [sample], sample.probes)
+            else:
+                check_read(test, reader, sample.name, [sample])
+        check_read(test, reader, "all", samples)
+        probes = [os.path.basename(path).removesuffix(".bpf.o") for path in glob.glob(f"{lib.BUILD}/bpf/*.bpf.o")]
+        check_run(test, "all of the plugin", [sample for sample in samples if sample.is_ours], probes)
+
+
+if __name__ == "__main__":
+    main()
