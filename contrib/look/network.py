@@ -167,7 +167,7 @@ def resolve(text):
     try:
         found = socket.getaddrinfo(address.strip("[]") or "::", int(port or PORT), type=socket.SOCK_DGRAM)
     except OSError as error:
-        raise Trouble(f"{text}: {error.strerror}") from error
+        raise Trouble(f"{text}: {error.strerror}; --listen takes an address of this machine, and perhaps a port") from error
     return found[0][0], found[0][4]
 
 

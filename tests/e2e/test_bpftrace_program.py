@@ -160,6 +160,17 @@ def played(check):
                                    'derive-b\\"_interval=1_1:1_PUTVAL_x"': "3", 'derive-c_d"': "5"})
 
 
+def without_bpftrace(check):
+    """It may be installed later."""
+    command = [TOOL, "--host", "h", "--name", "n", "--bpftrace", "/nonexistent", "-e", "k:f { @[comm] = count(); }"]
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                          text=True) as process:
+        told = process.stderr.readline()
+        process.terminate()
+    check.equal("no bpftrace", told, "ebpf-bpftrace: n: cannot start /nonexistent: No such file or directory; --bpftrace names "
+                "another; starting it again in 10 s\n")
+
+
 def mistakes(check):
     count, hist = (("--name", "n", "-e", f"k:f {{ @a = {kind}; }}") for kind in ("count()", "hist(1)"))
     for arguments, want in (((), "say which program: FILE, or -e PROGRAM"), (("-e", "x"), "-e PROGRAM needs --name"),
@@ -171,7 +182,7 @@ def mistakes(check):
                             ((*hist, "--type", "@a=derive"), "say a type that is a gauge"),
                             ((*hist, "--scale", "@b=2"), "@b of --type or --scale is no map"),
                             ((*hist, "--scale", "@a=-2"), "is not MAP=FACTOR"),
-                            (("--interval", "0", "x"), "invalid seconds value")):
+                            (("--interval", "0", "x"), "is no number of seconds from")):
         done = run(check, *arguments)
         check.true(f"{arguments}: exit status", done.returncode in (1, 2), done.returncode)
         check.contains(f"{arguments}: says", done.stderr, want)
@@ -183,4 +194,5 @@ with Check() as check:
     names(check)
     lines(check)
     played(check)
+    without_bpftrace(check)
     mistakes(check)
