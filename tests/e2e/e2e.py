@@ -12,7 +12,7 @@ sys.path.insert(0, os.path.join(TOP, "tests", "kernel"))
 from check import SKIPPED, Check, Skip  # noqa: E402
 from collectd import read_types  # noqa: E402
 
-__all__ = ["SKIPPED", "TOP", "Check", "Page", "Skip", "check_page", "read_types"]
+__all__ = ["SKIPPED", "TOP", "Check", "Page", "Skip", "as_wanted", "check_page", "read_types"]
 
 
 class Page(html.parser.HTMLParser):
@@ -100,3 +100,12 @@ def check_page(check, path):
     check.equal("links to nowhere", page.dead_links(), [])
     check.equal("what the page needs from elsewhere", re.findall(r"(?:https?:)?//[^\s\"<]+", page.source), [])
     return page
+
+
+def as_wanted(lines, want):
+    """The lines, but each as it is wanted that begins with what is in front of the ellipsis there: what follows is others'."""
+    def alike(line, wanted):
+        head, ellipsis, _ = wanted.partition("...")
+        return wanted if ellipsis and line.startswith(head) else line
+
+    return [*map(alike, lines, want), *lines[len(want):]]

@@ -14,7 +14,7 @@ import shutil
 import socket
 import subprocess
 
-from e2e import TOP, Check
+from e2e import TOP, Check, as_wanted
 
 TABLE = os.path.join(TOP, "tests", "e2e", "commands.txt")
 ROW = re.compile(r"^(?P<name>.+)\n    (?P<command>.+)\nstatus: (?P<status>\d+)(?P<said>(\n> .+)+)\s*$")
@@ -56,12 +56,6 @@ def attempt(directory, row):
     return done.returncode, said, done.stdout
 
 
-def alike(said, want):
-    """As wanted where it begins so."""
-    head, ellipsis, _ = want.partition("...")
-    return want if ellipsis and said.startswith(head) else said
-
-
 def main():
     with Check() as check:
         make_files(check.dir)
@@ -70,7 +64,7 @@ def main():
             for row, (status, said, out) in zip(table, pool.map(lambda row: attempt(check.dir, row), table)):
                 check.equal(f"{row['name']}: exit status", status, int(row["status"]))
                 want = [line[2:] for line in row["said"].strip().split("\n")]
-                check.equal(f"{row['name']}: what is said", [*map(alike, said, want), *said[len(want):]], want)
+                check.equal(f"{row['name']}: what is said", as_wanted(said, want), want)
                 check.equal(f"{row['name']}: output", out, "")
 
 

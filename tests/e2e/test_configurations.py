@@ -9,7 +9,7 @@ with an empty line, and has
   probes: NAMES   collectd reads once, with these objects of this build, or none; without this line it ends when it has read
                   the configuration, as collectd -t does
   times: NUMBER   the configuration so many times, @N@ being 0, 1 and so on
-  > SEVERITY: what is said, in the order of the log; without this line nothing may be said
+  > SEVERITY: what is said, up to an ellipsis, in the order of the log; without this line nothing may be said
 
 @DIR@ is the directory of the row, @0x1b@ a byte, @127 x@ so many times an x. What is no configuration for collectd itself, as
 an option without a value, is not the plugin's to tell.
@@ -20,7 +20,7 @@ import glob
 import os
 import re
 
-from e2e import TOP
+from e2e import TOP, as_wanted
 
 from configured import Place, Reader
 import lib
@@ -89,7 +89,7 @@ def try_table(test, reader, table):
     with concurrent.futures.ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
         found = pool.map(lambda pair: attempt(test, *pair, reader), enumerate(table))
         for row, (said, taken) in zip(table, found):
-            test.equal(f"{row.name}: what is said", said, row.want)
+            test.equal(f"{row.name}: what is said", as_wanted(said, row.want), row.want)
             test.true(f"{row.name}: collectd takes it", taken)
 
 
