@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The samples of conf/ for collectd, each alone and all together, as they stand in a directory that collectd.conf includes:
-nothing is said of them, but that a program is not there which they name.
+nothing is said of them, but that a program is not there which they name, and none takes away what another or the default has.
 
 Of samples that set the plugin up, collectd reads once, with the probes that they name or with all of them. Those of other
 plugins, which would need servers and sockets, are read as configuration.
@@ -30,6 +30,7 @@ class Sample:
         self.is_ours = "ebpf" in self.plugins
         self.probes = sorted(set(re.findall(r'<Probe "(\w+)">', lines)))
         self.files = re.findall(r'Attach "\w+:(/[^:"]+):', lines)
+        self.takes_away = re.findall(r"^ *(?:Enable false|ServicesFrom .*)$", lines, re.M)
 
     def lacks(self):
         """The plugins that are not installed."""
@@ -84,6 +85,7 @@ def main():
                 test.left_out(sample.name, "not installed: the plugin " + ", ".join(sample.lacks()))
             else:
                 samples.append(sample)
+        test.equal("what samples take away", [(sample.name, sample.takes_away) for sample in samples if sample.takes_away], [])
         for sample in samples:
             if sample.is_ours:
                 check_run(test, sample.name, [sample], sample.probes)
