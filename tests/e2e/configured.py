@@ -15,6 +15,8 @@ import lib
 SAID = re.compile(r"^\[(\w+)\] (.*)$", re.M | re.A)
 TOLD = "notice", "warning", "error"
 OURS = "ebpf plugin: "
+# What is said of the machine's other processes.
+OTHERS = re.compile("all rows for services or processes are in use|more new services than MaxNewServices")
 NOWHERE = "/nonexistent/collectd"
 
 
@@ -81,7 +83,8 @@ Include "{self.dir}/conf.d/*.conf"
 
     def said(self):
         """[SEVERITY: TEXT, ...] of the plugin."""
-        return [f"{severity}: {text.removeprefix(OURS)}" for severity, text in self.log_lines() if text.startswith(OURS)]
+        return [f"{severity}: {text.removeprefix(OURS)}" for severity, text in self.log_lines()
+                if text.startswith(OURS) and not OTHERS.search(text)]
 
     def log_lines(self):
         """[(severity, text), ...] of all plugins."""

@@ -28,7 +28,7 @@ class Sample:
         lines = re.sub(r"^\s*#.*\n", "", self.content.decode(), flags=re.M)
         self.plugins = re.findall(r"^LoadPlugin (\w+)$", lines, re.M)
         self.is_ours = "ebpf" in self.plugins
-        self.probes = sorted(set(re.findall(r'<Probe "(\w+)">', lines)))
+        self.probes = sorted(set(re.findall(r'<Probe "(\w+)">', lines))) or ["request"]
         self.files = re.findall(r'Attach "\w+:(/[^:"]+):', lines)
         self.takes_away = re.findall(r"^ *(?:Enable false|ServicesFrom .*)$", lines, re.M)
 
