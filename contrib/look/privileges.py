@@ -7,6 +7,7 @@ import shutil
 import subprocess
 
 from finding import fine, judge, missing, note
+from samples import sample
 
 # In the order of their numbers.
 EVERY = """CHOWN DAC_OVERRIDE DAC_READ_SEARCH FOWNER FSETID KILL SETGID SETUID SETPCAP LINUX_IMMUTABLE NET_BIND_SERVICE
@@ -14,7 +15,6 @@ NET_BROADCAST NET_ADMIN NET_RAW IPC_LOCK IPC_OWNER SYS_MODULE SYS_RAWIO SYS_CHRO
 SYS_NICE SYS_RESOURCE SYS_TIME SYS_TTY_CONFIG MKNOD LEASE AUDIT_WRITE AUDIT_CONTROL SETFCAP MAC_OVERRIDE MAC_ADMIN SYSLOG
 WAKE_ALARM BLOCK_SUSPEND AUDIT_READ PERFMON BPF CHECKPOINT_RESTORE""".split()
 NUMBERS = {name: number for number, name in enumerate(EVERY)}
-DROPIN = "/usr/share/doc/collectd-ebpf/examples/systemd/ebpf.conf"
 # What collectd works without.
 OPTIONAL = {
     "SYS_ADMIN": "uprobes, hooks in modules, run time of each program",
@@ -96,7 +96,7 @@ class Privileges:
     def findings(self):
         enough = self.has("SYS_ADMIN") or self.has("BPF") and self.has("PERFMON")
         yield judge(enough, "CAP_BPF, CAP_PERFMON", f"{self.whose}: has them", f"{self.whose}: lacks them",
-                    f"run collectd as root, or install {DROPIN}, which says how", missing)
+                    f"run collectd as root, or install {sample('systemd/ebpf.conf')}, which says how", missing)
         for name, what in OPTIONAL.items():
             if self.has(name):
                 yield fine("CAP_" + name, what, "more")

@@ -1,12 +1,19 @@
 # SPDX-License-Identifier: MIT
-"""Where the samples of collectd.conf are, for messages: those of the installation, or those of the sources."""
+"""Where documents and the samples of collectd.conf are, for messages: in the installation, or in the sources."""
 
 import os
 
 HERE = os.path.dirname(os.path.realpath(__file__))
-PLACES = [os.path.normpath(os.path.join(HERE, way)) for way in ("../doc/collectd-ebpf/examples", "../../conf")]
+INSTALLED, SOURCES = (os.path.normpath(os.path.join(HERE, way)) for way in ("../doc/collectd-ebpf", "../.."))
+
+
+def _first(installed, source):
+    return source if os.path.exists(source) and not os.path.exists(installed) else installed
+
+
+def document(name):
+    return _first(os.path.join(INSTALLED, name), os.path.join(SOURCES, name))
 
 
 def sample(name):
-    found = (os.path.join(place, name) for place in PLACES)
-    return next((path for path in found if os.path.exists(path)), os.path.join(PLACES[0], name))
+    return _first(os.path.join(INSTALLED, "examples", name), os.path.join(SOURCES, "conf", name))

@@ -14,7 +14,7 @@ LINES = 1_000_000   # of all files of a picture
 LINE = 64 * 1024    # bytes
 DEPTH = 256         # frames; those below count for the last
 NAME = 512          # characters of a frame
-FILE = re.compile(r"(?P<service>.+)-(?P<view>[a-z0-9_]+)-(?P<hour>\d{8}-\d{2})\.folded")   # as plugin/stack/folded_file.h
+FILE = re.compile(r"(?P<service>.+)-(?P<view>[a-z0-9_]+)-(?P<hour>\d{8}-\d{2})\.folded")   # as the plugin calls them
 
 
 class Stack:

@@ -6,15 +6,13 @@
 
 #include <stddef.h>
 
-/* Relative to where the build runs. */
-#define IMAGE_PATH "bpf/engine/service.bpf.o"
-
+/* The path is relative to where the build runs. */
 __asm__(".pushsection .rodata\n"
 	".balign 16\n"
 	".globl image_start\n"
 	".hidden image_start\n"
 	"image_start:\n"
-	".incbin \"" IMAGE_PATH "\"\n"
+	".incbin \"bpf/engine/service.bpf.o\"\n"
 	".globl image_end\n"
 	".hidden image_end\n"
 	"image_end:\n"
@@ -26,5 +24,5 @@ extern const unsigned char image_start[], image_end[];
 int image_open(struct object *object, struct error *error)
 {
 	return object_open_memory(object, image_start, (size_t)(image_end - image_start),
-				  IMAGE_PATH, error);
+				  "service.bpf.o", error);
 }

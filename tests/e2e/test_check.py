@@ -196,7 +196,7 @@ def test_privileges(test):
 
 def test_dropin(test):
     """It has a set for each capability that ebpf-check tells of, and no other names."""
-    with open(os.path.join(TOP, "contrib", "systemd", "ebpf.conf"), encoding="utf-8") as file:
+    with open(os.path.join(TOP, "conf", "systemd", "ebpf.conf"), encoding="utf-8") as file:
         lines = [line.strip().partition("=")[::2] for line in file if "=CAP_" in line]
     sets = [[names.split() for option, names in lines if option.lstrip("#") == wanted]
             for wanted in ("CapabilityBoundingSet", "AmbientCapabilities")]
