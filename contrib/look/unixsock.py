@@ -25,7 +25,8 @@ HELP = {
                        f"(LoadPlugin unixsock, see {sample('unixsock.conf')}); --socket names another one",
     ConnectionRefusedError: "nobody answers: collectd has ended",
     NotADirectoryError: "a part of the path is no directory; --socket names another one",
-    PermissionError: "no right to use it: be root, or in the group that SocketGroup names in <Plugin unixsock>",
+    PermissionError: "no right to use it: be root, or in a group that SocketGroup names in <Plugin unixsock>, with "
+                     "SocketPerms 0660",
 }
 
 
