@@ -24,6 +24,6 @@ cat "$work/shell" "$work/python" | tee "$work/scripts"
 while read -r file; do
 	[ -x "$file" ] || complain "$file may not be executed"
 done <"$work/scripts"
-xargs shellcheck tests/scratch.sh <"$work/shell" || broken=1
+find contrib tests -name '*.sh' | sort -u - "$work/shell" | xargs shellcheck || broken=1
 find contrib tests -name '*.py' | sort -u - "$work/python" | xargs pyflakes3 || broken=1
 exit $broken

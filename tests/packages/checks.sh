@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: MIT
+# For tests of what is installed, with Debian's stock configuration of collectd: each check prints ok or FAIL, and $broken is
+# the verdict.
+# shellcheck shell=sh disable=SC2317 # what check calls
+work=$(mktemp -d)
+# shellcheck disable=SC2034 # the test reads it
+broken=0
+
+check() { # WHAT COMMAND...
+	what=$1
+	shift
+	if "$@"; then
+		echo "ok $what"
+	else
+		echo "FAIL $what"
+		# shellcheck disable=SC2034
+		broken=1
+	fi
+}
+
+# Within half a minute there are values of services, or, with "no", there is a whole reading without them.
+values() {
+	rm -rf /var/lib/collectd/rrd
+	for _ in $(seq 30); do
+		sleep 1
+		set -- "$1" /var/lib/collectd/rrd/*/ebpf-self/count-tier_process.rrd
+		[ ! -e "$2" ] || break
+	done
+	if [ "$1" = yes ]; then [ -e "$2" ]; else [ ! -e "$2" ] && [ -n "$(ls /var/lib/collectd/rrd)" ]; fi
+}
+
+# It waits for values itself, so it may be asked as soon as collectd has the socket.
+top_works() { # [OPTION...]
+	ebpf-top --json "$@" >"$work/top" && grep -q '"service": "' "$work/top"
+}
+
+socket_is() { # PATH MODE
+	[ "$(stat -c '%a %U %G' "$1")" = "$2" ]
+}
+
+# Root alone may ask, and that is what others are told.
+is_for_root() {
+	socket_is /var/run/collectd-unixsock '600 root root' &&
+		! setpriv --reuid=nobody --regid=nogroup --clear-groups ebpf-top --once 2>"$work/refusal" &&
+		grep -q 'no right to use it: be root' "$work/refusal"
+}
+
+manuals() {
+	for page in man5/collectd-ebpf.5 man1/ebpf-bpftrace.1 man1/ebpf-check.1 man1/ebpf-convert.1 man1/ebpf-graph.1 man1/ebpf-tidy.1 \
+		man1/ebpf-top.1; do
+		ls "/usr/share/man/$page"* >/dev/null || return 1
+	done
+}
