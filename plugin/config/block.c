@@ -15,33 +15,37 @@
 #include <string.h>
 #include <strings.h>
 
-/* Operators put numbers and booleans in quotes, as other programs want them. */
-static const char *unquoted(const oconfig_item_t *item)
+const char *quotes_hint(const oconfig_value_t *value)
 {
-	return option_string(item) ? ", without quotes" : "";
+	return value->type == OCONFIG_TYPE_STRING ? ", without quotes" : "";
+}
+
+static const char *quotes_hint_of(const oconfig_item_t *item)
+{
+	return item->values_num == 1 ? quotes_hint(item->values) : "";
 }
 
 bool wants_boolean(struct context *context, const oconfig_item_t *item)
 {
-	return mistake(context, item, "it takes true or false%s", unquoted(item));
+	return mistake(context, item, "it takes true or false%s", quotes_hint_of(item));
 }
 
 bool wants_whole(struct context *context, const oconfig_item_t *item, unsigned low, unsigned high)
 {
 	return mistake(context, item, "it takes a whole number from %u to %u%s", low, high,
-		       unquoted(item));
+		       quotes_hint_of(item));
 }
 
 bool wants_seconds(struct context *context, const oconfig_item_t *item)
 {
 	return mistake(context, item, "it takes a number of seconds from 0.1 to 86400%s",
-		       unquoted(item));
+		       quotes_hint_of(item));
 }
 
 bool wants_percent(struct context *context, const oconfig_item_t *item, const char *of)
 {
 	return mistake(context, item, "it takes a number from 0.01 to 100, percent of %s%s", of,
-		       unquoted(item));
+		       quotes_hint_of(item));
 }
 
 void *block_append(void *array, size_t *count, size_t size)
@@ -174,19 +178,33 @@ void block_remember(struct context *context, const oconfig_item_t *item, const c
 	*earlier = copy;
 }
 
-void block_take(struct context *context, const oconfig_item_t *block, const struct option *options)
+/* false: it is ignored, which was told. */
+static bool take_line(struct context *context, const oconfig_item_t *item,
+		      const struct option *option)
 {
+	unsigned ignored = context->mistakes->ignored;
+
+	if (option->kind != BLOCK && item->children_num)
+		mistake(context, item, "it is a line, not a block");
+	else if (option->take(context, item) && option->kind == ONCE)
+		block_remember(context, item, option->name);
+	return context->mistakes->ignored == ignored;
+}
+
+bool block_take(struct context *context, const oconfig_item_t *block, const struct option *options)
+{
+	bool whole = true;
+
 	for (int i = 0; i < block->children_num; i++) {
 		const oconfig_item_t *item = &block->children[i];
 		const struct option *option = option_named(options, item->key);
 
 		if (!option)
 			take_unknown(context, item, options);
-		else if (option->kind != BLOCK && item->children_num)
-			mistake(context, item, "it is a line, not a block");
-		else if (option->take(context, item) && option->kind == ONCE)
-			block_remember(context, item, option->name);
+		if (!option || (!take_line(context, item, option) && option->kind == NEEDED))
+			whole = false;
 	}
+	return whole;
 }
 
 const char *block_name(struct context *context, const oconfig_item_t *block)
@@ -194,7 +212,8 @@ const char *block_name(struct context *context, const oconfig_item_t *block)
 	const char *name = option_string(block);
 
 	if (!name || strlen(name) >= CONFIG_NAME_MAX || strchr(name, '/'))
-		block_mistake(context, block, "it takes one name of up to %d bytes without a slash",
+		block_mistake(context, block,
+			      "it takes one name in quotes, of up to %d bytes, without a slash",
 			      CONFIG_NAME_MAX - 1);
 	else if (name_is_reserved(name))
 		block_mistake(context, block, "this name is the plugin's own, choose another");

@@ -17,7 +17,12 @@ typedef bool option_fn(struct context *context, const oconfig_item_t *item);
 struct option {
 	const char *name;
 	option_fn *take;
-	enum { ONCE, OFTEN, BLOCK } kind;
+	enum {
+		ONCE,
+		OFTEN,
+		NEEDED, /* often, and a block without any of these means nothing */
+		BLOCK,
+	} kind;
 };
 
 /* A table of options, the last without a name, and where they belong, for messages. */
@@ -48,6 +53,9 @@ struct context {
 #define block_mistake(context, item, ...) \
 	mistake_ignore((context)->mistakes, NULL, item, __VA_ARGS__)
 
+/* Operators put numbers and booleans in quotes, as other programs want them: what to say of such a value. */
+const char *quotes_hint(const struct oconfig_value_s *value);
+
 /* Tell what an option wants that has something else: false. */
 bool wants_boolean(struct context *context, const oconfig_item_t *item);
 bool wants_whole(struct context *context, const oconfig_item_t *item, unsigned low, unsigned high);
@@ -68,8 +76,9 @@ bool block_add_new(struct context *context, const oconfig_item_t *item, struct s
 /* Takes a copy of the one absolute path that an option has. */
 bool block_take_path(struct context *context, const oconfig_item_t *item, char **path);
 
-/* Takes all lines of a block. */
-void block_take(struct context *context, const oconfig_item_t *block, const struct option *options);
+/* Takes all lines of a block; false: one that it needs is ignored, or one of no known name, which was
+ * told. */
+bool block_take(struct context *context, const oconfig_item_t *block, const struct option *options);
 
 /* Notes a line that may stand once, and tells of two that differ: the last one counts. It begins
  * with key, that of an option or of one of its names, as `Parameter "x"`. */

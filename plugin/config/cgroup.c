@@ -103,7 +103,8 @@ static bool check_name(const char *name, size_t length, char *why, size_t size)
 	if ((length == 1 && name[0] == '.') || (length == 2 && !strncmp(name, "..", 2)))
 		snprintf(why, size, "a cgroup is not called \"%.*s\"", (int)length, name);
 	else if (memchr(name, '*', length))
-		snprintf(why, size, "it takes one path, not a pattern");
+		snprintf(why, size,
+			 "it takes one path, without wildcards; Unit and Container take some");
 	else if (length > NAME_MAX_BYTES)
 		snprintf(why, size, "its part \"%.20s...\" has more than %d bytes", name,
 			 NAME_MAX_BYTES);

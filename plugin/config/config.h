@@ -52,6 +52,7 @@ struct service_config {
 	struct response_rules responses;
 	bool per_process;
 	unsigned top_n;
+	bool is_partial; /* what it needs is ignored, which was told */
 	struct strings once;
 };
 
@@ -99,6 +100,7 @@ struct function_config {
 	struct function_type error_type;
 	struct argument_config argument;
 	double max_overhead; /* percent of the machine, 0: that of the probe alone counts */
+	bool is_partial;     /* what it needs is ignored, which was told */
 	struct strings once;
 };
 
@@ -124,7 +126,8 @@ struct probe_config {
 	double budget_percent; /* of one CPU, for all of them, 0: of max_sampling */
 	double max_overhead;   /* percent of the machine, 0: of the plugin's, if it has that */
 	bool enable;
-	bool enable_set; /* Enable is in the block: what is off by default may be on */
+	bool enable_set;       /* Enable is in the block: what is off by default may be on */
+	bool function_ignored; /* which was told */
 	struct strings once;
 };
 

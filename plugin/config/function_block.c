@@ -269,7 +269,7 @@ static bool take_function_max_overhead(struct context *context, const oconfig_it
 
 const struct option function_options[] = {
 	{ "Argument", take_argument, ONCE },
-	{ "Attach", take_attach, OFTEN },
+	{ "Attach", take_attach, NEEDED },
 	{ "Errors", take_errors, ONCE },
 	{ "Latency", take_latency, ONCE },
 	{ "MaxOverhead", take_function_max_overhead, ONCE },
@@ -324,7 +324,8 @@ bool function_block_take(struct context *parent, const oconfig_item_t *block)
 	context = block_inside(parent, "Function", name, &function->once);
 	context.probe = parent->probe;
 	context.function = function;
-	block_take(&context, block, function_options);
+	if (!block_take(&context, block, function_options))
+		function->is_partial = true;
 	return true;
 }
 
@@ -354,7 +355,7 @@ static bool has_arguments_alike(const struct function_config *function)
 static const char *wrong_with(const struct function_config *function)
 {
 	if (!function->attach_count)
-		return "it has no Attach that can be used, so there is nothing to count";
+		return "it has no Attach, so there is nothing to count";
 	if (function->argument.use == FUNCTION_LABEL && strlen(function->name) > LABELED_NAME_MAX)
 		return "with a label its name has at most 31 bytes";
 	if (function->argument.use && !has_arguments_alike(function))
@@ -385,7 +386,9 @@ void function_blocks_finish(struct probe_config *probe, struct mistakes *mistake
 			continue;
 		}
 		snprintf(name, sizeof(name), "<Function \"%s\">", function->name);
-		mistake_ignore_name(mistakes, name, "%s", wrong);
+		if (function->attach_count || !function->is_partial)
+			mistake_ignore_name(mistakes, name, "%s", wrong);
+		probe->function_ignored = true;
 		function_config_done(function);
 		memmove(function, function + 1, (--probe->function_count - i) * sizeof(*function));
 	}

@@ -151,7 +151,8 @@ static bool take_percentile(struct context *context, const oconfig_item_t *item)
 
 		if (v->type != OCONFIG_TYPE_NUMBER ||
 		    !(v->value.number > 0 && v->value.number < 100))
-			return mistake(context, item, "it takes numbers above 0 and below 100");
+			return mistake(context, item, "it takes numbers above 0 and below 100%s",
+				       quotes_hint(v));
 		for (int j = 0; j < i; j++)
 			if (same_percentile(item->values[j].value.number, v->value.number))
 				return mistake(context, item, "it has a percentile twice");
@@ -197,8 +198,8 @@ static void tell_excess(unsigned excess, unsigned most, const char *kind, const 
 {
 	if (excess)
 		message(LOG_ERR,
-			"ignoring %u %s blocks after <%s \"%s\">: %u is the most there can be",
-			excess, kind, kind, last, most);
+			"ignoring %u %s block%s after <%s \"%s\">: %u is the most there can be",
+			excess, kind, excess > 1 ? "s" : "", kind, last, most);
 }
 
 unsigned config_read(struct config *config, const struct oconfig_item_s *block)

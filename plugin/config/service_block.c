@@ -270,12 +270,12 @@ static bool take_response(struct context *context, const oconfig_item_t *item)
 }
 
 const struct option service_options[] = {
-	{ "Process", take_command, OFTEN },
-	{ "ProcessMatch", take_match, OFTEN },
-	{ "Unit", take_unit, OFTEN },
-	{ "Container", take_container, OFTEN },
-	{ "Cgroup", take_cgroup, OFTEN },
-	{ "PidFile", take_pid_file, OFTEN },
+	{ "Process", take_command, NEEDED },
+	{ "ProcessMatch", take_match, NEEDED },
+	{ "Unit", take_unit, NEEDED },
+	{ "Container", take_container, NEEDED },
+	{ "Cgroup", take_cgroup, NEEDED },
+	{ "PidFile", take_pid_file, NEEDED },
 	{ "PerProcess", take_per_process, ONCE },
 	{ "TopN", take_top_n, ONCE },
 	{ "Response", take_response, OFTEN },
@@ -332,7 +332,8 @@ bool service_block_take(struct context *parent, const oconfig_item_t *block)
 		return false;
 	context = block_inside(parent, "Service", name, &service->once);
 	context.service = service;
-	block_take(&context, block, service_options);
+	if (!block_take(&context, block, service_options))
+		service->is_partial = true;
 	return true;
 }
 
@@ -357,9 +358,10 @@ static bool check_empty(struct config *config, size_t at, struct mistakes *mista
 	if (!is_empty(service))
 		return true;
 	snprintf(name, sizeof(name), "<Service \"%s\">", service->name);
-	mistake_ignore_name(mistakes, name,
-			    "no process would be in it, as it has no Unit, Container, Process, "
-			    "ProcessMatch, Cgroup or PidFile that can be used");
+	if (!service->is_partial)
+		mistake_ignore_name(mistakes, name,
+				    "no process would be in it, as it has no Unit, Container, "
+				    "Process, ProcessMatch, Cgroup or PidFile");
 	service_config_done(service);
 	memmove(service, service + 1, (--config->service_count - at) * sizeof(*service));
 	return false;

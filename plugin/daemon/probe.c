@@ -296,9 +296,11 @@ static int find_tiers(struct probe *probe, uint32_t *ret_tiers, char *options, s
 	if (probe->is_off_by_default && !probe->block->enable_set && !probe->on_threshold &&
 	    !probe->block->function_count) {
 		status = error_set(error, PROBE_NOT_ENABLED,
-				   "it is off by default; %s in its Probe block switches it on",
-				   functions_are_of(&probe->object) ? "a Function block"
-								    : "Enable true");
+				   functions_are_of(&probe->object)
+					   ? "it is off by default; a Function block in its Probe "
+					     "block that can be used switches it on"
+					   : "it is off by default; Enable true in its Probe block "
+					     "switches it on");
 		object_done(&probe->object);
 		return status;
 	}

@@ -93,5 +93,6 @@ void probe_mistake_not_enabled(const char *probe, const struct probe_config *blo
 		message(LOG_WARNING, "probe %s is off: %s; until then it ignores %s", probe, why,
 			options);
 	else
-		message(block ? LOG_WARNING : LOG_INFO, "probe %s is off: %s", probe, why);
+		message(block && !block->function_ignored ? LOG_WARNING : LOG_INFO,
+			"probe %s is off: %s", probe, why);
 }

@@ -7,10 +7,12 @@
 #include "argument.h"
 #include "attachment.h"
 #include "bpf/lib/service.h"
+#include "config/mistake.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,6 +42,28 @@ static bool find_service(const struct config *config, const char *name, size_t *
 	return false;
 }
 
+/* The one that was perhaps meant, or NULL. */
+static const char *near_service(const struct config *config, const char *name)
+{
+	const char *names[CONFIG_SERVICES_MAX + 1] = { NULL };
+
+	for (size_t i = 0; i < config->service_count; i++)
+		names[i] = config->services[i].name;
+	return mistake_near(name, names);
+}
+
+static void ignore_service(const struct functions *functions, const struct function_config *block,
+			   const struct config *config, const char *name, bool any)
+{
+	const char *near = near_service(config, name);
+	char why[256];
+
+	snprintf(why, sizeof(why), "there is no Service block of this name%s%s%s%s",
+		 any ? "" : ", and so the function is not counted", near ? "; is \"" : "",
+		 near ?: "", near ? "\" meant?" : "");
+	ignore(functions, block, "Service", name, why);
+}
+
 static void ignore_services(const struct functions *functions, const struct function_config *block,
 			    const struct config *config, bool any)
 {
@@ -48,10 +72,7 @@ static void ignore_services(const struct functions *functions, const struct func
 
 	for (size_t i = 0; i < names->count; i++)
 		if (!find_service(config, names->item[i], &number))
-			ignore(functions, block, "Service", names->item[i],
-			       any ? "there is no Service block of this name"
-				   : "there is no Service block of this name, and so the function "
-				     "is not counted");
+			ignore_service(functions, block, config, names->item[i], any);
 }
 
 /* Is it counted for any? */
@@ -368,6 +389,8 @@ static int open_functions(struct functions *functions, struct object *object,
 
 	for (uint32_t i = 0; i < functions->count; i++)
 		set_function(functions, i, config);
+	if (!functions->target_count && functions->count)
+		return attachments_none(error);
 	if (!functions->target_count)
 		return error_set(
 			error, -ENOENT,
