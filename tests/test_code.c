@@ -131,7 +131,9 @@ static void test_cases(void)
 static void test_any(void)
 {
 	unsigned seed = 1;
-	uint64_t pointer;
+	uint64_t pointer, target;
+	size_t length;
+	bool always;
 
 	CASE("any bytes");
 	for (int n = 0; n < 200000; n++) {
@@ -141,8 +143,11 @@ static void test_any(void)
 		for (size_t i = 0; i < size; i++)
 			code[i] = (unsigned char)((seed = seed * 1103515245 + 12345) >> 16);
 		code = realloc(code, size ? size : 1);
-		if (code_length(code, size) > size)
-			CHECK_UINT(code_length(code, size), size);
+		length = code_length(code, size);
+		if (length > size)
+			CHECK_UINT(length, size);
+		if (length)
+			code_jumps(code, length, 0, &target, &always);
 		code_is_stepped(code, size);
 		for (size_t at = 0; at < size; at++)
 			code_jump_pointer(code, size, at, at, &pointer);

@@ -233,7 +233,7 @@ bool code_jumps(const unsigned char *code, size_t length, uint64_t address, uint
 {
 	struct decoder decoder = decoder_of(code, length);
 	unsigned char opcode;
-	int32_t far;
+	int32_t offset;
 	bool near;
 
 	if (!decode(&decoder) || decoder.is_vector || decoder.map > 1)
@@ -244,9 +244,11 @@ bool code_jumps(const unsigned char *code, size_t length, uint64_t address, uint
 	if (!near && !(decoder.map == 0 && opcode == 0xe9) &&
 	    !(decoder.map == 1 && opcode >> 4 == 8))
 		return false;
-	memcpy(&far, code + length - sizeof(far), sizeof(far));
-	*ret_target =
-		address + length + (uint64_t)(int64_t)(near ? (signed char)code[length - 1] : far);
+	if (near)
+		offset = (signed char)code[length - 1];
+	else
+		memcpy(&offset, code + length - sizeof(offset), sizeof(offset));
+	*ret_target = address + length + (uint64_t)(int64_t)offset;
 	*ret_always = opcode == 0xeb || opcode == 0xe9;
 	return true;
 }
