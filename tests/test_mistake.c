@@ -17,10 +17,12 @@ static void test_words(void)
 	struct mistakes mistakes = { 0 };
 
 	CASE("words");
-	CHECK_INT(mistake_ignore(&mistakes, "<Plugin ebpf>", &block->children[0], "it is %d", 7),
+	CHECK_INT(mistake_ignore(&mistakes, mistake_name("<Plugin ebpf>", &block->children[0]).text,
+				 "it is %d", 7),
 		  0);
-	mistake_ignore(&mistakes, NULL, &block->children[1], "it is there");
-	mistake_note(&mistakes, "<Plugin ebpf>", &block->children[0], "as it is");
+	mistake_ignore(&mistakes, mistake_name(NULL, &block->children[1]).text, "it is there");
+	mistake_note(&mistakes, mistake_name("<Plugin ebpf>", &block->children[0]).text,
+		     "as it is");
 	mistakes_end(&mistakes);
 	CHECK_UINT(daemon_messages(), 3);
 	CHECK_TEXT(daemon_message(0), "ignoring Interval \"x\" 5 true in <Plugin ebpf>: it is 7");
@@ -40,10 +42,12 @@ static void test_many(void)
 
 	CASE("many of a kind");
 	for (int i = 0; i < 1000; i++) {
-		mistake_ignore(&mistakes, "<x>", &block->children[0], "it is %d", i);
-		mistake_note(&mistakes, "<x>", &block->children[1], "it is %d", i);
+		mistake_ignore(&mistakes, mistake_name("<x>", &block->children[0]).text, "it is %d",
+			       i);
+		mistake_note(&mistakes, mistake_name("<x>", &block->children[1]).text, "it is %d",
+			     i);
 	}
-	mistake_ignore(&mistakes, "<x>", &block->children[1], "other");
+	mistake_ignore(&mistakes, mistake_name("<x>", &block->children[1]).text, "other");
 	CHECK_UINT(daemon_messages(), 11);
 	mistakes_end(&mistakes);
 	CHECK_UINT(daemon_messages(), 13);
@@ -68,7 +72,8 @@ static void test_many_kinds(void)
 			snprintf(formats[i], sizeof(formats[i]), "kind %zu%%s", i);
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-			mistake_ignore(&mistakes, "<x>", &block->children[0], formats[i], "");
+			mistake_ignore(&mistakes, mistake_name("<x>", &block->children[0]).text,
+				       formats[i], "");
 #pragma GCC diagnostic pop
 		}
 	mistakes_end(&mistakes);

@@ -169,8 +169,7 @@ void block_remember(struct context *context, const oconfig_item_t *item, const c
 	}
 	if (!strcmp(*earlier, line))
 		return;
-	mistake_note(context->mistakes, context->block, item,
-		     "an earlier line has %.200s; the last one counts", *earlier);
+	line_note(context, item, "an earlier line has %.200s; the last one counts", *earlier);
 	copy = strdup(line);
 	if (!copy)
 		return;

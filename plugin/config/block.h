@@ -49,9 +49,15 @@ struct context {
 
 /* A line of this block, or a block in it, is ignored: false. */
 #define mistake(context, item, ...) \
-	mistake_ignore((context)->mistakes, (context)->block, item, __VA_ARGS__)
+	mistake_ignore((context)->mistakes, mistake_name((context)->block, item).text, __VA_ARGS__)
 #define block_mistake(context, item, ...) \
-	mistake_ignore((context)->mistakes, NULL, item, __VA_ARGS__)
+	mistake_ignore((context)->mistakes, mistake_name(NULL, item).text, __VA_ARGS__)
+
+/* A line of this block, or a block in it, counts, but perhaps not as it was meant. */
+#define line_note(context, item, ...) \
+	mistake_note((context)->mistakes, mistake_name((context)->block, item).text, __VA_ARGS__)
+#define block_note(context, item, ...) \
+	mistake_note((context)->mistakes, mistake_name(NULL, item).text, __VA_ARGS__)
 
 /* Operators put numbers and booleans in quotes, as other programs want them: what to say of such a value. */
 const char *quotes_hint(const struct oconfig_value_s *value);

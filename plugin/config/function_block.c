@@ -387,7 +387,7 @@ void function_blocks_finish(struct probe_config *probe, struct mistakes *mistake
 		}
 		snprintf(name, sizeof(name), "<Function \"%s\">", function->name);
 		if (function->attach_count || !function->is_partial)
-			mistake_ignore_name(mistakes, name, "%s", wrong);
+			mistake_ignore(mistakes, name, "%s", wrong);
 		probe->function_ignored = true;
 		function_config_done(function);
 		memmove(function, function + 1, (--probe->function_count - i) * sizeof(*function));

@@ -41,16 +41,16 @@ static struct mistake_kind *kind_of(struct mistakes *mistakes, int severity, con
 	return kind;
 }
 
-#define NAME_MAX_BYTES 768
-
-static void name_item(char name[NAME_MAX_BYTES], const char *where, const oconfig_item_t *item)
+struct mistake_name mistake_name(const char *where, const oconfig_item_t *item)
 {
-	char values[400];
 	bool is_block = !where || item->children_num;
+	struct mistake_name name;
+	char values[400];
 
 	option_text(item, values, sizeof(values));
-	snprintf(name, NAME_MAX_BYTES, is_block ? "<%s%s>%s%s" : "%s%s%s%s", item->key, values,
-		 where ? " in " : "", where ?: "");
+	snprintf(name.text, sizeof(name.text), is_block ? "<%s%s>%s%s" : "%s%s%s%s", item->key,
+		 values, where ? " in " : "", where ?: "");
+	return name;
 }
 
 __attribute__((format(printf, 4, 0))) static void tell(struct mistakes *mistakes, int severity,
@@ -69,20 +69,7 @@ __attribute__((format(printf, 4, 0))) static void tell(struct mistakes *mistakes
 	message(severity, "%s %s: %s", verb(severity), name, text);
 }
 
-bool mistake_ignore(struct mistakes *mistakes, const char *where, const oconfig_item_t *item,
-		    const char *why, ...)
-{
-	char name[NAME_MAX_BYTES];
-	va_list args;
-
-	name_item(name, where, item);
-	va_start(args, why);
-	tell(mistakes, IGNORED, name, why, args);
-	va_end(args);
-	return false;
-}
-
-bool mistake_ignore_name(struct mistakes *mistakes, const char *name, const char *why, ...)
+bool mistake_ignore(struct mistakes *mistakes, const char *name, const char *why, ...)
 {
 	va_list args;
 
@@ -92,19 +79,7 @@ bool mistake_ignore_name(struct mistakes *mistakes, const char *name, const char
 	return false;
 }
 
-void mistake_note(struct mistakes *mistakes, const char *where, const oconfig_item_t *item,
-		  const char *what, ...)
-{
-	char name[NAME_MAX_BYTES];
-	va_list args;
-
-	name_item(name, where, item);
-	va_start(args, what);
-	tell(mistakes, USED, name, what, args);
-	va_end(args);
-}
-
-void mistake_note_name(struct mistakes *mistakes, const char *name, const char *what, ...)
+void mistake_note(struct mistakes *mistakes, const char *name, const char *what, ...)
 {
 	va_list args;
 

@@ -21,20 +21,20 @@ struct mistakes {
 	} kind[MISTAKE_KINDS_MAX];
 };
 
-/* Tells that a line of a block, or a block (where: NULL), is ignored, and why. The same
- * kind is told a few times, then counted. Returns false. */
-bool mistake_ignore(struct mistakes *mistakes, const char *where, const struct oconfig_item_s *item,
-		    const char *why, ...) __attribute__((format(printf, 4, 5)));
+struct mistake_name {
+	char text[768];
+};
 
-/* Likewise of what several blocks have told: a name, as `TopN 5 in <Service "web">`. */
-bool mistake_ignore_name(struct mistakes *mistakes, const char *name, const char *why, ...)
+/* A line of a block, as `Interval 5 in <Plugin ebpf>`; a block (where: NULL), as `<Service "web">`. */
+struct mistake_name mistake_name(const char *where, const struct oconfig_item_s *item);
+
+/* Tells that what has this name is ignored, and why. The same kind is told a few times, then
+ * counted. Returns false. */
+bool mistake_ignore(struct mistakes *mistakes, const char *name, const char *why, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /* Tells what is taken, but perhaps not as it was meant. */
-void mistake_note(struct mistakes *mistakes, const char *where, const struct oconfig_item_s *item,
-		  const char *what, ...) __attribute__((format(printf, 4, 5)));
-
-void mistake_note_name(struct mistakes *mistakes, const char *name, const char *what, ...)
+void mistake_note(struct mistakes *mistakes, const char *name, const char *what, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /* Tells how many more there were of each kind. */

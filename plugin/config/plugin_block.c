@@ -135,9 +135,9 @@ static void check_parts(struct context *context, const oconfig_item_t *item)
 	for (int i = 0; i < item->values_num; i++)
 		greatest = fmax(greatest, item->values[i].value.number);
 	if (greatest < 1)
-		mistake_note(context->mistakes, context->block, item,
-			     "it takes percent, and nothing here is above 1; is %g meant?",
-			     100 * greatest);
+		line_note(context, item,
+			  "it takes percent, and nothing here is above 1; is %g meant?",
+			  100 * greatest);
 }
 
 static bool take_percentile(struct context *context, const oconfig_item_t *item)
@@ -233,9 +233,9 @@ static void check_limit(const struct config *config, struct mistakes *mistakes, 
 	if (!line || config->services_from || config_needs_groups(config))
 		return;
 	snprintf(name, sizeof(name), "%s in <Plugin ebpf>", line);
-	mistake_ignore_name(mistakes, name,
-			    "ServicesFrom is \"none\", so no other service has a row; without "
-			    "that line containers, units and command names have rows");
+	mistake_ignore(mistakes, name,
+		       "ServicesFrom is \"none\", so no other service has a row; without "
+		       "that line containers, units and command names have rows");
 }
 
 unsigned config_finish(struct config *config)

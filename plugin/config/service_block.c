@@ -63,10 +63,10 @@ static void tell_taken(struct context *context, const oconfig_item_t *item, size
 
 		for (size_t i = 0; i < list->count; i++)
 			if (covers(text, list->item[i]))
-				mistake_note(context->mistakes, context->block, item,
-					     "%s \"%s\" of <Service \"%s\"> has no effect, as it "
-					     "comes later",
-					     item->key, list->item[i], s->name);
+				line_note(context, item,
+					  "%s \"%s\" of <Service \"%s\"> has no effect, as it "
+					  "comes later",
+					  item->key, list->item[i], s->name);
 	}
 }
 
@@ -110,15 +110,15 @@ static bool take_command(struct context *context, const oconfig_item_t *item)
 			"a path use ProcessMatch",
 			strrchr(text, '/') + 1);
 	if (strpbrk(text, "*?["))
-		mistake_note(context->mistakes, context->block, item,
-			     "it is compared as it is written, without wildcards; ProcessMatch "
-			     "takes a regular expression");
+		line_note(context, item,
+			  "it is compared as it is written, without wildcards; ProcessMatch "
+			  "takes a regular expression");
 	snprintf(command, sizeof(command), "%s", text);
 	if (strlen(text) > COMMAND_MAX)
-		mistake_note(context->mistakes, context->block, item,
-			     "its first %d bytes are compared, as the kernel keeps no more of a "
-			     "command name",
-			     COMMAND_MAX);
+		line_note(context, item,
+			  "its first %d bytes are compared, as the kernel keeps no more of a "
+			  "command name",
+			  COMMAND_MAX);
 	return add_rule(context, item, offsetof(struct service_config, commands), command, is_same);
 }
 
@@ -261,10 +261,9 @@ static bool take_response(struct context *context, const oconfig_item_t *item)
 	if (!add_class(context, item, class_name))
 		return false;
 	if (response_has_lost_backslash(text))
-		mistake_note(
-			context->mistakes, context->block, item,
-			"x and two digits stand for themselves here; for the octet of this "
-			"number write two backslashes before them, as collectd takes one away");
+		line_note(context, item,
+			  "x and two digits stand for themselves here; for the octet of this "
+			  "number write two backslashes before them, as collectd takes one away");
 	rules->rule[rules->count++] = rule;
 	return true;
 }
@@ -302,10 +301,10 @@ static struct service_config *service_named(struct context *parent, const oconfi
 		if (!config_same_name(service->name, name))
 			continue;
 		if (strcmp(service->name, name) != 0)
-			mistake_note(parent->mistakes, NULL, block,
-				     "it is one service with <Service \"%s\">, as their series "
-				     "would have one name",
-				     service->name);
+			block_note(parent, block,
+				   "it is one service with <Service \"%s\">, as their series "
+				   "would have one name",
+				   service->name);
 		return service;
 	}
 	if (config->service_count == CONFIG_SERVICES_MAX) {
@@ -347,7 +346,7 @@ static void check_top_n(const struct service_config *service, struct mistakes *m
 	if (!line || service->per_process)
 		return;
 	snprintf(name, sizeof(name), "%s in <Service \"%s\">", line, service->name);
-	mistake_ignore_name(mistakes, name, "it goes with PerProcess true");
+	mistake_ignore(mistakes, name, "it goes with PerProcess true");
 }
 
 static bool check_empty(struct config *config, size_t at, struct mistakes *mistakes)
@@ -359,9 +358,9 @@ static bool check_empty(struct config *config, size_t at, struct mistakes *mista
 		return true;
 	snprintf(name, sizeof(name), "<Service \"%s\">", service->name);
 	if (!service->is_partial)
-		mistake_ignore_name(mistakes, name,
-				    "no process would be in it, as it has no Unit, Container, "
-				    "Process, ProcessMatch, Cgroup or PidFile");
+		mistake_ignore(mistakes, name,
+			       "no process would be in it, as it has no Unit, Container, "
+			       "Process, ProcessMatch, Cgroup or PidFile");
 	service_config_done(service);
 	memmove(service, service + 1, (--config->service_count - at) * sizeof(*service));
 	return false;
@@ -398,7 +397,7 @@ static void check_shadowed(const struct config *config, struct mistakes *mistake
 
 		snprintf(name, sizeof(name), "<Service \"%s\">", s->name);
 		if (all)
-			mistake_note_name(
+			mistake_note(
 				mistakes, name,
 				"hardly any process will be in it, as ProcessMatch \"%s\" of "
 				"<Service \"%s\">, which comes first, fits every command line; "

@@ -56,7 +56,7 @@ int attachments_none(struct error *error)
 {
 	return error_set(error, -ENOENT,
 			 "nothing of it is attached: the messages before this one say why none of "
-			 "its Attach lines and Function blocks can be");
+			 "its Attach lines and Function blocks can be used");
 }
 
 static struct attachments *all_of(struct object *object)
