@@ -21,7 +21,7 @@ written() {
 		cp "$work/source/$file" "$2"
 	done
 	# shellcheck disable=SC2046,SC2086 # lists of words
-	(cd "$2" && quietly "$work/source/contrib/describe" "$1" $(basename -a $described))
+	(cd "$2" && quietly "$work/source/contrib/describe/update-documents" "$1" $(basename -a $described))
 }
 
 # differ DIR: those of the files that are not as they are in the tree.
@@ -66,11 +66,11 @@ refused "types.db has no type \"total_evenst\"" "$work/oom.bpf.o"
 
 # promised TEXT: other.json is refused, as it says.
 promised() {
-	! "$work/source/contrib/describe" "$work/other.json" >/dev/null 2>"$work/said" || complain "not refused: $1"
+	! "$work/source/contrib/describe/update-documents" "$work/other.json" >/dev/null 2>"$work/said" || complain "not refused: $1"
 	grep -qF "$1" "$work/said" || complain "for \"$1\" it said: $(cat "$work/said")"
 }
 
-"$work/source/contrib/describe" series.json || complain "a service has too many series"
+"$work/source/contrib/describe/update-documents" series.json || complain "a service has too many series"
 sed '/"in_instance": 0/,/^ "events"/s/"off": true/"off": false/' series.json >"$work/other.json"
 promised 'series by default, and may have 40: DEFAULT(off) is for those that are rarely looked at'
 sed 's/"probe": "syscalls", "off": true/"probe": "syscalls", "off": false/' series.json >"$work/other.json"

@@ -7,7 +7,7 @@
 #include "testing.h"
 
 #include "plugin/config/config.h"
-#include "plugin/system/message.h"
+#include "plugin/util/message.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
 #ifndef FAKE_NAMES_H
 #define FAKE_NAMES_H
 
-#include "plugin/system/symbol_name.h"
+#include "plugin/helper/symbol_name.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -5,8 +5,8 @@
 #include "row.h"
 #include "testing.h"
 
-#include "plugin/system/clock.h"
 #include "plugin/table/table.h"
+#include "plugin/util/clock.h"
 
 #define S(seconds) ((seconds)*NS_PER_S)
 

@@ -6,10 +6,10 @@
 #include "testing.h"
 
 #include "bpf/lib/service.h"
-#include "plugin/system/clock.h"
 #include "plugin/object/image.h"
+#include "plugin/service/row_name.h"
 #include "plugin/service/service.h"
-#include "plugin/subject/row_name.h"
+#include "plugin/util/clock.h"
 
 /* The engine's rows of services; the kernel's side of them is played by hand. */
 

@@ -12,10 +12,10 @@
 #include "may_load.h"
 #include "oconfig.h"
 
-#include "plugin/system/message.h"
-#include "plugin/daemon/probe.h"
-#include "plugin/daemon/reading.h"
-#include "plugin/system/clock.h"
+#include "plugin/probe/probe.h"
+#include "plugin/probe/reading.h"
+#include "plugin/util/clock.h"
+#include "plugin/util/message.h"
 
 #include <stdio.h>
 #include <unistd.h>

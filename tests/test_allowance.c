@@ -4,8 +4,8 @@
  */
 #include "testing.h"
 
-#include "plugin/system/allowance.h"
-#include "plugin/system/clock.h"
+#include "plugin/util/allowance.h"
+#include "plugin/util/clock.h"
 
 #define HOUR (3600 * NS_PER_S)
 

@@ -4,7 +4,7 @@
  */
 #include "testing.h"
 
-#include "plugin/object/argument.h"
+#include "plugin/attach/argument.h"
 
 #include <asm/ptrace.h>
 #include <stddef.h>

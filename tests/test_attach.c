@@ -7,7 +7,7 @@
 
 #include "daemon.h"
 
-#include "plugin/object/attach.h"
+#include "plugin/attach/attach.h"
 
 #include <errno.h>
 

@@ -6,7 +6,7 @@
 
 #include "daemon.h"
 
-#include "plugin/object/attachment_message.h"
+#include "plugin/attach/attachment_message.h"
 
 #define FUNCTIONS_MAX 200
 

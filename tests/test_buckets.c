@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plugin/table/buckets.c: histograms with the buckets of others.
+ * plugin/schema/buckets.c: histograms with the buckets of others.
  */
 #include "testing.h"
 
-#include "plugin/table/buckets.h"
+#include "plugin/schema/buckets.h"
 
 #include <errno.h>
 #include <math.h>

@@ -4,7 +4,7 @@
  */
 #include "testing.h"
 
-#include "plugin/text/cgroup1.h"
+#include "plugin/source/cgroup1.h"
 
 #include <errno.h>
 

@@ -4,7 +4,7 @@
  */
 #include "testing.h"
 
-#include "plugin/symbols/code.h"
+#include "plugin/helper/symbols/code.h"
 
 #ifdef __x86_64__
 /* As objdump -d has them. */

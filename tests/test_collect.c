@@ -7,11 +7,11 @@
 
 #include "daemon.h"
 
-#include "plugin/daemon/collect.h"
 #include "plugin/daemon/dispatch.h"
 #include "plugin/object/variant.h"
-#include "plugin/system/message.h"
+#include "plugin/probe/collect.h"
 #include "plugin/table/table.h"
+#include "plugin/util/message.h"
 
 #define PATTERNS_MAX 3
 #define MESSAGES_MAX 3

@@ -9,8 +9,8 @@
 
 #include "bpf/lib/stack.h"
 #include "plugin/config/config.h"
+#include "plugin/helper/ksym.h"
 #include "plugin/stack/collector.h"
-#include "plugin/system/ksym.h"
 
 #define T 1795525200 /* 2026-11-24 13:00:00 UTC */
 

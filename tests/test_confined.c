@@ -5,8 +5,8 @@
  */
 #include "testing.h"
 
-#include "plugin/system/clock.h"
-#include "plugin/system/confined.h"
+#include "plugin/helper/confined.h"
+#include "plugin/util/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>

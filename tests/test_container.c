@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plugin/group/container.c: names of containers and pods.
+ * plugin/cgroup/container.c: names of containers and pods.
  */
 #include "testing.h"
 
-#include "plugin/group/container.h"
+#include "plugin/cgroup/container.h"
 
 static void test_parse(void)
 {

@@ -9,11 +9,11 @@
 #include "daemon.h"
 #include "oconfig.h"
 
-#include "plugin/daemon/probe.h"
-#include "plugin/describe/types.h"
+#include "contrib/describe/types.h"
 #include "plugin/object/image.h"
 #include "plugin/object/variant.h"
-#include "plugin/subject/process_row.h"
+#include "plugin/probe/probe.h"
+#include "plugin/service/process_row.h"
 
 #include <glob.h>
 #include <stdio.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plugin/table/decode.c and label_block.c: from Decode lines and the bytes of a key to names.
+ * plugin/schema/decode.c and label_block.c: from Decode lines and the bytes of a key to names.
  */
 #include "testing.h"
 
 #include "configuration.h"
 
-#include "plugin/system/ksym.h"
-#include "plugin/table/label_block.h"
+#include "plugin/helper/ksym.h"
+#include "plugin/schema/label_block.h"
 
 #include <errno.h>
 

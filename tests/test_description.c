@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plugin/group/description.c and runtime.c: what units, users and containers are called. The files of the
+ * plugin/cgroup/description.c and runtime.c: what units, users and containers are called. The files of the
  * runtimes are the recorded ones, in place of those of this machine.
  */
 #include "testing.h"
 
 #include "state.h"
 
-#include "plugin/group/description.h"
-#include "plugin/group/state.h"
-#include "plugin/system/user.h"
+#include "plugin/cgroup/description.h"
+#include "plugin/cgroup/state.h"
+#include "plugin/cgroup/user.h"
 
 #include <errno.h>
 

@@ -5,7 +5,7 @@
 #include "testing.h"
 
 #include "plugin/daemon/dispatch.h"
-#include "plugin/table/fields.h"
+#include "plugin/schema/fields.h"
 #include "plugin/table/table.h"
 
 #include <errno.h>

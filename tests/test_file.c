@@ -5,8 +5,8 @@
  */
 #include "testing.h"
 
-#include "plugin/system/clock.h"
-#include "plugin/system/file.h"
+#include "plugin/helper/file.h"
+#include "plugin/util/clock.h"
 
 #include <dirent.h>
 #include <errno.h>

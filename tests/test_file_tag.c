@@ -4,7 +4,7 @@
  */
 #include "testing.h"
 
-#include "plugin/text/file_tag.h"
+#include "plugin/schema/file_tag.h"
 
 #include <errno.h>
 

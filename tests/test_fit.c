@@ -7,7 +7,7 @@
 #include "daemon.h"
 #include "messages.h"
 
-#include "plugin/system/message.h"
+#include "plugin/util/message.h"
 
 #define LINES                                                                            \
 	"<Service \"a\">\nProcess \"ngnix\"\nProcessMatch \"^/opt/ngnix\"\n</Service>\n" \

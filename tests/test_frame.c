@@ -4,7 +4,7 @@
  */
 #include "testing.h"
 
-#include "plugin/object/frame.h"
+#include "plugin/attach/frame.h"
 
 #define MAX 8
 #define COPY(to, from)                                                                  \

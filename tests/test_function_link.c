@@ -7,8 +7,8 @@
 
 #include "daemon.h"
 
-#include "plugin/object/attachment.h"
-#include "plugin/object/function_link.h"
+#include "plugin/attach/attachment.h"
+#include "plugin/attach/function_link.h"
 
 static struct file_reader files;
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plugin/system/glob.c: names with wildcards.
+ * plugin/util/glob.c: names with wildcards.
  */
 #include "testing.h"
 
-#include "plugin/system/glob.h"
+#include "plugin/util/glob.h"
 
 static void test_match(void)
 {

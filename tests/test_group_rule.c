@@ -6,7 +6,7 @@
 #include "blocks.h"
 #include "daemon.h"
 
-#include "plugin/system/message.h"
+#include "plugin/util/message.h"
 
 #define CONTAINER_ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define BLOCKS                                                                           \

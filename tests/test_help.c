@@ -4,7 +4,7 @@
  */
 #include "testing.h"
 
-#include "plugin/describe/help.h"
+#include "contrib/describe/help.h"
 
 #include <errno.h>
 

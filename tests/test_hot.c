@@ -4,9 +4,9 @@
  */
 #include "testing.h"
 
-#include "plugin/object/hook_cost.h"
-#include "plugin/object/hot.h"
 #include "plugin/object/variant.h"
+#include "plugin/probe/hook_cost.h"
+#include "plugin/probe/hot.h"
 
 #include <errno.h>
 

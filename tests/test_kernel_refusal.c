@@ -5,7 +5,7 @@
  */
 #include "testing.h"
 
-#include "plugin/object/kernel_refusal.h"
+#include "plugin/attach/kernel_refusal.h"
 
 #include <errno.h>
 

@@ -8,9 +8,9 @@
 #include "reading.h"
 
 #include "bpf/lib/service.h"
+#include "plugin/schema/label_kind.h"
 #include "plugin/table/key_name.h"
 #include "plugin/table/kind.h"
-#include "plugin/table/label_kind.h"
 
 #define KEYS 64
 #define HOUR 3600

@@ -5,9 +5,9 @@
 #include "testing.h"
 
 #include "bpf/lib/endpoint.h"
-#include "plugin/table/label.h"
-#include "plugin/system/user.h"
-#include "plugin/table/label_kind.h"
+#include "plugin/cgroup/user.h"
+#include "plugin/schema/label.h"
+#include "plugin/schema/label_kind.h"
 
 #include <bpf/btf.h>
 #include <errno.h>

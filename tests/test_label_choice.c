@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plugin/table/label_choice.c: which names have series by Label of a Probe block, and what is told of lines that cannot.
+ * plugin/schema/label_choice.c: which names have series by Label of a Probe block, and what is told of lines that cannot.
  */
 #include "testing.h"
 
 #include "daemon.h"
 
-#include "plugin/table/label_choice.h"
-#include "plugin/table/label_kind.h"
+#include "plugin/schema/label_choice.h"
+#include "plugin/schema/label_kind.h"
 
 static char recvfrom_[] = "recvfrom", sending[] = "send*", mistyped[] = "recvfrm",
 	    number[] = "syscall_500", any[] = "x?";

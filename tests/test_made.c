@@ -5,7 +5,7 @@
  */
 #include "testing.h"
 
-#include "plugin/symbols/made.h"
+#include "plugin/helper/symbols/made.h"
 
 #include <errno.h>
 #include <sys/mman.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plugin/group/match.c: what Unit and Container fit.
+ * plugin/cgroup/match.c: what Unit and Container fit.
  */
 #include "testing.h"
 
 #include "bpf/lib/service.h"
-#include "plugin/group/match.h"
+#include "plugin/cgroup/match.h"
 
 #define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 

@@ -12,11 +12,11 @@
 
 #include "bpf/lib/hist.h"
 #include "bpf/lib/service.h"
-#include "plugin/system/clock.h"
 #include "plugin/config/config.h"
 #include "plugin/daemon/dispatch.h"
-#include "plugin/system/message.h"
-#include "plugin/daemon/probe.h"
+#include "plugin/probe/probe.h"
+#include "plugin/util/clock.h"
+#include "plugin/util/message.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -4,7 +4,7 @@
  */
 #include "testing.h"
 
-#include "plugin/system/message.h"
+#include "plugin/util/message.h"
 
 #include <errno.h>
 

@@ -8,8 +8,8 @@
 #include "daemon.h"
 #include "oconfig.h"
 
-#include "plugin/system/message.h"
 #include "plugin/config/mistake.h"
+#include "plugin/util/message.h"
 
 static void test_words(void)
 {

@@ -4,7 +4,7 @@
  */
 #include "testing.h"
 
-#include "plugin/system/number.h"
+#include "plugin/util/number.h"
 
 static void test_parse(void)
 {

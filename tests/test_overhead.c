@@ -7,9 +7,9 @@
 
 #include "daemon.h"
 
-#include "plugin/daemon/overhead.h"
-#include "plugin/system/clock.h"
-#include "plugin/system/message.h"
+#include "plugin/probe/overhead.h"
+#include "plugin/util/clock.h"
+#include "plugin/util/message.h"
 
 #include <errno.h>
 

@@ -8,7 +8,7 @@
 #include "daemon.h"
 
 #include "plugin/object/parameter.h"
-#include "plugin/system/message.h"
+#include "plugin/util/message.h"
 
 #define LIST "it has \"on\", \"u8_most\", \"s8_least\", \"u16_most\", \"s16_least\", \"u32_most\", "
 

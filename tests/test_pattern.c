@@ -5,7 +5,7 @@
  */
 #include "testing.h"
 
-#include "plugin/system/pattern.h"
+#include "plugin/util/pattern.h"
 
 #include <malloc.h>
 #include <stdlib.h>

@@ -5,9 +5,9 @@
  */
 #include "testing.h"
 
-#include "plugin/group/places.h"
-#include "plugin/system/clock.h"
-#include "plugin/table/text_cgroups.h"
+#include "plugin/cgroup/places.h"
+#include "plugin/source/text_cgroups.h"
+#include "plugin/util/clock.h"
 
 #include "bpf/lib/service.h"
 

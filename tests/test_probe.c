@@ -8,9 +8,9 @@
 
 #include "values.h"
 
-#include "bpf/sample_event.h"
 #include "bpf/lib/hist.h"
-#include "plugin/system/clock.h"
+#include "bpf/sample_event.h"
+#include "plugin/util/clock.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>

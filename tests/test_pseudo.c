@@ -4,7 +4,7 @@
  */
 #include "testing.h"
 
-#include "plugin/system/pseudo.h"
+#include "plugin/util/pseudo.h"
 
 #include <errno.h>
 #include <sys/stat.h>

@@ -4,7 +4,7 @@
  */
 #include "testing.h"
 
-#include "plugin/system/pseudo_file.h"
+#include "plugin/util/pseudo_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -8,8 +8,8 @@
 #include "population.h"
 
 #include "bpf/lib/hist.h"
-#include "plugin/system/clock.h"
 #include "plugin/daemon/publish.h"
+#include "plugin/util/clock.h"
 
 #include <stdlib.h>
 

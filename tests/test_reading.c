@@ -8,7 +8,7 @@
 #include "daemon.h"
 #include "row.h"
 
-#include "plugin/daemon/reading.h"
+#include "plugin/probe/reading.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -8,9 +8,9 @@
 #include "state.h"
 
 #include "bpf/lib/group.h"
-#include "plugin/group/description.h"
-#include "plugin/group/state.h"
-#include "plugin/system/user.h"
+#include "plugin/cgroup/description.h"
+#include "plugin/cgroup/state.h"
+#include "plugin/cgroup/user.h"
 
 #include <errno.h>
 

@@ -6,8 +6,8 @@
 #include "blocks.h"
 #include "daemon.h"
 
-#include "plugin/system/message.h"
-#include "plugin/system/pattern.h"
+#include "plugin/util/message.h"
+#include "plugin/util/pattern.h"
 
 #include <errno.h>
 #include <fcntl.h>

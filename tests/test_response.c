@@ -8,7 +8,7 @@
 
 #include "plugin/config/response.h"
 #include "plugin/service/response.h"
-#include "plugin/system/message.h"
+#include "plugin/util/message.h"
 
 #define X5 "01234"
 #define X15 X5 X5 X5

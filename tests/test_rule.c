@@ -6,7 +6,7 @@
 #include "blocks.h"
 #include "daemon.h"
 
-#include "plugin/system/message.h"
+#include "plugin/util/message.h"
 
 #include <errno.h>
 

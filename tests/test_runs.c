@@ -6,8 +6,8 @@
  */
 #include "testing.h"
 
-#include "plugin/system/clock.h"
-#include "plugin/daemon/runs.h"
+#include "plugin/probe/runs.h"
+#include "plugin/util/clock.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>

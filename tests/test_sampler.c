@@ -7,9 +7,9 @@
 
 #include "daemon.h"
 
-#include "plugin/daemon/sampler.h"
-#include "plugin/system/clock.h"
-#include "plugin/system/message.h"
+#include "plugin/probe/sampler.h"
+#include "plugin/util/clock.h"
+#include "plugin/util/message.h"
 
 #include <bpf/libbpf.h>
 #include <errno.h>

@@ -5,7 +5,7 @@
 #include "testing.h"
 
 #include "plugin/daemon/dispatch.h"
-#include "plugin/table/schema.h"
+#include "plugin/schema/schema.h"
 
 #include <errno.h>
 

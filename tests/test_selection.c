@@ -8,7 +8,7 @@
 
 #include "bpf/lib/hist.h"
 #include "plugin/daemon/dispatch.h"
-#include "plugin/table/selection.h"
+#include "plugin/schema/selection.h"
 #include "plugin/table/series.h"
 
 #define MEMBERS_MAX 6

@@ -8,10 +8,10 @@
 #include "row.h"
 
 #include "bpf/lib/hist.h"
-#include "plugin/system/clock.h"
 #include "plugin/daemon/publish.h"
-#include "plugin/table/label_kind.h"
+#include "plugin/schema/label_kind.h"
 #include "plugin/table/series.h"
+#include "plugin/util/clock.h"
 
 #include <errno.h>
 

@@ -6,8 +6,8 @@
 
 #include "fake_names.h"
 
+#include "plugin/helper/ksym.h"
 #include "plugin/stack/code.h"
-#include "plugin/system/ksym.h"
 
 #include <dlfcn.h>
 #include <sys/mman.h>

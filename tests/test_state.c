@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plugin/group/state.c: what real runtimes have written, and what nobody should.
+ * plugin/cgroup/state.c: what real runtimes have written, and what nobody should.
  */
 #include "testing.h"
 
 #include "state.h"
 
-#include "plugin/group/state.h"
+#include "plugin/cgroup/state.h"
 
 #define OTHER_ID "0000000000000000000000000000000000000000000000000000000000000000"
 

@@ -4,7 +4,7 @@
  */
 #include "testing.h"
 
-#include "plugin/subject/subject.h"
+#include "plugin/service/subject.h"
 
 #include <errno.h>
 

@@ -5,8 +5,8 @@
  */
 #include "testing.h"
 
-#include "plugin/system/symbol.h"
-#include "plugin/system/uprobe.h"
+#include "plugin/attach/uprobe.h"
+#include "plugin/helper/symbol.h"
 
 #include <errno.h>
 #include <fcntl.h>

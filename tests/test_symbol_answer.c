@@ -4,7 +4,7 @@
  */
 #include "testing.h"
 
-#include "plugin/system/symbol_answer.h"
+#include "plugin/helper/symbol_answer.h"
 
 #include <errno.h>
 

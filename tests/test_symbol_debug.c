@@ -6,8 +6,8 @@
  */
 #include "testing.h"
 
-#include "plugin/system/symbol.h"
-#include "plugin/system/symbol_message.h"
+#include "plugin/helper/symbol.h"
+#include "plugin/helper/symbol_message.h"
 #include "separate_debug.h"
 
 #include <errno.h>

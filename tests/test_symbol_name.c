@@ -6,10 +6,10 @@
 #include "testing.h"
 
 #include "named_program.h"
-#include "plugin/symbols/demangle.h"
-#include "plugin/symbols/expand.h"
-#include "plugin/symbols/inlined.h"
-#include "plugin/system/symbol_name.h"
+#include "plugin/helper/symbol_name.h"
+#include "plugin/helper/symbols/demangle.h"
+#include "plugin/helper/symbols/expand.h"
+#include "plugin/helper/symbols/inlined.h"
 #include "separate_debug.h"
 
 #include <errno.h>

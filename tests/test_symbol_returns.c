@@ -5,10 +5,10 @@
  */
 #include "testing.h"
 
-#include "plugin/symbols/found.h"
-#include "plugin/symbols/inlined.h"
-#include "plugin/symbols/prologue.h"
-#include "plugin/symbols/returns.h"
+#include "plugin/helper/symbols/found.h"
+#include "plugin/helper/symbols/inlined.h"
+#include "plugin/helper/symbols/prologue.h"
+#include "plugin/helper/symbols/returns.h"
 
 #include <fcntl.h>
 #include <link.h>

@@ -6,9 +6,9 @@
 #include "testing.h"
 
 #include "marker.h"
-#include "plugin/symbols/demangle.h"
-#include "plugin/symbols/find.h"
-#include "plugin/symbols/found.h"
+#include "plugin/helper/symbols/demangle.h"
+#include "plugin/helper/symbols/find.h"
+#include "plugin/helper/symbols/found.h"
 
 #include <elf.h>
 #include <errno.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plugin/config/table_block.c and plugin/table/schema_block.c: from Table blocks to columns.
+ * plugin/config/table_block.c and plugin/schema/schema_block.c: from Table blocks to columns.
  */
 #include "testing.h"
 
 #include "configuration.h"
 
 #include "plugin/daemon/dispatch.h"
-#include "plugin/table/schema_block.h"
+#include "plugin/schema/schema_block.h"
 
 #include <bpf/btf.h>
 #include <errno.h>

@@ -4,7 +4,7 @@
  */
 #include "testing.h"
 
-#include "plugin/table/schema.h"
+#include "plugin/schema/schema.h"
 
 #include <errno.h>
 #include <stdlib.h>

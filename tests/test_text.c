@@ -4,7 +4,7 @@
  */
 #include "testing.h"
 
-#include "plugin/text/text.h"
+#include "plugin/source/text.h"
 
 #define FIELDS_MAX 4
 

@@ -4,7 +4,7 @@
  */
 #include "testing.h"
 
-#include "plugin/table/text_files.h"
+#include "plugin/source/text_files.h"
 
 #include "bpf/lib/service.h"
 

@@ -4,7 +4,7 @@
  */
 #include "testing.h"
 
-#include "plugin/table/text_rows.h"
+#include "plugin/source/text_rows.h"
 
 #define STRIDE 16
 

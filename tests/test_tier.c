@@ -6,8 +6,8 @@
 
 #include "daemon.h"
 
-#include "plugin/system/message.h"
 #include "plugin/object/tier.h"
+#include "plugin/util/message.h"
 
 #define T(tier) (1U << (tier))
 

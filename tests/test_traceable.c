@@ -4,7 +4,7 @@
  */
 #include "testing.h"
 
-#include "plugin/object/traceable.h"
+#include "plugin/attach/traceable.h"
 
 #include <errno.h>
 #include <stdlib.h>

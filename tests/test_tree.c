@@ -4,7 +4,7 @@
  */
 #include "testing.h"
 
-#include "plugin/group/tree.h"
+#include "plugin/cgroup/tree.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,7 +5,7 @@
 #include "testing.h"
 
 #include "plugin/stack/trigger.h"
-#include "plugin/system/clock.h"
+#include "plugin/util/clock.h"
 
 #define S NS_PER_S
 #define T (1000 * S)

@@ -5,7 +5,7 @@
 #include "testing.h"
 
 #include "plugin/service/turn.h"
-#include "plugin/system/clock.h"
+#include "plugin/util/clock.h"
 
 #define MS 1000000ULL
 

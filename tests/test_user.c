@@ -4,8 +4,8 @@
  */
 #include "testing.h"
 
-#include "plugin/system/clock.h"
-#include "plugin/system/user.h"
+#include "plugin/cgroup/user.h"
+#include "plugin/util/clock.h"
 
 #include <stdlib.h>
 

@@ -9,7 +9,7 @@
 
 #include "plugin/object/image.h"
 #include "plugin/service/walk.h"
-#include "plugin/system/clock.h"
+#include "plugin/util/clock.h"
 
 #include <errno.h>
 

@@ -5,7 +5,7 @@
 #include "cgroup.h"
 
 #include "bpf/lib/service.h"
-#include "system/pseudo_file.h"
+#include "util/pseudo_file.h"
 
 #include <errno.h>
 #include <mntent.h>

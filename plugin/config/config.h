@@ -4,8 +4,8 @@
 
 #include "point.h"
 #include "table_config.h"
-#include "system/number.h"
-#include "system/pattern.h"
+#include "util/number.h"
+#include "util/pattern.h"
 
 #include "bpf/lib/function.h"
 #include "bpf/lib/response.h"

@@ -7,7 +7,7 @@
 #include "mistake.h"
 
 #include "option.h"
-#include "system/message.h"
+#include "util/message.h"
 
 #include <ctype.h>
 #include <liboconfig/oconfig.h>

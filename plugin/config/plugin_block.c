@@ -9,7 +9,7 @@
 #include "profiles_block.h"
 #include "service_block.h"
 #include "table_block.h"
-#include "system/message.h"
+#include "util/message.h"
 
 #include "bpf/lib/service.h"
 

@@ -7,8 +7,8 @@
 #include "cgroup.h"
 #include "option.h"
 #include "response.h"
-#include "system/glob.h"
 #include "unit.h"
+#include "util/glob.h"
 
 #include <stdio.h>
 #include <stdlib.h>

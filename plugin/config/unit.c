@@ -4,7 +4,7 @@
  */
 #include "unit.h"
 
-#include "system/glob.h"
+#include "util/glob.h"
 
 #include <stdio.h>
 #include <string.h>

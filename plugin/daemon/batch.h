@@ -2,7 +2,7 @@
 #ifndef EBPF_BATCH_H
 #define EBPF_BATCH_H
 
-#include "table/schema.h"
+#include "schema/schema.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
 #define EBPF_DISPATCH_H
 
 #include "batch.h"
-#include "system/health.h"
-#include "table/schema.h"
+#include "schema/schema.h"
+#include "util/health.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,25 +3,25 @@
  * What collectd sees of the plugin: one configuration block, a read callback
  * per probe with its own interval, and one for the plugin's own figures.
  */
+#include "cgroup/cgroup_name.h"
+#include "cgroup/user.h"
 #include "config/config.h"
 #include "config/name.h"
+#include "helper/ksym.h"
 #include "notifier.h"
-#include "overhead.h"
-#include "pause.h"
-#include "probe.h"
-#include "probe_mistake.h"
-#include "profiler.h"
-#include "reading.h"
-#include "sampler.h"
+#include "probe/overhead.h"
+#include "probe/pause.h"
+#include "probe/probe.h"
+#include "probe/probe_mistake.h"
+#include "probe/profiler.h"
+#include "probe/reading.h"
+#include "probe/sampler.h"
 #include "self.h"
+#include "service/service.h"
 #include "summary.h"
 #include "threshold.h"
-#include "service/service.h"
-#include "system/clock.h"
-#include "system/message.h"
-#include "system/ksym.h"
-#include "system/user.h"
-#include "group/cgroup_name.h"
+#include "util/clock.h"
+#include "util/message.h"
 
 #include <collectd.h>
 

@@ -12,7 +12,7 @@
 #include "notifier.h"
 
 #include "event/limit.h"
-#include "system/clock.h"
+#include "util/clock.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -9,7 +9,7 @@
 #include "config/name.h"
 #include "dispatch.h"
 #include "object/map_memory.h"
-#include "system/clock.h"
+#include "util/clock.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>

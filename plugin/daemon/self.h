@@ -2,11 +2,11 @@
 #ifndef EBPF_SELF_H
 #define EBPF_SELF_H
 
-#include "cost.h"
 #include "dispatch.h"
-#include "probe.h"
-#include "runs.h"
-#include "sampler.h"
+#include "probe/cost.h"
+#include "probe/probe.h"
+#include "probe/runs.h"
+#include "probe/sampler.h"
 #include "service/service.h"
 
 #include <stddef.h>

@@ -5,8 +5,8 @@
  */
 #include "summary.h"
 
-#include "system/message.h"
 #include "table/series.h"
+#include "util/message.h"
 
 #define READINGS 2 /* the first one has no rates, means or percentiles */
 

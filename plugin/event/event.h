@@ -4,9 +4,9 @@
 
 #include "config/config.h"
 #include "object/object.h"
-#include "system/health.h"
-#include "system/message.h"
-#include "table/schema.h"
+#include "schema/schema.h"
+#include "util/health.h"
+#include "util/message.h"
 
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>

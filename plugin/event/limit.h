@@ -3,8 +3,8 @@
 #define EBPF_LIMIT_H
 
 #include "event.h"
-#include "subject/subject.h"
-#include "system/clock.h"
+#include "service/subject.h"
+#include "util/clock.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,7 +6,7 @@
  */
 #include "diagnosis.h"
 
-#include "system/pseudo.h"
+#include "util/pseudo.h"
 
 #include <bpf/libbpf.h>
 #include <errno.h>

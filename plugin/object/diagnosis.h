@@ -2,7 +2,7 @@
 #ifndef EBPF_DIAGNOSIS_H
 #define EBPF_DIAGNOSIS_H
 
-#include "system/message.h"
+#include "util/message.h"
 
 /* What was tried with an object. */
 enum diagnosis_step { DIAGNOSIS_OPEN, DIAGNOSIS_LOAD, DIAGNOSIS_ATTACH };

@@ -3,7 +3,7 @@
 #define EBPF_IMAGE_H
 
 #include "object.h"
-#include "system/message.h"
+#include "util/message.h"
 
 /* Opens the engine's own object, which is a part of the plugin: both are of one version. Errors
  * of object_open_memory(). */

@@ -5,7 +5,7 @@
 #include "map_memory.h"
 
 #include "share.h"
-#include "system/pseudo.h"
+#include "util/pseudo.h"
 
 #include <stdio.h>
 

@@ -5,9 +5,9 @@
 #include "object.h"
 
 #include "annotation.h"
-#include "attachment.h"
+#include "attach/attachment.h"
+#include "attach/periodic.h"
 #include "diagnosis.h"
-#include "periodic.h"
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>

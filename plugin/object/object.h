@@ -2,9 +2,9 @@
 #ifndef EBPF_OBJECT_H
 #define EBPF_OBJECT_H
 
+#include "helper/file.h"
 #include "mapping.h"
-#include "system/file.h"
-#include "system/message.h"
+#include "util/message.h"
 
 #include <bpf/libbpf.h>
 #include <stdbool.h>

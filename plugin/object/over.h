@@ -3,7 +3,7 @@
 #define EBPF_OVER_H
 
 #include "object.h"
-#include "system/message.h"
+#include "util/message.h"
 
 #include <bpf/libbpf.h>
 

@@ -4,7 +4,7 @@
 
 #include "config/config.h"
 #include "object.h"
-#include "system/number.h"
+#include "util/number.h"
 
 /* Tells each Parameter of a Probe block (NULL: there is none) that cannot be set in the
  * opened object, once. */

@@ -3,7 +3,7 @@
 #define EBPF_SHARE_H
 
 #include "object.h"
-#include "system/message.h"
+#include "util/message.h"
 
 #include <bpf/libbpf.h>
 #include <stdbool.h>

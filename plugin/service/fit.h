@@ -2,8 +2,8 @@
 #ifndef EBPF_FIT_H
 #define EBPF_FIT_H
 
+#include "cgroup/description.h"
 #include "config/config.h"
-#include "group/description.h"
 #include "object/object.h"
 #include "pidfile.h"
 #include "rule.h"

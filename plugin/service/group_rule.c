@@ -7,10 +7,10 @@
  */
 #include "group_rule.h"
 
+#include "cgroup/match.h"
 #include "fit.h"
-#include "group/match.h"
 #include "scan.h"
-#include "system/clock.h"
+#include "util/clock.h"
 
 #include "bpf/lib/service.h"
 

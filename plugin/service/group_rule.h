@@ -3,9 +3,9 @@
 #define EBPF_GROUP_RULE_H
 
 #include "config/config.h"
+#include "helper/file.h"
 #include "object/object.h"
-#include "system/file.h"
-#include "system/message.h"
+#include "util/message.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -6,7 +6,7 @@
 #include "idle.h"
 
 #include "bpf/lib/cpu_idle.h"
-#include "system/clock.h"
+#include "util/clock.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -4,8 +4,8 @@
 
 #include "object/mapping.h"
 #include "object/object.h"
-#include "system/message.h"
-#include "system/pseudo_file.h"
+#include "util/message.h"
+#include "util/pseudo_file.h"
 
 #include <stddef.h>
 #include <stdint.h>

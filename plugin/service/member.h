@@ -2,7 +2,7 @@
 #ifndef EBPF_MEMBER_H
 #define EBPF_MEMBER_H
 
-#include "object/attachment.h"
+#include "attach/attachment.h"
 #include "resolve.h"
 
 #include <stddef.h>

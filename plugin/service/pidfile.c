@@ -5,7 +5,7 @@
  */
 #include "pidfile.h"
 
-#include "system/message.h"
+#include "util/message.h"
 
 #include "bpf/lib/service.h"
 

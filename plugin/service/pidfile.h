@@ -3,7 +3,7 @@
 #define EBPF_PIDFILE_H
 
 #include "config/config.h"
-#include "system/file.h"
+#include "helper/file.h"
 
 #include <stdbool.h>
 #include <stddef.h>

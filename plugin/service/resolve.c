@@ -9,10 +9,10 @@
  */
 #include "resolve.h"
 
+#include "cgroup/user.h"
+#include "helper/ksym.h"
 #include "scan.h"
-#include "system/clock.h"
-#include "system/ksym.h"
-#include "system/user.h"
+#include "util/clock.h"
 #include "waiting.h"
 
 #include "bpf/lib/service.h"

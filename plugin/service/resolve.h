@@ -5,11 +5,11 @@
 #include "config/config.h"
 #include "fit.h"
 #include "group_rule.h"
+#include "helper/file.h"
 #include "object/object.h"
 #include "pidfile.h"
-#include "system/file.h"
-#include "system/message.h"
 #include "turn.h"
+#include "util/message.h"
 
 #include <pthread.h>
 #include <stdbool.h>

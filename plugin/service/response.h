@@ -4,7 +4,7 @@
 
 #include "config/config.h"
 #include "object/object.h"
-#include "system/message.h"
+#include "util/message.h"
 
 /* Response of Service blocks, handed to the kernel. The row of the service at config->services[i]
  * is SERVICE_FIRST + i. */

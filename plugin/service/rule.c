@@ -6,8 +6,8 @@
  */
 #include "rule.h"
 
-#include "group/match.h"
-#include "system/message.h"
+#include "cgroup/match.h"
+#include "util/message.h"
 
 #include "bpf/lib/service.h"
 

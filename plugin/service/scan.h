@@ -3,7 +3,7 @@
 #define EBPF_SCAN_H
 
 #include "object/object.h"
-#include "system/message.h"
+#include "util/message.h"
 
 #include "bpf/lib/service.h"
 

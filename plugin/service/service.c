@@ -5,19 +5,19 @@
  */
 #include "service.h"
 
-#include "group/description.h"
+#include "cgroup/description.h"
+#include "cgroup/match.h"
 #include "cgroup_row.h"
-#include "group/match.h"
 
+#include "attach/attach.h"
 #include "bpf/lib/service.h"
-#include "object/attach.h"
 #include "object/image.h"
 #include "object/share.h"
+#include "process_row.h"
 #include "response.h"
+#include "row_name.h"
 #include "rule.h"
-#include "subject/process_row.h"
-#include "subject/row_name.h"
-#include "system/clock.h"
+#include "util/clock.h"
 
 #include <errno.h>
 #include <string.h>

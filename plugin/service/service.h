@@ -2,15 +2,15 @@
 #ifndef EBPF_SERVICE_H
 #define EBPF_SERVICE_H
 
+#include "cgroup/places.h"
 #include "config/config.h"
-#include "group/places.h"
+#include "helper/file.h"
+#include "lifecycle.h"
 #include "object/budget.h"
 #include "object/object.h"
 #include "resolve.h"
-#include "subject/lifecycle.h"
-#include "system/file.h"
-#include "system/message.h"
 #include "table/series.h"
+#include "util/message.h"
 #include "walk.h"
 
 #include <pthread.h>

@@ -7,7 +7,7 @@
  */
 #include "turn.h"
 
-#include "system/clock.h"
+#include "util/clock.h"
 
 #define LONG_LOOK_NS 500000ULL      /* ten times what most take */
 #define SHARE_NS (5 * 1000000ULL)   /* of long looks, in one reading */

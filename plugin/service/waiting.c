@@ -7,8 +7,8 @@
  */
 #include "waiting.h"
 
+#include "lifecycle.h"
 #include "scan.h"
-#include "subject/lifecycle.h"
 
 #include <errno.h>
 #include <stdlib.h>

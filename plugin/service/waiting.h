@@ -3,7 +3,7 @@
 #define EBPF_WAITING_H
 
 #include "object/object.h"
-#include "system/message.h"
+#include "util/message.h"
 
 #include <stdbool.h>
 

@@ -6,7 +6,7 @@
 #include "walk.h"
 
 #include "object/annotation.h"
-#include "system/clock.h"
+#include "util/clock.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>

@@ -5,7 +5,7 @@
 #include "bpf/lib/walk.h"
 #include "idle.h"
 #include "object/object.h"
-#include "system/message.h"
+#include "util/message.h"
 
 #include <bpf/libbpf.h>
 #include <pthread.h>

@@ -14,10 +14,10 @@
 
 #include "code_file.h"
 #include "code_process.h"
-#include "system/clock.h"
-#include "system/ksym.h"
-#include "system/symbol_name.h"
-#include "table/index.h"
+#include "helper/ksym.h"
+#include "helper/symbol_name.h"
+#include "util/clock.h"
+#include "util/index.h"
 
 #include <errno.h>
 #include <stdbool.h>

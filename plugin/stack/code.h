@@ -3,7 +3,7 @@
 #define EBPF_CODE_NAMES_H
 
 #include "bpf/lib/stack.h"
-#include "system/file.h"
+#include "helper/file.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,8 +6,8 @@
  */
 #include "code_process.h"
 
-#include "system/clock.h"
-#include "system/pseudo.h"
+#include "util/clock.h"
+#include "util/pseudo.h"
 
 #include <errno.h>
 #include <inttypes.h>

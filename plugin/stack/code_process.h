@@ -3,9 +3,9 @@
 #define EBPF_CODE_PROCESS_H
 
 #include "bpf/lib/stack.h"
+#include "helper/symbol.h"
 #include "process_map.h"
-#include "system/symbol.h"
-#include "table/index.h"
+#include "util/index.h"
 
 #include <stdbool.h>
 

@@ -12,9 +12,9 @@
 #include "bpf/lib/stack.h"
 #include "code.h"
 #include "frame_text.h"
+#include "schema/label_kind.h"
 #include "stacks.h"
 #include "store.h"
-#include "table/label_kind.h"
 #include "texts.h"
 
 #include <errno.h>

@@ -2,8 +2,8 @@
 #ifndef EBPF_COLLECTOR_H
 #define EBPF_COLLECTOR_H
 
-#include "system/file.h"
-#include "system/message.h"
+#include "helper/file.h"
+#include "util/message.h"
 #include "view.h"
 
 #include <stdbool.h>

@@ -2,7 +2,7 @@
 #ifndef EBPF_FOLDED_H
 #define EBPF_FOLDED_H
 
-#include "table/index.h"
+#include "util/index.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -2,7 +2,7 @@
 #ifndef EBPF_SAFE_DIRECTORY_H
 #define EBPF_SAFE_DIRECTORY_H
 
-#include "system/message.h"
+#include "util/message.h"
 
 /* Opens a directory that nobody else can put anything into or in the place of: it, each one on the way
  * to it, and links there are root's or our own, and others cannot write to them; to a directory on the

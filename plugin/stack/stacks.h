@@ -2,7 +2,7 @@
 #ifndef EBPF_STACKS_H
 #define EBPF_STACKS_H
 
-#include "table/index.h"
+#include "util/index.h"
 
 #include <stdbool.h>
 #include <stddef.h>

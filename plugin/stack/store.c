@@ -6,11 +6,11 @@
  */
 #include "store.h"
 
+#include "config/config.h"
+#include "config/name.h"
 #include "folded_file.h"
 #include "kept_files.h"
 #include "safe_directory.h"
-#include "config/config.h"
-#include "config/name.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -2,7 +2,7 @@
 #ifndef EBPF_STORE_H
 #define EBPF_STORE_H
 
-#include "system/message.h"
+#include "util/message.h"
 
 #include <stdint.h>
 #include <time.h>

@@ -2,7 +2,7 @@
 #ifndef EBPF_TEXTS_H
 #define EBPF_TEXTS_H
 
-#include "table/index.h"
+#include "util/index.h"
 
 #define TEXTS_MAX 32768
 #define TEXTS_BYTES_MAX ((size_t)8 << 20)

@@ -5,7 +5,7 @@
  */
 #include "trigger.h"
 
-#include "system/clock.h"
+#include "util/clock.h"
 
 #include <stdio.h>
 #include <string.h>

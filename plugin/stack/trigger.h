@@ -2,7 +2,7 @@
 #ifndef EBPF_TRIGGER_H
 #define EBPF_TRIGGER_H
 
-#include "subject/subject.h"
+#include "service/subject.h"
 
 #include <stdbool.h>
 #include <stddef.h>

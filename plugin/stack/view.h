@@ -4,7 +4,7 @@
 
 #include "config/config.h"
 #include "object/object.h"
-#include "system/message.h"
+#include "util/message.h"
 
 #include <bpf/libbpf.h>
 #include <stdbool.h>

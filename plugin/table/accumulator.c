@@ -4,7 +4,7 @@
  */
 #include "accumulator.h"
 
-#include "schema.h"
+#include "schema/schema.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #define EBPF_CELLS_H
 
 #include "accumulator.h"
-#include "schema.h"
+#include "schema/schema.h"
 
 #include <stdbool.h>
 #include <stddef.h>

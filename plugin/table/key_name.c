@@ -9,7 +9,7 @@
 #include "key_name.h"
 
 #include "config/name.h"
-#include "label_kind.h"
+#include "schema/label_kind.h"
 #include "table.h"
 
 #include <math.h>

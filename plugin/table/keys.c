@@ -6,8 +6,8 @@
 #include "keys.h"
 
 #include "key_name.h"
-#include "label_kind.h"
 #include "object/budget.h"
+#include "schema/label_kind.h"
 #include "service/cgroup_row.h"
 #include "table.h"
 

@@ -2,12 +2,12 @@
 #ifndef EBPF_KEYS_H
 #define EBPF_KEYS_H
 
-#include "index.h"
-#include "label.h"
-#include "label_choice.h"
-#include "source.h"
-#include "subject/subject.h"
-#include "system/allowance.h"
+#include "schema/label.h"
+#include "schema/label_choice.h"
+#include "service/subject.h"
+#include "source/source.h"
+#include "util/allowance.h"
+#include "util/index.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,8 +2,8 @@
 #ifndef EBPF_KIND_H
 #define EBPF_KIND_H
 
-#include "subject/snapshot.h"
-#include "subject/subject.h"
+#include "service/snapshot.h"
+#include "service/subject.h"
 
 #include <bpf/libbpf.h>
 #include <stdbool.h>

@@ -3,9 +3,9 @@
 #define EBPF_SERIES_H
 
 #include "config/config.h"
-#include "schema.h"
-#include "subject/subject.h"
-#include "system/message.h"
+#include "schema/schema.h"
+#include "service/subject.h"
+#include "util/message.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,8 +2,8 @@
 #ifndef EBPF_SLOTS_H
 #define EBPF_SLOTS_H
 
-#include "subject/snapshot.h"
-#include "system/message.h"
+#include "service/snapshot.h"
+#include "util/message.h"
 
 #include <stdint.h>
 

@@ -8,7 +8,7 @@
 #include "kind.h"
 #include "object/budget.h"
 #include "rank.h"
-#include "source_text.h"
+#include "source/source_text.h"
 
 #include "bpf/lib/service.h"
 

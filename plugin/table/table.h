@@ -2,13 +2,13 @@
 #ifndef EBPF_TABLE_H
 #define EBPF_TABLE_H
 
-#include "keys.h"
-#include "rows.h"
-#include "schema.h"
-#include "selection.h"
-#include "slots.h"
-#include "subject/snapshot.h"
 #include "accumulator.h"
+#include "keys.h"
+#include "schema/schema.h"
+#include "schema/selection.h"
+#include "service/snapshot.h"
+#include "slots.h"
+#include "source/rows.h"
 
 #include <bpf/libbpf.h>
 #include <stdbool.h>

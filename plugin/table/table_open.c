@@ -4,10 +4,10 @@
  */
 #include "table.h"
 
-#include "fields.h"
 #include "object/annotation.h"
 #include "object/variant.h"
-#include "schema_block.h"
+#include "schema/fields.h"
+#include "schema/schema_block.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -9,7 +9,7 @@
  * Where there are data amid the code the two may differ: where objdump finds no instruction, or where
  * a jump leads amid one. These functions are named; other differences are faults.
  */
-#include "plugin/symbols/code.h"
+#include "plugin/helper/symbols/code.h"
 
 #include <err.h>
 #include <fcntl.h>

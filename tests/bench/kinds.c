@@ -8,7 +8,7 @@
  * kinds OBJECT CPU
  */
 #include "events.h"
-#include "object/hook_cost.h"
+#include "plugin/probe/hook_cost.h"
 #include "tests/marker.h"
 
 #include <bpf/bpf.h>

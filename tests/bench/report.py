@@ -113,7 +113,7 @@ def kinds(found):
         line(KINDS[kind], [number(one.without.median), estimate(one.added), *cells], widths)
     for kind, reason in found.unavailable.items():
         line(KINDS[kind], [f"not here: {reason}"], (20,))
-    print("  (1) what plugin/object/hook_cost.c takes for it, to reckon what a probe costs")
+    print("  (1) what plugin/probe/hook_cost.c takes for it, to reckon what a probe costs")
     print("  (2) by the kernel's run statistics, which leave out the hook; of themselves they have "
           f"{min(one.statistics_ns for one in found.found.values()):.0f} in it, as the engine takes it")
     for kind, one in found.found.items():

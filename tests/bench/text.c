@@ -6,10 +6,10 @@
  *
  * tests/bench/text [READINGS [CGROUPS]]
  */
+#include "plugin/cgroup/tree.h"
 #include "plugin/config/cgroup.h"
-#include "plugin/group/tree.h"
-#include "plugin/table/text_files.h"
-#include "plugin/text/text.h"
+#include "plugin/source/text.h"
+#include "plugin/source/text_files.h"
 
 #include <err.h>
 #include <errno.h>

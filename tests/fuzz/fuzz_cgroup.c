@@ -10,8 +10,8 @@
 #include "bpf/lib/service.h"
 #include "plugin/config/config.h"
 #include "plugin/object/image.h"
-#include "plugin/system/message.h"
 #include "plugin/service/rule.h"
+#include "plugin/util/message.h"
 
 #include <liboconfig/oconfig.h>
 

@@ -5,8 +5,8 @@
  */
 #include "fuzz.h"
 
-#include "plugin/system/pattern.h"
 #include "plugin/service/resolve.h"
+#include "plugin/util/pattern.h"
 
 static const char *const expressions[] = {
 	"^/usr/bin/python3? .*-m (app|web)( |$)",

@@ -8,7 +8,7 @@
 #include "../oconfig.h"
 
 #include "plugin/config/config.h"
-#include "plugin/system/message.h"
+#include "plugin/util/message.h"
 
 static unsigned errors;
 

@@ -4,7 +4,7 @@
  */
 #include "fuzz.h"
 
-#include "plugin/system/pseudo.h"
+#include "plugin/util/pseudo.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -5,8 +5,8 @@
  */
 #include "fuzz.h"
 
-#include "plugin/symbols/find.h"
-#include "plugin/symbols/found.h"
+#include "plugin/helper/symbols/find.h"
+#include "plugin/helper/symbols/found.h"
 
 #include <stdlib.h>
 #include <string.h>

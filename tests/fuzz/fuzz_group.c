@@ -5,10 +5,10 @@
  */
 #include "fuzz.h"
 
+#include "plugin/cgroup/description.h"
+#include "plugin/cgroup/match.h"
+#include "plugin/cgroup/runtime.h"
 #include "plugin/config/name.h"
-#include "plugin/group/description.h"
-#include "plugin/group/match.h"
-#include "plugin/group/runtime.h"
 
 static void check_key(const struct group_key *key)
 {

@@ -4,8 +4,8 @@
  */
 #include "fuzz.h"
 
-#include "plugin/symbols/made.h"
-#include "plugin/system/symbol_message.h"
+#include "plugin/helper/symbol_message.h"
+#include "plugin/helper/symbols/made.h"
 
 #include <errno.h>
 #include <sys/mman.h>

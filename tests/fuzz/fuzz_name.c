@@ -6,7 +6,7 @@
 #include "fuzz.h"
 
 #include "plugin/config/name.h"
-#include "plugin/subject/subject.h"
+#include "plugin/service/subject.h"
 
 /* As in test_subject. */
 static const struct subject_names taken[] = {

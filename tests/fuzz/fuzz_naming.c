@@ -5,9 +5,9 @@
  */
 #include "fuzz.h"
 
-#include "plugin/symbols/naming.h"
-#include "plugin/symbols/offset.h"
-#include "plugin/system/symbol_message.h"
+#include "plugin/helper/symbol_message.h"
+#include "plugin/helper/symbols/naming.h"
+#include "plugin/helper/symbols/offset.h"
 
 #define OFFSETS 256
 

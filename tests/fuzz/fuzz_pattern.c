@@ -5,7 +5,7 @@
  */
 #include "fuzz.h"
 
-#include "plugin/system/pattern.h"
+#include "plugin/util/pattern.h"
 
 #include <time.h>
 

@@ -7,7 +7,7 @@
 
 #include "../state.h"
 
-#include "plugin/group/state.h"
+#include "plugin/cgroup/state.h"
 
 static void check_settled(struct container *container)
 {

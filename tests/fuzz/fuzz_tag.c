@@ -4,10 +4,10 @@
  */
 #include "fuzz.h"
 
+#include "contrib/describe/help.h"
 #include "plugin/config/name.h"
-#include "plugin/describe/help.h"
 #include "plugin/object/parameter.h"
-#include "plugin/table/schema.h"
+#include "plugin/schema/schema.h"
 
 #include <stdlib.h>
 #include <string.h>

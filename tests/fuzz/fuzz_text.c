@@ -5,7 +5,7 @@
  */
 #include "fuzz.h"
 
-#include "plugin/text/text.h"
+#include "plugin/source/text.h"
 
 #include <errno.h>
 

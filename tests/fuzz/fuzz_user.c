@@ -5,7 +5,7 @@
  */
 #include "fuzz.h"
 
-#include "plugin/system/user.h"
+#include "plugin/cgroup/user.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Links of programs to places in one file. All of one program are one link where the kernel has
+ * uprobe.multi. It takes all places or none: where it refuses, halves are tried, so that one place
+ * that cannot be had costs itself alone.
+ *
+ * The kernel puts its breakpoint into every process that has the file, or into none. Where one of them
+ * is at the memory limit of its cgroup, it refuses: such a place is tried again, and so is one that
+ * could not be looked for in time.
+ */
+#include "file_link.h"
+
+#include "attachment_message.h"
+#include "multi.h"
+#include "uprobe.h"
+#include "uprobe_multi.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define PAUSE_MAX 63 /* calls */
+
+/* A place that a program is to be attached to. */
+struct spot {
+	struct attachment *item;
+	struct symbol_place place; /* without its arguments */
+	uint64_t cookie;
+	bool as_return; /* the kernel changes the return address of the function that begins there */
+	bool is_unfound; /* where it is could not be learnt yet */
+};
+
+struct work {
+	struct file_links *links;
+	const char *probe;
+	const struct symbol_file *file;
+	struct file_reader *files;
+	struct spot *spots;
+	size_t spot_count;
+	bool again;          /* they were deferred before */
+	int status;          /* of the first that is needed and not had */
+	struct error *error; /* likewise */
+};
+
+/* Is it what is looked for that is wrong, and not the file? */
+static bool is_of_place(int status)
+{
+	switch (-status) {
+	case ESRCH:
+	case ENOTUNIQ:
+	case ENOMSG:
+	case EFAULT:
+	case EOPNOTSUPP:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void name_place(const struct point *point, char *text, size_t size)
+{
+	const char *name = point->name ?: "";
+
+	if (point->offset)
+		snprintf(text, size, "%s%s%#" PRIx64, name, point->name ? "+" : "", point->offset);
+	else
+		snprintf(text, size, "%s", name);
+}
+
+/* What cannot be done, of the file: "read" or "attach to". */
+static void refuse(struct work *work, struct attachment *item, int status, const char *what,
+		   const char *why)
+{
+	const char *path = item->point->path ?: "the program";
+	char place[640];
+	struct error text;
+
+	name_place(item->point, place, sizeof(place));
+	if (is_of_place(status))
+		error_set(&text, status, "cannot attach to %s in %s: %s", place, path, why);
+	else
+		error_set(&text, status, "cannot %s %s: %s", what, path, why);
+	if (item->is_needed && work->status == 0)
+		work->status = error_set(work->error, status, "%s", text.text);
+	else if (!item->is_needed)
+		attachment_note(item, ATTACHMENT_FILE_REFUSED, text.text);
+}
+
+/* Errors that may be gone at the next try. */
+static bool may_pass(int status)
+{
+	switch (-status) {
+	case ENOMEM:
+	case EINTR:
+	case EAGAIN:
+	case EBUSY:
+	case ETIMEDOUT:
+	case EPIPE:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* What is not found of a pair is told of its entry. */
+static bool is_second(const struct attachment *item)
+{
+	return item->is_paired && item->at_return;
+}
+
+/* What passes at the second try is not told. */
+static int defer(struct work *work, const struct spot *spot, const char *why)
+{
+	struct file_links *links = work->links;
+	struct spot *grown =
+		reallocarray(links->deferred, links->deferred_count + 1, sizeof(*grown));
+	struct error text;
+
+	if (!grown)
+		return -ENOMEM;
+	links->deferred = grown;
+	links->deferred[links->deferred_count++] = *spot;
+	error_set(&text, 0, "cannot %s %s: %s", spot->is_unfound ? "read" : "attach to",
+		  spot->item->point->path ?: "the program", why);
+	if (work->again && !(spot->is_unfound && is_second(spot->item)))
+		attachment_note(spot->item, ATTACHMENT_DEFERRED, text.text);
+	return 0;
+}
+
+static int keep(struct work *work, int fd)
+{
+	struct file_links *links = work->links;
+	int *grown = reallocarray(links->fd, links->count + 1, sizeof(*grown));
+
+	if (!grown) {
+		close(fd);
+		return -ENOMEM;
+	}
+	links->fd = grown;
+	links->fd[links->count++] = fd;
+	return 0;
+}
+
+/* --- one by one --- */
+
+static int create_link(const struct spot *spot, int event, struct error *error)
+{
+	LIBBPF_OPTS(bpf_link_create_opts, options, .perf_event.bpf_cookie = spot->cookie);
+	int fd = bpf_link_create(bpf_program__fd(spot->item->program), event, BPF_PERF_EVENT,
+				 &options);
+
+	return fd < 0 ? error_set(error, fd, "%s", uprobe_multi_strerror(fd)) : fd;
+}
+
+static int link_one(struct work *work, const struct spot *spot, struct error *error)
+{
+	int event, link, status;
+
+	status =
+		uprobe_event(work->files, work->file, &spot->place, spot->as_return, &event, error);
+	if (status)
+		return status;
+	link = create_link(spot, event, error);
+	close(event);
+	return link < 0 ? link : keep(work, link);
+}
+
+/* --- many at once --- */
+
+static int link_many(struct work *work, const struct spot *spots, size_t count)
+{
+	uint64_t *numbers = calloc(count, 3 * sizeof(*numbers));
+	struct uprobe_multi multi = { .program = bpf_program__fd(spots->item->program),
+				      .file = work->file->fd,
+				      .whose = symbol_number(work->file),
+				      .at_return = spots->as_return,
+				      .offsets = numbers,
+				      .semaphores = numbers + count,
+				      .cookies = numbers + 2 * count,
+				      .count = count };
+	int fd, status;
+
+	if (!numbers)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		numbers[i] = spots[i].place.offset;
+		numbers[count + i] = spots[i].place.semaphore;
+		numbers[2 * count + i] = spots[i].cookie;
+	}
+	status = uprobe_multi_link(work->files, &multi, &fd);
+	free(numbers);
+	return status ?: keep(work, fd);
+}
+
+static void link_spots(struct work *work, const struct spot *spots, size_t count)
+{
+	bool many = multi_is_of_files(spots->item->program);
+	struct error why = { "" };
+	int status;
+
+	if (many)
+		status = link_many(work, spots, count);
+	else
+		status = count == 1 ? link_one(work, spots, &why) : -EAGAIN; /* one by one */
+	for (size_t i = 0; i < count && status == 0; i++)
+		if (work->again)
+			attachment_note_attached(spots[i].item);
+		else
+			spots[i].item->told = 0;
+	if (status && count > 1) {
+		link_spots(work, spots, count / 2);
+		link_spots(work, spots + count / 2, count - count / 2);
+	} else if (status) {
+		const char *text = many ? uprobe_multi_strerror(status) : why.text;
+
+		if (!may_pass(status) || defer(work, spots, text) != 0)
+			refuse(work, spots->item, status, "attach to", text);
+	}
+}
+
+/* --- which places --- */
+
+static bool is_of_go(const struct symbol_found *found)
+{
+	return found->count && found->places[0].flags & SYMBOL_GO;
+}
+
+/* Go moves its stacks, with the addresses on them. */
+static bool is_replaced(const struct attachment *item, const struct symbol_found *found)
+{
+	return item->replaces && !is_of_go(found);
+}
+
+static bool is_wanted(const struct attachment *item, const struct symbol_found *found,
+		      const struct symbol_place *place)
+{
+	bool at_return = place->flags & SYMBOL_RETURN;
+
+	return at_return == (item->at_return && !is_replaced(item, found));
+}
+
+/* As it counts for this attachment; the arguments stay those of what was found. */
+static struct symbol_place place_of(const struct attachment *item, const struct symbol_found *found,
+				    const struct symbol_place *place)
+{
+	struct symbol_place known = *place;
+
+	if (is_of_go(found))
+		known.flags |= SYMBOL_GO;
+	if (is_replaced(item, found))
+		known.flags &= ~(uint32_t)SYMBOL_NO_RETURNS;
+	return known;
+}
+
+static int add_spots(struct work *work, struct attachment *item, const struct symbol_found *found)
+{
+	bool as_return = item->at_return && is_replaced(item, found);
+	struct spot *grown =
+		reallocarray(work->spots, work->spot_count + found->count + 1, sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	work->spots = grown;
+	item->stepped = false;
+	item->replaced = as_return;
+	for (size_t i = 0; i < found->count; i++) {
+		struct symbol_place place = place_of(item, found, &found->places[i]);
+		struct spot *spot = &work->spots[work->spot_count];
+
+		if (!is_wanted(item, found, &place))
+			continue;
+		/* The breakpoint of a pair is that of its entry. */
+		item->stepped |= place.flags & SYMBOL_STEPPED && !(as_return && item->is_paired);
+		*spot = (struct spot){ .item = item,
+				       .cookie = item->cookie,
+				       .as_return = as_return };
+		if (item->place_cookie)
+			spot->cookie = item->place_cookie(item, &place);
+		place.arguments = NULL;
+		spot->place = place;
+		work->spot_count++;
+	}
+	return 0;
+}
+
+/* It has no place to attach to. */
+static void refuse_return(struct work *work, struct attachment *item,
+			  const struct symbol_found *found)
+{
+	struct error why;
+
+	if (item->is_paired) {
+		attachment_note(item, ATTACHMENT_CALLS_ONLY, found->error.text);
+		return;
+	}
+	error_set(&why, 0,
+		  "a function of Go moves its stack, which a uretprobe would break, and where it "
+		  "returns is not known: %s",
+		  found->error.text);
+	refuse(work, item, -EOPNOTSUPP, "attach to", why.text);
+}
+
+static void miss(struct work *work, struct attachment *item, const struct symbol_found *found)
+{
+	const struct spot spot = { .item = item, .is_unfound = true };
+
+	if (may_pass(found->status) && defer(work, &spot, found->error.text) == 0)
+		return;
+	if (!is_second(item))
+		refuse(work, item, found->status, "read", found->error.text);
+}
+
+static int take(struct work *work, struct attachment *item, const struct symbol_found *found)
+{
+	size_t before = work->spot_count;
+	int status;
+
+	if (found->status) {
+		miss(work, item, found);
+		return 0;
+	}
+	status = add_spots(work, item, found);
+	if (status == 0 && work->spot_count == before)
+		refuse_return(work, item, found);
+	return status;
+}
+
+static int find(struct work *work, struct attachment *const *items, size_t count,
+		struct symbol_found *found)
+{
+	struct symbol_wanted *wanted = calloc(count, sizeof(*wanted));
+	int status = wanted ? 0 : -ENOMEM;
+	struct error why;
+
+	for (size_t i = 0; i < count && status == 0; i++) {
+		const struct point *point = items[i]->point;
+
+		wanted[i] = (struct symbol_wanted){
+			.kind = point->kind == POINT_USDT ? SYMBOL_MARKER : SYMBOL_FUNCTION,
+			.name = point->name,
+			.offset = point->offset,
+			.returns = items[i]->at_return || items[i]->is_paired,
+		};
+	}
+	if (status == 0) {
+		int failed = symbol_find(work->files, work->file, wanted, count, found, &why);
+
+		for (size_t i = 0; i < count && failed; i++)
+			found[i] = (struct symbol_found){ .status = failed, .error = why };
+		if (!failed && why.text[0])
+			attachment_tell_file(items[0], work->probe, why.text);
+	}
+	free(wanted);
+	return status;
+}
+
+/* Adds where they are to the spots. */
+static int search(struct work *work, struct attachment *const *items, size_t count)
+{
+	struct symbol_found *found = calloc(count, sizeof(*found));
+	int status = found ? find(work, items, count, found) : -ENOMEM;
+
+	for (size_t i = 0; i < count && status == 0; i++)
+		status = take(work, items[i], &found[i]);
+	if (found)
+		symbol_found_done(found, count);
+	free(found);
+	return status;
+}
+
+/* Those that could not be found leave the spots, and are looked for again. */
+static int search_unfound(struct work *work)
+{
+	struct attachment **items = calloc(work->spot_count, sizeof(*items));
+	size_t count = 0, kept = 0;
+	int status = items ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < work->spot_count && status == 0; i++)
+		if (work->spots[i].is_unfound)
+			items[count++] = work->spots[i].item;
+		else
+			work->spots[kept++] = work->spots[i];
+	work->spot_count = kept;
+	if (count)
+		status = search(work, items, count);
+	free(items);
+	return status;
+}
+
+/* --- all --- */
+
+/* Those of one link are next to each other, returns first: each call that is seen is seen to return. */
+static int by_link(const void *left, const void *right)
+{
+	const struct spot *a = left, *b = right;
+
+	if (a->item->at_return != b->item->at_return)
+		return b->item->at_return - a->item->at_return;
+	if (a->item->program != b->item->program)
+		return a->item->program < b->item->program ? -1 : 1;
+	return a->as_return - b->as_return;
+}
+
+static void link_all(struct work *work)
+{
+	if (work->spot_count)
+		qsort(work->spots, work->spot_count, sizeof(*work->spots), by_link);
+	for (size_t i = 0, next; i < work->spot_count; i = next) {
+		for (next = i + 1; next < work->spot_count; next++)
+			if (by_link(&work->spots[i], &work->spots[next]) != 0 ||
+			    next - i == UPROBE_MULTI_MAX)
+				break;
+		link_spots(work, &work->spots[i], next - i);
+	}
+}
+
+static int end(struct work *work, int status)
+{
+	if (status == 0)
+		link_all(work);
+	free(work->spots);
+	if (status == -ENOMEM)
+		return error_set(work->error, status, "no memory");
+	return status ?: work->status;
+}
+
+int file_links_open(struct file_links *links, const char *probe, struct attachment *const *items,
+		    size_t count, const struct symbol_file *file, struct file_reader *files,
+		    struct error *error)
+{
+	struct work work = {
+		.links = links, .probe = probe, .file = file, .files = files, .error = error
+	};
+
+	return end(&work, search(&work, items, count));
+}
+
+int file_links_again(struct file_links *links, const char *probe, const struct symbol_file *file,
+		     struct file_reader *files, struct error *error)
+{
+	struct work work = { .links = links,
+			     .probe = probe,
+			     .file = file,
+			     .files = files,
+			     .error = error,
+			     .spots = links->deferred,
+			     .spot_count = links->deferred_count,
+			     .again = true };
+
+	if (!links->deferred_count || links->paused++ < links->pause)
+		return 0;
+	links->paused = 0;
+	links->pause = links->pause < PAUSE_MAX ? 2 * links->pause + 1 : PAUSE_MAX;
+	links->deferred = NULL;
+	links->deferred_count = 0;
+	return end(&work, search_unfound(&work));
+}
+
+void file_links_done(struct file_links *links)
+{
+	/* Entries first, likewise. */
+	while (links->count)
+		close(links->fd[--links->count]);
+	free(links->fd);
+	free(links->deferred);
+	*links = (struct file_links){ 0 };
+}

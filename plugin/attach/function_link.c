@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Programs that are for any function: which of an object's, and what they are attached to. What the
+ * kernel has of many at once is used, and nothing is loaded that no target needs.
+ */
+#include "function_link.h"
+
+#include "attachment_message.h"
+#include "kernel_refusal.h"
+#include "multi.h"
+#include "object/diagnosis.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/bpf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* By section. */
+enum role {
+	FILE_CALL,
+	FILE_RETURN,
+	KERNEL_CALL,
+	KERNEL_RETURN,
+	KERNEL_CALLS,
+	KERNEL_RETURNS,
+	ROLES
+};
+
+static const char *const SECTIONS[] = {
+	[FILE_CALL] = "uprobe",          [FILE_RETURN] = "uretprobe",
+	[KERNEL_CALL] = "kprobe",        [KERNEL_RETURN] = "kretprobe",
+	[KERNEL_CALLS] = "kprobe.multi", [KERNEL_RETURNS] = "kretprobe.multi",
+};
+
+struct programs {
+	struct bpf_program *of[ROLES]; /* NULL: the object has none */
+	struct bpf_program *entries[FUNCTION_COPIES_MAX], *exits[FUNCTION_COPIES_MAX];
+	size_t entry_count, exit_count;
+	size_t copies_used;
+};
+
+struct work {
+	struct object *object;
+	const char *probe;
+	struct programs programs;
+	bool has_kernel_multi;
+	struct attachment *refused; /* with `what` and why alone */
+	size_t refused_count;
+};
+
+/* They stay off until a target needs them. */
+static void find_programs(const struct object *object, struct programs *programs)
+{
+	struct bpf_program *program;
+
+	bpf_object__for_each_program(program, object->bpf)
+	{
+		const char *section = bpf_program__section_name(program);
+		enum role role = 0;
+
+		while (role < ROLES && strcmp(SECTIONS[role], section) != 0)
+			role++;
+		if (role < ROLES)
+			programs->of[role] = program;
+		else if (!strcmp(section, "fentry") && programs->entry_count < FUNCTION_COPIES_MAX)
+			programs->entries[programs->entry_count++] = program;
+		else if (!strcmp(section, "fexit") && programs->exit_count < FUNCTION_COPIES_MAX)
+			programs->exits[programs->exit_count++] = program;
+		else
+			continue;
+		bpf_program__set_autoload(program, false);
+	}
+}
+
+static void name_function(const struct function_target *target, char *text, size_t size)
+{
+	snprintf(text, size, "Function \"%s\"", target->name);
+}
+
+static int refuse(struct work *work, const struct function_target *target, const char *why,
+		  struct error *error)
+{
+	struct attachment *refused = &work->refused[work->refused_count];
+	char what[128];
+
+	name_function(target, what, sizeof(what));
+	refused->what = strdup(what);
+	if (!refused->what)
+		return error_set(error, -ENOMEM, "no memory");
+	work->refused_count++;
+	attachment_note(refused, ATTACHMENT_REFUSED, why);
+	return 0;
+}
+
+/* Once of all that are refused for the same reason. */
+static void tell_refused(const struct work *work)
+{
+	struct attachment **items = calloc(work->refused_count + 1, sizeof(*items));
+
+	for (size_t i = 0; i < work->refused_count && items; i++)
+		items[i] = &work->refused[i];
+	if (items)
+		attachments_tell(items, work->refused_count, work->probe);
+	for (size_t i = 0; i < work->refused_count; i++) {
+		free(work->refused[i].what);
+		free(work->refused[i].why);
+	}
+	free(items);
+}
+
+static uint64_t cookie_of(const struct attachment *attachment, const struct symbol_place *place)
+{
+	const struct function_target *target = attachment->with;
+
+	return target->place_cookie(target->with, target, place);
+}
+
+static int add(struct work *work, const struct function_target *target, struct bpf_program *program,
+	       struct bpf_program *many, bool at_return, struct error *error)
+{
+	char what[128];
+	struct attachment attachment = {
+		.point = target->point,
+		.program = program,
+		.many = many,
+		.what = what,
+		.at_return = at_return,
+		.replaces = target->replaces,
+		.is_paired = target->at_entry && target->at_return,
+		.cookie = target->cookie,
+		.part = target->part,
+		.place_cookie = target->place_cookie ? cookie_of : NULL,
+		.with = target,
+	};
+
+	if (!program)
+		return refuse(work, target, "the object has no program for it", error);
+	name_function(target, what, sizeof(what));
+	bpf_program__set_autoload(program, true);
+	if (many)
+		bpf_program__set_autoload(many, true);
+	return attachments_add(work->object, &attachment, error);
+}
+
+static int add_by_role(struct work *work, const struct function_target *target, enum role role,
+		       bool at_return, struct error *error)
+{
+	struct bpf_program *const *of = work->programs.of;
+	struct bpf_program *many = NULL;
+
+	if (target->point->kind == POINT_KPROBE && work->has_kernel_multi)
+		many = of[at_return ? KERNEL_RETURNS : KERNEL_CALLS];
+	return add(work, target, of[role], many, at_return, error);
+}
+
+/* Whether the kernel lets a program be attached there, is known from one that does nothing. */
+static int try_copy(const char *name, bool at_return)
+{
+	static const struct bpf_insn nothing[] = { { .code = BPF_ALU64 | BPF_MOV | BPF_K },
+						   { .code = BPF_JMP | BPF_EXIT } };
+	LIBBPF_OPTS(bpf_prog_load_opts, options,
+		    .expected_attach_type = at_return ? BPF_TRACE_FEXIT : BPF_TRACE_FENTRY);
+	int id = libbpf_find_vmlinux_btf_id(name, options.expected_attach_type), program;
+
+	if (id <= 0)
+		return -ENOENT;
+	options.attach_btf_id = (uint32_t)id;
+	program = bpf_prog_load(BPF_PROG_TYPE_TRACING, "trial", "Dual MIT/GPL", nothing,
+				sizeof(nothing) / sizeof(*nothing), &options);
+	if (program < 0)
+		return program;
+	close(program);
+	return 0;
+}
+
+static int target_copy(struct bpf_program *program, const char *name, bool at_return)
+{
+	int status;
+
+	diagnosis_begin();
+	status = try_copy(name, at_return);
+	status = status ?: bpf_program__set_attach_target(program, 0, name);
+	diagnosis_end();
+	return status;
+}
+
+/* A copy of a program is of one function from its load on. */
+static int target_copies(const struct programs *programs, size_t number,
+			 const struct function_target *target)
+{
+	const char *name = target->point->name;
+	int status = 0;
+
+	if (target->at_entry)
+		status = target_copy(programs->entries[number], name, false);
+	if (status == 0 && target->at_return)
+		status = target_copy(programs->exits[number], name, true);
+	return status;
+}
+
+static int add_copies(struct work *work, const struct function_target *target, struct error *error)
+{
+	struct programs *programs = &work->programs;
+	size_t number = programs->copies_used, copies = programs->entry_count;
+	struct error why;
+	int status;
+
+	if (programs->exit_count < copies)
+		copies = programs->exit_count;
+	if (number >= copies)
+		return refuse(
+			work, target,
+			"there are more functions for fentry than it has programs for; name others by kprobe",
+			error);
+	status = target_copies(programs, number, target);
+	if (status) {
+		kernel_refusal(target->point, status, &why);
+		return refuse(work, target, why.text, error);
+	}
+	programs->copies_used++;
+	if (target->at_entry)
+		status = add(work, target, programs->entries[number], NULL, false, error);
+	if (status == 0 && target->at_return)
+		status = add(work, target, programs->exits[number], NULL, true, error);
+	return status;
+}
+
+static int add_target(struct work *work, const struct function_target *target, struct error *error)
+{
+	bool of_kernel = target->point->kind == POINT_KPROBE;
+	int status = 0;
+
+	if (target->point->kind == POINT_FENTRY)
+		return add_copies(work, target, error);
+	if (target->at_entry)
+		status = add_by_role(work, target, of_kernel ? KERNEL_CALL : FILE_CALL, false,
+				     error);
+	if (status == 0 && target->at_return)
+		status = add_by_role(work, target, of_kernel ? KERNEL_RETURN : FILE_RETURN, true,
+				     error);
+	return status;
+}
+
+int function_links_prepare(struct object *object, const char *probe,
+			   const struct function_target *targets, size_t count, struct error *error)
+{
+	struct work work = { .object = object, .probe = probe };
+	bool of_kernel = false;
+	int status = 0;
+
+	/* Of an entry and of a return. */
+	work.refused = calloc(2 * count + 1, sizeof(*work.refused));
+	if (!work.refused)
+		return error_set(error, -ENOMEM, "no memory");
+	find_programs(object, &work.programs);
+	for (size_t i = 0; i < count; i++)
+		of_kernel |= targets[i].point->kind == POINT_KPROBE;
+	work.has_kernel_multi = of_kernel && multi_has_kernel();
+	for (size_t i = 0; i < count && status == 0; i++)
+		status = add_target(&work, &targets[i], error);
+	tell_refused(&work);
+	free(work.refused);
+	return status;
+}

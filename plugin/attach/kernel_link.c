@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Links of programs to points in the kernel. Functions of one program are one link where the
+ * kernel has kprobe.multi, as in file_link.c; those that it refuses so are tried one by one.
+ */
+#include "kernel_link.h"
+
+#include "attachment_message.h"
+#include "kernel_refusal.h"
+#include "link.h"
+#include "multi.h"
+#include "object/diagnosis.h"
+#include "traceable.h"
+#include "util/glob.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+
+/* The program by which it can be one of many, or NULL. */
+static const struct bpf_program *many_of(const struct attachment *item)
+{
+	const struct point *point = item->point;
+
+	if ((point->kind != POINT_KPROBE && point->kind != POINT_KRETPROBE) || point->offset)
+		return NULL;
+	return multi_is_of_kernel(item->program) ? item->program : item->many;
+}
+
+static bool is_pattern(const struct attachment *item)
+{
+	return item->point->name && glob_is_pattern(item->point->name);
+}
+
+static int link_functions(struct object *object, const struct bpf_program *program, bool at_return,
+			  const char **names, const __u64 *cookies, size_t count)
+{
+	LIBBPF_OPTS(bpf_kprobe_multi_opts, options, .syms = names, .cookies = cookies, .cnt = count,
+		    .retprobe = at_return);
+	struct bpf_link *link;
+	struct error ignored;
+	int status;
+
+	diagnosis_begin();
+	link = bpf_program__attach_kprobe_multi_opts(program, NULL, &options);
+	status = link ? 0 : -errno;
+	diagnosis_end();
+	return status ?: link_add(object, link, &ignored);
+}
+
+static int refuse_pattern(struct error *error)
+{
+	return error_set(
+		error, -EOPNOTSUPP,
+		"many functions of the kernel at once need one with CONFIG_FPROBE (since "
+		"5.18) and, in an object of your own, a program SEC(\"kprobe.multi\"); name "
+		"them one by one");
+}
+
+/* All functions of these names. */
+static int link_pattern(struct object *object, const struct attachment *item, struct error *error)
+{
+	const struct bpf_program *program = many_of(item);
+	struct traceable functions = { 0 };
+	__u64 *cookies;
+	int status;
+
+	if (!program)
+		return refuse_pattern(error);
+	status = traceable_find(&functions, item->point->name, error);
+	if (status)
+		return status;
+	cookies = calloc(functions.count, sizeof(*cookies));
+	for (size_t i = 0; cookies && i < functions.count; i++)
+		cookies[i] = item->cookie;
+	if (cookies)
+		status = link_functions(object, program, item->at_return,
+					(const char **)functions.names, cookies, functions.count);
+	else
+		status = -ENOMEM;
+	if (status == -EOPNOTSUPP)
+		status = refuse_pattern(error);
+	else if (status)
+		status = kernel_refusal(item->point, status, error);
+	free(cookies);
+	traceable_done(&functions);
+	return status;
+}
+
+static int link_alone(struct object *object, const struct attachment *item, struct error *error)
+{
+	if (multi_is_of_kernel(item->program))
+		return error_set(error, -EOPNOTSUPP,
+				 "cannot attach to %s: the kernel has no function of this name "
+				 "that a program SEC(\"kprobe.multi\") can be attached to",
+				 item->point->name);
+	return link_point(object, item, error);
+}
+
+static void link_one(struct object *object, struct attachment *item)
+{
+	struct error why = { "" };
+	int status;
+
+	if (is_pattern(item))
+		status = link_pattern(object, item, &why);
+	else
+		status = link_alone(object, item, &why);
+	if (status)
+		attachment_note(item, ATTACHMENT_REFUSED, why.text);
+}
+
+/* Of one program, all or, where one of them is refused, by halves. */
+static void link_many(struct object *object, struct attachment *const *items, size_t count)
+{
+	const char **names = calloc(count, sizeof(*names));
+	__u64 *cookies = calloc(count, sizeof(*cookies));
+	int status = names && cookies ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < count && status == 0; i++) {
+		names[i] = items[i]->point->name;
+		cookies[i] = items[i]->cookie;
+	}
+	status = status
+			 ?: link_functions(object, many_of(items[0]), items[0]->at_return, names,
+					   cookies, count);
+	free(names);
+	free(cookies);
+	if (status && count > 1) {
+		link_many(object, items, count / 2);
+		link_many(object, items + count / 2, count - count / 2);
+	} else if (status) {
+		link_one(object, items[0]);
+	}
+}
+
+/* Those of the same program as the first, which are then done. */
+static void link_group(struct object *object, struct attachment **left, size_t count)
+{
+	struct attachment **group = calloc(count, sizeof(*group));
+	const struct bpf_program *program = many_of(left[0]);
+	size_t size = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (!left[i] || is_pattern(left[i]) || many_of(left[i]) != program)
+			continue;
+		if (group)
+			group[size++] = left[i];
+		else
+			link_one(object, left[i]);
+		left[i] = NULL;
+	}
+	if (size)
+		link_many(object, group, size);
+	free(group);
+}
+
+int kernel_links_open(struct object *object, struct attachment *const *items, size_t count,
+		      struct error *error)
+{
+	struct attachment **left = calloc(count, sizeof(*left));
+
+	if (!left)
+		return error_set(error, -ENOMEM, "no memory");
+	for (size_t i = 0; i < count; i++)
+		left[i] = attachment_is_of_file(items[i]) ? NULL : items[i];
+	for (size_t i = 0; i < count; i++) {
+		if (left[i] && many_of(left[i]) && !is_pattern(left[i]))
+			link_group(object, left + i, count - i);
+		else if (left[i])
+			link_one(object, left[i]);
+	}
+	free(left);
+	return 0;
+}

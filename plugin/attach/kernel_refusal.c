@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the kernel's errors mean where a function or tracepoint was named in the configuration.
+ */
+#include "kernel_refusal.h"
+
+#include "object/diagnosis.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define KERNEL_ENOTSUPP 524 /* the kernel's own, unknown to C libraries */
+
+static bool is_there(const char *path)
+{
+	return access(path, F_OK) == 0;
+}
+
+/* NULL: nothing is wrong with all that is of this kind. */
+static const char *reason_of_all(enum point_kind kind, int status)
+{
+	if (status == -EACCES || status == -EPERM)
+		return diagnosis_no_right();
+	if ((kind == POINT_KPROBE || kind == POINT_KRETPROBE) &&
+	    !is_there("/sys/bus/event_source/devices/kprobe"))
+		return "the kernel is built without kprobes (CONFIG_KPROBE_EVENTS); try fentry";
+	return NULL;
+}
+
+static const char *without_tracepoint(void)
+{
+	if (!is_there("/sys/kernel/tracing/events") &&
+	    !is_there("/sys/kernel/debug/tracing/events"))
+		return "tracefs is not there; mount -t tracefs tracefs /sys/kernel/tracing";
+	return "the kernel has no tracepoint of this name; ls /sys/kernel/tracing/events lists them";
+}
+
+static const char *without_function(enum point_kind kind)
+{
+	if (kind == POINT_FENTRY)
+		return "the kernel has no function of this name, or it is inlined, in assembly or "
+		       "of a module; try kprobe";
+	return "the kernel has no function of this name: misspelt, inlined, or of a module that is "
+	       "not loaded";
+}
+
+static const char *refused_function(enum point_kind kind)
+{
+	if (kind == POINT_FENTRY)
+		return "the kernel does not let it be traced by fentry; try kprobe, or its caller";
+	return "the kernel does not let it be traced: it is no code, or what kprobes need "
+	       "themselves; try its caller";
+}
+
+/* NULL: what the error is called says enough. */
+static const char *reason(const struct point *point, int status)
+{
+	switch (-status) {
+	case ENOENT:
+	case ESRCH:
+		return point->kind == POINT_TRACEPOINT ? without_tracepoint()
+						       : without_function(point->kind);
+	case EADDRNOTAVAIL:
+		return "the kernel has several functions of this name; name another one";
+	case EILSEQ:
+		return "no instruction begins at this offset";
+	case EINVAL:
+	case EBUSY:
+	case EOPNOTSUPP:
+	case KERNEL_ENOTSUPP:
+		return point->kind == POINT_TRACEPOINT ? NULL : refused_function(point->kind);
+	case E2BIG:
+		return "too many programs are attached to it; take one away";
+	default:
+		return NULL;
+	}
+}
+
+int kernel_refusal(const struct point *point, int status, struct error *error)
+{
+	char offset[32] = "";
+	const char *of_all = reason_of_all(point->kind, status), *why = reason(point, status);
+
+	if (of_all)
+		return error_set(error, status, "%s", of_all);
+	if (point->offset)
+		snprintf(offset, sizeof(offset), "+%#" PRIx64, point->offset);
+	return error_set(error, status, "cannot attach to %s%s%s%s: %s%s", point->category ?: "",
+			 point->category ? ":" : "", point->name, offset, why ?: strerror(-status),
+			 why ? "" : "; see dmesg");
+}

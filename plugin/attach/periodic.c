@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * PERIODIC tags: programs that the clock of each CPU runs, by perf_event_open(2).
+ *
+ * The event is the software clock, which every machine has, virtual ones too. Its hrtimer goes off
+ * while the CPU runs a task, and not while it idles. It has a period, not a frequency: those are
+ * refused above kernel.perf_event_max_sample_rate, which the kernel lowers by itself, and come to
+ * the same here.
+ */
+#include "periodic.h"
+
+#include "config/config.h"
+#include "object/annotation.h"
+#include "object/diagnosis.h"
+#include "util/clock.h"
+#include "util/pseudo.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define PERIODIC_TAG "periodic:"
+#define HZ "hz="
+#define ONLINE "/sys/devices/system/cpu/online"
+
+struct periodics {
+	unsigned hz; /* of all, 0: as their tags say */
+	struct bpf_link **links;
+	size_t count;
+	char online[PERIODIC_CPUS_MAX]; /* when they were attached */
+};
+
+static const char *text_of(const struct object *object, const struct bpf_program *program,
+			   unsigned n)
+{
+	return annotation_of_program(object->bpf, program, PERIODIC_TAG, n);
+}
+
+/* 0: it is no such text. */
+static unsigned parse(const char *text)
+{
+	const char *digits = text + strlen(HZ);
+	size_t length;
+
+	if (strncmp(text, HZ, strlen(HZ)) != 0)
+		return 0;
+	length = strspn(digits, "0123456789");
+	if (length == 0 || length > 4 || digits[length] != '\0')
+		return 0;
+	length = (size_t)atoi(digits);
+	return length <= CONFIG_FREQUENCY_MAX ? (unsigned)length : 0;
+}
+
+unsigned periodic_hz(const struct object *object, const struct bpf_program *program)
+{
+	const char *text = text_of(object, program, 0);
+
+	return text ? parse(text) : 0;
+}
+
+static int check(const struct object *object, const struct bpf_program *program,
+		 struct error *error)
+{
+	const char *name = bpf_program__name(program);
+
+	if (text_of(object, program, 1))
+		return error_set(error, -EINVAL, "program %s: two PERIODIC tags", name);
+	if (!periodic_hz(object, program))
+		return error_set(error, -EINVAL,
+				 "program %s: \"%.32s\" is not PERIODIC(\"hz=NUMBER\"), with a "
+				 "number from 1 to %d",
+				 name, text_of(object, program, 0), CONFIG_FREQUENCY_MAX);
+	if (strcmp(bpf_program__section_name(program), "perf_event") != 0)
+		return error_set(error, -EINVAL, "program %s: PERIODIC is for SEC(\"perf_event\")",
+				 name);
+	return 0;
+}
+
+static int take_hz(struct object *object, struct error *error)
+{
+	const uint32_t *hz = object_variable(object, "hz", sizeof(*hz));
+
+	if (hz && (*hz == 0 || *hz > CONFIG_FREQUENCY_MAX))
+		return error_set(error, -EINVAL, "hz is %u, which is not from 1 to %d", *hz,
+				 CONFIG_FREQUENCY_MAX);
+	object->periodics = calloc(1, sizeof(*object->periodics));
+	if (!object->periodics)
+		return error_set(error, -ENOMEM, "no memory");
+	object->periodics->hz = hz ? *hz : 0;
+	return 0;
+}
+
+int periodic_prepare(struct object *object, struct error *error)
+{
+	struct bpf_program *program;
+	bool any = false;
+
+	bpf_object__for_each_program(program, object->bpf)
+	{
+		int status = text_of(object, program, 0) ? check(object, program, error) : 0;
+
+		if (status)
+			return status;
+		any |= text_of(object, program, 0) != NULL;
+	}
+	return any ? take_hz(object, error) : 0;
+}
+
+static int add(struct periodics *all, struct bpf_link *link, struct error *error)
+{
+	struct bpf_link **grown = reallocarray(all->links, all->count + 1, sizeof(*grown));
+
+	if (!grown) {
+		bpf_link__destroy(link);
+		return error_set(error, -ENOMEM, "no memory");
+	}
+	all->links = grown;
+	all->links[all->count++] = link;
+	return 0;
+}
+
+/* -ENODEV: the CPU is offline. */
+static int attach_cpu(struct periodics *all, const struct bpf_program *program, unsigned hz,
+		      int cpu, struct error *error)
+{
+	struct perf_event_attr attributes = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attributes),
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.sample_period = NS_PER_S / hz,
+		.exclude_idle = 1,
+	};
+	int event =
+		(int)syscall(SYS_perf_event_open, &attributes, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	struct bpf_link *link = NULL;
+	int status = event < 0 ? -errno : 0;
+
+	if (status == -ENODEV)
+		return status;
+	diagnosis_begin();
+	if (event >= 0)
+		link = bpf_program__attach_perf_event(program, event);
+	if (!link)
+		status = diagnosis_error(DIAGNOSIS_ATTACH, "perf_event", status ?: -errno, error);
+	diagnosis_end();
+	if (status && event >= 0)
+		close(event);
+	return status ?: add(all, link, error);
+}
+
+static int attach_program(struct periodics *all, const struct bpf_program *program, unsigned hz,
+			  struct error *error)
+{
+	int cpus = libbpf_num_possible_cpus(), attached = 0;
+
+	for (int cpu = 0; cpu < cpus; cpu++) {
+		int status = attach_cpu(all, program, hz, cpu, error);
+
+		if (status && status != -ENODEV)
+			return status;
+		attached += status == 0;
+	}
+	return attached ? 0 : error_set(error, -ENODEV, "cannot attach to perf_event: no CPU");
+}
+
+static void note_online(struct periodics *all)
+{
+	ssize_t length = pseudo_read(ONLINE, all->online, sizeof(all->online) - 1);
+
+	all->online[length > 0 ? length : 0] = '\0';
+}
+
+int periodic_attach(struct object *object, struct error *error)
+{
+	struct periodics *all = object->periodics;
+	struct bpf_program *program;
+	int status = 0;
+
+	if (!all)
+		return 0;
+	note_online(all); /* first, so that a CPU that comes meanwhile is seen the next time */
+	bpf_object__for_each_program(program, object->bpf)
+	{
+		unsigned hz = periodic_hz(object, program);
+
+		if (status == 0 && hz && bpf_program__autoload(program))
+			status = attach_program(all, program, all->hz ?: hz, error);
+	}
+	if (status) {
+		periodic_undo(object);
+		all->online[0] = '\0'; /* so that it is tried again */
+	}
+	return status;
+}
+
+int periodic_follow(struct object *object, const char *online, struct error *error)
+{
+	if (!object->periodics || !strcmp(object->periodics->online, online))
+		return 0;
+	periodic_undo(object);
+	return periodic_attach(object, error);
+}
+
+size_t periodic_links(const struct object *object)
+{
+	return object->periodics ? object->periodics->count : 0;
+}
+
+void periodic_undo(struct object *object)
+{
+	struct periodics *all = object->periodics;
+
+	while (all && all->count)
+		bpf_link__destroy(all->links[--all->count]);
+}
+
+void periodic_done(struct object *object)
+{
+	periodic_undo(object);
+	if (object->periodics)
+		free(object->periodics->links);
+	free(object->periodics);
+	object->periodics = NULL;
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Places in programs and libraries as perf events. The kernel reads the file when it puts its
+ * breakpoint there: so that is the worker's, see file.c, and the daemon gets a descriptor. The worker
+ * names the file by its own descriptor: what the kernel opens is what was looked at.
+ */
+#include "uprobe.h"
+
+#include "helper/descriptor.h"
+#include "util/clock.h"
+#include "util/pseudo.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define WAIT_MS 5000
+#define PMU "/sys/bus/event_source/devices/uprobe/"
+
+struct asked {
+	struct question question;
+	int file;
+	int event;
+};
+
+static int ask(int worker, void *with)
+{
+	struct asked *asked = with;
+	struct uprobe_answer answer = { 0 };
+	int status;
+
+	if (!socket_send(worker, &asked->question, sizeof(asked->question)) ||
+	    !descriptor_send(worker, "", 1, asked->file))
+		return -EPIPE;
+	status = worker_receive_descriptor(worker, &answer, sizeof(answer),
+					   clock_ns() + WAIT_MS * 1000000ULL, &asked->event);
+	if (status)
+		return status;
+	if ((asked->event >= 0) == (answer.status == 0))
+		return worker_told(answer.status);
+	if (asked->event >= 0)
+		close(asked->event);
+	return -EPIPE;
+}
+
+static bool read_text(const char *path, char *text, size_t size)
+{
+	ssize_t length = pseudo_read(path, text, size - 1);
+
+	text[length > 0 ? length : 0] = '\0';
+	return length > 0;
+}
+
+/* What the kernel calls them. */
+static int set_pmu(struct question *question, uint64_t semaphore, bool at_return)
+{
+	char type[32], bit[32];
+	unsigned n, end;
+
+	if (!read_text(PMU "type", type, sizeof(type)) ||
+	    !read_text(PMU "format/retprobe", bit, sizeof(bit)) ||
+	    sscanf(type, "%u", &question->pmu_type) != 1 || sscanf(bit, "config:%u", &n) != 1 ||
+	    n > 63)
+		return -ENODEV;
+	question->config = at_return ? 1ULL << n : 0;
+	if (!semaphore)
+		return 0;
+	if (!read_text(PMU "format/ref_ctr_offset", bit, sizeof(bit)) ||
+	    sscanf(bit, "config:%u-%u", &n, &end) != 2 || n > 32 || end != n + 31)
+		return -ENODEV;
+	question->config |= semaphore << n;
+	return 0;
+}
+
+static const char *reason(int status)
+{
+	switch (-status) {
+	case ENODEV:
+		return "the kernel is built without uprobes (CONFIG_UPROBE_EVENTS)";
+	case EACCES:
+	case EPERM:
+		return "collectd needs CAP_PERFMON or CAP_SYS_ADMIN for it";
+	case EINVAL:
+		return "the kernel refuses it, as the file system may be, or the instruction there";
+	case ENOMEM:
+		return UPROBE_NO_MEMORY;
+	case EPIPE:
+		return "the process that opens it has ended";
+	case ETIMEDOUT:
+		return "the kernel does not answer, as the file system may be";
+	case EBUSY:
+		return "too many files of other file systems do not answer";
+	default:
+		return strerror(-status);
+	}
+}
+
+int uprobe_event(struct file_reader *files, const struct symbol_file *file,
+		 const struct symbol_place *place, bool at_return, int *ret_fd, struct error *error)
+{
+	struct worker_turn turn = { .share = FILE_OF_ROOT, .whose = symbol_number(file) };
+	struct asked asked = { .question = { .kind = QUESTION_UPROBE,
+					     .descriptor_count = 1,
+					     .offset = place->offset },
+			       .file = file->fd };
+	int status = set_pmu(&asked.question, place->semaphore, at_return);
+
+	status = status ? status : worker_ask(files, &turn, ask, &asked);
+	if (status)
+		return error_set(error, status, "%s", reason(status));
+	*ret_fd = asked.event;
+	return 0;
+}

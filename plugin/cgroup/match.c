@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The options Unit and Container of Service blocks.
+ */
+#include "match.h"
+
+#include "config/unit.h"
+#include "runtime.h"
+#include "util/glob.h"
+
+#include "bpf/lib/service.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SHORT_ID 12 /* digits that stand for a whole id */
+
+static bool match_unit(const char *option, const char *key, const struct group_description *d)
+{
+	char pattern[CONTAINER_TEXT_MAX];
+	size_t length = unit_base_length(option);
+
+	if (length >= sizeof(pattern))
+		return false;
+	memcpy(pattern, option, length);
+	pattern[length] = '\0';
+	return glob_match(pattern, key) || glob_match(pattern, d->full_name);
+}
+
+static bool match_container(const char *option, const char *key, const struct group_description *d)
+{
+	size_t length = strspn(option, "0123456789abcdef");
+
+	if (option[length] == '\0' && length >= SHORT_ID && runtime_is_id(key) &&
+	    !strncmp(option, key, length))
+		return true;
+	return glob_match(option, d->full_name) || glob_match(option, d->name);
+}
+
+bool group_is_unit(const struct group_key *key)
+{
+	return key->kind == GROUP_UNIT || key->kind == GROUP_USER;
+}
+
+bool group_option_fits(const char *option, const struct group_key *key,
+		       const struct group_description *description)
+{
+	char text[GROUP_TEXT_MAX];
+	struct group_key exact;
+
+	if (group_rule_key(option, key->kind, &exact) && !memcmp(&exact, key, sizeof(exact)))
+		return true;
+	snprintf(text, sizeof(text), "%.*s", (int)sizeof(key->text), key->text);
+	return group_is_unit(key) ? match_unit(option, text, description)
+				  : match_container(option, text, description);
+}
+
+bool group_matches(const struct service_config *service, const struct group_key *key,
+		   const struct group_description *description)
+{
+	const struct strings *options = group_is_unit(key) ? &service->units : &service->containers;
+
+	if (key->kind == GROUP_COMMAND)
+		return false;
+	for (size_t i = 0; i < options->count; i++)
+		if (group_option_fits(options->item[i], key, description))
+			return true;
+	return false;
+}
+
+uint32_t group_row(const struct config *config, const struct group_key *key,
+		   const struct group_description *description)
+{
+	for (size_t i = 0; i < config->service_count; i++)
+		if (group_matches(&config->services[i], key, description))
+			return SERVICE_FIRST + (uint32_t)i;
+	return 0;
+}
+
+/* What the kernel makes of such a directory; false: of another kind. */
+static bool key_of(const char *before, const char *option, const char *after, enum group_kind kind,
+		   struct group_key *ret_key)
+{
+	struct group_walk walk = { .parent = kind == GROUP_CONTAINERD ? GROUP_BELOW_CONTAINERD
+								      : GROUP_BELOW_ANY };
+	int length = snprintf(walk.name, sizeof(walk.name), "%s%s%s", before, option, after);
+
+	if (length >= GROUP_DIRECTORY_MAX)
+		return false;
+	walk.length = (__u32)length;
+	group_step(&walk);
+	if (walk.key.kind != kind)
+		return false;
+	*ret_key = walk.key;
+	return true;
+}
+
+/* systemd escapes some of the other characters, or not. */
+static bool is_plain(const char *text)
+{
+	for (; *text; text++)
+		if (!isalnum((unsigned char)*text) && *text != '_' && *text != '.')
+			return false;
+	return true;
+}
+
+bool group_rule_key(const char *option, enum group_kind kind, struct group_key *ret_key)
+{
+	struct group_key key = { .kind = kind };
+
+	if (glob_is_pattern(option) || strchr(option, '/'))
+		return false;
+	switch (kind) {
+	case GROUP_COMMAND:
+		return false;
+	case GROUP_UNIT:
+		return key_of("", option, option[unit_base_length(option)] ? "" : ".service", kind,
+			      ret_key);
+	case GROUP_USER:
+		return key_of("", option, option[unit_base_length(option)] ? "" : ".slice", kind,
+			      ret_key);
+	case GROUP_LXC:
+		return key_of("lxc.payload.", option, "", kind, ret_key);
+	case GROUP_MACHINE:
+		return is_plain(option) &&
+		       key_of("systemd-nspawn@", option, ".service", kind, ret_key);
+	case GROUP_CONTAINERD:
+		if (!runtime_is_id(option))
+			return key_of("", option, "", kind, ret_key);
+		break;
+	default:
+		break;
+	}
+	if (!runtime_is_id(option))
+		return false;
+	memcpy(key.text, option, GROUP_ID_LENGTH);
+	*ret_key = key;
+	return true;
+}
+
+static bool unit_needs_names(const struct service_config *service)
+{
+	struct group_key key;
+
+	for (size_t i = 0; i < service->units.count; i++) {
+		const char *option = service->units.item[i];
+
+		/* A dash may stand for one that systemd has escaped, or be in the name of a user. */
+		if (strchr(option, '-') || !group_rule_key(option, GROUP_UNIT, &key))
+			return true;
+	}
+	return false;
+}
+
+unsigned groups_need_names(const struct config *config)
+{
+	unsigned sources = 0;
+
+	for (size_t i = 0; i < config->service_count; i++) {
+		const struct service_config *service = &config->services[i];
+
+		sources |= unit_needs_names(service) ? SERVICES_FROM_UNITS : 0;
+		sources |= service->containers.count ? SERVICES_FROM_CONTAINERS : 0;
+	}
+	return sources;
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Asks ebpf-symbols about a file: a worker starts it and waits for its end; the daemon has the other
+ * end of its socket. It can do nothing but answer, see plugin/helper/symbols/sandbox.c, and its answer is not
+ * believed.
+ */
+#include "symbol_ask.h"
+
+#include "confined.h"
+#include "descriptor.h"
+#include "util/clock.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define WAIT_MS (SYMBOL_WAIT_MS + 2000)
+
+struct run {
+	const char *program;
+	int descriptors[SYMBOL_FD_COUNT]; /* that of the socket, which changes, first */
+	size_t descriptor_count;
+	const struct symbol_text *request;
+	struct symbol_text answer;
+	struct run_answer ended;
+};
+
+/* Ready to send (POLLOUT) or receive (POLLIN); -ETIMEDOUT. */
+static int wait_for(int fd, short events, uint64_t end_ns)
+{
+	struct pollfd ready = { .fd = fd, .events = events };
+	uint64_t now = clock_ns();
+
+	if (now >= end_ns)
+		return -ETIMEDOUT;
+	poll(&ready, 1, (int)((end_ns - now) / 1000000) + 1);
+	return 0;
+}
+
+/* It may have ended without having read all. */
+static int send_request(int socket, const struct run *run, uint64_t end_ns)
+{
+	size_t sent = 0;
+
+	while (sent < run->request->size) {
+		ssize_t put = send(socket, run->request->bytes + sent, run->request->size - sent,
+				   MSG_NOSIGNAL | MSG_DONTWAIT);
+		int status = 0;
+
+		if (put >= 0)
+			sent += (size_t)put;
+		else if (errno == EAGAIN || errno == EINTR)
+			status = wait_for(socket, POLLOUT, end_ns);
+		else
+			break;
+		if (status)
+			return status;
+	}
+	return 0;
+}
+
+static int receive_answer(int socket, struct run *run, uint64_t end_ns)
+{
+	size_t room = 0;
+
+	for (;;) {
+		ssize_t got;
+		int status = 0;
+
+		if (run->answer.size == room) {
+			char *grown = realloc(run->answer.bytes, room += 65536);
+
+			if (!grown)
+				return -ENOMEM;
+			run->answer.bytes = grown;
+			if (room > SYMBOL_ANSWER_MAX)
+				return -EBADMSG;
+		}
+		got = recv(socket, run->answer.bytes + run->answer.size, room - run->answer.size,
+			   MSG_DONTWAIT);
+		if (got > 0)
+			run->answer.size += (size_t)got;
+		else if (got == 0 || (errno != EAGAIN && errno != EINTR))
+			return 0;
+		else
+			status = wait_for(socket, POLLIN, end_ns);
+		if (status)
+			return status;
+	}
+}
+
+static bool send_question(int worker, const struct run *run)
+{
+	struct question question = { .kind = QUESTION_SYMBOLS,
+				     .path_length = (uint32_t)strlen(run->program),
+				     .descriptor_count = (uint32_t)run->descriptor_count };
+	bool sent = socket_send(worker, &question, sizeof(question)) &&
+		    socket_send(worker, run->program, question.path_length);
+
+	for (size_t i = 0; i < run->descriptor_count && sent; i++)
+		sent = descriptor_send(worker, "", 1, run->descriptors[i]);
+	return sent;
+}
+
+static int ask(int worker, void *with)
+{
+	struct run *run = with;
+	uint64_t end_ns = clock_ns() + WAIT_MS * 1000000ULL;
+	int ends[2], status, ended;
+	bool sent;
+
+	free(run->answer.bytes);
+	run->answer = (struct symbol_text){ 0 };
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+		return -errno;
+	run->descriptors[SYMBOL_FD_SOCKET] = ends[1];
+	sent = send_question(worker, run);
+	close(ends[1]);
+	status = sent ? send_request(ends[0], run, end_ns) : -EPIPE;
+	if (status == 0)
+		status = receive_answer(ends[0], run, end_ns);
+	close(ends[0]);
+	if (!sent)
+		return status;
+	/* Whatever came of it, the worker says how it has ended. */
+	ended = worker_receive(worker, &run->ended, sizeof(run->ended), end_ns);
+	return ended ? ended : status;
+}
+
+static const char *program_of(const struct file_reader *files)
+{
+	return files->symbols ? files->symbols : EBPF_SYMBOL_READER;
+}
+
+/* It can send none itself, see plugin/helper/symbols/sandbox.c. */
+static bool is_from_outside(int signal)
+{
+	return signal == SIGKILL || signal == SIGTERM;
+}
+
+/* As it has ended in another way than it should. */
+static int tell_end(const struct run *run, struct error *error)
+{
+	int ended = run->ended.ended;
+
+	if (WIFSIGNALED(ended) && WTERMSIG(ended) == SIGXCPU)
+		return error_set(
+			error, -ETIME,
+			"to look for symbols in it takes more than %d s of CPU time, which "
+			"is the limit",
+			SYMBOL_CPU_S);
+	if (run->ended.status == -ETIME)
+		return error_set(error, -ETIME,
+				 "to look for symbols in it takes too long: more than %d s",
+				 SYMBOL_WAIT_MS / 1000);
+	if (run->ended.status)
+		return error_set(error, run->ended.status,
+				 "cannot start %s: %s; set SymbolReader to where it is",
+				 run->program, strerror(-run->ended.status));
+	if (WIFSIGNALED(ended) && is_from_outside(WTERMSIG(ended)))
+		return error_set(error, -EIO,
+				 "the program that looks for symbols was killed (signal %d), by "
+				 "somebody, or by the kernel for want of memory",
+				 WTERMSIG(ended));
+	if (WIFSIGNALED(ended))
+		return error_set(error, -EBADMSG,
+				 "the program that looks for symbols was ended by signal %d (%s): "
+				 "the file is broken or hostile",
+				 WTERMSIG(ended), strsignal(WTERMSIG(ended)));
+	if (WEXITSTATUS(ended) == CONFINED_NOT_STARTED)
+		return error_set(error, -ENOEXEC,
+				 "cannot start %s without privileges: anyone must be able to run "
+				 "it; set SymbolReader to one of this version",
+				 run->program);
+	return error_set(
+		error, -EBADMSG,
+		"the program that looks for symbols does not answer as it should: the file "
+		"is broken or hostile");
+}
+
+static int tell(int status, const char *program, struct error *error)
+{
+	switch (-status) {
+	case EPROTO:
+		return error_set(error, status,
+				 "%s is of another version than the plugin: restart collectd, or "
+				 "set SymbolReader",
+				 program);
+	case EBADMSG:
+		return error_set(error, status,
+				 "the program that looks for symbols does not answer as it should: "
+				 "the file is broken or hostile");
+	case ENOMEM:
+		return error_set(error, status, "there is no memory for it");
+	case EPIPE:
+		return error_set(error, status, "the process that reads it has ended");
+	default:
+		return error_set(error, status, "%s", file_strerror(status));
+	}
+}
+
+int symbol_ask_error(const struct file_reader *files, int status, struct error *error)
+{
+	return tell(status, program_of(files), error);
+}
+
+int symbol_ask(struct file_reader *files, const struct symbol_file *file, int debug_fd,
+	       const struct symbol_text *request, struct symbol_text *ret_answer,
+	       struct error *error)
+{
+	struct worker_turn turn = { .share = FILE_OF_ROOT, .whose = symbol_number(file) };
+	struct run run = { .program = program_of(files),
+			   .descriptors = { -1, file->fd, debug_fd },
+			   .descriptor_count = debug_fd >= 0 ? SYMBOL_FD_COUNT : SYMBOL_FD_DEBUG,
+			   .request = request };
+	int status = worker_ask(files, &turn, ask, &run);
+
+	if (status)
+		status = tell(status, run.program, error);
+	else if (run.ended.status || run.ended.ended)
+		status = tell_end(&run, error);
+	if (status)
+		free(run.answer.bytes);
+	else
+		*ret_answer = run.answer;
+	return status;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ebpf-symbols: reads a file that is open as SYMBOL_FD_FILE for the plugin, and says where in a program
+ * or library functions and markers are, or what its code at offsets is called. The file may be anyone's:
+ * this process has no privileges, see sandbox.c and plugin/helper/confined.c, answers once and ends.
+ */
+#include "exchange.h"
+#include "sandbox.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool answer(const struct symbol_request *request)
+{
+	struct symbol_answer version = { .version = SYMBOL_VERSION };
+
+	if (request->version == SYMBOL_VERSION && request->kind == SYMBOL_REQUEST_FIND)
+		return exchange_find(request);
+	if (request->version == SYMBOL_VERSION && request->kind <= SYMBOL_REQUEST_NAME_MADE)
+		return exchange_name(request);
+	exchange_write(&version, sizeof(version));
+	return true;
+}
+
+int main(void)
+{
+	struct symbol_request request = { 0 };
+	struct stat socket;
+
+	if (fstat(SYMBOL_FD_SOCKET, &socket) != 0 || !S_ISSOCK(socket.st_mode)) {
+		fputs("ebpf-symbols is started by collectd's plugin ebpf, see collectd-ebpf(5)\n",
+		      stderr);
+		return EXIT_FAILURE;
+	}
+	if (sandbox_enter() || !exchange_read(&request, sizeof(request)))
+		return EXIT_FAILURE;
+	if (!answer(&request))
+		return EXIT_FAILURE;
+	/* All memory goes with the process. */
+	_exit(EXIT_SUCCESS);
+}

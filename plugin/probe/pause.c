@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A probe that is loaded and not attached: it costs nothing, and is back without a load. What its programs
+ * have begun to measure before a pause has no end that they see: `attached_ns` tells them what
+ * that is.
+ */
+#include "pause.h"
+
+#include "attach/attach.h"
+#include "service/member.h"
+#include "util/clock.h"
+
+#include <string.h>
+
+static void set_paused(struct probe *probe, bool paused)
+{
+	__atomic_store_n(&probe->paused, paused, __ATOMIC_RELAXED);
+}
+
+void probe_pause(struct probe *probe)
+{
+	pthread_mutex_lock(&probe->reading);
+	attach_undo(&probe->object);
+	hot_rest(&probe->hot);
+	set_paused(probe, true);
+	pthread_mutex_unlock(&probe->reading);
+}
+
+void probe_pause_function(struct probe *probe, uint32_t function)
+{
+	pthread_mutex_lock(&probe->reading);
+	attachments_pause(&probe->object, functions_part(function));
+	pthread_mutex_unlock(&probe->reading);
+}
+
+int probe_resume_function(struct probe *probe, uint32_t function, struct error *error)
+{
+	struct resolver *resolver = &probe->services->resolver;
+	struct file_finder finder = members_finder(resolver);
+	int status;
+
+	pthread_mutex_lock(&probe->reading);
+	status = functions_restart(probe->functions, function, clock_monotonic_ns());
+	if (status) {
+		error_set(error, status, "cannot tell its programs: %s", strerror(-status));
+	} else {
+		pthread_mutex_lock(&resolver->lock);
+		status = attachments_resume(&probe->object, functions_part(function), probe->name,
+					    &finder, error);
+		pthread_mutex_unlock(&resolver->lock);
+	}
+	pthread_mutex_unlock(&probe->reading);
+	return status;
+}
+
+int probe_resume(struct probe *probe, struct error *error)
+{
+	struct resolver *resolver = &probe->services->resolver;
+	struct file_finder finder = members_finder(resolver);
+	int status;
+
+	pthread_mutex_lock(&probe->reading);
+	object_set(&probe->object, "attached_ns", clock_monotonic_ns());
+	pthread_mutex_lock(&resolver->lock); /* whose reader of files may be needed */
+	status = attach_again(&probe->object, probe->name, &finder, error);
+	pthread_mutex_unlock(&resolver->lock);
+	if (status == 0) {
+		probe->resumed = true;
+		set_paused(probe, false);
+	}
+	pthread_mutex_unlock(&probe->reading);
+	return status;
+}

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A reading of a probe: its iterators run, its tables are read, and then, with nothing locked, what
+ * they came to is dispatched. So a receiver that takes his time holds up nobody but the probe's own
+ * next reading.
+ */
+#include "reading.h"
+
+#include "attach/attachment.h"
+#include "attach/periodic.h"
+#include "daemon/publish.h"
+#include "service/member.h"
+#include "util/clock.h"
+#include "util/pseudo.h"
+
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#define TELL_AGAIN_NS (3600 * NS_PER_S)
+
+/* The CPUs that are online, as the kernel lists them; "": it does not. */
+static void list_cpus(char list[PERIODIC_CPUS_MAX])
+{
+	ssize_t length = pseudo_read("/sys/devices/system/cpu/online", list, PERIODIC_CPUS_MAX - 1);
+
+	list[length > 0 ? length : 0] = '\0';
+}
+
+/* The number of the highest of them, and one. */
+static uint64_t cpus_end(const char *list)
+{
+	uint32_t end = pseudo_cpus_end(list, strlen(list));
+
+	return end ? end : (uint64_t)libbpf_num_possible_cpus();
+}
+
+static int run_iterators(struct probe *probe, struct error *error)
+{
+	uint64_t cpu_ns = clock_cpu_ns();
+	int status = object_walk(&probe->object, 0, NULL, NULL, error);
+
+	if (probe->object.walk_count)
+		__atomic_store_n(&probe->walk_ns, clock_cpu_ns() - cpu_ns, __ATOMIC_RELAXED);
+	return status;
+}
+
+int reading_walk(struct probe *probe, double interval_s, struct error *error)
+{
+	char list[PERIODIC_CPUS_MAX];
+	int status;
+
+	list_cpus(list);
+	object_set(&probe->object, "cpus_online", (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
+	object_set(&probe->object, "cpus_end", cpus_end(list));
+	status = list[0] ? periodic_follow(&probe->object, list, error) : 0;
+	status = status ?: run_iterators(probe, error);
+	status = status
+			 ?: walk_take(&probe->services->walk, &probe->object, interval_s,
+				      probe->walked_ns, error);
+	/* The next one takes another: what has not been walked over since has not grown. */
+	if (status == 0)
+		probe->walked_ns = walk_as_of(&probe->services->walk, &probe->object, UINT64_MAX);
+	return status;
+}
+
+void reading_end_walk(struct probe *probe)
+{
+	object_set(&probe->object, "readings", ++probe->readings);
+	walk_put(&probe->services->walk, &probe->object);
+}
+
+static void catch_up_tables(struct probe *probe, const struct snapshot *snapshot, int status)
+{
+	struct error ignored;
+
+	for (size_t i = 0; i < probe->table_count; i++) {
+		struct table *table = &probe->tables[i];
+
+		if (!table_follows(table))
+			continue;
+		if (status == 0)
+			status = table_catch_up(table, snapshot, clock_ns(), &ignored);
+		if (status)
+			table_miss(table);
+	}
+}
+
+static void walk_and_catch_up(struct probe *probe, const struct snapshot *snapshot)
+{
+	struct error ignored;
+	int status = reading_walk(probe, 0, &ignored);
+
+	catch_up_tables(probe, snapshot, status);
+	if (status == 0)
+		reading_end_walk(probe);
+}
+
+/* For rows of services that go to others before the next reading. */
+static bool catch_up(void *of)
+{
+	struct probe *probe = of;
+	const struct snapshot *snapshot;
+
+	if (pthread_mutex_trylock(&probe->reading) != 0)
+		return false;
+	snapshot = services_begin(probe->services, probe->subscriber, INFINITY);
+	if (probe->paused)
+		catch_up_tables(probe, snapshot, 0);
+	else
+		walk_and_catch_up(probe, snapshot);
+	services_read(probe->services, probe->subscriber, snapshot, 0);
+	pthread_mutex_unlock(&probe->reading);
+	return true;
+}
+
+/* A row that a service gives back waits for those alone that read it. */
+int reading_subscribe(struct probe *probe, struct error *error)
+{
+	struct services *services = probe->services;
+	bool reads_rows = false;
+
+	for (size_t i = 0; i < probe->table_count; i++)
+		reads_rows |= table_follows(&probe->tables[i]);
+	if (!reads_rows)
+		return 0;
+	pthread_mutex_lock(&services->lock);
+	probe->subscriber = subscribers_add(&services->lifecycle.subscribers, probe->interval_s,
+					    catch_up, probe);
+	pthread_mutex_unlock(&services->lock);
+	return probe->subscriber < 0 ? error_set(error, probe->subscriber, "no memory") : 0;
+}
+
+void reading_unsubscribe(struct probe *probe)
+{
+	if (probe->subscriber < 0)
+		return;
+	pthread_mutex_lock(&probe->services->lock);
+	subscribers_remove(&probe->services->lifecycle.subscribers, probe->subscriber);
+	pthread_mutex_unlock(&probe->services->lock);
+	probe->subscriber = -1;
+}
+
+/* The new interval is told first: a program that finds one new and one old then clips no gap that
+ * it should not. */
+static void begin_interval(struct probe *probe)
+{
+	uint64_t now_ns = clock_monotonic_ns();
+
+	object_set(&probe->object, "interval_began_ns", now_ns);
+	object_set(&probe->object, "previous_began_ns", probe->began_ns);
+	probe->began_ns = now_ns;
+}
+
+static int read_tables(struct probe *probe, const struct snapshot *snapshot, uint64_t now_ns,
+		       struct error *error)
+{
+	for (size_t i = 0; i < probe->table_count; i++) {
+		int status = table_read(&probe->tables[i], snapshot, now_ns, error);
+
+		if (status)
+			return status;
+		/* What came before the pause is of no interval. */
+		if (!probe->resumed)
+			publish_table(&probe->tables[i], snapshot, probe->name,
+				      probe->services->config, &probe->dispatch);
+	}
+	probe->resumed = false;
+	return 0;
+}
+
+void reading_tell_troubles(struct probe *probe)
+{
+	for (size_t i = 0; i < probe->table_count; i++) {
+		struct error trouble;
+
+		if (table_trouble(&probe->tables[i], &trouble))
+			message(LOG_WARNING, "probe %s: %s", probe->name, trouble.text);
+	}
+}
+
+static void fetch_tables(struct probe *probe)
+{
+	for (size_t i = 0; i < probe->table_count; i++)
+		table_fetch(&probe->tables[i], clock_ns());
+	reading_tell_troubles(probe);
+}
+
+/* Once an hour. */
+static void tell_waiting(struct probe *probe, uint64_t now_ns)
+{
+	uint32_t waiting = probe_services_waiting(probe);
+
+	if (!waiting || (probe->waiting_told_ns && now_ns - probe->waiting_told_ns < TELL_AGAIN_NS))
+		return;
+	probe->waiting_told_ns = now_ns;
+	message(LOG_NOTICE,
+		"probe %s: all its rows are in use: %u services are counted under \"other\" "
+		"until one is free or counts next to nothing; raise Rows, or name the services "
+		"that matter in Service blocks",
+		probe->name, waiting);
+}
+
+/* What was read is as it was at *ret_as_of, or later. */
+static int walk_and_read(struct probe *probe, const struct snapshot *snapshot, uint64_t begin_ns,
+			 uint64_t *ret_as_of, struct error *error)
+{
+	uint64_t read_ns;
+	int status;
+
+	fetch_tables(probe); /* first: files may take their time, and a walk is waited for */
+	status = reading_walk(probe, probe->interval_s, error);
+	if (status)
+		return status;
+	read_ns = probe->read_ns ? *probe->read_ns : begin_ns;
+	if (probe->read_ns)
+		dispatch_read(&probe->dispatch, clock_ns() - read_ns);
+	begin_interval(probe);
+	status = read_tables(probe, snapshot, read_ns, error);
+	tell_waiting(probe, begin_ns);
+	if (status == 0)
+		*ret_as_of = walk_as_of(&probe->services->walk, &probe->object, begin_ns);
+	reading_end_walk(probe);
+	return status;
+}
+
+/* For others than the reading, which the tables are not for. */
+static void note_keys(struct probe *probe)
+{
+	struct key_figures figures = { .rest_percent = NAN };
+
+	for (size_t i = 0; i < probe->table_count; i++) {
+		const struct keys *keys = &probe->tables[i].keys;
+
+		if (probe->tables[i].schema.subject.kind != SUBJECT_KEY)
+			continue;
+		figures.any = true;
+		figures.shown += keys->shown;
+		figures.rest += keys->rest;
+		figures.rest_percent = fmax(figures.rest_percent, keys->rest_percent);
+	}
+	pthread_mutex_lock(&probe->services->lock);
+	probe->keys = figures;
+	pthread_mutex_unlock(&probe->services->lock);
+}
+
+/* Returns when it began, 0: it has not. Of a probe that is paused, only rows that may go to others are
+ * read. */
+static uint64_t read_all(struct probe *probe, struct batch *batch, int *ret_status,
+			 struct error *error)
+{
+	struct services *services = probe->services;
+	const struct snapshot *snapshot;
+	uint64_t begin_ns = 0, as_of = 0;
+
+	pthread_mutex_lock(&probe->reading);
+	snapshot = services_begin(services, probe->subscriber, probe->interval_s);
+	if (probe->paused) {
+		as_of = clock_ns();
+		catch_up_tables(probe, snapshot, 0);
+	} else if (dispatch_begin(&probe->dispatch, probe->interval_s)) {
+		begin_ns = clock_ns();
+		probe->dispatch.batch = batch;
+		*ret_status = walk_and_read(probe, snapshot, begin_ns, &as_of, error);
+		note_keys(probe);
+	}
+	services_read(services, probe->subscriber, snapshot, as_of);
+	pthread_mutex_unlock(&probe->reading);
+	return begin_ns;
+}
+
+/* Hands on what was read; where not all was, it may be tried again at once. */
+static int hand_on(struct probe *probe, int status, struct error *error)
+{
+	size_t series = probe->dispatch.batch->series;
+	int dispatched = dispatch_batch(&probe->dispatch);
+
+	if (status == 0 && dispatched)
+		status = error_set(error, dispatched, "no memory for its values");
+	if (status) {
+		probe->dispatch = (struct dispatch){ 0 };
+		return status;
+	}
+	__atomic_store_n(&probe->series, series, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&probe->dispatched, 1, __ATOMIC_RELEASE);
+	return 0;
+}
+
+/* Files that programs are attached to may have been replaced. */
+static void check_attachments(struct probe *probe)
+{
+	struct resolver *resolver = &probe->services->resolver;
+	struct file_finder finder = members_finder(resolver);
+
+	if (!attachments_any(&probe->object))
+		return;
+	pthread_mutex_lock(&probe->reading);
+	if (!probe->paused) {
+		pthread_mutex_lock(&resolver->lock);
+		attachments_check(&probe->object, probe->name, &finder);
+		pthread_mutex_unlock(&resolver->lock);
+	}
+	pthread_mutex_unlock(&probe->reading);
+}
+
+int probe_read(struct probe *probe, struct error *error)
+{
+	struct services *services = probe->services;
+	struct batch batch = { 0 };
+	int status = 0;
+	uint64_t begin_ns, cpu_ns;
+
+	services_resolve(services, probe->interval_s);
+	check_attachments(probe);
+	cpu_ns = clock_cpu_ns();
+	begin_ns = read_all(probe, &batch, &status, error);
+	if (begin_ns) {
+		status = hand_on(probe, status, error);
+		__atomic_store_n(&probe->reading_ns, clock_cpu_ns() - cpu_ns, __ATOMIC_RELAXED);
+		pthread_mutex_lock(&services->lock);
+		probe->read_s = (double)(clock_ns() - begin_ns) / (double)NS_PER_S;
+		probe->failing = status != 0;
+		pthread_mutex_unlock(&services->lock);
+	}
+	services_catch_up(services, clock_ns());
+	return status;
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How often BPF programs run and how long a run takes, from samples of the
+ * kernel's run statistics.
+ *
+ * While these are on, each run of any BPF program of the machine costs some
+ * 100 ns more, and to switch them interrupts all CPUs. So a sample is short and
+ * rare. It is taken at a random moment, since whatever else collectd reads is read
+ * at the begin of the interval. Where another program has them on for itself, it
+ * is read what they count, and the switch is left alone: it needs CAP_SYS_ADMIN,
+ * to read does not.
+ */
+#include "runs.h"
+
+#include "config/name.h"
+#include "util/clock.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define US_PER_S 1000000
+#define SAMPLE_US 200000
+#define WAIT_US 1000000
+#define PERIOD_NS (300 * NS_PER_S)
+#define STALE_NS (3 * PERIOD_NS)
+
+static bool has_run(const struct runs *runs, const char *name)
+{
+	for (size_t i = 0; i < runs->count; i++)
+		if (!strcmp(runs->run[i].name, name))
+			return true;
+	return false;
+}
+
+int runs_add(struct runs *runs, const char *name, const struct object *object)
+{
+	struct bpf_program *program;
+
+	bpf_object__for_each_program(program, object->bpf)
+	{
+		struct run run = { .fd = bpf_program__fd(program) }, *grown;
+		char whole[1024];
+
+		snprintf(whole, sizeof(whole), "%s-%s", name, bpf_program__name(program));
+		name_clean(run.name, sizeof(run.name), whole);
+		if (run.fd < 0 || has_run(runs, run.name))
+			continue;
+		grown = reallocarray(runs->run, runs->count + 1, sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		runs->run = grown;
+		grown[runs->count++] = run;
+	}
+	return 0;
+}
+
+/* How many runs the kernel has counted of all since the last look. */
+static uint64_t look(struct runs *runs)
+{
+	uint64_t before = runs->total;
+
+	runs->total = 0;
+	for (size_t i = 0; i < runs->count; i++) {
+		struct run *run = &runs->run[i];
+		struct bpf_prog_info info = { 0 };
+		uint32_t size = sizeof(info);
+
+		if (bpf_obj_get_info_by_fd(run->fd, &info, &size) == 0) {
+			run->count = info.run_cnt;
+			run->time_ns = info.run_time_ns;
+		}
+		runs->total += run->count;
+	}
+	return runs->total - before;
+}
+
+static void mark(struct runs *runs)
+{
+	look(runs);
+	for (size_t i = 0; i < runs->count; i++) {
+		runs->run[i].marked_count = runs->run[i].count;
+		runs->run[i].marked_time_ns = runs->run[i].time_ns;
+	}
+}
+
+static void settle(struct runs *runs, double elapsed_s)
+{
+	for (size_t i = 0; i < runs->count; i++) {
+		struct run *run = &runs->run[i];
+		double count = (double)(run->count - run->marked_count);
+		double time_ns = (double)(run->time_ns - run->marked_time_ns);
+
+		run->rate = count / elapsed_s;
+		if (count > 0)
+			run->mean_s = time_ns / count / (double)NS_PER_S;
+	}
+}
+
+static double random_share(void)
+{
+	return (double)random() / ((double)RAND_MAX + 1);
+}
+
+static useconds_t at_most(useconds_t us, double limit_s)
+{
+	return limit_s * US_PER_S < us ? (useconds_t)(limit_s * US_PER_S) : us;
+}
+
+/* What the kernel counts in a moment. false: others have counted since the last look,
+ * and have the statistics off by now. */
+static bool take_sample(struct runs *runs, useconds_t moment_us)
+{
+	bool others = look(runs) != 0;
+	int stats = others ? -1 : bpf_enable_stats(BPF_STATS_RUN_TIME);
+	uint64_t begin_ns;
+	bool counted;
+
+	if (!others && stats < 0)
+		return true;
+	mark(runs);
+	begin_ns = clock_ns();
+	usleep(moment_us);
+	counted = look(runs) || !others;
+	if (counted) {
+		runs->sampled_ns = clock_ns();
+		settle(runs, (double)(runs->sampled_ns - begin_ns) / (double)NS_PER_S);
+	}
+	if (stats >= 0)
+		close(stats);
+	/* What a run that was under way has still counted is no one else's. */
+	look(runs);
+	return counted;
+}
+
+void runs_read(struct runs *runs, double interval_s)
+{
+	if (clock_ns() < runs->due_ns)
+		return;
+	usleep((useconds_t)(at_most(WAIT_US, interval_s / 2) * random_share()));
+	if (take_sample(runs, at_most(SAMPLE_US, interval_s / 4)))
+		runs->due_ns = clock_ns() + (uint64_t)(PERIOD_NS * (0.5 + random_share()));
+}
+
+bool runs_sample(struct runs *runs, unsigned us)
+{
+	uint64_t before_ns = runs->sampled_ns;
+
+	look(runs);
+	take_sample(runs, us);
+	return runs->sampled_ns != before_ns;
+}
+
+bool runs_known(const struct runs *runs)
+{
+	return runs->sampled_ns && clock_ns() - runs->sampled_ns < STALE_NS;
+}
+
+void runs_done(struct runs *runs)
+{
+	free(runs->run);
+	*runs = (struct runs){ 0 };
+}

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Samplers: iterators that look at the machine many times between two readings, at random moments,
+ * and count what they see. What they cost is measured as CPU time of the thread that runs them, all
+ * that it does included; they run as much more rarely as it takes to stay below their share.
+ */
+#include "sampler.h"
+
+#include "config/name.h"
+#include "util/clock.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#define RETRY_NS (60 * NS_PER_S)  /* at least, after a run that did not work */
+#define PAUSED_NS (NS_PER_S / 10) /* from one look to the next whether a probe is back */
+
+static uint64_t thread_cpu_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+static void tell_failure(struct sampled *s, int status, const struct error *error)
+{
+	if (status && !s->failing)
+		message(LOG_ERR, "sampler %s: trying again once a minute at most: %.900s", s->name,
+			error->text);
+	else if (!status && s->failing)
+		message(LOG_NOTICE, "sampler %s: works again", s->name);
+	s->failing = status != 0;
+}
+
+/* From when it was due, not from when it came to run: so it is as often as it should be where it
+ * has to wait for a CPU. */
+static uint64_t next_ns(struct sampler *sampler, const struct sampled *s, uint64_t now_ns)
+{
+	bool late = (double)(now_ns - s->due_ns) > pace_period_ns(&s->pace);
+	uint64_t wait_ns = pace_wait_ns(&s->pace, erand48(sampler->seed));
+
+	if (s->failing)
+		return now_ns + (wait_ns > RETRY_NS ? wait_ns : RETRY_NS);
+	return (late ? now_ns : s->due_ns) + wait_ns;
+}
+
+static void run_one(struct sampler *sampler, struct sampled *s, uint64_t now_ns)
+{
+	struct error error = { "" };
+	uint64_t cpu_ns, cost_ns;
+
+	if (__atomic_load_n(&s->probe->paused, __ATOMIC_RELAXED)) {
+		s->began_ns = 0; /* the next run stands for no time */
+		s->due_ns = now_ns + PAUSED_NS;
+		return;
+	}
+	if (s->sample_ns)
+		__atomic_store_n(s->sample_ns, s->began_ns ? now_ns - s->began_ns : 0,
+				 __ATOMIC_RELAXED);
+	s->began_ns = now_ns;
+	tell_failure(s, sampler->run(s->sample, &error), &error);
+	cpu_ns = sampler->cpu_ns();
+	cost_ns = cpu_ns - sampler->spent_ns;
+	sampler->spent_ns = cpu_ns;
+	pace_note(&s->pace, cost_ns);
+	s->due_ns = next_ns(sampler, s, now_ns);
+	__atomic_fetch_add(&s->runs, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&s->cpu_ns, cost_ns, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&s->probe->sampled_ns, cost_ns, __ATOMIC_RELAXED);
+}
+
+uint64_t sampler_step(struct sampler *sampler, uint64_t now_ns)
+{
+	uint64_t due_ns = UINT64_MAX;
+
+	for (size_t i = 0; i < sampler->count; i++) {
+		struct sampled *s = &sampler->item[i];
+
+		if (s->due_ns <= now_ns)
+			run_one(sampler, s, now_ns);
+		due_ns = s->due_ns < due_ns ? s->due_ns : due_ns;
+	}
+	return due_ns;
+}
+
+bool sampler_figures(struct sampled *s, uint64_t now_ns, struct sampler_figures *ret_figures)
+{
+	uint64_t all_runs = __atomic_load_n(&s->runs, __ATOMIC_RELAXED);
+	uint64_t all_cpu_ns = __atomic_load_n(&s->cpu_ns, __ATOMIC_RELAXED);
+	double elapsed_s = (double)(now_ns - s->told_ns) / (double)NS_PER_S;
+	double runs = (double)(all_runs - s->told_runs);
+	double cpu_s = (double)(all_cpu_ns - s->told_cpu_ns) / (double)NS_PER_S;
+	bool first = s->told_ns == 0;
+
+	s->told_runs = all_runs;
+	s->told_cpu_ns = all_cpu_ns;
+	s->told_ns = now_ns;
+	if (first || elapsed_s <= 0)
+		return false;
+	*ret_figures = (struct sampler_figures){
+		.hz = runs / elapsed_s,
+		.mean_s = runs > 0 ? cpu_s / runs : 0,
+		.percent = 100 * cpu_s / elapsed_s,
+	};
+	return true;
+}
+
+/* --- the thread --- */
+
+static struct timespec time_until(uint64_t due_ns)
+{
+	uint64_t now_ns = clock_ns(), wait_ns = due_ns > now_ns ? due_ns - now_ns : 0;
+
+	return (struct timespec){ .tv_sec = (time_t)(wait_ns / NS_PER_S),
+				  .tv_nsec = (long)(wait_ns % NS_PER_S) };
+}
+
+static void *run(void *context)
+{
+	struct sampler *sampler = context;
+	struct pollfd stop = { .fd = sampler->stop, .events = POLLIN };
+
+	sampler->spent_ns = sampler->cpu_ns();
+	for (;;) {
+		uint64_t due_ns = sampler_step(sampler, clock_ns());
+		struct timespec wait = time_until(due_ns);
+
+		if (ppoll(&stop, 1, &wait, NULL) > 0)
+			break;
+	}
+	return NULL;
+}
+
+static int start_thread(struct sampler *sampler)
+{
+	sigset_t all, before;
+	int status;
+
+	sampler->stop = eventfd(0, EFD_CLOEXEC);
+	if (sampler->stop < 0)
+		return -errno;
+	/* Signals are the daemon's. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	status = -pthread_create(&sampler->thread, NULL, run, sampler);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	sampler->running = status == 0;
+	if (status)
+		close(sampler->stop);
+	return status;
+}
+
+static bool has_budget(const struct probe *probe)
+{
+	return probe->block->budget_percent > 0;
+}
+
+/* What each sampler of a probe without a budget of its own may take. */
+static double even_share(const struct probe *probes, size_t probe_count, double percent)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < probe_count; i++)
+		if (probes[i].object.sample_count && !has_budget(&probes[i]))
+			count += probes[i].object.sample_count;
+	return count ? percent / 100 / (double)count : 0;
+}
+
+static void add(struct sampler *sampler, struct probe *probe, const struct sample *sample,
+		double share)
+{
+	const struct probe_config *block = probe->block;
+	struct sampled *s = &sampler->item[sampler->count++];
+	char whole[1024];
+
+	snprintf(whole, sizeof(whole), "%s-%s", probe->name, bpf_program__name(sample->program));
+	name_clean(s->name, sizeof(s->name), whole);
+	s->probe = probe;
+	s->sample = sample;
+	s->pace.hz = block->frequency_hz > 0 ? block->frequency_hz : sample->hz;
+	s->pace.share = share;
+	if (has_budget(probe))
+		s->pace.share = block->budget_percent / 100 / (double)probe->object.sample_count;
+	s->sample_ns = object_variable(&probe->object, "sample_ns", sizeof(*s->sample_ns));
+}
+
+/* They mean nothing without a sampler. Of a probe that is off its own message is enough. */
+static void check_options(const struct probe *probe)
+{
+	bool frequency, budget;
+
+	if (!probe->object.bpf || probe->object.sample_count)
+		return;
+	frequency = probe->block->frequency_hz > 0;
+	budget = has_budget(probe);
+	if (frequency || budget)
+		message(LOG_WARNING, "probe %s: ignoring %s%s%s: it has no sampler", probe->name,
+			frequency ? "Frequency" : "", frequency && budget ? " and " : "",
+			budget ? "Budget" : "");
+}
+
+int sampler_open(struct sampler *sampler, struct probe *probes, size_t probe_count, double percent)
+{
+	double share = even_share(probes, probe_count, percent);
+	size_t count = 0;
+
+	*sampler = (struct sampler){ .run = object_sample, .cpu_ns = thread_cpu_ns };
+	for (size_t i = 0; i < probe_count; i++) {
+		count += probes[i].object.sample_count;
+		check_options(&probes[i]);
+	}
+	if (!count)
+		return 0;
+	sampler->item = calloc(count, sizeof(*sampler->item));
+	if (!sampler->item)
+		return -ENOMEM;
+	for (size_t i = 0; i < probe_count; i++)
+		for (size_t j = 0; j < probes[i].object.sample_count; j++)
+			add(sampler, &probes[i], &probes[i].object.samples[j], share);
+	if (getrandom(sampler->seed, sizeof(sampler->seed), GRND_NONBLOCK) < 0)
+		sampler->seed[0] = (unsigned short)clock_ns();
+	return 0;
+}
+
+int sampler_start(struct sampler *sampler, struct probe *probes, size_t probe_count, double percent)
+{
+	int status = sampler_open(sampler, probes, probe_count, percent);
+
+	return status == 0 && sampler->count ? start_thread(sampler) : status;
+}
+
+void sampler_stop(struct sampler *sampler)
+{
+	uint64_t one = 1;
+
+	if (sampler->running) {
+		if (write(sampler->stop, &one, sizeof(one)) == sizeof(one))
+			pthread_join(sampler->thread, NULL);
+		close(sampler->stop);
+	}
+	free(sampler->item);
+	*sampler = (struct sampler){ 0 };
+}

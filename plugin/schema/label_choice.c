@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Label in a Probe block: rows of which names have series. What does not fit is not named and counts
+ * nowhere, so it takes no series from others.
+ */
+#include "label_choice.h"
+
+#include "label_kind.h"
+#include "util/glob.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct label_choice label_choice_of(const struct probe_config *block, const struct labels *labels)
+{
+	struct label_choice choice = { { NULL } };
+
+	for (size_t i = 0; i < labels->count; i++)
+		for (size_t k = 0; k < block->label_count; k++)
+			if (!strcmp(label_word(&labels->label[i]), block->labels[k].word))
+				choice.patterns[i] = &block->labels[k].patterns;
+	return choice;
+}
+
+bool label_choice_fits(const struct label_choice *choice, size_t i, const char *name)
+{
+	const struct strings *patterns = choice->patterns[i];
+
+	if (!patterns)
+		return true;
+	for (size_t k = 0; k < patterns->count; k++)
+		if (glob_match(patterns->item[k], name))
+			return true;
+	return false;
+}
+
+/* --- mistakes --- */
+
+static const struct label_kind *find_kind(const struct labels *const *labels, size_t count,
+					  const char *word)
+{
+	for (size_t t = 0; t < count; t++)
+		for (size_t i = 0; i < labels[t]->count; i++)
+			if (!strcmp(label_word(&labels[t]->label[i]), word))
+				return labels[t]->label[i].kind;
+	return NULL;
+}
+
+static void tell_label(const struct labels *const *labels, size_t count, const char *word,
+		       const char *probe)
+{
+	char words[256] = "";
+
+	for (size_t t = 0; t < count; t++)
+		for (size_t i = 0; i < labels[t]->count; i++) {
+			size_t length = strlen(words);
+
+			snprintf(words + length, sizeof(words) - length, "%s\"%s\"",
+				 length ? ", " : "", label_word(&labels[t]->label[i]));
+		}
+	if (count == 0)
+		message(LOG_ERR,
+			"probe %s: ignoring Label \"%s\": it has no rows that are named by keys",
+			probe, word);
+	else
+		message(LOG_ERR,
+			"probe %s: ignoring Label \"%s\": its rows have no such label, but %s",
+			probe, word, words);
+}
+
+void label_choice_check(const struct probe_config *block, const struct labels *const *labels,
+			size_t count, const char *probe)
+{
+	for (size_t k = 0; k < block->label_count; k++) {
+		const struct label_config *config = &block->labels[k];
+		const struct label_kind *kind = find_kind(labels, count, config->word);
+
+		if (!kind)
+			tell_label(labels, count, config->word, probe);
+		for (size_t i = 0; kind && kind->knows && i < config->patterns.count; i++)
+			if (!glob_is_pattern(config->patterns.item[i]) &&
+			    !kind->knows(config->patterns.item[i]))
+				message(LOG_ERR,
+					"probe %s: ignoring \"%s\" of Label \"%s\": there is no "
+					"such %s on this machine; see %s",
+					probe, config->patterns.item[i], config->word, config->word,
+					kind->list);
+	}
+}

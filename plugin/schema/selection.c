@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which metrics are collected: those that Collect names, else those that are on by default, without what
+ * Ignore names. A pattern names a metric, which is all of its series, or some of these.
+ */
+#include "selection.h"
+
+#include "table/series.h"
+#include "util/glob.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ANY_LABEL "*"
+#define ALL UINT32_MAX
+
+static const struct config no_config;
+
+/* --- patterns --- */
+
+struct matcher {
+	const char *pattern;
+	uint32_t series; /* that fit */
+};
+
+static int match(void *to, unsigned number, const char *name)
+{
+	struct matcher *matcher = to;
+
+	if (glob_match(matcher->pattern, name))
+		matcher->series |= 1U << number;
+	return 0;
+}
+
+/* What a pattern fits of a metric, ALL if that as a whole. However many labels it has, people write one asterisk. */
+static uint32_t fit(const char *pattern, const struct schema *schema, const struct metric *metric,
+		    const struct config *config)
+{
+	const struct column *column = &schema->columns[metric->column[0]];
+	size_t labels = labels_in_instance(&schema->labels) > 0;
+	struct matcher matcher = { .pattern = pattern };
+
+	for (size_t with = 0; with <= labels; with++) {
+		const struct column named = series_with_labels(column, with, ANY_LABEL);
+		char name[SERIES_NAME_MAX];
+
+		snprintf(name, sizeof(name), "%s%s%s", named.tag.type,
+			 named.tag.instance[0] ? "-" : "", named.tag.instance);
+		if (glob_match(pattern, name))
+			return ALL;
+		series_each(&named, config ?: &no_config, match, &matcher);
+	}
+	return matcher.series;
+}
+
+bool selection_fits(const char *pattern, const struct schema *schema, const struct metric *metric,
+		    const struct config *config)
+{
+	return fit(pattern, schema, metric, config) != 0;
+}
+
+void selection_name(char *to, const struct schema *schema, const struct metric *metric)
+{
+	const struct column named =
+		series_with_labels(&schema->columns[metric->column[0]],
+				   labels_in_instance(&schema->labels) > 0, ANY_LABEL);
+
+	snprintf(to, SERIES_NAME_MAX, "%s%s%s", named.tag.type, named.tag.instance[0] ? "-" : "",
+		 named.tag.instance);
+}
+
+static uint32_t fit_any(const struct selection *selection, const struct strings *patterns,
+			const struct schema *schema, const struct metric *metric)
+{
+	uint32_t series = 0;
+
+	for (size_t i = 0; patterns && i < patterns->count; i++)
+		series |= fit(patterns->item[i], schema, metric, selection->config);
+	return series;
+}
+
+static bool wants_default(const struct selection *selection)
+{
+	bool wants = !selection->chooses;
+
+	for (size_t i = 0; selection->collect && i < selection->collect->count; i++)
+		wants |= !strcmp(selection->collect->item[i], SELECTION_DEFAULT);
+	return wants;
+}
+
+static uint32_t series_of(const struct selection *selection, const struct schema *schema,
+			  const struct metric *metric)
+{
+	bool by_default = wants_default(selection) && !schema_is_off(schema, metric);
+	uint32_t series = by_default ? ALL : fit_any(selection, selection->collect, schema, metric);
+
+	return series & ~fit_any(selection, selection->ignore, schema, metric);
+}
+
+static int note(void *to, unsigned number, __attribute__((unused)) const char *name)
+{
+	*(uint32_t *)to |= 1U << number;
+	return 0;
+}
+
+/* The series that a metric has, wanted or not. */
+static uint32_t existing(const struct selection *selection, const struct schema *schema,
+			 const struct metric *metric)
+{
+	uint32_t series = 0;
+
+	series_each(&schema->columns[metric->column[0]], selection->config ?: &no_config, note,
+		    &series);
+	return series;
+}
+
+/* --- columns --- */
+
+static void choose_metrics(const struct selection *selection, struct schema *schema)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < schema->metric_count; i++) {
+		struct metric *metric = &schema->metrics[i];
+
+		metric->series = series_of(selection, schema, metric);
+		if (metric->series & existing(selection, schema, metric))
+			schema->metrics[kept++] = *metric;
+	}
+	schema->metric_count = kept;
+}
+
+/* Of rows that keys name, the first column ranks where none says that it does. */
+static void choose_rank(struct schema *schema)
+{
+	if (schema->subject.kind == SUBJECT_KEY && !schema->rank)
+		schema->rank = 1;
+}
+
+/* Does it decide who has series? */
+static bool decides(const struct schema *schema, const struct column *column)
+{
+	enum subject_kind kind = schema->subject.kind;
+	bool ranks = schema->rank && column == &schema->columns[schema->rank - 1];
+
+	return (ranks && (kind == SUBJECT_PROCESS || kind == SUBJECT_KEY)) ||
+	       (column->tag.notable && (kind == SUBJECT_SERVICE || kind == SUBJECT_KEY));
+}
+
+/* Marks in `needed` the columns of metrics, what decides, and what their words name. */
+static void find_needed(struct schema *schema, bool *needed)
+{
+	for (size_t i = 0; i < schema->column_count; i++) {
+		needed[i] = decides(schema, &schema->columns[i]);
+		schema->columns[i].is_hidden = true;
+	}
+	for (size_t i = 0; i < schema->metric_count; i++) {
+		const struct metric *metric = &schema->metrics[i];
+
+		for (size_t j = 0; j < metric->source_count; j++) {
+			needed[metric->column[j]] = true;
+			schema->columns[metric->column[j]].is_hidden = false;
+		}
+	}
+	/* What is named so has no words itself. */
+	for (size_t i = 0; i < schema->column_count; i++) {
+		if (needed[i] && schema->columns[i].tag.per[0])
+			needed[schema->columns[i].per] = true;
+		if (needed[i] && schema->columns[i].where)
+			needed[schema->columns[i].where - 1] = true;
+	}
+}
+
+/* Takes the other columns out; now[i] becomes where column i is then. */
+static void compact(struct schema *schema, const bool *needed, uint32_t *now)
+{
+	uint32_t kept = 0;
+
+	schema->cells = schema->row_cells = schema->moments = 0;
+	for (size_t i = 0; i < schema->column_count; i++) {
+		now[i] = kept;
+		if (!needed[i])
+			continue;
+		schema->columns[kept] = schema->columns[i];
+		schema_give_cells(schema, &schema->columns[kept++]);
+	}
+	schema->column_count = kept;
+}
+
+static void renumber(struct schema *schema, const bool *needed, const uint32_t *now)
+{
+	for (size_t i = 0; i < schema->column_count; i++) {
+		struct column *column = &schema->columns[i];
+
+		column->per = now[column->per];
+		if (column->where)
+			column->where = now[column->where - 1] + 1;
+	}
+	for (size_t i = 0; i < schema->metric_count; i++)
+		for (size_t j = 0; j < schema->metrics[i].source_count; j++)
+			schema->metrics[i].column[j] = now[schema->metrics[i].column[j]];
+	if (schema->rank)
+		schema->rank = needed[schema->rank - 1] ? now[schema->rank - 1] + 1 : 0;
+}
+
+int selection_apply(const struct selection *selection, struct schema *schema)
+{
+	size_t count = schema->column_count;
+	bool *needed = calloc(count + 1, sizeof(*needed));
+	uint32_t *now = calloc(count + 1, sizeof(*now));
+	int status = needed && now ? 0 : -ENOMEM;
+
+	if (status == 0) {
+		choose_metrics(selection, schema);
+		choose_rank(schema);
+		find_needed(schema, needed);
+		if (schema->metric_count == 0)
+			memset(needed, 0, count * sizeof(*needed));
+		compact(schema, needed, now);
+		renumber(schema, needed, now);
+	}
+	free(needed);
+	free(now);
+	return status;
+}

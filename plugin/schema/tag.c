@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The texts of tags: METRIC is TYPE[-INSTANCE][:SOURCE] and words, SUBJECT is words.
+ */
+#include "tag.h"
+
+#include "config/name.h"
+#include "table/kind.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SPACE " \t"
+
+/* Copies length bytes of text to a place of size bytes; false: too long. */
+static bool copy(char *to, size_t size, const char *text, size_t length)
+{
+	if (length >= size)
+		return false;
+	memcpy(to, text, length);
+	to[length] = '\0';
+	return true;
+}
+
+static bool is_clean(const char *name)
+{
+	char clean[SUBJECT_NAME_MAX];
+
+	name_clean(clean, sizeof(clean), name);
+	return !strcmp(name, clean);
+}
+
+static bool parse_identifier(const char *word, size_t length, struct tag *tag)
+{
+	size_t type = strcspn(word, "-: \t"), instance = 0, source = 0;
+	const char *rest = word + type;
+
+	if (type == 0 || !copy(tag->type, sizeof(tag->type), word, type))
+		return false;
+	if (*rest == '-') {
+		instance = strcspn(++rest, ": \t");
+		if (instance == 0 || !copy(tag->instance, sizeof(tag->instance), rest, instance) ||
+		    !is_clean(tag->instance))
+			return false;
+		rest += instance;
+	}
+	if (*rest == ':') {
+		source = strcspn(++rest, ": \t");
+		if (source == 0 || !copy(tag->source, sizeof(tag->source), rest, source))
+			return false;
+		rest += source;
+	}
+	return rest == word + length;
+}
+
+/* A positive decimal number; text moves behind it. */
+static bool parse_number(const char **text, uint64_t *ret_number)
+{
+	char *end;
+	uint64_t n;
+
+	if (**text < '0' || **text > '9')
+		return false;
+	errno = 0;
+	n = strtoull(*text, &end, 10);
+	if (errno || n == 0)
+		return false;
+	*text = end;
+	*ret_number = n;
+	return true;
+}
+
+/* The name behind NAME=, of at least one byte. */
+static bool parse_name(const char *word, size_t length, const char *prefix, char *to, size_t size)
+{
+	size_t skip = strlen(prefix);
+
+	return length > skip && strncmp(word, prefix, skip) == 0 &&
+	       copy(to, size, word + skip, length - skip);
+}
+
+static bool is_word(const char *word, size_t length, const char *wanted)
+{
+	return length == strlen(wanted) && strncmp(word, wanted, length) == 0;
+}
+
+static bool parse_word(const char *word, size_t length, struct tag *tag)
+{
+	const char *at;
+
+	if (is_word(word, length, "rate"))
+		return tag->rate = true;
+	if (is_word(word, length, "frequency"))
+		return tag->frequency = true;
+	if (is_word(word, length, "rank"))
+		return tag->rank = true;
+	if (strncmp(word, "scale=", 6) == 0) {
+		at = word + 6;
+		return parse_number(&at, &tag->numerator) && *at++ == '/' &&
+		       parse_number(&at, &tag->denominator) && at == word + length;
+	}
+	if (strncmp(word, "notable=", 8) == 0) {
+		at = word + 8;
+		return parse_number(&at, &tag->notable) && at == word + length;
+	}
+	if (!tag->where[0] && parse_name(word, length, "where=", tag->where, sizeof(tag->where)))
+		return true;
+	if (!tag->tail[0] && parse_name(word, length, "tail=", tag->tail, sizeof(tag->tail)))
+		return true;
+	if (tag->per[0])
+		return false;
+	tag->over = parse_name(word, length, "over=", tag->per, sizeof(tag->per));
+	return tag->over || parse_name(word, length, "per=", tag->per, sizeof(tag->per));
+}
+
+int tag_parse(const char *text, struct tag *ret_tag, struct error *error)
+{
+	struct tag tag = { .numerator = 1, .denominator = 1 };
+	const char *word = text + strspn(text, SPACE);
+	size_t length = strcspn(word, SPACE);
+
+	if (!parse_identifier(word, length, &tag))
+		return error_set(error, -EINVAL, "\"%.*s\" is not TYPE[-INSTANCE][:SOURCE]",
+				 (int)length, word);
+	for (word += length; word += strspn(word, SPACE), *word; word += length) {
+		length = strcspn(word, SPACE);
+		if (!parse_word(word, length, &tag))
+			return error_set(error, -EINVAL,
+					 "unknown word \"%.*s\" (rate, frequency, rank, scale=A/B, "
+					 "notable=N, per=MEMBER, over=MEMBER, where=MEMBER or "
+					 "tail=MEMBER)",
+					 (int)length, word);
+	}
+	*ret_tag = tag;
+	return 0;
+}
+
+static bool parse_subject_word(const char *word, size_t length, struct subject_tag *tag)
+{
+	enum subject_kind kind = kind_by_word(word, length);
+
+	if (kind != SUBJECT_NONE)
+		tag->kind = kind;
+	else if (is_word(word, length, "cpu"))
+		tag->cpu = true;
+	else if (is_word(word, length, "sharded"))
+		tag->sharded = true;
+	else
+		return parse_name(word, length, "via=", tag->via, sizeof(tag->via)) ||
+		       parse_name(word, length, "owners=", tag->owners, sizeof(tag->owners)) ||
+		       parse_name(word, length, "label=", tag->label, sizeof(tag->label));
+	return true;
+}
+
+int subject_parse(const char *text, struct subject_tag *ret_tag, struct error *error)
+{
+	struct subject_tag tag = { 0 };
+	const char *word = text;
+	size_t length;
+
+	for (; word += strspn(word, SPACE), *word; word += length) {
+		enum subject_kind before = tag.kind;
+
+		length = strcspn(word, SPACE);
+		if (!parse_subject_word(word, length, &tag))
+			return error_set(error, -EINVAL,
+					 "unknown word \"%.*s\" of a subject (service, process, "
+					 "probe, key, sharded, cpu, label=WORD, via=MAP or "
+					 "owners=MAP)",
+					 (int)length, word);
+		if (before != SUBJECT_NONE && tag.kind != before)
+			return error_set(error, -EINVAL,
+					 "a subject is one of service, process, probe and key");
+	}
+	if (tag.kind == SUBJECT_NONE)
+		return error_set(error, -EINVAL,
+				 "a subject is one of service, process, probe and key");
+	if (!tag.via[0] != !tag.owners[0] ||
+	    (tag.via[0] && tag.kind != SUBJECT_SERVICE && tag.kind != SUBJECT_PROCESS))
+		return error_set(error, -EINVAL,
+				 "via=MAP and owners=MAP go together, and with service or process");
+	if ((tag.cpu || tag.label[0]) && tag.kind != SUBJECT_KEY)
+		return error_set(error, -EINVAL, "cpu and label=WORD go with key");
+	*ret_tag = tag;
+	return 0;
+}

@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The life of services from the engine's side: which rows of the kernel have series of
+ * their own, and when a row is free for another name.
+ *
+ * A unit, a user, a container or a command name takes a row in the kernel at once (hidden: it counts
+ * under "other") and earns series when it has lived for an interval or used much of
+ * something, unless there are too many new names; one that has series already, as a container that
+ * was made anew under the name, goes on with them at once. Of rows and of new names a part is for
+ * units and containers alone: the others are anyone's to make. When its processes are gone it is
+ * retired: first the name is taken away, so that nothing new enters the row, then all tables take
+ * its growth once more, then it goes back into the kernel's queue. The subject of a service that had
+ * series stays until receivers have forgotten them: should the name come back before, its counters
+ * go on where they were. What is of a Service block by its name joins that, and goes sooner.
+ */
+#include "lifecycle.h"
+
+#include "bpf/lib/service.h"
+#include "cgroup/match.h"
+#include "row_name.h"
+#include "util/clock.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define GONE_INTERVALS 10     /* after which a service is no longer dispatched */
+#define HELD_INTERVALS 3      /* in which a name is found out, if its files answer */
+#define FORGOTTEN_INTERVALS 3 /* after which collectd knows no last value (Timeout), nor RRD */
+
+/* --- opening --- */
+
+/* What rows are taken for: also until the engine knows which Service block it is of. */
+static unsigned sources_of(const struct config *config)
+{
+	return config->services_from | groups_need_names(config);
+}
+
+uint32_t lifecycle_reserved(const struct config *config, uint32_t count)
+{
+	unsigned from = sources_of(config);
+
+	if (!(from & ~(unsigned)SERVICES_FROM_COMMANDS))
+		return 0;
+	return from == SERVICES_FROM_CONTAINERS ? count : count / 2;
+}
+
+static void allowances_init(struct lifecycle *lifecycle, const struct config *config)
+{
+	uint32_t most = config_new_services(config), groups = lifecycle_reserved(config, most);
+
+	allowance_init(&lifecycle->news, most - groups);
+	allowance_init(&lifecycle->group_news, groups);
+}
+
+int lifecycle_prepare(struct lifecycle *lifecycle, const struct config *config,
+		      const struct object *object, double interval_s, struct error *error)
+{
+	static const char *const by_row[] = { "services", "service_cpus", "service_requests",
+					      "service_samples" };
+	uint32_t free_rows = sources_of(config) ? config->max_services : 0;
+	uint32_t reserve = lifecycle_reserved(config, free_rows);
+	int status = 0;
+
+	lifecycle->config = config;
+	lifecycle->object = object;
+	lifecycle->interval_ns = (uint64_t)(interval_s * NS_PER_S);
+	lifecycle->named_sources = groups_need_names(config);
+	allowances_init(lifecycle, config);
+	lifecycle->row_count = SERVICE_FIRST + (uint32_t)config->service_count + free_rows;
+	lifecycle->reserve_begin = lifecycle->row_count - reserve;
+	lifecycle->states = calloc(lifecycle->row_count, sizeof(*lifecycle->states));
+	lifecycle->notable = calloc(lifecycle->row_count, sizeof(*lifecycle->notable));
+	lifecycle->names = calloc(lifecycle->row_count, sizeof(*lifecycle->names));
+	if (!lifecycle->states || !lifecycle->notable || !lifecycle->names)
+		return error_set(error, -ENOMEM, "no memory");
+	for (size_t i = 0; i < sizeof(by_row) / sizeof(*by_row) && status == 0; i++)
+		status = bpf_map__set_max_entries(object_map(lifecycle->object, by_row[i]),
+						  lifecycle->row_count);
+	status = status
+			 ?: bpf_map__set_max_entries(object_map(lifecycle->object, "service_free"),
+						     free_rows - reserve + 1);
+	status = status
+			 ?: bpf_map__set_max_entries(
+				    object_map(lifecycle->object, "service_reserve"), reserve + 1);
+	return status ? error_set(error, status, "cannot size the maps: %s", strerror(-status)) : 0;
+}
+
+static int fix_row(struct lifecycle *lifecycle, uint32_t row, const char *name)
+{
+	int subject = subjects_enter(&lifecycle->subjects, SUBJECT_SERVICE, name);
+
+	if (subject < 0)
+		return subject;
+	lifecycle->states[row] =
+		(struct service_state){ .state = ROW_SHOWN, .subject = subject, .fixed = true };
+	return 0;
+}
+
+static int fix_rows(struct lifecycle *lifecycle)
+{
+	const struct config *config = lifecycle->config;
+	int status = subjects_take(&lifecycle->subjects, SUBJECT_NONE, "self", 0);
+
+	status = status ?: fix_row(lifecycle, SERVICE_OTHER, "other");
+	status = status ?: fix_row(lifecycle, SERVICE_KERNEL, "kernel");
+	for (size_t i = 0; i < config->service_count && status == 0; i++)
+		status = fix_row(lifecycle, SERVICE_FIRST + (uint32_t)i, config->services[i].name);
+	return status;
+}
+
+static int give_row_back(const struct lifecycle *lifecycle, uint32_t row)
+{
+	const char *queue = row < lifecycle->reserve_begin ? "service_free" : "service_reserve";
+	int fd = bpf_map__fd(object_map(lifecycle->object, queue));
+
+	return bpf_map_update_elem(fd, NULL, &row, 0) == 0 ? 0 : -errno;
+}
+
+int lifecycle_start(struct lifecycle *lifecycle, struct error *error)
+{
+	uint32_t row = SERVICE_FIRST + (uint32_t)lifecycle->config->service_count;
+	int status =
+		mapping_open(&lifecycle->rows_mapping, object_map(lifecycle->object, "services"),
+			     PROT_READ | PROT_WRITE);
+
+	if (status)
+		return error_set(error, status, "cannot map the rows: %s", strerror(-status));
+	lifecycle->kernel_rows = lifecycle->rows_mapping.start;
+	status = fix_rows(lifecycle);
+	for (; row < lifecycle->row_count && status == 0; row++)
+		status = give_row_back(lifecycle, row);
+	return status ? error_set(error, status, "cannot fill the maps: %s", strerror(-status)) : 0;
+}
+
+/* There are as many as that, if not more. */
+static void allow(struct allowance *allowance, double count)
+{
+	if (allowance->left < count)
+		allowance->left = count;
+}
+
+void lifecycle_accept(struct lifecycle *lifecycle)
+{
+	unsigned anyones = 0, groups = 0;
+
+	for (uint32_t i = 0; i < lifecycle->row_count; i++) {
+		if (lifecycle->states[i].state != ROW_HIDDEN)
+			continue;
+		lifecycle->states[i].since_ns = 0;
+		if (service_is_anyones(lifecycle->kernel_rows[i].key.kind))
+			anyones++;
+		else
+			groups++;
+	}
+	allow(&lifecycle->news, anyones);
+	allow(&lifecycle->group_news, groups);
+}
+
+/* --- subjects that have left their row --- */
+
+static void leave_first(struct lifecycle *lifecycle)
+{
+	subjects_leave(&lifecycle->subjects, lifecycle->departed[0].subject);
+	lifecycle->departed_count--;
+	memmove(lifecycle->departed, lifecycle->departed + 1,
+		lifecycle->departed_count * sizeof(*lifecycle->departed));
+}
+
+/* The first ones go where too many are waited for. */
+void lifecycle_depart(struct lifecycle *lifecycle, int subject, uint64_t since_ns,
+		      unsigned intervals)
+{
+	size_t most = (size_t)lifecycle->row_count + lifecycle->process_row_count;
+	struct departed *grown;
+
+	if (subject < 0)
+		return;
+	if (lifecycle->departed_count == most)
+		leave_first(lifecycle);
+	grown = reallocarray(lifecycle->departed, lifecycle->departed_count + 1, sizeof(*grown));
+	if (!grown) {
+		subjects_leave(&lifecycle->subjects, (size_t)subject);
+		return;
+	}
+	lifecycle->departed = grown;
+	grown[lifecycle->departed_count++] = (struct departed){
+		.subject = (size_t)subject,
+		.since_ns = since_ns,
+		.intervals = intervals,
+	};
+}
+
+static void forget_departed(struct lifecycle *lifecycle)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < lifecycle->departed_count; i++) {
+		struct departed *departed = &lifecycle->departed[i];
+
+		if (subscribers_have_read(&lifecycle->subscribers, departed->since_ns,
+					  departed->intervals))
+			subjects_leave(&lifecycle->subjects, departed->subject);
+		else
+			lifecycle->departed[kept++] = *departed;
+	}
+	lifecycle->departed_count = kept;
+}
+
+/* --- the life of a row --- */
+
+void lifecycle_give_back(struct lifecycle *lifecycle, const char *queue, uint32_t i)
+{
+	bpf_map_update_elem(bpf_map__fd(object_map(lifecycle->object, queue)), NULL, &i, 0);
+}
+
+static void forget_name(struct lifecycle *lifecycle, uint32_t row)
+{
+	const struct service *s = &lifecycle->kernel_rows[row];
+	int fd = bpf_map__fd(object_map(lifecycle->object, "service_names"));
+	struct group_key key = s->key;
+	struct service_name owner;
+
+	if (bpf_map_lookup_elem(fd, &key, &owner) == 0 && owner.row == row)
+		bpf_map_delete_elem(fd, &key);
+}
+
+static void retire(struct lifecycle *lifecycle, uint32_t i, uint64_t now_ns)
+{
+	struct service_state *row = &lifecycle->states[i];
+
+	forget_name(lifecycle, i);
+	*row = (struct service_state){
+		.state = ROW_RETIRED,
+		.since_ns = now_ns,
+		.subject = row->subject,
+	};
+}
+
+static void release(struct lifecycle *lifecycle, uint32_t i)
+{
+	struct service_state *row = &lifecycle->states[i];
+
+	lifecycle_depart(lifecycle, row->subject, row->since_ns, FORGOTTEN_INTERVALS);
+	*row = (struct service_state){ .state = ROW_FREE };
+	__atomic_store_n(&lifecycle->kernel_rows[i].flags, 0, __ATOMIC_RELEASE);
+	give_row_back(lifecycle, i);
+}
+
+/* One more new name; false: not now. */
+static bool take_new(struct lifecycle *lifecycle, const struct group_key *key)
+{
+	return (!service_is_anyones(key->kind) && allowance_take(&lifecycle->group_news)) ||
+	       allowance_take(&lifecycle->news);
+}
+
+static bool may_be_new(const struct lifecycle *lifecycle, const struct group_key *key)
+{
+	return lifecycle->news.left >= 1 ||
+	       (!service_is_anyones(key->kind) && lifecycle->group_news.left >= 1);
+}
+
+static void promote(struct lifecycle *lifecycle, uint32_t i)
+{
+	const struct group_key *key = &lifecycle->kernel_rows[i].key;
+	struct service_state *row = &lifecycle->states[i];
+	int subject;
+
+	if ((row->refused && !may_be_new(lifecycle, key)) || !row_name_is_known(lifecycle, i))
+		return;
+	subject = row_name_enter(lifecycle, i);
+	if (subject < 0)
+		return;
+	/* No other row has the name, or had it until a moment ago. */
+	if (lifecycle->subjects.subject[subject].rows == 1 && !take_new(lifecycle, key)) {
+		subjects_leave(&lifecycle->subjects, (size_t)subject);
+		lifecycle->names_refused += !row->refused;
+		row->refused = true;
+		return;
+	}
+	row->state = ROW_SHOWN;
+	row->subject = subject;
+	if (lifecycle->subjects.subject[subject].rows == 1)
+		row_names_make_way(lifecycle, lifecycle->subjects.subject[subject].kind);
+}
+
+/* What it has counted is the configured service's. */
+static void join(struct lifecycle *lifecycle, uint32_t i, uint64_t now_ns)
+{
+	const char *name = lifecycle_name(lifecycle, row_name_service(lifecycle, i));
+	int subject = subjects_enter(&lifecycle->subjects, SUBJECT_SERVICE, name);
+
+	if (subject < 0)
+		return;
+	lifecycle->states[i].state = ROW_SHOWN;
+	lifecycle->states[i].since_ns = now_ns;
+	lifecycle->states[i].subject = subject;
+}
+
+/* Has a unit or a container that comes back series, which it goes on with? */
+static bool is_back(const struct lifecycle *lifecycle, uint32_t i)
+{
+	return !service_is_anyones(lifecycle->kernel_rows[i].key.kind) &&
+	       row_name_is_known(lifecycle, i) && row_name_find(lifecycle, i) >= 0;
+}
+
+/* The engine has yet to find out whether it is of a Service block. */
+static bool is_held(const struct lifecycle *lifecycle, uint32_t i, uint64_t now_ns)
+{
+	const struct service_state *row = &lifecycle->states[i];
+
+	return row->state == ROW_HIDDEN &&
+	       lifecycle->named_sources & service_source_of(lifecycle->kernel_rows[i].key.kind) &&
+	       !row_name_is_settled(lifecycle, i) &&
+	       now_ns - row->since_ns < HELD_INTERVALS * lifecycle->interval_ns;
+}
+
+/* Has it been without processes for long enough? Whoever comes back to a configured service gets another
+ * row: there it is enough that all tables have what was in this one. */
+static bool is_over(struct lifecycle *lifecycle, uint32_t i, uint64_t now_ns)
+{
+	const struct service_state *row = &lifecycle->states[i];
+	uint64_t last_ns = row->absent_ns > row->since_ns ? row->absent_ns : row->since_ns;
+
+	if (row->state != ROW_SHOWN || !row->absent_ns)
+		return false;
+	if (!row_name_service(lifecycle, i))
+		return now_ns - row->absent_ns > GONE_INTERVALS * lifecycle->interval_ns;
+	return subscribers_have_seen(&lifecycle->subscribers, last_ns, now_ns,
+				     lifecycle->interval_ns);
+}
+
+static void refresh_row(struct lifecycle *lifecycle, uint32_t i, uint64_t now_ns)
+{
+	const struct service *s = &lifecycle->kernel_rows[i];
+	bool used = __atomic_load_n(&s->flags, __ATOMIC_ACQUIRE) & SERVICE_USED;
+	bool alive = __atomic_load_n(&s->processes, __ATOMIC_RELAXED) > 0;
+	bool notable = __atomic_exchange_n(&lifecycle->notable[i], false, __ATOMIC_RELAXED);
+	struct service_state *row = &lifecycle->states[i];
+	uint64_t interval = lifecycle->interval_ns;
+	bool begins = row->state == ROW_FREE && used;
+	bool old = now_ns - row->since_ns >= interval - interval / 8; /* readings jitter */
+
+	if (begins) {
+		*row = (struct service_state){
+			.state = ROW_HIDDEN,
+			.since_ns = now_ns,
+			.subject = -1,
+			.anyones = service_is_anyones(s->key.kind),
+		};
+		old = notable = false;
+	}
+	row->held = is_held(lifecycle, i, now_ns);
+	if (row->held)
+		;
+	else if (row->state == ROW_HIDDEN && row_name_service(lifecycle, i))
+		join(lifecycle, i, now_ns);
+	else if (row->state == ROW_HIDDEN && (notable || (alive && old) || is_back(lifecycle, i)))
+		promote(lifecycle, i);
+	else if (row->state == ROW_HIDDEN && !alive && old)
+		retire(lifecycle, i, now_ns);
+	else if (row->state == ROW_RETIRED && !alive &&
+		 subscribers_have_seen(&lifecycle->subscribers, row->since_ns, now_ns, interval))
+		release(lifecycle, i);
+	row->absent_ns = alive ? 0 : row->absent_ns ?: now_ns;
+	if (!notable && is_over(lifecycle, i, now_ns))
+		retire(lifecycle, i, now_ns);
+}
+
+void lifecycle_refresh(struct lifecycle *lifecycle, uint64_t now_ns)
+{
+	uint32_t free_rows = 0, reserve = 0;
+
+	forget_departed(lifecycle);
+	allowance_fill(&lifecycle->news, now_ns);
+	allowance_fill(&lifecycle->group_news, now_ns);
+	lifecycle->hidden = 0;
+	lifecycle->shown = 0;
+	for (uint32_t i = 0; i < lifecycle->row_count; i++) {
+		if (!lifecycle->states[i].fixed)
+			refresh_row(lifecycle, i, now_ns);
+		lifecycle->hidden += lifecycle->states[i].state == ROW_HIDDEN;
+		lifecycle->shown += lifecycle->states[i].state == ROW_SHOWN;
+		free_rows += lifecycle->states[i].state == ROW_FREE && i < lifecycle->reserve_begin;
+		reserve += lifecycle->states[i].state == ROW_FREE && i >= lifecycle->reserve_begin;
+	}
+	__atomic_store_n(&lifecycle->free_rows.services, free_rows, __ATOMIC_RELAXED);
+	__atomic_store_n(&lifecycle->free_rows.reserve, reserve, __ATOMIC_RELAXED);
+}
+
+/* --- what readings work on --- */
+
+/* With room for subjects that each row may get by then. */
+struct snapshot *lifecycle_snapshot(const struct lifecycle *lifecycle)
+{
+	size_t rows = (size_t)lifecycle->row_count + lifecycle->process_row_count;
+
+	return snapshot_new(lifecycle->row_count, lifecycle->process_row_count,
+			    lifecycle->subjects.count + rows);
+}
+
+void lifecycle_fill(const struct lifecycle *lifecycle, struct snapshot *snapshot, uint64_t now_ns)
+{
+	const struct subjects *subjects = &lifecycle->subjects;
+
+	snapshot->made_ns = now_ns;
+	snapshot->hidden = lifecycle->hidden;
+	snapshot->shown = lifecycle->shown;
+	snapshot->names_refused = lifecycle->names_refused;
+	snapshot->early_rows =
+		lifecycle->named_sources ? lifecycle->row_count - lifecycle->reserve_begin : 0;
+	snapshot->notable = lifecycle->notable;
+	memcpy(snapshot->states, lifecycle->states,
+	       lifecycle->row_count * sizeof(*snapshot->states));
+	if (lifecycle->process_row_count)
+		memcpy(snapshot->process_rows, lifecycle->process_rows,
+		       lifecycle->process_row_count * sizeof(*snapshot->process_rows));
+	if (subjects->count)
+		memcpy(snapshot->subjects.subject, subjects->subject,
+		       subjects->count * sizeof(*subjects->subject));
+	snapshot->subjects.count = subjects->count;
+	snapshot->subjects.generation = subjects->generation;
+}
+
+const char *lifecycle_name(const struct lifecycle *lifecycle, uint32_t row)
+{
+	return lifecycle->subjects.subject[lifecycle->states[row].subject].name;
+}
+
+void lifecycle_done(struct lifecycle *lifecycle)
+{
+	mapping_done(&lifecycle->rows_mapping);
+	mapping_done(&lifecycle->labels_mapping);
+	free(lifecycle->states);
+	free(lifecycle->notable);
+	free(lifecycle->names);
+	free(lifecycle->process_rows);
+	free(lifecycle->departed);
+	subscribers_done(&lifecycle->subscribers);
+	subjects_done(&lifecycle->subjects);
+	*lifecycle = (struct lifecycle){ 0 };
+}
