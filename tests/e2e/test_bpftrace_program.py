@@ -11,7 +11,7 @@ import sys
 
 from e2e import TOP, Check
 
-sys.path.insert(0, os.path.join(TOP, "contrib", "look"))
+sys.path.insert(0, os.path.join(TOP, "contrib", "lib"))
 import trace_figure  # noqa: E402
 import trace_name  # noqa: E402
 import trace_run  # noqa: E402

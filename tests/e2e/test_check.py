@@ -17,7 +17,7 @@ from e2e import TOP, Skip
 import collectd
 import lib
 
-sys.path.insert(0, os.path.join(TOP, "contrib", "look"))
+sys.path.insert(0, os.path.join(TOP, "contrib", "lib"))
 sys.dont_write_bytecode = True
 import collectd_conf  # noqa: E402
 import kernel  # noqa: E402

@@ -23,7 +23,7 @@ def check_report(check, results):
 def main():
     with Check() as check:
         results = os.path.join(check.dir, "evidence")
-        program = os.path.join(TOP, "tests", "evidence", "run")
+        program = os.path.join(TOP, "tests", "measure", "accuracy", "run")
         run = subprocess.run([program, "--short", "--arrivals", "poisson", "--results", results, *SERVICES],
                              capture_output=True, text=True, check=False)
         print(run.stdout + run.stderr)

@@ -17,7 +17,7 @@ from browser import browse
 from e2e import TOP, Check, Skip
 from tree import Tree
 
-sys.path.insert(0, os.path.join(TOP, "contrib", "look"))
+sys.path.insert(0, os.path.join(TOP, "contrib", "lib"))
 sys.dont_write_bytecode = True
 import flame  # noqa: E402
 import stacks  # noqa: E402

@@ -19,7 +19,7 @@ from failing import ROUNDS
 from failing_databases import MariaDb, Postgres
 from receiver import lib
 
-sys.path += [os.path.join(TOP, "tests", where) for where in ("bench", "evidence")]
+sys.path += [os.path.join(TOP, "tests", "measure", where) for where in ("cost", "accuracy")]
 import web_clients  # noqa: E402
 import web_servers  # noqa: E402
 

@@ -11,7 +11,7 @@ import receiver
 from e2e import TOP
 from receiver import lib
 
-sys.path.insert(0, os.path.join(TOP, "contrib", "look"))
+sys.path.insert(0, os.path.join(TOP, "contrib", "lib"))
 import storage  # noqa: E402
 
 STEP = 1  # s; whisper's times are whole seconds

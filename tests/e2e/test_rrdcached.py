@@ -15,7 +15,7 @@ import rrd
 from e2e import TOP
 from receiver import lib
 
-sys.path.insert(0, os.path.join(TOP, "contrib", "look"))
+sys.path.insert(0, os.path.join(TOP, "contrib", "lib"))
 import storage  # noqa: E402
 
 # 200 samples of the requests, beside whatever number of threads.

@@ -17,7 +17,7 @@ import time
 from e2e import TOP, Check, Page, check_page
 from tree import Tree
 
-sys.path.insert(0, os.path.join(TOP, "contrib", "look"))
+sys.path.insert(0, os.path.join(TOP, "contrib", "lib"))
 sys.dont_write_bytecode = True
 import layers  # noqa: E402
 import live  # noqa: E402

@@ -22,7 +22,7 @@ def check_report(check, results):
 def main():
     with Check() as check:
         results = os.path.join(check.dir, "why")
-        program = os.path.join(TOP, "tests", "why", "run")
+        program = os.path.join(TOP, "tests", "measure", "faults", "run")
         run = subprocess.run([program, "--seconds", "12", "--results", results, *CASES], capture_output=True, text=True,
                              check=False)
         print(run.stdout + run.stderr)

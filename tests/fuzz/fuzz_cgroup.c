@@ -5,7 +5,7 @@
  */
 #include "fuzz.h"
 
-#include "../maps.h"
+#include "tests/unit/fake/maps.h"
 
 #include "bpf/lib/service.h"
 #include "plugin/config/config.h"

@@ -5,7 +5,7 @@
  */
 #include "fuzz.h"
 
-#include "../oconfig.h"
+#include "tests/unit/fake/oconfig.h"
 
 #include "plugin/config/config.h"
 #include "plugin/util/message.h"

@@ -5,7 +5,7 @@
  */
 #include "fuzz.h"
 
-#include "../state.h"
+#include "tests/unit/fake/state.h"
 
 #include "plugin/cgroup/state.h"
 

@@ -5,7 +5,7 @@
  * It says {"calls", "others", "watched"}, all since the begin.
  */
 #include "load.h"
-#include "tests/marker.h"
+#include "tests/unit/marker.h"
 
 __attribute__((noinline, noclone)) unsigned called(unsigned n);
 __attribute__((noinline, noclone)) unsigned other(unsigned n);

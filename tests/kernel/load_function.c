@@ -15,7 +15,7 @@
  * all, the sums of what they were given, and the time in slow().
  */
 #include "load.h"
-#include "tests/marker.h"
+#include "tests/unit/marker.h"
 
 #include <setjmp.h>
 #include <sys/socket.h>

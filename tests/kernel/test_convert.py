@@ -3,7 +3,7 @@
 """Configurations in the language of ebpf_exporter, of objects of our own: what contrib/ebpf-convert makes of them is taken
 by collectd as it is, and the series are what the maps hold.
 
-Truth: bpftool's dump of the maps, with labels as the exporter's manual has them (tests/foreign/rows.py).
+Truth: bpftool's dump of the maps, with labels as the exporter's manual has them (tests/measure/foreign/rows.py).
 """
 
 import importlib.util
@@ -15,7 +15,7 @@ import time
 import lib
 from lib import Test
 
-sys.path.insert(0, os.path.join(lib.HERE, "..", "foreign"))
+sys.path.insert(0, os.path.join(lib.HERE, "..", "measure", "foreign"))
 
 CALLS = 1000
 

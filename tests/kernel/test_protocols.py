@@ -24,7 +24,7 @@ from typing import Callable
 from lib import SLOWNESS, Test
 
 TOP = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
-sys.path += [os.path.join(TOP, "tests", where) for where in ("bench", "evidence")]
+sys.path += [os.path.join(TOP, "tests", "measure", where) for where in ("cost", "accuracy")]
 
 import web_clients  # noqa: E402
 import web_servers  # noqa: E402

@@ -127,7 +127,7 @@ class Http2:
 # gRPC
 
 class Grpc:
-    """That of tests/evidence: so many connections, and at most so many requests at once on each."""
+    """That of tests/measure/accuracy: so many connections, and at most so many requests at once on each."""
 
     def __init__(self, program, port, connections, streams):
         self._process = Process([program, port, connections, streams, 1000], talks=True)

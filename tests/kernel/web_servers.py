@@ -240,7 +240,7 @@ class Python(Server):
 
 
 class Go(Server):
-    """Made for this, as a server of tests/evidence."""
+    """Made for this, as a server of tests/measure/accuracy."""
     name = "go"
     offers = ("http", "tls1.2", "tls1.3")
 

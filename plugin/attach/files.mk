@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: MIT
+libengine_a_SOURCES += \
+	plugin/attach/argument.c plugin/attach/argument.h \
+	plugin/attach/attach.c plugin/attach/attach.h \
+	plugin/attach/attachment.c plugin/attach/attachment.h \
+	plugin/attach/attachment_message.c plugin/attach/attachment_message.h \
+	plugin/attach/file_link.c plugin/attach/file_link.h \
+	plugin/attach/frame.c plugin/attach/frame.h \
+	plugin/attach/function.c plugin/attach/function.h \
+	plugin/attach/function_link.c plugin/attach/function_link.h \
+	plugin/attach/kernel_link.c plugin/attach/kernel_link.h \
+	plugin/attach/kernel_refusal.c plugin/attach/kernel_refusal.h \
+	plugin/attach/link.c plugin/attach/link.h \
+	plugin/attach/multi.c plugin/attach/multi.h \
+	plugin/attach/periodic.c plugin/attach/periodic.h \
+	plugin/attach/traceable.c plugin/attach/traceable.h \
+	plugin/attach/traced_path.c plugin/attach/traced_path.h \
+	plugin/attach/uprobe.c plugin/attach/uprobe.h \
+	plugin/attach/uprobe_multi.c plugin/attach/uprobe_multi.h

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: MIT
+libengine_a_SOURCES += \
+	plugin/cgroup/cgroup_name.c plugin/cgroup/cgroup_name.h \
+	plugin/cgroup/container.c plugin/cgroup/container.h \
+	plugin/cgroup/description.c plugin/cgroup/description.h \
+	plugin/cgroup/match.c plugin/cgroup/match.h \
+	plugin/cgroup/places.c plugin/cgroup/places.h \
+	plugin/cgroup/runtime.c plugin/cgroup/runtime.h \
+	plugin/cgroup/state.h \
+	plugin/cgroup/tree.c plugin/cgroup/tree.h \
+	plugin/cgroup/user.c plugin/cgroup/user.h
+if JANSSON
+libengine_a_SOURCES += plugin/cgroup/state.c
+else
+libengine_a_SOURCES += plugin/cgroup/state_none.c
+endif

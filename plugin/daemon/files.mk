@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: MIT
+libengine_a_SOURCES += \
+	plugin/daemon/batch.c plugin/daemon/batch.h \
+	plugin/daemon/dispatch.c plugin/daemon/dispatch.h \
+	plugin/daemon/notifier.c plugin/daemon/notifier.h \
+	plugin/daemon/publish.c plugin/daemon/publish.h \
+	plugin/daemon/self.c plugin/daemon/self.h \
+	plugin/daemon/summary.c plugin/daemon/summary.h \
+	plugin/daemon/threshold.c plugin/daemon/threshold.h

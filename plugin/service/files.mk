@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: MIT
+libengine_a_SOURCES += \
+	plugin/service/cgroup_row.c plugin/service/cgroup_row.h \
+	plugin/service/fit.c plugin/service/fit.h \
+	plugin/service/group_rule.c plugin/service/group_rule.h \
+	plugin/service/idle.c plugin/service/idle.h \
+	plugin/service/lifecycle.c plugin/service/lifecycle.h \
+	plugin/service/member.c plugin/service/member.h \
+	plugin/service/pidfile.c plugin/service/pidfile.h \
+	plugin/service/process_row.c plugin/service/process_row.h \
+	plugin/service/resolve.c plugin/service/resolve.h \
+	plugin/service/response.c plugin/service/response.h \
+	plugin/service/row_name.c plugin/service/row_name.h \
+	plugin/service/rule.c plugin/service/rule.h \
+	plugin/service/scan.c plugin/service/scan.h \
+	plugin/service/service.c plugin/service/service.h \
+	plugin/service/snapshot.c plugin/service/snapshot.h \
+	plugin/service/subject.c plugin/service/subject.h \
+	plugin/service/subscriber.c plugin/service/subscriber.h \
+	plugin/service/turn.c plugin/service/turn.h \
+	plugin/service/waiting.c plugin/service/waiting.h \
+	plugin/service/walk.c plugin/service/walk.h

@@ -1,0 +1,84 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# What documents and ebpf-graph say of series is what the objects' tags say (`make describe`). That another unit and one more file in
+# an object would show in each of them, and that a series without UNIT or HELP is refused, is tried first. Nor has a service
+# more series by default than is promised; how many it has is said.
+. "${srcdir:-.}/tests/check/scratch.sh"
+cd "$build"
+types=$(make -s print-TYPES_DB)
+if [ ! -e "$types" ]; then
+	echo "$types is missing: apt-get install collectd-core"
+	exit 77
+fi
+release "$work/source"
+quietly make series.json
+described=$(make -s print-described)
+
+# written DESCRIPTION DIR: the files as they would be written, in DIR.
+written() {
+	mkdir "$2"
+	for file in $described; do
+		cp "$work/source/$file" "$2"
+	done
+	# shellcheck disable=SC2046,SC2086 # lists of words
+	(cd "$2" && quietly "$work/source/contrib/describe/update-documents" "$1" $(basename -a $described))
+}
+
+# differ DIR: those of the files that are not as they are in the tree.
+differ() {
+	for file in $described; do
+		cmp -s "$work/source/$file" "$1/$(basename "$file")" || echo "$file"
+	done
+}
+
+# Less one that is on by default: of those a service may have as many as it has.
+sed '/total_events-oom_kills/s/"files": \["/&one more", "/; s/"unit": "kills"/"unit": "victims"/; s/"title": "OOM kills"/"title": "Victims"/
+/"name": "ps_count"/s/"off": false/"off": true/' series.json >"$work/other.json"
+written "$work/other.json" "$work/other"
+[ "$(differ "$work/other" | wc -l)" = "$(echo "$described" | wc -w)" ] ||
+	complain "another unit and one more file show in these alone: $(differ "$work/other")"
+sed 's/"probe": "oom"/"probe": "mine"/' series.json >"$work/nobody.json"
+! written "$work/nobody.json" "$work/nobody" >"$work/said" || complain "a probe without a section in the manual passes"
+grep -q 'has no section "METRICS OF THE PROBE mine"' "$work/said" || complain "it said: $(cat "$work/said")"
+
+# refused TEXT OBJECT: ebpf-describe says so of it.
+refused() {
+	! ./ebpf-describe "$types" "$2" >/dev/null 2>"$work/said" || complain "not refused: $1"
+	grep -qF "$1" "$work/said" || complain "for \"$1\" it said: $(cat "$work/said")"
+}
+
+# changed FROM TO: the object of the probe oom with another text, as long.
+changed() {
+	LC_ALL=C sed "s/$1/$2/" bpf/oom.bpf.o >"$work/oom.bpf.o"
+	! cmp -s bpf/oom.bpf.o "$work/oom.bpf.o" || complain "the object has no $1"
+}
+
+changed 'unit:kills' 'untt:kills'
+refused 'map oom_services, member kills: there is no UNIT' "$work/oom.bpf.o"
+changed 'help:OOM kills: processes ended' 'hepl:OOM kills: processes ended'
+refused 'map oom_services, member kills: there is no HELP' "$work/oom.bpf.o"
+changed 'help:OOM kills: processes ended' 'help:OOM kills: processes|ended'
+refused 'printable ASCII without |' "$work/oom.bpf.o"
+changed 'help:OOM kill: who' 'hepl:OOM kill: who'
+refused 'map oom_kills: there is no HELP' "$work/oom.bpf.o"
+changed 'metric:total_events-oom_kills' 'metric:total_evenst-oom_kills'
+refused "types.db has no type \"total_evenst\"" "$work/oom.bpf.o"
+
+# promised TEXT: other.json is refused, as it says.
+promised() {
+	! "$work/source/contrib/describe/update-documents" "$work/other.json" >/dev/null 2>"$work/said" || complain "not refused: $1"
+	grep -qF "$1" "$work/said" || complain "for \"$1\" it said: $(cat "$work/said")"
+}
+
+"$work/source/contrib/describe/update-documents" series.json || complain "a service has too many series"
+sed '/"in_instance": 0/,/^ "events"/s/"off": true/"off": false/' series.json >"$work/other.json"
+promised 'series by default, and may have 40: DEFAULT(off) is for those that are rarely looked at'
+sed 's/"probe": "syscalls", "off": true/"probe": "syscalls", "off": false/' series.json >"$work/other.json"
+promised 'syscalls: total_operations-syscall-* is on by default, and nobody knows how many series of it a service has'
+
+written "$build/series.json" "$work/now"
+for file in $(differ "$work/now"); do
+	complain "$file is not what the tags say; make describe"
+	diff -u "$work/source/$file" "$work/now/$(basename "$file")" || :
+done
+exit $broken

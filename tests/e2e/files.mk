@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: MIT
+# Tests of collectd, the tools and the documents as a user has them.
+E2E_TESTS = \
+	tests/e2e/test_bpftrace.py \
+	tests/e2e/test_bpftrace_program.py \
+	tests/e2e/test_check.py \
+	tests/e2e/test_commands.py \
+	tests/e2e/test_configurations.py \
+	tests/e2e/test_writing.py \
+	tests/e2e/test_convert.py \
+	tests/e2e/test_graph.py \
+	tests/e2e/test_graphite.py \
+	tests/e2e/test_influxdb.py \
+	tests/e2e/test_links.py \
+	tests/e2e/test_figures.py \
+	tests/e2e/test_network.py \
+	tests/e2e/test_page.py \
+	tests/e2e/test_profile_start.py \
+	tests/e2e/test_prometheus.py \
+	tests/e2e/test_responses.py \
+	tests/e2e/test_rrdcached.py \
+	tests/e2e/test_samples.py \
+	tests/e2e/test_top.py \
+	tests/e2e/test_triage.py \
+	tests/fuzz/tools.py \
+	tests/e2e/test_flame.py \
+	tests/e2e/test_functions.py \
+	tests/e2e/test_quickstart.py \
+	tests/e2e/test_threshold.py \
+	tests/e2e/test_tidy.py
+LONG_E2E_TESTS = \
+	tests/e2e/test_evidence.py \
+	tests/e2e/test_minute.py \
+	tests/e2e/test_why.py
+EXTRA_DIST += tests/e2e

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What an event costs without and with empty programs on its hooks, by kind of hook. For each line
+ * of input, "KIND", a line "WITHOUT WITH": nanoseconds of CPU time per event. Only for the first of
+ * a kind it is "COUNT NS RECKONED STATISTICS": runs of programs per event, what the kernel's run
+ * statistics say of one, and what the engine takes an event and these to cost. Where the kernel offers no such hook the line begins with "unavailable".
+ *
+ * kinds OBJECT CPU
+ */
+#include "events.h"
+#include "plugin/probe/hook_cost.h"
+#include "tests/unit/marker.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <err.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PROGRAMS_MAX 2
+#define RUNS 3
+#define SAMPLE_NS 100000
+
+static uint64_t cpu_ns(void)
+{
+	struct timespec used;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+	return (uint64_t)used.tv_sec * 1000000000 + (uint64_t)used.tv_nsec;
+}
+
+/* --- events that only this program has --- */
+
+static void make_names(long count)
+{
+	for (long i = 0; i < count; i++)
+		prctl(PR_SET_NAME, "kinds");
+}
+
+static void make_other_calls(long count)
+{
+	for (long i = 0; i < count; i++)
+		syscall(SYS_gettid);
+}
+
+/* Begins as functions do, with what the kernel need not execute out of its place. */
+__attribute__((noinline, used, optimize("O0"))) static void called(void)
+{
+}
+
+static void make_calls(long count)
+{
+	for (long i = 0; i < count; i++)
+		called();
+}
+
+__attribute__((noinline, used)) static void marked(void)
+{
+	MARKER("kinds", "marker", 0);
+}
+
+static void make_markers(long count)
+{
+	for (long i = 0; i < count; i++)
+		marked();
+}
+
+static void spin(long count)
+{
+	for (volatile long i = 0; i < count; i++)
+		;
+}
+
+/* What takes as long as from one sample to the next, again and again. */
+static void make_samples(long count)
+{
+	static long turns;
+
+	if (!turns) {
+		uint64_t begin_ns = cpu_ns();
+
+		spin(10000000);
+		turns = (long)(10000000.0 * SAMPLE_NS / (double)(cpu_ns() - begin_ns));
+	}
+	for (long i = 0; i < count; i++)
+		spin(turns);
+}
+
+static void make(const char *event, long count)
+{
+	static const struct {
+		const char *name;
+		void (*make)(long count);
+	} own[] = { { "name", make_names },
+		    { "other call", make_other_calls },
+		    { "call of a function", make_calls },
+		    { "marker", make_markers },
+		    { "sample", make_samples } };
+
+	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
+		if (!strcmp(event, own[i].name))
+			return own[i].make(count);
+	if (!make_event(event, count, NULL))
+		errx(1, "no such event: %s", event);
+}
+
+/* --- kinds of hooks --- */
+
+struct kind {
+	const char *name;
+	const char *event;
+	long count; /* of them, that take some 10 ms */
+	const char *programs[PROGRAMS_MAX];
+	const char *function; /* of this program, where the hook is in it */
+};
+
+/* clang-format off */
+static const struct kind kinds[] = {
+	{ "tp_btf", "name", 50000, { "rename_tp_btf" }, NULL },
+	{ "raw_tp", "name", 50000, { "rename_raw_tp" }, NULL },
+	{ "tracepoint", "name", 50000, { "rename_tracepoint" }, NULL },
+	{ "fentry", "name", 50000, { "rename_fentry" }, NULL },
+	{ "fexit", "name", 50000, { "rename_fexit" }, NULL },
+	{ "kprobe", "name", 50000, { "rename_kprobe" }, NULL },
+	{ "kretprobe", "name", 50000, { "rename_kretprobe" }, NULL },
+	{ "tp_btf/sys", "syscall", 50000, { "call_tp_btf_enter", "call_tp_btf_exit" }, NULL },
+	{ "raw_tp/sys", "syscall", 50000, { "call_raw_tp_enter", "call_raw_tp_exit" }, NULL },
+	{ "syscalls", "syscall", 50000, { "call_tracepoint_enter", "call_tracepoint_exit" }, NULL },
+	{ "other call", "other call", 50000, { "call_tracepoint_enter", "call_tracepoint_exit" }, NULL },
+	{ "uprobe", "call of a function", 20000, { "user_uprobe" }, "called" },
+	{ "uretprobe", "call of a function", 10000, { "user_uretprobe" }, "called" },
+	{ "usdt", "marker", 20000, { "user_marker" }, "marked" },
+	{ "perf_event", "sample", 200, { "sample_perf_event" }, NULL },
+	{ "softirq", "datagram", 6000, { "softirq_entry", "softirq_exit" }, NULL },
+	{ "sched_switch", "switch", 6000, { "sched_switch" }, NULL },
+	{ "sched_wakeup", "switch", 6000, { "sched_wakeup" }, NULL },
+};
+/* clang-format on */
+
+#define KINDS (sizeof(kinds) / sizeof(*kinds))
+
+/* Its programs, loaded: NULL, and errno, where the kernel refuses them. */
+static struct bpf_object *loaded(const struct kind *kind, const char *path)
+{
+	struct bpf_object *object = bpf_object__open_file(path, NULL);
+	struct bpf_program *program;
+	int status;
+
+	if (!object)
+		err(1, "%s", path);
+	bpf_object__for_each_program(program, object)
+	{
+		const char *name = bpf_program__name(program);
+		bool wanted = false;
+
+		for (int i = 0; i < PROGRAMS_MAX && kind->programs[i]; i++)
+			wanted |= !strcmp(name, kind->programs[i]);
+		bpf_program__set_autoload(program, wanted);
+	}
+	status = bpf_object__load(object);
+	if (status == 0)
+		return object;
+	bpf_object__close(object);
+	errno = -status;
+	return NULL;
+}
+
+static struct bpf_link *attach_to_samples(const struct bpf_program *program)
+{
+	struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE,
+					.size = sizeof(attr),
+					.config = PERF_COUNT_SW_CPU_CLOCK,
+					.sample_period = SAMPLE_NS };
+	int event = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+
+	return event < 0 ? NULL : bpf_program__attach_perf_event(program, event);
+}
+
+static struct bpf_link *attach(const struct kind *kind, const struct bpf_program *program)
+{
+	LIBBPF_OPTS(bpf_uprobe_opts, options, .func_name = kind->function,
+		    .retprobe = !strcmp(bpf_program__section_name(program), "uretprobe"));
+
+	if (bpf_program__type(program) == BPF_PROG_TYPE_PERF_EVENT)
+		return attach_to_samples(program);
+	if (kind->function)
+		return bpf_program__attach_uprobe_opts(program, getpid(), "/proc/self/exe", 0,
+						       &options);
+	return bpf_program__attach(program);
+}
+
+static void detach(struct bpf_link **links, int count)
+{
+	while (count--)
+		bpf_link__destroy(links[count]);
+}
+
+/* How many; -1, and errno, where one of them cannot be. */
+static int attach_all(const struct kind *kind, const struct bpf_object *object,
+		      struct bpf_link **ret_links)
+{
+	int count = 0;
+
+	for (; count < PROGRAMS_MAX && kind->programs[count]; count++) {
+		const char *name = kind->programs[count];
+		const struct bpf_program *program = bpf_object__find_program_by_name(object, name);
+
+		ret_links[count] = program ? attach(kind, program) : NULL;
+		if (!ret_links[count]) {
+			int error = errno;
+
+			detach(ret_links, count);
+			errno = error;
+			return -1;
+		}
+	}
+	return count;
+}
+
+/* --- costs --- */
+
+/* Of one event, in the run that was disturbed least. */
+static double event_ns(const struct kind *kind)
+{
+	double best = 0;
+
+	for (int i = 0; i < RUNS; i++) {
+		uint64_t begin_ns = cpu_ns();
+		double taken;
+
+		make(kind->event, kind->count);
+		taken = (double)(cpu_ns() - begin_ns) / (double)kind->count;
+		if (i == 0 || taken < best)
+			best = taken;
+	}
+	return best;
+}
+
+/* What the kernel has counted of all of its programs. */
+static void runs(const struct kind *kind, const struct bpf_object *object, uint64_t *ret_count,
+		 uint64_t *ret_ns)
+{
+	*ret_count = *ret_ns = 0;
+	for (int i = 0; i < PROGRAMS_MAX && kind->programs[i]; i++) {
+		const struct bpf_program *program =
+			bpf_object__find_program_by_name(object, kind->programs[i]);
+		struct bpf_prog_info info = { 0 };
+		uint32_t size = sizeof(info);
+
+		if (bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size))
+			err(1, "%s", kind->programs[i]);
+		*ret_count += info.run_cnt;
+		*ret_ns += info.run_time_ns;
+	}
+}
+
+/* What the engine takes an event to cost, without what the programs do. */
+static unsigned reckoned_ns(const struct kind *kind, const struct bpf_object *object)
+{
+	unsigned ns = 0;
+
+	for (int i = 0; i < PROGRAMS_MAX && kind->programs[i]; i++)
+		ns += hook_cost_ns(bpf_program__section_name(
+			bpf_object__find_program_by_name(object, kind->programs[i])));
+	return ns;
+}
+
+static void tell_runs(const struct kind *kind, const struct bpf_object *object)
+{
+	int statistics = bpf_enable_stats(BPF_STATS_RUN_TIME);
+	uint64_t count, ns;
+
+	if (statistics < 0)
+		err(1, "run statistics");
+	make(kind->event, kind->count);
+	runs(kind, object, &count, &ns);
+	close(statistics);
+	printf("%.3f %.1f %u %d\n", (double)count / (double)kind->count,
+	       count ? (double)ns / (double)count : 0, reckoned_ns(kind, object),
+	       HOOK_STATISTICS_NS);
+}
+
+/* Without comes first in every other turn. */
+static void tell_costs(const struct kind *kind, const struct bpf_object *object, unsigned turn)
+{
+	double without = turn % 2 ? event_ns(kind) : 0, with;
+	struct bpf_link *links[PROGRAMS_MAX];
+	int count = attach_all(kind, object, links);
+
+	if (count < 0) {
+		printf("unavailable: attach: %s\n", strerror(errno));
+		return;
+	}
+	if (turn == 0) {
+		tell_runs(kind, object);
+		detach(links, count);
+		return;
+	}
+	with = event_ns(kind);
+	detach(links, count);
+	if (turn % 2 == 0)
+		without = event_ns(kind);
+	printf("%.2f %.2f\n", without, with);
+}
+
+static size_t kind_number(const char *name)
+{
+	for (size_t i = 0; i < KINDS; i++)
+		if (!strcmp(kinds[i].name, name))
+			return i;
+	errx(2, "no such kind: %s", name);
+}
+
+int main(int argc, char **argv)
+{
+	struct bpf_object *objects[KINDS] = { NULL };
+	unsigned turns[KINDS] = { 0 };
+	char line[64];
+
+	if (argc != 3)
+		errx(2, "usage: kinds OBJECT CPU");
+	stay_on(atoi(argv[2]));
+	libbpf_set_print(NULL);
+	make_samples(1); /* finds out how long a turn is, with nothing attached */
+	while (fgets(line, sizeof(line), stdin)) {
+		size_t i;
+
+		line[strcspn(line, "\n")] = '\0';
+		i = kind_number(line);
+		if (!objects[i])
+			objects[i] = loaded(&kinds[i], argv[1]);
+		if (!objects[i])
+			printf("unavailable: load: %s\n", strerror(errno));
+		else
+			tell_costs(&kinds[i], objects[i], turns[i]++);
+		fflush(stdout);
+	}
+	return 0;
+}

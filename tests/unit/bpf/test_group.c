@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * bpf/lib/group.h, compiled for user space: what the paths of cgroups say, as systemd and the container runtimes make
+ * them.
+ */
+#include "tests/unit/testing.h"
+
+#include "bpf/lib/group.h"
+
+#include <fnmatch.h>
+
+#define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define UUID "9f8b6d8e-6c1e-4a7b-8b1a-0123456789ab"
+#define POD "kubepods-burstable-pod3f6b5b0c_8f5e_4c53_9a0f_5d1f0a2b3c4d.slice"
+#define KUBEPODS "/kubepods.slice/kubepods-burstable.slice/" POD
+
+/* What a path says; ret_steps: how many of its directories were looked at. */
+static struct group_key key_of(const char *path, unsigned *ret_steps)
+{
+	struct group_walk walk;
+	unsigned steps = 0;
+	int done = 0;
+
+	memset(&walk, 0, sizeof(walk));
+	while (*path && !done) {
+		path += strspn(path, "/");
+		walk.length = (__u32)strcspn(path, "/");
+		/* What was there before the name stays behind its NUL. */
+		memcpy(walk.name, path, walk.length);
+		walk.name[walk.length] = '\0';
+		path += walk.length;
+		done = group_step(&walk);
+		steps++;
+	}
+	if (ret_steps)
+		*ret_steps = steps;
+	return walk.key;
+}
+
+static void check(const char *path, enum group_kind kind, const char *text)
+{
+	struct group_key key = key_of(path, NULL);
+
+	CASE("%s", path);
+	CHECK_UINT(key.kind, kind);
+	CHECK_TEXT(key.text, text);
+	for (size_t i = strlen(key.text); i < sizeof(key.text); i++)
+		if (key.text[i])
+			CHECK_INT(key.text[i], 0);
+}
+
+static void test_units(void)
+{
+	static const struct {
+		const char *path, *text;
+	} units[] = {
+		{ "/init.scope", "init" },
+		{ "/system.slice/nginx.service", "nginx" },
+		{ "/system.slice/system-postgresql.slice/postgresql@15-main.service",
+		  "postgresql@15-main" },
+		{ "/system.slice/system-getty.slice/getty@tty1.service", "getty@tty1" },
+		{ "/system.slice/nginx.service/docker-" ID ".scope", "nginx" },
+		{ "/system.slice/web.service/libpod-payload-" ID, "web" },
+		{ "/system.slice/a.b.c.service", "a.b.c" },
+		{ "/system.slice/my\\x2dapp.service", "my\\x2dapp" },
+		{ "/system.slice/ssh.socket", "ssh" },
+		{ "/system.slice/mnt-data.mount", "mnt-data" },
+		{ "/system.slice/dev-sda2.swap", "dev-sda2" },
+		{ "/system.slice/lvm2-pvscan@254:1.service", "lvm2-pvscan@254:1" },
+		{ "/system.slice/ceph-osd@3.service", "ceph-osd@3" },
+		{ "/system.slice/backup@7-nightly-2.service", "backup@7-nightly-2" },
+		{ "/system.slice/backup@3-7.service", "backup@3-7" },
+		{ "/system.slice/user-1000.service", "user-1000" },
+		{ "/system.slice/-7.scope", "-7" },
+		{ "/system.slice/slurmstepd.scope/job_17/step_0", "slurmstepd" },
+		{ "/qemu.slice/100.scope", "100" },
+		/* Of those who made them. */
+		{ "/system.slice/run-r0f1e2d3c4b5a69788796a5b4c3d2e1f0.service", "run" },
+		{ "/system.slice/run-u17.service", "run" },
+		{ "/system.slice/run-p4711-i4712.scope", "run" },
+		{ "/system.slice/run-user-1000.mount", "run" },
+		{ "/system.slice/" ID ".service", "run" },
+		{ "/system.slice/" ID "-5c1f6d0b7e2a4b6c.service", "run" },
+		{ "/system.slice/container-" ID ".service", "container" },
+		{ "/system.slice/snap.firefox.firefox-" UUID ".scope", "snap.firefox.firefox" },
+		{ "/system.slice/snap.lxd.hook." UUID ".scope", "snap.lxd.hook" },
+		{ "/nomad.slice/share.slice/" UUID ".web.scope", "web" },
+		{ "/system.slice/podman-4711.scope", "podman" },
+		{ "/system.slice/docker-q2v5k8x1z4m7.scope", "docker" },
+		{ "/docker/buildkit/q2v5k8x1z4m7", "buildkit" },
+		{ "/buildkit/q2v5k8x1z4m7", "buildkit" },
+		/* Of one connection. */
+		{ "/system.slice/system-sshd.slice/sshd@3-192.0.2.1:22-198.51.100.7:51000.service",
+		  "sshd" },
+		{ "/system.slice/sshd@3-8193-192.0.2.1:22-198.51.100.7:51000.service", "sshd" },
+		{ "/system.slice/sshd@12-2001:db8::1:22-2001:db8::2:51000.service", "sshd" },
+		{ "/system.slice/sshd@1-vsock:4294967295-2.service", "sshd" },
+		{ "/system.slice/systemd-coredump@0-4711-1000.service", "systemd-coredump" },
+		{ "/system.slice/systemd-coredump@0-77-4711_4712-1000.service",
+		  "systemd-coredump" },
+		{ "/system.slice/varlink@5-unknown.service", "varlink" },
+		{ "/system.slice/dbus-:1.2-org.example.Privileged@0.service",
+		  "dbus-:1.2-org.example.Privileged" },
+		/* Who watches containers, from outside. */
+		{ "/machine.slice/libpod-conmon-" ID ".scope", "conmon" },
+		{ KUBEPODS "/crio-conmon-" ID ".scope", "conmon" },
+		{ "/lxc.monitor.web", "lxc.monitor" },
+		{ "/lxc.monitor/100", "lxc.monitor" },
+		/* A runtime that keeps containers below itself. */
+		{ "/system.slice/containerd.service", "containerd" },
+		{ "/system.slice/containerd.service/shim", "containerd" },
+		{ "/system.slice/containerd.service/x.service", "containerd" },
+		{ "/system.slice/containerd.service/docker-" ID ".scope", "containerd" },
+		{ "/system.slice/containerd.service/lxc.payload.x", "containerd" },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(units); i++)
+		check(units[i].path, GROUP_UNIT, units[i].text);
+}
+
+static void test_users(void)
+{
+	check("/user.slice/user-1000.slice", GROUP_USER, "user-1000");
+	check("/user.slice/user-0.slice/session-3.scope", GROUP_USER, "user-0");
+	check("/user.slice/user-4294967294.slice/user@4294967294.service/app.slice/x.service",
+	      GROUP_USER, "user-4294967294");
+	check("/user.slice/user-1000.slice/user@1000.service/user.slice/libpod-" ID ".scope",
+	      GROUP_USER, "user-1000");
+	check("/user.slice/user-1000x.slice", GROUP_COMMAND, "");
+	check("/user.slice/user-.slice", GROUP_COMMAND, "");
+	check("/user.slice/user-123456789012.slice", GROUP_COMMAND, "");
+}
+
+static void test_containers(void)
+{
+	static const struct {
+		const char *path;
+		enum group_kind kind;
+		const char *text;
+	} containers[] = {
+		{ "/docker/" ID, GROUP_DOCKER, ID },
+		{ "/docker/" ID "/docker/" ID, GROUP_DOCKER, ID },
+		{ "/system.slice/docker-" ID ".scope", GROUP_DOCKER, ID },
+		{ "/system.slice/docker-" ID ".scope/system.slice/nginx.service", GROUP_DOCKER,
+		  ID },
+		{ "/of.slice/of-ours.slice/docker-" ID ".scope", GROUP_DOCKER, ID },
+		{ "/ours/" ID, GROUP_CONTAINER, ID },
+		{ "/docker.slice/" ID, GROUP_CONTAINER, ID },
+		{ "/libpod_parent/libpod-" ID, GROUP_PODMAN, ID },
+		{ "/libpod_parent/" ID, GROUP_PODMAN, ID },
+		{ "/ours/libpod-payload-" ID, GROUP_PODMAN, ID },
+		{ "/machine.slice/libpod-" ID ".scope/container", GROUP_PODMAN, ID },
+		{ "/machine.slice/machine-libpod_pod_" ID ".slice/libpod-" ID ".scope",
+		  GROUP_PODMAN, ID },
+		{ KUBEPODS "/cri-containerd-" ID ".scope", GROUP_CONTAINERD, ID },
+		{ "/kubepods/burstable/pod3f6b5b0c-8f5e-4c53-9a0f-5d1f0a2b3c4d/" ID,
+		  GROUP_CONTAINER, ID },
+		{ "/" POD ":cri-containerd:" ID, GROUP_CONTAINERD, ID },
+		{ "/system.slice/containerd.service/" POD ":cri-containerd:" ID, GROUP_CONTAINERD,
+		  ID },
+		{ "/system.slice/k3s.service/" POD ":cri-containerd:" ID, GROUP_CONTAINERD, ID },
+		{ "/system.slice/k3s-agent.service/" POD ":cri-containerd:" ID, GROUP_CONTAINERD,
+		  ID },
+		{ "/system.slice/rke2-agent.service/" POD ":cri-containerd:" ID, GROUP_CONTAINERD,
+		  ID },
+		{ "/system.slice/rke2-server.service/" POD ":cri-containerd:" ID, GROUP_CONTAINERD,
+		  ID },
+		{ "/system.slice/nerdctl-" ID ".scope", GROUP_CONTAINERD, ID },
+		{ "/default/web", GROUP_CONTAINERD, "web" },
+		{ "/default/" ID, GROUP_CONTAINERD, ID },
+		{ KUBEPODS "/crio-" ID ".scope/container", GROUP_CRIO, ID },
+		{ "/kubepods/besteffort/pod1/crio-" ID, GROUP_CRIO, ID },
+		{ "/lxc.payload.web/init.scope", GROUP_LXC, "web" },
+		{ "/lxc.payload.web/.lxc", GROUP_LXC, "web" },
+		{ "/lxc.payload/web", GROUP_LXC, "web" },
+		{ "/lxc/100/ns/system.slice/cron.service", GROUP_LXC, "100" },
+		{ "/machine.slice/systemd-nspawn@my\\x2dbox.service/payload", GROUP_MACHINE,
+		  "my\\x2dbox" },
+		{ "/machine.slice/machine-box.scope/payload/init.scope", GROUP_MACHINE, "box" },
+		{ "/machine.slice/machine-qemu\\x2d17\\x2ddb\\x2d1.scope/libvirt", GROUP_MACHINE,
+		  "db\\x2d1" },
+		{ "/machine.slice/machine-lxc\\x2d4711\\x2dweb.scope", GROUP_MACHINE, "web" },
+		{ "/machine.slice/machine-qemu\\x2dweb.scope", GROUP_MACHINE, "qemu\\x2dweb" },
+		{ "/machine.slice/machine-qemu\\x2d17th.scope", GROUP_MACHINE, "qemu\\x2d17th" },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(containers); i++)
+		check(containers[i].path, containers[i].kind, containers[i].text);
+}
+
+static void test_nothing(void)
+{
+	static const char *const paths[] = {
+		"/",
+		"/system.slice",
+		"/user.slice",
+		"/kubepods.slice/kubepods-burstable.slice",
+		KUBEPODS,
+		"/docker",
+		"/docker/web",
+		"/libpod_parent/conmon",
+		"/lxc",
+		"/default",
+		"/a/b/c",
+		/* One digit less, one that is none, one more without a separator. */
+		"/docker-123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+		"/docker-0123456789Abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+		"/dockerx" ID,
+		"/.service",
+		"/@1-2-3.service",
+		"/systemd-nspawn@.service",
+		"/machine-.scope",
+		"/lxc.payload.",
+		"/.scope",
+		"/service",
+	};
+
+	for (size_t i = 0; i < COUNT_OF(paths); i++)
+		check(paths[i], GROUP_COMMAND, "");
+}
+
+static void test_steps(void)
+{
+	unsigned steps;
+
+	CASE("a unit is known at its own name");
+	key_of("/system.slice/nginx.service/a/b", &steps);
+	CHECK_UINT(steps, 2);
+	CASE("a runtime's at the next");
+	key_of("/system.slice/containerd.service/a/b", &steps);
+	CHECK_UINT(steps, 3);
+}
+
+/* A unit with a name of that length; the same for each `last`. */
+static void long_key(char *text, size_t length, char last)
+{
+	char path[512] = "/system.slice/";
+	size_t begin = strlen(path);
+	struct group_key key;
+
+	memset(path + begin, 'x', length);
+	path[begin + length - 1] = last;
+	strcpy(path + begin + length, ".service");
+	key = key_of(path, NULL);
+	CHECK_UINT(key.kind, GROUP_UNIT);
+	memcpy(text, key.text, sizeof(key.text));
+}
+
+static void test_length(void)
+{
+	char a[GROUP_TEXT_MAX], b[GROUP_TEXT_MAX];
+
+	CASE("as long as it can be");
+	long_key(a, GROUP_TEXT_MAX - 1, 'y');
+	CHECK_UINT(strlen(a), GROUP_TEXT_MAX - 1);
+	CHECK_HAS(a, "xxxxy");
+	CASE("longer: its hash tells it from others");
+	for (size_t length = GROUP_TEXT_MAX; length < GROUP_DIRECTORY_MAX - 8; length++) {
+		long_key(a, length, 'y');
+		long_key(b, length, 'z');
+		CHECK_UINT(strlen(a), GROUP_TEXT_MAX - 1);
+		CHECK_UINT(strspn(a, "x"), GROUP_TEXT_MAX - 1 - GROUP_HASH_LENGTH);
+		CHECK_INT(a[GROUP_TEXT_MAX - 1 - GROUP_HASH_LENGTH], '~');
+		CHECK_UINT(strspn(a + GROUP_TEXT_MAX - GROUP_HASH_LENGTH, "0123456789abcdef"),
+			   GROUP_HASH_LENGTH - 1);
+		CHECK_INT(strcmp(a, b) != 0, true);
+	}
+}
+
+/* What the paths that were recorded (tests/vm/cgroups) say: of each the first of these that fits. */
+static struct recorded {
+	const char *pattern;
+	enum group_kind kind;
+	const char *text;
+	unsigned seen;
+} recorded[] = {
+	{ "/", GROUP_COMMAND, "", 0 },
+	{ "/init.scope", GROUP_UNIT, "init", 0 },
+	{ "/machine.slice", GROUP_COMMAND, "", 0 },
+	{ "/machine.slice/libpod-conmon-*.scope", GROUP_UNIT, "conmon", 0 },
+	{ "/machine.slice/libpod-*.scope", GROUP_PODMAN, NULL, 0 },
+	{ "/machine.slice/libpod-*.scope/container", GROUP_PODMAN, NULL, 0 },
+	{ "/system.slice", GROUP_COMMAND, "", 0 },
+	{ "/system.slice/batch.service", GROUP_UNIT, "batch", 0 },
+	{ "/system.slice/cron.service", GROUP_UNIT, "cron", 0 },
+	{ "/system.slice/dbus.service", GROUP_UNIT, "dbus", 0 },
+	{ "/system.slice/job-17.scope", GROUP_UNIT, "job", 0 },
+	{ "/system.slice/nginx.service", GROUP_UNIT, "nginx", 0 },
+	{ "/system.slice/run-r*.service", GROUP_UNIT, "run", 0 },
+	{ "/system.slice/system-*.slice", GROUP_COMMAND, "", 0 },
+	{ "/system.slice/system-echo.slice/echo@*.service", GROUP_UNIT, "echo", 0 },
+	{ "/system.slice/system-postgresql.slice/postgresql@15-main.service", GROUP_UNIT,
+	  "postgresql@15-main", 0 },
+	{ "/system.slice/system-worker.slice/worker@north\\\\x2dwest.service", GROUP_UNIT,
+	  "worker@north\\x2dwest", 0 },
+	{ "/system.slice/system-worker.slice/worker@south.service", GROUP_UNIT, "worker@south", 0 },
+	{ "/system.slice/systemd-journald.service", GROUP_UNIT, "systemd-journald", 0 },
+	{ "/system.slice/systemd-logind.service", GROUP_UNIT, "systemd-logind", 0 },
+	{ "/system.slice/vm.service", GROUP_UNIT, "vm", 0 },
+	{ "/user.slice", GROUP_COMMAND, "", 0 },
+	{ "/user.slice/user-2000.slice/*", GROUP_USER, "user-2000", 0 },
+};
+
+static void check_recorded(const char *path)
+{
+	const char *digits = strpbrk(path, "-") ? strpbrk(path, "-") + 1 : "";
+	char id[GROUP_ID_LENGTH + 1];
+
+	for (struct recorded *r = recorded; r < recorded + COUNT_OF(recorded); r++) {
+		if (fnmatch(r->pattern, path, r->kind == GROUP_USER ? 0 : FNM_PATHNAME) != 0)
+			continue;
+		snprintf(id, sizeof(id), "%s", digits);
+		check(path, r->kind, r->text ? r->text : id);
+		r->seen++;
+		return;
+	}
+	CASE("%s", path);
+	CHECK_TEXT("no pattern", "a pattern for it");
+}
+
+static void test_recorded(void)
+{
+	const char *top = getenv("abs_top_srcdir");
+	char path[512], line[1024];
+	unsigned lines = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/tests/vm/cgroups", top ? top : ".");
+	file = fopen(path, "r");
+	CASE("recorded cgroups");
+	CHECK_INT(file != NULL, true);
+	while (file && fgets(line, sizeof(line), file)) {
+		line[strcspn(line, "\n")] = '\0';
+		if (line[0] == '#')
+			continue;
+		check_recorded(strrchr(line, ' ') + 1);
+		lines++;
+	}
+	if (file)
+		fclose(file);
+	CHECK_INT(lines > 200, true);
+	for (size_t i = 0; i < COUNT_OF(recorded); i++) {
+		CASE("recorded: %s", recorded[i].pattern);
+		CHECK_INT(recorded[i].seen > 0, true);
+	}
+}
+
+int main(void)
+{
+	test_recorded();
+	test_units();
+	test_users();
+	test_containers();
+	test_nothing();
+	test_steps();
+	test_length();
+	return testing_end();
+}

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * plugin/cgroup/description.c and runtime.c: what units, users and containers are called. The files of the
+ * runtimes are the recorded ones, in place of those of this machine.
+ */
+#include "tests/unit/testing.h"
+
+#include "tests/unit/fake/state.h"
+
+#include "plugin/cgroup/description.h"
+#include "plugin/cgroup/state.h"
+#include "plugin/cgroup/user.h"
+
+#include <errno.h>
+
+#define OTHER_ID "0000000000000000000000000000000000000000000000000000000000000000"
+
+static unsigned reads;
+static const char *silent; /* what a path has in it that does not answer */
+static const char *played; /* what docker says of the other id, NULL: nothing */
+
+/* Of the library, in place of its own. */
+int __wrap_file_read(struct file_reader *reader, const struct file_request *request,
+		     struct file *ret_file);
+int __wrap_file_read(struct file_reader *reader, const struct file_request *request,
+		     struct file *ret_file)
+{
+	const char *name = recorded_at(request->path);
+
+	(void)reader;
+	if (strcmp(request->path, "/etc/passwd")) {
+		reads++;
+		CHECK_INT(request->follow, false);
+		CHECK_INT(request->cut, false);
+		CHECK_UINT(request->size_max, STATE_SIZE_MAX);
+	}
+	if (silent && strstr(request->path, silent))
+		return -ETIMEDOUT;
+	if (played && strstr(request->path, "/docker/containers/" OTHER_ID "/")) {
+		ret_file->bytes = strdup(played);
+		ret_file->size = strlen(played);
+		return 0;
+	}
+	if (name) {
+		ret_file->bytes = recorded(name, &ret_file->size);
+		return 0;
+	}
+	return -ENOENT;
+}
+
+static struct group_description described;
+
+static int describe(enum group_kind kind, const char *text)
+{
+	struct group_key key = { .kind = kind };
+
+	CASE("kind %d, %s", kind, text);
+	memcpy(key.text, text, strlen(text));
+	reads = 0;
+	memset(&described, 'x', sizeof(described));
+	return group_describe(&key, NULL, &described);
+}
+
+static void check(enum group_kind kind, const char *text, const char *name, const char *other_name)
+{
+	CHECK_INT(describe(kind, text), 0);
+	CHECK_TEXT(described.name, name);
+	CHECK_TEXT(described.other_name, other_name);
+	CHECK_INT(described.is_sandbox, false);
+}
+
+static void test_units(void)
+{
+	check(GROUP_UNIT, "nginx", "nginx", "nginx.service");
+	check(GROUP_UNIT, "postgresql@15-main", "postgresql@15-main", "postgresql@15-main.service");
+	check(GROUP_UNIT, "my\\x2dapp", "my-app", "my-app.service");
+	CHECK_TEXT(described.full_name, "my-app");
+	check(GROUP_UNIT, "dev-disk\\x2fby\\x20x", "dev-disk_by_x", "dev-disk_by_x.service");
+	check(GROUP_UNIT, "caf\\xc3\\xA9", "caf\xc3\xa9", "caf\xc3\xa9.service");
+	check(GROUP_UNIT, "a\\xffb\xff", "a_b_", "a_b_.service");
+	check(GROUP_UNIT, "a\\x00b\\x1bc\\x2", "a\\x00b_c\\x2", "a\\x00b_c\\x2.service");
+	check(GROUP_UNIT, "x\\x", "x\\x", "x\\x.service");
+	check(GROUP_UNIT, "a\\y2d", "a\\y2d", "a\\y2d.service");
+	check(GROUP_UNIT, ".", "_", "_.service");
+	CHECK_UINT(reads, 0);
+}
+
+static void test_users(void)
+{
+	check(GROUP_USER, "user-1000", "user-alice", "user-1000");
+	check(GROUP_USER, "user-0", "user-root", "user-0");
+	check(GROUP_USER, "user-1001", "user-b_ob", "user-1001");
+	check(GROUP_USER, "user-1002", "user-1002", "user-1002");
+	check(GROUP_USER, "user-99999999999", "user-99999999999", "user-99999999999");
+	check(GROUP_USER, "", "_", "_");
+}
+
+static void test_named(void)
+{
+	check(GROUP_LXC, "web", "web", "web-lxc");
+	check(GROUP_LXC, "my\\x2dbox", "my\\x2dbox", "my\\x2dbox-lxc");
+	check(GROUP_MACHINE, "my\\x2dbox", "my-box", "my-box-machine");
+	check(GROUP_CONTAINERD, "redis1", "redis1", "redis1-containerd");
+	check(GROUP_DOCKER, "abc", "abc", "abc-container");
+	check(GROUP_DOCKER, DOCKER_ID "0", DOCKER_ID "0", DOCKER_ID "0-container");
+	check(GROUP_DOCKER, DOCKER_ID "/x", DOCKER_ID "_x", DOCKER_ID "_x-container");
+	check(GROUP_CONTAINER, "../../x", ".._.._x", ".._.._x-container");
+	check(GROUP_DOCKER, "/etc/passwd", "_etc_passwd", "_etc_passwd-container");
+	CHECK_UINT(reads, 0);
+}
+
+/* Without jansson an id has no name. */
+static void check_id(enum group_kind kind, const char *id, const char *name, const char *full_name)
+{
+	char digits[13], other_name[256];
+
+	snprintf(digits, sizeof(digits), "%s", id);
+	snprintf(other_name, sizeof(other_name), "%s-%s",
+		 name && state_is_readable() ? name : "container", digits);
+	check(kind, id, name && state_is_readable() ? name : digits, other_name);
+	CHECK_TEXT(described.full_name, name && state_is_readable() ? full_name : digits);
+}
+
+static void test_ids(void)
+{
+	check_id(GROUP_DOCKER, DOCKER_ID, "web", "web");
+	check_id(GROUP_DOCKER, DOCKER_KUBERNETES_ID, "default_shop-0_app", "default_shop-0_app");
+	check_id(GROUP_PODMAN, PODMAN_ID, "web", "web");
+	check_id(GROUP_PODMAN, PODMAN_SHORT_ID, "short", "short");
+	check_id(GROUP_CONTAINERD, CONTAINERD_ID, "shop_web_app", "shop_web-7d9f8b6c5d-x2x4z_app");
+	check_id(GROUP_CRIO, CRIO_ID, "shop_db-0_app", "shop_db-0_app");
+	/* Any of them, where the path does not tell. */
+	check_id(GROUP_CONTAINER, DOCKER_ID, "web", "web");
+	check_id(GROUP_CONTAINER, PODMAN_ID, "web", "web");
+	check_id(GROUP_CONTAINER, CRIO_ID, "shop_db-0_app", "shop_db-0_app");
+	/* Its state has gone, or is another runtime's. */
+	check_id(GROUP_DOCKER, OTHER_ID, NULL, NULL);
+	check_id(GROUP_PODMAN, OTHER_ID, NULL, NULL);
+	check_id(GROUP_CRIO, DOCKER_ID, NULL, NULL);
+}
+
+static void test_silent(void)
+{
+	if (!state_is_readable())
+		return;
+	silent = "/docker/";
+	CHECK_INT(describe(GROUP_DOCKER, DOCKER_ID), -EAGAIN);
+	CHECK_TEXT(described.name, "d041e1912155");
+	CASE("another runtime knows it");
+	CHECK_INT(describe(GROUP_CONTAINER, PODMAN_ID), 0);
+	CHECK_TEXT(described.name, "web");
+	silent = NULL;
+}
+
+static void test_length(void)
+{
+	char text[GROUP_TEXT_MAX] = { 0 };
+	char name[SUBJECT_NAME_MAX];
+
+	memset(text, 'x', sizeof(text) - 1);
+	describe(GROUP_UNIT, text);
+	CHECK_TEXT(described.name, text);
+	CASE("without room for what tells it from another");
+	CHECK_UINT(strlen(described.other_name), SUBJECT_NAME_MAX - 1);
+	CHECK_HAS(described.other_name, "xxx~");
+	CHECK_TEXT(strchr(described.other_name, '.'), ".service");
+	strcpy(name, described.other_name);
+	text[sizeof(text) - 2] = 'y';
+	describe(GROUP_UNIT, text);
+	CHECK_INT(strcmp(name, described.other_name) != 0, true);
+	CASE("with just enough room, and one byte less");
+	text[SUBJECT_NAME_MAX - sizeof(".service")] = '\0';
+	describe(GROUP_UNIT, text);
+	CHECK_INT(strchr(described.other_name, '~') == NULL, true);
+	CHECK_UINT(strlen(described.other_name), SUBJECT_NAME_MAX - 1);
+	text[SUBJECT_NAME_MAX - sizeof(".service")] = 'x';
+	text[SUBJECT_NAME_MAX - sizeof(".service") + 1] = '\0';
+	describe(GROUP_UNIT, text);
+	CHECK_HAS(described.other_name, "~");
+	CHECK_UINT(strlen(described.other_name), SUBJECT_NAME_MAX - 1);
+}
+
+/* Of a container that docker says this of. */
+static void check_played(const char *text, const char *name, const char *other_name)
+{
+	played = text;
+	check(GROUP_DOCKER, OTHER_ID, name, other_name);
+	played = NULL;
+}
+
+static void test_played(void)
+{
+	if (!state_is_readable())
+		return;
+	check_played("{\"Name\":\"/a/../b\"}", "a_.._b", "a_.._b-000000000000");
+	check_played("{\"Name\":\"/caf\\u00e9\"}", "caf\xc3\xa9", "caf\xc3\xa9-000000000000");
+	check_played("{\"Name\":\"/a\\u001b[2J\\nb\\u007f c\"}", "a_[2J_b__c",
+		     "a_[2J_b__c-000000000000");
+	check_played("{\"Name\":\"/self\"}", "self", "self-000000000000");
+}
+
+/* NAMESPACE_POD_CONTAINER, each as long as Kubernetes lets it be. */
+static void test_long_pod(void)
+{
+	char text[1024], part[3][254], name[SUBJECT_NAME_MAX], other_name[SUBJECT_NAME_MAX];
+
+	if (!state_is_readable())
+		return;
+	for (int last = 'y'; last <= 'z'; last++) {
+		for (int i = 0; i < 3; i++) {
+			memset(part[i], 'a' + i, sizeof(part[i]) - 1);
+			part[i][sizeof(part[i]) - 1] = '\0';
+		}
+		part[0][sizeof(part[0]) - 2] = (char)last;
+		snprintf(text, sizeof(text), "{\"Name\":\"/k8s_%s_%s_%s_uid_0\"}", part[0], part[1],
+			 part[2]);
+		played = text;
+		CHECK_INT(describe(GROUP_DOCKER, OTHER_ID), 0);
+		played = NULL;
+		CASE("a pod's container with names that end with %c", last);
+		CHECK_UINT(strlen(described.name), SUBJECT_NAME_MAX - 1);
+		CHECK_UINT(strlen(described.other_name), SUBJECT_NAME_MAX - 1);
+		CHECK_HAS(described.name, "cccc~");
+		CHECK_HAS(described.other_name, "-000000000000");
+		if (last == 'z') {
+			CHECK_INT(strcmp(name, described.name) != 0, true);
+			CHECK_INT(strcmp(other_name, described.other_name) != 0, true);
+		}
+		strcpy(name, described.name);
+		strcpy(other_name, described.other_name);
+	}
+}
+
+/* A letter of two bytes is not cut into halves: what is no UTF-8 has underscores. */
+static void test_long_letters(void)
+{
+	char text[GROUP_TEXT_MAX] = "x";
+
+	for (size_t i = 1; i + 2 < sizeof(text); i += 2)
+		memcpy(text + i, "\xc3\xa9", 2);
+	describe(GROUP_UNIT, text);
+	CHECK_TEXT(described.name, text);
+	CHECK_HAS(described.other_name, "\xc3\xa9");
+	for (const char *at = described.other_name + 1; *at != '~' && *at != '_'; at += 2)
+		if (memcmp(at, "\xc3\xa9", 2)) {
+			CHECK_TEXT(at, "a whole letter");
+			break;
+		}
+	CHECK_HAS(described.other_name, ".service");
+}
+
+int main(void)
+{
+	test_units();
+	test_users();
+	test_named();
+	test_ids();
+	test_silent();
+	test_length();
+	test_played();
+	test_long_pod();
+	test_long_letters();
+	users_done();
+	return testing_end();
+}

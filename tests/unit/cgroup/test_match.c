@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * plugin/cgroup/match.c: what Unit and Container fit.
+ */
+#include "tests/unit/testing.h"
+
+#include "bpf/lib/service.h"
+#include "plugin/cgroup/match.h"
+
+#define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
+static bool matches(const char *option, enum group_kind kind, const char *text,
+		    const char *full_name, const char *name)
+{
+	char *options[] = { (char *)option };
+	struct service_config service = { 0 };
+	struct group_description d = { 0 };
+	struct group_key key = { .kind = kind };
+	bool is_unit = kind == GROUP_UNIT || kind == GROUP_USER;
+
+	*(is_unit ? &service.units : &service.containers) =
+		(struct strings){ .item = options, .count = 1 };
+	memcpy(key.text, text, strlen(text));
+	snprintf(d.full_name, sizeof(d.full_name), "%s", full_name);
+	snprintf(d.name, sizeof(d.name), "%s", name);
+	CASE("%s: %s, %s", option, text, name);
+	return group_matches(&service, &key, &d);
+}
+
+static void check_unit(const char *option, const char *text, bool want)
+{
+	CHECK_INT(matches(option, GROUP_UNIT, text, text, text), want);
+}
+
+static void test_units(void)
+{
+	check_unit("nginx.service", "nginx", true);
+	check_unit("nginx", "nginx", true);
+	check_unit("nginx.socket", "nginx", true);
+	check_unit("nginx", "nginx2", false);
+	check_unit("php-fpm@*.service", "php-fpm@8.2", true);
+	check_unit("php-fpm@*", "php-fpm", false);
+	check_unit("*.service", "anything", true);
+	check_unit("service", "service", true);
+	check_unit("systemd-coredump@0-1-2.service", "systemd-coredump", true);
+	check_unit("run-u7.service", "run", true);
+	CHECK_INT(matches("my-app", GROUP_UNIT, "my\\x2dapp", "my-app", "my-app"), true);
+	CHECK_INT(matches("my\\x2dapp.service", GROUP_UNIT, "my\\x2dapp", "my-app", "my-app"),
+		  true);
+	CHECK_INT(matches("my\\x2d*.service", GROUP_UNIT, "my\\x2dapp", "my-app", "my-app"), true);
+	CHECK_INT(matches("user-1000.slice", GROUP_USER, "user-1000", "user-alice", "user-alice"),
+		  true);
+	CHECK_INT(matches("user-alice", GROUP_USER, "user-1000", "user-alice", "user-alice"), true);
+	CHECK_INT(matches("user-*", GROUP_USER, "user-1000", "user-1000", "user-1000"), true);
+	CHECK_INT(matches("user-bob", GROUP_USER, "user-1000", "user-alice", "user-alice"), false);
+	CHECK_INT(matches("*", GROUP_COMMAND, "nginx", "nginx", "nginx"), false);
+}
+
+static void test_containers(void)
+{
+	CHECK_INT(matches("web-*", GROUP_DOCKER, ID, "web-1", "web-1"), true);
+	CHECK_INT(matches("web", GROUP_DOCKER, ID, "web-1", "web-1"), false);
+	CHECK_INT(matches(ID, GROUP_DOCKER, ID, "web", "web"), true);
+	CHECK_INT(matches(ID, GROUP_PODMAN, ID, "web", "web"), true);
+	CHECK_INT(matches("0123456789ab", GROUP_DOCKER, ID, "web", "web"), true);
+	CHECK_INT(matches("0123456789abcdef012", GROUP_DOCKER, ID, "web", "web"), true);
+	CHECK_INT(matches("0123456789a", GROUP_DOCKER, ID, "web", "web"), false);
+	CHECK_INT(matches("0123456789abcX", GROUP_DOCKER, ID, "web", "web"), false);
+	CHECK_INT(matches("0123456789ac", GROUP_DOCKER, ID, "web", "web"), false);
+	CHECK_INT(matches("shop_web_*", GROUP_CRIO, ID, "shop_web-x2x4z_app", "shop_web_app"),
+		  true);
+	CHECK_INT(matches("shop_web-*_app", GROUP_CRIO, ID, "shop_web-x2x4z_app", "shop_web_app"),
+		  true);
+	CHECK_INT(matches("web", GROUP_LXC, "web", "web", "web"), true);
+	CHECK_INT(matches("my-box", GROUP_MACHINE, "my\\x2dbox", "my-box", "my-box"), true);
+	CHECK_INT(matches("web.service", GROUP_LXC, "web", "web", "web"), false);
+}
+
+static void check_key(const char *option, enum group_kind kind, const char *want)
+{
+	struct group_key key = { 0 };
+	bool has = group_rule_key(option, kind, &key);
+
+	CASE("key of %s, kind %d", option, kind);
+	CHECK_INT(has, want != NULL);
+	if (has && want) {
+		CHECK_UINT(key.kind, kind);
+		CHECK_TEXT(key.text, want);
+	}
+}
+
+static void test_keys(void)
+{
+	check_key("nginx", GROUP_UNIT, "nginx");
+	check_key("nginx.service", GROUP_UNIT, "nginx");
+	check_key("init.scope", GROUP_UNIT, "init");
+	check_key("postgresql@15-main.service", GROUP_UNIT, "postgresql@15-main");
+	check_key("containerd.service", GROUP_UNIT, "containerd");
+	check_key("nginx*", GROUP_UNIT, NULL);
+	check_key("system.slice/nginx.service", GROUP_UNIT, NULL);
+	check_key("user-1000.slice", GROUP_UNIT, NULL);
+	check_key("nginx", GROUP_USER, NULL);
+	check_key("user-1000", GROUP_USER, "user-1000");
+	check_key("user-1000.slice", GROUP_USER, "user-1000");
+	check_key("user-alice", GROUP_USER, NULL);
+	check_key("nginx", GROUP_COMMAND, NULL);
+	check_key(ID, GROUP_CONTAINER, ID);
+	check_key(ID, GROUP_DOCKER, ID);
+	check_key(ID, GROUP_PODMAN, ID);
+	check_key(ID, GROUP_CRIO, ID);
+	check_key(ID, GROUP_CONTAINERD, ID);
+	check_key("0123456789ab", GROUP_DOCKER, NULL);
+	check_key("web", GROUP_DOCKER, NULL);
+	check_key("web", GROUP_CONTAINERD, "web");
+	check_key("web", GROUP_LXC, "web");
+	check_key("web", GROUP_MACHINE, "web");
+	check_key("my-box", GROUP_MACHINE, NULL);
+	check_key("my-box", GROUP_LXC, "my-box");
+	check_key("web-[12]", GROUP_LXC, NULL);
+}
+
+/* A unit whose key has no room for its name is compared by what the kernel makes of it. */
+static void test_long(void)
+{
+	struct group_key key, other;
+	char option[300];
+
+	CASE("a long name");
+	memset(option, 'x', 200);
+	strcpy(option + 200, ".service");
+	CHECK_INT(group_rule_key(option, GROUP_UNIT, &key), true);
+	CHECK_INT(matches(option, GROUP_UNIT, key.text, "x", "x"), true);
+	option[199] = 'y';
+	CHECK_INT(group_rule_key(option, GROUP_UNIT, &other), true);
+	CHECK_INT(strcmp(key.text, other.text) != 0, true);
+	CHECK_INT(matches(option, GROUP_UNIT, key.text, "x", "x"), false);
+	CASE("one that no cgroup has");
+	memset(option, 'x', 290);
+	option[290] = '\0';
+	CHECK_INT(group_rule_key(option, GROUP_UNIT, &key), false);
+	option[250] = '\0';
+	CHECK_INT(group_rule_key(option, GROUP_LXC, &key), false);
+}
+
+static void check_needs(const char *unit, const char *container, unsigned want)
+{
+	char *units[] = { (char *)unit }, *containers[] = { (char *)container };
+	struct service_config services[] = {
+		{ .name = "none" },
+		{
+			.units = { .item = units, .count = unit ? 1 : 0 },
+			.containers = { .item = containers, .count = container ? 1 : 0 },
+		},
+	};
+	struct config config = { .services = services, .service_count = 2 };
+
+	CASE("needs names: %s, %s", unit ?: "no unit", container ?: "no container");
+	CHECK_UINT(groups_need_names(&config), want);
+}
+
+static void test_needs_names(void)
+{
+	check_needs(NULL, NULL, 0);
+	check_needs("nginx.service", NULL, 0);
+	check_needs("nginx*", NULL, SERVICES_FROM_UNITS);
+	check_needs("user-alice", NULL, SERVICES_FROM_UNITS);
+	check_needs("my-app.service", NULL, SERVICES_FROM_UNITS);
+	check_needs(NULL, "web", SERVICES_FROM_CONTAINERS);
+	check_needs("nginx.service", ID, SERVICES_FROM_CONTAINERS);
+	check_needs("nginx*", "web", SERVICES_FROM_UNITS | SERVICES_FROM_CONTAINERS);
+}
+
+int main(void)
+{
+	test_units();
+	test_containers();
+	test_keys();
+	test_long();
+	test_needs_names();
+	return testing_end();
+}

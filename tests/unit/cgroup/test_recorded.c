@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What services of real machines are called: the cgroups that real programs had, and those that README.md shows, from the
+ * path to the name. A line is ebpf-NAME PATH; "..." behind 12 digits in README.md stands for the rest of a recorded id.
+ */
+#include "tests/unit/testing.h"
+
+#include "tests/unit/fake/state.h"
+
+#include "bpf/lib/group.h"
+#include "plugin/cgroup/description.h"
+#include "plugin/cgroup/state.h"
+#include "plugin/cgroup/user.h"
+
+#include <errno.h>
+
+#define SHORT_ID 12
+#define PATH_SIZE 512
+
+static const char *const ids[] = { DOCKER_ID,       DOCKER_KUBERNETES_ID, PODMAN_ID,
+				   PODMAN_SHORT_ID, CONTAINERD_ID,        CRIO_ID };
+
+/* Of the library, in place of its own. */
+int __wrap_file_read(struct file_reader *reader, const struct file_request *request,
+		     struct file *ret_file);
+int __wrap_file_read(struct file_reader *reader, const struct file_request *request,
+		     struct file *ret_file)
+{
+	const char *name = recorded_at(request->path);
+
+	(void)reader;
+	if (!name)
+		return -ENOENT;
+	ret_file->bytes = recorded(name, &ret_file->size);
+	return 0;
+}
+
+/* Is the place one of a recorded id's first digits, which are not the whole id? */
+static const char *id_of(const char *at)
+{
+	for (size_t i = 0; i < COUNT_OF(ids); i++)
+		if (!strncmp(at, ids[i], SHORT_ID))
+			return ids[i];
+	return NULL;
+}
+
+static bool has_id(const char *path)
+{
+	for (; *path; path++)
+		if (id_of(path))
+			return true;
+	return false;
+}
+
+/* With whole ids. */
+static void expand(const char *path, char to[PATH_SIZE])
+{
+	size_t length = 0;
+
+	for (; *path && length < PATH_SIZE - GROUP_ID_LENGTH - 1; path++) {
+		const char *id = id_of(path);
+
+		if (id && !strncmp(path + SHORT_ID, "...", 3)) {
+			memcpy(to + length, id, GROUP_ID_LENGTH);
+			length += GROUP_ID_LENGTH;
+			path += SHORT_ID + 2;
+		} else {
+			to[length++] = *path;
+		}
+	}
+	to[length] = '\0';
+}
+
+static struct group_key key_of(const char *path)
+{
+	struct group_walk walk;
+	int done = 0;
+
+	memset(&walk, 0, sizeof(walk));
+	while (*path && !done) {
+		path += strspn(path, "/");
+		walk.length = (__u32)strcspn(path, "/");
+		if (walk.length >= GROUP_DIRECTORY_MAX)
+			abort();
+		memcpy(walk.name, path, walk.length);
+		walk.name[walk.length] = '\0';
+		path += walk.length;
+		done = group_step(&walk);
+	}
+	return walk.key;
+}
+
+static void check_line(const char *path, const char *name)
+{
+	struct group_description described = { .name = "" };
+	char whole[PATH_SIZE];
+	struct group_key key;
+
+	CASE("%s", path);
+	expand(path, whole);
+	key = key_of(whole);
+	CHECK_INT(key.kind != GROUP_COMMAND, true);
+	CHECK_INT(group_describe(&key, NULL, &described), 0);
+	CHECK_TEXT(described.name, name);
+	CHECK_INT(described.is_sandbox, false);
+}
+
+/* How many lines of a file are such ones. */
+static unsigned check_file(const char *name)
+{
+	const char *source = getenv("abs_top_srcdir") ?: ".";
+	char path[PATH_SIZE], line[1024], service[256];
+	unsigned count = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s", source, name);
+	file = fopen(path, "r");
+	if (!file) {
+		perror(path);
+		exit(1);
+	}
+	while (fgets(line, sizeof(line), file)) {
+		if (sscanf(line, " ebpf-%255s /%510s", service, path + 1) != 2)
+			continue;
+		path[0] = '/';
+		count++;
+		/* Without jansson an id has no name. */
+		if (state_is_readable() || !has_id(path))
+			check_line(path, service);
+	}
+	fclose(file);
+	return count;
+}
+
+int main(void)
+{
+	unsigned recorded_lines = check_file("tests/unit/state/cgroups");
+	unsigned shown_lines = check_file("README.md");
+
+	CASE("lines that were found");
+	CHECK_UINT(recorded_lines, 11);
+	CHECK_INT(shown_lines >= 15, true);
+	users_done();
+	return testing_end();
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * plugin/cgroup/state.c: what real runtimes have written, and what nobody should.
+ */
+#include "tests/unit/testing.h"
+
+#include "tests/unit/fake/state.h"
+
+#include "plugin/cgroup/state.h"
+
+#define OTHER_ID "0000000000000000000000000000000000000000000000000000000000000000"
+
+/* What is said of it as NAMESPACE_POD_NAME, or "" if nothing is. */
+static const char *parse(enum state_format format, const char *text, const char *id)
+{
+	static char to[CONTAINER_TEXT_MAX];
+	struct container c = { 0 };
+
+	to[0] = '\0';
+	if (state_parse(format, text, strlen(text), id, &c)) {
+		container_text(&c, to);
+		CHECK_INT(to[0] != '\0', true);
+	}
+	return to;
+}
+
+static void check_recorded(enum state_format format, const char *file, const char *id,
+			   const char *want)
+{
+	size_t size;
+	char *bytes = recorded(file, &size);
+
+	CASE("%s", file);
+	CHECK_TEXT(parse(format, bytes, id), want);
+	CASE("%s, of which some is missing", file);
+	for (size -= bytes[size - 1] == '\n'; size > 1; size--) {
+		bytes[size - 1] = '\0';
+		CHECK_TEXT(parse(format, bytes, id), "");
+	}
+	free(bytes);
+}
+
+static void test_recorded(void)
+{
+	check_recorded(STATE_DOCKER, "docker.json", DOCKER_ID, "web");
+	check_recorded(STATE_DOCKER, "docker_kubernetes.json", DOCKER_KUBERNETES_ID,
+		       "default_shop-0_app");
+	check_recorded(STATE_STORAGE, "podman.json", PODMAN_ID, "web");
+	check_recorded(STATE_STORAGE, "podman.json", PODMAN_SHORT_ID, "short");
+	check_recorded(STATE_STORAGE, "podman.json", OTHER_ID, "");
+	check_recorded(STATE_BUNDLE, "containerd.json", CONTAINERD_ID,
+		       "shop_web-7d9f8b6c5d-x2x4z_app");
+	check_recorded(STATE_BUNDLE, "crio.json", CRIO_ID, "shop_db-0_app");
+}
+
+static void test_sandbox(void)
+{
+	static const struct {
+		enum state_format format;
+		const char *text;
+	} sandboxes[] = {
+		{ STATE_DOCKER, "{\"Name\":\"/k8s_POD_shop-0_default_0d1c-1_0\"}" },
+		{ STATE_BUNDLE,
+		  "{\"annotations\":{\"io.kubernetes.cri.container-type\":\"sandbox\","
+		  "\"io.kubernetes.cri.sandbox-name\":\"shop-0\","
+		  "\"io.kubernetes.cri.sandbox-namespace\":\"default\"}}" },
+		{ STATE_BUNDLE, "{\"annotations\":{\"io.kubernetes.cri-o.Name\":"
+				"\"k8s_POD_shop-0_default_0d1c-1_0\"}}" },
+		{ STATE_STORAGE, "[{\"id\":\"" OTHER_ID "\",\"names\":[\"0f3cc7fa97b0-infra\"]}]" },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(sandboxes); i++) {
+		const char *text = sandboxes[i].text;
+		struct container c = { 0 };
+
+		CASE("%s", text);
+		CHECK_INT(state_parse(sandboxes[i].format, text, strlen(text), OTHER_ID, &c), true);
+		CHECK_INT(c.is_sandbox, true);
+	}
+}
+
+static void test_others(void)
+{
+	CASE("a task of a swarm");
+	CHECK_TEXT(parse(STATE_DOCKER,
+			 "{\"Name\":\"/web.1.x8k2\",\"Config\":{\"Labels\":{"
+			 "\"com.docker.swarm.task.name\":\"web.1.x8k2\"}}}",
+			 OTHER_ID),
+		   "web.1");
+	CASE("a dot in the name");
+	CHECK_TEXT(parse(STATE_DOCKER, "{\"Name\":\"/web.example\"}", OTHER_ID), "web.example");
+	CASE("nerdctl");
+	CHECK_TEXT(parse(STATE_BUNDLE, "{\"annotations\":{\"nerdctl/name\":\"web\"}}", OTHER_ID),
+		   "web");
+}
+
+static void test_nonsense(void)
+{
+	static const char *const texts[] = {
+		"",
+		"x",
+		"null",
+		"7",
+		"\"web\"",
+		"[]",
+		"{}",
+		"[7,null,[],{}]",
+		"{\"Name\":7}",
+		"{\"Name\":\"\"}",
+		"{\"Name\":\"/\"}",
+		"{\"Name\":\"/web\\u0000x\"}",
+		"{\"Name\":\"/web\xff\"}",
+		"{\"Name\":\"/web\"}}",
+		"{\"Name\":\"/web\"",
+		"{\"Name\":{\"Name\":\"/web\"}}",
+		"{\"annotations\":[]}",
+		"{\"annotations\":{\"io.kubernetes.cri.sandbox-name\":\"x\"}}",
+		"{\"annotations\":{\"nerdctl/name\":[]}}",
+		"[{\"id\":\"" OTHER_ID "\"}]",
+		"[{\"id\":\"" OTHER_ID "\",\"names\":\"web\"}]",
+		"[{\"id\":\"" OTHER_ID "\",\"names\":[]}]",
+		"[{\"id\":\"" OTHER_ID "\",\"names\":[7]}]",
+		"[{\"id\":\"" OTHER_ID "\",\"names\":[\"\"]}]",
+	};
+
+	for (size_t i = 0; i < COUNT_OF(texts); i++) {
+		CASE("nonsense: %s", texts[i]);
+		CHECK_TEXT(parse(STATE_DOCKER, texts[i], OTHER_ID), "");
+		CHECK_TEXT(parse(STATE_BUNDLE, texts[i], OTHER_ID), "");
+		CHECK_TEXT(parse(STATE_STORAGE, texts[i], OTHER_ID), "");
+	}
+}
+
+/* {"Name":"/web","x":UNIT...UNIT END...END}: as many as that. */
+static char *bomb(const char *unit, const char *end, size_t count)
+{
+	static const char begin[] = "{\"Name\":\"/web\",\"x\":";
+	char *text = malloc(sizeof(begin) + count * (strlen(unit) + strlen(end)) + 2), *at = text;
+
+	if (!text)
+		abort();
+	at = stpcpy(at, begin);
+	for (size_t i = 0; i < count; i++)
+		at = stpcpy(at, unit);
+	for (size_t i = 0; i < count; i++)
+		at = stpcpy(at, end);
+	strcpy(at, "}");
+	return text;
+}
+
+static void check_bomb(const char *unit, const char *end, size_t count, const char *want)
+{
+	char *text = bomb(unit, end, count);
+
+	CASE("%zu times %s", count, unit);
+	CHECK_TEXT(parse(STATE_DOCKER, text, OTHER_ID), want);
+	free(text);
+}
+
+static void test_bombs(void)
+{
+	/* The object around them is one more. */
+	check_bomb("[", "]", STATE_DEPTH_MAX - 1, "web");
+	check_bomb("[", "]", STATE_DEPTH_MAX, "");
+	check_bomb("{\"a\":[", "]}", 100000, "");
+	check_bomb("[", "", 500000, "");
+	check_bomb("7,\"y\":[],\"x\":", "", 1000, "");
+	CASE("brackets in a text are none");
+	CHECK_TEXT(
+		parse(STATE_DOCKER,
+		      "{\"x\":\"\\\"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[\\\"[\\\\\",\"Name\":\"/web\"}",
+		      OTHER_ID),
+		"web");
+}
+
+/* {"x":[{},{},...],"Name":"/web"} */
+static void check_wide(const char *element, size_t count, const char *want)
+{
+	char *text = malloc(count * (strlen(element) + 1) + 64), *at = text;
+
+	if (!text)
+		abort();
+	at = stpcpy(at, "{\"Name\":\"/web\",\"x\":[");
+	for (size_t i = 0; i < count; i++) {
+		at = stpcpy(at, i ? "," : "");
+		at = stpcpy(at, element);
+	}
+	strcpy(at, "]}");
+	CASE("an array of %zu %s", count, element);
+	CHECK_TEXT(parse(STATE_DOCKER, text, OTHER_ID), want);
+	free(text);
+}
+
+static void test_size(void)
+{
+	check_wide("{}", STATE_NESTS_MAX - 2, "web");
+	check_wide("{}", STATE_NESTS_MAX - 1, "");
+	check_wide("7", STATE_VALUES_MAX, "web");
+	check_wide("7", STATE_VALUES_MAX + 1, "");
+	check_wide("7777777777777", STATE_SIZE_MAX / 14 - 10, "web");
+	check_wide("7777777777777", STATE_SIZE_MAX / 14, "");
+}
+
+static void test_long_name(void)
+{
+	char text[11000] = "{\"Name\":\"/", *end;
+	struct container c;
+
+	CASE("a name of 10,000 characters");
+	end = text + strlen(text);
+	memset(end, 'x', 10000);
+	strcpy(end + 10000, "\"}");
+	CHECK_INT(state_parse(STATE_DOCKER, text, strlen(text), OTHER_ID, &c), true);
+	CHECK_UINT(strlen(c.name), CONTAINER_NAME_MAX - 1);
+}
+
+int main(void)
+{
+	if (!state_is_readable()) {
+		printf("skipped: built without jansson\n");
+		return TESTING_SKIPPED;
+	}
+	test_recorded();
+	test_sandbox();
+	test_others();
+	test_nonsense();
+	test_bombs();
+	test_size();
+	test_long_name();
+	return testing_end();
+}

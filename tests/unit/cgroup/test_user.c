@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Names of users, from the text of a file that others may have written.
+ */
+#include "tests/unit/testing.h"
+
+#include "plugin/cgroup/user.h"
+#include "plugin/util/clock.h"
+
+#include <stdlib.h>
+
+static void check_name(uint64_t id, const char *want)
+{
+	char name[64] = "";
+
+	CASE("user %ju", (uintmax_t)id);
+	CHECK_INT(user_name(id, name, sizeof(name)), want != NULL);
+	CHECK_TEXT(name, want ?: "");
+}
+
+static void test_parse(void)
+{
+	char text[] = "web:x:1000:1000::/:\nroot:x:0:0:root:/root:/bin/sh\ntoor:x:0:0::/:\n"
+		      "# nobody\n\n:x:5:5::/:\nnone\nlate:x\nminus:x:-1:1::/:\n+nis::::::\n"
+		      "wide:x:4294967296:1::/:\nlast:x:4294967295:1::/:\nhalf:x:7x:1::/:\nend:x:9:";
+
+	CHECK_INT(users_parse(text), 0);
+	check_name(1000, "web");
+	check_name(0, "root");
+	check_name(5, NULL);
+	check_name(7, NULL);
+	check_name(9, "end");
+	check_name(1, NULL);
+	check_name(UINT32_MAX, NULL);
+	check_name(1ULL << 32, NULL);
+	check_name(UINT64_MAX, NULL);
+}
+
+static void test_long(void)
+{
+	size_t size = 32 * (USERS_MAX + 10);
+	char *text = calloc(1, size), *at = text;
+
+	at += sprintf(at, "%0*d:x:3:\n", USER_NAME_MAX, 0);
+	for (int i = USERS_MAX + 9; i > 0; i--)
+		at += sprintf(at, "u%d:x:%d:0\n", i, i);
+	CHECK_INT(users_parse(text), 0);
+	check_name(USERS_MAX + 9, "u16393");
+	check_name(10, "u10");
+	check_name(9, NULL);
+	check_name(3, NULL);
+	free(text);
+}
+
+static void test_refresh(void)
+{
+	struct file_reader files;
+	char none[] = "";
+
+	users_parse(none);
+	file_reader_init(&files);
+	users_refresh(&files, NS_PER_S);
+	check_name(0, NULL); /* nobody wants to know */
+	users_want();
+	users_refresh(&files, NS_PER_S);
+	check_name(0, "root");
+	users_parse(none);
+	users_refresh(&files, 60 * NS_PER_S);
+	check_name(0, NULL);
+	users_refresh(&files, 61 * NS_PER_S);
+	check_name(0, "root");
+	file_reader_done(&files);
+}
+
+int main(void)
+{
+	check_name(0, NULL);
+	test_parse();
+	test_long();
+	test_refresh();
+	users_done();
+	check_name(0, NULL);
+	return testing_end();
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which notifications are thresholds of this host's values: not what comes from elsewhere, whatever it says.
+ */
+#include "tests/unit/testing.h"
+
+#include "tests/unit/fake/daemon.h"
+
+#include "plugin/daemon/threshold.h"
+
+#include <globals.h>
+
+struct notice {
+	const char *what;
+	const char *caller;
+	int severity;
+	const char *host, *plugin;
+	const char *meta, *second;
+	bool wanted;
+};
+
+static void fill(notification_t *n, const struct notice *notice)
+{
+	*n = (notification_t){ .severity = notice->severity };
+	snprintf(n->host, sizeof(n->host), "%s", notice->host ? notice->host : hostname_g);
+	snprintf(n->plugin, sizeof(n->plugin), "%s", notice->plugin);
+	snprintf(n->plugin_instance, sizeof(n->plugin_instance), "web");
+}
+
+int main(void)
+{
+	static const struct notice notices[] = {
+		{ "a threshold", "threshold", NOTIF_FAILURE, NULL, "ebpf", "CurrentValue", NULL,
+		  true },
+		{ "a warning", "Threshold", NOTIF_WARNING, NULL, "ebpf", "DataSource",
+		  "CurrentValue", true },
+		{ "its end", "threshold", NOTIF_OKAY, NULL, "ebpf", "CurrentValue", NULL, false },
+		{ "of another plugin's values", "threshold", NOTIF_FAILURE, NULL, "cpu",
+		  "CurrentValue", NULL, false },
+		{ "of another host", "threshold", NOTIF_FAILURE, "elsewhere", "ebpf",
+		  "CurrentValue", NULL, false },
+		{ "of a value that is missing", "threshold", NOTIF_FAILURE, NULL, "ebpf", NULL,
+		  NULL, false },
+		{ "from a socket", "unixsock", NOTIF_FAILURE, NULL, "ebpf", "CurrentValue", NULL,
+		  false },
+		{ "from a program", "exec", NOTIF_FAILURE, NULL, "ebpf", "CurrentValue", NULL,
+		  false },
+		{ "from the network", "network", NOTIF_FAILURE, NULL, "ebpf", "CurrentValue",
+		  "network:received", false },
+		{ "from the network, by another plugin", "threshold", NOTIF_FAILURE, NULL, "ebpf",
+		  "CurrentValue", "network:received", false },
+		{ "from nobody", NULL, NOTIF_FAILURE, NULL, "ebpf", "CurrentValue", NULL, false },
+		{ "the plugin's own", "ebpf", NOTIF_FAILURE, NULL, "ebpf", NULL, NULL, false },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(notices); i++) {
+		notification_meta_t meta[2] = { { .name = "" }, { .name = "" } };
+		notification_t n;
+		const char *got;
+
+		CASE("%s", notices[i].what);
+		fill(&n, &notices[i]);
+		if (notices[i].meta) {
+			snprintf(meta[0].name, sizeof(meta[0].name), "%s", notices[i].meta);
+			n.meta = &meta[0];
+		}
+		if (notices[i].second) {
+			snprintf(meta[1].name, sizeof(meta[1].name), "%s", notices[i].second);
+			meta[0].next = &meta[1];
+		}
+		daemon_caller = notices[i].caller;
+		got = threshold_subject(&n);
+		CHECK_TEXT(got ? got : "none", notices[i].wanted ? "web" : "none");
+	}
+	return testing_end();
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef BLOCKS_H
+#define BLOCKS_H
+
+#include "maps.h"
+#include "oconfig.h"
+#include "tests/unit/testing.h"
+
+#include "bpf/lib/service.h"
+#include "plugin/object/image.h"
+#include "plugin/service/response.h"
+#include "plugin/service/rule.h"
+#include "plugin/service/service.h"
+
+#include <sys/types.h>
+#include <unistd.h>
+
+/* Service blocks of a configuration, at work on the service object; its maps and iterators are
+ * played. */
+
+#define PROCESSES_MAX 32
+
+struct fixture {
+	struct config config;
+	struct services services;
+	struct service_counters counters;
+	struct file_reader files;
+	struct reading_walk walk; /* stands for the iterator of the object */
+};
+
+static inline int fixture_init(struct fixture *f, const char *text)
+{
+	oconfig_item_t *block = oconfig_read(text);
+	struct object *object = &f->services.object;
+	struct resolver *resolver = &f->services.resolver;
+	struct error error = { "" };
+
+	*f = (struct fixture){ .services = { .counters = &f->counters, .config = &f->config } };
+	CHECK_INT(config_init(&f->config, "/"), 0);
+	CHECK_UINT(config_read(&f->config, block), 0);
+	oconfig_free(block);
+	if (image_open(object, &error)) {
+		printf("%s\n", error.text);
+		exit(1);
+	}
+	f->walk.link = maps_link();
+	object->walks = &f->walk;
+	object->walk_count = 1;
+	bpf_map__fd(bpf_object__find_map_by_name(object->bpf, "assignments"));
+	CHECK_INT(rules_prepare(&f->config, object, &error), 0);
+	CHECK_INT(rules_fill(&f->config, object, &error), 0);
+	CHECK_INT(responses_prepare(&f->config, object, &error), 0);
+	CHECK_INT(responses_fill(&f->config, object, &error), 0);
+	pthread_mutex_init(&f->services.resolver.lock, NULL);
+	file_reader_init(&f->files);
+	resolver->config = &f->config;
+	resolver->object = object;
+	resolver->counters = &f->counters;
+	resolver->free_rows = &f->services.lifecycle.free_rows;
+	resolver->files = &f->files;
+	return resolver_start(resolver, &error);
+}
+
+static inline void fixture_done(struct fixture *f)
+{
+	maps_clear();
+	f->services.object.walks = NULL;
+	f->services.object.walk_count = 0;
+	resolver_done(&f->services.resolver);
+	file_reader_done(&f->files);
+	object_done(&f->services.object);
+	config_done(&f->config);
+}
+
+/* The processes of a test: what the kernel lists, and the assignments that it gets. They are in the map
+ * while the kernel carries them out, which is a walk. */
+static struct listed_process listed[PROCESSES_MAX];
+static struct assignment assignments[PROCESSES_MAX];
+static size_t listed_count;
+
+static inline void take_assignments(void)
+{
+	for (size_t i = 0; i < listed_count; i++) {
+		struct assignment assignment;
+
+		if (maps_get("assignments", &listed[i].pid, &assignment))
+			assignments[i] = assignment;
+	}
+}
+
+/* A process that the kernel has given a row. */
+static inline struct listed_process *list(pid_t pid, pid_t parent, uint32_t row)
+{
+	struct listed_process *process = &listed[listed_count++];
+
+	*process = (struct listed_process){
+		.start_ns = 1000 + (uint64_t)pid,
+		.pid = (uint32_t)pid,
+		.parent = (uint32_t)parent,
+		.row = row,
+		.uid = geteuid(), /* as the pid files of a test */
+		.flags = LISTED_UNCLASSIFIED,
+	};
+	return process;
+}
+
+/* One that has executed nothing since its parent forked it. */
+static inline struct listed_process *list_forked(pid_t pid, pid_t parent, uint32_t row)
+{
+	struct listed_process *process = list(pid, parent, row);
+
+	process->flags |= LISTED_FORKED;
+	return process;
+}
+
+/* Something has been executed since; the engine looks after it. */
+static inline void resolve(struct fixture *f)
+{
+	memset(assignments, 0, sizeof(assignments));
+	maps_iterate(listed, listed_count * sizeof(*listed));
+	maps_on_walk = take_assignments;
+	f->counters.unclassified++;
+	resolver_run(&f->services.resolver, 1);
+	CHECK_INT(f->services.resolver.failing, false);
+	CHECK_UINT(maps_count("assignments"), 0);
+	listed_count = 0;
+}
+
+#endif

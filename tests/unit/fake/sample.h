@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The engine over one probe, "sample", in the real kernel: what the tests of probes share. Each
+ * is a program of its own.
+ */
+#ifndef SAMPLE_H
+#define SAMPLE_H
+
+#include "tests/unit/testing.h"
+
+#include "daemon.h"
+#include "oconfig.h"
+#include "tests/unit/may_load.h"
+
+#include "plugin/probe/probe.h"
+#include "plugin/probe/reading.h"
+#include "plugin/util/clock.h"
+#include "plugin/util/message.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+static struct config config;
+static struct file_reader files;
+static struct services services;
+static struct probe probe;
+
+static void read_config(const char *options)
+{
+	oconfig_item_t *block;
+	char objects[4096], text[16384];
+
+	snprintf(objects, sizeof(objects), "%s", testing_built("bpf"));
+	snprintf(text, sizeof(text),
+		 "ObjectDirectory \"%s\"\n"
+		 "Buckets true\n"
+		 "ServicesFrom \"none\"\n"
+		 "<Service \"renamed\">\n"
+		 "  Process \"sample_a\"\n"
+		 "  Process \"sample_b\"\n"
+		 "  PerProcess true\n"
+		 "</Service>\n"
+		 "<Probe \"sample\">\n"
+		 "  Object \"%s\"\n"
+		 "%s"
+		 "</Probe>\n",
+		 objects, testing_built("tests/bpf/sample.bpf.o"), options);
+	block = oconfig_read(text);
+	daemon_clear();
+	CHECK_INT(config_init(&config, "/"), 0);
+	CHECK_UINT(config_read(&config, block), 0);
+	oconfig_free(block);
+}
+
+static int open_probe(const char *path, struct error *error)
+{
+	daemon_clear();
+	return probe_open(&probe, "sample", path, 10, config_probe(&config, "sample"), &services,
+			  error);
+}
+
+static void read_probe_after(double seconds)
+{
+	struct error error = { "" };
+
+	daemon_clear();
+	daemon_now += DOUBLE_TO_CDTIME_T(seconds);
+	services_refresh(&services, clock_ns()); /* by the clock it was just now */
+	CHECK_INT(probe_read(&probe, &error), 0);
+	CHECK_TEXT(error.text, "");
+	CHECK_UINT(daemon_refused(), 0);
+}
+
+static void read_probe(void)
+{
+	read_probe_after(10);
+}
+
+/* Opens the services; 0 or the status to end with. */
+static int sample_begin(void)
+{
+	struct error error = { "" };
+	int status;
+
+	message_to(daemon_take);
+	if (!may_load())
+		return TESTING_SKIPPED;
+	read_config("  Option \"optional\"\n");
+	file_reader_init(&files);
+	status = services_open(&services, &config, 10, &files, &error);
+	CASE("services");
+	CHECK_INT(status, 0);
+	CHECK_TEXT(error.text, "");
+	return status ? testing_end() : 0;
+}
+
+#endif

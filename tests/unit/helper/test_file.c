@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Files that are read by another process: what they may be, and one that does not answer. The
+ * latter is played by stopping the process that reads.
+ */
+#include "tests/unit/testing.h"
+
+#include "plugin/helper/file.h"
+#include "plugin/util/clock.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define WAIT_MS 100
+#define PATIENCE_MS 10000 /* where an answer comes, however busy the machine is */
+
+static char directory[] = "/tmp/test_file.XXXXXX";
+static struct file_reader reader;
+static unsigned wait_ms = PATIENCE_MS;
+static enum file_share share;
+
+static const char *path_of(const char *name)
+{
+	static char path[256];
+
+	if (name[0] == '/')
+		return name;
+	snprintf(path, sizeof(path), "%s/%s", directory, name);
+	return path;
+}
+
+static void write_file(const char *name, size_t size)
+{
+	FILE *file = fopen(path_of(name), "w");
+
+	for (size_t i = 0; file && i < size; i++)
+		fputc('a' + (int)(i % 26), file);
+	if (!file || fclose(file) != 0)
+		abort();
+}
+
+static int read_as(uint64_t whose, const char *name, size_t size_max, bool cut, bool follow,
+		   struct file *ret_file)
+{
+	struct file_request request = {
+		.path = path_of(name),
+		.size_max = size_max,
+		.cut = cut,
+		.follow = follow,
+		.wait_ms = wait_ms,
+		.share = share,
+		.whose = whose,
+	};
+
+	return file_read(&reader, &request, ret_file);
+}
+
+static void test_kinds(void)
+{
+	static const struct {
+		const char *name;
+		size_t size_max;
+		bool cut, follow;
+		int status;
+		size_t size;
+	} cases[] = {
+		{ "small", 100, false, false, 0, 10 },
+		{ "small", 10, false, false, 0, 10 },
+		{ "small", 9, false, false, -EFBIG, 0 },
+		{ "small", 9, true, false, 0, 9 },
+		{ "small", 0, true, false, 0, 0 },
+		{ "empty", 100, false, false, 0, 0 },
+		{ "large", 1 << 20, false, false, 0, 300001 },
+		{ "large", 300000, false, false, -EFBIG, 0 },
+		{ "large", 70000, true, false, 0, 70000 },
+		{ "none", 100, false, false, -ENOENT, 0 },
+		{ "small/none", 100, false, false, -ENOTDIR, 0 },
+		{ "link", 100, false, false, -ELOOP, 0 },
+		{ "link", 100, false, true, 0, 10 },
+		{ "fifo", 100, false, false, -EINVAL, 0 },
+		{ "/dev/zero", 100, true, true, -EINVAL, 0 },
+		{ "/proc", 100, true, true, -EISDIR, 0 },
+		{ "/proc/version", 4, true, true, 0, 4 },
+	};
+	char target[256];
+
+	write_file("small", 10);
+	write_file("empty", 0);
+	write_file("large", 300001);
+	snprintf(target, sizeof(target), "%s/small", directory);
+	if (symlink(target, path_of("link")) != 0 || mkfifo(path_of("fifo"), 0600) != 0)
+		abort();
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		struct file file = { 0 };
+
+		CASE("%s, at most %zu%s%s", cases[i].name, cases[i].size_max,
+		     cases[i].cut ? ", cut" : "", cases[i].follow ? ", followed" : "");
+		CHECK_INT(read_as(1, cases[i].name, cases[i].size_max, cases[i].cut,
+				  cases[i].follow, &file),
+			  cases[i].status);
+		CHECK_UINT(file.size, cases[i].size);
+		if (cases[i].status == 0) {
+			CHECK_UINT(strlen(file.bytes), cases[i].size);
+			CHECK_INT(cases[i].name[0] == '/' ||
+					  !memcmp(file.bytes, "abcdefghijklmnopqrstuvwxyzabcdef",
+						  file.size < 32 ? file.size : 32),
+				  1);
+			CHECK_UINT(file.owner, cases[i].name[0] == '/' ? 0 : geteuid());
+		}
+		free(file.bytes);
+	}
+}
+
+static void test_long_path(void)
+{
+	static char path[8192];
+	struct file file;
+
+	CASE("a path that is too long");
+	memset(path, '/', sizeof(path) - 1);
+	CHECK_INT(read_as(1, path, 10, true, true, &file), -ENAMETOOLONG);
+}
+
+/* The youngest child of a process, 0: it has none. */
+static pid_t child_of(pid_t pid)
+{
+	char path[64];
+	int child, youngest = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid, (int)pid);
+	file = fopen(path, "re");
+	while (file && fscanf(file, "%d", &child) == 1)
+		youngest = child;
+	if (file)
+		fclose(file);
+	return (pid_t)youngest;
+}
+
+static double seconds_since(uint64_t begin_ns)
+{
+	return (double)(clock_ns() - begin_ns) / (double)NS_PER_S;
+}
+
+static unsigned count_descriptors(pid_t pid)
+{
+	char path[64];
+	struct dirent *entry;
+	unsigned count = 0;
+	DIR *all;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
+	all = opendir(path);
+	if (!all)
+		abort();
+	while ((entry = readdir(all)) != NULL)
+		count += entry->d_name[0] != '.';
+	closedir(all);
+	return count;
+}
+
+/* Who does not answer is left alone until then, and holds up nobody else. */
+static void test_stuck(void)
+{
+	pid_t worker = child_of(reader.starter);
+	unsigned descriptors = count_descriptors(getpid());
+	uint64_t begin_ns = clock_ns();
+	struct file file = { 0 };
+
+	CASE("does not answer");
+	if (worker <= 0 || kill(worker, SIGSTOP) != 0)
+		abort();
+	wait_ms = WAIT_MS;
+	CHECK_INT(read_as(7, "small", 100, false, false, &file), -ETIMEDOUT);
+	wait_ms = PATIENCE_MS;
+	CHECK_INT(seconds_since(begin_ns) >= WAIT_MS / 1000.0, 1);
+	CHECK_INT(seconds_since(begin_ns) < PATIENCE_MS / 2000.0, 1);
+	CHECK_UINT(reader.stuck_count, 1);
+	CASE("the same is not asked again");
+	begin_ns = clock_ns();
+	CHECK_INT(read_as(7, "small", 100, false, false, &file), -ETIMEDOUT);
+	CHECK_INT(seconds_since(begin_ns) < PATIENCE_MS / 2000.0, 1);
+	CASE("another is read");
+	CHECK_INT(read_as(8, "small", 100, false, false, &file), 0);
+	CHECK_UINT(file.size, 10);
+	free(file.bytes);
+	CASE("it answers at last");
+	kill(worker, SIGCONT);
+	for (int i = 0; i < 1000 && reader.stuck_count; i++) {
+		usleep(5000);
+		if (read_as(8, "small", 100, false, false, &file) == 0)
+			free(file.bytes);
+	}
+	CHECK_UINT(reader.stuck_count, 0);
+	CHECK_INT(read_as(7, "small", 100, false, false, &file), 0);
+	free(file.bytes);
+	CHECK_UINT(count_descriptors(getpid()), descriptors);
+}
+
+/* As many as may be left waiting; then nothing of that share is read until one ends. */
+static void test_many_stuck(void)
+{
+	struct file file = { 0 };
+	pid_t starter = reader.starter;
+
+	CASE("many do not answer");
+	for (uint64_t i = 0; i < FILE_STUCK_MAX; i++) {
+		if (read_as(100, "small", 100, false, false, &file) == 0)
+			free(file.bytes);
+		kill(child_of(starter), SIGSTOP);
+		wait_ms = WAIT_MS;
+		CHECK_INT(read_as(i, "small", 100, false, false, &file), -ETIMEDOUT);
+		wait_ms = PATIENCE_MS;
+	}
+	CHECK_INT(read_as(99, "small", 100, false, false, &file), -EBUSY);
+	for (share = FILE_OF_PID_FILES; share < FILE_SHARES; share++) {
+		CASE("many do not answer, another share %d", (int)share);
+		file = (struct file){ 0 };
+		CHECK_INT(read_as(99, "small", 100, false, false, &file), 0);
+		free(file.bytes);
+	}
+	share = FILE_OF_USERS;
+	CASE("all end, with the reader");
+	file_reader_done(&reader);
+	CHECK_UINT(reader.stuck_count, 0);
+	CHECK_INT(kill(starter, 0), -1);
+	file_reader_init(&reader);
+	CHECK_INT(read_as(99, "small", 100, false, false, &file), 0);
+	free(file.bytes);
+}
+
+/* Somebody ends one of the two processes, or both. */
+static void test_killed(void)
+{
+	struct file file = { 0 };
+
+	for (int which = 1; which <= 3; which++) {
+		CASE("killed: %d", which);
+		if (which & 1)
+			kill(child_of(reader.starter), SIGKILL);
+		if (which & 2)
+			kill(reader.starter, SIGKILL);
+		usleep(20000);
+		CHECK_INT(read_as(1, "small", 100, false, false, &file), 0);
+		free(file.bytes);
+	}
+}
+
+/* Whoever else waits for children of this process has waited for it, and its number is another
+ * process's by now. */
+static void test_number_taken(void)
+{
+	struct file_reader other;
+	int ends[2];
+	pid_t taken;
+
+	CASE("another process has the number");
+	file_reader_init(&other);
+	if (pipe(ends) != 0)
+		abort();
+	if (fork() == 0) {
+		taken = fork();
+		if (taken == 0) {
+			close(ends[0]);
+			sleep(60); /* with the other end open */
+			_exit(0);
+		}
+		_exit(write(ends[1], &taken, sizeof(taken)) != sizeof(taken));
+	}
+	if (read(ends[0], &taken, sizeof(taken)) != sizeof(taken))
+		abort();
+	close(ends[1]);
+	wait(NULL);
+	other.starter = taken;
+	other.starter_fd = dup(0);
+	file_reader_done(&other);
+	CHECK_INT(other.starter, 0);
+	CHECK_INT(poll(&(struct pollfd){ .fd = ends[0], .events = POLLIN }, 1, 100), 0);
+	kill(taken, SIGKILL);
+	close(ends[0]);
+}
+
+/* File systems have errors that say of a worker that it does not answer. */
+static void test_errors_of_files(void)
+{
+	static const int errors[] = { ETIMEDOUT, EPIPE, EBUSY };
+
+	for (size_t i = 0; i < COUNT_OF(errors); i++) {
+		int32_t answers[] = { -errors[i], 0, 0, 0, -errors[i] };
+		struct file_reader other;
+		struct file file;
+		int ends[2];
+
+		CASE("%s, of open and of read", strerror(errors[i]));
+		file_reader_init(&other);
+		if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0 ||
+		    write(ends[1], answers, sizeof(answers)) != sizeof(answers))
+			abort();
+		other.worker_fd = ends[0];
+		for (int n = 0; n < 2; n++) {
+			struct file_request request = { .path = "/",
+							.size_max = 1,
+							.wait_ms = WAIT_MS };
+
+			CHECK_INT(file_read(&other, &request, &file), -EIO);
+			CHECK_UINT(other.stuck_count, 0);
+			CHECK_INT(other.worker_fd, ends[0]);
+		}
+		file_reader_done(&other);
+		close(ends[1]);
+	}
+}
+
+static void end_at_signal(int number)
+{
+	(void)number;
+	_exit(3);
+}
+
+/* What is meant for the daemon, and sent to all of its name, ends neither of the two, nor
+ * runs the daemon's handler there. */
+static void test_signals(void)
+{
+	pid_t worker = child_of(reader.starter);
+	struct file file = { 0 };
+
+	CASE("signals");
+	kill(reader.starter, SIGUSR1);
+	kill(worker, SIGUSR1);
+	kill(worker, SIGHUP);
+	usleep(20000);
+	CHECK_INT(read_as(1, "small", 100, false, false, &file), 0);
+	CHECK_INT(child_of(reader.starter), worker);
+	free(file.bytes);
+}
+
+/* The processes hold nothing of ours open but their end of a socket. */
+static void test_descriptors(void)
+{
+	pid_t processes[] = { reader.starter, child_of(reader.starter) };
+
+	for (size_t i = 0; i < COUNT_OF(processes); i++) {
+		CASE("descriptors of process %zu", i);
+		/* What was read last may be open for a moment longer. */
+		for (int n = 0; n < 1000 && count_descriptors(processes[i]) != 1; n++)
+			usleep(1000);
+		CHECK_UINT(count_descriptors(processes[i]), 1);
+	}
+}
+
+int main(void)
+{
+	if (!mkdtemp(directory))
+		abort();
+	signal(SIGUSR1, end_at_signal);
+	signal(SIGHUP, end_at_signal);
+	file_reader_init(&reader);
+	test_kinds();
+	test_long_path();
+	test_descriptors();
+	test_signals();
+	test_stuck();
+	test_many_stuck();
+	test_killed();
+	test_number_taken();
+	test_errors_of_files();
+	file_reader_done(&reader);
+	for (size_t i = 0; i < 5; i++)
+		unlink(path_of((const char *[]){ "small", "empty", "large", "link", "fifo" }[i]));
+	rmdir(directory);
+	return testing_end();
+}

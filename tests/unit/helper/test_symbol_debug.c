@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A separate file of symbols adds to what a file has, and takes nothing away, whatever it does to its
+ * reader; and what is said of a reader that does not come to its end. This program is also such a
+ * reader: what its copies are called they do, and else they are ebpf-symbols.
+ */
+#include "tests/unit/testing.h"
+
+#include "plugin/helper/symbol.h"
+#include "plugin/helper/symbol_message.h"
+#include "tests/unit/separate_debug.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+
+static struct file_reader files;
+static uint64_t shown_offset; /* of `shown`, in the programs */
+
+/* --- the reader --- */
+
+static const struct reader {
+	const char *name;
+	int signal; /* that it is ended by; 0: it ends without an answer */
+	const char *want;
+	bool may_pass;
+} readers[] = {
+	{ "crashes", SIGSEGV, "was ended by signal 11 (Segmentation fault): the file is broken",
+	  false },
+	{ "gives-up", 0, "does not answer as it should: the file is broken", false },
+	{ "computes", SIGXCPU,
+	  "takes more than 5 s of CPU time, which is the limit; name functions by", true },
+	{ "is-killed", SIGKILL, "was killed (signal 9), by somebody, or by the kernel for want of",
+	  true },
+};
+
+static int read_as(char *path)
+{
+	char *name = strrchr(path, '/') + 1;
+	const struct reader *reader = NULL;
+	bool always = strncmp(name, "always-", 7) == 0;
+
+	for (size_t i = 0; i < COUNT_OF(readers); i++)
+		if (strcmp(readers[i].name, name + 7 * always) == 0)
+			reader = &readers[i];
+	if (reader && (always || fcntl(SYMBOL_FD_DEBUG, F_GETFD) >= 0)) {
+		if (!reader->signal)
+			return EXIT_FAILURE;
+		signal(reader->signal, SIG_DFL); /* sanitizers have handlers */
+		raise(reader->signal);
+	}
+	strcpy(name, "reader");
+	execl(path, "ebpf-symbols", NULL);
+	return EXIT_FAILURE;
+}
+
+/* --- the test --- */
+
+static const struct symbol_wanted wanted[] = {
+	{ .name = "shown" },
+	{ .name = "hidden" },
+};
+
+static int find(const char *reader, struct symbol_found *found, struct error *error)
+{
+	struct symbol_file file;
+	int status;
+
+	files.symbols = scratch_path(reader);
+	if (symbol_open(&files, scratch_path("stripped"), 0, &file, error) != 0)
+		abort();
+	status = symbol_find(&files, &file, wanted, COUNT_OF(wanted), found, error);
+	symbol_close(&file);
+	return status;
+}
+
+/* What the file itself has is found in any case. */
+static void check(const char *reader, int hidden_status, const char *why, const char *note)
+{
+	struct symbol_found found[COUNT_OF(wanted)];
+	struct error error = { "" };
+	int status = find(reader, found, &error);
+
+	CHECK_INT(status, 0);
+	if (status) {
+		printf("%s\n", error.text);
+		return;
+	}
+	CHECK_INT(found[0].status, 0);
+	CHECK_UINT(found[0].count, 1);
+	CHECK_UINT(found[0].places[0].offset, shown_offset);
+	CHECK_INT(found[1].status, hidden_status);
+	CHECK_HAS(found[1].error.text, why);
+	CHECK_HAS(error.text, note);
+	CHECK_INT(error.text[0] == '\0', note[0] == '\0');
+	symbol_found_done(found, COUNT_OF(wanted));
+}
+
+static void test_useless(const char *build_id)
+{
+	static const struct {
+		const char *make, *note;
+	} cases[] = {
+		{ "head -c 3000 symbols >useless",
+		  ".debug: no symbols can be read from it: it is" },
+		{ "objcopy --only-keep-debug fixed useless",
+		  ".debug: it is of another build, as its build ID says" },
+		{ "objcopy -R .symtab -R .strtab --strip-all symbols useless",
+		  ".debug: no symbols can be read from it: it is" },
+		{ "echo text >useless", ".debug: it is no 64-bit file of this machine's" },
+		{ ": >useless", ".debug: it is no 64-bit file of this machine's" },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		CASE("%s", cases[i].make);
+		if (!named_run(cases[i].make))
+			abort();
+		separate_debug_put("useless", build_id);
+		check("reader", -ESRCH, "it has no function of this name", cases[i].note);
+	}
+}
+
+static void test_readers(void)
+{
+	char always[64];
+
+	for (size_t i = 0; i < COUNT_OF(readers); i++) {
+		const struct reader *reader = &readers[i];
+		struct symbol_found found[COUNT_OF(wanted)];
+		struct error error = { "" };
+
+		CASE("a reader that %s", reader->name);
+		snprintf(always, sizeof(always), "always-%s", reader->name);
+		CHECK_INT(find(always, found, &error), reader->may_pass ? -EAGAIN : -EBADMSG);
+		CHECK_HAS(error.text, reader->want);
+		CASE("a reader that %s with the separate file", reader->name);
+		if (reader->may_pass)
+			check(reader->name, -EAGAIN, reader->want, "");
+		else
+			check(reader->name, -ESRCH, "it has no function", reader->want);
+	}
+}
+
+static void test_contradiction(const char *build_id)
+{
+	if (!named_run(
+		    "objcopy --redefine-sym shown=else --redefine-sym outer=shown symbols other"))
+		abort();
+	separate_debug_put("other", build_id);
+	CASE("a separate file that says otherwise");
+	check("reader", 0, "", "");
+}
+
+static void learn_offset(void)
+{
+	struct named_symbol symbols[64];
+	size_t count = named_symbols("moved", symbols, COUNT_OF(symbols));
+
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(symbols[i].name, "shown") == 0)
+			shown_offset = named_offset("moved", symbols[i].address);
+}
+
+static void make_readers(void)
+{
+	char command[512];
+
+	snprintf(command, sizeof(command), "chmod 755 . && cp '%s' reader",
+		 testing_built("ebpf-symbols"));
+	if (!named_run(command))
+		abort();
+	for (size_t i = 0; i < COUNT_OF(readers); i++) {
+		snprintf(command, sizeof(command), "cp /proc/%d/exe %s && ln %s always-%s",
+			 getpid(), readers[i].name, readers[i].name, readers[i].name);
+		if (!named_run(command))
+			abort();
+	}
+}
+
+int main(int count, char **arguments)
+{
+	char own[4096] = "", build_id[41];
+
+	if (count == 1 && strcmp(arguments[0], "ebpf-symbols") == 0)
+		return readlink("/proc/self/exe", own, sizeof(own) - 1) > 0 ? read_as(own)
+									    : EXIT_FAILURE;
+	scratch_begin();
+	if (!named_compile("moved", "-fPIE -pie -rdynamic") ||
+	    !named_compile("fixed", "-fno-pie -no-pie") || !named_run("strip -o stripped moved")) {
+		printf("there is no compiler to make programs with\n");
+		scratch_end();
+		return TESTING_SKIPPED;
+	}
+	if (!separate_debug_mount()) {
+		printf("this process may not mount: no separate files of symbols\n");
+		scratch_end();
+		return TESTING_SKIPPED;
+	}
+	named_build_id("moved", build_id);
+	learn_offset();
+	make_readers();
+	file_reader_init(&files);
+	CASE("no separate file");
+	check("reader", -ESRCH, "it has no function of this name", "");
+	if (!named_run("objcopy --only-keep-debug moved symbols"))
+		abort();
+	separate_debug_put("symbols", build_id);
+	CASE("a separate file");
+	check("reader", 0, "", "");
+	test_readers();
+	test_useless(build_id);
+	test_contradiction(build_id);
+	file_reader_done(&files);
+	scratch_end();
+	return testing_end();
+}

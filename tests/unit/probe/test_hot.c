@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * HOT tags of an object, and what runs are reckoned to cost. Nothing is loaded.
+ */
+#include "tests/unit/testing.h"
+
+#include "plugin/object/variant.h"
+#include "plugin/probe/hook_cost.h"
+#include "plugin/probe/hot.h"
+
+#include <errno.h>
+
+/* Opens the object with each such text in it replaced by one as long; "" replaces nothing. */
+static void open_with(struct object *object, const char *text, const char *by)
+{
+	static char never[] = "never";
+	static char *options[] = { never };
+	const struct strings all = { options, 1 };
+	FILE *file = fopen(testing_built("tests/bpf/hot.bpf.o"), "r");
+	struct error error = { "" };
+	char *bytes = malloc(1 << 20);
+	unsigned replaced = 0;
+	size_t size;
+
+	if (!file || !bytes)
+		abort();
+	size = fread(bytes, 1, 1 << 20, file);
+	fclose(file);
+	for (char *at = bytes; text[0] && at + strlen(text) < bytes + size; at++)
+		if (!memcmp(at, text, strlen(text) + 1)) {
+			memcpy(at, by, strlen(by));
+			replaced++;
+		}
+	CHECK_INT(replaced > 0, text[0] != '\0');
+	CHECK_INT(object_open_memory(object, bytes, size, "hot.bpf.o", &error), 0);
+	CHECK_INT(variant_select(object, 0, &all, &error), 0);
+	free(bytes);
+}
+
+static void check_mistake(const char *text, const char *by, const char *want)
+{
+	struct error error = { "" };
+	struct object object = { 0 };
+
+	CASE("%s", by);
+	open_with(&object, text, by);
+	CHECK_INT(hot_check(&object, &error), *want ? -EINVAL : 0);
+	CHECK_TEXT(error.text, want);
+	object_done(&object);
+}
+
+#define IS_NOT " is not HOT(NUMBER), with a number from 0 to 63"
+
+static void test_tags(void)
+{
+	check_mistake("", "", "");
+	check_mistake("hot:15", "hot:05", "");
+	check_mistake("hot:15", "hot:64", "program hot_twice: \"64\"" IS_NOT);
+	check_mistake("hot:15", "hot:-1", "program hot_twice: \"-1\"" IS_NOT);
+	check_mistake("hot:15", "hot:1x", "program hot_twice: \"1x\"" IS_NOT);
+	check_mistake("hot:1", "hot:0", "programs hot_begin and hot_end: both have HOT(0)");
+	check_mistake("bad:7", "hot:9", "program hot_twice: two HOT tags");
+	check_mistake(
+		"bad:3", "hot:5",
+		"program hot_no_event: HOT is for programs that events run, not for those that readings run");
+	check_mistake("hot_runs", "hot_runz",
+		      "HOT tags are for the map hot_runs of hot.bpf.h, which it has not as this "
+		      "version of the plugin has it; include that header");
+}
+
+/* One that is not in use has no number. */
+static void test_option(void)
+{
+	struct error error = { "" };
+	struct object object = { 0 };
+
+	CASE("two of one number, of which one is not in use");
+	open_with(&object, "hot:15", "hot:01");
+	CHECK_INT(hot_check(&object, &error), -EINVAL);
+	bpf_program__set_autoload(bpf_object__find_program_by_name(object.bpf, "hot_twice"), false);
+	CHECK_INT(hot_check(&object, &error), 0);
+	object_done(&object);
+}
+
+static void test_hooks(void)
+{
+	static const struct {
+		const char *dear, *cheap;
+	} pairs[] = {
+		{ "tp_btf/sched_switch", "tp_btf/sys_enter" },
+		{ "tracepoint/sched/sched_switch", "tp_btf/sched_switch" },
+		{ "tp/sched/sched_switch", "raw_tp/sched_switch" },
+		{ "uprobe/x:f", "kprobe/f" },
+		{ "uretprobe", "uprobe.s" },
+		{ "kretprobe/f", "kprobe.multi/f" },
+		{ "fexit/f", "iter/task" },
+		{ "something", "iter.s/bpf_map_elem" },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(pairs); i++) {
+		CASE("%s and %s", pairs[i].dear, pairs[i].cheap);
+		CHECK_INT(hook_cost_ns(pairs[i].dear) > hook_cost_ns(pairs[i].cheap), true);
+	}
+	CASE("what is no event");
+	CHECK_UINT(hook_cost_ns("iter/task"), 0);
+}
+
+static void test_cost(void)
+{
+	struct hot_program programs[] = {
+		{ .fd = 3, .number = 0, .hook_ns = 70, .body_ns = 150, .rate = HOT_UNKNOWN },
+		{ .fd = 4, .number = 7, .hook_ns = 90, .body_ns = 150, .rate = HOT_UNKNOWN },
+		{ .fd = 5, .number = -1, .hook_ns = 450, .body_ns = 150, .rate = HOT_UNKNOWN },
+	};
+	struct hot hot = { programs, COUNT_OF(programs), .map = 0, .cpus = 1 };
+	double runs[HOT_PROGRAMS_MAX] = { [0] = 1000, [7] = 100, [8] = 1e9 };
+
+	CASE("runs, by what a hook and a program take");
+	CHECK_REAL(hot_cost_ns(&hot, runs), 1000 * 220 + 100 * 240, 1e-6L);
+	CASE("what is measured replaces what is supposed; its own cost is taken off");
+	hot_note(&hot, 3, 5000, 1e-6);
+	CHECK_REAL(hot_cost_ns(&hot, runs), 1000 * (70 + 1000 - HOOK_STATISTICS_NS) + 100 * 240,
+		   1e-6L);
+	hot_note(&hot, 3, 5000, 1e-9);
+	CHECK_REAL(hot_cost_ns(&hot, runs), 1000 * 70 + 100 * 240, 1e-6L);
+	CASE("a sample without a run says nothing of one");
+	hot_note(&hot, 4, 0, 0);
+	CHECK_REAL(hot_cost_ns(&hot, runs), 1000 * 70 + 100 * 240, 1e-6L);
+	CASE("one without a number, by the statistics");
+	hot_note(&hot, 5, 10, 2e-6);
+	CHECK_REAL(hot_cost_ns(&hot, runs),
+		   1000 * 70 + 100 * 240 + 10 * (450 + 2000 - HOOK_STATISTICS_NS), 1e-6L);
+	CASE("and at rest");
+	hot_rest(&hot);
+	CHECK_REAL(hot_cost_ns(&hot, runs), 1000 * 70 + 100 * 240, 1e-6L);
+	CASE("not known");
+	hot.map = -1;
+	hot.programs = &programs[2];
+	hot.count = 1;
+	programs[2].rate = HOT_UNKNOWN;
+	CHECK_REAL(hot_cost_ns(&hot, runs), (long double)NAN, 0);
+	hot.count = 0;
+	CHECK_REAL(hot_cost_ns(&hot, runs), 0, 0);
+}
+
+int main(void)
+{
+	test_tags();
+	test_option();
+	test_hooks();
+	test_cost();
+	return testing_end();
+}

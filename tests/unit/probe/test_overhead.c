@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which probes MaxOverhead switches off, when, for how long, and what is said of it: over a clock and
+ * costs that the test plays.
+ */
+#include "tests/unit/testing.h"
+
+#include "tests/unit/fake/daemon.h"
+
+#include "plugin/probe/overhead.h"
+#include "plugin/util/clock.h"
+#include "plugin/util/message.h"
+
+#include <errno.h>
+
+#define S NS_PER_S
+#define MINUTE (60 * S)
+#define INTERVAL_S 10
+#define PROBES 3
+#define FUNCTIONS 3
+
+static const char *const names[PROBES] = { "one", "two", "three" };
+static struct probe_config blocks[PROBES];
+static struct probe probes[PROBES];
+static double costs[PROBES]; /* percent, while it is attached */
+static bool is_off[PROBES];
+static struct hot_program programs[PROBES];
+static unsigned resumed[PROBES], samples[PROBES];
+static int failure; /* of what is attached again */
+/* Those of the first probe, where it has any. */
+static struct function_config function_blocks[FUNCTIONS] = {
+	{ .name = "hot", .max_overhead = 5 },
+	{ .name = "other" },
+	{ .name = "cool", .max_overhead = 2 },
+};
+static struct functions functions = { .blocks = function_blocks,
+				      .count = FUNCTIONS,
+				      .run_map = -1 };
+static double function_costs[FUNCTIONS];
+static bool function_is_off[FUNCTIONS];
+static struct overhead overhead;
+static uint64_t now_ns;
+
+static double ns_of(double percent)
+{
+	return percent / 100 * (double)NS_PER_S * (double)sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+static bool played_since(struct cost_mark *mark, const struct probe *probe, int function,
+			 uint64_t at_ns, struct cost *ret_cost)
+{
+	size_t i = (size_t)(probe - probes);
+
+	mark->time_ns = at_ns;
+	if (function != OVERHEAD_WHOLE) {
+		*ret_cost = (struct cost){ .other_ns = function_is_off[function]
+							       ? 0
+							       : ns_of(function_costs[function]) };
+		return true;
+	}
+	CHECK_INT(is_off[i], false);
+	*ret_cost = (struct cost){ .runs = { 20000 }, .other_ns = ns_of(costs[i]) };
+	for (size_t n = 0; i == 0 && n < FUNCTIONS; n++)
+		ret_cost->other_ns += function_is_off[n] ? 0 : ns_of(function_costs[n]);
+	return !isnan(costs[i]);
+}
+
+/* Runs take less than was thought. */
+static void played_sample(struct probe *probe)
+{
+	samples[probe - probes]++;
+	programs[probe - probes].body_ns = 0;
+}
+
+static void played_pause(struct probe *probe, int function)
+{
+	if (function == OVERHEAD_WHOLE)
+		is_off[probe - probes] = true;
+	else
+		function_is_off[function] = true;
+}
+
+static int played_resume(struct probe *probe, int function, struct error *error)
+{
+	if (failure)
+		return error_set(error, failure, "no such function");
+	if (function != OVERHEAD_WHOLE) {
+		CHECK_INT(is_off[0], false);
+		function_is_off[function] = false;
+		return 0;
+	}
+	resumed[probe - probes]++;
+	is_off[probe - probes] = false;
+	return 0;
+}
+
+/* All of them off by default, and attached just now; own: limits of the Probe blocks. */
+static void begin(double percent, const double own[PROBES])
+{
+	overhead_done(&overhead);
+	daemon_clear();
+	now_ns = 1000 * S;
+	failure = 0;
+	for (size_t i = 0; i < PROBES; i++) {
+		blocks[i].max_overhead = own[i];
+		probes[i].block = &blocks[i];
+		probes[i].interval_s = INTERVAL_S;
+		probes[i].is_off_by_default = true;
+		probes[i].object.bpf = (void *)probes; /* is open */
+		snprintf(probes[i].name, sizeof(probes[i].name), "%s", names[i]);
+		costs[i] = 0;
+		is_off[i] = false;
+		resumed[i] = samples[i] = 0;
+		programs[i] = (struct hot_program){ .number = 0 };
+		probes[i].hot = (struct hot){ .programs = &programs[i], .count = 1, .map = -1 };
+	}
+	CHECK_INT(overhead_open(&overhead, probes, PROBES, percent, now_ns), 0);
+	overhead.since = played_since;
+	overhead.sample = played_sample;
+	overhead.pause = played_pause;
+	overhead.resume = played_resume;
+}
+
+static void pass(uint64_t ns)
+{
+	for (uint64_t end_ns = now_ns + ns; now_ns < end_ns; now_ns += S)
+		overhead_step(&overhead, now_ns);
+}
+
+static void check_off(bool one, bool two, bool three)
+{
+	CHECK_INT(is_off[0], one);
+	CHECK_INT(is_off[1], two);
+	CHECK_INT(is_off[2], three);
+}
+
+static const double none[PROBES] = { 0 };
+
+static void begin_with_functions(double hot, double other, double cool)
+{
+	probes[0].functions = &functions;
+	begin(1, none);
+	function_costs[0] = hot;
+	function_costs[1] = other;
+	function_costs[2] = cool;
+	memset(function_is_off, 0, sizeof(function_is_off));
+}
+
+static void test_which(void)
+{
+	const double own[PROBES] = { 0, 5, 0 };
+
+	CASE("those that are open, off by default or with a limit");
+	begin(1, own);
+	overhead_done(&overhead);
+	probes[0].is_off_by_default = probes[1].is_off_by_default = false;
+	probes[2].object.bpf = NULL;
+	CHECK_INT(overhead_open(&overhead, probes, PROBES, 1, now_ns), 0);
+	CHECK_UINT(overhead.count, 1);
+	CHECK_INT(overhead.item[0].probe == &probes[1], true);
+	CASE("nothing that costs");
+	begin(1, none);
+	pass(10 * MINUTE);
+	check_off(false, false, false);
+	CHECK_UINT(daemon_messages() + daemon_notifications(), 0);
+}
+
+static void test_trial(void)
+{
+	CASE("in its first second");
+	begin(1, none);
+	costs[1] = 20;
+	overhead_step(&overhead, now_ns);
+	check_off(false, false, false);
+	now_ns += S;
+	overhead_step(&overhead, now_ns);
+	check_off(false, true, false);
+	CHECK_UINT(daemon_messages(), 1);
+	CHECK_INT(daemon_severity(0), LOG_WARNING);
+	CHECK_TEXT(
+		daemon_message(0),
+		"probe two is off for 1 minute: it costs 20 % of the CPUs, and all probes that are "
+		"off by default 20 %, more than MaxOverhead 1; raise that, give it one of its own, "
+		"or switch it off by Enable false");
+	CHECK_UINT(daemon_notifications(), 1);
+	CHECK_INT(daemon_notified(NOTIF_WARNING, "testhost/ebpf/self/count-tier_two",
+				  daemon_message(0)),
+		  true);
+	CASE("a limit of its own");
+	begin(1, (const double[PROBES]){ 0, 30, 0 });
+	costs[1] = 20;
+	pass(MINUTE);
+	check_off(false, false, false);
+	costs[1] = 40;
+	pass(30 * S);
+	check_off(false, true, false);
+	CHECK_HAS(daemon_message(0), "more than MaxOverhead 30 in its Probe block; raise that, or");
+	CASE("not known is not dear");
+	begin(1, none);
+	costs[0] = NAN;
+	pass(MINUTE);
+	programs[0] = (struct hot_program){ .number = -1, .hook_ns = 1, .rate = HOT_UNKNOWN };
+	costs[0] = 0;
+	pass(MINUTE);
+	check_off(false, false, false);
+}
+
+/* Before one goes, it is looked how long its runs take. */
+static void test_sample(void)
+{
+	CASE("nothing is sampled while all is well");
+	begin(1, none);
+	pass(MINUTE);
+	CHECK_UINT(samples[0], 0);
+	CASE("runs that take less than was thought");
+	programs[0].body_ns = NS_PER_S / 1000;
+	pass(INTERVAL_S * S);
+	CHECK_UINT(samples[0], 1);
+	check_off(false, false, false);
+	CHECK_UINT(daemon_messages(), 0);
+	CASE("once a reading at most");
+	programs[0].hook_ns = NS_PER_S / 1000;
+	pass(INTERVAL_S * S);
+	CHECK_UINT(samples[0], 2);
+	CHECK_UINT(samples[1] + samples[2], 0);
+	check_off(true, false, false);
+}
+
+/* The mean of three readings. */
+static void test_readings(void)
+{
+	CASE("a peak of one reading");
+	begin(1, none);
+	pass(5 * S);
+	costs[0] = 2.5;
+	pass(INTERVAL_S * S);
+	costs[0] = 0;
+	pass(10 * MINUTE);
+	check_off(false, false, false);
+	CASE("a little too dear, in the third reading");
+	costs[0] = 1.1;
+	pass(2 * INTERVAL_S * S);
+	check_off(false, false, false);
+	pass(INTERVAL_S * S);
+	check_off(true, false, false);
+	CASE("too dear by far, in the first");
+	begin(1, none);
+	pass(5 * S);
+	costs[0] = 20;
+	pass(INTERVAL_S * S);
+	check_off(true, false, false);
+}
+
+static void test_together(void)
+{
+	CASE("the dearest goes, and that is enough");
+	begin(1, none);
+	costs[0] = 0.4;
+	costs[1] = 0.9;
+	costs[2] = 0.5;
+	pass(2 * S);
+	check_off(false, true, false);
+	CHECK_HAS(daemon_message(0), "it costs 0.9 % of the CPUs, and all probes that are off by "
+				     "default 1.8 %, more than MaxOverhead 1;");
+	CASE("what is tried goes before what is on");
+	costs[1] = 0.3;
+	pass(2 * MINUTE);
+	check_off(false, true, false);
+	CHECK_UINT(resumed[1], 1);
+	CASE("and stays where there is room");
+	costs[2] = 0.1;
+	pass(3 * MINUTE);
+	check_off(false, false, false);
+	CASE("a limit of its own is none of all");
+	begin(1, (const double[PROBES]){ 0, 50, 0 });
+	costs[0] = 0.9;
+	costs[1] = 40;
+	pass(MINUTE);
+	check_off(false, false, false);
+	CASE("two go");
+	begin(1, none);
+	costs[0] = 3;
+	costs[1] = 2;
+	costs[2] = 0.9;
+	pass(2 * S);
+	check_off(true, true, false);
+	CHECK_UINT(daemon_notifications(), 2);
+}
+
+/* When the first one was attached again. */
+static uint64_t next_try_ns(void)
+{
+	unsigned before = resumed[0];
+	uint64_t begin_ns = now_ns;
+
+	while (resumed[0] == before && now_ns - begin_ns < 300 * MINUTE)
+		pass(S);
+	return now_ns - begin_ns;
+}
+
+static void test_back_off(void)
+{
+	static const unsigned minutes[] = { 1, 2, 4, 8, 16, 32, 60, 60, 60 };
+
+	CASE("longer and longer");
+	begin(1, none);
+	costs[0] = 5;
+	pass(2 * S);
+	for (size_t i = 0; i < COUNT_OF(minutes); i++) {
+		CHECK_REAL((double)next_try_ns() / (double)S, minutes[i] * 60, 3);
+		pass(3 * S);
+		CHECK_INT(is_off[0], true);
+	}
+	CASE("one notification; the log tells each time");
+	CHECK_UINT(daemon_notifications(), 1);
+	CHECK_UINT(daemon_messages(), 1 + COUNT_OF(minutes));
+	CHECK_INT(daemon_severity(1), LOG_NOTICE);
+	CHECK_HAS(daemon_message(1), "probe one is off for 2 minutes: it costs 5 %");
+	CASE("on again");
+	costs[0] = 0.5;
+	next_try_ns();
+	pass(3 * S);
+	CHECK_INT(is_off[0], false);
+	CHECK_UINT(daemon_notifications(), 2);
+	CHECK_INT(daemon_notified(NOTIF_OKAY, "testhost/ebpf/self/count-tier_one",
+				  "probe one is on again: it costs 0.5 % of the CPUs"),
+		  true);
+	CASE("half as long for each such time that it lasted");
+	pass(100 * MINUTE); /* an hour, and half an hour */
+	costs[0] = 5;
+	pass(INTERVAL_S * S);
+	CHECK_REAL((double)next_try_ns() / (double)S, 15 * 60, INTERVAL_S + 3);
+	CASE("never less than three intervals");
+	begin(1, none);
+	probes[0].interval_s = 100;
+	costs[0] = 5;
+	pass(2 * S);
+	CHECK_HAS(daemon_message(0), "probe one is off for 5 minutes: ");
+	CHECK_REAL((double)next_try_ns() / (double)S, 300, 3);
+}
+
+static void test_failure(void)
+{
+	CASE("it cannot be attached again");
+	begin(1, none);
+	costs[0] = 5;
+	pass(2 * S);
+	costs[0] = 0;
+	failure = -ENOENT;
+	pass(2 * MINUTE);
+	CHECK_UINT(daemon_messages(), 2);
+	CHECK_TEXT(daemon_message(1), "probe one is off for 2 minutes: cannot switch it on again: "
+				      "no such function");
+	CHECK_UINT(daemon_notifications(), 1);
+	failure = 0;
+	pass(3 * MINUTE);
+	check_off(false, false, false);
+	CHECK_UINT(daemon_notifications(), 2);
+}
+
+/* Limits of Function blocks; the last test, as the probe keeps its functions. */
+static void test_functions(void)
+{
+	CASE("functions with a limit, before their probe");
+	begin_with_functions(4, 0.3, 1);
+	CHECK_UINT(overhead.count, 2 + PROBES);
+	CHECK_INT(overhead.item[1].function, 2);
+	CHECK_INT(overhead.item[2].function, OVERHEAD_WHOLE);
+	CASE("they do not count for the limit of their probe");
+	pass(MINUTE);
+	check_off(false, false, false);
+	CHECK_INT(function_is_off[0] || function_is_off[2], false);
+	CHECK_UINT(daemon_messages(), 0);
+	CASE("one that is too hot goes alone");
+	function_costs[0] = 20;
+	pass(INTERVAL_S * S);
+	check_off(false, false, false);
+	CHECK_INT(function_is_off[0], true);
+	CHECK_INT(function_is_off[2], false);
+	CHECK_UINT(daemon_messages(), 1);
+	CHECK_TEXT(
+		daemon_message(0),
+		"function hot of the probe one is off for 1 minute: it costs 9.33 % of the CPUs, more than "
+		"MaxOverhead 5 in its Function block; raise that, or leave the block out");
+	CHECK_INT(daemon_notified(NOTIF_WARNING, "testhost/ebpf/self/count-tier_one",
+				  daemon_message(0)),
+		  true);
+	CASE("it is tried again, in vain and then not");
+	pass(MINUTE + 2 * S);
+	CHECK_INT(function_is_off[0], true);
+	CHECK_HAS(daemon_message(1), "function hot of the probe one is off for 2 minutes:");
+	function_costs[0] = 1;
+	pass(2 * MINUTE + 2 * S);
+	CHECK_INT(function_is_off[0], false);
+	CHECK_TEXT(daemon_message(2),
+		   "function hot of the probe one is on again: it costs 1 % of the CPUs");
+	check_off(false, false, false);
+	CASE("one without a limit takes the probe along, in which the others wait");
+	function_costs[0] = 20;
+	pass(INTERVAL_S * S);
+	CHECK_INT(function_is_off[0], true);
+	function_costs[1] = 30;
+	pass(10 * MINUTE);
+	check_off(true, false, false);
+	function_costs[0] = function_costs[1] = 0;
+	pass(30 * MINUTE);
+	check_off(false, false, false);
+	CHECK_INT(function_is_off[0], false);
+}
+
+int main(void)
+{
+	message_to(daemon_take);
+	test_which();
+	test_trial();
+	test_sample();
+	test_readings();
+	test_together();
+	test_back_off();
+	test_failure();
+	test_functions();
+	overhead_done(&overhead);
+	return testing_end();
+}

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Readings of two probes in two threads: neither waits for the other, whatever that one waits for.
+ * The kernel and collectd are played by hand, and stop where the test says so.
+ */
+#include "tests/unit/fake/roster.h"
+
+#include "tests/unit/fake/daemon.h"
+#include "tests/unit/fake/row.h"
+
+#include "plugin/probe/reading.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <time.h>
+
+#define WAIT_S 60 /* longer than any machine takes; only what fails waits for so long */
+#define READINGS 20
+
+struct pair {
+	struct fixture f;
+	struct probe slow, quick;
+	uint64_t *slow_rows, *quick_rows;
+};
+
+static sem_t arrived, go_on;
+static const char *stop_at; /* where the slow probe stops */
+
+static bool wait_for(sem_t *sem)
+{
+	struct timespec end;
+
+	clock_gettime(CLOCK_REALTIME, &end);
+	end.tv_sec += WAIT_S;
+	while (sem_timedwait(sem, &end) != 0)
+		if (errno != EINTR)
+			return false;
+	return true;
+}
+
+static unsigned given_up; /* in threads, where no check may be */
+
+static void stop(void)
+{
+	sem_post(&arrived);
+	if (!wait_for(&go_on))
+		__atomic_fetch_add(&given_up, 1, __ATOMIC_RELAXED);
+}
+
+static void on_dispatch(const char *subject)
+{
+	if (stop_at && !strcmp(subject, stop_at)) {
+		stop_at = NULL;
+		stop();
+	}
+}
+
+/* Of the library, in place of its own. */
+int __wrap_file_read(struct file_reader *reader, const struct file_request *request,
+		     struct file *ret_file);
+int __wrap_file_read(struct file_reader *reader, const struct file_request *request,
+		     struct file *ret_file)
+{
+	(void)reader;
+	(void)ret_file;
+	if (stop_at && !strcmp(request->path, stop_at)) {
+		stop_at = NULL;
+		stop();
+	}
+	return -ENOENT;
+}
+
+static uint64_t *open_probe(struct pair *p, struct probe *probe, const char *name)
+{
+	static const struct row_member member = MEMBER("a", U64, 0, "derive");
+	struct error error = { "" };
+	uint64_t *rows;
+
+	*probe = (struct probe){
+		.interval_s = INTERVAL_S,
+		.services = &p->f.services,
+		.subscriber = -1,
+		.reading = PTHREAD_MUTEX_INITIALIZER,
+	};
+	snprintf(probe->name, sizeof(probe->name), "%s", name);
+	probe->tables = calloc(2, sizeof(*probe->tables));
+	if (image_open(&probe->object, &error) || !probe->tables)
+		abort();
+	probe->table_count = 2;
+	rows = row_table(&probe->tables[0], &member, 1, 8, 1, SUBJECT_PROBE);
+	rows[0] = 1;
+	rows = row_table(&probe->tables[1], &member, 1, 8, ROWS, SUBJECT_SERVICE);
+	snprintf(probe->tables[1].schema.columns[0].tag.instance, TAG_TEXT_MAX, "%s", name);
+	CHECK_INT(reading_subscribe(probe, &error), 0);
+	return rows;
+}
+
+static void pair_init(struct pair *p)
+{
+	fixture_init(&p->f);
+	p->f.services.resolver.config = &p->f.config;
+	p->f.services.resolver.object = &p->f.services.object;
+	p->f.services.resolver.counters = &p->f.counters;
+	p->f.services.resolver.free_rows = &p->f.services.lifecycle.free_rows;
+	p->slow_rows = open_probe(p, &p->slow, "slow");
+	p->quick_rows = open_probe(p, &p->quick, "quick");
+	sem_init(&arrived, 0, 0);
+	sem_init(&go_on, 0, 0);
+	daemon_clear();
+}
+
+static void pair_done(struct pair *p)
+{
+	probe_done(&p->slow);
+	probe_done(&p->quick);
+	fixture_done(&p->f);
+	daemon_clear();
+}
+
+static void *read_in_thread(void *of)
+{
+	struct error error = { "" };
+
+	return (void *)(intptr_t)probe_read(of, &error);
+}
+
+static pthread_t start_reading(struct probe *probe)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, read_in_thread, probe) != 0)
+		abort();
+	return thread;
+}
+
+static void end_reading(pthread_t thread)
+{
+	void *status = NULL;
+
+	pthread_join(thread, &status);
+	CHECK_INT((intptr_t)status, 0);
+	CHECK_UINT(__atomic_load_n(&given_up, __ATOMIC_RELAXED), 0);
+}
+
+/* An interval later. */
+static void read_quick(struct pair *p)
+{
+	struct error error = { "" };
+
+	daemon_now += TIME_T_TO_CDTIME_T(INTERVAL_S);
+	p->quick_rows[CONFIGURED]++;
+	CHECK_INT(probe_read(&p->quick, &error), 0);
+}
+
+/* Where the slow probe stops, the quick one goes on at its interval, and services come and go. */
+static void check_stop(struct pair *p, const char *at)
+{
+	pthread_t thread;
+
+	stop_at = at;
+	thread = start_reading(&p->slow);
+	CHECK_INT(wait_for(&arrived), true);
+	for (unsigned i = 1; i <= READINGS; i++) {
+		read_quick(p);
+		CHECK_REAL(daemon_gauge("web/derive-quick"), i, 0);
+	}
+	CHECK_REAL(daemon_gauge("web/derive-slow"), DAEMON_NONE, 0);
+	sem_post(&go_on);
+	end_reading(thread);
+	CHECK_REAL(daemon_gauge("web/derive-slow"), 0, 0);
+}
+
+static void test_dispatch(void)
+{
+	struct pair p;
+
+	CASE("who takes the slow probe's values does not come back");
+	pair_init(&p);
+	daemon_on_dispatch = on_dispatch;
+	check_stop(&p, "slow");
+	daemon_on_dispatch = NULL;
+	pair_done(&p);
+}
+
+static void test_file(void)
+{
+	char path[] = "/slow";
+	struct pair p;
+
+	CASE("a pid file does not answer");
+	pair_init(&p);
+	p.f.service.pid_files.item = (char *[]){ path };
+	p.f.service.pid_files.count = 1;
+	CHECK_INT(pid_files_init(&p.f.services.resolver.pid_files, &p.f.config), 0);
+	check_stop(&p, "/slow");
+	pair_done(&p);
+}
+
+/* A row of a service that is gone goes to another, and what it did is not lost, though a probe that
+ * has not read it waits for its values to be taken. */
+static void test_catch_up(void)
+{
+	struct error error = { "" };
+	pthread_t thread;
+	struct pair p;
+
+	CASE("rows come free");
+	pair_init(&p);
+	p.f.services.lifecycle.interval_ns = 1000000;
+	p.slow.interval_s = p.quick.interval_s = 0.001;
+	p.f.kernel_rows[3].flags = SERVICE_USED;
+	daemon_on_dispatch = on_dispatch;
+	stop_at = "slow";
+	thread = start_reading(&p.slow);
+	CHECK_INT(wait_for(&arrived), true);
+	p.slow_rows[3] += 5;
+	for (unsigned i = 0; i < 1000 && !maps_count("service_free"); i++) {
+		usleep(2000);
+		read_quick(&p);
+	}
+	CHECK_UINT(maps_count("service_free"), 1);
+	CHECK_INT(p.slow.tables[1].caught_up, true);
+	sem_post(&go_on);
+	end_reading(thread);
+	daemon_on_dispatch = NULL;
+	CASE("what the service did is told later");
+	daemon_now += TIME_T_TO_CDTIME_T(INTERVAL_S);
+	CHECK_INT(probe_read(&p.slow, &error), 0);
+	CHECK_REAL(daemon_gauge("other/derive-slow"), 5, 0);
+	pair_done(&p);
+}
+
+static unsigned inside;
+
+/* Comes back when both are here. */
+static void meet(void)
+{
+	if (__atomic_add_fetch(&inside, 1, __ATOMIC_ACQ_REL) != 1)
+		sem_post(&arrived);
+	else if (!wait_for(&arrived))
+		__atomic_fetch_add(&given_up, 1, __ATOMIC_RELAXED);
+}
+
+static void test_same_time(void)
+{
+	pthread_t threads[2];
+	struct pair p;
+
+	CASE("both walk at the same time");
+	pair_init(&p);
+	p.slow.object.walks = calloc(1, sizeof(struct reading_walk));
+	p.quick.object.walks = calloc(1, sizeof(struct reading_walk));
+	if (!p.slow.object.walks || !p.quick.object.walks)
+		abort();
+	p.slow.object.walks->link = p.quick.object.walks->link = maps_link();
+	p.slow.object.walk_count = p.quick.object.walk_count = 1;
+	maps_on_walk = meet;
+	threads[0] = start_reading(&p.slow);
+	threads[1] = start_reading(&p.quick);
+	end_reading(threads[0]);
+	end_reading(threads[1]);
+	CHECK_UINT(inside, 2);
+	CHECK_REAL(daemon_gauge("web/derive-slow"), 0, 0);
+	CHECK_REAL(daemon_gauge("web/derive-quick"), 0, 0);
+	maps_on_walk = NULL;
+	p.slow.object.walk_count = p.quick.object.walk_count = 0;
+	pair_done(&p);
+}
+
+int main(void)
+{
+	test_dispatch();
+	test_file();
+	test_catch_up();
+	test_same_time();
+	return testing_end();
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The life of a process row: a process of a service with series of its own, from its first reading to the
+ * last. The kernel's side of it is played by hand.
+ */
+#include "tests/unit/fake/roster.h"
+
+static const char *process_subject(const struct fixture *f, uint32_t process)
+{
+	int subject = snapshot_process_subject(f->services.snapshot, process);
+
+	return subject < 0 ? "(none)" : f->services.snapshot->subjects.subject[subject].name;
+}
+
+static void test_processes(void)
+{
+	struct fixture f;
+	uint32_t process = 0;
+	int subscriber;
+
+	CASE("process");
+	fixture_init(&f);
+	subscriber = subscribers_add(&f.services.lifecycle.subscribers, INTERVAL_S, NULL, NULL);
+	f.labels[1] = (struct process_label){
+		.start_ns = S(12.349), .pid = 77, .row = CONFIGURED, .state = PROCESS_ALIVE
+	};
+	refresh(&f, 100);
+	/* Field 22 of /proc/PID/stat: ticks of 10 ms. */
+	CHECK_TEXT(process_subject(&f, 1), "web-77-1234");
+	CHECK_UINT(f.services.snapshot->subjects
+			   .subject[snapshot_process_subject(f.services.snapshot, 1)]
+			   .top_n,
+		   7);
+	CHECK_UINT(f.services.snapshot->subjects
+			   .subject[snapshot_process_subject(f.services.snapshot, 1)]
+			   .rank_group,
+		   CONFIGURED);
+	CHECK_TEXT(process_subject(&f, 2), "(none)");
+	refresh(&f, 110);
+	CHECK_TEXT(process_subject(&f, 1), "web-77-1234");
+	read_at(&f, subscriber, 110);
+	CASE("process that has ended, not read");
+	f.labels[1].state = PROCESS_ENDED;
+	refresh(&f, 120);
+	refresh(&f, 125);
+	CHECK_TEXT(process_subject(&f, 1), "web-77-1234");
+	CHECK_UINT(maps_count("process_free"), 0);
+	CASE("process that has ended, read");
+	read_at(&f, subscriber, 130);
+	refresh(&f, 140);
+	CHECK_TEXT(process_subject(&f, 1), "(none)");
+	CHECK_UINT(f.labels[1].state, PROCESS_FREE);
+	CHECK_INT(maps_pop("process_free", &process), true);
+	CHECK_UINT(process, 1);
+	CASE("its pid, another process");
+	f.labels[1] = (struct process_label){
+		.start_ns = S(141), .pid = 77, .row = CONFIGURED, .state = PROCESS_ALIVE
+	};
+	refresh(&f, 150);
+	CHECK_TEXT(process_subject(&f, 1), "web-77-14100");
+	fixture_done(&f);
+}
+
+/* A process that began and ended between two readings has its series for one. */
+static void test_short_process(void)
+{
+	struct fixture f;
+	int subscriber;
+
+	CASE("short process");
+	fixture_init(&f);
+	subscriber = subscribers_add(&f.services.lifecycle.subscribers, INTERVAL_S, NULL, NULL);
+	f.labels[2] = (struct process_label){
+		.start_ns = S(99), .pid = 78, .row = CONFIGURED, .state = PROCESS_ENDED
+	};
+	refresh(&f, 100);
+	CHECK_TEXT(process_subject(&f, 2), "web-78-9900");
+	read_at(&f, subscriber, 100);
+	refresh(&f, 110);
+	read_at(&f, subscriber, 110);
+	refresh(&f, 120);
+	CHECK_TEXT(process_subject(&f, 2), "(none)");
+	fixture_done(&f);
+}
+
+/* Of rows that are not configured there are no processes; their rows come free all the same. */
+static void test_process_of_no_service(void)
+{
+	static const uint32_t rows[] = { SERVICE_OTHER, SERVICE_KERNEL, CONFIGURED + 1,
+					 UINT32_MAX };
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct fixture f;
+
+		CASE("process of row %u", rows[i]);
+		fixture_init(&f);
+		f.labels[1] = (struct process_label){
+			.start_ns = S(1), .pid = 77, .row = rows[i], .state = PROCESS_ALIVE
+		};
+		refresh(&f, 100);
+		CHECK_TEXT(process_subject(&f, 1), "(none)");
+		f.labels[1].state = PROCESS_ENDED;
+		refresh(&f, 110);
+		refresh(&f, 120);
+		CHECK_UINT(maps_count("process_free"), 1);
+		fixture_done(&f);
+	}
+}
+
+/* The name of its series may be that of a service: it has none. */
+static void test_process_of_a_service_name(void)
+{
+	struct fixture f;
+
+	CASE("a service is called like the series of a process");
+	fixture_init(&f);
+	subjects_take(&f.services.lifecycle.subjects, SUBJECT_SERVICE, "web-77-1234", 0);
+	f.labels[1] = (struct process_label){
+		.start_ns = S(12.34), .pid = 77, .row = CONFIGURED, .state = PROCESS_ALIVE
+	};
+	refresh(&f, 100);
+	CHECK_TEXT(process_subject(&f, 1), "(none)");
+	fixture_done(&f);
+}
+
+int main(void)
+{
+	test_processes();
+	test_short_process();
+	test_process_of_no_service();
+	test_process_of_a_service_name();
+	return testing_end();
+}

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Names of rows that are taken for keys: who has a name, who makes way, and what goes on under it.
+ * The kernel's side is played by hand.
+ */
+#include "tests/unit/fake/roster.h"
+
+#define ID_A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+#define ID_B "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
+
+/* As the engine has found out by the key. */
+static void give_name(struct fixture *f, uint32_t row, const char *name, const char *other_name)
+{
+	struct row_name named = { .key = f->kernel_rows[row].key };
+
+	strcpy(named.name, name);
+	strcpy(named.other_name, other_name);
+	row_name_take(&f->services.lifecycle, row, &named, true);
+}
+
+static void take_unit(struct fixture *f, uint32_t row, const char *name)
+{
+	take_key(f, row, GROUP_UNIT, name, 1);
+	give_name(f, row, name, "other-unit");
+}
+
+static void take_container(struct fixture *f, uint32_t row, const char *id, const char *name)
+{
+	char other_name[SUBJECT_NAME_MAX];
+
+	take_key(f, row, GROUP_DOCKER, id, 1);
+	snprintf(other_name, sizeof(other_name), "%s-%.12s", name, id);
+	give_name(f, row, name, other_name);
+}
+
+static void end(struct fixture *f, uint32_t row)
+{
+	f->kernel_rows[row].processes = 0;
+}
+
+static void test_unnamed(void)
+{
+	struct group_key key;
+	struct fixture f;
+	uint32_t row = 0;
+
+	CASE("no name yet");
+	fixture_init(&f);
+	take_key(&f, 4, GROUP_UNIT, "nginx", 1);
+	take_row(&f, 3, "bash", 1);
+	CHECK_INT(row_name_wanted(&f.services.lifecycle, &row, &key), true);
+	CHECK_UINT(row, 4);
+	CHECK_TEXT(key.text, "nginx");
+	refresh(&f, 100);
+	refresh(&f, 110);
+	CHECK_TEXT(subject(&f, 3), "bash");
+	CHECK_TEXT(subject(&f, 4), "other");
+	CASE("named");
+	give_name(&f, 4, "nginx", "nginx.service");
+	row = 0;
+	CHECK_INT(row_name_wanted(&f.services.lifecycle, &row, &key), false);
+	refresh(&f, 111);
+	CHECK_TEXT(subject(&f, 4), "nginx");
+	fixture_done(&f);
+}
+
+/* One whose files do not answer is asked for thrice. */
+static void test_tries(void)
+{
+	struct row_name name = { .name = "0123" };
+	struct group_key key;
+	struct fixture f;
+	uint32_t row;
+
+	fixture_init(&f);
+	take_key(&f, 4, GROUP_DOCKER, ID_A, 1);
+	name.key = f.kernel_rows[4].key;
+	for (int i = 1; i <= 3; i++) {
+		CASE("try %d", i);
+		row = 0;
+		CHECK_INT(row_name_wanted(&f.services.lifecycle, &row, &key), true);
+		row_name_take(&f.services.lifecycle, 4, &name, false);
+		CHECK_INT(row_name_is_known(&f.services.lifecycle, 4), i == 3);
+	}
+	CASE("the row is another's");
+	take_key(&f, 4, GROUP_DOCKER, ID_B, 1);
+	CHECK_INT(row_name_is_known(&f.services.lifecycle, 4), false);
+	fixture_done(&f);
+}
+
+static void test_nameless(void)
+{
+	struct row_name name = { .name = "pause", .is_nameless = true };
+	struct group_key key;
+	struct fixture f;
+	uint32_t row = 0;
+
+	CASE("no series");
+	fixture_init(&f);
+	take_key(&f, 4, GROUP_DOCKER, ID_A, 1);
+	name.key = f.kernel_rows[4].key;
+	row_name_take(&f.services.lifecycle, 4, &name, true);
+	refresh(&f, 100);
+	refresh(&f, 120);
+	CHECK_TEXT(subject(&f, 4), "other");
+	CHECK_INT(row_name_wanted(&f.services.lifecycle, &row, &key), false);
+	fixture_done(&f);
+}
+
+/* Another id, the same name. */
+static void test_made_anew(void)
+{
+	uint64_t generation;
+	struct fixture f;
+
+	CASE("made anew");
+	fixture_init(&f);
+	allowance_init(&f.services.lifecycle.news, 1);
+	take_container(&f, 3, ID_A, "web-1");
+	refresh(&f, 100);
+	refresh(&f, 110);
+	CHECK_TEXT(subject(&f, 3), "web-1");
+	generation = generation_of(&f, 3);
+	end(&f, 3);
+	take_container(&f, 4, ID_B, "web-1");
+	refresh(&f, 112);
+	CHECK_TEXT(subject(&f, 4), "web-1");
+	CHECK_UINT(generation_of(&f, 4), generation);
+	CASE("made anew, the old row is another's");
+	refresh(&f, 120);
+	refresh(&f, 300);
+	CHECK_INT(state(&f, 3), ROW_RETIRED);
+	CHECK_UINT(generation_of(&f, 4), generation);
+	CHECK_UINT(f.services.snapshot->names_refused, 0);
+	fixture_done(&f);
+}
+
+static void test_two_living(void)
+{
+	struct fixture f;
+
+	CASE("two of one name");
+	fixture_init(&f);
+	take_container(&f, 3, ID_A, "web-1");
+	refresh(&f, 100);
+	refresh(&f, 110);
+	take_container(&f, 4, ID_B, "web-1");
+	refresh(&f, 120);
+	refresh(&f, 130);
+	CHECK_TEXT(subject(&f, 3), "web-1");
+	CHECK_TEXT(subject(&f, 4), "web-1-bbbbbbbbbbbb");
+	fixture_done(&f);
+}
+
+/* Whoever came first. */
+static void test_ranks(void)
+{
+	static const uint32_t orders[][3] = { { 3, 4, 5 }, { 5, 4, 3 }, { 4, 5, 3 }, { 4, 3, 5 } };
+
+	for (size_t i = 0; i < COUNT_OF(orders); i++) {
+		struct fixture f;
+
+		CASE("a unit, a container and a command of one name, order %zu", i);
+		fixture_init(&f);
+		for (size_t n = 0; n < 3; n++) {
+			if (orders[i][n] == 3)
+				take_unit(&f, 3, "nginx");
+			else if (orders[i][n] == 4)
+				take_container(&f, 4, ID_A, "nginx");
+			else
+				take_row(&f, 5, "nginx", 1);
+			refresh(&f, 100 + 20 * (double)n);
+			refresh(&f, 110 + 20 * (double)n);
+		}
+		CHECK_TEXT(subject(&f, 3), "nginx");
+		CHECK_TEXT(subject(&f, 4), "nginx-aaaaaaaaaaaa");
+		CHECK_TEXT(subject(&f, 5), "nginx_");
+		fixture_done(&f);
+	}
+}
+
+static void test_taken(void)
+{
+	static const struct {
+		const char *name, *want;
+	} cases[] = {
+		{ "web", "web_" },     { "kernel", "kernel_" }, { "self", "self_" },
+		{ "other", "other_" }, { "a/b", "a_b" },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		struct fixture f;
+
+		CASE("a unit called %s", cases[i].name);
+		fixture_init(&f);
+		take_unit(&f, 3, cases[i].name);
+		refresh(&f, 100);
+		refresh(&f, 110);
+		CHECK_TEXT(subject(&f, 3), cases[i].want);
+		fixture_done(&f);
+		CASE("a container called %s", cases[i].name);
+		fixture_init(&f);
+		take_container(&f, 4, ID_A, cases[i].name);
+		refresh(&f, 100);
+		refresh(&f, 110);
+		CHECK_TEXT(subject(&f, 4), cases[i].want);
+		fixture_done(&f);
+	}
+}
+
+static void test_taken_by_both(void)
+{
+	struct fixture f;
+
+	CASE("a unit and a container, both called as a Service block");
+	fixture_init(&f);
+	take_unit(&f, 3, "web");
+	take_container(&f, 4, ID_A, "web");
+	refresh(&f, 100);
+	refresh(&f, 110);
+	CHECK_TEXT(subject(&f, 3), "web_");
+	CHECK_TEXT(subject(&f, 4), "web__");
+	fixture_done(&f);
+}
+
+/* New names of commands and users leave those of units and containers theirs. */
+static void test_allowances(void)
+{
+	static const struct {
+		double news, group_news;
+		bool unit, command, user;
+	} cases[] = {
+		{ 0, 0, false, false, false }, { 1, 0, true, false, false },
+		{ 0, 1, true, false, false },  { 0, 2, true, false, false },
+		{ 1, 1, true, true, false },   { 2, 1, true, true, true },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		struct fixture f;
+
+		CASE("%g new names, %g of units", cases[i].news, cases[i].group_news);
+		fixture_init(&f);
+		allowance_init(&f.services.lifecycle.news, 2);
+		allowance_init(&f.services.lifecycle.group_news, 2);
+		f.services.lifecycle.news.left = cases[i].news;
+		f.services.lifecycle.group_news.left = cases[i].group_news;
+		take_unit(&f, 3, "nginx");
+		take_row(&f, 4, "bash", 1);
+		take_key(&f, 5, GROUP_USER, "user-1000", 1);
+		give_name(&f, 5, "user-alice", "user-1000");
+		refresh(&f, 0.001);
+		refresh(&f, 10);
+		CHECK_TEXT(subject(&f, 3), cases[i].unit ? "nginx" : "other");
+		CHECK_TEXT(subject(&f, 4), cases[i].command ? "bash" : "other");
+		CHECK_TEXT(subject(&f, 5), cases[i].user ? "user-alice" : "other");
+		CHECK_TEXT(subject(&f, CONFIGURED), "web");
+		CHECK_INT(f.services.snapshot->states[3].anyones, false);
+		CHECK_INT(f.services.snapshot->states[4].anyones, true);
+		CHECK_INT(f.services.snapshot->states[5].anyones, true);
+		fixture_done(&f);
+	}
+}
+
+/* A row goes back to whom it was reserved for. */
+static void test_reserve(void)
+{
+	struct fixture f;
+	uint32_t row = 0;
+
+	CASE("reserve");
+	fixture_init(&f);
+	f.services.lifecycle.reserve_begin = 5;
+	take_unit(&f, 4, "a");
+	take_unit(&f, 5, "b");
+	end(&f, 4);
+	end(&f, 5);
+	refresh(&f, 100);
+	CHECK_UINT(f.services.lifecycle.free_rows.services, 1);
+	CHECK_UINT(f.services.lifecycle.free_rows.reserve, 0);
+	refresh(&f, 110);
+	refresh(&f, 120);
+	CHECK_UINT(maps_count("service_free"), 1);
+	CHECK_INT(maps_pop("service_reserve", &row), true);
+	CHECK_UINT(row, 5);
+	CHECK_UINT(f.services.lifecycle.free_rows.reserve, 1);
+	fixture_done(&f);
+}
+
+/* A container of a Service block, as its name says: what it has counted before that is known is the
+ * block's. */
+static void test_of_a_block(void)
+{
+	struct row_name name = { .name = "web-1", .is_nameless = true, .service = CONFIGURED };
+	uint64_t generation;
+	struct fixture f;
+	int subscriber;
+
+	CASE("of a block");
+	fixture_init(&f);
+	allowance_init(&f.services.lifecycle.news, 1);
+	f.services.lifecycle.news.left = 0;
+	f.services.lifecycle.named_sources = SERVICES_FROM_CONTAINERS;
+	generation = generation_of(&f, CONFIGURED);
+	take_key(&f, 3, GROUP_DOCKER, ID_A, 0);
+	refresh(&f, 90);
+	CHECK_INT(snapshot_held(f.services.snapshot, 3), true);
+	name.key = f.kernel_rows[3].key;
+	row_name_take(&f.services.lifecycle, 3, &name, true);
+	subscriber = subscribers_add(&f.services.lifecycle.subscribers, INTERVAL_S, NULL, NULL);
+	refresh(&f, 100);
+	CHECK_INT(snapshot_held(f.services.snapshot, 3), false);
+	CHECK_TEXT(subject(&f, 3), "web");
+	CHECK_UINT(f.services.snapshot->names_refused, 0);
+	CASE("of a block, a table has not been read since that is known");
+	read_at(&f, subscriber, 99);
+	refresh(&f, 110);
+	CHECK_TEXT(subject(&f, 3), "web");
+	CASE("of a block, whose row has its processes now");
+	read_at(&f, subscriber, 111);
+	refresh(&f, 120);
+	CHECK_INT(state(&f, 3), ROW_RETIRED);
+	refresh(&f, 140);
+	CHECK_INT(state(&f, 3), ROW_FREE);
+	refresh(&f, 400);
+	CHECK_UINT(generation_of(&f, CONFIGURED), generation);
+	CASE("the row is another container's");
+	take_key(&f, 3, GROUP_DOCKER, ID_B, 1);
+	refresh(&f, 500);
+	CHECK_INT(snapshot_held(f.services.snapshot, 3), true);
+	refresh(&f, 520);
+	CHECK_INT(snapshot_held(f.services.snapshot, 3), true);
+	CASE("no file answers");
+	refresh(&f, 530);
+	CHECK_INT(snapshot_held(f.services.snapshot, 3), false);
+	CHECK_TEXT(subject(&f, 3), "other");
+	CASE("a unit, which no block is named after");
+	take_key(&f, 4, GROUP_UNIT, "cron", 1);
+	refresh(&f, 540);
+	CHECK_INT(snapshot_held(f.services.snapshot, 4), false);
+	fixture_done(&f);
+}
+
+int main(void)
+{
+	test_unnamed();
+	test_tries();
+	test_nameless();
+	test_made_anew();
+	test_two_living();
+	test_ranks();
+	test_taken();
+	test_taken_by_both();
+	test_allowances();
+	test_reserve();
+	test_of_a_block();
+	return testing_end();
+}

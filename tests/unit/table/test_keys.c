@@ -1,0 +1,500 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Rows that are named by their keys: whose growth it is while keys come and go, and which names have
+ * series. The rows are given by a source of the test's own.
+ */
+#include "tests/unit/testing.h"
+
+#include "tests/unit/fake/reading.h"
+
+#include "bpf/lib/service.h"
+#include "plugin/schema/label_kind.h"
+#include "plugin/table/key_name.h"
+#include "plugin/table/kind.h"
+
+#define KEYS 64
+#define HOUR 3600
+
+struct key {
+	uint32_t service, number;
+};
+
+struct fixture {
+	struct table table;
+	struct snapshot snapshot;
+	struct service_state states[4];
+	bool notable[4];
+	uint64_t now_s;
+};
+
+/* What the map has: a key and a counter each. */
+static struct given {
+	struct key key;
+	uint64_t count;
+} map[KEYS];
+static size_t map_count;
+
+static int start(struct rows *rows, struct error *error)
+{
+	return rows && error ? 0 : -1;
+}
+
+static int each(struct rows *rows, row_taker *take, void *to, struct error *error)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < map_count && status == 0; i++) {
+		const struct source_row row = {
+			.key = &map[i].key,
+			.bytes = { (const unsigned char *)&map[i].count, 1, rows->stride },
+			.cpu = -1,
+		};
+
+		status = take(to, &row, error);
+	}
+	return status;
+}
+
+static uint64_t memory(const struct rows *rows)
+{
+	return rows->count;
+}
+
+static const struct source source = { start, each, memory };
+
+static void show(struct fixture *f, uint32_t row, const char *name)
+{
+	f->states[row] = (struct service_state){
+		.state = ROW_SHOWN,
+		.subject = subjects_enter(&f->snapshot.subjects, SUBJECT_SERVICE, name),
+	};
+}
+
+/* With a label of a service, or that of the number alone. */
+static void fixture_init(struct fixture *f, bool by_service, uint32_t shown_max)
+{
+	static const struct row_member member = MEMBER("a", U64, 0, "derive-call");
+	struct error error = { "" };
+	struct labels labels = { .key_size = sizeof(struct key), .subject = by_service ? 0 : -1 };
+
+	*f = (struct fixture){ 0 };
+	map_count = 0;
+	if (by_service)
+		labels.label[labels.count++] =
+			(struct label){ .kind = label_kind("service"), .size = 4 };
+	labels.label[labels.count++] =
+		(struct label){ .kind = label_kind("signal"), .offset = 4, .size = 4 };
+	f->snapshot =
+		(struct snapshot){ .row_count = 4, .states = f->states, .notable = f->notable };
+	show(f, SERVICE_OTHER, "other");
+	show(f, SERVICE_KERNEL, "kernel");
+	show(f, SERVICE_FIRST, "web");
+	show(f, SERVICE_FIRST + 1, "db");
+	row_table(&f->table, &member, 1, 8, KEYS, SUBJECT_KEY);
+	f->table.schema.labels = labels;
+	f->table.rows.source = &source;
+	f->table.keys.shown_max = shown_max;
+	CHECK_INT(keys_start(&f->table, &error), 0);
+}
+
+static void fixture_done(struct fixture *f)
+{
+	table_done(&f->table);
+	subjects_done(&f->snapshot.subjects);
+}
+
+static void set(uint32_t service, uint32_t number, uint64_t count)
+{
+	size_t i = 0;
+
+	while (i < map_count && (map[i].key.service != service || map[i].key.number != number))
+		i++;
+	map_count += i == map_count;
+	map[i] = (struct given){ { service, number }, count };
+}
+
+static void read_after(struct fixture *f, uint64_t seconds)
+{
+	f->now_s += seconds;
+	read_at(&f->table, &f->snapshot, S(f->now_s));
+}
+
+/* "SUBJECT/LABELS=TOTAL ..." of what is dispatched, in order of its numbers. */
+static const char *dispatched(const struct fixture *f)
+{
+	static char text[4096];
+
+	text[0] = '\0';
+	for (size_t i = 0; i < f->table.accumulators.count; i++) {
+		const struct accumulator *accumulator = &f->table.accumulators.accumulator[i];
+		size_t length = strlen(text);
+		struct series_name name;
+
+		if (!accumulator->fed)
+			continue;
+		kind_of(SUBJECT_KEY)->name(&f->table, &f->snapshot, "probe", i, &name);
+		snprintf(text + length, sizeof(text) - length, "%s%s/%s=%ju", length ? " " : "",
+			 name.subject, name.labels, (uintmax_t)accumulator->total[0]);
+	}
+	return text;
+}
+
+static void test_growth(void)
+{
+	struct fixture f;
+
+	CASE("nothing counted, nothing shown");
+	fixture_init(&f, false, 8);
+	set(0, 1, 0);
+	read_after(&f, 1);
+	CHECK_TEXT(dispatched(&f), "");
+	CASE("first growth");
+	set(0, 1, 5);
+	read_after(&f, 1);
+	CHECK_TEXT(dispatched(&f), "probe/SIGHUP=5");
+	CASE("keys of one name add up");
+	set(7, 1, 10);
+	set(0, 99, 1);
+	read_after(&f, 1);
+	CHECK_TEXT(dispatched(&f), "probe/SIGHUP=15 probe/signal_99=1");
+	CASE("a key that came back between two readings");
+	set(7, 1, 3);
+	read_after(&f, 1);
+	CHECK_TEXT(dispatched(&f), "probe/SIGHUP=18 probe/signal_99=1");
+	CASE("keys that are gone");
+	map_count = 0;
+	read_after(&f, 1);
+	CHECK_TEXT(dispatched(&f), "probe/SIGHUP=18 probe/signal_99=1");
+	CASE("and come back");
+	set(0, 1, 2);
+	read_after(&f, 1);
+	CHECK_TEXT(dispatched(&f), "probe/SIGHUP=20 probe/signal_99=1");
+	CASE("gone for long");
+	for (int i = 0; i < 20; i++)
+		read_after(&f, 1);
+	CHECK_TEXT(dispatched(&f), "probe/SIGHUP=20");
+	CHECK_UINT(f.table.keys.entry_count, 1);
+	fixture_done(&f);
+}
+
+/* What Label leaves out has no series, and takes none from others, nor counts as other. */
+static void test_choice(void)
+{
+	static char hup[] = "SIGHUP", t[] = "SIGT*", any[] = "w?b";
+	static char *number[] = { hup, t }, *service[] = { any };
+	static const struct strings numbers = { number, 2 }, services = { service, 1 };
+	struct fixture f;
+
+	CASE("by the number");
+	fixture_init(&f, true, 2);
+	f.table.keys.choice.patterns[1] = &numbers;
+	for (uint32_t signal = 1; signal <= 15; signal++)
+		set(SERVICE_FIRST, signal, signal);
+	set(SERVICE_FIRST + 1, 2, 7);
+	read_after(&f, 1);
+	CHECK_TEXT(dispatched(&f), "web/SIGHUP=1 web/SIGTRAP=5 web/other=15");
+	CHECK_REAL(f.table.keys.rest_percent, 100.0 * 15 / 21, 1e-9);
+	CASE("and again");
+	set(SERVICE_FIRST, 2, 100);
+	set(SERVICE_FIRST, 1, 3);
+	read_after(&f, 1);
+	CHECK_TEXT(dispatched(&f), "web/SIGHUP=3 web/SIGTRAP=5 web/other=15");
+	fixture_done(&f);
+
+	CASE("by the service");
+	fixture_init(&f, true, 8);
+	f.table.keys.choice.patterns[0] = &services;
+	set(SERVICE_FIRST, 1, 3);
+	set(SERVICE_FIRST + 1, 1, 4);
+	set(SERVICE_OTHER, 1, 5);
+	read_after(&f, 1);
+	CHECK_TEXT(dispatched(&f), "web/SIGHUP=3");
+	CASE("whose row goes to another");
+	show(&f, SERVICE_FIRST + 1, "wub");
+	set(SERVICE_FIRST + 1, 1, 9);
+	read_after(&f, 1);
+	CHECK_TEXT(dispatched(&f), "web/SIGHUP=3 wub/SIGHUP=5");
+	CASE("that counts under other, or is none");
+	set(99, 1, 4);
+	f.states[SERVICE_FIRST].state = ROW_HIDDEN;
+	set(SERVICE_FIRST, 1, 10);
+	read_after(&f, 1);
+	CHECK_TEXT(dispatched(&f), "web/SIGHUP=3 wub/SIGHUP=5");
+	fixture_done(&f);
+}
+
+/* A row that was held until it was known to be of no block counts for other, where that is asked for. */
+static void test_unwatched(void)
+{
+	for (int unwatched = 0; unwatched <= 1; unwatched++) {
+		struct fixture f;
+
+		CASE("other is %s", unwatched ? "not asked for" : "asked for");
+		fixture_init(&f, true, 8);
+		f.snapshot.other_unwatched = unwatched;
+		f.states[SERVICE_FIRST + 1].state = ROW_HIDDEN;
+		set(SERVICE_FIRST, 1, 3);
+		set(SERVICE_FIRST + 1, 1, 4);
+		read_after(&f, 1);
+		CHECK_TEXT(dispatched(&f),
+			   unwatched ? "web/SIGHUP=3" : "web/SIGHUP=3 other/SIGHUP=4");
+		fixture_done(&f);
+	}
+}
+
+/* What was there before the probe counts not at all. */
+static void test_start(void)
+{
+	struct error error = { "" };
+	struct fixture f;
+
+	CASE("before the start");
+	fixture_init(&f, false, 8);
+	keys_done(&f.table.keys);
+	f.table.keys.shown_max = 8;
+	set(0, 1, 1000);
+	CHECK_INT(keys_start(&f.table, &error), 0);
+	set(0, 1, 1003);
+	read_after(&f, 1);
+	CHECK_TEXT(dispatched(&f), "probe/SIGHUP=3");
+	fixture_done(&f);
+}
+
+static void test_services(void)
+{
+	struct fixture f;
+
+	CASE("services");
+	fixture_init(&f, true, 8);
+	set(SERVICE_FIRST, 15, 4);
+	set(SERVICE_FIRST + 1, 15, 6);
+	set(77, 15, 100); /* nobody's */
+	read_after(&f, 1);
+	CHECK_TEXT(dispatched(&f), "web/SIGTERM=4 db/SIGTERM=6");
+	CASE("a service that has retired counts under other");
+	f.states[SERVICE_FIRST].state = ROW_RETIRED;
+	set(SERVICE_FIRST, 15, 5);
+	read_after(&f, 1);
+	CHECK_TEXT(dispatched(&f), "web/SIGTERM=4 db/SIGTERM=6 other/SIGTERM=1");
+	CASE("its row is another's");
+	show(&f, SERVICE_FIRST, "mail");
+	set(SERVICE_FIRST, 15, 8);
+	read_after(&f, 1);
+	CHECK_TEXT(dispatched(&f), "web/SIGTERM=4 db/SIGTERM=6 other/SIGTERM=1 mail/SIGTERM=3");
+	CASE("a reading was missed, and rows went to others");
+	table_miss(&f.table);
+	set(SERVICE_FIRST, 15, 50);
+	read_after(&f, 1);
+	CHECK_TEXT(dispatched(&f), "web/SIGTERM=4 db/SIGTERM=6 other/SIGTERM=1 mail/SIGTERM=3");
+	fixture_done(&f);
+}
+
+/* A row whose text is empty has what found no room in the map. */
+static void test_rest(void)
+{
+	struct fixture f;
+
+	CASE("a row for the rest");
+	fixture_init(&f, true, 2);
+	f.table.schema.labels.label[1] = (struct label){
+		.kind = label_kind("string"), .offset = 4, .size = 4, .is_text = true
+	};
+	set(SERVICE_FIRST, 'a', 5);
+	set(SERVICE_FIRST, 0, 7);
+	set(SERVICE_FIRST + 1, 0, 3);
+	read_after(&f, 1);
+	CHECK_TEXT(dispatched(&f), "web/a=5 web/other=7 db/other=3");
+	CHECK_UINT(f.table.keys.shown, 1);
+	CHECK_REAL(f.table.keys.rest_percent, 100.0 * 10 / 15, 1e-9);
+	CASE("with names that have no series");
+	set(SERVICE_FIRST, 'b', 1);
+	set(SERVICE_FIRST, 'c', 2);
+	set(SERVICE_FIRST, 0, 8);
+	read_after(&f, 1);
+	CHECK_TEXT(dispatched(&f), "web/a=5 web/other=10 db/other=3 web/b=1");
+	fixture_done(&f);
+}
+
+/* Two names at once; another has to count twice as much for some time. */
+static void test_top(void)
+{
+	struct fixture f;
+
+	CASE("room for two");
+	fixture_init(&f, true, 2);
+	set(SERVICE_FIRST, 1, 1000);
+	set(SERVICE_FIRST, 2, 10);
+	set(SERVICE_FIRST, 3, 15);
+	set(SERVICE_FIRST + 1, 4, 1);
+	read_after(&f, 1);
+	CHECK_TEXT(dispatched(&f), "web/SIGHUP=1000 web/SIGINT=10 web/other=15 db/other=1");
+	CHECK_UINT(f.table.keys.shown, 2);
+	CHECK_UINT(f.table.keys.rest, 2);
+	CHECK_REAL(f.table.keys.rest_percent, 100.0 * 16 / 1026, 1e-9);
+	CASE("not twice as much");
+	for (uint64_t i = 2; i < 30; i++) {
+		set(SERVICE_FIRST, 1, 1000 * i);
+		set(SERVICE_FIRST, 2, 10 * i);
+		set(SERVICE_FIRST, 3, 15 * i);
+		read_after(&f, HOUR);
+	}
+	CHECK_TEXT(dispatched(&f), "web/SIGHUP=29000 web/SIGINT=290 web/other=435 db/other=1");
+	CASE("twice as much");
+	for (uint64_t i = 1; i < 30; i++) {
+		set(SERVICE_FIRST, 2, 290 + 10 * i);
+		set(SERVICE_FIRST, 3, 435 + 30 * i);
+		read_after(&f, HOUR);
+	}
+	CHECK_HAS(dispatched(&f), "web/SIGQUIT=");
+	CHECK_UINT(f.table.keys.shown, 2);
+	CASE("a name goes on with what it had");
+	for (uint64_t i = 1; i < 30; i++) {
+		set(SERVICE_FIRST, 2, 580 + 1000 * i);
+		read_after(&f, HOUR);
+	}
+	CHECK_HAS(dispatched(&f), "web/SIGINT=");
+	CHECK_INT(strstr(dispatched(&f), "web/SIGINT=1000 ") == NULL, 1);
+	CASE("nothing is lost or counted twice");
+	{
+		uint64_t sum = 0;
+
+		for (size_t i = 0; i < f.table.accumulators.count; i++)
+			if (f.table.accumulators.accumulator[i].total)
+				sum += total(&f.table, i, 0);
+		CHECK_UINT(sum, 29000 + 580 + 29000 + 435 + 870 + 1);
+	}
+	fixture_done(&f);
+}
+
+/* New names by the hour: as many as have room at once, and as many in each hour after that. */
+static void test_news(void)
+{
+	struct fixture f;
+	uint32_t number = 0;
+
+	CASE("new names");
+	fixture_init(&f, false, 4);
+	for (int i = 0; i < 40; i++) {
+		map_count = 0;
+		set(0, 100 + number++, 1);
+		read_after(&f, 1);
+	}
+	CHECK_UINT(f.table.keys.generation,
+		   41); /* 4 with series, 36 without and what they count in */
+	for (size_t i = 0; i < f.table.keys.name_count; i++)
+		CHECK_INT(f.table.keys.name[i].generation > 4 && f.table.keys.name[i].was_shown, 0);
+	CASE("an hour later");
+	map_count = 0;
+	set(0, 900, 1);
+	read_after(&f, HOUR);
+	read_after(&f, 1);
+	set(0, 900, 2);
+	read_after(&f, 1);
+	CHECK_HAS(dispatched(&f), "probe/signal_900=");
+	fixture_done(&f);
+}
+
+/* A name that comes when there may be new ones, but all series are taken. */
+static void test_full(void)
+{
+	struct fixture f;
+
+	CASE("all series are taken");
+	fixture_init(&f, false, 2);
+	set(0, 1, 1);
+	set(0, 2, 1);
+	read_after(&f, 1);
+	read_after(&f, HOUR);
+	set(0, 3, 1);
+	read_after(&f, 1);
+	CHECK_UINT(f.table.keys.shown, 2);
+	CHECK_TEXT(dispatched(&f), "probe/SIGHUP=1 probe/SIGINT=1 probe/other=1");
+	fixture_done(&f);
+}
+
+/* As many keys as the map has, again and again others. */
+static void test_churn(void)
+{
+	struct fixture f;
+
+	CASE("churn");
+	fixture_init(&f, false, 4);
+	for (uint32_t i = 0; i < 50; i++) {
+		map_count = 0;
+		for (uint32_t k = 0; k < KEYS; k++)
+			set(0, 100 + i * KEYS + k, 1);
+		read_after(&f, 1);
+		CHECK_INT(f.table.keys.entry_count <= f.table.keys.entry_max, 1);
+		CHECK_INT(f.table.keys.name_count <= f.table.keys.name_max, 1);
+		CHECK_INT(f.table.keys.shown <= 4, 1);
+	}
+	fixture_done(&f);
+}
+
+/* Values of an argument take series from those of the same function alone. */
+static void test_functions(void)
+{
+	static const struct function_config functions[] = { { .name = "one" },
+							    { .name = "two" },
+							    { .name = "three" } };
+	struct error error = { "" };
+	struct fixture f;
+
+	CASE("functions");
+	fixture_init(&f, false, 2);
+	keys_done(&f.table.keys);
+	f.table.keys.shown_max = 2;
+	f.table.schema.labels.label[0] = (struct label){ .kind = label_kind_function(), .size = 4 };
+	f.table.schema.labels.label[1] = (struct label){
+		.kind = label_kind("argument"), .offset = 4, .size = 4, .is_text = true
+	};
+	f.table.schema.labels.count = 2;
+	CHECK_INT(labels_name_functions(&f.table.schema.labels, functions, 3), 0);
+	CHECK_INT(keys_start(&f.table, &error), 0);
+	for (const char *text = "abcdefgh"; *text; text++)
+		set(0, (uint32_t)*text, 1);
+	set(1, 0, 5);
+	set(2, 'x', 7);
+	read_after(&f, 1);
+	CHECK_TEXT(dispatched(&f),
+		   "probe/one-a=1 probe/one-b=1 probe/one-other=6 probe/two=5 probe/three-x=7");
+	CHECK_INT(keys_trouble(&f.table, &error), true);
+	CHECK_HAS(error.text, "calls of Function \"one\"");
+	CASE("one that counts more, of a function that is full");
+	for (int i = 0; i < 12; i++) {
+		set(0, 'h', 2 + 10 * (uint64_t)i);
+		set(2, 'x', 7 + (uint64_t)i);
+		read_after(&f, HOUR);
+	}
+	CHECK_HAS(dispatched(&f), "probe/one-h=");
+	CHECK_HAS(dispatched(&f), "probe/two=5 probe/three-x=18");
+	CASE("a new value of another function, while one is full");
+	set(2, 'y', 1);
+	read_after(&f, 1);
+	CHECK_HAS(dispatched(&f), "probe/three-y=1");
+	CASE("a function that was gone for long");
+	map_count = 0;
+	for (int i = 0; i < 12; i++)
+		read_after(&f, 1);
+	set(1, 0, 6);
+	read_after(&f, 1);
+	read_after(&f, 1);
+	CHECK_HAS(dispatched(&f), "probe/two=");
+	fixture_done(&f);
+}
+
+int main(void)
+{
+	test_growth();
+	test_start();
+	test_choice();
+	test_unwatched();
+	test_services();
+	test_rest();
+	test_top();
+	test_news();
+	test_full();
+	test_churn();
+	test_functions();
+	return testing_end();
+}

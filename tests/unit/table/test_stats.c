@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Statistics against exact arithmetic on the values themselves.
+ */
+#include "tests/unit/testing.h"
+
+#include "tests/unit/values.h"
+
+#include "bpf/lib/hist.h"
+#include "plugin/table/stats.h"
+
+#define COUNT 20000
+#define LARGEST (1ULL << 47)
+
+struct values_case {
+	const char *name;
+	enum values_kind kind;
+	double scale;
+	size_t count;
+};
+
+static uint64_t values[COUNT];
+
+/* By the definition of the cells: limbs of 32 bits of each square, added up apart. */
+static void add_moments(uint64_t cells[MOMENTS_CELLS], uint64_t value)
+{
+	unsigned __int128 square = (unsigned __int128)value * value;
+
+	cells[0]++;
+	cells[1] += value;
+	cells[2] += (uint32_t)square;
+	cells[3] += (uint32_t)(square >> 32);
+	cells[4] += (uint64_t)(square >> 64);
+}
+
+static void check_moments(size_t count)
+{
+	uint64_t cells[MOMENTS_CELLS] = { 0 };
+	long double mean = values_mean(values, count), variance = values_variance(values, count);
+	long double cv = mean > 0 ? sqrtl(variance) / mean : NAN;
+	struct moments_summary s;
+
+	for (size_t i = 0; i < count; i++)
+		add_moments(cells, values[i]);
+	s = moments_summarise(cells);
+	CHECK_REAL(s.mean, mean, mean * 1e-15L);
+	CHECK_REAL(s.variance, variance, variance * 1e-12L);
+	CHECK_REAL(s.cv, cv, cv * 1e-12L);
+}
+
+/* Naive sums of squares in 64 bits overflow from the fourth on. */
+static void test_moments(void)
+{
+	static const struct values_case cases[] = {
+		{ "one value", VALUES_CONSTANT, 42, 1 },
+		{ "zeros", VALUES_CONSTANT, 0, 1000 },
+		{ "small", VALUES_UNIFORM, 100, COUNT },
+		{ "seconds in ns", VALUES_EXPONENTIAL, 1e9, COUNT },
+		{ "hours in ns", VALUES_EXPONENTIAL, 3.6e12, COUNT },
+		{ "up to 2^47", VALUES_UNIFORM, (double)LARGEST, COUNT },
+		{ "all 2^47", VALUES_CONSTANT, (double)LARGEST, COUNT },
+		{ "two peaks", VALUES_TWO_PEAKS, 1e10, COUNT },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		CASE("moments, %s", cases[i].name);
+		values_fill(values, cases[i].count, cases[i].kind, cases[i].scale);
+		check_moments(cases[i].count);
+	}
+}
+
+/* A small variance of large values is what naive differences lose. */
+static void test_moments_large_and_close(void)
+{
+	static const uint64_t large[] = { 1000000000ULL, 1000000000000ULL, LARGEST };
+
+	for (size_t i = 0; i < COUNT_OF(large); i++) {
+		CASE("moments, %" PRIu64 " and one more", large[i]);
+		for (size_t j = 0; j < 1000; j++)
+			values[j] = large[i] + j % 2;
+		check_moments(1000);
+	}
+}
+
+static void test_moments_none(void)
+{
+	uint64_t cells[MOMENTS_CELLS] = { 0 };
+	struct moments_summary s = moments_summarise(cells);
+
+	CASE("moments, nothing was added");
+	CHECK_REAL(s.mean, NAN, 0);
+	CHECK_REAL(s.variance, NAN, 0);
+	CHECK_REAL(s.cv, NAN, 0);
+}
+
+/* A reading between two additions to the cells: finite, and no negative variance. */
+static void test_moments_torn(void)
+{
+	uint64_t cells[MOMENTS_CELLS] = { 0 };
+	struct moments_summary s;
+
+	CASE("moments, the square is not yet there");
+	add_moments(cells, 1000);
+	cells[0]++;
+	cells[1] += 1000;
+	s = moments_summarise(cells);
+	CHECK_REAL(s.mean, 1000, 0);
+	CHECK_REAL(s.variance, 0, 0);
+	CHECK_REAL(s.cv, 0, 0);
+}
+
+static void fill_hist(uint64_t *buckets, size_t count)
+{
+	memset(buckets, 0, HIST_BUCKETS * sizeof(*buckets));
+	for (size_t i = 0; i < count; i++)
+		buckets[hist_index(values[i])]++;
+}
+
+/* The error that stats.h promises: half a bucket. */
+static long double bound(uint64_t exact)
+{
+	return exact < HIST_SUB ? 0 : (long double)exact / 32;
+}
+
+static void check_percentiles(const uint64_t *buckets, const char *name, size_t count)
+{
+	static const unsigned permilles[] = { 1, 10, 100, 250, 500, 750, 900, 950, 990, 999, 1000 };
+
+	for (size_t i = 0; i < COUNT_OF(permilles); i++) {
+		uint64_t exact = values_percentile(values, count, permilles[i]);
+
+		CASE("%s, percentile %g of %zu", name, permilles[i] / 10.0, count);
+		CHECK_REAL(hist_percentile(buckets, HIST_BUCKETS, permilles[i] / 10.0), exact,
+			   bound(exact));
+	}
+}
+
+static void test_hist(void)
+{
+	static const struct values_case cases[] = {
+		{ "a single 0", VALUES_CONSTANT, 0, 1 },
+		{ "a single 15", VALUES_CONSTANT, 15, 1 },
+		{ "constant, low end of a bucket", VALUES_CONSTANT, 65536, COUNT },
+		{ "constant, high end of a bucket", VALUES_CONSTANT, 65536 + 4095, COUNT },
+		{ "exact range", VALUES_UNIFORM, 16, COUNT },
+		{ "uniform", VALUES_UNIFORM, 1e6, COUNT },
+		{ "exponential", VALUES_EXPONENTIAL, 1e5, COUNT },
+		{ "log-uniform", VALUES_LOG_UNIFORM, 1e12, COUNT },
+		{ "two peaks", VALUES_TWO_PEAKS, 5e4, COUNT },
+		{ "few values", VALUES_LOG_UNIFORM, 1e9, 7 },
+		{ "a thousand", VALUES_LOG_UNIFORM, 1e9, 1000 },
+	};
+	static uint64_t buckets[HIST_BUCKETS];
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		size_t count = cases[i].count;
+		long double mean;
+
+		values_fill(values, count, cases[i].kind, cases[i].scale);
+		mean = values_mean(values, count);
+		fill_hist(buckets, count);
+		values_sort(values, count);
+		check_percentiles(buckets, cases[i].name, count);
+		CASE("%s", cases[i].name);
+		CHECK_UINT(hist_count(buckets, HIST_BUCKETS), count);
+		CHECK_REAL(hist_mean(buckets, HIST_BUCKETS), mean, mean / 32);
+	}
+}
+
+/* 999 of 1000 are no more than 10: the percentile 99.9 is 10, and no rounding makes it the other. */
+static void test_hist_rank(void)
+{
+	static const struct {
+		double percent;
+		uint64_t low, high;
+	} cases[] = {
+		{ 99.9, 999, 1 }, { 99.9, 999000, 1000 }, { 55, 55, 45 },     { 7, 7, 93 },
+		{ 28, 28, 72 },   { 57, 57, 43 },         { 14, 14, 86 },     { 99.99, 9999, 1 },
+		{ 29, 29, 71 },   { 58, 58, 42 },         { 0.1, 1, 999 },    { 1.1, 33, 2967 },
+		{ 4.4, 33, 717 }, { 9.8, 147, 1353 },     { 33.3, 333, 667 },
+	};
+	static uint64_t buckets[HIST_BUCKETS];
+
+	memset(buckets, 0, sizeof(buckets));
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		CASE("percentile %g of %" PRIu64 " low and %" PRIu64 " high", cases[i].percent,
+		     cases[i].low, cases[i].high);
+		buckets[10] = cases[i].low;
+		buckets[12] = cases[i].high;
+		CHECK_REAL(hist_percentile(buckets, HIST_BUCKETS, cases[i].percent), 10, 0);
+		buckets[10]--;
+		buckets[12]++;
+		CHECK_REAL(hist_percentile(buckets, HIST_BUCKETS, cases[i].percent), 12, 0);
+	}
+}
+
+static void test_hist_ends(void)
+{
+	static uint64_t buckets[HIST_BUCKETS];
+
+	CASE("empty");
+	CHECK_UINT(hist_count(buckets, HIST_BUCKETS), 0);
+	CHECK_REAL(hist_mean(buckets, HIST_BUCKETS), NAN, 0);
+	CHECK_REAL(hist_percentile(buckets, HIST_BUCKETS, 50), NAN, 0);
+	CASE("beyond the end");
+	buckets[hist_index(UINT64_MAX)] = 3;
+	CHECK_REAL(hist_percentile(buckets, HIST_BUCKETS, 50), 0x1p40, 0x1p40 / 16);
+	CASE("0 %% is the least");
+	buckets[5] = 1;
+	CHECK_REAL(hist_percentile(buckets, HIST_BUCKETS, 0), 5, 0);
+}
+
+int main(void)
+{
+	test_moments();
+	test_moments_large_and_close();
+	test_moments_none();
+	test_moments_torn();
+	test_hist();
+	test_hist_rank();
+	test_hist_ends();
+	return testing_end();
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * New names per hour, by a clock that the test turns.
+ */
+#include "tests/unit/testing.h"
+
+#include "plugin/util/allowance.h"
+#include "plugin/util/clock.h"
+
+#define HOUR (3600 * NS_PER_S)
+
+static unsigned take_all(struct allowance *allowance)
+{
+	unsigned taken = 0;
+
+	while (allowance_take(allowance))
+		taken++;
+	return taken;
+}
+
+int main(void)
+{
+	static const struct {
+		uint64_t after_ns;
+		unsigned want;
+	} cases[] = {
+		{ 0, 10 },       { 1, 0 },     { HOUR / 20, 0 },   { HOUR / 20, 1 },
+		{ HOUR / 2, 5 }, { HOUR, 10 }, { 100 * HOUR, 10 },
+	};
+	struct allowance allowance;
+	uint64_t now_ns = 77;
+	unsigned all = 0;
+
+	allowance_init(&allowance, 10);
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		CASE("%g h later", (double)cases[i].after_ns / (double)HOUR);
+		now_ns += cases[i].after_ns;
+		allowance_fill(&allowance, now_ns);
+		CHECK_UINT(take_all(&allowance), cases[i].want);
+	}
+	CASE("a day, by seconds");
+	for (unsigned s = 0; s < 86400; s++) {
+		now_ns += NS_PER_S;
+		allowance_fill(&allowance, now_ns);
+		all += take_all(&allowance);
+	}
+	CHECK_UINT(all >= 239 && all <= 240, 1);
+	return testing_end();
+}
