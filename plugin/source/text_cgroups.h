@@ -2,7 +2,10 @@
 #ifndef EBPF_TEXT_CGROUPS_H
 #define EBPF_TEXT_CGROUPS_H
 
-#include "text_files.h"
+#include "config/config.h"
+#include "text_file.h"
+
+#include <stdbool.h>
 
 /* The files of the cgroups that Service blocks have by Cgroup. -ENOMEM, -E2BIG. */
 int text_cgroups_configured(struct text_files *files, const struct config *config);

@@ -5,42 +5,15 @@
  */
 #include "text_files.h"
 
-#include "cgroup1.h"
 #include "config/cgroup.h"
 #include "text_cgroups.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-static unsigned kept; /* descriptors, of all tables */
-
-/* --- finding --- */
-
-struct text_file *text_files_add(struct text_files *files, char *path)
-{
-	struct text_file *grown;
-
-	errno = path ? E2BIG : ENOMEM;
-	if (!path || files->count == TEXT_FILES_MAX) {
-		free(path);
-		return NULL;
-	}
-	grown = reallocarray(files->file, files->count + 1, sizeof(*grown));
-	if (!grown) {
-		free(path);
-		return NULL;
-	}
-	files->file = grown;
-	grown += files->count++;
-	*grown = (struct text_file){ .path = path, .fd = -1 };
-	return grown;
-}
 
 int text_files_init(struct text_files *files, const struct file_tag *tag,
 		    const struct config *config)
@@ -69,31 +42,6 @@ static int open_root(struct text_files *files)
 		return root;
 	files->root = root;
 	return 0;
-}
-
-/* --- patterns --- */
-
-void text_file_close(struct text_file *file)
-{
-	if (file->fd < 0)
-		return;
-	close(file->fd);
-	file->fd = -1;
-	__atomic_fetch_sub(&kept, 1, __ATOMIC_RELAXED);
-}
-
-void text_file_forget(struct text_file *file)
-{
-	text_file_close(file);
-	file->inode = 0;
-	file->begins_at_zero = false;
-}
-
-static void file_done(struct text_file *file)
-{
-	text_file_close(file);
-	free(file->path);
-	free(file->previous);
 }
 
 /* Directories are mostly listed in the same order. */
@@ -129,18 +77,6 @@ static int take_entry(struct text_files *files, const char *pattern, size_t patt
 	}
 	file->is_there = true;
 	return 0;
-}
-
-void text_files_drop_absent(struct text_files *files)
-{
-	size_t left = 0;
-
-	for (size_t i = 0; i < files->count; i++)
-		if (files->file[i].is_there)
-			files->file[left++] = files->file[i];
-		else
-			file_done(&files->file[i]);
-	files->count = left;
 }
 
 static int list_directory(struct text_files *files, DIR *directory, const char *pattern,
@@ -186,160 +122,4 @@ int text_files_update(struct text_files *files)
 	closedir(directory);
 	text_files_drop_absent(files);
 	return status;
-}
-
-/* --- reading --- */
-
-/* Another file of the same directory. */
-static int open_beside(const struct text_files *files, const struct text_file *file,
-		       const char *name, uint64_t *ret_inode)
-{
-	const char *slash = strrchr(file->path, '/');
-	int length = slash ? (int)(slash + 1 - file->path) : 0, fd;
-	char *path;
-
-	if (asprintf(&path, "%.*s%s", length, file->path, name) < 0)
-		return -ENOMEM;
-	fd = pseudo_open(files->root, path, ret_inode);
-	free(path);
-	return fd;
-}
-
-static int open_text(const struct text_files *files, const struct text_file *file,
-		     uint64_t *ret_inode)
-{
-	const struct cgroup1_file *other = files->is_v1 ? cgroup1_file(files->tag->path) : NULL;
-
-	if (!files->is_v1)
-		return pseudo_open(files->root, file->path, ret_inode);
-	return other ? open_beside(files, file, other->file, ret_inode) : -ENOENT;
-}
-
-static int open_file(struct text_files *files, struct text_file *file)
-{
-	uint64_t inode = 0;
-	int fd = open_text(files, file, &inode);
-
-	if (fd < 0)
-		return fd;
-	if (inode != file->inode) {
-		file->is_new = true;
-		file->begins_at_zero |= file->inode != 0;
-		file->number = ++files->number;
-		file->inode = inode;
-	}
-	if (__atomic_add_fetch(&kept, 1, __ATOMIC_RELAXED) <= TEXT_OPEN_MAX)
-		file->fd = fd;
-	else
-		__atomic_fetch_sub(&kept, 1, __ATOMIC_RELAXED);
-	return fd;
-}
-
-static ssize_t read_raw(struct text_files *files, struct text_file *file, struct pseudo_text *text,
-			size_t most)
-{
-	ssize_t length = -ENODEV;
-	int fd;
-
-	file->is_new = false;
-	if (file->fd >= 0)
-		length = pseudo_read_at(file->fd, text, most);
-	if (length >= 0)
-		return length;
-	/* What was open may have gone, and another one of its name may be there. */
-	text_file_close(file);
-	fd = open_file(files, file);
-	if (fd < 0)
-		return fd;
-	length = pseudo_read_at(fd, text, most);
-	if (file->fd < 0)
-		close(fd);
-	return length;
-}
-
-/* All of another file of the same directory; it is opened and closed. */
-static ssize_t read_beside(const struct text_files *files, const struct text_file *file,
-			   const char *name, struct pseudo_text *text)
-{
-	uint64_t inode;
-	int fd = open_beside(files, file, name, &inode);
-	ssize_t length;
-
-	if (fd < 0)
-		return fd;
-	length = pseudo_read_at(fd, text, CGROUP1_TEXT_MAX);
-	close(fd);
-	return length;
-}
-
-/* What is in the text, of v1, in the words of cgroup2; it has room for that. */
-static ssize_t say(const struct text_files *files, const struct text_file *file,
-		   const struct cgroup1_file *other, struct pseudo_text *text, ssize_t length)
-{
-	struct pseudo_text second = { 0 };
-	char said[CGROUP1_TEXT_MAX];
-	ssize_t more = 0;
-
-	if (length >= 0 && other->second)
-		more = read_beside(files, file, other->second, &second);
-	if (length >= 0 && more >= 0)
-		length = other->say(text->bytes, (size_t)length, second.bytes, (size_t)more, said);
-	pseudo_text_done(&second);
-	if (length < 0 || more < 0)
-		return length < 0 ? length : more;
-	memcpy(text->bytes, said, (size_t)length);
-	return length;
-}
-
-ssize_t text_file_read(struct text_files *files, struct text_file *file, struct pseudo_text *text,
-		       size_t most)
-{
-	ssize_t length = read_raw(files, file, text, most);
-
-	return files->is_v1 && length >= 0
-		       ? say(files, file, cgroup1_file(files->tag->path), text, length)
-		       : length;
-}
-
-bool text_is_limit(const char *text, size_t length)
-{
-	return length > 0 && text[0] >= '0' && text[0] <= '9';
-}
-
-int text_file_is_limited(const struct text_files *files, const struct text_file *file,
-			 struct pseudo_text *text)
-{
-	const char *name = files->tag->limited;
-	const struct cgroup1_file *other = files->is_v1 ? cgroup1_file(name) : NULL;
-	ssize_t length;
-
-	if (files->is_v1 && !other)
-		return -ENOENT;
-	length = read_beside(files, file, other ? other->file : name, text);
-	if (other)
-		length = say(files, file, other, text, length);
-	return length < 0 ? (int)length : text_is_limit(text->bytes, (size_t)length);
-}
-
-bool text_file_lacks_controller(const struct text_files *files, const struct text_file *file)
-{
-	const char *slash = strrchr(file->path, '/');
-	char above[FILE_PATH_MAX];
-
-	if (files->root < 0 || files->tag->root != PSEUDO_CGROUP ||
-	    (slash && slash - file->path >= FILE_PATH_MAX))
-		return false;
-	snprintf(above, sizeof(above), "%.*s", slash ? (int)(slash - file->path) : 1,
-		 slash ? file->path : ".");
-	return faccessat(files->root, above, F_OK, 0) == 0;
-}
-
-void text_files_done(struct text_files *files)
-{
-	for (size_t i = 0; i < files->count; i++)
-		file_done(&files->file[i]);
-	free(files->file);
-	if (files->root >= 0)
-		close(files->root);
-	*files = (struct text_files){ .root = -1 };
 }
