@@ -7,6 +7,7 @@
 
 #include "object/budget.h"
 #include "text_cgroups.h"
+#include "text_files.h"
 #include "text_rows.h"
 #include "util/clock.h"
 
