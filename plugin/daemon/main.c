@@ -9,13 +9,14 @@
 #include "config/name.h"
 #include "helper/ksym.h"
 #include "notifier.h"
+#include "probe/open.h"
 #include "probe/overhead.h"
 #include "probe/pause.h"
-#include "probe/probe.h"
 #include "probe/probe_mistake.h"
 #include "probe/profiler.h"
 #include "probe/reading.h"
 #include "probe/sampler.h"
+#include "publication.h"
 #include "self.h"
 #include "service/service.h"
 #include "summary.h"
@@ -45,6 +46,7 @@ static struct file_reader files = FILE_READER_NONE;
 static struct services services;
 static struct probe *probes;
 static size_t probe_count;
+static struct publication *publications; /* of the probe of the same number */
 static struct self self;
 static struct notifier notifier;
 static struct profiler profiler = { .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -88,7 +90,7 @@ static int ebpf_read(user_data_t *data)
 	bool failed_before = probe->failing;
 	struct error text;
 
-	probe_read(probe, &error);
+	probe_read(probe, &publications[probe - probes].output, &error);
 	if (probe->failing == failed_before)
 		return 0;
 	if (probe->failing)
@@ -172,8 +174,9 @@ static bool check_name(const char *name, const char *path)
 /* Of one that is off the tier shows as 0. */
 static struct probe *add_probe(const char *name)
 {
-	struct probe *probe = &probes[probe_count++];
+	struct probe *probe = &probes[probe_count];
 
+	publication_init(&publications[probe_count++]);
 	*probe = (struct probe){ .subscriber = -1 };
 	snprintf(probe->name, sizeof(probe->name), "%s", name);
 	return probe;
@@ -202,7 +205,8 @@ static void open_probe(const char *object)
 	probe = add_probe(name);
 	if (!services.object.bpf)
 		return;
-	status = probe_open(probe, name, path, interval_of(block), block, &services, &error);
+	status = probe_open(probe, name, path, interval_of(block), block, &services, dispatch_type,
+			    &error);
 	if (status == PROBE_NOT_ENABLED) {
 		probe_mistake_not_enabled(name, block, error.text);
 		probe_count--;
@@ -329,19 +333,26 @@ static void tell_no_directory(const char *why)
 	tell_off(LOG_ERR, add_probe(SELF_DIRECTORY)->name, text.text);
 }
 
+static bool allocate_probes(size_t count)
+{
+	probes = calloc(count, sizeof(*probes));
+	publications = calloc(count, sizeof(*publications));
+	return probes && publications;
+}
+
 /* The objects of the directory, and of the configuration. */
 static void open_probes(void)
 {
 	struct dirent **entries = NULL;
 	int count = scandir(config.object_dir, &entries, is_probe_object, alphasort);
-
 	int status = errno;
+	bool allocated;
 
 	if (services.object.bpf)
 		warn_of_own_object();
 	/* One more for the directory. */
-	probes = calloc((size_t)(count > 0 ? count : 0) + config.probe_count + 1, sizeof(*probes));
-	if (probes && is_no_directory(count))
+	allocated = allocate_probes((size_t)(count > 0 ? count : 0) + config.probe_count + 1);
+	if (allocated && is_no_directory(count))
 		tell_no_directory(count < 0 ? strerror(status)
 					    : "it has no file NAME" OBJECT_SUFFIX);
 	tell_long_names();
@@ -349,10 +360,10 @@ static void open_probes(void)
 		char *name = entries[i]->d_name;
 
 		name[strlen(name) - strlen(OBJECT_SUFFIX)] = '\0';
-		if (probes)
+		if (allocated)
 			open_probe(name);
 	}
-	if (probes)
+	if (allocated)
 		open_configured(entries, count);
 	for (int i = 0; i < count; i++)
 		free(entries[i]);
@@ -426,7 +437,8 @@ static void start_profiler(void)
 /* Its callback is called as no probe can be. */
 static void open_overhead(void)
 {
-	int status = overhead_open(&overhead, probes, probe_count, config.max_overhead, clock_ns());
+	int status = overhead_open(&overhead, probes, probe_count, config.max_overhead, self_notify,
+				   clock_ns());
 
 	if (status)
 		message(LOG_ERR, "MaxOverhead switches nothing off: %s", strerror(-status));
@@ -470,6 +482,8 @@ static int ebpf_shutdown(void)
 		probe_done(&probes[i]);
 	free(probes);
 	probes = NULL;
+	free(publications);
+	publications = NULL;
 	probe_count = 0;
 	summary_told = false;
 	services_done(&services);

@@ -11,6 +11,7 @@
  */
 #include "notifier.h"
 
+#include "dispatch.h"
 #include "event/limit.h"
 #include "util/clock.h"
 

@@ -6,7 +6,6 @@
 #include "collect.h"
 
 #include "config/mistake.h"
-#include "daemon/dispatch.h"
 #include "object/annotation.h"
 #include "object/variant.h"
 #include "table/series.h"
@@ -26,6 +25,7 @@ struct searched {
 	const struct object *object;
 	const struct probe_config *block;
 	const struct config *config;
+	type_lookup *lookup;
 };
 
 /* Gives the metrics of a map. One with a mistake in its tags is told when its table is opened. */
@@ -42,7 +42,7 @@ static void each_of_map(const struct searched *s, struct bpf_map *map, metric_ta
 	struct table table;
 
 	if (table_open(&table, map, bpf_object__btf(s->object->bpf),
-		       config_table(s->block, bpf_map__name(map)), dispatch_type, &everything,
+		       config_table(s->block, bpf_map__name(map)), s->lookup, &everything,
 		       &ignored) <= 0)
 		return;
 	if (variant_has_map(s->object, map, &s->block->options))
@@ -170,9 +170,9 @@ static void count(void *to, __attribute__((unused)) const struct schema *schema,
 }
 
 bool collect_has_metrics(const struct object *object, const struct probe_config *block,
-			 const struct config *config)
+			 const struct config *config, type_lookup *lookup)
 {
-	const struct searched searched = { object, block, config };
+	const struct searched searched = { object, block, config, lookup };
 	size_t metrics = 0;
 
 	each(&searched, count, &metrics);
@@ -180,9 +180,10 @@ bool collect_has_metrics(const struct object *object, const struct probe_config 
 }
 
 void collect_read(struct selection *ret_selection, const struct object *object, const char *probe,
-		  const struct probe_config *block, const struct config *config)
+		  const struct probe_config *block, const struct config *config,
+		  type_lookup *lookup)
 {
-	const struct searched searched = { object, block, config };
+	const struct searched searched = { object, block, config, lookup };
 
 	*ret_selection = (struct selection){
 		.config = config,

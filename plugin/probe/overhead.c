@@ -13,7 +13,6 @@
  */
 #include "overhead.h"
 
-#include "daemon/self.h"
 #include "pause.h"
 #include "util/clock.h"
 
@@ -98,10 +97,11 @@ static size_t count_possible(const struct probe *probes, size_t probe_count)
 }
 
 int overhead_open(struct overhead *overhead, struct probe *probes, size_t probe_count,
-		  double percent, uint64_t now_ns)
+		  double percent, overhead_notify *notify, uint64_t now_ns)
 {
 	*overhead = (struct overhead){
 		.percent = percent,
+		.notify = notify,
 		.since = since,
 		.sample = cost_sample,
 		.pause = pause_limited,
@@ -237,7 +237,7 @@ static void name_limited(char *text, size_t size, const struct limited *limited)
 }
 
 /* Of one that was on: in the log and as a notification; where it is tried in vain, nothing else is new. */
-static void tell_off(struct limited *limited, const char *why)
+static void tell_off(const struct overhead *overhead, struct limited *limited, const char *why)
 {
 	struct error text;
 	char time[32], name[LIMITED_NAME_MAX];
@@ -247,7 +247,7 @@ static void tell_off(struct limited *limited, const char *why)
 	error_set(&text, 0, "%s is off for %s: %.800s", name, time, why);
 	message(limited->told_off ? LOG_NOTICE : LOG_WARNING, "%s", text.text);
 	if (!limited->told_off)
-		self_notify(HEALTH_WARNING, limited->probe->name, text.text);
+		overhead->notify(HEALTH_WARNING, limited->probe->name, text.text);
 	limited->told_off = true;
 }
 
@@ -256,7 +256,7 @@ static void switch_off(const struct overhead *overhead, struct limited *limited,
 {
 	overhead->pause(limited->probe, limited->function);
 	stay_off(limited, now_ns);
-	tell_off(limited, why);
+	tell_off(overhead, limited, why);
 }
 
 /* What is tried may go again in a second: nothing is told of it yet. */
@@ -269,7 +269,7 @@ static void switch_on(const struct overhead *overhead, struct limited *limited, 
 		error_set(&why, 0, "cannot switch it on again: %.900s", error.text);
 		limited->since_ns = now_ns; /* it was not on at all */
 		stay_off(limited, now_ns);
-		tell_off(limited, why.text);
+		tell_off(overhead, limited, why.text);
 		return;
 	}
 	mark(&limited->mark, limited, now_ns);
@@ -277,7 +277,7 @@ static void switch_on(const struct overhead *overhead, struct limited *limited, 
 	limited->state = LIMITED_TRIED;
 }
 
-static void leave_on(struct limited *limited)
+static void leave_on(const struct overhead *overhead, struct limited *limited)
 {
 	char name[LIMITED_NAME_MAX];
 	struct error text;
@@ -289,7 +289,7 @@ static void leave_on(struct limited *limited)
 	name_limited(name, sizeof(name), limited);
 	error_set(&text, 0, "%s is on again: it costs %.3g %% of the CPUs", name, mean(limited));
 	message(LOG_NOTICE, "%s", text.text);
-	self_notify(HEALTH_OKAY, limited->probe->name, text.text);
+	overhead->notify(HEALTH_OKAY, limited->probe->name, text.text);
 }
 
 /* --- limits --- */
@@ -412,7 +412,7 @@ void overhead_step(struct overhead *overhead, uint64_t now_ns)
 	check_all(overhead, now_ns);
 	for (size_t i = 0; i < overhead->count; i++)
 		if (overhead->item[i].state == LIMITED_MEASURED)
-			leave_on(&overhead->item[i]);
+			leave_on(overhead, &overhead->item[i]);
 }
 
 void overhead_done(struct overhead *overhead)

@@ -4,6 +4,7 @@
 
 #include "cost.h"
 #include "probe.h"
+#include "util/health.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -11,6 +12,9 @@
 #define OVERHEAD_READINGS 3 /* whose mean counts */
 
 #define OVERHEAD_WHOLE (-1)
+
+/* Sends a notification about the probe of this name, with no lock held. */
+typedef void overhead_notify(enum health health, const char *probe, const char *text);
 
 /* A probe, or one of its functions, under a limit. */
 struct limited {
@@ -40,6 +44,7 @@ struct overhead {
 	struct limited *item; /* functions before their probe */
 	size_t count;
 	double percent; /* the limit of those without one of their own */
+	overhead_notify *notify;
 	/* What a test has its own of. */
 	bool (*since)(struct cost_mark *mark, const struct probe *probe, int function,
 		      uint64_t now_ns, struct cost *ret_cost);
@@ -52,7 +57,7 @@ struct overhead {
  * default, percent for all of these; and the functions with one by their Function block. All of them are tried first. probes outlive it. 0 or
  * -ENOMEM. */
 int overhead_open(struct overhead *overhead, struct probe *probes, size_t probe_count,
-		  double percent, uint64_t now_ns);
+		  double percent, overhead_notify *notify, uint64_t now_ns);
 
 /* To be called every second or so; switches off and on, and tells of it, with no lock held. Times are
  * of CLOCK_BOOTTIME. */

@@ -4,7 +4,6 @@
 
 #include "attach/function.h"
 #include "config/config.h"
-#include "daemon/dispatch.h"
 #include "event/event.h"
 #include "hot.h"
 #include "object/object.h"
@@ -12,7 +11,6 @@
 #include "stack/view.h"
 #include "table/table.h"
 
-#include <errno.h>
 #include <pthread.h>
 
 /* One object file with its tables. */
@@ -22,7 +20,8 @@ struct probe {
 	double interval_s;
 	const struct probe_config *block; /* of the configuration, or an empty one */
 	struct services *services;
-	int subscriber; /* of services, -1: has no rows of theirs */
+	type_lookup *lookup; /* the data sources of a type */
+	int subscriber;      /* of services, -1: has no rows of theirs */
 	struct object object;
 	struct functions *functions; /* that its Function blocks name, NULL: it counts none */
 	struct hot hot;
@@ -39,7 +38,6 @@ struct probe {
 	uint64_t *refused;          /* variables of the object, or NULL */
 	uint64_t *events_dropped;
 	uint64_t *read_ns;
-	struct dispatch dispatch;
 	uint64_t readings;   /* so far, those that only catch up too */
 	uint64_t began_ns;   /* the interval that goes on, by CLOCK_MONOTONIC; 0: the first */
 	uint64_t walked_ns;  /* when the walk began that the last of them took */
@@ -66,21 +64,7 @@ struct probe {
 	pthread_mutex_t reading;
 };
 
-/* Unavailable on this kernel without an option, which the error names. */
-#define PROBE_NEEDS_OPTION (-ECANCELED)
-/* Its object is off by default, and no Probe block says Enable true. */
-#define PROBE_NOT_ENABLED (-EADV) /* used by nothing else */
-
-/* Opens the object, in the first tier that loads and attaches, and takes the first reading, from
- * which everything counts. path is copied; block (NULL: there is none) and services stay the
- * caller's. Errors: PROBE_NEEDS_OPTION, PROBE_NOT_ENABLED, or a negative errno of the step that
- * has failed in the last tier that was tried. */
-int probe_open(struct probe *probe, const char *name, const char *path, double interval_s,
-	       const struct probe_config *block, struct services *services, struct error *error);
-
 /* Services with series that found no free row, of the table where they are most. */
 uint32_t probe_services_waiting(const struct probe *probe);
-
-void probe_done(struct probe *probe);
 
 #endif

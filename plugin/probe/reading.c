@@ -8,7 +8,6 @@
 
 #include "attach/attachment.h"
 #include "attach/periodic.h"
-#include "daemon/publish.h"
 #include "service/member.h"
 #include "util/clock.h"
 #include "util/pseudo.h"
@@ -152,8 +151,8 @@ static void begin_interval(struct probe *probe)
 	probe->began_ns = now_ns;
 }
 
-static int read_tables(struct probe *probe, const struct snapshot *snapshot, uint64_t now_ns,
-		       struct error *error)
+static int read_tables(struct probe *probe, struct reading_output *output,
+		       const struct snapshot *snapshot, uint64_t now_ns, struct error *error)
 {
 	for (size_t i = 0; i < probe->table_count; i++) {
 		int status = table_read(&probe->tables[i], snapshot, now_ns, error);
@@ -162,8 +161,8 @@ static int read_tables(struct probe *probe, const struct snapshot *snapshot, uin
 			return status;
 		/* What came before the pause is of no interval. */
 		if (!probe->resumed)
-			publish_table(&probe->tables[i], snapshot, probe->name,
-				      probe->services->config, &probe->dispatch);
+			output->add_table(output, &probe->tables[i], snapshot, probe->name,
+					  probe->services->config);
 	}
 	probe->resumed = false;
 	return 0;
@@ -202,8 +201,9 @@ static void tell_waiting(struct probe *probe, uint64_t now_ns)
 }
 
 /* What was read is as it was at *ret_as_of, or later. */
-static int walk_and_read(struct probe *probe, const struct snapshot *snapshot, uint64_t begin_ns,
-			 uint64_t *ret_as_of, struct error *error)
+static int walk_and_read(struct probe *probe, struct reading_output *output,
+			 const struct snapshot *snapshot, uint64_t begin_ns, uint64_t *ret_as_of,
+			 struct error *error)
 {
 	uint64_t read_ns;
 	int status;
@@ -214,9 +214,9 @@ static int walk_and_read(struct probe *probe, const struct snapshot *snapshot, u
 		return status;
 	read_ns = probe->read_ns ? *probe->read_ns : begin_ns;
 	if (probe->read_ns)
-		dispatch_read(&probe->dispatch, clock_ns() - read_ns);
+		output->set_age(output, clock_ns() - read_ns);
 	begin_interval(probe);
-	status = read_tables(probe, snapshot, read_ns, error);
+	status = read_tables(probe, output, snapshot, read_ns, error);
 	tell_waiting(probe, begin_ns);
 	if (status == 0)
 		*ret_as_of = walk_as_of(&probe->services->walk, &probe->object, begin_ns);
@@ -246,7 +246,7 @@ static void note_keys(struct probe *probe)
 
 /* Returns when it began, 0: it has not. Of a probe that is paused, only rows that may go to others are
  * read. */
-static uint64_t read_all(struct probe *probe, struct batch *batch, int *ret_status,
+static uint64_t read_all(struct probe *probe, struct reading_output *output, int *ret_status,
 			 struct error *error)
 {
 	struct services *services = probe->services;
@@ -258,10 +258,9 @@ static uint64_t read_all(struct probe *probe, struct batch *batch, int *ret_stat
 	if (probe->paused) {
 		as_of = clock_ns();
 		catch_up_tables(probe, snapshot, 0);
-	} else if (dispatch_begin(&probe->dispatch, probe->interval_s)) {
+	} else if (output->start(output, probe->interval_s)) {
 		begin_ns = clock_ns();
-		probe->dispatch.batch = batch;
-		*ret_status = walk_and_read(probe, snapshot, begin_ns, &as_of, error);
+		*ret_status = walk_and_read(probe, output, snapshot, begin_ns, &as_of, error);
 		note_keys(probe);
 	}
 	services_read(services, probe->subscriber, snapshot, as_of);
@@ -270,15 +269,16 @@ static uint64_t read_all(struct probe *probe, struct batch *batch, int *ret_stat
 }
 
 /* Hands on what was read; where not all was, it may be tried again at once. */
-static int hand_on(struct probe *probe, int status, struct error *error)
+static int hand_on(struct probe *probe, struct reading_output *output, int status,
+		   struct error *error)
 {
-	size_t series = probe->dispatch.batch->series;
-	int dispatched = dispatch_batch(&probe->dispatch);
+	size_t series = 0;
+	int dispatched = output->finish(output, &series);
 
 	if (status == 0 && dispatched)
 		status = error_set(error, dispatched, "no memory for its values");
 	if (status) {
-		probe->dispatch = (struct dispatch){ 0 };
+		output->reset(output);
 		return status;
 	}
 	__atomic_store_n(&probe->series, series, __ATOMIC_RELAXED);
@@ -303,19 +303,18 @@ static void check_attachments(struct probe *probe)
 	pthread_mutex_unlock(&probe->reading);
 }
 
-int probe_read(struct probe *probe, struct error *error)
+int probe_read(struct probe *probe, struct reading_output *output, struct error *error)
 {
 	struct services *services = probe->services;
-	struct batch batch = { 0 };
 	int status = 0;
 	uint64_t begin_ns, cpu_ns;
 
 	services_resolve(services, probe->interval_s);
 	check_attachments(probe);
 	cpu_ns = clock_cpu_ns();
-	begin_ns = read_all(probe, &batch, &status, error);
+	begin_ns = read_all(probe, output, &status, error);
 	if (begin_ns) {
-		status = hand_on(probe, status, error);
+		status = hand_on(probe, output, status, error);
 		__atomic_store_n(&probe->reading_ns, clock_cpu_ns() - cpu_ns, __ATOMIC_RELAXED);
 		pthread_mutex_lock(&services->lock);
 		probe->read_s = (double)(clock_ns() - begin_ns) / (double)NS_PER_S;
