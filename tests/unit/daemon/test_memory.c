@@ -14,7 +14,7 @@
 #include "bpf/lib/service.h"
 #include "plugin/config/config.h"
 #include "plugin/daemon/dispatch.h"
-#include "plugin/probe/probe.h"
+#include "plugin/probe/open.h"
 #include "plugin/util/clock.h"
 #include "plugin/util/message.h"
 
@@ -254,7 +254,7 @@ static int run_probe(struct error *error)
 {
 	static struct probe probe;
 	int status = probe_open(&probe, "sample", testing_built("tests/bpf/sample.bpf.o"), 10,
-				config_probe(&config, "sample"), &services, error);
+				config_probe(&config, "sample"), &services, dispatch_type, error);
 
 	probe_done(&probe);
 	return status;

@@ -12,7 +12,8 @@
 #include "oconfig.h"
 #include "tests/unit/may_load.h"
 
-#include "plugin/probe/probe.h"
+#include "plugin/daemon/publication.h"
+#include "plugin/probe/open.h"
 #include "plugin/probe/reading.h"
 #include "plugin/util/clock.h"
 #include "plugin/util/message.h"
@@ -24,6 +25,7 @@ static struct config config;
 static struct file_reader files;
 static struct services services;
 static struct probe probe;
+static struct publication publication;
 
 static void read_config(const char *options)
 {
@@ -55,8 +57,9 @@ static void read_config(const char *options)
 static int open_probe(const char *path, struct error *error)
 {
 	daemon_clear();
+	publication_init(&publication);
 	return probe_open(&probe, "sample", path, 10, config_probe(&config, "sample"), &services,
-			  error);
+			  dispatch_type, error);
 }
 
 static void read_probe_after(double seconds)
@@ -66,7 +69,7 @@ static void read_probe_after(double seconds)
 	daemon_clear();
 	daemon_now += DOUBLE_TO_CDTIME_T(seconds);
 	services_refresh(&services, clock_ns()); /* by the clock it was just now */
-	CHECK_INT(probe_read(&probe, &error), 0);
+	CHECK_INT(probe_read(&probe, &publication.output, &error), 0);
 	CHECK_TEXT(error.text, "");
 	CHECK_UINT(daemon_refused(), 0);
 }

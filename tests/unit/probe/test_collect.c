@@ -121,13 +121,13 @@ static void test_plan(const struct plan *plan)
 	daemon_clear();
 	CHECK_INT(object_open(&object, testing_built("tests/bpf/selection.bpf.o"), &files, &error),
 		  0);
-	collect_read(&selection, &object, "own", &block, &config);
+	collect_read(&selection, &object, "own", &block, &config, dispatch_type);
 	for (; messages < MESSAGES_MAX && plan->messages[messages]; messages++) {
 		CHECK_HAS(daemon_message(messages), plan->messages[messages]);
 		CHECK_INT(daemon_severity(messages), LOG_ERR);
 	}
 	CHECK_UINT(daemon_messages(), messages);
-	CHECK_INT(collect_has_metrics(&object, &block, &config), true);
+	CHECK_INT(collect_has_metrics(&object, &block, &config, dispatch_type), true);
 	CHECK_INT(variant_is_off(&object), false); /* though some of its metrics are */
 	print_tables(got, sizeof(got), &object, &block, &selection);
 	CHECK_TEXT(got, plan->tables);
@@ -146,10 +146,10 @@ static void test_none(void)
 	daemon_clear();
 	CHECK_INT(object_open(&object, testing_built("bpf/engine/service.bpf.o"), &files, &error),
 		  0);
-	collect_read(&selection, &object, "own", &block, &config);
+	collect_read(&selection, &object, "own", &block, &config, dispatch_type);
 	CHECK_UINT(daemon_messages(), 1);
 	CHECK_HAS(daemon_message(0), "ignoring Collect \"x\": it has no such metric; it has none");
-	CHECK_INT(collect_has_metrics(&object, &block, &config), false);
+	CHECK_INT(collect_has_metrics(&object, &block, &config, dispatch_type), false);
 	object_done(&object);
 }
 

@@ -12,7 +12,7 @@
 #include "contrib/describe/types.h"
 #include "plugin/object/image.h"
 #include "plugin/object/variant.h"
-#include "plugin/probe/probe.h"
+#include "plugin/probe/open.h"
 #include "plugin/service/process_row.h"
 
 #include <glob.h>
@@ -37,12 +37,6 @@ int __wrap_bpf_map__reuse_fd(__attribute__((unused)) struct bpf_map *map,
 			     __attribute__((unused)) int fd)
 {
 	return 0;
-}
-
-int __wrap_dispatch_type(const char *type, struct metric_type *ret_type);
-int __wrap_dispatch_type(const char *type, struct metric_type *ret_type)
-{
-	return types_lookup(type, ret_type);
 }
 
 /* With their options, and of these tables alone. */
@@ -170,7 +164,8 @@ static uint64_t try_probe(const char *path, bool all)
 	daemon_clear();
 	read_config(path, all);
 	memory = 0;
-	probe_open(&probe, "one", path, 10, config_probe(&config, "one"), &services, &error);
+	probe_open(&probe, "one", path, 10, config_probe(&config, "one"), &services, types_lookup,
+		   &error);
 	CHECK_HAS(error.text, "all is sized");
 	return memory;
 }

@@ -7,6 +7,7 @@
 
 #include "tests/unit/fake/daemon.h"
 
+#include "plugin/daemon/self.h"
 #include "plugin/probe/overhead.h"
 #include "plugin/util/clock.h"
 #include "plugin/util/message.h"
@@ -114,7 +115,7 @@ static void begin(double percent, const double own[PROBES])
 		programs[i] = (struct hot_program){ .number = 0 };
 		probes[i].hot = (struct hot){ .programs = &programs[i], .count = 1, .map = -1 };
 	}
-	CHECK_INT(overhead_open(&overhead, probes, PROBES, percent, now_ns), 0);
+	CHECK_INT(overhead_open(&overhead, probes, PROBES, percent, self_notify, now_ns), 0);
 	overhead.since = played_since;
 	overhead.sample = played_sample;
 	overhead.pause = played_pause;
@@ -155,7 +156,7 @@ static void test_which(void)
 	overhead_done(&overhead);
 	probes[0].is_off_by_default = probes[1].is_off_by_default = false;
 	probes[2].object.bpf = NULL;
-	CHECK_INT(overhead_open(&overhead, probes, PROBES, 1, now_ns), 0);
+	CHECK_INT(overhead_open(&overhead, probes, PROBES, 1, self_notify, now_ns), 0);
 	CHECK_UINT(overhead.count, 1);
 	CHECK_INT(overhead.item[0].probe == &probes[1], true);
 	CASE("nothing that costs");

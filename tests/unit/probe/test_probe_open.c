@@ -85,14 +85,16 @@ static void test_same_object(void)
 	read_config("");
 	object = testing_built("tests/bpf/mistakes.bpf.o");
 	CHECK_INT(open_probe(object, &error), 0);
-	CHECK_INT(probe_open(&second, "second", object, 10, NULL, &services, &error), -EEXIST);
+	CHECK_INT(probe_open(&second, "second", object, 10, NULL, &services, dispatch_type, &error),
+		  -EEXIST);
 	CHECK_HAS(error.text, "map fine: the series derive-mistakes of services are those of map "
 			      "fine of the probe sample already; switch one of the probes off");
 	CHECK_INT(second.object.bpf == NULL && second.tables == NULL && second.path == NULL, 1);
 	read_probe();
 	probe_done(&probe);
 	CASE("the same object, the first probe is gone");
-	CHECK_INT(probe_open(&second, "second", object, 10, NULL, &services, &error), 0);
+	CHECK_INT(probe_open(&second, "second", object, 10, NULL, &services, dispatch_type, &error),
+		  0);
 	probe_done(&second);
 }
 

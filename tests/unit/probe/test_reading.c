@@ -8,7 +8,8 @@
 #include "tests/unit/fake/daemon.h"
 #include "tests/unit/fake/row.h"
 
-#include "plugin/probe/reading.h"
+#include "plugin/daemon/publication.h"
+#include "plugin/probe/open.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -37,6 +38,13 @@ static bool wait_for(sem_t *sem)
 		if (errno != EINTR)
 			return false;
 	return true;
+}
+
+static struct publication publications[2];
+
+static struct reading_output *output_of(const struct probe *probe)
+{
+	return &publications[!strcmp(probe->name, "slow")].output;
 }
 
 static unsigned given_up; /* in threads, where no check may be */
@@ -103,6 +111,8 @@ static void pair_init(struct pair *p)
 	p->f.services.resolver.object = &p->f.services.object;
 	p->f.services.resolver.counters = &p->f.counters;
 	p->f.services.resolver.free_rows = &p->f.services.lifecycle.free_rows;
+	for (size_t i = 0; i < COUNT_OF(publications); i++)
+		publication_init(&publications[i]);
 	p->slow_rows = open_probe(p, &p->slow, "slow");
 	p->quick_rows = open_probe(p, &p->quick, "quick");
 	sem_init(&arrived, 0, 0);
@@ -122,7 +132,7 @@ static void *read_in_thread(void *of)
 {
 	struct error error = { "" };
 
-	return (void *)(intptr_t)probe_read(of, &error);
+	return (void *)(intptr_t)probe_read(of, output_of(of), &error);
 }
 
 static pthread_t start_reading(struct probe *probe)
@@ -150,7 +160,7 @@ static void read_quick(struct pair *p)
 
 	daemon_now += TIME_T_TO_CDTIME_T(INTERVAL_S);
 	p->quick_rows[CONFIGURED]++;
-	CHECK_INT(probe_read(&p->quick, &error), 0);
+	CHECK_INT(probe_read(&p->quick, output_of(&p->quick), &error), 0);
 }
 
 /* Where the slow probe stops, the quick one goes on at its interval, and services come and go. */
@@ -226,7 +236,7 @@ static void test_catch_up(void)
 	daemon_on_dispatch = NULL;
 	CASE("what the service did is told later");
 	daemon_now += TIME_T_TO_CDTIME_T(INTERVAL_S);
-	CHECK_INT(probe_read(&p.slow, &error), 0);
+	CHECK_INT(probe_read(&p.slow, output_of(&p.slow), &error), 0);
 	CHECK_REAL(daemon_gauge("other/derive-slow"), 5, 0);
 	pair_done(&p);
 }
