@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a reading has to tell, kept until nothing is locked: who takes values may take his time.
- * Items lie behind each other: a head, the values, three strings. In pages of their own, which the
- * system gets back: the allocator would keep what is needed for a moment in each interval.
+ * The values of a reading, copied until no lock is held: a receiver may take any time.
+ *
+ * Items lie one behind the other: a head, the values, three strings. The memory is mapped, not
+ * allocated, so that it goes back to the system after each reading; malloc() would keep it for the
+ * whole interval.
  */
 #include "batch.h"
 
@@ -12,10 +14,10 @@
 #define ROOM_FIRST 65536
 
 struct head {
-	size_t size; /* of all of the item */
+	size_t size; /* of the whole item, padding included */
 	size_t count;
 	bool previous;
-	size_t type, instance; /* where they begin, in the strings */
+	size_t type, instance; /* offsets of these strings behind the subject */
 };
 
 static size_t padded(size_t size)

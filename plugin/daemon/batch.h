@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* One value, of the kind that its data source has. */
+/* A value of a data source; the kind says which member is set. */
 struct value {
 	enum source_kind kind;
 	union {
@@ -18,28 +18,28 @@ struct value {
 	};
 };
 
-/* Lists of values that wait to be dispatched. */
+/* Value lists that wait to be dispatched. */
 struct batch {
 	char *bytes;
 	size_t size, room;
-	size_t series; /* that have a value of this reading */
-	bool failed;   /* there was no memory for one */
+	size_t series; /* items of this reading, previous ones not counted */
+	bool failed;   /* an item was lost for lack of memory */
 };
 
-/* A list of values and the names of its series, which are the batch's. */
+/* A value list. In batch_each() the strings and values belong to the batch. */
 struct batch_item {
 	const char *subject;
 	const char *type;
 	const char *instance;
 	const struct value *values;
 	size_t count;
-	bool previous; /* they are of the reading before */
+	bool previous; /* the values are of the previous reading */
 };
 
-/* Copies an item to the end. */
+/* Copies an item to the end of the batch. Without memory for it sets `failed`. */
 void batch_add(struct batch *batch, const struct batch_item *item);
 
-/* Gives each item in order. */
+/* Calls `take` for each item, in the order of batch_add(). */
 void batch_each(const struct batch *batch, void (*take)(void *to, const struct batch_item *item),
 		void *to);
 

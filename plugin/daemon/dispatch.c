@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The only place that fills a value_list_t or a notification_t and that asks collectd for types.
+ * Values and notifications on their way to collectd. No other file fills a value_list_t or a
+ * notification_t, or asks collectd for types.
  */
 #include "dispatch.h"
 
@@ -14,14 +15,15 @@
 
 #define PLUGIN_NAME "ebpf"
 
-/* After a reading that came late by an interval or more collectd asks for another
- * at once. Receivers take one value per series and moment, and rates over no time
- * tell nothing: the next reading has it all.
+/* After a reading that is late by an interval or more, collectd calls the next one at once.
+ * Receivers accept one value of a series at a time, and a rate over no time says nothing. Such a
+ * reading is skipped; the next one has its growth.
  *
- * RRD files and Graphite keep whole seconds. Where an interval of a second ends at
- * about the turn of one, a reading comes just after a turn and the next just before
- * the following, both in one second: the latter is given the turn's own time, or
- * left out where that is not near. */
+ * RRD files and Graphite store whole seconds, to which collectd rounds: a new second starts at
+ * .5 of the clock. With an interval of a second, one reading may come just after that and the
+ * next one just before the following, both in one second. The later one gets the time at which
+ * the next second starts, where that is less than an eighth of the interval away; otherwise it
+ * is skipped. */
 bool dispatch_begin(struct dispatch *dispatch, double interval_s)
 {
 	cdtime_t interval = DOUBLE_TO_CDTIME_T(interval_s), near = interval / 8;
@@ -40,7 +42,7 @@ bool dispatch_begin(struct dispatch *dispatch, double interval_s)
 	return true;
 }
 
-/* Would receivers take this for a moment after that of the reading before? */
+/* Do receivers take this time for a later one than that of the previous reading? */
 static bool is_later(const struct dispatch *dispatch, cdtime_t time)
 {
 	return time > dispatch->previous &&
@@ -132,8 +134,8 @@ int dispatch_batch(struct dispatch *dispatch)
 	int status = batch->failed ? -ENOMEM : 0;
 
 	dispatch->batch = NULL;
-	/* Of two values of a series that are handed on one right after the other, collectd's threads
-	 * may take the second first. */
+	/* collectd's threads may overtake each other: of two values of one series that are
+	 * dispatched in a row, the second one may be written first. */
 	if (status == 0) {
 		batch_each(batch, submit_previous, dispatch);
 		batch_each(batch, submit_present, dispatch);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What collectd sees of the plugin: one configuration block, a read callback
- * per probe with its own interval, and one for the plugin's own figures.
+ * What collectd calls: the configuration block, a read callback for each probe with its own
+ * interval, and callbacks for the plugin's own figures, for MaxOverhead and for thresholds.
  */
 #include "cgroup/cgroup_name.h"
 #include "cgroup/user.h"
@@ -37,8 +37,8 @@
 #include <unistd.h>
 
 #define OBJECT_SUFFIX ".bpf.o"
-#define OVERHEAD_S 1.0                     /* from one look at what probes cost to the next */
-#define OWN_OBJECT "service" OBJECT_SUFFIX /* of the engine, which has it built in */
+#define OVERHEAD_S 1.0                     /* between two checks of what probes cost */
+#define OWN_OBJECT "service" OBJECT_SUFFIX /* the engine's own object, which is built in */
 
 static struct config config;
 static bool configured;
@@ -46,7 +46,7 @@ static struct file_reader files = FILE_READER_NONE;
 static struct services services;
 static struct probe *probes;
 static size_t probe_count;
-static struct publication *publications; /* of the probe of the same number */
+static struct publication *publications; /* of the probe with the same index */
 static struct self self;
 static struct notifier notifier;
 static struct profiler profiler = { .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -143,8 +143,8 @@ static void register_read(const char *name, int (*read)(user_data_t *), void *da
 				     &(user_data_t){ .data = data });
 }
 
-/* Says that a probe, or all of them, is off: now in the log, with the first reading as a
- * notification. */
+/* Reports that a probe, or all of them, is off: in the log now, and as a notification with the
+ * first reading. */
 static void tell_off(int severity, const char *name, const char *text)
 {
 	message(severity, "%s", text);
@@ -159,7 +159,8 @@ static bool has_probe(const char *name)
 	return false;
 }
 
-/* The series of probes would meet, also those under "ebpf-self". */
+/* Two probes of one name, or a probe named as the plugin itself, would write the same series, also
+ * those under "ebpf-self". */
 static bool check_name(const char *name, const char *path)
 {
 	const char *why = self_reserved(name) ? "this name is the plugin's own"
@@ -171,7 +172,7 @@ static bool check_name(const char *name, const char *path)
 	return !why;
 }
 
-/* Of one that is off the tier shows as 0. */
+/* A probe that is not opened later counts as off: its count-tier_NAME is 0. */
 static struct probe *add_probe(const char *name)
 {
 	struct probe *probe = &probes[probe_count];
@@ -182,8 +183,8 @@ static struct probe *add_probe(const char *name)
 	return probe;
 }
 
-/* The object is that of the block, or NAME.bpf.o. A probe that does not open keeps its
- * subject; without services none is tried. */
+/* Opens the object that the block names, or NAME.bpf.o. A probe that fails to open keeps its entry,
+ * so that it shows as off. Without the engine's own object no probe is opened. */
 static void open_probe(const char *object)
 {
 	const struct probe_config *block = config_probe(&config, object);
@@ -253,7 +254,7 @@ static void warn_of_own_object(void)
 			path);
 }
 
-/* Is the block of an object in the directory? */
+/* Is the block about one of the objects in the directory? */
 static bool is_of_directory(const struct probe_config *block, struct dirent *const *entries,
 			    int count)
 {
@@ -263,7 +264,7 @@ static bool is_of_directory(const struct probe_config *block, struct dirent *con
 	return false;
 }
 
-/* One that is to be on shows as a probe that is off. */
+/* If the block switches the probe on, it shows as a probe that is off. */
 static void tell_missing(const struct probe_config *block, struct dirent *const *entries, int count)
 {
 	const char **names = calloc((size_t)count + 1, sizeof(*names));
@@ -281,7 +282,7 @@ static void tell_missing(const struct probe_config *block, struct dirent *const 
 		message(LOG_ERR, "%s", text.text);
 }
 
-/* The directory has no object, nor does the configuration name one elsewhere. */
+/* Is there no object, neither in the directory nor by an option Object? */
 static bool is_no_directory(int count)
 {
 	for (size_t i = 0; i < config.probe_count && count == 0; i++)
@@ -290,7 +291,7 @@ static bool is_no_directory(int count)
 	return count <= 0;
 }
 
-/* Those that only the configuration names. */
+/* Opens the objects that only the configuration names. */
 static void open_configured(struct dirent *const *entries, int count)
 {
 	for (size_t i = 0; i < config.probe_count; i++) {
@@ -305,7 +306,7 @@ static void open_configured(struct dirent *const *entries, int count)
 	}
 }
 
-/* Which would be no name of a series. */
+/* A probe's name is part of the names of its series, which are limited. */
 static void tell_long_names(void)
 {
 	struct dirent **entries = NULL;
@@ -321,7 +322,7 @@ static void tell_long_names(void)
 	free(entries);
 }
 
-/* Shows as a probe that is off: which ones there would be nobody knows. */
+/* Shows as one probe that is off, since the names of the missing ones are unknown. */
 static void tell_no_directory(const char *why)
 {
 	struct error text;
@@ -340,7 +341,7 @@ static bool allocate_probes(size_t count)
 	return probes && publications;
 }
 
-/* The objects of the directory, and of the configuration. */
+/* Opens the objects of the directory and of the configuration, and registers their readings. */
 static void open_probes(void)
 {
 	struct dirent **entries = NULL;
@@ -350,7 +351,7 @@ static void open_probes(void)
 
 	if (services.object.bpf)
 		warn_of_own_object();
-	/* One more for the directory. */
+	/* One more for SELF_DIRECTORY. */
 	allocated = allocate_probes((size_t)(count > 0 ? count : 0) + config.probe_count + 1);
 	if (allocated && is_no_directory(count))
 		tell_no_directory(count < 0 ? strerror(status)
@@ -381,8 +382,8 @@ static void open_self(void)
 		message(LOG_ERR, "the plugin's own figures are off: no memory");
 }
 
-/* Kernels before 5.11 charge maps to RLIMIT_MEMLOCK; without the right to
- * raise it, loading will tell. */
+/* Kernels before 5.11 charge maps to RLIMIT_MEMLOCK. Where it cannot be raised, loading reports the
+ * error. */
 static void raise_memlock(void)
 {
 	struct rlimit all = { RLIM_INFINITY, RLIM_INFINITY };
@@ -398,7 +399,7 @@ static void start_samplers(void)
 		message(LOG_ERR, "no sampler is on: %s", strerror(-status));
 }
 
-/* A probe of this name, or of an object in the directory, that is open. */
+/* The open probe of this name, or NULL. */
 static const struct probe *open_of(const char *name)
 {
 	for (size_t i = 0; i < probe_count; i++)
@@ -434,7 +435,7 @@ static void start_profiler(void)
 	message(LOG_ERR, "no profiles are written: %s", error.text);
 }
 
-/* Its callback is called as no probe can be. */
+/* No probe's callback can have this name: names of probes contain no slash. */
 static void open_overhead(void)
 {
 	int status = overhead_open(&overhead, probes, probe_count, config.max_overhead, self_notify,
@@ -466,7 +467,8 @@ static int ebpf_init(void)
 	if (!config_needs_proc(&config))
 		file_reader_done(&files); /* nothing is read any more */
 	open_self();
-	/* What libbpf needed to load, some megabytes of the kernel's types. */
+	/* Returns to the system what libbpf needed for loading: the kernel's types, some
+	 * megabytes. */
 	malloc_trim(0);
 	return 0;
 }

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records of ring buffers become notifications.
+ * Makes notifications of the records in ring buffers.
  *
- * Not at the readings of the probe: who is told of a kill at once can still look at what led to it,
- * and readings may be minutes apart. The thread sleeps until the kernel wakes it, and costs nothing
- * while nothing happens. Whoever takes notifications is called by it, with no lock held, and may
- * take his time: then the ring fills, the probe counts what it drops, and readings go on. Rings are
- * looked at ten times a second at most: one that never gets empty, one whose records come of the
- * thread's own waking up, or one that begins with a record which is never sent.
+ * This is not left to readings, which may be minutes apart: whoever is notified of a kill at once
+ * can still see what led to it. The thread sleeps until the kernel wakes it, and costs nothing
+ * while nothing happens. It calls the receivers of notifications with no lock held. While a
+ * receiver takes its time, the ring fills up, the probe counts the records that it drops, and
+ * readings go on.
+ *
+ * Rings are read ten times a second at most. That bounds the cost of a ring that never becomes
+ * empty, of records that the thread's own wake-ups cause, and of a ring that starts with a record
+ * which is reserved but never submitted.
  */
 #include "notifier.h"
 
@@ -24,8 +27,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#define RECORDS_MAX 256 /* of a ring at once */
-#define PAUSE_MS 100    /* from one look at the rings to the next */
+#define RECORDS_MAX 256 /* of a ring, in one pass */
+#define PAUSE_MS 100    /* between two passes over the rings */
 
 struct notifier_ring {
 	struct notifier *notifier;
@@ -34,7 +37,7 @@ struct notifier_ring {
 	struct ring_buffer *ring;
 	struct limit limit;
 	uint64_t now_ns;
-	unsigned taken; /* of RECORDS_MAX */
+	unsigned taken; /* in this pass, of RECORDS_MAX */
 	char subject[SUBJECT_NAME_MAX];
 	char text[EVENT_TEXT_MAX];
 };
@@ -76,7 +79,7 @@ static void suppressed(struct notifier_ring *r)
 	__atomic_fetch_add(&r->probe->events_suppressed, 1, __ATOMIC_RELAXED);
 }
 
-/* As libbpf wants it; a negative number makes it stop. */
+/* A ring_buffer_sample_fn. A negative number ends the pass. */
 static int take(void *context, void *record, size_t size)
 {
 	struct notifier_ring *r = context;
@@ -119,7 +122,7 @@ uint64_t notifier_take(struct notifier *notifier, uint64_t now_ns)
 	return due;
 }
 
-/* -1: for ever; in whole milliseconds, rounded up. */
+/* For poll(): whole milliseconds, rounded up; -1: no limit. */
 static int wait_ms(uint64_t due_ns)
 {
 	uint64_t now_ns = clock_ns();
@@ -198,7 +201,7 @@ static int start_thread(struct notifier *notifier)
 	notifier->stop = eventfd(0, EFD_CLOEXEC);
 	if (notifier->stop < 0)
 		return -errno;
-	/* Signals are the daemon's. */
+	/* Signals are for the daemon's threads. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	status = -pthread_create(&notifier->thread, NULL, run, notifier);

@@ -11,27 +11,27 @@
 
 struct notifier_ring;
 
-/* One thread that makes notifications of what the probes' ring buffers hold. */
+/* A thread that makes notifications of the records in the probes' ring buffers. */
 struct notifier {
 	struct services *services;
 	struct notifier_ring *rings;
 	size_t ring_count;
 	pthread_t thread;
 	bool running;
-	int stop; /* an eventfd: the thread ends when it is readable */
+	int stop; /* an eventfd; the thread exits when it is readable */
 };
 
-/* Begins, unless it has begun already, or no probe has events. When the plugins that take
- * notifications are up: with the first reading. services and probes outlive it. A negative errno:
- * there will be no notifications of events. */
+/* Starts the thread, unless it was started before or no probe has events. To be called with the
+ * first reading: by then the plugins that receive notifications run. services and probes must
+ * outlive the notifier. A negative errno: there are no notifications of events. */
 int notifier_start(struct notifier *notifier, struct services *services, struct probe *probes,
 		   size_t probe_count);
 
-/* Ends the thread, and waits for it. */
+/* Stops the thread and waits for it. */
 void notifier_stop(struct notifier *notifier);
 
-/* Takes what is there now; says when it wants to be called again though nothing comes, in ns of
- * CLOCK_BOOTTIME. For the thread, and for tests. */
+/* Reads all rings. Returns when it must be called again even if no record arrives: ns of
+ * CLOCK_BOOTTIME, or UINT64_MAX. Called by the thread and by tests. */
 uint64_t notifier_take(struct notifier *notifier, uint64_t now_ns);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Between readings and collectd: a reading adds its tables while the probe is locked, and its values are dispatched when
- * it is not.
+ * Between readings and collectd: a reading adds its tables while the probe is locked; its values
+ * are dispatched after that.
  */
 #include "publication.h"
 
@@ -9,7 +9,7 @@
 
 static struct publication *publication_of(struct reading_output *output)
 {
-	return (struct publication *)output; /* its first member */
+	return (struct publication *)output; /* the first member */
 }
 
 static bool start_publication(struct reading_output *output, double interval_s)

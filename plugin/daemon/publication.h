@@ -6,7 +6,8 @@
 #include "dispatch.h"
 #include "probe/reading.h"
 
-/* The output of one probe's readings: its values are collected, and dispatched when the reading is over. */
+/* The output of one probe's readings: collects the values of a reading, and dispatches them when it
+ * is finished. */
 struct publication {
 	struct reading_output output;
 	struct dispatch dispatch;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From accumulators to values: a counter as it is, as a rate or as a ratio, moments as mean,
- * variance, coefficient of variation and frequency, a histogram as percentiles. What
- * needs a difference in time says nothing at the first reading.
+ * From accumulators to values: a counter as it is, as a rate or as a ratio; moments as mean,
+ * variance, coefficient of variation and frequency; a histogram as percentiles. The first reading
+ * publishes nothing that needs a time difference.
  */
 #include "publish.h"
 
@@ -15,16 +15,16 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MOMENTS_ENOUGH 2048 /* samples: below, the paper (see stats.h) calls them uncertain */
+#define MOMENTS_ENOUGH 2048 /* samples; the paper (see stats.h) calls results of fewer uncertain */
 
 struct publisher {
 	const struct table *table;
 	const struct config *config;
 	const struct dispatch *dispatch;
 	const char *subject;
-	const char *labels; /* of type instances, behind their own; empty: none */
+	const char *labels; /* appended to type instances; empty: none */
 	const struct accumulator *accumulator;
-	const struct metric *metric; /* that is published */
+	const struct metric *metric; /* the one that is being published */
 };
 
 static uint64_t scaled_counter(const struct column *column, uint64_t n)
@@ -32,7 +32,7 @@ static uint64_t scaled_counter(const struct column *column, uint64_t n)
 	return (uint64_t)((unsigned __int128)n * column->tag.numerator / column->tag.denominator);
 }
 
-/* Growth of one member by that of another, NAN where that has none. */
+/* Growth of one column divided by that of another; NAN where the latter has not grown. */
 static double ratio_of(const struct publisher *p, const struct column *column)
 {
 	uint64_t n = p->accumulator->window[column->cell];
@@ -51,7 +51,8 @@ static double gauge_of(const struct publisher *p, const struct column *column)
 		return column_scaled(column, column->is_signed ? (double)(int64_t)n : (double)n);
 	if (p->table->elapsed_ns == 0)
 		return NAN;
-	/* In this order growth by the whole of the time comes out even. */
+	/* Division before multiplication: growth by exactly the elapsed time gives a round
+	 * number. */
 	return column_scaled(column, (double)n / (double)p->table->elapsed_ns * 1e9);
 }
 
@@ -76,7 +77,7 @@ static struct value value_of(const struct publisher *p, const struct column *col
 	return value;
 }
 
-/* The tag of a column, its type instance with the labels of the subject. */
+/* The tag of a column; the labels of the subject are appended to its type instance. */
 static struct tag tag_of(const struct publisher *p, const struct column *column)
 {
 	struct tag tag = column->tag;
@@ -88,8 +89,8 @@ static struct tag tag_of(const struct publisher *p, const struct column *column)
 	return tag;
 }
 
-/* The first value of a counter shows no rate. One that was zero at the last reading says so, and then
- * its first interval has one. */
+/* A receiver computes no rate from the first value of a counter. A new series was zero at the
+ * previous reading; dispatching that zero gives its first interval a rate. */
 static void publish_begin(const struct publisher *p, const struct tag *tag,
 			  const struct value *values, size_t count)
 {
@@ -103,7 +104,7 @@ static void publish_begin(const struct publisher *p, const struct tag *tag,
 	dispatch_previous(p->dispatch, p->subject, tag->type, tag->instance, zeros, count);
 }
 
-/* Is nothing of it that the row has not? */
+/* Have all columns that the metric depends on (`where`) grown in this window? */
 static bool is_there(const struct publisher *p, const struct metric *metric)
 {
 	const struct column *columns = p->table->schema.columns;
@@ -146,9 +147,9 @@ static void publish_statistic(const struct publisher *p, const struct tag *tag,
 	dispatch_gauge(p->dispatch, p->subject, tag->type, instance, gauge);
 }
 
-/* Of a window that has enough samples, if there are: the relative standard error
- * of the mean is cv / sqrt(samples). The variance has the square of the unit, so
- * the scale counts twice. The frequency, one by the mean, is RPS_obsv, equation 1 of the paper. */
+/* The relative standard error of the mean is cv / sqrt(samples), so a window with enough samples is
+ * used where there is one. The unit of the variance is squared, so the scale is applied twice. The
+ * frequency is 1 / mean: RPS_obsv, equation 1 of the paper. */
 static void publish_moments(const struct publisher *p, uint32_t i)
 {
 	const struct column *column = &p->table->schema.columns[i];
@@ -170,7 +171,7 @@ static void publish_moments(const struct publisher *p, uint32_t i)
 				  s.mean > 0 ? 1 / column_scaled(column, s.mean) : NAN);
 }
 
-/* A rate of each. */
+/* Dispatches each bucket as a rate. */
 static void publish_buckets(const struct publisher *p, const struct column *column)
 {
 	const uint64_t *cells = p->accumulator->window + column->cell;

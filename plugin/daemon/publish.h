@@ -6,8 +6,8 @@
 #include "dispatch.h"
 #include "table/table.h"
 
-/* Dispatches what a table's subjects came to at its last reading. probe names
- * the rows of tables that are not about services. */
+/* Dispatches the values of all subjects of a table that its last reading has fed. `probe` names the
+ * rows of tables that are not about services. */
 void publish_table(const struct table *table, const struct snapshot *snapshot, const char *probe,
 		   const struct config *config, const struct dispatch *dispatch);
 

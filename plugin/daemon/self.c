@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The plugin's own figures. Of what readings change, a copy is taken with the lock
- * held; all else is asked of the kernel and dispatched without it.
+ * The plugin's own figures. What readings change is copied with the lock held; the rest comes from
+ * the kernel, and all of it is dispatched without a lock.
  */
 #include "self.h"
 
@@ -91,8 +91,8 @@ static void publish_events(const struct dispatch *dispatch, const char *prefix, 
 	dispatch_values(dispatch, SUBJECT, "total_events", instance, &value, 1);
 }
 
-/* Events that the kernel showed to no program: it runs none while an earlier run of it
- * on the same CPU is not over. */
+/* Events that no program was run for: the kernel does not run a program while an earlier run of it
+ * on the same CPU is in progress. */
 static void publish_missed(const struct dispatch *dispatch, const struct object *object,
 			   const char *name)
 {
@@ -109,7 +109,7 @@ static void publish_missed(const struct dispatch *dispatch, const struct object 
 	publish_events(dispatch, "missed", name, missed);
 }
 
-/* Of the fullest table that gives rows on first use. */
+/* Rows in use of the fullest table whose rows are assigned on first use. */
 static void publish_slots(const struct dispatch *dispatch, const struct probe *probe)
 {
 	uint32_t used = 0;
@@ -126,7 +126,8 @@ static void publish_slots(const struct dispatch *dispatch, const struct probe *p
 		publish_named(dispatch, "objects", "rows", probe->name, used);
 }
 
-/* Of the table with most services that have no row; what went back, of all. */
+/* Services without a row in the table where these are most, and rows returned by the services of
+ * all tables. */
 static void publish_waiting(const struct dispatch *dispatch, const struct probe *probe)
 {
 	uint64_t returned = 0;
@@ -143,7 +144,7 @@ static void publish_waiting(const struct dispatch *dispatch, const struct probe 
 	publish_events(dispatch, "rows_returned", probe->name, returned);
 }
 
-/* By the object, and by tables of processes. */
+/* Refused by the object, and by tables of processes. */
 static uint64_t refused(const struct probe *probe)
 {
 	uint64_t all = *probe->refused;
@@ -265,7 +266,7 @@ static void publish_runs(const struct dispatch *dispatch, const struct runs *run
 	}
 }
 
-/* What a new sample says, for what is made of it. */
+/* Passes a new sample of run statistics to the probes. */
 static void note_runs(struct self *self, struct probe *probes, size_t probe_count)
 {
 	if (self->runs.sampled_ns == self->noted_ns)

@@ -11,40 +11,41 @@
 
 #include <stddef.h>
 
-/* What the plugin tells of itself, under "ebpf-self". */
+/* The plugin's figures about itself, under "ebpf-self". */
 struct self {
 	struct dispatch dispatch;
 	struct runs runs;
-	uint64_t noted_ns;       /* when the sample of them was taken that probes know */
-	struct cost_mark *marks; /* of the probes */
+	uint64_t noted_ns;       /* time of the sample that the probes have got last */
+	struct cost_mark *marks; /* one for each probe */
 	struct notice {
 		enum health health;
 		char name[CONFIG_NAME_MAX];
 		char text[256];
-	} * notices; /* that are to be sent with the first reading */
+	} * notices; /* to be sent with the first reading */
 	size_t notice_count;
 };
 
-/* As probes would be called. */
+/* Names of what is no probe but is reported like one. */
 #define SELF_SERVICES "services"
-#define SELF_DIRECTORY "object_directory" /* that cannot be read */
+#define SELF_DIRECTORY "object_directory" /* an ObjectDirectory that cannot be read */
 
-/* Notifies collectd of a probe, or of SELF_SERVICES, about its count-tier_NAME. With no lock
+/* Sends a notification about count-tier_NAME of a probe, or of SELF_SERVICES. No lock may be
  * held. */
 void self_notify(enum health health, const char *name, const char *text);
 
-/* The same with the first reading, when the plugins that take notifications are up. */
+/* The same with the first reading: by then the plugins that receive notifications run. */
 void self_notify_later(struct self *self, enum health health, const char *name, const char *text);
 
-/* All of them are open, or off, and stay so. 0 or -ENOMEM. */
+/* To be called when each probe is open or has failed to open; the probes must outlive it. 0 or
+ * -ENOMEM. */
 int self_open(struct self *self, const struct services *services, const struct probe *probes,
 	      size_t probe_count);
 
-/* Can no probe be called so, as the plugin's own figures have this name? */
+/* Is this name taken by the plugin's own figures, so that no probe can have it? */
 bool self_reserved(const char *name);
 
-/* Dispatches what the plugin costs and how it is. Now and then this takes a second,
- * without the lock: see runs_read. */
+/* Dispatches the state and the cost of the plugin. Sleeps for about a second now and then, without
+ * a lock: see runs_read(). */
 void self_read(struct self *self, struct services *services, struct probe *probes,
 	       size_t probe_count, struct sampler *sampler, double interval_s);
 

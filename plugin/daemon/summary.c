@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What this machine's services come to in series, which is what receivers store. Each service has
- * series of its own, so an operator who adds some wants to know what one costs.
+ * How many series the services of this machine have, which is what receivers store. Each service
+ * adds its own series, so the log says what one more costs.
  */
 #include "summary.h"
 
 #include "table/series.h"
 #include "util/message.h"
 
-#define READINGS 2 /* the first one has no rates, means or percentiles */
+#define READINGS 2 /* the first reading has no rates, means or percentiles */
 
 struct summary {
-	unsigned configured, groups, commands; /* services */
+	unsigned configured, groups, commands; /* services by kind */
 	size_t series;                         /* of all probes */
 	size_t each;                           /* of one service, at most */
 };
 
-/* Rows of a unit or a container may be of a Service block. */
+/* Rows of units or containers that belong to a Service block have a subject of another kind, and
+ * are not counted here. */
 static void count_services(struct summary *summary, struct services *services)
 {
 	const struct snapshot *snapshot = services_take(services);
@@ -35,7 +36,7 @@ static void count_services(struct summary *summary, struct services *services)
 	services_release(services, snapshot);
 }
 
-/* Of a service, without what keys add. */
+/* Series of one service, without those that keys add. */
 static size_t count_each(struct services *services, const struct probe *probe)
 {
 	const struct registry *registry = &services->registry;
@@ -50,7 +51,7 @@ static size_t count_each(struct services *services, const struct probe *probe)
 	return series;
 }
 
-/* false: it runs, and has not told enough yet. */
+/* false: the probe runs and has not dispatched enough readings. */
 static bool count_series(struct summary *summary, struct services *services,
 			 const struct probe *probe)
 {

@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Tells in the log how many services and series there are, when each probe that runs has dispatched
- * the figures of an interval. Returns whether it has; with no lock held. */
+/* Logs how many services and series there are, once each running probe has dispatched the figures
+ * of an interval. Returns whether it was logged. No lock may be held. */
 bool summary_tell(struct services *services, const struct probe *probes, size_t probe_count);
 
 #endif

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which notifications are thresholds of this host.
+ * Recognizes notifications of the plugin threshold about values of this host.
  *
- * What a notification says of itself anybody can say who sends one by the network, by a socket (unixsock), or as a
- * program (exec). What none of them can choose is whose code has handed it to collectd: the daemon keeps that for each thread,
- * and does not change it while it calls those who take notifications. Of the plugin threshold it
- * is "threshold", in which a value that was written is compared.
+ * The contents of a notification prove nothing: anybody who can send one through the network, a
+ * socket (unixsock) or a program (exec) chooses them. No sender chooses which plugin's code
+ * dispatches it. The daemon keeps that plugin's name for each thread, and does not change it while
+ * it calls the receivers of notifications. It is "threshold" where a written value was compared
+ * with its limits.
  */
 #include "threshold.h"
 

@@ -4,8 +4,9 @@
 
 struct notification_s;
 
-/* Of a notification that says that a value of the plugin, on this host, is beyond a threshold: the plugin instance that it
- * is about. NULL: it is another one, or comes from the network, a socket or a program. */
+/* The plugin instance that a notification is about, if it says that a value of this plugin on this
+ * host is beyond a threshold. NULL: it is about something else, or comes from the network, a socket
+ * or a program. The string is the notification's. */
 const char *threshold_subject(const struct notification_s *notification);
 
 #endif

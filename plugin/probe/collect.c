@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Collect and Ignore of a Probe block: what they fit among the metrics of the object. Collect lines that fit
- * nothing leave what is collected by default.
+ * The options Collect and Ignore of a Probe block, compared with the metrics of the object. If no
+ * Collect line matches a metric, the defaults are collected.
  */
 #include "collect.h"
 
@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NAMES_MAX 64 /* of metrics, in a message */
+#define NAMES_MAX 64 /* listed in a message */
 
 /* --- what there is --- */
 
@@ -28,7 +28,8 @@ struct searched {
 	type_lookup *lookup;
 };
 
-/* Gives the metrics of a map. One with a mistake in its tags is told when its table is opened. */
+/* Calls `take` for the metrics of a map. A mistake in its tags is not reported here but when its
+ * table is opened. */
 static void each_of_map(const struct searched *s, struct bpf_map *map, metric_taker *take, void *to)
 {
 	static char any[] = "*";
@@ -52,7 +53,8 @@ static void each_of_map(const struct searched *s, struct bpf_map *map, metric_ta
 	table_done(&table);
 }
 
-/* Gives all metrics, with the option that they need and do not have, or NULL. */
+/* Calls `take` for all metrics. `option` is the Option that a metric needs and the block lacks, or
+ * NULL. */
 static void each(const struct searched *s, metric_taker *take, void *to)
 {
 	struct bpf_map *map;
@@ -65,7 +67,7 @@ static void each(const struct searched *s, metric_taker *take, void *to)
 struct wanted {
 	const char *pattern;
 	const struct config *config;
-	const char *option; /* that would make it fit, NULL: none */
+	const char *option; /* an Option with which the glob would match; NULL: none */
 	bool fits;
 };
 
@@ -101,7 +103,7 @@ static void add_name(void *to, const struct schema *schema, const struct metric 
 	names->count += i == names->count;
 }
 
-/* "a", "b" and so on, as much as there is room for. */
+/* "a", "b" and so on, as many as fit. */
 static void list(const struct names *names, char *text, size_t size)
 {
 	size_t length = 0;
@@ -144,7 +146,7 @@ static void tell(const struct searched *s, const char *probe, const char *option
 		probe, option, wanted->pattern, near, names.count ? text : "none");
 }
 
-/* Tells what fits nothing; does anything fit? */
+/* Logs the globs that match no metric. Returns whether any matches. */
 static bool check(const struct searched *s, const char *probe, const char *option,
 		  const struct strings *patterns)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a probe costs the machine. How long a run takes depends on what else goes on: on a quiet machine
- * the caches know nothing of it.
+ * What a probe costs the machine. The time of a run depends on the load: on a quiet machine the
+ * program is not in the caches.
  */
 #include "cost.h"
 
@@ -20,7 +20,7 @@ void cost_mark(struct cost_mark *ret_mark, const struct probe *probe, uint64_t n
 		.sampled_ns = __atomic_load_n(&probe->sampled_ns, __ATOMIC_RELAXED),
 	};
 
-	/* Without a look at the counters there is none to go on from, either. */
+	/* Unreadable counters: there is nothing to compare the next mark with. */
 	if (hot_runs(&probe->hot, mark.runs))
 		mark.time_ns = 0;
 	*ret_mark = mark;
@@ -60,7 +60,7 @@ void cost_mark_function(struct cost_mark *ret_mark, const struct probe *probe, u
 	*ret_mark = mark;
 }
 
-/* What a run at a call, and at a return, of the dearest of a function's places takes. */
+/* ns of a run at a call, and at a return, of the most expensive of a function's hooks. */
 struct run_cost {
 	const struct hot *hot;
 	double ns[2];

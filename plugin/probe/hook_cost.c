@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What each kind of hook costs, for an estimate: the same program costs ten times as much at a function
- * of a program as at one of the kernel's tracepoints. Run statistics leave that out.
+ * What each kind of hook costs, for an estimate. The same program costs ten times as much at a
+ * function of a user program as at a kernel tracepoint, and run statistics do not include the hook.
  *
- * The figures are what `make bench` says of kinds of hooks, on one machine; others differ less from them
- * than kinds from each other. Of a pair of programs at the begin and the end of system calls
- * each has half of what the two add to a call. Links of many functions (uprobe.multi) cost what
- * single ones do. That machine permits neither kprobes nor fentry: these are taken to cost what a
- * tracepoint does, and half of it.
+ * The figures come from `make bench` on one machine. Machines differ less than kinds of hooks do.
+ * Of two programs at the entry and the exit of system calls, each has half of what both add to a
+ * call. A link to many functions (uprobe.multi) costs as much per run as a single one. That machine
+ * permits neither kprobes nor fentry: a kprobe is assumed to cost as much as a tracepoint, and
+ * fentry half of that.
  */
 #include "hook_cost.h"
 
@@ -15,7 +15,7 @@
 #include <string.h>
 
 static const struct {
-	const char *section; /* begins so; the first that fits counts */
+	const char *section; /* a prefix; the first match counts */
 	unsigned ns;
 } COSTS[] = {
 	{ "iter", 0 },

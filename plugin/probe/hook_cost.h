@@ -2,15 +2,15 @@
 #ifndef EBPF_HOOK_COST_H
 #define EBPF_HOOK_COST_H
 
-/* Of what a run costs, in ns: a program that does something, where the kernel does not tell what, and
- * what the kernel's run statistics say of an empty one, which is in hook_cost_ns(). */
+/* ns of a run: the assumed time of a program of which no statistics are known, and what the
+ * kernel's run statistics say of an empty program, which hook_cost_ns() includes. */
 #define HOOK_BODY_NS 150
 #define HOOK_STATISTICS_NS 46
-/* What a place in a file costs beside, whose instruction the kernel has to single-step. */
+/* In addition, where the kernel single-steps the instruction under a uprobe. */
 #define HOOK_STEPPED_NS 9700
 
-/* What it costs to run an empty program, trap included, in ns, by its section; 0: it is an
- * iterator, which no event runs. */
+/* ns of a run of an empty program with this section, trap included. 0: an iterator, which no event
+ * runs. */
 unsigned hook_cost_ns(const char *section);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * HOT tags: programs that count how often they run, see bpf/lib/hot.bpf.h, and what that costs: so many
- * times what the hook and the program take. Of an object that has no such tag the kernel's
- * statistics may know how often its programs run; of one that has some, those without run rarely.
+ * Run counters: programs with a RUN_COUNTER tag count how often they run
+ * (bpf/lib/run_counter.bpf.h), and a run costs what its hook and its program take. In an object
+ * without such tags, the kernel's statistics may say how often programs run. In an object with
+ * them, programs without a tag are taken to run rarely.
  */
 #include "hot.h"
 
@@ -26,7 +27,7 @@ static const char *text_of(const struct object *object, const struct bpf_program
 	return annotation_of_program(object->bpf, program, HOT_TAG, n);
 }
 
-/* -1: it is no such number. */
+/* The number, or -1. */
 static int parse(const char *text)
 {
 	size_t length = strspn(text, "0123456789");
@@ -35,7 +36,7 @@ static int parse(const char *text)
 	return text[length] == '\0' && number < HOT_PROGRAMS_MAX ? number : -1;
 }
 
-/* That of a program in use. */
+/* The number of a program that is loaded, or -1. */
 static int number_of(const struct object *object, const struct bpf_program *program)
 {
 	const char *text = text_of(object, program, 0);
@@ -63,7 +64,7 @@ static int check_program(const struct object *object, const struct bpf_program *
 	return 0;
 }
 
-/* Has no other program in use that is before it the same number? */
+/* Checks that no earlier program that is loaded has the same number. */
 static int check_unique(const struct object *object, const struct bpf_program *program,
 			struct error *error)
 {
@@ -148,7 +149,7 @@ int hot_open(struct hot *ret_hot, const struct object *object)
 static int read_counters(const struct hot *hot, uint64_t *of_cpus)
 {
 	uint32_t keys[HOT_PROGRAMS_MAX], done = 0;
-	uint64_t batch = 0; /* of the kernel: where the next one begins */
+	uint64_t batch = 0; /* the kernel's position in the map */
 
 	while (done < HOT_PROGRAMS_MAX) {
 		uint32_t count = HOT_PROGRAMS_MAX - done;
@@ -214,7 +215,7 @@ uint64_t hot_body_ns(const struct hot *hot, const struct bpf_program *program)
 	return HOOK_BODY_NS;
 }
 
-/* Of one in a second. */
+/* Runs per second of one program. */
 static double runs_of(const struct hot *hot, const struct hot_program *program,
 		      const double runs[HOT_PROGRAMS_MAX])
 {

@@ -9,45 +9,46 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The programs of an object that events run, and how often they do. */
+/* The programs of an object that events run, and how often they run. */
 struct hot {
 	struct hot_program {
 		int fd;
-		int number; /* of its counter, by its HOT tag, -1: it has none */
+		int number; /* of its counter, by the RUN_COUNTER tag; -1: none */
 		unsigned hook_ns;
-		/* By the kernel's statistics; atomic. */
-		uint64_t body_ns; /* what a run takes, before: HOOK_BODY_NS */
-		uint64_t rate;    /* runs a second, before: HOT_UNKNOWN */
+		/* From the kernel's statistics; atomic. */
+		uint64_t body_ns; /* time of a run; HOOK_BODY_NS until a sample has one */
+		uint64_t rate;    /* runs per second; HOT_UNKNOWN until a sample has one */
 	} * programs;
 	size_t count;
-	int map; /* of the counters, -1: there is none */
+	int map; /* fd of the counters' map; -1: there is none */
 	size_t cpus;
 };
 
 #define HOT_UNKNOWN UINT64_MAX
 
-/* Are the HOT tags of the programs in use right, each number once, and is there a map for them?
- * -EINVAL: the error names the one that is not. After variant_select(). */
+/* Checks the RUN_COUNTER tags of the programs that are loaded: each number occurs once, and the
+ * object has the map for them. -EINVAL: the error names the program. To be called after
+ * variant_select(). */
 int hot_check(const struct object *object, struct error *error);
 
-/* Of an object that is attached, which outlives it. 0 or -ENOMEM. */
+/* Lists the programs of an object that is attached and outlives `ret_hot`. 0 or -ENOMEM. */
 int hot_open(struct hot *ret_hot, const struct object *object);
 
-/* How often each has run so far, by number; a negative errno: nothing is known. */
+/* Runs so far, by number of the counter. A negative errno: unknown. */
 int hot_runs(const struct hot *hot, uint64_t ret_runs[HOT_PROGRAMS_MAX]);
 
-/* What the kernel's statistics say of a program: runs a second, and seconds of a run, 0: it was not
- * run. */
+/* Sets what the kernel's statistics say about a program: runs per second, and the mean time of a
+ * run in seconds (0: it did not run). */
 void hot_note(struct hot *hot, int fd, double rate, double mean_s);
 
-/* They are detached: those of which that said how often they run do so no more. */
+/* The programs were detached: rates from the kernel's statistics become 0. */
 void hot_rest(struct hot *hot);
 
-/* What a run of a program takes in itself, in ns. */
+/* ns that a run of the program takes, without its hook. */
 uint64_t hot_body_ns(const struct hot *hot, const struct bpf_program *program);
 
-/* CPU time in a second that has so many runs, in ns; NAN: it is not known how often the
- * programs run. */
+/* CPU time per second, in ns, at these runs per second (by number). NAN: how often the programs run
+ * is unknown. */
 double hot_cost_ns(const struct hot *hot, const double runs[HOT_PROGRAMS_MAX]);
 
 void hot_done(struct hot *hot);

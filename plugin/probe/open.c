@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A probe: an object file that says by its tags what it counts. Nothing here
- * knows any probe by name.
+ * Opens a probe: an object file whose tags say what it counts. No probe is known by name here.
  */
 #include "open.h"
 
@@ -26,9 +25,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LABELED_MAX 64 /* tables of keys whose labels are looked at for mistakes */
+#define LABELED_MAX 64 /* tables of keys that are checked for mistakes in labels */
 
-/* How many rows tables get; the object is told, too. */
+/* How many rows tables get. The object gets the number of shards. */
 static struct row_counts count_rows(struct probe *probe)
 {
 	struct row_counts counts = {
@@ -47,7 +46,7 @@ static struct row_counts count_rows(struct probe *probe)
 	return counts;
 }
 
-/* Sizes the table that was found last, with its maps, which are no other's. */
+/* Gives the table that was found last its size and its maps, which no other table may use. */
 static int size_table(struct probe *probe, const struct row_counts *counts, struct error *error)
 {
 	struct table *table = &probe->tables[probe->table_count - 1];
@@ -83,7 +82,7 @@ static void tell_slots(struct probe *probe)
 	object_set(&probe->object, "slots_max", most);
 }
 
-/* Finds the tables, and makes them as large as there are rows. */
+/* Finds the tables of the object and sizes them. */
 static int find_tables(struct probe *probe, struct error *error)
 {
 	struct row_counts counts = count_rows(probe);
@@ -136,7 +135,7 @@ static int check_not_empty(const struct probe *probe, struct error *error)
 		probe->path);
 }
 
-/* Takes the series of all tables, which are no other's. */
+/* Registers the names of all series, which no other probe may have. */
 static int take_series(struct probe *probe, struct error *error)
 {
 	struct services *services = probe->services;
@@ -188,7 +187,7 @@ static void close_object(struct probe *probe)
 	probe->memory = 0;
 }
 
-/* Of what all probes together may have. */
+/* Reserves memory in the budget that all probes share. */
 static int take_memory(struct probe *probe, struct error *error)
 {
 	struct demand demand = { 0 };
@@ -203,22 +202,22 @@ static int take_memory(struct probe *probe, struct error *error)
 	return status;
 }
 
-/* The longest that a busy CPU goes without a scheduler's tick, in ns: the kernel sees to one a
- * second where it has stopped them (nohz_full); twice, as ticks come late. */
+/* ns that a busy CPU may go without a scheduler's tick. Where ticks are stopped (nohz_full), the
+ * kernel runs one a second. Twice that, as ticks may be late. */
 static uint64_t tick_ns_max(void)
 {
 	char list[4096];
 	ssize_t length = pseudo_read("/sys/devices/system/cpu/nohz_full", list, sizeof(list));
 	struct timespec tick;
 
-	/* The coarse clocks step at ticks. */
+	/* The coarse clocks advance at ticks. */
 	if (length == -ENOENT || (length > 0 && !pseudo_cpus_end(list, (size_t)length)))
 		if (clock_getres(CLOCK_MONOTONIC_COARSE, &tick) == 0 && tick.tv_sec == 0)
 			return 2 * (uint64_t)tick.tv_nsec;
 	return 2 * NS_PER_S;
 }
 
-/* All but what the kernel may refuse. */
+/* All steps that do not depend on what the kernel permits. */
 static int prepare_tier(struct probe *probe, unsigned tier, struct error *error)
 {
 	struct error why;
@@ -252,7 +251,7 @@ static int prepare_tier(struct probe *probe, unsigned tier, struct error *error)
 		return error_set(error, status, "%s: %s", probe->path, why.text);
 	status = check_not_empty(probe, error);
 	status = status ?: take_memory(probe, error);
-	/* After the tags are read: sharing changes what a map says of its types. */
+	/* After the tags are read: sharing a map changes its BTF types. */
 	return status ?: services_share(probe->services, &probe->object, error);
 }
 
@@ -283,8 +282,8 @@ static int load_tier(struct probe *probe, struct error *error)
 	return status;
 }
 
-/* The tiers of the object to be tried, as bits, and which options would allow
- * more of them, or "". -ENOENT: there is none. */
+/* Finds the hook sets to be tried, as bits, and the options that would permit more of them, or "".
+ * -ENOENT: there is none. */
 static int find_tiers(struct probe *probe, uint32_t *ret_tiers, char *options, size_t size,
 		      struct error *error)
 {
@@ -314,7 +313,7 @@ static int find_tiers(struct probe *probe, uint32_t *ret_tiers, char *options, s
 	return *ret_tiers ? 0 : error_set(error, -ENOENT, "none of its hooks is on by default");
 }
 
-/* What is available costs too much to be on unasked. */
+/* The remaining hook sets cost too much to be used unless the configuration asks for them. */
 static int needs_options(const char *options, struct error *error)
 {
 	struct error why = *error;
@@ -325,7 +324,7 @@ static int needs_options(const char *options, struct error *error)
 			 why.text, options);
 }
 
-/* A lower tier is tried where the kernel refuses the higher one. */
+/* Tries the next hook set where the kernel refuses one. */
 static int open_object(struct probe *probe, struct error *error)
 {
 	uint32_t tiers = 0;
@@ -344,7 +343,7 @@ static int open_object(struct probe *probe, struct error *error)
 		if (status == 0)
 			return 0;
 		close_object(probe);
-		/* Not the kernel's doing: so it is in every tier. */
+		/* The kernel refused nothing, so the next hook set would fail alike. */
 		if (!refused)
 			return status;
 		if (tiers >> 1)
@@ -354,7 +353,7 @@ static int open_object(struct probe *probe, struct error *error)
 	return refused && options[0] ? needs_options(options, error) : status;
 }
 
-/* Rows without a table that gives them out mean nothing. */
+/* Rows has an effect on tables that assign rows on first use, and on tables of keys. */
 static void check_rows(const struct probe *probe)
 {
 	bool has = false;
@@ -378,7 +377,7 @@ static void check_labels(const struct probe *probe)
 	label_choice_check(probe->block, labels, count, probe->name);
 }
 
-/* Table blocks of maps that the object does not have. */
+/* Reports Table blocks of maps that the object does not have. */
 static void check_blocks(const struct probe *probe)
 {
 	for (size_t i = 0; i < probe->block->table_count; i++) {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * MaxOverhead. Before a probe is left on, it is measured for a second; then what counts is the mean of
- * its last readings, so that what is too dear by far goes at once and a short peak may pass. Of
- * several that are too dear together goes the dearest, but one that is tried goes before
- * those that are on: else they would take turns. Before one goes, it is measured how long its runs take
- * now, where that is allowed.
+ * MaxOverhead. A probe is on trial for a second after it is attached; after that the mean of its
+ * last readings counts. So a probe that is far too expensive is off at once, and a short peak has
+ * no effect. If several probes exceed their common limit, those on trial are switched off before
+ * the others, the most expensive first; otherwise the probes would replace each other in turn.
+ * Before a probe is switched off, the time of its runs is sampled, where that is permitted.
  *
- * One that is switched off is tried again after a minute, and where it is too dear again, each time
- * after twice as long, up to an hour. For each such time that it was on, it is half as long.
- * It is never less than three of its intervals: then collectd has forgotten its series, and makes no
- * rate over the pause. A function with a limit of its own goes alone.
+ * A probe that was switched off is tried again after a minute. The pause doubles each time, up to
+ * an hour, and is halved for each such time that the probe was on. It lasts at least three of the
+ * probe's intervals: by then collectd has dropped its series, and computes no rate over the pause.
+ * A function with a limit of its own is switched off by itself.
  */
 #include "overhead.h"
 
@@ -22,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EARLY_NS (NS_PER_S / 5) /* calls are a second apart, more or less */
+#define EARLY_NS (NS_PER_S / 5) /* calls are not exactly a second apart */
 #define TRIAL_NS (NS_PER_S - EARLY_NS)
 #define WAIT_MIN_NS (60 * NS_PER_S)
 #define WAIT_MAX_NS (3600 * NS_PER_S)
@@ -130,7 +130,7 @@ static double mean(const struct limited *limited)
 
 	for (size_t i = 0; i < OVERHEAD_READINGS; i++)
 		sum += cost_percent(&limited->costs[i], limited->probe);
-	return sum > 0 ? sum / OVERHEAD_READINGS : 0; /* 0 of NAN, too */
+	return sum > 0 ? sum / OVERHEAD_READINGS : 0; /* also where it is NAN */
 }
 
 static bool is_function_of(const struct limited *limited, const struct probe *probe)
@@ -138,7 +138,8 @@ static bool is_function_of(const struct limited *limited, const struct probe *pr
 	return limited->probe == probe && limited->function != OVERHEAD_WHOLE;
 }
 
-/* Since the last look at all of the probe, what its functions with a limit of their own took. */
+/* ns per second of the functions with a limit of their own, since the cost of the whole probe was
+ * taken last. */
 static double functions_ns(const struct overhead *overhead, const struct probe *probe,
 			   uint64_t now_ns)
 {
@@ -190,7 +191,7 @@ static void measure(const struct overhead *overhead, struct limited *limited, ui
 
 /* --- off and on --- */
 
-/* "1 minute", "20 seconds": whole ones. */
+/* "1 minute", "20 seconds". */
 static void name_time(char *text, size_t size, uint64_t ns)
 {
 	uint64_t s = ns / NS_PER_S;
@@ -201,7 +202,7 @@ static void name_time(char *text, size_t size, uint64_t ns)
 		 count == 1 ? "" : "s");
 }
 
-/* For how long it is off now: shorter where it has been on for longer. */
+/* How long it is off this time: the longer it was on, the shorter. */
 static uint64_t next_wait_ns(const struct limited *limited, uint64_t now_ns)
 {
 	uint64_t least = (uint64_t)(WAIT_INTERVALS * limited->probe->interval_s) * NS_PER_S;
@@ -236,7 +237,8 @@ static void name_limited(char *text, size_t size, const struct limited *limited)
 			 probe->functions->blocks[limited->function].name, probe->name);
 }
 
-/* Of one that was on: in the log and as a notification; where it is tried in vain, nothing else is new. */
+/* Logs it, and sends a notification unless one of the same kind is the last that was sent: a trial
+ * that fails is no news to the receiver. */
 static void tell_off(const struct overhead *overhead, struct limited *limited, const char *why)
 {
 	struct error text;
@@ -259,7 +261,7 @@ static void switch_off(const struct overhead *overhead, struct limited *limited,
 	tell_off(overhead, limited, why);
 }
 
-/* What is tried may go again in a second: nothing is told of it yet. */
+/* Reports nothing: the trial may fail within a second. */
 static void switch_on(const struct overhead *overhead, struct limited *limited, uint64_t now_ns)
 {
 	struct error error = { "" }, why;
@@ -267,7 +269,7 @@ static void switch_on(const struct overhead *overhead, struct limited *limited, 
 
 	if (status) {
 		error_set(&why, 0, "cannot switch it on again: %.900s", error.text);
-		limited->since_ns = now_ns; /* it was not on at all */
+		limited->since_ns = now_ns; /* it was never on */
 		stay_off(limited, now_ns);
 		tell_off(overhead, limited, why.text);
 		return;
@@ -299,7 +301,7 @@ static bool is_measured(const struct limited *limited)
 	return limited->state == LIMITED_MEASURED || limited->state == LIMITED_ON;
 }
 
-/* Once after each look; false: it was done. */
+/* Samples the time of runs, once for each measured cost. false: that was done before. */
 static bool sample(const struct overhead *overhead, struct limited *limited)
 {
 	if (limited->sampled)
@@ -348,7 +350,7 @@ static double sum_of_all(const struct overhead *overhead)
 	return sum;
 }
 
-/* Does this one go before the other? */
+/* Is `one` switched off before `other`? */
 static bool goes_first(const struct limited *one, const struct limited *other)
 {
 	if (!other || one->state != other->state)
@@ -387,7 +389,7 @@ static void check_all(const struct overhead *overhead, uint64_t now_ns)
 	}
 }
 
-/* Is it a function of a probe that is off as a whole? It waits. */
+/* Is it a function of a probe that is off as a whole? Then it waits for the probe. */
 static bool is_off_with_probe(const struct overhead *overhead, const struct limited *limited)
 {
 	for (size_t i = 0; i < overhead->count; i++)

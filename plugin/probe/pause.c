@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A probe that is loaded and not attached: it costs nothing, and is back without a load. What its programs
- * have begun to measure before a pause has no end that they see: `attached_ns` tells them what
- * that is.
+ * A paused probe stays loaded and is not attached: it costs nothing, and resumes without a load.
+ * What its programs had started to measure before the pause gets no end. They compare start times
+ * with `attached_ns` to discard it.
  */
 #include "pause.h"
 
@@ -61,7 +61,7 @@ int probe_resume(struct probe *probe, struct error *error)
 
 	pthread_mutex_lock(&probe->reading);
 	object_set(&probe->object, "attached_ns", clock_monotonic_ns());
-	pthread_mutex_lock(&resolver->lock); /* whose reader of files may be needed */
+	pthread_mutex_lock(&resolver->lock); /* attach_again() may use its file helper */
 	status = attach_again(&probe->object, probe->name, &finder, error);
 	pthread_mutex_unlock(&resolver->lock);
 	if (status == 0) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Figures of a probe.
+ * What is known about a probe that runs.
  */
 #include "probe.h"
 

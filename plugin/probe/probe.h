@@ -13,58 +13,59 @@
 
 #include <pthread.h>
 
-/* One object file with its tables. */
+/* An object file with its tables. */
 struct probe {
 	char name[CONFIG_NAME_MAX];
 	char *path;
 	double interval_s;
 	const struct probe_config *block; /* of the configuration, or an empty one */
 	struct services *services;
-	type_lookup *lookup; /* the data sources of a type */
-	int subscriber;      /* of services, -1: has no rows of theirs */
+	type_lookup *lookup; /* of the data sources of types */
+	int subscriber; /* number among the subscribers of services; -1: reads no rows of services */
 	struct object object;
-	struct functions *functions; /* that its Function blocks name, NULL: it counts none */
+	struct functions *functions; /* of its Function blocks; NULL: there are none */
 	struct hot hot;
 	bool is_off_by_default;
-	uint64_t memory; /* bytes that it has taken */
+	uint64_t memory; /* bytes reserved in the budget */
 	struct table *tables;
 	size_t table_count;
-	struct selection selection; /* of their metrics */
+	struct selection selection; /* which metrics of the tables are on */
 	struct events events;
 	struct views views;         /* of stacks */
-	uint64_t events_suppressed; /* that made no notification of their own; atomic */
-	uint64_t stacks_lost;       /* records that found no room or are none; atomic */
-	bool on_threshold;          /* it is paused but when a threshold has started a profile */
+	uint64_t events_suppressed; /* without a notification of their own; atomic */
+	uint64_t stacks_lost;       /* records without room, or malformed; atomic */
+	bool on_threshold;          /* attached only while a threshold has started a profile */
 	uint64_t *refused;          /* variables of the object, or NULL */
 	uint64_t *events_dropped;
 	uint64_t *read_ns;
-	uint64_t readings;   /* so far, those that only catch up too */
-	uint64_t began_ns;   /* the interval that goes on, by CLOCK_MONOTONIC; 0: the first */
-	uint64_t walked_ns;  /* when the walk began that the last of them took */
-	double read_s;       /* what the last reading took, 0: there was none */
-	uint64_t walk_ns;    /* CPU time of its own iterators, the last time, 0: none; atomic */
-	size_t series;       /* that the last reading has dispatched; atomic */
-	uint32_t dispatched; /* readings that have; atomic */
+	uint64_t readings;  /* so far, including those that only catch up */
+	uint64_t began_ns;  /* start of the current interval, CLOCK_MONOTONIC; 0: none yet */
+	uint64_t walked_ns; /* start of the walk that the last reading used */
+	double read_s;      /* duration of the last reading; 0: none yet */
+	uint64_t
+		walk_ns; /* CPU time of its own iterators in the last reading; 0: it has none; atomic */
+	size_t series;       /* dispatched by the last reading; atomic */
+	uint32_t dispatched; /* readings that dispatched; atomic */
 	/* CPU time of the last reading, and of all runs of its samplers; atomic. */
 	uint64_t reading_ns, sampled_ns;
-	uint64_t waiting_told_ns; /* when services without a row were told of last, 0: never */
-	bool failing;             /* the last reading did not work */
-	/* Nothing of it is attached, see pause.h; atomic, changes with `reading` held. */
+	uint64_t waiting_told_ns; /* when services without a row were logged last; 0: never */
+	bool failing;             /* the last reading failed */
+	/* Not attached, see pause.h. Atomic; changes with `reading` locked. */
 	bool paused;
 	bool resumed; /* since the last reading */
-	/* Of all tables of keys, at the last reading. These three change with the services' lock
-	 * held. */
+	/* Of all tables of keys, at the last reading. read_s, failing and keys change with the
+	 * services' lock held. */
 	struct key_figures {
 		uint32_t shown, rest;
-		double rest_percent; /* of the table that has most of it there, NAN: no growth */
+		double rest_percent; /* the largest share of one table; NAN: nothing has grown */
 		bool any;
 	} keys;
-	/* Held by who runs the iterators and reads the tables: the probe's own reading, or another
-	 * that catches up for it, which does not wait for it. */
+	/* Held while iterators run and tables are read: by the probe's own reading, or by another
+	 * one that catches up for it, which only tries the lock. */
 	pthread_mutex_t reading;
 };
 
-/* Services with series that found no free row, of the table where they are most. */
+/* Services that have series and found no free row, in the table where these are most. */
 uint32_t probe_services_waiting(const struct probe *probe);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Probe blocks that do not do what they say: of a name that no probe has, and of a probe that is off.
+ * Reports Probe blocks without effect: there is no such probe, or the probe is off.
  */
 #include "probe_mistake.h"
 
@@ -43,7 +43,8 @@ static bool is_option(const char *line, const char *option)
 	return !strncmp(line, option, length) && line[length] == ' ';
 }
 
-/* But Object, which says what is off, and Enable. */
+/* Appends the options that occur once, without Enable and without Object, which is about the object
+ * that is off. */
 static void add_lines(const struct probe_config *block, char *text, size_t size)
 {
 	for (size_t i = 0; i < block->once.count; i++) {
@@ -84,7 +85,7 @@ void probe_mistake_disabled(const struct probe_config *block)
 			options, block->name);
 }
 
-/* A block of such a probe shows that it is wanted. */
+/* A block with other options shows that somebody wants the probe, so that it is a warning. */
 void probe_mistake_not_enabled(const char *probe, const struct probe_config *block, const char *why)
 {
 	char options[256];

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stacks of all probes become folded files, in one thread. It looks at the rings once a second, and sooner where the kernel
- * wakes it, as for a program that it has not seen: while that lives its mappings can be read. Names
- * are looked up, and files written, once a minute; meanwhile the rings are emptied.
+ * Makes folded files of the stacks of all probes, in one thread. It reads the rings once a second,
+ * and earlier when the kernel wakes it, for example for the first stack of a program: a program's
+ * mappings can only be read while it lives. Once a minute it resolves names and writes files;
+ * meanwhile it goes on to read the rings.
  *
- * Probes that <Profiles> has in OnThreshold are attached while a profile is under way, and what they say of other services
- * is left out.
+ * Probes in OnThreshold of <Profiles> are attached only while a profile is taken. Their stacks of
+ * other services are discarded.
  */
 #include "profiler.h"
 
@@ -25,19 +26,19 @@
 
 #define NAME "ebpf profiles" /* of the thread */
 #define LOOK_MS 1000
-#define PAUSE_MS 20 /* from one look at the rings to the next */
+#define PAUSE_MS 20 /* between two passes over the rings */
 #define WRITE_S 60
-#define RECORDS_MAX 16384          /* of a ring at once */
-#define STOP_NS_MAX (3 * NS_PER_S) /* for names at the end */
+#define RECORDS_MAX 16384          /* of a ring, in one pass */
+#define STOP_NS_MAX (3 * NS_PER_S) /* for resolving names when the thread stops */
 
 struct profiler_ring {
 	struct profiler *profiler;
 	struct probe *probe;
 	struct ring_buffer *ring;
 	int view;
-	const struct snapshot *snapshot; /* of the look that goes on */
+	const struct snapshot *snapshot; /* of the current pass */
 	time_t now;
-	unsigned taken; /* of RECORDS_MAX */
+	unsigned taken; /* in this pass, of RECORDS_MAX */
 };
 
 /* --- rings --- */
@@ -56,7 +57,7 @@ static const char *service_of(const struct profiler_ring *r, const void *record,
 	return snapshot_name(r->snapshot, row);
 }
 
-/* As libbpf wants it; a negative number makes it stop. */
+/* A ring_buffer_sample_fn. A negative number ends the pass. */
 static int take(void *context, void *record, size_t size)
 {
 	struct profiler_ring *r = context;
@@ -90,7 +91,7 @@ static uint64_t stopped_ns(const struct profiler *profiler)
 	return __atomic_load_n(&profiler->stopped_ns, __ATOMIC_RELAXED);
 }
 
-/* While names are looked up. */
+/* Reads the rings while names are being resolved. false: resolving must stop. */
 static bool take_between(void *context)
 {
 	struct profiler *profiler = context;
@@ -152,7 +153,7 @@ static void detach_waiting(struct profiler *profiler)
 	profiler->attached = false;
 }
 
-/* One that is asked for; false: there is none. */
+/* Removes a service from the list of requests. false: the list is empty. */
 static bool take_asked(struct profiler *profiler, char service[SUBJECT_NAME_MAX])
 {
 	bool any;
@@ -189,7 +190,7 @@ static void start_asked(struct profiler *profiler)
 	}
 }
 
-/* What the rings hold still is of the profile. */
+/* Called after the rings were read: records in them belong to the profile. */
 static void end_profile(struct profiler *profiler)
 {
 	if (profiler->attached && !trigger_any(&profiler->trigger, clock_ns()))
@@ -233,7 +234,8 @@ static void *run(void *context)
 		poll(fds, profiler->ring_count + 1, LOOK_MS);
 		drain(profiler->wake);
 		step(profiler);
-		/* A ring that was filled again without a wake-up is looked at by the clock. */
+		/* The first poll() consumes wake-ups that arrived during the pass: a ring that
+		 * fills without a new one is read by the clock. */
 		poll(fds, profiler->ring_count + 1, 0);
 		poll(fds, 1, PAUSE_MS);
 	}
@@ -287,7 +289,7 @@ static int start_thread(struct profiler *profiler, struct error *error)
 	profiler->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (profiler->wake < 0)
 		return error_set(error, -errno, "cannot make an eventfd: %s", strerror(errno));
-	/* Signals are the daemon's. */
+	/* Signals are for the daemon's threads. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	status = -pthread_create(&profiler->thread, NULL, run, profiler);
@@ -357,7 +359,7 @@ int profiler_start(struct profiler *profiler, struct services *services, struct 
 static void wake(struct profiler *profiler)
 {
 	uint64_t one = 1;
-	/* It looks by the clock, too. */
+	/* Without it the thread looks within a second. */
 	ssize_t ignored = write(profiler->wake, &one, sizeof(one));
 
 	(void)ignored;

@@ -11,11 +11,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define PROFILER_ASKED_MAX 64 /* at once */
+#define PROFILER_ASKED_MAX 64 /* in the list at one time */
 
 struct profiler_ring;
 
-/* One thread that makes folded files of the stacks in the probes' ring buffers, and has those probes run
+/* A thread that makes folded files of the stacks in the probes' ring buffers, and attaches probes
  * that wait for a threshold. */
 struct profiler {
 	struct services *services;
@@ -26,26 +26,27 @@ struct profiler {
 	struct profiler_ring *rings;
 	size_t ring_count;
 	struct trigger trigger;
-	bool attached;       /* the probes that wait for a threshold are */
-	bool failed;         /* the last write */
-	uint64_t stopped_ns; /* when it was to end, 0: not yet; atomic */
+	bool attached;       /* the probes that wait for a threshold are attached */
+	bool failed;         /* the last write failed */
+	uint64_t stopped_ns; /* when it was asked to stop; 0: not yet; atomic */
 	int wake;            /* an eventfd */
 	pthread_t thread;
-	bool running; /* with the lock */
+	bool running; /* changes with the lock held */
 	pthread_mutex_t lock;
-	char asked[PROFILER_ASKED_MAX][SUBJECT_NAME_MAX]; /* services, with the lock */
+	char asked[PROFILER_ASKED_MAX][SUBJECT_NAME_MAX]; /* services; change with the lock held */
 	size_t asked_count;
 };
 
-/* Begins, if a probe has stacks or waits for a threshold. services, probes and the configuration outlive it. A
- * negative errno, and the error says why there will be no profiles. */
+/* Starts the thread if a probe has stacks. services, probes and the configuration must outlive it.
+ * A negative errno: there are no profiles, and the error says why. */
 int profiler_start(struct profiler *profiler, struct services *services, struct probe *probes,
 		   size_t probe_count, struct error *error);
 
-/* A threshold was passed by this service: any thread, waits for nobody. */
+/* Requests a profile of a service whose value is beyond a threshold. Any thread may call it; does
+ * not wait for the profiler. */
 void profiler_ask(struct profiler *profiler, const char *service);
 
-/* Ends the thread, which writes what it has. */
+/* Stops the thread, which first writes what it has. */
 void profiler_stop(struct profiler *profiler);
 
 #endif

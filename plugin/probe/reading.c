@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A reading of a probe: its iterators run, its tables are read, and then, with nothing locked, what
- * they came to is dispatched. So a receiver that takes his time holds up nobody but the probe's own
- * next reading.
+ * A reading of a probe: runs its iterators, reads its tables, and then, with no lock held,
+ * dispatches the values. A slow receiver delays nothing but the next reading of this probe.
  */
 #include "reading.h"
 
@@ -18,7 +17,7 @@
 
 #define TELL_AGAIN_NS (3600 * NS_PER_S)
 
-/* The CPUs that are online, as the kernel lists them; "": it does not. */
+/* The kernel's list of online CPUs; "": unavailable. */
 static void list_cpus(char list[PERIODIC_CPUS_MAX])
 {
 	ssize_t length = pseudo_read("/sys/devices/system/cpu/online", list, PERIODIC_CPUS_MAX - 1);
@@ -26,7 +25,7 @@ static void list_cpus(char list[PERIODIC_CPUS_MAX])
 	list[length > 0 ? length : 0] = '\0';
 }
 
-/* The number of the highest of them, and one. */
+/* The highest number in the list plus one. */
 static uint64_t cpus_end(const char *list)
 {
 	uint32_t end = pseudo_cpus_end(list, strlen(list));
@@ -57,7 +56,7 @@ int reading_walk(struct probe *probe, double interval_s, struct error *error)
 	status = status
 			 ?: walk_take(&probe->services->walk, &probe->object, interval_s,
 				      probe->walked_ns, error);
-	/* The next one takes another: what has not been walked over since has not grown. */
+	/* The next reading needs a later walk: what iterators count grows only by a walk. */
 	if (status == 0)
 		probe->walked_ns = walk_as_of(&probe->services->walk, &probe->object, UINT64_MAX);
 	return status;
@@ -95,7 +94,8 @@ static void walk_and_catch_up(struct probe *probe, const struct snapshot *snapsh
 		reading_end_walk(probe);
 }
 
-/* For rows of services that go to others before the next reading. */
+/* Reads the rows of services that are reassigned before the probe's own reading. false: a reading
+ * is in progress. */
 static bool catch_up(void *of)
 {
 	struct probe *probe = of;
@@ -113,7 +113,8 @@ static bool catch_up(void *of)
 	return true;
 }
 
-/* A row that a service gives back waits for those alone that read it. */
+/* Services keep a row that is given back until each subscriber has read it, so only probes that
+ * read rows of services subscribe. */
 int reading_subscribe(struct probe *probe, struct error *error)
 {
 	struct services *services = probe->services;
@@ -140,8 +141,8 @@ void reading_unsubscribe(struct probe *probe)
 	probe->subscriber = -1;
 }
 
-/* The new interval is told first: a program that finds one new and one old then clips no gap that
- * it should not. */
+/* The order matters: a program that sees the new interval_began_ns with the old previous_began_ns
+ * does not cut off a gap that belongs to the interval. */
 static void begin_interval(struct probe *probe)
 {
 	uint64_t now_ns = clock_monotonic_ns();
@@ -159,7 +160,7 @@ static int read_tables(struct probe *probe, struct reading_output *output,
 
 		if (status)
 			return status;
-		/* What came before the pause is of no interval. */
+		/* What was counted before a pause belongs to no interval. */
 		if (!probe->resumed)
 			output->add_table(output, &probe->tables[i], snapshot, probe->name,
 					  probe->services->config);
@@ -185,7 +186,7 @@ static void fetch_tables(struct probe *probe)
 	reading_tell_troubles(probe);
 }
 
-/* Once an hour. */
+/* Logs it once an hour. */
 static void tell_waiting(struct probe *probe, uint64_t now_ns)
 {
 	uint32_t waiting = probe_services_waiting(probe);
@@ -200,7 +201,7 @@ static void tell_waiting(struct probe *probe, uint64_t now_ns)
 		probe->name, waiting);
 }
 
-/* What was read is as it was at *ret_as_of, or later. */
+/* The rows are as they were at *ret_as_of, or later. */
 static int walk_and_read(struct probe *probe, struct reading_output *output,
 			 const struct snapshot *snapshot, uint64_t begin_ns, uint64_t *ret_as_of,
 			 struct error *error)
@@ -208,7 +209,7 @@ static int walk_and_read(struct probe *probe, struct reading_output *output,
 	uint64_t read_ns;
 	int status;
 
-	fetch_tables(probe); /* first: files may take their time, and a walk is waited for */
+	fetch_tables(probe); /* before the walk, which others wait for: files may take long */
 	status = reading_walk(probe, probe->interval_s, error);
 	if (status)
 		return status;
@@ -224,7 +225,7 @@ static int walk_and_read(struct probe *probe, struct reading_output *output,
 	return status;
 }
 
-/* For others than the reading, which the tables are not for. */
+/* Copies the figures of keys for other threads: the tables are the reading's own. */
 static void note_keys(struct probe *probe)
 {
 	struct key_figures figures = { .rest_percent = NAN };
@@ -244,8 +245,8 @@ static void note_keys(struct probe *probe)
 	pthread_mutex_unlock(&probe->services->lock);
 }
 
-/* Returns when it began, 0: it has not. Of a probe that is paused, only rows that may go to others are
- * read. */
+/* Returns when the reading started; 0: it was skipped. Of a paused probe, only rows that may be
+ * reassigned are read. */
 static uint64_t read_all(struct probe *probe, struct reading_output *output, int *ret_status,
 			 struct error *error)
 {
@@ -268,7 +269,7 @@ static uint64_t read_all(struct probe *probe, struct reading_output *output, int
 	return begin_ns;
 }
 
-/* Hands on what was read; where not all was, it may be tried again at once. */
+/* Dispatches what was read. After a failure the next reading may start at once. */
 static int hand_on(struct probe *probe, struct reading_output *output, int status,
 		   struct error *error)
 {
@@ -286,7 +287,7 @@ static int hand_on(struct probe *probe, struct reading_output *output, int statu
 	return 0;
 }
 
-/* Files that programs are attached to may have been replaced. */
+/* A file that a program is attached to may have been replaced. */
 static void check_attachments(struct probe *probe)
 {
 	struct resolver *resolver = &probe->services->resolver;

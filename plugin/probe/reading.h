@@ -9,40 +9,42 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Where the values of a probe's readings go. daemon/publication.h implements it for collectd, of which this room knows
- * nothing. One for each probe; the calls of a reading come in the order below. */
+/* Where the values of a probe's readings go. daemon/publication.h implements it for collectd, which
+ * this room does not know. Each probe has its own; a reading makes the calls in this order. */
 struct reading_output {
-	/* A reading starts. false: the previous one was a moment ago, and this one is skipped. */
+	/* Starts a reading. false: it is too close to the previous one, and is skipped. */
 	bool (*start)(struct reading_output *output, double interval_s);
-	/* The rows were read ago_ns before this call; without it: when the reading started. */
+	/* The rows were read ago_ns before this call. Without the call: when the reading
+	 * started. */
 	void (*set_age)(struct reading_output *output, uint64_t ago_ns);
-	/* Adds the values of a table that was read. The probe's `reading` is locked, so nothing is handed to receivers
-	 * yet. `probe` names the rows that are not of services. */
+	/* Adds the values of a table that was read. The probe's `reading` is locked, so nothing is
+	 * handed to receivers yet. `probe` names the rows that are not about services. */
 	void (*add_table)(struct reading_output *output, const struct table *table,
 			  const struct snapshot *snapshot, const char *probe,
 			  const struct config *config);
-	/* Hands on what was added, which may take any time: no lock is held. *ret_series is the number of series with a
-	 * value. -ENOMEM: nothing was handed on. */
+	/* Hands on what was added. No lock is held, as this may take any time. *ret_series: series
+	 * with a value. -ENOMEM: nothing was handed on. */
 	int (*finish)(struct reading_output *output, size_t *ret_series);
-	/* The reading has failed: the next one may start at any time. */
+	/* The reading failed: the next one may start at any time. */
 	void (*reset)(struct reading_output *output);
 };
 
-/* Runs the iterators of a probe that is open, and sees to a walk over tasks that is at most half an
- * interval old, if it takes part in that; none begins before reading_end_walk(), which is due
- * where this returns 0. Errors of object_walk(). */
+/* Runs the iterators of an open probe. If it takes part in the walk over tasks, sees to it that one
+ * is at most half an interval old. If this returns 0, no other walk starts before
+ * reading_end_walk(), which must follow. Errors of object_walk(). */
 int reading_walk(struct probe *probe, double interval_s, struct error *error);
 void reading_end_walk(struct probe *probe);
 
-/* Makes the probe a subscriber of services, if its tables are about them; -ENOMEM. */
+/* Makes the probe a subscriber of services if it reads rows of services. -ENOMEM. */
 int reading_subscribe(struct probe *probe, struct error *error);
 void reading_unsubscribe(struct probe *probe);
 
-/* Runs the iterators, reads the tables and dispatches; errors of object_walk() and table_read(),
- * after which it may be tried again. Probes may be read at the same time, each by one thread. */
+/* Runs the iterators, reads the tables and dispatches the values. Errors of object_walk() and
+ * table_read(), after which it may be called again. Several probes may be read at the same time,
+ * each by one thread. */
 int probe_read(struct probe *probe, struct reading_output *output, struct error *error);
 
-/* Says what of text files cannot be read, unless it was said before. */
+/* Logs which text files cannot be read, each trouble once. */
 void reading_tell_troubles(struct probe *probe);
 
 #endif

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How often BPF programs run and how long a run takes, from samples of the
- * kernel's run statistics.
+ * How often BPF programs run and how long a run takes, from samples of the kernel's run statistics.
  *
- * While these are on, each run of any BPF program of the machine costs some
- * 100 ns more, and to switch them interrupts all CPUs. So a sample is short and
- * rare. It is taken at a random moment, since whatever else collectd reads is read
- * at the begin of the interval. Where another program has them on for itself, it
- * is read what they count, and the switch is left alone: it needs CAP_SYS_ADMIN,
- * to read does not.
+ * While these are on, each run of any BPF program on the machine costs about 100 ns more, and
+ * switching them interrupts all CPUs. So samples are short and rare. They are taken at random
+ * moments, since everything else that collectd reads is read at the start of the interval. If
+ * another program has switched the statistics on, its figures are read and the switch is left as it
+ * is: switching needs CAP_SYS_ADMIN, reading does not.
  */
 #include "runs.h"
 
@@ -58,7 +56,7 @@ int runs_add(struct runs *runs, const char *name, const struct object *object)
 	return 0;
 }
 
-/* How many runs the kernel has counted of all since the last look. */
+/* Reads the kernel's counters. Returns how many runs were counted since the last call. */
 static uint64_t look(struct runs *runs)
 {
 	uint64_t before = runs->total;
@@ -110,8 +108,8 @@ static useconds_t at_most(useconds_t us, double limit_s)
 	return limit_s * US_PER_S < us ? (useconds_t)(limit_s * US_PER_S) : us;
 }
 
-/* What the kernel counts in a moment. false: others have counted since the last look,
- * and have the statistics off by now. */
+/* Takes a sample of moment_us. false: another user had the statistics on before, and has switched
+ * them off by now. */
 static bool take_sample(struct runs *runs, useconds_t moment_us)
 {
 	bool others = look(runs) != 0;
@@ -131,7 +129,8 @@ static bool take_sample(struct runs *runs, useconds_t moment_us)
 	}
 	if (stats >= 0)
 		close(stats);
-	/* What a run that was under way has still counted is no one else's. */
+	/* A run in progress is counted after the switch. Without this call the next sample would
+	 * take that for another user's statistics. */
 	look(runs);
 	return counted;
 }

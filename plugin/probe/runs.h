@@ -11,37 +11,38 @@
 #define RUN_NAME_MAX 120 /* of the 128 bytes of a type instance */
 
 struct run {
-	char name[RUN_NAME_MAX]; /* OBJECT-PROGRAM; no other has it */
-	int fd;                  /* the object's */
-	uint64_t count;          /* as the kernel told last */
+	char name[RUN_NAME_MAX]; /* OBJECT-PROGRAM, unique */
+	int fd;                  /* owned by the object */
+	uint64_t count;          /* of the kernel, when it was read last */
 	uint64_t time_ns;
-	uint64_t marked_count; /* as it was when the sample began */
+	uint64_t marked_count; /* at the start of the sample */
 	uint64_t marked_time_ns;
 	double rate;   /* per second, in the last sample */
-	double mean_s; /* in the last sample that has a run of it, 0: none has */
+	double mean_s; /* in the last sample in which it ran; 0: there is none */
 };
 
-/* The programs of all objects, and what their runs cost. */
+/* The programs of all objects, with their run statistics. */
 struct runs {
 	struct run *run;
 	size_t count;
-	uint64_t total;      /* runs of all, as the kernel told last */
-	uint64_t due_ns;     /* when the next sample is due, of CLOCK_BOOTTIME */
-	uint64_t sampled_ns; /* when the last one was taken, 0: never */
+	uint64_t total;      /* runs of all programs, when they were read last */
+	uint64_t due_ns;     /* time of the next sample, CLOCK_BOOTTIME */
+	uint64_t sampled_ns; /* time of the last sample; 0: none yet */
 };
 
-/* The programs of an object that is loaded and outlives this; of those whose names are
- * the same when cut, the first. 0 or -ENOMEM. */
+/* Adds the programs of a loaded object, which must outlive this. If two names are equal after they
+ * are cut, only the first program is added. 0 or -ENOMEM. */
 int runs_add(struct runs *runs, const char *name, const struct object *object);
 
-/* To be called at each reading. Where a sample is due, takes one, and sleeps for
- * at most three quarters of the interval and at most 1.2 s. */
+/* To be called at each reading. When a sample is due, takes it, and sleeps for at most three
+ * quarters of the interval and at most 1.2 s. */
 void runs_read(struct runs *runs, double interval_s);
 
-/* Takes a sample now, and sleeps for so long, at most 1 s; false: nobody may, or nothing was counted. */
+/* Takes a sample of this length, at most 1 s, now. false: it is not permitted, or nothing was
+ * counted. */
 bool runs_sample(struct runs *runs, unsigned us);
 
-/* Is there a sample that still says something? */
+/* Is the last sample recent enough to be used? */
 bool runs_known(const struct runs *runs);
 
 void runs_done(struct runs *runs);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Samplers: iterators that look at the machine many times between two readings, at random moments,
- * and count what they see. What they cost is measured as CPU time of the thread that runs them, all
- * that it does included; they run as much more rarely as it takes to stay below their share.
+ * Samplers: iterators that inspect the machine many times between two readings, at random moments,
+ * and count what they see. Their cost is the CPU time of the thread that runs them, all of its work
+ * included. They run less often where that is needed to stay within their budget.
  */
 #include "sampler.h"
 
@@ -19,8 +19,8 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#define RETRY_NS (60 * NS_PER_S)  /* at least, after a run that did not work */
-#define PAUSED_NS (NS_PER_S / 10) /* from one look to the next whether a probe is back */
+#define RETRY_NS (60 * NS_PER_S)  /* at least, after a failed run */
+#define PAUSED_NS (NS_PER_S / 10) /* between checks whether a paused probe has resumed */
 
 static uint64_t thread_cpu_ns(void)
 {
@@ -40,8 +40,8 @@ static void tell_failure(struct sampled *s, int status, const struct error *erro
 	s->failing = status != 0;
 }
 
-/* From when it was due, not from when it came to run: so it is as often as it should be where it
- * has to wait for a CPU. */
+/* Counts from the time when the run was due, not from when it ran: so a sampler that has to wait
+ * for a CPU keeps its frequency. */
 static uint64_t next_ns(struct sampler *sampler, const struct sampled *s, uint64_t now_ns)
 {
 	bool late = (double)(now_ns - s->due_ns) > pace_period_ns(&s->pace);
@@ -58,7 +58,7 @@ static void run_one(struct sampler *sampler, struct sampled *s, uint64_t now_ns)
 	uint64_t cpu_ns, cost_ns;
 
 	if (__atomic_load_n(&s->probe->paused, __ATOMIC_RELAXED)) {
-		s->began_ns = 0; /* the next run stands for no time */
+		s->began_ns = 0; /* the next run represents no time */
 		s->due_ns = now_ns + PAUSED_NS;
 		return;
 	}
@@ -147,7 +147,7 @@ static int start_thread(struct sampler *sampler)
 	sampler->stop = eventfd(0, EFD_CLOEXEC);
 	if (sampler->stop < 0)
 		return -errno;
-	/* Signals are the daemon's. */
+	/* Signals are for the daemon's threads. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	status = -pthread_create(&sampler->thread, NULL, run, sampler);
@@ -163,7 +163,7 @@ static bool has_budget(const struct probe *probe)
 	return probe->block->budget_percent > 0;
 }
 
-/* What each sampler of a probe without a budget of its own may take. */
+/* The part of a CPU for each sampler of the probes without a budget of their own. */
 static double even_share(const struct probe *probes, size_t probe_count, double percent)
 {
 	size_t count = 0;
@@ -192,7 +192,8 @@ static void add(struct sampler *sampler, struct probe *probe, const struct sampl
 	s->sample_ns = object_variable(&probe->object, "sample_ns", sizeof(*s->sample_ns));
 }
 
-/* They mean nothing without a sampler. Of a probe that is off its own message is enough. */
+/* Frequency and Budget have no effect without a sampler. A probe that is off has been reported
+ * before. */
 static void check_options(const struct probe *probe)
 {
 	bool frequency, budget;

@@ -19,40 +19,41 @@ struct sampled {
 	uint64_t *sample_ns; /* a variable of its object, or NULL */
 	struct pace pace;
 	uint64_t due_ns;
-	uint64_t began_ns; /* the last run, 0: there was none */
+	uint64_t began_ns; /* start of the last run; 0: there was none */
 	bool failing;
-	uint64_t runs, cpu_ns;                    /* of all; atomic: told by another thread */
-	uint64_t told_runs, told_cpu_ns, told_ns; /* when they were told last */
+	uint64_t runs, cpu_ns;                    /* totals; atomic, as another thread reads them */
+	uint64_t told_runs, told_cpu_ns, told_ns; /* at the last sampler_figures() */
 };
 
-/* One thread that runs such programs, and takes no lock. */
+/* A thread that runs such programs. It takes no lock. */
 struct sampler {
 	struct sampled *item;
 	size_t count;
 	pthread_t thread;
 	bool running;
-	int stop; /* an eventfd: the thread ends when it is readable */
+	int stop; /* an eventfd; the thread exits when it is readable */
 	unsigned short seed[3];
-	/* What a run is, and the CPU time of this thread in ns: a test has its own. */
+	/* Runs a program; CPU time of this thread in ns. A test replaces them. */
 	int (*run)(const struct sample *sample, struct error *error);
 	uint64_t (*cpu_ns)(void);
-	uint64_t spent_ns; /* CPU time that has been noted */
+	uint64_t spent_ns; /* CPU time accounted so far */
 };
 
-/* Begins, if a probe has such programs. Those of a probe with a budget divide that between them,
- * all others divide percent of one CPU. probes outlive it. A negative errno: nothing is sampled. */
+/* Starts the thread if a probe has such programs. Those of a probe with a budget divide it among
+ * them; the others divide `percent` of one CPU. probes must outlive it. A negative errno: nothing
+ * is sampled. */
 int sampler_start(struct sampler *sampler, struct probe *probes, size_t probe_count,
 		  double percent);
 
-/* Ends the thread: at once, or when the run that is under way is over. */
+/* Stops the thread, after a run in progress. */
 void sampler_stop(struct sampler *sampler);
 
-/* Finds the programs; runs what is due, and tells when the next is. For the thread, and for tests;
- * times are of CLOCK_BOOTTIME. */
+/* sampler_open() finds the programs. sampler_step() runs those that are due, and returns when the
+ * next one is. Called by the thread and by tests; times are of CLOCK_BOOTTIME. */
 int sampler_open(struct sampler *sampler, struct probe *probes, size_t probe_count, double percent);
 uint64_t sampler_step(struct sampler *sampler, uint64_t now_ns);
 
-/* What one has done since this was last asked; false: nothing to tell yet. */
+/* What one sampler has done since the last call. false: this is the first call. */
 struct sampler_figures {
 	double hz;
 	double mean_s;  /* CPU time of a run; 0: there was none */
