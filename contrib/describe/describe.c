@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Says what series and events objects make, as JSON: for each object its tables, their series with
- * data sources, units and help, and its events. The tags are read by the engine's own readers, so
- * what they refuse is refused here; and a series without UNIT and HELP is. Nothing is loaded.
+ * Writes as JSON which series and events objects make: for each object its tables, their series
+ * with data sources, units and help, and its events. The engine's own parsers read the tags, so
+ * what they refuse is an error here, too; so is a series without UNIT or HELP. Nothing is loaded.
  *
  *     ebpf-describe TYPES.DB OBJECT...
  */
@@ -61,7 +61,7 @@ static void put(const char *key, const char *text)
 	put_string(text);
 }
 
-/* Between members and elements; the first of them has none before it. */
+/* Separates members and elements; the first one has no comma before it. */
 static void put_comma(bool *first)
 {
 	fputs(*first ? "" : ",\n", stdout);
@@ -147,7 +147,8 @@ static int put_file(void *to, __attribute__((unused)) unsigned number, const cha
 	return 0;
 }
 
-/* The names of what collectd stores of it, each a file of an RRD tree, with the percentiles that are the default. */
+/* Writes the names of what collectd stores for a column, each a file of an RRD tree, with the
+ * default percentiles. */
 static int put_files(const struct column *column)
 {
 	struct config config;

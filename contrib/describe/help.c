@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The texts of HELP and UNIT tags. Pages are made of them: what would be markup there is refused
- * here, once.
+ * Parses HELP and UNIT tags. Pages are made of their texts, so this refuses what would be markup
+ * there.
  */
 #include "help.h"
 

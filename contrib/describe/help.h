@@ -8,17 +8,18 @@
 #define HELP_TITLE_MAX 64
 #define HELP_TEXT_MAX 256
 
-/* What a person is told of a series, an event or a probe. */
+/* Explains a series, an event or a probe to its users. */
 struct help {
 	char title[HELP_TITLE_MAX];
-	char text[HELP_TEXT_MAX]; /* empty: the title says all */
+	char text[HELP_TEXT_MAX]; /* empty: the title is enough */
 };
 
-/* A HELP tag behind its prefix: "TITLE" or "TITLE: TEXT", of printable ASCII without a bar, which a
- * table would take for its own. -EINVAL: the error says what it lacks, ret_help is untouched. */
+/* Parses a HELP tag without its prefix: "TITLE" or "TITLE: TEXT", of printable ASCII. A bar is
+ * refused, as it would end a cell of a table. -EINVAL: the error says what is wrong, ret_help is
+ * untouched. */
 int help_parse(const char *text, struct help *ret_help, struct error *error);
 
-/* A UNIT tag behind its prefix: one or more words, of the same letters. */
+/* Parses a UNIT tag without its prefix: one or more words of the same characters. */
 int help_unit(const char *text, char ret_unit[HELP_UNIT_MAX], struct error *error);
 
 #endif

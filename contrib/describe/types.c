@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * collectd's types.db, where there is no collectd that knows it.
+ * Reads collectd's types.db without a collectd.
  */
 #include "types.h"
 
@@ -46,7 +46,7 @@ static int read_source(const char *text, struct metric_type *type)
 	return -ENOENT;
 }
 
-/* 1: the line is of another type. */
+/* 1: the line is about another type. */
 static int read_line(char *line, const char *wanted, struct metric_type *type)
 {
 	char *rest = NULL, *word = strtok_r(line, BLANKS, &rest);

@@ -4,7 +4,7 @@
 
 #include "plugin/schema/schema.h"
 
-/* Where types_lookup() looks: a file like collectd's types.db. -errno: it cannot be read. */
+/* Opens a file like collectd's types.db for types_lookup(). A negative errno: it cannot be read. */
 int types_open(const char *path);
 
 /* A type_lookup without a daemon. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From the tags of a ring buffer to what its records tell. As with tables, BTF and tags may be
- * anybody's: what is taken from them is checked against the record's size.
+ * From the tags of a ring buffer to what a notification says about a record. BTF and tags may come
+ * from anybody, as those of tables: what is read from them is checked against the size of the
+ * record.
  */
 #include "event.h"
 
@@ -45,8 +46,8 @@ static int bad(const struct event_reader *r, const char *member, const char *why
 
 /* --- tags --- */
 
-/* The only tag with this prefix on a variable, or with `member` (0: none) on a struct's member, in
- * BTF; ret_text stays as it is where there is none. -EEXIST: there are two. */
+/* Finds the tag with this prefix on a variable, or on a struct's member with index `member`
+ * (`variable` is NULL). Without such a tag ret_text is untouched. -EEXIST: there are two. */
 static int find_tag(const struct btf *btf, const char *prefix, const char *variable,
 		    uint32_t record, int member, const char **ret_text)
 {
@@ -77,7 +78,7 @@ static int find_tag(const struct btf *btf, const char *prefix, const char *varia
 	return 0;
 }
 
-/* Copies the word at *text, which moves behind it; false: it is too long. */
+/* Copies the word at *text and moves *text behind it. false: it is too long. */
 static bool take_word(const char **text, char *to, size_t size)
 {
 	const char *word = *text + strspn(*text, SPACE);
@@ -179,7 +180,7 @@ static int label_field(const struct event_reader *r, int i, const char *member,
 	return 0;
 }
 
-/* The i-th member of the record. */
+/* Reads the member with index i of the record. */
 static int read_field(const struct event_reader *r, int i, struct event_field *field)
 {
 	const struct btf_member *m = &btf_members(r->record)[i];
@@ -202,7 +203,7 @@ static int read_field(const struct event_reader *r, int i, struct event_field *f
 	return status ?: label_field(r, i, member, field);
 }
 
-/* The member that has LABEL("service"), whether the text has it or not. */
+/* Finds the member that has LABEL("service"), even if the text does not contain it. */
 static int read_service(const struct event_reader *r)
 {
 	struct event *event = r->event;
@@ -240,7 +241,7 @@ static int find_member(const struct event_reader *r, const char *name, size_t le
 	return -1;
 }
 
-/* What is between braces: MEMBER or MEMBER:octets. */
+/* Reads what is between braces: MEMBER or MEMBER:bytes. */
 static int read_braces(const struct event_reader *r, const char *text, size_t length,
 		       struct event_field *field)
 {
@@ -404,7 +405,7 @@ int events_find(struct events *events, struct object *object, const struct strin
 
 		if (!bpf_map__is_internal(map) && variant_has_map(object, map, options))
 			status = event_open(&event, map, btf, lookup, error);
-		/* To the kernel it is a ring of bytes. */
+		/* The kernel accepts no value size of a ring buffer. */
 		if (bpf_map__type(map) == BPF_MAP_TYPE_RINGBUF)
 			bpf_map__set_value_size(map, 0);
 		if (status < 0)

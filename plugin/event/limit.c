@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A bound on what people are told: a loop of kills would fill a mailbox in a night. It keeps back no
- * event of others.
+ * Limits how often notifications are sent: a loop of kills would fill a mailbox in a night. A
+ * subject with many events does not suppress those of others.
  */
 #include "limit.h"
 
@@ -31,7 +31,7 @@ static bool take_common(struct limit *limit, uint64_t now_ns)
 	return true;
 }
 
-/* One that has not been told of for a period. */
+/* Was nothing sent about this subject for a period? */
 static bool is_due(const struct limit_source *source, uint64_t now_ns)
 {
 	return !source->told_ns || now_ns >= source->told_ns + LIMIT_PERIOD_NS;
@@ -61,7 +61,8 @@ static struct limit_source *add_source(struct limit *limit)
 	return &grown[limit->count++];
 }
 
-/* That of a subject, else a new one: another's that has nothing to say, or one more. */
+/* Returns the entry of a subject. A new subject gets an entry that has nothing suppressed and is
+ * due, or a new one, or else the common one. */
 static struct limit_source *source_of(struct limit *limit, const char *subject, uint64_t now_ns)
 {
 	struct limit_source *found = NULL;
@@ -95,7 +96,7 @@ bool limit_pass(struct limit *limit, const char *subject, const char *text, uint
 	return false;
 }
 
-/* Of those with something held back the one that was told of longest ago, or NULL. */
+/* The entry with suppressed events about which something was sent longest ago, or NULL. */
 static const struct limit_source *find_next(const struct limit *limit)
 {
 	const struct limit_source *next = limit->rest.held ? &limit->rest : NULL;

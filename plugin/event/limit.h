@@ -14,36 +14,37 @@
 #define LIMIT_PERIOD_NS (60 * NS_PER_S)
 #define LIMIT_SOURCES_MAX 256
 
-/* Of one subject, and what was held back last. */
+/* Of a subject: what was suppressed last. */
 struct limit_source {
 	char subject[SUBJECT_NAME_MAX];
 	char text[EVENT_TEXT_MAX];
-	uint64_t told_ns; /* when it was told of last, 0: never */
-	uint64_t held;    /* that were not told since then */
+	uint64_t told_ns; /* when something was sent about it last; 0: never */
+	uint64_t held;    /* events suppressed since then */
 };
 
-/* How often something may be told: a burst of all subjects together and then once a period, and
- * besides of each subject once a period, however many the others have. Times are of
+/* How often something is sent: about all subjects together a burst, and after that once a period;
+ * in addition, about each subject once a period, whatever the others do. Times are of
  * CLOCK_BOOTTIME. */
 struct limit {
 	unsigned used;        /* of the burst */
-	uint64_t credited_ns; /* until when the passing of time has been credited */
+	uint64_t credited_ns; /* up to when elapsed periods have been credited */
 	struct limit_source *sources;
 	size_t count;
-	struct limit_source rest; /* of subjects that found no room among the sources */
+	struct limit_source rest; /* the common one, of subjects without an entry */
 };
 
-/* One more of a subject, with this text; true: it may be told, and so many of it were held back
- * before. */
+/* An event about a subject, with this text. true: it is to be sent; *ret_held is how many were
+ * suppressed before it. */
 bool limit_pass(struct limit *limit, const char *subject, const char *text, uint64_t now_ns,
 		uint64_t *ret_held);
 
-/* May the last of those of a subject that were held back be told now? *ret_held are, with it; until
- * the next call *ret_source says what it was. To be asked again until there is none. */
+/* Returns a subject whose last suppressed event is to be sent now. *ret_held is how many were
+ * suppressed, that one included. *ret_source is valid until the next call. To be called until it
+ * returns false. */
 bool limit_release(struct limit *limit, uint64_t now_ns, const struct limit_source **ret_source,
 		   uint64_t *ret_held);
 
-/* When that will be, UINT64_MAX: none is held back. */
+/* When limit_release() returns something next; UINT64_MAX: nothing is suppressed. */
 uint64_t limit_due(const struct limit *limit);
 
 void limit_done(struct limit *limit);

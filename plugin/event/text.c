@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The text of a notification. Records hold what anybody may have chosen, a command name above all,
- * and nobody knows who will read the text: a terminal, a page, a shell script.
+ * The text of a notification. Records contain what anybody may have chosen, above all command
+ * names, and the text may be read by a terminal, a web page or a shell script.
  */
 #include "event.h"
 
@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Letters that are not seen: they turn the direction of a line, break it, or hide in it (Unicode's
- * bidirectional controls, separators and zero widths). */
+/* Invisible characters: they change the direction of a line, break it, or hide in it (Unicode's
+ * bidirectional controls, separators and characters of no width). */
 static bool is_unseen(const char *letter)
 {
 	static const struct {
@@ -36,8 +36,8 @@ static bool is_unseen(const char *letter)
 	return false;
 }
 
-/* Of a text that is UTF-8. What a page or a shell takes for its own, and what is not seen, becomes
- * '_'. */
+/* Replaces by '_' what markup or a shell would interpret, and what is invisible. The text is
+ * UTF-8. */
 static void defuse(char *text)
 {
 	char *to = text;
@@ -60,7 +60,7 @@ static uint64_t number_at(const struct event_field *field, const unsigned char *
 {
 	uint64_t n = 0;
 
-	/* BPF objects are opened only in the machine's own byte order; a record may lie anywhere. */
+	/* Only objects of the machine's own byte order are opened. A record may be unaligned. */
 	switch (field->size) {
 	case 1:
 		return record[field->offset];
@@ -114,7 +114,7 @@ static void write_octets(uint64_t octets, char *text, size_t size)
 	snprintf(text, size, "%.1f %s", n, units[unit]);
 }
 
-/* The name of a value in small letters and with spaces; NULL: it has none. */
+/* The enumerator with this value, as it is written in BTF; NULL: there is none. */
 static const char *enumerator(const struct event *event, const struct event_field *field,
 			      uint64_t value)
 {
@@ -175,7 +175,7 @@ static void write_field(const struct event *event, const struct event_field *fie
 	}
 }
 
-/* Of a text that was cut there may be a part of a letter at its end. */
+/* Removes a partial UTF-8 sequence at the end of a text that was cut. */
 static void drop_letter(char *text, size_t length)
 {
 	while (length && (unsigned char)text[length - 1] >= 0x80)

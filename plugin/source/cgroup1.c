@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What controllers of v1 say, in the words of cgroup2, so that one FILE tag is for both.
+ * Translates files of v1 controllers into the words of cgroup2, so that one FILE tag serves both.
  */
 #include "cgroup1.h"
 
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The kernel's "no limit" is the last page below 2^63; nobody has as much memory as this. */
+/* The kernel's "no limit" is the last page below 2^63; no machine has this much memory. */
 #define NO_LIMIT (1ULL << 62)
 
 static ssize_t copy(char to[CGROUP1_TEXT_MAX], const char *text, size_t length)
@@ -22,7 +22,7 @@ static ssize_t copy(char to[CGROUP1_TEXT_MAX], const char *text, size_t length)
 	return (ssize_t)length;
 }
 
-/* A number and a line feed, and nothing else; -1 only where it may be below zero. */
+/* Parses a number that is followed by nothing but a line feed. */
 static int number_of(const char *text, size_t length, long long *ret_number)
 {
 	char own[32], *end;
@@ -38,7 +38,7 @@ static int number_of(const char *text, size_t length, long long *ret_number)
 	return errno || end == own || (*end && *end != '\n') ? -EINVAL : 0;
 }
 
-/* throttled_time, in ns, is throttled_usec. Both words have as many bytes. */
+/* throttled_time, in ns, becomes throttled_usec. Both words have the same length. */
 static ssize_t say_cpu_stat(const char *text, size_t length, const char *second,
 			    size_t second_length, char to[CGROUP1_TEXT_MAX])
 {
@@ -59,14 +59,14 @@ static ssize_t say_cpu_stat(const char *text, size_t length, const char *second,
 	if (digits == 0 || errno)
 		return -EINVAL;
 	memcpy(at, after, skip);
-	/* The number is no longer than before: blanks follow it. */
+	/* The new number is not longer; blanks fill the rest. */
 	snprintf(number, sizeof(number), "%llu", time_ns / 1000);
 	memset(at + skip, ' ', digits);
 	memcpy(at + skip, number, strlen(number));
 	return status;
 }
 
-/* -1 is no limit. */
+/* A quota of -1 is no limit. */
 static ssize_t say_cpu_max(const char *text, size_t length, const char *second,
 			   size_t second_length, char to[CGROUP1_TEXT_MAX])
 {

@@ -5,20 +5,19 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#define CGROUP1_TEXT_MAX 1024 /* bytes of a file that is said in other words */
+#define CGROUP1_TEXT_MAX 1024 /* bytes of a translated file */
 
-/* Files of controllers with a hierarchy of their own (v1), as those of cgroup2 that say the
- * same. */
+/* A file of a controller with a hierarchy of its own (v1) that corresponds to one of cgroup2. */
 struct cgroup1_file {
-	const char *name;   /* of cgroup2's */
-	const char *file;   /* of v1's */
-	const char *second; /* another one that it takes; NULL: none */
-	/* Says it in the words of cgroup2; its length, or -EINVAL: it is not such a file. */
+	const char *name;   /* of the file of cgroup2 */
+	const char *file;   /* of v1 */
+	const char *second; /* a second file that the translation needs; NULL: none */
+	/* Translates the text. Returns the new length, or -EINVAL: the text is malformed. */
 	ssize_t (*say)(const char *text, size_t length, const char *second, size_t second_length,
 		       char to[CGROUP1_TEXT_MAX]);
 };
 
-/* NULL: v1 has nothing like it. */
+/* NULL: v1 has no such file. */
 const struct cgroup1_file *cgroup1_file(const char *name);
 
 #endif

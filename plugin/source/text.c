@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Text files of the kernel: lines of words. Nothing is copied; rows are words of the text.
+ * Parses text files of the kernel: lines of words. Nothing is copied; rows are words of the text.
  */
 #include "text.h"
 
@@ -8,7 +8,7 @@
 
 #define DEVICE_MINOR_BITS 20 /* of the kernel's dev_t */
 
-/* What is left to be read of a line, or of the text. */
+/* The unread part of a line, or of the text. */
 struct cursor {
 	const char *at, *end;
 };
@@ -20,7 +20,7 @@ struct reading {
 	text_taker *take;
 	void *to;
 	uint32_t columns
-		[TEXT_FIELDS_MAX]; /* with header: positions of what is found by name, or 0 */
+		[TEXT_FIELDS_MAX]; /* FORM_HEADER: position of each field in the header, or 0 */
 };
 
 static bool next_line(struct cursor *text, struct cursor *ret_line)
@@ -40,7 +40,7 @@ static bool is_space(char c)
 	return c == ' ' || c == '\t';
 }
 
-/* A colon at its end does not belong to it. */
+/* A colon at the end does not belong to the word. */
 static bool next_word(struct cursor *line, struct text_word *ret_word)
 {
 	const char *at = line->at, *end = line->end;
@@ -63,7 +63,7 @@ static bool is_word(const struct text_word *word, const char *name, size_t lengt
 	return word->length == length && !memcmp(word->at, name, length);
 }
 
-/* The position of a name in a line, counted from 1; 0: it is not there. */
+/* The position of a name in a line, counted from 1; 0: it does not occur. */
 static uint32_t position_of(struct cursor line, const char *name)
 {
 	size_t length = strlen(name);
@@ -85,7 +85,7 @@ static struct text_word word_at(struct cursor line, uint32_t position)
 	return (struct text_word){ 0 };
 }
 
-/* What NAME=VALUE or NAME VALUE says. */
+/* The value of NAME=VALUE or NAME VALUE. */
 static struct text_word word_called(struct cursor line, const char *name)
 {
 	size_t length = strlen(name);
@@ -106,14 +106,14 @@ static struct text_word word_of(const struct cursor *line, const struct field_ta
 	return field->position ? word_at(*line, field->position) : word_called(*line, field->word);
 }
 
-/* The name of a line, which goes behind it; false: it is empty, or of no interest. */
+/* Reads the first word of a line, its name. false: the line is empty or does not match the tag. */
 static bool line_name(const struct reading *r, struct cursor *line, struct text_word *ret_name)
 {
 	return next_word(line, ret_name) &&
 	       (!r->file->only[0] || pattern_fits(r->file->only, ret_name->at, ret_name->length));
 }
 
-/* Is this field in the line of this name, and not yet found? */
+/* Is this field in the line of this name, and not found yet? */
 static bool is_wanted(const struct field_tag *field, const struct text_word *found,
 		      const struct text_word *name)
 {
@@ -135,7 +135,7 @@ static int read_keys(const struct reading *r, struct cursor text)
 	return r->take(r->to, words);
 }
 
-/* Two lines that begin with the same word: names, and what they say. */
+/* Reads pairs of lines that start with the same word: one has names, the next one their values. */
 static int read_pairs(const struct reading *r, struct cursor text)
 {
 	struct text_word words[TEXT_FIELDS_MAX] = { 0 }, name, before = { 0 };
@@ -164,7 +164,8 @@ static int read_pairs(const struct reading *r, struct cursor text)
 	return r->take(r->to, words);
 }
 
-/* Of a line: by position, by its column's name, or by its own. */
+/* The word of a field in a line: by position, by the name of its column, or by a name in the line
+ * itself. */
 static struct text_word word_in(const struct reading *r, const struct cursor *line, size_t i)
 {
 	const struct field_tag *field = &r->fields[i];
@@ -199,7 +200,7 @@ static int read_lines(struct reading *r, struct cursor text)
 	return status;
 }
 
-/* A cell is as a line of three words. */
+/* A cell counts as a line of three words: row, column, value. */
 static int give_cell(const struct reading *r, const struct text_word cell[3])
 {
 	struct text_word words[TEXT_FIELDS_MAX] = { 0 };
@@ -263,7 +264,7 @@ static int digit_of(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 16;
 }
 
-/* Takes digits of a base, so many at most; false: too large. */
+/* Reads at most `most` digits of a base. false: the number is too large. */
 static bool take_digits(struct cursor *from, unsigned base, size_t most, uint64_t *number)
 {
 	for (; from->at < from->end && most; from->at++, most--) {
@@ -278,7 +279,7 @@ static bool take_digits(struct cursor *from, unsigned base, size_t most, uint64_
 	return true;
 }
 
-/* The digits behind a point, as many as are wanted, with zeros for what is not there. */
+/* Reads the first `decimals` digits of a fraction, with zeros for missing ones. */
 static bool take_fraction(struct cursor *from, unsigned decimals, uint64_t *number)
 {
 	const char *point = from->at;

@@ -10,28 +10,28 @@
 
 #define TEXT_FIELDS_MAX 128
 
-/* A word of a text, without a NUL behind it. */
+/* A word of a text, not terminated. */
 struct text_word {
-	const char *at; /* NULL: there is none */
+	const char *at; /* NULL: the row has no such word */
 	size_t length;
 };
 
-/* Takes a row, a word for each field; what is not 0 ends the reading. */
+/* Gets a row: a word for each field. A return value other than 0 ends the parsing. */
 typedef int text_taker(void *to, const struct text_word *words);
 
-/* Gives each row of a text, of any bytes, in the order of its lines: with keys and pairs one, of the
- * whole text. count is at most TEXT_FIELDS_MAX. What `take` has returned. */
+/* Calls `take` for each row of a text of any bytes, in the order of its lines. With FORM_KEYS and
+ * FORM_PAIRS the whole text is one row. count is at most TEXT_FIELDS_MAX. Returns what `take`
+ * returned last. */
 int text_read(const struct file_tag *file, const struct field_tag *fields, size_t count,
 	      const char *text, size_t size, text_taker *take, void *to);
 
-/* The number that a word is. With a sign it is in two's complement, and only if it may have one;
- * false: it is none, or needs more than 64 bits. Digits behind the point that are not wanted are
- * left out. */
+/* Converts a word to a number; a negative one, which only a signed field may have, is in two's
+ * complement. Surplus decimals are cut off. false: it is no number, or needs more than 64 bits. */
 bool text_number(const struct text_word *word, const struct field_tag *field, bool is_signed,
 		 uint64_t *ret_number);
 
-/* The number that a word of a key is: MAJOR:MINOR as the kernel's dev_t, else the digits that it ends
- * with, as 7 of "CPU7". false: there are none. */
+/* Converts a word of a key: MAJOR:MINOR to the kernel's dev_t, otherwise the digits at the end, as
+ * 7 of "CPU7". false: there are none. */
 bool text_key_number(const struct text_word *word, uint64_t *ret_number);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which files of cgroups are those of services: of paths that are configured, which stay, and of
- * units, users and containers, which come and go.
+ * Which files belong to cgroups of services: configured paths, which stay, and cgroups of units,
+ * users and containers, which come and go.
  */
 #include "text_cgroups.h"
 
@@ -28,7 +28,8 @@ static bool is_below(const char *path, const char *other)
 	return !strncmp(path, other, length) && (path[length] == '/' || !path[length]);
 }
 
-/* What is below another path of the service is in that one's figures. */
+/* The figures of a cgroup include those of the cgroups below it, so paths below another path of the
+ * service are left out. */
 static bool is_counted(const struct strings *paths, size_t i)
 {
 	for (size_t other = 0; other < paths->count; other++)
@@ -73,7 +74,7 @@ static size_t directory_length(const char *path)
 	return slash ? (size_t)(slash - path) : 0;
 }
 
-/* Lists mostly come in the same order. */
+/* Lists are mostly in the same order, so the search starts behind the last match. */
 static struct text_file *find(struct text_files *files, const struct place *place)
 {
 	size_t length = strlen(place->path);
@@ -90,7 +91,7 @@ static struct text_file *find(struct text_files *files, const struct place *plac
 	return NULL;
 }
 
-/* One whose row is another now begins anew, with what it says first. */
+/* If the row of a cgroup has changed, the file starts again with what it says first. */
 static int take_place(void *to, const struct place *place)
 {
 	struct text_files *files = to;
@@ -125,7 +126,7 @@ static bool is_in(const struct text_file *file, const struct text_file *other)
 	       (directory_length(file->path) > length || file > other);
 }
 
-/* Rules of one block may meet the same cgroup, or one below another. */
+/* Rules of one block may match the same cgroup twice, or one below another. */
 static void mark_counted(struct text_files *files)
 {
 	for (size_t i = 0; i < files->count; i++) {

@@ -7,14 +7,15 @@
 
 #include <stdbool.h>
 
-/* The files of the cgroups that Service blocks have by Cgroup. -ENOMEM, -E2BIG. */
+/* Lists the files of the cgroups that Service blocks name by Cgroup. -ENOMEM, -E2BIG. */
 int text_cgroups_configured(struct text_files *files, const struct config *config);
 
-/* Brings those of units, users and containers up to date; likewise, or what places_status()
- * says. */
+/* Updates the list of those of units, users and containers. -ENOMEM, -E2BIG, or an error of
+ * places_status(). */
 int text_cgroups_update(struct text_files *files);
 
-/* Has the row of a file's service gone to another one, or is what it says in another one's? */
+/* Was the row of the file's service reassigned, or do the figures of another file include this
+ * one's? */
 bool text_cgroup_is_stale(const struct text_files *files, const struct text_file *file);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A text file that rows of a table come from, and the list of these files. They stay open while few are open in all
- * tables together, and are read from their start each time.
+ * A text file that rows of a table come from, and the list of these files. Files stay open as long
+ * as few are open in all tables together, and are read from their start each time.
  */
 #include "text_file.h"
 
@@ -85,7 +85,7 @@ void text_files_done(struct text_files *files)
 
 /* --- reading --- */
 
-/* Another file of the same directory. */
+/* Opens another file of the same directory. */
 static int open_beside(const struct text_files *files, const struct text_file *file,
 		       const char *name, uint64_t *ret_inode)
 {
@@ -141,7 +141,7 @@ static ssize_t read_raw(struct text_files *files, struct text_file *file, struct
 		length = pseudo_read_at(file->fd, text, most);
 	if (length >= 0)
 		return length;
-	/* What was open may have gone, and another one of its name may be there. */
+	/* The open file may have been removed, and there may be a new one of its name. */
 	text_file_close(file);
 	fd = open_file(files, file);
 	if (fd < 0)
@@ -152,7 +152,7 @@ static ssize_t read_raw(struct text_files *files, struct text_file *file, struct
 	return length;
 }
 
-/* All of another file of the same directory; it is opened and closed. */
+/* Reads another file of the same directory, which is opened and closed. */
 static ssize_t read_beside(const struct text_files *files, const struct text_file *file,
 			   const char *name, struct pseudo_text *text)
 {
@@ -167,7 +167,8 @@ static ssize_t read_beside(const struct text_files *files, const struct text_fil
 	return length;
 }
 
-/* What is in the text, of v1, in the words of cgroup2; it has room for that. */
+/* Translates the text of a v1 file into the words of cgroup2, in place: text->bytes has room for
+ * CGROUP1_TEXT_MAX. */
 static ssize_t say(const struct text_files *files, const struct text_file *file,
 		   const struct cgroup1_file *other, struct pseudo_text *text, ssize_t length)
 {

@@ -11,34 +11,34 @@
 #include <stdint.h>
 
 #define TEXT_FILES_MAX 1024 /* of a table */
-#define TEXT_OPEN_MAX 256   /* of all tables, kept open from reading to reading */
+#define TEXT_OPEN_MAX 256   /* of all tables together */
 
-/* A file that rows of a table are read from. */
+/* A file that rows of a table come from. */
 struct text_file {
 	char *path;        /* below the root */
-	const char *match; /* in the path: what the asterisk stands for; NULL: nothing does */
+	const char *match; /* in `path`: what the asterisk matched; NULL: there is none */
 	size_t match_length;
-	uint32_t service; /* the row of the service whose cgroup's it is */
+	uint32_t service; /* row of the service that the cgroup belongs to */
 	struct group_key
-		key; /* that the row was taken for; GROUP_COMMAND: it is a Service block's */
-	uint64_t place_inode; /* of its cgroup; 0: it is not known */
-	bool is_configured;   /* it is always in the list */
-	bool is_counted;      /* what it says is in what another one of the service says */
-	bool begins_at_zero;  /* where other files of cgroups do, too */
-	int fd;               /* -1: is opened at each reading */
-	uint64_t inode;       /* 0: it was never there */
-	uint64_t number;      /* another file of this path, another number */
-	bool is_new;          /* the one that was read last is not the one before */
-	bool is_there;        /* of those that an asterisk stands for */
-	uint64_t *previous;   /* what it said last, for who reads it; for free() */
+		key; /* that the row was assigned for; GROUP_COMMAND: the row is of a Service block */
+	uint64_t place_inode; /* of its cgroup; 0: unknown */
+	bool is_configured;   /* of a configured path: always listed */
+	bool is_counted;      /* another file of the service includes its figures */
+	bool begins_at_zero;  /* if files of cgroups do so at all */
+	int fd;               /* -1: opened at each reading */
+	uint64_t inode;       /* 0: it never existed */
+	uint64_t number;    /* unique to this file: a new one of the same path has another number */
+	bool is_new;        /* the file is another one than at the last reading */
+	bool is_there;      /* found by the last update */
+	uint64_t *previous; /* what it said last, kept by text_rows; freed with the file */
 };
 
-/* Those of a FILE tag. */
+/* The files of a FILE tag. */
 struct text_files {
 	const struct file_tag *tag;
 	bool by_service;
-	struct places *places; /* of services that find their names; NULL: only those with Cgroup */
-	uint64_t generation;   /* of the places that it has */
+	struct places *places; /* of services whose cgroups are found; NULL: only configured ones */
+	uint64_t generation;   /* of `places`, when they were listed last */
 	int root;              /* -1: there is no such file system */
 	bool is_v1;
 	struct text_file *file;
@@ -46,32 +46,33 @@ struct text_files {
 	uint64_t number;
 };
 
-/* One more, whose path becomes the list's; NULL: no memory, or no room, which errno tells. */
+/* Appends a file and takes ownership of `path`. NULL: errno says whether memory (ENOMEM; also if
+ * path is NULL) or room (E2BIG) is missing. */
 struct text_file *text_files_add(struct text_files *files, char *path);
 
-/* Only those stay that are there. */
+/* Removes the files that the last update did not find. */
 void text_files_drop_absent(struct text_files *files);
 
-/* It is opened again at the next reading. */
+/* The next reading opens it again. */
 void text_file_close(struct text_file *file);
 
-/* Likewise, and what it says then was counted before. */
+/* The same, and what it says then counts as old. */
 void text_file_forget(struct text_file *file);
 
-/* Reads a file, how many bytes it has; as pseudo_open() and pseudo_read_at(). What v1 says is in
- * the words of cgroup2. */
+/* Reads a file and returns its length. Errors of pseudo_open() and pseudo_read_at(). A file of v1
+ * is translated into the words of cgroup2. */
 ssize_t text_file_read(struct text_files *files, struct text_file *file, struct pseudo_text *text,
 		       size_t most);
 
-/* Does a text begin with a number, as that of a limit does where there is one? */
+/* Does a text start with a number? A limit does, "max" does not. */
 bool text_is_limit(const char *text, size_t length);
 
-/* Has the cgroup of a file the limit that the tag wants? 1, 0, or as text_file_read(). The text is
- * overwritten. */
+/* Has the file's cgroup the limit that the tag asks for? 1, 0, or errors of text_file_read().
+ * Overwrites the text. */
 int text_file_is_limited(const struct text_files *files, const struct text_file *file,
 			 struct pseudo_text *text);
 
-/* Is the cgroup of a file there that is not? Then a controller is off. */
+/* Does the cgroup of a missing file exist? Then its controller is off. */
 bool text_file_lacks_controller(const struct text_files *files, const struct text_file *file);
 
 void text_files_done(struct text_files *files);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The files of a table: one, one for each cgroup of services, or those that a pattern finds. They stay
- * open, as far as there are few of all tables, and are read from their begin each time.
+ * Finds the files of a table: a single one, one for each cgroup of a service, or those that match a
+ * glob.
  */
 #include "text_files.h"
 
@@ -44,7 +44,7 @@ static int open_root(struct text_files *files)
 	return 0;
 }
 
-/* Directories are mostly listed in the same order. */
+/* Directories are mostly listed in the same order, so the search starts behind the last match. */
 static struct text_file *find_match(struct text_files *files, const char *name, size_t length)
 {
 	for (size_t i = 0; i < files->count; i++) {

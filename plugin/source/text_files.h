@@ -5,14 +5,15 @@
 #include "config/config.h"
 #include "text_file.h"
 
-/* Finds those that are there whether they exist or not: one, or, with a configuration, one for each
- * cgroup that it gives a service by Cgroup, but for those below another one of the same service.
+/* Lists the files that do not depend on what exists: a single one, or, with a configuration, one
+ * for each cgroup that a Service block names, except below another one of the same service.
  * -ENOMEM, -E2BIG. */
 int text_files_init(struct text_files *files, const struct file_tag *tag,
 		    const struct config *config);
 
-/* Brings those that an asterisk stands for up to date, or those of `places`, and finds the root
- * where it was missing. -ENOMEM; -E2BIG: there are more; or what the root or the directory says. */
+/* Updates the list of files that match the glob, or of cgroups in `places`. Opens the root if
+ * that was missing. -ENOMEM; -E2BIG: there are more files; or the error of the root or of the
+ * directory. */
 int text_files_update(struct text_files *files);
 
 #endif

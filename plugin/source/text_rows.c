@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From words of text files to rows. Files come and go, and what one says may fall; sums only grow.
- * Rows of keys are given as the files have them: of keys it is known elsewhere what they were.
+ * From words of text files to rows. Files come and go, and their numbers may fall; sums only grow.
+ * Rows of keys are passed on as the files have them: table/keys remembers their last values.
  */
 #include "text_rows.h"
 
@@ -37,7 +37,8 @@ static int take_sum(void *to, const struct text_word *words)
 	return 0;
 }
 
-/* Where it is not known when counting began, what a file says first may have been counted long ago. */
+/* If it is unknown when counting started, the first number of a file may have been counted long
+ * ago, and is no growth. */
 static uint64_t growth(const struct text_rows *r, size_t i)
 {
 	const struct text_file *file = r->file;
@@ -54,7 +55,8 @@ static void clear_gauges(const struct text_rows *r, unsigned char *row)
 			memset(row + r->fields->field[i].offset, 0, sizeof(uint64_t));
 }
 
-/* What a file adds to a row: of several the highest counts, as far as it is higher than those before. */
+/* What a file adds to a row. With `highest` the largest growth of all files counts: each file adds
+ * what it has more than those before. */
 static uint64_t addition(struct text_rows *r, uint32_t row, size_t i)
 {
 	uint64_t value = r->fields->field[i].is_gauge ? r->value[i] : growth(r, i);
@@ -89,7 +91,7 @@ static void add_sums(struct text_rows *r)
 
 /* --- keys --- */
 
-/* The file is a part of its key: another one of its path counts anew. */
+/* The number of the file is part of the key: if a new file has the same path, its rows are new. */
 static size_t key_size(const struct fields *fields)
 {
 	return fields->key_size + sizeof(uint64_t);
@@ -126,7 +128,7 @@ static bool set_member(const struct field *field, const struct text_word *word, 
 	return true;
 }
 
-/* false: the line has not all that the key is of. */
+/* false: the line lacks a part of the key. */
 static bool set_key(const struct text_rows *r, const struct text_word *words, char *key)
 {
 	const struct text_word match = { r->file->match, r->file->match_length };
@@ -168,7 +170,7 @@ static bool has_room(struct text_rows *r)
 	return true;
 }
 
-/* The row of a key, zeroed if it is new; NULL: there is no room. */
+/* The row of a key; a new one is zeroed. NULL: there is no room. */
 static unsigned char *row_of(struct text_rows *r, const char *key)
 {
 	uint64_t hash = index_hash(&r->by_key, 0, key, key_size(r->fields));
@@ -186,7 +188,8 @@ static unsigned char *row_of(struct text_rows *r, const char *key)
 	return at + row_offset(r->fields);
 }
 
-/* A counter that is missing where others have it would be one that has fallen: such a row is none. */
+/* A row without a counter that other rows have is discarded: the missing counter would look as if
+ * it had fallen. */
 static bool set_values(struct text_rows *r, const struct text_word *words)
 {
 	const struct fields *fields = r->fields;
