@@ -7,6 +7,7 @@
 
 #include "plugin/cgroup/places.h"
 #include "plugin/source/text_cgroups.h"
+#include "plugin/source/text_files.h"
 #include "plugin/util/clock.h"
 
 #include "bpf/lib/service.h"
