@@ -55,7 +55,7 @@ static void put_string(const char *text)
 	putchar('"');
 }
 
-static void put(const char *key, const char *text)
+static void put_member(const char *key, const char *text)
 {
 	printf("\"%s\": ", key);
 	put_string(text);
@@ -74,14 +74,14 @@ static void put_series(const struct tag *tag)
 
 	snprintf(name, sizeof(name), "%s%s%s", tag->type, tag->instance[0] ? "-" : "",
 		 tag->instance);
-	put("name", name);
+	put_member("name", name);
 }
 
 static void put_help(const struct help *help)
 {
-	put("title", help->title);
+	put_member("title", help->title);
 	fputs(", ", stdout);
-	put("text", help->text);
+	put_member("text", help->text);
 }
 
 /* --- a table --- */
@@ -94,7 +94,7 @@ struct table_view {
 	struct error *error;
 };
 
-static int read_help(const char *text, const char *of, struct help *help, struct error *error)
+static int parse_help(const char *text, const char *of, struct help *help, struct error *error)
 {
 	struct error why;
 
@@ -121,23 +121,23 @@ static int describe_source(const struct table_view *v, const char *name,
 		return error_set(v->error, -ENOENT, "%s: there is no UNIT", of);
 	if (help_unit(text, unit, &why))
 		return error_set(v->error, -EINVAL, "%s: %s", of, why.text);
-	status = read_help(annotation_of_member(v->btf, v->row, column->member, "help:"), of, &help,
-			   v->error);
+	status = parse_help(annotation_of_member(v->btf, v->row, column->member, "help:"), of,
+			    &help, v->error);
 	if (status)
 		return status;
 	fputs("    {", stdout);
-	put("name", name);
+	put_member("name", name);
 	printf(", \"growth\": \"%s\", ", growths[column->ds]);
-	put("member", member);
+	put_member("member", member);
 	fputs(", ", stdout);
-	put("unit", unit);
+	put_member("unit", unit);
 	fputs(", ", stdout);
 	put_help(&help);
 	putchar('}');
 	return 0;
 }
 
-static int put_file(void *to, __attribute__((unused)) unsigned number, const char *name)
+static int put_file_name(void *to, __attribute__((unused)) unsigned number, const char *name)
 {
 	bool *first = to;
 
@@ -149,7 +149,7 @@ static int put_file(void *to, __attribute__((unused)) unsigned number, const cha
 
 /* Writes the names of what collectd stores for a column, each a file of an RRD tree, with the
  * default percentiles. */
-static int put_files(const struct column *column)
+static int put_file_names(const struct column *column)
 {
 	struct config config;
 	bool first = true;
@@ -157,7 +157,7 @@ static int put_files(const struct column *column)
 
 	fputs(", \"files\": [", stdout);
 	if (status == 0)
-		series_each(column, &config, put_file, &first);
+		series_each(column, &config, put_file_name, &first);
 	putchar(']');
 	config_done(&config);
 	return status;
@@ -175,7 +175,7 @@ static int describe_metric(const struct table_view *v, const struct metric *metr
 	printf(", \"kind\": \"%s\", \"frequency\": %s, \"off\": %s", kinds[first_column->kind],
 	       first_column->tag.frequency ? "true" : "false",
 	       schema_is_off(v->schema, metric) ? "true" : "false");
-	status = status ?: put_files(first_column);
+	status = status ?: put_file_names(first_column);
 	fputs(", \"sources\": [\n", stdout);
 	for (size_t i = 0; i < metric->source_count && status == 0; i++) {
 		put_comma(&first);
@@ -214,13 +214,13 @@ static int describe_table(const struct object *object, struct bpf_map *map,
 	int status = 0;
 
 	fputs("  {", stdout);
-	put("map", bpf_map__name(map));
+	put_member("map", bpf_map__name(map));
 	fputs(", ", stdout);
-	put("subject", annotation_of_map(object->bpf, map, "subject:", 0));
+	put_member("subject", annotation_of_map(object->bpf, map, "subject:", 0));
 	fputs(", ", stdout);
-	put("option", option ?: "");
+	put_member("option", option ?: "");
 	fputs(", ", stdout);
-	put("by_cpu", by_cpu ?: "");
+	put_member("by_cpu", by_cpu ?: "");
 	put_labels(&schema->labels);
 	fputs(", \"series\": [\n", stdout);
 	for (size_t i = 0; i < schema->metric_count && status == 0; i++) {
@@ -267,11 +267,11 @@ static int describe_event(const struct object *object, struct bpf_map *map, bool
 	if (status <= 0)
 		return status;
 	snprintf(of, sizeof(of), "map %s", name);
-	status = read_help(annotation_of_map(object->bpf, map, "help:", 0), of, &help, error);
+	status = parse_help(annotation_of_map(object->bpf, map, "help:", 0), of, &help, error);
 	if (status == 0) {
 		put_comma(first);
 		fputs("  {", stdout);
-		put("map", name);
+		put_member("map", name);
 		printf(", \"severity\": \"%s\", ", severities[event.health]);
 		put_series(&event.tag);
 		fputs(", ", stdout);
@@ -284,10 +284,10 @@ static int describe_event(const struct object *object, struct bpf_map *map, bool
 
 /* --- an object --- */
 
-typedef int describe_one(const struct object *object, struct bpf_map *map, bool *first,
-			 struct error *error);
+typedef int map_describer(const struct object *object, struct bpf_map *map, bool *first,
+			  struct error *error);
 
-static int describe_maps(const struct object *object, const char *what, describe_one *one,
+static int describe_maps(const struct object *object, const char *what, map_describer *one,
 			 struct error *error)
 {
 	struct bpf_map *map;
@@ -310,13 +310,13 @@ static int describe_maps(const struct object *object, const char *what, describe
 static int describe_object(const struct object *object, struct error *error)
 {
 	struct help help;
-	int status = read_help(annotation_of_variable(object->bpf, "LICENSE", "help:"),
-			       "the variable LICENSE", &help, error);
+	int status = parse_help(annotation_of_variable(object->bpf, "LICENSE", "help:"),
+				"the variable LICENSE", &help, error);
 
 	if (status)
 		return status;
 	fputs("{", stdout);
-	put("probe", bpf_object__name(object->bpf));
+	put_member("probe", bpf_object__name(object->bpf));
 	printf(", \"off\": %s, ", variant_is_off(object) ? "true" : "false");
 	put_help(&help);
 	status = describe_maps(object, "tables", describe_map, error);
@@ -325,7 +325,8 @@ static int describe_object(const struct object *object, struct error *error)
 	return status;
 }
 
-static int read_file(const char *path, char **ret_bytes, size_t *ret_size, struct error *error)
+static int read_object_file(const char *path, char **ret_bytes, size_t *ret_size,
+			    struct error *error)
 {
 	FILE *file = fopen(path, "re");
 	char *bytes = malloc(OBJECT_SIZE_MAX);
@@ -338,12 +339,12 @@ static int read_file(const char *path, char **ret_bytes, size_t *ret_size, struc
 	return 0;
 }
 
-static int describe(const char *path, struct error *error)
+static int describe_file(const char *path, struct error *error)
 {
 	struct object object;
 	char *bytes = NULL;
 	size_t size = 0;
-	int status = read_file(path, &bytes, &size, error);
+	int status = read_object_file(path, &bytes, &size, error);
 
 	status = status ?: object_open_memory(&object, bytes, size, path, error);
 	free(bytes);
@@ -371,7 +372,7 @@ int main(int argc, char **argv)
 		struct error error = { "" };
 
 		put_comma(&first);
-		if (describe(argv[i], &error)) {
+		if (describe_file(argv[i], &error)) {
 			fprintf(stderr, "%s: %s\n", argv[i], error.text);
 			return EXIT_FAILURE;
 		}

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-static bool is_plain(const char *text, size_t length)
+static bool is_plain_text(const char *text, size_t length)
 {
 	for (size_t i = 0; i < length; i++)
 		if (text[i] < ' ' || text[i] > '~' || text[i] == '|')
@@ -17,10 +17,10 @@ static bool is_plain(const char *text, size_t length)
 	return length && text[0] != ' ' && text[length - 1] != ' ';
 }
 
-static int take(const char *what, const char *text, size_t length, char *to, size_t size,
-		struct error *error)
+static int copy_text(const char *what, const char *text, size_t length, char *to, size_t size,
+		     struct error *error)
 {
-	if (!is_plain(text, length) || length >= size)
+	if (!is_plain_text(text, length) || length >= size)
 		return error_set(error, -EINVAL,
 				 "%s has 1 to %zu bytes of printable ASCII without |, and no space "
 				 "at its ends",
@@ -34,13 +34,13 @@ int help_parse(const char *text, struct help *ret_help, struct error *error)
 {
 	const char *colon = strstr(text, ": ");
 	struct help help = { 0 };
-	int status =
-		take("the title of a HELP", text, colon ? (size_t)(colon - text) : strlen(text),
-		     help.title, sizeof(help.title), error);
+	int status = copy_text("the title of a HELP", text,
+			       colon ? (size_t)(colon - text) : strlen(text), help.title,
+			       sizeof(help.title), error);
 
 	if (status == 0 && colon)
-		status = take("the text of a HELP", colon + 2, strlen(colon + 2), help.text,
-			      sizeof(help.text), error);
+		status = copy_text("the text of a HELP", colon + 2, strlen(colon + 2), help.text,
+				   sizeof(help.text), error);
 	if (status == 0)
 		*ret_help = help;
 	return status;
@@ -48,5 +48,5 @@ int help_parse(const char *text, struct help *ret_help, struct error *error)
 
 int help_unit(const char *text, char ret_unit[HELP_UNIT_MAX], struct error *error)
 {
-	return take("a UNIT", text, strlen(text), ret_unit, HELP_UNIT_MAX, error);
+	return copy_text("a UNIT", text, strlen(text), ret_unit, HELP_UNIT_MAX, error);
 }

@@ -20,7 +20,7 @@ int types_open(const char *path)
 }
 
 /* NAME:KIND:MIN:MAX */
-static int read_source(const char *text, struct metric_type *type)
+static int parse_data_source(const char *text, struct metric_type *type)
 {
 	static const char *const kinds[] = {
 		[SOURCE_COUNTER] = "COUNTER",
@@ -47,15 +47,15 @@ static int read_source(const char *text, struct metric_type *type)
 }
 
 /* 1: the line is about another type. */
-static int read_line(char *line, const char *wanted, struct metric_type *type)
+static int parse_type_line(char *line, const char *name, struct metric_type *type)
 {
-	char *rest = NULL, *word = strtok_r(line, BLANKS, &rest);
+	char *next = NULL, *word = strtok_r(line, BLANKS, &next);
 	int status = 0;
 
-	if (!word || strcmp(word, wanted) != 0)
+	if (!word || strcmp(word, name) != 0)
 		return 1;
-	while (status == 0 && (word = strtok_r(NULL, BLANKS ",", &rest)))
-		status = read_source(word, type);
+	while (status == 0 && (word = strtok_r(NULL, BLANKS ",", &next)))
+		status = parse_data_source(word, type);
 	return status ?: type->source_count ? status : -ENOENT;
 }
 
@@ -68,7 +68,7 @@ int types_lookup(const char *type, struct metric_type *ret_type)
 
 	rewind(file);
 	while (status > 0 && getline(&line, &size, file) >= 0)
-		status = read_line(line, type, &found);
+		status = parse_type_line(line, type, &found);
 	free(line);
 	if (status == 0)
 		*ret_type = found;

@@ -13,19 +13,19 @@
 
 #define ROOM_FIRST 65536
 
-struct head {
+struct item_head {
 	size_t size; /* of the whole item, padding included */
 	size_t count;
 	bool previous;
 	size_t type, instance; /* offsets of these strings behind the subject */
 };
 
-static size_t padded(size_t size)
+static size_t padded_size(size_t size)
 {
 	return (size + sizeof(uint64_t) - 1) / sizeof(uint64_t) * sizeof(uint64_t);
 }
 
-static bool make_room(struct batch *batch, size_t size)
+static bool reserve_bytes(struct batch *batch, size_t size)
 {
 	size_t room = batch->room ? batch->room : ROOM_FIRST;
 	char *grown;
@@ -50,8 +50,8 @@ void batch_add(struct batch *batch, const struct batch_item *item)
 {
 	size_t subject = strlen(item->subject) + 1, type = strlen(item->type) + 1;
 	size_t instance = strlen(item->instance) + 1, values = item->count * sizeof(*item->values);
-	struct head head = {
-		.size = padded(sizeof(head) + values + subject + type + instance),
+	struct item_head head = {
+		.size = padded_size(sizeof(head) + values + subject + type + instance),
 		.count = item->count,
 		.previous = item->previous,
 		.type = subject,
@@ -59,7 +59,7 @@ void batch_add(struct batch *batch, const struct batch_item *item)
 	};
 	char *at;
 
-	if (!make_room(batch, head.size)) {
+	if (!reserve_bytes(batch, head.size)) {
 		batch->failed = true;
 		return;
 	}
@@ -75,26 +75,26 @@ void batch_add(struct batch *batch, const struct batch_item *item)
 	memcpy(at + head.instance, item->instance, instance);
 }
 
-void batch_each(const struct batch *batch, void (*take)(void *to, const struct batch_item *item),
+void batch_each(const struct batch *batch, void (*visit)(void *to, const struct batch_item *item),
 		void *to)
 {
-	const struct head *head;
+	const struct item_head *head;
 
 	for (size_t at = 0; at < batch->size; at += head->size) {
 		const struct value *values;
 		const char *strings;
 
-		head = (const struct head *)(batch->bytes + at);
+		head = (const struct item_head *)(batch->bytes + at);
 		values = (const struct value *)(head + 1);
 		strings = (const char *)(values + head->count);
-		take(to, &(struct batch_item){
-				 .subject = strings,
-				 .type = strings + head->type,
-				 .instance = strings + head->instance,
-				 .values = values,
-				 .count = head->count,
-				 .previous = head->previous,
-			 });
+		visit(to, &(struct batch_item){
+				  .subject = strings,
+				  .type = strings + head->type,
+				  .instance = strings + head->instance,
+				  .values = values,
+				  .count = head->count,
+				  .previous = head->previous,
+			  });
 	}
 }
 

@@ -36,11 +36,11 @@ struct batch_item {
 	bool previous; /* the values are of the previous reading */
 };
 
-/* Copies an item to the end of the batch. Without memory for it sets `failed`. */
+/* Appends a copy of an item. Without memory for it sets `failed`. */
 void batch_add(struct batch *batch, const struct batch_item *item);
 
-/* Calls `take` for each item, in the order of batch_add(). */
-void batch_each(const struct batch *batch, void (*take)(void *to, const struct batch_item *item),
+/* Calls `visit` for each item, in the order of batch_add(). */
+void batch_each(const struct batch *batch, void (*visit)(void *to, const struct batch_item *item),
 		void *to);
 
 void batch_done(struct batch *batch);

@@ -43,7 +43,7 @@ bool dispatch_begin(struct dispatch *dispatch, double interval_s)
 }
 
 /* Do receivers take this time for a later one than that of the previous reading? */
-static bool is_later(const struct dispatch *dispatch, cdtime_t time)
+static bool is_later_reading(const struct dispatch *dispatch, cdtime_t time)
 {
 	return time > dispatch->previous &&
 	       (dispatch->interval < TIME_T_TO_CDTIME_T(1) ||
@@ -54,7 +54,7 @@ void dispatch_read(struct dispatch *dispatch, uint64_t ago_ns)
 {
 	cdtime_t time = cdtime() - NS_TO_CDTIME_T(ago_ns);
 
-	if (time > dispatch->time || is_later(dispatch, time))
+	if (time > dispatch->time || is_later_reading(dispatch, time))
 		dispatch->time = time;
 }
 
@@ -72,7 +72,7 @@ static value_t to_collectd(const struct value *value)
 	}
 }
 
-static void submit(void *to, const struct batch_item *item)
+static void submit_item(void *to, const struct batch_item *item)
 {
 	const struct dispatch *dispatch = to;
 	value_list_t vl = VALUE_LIST_INIT;
@@ -91,12 +91,12 @@ static void submit(void *to, const struct batch_item *item)
 	plugin_dispatch_values(&vl);
 }
 
-static void hand(const struct dispatch *dispatch, const struct batch_item *item)
+static void hand_on_item(const struct dispatch *dispatch, const struct batch_item *item)
 {
 	if (dispatch->batch)
 		batch_add(dispatch->batch, item);
 	else
-		submit((void *)dispatch, item);
+		submit_item((void *)dispatch, item);
 }
 
 void dispatch_values(const struct dispatch *dispatch, const char *subject, const char *type,
@@ -104,7 +104,7 @@ void dispatch_values(const struct dispatch *dispatch, const char *subject, const
 {
 	struct batch_item item = { subject, type, instance, values, count, false };
 
-	hand(dispatch, &item);
+	hand_on_item(dispatch, &item);
 }
 
 void dispatch_previous(const struct dispatch *dispatch, const char *subject, const char *type,
@@ -113,19 +113,19 @@ void dispatch_previous(const struct dispatch *dispatch, const char *subject, con
 	struct batch_item item = { subject, type, instance, values, count, true };
 
 	if (dispatch->previous && dispatch->previous < dispatch->time)
-		hand(dispatch, &item);
+		hand_on_item(dispatch, &item);
 }
 
 static void submit_previous(void *to, const struct batch_item *item)
 {
 	if (item->previous)
-		submit(to, item);
+		submit_item(to, item);
 }
 
 static void submit_present(void *to, const struct batch_item *item)
 {
 	if (!item->previous)
-		submit(to, item);
+		submit_item(to, item);
 }
 
 int dispatch_batch(struct dispatch *dispatch)
@@ -171,7 +171,7 @@ void dispatch_notification(enum health health, const char *subject, const char *
 	plugin_dispatch_notification(&n);
 }
 
-static enum source_kind kind_of(int ds_type)
+static enum source_kind source_kind_of(int ds_type)
 {
 	switch (ds_type) {
 	case DS_TYPE_GAUGE:
@@ -197,7 +197,7 @@ int dispatch_type(const char *type, struct metric_type *ret_type)
 	for (size_t i = 0; i < ds->ds_num; i++) {
 		snprintf(ret_type->source[i].name, sizeof(ret_type->source[i].name), "%s",
 			 ds->ds[i].name);
-		ret_type->source[i].kind = kind_of(ds->ds[i].type);
+		ret_type->source[i].kind = source_kind_of(ds->ds[i].type);
 	}
 	return 0;
 }

@@ -52,16 +52,16 @@ static struct notifier notifier;
 static struct profiler profiler = { .lock = PTHREAD_MUTEX_INITIALIZER };
 static struct sampler sampler;
 static struct overhead overhead;
-static bool summary_told;
+static bool summary_logged;
 
-static void to_log(int severity, const char *text)
+static void log_with_prefix(int severity, const char *text)
 {
 	plugin_log(severity, "ebpf plugin: %s", text);
 }
 
 static bool ensure_config(void)
 {
-	message_to(to_log);
+	message_to(log_with_prefix);
 	if (!configured)
 		configured = config_init(&config, EBPF_OBJECT_DIR) == 0;
 	return configured;
@@ -74,7 +74,7 @@ static int ebpf_config(oconfig_item_t *block)
 	return 0;
 }
 
-static double interval_of(const struct probe_config *probe)
+static double interval_of_probe(const struct probe_config *probe)
 {
 	if (probe && probe->interval_s > 0)
 		return probe->interval_s;
@@ -111,8 +111,8 @@ static int ebpf_read_self(__attribute__((unused)) user_data_t *data)
 	if (status)
 		message(LOG_ERR, "no notification will tell of an event: %s", strerror(-status));
 	services_tell_fits(&services);
-	summary_told = summary_told || summary_tell(&services, probes, probe_count);
-	self_read(&self, &services, probes, probe_count, &sampler, interval_of(NULL));
+	summary_logged = summary_logged || summary_tell(&services, probes, probe_count);
+	self_read(&self, &services, probes, probe_count, &sampler, interval_of_probe(NULL));
 	return 0;
 }
 
@@ -145,7 +145,7 @@ static void register_read(const char *name, int (*read)(user_data_t *), void *da
 
 /* Reports that a probe, or all of them, is off: in the log now, and as a notification with the
  * first reading. */
-static void tell_off(int severity, const char *name, const char *text)
+static void report_probe_off(int severity, const char *name, const char *text)
 {
 	message(severity, "%s", text);
 	self_notify_later(&self, severity == LOG_ERR ? HEALTH_FAILURE : HEALTH_WARNING, name, text);
@@ -161,7 +161,7 @@ static bool has_probe(const char *name)
 
 /* Two probes of one name, or a probe named as the plugin itself, would write the same series, also
  * those under "ebpf-self". */
-static bool check_name(const char *name, const char *path)
+static bool check_probe_name(const char *name, const char *path)
 {
 	const char *why = self_reserved(name) ? "this name is the plugin's own"
 			  : has_probe(name)   ? "another object has this name already"
@@ -173,7 +173,7 @@ static bool check_name(const char *name, const char *path)
 }
 
 /* A probe that is not opened later counts as off: its count-tier_NAME is 0. */
-static struct probe *add_probe(const char *name)
+static struct probe *add_probe_entry(const char *name)
 {
 	struct probe *probe = &probes[probe_count];
 
@@ -185,7 +185,7 @@ static struct probe *add_probe(const char *name)
 
 /* Opens the object that the block names, or NAME.bpf.o. A probe that fails to open keeps its entry,
  * so that it shows as off. Without the engine's own object no probe is opened. */
-static void open_probe(const char *object)
+static void open_probe_of_object(const char *object)
 {
 	const struct probe_config *block = config_probe(&config, object);
 	struct probe *probe;
@@ -201,13 +201,13 @@ static void open_probe(const char *object)
 	snprintf(own, sizeof(own), "%s/%s" OBJECT_SUFFIX, config.object_dir, object);
 	path = path ?: own;
 	name_clean(name, sizeof(name), object);
-	if (!check_name(name, path))
+	if (!check_probe_name(name, path))
 		return;
-	probe = add_probe(name);
+	probe = add_probe_entry(name);
 	if (!services.object.bpf)
 		return;
-	status = probe_open(probe, name, path, interval_of(block), block, &services, dispatch_type,
-			    &error);
+	status = probe_open(probe, name, path, interval_of_probe(block), block, &services,
+			    dispatch_type, &error);
 	if (status == PROBE_NOT_ENABLED) {
 		probe_mistake_not_enabled(name, block, error.text);
 		probe_count--;
@@ -215,7 +215,8 @@ static void open_probe(const char *object)
 	}
 	if (status) {
 		error_set(&text, 0, "probe %s is off: %.900s", name, error.text);
-		tell_off(status == PROBE_NEEDS_OPTION ? LOG_WARNING : LOG_ERR, name, text.text);
+		report_probe_off(status == PROBE_NEEDS_OPTION ? LOG_WARNING : LOG_ERR, name,
+				 text.text);
 		return;
 	}
 	if (probe->on_threshold)
@@ -265,7 +266,8 @@ static bool is_of_directory(const struct probe_config *block, struct dirent *con
 }
 
 /* If the block switches the probe on, it shows as a probe that is off. */
-static void tell_missing(const struct probe_config *block, struct dirent *const *entries, int count)
+static void report_missing_probe(const struct probe_config *block, struct dirent *const *entries,
+				 int count)
 {
 	const char **names = calloc((size_t)count + 1, sizeof(*names));
 	struct error text;
@@ -277,13 +279,13 @@ static void tell_missing(const struct probe_config *block, struct dirent *const 
 	probe_mistake_missing(&text, block, names);
 	free(names);
 	if (block->enable && !self_reserved(block->name))
-		tell_off(LOG_ERR, add_probe(block->name)->name, text.text);
+		report_probe_off(LOG_ERR, add_probe_entry(block->name)->name, text.text);
 	else
 		message(LOG_ERR, "%s", text.text);
 }
 
 /* Is there no object, neither in the directory nor by an option Object? */
-static bool is_no_directory(int count)
+static bool has_no_object(int count)
 {
 	for (size_t i = 0; i < config.probe_count && count == 0; i++)
 		if (config.probes[i].object)
@@ -300,14 +302,14 @@ static void open_configured(struct dirent *const *entries, int count)
 		if (is_of_directory(block, entries, count))
 			continue;
 		if (block->object)
-			open_probe(block->name);
-		else if (!is_no_directory(count))
-			tell_missing(block, entries, count);
+			open_probe_of_object(block->name);
+		else if (!has_no_object(count))
+			report_missing_probe(block, entries, count);
 	}
 }
 
 /* A probe's name is part of the names of its series, which are limited. */
-static void tell_long_names(void)
+static void log_long_names(void)
 {
 	struct dirent **entries = NULL;
 	int count = scandir(config.object_dir, &entries, is_long_name, alphasort);
@@ -323,7 +325,7 @@ static void tell_long_names(void)
 }
 
 /* Shows as one probe that is off, since the names of the missing ones are unknown. */
-static void tell_no_directory(const char *why)
+static void report_no_objects(const char *why)
 {
 	struct error text;
 
@@ -331,7 +333,7 @@ static void tell_no_directory(const char *why)
 		  "no probe of ObjectDirectory \"%.700s\" is on: %s; set it to "
 		  "where the BPF objects are installed",
 		  config.object_dir, why);
-	tell_off(LOG_ERR, add_probe(SELF_DIRECTORY)->name, text.text);
+	report_probe_off(LOG_ERR, add_probe_entry(SELF_DIRECTORY)->name, text.text);
 }
 
 static bool allocate_probes(size_t count)
@@ -353,16 +355,16 @@ static void open_probes(void)
 		warn_of_own_object();
 	/* One more for SELF_DIRECTORY. */
 	allocated = allocate_probes((size_t)(count > 0 ? count : 0) + config.probe_count + 1);
-	if (allocated && is_no_directory(count))
-		tell_no_directory(count < 0 ? strerror(status)
+	if (allocated && has_no_object(count))
+		report_no_objects(count < 0 ? strerror(status)
 					    : "it has no file NAME" OBJECT_SUFFIX);
-	tell_long_names();
+	log_long_names();
 	for (int i = 0; i < count; i++) {
 		char *name = entries[i]->d_name;
 
 		name[strlen(name) - strlen(OBJECT_SUFFIX)] = '\0';
 		if (allocated)
-			open_probe(name);
+			open_probe_of_object(name);
 	}
 	if (allocated)
 		open_configured(entries, count);
@@ -377,7 +379,7 @@ static void open_probes(void)
 static void open_self(void)
 {
 	if (self_open(&self, &services, probes, probe_count) == 0)
-		register_read("self", ebpf_read_self, NULL, interval_of(NULL));
+		register_read("self", ebpf_read_self, NULL, interval_of_probe(NULL));
 	else
 		message(LOG_ERR, "the plugin's own figures are off: no memory");
 }
@@ -400,7 +402,7 @@ static void start_samplers(void)
 }
 
 /* The open probe of this name, or NULL. */
-static const struct probe *open_of(const char *name)
+static const struct probe *open_probe_of(const char *name)
 {
 	for (size_t i = 0; i < probe_count; i++)
 		if (probes[i].object.bpf && !strcmp(probes[i].name, name))
@@ -412,7 +414,7 @@ static void check_on_threshold(void)
 {
 	for (size_t i = 0; i < config.profiles.on_threshold.count; i++) {
 		const char *name = config.profiles.on_threshold.item[i];
-		const struct probe *probe = open_of(name);
+		const struct probe *probe = open_probe_of(name);
 
 		if (!probe || !probe->views.count)
 			message(LOG_ERR, "OnThreshold \"%s\" in <Profiles> starts nothing: %s",
@@ -456,9 +458,9 @@ static int ebpf_init(void)
 	config_finish(&config);
 	raise_memlock();
 	files.symbols = config.symbol_reader;
-	if (services_open(&services, &config, interval_of(NULL), &files, &error) != 0) {
+	if (services_open(&services, &config, interval_of_probe(NULL), &files, &error) != 0) {
 		error_set(&text, 0, "the plugin is off: %.900s", error.text);
-		tell_off(LOG_ERR, SELF_SERVICES, text.text);
+		report_probe_off(LOG_ERR, SELF_SERVICES, text.text);
 	}
 	open_probes();
 	start_samplers();
@@ -487,7 +489,7 @@ static int ebpf_shutdown(void)
 	free(publications);
 	publications = NULL;
 	probe_count = 0;
-	summary_told = false;
+	summary_logged = false;
 	services_done(&services);
 	users_done();
 	ksyms_done();

@@ -37,13 +37,13 @@ struct notifier_ring {
 	struct ring_buffer *ring;
 	struct limit limit;
 	uint64_t now_ns;
-	unsigned taken; /* in this pass, of RECORDS_MAX */
+	unsigned handled; /* in this pass, of RECORDS_MAX */
 	char subject[SUBJECT_NAME_MAX];
 	char text[EVENT_TEXT_MAX];
 };
 
-static void send(const struct notifier_ring *r, const char *subject, const char *what,
-		 uint64_t more)
+static void send_event(const struct notifier_ring *r, const char *subject, const char *what,
+		       uint64_t more)
 {
 	const struct event *event = r->event;
 	char text[EVENT_TEXT_MAX + 32];
@@ -55,7 +55,7 @@ static void send(const struct notifier_ring *r, const char *subject, const char 
 	dispatch_notification(event->health, subject, event->tag.type, event->tag.instance, text);
 }
 
-static void name_row(struct services *services, uint32_t row, char *name, size_t size)
+static void name_service_of_row(struct services *services, uint32_t row, char *name, size_t size)
 {
 	const struct snapshot *snapshot = services_take(services);
 
@@ -63,50 +63,50 @@ static void name_row(struct services *services, uint32_t row, char *name, size_t
 	services_release(services, snapshot);
 }
 
-static void read_record(struct notifier_ring *r, const void *record)
+static void describe_record(struct notifier_ring *r, const void *record)
 {
 	uint32_t row;
 
 	if (event_row(r->event, record, &row))
-		name_row(r->notifier->services, row, r->subject, sizeof(r->subject));
+		name_service_of_row(r->notifier->services, row, r->subject, sizeof(r->subject));
 	else
 		snprintf(r->subject, sizeof(r->subject), "%s", r->probe->name);
 	event_text(r->event, record, r->subject, r->text, sizeof(r->text));
 }
 
-static void suppressed(struct notifier_ring *r)
+static void count_suppressed(struct notifier_ring *r)
 {
 	__atomic_fetch_add(&r->probe->events_suppressed, 1, __ATOMIC_RELAXED);
 }
 
 /* A ring_buffer_sample_fn. A negative number ends the pass. */
-static int take(void *context, void *record, size_t size)
+static int handle_record(void *context, void *record, size_t size)
 {
 	struct notifier_ring *r = context;
 	uint64_t more;
 
 	if (size < r->event->record_size) {
-		suppressed(r);
+		count_suppressed(r);
 	} else {
-		read_record(r, record);
+		describe_record(r, record);
 		if (limit_pass(&r->limit, r->subject, r->text, r->now_ns, &more))
-			send(r, r->subject, r->text, more);
+			send_event(r, r->subject, r->text, more);
 		else
-			suppressed(r);
+			count_suppressed(r);
 	}
-	return ++r->taken < RECORDS_MAX ? 0 : -EAGAIN;
+	return ++r->handled < RECORDS_MAX ? 0 : -EAGAIN;
 }
 
-static uint64_t take_ring(struct notifier_ring *r, uint64_t now_ns)
+static uint64_t read_event_ring(struct notifier_ring *r, uint64_t now_ns)
 {
 	const struct limit_source *source;
-	uint64_t held;
+	uint64_t suppressed;
 
 	r->now_ns = now_ns;
-	r->taken = 0;
+	r->handled = 0;
 	ring_buffer__consume(r->ring);
-	while (limit_release(&r->limit, now_ns, &source, &held))
-		send(r, source->subject, source->text, held - 1);
+	while (limit_release(&r->limit, now_ns, &source, &suppressed))
+		send_event(r, source->subject, source->text, suppressed - 1);
 	return limit_due(&r->limit);
 }
 
@@ -115,15 +115,15 @@ uint64_t notifier_take(struct notifier *notifier, uint64_t now_ns)
 	uint64_t due = UINT64_MAX;
 
 	for (size_t i = 0; i < notifier->ring_count; i++) {
-		uint64_t of_ring = take_ring(&notifier->rings[i], now_ns);
+		uint64_t ring_due = read_event_ring(&notifier->rings[i], now_ns);
 
-		due = of_ring < due ? of_ring : due;
+		due = ring_due < due ? ring_due : due;
 	}
 	return due;
 }
 
 /* For poll(): whole milliseconds, rounded up; -1: no limit. */
-static int wait_ms(uint64_t due_ns)
+static int poll_timeout_ms(uint64_t due_ns)
 {
 	uint64_t now_ns = clock_ns();
 
@@ -132,7 +132,7 @@ static int wait_ms(uint64_t due_ns)
 	return due_ns <= now_ns ? 0 : (int)((due_ns - now_ns) / (NS_PER_S / 1000)) + 1;
 }
 
-static void *run(void *context)
+static void *run_notifier(void *context)
 {
 	struct notifier *notifier = context;
 	struct pollfd *fds = calloc(notifier->ring_count + 1, sizeof(*fds));
@@ -147,7 +147,7 @@ static void *run(void *context)
 			.events = POLLIN,
 		};
 	for (;;) {
-		int ready = poll(fds, notifier->ring_count + 1, wait_ms(due));
+		int ready = poll(fds, notifier->ring_count + 1, poll_timeout_ms(due));
 
 		if (fds[0].revents)
 			break;
@@ -159,7 +159,8 @@ static void *run(void *context)
 	return NULL;
 }
 
-static int open_ring(struct notifier *notifier, struct probe *probe, const struct event *event)
+static int open_event_ring(struct notifier *notifier, struct probe *probe,
+			   const struct event *event)
 {
 	struct notifier_ring *r = &notifier->rings[notifier->ring_count];
 
@@ -167,7 +168,7 @@ static int open_ring(struct notifier *notifier, struct probe *probe, const struc
 		.notifier = notifier,
 		.probe = probe,
 		.event = event,
-		.ring = ring_buffer__new(bpf_map__fd(event->ring), take, r, NULL),
+		.ring = ring_buffer__new(bpf_map__fd(event->ring), handle_record, r, NULL),
 	};
 	if (!r->ring)
 		return -errno;
@@ -175,7 +176,7 @@ static int open_ring(struct notifier *notifier, struct probe *probe, const struc
 	return 0;
 }
 
-static int open_rings(struct notifier *notifier, struct probe *probes, size_t probe_count)
+static int open_event_rings(struct notifier *notifier, struct probe *probes, size_t probe_count)
 {
 	size_t count = 0;
 	int status = 0;
@@ -189,11 +190,11 @@ static int open_rings(struct notifier *notifier, struct probe *probes, size_t pr
 		return -ENOMEM;
 	for (size_t i = 0; i < probe_count && status == 0; i++)
 		for (size_t j = 0; j < probes[i].events.count && status == 0; j++)
-			status = open_ring(notifier, &probes[i], &probes[i].events.item[j]);
+			status = open_event_ring(notifier, &probes[i], &probes[i].events.item[j]);
 	return status;
 }
 
-static int start_thread(struct notifier *notifier)
+static int start_notifier_thread(struct notifier *notifier)
 {
 	sigset_t all, before;
 	int status;
@@ -204,7 +205,7 @@ static int start_thread(struct notifier *notifier)
 	/* Signals are for the daemon's threads. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	status = -pthread_create(&notifier->thread, NULL, run, notifier);
+	status = -pthread_create(&notifier->thread, NULL, run_notifier, notifier);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	notifier->running = status == 0;
 	if (status)
@@ -220,9 +221,9 @@ int notifier_start(struct notifier *notifier, struct services *services, struct 
 	if (notifier->services)
 		return 0;
 	notifier->services = services;
-	status = open_rings(notifier, probes, probe_count);
+	status = open_event_rings(notifier, probes, probe_count);
 	if (status == 0 && notifier->ring_count)
-		status = start_thread(notifier);
+		status = start_notifier_thread(notifier);
 	return status;
 }
 

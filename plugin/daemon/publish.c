@@ -33,7 +33,7 @@ static uint64_t scaled_counter(const struct column *column, uint64_t n)
 }
 
 /* Growth of one column divided by that of another; NAN where the latter has not grown. */
-static double ratio_of(const struct publisher *p, const struct column *column)
+static double column_ratio(const struct publisher *p, const struct column *column)
 {
 	uint64_t n = p->accumulator->window[column->cell];
 	uint64_t per = p->accumulator->window[p->table->schema.columns[column->per].cell];
@@ -41,12 +41,12 @@ static double ratio_of(const struct publisher *p, const struct column *column)
 	return per ? column_scaled(column, (double)n) / (double)per : NAN;
 }
 
-static double gauge_of(const struct publisher *p, const struct column *column)
+static double column_gauge(const struct publisher *p, const struct column *column)
 {
 	uint64_t n = p->accumulator->window[column->cell];
 
 	if (column->tag.per[0])
-		return ratio_of(p, column);
+		return column_ratio(p, column);
 	if (!column->tag.rate)
 		return column_scaled(column, column->is_signed ? (double)(int64_t)n : (double)n);
 	if (p->table->elapsed_ns == 0)
@@ -56,13 +56,13 @@ static double gauge_of(const struct publisher *p, const struct column *column)
 	return column_scaled(column, (double)n / (double)p->table->elapsed_ns * 1e9);
 }
 
-static struct value value_of(const struct publisher *p, const struct column *column)
+static struct value column_value(const struct publisher *p, const struct column *column)
 {
 	struct value value = { .kind = column->ds };
 
 	switch (column->ds) {
 	case SOURCE_GAUGE:
-		value.gauge = gauge_of(p, column);
+		value.gauge = column_gauge(p, column);
 		break;
 	case SOURCE_DERIVE:
 		value.derive = (int64_t)scaled_counter(column, p->accumulator->total[column->cell]);
@@ -78,7 +78,7 @@ static struct value value_of(const struct publisher *p, const struct column *col
 }
 
 /* The tag of a column; the labels of the subject are appended to its type instance. */
-static struct tag tag_of(const struct publisher *p, const struct column *column)
+static struct tag column_tag(const struct publisher *p, const struct column *column)
 {
 	struct tag tag = column->tag;
 	size_t length = strlen(tag.instance);
@@ -91,8 +91,8 @@ static struct tag tag_of(const struct publisher *p, const struct column *column)
 
 /* A receiver computes no rate from the first value of a counter. A new series was zero at the
  * previous reading; dispatching that zero gives its first interval a rate. */
-static void publish_begin(const struct publisher *p, const struct tag *tag,
-			  const struct value *values, size_t count)
+static void publish_first_zeros(const struct publisher *p, const struct tag *tag,
+				const struct value *values, size_t count)
 {
 	struct value zeros[SCHEMA_SOURCES_MAX];
 
@@ -105,7 +105,7 @@ static void publish_begin(const struct publisher *p, const struct tag *tag,
 }
 
 /* Have all columns that the metric depends on (`where`) grown in this window? */
-static bool is_there(const struct publisher *p, const struct metric *metric)
+static bool has_required_growth(const struct publisher *p, const struct metric *metric)
 {
 	const struct column *columns = p->table->schema.columns;
 	bool there = true;
@@ -121,17 +121,17 @@ static bool is_there(const struct publisher *p, const struct metric *metric)
 static void publish_integers(const struct publisher *p, const struct metric *metric)
 {
 	const struct column *columns = p->table->schema.columns;
-	const struct tag tag = tag_of(p, &columns[metric->column[0]]);
+	const struct tag tag = column_tag(p, &columns[metric->column[0]]);
 	struct value values[SCHEMA_SOURCES_MAX];
 
-	if (!series_is_on(metric, SERIES_VALUE) || !is_there(p, metric))
+	if (!series_is_on(metric, SERIES_VALUE) || !has_required_growth(p, metric))
 		return;
 	for (size_t i = 0; i < metric->source_count; i++)
-		values[i] = value_of(p, &columns[metric->column[i]]);
+		values[i] = column_value(p, &columns[metric->column[i]]);
 	if (metric->source_count == 1 && values[0].kind == SOURCE_GAUGE && isnan(values[0].gauge))
 		return;
 	if (p->accumulator->begins)
-		publish_begin(p, &tag, values, metric->source_count);
+		publish_first_zeros(p, &tag, values, metric->source_count);
 	dispatch_values(p->dispatch, p->subject, tag.type, tag.instance, values,
 			metric->source_count);
 }
@@ -153,7 +153,7 @@ static void publish_statistic(const struct publisher *p, const struct tag *tag,
 static void publish_moments(const struct publisher *p, uint32_t i)
 {
 	const struct column *column = &p->table->schema.columns[i];
-	const struct tag own = tag_of(p, column), *tag = &own;
+	const struct tag own = column_tag(p, column), *tag = &own;
 	uint64_t cells[MOMENTS_CELLS];
 	struct moments_summary s;
 
@@ -178,7 +178,7 @@ static void publish_buckets(const struct publisher *p, const struct column *colu
 	uint32_t each = column->kind == COLUMN_HIST ? HIST_SUB : 1;
 	struct column named = *column;
 
-	named.tag = tag_of(p, column);
+	named.tag = column_tag(p, column);
 	for (uint32_t i = 0; i < series_buckets(column); i++) {
 		char instance[SERIES_NAME_MAX];
 
@@ -189,13 +189,14 @@ static void publish_buckets(const struct publisher *p, const struct column *colu
 	}
 }
 
-static double mean_of(const struct column *column, const uint64_t *cells)
+static double histogram_mean(const struct column *column, const uint64_t *cells)
 {
 	return column->kind == COLUMN_HIST ? hist_mean(cells, HIST_BUCKETS)
 					   : buckets_mean(column->buckets, cells);
 }
 
-static double percentile_of(const struct column *column, const uint64_t *cells, double percent)
+static double histogram_percentile(const struct column *column, const uint64_t *cells,
+				   double percent)
 {
 	return column->kind == COLUMN_HIST ? hist_percentile(cells, HIST_BUCKETS, percent)
 					   : buckets_percentile(column->buckets, cells, percent);
@@ -204,9 +205,10 @@ static double percentile_of(const struct column *column, const uint64_t *cells, 
 static void publish_hist(const struct publisher *p, const struct column *column)
 {
 	const uint64_t *cells = p->accumulator->window + column->cell;
-	const struct tag own = tag_of(p, column), *tag = &own;
+	const struct tag own = column_tag(p, column), *tag = &own;
 
-	publish_statistic(p, tag, SERIES_AVERAGE, column_scaled(column, mean_of(column, cells)));
+	publish_statistic(p, tag, SERIES_AVERAGE,
+			  column_scaled(column, histogram_mean(column, cells)));
 	for (unsigned i = 0; i < p->config->percentile_count; i++) {
 		double percent = p->config->percentiles[i];
 		char instance[SERIES_NAME_MAX];
@@ -215,13 +217,13 @@ static void publish_hist(const struct publisher *p, const struct column *column)
 			continue;
 		series_percentile(instance, tag, percent);
 		dispatch_gauge(p->dispatch, p->subject, tag->type, instance,
-			       column_scaled(column, percentile_of(column, cells, percent)));
+			       column_scaled(column, histogram_percentile(column, cells, percent)));
 	}
 	if (p->config->buckets && series_is_on(p->metric, SERIES_BUCKETS))
 		publish_buckets(p, column);
 }
 
-static bool is_absent(const struct publisher *p, const struct metric *metric)
+static bool is_metric_absent(const struct publisher *p, const struct metric *metric)
 {
 	bool absent = false;
 
@@ -235,7 +237,7 @@ static void publish_metric(struct publisher *p, const struct metric *metric)
 	const struct column *column = &p->table->schema.columns[metric->column[0]];
 
 	p->metric = metric;
-	if (is_absent(p, metric))
+	if (is_metric_absent(p, metric))
 		return;
 	if (column->kind == COLUMN_INTEGER)
 		publish_integers(p, metric);

@@ -20,7 +20,7 @@
 
 #define SUBJECT "self"
 
-static bool info_read(int fd, struct bpf_prog_info *ret_info)
+static bool read_program_info(int fd, struct bpf_prog_info *ret_info)
 {
 	uint32_t size = sizeof(*ret_info);
 
@@ -28,7 +28,7 @@ static bool info_read(int fd, struct bpf_prog_info *ret_info)
 	return fd >= 0 && bpf_obj_get_info_by_fd(fd, ret_info, &size) == 0;
 }
 
-static void name_tier(char *instance, size_t size, const char *name)
+static void name_status(char *instance, size_t size, const char *name)
 {
 	snprintf(instance, size, "tier_%s", name);
 }
@@ -37,7 +37,7 @@ void self_notify(enum health health, const char *name, const char *text)
 {
 	char instance[128];
 
-	name_tier(instance, sizeof(instance), name);
+	name_status(instance, sizeof(instance), name);
 	dispatch_notification(health, SUBJECT, "count", instance, text);
 }
 
@@ -64,12 +64,12 @@ static void send_notices(struct self *self)
 	self->notice_count = 0;
 }
 
-static void publish_tier(const struct dispatch *dispatch, const char *name, unsigned tier)
+static void publish_status(const struct dispatch *dispatch, const char *name, unsigned hook_set)
 {
 	char instance[128];
 
-	name_tier(instance, sizeof(instance), name);
-	dispatch_gauge(dispatch, SUBJECT, "count", instance, tier);
+	name_status(instance, sizeof(instance), name);
+	dispatch_gauge(dispatch, SUBJECT, "count", instance, hook_set);
 }
 
 static void publish_named(const struct dispatch *dispatch, const char *type, const char *prefix,
@@ -103,7 +103,7 @@ static void publish_missed(const struct dispatch *dispatch, const struct object 
 	{
 		struct bpf_prog_info info;
 
-		if (info_read(bpf_program__fd(program), &info))
+		if (read_program_info(bpf_program__fd(program), &info))
 			missed += info.recursion_misses;
 	}
 	publish_events(dispatch, "missed", name, missed);
@@ -128,7 +128,7 @@ static void publish_slots(const struct dispatch *dispatch, const struct probe *p
 
 /* Services without a row in the table where these are most, and rows returned by the services of
  * all tables. */
-static void publish_waiting(const struct dispatch *dispatch, const struct probe *probe)
+static void publish_unassigned(const struct dispatch *dispatch, const struct probe *probe)
 {
 	uint64_t returned = 0;
 	bool any = false;
@@ -145,7 +145,7 @@ static void publish_waiting(const struct dispatch *dispatch, const struct probe 
 }
 
 /* Refused by the object, and by tables of processes. */
-static uint64_t refused(const struct probe *probe)
+static uint64_t count_refused(const struct probe *probe)
 {
 	uint64_t all = *probe->refused;
 
@@ -181,7 +181,7 @@ static void publish_probe(const struct dispatch *dispatch, struct services *serv
 	double read_s;
 
 	if (!probe->object.bpf) {
-		publish_tier(dispatch, probe->name, 0);
+		publish_status(dispatch, probe->name, 0);
 		return;
 	}
 	pthread_mutex_lock(&services->lock);
@@ -190,18 +190,18 @@ static void publish_probe(const struct dispatch *dispatch, struct services *serv
 	keys = probe->keys;
 	pthread_mutex_unlock(&services->lock);
 	off = failing || (paused && !probe->on_threshold);
-	publish_tier(dispatch, probe->name, off ? 0 : probe->object.tier);
+	publish_status(dispatch, probe->name, off ? 0 : probe->object.tier);
 	if (read_s > 0 && !paused)
 		publish_named(dispatch, "duration", "read", probe->name, read_s);
 	publish_walk(dispatch, probe->name, walk_ns);
 	publish_named(dispatch, "memory", "maps", probe->name,
 		      (double)map_memory_of(&probe->object, &services->object));
 	publish_slots(dispatch, probe);
-	publish_waiting(dispatch, probe);
+	publish_unassigned(dispatch, probe);
 	publish_keys(dispatch, &keys, probe->name);
 	publish_missed(dispatch, &probe->object, probe->name);
 	if (probe->refused)
-		publish_events(dispatch, "refused", probe->name, refused(probe));
+		publish_events(dispatch, "refused", probe->name, count_refused(probe));
 	if (probe->events_dropped)
 		publish_events(dispatch, "events_dropped", probe->name, *probe->events_dropped);
 	if (probe->events.count)
@@ -232,7 +232,7 @@ static void publish_services(const struct dispatch *dispatch, struct services *s
 	uint64_t names_refused;
 	unsigned shown, hidden;
 
-	publish_tier(dispatch, SELF_SERVICES, services->object.tier);
+	publish_status(dispatch, SELF_SERVICES, services->object.tier);
 	if (!services->object.bpf)
 		return;
 	snapshot = services_take(services);

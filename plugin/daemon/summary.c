@@ -18,7 +18,7 @@ struct summary {
 
 /* Rows of units or containers that belong to a Service block have a subject of another kind, and
  * are not counted here. */
-static void count_services(struct summary *summary, struct services *services)
+static void count_services_by_kind(struct summary *summary, struct services *services)
 {
 	const struct snapshot *snapshot = services_take(services);
 
@@ -73,7 +73,7 @@ bool summary_tell(struct services *services, const struct probe *probes, size_t 
 	for (size_t i = 0; i < probe_count; i++)
 		if (!count_series(&summary, services, &probes[i]))
 			return false;
-	count_services(&summary, services);
+	count_services_by_kind(&summary, services);
 	message(LOG_INFO,
 		"services: %u (%u of Service blocks, %u units, users and containers, %u command "
 		"names); series of probes: %zu so far, up to %zu of each service",

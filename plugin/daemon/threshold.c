@@ -23,7 +23,7 @@
 #define VALUE "CurrentValue"
 #define FROM_NETWORK "network:received"
 
-static bool has(const notification_t *n, const char *name)
+static bool has_meta(const notification_t *n, const char *name)
 {
 	for (const notification_meta_t *meta = n->meta; meta; meta = meta->next)
 		if (!strcmp(meta->name, name))
@@ -44,6 +44,7 @@ const char *threshold_subject(const notification_t *n)
 		return NULL;
 	if (strcmp(n->plugin, PLUGIN_NAME) != 0 || strcasecmp(n->host, hostname_g) != 0)
 		return NULL;
-	return has(n, VALUE) && !has(n, FROM_NETWORK) && is_by_threshold() ? n->plugin_instance
-									   : NULL;
+	return has_meta(n, VALUE) && !has_meta(n, FROM_NETWORK) && is_by_threshold()
+		       ? n->plugin_instance
+		       : NULL;
 }

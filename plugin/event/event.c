@@ -22,14 +22,15 @@
 #define STRING_SIZE_MAX 256
 #define RING_SIZE_MAX (1U << 20)
 
-struct event_reader {
+struct event_parser {
 	struct event *event;
 	const struct btf_type *record;
 	uint32_t record_id;
 	struct error *error;
 };
 
-static const struct btf_type *resolve(const struct btf *btf, uint32_t id, uint32_t *ret_id)
+static const struct btf_type *resolve_event_type(const struct btf *btf, uint32_t id,
+						 uint32_t *ret_id)
 {
 	int resolved = btf__resolve_type(btf, id);
 
@@ -39,7 +40,7 @@ static const struct btf_type *resolve(const struct btf *btf, uint32_t id, uint32
 	return btf__type_by_id(btf, *ret_id);
 }
 
-static int bad(const struct event_reader *r, const char *member, const char *why)
+static int bad_member(const struct event_parser *r, const char *member, const char *why)
 {
 	return error_set(r->error, -EINVAL, "map %s, member %s: %s", r->event->map, member, why);
 }
@@ -48,8 +49,8 @@ static int bad(const struct event_reader *r, const char *member, const char *why
 
 /* Finds the tag with this prefix on a variable, or on a struct's member with index `member`
  * (`variable` is NULL). Without such a tag ret_text is untouched. -EEXIST: there are two. */
-static int find_tag(const struct btf *btf, const char *prefix, const char *variable,
-		    uint32_t record, int member, const char **ret_text)
+static int find_event_tag(const struct btf *btf, const char *prefix, const char *variable,
+			  uint32_t record, int member, const char **ret_text)
 {
 	uint32_t count = btf__type_cnt(btf);
 	const char *found = NULL;
@@ -79,7 +80,7 @@ static int find_tag(const struct btf *btf, const char *prefix, const char *varia
 }
 
 /* Copies the word at *text and moves *text behind it. false: it is too long. */
-static bool take_word(const char **text, char *to, size_t size)
+static bool copy_event_word(const char **text, char *to, size_t size)
 {
 	const char *word = *text + strspn(*text, SPACE);
 	size_t length = strcspn(word, SPACE);
@@ -92,7 +93,7 @@ static bool take_word(const char **text, char *to, size_t size)
 	return true;
 }
 
-static int read_severity(const struct event_reader *r, const char **text)
+static int parse_severity(const struct event_parser *r, const char **text)
 {
 	static const char *const words[] = {
 		[HEALTH_OKAY] = "okay",
@@ -101,7 +102,7 @@ static int read_severity(const struct event_reader *r, const char **text)
 	};
 	char word[16] = "";
 
-	if (take_word(text, word, sizeof(word)))
+	if (copy_event_word(text, word, sizeof(word)))
 		for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
 			if (!strcmp(word, words[i])) {
 				r->event->health = (enum health)i;
@@ -111,20 +112,21 @@ static int read_severity(const struct event_reader *r, const char **text)
 			 r->event->map);
 }
 
-static int read_identifier(const struct event_reader *r, const char **text, type_lookup *lookup)
+static int parse_identifier(const struct event_parser *r, const char **text, type_lookup *lookup)
 {
 	struct tag *tag = &r->event->tag;
-	struct metric_type known;
+	struct metric_type type;
 	struct error why = { "" };
 	char word[3 * TAG_TEXT_MAX];
 	int status;
 
-	if (!take_word(text, word, sizeof(word)) || tag_parse(word, tag, &why) || tag->source[0])
+	if (!copy_event_word(text, word, sizeof(word)) || tag_parse(word, tag, &why) ||
+	    tag->source[0])
 		return error_set(r->error, -EINVAL,
 				 "map %s: the second word of an EVENT is TYPE[-INSTANCE], the "
 				 "series that it is about",
 				 r->event->map);
-	status = lookup(tag->type, &known);
+	status = lookup(tag->type, &type);
 	if (status == -ENOENT)
 		return error_set(r->error, status, "map %s: collectd's types.db has no type \"%s\"",
 				 r->event->map, tag->type);
@@ -133,8 +135,8 @@ static int read_identifier(const struct event_reader *r, const char **text, type
 
 /* --- members --- */
 
-static int integer_field(const struct event_reader *r, const char *member,
-			 const struct btf_type *type, struct event_field *field)
+static int read_integer_field(const struct event_parser *r, const char *member,
+			      const struct btf_type *type, struct event_field *field)
 {
 	field->kind = btf_is_any_enum(type)                     ? FIELD_ENUM
 		      : btf_int_encoding(type) & BTF_INT_SIGNED ? FIELD_SIGNED
@@ -142,32 +144,32 @@ static int integer_field(const struct event_reader *r, const char *member,
 	field->size = type->size;
 	if (type->size == 1 || type->size == 2 || type->size == 4 || type->size == 8)
 		return 0;
-	return bad(r, member, "only integers of 1, 2, 4 or 8 bytes can be told");
+	return bad_member(r, member, "only integers of 1, 2, 4 or 8 bytes can be told");
 }
 
-static int string_field(const struct event_reader *r, const char *member,
-			const struct btf_type *type, struct event_field *field)
+static int read_string_field(const struct event_parser *r, const char *member,
+			     const struct btf_type *type, struct event_field *field)
 {
 	const struct btf_array *array = btf_array(type);
 	uint32_t id;
-	const struct btf_type *element = resolve(r->event->btf, array->type, &id);
+	const struct btf_type *element = resolve_event_type(r->event->btf, array->type, &id);
 
 	if (!element || !btf_is_int(element) || element->size != 1)
-		return bad(r, member, "only arrays of char can be told");
+		return bad_member(r, member, "only arrays of char can be told");
 	if (array->nelems == 0 || array->nelems > STRING_SIZE_MAX)
-		return bad(r, member, "a string has 1 to 256 bytes");
+		return bad_member(r, member, "a string has 1 to 256 bytes");
 	field->kind = FIELD_STRING;
 	field->size = array->nelems;
 	return 0;
 }
 
-static int label_field(const struct event_reader *r, int i, const char *member,
-		       struct event_field *field)
+static int read_field_label(const struct event_parser *r, int i, const char *member,
+			    struct event_field *field)
 {
 	const char *label = NULL;
 
-	if (find_tag(r->event->btf, LABEL_TAG, NULL, r->record_id, i, &label))
-		return bad(r, member, "two LABEL tags");
+	if (find_event_tag(r->event->btf, LABEL_TAG, NULL, r->record_id, i, &label))
+		return bad_member(r, member, "two LABEL tags");
 	if (!label)
 		return 0;
 	if (strcmp(label, "service") != 0)
@@ -175,43 +177,43 @@ static int label_field(const struct event_reader *r, int i, const char *member,
 				 "map %s, member %s: unknown label \"%.64s\" (service)",
 				 r->event->map, member, label);
 	if (field->kind != FIELD_UNSIGNED || field->size != sizeof(uint32_t))
-		return bad(r, member, "the row of a service is a u32");
+		return bad_member(r, member, "the row of a service is a u32");
 	field->kind = FIELD_SERVICE;
 	return 0;
 }
 
 /* Reads the member with index i of the record. */
-static int read_field(const struct event_reader *r, int i, struct event_field *field)
+static int read_field(const struct event_parser *r, int i, struct event_field *field)
 {
 	const struct btf_member *m = &btf_members(r->record)[i];
 	const char *member = annotation_name(r->event->btf, m->name_off);
 	uint32_t bits = btf_member_bit_offset(r->record, (uint32_t)i);
-	const struct btf_type *type = resolve(r->event->btf, m->type, &field->type);
+	const struct btf_type *type = resolve_event_type(r->event->btf, m->type, &field->type);
 	int status;
 
 	if (!type || bits % 8 || btf_member_bitfield_size(r->record, (uint32_t)i))
-		return bad(r, member, "bit fields cannot be told");
+		return bad_member(r, member, "bit fields cannot be told");
 	field->offset = bits / 8;
 	if (btf_is_int(type) || btf_is_any_enum(type))
-		status = integer_field(r, member, type, field);
+		status = read_integer_field(r, member, type, field);
 	else if (btf_is_array(type))
-		status = string_field(r, member, type, field);
+		status = read_string_field(r, member, type, field);
 	else
-		status = bad(r, member, "is neither an integer, nor an enum, nor a string");
+		status = bad_member(r, member, "is neither an integer, nor an enum, nor a string");
 	if (status == 0 && (uint64_t)field->offset + field->size > r->event->record_size)
-		status = bad(r, member, "lies outside of the record");
-	return status ?: label_field(r, i, member, field);
+		status = bad_member(r, member, "lies outside of the record");
+	return status ?: read_field_label(r, i, member, field);
 }
 
 /* Finds the member that has LABEL("service"), even if the text does not contain it. */
-static int read_service(const struct event_reader *r)
+static int find_service_member(const struct event_parser *r)
 {
 	struct event *event = r->event;
 
 	for (int i = 0; i < btf_vlen(r->record); i++) {
 		const char *label = NULL;
 		struct event_field field;
-		int status = find_tag(event->btf, LABEL_TAG, NULL, r->record_id, i, &label);
+		int status = find_event_tag(event->btf, LABEL_TAG, NULL, r->record_id, i, &label);
 
 		if (status == 0 && !label)
 			continue;
@@ -229,7 +231,7 @@ static int read_service(const struct event_reader *r)
 
 /* --- the text --- */
 
-static int find_member(const struct event_reader *r, const char *name, size_t length)
+static int find_record_member(const struct event_parser *r, const char *name, size_t length)
 {
 	for (int i = 0; i < btf_vlen(r->record); i++) {
 		const char *member =
@@ -242,12 +244,12 @@ static int find_member(const struct event_reader *r, const char *name, size_t le
 }
 
 /* Reads what is between braces: MEMBER or MEMBER:bytes. */
-static int read_braces(const struct event_reader *r, const char *text, size_t length,
-		       struct event_field *field)
+static int parse_braces(const struct event_parser *r, const char *text, size_t length,
+			struct event_field *field)
 {
 	const char *colon = memchr(text, ':', length);
 	size_t name = colon ? (size_t)(colon - text) : length;
-	int member = find_member(r, text, name), status;
+	int member = find_record_member(r, text, name), status;
 
 	if (member < 0)
 		return error_set(r->error, -EINVAL,
@@ -266,7 +268,7 @@ static int read_braces(const struct event_reader *r, const char *text, size_t le
 	return 0;
 }
 
-static struct event_part *add_part(struct event *event, const char *before, size_t length)
+static struct event_part *add_event_part(struct event *event, const char *before, size_t length)
 {
 	struct event_part *grown =
 		reallocarray(event->parts, event->part_count + 1, sizeof(*grown));
@@ -280,7 +282,7 @@ static struct event_part *add_part(struct event *event, const char *before, size
 	return grown;
 }
 
-static int read_text(const struct event_reader *r, const char *text)
+static int parse_event_text(const struct event_parser *r, const char *text)
 {
 	struct event *event = r->event;
 
@@ -297,7 +299,7 @@ static int read_text(const struct event_reader *r, const char *text)
 	while (*text) {
 		size_t before = strcspn(text, "{}"), length = strcspn(text + before, "}");
 		struct event_part *part =
-			event->part_count < PARTS_MAX ? add_part(event, text, before) : NULL;
+			event->part_count < PARTS_MAX ? add_event_part(event, text, before) : NULL;
 		int status;
 
 		if (!part)
@@ -310,7 +312,7 @@ static int read_text(const struct event_reader *r, const char *text)
 			return error_set(r->error, -EINVAL,
 					 "map %s: a brace of the text has no other: \"%.32s\"",
 					 event->map, text);
-		status = read_braces(r, text + 1, length - 1, &part->field);
+		status = parse_braces(r, text + 1, length - 1, &part->field);
 		if (status)
 			return status;
 		part->has_field = true;
@@ -321,9 +323,9 @@ static int read_text(const struct event_reader *r, const char *text)
 
 /* --- the whole --- */
 
-static int read_record(struct event_reader *r, uint32_t record_type)
+static int resolve_record(struct event_parser *r, uint32_t record_type)
 {
-	r->record = resolve(r->event->btf, record_type, &r->record_id);
+	r->record = resolve_event_type(r->event->btf, record_type, &r->record_id);
 	if (!record_type || !r->record || !btf_is_struct(r->record))
 		return error_set(r->error, -EINVAL,
 				 "map %s: say what struct its records are: "
@@ -339,21 +341,21 @@ static int read_record(struct event_reader *r, uint32_t record_type)
 int event_read(struct event *event, const struct btf *btf, const char *map, uint32_t record_type,
 	       type_lookup *lookup, struct error *error)
 {
-	struct event_reader reader = { .event = event, .error = error };
+	struct event_parser parser = { .event = event, .error = error };
 	const char *text = NULL;
 	int status;
 
 	*event = (struct event){ .btf = btf };
 	snprintf(event->map, sizeof(event->map), "%s", map);
-	if (find_tag(btf, EVENT_TAG, map, 0, 0, &text))
+	if (find_event_tag(btf, EVENT_TAG, map, 0, 0, &text))
 		return error_set(error, -EINVAL, "map %s: two EVENT tags", map);
 	if (!text)
 		return 0;
-	status = read_severity(&reader, &text);
-	status = status ?: read_identifier(&reader, &text, lookup);
-	status = status ?: read_record(&reader, record_type);
-	status = status ?: read_service(&reader);
-	status = status ?: read_text(&reader, text);
+	status = parse_severity(&parser, &text);
+	status = status ?: parse_identifier(&parser, &text, lookup);
+	status = status ?: resolve_record(&parser, record_type);
+	status = status ?: find_service_member(&parser);
+	status = status ?: parse_event_text(&parser, text);
 	if (status) {
 		event_done(event);
 		return status;

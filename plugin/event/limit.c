@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void credit(struct limit *limit, uint64_t now_ns)
+static void credit_periods(struct limit *limit, uint64_t now_ns)
 {
 	uint64_t periods = (now_ns - limit->credited_ns) / LIMIT_PERIOD_NS;
 
@@ -22,9 +22,9 @@ static void credit(struct limit *limit, uint64_t now_ns)
 	limit->credited_ns += periods * LIMIT_PERIOD_NS;
 }
 
-static bool take_common(struct limit *limit, uint64_t now_ns)
+static bool pass_common_limit(struct limit *limit, uint64_t now_ns)
 {
-	credit(limit, now_ns);
+	credit_periods(limit, now_ns);
 	if (limit->used == LIMIT_BURST)
 		return false;
 	limit->used++;
@@ -32,15 +32,15 @@ static bool take_common(struct limit *limit, uint64_t now_ns)
 }
 
 /* Was nothing sent about this subject for a period? */
-static bool is_due(const struct limit_source *source, uint64_t now_ns)
+static bool is_source_due(const struct limit_source *source, uint64_t now_ns)
 {
 	return !source->told_ns || now_ns >= source->told_ns + LIMIT_PERIOD_NS;
 }
 
-static bool take(struct limit *limit, struct limit_source *source, uint64_t now_ns,
-		 uint64_t *ret_held)
+static bool pass_limit(struct limit *limit, struct limit_source *source, uint64_t now_ns,
+		       uint64_t *ret_held)
 {
-	if (!take_common(limit, now_ns) && !is_due(source, now_ns))
+	if (!pass_common_limit(limit, now_ns) && !is_source_due(source, now_ns))
 		return false;
 	source->told_ns = now_ns;
 	*ret_held = source->held;
@@ -48,7 +48,7 @@ static bool take(struct limit *limit, struct limit_source *source, uint64_t now_
 	return true;
 }
 
-static struct limit_source *add_source(struct limit *limit)
+static struct limit_source *add_limit_source(struct limit *limit)
 {
 	struct limit_source *grown;
 
@@ -63,7 +63,8 @@ static struct limit_source *add_source(struct limit *limit)
 
 /* Returns the entry of a subject. A new subject gets an entry that has nothing suppressed and is
  * due, or a new one, or else the common one. */
-static struct limit_source *source_of(struct limit *limit, const char *subject, uint64_t now_ns)
+static struct limit_source *limit_source_of(struct limit *limit, const char *subject,
+					    uint64_t now_ns)
 {
 	struct limit_source *found = NULL;
 
@@ -72,10 +73,10 @@ static struct limit_source *source_of(struct limit *limit, const char *subject, 
 
 		if (!strcmp(source->subject, subject))
 			return source;
-		if (!source->held && is_due(source, now_ns))
+		if (!source->held && is_source_due(source, now_ns))
 			found = source;
 	}
-	found = found ?: add_source(limit);
+	found = found ?: add_limit_source(limit);
 	if (!found)
 		found = &limit->rest;
 	else
@@ -87,9 +88,9 @@ static struct limit_source *source_of(struct limit *limit, const char *subject, 
 bool limit_pass(struct limit *limit, const char *subject, const char *text, uint64_t now_ns,
 		uint64_t *ret_held)
 {
-	struct limit_source *source = source_of(limit, subject, now_ns);
+	struct limit_source *source = limit_source_of(limit, subject, now_ns);
 
-	if (take(limit, source, now_ns, ret_held))
+	if (pass_limit(limit, source, now_ns, ret_held))
 		return true;
 	source->held++;
 	snprintf(source->text, sizeof(source->text), "%s", text);
@@ -97,7 +98,7 @@ bool limit_pass(struct limit *limit, const char *subject, const char *text, uint
 }
 
 /* The entry with suppressed events about which something was sent longest ago, or NULL. */
-static const struct limit_source *find_next(const struct limit *limit)
+static const struct limit_source *find_oldest_suppressed(const struct limit *limit)
 {
 	const struct limit_source *next = limit->rest.held ? &limit->rest : NULL;
 
@@ -113,9 +114,9 @@ static const struct limit_source *find_next(const struct limit *limit)
 bool limit_release(struct limit *limit, uint64_t now_ns, const struct limit_source **ret_source,
 		   uint64_t *ret_held)
 {
-	struct limit_source *next = (struct limit_source *)find_next(limit);
+	struct limit_source *next = (struct limit_source *)find_oldest_suppressed(limit);
 
-	if (!next || !take(limit, next, now_ns, ret_held))
+	if (!next || !pass_limit(limit, next, now_ns, ret_held))
 		return false;
 	*ret_source = next;
 	return true;
@@ -123,7 +124,7 @@ bool limit_release(struct limit *limit, uint64_t now_ns, const struct limit_sour
 
 uint64_t limit_due(const struct limit *limit)
 {
-	const struct limit_source *next = find_next(limit);
+	const struct limit_source *next = find_oldest_suppressed(limit);
 	uint64_t since;
 
 	if (!next)

@@ -13,7 +13,7 @@
 
 /* Invisible characters: they change the direction of a line, break it, or hide in it (Unicode's
  * bidirectional controls, separators and characters of no width). */
-static bool is_unseen(const char *letter)
+static bool is_invisible(const char *letter)
 {
 	static const struct {
 		char first[4], last[4];
@@ -38,17 +38,17 @@ static bool is_unseen(const char *letter)
 
 /* Replaces by '_' what markup or a shell would interpret, and what is invisible. The text is
  * UTF-8. */
-static void defuse(char *text)
+static void replace_unsafe(char *text)
 {
 	char *to = text;
 
 	while (*text) {
-		bool unseen = is_unseen(text);
+		bool invisible = is_invisible(text);
 
-		*to++ = unseen || strchr("<>&\"'`$\\|;{}", *text) ? '_' : *text;
+		*to++ = invisible || strchr("<>&\"'`$\\|;{}", *text) ? '_' : *text;
 		text++;
 		while (((unsigned char)*text & 0xc0) == 0x80) {
-			if (!unseen)
+			if (!invisible)
 				*to++ = *text;
 			text++;
 		}
@@ -56,7 +56,7 @@ static void defuse(char *text)
 	*to = '\0';
 }
 
-static uint64_t number_at(const struct event_field *field, const unsigned char *record)
+static uint64_t field_number(const struct event_field *field, const unsigned char *record)
 {
 	uint64_t n = 0;
 
@@ -80,11 +80,11 @@ static uint64_t number_at(const struct event_field *field, const unsigned char *
 	}
 }
 
-static int64_t signed_at(const struct event_field *field, const unsigned char *record)
+static int64_t field_signed_number(const struct event_field *field, const unsigned char *record)
 {
 	unsigned shift = 64 - 8 * field->size;
 
-	return (int64_t)(number_at(field, record) << shift) >> shift;
+	return (int64_t)(field_number(field, record) << shift) >> shift;
 }
 
 static void write_string(const struct event_field *field, const unsigned char *record, char *text,
@@ -96,17 +96,17 @@ static void write_string(const struct event_field *field, const unsigned char *r
 	memcpy(raw, record + field->offset, length);
 	raw[length] = '\0';
 	name_clean(text, size, raw);
-	defuse(text);
+	replace_unsafe(text);
 }
 
-static void write_octets(uint64_t octets, char *text, size_t size)
+static void write_bytes(uint64_t bytes, char *text, size_t size)
 {
 	static const char *const units[] = { "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
-	double n = (double)octets / 1024;
+	double n = (double)bytes / 1024;
 	size_t unit = 0;
 
-	if (octets < 1024) {
-		snprintf(text, size, "%" PRIu64 " bytes", octets);
+	if (bytes < 1024) {
+		snprintf(text, size, "%" PRIu64 " bytes", bytes);
 		return;
 	}
 	for (; n >= 1024 && unit + 1 < sizeof(units) / sizeof(*units); unit++)
@@ -115,8 +115,8 @@ static void write_octets(uint64_t octets, char *text, size_t size)
 }
 
 /* The enumerator with this value, as it is written in BTF; NULL: there is none. */
-static const char *enumerator(const struct event *event, const struct event_field *field,
-			      uint64_t value)
+static const char *enumerator_of(const struct event *event, const struct event_field *field,
+				 uint64_t value)
 {
 	const struct btf_type *type = btf__type_by_id(event->btf, field->type);
 
@@ -135,14 +135,14 @@ static const char *enumerator(const struct event *event, const struct event_fiel
 static void write_enum(const struct event *event, const struct event_field *field, uint64_t value,
 		       char *text, size_t size)
 {
-	const char *name = enumerator(event, field, value);
+	const char *name = enumerator_of(event, field, value);
 
 	if (!name) {
 		snprintf(text, size, "%" PRIu64, value);
 		return;
 	}
 	name_clean(text, size, name);
-	defuse(text);
+	replace_unsafe(text);
 	for (; *text; text++)
 		*text = (char)(*text == '_'                   ? ' '
 			       : *text >= 'A' && *text <= 'Z' ? *text - 'A' + 'a'
@@ -154,29 +154,29 @@ static void write_field(const struct event *event, const struct event_field *fie
 {
 	switch (field->kind) {
 	case FIELD_UNSIGNED:
-		snprintf(text, size, "%" PRIu64, number_at(field, record));
+		snprintf(text, size, "%" PRIu64, field_number(field, record));
 		break;
 	case FIELD_SIGNED:
-		snprintf(text, size, "%" PRId64, signed_at(field, record));
+		snprintf(text, size, "%" PRId64, field_signed_number(field, record));
 		break;
 	case FIELD_OCTETS:
-		write_octets(number_at(field, record), text, size);
+		write_bytes(field_number(field, record), text, size);
 		break;
 	case FIELD_ENUM:
-		write_enum(event, field, number_at(field, record), text, size);
+		write_enum(event, field, field_number(field, record), text, size);
 		break;
 	case FIELD_STRING:
 		write_string(field, record, text, size);
 		break;
 	case FIELD_SERVICE:
 		name_clean(text, size, service);
-		defuse(text);
+		replace_unsafe(text);
 		break;
 	}
 }
 
-/* Removes a partial UTF-8 sequence at the end of a text that was cut. */
-static void drop_letter(char *text, size_t length)
+/* Removes the partial UTF-8 sequence that a cut text may have last. */
+static void drop_partial_character(char *text, size_t length)
 {
 	while (length && (unsigned char)text[length - 1] >= 0x80)
 		text[--length] = '\0';
@@ -185,7 +185,7 @@ static void drop_letter(char *text, size_t length)
 bool event_row(const struct event *event, const void *record, uint32_t *ret_row)
 {
 	if (event->has_service)
-		*ret_row = (uint32_t)number_at(&event->service, record);
+		*ret_row = (uint32_t)field_number(&event->service, record);
 	return event->has_service;
 }
 
@@ -203,7 +203,7 @@ void event_text(const struct event *event, const void *record, const char *servi
 			write_field(event, &part->field, record, service, value, sizeof(value));
 		if ((size_t)snprintf(text + length, size - length, "%s%s", part->before, value) >=
 		    size - length) {
-			drop_letter(text, size - 1);
+			drop_partial_character(text, size - 1);
 			return;
 		}
 		length += strlen(text + length);

@@ -18,10 +18,10 @@
 
 /* --- what there is --- */
 
-typedef void metric_taker(void *to, const struct schema *schema, const struct metric *metric,
-			  const char *option);
+typedef void metric_visitor(void *to, const struct schema *schema, const struct metric *metric,
+			    const char *option);
 
-struct searched {
+struct metric_search {
 	const struct object *object;
 	const struct probe_config *block;
 	const struct config *config;
@@ -30,7 +30,8 @@ struct searched {
 
 /* Calls `take` for the metrics of a map. A mistake in its tags is not reported here but when its
  * table is opened. */
-static void each_of_map(const struct searched *s, struct bpf_map *map, metric_taker *take, void *to)
+static void each_metric_of_map(const struct metric_search *s, struct bpf_map *map,
+			       metric_visitor *visit, void *to)
 {
 	static char any[] = "*";
 	static char *anything[] = { any };
@@ -49,50 +50,50 @@ static void each_of_map(const struct searched *s, struct bpf_map *map, metric_ta
 	if (variant_has_map(s->object, map, &s->block->options))
 		option = NULL;
 	for (size_t i = 0; i < table.schema.metric_count; i++)
-		take(to, &table.schema, &table.schema.metrics[i], option);
+		visit(to, &table.schema, &table.schema.metrics[i], option);
 	table_done(&table);
 }
 
 /* Calls `take` for all metrics. `option` is the Option that a metric needs and the block lacks, or
  * NULL. */
-static void each(const struct searched *s, metric_taker *take, void *to)
+static void each_metric(const struct metric_search *s, metric_visitor *visit, void *to)
 {
 	struct bpf_map *map;
 
-	bpf_object__for_each_map(map, s->object->bpf) each_of_map(s, map, take, to);
+	bpf_object__for_each_map(map, s->object->bpf) each_metric_of_map(s, map, visit, to);
 }
 
-/* --- a pattern --- */
+/* --- globs --- */
 
-struct wanted {
-	const char *pattern;
+struct glob_match {
+	const char *glob;
 	const struct config *config;
 	const char *option; /* an Option with which the glob would match; NULL: none */
 	bool fits;
 };
 
-static void look(void *to, const struct schema *schema, const struct metric *metric,
-		 const char *option)
+static void match_metric(void *to, const struct schema *schema, const struct metric *metric,
+			 const char *option)
 {
-	struct wanted *wanted = to;
+	struct glob_match *match = to;
 
-	if (!selection_fits(wanted->pattern, schema, metric, wanted->config))
+	if (!selection_fits(match->glob, schema, metric, match->config))
 		return;
 	if (option)
-		wanted->option = option;
+		match->option = option;
 	else
-		wanted->fits = true;
+		match->fits = true;
 }
 
-struct names {
+struct metric_names {
 	char name[NAMES_MAX][SERIES_NAME_MAX];
 	size_t count;
 };
 
-static void add_name(void *to, const struct schema *schema, const struct metric *metric,
-		     const char *option)
+static void add_metric_name(void *to, const struct schema *schema, const struct metric *metric,
+			    const char *option)
 {
-	struct names *names = to;
+	struct metric_names *names = to;
 	size_t i = 0;
 
 	if (option || names->count == NAMES_MAX)
@@ -104,7 +105,7 @@ static void add_name(void *to, const struct schema *schema, const struct metric 
 }
 
 /* "a", "b" and so on, as many as fit. */
-static void list(const struct names *names, char *text, size_t size)
+static void list_metric_names(const struct metric_names *names, char *text, size_t size)
 {
 	size_t length = 0;
 
@@ -114,59 +115,58 @@ static void list(const struct names *names, char *text, size_t size)
 					   i ? ", " : "", names->name[i]);
 }
 
-static const char *nearest(const char *pattern, const struct names *names)
+static const char *nearest_metric(const char *glob, const struct metric_names *names)
 {
 	const char *words[NAMES_MAX + 1] = { NULL };
 
 	for (size_t i = 0; i < names->count; i++)
 		words[i] = names->name[i];
-	return mistake_near(pattern, words);
+	return mistake_near(glob, words);
 }
 
-static void tell(const struct searched *s, const char *probe, const char *option,
-		 const struct wanted *wanted)
+static void log_unmatched(const struct metric_search *s, const char *probe, const char *option,
+			  const struct glob_match *match)
 {
-	struct names names = { .count = 0 };
+	struct metric_names names = { .count = 0 };
 	char text[640], near[SERIES_NAME_MAX + 32] = "";
 	const char *meant;
 
-	if (wanted->option) {
+	if (match->option) {
 		message(LOG_ERR,
 			"probe %s: ignoring %s \"%.127s\": these metrics need Option \"%s\" in its "
 			"Probe block",
-			probe, option, wanted->pattern, wanted->option);
+			probe, option, match->glob, match->option);
 		return;
 	}
-	each(s, add_name, &names);
-	list(&names, text, sizeof(text));
-	meant = nearest(wanted->pattern, &names);
+	each_metric(s, add_metric_name, &names);
+	list_metric_names(&names, text, sizeof(text));
+	meant = nearest_metric(match->glob, &names);
 	if (meant)
 		snprintf(near, sizeof(near), "is \"%s\" meant? ", meant);
 	message(LOG_ERR, "probe %s: ignoring %s \"%.127s\": it has no such metric; %sit has %s",
-		probe, option, wanted->pattern, near, names.count ? text : "none");
+		probe, option, match->glob, near, names.count ? text : "none");
 }
 
 /* Logs the globs that match no metric. Returns whether any matches. */
-static bool check(const struct searched *s, const char *probe, const char *option,
-		  const struct strings *patterns)
+static bool check_globs(const struct metric_search *s, const char *probe, const char *option,
+			const struct strings *globs)
 {
 	bool any = false;
 
-	for (size_t i = 0; i < patterns->count; i++) {
-		struct wanted wanted = { .pattern = patterns->item[i], .config = s->config };
+	for (size_t i = 0; i < globs->count; i++) {
+		struct glob_match match = { .glob = globs->item[i], .config = s->config };
 
-		wanted.fits =
-			!strcmp(option, "Collect") && !strcmp(wanted.pattern, SELECTION_DEFAULT);
-		each(s, look, &wanted);
-		any |= wanted.fits;
-		if (!wanted.fits)
-			tell(s, probe, option, &wanted);
+		match.fits = !strcmp(option, "Collect") && !strcmp(match.glob, SELECTION_DEFAULT);
+		each_metric(s, match_metric, &match);
+		any |= match.fits;
+		if (!match.fits)
+			log_unmatched(s, probe, option, &match);
 	}
 	return any;
 }
 
-static void count(void *to, __attribute__((unused)) const struct schema *schema,
-		  __attribute__((unused)) const struct metric *metric, const char *option)
+static void count_metric(void *to, __attribute__((unused)) const struct schema *schema,
+			 __attribute__((unused)) const struct metric *metric, const char *option)
 {
 	*(size_t *)to += !option;
 }
@@ -174,10 +174,10 @@ static void count(void *to, __attribute__((unused)) const struct schema *schema,
 bool collect_has_metrics(const struct object *object, const struct probe_config *block,
 			 const struct config *config, type_lookup *lookup)
 {
-	const struct searched searched = { object, block, config, lookup };
+	const struct metric_search search = { object, block, config, lookup };
 	size_t metrics = 0;
 
-	each(&searched, count, &metrics);
+	each_metric(&search, count_metric, &metrics);
 	return metrics > 0;
 }
 
@@ -185,14 +185,14 @@ void collect_read(struct selection *ret_selection, const struct object *object, 
 		  const struct probe_config *block, const struct config *config,
 		  type_lookup *lookup)
 {
-	const struct searched searched = { object, block, config, lookup };
+	const struct metric_search search = { object, block, config, lookup };
 
 	*ret_selection = (struct selection){
 		.config = config,
 		.collect = &block->collect,
 		.ignore = &block->ignore,
 		.options = &block->options,
-		.chooses = check(&searched, probe, "Collect", &block->collect),
+		.chooses = check_globs(&search, probe, "Collect", &block->collect),
 	};
-	check(&searched, probe, "Ignore", &block->ignore);
+	check_globs(&search, probe, "Ignore", &block->ignore);
 }

@@ -21,7 +21,7 @@ void cost_mark(struct cost_mark *ret_mark, const struct probe *probe, uint64_t n
 	};
 
 	/* Unreadable counters: there is nothing to compare the next mark with. */
-	if (hot_runs(&probe->hot, mark.runs))
+	if (run_counters_read(&probe->hot, mark.runs))
 		mark.time_ns = 0;
 	*ret_mark = mark;
 }
@@ -66,7 +66,7 @@ struct run_cost {
 	double ns[2];
 };
 
-static void add_place(void *with, const struct attachment *attachment)
+static void add_hook_cost(void *with, const struct attachment *attachment)
 {
 	struct run_cost *cost = with;
 	const struct bpf_program *program = attachment->program;
@@ -90,7 +90,7 @@ bool cost_since_function(struct cost_mark *mark, const struct probe *probe, uint
 	if (!before.time_ns || !mark->time_ns || now_ns <= before.time_ns)
 		return false;
 	elapsed_s = (double)(now_ns - before.time_ns) / (double)NS_PER_S;
-	attachments_each(&probe->object, functions_part(function), add_place, &run);
+	attachments_each(&probe->object, functions_part(function), add_hook_cost, &run);
 	for (size_t i = 0; i < 2; i++)
 		ns += (double)(mark->runs[i] - before.runs[i]) * run.ns[i];
 	*ret_cost = (struct cost){ .other_ns = ns / elapsed_s };

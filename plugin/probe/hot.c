@@ -18,17 +18,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HOT_TAG "hot:"
-#define HOT_MAP "hot_runs"
+#define COUNTER_TAG "hot:"
+#define COUNTER_MAP "hot_runs"
 
-static const char *text_of(const struct object *object, const struct bpf_program *program,
-			   unsigned n)
+static const char *counter_tag(const struct object *object, const struct bpf_program *program,
+			       unsigned n)
 {
-	return annotation_of_program(object->bpf, program, HOT_TAG, n);
+	return annotation_of_program(object->bpf, program, COUNTER_TAG, n);
 }
 
 /* The number, or -1. */
-static int parse(const char *text)
+static int parse_counter_number(const char *text)
 {
 	size_t length = strspn(text, "0123456789");
 	int number = length == 1 || length == 2 ? atoi(text) : HOT_PROGRAMS_MAX;
@@ -37,21 +37,21 @@ static int parse(const char *text)
 }
 
 /* The number of a program that is loaded, or -1. */
-static int number_of(const struct object *object, const struct bpf_program *program)
+static int counter_number(const struct object *object, const struct bpf_program *program)
 {
-	const char *text = text_of(object, program, 0);
+	const char *text = counter_tag(object, program, 0);
 
-	return text && bpf_program__autoload(program) ? parse(text) : -1;
+	return text && bpf_program__autoload(program) ? parse_counter_number(text) : -1;
 }
 
-static int check_program(const struct object *object, const struct bpf_program *program,
-			 const char *text, struct error *error)
+static int check_counter_tag(const struct object *object, const struct bpf_program *program,
+			     const char *text, struct error *error)
 {
 	const char *name = bpf_program__name(program);
 
-	if (text_of(object, program, 1))
+	if (counter_tag(object, program, 1))
 		return error_set(error, -EINVAL, "program %s: two HOT tags", name);
-	if (parse(text) < 0)
+	if (parse_counter_number(text) < 0)
 		return error_set(
 			error, -EINVAL,
 			"program %s: \"%.32s\" is not HOT(NUMBER), with a number from 0 to %d",
@@ -65,17 +65,17 @@ static int check_program(const struct object *object, const struct bpf_program *
 }
 
 /* Checks that no earlier program that is loaded has the same number. */
-static int check_unique(const struct object *object, const struct bpf_program *program,
-			struct error *error)
+static int check_counter_number(const struct object *object, const struct bpf_program *program,
+				struct error *error)
 {
-	int number = number_of(object, program);
+	int number = counter_number(object, program);
 	struct bpf_program *other;
 
 	bpf_object__for_each_program(other, object->bpf)
 	{
 		if (other == program)
 			break;
-		if (number >= 0 && number_of(object, other) == number)
+		if (number >= 0 && counter_number(object, other) == number)
 			return error_set(error, -EINVAL, "programs %s and %s: both have HOT(%d)",
 					 bpf_program__name(other), bpf_program__name(program),
 					 number);
@@ -83,15 +83,15 @@ static int check_unique(const struct object *object, const struct bpf_program *p
 	return 0;
 }
 
-static int check_map(const struct object *object, struct error *error)
+static int check_counter_map(const struct object *object, struct error *error)
 {
-	const struct bpf_map *map = object_map(object, HOT_MAP);
+	const struct bpf_map *map = object_map(object, COUNTER_MAP);
 
 	if (!map || bpf_map__type(map) != BPF_MAP_TYPE_PERCPU_ARRAY ||
 	    bpf_map__value_size(map) != sizeof(uint64_t) ||
 	    bpf_map__max_entries(map) != HOT_PROGRAMS_MAX)
 		return error_set(error, -EINVAL,
-				 "HOT tags are for the map " HOT_MAP
+				 "HOT tags are for the map " COUNTER_MAP
 				 " of hot.bpf.h, which it has not as "
 				 "this version of the plugin has it; include that header");
 	return 0;
@@ -104,20 +104,20 @@ int hot_check(const struct object *object, struct error *error)
 
 	bpf_object__for_each_program(program, object->bpf)
 	{
-		const char *text = text_of(object, program, 0);
-		int status = text ? check_program(object, program, text, error) : 0;
+		const char *text = counter_tag(object, program, 0);
+		int status = text ? check_counter_tag(object, program, text, error) : 0;
 
-		status = status ?: check_unique(object, program, error);
+		status = status ?: check_counter_number(object, program, error);
 		if (status)
 			return status;
 		any |= text != NULL;
 	}
-	return any ? check_map(object, error) : 0;
+	return any ? check_counter_map(object, error) : 0;
 }
 
 int hot_open(struct hot *ret_hot, const struct object *object)
 {
-	const struct bpf_map *map = object_map(object, HOT_MAP);
+	const struct bpf_map *map = object_map(object, COUNTER_MAP);
 	struct hot hot = { .map = -1, .cpus = (size_t)libbpf_num_possible_cpus() };
 	struct bpf_program *program;
 	size_t programs = 0;
@@ -135,18 +135,18 @@ int hot_open(struct hot *ret_hot, const struct object *object)
 		if (bpf_program__autoload(program) && hook_ns)
 			hot.programs[hot.count++] =
 				(struct hot_program){ .fd = bpf_program__fd(program),
-						      .number = number_of(object, program),
+						      .number = counter_number(object, program),
 						      .hook_ns = hook_ns,
 						      .body_ns = HOOK_BODY_NS,
 						      .rate = HOT_UNKNOWN };
 	}
-	if (map && check_map(object, &ignored) == 0)
+	if (map && check_counter_map(object, &ignored) == 0)
 		hot.map = bpf_map__fd(map);
 	*ret_hot = hot;
 	return 0;
 }
 
-static int read_counters(const struct hot *hot, uint64_t *of_cpus)
+static int read_run_counters(const struct hot *hot, uint64_t *of_cpus)
 {
 	uint32_t keys[HOT_PROGRAMS_MAX], done = 0;
 	uint64_t batch = 0; /* the kernel's position in the map */
@@ -165,7 +165,7 @@ static int read_counters(const struct hot *hot, uint64_t *of_cpus)
 	return 0;
 }
 
-int hot_runs(const struct hot *hot, uint64_t ret_runs[HOT_PROGRAMS_MAX])
+int run_counters_read(const struct hot *hot, uint64_t ret_runs[HOT_PROGRAMS_MAX])
 {
 	uint64_t *of_cpus;
 	int status;
@@ -176,7 +176,7 @@ int hot_runs(const struct hot *hot, uint64_t ret_runs[HOT_PROGRAMS_MAX])
 	of_cpus = calloc(HOT_PROGRAMS_MAX * hot->cpus, sizeof(*of_cpus));
 	if (!of_cpus)
 		return -ENOMEM;
-	status = read_counters(hot, of_cpus);
+	status = read_run_counters(hot, of_cpus);
 	for (size_t i = 0; i < HOT_PROGRAMS_MAX * hot->cpus && status == 0; i++)
 		ret_runs[i / hot->cpus] += of_cpus[i];
 	free(of_cpus);
@@ -216,8 +216,8 @@ uint64_t hot_body_ns(const struct hot *hot, const struct bpf_program *program)
 }
 
 /* Runs per second of one program. */
-static double runs_of(const struct hot *hot, const struct hot_program *program,
-		      const double runs[HOT_PROGRAMS_MAX])
+static double run_rate(const struct hot *hot, const struct hot_program *program,
+		       const double runs[HOT_PROGRAMS_MAX])
 {
 	uint64_t rate = __atomic_load_n(&program->rate, __ATOMIC_RELAXED);
 
@@ -236,7 +236,7 @@ double hot_cost_ns(const struct hot *hot, const double runs[HOT_PROGRAMS_MAX])
 		const struct hot_program *program = &hot->programs[i];
 		uint64_t body_ns = __atomic_load_n(&program->body_ns, __ATOMIC_RELAXED);
 
-		all_ns += runs_of(hot, program, runs) * (double)(program->hook_ns + body_ns);
+		all_ns += run_rate(hot, program, runs) * (double)(program->hook_ns + body_ns);
 	}
 	return all_ns;
 }

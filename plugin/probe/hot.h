@@ -35,7 +35,7 @@ int hot_check(const struct object *object, struct error *error);
 int hot_open(struct hot *ret_hot, const struct object *object);
 
 /* Runs so far, by number of the counter. A negative errno: unknown. */
-int hot_runs(const struct hot *hot, uint64_t ret_runs[HOT_PROGRAMS_MAX]);
+int run_counters_read(const struct hot *hot, uint64_t ret_runs[HOT_PROGRAMS_MAX]);
 
 /* Sets what the kernel's statistics say about a program: runs per second, and the mean time of a
  * run in seconds (0: it did not run). */

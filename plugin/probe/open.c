@@ -65,7 +65,7 @@ static int size_table(struct probe *probe, const struct row_counts *counts, stru
 	return status;
 }
 
-static void tell_slots(struct probe *probe)
+static void set_slot_counts(struct probe *probe)
 {
 	uint32_t most = 1;
 
@@ -113,7 +113,7 @@ static int find_tables(struct probe *probe, struct error *error)
 		if (status)
 			return status;
 	}
-	tell_slots(probe);
+	set_slot_counts(probe);
 	return 0;
 }
 
@@ -136,7 +136,7 @@ static int check_not_empty(const struct probe *probe, struct error *error)
 }
 
 /* Registers the names of all series, which no other probe may have. */
-static int take_series(struct probe *probe, struct error *error)
+static int register_series(struct probe *probe, struct error *error)
 {
 	struct services *services = probe->services;
 	int status = 0;
@@ -150,7 +150,7 @@ static int take_series(struct probe *probe, struct error *error)
 	return status;
 }
 
-static void give_up_series(struct probe *probe)
+static void unregister_series(struct probe *probe)
 {
 	struct services *services = probe->services;
 
@@ -161,9 +161,9 @@ static void give_up_series(struct probe *probe)
 	pthread_mutex_unlock(&services->lock);
 }
 
-static void tables_done(struct probe *probe)
+static void close_tables(struct probe *probe)
 {
-	give_up_series(probe);
+	unregister_series(probe);
 	for (size_t i = 0; i < probe->table_count; i++)
 		table_done(&probe->tables[i]);
 	free(probe->tables);
@@ -171,9 +171,9 @@ static void tables_done(struct probe *probe)
 	probe->table_count = 0;
 }
 
-static void close_object(struct probe *probe)
+static void close_probe(struct probe *probe)
 {
-	tables_done(probe);
+	close_tables(probe);
 	events_done(&probe->events);
 	views_done(&probe->views);
 	if (probe->object.bpf)
@@ -188,7 +188,7 @@ static void close_object(struct probe *probe)
 }
 
 /* Reserves memory in the budget that all probes share. */
-static int take_memory(struct probe *probe, struct error *error)
+static int reserve_memory(struct probe *probe, struct error *error)
 {
 	struct demand demand = { 0 };
 	int status;
@@ -218,7 +218,7 @@ static uint64_t tick_ns_max(void)
 }
 
 /* All steps that do not depend on what the kernel permits. */
-static int prepare_tier(struct probe *probe, unsigned tier, struct error *error)
+static int prepare_hook_set(struct probe *probe, unsigned hook_set, struct error *error)
 {
 	struct error why;
 	int status =
@@ -226,7 +226,7 @@ static int prepare_tier(struct probe *probe, unsigned tier, struct error *error)
 
 	if (status)
 		return status;
-	status = variant_select(&probe->object, tier, &probe->block->options, error);
+	status = variant_select(&probe->object, hook_set, &probe->block->options, error);
 	if (status)
 		return status;
 	status = functions_open(&probe->functions, &probe->object, probe->name, probe->block,
@@ -246,16 +246,16 @@ static int prepare_tier(struct probe *probe, unsigned tier, struct error *error)
 			 ?: events_find(&probe->events, &probe->object, &probe->block->options,
 					probe->lookup, &why);
 	status = status ?: views_find(&probe->views, &probe->object, &probe->block->options, &why);
-	status = status ?: take_series(probe, &why);
+	status = status ?: register_series(probe, &why);
 	if (status)
 		return error_set(error, status, "%s: %s", probe->path, why.text);
 	status = check_not_empty(probe, error);
-	status = status ?: take_memory(probe, error);
+	status = status ?: reserve_memory(probe, error);
 	/* After the tags are read: sharing a map changes its BTF types. */
 	return status ?: services_share(probe->services, &probe->object, error);
 }
 
-static int attach_to_points(struct probe *probe, struct error *error)
+static int attach_configured_hooks(struct probe *probe, struct error *error)
 {
 	struct resolver *resolver = &probe->services->resolver;
 	struct file_finder finder = members_finder(resolver);
@@ -267,7 +267,7 @@ static int attach_to_points(struct probe *probe, struct error *error)
 	return status;
 }
 
-static int load_tier(struct probe *probe, struct error *error)
+static int load_hook_set(struct probe *probe, struct error *error)
 {
 	int status;
 
@@ -276,7 +276,7 @@ static int load_tier(struct probe *probe, struct error *error)
 	status = status ?: functions_fill(probe->functions, &probe->object, error);
 	status = status ?: attach_sections(&probe->object, error);
 	status = status ?: walk_join(&probe->services->walk, &probe->object, error);
-	status = status ?: attach_to_points(probe, error);
+	status = status ?: attach_configured_hooks(probe, error);
 	if (status == 0 && hot_open(&probe->hot, &probe->object))
 		status = error_set(error, -ENOMEM, "no memory");
 	return status;
@@ -284,8 +284,8 @@ static int load_tier(struct probe *probe, struct error *error)
 
 /* Finds the hook sets to be tried, as bits, and the options that would permit more of them, or "".
  * -ENOENT: there is none. */
-static int find_tiers(struct probe *probe, uint32_t *ret_tiers, char *options, size_t size,
-		      struct error *error)
+static int find_hook_sets(struct probe *probe, uint32_t *ret_hook_sets, char *options, size_t size,
+			  struct error *error)
 {
 	int status =
 		object_open(&probe->object, probe->path, probe->services->resolver.files, error);
@@ -304,13 +304,13 @@ static int find_tiers(struct probe *probe, uint32_t *ret_tiers, char *options, s
 		object_done(&probe->object);
 		return status;
 	}
-	*ret_tiers = tiers_find(&probe->object, probe->name, probe->block, options, size);
+	*ret_hook_sets = tiers_find(&probe->object, probe->name, probe->block, options, size);
 	collect_read(&probe->selection, &probe->object, probe->name, probe->block,
 		     probe->services->config, probe->lookup);
 	parameters_check(&probe->object, probe->name, probe->block);
 	attach_check(&probe->object, probe->name, probe->block);
 	object_done(&probe->object);
-	return *ret_tiers ? 0 : error_set(error, -ENOENT, "none of its hooks is on by default");
+	return *ret_hook_sets ? 0 : error_set(error, -ENOENT, "none of its hooks is on by default");
 }
 
 /* The remaining hook sets cost too much to be used unless the configuration asks for them. */
@@ -327,34 +327,34 @@ static int needs_options(const char *options, struct error *error)
 /* Tries the next hook set where the kernel refuses one. */
 static int open_object(struct probe *probe, struct error *error)
 {
-	uint32_t tiers = 0;
+	uint32_t hook_sets = 0;
 	char options[256] = "";
-	int status = find_tiers(probe, &tiers, options, sizeof(options), error);
-	bool refused = !tiers;
+	int status = find_hook_sets(probe, &hook_sets, options, sizeof(options), error);
+	bool refused = !hook_sets;
 
 	if (status == PROBE_NOT_ENABLED)
 		return status;
-	for (unsigned tier = 0; tiers; tier++, tiers >>= 1) {
-		if (!(tiers & 1))
+	for (unsigned hook_set = 0; hook_sets; hook_set++, hook_sets >>= 1) {
+		if (!(hook_sets & 1))
 			continue;
-		status = prepare_tier(probe, tier, error);
+		status = prepare_hook_set(probe, hook_set, error);
 		refused = status == 0;
-		status = status ?: load_tier(probe, error);
+		status = status ?: load_hook_set(probe, error);
 		if (status == 0)
 			return 0;
-		close_object(probe);
+		close_probe(probe);
 		/* The kernel refused nothing, so the next hook set would fail alike. */
 		if (!refused)
 			return status;
-		if (tiers >> 1)
+		if (hook_sets >> 1)
 			message(LOG_NOTICE, "probe %s: tier %u is unavailable, trying the next: %s",
-				probe->name, tier, error->text);
+				probe->name, hook_set, error->text);
 	}
 	return refused && options[0] ? needs_options(options, error) : status;
 }
 
 /* Rows has an effect on tables that assign rows on first use, and on tables of keys. */
-static void check_rows(const struct probe *probe)
+static void check_rows_option(const struct probe *probe)
 {
 	bool has = false;
 
@@ -366,7 +366,7 @@ static void check_rows(const struct probe *probe)
 			probe->name, probe->block->rows);
 }
 
-static void check_labels(const struct probe *probe)
+static void check_table_labels(const struct probe *probe)
 {
 	const struct labels *labels[LABELED_MAX];
 	size_t count = 0;
@@ -378,7 +378,7 @@ static void check_labels(const struct probe *probe)
 }
 
 /* Reports Table blocks of maps that the object does not have. */
-static void check_blocks(const struct probe *probe)
+static void check_table_blocks(const struct probe *probe)
 {
 	for (size_t i = 0; i < probe->block->table_count; i++) {
 		const char *name = probe->block->tables[i].map;
@@ -442,9 +442,9 @@ int probe_open(struct probe *probe, const char *name, const char *path, double i
 		probe_done(probe);
 		return status;
 	}
-	check_rows(probe);
-	check_labels(probe);
-	check_blocks(probe);
+	check_rows_option(probe);
+	check_table_labels(probe);
+	check_table_blocks(probe);
 	reading_tell_troubles(probe);
 	probe->read_ns = object_variable(&probe->object, "read_ns", sizeof(*probe->read_ns));
 	probe->refused = object_variable(&probe->object, "refused", sizeof(*probe->refused));
@@ -456,7 +456,7 @@ int probe_open(struct probe *probe, const char *name, const char *path, double i
 void probe_done(struct probe *probe)
 {
 	reading_unsubscribe(probe);
-	close_object(probe);
+	close_probe(probe);
 	free(probe->path);
 	probe->path = NULL;
 }

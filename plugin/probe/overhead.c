@@ -31,7 +31,7 @@
 
 /* --- a probe or a function --- */
 
-static void mark(struct cost_mark *ret_mark, const struct limited *limited, uint64_t now_ns)
+static void mark_limited(struct cost_mark *ret_mark, const struct limited *limited, uint64_t now_ns)
 {
 	if (limited->function == OVERHEAD_WHOLE)
 		cost_mark(ret_mark, limited->probe, now_ns);
@@ -39,8 +39,8 @@ static void mark(struct cost_mark *ret_mark, const struct limited *limited, uint
 		cost_mark_function(ret_mark, limited->probe, (uint32_t)limited->function, now_ns);
 }
 
-static bool since(struct cost_mark *mark, const struct probe *probe, int function, uint64_t now_ns,
-		  struct cost *ret_cost)
+static bool cost_of_limited(struct cost_mark *mark, const struct probe *probe, int function,
+			    uint64_t now_ns, struct cost *ret_cost)
 {
 	if (function == OVERHEAD_WHOLE)
 		return cost_since(mark, probe, now_ns, ret_cost);
@@ -64,8 +64,8 @@ static int resume_limited(struct probe *probe, int function, struct error *error
 
 /* --- which --- */
 
-static void add(struct overhead *overhead, struct probe *probe, int function, double own_percent,
-		uint64_t now_ns)
+static void add_limited(struct overhead *overhead, struct probe *probe, int function,
+			double own_percent, uint64_t now_ns)
 {
 	struct limited *limited = &overhead->item[overhead->count++];
 
@@ -73,17 +73,17 @@ static void add(struct overhead *overhead, struct probe *probe, int function, do
 	limited->function = function;
 	limited->own_percent = own_percent;
 	limited->since_ns = now_ns;
-	mark(&limited->mark, limited, now_ns);
+	mark_limited(&limited->mark, limited, now_ns);
 	limited->whole_mark = limited->mark;
 }
 
-static void add_functions(struct overhead *overhead, struct probe *probe, uint64_t now_ns)
+static void add_limited_functions(struct overhead *overhead, struct probe *probe, uint64_t now_ns)
 {
 	for (uint32_t i = 0; probe->functions && i < probe->functions->count; i++) {
 		double percent = functions_limit(probe->functions, i);
 
 		if (percent > 0)
-			add(overhead, probe, (int)i, percent, now_ns);
+			add_limited(overhead, probe, (int)i, percent, now_ns);
 	}
 }
 
@@ -102,7 +102,7 @@ int overhead_open(struct overhead *overhead, struct probe *probes, size_t probe_
 	*overhead = (struct overhead){
 		.percent = percent,
 		.notify = notify,
-		.since = since,
+		.since = cost_of_limited,
 		.sample = cost_sample,
 		.pause = pause_limited,
 		.resume = resume_limited,
@@ -115,16 +115,17 @@ int overhead_open(struct overhead *overhead, struct probe *probes, size_t probe_
 
 		if (!probe->object.bpf || probe->on_threshold)
 			continue;
-		add_functions(overhead, probe, now_ns);
+		add_limited_functions(overhead, probe, now_ns);
 		if (probe->is_off_by_default || probe->block->max_overhead > 0)
-			add(overhead, probe, OVERHEAD_WHOLE, probe->block->max_overhead, now_ns);
+			add_limited(overhead, probe, OVERHEAD_WHOLE, probe->block->max_overhead,
+				    now_ns);
 	}
 	return 0;
 }
 
 /* --- what it costs --- */
 
-static double mean(const struct limited *limited)
+static double mean_percent(const struct limited *limited)
 {
 	double sum = 0;
 
@@ -156,7 +157,8 @@ static double functions_ns(const struct overhead *overhead, const struct probe *
 	return ns;
 }
 
-static struct cost look(const struct overhead *overhead, struct limited *limited, uint64_t now_ns)
+static struct cost measure_cost(const struct overhead *overhead, struct limited *limited,
+				uint64_t now_ns)
 {
 	struct cost cost;
 	bool known;
@@ -169,23 +171,24 @@ static struct cost look(const struct overhead *overhead, struct limited *limited
 	return known ? cost : (struct cost){ 0 };
 }
 
-static bool interval_is_over(const struct limited *limited, uint64_t now_ns)
+static bool interval_has_passed(const struct limited *limited, uint64_t now_ns)
 {
 	double interval_ns = limited->probe->interval_s * (double)NS_PER_S;
 
 	return (double)(now_ns - limited->looked_ns + EARLY_NS) >= interval_ns;
 }
 
-static void measure(const struct overhead *overhead, struct limited *limited, uint64_t now_ns)
+static void measure_if_due(const struct overhead *overhead, struct limited *limited,
+			   uint64_t now_ns)
 {
 	if (limited->state == LIMITED_TRIED && now_ns - limited->since_ns >= TRIAL_NS) {
-		limited->costs[0] = look(overhead, limited, now_ns);
+		limited->costs[0] = measure_cost(overhead, limited, now_ns);
 		for (size_t i = 1; i < OVERHEAD_READINGS; i++)
 			limited->costs[i] = limited->costs[0];
 		limited->state = LIMITED_MEASURED;
-	} else if (limited->state == LIMITED_ON && interval_is_over(limited, now_ns)) {
+	} else if (limited->state == LIMITED_ON && interval_has_passed(limited, now_ns)) {
 		limited->costs[limited->next++ % OVERHEAD_READINGS] =
-			look(overhead, limited, now_ns);
+			measure_cost(overhead, limited, now_ns);
 	}
 }
 
@@ -239,7 +242,7 @@ static void name_limited(char *text, size_t size, const struct limited *limited)
 
 /* Logs it, and sends a notification unless one of the same kind is the last that was sent: a trial
  * that fails is no news to the receiver. */
-static void tell_off(const struct overhead *overhead, struct limited *limited, const char *why)
+static void report_off(const struct overhead *overhead, struct limited *limited, const char *why)
 {
 	struct error text;
 	char time[32], name[LIMITED_NAME_MAX];
@@ -258,7 +261,7 @@ static void switch_off(const struct overhead *overhead, struct limited *limited,
 {
 	overhead->pause(limited->probe, limited->function);
 	stay_off(limited, now_ns);
-	tell_off(overhead, limited, why);
+	report_off(overhead, limited, why);
 }
 
 /* Reports nothing: the trial may fail within a second. */
@@ -271,15 +274,15 @@ static void switch_on(const struct overhead *overhead, struct limited *limited, 
 		error_set(&why, 0, "cannot switch it on again: %.900s", error.text);
 		limited->since_ns = now_ns; /* it was never on */
 		stay_off(limited, now_ns);
-		tell_off(overhead, limited, why.text);
+		report_off(overhead, limited, why.text);
 		return;
 	}
-	mark(&limited->mark, limited, now_ns);
+	mark_limited(&limited->mark, limited, now_ns);
 	limited->since_ns = now_ns;
 	limited->state = LIMITED_TRIED;
 }
 
-static void leave_on(const struct overhead *overhead, struct limited *limited)
+static void keep_on(const struct overhead *overhead, struct limited *limited)
 {
 	char name[LIMITED_NAME_MAX];
 	struct error text;
@@ -289,7 +292,8 @@ static void leave_on(const struct overhead *overhead, struct limited *limited)
 		return;
 	limited->told_off = false;
 	name_limited(name, sizeof(name), limited);
-	error_set(&text, 0, "%s is on again: it costs %.3g %% of the CPUs", name, mean(limited));
+	error_set(&text, 0, "%s is on again: it costs %.3g %% of the CPUs", name,
+		  mean_percent(limited));
 	message(LOG_NOTICE, "%s", text.text);
 	overhead->notify(HEALTH_OKAY, limited->probe->name, text.text);
 }
@@ -302,7 +306,7 @@ static bool is_measured(const struct limited *limited)
 }
 
 /* Samples the time of runs, once for each measured cost. false: that was done before. */
-static bool sample(const struct overhead *overhead, struct limited *limited)
+static bool sample_runs(const struct overhead *overhead, struct limited *limited)
 {
 	if (limited->sampled)
 		return false;
@@ -311,42 +315,43 @@ static bool sample(const struct overhead *overhead, struct limited *limited)
 	return true;
 }
 
-static bool is_over_own(const struct limited *limited)
+static bool exceeds_own_limit(const struct limited *limited)
 {
 	return is_measured(limited) && limited->own_percent > 0 &&
-	       mean(limited) > limited->own_percent;
+	       mean_percent(limited) > limited->own_percent;
 }
 
-static void check_own(const struct overhead *overhead, struct limited *limited, uint64_t now_ns)
+static void check_own_limit(const struct overhead *overhead, struct limited *limited,
+			    uint64_t now_ns)
 {
 	struct error why;
 
-	if (is_over_own(limited))
-		sample(overhead, limited);
-	if (!is_over_own(limited))
+	if (exceeds_own_limit(limited))
+		sample_runs(overhead, limited);
+	if (!exceeds_own_limit(limited))
 		return;
 	error_set(&why, 0,
 		  "it costs %.3g %% of the CPUs, more than MaxOverhead %g in its %s block; raise "
 		  "that, or %s",
-		  mean(limited), limited->own_percent,
+		  mean_percent(limited), limited->own_percent,
 		  limited->function == OVERHEAD_WHOLE ? "Probe" : "Function",
 		  limited->function == OVERHEAD_WHOLE ? "switch it off by Enable false"
 						      : "leave the block out");
 	switch_off(overhead, limited, now_ns, why.text);
 }
 
-static bool is_one_of_all(const struct limited *limited)
+static bool is_under_common_limit(const struct limited *limited)
 {
 	return is_measured(limited) && limited->own_percent == 0;
 }
 
-static double sum_of_all(const struct overhead *overhead)
+static double common_percent(const struct overhead *overhead)
 {
 	double sum = 0;
 
 	for (size_t i = 0; i < overhead->count; i++)
-		if (is_one_of_all(&overhead->item[i]))
-			sum += mean(&overhead->item[i]);
+		if (is_under_common_limit(&overhead->item[i]))
+			sum += mean_percent(&overhead->item[i]);
 	return sum;
 }
 
@@ -355,7 +360,7 @@ static bool goes_first(const struct limited *one, const struct limited *other)
 {
 	if (!other || one->state != other->state)
 		return !other || one->state == LIMITED_MEASURED;
-	return mean(one) > mean(other);
+	return mean_percent(one) > mean_percent(other);
 }
 
 static struct limited *first_to_go(const struct overhead *overhead)
@@ -363,28 +368,29 @@ static struct limited *first_to_go(const struct overhead *overhead)
 	struct limited *first = NULL;
 
 	for (size_t i = 0; i < overhead->count; i++)
-		if (is_one_of_all(&overhead->item[i]) && goes_first(&overhead->item[i], first))
+		if (is_under_common_limit(&overhead->item[i]) &&
+		    goes_first(&overhead->item[i], first))
 			first = &overhead->item[i];
 	return first;
 }
 
-static void check_all(const struct overhead *overhead, uint64_t now_ns)
+static void check_common_limit(const struct overhead *overhead, uint64_t now_ns)
 {
 	struct limited *limited;
 	double sum;
 
 	while ((limited = first_to_go(overhead)) &&
-	       (sum = sum_of_all(overhead)) > overhead->percent) {
+	       (sum = common_percent(overhead)) > overhead->percent) {
 		struct error why;
 
-		if (sample(overhead, limited))
+		if (sample_runs(overhead, limited))
 			continue;
 		error_set(
 			&why, 0,
 			"it costs %.3g %% of the CPUs, and all probes that are off by default %.3g %%, "
 			"more than MaxOverhead %g; raise that, give it one of its own, or switch it "
 			"off by Enable false",
-			mean(limited), sum, overhead->percent);
+			mean_percent(limited), sum, overhead->percent);
 		switch_off(overhead, limited, now_ns, why.text);
 	}
 }
@@ -408,13 +414,13 @@ void overhead_step(struct overhead *overhead, uint64_t now_ns)
 			continue;
 		if (limited->state == LIMITED_OFF && now_ns - limited->since_ns >= limited->wait_ns)
 			switch_on(overhead, limited, now_ns);
-		measure(overhead, limited, now_ns);
-		check_own(overhead, limited, now_ns);
+		measure_if_due(overhead, limited, now_ns);
+		check_own_limit(overhead, limited, now_ns);
 	}
-	check_all(overhead, now_ns);
+	check_common_limit(overhead, now_ns);
 	for (size_t i = 0; i < overhead->count; i++)
 		if (overhead->item[i].state == LIMITED_MEASURED)
-			leave_on(overhead, &overhead->item[i]);
+			keep_on(overhead, &overhead->item[i]);
 }
 
 void overhead_done(struct overhead *overhead)

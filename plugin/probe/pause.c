@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A paused probe stays loaded and is not attached: it costs nothing, and resumes without a load.
- * What its programs had started to measure before the pause gets no end. They compare start times
+ * What its programs had started to measure before the pause is never finished. They compare start times
  * with `attached_ns` to discard it.
  */
 #include "pause.h"
@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-static void set_paused(struct probe *probe, bool paused)
+static void set_probe_paused(struct probe *probe, bool paused)
 {
 	__atomic_store_n(&probe->paused, paused, __ATOMIC_RELAXED);
 }
@@ -22,7 +22,7 @@ void probe_pause(struct probe *probe)
 	pthread_mutex_lock(&probe->reading);
 	attach_undo(&probe->object);
 	hot_rest(&probe->hot);
-	set_paused(probe, true);
+	set_probe_paused(probe, true);
 	pthread_mutex_unlock(&probe->reading);
 }
 
@@ -66,7 +66,7 @@ int probe_resume(struct probe *probe, struct error *error)
 	pthread_mutex_unlock(&resolver->lock);
 	if (status == 0) {
 		probe->resumed = true;
-		set_paused(probe, false);
+		set_probe_paused(probe, false);
 	}
 	pthread_mutex_unlock(&probe->reading);
 	return status;

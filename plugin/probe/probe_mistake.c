@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void append(char *text, size_t size, const char *name)
+static void append_to_list(char *text, size_t size, const char *name)
 {
 	size_t length = strlen(text);
 
@@ -29,14 +29,14 @@ void probe_mistake_missing(struct error *ret_text, const struct probe_config *bl
 		return;
 	}
 	for (; *names; names++)
-		append(has, sizeof(has), *names);
+		append_to_list(has, sizeof(has), *names);
 	error_set(ret_text, 0,
 		  "ignoring <Probe \"%s\">: there is no such probe; there are: %s; for another "
 		  "object the block needs Object",
 		  block->name, has[0] ? has : "none");
 }
 
-static bool is_option(const char *line, const char *option)
+static bool is_line_of(const char *line, const char *option)
 {
 	size_t length = strlen(option);
 
@@ -45,17 +45,17 @@ static bool is_option(const char *line, const char *option)
 
 /* Appends the options that occur once, without Enable and without Object, which is about the object
  * that is off. */
-static void add_lines(const struct probe_config *block, char *text, size_t size)
+static void append_single_options(const struct probe_config *block, char *text, size_t size)
 {
 	for (size_t i = 0; i < block->once.count; i++) {
 		const char *line = block->once.item[i];
 
-		if (!is_option(line, "Enable") && !is_option(line, "Object"))
-			append(text, size, line);
+		if (!is_line_of(line, "Enable") && !is_line_of(line, "Object"))
+			append_to_list(text, size, line);
 	}
 }
 
-static bool list_options(const struct probe_config *block, char *text, size_t size)
+static bool list_block_options(const struct probe_config *block, char *text, size_t size)
 {
 	const struct {
 		const char *name;
@@ -70,8 +70,8 @@ static bool list_options(const struct probe_config *block, char *text, size_t si
 	text[0] = '\0';
 	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)
 		if (lists[i].count)
-			append(text, size, lists[i].name);
-	add_lines(block, text, size);
+			append_to_list(text, size, lists[i].name);
+	append_single_options(block, text, size);
 	return text[0];
 }
 
@@ -79,7 +79,7 @@ void probe_mistake_disabled(const struct probe_config *block)
 {
 	char options[256];
 
-	if (list_options(block, options, sizeof(options)))
+	if (list_block_options(block, options, sizeof(options)))
 		message(LOG_NOTICE,
 			"ignoring %s in <Probe \"%s\">: Enable false switches the probe off",
 			options, block->name);
@@ -90,7 +90,7 @@ void probe_mistake_not_enabled(const char *probe, const struct probe_config *blo
 {
 	char options[256];
 
-	if (block && list_options(block, options, sizeof(options)))
+	if (block && list_block_options(block, options, sizeof(options)))
 		message(LOG_WARNING, "probe %s is off: %s; until then it ignores %s", probe, why,
 			options);
 	else

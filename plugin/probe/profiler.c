@@ -25,7 +25,7 @@
 #include <unistd.h>
 
 #define NAME "ebpf profiles" /* of the thread */
-#define LOOK_MS 1000
+#define PASS_MS 1000
 #define PAUSE_MS 20 /* between two passes over the rings */
 #define WRITE_S 60
 #define RECORDS_MAX 16384          /* of a ring, in one pass */
@@ -38,17 +38,17 @@ struct profiler_ring {
 	int view;
 	const struct snapshot *snapshot; /* of the current pass */
 	time_t now;
-	unsigned taken; /* in this pass, of RECORDS_MAX */
+	unsigned collected; /* in this pass, of RECORDS_MAX */
 };
 
 /* --- rings --- */
 
-static bool is_wanted(const struct profiler_ring *r, const char *service)
+static bool wants_stack(const struct profiler_ring *r, const char *service)
 {
 	return !r->probe->on_threshold || trigger_has(&r->profiler->trigger, service, clock_ns());
 }
 
-static const char *service_of(const struct profiler_ring *r, const void *record, size_t size)
+static const char *service_of_stack(const struct profiler_ring *r, const void *record, size_t size)
 {
 	uint32_t row = 0;
 
@@ -58,18 +58,18 @@ static const char *service_of(const struct profiler_ring *r, const void *record,
 }
 
 /* A ring_buffer_sample_fn. A negative number ends the pass. */
-static int take(void *context, void *record, size_t size)
+static int collect_stack(void *context, void *record, size_t size)
 {
 	struct profiler_ring *r = context;
-	const char *service = service_of(r, record, size);
+	const char *service = service_of_stack(r, record, size);
 
-	if (is_wanted(r, service) &&
+	if (wants_stack(r, service) &&
 	    collector_take(r->profiler->collector, r->view, service, record, size, r->now))
 		__atomic_fetch_add(&r->probe->stacks_lost, 1, __ATOMIC_RELAXED);
-	return ++r->taken < RECORDS_MAX ? 0 : -EAGAIN;
+	return ++r->collected < RECORDS_MAX ? 0 : -EAGAIN;
 }
 
-static void take_all(struct profiler *profiler)
+static void read_stack_rings(struct profiler *profiler)
 {
 	const struct snapshot *snapshot = services_take(profiler->services);
 
@@ -78,7 +78,7 @@ static void take_all(struct profiler *profiler)
 
 		r->snapshot = snapshot;
 		r->now = time(NULL);
-		r->taken = 0;
+		r->collected = 0;
 		ring_buffer__consume(r->ring);
 	}
 	services_release(profiler->services, snapshot);
@@ -92,20 +92,20 @@ static uint64_t stopped_ns(const struct profiler *profiler)
 }
 
 /* Reads the rings while names are being resolved. false: resolving must stop. */
-static bool take_between(void *context)
+static bool read_while_resolving(void *context)
 {
 	struct profiler *profiler = context;
 	uint64_t stopped = stopped_ns(profiler);
 
-	take_all(profiler);
+	read_stack_rings(profiler);
 	return !stopped || clock_ns() - stopped < STOP_NS_MAX;
 }
 
-static void write_all(struct profiler *profiler)
+static void write_profiles(struct profiler *profiler)
 {
 	struct error error;
-	int status =
-		collector_write(profiler->collector, time(NULL), take_between, profiler, &error);
+	int status = collector_write(profiler->collector, time(NULL), read_while_resolving,
+				     profiler, &error);
 
 	if (status && !profiler->failed)
 		message(LOG_ERR,
@@ -117,7 +117,7 @@ static void write_all(struct profiler *profiler)
 	profiler->failed = status != 0;
 }
 
-static bool is_due(const struct profiler *profiler)
+static bool is_write_due(const struct profiler *profiler)
 {
 	time_t since = collector_since(profiler->collector), now = time(NULL);
 	char began[FOLDED_HOUR_MAX], hour[FOLDED_HOUR_MAX];
@@ -132,7 +132,7 @@ static bool is_due(const struct profiler *profiler)
 
 /* --- thresholds --- */
 
-static void attach_waiting(struct profiler *profiler)
+static void attach_for_threshold(struct profiler *profiler)
 {
 	for (size_t i = 0; i < profiler->probe_count; i++) {
 		struct probe *probe = &profiler->probes[i];
@@ -145,7 +145,7 @@ static void attach_waiting(struct profiler *profiler)
 	profiler->attached = true;
 }
 
-static void detach_waiting(struct profiler *profiler)
+static void detach_after_threshold(struct profiler *profiler)
 {
 	for (size_t i = 0; i < profiler->probe_count; i++)
 		if (profiler->probes[i].on_threshold && profiler->probes[i].object.bpf)
@@ -154,7 +154,7 @@ static void detach_waiting(struct profiler *profiler)
 }
 
 /* Removes a service from the list of requests. false: the list is empty. */
-static bool take_asked(struct profiler *profiler, char service[SUBJECT_NAME_MAX])
+static bool pop_request(struct profiler *profiler, char service[SUBJECT_NAME_MAX])
 {
 	bool any;
 
@@ -175,18 +175,18 @@ static bool is_service(const struct profiler *profiler, const char *name)
 	return is;
 }
 
-static void start_asked(struct profiler *profiler)
+static void start_requested(struct profiler *profiler)
 {
 	char service[SUBJECT_NAME_MAX];
 
-	while (take_asked(profiler, service)) {
+	while (pop_request(profiler, service)) {
 		if (!is_service(profiler, service) ||
 		    !trigger_start(&profiler->trigger, service, clock_ns()))
 			continue;
 		message(LOG_NOTICE, "a threshold starts a profile of %s, %llu s", service,
 			(unsigned long long)(profiler->trigger.length_ns / NS_PER_S));
 		if (!profiler->attached)
-			attach_waiting(profiler);
+			attach_for_threshold(profiler);
 	}
 }
 
@@ -194,29 +194,29 @@ static void start_asked(struct profiler *profiler)
 static void end_profile(struct profiler *profiler)
 {
 	if (profiler->attached && !trigger_any(&profiler->trigger, clock_ns()))
-		detach_waiting(profiler);
+		detach_after_threshold(profiler);
 }
 
 /* --- the thread --- */
 
-static void step(struct profiler *profiler)
+static void profiler_pass(struct profiler *profiler)
 {
-	start_asked(profiler);
-	take_all(profiler);
+	start_requested(profiler);
+	read_stack_rings(profiler);
 	end_profile(profiler);
-	if (is_due(profiler))
-		write_all(profiler);
+	if (is_write_due(profiler))
+		write_profiles(profiler);
 }
 
-static void drain(int wake)
+static void drain_eventfd(int fd)
 {
 	uint64_t ignored;
 
-	while (read(wake, &ignored, sizeof(ignored)) > 0)
+	while (read(fd, &ignored, sizeof(ignored)) > 0)
 		;
 }
 
-static void *run(void *context)
+static void *run_profiler(void *context)
 {
 	struct profiler *profiler = context;
 	struct pollfd *fds = calloc(profiler->ring_count + 1, sizeof(*fds));
@@ -231,25 +231,25 @@ static void *run(void *context)
 			.events = POLLIN,
 		};
 	while (!stopped_ns(profiler)) {
-		poll(fds, profiler->ring_count + 1, LOOK_MS);
-		drain(profiler->wake);
-		step(profiler);
+		poll(fds, profiler->ring_count + 1, PASS_MS);
+		drain_eventfd(profiler->wake);
+		profiler_pass(profiler);
 		/* The first poll() consumes wake-ups that arrived during the pass: a ring that
 		 * fills without a new one is read by the clock. */
 		poll(fds, profiler->ring_count + 1, 0);
 		poll(fds, 1, PAUSE_MS);
 	}
-	take_all(profiler);
+	read_stack_rings(profiler);
 	if (collector_since(profiler->collector))
-		write_all(profiler);
+		write_profiles(profiler);
 	free(fds);
 	return NULL;
 }
 
-/* --- begin and end --- */
+/* --- starting and stopping --- */
 
-static int open_ring(struct profiler *profiler, struct probe *probe, const struct view *view,
-		     struct error *error)
+static int open_stack_ring(struct profiler *profiler, struct probe *probe, const struct view *view,
+			   struct error *error)
 {
 	struct profiler_ring *r = &profiler->rings[profiler->ring_count];
 
@@ -260,7 +260,7 @@ static int open_ring(struct profiler *profiler, struct probe *probe, const struc
 	};
 	if (r->view < 0)
 		return error_set(error, r->view, "there are too many views");
-	r->ring = ring_buffer__new(bpf_map__fd(view->ring), take, r, NULL);
+	r->ring = ring_buffer__new(bpf_map__fd(view->ring), collect_stack, r, NULL);
 	if (!r->ring)
 		return error_set(error, -errno, "cannot read the ring buffer %s: %s",
 				 bpf_map__name(view->ring), strerror(errno));
@@ -268,7 +268,7 @@ static int open_ring(struct profiler *profiler, struct probe *probe, const struc
 	return 0;
 }
 
-static int open_rings(struct profiler *profiler, struct error *error)
+static int open_stack_rings(struct profiler *profiler, struct error *error)
 {
 	int status = 0;
 
@@ -276,12 +276,12 @@ static int open_rings(struct profiler *profiler, struct error *error)
 		struct probe *probe = &profiler->probes[i];
 
 		for (size_t j = 0; j < probe->views.count && status == 0; j++)
-			status = open_ring(profiler, probe, &probe->views.item[j], error);
+			status = open_stack_ring(profiler, probe, &probe->views.item[j], error);
 	}
 	return status;
 }
 
-static int start_thread(struct profiler *profiler, struct error *error)
+static int start_profiler_thread(struct profiler *profiler, struct error *error)
 {
 	sigset_t all, before;
 	int status;
@@ -292,7 +292,7 @@ static int start_thread(struct profiler *profiler, struct error *error)
 	/* Signals are for the daemon's threads. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	status = -pthread_create(&profiler->thread, NULL, run, profiler);
+	status = -pthread_create(&profiler->thread, NULL, run_profiler, profiler);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (status) {
 		close(profiler->wake);
@@ -313,7 +313,7 @@ static size_t count_rings(const struct profiler *profiler)
 	return count;
 }
 
-static void close_all(struct profiler *profiler)
+static void close_profiler(struct profiler *profiler)
 {
 	for (size_t i = 0; i < profiler->ring_count; i++)
 		ring_buffer__free(profiler->rings[i].ring);
@@ -349,14 +349,14 @@ int profiler_start(struct profiler *profiler, struct services *services, struct 
 	status = status
 			 ?: collector_open(&profiler->collector, &config->profiles,
 					   &profiler->files, error);
-	status = status ?: open_rings(profiler, error);
-	status = status ?: start_thread(profiler, error);
+	status = status ?: open_stack_rings(profiler, error);
+	status = status ?: start_profiler_thread(profiler, error);
 	if (status)
-		close_all(profiler);
+		close_profiler(profiler);
 	return status;
 }
 
-static void wake(struct profiler *profiler)
+static void wake_thread(struct profiler *profiler)
 {
 	uint64_t one = 1;
 	/* Without it the thread looks within a second. */
@@ -370,7 +370,7 @@ void profiler_ask(struct profiler *profiler, const char *service)
 	pthread_mutex_lock(&profiler->lock);
 	if (profiler->running && profiler->asked_count < PROFILER_ASKED_MAX) {
 		snprintf(profiler->asked[profiler->asked_count++], SUBJECT_NAME_MAX, "%s", service);
-		wake(profiler);
+		wake_thread(profiler);
 	}
 	pthread_mutex_unlock(&profiler->lock);
 }
@@ -386,8 +386,8 @@ void profiler_stop(struct profiler *profiler)
 	if (!running)
 		return;
 	__atomic_store_n(&profiler->stopped_ns, clock_ns(), __ATOMIC_RELAXED);
-	wake(profiler);
+	wake_thread(profiler);
 	pthread_join(profiler->thread, NULL);
 	close(profiler->wake);
-	close_all(profiler);
+	close_profiler(profiler);
 }

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define TELL_AGAIN_NS (3600 * NS_PER_S)
+#define LOG_AGAIN_NS (3600 * NS_PER_S)
 
 /* The kernel's list of online CPUs; "": unavailable. */
 static void list_cpus(char list[PERIODIC_CPUS_MAX])
@@ -96,7 +96,7 @@ static void walk_and_catch_up(struct probe *probe, const struct snapshot *snapsh
 
 /* Reads the rows of services that are reassigned before the probe's own reading. false: a reading
  * is in progress. */
-static bool catch_up(void *of)
+static bool catch_up_probe(void *of)
 {
 	struct probe *probe = of;
 	const struct snapshot *snapshot;
@@ -126,7 +126,7 @@ int reading_subscribe(struct probe *probe, struct error *error)
 		return 0;
 	pthread_mutex_lock(&services->lock);
 	probe->subscriber = subscribers_add(&services->lifecycle.subscribers, probe->interval_s,
-					    catch_up, probe);
+					    catch_up_probe, probe);
 	pthread_mutex_unlock(&services->lock);
 	return probe->subscriber < 0 ? error_set(error, probe->subscriber, "no memory") : 0;
 }
@@ -143,7 +143,7 @@ void reading_unsubscribe(struct probe *probe)
 
 /* The order matters: a program that sees the new interval_began_ns with the old previous_began_ns
  * does not cut off a gap that belongs to the interval. */
-static void begin_interval(struct probe *probe)
+static void start_interval(struct probe *probe)
 {
 	uint64_t now_ns = clock_monotonic_ns();
 
@@ -187,23 +187,24 @@ static void fetch_tables(struct probe *probe)
 }
 
 /* Logs it once an hour. */
-static void tell_waiting(struct probe *probe, uint64_t now_ns)
+static void log_unassigned(struct probe *probe, uint64_t now_ns)
 {
-	uint32_t waiting = probe_services_waiting(probe);
+	uint32_t unassigned = probe_services_waiting(probe);
 
-	if (!waiting || (probe->waiting_told_ns && now_ns - probe->waiting_told_ns < TELL_AGAIN_NS))
+	if (!unassigned ||
+	    (probe->waiting_told_ns && now_ns - probe->waiting_told_ns < LOG_AGAIN_NS))
 		return;
 	probe->waiting_told_ns = now_ns;
 	message(LOG_NOTICE,
 		"probe %s: all its rows are in use: %u services are counted under \"other\" "
 		"until one is free or counts next to nothing; raise Rows, or name the services "
 		"that matter in Service blocks",
-		probe->name, waiting);
+		probe->name, unassigned);
 }
 
 /* The rows are as they were at *ret_as_of, or later. */
 static int walk_and_read(struct probe *probe, struct reading_output *output,
-			 const struct snapshot *snapshot, uint64_t begin_ns, uint64_t *ret_as_of,
+			 const struct snapshot *snapshot, uint64_t start_ns, uint64_t *ret_as_of,
 			 struct error *error)
 {
 	uint64_t read_ns;
@@ -213,14 +214,14 @@ static int walk_and_read(struct probe *probe, struct reading_output *output,
 	status = reading_walk(probe, probe->interval_s, error);
 	if (status)
 		return status;
-	read_ns = probe->read_ns ? *probe->read_ns : begin_ns;
+	read_ns = probe->read_ns ? *probe->read_ns : start_ns;
 	if (probe->read_ns)
 		output->set_age(output, clock_ns() - read_ns);
-	begin_interval(probe);
+	start_interval(probe);
 	status = read_tables(probe, output, snapshot, read_ns, error);
-	tell_waiting(probe, begin_ns);
+	log_unassigned(probe, start_ns);
 	if (status == 0)
-		*ret_as_of = walk_as_of(&probe->services->walk, &probe->object, begin_ns);
+		*ret_as_of = walk_as_of(&probe->services->walk, &probe->object, start_ns);
 	reading_end_walk(probe);
 	return status;
 }
@@ -247,12 +248,12 @@ static void note_keys(struct probe *probe)
 
 /* Returns when the reading started; 0: it was skipped. Of a paused probe, only rows that may be
  * reassigned are read. */
-static uint64_t read_all(struct probe *probe, struct reading_output *output, int *ret_status,
-			 struct error *error)
+static uint64_t read_probe(struct probe *probe, struct reading_output *output, int *ret_status,
+			   struct error *error)
 {
 	struct services *services = probe->services;
 	const struct snapshot *snapshot;
-	uint64_t begin_ns = 0, as_of = 0;
+	uint64_t start_ns = 0, as_of = 0;
 
 	pthread_mutex_lock(&probe->reading);
 	snapshot = services_begin(services, probe->subscriber, probe->interval_s);
@@ -260,13 +261,13 @@ static uint64_t read_all(struct probe *probe, struct reading_output *output, int
 		as_of = clock_ns();
 		catch_up_tables(probe, snapshot, 0);
 	} else if (output->start(output, probe->interval_s)) {
-		begin_ns = clock_ns();
-		*ret_status = walk_and_read(probe, output, snapshot, begin_ns, &as_of, error);
+		start_ns = clock_ns();
+		*ret_status = walk_and_read(probe, output, snapshot, start_ns, &as_of, error);
 		note_keys(probe);
 	}
 	services_read(services, probe->subscriber, snapshot, as_of);
 	pthread_mutex_unlock(&probe->reading);
-	return begin_ns;
+	return start_ns;
 }
 
 /* Dispatches what was read. After a failure the next reading may start at once. */
@@ -308,17 +309,17 @@ int probe_read(struct probe *probe, struct reading_output *output, struct error 
 {
 	struct services *services = probe->services;
 	int status = 0;
-	uint64_t begin_ns, cpu_ns;
+	uint64_t start_ns, cpu_ns;
 
 	services_resolve(services, probe->interval_s);
 	check_attachments(probe);
 	cpu_ns = clock_cpu_ns();
-	begin_ns = read_all(probe, output, &status, error);
-	if (begin_ns) {
+	start_ns = read_probe(probe, output, &status, error);
+	if (start_ns) {
 		status = hand_on(probe, output, status, error);
 		__atomic_store_n(&probe->reading_ns, clock_cpu_ns() - cpu_ns, __ATOMIC_RELAXED);
 		pthread_mutex_lock(&services->lock);
-		probe->read_s = (double)(clock_ns() - begin_ns) / (double)NS_PER_S;
+		probe->read_s = (double)(clock_ns() - start_ns) / (double)NS_PER_S;
 		probe->failing = status != 0;
 		pthread_mutex_unlock(&services->lock);
 	}

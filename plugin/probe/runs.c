@@ -26,7 +26,7 @@
 #define PERIOD_NS (300 * NS_PER_S)
 #define STALE_NS (3 * PERIOD_NS)
 
-static bool has_run(const struct runs *runs, const char *name)
+static bool is_listed_run(const struct runs *runs, const char *name)
 {
 	for (size_t i = 0; i < runs->count; i++)
 		if (!strcmp(runs->run[i].name, name))
@@ -45,7 +45,7 @@ int runs_add(struct runs *runs, const char *name, const struct object *object)
 
 		snprintf(whole, sizeof(whole), "%s-%s", name, bpf_program__name(program));
 		name_clean(run.name, sizeof(run.name), whole);
-		if (run.fd < 0 || has_run(runs, run.name))
+		if (run.fd < 0 || is_listed_run(runs, run.name))
 			continue;
 		grown = reallocarray(runs->run, runs->count + 1, sizeof(*grown));
 		if (!grown)
@@ -57,7 +57,7 @@ int runs_add(struct runs *runs, const char *name, const struct object *object)
 }
 
 /* Reads the kernel's counters. Returns how many runs were counted since the last call. */
-static uint64_t look(struct runs *runs)
+static uint64_t read_statistics(struct runs *runs)
 {
 	uint64_t before = runs->total;
 
@@ -76,16 +76,16 @@ static uint64_t look(struct runs *runs)
 	return runs->total - before;
 }
 
-static void mark(struct runs *runs)
+static void mark_sample(struct runs *runs)
 {
-	look(runs);
+	read_statistics(runs);
 	for (size_t i = 0; i < runs->count; i++) {
 		runs->run[i].marked_count = runs->run[i].count;
 		runs->run[i].marked_time_ns = runs->run[i].time_ns;
 	}
 }
 
-static void settle(struct runs *runs, double elapsed_s)
+static void finish_sample(struct runs *runs, double elapsed_s)
 {
 	for (size_t i = 0; i < runs->count; i++) {
 		struct run *run = &runs->run[i];
@@ -98,40 +98,40 @@ static void settle(struct runs *runs, double elapsed_s)
 	}
 }
 
-static double random_share(void)
+static double random_fraction(void)
 {
 	return (double)random() / ((double)RAND_MAX + 1);
 }
 
-static useconds_t at_most(useconds_t us, double limit_s)
+static useconds_t limit_us(useconds_t us, double limit_s)
 {
 	return limit_s * US_PER_S < us ? (useconds_t)(limit_s * US_PER_S) : us;
 }
 
 /* Takes a sample of moment_us. false: another user had the statistics on before, and has switched
  * them off by now. */
-static bool take_sample(struct runs *runs, useconds_t moment_us)
+static bool sample_statistics(struct runs *runs, useconds_t moment_us)
 {
-	bool others = look(runs) != 0;
+	bool others = read_statistics(runs) != 0;
 	int stats = others ? -1 : bpf_enable_stats(BPF_STATS_RUN_TIME);
-	uint64_t begin_ns;
+	uint64_t start_ns;
 	bool counted;
 
 	if (!others && stats < 0)
 		return true;
-	mark(runs);
-	begin_ns = clock_ns();
+	mark_sample(runs);
+	start_ns = clock_ns();
 	usleep(moment_us);
-	counted = look(runs) || !others;
+	counted = read_statistics(runs) || !others;
 	if (counted) {
 		runs->sampled_ns = clock_ns();
-		settle(runs, (double)(runs->sampled_ns - begin_ns) / (double)NS_PER_S);
+		finish_sample(runs, (double)(runs->sampled_ns - start_ns) / (double)NS_PER_S);
 	}
 	if (stats >= 0)
 		close(stats);
 	/* A run in progress is counted after the switch. Without this call the next sample would
 	 * take that for another user's statistics. */
-	look(runs);
+	read_statistics(runs);
 	return counted;
 }
 
@@ -139,17 +139,17 @@ void runs_read(struct runs *runs, double interval_s)
 {
 	if (clock_ns() < runs->due_ns)
 		return;
-	usleep((useconds_t)(at_most(WAIT_US, interval_s / 2) * random_share()));
-	if (take_sample(runs, at_most(SAMPLE_US, interval_s / 4)))
-		runs->due_ns = clock_ns() + (uint64_t)(PERIOD_NS * (0.5 + random_share()));
+	usleep((useconds_t)(limit_us(WAIT_US, interval_s / 2) * random_fraction()));
+	if (sample_statistics(runs, limit_us(SAMPLE_US, interval_s / 4)))
+		runs->due_ns = clock_ns() + (uint64_t)(PERIOD_NS * (0.5 + random_fraction()));
 }
 
 bool runs_sample(struct runs *runs, unsigned us)
 {
 	uint64_t before_ns = runs->sampled_ns;
 
-	look(runs);
-	take_sample(runs, us);
+	read_statistics(runs);
+	sample_statistics(runs, us);
 	return runs->sampled_ns != before_ns;
 }
 

@@ -22,7 +22,7 @@
 #define RETRY_NS (60 * NS_PER_S)  /* at least, after a failed run */
 #define PAUSED_NS (NS_PER_S / 10) /* between checks whether a paused probe has resumed */
 
-static uint64_t thread_cpu_ns(void)
+static uint64_t sampler_cpu_ns(void)
 {
 	struct timespec now;
 
@@ -30,7 +30,7 @@ static uint64_t thread_cpu_ns(void)
 	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
-static void tell_failure(struct sampled *s, int status, const struct error *error)
+static void log_failure(struct sampled *s, int status, const struct error *error)
 {
 	if (status && !s->failing)
 		message(LOG_ERR, "sampler %s: trying again once a minute at most: %.900s", s->name,
@@ -52,7 +52,7 @@ static uint64_t next_ns(struct sampler *sampler, const struct sampled *s, uint64
 	return (late ? now_ns : s->due_ns) + wait_ns;
 }
 
-static void run_one(struct sampler *sampler, struct sampled *s, uint64_t now_ns)
+static void run_program(struct sampler *sampler, struct sampled *s, uint64_t now_ns)
 {
 	struct error error = { "" };
 	uint64_t cpu_ns, cost_ns;
@@ -66,7 +66,7 @@ static void run_one(struct sampler *sampler, struct sampled *s, uint64_t now_ns)
 		__atomic_store_n(s->sample_ns, s->began_ns ? now_ns - s->began_ns : 0,
 				 __ATOMIC_RELAXED);
 	s->began_ns = now_ns;
-	tell_failure(s, sampler->run(s->sample, &error), &error);
+	log_failure(s, sampler->run(s->sample, &error), &error);
 	cpu_ns = sampler->cpu_ns();
 	cost_ns = cpu_ns - sampler->spent_ns;
 	sampler->spent_ns = cpu_ns;
@@ -85,7 +85,7 @@ uint64_t sampler_step(struct sampler *sampler, uint64_t now_ns)
 		struct sampled *s = &sampler->item[i];
 
 		if (s->due_ns <= now_ns)
-			run_one(sampler, s, now_ns);
+			run_program(sampler, s, now_ns);
 		due_ns = s->due_ns < due_ns ? s->due_ns : due_ns;
 	}
 	return due_ns;
@@ -123,7 +123,7 @@ static struct timespec time_until(uint64_t due_ns)
 				  .tv_nsec = (long)(wait_ns % NS_PER_S) };
 }
 
-static void *run(void *context)
+static void *run_sampler(void *context)
 {
 	struct sampler *sampler = context;
 	struct pollfd stop = { .fd = sampler->stop, .events = POLLIN };
@@ -139,7 +139,7 @@ static void *run(void *context)
 	return NULL;
 }
 
-static int start_thread(struct sampler *sampler)
+static int start_sampler_thread(struct sampler *sampler)
 {
 	sigset_t all, before;
 	int status;
@@ -150,7 +150,7 @@ static int start_thread(struct sampler *sampler)
 	/* Signals are for the daemon's threads. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	status = -pthread_create(&sampler->thread, NULL, run, sampler);
+	status = -pthread_create(&sampler->thread, NULL, run_sampler, sampler);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	sampler->running = status == 0;
 	if (status)
@@ -164,7 +164,7 @@ static bool has_budget(const struct probe *probe)
 }
 
 /* The part of a CPU for each sampler of the probes without a budget of their own. */
-static double even_share(const struct probe *probes, size_t probe_count, double percent)
+static double even_budget(const struct probe *probes, size_t probe_count, double percent)
 {
 	size_t count = 0;
 
@@ -174,8 +174,8 @@ static double even_share(const struct probe *probes, size_t probe_count, double 
 	return count ? percent / 100 / (double)count : 0;
 }
 
-static void add(struct sampler *sampler, struct probe *probe, const struct sample *sample,
-		double share)
+static void add_sampler(struct sampler *sampler, struct probe *probe, const struct sample *sample,
+			double cpu_fraction)
 {
 	const struct probe_config *block = probe->block;
 	struct sampled *s = &sampler->item[sampler->count++];
@@ -186,7 +186,7 @@ static void add(struct sampler *sampler, struct probe *probe, const struct sampl
 	s->probe = probe;
 	s->sample = sample;
 	s->pace.hz = block->frequency_hz > 0 ? block->frequency_hz : sample->hz;
-	s->pace.share = share;
+	s->pace.share = cpu_fraction;
 	if (has_budget(probe))
 		s->pace.share = block->budget_percent / 100 / (double)probe->object.sample_count;
 	s->sample_ns = object_variable(&probe->object, "sample_ns", sizeof(*s->sample_ns));
@@ -194,7 +194,7 @@ static void add(struct sampler *sampler, struct probe *probe, const struct sampl
 
 /* Frequency and Budget have no effect without a sampler. A probe that is off has been reported
  * before. */
-static void check_options(const struct probe *probe)
+static void check_sampler_options(const struct probe *probe)
 {
 	bool frequency, budget;
 
@@ -210,13 +210,13 @@ static void check_options(const struct probe *probe)
 
 int sampler_open(struct sampler *sampler, struct probe *probes, size_t probe_count, double percent)
 {
-	double share = even_share(probes, probe_count, percent);
+	double cpu_fraction = even_budget(probes, probe_count, percent);
 	size_t count = 0;
 
-	*sampler = (struct sampler){ .run = object_sample, .cpu_ns = thread_cpu_ns };
+	*sampler = (struct sampler){ .run = object_sample, .cpu_ns = sampler_cpu_ns };
 	for (size_t i = 0; i < probe_count; i++) {
 		count += probes[i].object.sample_count;
-		check_options(&probes[i]);
+		check_sampler_options(&probes[i]);
 	}
 	if (!count)
 		return 0;
@@ -225,7 +225,8 @@ int sampler_open(struct sampler *sampler, struct probe *probes, size_t probe_cou
 		return -ENOMEM;
 	for (size_t i = 0; i < probe_count; i++)
 		for (size_t j = 0; j < probes[i].object.sample_count; j++)
-			add(sampler, &probes[i], &probes[i].object.samples[j], share);
+			add_sampler(sampler, &probes[i], &probes[i].object.samples[j],
+				    cpu_fraction);
 	if (getrandom(sampler->seed, sizeof(sampler->seed), GRND_NONBLOCK) < 0)
 		sampler->seed[0] = (unsigned short)clock_ns();
 	return 0;
@@ -235,7 +236,7 @@ int sampler_start(struct sampler *sampler, struct probe *probes, size_t probe_co
 {
 	int status = sampler_open(sampler, probes, probe_count, percent);
 
-	return status == 0 && sampler->count ? start_thread(sampler) : status;
+	return status == 0 && sampler->count ? start_sampler_thread(sampler) : status;
 }
 
 void sampler_stop(struct sampler *sampler)

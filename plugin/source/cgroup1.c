@@ -13,7 +13,7 @@
 /* The kernel's "no limit" is the last page below 2^63; no machine has this much memory. */
 #define NO_LIMIT (1ULL << 62)
 
-static ssize_t copy(char to[CGROUP1_TEXT_MAX], const char *text, size_t length)
+static ssize_t copy_v1_text(char to[CGROUP1_TEXT_MAX], const char *text, size_t length)
 {
 	if (length >= CGROUP1_TEXT_MAX)
 		return -EINVAL;
@@ -23,7 +23,7 @@ static ssize_t copy(char to[CGROUP1_TEXT_MAX], const char *text, size_t length)
 }
 
 /* Parses a number that is followed by nothing but a line feed. */
-static int number_of(const char *text, size_t length, long long *ret_number)
+static int parse_v1_number(const char *text, size_t length, long long *ret_number)
 {
 	char own[32], *end;
 
@@ -39,12 +39,12 @@ static int number_of(const char *text, size_t length, long long *ret_number)
 }
 
 /* throttled_time, in ns, becomes throttled_usec. Both words have the same length. */
-static ssize_t say_cpu_stat(const char *text, size_t length, const char *second,
-			    size_t second_length, char to[CGROUP1_TEXT_MAX])
+static ssize_t translate_cpu_stat(const char *text, size_t length, const char *second,
+				  size_t second_length, char to[CGROUP1_TEXT_MAX])
 {
 	static const char before[] = "throttled_time ", after[] = "throttled_usec ";
 	size_t skip = sizeof(before) - 1, digits;
-	ssize_t status = copy(to, text, length);
+	ssize_t status = copy_v1_text(to, text, length);
 	char *at = status < 0 ? NULL : strstr(to, before);
 	unsigned long long time_ns;
 	char number[32];
@@ -67,45 +67,45 @@ static ssize_t say_cpu_stat(const char *text, size_t length, const char *second,
 }
 
 /* A quota of -1 is no limit. */
-static ssize_t say_cpu_max(const char *text, size_t length, const char *second,
-			   size_t second_length, char to[CGROUP1_TEXT_MAX])
+static ssize_t translate_cpu_max(const char *text, size_t length, const char *second,
+				 size_t second_length, char to[CGROUP1_TEXT_MAX])
 {
 	long long quota_us, period_us;
 
-	if (number_of(text, length, &quota_us) || number_of(second, second_length, &period_us) ||
-	    period_us <= 0)
+	if (parse_v1_number(text, length, &quota_us) ||
+	    parse_v1_number(second, second_length, &period_us) || period_us <= 0)
 		return -EINVAL;
 	if (quota_us < 0)
 		return snprintf(to, CGROUP1_TEXT_MAX, "max %lld\n", period_us);
 	return snprintf(to, CGROUP1_TEXT_MAX, "%lld %lld\n", quota_us, period_us);
 }
 
-static ssize_t say_memory_max(const char *text, size_t length, const char *second,
-			      size_t second_length, char to[CGROUP1_TEXT_MAX])
+static ssize_t translate_memory_max(const char *text, size_t length, const char *second,
+				    size_t second_length, char to[CGROUP1_TEXT_MAX])
 {
 	long long limit;
 
 	(void)second;
 	(void)second_length;
-	if (number_of(text, length, &limit) || limit < 0)
+	if (parse_v1_number(text, length, &limit) || limit < 0)
 		return -EINVAL;
-	return (unsigned long long)limit >= NO_LIMIT ? copy(to, "max\n", 4)
-						     : copy(to, text, length);
+	return (unsigned long long)limit >= NO_LIMIT ? copy_v1_text(to, "max\n", 4)
+						     : copy_v1_text(to, text, length);
 }
 
-static ssize_t say_memory_events(const char *text, size_t length, const char *second,
-				 size_t second_length, char to[CGROUP1_TEXT_MAX])
+static ssize_t translate_memory_events(const char *text, size_t length, const char *second,
+				       size_t second_length, char to[CGROUP1_TEXT_MAX])
 {
 	(void)second;
 	(void)second_length;
-	return copy(to, text, length);
+	return copy_v1_text(to, text, length);
 }
 
 static const struct cgroup1_file files[] = {
-	{ "cpu.stat", "cpu.stat", NULL, say_cpu_stat },
-	{ "cpu.max", "cpu.cfs_quota_us", "cpu.cfs_period_us", say_cpu_max },
-	{ "memory.max", "memory.limit_in_bytes", NULL, say_memory_max },
-	{ "memory.events", "memory.oom_control", NULL, say_memory_events },
+	{ "cpu.stat", "cpu.stat", NULL, translate_cpu_stat },
+	{ "cpu.max", "cpu.cfs_quota_us", "cpu.cfs_period_us", translate_cpu_max },
+	{ "memory.max", "memory.limit_in_bytes", NULL, translate_memory_max },
+	{ "memory.events", "memory.oom_control", NULL, translate_memory_events },
 };
 
 const struct cgroup1_file *cgroup1_file(const char *name)

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char *join(const char *directory, const char *name)
+static char *join_path(const char *directory, const char *name)
 {
 	char *path;
 
@@ -21,7 +21,7 @@ static char *join(const char *directory, const char *name)
 
 /* --- configured --- */
 
-static bool is_below(const char *path, const char *other)
+static bool is_path_below(const char *path, const char *other)
 {
 	size_t length = strlen(other);
 
@@ -30,23 +30,23 @@ static bool is_below(const char *path, const char *other)
 
 /* The figures of a cgroup include those of the cgroups below it, so paths below another path of the
  * service are left out. */
-static bool is_counted(const struct strings *paths, size_t i)
+static bool is_path_counted(const struct strings *paths, size_t i)
 {
 	for (size_t other = 0; other < paths->count; other++)
-		if (other != i && is_below(paths->item[i], paths->item[other]) &&
+		if (other != i && is_path_below(paths->item[i], paths->item[other]) &&
 		    (other < i || strcmp(paths->item[i], paths->item[other]) != 0))
 			return true;
 	return false;
 }
 
-static int add_paths(struct text_files *files, const struct strings *paths, uint32_t row)
+static int add_configured_paths(struct text_files *files, const struct strings *paths, uint32_t row)
 {
 	for (size_t i = 0; i < paths->count; i++) {
 		struct text_file *file;
 
-		if (is_counted(paths, i))
+		if (is_path_counted(paths, i))
 			continue;
-		file = text_files_add(files, join(paths->item[i], files->tag->path));
+		file = text_files_add(files, join_path(paths->item[i], files->tag->path));
 		if (!file)
 			return -errno;
 		file->service = row;
@@ -60,8 +60,8 @@ int text_cgroups_configured(struct text_files *files, const struct config *confi
 	int status = 0;
 
 	for (size_t i = 0; i < config->service_count && status == 0; i++)
-		status =
-			add_paths(files, &config->services[i].cgroups, SERVICE_FIRST + (uint32_t)i);
+		status = add_configured_paths(files, &config->services[i].cgroups,
+					      SERVICE_FIRST + (uint32_t)i);
 	return status;
 }
 
@@ -75,15 +75,15 @@ static size_t directory_length(const char *path)
 }
 
 /* Lists are mostly in the same order, so the search starts behind the last match. */
-static struct text_file *find(struct text_files *files, const struct place *place)
+static struct text_file *find_cgroup_file(struct text_files *files, const struct place *cgroup)
 {
-	size_t length = strlen(place->path);
+	size_t length = strlen(cgroup->path);
 
 	for (size_t i = 0; i < files->count; i++) {
 		struct text_file *file = &files->file[(files->hint + i) % files->count];
 
 		if (file->is_configured || directory_length(file->path) != length ||
-		    memcmp(file->path, place->path, length) != 0)
+		    memcmp(file->path, cgroup->path, length) != 0)
 			continue;
 		files->hint = (size_t)(file - files->file) + 1;
 		return file;
@@ -92,32 +92,32 @@ static struct text_file *find(struct text_files *files, const struct place *plac
 }
 
 /* If the row of a cgroup has changed, the file starts again with what it says first. */
-static int take_place(void *to, const struct place *place)
+static int add_service_cgroup(void *to, const struct place *cgroup)
 {
 	struct text_files *files = to;
 	struct text_file *file;
 
-	file = find(files, place);
+	file = find_cgroup_file(files, cgroup);
 	if (!file) {
-		file = text_files_add(files, join(place->path, files->tag->path));
+		file = text_files_add(files, join_path(cgroup->path, files->tag->path));
 		if (!file)
 			return -errno;
-		file->service = place->row;
+		file->service = cgroup->row;
 	}
-	if (file->service != place->row)
+	if (file->service != cgroup->row)
 		text_file_forget(file);
-	else if (file->place_inode != place->inode)
-		file->begins_at_zero = place->is_new;
-	file->place_inode = place->inode;
-	file->service = place->row;
-	file->key = place->key;
-	if (place->rule)
+	else if (file->place_inode != cgroup->inode)
+		file->begins_at_zero = cgroup->is_new;
+	file->place_inode = cgroup->inode;
+	file->service = cgroup->row;
+	file->key = cgroup->key;
+	if (cgroup->rule)
 		file->key.kind = GROUP_COMMAND;
 	file->is_there = true;
 	return 0;
 }
 
-static bool is_in(const struct text_file *file, const struct text_file *other)
+static bool is_file_in(const struct text_file *file, const struct text_file *other)
 {
 	size_t length = directory_length(other->path);
 
@@ -134,11 +134,11 @@ static void mark_counted(struct text_files *files)
 
 		file->is_counted = false;
 		for (size_t j = 0; j < files->count && file->key.kind == GROUP_COMMAND; j++)
-			file->is_counted |= j != i && is_in(file, &files->file[j]);
+			file->is_counted |= j != i && is_file_in(file, &files->file[j]);
 	}
 }
 
-static enum hierarchy hierarchy_of(const struct text_files *files)
+static enum hierarchy hierarchy_of_files(const struct text_files *files)
 {
 	if (!files->is_v1)
 		return HIERARCHY_UNIFIED;
@@ -153,14 +153,14 @@ int text_cgroups_update(struct text_files *files)
 
 	if (!places || files->root < 0)
 		return 0;
-	places_want(places, hierarchy_of(files));
+	places_want(places, hierarchy_of_files(files));
 	generation = __atomic_load_n(&places->generation, __ATOMIC_ACQUIRE);
 	if (generation == files->generation)
 		return places_status(places);
 	for (size_t i = 0; i < files->count; i++)
 		files->file[i].is_there = files->file[i].is_configured;
 	files->hint = 0;
-	status = places_each(places, hierarchy_of(files), take_place, files);
+	status = places_each(places, hierarchy_of_files(files), add_service_cgroup, files);
 	files->generation = generation;
 	text_files_drop_absent(files);
 	mark_counted(files);

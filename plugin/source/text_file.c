@@ -34,7 +34,7 @@ void text_file_forget(struct text_file *file)
 	file->begins_at_zero = false;
 }
 
-static void file_done(struct text_file *file)
+static void free_text_file(struct text_file *file)
 {
 	text_file_close(file);
 	free(file->path);
@@ -69,14 +69,14 @@ void text_files_drop_absent(struct text_files *files)
 		if (files->file[i].is_there)
 			files->file[left++] = files->file[i];
 		else
-			file_done(&files->file[i]);
+			free_text_file(&files->file[i]);
 	files->count = left;
 }
 
 void text_files_done(struct text_files *files)
 {
 	for (size_t i = 0; i < files->count; i++)
-		file_done(&files->file[i]);
+		free_text_file(&files->file[i]);
 	free(files->file);
 	if (files->root >= 0)
 		close(files->root);
@@ -86,8 +86,8 @@ void text_files_done(struct text_files *files)
 /* --- reading --- */
 
 /* Opens another file of the same directory. */
-static int open_beside(const struct text_files *files, const struct text_file *file,
-		       const char *name, uint64_t *ret_inode)
+static int open_sibling(const struct text_files *files, const struct text_file *file,
+			const char *name, uint64_t *ret_inode)
 {
 	const char *slash = strrchr(file->path, '/');
 	int length = slash ? (int)(slash + 1 - file->path) : 0, fd;
@@ -100,20 +100,20 @@ static int open_beside(const struct text_files *files, const struct text_file *f
 	return fd;
 }
 
-static int open_text(const struct text_files *files, const struct text_file *file,
-		     uint64_t *ret_inode)
+static int open_text_file(const struct text_files *files, const struct text_file *file,
+			  uint64_t *ret_inode)
 {
 	const struct cgroup1_file *other = files->is_v1 ? cgroup1_file(files->tag->path) : NULL;
 
 	if (!files->is_v1)
 		return pseudo_open(files->root, file->path, ret_inode);
-	return other ? open_beside(files, file, other->file, ret_inode) : -ENOENT;
+	return other ? open_sibling(files, file, other->file, ret_inode) : -ENOENT;
 }
 
 static int open_file(struct text_files *files, struct text_file *file)
 {
 	uint64_t inode = 0;
-	int fd = open_text(files, file, &inode);
+	int fd = open_text_file(files, file, &inode);
 
 	if (fd < 0)
 		return fd;
@@ -130,8 +130,8 @@ static int open_file(struct text_files *files, struct text_file *file)
 	return fd;
 }
 
-static ssize_t read_raw(struct text_files *files, struct text_file *file, struct pseudo_text *text,
-			size_t most)
+static ssize_t read_untranslated(struct text_files *files, struct text_file *file,
+				 struct pseudo_text *text, size_t most)
 {
 	ssize_t length = -ENODEV;
 	int fd;
@@ -153,11 +153,11 @@ static ssize_t read_raw(struct text_files *files, struct text_file *file, struct
 }
 
 /* Reads another file of the same directory, which is opened and closed. */
-static ssize_t read_beside(const struct text_files *files, const struct text_file *file,
-			   const char *name, struct pseudo_text *text)
+static ssize_t read_sibling(const struct text_files *files, const struct text_file *file,
+			    const char *name, struct pseudo_text *text)
 {
 	uint64_t inode;
-	int fd = open_beside(files, file, name, &inode);
+	int fd = open_sibling(files, file, name, &inode);
 	ssize_t length;
 
 	if (fd < 0)
@@ -169,31 +169,32 @@ static ssize_t read_beside(const struct text_files *files, const struct text_fil
 
 /* Translates the text of a v1 file into the words of cgroup2, in place: text->bytes has room for
  * CGROUP1_TEXT_MAX. */
-static ssize_t say(const struct text_files *files, const struct text_file *file,
-		   const struct cgroup1_file *other, struct pseudo_text *text, ssize_t length)
+static ssize_t translate(const struct text_files *files, const struct text_file *file,
+			 const struct cgroup1_file *other, struct pseudo_text *text, ssize_t length)
 {
 	struct pseudo_text second = { 0 };
-	char said[CGROUP1_TEXT_MAX];
+	char translated[CGROUP1_TEXT_MAX];
 	ssize_t more = 0;
 
 	if (length >= 0 && other->second)
-		more = read_beside(files, file, other->second, &second);
+		more = read_sibling(files, file, other->second, &second);
 	if (length >= 0 && more >= 0)
-		length = other->say(text->bytes, (size_t)length, second.bytes, (size_t)more, said);
+		length = other->say(text->bytes, (size_t)length, second.bytes, (size_t)more,
+				    translated);
 	pseudo_text_done(&second);
 	if (length < 0 || more < 0)
 		return length < 0 ? length : more;
-	memcpy(text->bytes, said, (size_t)length);
+	memcpy(text->bytes, translated, (size_t)length);
 	return length;
 }
 
 ssize_t text_file_read(struct text_files *files, struct text_file *file, struct pseudo_text *text,
 		       size_t most)
 {
-	ssize_t length = read_raw(files, file, text, most);
+	ssize_t length = read_untranslated(files, file, text, most);
 
 	return files->is_v1 && length >= 0
-		       ? say(files, file, cgroup1_file(files->tag->path), text, length)
+		       ? translate(files, file, cgroup1_file(files->tag->path), text, length)
 		       : length;
 }
 
@@ -211,9 +212,9 @@ int text_file_is_limited(const struct text_files *files, const struct text_file 
 
 	if (files->is_v1 && !other)
 		return -ENOENT;
-	length = read_beside(files, file, other ? other->file : name, text);
+	length = read_sibling(files, file, other ? other->file : name, text);
 	if (other)
-		length = say(files, file, other, text, length);
+		length = translate(files, file, other, text, length);
 	return length < 0 ? (int)length : text_is_limit(text->bytes, (size_t)length);
 }
 

@@ -26,7 +26,7 @@ int text_files_init(struct text_files *files, const struct file_tag *tag,
 	return text_files_add(files, strdup(tag->path)) ? 0 : -errno;
 }
 
-static int open_root(struct text_files *files)
+static int open_text_root(struct text_files *files)
 {
 	const struct file_tag *tag = files->tag;
 	int root;
@@ -58,16 +58,16 @@ static struct text_file *find_match(struct text_files *files, const char *name, 
 	return NULL;
 }
 
-static int take_entry(struct text_files *files, const char *pattern, size_t pattern_length,
-		      const char *name)
+static int add_match(struct text_files *files, const char *glob, size_t glob_length,
+		     const char *name)
 {
 	const char *path = files->tag->path;
-	int before = (int)(pattern - path);
+	int before = (int)(glob - path);
 	struct text_file *file = find_match(files, name, strlen(name));
 	char *own;
 
 	if (!file) {
-		if (asprintf(&own, "%.*s%s%s", before, path, name, pattern + pattern_length) < 0)
+		if (asprintf(&own, "%.*s%s%s", before, path, name, glob + glob_length) < 0)
 			own = NULL;
 		file = text_files_add(files, own);
 		if (!file)
@@ -79,34 +79,33 @@ static int take_entry(struct text_files *files, const char *pattern, size_t patt
 	return 0;
 }
 
-static int list_directory(struct text_files *files, DIR *directory, const char *pattern,
-			  size_t length)
+static int list_directory(struct text_files *files, DIR *directory, const char *glob, size_t length)
 {
 	char text[FILE_PATH_MAX];
 	struct dirent *entry;
 	int status = 0;
 
-	snprintf(text, sizeof(text), "%.*s", (int)length, pattern);
+	snprintf(text, sizeof(text), "%.*s", (int)length, glob);
 	while (status == 0 && (entry = readdir(directory)))
 		if (entry->d_name[0] != '.' &&
 		    pattern_fits(text, entry->d_name, strlen(entry->d_name)))
-			status = take_entry(files, pattern, length, entry->d_name);
+			status = add_match(files, glob, length, entry->d_name);
 	return status;
 }
 
 int text_files_update(struct text_files *files)
 {
 	size_t length = 0;
-	const char *pattern = path_pattern(files->tag->path, &length);
+	const char *glob = path_pattern(files->tag->path, &length);
 	char above[FILE_PATH_MAX];
-	int status = open_root(files), fd;
+	int status = open_text_root(files), fd;
 	DIR *directory;
 
 	if (files->by_service)
 		return text_cgroups_update(files) ?: status;
-	if (status || !pattern)
+	if (status || !glob)
 		return status;
-	snprintf(above, sizeof(above), "%.*s", (int)(pattern - files->tag->path), files->tag->path);
+	snprintf(above, sizeof(above), "%.*s", (int)(glob - files->tag->path), files->tag->path);
 	fd = pseudo_open_directory(files->root, above);
 	directory = fd < 0 ? NULL : fdopendir(fd);
 	if (!directory) {
@@ -118,7 +117,7 @@ int text_files_update(struct text_files *files)
 	for (size_t i = 0; i < files->count; i++)
 		files->file[i].is_there = false;
 	files->hint = 0;
-	status = list_directory(files, directory, pattern, length);
+	status = list_directory(files, directory, glob, length);
 	closedir(directory);
 	text_files_drop_absent(files);
 	return status;

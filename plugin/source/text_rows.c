@@ -29,7 +29,7 @@ static bool add_words(struct text_rows *r, const struct text_word *words)
 	return any;
 }
 
-static int take_sum(void *to, const struct text_word *words)
+static int add_sum_row(void *to, const struct text_word *words)
 {
 	struct text_rows *r = to;
 
@@ -39,7 +39,7 @@ static int take_sum(void *to, const struct text_word *words)
 
 /* If it is unknown when counting started, the first number of a file may have been counted long
  * ago, and is no growth. */
-static uint64_t growth(const struct text_rows *r, size_t i)
+static uint64_t growth_of_field(const struct text_rows *r, size_t i)
 {
 	const struct text_file *file = r->file;
 
@@ -59,7 +59,7 @@ static void clear_gauges(const struct text_rows *r, unsigned char *row)
  * what it has more than those before. */
 static uint64_t addition(struct text_rows *r, uint32_t row, size_t i)
 {
-	uint64_t value = r->fields->field[i].is_gauge ? r->value[i] : growth(r, i);
+	uint64_t value = r->fields->field[i].is_gauge ? r->value[i] : growth_of_field(r, i);
 	uint64_t *most = r->most ? &r->most[row * r->fields->count + i] : NULL;
 	uint64_t before = most ? *most : 0;
 
@@ -107,7 +107,7 @@ size_t text_rows_size(const struct fields *fields, size_t stride)
 	return fields->by_key ? row_offset(fields) + stride : stride;
 }
 
-static bool set_member(const struct field *field, const struct text_word *word, char *key)
+static bool set_key_member(const struct field *field, const struct text_word *word, char *key)
 {
 	uint64_t number;
 
@@ -137,8 +137,8 @@ static bool set_key(const struct text_rows *r, const struct text_word *words, ch
 	memset(key, 0, key_size(fields));
 	for (size_t i = 0; i < fields->count; i++)
 		if (fields->field[i].of_key &&
-		    !set_member(&fields->field[i], fields->tag[i].is_match ? &match : &words[i],
-				key))
+		    !set_key_member(&fields->field[i], fields->tag[i].is_match ? &match : &words[i],
+				    key))
 			return false;
 	if (fields->by_service)
 		memcpy(key + fields->service_offset, &r->file->service, sizeof(uint32_t));
@@ -146,14 +146,14 @@ static bool set_key(const struct text_rows *r, const struct text_word *words, ch
 	return true;
 }
 
-static bool is_key(const void *of, uint32_t number, const void *wanted)
+static bool is_key_of_row(const void *of, uint32_t number, const void *wanted)
 {
 	const struct text_rows *r = of;
 
 	return !memcmp(r->keys + number * r->key_stride, wanted, key_size(r->fields));
 }
 
-static bool has_room(struct text_rows *r)
+static bool reserve_key(struct text_rows *r)
 {
 	size_t room = r->key_room ? 2 * r->key_room : KEYS_FIRST;
 	unsigned char *grown;
@@ -171,15 +171,15 @@ static bool has_room(struct text_rows *r)
 }
 
 /* The row of a key; a new one is zeroed. NULL: there is no room. */
-static unsigned char *row_of(struct text_rows *r, const char *key)
+static unsigned char *row_of_key(struct text_rows *r, const char *key)
 {
 	uint64_t hash = index_hash(&r->by_key, 0, key, key_size(r->fields));
-	uint32_t number = index_find(&r->by_key, hash, is_key, r, key);
+	uint32_t number = index_find(&r->by_key, hash, is_key_of_row, r, key);
 	unsigned char *at;
 
 	if (number != INDEX_NONE)
 		return r->keys + number * r->key_stride + row_offset(r->fields);
-	if (!has_room(r))
+	if (!reserve_key(r))
 		return NULL;
 	at = r->keys + r->key_count * r->key_stride;
 	memset(at, 0, r->key_stride);
@@ -207,7 +207,7 @@ static bool set_values(struct text_rows *r, const struct text_word *words)
 	return any;
 }
 
-static int take_key(void *to, const struct text_word *words)
+static int add_key_row(void *to, const struct text_word *words)
 {
 	char key[LABEL_KEY_SIZE_MAX + sizeof(uint64_t)];
 	struct text_rows *r = to;
@@ -216,7 +216,7 @@ static int take_key(void *to, const struct text_word *words)
 	if (!set_values(r, words) || !set_key(r, words, key))
 		return 0;
 	r->any = true;
-	row = row_of(r, key);
+	row = row_of_key(r, key);
 	if (!row) {
 		r->is_full = true;
 		return 1;
@@ -283,13 +283,13 @@ bool text_rows_read(struct text_rows *r, struct text_file *file, const char *tex
 	memset(r->value, 0, sizeof(r->value));
 	memset(r->has, 0, sizeof(r->has));
 	text_read(&fields->file, fields->tag, fields->count, text, size,
-		  fields->by_key ? take_key : take_sum, r);
+		  fields->by_key ? add_key_row : add_sum_row, r);
 	if (r->any && !fields->by_key)
 		add_sums(r);
 	return r->any;
 }
 
-static int each_key(const struct text_rows *r, row_taker *take, void *to, struct error *error)
+static int each_key(const struct text_rows *r, row_taker *visit, void *to, struct error *error)
 {
 	int status = 0;
 
@@ -302,17 +302,17 @@ static int each_key(const struct text_rows *r, row_taker *take, void *to, struct
 			.is_base = !r->begins_at_zero,
 		};
 
-		status = take(to, &row, error);
+		status = visit(to, &row, error);
 	}
 	return status;
 }
 
-int text_rows_each(const struct text_rows *r, row_taker *take, void *to, struct error *error)
+int text_rows_each(const struct text_rows *r, row_taker *visit, void *to, struct error *error)
 {
 	int status = 0;
 
 	if (r->fields->by_key)
-		return each_key(r, take, to, error);
+		return each_key(r, visit, to, error);
 	for (uint32_t i = 0; i < r->count && status == 0; i++) {
 		const struct source_row row = {
 			.key = &i,
@@ -321,7 +321,7 @@ int text_rows_each(const struct text_rows *r, row_taker *take, void *to, struct 
 		};
 
 		if (r->given[i] && !(r->fields->file.is_single && r->files[i] > 1))
-			status = take(to, &row, error);
+			status = visit(to, &row, error);
 	}
 	return status;
 }
