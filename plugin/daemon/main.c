@@ -9,7 +9,7 @@
 #include "config/name.h"
 #include "helper/ksym.h"
 #include "notifier.h"
-#include "probe/open.h"
+#include "probe/probe.h"
 #include "probe/overhead.h"
 #include "probe/pause.h"
 #include "probe/probe_mistake.h"

@@ -2,7 +2,7 @@
 #ifndef EBPF_NOTIFIER_H
 #define EBPF_NOTIFIER_H
 
-#include "probe/probe.h"
+#include "probe/probe_state.h"
 #include "service/service.h"
 
 #include <pthread.h>

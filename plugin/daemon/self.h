@@ -4,7 +4,7 @@
 
 #include "dispatch.h"
 #include "probe/cost.h"
-#include "probe/probe.h"
+#include "probe/probe_state.h"
 #include "probe/runs.h"
 #include "probe/sampler.h"
 #include "service/service.h"

@@ -2,7 +2,7 @@
 #ifndef EBPF_SUMMARY_H
 #define EBPF_SUMMARY_H
 
-#include "probe/probe.h"
+#include "probe/probe_state.h"
 #include "service/service.h"
 
 #include <stdbool.h>

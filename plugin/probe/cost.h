@@ -2,7 +2,7 @@
 #ifndef EBPF_COST_H
 #define EBPF_COST_H
 
-#include "probe.h"
+#include "probe_state.h"
 #include "runs.h"
 
 #include <stdbool.h>

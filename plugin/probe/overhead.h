@@ -3,7 +3,7 @@
 #define EBPF_OVERHEAD_H
 
 #include "cost.h"
-#include "probe.h"
+#include "probe_state.h"
 #include "util/health.h"
 
 #include <stddef.h>

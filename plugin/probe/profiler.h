@@ -2,7 +2,7 @@
 #ifndef EBPF_PROFILER_H
 #define EBPF_PROFILER_H
 
-#include "probe.h"
+#include "probe_state.h"
 #include "service/service.h"
 #include "stack/collector.h"
 #include "stack/trigger.h"

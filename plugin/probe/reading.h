@@ -2,7 +2,7 @@
 #ifndef EBPF_READING_H
 #define EBPF_READING_H
 
-#include "probe.h"
+#include "probe_state.h"
 #include "util/message.h"
 
 #include <stdbool.h>

@@ -2,7 +2,7 @@
 #ifndef EBPF_SAMPLER_H
 #define EBPF_SAMPLER_H
 
-#include "probe.h"
+#include "probe_state.h"
 #include "runs.h"
 #include "util/pace.h"
 

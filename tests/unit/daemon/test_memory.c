@@ -14,7 +14,7 @@
 #include "bpf/lib/service.h"
 #include "plugin/config/config.h"
 #include "plugin/daemon/dispatch.h"
-#include "plugin/probe/open.h"
+#include "plugin/probe/probe.h"
 #include "plugin/util/clock.h"
 #include "plugin/util/message.h"
 

@@ -13,7 +13,7 @@
 #include "tests/unit/may_load.h"
 
 #include "plugin/daemon/publication.h"
-#include "plugin/probe/open.h"
+#include "plugin/probe/probe.h"
 #include "plugin/probe/reading.h"
 #include "plugin/util/clock.h"
 #include "plugin/util/message.h"

@@ -12,7 +12,7 @@
 #include "contrib/describe/types.h"
 #include "plugin/object/image.h"
 #include "plugin/object/variant.h"
-#include "plugin/probe/open.h"
+#include "plugin/probe/probe.h"
 #include "plugin/service/process_row.h"
 
 #include <glob.h>

@@ -9,7 +9,7 @@
 #include "tests/unit/fake/row.h"
 
 #include "plugin/daemon/publication.h"
-#include "plugin/probe/open.h"
+#include "plugin/probe/probe.h"
 
 #include <errno.h>
 #include <pthread.h>
