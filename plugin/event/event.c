@@ -321,7 +321,7 @@ static int parse_event_text(const struct event_parser *r, const char *text)
 	return 0;
 }
 
-/* --- the whole --- */
+/* --- an event --- */
 
 static int resolve_record(struct event_parser *r, uint32_t record_type)
 {
@@ -392,7 +392,7 @@ void event_done(struct event *event)
 	*event = (struct event){ 0 };
 }
 
-/* --- of an object --- */
+/* --- the events of an object --- */
 
 int events_find(struct events *events, struct object *object, const struct strings *options,
 		type_lookup *lookup, struct error *error)

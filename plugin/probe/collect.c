@@ -16,7 +16,7 @@
 
 #define NAMES_MAX 64 /* listed in a message */
 
-/* --- what there is --- */
+/* --- metrics of the object --- */
 
 typedef void metric_visitor(void *to, const struct schema *schema, const struct metric *metric,
 			    const char *option);
@@ -63,7 +63,7 @@ static void each_metric(const struct metric_search *s, metric_visitor *visit, vo
 	bpf_object__for_each_map(map, s->object->bpf) each_metric_of_map(s, map, visit, to);
 }
 
-/* --- globs --- */
+/* --- what a glob matches --- */
 
 struct glob_match {
 	const char *glob;

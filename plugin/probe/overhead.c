@@ -62,7 +62,7 @@ static int resume_limited(struct probe *probe, int function, struct error *error
 	return probe_resume_function(probe, (uint32_t)function, error);
 }
 
-/* --- which --- */
+/* --- the list --- */
 
 static void add_limited(struct overhead *overhead, struct probe *probe, int function,
 			double own_percent, uint64_t now_ns)
@@ -123,7 +123,7 @@ int overhead_open(struct overhead *overhead, struct probe *probes, size_t probe_
 	return 0;
 }
 
-/* --- what it costs --- */
+/* --- cost --- */
 
 static double mean_percent(const struct limited *limited)
 {
@@ -192,7 +192,7 @@ static void measure_if_due(const struct overhead *overhead, struct limited *limi
 	}
 }
 
-/* --- off and on --- */
+/* --- switching off and on --- */
 
 /* "1 minute", "20 seconds". */
 static void name_time(char *text, size_t size, uint64_t ns)
