@@ -9,10 +9,9 @@ uint32_t probe_services_waiting(const struct probe *probe)
 	uint32_t most = 0;
 
 	for (size_t i = 0; i < probe->table_count; i++) {
-		uint32_t waiting =
-			__atomic_load_n(&probe->tables[i].slots.waiting, __ATOMIC_RELAXED);
+		uint32_t count = __atomic_load_n(&probe->tables[i].slots.waiting, __ATOMIC_RELAXED);
 
-		most = waiting > most ? waiting : most;
+		most = count > most ? count : most;
 	}
 	return most;
 }
