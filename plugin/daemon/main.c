@@ -9,14 +9,11 @@
 #include "config/name.h"
 #include "helper/ksym.h"
 #include "notifier.h"
-#include "probe/probe.h"
 #include "probe/overhead.h"
-#include "probe/pause.h"
-#include "probe/probe_mistake.h"
 #include "probe/profiler.h"
 #include "probe/reading.h"
 #include "probe/sampler.h"
-#include "publication.h"
+#include "probe_list.h"
 #include "self.h"
 #include "service/service.h"
 #include "summary.h"
@@ -28,25 +25,17 @@
 
 #include <plugin.h>
 
-#include <dirent.h>
-#include <errno.h>
 #include <malloc.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
-#define OBJECT_SUFFIX ".bpf.o"
-#define OVERHEAD_S 1.0                     /* between two checks of what probes cost */
-#define OWN_OBJECT "service" OBJECT_SUFFIX /* the engine's own object, which is built in */
+#define OVERHEAD_S 1.0 /* between two checks of what probes cost */
 
 static struct config config;
 static bool configured;
 static struct file_reader files = FILE_READER_NONE;
 static struct services services;
-static struct probe *probes;
-static size_t probe_count;
-static struct publication *publications; /* of the probe with the same index */
+static struct probe_list list;
 static struct self self;
 static struct notifier notifier;
 static struct profiler profiler = { .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -74,10 +63,8 @@ static int ebpf_config(oconfig_item_t *block)
 	return 0;
 }
 
-static double interval_of_probe(const struct probe_config *probe)
+static double default_interval_s(void)
 {
-	if (probe && probe->interval_s > 0)
-		return probe->interval_s;
 	if (config.interval_s > 0)
 		return config.interval_s;
 	return CDTIME_T_TO_DOUBLE(plugin_get_interval());
@@ -90,7 +77,7 @@ static int ebpf_read(user_data_t *data)
 	bool failed_before = probe->failing;
 	struct error text;
 
-	probe_read(probe, &publications[probe - probes].output, &error);
+	probe_read(probe, &list.publications[probe - list.probes].output, &error);
 	if (probe->failing == failed_before)
 		return 0;
 	if (probe->failing)
@@ -106,13 +93,13 @@ static int ebpf_read(user_data_t *data)
 
 static int ebpf_read_self(__attribute__((unused)) user_data_t *data)
 {
-	int status = notifier_start(&notifier, &services, probes, probe_count);
+	int status = notifier_start(&notifier, &services, list.probes, list.count);
 
 	if (status)
 		message(LOG_ERR, "no notification will tell of an event: %s", strerror(-status));
 	services_tell_fits(&services);
-	summary_logged = summary_logged || summary_tell(&services, probes, probe_count);
-	self_read(&self, &services, probes, probe_count, &sampler, interval_of_probe(NULL));
+	summary_logged = summary_logged || summary_tell(&services, list.probes, list.count);
+	self_read(&self, &services, list.probes, list.count, &sampler, default_interval_s());
 	return 0;
 }
 
@@ -143,243 +130,20 @@ static void register_read(const char *name, int (*read)(user_data_t *), void *da
 				     &(user_data_t){ .data = data });
 }
 
-/* Reports that a probe, or all of them, is off: in the log now, and as a notification with the
- * first reading. */
-static void report_probe_off(int severity, const char *name, const char *text)
+static void register_probes(void)
 {
-	message(severity, "%s", text);
-	self_notify_later(&self, severity == LOG_ERR ? HEALTH_FAILURE : HEALTH_WARNING, name, text);
-}
+	for (size_t i = 0; i < list.count; i++) {
+		struct probe *probe = &list.probes[i];
 
-static bool has_probe(const char *name)
-{
-	for (size_t i = 0; i < probe_count; i++)
-		if (!strcmp(probes[i].name, name))
-			return true;
-	return false;
-}
-
-/* Two probes of one name, or a probe named as the plugin itself, would write the same series, also
- * those under "ebpf-self". */
-static bool check_probe_name(const char *name, const char *path)
-{
-	const char *why = self_reserved(name) ? "this name is the plugin's own"
-			  : has_probe(name)   ? "another object has this name already"
-					      : NULL;
-
-	if (why)
-		message(LOG_ERR, "skipping %s as the probe %s: %s; rename it", path, name, why);
-	return !why;
-}
-
-/* A probe that is not opened later counts as off: its count-tier_NAME is 0. */
-static struct probe *add_probe_entry(const char *name)
-{
-	struct probe *probe = &probes[probe_count];
-
-	publication_init(&publications[probe_count++]);
-	*probe = (struct probe){ .subscriber = -1 };
-	snprintf(probe->name, sizeof(probe->name), "%s", name);
-	return probe;
-}
-
-/* Opens the object that the block names, or NAME.bpf.o. A probe that fails to open keeps its entry,
- * so that it shows as off. Without the engine's own object no probe is opened. */
-static void open_probe_of_object(const char *object)
-{
-	const struct probe_config *block = config_probe(&config, object);
-	struct probe *probe;
-	const char *path = block ? block->object : NULL;
-	char own[4096], name[CONFIG_NAME_MAX];
-	struct error error, text;
-	int status;
-
-	if (block && !block->enable) {
-		probe_mistake_disabled(block);
-		return;
+		if (probe->object.bpf)
+			register_read(probe->name, ebpf_read, probe, probe->interval_s);
 	}
-	snprintf(own, sizeof(own), "%s/%s" OBJECT_SUFFIX, config.object_dir, object);
-	path = path ?: own;
-	name_clean(name, sizeof(name), object);
-	if (!check_probe_name(name, path))
-		return;
-	probe = add_probe_entry(name);
-	if (!services.object.bpf)
-		return;
-	status = probe_open(probe, name, path, interval_of_probe(block), block, &services,
-			    dispatch_type, &error);
-	if (status == PROBE_NOT_ENABLED) {
-		probe_mistake_not_enabled(name, block, error.text);
-		probe_count--;
-		return;
-	}
-	if (status) {
-		error_set(&text, 0, "probe %s is off: %.900s", name, error.text);
-		report_probe_off(status == PROBE_NEEDS_OPTION ? LOG_WARNING : LOG_ERR, name,
-				 text.text);
-		return;
-	}
-	if (probe->on_threshold)
-		probe_pause(probe);
-	message(LOG_INFO, "probe %s is on (tier %u)%s", name, probe->object.tier,
-		probe->on_threshold ? ", and waits for a threshold" : "");
-}
-
-static bool is_object(const struct dirent *entry)
-{
-	size_t length = strlen(entry->d_name), suffix = strlen(OBJECT_SUFFIX);
-
-	return length > suffix && !strcmp(entry->d_name + length - suffix, OBJECT_SUFFIX) &&
-	       strcmp(entry->d_name, OWN_OBJECT) != 0;
-}
-
-static int is_probe_object(const struct dirent *entry)
-{
-	return is_object(entry) && strlen(entry->d_name) < CONFIG_NAME_MAX;
-}
-
-static int is_long_name(const struct dirent *entry)
-{
-	return is_object(entry) && strlen(entry->d_name) >= CONFIG_NAME_MAX;
-}
-
-static void warn_of_own_object(void)
-{
-	char path[4096];
-
-	snprintf(path, sizeof(path), "%s/" OWN_OBJECT, config.object_dir);
-	if (access(path, F_OK) == 0)
-		message(LOG_NOTICE,
-			"skipping %s: this version of the plugin has that object built in; delete "
-			"the file if an older version has installed it",
-			path);
-}
-
-/* Is the block about one of the objects in the directory? */
-static bool is_of_directory(const struct probe_config *block, struct dirent *const *entries,
-			    int count)
-{
-	for (int i = 0; i < count; i++)
-		if (config_probe(&config, entries[i]->d_name) == block)
-			return true;
-	return false;
-}
-
-/* If the block switches the probe on, it shows as a probe that is off. */
-static void report_missing_probe(const struct probe_config *block, struct dirent *const *entries,
-				 int count)
-{
-	const char **names = calloc((size_t)count + 1, sizeof(*names));
-	struct error text;
-
-	if (!names)
-		return;
-	for (int i = 0; i < count; i++)
-		names[i] = entries[i]->d_name;
-	probe_mistake_missing(&text, block, names);
-	free(names);
-	if (block->enable && !self_reserved(block->name))
-		report_probe_off(LOG_ERR, add_probe_entry(block->name)->name, text.text);
-	else
-		message(LOG_ERR, "%s", text.text);
-}
-
-/* Is there no object, neither in the directory nor by an option Object? */
-static bool has_no_object(int count)
-{
-	for (size_t i = 0; i < config.probe_count && count == 0; i++)
-		if (config.probes[i].object)
-			return false;
-	return count <= 0;
-}
-
-/* Opens the objects that only the configuration names. */
-static void open_configured(struct dirent *const *entries, int count)
-{
-	for (size_t i = 0; i < config.probe_count; i++) {
-		const struct probe_config *block = &config.probes[i];
-
-		if (is_of_directory(block, entries, count))
-			continue;
-		if (block->object)
-			open_probe_of_object(block->name);
-		else if (!has_no_object(count))
-			report_missing_probe(block, entries, count);
-	}
-}
-
-/* A probe's name is part of the names of its series, which are limited. */
-static void log_long_names(void)
-{
-	struct dirent **entries = NULL;
-	int count = scandir(config.object_dir, &entries, is_long_name, alphasort);
-
-	for (int i = 0; i < count; i++) {
-		message(LOG_ERR,
-			"skipping %s of ObjectDirectory \"%s\": its name has %d bytes or more; "
-			"rename it",
-			entries[i]->d_name, config.object_dir, CONFIG_NAME_MAX);
-		free(entries[i]);
-	}
-	free(entries);
-}
-
-/* Shows as one probe that is off, since the names of the missing ones are unknown. */
-static void report_no_objects(const char *why)
-{
-	struct error text;
-
-	error_set(&text, 0,
-		  "no probe of ObjectDirectory \"%.700s\" is on: %s; set it to "
-		  "where the BPF objects are installed",
-		  config.object_dir, why);
-	report_probe_off(LOG_ERR, add_probe_entry(SELF_DIRECTORY)->name, text.text);
-}
-
-static bool allocate_probes(size_t count)
-{
-	probes = calloc(count, sizeof(*probes));
-	publications = calloc(count, sizeof(*publications));
-	return probes && publications;
-}
-
-/* Opens the objects of the directory and of the configuration, and registers their readings. */
-static void open_probes(void)
-{
-	struct dirent **entries = NULL;
-	int count = scandir(config.object_dir, &entries, is_probe_object, alphasort);
-	int status = errno;
-	bool allocated;
-
-	if (services.object.bpf)
-		warn_of_own_object();
-	/* One more for SELF_DIRECTORY. */
-	allocated = allocate_probes((size_t)(count > 0 ? count : 0) + config.probe_count + 1);
-	if (allocated && has_no_object(count))
-		report_no_objects(count < 0 ? strerror(status)
-					    : "it has no file NAME" OBJECT_SUFFIX);
-	log_long_names();
-	for (int i = 0; i < count; i++) {
-		char *name = entries[i]->d_name;
-
-		name[strlen(name) - strlen(OBJECT_SUFFIX)] = '\0';
-		if (allocated)
-			open_probe_of_object(name);
-	}
-	if (allocated)
-		open_configured(entries, count);
-	for (int i = 0; i < count; i++)
-		free(entries[i]);
-	free(entries);
-	for (size_t i = 0; i < probe_count; i++)
-		if (probes[i].object.bpf)
-			register_read(probes[i].name, ebpf_read, &probes[i], probes[i].interval_s);
 }
 
 static void open_self(void)
 {
-	if (self_open(&self, &services, probes, probe_count) == 0)
-		register_read("self", ebpf_read_self, NULL, interval_of_probe(NULL));
+	if (self_open(&self, &services, list.probes, list.count) == 0)
+		register_read("self", ebpf_read_self, NULL, default_interval_s());
 	else
 		message(LOG_ERR, "the plugin's own figures are off: no memory");
 }
@@ -395,7 +159,7 @@ static void raise_memlock(void)
 
 static void start_samplers(void)
 {
-	int status = sampler_start(&sampler, probes, probe_count, config.max_sampling);
+	int status = sampler_start(&sampler, list.probes, list.count, config.max_sampling);
 
 	if (status)
 		message(LOG_ERR, "no sampler is on: %s", strerror(-status));
@@ -404,9 +168,9 @@ static void start_samplers(void)
 /* The open probe of this name, or NULL. */
 static const struct probe *open_probe_of(const char *name)
 {
-	for (size_t i = 0; i < probe_count; i++)
-		if (probes[i].object.bpf && !strcmp(probes[i].name, name))
-			return &probes[i];
+	for (size_t i = 0; i < list.count; i++)
+		if (list.probes[i].object.bpf && !strcmp(list.probes[i].name, name))
+			return &list.probes[i];
 	return NULL;
 }
 
@@ -429,7 +193,7 @@ static void start_profiler(void)
 	struct error error;
 
 	check_on_threshold();
-	if (profiler_start(&profiler, &services, probes, probe_count, &error) == 0) {
+	if (profiler_start(&profiler, &services, list.probes, list.count, &error) == 0) {
 		if (config.profiles.on_threshold.count)
 			plugin_register_notification("ebpf", ebpf_notification, NULL);
 		return;
@@ -440,8 +204,8 @@ static void start_profiler(void)
 /* No probe's callback can have this name: names of probes contain no slash. */
 static void open_overhead(void)
 {
-	int status = overhead_open(&overhead, probes, probe_count, config.max_overhead, self_notify,
-				   clock_ns());
+	int status = overhead_open(&overhead, list.probes, list.count, config.max_overhead,
+				   self_notify, clock_ns());
 
 	if (status)
 		message(LOG_ERR, "MaxOverhead switches nothing off: %s", strerror(-status));
@@ -458,11 +222,12 @@ static int ebpf_init(void)
 	config_finish(&config);
 	raise_memlock();
 	files.symbols = config.symbol_reader;
-	if (services_open(&services, &config, interval_of_probe(NULL), &files, &error) != 0) {
+	if (services_open(&services, &config, default_interval_s(), &files, &error) != 0) {
 		error_set(&text, 0, "the plugin is off: %.900s", error.text);
-		report_probe_off(LOG_ERR, SELF_SERVICES, text.text);
+		self_report_off(&self, LOG_ERR, SELF_SERVICES, text.text);
 	}
-	open_probes();
+	probe_list_open(&list, &config, default_interval_s(), &services, &self);
+	register_probes();
 	start_samplers();
 	open_overhead();
 	start_profiler();
@@ -482,13 +247,7 @@ static int ebpf_shutdown(void)
 	sampler_stop(&sampler);
 	overhead_done(&overhead);
 	self_done(&self);
-	for (size_t i = 0; i < probe_count; i++)
-		probe_done(&probes[i]);
-	free(probes);
-	probes = NULL;
-	free(publications);
-	publications = NULL;
-	probe_count = 0;
+	probe_list_done(&list);
 	summary_logged = false;
 	services_done(&services);
 	users_done();

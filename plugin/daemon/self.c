@@ -10,6 +10,7 @@
 #include "dispatch.h"
 #include "object/map_memory.h"
 #include "util/clock.h"
+#include "util/message.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -53,6 +54,12 @@ void self_notify_later(struct self *self, enum health health, const char *name, 
 	notice->health = health;
 	snprintf(notice->name, sizeof(notice->name), "%s", name);
 	snprintf(notice->text, sizeof(notice->text), "%s", text);
+}
+
+void self_report_off(struct self *self, int severity, const char *name, const char *text)
+{
+	message(severity, "%s", text);
+	self_notify_later(self, severity == LOG_ERR ? HEALTH_FAILURE : HEALTH_WARNING, name, text);
 }
 
 static void send_notices(struct self *self)

@@ -36,6 +36,10 @@ void self_notify(enum health health, const char *name, const char *text);
 /* The same with the first reading: by then the plugins that receive notifications run. */
 void self_notify_later(struct self *self, enum health health, const char *name, const char *text);
 
+/* Reports that a probe, or all of them, is off: in the log now, and as a notification with the first
+ * reading. */
+void self_report_off(struct self *self, int severity, const char *name, const char *text);
+
 /* To be called when each probe is open or has failed to open; the probes must outlive it. 0 or
  * -ENOMEM. */
 int self_open(struct self *self, const struct services *services, const struct probe *probes,
