@@ -268,7 +268,7 @@ static int open_stack_ring(struct profiler *profiler, struct probe *probe, const
 	return 0;
 }
 
-static int open_stack_rings(struct profiler *profiler, struct error *error)
+static int open_rings(struct profiler *profiler, struct error *error)
 {
 	int status = 0;
 
@@ -281,7 +281,7 @@ static int open_stack_rings(struct profiler *profiler, struct error *error)
 	return status;
 }
 
-static int start_profiler_thread(struct profiler *profiler, struct error *error)
+static int start_thread(struct profiler *profiler, struct error *error)
 {
 	sigset_t all, before;
 	int status;
@@ -349,8 +349,8 @@ int profiler_start(struct profiler *profiler, struct services *services, struct 
 	status = status
 			 ?: collector_open(&profiler->collector, &config->profiles,
 					   &profiler->files, error);
-	status = status ?: open_stack_rings(profiler, error);
-	status = status ?: start_profiler_thread(profiler, error);
+	status = status ?: open_rings(profiler, error);
+	status = status ?: start_thread(profiler, error);
 	if (status)
 		close_profiler(profiler);
 	return status;

@@ -10,7 +10,7 @@
 
 #define TEXT_FIELDS_MAX 128
 
-/* A word of a text, not terminated. */
+/* A word of a text, without a NUL behind it. */
 struct text_word {
 	const char *at; /* NULL: the row has no such word */
 	size_t length;

@@ -4,7 +4,7 @@
 
 #include "schema/fields.h"
 #include "source.h"
-#include "text_file.h"
+#include "text_files.h"
 #include "util/index.h"
 
 #include <stdbool.h>
