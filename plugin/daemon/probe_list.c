@@ -224,7 +224,7 @@ static bool allocate_probes(struct probe_list *list, size_t count)
 	return list->probes && list->publications;
 }
 
-static void open_all(struct probe_list *list)
+static void open_objects(struct probe_list *list)
 {
 	const struct config *config = list->config;
 	struct dirent **entries = NULL;
@@ -264,7 +264,7 @@ void probe_list_open(struct probe_list *list, const struct config *config, doubl
 		.services = services,
 		.self = self,
 	};
-	open_all(list);
+	open_objects(list);
 }
 
 void probe_list_done(struct probe_list *list)

@@ -112,7 +112,7 @@ static int parse_severity(const struct event_parser *r, const char **text)
 			 r->event->map);
 }
 
-static int parse_identifier(const struct event_parser *r, const char **text, type_lookup *lookup)
+static int parse_event_series(const struct event_parser *r, const char **text, type_lookup *lookup)
 {
 	struct tag *tag = &r->event->tag;
 	struct metric_type type;
@@ -352,7 +352,7 @@ int event_read(struct event *event, const struct btf *btf, const char *map, uint
 	if (!text)
 		return 0;
 	status = parse_severity(&parser, &text);
-	status = status ?: parse_identifier(&parser, &text, lookup);
+	status = status ?: parse_event_series(&parser, &text, lookup);
 	status = status ?: resolve_record(&parser, record_type);
 	status = status ?: find_service_member(&parser);
 	status = status ?: parse_event_text(&parser, text);

@@ -72,8 +72,8 @@ struct glob_match {
 	bool fits;
 };
 
-static void match_metric(void *to, const struct schema *schema, const struct metric *metric,
-			 const char *option)
+static void note_match(void *to, const struct schema *schema, const struct metric *metric,
+		       const char *option)
 {
 	struct glob_match *match = to;
 
@@ -157,7 +157,7 @@ static bool check_globs(const struct metric_search *s, const char *probe, const 
 		struct glob_match match = { .glob = globs->item[i], .config = s->config };
 
 		match.fits = !strcmp(option, "Collect") && !strcmp(match.glob, SELECTION_DEFAULT);
-		each_metric(s, match_metric, &match);
+		each_metric(s, note_match, &match);
 		any |= match.fits;
 		if (!match.fits)
 			log_unmatched(s, probe, option, &match);

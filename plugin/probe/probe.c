@@ -353,7 +353,7 @@ static int open_object(struct probe *probe, struct error *error)
 	return refused && options[0] ? needs_options(options, error) : status;
 }
 
-/* Rows has an effect on tables that assign rows on first use, and on tables of keys. */
+/* Rows has an effect only on a table that assigns rows. */
 static void check_rows_option(const struct probe *probe)
 {
 	bool has = false;

@@ -234,8 +234,8 @@ static void *run_profiler(void *context)
 		poll(fds, profiler->ring_count + 1, PASS_MS);
 		drain_eventfd(profiler->wake);
 		profiler_pass(profiler);
-		/* The first poll() consumes wake-ups that arrived during the pass: a ring that
-		 * fills without a new one is read by the clock. */
+		/* Drops rings that are empty by now from epoll's ready list. A ring that is filled
+		 * after that without a wake-up is read by the clock. */
 		poll(fds, profiler->ring_count + 1, 0);
 		poll(fds, 1, PAUSE_MS);
 	}
