@@ -115,16 +115,16 @@ struct delay_row {
 	u64 slow_samples;
 	struct {
 		u64 since_ns, slow_since_ns;
-		u64 looks; /* when it began */
-		u64 news_ns,
-			pause_ns; /* the request probe's last reading, and the time before it */
+		u64 sampler_runs; /* when it began */
+		u64 reading_ns,
+			interval_ns; /* the request probe's last reading, and the time before it */
 		struct service_request begin, latest;
 	} window;
 };
 
 MMAP_ARRAY(delays, struct delay_row, SERVICE_FIRST) SUBJECT("service");
 
-static u64 looks; /* of the sampler */
+static u64 sampler_runs; /* of the sampler */
 
 /* Of the thread that it looks at: what is read back from memory the verifier takes for any number, and
  * follows one way from there, not one for each part. */
@@ -137,7 +137,7 @@ static __always_inline struct delay_row *delay_row(u32 row)
 
 /* --- samples --- */
 
-static enum part part_of(struct task_struct *task, u64 held)
+static enum request_part part_of(struct task_struct *task, u64 in_hand_sk)
 {
 	enum blocked blocked;
 
@@ -149,7 +149,7 @@ static enum part part_of(struct task_struct *task, u64 held)
 	default:
 		break;
 	}
-	blocked = blocked_on(task, held);
+	blocked = blocked_on(task, in_hand_sk);
 	if (blocked < BLOCKED_DISK || blocked > BLOCKED_OTHER)
 		return PART_NONE;
 	return PART_BLOCKED + (blocked - BLOCKED_DISK);
@@ -161,7 +161,7 @@ static void count_delay(struct delay_row *row, u32 part)
 		part_add(&row->disk, part - PART_BLOCKED, PARTS - PART_BLOCKED, sample_ns);
 }
 
-static void count_slow(struct delay_row *row, const struct serving *s, u32 part, u64 tail_ns)
+static void count_slow_sample(struct delay_row *row, const struct serving *s, u32 part, u64 tail_ns)
 {
 	u64 began_ns = s->began_ns, now = bpf_ktime_get_ns();
 
@@ -171,7 +171,7 @@ static void count_slow(struct delay_row *row, const struct serving *s, u32 part,
 	part_count(row->slow_seen, part);
 }
 
-static void look(struct task_struct *task, u32 service)
+static void delay_sample_thread(struct task_struct *task, u32 service)
 {
 	struct service_request *r = service_request_of(service);
 	struct samples *seen = service_samples_of(service);
@@ -183,19 +183,19 @@ static void look(struct task_struct *task, u32 service)
 	if (!r || !seen || !row)
 		return;
 	s = serving_of(task, &number);
-	part_now = part_of(task, s ? s->hold ?: s->answered : 0);
+	part_now = part_of(task, s ? s->socket ?: s->responded : 0);
 	part = part_now;
 	count_delay(row, part);
 	if (part == PART_UPSTREAM)
 		upstream_count(task, service, sample_ns);
-	f = s ? follow(number, s->pid) : NULL;
+	f = s ? followed_thread(number, s->pid) : NULL;
 	if (!f)
 		return;
 	count_serving(seen, task, s, f, part);
 	if (part == PART_NONE && is_in_epoll(task))
 		awaited_count(task, seen);
-	if (s->hold)
-		count_slow(row, s, part, r->tail_ns);
+	if (s->socket)
+		count_slow_sample(row, s, part, r->tail_ns);
 }
 
 SEC("iter/task")
@@ -206,13 +206,13 @@ int delay_look(struct bpf_iter__task *ctx)
 	u32 service;
 
 	if (ctx->meta->seq_num == 0)
-		looks++;
+		sampler_runs++;
 	if (!task || task->flags & (PF_KTHREAD | PF_EXITING))
 		return 0;
 	service = service_of(task);
 	if (!service_watched(service))
 		return 0;
-	look(task, service);
+	delay_sample_thread(task, service);
 	if (option_by_syscall)
 		asleep_count(task, service);
 	return 0;
@@ -220,8 +220,8 @@ int delay_look(struct bpf_iter__task *ctx)
 
 /* --- readings --- */
 
-static void growth(const struct service_request *now, const struct service_request *before,
-		   struct service_request *ret_growth)
+static void request_growth(const struct service_request *now, const struct service_request *before,
+			   struct service_request *ret_growth)
 {
 	const u64 *n = (const u64 *)now, *b = (const u64 *)before;
 	u64 *g = (u64 *)ret_growth;
@@ -232,7 +232,7 @@ static void growth(const struct service_request *now, const struct service_reque
 
 /* Verified by itself, once; where it is called in a loop that is unrolled, as kernels before 6.2 take
  * no call just before the head of one. */
-__noinline u64 delay_share(u64 n, u64 part, u64 whole)
+__noinline u64 delay_fraction(u64 n, u64 part, u64 whole)
 {
 	return cputime_part(n, part, whole);
 }
@@ -244,24 +244,24 @@ static void divide_hand(u64 *in, const struct in_hand *hand, const u64 *sampled)
 
 	for (int i = 0; i < PARTS; i++)
 		in[i] = sampled[i];
-	if (!hand->held_ns) /* see hands_look() */
+	if (!hand->passed_ns) /* see hands_look() */
 		return;
 	for (int i = PART_BLOCKED; i < PARTS; i++)
 		sampled_ns += sampled[i];
-	in[PART_CPU] = grown(hand->held_ns, hand->queued_ns + hand->blocked_ns + hand->client_ns);
+	in[PART_CPU] = grown(hand->passed_ns, hand->queued_ns + hand->blocked_ns + hand->client_ns);
 	in[PART_RUNQUEUE] = hand->queued_ns;
 #pragma unroll
 	for (int i = PART_BLOCKED; i < PARTS; i++)
-		in[i] = delay_share(hand->blocked_ns, sampled[i], sampled_ns);
+		in[i] = delay_fraction(hand->blocked_ns, sampled[i], sampled_ns);
 	if (!sampled_ns)
 		in[PART_OTHER] = hand->blocked_ns;
 	in[PART_CLIENT] += hand->client_ns;
 }
 
 /* All parts together are what is counted as in progress; returns what is in no thread's hands. */
-static u64 fit(u64 *in, const struct samples *seen, u64 progress_ns)
+static u64 fit_parts(u64 *in, const struct samples *seen, u64 progress_ns)
 {
-	u64 sum = 0, left, lock, upstream;
+	u64 sum = 0, unexplained, lock, upstream;
 
 	for (int i = 0; i < PARTS; i++) {
 		in[i] += seen->many_ns[i];
@@ -270,17 +270,17 @@ static u64 fit(u64 *in, const struct samples *seen, u64 progress_ns)
 	if (sum > progress_ns) {
 #pragma unroll
 		for (int i = 0; i < PARTS; i++)
-			in[i] = delay_share(progress_ns, in[i], sum);
+			in[i] = delay_fraction(progress_ns, in[i], sum);
 		return 0;
 	}
-	left = progress_ns - sum;
-	lock = left < seen->futex_ns ? left : seen->futex_ns;
+	unexplained = progress_ns - sum;
+	lock = unexplained < seen->futex_ns ? unexplained : seen->futex_ns;
 	in[PART_LOCK] += lock;
-	left -= lock;
+	unexplained -= lock;
 	/* Requests over UNIX sockets are not seen there. */
-	upstream = delay_share(left, seen->awaited, seen->asked ?: seen->awaited);
+	upstream = delay_fraction(unexplained, seen->awaited, seen->requested ?: seen->awaited);
 	in[PART_UPSTREAM] += upstream;
-	return left - upstream;
+	return unexplained - upstream;
 }
 
 static void show_requests(struct delay_row *row, const struct service_request *d, u64 elapsed_ns)
@@ -289,7 +289,7 @@ static void show_requests(struct delay_row *row, const struct service_request *d
 	u64 *in = &row->in_cpu;
 
 	divide_hand(in, &d->hand, d->samples.one_ns);
-	row->in_async = fit(in, &d->samples, progress_ns);
+	row->in_async = fit_parts(in, &d->samples, progress_ns);
 	row->in_other += row->in_pipe;
 	row->in_socket = d->sums.waiting_ns;
 	/* Where none has been answered: what those take that are there. */
@@ -302,23 +302,23 @@ static __always_inline void begin_window(struct delay_row *row, u64 now)
 {
 	row->window.begin = row->window.latest;
 	row->window.since_ns = now;
-	row->window.looks = looks;
+	row->window.sampler_runs = sampler_runs;
 }
 
 /* How many requests the sampler has met, in whosever hands. */
 static u64 samples_of(const struct delay_row *row, const struct service_request *d, u64 elapsed_ns)
 {
-	u64 period_ns = elapsed_ns / (looks - row->window.looks ?: 1);
+	u64 period_ns = elapsed_ns / (sampler_runs - row->window.sampler_runs ?: 1);
 
 	return (d->sums.in_progress_ns + d->sums.waiting_ns) / (period_ns ?: 1);
 }
 
-static void look_at_window(struct delay_row *row, bool quiet, u64 now)
+static void update_window(struct delay_row *row, bool quiet, u64 now)
 {
 	u64 elapsed_ns = now - row->window.since_ns;
 	struct service_request d;
 
-	growth(&row->window.latest, &row->window.begin, &d);
+	request_growth(&row->window.latest, &row->window.begin, &d);
 	if (!quiet && samples_of(row, &d, elapsed_ns) >= SAMPLES_MIN)
 		show_requests(row, &d, elapsed_ns);
 	else if (quiet || elapsed_ns > WINDOW_NS_MAX)
@@ -339,7 +339,7 @@ static void show_slow(struct delay_row *row)
 	row->slow = sum;
 }
 
-static void look_at_slow(struct delay_row *row, bool quiet, u64 now)
+static void update_slow(struct delay_row *row, bool quiet, u64 now)
 {
 	if (!quiet && row->slow_samples >= SAMPLES_MIN)
 		show_slow(row);
@@ -362,7 +362,7 @@ static bool is_quiet(const struct request_sums *now, const struct request_sums *
 /* Without the request probe, or when the row's service is gone, the last figures are nobody's. */
 static void forget_late(struct delay_row *row, u64 now)
 {
-	if (now - row->window.news_ns <= 3 * row->window.pause_ns)
+	if (now - row->window.reading_ns <= 3 * row->window.interval_ns)
 		return;
 	row->requests = 0;
 	row->slow = 0;
@@ -381,16 +381,16 @@ __noinline int delay_show(u32 service)
 		forget_late(row, now);
 		return 0;
 	}
-	row->window.pause_ns = now - row->window.news_ns;
-	row->window.news_ns = now;
+	row->window.interval_ns = now - row->window.reading_ns;
+	row->window.reading_ns = now;
 	quiet = is_quiet(&r->sums, &row->window.latest.sums);
 	row->window.latest = *r;
-	look_at_window(row, quiet, now);
-	look_at_slow(row, quiet, now);
+	update_window(row, quiet, now);
+	update_slow(row, quiet, now);
 	return 0;
 }
 
-static long show(void *map, u32 *row, void *requests, void *context)
+static long delay_show_next(void *map, u32 *row, void *requests, void *context)
 {
 	delay_show(*row);
 	return 0;
@@ -399,7 +399,7 @@ static long show(void *map, u32 *row, void *requests, void *context)
 SEC("syscall")
 int delay_services(void *ctx)
 {
-	bpf_for_each_map_elem(&service_requests, show, NULL, 0);
+	bpf_for_each_map_elem(&service_requests, delay_show_next, NULL, 0);
 	return 0;
 }
 

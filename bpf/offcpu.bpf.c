@@ -50,16 +50,16 @@ const volatile u32 least_us RANGE(0, 10000000) = 1000;
 
 RINGBUF(waits, struct stack_head, 512 * 1024) STACKS("waits unit=microseconds");
 
-struct wait {
+struct wait_stack {
 	struct kernel_stack stack;
 	u64 hash;
 };
 
-ARRAY(wait_stacks, struct wait, STACKS_SEEN);
+ARRAY(wait_stacks, struct wait_stack, STACKS_SEEN);
 
-static struct wait seen; /* of the thread that the sampler looks at: there is one */
-static u64 sent_ns;      /* when all had been sent last */
-static u32 sent;         /* by this look */
+static struct wait_stack seen; /* of the thread that the sampler looks at: there is one */
+static u64 sent_ns;            /* when all had been sent last */
+static u32 sent;               /* by this look */
 
 static __always_inline bool is_idle(enum blocked what, bool in_hand, u64 wait_ns)
 {
@@ -70,15 +70,15 @@ static __always_inline bool is_idle(enum blocked what, bool in_hand, u64 wait_ns
 }
 
 /* The socket whose request it has in hand, 0: none. */
-static __noinline u64 held_by(struct task_struct *task)
+static __noinline u64 socket_in_hand(struct task_struct *task)
 {
 	u32 number;
 	struct serving *s = serving_of(task, &number);
 
-	return s ? s->hold : 0;
+	return s ? s->socket : 0;
 }
 
-static __always_inline u64 mix(u64 hash, u64 word)
+static __always_inline u64 mix_hash(u64 hash, u64 word)
 {
 	hash = (hash ^ word) * 0x9e3779b97f4a7c15ULL;
 	return hash ^ hash >> 32;
@@ -89,14 +89,14 @@ __noinline u64 wait_hash(void)
 {
 	const struct stack_head *head = &seen.stack.head;
 	const u64 *comm = (const u64 *)head->comm;
-	u64 hash = mix(mix(mix(head->service, head->syscall), comm[0]), comm[1]);
+	u64 hash = mix_hash(mix_hash(mix_hash(head->service, head->syscall), comm[0]), comm[1]);
 
 	for (u32 i = 0; i < STACK_KERNEL_MAX && i < head->kernel_count; i++)
-		hash = mix(hash, seen.stack.frame[i]);
+		hash = mix_hash(hash, seen.stack.frame[i]);
 	return hash;
 }
 
-static __always_inline void send_other(struct wait *other)
+static __always_inline void send_other(struct wait_stack *other)
 {
 	if (sent++ < SENT_MAX)
 		stack_send_kernel(&waits, &other->stack);
@@ -104,10 +104,10 @@ static __always_inline void send_other(struct wait *other)
 		add(&events_dropped, 1);
 }
 
-static void add_seen(u64 us)
+static void add_wait(u64 us)
 {
 	u32 at = seen.hash % STACKS_SEEN;
-	struct wait *w = bpf_map_lookup_elem(&wait_stacks, &at);
+	struct wait_stack *w = bpf_map_lookup_elem(&wait_stacks, &at);
 
 	if (!w)
 		return;
@@ -121,7 +121,7 @@ static void add_seen(u64 us)
 	bpf_map_update_elem(&wait_stacks, &at, &seen, BPF_ANY);
 }
 
-static long send_wait(void *map, const u32 *at, struct wait *w, void *context)
+static long send_wait(void *map, const u32 *at, struct wait_stack *w, void *context)
 {
 	if (w->stack.head.value) {
 		stack_send_kernel(&waits, &w->stack);
@@ -168,12 +168,12 @@ static __always_inline bool is_blocked(struct task_struct *task)
 	}
 }
 
-static void look(struct task_struct *task, u32 service)
+static void offcpu_sample_thread(struct task_struct *task, u32 service)
 {
-	u64 held = held_by(task);
-	enum blocked what = blocked_on(task, held);
+	u64 in_hand_sk = socket_in_hand(task);
+	enum blocked what = blocked_on(task, in_hand_sk);
 
-	if (what == BLOCKED_NOT || is_idle(what, held, wait_so_far(task)))
+	if (what == BLOCKED_NOT || is_idle(what, in_hand_sk, wait_so_far(task)))
 		return;
 	stack_begin(&seen.stack.head, task);
 	seen.stack.head.service = service;
@@ -181,12 +181,12 @@ static void look(struct task_struct *task, u32 service)
 	if (!seen.stack.head.kernel_count) /* it has got a CPU meanwhile */
 		return;
 	seen.hash = wait_hash();
-	add_seen(sample_ns / 1000);
+	add_wait(sample_ns / 1000);
 }
 
 SEC("iter/task")
 SAMPLE("hz=10")
-int offcpu_look(struct bpf_iter__task *ctx)
+int offcpu_sample(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
 	u32 service;
@@ -197,7 +197,7 @@ int offcpu_look(struct bpf_iter__task *ctx)
 		return 0;
 	service = service_of(task);
 	if (service_watched(service))
-		look(task, service);
+		offcpu_sample_thread(task, service);
 	return 0;
 }
 
@@ -311,7 +311,7 @@ static __noinline void send_switch(struct waiter *w, struct task_struct *task, u
 		stack_send(&switches, stack, size);
 }
 
-static __always_inline void leave(void *ctx, struct task_struct *task, u64 now)
+static __always_inline void note_wait(void *ctx, struct task_struct *task, u64 now)
 {
 	struct waiter *w = bpf_task_storage_get(&waiters, task, NULL, 0);
 	long bytes;
@@ -324,10 +324,10 @@ static __always_inline void leave(void *ctx, struct task_struct *task, u64 now)
 	w->since_ns = now;
 }
 
-static __always_inline void come_back(struct task_struct *task, u64 now)
+static __always_inline void end_wait(struct task_struct *task, u64 now)
 {
 	struct waiter *w = bpf_task_storage_get(&waiters, task, NULL, 0);
-	u64 since_ns = w ? w->since_ns : 0, ns = grown(now, since_ns), held;
+	u64 since_ns = w ? w->since_ns : 0, ns = grown(now, since_ns), in_hand_sk;
 
 	if (!is_since_attached(since_ns))
 		return;
@@ -335,8 +335,8 @@ static __always_inline void come_back(struct task_struct *task, u64 now)
 	count_futex(w, task, ns);
 	if (ns < least_us * 1000ULL)
 		return;
-	held = held_by(task);
-	if (!is_idle(blocked_by(task, w->state, held), held, ns))
+	in_hand_sk = socket_in_hand(task);
+	if (!is_idle(blocked_by(task, w->state, in_hand_sk), in_hand_sk, ns))
 		send_switch(w, task, ns);
 }
 
@@ -350,9 +350,9 @@ HOT(0) int BPF_PROG(offcpu_switch, bool preempt, struct task_struct *prev, struc
 	hot_run(0);
 	now = bpf_ktime_get_ns();
 	if (!preempt && prev->__state && !(prev->flags & (PF_KTHREAD | PF_EXITING)))
-		leave(ctx, prev, now);
+		note_wait(ctx, prev, now);
 	if (!(next->flags & (PF_KTHREAD | PF_EXITING)))
-		come_back(next, now);
+		end_wait(next, now);
 	return 0;
 }
 

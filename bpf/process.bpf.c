@@ -36,7 +36,7 @@ static bool exit_has_mm; /* seen at an exit: the address space is still there */
 static bool exit_has_no_mm;
 
 /* How far above its size now a process was since the last look. */
-static void rise(struct process_row *row, u64 pages)
+static void raise_size(struct process_row *row, u64 pages)
 {
 	if (row && pages > row->walk.rise)
 		row->walk.rise = pages;
@@ -57,8 +57,7 @@ static u64 peak_since(struct account *a, u64 rss, u64 hiwater)
 }
 
 /* Memory of the process whose leader has this account, by a thread that has its address space. */
-static void walk_memory(struct task_struct *task, struct mm_struct *mm, struct account *a,
-			u32 place)
+static void walk_memory(struct task_struct *task, struct mm_struct *mm, struct account *a, u32 pair)
 {
 	u64 rss, hiwater, peak, size;
 	struct mm_pages pages;
@@ -75,13 +74,13 @@ static void walk_memory(struct task_struct *task, struct mm_struct *mm, struct a
 			!a->mm && ran_before(BPF_CORE_READ(task, group_leader, start_boottime));
 
 		a->hiwater = first_reading ? hiwater : 0;
-		account_memory(a, place, first_reading ? rss : 0, 0, 0);
+		account_memory(a, pair, first_reading ? rss : 0, 0, 0);
 		a->mm = (u64)mm;
 	}
 	peak = peak_since(a, rss, hiwater);
-	account_memory(a, place, rss, size, pages.kind[MM_SWAPENTS]);
-	rise(place_service(place), peak - rss);
-	rise(place_own(place), peak - rss);
+	account_memory(a, pair, rss, size, pages.kind[MM_SWAPENTS]);
+	raise_size(place_service(pair), peak - rss);
+	raise_size(place_own(pair), peak - rss);
 }
 
 /* Between vfork and exec the address space is the parent's. */
@@ -96,13 +95,13 @@ static void walk_process(struct task_struct *task, struct account *a, struct ser
 	bool lives = task->signal->live.counter > 0;
 	struct mm_struct *mm = own_memory(task);
 	u32 row = st ? st->row : SERVICE_OTHER, process = st ? st->process_row : 0;
-	u32 place = place_of(row, process);
+	u32 pair = place_of(row, process);
 
 	change_service(a, row);
 	count_started(a, row, process);
-	if (lives && account_process(a, place)) {
-		walk_memory(task, mm, a, place);
-		account_check(a, place);
+	if (lives && account_process(a, pair)) {
+		walk_memory(task, mm, a, pair);
+		account_check(a, pair);
 	}
 }
 
@@ -182,7 +181,7 @@ static u64 at_least_0(s64 n)
 /* The walk is complete: shows what it gathered. CPU time is never shown above
  * what the CPUs can give; tasks that ended before the last reading and were
  * freed after it can bring more than that, which then waits for the next. */
-static void show(struct process_row *row)
+static void show_row(struct process_row *row)
 {
 	u64 rise = peak_above(row);
 
@@ -200,7 +199,7 @@ __noinline int show_service(u32 i)
 	struct process_row *row = service_row(i);
 
 	if (row)
-		show(row);
+		show_row(row);
 	return 0;
 }
 
@@ -209,11 +208,11 @@ __noinline int show_process(u32 i)
 	struct process_row *row = process_row_at(i);
 
 	if (row)
-		show(row);
+		show_row(row);
 	return 0;
 }
 
-static void walk_begin(void)
+static void process_walk_begin(void)
 {
 	struct task_struct *self = bpf_get_current_task_btf();
 	u64 now = bpf_ktime_get_boot_ns();
@@ -232,7 +231,7 @@ static void walk_begin(void)
 	percpu_origin_find();
 }
 
-static void walk_end(void)
+static void process_walk_end(void)
 {
 	shown_ns = read_ns;
 	for (u32 i = 0; i < service_rows; i++)
@@ -247,10 +246,10 @@ WALK int process_walk(struct bpf_iter__task *ctx)
 	struct task_struct *task = ctx->task;
 
 	if (ctx->meta->seq_num == 0)
-		walk_begin();
+		process_walk_begin();
 	/* Reaped: sched_process_free adds it, and its leader may be gone. */
 	if (!task)
-		walk_end();
+		process_walk_end();
 	else if (!(task->exit_state & EXIT_DEAD))
 		walk_thread(task, service_task(task->group_leader));
 	return walk_on(ctx);

@@ -50,7 +50,8 @@ HOT(0) int profile_sample(struct bpf_perf_event_data *context)
 	add(&row->samples, 1);
 	stack->kernel.head.service = service;
 	stack->kernel.head.value = 1;
-	stack_send_whole(&profile_stacks, &profile_seen, stack, stack_take(context, stack, task));
+	stack_send_whole(&profile_stacks, &profile_seen, stack,
+			 stack_read_current(context, stack, task));
 	return 0;
 }
 

@@ -48,14 +48,14 @@ SK_STORAGE(datagrams, struct datagrams);
 SK_STORAGE(peers, struct peer);
 
 /* NULL: none that is known. */
-static __always_inline struct conversation *known(struct sock *sk)
+static __always_inline struct conversation *conversation_of(struct sock *sk)
 {
 	struct conversation *c = bpf_sk_storage_get(&conversations, sk, NULL, 0);
 
 	return c && !is_before_pause(c) ? c : NULL;
 }
 
-static __noinline void forget(struct sock *sk)
+static __noinline void forget_conversation(struct sock *sk)
 {
 	bpf_sk_storage_delete(&datagrams, sk);
 	bpf_sk_storage_delete(&http2_connections, sk);
@@ -63,48 +63,48 @@ static __noinline void forget(struct sock *sk)
 	bpf_sk_storage_delete(&conversations, sk);
 }
 
-static __noinline struct conversation *begin(struct sock *sk)
+static __noinline struct conversation *conversation_make(struct sock *sk)
 {
 	struct conversation new = {};
 
 	if (sk->__sk_common.skc_state == TCP_LISTEN)
 		return NULL;
 	if (attached_ns)
-		forget(sk);
+		forget_conversation(sk);
 	conversation_init(&new, sk);
 	return or_refused(socket_storage_make(&conversations, sk, &new));
 }
 
-static __always_inline struct conversation *find(struct sock *sk)
+static __always_inline struct conversation *conversation_find(struct sock *sk)
 {
 	struct conversation *c;
 
 	if (!socket_may_count(sk, option_clients))
 		return NULL;
-	c = known(sk);
-	return c ?: begin(sk);
+	c = conversation_of(sk);
+	return c ?: conversation_make(sk);
 }
 
-static __noinline struct datagrams *begin_datagrams(struct sock *sk, u32 unseen)
+static __noinline struct datagrams *datagrams_make(struct sock *sk, u32 unseen)
 {
 	struct datagrams *d = or_refused(socket_storage_make(&datagrams, sk, NULL));
 
 	if (d)
-		datagrams_begin(d, unseen);
+		datagrams_init(d, unseen);
 	return d;
 }
 
 /* taken: by this call, -1: this is an arrival. */
-static __always_inline struct datagrams *find_datagrams(struct conversation *c, struct sock *sk,
-							int taken)
+static __always_inline struct datagrams *datagrams_of(struct conversation *c, struct sock *sk,
+						      int received)
 {
 	if (!c->datagrams)
 		return NULL;
 	return bpf_sk_storage_get(&datagrams, sk, NULL, 0)
-		       ?: begin_datagrams(sk, socket_datagrams(sk) + taken);
+		       ?: datagrams_make(sk, socket_datagrams(sk) + received);
 }
 
-static __always_inline struct peer *find_peer(struct sock *sk)
+static __always_inline struct peer *peer_of(struct sock *sk)
 {
 	struct peer *p = bpf_sk_storage_get(&peers, sk, NULL, 0);
 
@@ -150,10 +150,10 @@ static __always_inline u64 send_ns(const struct tcp_sock *tcp)
 /* A call that ends a service's request to another. */
 static __noinline void call_failed(struct sock *sk, int ret)
 {
-	struct conversation *c = known(sk);
+	struct conversation *c = conversation_of(sk);
 	struct peer *p;
 
-	if (!c || c->role != ROLE_CLIENT || c->exchange.phase != PHASE_ASKED ||
+	if (!c || c->role != ROLE_CLIENT || c->exchange.phase != PHASE_REQUESTED ||
 	    !is_broken(c, sk, ret))
 		return;
 	p = bpf_sk_storage_get(&peers, sk, NULL, 0);
@@ -161,7 +161,7 @@ static __noinline void call_failed(struct sock *sk, int ret)
 		peer_end(p, &c->exchange, true, bpf_ktime_get_ns());
 }
 
-static __always_inline void receive(struct sock *sk, int ret, int flags)
+static __always_inline void socket_receives(struct sock *sk, int ret, int flags)
 {
 	struct conversation *c;
 	u64 now;
@@ -171,23 +171,23 @@ static __always_inline void receive(struct sock *sk, int ret, int flags)
 		call_failed(sk, ret);
 	if (ret < 0 || flags & MSG_NO_DATA || (ret == 0 && !socket_has_empty(sk)))
 		return;
-	c = find(sk);
-	if (!c || !own(c, c->role == ROLE_SERVER))
+	c = conversation_find(sk);
+	if (!c || !conversation_own(c, c->role == ROLE_SERVER))
 		return;
 	now = receive_ns(c, sk);
 	if (c->unsent)
 		check_unsent(c, sk, true);
-	if (c->protocol != PROTOCOL_TURNS && protocol_receives(c, sk, ret, flags, now))
+	if (c->protocol != PROTOCOL_ALTERNATING && protocol_receives(c, sk, ret, flags, now))
 		return;
 	if (c->role == ROLE_CLIENT)
-		client_receives(c, find_peer(sk), ret, now);
+		client_receives(c, peer_of(sk), ret, now);
 	else if (c->datagrams)
-		server_receives(c, find_datagrams(c, sk, 1), ret, socket_datagrams(sk), now);
+		server_receives(c, datagrams_of(c, sk, 1), ret, socket_datagrams(sk), now);
 	else
 		server_receives(c, NULL, ret, sk->sk_receive_queue.qlen, now);
 }
 
-static __always_inline void send(struct sock *sk, int ret)
+static __always_inline void socket_sends(struct sock *sk, int ret)
 {
 	struct conversation *c;
 	struct tcp_sock *tcp;
@@ -197,56 +197,57 @@ static __always_inline void send(struct sock *sk, int ret)
 		call_failed(sk, ret);
 	if (ret < 0 || (ret == 0 && !socket_has_empty(sk)))
 		return;
-	c = find(sk);
-	if (!c || !own(c, c->role == ROLE_CLIENT))
+	c = conversation_find(sk);
+	if (!c || !conversation_own(c, c->role == ROLE_CLIENT))
 		return;
 	tcp = plain_tcp(sk);
 	now = send_ns(tcp);
 	if (c->role == ROLE_CLIENT) {
-		if (c->protocol == PROTOCOL_TURNS || !protocol_sends(c, sk, ret, now))
-			client_sends(c, find_peer(sk), sk, ret, now);
+		if (c->protocol == PROTOCOL_ALTERNATING || !protocol_sends(c, sk, ret, now))
+			client_sends(c, peer_of(sk), sk, ret, now);
 		return;
 	}
 	if (c->unsent && span_ns(c->exchange.settled_ns, now) > CORKED_NS)
 		check_unsent(c, sk, true);
-	if (c->protocol != PROTOCOL_TURNS && protocol_sends(c, sk, ret, now))
+	if (c->protocol != PROTOCOL_ALTERNATING && protocol_sends(c, sk, ret, now))
 		return;
-	server_sends(c, find_datagrams(c, sk, 0), sk, ret, now);
+	server_sends(c, datagrams_of(c, sk, 0), sk, ret, now);
 	if (tcp && tcp->snd_nxt != tcp->write_seq)
-		leave_unsent(c, tcp->write_seq);
+		note_unsent(c, tcp->write_seq);
 	else
 		c->unsent = 0;
 }
 
-static __always_inline void ready(struct sock *sk)
+static __always_inline void socket_ready(struct sock *sk)
 {
-	struct conversation *c = find(sk);
+	struct conversation *c = conversation_find(sk);
 
 	if (!c || c->role != ROLE_SERVER || !(c->cache.watched || !c->tgid))
 		return;
 	if (c->unsent)
 		check_unsent(c, sk, false);
-	arrive(c, find_datagrams(c, sk, -1), arrival_ns(sk));
+	note_arrival(c, datagrams_of(c, sk, -1), arrival_ns(sk));
 }
 
 /* A connection that is closed is one without events until all that it has sent is acknowledged. */
-static __always_inline void closed(struct sock *sk, int state)
+static __always_inline void socket_closed(struct sock *sk, int state)
 {
 	struct conversation *c;
 
 	if ((state != TCP_FIN_WAIT2 && state != TCP_CLOSE) || !socket_may_count(sk, false))
 		return;
-	c = known(sk);
+	c = conversation_of(sk);
 	if (c && c->unsent)
 		check_unsent(c, sk, true);
 	if (c && c->protocol == PROTOCOL_HTTP2)
 		http2_closed(c, sk);
 }
 
-static __noinline void connecting(struct sock *sk)
+static __noinline void socket_connects(struct sock *sk)
 {
-	struct conversation *c = find(sk);
-	struct peer *p = c && c->role == ROLE_CLIENT && own(c, true) ? find_peer(sk) : NULL;
+	struct conversation *c = conversation_find(sk);
+	struct peer *p =
+		c && c->role == ROLE_CLIENT && conversation_own(c, true) ? peer_of(sk) : NULL;
 
 	if (!p)
 		return;
@@ -256,7 +257,7 @@ static __noinline void connecting(struct sock *sk)
 
 static __noinline void connection_changes(struct sock *sk, int before, int state)
 {
-	struct conversation *c = known(sk);
+	struct conversation *c = conversation_of(sk);
 	struct peer *p = c && c->role == ROLE_CLIENT && c->cache.watched
 				 ? bpf_sk_storage_get(&peers, sk, NULL, 0)
 				 : NULL;
@@ -265,13 +266,13 @@ static __noinline void connection_changes(struct sock *sk, int before, int state
 		peer_changes(c, p, sk, before, state, bpf_ktime_get_ns());
 }
 
-static __always_inline void change(struct sock *sk, int before, int state)
+static __always_inline void socket_changes_state(struct sock *sk, int before, int state)
 {
-	closed(sk, state);
+	socket_closed(sk, state);
 	if (!option_clients || sk->sk_protocol != IPPROTO_TCP || sk->sk_max_ack_backlog)
 		return;
 	if (state == TCP_SYN_SENT)
-		connecting(sk);
+		socket_connects(sk);
 	else
 		connection_changes(sk, before, state);
 }
@@ -281,7 +282,7 @@ TIER(1)
 TIER(2)
 int BPF_PROG(request_receive, struct sock *sk, int ret, int flags)
 {
-	receive(sk, ret, flags);
+	socket_receives(sk, ret, flags);
 	return 0;
 }
 
@@ -290,7 +291,7 @@ TIER(1)
 TIER(2)
 int BPF_PROG(request_send, struct sock *sk, int ret)
 {
-	send(sk, ret);
+	socket_sends(sk, ret);
 	return 0;
 }
 
@@ -299,7 +300,7 @@ TIER(1)
 TIER(2)
 int BPF_PROG(request_data_ready, struct sock *sk)
 {
-	ready(sk);
+	socket_ready(sk);
 	return 0;
 }
 
@@ -309,7 +310,7 @@ TIER(2)
 TIER(3)
 int BPF_PROG(request_state, struct sock *sk, int before, int state)
 {
-	change(sk, before, state);
+	socket_changes_state(sk, before, state);
 	return 0;
 }
 
@@ -321,7 +322,7 @@ int BPF_PROG(request_state, struct sock *sk, int before, int state)
 	int BPF_PROG(request_##function, struct socket *sock, struct msghdr *msg, size_t size, \
 		     int flags, int ret)                                                       \
 	{                                                                                      \
-		receive(sock->sk, ret, flags);                                                 \
+		socket_receives(sock->sk, ret, flags);                                         \
 		return 0;                                                                      \
 	}
 
@@ -331,7 +332,7 @@ int BPF_PROG(request_state, struct sock *sk, int before, int state)
 	int BPF_PROG(request_##function, struct socket *sock, struct msghdr *msg, size_t size, \
 		     int ret)                                                                  \
 	{                                                                                      \
-		send(sock->sk, ret);                                                           \
+		socket_sends(sock->sk, ret);                                                   \
 		return 0;                                                                      \
 	}
 
@@ -342,7 +343,7 @@ int BPF_PROG(request_state, struct sock *sk, int before, int state)
 	int BPF_PROG(request_##function, struct socket *sock, struct page *page, int offset, \
 		     size_t size, int flags, ssize_t ret)                                    \
 	{                                                                                    \
-		send(sock->sk, ret);                                                         \
+		socket_sends(sock->sk, ret);                                                 \
 		return 0;                                                                    \
 	}
 
@@ -359,7 +360,7 @@ SEC("fentry/sock_def_readable")
 TIER(3)
 int BPF_PROG(request_sock_def_readable, struct sock *sk)
 {
-	ready(sk);
+	socket_ready(sk);
 	return 0;
 }
 

@@ -54,7 +54,7 @@ enum wait {
 PERCPU_ARRAY(sched_cpus, enum wait, struct cpu_row, WAITS) SUBJECT("key cpu") OPTION("cpus");
 
 /* As the kernel counts of a thread. */
-struct runs {
+struct thread_runs {
 	u64 count;
 	u64 waited_ns;
 	u64 ran_ns;
@@ -64,14 +64,14 @@ struct runs {
 /* Of a thread: what is in the rows. */
 struct runner {
 	struct slot_cache cache;
-	struct runs counted;
+	struct thread_runs counted;
 	u32 known;       /* 0: not yet */
 	enum wait waits; /* since it left a CPU */
 };
 
 TASK_STORAGE(runners, struct runner);
 
-static __always_inline void read_runs(const struct task_struct *task, struct runs *runs)
+static __always_inline void read_runs(const struct task_struct *task, struct thread_runs *runs)
 {
 	runs->waited_ns = task->sched_info.run_delay;
 	runs->ran_ns = task->se.sum_exec_runtime;
@@ -79,7 +79,7 @@ static __always_inline void read_runs(const struct task_struct *task, struct run
 	runs->count = task->sched_info.pcount;
 }
 
-static __noinline void assign(struct slot_cache *c, struct task_struct *task)
+static __noinline void sched_assign(struct slot_cache *c, struct task_struct *task)
 {
 	u32 freed = slots_freed(&slot_owners);
 
@@ -87,12 +87,13 @@ static __noinline void assign(struct slot_cache *c, struct task_struct *task)
 	slot_cache_set(c, c->watched ? slot_take(c->row) : 0, freed);
 }
 
-static __always_inline struct sched_row *service_row(struct runner *r, struct task_struct *task)
+static __always_inline struct sched_row *sched_service_row(struct runner *r,
+							   struct task_struct *task)
 {
 	u32 index;
 
 	if (slot_cache_is_old(&r->cache, &slot_owners))
-		assign(&r->cache, task);
+		sched_assign(&r->cache, task);
 	if (!r->cache.watched)
 		return NULL;
 	index = slot_index(r->cache.slot);
@@ -100,12 +101,12 @@ static __always_inline struct sched_row *service_row(struct runner *r, struct ta
 }
 
 /* Verified by itself, once: for each of its ways there would be all of those behind it. */
-__noinline u32 bucket_of(u64 ns)
+__noinline u32 ns_bucket(u64 ns)
 {
 	return hist_index(ns);
 }
 
-static __always_inline void count(struct sched_row *row, u32 wait, u32 run, u64 migrations)
+static __always_inline void sched_count(struct sched_row *row, u32 wait, u32 run, u64 migrations)
 {
 	if (!row)
 		return;
@@ -125,19 +126,20 @@ static __always_inline void count_cpu(enum wait kind, u32 wait)
 
 /* The kernel has brought the counters of the thread up to date for this switch. Of more runs than one,
  * as after a pause of the probe, it is not known how long each was. */
-static __always_inline void leave(struct runner *r, struct task_struct *task, enum wait next)
+static __always_inline void sched_count_run(struct runner *r, struct task_struct *task,
+					    enum wait next)
 {
 	u32 zero = 0, wait, run;
-	struct runs now;
+	struct thread_runs now;
 	u64 migrations;
 
 	read_runs(task, &now);
 	if (now.count == r->counted.count + 1) {
-		wait = bucket_of(now.waited_ns - r->counted.waited_ns);
-		run = bucket_of(now.ran_ns - r->counted.ran_ns);
+		wait = ns_bucket(now.waited_ns - r->counted.waited_ns);
+		run = ns_bucket(now.ran_ns - r->counted.ran_ns);
 		migrations = now.migrations - r->counted.migrations;
-		count(service_row(r, task), wait, run, migrations);
-		count(bpf_map_lookup_elem(&sched_machine, &zero), wait, run, migrations);
+		sched_count(sched_service_row(r, task), wait, run, migrations);
+		sched_count(bpf_map_lookup_elem(&sched_machine, &zero), wait, run, migrations);
 		if (option_cpus)
 			count_cpu(r->waits, wait);
 	}
@@ -147,7 +149,7 @@ static __always_inline void leave(struct runner *r, struct task_struct *task, en
 
 /* With the run queue's lock held: nothing may be made here. */
 SEC("tp_btf/sched_switch")
-HOT(0) int BPF_PROG(sched_leave, bool preempt)
+HOT(0) int BPF_PROG(sched_switch_out, bool preempt)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct runner *r;
@@ -155,7 +157,7 @@ HOT(0) int BPF_PROG(sched_leave, bool preempt)
 	hot_run(0);
 	r = task->pid ? bpf_task_storage_get(&runners, task, NULL, 0) : NULL;
 	if (r && r->known)
-		leave(r, task, preempt || !task->__state ? preempted : woken);
+		sched_count_run(r, task, preempt || !task->__state ? preempted : woken);
 	return 0;
 }
 
@@ -173,7 +175,7 @@ HOT(1) int BPF_PROG(sched_new, struct task_struct *task)
 }
 
 /* What it has done until now does not count. Who gets a CPU meanwhile is met at the next walk. */
-static __always_inline void meet(struct task_struct *task)
+static __always_inline void discover_thread(struct task_struct *task)
 {
 	struct runner *r = bpf_task_storage_get(&runners, task, NULL, 0);
 	u64 count = *(volatile unsigned long *)&task->sched_info.pcount;
@@ -192,7 +194,7 @@ WALK int sched_walk(struct bpf_iter__task *ctx)
 	struct task_struct *task = ctx->task;
 
 	if (task && !(task->flags & PF_EXITING))
-		meet(task);
+		discover_thread(task);
 	return walk_on(ctx);
 }
 

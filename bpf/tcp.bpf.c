@@ -87,43 +87,44 @@ static __always_inline struct connection *connection_make(struct sock *sk, u32 r
 }
 
 /* By the service that runs. The socket may have had other connections before. */
-static __noinline void begin(struct sock *sk, u32 phase)
+static __noinline void connection_start(struct sock *sk, u32 phase)
 {
 	u32 row = service_of(bpf_get_current_task_btf());
 	struct connection *c = connection_make(sk, row);
 
 	if (!c)
 		return;
-	connection_init(c, sk, row, service_watched(row) ? phase : PHASE_NONE, bpf_ktime_get_ns());
-	if (option_opened && phase == PHASE_CONNECTS)
+	connection_init(c, sk, row, service_watched(row) ? phase : CONNECTION_NONE,
+			bpf_ktime_get_ns());
+	if (option_opened && phase == CONNECTION_CONNECTS)
 		note_opening(c);
 }
 
 /* A copy of the listener's. */
-static __noinline void come(struct sock *sk)
+static __noinline void connection_arrive(struct sock *sk)
 {
 	struct connection *c = connection_of(sk);
 
-	if (!c || c->phase != PHASE_LISTENS)
+	if (!c || c->phase != CONNECTION_LISTENS)
 		return;
-	connection_init(c, sk, c->row, PHASE_COMES, bpf_ktime_get_ns());
+	connection_init(c, sk, c->row, CONNECTION_ARRIVES, bpf_ktime_get_ns());
 	c->opening = OPENED_ACCEPTED;
 	c->retransmits = 0; /* TCP puts in how often it has answered the first packet again */
 }
 
-static __noinline void establish(struct sock *sk)
+static __noinline void connection_establish(struct sock *sk)
 {
 	struct connection *c = connection_of(sk);
 	struct tcp_row *row;
 	u64 now;
 
-	if (!c || (c->phase != PHASE_CONNECTS && c->phase != PHASE_COMES))
+	if (!c || (c->phase != CONNECTION_CONNECTS && c->phase != CONNECTION_ARRIVES))
 		return;
-	row = row_of(c);
+	row = tcp_row_of(c);
 	now = bpf_ktime_get_ns();
 	if (!row)
 		return;
-	if (c->phase == PHASE_COMES) {
+	if (c->phase == CONNECTION_ARRIVES) {
 		add(&row->accepted, 1);
 	} else {
 		add(&row->connected, 1);
@@ -131,15 +132,15 @@ static __noinline void establish(struct sock *sk)
 			hist_add(&row->connect, now - c->began_ns);
 	}
 	c->began_ns = now;
-	c->phase = PHASE_OPEN;
+	c->phase = CONNECTION_OPEN;
 }
 
 /* --- end --- */
 
 /* Without an error it was the program that has closed it, or connect itself has failed, as for want
  * of a port. */
-static __always_inline void fail(const struct connection *c, struct tcp_row *row,
-				 const struct sock *sk)
+static __always_inline void count_failed(const struct connection *c, struct tcp_row *row,
+					 const struct sock *sk)
 {
 	int error = sk->sk_err;
 
@@ -154,8 +155,8 @@ static __always_inline void fail(const struct connection *c, struct tcp_row *row
 	add(&row->unreachable, error == ENETUNREACH || error == EHOSTUNREACH);
 }
 
-static __always_inline void close(struct connection *c, struct tcp_row *row, struct sock *sk,
-				  int before)
+static __always_inline void count_closed(struct connection *c, struct tcp_row *row, struct sock *sk,
+					 int before)
 {
 	struct tcp_sock *tcp = bpf_skc_to_tcp_sock(sk);
 	int error = sk->sk_err;
@@ -168,25 +169,25 @@ static __always_inline void close(struct connection *c, struct tcp_row *row, str
 		hist_add(&row->lifetime, (bpf_ktime_get_ns() - c->began_ns) / 1000);
 	if (!tcp)
 		return;
-	hist_add(&row->received, received(tcp, sk));
-	hist_add(&row->sent, sent(tcp));
+	hist_add(&row->received, tcp_received(tcp, sk));
+	hist_add(&row->sent, tcp_sent(tcp));
 }
 
-static __noinline void end(struct sock *sk, int before)
+static __noinline void connection_end(struct sock *sk, int before)
 {
 	struct connection *c = connection_of(sk);
-	struct tcp_row *row = c && c->phase != PHASE_NONE ? row_of(c) : NULL;
+	struct tcp_row *row = c && c->phase != CONNECTION_NONE ? tcp_row_of(c) : NULL;
 
 	if (!row)
 		return;
 	count_growth(c, row, sk);
-	if (c->phase == PHASE_LISTENS)
+	if (c->phase == CONNECTION_LISTENS)
 		count_drops(c, row, sk);
-	else if (c->phase == PHASE_CONNECTS)
-		fail(c, row, sk);
-	else if (c->phase == PHASE_OPEN)
-		close(c, row, sk, before);
-	c->phase = PHASE_NONE;
+	else if (c->phase == CONNECTION_CONNECTS)
+		count_failed(c, row, sk);
+	else if (c->phase == CONNECTION_OPEN)
+		count_closed(c, row, sk, before);
+	c->phase = CONNECTION_NONE;
 }
 
 SEC("tp_btf/inet_sock_set_state")
@@ -197,15 +198,15 @@ int BPF_PROG(tcp_state, struct sock *sk, int before, int state)
 	if (sk->sk_protocol != IPPROTO_TCP)
 		return 0;
 	if (state == TCP_SYN_SENT)
-		begin(sk, PHASE_CONNECTS);
+		connection_start(sk, CONNECTION_CONNECTS);
 	else if (state == TCP_LISTEN)
-		begin(sk, PHASE_LISTENS);
+		connection_start(sk, CONNECTION_LISTENS);
 	else if (state == TCP_SYN_RECV)
-		come(sk);
+		connection_arrive(sk);
 	else if (state == TCP_ESTABLISHED)
-		establish(sk);
+		connection_establish(sk);
 	else if (state == TCP_CLOSE)
-		end(sk, before);
+		connection_end(sk, before);
 	return 0;
 }
 
@@ -223,7 +224,7 @@ int BPF_PROG(tcp_reset, struct sock *sk)
 
 	hot_run(1);
 	c = sk ? connection_of(sk) : NULL;
-	row = c ? row_of(c) : NULL;
+	row = c ? tcp_row_of(c) : NULL;
 	if (row)
 		add(&row->resets_sent, 1);
 	return 0;
@@ -242,7 +243,7 @@ int BPF_PROG(tcp_accept, struct sock *sk)
 	if (sk->sk_protocol != IPPROTO_TCP)
 		return 0;
 	c = connection_of(sk);
-	if (c && c->phase == PHASE_OPEN && c->began_ns)
+	if (c && c->phase == CONNECTION_OPEN && c->began_ns)
 		note_opening(c);
 	return 0;
 }
@@ -250,18 +251,18 @@ int BPF_PROG(tcp_accept, struct sock *sk)
 /* --- a walk at each reading --- */
 
 /* In its first shard. */
-static __always_inline struct tcp_row *whole_of(const struct connection *c)
+static __always_inline struct tcp_row *tcp_whole_of(const struct connection *c)
 {
-	return row_at(slot_take(c->row) * shards);
+	return tcp_row_at(slot_take(c->row) * shards);
 }
 
 /* What is full has one more than the backlog. */
 static void find_listener(struct found *found, const struct sock *sk)
 {
-	u64 max = sk->sk_max_ack_backlog ?: 1, waiting = sk->sk_ack_backlog;
-	u64 queue = waiting < max ? waiting : max;
+	u64 max = sk->sk_max_ack_backlog ?: 1, queued = sk->sk_ack_backlog;
+	u64 queue = queued < max ? queued : max;
 
-	found->unaccepted += waiting;
+	found->unaccepted += queued;
 	if (!found->queue_max || queue * found->queue_max > found->queue * max) {
 		found->queue = queue;
 		found->queue_max = max;
@@ -272,17 +273,17 @@ static void find_open(struct found *found, const struct sock *sk)
 {
 	if (!sk->sk_socket)
 		return;
-	found->held++;
+	found->open++;
 	found->close_wait += sk->__sk_common.skc_state == TCP_CLOSE_WAIT;
 }
 
 __noinline int tcp_show(u32 slot)
 {
-	struct tcp_row *whole = row_at(slot * shards);
+	struct tcp_row *whole = tcp_row_at(slot * shards);
 
 	if (!whole)
 		return 0;
-	whole->held = whole->found.held;
+	whole->open = whole->found.open;
 	whole->close_wait = whole->found.close_wait;
 	whole->unaccepted = whole->found.unaccepted;
 	whole->queue = whole->found.queue;
@@ -291,18 +292,18 @@ __noinline int tcp_show(u32 slot)
 	return 0;
 }
 
-static void visit(struct connection *c, struct sock *sk)
+static void visit_connection(struct connection *c, struct sock *sk)
 {
-	struct tcp_row *whole = whole_of(c);
+	struct tcp_row *whole = tcp_whole_of(c);
 
 	if (!whole)
 		return;
-	if (c->phase == PHASE_LISTENS) {
+	if (c->phase == CONNECTION_LISTENS) {
 		count_drops(c, whole, sk);
 		find_listener(&whole->found, sk);
 	} else {
 		count_growth(c, whole, sk);
-		if (c->phase == PHASE_OPEN)
+		if (c->phase == CONNECTION_OPEN)
 			find_open(&whole->found, sk);
 		if (option_opened && sk->sk_socket)
 			opened_count(c);
@@ -317,7 +318,7 @@ static struct sock *stream_of(struct file *file)
 	return sk && sk->sk_protocol == IPPROTO_TCP ? sk : NULL;
 }
 
-static void show(void)
+static void tcp_show_all(void)
 {
 	for (u32 i = 0; i < slots_max; i++)
 		tcp_show(i);
@@ -335,9 +336,9 @@ int tcp_walk(struct bpf_iter__bpf_sk_storage_map *ctx)
 	if (option_opened && ctx->meta->seq_num == 0)
 		opened_begin();
 	if (!sk || !c)
-		show();
-	else if (c->phase != PHASE_NONE)
-		visit(c, sk);
+		tcp_show_all();
+	else if (c->phase != CONNECTION_NONE)
+		visit_connection(c, sk);
 	return 0;
 }
 
@@ -357,43 +358,43 @@ int tcp_files(struct bpf_iter__task_file *ctx)
 		if (option_opened)
 			opened_begin();
 	}
-	if (c && c->phase != PHASE_NONE && c->walk != walk) {
+	if (c && c->phase != CONNECTION_NONE && c->walk != walk) {
 		c->walk = walk;
-		visit(c, sk);
+		visit_connection(c, sk);
 	}
 	if (!file)
-		show();
+		tcp_show_all();
 	return 0;
 }
 
 /* --- who holds a socket --- */
 
-static u32 look; /* number of the one that goes on */
+static u32 holders_walk; /* number of the one that goes on */
 
-static u32 phase_of(unsigned char state)
+static u32 connection_phase_of(unsigned char state)
 {
 	switch (state) {
 	case TCP_CLOSE:
-		return PHASE_NONE;
+		return CONNECTION_NONE;
 	case TCP_LISTEN:
-		return PHASE_LISTENS;
+		return CONNECTION_LISTENS;
 	case TCP_SYN_SENT:
-		return PHASE_CONNECTS;
+		return CONNECTION_CONNECTS;
 	default:
-		return PHASE_OPEN;
+		return CONNECTION_OPEN;
 	}
 }
 
 /* One that has begun unseen. */
-static void meet(struct sock *sk, u32 row)
+static void discover_connection(struct sock *sk, u32 row)
 {
-	u32 phase = phase_of(sk->__sk_common.skc_state);
+	u32 phase = connection_phase_of(sk->__sk_common.skc_state);
 	struct connection *c;
 
-	if (phase == PHASE_NONE || !service_watched(row))
+	if (phase == CONNECTION_NONE || !service_watched(row))
 		return;
 	c = connection_make(sk, row);
-	if (c && c->phase == PHASE_NONE)
+	if (c && c->phase == CONNECTION_NONE)
 		connection_init(c, sk, row, phase, 0);
 }
 
@@ -401,17 +402,17 @@ static void meet(struct sock *sk, u32 row)
  * once. */
 static void note_holder(struct connection *c, u32 row)
 {
-	if (c->look != look) {
-		if (c->look && !c->held && c->other)
+	if (c->holders_walk != holders_walk) {
+		if (c->holders_walk && !c->is_owned && c->other)
 			c->row = c->other - 1;
-		c->look = look;
+		c->holders_walk = holders_walk;
 		c->other = 0;
-		c->held = false;
+		c->is_owned = false;
 	}
 	if (c->row == SERVICE_OTHER && service_watched(row))
 		c->row = row;
 	if (c->row == row)
-		c->held = true;
+		c->is_owned = true;
 	else
 		c->other = row + 1;
 }
@@ -427,17 +428,17 @@ int tcp_holders(struct bpf_iter__task_file *ctx)
 	struct sock *sk;
 
 	if (ctx->meta->seq_num == 0)
-		look++;
+		holders_walk++;
 	if (!task || !file || task->tgid == INIT_TGID)
 		return 0;
 	sk = stream_of(file);
 	if (!sk)
 		return 0;
 	c = connection_of(sk);
-	if (c && c->phase != PHASE_NONE)
+	if (c && c->phase != CONNECTION_NONE)
 		note_holder(c, service_of(task));
 	else
-		meet(sk, service_of(task));
+		discover_connection(sk, service_of(task));
 	return 0;
 }
 

@@ -17,7 +17,7 @@
 #define PATHS 4
 #define DEPTH_MAX 24
 
-enum exchange_state { EXCHANGE_NONE, EXCHANGE_ASKED, EXCHANGE_AWAITED };
+enum exchange_state { EXCHANGE_NONE, EXCHANGE_REQUESTED, EXCHANGE_AWAITED };
 
 /* Of the socket that this node of a tree is for. Verified by itself, once. */
 __noinline int awaited_at(u64 node)
@@ -35,7 +35,7 @@ __noinline int awaited_at(u64 node)
 	sent_later = BPF_CORE_READ(tcp, lsndtime) - BPF_CORE_READ(tcp, inet_conn.icsk_ack.lrcvtime);
 	switch (socket_role(sk)) {
 	case ROLE_SERVER:
-		return sent_later < 0 ? EXCHANGE_ASKED : EXCHANGE_NONE;
+		return sent_later < 0 ? EXCHANGE_REQUESTED : EXCHANGE_NONE;
 	case ROLE_CLIENT:
 		return sent_later > 0 ? EXCHANGE_AWAITED : EXCHANGE_NONE;
 	default:
@@ -44,22 +44,22 @@ __noinline int awaited_at(u64 node)
 }
 
 /* On the paths of one look: in memory, where the verifier does not tell their values apart. */
-static volatile u64 asked_now, awaited_now;
+static volatile u64 requested_now, awaited_now;
 
 /* One path down from the root. Likewise. */
-__noinline int awaited_on_path(u64 root, u32 turns)
+__noinline int awaited_on_path(u64 root, u32 directions)
 {
 	const struct rb_node *node = (const void *)root;
 
 	for (u32 depth = 0; depth < DEPTH_MAX && node; depth++) {
 		int state = awaited_at((u64)node);
 
-		if (state == EXCHANGE_ASKED)
-			asked_now += 1ULL << depth;
+		if (state == EXCHANGE_REQUESTED)
+			requested_now += 1ULL << depth;
 		else if (state == EXCHANGE_AWAITED)
 			awaited_now += 1ULL << depth;
-		node = turns >> depth & 1 ? BPF_CORE_READ(node, rb_left)
-					  : BPF_CORE_READ(node, rb_right);
+		node = directions >> depth & 1 ? BPF_CORE_READ(node, rb_left)
+					       : BPF_CORE_READ(node, rb_right);
 	}
 	return 0;
 }
@@ -74,12 +74,12 @@ static void awaited_count(struct task_struct *task, struct samples *seen)
 
 	if (!root)
 		return;
-	asked_now = 0;
+	requested_now = 0;
 	awaited_now = 0;
 #pragma unroll
 	for (int i = 0; i < PATHS; i++)
 		awaited_on_path(root, bpf_get_prandom_u32());
-	add(&seen->asked, asked_now);
+	add(&seen->requested, requested_now);
 	add(&seen->awaited, awaited_now);
 }
 

@@ -16,8 +16,8 @@
 #include "kernel/syscall.bpf.h"
 #include "socket.bpf.h"
 
-#define HELD_WATCHERS 4 /* that are looked at, of those that watch a socket */
-#define EPOLL_ITEMS 8   /* that are looked at, and one: 3 levels of a tree */
+#define WATCHERS_MAX 4 /* that are looked at, of those that watch a socket */
+#define EPOLL_ITEMS 8  /* that are looked at, and one: 3 levels of a tree */
 
 enum blocked {
 	BLOCKED_NOT,
@@ -40,7 +40,7 @@ static bool epoll_watches(const struct eventpoll *ep, const struct file *file)
 {
 	const struct hlist_node *link = BPF_CORE_READ(file, f_ep, first);
 
-	for (int i = 0; i < HELD_WATCHERS && link; i++) {
+	for (int i = 0; i < WATCHERS_MAX && link; i++) {
 		const struct epitem *item =
 			(const void *)link - bpf_core_field_offset(struct epitem, fllink);
 
@@ -105,9 +105,9 @@ static const struct file *socket_file(const struct sock *sk)
 }
 
 /* Of a thread with a request in hand. Verified by itself, once. */
-__noinline int blocked_in_epoll(u64 epoll, u64 held)
+__noinline int blocked_in_epoll(u64 epoll, u64 in_hand_sk)
 {
-	const struct file *own = socket_file((const void *)held), *file = (const void *)epoll;
+	const struct file *own = socket_file((const void *)in_hand_sk), *file = (const void *)epoll;
 	const struct eventpoll *ep = BPF_CORE_READ(file, private_data);
 
 	if (!own || !ep || !bpf_core_field_exists(own->f_ep) || epoll_watches(ep, own))
@@ -117,18 +117,18 @@ __noinline int blocked_in_epoll(u64 epoll, u64 held)
 
 /* --- reads and writes --- */
 
-static int blocked_on_socket(const struct sock *sk, u64 held, bool receives)
+static int blocked_on_socket(const struct sock *sk, u64 in_hand_sk, bool receives)
 {
-	enum role role;
+	enum socket_role role;
 
-	if ((u64)sk == held)
+	if ((u64)sk == in_hand_sk)
 		return BLOCKED_CLIENT;
 	role = socket_role(sk);
 	if (role == ROLE_SERVER && !receives)
 		return BLOCKED_CLIENT;
 	if (role == ROLE_CLIENT)
 		return socket_is_of_pair(sk) ? BLOCKED_PIPE : BLOCKED_UPSTREAM;
-	return receives && !held ? BLOCKED_IDLE : BLOCKED_OTHER;
+	return receives && !in_hand_sk ? BLOCKED_IDLE : BLOCKED_OTHER;
 }
 
 static bool is_anonymous(const struct file *file)
@@ -149,7 +149,7 @@ static bool is_event_file(const struct file *file)
 }
 
 /* Verified by itself, once. */
-__noinline int blocked_on_file(u64 behind, u64 held, bool receives)
+__noinline int blocked_on_file(u64 behind, u64 in_hand_sk, bool receives)
 {
 	const struct file *file = (const void *)behind;
 
@@ -157,7 +157,7 @@ __noinline int blocked_on_file(u64 behind, u64 held, bool receives)
 		return BLOCKED_OTHER;
 	switch (BPF_CORE_READ(file, f_inode, i_mode) & S_IFMT) {
 	case S_IFSOCK:
-		return blocked_on_socket(socket_in(file), held, receives);
+		return blocked_on_socket(socket_in(file), in_hand_sk, receives);
 	case S_IFIFO:
 		return BLOCKED_PIPE;
 	case S_IFREG: /* 6.16: of those without a name, too */
@@ -168,7 +168,7 @@ __noinline int blocked_on_file(u64 behind, u64 held, bool receives)
 	case S_IFDIR:
 		return BLOCKED_DISK;
 	}
-	return receives && !held && !is_event_file(file) ? BLOCKED_IDLE : BLOCKED_OTHER;
+	return receives && !in_hand_sk && !is_event_file(file) ? BLOCKED_IDLE : BLOCKED_OTHER;
 }
 
 /* --- calls --- */
@@ -213,13 +213,14 @@ static __always_inline u64 argument_file(struct task_struct *task, struct pt_reg
 
 /* What is held is looked for by who sleeps on it: the descriptors that a poll waits for are in the
  * process's memory. Verified by itself, once. */
-__noinline int blocked_in_poll(u64 held)
+__noinline int blocked_in_poll(u64 in_hand_sk)
 {
-	return held && !socket_has_waiter((const void *)held) ? BLOCKED_UPSTREAM : BLOCKED_IDLE;
+	return in_hand_sk && !socket_has_waiter((const void *)in_hand_sk) ? BLOCKED_UPSTREAM
+									  : BLOCKED_IDLE;
 }
 
 static __always_inline enum blocked blocked_in_call(struct task_struct *task, u32 state,
-						    struct pt_regs *regs, u64 held)
+						    struct pt_regs *regs, u64 in_hand_sk)
 {
 	bool in_disk_sleep = state & TASK_UNINTERRUPTIBLE;
 	enum call_kind kind = call_kind(call_number(regs));
@@ -228,10 +229,11 @@ static __always_inline enum blocked blocked_in_call(struct task_struct *task, u3
 	case CALL_LOCK:
 		return BLOCKED_LOCK;
 	case CALL_EPOLL:
-		return held ? blocked_in_epoll(argument_file(task, regs), held) : BLOCKED_EVENTS;
+		return in_hand_sk ? blocked_in_epoll(argument_file(task, regs), in_hand_sk)
+				  : BLOCKED_EVENTS;
 	case CALL_RECEIVE:
 	case CALL_SEND:
-		return blocked_on_file(argument_file(task, regs), held, kind == CALL_RECEIVE);
+		return blocked_on_file(argument_file(task, regs), in_hand_sk, kind == CALL_RECEIVE);
 	case CALL_ACCEPT:
 		return BLOCKED_IDLE;
 	case CALL_CONNECT:
@@ -241,7 +243,7 @@ static __always_inline enum blocked blocked_in_call(struct task_struct *task, u3
 	case CALL_SELECT:
 		if (poll_has_none(kind, regs))
 			return poll_has_timeout(kind, regs) ? BLOCKED_SLEEP : BLOCKED_OTHER;
-		return blocked_in_poll(held);
+		return blocked_in_poll(in_hand_sk);
 	case CALL_SLEEP:
 		return BLOCKED_SLEEP;
 	case CALL_SYNC:
@@ -257,7 +259,7 @@ static __always_inline enum blocked blocked_in_call(struct task_struct *task, u3
 
 /* What a thread waits for that has left its CPU in this state. held: the socket (address) whose
  * request it has in hand, 0: none. io_uring counts its waits for events as waits for a disk. */
-static __noinline enum blocked blocked_by(struct task_struct *task, u32 state, u64 held)
+static __noinline enum blocked blocked_by(struct task_struct *task, u32 state, u64 in_hand_sk)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	bool is_fault = call_number(regs) == ~0U;
@@ -273,15 +275,15 @@ static __noinline enum blocked blocked_by(struct task_struct *task, u32 state, u
 		return state & TASK_UNINTERRUPTIBLE ? BLOCKED_DISK : BLOCKED_IDLE;
 	if (regs_32_bit(regs) || is_fault || state & TASK_STOPPED_OR_TRACED)
 		return BLOCKED_OTHER;
-	return blocked_in_call(task, state, regs, held);
+	return blocked_in_call(task, state, regs, in_hand_sk);
 }
 
 /* What one waits for that is neither on a CPU nor queued. */
-static __always_inline enum blocked blocked_on(struct task_struct *task, u64 held)
+static __always_inline enum blocked blocked_on(struct task_struct *task, u64 in_hand_sk)
 {
 	if (task->on_cpu || task->flags & (PF_KTHREAD | PF_EXITING))
 		return BLOCKED_NOT;
-	return blocked_by(task, task->__state, held);
+	return blocked_by(task, task->__state, in_hand_sk);
 }
 
 #endif

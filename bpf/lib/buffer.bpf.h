@@ -94,8 +94,8 @@ struct moved {
 	u64 end;
 	u64 now;
 	u32 flags;
-	u16 known; /* 1: where the octets are */
-	u16 asked; /* 1: that has been looked up */
+	u16 found; /* 1: where the octets are */
+	u16 tried; /* 1: that has been looked up */
 };
 
 /* Looks it up, once. Global, as what follows: verified once, not with each call. */
@@ -103,11 +103,11 @@ __noinline int moved_find(struct moved *m, u64 sk)
 {
 	if (!m)
 		return false;
-	if (!m->asked)
-		m->known = !(m->flags & MSG_TRUNC) &&
+	if (!m->tried)
+		m->found = !(m->flags & MSG_TRUNC) &&
 			   buffer_of_call((const struct sock *)sk, &m->buffer);
-	m->asked = true;
-	return m->known;
+	m->tried = true;
+	return m->found;
 }
 
 static __always_inline bool buffer_next(struct buffer *b)
@@ -146,38 +146,38 @@ __noinline int buffer_seek(struct buffer *b, u64 offset)
 }
 
 /* -1: it cannot be read. */
-__noinline int buffer_octet(struct buffer *b, u64 offset)
+__noinline int buffer_byte(struct buffer *b, u64 offset)
 {
-	u8 octet = 0;
+	u8 byte = 0;
 
 	if (!b || !buffer_seek(b, offset) ||
-	    !buffer_read_user(&octet, sizeof(octet), b->address + (offset - b->begin)))
+	    !buffer_read_user(&byte, sizeof(byte), b->address + (offset - b->begin)))
 		return -1;
-	return octet;
+	return byte;
 }
 
 /* `size` octets, a constant, from `offset` on, where they lie in one piece. */
-static __always_inline bool buffer_read_here(struct buffer *b, u64 offset, void *ret_octets,
+static __always_inline bool buffer_read_here(struct buffer *b, u64 offset, void *ret_bytes,
 					     u32 size)
 {
 	return buffer_seek(b, offset) && size <= b->end - offset &&
-	       buffer_read_user(ret_octets, size, b->address + (offset - b->begin));
+	       buffer_read_user(ret_bytes, size, b->address + (offset - b->begin));
 }
 
 /* Likewise, wherever they lie; false: not all of them can be read. Whoever reads from low offsets
  * to high ones has each piece looked up once. */
-static __always_inline bool buffer_read(struct buffer *b, u64 offset, void *ret_octets, u32 size)
+static __always_inline bool buffer_read(struct buffer *b, u64 offset, void *ret_bytes, u32 size)
 {
-	u8 *octets = ret_octets;
+	u8 *bytes = ret_bytes;
 
-	if (buffer_read_here(b, offset, octets, size))
+	if (buffer_read_here(b, offset, bytes, size))
 		return true;
 	for (u32 i = 0; i < size; i++) {
-		int octet = buffer_octet(b, offset + i);
+		int byte = buffer_byte(b, offset + i);
 
-		if (octet < 0)
+		if (byte < 0)
 			return false;
-		octets[i] = octet;
+		bytes[i] = byte;
 	}
 	return true;
 }

@@ -42,7 +42,7 @@ TIER(1) TIER(2) TIER(3) OPTION("clients") SUBJECT("key");
 struct peer {
 	struct upstream_key key;
 	bool named;
-	bool answers;      /* has it ever? */
+	bool responds;     /* has it ever? */
 	u64 connecting_ns; /* since */
 	u64 counted_ns;    /* when the row began in which the sample is that moves */
 	u64 crowded_ns;    /* the reading in which there was no room for it */
@@ -69,10 +69,10 @@ static __noinline struct client_upstream *upstream_enter(const struct upstream_k
 /* Once in an interval room is looked for. */
 static __noinline struct client_upstream *upstream_begin(struct peer *p)
 {
-	struct upstream_key rest = { .service = p->key.service };
-	struct client_upstream *others = bpf_map_lookup_elem(&client_upstreams, &rest), *own;
+	struct upstream_key other_key = { .service = p->key.service };
+	struct client_upstream *others = bpf_map_lookup_elem(&client_upstreams, &other_key), *own;
 
-	others = others ?: upstream_enter(&rest);
+	others = others ?: upstream_enter(&other_key);
 	if (p->crowded_ns && p->crowded_ns == reading_ns)
 		return or_refused(others);
 	own = upstream_enter(&p->key);
@@ -110,8 +110,8 @@ static __noinline void peer_name(struct peer *p, const struct sock *sk)
 /* --- requests --- */
 
 /* Datagrams that a socket sends may go to one after the other. */
-static __always_inline void peer_ask(struct peer *p, const struct conversation *c,
-				     const struct sock *sk)
+static __always_inline void peer_request(struct peer *p, const struct conversation *c,
+					 const struct sock *sk)
 {
 	if (!p->named || c->datagrams)
 		peer_name(p, sk);
@@ -119,22 +119,23 @@ static __always_inline void peer_ask(struct peer *p, const struct conversation *
 }
 
 /* The first receive of an answer; its sample moves when that goes on. */
-static __always_inline void peer_answer(struct peer *p, struct exchange *e, u64 now)
+static __always_inline void peer_respond(struct peer *p, struct exchange *e, u64 now)
 {
 	struct client_upstream *upstream = upstream_at(p, now);
 
-	p->answers = true;
+	p->responds = true;
 	if (!upstream)
 		return;
 	add(&upstream->exchanges, 1);
-	if (e->phase == PHASE_ANSWERED_STREAM)
+	if (e->phase == PHASE_RESPONSE_STREAM)
 		return;
 	exchange_settle(e, &upstream->in_progress_ns, now);
 	hist_count(&upstream->latency, e->service_bucket, 1);
 	p->counted_ns = upstream->begun_ns;
 }
 
-static __always_inline void peer_answer_on(struct peer *p, struct exchange *e, u32 was, u64 now)
+static __always_inline void peer_extend_response(struct peer *p, struct exchange *e, u32 was,
+						 u64 now)
 {
 	struct client_upstream *upstream = upstream_at(p, now);
 
@@ -152,7 +153,7 @@ static __noinline void peer_end(struct peer *p, struct exchange *e, bool failed,
 {
 	struct client_upstream *upstream;
 
-	if (__sync_val_compare_and_swap(&e->phase, PHASE_ASKED, PHASE_IDLE) != PHASE_ASKED)
+	if (__sync_val_compare_and_swap(&e->phase, PHASE_REQUESTED, PHASE_IDLE) != PHASE_REQUESTED)
 		return;
 	upstream = upstream_at(p, now);
 	if (!upstream)
@@ -163,14 +164,14 @@ static __noinline void peer_end(struct peer *p, struct exchange *e, bool failed,
 
 /* What goes on without an answer, as a log that is shipped, is not open any more. A datagram may be
  * lost; the next begins anew. */
-static __noinline void client_asks_on(struct conversation *c, u64 now)
+static __noinline void client_requests_on(struct conversation *c, u64 now)
 {
 	struct exchange *e = &c->exchange;
 
-	if (c->datagrams && span_ns(e->asked_ns, now) > DATAGRAMS_TIMEOUT_NS)
+	if (c->datagrams && span_ns(e->requested_ns, now) > DATAGRAMS_TIMEOUT_NS)
 		e->phase = PHASE_IDLE;
-	else if (e->phase == PHASE_ASKED && is_long(e->asked_ns, now))
-		e->phase = PHASE_ASKED_STREAM;
+	else if (e->phase == PHASE_REQUESTED && is_long(e->requested_ns, now))
+		e->phase = PHASE_REQUEST_STREAM;
 }
 
 /* p: NULL: the state is not kept in the socket. */
@@ -182,16 +183,16 @@ static __always_inline void client_sends(struct conversation *c, struct peer *p,
 	if (!row)
 		return;
 	add(&row->tx_bytes, bytes);
-	if (c->exchange.phase == PHASE_ASKED)
-		client_asks_on(c, now);
-	if (exchange_ask(&c->exchange, now) && p)
-		peer_ask(p, c, sk);
+	if (c->exchange.phase == PHASE_REQUESTED)
+		client_requests_on(c, now);
+	if (exchange_request(&c->exchange, now) && p)
+		peer_request(p, c, sk);
 }
 
 /* As notices to a subscriber: after an answer of some time, and a pause. */
 static __always_inline bool is_notice(const struct exchange *e, u64 now)
 {
-	return is_long(e->answered_ns, now) && span_ns(e->settled_ns, now) > PAUSE_NS;
+	return is_long(e->responded_ns, now) && span_ns(e->settled_ns, now) > PAUSE_NS;
 }
 
 static __always_inline void client_receives(struct conversation *c, struct peer *p, u64 bytes,
@@ -199,33 +200,33 @@ static __always_inline void client_receives(struct conversation *c, struct peer 
 {
 	struct client_row *row = client_row(slot_index(c->cache.slot));
 	struct exchange *e = &c->exchange;
-	u64 since_ns = now - e->asked_ns;
+	u64 since_ns = now - e->requested_ns;
 	u32 was = e->service_bucket;
 
 	if (!row)
 		return;
 	add(&row->rx_bytes, bytes);
-	if (e->phase == PHASE_ASKED) {
-		e->phase = PHASE_ANSWERED;
-		e->answered_ns = now;
+	if (e->phase == PHASE_REQUESTED) {
+		e->phase = PHASE_RESPONDED;
+		e->responded_ns = now;
 		add(&row->exchanges, 1);
 		e->service_bucket = exchange_count(&row->last, since_ns);
 		hist_count(&row->first, e->service_bucket, 1);
 		if (p)
-			peer_answer(p, e, now);
-	} else if (e->phase == PHASE_ASKED_STREAM) {
-		e->phase = PHASE_ANSWERED_STREAM;
+			peer_respond(p, e, now);
+	} else if (e->phase == PHASE_REQUEST_STREAM) {
+		e->phase = PHASE_RESPONSE_STREAM;
 		add(&row->exchanges, 1);
 		if (p)
-			peer_answer(p, e, now);
-	} else if (e->phase == PHASE_ANSWERED) {
+			peer_respond(p, e, now);
+	} else if (e->phase == PHASE_RESPONDED) {
 		if (p && is_notice(e, now)) {
-			e->phase = PHASE_ANSWERED_STREAM;
+			e->phase = PHASE_RESPONSE_STREAM;
 			return;
 		}
 		e->service_bucket = exchange_move(&row->last, e->service_bucket, since_ns);
 		if (p)
-			peer_answer_on(p, e, was, now);
+			peer_extend_response(p, e, was, now);
 	}
 }
 
@@ -280,21 +281,22 @@ static void peer_changes(struct conversation *c, struct peer *p, const struct so
 
 	if (before == TCP_SYN_SENT && state == TCP_CLOSE)
 		peer_refuses(p, failed || span_ns(p->connecting_ns, now) > GIVEN_UP_NS, now);
-	else if ((failed || !socket_is_held(sk)) && !socket_has_unread(sk))
+	else if ((failed || !socket_is_in_use(sk)) && !socket_has_unread(sk))
 		peer_end(p, &c->exchange,
-			 failed || span_ns(c->exchange.asked_ns, now) > GIVEN_UP_NS, now);
+			 failed || span_ns(c->exchange.requested_ns, now) > GIVEN_UP_NS, now);
 }
 
 /* --- walks --- */
 
 /* Datagrams are requests to one that answers. */
-static bool peer_is_asked(const struct conversation *c, const struct peer *p, const struct sock *sk)
+static bool peer_has_request(const struct conversation *c, const struct peer *p,
+			     const struct sock *sk)
 {
-	if (!c->cache.watched || *(volatile u32 *)&c->exchange.phase != PHASE_ASKED)
+	if (!c->cache.watched || *(volatile u32 *)&c->exchange.phase != PHASE_REQUESTED)
 		return false;
 	if (c->datagrams)
-		return p->answers &&
-		       span_ns(c->exchange.asked_ns, reading_ns) < DATAGRAMS_TIMEOUT_NS;
+		return p->responds &&
+		       span_ns(c->exchange.requested_ns, reading_ns) < DATAGRAMS_TIMEOUT_NS;
 	return socket_is_open(sk);
 }
 

@@ -15,7 +15,7 @@
 
 /* What a walk finds of a service, in its first shard. */
 struct found {
-	u64 held;
+	u64 open;
 	u64 close_wait;
 	u64 unaccepted;
 	u64 queue, queue_max; /* of the listener whose queue is fullest */
@@ -56,7 +56,7 @@ struct tcp_row {
 	u64 listen_drops METRIC("total_events-listen_drops") UNIT("segments") HELP(
 		"Listen drops: new connections dropped, mostly because the accept queue is full");
 	/* At the last walk, in the first shard. */
-	u64 held METRIC("current_connections") UNIT("connections")
+	u64 open METRIC("current_connections") UNIT("connections")
 		HELP("Open connections: held by the service; if they only grow, it leaks them");
 	u64 close_wait METRIC("current_connections-close_wait") UNIT("connections")
 		HELP("Connections in CLOSE_WAIT: closed by the other side, but not by the service");
@@ -83,12 +83,12 @@ struct tcp_row {
 MMAP_ARRAY(tcp_services, struct tcp_row, 1)
 SUBJECT("service via=row_slots owners=slot_owners sharded");
 
-enum phase {
-	PHASE_NONE, /* closed, or not of interest */
-	PHASE_LISTENS,
-	PHASE_CONNECTS,
-	PHASE_COMES,
-	PHASE_OPEN,
+enum connection_phase {
+	CONNECTION_NONE, /* closed, or not of interest */
+	CONNECTION_LISTENS,
+	CONNECTION_CONNECTS,
+	CONNECTION_ARRIVES,
+	CONNECTION_OPEN,
 };
 
 /* Of a socket. The octets and segments of it that have been counted. */
@@ -101,9 +101,9 @@ struct connection {
 	u32 phase;
 	u32 row;
 	/* By the last look at who holds it: */
-	u32 look;  /* its number */
-	u32 other; /* the row of a service that is not its own, and one; 0: there was none */
-	bool held; /* by its own */
+	u32 holders_walk; /* its number */
+	u32 other;        /* the row of a service that is not its own, and one; 0: there was none */
+	bool is_owned;    /* by its own */
 	/* With Option "opened", see opened.bpf.h: */
 	u64 opening;
 	u32 opener;
@@ -114,14 +114,14 @@ SK_STORAGE_CLONED(connections, struct connection);
 
 /* --- rows --- */
 
-static __always_inline struct tcp_row *row_at(u32 index)
+static __always_inline struct tcp_row *tcp_row_at(u32 index)
 {
 	return bpf_map_lookup_elem(&tcp_services, &index);
 }
 
-static __always_inline struct tcp_row *row_of(const struct connection *c)
+static __always_inline struct tcp_row *tcp_row_of(const struct connection *c)
 {
-	return row_at(slot_index(slot_take(c->row)));
+	return tcp_row_at(slot_index(slot_take(c->row)));
 }
 
 static __always_inline struct connection *connection_of(struct sock *sk)
@@ -130,7 +130,7 @@ static __always_inline struct connection *connection_of(struct sock *sk)
 }
 
 /* How much of a counter has not been counted yet. A hook and a walk may be here at once. */
-static __always_inline u64 grow(u64 *counted, u64 now)
+static __always_inline u64 claim_growth(u64 *counted, u64 now)
 {
 	for (int i = 0; i < GROW_TRIES; i++) {
 		u64 was = *(volatile u64 *)counted;
@@ -146,14 +146,14 @@ static __always_inline u64 grow(u64 *counted, u64 now)
 /* --- what TCP has counted --- */
 
 /* The other side's end counts as an octet there. */
-static __always_inline u64 received(const struct tcp_sock *tcp, const struct sock *sk)
+static __always_inline u64 tcp_received(const struct tcp_sock *tcp, const struct sock *sk)
 {
 	u64 bytes = tcp->bytes_received;
 
 	return bytes && sk->__sk_common.skc_flags >> SOCK_DONE & 1 ? bytes - 1 : bytes;
 }
 
-static __always_inline u64 sent(const struct tcp_sock *tcp)
+static __always_inline u64 tcp_sent(const struct tcp_sock *tcp)
 {
 	return grown(tcp->bytes_sent, tcp->bytes_retrans);
 }
@@ -166,9 +166,9 @@ static __always_inline void count_from_here(struct connection *c, struct sock *s
 	c->drops = (u32)sk->sk_drops.counter;
 	if (!tcp)
 		return;
-	c->sent = sent(tcp);
+	c->sent = tcp_sent(tcp);
 	c->resent = tcp->bytes_retrans;
-	c->received = received(tcp, sk);
+	c->received = tcp_received(tcp, sk);
 	c->retransmits = tcp->total_retrans;
 }
 
@@ -180,13 +180,13 @@ static __always_inline void count_growth(struct connection *c, struct tcp_row *r
 
 	if (!tcp)
 		return;
-	first = grow(&c->sent, sent(tcp));
-	again = grow(&c->resent, tcp->bytes_retrans);
+	first = claim_growth(&c->sent, tcp_sent(tcp));
+	again = claim_growth(&c->resent, tcp->bytes_retrans);
 	add(&row->tx_bytes, first);
 	add(&row->sent_bytes, first + again);
 	add(&row->resent_bytes, again);
-	add(&row->rx_bytes, grow(&c->received, received(tcp, sk)));
-	add(&row->retransmits, grow(&c->retransmits, tcp->total_retrans));
+	add(&row->rx_bytes, claim_growth(&c->received, tcp_received(tcp, sk)));
+	add(&row->retransmits, claim_growth(&c->retransmits, tcp->total_retrans));
 	if (first && tcp->srtt_us)
 		hist_add(&row->rtt, tcp->srtt_us >> 3);
 }
@@ -194,7 +194,7 @@ static __always_inline void count_growth(struct connection *c, struct tcp_row *r
 static __always_inline void count_drops(struct connection *c, struct tcp_row *row,
 					const struct sock *sk)
 {
-	add(&row->listen_drops, grow(&c->drops, (u32)sk->sk_drops.counter));
+	add(&row->listen_drops, claim_growth(&c->drops, (u32)sk->sk_drops.counter));
 }
 
 #endif

@@ -11,30 +11,30 @@
 #include "exchange.bpf.h"
 
 #define DATAGRAMS_ARRIVED 256 /* small ones that a socket holds by default */
-#define DATAGRAMS_ASKED 256
+#define DATAGRAMS_OPEN 256
 #define DATAGRAMS_TRIES 8
 #define DATAGRAMS_TIMEOUT_NS 5000000000ULL
 
 struct datagram {
-	u64 asked_ns; /* 0: answered */
+	u64 requested_ns; /* 0: answered */
 	u64 arrived_ns;
 };
 
 /* Rings; heads and tails only grow. */
 struct datagrams {
 	u32 arrived_head, arrived_tail;
-	u32 asked_head, run_head, asked_tail;
-	u32 answered;  /* since the last receive */
-	bool answers;  /* has it ever? */
+	u32 open_head, run_head, open_tail;
+	u32 responded; /* since the last receive */
+	bool responds; /* has it ever? */
 	u64 walked_ns; /* up to here, the time in progress and that of waiting is in the row */
 	u64 arrived_ns[DATAGRAMS_ARRIVED];
-	struct datagram asked[DATAGRAMS_ASKED];
+	struct datagram requests[DATAGRAMS_OPEN];
 };
 
 /* So many have come unseen, and wait: since when is not known. */
-static __always_inline void datagrams_begin(struct datagrams *d, u32 waiting)
+static __always_inline void datagrams_init(struct datagrams *d, u32 count)
 {
-	__sync_fetch_and_add(&d->arrived_tail, waiting);
+	__sync_fetch_and_add(&d->arrived_tail, count);
 }
 
 static __always_inline void datagrams_arrive(struct datagrams *d, u64 now)
@@ -61,39 +61,39 @@ static __always_inline u64 datagrams_arrived(struct datagrams *d, bool more)
 }
 
 /* Returns when it came, 0: not known. */
-static __always_inline u64 datagrams_ask(struct datagrams *d, u64 now, bool more)
+static __always_inline u64 datagrams_receive(struct datagrams *d, u64 now, bool more)
 {
 	u64 arrived_ns = datagrams_arrived(d, more);
-	u32 at = __sync_fetch_and_add(&d->asked_tail, 1);
-	struct datagram *asked = &d->asked[at % DATAGRAMS_ASKED];
+	u32 at = __sync_fetch_and_add(&d->open_tail, 1);
+	struct datagram *request = &d->requests[at % DATAGRAMS_OPEN];
 
-	if (d->answered)
+	if (d->responded)
 		d->run_head = at;
-	d->answered = 0;
-	if (at + 1 - d->asked_head > DATAGRAMS_ASKED)
-		d->asked_head = at + 1 - DATAGRAMS_ASKED;
+	d->responded = 0;
+	if (at + 1 - d->open_head > DATAGRAMS_OPEN)
+		d->open_head = at + 1 - DATAGRAMS_OPEN;
 	if (arrived_ns >= now)
 		arrived_ns = 0;
-	asked->arrived_ns = arrived_ns;
-	asked->asked_ns = now;
+	request->arrived_ns = arrived_ns;
+	request->requested_ns = now;
 	return arrived_ns;
 }
 
 /* Takes the oldest of the ring from *head on; false: there is none. */
-static __noinline bool datagrams_take(struct datagrams *d, u32 *head, u64 now, struct exchange *e)
+static __noinline bool datagrams_claim(struct datagrams *d, u32 *head, u64 now, struct exchange *e)
 {
 	for (u32 i = 0; i < DATAGRAMS_TRIES; i++) {
 		u32 at = *(volatile u32 *)head;
-		struct datagram *asked = &d->asked[at % DATAGRAMS_ASKED];
-		u64 arrived_ns = asked->arrived_ns, asked_ns;
+		struct datagram *request = &d->requests[at % DATAGRAMS_OPEN];
+		u64 arrived_ns = request->arrived_ns, requested_ns;
 
-		if ((s32)(d->asked_tail - at) <= 0)
+		if ((s32)(d->open_tail - at) <= 0)
 			return false;
 		*head = at + 1;
-		asked_ns = __sync_lock_test_and_set(&asked->asked_ns, 0);
-		if (!asked_ns || now - asked_ns > DATAGRAMS_TIMEOUT_NS)
+		requested_ns = __sync_lock_test_and_set(&request->requested_ns, 0);
+		if (!requested_ns || now - requested_ns > DATAGRAMS_TIMEOUT_NS)
 			continue;
-		e->asked_ns = asked_ns;
+		e->requested_ns = requested_ns;
 		e->arrived_ns = arrived_ns;
 		return true;
 	}
@@ -101,11 +101,12 @@ static __noinline bool datagrams_take(struct datagrams *d, u32 *head, u64 now, s
 }
 
 /* The request that a datagram answers which is sent now; false: none, it goes on. */
-static __always_inline bool datagrams_answer(struct datagrams *d, u64 now, struct exchange *e)
+static __always_inline bool datagrams_respond(struct datagrams *d, u64 now, struct exchange *e)
 {
-	d->answered = 1;
-	d->answers = true;
-	return datagrams_take(d, &d->run_head, now, e) || datagrams_take(d, &d->asked_head, now, e);
+	d->responded = 1;
+	d->responds = true;
+	return datagrams_claim(d, &d->run_head, now, e) ||
+	       datagrams_claim(d, &d->open_head, now, e);
 }
 
 /* Of one that is out of its ring: the time up to now that no walk has added. */

@@ -11,12 +11,12 @@
 
 #include "metric.bpf.h"
 
-enum phase {
+enum exchange_phase {
 	PHASE_IDLE,
-	PHASE_ASKED,
-	PHASE_ANSWERED,
-	PHASE_ASKED_STREAM,   /* not answered yet */
-	PHASE_ANSWERED_STREAM /* until the next call that asks */
+	PHASE_REQUESTED,
+	PHASE_RESPONDED,
+	PHASE_REQUEST_STREAM, /* not answered yet */
+	PHASE_RESPONSE_STREAM /* until the next call that asks */
 };
 
 struct exchange {
@@ -24,10 +24,10 @@ struct exchange {
 	u32 service_bucket; /* where it is counted, while the answer goes on */
 	u32 response_bucket;
 	u32 class; /* of a server's answer, see response.bpf.h */
-	u64 asked_ns;
-	u64 arrived_ns;  /* when the request came to the socket, 0: not known */
-	u64 answered_ns; /* the first answer */
-	u64 settled_ns;  /* up to here, the time in progress is in the row */
+	u64 requested_ns;
+	u64 arrived_ns;   /* when the request came to the socket, 0: not known */
+	u64 responded_ns; /* the first answer */
+	u64 settled_ns;   /* up to here, the time in progress is in the row */
 };
 
 static __always_inline u64 span_ns(u64 from_ns, u64 to_ns)
@@ -36,15 +36,15 @@ static __always_inline u64 span_ns(u64 from_ns, u64 to_ns)
 }
 
 /* A call that asks; true: with it a new exchange begins. */
-static __always_inline bool exchange_ask(struct exchange *e, u64 now)
+static __always_inline bool exchange_request(struct exchange *e, u64 now)
 {
-	if (e->phase == PHASE_ASKED || e->phase == PHASE_ASKED_STREAM)
+	if (e->phase == PHASE_REQUESTED || e->phase == PHASE_REQUEST_STREAM)
 		return false;
-	e->asked_ns = now;
+	e->requested_ns = now;
 	e->arrived_ns = 0;
 	/* Orders: whoever sees the phase sees this time. */
 	__sync_lock_test_and_set(&e->settled_ns, now);
-	e->phase = PHASE_ASKED;
+	e->phase = PHASE_REQUESTED;
 	return true;
 }
 

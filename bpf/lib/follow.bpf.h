@@ -10,7 +10,7 @@
 #include "sample.bpf.h"
 #include "serving_thread.bpf.h"
 
-#define WORKER_NS_MAX 30000000000ULL /* since it worked for others last */
+#define RESPONDER_NS_MAX 30000000000ULL /* since it worked for others last */
 
 /* What the sampler remembers of a thread that serves, by its number. */
 struct followed {
@@ -36,7 +36,7 @@ static __always_inline void part_count(u64 *parts, u64 part)
 	part_add(parts, part, PARTS, sample_ns);
 }
 
-static struct followed *follow(u32 number, u32 pid)
+static struct followed *followed_thread(u32 number, u32 pid)
 {
 	u32 index = number - 1;
 	struct followed *f = bpf_map_lookup_elem(&followed, &index);
@@ -59,8 +59,8 @@ static bool is_in_epoll(struct task_struct *task)
 
 /* It has a request in hand. An event loop that rests in futexes is not blocked in one; how long a
  * thread waits for the rest of its one request is counted. */
-static void count_held(struct samples *seen, struct task_struct *task, const struct serving *s,
-		       const struct followed *f, u32 part)
+static void count_in_hand(struct samples *seen, struct task_struct *task, const struct serving *s,
+			  const struct followed *f, u32 part)
 {
 	if (!is_loop(s)) {
 		if (part != PART_CLIENT || !task_receives(task))
@@ -72,7 +72,7 @@ static void count_held(struct samples *seen, struct task_struct *task, const str
 }
 
 /* Of what it has done since its last send one look is chosen, each with the same chance. */
-static void follow_answer(struct followed *f, u32 part)
+static void follow_response(struct followed *f, u32 part)
 {
 	f->pending_ns += sample_ns;
 	if (f->part >= PARTS ||
@@ -81,8 +81,8 @@ static void follow_answer(struct followed *f, u32 part)
 }
 
 /* It has begun an answer: what it does counts if that goes on, which the next look will tell. */
-static void count_answered(struct samples *seen, const struct serving *s, struct followed *f,
-			   u32 part)
+static void count_responded(struct samples *seen, const struct serving *s, struct followed *f,
+			    u32 part)
 {
 	bool went_on = s->sends != f->sends;
 
@@ -94,11 +94,11 @@ static void count_answered(struct samples *seen, const struct serving *s, struct
 	}
 	f->sends = s->sends;
 	if (part < PARTS)
-		follow_answer(f, part);
+		follow_response(f, part);
 }
 
 /* It has answered what others received, and may do so again. */
-static void count_worker(struct samples *seen, u32 part)
+static void count_responder(struct samples *seen, u32 part)
 {
 	if (part == PART_LOCK)
 		add(&seen->futex_ns, sample_ns);
@@ -106,13 +106,13 @@ static void count_worker(struct samples *seen, u32 part)
 		part_count(seen->many_ns, part);
 }
 
-static bool is_worker(const struct serving *s)
+static bool is_responder(const struct serving *s)
 {
-	return s->worked_ns && bpf_ktime_get_ns() - s->worked_ns < WORKER_NS_MAX;
+	return s->responder_ns && bpf_ktime_get_ns() - s->responder_ns < RESPONDER_NS_MAX;
 }
 
 /* What a thread may do between two sends of an answer, and does not do when it rests. */
-static bool is_of_answer(struct task_struct *task, u32 part)
+static bool is_of_response(struct task_struct *task, u32 part)
 {
 	return part != PART_LOCK && (part != PART_CLIENT || !task_receives(task));
 }
@@ -120,16 +120,16 @@ static bool is_of_answer(struct task_struct *task, u32 part)
 static void count_serving(struct samples *seen, struct task_struct *task, struct serving *s,
 			  struct followed *f, u32 part)
 {
-	bool holds = s->hold;
+	bool in_hand = s->socket;
 
-	count_answered(seen, s, f,
-		       !holds && s->answered && is_of_answer(task, part) ? part : PART_NONE);
-	if (holds)
-		count_held(seen, task, s, f, part);
+	count_responded(seen, s, f,
+			!in_hand && s->responded && is_of_response(task, part) ? part : PART_NONE);
+	if (in_hand)
+		count_in_hand(seen, task, s, f, part);
 	else if (part >= PART_BLOCKED)
 		f->idles_in_futex = part == PART_LOCK;
-	if (!holds && !s->answered && is_worker(s))
-		count_worker(seen, part);
+	if (!in_hand && !s->responded && is_responder(s))
+		count_responder(seen, part);
 }
 
 #endif

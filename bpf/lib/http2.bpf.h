@@ -15,8 +15,8 @@ static void http2_init(struct http2 *h, struct conversation *c)
 {
 	c->exchange.phase = PHASE_IDLE;
 	h->ways[HTTP2_RECEIVES].is_synced = true;
-	h->ways[HTTP2_RECEIVES].left = c->look.rest;
-	h->ways[HTTP2_SENDS].is_synced = !c->look.sent && !c->look.frames;
+	h->ways[HTTP2_RECEIVES].left = c->inspection.frame_left;
+	h->ways[HTTP2_SENDS].is_synced = !c->inspection.sent && !c->inspection.frames;
 }
 
 /* Octets may have passed unseen. */
@@ -36,26 +36,26 @@ static bool http2_header(struct http2_call *call, struct frame *ret_frame)
 	struct http2_way *way = &call->way;
 	struct moved *m = &call->moved;
 
-	if (!way->come && m->end - m->begin >= FRAME_HEADER_SIZE &&
-	    buffer_read(&m->buffer, m->begin, way->header.octets, FRAME_HEADER_SIZE)) {
-		way->come = FRAME_HEADER_SIZE;
+	if (!way->received && m->end - m->begin >= FRAME_HEADER_SIZE &&
+	    buffer_read(&m->buffer, m->begin, way->header.bytes, FRAME_HEADER_SIZE)) {
+		way->received = FRAME_HEADER_SIZE;
 		m->begin += FRAME_HEADER_SIZE;
 	}
 	for (int i = 0; i < FRAME_HEADER_SIZE; i++) {
-		int octet;
+		int byte;
 
-		if (way->come >= FRAME_HEADER_SIZE || m->begin >= m->end)
+		if (way->received >= FRAME_HEADER_SIZE || m->begin >= m->end)
 			break;
-		octet = buffer_octet(&m->buffer, m->begin++);
-		if (octet < 0) {
+		byte = buffer_byte(&m->buffer, m->begin++);
+		if (byte < 0) {
 			way->is_synced = false;
 			return false;
 		}
-		way->header.octets[way->come++ & 15] = octet;
+		way->header.bytes[way->received++ & 15] = byte;
 	}
-	if (way->come < FRAME_HEADER_SIZE)
+	if (way->received < FRAME_HEADER_SIZE)
 		return false;
-	way->come = 0;
+	way->received = 0;
 	frame_parse(&way->header, ret_frame);
 	return true;
 }
@@ -77,8 +77,8 @@ static bool http2_skip(struct http2_call *call)
 }
 
 /* What counts by class is done here: calls from where the rest is would be too deep. */
-static __always_inline void http2_end_answer(struct http2 *h, struct conversation *c,
-					     struct http2_call *call, u32 id, bool is_reset)
+static __always_inline void http2_end_response(struct http2 *h, struct conversation *c,
+					       struct http2_call *call, u32 id, bool is_reset)
 {
 	call->class = CLASS_NONE;
 	http2_end(h, c, call, id, is_reset);
@@ -87,13 +87,13 @@ static __always_inline void http2_end_answer(struct http2 *h, struct conversatio
 			      call->class >> CLASS_BITS);
 }
 
-static __always_inline void http2_begin_answer(struct http2 *h, struct conversation *c,
-					       struct http2_call *call, u32 id)
+static __always_inline void http2_begin_response(struct http2 *h, struct conversation *c,
+						 struct http2_call *call, u32 id)
 {
-	u32 before = call->answered;
+	u32 before = call->responses;
 
-	http2_answer(h, c, call, id);
-	if (responses_wanted && call->class && call->answered != before)
+	http2_respond(h, c, call, id);
+	if (responses_wanted && call->class && call->responses != before)
 		response_count(c->cache.row, call->class, HIST_BUCKETS);
 }
 
@@ -106,10 +106,10 @@ static void http2_received(struct http2 *h, struct conversation *c, struct http2
 		break;
 	case FRAME_DATA:
 		call->goes_on = true;
-		http2_ask_again(h, c, call, f->stream);
+		http2_request_again(h, c, call, f->stream);
 		break;
 	case FRAME_RST_STREAM:
-		http2_end_answer(h, c, call, f->stream, true);
+		http2_end_response(h, c, call, f->stream, true);
 		break;
 	}
 }
@@ -134,11 +134,11 @@ __noinline u32 http2_status(struct http2_call *call, u32 length, u32 flags)
 	if (size > HPACK_SIZE)
 		size = HPACK_SIZE;
 	asm volatile("" : "+r"(size));
-	if (size > HPACK_SIZE || bpf_probe_read_user(call->way.header.octets, size,
+	if (size > HPACK_SIZE || bpf_probe_read_user(call->way.header.bytes, size,
 						     (const void *)(call->moved.buffer.address +
 								    at - call->moved.buffer.begin)))
 		return 0;
-	return hpack_status(call->way.header.octets, size);
+	return hpack_status(call->way.header.bytes, size);
 }
 
 /* The class of an answer that begins with this frame. */
@@ -158,14 +158,14 @@ static void http2_sent(struct http2 *h, struct conversation *c, struct http2_cal
 	case FRAME_HEADERS:
 		call->class = http2_classify(c, call, f);
 		if (call->class != CLASS_INTERIM)
-			http2_begin_answer(h, c, call, f->stream);
+			http2_begin_response(h, c, call, f->stream);
 		/* fallthrough */
 	case FRAME_DATA:
 		if (f->flags & FRAME_END_STREAM)
 			call->way.ends = f->stream;
 		break;
 	case FRAME_RST_STREAM:
-		http2_end_answer(h, c, call, f->stream, true);
+		http2_end_response(h, c, call, f->stream, true);
 		break;
 	}
 }
@@ -189,7 +189,7 @@ __noinline int http2_next(struct http2 *h, struct conversation *c, struct http2_
 	if (!h || !c || !call || !http2_skip(call))
 		return true;
 	if (call->way.ends) {
-		http2_end_answer(h, c, call, call->way.ends, false);
+		http2_end_response(h, c, call, call->way.ends, false);
 		call->way.ends = 0;
 	}
 	if (call->moved.begin >= call->moved.end)
@@ -250,7 +250,7 @@ static void http2_end_wait(struct conversation *c, const struct http2_call *call
 	u64 from_ns = __sync_lock_test_and_set(&c->waited_ns, arrived_ns);
 
 	add(&row->waiting_ns, span_ns(from_ns > arrived_ns ? from_ns : arrived_ns, now) +
-				      (call->asked - 1) * span_ns(arrived_ns, now));
+				      (call->requests - 1) * span_ns(arrived_ns, now));
 }
 
 /* Is this a call of HTTP/2? Without memory for it (h is NULL) the connection is of turns from now
@@ -258,7 +258,7 @@ static void http2_end_wait(struct conversation *c, const struct http2_call *call
 static __always_inline bool http2_speaks(struct http2 *h, struct conversation *c)
 {
 	if (!h)
-		c->protocol = PROTOCOL_TURNS;
+		c->protocol = PROTOCOL_ALTERNATING;
 	else if (c->unseen)
 		http2_resync(h, c);
 	return h;
@@ -279,13 +279,13 @@ static __always_inline bool http2_receives(struct http2 *h, struct conversation 
 	if (c->ready_ns < now)
 		call->arrived_ns = c->ready_ns;
 	http2_moves(h, c, call);
-	if (call->asked) {
+	if (call->requests) {
 		if (call->arrived_ns)
 			http2_end_wait(c, call, row);
-		hold_begin(c->sk, &c->thread, call->arrived_ns ?: now, now);
-		hold_others(&c->thread, call->asked - 1);
+		serve_begin(c->sk, &c->thread, call->arrived_ns ?: now, now);
+		serve_others(&c->thread, call->requests - 1);
 	} else if (call->goes_on && http2_in_progress(h)) {
-		hold_again(c->sk, &c->thread, now);
+		serve_again(c->sk, &c->thread, now);
 	}
 	c->ready_ns = more ? c->latest_ns : 0;
 	return true;
@@ -303,10 +303,10 @@ static __always_inline bool http2_sends(struct http2 *h, struct conversation *c,
 		return true;
 	call->sends = HTTP2_SENDS;
 	http2_moves(h, c, call);
-	if (call->answered)
-		hold_answer(c->sk, &c->thread, false, now);
+	if (call->responses)
+		serve_respond(c->sk, &c->thread, false, now);
 	else
-		hold_more(c->sk, &c->thread, now);
+		serve_respond_again(c->sk, &c->thread, now);
 	return true;
 }
 

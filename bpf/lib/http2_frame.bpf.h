@@ -33,7 +33,7 @@ enum frame_type {
 
 /* As octets, with room for any index of 4 bits. */
 struct frame_header {
-	u8 octets[16];
+	u8 bytes[16];
 };
 
 struct frame {
@@ -45,12 +45,12 @@ struct frame {
 
 static __always_inline void frame_parse(const struct frame_header *header, struct frame *ret_frame)
 {
-	const u8 *o = header->octets;
+	const u8 *b = header->bytes;
 
-	ret_frame->length = o[0] << 16 | o[1] << 8 | o[2];
-	ret_frame->type = o[3];
-	ret_frame->flags = o[4];
-	ret_frame->stream = (u32)o[5] << 24 | o[6] << 16 | o[7] << 8 | o[8];
+	ret_frame->length = b[0] << 16 | b[1] << 8 | b[2];
+	ret_frame->type = b[3];
+	ret_frame->flags = b[4];
+	ret_frame->stream = (u32)b[5] << 24 | b[6] << 16 | b[7] << 8 | b[8];
 }
 
 static const u8 frame_flags[FRAME_TYPES] = {
@@ -106,7 +106,7 @@ __noinline int frame_pass(struct moved *m)
 	struct frame frame;
 
 	if (!m || m->begin + FRAME_HEADER_SIZE > m->end ||
-	    !buffer_read_here(&m->buffer, m->begin, header.octets, FRAME_HEADER_SIZE))
+	    !buffer_read_here(&m->buffer, m->begin, header.bytes, FRAME_HEADER_SIZE))
 		return false;
 	frame_parse(&header, &frame);
 	if (!frame_is_plausible(&frame) || frame.length > FRAME_LENGTH_MAX)
@@ -125,14 +125,14 @@ static long frames_pass(u32 i, void *moved)
 /* Is all of it from m->begin on frames? Octets of the last one that have not come yet; negative: no. */
 static s64 frames_pass_all(struct moved *m)
 {
-	s64 rest;
+	s64 beyond;
 
 	if (!kernel_has_loop())
 		return -1;
 	bpf_loop(FRAMES_MAX, frames_pass, &m, 0);
-	rest = m->begin - m->end;
+	beyond = m->begin - m->end;
 	m->begin = 0;
-	return rest;
+	return beyond;
 }
 
 #endif

@@ -20,65 +20,65 @@
 static const u16 hpack_statuses[HPACK_STATUSES] = { 200, 204, 206, 304, 400, 404, 500 };
 
 /* Of what is left of a field: the length of the status, and its digits. */
-static __always_inline u32 hpack_spelt_out(const u8 octets[HPACK_SIZE], u32 at, u32 size)
+static __always_inline u32 hpack_spelt_out(const u8 bytes[HPACK_SIZE], u32 at, u32 size)
 {
 	u32 status = 0;
 
-	if (at + HPACK_DIGITS >= size || octets[at % HPACK_SIZE] != HPACK_DIGITS)
+	if (at + HPACK_DIGITS >= size || bytes[at % HPACK_SIZE] != HPACK_DIGITS)
 		return 0;
 	for (u32 i = 1; i <= HPACK_DIGITS; i++) {
-		u8 octet = octets[(at + i) % HPACK_SIZE];
+		u8 byte = bytes[(at + i) % HPACK_SIZE];
 
-		if (octet < '0' || octet > '9')
+		if (byte < '0' || byte > '9')
 			return 0;
-		status = status * 10 + octet - '0';
+		status = status * 10 + byte - '0';
 	}
 	return status;
 }
 
 /* Of a header block of which so many octets are here; 0: not known. */
-static __always_inline u32 hpack_status(const u8 octets[HPACK_SIZE], u32 size)
+static __always_inline u32 hpack_status(const u8 bytes[HPACK_SIZE], u32 size)
 {
 	bool goes_on = false;
 	u32 at = 0;
 	u64 entry;
-	u8 octet;
+	u8 byte;
 
 	for (; at < HPACK_UPDATES_SIZE && at < size; at++) {
-		octet = octets[at];
-		if (!goes_on && (octet & 0xe0) != 0x20)
+		byte = bytes[at];
+		if (!goes_on && (byte & 0xe0) != 0x20)
 			break;
-		goes_on = goes_on ? octet & 0x80 : (octet & 0x1f) == 0x1f;
+		goes_on = goes_on ? byte & 0x80 : (byte & 0x1f) == 0x1f;
 	}
 	if (at >= HPACK_UPDATES_SIZE || at >= size)
 		return 0;
-	octet = octets[at];
-	entry = octet & 0x80 ? octet & 0x7f : octet & 0x40 ? octet & 0x3f : octet & 0xf;
+	byte = bytes[at];
+	entry = byte & 0x80 ? byte & 0x7f : byte & 0x40 ? byte & 0x3f : byte & 0xf;
 	entry -= HPACK_STATUS;
 	asm volatile("" : "+r"(entry));
 	if (entry >= HPACK_STATUSES)
 		return 0;
-	if (octet & 0x80)
+	if (byte & 0x80)
 		return hpack_statuses[entry];
-	return hpack_spelt_out(octets, at + 1, size);
+	return hpack_spelt_out(bytes, at + 1, size);
 }
 
 /* The class that a service has for a response of this status, 0: not known. */
 __noinline u32 http2_class(u32 service, u32 status, bool is_all)
 {
 	struct response_text text = {
-		.octets = { word_of("HTTP/2 "), is_all ? word_of("\0\0 end\0") : 0 },
+		.bytes = { text_word("HTTP/2 "), is_all ? text_word("\0\0 end\0") : 0 },
 		.length = is_all ? sizeof("HTTP/2 200 end") - 1 : sizeof("HTTP/2 200") - 1,
 	};
-	u8 *octets = (u8 *)text.octets;
+	u8 *bytes = (u8 *)text.bytes;
 	u32 class;
 
 	if (status >= 100 && status < 200)
 		return CLASS_INTERIM;
 	if (status) {
-		octets[7] = '0' + status / 100;
-		octets[8] = '0' + status / 10 % 10;
-		octets[9] = '0' + status % 10;
+		bytes[7] = '0' + status / 100;
+		bytes[8] = '0' + status / 10 % 10;
+		bytes[9] = '0' + status % 10;
 	}
 	class = response_class(service, &text);
 	return class == CLASS_NONE && !status ? CLASS_UNKNOWN : class;

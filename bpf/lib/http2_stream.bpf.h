@@ -27,15 +27,15 @@ enum { HTTP2_RECEIVES, HTTP2_SENDS };
 #define OPEN_TIME_BITS 44
 #define OPEN_TIME_MASK ((1ULL << OPEN_TIME_BITS) - 1)
 #define OPEN_TIME_SHIFT 4
-#define OPEN_MAX ((1U << 19) - 1)
+#define HTTP2_OPEN_MAX ((1U << 19) - 1)
 #define OPEN_TRIES 8
 
 struct http2_stream {
-	u64 asked_ns;
-	u64 arrived_ns;  /* 0: not known */
-	u32 id;          /* 0: none; or with HTTP2_ENDED */
-	u32 answered_us; /* since asked_ns, 0: not yet */
-	u32 class;       /* of the answer */
+	u64 requested_ns;
+	u64 arrived_ns;   /* 0: not known */
+	u32 id;           /* 0: none; or with HTTP2_ENDED */
+	u32 responded_us; /* since asked_ns, 0: not yet */
+	u32 class;        /* of the answer */
 	u32 unused;
 };
 
@@ -43,7 +43,7 @@ struct http2_stream {
 struct http2_way {
 	u32 left;      /* octets of this frame that have not come yet */
 	u32 ends;      /* the stream that ends with it, 0: none */
-	u32 come;      /* so many octets of the next header */
+	u32 received;  /* so many octets of the next header */
 	u32 is_synced; /* 0: where frames begin is not known */
 	struct frame_header header;
 };
@@ -64,8 +64,8 @@ struct http2_call {
 	struct http2_way way;
 	u64 arrived_ns; /* of what is received, 0: not known */
 	u32 sends;      /* 1: the server's */
-	u32 asked;      /* requests that have begun */
-	u32 answered;   /* answers that have begun */
+	u32 requests;   /* requests that have begun */
+	u32 responses;  /* answers that have begun */
 	u32 goes_on;    /* 1: there is data of a request */
 	u32 is_done;
 	/* Of HEADERS that are sent; of an answer that has ended, and above CLASS_BITS its bucket. */
@@ -114,7 +114,7 @@ static __always_inline bool is_open(u32 id)
 }
 
 /* Whoever takes it ends it. */
-static __always_inline bool http2_take(struct http2_stream *s, u32 id)
+static __always_inline bool http2_claim(struct http2_stream *s, u32 id)
 {
 	return __sync_val_compare_and_swap(&s->id, id, id | HTTP2_ENDED) == id;
 }
@@ -148,17 +148,17 @@ static __always_inline struct http2_stream *http2_find(struct http2 *h, u32 id)
 	return old < HTTP2_OLD ? &h->old[old] : NULL;
 }
 
-static void http2_count_answer(const struct http2_stream *s, struct request_row *row, u64 now)
+static void http2_count_response(const struct http2_stream *s, struct request_row *row, u64 now)
 {
 	add(&row->exchanges, 1);
-	hist_add(&row->service_first, span_ns(s->asked_ns, now));
+	hist_add(&row->service_first, span_ns(s->requested_ns, now));
 	if (s->arrived_ns)
-		hist_add(&row->wait, s->asked_ns - s->arrived_ns);
+		hist_add(&row->wait, s->requested_ns - s->arrived_ns);
 }
 
 static void http2_count_end(const struct http2_stream *s, struct request_row *row, u64 now)
 {
-	hist_add(&row->service, span_ns(s->asked_ns, now));
+	hist_add(&row->service, span_ns(s->requested_ns, now));
 	if (s->arrived_ns)
 		hist_add(&row->response, span_ns(s->arrived_ns, now));
 }
@@ -168,7 +168,7 @@ static void http2_count_end(const struct http2_stream *s, struct request_row *ro
 __noinline int http2_displace(struct http2 *h, struct conversation *c, struct http2_stream *s)
 {
 	struct request_row *row = c ? conversation_row(c) : NULL;
-	u32 id, at, answered_us;
+	u32 id, at, responded_us;
 	struct http2_stream *old;
 
 	if (!h || !s || !row)
@@ -176,27 +176,27 @@ __noinline int http2_displace(struct http2 *h, struct conversation *c, struct ht
 	id = s->id;
 	if (!is_open(id))
 		return 0;
-	answered_us = s->answered_us;
+	responded_us = s->responded_us;
 	at = http2_find_old(h, 0);
 	if (at < HTTP2_OLD) {
 		old = &h->old[at];
-		old->asked_ns = s->asked_ns;
+		old->requested_ns = s->requested_ns;
 		old->arrived_ns = s->arrived_ns;
-		old->answered_us = answered_us;
+		old->responded_us = responded_us;
 		old->class = s->class;
 		__sync_lock_test_and_set(&old->id, id);
-		if (!http2_take(s, id))
-			http2_take(old, id);
-		else if (s->answered_us) {
-			old->answered_us = s->answered_us;
+		if (!http2_claim(s, id))
+			http2_claim(old, id);
+		else if (s->responded_us) {
+			old->responded_us = s->responded_us;
 			old->class = s->class;
 		}
 		return 0;
 	}
 	__sync_fetch_and_add(&h->lost, 1);
-	if (!http2_take(s, id))
+	if (!http2_claim(s, id))
 		__sync_fetch_and_add(&h->lost, -1);
-	else if (!answered_us)
+	else if (!responded_us)
 		add(&row->exchanges, 1);
 	return 0;
 }
@@ -208,24 +208,24 @@ __noinline int http2_begin(struct http2 *h, struct conversation *c, struct http2
 	struct http2_stream *s;
 
 	if (!h || !call || !row || id <= h->highest || !(id & 1) ||
-	    http2_in_progress(h) >= OPEN_MAX)
+	    http2_in_progress(h) >= HTTP2_OPEN_MAX)
 		return 0;
 	h->highest = id;
 	s = http2_newest(h, id);
 	http2_displace(h, c, s);
-	s->asked_ns = call->moved.now;
+	s->requested_ns = call->moved.now;
 	s->arrived_ns = call->arrived_ns;
-	s->answered_us = 0;
+	s->responded_us = 0;
 	s->class = CLASS_NONE;
 	__sync_lock_test_and_set(&s->id, id);
 	http2_settle(h, row, 1, call->moved.now);
-	call->asked++;
+	call->requests++;
 	return 0;
 }
 
 /* HEADERS of the server's, which end an answer that there is already, or begin it. */
-__noinline int http2_answer(struct http2 *h, struct conversation *c, struct http2_call *call,
-			    u32 id)
+__noinline int http2_respond(struct http2 *h, struct conversation *c, struct http2_call *call,
+			     u32 id)
 {
 	struct request_row *row = c ? conversation_row(c) : NULL;
 	struct http2_stream *s;
@@ -234,13 +234,13 @@ __noinline int http2_answer(struct http2 *h, struct conversation *c, struct http
 	if (!h || !call || !row || !id)
 		return 0;
 	s = http2_find(h, id);
-	if (!s || s->id != id || s->answered_us)
+	if (!s || s->id != id || s->responded_us)
 		return 0;
-	taken_us = span_ns(s->asked_ns, call->moved.now) / 1000 + 1;
-	s->answered_us = taken_us > ~0U ? ~0U : taken_us;
+	taken_us = span_ns(s->requested_ns, call->moved.now) / 1000 + 1;
+	s->responded_us = taken_us > ~0U ? ~0U : taken_us;
 	s->class = call->class;
-	http2_count_answer(s, row, call->moved.now);
-	call->answered++;
+	http2_count_response(s, row, call->moved.now);
+	call->responses++;
 	return 0;
 }
 
@@ -268,15 +268,15 @@ __noinline int http2_end(struct http2 *h, struct conversation *c, struct http2_c
 		return 0;
 	}
 	was = *s;
-	if (!http2_take(s, id))
+	if (!http2_claim(s, id))
 		return 0;
 	http2_settle(h, row, -1, call->moved.now);
-	if (!was.answered_us && !is_reset)
-		http2_count_answer(&was, row, call->moved.now);
-	if (was.answered_us || !is_reset)
+	if (!was.responded_us && !is_reset)
+		http2_count_response(&was, row, call->moved.now);
+	if (was.responded_us || !is_reset)
 		http2_count_end(&was, row, call->moved.now);
 	if (responses_wanted && was.class)
-		call->class = was.class | hist_index(span_ns(was.asked_ns, call->moved.now))
+		call->class = was.class | hist_index(span_ns(was.requested_ns, call->moved.now))
 						  << CLASS_BITS;
 	return 0;
 }
@@ -285,20 +285,20 @@ __noinline int http2_end(struct http2 *h, struct conversation *c, struct http2_c
 static bool http2_become_stream(struct http2 *h, struct http2_stream *s, struct request_row *row,
 				u64 now)
 {
-	u32 id = s->id, answered_us = s->answered_us;
+	u32 id = s->id, responded_us = s->responded_us;
 
-	if (!is_open(id) || !http2_take(s, id))
+	if (!is_open(id) || !http2_claim(s, id))
 		return false;
 	http2_settle(h, row, -1, now);
 	add(&row->streams, 1);
-	if (!answered_us)
+	if (!responded_us)
 		add(&row->exchanges, 1);
 	return true;
 }
 
 /* Data of the client's: a request that goes on without an answer, as a log that is shipped. */
-__noinline int http2_ask_again(struct http2 *h, struct conversation *c, struct http2_call *call,
-			       u32 id)
+__noinline int http2_request_again(struct http2 *h, struct conversation *c, struct http2_call *call,
+				   u32 id)
 {
 	struct request_row *row = c ? conversation_row(c) : NULL;
 	struct http2_stream *s;
@@ -306,7 +306,7 @@ __noinline int http2_ask_again(struct http2 *h, struct conversation *c, struct h
 	if (!h || !call || !row)
 		return 0;
 	s = http2_newest(h, id);
-	if (s->id == id && !s->answered_us && is_long(s->asked_ns, call->moved.now))
+	if (s->id == id && !s->responded_us && is_long(s->requested_ns, call->moved.now))
 		http2_become_stream(h, s, row, call->moved.now);
 	return 0;
 }
@@ -316,7 +316,7 @@ __noinline u32 http2_forget_in(struct http2_stream *s)
 {
 	u32 id = s ? s->id : 0;
 
-	return is_open(id) && http2_take(s, id);
+	return is_open(id) && http2_claim(s, id);
 }
 
 /* All that are in progress, as far as nobody else ends them. */

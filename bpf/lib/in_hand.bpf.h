@@ -26,16 +26,16 @@ __noinline u64 queued_until_now(u64 thread)
 static void hand_until_now(const struct serving *s, u64 now, struct in_hand *ret_hand)
 {
 	const struct task_struct *task = (const void *)s->task;
-	u64 passed = grown(now, s->asked_ns), queued_ns;
+	u64 passed = grown(now, s->since_ns), queued_ns;
 
 	*ret_hand = s->done;
-	if (!s->hold || !is_since_attached(s->asked_ns))
+	if (!s->socket || !is_since_attached(s->since_ns))
 		return;
 	queued_ns = queued_until_now(s->task);
-	ret_hand->held_ns += passed;
+	ret_hand->passed_ns += passed;
 	ret_hand->queued_ns += grown(queued_ns, s->queued_ns);
 	ret_hand->blocked_ns +=
-		hold_blocked(s, passed, BPF_CORE_READ(task, se.sum_exec_runtime), queued_ns);
+		serve_blocked(s, passed, BPF_CORE_READ(task, se.sum_exec_runtime), queued_ns);
 }
 
 /* By how much it has grown; what was too much before, as CPU time that a running thread's counters
@@ -48,7 +48,7 @@ static u64 publish_more(u64 *published, u64 now)
 	return more;
 }
 
-__noinline int hand_look(u32 number)
+__noinline int hand_publish(u32 number)
 {
 	struct serving *s = serving_at(number);
 	struct service_request *r = s && s->pid ? service_request_of(s->row) : NULL;
@@ -57,30 +57,30 @@ __noinline int hand_look(u32 number)
 	if (!r)
 		return 0;
 	hand_until_now(s, bpf_ktime_get_ns(), &hand);
-	more.held_ns = publish_more(&s->published.held_ns, hand.held_ns);
+	more.passed_ns = publish_more(&s->published.passed_ns, hand.passed_ns);
 	more.queued_ns = publish_more(&s->published.queued_ns, hand.queued_ns);
 	more.blocked_ns = publish_more(&s->published.blocked_ns, hand.blocked_ns);
 	more.client_ns = publish_more(&s->published.client_ns, hand.client_ns);
 	if (is_loop(s))
 		return 0;
-	add(&r->hand.held_ns, more.held_ns);
+	add(&r->hand.passed_ns, more.passed_ns);
 	add(&r->hand.queued_ns, more.queued_ns);
 	add(&r->hand.blocked_ns, more.blocked_ns);
 	add(&r->hand.client_ns, more.client_ns);
 	return 0;
 }
 
-static long hand_look_at(u32 i, void *unused)
+static long hand_publish_next(u32 i, void *unused)
 {
-	hand_look(i + 1);
+	hand_publish(i + 1);
 	return 0;
 }
 
 /* Without bpf_loop() of none: then samples alone have to do. */
-static void hands_look(void)
+static void hands_publish(void)
 {
 	if (kernel_has_loop())
-		bpf_loop(numbers_given, hand_look_at, NULL, 0);
+		bpf_loop(numbers_given, hand_publish_next, NULL, 0);
 }
 
 #endif

@@ -33,7 +33,7 @@ TASK_STORAGE(threads, struct thread);
 
 /* On one stack what lies below has been left. Coroutines have several, which lie further apart; so what
  * is far below goes only where its room is needed. The kernel's addresses are negative. */
-static __always_inline bool is_below(const struct open_call *call, u64 frame)
+static __always_inline bool is_deeper_frame(const struct open_call *call, u64 frame)
 {
 	return call->frame < frame && (s64)(call->frame ^ frame) >= 0;
 }
@@ -47,10 +47,10 @@ static __always_inline bool is_near(const struct open_call *call, u64 frame)
  * is the same call, of a function that several blocks count. */
 static __always_inline bool may_be_left(const struct open_call *call, u64 frame)
 {
-	return is_below(call, frame) || (call->frame == frame && !call->is_replaced);
+	return is_deeper_frame(call, frame) || (call->frame == frame && !call->is_replaced);
 }
 
-static __noinline int forget_left(struct thread *thread, u32 function, u64 frame)
+static __noinline int forget_left_calls(struct thread *thread, u32 function, u64 frame)
 {
 	bool any = false;
 
@@ -68,7 +68,7 @@ static __noinline int forget_left(struct thread *thread, u32 function, u64 frame
 }
 
 /* Where to remember a call; NULL: too many are open. */
-static __noinline struct open_call *open_place(struct thread *thread, u64 frame)
+static __noinline struct open_call *free_open_call(struct thread *thread, u64 frame)
 {
 	for (u32 i = 0; i < OPEN_MAX; i++)
 		if (!thread->open[i].began_ns)
@@ -88,8 +88,8 @@ static __always_inline struct open_call *open_thread_call(struct task_struct *ta
 
 	if (!thread)
 		return or_refused(NULL);
-	forget_left(thread, function, frame);
-	call = open_place(thread, frame);
+	forget_left_calls(thread, function, frame);
+	call = free_open_call(thread, frame);
 	if (!call)
 		thread->refused++;
 	return or_refused(call);

@@ -122,7 +122,7 @@ static __always_inline u64 leaf_caller(struct task_struct *task)
 #endif
 
 /* Leaves no frame behind those that it has found, and moves none: the first may be nothing. */
-static __noinline void opening_take(struct opening *o, struct task_struct *task)
+static __noinline void opening_read_stack(struct opening *o, struct task_struct *task)
 {
 	u64 caller;
 	long bytes;
@@ -164,7 +164,7 @@ static __noinline void note_opening(struct connection *c)
 	c->opener = 0;
 	if (!o)
 		return;
-	opening_take(o, task);
+	opening_read_stack(o, task);
 	if (!o->head.user_count)
 		return;
 	o->seen = opened_walk;
@@ -214,7 +214,8 @@ static __noinline int opened_count(const struct connection *c)
 	if (!o)
 		return 0;
 	o->seen = opened_walk;
-	if (!opened_counts || c->phase != PHASE_OPEN || now - c->began_ns < opened_after * SECOND)
+	if (!opened_counts || c->phase != CONNECTION_OPEN ||
+	    now - c->began_ns < opened_after * SECOND)
 		return 0;
 	if (o->found_at != opened_walk) {
 		o->found_at = opened_walk;

@@ -49,8 +49,8 @@ static void walk_unsent(struct conversation *c, const struct sock *sk)
 	more_ns = walk_settle(&c->exchange.settled_ns, settled_ns, 0);
 	add(&row->in_progress_ns, more_ns);
 	add(&row->send_wait_ns, more_ns);
-	note_oldest(whole, c->exchange.arrived_ns ?: c->exchange.asked_ns);
-	answer_on(c, row, reading_ns);
+	note_oldest(whole, c->exchange.arrived_ns ?: c->exchange.requested_ns);
+	extend_response(c, row, reading_ns);
 }
 
 static void walk_stream(struct conversation *c, bool unread)
@@ -64,9 +64,9 @@ static void walk_stream(struct conversation *c, bool unread)
 
 	if (!row || !whole)
 		return;
-	if (*(volatile u32 *)&c->exchange.phase == PHASE_ASKED) {
+	if (*(volatile u32 *)&c->exchange.phase == PHASE_REQUESTED) {
 		add(&row->in_progress_ns, walk_settle(&c->exchange.settled_ns, settled_ns, 0));
-		note_oldest(whole, c->exchange.arrived_ns ?: c->exchange.asked_ns);
+		note_oldest(whole, c->exchange.arrived_ns ?: c->exchange.requested_ns);
 	} else if (ready_ns && unread) {
 		add(&row->waiting_ns, walk_settle(&c->waited_ns, waited_ns, ready_ns));
 		note_oldest(whole, ready_ns);
@@ -103,19 +103,19 @@ __noinline int walk_arrived(struct datagrams *d, u32 slot, u32 waiting, u32 befo
 	return 0;
 }
 
-__noinline int walk_asked(struct datagrams *d, u32 slot, u32 at, u64 walked_ns)
+__noinline int walk_requested(struct datagrams *d, u32 slot, u32 at, u64 walked_ns)
 {
 	struct request_row *row = request_row(slot_index(slot));
-	struct datagram *asked;
-	u64 asked_ns;
+	struct datagram *request;
+	u64 requested_ns;
 
 	if (!d || !row)
 		return 0;
-	asked = &d->asked[at % DATAGRAMS_ASKED];
-	asked_ns = *(volatile u64 *)&asked->asked_ns;
-	if (span_ns(asked_ns, reading_ns) < DATAGRAMS_TIMEOUT_NS)
+	request = &d->requests[at % DATAGRAMS_OPEN];
+	requested_ns = *(volatile u64 *)&request->requested_ns;
+	if (span_ns(requested_ns, reading_ns) < DATAGRAMS_TIMEOUT_NS)
 		add(&row->in_progress_ns,
-		    walk_datagram(slot, asked->arrived_ns, asked_ns, walked_ns));
+		    walk_datagram(slot, request->arrived_ns, requested_ns, walked_ns));
 	return 0;
 }
 
@@ -127,10 +127,10 @@ static void walk_datagrams(struct datagrams *d, u32 slot, u32 waiting)
 
 	for (u32 i = 0; i < DATAGRAMS_ARRIVED; i++)
 		walk_arrived(d, slot, waiting, i, walked_ns);
-	if (!d->answers)
+	if (!d->responds)
 		return;
-	for (u32 i = 0; i < DATAGRAMS_ASKED; i++)
-		walk_asked(d, slot, i, walked_ns);
+	for (u32 i = 0; i < DATAGRAMS_OPEN; i++)
+		walk_requested(d, slot, i, walked_ns);
 }
 
 /* An answer that goes on for long is a stream if it pauses now. */
@@ -138,14 +138,14 @@ __noinline int walk_http2_stream(struct http2 *h, struct http2_stream *s, u32 sl
 {
 	struct request_row *row = request_row(slot_index(slot));
 	struct request_row *whole = request_row(slot * shards);
-	u64 answered_ns;
+	u64 responded_ns;
 
 	if (!h || !s || !row || !whole || !is_open(s->id))
 		return 0;
-	answered_ns = s->asked_ns + s->answered_us * 1000ULL;
-	if (!s->answered_us || !pauses || !is_long(answered_ns, reading_ns) ||
+	responded_ns = s->requested_ns + s->responded_us * 1000ULL;
+	if (!s->responded_us || !pauses || !is_long(responded_ns, reading_ns) ||
 	    !http2_become_stream(h, s, row, reading_ns))
-		note_oldest(whole, s->arrived_ns ?: s->asked_ns);
+		note_oldest(whole, s->arrived_ns ?: s->requested_ns);
 	return 0;
 }
 
@@ -181,7 +181,7 @@ static void walk_client(struct conversation *c, struct peer *p, const struct soc
 {
 	u64 settled_ns = load_ordered(&c->exchange.settled_ns);
 	struct client_upstream *upstream =
-		p && peer_is_asked(c, p, sk) ? upstream_at(p, reading_ns) : NULL;
+		p && peer_has_request(c, p, sk) ? upstream_at(p, reading_ns) : NULL;
 
 	if (upstream)
 		add(&upstream->in_progress_ns, walk_settle(&c->exchange.settled_ns, settled_ns, 0));
@@ -228,7 +228,7 @@ static void sum_shards(u32 slot, struct request_sums *ret_sums)
 	}
 }
 
-__noinline int publish(u32 slot)
+__noinline int publish_slot(u32 slot)
 {
 	struct request_row *whole = request_row(slot * shards);
 	u32 *owner = bpf_map_lookup_elem(&slot_owners, &slot), is;
@@ -264,10 +264,10 @@ static void walk_begins(void)
 
 static void walk_ends(void)
 {
-	hands_look();
+	hands_publish();
 	for (u32 i = 0; i < slots_max; i++) {
 		show_oldest(i);
-		publish(i);
+		publish_slot(i);
 	}
 }
 
@@ -281,7 +281,7 @@ static void walk_conversation(struct conversation *c, struct sock *sk)
 				    ? bpf_sk_storage_get(&http2_connections, sk, NULL, 0)
 				    : NULL,
 			    sk);
-	else if (option_clients && c->role == ROLE_CLIENT && c->exchange.phase == PHASE_ASKED)
+	else if (option_clients && c->role == ROLE_CLIENT && c->exchange.phase == PHASE_REQUESTED)
 		walk_client(c, bpf_sk_storage_get(&peers, sk, NULL, 0), sk);
 }
 
@@ -325,7 +325,7 @@ int request_files(struct bpf_iter__task_file *ctx)
 }
 
 /* The socket may be gone, and another be at its address. */
-static long walk_addressed(void *map, struct address *at, struct conversation *c, void *context)
+static long walk_addressed(void *map, struct socket_key *at, struct conversation *c, void *context)
 {
 	const struct sock *sk = (const struct sock *)at->sk;
 

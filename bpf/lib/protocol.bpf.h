@@ -12,9 +12,9 @@
 #include "storage.bpf.h"
 #include "tls.bpf.h"
 
-#define LOOKS 2
-#define LOOKS_LATE 64
-#define LOOKS_FRAMES 3 /* receives in a row */
+#define INSPECTIONS 2
+#define INSPECTIONS_LATE 64
+#define INSPECTIONS_OF_FRAMES 3 /* receives in a row */
 
 #define PREFACE_SIZE 24
 #define PREFACE_SURE 4 /* so many octets of it are no other protocol's */
@@ -23,17 +23,17 @@
 #define PROXY2_SIZE 12
 #define PROXY2_SIZE_MORE 4 /* the last two of them: how much follows */
 
-enum begin { BEGIN_PREFACE, BEGIN_PROXY1, BEGIN_PROXY2, BEGINS = 4 };
+enum magic { MAGIC_PREFACE, MAGIC_PROXY1, MAGIC_PROXY2, MAGICS = 4 };
 
-static const u8 begins[BEGINS][32] = {
-	[BEGIN_PREFACE] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
-	[BEGIN_PROXY1] = "PROXY ",
-	[BEGIN_PROXY2] = "\r\n\r\n\0\r\nQUIT\n",
+static const u8 magics[MAGICS][32] = {
+	[MAGIC_PREFACE] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+	[MAGIC_PROXY1] = "PROXY ",
+	[MAGIC_PROXY2] = "\r\n\r\n\0\r\nQUIT\n",
 };
 
 /* How many of the first `size` octets of such a begin have come when those from m->begin on follow
  * `done` of them. These are passed over. -1: there are others. */
-__noinline int look_match(struct moved *m, u32 begin, u32 done, u32 size)
+__noinline int inspect_match(struct moved *m, u32 magic, u32 done, u32 size)
 {
 	u64 at;
 
@@ -43,7 +43,7 @@ __noinline int look_match(struct moved *m, u32 begin, u32 done, u32 size)
 	for (int i = 0; i < PREFACE_SIZE; i++) {
 		if (done >= size || at >= m->end)
 			break;
-		if (buffer_octet(&m->buffer, at) != begins[begin & (BEGINS - 1)][done & 31])
+		if (buffer_byte(&m->buffer, at) != magics[magic & (MAGICS - 1)][done & 31])
 			return -1;
 		done++;
 		at++;
@@ -53,20 +53,20 @@ __noinline int look_match(struct moved *m, u32 begin, u32 done, u32 size)
 }
 
 /* Passes over a line. */
-__noinline int look_line(struct moved *m)
+__noinline int inspect_line(struct moved *m)
 {
 	if (!m)
 		return false;
 	for (int i = 0; i < PROXY1_MAX; i++) {
-		int octet = m->begin < m->end ? buffer_octet(&m->buffer, m->begin++) : -1;
+		int byte = m->begin < m->end ? buffer_byte(&m->buffer, m->begin++) : -1;
 
-		if (octet < 0 || octet == '\n')
-			return octet == '\n';
+		if (byte < 0 || byte == '\n')
+			return byte == '\n';
 	}
 	return false;
 }
 
-static bool look_proxy2(struct moved *m)
+static bool inspect_proxy2(struct moved *m)
 {
 	u8 more[PROXY2_SIZE_MORE];
 
@@ -76,28 +76,28 @@ static bool look_proxy2(struct moved *m)
 	return m->begin <= m->end;
 }
 
-static bool look_begins(struct moved *m, enum begin begin, u32 size)
+static bool inspect_magic(struct moved *m, enum magic magic, u32 size)
 {
 	u64 at = m->begin;
 
-	if (look_match(m, begin, 0, size) == (int)size)
+	if (inspect_match(m, magic, 0, size) == (int)size)
 		return true;
 	m->begin = at;
 	return false;
 }
 
 /* Passes over a PROXY header, if there is one; false: one that goes on. */
-static bool look_proxy(struct moved *m, int first)
+static bool inspect_proxy(struct moved *m, int first)
 {
-	if (first == begins[BEGIN_PROXY2][0] && look_begins(m, BEGIN_PROXY2, PROXY2_SIZE))
-		return look_proxy2(m);
-	if (first == begins[BEGIN_PROXY1][0] && look_begins(m, BEGIN_PROXY1, PROXY1_SIZE))
-		return look_line(m);
+	if (first == magics[MAGIC_PROXY2][0] && inspect_magic(m, MAGIC_PROXY2, PROXY2_SIZE))
+		return inspect_proxy2(m);
+	if (first == magics[MAGIC_PROXY1][0] && inspect_magic(m, MAGIC_PROXY1, PROXY1_SIZE))
+		return inspect_line(m);
 	return true;
 }
 
 /* Of TCP: was something received before the last `bytes`? */
-static bool look_is_late(u64 sk, u64 bytes)
+static bool connection_is_late(u64 sk, u64 bytes)
 {
 	const struct tcp_sock *tcp = (const struct tcp_sock *)sk;
 	u64 received = BPF_CORE_READ(tcp, bytes_received);
@@ -105,139 +105,141 @@ static bool look_is_late(u64 sk, u64 bytes)
 	return received > BPF_CORE_READ(tcp, rcv_nxt) - BPF_CORE_READ(tcp, copied_seq) + bytes;
 }
 
-static bool look_is_tcp(u64 sk)
+static bool connection_is_tcp(u64 sk)
 {
 	return BPF_CORE_READ((const struct sock *)sk, sk_protocol) == IPPROTO_TCP;
 }
 
 /* It is none of those that make a difference, as it seems. */
-static enum protocol look_next(struct look *look)
+static enum protocol inspect_next(struct inspection *inspection)
 {
-	look->preface = 0;
-	look->frames = 0;
-	look->rest = 0;
-	look->left--;
-	look->again = look->left > LOOKS;
-	return look->left ? PROTOCOL_NEW : PROTOCOL_TURNS;
+	inspection->preface = 0;
+	inspection->frames = 0;
+	inspection->frame_left = 0;
+	inspection->left--;
+	inspection->again = inspection->left > INSPECTIONS;
+	return inspection->left ? PROTOCOL_NEW : PROTOCOL_ALTERNATING;
 }
 
-static enum protocol look_preface(struct look *look, struct moved *m)
+static enum protocol inspect_preface(struct inspection *inspection, struct moved *m)
 {
-	int matched = look_match(m, BEGIN_PREFACE, look->preface, PREFACE_SIZE);
+	int matched = inspect_match(m, MAGIC_PREFACE, inspection->preface, PREFACE_SIZE);
 
 	if (matched == PREFACE_SIZE)
 		return PROTOCOL_HTTP2;
 	if (matched < 0)
-		return look_next(look);
-	look->preface = matched;
-	look->again = true;
+		return inspect_next(inspection);
+	inspection->preface = matched;
+	inspection->again = true;
 	return PROTOCOL_NEW;
 }
 
 /* Frames without the preface: it may have come unseen. A frame may come in several receives, as
  * its header and what follows. */
-static enum protocol look_frames(struct look *look, struct moved *m)
+static enum protocol inspect_frames(struct inspection *inspection, struct moved *m)
 {
-	u64 rest = look->rest;
+	u64 frame_left = inspection->frame_left;
 	s64 left;
 
-	if (rest >= m->end) {
-		look->rest = rest - m->end;
-		look->again = true;
+	if (frame_left >= m->end) {
+		inspection->frame_left = frame_left - m->end;
+		inspection->again = true;
 		return PROTOCOL_NEW;
 	}
-	m->begin = rest;
+	m->begin = frame_left;
 	left = frames_pass_all(m);
 	if (left < 0)
-		return look_next(look);
-	look->frames++;
-	look->again = true;
-	if (look->frames >= LOOKS_FRAMES)
+		return inspect_next(inspection);
+	inspection->frames++;
+	inspection->again = true;
+	if (inspection->frames >= INSPECTIONS_OF_FRAMES)
 		return PROTOCOL_HTTP2;
-	look->rest = left;
+	inspection->frame_left = left;
 	return PROTOCOL_NEW;
 }
 
 /* Unless an octet that follows says otherwise. */
-static bool look_is_tls(struct moved *m)
+static bool inspect_tls(struct moved *m)
 {
-	return m->begin < m->end && buffer_octet(&m->buffer, m->begin) == TLS_HANDSHAKE;
+	return m->begin < m->end && buffer_byte(&m->buffer, m->begin) == TLS_HANDSHAKE;
 }
 
-static enum protocol look_at(struct look *look, struct moved *m)
+static enum protocol inspect_bytes(struct inspection *inspection, struct moved *m)
 {
-	int first = buffer_octet(&m->buffer, 0);
+	int first = buffer_byte(&m->buffer, 0);
 
-	if (look->preface)
-		return look_preface(look, m);
-	if (look->rest || first == 0)
-		return look_frames(look, m);
-	if (!look_proxy(m, first))
-		return PROTOCOL_TURNS;
-	if (look_is_tls(m))
+	if (inspection->preface)
+		return inspect_preface(inspection, m);
+	if (inspection->frame_left || first == 0)
+		return inspect_frames(inspection, m);
+	if (!inspect_proxy(m, first))
+		return PROTOCOL_ALTERNATING;
+	if (inspect_tls(m))
 		return PROTOCOL_TLS;
-	return look_preface(look, m);
+	return inspect_preface(inspection, m);
 }
 
 /* Is it time for a look? The first comes at once. */
-static bool look_now(struct conversation *c, const struct moved *m)
+static bool is_to_inspect(struct conversation *c, const struct moved *m)
 {
-	struct look *look = &c->look;
+	struct inspection *inspection = &c->inspection;
 
-	if (!look->left) {
-		look->left = look_is_tcp(c->sk) && look_is_late(c->sk, m->end) ? LOOKS_LATE : LOOKS;
+	if (!inspection->left) {
+		inspection->left = connection_is_tcp(c->sk) && connection_is_late(c->sk, m->end)
+					   ? INSPECTIONS_LATE
+					   : INSPECTIONS;
 		return true;
 	}
-	return look->again ||
-	       (c->exchange.phase != PHASE_ASKED && c->exchange.phase != PHASE_ASKED_STREAM);
+	return inspection->again ||
+	       (c->exchange.phase != PHASE_REQUESTED && c->exchange.phase != PHASE_REQUEST_STREAM);
 }
 
 /* At what a server has received on a connection whose protocol is not known yet. */
-__noinline int protocol_look(struct conversation *c, struct moved *m)
+__noinline int protocol_inspect(struct conversation *c, struct moved *m)
 {
 	struct request_row *row = c ? conversation_row(c) : NULL;
 
-	if (!row || !m || !look_now(c, m))
+	if (!row || !m || !is_to_inspect(c, m))
 		return 0;
-	c->look.again = false;
+	c->inspection.again = false;
 	if (moved_find(m, c->sk))
-		c->protocol = look_at(&c->look, m);
-	if (m->known && (c->protocol != PROTOCOL_HTTP2 || kernel_has_loop()))
+		c->protocol = inspect_bytes(&c->inspection, m);
+	if (m->found && (c->protocol != PROTOCOL_HTTP2 || kernel_has_loop()))
 		return 0;
-	c->protocol = PROTOCOL_TURNS;
+	c->protocol = PROTOCOL_ALTERNATING;
 	add(&row->unread, 1);
 	return 0;
 }
 
 /* Of a service as a client only TLS is of interest, which begins with what it sends. */
-static void look_receives(struct conversation *c, struct moved *m)
+static void inspect_receive(struct conversation *c, struct moved *m)
 {
 	if (c->role != ROLE_CLIENT)
-		protocol_look(c, m);
+		protocol_inspect(c, m);
 	if (c->protocol == PROTOCOL_TLS)
 		tls_begin(c);
 }
 
-static void look_client_sends(struct conversation *c, struct moved *m)
+static void inspect_client_send(struct conversation *c, struct moved *m)
 {
-	c->protocol = PROTOCOL_TURNS;
-	if (moved_find(m, c->sk) && look_is_tls(m))
+	c->protocol = PROTOCOL_ALTERNATING;
+	if (moved_find(m, c->sk) && inspect_tls(m))
 		tls_begin(c);
 }
 
 /* At what is sent meanwhile; true: that answers nothing. What has come by then still waits if nothing
  * was received. */
-static bool look_sends(struct conversation *c, struct moved *m)
+static bool inspect_send(struct conversation *c, struct moved *m)
 {
 	bool first;
 
 	if (c->role == ROLE_CLIENT) {
-		look_client_sends(c, m);
+		inspect_client_send(c, m);
 		return false;
 	}
-	first = !c->look.left && look_is_tcp(c->sk) && !look_is_late(c->sk, 0);
-	c->look.sent = true;
-	return (first || c->look.preface >= PREFACE_SURE) && count_send(c, m->end, m->now);
+	first = !c->inspection.left && connection_is_tcp(c->sk) && !connection_is_late(c->sk, 0);
+	c->inspection.sent = true;
+	return (first || c->inspection.preface >= PREFACE_SURE) && count_send(c, m->end, m->now);
 }
 
 /* --- HTTP/2 --- */
@@ -275,7 +277,7 @@ static __noinline bool protocol_receives(struct conversation *c, struct sock *sk
 	struct http2_call call = { .moved = { .end = bytes, .now = now, .flags = flags } };
 
 	if (c->protocol == PROTOCOL_NEW)
-		look_receives(c, &call.moved);
+		inspect_receive(c, &call.moved);
 	if (c->protocol == PROTOCOL_TLS)
 		return tls_receives(c, sk, &call.moved);
 	return c->protocol == PROTOCOL_HTTP2 &&
@@ -287,7 +289,7 @@ static __noinline bool protocol_sends(struct conversation *c, struct sock *sk, u
 {
 	struct http2_call call = { .moved = { .end = bytes, .now = now } };
 
-	if (c->protocol == PROTOCOL_NEW && look_sends(c, &call.moved))
+	if (c->protocol == PROTOCOL_NEW && inspect_send(c, &call.moved))
 		return true;
 	if (c->protocol == PROTOCOL_TLS)
 		return tls_sends(c, &call.moved);

@@ -137,19 +137,19 @@ MMAP_ARRAY(clients, struct client_row, 1)
 OPTION("clients") SUBJECT("service via=client_slots owners=client_owners sharded");
 
 /* Of a connection's first octets. */
-struct look {
+struct inspection {
 	u8 left;    /* so many looks, 0: there was none */
 	u8 preface; /* so many octets of HTTP/2's have come */
 	u8 frames;  /* so many receives in a row were frames of HTTP/2 */
 	bool again; /* at the next receive, be it of the same exchange */
 	bool sent;  /* something was sent meanwhile */
-	u32 rest; /* so many octets of HTTP/2's last frame have not come, or come first in this call */
+	u32 frame_left; /* so many octets of HTTP/2's last frame have not come, or come first in this call */
 };
 
 /* What is spoken on a connection, as far as it makes a difference here. */
 enum protocol {
-	PROTOCOL_NEW,   /* see protocol.bpf.h */
-	PROTOCOL_TURNS, /* whatever it is: an exchange is a turn of the conversation */
+	PROTOCOL_NEW,         /* see protocol.bpf.h */
+	PROTOCOL_ALTERNATING, /* whatever it is: an exchange is a turn of the conversation */
 	PROTOCOL_HTTP2,
 	PROTOCOL_TLS,
 };
@@ -164,9 +164,9 @@ struct conversation {
 	bool unseen;     /* octets may have passed that did not count */
 	bool classified; /* its answers are looked at */
 	u8 protocol;
-	struct look look;
+	struct inspection inspection;
 	/* Records: of a client, and those that a service as a client receives. */
-	struct tls tls, answers;
+	struct tls tls, tls_responses;
 	u64 sk;          /* its address */
 	u64 attached_ns; /* what it was when this was made */
 	u64 walked_ns;   /* the reading that has met it, where walks meet sockets several times */
@@ -197,7 +197,7 @@ static __always_inline void conversation_init(struct conversation *c, const stru
 {
 	c->role = socket_role(sk);
 	c->datagrams = socket_is_datagram(sk);
-	c->protocol = c->datagrams || c->role == ROLE_NONE ? PROTOCOL_TURNS : PROTOCOL_NEW;
+	c->protocol = c->datagrams || c->role == ROLE_NONE ? PROTOCOL_ALTERNATING : PROTOCOL_NEW;
 	c->sk = (u64)sk;
 	c->attached_ns = attached_ns;
 }
@@ -208,13 +208,13 @@ static __always_inline bool is_before_pause(const struct conversation *c)
 	return c->attached_ns != attached_ns;
 }
 
-__noinline u32 client_take(u32 row)
+__noinline u32 claim_client_slot(u32 row)
 {
 	return slot_take_from(&client_slots, &client_owners, row);
 }
 
 /* A slot's first service has no gap to the last event of another. */
-static u32 server_take(u32 row)
+static u32 claim_server_slot(u32 row)
 {
 	u32 slot = slot_find(&row_slots, row);
 	struct request_row *whole;
@@ -231,7 +231,7 @@ static u32 server_take(u32 row)
 }
 
 /* Apart, so that the kernel knows which map is looked up, and does it without a call. */
-static __always_inline bool is_old(const struct conversation *c)
+static __always_inline bool conversation_is_old(const struct conversation *c)
 {
 	if (option_clients && c->role == ROLE_CLIENT)
 		return slot_cache_is_old(&c->cache, &client_owners);
@@ -240,7 +240,7 @@ static __always_inline bool is_old(const struct conversation *c)
 }
 
 /* What was counted in the old slot stays there. */
-static __noinline void assign(struct conversation *c, struct task_struct *task)
+static __noinline void conversation_assign(struct conversation *c, struct task_struct *task)
 {
 	bool unseen = c->tgid && !c->cache.watched, client = c->role == ROLE_CLIENT;
 	u32 freed = client ? slots_freed(&client_owners) : slots_freed(&slot_owners), slot = 0;
@@ -253,8 +253,8 @@ static __noinline void assign(struct conversation *c, struct task_struct *task)
 		c->unseen = true;
 	}
 	if (c->cache.watched)
-		slot = client ? client_take(c->cache.row) : server_take(c->cache.row);
-	if (c->exchange.phase == PHASE_ANSWERED && c->cache.slot != slot) {
+		slot = client ? claim_client_slot(c->cache.row) : claim_server_slot(c->cache.row);
+	if (c->exchange.phase == PHASE_RESPONDED && c->cache.slot != slot) {
 		c->exchange.phase = PHASE_IDLE;
 		c->unsent = 0;
 	}
@@ -264,34 +264,35 @@ static __noinline void assign(struct conversation *c, struct task_struct *task)
 /* Asks whose the socket is, where that may have changed; false: its calls do
  * not count. Who uses it now is asked for only when an exchange may begin, so
  * that it is of one service. */
-static __always_inline bool own(struct conversation *c, bool begins)
+static __always_inline bool conversation_own(struct conversation *c, bool begins)
 {
 	if (c->role != ROLE_SERVER && !(option_clients && c->role == ROLE_CLIENT))
 		return false;
 	begins |= !c->tgid;
-	if ((begins && c->tgid != bpf_get_current_pid_tgid() >> 32) || is_old(c))
-		assign(c, bpf_get_current_task_btf());
+	if ((begins && c->tgid != bpf_get_current_pid_tgid() >> 32) || conversation_is_old(c))
+		conversation_assign(c, bpf_get_current_task_btf());
 	return c->cache.watched;
 }
 
-static __always_inline void answer_first(struct exchange *e, struct request_row *row, u64 now)
+static __always_inline void respond_first(struct exchange *e, struct request_row *row, u64 now)
 {
 	add(&row->exchanges, 1);
-	e->answered_ns = now;
-	e->service_bucket = exchange_count(&row->service, now - e->asked_ns);
+	e->responded_ns = now;
+	e->service_bucket = exchange_count(&row->service, now - e->requested_ns);
 	hist_count(&row->service_first, e->service_bucket, 1);
 	if (!e->arrived_ns)
 		return;
-	hist_add(&row->wait, e->asked_ns - e->arrived_ns);
+	hist_add(&row->wait, e->requested_ns - e->arrived_ns);
 	e->response_bucket = exchange_count(&row->response, now - e->arrived_ns);
 }
 
-static __always_inline void answer_on(struct conversation *c, struct request_row *row, u64 now)
+static __always_inline void extend_response(struct conversation *c, struct request_row *row,
+					    u64 now)
 {
 	struct exchange *e = &c->exchange;
 	u32 was = e->service_bucket;
 
-	e->service_bucket = exchange_move(&row->service, was, now - e->asked_ns);
+	e->service_bucket = exchange_move(&row->service, was, now - e->requested_ns);
 	if (responses_wanted && e->class && e->service_bucket != was)
 		response_move(c->cache.row, e->class, was, e->service_bucket);
 	if (e->arrived_ns)
@@ -309,7 +310,7 @@ static __noinline void become_stream(struct conversation *c, struct request_row 
 {
 	struct exchange *e = &c->exchange;
 
-	e->phase = PHASE_ANSWERED_STREAM;
+	e->phase = PHASE_RESPONSE_STREAM;
 	add(&row->streams, 1);
 	if (e->settled_ns <= reading_ns)
 		return;
@@ -321,25 +322,25 @@ static __noinline void become_stream(struct conversation *c, struct request_row 
 }
 
 /* Sends on a stream: false: it is none. */
-static __noinline bool answer_stream(struct conversation *c, struct request_row *row,
-				     const struct sock *sk, u64 bytes, u32 class)
+static __noinline bool respond_on_stream(struct conversation *c, struct request_row *row,
+					 const struct sock *sk, u64 bytes, u32 class)
 {
 	struct exchange *e = &c->exchange;
 
-	if (e->phase == PHASE_ASKED_STREAM) {
-		e->phase = PHASE_ANSWERED_STREAM;
+	if (e->phase == PHASE_REQUEST_STREAM) {
+		e->phase = PHASE_RESPONSE_STREAM;
 		add(&row->exchanges, 1);
 		if (class)
 			response_count(c->cache.row, class, HIST_BUCKETS);
-	} else if (e->phase == PHASE_ANSWERED && socket_was_empty(sk, bytes)) {
+	} else if (e->phase == PHASE_RESPONDED && socket_was_empty(sk, bytes)) {
 		become_stream(c, row);
 	}
-	return e->phase == PHASE_ANSWERED_STREAM;
+	return e->phase == PHASE_RESPONSE_STREAM;
 }
 
 /* Any send but the first of an answer. */
-static __always_inline void answer_again(struct conversation *c, struct request_row *row,
-					 const struct sock *sk, u64 bytes, u64 now, u32 class)
+static __always_inline void respond_again(struct conversation *c, struct request_row *row,
+					  const struct sock *sk, u64 bytes, u64 now, u32 class)
 {
 	struct exchange *e = &c->exchange;
 
@@ -348,12 +349,12 @@ static __always_inline void answer_again(struct conversation *c, struct request_
 		c->ready_ns = 0;
 		return;
 	}
-	if ((e->phase != PHASE_ANSWERED || is_long(e->answered_ns, now)) &&
-	    answer_stream(c, row, sk, bytes, class))
+	if ((e->phase != PHASE_RESPONDED || is_long(e->responded_ns, now)) &&
+	    respond_on_stream(c, row, sk, bytes, class))
 		return;
 	exchange_settle(e, &row->in_progress_ns, now);
-	answer_on(c, row, now);
-	hold_more(c->sk, &c->thread, now);
+	extend_response(c, row, now);
+	serve_respond_again(c->sk, &c->thread, now);
 }
 
 /* The class of what is sent, where it begins an answer. */
@@ -362,48 +363,48 @@ static __always_inline u32 classify(const struct conversation *c, u64 bytes)
 	u32 phase = c->exchange.phase;
 
 	if (!responses_wanted || !c->classified ||
-	    (!c->datagrams && phase != PHASE_ASKED && phase != PHASE_ASKED_STREAM))
+	    (!c->datagrams && phase != PHASE_REQUESTED && phase != PHASE_REQUEST_STREAM))
 		return CLASS_NONE;
-	return response_look(c->cache.row, c->sk, bytes, !c->datagrams);
+	return response_classify(c->cache.row, c->sk, bytes, !c->datagrams);
 }
 
-static __always_inline void answer(struct conversation *c, struct datagrams *d,
-				   struct request_row *row, const struct sock *sk, u64 bytes,
-				   u64 now)
+static __always_inline void respond(struct conversation *c, struct datagrams *d,
+				    struct request_row *row, const struct sock *sk, u64 bytes,
+				    u64 now)
 {
 	u32 class = classify(c, bytes);
 	struct exchange taken = {};
 
 	if (class == CLASS_INTERIM)
 		return;
-	if (d && datagrams_answer(d, now, &taken)) {
+	if (d && datagrams_respond(d, now, &taken)) {
 		/* Another thread may answer on the same socket. */
-		taken.phase = PHASE_ANSWERED;
+		taken.phase = PHASE_RESPONDED;
 		taken.settled_ns = now;
-		add(&row->in_progress_ns, datagrams_unsettled(d, taken.asked_ns, now));
+		add(&row->in_progress_ns, datagrams_unsettled(d, taken.requested_ns, now));
 		taken.class = class;
-		answer_first(&taken, row, now);
+		respond_first(&taken, row, now);
 		c->exchange = taken;
-	} else if (c->exchange.phase == PHASE_ASKED) {
-		c->exchange.phase = PHASE_ANSWERED;
+	} else if (c->exchange.phase == PHASE_REQUESTED) {
+		c->exchange.phase = PHASE_RESPONDED;
 		c->exchange.class = class;
 		exchange_settle(&c->exchange, &row->in_progress_ns, now);
-		answer_first(&c->exchange, row, now);
+		respond_first(&c->exchange, row, now);
 	} else {
-		answer_again(c, row, sk, bytes, now, class);
+		respond_again(c, row, sk, bytes, now, class);
 		return;
 	}
 	if (class)
 		response_count(c->cache.row, class, c->exchange.service_bucket);
-	hold_answer(c->sk, &c->thread, d, now);
+	serve_respond(c->sk, &c->thread, d, now);
 }
 
 /* A request that goes on without an answer, as a log that is shipped: not in progress any more. */
-static __noinline void ask_again(struct exchange *e, struct request_row *row, u64 now)
+static __noinline void request_again(struct exchange *e, struct request_row *row, u64 now)
 {
-	if (e->phase != PHASE_ASKED || !is_long(e->asked_ns, now))
+	if (e->phase != PHASE_REQUESTED || !is_long(e->requested_ns, now))
 		return;
-	e->phase = PHASE_ASKED_STREAM;
+	e->phase = PHASE_REQUEST_STREAM;
 	add(&row->streams, 1);
 }
 
@@ -454,19 +455,19 @@ static __always_inline void server_receives(struct conversation *c, struct datag
 	if (!row)
 		return;
 	if (d) {
-		arrived_ns = datagrams_ask(d, now, more);
+		arrived_ns = datagrams_receive(d, now, more);
 		if (arrived_ns)
 			add(&row->waiting_ns, datagrams_unsettled(d, arrived_ns, now));
-		hold_begin(c->sk, &c->thread, arrived_ns ?: now, now);
+		serve_begin(c->sk, &c->thread, arrived_ns ?: now, now);
 		return;
 	}
-	if (exchange_ask(&c->exchange, now)) {
+	if (exchange_request(&c->exchange, now)) {
 		if (c->ready_ns && c->ready_ns < now)
 			end_wait(c, row, now);
-		hold_begin(c->sk, &c->thread, c->exchange.arrived_ns ?: now, now);
+		serve_begin(c->sk, &c->thread, c->exchange.arrived_ns ?: now, now);
 	} else {
-		ask_again(&c->exchange, row, now);
-		hold_again(c->sk, &c->thread, now);
+		request_again(&c->exchange, row, now);
+		serve_again(c->sk, &c->thread, now);
 	}
 	c->ready_ns = more ? c->latest_ns : 0;
 }
@@ -477,11 +478,11 @@ static __always_inline void server_sends(struct conversation *c, struct datagram
 	struct request_row *row = count_send(c, bytes, now);
 
 	if (row)
-		answer(c, d, row, sk, bytes, now);
+		respond(c, d, row, sk, bytes, now);
 }
 
 /* Data has come. Also before accept: the first request of a connection waits, too. */
-static __always_inline void arrive(struct conversation *c, struct datagrams *d, u64 now)
+static __always_inline void note_arrival(struct conversation *c, struct datagrams *d, u64 now)
 {
 	if (d) {
 		datagrams_arrive(d, now);

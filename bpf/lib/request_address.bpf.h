@@ -12,16 +12,16 @@
 #define MESSAGES_MAX 64
 
 /* Another socket may come to be at the same address. */
-struct address {
+struct socket_key {
 	u64 sk;
 	u64 ends;
 };
 
-LRU_HASH(addressed, struct address, struct conversation, 16384) TIER(4) TIER(5);
+LRU_HASH(addressed, struct socket_key, struct conversation, 16384) TIER(4) TIER(5);
 
-LRU_HASH(addressed_datagrams, struct address, struct datagrams, 128) TIER(4) TIER(5);
+LRU_HASH(addressed_datagrams, struct socket_key, struct datagrams, 128) TIER(4) TIER(5);
 
-LRU_HASH(addressed_http2, struct address, struct http2, 1024) TIER(4) TIER(5);
+LRU_HASH(addressed_http2, struct socket_key, struct http2, 1024) TIER(4) TIER(5);
 
 /* Of a thread: the call that it is in. */
 struct call {
@@ -37,7 +37,7 @@ static const struct datagrams no_datagrams;
 static const struct http2 no_http2;
 
 /* What is put in may be another CPU's by now, or out again to make room: asked again. */
-static __always_inline void *address_make(void *map, const struct address *at, const void *value)
+static __always_inline void *address_make(void *map, const struct socket_key *at, const void *value)
 {
 	void *made = NULL;
 
@@ -48,16 +48,16 @@ static __always_inline void *address_make(void *map, const struct address *at, c
 	return or_refused(made);
 }
 
-static __noinline void forget_addressed(const struct address *at)
+static __noinline void forget_addressed(const struct socket_key *at)
 {
 	bpf_map_delete_elem(&addressed_datagrams, at);
 	bpf_map_delete_elem(&addressed_http2, at);
 	bpf_map_delete_elem(&addressed, at);
 }
 
-static struct conversation *find_addressed(struct sock *sk)
+static struct conversation *conversation_at(struct sock *sk)
 {
-	struct address at = { .sk = (u64)sk, .ends = socket_ends(sk) };
+	struct socket_key at = { .sk = (u64)sk, .ends = socket_ends(sk) };
 	struct conversation *c = bpf_map_lookup_elem(&addressed, &at), new = {};
 
 	if (c && !is_before_pause(c))
@@ -68,10 +68,9 @@ static struct conversation *find_addressed(struct sock *sk)
 	return new.role == ROLE_NONE ? NULL : address_make(&addressed, &at, &new);
 }
 
-static struct datagrams *find_addressed_datagrams(struct conversation *c, struct sock *sk,
-						  int taken)
+static struct datagrams *datagrams_at(struct conversation *c, struct sock *sk, int taken)
 {
-	struct address at = { .sk = (u64)sk, .ends = socket_ends(sk) };
+	struct socket_key at = { .sk = (u64)sk, .ends = socket_ends(sk) };
 	struct datagrams *d;
 
 	if (!c->datagrams)
@@ -81,13 +80,13 @@ static struct datagrams *find_addressed_datagrams(struct conversation *c, struct
 		return d;
 	d = address_make(&addressed_datagrams, &at, &no_datagrams);
 	if (d)
-		datagrams_begin(d, socket_datagrams(sk) + taken);
+		datagrams_init(d, socket_datagrams(sk) + taken);
 	return d;
 }
 
-static __noinline struct http2 *find_addressed_http2(struct conversation *c, struct sock *sk)
+static __noinline struct http2 *http2_at(struct conversation *c, struct sock *sk)
 {
-	struct address at = { .sk = (u64)sk, .ends = socket_ends(sk) };
+	struct socket_key at = { .sk = (u64)sk, .ends = socket_ends(sk) };
 	struct http2 *h = bpf_map_lookup_elem(&addressed_http2, &at);
 
 	if (h)
@@ -106,15 +105,15 @@ static __noinline bool addressed_protocol(struct conversation *c, struct sock *s
 
 	call.moved.now = bpf_ktime_get_ns();
 	if (c->protocol == PROTOCOL_NEW && receives)
-		look_receives(c, &call.moved);
-	else if (c->protocol == PROTOCOL_NEW && look_sends(c, &call.moved))
+		inspect_receive(c, &call.moved);
+	else if (c->protocol == PROTOCOL_NEW && inspect_send(c, &call.moved))
 		return true;
 	if (c->protocol == PROTOCOL_TLS)
 		return receives ? tls_receives(c, sk, &call.moved) : tls_sends(c, &call.moved);
 	if (c->protocol != PROTOCOL_HTTP2)
 		return false;
-	return receives ? http2_receives(find_addressed_http2(c, sk), c, &call, socket_has_more(sk))
-			: http2_sends(find_addressed_http2(c, sk), c, &call);
+	return receives ? http2_receives(http2_at(c, sk), c, &call, socket_has_more(sk))
+			: http2_sends(http2_at(c, sk), c, &call);
 }
 
 static __noinline void addressed_receive(struct conversation *c, struct sock *sk, u64 bytes)
@@ -124,8 +123,7 @@ static __noinline void addressed_receive(struct conversation *c, struct sock *sk
 	if (c->role == ROLE_CLIENT)
 		client_receives(c, NULL, bytes, now);
 	else if (c->datagrams)
-		server_receives(c, find_addressed_datagrams(c, sk, 1), bytes, socket_datagrams(sk),
-				now);
+		server_receives(c, datagrams_at(c, sk, 1), bytes, socket_datagrams(sk), now);
 	else
 		server_receives(c, NULL, bytes, socket_has_more(sk), now);
 }
@@ -137,7 +135,7 @@ static __noinline void addressed_send(struct conversation *c, struct sock *sk, u
 	if (c->role == ROLE_CLIENT)
 		client_sends(c, NULL, sk, bytes, now);
 	else
-		server_sends(c, find_addressed_datagrams(c, sk, 0), sk, bytes, now);
+		server_sends(c, datagrams_at(c, sk, 0), sk, bytes, now);
 }
 
 static __always_inline void call_begin(struct sock *sk, bool receives, u32 flags, void *messages)
@@ -169,10 +167,10 @@ __noinline int call_end(s64 ret)
 	call->sk = NULL;
 	if (ret < 0 || (ret == 0 && !socket_has_empty(sk)))
 		return 0;
-	c = find_addressed(sk);
-	if (!c || !own(c, (c->role == ROLE_SERVER) == call->receives))
+	c = conversation_at(sk);
+	if (!c || !conversation_own(c, (c->role == ROLE_SERVER) == call->receives))
 		return 0;
-	if (c->protocol != PROTOCOL_TURNS &&
+	if (c->protocol != PROTOCOL_ALTERNATING &&
 	    addressed_protocol(c, sk, ret, call->flags, call->receives))
 		return 0;
 	if (call->receives)
@@ -225,10 +223,10 @@ SEC("kprobe/sock_def_readable")
 TIER(4)
 int BPF_KPROBE(request_kprobe_sock_def_readable, struct sock *sk)
 {
-	struct conversation *c = find_addressed(sk);
+	struct conversation *c = conversation_at(sk);
 
 	if (c && c->role == ROLE_SERVER)
-		arrive(c, find_addressed_datagrams(c, sk, -1), bpf_ktime_get_ns());
+		note_arrival(c, datagrams_at(c, sk, -1), bpf_ktime_get_ns());
 	return 0;
 }
 

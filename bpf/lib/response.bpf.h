@@ -43,35 +43,35 @@ static const struct response_row no_responses;
 
 /* What a response begins with. */
 struct response_text {
-	u64 octets[RESPONSE_WORDS];
+	u64 bytes[RESPONSE_WORDS];
 	u32 length;
 };
 
-static __always_inline u64 word_of(const char octets[sizeof(u64)])
+static __always_inline u64 text_word(const char bytes[sizeof(u64)])
 {
 	u64 word;
 
-	__builtin_memcpy(&word, octets, sizeof(word));
+	__builtin_memcpy(&word, bytes, sizeof(word));
 	return word;
 }
 
 /* A piece of the buffer that has all of it is read at once. */
-static __always_inline bool response_read_octets(struct buffer *b, struct response_text *text)
+static __always_inline bool response_read_bytes(struct buffer *b, struct response_text *text)
 {
 	u64 length = text->length;
-	u8 *octets = (u8 *)text->octets;
+	u8 *bytes = (u8 *)text->bytes;
 
 	if (!buffer_seek(b, 0))
 		return false;
 	asm volatile("" : "+r"(length));
 	if (length <= RESPONSE_OCTETS_MAX && length <= b->end - b->begin)
-		return !bpf_probe_read_user(octets, length, (const void *)b->address);
+		return !bpf_probe_read_user(bytes, length, (const void *)b->address);
 	for (u32 i = 0; i < RESPONSE_OCTETS_MAX; i++) {
-		int octet = i < length ? buffer_octet(b, i) : 0;
+		int byte = i < length ? buffer_byte(b, i) : 0;
 
-		if (octet < 0)
+		if (byte < 0)
 			return false;
-		octets[i] = octet;
+		bytes[i] = byte;
 	}
 	return true;
 }
@@ -83,27 +83,27 @@ static __always_inline bool response_read(const struct sock *sk, u64 sent,
 	struct buffer b = {};
 
 	ret_text->length = sent < RESPONSE_OCTETS_MAX ? sent : RESPONSE_OCTETS_MAX;
-	return buffer_of_call(sk, &b) && response_read_octets(&b, ret_text);
+	return buffer_of_call(sk, &b) && response_read_bytes(&b, ret_text);
 }
 
 /* HTTP/1: another one follows, but for 101, behind which is another protocol. */
 static __always_inline bool response_is_interim(const struct response_text *text)
 {
-	const u64 first = word_of("\xff\xff\xff\xff\xff\xff\xff"), *octets = text->octets;
-	const u64 status = octets[1] & word_of("\xff\xff\xff\xff\0\0\0");
+	const u64 first = text_word("\xff\xff\xff\xff\xff\xff\xff"), *bytes = text->bytes;
+	const u64 status = bytes[1] & text_word("\xff\xff\xff\xff\0\0\0");
 
 	return text->length >= sizeof("HTTP/1.1 100") - 1 &&
-	       (octets[0] & first) == word_of("HTTP/1.") &&
-	       (status & word_of("\xff\xff\0\0\0\0\0")) == word_of(" 1\0\0\0\0\0") &&
-	       status != word_of(" 101\0\0\0");
+	       (bytes[0] & first) == text_word("HTTP/1.") &&
+	       (status & text_word("\xff\xff\0\0\0\0\0")) == text_word(" 1\0\0\0\0\0") &&
+	       status != text_word(" 101\0\0\0");
 }
 
 static __always_inline bool response_fits(const struct response_rule *rule,
 					  const struct response_text *text)
 {
 	return text->length >= rule->length &&
-	       !((text->octets[0] ^ rule->octets[0]) & rule->mask[0]) &&
-	       !((text->octets[1] ^ rule->octets[1]) & rule->mask[1]);
+	       !((text->bytes[0] ^ rule->octets[0]) & rule->mask[0]) &&
+	       !((text->bytes[1] ^ rule->octets[1]) & rule->mask[1]);
 }
 
 /* The class that a service has for it. */
@@ -120,7 +120,7 @@ static __always_inline u32 response_class(u32 service, const struct response_tex
 }
 
 /* That of the response which the current call begins. Global, as what follows: verified once. */
-__noinline u32 response_look(u32 service, u64 sk, u64 sent, bool is_stream)
+__noinline u32 response_classify(u32 service, u64 sk, u64 sent, bool is_stream)
 {
 	struct response_text text = {};
 

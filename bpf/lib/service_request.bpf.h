@@ -9,7 +9,7 @@
 #include "service.bpf.h"
 
 /* What the time of requests is spent on in threads. */
-enum part {
+enum request_part {
 	PART_CPU,
 	PART_RUNQUEUE,
 	PART_BLOCKED, /* from here on in the order of enum blocked */
@@ -27,15 +27,15 @@ enum part {
 
 /* Of samples; times only grow. */
 struct samples {
-	u64 one_ns[PARTS];  /* with threads that have one request at a time */
-	u64 many_ns[PARTS]; /* with event loops, and with workers */
-	u64 futex_ns;       /* of workers in a futex, be it for work or a lock */
-	u64 asked, awaited; /* on connections that event loops watch, see awaited.bpf.h */
+	u64 one_ns[PARTS];      /* with threads that have one request at a time */
+	u64 many_ns[PARTS];     /* with event loops, and with workers */
+	u64 futex_ns;           /* of workers in a futex, be it for work or a lock */
+	u64 requested, awaited; /* on connections that event loops watch, see awaited.bpf.h */
 };
 
 /* What has passed with requests in hand, of it the wait for a CPU, and what the thread was blocked. */
 struct in_hand {
-	u64 held_ns, queued_ns, blocked_ns;
+	u64 passed_ns, queued_ns, blocked_ns;
 	u64 client_ns; /* of it, blocked until more of a request came; not in blocked_ns */
 };
 

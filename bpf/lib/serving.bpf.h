@@ -27,7 +27,7 @@
 #include "refused.bpf.h"
 #include "serving_thread.bpf.h"
 
-#define HOLD_NS_MAX 60000000000ULL
+#define SERVE_NS_MAX 60000000000ULL
 
 u64 readings;
 
@@ -78,18 +78,18 @@ static __always_inline u64 exec_start(const struct task_struct *task)
 }
 
 /* How much a thread has run, and waited for a CPU, and where it is. */
-struct use {
+struct thread_times {
 	u64 exec_ns; /* exec_start */
 	u64 cpu_ns;
 	u64 queued_ns;
 	u32 cpu;
 };
 
-static __always_inline struct use use_now(void)
+static __always_inline struct thread_times thread_times_now(void)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 
-	return (struct use){
+	return (struct thread_times){
 		.exec_ns = exec_start(task),
 		.cpu_ns = task->se.sum_exec_runtime,
 		.queued_ns = task->sched_info.run_delay,
@@ -97,40 +97,41 @@ static __always_inline struct use use_now(void)
 	};
 }
 
-static __always_inline void hold_since(struct serving *s, const struct use *use, u64 now)
+static __always_inline void serve_since(struct serving *s, const struct thread_times *times,
+					u64 now)
 {
-	s->asked_ns = now;
-	s->cpu = use->cpu;
-	s->exec_ns = use->exec_ns;
-	s->cpu_ns = use->cpu_ns;
-	s->queued_ns = use->queued_ns;
+	s->since_ns = now;
+	s->cpu = times->cpu;
+	s->exec_ns = times->exec_ns;
+	s->cpu_ns = times->cpu_ns;
+	s->queued_ns = times->queued_ns;
 }
 
-static __always_inline void hold_from(struct serving *s, u64 sk, u64 began_ns, u64 now)
+static __always_inline void serve_from(struct serving *s, u64 sk, u64 began_ns, u64 now)
 {
-	struct use use = use_now();
+	struct thread_times times = thread_times_now();
 
 	s->served = readings + 1;
-	s->hold = sk;
-	s->answered = 0;
+	s->socket = sk;
+	s->responded = 0;
 	s->began_ns = began_ns;
-	hold_since(s, &use, now);
+	serve_since(s, &times, now);
 }
 
 /* The current thread has received a request of the socket at this address, which came at began_ns. */
-static __always_inline void hold_begin(u64 sk, u32 *number, u64 began_ns, u64 now)
+static __always_inline void serve_begin(u64 sk, u32 *number, u64 began_ns, u64 now)
 {
 	struct serving *s = serving_now(number);
 
 	if (!s)
 		return;
-	if (s->hold)
+	if (s->socket)
 		s->overlaps++;
-	hold_from(s, sk, began_ns, now);
+	serve_from(s, sk, began_ns, now);
 }
 
 /* And so many others at once with it. */
-static __always_inline void hold_others(const u32 *number, u32 others)
+static __always_inline void serve_others(const u32 *number, u32 others)
 {
 	struct serving *s = serving_at(*number);
 
@@ -140,8 +141,8 @@ static __always_inline void hold_others(const u32 *number, u32 others)
 
 /* Of what has passed since, by the same clock as asked_ns. slept_ns: passed as exec_start grows, where
  * that is the same CPU's. */
-static __always_inline u64 hold_blocked(const struct serving *s, u64 slept_ns, u64 cpu_ns,
-					u64 queued_ns)
+static __always_inline u64 serve_blocked(const struct serving *s, u64 slept_ns, u64 cpu_ns,
+					 u64 queued_ns)
 {
 	u64 busy = cpu_ns - s->cpu_ns + queued_ns - s->queued_ns;
 
@@ -150,91 +151,91 @@ static __always_inline u64 hold_blocked(const struct serving *s, u64 slept_ns, u
 
 /* Counts for the request what the current thread has done since hold_since(), as up to now. client:
  * when it was blocked, that was until more of the request came. */
-static __always_inline void hold_count(struct serving *s, bool client, u64 now)
+static __always_inline void serve_count(struct serving *s, bool client, u64 now)
 {
-	struct use use = use_now();
-	u64 passed = now > s->asked_ns ? now - s->asked_ns : 0;
-	u64 slept = s->cpu == use.cpu ? use.exec_ns - s->exec_ns : passed;
-	u64 blocked = hold_blocked(s, slept, use.cpu_ns, use.queued_ns);
+	struct thread_times times = thread_times_now();
+	u64 passed = now > s->since_ns ? now - s->since_ns : 0;
+	u64 slept = s->cpu == times.cpu ? times.exec_ns - s->exec_ns : passed;
+	u64 blocked = serve_blocked(s, slept, times.cpu_ns, times.queued_ns);
 
-	s->done.held_ns += passed;
-	s->done.queued_ns += use.queued_ns - s->queued_ns;
+	s->done.passed_ns += passed;
+	s->done.queued_ns += times.queued_ns - s->queued_ns;
 	if (client)
 		s->done.client_ns += blocked;
 	else
 		s->done.blocked_ns += blocked;
-	hold_since(s, &use, now);
+	serve_since(s, &times, now);
 }
 
 /* And here, more of it. */
-static __always_inline void hold_again(u64 sk, u32 *number, u64 now)
+static __always_inline void serve_again(u64 sk, u32 *number, u64 now)
 {
 	struct serving *s = serving_now(number);
 
 	if (!s)
 		return;
-	if (s->hold == sk)
-		hold_count(s, true, now);
-	else if (!s->hold)
-		hold_from(s, sk, now, now);
+	if (s->socket == sk)
+		serve_count(s, true, now);
+	else if (!s->socket)
+		serve_from(s, sk, now, now);
 }
 
 /* The answer goes on. */
-static __always_inline void hold_more(u64 sk, const u32 *number, u64 now)
+static __always_inline void serve_respond_again(u64 sk, const u32 *number, u64 now)
 {
 	struct serving *s = serving_at(*number);
 
-	if (!s || s->answered != sk || !is_of_current(s))
+	if (!s || s->responded != sk || !is_of_current(s))
 		return;
 	s->sends++;
-	hold_count(s, false, now);
+	serve_count(s, false, now);
 }
 
 /* What it has received is no request. */
-static __always_inline void hold_drop(u64 sk, const u32 *number)
+static __always_inline void serve_drop(u64 sk, const u32 *number)
 {
 	struct serving *s = serving_at(*number);
 
-	if (s && s->hold == sk && is_of_current(s))
-		s->hold = 0;
+	if (s && s->socket == sk && is_of_current(s))
+		s->socket = 0;
 }
 
-static __always_inline void hold_end(struct serving *s, u64 sk, u64 now)
+static __always_inline void serve_end(struct serving *s, u64 sk, u64 now)
 {
-	hold_count(s, false, now);
-	s->hold = 0;
-	s->answered = sk;
+	serve_count(s, false, now);
+	s->socket = 0;
+	s->responded = sk;
 }
 
-static __noinline void handed_on(struct serving *holder, u64 sk, u64 now)
+static __noinline void serve_hand_on(struct serving *receiver, u64 sk, u64 now)
 {
 	struct serving *s;
 	u32 number;
 
-	if (holder && holder->hold == sk) {
-		holder->hold = 0;
-		holder->overlaps++;
-		holder->answers++;
+	if (receiver && receiver->socket == sk) {
+		receiver->socket = 0;
+		receiver->overlaps++;
+		receiver->responses++;
 	}
 	s = serving_make(&number);
 	if (!s)
 		return;
 	s->served = readings + 1;
-	s->worked_ns = now;
+	s->responder_ns = now;
 }
 
 /* The current thread answers the request. shared: others may receive on the same socket. */
-static __always_inline void hold_answer(u64 sk, u32 *number, bool shared, u64 now)
+static __always_inline void serve_respond(u64 sk, u32 *number, bool shared, u64 now)
 {
 	struct serving *s = shared ? serving_now(number) : serving_at(*number);
 
 	if (s && is_of_current(s)) {
 		s->served = readings + 1;
-		s->answers++;
-		if (s->hold == sk)
-			hold_end(s, sk, now);
+		s->responses++;
+		if (s->socket == sk)
+			serve_end(s, sk, now);
 	} else {
-		handed_on(s, sk, now);
+		serve_hand_on(s, sk, now);
 	}
 }
 

@@ -11,28 +11,28 @@
 #define THREAD_NUMBERS SHARED(1)
 #include "number.bpf.h"
 
-#define LOOP_SHARE 16
+#define LOOP_FRACTION 16
 
 /* Of a thread that has received or answered a request. */
 struct serving {
 	u32 pid; /* whose it is, 0: nobody's */
 	u32 row;
 	u64 served;    /* `readings` when it served last, and one; 0: never */
-	u64 hold;      /* the socket whose request it holds, by address, 0: none */
-	u64 answered;  /* likewise, whose request it has answered since it held one, 0: none */
+	u64 socket;    /* the socket whose request it holds, by address, 0: none */
+	u64 responded; /* likewise, whose request it has answered since it held one, 0: none */
 	u64 began_ns;  /* when the request that it holds came, or that it has answered */
-	u64 asked_ns;  /* since when it holds it, or the last send of the answer */
+	u64 since_ns;  /* since when it holds it, or the last send of the answer */
 	u64 exec_ns;   /* exec_start then */
 	u64 cpu_ns;    /* CPU time then */
 	u64 queued_ns; /* run-queue wait then */
 	u32 cpu;       /* where that was */
-	u32 answers;   /* of the latest ones */
+	u32 responses; /* of the latest ones */
 	u32 overlaps;  /* likewise, with which it took others, or that others answered */
 	u32 sends;     /* of answers that went on */
 	u64 task;      /* its address */
 	struct in_hand done;      /* with requests that it has answered */
 	struct in_hand published; /* of that, and of the one that it holds, see in_hand.bpf.h */
-	u64 worked_ns; /* when it answered last what another thread had received, 0: never */
+	u64 responder_ns; /* when it answered last what another thread had received, 0: never */
 	/* Until the last look of a walk: */
 	u64 seen_ns;         /* its time counts from then, 0: not at all */
 	u64 seen_cpu_ns;     /* CPU time then */
@@ -100,7 +100,7 @@ static inline void note_served(const struct task_struct *task)
 
 static inline bool is_loop(const struct serving *s)
 {
-	return s->in_loop || s->overlaps * LOOP_SHARE > s->answers;
+	return s->in_loop || s->overlaps * LOOP_FRACTION > s->responses;
 }
 
 #endif

@@ -25,17 +25,17 @@
 #define CAPACITY_SHIFT 12
 
 static u32 walk_number;
-static volatile u64 address; /* through memory a pointer becomes a number */
+static volatile u64 address_now; /* through memory a pointer becomes a number */
 
 /* Does a thread that has a request in hand wait for events, or for another request? */
-static void look_at_call(struct task_struct *task, struct serving *s)
+static void inspect_call(struct task_struct *task, struct serving *s)
 {
-	enum blocked what = blocked_on(task, s->hold);
+	enum blocked what = blocked_on(task, s->socket);
 
 	s->in_loop = what == BLOCKED_EVENTS;
 	s->in_kernel = task->__state & TASK_UNINTERRUPTIBLE;
 	if (what == BLOCKED_IDLE || (what == BLOCKED_CLIENT && task_receives(task)))
-		s->hold = 0;
+		s->socket = 0;
 }
 
 /* --- threads --- */
@@ -50,24 +50,24 @@ static struct load *load_of(u32 row)
 /* With requests in hand, since the last look. */
 static u64 blocked_since(struct serving *s, u64 cpu_ns, u64 queued_ns, u64 now)
 {
-	u64 all = s->done.blocked_ns, passed = grown(now, s->asked_ns), since;
+	u64 all = s->done.blocked_ns, passed = grown(now, s->since_ns), since;
 
-	if (!is_since_attached(s->asked_ns) || (!s->in_kernel && passed > HOLD_NS_MAX))
-		s->hold = 0;
-	if (s->hold)
-		all += hold_blocked(s, passed, cpu_ns, queued_ns);
+	if (!is_since_attached(s->since_ns) || (!s->in_kernel && passed > SERVE_NS_MAX))
+		s->socket = 0;
+	if (s->socket)
+		all += serve_blocked(s, passed, cpu_ns, queued_ns);
 	since = grown(all, s->seen_blocked_ns);
 	s->seen_blocked_ns = all;
 	return is_loop(s) ? 0 : since;
 }
 
-static void forget_old_answers(struct serving *s)
+static void halve_old_responses(struct serving *s)
 {
-	s->answers -= s->answers / 2;
+	s->responses -= s->responses / 2;
 	s->overlaps -= s->overlaps / 2;
 }
 
-static void look_on(struct serving *s, u64 cpu_ns, u64 wait_ns, u64 now)
+static void note_times(struct serving *s, u64 cpu_ns, u64 wait_ns, u64 now)
 {
 	s->seen_ns = now;
 	s->seen_cpu_ns = cpu_ns;
@@ -84,13 +84,13 @@ static void count_served(struct serving *s, struct load *l, u64 cpu_ns, u64 wait
 	add(&l->busy_ns, busy < elapsed ? busy : elapsed);
 	add(&l->cpu_ns, cpu);
 	add(&l->wait_ns, wait);
-	look_on(s, cpu_ns, wait_ns, now);
-	forget_old_answers(s);
+	note_times(s, cpu_ns, wait_ns, now);
+	halve_old_responses(s);
 }
 
 /* Of the thread with this number, its CPU time and its run-queue wait until now; true: it has served.
  * The time of one that has not counts if it does before the next reading. Verified by itself, once. */
-__noinline int slack_look(u32 number, u64 cpu_ns, u64 wait_ns)
+__noinline int slack_count_thread(u32 number, u64 cpu_ns, u64 wait_ns)
 {
 	struct serving *s = serving_at(number);
 	struct load *l = s ? load_of(s->row) : NULL;
@@ -100,24 +100,24 @@ __noinline int slack_look(u32 number, u64 cpu_ns, u64 wait_ns)
 		return false;
 	s->walk = walk_number;
 	l->walk = walk_number;
-	if (s->served == readings + 1 || (s->hold && !is_loop(s))) {
+	if (s->served == readings + 1 || (s->socket && !is_loop(s))) {
 		count_served(s, l, cpu_ns, wait_ns, now);
 		return true;
 	}
 	if (s->rested != readings + 1) {
 		s->rested = readings + 1;
-		look_on(s, cpu_ns, wait_ns, now);
+		note_times(s, cpu_ns, wait_ns, now);
 	}
 	return false;
 }
 
 /* Whom the walk has not visited has slept. */
-static long look_asleep(u32 i, void *unused)
+static long count_asleep_thread(u32 i, void *unused)
 {
 	struct serving *s = serving_at(i + 1);
 
 	if (s && s->seen_ns && s->walk != walk_number)
-		slack_look(i + 1, s->seen_cpu_ns, s->seen_queued_ns);
+		slack_count_thread(i + 1, s->seen_cpu_ns, s->seen_queued_ns);
 	return 0;
 }
 
@@ -126,8 +126,8 @@ static void add_limits(struct load *l, const struct task_struct *task)
 {
 	u64 quota;
 
-	address = (u64)task;
-	quota = cpu_quota(address);
+	address_now = (u64)task;
+	quota = cpu_quota(address_now);
 
 	if (l->limits_walk != walk_number) {
 		l->limits_walk = walk_number;
@@ -151,10 +151,10 @@ static void slack_visit(struct task_struct *task)
 	if (!s || !s->seen_ns)
 		return;
 	s->row = service_of(task);
-	if (s->hold)
-		look_at_call(task, s);
-	address = (u64)task;
-	if (slack_look(*number, task->se.sum_exec_runtime, queued_until_now(address)) &&
+	if (s->socket)
+		inspect_call(task, s);
+	address_now = (u64)task;
+	if (slack_count_thread(*number, task->se.sum_exec_runtime, queued_until_now(address_now)) &&
 	    cpus.are_known) {
 		l = load_of(s->row);
 		if (l)
@@ -173,8 +173,8 @@ static void slack_exit(struct task_struct *task)
 		return;
 	if (s->seen_ns) {
 		s->row = service_of(task);
-		slack_look(*number, task->se.sum_exec_runtime, task->sched_info.run_delay);
-		hand_look(*number);
+		slack_count_thread(*number, task->se.sum_exec_runtime, task->sched_info.run_delay);
+		hand_publish(*number);
 	}
 	__builtin_memset(s, 0, sizeof(*s));
 	thread_number_give(number);
@@ -183,14 +183,14 @@ static void slack_exit(struct task_struct *task)
 /* --- services, when the walk is over --- */
 
 /* Of one service, from walk to walk. */
-struct usage {
+struct cpu_room {
 	u64 cpu_ns, wait_ns; /* C and Q */
 	u64 cpus_ns;         /* of the CPUs that it may use */
 	u64 room_ns;         /* of that, what it could have */
 };
 
 /* By whichever knows more; l->row is that of the slot's owner, and one. */
-static void take_cpu(struct load *l, u32 row, struct usage *u)
+static void read_cpu_use(struct load *l, u32 row, struct cpu_room *u)
 {
 	struct service_cpu *all = row ? service_cpu_of(row) : NULL;
 	u64 cpu_ns = all ? all->cpu_ns : 0, wait_ns = all ? all->wait_ns : 0;
@@ -205,7 +205,7 @@ static void take_cpu(struct load *l, u32 row, struct usage *u)
 	l->all_wait_ns = wait_ns;
 }
 
-static void take_cpus(const struct load *l, struct usage *u)
+static void read_cpu_room(const struct load *l, struct cpu_room *u)
 {
 	u64 idle_ns = cpus.idle_ns, used, limit = ~0ULL;
 	u32 count = cpus.count;
@@ -251,7 +251,7 @@ static u64 capacity_milli(const struct load *l)
 			       (l->window.cpu_ns >> CAPACITY_SHIFT ?: 1);
 }
 
-static void show_capacity(struct request_row *whole, const struct usage *u, u64 exchanges)
+static void show_capacity(struct request_row *whole, const struct cpu_room *u, u64 exchanges)
 {
 	struct load *l = &whole->load;
 
@@ -270,7 +270,7 @@ static void show_capacity(struct request_row *whole, const struct usage *u, u64 
 	__builtin_memset(&l->window, 0, sizeof(l->window));
 }
 
-static void show_slack(struct request_row *whole, const struct usage *u, u64 serving, u64 busy)
+static void show_slack(struct request_row *whole, const struct cpu_room *u, u64 serving, u64 busy)
 {
 	u64 elapsed = cpus.elapsed_ns, slack = cputime_part(elapsed, serving - busy, serving),
 	    cpus_slack;
@@ -301,7 +301,7 @@ __noinline int slack_show(u32 slot)
 	struct request_row *whole = request_row(slot * shards);
 	u32 *owner = bpf_map_lookup_elem(&slot_owners, &slot);
 	u64 serving, busy, exchanges;
-	struct usage u = {};
+	struct cpu_room u = {};
 	struct load *l;
 
 	if (!whole || !owner)
@@ -309,7 +309,7 @@ __noinline int slack_show(u32 slot)
 	l = &whole->load;
 	serving = __sync_lock_test_and_set(&l->serving_ns, 0);
 	busy = __sync_lock_test_and_set(&l->busy_ns, 0);
-	take_cpu(l, slot && *owner ? *owner - 1 : 0, &u);
+	read_cpu_use(l, slot && *owner ? *owner - 1 : 0, &u);
 	exchanges = exchanges_of(slot) - l->exchanges;
 	l->exchanges += exchanges;
 	if (!is_same_owner(l, slot ? *owner : 1)) {
@@ -320,7 +320,7 @@ __noinline int slack_show(u32 slot)
 	if (l->walk != walk_number)
 		return 0;
 	if (cpus.are_known && (l->any_cpu || l->limits_walk))
-		take_cpus(l, &u);
+		read_cpu_room(l, &u);
 	add(&whole->cpu_ns, u.cpu_ns);
 	add(&whole->cpu_exchanges, exchanges);
 	show_capacity(whole, &u, exchanges);
@@ -339,7 +339,7 @@ static void slack_begin(void)
 static void slack_end(void)
 {
 	if (walk_passes_over())
-		bpf_loop(numbers_given, look_asleep, NULL, 0);
+		bpf_loop(numbers_given, count_asleep_thread, NULL, 0);
 	for (u32 slot = 0; slot < SLOTS_END && slot < slots_max; slot++)
 		slack_show(slot);
 }

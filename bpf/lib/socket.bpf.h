@@ -13,7 +13,7 @@
 /* With either a receive takes nothing that the other side has sent. */
 #define MSG_NO_DATA (MSG_PEEK | MSG_ERRQUEUE)
 
-enum role { ROLE_NONE, ROLE_SERVER, ROLE_CLIENT };
+enum socket_role { ROLE_NONE, ROLE_SERVER, ROLE_CLIENT };
 
 /* Streams and datagrams of a network, and UNIX streams. */
 static __always_inline bool socket_talks(u16 family, u16 type)
@@ -41,7 +41,7 @@ static __always_inline bool socket_may_count(const struct sock *sk, bool clients
 /* What a client has bound is its own alone, be it of its choice or the kernel's
  * (SO_PASSCRED). Not told apart: the last connection of a listener that is closed, with such
  * a client. */
-static bool socket_shares_address(const struct unix_sock *sk)
+static bool socket_has_listener_address(const struct unix_sock *sk)
 {
 	const struct unix_sock *peer = (const struct unix_sock *)BPF_CORE_READ(sk, peer);
 	const struct unix_address *own = BPF_CORE_READ(sk, addr);
@@ -61,7 +61,7 @@ static const struct sock *socket_stream(const struct sock *sk)
 /* What accept returns has inherited from its listener: the backlog (TCP) or
  * the address (UNIX). A datagram server has bound a port and no peer; the kernel does not
  * tell port 0 from none. */
-static enum role socket_role(const struct sock *sk)
+static enum socket_role socket_role(const struct sock *sk)
 {
 	u16 family = BPF_CORE_READ(sk, __sk_common.skc_family);
 	u16 type = BPF_CORE_READ(sk, sk_type);
@@ -70,7 +70,7 @@ static enum role socket_role(const struct sock *sk)
 	if (!socket_talks(family, type) || BPF_CORE_READ(sk, __sk_common.skc_state) == TCP_LISTEN)
 		return ROLE_NONE;
 	if (family == AF_UNIX)
-		server = socket_shares_address((const struct unix_sock *)sk);
+		server = socket_has_listener_address((const struct unix_sock *)sk);
 	else if (type == SOCK_STREAM)
 		server = BPF_CORE_READ(socket_stream(sk), sk_max_ack_backlog);
 	else
@@ -124,7 +124,7 @@ static inline bool socket_is_open(const struct sock *sk)
 }
 
 /* Has a program it still, so that it has not closed it? */
-static inline bool socket_is_held(const struct sock *sk)
+static inline bool socket_is_in_use(const struct sock *sk)
 {
 	const struct socket *socket = BPF_CORE_READ(sk, sk_socket);
 
@@ -181,7 +181,7 @@ static u64 socket_client_number(const struct sock *sk)
 	const struct sock *client = sk;
 	const struct socket *file;
 
-	if (socket_shares_address((const struct unix_sock *)sk))
+	if (socket_has_listener_address((const struct unix_sock *)sk))
 		client = BPF_CORE_READ((const struct unix_sock *)sk, peer);
 	file = BPF_CORE_READ(client, sk_socket);
 	return BPF_CORE_READ((const struct socket_alloc *)file, vfs_inode.i_ino);
@@ -217,7 +217,7 @@ static struct sock *socket_of_file(const struct file *file)
 }
 
 /* The file behind a descriptor of a process, NULL: there is none. */
-static struct file *file_of(const struct task_struct *task, u64 fd)
+static struct file *descriptor_file(const struct task_struct *task, u64 fd)
 {
 	struct fdtable *table = BPF_CORE_READ(task, files, fdt);
 	struct file **files, *file = NULL;
@@ -232,7 +232,7 @@ static struct file *file_of(const struct task_struct *task, u64 fd)
 /* Likewise, the socket. */
 static inline struct sock *socket_of(const struct task_struct *task, u64 fd)
 {
-	return socket_of_file(file_of(task, fd));
+	return socket_of_file(descriptor_file(task, fd));
 }
 
 #endif

@@ -53,8 +53,8 @@ struct whole_stack {
 /* Takes that of the current thread, as it was when it was interrupted or called the program, whose context this is;
  * without value and service. Frames of files that have a build ID are told by it, as far as the kernel can look now: that
  * needs no lock that anybody waits for. Returns the size of all, 0: nothing. */
-static __always_inline u64 stack_take(void *context, struct whole_stack *stack,
-				      struct task_struct *task)
+static __always_inline u64 stack_read_current(void *context, struct whole_stack *stack,
+					      struct task_struct *task)
 {
 	struct kernel_stack *kernel = &stack->kernel;
 	u64 count, user = 0;

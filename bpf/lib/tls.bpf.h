@@ -10,32 +10,32 @@
 #include "tls_record.bpf.h"
 
 /* What has begun an exchange, if anything has, was none. */
-static void tls_take_back(struct conversation *c)
+static void tls_cancel_request(struct conversation *c)
 {
 	c->exchange.phase = PHASE_IDLE;
-	hold_drop(c->sk, &c->thread);
+	serve_drop(c->sk, &c->thread);
 }
 
 /* Of octets of a client: do they ask? control: of a record of the kernel's. */
-static __noinline bool tls_asks(struct conversation *c, struct moved *m, int control)
+static __noinline bool tls_is_request(struct conversation *c, struct moved *m, int control)
 {
 	bool in_kernel = tls_in_kernel((const struct sock *)c->sk);
-	bool asked = c->exchange.phase == PHASE_ASKED;
+	bool requested = c->exchange.phase == PHASE_REQUESTED;
 	u32 type = in_kernel ? tls_control(control) : 0;
 	int what = TLS_RECORDS_LOST;
 
 	if (type)
 		return type == TLS_DATA;
 	if (!c->unseen && moved_find(m, c->sk))
-		what = tls_walk(&c->tls, m, asked);
-	if (what == TLS_RECORDS_PROOF && asked)
-		tls_take_back(c);
+		what = tls_walk(&c->tls, m, requested);
+	if (what == TLS_RECORDS_PROOF && requested)
+		tls_cancel_request(c);
 	if (what != TLS_RECORDS_LOST)
 		return what == TLS_RECORDS_DATA;
 	if (in_kernel)
 		c->tls.state = TLS_OPEN_DATA;
 	else
-		c->protocol = PROTOCOL_TURNS;
+		c->protocol = PROTOCOL_ALTERNATING;
 	return true;
 }
 
@@ -44,11 +44,11 @@ static void tls_begin(struct conversation *c)
 {
 	c->protocol = PROTOCOL_TLS;
 	c->unseen = false;
-	tls_take_back(c);
+	tls_cancel_request(c);
 }
 
 /* Has a server sent octets of an answer? What is not readable, as of sendfile, is. */
-static bool tls_answers(struct conversation *c, struct moved *m)
+static bool tls_sends_response(struct conversation *c, struct moved *m)
 {
 	u32 type = 0;
 
@@ -59,11 +59,12 @@ static bool tls_answers(struct conversation *c, struct moved *m)
 		type = tls_control(TLS_SET_RECORD_TYPE);
 	if (type)
 		return type == TLS_DATA;
-	return !moved_find(m, c->sk) || tls_is_answer(&c->tls, m, c->exchange.phase != PHASE_ASKED);
+	return !moved_find(m, c->sk) ||
+	       tls_is_response(&c->tls, m, c->exchange.phase != PHASE_REQUESTED);
 }
 
 /* Has a service as a client received some? Of what comes after the handshake only an alert is not. */
-static bool tls_is_answered(struct conversation *c, struct moved *m)
+static bool tls_receives_response(struct conversation *c, struct moved *m)
 {
 	u32 type = 0;
 	int what = TLS_RECORDS_LOST;
@@ -72,12 +73,12 @@ static bool tls_is_answered(struct conversation *c, struct moved *m)
 		type = tls_control(TLS_GET_RECORD_TYPE);
 	if (type)
 		return type == TLS_DATA;
-	if (c->answers.state < TLS_OPEN_1_3)
-		c->answers.state = TLS_OPEN_1_3;
+	if (c->tls_responses.state < TLS_OPEN_1_3)
+		c->tls_responses.state = TLS_OPEN_1_3;
 	if (!c->unseen && moved_find(m, c->sk))
-		what = tls_walk(&c->answers, m, false);
+		what = tls_walk(&c->tls_responses, m, false);
 	if (what == TLS_RECORDS_LOST)
-		c->answers.state = TLS_OPEN_DATA;
+		c->tls_responses.state = TLS_OPEN_DATA;
 	return what != TLS_RECORDS_OTHER;
 }
 
@@ -88,12 +89,12 @@ static __always_inline bool tls_receives(struct conversation *c, const struct so
 	struct client_row *row;
 
 	if (c->role == ROLE_CLIENT) {
-		row = tls_is_answered(c, m) ? NULL : client_row(slot_index(c->cache.slot));
+		row = tls_receives_response(c, m) ? NULL : client_row(slot_index(c->cache.slot));
 		if (row)
 			add(&row->rx_bytes, m->end);
 		return row;
 	}
-	if (tls_asks(c, m, TLS_GET_RECORD_TYPE))
+	if (tls_is_request(c, m, TLS_GET_RECORD_TYPE))
 		return false;
 	count_receive(c, m->end, m->now);
 	if (!c->tls.received)
@@ -106,13 +107,14 @@ static __always_inline bool tls_sends(struct conversation *c, struct moved *m)
 	struct client_row *row;
 
 	if (c->role == ROLE_CLIENT) {
-		row = tls_asks(c, m, TLS_SET_RECORD_TYPE) ? NULL
-							  : client_row(slot_index(c->cache.slot));
+		row = tls_is_request(c, m, TLS_SET_RECORD_TYPE)
+			      ? NULL
+			      : client_row(slot_index(c->cache.slot));
 		if (row)
 			add(&row->tx_bytes, m->end);
 		return row;
 	}
-	return !tls_answers(c, m) && count_send(c, m->end, m->now);
+	return !tls_sends_response(c, m) && count_send(c, m->end, m->now);
 }
 
 #endif

@@ -75,7 +75,7 @@ enum tls_records {
 struct tls_walk {
 	struct moved *moved; /* up to its begin */
 	struct tls *tls;
-	u32 asked;
+	u32 requested;
 	u32 result;
 };
 
@@ -110,7 +110,7 @@ static __always_inline bool tls_early_data(struct tls_walk *w, u32 length)
 {
 	u8 was = w->tls->state;
 
-	if (tls_is_finished(length) && (was != TLS_PROOF || w->asked)) {
+	if (tls_is_finished(length) && (was != TLS_PROOF || w->requested)) {
 		w->tls->state = TLS_OPEN_1_3;
 		if (was == TLS_PROOF)
 			w->result = TLS_RECORDS_PROOF;
@@ -160,7 +160,7 @@ static __always_inline void tls_record(struct tls_walk *w)
 	}
 	if (!t->data)
 		return;
-	w->asked = true;
+	w->requested = true;
 	w->result = TLS_RECORDS_DATA;
 }
 
@@ -170,17 +170,17 @@ static __always_inline bool tls_more_header(struct tls_walk *w)
 	struct moved *m = w->moved;
 	struct tls *t = w->tls;
 	u32 at = t->received;
-	int octet;
+	int byte;
 
 	if (!at && m->end - m->begin >= TLS_HEADER) {
 		t->received = TLS_HEADER;
 		m->begin += TLS_HEADER;
 		return buffer_read(&m->buffer, m->begin - TLS_HEADER, t->header, TLS_HEADER);
 	}
-	octet = buffer_octet(&m->buffer, m->begin);
-	if (octet < 0 || at >= TLS_HEADER)
+	byte = buffer_byte(&m->buffer, m->begin);
+	if (byte < 0 || at >= TLS_HEADER)
 		return false;
-	t->header[at] = octet;
+	t->header[at] = byte;
 	t->received = at + 1;
 	m->begin++;
 	return true;
@@ -189,11 +189,11 @@ static __always_inline bool tls_more_header(struct tls_walk *w)
 /* Passes over what has come of this record. */
 static __always_inline void tls_pass(struct tls_walk *w)
 {
-	u64 rest = w->moved->end - w->moved->begin;
+	u64 length_here = w->moved->end - w->moved->begin;
 
-	rest = rest < w->tls->left ? rest : w->tls->left;
-	w->tls->left -= rest;
-	w->moved->begin += rest;
+	length_here = length_here < w->tls->left ? length_here : w->tls->left;
+	w->tls->left -= length_here;
+	w->moved->begin += length_here;
 }
 
 /* A header, or an octet of one, and the record behind it; 1: that was all. */
@@ -211,9 +211,9 @@ static long tls_step(u32 i, struct tls_walk *w)
 
 /* From m->begin on. asked: an exchange has begun and is not answered yet. Returns enum tls_records.
  * Global: verified once. */
-__noinline int tls_walk(struct tls *t, struct moved *m, u32 asked)
+__noinline int tls_walk(struct tls *t, struct moved *m, u32 requested)
 {
-	struct tls_walk w = { .moved = m, .tls = t, .asked = asked };
+	struct tls_walk w = { .moved = m, .tls = t, .requested = requested };
 
 	if (!t || !m || m->begin > m->end)
 		return TLS_RECORDS_LOST;
@@ -228,7 +228,7 @@ __noinline int tls_walk(struct tls *t, struct moved *m, u32 asked)
 }
 
 /* What a server has sent: is it of an answer? answered: that has begun. */
-__noinline int tls_is_answer(const struct tls *t, struct moved *m, u32 answered)
+__noinline int tls_is_response(const struct tls *t, struct moved *m, u32 responded)
 {
 	struct tls record = { .received = TLS_HEADER };
 
@@ -237,7 +237,7 @@ __noinline int tls_is_answer(const struct tls *t, struct moved *m, u32 answered)
 		return true;
 	if (record.header[0] != TLS_DATA)
 		return false;
-	return !answered || t->state != TLS_OPEN_1_3 || m->end != TLS_HEADER + TLS_ALERT_1_3 ||
+	return !responded || t->state != TLS_OPEN_1_3 || m->end != TLS_HEADER + TLS_ALERT_1_3 ||
 	       tls_length(record.header) != TLS_ALERT_1_3;
 }
 

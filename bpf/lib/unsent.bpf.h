@@ -12,9 +12,9 @@
 #define CORKED_NS 1000000
 
 /* The answer has left something in the send buffer: it ends when that goes. */
-static __always_inline void leave_unsent(struct conversation *c, u32 end)
+static __always_inline void note_unsent(struct conversation *c, u32 end)
 {
-	if (c->exchange.phase != PHASE_ANSWERED)
+	if (c->exchange.phase != PHASE_RESPONDED)
 		return;
 	c->unsent_end = end;
 	__sync_lock_test_and_set(&c->unsent, 1);
@@ -33,16 +33,16 @@ static __always_inline void end_unsent(struct conversation *c, struct request_ro
 	settled_ns = __sync_lock_test_and_set(&e->settled_ns, now);
 	add(&row->in_progress_ns, span_ns(settled_ns, now));
 	add(&row->send_wait_ns, span_ns(settled_ns, now));
-	answer_on(c, row, now);
+	extend_response(c, row, now);
 }
 
 /* At an event of the socket that comes later. over: nothing more of it goes. */
-static __noinline void check_unsent(struct conversation *c, const struct sock *sk, bool over)
+static __noinline void check_unsent(struct conversation *c, const struct sock *sk, bool is_final)
 {
 	struct request_row *row = request_row(slot_index(c->cache.slot));
 	u64 now = bpf_ktime_get_ns(), went_ns = socket_went_ns(sk, c->unsent_end);
 
-	if (row && (went_ns || over) && slot_cache_has_slot(&c->cache, &slot_owners))
+	if (row && (went_ns || is_final) && slot_cache_has_slot(&c->cache, &slot_owners))
 		end_unsent(c, row, went_ns && went_ns < now ? went_ns : now);
 }
 
