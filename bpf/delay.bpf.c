@@ -1,27 +1,30 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Delays: what the threads of services wait for, and where the time of their requests goes. A
- * sampler looks at what each thread does: it runs, waits for a CPU, or is blocked in a system call
- * or a page fault, see blocked.bpf.h. No event costs anything.
+ * Delays: what the threads of services wait for, and where the time of their requests goes.
  *
- * A thread with a request in hand, see serving_thread.bpf.h, spends the request's time. By Little's
- * law the time that all requests spend in a state, divided by how many there are, is the mean
- * time of one in that state. How much time that is in all, waiting in sockets and in progress, the
- * request probe counts exactly, and so what threads run and wait for a CPU that have one request
- * in hand at a time; samples divide the time for which those are blocked. Of event loops, which have
- * several, the samples themselves count, and of workers that answer what another thread has
- * received; for those a futex is what they wait for work in, too: it is a lock's as far as the
- * requests have time that nothing else accounts for. What is left then is in no thread's hands: of
- * event loops that part waits for other services which connections to such are to answer, see
- * awaited.bpf.h.
+ * A sampler inspects each thread: it runs, waits for a CPU, or is blocked in a system call or a
+ * page fault (blocked.bpf.h). No event costs anything.
  *
- * With Option "by_syscall" the sampler also counts in which system calls threads sleep, see asleep.bpf.h.
+ * A thread with a request in hand (serving_thread.bpf.h) spends that request's time. By Little's
+ * law, the time that all requests spend in a state, divided by the number of requests, is the mean
+ * time of one request in that state. The request probe counts exactly how long requests wait in
+ * sockets and are in progress in total, and, for threads with one request in hand at a time, how
+ * long those run and wait for a CPU; samples only divide the time for which they are blocked.
+ * Event loops have several requests in hand, and threads of a pool respond to what another thread
+ * has received: their time is that of the samples. Such a pool thread also waits in a futex for
+ * work, so its futex time counts as lock time only as far as the requests have time that nothing
+ * else accounts for. What then is left is in no thread's hands. Of that, the part of event loops
+ * that waits for upstreams is estimated from the connections that are to respond (awaited.bpf.h).
  *
- * Hooks: iter/task, 10 times a second; the services at each reading.
+ * With Option "by_syscall" the sampler also counts in which system calls threads sleep
+ * (asleep.bpf.h).
  *
- * Limits: below 200 samples nothing is said of requests. A pool that hands its results back to the
- * thread that answers is not known to work for them: its time is in no thread's hands. Samples
- * see of a call for several sockets that wants none of the request's only that it waits for others.
+ * Hooks: iter/task, 10 times a second; a walk over the services at each reading.
+ *
+ * Limits: nothing is reported of requests below 200 samples. A pool that hands its results back to
+ * the thread that responds is not recognized as working for requests: its time is in no thread's
+ * hands. Of a call that waits for several sockets, none of them the request's, a sample only shows
+ * that it waits for others.
  */
 #include "asleep.bpf.h"
 #include "cputime.h"
@@ -33,7 +36,8 @@
 #define WINDOW_NS_MAX 1800000000000ULL
 
 struct delay_row {
-	/* Of all requests of the last window; the parts in the order of enum part. */
+	/* Sums over all requests of the last window; the parts in the order of enum
+	 * request_part. */
 	u64 in_cpu METRIC("latency-in_cpu over=requests " NS) UNIT("seconds")
 		HELP("On a CPU: part of a request's mean response time");
 	u64 in_runqueue METRIC("latency-in_runqueue over=requests " NS) UNIT("seconds")
@@ -48,7 +52,7 @@ struct delay_row {
 		"Upstream: waiting for another service, part of a request's mean response time");
 	u64 in_client METRIC("latency-in_client over=requests " NS) UNIT("seconds") HELP(
 		"Client: waiting for the rest of the request, or for room for the answer, part of a request's mean response time");
-	u64 in_pipe; /* with the others */
+	u64 in_pipe; /* counted in in_other */
 	u64 in_sleep METRIC("latency-in_sleep over=requests " NS) UNIT("seconds")
 		HELP("Sleep: for a time, part of a request's mean response time");
 	u64 in_other METRIC("latency-in_other over=requests " NS) UNIT("seconds") HELP(
@@ -58,7 +62,7 @@ struct delay_row {
 	u64 in_async METRIC("latency-in_async over=requests " NS) UNIT("seconds")
 		HELP("Asynchronous: in no thread's hands, part of a request's mean response time");
 	u64 requests;
-	/* Likewise. */
+	/* Samples of slow requests of the last window, in the same order. */
 	u64 slow_cpu METRIC("percent-slow_cpu over=slow scale=100/1") UNIT("percent")
 		HELP("Slow requests on a CPU: share of their time past the 95th percentile")
 			DEFAULT(off);
@@ -90,7 +94,7 @@ struct delay_row {
 		HELP("Slow requests, other waits: share of their time past the 95th percentile")
 			DEFAULT(off);
 	u64 slow;
-	/* Of all threads; from PART_BLOCKED on in the order of enum part. */
+	/* Of all threads; from PART_BLOCKED on in the order of enum request_part. */
 	u64 disk METRIC("delay_rate-delay-blkio rate " NS) UNIT("seconds per second")
 		HELP("Blocked by disks: block I/O of all threads, by samples");
 	u64 memory METRIC("delay_rate-delay-memory rate " NS) UNIT("seconds per second")
@@ -110,24 +114,24 @@ struct delay_row {
 		HELP("Asleep for a time: of all threads, by samples") DEFAULT(off);
 	u64 other METRIC("delay_rate-delay-other rate " NS) UNIT("seconds per second")
 		HELP("Other waits: of all threads, by samples") DEFAULT(off);
-	/* What goes on. */
+	/* The window that is open now. */
 	u64 slow_seen[PARTS];
 	u64 slow_samples;
 	struct {
 		u64 since_ns, slow_since_ns;
-		u64 sampler_runs; /* when it began */
+		u64 sampler_runs; /* at its start */
 		u64 reading_ns,
-			interval_ns; /* the request probe's last reading, and the time before it */
+			interval_ns; /* the request probe's last reading, and the interval before it */
 		struct service_request begin, latest;
 	} window;
 };
 
 MMAP_ARRAY(delays, struct delay_row, SERVICE_FIRST) SUBJECT("service");
 
-static u64 sampler_runs; /* of the sampler */
+static u64 sampler_runs; /* passes of the sampler */
 
-/* Of the thread that it looks at: what is read back from memory the verifier takes for any number, and
- * follows one way from there, not one for each part. */
+/* The part of the thread that is sampled. Read back from memory, it is any number to the verifier,
+ * which then follows one path instead of one for each part. */
 static volatile u32 part_now;
 
 static __always_inline struct delay_row *delay_row(u32 row)
@@ -230,21 +234,22 @@ static void request_growth(const struct service_request *now, const struct servi
 		g[i] = grown(n[i], b[i]);
 }
 
-/* Verified by itself, once; where it is called in a loop that is unrolled, as kernels before 6.2 take
- * no call just before the head of one. */
+/* Global: verified once. Callers unroll their loops: kernels before 6.2 reject a call directly
+ * before the head of a loop. */
 __noinline u64 delay_fraction(u64 n, u64 part, u64 whole)
 {
 	return cputime_part(n, part, whole);
 }
 
-/* Time that is counted exactly where there is such, divided by samples where it has to be. */
+/* Sets the time in each part: exact where it is counted, divided by the shares of the samples where
+ * it is only known in total. */
 static void divide_hand(u64 *in, const struct in_hand *hand, const u64 *sampled)
 {
 	u64 sampled_ns = 0;
 
 	for (int i = 0; i < PARTS; i++)
 		in[i] = sampled[i];
-	if (!hand->passed_ns) /* see hands_look() */
+	if (!hand->passed_ns) /* see hands_publish() */
 		return;
 	for (int i = PART_BLOCKED; i < PARTS; i++)
 		sampled_ns += sampled[i];
@@ -258,7 +263,8 @@ static void divide_hand(u64 *in, const struct in_hand *hand, const u64 *sampled)
 	in[PART_CLIENT] += hand->client_ns;
 }
 
-/* All parts together are what is counted as in progress; returns what is in no thread's hands. */
+/* Adds the samples of event loops and pools, and scales the parts down where they exceed the
+ * counted time in progress. Returns the time that is in no thread's hands. */
 static u64 fit_parts(u64 *in, const struct samples *seen, u64 progress_ns)
 {
 	u64 sum = 0, unexplained, lock, upstream;
@@ -277,7 +283,7 @@ static u64 fit_parts(u64 *in, const struct samples *seen, u64 progress_ns)
 	lock = unexplained < seen->futex_ns ? unexplained : seen->futex_ns;
 	in[PART_LOCK] += lock;
 	unexplained -= lock;
-	/* Requests over UNIX sockets are not seen there. */
+	/* Requests over UNIX sockets are not among seen->requested. */
 	upstream = delay_fraction(unexplained, seen->awaited, seen->requested ?: seen->awaited);
 	in[PART_UPSTREAM] += upstream;
 	return unexplained - upstream;
@@ -292,7 +298,7 @@ static void show_requests(struct delay_row *row, const struct service_request *d
 	row->in_async = fit_parts(in, &d->samples, progress_ns);
 	row->in_other += row->in_pipe;
 	row->in_socket = d->sums.waiting_ns;
-	/* Where none has been answered: what those take that are there. */
+	/* If no request was completed: those that are open. */
 	row->requests =
 		d->sums.exchanges
 			?: (d->sums.in_progress_ns + d->sums.waiting_ns) / (elapsed_ns ?: 1) + 1;
@@ -305,7 +311,7 @@ static __always_inline void begin_window(struct delay_row *row, u64 now)
 	row->window.sampler_runs = sampler_runs;
 }
 
-/* How many requests the sampler has met, in whosever hands. */
+/* How many samples there were of open requests, whichever thread had them in hand. */
 static u64 samples_of(const struct delay_row *row, const struct service_request *d, u64 elapsed_ns)
 {
 	u64 period_ns = elapsed_ns / (sampler_runs - row->window.sampler_runs ?: 1);
@@ -352,14 +358,15 @@ static void update_slow(struct delay_row *row, bool quiet, u64 now)
 	row->window.slow_since_ns = now;
 }
 
-/* Has nothing of a request been there between two readings? */
+/* Was there no request at any time between the two readings? */
 static bool is_quiet(const struct request_sums *now, const struct request_sums *before)
 {
 	return now->exchanges == before->exchanges && now->waiting_ns == before->waiting_ns &&
 	       now->in_progress_ns == before->in_progress_ns;
 }
 
-/* Without the request probe, or when the row's service is gone, the last figures are nobody's. */
+/* Without the request probe, or after the row's service has gone, the last values would stay for
+ * ever. */
 static void forget_late(struct delay_row *row, u64 now)
 {
 	if (now - row->window.reading_ns <= 3 * row->window.interval_ns)

@@ -1,27 +1,29 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Time off the CPU, by stack: in which system call and where in the kernel the threads of services
- * are blocked, for flame graphs.
+ * Time off the CPU, by stack: in which system calls and where in the kernel the threads of
+ * services are blocked, for flame graphs.
  *
- * View "waits": a sampler looks at all threads, and takes the kernel's stack of each that is blocked; no
- * event costs anything. The same stack of the same service adds up here, and goes out every few
- * seconds. The kernel walks the user's stack of the current thread alone, so that there is none.
+ * View "waits": a sampler inspects all threads and reads the kernel stack of each that is blocked;
+ * no event costs anything. Samples of one stack of one service are added up here and sent every
+ * few seconds. The kernel can walk the user stack of the current thread only, so these stacks have
+ * no user part.
  *
- * With Option "switches", view "switches": the user's stack is taken whenever a thread blocks,
- * and goes out with the kernel's when it gets a CPU again, if it has been away for long enough.
- * Frames are addresses: at a context switch build IDs would need the lock of the process's mappings,
- * and an interrupt to release it. How long threads wait in a futex is counted then, too.
+ * With Option "switches", view "switches": the user stack is read whenever a thread blocks, and
+ * sent with the kernel stack when the thread gets a CPU again, if it was away for long enough.
+ * Frames are addresses: build IDs would need, at a context switch, the lock of the process's
+ * mappings, and an interrupt to release it. In addition the waits in futexes are counted.
  *
- * What a thread waits for that has nothing to do is left out, but with Option "idle": in epoll,
- * accept, poll for another request, and any one wait without a request in hand that goes on for very
- * long. A pool whose threads wait for work in a futex is not told from one that waits for a lock.
+ * Waits of threads that have nothing to do are left out unless Option "idle" is set: in epoll,
+ * accept, poll for another request, and any single very long wait without a request in hand. A
+ * pool whose threads wait for work in a futex looks like one that waits for a lock.
  *
- * Hooks: iter/task, 10 times a second. With the option: tp_btf sched_switch, at every context switch
- * of the machine; tp_btf task_newtask; the walk over tasks, which meets the threads that ran before.
+ * Hooks: iter/task, 10 times a second. With Option "switches": tp_btf sched_switch, at every
+ * context switch of the machine; tp_btf task_newtask; the walk over tasks, which discovers the
+ * threads that ran before.
  *
- * Limits: what finds no room in the table in one look is sent at once, so many times at most. A wait that is
- * over by a switch includes that for a CPU. A stack has 64 frames of the kernel and 127 of
- * the user, found by frame pointers.
+ * Limits: a stack that finds no room in the table during a sample is sent at once, up to a maximum
+ * per sample. In the view "switches" a wait includes the wait for a CPU after it. A stack has at
+ * most 64 frames of the kernel and 127 of the user, found by frame pointers.
  */
 #include "attached.bpf.h"
 #include "blocked.bpf.h"
@@ -35,18 +37,18 @@
 
 #define NS "scale=1/1000000000"
 #define SECOND_NS 1000000000ULL
-#define STACKS_SEEN 512 /* that add up: a power of two */
-#define SENT_MAX 256    /* a look, of those for which there is no room */
+#define STACKS_SEEN 512 /* stacks that are added up here; a power of two */
+#define SENT_MAX 256    /* stacks sent by one sample because there is no room for them */
 #define SEND_NS (5 * SECOND_NS)
 
 const volatile bool option_idle;
 const volatile bool option_switches;
-/* Of waits that threads without a request in hand have: longer ones are idle. */
+/* A longer wait of a thread without a request in hand is idle. */
 const volatile u32 longest_s RANGE(1, 86400) = 60;
-/* Of the view switches. */
+/* The shortest wait of the view "switches". */
 const volatile u32 least_us RANGE(0, 10000000) = 1000;
 
-/* --- waits, by samples --- */
+/* --- view "waits": samples --- */
 
 RINGBUF(waits, struct stack_head, 512 * 1024) STACKS("waits unit=microseconds");
 
@@ -57,9 +59,9 @@ struct wait_stack {
 
 ARRAY(wait_stacks, struct wait_stack, STACKS_SEEN);
 
-static struct wait_stack seen; /* of the thread that the sampler looks at: there is one */
-static u64 sent_ns;            /* when all had been sent last */
-static u32 sent;               /* by this look */
+static struct wait_stack seen; /* the thread that is sampled; there is one sampler */
+static u64 sent_ns;            /* when all were sent last */
+static u32 sent;               /* during this sample */
 
 static __always_inline bool is_idle(enum blocked what, bool in_hand, u64 wait_ns)
 {
@@ -69,7 +71,7 @@ static __always_inline bool is_idle(enum blocked what, bool in_hand, u64 wait_ns
 	       (!in_hand && wait_ns > longest_s * SECOND_NS);
 }
 
-/* The socket whose request it has in hand, 0: none. */
+/* Address of the socket whose request the thread has in hand; 0: none. */
 static __noinline u64 socket_in_hand(struct task_struct *task)
 {
 	u32 number;
@@ -84,7 +86,7 @@ static __always_inline u64 mix_hash(u64 hash, u64 word)
 	return hash ^ hash >> 32;
 }
 
-/* Of all that must be the same for waits to add up. Verified by itself, once. */
+/* Hash of all that must be equal for waits to be added up. Global: verified once. */
 __noinline u64 wait_hash(void)
 {
 	const struct stack_head *head = &seen.stack.head;
@@ -141,7 +143,7 @@ static void send_waits(void)
 	bpf_for_each_map_elem(&wait_stacks, send_wait, NULL, 0);
 }
 
-/* How long it has been since it got its last CPU. */
+/* Time since the thread last got a CPU. */
 static __always_inline u64 wait_so_far(struct task_struct *task)
 {
 	struct task_struct *sampler = bpf_get_current_task_btf();
@@ -149,8 +151,9 @@ static __always_inline u64 wait_so_far(struct task_struct *task)
 	return grown(sampler->sched_info.last_arrival, task->sched_info.last_arrival);
 }
 
-/* Or was when the sampler began: short waits end while it looks at others, and who is woken on its own CPU
- * has to wait for it, with its stack as it was. One that has no call has had to leave another CPU. */
+/* True also if the thread was blocked when the sampler started: short waits end while the sampler
+ * inspects others, and a thread that is woken on the sampler's CPU has to wait for it with an
+ * unchanged stack. A thread outside of a system call was preempted on another CPU. */
 static __always_inline bool is_blocked(struct task_struct *task)
 {
 	struct task_struct *sampler = bpf_get_current_task_btf();
@@ -201,7 +204,7 @@ int offcpu_sample(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* --- switches --- */
+/* --- view "switches" --- */
 
 RINGBUF(switches, struct stack_head, 1024 * 1024)
 STACKS("switches unit=microseconds") OPTION("switches");
@@ -217,10 +220,10 @@ struct offcpu_row {
 MMAP_ARRAY(offcpu_services, struct offcpu_row, 1)
 SUBJECT("service via=row_slots owners=slot_owners sharded") OPTION("switches");
 
-/* Of a thread: the wait that goes on. */
+/* The current wait of a thread. */
 struct waiter {
 	struct slot_cache cache;
-	u64 since_ns; /* 0: it runs, or is nobody's */
+	u64 since_ns; /* 0: it runs, or is of no watched service */
 	u32 state;
 	u32 user_count;
 	u64 user[STACK_USER_MAX];
@@ -230,7 +233,7 @@ TASK_STORAGE(waiters, struct waiter);
 
 struct switch_stack {
 	struct kernel_stack kernel;
-	struct stack_frame user[STACK_USER_MAX]; /* behind the last of the kernel's frames */
+	struct stack_frame user[STACK_USER_MAX]; /* starts directly after the last frame of the kernel */
 };
 
 PERCPU_ARRAY(switch_stacks, u32, struct switch_stack, 1) OPTION("switches");
@@ -246,7 +249,7 @@ enum futex_command {
 	FUTEX_LOCK_PI2 = 13,
 };
 
-/* The histogram for a wait of a thread in this call, NULL: none. */
+/* The histogram that counts the waits of this call; NULL: none. */
 static __always_inline struct hist *futex_waits(struct offcpu_row *row, const struct pt_regs *regs)
 {
 	if (call_number(regs) != CALL_FUTEX_NUMBER || regs_32_bit(regs))
@@ -275,7 +278,7 @@ static __always_inline void count_futex(struct waiter *w, struct task_struct *ta
 		hist_add(waits, ns);
 }
 
-/* Behind the frames of the kernel; returns the size of all. */
+/* Appends the user's frames to those of the kernel. Returns the size of the record. */
 static __always_inline u64 add_user(struct switch_stack *stack, const struct waiter *w)
 {
 	u64 kernel = stack->kernel.head.kernel_count, user = 0;
@@ -340,7 +343,7 @@ static __always_inline void end_wait(struct task_struct *task, u64 now)
 		send_switch(w, task, ns);
 }
 
-/* With the run queue's lock held: nothing may be made here. */
+/* Runs with the run queue's lock held: no storage may be created here. */
 SEC("tp_btf/sched_switch")
 OPTION("switches")
 HOT(0) int BPF_PROG(offcpu_switch, bool preempt, struct task_struct *prev, struct task_struct *next)

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Processes: what the kernel already counts per task, summed per service, at no cost per event.
- * The walk over tasks adds what each thread's counters have grown by since it was last seen; a
- * task that ends between two walks is added when it exits, and what it does after that when it
- * is freed, after its final switch. Each thread remembers what was added of it, so nothing
- * counts twice or is lost, whatever the order of walk, exit and exec; and what it holds, memory
- * and itself, stays in the sums until it ends or is seen with more or less.
+ * Processes: what the kernel already counts for each task, summed for each service, at no cost per
+ * event.
  *
- * Hooks: the walk; tp_btf sched_process_exit (all but the last 30 to 600 us of a thread, and
- * the peak of the memory); sched_process_free (the rest; runs on top of any task, where some
- * kernels run no tracing program); sched_process_exec and task_rename (a process that changes
- * its service). They are hooked after those of the service object and so run after them.
- * Option "exact_peak": tp_btf rss_stat, at every page fault.
+ * The walk over tasks adds the growth of each thread's counters since the walk before. What a task
+ * that ends between two walks has added is counted when it exits, and what it does after that when
+ * it is freed, after its final switch. The account of each thread stores what was already added,
+ * so nothing counts twice or is lost, whatever the order of walk, exit and exec. Its memory and
+ * the thread itself stay in the sums until it ends or is seen with more or less.
  *
- * Limits: what others do to the memory of a process that sleeps, as reclaim, shows
- * when the walk visits it in its turn. RSS that rises and falls between two
- * readings shows as a peak where it was a new maximum of that process (the kernel
- * keeps one high-water mark); with exact_peak always, to within 16 changes of its
- * size.
+ * Hooks: the walk; tp_btf sched_process_exit (all but the last 30 to 600 us of a thread, and the
+ * memory peak); sched_process_free (the remainder; runs on top of any task, where some kernels run
+ * no tracing program); sched_process_exec and task_rename (a process that changes its service).
+ * They are hooked after those of the service object and so run after them. Option "exact_peak":
+ * tp_btf rss_stat, at every page fault.
+ *
+ * Limits: changes by others to the memory of a sleeping process, such as reclaim, show when the
+ * walk visits it. RSS that rises and falls between two readings shows as a peak only if it was a
+ * new maximum of that process, because the kernel has one high-water mark; with exact_peak always,
+ * to within 16 changes of its size.
  */
 #include "hold.bpf.h"
 #include "memory.bpf.h"
@@ -28,21 +29,21 @@ const volatile u64 page_size = 4096;
 u32 cpus_online = 1;
 u64 readings;
 
-static u64 shown_ns;   /* when the last walk began that was completed */
-static u64 elapsed_ns; /* from then to the begin of this one */
+static u64 shown_ns;   /* start of the last completed walk */
+static u64 elapsed_ns; /* from shown_ns to the start of this walk */
 static u64 readings_seen;
 static bool was_read;    /* since the last walk */
-static bool exit_has_mm; /* seen at an exit: the address space is still there */
+static bool exit_has_mm; /* an exit was seen with the address space still there */
 static bool exit_has_no_mm;
 
-/* How far above its size now a process was since the last look. */
+/* Notes how far above its present size a process was since the last walk. */
 static void raise_size(struct process_row *row, u64 pages)
 {
 	if (row && pages > row->walk.rise)
 		row->walk.rise = pages;
 }
 
-/* The kernel's high-water mark tells of the interval only if it has risen within it. */
+/* The kernel's high-water mark is of this interval only if it has risen within it. */
 static u64 peak_since(struct account *a, u64 rss, u64 hiwater)
 {
 	u64 peak = rss > a->rss ? rss : a->rss;
@@ -56,7 +57,8 @@ static u64 peak_since(struct account *a, u64 rss, u64 hiwater)
 	return peak;
 }
 
-/* Memory of the process whose leader has this account, by a thread that has its address space. */
+/* Counts the memory of the process whose leader has this account. task: any thread that has its
+ * address space. */
 static void walk_memory(struct task_struct *task, struct mm_struct *mm, struct account *a, u32 pair)
 {
 	u64 rss, hiwater, peak, size;
@@ -89,7 +91,7 @@ static struct mm_struct *own_memory(const struct task_struct *task)
 	return task->vfork_done ? NULL : task->mm;
 }
 
-/* The process of a thread that has run, by its leader's account. */
+/* Counts the process of a thread that has run. a: the account of its leader. */
 static void walk_process(struct task_struct *task, struct account *a, struct service_task *st)
 {
 	bool lives = task->signal->live.counter > 0;
@@ -110,7 +112,7 @@ static void walk_leader(struct task_struct *task, struct service_task *st)
 	struct task_struct *leader = task->group_leader;
 	struct account *a;
 
-	/* Another takes the place of a leader that has ended, with its own account. */
+	/* An exec replaces a leader that has ended by another thread, with its own account. */
 	if (task_group_execs(task))
 		return;
 	a = account_take(leader, st ? st->row : SERVICE_OTHER);
@@ -120,7 +122,7 @@ static void walk_leader(struct task_struct *task, struct service_task *st)
 	account_put(a);
 }
 
-/* The row is asked for once the account is held: an exec may just change it. */
+/* st->row is read after the account is claimed: an exec may be changing it. */
 static void walk_thread(struct task_struct *task, struct service_task *st)
 {
 	struct account *a = account_take(task, st ? st->row : SERVICE_OTHER);
@@ -140,7 +142,8 @@ static void walk_thread(struct task_struct *task, struct service_task *st)
 		walk_leader(task, st);
 }
 
-/* Up to `limit` of what is in the counter `gathered` beyond `shown`. */
+/* Moves CPU time from the gathered counters to those shown, at most what the CPUs can have given
+ * since the last walk. */
 static void show_cpu(struct process_row *row)
 {
 	u64 limit = elapsed_ns * cpus_online;
@@ -158,7 +161,8 @@ static void show_cpu(struct process_row *row)
 	row->cpu_ns += user_ns + system_ns;
 }
 
-/* Pages, the highest above its size, or of those that ended, since the last reading. */
+/* Pages: the highest size above the present one, or of processes that have ended, since the last
+ * reading. */
 static u64 peak_above(struct process_row *row)
 {
 	u64 peak = __sync_lock_test_and_set(&row->walk.ended_peak, 0);
@@ -172,15 +176,15 @@ static u64 peak_above(struct process_row *row)
 	return peak;
 }
 
-/* While others take away what they held. */
+/* A sum may be negative while another CPU subtracts from it. */
 static u64 at_least_0(s64 n)
 {
 	return n > 0 ? n : 0;
 }
 
-/* The walk is complete: shows what it gathered. CPU time is never shown above
- * what the CPUs can give; tasks that ended before the last reading and were
- * freed after it can bring more than that, which then waits for the next. */
+/* Publishes what a complete walk has gathered. CPU time is never shown above what the CPUs can
+ * give. Tasks that ended before the last reading and were freed after it can bring more; the excess
+ * is shown at the next. */
 static void show_row(struct process_row *row)
 {
 	u64 rise = peak_above(row);
@@ -224,8 +228,8 @@ static void process_walk_begin(void)
 	read_ns = now;
 	if (!since_ns)
 		since_ns = now;
-	/* The engine has just asked for its own CPU time, which brings the
-	 * clock of this CPU's run queue up to date. */
+	/* The engine has just read its own CPU time, which brings the clock of this CPU's run queue
+	 * up to date. */
 	if (task_has_rq(self))
 		walk_clock = task_rq(self)->clock;
 	percpu_origin_find();
@@ -247,7 +251,7 @@ WALK int process_walk(struct bpf_iter__task *ctx)
 
 	if (ctx->meta->seq_num == 0)
 		process_walk_begin();
-	/* Reaped: sched_process_free adds it, and its leader may be gone. */
+	/* A reaped task is counted by sched_process_free, and its leader may have been freed. */
 	if (!task)
 		process_walk_end();
 	else if (!(task->exit_state & EXIT_DEAD))
@@ -282,8 +286,8 @@ int BPF_PROG(process_rename, struct task_struct *task)
 	return 0;
 }
 
-/* Where the address space is gone at exit, the process's maximum stands in for
- * it, which exec hands on: what it was then must be known. */
+/* Kernels that have released the address space before this exit hook only leave the process's
+ * maximum (maxrss), which exec passes on: record what it was. */
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(process_exec, struct task_struct *task)
 {
@@ -301,7 +305,7 @@ int BPF_PROG(process_exec, struct task_struct *task)
 	return 0;
 }
 
-/* Runs at every page fault; the sum over all CPUs is worth every 16th. */
+/* Runs at every page fault. The sum over all CPUs is expensive: done at every 16th. */
 SEC("tp_btf/rss_stat")
 OPTION("exact_peak")
 int BPF_PROG(process_rss, struct mm_struct *mm)
@@ -358,7 +362,7 @@ static void raise_peak(struct process_row *row, u64 peak)
 	}
 }
 
-/* The last thread has ended, by whichever account the process has. */
+/* The last thread has ended. a: the account of the process, NULL if it has none. */
 static void end_process(struct task_struct *task, struct account *a, u32 row, u32 process)
 {
 	struct process_row *service = service_row(row), *own = process_row_at(process);
@@ -377,7 +381,7 @@ static void end_process(struct task_struct *task, struct account *a, u32 row, u3
 	count_ended(a, row, process);
 }
 
-/* What counts as being there ends also where another CPU has the account. */
+/* The counts of threads and processes fall also when another CPU has claimed the account. */
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(process_exit, struct task_struct *task)
 {
@@ -401,7 +405,7 @@ int BPF_PROG(process_exit, struct task_struct *task)
 	return 0;
 }
 
-/* The leader of a thread may be gone here, so its account knows the row. */
+/* The leader of a thread may have been freed, so the row is read from the thread's account. */
 SEC("tp_btf/sched_process_free")
 int BPF_PROG(process_free, struct task_struct *task)
 {

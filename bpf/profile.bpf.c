@@ -2,18 +2,21 @@
 /*
  * On-CPU profile: what the CPUs do, by stack, for flame graphs.
  *
- * The clock of each CPU that is not idle stops it 99 times a second, and the stack that it is in
- * then, of the kernel and of the user, counts one sample for the service of the thread. So of a thread's CPU time
- * each function has the share of samples in which it is found: p percent within 2 * sqrt(p * (100 - p) / n) points, of n
- * samples. 99 and not 100, as what programs do at round times would be met always or never.
+ * The clock of each CPU that is not idle interrupts it 99 times a second. The stack at that
+ * moment, of the kernel and of the user, counts one sample for the service of the thread. So each
+ * function has the share of a thread's CPU time that it has of the samples: p percent to within 2
+ * * sqrt(p * (100 - p) / n) points for n samples. 99 and not 100, because work that programs do at
+ * round times would be sampled always or never.
  *
- * Frames are those that frame pointers lead to. A frame of a file that has a build ID is told by that and its offset in the
- * file, so that it can be named when the process is gone; any other by its address.
+ * Frames are found by frame pointers. A frame in a file with a build ID is identified by that and
+ * its offset in the file, so that it can be named after the process has exited; any other frame by
+ * its address.
  *
- * Hooks: perf_event, the software clock of each CPU; it is a timer's interrupt, so that what the kernel does with interrupts
- * off counts where it permits them again.
+ * Hooks: perf_event, the software clock of each CPU. It is a timer interrupt: what the kernel does
+ * with interrupts off counts where it enables them again.
  *
- * Limits: 64 frames of the kernel and 127 of the user. A CPU that a hypervisor takes away is not seen.
+ * Limits: 64 frames of the kernel and 127 of the user. Time that a hypervisor takes from a CPU is
+ * not seen.
  */
 #include "hot.bpf.h"
 #include "service.bpf.h"

@@ -1,40 +1,41 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Requests: what a service does, from its sockets. A socket that the service
- * has accepted alternates between receiving a request and sending the response;
- * sending that begins after receiving is an exchange, whatever the protocol. Of
- * HTTP/2 alone, where this is not so, the frames are counted (protocol.bpf.h,
- * http2.bpf.h). Beside it the gaps between the receives and
- * between the sends of the whole service: the inverse of their mean is equation 1
- * (RPS_obsv, of sends), their variance equation 2 of M. Rezvani, A. Jahanshahi and
- * D. Wong, "Characterizing In-Kernel Observability of Latency-Sensitive
+ * Requests: what a service does, measured at its sockets.
+ *
+ * A socket that the service has accepted alternates between receiving a request and sending the
+ * response. A send after a receive completes an exchange, whatever the protocol. Only HTTP/2
+ * interleaves requests; there the frames are counted (protocol.bpf.h, http2.bpf.h). In addition,
+ * the gaps between the receives and between the sends of the whole service are measured: the
+ * inverse of their mean is equation 1 (RPS_obsv, of sends), their variance equation 2 of M.
+ * Rezvani, A. Jahanshahi and D. Wong, "Characterizing In-Kernel Observability of Latency-Sensitive
  * Request-level Metrics with eBPF", ISPASS 2024.
  *
- * Hooks, cheapest first; the first three keep their state in the socket, the
- * others by its address:
- *   1  tp_btf sock_recv_length and sock_send_length (each call on a socket, also
- *      by io_uring) and sk_data_ready (data for the reader)
- *   2  the same, where the kernel permits no iterator over socket storages: at each
- *      reading a walk over all open files finds the sockets
- *   3  fexit of the families' recvmsg, sendmsg and sendpage, fentry of
- *      sock_def_readable
- *   4  kprobes of the same
- *   5  tracepoints of the system calls, with Option "syscalls"; when a request
- *      arrived is not known
- *   1 to 3: tp_btf inet_sock_set_state, for what is sent after a connection is closed, and for
- *   connections of clients that fail
- * All: a walk over the sockets of 1 to 3, or the addresses of 4 and 5; the walk over tasks; tp_btf
- * sched_process_exit. With Option "clients" a walk over the upstreams, which 1 to 3 tell apart.
+ * Hook sets, cheapest first. 1 to 3 keep their state in the socket, 4 and 5 in maps by the
+ * socket's address:
  *
- * Limits: where requests are pipelined or multiplexed over one connection, by
- * another protocol than HTTP/2 or inside TLS, an exchange is a turn of the
- * conversation, not a request. So it is with HTTP/2 before Linux 5.17, and where
- * a program's octets are not to be seen: by io_uring, recvmmsg, or of 32 bits;
- * there the handshakes of TLS are turns, too. A
- * listener with a backlog of 0 accepts what looks like connections of a
- * client. splice from a socket into a pipe is seen by tier 5 alone, io_uring by
- * all others. Of a kprobe at a function's end the kernel keeps few instances: tier
- * 4 misses calls where more threads than that block in them.
+ *   1  tp_btf sock_recv_length and sock_send_length (each call on a socket, io_uring included) and
+ *      sk_data_ready (data for the program)
+ *   2  the same, where the kernel permits no iterator over socket storages: at each reading a walk
+ *      over all open files finds the sockets
+ *   3  fexit of recvmsg, sendmsg and sendpage of each family, fentry of sock_def_readable
+ *   4  kprobes of the same functions
+ *   5  tracepoints of the system calls, with Option "syscalls"; the arrival time of a request is
+ *      unknown
+ *   1 to 3 also: tp_btf inet_sock_set_state, for what is sent after a connection is closed, and
+ *      for failed connections of clients
+ *
+ * All hook sets: a walk over the sockets (1 to 3) or over the addresses (4 and 5); the walk over
+ * tasks; tp_btf sched_process_exit. With Option "clients" also a walk over the upstreams, which
+ * only 1 to 3 tell apart.
+ *
+ * Limits: where requests are pipelined or multiplexed over one connection by another protocol than
+ * HTTP/2, or inside TLS, an exchange is a turn of the conversation, not a request. The same holds
+ * for HTTP/2 before Linux 5.17, and where the bytes of a program cannot be read (io_uring,
+ * recvmmsg, 32-bit programs); there TLS handshakes count as exchanges, too. Connections that are
+ * accepted from a listener with a backlog of 0 look like connections of a client. Only hook set 5
+ * sees splice from a socket into a pipe; all others see io_uring. The kernel has few instances of
+ * a kprobe at the end of a function: hook set 4 misses calls when more threads than that block in
+ * them.
  */
 #include "client.bpf.h"
 #include "protocol.bpf.h"
@@ -47,7 +48,7 @@ SK_STORAGE(datagrams, struct datagrams);
 
 SK_STORAGE(peers, struct peer);
 
-/* NULL: none that is known. */
+/* NULL: none, or one of before the probe's last pause. */
 static __always_inline struct conversation *conversation_of(struct sock *sk)
 {
 	struct conversation *c = bpf_sk_storage_get(&conversations, sk, NULL, 0);
@@ -94,7 +95,8 @@ static __noinline struct datagrams *datagrams_make(struct sock *sk, u32 unseen)
 	return d;
 }
 
-/* taken: by this call, -1: this is an arrival. */
+/* received: the datagrams that this call has removed from the queue; -1 for an arrival, which is
+ * already in it. */
 static __always_inline struct datagrams *datagrams_of(struct conversation *c, struct sock *sk,
 						      int received)
 {
@@ -111,8 +113,7 @@ static __always_inline struct peer *peer_of(struct sock *sk)
 	return p ?: or_refused(socket_storage_make(&peers, sk, NULL));
 }
 
-/* TCP has just asked the clock, for the segment that has come: round trips are measured
- * so. */
+/* TCP has just read the clock for the segment that arrived, because it measures round trips. */
 static __always_inline u64 arrival_ns(struct sock *sk)
 {
 	struct tcp_sock *tcp = bpf_skc_to_tcp_sock(sk);
@@ -120,9 +121,9 @@ static __always_inline u64 arrival_ns(struct sock *sk)
 	return tcp ? tcp->tcp_clock_cache : bpf_ktime_get_ns();
 }
 
-/* TCP does at once what a program does, unless there is TLS in the kernel or a sockmap
- * between them. A cast by bpf_rdonly_cast would be cheaper, but where that is missing
- * libbpf searches all modules for it, which needs CAP_SYS_ADMIN. */
+/* NULL if TLS in the kernel or a sockmap stands between the program and TCP, so that TCP does not
+ * act at the moment of the call. A cast by bpf_rdonly_cast would be cheaper, but where that is
+ * missing libbpf searches the BTF of all modules for it, which needs CAP_SYS_ADMIN. */
 static __always_inline struct tcp_sock *plain_tcp(struct sock *sk)
 {
 	struct tcp_sock *tcp = bpf_skc_to_tcp_sock(sk);
@@ -130,9 +131,9 @@ static __always_inline struct tcp_sock *plain_tcp(struct sock *sk)
 	return tcp && !tcp->inet_conn.icsk_ulp_ops && !sk->sk_user_data ? tcp : NULL;
 }
 
-/* TCP asks the clock when it has given data to a program, or not since Linux 6.19 ("tcp:
- * remove one ktime_get() from recvmsg() fast path"): then it still has that of the
- * arrival. */
+/* TCP reads the clock after it has copied data to a program. Since Linux 6.19 ("tcp: remove one
+ * ktime_get() from recvmsg() fast path") it may not: the cached time is that of the arrival then,
+ * and the clock is read here. */
 static __always_inline u64 receive_ns(const struct conversation *c, struct sock *sk)
 {
 	struct tcp_sock *tcp = c->ready_ns ? plain_tcp(sk) : NULL;
@@ -141,13 +142,14 @@ static __always_inline u64 receive_ns(const struct conversation *c, struct sock 
 	return tcp_ns > c->latest_ns ? tcp_ns : bpf_ktime_get_ns();
 }
 
-/* And when it hands on what a program sends, which it has done if it has nothing left. */
+/* TCP also reads the clock when it transmits. The cached time is that of this send if nothing is
+ * left in the send buffer. */
 static __always_inline u64 send_ns(const struct tcp_sock *tcp)
 {
 	return tcp && tcp->snd_nxt == tcp->write_seq ? tcp->tcp_clock_cache : bpf_ktime_get_ns();
 }
 
-/* A call that ends a service's request to another. */
+/* A call that failed ends the open request of a service to its upstream. */
 static __noinline void call_failed(struct sock *sk, int ret)
 {
 	struct conversation *c = conversation_of(sk);
@@ -229,7 +231,8 @@ static __always_inline void socket_ready(struct sock *sk)
 	note_arrival(c, datagrams_of(c, sk, -1), arrival_ns(sk));
 }
 
-/* A connection that is closed is one without events until all that it has sent is acknowledged. */
+/* A closed connection has no more socket events until the peer has acknowledged all that was
+ * sent. */
 static __always_inline void socket_closed(struct sock *sk, int state)
 {
 	struct conversation *c;
@@ -314,8 +317,8 @@ int BPF_PROG(request_state, struct sock *sk, int before, int state)
 	return 0;
 }
 
-/* Before Linux 6.3, which has the tracepoints, at the functions of the families
- * that all calls end in. */
+/* Linux before 6.3 has none of these tracepoints: hook the functions of the socket families in
+ * which all calls end. */
 #define RECEIVE_HOOK(function)                                                                 \
 	SEC("fexit/" #function)                                                                \
 	TIER(3)                                                                                \
@@ -336,7 +339,7 @@ int BPF_PROG(request_state, struct sock *sk, int before, int state)
 		return 0;                                                                      \
 	}
 
-/* Of sendfile and splice. */
+/* For sendfile and splice. */
 #define SEND_PAGE_HOOK(function)                                                             \
 	SEC("fexit/" #function)                                                              \
 	TIER(3)                                                                              \

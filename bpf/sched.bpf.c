@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
  * The scheduler: how long the threads of each service wait for a CPU, how long they then run, and
- * how often they move from one CPU to another; the same of the machine, and the waits by CPU.
+ * how often they move from one CPU to another; the same for the machine, and the waits by CPU.
  *
- * The kernel measures this for each thread: /proc/PID/schedstat. When a thread leaves its CPU,
- * what these counters have grown by since it left one before is one wait and one run. So neither a
- * clock nor a hook at wake-ups is needed, and each event costs one look-up.
+ * The kernel measures this for each thread (/proc/PID/schedstat). When a thread leaves its CPU,
+ * the growth of these counters since it last left one is one wait and one run. So neither a clock
+ * nor a hook at wake-ups is needed, and each event costs one look-up.
  *
- * Hooks: tp_btf sched_switch, at every context switch of the machine, so it is off by default;
- * tp_btf task_newtask; the walk over tasks, which meets the threads that ran before.
+ * Hooks: tp_btf sched_switch, at every context switch of the machine, therefore off by default;
+ * tp_btf task_newtask; the walk over tasks, which discovers the threads that ran before.
  *
- * Limits: a wait counts when the run that follows it ends, so that of a thread which keeps a CPU
- * for long is told late. Those of threads that were woken count, and of those that had to leave
- * the CPU before they were done. A thread that is woken and goes on at once has waited for 0 ns by
- * the kernel's clock, which is not read again then: how long an idle CPU takes to wake up is not in
- * it. Idle CPUs do not count. A run is CPU time: without that of the hypervisor and, where the
- * kernel keeps them apart, of interrupts.
+ * Limits: a wait is counted when the run after it ends, so the wait of a thread that runs for long
+ * is reported late. Waits after a wake-up and after a preemption count. A thread that is woken and
+ * runs at once has waited for 0 ns by the kernel's clock, which is not read again in between: the
+ * time that an idle CPU takes to wake up is not included. Idle CPUs do not count. A run is CPU
+ * time: without the time of the hypervisor and, where the kernel separates it, of interrupts.
  */
 #include "hot.bpf.h"
 #include "service_slot.bpf.h"
@@ -53,7 +52,7 @@ enum wait {
 
 PERCPU_ARRAY(sched_cpus, enum wait, struct cpu_row, WAITS) SUBJECT("key cpu") OPTION("cpus");
 
-/* As the kernel counts of a thread. */
+/* What the kernel counts for a thread. */
 struct thread_runs {
 	u64 count;
 	u64 waited_ns;
@@ -61,12 +60,12 @@ struct thread_runs {
 	u64 migrations;
 };
 
-/* Of a thread: what is in the rows. */
+/* What the rows already contain of a thread. */
 struct runner {
 	struct slot_cache cache;
 	struct thread_runs counted;
-	u32 known;       /* 0: not yet */
-	enum wait waits; /* since it left a CPU */
+	u32 known;       /* 0: not discovered yet */
+	enum wait waits; /* what its wait since it left a CPU is counted as */
 };
 
 TASK_STORAGE(runners, struct runner);
@@ -100,7 +99,7 @@ static __always_inline struct sched_row *sched_service_row(struct runner *r,
 	return bpf_map_lookup_elem(&sched_services, &index);
 }
 
-/* Verified by itself, once: for each of its ways there would be all of those behind it. */
+/* Global: verified once, not again for each path that leads here. */
 __noinline u32 ns_bucket(u64 ns)
 {
 	return hist_index(ns);
@@ -124,8 +123,8 @@ static __always_inline void count_cpu(enum wait kind, u32 wait)
 		hist_count(&row->wait, wait, 1);
 }
 
-/* The kernel has brought the counters of the thread up to date for this switch. Of more runs than one,
- * as after a pause of the probe, it is not known how long each was. */
+/* The kernel has brought the thread's counters up to date for this switch. If there was more than
+ * one run, as after a pause of the probe, the length of each is unknown, and none is counted. */
 static __always_inline void sched_count_run(struct runner *r, struct task_struct *task,
 					    enum wait next)
 {
@@ -147,7 +146,7 @@ static __always_inline void sched_count_run(struct runner *r, struct task_struct
 	r->waits = next;
 }
 
-/* With the run queue's lock held: nothing may be made here. */
+/* Runs with the run queue's lock held: no storage may be created here. */
 SEC("tp_btf/sched_switch")
 HOT(0) int BPF_PROG(sched_switch_out, bool preempt)
 {
@@ -161,7 +160,7 @@ HOT(0) int BPF_PROG(sched_switch_out, bool preempt)
 	return 0;
 }
 
-/* It has counted nothing yet. */
+/* The counters of a new thread are 0. */
 SEC("tp_btf/task_newtask")
 HOT(1) int BPF_PROG(sched_new, struct task_struct *task)
 {
@@ -174,7 +173,8 @@ HOT(1) int BPF_PROG(sched_new, struct task_struct *task)
 	return 0;
 }
 
-/* What it has done until now does not count. Who gets a CPU meanwhile is met at the next walk. */
+/* What the thread has done until now does not count. If it gets a CPU while its counters are read,
+ * the next walk discovers it. */
 static __always_inline void discover_thread(struct task_struct *task)
 {
 	struct runner *r = bpf_task_storage_get(&runners, task, NULL, 0);

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Connections of TCP: which service opens, accepts, holds and loses them, how long it takes to
- * connect, how long they live and what they carry. What TCP itself counts of a connection, as
- * octets, retransmits and the round-trip time, is read at its end, and by a walk at each reading.
+ * Connections of TCP: which service opens, accepts, owns and loses them, how long it takes to
+ * connect, how long they live and what they carry. What TCP itself counts of a connection (bytes,
+ * retransmits, round-trip time) is read at its end and by a walk at each reading.
  *
- * Whose it is: what a service connects is its own; what comes on a listening socket is that of the
- * listener's service. A look at all open files, once a second at most, gives a socket to those who
- * hold it: one that was there before the probe, and one that was handed to another service, as
- * systemd does with those that it listens on for others.
+ * Ownership: a connection that a service opens is its own; one that arrives at a listening socket
+ * belongs to the listener's service. A scan of all open files, at most once a second, assigns a
+ * socket to the service whose processes have it open, if it was opened before the probe, or if it
+ * was handed to another service, as systemd does with sockets on which it listens for others.
  *
  * Hooks: tp_btf inet_sock_set_state, some six times in the life of a connection and never for a
- * packet; tp_btf tcp_send_reset; with Option "opened", in tier 1, fentry security_sock_graft, once for
- * each accept. A walk over the sockets at each reading, in tier 3, where the kernel permits no iterator
- * over socket storages, over the open files; a sampler over the open files.
+ * packet; tp_btf tcp_send_reset; with Option "opened", in hook set 1, fentry security_sock_graft,
+ * once for each accept. At each reading a walk over the sockets; in hook set 3, where the kernel
+ * permits no iterator over socket storages, over the open files; a sampler over the open files.
  *
- * Limits: a connect that fails for want of a route never becomes a connection to TCP. What a socket
- * that is not known yet does is not counted. Of MPTCP each path is a connection, and those that a
- * kernel thread adds are the kernel's. /proc/net is that of collectd's network namespace.
+ * Limits: a connect that fails because there is no route never becomes a TCP connection. Events of
+ * a socket before it is discovered are not counted. Each path of MPTCP is a connection; paths that
+ * a kernel thread adds are the kernel's. /proc/net is that of collectd's network namespace.
  */
 #include "connection.bpf.h"
 #include "hot.bpf.h"
@@ -24,9 +24,9 @@
 #include "storage.bpf.h"
 
 #define INIT_TGID 1
-#define ABANDONED_NS 50000000ULL /* before that a program that closes has not waited for it */
+#define ABANDONED_NS 50000000ULL /* a program that closes earlier has not waited for the connection */
 
-/* The kernel's own, of the whole machine. */
+/* Counters of the kernel, for the whole machine. */
 struct tcp_machine {
 	u64 connects METRIC("protocol_counter-ActiveOpens") UNIT("connects")
 		FIELD("Tcp ActiveOpens") HELP("Connects: of the machine, ActiveOpens");
@@ -64,7 +64,7 @@ struct tcp_losses {
 FILE_TABLE(tcp_losses, u32, struct tcp_losses, 1)
 SUBJECT("probe") FILE("/proc/net/netstat pairs");
 
-/* --- begin --- */
+/* --- start of a connection --- */
 
 static __always_inline void connection_init(struct connection *c, struct sock *sk, u32 row,
 					    u32 phase, u64 began_ns)
@@ -76,7 +76,7 @@ static __always_inline void connection_init(struct connection *c, struct sock *s
 	c->phase = phase;
 }
 
-/* NULL: of no watched service, or no memory. */
+/* NULL: not of a watched service, or no memory. */
 static __always_inline struct connection *connection_make(struct sock *sk, u32 row)
 {
 	struct connection *c = connection_of(sk);
@@ -86,7 +86,8 @@ static __always_inline struct connection *connection_make(struct sock *sk, u32 r
 	return or_refused(socket_storage_make(&connections, sk, NULL));
 }
 
-/* By the service that runs. The socket may have had other connections before. */
+/* Assigns the socket to the service of the current thread. The socket may have had other
+ * connections before. */
 static __noinline void connection_start(struct sock *sk, u32 phase)
 {
 	u32 row = service_of(bpf_get_current_task_btf());
@@ -100,7 +101,7 @@ static __noinline void connection_start(struct sock *sk, u32 phase)
 		note_opening(c);
 }
 
-/* A copy of the listener's. */
+/* The kernel has copied the listener's storage to the new socket. */
 static __noinline void connection_arrive(struct sock *sk)
 {
 	struct connection *c = connection_of(sk);
@@ -109,7 +110,7 @@ static __noinline void connection_arrive(struct sock *sk)
 		return;
 	connection_init(c, sk, c->row, CONNECTION_ARRIVES, bpf_ktime_get_ns());
 	c->opening = OPENED_ACCEPTED;
-	c->retransmits = 0; /* TCP puts in how often it has answered the first packet again */
+	c->retransmits = 0; /* TCP stores the number of retransmitted SYN-ACKs in total_retrans */
 }
 
 static __noinline void connection_establish(struct sock *sk)
@@ -135,10 +136,10 @@ static __noinline void connection_establish(struct sock *sk)
 	c->phase = CONNECTION_OPEN;
 }
 
-/* --- end --- */
+/* --- end of a connection --- */
 
-/* Without an error it was the program that has closed it, or connect itself has failed, as for want
- * of a port. */
+/* Without an error the program has closed the socket, or connect itself has failed, for instance
+ * because no port was free. */
 static __always_inline void count_failed(const struct connection *c, struct tcp_row *row,
 					 const struct sock *sk)
 {
@@ -210,8 +211,8 @@ int BPF_PROG(tcp_state, struct sock *sk, int before, int state)
 	return 0;
 }
 
-/* A reset that comes from no socket is nobody's. The socket may be a small one, as of a connection
- * that has ended: it has no storage. */
+/* A reset that is sent without a socket belongs to no service. The socket may be a small one, of a
+ * connection that has ended: these have no storage. */
 SEC("tp_btf/tcp_send_reset")
 TIER(1)
 TIER(2)
@@ -248,15 +249,15 @@ int BPF_PROG(tcp_accept, struct sock *sk)
 	return 0;
 }
 
-/* --- a walk at each reading --- */
+/* --- the walk at each reading --- */
 
-/* In its first shard. */
+/* The first shard of the row. */
 static __always_inline struct tcp_row *tcp_whole_of(const struct connection *c)
 {
 	return tcp_row_at(slot_take(c->row) * shards);
 }
 
-/* What is full has one more than the backlog. */
+/* A full queue has one connection more than the backlog. */
 static void find_listener(struct found *found, const struct sock *sk)
 {
 	u64 max = sk->sk_max_ack_backlog ?: 1, queued = sk->sk_ack_backlog;
@@ -342,9 +343,10 @@ int tcp_walk(struct bpf_iter__bpf_sk_storage_map *ctx)
 	return 0;
 }
 
-static u64 walk; /* number of the one that goes on */
+static u64 walk; /* number of the current walk */
 
-/* Where a kernel refuses that. Several processes may hold a socket; one that none holds is not met. */
+/* Where the kernel refuses the iterator above. Several processes may have a socket open; one that
+ * no process has open is not visited. */
 SEC("iter/task_file")
 TIER(3)
 int tcp_files(struct bpf_iter__task_file *ctx)
@@ -367,9 +369,9 @@ int tcp_files(struct bpf_iter__task_file *ctx)
 	return 0;
 }
 
-/* --- who holds a socket --- */
+/* --- who has a socket open --- */
 
-static u32 holders_walk; /* number of the one that goes on */
+static u32 holders_walk; /* number of the current scan */
 
 static u32 connection_phase_of(unsigned char state)
 {
@@ -385,7 +387,7 @@ static u32 connection_phase_of(unsigned char state)
 	}
 }
 
-/* One that has begun unseen. */
+/* Starts a connection whose first event was not seen. */
 static void discover_connection(struct sock *sk, u32 row)
 {
 	u32 phase = connection_phase_of(sk->__sk_common.skc_state);
@@ -398,8 +400,8 @@ static void discover_connection(struct sock *sk, u32 row)
 		connection_init(c, sk, row, phase, 0);
 }
 
-/* It goes to another service when its own did not hold it at the last look; from none to any at
- * once. */
+/* A connection goes to another service if that had it open at the last scan and its own did not;
+ * from no service to any at once. */
 static void note_holder(struct connection *c, u32 row)
 {
 	if (c->holders_walk != holders_walk) {
@@ -417,7 +419,7 @@ static void note_holder(struct connection *c, u32 row)
 		c->other = row + 1;
 }
 
-/* Init holds what it listens on for others. */
+/* Init only has sockets on which it listens for others. */
 SEC("iter/task_file")
 SAMPLE("hz=1")
 int tcp_holders(struct bpf_iter__task_file *ctx)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * In which system calls threads sleep: the number of the call is in the registers that the thread has
- * saved on its way into the kernel, so that no call costs anything.
+ * Counts in which system calls threads sleep. The number of the call is read from the registers
+ * that the thread has saved on its way into the kernel, so that no call costs anything.
  */
 #ifndef ASLEEP_BPF_H
 #define ASLEEP_BPF_H
@@ -24,7 +24,7 @@ struct asleep_key {
 
 HASH(asleep, struct asleep_key, struct asleep_row, 8192) OPTION("by_syscall") SUBJECT("key");
 
-/* Counts a thread of this service, if it sleeps in a call. */
+/* Counts a sampled thread of this service, if it sleeps in a system call. */
 static __noinline void asleep_count(struct task_struct *task, u32 service)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * What the requests that an event loop has passed on wait for: other services, as far as it watches
- * connections to such that are to answer. By TCP's own times, to a tick: on one that has received
- * last a request is to be answered, on one that has sent last an answer is awaited.
+ * Estimates how many of the requests that an event loop has passed on wait for upstreams: from the
+ * connections that it watches, by TCP's own times, to a tick. A connection from a client that has
+ * received last has an open request; one to an upstream that has sent last awaits a response.
  *
- * An instance of epoll keeps what it watches in a tree. Some paths from its root, left or right at
- * random, are looked at: what is met at depth d with the probability of 2^-d counts 2^d times,
- * which makes sums that are right on average, whatever the tree's form.
+ * An instance of epoll has what it watches in a tree. Some paths from its root, left or right at
+ * random, are walked. A node at depth d is reached with the probability 2^-d and therefore counts
+ * 2^d times: the sums are right on average, whatever the form of the tree.
  */
 #ifndef AWAITED_BPF_H
 #define AWAITED_BPF_H
@@ -19,7 +19,8 @@
 
 enum exchange_state { EXCHANGE_NONE, EXCHANGE_REQUESTED, EXCHANGE_AWAITED };
 
-/* Of the socket that this node of a tree is for. Verified by itself, once. */
+/* enum exchange_state of the socket that this node of an epoll tree watches. Global: verified
+ * once. */
 __noinline int awaited_at(u64 node)
 {
 	const struct epitem *item = (const void *)node - bpf_core_field_offset(struct epitem, rbn);
@@ -43,10 +44,10 @@ __noinline int awaited_at(u64 node)
 	}
 }
 
-/* On the paths of one look: in memory, where the verifier does not tell their values apart. */
+/* Sums over the paths of one sample. In memory, where the verifier does not track their values. */
 static volatile u64 requested_now, awaited_now;
 
-/* One path down from the root. Likewise. */
+/* Walks one path down from the root; directions: a bit for each level. Global: verified once. */
 __noinline int awaited_on_path(u64 root, u32 directions)
 {
 	const struct rb_node *node = (const void *)root;
@@ -64,7 +65,7 @@ __noinline int awaited_on_path(u64 root, u32 directions)
 	return 0;
 }
 
-/* A thread of a service that sleeps in epoll. */
+/* Counts for a thread of a service that sleeps in epoll. */
 static void awaited_count(struct task_struct *task, struct samples *seen)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);

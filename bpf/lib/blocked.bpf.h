@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * What a thread is blocked on: by the call that it is in, by the file that this call is about, and
- * by what the kernel notes of waits for disks and memory. Nothing is remembered between two looks, and
- * none of another's user memory is read: of poll and select it is not known what they wait for.
+ * Finds what a thread is blocked on: from the system call that it is in, the file that this call
+ * is about, and what the kernel notes of waits for disks and memory. Nothing is remembered between
+ * two samples, and no user memory of another process is read: what poll and select wait for is
+ * unknown.
  *
- * A thread that waits in epoll with a request in hand may take others meanwhile, and is not blocked
- * then, if what it waits in watches the socket of that request, or a listener, or another client's, or
- * another epoll. Else it waits for another service where a connection to one is among what it watches,
- * or for another thread or process to wake it, as PostgreSQL does for locks of rows.
+ * A thread that waits in epoll with a request in hand may receive others meanwhile. It is not
+ * blocked if that epoll watches the socket of the request, a listener, the connection of another
+ * client, or another epoll. Otherwise it waits for an upstream if a connection to one is among
+ * what it watches; if not, for another thread or process to wake it, as PostgreSQL does for row
+ * locks.
  */
 #ifndef BLOCKED_BPF_H
 #define BLOCKED_BPF_H
@@ -16,8 +18,8 @@
 #include "kernel/syscall.bpf.h"
 #include "socket.bpf.h"
 
-#define WATCHERS_MAX 4 /* that are looked at, of those that watch a socket */
-#define EPOLL_ITEMS 8  /* that are looked at, and one: 3 levels of a tree */
+#define WATCHERS_MAX 4 /* inspected, of the epolls that watch a socket */
+#define EPOLL_ITEMS 8  /* inspected, plus one: 3 levels of a tree */
 
 enum blocked {
 	BLOCKED_NOT,
@@ -35,7 +37,7 @@ enum blocked {
 
 /* --- epoll --- */
 
-/* Does it watch this file? */
+/* Does it watch this file? Of several epolls that watch the file, WATCHERS_MAX are inspected. */
 static bool epoll_watches(const struct eventpoll *ep, const struct file *file)
 {
 	const struct hlist_node *link = BPF_CORE_READ(file, f_ep, first);
@@ -51,8 +53,8 @@ static bool epoll_watches(const struct eventpoll *ep, const struct file *file)
 	return false;
 }
 
-/* What a thread waits for that has this file in an instance of epoll with these operations.
- * Verified by itself, once. */
+/* What a thread waits for in an epoll that watches the file of this node. epoll_op: the file
+ * operations of epoll. Global: verified once. */
 __noinline int blocked_on_item(u64 node, u64 epoll_op)
 {
 	const struct epitem *item = (const void *)node - bpf_core_field_offset(struct epitem, rbn);
@@ -96,7 +98,7 @@ static int blocked_on_items(const struct eventpoll *ep, u64 epoll_op)
 	return what;
 }
 
-/* The file of an open socket, at this address; NULL: it has been closed. */
+/* The file of an open socket at this address; NULL: it has been closed. */
 static const struct file *socket_file(const struct sock *sk)
 {
 	const struct socket *socket = BPF_CORE_READ(sk, sk_socket);
@@ -104,7 +106,8 @@ static const struct file *socket_file(const struct sock *sk)
 	return BPF_CORE_READ(socket, sk) == sk ? BPF_CORE_READ(socket, file) : NULL;
 }
 
-/* Of a thread with a request in hand. Verified by itself, once. */
+/* What a thread waits for in this epoll with a request of the socket in_hand_sk in hand. Global:
+ * verified once. */
 __noinline int blocked_in_epoll(u64 epoll, u64 in_hand_sk)
 {
 	const struct file *own = socket_file((const void *)in_hand_sk), *file = (const void *)epoll;
@@ -136,7 +139,7 @@ static bool is_anonymous(const struct file *file)
 	return BPF_CORE_READ(file, f_inode, i_sb, s_magic) == ANON_INODE_FS_MAGIC;
 }
 
-/* Of eventfd, signalfd and timerfd, not of what tells of others, as inotify. */
+/* Of eventfd, signalfd and timerfd; not files that report events of others, such as inotify. */
 static bool is_event_file(const struct file *file)
 {
 	const unsigned char *name = BPF_CORE_READ(file, f_path.dentry, d_name.name);
@@ -148,7 +151,7 @@ static bool is_event_file(const struct file *file)
 		(begin[1] == 't' && begin[2] == 'i'));
 }
 
-/* Verified by itself, once. */
+/* file: its address, 0: unknown. Global: verified once. */
 __noinline int blocked_on_file(u64 behind, u64 in_hand_sk, bool receives)
 {
 	const struct file *file = (const void *)behind;
@@ -160,7 +163,7 @@ __noinline int blocked_on_file(u64 behind, u64 in_hand_sk, bool receives)
 		return blocked_on_socket(socket_in(file), in_hand_sk, receives);
 	case S_IFIFO:
 		return BLOCKED_PIPE;
-	case S_IFREG: /* 6.16: of those without a name, too */
+	case S_IFREG: /* since 6.16 anonymous inodes have this type, too */
 		if (is_anonymous(file))
 			break;
 		return BLOCKED_DISK;
@@ -184,7 +187,8 @@ static __always_inline bool task_receives(struct task_struct *task)
 	return call_kind(call_number((struct pt_regs *)bpf_task_pt_regs(task))) == CALL_RECEIVE;
 }
 
-/* Does this poll or select wait for the time alone? Without a timeout it is a pause. */
+/* Does this poll or select watch no descriptor, so that it only waits for its timeout? Without a
+ * timeout it waits for a signal. */
 static __always_inline bool poll_has_none(enum call_kind kind, struct pt_regs *regs)
 {
 	if (kind == CALL_SELECT)
@@ -204,15 +208,16 @@ static __always_inline bool poll_has_timeout(enum call_kind kind, struct pt_regs
 	}
 }
 
-/* Its address; 0: none. What file_slot() returns is a pointer to the verifier of Linux 7.3, which a function that is
- * verified by itself does not take for a number. */
+/* Address of the file that the call's first argument names; 0: none. The verifier of Linux 7.3
+ * considers what file_slot() returns a pointer, which it does not accept as the number that a
+ * global function wants. */
 static __always_inline u64 argument_file(struct task_struct *task, struct pt_regs *regs)
 {
 	return (u64)file_in(file_slot(task, call_argument(regs, 1)));
 }
 
-/* What is held is looked for by who sleeps on it: the descriptors that a poll waits for are in the
- * process's memory. Verified by itself, once. */
+/* The descriptors that a poll waits for are in the process's memory: whether it waits for the
+ * request's socket is read from that socket's wait queue instead. Global: verified once. */
 __noinline int blocked_in_poll(u64 in_hand_sk)
 {
 	return in_hand_sk && !socket_has_waiter((const void *)in_hand_sk) ? BLOCKED_UPSTREAM
@@ -257,8 +262,9 @@ static __always_inline enum blocked blocked_in_call(struct task_struct *task, u3
 	}
 }
 
-/* What a thread waits for that has left its CPU in this state. held: the socket (address) whose
- * request it has in hand, 0: none. io_uring counts its waits for events as waits for a disk. */
+/* What a thread waits for that has left its CPU in this state. in_hand_sk: address of the socket
+ * whose request it has in hand, 0: none. io_uring sets in_iowait when it waits for events, so it is
+ * tested first. */
 static __noinline enum blocked blocked_by(struct task_struct *task, u32 state, u64 in_hand_sk)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
@@ -278,7 +284,7 @@ static __noinline enum blocked blocked_by(struct task_struct *task, u32 state, u
 	return blocked_in_call(task, state, regs, in_hand_sk);
 }
 
-/* What one waits for that is neither on a CPU nor queued. */
+/* What a thread waits for that is neither on a CPU nor queued for one. */
 static __always_inline enum blocked blocked_on(struct task_struct *task, u64 in_hand_sk)
 {
 	if (task->on_cpu || task->flags & (PF_KTHREAD | PF_EXITING))

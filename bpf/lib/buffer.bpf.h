@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * The octets that the current thread has just received or sent: they lie in its memory, and the
- * arguments of its call say where. They are read without a wait: a page that is not there is not
- * fetched. Where they are is not known of 32-bit programs, of io_uring, of calls for several
- * messages, of sendfile and splice, and of the kernel's own threads. Whoever looks at them must
- * expect anything there: another thread of the process may change them meanwhile.
+ * Reads the bytes that the current thread has just received or sent, from its memory: the
+ * arguments of its system call say where they are. The reads never wait: a page that is not
+ * resident is not fetched. The location is unknown for 32-bit programs, io_uring, calls for
+ * several messages, sendfile and splice, and kernel threads. The contents are untrusted: another
+ * thread of the process may change them at any time.
  */
 #ifndef BUFFER_BPF_H
 #define BUFFER_BPF_H
@@ -16,16 +16,16 @@
 #define BUFFER_PIECES_MAX 1024
 #define BUFFER_SEEK_MAX 128 /* pieces from one read to the next */
 
-/* Pieces: what is at `address` is the call's octets from begin to end. */
+/* A piece: the call's bytes from begin to end are at address. */
 struct buffer {
 	u64 address;
 	u64 begin, end;
-	u64 vectors; /* the address of struct iovec[], 0: there is this piece alone */
+	u64 vectors; /* address of struct iovec[], 0: the piece above is the only one */
 	u32 pieces;
-	u32 next; /* piece */
+	u32 next; /* index of the next piece */
 };
 
-/* As programs of 64 bits have them. */
+/* Layouts of 64-bit programs. */
 struct user_iovec {
 	u64 base;
 	u64 length;
@@ -49,14 +49,15 @@ static __always_inline void buffer_of_vectors(struct buffer *b, u64 vectors, u64
 	b->pieces = pieces < BUFFER_PIECES_MAX ? pieces : BUFFER_PIECES_MAX;
 }
 
-/* What io_uring does at the end of a call is not what that call was for. */
+/* io_uring may complete its own work at the end of a call that is about another file. */
 static __always_inline bool buffer_may_be_other(struct task_struct *task, u64 fd,
 						const struct sock *sk)
 {
 	return bpf_core_field_exists(task->io_uring) && task->io_uring && socket_of(task, fd) != sk;
 }
 
-/* Of the current thread's call, which has moved octets of this socket; false: not known. */
+/* Finds the buffers of the current thread's call, which has moved bytes of this socket. false:
+ * unknown. */
 static bool buffer_of_call(const struct sock *sk, struct buffer *ret_buffer)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -87,18 +88,19 @@ static bool buffer_of_call(const struct sock *sk, struct buffer *ret_buffer)
 	return true;
 }
 
-/* A call that has moved octets of a connection, as it is looked through. */
+/* A call that has moved bytes of a connection, and how far these have been inspected. */
 struct moved {
 	struct buffer buffer;
-	u64 begin; /* what is before has been looked at */
+	u64 begin; /* bytes before it have been inspected */
 	u64 end;
 	u64 now;
 	u32 flags;
-	u16 found; /* 1: where the octets are */
-	u16 tried; /* 1: that has been looked up */
+	u16 found; /* 1: the buffer has been found */
+	u16 tried; /* 1: moved_find() has tried */
 };
 
-/* Looks it up, once. Global, as what follows: verified once, not with each call. */
+/* Finds the buffer, at the first use. Global, as the functions below: verified once, not with each
+ * call. */
 __noinline int moved_find(struct moved *m, u64 sk)
 {
 	if (!m)
@@ -124,7 +126,7 @@ static __always_inline bool buffer_next(struct buffer *b)
 	return true;
 }
 
-/* Makes the piece with this octet the present one; false: it cannot be read. */
+/* Makes the piece with this byte the current one. false: it cannot be read. */
 __noinline int buffer_seek(struct buffer *b, u64 offset)
 {
 	if (!b)
@@ -156,7 +158,7 @@ __noinline int buffer_byte(struct buffer *b, u64 offset)
 	return byte;
 }
 
-/* `size` octets, a constant, from `offset` on, where they lie in one piece. */
+/* Reads size bytes, a constant, from offset on, if they are in one piece. */
 static __always_inline bool buffer_read_here(struct buffer *b, u64 offset, void *ret_bytes,
 					     u32 size)
 {
@@ -164,8 +166,8 @@ static __always_inline bool buffer_read_here(struct buffer *b, u64 offset, void 
 	       buffer_read_user(ret_bytes, size, b->address + (offset - b->begin));
 }
 
-/* Likewise, wherever they lie; false: not all of them can be read. Whoever reads from low offsets
- * to high ones has each piece looked up once. */
+/* Reads them across pieces, too. false: not all can be read. Reading in ascending order looks up
+ * each piece once. */
 static __always_inline bool buffer_read(struct buffer *b, u64 offset, void *ret_bytes, u32 size)
 {
 	u8 *bytes = ret_bytes;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * What the probe functions counts: rows by service, function and, where it is a label, the value of an
- * argument. Values are chosen by whoever calls, so each function has room for a number of them, and
- * what is beyond counts under "other".
+ * Rows of the probe functions: by service, function and, where that is a label, the value of an
+ * argument. Callers choose the values, so the number of rows of each function is limited; further
+ * values count under "other".
  */
 #ifndef CALL_ROW_BPF_H
 #define CALL_ROW_BPF_H
@@ -21,15 +21,15 @@ struct call_key {
 	char argument[ARGUMENT_SIZE] LABEL("argument");
 };
 
-/* How many values of its argument a function has rows for: it has room of its own, so that it takes none
- * of what others count in. */
+/* How many values of its argument a function has rows for. Each function has its own limit, so that
+ * it cannot use up the rows of another. */
 struct values {
 	u32 calls, latencies;
 };
 
 ARRAY(function_values, struct values, FUNCTIONS_MAX);
 
-/* The last four say which of those before the function has. */
+/* The last four members say which of those before the function has. */
 struct call_row {
 	u64 calls METRIC("total_operations-function rank") UNIT("calls")
 		HELP("Calls: of functions, by name");
@@ -75,8 +75,8 @@ static __always_inline void set_other(struct call_key *key)
 	key->argument[0] = ARGUMENT_OTHER;
 }
 
-/* Makes one, if there is still room for it among those of the function. Another CPU may be faster: then
- * its row is there. */
+/* Makes a row, if the function has room for one more value. Another CPU may have made it first:
+ * then that row is there. */
 static __noinline int make_call_row(const struct call_key *key, u32 flags, u32 values_max)
 {
 	struct values *values = bpf_map_lookup_elem(&function_values, &key->function);
@@ -104,7 +104,7 @@ static __always_inline struct call_row *call_row(const struct call_key *key, u32
 	return bpf_map_lookup_elem(&calls, key);
 }
 
-/* Where there is no room for a value, the call counts under "other". */
+/* A call whose value finds no room counts under "other". */
 static __noinline struct call_row *call_row_or_other(struct call_key *key, u32 flags,
 						     u32 values_max)
 {
@@ -137,7 +137,7 @@ static __always_inline struct latency_row *latency_row(const struct call_key *ke
 	return bpf_map_lookup_elem(&latencies, key);
 }
 
-/* Likewise. */
+/* A value without room counts under "other". */
 static __noinline int count_latency(struct call_key *key, u64 taken_ns, u32 values_max)
 {
 	struct latency_row *row = latency_row(key, values_max);

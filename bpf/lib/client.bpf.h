@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * A service as the client of others: what is counted of its requests on sockets that it has
- * connected, and, where the state is kept in the socket, of those to each upstream, by its address.
- * A request is open from its first send to the last receive of its answer; a walk over the sockets
- * adds the time of those that nobody has answered yet. One that ends otherwise is an error of the
- * upstream: the other side closes or resets the connection, or the service closes it, if it has
- * waited for some time. What a client sends just before it closes, as a word of farewell, is none.
+ * A service as a client of upstreams: counts its requests on sockets that it has connected, and,
+ * where the state is in the socket, those to each upstream, by its address.
+ *
+ * A request is open from its first send to the last receive of its response. A walk over the
+ * sockets adds the time of requests without a response. One that ends otherwise is an error of the
+ * upstream: the other side closes or resets the connection, or the service closes it after it has
+ * waited for some time. What a client sends just before it closes, such as a farewell, is not an
+ * error.
  *
  * Limits: that a service closes a UNIX socket with an open request is not seen.
  */
@@ -16,9 +18,9 @@
 #include "upstream_name.bpf.h"
 
 #define CLIENT_UPSTREAMS 512
-#define UPSTREAM_IDLE_NS 3600000000000ULL /* after which its row is another's */
-#define GIVEN_UP_NS 50000000ULL           /* a client that closes has waited for an answer */
-#define PAUSE_NS 100000000ULL             /* between two receives of what is no download */
+#define UPSTREAM_IDLE_NS 3600000000000ULL /* then its row is deleted */
+#define GIVEN_UP_NS 50000000ULL           /* a client that closes later than this has waited for a response */
+#define PAUSE_NS 100000000ULL             /* between two receives: a longer one is not of a download */
 
 struct client_upstream {
 	u64 exchanges METRIC("total_requests-upstream") UNIT("exchanges")
@@ -34,7 +36,7 @@ struct client_upstream {
 	u64 used_ns;
 };
 
-/* With a row for each service's that find no room, whose name is empty. */
+/* For each service also a row with an empty name, for upstreams without room. */
 HASH(client_upstreams, struct upstream_key, struct client_upstream, CLIENT_UPSTREAMS)
 TIER(1) TIER(2) TIER(3) OPTION("clients") SUBJECT("key");
 
@@ -42,15 +44,15 @@ TIER(1) TIER(2) TIER(3) OPTION("clients") SUBJECT("key");
 struct peer {
 	struct upstream_key key;
 	bool named;
-	bool responds;     /* has it ever? */
-	u64 connecting_ns; /* since */
-	u64 counted_ns;    /* when the row began in which the sample is that moves */
-	u64 crowded_ns;    /* the reading in which there was no room for it */
+	bool responds;     /* has ever responded */
+	u64 connecting_ns; /* when the connect started */
+	u64 counted_ns;    /* begun_ns of the row that has the sample which moves while the response goes on */
+	u64 crowded_ns;    /* the reading during which there was no room for it */
 };
 
 static const struct client_upstream no_upstream;
 
-static volatile bool upstreams_crowded; /* since the last walk over them */
+static volatile bool upstreams_crowded; /* since the last walk over the upstreams */
 
 /* --- rows --- */
 
@@ -58,7 +60,7 @@ static __noinline struct client_upstream *upstream_enter(const struct upstream_k
 {
 	struct client_upstream *upstream;
 
-	/* Another CPU may be faster: then its row is there. */
+	/* Another CPU may have made it first: then that row is there. */
 	bpf_map_update_elem(&client_upstreams, key, &no_upstream, BPF_NOEXIST);
 	upstream = bpf_map_lookup_elem(&client_upstreams, key);
 	if (upstream && !upstream->begun_ns)
@@ -66,7 +68,8 @@ static __noinline struct client_upstream *upstream_enter(const struct upstream_k
 	return upstream;
 }
 
-/* Once in an interval room is looked for. */
+/* Makes the row of an upstream. Without room, it is tried again after the next reading, and the row
+ * without a name is returned. */
 static __noinline struct client_upstream *upstream_begin(struct peer *p)
 {
 	struct upstream_key other_key = { .service = p->key.service };
@@ -83,7 +86,7 @@ static __noinline struct client_upstream *upstream_begin(struct peer *p)
 	return or_refused(others);
 }
 
-/* NULL: there is none. */
+/* NULL: no row. */
 static __always_inline struct client_upstream *upstream_at(struct peer *p, u64 now)
 {
 	struct client_upstream *upstream;
@@ -96,20 +99,20 @@ static __always_inline struct client_upstream *upstream_at(struct peer *p, u64 n
 	return upstream;
 }
 
-/* Of two sockets that were made together neither is connected to a service. */
+/* A socket of a socketpair is not connected to a service: its name stays empty. */
 static __noinline void peer_name(struct peer *p, const struct sock *sk)
 {
 	struct upstream_key key = { .service = p->key.service };
 
 	if (!socket_is_of_pair(sk))
 		upstream_name(sk, &key);
-	p->key = key; /* at once: another thread may count by it */
+	p->key = key; /* in one assignment: another thread may read it meanwhile */
 	p->named = true;
 }
 
 /* --- requests --- */
 
-/* Datagrams that a socket sends may go to one after the other. */
+/* Each datagram of a socket may go to another upstream, so the name is read for each. */
 static __always_inline void peer_request(struct peer *p, const struct conversation *c,
 					 const struct sock *sk)
 {
@@ -118,7 +121,7 @@ static __always_inline void peer_request(struct peer *p, const struct conversati
 	p->key.service = c->cache.row;
 }
 
-/* The first receive of an answer; its sample moves when that goes on. */
+/* The first receive of a response. Its sample moves while the response goes on. */
 static __always_inline void peer_respond(struct peer *p, struct exchange *e, u64 now)
 {
 	struct client_upstream *upstream = upstream_at(p, now);
@@ -148,7 +151,7 @@ static __always_inline void peer_extend_response(struct peer *p, struct exchange
 	hist_count(&upstream->latency, e->service_bucket, 1);
 }
 
-/* Of a request that nobody has answered. */
+/* Ends a request without a response. */
 static __noinline void peer_end(struct peer *p, struct exchange *e, bool failed, u64 now)
 {
 	struct client_upstream *upstream;
@@ -162,8 +165,8 @@ static __noinline void peer_end(struct peer *p, struct exchange *e, bool failed,
 	add(&upstream->errors, failed);
 }
 
-/* What goes on without an answer, as a log that is shipped, is not open any more. A datagram may be
- * lost; the next begins anew. */
+/* A request that goes on without a response, such as a log that is shipped, becomes a stream and is
+ * not open any more. A datagram may have been lost; the next starts a new request. */
 static __noinline void client_requests_on(struct conversation *c, u64 now)
 {
 	struct exchange *e = &c->exchange;
@@ -174,7 +177,7 @@ static __noinline void client_requests_on(struct conversation *c, u64 now)
 		e->phase = PHASE_REQUEST_STREAM;
 }
 
-/* p: NULL: the state is not kept in the socket. */
+/* p: NULL where the state is not in the socket. */
 static __always_inline void client_sends(struct conversation *c, struct peer *p,
 					 const struct sock *sk, u64 bytes, u64 now)
 {
@@ -189,7 +192,8 @@ static __always_inline void client_sends(struct conversation *c, struct peer *p,
 		peer_request(p, c, sk);
 }
 
-/* As notices to a subscriber: after an answer of some time, and a pause. */
+/* A receive after a long response and a pause is a notification to a subscriber, not part of that
+ * response. */
 static __always_inline bool is_notice(const struct exchange *e, u64 now)
 {
 	return is_long(e->responded_ns, now) && span_ns(e->settled_ns, now) > PAUSE_NS;
@@ -232,7 +236,8 @@ static __always_inline void client_receives(struct conversation *c, struct peer 
 
 /* --- connections --- */
 
-/* May a call that returns this have told that the other side is gone? */
+/* May a call with this result have reported that the other side has closed or reset the
+ * connection? */
 static __always_inline bool may_break(int ret)
 {
 	switch (ret) {
@@ -263,7 +268,8 @@ static void peer_connect(struct peer *p, const struct conversation *c, const str
 	p->connecting_ns = now;
 }
 
-/* The upstream has not taken a connection. One that is given up at once has lost a race. */
+/* The upstream has not accepted a connection. One that is abandoned at once has lost a race against
+ * another address and is no error. */
 static void peer_refuses(struct peer *p, bool failed, u64 now)
 {
 	struct client_upstream *upstream = failed ? upstream_at(p, now) : NULL;
@@ -272,8 +278,8 @@ static void peer_refuses(struct peer *p, bool failed, u64 now)
 		add(&upstream->errors, 1);
 }
 
-/* A connection of TCP changes its state: that it has failed, or is the service's no more, ends it.
- * That the other side has closed it is told by a call, when all is received. */
+/* The state of a TCP connection changes: a request ends if the connection has failed or the service
+ * has closed it. If the other side has closed it, a call reports that when all data is received. */
 static void peer_changes(struct conversation *c, struct peer *p, const struct sock *sk, int before,
 			 int state, u64 now)
 {
@@ -288,7 +294,7 @@ static void peer_changes(struct conversation *c, struct peer *p, const struct so
 
 /* --- walks --- */
 
-/* Datagrams are requests to one that answers. */
+/* Is a request open? Datagrams are requests only to an upstream that has ever responded. */
 static bool peer_has_request(const struct conversation *c, const struct peer *p,
 			     const struct sock *sk)
 {
@@ -300,8 +306,9 @@ static bool peer_has_request(const struct conversation *c, const struct peer *p,
 	return socket_is_open(sk);
 }
 
-/* Nobody asks it, or there are others to whom it has to make room: then those go that are idle for
- * longer than they were in use, so that many that are asked once leave the rest alone. */
+/* Unused for long, or in the way of upstreams without room: then those go that have been idle for
+ * longer than they were in use, so that many upstreams that are used once do not displace the
+ * others. */
 static bool upstream_is_idle(const struct upstream_key *key, const struct client_upstream *upstream)
 {
 	u64 used_ns = upstream->used_ns, idle_ns = span_ns(used_ns, reading_ns);

@@ -55,7 +55,7 @@ struct tcp_row {
 		HELP("Connections that timed out: the other side no longer answers") DEFAULT(off);
 	u64 listen_drops METRIC("total_events-listen_drops") UNIT("segments") HELP(
 		"Listen drops: new connections dropped, mostly because the accept queue is full");
-	/* At the last walk, in the first shard. */
+	/* As of the last walk, in the first shard. */
 	u64 open METRIC("current_connections") UNIT("connections")
 		HELP("Open connections: held by the service; if they only grow, it leaks them");
 	u64 close_wait METRIC("current_connections-close_wait") UNIT("connections")
@@ -84,26 +84,26 @@ MMAP_ARRAY(tcp_services, struct tcp_row, 1)
 SUBJECT("service via=row_slots owners=slot_owners sharded");
 
 enum connection_phase {
-	CONNECTION_NONE, /* closed, or not of interest */
+	CONNECTION_NONE, /* closed, or not counted */
 	CONNECTION_LISTENS,
 	CONNECTION_CONNECTS,
 	CONNECTION_ARRIVES,
 	CONNECTION_OPEN,
 };
 
-/* Of a socket. The octets and segments of it that have been counted. */
+/* Of a socket: which of its bytes and segments have been counted. */
 struct connection {
-	u64 began_ns; /* its phase, 0: before the probe */
+	u64 began_ns; /* start of its phase, 0: before the probe */
 	u64 sent, resent, received;
 	u64 retransmits;
 	u64 drops;
-	u64 walk; /* the last that has met it, where walks meet sockets several times */
+	u64 walk; /* number of the last walk that has visited it, where walks visit a socket several times */
 	u32 phase;
 	u32 row;
-	/* By the last look at who holds it: */
-	u32 holders_walk; /* its number */
-	u32 other;        /* the row of a service that is not its own, and one; 0: there was none */
-	bool is_owned;    /* by its own */
+	/* By the last scan of who has it open: */
+	u32 holders_walk; /* the number of that scan */
+	u32 other;        /* 1 + the row of a service that is not its own; 0: there was none */
+	bool is_owned;    /* its own service has it open */
 	/* With Option "opened", see opened.bpf.h: */
 	u64 opening;
 	u32 opener;
@@ -129,7 +129,8 @@ static __always_inline struct connection *connection_of(struct sock *sk)
 	return bpf_sk_storage_get(&connections, sk, NULL, 0);
 }
 
-/* How much of a counter has not been counted yet. A hook and a walk may be here at once. */
+/* Returns what has not been counted yet of a counter, and marks it as counted. A hook and a walk
+ * may do so at the same time. */
 static __always_inline u64 claim_growth(u64 *counted, u64 now)
 {
 	for (int i = 0; i < GROW_TRIES; i++) {
@@ -145,7 +146,7 @@ static __always_inline u64 claim_growth(u64 *counted, u64 now)
 
 /* --- what TCP has counted --- */
 
-/* The other side's end counts as an octet there. */
+/* TCP counts the FIN of the other side as a byte. */
 static __always_inline u64 tcp_received(const struct tcp_sock *tcp, const struct sock *sk)
 {
 	u64 bytes = tcp->bytes_received;
@@ -172,7 +173,8 @@ static __always_inline void count_from_here(struct connection *c, struct sock *s
 	c->retransmits = tcp->total_retrans;
 }
 
-/* Since the last look at it; the round trips of those alone that send: the others' are old. */
+/* Counts what was added since the last visit. The round-trip time only of connections that have
+ * sent since: that of the others is old. */
 static __always_inline void count_growth(struct connection *c, struct tcp_row *row, struct sock *sk)
 {
 	struct tcp_sock *tcp = bpf_skc_to_tcp_sock(sk);

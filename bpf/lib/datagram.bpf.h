@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * The requests of a datagram server's socket: several may wait in it or be
- * worked on at the same time. A datagram that is sent answers the oldest of
- * those that were received last in a row, then one that is older. What was not
- * answered in time is forgotten, so that lost requests do not shift the others.
+ * The requests of a datagram server's socket, several of which may wait or be in progress at the
+ * same time. A datagram that is sent responds to the oldest of the requests that were last
+ * received in a row, then to an older one. Requests without a response in time are dropped, so
+ * that lost ones do not shift the others.
  */
 #ifndef DATAGRAM_BPF_H
 #define DATAGRAM_BPF_H
 
 #include "exchange.bpf.h"
 
-#define DATAGRAMS_ARRIVED 256 /* small ones that a socket holds by default */
+#define DATAGRAMS_ARRIVED 256 /* small datagrams that fit into a socket buffer of the default size */
 #define DATAGRAMS_OPEN 256
 #define DATAGRAMS_TRIES 8
 #define DATAGRAMS_TIMEOUT_NS 5000000000ULL
 
 struct datagram {
-	u64 requested_ns; /* 0: answered */
+	u64 requested_ns; /* 0: a response was sent */
 	u64 arrived_ns;
 };
 
@@ -25,13 +25,13 @@ struct datagrams {
 	u32 arrived_head, arrived_tail;
 	u32 open_head, run_head, open_tail;
 	u32 responded; /* since the last receive */
-	bool responds; /* has it ever? */
-	u64 walked_ns; /* up to here, the time in progress and that of waiting is in the row */
+	bool responds; /* has ever responded */
+	u64 walked_ns; /* until then the times in progress and waiting are in the row */
 	u64 arrived_ns[DATAGRAMS_ARRIVED];
 	struct datagram requests[DATAGRAMS_OPEN];
 };
 
-/* So many have come unseen, and wait: since when is not known. */
+/* count datagrams that wait arrived unseen: their arrival times stay 0, unknown. */
 static __always_inline void datagrams_init(struct datagrams *d, u32 count)
 {
 	__sync_fetch_and_add(&d->arrived_tail, count);
@@ -44,7 +44,7 @@ static __always_inline void datagrams_arrive(struct datagrams *d, u64 now)
 	d->arrived_ns[at % DATAGRAMS_ARRIVED] = now;
 }
 
-/* When the one that is received now came, 0: not known. more: others wait. */
+/* Arrival time of the datagram that is being received, 0: unknown. more: others wait. */
 static __always_inline u64 datagrams_arrived(struct datagrams *d, bool more)
 {
 	u32 head = d->arrived_head, tail = d->arrived_tail;
@@ -52,7 +52,7 @@ static __always_inline u64 datagrams_arrived(struct datagrams *d, bool more)
 
 	if (tail - head > DATAGRAMS_ARRIVED)
 		head = tail - DATAGRAMS_ARRIVED;
-	/* It was the last: of those before, somebody has received unseen. */
+	/* The last one was received: those before it were received unseen. */
 	if (!more && head != tail)
 		head = tail - 1;
 	arrived_ns = head == tail ? 0 : d->arrived_ns[head % DATAGRAMS_ARRIVED];
@@ -60,7 +60,7 @@ static __always_inline u64 datagrams_arrived(struct datagrams *d, bool more)
 	return arrived_ns;
 }
 
-/* Returns when it came, 0: not known. */
+/* Adds a request. Returns its arrival time, 0: unknown. */
 static __always_inline u64 datagrams_receive(struct datagrams *d, u64 now, bool more)
 {
 	u64 arrived_ns = datagrams_arrived(d, more);
@@ -79,7 +79,7 @@ static __always_inline u64 datagrams_receive(struct datagrams *d, u64 now, bool 
 	return arrived_ns;
 }
 
-/* Takes the oldest of the ring from *head on; false: there is none. */
+/* Claims the oldest request of the ring from *head on. false: there is none. */
 static __noinline bool datagrams_claim(struct datagrams *d, u32 *head, u64 now, struct exchange *e)
 {
 	for (u32 i = 0; i < DATAGRAMS_TRIES; i++) {
@@ -100,7 +100,8 @@ static __noinline bool datagrams_claim(struct datagrams *d, u32 *head, u64 now, 
 	return false;
 }
 
-/* The request that a datagram answers which is sent now; false: none, it goes on. */
+/* Claims the request to which a datagram that is sent now responds. false: none, it continues a
+ * response. */
 static __always_inline bool datagrams_respond(struct datagrams *d, u64 now, struct exchange *e)
 {
 	d->responded = 1;
@@ -109,7 +110,7 @@ static __always_inline bool datagrams_respond(struct datagrams *d, u64 now, stru
 	       datagrams_claim(d, &d->open_head, now, e);
 }
 
-/* Of one that is out of its ring: the time up to now that no walk has added. */
+/* For a request that was removed from its ring: the time until now that no walk has added. */
 static __always_inline u64 datagrams_unsettled(struct datagrams *d, u64 since_ns, u64 now)
 {
 	u64 walked_ns = *(volatile u64 *)&d->walked_ns;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * The file that a process has behind a descriptor.
+ * Finds the file behind a descriptor of a process.
  */
 #ifndef DESCRIPTOR_BPF_H
 #define DESCRIPTOR_BPF_H
@@ -8,8 +8,8 @@
 #include "kernel/file.bpf.h"
 #include "kernel/sched.bpf.h"
 
-/* Where the process has it, 0: nowhere. A pointer that the verifier knows is followed at no cost,
- * what is read by a helper takes 25 ns each time. */
+/* Address of the descriptor's slot in the process's table, 0: none. A pointer that the verifier
+ * knows is followed at no cost; a read by a helper function costs 25 ns. */
 static u64 file_slot(const struct task_struct *task, u64 fd)
 {
 	const struct fdtable *table = task->files->fdt;

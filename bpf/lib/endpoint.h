@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * How a text says that it is an address and a port instead, see LABEL("endpoint"). Included by both
- * sides.
+ * The first byte of a text label that is an address and a port instead of text, see
+ * LABEL("endpoint"). Included by the BPF side and by the engine.
  */
 #ifndef ENDPOINT_H
 #define ENDPOINT_H

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * How far a socket's exchange is. One side asks, the other answers: to a server
- * what it receives is the request, to a client what it sends. An exchange
- * begins with the first call that asks, is counted with the first that answers
- * and ends before the next that asks. One that goes on for long with pauses is a
- * stream: what it takes is no latency.
+ * The phase of the exchange on a socket. One side sends requests, the other responses: for a
+ * server what it receives is the request, for a client what it sends. An exchange starts with the
+ * first call of a request, is counted with the first call of the response and ends before the next
+ * request. One that goes on for long with pauses is a stream: its duration is no latency.
  */
 #ifndef EXCHANGE_BPF_H
 #define EXCHANGE_BPF_H
@@ -15,19 +14,19 @@ enum exchange_phase {
 	PHASE_IDLE,
 	PHASE_REQUESTED,
 	PHASE_RESPONDED,
-	PHASE_REQUEST_STREAM, /* not answered yet */
-	PHASE_RESPONSE_STREAM /* until the next call that asks */
+	PHASE_REQUEST_STREAM, /* no response yet */
+	PHASE_RESPONSE_STREAM /* until the next request */
 };
 
 struct exchange {
 	u32 phase;
-	u32 service_bucket; /* where it is counted, while the answer goes on */
+	u32 service_bucket; /* of the histogram that counts it, while the response goes on */
 	u32 response_bucket;
-	u32 class; /* of a server's answer, see response.bpf.h */
+	u32 class; /* of a server's response, see response.bpf.h */
 	u64 requested_ns;
-	u64 arrived_ns;   /* when the request came to the socket, 0: not known */
-	u64 responded_ns; /* the first answer */
-	u64 settled_ns;   /* up to here, the time in progress is in the row */
+	u64 arrived_ns;   /* when the request arrived in the socket, 0: unknown */
+	u64 responded_ns; /* first call of the response */
+	u64 settled_ns;   /* until then the time in progress is in the row */
 };
 
 static __always_inline u64 span_ns(u64 from_ns, u64 to_ns)
@@ -35,27 +34,27 @@ static __always_inline u64 span_ns(u64 from_ns, u64 to_ns)
 	return to_ns > from_ns ? to_ns - from_ns : 0;
 }
 
-/* A call that asks; true: with it a new exchange begins. */
+/* A call of a request. true: it starts a new exchange. */
 static __always_inline bool exchange_request(struct exchange *e, u64 now)
 {
 	if (e->phase == PHASE_REQUESTED || e->phase == PHASE_REQUEST_STREAM)
 		return false;
 	e->requested_ns = now;
 	e->arrived_ns = 0;
-	/* Orders: whoever sees the phase sees this time. */
+	/* Full barrier: whoever sees the phase sees this time. */
 	__sync_lock_test_and_set(&e->settled_ns, now);
 	e->phase = PHASE_REQUESTED;
 	return true;
 }
 
-/* Adds the time up to now that nobody has added yet. A walk over the sockets does so, too, by
+/* Adds the time until now that nobody has added yet. A walk over the sockets does so, too, by
  * compare and swap: no time counts twice. */
 static __always_inline void exchange_settle(struct exchange *e, u64 *in_progress_ns, u64 now)
 {
 	add(in_progress_ns, span_ns(__sync_lock_test_and_set(&e->settled_ns, now), now));
 }
 
-/* The first sample of a time that may grow. */
+/* Counts a duration that may still grow. Returns its bucket. */
 static __always_inline u32 exchange_count(struct hist *h, u64 value)
 {
 	u32 bucket = hist_index(value);
@@ -64,7 +63,7 @@ static __always_inline u32 exchange_count(struct hist *h, u64 value)
 	return bucket;
 }
 
-/* It has grown: its sample moves to where it belongs now. */
+/* The duration has grown: moves its sample. Returns the new bucket. */
 static __always_inline u32 exchange_move(struct hist *h, u32 bucket, u64 value)
 {
 	u32 now = hist_index(value);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Which part of a request's time it is that a thread that serves spends when the sampler looks at
- * it: one that has a request in hand, that goes on with an answer, or that works for others.
+ * Decides to which part of the requests' time a sample of a serving thread belongs: of a thread
+ * that has a request in hand, that continues a response, or that responds to requests which other
+ * threads have received.
  */
 #ifndef FOLLOW_BPF_H
 #define FOLLOW_BPF_H
@@ -10,20 +11,20 @@
 #include "sample.bpf.h"
 #include "serving_thread.bpf.h"
 
-#define RESPONDER_NS_MAX 30000000000ULL /* since it worked for others last */
+#define RESPONDER_NS_MAX 30000000000ULL /* since it last responded to a request that another thread had received */
 
-/* What the sampler remembers of a thread that serves, by its number. */
+/* What the sampler remembers of a serving thread, by its number. */
 struct followed {
 	u32 pid;
-	u32 sends; /* of its answers that went on, when it was seen last */
-	u32 part;  /* that counts if its last answer goes on */
+	u32 sends; /* of responses that went on, as of the last sample */
+	u32 part;  /* counts if its last response goes on */
 	bool idles_in_futex;
 	u64 pending_ns;
 };
 
 ARRAY(followed, struct followed, THREADS_MAX);
 
-/* In a register of 64 bits, which the verifier of older kernels bounds. */
+/* The verifier of older kernels bounds only a register of 64 bits. */
 static __always_inline void part_add(u64 *parts, u64 part, u64 count, u64 ns)
 {
 	asm volatile("" : "+r"(part));
@@ -49,7 +50,7 @@ static struct followed *followed_thread(u32 number, u32 pid)
 	return f;
 }
 
-/* Of a thread that sleeps, or slept and waits for a CPU. */
+/* For a thread that sleeps, or has slept and waits for a CPU. */
 static bool is_in_epoll(struct task_struct *task)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
@@ -57,8 +58,8 @@ static bool is_in_epoll(struct task_struct *task)
 	return !regs_32_bit(regs) && call_kind(call_number(regs)) == CALL_EPOLL;
 }
 
-/* It has a request in hand. An event loop that rests in futexes is not blocked in one; how long a
- * thread waits for the rest of its one request is counted. */
+/* A thread has a request in hand. A futex in which an event loop idles does not block it. How long
+ * a thread waits for more of its only request is counted exactly elsewhere. */
 static void count_in_hand(struct samples *seen, struct task_struct *task, const struct serving *s,
 			  const struct followed *f, u32 part)
 {
@@ -71,7 +72,7 @@ static void count_in_hand(struct samples *seen, struct task_struct *task, const 
 	}
 }
 
-/* Of what it has done since its last send one look is chosen, each with the same chance. */
+/* Chooses one of the samples since the thread's last send, each with the same probability. */
 static void follow_response(struct followed *f, u32 part)
 {
 	f->pending_ns += sample_ns;
@@ -80,7 +81,8 @@ static void follow_response(struct followed *f, u32 part)
 		f->part = part;
 }
 
-/* It has begun an answer: what it does counts if that goes on, which the next look will tell. */
+/* The thread has started a response. Its samples count if the response goes on, which the next
+ * sample shows. */
 static void count_responded(struct samples *seen, const struct serving *s, struct followed *f,
 			    u32 part)
 {
@@ -97,7 +99,7 @@ static void count_responded(struct samples *seen, const struct serving *s, struc
 		follow_response(f, part);
 }
 
-/* It has answered what others received, and may do so again. */
+/* A thread that has responded to requests of other threads, and may do so again. */
 static void count_responder(struct samples *seen, u32 part)
 {
 	if (part == PART_LOCK)
@@ -111,7 +113,7 @@ static bool is_responder(const struct serving *s)
 	return s->responder_ns && bpf_ktime_get_ns() - s->responder_ns < RESPONDER_NS_MAX;
 }
 
-/* What a thread may do between two sends of an answer, and does not do when it rests. */
+/* May a thread do this between two sends of a response? It does not when it idles. */
 static bool is_of_response(struct task_struct *task, u32 part)
 {
 	return part != PART_LOCK && (part != PART_CLIENT || !task_receives(task));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Gaps between the events of a whole service, whichever CPUs they are on.
+ * Measures the gaps between the events of a whole service, whichever CPUs they are on.
  */
 #ifndef GAP_BPF_H
 #define GAP_BPF_H
@@ -10,8 +10,8 @@
 u64 interval_began_ns; /* the last reading, 0: there was none */
 u64 previous_began_ns; /* the one before */
 
-/* Is the interval before this one part of the gap, so that it was a pause? Of a pause that part
- * counts which is of the interval that goes on: what came before says nothing of the load now. */
+/* A gap that contains the whole interval before this one is a pause. Only its part in the current
+ * interval counts: what came before says nothing about the present load. */
 static __always_inline u64 clip_gap(u64 was, u64 now)
 {
 	u64 began = interval_began_ns;
@@ -19,9 +19,9 @@ static __always_inline u64 clip_gap(u64 was, u64 now)
 	return now - (was < previous_began_ns && began < now ? began : was);
 }
 
-/* Adds the time since the last event of the whole service. An event that
- * another CPU has overtaken has a gap of 0, so that the sum of gaps is the time
- * from the first event to the last, without pauses. */
+/* Adds the time since the last event of the service. An event that another CPU has overtaken has a
+ * gap of 0, so that the sum of the gaps is the time from the first event to the last, without
+ * pauses. */
 static __always_inline void count_gap(struct moments *gaps, u64 *last, u64 now)
 {
 	u64 was = *(volatile u64 *)last, seen, gap_ns = 0;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Calls of functions of Go that are open, for the probe functions. A goroutine changes threads, and its
- * stack moves when it grows; what stays is how far below the end of that stack a call's frame is. Go
- * keeps the goroutine in a register since 1.17 (cmd/compile/abi-internal.md), and it begins with the
- * bounds of its stack (runtime/runtime2.go).
+ * Open calls of Go functions, for the probe functions. A goroutine moves between threads, and its
+ * stack moves when it grows; the distance of a call's frame from the end of that stack stays the
+ * same. Since 1.17 Go has the goroutine in a register (cmd/compile/abi-internal.md); it starts
+ * with the bounds of its stack (runtime/runtime2.go).
  *
- * A call that is left without a return, as by a panic, leaves an entry behind. The next call of the
- * function at that depth overwrites it, or it is evicted when the map is full.
+ * A call that does not return, for instance because of a panic, stays in the map. The next call of
+ * the function at that depth overwrites it, or it is evicted when the map is full.
  */
 #ifndef GO_CALL_BPF_H
 #define GO_CALL_BPF_H
@@ -35,7 +35,7 @@ LRU_HASH(go_calls, struct go_call, struct open_call, GO_CALLS_MAX);
 
 static const struct open_call no_open_call;
 
-/* false: the register has something else, as in functions of assembly. */
+/* false: the register contains something else, as in assembly functions. */
 static __always_inline bool go_call(struct go_call *call, void *ctx, u32 function, u64 frame)
 {
 	u64 stack[2];

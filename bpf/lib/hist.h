@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * The log-linear histogram: 16 buckets per power of two, so that a bucket is
- * at most 1/16 of its lower bound wide and its middle at most 3.2 % off.
- * Values below 16 have a bucket each; values from 2^40 on share the last.
- * Included by the BPF side (counting) and by the engine (reading).
+ * The log-linear histogram: 16 buckets per power of two, so that a bucket is at most 1/16 of its
+ * lower bound wide and its middle at most 3.2 % off. Values below 16 have a bucket each; values
+ * from 2^40 on share the last. Included by the BPF side (counting) and by the engine (reading).
  */
 #ifndef HIST_H
 #define HIST_H
@@ -15,9 +14,9 @@
 #define HIST_POWER_MAX 40
 #define HIST_BUCKETS ((HIST_POWER_MAX - HIST_BITS + 1) * HIST_SUB)
 
-/* The power of two of a value, less HIST_BITS, at least 0. Without branches, of which the verifier
- * follows each; clang 14's BPF backend has no clz. The highest bit set sets all below it; what is
- * then in the product's highest six bits is different for each power. */
+/* The power of two of a value, minus HIST_BITS, at least 0. Without branches, because the verifier
+ * follows each; clang 14's BPF backend has no clz. The highest set bit is copied to all bits below
+ * it; then the highest six bits of the product are different for each power. */
 static inline __u32 hist_shift(__u64 value)
 {
 	static const __u8 shifts[64] = {
@@ -42,7 +41,7 @@ static inline __u32 hist_index(__u64 value)
 	return index < HIST_BUCKETS ? index : HIST_BUCKETS - 1;
 }
 
-/* Smallest value of a bucket; of HIST_BUCKETS, the end of the last bucket. */
+/* Smallest value of a bucket; for HIST_BUCKETS, the end of the last bucket. */
 static inline __u64 hist_lower(__u32 index)
 {
 	__u32 power = index / HIST_SUB;
