@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * The walk along the frames of HTTP/2 in what is received and sent, call by call. Octets that
- * cannot be read end it: what was in progress is forgotten. It begins anew where a call begins
- * with what looks like a frame.
+ * Walks along the HTTP/2 frames that are received and sent, call by call. Bytes that cannot be
+ * read end the walk, and what was in progress is forgotten. The walk starts again when a call
+ * begins with what looks like a frame.
  */
 #ifndef HTTP2_BPF_H
 #define HTTP2_BPF_H
@@ -10,7 +10,8 @@
 #include "http2_response.bpf.h"
 #include "http2_stream.bpf.h"
 
-/* Where frames begin is known of what the server receives, and of what it sends if that is all. */
+/* Frame boundaries are known for what the server receives, and for what it sends if it has sent
+ * nothing yet. */
 static void http2_init(struct http2 *h, struct conversation *c)
 {
 	c->exchange.phase = PHASE_IDLE;
@@ -19,7 +20,7 @@ static void http2_init(struct http2 *h, struct conversation *c)
 	h->ways[HTTP2_SENDS].is_synced = !c->inspection.sent && !c->inspection.frames;
 }
 
-/* Octets may have passed unseen. */
+/* Bytes may have passed unseen. */
 static void http2_resync(struct http2 *h, struct conversation *c)
 {
 	c->unseen = false;
@@ -30,7 +31,7 @@ static void http2_resync(struct http2 *h, struct conversation *c)
 
 /* --- the walk along the frames --- */
 
-/* The header of the next frame, be it in pieces; false: it has not come as a whole. */
+/* Reads the header of the next frame, which may come in pieces. false: it is not complete. */
 static bool http2_header(struct http2_call *call, struct frame *ret_frame)
 {
 	struct http2_way *way = &call->way;
@@ -60,7 +61,8 @@ static bool http2_header(struct http2_call *call, struct frame *ret_frame)
 	return true;
 }
 
-/* What is left of a frame need not be looked at: it may be sendfile's. false: it goes on. */
+/* Skips the remainder of the current frame without reading it: it may be sent by sendfile. false:
+ * more of it follows in later calls. */
 static bool http2_skip(struct http2_call *call)
 {
 	struct http2_way *way = &call->way;
@@ -76,7 +78,8 @@ static bool http2_skip(struct http2_call *call)
 	return true;
 }
 
-/* What counts by class is done here: calls from where the rest is would be too deep. */
+/* Counting by class is done here: from the functions that are called the call chain would be too
+ * deep. */
 static __always_inline void http2_end_response(struct http2 *h, struct conversation *c,
 					       struct http2_call *call, u32 id, bool is_reset)
 {
@@ -114,7 +117,8 @@ static void http2_received(struct http2 *h, struct conversation *c, struct http2
 	}
 }
 
-/* The status in HEADERS whose header has been passed; it is read to where that was. 0: not known. */
+/* Reads the status of HEADERS whose frame header has been passed. It overwrites that header. 0:
+ * unknown. */
 __noinline u32 http2_status(struct http2_call *call, u32 length, u32 flags)
 {
 	u32 padding = (flags & FRAME_PADDED ? 1 : 0) +
@@ -141,7 +145,7 @@ __noinline u32 http2_status(struct http2_call *call, u32 length, u32 flags)
 	return hpack_status(call->way.header.bytes, size);
 }
 
-/* The class of an answer that begins with this frame. */
+/* Class of a response that starts with this frame. */
 static __always_inline u32 http2_classify(const struct conversation *c, struct http2_call *call,
 					  const struct frame *f)
 {
@@ -170,8 +174,7 @@ static void http2_sent(struct http2 *h, struct conversation *c, struct http2_cal
 	}
 }
 
-/* Are these the octets of a frame? Types that are not known are passed over, as every program
- * must. */
+/* Is this a frame? Types that are unknown are skipped, as HTTP/2 demands. */
 static bool http2_synced(struct http2_way *way, const struct frame *f)
 {
 	if (!way->is_synced)
@@ -181,7 +184,7 @@ static bool http2_synced(struct http2_way *way, const struct frame *f)
 	return way->is_synced;
 }
 
-/* One frame, or what there is of it; true: there is no more in this call. */
+/* Processes one frame, or what has come of it. true: the call has no more. */
 __noinline int http2_next(struct http2 *h, struct conversation *c, struct http2_call *call)
 {
 	struct frame f = {};
@@ -223,7 +226,7 @@ static long http2_step(u32 i, void *walk)
 	return ends_loop(w->call->is_done);
 }
 
-/* What a call has moved in one direction. */
+/* Walks along what a call has moved in one direction. */
 static void http2_moves(struct http2 *h, struct conversation *c, struct http2_call *call)
 {
 	struct http2_walk walk = { .h = h, .c = c, .call = call };
@@ -242,7 +245,7 @@ static void http2_moves(struct http2 *h, struct conversation *c, struct http2_ca
 		http2_forget(h, c, call->moved.now);
 }
 
-/* Each request of a receive has waited since the first octet came that nobody had received. */
+/* Each request of a receive has waited since the first byte arrived that had not been received. */
 static void http2_end_wait(struct conversation *c, const struct http2_call *call,
 			   struct request_row *row)
 {
@@ -253,8 +256,8 @@ static void http2_end_wait(struct conversation *c, const struct http2_call *call
 				      (call->requests - 1) * span_ns(arrived_ns, now));
 }
 
-/* Is this a call of HTTP/2? Without memory for it (h is NULL) the connection is of turns from now
- * on. */
+/* Is this a call of HTTP/2? Without memory for its state (h is NULL) the connection is treated as
+ * alternating from now on. */
 static __always_inline bool http2_speaks(struct http2 *h, struct conversation *c)
 {
 	if (!h)
@@ -264,7 +267,8 @@ static __always_inline bool http2_speaks(struct http2 *h, struct conversation *c
 	return h;
 }
 
-/* What a server has received. more: is there something that has not been received yet? */
+/* What a server has received. more: there is data that has not been received yet. true: it has been
+ * counted. */
 static __always_inline bool http2_receives(struct http2 *h, struct conversation *c,
 					   struct http2_call *call, bool more)
 {
@@ -291,7 +295,7 @@ static __always_inline bool http2_receives(struct http2 *h, struct conversation 
 	return true;
 }
 
-/* Likewise, has sent. */
+/* What a server has sent. true: it has been counted. */
 static __always_inline bool http2_sends(struct http2 *h, struct conversation *c,
 					struct http2_call *call)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Frames of HTTP/2 (RFC 9113, section 4): nine octets say how long one is, of what type, and of
- * which stream. What is in them is not looked at.
+ * Frames of HTTP/2 (RFC 9113, section 4): nine bytes give the length of one, its type, and its
+ * stream. Payloads are not inspected.
  */
 #ifndef HTTP2_FRAME_BPF_H
 #define HTTP2_FRAME_BPF_H
@@ -9,13 +9,13 @@
 #include "buffer.bpf.h"
 
 #define FRAME_HEADER_SIZE 9
-#define FRAMES_MAX 8192        /* looked at in one call */
-#define FRAME_LENGTH_MAX 16384 /* where nobody has agreed upon more, which few do */
+#define FRAMES_MAX 8192        /* inspected in one call */
+#define FRAME_LENGTH_MAX 16384 /* unless the peers have agreed on more, which is rare */
 
-#define FRAME_END_STREAM 1 /* of data and headers */
-#define FRAME_PADDED 8     /* likewise: an octet more comes first */
+#define FRAME_END_STREAM 1 /* of DATA and HEADERS */
+#define FRAME_PADDED 8     /* of the same: one more byte comes first */
 #define FRAME_PRIORITIZED 0x20
-#define FRAME_PRIORITIZED_SIZE 5 /* then these */
+#define FRAME_PRIORITIZED_SIZE 5 /* bytes that come next */
 
 enum frame_type {
 	FRAME_DATA,
@@ -31,7 +31,7 @@ enum frame_type {
 	FRAME_TYPES
 };
 
-/* As octets, with room for any index of 4 bits. */
+/* Room for any index of 4 bits. */
 struct frame_header {
 	u8 bytes[16];
 };
@@ -91,15 +91,15 @@ static __always_inline bool frame_has_its_stream(const struct frame *f)
 	}
 }
 
-/* Other octets are rarely so. A stream's highest bit is reserved. */
+/* Bytes that are no frame rarely pass. The highest bit of a stream is reserved. */
 static __always_inline bool frame_is_plausible(const struct frame *f)
 {
 	return f->type < FRAME_TYPES && !(f->flags & ~frame_flags[f->type]) && !(f->stream >> 31) &&
 	       frame_has_its_length(f) && frame_has_its_stream(f);
 }
 
-/* Passes over the frame at m->begin, be it beyond this call; false: there is none, or its header
- * lies in two pieces. */
+/* Skips the frame at m->begin, possibly to behind the end of this call. false: it is no frame, or
+ * its header lies in two pieces. */
 __noinline int frame_pass(struct moved *m)
 {
 	struct frame_header header = {};
@@ -122,7 +122,8 @@ static long frames_pass(u32 i, void *moved)
 	return ends_loop(m->begin >= m->end || !frame_pass(m));
 }
 
-/* Is all of it from m->begin on frames? Octets of the last one that have not come yet; negative: no. */
+/* Does all from m->begin on consist of frames? Returns how many bytes of the last one have not come
+ * yet; negative: no. */
 static s64 frames_pass_all(struct moved *m)
 {
 	s64 beyond;

@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Responses of HTTP/2 by class: the first HEADERS of one are compared as if they began with
- * "HTTP/2 200", and with "HTTP/2 200 end" where they are all of it, as those of gRPC are for a call
- * that has failed before any message. The status is the first field of a header block (RFC 9113,
- * 8.3), and known where it is an entry of HPACK's static table (RFC 7541, appendix A) or spelt out
- * without Huffman's code; else its three octets are 0, which only a ? fits.
+ * Classifies responses of HTTP/2. The first HEADERS of a response are compared as if the response
+ * began with "HTTP/2 200", or with "HTTP/2 200 end" where HEADERS are all of it, as those of gRPC
+ * are for a call that has failed before any message. The status is the first field of a header
+ * block (RFC 9113, 8.3). It is known if it is an entry of HPACK's static table (RFC 7541, appendix
+ * A) or is spelt out without Huffman's code; otherwise its three bytes are 0, which only a ?
+ * matches.
  */
 #ifndef HTTP2_RESPONSE_BPF_H
 #define HTTP2_RESPONSE_BPF_H
 
 #include "response.bpf.h"
 
-#define HPACK_SIZE 16        /* octets of a header block that are looked at */
-#define HPACK_UPDATES_SIZE 8 /* octets of changes of the table's size, which come first */
-#define HPACK_STATUS 8       /* the first entry with a status in the static table */
+#define HPACK_SIZE 16        /* bytes of a header block that are inspected */
+#define HPACK_UPDATES_SIZE 8 /* bytes of table size updates, which come first */
+#define HPACK_STATUS 8       /* first entry of the static table that is a status */
 #define HPACK_STATUSES 7
-#define HPACK_DIGITS 3 /* the length of one that is spelt out */
+#define HPACK_DIGITS 3 /* length of a status that is spelt out */
 
 static const u16 hpack_statuses[HPACK_STATUSES] = { 200, 204, 206, 304, 400, 404, 500 };
 
-/* Of what is left of a field: the length of the status, and its digits. */
+/* Reads a status that is spelt out from the remainder of a field: its length and its digits. 0:
+ * unknown. */
 static __always_inline u32 hpack_spelt_out(const u8 bytes[HPACK_SIZE], u32 at, u32 size)
 {
 	u32 status = 0;
@@ -36,7 +38,7 @@ static __always_inline u32 hpack_spelt_out(const u8 bytes[HPACK_SIZE], u32 at, u
 	return status;
 }
 
-/* Of a header block of which so many octets are here; 0: not known. */
+/* Reads the status from the first size bytes of a header block. 0: unknown. */
 static __always_inline u32 hpack_status(const u8 bytes[HPACK_SIZE], u32 size)
 {
 	bool goes_on = false;
@@ -63,7 +65,8 @@ static __always_inline u32 hpack_status(const u8 bytes[HPACK_SIZE], u32 size)
 	return hpack_spelt_out(bytes, at + 1, size);
 }
 
-/* The class that a service has for a response of this status, 0: not known. */
+/* Class that a service has for a response of this status, 0: unknown. is_all: HEADERS are all of
+ * it. */
 __noinline u32 http2_class(u32 service, u32 status, bool is_all)
 {
 	struct response_text text = {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Requests of HTTP/2, as of gRPC: a stream of a connection is one. It begins with the first
- * HEADERS of the client's, is counted with the first of the server's, and ends with the frame
- * that has the server's END_STREAM, with RST_STREAM of either, or with the connection. One that
- * ends without an answer is not counted. HEADERS that are interim (1xx) are taken for the answer,
- * but of services with Response. One that goes on with pauses for longer than stream_after is a
- * stream: it is in progress no more, and is no latency.
+ * Requests of HTTP/2, gRPC included: each stream of a connection is one. It starts with the first
+ * HEADERS of the client, is counted with the first of the server, and ends with the server's frame
+ * with END_STREAM, with RST_STREAM of either side, or with the connection. One that ends without a
+ * response is not counted. Interim HEADERS (1xx) count as the response, except for services with
+ * Response. A response that goes on with pauses for longer than stream_after is a stream: it is no
+ * longer in progress, and no latency.
  *
- * Remembered are the latest HTTP2_STREAMS of a connection and HTTP2_OLD that are older and go on.
- * What finds no room is counted, and in progress, but its time is not known.
+ * The latest HTTP2_STREAMS of a connection and HTTP2_OLD older ones that go on are remembered.
+ * Further ones are counted and in progress, but their duration is unknown.
  */
 #ifndef HTTP2_STREAM_BPF_H
 #define HTTP2_STREAM_BPF_H
@@ -22,8 +22,8 @@
 
 enum { HTTP2_RECEIVES, HTTP2_SENDS };
 
-/* How many are in progress (20 bits), and up to when (44 bits, of 16 ns) the time of that is in
- * the row: in one word, so that no two CPUs add the same time. */
+/* Number of streams in progress (20 bits), and the time until which their time in progress is in
+ * the row (44 bits, in 16 ns): in one word, so that no two CPUs add the same time. */
 #define OPEN_TIME_BITS 44
 #define OPEN_TIME_MASK ((1ULL << OPEN_TIME_BITS) - 1)
 #define OPEN_TIME_SHIFT 4
@@ -32,43 +32,44 @@ enum { HTTP2_RECEIVES, HTTP2_SENDS };
 
 struct http2_stream {
 	u64 requested_ns;
-	u64 arrived_ns;   /* 0: not known */
-	u32 id;           /* 0: none; or with HTTP2_ENDED */
-	u32 responded_us; /* since asked_ns, 0: not yet */
-	u32 class;        /* of the answer */
+	u64 arrived_ns;   /* 0: unknown */
+	u32 id;           /* 0: none; with HTTP2_ENDED: it has ended */
+	u32 responded_us; /* since requested_ns, 0: no response yet */
+	u32 class;        /* of the response */
 	u32 unused;
 };
 
-/* One of the directions. */
+/* One direction of a connection. */
 struct http2_way {
-	u32 left;      /* octets of this frame that have not come yet */
-	u32 ends;      /* the stream that ends with it, 0: none */
-	u32 received;  /* so many octets of the next header */
-	u32 is_synced; /* 0: where frames begin is not known */
+	u32 left;      /* bytes of this frame that have not come yet */
+	u32 ends;      /* the stream that ends with this frame, 0: none */
+	u32 received;  /* bytes of the next header that have come */
+	u32 is_synced; /* 0: frame boundaries are unknown */
 	struct frame_header header;
 };
 
 /* Of a connection. */
 struct http2 {
-	struct http2_way ways[2]; /* the server receives, sends */
+	struct http2_way ways[2]; /* what the server receives, and what it sends */
 	u64 open;
-	u32 highest; /* stream of the client's */
-	u32 lost;    /* so many in progress are not remembered */
+	u32 highest; /* highest stream of the client */
+	u32 lost;    /* number of streams in progress that are not remembered */
 	struct http2_stream streams[HTTP2_STREAMS];
 	struct http2_stream old[HTTP2_OLD];
 };
 
-/* A call, as the walk along its frames goes. */
+/* A call, during the walk along its frames. */
 struct http2_call {
 	struct moved moved;
 	struct http2_way way;
-	u64 arrived_ns; /* of what is received, 0: not known */
-	u32 sends;      /* 1: the server's */
-	u32 requests;   /* requests that have begun */
-	u32 responses;  /* answers that have begun */
+	u64 arrived_ns; /* of what is received, 0: unknown */
+	u32 sends;      /* 1: the server sends */
+	u32 requests;   /* that have started */
+	u32 responses;  /* that have started */
 	u32 goes_on;    /* 1: there is data of a request */
 	u32 is_done;
-	/* Of HEADERS that are sent; of an answer that has ended, and above CLASS_BITS its bucket. */
+	/* Of HEADERS that are sent: their class. Of a response that has ended: its class, and its
+	 * bucket above CLASS_BITS. */
 	u32 class;
 };
 
@@ -79,7 +80,8 @@ static __always_inline u32 http2_in_progress(const struct http2 *h)
 	return *(volatile u64 *)&h->open >> OPEN_TIME_BITS;
 }
 
-/* Adds the time in progress up to now, and then to the number of those that are. Global: verified once. */
+/* Adds the time in progress until now, then more (which may be negative) to the number in progress.
+ * Global: verified once. */
 __noinline int http2_settle(struct http2 *h, struct request_row *row, s64 more, u64 now_ns)
 {
 	u64 now = now_ns >> OPEN_TIME_SHIFT & OPEN_TIME_MASK;
@@ -91,7 +93,7 @@ __noinline int http2_settle(struct http2 *h, struct request_row *row, s64 more, 
 		u64 span = (now - was) & OPEN_TIME_MASK, until = now;
 		u64 then = (s64)(open + more) < 0 ? 0 : open + more;
 
-		/* Another CPU was faster, which has asked the clock later. */
+		/* Another CPU was faster, and has read the clock later. */
 		if (open && span > OPEN_TIME_MASK / 2) {
 			until = was & OPEN_TIME_MASK;
 			span = 0;
@@ -113,7 +115,7 @@ static __always_inline bool is_open(u32 id)
 	return id && !(id & HTTP2_ENDED);
 }
 
-/* Whoever takes it ends it. */
+/* Only the caller that claims a stream ends it. */
 static __always_inline bool http2_claim(struct http2_stream *s, u32 id)
 {
 	return __sync_val_compare_and_swap(&s->id, id, id | HTTP2_ENDED) == id;
@@ -124,7 +126,7 @@ static __always_inline struct http2_stream *http2_newest(struct http2 *h, u32 id
 	return &h->streams[(id >> 1) % HTTP2_STREAMS];
 }
 
-/* The index in h->old of that stream, or of a free place (id 0); HTTP2_OLD: there is none. */
+/* Index in h->old of this stream, or, with id 0, of a free entry. HTTP2_OLD: none. */
 static u32 http2_find_old(const struct http2 *h, u32 id)
 {
 	for (u32 i = 0; i < HTTP2_OLD; i++) {
@@ -163,8 +165,8 @@ static void http2_count_end(const struct http2_stream *s, struct request_row *ro
 		hist_add(&row->response, span_ns(s->arrived_ns, now));
 }
 
-/* Its place is another's from now on. It is remembered elsewhere before it is forgotten here, so
- * that it can be found at any time. */
+/* Frees the entry of a stream for another. The stream is stored among the old ones first and
+ * removed here second, so that it can be found at any time. */
 __noinline int http2_displace(struct http2 *h, struct conversation *c, struct http2_stream *s)
 {
 	struct request_row *row = c ? conversation_row(c) : NULL;
@@ -201,7 +203,7 @@ __noinline int http2_displace(struct http2 *h, struct conversation *c, struct ht
 	return 0;
 }
 
-/* HEADERS of the client's. Those that end a request are of a stream that there is already. */
+/* HEADERS of the client. Trailers belong to a stream that exists already. */
 __noinline int http2_begin(struct http2 *h, struct conversation *c, struct http2_call *call, u32 id)
 {
 	struct request_row *row = c ? conversation_row(c) : NULL;
@@ -223,7 +225,7 @@ __noinline int http2_begin(struct http2 *h, struct conversation *c, struct http2
 	return 0;
 }
 
-/* HEADERS of the server's, which end an answer that there is already, or begin it. */
+/* HEADERS of the server: they start a response, or end one as trailers. */
 __noinline int http2_respond(struct http2 *h, struct conversation *c, struct http2_call *call,
 			     u32 id)
 {
@@ -244,7 +246,7 @@ __noinline int http2_respond(struct http2 *h, struct conversation *c, struct htt
 	return 0;
 }
 
-/* One that is not remembered. */
+/* Ends a stream that is not remembered. */
 static void http2_end_lost(struct http2 *h, struct request_row *row, u64 now)
 {
 	u32 lost = *(volatile u32 *)&h->lost;
@@ -253,7 +255,7 @@ static void http2_end_lost(struct http2 *h, struct request_row *row, u64 now)
 		http2_settle(h, row, -1, now);
 }
 
-/* is_reset: without an answer it is none. */
+/* Ends a stream. is_reset: without a response it does not count. */
 __noinline int http2_end(struct http2 *h, struct conversation *c, struct http2_call *call, u32 id,
 			 bool is_reset)
 {
@@ -281,7 +283,7 @@ __noinline int http2_end(struct http2 *h, struct conversation *c, struct http2_c
 	return 0;
 }
 
-/* A stream, see above. */
+/* Makes it a stream as described above. */
 static bool http2_become_stream(struct http2 *h, struct http2_stream *s, struct request_row *row,
 				u64 now)
 {
@@ -296,7 +298,8 @@ static bool http2_become_stream(struct http2 *h, struct http2_stream *s, struct 
 	return true;
 }
 
-/* Data of the client's: a request that goes on without an answer, as a log that is shipped. */
+/* Data of the client. A request that goes on without a response, such as a log that is shipped,
+ * becomes a stream. */
 __noinline int http2_request_again(struct http2 *h, struct conversation *c, struct http2_call *call,
 				   u32 id)
 {
@@ -311,7 +314,7 @@ __noinline int http2_request_again(struct http2 *h, struct conversation *c, stru
 	return 0;
 }
 
-/* Global, so that the verifier does not tell apart how many there were. */
+/* Global, so that the verifier does not distinguish the counts. */
 __noinline u32 http2_forget_in(struct http2_stream *s)
 {
 	u32 id = s ? s->id : 0;
@@ -319,7 +322,7 @@ __noinline u32 http2_forget_in(struct http2_stream *s)
 	return is_open(id) && http2_claim(s, id);
 }
 
-/* All that are in progress, as far as nobody else ends them. */
+/* Ends all streams in progress that no other CPU ends. */
 __noinline int http2_forget(struct http2 *h, struct conversation *c, u64 now)
 {
 	struct request_row *row = c ? conversation_row(c) : NULL;

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * What threads do with requests in hand that have one at a time, summed for each service at the
- * moment at which its sockets have been looked at.
+ * Sums for each service what its threads with one request at a time do while they have a request
+ * in hand, up to the moment at which its sockets are walked.
  */
 #ifndef IN_HAND_BPF_H
 #define IN_HAND_BPF_H
 
 #include "serving.bpf.h"
 
-/* Run-queue wait of the thread at this address; what goes on is in run_delay when it gets the CPU.
- * Whether it waits: as task_queued(). Verified by itself, once. */
+/* Run-queue wait of the thread at this address, the current wait included; the kernel adds that to
+ * run_delay only when the thread gets the CPU. Whether it waits: as task_queued(). Global: verified
+ * once. */
 __noinline u64 queued_until_now(u64 thread)
 {
 	const struct task_struct *task = (const void *)thread;
@@ -22,7 +23,7 @@ __noinline u64 queued_until_now(u64 thread)
 	return all + grown(BPF_CORE_READ(task, se.cfs_rq, rq, clock), queued);
 }
 
-/* Until now; the thread runs or is asleep meanwhile. */
+/* Times of the thread until now. It may run or sleep meanwhile. */
 static void hand_until_now(const struct serving *s, u64 now, struct in_hand *ret_hand)
 {
 	const struct task_struct *task = (const void *)s->task;
@@ -38,8 +39,8 @@ static void hand_until_now(const struct serving *s, u64 now, struct in_hand *ret
 		serve_blocked(s, passed, BPF_CORE_READ(task, se.sum_exec_runtime), queued_ns);
 }
 
-/* By how much it has grown; what was too much before, as CPU time that a running thread's counters
- * did not have yet, is made up for. */
+/* Returns the growth. If too much was published before, because the counters of a running thread
+ * lagged, it returns less until that is made up for. */
 static u64 publish_more(u64 *published, u64 now)
 {
 	u64 more = grown(now, *published);
@@ -76,7 +77,7 @@ static long hand_publish_next(u32 i, void *unused)
 	return 0;
 }
 
-/* Without bpf_loop() of none: then samples alone have to do. */
+/* Without bpf_loop() nothing is published: samples are used instead. */
 static void hands_publish(void)
 {
 	if (kernel_has_loop())

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Calls of functions that a thread has open, for the probe functions. A call is known again at its
- * return by its frame on the stack: so calls may nest, also of one function, and what leaves functions
- * without a return, as longjmp(), exceptions and tail calls do, takes no room for long.
+ * Open calls of functions of a thread, for the probe functions. At its return a call is recognized
+ * by its frame on the stack: calls may nest, also of one function, and calls that end without a
+ * return (longjmp(), exceptions, tail calls) do not occupy an entry for long.
  */
 #ifndef OPEN_CALL_BPF_H
 #define OPEN_CALL_BPF_H
@@ -13,26 +13,27 @@
 #include "storage.bpf.h"
 
 #define OPEN_MAX 16
-#define STACK_NEAR 16384 /* bytes, less than stacks of coroutines have */
+#define STACK_NEAR 16384 /* bytes, less than the stacks of coroutines have */
 
 struct open_call {
-	u64 began_ns; /* 0: none is here */
+	u64 began_ns; /* 0: the entry is free */
 	u64 frame;
 	u16 function;
-	u16 is_replaced; /* its return is seen whatever it calls last: the kernel has its address */
+	u16 is_replaced; /* the kernel has replaced its return address: its return is seen whatever it calls last */
 	u32 service;
 	char argument[ARGUMENT_SIZE];
 };
 
 struct thread {
 	struct open_call open[OPEN_MAX];
-	u64 refused; /* open, too, but not among these */
+	u64 refused; /* calls that are open but found no entry */
 };
 
 TASK_STORAGE(threads, struct thread);
 
-/* On one stack what lies below has been left. Coroutines have several, which lie further apart; so what
- * is far below goes only where its room is needed. The kernel's addresses are negative. */
+/* On one stack, frames below have been left. Coroutines have several stacks, which lie further
+ * apart: a call far below is only dropped when its entry is needed. Addresses of the kernel are
+ * negative. */
 static __always_inline bool is_deeper_frame(const struct open_call *call, u64 frame)
 {
 	return call->frame < frame && (s64)(call->frame ^ frame) >= 0;
@@ -43,8 +44,8 @@ static __always_inline bool is_near(const struct open_call *call, u64 frame)
 	return frame - call->frame < STACK_NEAR;
 }
 
-/* What begins in the frame of a call has been called by it last (a tail call), or after it was left; or it
- * is the same call, of a function that several blocks count. */
+/* A call that starts in the frame of another is its tail call, or comes after the other was left,
+ * or is the same call, of a function that several blocks count. */
 static __always_inline bool may_be_left(const struct open_call *call, u64 frame)
 {
 	return is_deeper_frame(call, frame) || (call->frame == frame && !call->is_replaced);
@@ -67,7 +68,7 @@ static __noinline int forget_left_calls(struct thread *thread, u32 function, u64
 	return 0;
 }
 
-/* Where to remember a call; NULL: too many are open. */
+/* The entry for a new call; NULL: too many are open. */
 static __noinline struct open_call *free_open_call(struct thread *thread, u64 frame)
 {
 	for (u32 i = 0; i < OPEN_MAX; i++)
@@ -79,7 +80,7 @@ static __noinline struct open_call *free_open_call(struct thread *thread, u64 fr
 	return NULL;
 }
 
-/* Where to remember a call of the thread; NULL, which counts as refused: too many are open. */
+/* The entry for a new call of the thread. NULL, which counts as refused: too many are open. */
 static __always_inline struct open_call *open_thread_call(struct task_struct *task, u32 function,
 							  u64 frame)
 {
@@ -95,14 +96,15 @@ static __always_inline struct open_call *open_thread_call(struct task_struct *ta
 	return or_refused(call);
 }
 
-/* The address of the return is on the stack before the return, and after it is not. */
+/* Before the return the address of the return is on the stack, after it not any more. */
 static __always_inline bool is_of_frame(const struct open_call *call, u64 frame)
 {
 	return frame - call->frame <= sizeof(u64);
 }
 
-/* The one that returns now; NULL: it began before the probe or by since_ns, or was one too many. Of
- * several the youngest: others have been left without a return, or end in a call of this one. */
+/* The call that returns now. NULL: it started before the probe or since_ns, or found no entry. Of
+ * several matching calls the latest returns: the others have ended without a return, or in a tail
+ * call of this one. */
 static __noinline struct open_call *returning_call(struct thread *thread, u32 function, u64 frame,
 						   u64 since_ns)
 {

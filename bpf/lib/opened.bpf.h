@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Which code has opened the connections that are open now, for the folded files of the view "opened": who
- * leaks connections finds there how many of them each stack has left open.
+ * Records which code has opened the connections that are open now, for the folded files of the
+ * view "opened": they show how many connections each stack has left open, and so who leaks them.
  *
- * A stack is taken in the thread that connects or accepts, and kept once for all connections that a
- * process has opened by it; a connection remembers which. A walk at each reading counts those that are
- * open for longer than opened_after, and once a minute, or in each opened_after seconds if that is less,
- * the counts are sent: a state, whose begin is a record without value.
+ * A stack is read in the thread that connects or accepts, and stored once for all connections that
+ * a process has opened with it; each connection stores which. A walk at each reading counts those
+ * that have been open for longer than opened_after. Once a minute, or every opened_after seconds
+ * if that is less, the counts are sent. They are a state: a record without value starts it.
  *
- * Frames are addresses, which are looked up when they are sent: who has opened what is still open mostly
- * lives. The kernel follows frame pointers; a call that it passes over is that of libc's connect, which has
- * none, and is looked for on the stack. That is done on x86-64 alone.
+ * Frames are addresses, which are resolved when they are sent: the process that has opened a
+ * connection which is still open usually lives. The kernel follows frame pointers and misses the
+ * caller of libc's connect, which has none; that caller is searched for on the stack. This is done
+ * on x86-64 only.
  *
- * Limits: OPENINGS_MAX stacks, beyond which connections count for "[unknown]". Of those that were open
- * before the probe, "[earlier]", and of those accepted where the kernel permits no fentry,
- * "[accepted]", there is no stack.
+ * Limits: OPENINGS_MAX stacks; further connections count for "[unknown]". There is no stack for
+ * connections that were open before the probe ("[earlier]"), nor for accepted ones where the
+ * kernel permits no fentry ("[accepted]").
  */
 #ifndef OPENED_BPF_H
 #define OPENED_BPF_H
@@ -26,15 +27,15 @@
 #define OPENINGS_MAX 2048
 #define OPENED_FRAMES 64
 #define OPENED_PERIOD 60 /* s */
-#define OPENED_ROUNDS 3  /* walks, after which a stack that no connection has is forgotten */
-#define OPENED_WORDS 8   /* of the stack, among which the leaf's caller is looked for */
+#define OPENED_ROUNDS 3  /* walks after which a stack without connections is removed */
+#define OPENED_WORDS 8   /* words of the stack that are searched for the leaf's caller */
 #define OPENED_TEXT_SIZE 16
 #define SECOND 1000000000ULL
 
 const volatile bool option_opened;
 const volatile u32 opened_after RANGE(1, 86400) = 60; /* s */
 
-/* Openings without a stack have these numbers in place of a hash. */
+/* In opening_key.hash, for openings without a stack. */
 enum opened_text {
 	OPENED_UNKNOWN,
 	OPENED_EARLIER,
@@ -45,15 +46,15 @@ enum opened_text {
 struct opening_key {
 	u64 hash;
 	u32 service;
-	u32 pid; /* 0: of one of enum opened_text */
+	u32 pid; /* 0: hash is one of enum opened_text */
 };
 
 struct opening {
-	u32 seen;        /* the last walk that has met a connection of it */
-	u32 found_at;    /* the walk that has counted */
-	u32 found, sent; /* how many it has; whether that has been sent */
+	u32 seen;        /* last walk that has visited a connection of it */
+	u32 found_at;    /* last walk that has counted its connections */
+	u32 found, sent; /* number of connections; whether it has been sent */
 	struct stack_head head;
-	u64 frame[OPENED_FRAMES]; /* the first is left free for a leaf whose caller was missing */
+	u64 frame[OPENED_FRAMES]; /* the first is free for a leaf whose caller was missing */
 };
 
 SPARSE_HASH(openings, struct opening_key, struct opening, OPENINGS_MAX) OPTION("opened");
@@ -68,14 +69,15 @@ PERCPU_ARRAY(opened_scratch, u32, struct opened_record, 1) OPTION("opened");
 RINGBUF(opened, struct stack_head, 512 * 1024)
 OPTION("opened") STACKS("opened unit=connections state");
 
-static u32 opened_walk; /* number of the one that goes on */
+static u32 opened_walk; /* number of the current walk */
 static bool opened_counts;
-static u64 opened_began_ns; /* when it was the last one that counted */
+static u64 opened_began_ns; /* time of the last walk that counted */
 
-/* --- the stack of who opens --- */
+/* --- the stack of the opener --- */
 
 #ifdef __TARGET_ARCH_x86
-/* Does a call stand before this address? By a displacement, a register or memory. */
+/* Does a call instruction end at this address? With a displacement, a register or memory as its
+ * operand. */
 static __noinline bool is_behind_call(u64 address)
 {
 	u8 code[8];
@@ -96,7 +98,7 @@ static __noinline u64 caller_at(u64 at)
 	return address && is_behind_call(address) ? address : 0;
 }
 
-/* Who has called the function that a thread is in, where that has made no frame; 0: not found. */
+/* Caller of the function in which a thread is, where that has made no frame; 0: not found. */
 static __noinline u64 leaf_caller(struct task_struct *task)
 {
 	const struct pt_regs *regs = (const struct pt_regs *)bpf_task_pt_regs(task);
@@ -121,7 +123,8 @@ static __always_inline u64 leaf_caller(struct task_struct *task)
 }
 #endif
 
-/* Leaves no frame behind those that it has found, and moves none: the first may be nothing. */
+/* Reads the user stack. Does not clear the frames behind those found. The frames are not moved:
+ * frame[0] may be empty. */
 static __noinline void opening_read_stack(struct opening *o, struct task_struct *task)
 {
 	u64 caller;
@@ -153,7 +156,7 @@ static __noinline u64 opening_hash(const struct opening *o)
 	return hash;
 }
 
-/* In the thread that has opened it. */
+/* Runs in the thread that has opened the connection. */
 static __noinline void note_opening(struct connection *c)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -182,7 +185,7 @@ static __noinline void note_opening(struct connection *c)
 	c->opener_row = c->row;
 }
 
-/* --- a walk at each reading --- */
+/* --- the walk at each reading --- */
 
 static const struct opening no_opening;
 
@@ -205,7 +208,7 @@ static __noinline struct opening *opening_of(const struct connection *c)
 	return or_refused(bpf_map_lookup_elem(&openings, &key));
 }
 
-/* A connection that somebody holds, or is about to have. */
+/* Counts a connection that a program has open, or is about to get. */
 static __noinline int opened_count(const struct connection *c)
 {
 	struct opening *o = opening_of(c);
@@ -226,7 +229,7 @@ static __noinline int opened_count(const struct connection *c)
 	return 0;
 }
 
-/* At its first socket, if there is any. */
+/* Runs at the first socket of the walk, if there is any. */
 static __noinline int opened_begin(void)
 {
 	u64 now = bpf_ktime_get_ns(), period = opened_after;

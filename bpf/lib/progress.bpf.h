@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Requests that wait or are in progress when the probe is read: a walk over the sockets adds their
- * time up to then, so that one that takes longer than an interval counts in each, and finds the
- * oldest. A call on a socket adds what the walk has not. A request whose socket is closed before it
- * is answered thus ends where the last walk has seen it. Likewise those that a service has sent to
- * others.
+ * Adds the time of requests that wait or are in progress when the probe is read. A walk over the
+ * sockets adds their time until then, so that a request that takes longer than an interval counts
+ * in each, and finds the oldest. A call on a socket adds what the walk has not. A request whose
+ * socket is closed before a response thus ends where the last walk has seen it. The same is done
+ * for requests that a service has sent to upstreams.
  */
 #ifndef PROGRESS_BPF_H
 #define PROGRESS_BPF_H
@@ -21,7 +21,7 @@ static u64 load_ordered(u64 *at)
 	return __sync_fetch_and_add(at, 0);
 }
 
-/* The time since was_ns and since_ns that nobody else has added. */
+/* Returns the time since was_ns and since_ns that nobody else has added. */
 static u64 walk_settle(u64 *settled_ns, u64 was_ns, u64 since_ns)
 {
 	if (was_ns >= reading_ns ||
@@ -36,7 +36,7 @@ static void note_oldest(struct request_row *whole, u64 began_ns)
 		whole->oldest_began_ns = began_ns;
 }
 
-/* Of an answer whose end was in the send buffer. */
+/* A response whose last bytes were in the send buffer. */
 static void walk_unsent(struct conversation *c, const struct sock *sk)
 {
 	struct request_row *row = request_row(slot_index(c->cache.slot));
@@ -57,7 +57,7 @@ static void walk_stream(struct conversation *c, bool unread)
 {
 	struct request_row *row = request_row(slot_index(c->cache.slot));
 	struct request_row *whole = request_row(c->cache.slot * shards);
-	/* First, see exchange_ask() and end_wait(). */
+	/* Must be read first, see exchange_request() and end_wait(). */
 	u64 settled_ns = load_ordered(&c->exchange.settled_ns);
 	u64 waited_ns = load_ordered(&c->waited_ns);
 	u64 ready_ns = *(volatile u64 *)&c->ready_ns;
@@ -73,8 +73,8 @@ static void walk_stream(struct conversation *c, bool unread)
 	}
 }
 
-/* Of a datagram that came at began_ns, if that is known: since then. Global, as its callers are:
- * verified once, not with each datagram. */
+/* Time of a datagram since since_ns that no walk has added. began_ns: its arrival time, 0: unknown.
+ * Global, as its callers are: verified once, not with each datagram. */
 __noinline u64 walk_datagram(u32 slot, u64 began_ns, u64 since_ns, u64 walked_ns)
 {
 	struct request_row *whole = request_row(slot * shards);
@@ -85,8 +85,8 @@ __noinline u64 walk_datagram(u32 slot, u64 began_ns, u64 since_ns, u64 walked_ns
 	return span_ns(since_ns > walked_ns ? since_ns : walked_ns, reading_ns);
 }
 
-/* The last but `before` that came. Somebody else may have received of them unseen: at most
- * `waiting` wait. */
+/* Adds the time of the datagram that arrived last but `before`. Another thread may have received
+ * some unseen: at most `waiting` wait. */
 __noinline int walk_arrived(struct datagrams *d, u32 slot, u32 waiting, u32 before, u64 walked_ns)
 {
 	struct request_row *row = request_row(slot_index(slot));
@@ -119,8 +119,8 @@ __noinline int walk_requested(struct datagrams *d, u32 slot, u32 at, u64 walked_
 	return 0;
 }
 
-/* Whoever takes one out of a ring looks at walked_ns afterwards. What is sent to a socket that has
- * never answered is no request. */
+/* A call that claims a request from a ring reads walked_ns after that. What is sent to a socket
+ * that has never responded is no request. */
 static void walk_datagrams(struct datagrams *d, u32 slot, u32 waiting)
 {
 	u64 walked_ns = __sync_lock_test_and_set(&d->walked_ns, reading_ns);
@@ -133,7 +133,7 @@ static void walk_datagrams(struct datagrams *d, u32 slot, u32 waiting)
 		walk_requested(d, slot, i, walked_ns);
 }
 
-/* An answer that goes on for long is a stream if it pauses now. */
+/* A response that goes on for long becomes a stream if it pauses now. */
 __noinline int walk_http2_stream(struct http2 *h, struct http2_stream *s, u32 slot, bool pauses)
 {
 	struct request_row *row = request_row(slot_index(slot));
@@ -176,7 +176,7 @@ static void walk_socket(struct conversation *c, struct datagrams *d, struct http
 		walk_stream(c, socket_has_unread(sk));
 }
 
-/* A request that the service has sent to another. */
+/* A request that the service has sent to an upstream. */
 static void walk_client(struct conversation *c, struct peer *p, const struct sock *sk)
 {
 	u64 settled_ns = load_ordered(&c->exchange.settled_ns);
@@ -204,7 +204,8 @@ __noinline int show_oldest(u32 slot)
 	return 0;
 }
 
-/* The growth of what this slot has counted; a slot may have another's row by now. */
+/* Adds the growth of what this slot has counted. A slot may have the row of another service by
+ * now. */
 static void publish_growth(struct service_request *r, const struct request_sums *before,
 			   const struct request_sums *now)
 {
@@ -303,7 +304,8 @@ int request_sockets(struct bpf_iter__bpf_sk_storage_map *ctx)
 	return 0;
 }
 
-/* Where a kernel refuses that. Several processes may hold a socket; one that none holds is not met. */
+/* Where the kernel refuses the iterator above. Several processes may have a socket open; one that
+ * no process has open is not visited. */
 SEC("iter/task_file")
 TIER(2)
 int request_files(struct bpf_iter__task_file *ctx)
@@ -324,7 +326,7 @@ int request_files(struct bpf_iter__task_file *ctx)
 	return 0;
 }
 
-/* The socket may be gone, and another be at its address. */
+/* The socket may have been freed, and another be at its address. */
 static long walk_addressed(void *map, struct socket_key *at, struct conversation *c, void *context)
 {
 	const struct sock *sk = (const struct sock *)at->sk;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * What is spoken on a connection: decided by the first octets that a server receives, and by
+ * Detects the protocol of a connection: from the first bytes that a server receives, and from
  * those of the second exchange, which may be HTTP/2 after an Upgrade. A PROXY header before them
- * is passed over where it has come as a whole. A connection that is older than the probe is
- * looked at for longer: it is HTTP/2 if what is received is frames three times in a row.
+ * is skipped if it has come as a whole. A connection that is older than the probe is inspected for
+ * longer: it is HTTP/2 if what is received consists of frames three times in a row.
  */
 #ifndef PROTOCOL_BPF_H
 #define PROTOCOL_BPF_H
@@ -17,11 +17,11 @@
 #define INSPECTIONS_OF_FRAMES 3 /* receives in a row */
 
 #define PREFACE_SIZE 24
-#define PREFACE_SURE 4 /* so many octets of it are no other protocol's */
+#define PREFACE_SURE 4 /* no other protocol starts with this many bytes of it */
 #define PROXY1_SIZE 6
 #define PROXY1_MAX 107
 #define PROXY2_SIZE 12
-#define PROXY2_SIZE_MORE 4 /* the last two of them: how much follows */
+#define PROXY2_SIZE_MORE 4 /* the last two of them: length of what follows */
 
 enum magic { MAGIC_PREFACE, MAGIC_PROXY1, MAGIC_PROXY2, MAGICS = 4 };
 
@@ -31,8 +31,8 @@ static const u8 magics[MAGICS][32] = {
 	[MAGIC_PROXY2] = "\r\n\r\n\0\r\nQUIT\n",
 };
 
-/* How many of the first `size` octets of such a begin have come when those from m->begin on follow
- * `done` of them. These are passed over. -1: there are others. */
+/* Compares with magics[magic], of which `done` bytes have come before m->begin. Returns how many of
+ * its first `size` bytes have come, and skips these. -1: the bytes differ. */
 __noinline int inspect_match(struct moved *m, u32 magic, u32 done, u32 size)
 {
 	u64 at;
@@ -52,7 +52,7 @@ __noinline int inspect_match(struct moved *m, u32 magic, u32 done, u32 size)
 	return done;
 }
 
-/* Passes over a line. */
+/* Skips a line. false: it is not complete. */
 __noinline int inspect_line(struct moved *m)
 {
 	if (!m)
@@ -86,7 +86,7 @@ static bool inspect_magic(struct moved *m, enum magic magic, u32 size)
 	return false;
 }
 
-/* Passes over a PROXY header, if there is one; false: one that goes on. */
+/* Skips a PROXY header, if there is one. false: it is not complete. */
 static bool inspect_proxy(struct moved *m, int first)
 {
 	if (first == magics[MAGIC_PROXY2][0] && inspect_magic(m, MAGIC_PROXY2, PROXY2_SIZE))
@@ -110,7 +110,7 @@ static bool connection_is_tcp(u64 sk)
 	return BPF_CORE_READ((const struct sock *)sk, sk_protocol) == IPPROTO_TCP;
 }
 
-/* It is none of those that make a difference, as it seems. */
+/* Seems to be none of the protocols that are told apart: ends this inspection. */
 static enum protocol inspect_next(struct inspection *inspection)
 {
 	inspection->preface = 0;
@@ -134,8 +134,8 @@ static enum protocol inspect_preface(struct inspection *inspection, struct moved
 	return PROTOCOL_NEW;
 }
 
-/* Frames without the preface: it may have come unseen. A frame may come in several receives, as
- * its header and what follows. */
+/* Frames without the preface, which may have come unseen. A frame may come in several receives,
+ * such as its header and its payload. */
 static enum protocol inspect_frames(struct inspection *inspection, struct moved *m)
 {
 	u64 frame_left = inspection->frame_left;
@@ -158,7 +158,7 @@ static enum protocol inspect_frames(struct inspection *inspection, struct moved 
 	return PROTOCOL_NEW;
 }
 
-/* Unless an octet that follows says otherwise. */
+/* Seems to be TLS, until a later byte contradicts. */
 static bool inspect_tls(struct moved *m)
 {
 	return m->begin < m->end && buffer_byte(&m->buffer, m->begin) == TLS_HANDSHAKE;
@@ -179,7 +179,7 @@ static enum protocol inspect_bytes(struct inspection *inspection, struct moved *
 	return inspect_preface(inspection, m);
 }
 
-/* Is it time for a look? The first comes at once. */
+/* Is this call to be inspected? The first one always is. */
 static bool is_to_inspect(struct conversation *c, const struct moved *m)
 {
 	struct inspection *inspection = &c->inspection;
@@ -194,7 +194,7 @@ static bool is_to_inspect(struct conversation *c, const struct moved *m)
 	       (c->exchange.phase != PHASE_REQUESTED && c->exchange.phase != PHASE_REQUEST_STREAM);
 }
 
-/* At what a server has received on a connection whose protocol is not known yet. */
+/* Inspects what a server has received on a connection whose protocol is unknown. */
 __noinline int protocol_inspect(struct conversation *c, struct moved *m)
 {
 	struct request_row *row = c ? conversation_row(c) : NULL;
@@ -211,7 +211,7 @@ __noinline int protocol_inspect(struct conversation *c, struct moved *m)
 	return 0;
 }
 
-/* Of a service as a client only TLS is of interest, which begins with what it sends. */
+/* For a service as a client only TLS matters; it starts with what the client sends. */
 static void inspect_receive(struct conversation *c, struct moved *m)
 {
 	if (c->role != ROLE_CLIENT)
@@ -227,8 +227,8 @@ static void inspect_client_send(struct conversation *c, struct moved *m)
 		tls_begin(c);
 }
 
-/* At what is sent meanwhile; true: that answers nothing. What has come by then still waits if nothing
- * was received. */
+/* Inspects what is sent before the protocol is known. true: it responds to nothing. If nothing was
+ * received, what has arrived by then still waits. */
 static bool inspect_send(struct conversation *c, struct moved *m)
 {
 	bool first;
@@ -259,7 +259,7 @@ static __noinline struct http2 *http2_of(struct conversation *c, struct sock *sk
 	return h;
 }
 
-/* What is in progress has ended with the connection. */
+/* Streams in progress end with the connection. */
 static __noinline void http2_closed(struct conversation *c, struct sock *sk)
 {
 	struct http2 *h = bpf_sk_storage_get(&http2_connections, sk, NULL, 0);
@@ -268,9 +268,10 @@ static __noinline void http2_closed(struct conversation *c, struct sock *sk)
 		http2_forget(h, c, bpf_ktime_get_ns());
 }
 
-/* --- whatever is spoken --- */
+/* --- all protocols --- */
 
-/* What is received; true: it is no turn of the conversation, and has been counted. */
+/* Counts what is received. true: it is no turn of an alternating conversation, and has been
+ * counted. */
 static __noinline bool protocol_receives(struct conversation *c, struct sock *sk, u64 bytes,
 					 u32 flags, u64 now)
 {
@@ -284,7 +285,7 @@ static __noinline bool protocol_receives(struct conversation *c, struct sock *sk
 	       http2_receives(http2_of(c, sk), c, &call, socket_has_more(sk));
 }
 
-/* Likewise, is sent. */
+/* The same for what is sent. */
 static __noinline bool protocol_sends(struct conversation *c, struct sock *sk, u64 bytes, u64 now)
 {
 	struct http2_call call = { .moved = { .end = bytes, .now = now } };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * What is counted of a socket's calls, for the hooks of bpf/request.bpf.c.
+ * Counts the calls on a socket, for the hooks of bpf/request.bpf.c.
  */
 #ifndef REQUEST_BPF_H
 #define REQUEST_BPF_H
@@ -19,32 +19,32 @@
 
 #define NS "scale=1/1000000000"
 
-const volatile bool option_clients = false; /* the other side of services' calls, too */
+const volatile bool option_clients = false; /* count the client side of services, too */
 
-/* Seconds, after which a response or a request that goes on with pauses is a stream. */
+/* Seconds. A response or request that goes on with pauses for longer is a stream. */
 const volatile u32 stream_after RANGE(1, 3600) = 10;
 
-static u64 reading_ns; /* when the last reading began */
+static u64 reading_ns; /* start of the last reading */
 
 #define SHARDS_MAX 8
 
-/* What the walk gathers of a service; it appears in its row when the walk is complete. */
+/* What the walk gathers of a service. Its row shows it when the walk is complete. */
 struct load {
 	/* Of the threads that served, since the walk before. */
 	u64 serving_ns, busy_ns;
 	u64 cpu_ns, wait_ns;
-	/* When it was complete. */
+	/* As of the last complete walk. */
 	u64 all_cpu_ns, all_wait_ns; /* of the service, see service_cpu.bpf.h */
 	u64 exchanges;
 	u32 owner;       /* of the slot */
-	u32 walk;        /* that has looked at a thread of it last */
-	u32 limits_walk; /* that has found what is below */
-	bool any_cpu;    /* that is online may be used; else: */
+	u32 walk;        /* last walk that has visited a thread of it */
+	u32 limits_walk; /* walk that has set the members below */
+	bool any_cpu;    /* any CPU that is online may be used; otherwise: */
 	struct cpu_set set;
 	u64 quota;                     /* see cpu_quota() */
-	struct request_sums published; /* of that owner */
+	struct request_sums published; /* of published_owner */
 	u32 published_owner;
-	/* Until there are enough for the capacity. */
+	/* Sums until there are enough requests for the capacity. */
 	struct {
 		u64 exchanges;
 		u64 cpu_ns, room_ns, elapsed_ns;
@@ -55,8 +55,8 @@ struct request_row {
 	/* Of the whole service, in its first shard only. */
 	u64 last_receive_ns;
 	u64 last_send_ns;
-	u64 oldest_began_ns; /* of a walk over the sockets that goes on, 0: none yet */
-	u64 apart[5];        /* the rest of the cache line */
+	u64 oldest_began_ns; /* during a walk over the sockets, 0: none yet */
+	u64 apart[5];        /* fills the cache line */
 
 	u64 exchanges METRIC("total_requests") UNIT("exchanges")
 		HELP("Requests: sending that begins after receiving, by socket");
@@ -109,13 +109,13 @@ struct request_row {
 			HELP("Capacity: at which the CPUs that the service may use are spent");
 	u64 capacity_known;
 	u64 tail_ns;      /* 95th percentile of the response times of the last interval */
-	struct load load; /* in its first shard only */
+	struct load load; /* in the first shard only */
 };
 
 MMAP_ARRAY(requests, struct request_row, 1)
 SUBJECT("service via=row_slots owners=slot_owners sharded");
 
-/* A service as the client of others. */
+/* A service as a client of upstreams. */
 struct client_row {
 	u64 exchanges METRIC("total_requests-client") UNIT("exchanges") HELP(
 		"Requests as a client: receiving that begins after sending, on sockets that the service has connected");
@@ -136,44 +136,44 @@ MMAP_ARRAY(client_owners, u32, 1) OPTION("clients");
 MMAP_ARRAY(clients, struct client_row, 1)
 OPTION("clients") SUBJECT("service via=client_slots owners=client_owners sharded");
 
-/* Of a connection's first octets. */
+/* Inspection of the first bytes of a connection. */
 struct inspection {
-	u8 left;    /* so many looks, 0: there was none */
-	u8 preface; /* so many octets of HTTP/2's have come */
-	u8 frames;  /* so many receives in a row were frames of HTTP/2 */
-	bool again; /* at the next receive, be it of the same exchange */
+	u8 left;    /* remaining inspections, 0: the first has not been made */
+	u8 preface; /* bytes of HTTP/2's preface that have come */
+	u8 frames;  /* receives in a row that were frames of HTTP/2 */
+	bool again; /* at the next receive, even of the same exchange */
 	bool sent;  /* something was sent meanwhile */
-	u32 frame_left; /* so many octets of HTTP/2's last frame have not come, or come first in this call */
+	u32 frame_left; /* bytes of the last HTTP/2 frame that have not come yet: the next call starts with them */
 };
 
-/* What is spoken on a connection, as far as it makes a difference here. */
+/* The protocol of a connection, as far as it matters here. */
 enum protocol {
-	PROTOCOL_NEW,         /* see protocol.bpf.h */
-	PROTOCOL_ALTERNATING, /* whatever it is: an exchange is a turn of the conversation */
+	PROTOCOL_NEW,         /* unknown, see protocol.bpf.h */
+	PROTOCOL_ALTERNATING, /* any other: an exchange is a turn of the conversation */
 	PROTOCOL_HTTP2,
 	PROTOCOL_TLS,
 };
 
-/* Of a socket: whose it is, and how far its exchange is. */
+/* Of a socket: its service, and the phase of its exchange. */
 struct conversation {
 	struct slot_cache cache;
 	u32 tgid;
 	u32 role;
-	u32 thread; /* number of the one that has received last */
+	u32 thread; /* number of the thread that received last */
 	bool datagrams;
-	bool unseen;     /* octets may have passed that did not count */
-	bool classified; /* its answers are looked at */
+	bool unseen;     /* bytes may have passed without being counted */
+	bool classified; /* its responses are classified */
 	u8 protocol;
 	struct inspection inspection;
-	/* Records: of a client, and those that a service as a client receives. */
+	/* Records that a client sends, and those that a service as a client receives. */
 	struct tls tls, tls_responses;
 	u64 sk;          /* its address */
-	u64 attached_ns; /* what it was when this was made */
-	u64 walked_ns;   /* the reading that has met it, where walks meet sockets several times */
-	u64 ready_ns;    /* data that nobody has received yet, 0: none */
-	u64 latest_ns;   /* the last data that came */
-	u64 waited_ns;   /* up to here, the wait since ready_ns is in the row, if it is later */
-	u32 unsent; /* 1: the answer's last octets, before unsent_end, are in the send buffer */
+	u64 attached_ns; /* value of the global attached_ns when this was made */
+	u64 walked_ns; /* the reading whose walk has visited it, where walks visit a socket several times */
+	u64 ready_ns;  /* arrival of data that has not been received yet, 0: there is none */
+	u64 latest_ns; /* the last arrival of data */
+	u64 waited_ns; /* until then the wait since ready_ns is in the row; counts if it is later */
+	u32 unsent; /* 1: the last bytes of the response, before unsent_end, are in the send buffer */
 	u32 unsent_end;
 	struct exchange exchange;
 };
@@ -202,7 +202,8 @@ static __always_inline void conversation_init(struct conversation *c, const stru
 	c->attached_ns = attached_ns;
 }
 
-/* Then it may have gone on unseen, as one that is older than the probe. */
+/* After a pause of the probe the conversation may have gone on unseen, like one that is older than
+ * the probe. */
 static __always_inline bool is_before_pause(const struct conversation *c)
 {
 	return c->attached_ns != attached_ns;
@@ -213,7 +214,7 @@ __noinline u32 claim_client_slot(u32 row)
 	return slot_take_from(&client_slots, &client_owners, row);
 }
 
-/* A slot's first service has no gap to the last event of another. */
+/* The first service of a slot has no gap to the last event of the service before it. */
 static u32 claim_server_slot(u32 row)
 {
 	u32 slot = slot_find(&row_slots, row);
@@ -230,7 +231,7 @@ static u32 claim_server_slot(u32 row)
 	return slot;
 }
 
-/* Apart, so that the kernel knows which map is looked up, and does it without a call. */
+/* Two calls with constant maps: so the verifier knows each map and inlines the look-up. */
 static __always_inline bool conversation_is_old(const struct conversation *c)
 {
 	if (option_clients && c->role == ROLE_CLIENT)
@@ -261,9 +262,9 @@ static __noinline void conversation_assign(struct conversation *c, struct task_s
 	slot_cache_set(&c->cache, slot, freed);
 }
 
-/* Asks whose the socket is, where that may have changed; false: its calls do
- * not count. Who uses it now is asked for only when an exchange may begin, so
- * that it is of one service. */
+/* Finds the service of the socket again where it may have changed. false: its calls do not count.
+ * The current process is only compared when an exchange may start (begins), so that an exchange
+ * belongs to one service. */
 static __always_inline bool conversation_own(struct conversation *c, bool begins)
 {
 	if (c->role != ROLE_SERVER && !(option_clients && c->role == ROLE_CLIENT))
@@ -305,7 +306,7 @@ static __always_inline bool is_long(u64 since_ns, u64 now)
 	return span_ns(since_ns, now) > stream_after * 1000000000ULL;
 }
 
-/* Its sample is of no use. One that has been read already stays. */
+/* Removes the sample of what turns out to be a stream. One that has already been read stays. */
 static __noinline void become_stream(struct conversation *c, struct request_row *row)
 {
 	struct exchange *e = &c->exchange;
@@ -321,7 +322,7 @@ static __noinline void become_stream(struct conversation *c, struct request_row 
 		hist_count(&row->response, e->response_bucket, -1);
 }
 
-/* Sends on a stream: false: it is none. */
+/* A send on a stream. false: it is no stream. */
 static __noinline bool respond_on_stream(struct conversation *c, struct request_row *row,
 					 const struct sock *sk, u64 bytes, u32 class)
 {
@@ -338,14 +339,15 @@ static __noinline bool respond_on_stream(struct conversation *c, struct request_
 	return e->phase == PHASE_RESPONSE_STREAM;
 }
 
-/* Any send but the first of an answer. */
+/* Any send of a response but the first. */
 static __always_inline void respond_again(struct conversation *c, struct request_row *row,
 					  const struct sock *sk, u64 bytes, u64 now, u32 class)
 {
 	struct exchange *e = &c->exchange;
 
 	if (e->phase == PHASE_IDLE) {
-		/* The request was received unseen, as by a call that is older than the probe. */
+		/* The request was received unseen, for instance by a call that is older than the
+		 * probe. */
 		c->ready_ns = 0;
 		return;
 	}
@@ -357,7 +359,7 @@ static __always_inline void respond_again(struct conversation *c, struct request
 	serve_respond_again(c->sk, &c->thread, now);
 }
 
-/* The class of what is sent, where it begins an answer. */
+/* Class of what is sent, if it starts a response. */
 static __always_inline u32 classify(const struct conversation *c, u64 bytes)
 {
 	u32 phase = c->exchange.phase;
@@ -378,7 +380,7 @@ static __always_inline void respond(struct conversation *c, struct datagrams *d,
 	if (class == CLASS_INTERIM)
 		return;
 	if (d && datagrams_respond(d, now, &taken)) {
-		/* Another thread may answer on the same socket. */
+		/* Another thread may respond on the same socket, so the exchange is built apart. */
 		taken.phase = PHASE_RESPONDED;
 		taken.settled_ns = now;
 		add(&row->in_progress_ns, datagrams_unsettled(d, taken.requested_ns, now));
@@ -399,7 +401,8 @@ static __always_inline void respond(struct conversation *c, struct datagrams *d,
 	serve_respond(c->sk, &c->thread, d, now);
 }
 
-/* A request that goes on without an answer, as a log that is shipped: not in progress any more. */
+/* A request that goes on without a response, such as a log that is shipped, becomes a stream and is
+ * no longer in progress. */
 static __noinline void request_again(struct exchange *e, struct request_row *row, u64 now)
 {
 	if (e->phase != PHASE_REQUESTED || !is_long(e->requested_ns, now))
@@ -408,8 +411,8 @@ static __noinline void request_again(struct exchange *e, struct request_row *row
 	add(&row->streams, 1);
 }
 
-/* What comes while a request is in progress is part of it, or waits for the next: then from when
- * it came. */
+/* Data that arrives while a request is in progress belongs to it, or waits for the next exchange:
+ * that has waited since the data arrived. */
 static __always_inline void end_wait(struct conversation *c, struct request_row *row, u64 now)
 {
 	u64 arrived_ns = c->ready_ns;
@@ -419,7 +422,7 @@ static __always_inline void end_wait(struct conversation *c, struct request_row 
 	add(&row->waiting_ns, span_ns(from_ns > arrived_ns ? from_ns : arrived_ns, now));
 }
 
-/* A server's call, whatever it is of. */
+/* Counts a call of a server, of whatever protocol. NULL: no row. */
 static __always_inline struct request_row *count_receive(const struct conversation *c, u64 bytes,
 							 u64 now)
 {
@@ -481,7 +484,7 @@ static __always_inline void server_sends(struct conversation *c, struct datagram
 		respond(c, d, row, sk, bytes, now);
 }
 
-/* Data has come. Also before accept: the first request of a connection waits, too. */
+/* Data has arrived. Also before accept: the first request of a connection waits, too. */
 static __always_inline void note_arrival(struct conversation *c, struct datagrams *d, u64 now)
 {
 	if (d) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * The request probe where programs may not keep state in a socket: it is found
- * by the socket's address, and a call's arguments are kept until it returns.
+ * The hooks of the request probe for kernels where programs cannot store state in a socket: it is
+ * found by the socket's address, and the arguments of a call are stored until it returns.
  */
 #ifndef REQUEST_ADDRESS_BPF_H
 #define REQUEST_ADDRESS_BPF_H
@@ -11,7 +11,7 @@
 
 #define MESSAGES_MAX 64
 
-/* Another socket may come to be at the same address. */
+/* With the ends, because another socket may come to be at the same address. */
 struct socket_key {
 	u64 sk;
 	u64 ends;
@@ -23,7 +23,7 @@ LRU_HASH(addressed_datagrams, struct socket_key, struct datagrams, 128) TIER(4) 
 
 LRU_HASH(addressed_http2, struct socket_key, struct http2, 1024) TIER(4) TIER(5);
 
-/* Of a thread: the call that it is in. */
+/* The call that a thread is in. */
 struct call {
 	struct sock *sk; /* NULL: none that counts */
 	void *messages;  /* struct mmsghdr of recvmmsg and sendmmsg */
@@ -36,7 +36,8 @@ TASK_STORAGE(calls, struct call);
 static const struct datagrams no_datagrams;
 static const struct http2 no_http2;
 
-/* What is put in may be another CPU's by now, or out again to make room: asked again. */
+/* The look-up may return what another CPU has inserted, or fail because the entry has been evicted:
+ * try again. */
 static __always_inline void *address_make(void *map, const struct socket_key *at, const void *value)
 {
 	void *made = NULL;
@@ -97,7 +98,7 @@ static __noinline struct http2 *http2_at(struct conversation *c, struct sock *sk
 	return h;
 }
 
-/* As protocol_receives(), or protocol_sends(). */
+/* As protocol_receives() or protocol_sends(). */
 static __noinline bool addressed_protocol(struct conversation *c, struct sock *sk, u64 bytes,
 					  u32 flags, bool receives)
 {
@@ -235,7 +236,7 @@ static struct sock *socket_at(u64 fd)
 	return socket_of(bpf_get_current_task_btf(), fd);
 }
 
-/* What the calls for several messages write about each. */
+/* What recvmmsg and sendmmsg write for each message. */
 struct mmsghdr_out {
 	u64 msg_hdr[7];
 	u32 msg_len;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Responses by class: which it is says what the response begins with, in the memory of the thread
- * that sends it. Only those of services that have Response in their block are looked at, at the
- * first send.
+ * Classifies responses by their first bytes, read from the memory of the thread that sends them.
+ * Only responses of services whose block has Response are read, at the first send.
  */
 #ifndef RESPONSE_BPF_H
 #define RESPONSE_BPF_H
@@ -12,12 +11,12 @@
 #include "refused.bpf.h"
 #include "service_response.bpf.h"
 
-/* Others are rules of the service, counted from 1. */
+/* Other values: a rule of the service, counted from 1. */
 enum response_class {
-	CLASS_NONE, /* no rule fits, or none is looked for */
+	CLASS_NONE, /* no rule matches, or the service has none */
 	CLASS_UNKNOWN = RESPONSE_RULES_MAX + 1,
 	CLASS_INTERIM, /* no response yet */
-	CLASS_BITS = 4 /* of any */
+	CLASS_BITS = 4 /* bits of a class */
 };
 
 struct response_key {
@@ -36,12 +35,13 @@ struct response_row {
 	u64 all;
 };
 
-/* Of the services that ask; rows are large, and there are as many as classes have been met. */
+/* Of the services that have Response. Rows are large; there are as many as classes have
+ * occurred. */
 SPARSE_HASH(responses, struct response_key, struct response_row, 1024) SUBJECT("key");
 
 static const struct response_row no_responses;
 
-/* What a response begins with. */
+/* The first bytes of a response. */
 struct response_text {
 	u64 bytes[RESPONSE_WORDS];
 	u32 length;
@@ -55,7 +55,7 @@ static __always_inline u64 text_word(const char bytes[sizeof(u64)])
 	return word;
 }
 
-/* A piece of the buffer that has all of it is read at once. */
+/* If one piece of the buffer has all of them, they are read at once. */
 static __always_inline bool response_read_bytes(struct buffer *b, struct response_text *text)
 {
 	u64 length = text->length;
@@ -76,7 +76,7 @@ static __always_inline bool response_read_bytes(struct buffer *b, struct respons
 	return true;
 }
 
-/* Of what the current call has sent; false: it cannot be read. */
+/* Reads what the current call has sent. false: it cannot be read. */
 static __always_inline bool response_read(const struct sock *sk, u64 sent,
 					  struct response_text *ret_text)
 {
@@ -86,7 +86,8 @@ static __always_inline bool response_read(const struct sock *sk, u64 sent,
 	return buffer_of_call(sk, &b) && response_read_bytes(&b, ret_text);
 }
 
-/* HTTP/1: another one follows, but for 101, behind which is another protocol. */
+/* HTTP/1: after an interim response another one follows, except after 101, which is followed by
+ * another protocol. */
 static __always_inline bool response_is_interim(const struct response_text *text)
 {
 	const u64 first = text_word("\xff\xff\xff\xff\xff\xff\xff"), *bytes = text->bytes;
@@ -106,7 +107,7 @@ static __always_inline bool response_fits(const struct response_rule *rule,
 	       !((text->bytes[1] ^ rule->octets[1]) & rule->mask[1]);
 }
 
-/* The class that a service has for it. */
+/* Class that a service has for it. */
 static __always_inline u32 response_class(u32 service, const struct response_text *text)
 {
 	const struct response_rules *rules = service_responses_of(service);
@@ -119,7 +120,8 @@ static __always_inline u32 response_class(u32 service, const struct response_tex
 	return CLASS_NONE;
 }
 
-/* That of the response which the current call begins. Global, as what follows: verified once. */
+/* Class of the response that starts with the current call. Global, as the functions below: verified
+ * once. */
 __noinline u32 response_classify(u32 service, u64 sk, u64 sent, bool is_stream)
 {
 	struct response_text text = {};
@@ -150,7 +152,7 @@ static struct response_row *response_row(u32 service, u32 class)
 	return or_refused(bpf_map_lookup_elem(&responses, &key));
 }
 
-/* A response that has taken so long, as a bucket of histograms; HIST_BUCKETS: not known. */
+/* Counts a response. bucket: of its duration; HIST_BUCKETS: unknown. */
 __noinline int response_count(u32 service, u32 class, u32 bucket)
 {
 	struct response_row *row = response_row(service, class);
@@ -162,7 +164,7 @@ __noinline int response_count(u32 service, u32 class, u32 bucket)
 	return 0;
 }
 
-/* It goes on: its sample moves, to HIST_BUCKETS: it is none any more. */
+/* The response goes on: moves its sample. to HIST_BUCKETS: removes it. */
 __noinline int response_move(u32 service, u32 class, u32 from, u32 to)
 {
 	struct response_row *row = response_row(service, class);
@@ -174,8 +176,8 @@ __noinline int response_move(u32 service, u32 class, u32 from, u32 to)
 	return 0;
 }
 
-/* At a reading: of so many requests that the service has had. A class that it asks for has a row,
- * also while no response is of it. */
+/* At a reading. requests: all of the service so far. A class for which the service has a rule has a
+ * row even without responses. */
 __noinline int responses_publish(u32 service, u64 requests)
 {
 	const struct response_rules *rules = service_responses_of(service);

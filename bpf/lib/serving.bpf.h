@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
  * The threads that serve, by thread number, and how long each was blocked with a request in hand:
- * waited for a lock, a disk or another service, and could take no other request.
+ * it waited for a lock, a disk or an upstream, and could receive no other request.
  *
- * A thread holds a request from its first receive to the first send that answers it, and what it does
- * from there to each further send counts as well. What it has slept meanwhile is how much more its
- * exec_start has grown than its CPU time and its run-queue wait:
- * all three are brought up to date at the same moments, so that this is exact also while it runs,
- * except across CPUs whose clocks differ by what interrupts took from them; there the time
- * that has passed stands in, to within a tick.
+ * A thread has a request in hand from its first receive to the first send of the response; what it
+ * does from there to each further send counts as well. The time for which it has slept meanwhile
+ * is the growth of its exec_start minus that of its CPU time and its run-queue wait. The kernel
+ * updates all three at the same moments, so this is exact also while the thread runs. It is not
+ * exact across CPUs, whose clocks differ by what interrupts took from them; there the time that
+ * has passed is used, which is right to within a tick.
  *
- * A thread that receives another request while it holds one, or whose request another thread
- * answers, or that waits for events with a request in hand (blocked.bpf.h), takes others meanwhile:
- * it is an event loop, or hands requests on. Where that is more than one request in LOOP_SHARE it is
- * taken as never blocked. Below, an event loop with a request in hand for a share of its time
- * gets more than that share of its requests meanwhile, so that what it seems blocked is at most that.
+ * A thread receives other requests meanwhile if it receives one while it has another in hand, or
+ * if another thread responds, or if it waits for events with a request in hand (blocked.bpf.h): it
+ * is an event loop, or hands requests on. If that is so for more than one request in
+ * LOOP_FRACTION, the thread counts as never blocked. Below that, an event loop with a request in
+ * hand for a share of its time receives more than that share of its requests meanwhile, so that it
+ * seems blocked for at most that share.
  *
- * A request that nobody will answer is not held for ever: the walk forgets it when it finds the thread in
- * a call that receives more on the same socket, or polls it, or accepts, or after HOLD_NS_MAX unless it
- * waits for a disk. Nor is what passes until more of a request comes time blocked with it.
+ * A request without a response is not in hand for ever: the walk drops it when the thread is in a
+ * call that receives more on the same socket, or polls it, or accepts; or after SERVE_NS_MAX
+ * unless the thread waits for a disk. The time until more of a request comes does not count as
+ * blocked.
  */
 #ifndef SERVING_BPF_H
 #define SERVING_BPF_H
@@ -42,7 +44,7 @@ static void serving_begin(struct serving *s, struct task_struct *task)
 	s->pid = task->pid;
 }
 
-/* That of the current thread, whose number is returned, too. */
+/* The entry of the current thread, made if necessary; NULL: there is no room. */
 static __noinline struct serving *serving_make(u32 *ret_number)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -60,7 +62,7 @@ static __always_inline bool is_of_current(const struct serving *s)
 	return s->pid == (u32)bpf_get_current_task_btf()->pid;
 }
 
-/* Likewise; *number is what the socket remembers. */
+/* The same; *number is what the socket remembers. */
 static __always_inline struct serving *serving_now(u32 *number)
 {
 	struct serving *s = serving_at(*number);
@@ -68,8 +70,8 @@ static __always_inline struct serving *serving_now(u32 *number)
 	return s && is_of_current(s) ? s : serving_make(number);
 }
 
-/* When the CPU time was brought up to date, by the clock of the CPU that run-queue wait is measured
- * with: that goes on while the hypervisor has the CPU, exec_start's own does not. */
+/* When the CPU time was updated, by the CPU's clock that also measures run-queue wait: that clock
+ * goes on while the hypervisor has the CPU, that of exec_start does not. */
 static __always_inline u64 exec_start(const struct task_struct *task)
 {
 	const struct rq *rq = task_rq(task);
@@ -77,9 +79,9 @@ static __always_inline u64 exec_start(const struct task_struct *task)
 	return task->se.exec_start + (task_has_rq(task) ? rq->clock - rq->clock_task : 0);
 }
 
-/* How much a thread has run, and waited for a CPU, and where it is. */
+/* How long a thread has run and waited for a CPU, and on which CPU it is. */
 struct thread_times {
-	u64 exec_ns; /* exec_start */
+	u64 exec_ns; /* exec_start() */
 	u64 cpu_ns;
 	u64 queued_ns;
 	u32 cpu;
@@ -118,7 +120,8 @@ static __always_inline void serve_from(struct serving *s, u64 sk, u64 began_ns, 
 	serve_since(s, &times, now);
 }
 
-/* The current thread has received a request of the socket at this address, which came at began_ns. */
+/* The current thread has received a request on the socket at this address. began_ns: when the
+ * request arrived. */
 static __always_inline void serve_begin(u64 sk, u32 *number, u64 began_ns, u64 now)
 {
 	struct serving *s = serving_now(number);
@@ -130,7 +133,7 @@ static __always_inline void serve_begin(u64 sk, u32 *number, u64 began_ns, u64 n
 	serve_from(s, sk, began_ns, now);
 }
 
-/* And so many others at once with it. */
+/* It has received so many others with the same call. */
 static __always_inline void serve_others(const u32 *number, u32 others)
 {
 	struct serving *s = serving_at(*number);
@@ -139,8 +142,8 @@ static __always_inline void serve_others(const u32 *number, u32 others)
 		s->overlaps += others;
 }
 
-/* Of what has passed since, by the same clock as asked_ns. slept_ns: passed as exec_start grows, where
- * that is the same CPU's. */
+/* How long the thread was blocked since since_ns. slept_ns: the growth of exec_start on the same
+ * CPU, otherwise the time that has passed. */
 static __always_inline u64 serve_blocked(const struct serving *s, u64 slept_ns, u64 cpu_ns,
 					 u64 queued_ns)
 {
@@ -149,8 +152,8 @@ static __always_inline u64 serve_blocked(const struct serving *s, u64 slept_ns, 
 	return slept_ns > busy ? slept_ns - busy : 0;
 }
 
-/* Counts for the request what the current thread has done since hold_since(), as up to now. client:
- * when it was blocked, that was until more of the request came. */
+/* Counts what the current thread has done since serve_since(). client: it was blocked until more of
+ * the request came. */
 static __always_inline void serve_count(struct serving *s, bool client, u64 now)
 {
 	struct thread_times times = thread_times_now();
@@ -167,7 +170,7 @@ static __always_inline void serve_count(struct serving *s, bool client, u64 now)
 	serve_since(s, &times, now);
 }
 
-/* And here, more of it. */
+/* The current thread has received more of the request. */
 static __always_inline void serve_again(u64 sk, u32 *number, u64 now)
 {
 	struct serving *s = serving_now(number);
@@ -180,7 +183,7 @@ static __always_inline void serve_again(u64 sk, u32 *number, u64 now)
 		serve_from(s, sk, now, now);
 }
 
-/* The answer goes on. */
+/* The current thread continues the response. */
 static __always_inline void serve_respond_again(u64 sk, const u32 *number, u64 now)
 {
 	struct serving *s = serving_at(*number);
@@ -191,7 +194,7 @@ static __always_inline void serve_respond_again(u64 sk, const u32 *number, u64 n
 	serve_count(s, false, now);
 }
 
-/* What it has received is no request. */
+/* What it has received turned out to be no request. */
 static __always_inline void serve_drop(u64 sk, const u32 *number)
 {
 	struct serving *s = serving_at(*number);
@@ -224,7 +227,7 @@ static __noinline void serve_hand_on(struct serving *receiver, u64 sk, u64 now)
 	s->responder_ns = now;
 }
 
-/* The current thread answers the request. shared: others may receive on the same socket. */
+/* The current thread starts the response. shared: other threads may receive on the same socket. */
 static __always_inline void serve_respond(u64 sk, u32 *number, bool shared, u64 now)
 {
 	struct serving *s = shared ? serving_now(number) : serving_at(*number);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * What is known of each thread that serves, in maps of the service object: the request probe
- * counts, see serving.bpf.h, and the delay probe looks at what such a thread does.
+ * State of each thread that serves, in maps of the service object: the request probe counts
+ * (serving.bpf.h), the delay probe samples what such a thread does.
  */
 #ifndef SERVING_THREAD_BPF_H
 #define SERVING_THREAD_BPF_H
@@ -13,36 +13,37 @@
 
 #define LOOP_FRACTION 16
 
-/* Of a thread that has received or answered a request. */
+/* Of a thread that has received or responded to a request. */
 struct serving {
-	u32 pid; /* whose it is, 0: nobody's */
+	u32 pid; /* of the thread, 0: free */
 	u32 row;
-	u64 served;    /* `readings` when it served last, and one; 0: never */
-	u64 socket;    /* the socket whose request it holds, by address, 0: none */
-	u64 responded; /* likewise, whose request it has answered since it held one, 0: none */
-	u64 began_ns;  /* when the request that it holds came, or that it has answered */
-	u64 since_ns;  /* since when it holds it, or the last send of the answer */
+	u64 served; /* 1 + `readings` when it last served, 0: never */
+	u64 socket; /* address of the socket whose request it has in hand, 0: none */
+	u64 responded; /* address of the socket on which it has responded since it had a request in hand, 0: none */
+	u64 began_ns;  /* arrival of the request in hand, or to which it has responded */
+	u64 since_ns;  /* since when it has it in hand, or the last send of the response */
 	u64 exec_ns;   /* exec_start then */
 	u64 cpu_ns;    /* CPU time then */
 	u64 queued_ns; /* run-queue wait then */
-	u32 cpu;       /* where that was */
-	u32 responses; /* of the latest ones */
-	u32 overlaps;  /* likewise, with which it took others, or that others answered */
-	u32 sends;     /* of answers that went on */
+	u32 cpu;       /* CPU then */
+	u32 responses; /* recent ones */
+	u32 overlaps;  /* of these, during which it received others, or that other threads sent */
+	u32 sends;     /* sends after the first, of all responses */
 	u64 task;      /* its address */
-	struct in_hand done;      /* with requests that it has answered */
-	struct in_hand published; /* of that, and of the one that it holds, see in_hand.bpf.h */
-	u64 responder_ns; /* when it answered last what another thread had received, 0: never */
-	/* Until the last look of a walk: */
+	struct in_hand done; /* with requests to which it has responded */
+	struct in_hand
+		published; /* what has been added to the service, the request in hand included, see in_hand.bpf.h */
+	u64 responder_ns; /* when it last responded to what another thread had received, 0: never */
+	/* As of the last walk that has visited it: */
 	u64 seen_ns;         /* its time counts from then, 0: not at all */
 	u64 seen_cpu_ns;     /* CPU time then */
 	u64 seen_queued_ns;  /* run-queue wait then */
-	u64 seen_blocked_ns; /* with requests in hand then */
-	u64 rested;          /* `readings` when it was found not to have served, and one */
-	u32 walk;            /* that has looked at it last */
+	u64 seen_blocked_ns; /* time blocked with requests in hand then */
+	u64 rested;          /* 1 + `readings` when it was found not to have served */
+	u32 walk;            /* number of the last walk that has visited it */
 	/* When it was last found with a request in hand: */
 	bool in_loop;   /* it waited for events */
-	bool in_kernel; /* it waited for what no signal ends, as a disk */
+	bool in_kernel; /* it waited for what no signal ends, such as a disk */
 };
 
 /* By thread_number() - 1. */
@@ -55,8 +56,8 @@ static __always_inline struct serving *serving_at(u32 number)
 	return bpf_map_lookup_elem(&servings, &index);
 }
 
-/* A bit for each pid, and for others that differ by SERVED_PIDS: without it, the thread has never
- * served. To ask that costs less than to find no storage of the thread's. */
+/* A bit for each pid modulo SERVED_PIDS: while it is not set, the thread has never served. Testing
+ * it costs less than a failing look-up in the thread's storage. */
 #define SERVED_PIDS 131072
 
 ARRAY(served_pids, u64, SERVED_PIDS / 64) SHARED(1);
@@ -68,7 +69,7 @@ static __always_inline u64 *served_pids_of(u32 pid)
 	return bpf_map_lookup_elem(&served_pids, &word);
 }
 
-/* thread_number() of one that has served. */
+/* thread_number() of a thread that has served, NULL: it has not. */
 static __always_inline u32 *serving_number(struct task_struct *task)
 {
 	u32 pid = task->pid;

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * How much more a service could do: at each walk the smaller of two shares, which need no
+ * How much more a service could do: at each walk the smaller of two shares. They need no
  * calibration and mean the same for event loops, pools of threads and processes.
  *
- * Threads: of the time of those that have served since the last reading, that in which they neither
- * ran nor waited for a CPU nor were blocked with a request in hand. Where none has, all of it.
+ * Threads: of the time of the threads that have served since the last reading, the share in which
+ * they neither ran nor waited for a CPU nor were blocked with a request in hand. If none has
+ * served, all of it.
  *
- * CPUs: of the time of those that the service may use, what was idle, and of what others used there
- * the part for which the service does not have to wait: C / (C + Q), its CPU time and its
- * run-queue wait. Both are those of the whole service by the process probe, without it those of
- * the threads that serve. Under a quota there is no more than is left of that.
+ * CPUs: of the time of the CPUs that the service may use, what was idle, plus a part of what
+ * others used there: the part for which the service does not have to wait, C / (C + Q), from its
+ * CPU time and its run-queue wait. Both are those of the whole service if the process probe counts
+ * them, otherwise those of the threads that serve. Under a quota it is at most the remainder of
+ * the quota.
  */
 #ifndef SLACK_BPF_H
 #define SLACK_BPF_H
@@ -25,9 +27,10 @@
 #define CAPACITY_SHIFT 12
 
 static u32 walk_number;
-static volatile u64 address_now; /* through memory a pointer becomes a number */
+static volatile u64 address_now; /* through memory a pointer becomes a number to the verifier */
 
-/* Does a thread that has a request in hand wait for events, or for another request? */
+/* Does a thread with a request in hand wait for events, or for another request? For another, the
+ * request is dropped. */
 static void inspect_call(struct task_struct *task, struct serving *s)
 {
 	enum blocked what = blocked_on(task, s->socket);
@@ -47,7 +50,7 @@ static struct load *load_of(u32 row)
 	return whole ? &whole->load : NULL;
 }
 
-/* With requests in hand, since the last look. */
+/* Time blocked with requests in hand since the last visit. */
 static u64 blocked_since(struct serving *s, u64 cpu_ns, u64 queued_ns, u64 now)
 {
 	u64 all = s->done.blocked_ns, passed = grown(now, s->since_ns), since;
@@ -88,8 +91,9 @@ static void count_served(struct serving *s, struct load *l, u64 cpu_ns, u64 wait
 	halve_old_responses(s);
 }
 
-/* Of the thread with this number, its CPU time and its run-queue wait until now; true: it has served.
- * The time of one that has not counts if it does before the next reading. Verified by itself, once. */
+/* Counts the thread with this number. cpu_ns, wait_ns: its CPU time and run-queue wait until now.
+ * true: it has served. The time of a thread that has not served counts later if it serves before
+ * the next reading. Global: verified once. */
 __noinline int slack_count_thread(u32 number, u64 cpu_ns, u64 wait_ns)
 {
 	struct serving *s = serving_at(number);
@@ -111,7 +115,7 @@ __noinline int slack_count_thread(u32 number, u64 cpu_ns, u64 wait_ns)
 	return false;
 }
 
-/* Whom the walk has not visited has slept. */
+/* A thread that the walk has not visited has slept. */
 static long count_asleep_thread(u32 i, void *unused)
 {
 	struct serving *s = serving_at(i + 1);
@@ -121,7 +125,7 @@ static long count_asleep_thread(u32 i, void *unused)
 	return 0;
 }
 
-/* What the threads that serve may use: all together, and each the most. */
+/* Adds what a serving thread may use: the CPUs of all threads together, and the largest quota. */
 static void add_limits(struct load *l, const struct task_struct *task)
 {
 	u64 quota;
@@ -161,7 +165,7 @@ static void slack_visit(struct task_struct *task)
 			add_limits(l, task);
 	}
 	if (!*(volatile u32 *)number)
-		s->seen_ns = 0; /* it has just ended */
+		s->seen_ns = 0; /* it has just exited */
 }
 
 static void slack_exit(struct task_struct *task)
@@ -180,16 +184,17 @@ static void slack_exit(struct task_struct *task)
 	thread_number_give(number);
 }
 
-/* --- services, when the walk is over --- */
+/* --- services, at the end of the walk --- */
 
 /* Of one service, from walk to walk. */
 struct cpu_room {
 	u64 cpu_ns, wait_ns; /* C and Q */
 	u64 cpus_ns;         /* of the CPUs that it may use */
-	u64 room_ns;         /* of that, what it could have */
+	u64 room_ns;         /* of that, what it could get */
 };
 
-/* By whichever knows more; l->row is that of the slot's owner, and one. */
+/* From the process probe or from the serving threads, whichever has more. row: that of the slot's
+ * owner, 0: none. */
 static void read_cpu_use(struct load *l, u32 row, struct cpu_room *u)
 {
 	struct service_cpu *all = row ? service_cpu_of(row) : NULL;
@@ -242,7 +247,7 @@ static u64 exchanges_of(u32 slot)
 	return count;
 }
 
-/* Requests per second, of these and at this rate, if all the room were used as what is. */
+/* Requests per second, in 1/1000: at the present rate and cost, if all the room were used. */
 static u64 capacity_milli(const struct load *l)
 {
 	u64 milli = l->window.exchanges * 1000000 / (l->window.elapsed_ns / 1000000 ?: 1);
@@ -287,7 +292,8 @@ static void show_slack(struct request_row *whole, const struct cpu_room *u, u64 
 	add(&whole->slack_ns, slack);
 }
 
-/* A slot may have another's row by now. false: what it holds is of no whole time between walks. */
+/* A slot may have the row of another service by now. false: what it contains does not cover the
+ * whole time between two walks. */
 static bool is_same_owner(struct load *l, u32 owner)
 {
 	bool same = l->owner == owner && cpus.elapsed_ns;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Sockets: which of them converse, and who of the two has called the other.
- * Both are read from the socket itself, so that those are known, too, that were
- * open before the probe.
+ * Sockets: which of them carry exchanges, and which side has connected. Both are read from the
+ * socket itself, so that sockets are known, too, that were open before the probe.
  */
 #ifndef SOCKET_BPF_H
 #define SOCKET_BPF_H
@@ -10,7 +9,7 @@
 #include "kernel/file.bpf.h"
 #include "kernel/net.bpf.h"
 
-/* With either a receive takes nothing that the other side has sent. */
+/* With either flag a receive does not consume data of the other side. */
 #define MSG_NO_DATA (MSG_PEEK | MSG_ERRQUEUE)
 
 enum socket_role { ROLE_NONE, ROLE_SERVER, ROLE_CLIENT };
@@ -28,7 +27,7 @@ static __always_inline bool socket_talks(u16 family, u16 type)
 	return false;
 }
 
-/* The cheapest look: may its calls count? Most sockets that are none of ours go with it. */
+/* The cheapest test: may the calls of this socket count? It rejects most of the other sockets. */
 static __always_inline bool socket_may_count(const struct sock *sk, bool clients)
 {
 	u16 family = sk->__sk_common.skc_family;
@@ -38,9 +37,8 @@ static __always_inline bool socket_may_count(const struct sock *sk, bool clients
 		sk->sk_max_ack_backlog || sk->sk_protocol == IPPROTO_MPTCP);
 }
 
-/* What a client has bound is its own alone, be it of its choice or the kernel's
- * (SO_PASSCRED). Not told apart: the last connection of a listener that is closed, with such
- * a client. */
+/* A client's address is not used by another socket, whether it has chosen it or the kernel has
+ * (SO_PASSCRED). Not told apart: the last connection of a closed listener, with such a client. */
 static bool socket_has_listener_address(const struct unix_sock *sk)
 {
 	const struct unix_sock *peer = (const struct unix_sock *)BPF_CORE_READ(sk, peer);
@@ -49,7 +47,7 @@ static bool socket_has_listener_address(const struct unix_sock *sk)
 	return own && (BPF_CORE_READ(own, refcnt.refs.counter) > 1 || !BPF_CORE_READ(peer, addr));
 }
 
-/* Of MPTCP the connection of TCP that was there first. */
+/* Of MPTCP the first TCP connection. */
 static const struct sock *socket_stream(const struct sock *sk)
 {
 	if (BPF_CORE_READ(sk, sk_protocol) != IPPROTO_MPTCP ||
@@ -58,9 +56,9 @@ static const struct sock *socket_stream(const struct sock *sk)
 	return BPF_CORE_READ((const struct mptcp_sock *)sk, first);
 }
 
-/* What accept returns has inherited from its listener: the backlog (TCP) or
- * the address (UNIX). A datagram server has bound a port and no peer; the kernel does not
- * tell port 0 from none. */
+/* What accept returns has inherited from its listener: the backlog (TCP) or the address (UNIX). A
+ * datagram server has bound a port and is not connected; the kernel does not distinguish port 0
+ * from none. */
 static enum socket_role socket_role(const struct sock *sk)
 {
 	u16 family = BPF_CORE_READ(sk, __sk_common.skc_family);
@@ -84,19 +82,20 @@ static __always_inline bool socket_is_datagram(const struct sock *sk)
 	return BPF_CORE_READ(sk, sk_type) == SOCK_DGRAM;
 }
 
-/* Is a call that moves no octets one that moves a datagram? Not one that shutdown has ended. */
+/* May a call that moves no bytes move an empty datagram? Not after shutdown. */
 static __always_inline bool socket_has_empty(const struct sock *sk)
 {
 	return socket_is_datagram(sk) && !(BPF_CORE_READ(sk, sk_shutdown) & RCV_SHUTDOWN);
 }
 
-/* Is there more that nobody has received yet? */
+/* Is there more that has not been received yet? */
 static __always_inline bool socket_has_more(const struct sock *sk)
 {
 	return BPF_CORE_READ(sk, sk_receive_queue.qlen);
 }
 
-/* Does a thread sleep until something comes, be it in a call that waits for several? */
+/* Does a thread sleep until something arrives, possibly in a call that waits for several
+ * sockets? */
 static bool socket_has_waiter(const struct sock *sk)
 {
 	const struct socket_wq *queue = BPF_CORE_READ(sk, sk_wq);
@@ -105,7 +104,7 @@ static bool socket_has_waiter(const struct sock *sk)
 	return first && first != __builtin_preserve_access_index(&queue->wait.head);
 }
 
-/* One of two that were made together, which only processes of one origin have. */
+/* Is it one of a socketpair? Only related processes have these. */
 static bool socket_is_of_pair(const struct sock *sk)
 {
 	const struct unix_sock *own = (const struct unix_sock *)sk;
@@ -115,7 +114,7 @@ static bool socket_is_of_pair(const struct sock *sk)
 	       !BPF_CORE_READ(peer, addr);
 }
 
-/* Does a program still have this stream, and may answer on it? */
+/* Does a program have this stream open, so that it may still respond? */
 static inline bool socket_is_open(const struct sock *sk)
 {
 	unsigned char state = BPF_CORE_READ(sk, __sk_common.skc_state);
@@ -123,7 +122,7 @@ static inline bool socket_is_open(const struct sock *sk)
 	return state == TCP_ESTABLISHED || state == TCP_CLOSE_WAIT;
 }
 
-/* Has a program it still, so that it has not closed it? */
+/* Does a program have this socket, so that it has not closed it? */
 static inline bool socket_is_in_use(const struct sock *sk)
 {
 	const struct socket *socket = BPF_CORE_READ(sk, sk_socket);
@@ -131,7 +130,7 @@ static inline bool socket_is_in_use(const struct sock *sk)
 	return socket && BPF_CORE_READ(socket, sk) == sk;
 }
 
-/* Of a stream: is there data that nobody has received yet? The end of it is none. */
+/* Does this stream have data that has not been received yet? The FIN does not count. */
 static inline bool socket_has_unread(const struct sock *sk)
 {
 	const struct tcp_sock *tcp = (const struct tcp_sock *)sk;
@@ -143,8 +142,9 @@ static inline bool socket_has_unread(const struct sock *sk)
 	       (BPF_CORE_READ(sk, sk_shutdown) & RCV_SHUTDOWN);
 }
 
-/* When the last octet before `end` went out, 0: it has not. Exact when it is acknowledged and
- * nothing has gone since; before that, when the last segment went, be it an acknowledgement. */
+/* When the last byte before `end` was sent, 0: it has not been. Exact if it is acknowledged and
+ * nothing has been sent since; before that, the time of the last segment, which may be an
+ * acknowledgement. */
 static inline u64 socket_went_ns(const struct sock *sk, u32 end)
 {
 	const struct tcp_sock *tcp = (const struct tcp_sock *)sk;
@@ -156,8 +156,8 @@ static inline u64 socket_went_ns(const struct sock *sk, u32 end)
 	return BPF_CORE_READ(tcp, tcp_wstamp_ns);
 }
 
-/* Before it sent so many octets, had all been acknowledged that it sent? Of other sockets than TCP's
- * that is not known, and taken for granted; TLS in the kernel sends more than it is given. */
+/* Was all that the socket had sent acknowledged before it sent these bytes? Assumed for sockets
+ * other than TCP, where it is unknown. TLS in the kernel sends more than it is given. */
 static inline bool socket_was_empty(const struct sock *sk, u64 sent)
 {
 	const struct tcp_sock *tcp = (const struct tcp_sock *)sk;
@@ -174,8 +174,8 @@ static __always_inline u32 socket_datagrams(const struct sock *sk)
 	       BPF_CORE_READ((const struct udp_sock *)sk, reader_queue.qlen);
 }
 
-/* Of a UNIX connection: the number of the client's socket file. No other has it while both may be
- * remembered, nor has anybody when it is closed. */
+/* Of a UNIX connection: the inode number of the client's socket. It is unique while both sockets
+ * may be remembered; a closed socket has none. */
 static u64 socket_client_number(const struct sock *sk)
 {
 	const struct sock *client = sk;
@@ -187,7 +187,7 @@ static u64 socket_client_number(const struct sock *sk)
 	return BPF_CORE_READ((const struct socket_alloc *)file, vfs_inode.i_ino);
 }
 
-/* Another at the same address in memory differs by its ends. */
+/* Distinguishes sockets that have had the same address in memory. */
 static inline u64 socket_ends(const struct sock *sk)
 {
 	if (BPF_CORE_READ(sk, __sk_common.skc_family) == AF_UNIX)
@@ -202,7 +202,7 @@ static __always_inline bool file_is_socket(const struct file *file)
 	return (BPF_CORE_READ(file, f_inode, i_mode) & S_IFMT) == S_IFSOCK;
 }
 
-/* Of a file that is a socket. */
+/* The socket of a file that is one. */
 static struct sock *socket_in(const struct file *file)
 {
 	const struct socket *socket = BPF_CORE_READ(file, private_data);
@@ -210,13 +210,13 @@ static struct sock *socket_in(const struct file *file)
 	return BPF_CORE_READ(socket, sk);
 }
 
-/* NULL: it is none. */
+/* NULL: it is no socket. */
 static struct sock *socket_of_file(const struct file *file)
 {
 	return file_is_socket(file) ? socket_in(file) : NULL;
 }
 
-/* The file behind a descriptor of a process, NULL: there is none. */
+/* The file behind a descriptor of a process, NULL: none. */
 static struct file *descriptor_file(const struct task_struct *task, u64 fd)
 {
 	struct fdtable *table = BPF_CORE_READ(task, files, fdt);
@@ -229,7 +229,7 @@ static struct file *descriptor_file(const struct task_struct *task, u64 fd)
 	return file;
 }
 
-/* Likewise, the socket. */
+/* The socket behind a descriptor of a process, NULL: none. */
 static inline struct sock *socket_of(const struct task_struct *task, u64 fd)
 {
 	return socket_of_file(descriptor_file(task, fd));

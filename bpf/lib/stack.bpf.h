@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Records of stacks, see stack.h, made and sent by programs.
+ * Makes records of stacks (stack.h) and sends them to the engine.
  */
 #ifndef STACK_BPF_H
 #define STACK_BPF_H
@@ -14,7 +14,7 @@ struct kernel_stack {
 	u64 frame[STACK_KERNEL_MAX];
 };
 
-/* Whose it is and what it does; without value, frames and service. */
+/* Sets what identifies the thread and its system call; not value, frames and service. */
 static inline void stack_begin(struct stack_head *head, struct task_struct *task)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
@@ -36,7 +36,7 @@ static inline void stack_begin(struct stack_head *head, struct task_struct *task
 	bpf_probe_read_kernel(head->comm, sizeof(head->comm), task->comm);
 }
 
-/* The stack of a thread that is on no CPU, or of the current one. */
+/* Reads the kernel stack of a thread that is on no CPU, or of the current one. */
 static inline void stack_of_kernel(struct kernel_stack *stack, struct task_struct *task)
 {
 	long bytes = bpf_get_task_stack(task, stack->frame, sizeof(stack->frame), 0);
@@ -44,15 +44,16 @@ static inline void stack_of_kernel(struct kernel_stack *stack, struct task_struc
 	stack->head.kernel_count = bytes > 0 ? bytes / sizeof(stack->frame[0]) : 0;
 }
 
-/* The kernel's part first, and frames of the user's behind its last: see stack.h. */
+/* The kernel's part, with the user's frames directly after its last frame: see stack.h. */
 struct whole_stack {
 	struct kernel_stack kernel;
 	struct stack_frame user[STACK_USER_MAX];
 };
 
-/* Takes that of the current thread, as it was when it was interrupted or called the program, whose context this is;
- * without value and service. Frames of files that have a build ID are told by it, as far as the kernel can look now: that
- * needs no lock that anybody waits for. Returns the size of all, 0: nothing. */
+/* Reads the stack of the current thread as it was when it was interrupted or called the program
+ * that has this context; sets all but value and service. Frames in files with a build ID are
+ * identified by it if the kernel can read it now, which needs no lock that anybody waits for.
+ * Returns the size of the record, 0: nothing. */
 static __always_inline u64 stack_read_current(void *context, struct whole_stack *stack,
 					      struct task_struct *task)
 {
@@ -81,15 +82,16 @@ static __always_inline u64 stack_read_current(void *context, struct whole_stack 
 	       user * sizeof(stack->user[0]);
 }
 
-/* No wake-up: the engine looks by the clock, and its own switches are among those that are seen. */
+/* Without a wake-up: the engine polls, and its own switches are among those that are measured. */
 static inline void stack_send(void *ring, void *stack, u64 size)
 {
 	if (bpf_ringbuf_output(ring, stack, size, BPF_RB_NO_WAKEUP))
 		add(&events_dropped, 1);
 }
 
-/* Wakes the engine where it is the first of a program that a process runs, so that the engine looks at its mappings while
- * it lives; and where the ring is half full. `seen` is an array of STACK_SEEN u64, which remembers programs. */
+/* Wakes the engine for the first record of a program that a process runs, so that the engine reads
+ * its mappings while it lives; and when the ring is half full. seen: an array of STACK_SEEN u64,
+ * which remembers programs. */
 #define STACK_SEEN 4096
 static __always_inline u64 stack_wakes(void *ring, void *seen, const struct stack_head *head)
 {
@@ -107,7 +109,7 @@ static __always_inline u64 stack_wakes(void *ring, void *seen, const struct stac
 		       : BPF_RB_NO_WAKEUP;
 }
 
-/* Of stack_take(). */
+/* Sends what stack_read_current() has read. */
 static __always_inline void stack_send_whole(void *ring, void *seen, struct whole_stack *stack,
 					     u64 size)
 {

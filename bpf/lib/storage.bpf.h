@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * State in a socket or in a thread, made at its first event. Of two CPUs that make some
- * for the same owner at once one is refused: the kernel's storage of the owner, whatever
- * maps are asked, and then the element of the map are there already. Who asks again has
- * the other's.
+ * Makes state in a socket or in a thread, at its first event. If two CPUs do so for the same owner
+ * at once, the kernel refuses one of them: the owner's storage (for any map), and then the element
+ * of the map, exist already. A further attempt returns the other CPU's element.
  */
 #ifndef STORAGE_BPF_H
 #define STORAGE_BPF_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Connections with TLS: what a client's records say of its exchanges. What is none counts as
- * octets, and as a receive or a send, alone.
+ * Connections with TLS: finds the exchanges from the records of the client. Records that belong to
+ * no exchange only count as bytes, and as a receive or a send.
  */
 #ifndef TLS_BPF_H
 #define TLS_BPF_H
@@ -9,14 +9,15 @@
 #include "request.bpf.h"
 #include "tls_record.bpf.h"
 
-/* What has begun an exchange, if anything has, was none. */
+/* An exchange that has been started, if any, was none. */
 static void tls_cancel_request(struct conversation *c)
 {
 	c->exchange.phase = PHASE_IDLE;
 	serve_drop(c->sk, &c->thread);
 }
 
-/* Of octets of a client: do they ask? control: of a record of the kernel's. */
+/* Do these bytes of a client belong to a request? control: the control message by which TLS in the
+ * kernel reports the type of a record. */
 static __noinline bool tls_is_request(struct conversation *c, struct moved *m, int control)
 {
 	bool in_kernel = tls_in_kernel((const struct sock *)c->sk);
@@ -47,7 +48,7 @@ static void tls_begin(struct conversation *c)
 	tls_cancel_request(c);
 }
 
-/* Has a server sent octets of an answer? What is not readable, as of sendfile, is. */
+/* Does what a server has sent belong to a response? If it cannot be read (sendfile), it does. */
 static bool tls_sends_response(struct conversation *c, struct moved *m)
 {
 	u32 type = 0;
@@ -63,7 +64,8 @@ static bool tls_sends_response(struct conversation *c, struct moved *m)
 	       tls_is_response(&c->tls, m, c->exchange.phase != PHASE_REQUESTED);
 }
 
-/* Has a service as a client received some? Of what comes after the handshake only an alert is not. */
+/* Does what a service has received as a client belong to a response? After the handshake, all
+ * records but alerts do. */
 static bool tls_receives_response(struct conversation *c, struct moved *m)
 {
 	u32 type = 0;
@@ -82,7 +84,7 @@ static bool tls_receives_response(struct conversation *c, struct moved *m)
 	return what != TLS_RECORDS_OTHER;
 }
 
-/* As http2_receives(); what is of an exchange is left to others. */
+/* true: counted here. Records that belong to an exchange are counted by the caller. */
 static __always_inline bool tls_receives(struct conversation *c, const struct sock *sk,
 					 struct moved *m)
 {

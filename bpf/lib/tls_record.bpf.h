@@ -1,36 +1,36 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * TLS: which octets of a client are of requests, by its records' headers, which are in clear. Its
- * handshake begins no exchange, nor do alerts and later handshakes; what the server sends of
- * these answers none.
+ * TLS: finds which bytes of a client belong to requests, from the headers of its records, which
+ * are not encrypted. Its handshake starts no exchange, nor do alerts and later handshakes; what
+ * the server sends of these is no response.
  *
- * Until version 1.2 all octets of application records are of requests. In 1.3 the end of the
- * handshake is in such records, too: a certificate, its proof and Finished. Finished alone has a
- * length of its own, that of the hash; what comes before it is the handshake's. A client may pack
- * all three into one record: then the next one is a request. The proof seems to be one until
- * Finished comes, which is before any answer. 1.2 has Finished in a handshake record after
+ * Up to version 1.2 all bytes of application records belong to requests. In 1.3 such records also
+ * carry the end of the handshake: a certificate, its proof and Finished. Only Finished has a known
+ * length, given by the hash; what comes before it belongs to the handshake. A client may pack all
+ * three into one record: then the next record is a request. The proof looks like a request until
+ * Finished comes, which is before any response. 1.2 has Finished in a handshake record after
  * ChangeCipherSpec, where 1.3 may have a second ClientHello, which is longer.
  *
- * Limits: data that comes before the handshake ends (early data of 1.3) is taken as part of it. An
- * alert of 1.3 looks like 2 octets of data: these begin no exchange and do not lengthen an answer.
- * Tickets that a server of 1.3 sends when it has received Finished and a request in one call are
- * taken for the first octets of the answer.
+ * Limits: data before the end of the handshake (early data of 1.3) counts as part of it. An alert
+ * of 1.3 looks like 2 bytes of data: these start no exchange and do not lengthen a response.
+ * Tickets that a server of 1.3 sends after it has received Finished and a request in one call
+ * count as the first bytes of the response.
  */
 #ifndef TLS_RECORD_BPF_H
 #define TLS_RECORD_BPF_H
 
 #include "buffer.bpf.h"
 
-#define TLS_RECORDS_MAX 4096 /* that are looked at in one receive */
+#define TLS_RECORDS_MAX 4096 /* inspected in one receive */
 #define TLS_LENGTH_MAX (16384 + 2048)
 #define TLS_HEADER 5
 
-/* Of the kernel's own TLS. */
+/* Of TLS in the kernel. */
 #define SOL_TLS 282
 #define TLS_SET_RECORD_TYPE 1
 #define TLS_GET_RECORD_TYPE 2
 
-/* Lengths of encrypted records: tags have 16 octets, 8 with one of the ciphers of 1.3. */
+/* Lengths of encrypted records. Tags have 16 bytes, 8 with one of the ciphers of 1.3. */
 #define TLS_FINISHED_1_2_MAX 128
 #define TLS_FINISHED_1_3(hash) (4 + (hash) + 1 + 16)
 #define TLS_ALERT_1_3 (2 + 1 + 16)
@@ -47,19 +47,19 @@ enum tls_type {
 enum tls_state {
 	TLS_HELLO,
 	TLS_CHANGED,     /* the client's ChangeCipherSpec has come */
-	TLS_CERTIFICATE, /* 1.3: one encrypted record has come, not Finished */
-	TLS_PROOF,       /* 1.3: and another, which may be the proof of that or a request */
+	TLS_CERTIFICATE, /* 1.3: one encrypted record has come that is not Finished */
+	TLS_PROOF,       /* 1.3: and another, which may be the proof or a request */
 	TLS_OPEN_1_2,    /* the handshake is over */
 	TLS_OPEN_1_3,
-	TLS_OPEN_DATA /* whatever comes, as where the kernel takes records apart */
+	TLS_OPEN_DATA /* whatever comes is data, for instance because the kernel parses the records */
 };
 
-/* How far the client's records have come. */
+/* State of the records of one direction. */
 struct tls {
-	u32 left; /* octets of this record that have not come */
+	u32 left; /* bytes of this record that have not come yet */
 	u8 state;
-	bool data;   /* this record is of a request */
-	u8 received; /* octets of the next header */
+	bool data;   /* this record belongs to a request */
+	u8 received; /* bytes of the next header that have come */
 	u8 header[TLS_HEADER];
 };
 
@@ -67,13 +67,13 @@ struct tls {
 enum tls_records {
 	TLS_RECORDS_OTHER,
 	TLS_RECORDS_DATA,
-	TLS_RECORDS_PROOF, /* what seemed to be data before was the handshake's */
-	TLS_RECORDS_LOST   /* it is not TLS, or not known any more */
+	TLS_RECORDS_PROOF, /* what seemed to be data before belonged to the handshake */
+	TLS_RECORDS_LOST   /* it is not TLS, or the position in it is lost */
 };
 
 /* A walk over the records of a call. */
 struct tls_walk {
-	struct moved *moved; /* up to its begin */
+	struct moved *moved; /* walked up to its begin */
 	struct tls *tls;
 	u32 requested;
 	u32 result;
@@ -84,7 +84,7 @@ static __always_inline u32 tls_length(const u8 *header)
 	return header[3] << 8 | header[4];
 }
 
-/* As far as it has come. */
+/* Is this a header, as far as it has come? */
 static __always_inline bool tls_is_header(const struct tls *t)
 {
 	const u8 *header = t->header;
@@ -104,8 +104,8 @@ static __always_inline bool tls_is_finished(u32 length)
 	       length == TLS_FINISHED_1_3(32) - 8;
 }
 
-/* An application record of a client, before the handshake of 1.3 is known to be over; true: it is
- * of a request. */
+/* An application record of a client, before the end of the handshake of 1.3 has been seen. true: it
+ * belongs to a request. */
 static __always_inline bool tls_early_data(struct tls_walk *w, u32 length)
 {
 	u8 was = w->tls->state;
@@ -164,7 +164,7 @@ static __always_inline void tls_record(struct tls_walk *w)
 	w->result = TLS_RECORDS_DATA;
 }
 
-/* More of a header: all at once where that is there. */
+/* Reads more of a header: all at once if that has come. false: it cannot be read. */
 static __always_inline bool tls_more_header(struct tls_walk *w)
 {
 	struct moved *m = w->moved;
@@ -186,7 +186,7 @@ static __always_inline bool tls_more_header(struct tls_walk *w)
 	return true;
 }
 
-/* Passes over what has come of this record. */
+/* Skips what has come of this record. */
 static __always_inline void tls_pass(struct tls_walk *w)
 {
 	u64 length_here = w->moved->end - w->moved->begin;
@@ -196,7 +196,7 @@ static __always_inline void tls_pass(struct tls_walk *w)
 	w->moved->begin += length_here;
 }
 
-/* A header, or an octet of one, and the record behind it; 1: that was all. */
+/* Reads a header, or a byte of one, and skips the record after it. 1: that was all. */
 static long tls_step(u32 i, struct tls_walk *w)
 {
 	if (!tls_more_header(w) || !tls_is_header(w->tls)) {
@@ -209,8 +209,8 @@ static long tls_step(u32 i, struct tls_walk *w)
 	return ends_loop(w->moved->begin >= w->moved->end);
 }
 
-/* From m->begin on. asked: an exchange has begun and is not answered yet. Returns enum tls_records.
- * Global: verified once. */
+/* Walks from m->begin on. requested: an exchange has started and has no response yet. Returns enum
+ * tls_records. Global: verified once. */
 __noinline int tls_walk(struct tls *t, struct moved *m, u32 requested)
 {
 	struct tls_walk w = { .moved = m, .tls = t, .requested = requested };
@@ -227,7 +227,7 @@ __noinline int tls_walk(struct tls *t, struct moved *m, u32 requested)
 	return m->begin < m->end ? TLS_RECORDS_LOST : w.result;
 }
 
-/* What a server has sent: is it of an answer? answered: that has begun. */
+/* Does what a server has sent belong to a response? responded: the response has started. */
 __noinline int tls_is_response(const struct tls *t, struct moved *m, u32 responded)
 {
 	struct tls record = { .received = TLS_HEADER };
@@ -241,14 +241,14 @@ __noinline int tls_is_response(const struct tls *t, struct moved *m, u32 respond
 	       tls_length(record.header) != TLS_ALERT_1_3;
 }
 
-/* TLS in the kernel, at least in one direction? */
+/* Is TLS in the kernel, in at least one direction? */
 static bool tls_in_kernel(const struct sock *sk)
 {
 	return BPF_CORE_READ(sk, sk_protocol) == IPPROTO_TCP &&
 	       BPF_CORE_READ((const struct inet_connection_sock *)sk, icsk_ulp_ops);
 }
 
-/* As programs of 64 bits have it. */
+/* The layout of 64-bit programs. */
 struct user_control {
 	u64 length;
 	s32 level;
@@ -256,7 +256,7 @@ struct user_control {
 	u64 record;
 };
 
-/* Which type of record the kernel has taken apart, or made, in this call; 0: it does not say. */
+/* Type of the record that the kernel has parsed or made in this call; 0: unknown. */
 static __noinline u32 tls_control(int type)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
@@ -265,7 +265,7 @@ static __noinline u32 tls_control(int type)
 
 	if (regs_32_bit(regs) || call_octets(call_number(regs)) != OCTETS_MESSAGE)
 		return 0;
-	/* msg_control follows what is known of a message. */
+	/* msg_control follows the members in struct user_msghdr. */
 	if (!buffer_read_user(&address, sizeof(address), message + sizeof(struct user_msghdr)) ||
 	    !address || !buffer_read_user(&control, sizeof(control), address))
 		return 0;

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Answers that leave something in TCP's send buffer: they end when that goes. TCP tells nobody then,
- * so it is looked at in the next event of the socket, when it is closed, and at each reading.
+ * Responses that leave bytes in TCP's send buffer: they end when these are sent. TCP has no hook
+ * for that moment, so it is checked at the next event of the socket, when it is closed, and at
+ * each reading.
  */
 #ifndef UNSENT_BPF_H
 #define UNSENT_BPF_H
 
 #include "request.bpf.h"
 
-/* Between two sends: what is left by one that corks goes with the next, and need not be looked at. */
+/* Between two sends: what corking leaves in the buffer is sent with the next one, and need not be
+ * checked. */
 #define CORKED_NS 1000000
 
-/* The answer has left something in the send buffer: it ends when that goes. */
+/* The response has left bytes in the send buffer: it ends when these are sent. */
 static __always_inline void note_unsent(struct conversation *c, u32 end)
 {
 	if (c->exchange.phase != PHASE_RESPONDED)
@@ -20,7 +22,7 @@ static __always_inline void note_unsent(struct conversation *c, u32 end)
 	__sync_lock_test_and_set(&c->unsent, 1);
 }
 
-/* It went at that time, or is given up. */
+/* They were sent at that time, or are given up. */
 static __always_inline void end_unsent(struct conversation *c, struct request_row *row, u64 now)
 {
 	struct exchange *e = &c->exchange;
@@ -36,7 +38,7 @@ static __always_inline void end_unsent(struct conversation *c, struct request_ro
 	extend_response(c, row, now);
 }
 
-/* At an event of the socket that comes later. over: nothing more of it goes. */
+/* Checks at a later event of the socket. is_final: nothing more of them will be sent. */
 static __noinline void check_unsent(struct conversation *c, const struct sock *sk, bool is_final)
 {
 	struct request_row *row = request_row(slot_index(c->cache.slot));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Who it is that a thread waits for in a call on a connection of its own: by the address that it has
- * connected to. Of a call that waits for several that is not known.
+ * Counts for which upstream a thread waits in a call on a connection of its own, by the address to
+ * which that is connected. Of a call that waits for several the upstream is unknown.
  */
 #ifndef UPSTREAM_BPF_H
 #define UPSTREAM_BPF_H
@@ -16,10 +16,10 @@ struct upstream_row {
 			DEFAULT(off);
 };
 
-/* Whose number others may choose: of the 1024 met last. */
+/* Upstream addresses are chosen by others, so only the 1,024 used last are stored. */
 LRU_HASH(upstreams, struct upstream_key, struct upstream_row, 1024) SUBJECT("key");
 
-/* The socket that the call of a blocked thread is about, NULL: none, or several. */
+/* The socket that the call of a blocked thread is about; NULL: none, or several. */
 static const struct sock *upstream_socket(struct task_struct *task)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
@@ -34,7 +34,7 @@ static const struct sock *upstream_socket(struct task_struct *task)
 	}
 }
 
-/* A thread of this service has waited so long. */
+/* A thread of this service has waited for ns. */
 static __noinline void upstream_count(struct task_struct *task, u32 service, u64 ns)
 {
 	struct upstream_key key = { .service = service };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * What an upstream is called, in whatever probe: the address that a socket is connected to.
+ * Names an upstream, for any probe: by the address to which a socket is connected.
  */
 #ifndef UPSTREAM_NAME_BPF_H
 #define UPSTREAM_NAME_BPF_H
@@ -13,15 +13,17 @@
 
 #define UPSTREAM_NAME_SIZE 56
 #define UPSTREAM_UNKNOWN "unknown"
-#define UPSTREAM_CUT "..." /* in place of a begin that does not fit */
+#define UPSTREAM_CUT "..." /* in place of a beginning that does not fit */
 
-/* upstream: the address and the port, or as "/run/postgresql/.s.PGSQL.5432", "@name". */
+/* upstream: the address and the port, or a name such as "/run/postgresql/.s.PGSQL.5432" or
+ * "@name". */
 struct upstream_key {
 	u32 service LABEL("service");
 	char upstream[UPSTREAM_NAME_SIZE] LABEL("endpoint");
 };
 
-/* Of what is too long the end stays, in which names differ. Returns how many bytes there are. */
+/* Copies a name. If it is too long, its end is copied, where names differ. Returns the number of
+ * bytes. */
 static __always_inline u64 upstream_put(char *to, u64 room, const char *from, u32 length)
 {
 	u64 size = length;
@@ -34,8 +36,8 @@ static __always_inline u64 upstream_put(char *to, u64 room, const char *from, u3
 	return size;
 }
 
-/* Any bytes behind a NUL. NULs are shown as ss(8) does. Global: verified once, and not for each
- * thing that a byte may be. */
+/* An abstract name: any bytes after a NUL. NULs are shown as ss(8) does. Global: verified once, and
+ * not for each value of a byte. */
 __noinline int upstream_of_abstract(u64 name, u32 length, struct upstream_key *ret_key)
 {
 	char *shown;
@@ -55,7 +57,7 @@ __noinline int upstream_of_abstract(u64 name, u32 length, struct upstream_key *r
 	return 0;
 }
 
-/* The length has a NUL in it, that at a path's end, or that at the begin of what is no path. */
+/* The length includes one NUL: at the end of a path, or at the start of an abstract name. */
 static void upstream_of_unix(const struct unix_sock *sk, struct upstream_key *ret_key)
 {
 	const struct unix_sock *peer = (const void *)BPF_CORE_READ(sk, peer);
@@ -77,7 +79,8 @@ static void upstream_of_unix(const struct unix_sock *sk, struct upstream_key *re
 		ret_key->upstream[0] = '_'; /* it is no endpoint */
 }
 
-/* Has a socket of IPv6 an address of IPv4, as programs use that know one kind of socket? */
+/* Does a socket of IPv6 have an address of IPv4, as in programs that use one kind of socket for
+ * both? */
 static bool upstream_is_mapped(const struct in6_addr *address)
 {
 	const u32 *words = (const u32 *)address;
@@ -106,7 +109,7 @@ static void upstream_of_inet(const struct sock *sk, u16 family, char *ret_name)
 	}
 }
 
-/* Of one that is connected to nobody it is not known. ret_key->upstream is zeroed whole before. */
+/* Unknown if the socket is not connected. The caller zeroes all of ret_key->upstream. */
 static void upstream_name(const struct sock *sk, struct upstream_key *ret_key)
 {
 	u16 family = sk ? BPF_CORE_READ(sk, __sk_common.skc_family) : 0;
