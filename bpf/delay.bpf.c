@@ -94,7 +94,7 @@ struct delay_row {
 		HELP("Slow requests, other waits: share of their time past the 95th percentile")
 			DEFAULT(off);
 	u64 slow;
-	/* Of all threads; from PART_BLOCKED on in the order of enum request_part. */
+	/* Of all threads; from PART_BLOCKED on in the order of enum part. */
 	u64 disk METRIC("delay_rate-delay-blkio rate " NS) UNIT("seconds per second")
 		HELP("Blocked by disks: block I/O of all threads, by samples");
 	u64 memory METRIC("delay_rate-delay-memory rate " NS) UNIT("seconds per second")
@@ -141,7 +141,7 @@ static __always_inline struct delay_row *delay_row(u32 row)
 
 /* --- samples --- */
 
-static enum request_part part_of(struct task_struct *task, u64 in_hand_sk)
+static enum part part_of(struct task_struct *task, u64 in_hand_sk)
 {
 	enum blocked blocked;
 
@@ -249,11 +249,11 @@ static void divide_hand(u64 *in, const struct in_hand *hand, const u64 *sampled)
 
 	for (int i = 0; i < PARTS; i++)
 		in[i] = sampled[i];
-	if (!hand->passed_ns) /* see hands_publish() */
+	if (!hand->held_ns) /* see hands_publish() */
 		return;
 	for (int i = PART_BLOCKED; i < PARTS; i++)
 		sampled_ns += sampled[i];
-	in[PART_CPU] = grown(hand->passed_ns, hand->queued_ns + hand->blocked_ns + hand->client_ns);
+	in[PART_CPU] = grown(hand->held_ns, hand->queued_ns + hand->blocked_ns + hand->client_ns);
 	in[PART_RUNQUEUE] = hand->queued_ns;
 #pragma unroll
 	for (int i = PART_BLOCKED; i < PARTS; i++)
@@ -283,8 +283,8 @@ static u64 fit_parts(u64 *in, const struct samples *seen, u64 progress_ns)
 	lock = unexplained < seen->futex_ns ? unexplained : seen->futex_ns;
 	in[PART_LOCK] += lock;
 	unexplained -= lock;
-	/* Requests over UNIX sockets are not among seen->requested. */
-	upstream = delay_fraction(unexplained, seen->awaited, seen->requested ?: seen->awaited);
+	/* Requests over UNIX sockets are not among seen->asked. */
+	upstream = delay_fraction(unexplained, seen->awaited, seen->asked ?: seen->awaited);
 	in[PART_UPSTREAM] += upstream;
 	return unexplained - upstream;
 }

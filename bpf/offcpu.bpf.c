@@ -233,7 +233,8 @@ TASK_STORAGE(waiters, struct waiter);
 
 struct switch_stack {
 	struct kernel_stack kernel;
-	struct stack_frame user[STACK_USER_MAX]; /* starts directly after the last frame of the kernel */
+	struct stack_frame
+		user[STACK_USER_MAX]; /* starts directly after the last frame of the kernel */
 };
 
 PERCPU_ARRAY(switch_stacks, u32, struct switch_stack, 1) OPTION("switches");
@@ -327,7 +328,7 @@ static __always_inline void note_wait(void *ctx, struct task_struct *task, u64 n
 	w->since_ns = now;
 }
 
-static __always_inline void end_wait(struct task_struct *task, u64 now)
+static __always_inline void finish_thread_wait(struct task_struct *task, u64 now)
 {
 	struct waiter *w = bpf_task_storage_get(&waiters, task, NULL, 0);
 	u64 since_ns = w ? w->since_ns : 0, ns = grown(now, since_ns), in_hand_sk;
@@ -355,7 +356,7 @@ HOT(0) int BPF_PROG(offcpu_switch, bool preempt, struct task_struct *prev, struc
 	if (!preempt && prev->__state && !(prev->flags & (PF_KTHREAD | PF_EXITING)))
 		note_wait(ctx, prev, now);
 	if (!(next->flags & (PF_KTHREAD | PF_EXITING)))
-		end_wait(next, now);
+		finish_thread_wait(next, now);
 	return 0;
 }
 

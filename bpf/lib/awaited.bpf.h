@@ -80,7 +80,7 @@ static void awaited_count(struct task_struct *task, struct samples *seen)
 #pragma unroll
 	for (int i = 0; i < PATHS; i++)
 		awaited_on_path(root, bpf_get_prandom_u32());
-	add(&seen->requested, requested_now);
+	add(&seen->asked, requested_now);
 	add(&seen->awaited, awaited_now);
 }
 

@@ -33,7 +33,7 @@ static void hand_until_now(const struct serving *s, u64 now, struct in_hand *ret
 	if (!s->socket || !is_since_attached(s->since_ns))
 		return;
 	queued_ns = queued_until_now(s->task);
-	ret_hand->passed_ns += passed;
+	ret_hand->held_ns += passed;
 	ret_hand->queued_ns += grown(queued_ns, s->queued_ns);
 	ret_hand->blocked_ns +=
 		serve_blocked(s, passed, BPF_CORE_READ(task, se.sum_exec_runtime), queued_ns);
@@ -58,13 +58,13 @@ __noinline int hand_publish(u32 number)
 	if (!r)
 		return 0;
 	hand_until_now(s, bpf_ktime_get_ns(), &hand);
-	more.passed_ns = publish_more(&s->published.passed_ns, hand.passed_ns);
+	more.held_ns = publish_more(&s->published.held_ns, hand.held_ns);
 	more.queued_ns = publish_more(&s->published.queued_ns, hand.queued_ns);
 	more.blocked_ns = publish_more(&s->published.blocked_ns, hand.blocked_ns);
 	more.client_ns = publish_more(&s->published.client_ns, hand.client_ns);
 	if (is_loop(s))
 		return 0;
-	add(&r->hand.passed_ns, more.passed_ns);
+	add(&r->hand.held_ns, more.held_ns);
 	add(&r->hand.queued_ns, more.queued_ns);
 	add(&r->hand.blocked_ns, more.blocked_ns);
 	add(&r->hand.client_ns, more.client_ns);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Sums of the time of each service's requests, in maps of the service object: the request probe
- * adds them up, the delay probe divides them into parts. Without the request probe they are 0.
+ * What the requests of each service have taken, in a map of the service object: the request probe
+ * adds it up, the delay probe says what it was for. Without that probe it is 0.
  */
 #ifndef SERVICE_REQUEST_BPF_H
 #define SERVICE_REQUEST_BPF_H
 
 #include "service.bpf.h"
 
-/* What threads spend the time of requests on. */
-enum request_part {
+/* What the time of requests is spent on in threads. */
+enum part {
 	PART_CPU,
 	PART_RUNQUEUE,
 	PART_BLOCKED, /* from here on in the order of enum blocked */
@@ -25,19 +25,17 @@ enum request_part {
 	PART_NONE = PARTS
 };
 
-/* Sums over samples; they only grow. */
+/* Of samples; times only grow. */
 struct samples {
-	u64 one_ns[PARTS]; /* of threads that have one request at a time */
-	u64 many_ns
-		[PARTS]; /* of event loops, and of threads that respond to requests which others received */
-	u64 futex_ns;           /* of the latter in a futex, for work or a lock */
-	u64 requested, awaited; /* connections that event loops watch, see awaited.bpf.h */
+	u64 one_ns[PARTS];  /* with threads that have one request at a time */
+	u64 many_ns[PARTS]; /* with event loops, and with workers */
+	u64 futex_ns;       /* of workers in a futex, be it for work or a lock */
+	u64 asked, awaited; /* on connections that event loops watch, see awaited.bpf.h */
 };
 
-/* Time that passed with requests in hand; of it the wait for a CPU, and how long the thread was
- * blocked. */
+/* What has passed with requests in hand, of it the wait for a CPU, and what the thread was blocked. */
 struct in_hand {
-	u64 passed_ns, queued_ns, blocked_ns;
+	u64 held_ns, queued_ns, blocked_ns;
 	u64 client_ns; /* of it, blocked until more of a request came; not in blocked_ns */
 };
 
@@ -45,13 +43,13 @@ struct in_hand {
 struct request_sums {
 	u64 exchanges;
 	u64 waiting_ns;     /* in sockets, before the first receive */
-	u64 in_progress_ns; /* from there to the last send, or until all has been sent */
+	u64 in_progress_ns; /* from there to the last send, or until all has gone out */
 	u64 send_wait_ns;   /* of that, in the send buffer */
 };
 
 /* All but tail_ns only grow. */
 struct service_request {
-	u64 readings; /* of the request probe; the members below are as of the last: */
+	u64 readings; /* of the request probe; up to the last: */
 	u64 tail_ns;  /* 95th percentile of the response times of its last interval, 0: none */
 	struct request_sums sums;
 	struct in_hand hand; /* of threads that have one request at a time */
@@ -66,7 +64,7 @@ static __always_inline struct service_request *service_request_of(u32 row)
 	return bpf_map_lookup_elem(&service_requests, &row);
 }
 
-/* Those of the delay probe's sampler, by service_task.row. */
+/* That of the delay probe's sampler, likewise. */
 ARRAY(service_samples, struct samples, SERVICE_FIRST) SHARED(1);
 
 static __always_inline struct samples *service_samples_of(u32 row)

@@ -161,7 +161,7 @@ static __always_inline void serve_count(struct serving *s, bool client, u64 now)
 	u64 slept = s->cpu == times.cpu ? times.exec_ns - s->exec_ns : passed;
 	u64 blocked = serve_blocked(s, slept, times.cpu_ns, times.queued_ns);
 
-	s->done.passed_ns += passed;
+	s->done.held_ns += passed;
 	s->done.queued_ns += times.queued_ns - s->queued_ns;
 	if (client)
 		s->done.client_ns += blocked;
