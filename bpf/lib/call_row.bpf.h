@@ -23,11 +23,11 @@ struct call_key {
 
 /* How many values of its argument a function has rows for. Each function has its own limit, so that
  * it cannot use up the rows of another. */
-struct values {
+struct value_counts {
 	u32 calls, latencies;
 };
 
-ARRAY(function_values, struct values, FUNCTIONS_MAX);
+ARRAY(function_values, struct value_counts, FUNCTIONS_MAX);
 
 /* The last four members say which of those before the function has. */
 struct call_row {
@@ -47,12 +47,13 @@ struct call_row {
 
 PERCPU_HASH(calls, struct call_key, struct call_row, FUNCTION_ROWS) SUBJECT("key");
 
-struct latency_row {
+struct function_latency_row {
 	struct hist latency METRIC("latency-function " NS) UNIT("seconds")
 		HELP("Latency of functions: from call to return");
 };
 
-SPARSE_HASH(latencies, struct call_key, struct latency_row, FUNCTION_LATENCIES) SUBJECT("key");
+SPARSE_HASH(latencies, struct call_key, struct function_latency_row, FUNCTION_LATENCIES)
+SUBJECT("key");
 
 struct argument_row {
 	struct hist value METRIC("gauge-argument") UNIT("of the argument")
@@ -61,7 +62,7 @@ struct argument_row {
 
 SPARSE_HASH(arguments, struct call_key, struct argument_row, FUNCTION_LATENCIES) SUBJECT("key");
 
-static const struct latency_row no_latency;
+static const struct function_latency_row no_function_latency;
 static const struct argument_row no_argument;
 
 static __always_inline bool has_value(const struct call_key *key)
@@ -69,7 +70,7 @@ static __always_inline bool has_value(const struct call_key *key)
 	return key->argument[0] != ARGUMENT_NONE && key->argument[0] != ARGUMENT_OTHER;
 }
 
-static __always_inline void set_other(struct call_key *key)
+static __always_inline void set_other_value(struct call_key *key)
 {
 	__builtin_memset(key->argument, 0, sizeof(key->argument));
 	key->argument[0] = ARGUMENT_OTHER;
@@ -77,19 +78,19 @@ static __always_inline void set_other(struct call_key *key)
 
 /* Makes a row, if the function has room for one more value. Another CPU may have made it first:
  * then that row is there. */
-static __noinline int make_call_row(const struct call_key *key, u32 flags, u32 values_max)
+static __noinline int make_function_row(const struct call_key *key, u32 flags, u32 values_max)
 {
-	struct values *values = bpf_map_lookup_elem(&function_values, &key->function);
+	struct value_counts *counts = bpf_map_lookup_elem(&function_values, &key->function);
 	struct call_row new = {};
 
-	if (!values || (has_value(key) && values->calls >= values_max))
+	if (!counts || (has_value(key) && counts->calls >= values_max))
 		return 0;
 	new.has_errors = !!(flags & FUNCTION_ERRORS);
 	new.has_time = !!(flags & FUNCTION_LATENCY);
 	new.has_sum = !!(flags & FUNCTION_SUM);
 	new.has_returns = !!(flags & FUNCTION_AT_RETURN);
 	if (bpf_map_update_elem(&calls, key, &new, BPF_NOEXIST) == 0 && has_value(key))
-		__sync_fetch_and_add(&values->calls, 1);
+		__sync_fetch_and_add(&counts->calls, 1);
 	return 0;
 }
 
@@ -100,7 +101,7 @@ static __always_inline struct call_row *call_row(const struct call_key *key, u32
 
 	if (row)
 		return row;
-	make_call_row(key, flags, values_max);
+	make_function_row(key, flags, values_max);
 	return bpf_map_lookup_elem(&calls, key);
 }
 
@@ -112,39 +113,41 @@ static __noinline struct call_row *call_row_or_other(struct call_key *key, u32 f
 
 	if (row || !has_value(key))
 		return or_refused(row);
-	set_other(key);
+	set_other_value(key);
 	return or_refused(call_row(key, flags, values_max));
 }
 
-static __noinline int make_latency_row(const struct call_key *key, u32 values_max)
+static __noinline int make_function_latency_row(const struct call_key *key, u32 values_max)
 {
-	struct values *values = bpf_map_lookup_elem(&function_values, &key->function);
+	struct value_counts *counts = bpf_map_lookup_elem(&function_values, &key->function);
 
-	if (!values || (has_value(key) && values->latencies >= values_max / FUNCTION_LATENCY_SHARE))
+	if (!counts || (has_value(key) && counts->latencies >= values_max / FUNCTION_LATENCY_SHARE))
 		return 0;
-	if (bpf_map_update_elem(&latencies, key, &no_latency, BPF_NOEXIST) == 0 && has_value(key))
-		__sync_fetch_and_add(&values->latencies, 1);
+	if (bpf_map_update_elem(&latencies, key, &no_function_latency, BPF_NOEXIST) == 0 &&
+	    has_value(key))
+		__sync_fetch_and_add(&counts->latencies, 1);
 	return 0;
 }
 
-static __always_inline struct latency_row *latency_row(const struct call_key *key, u32 values_max)
+static __always_inline struct function_latency_row *function_latency_row(const struct call_key *key,
+									 u32 values_max)
 {
-	struct latency_row *row = bpf_map_lookup_elem(&latencies, key);
+	struct function_latency_row *row = bpf_map_lookup_elem(&latencies, key);
 
 	if (row)
 		return row;
-	make_latency_row(key, values_max);
+	make_function_latency_row(key, values_max);
 	return bpf_map_lookup_elem(&latencies, key);
 }
 
 /* A value without room counts under "other". */
 static __noinline int count_latency(struct call_key *key, u64 taken_ns, u32 values_max)
 {
-	struct latency_row *row = latency_row(key, values_max);
+	struct function_latency_row *row = function_latency_row(key, values_max);
 
 	if (!row && has_value(key)) {
-		set_other(key);
-		row = latency_row(key, values_max);
+		set_other_value(key);
+		row = function_latency_row(key, values_max);
 	}
 	if (or_refused(row))
 		hist_add(&row->latency, taken_ns);
