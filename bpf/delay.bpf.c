@@ -120,8 +120,8 @@ struct delay_row {
 	struct {
 		u64 since_ns, slow_since_ns;
 		u64 sampler_runs; /* at its start */
-		u64 reading_ns,
-			interval_ns; /* the request probe's last reading, and the interval before it */
+		u64 reading_ns;   /* the request probe's last reading */
+		u64 interval_ns;  /* before it */
 		struct service_request begin, latest;
 	} window;
 };

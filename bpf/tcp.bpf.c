@@ -24,7 +24,7 @@
 #include "storage.bpf.h"
 
 #define INIT_TGID 1
-#define ABANDONED_NS 50000000ULL /* a program that closes earlier has not waited for the connection */
+#define ABANDONED_NS 50000000ULL /* who closes earlier has not waited for it */
 
 /* Counters of the kernel, for the whole machine. */
 struct tcp_machine {

@@ -19,8 +19,8 @@
 
 #define CLIENT_UPSTREAMS 512
 #define UPSTREAM_IDLE_NS 3600000000000ULL /* then its row is deleted */
-#define GIVEN_UP_NS 50000000ULL           /* a client that closes later than this has waited for a response */
-#define PAUSE_NS 100000000ULL             /* between two receives: a longer one is not of a download */
+#define GIVEN_UP_NS 50000000ULL           /* who closes later has waited for a response */
+#define PAUSE_NS 100000000ULL             /* between two receives: a download has shorter ones */
 
 struct client_upstream {
 	u64 exchanges METRIC("total_requests-upstream") UNIT("exchanges")
@@ -46,8 +46,9 @@ struct peer {
 	bool named;
 	bool responds;     /* has ever responded */
 	u64 connecting_ns; /* when the connect started */
-	u64 counted_ns;    /* begun_ns of the row that has the sample which moves while the response goes on */
-	u64 crowded_ns;    /* the reading during which there was no room for it */
+	/* begun_ns of the row that has the sample which moves while the response goes on */
+	u64 counted_ns;
+	u64 crowded_ns; /* the reading during which there was no room for it */
 };
 
 static const struct client_upstream no_upstream;

@@ -97,7 +97,7 @@ struct connection {
 	u64 sent, resent, received;
 	u64 retransmits;
 	u64 drops;
-	u64 walk; /* number of the last walk that has visited it, where walks visit a socket several times */
+	u64 walk; /* last one to visit it, where a walk visits a socket several times */
 	u32 phase;
 	u32 row;
 	/* By the last scan of who has it open: */

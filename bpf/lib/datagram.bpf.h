@@ -10,7 +10,7 @@
 
 #include "exchange.bpf.h"
 
-#define DATAGRAMS_ARRIVED 256 /* small datagrams that fit into a socket buffer of the default size */
+#define DATAGRAMS_ARRIVED 256 /* small ones that fit into a default socket buffer */
 #define DATAGRAMS_OPEN 256
 #define DATAGRAMS_TRIES 8
 #define DATAGRAMS_TIMEOUT_NS 5000000000ULL

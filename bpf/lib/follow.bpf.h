@@ -11,7 +11,8 @@
 #include "sample.bpf.h"
 #include "serving_thread.bpf.h"
 
-#define RESPONDER_NS_MAX 30000000000ULL /* since it last responded to a request that another thread had received */
+/* Since a thread last responded to a request that another thread had received. */
+#define RESPONDER_NS_MAX 30000000000ULL
 
 /* What the sampler remembers of a serving thread, by its number. */
 struct followed {

@@ -19,7 +19,7 @@ struct open_call {
 	u64 began_ns; /* 0: the entry is free */
 	u64 frame;
 	u16 function;
-	u16 is_replaced; /* the kernel has replaced its return address: its return is seen whatever it calls last */
+	u16 is_replaced; /* its return address, by the kernel: its return is always seen */
 	u32 service;
 	char argument[ARGUMENT_SIZE];
 };

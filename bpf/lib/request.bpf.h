@@ -138,12 +138,12 @@ OPTION("clients") SUBJECT("service via=client_slots owners=client_owners sharded
 
 /* Inspection of the first bytes of a connection. */
 struct inspection {
-	u8 left;    /* remaining inspections, 0: the first has not been made */
-	u8 preface; /* bytes of HTTP/2's preface that have come */
-	u8 frames;  /* receives in a row that were frames of HTTP/2 */
-	bool again; /* at the next receive, even of the same exchange */
-	bool sent;  /* something was sent meanwhile */
-	u32 frame_left; /* bytes of the last HTTP/2 frame that have not come yet: the next call starts with them */
+	u8 left;        /* remaining inspections, 0: the first has not been made */
+	u8 preface;     /* bytes of HTTP/2's preface that have come */
+	u8 frames;      /* receives in a row that were frames of HTTP/2 */
+	bool again;     /* at the next receive, even of the same exchange */
+	bool sent;      /* something was sent meanwhile */
+	u32 frame_left; /* bytes of the last HTTP/2 frame with which the next call starts */
 };
 
 /* The protocol of a connection, as far as it matters here. */
@@ -169,11 +169,11 @@ struct conversation {
 	struct tls tls, tls_responses;
 	u64 sk;          /* its address */
 	u64 attached_ns; /* value of the global attached_ns when this was made */
-	u64 walked_ns; /* the reading whose walk has visited it, where walks visit a socket several times */
-	u64 ready_ns;  /* arrival of data that has not been received yet, 0: there is none */
-	u64 latest_ns; /* the last arrival of data */
+	u64 walked_ns;   /* last reading to visit it, where a walk visits a socket several times */
+	u64 ready_ns;    /* arrival of data that has not been received yet, 0: there is none */
+	u64 latest_ns;   /* the last arrival of data */
 	u64 waited_ns; /* until then the wait since ready_ns is in the row; counts if it is later */
-	u32 unsent; /* 1: the last bytes of the response, before unsent_end, are in the send buffer */
+	u32 unsent;    /* 1: the send buffer has bytes of the response, up to unsent_end */
 	u32 unsent_end;
 	struct exchange exchange;
 };

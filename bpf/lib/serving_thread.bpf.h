@@ -17,9 +17,9 @@
 struct serving {
 	u32 pid; /* of the thread, 0: free */
 	u32 row;
-	u64 served; /* 1 + `readings` when it last served, 0: never */
-	u64 socket; /* address of the socket whose request it has in hand, 0: none */
-	u64 responded; /* address of the socket on which it has responded since it had a request in hand, 0: none */
+	u64 served;    /* 1 + `readings` when it last served, 0: never */
+	u64 socket;    /* address of the socket whose request it has in hand, 0: none */
+	u64 responded; /* likewise, the one on which it has responded since it had one in hand */
 	u64 began_ns;  /* arrival of the request in hand, or to which it has responded */
 	u64 since_ns;  /* since when it has it in hand, or the last send of the response */
 	u64 exec_ns;   /* exec_start then */
@@ -31,8 +31,8 @@ struct serving {
 	u32 sends;     /* sends after the first, of all responses */
 	u64 task;      /* its address */
 	struct in_hand done; /* with requests to which it has responded */
-	struct in_hand
-		published; /* what has been added to the service, the request in hand included, see in_hand.bpf.h */
+	/* Added to the service, time of the request in hand included, see in_hand.bpf.h. */
+	struct in_hand published;
 	u64 responder_ns; /* when it last responded to what another thread had received, 0: never */
 	/* As of the last walk that has visited it: */
 	u64 seen_ns;         /* its time counts from then, 0: not at all */

@@ -51,7 +51,7 @@ enum tls_state {
 	TLS_PROOF,       /* 1.3: and another, which may be the proof or a request */
 	TLS_OPEN_1_2,    /* the handshake is over */
 	TLS_OPEN_1_3,
-	TLS_OPEN_DATA /* whatever comes is data, for instance because the kernel parses the records */
+	TLS_OPEN_DATA /* all is data, for instance because the kernel parses the records */
 };
 
 /* State of the records of one direction. */
