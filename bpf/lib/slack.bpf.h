@@ -29,8 +29,8 @@
 static u32 walk_number;
 static volatile u64 address_now; /* through memory a pointer becomes a number to the verifier */
 
-/* Does a thread with a request in hand wait for events, or for another request? For another, the
- * request is dropped. */
+/* For a thread with a request in hand: notes whether it waits for events, and drops the request if it
+ * waits for more of it or for another one. */
 static void inspect_call(struct task_struct *task, struct serving *s)
 {
 	enum blocked what = blocked_on(task, s->socket);
