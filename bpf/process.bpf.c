@@ -185,7 +185,7 @@ static u64 at_least_0(s64 n)
 /* Publishes what a complete walk has gathered. CPU time is never shown above what the CPUs can
  * give. Tasks that ended before the last reading and were freed after it can bring more; the excess
  * is shown at the next. */
-static void show_row(struct process_row *row)
+static void show_gathered(struct process_row *row)
 {
 	u64 rise = peak_above(row);
 
@@ -203,7 +203,7 @@ __noinline int show_service(u32 i)
 	struct process_row *row = service_row(i);
 
 	if (row)
-		show_row(row);
+		show_gathered(row);
 	return 0;
 }
 
@@ -212,7 +212,7 @@ __noinline int show_process(u32 i)
 	struct process_row *row = process_row_at(i);
 
 	if (row)
-		show_row(row);
+		show_gathered(row);
 	return 0;
 }
 
