@@ -269,8 +269,8 @@ static void peer_connect(struct peer *p, const struct conversation *c, const str
 	p->connecting_ns = now;
 }
 
-/* The upstream has not accepted a connection. One that is abandoned at once has lost a race against
- * another address and is no error. */
+/* The upstream has not accepted a connection. One that is abandoned at once has lost a race and is
+ * no error. */
 static void peer_refuses(struct peer *p, bool failed, u64 now)
 {
 	struct client_upstream *upstream = failed ? upstream_at(p, now) : NULL;

@@ -123,8 +123,8 @@ static __always_inline u64 leaf_caller(struct task_struct *task)
 }
 #endif
 
-/* Reads the user stack. Does not clear the frames behind those found. The frames are not moved:
- * frame[0] may be empty. */
+/* Reads the user stack into frame[1] and on; frames after the last one are 0. They are not moved:
+ * frame[0] is only used if the missing caller of the leaf is inserted. */
 static __noinline void opening_read_stack(struct opening *o, struct task_struct *task)
 {
 	u64 caller;
