@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Disks: the requests of each block device, their octets and sizes, how long they are queued and in
+ * Disks: the requests of each block device, their bytes and sizes, how long they are queued and in
  * service, and which fail. With Option "services": who submits them.
  *
  * Hooks: tp_btf block_rq_complete. The kernel remembers in a request when it was begun and when it was
@@ -32,7 +32,7 @@ const volatile bool option_services = false;
 /* --- rows --- */
 
 /* They name series. */
-enum operation {
+enum disk_operation {
 	read,
 	write,
 	discard,
@@ -45,13 +45,13 @@ struct disk_row {
 		HELP("Reads: done by the device");
 	u64 writes METRIC("disk_ops-completed:write") UNIT("requests")
 		HELP("Writes: done by the device");
-	u64 read_octets METRIC("disk_octets-completed:read") UNIT("bytes")
+	u64 read_bytes METRIC("disk_octets-completed:read") UNIT("bytes")
 		HELP("Read: from the device");
-	u64 written_octets METRIC("disk_octets-completed:write") UNIT("bytes")
+	u64 written_bytes METRIC("disk_octets-completed:write") UNIT("bytes")
 		HELP("Written: to the device");
 	u64 discards METRIC("total_operations-discard") UNIT("requests")
 		HELP("Discards: of blocks that are no longer in use");
-	u64 discarded_octets METRIC("total_bytes-discard") UNIT("bytes")
+	u64 discarded_bytes METRIC("total_bytes-discard") UNIT("bytes")
 		HELP("Discarded: octets no longer in use");
 	u64 flushes METRIC("total_operations-flush") UNIT("requests")
 		HELP("Flushes: of the device's cache, as for fsync");
@@ -60,25 +60,25 @@ struct disk_row {
 PERCPU_HASH(disks, u32, struct disk_row, DISKS_MAX) SUBJECT("key label=device");
 
 /* Of a device and one kind of operation. */
-struct operation_key {
+struct disk_operation_key {
 	u32 device LABEL("device");
-	enum operation operation LABEL("enum");
+	enum disk_operation operation LABEL("enum");
 };
 
-struct operation_row {
+struct disk_operation_row {
 	struct hist service METRIC("latency-disk_service " NS) UNIT("seconds")
 		HELP("Time in service: from issue to end");
 	struct hist queued METRIC("latency-disk_queued " NS) UNIT("seconds")
 		HELP("Time queued: from the begin of a request until it is issued to the device");
-	struct hist octets METRIC("bytes-disk_request") UNIT("bytes")
+	struct hist bytes METRIC("bytes-disk_request") UNIT("bytes")
 		HELP("Size of a request: when it ends") DEFAULT(off);
 	u64 errors METRIC("errors-disk") UNIT("requests") HELP("Failed requests: by the device");
 };
 
-SPARSE_HASH(operations, struct operation_key, struct operation_row, OPERATIONS_MAX)
+SPARSE_HASH(operations, struct disk_operation_key, struct disk_operation_row, OPERATIONS_MAX)
 SUBJECT("key");
 
-static const struct operation_row no_operations;
+static const struct disk_operation_row no_operations;
 
 /* What the kernel counts. */
 struct queue_key {
@@ -103,7 +103,7 @@ SUBJECT("key") FILE("/sys/block/*/stat lines");
 
 /* --- devices --- */
 
-static __always_inline enum operation operation_of(const struct request *rq)
+static __always_inline enum disk_operation operation_of(const struct request *rq)
 {
 	u32 op = request_op(rq);
 
@@ -127,10 +127,11 @@ static __always_inline struct disk_row *disk_row(u32 device)
 	return or_refused(bpf_map_lookup_elem(&disks, &device));
 }
 
-static __always_inline struct operation_row *operation_row(u32 device, enum operation operation)
+static __always_inline struct disk_operation_row *disk_operation_row(u32 device,
+								     enum disk_operation operation)
 {
-	struct operation_key key = { .device = device, .operation = operation };
-	struct operation_row *row = bpf_map_lookup_elem(&operations, &key);
+	struct disk_operation_key key = { .device = device, .operation = operation };
+	struct disk_operation_row *row = bpf_map_lookup_elem(&operations, &key);
 
 	if (row)
 		return row;
@@ -138,11 +139,11 @@ static __always_inline struct operation_row *operation_row(u32 device, enum oper
 	return or_refused(bpf_map_lookup_elem(&operations, &key));
 }
 
-/* A request, or a part of one. A flush has no octets. */
+/* A request, or a part of one. A flush has no bytes. */
 struct ended {
 	u32 device;
-	enum operation operation;
-	u32 octets;
+	enum disk_operation operation;
+	u32 bytes;
 	bool failed;
 	bool last;
 };
@@ -155,22 +156,22 @@ static __always_inline void count_disk(const struct ended *c)
 		return;
 	if (c->operation == read) {
 		add(&row->reads, c->last);
-		add(&row->read_octets, c->octets);
+		add(&row->read_bytes, c->bytes);
 	} else if (c->operation == write) {
 		add(&row->writes, c->last);
-		add(&row->written_octets, c->octets);
+		add(&row->written_bytes, c->bytes);
 	} else if (c->operation == discard) {
 		add(&row->discards, c->last);
-		add(&row->discarded_octets, c->octets);
+		add(&row->discarded_bytes, c->bytes);
 	} else {
 		add(&row->flushes, c->last);
 	}
 }
 
-static __always_inline void count_operation(const struct request *rq, const struct ended *c,
-					    u64 now)
+static __always_inline void count_disk_operation(const struct request *rq, const struct ended *c,
+						 u64 now)
 {
-	struct operation_row *row = operation_row(c->device, c->operation);
+	struct disk_operation_row *row = disk_operation_row(c->device, c->operation);
 	u64 began = request_began(rq), issued = rq->io_start_time_ns;
 
 	if (!row)
@@ -179,7 +180,7 @@ static __always_inline void count_operation(const struct request *rq, const stru
 	if (!c->last)
 		return;
 	if (c->operation != flush)
-		hist_add(&row->octets, c->octets);
+		hist_add(&row->bytes, c->bytes);
 	if (!issued)
 		return;
 	hist_add(&row->service, grown(now, issued));
@@ -197,9 +198,9 @@ struct submitted_row {
 		HELP("Reads submitted: to block devices");
 	u64 writes METRIC("disk_ops-submitted:write") UNIT("requests")
 		HELP("Writes submitted: to block devices");
-	u64 read_octets METRIC("disk_octets-submitted:read") UNIT("bytes")
+	u64 read_bytes METRIC("disk_octets-submitted:read") UNIT("bytes")
 		HELP("Read by submitted requests: from block devices");
-	u64 written_octets METRIC("disk_octets-submitted:write") UNIT("bytes")
+	u64 written_bytes METRIC("disk_octets-submitted:write") UNIT("bytes")
 		HELP("Written by submitted requests: to block devices");
 	struct hist read_time METRIC("latency-disk_read " NS) UNIT("seconds")
 		HELP("Time of a submitted read: from the begin of a request to its end");
@@ -213,7 +214,7 @@ MMAP_ARRAY(submitter_owners, u32, 1) OPTION("services");
 MMAP_ARRAY(submitted, struct submitted_row, 1)
 OPTION("services") SUBJECT("service via=submitter_slots owners=submitter_owners sharded");
 
-/* What kernel threads submit, if no service is known. They name series. */
+/* What kernel threads submit, if no service is earlier. They name series. */
 enum kernel_submitter {
 	writeback,
 	kernel, /* reads */
@@ -263,7 +264,8 @@ static __always_inline u32 submitter_of(struct task_struct *task, struct request
 	return service_watched(service) ? service : NOBODY;
 }
 
-static __always_inline void submit(struct request *rq, u64 began_ns, struct submission *known)
+static __always_inline void remember_submission(struct request *rq, u64 began_ns,
+						struct submission *earlier)
 {
 	struct submission s = {
 		.began_ns = began_ns,
@@ -271,13 +273,14 @@ static __always_inline void submit(struct request *rq, u64 began_ns, struct subm
 	};
 	u64 key = (u64)rq;
 
-	if (known)
-		*known = s;
+	if (earlier)
+		*earlier = s;
 	else if (s.service != NOBODY && bpf_map_update_elem(&submissions, &key, &s, BPF_ANY))
 		refuse();
 }
 
-static __always_inline struct submitted_row *submitted_row(u32 service, enum operation operation)
+static __always_inline struct submitted_row *submitted_row(u32 service,
+							   enum disk_operation operation)
 {
 	u32 index;
 
@@ -294,12 +297,12 @@ static __always_inline void count_submitted(struct submitted_row *row, const str
 {
 	if (c->operation == read) {
 		add(&row->reads, c->last);
-		add(&row->read_octets, c->octets);
+		add(&row->read_bytes, c->bytes);
 		if (c->last)
 			hist_add(&row->read_time, taken_ns);
 	} else {
 		add(&row->writes, c->last);
-		add(&row->written_octets, c->octets);
+		add(&row->written_bytes, c->bytes);
 		if (c->last)
 			hist_add(&row->write_time, taken_ns);
 	}
@@ -321,39 +324,39 @@ static __always_inline void count_service(struct request *rq, const struct ended
 
 /* --- hooks --- */
 
-/* One without octets that is no flush itself only asks for one. */
-static __always_inline int complete(struct request *rq, u8 error, u32 octets)
+/* One without bytes that is no flush itself only asks for one. */
+static __always_inline int complete(struct request *rq, u8 error, u32 bytes)
 {
 	struct ended c = {
 		.device = request_device(rq),
 		.operation = operation_of(rq),
-		.octets = octets,
+		.bytes = bytes,
 		.failed = error,
-		.last = octets >= rq->__data_len,
+		.last = bytes >= rq->__data_len,
 	};
 	u64 now;
 
 	hot_run(0);
-	if (!c.device || c.operation == OPERATIONS || (!octets && c.operation != flush))
+	if (!c.device || c.operation == OPERATIONS || (!bytes && c.operation != flush))
 		return 0;
 	now = bpf_ktime_get_ns();
 	count_disk(&c);
-	count_operation(rq, &c, now);
+	count_disk_operation(rq, &c, now);
 	if (option_services)
 		count_service(rq, &c, now);
 	return 0;
 }
 
 SEC("tp_btf/block_rq_complete")
-HOT(0) TIER(1) int BPF_PROG(disk_complete_1, struct request *rq, u8 error, u32 octets)
+HOT(0) TIER(1) int BPF_PROG(disk_complete_1, struct request *rq, u8 error, u32 bytes)
 {
-	return complete(rq, error, octets);
+	return complete(rq, error, bytes);
 }
 
 SEC("tp_btf/block_rq_complete")
-HOT(0) TIER(2) int BPF_PROG(disk_complete_2, struct request *rq, u8 error, u32 octets)
+HOT(0) TIER(2) int BPF_PROG(disk_complete_2, struct request *rq, u8 error, u32 bytes)
 {
-	return complete(rq, error, octets);
+	return complete(rq, error, bytes);
 }
 
 /* Runs in the process that submits: 5a80bd075f3b ("block: introduce block_io_start/block_io_done
@@ -362,20 +365,20 @@ SEC("tp_btf/block_io_start")
 OPTION("services") HOT(1) TIER(1) int BPF_PROG(disk_submit, struct request *rq)
 {
 	hot_run(1);
-	submit(rq, bpf_ktime_get_ns(), submission_of(rq));
+	remember_submission(rq, bpf_ktime_get_ns(), submission_of(rq));
 	return 0;
 }
 
 /* Before that, the first of these two runs in the process that submits: only what is in a queue already
  * is issued by others. */
-static __always_inline int meet(struct request *rq)
+static __always_inline int discover_submission(struct request *rq)
 {
 	struct submission *s = submission_of(rq);
 	u64 began_ns = rq->start_time_ns;
-	bool known = s && (began_ns ? s->began_ns == began_ns : s->service != NOBODY);
+	bool earlier = s && (began_ns ? s->began_ns == began_ns : s->service != NOBODY);
 
-	if (!known)
-		submit(rq, began_ns ?: bpf_ktime_get_ns(), s);
+	if (!earlier)
+		remember_submission(rq, began_ns ?: bpf_ktime_get_ns(), s);
 	return 0;
 }
 
@@ -383,14 +386,14 @@ SEC("tp_btf/block_rq_insert")
 OPTION("services") HOT(1) TIER(2) int BPF_PROG(disk_insert, struct request *rq)
 {
 	hot_run(1);
-	return meet(rq);
+	return discover_submission(rq);
 }
 
 SEC("tp_btf/block_rq_issue")
 OPTION("services") HOT(2) TIER(2) int BPF_PROG(disk_issue, struct request *rq)
 {
 	hot_run(2);
-	return meet(rq);
+	return discover_submission(rq);
 }
 
 /* The pages of one cgroup; their requests begin before the end. */

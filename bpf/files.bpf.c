@@ -53,9 +53,9 @@ struct file_row {
 
 MMAP_ARRAY(files, struct file_row, 1) SUBJECT("service via=row_slots owners=slot_owners sharded");
 
-struct operation_key {
+struct file_operation_key {
 	u32 service LABEL("service");
-	enum operation operation LABEL("enum");
+	enum file_operation operation LABEL("enum");
 	char file_system[FILE_SYSTEM_NAME_SIZE] LABEL("string");
 };
 
@@ -66,14 +66,14 @@ struct slow_row {
 		HELP("Time in slow file operations: by operation and file system") DEFAULT(off);
 };
 
-HASH(slow_operations, struct operation_key, struct slow_row, 1024) SUBJECT("key");
+HASH(slow_operations, struct file_operation_key, struct slow_row, 1024) SUBJECT("key");
 
-struct operation_row {
+struct file_operation_row {
 	struct hist latency METRIC("latency-operation " NS) UNIT("seconds")
 		HELP("File latency: by operation and file system");
 };
 
-SPARSE_HASH(operations, struct operation_key, struct operation_row, 1024)
+SPARSE_HASH(operations, struct file_operation_key, struct file_operation_row, 1024)
 OPTION("operations") SUBJECT("key");
 
 /* Of a thread that has used files. */
@@ -86,9 +86,9 @@ struct file_user {
 
 TASK_STORAGE(file_users, struct file_user);
 
-/* --- what is common to all tiers --- */
+/* --- what is common to all sets --- */
 
-static const struct operation_row no_operations;
+static const struct file_operation_row no_operations;
 
 /* NULL: nobody wants to know. */
 static __always_inline struct file_user *file_user(struct task_struct *task)
@@ -100,7 +100,7 @@ static __always_inline struct file_user *file_user(struct task_struct *task)
 	return u && slot_cache_watched(&u->cache, task) ? u : NULL;
 }
 
-static __always_inline struct file_user *begin(enum operation operation)
+static __always_inline struct file_user *begin_operation(enum file_operation operation)
 {
 	struct file_user *u = file_user(bpf_get_current_task_btf());
 
@@ -112,7 +112,7 @@ static __always_inline struct file_user *begin(enum operation operation)
 }
 
 /* What a thread is in that does this, NULL: nothing that counts. */
-static __always_inline struct file_user *doing(enum operation operation)
+static __always_inline struct file_user *doing(enum file_operation operation)
 {
 	struct file_user *u =
 		bpf_task_storage_get(&file_users, bpf_get_current_task_btf(), NULL, 0);
@@ -120,9 +120,9 @@ static __always_inline struct file_user *doing(enum operation operation)
 	return u && is_since_attached(u->began_ns[operation]) ? u : NULL;
 }
 
-static __always_inline void count_operation(const struct operation_key *key, u64 ns)
+static __always_inline void count_file_operation(const struct file_operation_key *key, u64 ns)
 {
-	struct operation_row *row = bpf_map_lookup_elem(&operations, key);
+	struct file_operation_row *row = bpf_map_lookup_elem(&operations, key);
 
 	if (!row) {
 		bpf_map_update_elem(&operations, key, &no_operations, BPF_NOEXIST);
@@ -132,7 +132,7 @@ static __always_inline void count_operation(const struct operation_key *key, u64
 		hist_add(&row->latency, ns);
 }
 
-static __always_inline void count_slow(const struct operation_key *key, u64 ns)
+static __always_inline void count_slow_operation(const struct file_operation_key *key, u64 ns)
 {
 	struct slow_row none = {}, *row = bpf_map_lookup_elem(&slow_operations, key);
 
@@ -153,15 +153,16 @@ static __always_inline void name_file_system(const struct file_system_type *type
 		__builtin_memcpy(ret_name, FILE_SYSTEM_UNKNOWN, sizeof(FILE_SYSTEM_UNKNOWN));
 }
 
-static __noinline void count_on_file_system(u32 service, enum operation operation, u64 type, u64 ns)
+static __noinline void count_on_file_system(u32 service, enum file_operation operation, u64 type,
+					    u64 ns)
 {
-	struct operation_key key = { .service = service, .operation = operation };
+	struct file_operation_key key = { .service = service, .operation = operation };
 
 	name_file_system((const struct file_system_type *)type, key.file_system);
 	if (option_operations)
-		count_operation(&key, ns);
+		count_file_operation(&key, ns);
 	if (ns >= slow_ns)
-		count_slow(&key, ns);
+		count_slow_operation(&key, ns);
 }
 
 static __always_inline const struct file_system_type *file_system(const struct file *file)
@@ -171,8 +172,9 @@ static __always_inline const struct file_system_type *file_system(const struct f
 
 /* file: NULL where the thread has noted the file system, or it is not known. bytes: that it has moved,
  * below zero: an error. Returns where the operation counts. */
-static __always_inline struct file_row *end(struct file_user *u, enum operation operation,
-					    const struct file *file, s64 bytes)
+static __always_inline struct file_row *end_operation(struct file_user *u,
+						      enum file_operation operation,
+						      const struct file *file, s64 bytes)
 {
 	u64 ns = bpf_ktime_get_ns() - u->began_ns[operation];
 	struct file_row *row;
@@ -193,9 +195,9 @@ static __always_inline struct file_row *end(struct file_user *u, enum operation 
 	return row;
 }
 
-static __always_inline int begin_simply(enum operation operation)
+static __always_inline int begin_simply(enum file_operation operation)
 {
-	begin(operation);
+	begin_operation(operation);
 	return 0;
 }
 
@@ -209,7 +211,7 @@ static __always_inline int end_open(s64 fd)
 		return 0;
 	if (fd >= 0)
 		file = file_in(file_slot(bpf_get_current_task_btf(), fd));
-	row = end(u, open, file, 0);
+	row = end_operation(u, open, file, 0);
 	if (!row)
 		return 0;
 	add(&row->opens, 1);
@@ -222,7 +224,7 @@ static __always_inline int end_open(s64 fd)
 
 static __always_inline int begin_sync(u32 fd)
 {
-	struct file_user *u = begin(fsync);
+	struct file_user *u = begin_operation(fsync);
 
 	if (u)
 		u->fd = fd;
@@ -234,14 +236,14 @@ static __always_inline int end_sync(void)
 	struct file_user *u = doing(fsync);
 
 	if (u)
-		end(u, fsync, file_in(file_slot(bpf_get_current_task_btf(), u->fd)), 0);
+		end_operation(u, fsync, file_in(file_slot(bpf_get_current_task_btf(), u->fd)), 0);
 	return 0;
 }
 
 static __always_inline int end_delete(s64 error)
 {
 	struct file_user *u = doing(delete);
-	struct file_row *row = u ? end(u, delete, NULL, 0) : NULL;
+	struct file_row *row = u ? end_operation(u, delete, NULL, 0) : NULL;
 
 	if (row && !error)
 		add(&row->deleted, 1);
@@ -251,26 +253,26 @@ static __always_inline int end_delete(s64 error)
 static __always_inline int end_rename(s64 error)
 {
 	struct file_user *u = doing(rename);
-	struct file_row *row = u ? end(u, rename, NULL, 0) : NULL;
+	struct file_row *row = u ? end_operation(u, rename, NULL, 0) : NULL;
 
 	if (row && !error)
 		add(&row->renamed, 1);
 	return 0;
 }
 
-/* --- tiers 1 to 4 --- */
+/* --- sets 1 to 4 --- */
 
-static __always_inline int begin_on(enum operation operation, const struct file *file)
+static __always_inline int begin_on(enum file_operation operation, const struct file *file)
 {
 	return inode_is_regular(file->f_inode) ? begin_simply(operation) : 0;
 }
 
-static __always_inline int end_on(enum operation operation, const struct file *file, s64 bytes)
+static __always_inline int end_on(enum file_operation operation, const struct file *file, s64 bytes)
 {
 	struct file_user *u = inode_is_regular(file->f_inode) ? doing(operation) : NULL;
 
 	if (u)
-		end(u, operation, file, bytes);
+		end_operation(u, operation, file, bytes);
 	return 0;
 }
 
@@ -285,22 +287,22 @@ static __always_inline int note_file_system(const struct dentry *dentry)
 	return 0;
 }
 
-#define ALL_TIERS TIER(1) TIER(2) TIER(3) TIER(4)
+#define FUNCTION_SETS TIER(1) TIER(2) TIER(3) TIER(4)
 #define WITH_VECTORS TIER(1) TIER(3)
 #define BEFORE_7_0 TIER(1) TIER(2)
 #define SINCE_7_0 TIER(3) TIER(4)
 
 /* first, second: the numbers of the two programs; others: arguments behind the first. */
-#define HOOK_ON_FILE(tiers, function, operation, first, second, others...)       \
+#define HOOK_ON_FILE(sets, function, operation, first, second, others...)        \
 	SEC("fentry/" #function)                                                 \
-	tiers HOT(first)                                                         \
+	sets HOT(first)                                                          \
 	int BPF_PROG(files_begin_##function, struct file *file)                  \
 	{                                                                        \
 		hot_run(first);                                                  \
 		return begin_on(operation, file);                                \
 	}                                                                        \
 	SEC("fexit/" #function)                                                  \
-	tiers HOT(second)                                                        \
+	sets HOT(second)                                                         \
 	int BPF_PROG(files_end_##function, struct file *file, others, s64 bytes) \
 	{                                                                        \
 		hot_run(second);                                                 \
@@ -308,31 +310,31 @@ static __always_inline int note_file_system(const struct dentry *dentry)
 	}
 
 /* arguments: of the function, and what it returns. */
-#define HOOK(tiers, function, operation, first, second, end, arguments...) \
-	SEC("fentry/" #function)                                           \
-	tiers HOT(first)                                                   \
-	int BPF_PROG(files_begin_##function)                               \
-	{                                                                  \
-		hot_run(first);                                            \
-		return begin_simply(operation);                            \
-	}                                                                  \
-	SEC("fexit/" #function)                                            \
-	tiers HOT(second)                                                  \
-	int BPF_PROG(files_end_##function, arguments)                      \
-	{                                                                  \
-		hot_run(second);                                           \
-		return end;                                                \
+#define HOOK(sets, function, operation, first, second, end, arguments...) \
+	SEC("fentry/" #function)                                          \
+	sets HOT(first)                                                   \
+	int BPF_PROG(files_begin_##function)                              \
+	{                                                                 \
+		hot_run(first);                                           \
+		return begin_simply(operation);                           \
+	}                                                                 \
+	SEC("fexit/" #function)                                           \
+	sets HOT(second)                                                  \
+	int BPF_PROG(files_end_##function, arguments)                     \
+	{                                                                 \
+		hot_run(second);                                          \
+		return end;                                               \
 	}
 
 #define HOOK_SYNC(call)                                              \
 	SEC("fentry/" SYSCALL_FUNCTION(call))                        \
-	ALL_TIERS                                                    \
+	FUNCTION_SETS                                                \
 	int BPF_PROG(files_begin_##call, const struct pt_regs *regs) \
 	{                                                            \
 		return begin_sync(call_argument(regs, 1));           \
 	}                                                            \
 	SEC("fexit/" SYSCALL_FUNCTION(call))                         \
-	ALL_TIERS                                                    \
+	FUNCTION_SETS                                                \
 	int BPF_PROG(files_end_##call)                               \
 	{                                                            \
 		return end_sync();                                   \
@@ -343,11 +345,11 @@ static __always_inline int note_file_system(const struct dentry *dentry)
 #define UNLINKS int at, void *name, int error
 #define RENAMES int at, void *name, int to, void *to_name, unsigned int flags, int error
 
-HOOK_ON_FILE(ALL_TIERS, vfs_read, read, 0, 1, MOVES)
-HOOK_ON_FILE(ALL_TIERS, vfs_write, write, 2, 3, MOVES)
+HOOK_ON_FILE(FUNCTION_SETS, vfs_read, read, 0, 1, MOVES)
+HOOK_ON_FILE(FUNCTION_SETS, vfs_write, write, 2, 3, MOVES)
 HOOK_ON_FILE(WITH_VECTORS, vfs_readv, read, 12, 13, MOVES_VECTORS)
 HOOK_ON_FILE(WITH_VECTORS, vfs_writev, write, 14, 15, MOVES_VECTORS)
-HOOK(ALL_TIERS, do_sys_openat2, open, 4, 5, end_open(fd), int at, void *name, void *how, int fd)
+HOOK(FUNCTION_SETS, do_sys_openat2, open, 4, 5, end_open(fd), int at, void *name, void *how, int fd)
 HOOK(BEFORE_7_0, do_unlinkat, delete, 6, 7, end_delete(error), UNLINKS)
 HOOK(SINCE_7_0, filename_unlinkat, delete, 6, 7, end_delete(error), UNLINKS)
 HOOK(BEFORE_7_0, do_renameat2, rename, 8, 9, end_rename(error), RENAMES)
@@ -356,7 +358,7 @@ HOOK_SYNC(fsync)
 HOOK_SYNC(fdatasync)
 
 SEC("fentry/vfs_unlink")
-ALL_TIERS
+FUNCTION_SETS
 HOT(10)
 int BPF_PROG(files_unlink, void *map, struct inode *from, struct dentry *dentry)
 {
@@ -365,7 +367,7 @@ int BPF_PROG(files_unlink, void *map, struct inode *from, struct dentry *dentry)
 }
 
 SEC("fentry/vfs_rename")
-ALL_TIERS
+FUNCTION_SETS
 HOT(11)
 int BPF_PROG(files_rename, struct renamedata *renamed)
 {
@@ -375,25 +377,26 @@ int BPF_PROG(files_rename, struct renamedata *renamed)
 
 /* --- tier 5 --- */
 
-static __always_inline int begin_move(enum operation operation, u32 fd)
+static __always_inline int begin_move(enum file_operation operation, u32 fd)
 {
 	const struct file *file = file_in(file_slot(bpf_get_current_task_btf(), fd));
 	struct file_user *u;
 
 	if ((BPF_CORE_READ(file, f_inode, i_mode) & S_IFMT) != S_IFREG)
 		return 0;
-	u = begin(operation);
+	u = begin_operation(operation);
 	if (u)
 		u->fd = fd;
 	return 0;
 }
 
-static __always_inline int end_move(enum operation operation, s64 bytes)
+static __always_inline int end_move(enum file_operation operation, s64 bytes)
 {
 	struct file_user *u = doing(operation);
 
 	if (u)
-		end(u, operation, file_in(file_slot(bpf_get_current_task_btf(), u->fd)), bytes);
+		end_operation(u, operation, file_in(file_slot(bpf_get_current_task_btf(), u->fd)),
+			      bytes);
 	return 0;
 }
 
@@ -410,15 +413,15 @@ static __always_inline int end_move(enum operation operation, s64 bytes)
 	CALL_PROGRAM(enter, call, , return begin;) \
 	CALL_PROGRAM(exit, call, , return end;)
 
-#define HOT_CALL(call, first, second, begin, end)                            \
+#define FREQUENT_CALL(call, first, second, begin, end)                       \
 	CALL_PROGRAM(enter, call, HOT(first), hot_run(first); return begin;) \
 	CALL_PROGRAM(exit, call, HOT(second), hot_run(second); return end;)
 
 /* Not of directories. */
 #define BEGIN_UNLINKAT (ctx->args[2] & AT_REMOVEDIR ? 0 : begin_simply(delete))
 
-HOT_CALL(openat, 0, 1, begin_simply(open), end_open(ctx->ret))
-HOT_CALL(unlinkat, 2, 3, BEGIN_UNLINKAT, end_delete(ctx->ret))
+FREQUENT_CALL(openat, 0, 1, begin_simply(open), end_open(ctx->ret))
+FREQUENT_CALL(unlinkat, 2, 3, BEGIN_UNLINKAT, end_delete(ctx->ret))
 RARE_CALL(fsync, begin_sync(ctx->args[0]), end_sync())
 RARE_CALL(fdatasync, begin_sync(ctx->args[0]), end_sync())
 RARE_CALL(openat2, begin_simply(open), end_open(ctx->ret))
@@ -445,10 +448,10 @@ MOVE_CALL(pwritev2, write, 30, 31)
 
 /* Younger architectures have only the calls that take a directory. */
 #ifdef __TARGET_ARCH_x86
-HOT_CALL(open, 4, 5, begin_simply(open), end_open(ctx->ret))
-HOT_CALL(creat, 6, 7, begin_simply(open), end_open(ctx->ret))
-HOT_CALL(unlink, 8, 9, begin_simply(delete), end_delete(ctx->ret))
-HOT_CALL(rename, 10, 11, begin_simply(rename), end_rename(ctx->ret))
+FREQUENT_CALL(open, 4, 5, begin_simply(open), end_open(ctx->ret))
+FREQUENT_CALL(creat, 6, 7, begin_simply(open), end_open(ctx->ret))
+FREQUENT_CALL(unlink, 8, 9, begin_simply(delete), end_delete(ctx->ret))
+FREQUENT_CALL(rename, 10, 11, begin_simply(rename), end_rename(ctx->ret))
 #endif
 
 char LICENSE[] SEC("license") DEFAULT(off) HELP(

@@ -5,10 +5,10 @@
  *
  * Hooks: uprobes at entries and at the instructions that return, or uretprobes, kprobes and
  * kretprobes, one each or many at once, fentry and fexit, as the blocks name them. One program serves
- * all functions of a kind: the cookie of the link says which function it is, and what is known of the
- * place. Of fentry and fexit there is a copy of the program for each function.
+ * all functions of a kind: the cookie of the link says which function it is, and what is is_read of the
+ * location. Of fentry and fexit there is a copy of the program for each function.
  *
- * A call is known again at its return by its frame on the stack. So calls may nest, also of one
+ * A call is is_read again at its return by its frame on the stack. So calls may nest, also of one
  * function, and what leaves functions without a return, as longjmp() and exceptions do, leaves no
  * more behind than an entry that is used again.
  *
@@ -40,7 +40,7 @@ static __always_inline struct function *function_of(u64 cookie)
 	return bpf_map_lookup_elem(&functions, &number);
 }
 
-static __always_inline void count_run(const struct function *f, u32 number, bool at_return)
+static __always_inline void count_function_run(const struct function *f, u32 number, bool at_return)
 {
 	u32 index = 2 * number + at_return;
 	u64 *runs;
@@ -52,7 +52,7 @@ static __always_inline void count_run(const struct function *f, u32 number, bool
 		add(runs, 1);
 }
 
-static __always_inline bool is_counted(const struct function *f, u32 service)
+static __always_inline bool function_counts_service(const struct function *f, u32 service)
 {
 	u32 block = service - SERVICE_FIRST;
 
@@ -75,9 +75,9 @@ static __always_inline u64 narrowed(u64 value, const struct function_type *type)
 static __always_inline const struct function_argument *argument_of(const struct function *f,
 								   u64 cookie)
 {
-	u32 place = cookie >> FUNCTION_PLACE_SHIFT & FUNCTION_PLACE_MASK;
+	u32 location = cookie >> FUNCTION_PLACE_SHIFT & FUNCTION_PLACE_MASK;
 
-	return place ? bpf_map_lookup_elem(&function_places, &place) : &f->argument;
+	return location ? bpf_map_lookup_elem(&function_places, &location) : &f->argument;
 }
 
 /* What is at an address of the process, or of the kernel. */
@@ -142,7 +142,7 @@ static __always_inline void add_value(struct call_row *row, const struct call_ke
 
 /* --- begin and end --- */
 
-/* What is counted of the function at this place. */
+/* What is counted of the function at this location. */
 static __always_inline u32 flags_of(const struct function *f, u64 cookie)
 {
 	u32 flags = f->flags;
@@ -154,7 +154,7 @@ static __always_inline u32 flags_of(const struct function *f, u64 cookie)
 	return flags & ~FUNCTION_AT_RETURN;
 }
 
-/* What its return is to find, whatever it is asked for: so what does not return is known, too. false: there
+/* What its return is to find, whatever it is asked for: so what does not return is is_read, too. false: there
  * is no room for it. */
 static __noinline bool remember_call(void *ctx, const struct call_key *key, u64 frame, u64 cookie,
 				     u32 flags)
@@ -184,23 +184,23 @@ static __noinline int count_call(void *ctx, u64 frame, u64 cookie, bool is_user)
 	const struct function_argument *a = NULL;
 	const struct function *f = function_of(cookie);
 	struct call_row *row;
-	bool known = false;
+	bool is_read = false;
 	u64 value = 0;
 	u32 flags;
 
 	if (!f)
 		return 0;
-	count_run(f, cookie, false);
-	if (!is_counted(f, key.service))
+	count_function_run(f, cookie, false);
+	if (!function_counts_service(f, key.service))
 		return 0;
 	flags = flags_of(f, cookie);
 	if (flags & (FUNCTION_SUM | FUNCTION_HISTOGRAM | FUNCTION_LABEL) &&
 	    !(flags & FUNCTION_RETURNED))
 		a = argument_of(f, cookie);
 	if (a)
-		known = read_argument(ctx, a, is_user, &value);
+		is_read = read_argument(ctx, a, is_user, &value);
 	if (a && flags & FUNCTION_LABEL) {
-		if (known)
+		if (is_read)
 			label_argument(&key, &a->type, value);
 		else
 			key.argument[0] = ARGUMENT_OTHER;
@@ -209,7 +209,7 @@ static __noinline int count_call(void *ctx, u64 frame, u64 cookie, bool is_user)
 	if (!row)
 		return 0;
 	add(&row->calls, 1);
-	if (a && known && !(flags & FUNCTION_LABEL))
+	if (a && is_read && !(flags & FUNCTION_LABEL))
 		add_value(row, &key, f, value, a->type.is_signed);
 	if (flags & FUNCTION_AT_RETURN && remember_call(ctx, &key, frame, cookie, flags))
 		add((u64 *)&row->unreturned, 1);
@@ -304,8 +304,8 @@ static __noinline int count_return(void *ctx, u64 frame, u64 cookie, u64 returne
 
 	if (!f)
 		return 0;
-	count_run(f, cookie, true);
-	if (!is_counted(f, key.service) || !is_ended(ctx, frame, cookie, f, &ended))
+	count_function_run(f, cookie, true);
+	if (!function_counts_service(f, key.service) || !is_ended(ctx, frame, cookie, f, &ended))
 		return 0;
 	if (!ended.is_known && f->flags & FUNCTION_LABEL)
 		return 0;
@@ -366,13 +366,13 @@ HOT(3) int function_return_kernel(struct pt_regs *ctx)
 }
 
 SEC("kprobe.multi")
-HOT(4) int function_call_kernel_multi(struct pt_regs *ctx)
+HOT(4) int function_call_kprobe_multi(struct pt_regs *ctx)
 {
 	COUNT_CALL(4, false);
 }
 
 SEC("kretprobe.multi")
-HOT(5) int function_return_kernel_multi(struct pt_regs *ctx)
+HOT(5) int function_return_kprobe_multi(struct pt_regs *ctx)
 {
 	COUNT_RETURN(5);
 }

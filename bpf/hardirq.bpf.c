@@ -67,7 +67,7 @@ static struct duration_row *duration_row(const struct hardirq_key *key)
 	return or_refused(bpf_map_lookup_elem(&hardirq_durations, key));
 }
 
-static void begin(void)
+static void begin_interrupt(void)
 {
 	struct span *span = cpu_span_make(&hardirq_spans);
 
@@ -76,7 +76,7 @@ static void begin(void)
 }
 
 /* One that began before the probe counts not at all. */
-static void end(const struct hardirq_key *key)
+static void end_interrupt(const struct hardirq_key *key)
 {
 	struct span *span = cpu_span(&hardirq_spans);
 	struct duration_row *durations;
@@ -100,7 +100,7 @@ SEC("tp_btf/irq_handler_entry")
 HOT(0) int BPF_PROG(hardirq_begin)
 {
 	hot_run(0);
-	begin();
+	begin_interrupt();
 	return 0;
 }
 
@@ -111,7 +111,7 @@ HOT(1) int BPF_PROG(hardirq_end, int number, struct irqaction *action)
 
 	hot_run(1);
 	bpf_probe_read_kernel_str(key.line, sizeof(key.line), action->name);
-	end(&key);
+	end_interrupt(&key);
 	return 0;
 }
 
@@ -124,20 +124,20 @@ static const struct hardirq_key vectors[] = {
 	[IRQ_WORK] = { "irq_work" },
 };
 
-#define VECTOR(name, vector, hot_begin, hot_end)                     \
-	SEC("tp_btf/" #name "_entry")                                \
-	OPTION("vectors") HOT(hot_begin) int name##_begin(void *ctx) \
-	{                                                            \
-		hot_run(hot_begin);                                  \
-		begin();                                             \
-		return 0;                                            \
-	}                                                            \
-	SEC("tp_btf/" #name "_exit")                                 \
-	OPTION("vectors") HOT(hot_end) int name##_end(void *ctx)     \
-	{                                                            \
-		hot_run(hot_end);                                    \
-		end(&vectors[vector]);                               \
-		return 0;                                            \
+#define VECTOR(name, vector, entry_counter, exit_counter)                \
+	SEC("tp_btf/" #name "_entry")                                    \
+	OPTION("vectors") HOT(entry_counter) int name##_begin(void *ctx) \
+	{                                                                \
+		hot_run(entry_counter);                                  \
+		begin_interrupt();                                       \
+		return 0;                                                \
+	}                                                                \
+	SEC("tp_btf/" #name "_exit")                                     \
+	OPTION("vectors") HOT(exit_counter) int name##_end(void *ctx)    \
+	{                                                                \
+		hot_run(exit_counter);                                   \
+		end_interrupt(&vectors[vector]);                         \
+		return 0;                                                \
 	}
 
 VECTOR(local_timer, LOCAL_TIMER, 2, 3)

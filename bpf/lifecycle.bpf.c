@@ -88,7 +88,7 @@ TASK_STORAGE(ends, u32);
 
 /* --- rows --- */
 
-static struct lifecycle_row *machine_row(void)
+static struct lifecycle_row *lifecycle_machine_row(void)
 {
 	u32 zero = 0;
 
@@ -96,7 +96,7 @@ static struct lifecycle_row *machine_row(void)
 }
 
 /* NULL: nobody wants to know. */
-static struct lifecycle_row *service_row(u32 service)
+static struct lifecycle_row *lifecycle_service_row(u32 service)
 {
 	return service_watched(service) ? bpf_map_lookup_elem(&lifecycle_services, &service) : NULL;
 }
@@ -134,8 +134,8 @@ HOT(0) int BPF_PROG(lifecycle_fork, struct task_struct *parent, struct task_stru
 	hot_run(0);
 	if (child->flags & PF_KTHREAD)
 		return 0;
-	count_new(service_row(service_of(parent)), is_process);
-	count_new(machine_row(), is_process);
+	count_new(lifecycle_service_row(service_of(parent)), is_process);
+	count_new(lifecycle_machine_row(), is_process);
 	return 0;
 }
 
@@ -149,8 +149,8 @@ SEC("tp_btf/sched_process_exec")
 HOT(1) int BPF_PROG(lifecycle_exec, struct task_struct *task)
 {
 	hot_run(1);
-	count_exec(service_row(service_of(task)));
-	count_exec(machine_row());
+	count_exec(lifecycle_service_row(service_of(task)));
+	count_exec(lifecycle_machine_row());
 	return 0;
 }
 
@@ -226,8 +226,8 @@ HOT(2) int BPF_PROG(lifecycle_exit, struct task_struct *task)
 	service = service_of(task);
 	status = exit_status(task);
 	lived_ns = bpf_ktime_get_boot_ns() - task->group_leader->start_boottime;
-	count_end(service_row(service), status, lived_ns);
-	count_end(machine_row(), status, lived_ns);
+	count_end(lifecycle_service_row(service), status, lived_ns);
+	count_end(lifecycle_machine_row(), status, lived_ns);
 	count_signal_end(service, status & SIGNAL_MASK);
 	if (option_lifetimes)
 		count_lifetime(service, lived_ns);
@@ -250,7 +250,8 @@ static bool is_sent(u64 info)
 
 static void count_sent(u32 service, u32 number)
 {
-	struct lifecycle_row *row = service_row(service), *machine = machine_row();
+	struct lifecycle_row *row = lifecycle_service_row(service),
+			     *machine = lifecycle_machine_row();
 	struct signal_row *named = signal_row(service, number);
 
 	if (row)
@@ -263,7 +264,8 @@ static void count_sent(u32 service, u32 number)
 
 static void count_received(u32 service, u32 number)
 {
-	struct lifecycle_row *row = service_row(service), *machine = machine_row();
+	struct lifecycle_row *row = lifecycle_service_row(service),
+			     *machine = lifecycle_machine_row();
 	struct signal_row *named = signal_row(service, number);
 
 	if (row)

@@ -146,7 +146,7 @@ int BPF_PROG(memory_compaction_end)
 /* --- what is asked of the kernel --- */
 
 /* The row of a service, in a table by service; NULL: nobody wants to know. */
-static __always_inline void *row_in(void *table, u32 service)
+static __always_inline void *row_of_service(void *table, u32 service)
 {
 	u32 index = slot_index(service);
 
@@ -156,28 +156,28 @@ static __always_inline void *row_in(void *table, u32 service)
 /* That of the process that runs. */
 static __always_inline void *own_row(void *table)
 {
-	return row_in(table, service_of(bpf_get_current_task_btf()));
+	return row_of_service(table, service_of(bpf_get_current_task_btf()));
 }
 
 /* Likewise of a program with these arguments, which an interrupt may run. */
-static __always_inline void *row_of(void *table, const void *arguments)
+static __always_inline void *row_of_context(void *table, const void *arguments)
 {
-	return in_interrupt(arguments) ? row_in(table, SERVICE_KERNEL) : own_row(table);
+	return in_interrupt(arguments) ? row_of_service(table, SERVICE_KERNEL) : own_row(table);
 }
 
-struct page_row {
+struct page_use_row {
 	u64 allocated METRIC("vmpage_action-alloc") UNIT("pages")
 		HELP("Pages allocated: for whatever the service does");
 	u64 freed METRIC("vmpage_action-free") UNIT("pages")
 		HELP("Pages freed: by the service, whoever has allocated them");
 };
 
-MMAP_ARRAY(pages, struct page_row, SERVICE_FIRST) OPTION("pages") SUBJECT("service sharded");
+MMAP_ARRAY(pages, struct page_use_row, SERVICE_FIRST) OPTION("pages") SUBJECT("service sharded");
 
 SEC("tp_btf/mm_page_alloc")
 OPTION("pages") HOT(4) int BPF_PROG(memory_page_alloc, struct page *page, unsigned int order)
 {
-	struct page_row *row = row_of(&pages, ctx);
+	struct page_use_row *row = row_of_context(&pages, ctx);
 
 	hot_run(4);
 	if (row)
@@ -188,7 +188,7 @@ OPTION("pages") HOT(4) int BPF_PROG(memory_page_alloc, struct page *page, unsign
 SEC("tp_btf/mm_page_free")
 OPTION("pages") HOT(5) int BPF_PROG(memory_page_free, struct page *page, unsigned int order)
 {
-	struct page_row *row = row_of(&pages, ctx);
+	struct page_use_row *row = row_of_context(&pages, ctx);
 
 	hot_run(5);
 	if (row)
@@ -219,7 +219,7 @@ OPTION("kmalloc")
 HOT(6)
 int BPF_PROG(memory_kmalloc, unsigned long caller, const void *object, size_t wanted, size_t bytes)
 {
-	struct object_row *row = row_of(&objects, ctx);
+	struct object_row *row = row_of_context(&objects, ctx);
 
 	hot_run(6);
 	if (!row || !object)
@@ -232,7 +232,7 @@ int BPF_PROG(memory_kmalloc, unsigned long caller, const void *object, size_t wa
 SEC("raw_tp/kfree")
 OPTION("kmalloc") HOT(7) int BPF_PROG(memory_kfree, unsigned long caller, const void *object)
 {
-	struct object_row *row = row_of(&objects, ctx);
+	struct object_row *row = row_of_context(&objects, ctx);
 
 	hot_run(7);
 	if (row)
@@ -247,7 +247,7 @@ HOT(8)
 int BPF_PROG(memory_object_alloc, unsigned long caller, const void *object,
 	     struct kmem_cache *cache)
 {
-	struct object_row *row = row_of(&objects, ctx);
+	struct object_row *row = row_of_context(&objects, ctx);
 
 	hot_run(8);
 	if (!row)
@@ -260,7 +260,7 @@ int BPF_PROG(memory_object_alloc, unsigned long caller, const void *object,
 SEC("tp_btf/kmem_cache_free")
 OPTION("kmalloc") HOT(9) int BPF_PROG(memory_object_free)
 {
-	struct object_row *row = row_of(&objects, ctx);
+	struct object_row *row = row_of_context(&objects, ctx);
 
 	hot_run(9);
 	if (row)

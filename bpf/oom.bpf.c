@@ -104,7 +104,7 @@ static enum oom_limit which_limit(struct task_struct *task)
 
 /* --- a kill --- */
 
-static void count(u32 service)
+static void count_kill(u32 service)
 {
 	struct oom_row *row = bpf_map_lookup_elem(&oom_services, &service);
 
@@ -120,7 +120,7 @@ static u64 memory_of(struct task_struct *task)
 	return rss_pages(task->mm) * page_size;
 }
 
-static void describe(struct task_struct *task, struct oom_kill *kill)
+static void describe_kill(struct task_struct *task, struct oom_kill *kill)
 {
 	bpf_probe_read_kernel_str(kill->comm, sizeof(kill->comm), task->comm);
 	kill->rss_bytes = memory_of(task);
@@ -135,37 +135,37 @@ int BPF_PROG(oom_victim, struct task_struct *task)
 {
 	struct oom_kill *kill;
 
-	count(service_of(task));
+	count_kill(service_of(task));
 	kill = event_begin(&oom_kills, sizeof(*kill));
 	if (!kill)
 		return 0;
-	describe(task, kill);
+	describe_kill(task, kill);
 	event_send(kill);
 	return 0;
 }
 
 /* --- the same where the hook tells the victim's pid alone --- */
 
-struct target {
+struct oom_victim {
 	struct oom_kill kill;
 	u32 thread; /* the victim's, as mark_victim tells */
 };
 
 /* By the thread that sends: its last SIGKILL. */
-LRU_HASH(oom_targets, u32, struct target, 256) TIER(2);
+LRU_HASH(oom_victims, u32, struct oom_victim, 256) TIER(2);
 
 SEC("tp_btf/signal_generate")
 TIER(2)
 int BPF_PROG(oom_signal, int signal, void *info, struct task_struct *task)
 {
 	u32 sender = (u32)bpf_get_current_pid_tgid();
-	struct target target = {};
+	struct oom_victim victim = {};
 
 	if (signal != SIGKILL)
 		return 0;
-	describe(task, &target.kill);
-	target.thread = task->pid;
-	bpf_map_update_elem(&oom_targets, &sender, &target, 0);
+	describe_kill(task, &victim.kill);
+	victim.thread = task->pid;
+	bpf_map_update_elem(&oom_victims, &sender, &victim, 0);
 	return 0;
 }
 
@@ -174,18 +174,18 @@ TIER(2)
 int oom_victim_pid(struct bpf_raw_tracepoint_args *event)
 {
 	u32 sender = (u32)bpf_get_current_pid_tgid();
-	struct target *target = bpf_map_lookup_elem(&oom_targets, &sender);
+	struct oom_victim *victim = bpf_map_lookup_elem(&oom_victims, &sender);
 	struct oom_kill *kill;
 
-	if (!target || target->thread != (u32)event->args[0])
+	if (!victim || victim->thread != (u32)event->args[0])
 		return 0;
-	count(target->kill.service);
+	count_kill(victim->kill.service);
 	kill = event_begin(&oom_kills, sizeof(*kill));
 	if (kill) {
-		*kill = target->kill;
+		*kill = victim->kill;
 		event_send(kill);
 	}
-	bpf_map_delete_elem(&oom_targets, &sender);
+	bpf_map_delete_elem(&oom_victims, &sender);
 	return 0;
 }
 

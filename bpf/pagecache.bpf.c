@@ -32,7 +32,7 @@
 
 const volatile u64 page_size = 4096;
 
-struct page_row {
+struct cached_page_row {
 	u64 misses METRIC("cache_result-page_miss") UNIT("pages")
 		HELP("Page cache misses: pages brought in by reads, read-ahead too");
 	u64 mapped METRIC("cache_result-page_miss_mapped") UNIT("pages")
@@ -45,7 +45,7 @@ struct page_row {
 	u64 apart[3]; /* the rest of the cache line */
 };
 
-MMAP_ARRAY(pages, struct page_row, SERVICE_FIRST) SUBJECT("service sharded");
+MMAP_ARRAY(pages, struct cached_page_row, SERVICE_FIRST) SUBJECT("service sharded");
 
 /* Of services that read, where it is known. */
 struct hit_row {
@@ -84,15 +84,15 @@ struct vmstat_row {
 FILE_TABLE(vmstat, u32, struct vmstat_row, 1) SUBJECT("probe") FILE("/proc/vmstat");
 
 /* The read that a thread is in, which may tell of its pages several times. */
-struct reader {
+struct file_read {
 	u64 mapping;
 	u64 index, last; /* the pages that it has told of last */
 	u64 calls;       /* reads that the thread has done by then */
 };
 
-TASK_STORAGE(readers, struct reader);
+TASK_STORAGE(file_reads, struct file_read);
 
-static __always_inline struct page_row *page_row(struct task_struct *task)
+static __always_inline struct cached_page_row *cached_page_row(struct task_struct *task)
 {
 	u32 service = service_of(task), at = slot_index(service);
 
@@ -102,7 +102,7 @@ static __always_inline struct page_row *page_row(struct task_struct *task)
 /* --- what is read --- */
 
 /* Are these pages the rest of what the thread has told of already? */
-static __always_inline bool goes_on(const struct reader *r, u64 mapping, u64 index, u64 last,
+static __always_inline bool goes_on(const struct file_read *r, u64 mapping, u64 index, u64 last,
 				    u64 calls)
 {
 	return r->mapping == mapping && r->last == last && r->calls == calls && index > r->index;
@@ -123,13 +123,13 @@ TIER(1)
 HOT(0) int BPF_PROG(pagecache_read_1, struct address_space *mapping, u64 index, u64 last)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct page_row *row;
-	struct reader *r;
+	struct cached_page_row *row;
+	struct file_read *r;
 	bool more;
 
 	hot_run(0);
-	row = inode_is_regular(mapping->host) ? page_row(task) : NULL;
-	r = row ? or_refused(task_storage_make(&readers, task)) : NULL;
+	row = inode_is_regular(mapping->host) ? cached_page_row(task) : NULL;
+	r = row ? or_refused(task_storage_make(&file_reads, task)) : NULL;
 	if (!r)
 		return 0;
 	more = goes_on(r, (u64)mapping, index, last, task->ioac.syscr);
@@ -145,15 +145,15 @@ HOT(0) int BPF_PROG(pagecache_read_1, struct address_space *mapping, u64 index, 
 /* before: of what it returns, what was read by others. */
 SEC("fexit/filemap_read")
 TIER(2)
-HOT(0) int BPF_PROG(pagecache_read_2, struct kiocb *iocb, void *to, ssize_t before, ssize_t octets)
+HOT(0) int BPF_PROG(pagecache_read_2, struct kiocb *iocb, void *to, ssize_t before, ssize_t bytes)
 {
-	u64 end = iocb->ki_pos, begin = end - (octets - before);
-	struct page_row *row;
+	u64 end = iocb->ki_pos, begin = end - (bytes - before);
+	struct cached_page_row *row;
 
 	hot_run(0);
-	if (octets <= before || !inode_is_regular(iocb->ki_filp->f_inode))
+	if (bytes <= before || !inode_is_regular(iocb->ki_filp->f_inode))
 		return 0;
-	row = page_row(bpf_get_current_task_btf());
+	row = cached_page_row(bpf_get_current_task_btf());
 	if (row)
 		add(&row->read, (end - 1) / page_size - begin / page_size + 1);
 	return 0;
@@ -162,7 +162,7 @@ HOT(0) int BPF_PROG(pagecache_read_2, struct kiocb *iocb, void *to, ssize_t befo
 /* --- what comes, changes and goes --- */
 
 /* By what the thread is in; of the kernel's own all is a read. */
-static __always_inline u64 *came_by(struct page_row *row, struct task_struct *task)
+static __always_inline u64 *came_by(struct cached_page_row *row, struct task_struct *task)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	u32 number = call_number(regs);
@@ -177,20 +177,21 @@ static __always_inline u64 *came_by(struct page_row *row, struct task_struct *ta
 static __always_inline int came(const struct folio *folio)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct page_row *row = inode_is_regular(folio->mapping->host) ? page_row(task) : NULL;
+	struct cached_page_row *row =
+		inode_is_regular(folio->mapping->host) ? cached_page_row(task) : NULL;
 
 	if (row)
 		add(came_by(row, task), folio_pages(folio));
 	return 0;
 }
 
-#define CAME(tier)                                                      \
-	SEC("tp_btf/mm_filemap_add_to_page_cache")                      \
-	TIER(tier)                                                      \
-	HOT(1) int BPF_PROG(pagecache_came_##tier, struct folio *folio) \
-	{                                                               \
-		hot_run(1);                                             \
-		return came(folio);                                     \
+#define CAME(set)                                                      \
+	SEC("tp_btf/mm_filemap_add_to_page_cache")                     \
+	TIER(set)                                                      \
+	HOT(1) int BPF_PROG(pagecache_came_##set, struct folio *folio) \
+	{                                                              \
+		hot_run(1);                                            \
+		return came(folio);                                    \
 	}
 
 CAME(1)
@@ -200,11 +201,12 @@ CAME(3)
 SEC("tp_btf/writeback_dirty_folio")
 HOT(2) int BPF_PROG(pagecache_dirtied, struct folio *folio, struct address_space *mapping)
 {
-	struct page_row *row;
+	struct cached_page_row *row;
 
 	hot_run(2);
-	row = mapping && inode_is_regular(mapping->host) ? page_row(bpf_get_current_task_btf())
-							 : NULL;
+	row = mapping && inode_is_regular(mapping->host)
+		      ? cached_page_row(bpf_get_current_task_btf())
+		      : NULL;
 	if (row)
 		add(&row->dirtied, folio_pages(folio));
 	return 0;
@@ -232,7 +234,7 @@ static void sum_up(u32 service, u64 *ret_read, u64 *ret_misses)
 {
 	for (u32 shard = 0; shard < SHARDS_MAX && shard < shards; shard++) {
 		u32 at = service * shards + shard;
-		struct page_row *row = bpf_map_lookup_elem(&pages, &at);
+		struct cached_page_row *row = bpf_map_lookup_elem(&pages, &at);
 
 		if (!row)
 			break;

@@ -60,9 +60,9 @@ ARRAY(pollers, struct poller, THREADS_MAX);
 u64 readings;
 
 static u32 walk_number;
-static bool all_met; /* the first walk is over */
+static bool all_discovered; /* the first walk is over */
 
-static __always_inline struct poll_row *row_at(u32 index)
+static __always_inline struct poll_row *poll_row_at(u32 index)
 {
 	return bpf_map_lookup_elem(&polls, &index);
 }
@@ -99,7 +99,7 @@ static __always_inline void poller_end(struct task_struct *task)
 
 /* Brings the time of a thread up to now into a row. Thread and reading may be
  * here at once: each takes what is before it. */
-static __always_inline void settle(struct poller *p, struct poll_row *row, u64 now)
+static __always_inline void settle_poller(struct poller *p, struct poll_row *row, u64 now)
 {
 	u64 began = *(volatile u64 *)&p->began_ns;
 	u64 seen = __sync_lock_test_and_set(&p->seen_ns, now);
@@ -121,7 +121,7 @@ static __always_inline void settle_deferred(struct poller *p, struct poll_row *r
 
 /* There may be more walks than readings, and who polls between two readings is one that polls all
  * the time. */
-static void defer(struct poller *p, u64 now)
+static void defer_poller(struct poller *p, u64 now)
 {
 	u64 seen = __sync_lock_test_and_set(&p->seen_ns, now);
 
@@ -133,7 +133,7 @@ static void defer(struct poller *p, u64 now)
 		__sync_fetch_and_add(&p->deferred_ns, now - seen);
 }
 
-static __always_inline int begin(void)
+static __always_inline int poll_begin(void)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct poller *p = poller_make(task);
@@ -153,7 +153,7 @@ static __always_inline int begin(void)
 }
 
 /* That the poll is over is told last: a reading before that finds its time settled. */
-static __always_inline int end(void)
+static __always_inline int poll_end(void)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct poller *p = poller_of(task);
@@ -162,12 +162,12 @@ static __always_inline int end(void)
 
 	if (!p || !p->began_ns)
 		return 0;
-	row = slot_cache_watched(&p->cache, task) ? row_at(slot_index(p->cache.slot)) : NULL;
+	row = slot_cache_watched(&p->cache, task) ? poll_row_at(slot_index(p->cache.slot)) : NULL;
 	if (row) {
 		now = bpf_ktime_get_ns();
 		if (!p->older && is_since_attached(p->began_ns))
 			moments_add(&row->poll, now - p->began_ns);
-		settle(p, row, now);
+		settle_poller(p, row, now);
 		settle_deferred(p, row);
 	}
 	*(volatile u64 *)&p->began_ns = 0;
@@ -175,57 +175,57 @@ static __always_inline int end(void)
 }
 
 /* hot: its number among the busy programs of its tier. */
-#define HOOK(section, tier, hot, name, action)               \
-	SEC(section) TIER(tier) HOT(hot) int name(void *ctx) \
-	{                                                    \
-		hot_run(hot);                                \
-		return action();                             \
+#define HOOK(section, set, counter, name, action)               \
+	SEC(section) TIER(set) HOT(counter) int name(void *ctx) \
+	{                                                       \
+		hot_run(counter);                               \
+		return action();                                \
 	}
 
-#define HOOK_FUNCTION(tier, hot_begin, hot_end, function)                                 \
-	HOOK("fentry/" #function, tier, hot_begin, poll_begin_##function##_##tier, begin) \
-	HOOK("fexit/" #function, tier, hot_end, poll_end_##function##_##tier, end)
+#define HOOK_FUNCTION(set, entry_counter, exit_counter, function)                                \
+	HOOK("fentry/" #function, set, entry_counter, poll_begin_##function##_##set, poll_begin) \
+	HOOK("fexit/" #function, set, exit_counter, poll_end_##function##_##set, poll_end)
 
-#define HOOK_FUNCTIONS(tier)                     \
-	HOOK_FUNCTION(tier, 0, 1, do_epoll_wait) \
-	HOOK_FUNCTION(tier, 2, 3, do_sys_poll)   \
-	HOOK_FUNCTION(tier, 4, 5, core_sys_select)
+#define HOOK_FUNCTIONS(set)                     \
+	HOOK_FUNCTION(set, 0, 1, do_epoll_wait) \
+	HOOK_FUNCTION(set, 2, 3, do_sys_poll)   \
+	HOOK_FUNCTION(set, 4, 5, core_sys_select)
 
 HOOK_FUNCTIONS(1)
-HOOK("tp_btf/io_uring_cqring_wait", 1, 6, poll_begin_io_uring_1, begin)
-HOOK("fexit/" SYSCALL_FUNCTION(io_uring_enter), 1, 7, poll_end_io_uring_1, end)
+HOOK("tp_btf/io_uring_cqring_wait", 1, 6, poll_begin_io_uring_1, poll_begin)
+HOOK("fexit/" SYSCALL_FUNCTION(io_uring_enter), 1, 7, poll_end_io_uring_1, poll_end)
 
 HOOK_FUNCTIONS(2)
 
-#define HOOK_OPTION(section, tier, hot, name, action) \
-	OPTION("syscalls") HOOK(section, tier, hot, name, action)
+#define HOOK_OPTION(section, set, counter, name, action) \
+	OPTION("syscalls") HOOK(section, set, counter, name, action)
 
-#define HOOK_CALL(tier, hot_begin, hot_end, call)                            \
-	HOOK_OPTION("tracepoint/syscalls/sys_enter_" #call, tier, hot_begin, \
-		    poll_begin_##call##_##tier, begin)                       \
-	HOOK_OPTION("tracepoint/syscalls/sys_exit_" #call, tier, hot_end,    \
-		    poll_end_##call##_##tier, end)
+#define HOOK_CALL(set, entry_counter, exit_counter, call)                       \
+	HOOK_OPTION("tracepoint/syscalls/sys_enter_" #call, set, entry_counter, \
+		    poll_begin_##call##_##set, poll_begin)                      \
+	HOOK_OPTION("tracepoint/syscalls/sys_exit_" #call, set, exit_counter,   \
+		    poll_end_##call##_##set, poll_end)
 
 /* Younger architectures have only the calls that take a mask of signals. */
 #ifdef __TARGET_ARCH_x86
-#define HOOK_OLD_CALLS(tier)              \
-	HOOK_CALL(tier, 0, 1, epoll_wait) \
-	HOOK_CALL(tier, 2, 3, poll)       \
-	HOOK_CALL(tier, 4, 5, select)
+#define HOOK_OLD_CALLS(set)              \
+	HOOK_CALL(set, 0, 1, epoll_wait) \
+	HOOK_CALL(set, 2, 3, poll)       \
+	HOOK_CALL(set, 4, 5, select)
 #else
-#define HOOK_OLD_CALLS(tier)
+#define HOOK_OLD_CALLS(set)
 #endif
 
-#define HOOK_CALLS(tier)                    \
-	HOOK_OLD_CALLS(tier)                \
-	HOOK_CALL(tier, 6, 7, epoll_pwait)  \
-	HOOK_CALL(tier, 8, 9, epoll_pwait2) \
-	HOOK_CALL(tier, 10, 11, ppoll)      \
-	HOOK_CALL(tier, 12, 13, pselect6)
+#define HOOK_CALLS(set)                    \
+	HOOK_OLD_CALLS(set)                \
+	HOOK_CALL(set, 6, 7, epoll_pwait)  \
+	HOOK_CALL(set, 8, 9, epoll_pwait2) \
+	HOOK_CALL(set, 10, 11, ppoll)      \
+	HOOK_CALL(set, 12, 13, pselect6)
 
 HOOK_CALLS(3)
-HOOK_OPTION("tp_btf/io_uring_cqring_wait", 3, 14, poll_begin_io_uring_3, begin)
-HOOK_OPTION("tracepoint/syscalls/sys_exit_io_uring_enter", 3, 15, poll_end_io_uring_3, end)
+HOOK_OPTION("tp_btf/io_uring_cqring_wait", 3, 14, poll_begin_io_uring_3, poll_begin)
+HOOK_OPTION("tracepoint/syscalls/sys_exit_io_uring_enter", 3, 15, poll_end_io_uring_3, poll_end)
 
 HOOK_CALLS(4)
 
@@ -252,7 +252,7 @@ static bool in_poll(struct task_struct *task)
 
 /* A thread that has been in a poll since before the probe: its time counts from now on, the
  * poll not at all. */
-static void meet(struct task_struct *task)
+static void discover_poller(struct task_struct *task)
 {
 	struct poller *p;
 	u64 now;
@@ -274,7 +274,7 @@ static void meet(struct task_struct *task)
 }
 
 /* The end of a function that was called before the hook is at it shows nowhere. */
-static void leave_older(struct task_struct *task, struct poller *p)
+static void clear_older(struct task_struct *task, struct poller *p)
 {
 	if (!p->older || in_poll(task))
 		return;
@@ -291,25 +291,25 @@ static void settle_if_polls(struct poller *p, bool works)
 	struct poll_row *row = NULL;
 
 	if (counts && service_watched(p->service))
-		row = row_at(slot_take(p->service) * shards);
+		row = poll_row_at(slot_take(p->service) * shards);
 	if (row)
-		settle(p, row, now);
+		settle_poller(p, row, now);
 	else
-		defer(p, now);
+		defer_poller(p, now);
 	if (row && polls)
 		settle_deferred(p, row);
 }
 
-static void visit(struct task_struct *task)
+static void visit_poller(struct task_struct *task)
 {
 	u32 *number = thread_number(task);
 	struct poller *p = number ? poller_at(*number) : NULL;
 
-	if (!p && !all_met)
-		meet(task);
+	if (!p && !all_discovered)
+		discover_poller(task);
 	if (!p || !p->seen_ns)
 		return;
-	leave_older(task, p);
+	clear_older(task, p);
 	p->service = service_of(task);
 	p->walk = walk_number;
 	settle_if_polls(p, task->on_cpu || task_queued(task));
@@ -327,9 +327,9 @@ static long settle_asleep(u32 i, void *unused)
 	return 0;
 }
 
-static void walk_end(void)
+static void end_poll_walk(void)
 {
-	all_met = true;
+	all_discovered = true;
 	if (walk_passes_over())
 		bpf_loop(numbers_given, settle_asleep, NULL, 0);
 }
@@ -342,9 +342,9 @@ WALK int poll_walk(struct bpf_iter__task *ctx)
 	if (ctx->meta->seq_num == 0)
 		walk_number++;
 	if (!task)
-		walk_end();
+		end_poll_walk();
 	else if (!(task->flags & PF_EXITING))
-		visit(task);
+		visit_poller(task);
 	return walk_on(ctx);
 }
 

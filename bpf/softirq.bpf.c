@@ -41,12 +41,12 @@ struct softirq_row {
 PERCPU_ARRAY(softirqs, enum softirq, struct softirq_row, SOFTIRQS)
 SUBJECT("key") BY_CPU("cpus");
 
-struct latency_row {
+struct softirq_latency_row {
 	struct hist latency METRIC("latency-softirq " NS) UNIT("seconds")
 		HELP("Latency of a software interrupt: from its raise to its begin");
 };
 
-PERCPU_ARRAY(softirq_latencies, enum softirq, struct latency_row, SOFTIRQS)
+PERCPU_ARRAY(softirq_latencies, enum softirq, struct softirq_latency_row, SOFTIRQS)
 OPTION("latency") SUBJECT("key") BY_CPU("cpus");
 
 const volatile bool option_latency;
@@ -66,9 +66,9 @@ OPTION("latency") HOT(2) int BPF_PROG(softirq_raise, unsigned int kind)
 	return 0;
 }
 
-static void count_latency(u32 kind)
+static void count_softirq_latency(u32 kind)
 {
-	struct latency_row *row = bpf_map_lookup_elem(&softirq_latencies, &kind);
+	struct softirq_latency_row *row = bpf_map_lookup_elem(&softirq_latencies, &kind);
 	struct span *raise = bpf_map_lookup_elem(&softirq_raises, &kind);
 
 	if (row && raise && is_since_attached(raise->began_ns))
@@ -82,7 +82,7 @@ HOT(0) int BPF_PROG(softirq_begin, unsigned int kind)
 
 	hot_run(0);
 	if (option_latency)
-		count_latency(kind);
+		count_softirq_latency(kind);
 	if (span)
 		span_begin(span);
 	return 0;

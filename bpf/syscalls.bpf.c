@@ -23,7 +23,7 @@
 
 const volatile bool option_latency;
 
-struct call_row {
+struct syscall_row {
 	u64 calls METRIC("total_operations-syscall rank") UNIT("calls")
 		HELP("System calls: by name, when they return");
 	u64 time_ns METRIC("total_time_in_ms-syscall scale=1/1000000") UNIT("milliseconds")
@@ -31,22 +31,22 @@ struct call_row {
 	u64 errors METRIC("errors-syscall") UNIT("calls") HELP("System calls that failed: by name");
 };
 
-struct call_key {
+struct syscall_key {
 	u32 service LABEL("service");
 	u32 number LABEL("syscall");
 };
 
-PERCPU_HASH(syscalls, struct call_key, struct call_row, 8192) SUBJECT("key");
+PERCPU_HASH(syscalls, struct syscall_key, struct syscall_row, 8192) SUBJECT("key");
 
-struct latency_row {
+struct syscall_latency_row {
 	struct hist latency METRIC("latency-syscall scale=1/1000000000") UNIT("seconds")
 		HELP("Latency of system calls: by name, from call to return");
 };
 
-SPARSE_HASH(latencies, struct call_key, struct latency_row, HISTOGRAMS_MAX)
+SPARSE_HASH(latencies, struct syscall_key, struct syscall_latency_row, HISTOGRAMS_MAX)
 OPTION("latency") SUBJECT("key");
 
-static const struct latency_row no_latency;
+static const struct syscall_latency_row no_latency;
 
 TASK_SPANS(calls); /* of which call, by number */
 
@@ -68,9 +68,9 @@ HOT(0) int BPF_PROG(syscalls_begin, struct pt_regs *regs, long number)
 }
 
 /* The row of a call, a new one at the first; NULL: there is no room. */
-static struct call_row *call_row(const struct call_key *key)
+static struct syscall_row *syscall_row(const struct syscall_key *key)
 {
-	struct call_row *row = bpf_map_lookup_elem(&syscalls, key), none = {};
+	struct syscall_row *row = bpf_map_lookup_elem(&syscalls, key), none = {};
 
 	if (row)
 		return row;
@@ -79,9 +79,9 @@ static struct call_row *call_row(const struct call_key *key)
 	return or_refused(bpf_map_lookup_elem(&syscalls, key));
 }
 
-static void count_latency(const struct call_key *key, u64 taken_ns)
+static void count_syscall_latency(const struct syscall_key *key, u64 taken_ns)
 {
-	struct latency_row *row = bpf_map_lookup_elem(&latencies, key);
+	struct syscall_latency_row *row = bpf_map_lookup_elem(&latencies, key);
 
 	if (!row) {
 		bpf_map_update_elem(&latencies, key, &no_latency, BPF_NOEXIST);
@@ -97,8 +97,8 @@ HOT(1) int BPF_PROG(syscalls_end, struct pt_regs *regs, long result)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct span *call = task_span(&calls, task);
-	struct call_key key = {};
-	struct call_row *row;
+	struct syscall_key key = {};
+	struct syscall_row *row;
 	u64 taken_ns;
 
 	hot_run(1);
@@ -107,14 +107,14 @@ HOT(1) int BPF_PROG(syscalls_end, struct pt_regs *regs, long result)
 	taken_ns = span_end(call);
 	key.service = service_of(task);
 	key.number = call->what;
-	row = service_configured(key.service) ? call_row(&key) : NULL;
+	row = service_configured(key.service) ? syscall_row(&key) : NULL;
 	if (!row)
 		return 0;
 	add(&row->calls, 1);
 	add(&row->time_ns, taken_ns);
 	add(&row->errors, result < 0 && result >= -ERRNO_MAX);
 	if (option_latency)
-		count_latency(&key, taken_ns);
+		count_syscall_latency(&key, taken_ns);
 	return 0;
 }
 

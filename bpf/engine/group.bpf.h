@@ -69,7 +69,7 @@ static void match_step(struct descent *d, const char *name)
 }
 
 /* Verified by itself, once. */
-__noinline int group_look(struct group_walk *walk)
+__noinline int group_parse_name(struct group_walk *walk)
 {
 	return walk ? group_step(walk) : 1;
 }
@@ -84,10 +84,10 @@ static void key_step(struct descent *d, const char *name)
 		return;
 	}
 	walk->length = length - 1;
-	d->key_known = group_look(walk);
+	d->key_known = group_parse_name(walk);
 }
 
-static long descend(u32 i, struct descent *d)
+static long descend_path(u32 i, struct descent *d)
 {
 	struct cgroup *at = cgroup_ancestor(d->group, i + 1);
 	const char *name = BPF_CORE_READ(at, kn, name);
@@ -99,7 +99,7 @@ static long descend(u32 i, struct descent *d)
 	return ends_loop(d->rules_end && d->key_known);
 }
 
-static struct group_slot *slot_take(void)
+static struct group_slot *group_slot_claim(void)
 {
 	u32 begin = bpf_get_smp_processor_id();
 
@@ -113,12 +113,12 @@ static struct group_slot *slot_take(void)
 	return NULL;
 }
 
-static void slot_release(struct group_slot *slot)
+static void group_slot_release(struct group_slot *slot)
 {
 	__sync_lock_test_and_set(&slot->busy, 0);
 }
 
-static void look_at_path(struct cgroup *group, struct group_slot *slot)
+static void read_path(struct cgroup *group, struct group_slot *slot)
 {
 	struct descent d = {
 		.group = group,
@@ -134,7 +134,8 @@ static void look_at_path(struct cgroup *group, struct group_slot *slot)
 	slot->step.parent = 0;
 	slot->group.rule = 0;
 	if (kernel_has_loop()) /* else no path says anything: the engine tells so */
-		bpf_loop(levels < CGROUP_DEPTH_MAX ? levels : CGROUP_DEPTH_MAX, descend, &d, 0);
+		bpf_loop(levels < CGROUP_DEPTH_MAX ? levels : CGROUP_DEPTH_MAX, descend_path, &d,
+			 0);
 	slot->group.key = slot->walk.key;
 	slot->group.looks_left =
 		service_source_of(slot->group.key.kind) & named_by_engine ? GROUP_LOOKS_MAX : 0;
@@ -143,7 +144,8 @@ static void look_at_path(struct cgroup *group, struct group_slot *slot)
 /* --- what is remembered --- */
 
 /* One that is being removed, with a zombie in it, is not remembered: nobody would forget it. */
-static void remember(struct cgroup *group, const struct group_id *id, struct service_group *known)
+static void remember_group(struct cgroup *group, const struct group_id *id,
+			   struct service_group *known)
 {
 	if (!(BPF_CORE_READ(group, self.flags) & CSS_ONLINE))
 		return;
@@ -154,7 +156,7 @@ static void remember(struct cgroup *group, const struct group_id *id, struct ser
 }
 
 /* Meets the cgroup at this address, and returns the kind of its key. Verified by itself, once. */
-__noinline u32 group_meet(u64 cgroup)
+__noinline u32 group_discover(u64 cgroup)
 {
 	struct cgroup *group = (void *)cgroup;
 	struct group_id id = group_id_of(group);
@@ -164,15 +166,15 @@ __noinline u32 group_meet(u64 cgroup)
 
 	if (known)
 		return known->key.kind;
-	slot = slot_take();
+	slot = group_slot_claim();
 	if (!slot) {
 		add(&service_counters.groups_refused, 1);
 		return GROUP_COMMAND;
 	}
-	look_at_path(group, slot);
-	remember(group, &id, &slot->group);
+	read_path(group, slot);
+	remember_group(group, &id, &slot->group);
 	kind = slot->group.key.kind;
-	slot_release(slot);
+	group_slot_release(slot);
 	return kind;
 }
 
@@ -206,20 +208,20 @@ static __always_inline struct cgroup *cgroup_of(struct css_set *set, enum hierar
 
 /* 6.1 refuses a loop that a call of a function closes: hierarchies are asked one by one. */
 
-static __always_inline bool meet_in(struct css_set *set, enum hierarchy hierarchy)
+static __always_inline bool discover_in(struct css_set *set, enum hierarchy hierarchy)
 {
 	struct cgroup *group = cgroup_of(set, hierarchy);
 
-	return group && group_meet((u64)group) != GROUP_COMMAND;
+	return group && group_discover((u64)group) != GROUP_COMMAND;
 }
 
 /* Meets those at this address that nobody has met. Verified by itself, once. */
-__noinline int groups_meet(u64 cgroups)
+__noinline int groups_discover(u64 cgroups)
 {
 	struct css_set *set = (void *)cgroups;
 
-	return meet_in(set, HIERARCHY_PIDS) || meet_in(set, HIERARCHY_MEMORY) ||
-	       meet_in(set, HIERARCHY_UNIFIED);
+	return discover_in(set, HIERARCHY_PIDS) || discover_in(set, HIERARCHY_MEMORY) ||
+	       discover_in(set, HIERARCHY_UNIFIED);
 }
 
 /* What the cgroups of a process say. */
@@ -248,7 +250,7 @@ static void group_in(struct css_set *set, enum hierarchy hierarchy, struct group
 
 /* What the first hierarchy says that says anything; GROUP_COMMAND: none does, or its cgroup could not
  * be remembered. */
-static struct group_found group_of(struct css_set *set, struct group_key *ret_key)
+static struct group_found group_of_process(struct css_set *set, struct group_key *ret_key)
 {
 	struct group_found found = {};
 
@@ -259,7 +261,7 @@ static struct group_found group_of(struct css_set *set, struct group_key *ret_ke
 	return found;
 }
 
-static bool is_in(struct css_set *set, enum hierarchy hierarchy, const struct group_id *id)
+static bool is_in_group(struct css_set *set, enum hierarchy hierarchy, const struct group_id *id)
 {
 	struct cgroup *group = cgroup_of(set, hierarchy);
 	struct group_id own;
@@ -275,8 +277,8 @@ static bool group_counts(struct css_set *set, struct cgroup *group)
 {
 	struct group_id id = group_id_of(group);
 
-	return is_in(set, HIERARCHY_PIDS, &id) || is_in(set, HIERARCHY_MEMORY, &id) ||
-	       is_in(set, HIERARCHY_UNIFIED, &id);
+	return is_in_group(set, HIERARCHY_PIDS, &id) || is_in_group(set, HIERARCHY_MEMORY, &id) ||
+	       is_in_group(set, HIERARCHY_UNIFIED, &id);
 }
 
 static void group_forget(struct cgroup *group)

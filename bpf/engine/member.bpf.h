@@ -13,7 +13,7 @@
 const volatile bool command_lines = false; /* the engine looks at them */
 
 /* Since when a process waits for a row. */
-TASK_STORAGE(service_waits, u64);
+TASK_STORAGE(unassigned_since, u64);
 
 static void set_flags(struct service_task *st, u32 flags)
 {
@@ -26,7 +26,7 @@ static u32 clear_flags(struct service_task *st, u32 flags)
 	return __sync_fetch_and_and(&st->flags, ~flags);
 }
 
-static void count_waiting(const struct service_task *st, bool is_group, s64 n)
+static void count_unassigned(const struct service_task *st, bool is_group, s64 n)
 {
 	__sync_fetch_and_add(&service_counters.waiting, n);
 	if (st->row != SERVICE_OTHER)
@@ -45,26 +45,26 @@ static void wait_for_room(struct task_struct *leader, struct service_task *st, b
 	if (__sync_fetch_and_or(&st->flags, flags) & TASK_WAITING)
 		return;
 	add(&service_counters.no_room, 1);
-	count_waiting(st, is_group, 1);
-	since = task_storage_make(&service_waits, leader);
+	count_unassigned(st, is_group, 1);
+	since = task_storage_make(&unassigned_since, leader);
 	if (since)
 		*since = bpf_ktime_get_boot_ns();
 }
 
 /* Before its row changes. */
-static void wait_no_more(struct service_task *st)
+static void stop_waiting(struct service_task *st)
 {
 	u32 flags = clear_flags(st, TASK_WAITING | TASK_OF_GROUP);
 
 	if (flags & TASK_WAITING)
-		count_waiting(st, flags & TASK_OF_GROUP, -1);
+		count_unassigned(st, flags & TASK_OF_GROUP, -1);
 }
 
-static void enter(struct task_struct *leader, struct service_task *st, u32 row)
+static void enter_row(struct task_struct *leader, struct service_task *st, u32 row)
 {
 	st->row = row_is_none(row) ? SERVICE_OTHER : row;
-	count_processes(st->row, 1);
-	if (row_is_none(row) || !label(leader, st, false))
+	add_row_processes(st->row, 1);
+	if (row_is_none(row) || !label_process(leader, st, false))
 		wait_for_room(leader, st, row == ROW_NONE_GROUP);
 }
 
@@ -81,11 +81,11 @@ static void count_move(void)
 static void wait_as(struct task_struct *leader, struct service_task *st, bool is_group)
 {
 	if (!(st->flags & TASK_OF_GROUP) == is_group)
-		wait_no_more(st);
+		stop_waiting(st);
 	wait_for_room(leader, st, is_group);
 }
 
-static void move(struct task_struct *leader, struct service_task *st, u32 row)
+static void move_process(struct task_struct *leader, struct service_task *st, u32 row)
 {
 	if (row_is_none(row) && st->row == SERVICE_OTHER) {
 		wait_as(leader, st, row == ROW_NONE_GROUP);
@@ -93,12 +93,12 @@ static void move(struct task_struct *leader, struct service_task *st, u32 row)
 	}
 	if (st->row == row)
 		return;
-	wait_no_more(st);
+	stop_waiting(st);
 	st->previous = st->row;
-	count_processes(st->row, -1);
-	unlabel(st);
+	add_row_processes(st->row, -1);
+	unlabel_process(st);
 	st->process_row = 0;
-	enter(leader, st, row);
+	enter_row(leader, st, row);
 	count_move();
 }
 
@@ -107,14 +107,14 @@ static void move_asleep(struct task_struct *leader, struct service_task *st, u32
 {
 	u32 was = st->row;
 
-	move(leader, st, row);
+	move_process(leader, st, row);
 	if (st->row != was &&
 	    (leader != bpf_get_current_task_btf() || leader->signal->live.counter > 1))
 		walk_all();
 }
 
 /* The engine is to look at the command line. */
-static void refresh(struct service_task *st)
+static void mark_unclassified(struct service_task *st)
 {
 	if (!command_lines)
 		return;
@@ -124,7 +124,7 @@ static void refresh(struct service_task *st)
 
 /* The storage of a leader, made and filled if this is the first that is seen
  * of it; NULL: no memory. */
-static struct service_task *know(struct task_struct *leader, const u32 *inherited)
+static struct service_task *discover_process(struct task_struct *leader, const u32 *inherited)
 {
 	struct service_task *st;
 	u32 row;
@@ -136,35 +136,35 @@ static struct service_task *know(struct task_struct *leader, const u32 *inherite
 	}
 	if (__sync_lock_test_and_set(&st->known, 1))
 		return st;
-	row = inherited ? *inherited : match(leader, leader->comm);
+	row = inherited ? *inherited : match_process(leader, leader->comm);
 	st->previous = row_is_none(row) ? SERVICE_OTHER : row;
-	enter(leader, st, row);
+	enter_row(leader, st, row);
 	if (!inherited) {
 		count_move(); /* until now its events belonged to none */
 		walk_all();
-		refresh(st);
+		mark_unclassified(st);
 	}
 	return st;
 }
 
 /* Of a parent that the engine has not looked at, or whose assignment is on its way, it
  * looks at the child, too. */
-static void inherit(struct task_struct *child, struct service_task *st, u32 flags)
+static void inherit_flags(struct task_struct *child, struct service_task *st, u32 flags)
 {
 	set_flags(st, flags & TASK_ASSIGNED);
 	if (flags & TASK_WAITING)
 		wait_for_room(child, st, flags & TASK_OF_GROUP);
 	if (flags & (TASK_UNCLASSIFIED | TASK_LISTED))
-		refresh(st);
+		mark_unclassified(st);
 }
 
-static void leave(struct service_task *st)
+static void leave_service(struct service_task *st)
 {
 	if (!st || __sync_val_compare_and_swap(&st->ended, 0, service_time()))
 		return;
-	count_processes(st->row, -1);
-	wait_no_more(st);
-	unlabel(st);
+	add_row_processes(st->row, -1);
+	stop_waiting(st);
+	unlabel_process(st);
 }
 
 #endif

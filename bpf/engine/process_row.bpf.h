@@ -18,7 +18,7 @@ static bool processes_wait(void)
 
 /* A row of its own for a process of a service that asks for it; false: none is free, or there are
  * others that wait for one, and it has not waited longest. */
-static bool label(struct task_struct *leader, struct service_task *st, bool is_next)
+static bool label_process(struct task_struct *leader, struct service_task *st, bool is_next)
 {
 	struct service *s = service_at(st->row);
 	struct process_label *l;
@@ -41,7 +41,7 @@ static bool label(struct task_struct *leader, struct service_task *st, bool is_n
 	return true;
 }
 
-static void unlabel(struct service_task *st)
+static void unlabel_process(struct service_task *st)
 {
 	u32 process = st->process_row;
 	struct process_label *l = process ? bpf_map_lookup_elem(&process_labels, &process) : NULL;

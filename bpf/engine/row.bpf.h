@@ -28,7 +28,7 @@ static struct service *service_at(u32 row)
 	return bpf_map_lookup_elem(&services, &row);
 }
 
-static void count_processes(u32 row, s64 n)
+static void add_row_processes(u32 row, s64 n)
 {
 	struct service *s = service_at(row);
 
@@ -42,7 +42,7 @@ static bool row_is_none(u32 row)
 }
 
 /* Whose row is given back is asked of its number. */
-static void give_row_back(u32 row)
+static void release_row(u32 row)
 {
 	if (row < reserve_begin)
 		bpf_map_push_elem(&service_free, &row, 0);
@@ -58,7 +58,7 @@ static bool pop_row(u32 kind, u32 *row)
 }
 
 /* Takes a free row for a key, or ROW_NONE. */
-static u32 take_row(const struct group_key *key)
+static u32 claim_row(const struct group_key *key)
 {
 	struct service_name name = { .fitted = 1 }, *known;
 	struct service *s;
@@ -76,7 +76,7 @@ static u32 take_row(const struct group_key *key)
 		__sync_lock_test_and_set(&s->flags, SERVICE_USED);
 		return row;
 	}
-	give_row_back(row);
+	release_row(row);
 	known = bpf_map_lookup_elem(&service_names, key);
 	return known ? known->row : ROW_NONE;
 }

@@ -13,7 +13,7 @@ volatile u32 scan_mode; /* enum scan_mode */
 MAP(assignments, HASH, BPF_F_NO_PREALLOC, u32, struct assignment, 4096);
 
 /* A row for one that waits for it, if there is one now. */
-static void match_waiting(struct task_struct *task, struct service_task *st, bool is_next)
+static void match_unassigned(struct task_struct *task, struct service_task *st, bool is_next)
 {
 	u32 row;
 
@@ -25,8 +25,8 @@ static void match_waiting(struct task_struct *task, struct service_task *st, boo
 		return;
 	if (row != st->row) {
 		move_asleep(task, st, row);
-	} else if (st->process_row || label(task, st, is_next)) {
-		wait_no_more(st);
+	} else if (st->process_row || label_process(task, st, is_next)) {
+		stop_waiting(st);
 		walk_all();
 	}
 }
@@ -34,48 +34,48 @@ static void match_waiting(struct task_struct *task, struct service_task *st, boo
 static void match_again(struct task_struct *task, struct service_task *st)
 {
 	if (!(st->flags & TASK_ASSIGNED) && !st->ended)
-		move_asleep(task, st, match(task, task->comm));
+		move_asleep(task, st, match_process(task, task->comm));
 }
 
 /* Of the only scan at a time: too large for the stack. */
-static struct waiting_process waiting;
+static struct waiting_process unassigned;
 
 /* One whose key has got a row meanwhile waits no more. */
-static void list_waiting(struct seq_file *seq, struct task_struct *task, struct service_task *st)
+static void list_unassigned(struct seq_file *seq, struct task_struct *task, struct service_task *st)
 {
 	struct command_name name = {};
 	u64 *since;
 
 	if (st->flags & TASK_WAITING)
-		match_waiting(task, st, false);
+		match_unassigned(task, st, false);
 	if (!(st->flags & TASK_WAITING))
 		return;
 	bpf_probe_read_kernel_str(name.text, sizeof(name.text), task->comm);
-	wanted_key((u64)BPF_CORE_READ(task, cgroups), &name, &waiting.key);
-	since = bpf_task_storage_get(&service_waits, task, NULL, 0);
-	waiting.start_ns = task->start_boottime;
-	waiting.since_ns = since ? *since : 0; /* memory was short then */
-	waiting.pid = task->tgid;
-	waiting.row = st->row;
-	bpf_seq_write(seq, &waiting, sizeof(waiting));
+	wanted_key((u64)BPF_CORE_READ(task, cgroups), &name, &unassigned.key);
+	since = bpf_task_storage_get(&unassigned_since, task, NULL, 0);
+	unassigned.start_ns = task->start_boottime;
+	unassigned.since_ns = since ? *since : 0; /* memory was short then */
+	unassigned.pid = task->tgid;
+	unassigned.row = st->row;
+	bpf_seq_write(seq, &unassigned, sizeof(unassigned));
 }
 
 /* What has executed or renamed itself since it was listed is listed again. What has ended, and waits
  * to be reaped, is of no row any more. */
-static void carry_out(struct task_struct *task, struct service_task *st,
-		      const struct assignment *assignment)
+static void carry_out_assignment(struct task_struct *task, struct service_task *st,
+				 const struct assignment *assignment)
 {
 	if (assignment->start_ns != task->start_boottime || st->ended)
 		return;
 	if (assignment->row == ASSIGNMENT_MATCH) {
 		if (st->flags & TASK_WAITING)
-			match_waiting(task, st, true);
+			match_unassigned(task, st, true);
 		return;
 	}
 	if (st->flags & TASK_UNCLASSIFIED)
 		return;
 	if (assignment->row == ASSIGNMENT_LOOK_AGAIN) {
-		refresh(st);
+		mark_unclassified(st);
 		return;
 	}
 	move_asleep(task, st, assignment->row);
@@ -83,7 +83,7 @@ static void carry_out(struct task_struct *task, struct service_task *st,
 	clear_flags(st, TASK_LISTED);
 }
 
-static bool is_wanted(const struct service_task *st)
+static bool scan_lists(const struct service_task *st)
 {
 	switch (scan_mode) {
 	case SCAN_UNCLASSIFIED:
@@ -116,7 +116,7 @@ static u32 parent_row(struct task_struct *parent)
 	return st && st->flags & TASK_ASSIGNED ? st->row : 0;
 }
 
-static void list(struct seq_file *seq, struct task_struct *task, struct service_task *st)
+static void list_process(struct seq_file *seq, struct task_struct *task, struct service_task *st)
 {
 	struct task_struct *parent = task->real_parent->group_leader;
 	struct listed_process listed = {};

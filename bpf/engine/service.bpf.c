@@ -30,13 +30,13 @@ int BPF_PROG(service_fork, struct task_struct *child)
 		return 0;
 	from = service_task(parent->group_leader);
 	row = from ? from->row : SERVICE_OTHER;
-	st = know(child, &row);
+	st = discover_process(child, &row);
 	if (!st)
 		return 0;
 	if (from)
-		inherit(child, st, from->flags);
+		inherit_flags(child, st, from->flags);
 	if ((cgroup_rules || group_keys) && child->cgroups != parent->cgroups)
-		move(child, st, match(child, child->comm));
+		move_process(child, st, match_process(child, child->comm));
 	return 0;
 }
 
@@ -50,9 +50,9 @@ int BPF_PROG(service_rename, struct task_struct *task, const char *comm)
 	st = service_task(task);
 	if (!st || st->flags & TASK_ASSIGNED)
 		return 0;
-	move_asleep(task, st, match(task, comm));
+	move_asleep(task, st, match_process(task, comm));
 	/* Who gives itself another name mostly rewrites its command line, too. */
-	refresh(st);
+	mark_unclassified(st);
 	return 0;
 }
 
@@ -61,13 +61,13 @@ int BPF_PROG(service_rename, struct task_struct *task, const char *comm)
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(service_exec, struct task_struct *task)
 {
-	struct service_task *st = know(task, NULL);
+	struct service_task *st = discover_process(task, NULL);
 
 	if (!st)
 		return 0;
-	move(task, st, match(task, task->comm));
+	move_process(task, st, match_process(task, task->comm));
 	clear_flags(st, TASK_ASSIGNED | TASK_LISTED);
-	refresh(st);
+	mark_unclassified(st);
 	return 0;
 }
 
@@ -79,7 +79,7 @@ int BPF_PROG(service_cgroup, struct cgroup *group, const char *path, struct task
 
 	if (st && !(st->flags & TASK_ASSIGNED) &&
 	    group_counts(BPF_CORE_READ(leader, cgroups), group))
-		move_asleep(leader, st, match(leader, leader->comm));
+		move_asleep(leader, st, match_process(leader, leader->comm));
 	return 0;
 }
 
@@ -95,7 +95,7 @@ SEC("tp_btf/sched_process_exit")
 int BPF_PROG(service_exit, struct task_struct *task)
 {
 	if (task->signal->live.counter == 0)
-		leave(service_task(task->group_leader));
+		leave_service(service_task(task->group_leader));
 	return 0;
 }
 
@@ -103,7 +103,7 @@ int BPF_PROG(service_exit, struct task_struct *task)
 SEC("tp_btf/sched_process_free")
 int BPF_PROG(service_replaced, struct task_struct *task)
 {
-	leave(service_task(task));
+	leave_service(service_task(task));
 	return 0;
 }
 
@@ -119,21 +119,21 @@ int service_scan(struct bpf_iter__task *ctx)
 
 	if (!task || task->pid != task->tgid || task->exit_state & EXIT_DEAD)
 		return 0;
-	st = know(task, NULL);
+	st = discover_process(task, NULL);
 	if (!st)
 		return 0;
 	pid = task->tgid;
 	assignment = bpf_map_lookup_elem(&assignments, &pid);
 	if (assignment)
-		carry_out(task, st, assignment);
+		carry_out_assignment(task, st, assignment);
 	if (scan_mode == SCAN_NONE)
 		return 0;
 	if (scan_mode == SCAN_MATCH)
 		match_again(task, st);
 	else if (scan_mode == SCAN_WAITING)
-		list_waiting(ctx->meta->seq, task, st);
-	else if (is_wanted(st))
-		list(ctx->meta->seq, task, st);
+		list_unassigned(ctx->meta->seq, task, st);
+	else if (scan_lists(st))
+		list_process(ctx->meta->seq, task, st);
 	else
 		clear_flags(st, TASK_LISTED);
 	return 0;
@@ -150,7 +150,7 @@ int service_walk(struct bpf_iter__task *ctx)
 	if (!w)
 		return 0;
 	if (first)
-		walk_begin(w);
+		begin_walk(w);
 	if (task && !is_visited(task) && !first)
 		return 0;
 	w->next = 0;

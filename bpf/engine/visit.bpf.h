@@ -11,8 +11,8 @@
 
 #include "walk.bpf.h"
 
-#define TURNS 16       /* each task is visited in one walk of so many */
-#define CPUS (1 << 20) /* no kernel has more; the map has as many as this machine can have */
+#define VISIT_PERIOD 16 /* each task is visited in one walk of so many */
+#define CPUS (1 << 20)  /* no kernel has more; the map has as many as this machine can have */
 
 /* Of a CPU, met with a task that was on it. */
 struct run_queue {
@@ -24,7 +24,7 @@ struct run_queue {
 ARRAY(run_queues, struct run_queue, 1);
 
 static bool visit_all;
-static u64 turn;
+static u64 walk_count;
 static volatile u64 number; /* through memory a pointer becomes one */
 
 static long note_clock(u32 cpu, void *unused)
@@ -41,15 +41,15 @@ static long note_clock(u32 cpu, void *unused)
 	return 0;
 }
 
-static void walk_begin(struct walk_state *w)
+static void begin_walk(struct walk_state *w)
 {
 	visit_all = __sync_lock_test_and_set(&w->all, 0);
-	turn++;
+	walk_count++;
 	if (walk_passes_over())
 		bpf_loop(CPUS, note_clock, NULL, 0);
 }
 
-static void meet_queue(struct task_struct *task)
+static void discover_run_queue(struct task_struct *task)
 {
 	struct rq *rq = task_rq(task);
 	u32 cpu = bpf_core_field_exists(rq->cpu) ? rq->cpu : 0;
@@ -62,23 +62,24 @@ static void meet_queue(struct task_struct *task)
 }
 
 /* exec_start is 0 of a task that is on its way to another CPU. */
-static bool has_run(struct task_struct *task)
+static bool has_run_since(struct task_struct *task)
 {
 	u32 cpu = task->thread_info.cpu;
 	struct run_queue *q = bpf_map_lookup_elem(&run_queues, &cpu);
 	u64 ran = task->se.exec_start;
 
 	if (!q || !q->before) {
-		meet_queue(task);
+		discover_run_queue(task);
 		return true;
 	}
 	return !ran || ran >= q->before;
 }
 
-static bool is_its_turn(struct task_struct *task)
+static bool is_visit_due(struct task_struct *task)
 {
 	number = (u64)task;
-	return ((number >> 6) * 0x9e3779b97f4a7c15 >> 32) % TURNS == turn % TURNS;
+	return ((number >> 6) * 0x9e3779b97f4a7c15 >> 32) % VISIT_PERIOD ==
+	       walk_count % VISIT_PERIOD;
 }
 
 static bool is_visited(struct task_struct *task)
@@ -86,7 +87,8 @@ static bool is_visited(struct task_struct *task)
 	if (!walk_passes_over() || !bpf_core_field_exists(task->thread_info.cpu) ||
 	    !task_has_rq(task))
 		return true;
-	return task->on_cpu || task->on_rq || has_run(task) || visit_all || is_its_turn(task);
+	return task->on_cpu || task->on_rq || has_run_since(task) || visit_all ||
+	       is_visit_due(task);
 }
 
 #endif

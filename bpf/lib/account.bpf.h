@@ -123,7 +123,7 @@ static bool ran_before(u64 start_boottime)
 	return !since_ns || start_boottime < since_ns;
 }
 
-static void charge(struct process_row *row, const struct counters *d)
+static void add_counters(struct process_row *row, const struct counters *d)
 {
 	add(&row->walk.user_ns, d->user);
 	add(&row->walk.system_ns, d->system);
@@ -189,14 +189,14 @@ static u64 exec_limited(struct task_struct *task, struct account *a)
 }
 
 /* For other probes, see service_cpu.bpf.h. */
-static void share_cpu(u32 row, const struct counters *d)
+static void publish_cpu(u32 row, const struct counters *d)
 {
-	struct service_cpu *shared = service_cpu_of(row);
+	struct service_cpu *published = service_cpu_of(row);
 
-	if (!shared)
+	if (!published)
 		return;
-	add(&shared->cpu_ns, d->user + d->system);
-	add(&shared->wait_ns, d->wait);
+	add(&published->cpu_ns, d->user + d->system);
+	add(&published->wait_ns, d->wait);
 }
 
 /* Adds what a thread has done since it was last added; nothing for most. */
@@ -210,12 +210,12 @@ static void fold(struct task_struct *task, struct account *a, u32 row, u32 proce
 	read_counters(task, &d, walking);
 	read_cputime(task, walking ? exec_limited(task, a) : task->se.sum_exec_runtime, &a->added,
 		     &d);
-	if (!grow(&d, &a->added))
+	if (!counters_growth(&d, &a->added))
 		return;
-	charge(service, &d);
-	share_cpu(row, &d);
+	add_counters(service, &d);
+	publish_cpu(row, &d);
 	if (own)
-		charge(own, &d);
+		add_counters(own, &d);
 }
 
 static void count_started(struct account *a, u32 row, u32 process)

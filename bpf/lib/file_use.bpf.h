@@ -30,7 +30,7 @@
 const volatile bool option_top_files;
 
 /* As series are named. */
-enum operation {
+enum file_operation {
 	open,
 	read,
 	write,
@@ -65,7 +65,7 @@ struct file_use {
 
 SPARSE_HASH(file_uses, struct file_key, struct file_use, FILE_USES_MAX) OPTION("top_files");
 /* How many files each service has there. */
-SPARSE_HASH(file_shares, u32, u32, 4096) OPTION("top_files");
+SPARSE_HASH(file_counts, u32, u32, 4096) OPTION("top_files");
 
 /* A record without frames is followed by text: see stack.h. */
 struct file_record {
@@ -94,7 +94,7 @@ struct path_step {
 };
 
 /* From the root of a mount to what it is mounted on. False: there is nothing above. */
-static __noinline bool path_leave_mount(struct path_step *step)
+static __noinline bool path_cross_mount(struct path_step *step)
 {
 	const struct mount *mount = mount_of(step->mount);
 	const struct mount *above = BPF_CORE_READ(mount, mnt_parent);
@@ -117,7 +117,7 @@ static __always_inline long path_name(struct path_step *step, char *to)
 	long size;
 
 	if (dentry == BPF_CORE_READ(mount, mnt_root) || dentry == parent)
-		return path_leave_mount(step) ? -1 : 0;
+		return path_cross_mount(step) ? -1 : 0;
 	size = bpf_probe_read_kernel_str(to, FILE_NAME_SIZE, BPF_CORE_READ(dentry, d_name.name));
 	step->dentry = parent;
 	return size > 0 ? size : 0;
@@ -162,26 +162,26 @@ static __noinline int file_use_name(struct file_use *use, const struct file *fil
 static const struct file_use no_use;
 
 /* Takes a file's place among those of its service; false: it has as many as it may have. */
-static __noinline bool file_share_take(u32 service)
+static __noinline bool file_count_add(u32 service)
 {
-	u32 none = 0, *share = bpf_map_lookup_elem(&file_shares, &service);
+	u32 none = 0, *count = bpf_map_lookup_elem(&file_counts, &service);
 
-	if (!share) {
-		bpf_map_update_elem(&file_shares, &service, &none, BPF_NOEXIST);
-		share = bpf_map_lookup_elem(&file_shares, &service);
+	if (!count) {
+		bpf_map_update_elem(&file_counts, &service, &none, BPF_NOEXIST);
+		count = bpf_map_lookup_elem(&file_counts, &service);
 	}
-	if (!share || *(volatile u32 *)share >= FILE_USES_EACH)
+	if (!count || *(volatile u32 *)count >= FILE_USES_EACH)
 		return false;
-	__sync_fetch_and_add(share, 1);
+	__sync_fetch_and_add(count, 1);
 	return true;
 }
 
-static __always_inline void file_share_give(u32 service)
+static __always_inline void file_count_remove(u32 service)
 {
-	u32 *share = bpf_map_lookup_elem(&file_shares, &service);
+	u32 *count = bpf_map_lookup_elem(&file_counts, &service);
 
-	if (share)
-		__sync_fetch_and_add(share, -1);
+	if (count)
+		__sync_fetch_and_add(count, -1);
 }
 
 /* Its path is read by the CPU that was first. */
@@ -189,10 +189,10 @@ static __noinline struct file_use *file_use_make(const struct file_key *key, u64
 {
 	struct file_use *use;
 
-	if (!file_share_take(key->service))
+	if (!file_count_add(key->service))
 		return NULL;
 	if (bpf_map_update_elem(&file_uses, key, &no_use, BPF_NOEXIST)) {
-		file_share_give(key->service);
+		file_count_remove(key->service);
 		return bpf_map_lookup_elem(&file_uses, key);
 	}
 	use = bpf_map_lookup_elem(&file_uses, key);
@@ -202,7 +202,7 @@ static __noinline struct file_use *file_use_make(const struct file_key *key, u64
 }
 
 /* Of the service, what finds no room. */
-static __noinline struct file_use *file_use_rest(u32 service)
+static __noinline struct file_use *file_use_other(u32 service)
 {
 	struct file_key key = { .service = service };
 	struct file_use *use = bpf_map_lookup_elem(&file_uses, &key);
@@ -228,7 +228,7 @@ static __noinline int file_use_count(u32 service, u64 file, u32 operation, s64 b
 	if (!use)
 		use = file_use_make(&key, file);
 	if (!use)
-		use = file_use_rest(service);
+		use = file_use_other(service);
 	if (!use || operation >= OPERATIONS_ON_FILES)
 		return 0;
 	if (bytes > 0)
@@ -282,10 +282,10 @@ static __always_inline bool file_grown(void *ring, const struct file_use *use, u
 
 static long file_show(void *map, struct file_key *key, struct file_use *use, void *context)
 {
-	bool any = false, is_rest = !key->inode;
+	bool any = false, is_other = !key->inode;
 	u32 service = key->service;
 
-	if (!is_rest && !use->has_path)
+	if (!is_other && !use->has_path)
 		return 0;
 #pragma unroll
 	for (u32 i = 0; i < OPERATIONS_ON_FILES; i++) {
@@ -294,8 +294,8 @@ static long file_show(void *map, struct file_key *key, struct file_use *use, voi
 		any |= file_grown(&files_waited, use, service, i, use->counted.ns, use->sent.ns,
 				  1000);
 	}
-	if (!any && !bpf_map_delete_elem(&file_uses, key) && !is_rest)
-		file_share_give(service);
+	if (!any && !bpf_map_delete_elem(&file_uses, key) && !is_other)
+		file_count_remove(service);
 	return 0;
 }
 

@@ -320,7 +320,7 @@ GROUP_INLINE int group_step(struct group_walk *walk)
 	/* A text that is empty is none. */
 	found = found && walk->begin < walk->length;
 	if (found)
-		group_take(walk);
+		group_set_text(walk);
 	else
 		walk->key.kind = known;
 	if (known != GROUP_COMMAND)

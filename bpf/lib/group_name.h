@@ -155,7 +155,7 @@ GROUP_LOOP int group_is_uuid(const struct group_walk *walk, __u32 at)
 
 /* The name, from the begin of the text on, becomes the key's text. What is hashed of it is
  * followed by zeros. */
-GROUP_LOOP int group_take(struct group_walk *walk)
+GROUP_LOOP int group_set_text(struct group_walk *walk)
 {
 	__u32 hash = 0x811c9dc5, text = GROUP_TEXT; /* FNV-1a */
 	struct group_key *key;

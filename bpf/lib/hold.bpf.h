@@ -5,8 +5,8 @@
  * who has taken an account adds to rows; at its end a thread or process takes away what is there,
  * without waiting for that, and for good: who adds looks once more afterwards.
  */
-#ifndef HOLD_BPF_H
-#define HOLD_BPF_H
+#ifndef USAGE_BPF_H
+#define USAGE_BPF_H
 
 #include "account.bpf.h"
 
@@ -20,19 +20,19 @@ static u32 place_of(u32 row, u32 process)
 	return (row + 1) << PLACE_PROCESS_BITS | (process & ((1U << PLACE_PROCESS_BITS) - 1));
 }
 
-static struct process_row *place_service(u32 place)
+static struct process_row *place_service(u32 pair)
 {
-	return service_row((place >> PLACE_PROCESS_BITS) - 1);
+	return service_row((pair >> PLACE_PROCESS_BITS) - 1);
 }
 
-static struct process_row *place_own(u32 place)
+static struct process_row *place_own(u32 pair)
 {
-	return process_row_at(place & ((1U << PLACE_PROCESS_BITS) - 1));
+	return process_row_at(pair & ((1U << PLACE_PROCESS_BITS) - 1));
 }
 
-__noinline int hold_threads(u32 place, s64 n)
+__noinline int usage_add_threads(u32 pair, s64 n)
 {
-	struct process_row *service = place_service(place), *own = place_own(place);
+	struct process_row *service = place_service(pair), *own = place_own(pair);
 
 	if (service)
 		__sync_fetch_and_add(&service->walk.threads, n);
@@ -41,9 +41,9 @@ __noinline int hold_threads(u32 place, s64 n)
 	return 0;
 }
 
-__noinline int hold_processes(u32 place, s64 n)
+__noinline int usage_add_processes(u32 pair, s64 n)
 {
-	struct process_row *service = place_service(place), *own = place_own(place);
+	struct process_row *service = place_service(pair), *own = place_own(pair);
 
 	if (service)
 		__sync_fetch_and_add(&service->walk.processes, n);
@@ -52,61 +52,61 @@ __noinline int hold_processes(u32 place, s64 n)
 	return 0;
 }
 
-static void hold(struct process_row *row, s64 rss, s64 vm, s64 swap)
+static void usage_add_to_row(struct process_row *row, s64 rss, s64 vm, s64 swap)
 {
 	__sync_fetch_and_add(&row->walk.rss, rss);
 	__sync_fetch_and_add(&row->walk.vm, vm);
 	__sync_fetch_and_add(&row->walk.swap, swap);
 }
 
-__noinline int hold_memory(u32 place, s64 rss, s64 vm, s64 swap)
+__noinline int usage_add_memory(u32 pair, s64 rss, s64 vm, s64 swap)
 {
-	struct process_row *service = place_service(place), *own = place_own(place);
+	struct process_row *service = place_service(pair), *own = place_own(pair);
 
 	if (service)
-		hold(service, rss, vm, swap);
+		usage_add_to_row(service, rss, vm, swap);
 	if (own)
-		hold(own, rss, vm, swap);
+		usage_add_to_row(own, rss, vm, swap);
 	return 0;
 }
 
 /* The memory of a process becomes this. */
-static void account_memory(struct account *a, u32 place, u32 rss, u64 vm, u32 swap)
+static void account_memory(struct account *a, u32 pair, u32 rss, u64 vm, u32 swap)
 {
 	s64 more_rss = (s64)rss - __sync_lock_test_and_set(&a->rss, rss);
 	s64 more_vm = vm - __sync_lock_test_and_set(&a->vm, vm);
 	s64 more_swap = (s64)swap - __sync_lock_test_and_set(&a->swap, swap);
 
 	if (more_rss || more_vm || more_swap)
-		hold_memory(place, more_rss, more_vm, more_swap);
+		usage_add_memory(pair, more_rss, more_vm, more_swap);
 }
 
 /* Of a leader's account that is taken: the process is there, with what it held elsewhere; false: it
  * has ended. */
-static bool account_process(struct account *a, u32 place)
+static bool account_process(struct account *a, u32 pair)
 {
 	u32 was = *(volatile u32 *)&a->process_at;
 	u64 vm = a->vm;
 	u32 rss = a->rss, swap = a->swap;
 
-	if (was == place || was == PLACE_ENDED)
-		return was == place;
+	if (was == pair || was == PLACE_ENDED)
+		return was == pair;
 	if (was)
 		account_memory(a, was, 0, 0, 0);
-	if (__sync_val_compare_and_swap(&a->process_at, was, place) != was)
+	if (__sync_val_compare_and_swap(&a->process_at, was, pair) != was)
 		return false;
 	if (was)
-		hold_processes(was, -1);
-	hold_processes(place, 1);
-	account_memory(a, place, rss, vm, swap);
+		usage_add_processes(was, -1);
+	usage_add_processes(pair, 1);
+	account_memory(a, pair, rss, vm, swap);
 	return true;
 }
 
 /* After what may have added to its memory. */
-static void account_check(struct account *a, u32 place)
+static void account_check(struct account *a, u32 pair)
 {
 	if (*(volatile u32 *)&a->process_at == PLACE_ENDED)
-		account_memory(a, place, 0, 0, 0);
+		account_memory(a, pair, 0, 0, 0);
 }
 
 static void account_process_ended(struct account *a)
@@ -115,20 +115,20 @@ static void account_process_ended(struct account *a)
 
 	if (was == PLACE_NONE || was == PLACE_ENDED)
 		return;
-	hold_processes(was, -1);
+	usage_add_processes(was, -1);
 	account_memory(a, was, 0, 0, 0);
 }
 
-static void account_thread(struct account *a, u32 place)
+static void account_thread(struct account *a, u32 pair)
 {
 	u32 was = *(volatile u32 *)&a->thread_at;
 
-	if (was == place || was == PLACE_ENDED ||
-	    __sync_val_compare_and_swap(&a->thread_at, was, place) != was)
+	if (was == pair || was == PLACE_ENDED ||
+	    __sync_val_compare_and_swap(&a->thread_at, was, pair) != was)
 		return;
 	if (was)
-		hold_threads(was, -1);
-	hold_threads(place, 1);
+		usage_add_threads(was, -1);
+	usage_add_threads(pair, 1);
 }
 
 static void account_thread_ended(struct account *a)
@@ -136,7 +136,7 @@ static void account_thread_ended(struct account *a)
 	u32 was = __sync_lock_test_and_set(&a->thread_at, PLACE_ENDED);
 
 	if (was != PLACE_NONE && was != PLACE_ENDED)
-		hold_threads(was, -1);
+		usage_add_threads(was, -1);
 }
 
 #endif

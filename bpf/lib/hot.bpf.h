@@ -12,8 +12,8 @@
  * counts first of all, also events of nobody. Counters of a CPU are atomic, too: a program on a uprobe
  * that is preempted between load and store would take back what all others have counted meanwhile.
  */
-#ifndef HOT_BPF_H
-#define HOT_BPF_H
+#ifndef RUN_COUNTER_BPF_H
+#define RUN_COUNTER_BPF_H
 
 #include "hot.h"
 #include "metric.bpf.h"

@@ -2,8 +2,8 @@
 /*
  * The counters of hot.bpf.h, as programs and the engine see them. Included by both sides.
  */
-#ifndef HOT_H
-#define HOT_H
+#ifndef RUN_COUNTER_H
+#define RUN_COUNTER_H
 
 #define HOT_PROGRAMS_MAX 64 /* of an object */
 

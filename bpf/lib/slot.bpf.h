@@ -97,7 +97,7 @@ static __always_inline u32 slot_word(void *slots, u32 row)
 }
 
 /* That of a configured service, which nobody else gets. */
-static __always_inline u32 slot_take_kept(void *slots, void *owners, u32 row, u32 at)
+static __always_inline u32 slot_claim_reserved(void *slots, void *owners, u32 row, u32 at)
 {
 	u32 *slot = bpf_map_lookup_elem(slots, &row), *owner = bpf_map_lookup_elem(owners, &at);
 
@@ -117,7 +117,7 @@ static __always_inline u32 slot_take_from(void *slots, void *owners, u32 row)
 	if (was && !(was & SLOT_NONE))
 		return was;
 	if (row >= SERVICE_FIRST && at < slots_kept)
-		return slot_take_kept(slots, owners, row, at);
+		return slot_claim_reserved(slots, owners, row, at);
 	if (!was)
 		return 0;
 	return slot_search(slots, owners, row, was, was & SLOT_GROUP ? slots_kept : slots_open);

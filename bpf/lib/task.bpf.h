@@ -80,7 +80,7 @@ static void read_counters(struct task_struct *task, struct counters *c, bool wal
  * ways; the compiler would make one of the mask if it knew what it is. Before
  * 6.3 that was too much: be2ef8161572 ("bpf: allow precision tracking for
  * programs with subprogs"). */
-static bool grow(struct counters *now, struct counters *added)
+static bool counters_growth(struct counters *now, struct counters *added)
 {
 	u64 *n = (u64 *)now, *a = (u64 *)added, any = 0;
 

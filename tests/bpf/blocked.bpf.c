@@ -9,7 +9,7 @@
 #include "sample.bpf.h"
 #include "service.bpf.h"
 
-#define HELD_FD 500
+#define SOCKET_FD 500
 
 struct seen_key {
 	char thread[TASK_COMM_LEN] LABEL("string");
@@ -22,18 +22,18 @@ struct seen_row {
 
 HASH(seen, struct seen_key, struct seen_row, 1024) SUBJECT("key");
 
-static u64 held_by(struct task_struct *task, const char *name)
+static u64 socket_in_hand(struct task_struct *task, const char *name)
 {
 	u32 tens = name[1] - '0', ones = name[2] - '0';
 
 	if (name[0] != 'h' || tens > 9 || ones > 9)
 		return 0;
-	return (u64)socket_of(task, HELD_FD + tens * 10 + ones);
+	return (u64)socket_of(task, SOCKET_FD + tens * 10 + ones);
 }
 
 SEC("iter/task")
 SAMPLE("hz=50")
-int blocked_look(struct bpf_iter__task *ctx)
+int blocked_sample(struct bpf_iter__task *ctx)
 {
 	struct seen_row first = { 1 }, *row;
 	struct task_struct *task = ctx->task;
@@ -42,7 +42,7 @@ int blocked_look(struct bpf_iter__task *ctx)
 	if (!task || service_of(task) < SERVICE_FIRST || sample_state(task) != SAMPLE_ASLEEP)
 		return 0;
 	BPF_CORE_READ_STR_INTO(&key.thread, task, comm);
-	key.what = blocked_on(task, held_by(task, key.thread));
+	key.what = blocked_on(task, socket_in_hand(task, key.thread));
 	row = bpf_map_lookup_elem(&seen, &key);
 	if (row)
 		row->seen++;

@@ -9,7 +9,7 @@
 #define SPINS 800
 #define SPIN_NS 500000
 #define PAUSE_NS 2000000
-#define LOOKS_MAX (1 << 20) /* at the clock: some 20 ms */
+#define CHECKS_MAX (1 << 20) /* at the clock: some 20 ms */
 #define CLOCK_MONOTONIC 1
 
 struct spin_row {
@@ -26,7 +26,7 @@ struct alarm {
 
 ARRAY(alarms, struct alarm, 1);
 
-static long look(u32 i, u64 *end_ns)
+static long is_spun(u32 i, u64 *end_ns)
 {
 	return bpf_ktime_get_ns() >= *end_ns;
 }
@@ -39,7 +39,7 @@ static int spin(void *map, u32 *key, struct alarm *alarm)
 
 	if (!row || row->spins >= SPINS)
 		return 0;
-	bpf_loop(LOOKS_MAX, look, &end_ns, 0);
+	bpf_loop(CHECKS_MAX, is_spun, &end_ns, 0);
 	row->spun_ns += bpf_ktime_get_ns() - begin_ns;
 	row->spins++;
 	bpf_timer_start(&alarm->timer, PAUSE_NS, 0);

@@ -270,7 +270,7 @@ enum call_octets {
 	OCTETS_MESSAGE, /* argument 2: the address of a struct msghdr */
 };
 
-static const u8 calls_octets[] = {
+static const u8 calls_bytes[] = {
 #ifdef __TARGET_ARCH_x86
 	[0] = OCTETS_BUFFER,     /* read */
 	[1] = OCTETS_BUFFER,     /* write */
@@ -390,7 +390,7 @@ static __always_inline enum call_octets call_octets(u32 number)
 {
 	u64 index = call_index(number);
 
-	return index < sizeof(calls_octets) ? calls_octets[index] : OCTETS_UNKNOWN;
+	return index < sizeof(calls_bytes) ? calls_bytes[index] : OCTETS_UNKNOWN;
 }
 
 /* Does it write the file of its first argument? sendfile reads one. */
