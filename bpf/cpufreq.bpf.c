@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * The frequency of each CPU, as the kernel's cpufreq tells it.
+ * The frequency of each CPU, as the kernel's cpufreq reports it.
  *
  * Hooks: none.
  *
- * Limits: of CPUs that nobody scales, as in most virtual machines, there is no file. The frequency is
- * that at the moment of the reading, which itself makes a CPU busy.
+ * Limits: CPUs whose frequency nothing scales, as in most virtual machines, have no such file. The
+ * value is the frequency at the moment of the reading, and the reading itself makes a CPU busy.
  */
 #include "metric.bpf.h"
 

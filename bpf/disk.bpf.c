@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Disks: the requests of each block device, their bytes and sizes, how long they are queued and in
- * service, and which fail. With Option "services": who submits them.
+ * Disks: the requests of each block device, their number and size, how long they are queued and in
+ * service, and which fail. With Option "services": which service submits them.
  *
- * Hooks: tp_btf block_rq_complete. The kernel remembers in a request when it was begun and when it was
- * issued to the device; the rest is in files of /sys. With Option "services", tier 1: block_io_start,
- * writeback_start and writeback_written; tier 2, for kernels before 6.5: block_rq_insert and
- * block_rq_issue.
+ * Hooks: tp_btf block_rq_complete. The kernel keeps in each request when it was begun and when it
+ * was issued to the device; everything else is read from files of /sys. With Option "services",
+ * hook set 1: block_io_start, writeback_start and writeback_written; hook set 2, for kernels before
+ * 6.5: block_rq_insert and block_rq_issue.
  *
- * A request belongs to the service of the process that submits it. Kernel threads submit for others: if
- * the kernel knows the cgroup, their requests belong to its service, else they count as write-back.
- * The process that the end of a request interrupts has nothing to do with it.
+ * A request belongs to the service of the process that submits it. Kernel threads submit on behalf
+ * of others: if the kernel knows the cgroup, the request belongs to that cgroup's service,
+ * otherwise it counts as write-back. The process that a completion interrupts is not the owner.
  *
- * Limits: devices without requests, as zram and most of dm and md, have only what is in files. A request
- * of a loop device counts there and on the device below. One into which others are merged belongs to
- * the first. If a request ends in parts, its size is that of the last.
+ * Limits: devices without requests, such as zram and most of dm and md, have only what the files
+ * say. A request of a loop device counts there and on the device below. A request into which others
+ * are merged belongs to the service of the first. If a request ends in parts, its size is that of
+ * the last part.
  */
 #include "hot.bpf.h"
 #include "kernel/block.bpf.h"
@@ -25,19 +26,19 @@
 
 #define NS "scale=1/1000000000"
 #define DISKS_MAX 256
-#define OPERATIONS_MAX 256 /* of all disks together; rows are large */
+#define OPERATIONS_MAX 256 /* for all disks together, because rows are large */
 
 const volatile bool option_services = false;
 
 /* --- rows --- */
 
-/* They name series. */
+/* The enumerators name series. */
 enum disk_operation {
 	read,
 	write,
 	discard,
 	flush,
-	OPERATIONS, /* none of these */
+	OPERATIONS, /* no operation that is counted */
 };
 
 struct disk_row {
@@ -59,7 +60,7 @@ struct disk_row {
 
 PERCPU_HASH(disks, u32, struct disk_row, DISKS_MAX) SUBJECT("key label=device");
 
-/* Of a device and one kind of operation. */
+/* A device and a kind of operation. */
 struct disk_operation_key {
 	u32 device LABEL("device");
 	enum disk_operation operation LABEL("enum");
@@ -80,7 +81,7 @@ SUBJECT("key");
 
 static const struct disk_operation_row no_operations;
 
-/* What the kernel counts. */
+/* Read from /sys: what the kernel counts itself. */
 struct queue_key {
 	char device[32] LABEL("device") FIELD("*");
 };
@@ -122,7 +123,7 @@ static __always_inline struct disk_row *disk_row(u32 device)
 
 	if (row)
 		return row;
-	/* Another CPU may be faster: then its row is there. */
+	/* If another CPU was faster, its row is used. */
 	bpf_map_update_elem(&disks, &device, &none, BPF_NOEXIST);
 	return or_refused(bpf_map_lookup_elem(&disks, &device));
 }
@@ -139,7 +140,7 @@ static __always_inline struct disk_operation_row *disk_operation_row(u32 device,
 	return or_refused(bpf_map_lookup_elem(&operations, &key));
 }
 
-/* A request, or a part of one. A flush has no bytes. */
+/* A completed request, or a completed part of one. A flush has no bytes. */
 struct ended {
 	u32 device;
 	enum disk_operation operation;
@@ -214,7 +215,7 @@ MMAP_ARRAY(submitter_owners, u32, 1) OPTION("services");
 MMAP_ARRAY(submitted, struct submitted_row, 1)
 OPTION("services") SUBJECT("service via=submitter_slots owners=submitter_owners sharded");
 
-/* What kernel threads submit, if no service is earlier. They name series. */
+/* Requests of kernel threads whose service is unknown. The enumerators name series. */
 enum kernel_submitter {
 	writeback,
 	kernel, /* reads */
@@ -224,18 +225,18 @@ enum kernel_submitter {
 PERCPU_ARRAY(kernel_submitted, enum kernel_submitter, struct submitted_row, KERNEL_SUBMITTERS)
 OPTION("services") SUBJECT("key");
 
-/* Of a request. The kernel uses the same ones again and again, and so does the map: an update in place
- * instead of an insertion and a deletion for each. */
+/* Who has submitted a request. The kernel reuses the same request structs, so the entry is updated
+ * in place instead of inserted and deleted for each request. */
 struct submission {
 	u64 began_ns;
-	u32 service; /* SERVICE_KERNEL: of a kernel thread; NOBODY: there is none to count */
+	u32 service; /* SERVICE_KERNEL: a kernel thread submitted it; NOBODY: nobody is to be charged */
 	u32 pad;
 };
 
 LRU_HASH(submissions, u64, struct submission, SUBMISSIONS_MAX) OPTION("services");
 
-/* By a copy of the address: before 6.3 the verifier forgets that a pointer is one if a helper reads it
- * from the stack. */
+/* The key is a copy of the address: before 6.3 the verifier forgets that a value is a pointer when
+ * a helper reads it from the stack. */
 static __always_inline struct submission *submission_of(const struct request *rq)
 {
 	u64 key = (u64)rq;
@@ -243,7 +244,7 @@ static __always_inline struct submission *submission_of(const struct request *rq
 	return bpf_map_lookup_elem(&submissions, &key);
 }
 
-/* Of a kernel thread while it writes back: the service whose cgroup has dirtied the pages, or 0. */
+/* Set in a kernel thread while it writes back: the service whose cgroup dirtied the pages, or 0. */
 TASK_STORAGE(flushers, u32);
 
 static __always_inline u32 kernel_thread_service(struct task_struct *task, struct request *rq)
@@ -324,7 +325,7 @@ static __always_inline void count_service(struct request *rq, const struct ended
 
 /* --- hooks --- */
 
-/* One without bytes that is no flush itself only asks for one. */
+/* A request without bytes that is no flush only asks for a flush; it is skipped. */
 static __always_inline int complete(struct request *rq, u8 error, u32 bytes)
 {
 	struct ended c = {
@@ -359,8 +360,8 @@ HOT(0) TIER(2) int BPF_PROG(disk_complete_2, struct request *rq, u8 error, u32 b
 	return complete(rq, error, bytes);
 }
 
-/* Runs in the process that submits: 5a80bd075f3b ("block: introduce block_io_start/block_io_done
- * tracepoints"). */
+/* Runs in the process that submits, since 5a80bd075f3b ("block: introduce
+ * block_io_start/block_io_done tracepoints"). */
 SEC("tp_btf/block_io_start")
 OPTION("services") HOT(1) TIER(1) int BPF_PROG(disk_submit, struct request *rq)
 {
@@ -369,8 +370,8 @@ OPTION("services") HOT(1) TIER(1) int BPF_PROG(disk_submit, struct request *rq)
 	return 0;
 }
 
-/* Before that, the first of these two runs in the process that submits: only what is in a queue already
- * is issued by others. */
+/* On kernels without block_io_start, the first of block_rq_insert and block_rq_issue runs in the
+ * process that submits: other contexts issue only requests that are queued already. */
 static __always_inline int discover_submission(struct request *rq)
 {
 	struct submission *s = submission_of(rq);
@@ -396,7 +397,7 @@ OPTION("services") HOT(2) TIER(2) int BPF_PROG(disk_issue, struct request *rq)
 	return discover_submission(rq);
 }
 
-/* The pages of one cgroup; their requests begin before the end. */
+/* Writes the pages of one cgroup; the requests for them begin before writeback_written. */
 SEC("tp_btf/writeback_start")
 OPTION("services") TIER(1) int BPF_PROG(disk_writeback_begin, struct bdi_writeback *wb)
 {

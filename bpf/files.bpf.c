@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Files: what each service opens, fails to open, creates, deletes and renames, how long operations
- * on files take, and, by operation and file system, which of them were slow and, with Option
- * "operations", how long each took.
+ * Files: what each service opens, fails to open, creates, deletes and renames, how long file
+ * operations take, and which of them were slow, by operation and file system. With Option
+ * "operations": a distribution for each operation and file system.
  *
- * Hooks, tier 1: fentry and fexit of do_sys_openat2, vfs_read, vfs_write, vfs_readv, vfs_writev,
- * do_unlinkat, do_renameat2, fsync and fdatasync, fentry of vfs_unlink and vfs_rename. Tier 2: the
- * same without vfs_readv and vfs_writev, which the kernel's compiler may have built into others.
- * Tiers 3 and 4: as 1 and 2, with filename_unlinkat and filename_renameat2, which Linux 7.0 has
- * instead of do_unlinkat and do_renameat2. Tier 5, with Option "syscalls": the tracepoints of the
- * system calls that open, delete, rename and sync files; while one is on, every system call of the
- * machine takes its slow path.
+ * Hooks, hook set 1: fentry and fexit of do_sys_openat2, vfs_read, vfs_write, vfs_readv,
+ * vfs_writev, do_unlinkat, do_renameat2, fsync and fdatasync, fentry of vfs_unlink and vfs_rename.
+ * Hook set 2: the same without vfs_readv and vfs_writev, which the kernel's compiler may have
+ * inlined. Hook sets 3 and 4: as 1 and 2, with filename_unlinkat and filename_renameat2, which
+ * Linux 7.0 has instead of do_unlinkat and do_renameat2. Hook set 5, with Option "syscalls": the
+ * tracepoints of the system calls that open, delete, rename and sync files; while one of them is
+ * on, every system call of the machine takes the slow path.
  *
- * Reads and writes are those of regular files: of sockets, pipes and terminals the programs leave
- * after one look. Paths are read with Option "top_files" alone, see file_use.bpf.h.
+ * Reads and writes are those of regular files: the programs return at once for sockets, pipes and
+ * terminals. Paths are read only with Option "top_files", see file_use.bpf.h.
  *
- * Limits: reads and writes are not timed in tier 5, as their tracepoints see those of sockets too,
- * but with Option "top_files"; nor anywhere those by io_uring, sendfile and mappings. Opens by io_uring
- * and of the programs that are executed do not count. In tier 5 the file system of a delete or a rename
- * is not known.
+ * Limits: hook set 5 times reads and writes only with Option "top_files", because their tracepoints
+ * fire for sockets, too. Reads and writes by io_uring, sendfile and mappings are never timed. Opens
+ * by io_uring, and of programs that are executed, are not counted. In hook set 5 the file system of
+ * a delete or a rename is unknown.
  */
 #include "attached.bpf.h"
 #include "descriptor.bpf.h"
@@ -76,21 +76,22 @@ struct file_operation_row {
 SPARSE_HASH(operations, struct file_operation_key, struct file_operation_row, 1024)
 OPTION("operations") SUBJECT("key");
 
-/* Of a thread that has used files. */
+/* State of a thread that has used files. */
 struct file_user {
 	struct slot_cache cache;
-	u64 began_ns[OPERATIONS];            /* of what it is in, 0: none */
-	const struct file_system_type *type; /* of what it deletes or renames, NULL: unknown */
-	u32 fd;                              /* of what it syncs, or reads or writes in tier 5 */
+	u64 began_ns[OPERATIONS]; /* start of the operation in progress, 0: none */
+	const struct file_system_type
+		*type; /* file system of the delete or rename in progress, NULL: unknown */
+	u32 fd;        /* of the sync in progress, in hook set 5 also of the read or write */
 };
 
 TASK_STORAGE(file_users, struct file_user);
 
-/* --- what is common to all sets --- */
+/* --- shared by all hook sets --- */
 
 static const struct file_operation_row no_operations;
 
-/* NULL: nobody wants to know. */
+/* NULL: the service is not watched. */
 static __always_inline struct file_user *file_user(struct task_struct *task)
 {
 	struct file_user *u = bpf_task_storage_get(&file_users, task, NULL, 0);
@@ -111,7 +112,7 @@ static __always_inline struct file_user *begin_operation(enum file_operation ope
 	return u;
 }
 
-/* What a thread is in that does this, NULL: nothing that counts. */
+/* The state of a thread with this operation in progress; NULL: it is not counted. */
 static __always_inline struct file_user *doing(enum file_operation operation)
 {
 	struct file_user *u =
@@ -170,8 +171,8 @@ static __always_inline const struct file_system_type *file_system(const struct f
 	return file ? BPF_CORE_READ(file, f_inode, i_sb, s_type) : NULL;
 }
 
-/* file: NULL where the thread has noted the file system, or it is not known. bytes: that it has moved,
- * below zero: an error. Returns where the operation counts. */
+/* file: NULL if the thread has noted the file system, or if it is unknown. bytes: the number moved,
+ * negative for an error. Returns the row in which the operation counts. */
 static __always_inline struct file_row *end_operation(struct file_user *u,
 						      enum file_operation operation,
 						      const struct file *file, s64 bytes)
@@ -260,7 +261,7 @@ static __always_inline int end_rename(s64 error)
 	return 0;
 }
 
-/* --- sets 1 to 4 --- */
+/* --- hook sets 1 to 4 --- */
 
 static __always_inline int begin_on(enum file_operation operation, const struct file *file)
 {
@@ -276,7 +277,8 @@ static __always_inline int end_on(enum file_operation operation, const struct fi
 	return 0;
 }
 
-/* What the thread deletes or renames is on this file system: the first, as one may do it by another. */
+/* Notes the file system of what the thread deletes or renames. The first call counts: a file system
+ * may call another one. */
 static __always_inline int note_file_system(const struct dentry *dentry)
 {
 	struct file_user *u =
@@ -292,7 +294,7 @@ static __always_inline int note_file_system(const struct dentry *dentry)
 #define BEFORE_7_0 TIER(1) TIER(2)
 #define SINCE_7_0 TIER(3) TIER(4)
 
-/* first, second: the numbers of the two programs; others: arguments behind the first. */
+/* first, second: counters of the two programs; others: the function's arguments after the first. */
 #define HOOK_ON_FILE(sets, function, operation, first, second, others...)        \
 	SEC("fentry/" #function)                                                 \
 	sets HOT(first)                                                          \
@@ -309,7 +311,7 @@ static __always_inline int note_file_system(const struct dentry *dentry)
 		return end_on(operation, file, bytes);                           \
 	}
 
-/* arguments: of the function, and what it returns. */
+/* arguments: the function's arguments and its result. */
 #define HOOK(sets, function, operation, first, second, end, arguments...) \
 	SEC("fentry/" #function)                                          \
 	sets HOT(first)                                                   \
@@ -375,7 +377,7 @@ int BPF_PROG(files_rename, struct renamedata *renamed)
 	return note_file_system(renamed->old_dentry);
 }
 
-/* --- tier 5 --- */
+/* --- hook set 5 --- */
 
 static __always_inline int begin_move(enum file_operation operation, u32 fd)
 {
@@ -417,7 +419,7 @@ static __always_inline int end_move(enum file_operation operation, s64 bytes)
 	CALL_PROGRAM(enter, call, HOT(first), hot_run(first); return begin;) \
 	CALL_PROGRAM(exit, call, HOT(second), hot_run(second); return end;)
 
-/* Not of directories. */
+/* Directories do not count. */
 #define BEGIN_UNLINKAT (ctx->args[2] & AT_REMOVEDIR ? 0 : begin_simply(delete))
 
 FREQUENT_CALL(openat, 0, 1, begin_simply(open), end_open(ctx->ret))
@@ -428,7 +430,7 @@ RARE_CALL(openat2, begin_simply(open), end_open(ctx->ret))
 RARE_CALL(renameat, begin_simply(rename), end_rename(ctx->ret))
 RARE_CALL(renameat2, begin_simply(rename), end_rename(ctx->ret))
 
-/* Only with both options. */
+/* Loaded only with both options. */
 #define MOVE_CALL(call, operation, first, second)                                  \
 	CALL_PROGRAM(enter, call, OPTION("top_files") HOT(first), hot_run(first);  \
 		     return begin_move(operation, ctx->args[0]);)                  \
@@ -446,7 +448,7 @@ MOVE_CALL(pwritev, write, 26, 27)
 MOVE_CALL(preadv2, read, 28, 29)
 MOVE_CALL(pwritev2, write, 30, 31)
 
-/* Younger architectures have only the calls that take a directory. */
+/* Newer architectures lack the calls without a directory argument. */
 #ifdef __TARGET_ARCH_x86
 FREQUENT_CALL(open, 4, 5, begin_simply(open), end_open(ctx->ret))
 FREQUENT_CALL(creat, 6, 7, begin_simply(open), end_open(ctx->ret))

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Functions that Function blocks name: how often each service calls them, how long they take, which
+ * Functions named by Function blocks: how often each service calls them, how long they take, which
  * calls fail, and what one of their arguments says.
  *
- * Hooks: uprobes at entries and at the instructions that return, or uretprobes, kprobes and
- * kretprobes, one each or many at once, fentry and fexit, as the blocks name them. One program serves
- * all functions of a kind: the cookie of the link says which function it is, and what is is_read of the
- * location. Of fentry and fexit there is a copy of the program for each function.
+ * Hooks: uprobes at entries and at return instructions, or uretprobes, kprobes and kretprobes, each
+ * attached singly or many at once, fentry and fexit, as the blocks say. One program serves all
+ * functions of a kind: the cookie of the link holds the function's number and what is known about
+ * the location. fentry and fexit need a copy of the program for each function.
  *
- * A call is is_read again at its return by its frame on the stack. So calls may nest, also of one
- * function, and what leaves functions without a return, as longjmp() and exceptions do, leaves no
- * more behind than an entry that is used again.
+ * A return is matched to its call by the frame on the stack. Calls may therefore nest, also of the
+ * same function. If longjmp() or an exception leaves a function without a return, the only trace is
+ * an entry that is reused.
  *
- * Limits: of calls that a thread has open at a time 16 are timed; others are counted, and count as
- * refused, too. A call counts for the service that the process is of when it begins. What an
- * interrupt calls counts for the process that it interrupts.
+ * Limits: 16 open calls of a thread are timed; further ones are counted, and counted as refused,
+ * too. A call counts for the service that the process belongs to when the call begins. A call from
+ * an interrupt counts for the process that is interrupted.
  */
 #include "call_row.bpf.h"
 #include "function.h"
@@ -25,12 +25,13 @@
 #include "refused.bpf.h"
 #include "service.bpf.h"
 
-/* --- what the blocks say --- */
+/* --- configuration --- */
 
 ARRAY(functions, struct function, FUNCTIONS_MAX);
 ARRAY(function_places, struct function_argument, FUNCTION_PLACES_MAX);
 
-/* How often the programs run, of functions with a limit: at calls and, behind that, at returns. */
+/* Runs of the programs, of functions with a limit: entry 2n counts calls of function n, entry 2n +
+ * 1 its returns. */
 PERCPU_ARRAY(function_runs, u32, u64, FUNCTION_RUNS_MAX);
 
 static __always_inline struct function *function_of(u64 cookie)
@@ -63,7 +64,7 @@ static __always_inline bool function_counts_service(const struct function *f, u3
 
 /* --- arguments --- */
 
-/* As a type of its size has it. */
+/* Truncates or sign-extends a value to its type. */
 static __always_inline u64 narrowed(u64 value, const struct function_type *type)
 {
 	u32 shift = (64 - 8 * type->size) & 63;
@@ -80,7 +81,7 @@ static __always_inline const struct function_argument *argument_of(const struct 
 	return location ? bpf_map_lookup_elem(&function_places, &location) : &f->argument;
 }
 
-/* What is at an address of the process, or of the kernel. */
+/* Reads memory of the process or, if !is_user, of the kernel. */
 static __always_inline bool read_memory(u64 at, bool is_user, u64 *ret_value)
 {
 	if (is_user)
@@ -128,7 +129,7 @@ static __always_inline void label_argument(struct call_key *key, const struct fu
 
 /* --- counting --- */
 
-/* Counters grow: what is below zero adds nothing. */
+/* Counters only grow, so negative values are skipped. */
 static __always_inline void add_value(struct call_row *row, const struct call_key *key,
 				      const struct function *f, u64 value, bool is_signed)
 {
@@ -140,7 +141,7 @@ static __always_inline void add_value(struct call_row *row, const struct call_ke
 		count_value(key, value);
 }
 
-/* --- begin and end --- */
+/* --- calls and returns --- */
 
 /* What is counted of the function at this location. */
 static __always_inline u32 flags_of(const struct function *f, u64 cookie)
@@ -154,8 +155,8 @@ static __always_inline u32 flags_of(const struct function *f, u64 cookie)
 	return flags & ~FUNCTION_AT_RETURN;
 }
 
-/* What its return is to find, whatever it is asked for: so what does not return is is_read, too. false: there
- * is no room for it. */
+/* Stores what count_return() needs. Every call is stored, whatever the block asks for, so that
+ * calls that never return are counted as such. false: there is no room. */
 static __noinline bool remember_call(void *ctx, const struct call_key *key, u64 frame, u64 cookie,
 				     u32 flags)
 {
@@ -241,7 +242,7 @@ static __always_inline bool is_error(const struct function *f, u64 returned)
 struct ended_call {
 	u64 taken_ns;
 	u32 service;
-	u32 is_known; /* the rest of this is */
+	u32 is_known; /* true: the other members are set */
 	char argument[ARGUMENT_SIZE];
 };
 
@@ -282,8 +283,8 @@ static __always_inline bool end_thread_call(u32 function, u64 frame, u64 since_n
 	return true;
 }
 
-/* Has its call been counted? Not if it began before the probe was attached, nor in a child that returns from
- * what its parent has called. */
+/* Finds the counted call of this return. There is none if the call began before the probe was
+ * attached, or if a child returns from what its parent called. */
 static __noinline bool is_ended(void *ctx, u64 frame, u64 cookie, const struct function *f,
 				struct ended_call *ret_ended)
 {
@@ -329,7 +330,7 @@ static __noinline int count_return(void *ctx, u64 frame, u64 cookie, u64 returne
 	return 0;
 }
 
-/* --- functions of programs and of the kernel --- */
+/* --- uprobes and kprobes --- */
 
 #define COUNT_CALL(number, is_user) \
 	hot_run(number);            \
@@ -377,10 +378,10 @@ HOT(5) int function_return_kprobe_multi(struct pt_regs *ctx)
 	COUNT_RETURN(5);
 }
 
-/* --- copies --- */
+/* --- fentry and fexit: a copy for each function --- */
 
-/* Both programs of a function are called with the same context, which is on the stack. The verifier
- * does not let anybody compute with a pointer to it, so its address is copied. */
+/* Both programs of a function get the same context, which is on the stack. The verifier allows no
+ * arithmetic on a context pointer, so its address is copied. */
 static __always_inline u64 frame_of(const u64 *ctx)
 {
 	u64 frame = 0;

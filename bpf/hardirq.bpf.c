@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Hardware interrupts: how many the CPUs have handled of each line, and how long that took; with
- * Option "cpus" those of each CPU.
+ * Hardware interrupts: how many the CPUs have handled on each line, and how long that took; with
+ * Option "cpus" for each CPU.
  *
- * Hooks: tp_btf irq_handler_entry and irq_handler_exit, which do not nest on a CPU. Option "vectors",
- * on x86-64: tp_btf local_timer_entry, reschedule_entry, call_function_entry,
- * call_function_single_entry and irq_work_entry, and their exits, of what the CPUs send to
- * themselves and to each other.
+ * Hooks: tp_btf irq_handler_entry and irq_handler_exit, which do not nest on a CPU. With Option
+ * "vectors", on x86-64: tp_btf local_timer_entry, reschedule_entry, call_function_entry,
+ * call_function_single_entry and irq_work_entry, and their exits, for what CPUs send to themselves
+ * and to each other.
  *
- * Limits: of a line that devices share each handler counts by its own name, also one that finds that
- * it was not its device; lines whose handlers have the same name are one. What a driver does in a
- * thread of its own is not in it. The hypervisor's time is.
+ * Limits: on a shared line each handler counts under its own name, also a handler that finds that
+ * its device did not interrupt; lines whose handlers have the same name are one series. Work that a
+ * driver does in a thread is not included. Time that the hypervisor steals is included.
  */
 #include "hot.bpf.h"
 #include "kernel/irq.bpf.h"
@@ -34,7 +34,7 @@ struct hardirq_row {
 PERCPU_HASH(hardirqs, struct hardirq_key, struct hardirq_row, 1024)
 SUBJECT("key") BY_CPU("cpus");
 
-/* Of all CPUs together: a line is handled by one at a time. */
+/* For all CPUs together: only one CPU handles a line at a time. */
 struct duration_row {
 	struct hist duration METRIC("duration-hardirq " NS) UNIT("seconds")
 		HELP("Duration of a hardware interrupt: from begin to end of its handler");
@@ -75,7 +75,7 @@ static void begin_interrupt(void)
 		span_begin(span);
 }
 
-/* One that began before the probe counts not at all. */
+/* An interrupt that began before the probe was attached is not counted. */
 static void end_interrupt(const struct hardirq_key *key)
 {
 	struct span *span = cpu_span(&hardirq_spans);

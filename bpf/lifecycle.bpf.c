@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * The lives of processes: how many each service makes, which programs it executes, how its
- * processes end and after how long, and which signals it sends and gets.
+ * Lives of processes: how many each service forks, which programs it executes, how and after how
+ * long its processes end, and which signals it sends and receives.
  *
  * Hooks: tp_btf sched_process_fork, sched_process_exec, sched_process_exit and signal_generate.
- * They run after those of the service object: an exec counts for the service that the process is
- * of then.
+ * They run after the programs of the service object, so an exec counts for the service that the
+ * process belongs to after it.
  *
- * Limits: an execve that fails is not seen. Kernel threads count neither when they begin nor when
- * they end, and threads that the kernel makes for io_uring are not seen. Processes that are killed
- * for want of memory are some of those that a signal ends; the probe oom tells which.
+ * Limits: an execve that fails is not seen. Kernel threads count neither at their start nor at
+ * their exit, and threads that the kernel creates for io_uring are not seen. Processes killed for
+ * lack of memory are among those ended by a signal; the probe oom reports them separately.
  */
 #include "hot.bpf.h"
 #include "service_slot.bpf.h"
 #include "storage.bpf.h"
 
-#define SIGNAL_MASK 0x7f /* of an exit status; the code is in the octet above */
+#define SIGNAL_MASK 0x7f /* of an exit status; the exit code is in the byte above */
 
-/* What trace_signal_generate() says of a signal. */
+/* Result of trace_signal_generate(). */
 #define SIGNAL_QUEUED 0
 #define SIGNAL_QUEUED_WITHOUT_INFO 4
 
-/* si_code of what a process sends. */
+/* si_code of signals that processes send. */
 #define SI_USER 0
 #define SI_QUEUE (-1)
 #define SI_TKILL (-6)
-#define SPECIAL_INFO_MAX 1 /* no address, but the kernel's own word */
+#define SPECIAL_INFO_MAX 1 /* up to here no address, but a constant of the kernel */
 
 const volatile bool option_lifetimes;
 const volatile bool option_signals;
@@ -38,7 +38,7 @@ struct lifecycle_row {
 		HELP("Threads created: beside the first of each process") DEFAULT(off);
 	u64 execs METRIC("total_events-execs") UNIT("programs")
 		HELP("Programs executed: for the service that the process is of then");
-	/* Before `exits`, which is added to first: a share is never above all. */
+	/* Stands before `exits`, which is incremented first: the share never exceeds 100 %. */
 	u64 short_lived METRIC("percent-short_lived per=exits scale=100/1") UNIT("percent")
 		HELP("Short-lived: of the processes that ended, by default within 1 s");
 	u64 exits METRIC("total_events-exits") UNIT("processes")
@@ -83,7 +83,7 @@ struct signal_row {
 HASH(signals, struct signal_key, struct signal_row, 4096)
 SUBJECT("key") OPTION("signals");
 
-/* Of a leader: not 0 when the end of its process has been counted. */
+/* In the leader: not 0 once the end of its process has been counted. */
 TASK_STORAGE(ends, u32);
 
 /* --- rows --- */
@@ -95,13 +95,13 @@ static struct lifecycle_row *lifecycle_machine_row(void)
 	return bpf_map_lookup_elem(&lifecycle_machine, &zero);
 }
 
-/* NULL: nobody wants to know. */
+/* NULL: the service is not watched. */
 static struct lifecycle_row *lifecycle_service_row(u32 service)
 {
 	return service_watched(service) ? bpf_map_lookup_elem(&lifecycle_services, &service) : NULL;
 }
 
-/* The row of a signal, a new one at the first; NULL: there is no room, or nobody wants to know. */
+/* The row of a signal, created on first use; NULL: no room, or the service is not watched. */
 static struct signal_row *signal_row(u32 service, u32 number)
 {
 	struct signal_key key = { .service = service, .number = number };
@@ -112,12 +112,12 @@ static struct signal_row *signal_row(u32 service, u32 number)
 	row = bpf_map_lookup_elem(&signals, &key);
 	if (row)
 		return row;
-	/* Another CPU may be faster: then its row is there. */
+	/* If another CPU was faster, its row is used. */
 	bpf_map_update_elem(&signals, &key, &none, BPF_NOEXIST);
 	return or_refused(bpf_map_lookup_elem(&signals, &key));
 }
 
-/* --- begin --- */
+/* --- start --- */
 
 static void count_new(struct lifecycle_row *row, bool is_process)
 {
@@ -125,7 +125,7 @@ static void count_new(struct lifecycle_row *row, bool is_process)
 		add(is_process ? &row->forks : &row->threads, 1);
 }
 
-/* For the service of the process that makes it. */
+/* Counts for the service of the parent. */
 SEC("tp_btf/sched_process_fork")
 HOT(0) int BPF_PROG(lifecycle_fork, struct task_struct *parent, struct task_struct *child)
 {
@@ -154,10 +154,10 @@ HOT(1) int BPF_PROG(lifecycle_exec, struct task_struct *task)
 	return 0;
 }
 
-/* --- end --- */
+/* --- exit --- */
 
-/* Is this the end of the process? Of threads that end at once several may find that none is left
- * alive: the kernel has counted all of them before, and does not say whose end was the last. */
+/* Is this the end of the process? If several threads exit at once, each may find no thread alive:
+ * the kernel decrements the count for all of them first, and does not say which was the last. */
 static bool is_end(struct task_struct *task)
 {
 	struct task_struct *leader = task->group_leader;
@@ -172,7 +172,7 @@ static bool is_end(struct task_struct *task)
 	return !ended || !__sync_lock_test_and_set(ended, 1);
 }
 
-/* As wait(2) tells the parent. */
+/* The status as wait(2) returns it to the parent. */
 static u32 exit_status(const struct task_struct *task)
 {
 	const struct signal_struct *signal = task->signal;
@@ -236,7 +236,7 @@ HOT(2) int BPF_PROG(lifecycle_exit, struct task_struct *task)
 
 /* --- signals --- */
 
-/* By kill(2), tgkill(2), sigqueue(3) and the like: then the sender is who runs. */
+/* Sent by kill(2), tgkill(2), sigqueue(3) and the like: then the current task is the sender. */
 static bool is_sent(u64 info)
 {
 	const struct kernel_siginfo *at = (void *)info;

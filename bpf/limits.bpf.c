@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
  * Limits: what the cgroup of a service may use of CPUs and memory, and how often and how long it
- * had to wait for that, or lost a process.
+ * waited because of that, or lost a process.
  *
- * Hooks: none. The kernel counts it all; the files of the cgroup are read, in the words of
- * cgroup2, where a controller has a hierarchy of its own (v1), too.
+ * Hooks: none. The kernel counts all of this; the files of the cgroup are read, with the names of
+ * cgroup2 also where a controller has a hierarchy of its own (v1).
  *
- * Limits: those of a cgroup above, of a slice or a pod, hold as well, and are not told here. A
- * service of several cgroups has no limit of its own; what they count is added up.
+ * Limits: limits of cgroups above, of a slice or a pod, apply as well but are not reported here. A
+ * service with several cgroups has no limit of its own; their counters are added up.
  */
 #include "metric.bpf.h"
 

@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Memory: how long the threads of services stall because the kernel has to make room first, and
- * what they ask of it. How much a service has, and its faults by whether a disk was needed, the
- * process probe reads from what the kernel counts itself.
+ * Memory: how long threads of services stall because the kernel has to free memory first, and what
+ * they request from it. The memory that a service uses, and its page faults by whether a disk was
+ * read, are in the process probe, which reads the kernel's own counters.
  *
  * Hooks: tp_btf mm_vmscan_direct_reclaim_begin and _end, mm_vmscan_memcg_reclaim_begin and _end,
- * mm_compaction_begin and _end. By options, as these are busy:
+ * mm_compaction_begin and _end. By options, because these are busy:
  *   faults     tp_btf page_fault_user and page_fault_kernel, of x86-64: at every page fault
- *   pages      tp_btf mm_page_alloc and mm_page_free: at every page, or several in a row
+ *   pages      tp_btf mm_page_alloc and mm_page_free: at every allocation of one page or a block
  *   kmalloc    raw_tp kmalloc and kfree, tp_btf kmem_cache_alloc and kmem_cache_free: at every
- *              object of the kernel's own
+ *              object that the kernel allocates for itself
  *   mappings   the tracepoints of brk, mmap and munmap: while they are on, every system call of the
- *              machine takes its slow path
+ *              machine takes the slow path
+ * What an interrupt allocates or frees belongs to no process and counts for the kernel.
  *
- * What is asked for or given back in an interrupt is of no process, and counts for the kernel.
- *
- * Limits: who gives back need not be who has asked. Pages that are asked for in bulk, as by vmalloc
- * and network cards, pass by the tracepoint.
+ * Limits: whoever frees memory need not be who allocated it. Pages allocated in bulk, as by vmalloc
+ * and network drivers, do not pass the tracepoint.
  */
 #include "hot.bpf.h"
 #include "kernel/irq.bpf.h"
@@ -67,7 +66,8 @@ static void stall_begin(void)
 		span_begin(span);
 }
 
-/* The row that it counts for; NULL: nobody wants to know, or it began before the probe. */
+/* The row to count in; NULL: the service is not watched, or the stall began before the probe was
+ * attached. */
 static struct stall_row *stall_end(u64 *ret_taken_ns)
 {
 	struct span *span = task_span(&stall_spans, bpf_get_current_task_btf());
@@ -143,9 +143,9 @@ int BPF_PROG(memory_compaction_end)
 	return 0;
 }
 
-/* --- what is asked of the kernel --- */
+/* --- requests to the kernel --- */
 
-/* The row of a service, in a table by service; NULL: nobody wants to know. */
+/* The row of a service in a table by service; NULL: the service is not watched. */
 static __always_inline void *row_of_service(void *table, u32 service)
 {
 	u32 index = slot_index(service);
@@ -153,13 +153,13 @@ static __always_inline void *row_of_service(void *table, u32 service)
 	return service_watched(service) ? bpf_map_lookup_elem(table, &index) : NULL;
 }
 
-/* That of the process that runs. */
+/* The row of the current process. */
 static __always_inline void *own_row(void *table)
 {
 	return row_of_service(table, service_of(bpf_get_current_task_btf()));
 }
 
-/* Likewise of a program with these arguments, which an interrupt may run. */
+/* The row of the current context, which may be an interrupt. arguments: those of the program. */
 static __always_inline void *row_of_context(void *table, const void *arguments)
 {
 	return in_interrupt(arguments) ? row_of_service(table, SERVICE_KERNEL) : own_row(table);
@@ -213,7 +213,7 @@ struct object_row {
 
 MMAP_ARRAY(objects, struct object_row, SERVICE_FIRST) OPTION("kmalloc") SUBJECT("service sharded");
 
-/* To tp_btf many kernels show no pointer to what is constant. */
+/* In tp_btf programs many kernels hide pointers to constants. */
 SEC("raw_tp/kmalloc")
 OPTION("kmalloc")
 HOT(6)
@@ -240,7 +240,7 @@ OPTION("kmalloc") HOT(7) int BPF_PROG(memory_kfree, unsigned long caller, const 
 	return 0;
 }
 
-/* Those that fail count, too: see above. */
+/* Failed allocations count, too: tp_btf does not show the const pointer, see memory_kmalloc(). */
 SEC("tp_btf/kmem_cache_alloc")
 OPTION("kmalloc")
 HOT(8)

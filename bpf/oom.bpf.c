@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * OOM kills: how often the kernel ends a process of a service because there is no more memory, and
- * a notification for each that tells who it was.
+ * OOM kills: how often the kernel kills a process of a service for lack of memory, with a
+ * notification for each that says which process it was.
  *
- * Hooks, tier 1: tp_btf mark_victim, which has the victim. Tier 2, where it has the pid alone
- * (before 6.9, unless 72ba14deb40a is in it, "mm: Update mark_victim tracepoints fields"): the same
- * as raw_tp, and tp_btf signal_generate, since the kernel sends the victim its SIGKILL just before.
+ * Hooks, hook set 1: tp_btf mark_victim, which has the victim. Hook set 2, for kernels whose
+ * mark_victim has only the pid (before 6.9, unless 72ba14deb40a, "mm: Update mark_victim
+ * tracepoints fields", is backported): the same as raw_tp, and tp_btf signal_generate, because the
+ * kernel sends the victim its SIGKILL just before.
  *
- * Which limit it was no hook says. A memory cgroup kills when it can charge no page more, so it or
- * one above it is at its limit then; if none is, the machine has no memory left.
+ * No hook says which limit it was. A memory cgroup kills when it cannot charge another page, so it
+ * or a cgroup above it is at its limit then; if none is, the machine is out of memory.
  *
- * Limits: tier 1 counts a process, too, that was about to end by itself and is given the last
+ * Limits: hook set 1 also counts a process that was about to exit by itself and gets the last
  * reserves to do so. Processes that share the victim's memory are killed with it and do not count.
- * In tier 2 memory and limit are those of a moment earlier.
+ * In hook set 2 memory and limit are those of a moment earlier.
  */
 #include "event.bpf.h"
 #include "kernel/cgroup.bpf.h"
@@ -21,7 +22,7 @@
 
 #define SIGKILL 9
 #define LEVELS_MAX 16
-#define SLACK_PAGES 64 /* what CPUs may have uncharged by then */
+#define SLACK_PAGES 64 /* pages that CPUs may have uncharged since */
 
 const volatile u64 page_size = 4096;
 
@@ -87,7 +88,7 @@ static struct mem_cgroup *memory_cgroup(struct task_struct *task)
 	return group;
 }
 
-/* css is the first member of a mem_cgroup. */
+/* css is the first member of struct mem_cgroup. */
 static enum oom_limit which_limit(struct task_struct *task)
 {
 	struct mem_cgroup *group = memory_cgroup(task);
@@ -144,14 +145,14 @@ int BPF_PROG(oom_victim, struct task_struct *task)
 	return 0;
 }
 
-/* --- the same where the hook tells the victim's pid alone --- */
+/* --- hook set 2: mark_victim has only the victim's pid --- */
 
 struct oom_victim {
 	struct oom_kill kill;
-	u32 thread; /* the victim's, as mark_victim tells */
+	u32 thread; /* of the victim, as mark_victim reports it */
 };
 
-/* By the thread that sends: its last SIGKILL. */
+/* By the sending thread: its last SIGKILL. */
 LRU_HASH(oom_victims, u32, struct oom_victim, 256) TIER(2);
 
 SEC("tp_btf/signal_generate")

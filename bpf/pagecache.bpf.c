@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * The page cache: how much of what each service reads from files is in memory already, how much
- * has to be brought there, and how much it writes into it; of the machine, how much leaves it and
- * has to come back.
+ * The page cache: how much of what each service reads from files is in memory, how much has to be
+ * brought in, and how much it writes into the cache; for the machine, how much is removed and has
+ * to be brought in again.
  *
- * Hooks, tier 1: tp_btf mm_filemap_get_pages, for what is read. Tier 2, where there is none: fexit
- * of filemap_read. Tier 3: nothing, so hits are not known. All: tp_btf
- * mm_filemap_add_to_page_cache, mm_filemap_delete_from_page_cache and writeback_dirty_folio;
- * The services at each reading. From files: /proc/vmstat.
+ * Hooks, hook set 1: tp_btf mm_filemap_get_pages, for reads. Hook set 2, for kernels without it:
+ * fexit of filemap_read. Hook set 3: nothing, so hits are unknown. All: tp_btf
+ * mm_filemap_add_to_page_cache, mm_filemap_delete_from_page_cache and writeback_dirty_folio, and a
+ * pass over the services at each reading. From files: /proc/vmstat.
  *
- * Pages are those of regular files, of the size that the kernel has, however many a folio holds. A
- * miss is one that a service's call brings in, read-ahead too; a hit is one that it reads and that
- * was not brought in for it since the last reading but one. So a file that is read once for the
- * first time has as many misses as it has pages, and no hits. What is brought in and is not read by
- * then is read-ahead that was not used; as all are counted together, hits of other pages may hide
- * some of it. Which call it is says whether it reads or writes: the registers
- * that a thread entered the kernel with.
+ * Pages are those of regular files, of the kernel's page size, however many a folio holds. A miss
+ * is a page that a service's call brings in, read-ahead included; a hit is a page that it reads and
+ * that was not brought in for it since the reading before the last. A file that is read once for
+ * the first time therefore has as many misses as pages, and no hits. Pages brought in and not read
+ * by then are unused read-ahead; because all pages are counted together, hits of other pages may
+ * hide some of it. The system call, read from the registers saved at kernel entry, says whether the
+ * thread reads or writes.
  *
- * Limits: reads with O_DIRECT and through mappings are no hits; a page that the latter bring in is
- * counted, by itself. Writes by io_uring and copy_file_range that bring pages in count as misses.
- * Of tmpfs nothing is seen but what is removed. In tier 2 what sendfile and splice read does not count from Linux 6.5 on.
+ * Limits: reads with O_DIRECT and through mappings are no hits; a page that a mapping brings in has
+ * a counter of its own. Writes by io_uring and copy_file_range that bring pages in count as misses.
+ * Of tmpfs only removals are seen. In hook set 2 reads by sendfile and splice do not count from
+ * Linux 6.5 on.
  */
 #include "hot.bpf.h"
 #include "kernel/pagecache.bpf.h"
@@ -41,13 +42,13 @@ struct cached_page_row {
 		HELP("New pages: brought in by writes");
 	u64 dirtied METRIC("cache_operation-page_dirtied") UNIT("pages")
 		HELP("Dirtied pages: to be written to disk later");
-	u64 read;     /* there or not */
-	u64 apart[3]; /* the rest of the cache line */
+	u64 read;     /* pages read, cached or not */
+	u64 apart[3]; /* fills the cache line */
 };
 
 MMAP_ARRAY(pages, struct cached_page_row, SERVICE_FIRST) SUBJECT("service sharded");
 
-/* Of services that read, where it is known. */
+/* Of services that read, in hook sets that see reads. */
 struct hit_row {
 	u64 hits METRIC("cache_result-page_hit") UNIT("pages")
 		HELP("Page cache hits: pages read that were in memory");
@@ -83,11 +84,11 @@ struct vmstat_row {
 
 FILE_TABLE(vmstat, u32, struct vmstat_row, 1) SUBJECT("probe") FILE("/proc/vmstat");
 
-/* The read that a thread is in, which may tell of its pages several times. */
+/* The read that a thread is in; the hook may report its pages several times. */
 struct file_read {
 	u64 mapping;
-	u64 index, last; /* the pages that it has told of last */
-	u64 calls;       /* reads that the thread has done by then */
+	u64 index, last; /* the pages reported last */
+	u64 calls;       /* ioac.syscr of the thread at that time */
 };
 
 TASK_STORAGE(file_reads, struct file_read);
@@ -101,7 +102,7 @@ static __always_inline struct cached_page_row *cached_page_row(struct task_struc
 
 /* --- what is read --- */
 
-/* Are these pages the rest of what the thread has told of already? */
+/* Are these pages part of a range that the thread has reported already? */
 static __always_inline bool goes_on(const struct file_read *r, u64 mapping, u64 index, u64 last,
 				    u64 calls)
 {
@@ -142,7 +143,7 @@ HOT(0) int BPF_PROG(pagecache_read_1, struct address_space *mapping, u64 index, 
 	return 0;
 }
 
-/* before: of what it returns, what was read by others. */
+/* before: the part of the result that was read by other means. */
 SEC("fexit/filemap_read")
 TIER(2)
 HOT(0) int BPF_PROG(pagecache_read_2, struct kiocb *iocb, void *to, ssize_t before, ssize_t bytes)
@@ -159,9 +160,10 @@ HOT(0) int BPF_PROG(pagecache_read_2, struct kiocb *iocb, void *to, ssize_t befo
 	return 0;
 }
 
-/* --- what comes, changes and goes --- */
+/* --- additions, writes and removals --- */
 
-/* By what the thread is in; of the kernel's own all is a read. */
+/* The counter for a page that is brought in, by the system call of the thread; of the kernel's own
+ * threads all are reads. */
 static __always_inline u64 *came_by(struct cached_page_row *row, struct task_struct *task)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
@@ -212,7 +214,8 @@ HOT(2) int BPF_PROG(pagecache_dirtied, struct folio *folio, struct address_space
 	return 0;
 }
 
-/* Whoever reclaims takes whosever pages; it may use the last of the memory meanwhile. */
+/* Reclaim removes pages of any process, whoever runs it; PF_MEMALLOC marks a task that reclaims and
+ * may use the memory reserves meanwhile. */
 SEC("tp_btf/mm_filemap_delete_from_page_cache")
 HOT(3) int BPF_PROG(pagecache_left, struct folio *folio)
 {
@@ -243,8 +246,8 @@ static void sum_up(u32 service, u64 *ret_read, u64 *ret_misses)
 	}
 }
 
-/* What is brought in and read at the turn of an interval is no hit. Older read-ahead that has not
- * been read may never be: it is unused, if it has not been taken for what was read of others. */
+/* Pages brought in and read across the end of an interval are no hits. Older read-ahead that has
+ * not been read may never be: it counts as unused, unless other reads have been taken for it. */
 static void reckon(struct hit_row *row, u64 read, u64 misses)
 {
 	u64 more_read = grown(read, row->read), more_misses = grown(misses, row->misses);
@@ -269,7 +272,7 @@ static struct hit_row *hit_row(u32 service)
 	return or_refused(bpf_map_lookup_elem(&hits, &service));
 }
 
-/* At the first shard of each service. */
+/* Runs once for each service, at its first shard. */
 static long reckon_service(void *map, u32 *at, void *pages_of_it, void *context)
 {
 	u64 read = 0, misses = 0;

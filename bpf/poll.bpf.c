@@ -1,25 +1,22 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Polls: how long the threads of a service wait for events, in epoll_wait,
- * epoll_pwait, epoll_pwait2, poll, ppoll, select, pselect6 and io_uring_enter,
- * and which share of their time that is: the saturation slack of M. Rezvani,
- * A. Jahanshahi and D. Wong, "Characterizing In-Kernel Observability of
- * Latency-Sensitive Request-level Metrics with eBPF", ISPASS 2024, section IV,
- * who look at the duration of polls; a share needs no calibration.
+ * Polls: how long the threads of a service wait for events, in epoll_wait, epoll_pwait,
+ * epoll_pwait2, poll, ppoll, select, pselect6 and io_uring_enter, and what share of their time that
+ * is. This is the saturation slack of M. Rezvani, A. Jahanshahi and D. Wong, "Characterizing
+ * In-Kernel Observability of Latency-Sensitive Request-level Metrics with eBPF", ISPASS 2024,
+ * section IV, which uses the duration of polls; a share needs no calibration.
  *
- * Hooks, tier 1: fentry and fexit of do_epoll_wait, do_sys_poll and
- * core_sys_select, which these calls share, tp_btf io_uring_cqring_wait and
- * fexit of io_uring_enter. Tier 2: the same without io_uring, for kernels that
- * have none. Tiers 3 and 4, with Option "syscalls": the tracepoints of these
- * system calls, with and without io_uring; while one is on, every system call
- * of the machine takes its slow path. All: the walk over tasks; tp_btf
- * sched_process_exit. No kretprobe: it has room for the greater of 10 and twice
- * the CPUs to be inside a function, and these are where threads spend their time.
+ * Hooks, hook set 1: fentry and fexit of do_epoll_wait, do_sys_poll and core_sys_select, which
+ * these calls share, tp_btf io_uring_cqring_wait and fexit of io_uring_enter. Hook set 2: the same
+ * without io_uring, for kernels that lack it. Hook sets 3 and 4, with Option "syscalls": the
+ * tracepoints of these system calls, with and without io_uring; while one of them is on, every
+ * system call of the machine takes the slow path. All: the walk over tasks; tp_btf
+ * sched_process_exit. A kretprobe is no option: at most max(10, 2 * CPUs) threads can be inside its
+ * function, and threads spend most of their time in these.
  *
- * Limits: threads are known from their first poll on, or from the first reading
- * if they are in one then, other than io_uring_enter. io_uring_enter counts
- * where it has to wait. No more than 8192 threads are known at a time. Of 32-bit
- * programs epoll and poll alone count, in tiers 1 and 2.
+ * Limits: a thread is known from its first poll on, or from the first reading if it is in a poll
+ * then, other than io_uring_enter. io_uring_enter counts if it has to wait. At most 8192 threads
+ * are known at a time. Of 32-bit programs only epoll and poll count, in hook sets 1 and 2.
  */
 #include "attached.bpf.h"
 #include "hot.bpf.h"
@@ -36,31 +33,31 @@ struct poll_row {
 	u64 slack_ns METRIC("percent-poll_idle per=polling_ns scale=100/1") UNIT("percent")
 		HELP("Time in polls: of the polling threads, also in one that goes on");
 	u64 polling_ns;
-	u64 apart; /* the rest of the cache line */
+	u64 apart; /* fills the cache line */
 };
 
 MMAP_ARRAY(polls, struct poll_row, 1) SUBJECT("service via=row_slots owners=slot_owners sharded");
 
-/* Of a thread that has polled. */
+/* State of a thread that has polled. */
 struct poller {
 	struct slot_cache cache;
-	bool older;      /* than the probe is the poll that it is in */
-	u32 service;     /* whose it was in the last walk that visited it */
-	u32 walk;        /* that one */
-	u64 polled;      /* `readings` when it polled last, and one; 0: never */
-	u64 deferred;    /* likewise, of its deferred time */
-	u64 deferred_ns; /* before seen_ns: counts if a poll begins before the next reading */
-	u64 began_ns;    /* the poll that it is in, 0: none */
-	u64 seen_ns;     /* its time is in the rows until then, or deferred */
+	bool older;   /* the poll in progress began before the probe was attached */
+	u32 service;  /* of the thread, in the last walk that visited it */
+	u32 walk;     /* number of that walk */
+	u64 polled;   /* `readings` at the last poll, plus one; 0: never */
+	u64 deferred; /* likewise, of deferred_ns */
+	u64 deferred_ns; /* time before seen_ns, which counts if a poll begins before the next reading */
+	u64 began_ns; /* of the poll in progress, 0: none */
+	u64 seen_ns;  /* time up to here is in the rows or deferred */
 };
 
-/* By thread_number() - 1. */
+/* Indexed by thread number - 1, see number.bpf.h. */
 ARRAY(pollers, struct poller, THREADS_MAX);
 
 u64 readings;
 
 static u32 walk_number;
-static bool all_discovered; /* the first walk is over */
+static bool all_discovered; /* the first walk is complete */
 
 static __always_inline struct poll_row *poll_row_at(u32 index)
 {
@@ -97,8 +94,8 @@ static __always_inline void poller_end(struct task_struct *task)
 	thread_number_give(number);
 }
 
-/* Brings the time of a thread up to now into a row. Thread and reading may be
- * here at once: each takes what is before it. */
+/* Adds the time of a thread up to now to a row. The thread and a reading may do this at once: the
+ * exchange of seen_ns gives each of them a disjoint part. */
 static __always_inline void settle_poller(struct poller *p, struct poll_row *row, u64 now)
 {
 	u64 began = *(volatile u64 *)&p->began_ns;
@@ -119,8 +116,8 @@ static __always_inline void settle_deferred(struct poller *p, struct poll_row *r
 		add(&row->polling_ns, ns);
 }
 
-/* There may be more walks than readings, and who polls between two readings is one that polls all
- * the time. */
+/* There may be several walks between two readings, and a thread that polls between two readings
+ * counts as polling all the time. */
 static void defer_poller(struct poller *p, u64 now)
 {
 	u64 seen = __sync_lock_test_and_set(&p->seen_ns, now);
@@ -152,7 +149,7 @@ static __always_inline int poll_begin(void)
 	return 0;
 }
 
-/* That the poll is over is told last: a reading before that finds its time settled. */
+/* began_ns is cleared last: a reading before that finds the time settled. */
 static __always_inline int poll_end(void)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -174,7 +171,7 @@ static __always_inline int poll_end(void)
 	return 0;
 }
 
-/* hot: its number among the busy programs of its tier. */
+/* counter: number of the program's run counter, unique within its hook set. */
 #define HOOK(section, set, counter, name, action)               \
 	SEC(section) TIER(set) HOT(counter) int name(void *ctx) \
 	{                                                       \
@@ -206,7 +203,7 @@ HOOK_FUNCTIONS(2)
 	HOOK_OPTION("tracepoint/syscalls/sys_exit_" #call, set, exit_counter,   \
 		    poll_end_##call##_##set, poll_end)
 
-/* Younger architectures have only the calls that take a mask of signals. */
+/* Newer architectures have only the calls that take a signal mask. */
 #ifdef __TARGET_ARCH_x86
 #define HOOK_OLD_CALLS(set)              \
 	HOOK_CALL(set, 0, 1, epoll_wait) \
@@ -229,8 +226,8 @@ HOOK_OPTION("tracepoint/syscalls/sys_exit_io_uring_enter", 3, 15, poll_end_io_ur
 
 HOOK_CALLS(4)
 
-/* Is a thread that does not run in one of these system calls? 32-bit programs number them
- * otherwise. */
+/* Is a thread that does not run in one of these system calls? 32-bit programs number system calls
+ * differently. */
 static bool in_poll(struct task_struct *task)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
@@ -250,8 +247,8 @@ static bool in_poll(struct task_struct *task)
 	}
 }
 
-/* A thread that has been in a poll since before the probe: its time counts from now on, the
- * poll not at all. */
+/* Adds a thread that has been in a poll since before the probe was attached: its time counts from
+ * now on, that poll does not. */
 static void discover_poller(struct task_struct *task)
 {
 	struct poller *p;
@@ -273,7 +270,8 @@ static void discover_poller(struct task_struct *task)
 		poller_end(task);
 }
 
-/* The end of a function that was called before the hook is at it shows nowhere. */
+/* Ends such a poll: its function was called before the hook was attached, so its exit is not
+ * seen. */
 static void clear_older(struct task_struct *task, struct poller *p)
 {
 	if (!p->older || in_poll(task))
@@ -282,8 +280,8 @@ static void clear_older(struct task_struct *task, struct poller *p)
 	p->began_ns = 0;
 }
 
-/* Brings the time of a thread into the rows, if it is one that polls. One that has polled once and
- * now waits for something else is none; one that works on without a poll is. */
+/* Adds the time of a thread to the rows if it is one that polls. A thread that polled once and now
+ * waits for something else is not; a thread that runs on without a poll is. */
 static void settle_if_polls(struct poller *p, bool works)
 {
 	u64 now = bpf_ktime_get_ns();
@@ -314,10 +312,10 @@ static void visit_poller(struct task_struct *task)
 	p->walk = walk_number;
 	settle_if_polls(p, task->on_cpu || task_queued(task));
 	if (!*(volatile u32 *)number)
-		p->seen_ns = 0; /* it has just ended */
+		p->seen_ns = 0; /* the thread has just exited */
 }
 
-/* Whom the walk has not visited has slept. */
+/* Threads that the walk did not visit have slept. */
 static long settle_asleep(u32 i, void *unused)
 {
 	struct poller *p = poller_at(i + 1);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Pressure: how much of the time tasks of a service could not go on for want of CPUs, memory or
- * disk (PSI). `some`: one task or more of it; `full`: all that were not idle, at the same time.
+ * Pressure: how much of the time tasks of a service were stalled for lack of CPUs, memory or disk
+ * (PSI). `some`: at least one task of it; `full`: all tasks that were not idle, at the same time.
  *
  * Hooks: none. The kernel counts it for each cgroup of cgroup2, with psi=1 on its command line
  * where that is not the default; the files of the cgroup are read.
  *
- * Limits: of a service of several cgroups it is that of the one that waited most, since times in
- * which several wait at once do not add up. The kernel brings its figures up to date every 2 s.
+ * Limits: a service with several cgroups has the value of the cgroup that waited most, because
+ * times in which several wait at once do not add up. The kernel updates its figures every 2 s.
  */
 #include "metric.bpf.h"
 
-#define PERCENT " rate scale=1/10000" /* of the time, from microseconds a second */
+#define PERCENT " rate scale=1/10000" /* of the time, from microseconds per second */
 
 struct cpu_pressure {
 	u64 some_us METRIC("percent-pressure_cpu_some" PERCENT) UNIT("percent") FIELD("some total")

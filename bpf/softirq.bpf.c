@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Software interrupts: how many the CPUs have handled of each kind, how long that took, and how long
- * they had waited for it; with Option "cpus" those of each CPU.
+ * Software interrupts: how many the CPUs have handled of each kind, how long that took, and how
+ * long they had waited; with Option "cpus" for each CPU.
  *
- * Hooks: tp_btf softirq_entry and softirq_exit. They do not nest on a CPU, so the time of the one
- * that it is in is all that has to be kept, and counters of a CPU need no atomics. Option "latency":
- * tp_btf softirq_raise, at each raise. Of several raises before a begin the first counts.
+ * Hooks: tp_btf softirq_entry and softirq_exit. They do not nest on a CPU, so one start time per
+ * CPU is enough, and per-CPU counters need no atomics. With Option "latency": tp_btf softirq_raise,
+ * at each raise. Of several raises before the handler starts the first counts.
  *
- * Limits: the time of a hardware interrupt that comes in between is in it, as the hypervisor's is.
+ * Limits: time of hardware interrupts that come in between is included, and so is time that the
+ * hypervisor steals.
  */
 #include "hot.bpf.h"
 #include "span.bpf.h"
 
 #define NS "scale=1/1000000000"
 
-/* As /proc/softirqs has them, in the kernel's order. */
+/* In the kernel's order, with the names of /proc/softirqs. */
 enum softirq {
 	HI,
 	TIMER,
@@ -88,7 +89,7 @@ HOT(0) int BPF_PROG(softirq_begin, unsigned int kind)
 	return 0;
 }
 
-/* One that began before the probe counts not at all. */
+/* An interrupt that began before the probe was attached is not counted. */
 SEC("tp_btf/softirq_exit")
 HOT(1) int BPF_PROG(softirq_end, unsigned int kind)
 {

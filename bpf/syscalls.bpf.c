@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * System calls by name: how many each service of a Service block made, how long they took, and how
- * many failed; with Option "latency" also the distribution of their durations.
+ * System calls by name: how many each service of a Service block makes, how long they take, and how
+ * many fail; with Option "latency" also the distribution of their durations.
  *
- * Hooks: tp_btf sys_enter and sys_exit, on every system call of every process of the machine: that
- * is what it costs, whether anybody wants to know of the call or not. So it is off by default, and
- * what is no service of a Service block leaves after one look-up. In which calls threads sleep the
- * delay probe tells of all services, by samples, at no cost per call: see asleep.bpf.h.
+ * Hooks: tp_btf sys_enter and sys_exit, on every system call of every process of the machine. That
+ * is the cost, whether the call is counted or not, so the probe is off by default; a process of no
+ * Service block costs one look-up. The delay probe reports in which calls the threads of all
+ * services sleep, by samples, at no cost per call: see asleep.bpf.h.
  *
- * Limits: a call counts when it returns, so exit and exit_group never do, nor does a call that
- * began before the probe. Those of 32-bit programs, which number them otherwise, are left out.
+ * Limits: a call counts when it returns, so exit and exit_group never count, nor does a call that
+ * began before the probe was attached. Calls of 32-bit programs, which are numbered differently,
+ * are left out.
  */
 #include "hot.bpf.h"
 #include "kernel/syscall.bpf.h"
@@ -19,7 +20,7 @@
 #include "span.bpf.h"
 
 #define ERRNO_MAX 4095
-#define HISTOGRAMS_MAX 1024 /* rows are large */
+#define HISTOGRAMS_MAX 1024 /* because rows are large */
 
 const volatile bool option_latency;
 
@@ -48,7 +49,7 @@ OPTION("latency") SUBJECT("key");
 
 static const struct syscall_latency_row no_latency;
 
-TASK_SPANS(calls); /* of which call, by number */
+TASK_SPANS(calls); /* span.what: number of the call in progress */
 
 SEC("tp_btf/sys_enter")
 HOT(0) int BPF_PROG(syscalls_begin, struct pt_regs *regs, long number)
@@ -67,14 +68,14 @@ HOT(0) int BPF_PROG(syscalls_begin, struct pt_regs *regs, long number)
 	return 0;
 }
 
-/* The row of a call, a new one at the first; NULL: there is no room. */
+/* The row of a call, created on first use; NULL: there is no room. */
 static struct syscall_row *syscall_row(const struct syscall_key *key)
 {
 	struct syscall_row *row = bpf_map_lookup_elem(&syscalls, key), none = {};
 
 	if (row)
 		return row;
-	/* Another CPU may be faster: then its row is there. */
+	/* If another CPU was faster, its row is used. */
 	bpf_map_update_elem(&syscalls, key, &none, BPF_NOEXIST);
 	return or_refused(bpf_map_lookup_elem(&syscalls, key));
 }
@@ -91,7 +92,8 @@ static void count_syscall_latency(const struct syscall_key *key, u64 taken_ns)
 		hist_add(&row->latency, taken_ns);
 }
 
-/* The service is that at the end of the call: of an execve what the process is then, if that is any. */
+/* The service is that at the end of the call: for an execve, that of the new program, if it has
+ * one. */
 SEC("tp_btf/sys_exit")
 HOT(1) int BPF_PROG(syscalls_end, struct pt_regs *regs, long result)
 {

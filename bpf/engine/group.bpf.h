@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Which unit, user or container a process is in, and which Cgroup option holds for it. Both are read
- * off the path of its cgroup when one is met for the first time, and remembered until that is
- * removed. Where controllers have hierarchies of their own (v1), these are asked before that of
- * cgroup2, in which everything may be in the root.
+ * The unit, user or container of a process, and the row that a Cgroup option gives it. Both are
+ * derived from the path of its cgroup when the cgroup is first seen, and stored until the cgroup is
+ * removed. Where controllers have hierarchies of their own (v1), these are checked before that of
+ * cgroup2, in which every process may be in the root.
  */
 #ifndef ENGINE_GROUP_BPF_H
 #define ENGINE_GROUP_BPF_H
@@ -15,8 +15,9 @@
 #define GROUP_SLOT_TRIES 8
 
 const volatile bool cgroup_rules = false;
-const volatile bool group_keys = false; /* units and containers are told apart */
-const volatile u32 named_by_engine = 0; /* bits of enum service_source: its rules need names */
+const volatile bool group_keys = false; /* services are named by units or containers */
+const volatile u32 named_by_engine =
+	0; /* bits of enum service_source: kinds whose rules need names that only the engine can find */
 
 enum cgroup_subsys_id___group {
 	memory_cgrp_id___group,
@@ -31,7 +32,7 @@ enum hierarchy {
 
 HASH(service_cgroups, struct cgroup_step, struct cgroup_node, 1);
 
-/* What does not fit on the stack, of one that looks at a path. */
+/* Buffers for parsing a path, which are too large for the stack. */
 struct group_slot {
 	u32 busy;
 	struct group_walk walk;
@@ -41,16 +42,16 @@ struct group_slot {
 
 ARRAY(group_slots, struct group_slot, GROUP_SLOTS);
 
-/* --- a path --- */
+/* --- parsing a path --- */
 
-/* On the way from the root down to a cgroup. */
+/* State of the way from the root down to a cgroup. */
 struct descent {
 	struct cgroup *group;
 	struct group_slot *slot;
 	bool rules_end, key_known;
 };
 
-/* The lowest row that a rule gives one of the directories on the way. */
+/* Applies the rules to one directory of the path; of several rules the lowest row wins. */
 static void match_step(struct descent *d, const char *name)
 {
 	struct group_slot *slot = d->slot;
@@ -68,7 +69,7 @@ static void match_step(struct descent *d, const char *name)
 	slot->step.parent = node->node;
 }
 
-/* Verified by itself, once. */
+/* Global, so that the verifier checks it once. 1: the key is final, see group_step(). */
 __noinline int group_parse_name(struct group_walk *walk)
 {
 	return walk ? group_step(walk) : 1;
@@ -133,7 +134,7 @@ static void read_path(struct cgroup *group, struct group_slot *slot)
 	slot->walk.begin = 0;
 	slot->step.parent = 0;
 	slot->group.rule = 0;
-	if (kernel_has_loop()) /* else no path says anything: the engine tells so */
+	if (kernel_has_loop()) /* without it no path can be parsed, which the engine reports */
 		bpf_loop(levels < CGROUP_DEPTH_MAX ? levels : CGROUP_DEPTH_MAX, descend_path, &d,
 			 0);
 	slot->group.key = slot->walk.key;
@@ -141,9 +142,10 @@ static void read_path(struct cgroup *group, struct group_slot *slot)
 		service_source_of(slot->group.key.kind) & named_by_engine ? GROUP_LOOKS_MAX : 0;
 }
 
-/* --- what is remembered --- */
+/* --- stored results --- */
 
-/* One that is being removed, with a zombie in it, is not remembered: nobody would forget it. */
+/* Does not store a cgroup that is being removed, which may still have a zombie in it: nothing would
+ * delete the entry. */
 static void remember_group(struct cgroup *group, const struct group_id *id,
 			   struct service_group *known)
 {
@@ -155,7 +157,8 @@ static void remember_group(struct cgroup *group, const struct group_id *id,
 		add(&service_counters.groups_refused, 1);
 }
 
-/* Meets the cgroup at this address, and returns the kind of its key. Verified by itself, once. */
+/* Parses and stores the cgroup at this address if it is new; returns the kind of its key. Global,
+ * so that the verifier checks it once. */
 __noinline u32 group_discover(u64 cgroup)
 {
 	struct cgroup *group = (void *)cgroup;
@@ -206,7 +209,8 @@ static __always_inline struct cgroup *cgroup_of(struct css_set *set, enum hierar
 	return NULL;
 }
 
-/* 6.1 refuses a loop that a call of a function closes: hierarchies are asked one by one. */
+/* 6.1 rejects a loop whose body ends with a call of a global function, so the hierarchies are
+ * checked one by one. */
 
 static __always_inline bool discover_in(struct css_set *set, enum hierarchy hierarchy)
 {
@@ -215,7 +219,8 @@ static __always_inline bool discover_in(struct css_set *set, enum hierarchy hier
 	return group && group_discover((u64)group) != GROUP_COMMAND;
 }
 
-/* Meets those at this address that nobody has met. Verified by itself, once. */
+/* Parses and stores the new ones among the cgroups of the css_set at this address. Global, so that
+ * the verifier checks it once. */
 __noinline int groups_discover(u64 cgroups)
 {
 	struct css_set *set = (void *)cgroups;
@@ -224,10 +229,10 @@ __noinline int groups_discover(u64 cgroups)
 	       discover_in(set, HIERARCHY_UNIFIED);
 }
 
-/* What the cgroups of a process say. */
+/* What the cgroups of a process say about its row. */
 struct group_found {
-	u32 row;         /* the lowest that a rule gives, or 0 */
-	bool is_pending; /* the engine has not looked for the rules that need names */
+	u32 row;         /* the lowest row that a rule gives, or 0 */
+	bool is_pending; /* the engine has not yet checked the rules that need names */
 };
 
 static void group_in(struct css_set *set, enum hierarchy hierarchy, struct group_key *key,
@@ -248,8 +253,8 @@ static void group_in(struct css_set *set, enum hierarchy hierarchy, struct group
 	found->row = first_row(found->row, known->rule);
 }
 
-/* What the first hierarchy says that says anything; GROUP_COMMAND: none does, or its cgroup could not
- * be remembered. */
+/* The key of the first hierarchy that has one; GROUP_COMMAND: none has, or its cgroup could not be
+ * stored. */
 static struct group_found group_of_process(struct css_set *set, struct group_key *ret_key)
 {
 	struct group_found found = {};
@@ -272,7 +277,7 @@ static bool is_in_group(struct css_set *set, enum hierarchy hierarchy, const str
 	return own.number == id->number && own.hierarchy == id->hierarchy;
 }
 
-/* Is this cgroup, of whatever hierarchy, one by which processes are told apart? */
+/* Is this cgroup, of whatever hierarchy, one that decides about the row of a process? */
 static bool group_counts(struct css_set *set, struct cgroup *group)
 {
 	struct group_id id = group_id_of(group);

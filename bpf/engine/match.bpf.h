@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Which row a process has by the rules that the kernel follows alone.
+ * The row of a process by the rules that the kernel can check by itself.
  */
 #ifndef ENGINE_MATCH_BPF_H
 #define ENGINE_MATCH_BPF_H
@@ -8,16 +8,17 @@
 #include "group.bpf.h"
 #include "service_configured.bpf.h"
 
-const volatile u32 services_from = SERVICES_FROM_COMMANDS; /* what takes a free row */
+const volatile u32 services_from =
+	SERVICES_FROM_COMMANDS; /* enum service_source: what may claim a free row */
 
-/* One that may be of a Service block by its name has a row of its own until the engine has looked, so
- * that nothing is lost. */
+/* A process that a Service block may cover by a name still unknown gets a row of its own until the
+ * engine has checked, so that no event is lost. */
 static bool may_have_row(u32 kind, struct group_found found)
 {
 	return services_from & service_source_of(kind) || found.is_pending;
 }
 
-/* Cut at the NUL, and zero behind it. */
+/* Cut at the NUL, and zero after it. */
 struct command_name {
 	char text[SERVICE_NAME_LEN];
 };
@@ -28,14 +29,14 @@ static void command_key(struct group_key *key, const struct command_name *name)
 	__builtin_memcpy(key->text, name, sizeof(*name));
 }
 
-/* As service_of_key(), for a process that has the key. */
+/* As service_of_key(), and marks that a process has the key. */
 static u32 fit_key(const struct group_key *key)
 {
 	struct service_name *name = bpf_map_lookup_elem(&service_names, key);
 
 	if (!name)
 		return 0;
-	if (!name->fitted) /* written once: CPUs share its cache line */
+	if (!name->fitted) /* written once only, because CPUs share its cache line */
 		name->fitted = 1;
 	return name->row;
 }
@@ -45,7 +46,7 @@ static u32 if_configured(u32 row)
 	return row < configured_end ? row : 0;
 }
 
-/* Where nobody has waited for longer. */
+/* Is no process waiting longer for a row of this kind? */
 static bool is_row_due(u32 kind)
 {
 	if (service_is_anyones(kind))
@@ -62,7 +63,7 @@ static u32 row_or_claim(const struct group_key *key, u32 known, bool is_next)
 	return row == ROW_NONE && !service_is_anyones(key->kind) ? ROW_NONE_GROUP : row;
 }
 
-/* Of a process in these cgroups; GROUP_COMMAND: its command name counts. */
+/* The key of a process in these cgroups; GROUP_COMMAND: its command name decides. */
 static struct group_found key_of_process(u64 cgroups, struct group_key *ret_key)
 {
 	struct group_found none = {};
@@ -71,9 +72,10 @@ static struct group_found key_of_process(u64 cgroups, struct group_key *ret_key)
 	return cgroup_rules || group_keys ? group_of_process((void *)cgroups, ret_key) : none;
 }
 
-/* The row of a process in these cgroups, at this address, and with this command name. Configured rows
- * come before all others, and the first that is configured wins: the lower row. Else it is that of its
- * key, which takes a free one if it may. Verified by itself, once. */
+/* The row of a process with this command name in the css_set at this address. Configured rows come
+ * first, and among them the lowest. Otherwise the row is that of the key; if the key has none, it
+ * claims a free row where that is allowed. is_next: it has waited longest. Global, so that the
+ * verifier checks it once. */
 __noinline u32 match_key(u64 cgroups, const struct command_name *name, bool is_next)
 {
 	u32 row, by_name, by_group = 0;
@@ -98,7 +100,7 @@ __noinline u32 match_key(u64 cgroups, const struct command_name *name, bool is_n
 	return row_or_claim(&key, by_name, is_next);
 }
 
-/* The key whose row it takes, where no rule gives it one. */
+/* The key for which a process that no rule covers would claim a row. */
 __noinline int wanted_key(u64 cgroups, const struct command_name *name, struct group_key *ret_key)
 {
 	struct group_found found;
@@ -123,7 +125,7 @@ static u32 match_next(struct task_struct *task, const char *comm, bool is_next)
 	return match_key((u64)BPF_CORE_READ(task, cgroups), &name, is_next);
 }
 
-/* Of a process that does not wait for a row: those that do come first. */
+/* For a process that does not wait for a row: processes that do come first. */
 static u32 match_process(struct task_struct *task, const char *comm)
 {
 	return match_next(task, comm, false);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * A process as a member of a service: it enters, moves to another, waits for room, leaves.
+ * A process of a service: it enters a service, moves to another, waits for a row, and exits.
  */
 #ifndef ENGINE_MEMBER_BPF_H
 #define ENGINE_MEMBER_BPF_H
@@ -10,9 +10,9 @@
 #include "storage.bpf.h"
 #include "walk.bpf.h"
 
-const volatile bool command_lines = false; /* the engine looks at them */
+const volatile bool command_lines = false; /* the engine needs the command lines of processes */
 
-/* Since when a process waits for a row. */
+/* In leaders: since when the process waits for a row. */
 TASK_STORAGE(unassigned_since, u64);
 
 static void set_flags(struct service_task *st, u32 flags)
@@ -20,7 +20,7 @@ static void set_flags(struct service_task *st, u32 flags)
 	__sync_fetch_and_or(&st->flags, flags);
 }
 
-/* The flags as they were. */
+/* Returns the previous flags. */
 static u32 clear_flags(struct service_task *st, u32 flags)
 {
 	return __sync_fetch_and_and(&st->flags, ~flags);
@@ -36,7 +36,7 @@ static void count_unassigned(const struct service_task *st, bool is_group, s64 n
 		__sync_fetch_and_add(&service_counters.waiting_groups, n);
 }
 
-/* It is matched again when there is room, and nobody has waited for longer. */
+/* The process is matched again when a row is free and no other has waited longer. */
 static void wait_for_room(struct task_struct *leader, struct service_task *st, bool is_group)
 {
 	u32 flags = is_group ? TASK_WAITING | TASK_OF_GROUP : TASK_WAITING;
@@ -51,7 +51,7 @@ static void wait_for_room(struct task_struct *leader, struct service_task *st, b
 		*since = bpf_ktime_get_boot_ns();
 }
 
-/* Before its row changes. */
+/* Call before its row changes. */
 static void stop_waiting(struct service_task *st)
 {
 	u32 flags = clear_flags(st, TASK_WAITING | TASK_OF_GROUP);
@@ -68,7 +68,7 @@ static void enter_row(struct task_struct *leader, struct service_task *st, u32 r
 		wait_for_room(leader, st, row == ROW_NONE_GROUP);
 }
 
-/* Told after the row is set: who asks in between asks again. */
+/* Counts after the row is set, so that a cached row read in between is read again. */
 static void count_move(void)
 {
 	u64 *moves = service_moves_at();
@@ -77,7 +77,7 @@ static void count_move(void)
 		add(moves, 1);
 }
 
-/* It may have waited for the row of another key until now. */
+/* The process may have waited for a row of another kind until now. */
 static void wait_as(struct task_struct *leader, struct service_task *st, bool is_group)
 {
 	if (!(st->flags & TASK_OF_GROUP) == is_group)
@@ -102,7 +102,7 @@ static void move_process(struct task_struct *leader, struct service_task *st, u3
 	count_move();
 }
 
-/* Threads of the process may be asleep, and stay so. */
+/* Moves a process whose threads may be asleep and stay so; then the next walk visits all tasks. */
 static void move_asleep(struct task_struct *leader, struct service_task *st, u32 row)
 {
 	u32 was = st->row;
@@ -113,7 +113,7 @@ static void move_asleep(struct task_struct *leader, struct service_task *st, u32
 		walk_all();
 }
 
-/* The engine is to look at the command line. */
+/* Asks the engine to read the command line. */
 static void mark_unclassified(struct service_task *st)
 {
 	if (!command_lines)
@@ -122,8 +122,7 @@ static void mark_unclassified(struct service_task *st)
 	add(&service_counters.unclassified, 1);
 }
 
-/* The storage of a leader, made and filled if this is the first that is seen
- * of it; NULL: no memory. */
+/* The storage of a leader, created and filled when the leader is first seen; NULL: no memory. */
 static struct service_task *discover_process(struct task_struct *leader, const u32 *inherited)
 {
 	struct service_task *st;
@@ -140,15 +139,15 @@ static struct service_task *discover_process(struct task_struct *leader, const u
 	st->previous = row_is_none(row) ? SERVICE_OTHER : row;
 	enter_row(leader, st, row);
 	if (!inherited) {
-		count_move(); /* until now its events belonged to none */
+		count_move(); /* until now its events belonged to no service */
 		walk_all();
 		mark_unclassified(st);
 	}
 	return st;
 }
 
-/* Of a parent that the engine has not looked at, or whose assignment is on its way, it
- * looks at the child, too. */
+/* If the engine has not yet classified the parent, or is about to, the child has to be classified,
+ * too. */
 static void inherit_flags(struct task_struct *child, struct service_task *st, u32 flags)
 {
 	set_flags(st, flags & TASK_ASSIGNED);

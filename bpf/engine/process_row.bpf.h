@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Rows of processes, where their service asks for them.
+ * Rows of single processes, for services with PerProcess.
  */
 #ifndef ENGINE_PROCESS_ROW_BPF_H
 #define ENGINE_PROCESS_ROW_BPF_H
@@ -16,8 +16,8 @@ static bool processes_wait(void)
 	return service_counters.waiting > service_counters.waiting_names;
 }
 
-/* A row of its own for a process of a service that asks for it; false: none is free, or there are
- * others that wait for one, and it has not waited longest. */
+/* Gives a process a row of its own if its service wants that; false: no row is free, or other
+ * processes wait for one and it is not the one that has waited longest. */
 static bool label_process(struct task_struct *leader, struct service_task *st, bool is_next)
 {
 	struct service *s = service_at(st->row);

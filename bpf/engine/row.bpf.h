@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Rows of services: those of the configuration and those that are taken for keys: units, users,
- * containers, command names.
+ * Rows of services: configured ones, and those that units, users, containers and command names
+ * claim by their keys.
  */
 #ifndef ENGINE_ROW_BPF_H
 #define ENGINE_ROW_BPF_H
 
 #include "service_group.bpf.h"
 
-#define ROW_NONE ~0U             /* there should be one, but none is free */
-#define ROW_NONE_GROUP (~0U - 1) /* likewise, of a unit or a container */
+#define ROW_NONE ~0U             /* there should be a row, but none is free */
+#define ROW_NONE_GROUP (~0U - 1) /* likewise, for a unit or a container */
 
-const volatile u32 reserve_begin = SERVICE_FIRST; /* from here on rows are of service_reserve */
+const volatile u32 reserve_begin = SERVICE_FIRST; /* rows from here on belong to service_reserve */
 
-/* Room is made before load: what the configuration and MaxServices ask for. */
+/* Sized before load: configured services and MaxServices. */
 MMAP_ARRAY(services, struct service, SERVICE_FIRST) SUBJECT("service");
 
 QUEUE(service_free, u32, 1);
 
-/* For units and containers alone. */
+/* Rows for units and containers only. */
 QUEUE(service_reserve, u32, 1);
 
 struct service_counters service_counters;
@@ -41,7 +41,7 @@ static bool row_is_none(u32 row)
 	return row >= ROW_NONE_GROUP;
 }
 
-/* Whose row is given back is asked of its number. */
+/* The queue follows from the row's number. */
 static void release_row(u32 row)
 {
 	if (row < reserve_begin)
@@ -57,7 +57,7 @@ static bool pop_row(u32 kind, u32 *row)
 	return bpf_map_pop_elem(&service_free, row) == 0;
 }
 
-/* Takes a free row for a key, or ROW_NONE. */
+/* Claims a free row for a key; ROW_NONE: there is none. */
 static u32 claim_row(const struct group_key *key)
 {
 	struct service_name name = { .fitted = 1 }, *known;
@@ -72,7 +72,7 @@ static u32 claim_row(const struct group_key *key)
 	s->key = *key;
 	name.row = row;
 	if (bpf_map_update_elem(&service_names, key, &name, BPF_NOEXIST) == 0) {
-		/* A full barrier: the engine reads the key behind the flag. */
+		/* A full barrier: the engine reads the flag before the key. */
 		__sync_lock_test_and_set(&s->flags, SERVICE_USED);
 		return row;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * A process as the walk meets it: what the engine has assigned is carried out, and what it is to
- * look at is listed.
+ * What the scan does with each process: it carries out assignments of the engine and lists what the
+ * engine has to inspect.
  */
 #ifndef ENGINE_SCAN_BPF_H
 #define ENGINE_SCAN_BPF_H
@@ -12,7 +12,7 @@ volatile u32 scan_mode; /* enum scan_mode */
 
 MAP(assignments, HASH, BPF_F_NO_PREALLOC, u32, struct assignment, 4096);
 
-/* A row for one that waits for it, if there is one now. */
+/* Gives a waiting process a row if there is one now. */
 static void match_unassigned(struct task_struct *task, struct service_task *st, bool is_next)
 {
 	u32 row;
@@ -37,10 +37,10 @@ static void match_again(struct task_struct *task, struct service_task *st)
 		move_asleep(task, st, match_process(task, task->comm));
 }
 
-/* Of the only scan at a time: too large for the stack. */
+/* Static, because it is too large for the stack; only one scan runs at a time. */
 static struct waiting_process unassigned;
 
-/* One whose key has got a row meanwhile waits no more. */
+/* Lists a waiting process, unless its key has got a row meanwhile. */
 static void list_unassigned(struct seq_file *seq, struct task_struct *task, struct service_task *st)
 {
 	struct command_name name = {};
@@ -54,14 +54,15 @@ static void list_unassigned(struct seq_file *seq, struct task_struct *task, stru
 	wanted_key((u64)BPF_CORE_READ(task, cgroups), &name, &unassigned.key);
 	since = bpf_task_storage_get(&unassigned_since, task, NULL, 0);
 	unassigned.start_ns = task->start_boottime;
-	unassigned.since_ns = since ? *since : 0; /* memory was short then */
+	unassigned.since_ns =
+		since ? *since : 0; /* 0: the storage could not be made then, for lack of memory */
 	unassigned.pid = task->tgid;
 	unassigned.row = st->row;
 	bpf_seq_write(seq, &unassigned, sizeof(unassigned));
 }
 
-/* What has executed or renamed itself since it was listed is listed again. What has ended, and waits
- * to be reaped, is of no row any more. */
+/* A process that has executed a program or renamed itself since it was listed is not assigned but
+ * listed again. A process that has exited and waits to be reaped belongs to no row any more. */
 static void carry_out_assignment(struct task_struct *task, struct service_task *st,
 				 const struct assignment *assignment)
 {
@@ -94,7 +95,8 @@ static bool scan_lists(const struct service_task *st)
 	return true;
 }
 
-/* The flags change first: what the process does from then on makes it unclassified again. */
+/* Changes the flags before the entry is written, so that a later exec or rename makes the process
+ * unclassified again. */
 static u32 list_flags(struct task_struct *task, struct service_task *st)
 {
 	u32 flags = st->flags & TASK_ASSIGNED ? LISTED_ASSIGNED : 0;
@@ -108,7 +110,8 @@ static u32 list_flags(struct task_struct *task, struct service_task *st)
 	return flags | LISTED_UNCLASSIFIED;
 }
 
-/* The engine's word on the parent, which its own events need not follow yet. */
+/* The row that the engine has assigned to the parent, or 0. The parent's own events may still be on
+ * their way. */
 static u32 parent_row(struct task_struct *parent)
 {
 	struct service_task *st = parent ? service_task(parent) : NULL;

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Services: gives every process the row that its events belong to, at fork
- * (inherited), exec, rename and change of cgroup, so that a process that
- * lives for a millisecond is matched too. Not a probe: it counts nothing but
- * the processes of a row, and all probes share its maps.
+ * The service object: gives every process the row that its events belong to, at fork (inherited),
+ * exec, rename and change of cgroup, so that a process that lives for a millisecond is matched,
+ * too. It is not a probe: it counts only the processes of a row, and all probes share its maps.
  *
- * Hooks: tp_btf task_newtask, task_rename, sched_process_exec,
- * sched_process_exit and sched_process_free, cgroup_attach_task and cgroup_rmdir
- * (where cgroups count); iter/task for processes that ran before and for what the
- * engine decides, and for the walk that all probes share.
+ * Hooks: tp_btf task_newtask, task_rename, sched_process_exec, sched_process_exit and
+ * sched_process_free, cgroup_attach_task and cgroup_rmdir (where cgroups matter); iter/task for
+ * processes older than the plugin, for assignments of the engine, and for the walk that all probes
+ * share.
  */
 #define GROUP_LOOP __attribute__((noinline))
 #include "cpu_idle.bpf.h"
@@ -51,13 +50,13 @@ int BPF_PROG(service_rename, struct task_struct *task, const char *comm)
 	if (!st || st->flags & TASK_ASSIGNED)
 		return 0;
 	move_asleep(task, st, match_process(task, comm));
-	/* Who gives itself another name mostly rewrites its command line, too. */
+	/* A process that renames itself usually rewrites its command line, too. */
 	mark_unclassified(st);
 	return 0;
 }
 
-/* A thread that execs has become the leader by now, without the storage of the
- * old one: it is met for the first time. */
+/* A thread that execs is the leader by now, without the storage of the old leader, so it is
+ * discovered here. */
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(service_exec, struct task_struct *task)
 {
@@ -90,7 +89,7 @@ int BPF_PROG(service_cgroup_gone, struct cgroup *group)
 	return 0;
 }
 
-/* The last thread takes the process with it, whether it is the leader or not. */
+/* The process ends with its last thread, whether that is the leader or not. */
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(service_exit, struct task_struct *task)
 {
@@ -99,7 +98,7 @@ int BPF_PROG(service_exit, struct task_struct *task)
 	return 0;
 }
 
-/* The leader that another thread's exec has replaced. */
+/* Frees the old leader after another thread's exec has replaced it. */
 SEC("tp_btf/sched_process_free")
 int BPF_PROG(service_replaced, struct task_struct *task)
 {
@@ -107,8 +106,8 @@ int BPF_PROG(service_replaced, struct task_struct *task)
 	return 0;
 }
 
-/* Meets the processes that ran before, carries out the engine's assignments, and
- * tells the engine which command lines are new. */
+/* Discovers processes older than the plugin, carries out assignments, and lists the processes whose
+ * command lines are new. */
 SEC("iter/task")
 int service_scan(struct bpf_iter__task *ctx)
 {
@@ -139,7 +138,7 @@ int service_scan(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* For all probes, see walk.bpf.h. The first task and the end are every visitor's. */
+/* The walk for all probes, see walk.bpf.h. Every visitor gets the first task and the end. */
 SEC("iter/task")
 int service_walk(struct bpf_iter__task *ctx)
 {

@@ -1,31 +1,32 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Which tasks the walk visits. One that neither runs nor waits for a CPU, and has not done so since
- * the walk before, has used nothing, waited for nothing and caused no fault and no I/O: it is
- * passed over after a look at two cache lines. The scheduler says when it has run last, by the
- * clock of the CPU that it was on; what these clocks were when the walk before began is known.
- * What others do to a task that sleeps, as to take memory from it, shows in its turn.
+ * Which tasks the walk visits. A task that neither runs nor waits for a CPU, and has done neither
+ * since the previous walk, has used no CPU, waited for none and caused no fault and no I/O: the
+ * walk skips it after reading two cache lines. The scheduler stores when a task last ran, by the
+ * clock of its CPU, and the walk remembers what these clocks were when the previous walk began.
+ * What others do to a sleeping task, such as reclaiming its memory, is seen when its periodic visit
+ * is due.
  */
 #ifndef ENGINE_VISIT_BPF_H
 #define ENGINE_VISIT_BPF_H
 
 #include "walk.bpf.h"
 
-#define VISIT_PERIOD 16 /* each task is visited in one walk of so many */
-#define CPUS (1 << 20)  /* no kernel has more; the map has as many as this machine can have */
+#define VISIT_PERIOD 16 /* in walks: each task is visited at least once in so many */
+#define CPUS (1 << 20)  /* no kernel has more; the map has an entry for each CPU of this machine */
 
-/* Of a CPU, met with a task that was on it. */
+/* The run queue of a CPU, discovered through a task that was on it. */
 struct run_queue {
-	u64 address; /* of the kernel's, 0: not met yet */
-	u64 before;  /* its clock when the walk before began, or earlier; 0: not known */
-	u64 now;     /* likewise of this walk */
+	u64 address; /* of the kernel's struct rq, 0: not discovered yet */
+	u64 before;  /* its clock at the start of the previous walk, or earlier; 0: unknown */
+	u64 now;     /* likewise, of this walk */
 };
 
 ARRAY(run_queues, struct run_queue, 1);
 
 static bool visit_all;
 static u64 walk_count;
-static volatile u64 number; /* through memory a pointer becomes one */
+static volatile u64 number; /* a pointer stored here and read back is a number to the verifier */
 
 static long note_clock(u32 cpu, void *unused)
 {
@@ -61,7 +62,7 @@ static void discover_run_queue(struct task_struct *task)
 	q->address = number;
 }
 
-/* exec_start is 0 of a task that is on its way to another CPU. */
+/* exec_start is 0 while a task moves to another CPU. */
 static bool has_run_since(struct task_struct *task)
 {
 	u32 cpu = task->thread_info.cpu;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * The rows of the process probe, and the accounts of threads: what of each is
- * in the rows already.
+ * Rows of the process probe, and the accounts of threads: how much of each thread's counters is in
+ * the rows already.
  */
 #ifndef ACCOUNT_BPF_H
 #define ACCOUNT_BPF_H
@@ -12,7 +12,7 @@
 #include "task.bpf.h"
 #include "walk.bpf.h"
 
-u64 read_ns; /* when this walk began, by CLOCK_BOOTTIME */
+u64 read_ns; /* start of this walk, by CLOCK_BOOTTIME */
 
 struct process_row {
 	u64 user_ns METRIC("ps_cputime:user scale=1/1000") UNIT("microseconds") HELP(
@@ -59,18 +59,18 @@ struct process_row {
 	u64 swap_bytes METRIC("swap") UNIT("bytes")
 		HELP("Swapped out: the counters of the address space") DEFAULT(off);
 
-	/* What the walk gathers; it appears above when the walk is complete. */
+	/* What the walk adds up; it is copied to the members above when the walk is complete. */
 	struct {
-		u64 user_ns; /* never lowered: the sum of all that was added */
+		u64 user_ns; /* never decreases: the sum of all additions */
 		u64 system_ns;
-		s64 processes; /* the sum of what accounts hold, as all until swap */
+		s64 processes; /* from here to swap: sums of what the accounts hold */
 		s64 threads;
 		s64 rss;
 		s64 vm;
 		s64 swap;
-		u64 rise;       /* pages: the highest above its size now */
-		u64 ended_peak; /* pages: the highest of those that ended */
-		u64 peak;       /* pages: what was shown of both */
+		u64 rise;       /* pages: the largest excess of a peak above the current size */
+		u64 ended_peak; /* pages: the largest peak of a process that ended */
+		u64 peak;       /* pages: the peak that was reported */
 	} walk;
 };
 
@@ -78,34 +78,34 @@ MMAP_ARRAY(process_services, struct process_row, SERVICE_FIRST) SUBJECT("service
 
 MMAP_ARRAY(process_rows, struct process_row, 1) SUBJECT("process");
 
-/* Of each thread that was seen: what of it is in the rows already. */
+/* Of each thread that has been seen: what of it is in the rows already. */
 struct account {
 	struct counters added;
 	u64 seen_ns;
-	u64 mm;          /* which address space these are of */
-	u64 vm;          /* pages that the process holds, in its leader's account */
+	u64 mm;          /* address space that the next three belong to */
+	u64 vm;          /* pages of the process, in its leader's account */
 	u32 rss;         /* likewise */
 	u32 swap;        /* likewise */
-	u32 thread_at;   /* where the thread counts as one */
-	u32 process_at;  /* and the process, with its memory */
-	u32 hiwater;     /* pages, the kernel's mark at the last look */
-	u32 spike;       /* pages, highest since then; with exact_peak */
-	u32 maxrss;      /* pages, at exec: of what ran before in this process */
-	u32 memory_walk; /* the walk that looked at the memory */
+	u32 thread_at;   /* row pair in which the thread is counted, see usage.bpf.h */
+	u32 process_at;  /* row pair in which the process and its memory are counted */
+	u32 hiwater;     /* pages: the kernel's high-water mark at the last reading */
+	u32 spike;       /* pages: highest size since then; with exact_peak */
+	u32 maxrss;      /* pages: high-water mark, at exec, of what ran before in this process */
+	u32 memory_walk; /* number of the walk that last read the memory */
 	u32 ended;       /* counted as ended */
 	u32 row;
 	u32 started; /* counted as started, in `row` */
 	u16 known;
-	u16 changes; /* of its memory; with exact_peak */
+	u16 changes; /* changes of the memory's size; with exact_peak */
 	u32 busy;
 };
 
-/* With the kernel's own 72 bytes just within its slab class of 256. */
+/* With 72 bytes of the kernel's own this just fits the slab class of 256. */
 _Static_assert(sizeof(struct account) <= 184, "an account of each thread costs twice as much");
 
 TASK_STORAGE(accounts, struct account);
 
-static u64 since_ns; /* the first walk: what ran before counts from there */
+static u64 since_ns; /* start of the first walk: older threads count from here on */
 static u32 walk_number;
 
 static struct process_row *service_row(u32 row)
@@ -140,9 +140,9 @@ static void add_counters(struct process_row *row, const struct counters *d)
 	add(&row->write_bytes, d->write_bytes);
 }
 
-/* The account of a thread, made at its first sight and held until it is put
- * back. Walk, exec and exit may meet: NULL for the second, and what it would
- * have added is added next time. */
+/* Claims the account of a thread, made when the thread is first seen, until account_put(). NULL:
+ * the walk, an exec or an exit on another CPU has it, and what would have been added now is added
+ * next time; or there is no memory. */
 static struct account *account_take(struct task_struct *task, u32 row)
 {
 	struct account *a = bpf_task_storage_get(&accounts, task, NULL, 0);
@@ -176,8 +176,8 @@ static void account_put(struct account *a)
 	__sync_lock_test_and_set(&a->busy, 0);
 }
 
-/* CPU time of a thread. None runs for longer than time passes; the rest is what
- * it did while the walk was under way. */
+/* CPU time of a thread, limited to the time that has passed since it was last read: the excess was
+ * used while this walk ran. */
 static u64 exec_limited(struct task_struct *task, struct account *a)
 {
 	u64 limit = a->added.user + a->added.system + read_ns -
@@ -199,7 +199,7 @@ static void publish_cpu(u32 row, const struct counters *d)
 	add(&published->wait_ns, d->wait);
 }
 
-/* Adds what a thread has done since it was last added; nothing for most. */
+/* Adds what a thread has done since the last addition; for most threads that is nothing. */
 static void fold(struct task_struct *task, struct account *a, u32 row, u32 process, bool walking)
 {
 	struct process_row *service = service_row(row), *own = process_row_at(process);
@@ -230,8 +230,8 @@ static void count_started(struct account *a, u32 row, u32 process)
 		add(&own->started, 1);
 }
 
-/* A process that was counted in one service goes on in another. Walk and exit may meet: one of them
- * counts. */
+/* Moves a process that was counted in one service to another. The walk and an exit may do this at
+ * once: one of them counts. */
 static void change_service(struct account *a, u32 row)
 {
 	struct process_row *from, *to = service_row(row);
@@ -246,8 +246,8 @@ static void change_service(struct account *a, u32 row)
 		add(&to->started, 1);
 }
 
-/* Once for a process, at the exit of its last thread or when it is freed. It may have moved since a
- * walk has counted it. */
+/* Counts the end of a process once, at the exit of its last thread or when it is freed. It may have
+ * moved to another service since the last walk. */
 static void count_ended(struct account *a, u32 row, u32 process)
 {
 	struct process_row *service = service_row(row);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Of the service object; the engine fills it before each walk. Programs of BPF cannot ask: the
- * kernel's own sums are in variables that not every kernel tells them.
+ * Idle times of the CPUs, in a map of the service object that the engine fills before each walk.
+ * BPF programs cannot read them: the kernel's sums are in variables that not every kernel exposes.
  */
 #ifndef CPU_IDLE_BPF_H
 #define CPU_IDLE_BPF_H
@@ -9,7 +9,7 @@
 #include "cpu_idle.h"
 #include "metric.bpf.h"
 
-/* Room for all CPUs is made before load. */
+/* Sized before load: an entry for each CPU. */
 MMAP_ARRAY(cpu_idles, struct cpu_idle, 1) SHARED(1);
 
 #endif

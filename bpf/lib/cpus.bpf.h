@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * How long CPUs were idle between two walks, and which ones a thread may use: affinity, cpuset, and
- * the quotas of its cgroups. Where CPUs cannot be asked for, and on machines with more than
- * CPUS_MAX, cpus.are_known stays false.
+ * How long CPUs were idle between two walks, and which CPUs a thread may use: affinity, cpuset, and
+ * the quotas of its cgroups. Where this is unavailable, and on machines with more than CPUS_MAX
+ * CPUs, cpus.are_known stays false.
  */
 #ifndef CPUS_BPF_H
 #define CPUS_BPF_H
@@ -11,12 +11,12 @@
 
 #define CPUS_MAX 1024
 #define CPUS_WORDS (CPUS_MAX / 64)
-#define QUOTA_SHIFT 20 /* of CPUs that a quota allows */
-#define QUOTA_GROUPS 8 /* a cgroup and those above it */
+#define QUOTA_SHIFT 20 /* fixed-point shift of the number of CPUs that a quota allows */
+#define QUOTA_GROUPS 8 /* a cgroup and its ancestors */
 
 u32 cpus_end;
 
-/* Of all that are online, between this walk and the one before. */
+/* All online CPUs, between the previous walk and this one. */
 struct cpu_times {
 	u64 idle_ns;
 	u64 elapsed_ns;
@@ -25,17 +25,17 @@ struct cpu_times {
 	bool are_known;
 };
 
-/* Not static: clang would make a variable of each member, and BTF that the kernel refuses. */
+/* Not static: clang would make a variable of each member, with BTF that the kernel rejects. */
 struct cpu_times cpus;
 
 struct cpu_set {
 	u64 bits[CPUS_WORDS];
 };
 
-/* What some of them were between the two walks. In memory of its own: the verifier would follow sums
- * on the stack from one CPU to the next. */
+/* Idle time of a set of CPUs between the two walks. In static memory: sums on the stack would make
+ * the verifier follow each CPU separately. */
 struct cpu_sum {
-	struct cpu_set set; /* these */
+	struct cpu_set set; /* the CPUs to add up */
 	bool all;           /* or all that are online */
 	u64 idle_ns;
 	u32 count;
@@ -57,7 +57,7 @@ static long sum_cpu(u32 cpu, void *unused)
 	return 0;
 }
 
-/* set: NULL, all that are online. */
+/* set: NULL means all that are online. */
 static void cpus_sum(const struct cpu_set *set)
 {
 	cpu_sum.all = !set;
@@ -69,7 +69,7 @@ static void cpus_sum(const struct cpu_set *set)
 		bpf_loop(cpus_end, sum_cpu, NULL, 0);
 }
 
-/* When a walk begins. */
+/* Call at the start of a walk. */
 static void cpus_look(void)
 {
 	u64 now = bpf_ktime_get_ns();
@@ -92,8 +92,8 @@ static void cpu_set_add(struct cpu_set *set, const struct task_struct *task)
 		set->bits[i] |= own.bits[i];
 }
 
-/* CPUs << QUOTA_SHIFT that the least quota of the cgroups allows of the thread at this address, 0:
- * there is none. Verified by itself, once. */
+/* CPUs << QUOTA_SHIFT that the smallest quota of its cgroups allows the thread at this address, 0:
+ * no quota. Global, so that the verifier checks it once. */
 __noinline u64 cpu_quota(u64 thread)
 {
 	const struct task_struct *task = (void *)thread;

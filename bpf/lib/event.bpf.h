@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Records of a ring buffer with an EVENT tag. What finds no room is counted, and reported under
- * ebpf-self.
+ * Records of a ring buffer with an EVENT tag. Records that find no room are counted and reported
+ * under ebpf-self.
  */
 #ifndef EVENT_BPF_H
 #define EVENT_BPF_H
@@ -10,8 +10,8 @@
 
 u64 events_dropped;
 
-/* A record of so many bytes, a constant, with whatever was in the ring before; NULL: there is no
- * room. Each that is begun is to be sent. */
+/* Reserves a record of `size` bytes, a constant; its contents are whatever was in the ring before.
+ * NULL: there is no room. Every record must be sent by event_send(). */
 static __always_inline void *event_begin(void *ring, u64 size)
 {
 	void *record = bpf_ringbuf_reserve(ring, size, 0);

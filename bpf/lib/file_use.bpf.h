@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Which files a service uses: octets and time by file, for the folded files of the views "files" and
- * "file_time", whose lines are paths. A file is known by its number (inode); its path is that by which
- * it was met first, as the service's mount namespace has it, and is read once.
+ * Which files a service uses: bytes and time by file, for the folded files of the views "files" and
+ * "file_time", whose lines are paths. A file is identified by its inode number; its path is the one
+ * by which it was first used, as seen in the service's mount namespace, and is read once.
  *
- * Paths are no labels of series: anybody can make any number of them, and series cost whoever stores
- * them room for good. Folded files have bounds, and their lines go with them.
+ * Paths are no labels of series: anybody can make any number of them, and each series takes storage
+ * for good. Folded files are bounded, and their lines disappear with them.
  *
- * A walk at each reading sends on what has grown; a file that has not grown for a whole interval is
- * forgotten. There is room for FILE_USES_MAX files, for FILE_USES_EACH of a service. What finds none
- * counts for one of the service that has no path.
+ * A pass over the map at each reading sends what has grown; a file that has not grown for a whole
+ * interval is removed. There is room for FILE_USES_MAX files, and for FILE_USES_EACH of a service.
+ * Further files count together, without a path.
  */
 #ifndef FILE_USE_BPF_H
 #define FILE_USE_BPF_H
@@ -22,14 +22,14 @@
 #define FILE_USES_MAX 4096
 #define FILE_USES_EACH 1024
 #define FILE_NAME_SIZE 256 /* with the NUL */
-#define FILE_PATH_SIZE 768 /* what does not fit are the outermost directories */
-#define FILE_LEVELS 32     /* of directories and mounts */
+#define FILE_PATH_SIZE 768 /* if a path is longer, its outermost directories are cut */
+#define FILE_LEVELS 32     /* directories and mounts */
 #define FILE_CUT "..."
 #define FILE_WORD_SIZE 8
 
 const volatile bool option_top_files;
 
-/* As series are named. */
+/* The enumerators name series. */
 enum file_operation {
 	open,
 	read,
@@ -40,10 +40,10 @@ enum file_operation {
 	OPERATIONS,
 };
 
-#define OPERATIONS_ON_FILES (fsync + 1) /* those before have a file that is open */
+#define OPERATIONS_ON_FILES (fsync + 1) /* the operations before this one have an open file */
 
 struct file_key {
-	u64 inode; /* 0: what finds no room */
+	u64 inode; /* 0: files without a row of their own */
 	u32 generation;
 	u32 device;
 	u32 service;
@@ -57,14 +57,14 @@ struct file_counters {
 
 struct file_use {
 	struct file_counters counted, sent;
-	u32 path_size; /* as far as it has been read */
+	u32 path_size; /* bytes of `path` read so far */
 	u32 has_path;
-	/* Names with a NUL behind each, the innermost first. */
+	/* Names, innermost first, each with a NUL. */
 	char path[FILE_PATH_SIZE + sizeof(FILE_CUT)];
 };
 
 SPARSE_HASH(file_uses, struct file_key, struct file_use, FILE_USES_MAX) OPTION("top_files");
-/* How many files each service has there. */
+/* Number of files of each service in file_uses. */
 SPARSE_HASH(file_counts, u32, u32, 4096) OPTION("top_files");
 
 /* A record without frames is followed by text: see stack.h. */
@@ -86,14 +86,14 @@ static __always_inline const struct mount *mount_of(const struct vfsmount *mount
 	return (const void *)mount - bpf_core_field_offset(struct mount, mnt);
 }
 
-/* Where a path goes on. */
+/* The position on the way up a path. */
 struct path_step {
 	const struct dentry *dentry;
 	const struct vfsmount *mount;
-	bool is_whole; /* there is nothing above */
+	bool is_whole; /* the root has been reached */
 };
 
-/* From the root of a mount to what it is mounted on. False: there is nothing above. */
+/* Steps from the root of a mount to its mount point. false: this is the topmost mount. */
 static __noinline bool path_cross_mount(struct path_step *step)
 {
 	const struct mount *mount = mount_of(step->mount);
@@ -107,8 +107,8 @@ static __noinline bool path_cross_mount(struct path_step *step)
 	return true;
 }
 
-/* Returns the size of what it has written, FILE_NAME_SIZE at most, 0: there is nothing above, -1: a
- * mount's root, which has no name. */
+/* Returns the number of bytes written, at most FILE_NAME_SIZE; 0: the root has been reached; -1:
+ * the root of a mount, which has no name. */
 static __always_inline long path_name(struct path_step *step, char *to)
 {
 	const struct dentry *dentry = step->dentry;
@@ -123,7 +123,7 @@ static __always_inline long path_name(struct path_step *step, char *to)
 	return size > 0 ? size : 0;
 }
 
-/* One name more; false: there is none, or no room. */
+/* Adds one name; false: there is none, or no room. */
 static __noinline bool path_add(struct file_use *use, struct path_step *step)
 {
 	u64 size = use->path_size;
@@ -143,7 +143,7 @@ static __noinline int file_use_name(struct file_use *use, const struct file *fil
 				  .mount = BPF_CORE_READ(file, f_path.mnt) };
 	u64 size;
 
-	/* Linux 6.1 refuses loops that begin right behind a call. */
+	/* Linux 6.1 rejects loops that begin right after a call. */
 #pragma unroll
 	for (int i = 0; i < FILE_LEVELS; i++)
 		if (!path_add(use, &step))
@@ -161,7 +161,7 @@ static __noinline int file_use_name(struct file_use *use, const struct file *fil
 
 static const struct file_use no_use;
 
-/* Takes a file's place among those of its service; false: it has as many as it may have. */
+/* false: the service has FILE_USES_EACH files. */
 static __noinline bool file_count_add(u32 service)
 {
 	u32 none = 0, *count = bpf_map_lookup_elem(&file_counts, &service);
@@ -184,7 +184,7 @@ static __always_inline void file_count_remove(u32 service)
 		__sync_fetch_and_add(count, -1);
 }
 
-/* Its path is read by the CPU that was first. */
+/* The CPU that inserts the entry reads its path. */
 static __noinline struct file_use *file_use_make(const struct file_key *key, u64 file)
 {
 	struct file_use *use;
@@ -201,7 +201,7 @@ static __noinline struct file_use *file_use_make(const struct file_key *key, u64
 	return use;
 }
 
-/* Of the service, what finds no room. */
+/* The entry for files of the service without a row of their own. */
 static __noinline struct file_use *file_use_other(u32 service)
 {
 	struct file_key key = { .service = service };
@@ -213,7 +213,7 @@ static __noinline struct file_use *file_use_other(u32 service)
 	return or_refused(bpf_map_lookup_elem(&file_uses, &key));
 }
 
-/* bytes: below zero where the operation has failed. */
+/* bytes: negative if the operation failed. */
 static __noinline int file_use_count(u32 service, u64 file, u32 operation, s64 bytes, u64 ns)
 {
 	const struct inode *inode = BPF_CORE_READ((const struct file *)file, f_inode);
@@ -237,7 +237,7 @@ static __noinline int file_use_count(u32 service, u64 file, u32 operation, s64 b
 	return 0;
 }
 
-/* --- a walk at each reading --- */
+/* --- sending, at each reading --- */
 
 static const char operation_words[OPERATIONS_ON_FILES][FILE_WORD_SIZE] = {
 	[open] = "[open]",
@@ -246,7 +246,7 @@ static const char operation_words[OPERATIONS_ON_FILES][FILE_WORD_SIZE] = {
 	[fsync] = "[fsync]",
 };
 
-/* False: there is no room, what is not sent now is sent at the next reading. */
+/* false: the ring is full; the value is sent at the next reading. */
 static __noinline bool file_send(void *ring, const struct file_use *use, u32 service, u32 operation,
 				 u64 value)
 {
@@ -262,14 +262,15 @@ static __noinline bool file_send(void *ring, const struct file_use *use, u32 ser
 	word = bpf_probe_read_kernel_str(record->text, FILE_WORD_SIZE, operation_words[operation]);
 	if (word > FILE_WORD_SIZE)
 		return true;
-	/* In one register, which the verifier of Linux 6.1 bounds. */
+	/* In one register, for the verifier of Linux 6.1. */
 	asm volatile("if %0 <= %1 goto +1; %0 = %1" : "+r"(size) : "i"(sizeof(use->path)));
 	bpf_probe_read_kernel(record->text + word, size, use->path);
 	return !bpf_ringbuf_output(ring, record, sizeof(record->head) + word + size,
 				   BPF_RB_NO_WAKEUP);
 }
 
-/* Sends what has grown, in units of so many; the rest counts at the next reading. True: has grown. */
+/* Sends the growth in multiples of `unit`; the remainder counts at the next reading. true: it has
+ * grown. */
 static __always_inline bool file_grown(void *ring, const struct file_use *use, u32 service,
 				       u32 operation, const u64 *counted, u64 *sent, u64 unit)
 {

@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Which unit, user or container a cgroup is, by the names of its path alone: those that systemd and
- * the container runtimes give. The names are looked at from the root down, and the outermost that
- * says something counts: what is below is not the operator's, and may be anybody's.
- * Included by the BPF side and by the engine.
+ * Which unit, user or container a cgroup is, derived from the names in its path only: those that
+ * systemd and the container runtimes use. The names are parsed from the root down, and the
+ * outermost that says something decides: directories below it are made by the service, which may
+ * name them as it likes. Included by the BPF side and by the engine.
  */
 #ifndef GROUP_H
 #define GROUP_H
 
 #include "group_name.h"
 
-/* What a key names. Those of containers come last. */
+/* What a key names. The kinds of containers come last. */
 enum group_kind {
-	GROUP_COMMAND,    /* nothing: the command name counts */
+	GROUP_COMMAND,    /* nothing: the command name decides */
 	GROUP_UNIT,       /* nginx, postgresql@15-main */
-	GROUP_USER,       /* user-1000: all that is below the slice of that user */
-	GROUP_CONTAINER,  /* an id of a runtime that the path does not tell */
+	GROUP_USER,       /* user-1000: everything below the slice of that user */
+	GROUP_CONTAINER,  /* an id, of a runtime that the path does not name */
 	GROUP_DOCKER,     /* an id */
 	GROUP_PODMAN,     /* an id */
-	GROUP_CONTAINERD, /* an id, that of ctr a name */
+	GROUP_CONTAINERD, /* an id; with ctr a name */
 	GROUP_CRIO,       /* an id */
 	GROUP_LXC,        /* a name */
-	GROUP_MACHINE,    /* a name: of systemd-machined, so of systemd-nspawn and libvirt */
+	GROUP_MACHINE,    /* a name, by systemd-machined: of systemd-nspawn and libvirt */
 };
 
-/* What the directory above says of the names below it. */
+/* What a directory says about the names below it. */
 enum group_parent {
 	GROUP_BELOW_ANY,
 	GROUP_BELOW_DOCKER,
@@ -34,14 +34,15 @@ enum group_parent {
 };
 
 enum group_type {
-	GROUP_DIRECTORY, /* not of systemd's making */
+	GROUP_DIRECTORY, /* not made by systemd */
 	GROUP_SLICE,
 	GROUP_SERVICE,
 	GROUP_SCOPE,
 	GROUP_OTHER_UNIT,
 };
 
-/* The rest: 1 if the name decides, and the text begins there; 0 if it does not. */
+/* The functions up to group_step() return 1 if the name decides, with `begin` set to the start of
+ * the text, else 0. */
 GROUP_INLINE int group_found(struct group_walk *walk, __u32 kind, __u32 begin)
 {
 	walk->key.kind = kind;
@@ -49,14 +50,14 @@ GROUP_INLINE int group_found(struct group_walk *walk, __u32 kind, __u32 begin)
 	return 1;
 }
 
-/* A name that ends there: a unit. */
+/* A unit whose name ends at `end`. */
 GROUP_INLINE int group_found_unit(struct group_walk *walk, __u32 end)
 {
 	group_cut(walk, end);
 	return group_found(walk, GROUP_UNIT, 0);
 }
 
-/* Of transient units that have no name: nobody knows what they are for. */
+/* Transient units without a name share the key "run". */
 GROUP_INLINE int group_found_run(struct group_walk *walk)
 {
 	walk->name[0] = 'r';
@@ -65,7 +66,7 @@ GROUP_INLINE int group_found_run(struct group_walk *walk)
 	return group_found_unit(walk, 3);
 }
 
-/* The runtime of an id that stands alone. */
+/* The runtime of a bare id. */
 GROUP_INLINE __u32 group_runtime_above(const struct group_walk *walk)
 {
 	switch (walk->parent) {
@@ -82,7 +83,7 @@ GROUP_INLINE __u32 group_runtime_above(const struct group_walk *walk)
 	}
 }
 
-/* The runtime by what is before the separator. */
+/* The runtime by the text before the separator. */
 GROUP_INLINE __u32 group_runtime_before(const struct group_walk *walk, __u32 end)
 {
 	if (GROUP_ENDS(walk, end, "docker"))
@@ -94,7 +95,7 @@ GROUP_INLINE __u32 group_runtime_before(const struct group_walk *walk, __u32 end
 	return GROUP_ENDS(walk, end, "crio") ? GROUP_CRIO : GROUP_CONTAINER;
 }
 
-/* ID, RUNTIME-ID, SLICE:RUNTIME:ID; conmon watches a container from outside. */
+/* ID, RUNTIME-ID, SLICE:RUNTIME:ID. conmon runs outside of the container that it monitors. */
 GROUP_LOOP int group_of_id(struct group_walk *walk)
 {
 	__u32 begin;
@@ -110,7 +111,7 @@ GROUP_LOOP int group_of_id(struct group_walk *walk)
 	return group_found(walk, GROUP_UNIT, begin - 1 - (sizeof("conmon") - 1));
 }
 
-/* machine-NAME; libvirt puts what it is and a number before: machine-qemu\x2d7\x2dNAME. */
+/* machine-NAME. libvirt prefixes its driver and a number: machine-qemu\x2d7\x2dNAME. */
 GROUP_INLINE int group_of_machine(struct group_walk *walk)
 {
 	__u32 begin = sizeof("machine-") - 1, digits = 0;
@@ -129,8 +130,8 @@ GROUP_INLINE int group_of_machine(struct group_walk *walk)
 	return group_found(walk, GROUP_MACHINE, begin);
 }
 
-/* A scope that is no container is called after what made it, with a number or a UUID: NAME-7,
- * NAME.UUID, UUID.NAME. docker-WORD is a step of a build. */
+/* A scope that is no container is named after the program that made it, with a number or a UUID:
+ * NAME-7, NAME.UUID, UUID.NAME. docker-WORD is a step of a build. */
 GROUP_INLINE int group_of_program(struct group_walk *walk)
 {
 	__u32 length = walk->length, count = group_digits_before(walk, length);
@@ -153,8 +154,8 @@ GROUP_INLINE int group_of_scope(struct group_walk *walk)
 	return group_of_id(walk) || group_of_machine(walk) || group_of_program(walk);
 }
 
-/* Is what follows the @ that of one connection? NUMBER-ADDRESS:PORT-ADDRESS:PORT, NUMBER-PID-UID,
- * NUMBER-unknown; with the socket's cookie as a second number since systemd 257. */
+/* Is the text after the @ that of one connection? NUMBER-ADDRESS:PORT-ADDRESS:PORT, NUMBER-PID-UID,
+ * NUMBER-unknown; since systemd 257 the socket's cookie follows as a second number. */
 GROUP_LOOP int group_is_connection(const struct group_walk *walk, __u32 at)
 {
 	__u32 text = GROUP_TEXT, any = 0, all = GROUP_NUMBER, dashes = 0, count;
@@ -177,7 +178,7 @@ GROUP_LOOP int group_is_connection(const struct group_walk *walk, __u32 at)
 	       GROUP_ENDS(walk, walk->length, "-unknown");
 }
 
-/* Where the instance begins, with its @, or the end. */
+/* Position of the @ before the instance, or the length. */
 GROUP_LOOP __u32 group_instance(const struct group_walk *walk)
 {
 	__u32 before = GROUP_TEXT, at = 0;
@@ -201,7 +202,7 @@ GROUP_INLINE int group_of_service(struct group_walk *walk)
 		return group_found_run(walk);
 	if (GROUP_BEGINS(walk, "systemd-nspawn@"))
 		return group_found(walk, GROUP_MACHINE, sizeof("systemd-nspawn@") - 1);
-	if (group_is_id(walk, 0)) /* podman's for its health checks */
+	if (group_is_id(walk, 0)) /* of podman, for its health checks */
 		return group_found_run(walk);
 	if (group_ends_with_id(walk))
 		return group_found_unit(walk, id - 1);
@@ -228,7 +229,7 @@ GROUP_INLINE int group_of_slice(struct group_walk *walk)
 	return group_found(walk, GROUP_USER, 0);
 }
 
-/* Which names the next directory may have. */
+/* What this directory says about the names below it. */
 GROUP_INLINE __u32 group_parent(const struct group_walk *walk)
 {
 	if (GROUP_IS(walk, "docker"))
@@ -256,8 +257,8 @@ GROUP_INLINE int group_of_directory(struct group_walk *walk)
 	return 0;
 }
 
-/* Units below which there are containers of Kubernetes, where its driver for cgroups is systemd
- * and that of containerd is not. */
+/* Units below which Kubernetes has its containers, where its cgroup driver is systemd and that of
+ * containerd is not. */
 GROUP_INLINE int group_is_runtime(const struct group_walk *walk)
 {
 	return GROUP_IS(walk, "containerd") || GROUP_IS(walk, "k3s") ||
@@ -265,7 +266,7 @@ GROUP_INLINE int group_is_runtime(const struct group_walk *walk)
 	       GROUP_IS(walk, "rke2-server");
 }
 
-/* Cuts off an end that has something before it. */
+/* Cuts off a suffix, unless it is the whole name. */
 GROUP_INLINE int group_strip(struct group_walk *walk, const char *text, __u32 length)
 {
 	if (walk->length <= length || !group_same(walk, walk->length - length, text, length))
@@ -276,7 +277,7 @@ GROUP_INLINE int group_strip(struct group_walk *walk, const char *text, __u32 le
 
 #define GROUP_STRIP(walk, text) group_strip(walk, text, sizeof(text) - 1)
 
-/* The directory's type by the end of its name, which is cut off. */
+/* The type by the suffix of the name, which is cut off. */
 GROUP_INLINE __u32 group_type(struct group_walk *walk)
 {
 	if (GROUP_STRIP(walk, ".slice"))
@@ -307,9 +308,9 @@ GROUP_INLINE int group_of_type(struct group_walk *walk, __u32 type)
 	}
 }
 
-/* Looks at walk->name, of walk->length bytes below GROUP_DIRECTORY_MAX, with a NUL behind them: the
- * next directory on the way down; not the root. 1: the key is known, and nothing below can change it. 0: the
- * key is what it is unless a name further down says another. */
+/* Parses walk->name, the next directory below the root on the way down: walk->length bytes, fewer
+ * than GROUP_DIRECTORY_MAX, followed by a NUL. 1: the key is final. 0: a name further down may
+ * change it. */
 GROUP_INLINE int group_step(struct group_walk *walk)
 {
 	__u32 type = group_type(walk), known = walk->key.kind;
@@ -317,7 +318,7 @@ GROUP_INLINE int group_step(struct group_walk *walk)
 					   : type == GROUP_DIRECTORY && group_of_id(walk);
 
 	walk->parent = type == GROUP_DIRECTORY ? group_parent(walk) : GROUP_BELOW_ANY;
-	/* A text that is empty is none. */
+	/* An empty text names nothing. */
 	found = found && walk->begin < walk->length;
 	if (found)
 		group_set_text(walk);

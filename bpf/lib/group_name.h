@@ -1,36 +1,37 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * The name of a cgroup's directory, and what its bytes are like.
- * No branch depends on a single byte, so that the verifier walks each loop once.
- * Included by the BPF side and by the engine.
+ * Character classes of a cgroup directory's name, and how it is searched. No branch depends on a
+ * single byte, so that the verifier walks each loop once. Included by the BPF side and by the
+ * engine.
  */
 #ifndef GROUP_NAME_H
 #define GROUP_NAME_H
 
 #include <linux/types.h>
 
-#define GROUP_DIRECTORY_MAX 256 /* of a directory's name, with the NUL */
-#define GROUP_TEXT_MAX 124      /* of a key's text, with the NUL */
+#define GROUP_DIRECTORY_MAX 256 /* bytes of a directory's name, with the NUL */
+#define GROUP_TEXT_MAX 124      /* bytes of a key's text, with the NUL */
 #define GROUP_ID_LENGTH 64      /* hexadecimal digits of a container's id */
-#define GROUP_HASH_LENGTH 9     /* '~' and 8 digits: the end of a text that is cut */
+#define GROUP_HASH_LENGTH 9     /* '~' and 8 digits: suffix of a shortened text */
 
-/* What processes are told apart by. Units and machines as systemd writes them, with \x2d. */
+/* The identity of a unit, user, container or command. Units and machines are spelt as systemd does,
+ * with \x2d. */
 struct group_key {
 	__u32 kind;
-	char text[GROUP_TEXT_MAX]; /* the rest is zero; what is too long ends with ~ and a hash */
+	char text[GROUP_TEXT_MAX]; /* zero-padded; a text that is too long ends with ~ and a hash */
 };
 
-/* The way down one path: zero at first. */
+/* State of the way down one path, zero at first. */
 struct group_walk {
-	struct group_key key; /* as far as the path is known */
+	struct group_key key; /* according to the directories so far */
 	__u32 parent;
-	__u32 begin;                    /* of the text, in the name */
+	__u32 begin;                    /* offset of the text in the name */
 	__u32 length;                   /* of the name, without the NUL */
 	char name[GROUP_DIRECTORY_MAX]; /* of the next directory; overwritten */
 };
 
 enum group_class {
-	GROUP_TEXT = 1, /* not the NUL: the only one that is not in the table */
+	GROUP_TEXT = 1, /* every byte but the NUL, which alone is in no class */
 	GROUP_DIGIT = 2,
 	GROUP_HEX = 4,
 	GROUP_AT = 8,
@@ -52,8 +53,8 @@ static const __u8 group_classes[256] = {
 };
 
 #define GROUP_INLINE static inline __attribute__((always_inline))
-/* Of what has loops. In the object that looks at names these functions are global, so that the verifier follows
- * each once, and not on each way that leads there; it wants them to be safe with NULL. */
+/* For functions with loops. The object that parses names makes them global, so that the verifier
+ * checks each once and not on each path to it; global functions have to accept NULL. */
 #ifndef GROUP_LOOP
 #define GROUP_LOOP static inline
 #endif
@@ -70,7 +71,7 @@ GROUP_INLINE __u32 group_class(const struct group_walk *walk, __u32 at)
 	return group_classes[c] | (c + 255) >> 8;
 }
 
-/* Is this a text, of so many bytes, at that place of the name? */
+/* Are these `length` bytes at that offset of the name? */
 GROUP_INLINE int group_same(const struct group_walk *walk, __u32 at, const char *text, __u32 length)
 {
 	__u8 other = 0;
@@ -82,12 +83,12 @@ GROUP_INLINE int group_same(const struct group_walk *walk, __u32 at, const char 
 
 #define GROUP_SAME(walk, at, text) group_same(walk, at, text, sizeof(text) - 1)
 #define GROUP_BEGINS(walk, text) GROUP_SAME(walk, 0, text)
-/* Does what is before that place end with it? */
+/* Does the part of the name before `end` end with the text? */
 #define GROUP_ENDS(walk, end, text) \
 	((end) >= sizeof(text) - 1 && GROUP_SAME(walk, (end) - (sizeof(text) - 1), text))
 #define GROUP_IS(walk, text) ((walk)->length == sizeof(text) - 1 && GROUP_BEGINS(walk, text))
 
-/* The name ends here. */
+/* Makes the name end here. */
 GROUP_INLINE __u32 group_cut(struct group_walk *walk, __u32 end)
 {
 	walk->name[end & (GROUP_DIRECTORY_MAX - 1)] = '\0';
@@ -95,7 +96,7 @@ GROUP_INLINE __u32 group_cut(struct group_walk *walk, __u32 end)
 	return end;
 }
 
-/* How many digits there are from here on, at most 11: more than a number of 32 bits has. */
+/* The number of digits at this offset, at most 11: more than a 32-bit number has. */
 GROUP_INLINE __u32 group_digits(const struct group_walk *walk, __u32 at)
 {
 	__u32 count = 0, digit = GROUP_DIGIT;
@@ -107,7 +108,7 @@ GROUP_INLINE __u32 group_digits(const struct group_walk *walk, __u32 at)
 	return count;
 }
 
-/* Likewise, before the end. */
+/* Likewise, backwards from `end`. */
 GROUP_INLINE __u32 group_digits_before(const struct group_walk *walk, __u32 end)
 {
 	__u32 count = 0, digit = GROUP_DIGIT;
@@ -153,8 +154,8 @@ GROUP_LOOP int group_is_uuid(const struct group_walk *walk, __u32 at)
 	return all && dashes;
 }
 
-/* The name, from the begin of the text on, becomes the key's text. What is hashed of it is
- * followed by zeros. */
+/* Copies the name from `begin` on to the key's text, shortened with a hash if it is too long. Zeros
+ * after the name are hashed, too. */
 GROUP_LOOP int group_set_text(struct group_walk *walk)
 {
 	__u32 hash = 0x811c9dc5, text = GROUP_TEXT; /* FNV-1a */
@@ -178,7 +179,7 @@ GROUP_LOOP int group_set_text(struct group_walk *walk)
 	for (__u32 i = 0; i < GROUP_HASH_LENGTH - 1; i++) {
 		__u32 digit = hash >> (28 - 4 * i) & 15;
 
-		/* 6 more from 10 on. */
+		/* 6 + digit carries into bit 4 from 10 on: a letter. */
 		key->text[GROUP_TEXT_MAX - GROUP_HASH_LENGTH + i] =
 			(char)('0' + digit + ((digit + 6) >> 4) * ('a' - '0' - 10));
 	}

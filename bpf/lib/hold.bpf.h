@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * What threads and processes hold now, as sums of rows: an account says what of it is in which
- * rows, and whoever changes the one changes the other. So the walk need not meet who sleeps. Only
- * who has taken an account adds to rows; at its end a thread or process takes away what is there,
- * without waiting for that, and for good: who adds looks once more afterwards.
+ * Current threads, processes and memory of services and processes, as sums in their rows. Each
+ * account stores in which rows it is counted and with how much, and whoever changes the account
+ * changes the rows, so the walk need not visit sleeping tasks. Only the claimant of an account adds
+ * to rows. An exiting thread or process does not wait for the claimant: it subtracts what is
+ * counted and marks the account as ended for good, so the claimant checks for that mark after it
+ * has added.
  */
 #ifndef USAGE_BPF_H
 #define USAGE_BPF_H
 
 #include "account.bpf.h"
 
-/* A row of services, and one, above a row of processes. */
+/* A row pair: the row of the service plus one, above the row of the process. */
 #define PLACE_PROCESS_BITS 14
 #define PLACE_NONE 0
 #define PLACE_ENDED ~0U
@@ -70,7 +72,7 @@ __noinline int usage_add_memory(u32 pair, s64 rss, s64 vm, s64 swap)
 	return 0;
 }
 
-/* The memory of a process becomes this. */
+/* Sets the memory of a process. */
 static void account_memory(struct account *a, u32 pair, u32 rss, u64 vm, u32 swap)
 {
 	s64 more_rss = (s64)rss - __sync_lock_test_and_set(&a->rss, rss);
@@ -81,8 +83,8 @@ static void account_memory(struct account *a, u32 pair, u32 rss, u64 vm, u32 swa
 		usage_add_memory(pair, more_rss, more_vm, more_swap);
 }
 
-/* Of a leader's account that is taken: the process is there, with what it held elsewhere; false: it
- * has ended. */
+/* In the claimed account of a leader: counts the process in this pair, and moves it and its memory
+ * there from another; false: the process has ended. */
 static bool account_process(struct account *a, u32 pair)
 {
 	u32 was = *(volatile u32 *)&a->process_at;
@@ -102,7 +104,7 @@ static bool account_process(struct account *a, u32 pair)
 	return true;
 }
 
-/* After what may have added to its memory. */
+/* Call after adding to the memory of a process that may have ended meanwhile. */
 static void account_check(struct account *a, u32 pair)
 {
 	if (*(volatile u32 *)&a->process_at == PLACE_ENDED)

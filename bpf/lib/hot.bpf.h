@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * How often the programs of busy hooks run. The engine reckons from it what a probe costs
- * (MaxOverhead), also where the kernel's run statistics are not allowed.
+ * Run counters of busy programs. The engine computes from them what a probe costs (MaxOverhead),
+ * also where the kernel's run statistics are not permitted.
  *
  *     SEC("tp_btf/sched_switch")
- *     HOT(0) int BPF_PROG(sched_switch, ...)
+ *     RUN_COUNTER(0) int BPF_PROG(sched_switch, ...)
  *     {
- *             hot_run(0);
+ *             run_counter_add(0);
  *
- * Each program that may run thousands of times a second has a number of its own, from 0, and
- * counts first of all, also events of nobody. Counters of a CPU are atomic, too: a program on a uprobe
- * that is preempted between load and store would take back what all others have counted meanwhile.
+ * Each program that may run thousands of times a second has a number of its own, from 0, and counts
+ * before anything else, also events that no service owns. The per-CPU counters are updated
+ * atomically: if a program on a uprobe is preempted between load and store, it would overwrite what
+ * others have counted meanwhile.
  */
 #ifndef RUN_COUNTER_BPF_H
 #define RUN_COUNTER_BPF_H

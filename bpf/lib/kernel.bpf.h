@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * The kernel's types, as far as the probes touch them: those of programs and their contexts here,
- * the others by subsystem in kernel/, each with what is not the same in all versions of the kernel.
- * Declared by hand and relocated by CO-RE on the running kernel, so that the build needs neither
- * kernel headers nor BTF. Member order and offsets here mean nothing.
+ * Kernel types, as far as probes use them: programs and their contexts here, the others by
+ * subsystem in kernel/, together with what differs between kernel versions. They are declared by
+ * hand and relocated by CO-RE on the running kernel, so the build needs neither kernel headers nor
+ * BTF. Order and offsets of members are meaningless here.
  */
 #ifndef KERNEL_BPF_H
 #define KERNEL_BPF_H
@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>
-/* For libbpf this is vmlinux.h: registers have the kernel's own names. */
+/* Tells libbpf to use the kernel's own register names, as with vmlinux.h. */
 #define __VMLINUX_H__
 #include <bpf/bpf_tracing.h>
 
@@ -43,7 +43,7 @@ typedef struct refcount_struct {
 	atomic_t refs;
 } refcount_t;
 
-/* Of x86-64 and of arm64. */
+/* Registers of x86-64 and of arm64. */
 struct pt_regs {
 	unsigned long di, si, dx, cx, r8, r10, r14, ax, bp, sp, ip, orig_ax, cs;
 	u64 regs[31];
@@ -67,7 +67,7 @@ struct bpf_iter_meta {
 	u64 seq_num;
 };
 
-/* Both with key, sk or value NULL when all have been shown. */
+/* In both, key, sk or value is NULL after the last element. */
 struct bpf_iter__bpf_map_elem {
 	struct bpf_iter_meta *meta;
 	struct bpf_map *map;
@@ -87,7 +87,7 @@ struct bpf_iter__task {
 	struct task_struct *task;
 };
 
-/* With either NULL when all have been shown. */
+/* Either is NULL after the last file. */
 struct bpf_iter__task_file {
 	struct bpf_iter_meta *meta;
 	struct task_struct *task;
@@ -100,7 +100,7 @@ struct bpf_array {
 
 #pragma clang attribute pop
 
-/* Of a program of 32 bits, which numbers system calls otherwise? */
+/* Do the registers belong to a 32-bit program, which numbers system calls differently? */
 static __always_inline bool regs_32_bit(const struct pt_regs *regs)
 {
 #ifdef __TARGET_ARCH_x86
@@ -114,15 +114,14 @@ enum bpf_func_id___loop {
 	BPF_FUNC_loop___loop = 181,
 };
 
-/* Has it bpf_loop()? From 5.17 on: e6f2dd0f8067 ("bpf: Add bpf_loop helper"). */
+/* bpf_loop() exists since 5.17: e6f2dd0f8067 ("bpf: Add bpf_loop helper"). */
 static __always_inline bool kernel_has_loop(void)
 {
 	return bpf_core_enum_value_exists(enum bpf_func_id___loop, BPF_FUNC_loop___loop);
 }
 
-/* What a callback of bpf_loop() or bpf_for_each_map_elem() returns: whether it is to be the last. The
- * verifier wants to see that this is 0 or 1, and a compiler may return a bool that it has read from
- * memory as it is. */
+/* The return value of a callback of bpf_loop() or bpf_for_each_map_elem(): 1 ends the loop. The
+ * verifier requires a proven 0 or 1, but a compiler may return a bool from memory unmasked. */
 static __always_inline long ends_loop(bool ends)
 {
 	long result = ends;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Maps, each declared in a line: NAME(...), then tags, then a semicolon. The macros are called as the
- * kernel's types are. An array that user space may map, of which a table without keys is made, is
- * MMAP_ARRAY; the storages are made when they are asked for.
+ * Maps, each declared in one line: NAME(...), then tags, then a semicolon. The macros are named
+ * after the kernel's map types. MMAP_ARRAY is an array that user space may map, which is what a
+ * table without keys is made of; entries of storages are created by the first access.
  */
 #ifndef MAP_BPF_H
 #define MAP_BPF_H
@@ -19,7 +19,7 @@
 		__type(value, value_type);                        \
 	} name SEC(".maps")
 
-/* Without keys: the kernel asks for none. */
+/* For map types without keys, for which the kernel rejects a key type. */
 #define KEYLESS_MAP(name, map_type, value_type, entries) \
 	struct {                                         \
 		__uint(type, BPF_MAP_TYPE_##map_type);   \
@@ -29,11 +29,11 @@
 
 #define MMAP_ARRAY(name, row, rows) MAP(name, ARRAY, BPF_F_MMAPABLE, u32, row, rows)
 #define ARRAY(name, value, entries) MAP(name, ARRAY, 0, u32, value, entries)
-/* key: u32, or an enum that says what the entries are. */
+/* key: u32, or an enum that names the entries. */
 #define PERCPU_ARRAY(name, key, value, entries) MAP(name, PERCPU_ARRAY, 0, key, value, entries)
 
 #define HASH(name, key, value, entries) MAP(name, HASH, 0, key, value, entries)
-/* Takes memory for those entries alone that it has, as for rows that are large. */
+/* Allocates memory only for existing entries: for large rows. */
 #define SPARSE_HASH(name, key, value, entries) \
 	MAP(name, HASH, BPF_F_NO_PREALLOC, key, value, entries)
 #define LRU_HASH(name, key, value, entries) MAP(name, LRU_HASH, 0, key, value, entries)
@@ -41,10 +41,10 @@
 #define LRU_PERCPU_HASH(name, key, value, entries) \
 	MAP(name, LRU_PERCPU_HASH, 0, key, value, entries)
 
-/* Of each thread, or socket, for which a program makes one, see storage.bpf.h. */
+/* One entry for each thread or socket for which a program makes one, see storage.bpf.h. */
 #define TASK_STORAGE(name, value) MAP(name, TASK_STORAGE, BPF_F_NO_PREALLOC, int, value, 0)
 #define SK_STORAGE(name, value) MAP(name, SK_STORAGE, BPF_F_NO_PREALLOC, int, value, 0)
-/* Likewise; of a connection that comes it begins as a copy of the listener's. */
+/* Likewise; the entry of an accepted connection starts as a copy of the listener's. */
 #define SK_STORAGE_CLONED(name, value) \
 	MAP(name, SK_STORAGE, BPF_F_NO_PREALLOC | BPF_F_CLONE, int, value, 0)
 

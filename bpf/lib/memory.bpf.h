@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * How many pages a process holds, counted to the page on each kernel.
+ * The resident pages of a process, exact to the page on each kernel.
  */
 #ifndef MEMORY_BPF_H
 #define MEMORY_BPF_H
@@ -8,16 +8,15 @@
 #include "kernel/mm.bpf.h"
 #include "map.bpf.h"
 
-u32 cpus_end = 1 << 20; /* above the highest that is online; others hold nothing */
+u32 cpus_end = 1 << 20; /* above the highest online CPU; offline CPUs have no pages */
 
-/* Where the per-CPU variables of a CPU lie. The kernel's own table is a data
- * symbol, which kallsyms need not show (CONFIG_KALLSYMS_ALL); a per-CPU map
- * tells the same, for as many CPUs as there are: address of a CPU's element less
- * that of the variable. */
+/* Finds the address of per-CPU variables. The kernel's own table of offsets is a data symbol, which
+ * kallsyms may omit (CONFIG_KALLSYMS_ALL). A per-CPU map has the same offsets, for every possible
+ * CPU: address of a CPU's element minus address of the variable. */
 PERCPU_ARRAY(percpu_anchor, u32, u64, 1);
 
-static volatile u64 address; /* through memory a pointer becomes a number */
-/* Its own address less that of the variable, 0: not known yet. A CPU's element less
+static volatile u64 address; /* a pointer stored here and read back is a number to the verifier */
+/* Its own address minus that of the map's per-CPU variable, 0: not known yet. A CPU's element minus
  * the former is a number, too. */
 static volatile u64 percpu_origin;
 
@@ -34,8 +33,7 @@ static void percpu_origin_find(void)
 	percpu_origin = address - base;
 }
 
-/* An index that the compiler does not know is not relocated: the kernel's
- * element is larger than ours. */
+/* CO-RE does not relocate a variable index: the kernel's element is larger than ours. */
 static struct percpu_counter *mm_percpu_counter(struct mm_struct *mm, u32 kind)
 {
 	return (void *)mm + bpf_core_field_offset(struct mm_struct, rss_stat) +
@@ -46,15 +44,14 @@ struct mm_pages {
 	s64 kind[NR_MM_COUNTERS];
 };
 
-/* The parts of each kind: of the variables that hold them, one after the other if
- * they lie together. */
+/* The per-CPU parts of each kind; `together`: they are adjacent. */
 struct mm_parts {
 	void *kind[NR_MM_COUNTERS];
 	bool together;
 	struct mm_pages sum;
 };
 
-/* 1: there are no more CPUs, or nothing is known of them. */
+/* 1: there are no more CPUs, or the offsets are unknown. */
 static long add_parts_of(u32 cpu, struct mm_parts *parts)
 {
 	u32 zero = 0;
@@ -75,10 +72,9 @@ static long add_parts_of(u32 cpu, struct mm_parts *parts)
 	return 0;
 }
 
-/* Pages by kind. The count that CPUs share is off by what each keeps for
- * itself, up to all of it on kernels that sum up only on demand. 6.6 put the
- * parts of the kinds side by side, one read for all: 14ef95be6f55
- * ("kernel/fork: group allocation/free of per-cpu counters for mm struct"). */
+/* Pages by kind. The shared count misses what each CPU keeps to itself, up to everything on kernels
+ * that sum up only on demand. 6.6 made the parts of all kinds adjacent, so that one read gets them:
+ * 14ef95be6f55 ("kernel/fork: group allocation/free of per-cpu counters for mm struct"). */
 static void mm_pages_read(struct mm_struct *mm, struct mm_pages *pages)
 {
 	struct mm_struct___v6_1 *old = (void *)mm;

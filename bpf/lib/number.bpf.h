@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Threads by number. What a probe remembers of threads that sleep, and looks at in each walk, is in
- * an array of THREADS_MAX entries: a thread gets a number at its first event that asks for one, and
- * gives it back at its exit. The probe has to hook sched_process_exit for that.
+ * Numbers of threads. What a probe stores about sleeping threads, and visits in each walk, is in an
+ * array of THREADS_MAX entries: a thread gets a number at its first event that needs one, and the
+ * probe has to return it in a program on sched_process_exit.
  */
 #ifndef NUMBER_BPF_H
 #define NUMBER_BPF_H
@@ -13,15 +13,15 @@
 #define THREADS_MAX 8192
 
 #ifndef THREAD_NUMBERS
-#define THREAD_NUMBERS /* a tag, where the map is shared */
+#define THREAD_NUMBERS /* a tag, for an object that shares the map */
 #endif
 
-/* The index in the array, and one; 0: none. */
+/* Index in the array plus one; 0: none. */
 TASK_STORAGE(thread_numbers, u32) THREAD_NUMBERS;
 
 QUEUE(numbers_free, u32, THREADS_MAX);
 
-u32 numbers_given; /* at any time: those above are new */
+u32 numbers_given; /* the highest number assigned so far */
 
 static __always_inline u32 *thread_number(struct task_struct *task)
 {
@@ -30,7 +30,7 @@ static __always_inline u32 *thread_number(struct task_struct *task)
 	return number && *number ? number : NULL;
 }
 
-/* 0: there is none, or no memory. */
+/* The number of a thread, assigned if it has none; 0: none is free, or no memory. */
 static inline __noinline u32 thread_number_take(struct task_struct *task)
 {
 	u32 *number = task_storage_make(&thread_numbers, task), new;
@@ -49,7 +49,7 @@ static inline __noinline u32 thread_number_take(struct task_struct *task)
 	return *number;
 }
 
-/* Of a thread that has ended; what is in the array is forgotten before. */
+/* Call when the thread exits, after its entry of the array has been cleared. */
 static __always_inline void thread_number_give(u32 *number)
 {
 	u32 free = __sync_lock_test_and_set(number, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * What found no room, or no memory: counted, and reported under ebpf-self. Whoever makes something
- * that may not fit says so with the result: return or_refused(task_storage_make(...)).
+ * Counts insertions that failed for lack of room or memory; the engine reports them under
+ * ebpf-self. Wrap the result of what may fail: return or_refused(task_storage_make(...)).
  */
 #ifndef REFUSED_BPF_H
 #define REFUSED_BPF_H
@@ -15,7 +15,7 @@ static __always_inline void refuse(void)
 	add(&refused, 1);
 }
 
-/* The same; NULL counts. */
+/* The same; counts if `made` is NULL. */
 static __always_inline void *or_refused(void *made)
 {
 	if (!made)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * What samplers have in common, programs with a SAMPLE tag.
+ * Common parts of samplers, the programs with a SAMPLE tag.
  */
 #ifndef SAMPLE_BPF_H
 #define SAMPLE_BPF_H
 
 #include "metric.bpf.h"
 
-u64 sample_ns; /* how long since the last run: what each thread that is seen stands for */
+u64 sample_ns; /* time since the last run: what each thread that is seen counts for */
 
 enum sample_state {
 	SAMPLE_RUNNING,
@@ -15,8 +15,8 @@ enum sample_state {
 	SAMPLE_ASLEEP,
 };
 
-/* What a thread does, as it was before the sampler began: who ran on its CPU had to leave it for
- * the sampler, and was queued in the very switch in which that came. */
+/* The state of a thread before the sampler began. The thread that ran on the sampler's CPU was
+ * queued by the switch that started the sampler: it counts as running. */
 static __always_inline enum sample_state sample_state(struct task_struct *task)
 {
 	struct task_struct *sampler = bpf_get_current_task_btf();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Whose event is it? Included by every probe; the maps are those of the
- * service object, which the engine hands to each probe before load. Where the
- * meaning of what is in one changes, so does the number of its layout.
+ * Whose event is it? Every probe includes this; the maps belong to the service object, and the
+ * engine hands them to each probe before load. If the meaning of a map's contents changes, the
+ * number of its layout changes, too.
  */
 #ifndef SERVICE_BPF_H
 #define SERVICE_BPF_H
@@ -14,26 +14,27 @@ const volatile u32 service_rows = SERVICE_FIRST;
 const volatile bool watch_other = true; /* processes of no service count, too */
 
 enum service_task_flag {
-	TASK_ASSIGNED = 1,     /* by the engine: holds until the next exec */
-	TASK_UNCLASSIFIED = 2, /* the engine has not seen this command line */
-	TASK_LISTED = 4,       /* the engine is about to look at it */
-	TASK_WAITING = 8,      /* has not the row that it should, there was none free */
-	TASK_OF_GROUP = 16,    /* with that: the row of a unit or a container */
+	TASK_ASSIGNED = 1,     /* by the engine; valid until the next exec */
+	TASK_UNCLASSIFIED = 2, /* the engine has not read this command line */
+	TASK_LISTED = 4,       /* the engine is about to read it */
+	TASK_WAITING = 8,      /* has not the row that it should have, because none was free */
+	TASK_OF_GROUP = 16, /* with TASK_UNASSIGNED: waits for the row of a unit or a container */
 };
 
-/* Of a thread group's leader: which row its events belong to. */
+/* In the storage of a thread group's leader: the row that its events belong to. */
 struct service_task {
 	u32 row;
-	u32 previous;    /* before the last move */
+	u32 previous;    /* row before the last move */
 	u32 process_row; /* 0: none */
 	u32 flags;
 	u32 known;
-	u32 ended; /* service_time() when it left the processes of its row, 0: it is there */
+	u32 ended; /* service_time() when it stopped counting as a process of its row, 0: it counts */
 };
 
 TASK_STORAGE(service_tasks, struct service_task) SHARED(2);
 
-/* How often a process has changed its row, or was met: what remembers a row asks again then. */
+/* Counts each change of a process's row, and each process that is discovered: caches of a row
+ * compare it. */
 ARRAY(service_moves, u64, 1) SHARED(1);
 
 static __always_inline u64 *service_moves_at(void)
@@ -49,7 +50,7 @@ static __always_inline u32 service_time(void)
 	return bpf_ktime_get_boot_ns() >> 20 | 1;
 }
 
-/* NULL: forked while memory was short, or not a leader. */
+/* NULL: not a leader, or forked while memory was short. */
 static __always_inline struct service_task *service_task(struct task_struct *leader)
 {
 	return bpf_task_storage_get(&service_tasks, leader, NULL, 0);

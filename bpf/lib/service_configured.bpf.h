@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
  * Services of Service blocks, for probes that cost too much to count for all. A probe that includes
- * this is off where there is no such block.
+ * this is off if there is no such block.
  */
 #ifndef SERVICE_CONFIGURED_BPF_H
 #define SERVICE_CONFIGURED_BPF_H
@@ -9,7 +9,8 @@
 #include "kernel.bpf.h"
 #include "service.h"
 
-const volatile u32 configured_end = SERVICE_FIRST; /* their rows are below, set before load */
+const volatile u32 configured_end =
+	SERVICE_FIRST; /* rows of Service blocks are below it; set before load */
 
 static __always_inline bool service_configured(u32 row)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Which service a cgroup belongs to: for events of which the kernel knows the cgroup, but no task, as
- * when it writes back dirty pages.
+ * Which service a cgroup belongs to: for events for which the kernel knows the cgroup but no task,
+ * such as write-back of dirty pages.
  */
 #ifndef SERVICE_GROUP_BPF_H
 #define SERVICE_GROUP_BPF_H
@@ -9,8 +9,8 @@
 #include "kernel/cgroup.bpf.h"
 #include "service.bpf.h"
 
-/* Those with processes. Whoever may make cgroups may make more than there is room
- * for: the one that was asked for longest ago is forgotten then, and met again. */
+/* Cgroups with processes. Users can make more cgroups than there is room for: then the least
+ * recently used entry is removed, and discovered again when needed. */
 LRU_HASH(service_groups, struct group_id, struct service_group, 4096) SHARED(1);
 
 /* The rows of units, users, containers and commands. */
@@ -29,7 +29,7 @@ static inline struct group_id group_id_of(struct cgroup *group)
 	};
 }
 
-/* 0: none has it. */
+/* 0: no row has this key. */
 static inline u32 service_of_key(const struct group_key *key)
 {
 	const struct service_name *name = bpf_map_lookup_elem(&service_names, key);
@@ -37,7 +37,7 @@ static inline u32 service_of_key(const struct group_key *key)
 	return name ? name->row : 0;
 }
 
-/* 0: none that is known, as of the root. */
+/* 0: no known service, as for the root. */
 static inline u32 service_of_group(struct cgroup *group)
 {
 	struct group_id id = group_id_of(group);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * What the requests of each service have taken, in a map of the service object: the request probe
- * adds it up, the delay probe says what it was for. Without that probe it is 0.
+ * What the requests of each service took, in a map of the service object: the request probe adds it
+ * up, the delay probe divides it by cause. It is 0 without the request probe.
  */
 #ifndef SERVICE_REQUEST_BPF_H
 #define SERVICE_REQUEST_BPF_H
 
 #include "service.bpf.h"
 
-/* What the time of requests is spent on in threads. */
+/* How threads spend the time of requests. */
 enum part {
 	PART_CPU,
 	PART_RUNQUEUE,
@@ -25,38 +25,39 @@ enum part {
 	PART_NONE = PARTS
 };
 
-/* Of samples; times only grow. */
+/* Sums of samples. Times only grow. */
 struct samples {
-	u64 one_ns[PARTS];  /* with threads that have one request at a time */
-	u64 many_ns[PARTS]; /* with event loops, and with workers */
-	u64 futex_ns;       /* of workers in a futex, be it for work or a lock */
+	u64 one_ns[PARTS];  /* of threads that have one request at a time */
+	u64 many_ns[PARTS]; /* of event loops, and of threads that take work from others */
+	u64 futex_ns; /* of threads that take work from others, in a futex, for work or for a lock */
 	u64 asked, awaited; /* on connections that event loops watch, see awaited.bpf.h */
 };
 
-/* What has passed with requests in hand, of it the wait for a CPU, and what the thread was blocked. */
+/* Time with requests in hand, and the parts of it in which the thread waited for a CPU or was
+ * blocked. */
 struct in_hand {
 	u64 held_ns, queued_ns, blocked_ns;
-	u64 client_ns; /* of it, blocked until more of a request came; not in blocked_ns */
+	u64 client_ns; /* of it, blocked until more of a request arrived; not in blocked_ns */
 };
 
-/* What has been counted at sockets. */
+/* Sums that are counted at sockets. */
 struct request_sums {
 	u64 exchanges;
 	u64 waiting_ns;     /* in sockets, before the first receive */
-	u64 in_progress_ns; /* from there to the last send, or until all has gone out */
+	u64 in_progress_ns; /* from there to the last send, or until everything has been sent out */
 	u64 send_wait_ns;   /* of that, in the send buffer */
 };
 
-/* All but tail_ns only grow. */
+/* All members but tail_ns only grow. */
 struct service_request {
-	u64 readings; /* of the request probe; up to the last: */
+	u64 readings; /* number of readings of the request probe; the sums are up to the last one */
 	u64 tail_ns;  /* 95th percentile of the response times of its last interval, 0: none */
 	struct request_sums sums;
 	struct in_hand hand; /* of threads that have one request at a time */
 	struct samples samples;
 };
 
-/* By service_task.row. */
+/* Indexed by service_task.row. */
 ARRAY(service_requests, struct service_request, SERVICE_FIRST) SHARED(1);
 
 static __always_inline struct service_request *service_request_of(u32 row)
@@ -64,7 +65,7 @@ static __always_inline struct service_request *service_request_of(u32 row)
 	return bpf_map_lookup_elem(&service_requests, &row);
 }
 
-/* That of the delay probe's sampler, likewise. */
+/* Samples of the delay probe, likewise. */
 ARRAY(service_samples, struct samples, SERVICE_FIRST) SHARED(1);
 
 static __always_inline struct samples *service_samples_of(u32 row)

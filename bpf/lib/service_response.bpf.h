@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * By which classes the responses of each service are counted, in a map of the service object.
+ * The classes by which the responses of each service are counted, in a map of the service object.
  */
 #ifndef SERVICE_RESPONSE_BPF_H
 #define SERVICE_RESPONSE_BPF_H
@@ -10,7 +10,7 @@
 
 const volatile bool responses_wanted = false; /* a Service block has Response; set before load */
 
-/* By service_task.row; where nothing is wanted, of none. */
+/* Indexed by service_task.row; one entry if no Service block has Response. */
 ARRAY(service_responses, struct response_rules, 1) SHARED(1);
 
 static __always_inline struct response_rules *service_responses_of(u32 row)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Rows of services that are given out on first use, for a table with
+ * Rows of services that are assigned on first use, for a table with
  *
  *     SUBJECT("service via=row_slots owners=slot_owners")
  *
- * Slot 0 is where the events of all go that have none: for want of a free one, or of series of
- * their own, without which a service that is not configured gets none.
+ * Slot 0 counts the events of all services without a slot: none was free, or the service has no
+ * series of its own, without which a service that is not configured gets no slot.
  */
 #ifndef SERVICE_SLOT_BPF_H
 #define SERVICE_SLOT_BPF_H
@@ -20,16 +20,16 @@ __noinline u32 slot_take(u32 row)
 	return slot_take_from(&row_slots, &slot_owners, row);
 }
 
-/* What a socket or a thread remembers of its service. */
+/* The service of a socket or a thread, cached in its storage. */
 struct slot_cache {
-	u64 asked; /* when service_moves was one less, 0: never */
+	u64 asked; /* service_moves + 1 when it was filled, 0: never */
 	u32 row;
 	u32 slot;
-	u32 owner;    /* what the slot's owner was then */
-	bool watched; /* somebody wants to know its events */
+	u32 owner;    /* value of the slot's owner then */
+	bool watched; /* the events of the service are watched */
 };
 
-/* The service may be another one now, have lost its slot, or get one at last. */
+/* true: the service may have changed, have lost its slot, or be able to get one now. */
 static __always_inline bool slot_cache_is_old(const struct slot_cache *c, void *owners)
 {
 	u32 slot = c->slot, *owner = bpf_map_lookup_elem(owners, &slot);
@@ -46,7 +46,7 @@ static __always_inline bool slot_cache_has_slot(const struct slot_cache *c, void
 	return !slot || (owner && *owner == c->owner);
 }
 
-/* All but the slot. */
+/* Fills in everything but the slot. */
 static __always_inline void slot_cache_renew(struct slot_cache *c, struct task_struct *task)
 {
 	u64 *moves = service_moves_at();
@@ -56,7 +56,7 @@ static __always_inline void slot_cache_renew(struct slot_cache *c, struct task_s
 	c->watched = service_watched(c->row);
 }
 
-/* freed: how many slots had become free before this one was asked for. */
+/* freed: number of slots that had been freed before this one was requested. */
 static __always_inline void slot_cache_set(struct slot_cache *c, u32 slot, u32 freed)
 {
 	c->slot = slot;
@@ -71,7 +71,7 @@ static __noinline void slot_cache_assign(struct slot_cache *c, struct task_struc
 	slot_cache_set(c, c->watched ? slot_take(c->row) : 0, freed);
 }
 
-/* That of a thread, brought up to date; false: nobody wants to know its events. */
+/* Brings the cache of a thread up to date; false: the service is not watched. */
 static __always_inline bool slot_cache_watched(struct slot_cache *c, struct task_struct *task)
 {
 	if (slot_cache_is_old(c, &slot_owners))

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Rows that are given out on first use, for tables whose rows are large: a
- * service or process without events has none. The engine takes a row back when
- * its owner is gone; who was refused one then asks again. Rows of services are in
- * service_slot.bpf.h, those of processes in process_slot.bpf.h.
+ * Rows that are assigned on first use, for tables with large rows: a service or process without
+ * events has none. The engine takes a row back when its owner is gone; whoever was refused one then
+ * tries again. Rows of services are in service_slot.bpf.h, those of processes in
+ * process_slot.bpf.h.
  */
 #ifndef SLOT_BPF_H
 #define SLOT_BPF_H
@@ -12,13 +12,14 @@
 #include "service.bpf.h"
 #include "slot.h"
 
-#define SLOTS_END 1024 /* that others than configured services may have */
+#define SLOTS_END 1024 /* upper limit of slots for services that are not configured */
 
 const volatile u32 slots_max = 1; /* rows of the table, set before load */
 const volatile u32 shards = 1;    /* of each row, a power of two, set before load */
 
-/* Of services: slots below are those of configured ones, in their order; of the others, from
- * here on anyone's may have them. Set before load. */
+/* Of services, set before load. Slots below the first number are those of configured services, in
+ * their order. User-controlled names may have slots from the second number on, units and containers
+ * all others. */
 const volatile u32 slots_kept = 1;
 const volatile u32 slots_open = 1;
 
@@ -36,15 +37,15 @@ static __always_inline u32 slots_freed(void *owners)
 	return freed ? *(volatile u32 *)freed : 0;
 }
 
-/* Takes a slot for a row, by the slot's owner; false: it is another's. Global, as what follows: verified once,
- * not in each turn of the search. */
+/* Claims a slot for a row, by the slot's owner; false: it belongs to another. Global, as the next
+ * one: the verifier checks it once and not in each iteration of the search. */
 __noinline int slot_own(u32 *owner, u32 row)
 {
 	return owner && !*owner && !__sync_val_compare_and_swap(owner, 0, row + 1);
 }
 
-/* Slot i is the row's that had `was`. Where another CPU was faster the slot is free again, and who was
- * refused meanwhile may have it. */
+/* Slot i becomes that of the row whose slot word was `was`. If another CPU was faster, slot i is
+ * freed again, and whoever was refused meanwhile may have it. */
 __noinline int slot_give(u32 *owner, u32 *slot, u32 *freed, u32 i, u32 was)
 {
 	if (!owner || !slot || !freed || __sync_val_compare_and_swap(slot, was, i) == was)
@@ -54,7 +55,7 @@ __noinline int slot_give(u32 *owner, u32 *slot, u32 *freed, u32 i, u32 was)
 	return 0;
 }
 
-/* The slot of a row, 0: none. Row 0 has none: it is that of all other services, or nobody's. */
+/* The slot of a row, 0: none. Row 0 has none: it stands for all other services, or for nobody. */
 static __always_inline u32 slot_find(void *slots, u32 row)
 {
 	u32 *slot = row == 0 ? NULL : bpf_map_lookup_elem(slots, &row);
@@ -63,8 +64,8 @@ static __always_inline u32 slot_find(void *slots, u32 row)
 	return has & SLOT_NONE ? 0 : has;
 }
 
-/* The first that is free of those from `begin` on. One that is refused counts once, and all are
- * looked at anew when one has become free. */
+/* Claims the first free slot from `begin` on. A row that is refused counts once, and searches again
+ * only after a slot has been freed. */
 static __always_inline u32 slot_search(void *slots, void *owners, u32 row, u32 was, u32 begin)
 {
 	u32 *slot = bpf_map_lookup_elem(slots, &row), *freed = slots_freed_at(owners), *owner;
@@ -96,7 +97,7 @@ static __always_inline u32 slot_word(void *slots, u32 row)
 	return slot ? *(volatile u32 *)slot : 0;
 }
 
-/* That of a configured service, which nobody else gets. */
+/* The slot of a configured service, which no other service gets. */
 static __always_inline u32 slot_claim_reserved(void *slots, void *owners, u32 row, u32 at)
 {
 	u32 *slot = bpf_map_lookup_elem(slots, &row), *owner = bpf_map_lookup_elem(owners, &at);
@@ -108,7 +109,7 @@ static __always_inline u32 slot_claim_reserved(void *slots, void *owners, u32 ro
 	return at;
 }
 
-/* The slot of the row of a service, taken if it has none and may have one; two CPUs may ask at
+/* The slot of a service's row, claimed if it has none and may have one; two CPUs may call this at
  * once. */
 static __always_inline u32 slot_take_from(void *slots, void *owners, u32 row)
 {
@@ -123,7 +124,7 @@ static __always_inline u32 slot_take_from(void *slots, void *owners, u32 row)
 	return slot_search(slots, owners, row, was, was & SLOT_GROUP ? slots_kept : slots_open);
 }
 
-/* Likewise of a process, which may have any. */
+/* Likewise for a process, which may have any slot. */
 static __always_inline u32 slot_take_any(void *slots, void *owners, u32 row)
 {
 	u32 was = slot_word(slots, row);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * What the kernel counts of a task, and how much of it is new.
+ * What the kernel counts for a task, and how much of it is new.
  */
 #ifndef TASK_BPF_H
 #define TASK_BPF_H
@@ -8,7 +8,7 @@
 #include "cputime.h"
 #include "kernel/sched.bpf.h"
 
-static u64 walk_clock; /* the scheduler's clock when the walk began */
+static u64 walk_clock; /* the scheduler's clock at the start of the walk */
 
 const volatile u64 tick_ns_max = 2000000000;
 
@@ -28,10 +28,9 @@ struct counters {
 	u64 write_bytes;
 };
 
-/* CPU time of a thread up to the begin of the walk, also while it runs. The
- * scheduler adds to sum_exec_runtime at ticks and switches; what is missing is
- * its clock less exec_start. clock_task lags behind clock by the time that
- * interrupts and the hypervisor took from that CPU. */
+/* CPU time of a thread up to the start of the walk, also while it runs. The scheduler adds to
+ * sum_exec_runtime at ticks and switches; the rest is its clock minus exec_start. clock_task lags
+ * behind clock by the time that interrupts and the hypervisor took from that CPU. */
 static u64 exec_until_walk(struct task_struct *task)
 {
 	u64 sum = task->se.sum_exec_runtime;
@@ -48,7 +47,7 @@ static u64 exec_until_walk(struct task_struct *task)
 	return cputime_until(sum, start, now, tick_ns_max);
 }
 
-/* Run-queue wait, also of a thread that is waiting now. */
+/* Run-queue wait, including that of a thread that waits now. */
 static u64 wait_until_walk(struct task_struct *task)
 {
 	u64 queued = task_queued(task);
@@ -59,7 +58,7 @@ static u64 wait_until_walk(struct task_struct *task)
 	return wait;
 }
 
-/* All but CPU time. */
+/* Everything but CPU time. */
 static void read_counters(struct task_struct *task, struct counters *c, bool walking)
 {
 	c->wait = walking ? wait_until_walk(task) : task->sched_info.run_delay;
@@ -75,11 +74,10 @@ static void read_counters(struct task_struct *task, struct counters *c, bool wal
 	c->write_bytes = task->ioac.write_bytes;
 }
 
-/* now becomes how much each counter has grown beyond `added`, never below 0;
- * false if none has. Without branches, each of which doubles the verifier's
- * ways; the compiler would make one of the mask if it knew what it is. Before
- * 6.3 that was too much: be2ef8161572 ("bpf: allow precision tracking for
- * programs with subprogs"). */
+/* Sets `now` to the growth of each counter beyond `added`, at least 0, and adds it there; false if
+ * no counter has grown. Without branches, because each doubles the verifier's paths; barrier_var()
+ * keeps the compiler from making a branch of the mask. Before 6.3 that was too much: be2ef8161572
+ * ("bpf: allow precision tracking for programs with subprogs"). */
 static bool counters_growth(struct counters *now, struct counters *added)
 {
 	u64 *n = (u64 *)now, *a = (u64 *)added, any = 0;
@@ -95,7 +93,7 @@ static bool counters_growth(struct counters *now, struct counters *added)
 	return any;
 }
 
-/* CPU time, exec ns of it, beside what was added before. */
+/* Divides exec ns of CPU time, given the previous division in `added`. */
 static void read_cputime(const struct task_struct *task, u64 exec, const struct counters *added,
 			 struct counters *now)
 {

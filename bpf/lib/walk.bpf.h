@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * The one walk over tasks that all probes share. A program
+ * The walk over tasks that all probes share. A program
  *
  *     SEC("iter/task")
  *     WALK
@@ -10,16 +10,18 @@
  *             return walk_on(ctx);
  *     }
  *
- * is called by it as an iterator of its own would be: with the first task (ctx->meta->seq_num is
- * 0), with each that has run since the walk before, or is running or waiting for a CPU now, and
- * with NULL at the end. It ends as shown, on every way: one that does not, or that returns 1, to be
- * shown the task again, keeps others from theirs, and is called no more. A task that sleeps is
- * visited once in a while, and all are in the first walk of a probe, and when a process has been
- * moved to another service while it slept. What a probe gives out of tasks that sleep it remembers
- * itself. Whatever needs every task, every time, is an iterator without the tag.
+ * is called as an iterator of its own would be: with the first task (ctx->meta->seq_num is 0), with
+ * each task that has run since the previous walk, runs or waits for a CPU, and with NULL at the
+ * end. Every path has to end with walk_on(): a program that does not, or that returns 1 to be
+ * called with the task again, keeps the others from theirs and is called no more. A sleeping task
+ * is visited once in a while; all tasks are visited in the first walk of a probe, and when a
+ * process has been moved to another service while it slept. A probe has to store by itself what it
+ * reports about sleeping tasks. A program that needs every task every time is an iterator without
+ * the tag.
  *
- * A reading takes a walk that is at most half of its interval old, so that there may be several
- * between two readings of a probe: a variable `readings`, see metric.bpf.h, tells them apart.
+ * A reading uses a walk that is at most half of its interval old, so there may be several walks
+ * between two readings of a probe: a variable `readings` tells them apart, see
+ * docs/writing-a-probe.md.
  */
 #ifndef WALK_BPF_H
 #define WALK_BPF_H
@@ -40,7 +42,7 @@ static __always_inline struct walk_state *walk_state(void)
 	return bpf_map_lookup_elem(&walks, &zero);
 }
 
-/* Something has changed of tasks that may sleep for long: the next walk visits all. */
+/* State of tasks that may sleep for long has changed: the next walk visits all. */
 static __always_inline void walk_all(void)
 {
 	struct walk_state *w = walk_state();
@@ -49,13 +51,13 @@ static __always_inline void walk_all(void)
 		w->all = 1;
 }
 
-/* Or does it visit every task, every time? */
+/* false: the walk visits every task every time. */
 static __always_inline bool walk_passes_over(void)
 {
 	return kernel_has_loop();
 }
 
-/* To the next visitor, if there is one. */
+/* Calls the next visitor, if there is one. */
 static __always_inline int walk_on(struct bpf_iter__task *ctx)
 {
 	struct walk_state *w = walk_state();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * The one walk over tasks, as its visitors and the engine see it. Included by both sides.
+ * The walk over tasks, as its visitors and the engine see it. Included by both sides.
  */
 #ifndef WALK_H
 #define WALK_H
@@ -11,8 +11,8 @@
 
 /* The entry of the map `walks`. */
 struct walk_state {
-	__u32 all;  /* the next walk visits every task: something of one that sleeps has changed */
-	__u32 next; /* visitor of this task */
+	__u32 all; /* the next walk visits every task, because state of a sleeping one has changed */
+	__u32 next; /* visitor to call next with this task */
 };
 
 #endif

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A probe for tests that has a way around what kernels may lack. It counts renames of processes,
- * by service.
+ * A probe for tests that has an alternative to what kernels may lack. It counts renames of
+ * processes, by service. It checks for a type that no kernel has, which needs no capability.
  *
- * It asks for a type that no kernel has, which takes no capability.
- *
- * Hooks: task_rename in three tiers. The first reads a member that no kernel has, the second is
- * the classic tracepoint, which needs tracefs and perf events, the third tp_btf.
+ * Hooks: task_rename in three hook sets. The first reads a member that no kernel has, the second is
+ * the classic tracepoint, which needs tracefs and perf events, the third is tp_btf.
  */
 #include "service.bpf.h"
 

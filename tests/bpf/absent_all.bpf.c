@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A probe for tests that no kernel can run: each tier needs something that is nowhere.
+ * A probe for tests that no kernel can run: each hook set needs something that does not exist.
  *
  * Hooks: one for each way to attach, all under names that kernels do not have.
  */

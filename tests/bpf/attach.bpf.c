@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A probe for tests that counts what its Probe block attaches it to: its programs' sections say what
- * they are for, and no more.
+ * A probe for tests that counts what its Probe block attaches it to: the sections of its programs
+ * name only the kind of hook.
  *
  * Hooks: uprobe, uretprobe, usdt, kprobe, kretprobe, tracepoint and perf_event, all by Attach.
  */

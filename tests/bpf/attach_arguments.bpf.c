@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A probe for tests that wants the arguments of a marker: it has a map of those that libbpf's
- * usdt.bpf.h brings, and which libbpf fills when it attaches.
+ * A probe for tests that reads the arguments of a marker: libbpf's usdt.bpf.h adds a map for them,
+ * which libbpf fills when it attaches.
  *
  * Hooks: usdt.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A probe for tests whose section names a function of a file, as libbpf would find it by itself. A
- * test puts another path there, as long.
+ * A probe for tests whose section names a function of a file, which libbpf would find by itself. A
+ * test replaces the path by another of the same length.
  *
  * Hooks: uprobe.
  */

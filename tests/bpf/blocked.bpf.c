@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A probe for tests that counts what the threads of services are blocked on, by their names. What
- * one has in hand its name says: one of hNN_... the socket of its descriptor 500 + NN.
+ * A probe for tests that counts what the threads of services are blocked on, by thread name. The
+ * name says what the thread has in hand: hNN_... means the socket of descriptor 500 + NN.
  *
  * Hooks: iter/task, 50 times a second.
  */

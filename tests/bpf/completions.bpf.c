@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Octets of block requests by the process that their end interrupts, which is not the one that has
- * submitted them.
+ * Bytes of block requests by the process that their completion interrupts, which is not the one
+ * that submitted them.
  */
 #include "kernel/block.bpf.h"
 #include "service.bpf.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A probe for tests that is available at a cost alone, which an option allows, as the first of its
- * tiers does not load. Another option has a table and a variable.
+ * A probe for tests whose first hook set does not load, so that it is available only with an option
+ * that permits an expensive one. Another option has a table and a variable.
  *
- * Hooks, tier 2: raw_tp task_rename.
+ * Hooks, hook set 2: raw_tp task_rename.
  */
 #include "metric.bpf.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Of objects that know nothing of this project: they include what libbpf has, have no tags, and count
- * the calls of getppid that one process makes. tests/kernel/test_foreign.py reads the same maps by bpftool.
+ * Common parts of objects that know nothing of this project: they include only libbpf's headers,
+ * have no tags, and count the getppid calls of one process. tests/kernel/test_foreign.py reads the
+ * same maps by bpftool.
  */
 #ifndef FOREIGN_H
 #define FOREIGN_H
@@ -16,10 +17,10 @@
 #define SYS_GETPPID 110
 #endif
 
-const volatile __u32 target; /* whose calls */
+const volatile __u32 target; /* process whose calls count */
 __u64 calls;
 
-/* The number of a call, counted from 1; 0: it is none of these. Of one thread. */
+/* The number of a call, counted from 1; 0: it is not counted. For a single thread. */
 static __always_inline __u64 next_call(const __u64 *arguments)
 {
 	if (arguments[1] != SYS_GETPPID || bpf_get_current_pid_tgid() >> 32 != target)
@@ -39,7 +40,7 @@ static __always_inline void increase(void *map, const void *key, __u64 by)
 		__sync_fetch_and_add(count, by);
 }
 
-/* The least power of two that is not below. */
+/* The smallest power of two that is not below value. */
 static __always_inline __u64 power_of(__u64 value)
 {
 	__u64 power = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Histograms of every kind, of the values 1 to 100: buckets by key with the sum behind them, in hashes
- * and arrays, and buckets in an array that is the value.
+ * Histograms of every kind, of the values 1 to 100: buckets by key with the sum after them, in
+ * hashes and arrays, and an array of buckets as the value.
  */
 #include "foreign.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What may go wrong: a hash that is full, keys that vanish and come back, a bucket that no histogram has,
- * and names that nobody should have.
+ * What may go wrong: a full hash, keys that vanish and come back, a bucket that no histogram has,
+ * and bad names.
  */
 #include "foreign.h"
 

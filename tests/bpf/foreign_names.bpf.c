@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A map for each way to name what a key has: its bytes are those that the kernel would have there.
+ * A map for each way to name a key: its bytes are those that the kernel would store there.
  */
 #include "foreign.h"
 
@@ -40,15 +40,15 @@ const volatile __u64 cgroup, function, device_stat, interface;
 static __always_inline void count_numbers(__u64 n)
 {
 	__u8 key[16] = { 0xfe, 0xff,          /* -2 */
-			 0x01, 0x02, 0x03,    /* 3 bytes, big: 66051 */
-			 0x01, 0x02, 0x03,    /* 3 bytes, little: 197121 */
+			 0x01, 0x02, 0x03,    /* 3 bytes, big endian: 66051 */
+			 0x01, 0x02, 0x03,    /* 3 bytes, little endian: 197121 */
 			 0x30, 0x39, 0,    0, /* 12345 in network order */
 			 0xde, 0xad, 0,    n % 3 };
 
 	increase(&numbers, key, 1);
 }
 
-/* errno, signal, system call, user, CPU, interface, device, all of 4 or 8 bytes. */
+/* errno, signal, system call, user, CPU, interface, device, each of 4 or 8 bytes. */
 static __always_inline void count_kernels(__u64 n)
 {
 	__u32 key[10] = { 2, 15, 1, 0, n % 2, 8U << 20 | 1, 0, 3, 0, 0 };
@@ -75,7 +75,7 @@ static __always_inline void count_texts(__u64 n)
 	increase(&texts, key, 1);
 }
 
-/* Eight parts of 8 digits: more than the name of a series has room for. */
+/* Eight parts of 8 digits: too long for the name of a series. */
 static __always_inline void count_many(__u64 n)
 {
 	char key[64];

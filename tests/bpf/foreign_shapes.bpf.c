@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Maps of every kind and shape: hashes and arrays, per CPU or not, keys and values with BTF and without.
+ * Maps of every kind and shape: hashes and arrays, per CPU or not, keys and values with BTF and
+ * without.
  */
 #include "foreign.h"
 
@@ -10,7 +11,7 @@ struct shape_key {
 	__u16 weight;
 };
 
-#define SHAPE_PADDING_AT 5 /* of shape_key: as if a program had left what was there before */
+#define SHAPE_PADDING_AT 5 /* of shape_key: as if a program had left old stack contents there */
 
 struct shape_value {
 	__u32 once;
@@ -37,7 +38,7 @@ SHAPE(percpu_array, BPF_MAP_TYPE_PERCPU_ARRAY, __u32, __u64, 4);
 SHAPE(each_array, BPF_MAP_TYPE_PERCPU_ARRAY, __u32, __u64, 4);
 SHAPE(struct_hash, BPF_MAP_TYPE_HASH, struct shape_key, struct shape_value, 64);
 
-/* An array that can be mapped, with values that are no multiple of 8 bytes. */
+/* An array that can be mapped, with values whose size is no multiple of 8 bytes. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -46,7 +47,7 @@ struct {
 	__type(value, __u32);
 } mapped_array SEC(".maps");
 
-/* Of which the object says no more than how many bytes there are. */
+/* A map for which the object gives only the number of bytes. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 64);
@@ -59,7 +60,7 @@ static __always_inline void count_structs(__u64 n)
 	struct shape_value *value, none = {};
 	struct shape_key key;
 
-	/* An initialiser leaves the padding to whatever the stack had there. */
+	/* An initializer does not clear the padding. */
 	__builtin_memset(&key, 0, sizeof(key));
 	key.color = n % 3;
 	key.size = n % 2;

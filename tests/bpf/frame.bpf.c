@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A probe for tests whose programs differ in their frames: a large one, of a function, the same
- * where the program begins with on_stack_of_thread(), and a small one.
+ * A probe for tests whose programs differ in their stack frames: a large one, in a function; the
+ * same, where the program begins with on_stack_of_thread(); and a small one.
  *
  * Hooks: uprobe and uretprobe, by Attach.
  */

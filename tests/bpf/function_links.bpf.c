@@ -16,7 +16,7 @@ struct row {
 
 MMAP_ARRAY(function_links, struct row, 1) SUBJECT("probe");
 
-const volatile u32 only = 0; /* thread group that functions of the kernel are counted for */
+const volatile u32 only = 0; /* thread group for which functions of the kernel count */
 
 #define COUNT(section, program, member, counts)                                \
 	SEC(section)                                                           \

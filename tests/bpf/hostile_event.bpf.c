@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A probe for tests whose events are not what their tags say: too short, too long, of rows that
- * there are not, without an end of the string; one for each time that anybody is woken up, also who
- * reads them; and with Option "flood" more of them than anybody can read.
+ * A probe for tests whose events contradict their tags: too short, too long, with rows that do not
+ * exist, without the NUL of a string; one for each wake-up, including those of the thread that
+ * reads them; and with Option "flood" more than anybody can read.
  *
  * Hooks: iter/task, and raw_tp sched_switch for the flood and the echo.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The largest hash that may be a table, full of users that there are not: each grows at each walk, those
- * that grew most the least at the next. It hooks nothing.
+ * The largest hash that may be a table, full of users that do not exist: each grows at each walk,
+ * and those that grew most grow least at the next. It hooks nothing.
  */
 #include "metric.bpf.h"
 

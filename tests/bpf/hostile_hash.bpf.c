@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An object with a small table, and a hash beside it that would take all of the machine's memory.
- * It hooks nothing.
+ * An object with a small table, and in addition a hash that would use all memory of the machine. It
+ * hooks nothing.
  */
 #include "metric.bpf.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rows by key in maps of every kind that can have them, which grow by known numbers at each walk; and
- * a table whose keys are others at each, called as no series can be. It hooks nothing.
+ * Rows by key in maps of every kind that can have them, growing by known numbers at each walk; and
+ * a table with new keys at each walk, with names that no series can have. It hooks nothing.
  */
 #include "metric.bpf.h"
 
@@ -40,7 +40,7 @@ TABLE(lru_hash, BPF_MAP_TYPE_LRU_HASH);
 TABLE(percpu_hash, BPF_MAP_TYPE_PERCPU_HASH);
 TABLE(lru_percpu_hash, BPF_MAP_TYPE_LRU_PERCPU_HASH);
 
-/* Values that are no multiple of 8 bytes lie closer together in a batch. */
+/* Values whose size is no multiple of 8 bytes are packed in a batch. */
 struct narrow_row {
 	u32 count METRIC("derive-narrow");
 	u32 untold[2];
@@ -150,7 +150,7 @@ int keys_walk(struct bpf_iter__task *ctx)
 	if (!row || ctx->task)
 		return 0;
 	row->walks++;
-	/* A plain loop is one without an end to Linux 6.1. */
+	/* To Linux 6.1 a plain loop looks endless here. */
 	bpf_loop(3, count_number, NULL, 0);
 	bpf_loop(CHURN, make_text, NULL, 0);
 	return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An object whose maps are called like the engine's own: none of them is shared. It counts in them
- * what would be assignments to the engine's programs, and how large its own map of tasks is.
+ * An object whose maps have the names of the engine's own, without sharing any. It counts in them
+ * what would be assignments to the engine's programs, and the size of its own map of tasks.
  */
 #include "metric.bpf.h"
 
@@ -45,7 +45,7 @@ struct {
 	__type(value, u64);
 } service_tasks SEC(".maps");
 
-/* Moves every process into row 1. */
+/* Would move every process to row 1. */
 SEC("iter/task")
 int names_walk(struct bpf_iter__task *ctx)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An object that has its variables for the map that gives rows out: libbpf keeps a copy of them,
- * which it takes for as large as the map when it frees it. It hooks nothing.
+ * An object whose section of variables is the map that assigns rows: libbpf keeps a copy of the
+ * variables, and takes it for as large as the map when it frees it. It hooks nothing.
  */
 #include "metric.bpf.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An object with a table of which two shards of each row are more entries than 32 bits count. It
- * hooks nothing.
+ * An object with a table whose number of entries, with two shards a row, does not fit in 32 bits.
+ * It hooks nothing.
  */
 #include "metric.bpf.h"
 

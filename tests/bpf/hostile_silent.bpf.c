@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An object that takes part in the walk that all probes share, and tells no other program of it.
+ * A visitor of the shared walk that does not call the next visitor.
  */
 #include "walk.bpf.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tables that would take all of the memory or of the time, one for each option. It hooks nothing.
+ * Tables that would use all memory or all time, one for each option. It hooks nothing.
  */
 #include "metric.bpf.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A table of a file, and a test puts another one in place of the dots, with spaces behind it.
+ * A table of a file; a test replaces the dots by another path, padded with spaces.
  */
 #include "metric.bpf.h"
 

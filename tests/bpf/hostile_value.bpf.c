@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An object of another version of the plugin, where what a task has was larger. It hooks nothing.
+ * An object of another version of the plugin, in which the storage of a task was larger. It hooks
+ * nothing.
  */
 #include "metric.bpf.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An object that takes part in the walk that all probes share, and in its fifth asks to be shown
- * the same task again, for ever.
+ * A visitor of the shared walk that in its fifth walk asks for the same task again, forever.
  */
 #include "walk.bpf.h"
 

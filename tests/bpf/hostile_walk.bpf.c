@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An object whose iterator asks to be shown the same task again, for ever: the kernel then returns
- * EAGAIN from each read of it.
+ * An object whose iterator asks for the same task again, forever: the kernel then returns EAGAIN
+ * from each read of it.
  */
 #include "metric.bpf.h"
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A probe for tests that costs much: system calls of the services, and how long they took; by tier 1,
- * calls of getppid, too. Of the last two programs, which no test loads, a test makes mistakes.
+ * A probe for tests that is expensive: system calls of the services, and how long they took; with
+ * hook set 1 also calls of getppid. A test turns the tags of the last two programs, which no test
+ * loads, into mistakes.
  *
- * Hooks: tp_btf sys_enter and sys_exit; tier 1: fexit of getppid.
+ * Hooks: tp_btf sys_enter and sys_exit; hook set 1: fexit of getppid.
  */
 #include "hot.bpf.h"
 #include "service.bpf.h"
@@ -75,7 +76,7 @@ TIER(1) HOT(2) int hot_getppid(void *ctx)
 	return 0;
 }
 
-/* Where functions cannot be attached to. */
+/* For kernels without fexit. */
 SEC("raw_tp/task_rename")
 TIER(2) int hot_elsewhere(void *ctx)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A probe for tests: how long the threads of each process lived, told at their ends; so the last event
- * of a process comes when it is gone.
+ * A probe for tests: how long the threads of each process lived, counted at their exits; so the
+ * last event of a process comes when it has exited.
  *
  * Hooks: tp_btf sched_process_exit.
  */

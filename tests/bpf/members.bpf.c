@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the probes' declarations of the kernel's types read, told as text: members whose size or place
- * in a word is not the same in all kernels.
+ * Prints what the probes' declarations of kernel types read, for members whose size or position in
+ * a word differs between kernels.
  *
- * Hooks: iter/task; a line for each thread. A socket is looked for behind descriptor SOCKET_FD, which is
- * a socket or closed in the processes that the test asks about.
+ * Hooks: iter/task; a line for each thread. A socket is expected at descriptor SOCKET_FD, which is
+ * a socket or closed in the processes that the test inspects.
  */
 #include "descriptor.bpf.h"
 #include "kernel/net.bpf.h"

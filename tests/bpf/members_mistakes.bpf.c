@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads members wrong, each in a way of its own, and some right. It is never loaded.
+ * Declares members wrongly, each in a way of its own, and some correctly. It is never loaded.
  */
 #include "kernel.bpf.h"
 
 struct task_struct {
-	unsigned long pid; /* signed in the kernel */
-	long flags;        /* signed here */
-	u32 start_boottime; /* of another size, at an address that libbpf does not know the load of */
-	u32 in_iowait : 1;       /* at its place in this word */
-	u32 in_execve;           /* a bit field */
-	u32 in_memstall : 1;     /* right */
-	u32 utime;               /* right: both are unsigned */
-	unsigned int exit_state; /* right: of the same size */
+	unsigned long pid;   /* signed in the kernel */
+	long flags;          /* signed here */
+	u32 start_boottime;  /* of another size, loaded from an address that libbpf cannot adjust */
+	u32 in_iowait : 1;   /* at its position in this word */
+	u32 in_execve;       /* a bit field */
+	u32 in_memstall : 1; /* correct */
+	u32 utime;           /* correct: both are unsigned */
+	unsigned int exit_state; /* correct: of the same size */
 } __attribute__((preserve_access_index));
 
 SEC("iter/task")

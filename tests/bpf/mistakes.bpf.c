@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A probe for tests with a mistake behind each of its options, and without one of them none.
+ * A probe for tests with a mistake in each of its options, and none without an option.
  *
  * Hooks: raw_tp task_rename.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A probe with a mistake: a word in a tag that is none. It hooks nothing.
+ * A probe with a mistake: an unknown word in a tag. It hooks nothing.
  */
 #include "metric.bpf.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A probe for tests that walks over maps: the sockets on which one process listens, each with its
- * port in a socket storage, and the ports on which it ever did, in a hash; and the array that the
- * engine's own object shares.
+ * A probe for tests that iterates over maps: the sockets on which one process listens, each with
+ * its port in a socket storage, the ports on which it ever did, in a hash, and an array that the
+ * service object shares.
  *
  * Hooks: tp_btf inet_sock_set_state; iter/bpf_sk_storage_map, iter/bpf_map_elem.
  */

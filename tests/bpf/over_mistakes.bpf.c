@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A probe for tests with a mistake of each kind that can be made with OVER, behind an option.
+ * A probe for tests with each mistake that ITER_MAP permits, each behind an option.
  *
  * Hooks: iter/bpf_map_elem, iter/bpf_sk_storage_map, iter/task.
  */
@@ -16,7 +16,7 @@ HASH(hashed, u32, u32, 16);
 
 SK_STORAGE(sockets, u64);
 
-/* A program without a fault but for what its section and tags say. */
+/* A program that is correct but for its section and tags. */
 #define WALK(option, section, ...)                          \
 	SEC(section)                                        \
 	OPTION(#option)                                     \
@@ -39,7 +39,7 @@ WALK(storage, "iter/bpf_map_elem", OVER(sockets))
 WALK(no_storage, "iter.s/bpf_sk_storage_map", OVER(hashed))
 WALK(fine, "iter/bpf_sk_storage_map", OVER(sockets))
 
-/* Eight bytes of values of four. */
+/* Reads eight bytes of values of four. */
 SEC("iter/bpf_map_elem")
 OPTION("beyond")
 OVER(hashed)

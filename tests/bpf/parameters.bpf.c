@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A probe for tests with a parameter of each type, and variables that are none. It counts renames
- * that its parameters let through.
+ * A probe for tests with a parameter of each type, and variables that are no parameters. It counts
+ * the renames that its parameters select.
  *
  * Hooks: tp_btf task_rename.
  */
@@ -22,7 +22,7 @@ const volatile enum color color = RED;
 const volatile u32 badly RANGE(5, 1) = 1;
 const volatile u8 wide RANGE(0, 256) = 1;
 
-/* None of these. */
+/* No parameters. */
 const volatile u32 service_rows = 1;
 const volatile bool option_extra = false;
 const volatile u32 many[2] = { 1, 2 };

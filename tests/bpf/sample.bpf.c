@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A probe for tests, as an administrator may write one. It counts values that the test hands to
- * it by BPF_PROG_TEST_RUN, with the functions that every probe uses, and renames of processes
- * by service (twice: in rows and in slots) and by process.
+ * A probe for tests, as an administrator may write one. It counts values that the test passes by
+ * BPF_PROG_TEST_RUN, with the functions that every probe uses, and renames of processes by service
+ * (twice: in rows and in slots) and by process.
  *
- * Hooks: raw_tp task_rename, where only events with the test's own first argument count; iter/task
- * to see that readings walk; for the renames three tiers, of which kernels have the last: one that
- * does not load, one that does not attach, tp_btf task_rename.
+ * Hooks: raw_tp task_rename, for events with the test's own first argument; iter/task, to check
+ * that readings walk; for the renames three hook sets, of which only the last works: one that does
+ * not load, one that does not attach, tp_btf task_rename.
  */
 #include "refused.bpf.h"
 #include "service.bpf.h"
@@ -54,7 +54,7 @@ struct rename_row {
 MMAP_ARRAY(sample_services, struct rename_row, 1) SUBJECT("service");
 MMAP_ARRAY(sample_processes, struct rename_row, 1) SUBJECT("process");
 
-/* The same again, with a row for those services alone that rename. */
+/* The same in slots: only services that rename have a row. */
 struct slot_row {
 	u64 renames METRIC("derive-slot_renames");
 };
@@ -145,7 +145,7 @@ static void count_rename(void *map, u32 at)
 		add(&row->renames, 1);
 }
 
-/* The slot of a service, a new one at first; 0: none is free. */
+/* The slot of a service, claimed on first use; 0: none is free. */
 static u32 slot_of(u32 service)
 {
 	u32 *slot = bpf_map_lookup_elem(&row_slots, &service);

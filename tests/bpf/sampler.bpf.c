@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A probe for tests that samples what the threads of services do. Of the last two programs, which
- * no test loads, a test makes mistakes.
+ * A probe for tests that samples what the threads of services do. A test turns the tags of the last
+ * two programs, which no test loads, into mistakes.
  *
  * Hooks: iter/task, 200 times a second.
  */

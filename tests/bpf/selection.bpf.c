@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A probe for tests of Collect and Ignore: metrics of every kind, of which some are off by default, one needs an
- * Option, and one is read from a file.
+ * A probe for tests of Collect and Ignore: metrics of every kind, some off by default, one behind
+ * an Option, and one read from a file.
  *
  * Hooks: raw_tp task_rename.
  */

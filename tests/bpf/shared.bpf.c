@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A probe with a mistake: two tables give out slots by the same pair of maps. It hooks nothing.
+ * A probe with a mistake: two tables assign slots by the same pair of maps. It hooks nothing.
  */
 #include "metric.bpf.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Work of known duration in software interrupts of the kind HRTIMER: from the walk START on, a timer's
+ * Work of known duration in software interrupts of the kind HRTIMER: from walk START on, a timer's
  * callback that runs SPINS times and spins for SPIN_NS each. It hooks nothing.
  */
 #include "metric.bpf.h"
@@ -9,7 +9,7 @@
 #define SPINS 800
 #define SPIN_NS 500000
 #define PAUSE_NS 2000000
-#define CHECKS_MAX (1 << 20) /* at the clock: some 20 ms */
+#define CHECKS_MAX (1 << 20) /* clock reads: about 20 ms */
 #define CLOCK_MONOTONIC 1
 
 struct spin_row {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An object for tests whose rows have the word tail, in maps that can have it and in others. No
- * test loads it.
+ * An object for tests whose rows have the word tail, in maps that permit it and in others. No test
+ * loads it.
  */
 #include "metric.bpf.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rows of text files: what the kernel counts, in every form that its files have. There is no program.
+ * Rows of text files: counters of the kernel, in every format that its files have. There is no
+ * program.
  */
 #include "metric.bpf.h"
 

@@ -61,7 +61,7 @@ FILE_TABLE(star, struct star_key, struct row, 1) SUBJECT("key") FILE("/proc/stat
 FILE_TABLE(fine, struct key, struct row, 16) SUBJECT("key") FILE("/proc/stat lines");
 FILE_TABLE(many, struct key, struct row, 16385) SUBJECT("key") FILE("/proc/stat lines");
 
-/* Not of a file. */
+/* Without FILE. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * For tests of what is said of options: of tier 1 the first program needs both and the second one;
- * of tier 2 the only one needs both.
+ * For tests of options: in hook set 1 the first program needs both and the second one of them; in
+ * hook set 2 the only program needs both.
  *
  * Hooks: raw_tp task_rename.
  */

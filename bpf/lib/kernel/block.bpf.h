@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Block requests, and what writes back.
+ * Kernel types of block requests and write-back.
  */
 #ifndef KERNEL_BLOCK_BPF_H
 #define KERNEL_BLOCK_BPF_H
@@ -36,28 +36,28 @@ struct blkcg_gq {
 };
 
 struct bio {
-	struct blkcg_gq *bi_blkg; /* not of every kernel */
+	struct blkcg_gq *bi_blkg; /* not in every kernel */
 };
 
 struct request {
 	struct request_queue *q;
 	u32 cmd_flags;
-	u32 __data_len; /* what is not done yet */
+	u32 __data_len; /* bytes that are not completed yet */
 	struct bio *bio;
-	struct block_device *part; /* NULL: the kernel does not account for it (iostats) */
-	u64 start_time_ns;         /* before block_io_start, and without part, of another one */
-	u64 io_start_time_ns;      /* 0: nobody has asked for it (wbt, bfq, kyber) */
+	struct block_device *part; /* NULL: the kernel does not account for the device (iostats) */
+	u64 start_time_ns;         /* without block_io_start or part, that of a previous request */
+	u64 io_start_time_ns;      /* 0: nothing asks for it (wbt, bfq, kyber) */
 };
 
 struct bdi_writeback {
-	struct cgroup_subsys_state *memcg_css; /* not of every kernel */
+	struct cgroup_subsys_state *memcg_css; /* not in every kernel */
 };
 
 struct wb_writeback_work;
 
 #pragma clang attribute pop
 
-/* The device that it is for, as a dev_t, 0: none. */
+/* The device as a dev_t, 0: none. */
 static __always_inline u32 request_device(struct request *rq)
 {
 	return rq->q->disk->part0->bd_dev;
@@ -68,13 +68,13 @@ static __always_inline u32 request_op(const struct request *rq)
 	return rq->cmd_flags & REQ_OP_MASK;
 }
 
-/* When it was begun, of one that has ended, 0: not known. A flush is made anew each time. */
+/* When a completed request was begun, 0: unknown. A flush is initialized again each time. */
 static __always_inline u64 request_began(const struct request *rq)
 {
 	return rq->part || request_op(rq) == REQ_OP_FLUSH ? rq->start_time_ns : 0;
 }
 
-/* To which its octets are charged; NULL: the kernel does not tell. */
+/* The cgroup that is charged for its bytes; NULL: the kernel does not say. */
 static __always_inline struct cgroup *request_group(struct request *rq)
 {
 	struct bio *bio = rq->bio;
@@ -84,7 +84,7 @@ static __always_inline struct cgroup *request_group(struct request *rq)
 	return bio->bi_blkg->blkcg->css.cgroup;
 }
 
-/* Whose pages it writes back; NULL: the kernel does not tell. */
+/* The cgroup whose pages it writes back; NULL: the kernel does not say. */
 static __always_inline struct cgroup *writeback_group(struct bdi_writeback *wb)
 {
 	if (!bpf_core_field_exists(wb->memcg_css))

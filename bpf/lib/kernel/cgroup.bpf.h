@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Control groups, and what of memory is charged to them.
+ * Kernel types of control groups and of the memory charged to them.
  */
 #ifndef KERNEL_CGROUP_BPF_H
 #define KERNEL_CGROUP_BPF_H
@@ -9,7 +9,7 @@
 
 #define CSS_ONLINE 0x2
 
-#define CGROUP_ANCESTORS_MAX 32 /* looked at where the kernel has no array of them */
+#define CGROUP_ANCESTORS_MAX 32 /* followed upwards where the kernel has no array of ancestors */
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
@@ -35,12 +35,12 @@ struct cgroup {
 	struct kernfs_node *kn;
 	struct cgroup_root *root;
 	int level;
-	struct cgroup *ancestors[1]; /* as many as level, and the group itself */
+	struct cgroup *ancestors[1]; /* level + 1 entries, the last is the cgroup itself */
 };
 
 struct css_set {
 	struct cgroup *dfl_cgrp;
-	struct cgroup_subsys_state *subsys[1]; /* by controller */
+	struct cgroup_subsys_state *subsys[1]; /* indexed by controller */
 };
 
 struct page_counter {
@@ -52,14 +52,14 @@ struct page_counter {
 struct mem_cgroup {
 	struct cgroup_subsys_state css;
 	struct page_counter memory;
-	struct page_counter memsw; /* with swap; of version 1 */
+	struct page_counter memsw; /* memory and swap, version 1 */
 };
 
 #pragma clang attribute pop
 
-/* The directory of a cgroup's path that is so deep, 0 is the root. 6.1 keeps them in an
- * array: 7f203bc89eb6 ("cgroup: Replace cgroup->ancestor_ids[] with ->ancestors[]"). Before, those
- * that are too far above the group are out of reach. */
+/* The ancestor of a cgroup at this level, 0 is the root. 6.1 keeps them in an array: 7f203bc89eb6
+ * ("cgroup: Replace cgroup->ancestor_ids[] with ->ancestors[]"). On older kernels ancestors more
+ * than CGROUP_ANCESTORS_MAX levels above are out of reach. */
 static inline struct cgroup *cgroup_ancestor(struct cgroup *group, int depth)
 {
 	struct cgroup *found = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Open files, and those that epoll watches.
+ * Kernel types of open files, and of files that epoll watches.
  */
 #ifndef KERNEL_FILE_BPF_H
 #define KERNEL_FILE_BPF_H
@@ -102,7 +102,7 @@ struct renamedata {
 	struct dentry *old_dentry;
 };
 
-/* Of a read or a write, and how far it has come. */
+/* A read or a write in progress, with its position. */
 struct kiocb {
 	struct file *ki_filp;
 	s64 ki_pos;

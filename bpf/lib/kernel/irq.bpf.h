@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Interrupts, and whether it is one that runs a program.
+ * Kernel types of interrupts, and whether a program runs in one.
  */
 #ifndef KERNEL_IRQ_BPF_H
 #define KERNEL_IRQ_BPF_H
@@ -17,9 +17,9 @@ struct irqaction {
 
 #pragma clang attribute pop
 
-/* Of a tp_btf program with these arguments: is what runs an interrupt, of hardware or software, which
- * has no process? Interrupts have stacks of their own, and the arguments are on the stack of what
- * runs. The kernel's count of what it is in is a per-CPU variable, which kallsyms need not show. */
+/* Does a tp_btf program with these arguments run in a hardware or software interrupt, which belongs
+ * to no process? Interrupts have stacks of their own, and the arguments are on the current stack.
+ * The kernel's own preemption count is a per-CPU variable, which kallsyms may omit. */
 static __always_inline bool in_interrupt(const void *arguments)
 {
 	return (u64)bpf_task_pt_regs(bpf_get_current_task_btf()) - (u64)arguments >= THREAD_SIZE;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Address spaces.
+ * Kernel types of address spaces.
  */
 #ifndef KERNEL_MM_BPF_H
 #define KERNEL_MM_BPF_H
 
 #include "kernel.bpf.h"
 
-#define ZERO_SIZE_OBJECT 16 /* what kmalloc of nothing gives; below there are no objects */
+#define ZERO_SIZE_OBJECT 16 /* result of kmalloc(0); no object has a lower address */
 
-/* Of x86-64: why there was a page fault. */
+/* Causes of a page fault, on x86-64. */
 #define FAULT_PROTECTION 0x1
 #define FAULT_WRITE 0x2
 #define FAULT_INSTRUCTION 0x10
@@ -45,10 +45,9 @@ struct mm_struct___v6_1 {
 
 #pragma clang attribute pop
 
-/* 6.2 made an array of per-CPU counters of what was a struct: f1a7941243c1 ("mm:
- * convert mm's rss stats into percpu_counter"). Asked of the member: for a type
- * that the kernel does not have, libbpf searches all modules, which needs
- * CAP_SYS_ADMIN. */
+/* 6.2 replaced a struct by an array of per-CPU counters: f1a7941243c1 ("mm: convert mm's rss stats
+ * into percpu_counter"). The check is by the member: for a type that the kernel lacks, libbpf
+ * searches all modules, which needs CAP_SYS_ADMIN. */
 static __always_inline bool mm_counters_percpu(void)
 {
 	return bpf_core_field_exists(struct mm_struct, rss_stat);

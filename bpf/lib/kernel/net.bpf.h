@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Sockets.
+ * Kernel types of sockets.
  */
 #ifndef KERNEL_NET_BPF_H
 #define KERNEL_NET_BPF_H
@@ -25,7 +25,7 @@
 #define MSG_TRUNC 0x20
 #define MSG_ERRQUEUE 0x2000
 #define SOCK_BINDPORT_LOCK 8
-#define SOCK_DONE 1 /* bit of skc_flags: the other side's end has come */
+#define SOCK_DONE 1 /* bit of skc_flags: the other side has closed */
 #define RCV_SHUTDOWN 1
 #define SHUTDOWN_MASK 3
 #define EPIPE 32
@@ -98,7 +98,7 @@ struct tcp_sock {
 	u64 bytes_sent;
 	u64 bytes_retrans;
 	u32 total_retrans;
-	u32 srtt_us; /* in eighths */
+	u32 srtt_us; /* in eighths of a microsecond */
 	u32 rcv_nxt;
 	u32 copied_seq;
 	u32 snd_una;
@@ -110,7 +110,7 @@ struct tcp_sock {
 	u64 first_tx_mstamp;
 };
 
-/* Not of every kernel. */
+/* Not in every kernel. */
 struct mptcp_sock {
 	struct sock *first;
 };
@@ -130,7 +130,7 @@ struct sockaddr_un {
 
 struct unix_address {
 	refcount_t refcnt;
-	int len; /* of sockaddr_un, family too; a path's has its NUL in it */
+	int len; /* of sockaddr_un, with the family; a path includes its NUL */
 	struct sockaddr_un name[1];
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * The page cache: what of files is in memory, in folios of one page or more.
+ * Kernel types of the page cache: cached data of files, in folios of one page or more.
  */
 #ifndef KERNEL_PAGECACHE_BPF_H
 #define KERNEL_PAGECACHE_BPF_H
@@ -15,7 +15,7 @@ typedef struct {
 	unsigned long f;
 } memdesc_flags_t;
 
-/* What of one file is there. */
+/* The cached data of one file. */
 struct address_space {
 	struct inode *host;
 };
@@ -33,7 +33,7 @@ struct folio___v6_17 {
 
 #pragma clang attribute pop
 
-/* 6.18 made a struct of the flags: 53fbef56e07d ("mm: introduce memdesc_flags_t"). */
+/* 6.18 replaced the flags by a struct: 53fbef56e07d ("mm: introduce memdesc_flags_t"). */
 static __always_inline bool folio_is_large(const struct folio *folio)
 {
 	const struct folio___v6_17 *old = (const void *)folio;
@@ -42,7 +42,7 @@ static __always_inline bool folio_is_large(const struct folio *folio)
 	return flags >> bpf_core_enum_value(enum pageflags, PG_head) & 1;
 }
 
-/* 6.15 has another name for how many there are. */
+/* 6.15 renamed the member that counts them. */
 static __always_inline u64 folio_pages(const struct folio *folio)
 {
 	const struct folio___v6_17 *old = (const void *)folio;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * Tasks, and how they are scheduled.
+ * Kernel types of tasks and of the scheduler.
  */
 #ifndef KERNEL_SCHED_BPF_H
 #define KERNEL_SCHED_BPF_H
@@ -78,7 +78,7 @@ struct signal_struct {
 	int group_exit_code;
 	unsigned int flags;
 	unsigned long maxrss;
-	struct task_struct *group_exec_task; /* of 5.17: 60700e38fb68 */
+	struct task_struct *group_exec_task; /* since 5.17: 60700e38fb68 */
 };
 
 struct kernel_siginfo {
@@ -105,14 +105,14 @@ struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state;
 	unsigned int flags;
-	/* Both of 8 bits in 7.3. libbpf adjusts loads of unsigned members; where the task's address is no pointer to
-	 * the verifier, they are read as bit fields, which have any size. */
+	/* Both have 8 bits in 7.3. libbpf adjusts the size of loads of unsigned members; where the
+	 * task is no pointer to the verifier, they are read as bit fields, which have any size. */
 	unsigned int on_cpu;
 	unsigned int on_rq;
 	unsigned int exit_state;
 	int exit_code;
 	unsigned int in_iowait : 1;
-	unsigned int in_memstall : 1; /* not of every kernel */
+	unsigned int in_memstall : 1; /* not in every kernel */
 	int pid;
 	int tgid;
 	char comm[TASK_COMM_LEN];
@@ -121,11 +121,11 @@ struct task_struct {
 	struct completion *vfork_done;
 	struct mm_struct *mm;
 	struct files_struct *files;
-	struct io_uring_task *io_uring; /* not of every kernel */
+	struct io_uring_task *io_uring; /* not in every kernel */
 	struct signal_struct *signal;
 	struct css_set *cgroups;
 	const struct cred *cred;
-	u64 self_exec_id; /* of 32 bits before 5.7 */
+	u64 self_exec_id; /* 32 bits before 5.7 */
 	u64 parent_exec_id;
 	u64 start_boottime;
 	u64 utime;
@@ -144,33 +144,34 @@ struct task_struct {
 
 #pragma clang attribute pop
 
-/* Without CONFIG_FAIR_GROUP_SCHED a task does not tell its run queue. */
+/* Without CONFIG_FAIR_GROUP_SCHED a task does not point to its run queue. */
 static __always_inline bool task_has_rq(const struct task_struct *task)
 {
 	return bpf_core_field_exists(task->se.cfs_rq->rq);
 }
 
-/* Since when it waits for a CPU, by its run queue's clock; 0: it does not. Since 6.12 a thread that falls asleep may stay
- * on its run queue for a while (sched_delayed). If it is moved to another CPU meanwhile, last_queued is set again, and not
- * cleared when it leaves that queue. __state tells that it sleeps. */
+/* Since when the task waits for a CPU, by its run queue's clock; 0: it does not. Since 6.12 a
+ * thread that falls asleep may stay on its run queue for a while (sched_delayed). If it is moved to
+ * another CPU meanwhile, last_queued is set again, and not cleared when it leaves that queue.
+ * __state says that it sleeps. */
 static __always_inline u64 task_queued(const struct task_struct *task)
 {
 	return task->__state ? 0 : task->sched_info.last_queued;
 }
 
-/* That which it is in, or was in last. */
+/* The run queue that the task is in, or was in last. */
 static __always_inline struct rq *task_rq(const struct task_struct *task)
 {
 	return task->se.cfs_rq->rq;
 }
 
-/* A kernel for one CPU has none. */
+/* 0 on a kernel for one CPU. */
 static __always_inline u64 task_migrations(const struct task_struct *task)
 {
 	return bpf_core_field_exists(task->se.nr_migrations) ? task->se.nr_migrations : 0;
 }
 
-/* Does a thread of the process exec, and take the leader's place? */
+/* Is a thread of the process in an exec, in which it replaces the leader? */
 static inline bool task_group_execs(const struct task_struct *task)
 {
 	const struct signal_struct___v5_16 *old = (const void *)task->signal;

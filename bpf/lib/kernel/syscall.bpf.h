@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (MIT OR GPL-2.0-only) */
 /*
- * System calls: what those do that may block, and where the octets are that they move, by number.
- * 32-bit programs number them otherwise.
+ * System calls by number: what those do that may block, and where the bytes are that they move.
+ * 32-bit programs number them differently.
  */
 #ifndef KERNEL_SYSCALL_BPF_H
 #define KERNEL_SYSCALL_BPF_H
@@ -16,7 +16,7 @@
 #define CALL_FUTEX_NUMBER 98
 #endif
 
-#define CALLS_END 1024 /* no kernel has a call of so high a number, which anybody can make up */
+#define CALLS_END 1024 /* above all numbers that kernels use; programs can pass any number */
 
 /* clang-format off */
 enum call_kind {
@@ -26,8 +26,8 @@ enum call_kind {
 	CALL_ACCEPT,
 	CALL_CONNECT,
 	CALL_EPOLL,
-	CALL_POLL,     /* with a timeout in milliseconds */
-	CALL_PPOLL,    /* with the address of one */
+	CALL_POLL,     /* timeout in milliseconds */
+	CALL_PPOLL,    /* address of a timeout */
 	CALL_SELECT,
 	CALL_IO_URING,
 	CALL_LOCK,
@@ -262,12 +262,12 @@ static const u8 call_kinds[] = {
 	[455] = CALL_LOCK,       /* futex_wait */
 };
 
-/* Where the octets are that a CALL_RECEIVE or CALL_SEND moves. */
+/* Where a CALL_RECEIVE or CALL_SEND has its bytes. */
 enum call_octets {
 	OCTETS_UNKNOWN,
-	OCTETS_BUFFER,  /* arguments 2 and 3: their address and number */
+	OCTETS_BUFFER,  /* arguments 2 and 3: address and number */
 	OCTETS_VECTORS, /* likewise, of struct iovec */
-	OCTETS_MESSAGE, /* argument 2: the address of a struct msghdr */
+	OCTETS_MESSAGE, /* argument 2: address of a struct msghdr */
 };
 
 static const u8 calls_bytes[] = {
@@ -297,14 +297,14 @@ static const u8 calls_bytes[] = {
 };
 /* clang-format on */
 
-/* By which the architecture enters a system call. */
+/* The function by which the architecture enters a system call. */
 #ifdef __TARGET_ARCH_x86
 #define SYSCALL_FUNCTION(call) "__x64_sys_" #call
 #else
 #define SYSCALL_FUNCTION(call) "__arm64_sys_" #call
 #endif
 
-/* What perf hands to programs at the tracepoints of system calls. */
+/* What perf passes to programs at the tracepoints of system calls. */
 struct syscall_enter {
 	u64 common;
 	u64 nr;
@@ -317,7 +317,7 @@ struct syscall_exit {
 	s64 ret;
 };
 
-/* ~0: the thread has entered the kernel by a fault or an interrupt. */
+/* ~0: the thread entered the kernel by a fault or an interrupt. */
 static __always_inline u32 call_number(const struct pt_regs *regs)
 {
 #ifdef __TARGET_ARCH_x86
@@ -327,8 +327,8 @@ static __always_inline u32 call_number(const struct pt_regs *regs)
 #endif
 }
 
-/* Of the call that a thread is in, counted from 1; a load each, where the macros of libbpf call
- * the kernel. */
+/* An argument of the call that a thread is in, counted from 1. A plain load, while libbpf's macros
+ * call a helper. */
 static __always_inline u64 call_argument(const struct pt_regs *regs, u32 number)
 {
 #ifdef __TARGET_ARCH_x86
@@ -345,13 +345,13 @@ static __always_inline u64 call_argument(const struct pt_regs *regs, u32 number)
 		return regs->r8;
 	}
 #else
-	/* The first has given its register to the result. */
+	/* The register of the first argument holds the result by now. */
 	return number == 1 ? regs->orig_x0 : regs->regs[number - 1];
 #endif
 }
 
 #ifdef __TARGET_ARCH_x86
-/* Where the stack and the frame of a thread's own code are, outside of the kernel. */
+/* Stack and frame pointer of the thread's user code. */
 static __always_inline u64 user_stack_pointer(const struct pt_regs *regs)
 {
 	return regs->sp;
@@ -363,14 +363,14 @@ static __always_inline u64 user_frame_pointer(const struct pt_regs *regs)
 }
 #endif
 
-/* For names: those that no kernel has are one. */
+/* The number for names; all numbers that no kernel has become one. */
 static __always_inline u32 call_name(u64 number)
 {
 	return number < CALLS_END ? number : CALLS_END;
 }
 
-/* Of a table by number. clang 19 would compare the lower half of a register and then take it by a mask, where
- * the verifier of Linux 6.1 loses the bound. */
+/* The index into a table by number. clang 19 would compare the lower half of a register and then
+ * mask it, and the verifier of Linux 6.1 loses the bound. */
 static __always_inline u64 call_index(u32 number)
 {
 	u64 index = number;
@@ -393,7 +393,7 @@ static __always_inline enum call_octets call_octets(u32 number)
 	return index < sizeof(calls_bytes) ? calls_bytes[index] : OCTETS_UNKNOWN;
 }
 
-/* Does it write the file of its first argument? sendfile reads one. */
+/* Does it write the file of its first argument? sendfile reads that file. */
 static __always_inline bool call_writes(u32 number)
 {
 	return call_kind(number) == CALL_SEND && number != CALL_SENDFILE_NUMBER;
