@@ -9,25 +9,43 @@
 #include "map.bpf.h"
 #include "hist.h"
 
+/* u64 reads METRIC("disk_ops:read rate"); in a row */
 #define METRIC(text) __attribute__((btf_decl_tag("metric:" text)))
+/* MMAP_ARRAY(rows, struct row, 1) SUBJECT("service sharded"); */
 #define SUBJECT(text) __attribute__((btf_decl_tag("subject:" text)))
-#define EVENT(text) __attribute__((btf_decl_tag("event:" text)))
+/* u32 number LABEL("signal"); in a key */
 #define LABEL(word) __attribute__((btf_decl_tag("label:" word)))
+/* u64 time_ns METRIC("duration scale=1/1000000000") UNIT("seconds"); */
 #define UNIT(text) __attribute__((btf_decl_tag("unit:" text)))
+/* u64 count METRIC("total_events-signal") HELP("Signals: delivered to processes, by name"); */
 #define HELP(text) __attribute__((btf_decl_tag("help:" text)))
+/* RINGBUF(kills, struct kill, 64 * 1024) EVENT("failure total_events-kills {comm} of {service}"); */
+#define EVENT(text) __attribute__((btf_decl_tag("event:" text)))
+/* SEC("iter/task") SAMPLE("hz=50") int sample(struct bpf_iter__task *ctx) */
 #define SAMPLE(text) __attribute__((btf_decl_tag("sample:" text)))
+/* SEC("perf_event") PERIODIC("hz=99") int profile(struct bpf_perf_event_data *ctx) */
 #define PERIODIC(text) __attribute__((btf_decl_tag("periodic:" text)))
+/* RINGBUF(waits, struct stack_head, 512 * 1024) STACKS("waits unit=microseconds"); */
 #define STACKS(text) __attribute__((btf_decl_tag("stacks:" text)))
+/* SEC("tp_btf/softirq_raise") OPTION("latency") int BPF_PROG(raise) */
 #define OPTION(name) __attribute__((btf_decl_tag("option:" name)))
+/* PERCPU_HASH(lines, struct key, struct row, 1024) SUBJECT("key") BY_CPU("cpus"); */
 #define BY_CPU(option) __attribute__((btf_decl_tag("by_cpu:" option)))
+/* SEC("iter/bpf_map_elem") OVER(ports) int walk(struct bpf_iter__bpf_map_elem *ctx) */
 #define OVER(map) __attribute__((btf_decl_tag("over:" #map)))
+/* const volatile u64 slow_ns RANGE(1, 60000000000) = 10000000; */
 #define RANGE(low, high) __attribute__((btf_decl_tag("range:" #low ".." #high)))
+/* FILE_TABLE(loads, u32, struct load, 1) SUBJECT("probe") FILE("/proc/loadavg lines"); */
 #define FILE(text) __attribute__((btf_decl_tag("file:" text)))
+/* u64 load METRIC("gauge-load scale=1/100") FIELD("1 decimals=2"); in a row of a file */
 #define FIELD(text) __attribute__((btf_decl_tag("field:" text)))
-/* A table whose rows are read from files: FILE_TABLE(...) SUBJECT(...) FILE(...); */
+/* A table whose rows are read from files; no map is created. */
 #define FILE_TABLE(name, key, row, rows) HASH(name, key, row, rows)
+/* u64 rare METRIC("gauge-rare") DEFAULT(off); */
 #define DEFAULT(state) __attribute__((btf_decl_tag("default:" #state)))
+/* ARRAY(walks, struct walk_state, 1) SHARED(1); */
 #define SHARED(layout) __attribute__((btf_decl_tag("shared:" #layout)))
+/* SEC("fexit/filemap_read") TIER(2) int BPF_PROG(read) */
 #define TIER(number) __attribute__((btf_decl_tag("tier:" #number)))
 
 /* For the mean and variance of samples. The sum of squares is split into limbs of 32 bits, each in
