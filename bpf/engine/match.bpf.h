@@ -23,7 +23,7 @@ struct command_name {
 	char text[SERVICE_NAME_LEN];
 };
 
-static void command_key(struct group_key *key, const struct command_name *name)
+static void key_of_command(struct group_key *key, const struct command_name *name)
 {
 	__builtin_memset(key, 0, sizeof(*key));
 	__builtin_memcpy(key->text, name, sizeof(*name));
@@ -46,7 +46,7 @@ static u32 if_configured(u32 row)
 	return row < configured_end ? row : 0;
 }
 
-/* Is no process waiting longer for a row of this kind? */
+/* Does no other process wait for a row of this kind? */
 static bool is_row_due(u32 kind)
 {
 	if (service_is_anyones(kind))
@@ -84,7 +84,7 @@ __noinline u32 match_key(u64 cgroups, const struct command_name *name, bool is_n
 
 	if (!name)
 		return SERVICE_OTHER;
-	command_key(&key, name);
+	key_of_command(&key, name);
 	by_name = fit_key(&key);
 	found = key_of_process(cgroups, &key);
 	if (key.kind != GROUP_COMMAND)
@@ -96,7 +96,7 @@ __noinline u32 match_key(u64 cgroups, const struct command_name *name, bool is_n
 		return row_or_claim(&key, by_group, is_next);
 	if (!(services_from & SERVICES_FROM_COMMANDS))
 		return SERVICE_OTHER;
-	command_key(&key, name);
+	key_of_command(&key, name);
 	return row_or_claim(&key, by_name, is_next);
 }
 
@@ -109,7 +109,7 @@ __noinline int wanted_key(u64 cgroups, const struct command_name *name, struct g
 		return -1;
 	found = key_of_process(cgroups, ret_key);
 	if (ret_key->kind == GROUP_COMMAND || !may_have_row(ret_key->kind, found))
-		command_key(ret_key, name);
+		key_of_command(ret_key, name);
 	return 0;
 }
 
@@ -126,7 +126,7 @@ static u32 match_next(struct task_struct *task, const char *comm, bool is_next)
 }
 
 /* For a process that does not wait for a row: processes that do come first. */
-static u32 match_process(struct task_struct *task, const char *comm)
+static u32 match_row(struct task_struct *task, const char *comm)
 {
 	return match_next(task, comm, false);
 }

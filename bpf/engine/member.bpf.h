@@ -52,7 +52,7 @@ static void wait_for_room(struct task_struct *leader, struct service_task *st, b
 }
 
 /* Call before its row changes. */
-static void stop_waiting(struct service_task *st)
+static void clear_unassigned(struct service_task *st)
 {
 	u32 flags = clear_flags(st, TASK_WAITING | TASK_OF_GROUP);
 
@@ -81,7 +81,7 @@ static void count_move(void)
 static void wait_as(struct task_struct *leader, struct service_task *st, bool is_group)
 {
 	if (!(st->flags & TASK_OF_GROUP) == is_group)
-		stop_waiting(st);
+		clear_unassigned(st);
 	wait_for_room(leader, st, is_group);
 }
 
@@ -93,7 +93,7 @@ static void move_process(struct task_struct *leader, struct service_task *st, u3
 	}
 	if (st->row == row)
 		return;
-	stop_waiting(st);
+	clear_unassigned(st);
 	st->previous = st->row;
 	add_row_processes(st->row, -1);
 	unlabel_process(st);
@@ -135,7 +135,7 @@ static struct service_task *discover_process(struct task_struct *leader, const u
 	}
 	if (__sync_lock_test_and_set(&st->known, 1))
 		return st;
-	row = inherited ? *inherited : match_process(leader, leader->comm);
+	row = inherited ? *inherited : match_row(leader, leader->comm);
 	st->previous = row_is_none(row) ? SERVICE_OTHER : row;
 	enter_row(leader, st, row);
 	if (!inherited) {
@@ -157,12 +157,12 @@ static void inherit_flags(struct task_struct *child, struct service_task *st, u3
 		mark_unclassified(st);
 }
 
-static void leave_service(struct service_task *st)
+static void exit_service(struct service_task *st)
 {
 	if (!st || __sync_val_compare_and_swap(&st->ended, 0, service_time()))
 		return;
 	add_row_processes(st->row, -1);
-	stop_waiting(st);
+	clear_unassigned(st);
 	unlabel_process(st);
 }
 

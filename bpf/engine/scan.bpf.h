@@ -12,7 +12,7 @@ volatile u32 scan_mode; /* enum scan_mode */
 
 MAP(assignments, HASH, BPF_F_NO_PREALLOC, u32, struct assignment, 4096);
 
-/* Gives a waiting process a row if there is one now. */
+/* Gives a process that waits for a row one if there is one now. */
 static void match_unassigned(struct task_struct *task, struct service_task *st, bool is_next)
 {
 	u32 row;
@@ -26,7 +26,7 @@ static void match_unassigned(struct task_struct *task, struct service_task *st, 
 	if (row != st->row) {
 		move_asleep(task, st, row);
 	} else if (st->process_row || label_process(task, st, is_next)) {
-		stop_waiting(st);
+		clear_unassigned(st);
 		walk_all();
 	}
 }
@@ -34,13 +34,13 @@ static void match_unassigned(struct task_struct *task, struct service_task *st, 
 static void match_again(struct task_struct *task, struct service_task *st)
 {
 	if (!(st->flags & TASK_ASSIGNED) && !st->ended)
-		move_asleep(task, st, match_process(task, task->comm));
+		move_asleep(task, st, match_row(task, task->comm));
 }
 
 /* Static, because it is too large for the stack; only one scan runs at a time. */
 static struct waiting_process unassigned;
 
-/* Lists a waiting process, unless its key has got a row meanwhile. */
+/* Lists a process that waits for a row, unless its key has got one meanwhile. */
 static void list_unassigned(struct seq_file *seq, struct task_struct *task, struct service_task *st)
 {
 	struct command_name name = {};

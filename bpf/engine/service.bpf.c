@@ -35,7 +35,7 @@ int BPF_PROG(service_fork, struct task_struct *child)
 	if (from)
 		inherit_flags(child, st, from->flags);
 	if ((cgroup_rules || group_keys) && child->cgroups != parent->cgroups)
-		move_process(child, st, match_process(child, child->comm));
+		move_process(child, st, match_row(child, child->comm));
 	return 0;
 }
 
@@ -49,7 +49,7 @@ int BPF_PROG(service_rename, struct task_struct *task, const char *comm)
 	st = service_task(task);
 	if (!st || st->flags & TASK_ASSIGNED)
 		return 0;
-	move_asleep(task, st, match_process(task, comm));
+	move_asleep(task, st, match_row(task, comm));
 	/* A process that renames itself usually rewrites its command line, too. */
 	mark_unclassified(st);
 	return 0;
@@ -64,7 +64,7 @@ int BPF_PROG(service_exec, struct task_struct *task)
 
 	if (!st)
 		return 0;
-	move_process(task, st, match_process(task, task->comm));
+	move_process(task, st, match_row(task, task->comm));
 	clear_flags(st, TASK_ASSIGNED | TASK_LISTED);
 	mark_unclassified(st);
 	return 0;
@@ -78,7 +78,7 @@ int BPF_PROG(service_cgroup, struct cgroup *group, const char *path, struct task
 
 	if (st && !(st->flags & TASK_ASSIGNED) &&
 	    group_counts(BPF_CORE_READ(leader, cgroups), group))
-		move_asleep(leader, st, match_process(leader, leader->comm));
+		move_asleep(leader, st, match_row(leader, leader->comm));
 	return 0;
 }
 
@@ -94,7 +94,7 @@ SEC("tp_btf/sched_process_exit")
 int BPF_PROG(service_exit, struct task_struct *task)
 {
 	if (task->signal->live.counter == 0)
-		leave_service(service_task(task->group_leader));
+		exit_service(service_task(task->group_leader));
 	return 0;
 }
 
@@ -102,7 +102,7 @@ int BPF_PROG(service_exit, struct task_struct *task)
 SEC("tp_btf/sched_process_free")
 int BPF_PROG(service_replaced, struct task_struct *task)
 {
-	leave_service(service_task(task));
+	exit_service(service_task(task));
 	return 0;
 }
 

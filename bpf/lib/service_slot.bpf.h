@@ -22,7 +22,7 @@ __noinline u32 slot_take(u32 row)
 
 /* The service of a socket or a thread, cached in its storage. */
 struct slot_cache {
-	u64 asked; /* service_moves + 1 when it was filled, 0: never */
+	u64 moves_seen; /* service_moves + 1 when it was filled, 0: never */
 	u32 row;
 	u32 slot;
 	u32 owner;    /* value of the slot's owner then */
@@ -35,7 +35,7 @@ static __always_inline bool slot_cache_is_old(const struct slot_cache *c, void *
 	u32 slot = c->slot, *owner = bpf_map_lookup_elem(owners, &slot);
 	u64 *moves = service_moves_at();
 
-	return !moves || c->asked != *moves + 1 || !owner || *owner != c->owner;
+	return !moves || c->moves_seen != *moves + 1 || !owner || *owner != c->owner;
 }
 
 /* Is what it has counted still in its slot? */
@@ -51,7 +51,7 @@ static __always_inline void slot_cache_renew(struct slot_cache *c, struct task_s
 {
 	u64 *moves = service_moves_at();
 
-	c->asked = moves ? *moves + 1 : 0;
+	c->moves_seen = moves ? *moves + 1 : 0;
 	c->row = service_of(task);
 	c->watched = service_watched(c->row);
 }

@@ -23,7 +23,7 @@ struct row {
 	u64 moves_met METRIC("derive-moves_met");
 };
 
-MMAP_ARRAY(over, struct row, 1) SUBJECT("probe");
+MMAP_ARRAY(iter_map_rows, struct row, 1) SUBJECT("probe");
 
 SK_STORAGE(sockets, u64);
 
@@ -37,7 +37,7 @@ static struct row *row(void)
 {
 	u32 zero = 0;
 
-	return bpf_map_lookup_elem(&over, &zero);
+	return bpf_map_lookup_elem(&iter_map_rows, &zero);
 }
 
 SEC("tp_btf/inet_sock_set_state")
@@ -100,12 +100,12 @@ SEC("iter/bpf_map_elem")
 OVER(service_moves)
 int over_moves(struct bpf_iter__bpf_map_elem *ctx)
 {
-	u64 *met = ctx->value, *moves = service_moves_at();
+	u64 *seen = ctx->value, *moves = service_moves_at();
 	struct row *to = row();
 
-	if (!to || !met || !moves)
+	if (!to || !seen || !moves)
 		return 0;
-	to->moves_met = *met;
+	to->moves_met = *seen;
 	to->moves = *moves;
 	return 0;
 }

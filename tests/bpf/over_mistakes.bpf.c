@@ -10,29 +10,29 @@ struct row {
 	u64 walks METRIC("derive-walks");
 };
 
-MMAP_ARRAY(over_mistakes, struct row, 1) SUBJECT("probe");
+MMAP_ARRAY(mistake_rows, struct row, 1) SUBJECT("probe");
 
 HASH(hashed, u32, u32, 16);
 
 SK_STORAGE(sockets, u64);
 
 /* A program that is correct but for its section and tags. */
-#define WALK(option, section, ...)                          \
-	SEC(section)                                        \
-	OPTION(#option)                                     \
-	__VA_ARGS__ int option(void *ctx)                   \
-	{                                                   \
-		u32 zero = 0;                               \
-                                                            \
-		bpf_map_lookup_elem(&hashed, &zero);        \
-		bpf_map_lookup_elem(&over_mistakes, &zero); \
-		return 0;                                   \
+#define WALK(option, section, ...)                         \
+	SEC(section)                                       \
+	OPTION(#option)                                    \
+	__VA_ARGS__ int option(void *ctx)                  \
+	{                                                  \
+		u32 zero = 0;                              \
+                                                           \
+		bpf_map_lookup_elem(&hashed, &zero);       \
+		bpf_map_lookup_elem(&mistake_rows, &zero); \
+		return 0;                                  \
 	}
 
 WALK(no_tag, "iter/bpf_map_elem")
 WALK(no_map, "iter/bpf_map_elem", OVER(hashd))
 WALK(variable, "iter/bpf_map_elem", OVER(LICENSE))
-WALK(two, "iter/bpf_map_elem", OVER(hashed) OVER(over_mistakes))
+WALK(two, "iter/bpf_map_elem", OVER(hashed) OVER(mistake_rows))
 WALK(of_task, "iter/task", OVER(hashed))
 WALK(no_walk, "raw_tp/task_rename", OVER(hashed))
 WALK(storage, "iter/bpf_map_elem", OVER(sockets))
@@ -47,7 +47,7 @@ int beyond(struct bpf_iter__bpf_map_elem *ctx)
 {
 	u64 *value = ctx->value;
 	u32 zero = 0;
-	struct row *row = bpf_map_lookup_elem(&over_mistakes, &zero);
+	struct row *row = bpf_map_lookup_elem(&mistake_rows, &zero);
 
 	if (row && value)
 		row->walks += *value;

@@ -10,7 +10,7 @@
 struct row {
 	u64 renames METRIC("derive-renames");
 	u64 quiet METRIC("derive-quiet") DEFAULT(off);
-	u64 share METRIC("percent-share per=all scale=100/1") DEFAULT(off);
+	u64 ratio METRIC("percent-share per=all scale=100/1") DEFAULT(off);
 	u64 all;
 	struct moments gap METRIC("gauge-gap") DEFAULT(off);
 	struct hist length METRIC("latency-length scale=1/1000000000");
@@ -63,7 +63,7 @@ int selection_count(void *event)
 		return 0;
 	add(&row->renames, 1);
 	add(&row->quiet, 2);
-	add(&row->share, 1);
+	add(&row->ratio, 1);
 	add(&row->all, 4);
 	moments_add(&row->gap, 7);
 	hist_add(&row->length, 1000);
