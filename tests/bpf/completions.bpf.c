@@ -7,19 +7,19 @@
 #include "service.bpf.h"
 
 struct interrupted_row {
-	u64 octets METRIC("derive-interrupted");
+	u64 bytes METRIC("derive-interrupted");
 };
 
 MMAP_ARRAY(interrupted, struct interrupted_row, 1) SUBJECT("service");
 
 SEC("tp_btf/block_rq_complete")
-int BPF_PROG(interrupt, struct request *rq, u8 error, u32 octets)
+int BPF_PROG(interrupt, struct request *rq, u8 error, u32 bytes)
 {
 	u32 service = service_of(bpf_get_current_task_btf());
 	struct interrupted_row *row = bpf_map_lookup_elem(&interrupted, &service);
 
 	if (row)
-		add(&row->octets, octets);
+		add(&row->bytes, bytes);
 	return 0;
 }
 

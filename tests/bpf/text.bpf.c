@@ -62,12 +62,12 @@ struct interface_key {
 	char name[16] LABEL("interface") FIELD("1");
 };
 
-struct octets {
+struct interface_row {
 	u64 rx METRIC("if_octets:rx") FIELD("2");
 	u64 tx METRIC("if_octets:tx") FIELD("10");
 };
 
-FILE_TABLE(interfaces, struct interface_key, struct octets, 64)
+FILE_TABLE(interfaces, struct interface_key, struct interface_row, 64)
 SUBJECT("key") FILE("/proc/net/dev lines skip=2");
 
 struct disk_key {
