@@ -83,7 +83,7 @@ struct signal_row {
 HASH(signals, struct signal_key, struct signal_row, 4096)
 SUBJECT("key") OPTION("signals");
 
-/* In the leader: not 0 once the end of its process has been counted. */
+/* In the leader: not 0 once the exit of its process has been counted. */
 TASK_STORAGE(ends, u32);
 
 /* --- rows --- */
@@ -156,7 +156,7 @@ HOT(1) int BPF_PROG(lifecycle_exec, struct task_struct *task)
 
 /* --- exit --- */
 
-/* Is this the end of the process? If several threads exit at once, each may find no thread alive:
+/* Is this the last thread of the process? If several threads exit at once, each may find no thread alive:
  * the kernel decrements the count for all of them first, and does not say which was the last. */
 static bool is_end(struct task_struct *task)
 {

@@ -246,7 +246,7 @@ static void sum_up(u32 service, u64 *ret_read, u64 *ret_misses)
 	}
 }
 
-/* Pages brought in and read across the end of an interval are no hits. Older read-ahead that has
+/* Pages brought in and read across a reading are no hits. Older read-ahead that has
  * not been read may never be: it counts as unused, unless other reads have been taken for it. */
 static void reckon(struct hit_row *row, u64 read, u64 misses)
 {

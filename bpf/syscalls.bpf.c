@@ -92,7 +92,7 @@ static void count_syscall_latency(const struct syscall_key *key, u64 taken_ns)
 		hist_add(&row->latency, taken_ns);
 }
 
-/* The service is that at the end of the call: for an execve, that of the new program, if it has
+/* The service is that when the call returns: for an execve, that of the new program, if it has
  * one. */
 SEC("tp_btf/sys_exit")
 HOT(1) int BPF_PROG(syscalls_end, struct pt_regs *regs, long result)

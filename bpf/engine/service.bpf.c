@@ -138,7 +138,7 @@ int service_scan(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* The walk for all probes, see walk.bpf.h. Every visitor gets the first task and the end. */
+/* The walk for all probes, see walk.bpf.h. Every visitor gets the first task and the final NULL. */
 SEC("iter/task")
 int service_walk(struct bpf_iter__task *ctx)
 {

@@ -246,7 +246,7 @@ static void change_service(struct account *a, u32 row)
 		add(&to->started, 1);
 }
 
-/* Counts the end of a process once, at the exit of its last thread or when it is freed. It may have
+/* Counts the exit of a process once, at the exit of its last thread or when it is freed. It may have
  * moved to another service since the last walk. */
 static void count_ended(struct account *a, u32 row, u32 process)
 {

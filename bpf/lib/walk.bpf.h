@@ -11,13 +11,12 @@
  *     }
  *
  * is called as an iterator of its own would be: with the first task (ctx->meta->seq_num is 0), with
- * each task that has run since the previous walk, runs or waits for a CPU, and with NULL at the
- * end. Every path has to end with walk_on(): a program that does not, or that returns 1 to be
- * called with the task again, keeps the others from theirs and is called no more. A sleeping task
- * is visited once in a while; all tasks are visited in the first walk of a probe, and when a
- * process has been moved to another service while it slept. A probe has to store by itself what it
- * reports about sleeping tasks. A program that needs every task every time is an iterator without
- * the tag.
+ * each task that has run since the previous walk, runs or waits for a CPU, and finally with NULL.
+ * Every path has to return walk_on(): a program that does not, or that returns 1 to be called with
+ * the task again, keeps the others from theirs and is called no more. A sleeping task is visited
+ * once in a while; all tasks are visited in the first walk of a probe, and when a process has been
+ * moved to another service while it slept. A probe has to store by itself what it reports about
+ * sleeping tasks. A program that needs every task every time is an iterator without the tag.
  *
  * A reading uses a walk that is at most half of its interval old, so there may be several walks
  * between two readings of a probe: a variable `readings` tells them apart, see
