@@ -26,7 +26,7 @@ static u32 clear_flags(struct service_task *st, u32 flags)
 	return __sync_fetch_and_and(&st->flags, ~flags);
 }
 
-static void count_unassigned(const struct service_task *st, bool is_group, s64 n)
+static void change_unassigned(const struct service_task *st, bool is_group, s64 n)
 {
 	__sync_fetch_and_add(&service_counters.waiting, n);
 	if (st->row != SERVICE_OTHER)
@@ -45,7 +45,7 @@ static void wait_for_room(struct task_struct *leader, struct service_task *st, b
 	if (__sync_fetch_and_or(&st->flags, flags) & TASK_WAITING)
 		return;
 	add(&service_counters.no_room, 1);
-	count_unassigned(st, is_group, 1);
+	change_unassigned(st, is_group, 1);
 	since = task_storage_make(&unassigned_since, leader);
 	if (since)
 		*since = bpf_ktime_get_boot_ns();
@@ -57,7 +57,7 @@ static void clear_unassigned(struct service_task *st)
 	u32 flags = clear_flags(st, TASK_WAITING | TASK_OF_GROUP);
 
 	if (flags & TASK_WAITING)
-		count_unassigned(st, flags & TASK_OF_GROUP, -1);
+		change_unassigned(st, flags & TASK_OF_GROUP, -1);
 }
 
 static void enter_row(struct task_struct *leader, struct service_task *st, u32 row)
