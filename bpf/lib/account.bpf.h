@@ -63,7 +63,7 @@ struct process_row {
 	struct {
 		u64 user_ns; /* never decreases: the sum of all additions */
 		u64 system_ns;
-		s64 processes; /* from here to swap: sums of what the accounts hold */
+		s64 processes; /* from here to swap: sums over the accounts */
 		s64 threads;
 		s64 rss;
 		s64 vm;

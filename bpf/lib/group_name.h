@@ -31,7 +31,7 @@ struct group_walk {
 };
 
 enum group_class {
-	GROUP_TEXT = 1, /* every byte but the NUL, which alone is in no class */
+	GROUP_TEXT = 1, /* every byte but the NUL, which is in no class */
 	GROUP_DIGIT = 2,
 	GROUP_HEX = 4,
 	GROUP_AT = 8,
@@ -130,7 +130,7 @@ GROUP_INLINE int group_is_id(const struct group_walk *walk, __u32 at)
 	return all != 0;
 }
 
-/* Does the name end with an id, alone or after a separator? */
+/* Is the name an id, or does it end with a separator and an id? */
 GROUP_INLINE int group_ends_with_id(const struct group_walk *walk)
 {
 	__u32 begin = walk->length - GROUP_ID_LENGTH;
