@@ -4,7 +4,6 @@
  */
 #include "buckets.h"
 
-#include "table/stats.h"
 #include "util/number.h"
 
 #include <errno.h>
@@ -131,32 +130,6 @@ double buckets_upper(const struct buckets *buckets, uint32_t i)
 double buckets_lower(const struct buckets *buckets, uint32_t i)
 {
 	return i ? buckets_upper(buckets, i - 1) : 0;
-}
-
-double buckets_mean(const struct buckets *buckets, const uint64_t *cells)
-{
-	uint64_t total = hist_count(cells, buckets->count);
-	double sum = (double)cells[buckets->count];
-
-	for (uint32_t i = 0; i < buckets->count && !cells[buckets->count]; i++)
-		sum += (double)cells[i] * (buckets_lower(buckets, i) + buckets_upper(buckets, i)) /
-		       2;
-	return total ? sum / (double)total : NAN;
-}
-
-double buckets_percentile(const struct buckets *buckets, const uint64_t *cells, double percent)
-{
-	double rank = percent / 100 * (double)hist_count(cells, buckets->count), before = 0;
-	uint32_t i = 0;
-
-	if (rank <= 0)
-		return NAN;
-	while (i < buckets->count - 1 && before + (double)cells[i] < rank)
-		before += (double)cells[i++];
-	if (!cells[i])
-		return buckets_upper(buckets, i);
-	return buckets_lower(buckets, i) + (buckets_upper(buckets, i) - buckets_lower(buckets, i)) *
-						   (rank - before) / (double)cells[i];
 }
 
 void buckets_done(struct buckets *buckets)

@@ -31,13 +31,6 @@ uint32_t buckets_find(const struct buckets *buckets, uint64_t number);
 double buckets_lower(const struct buckets *buckets, uint32_t i);
 double buckets_upper(const struct buckets *buckets, uint32_t i);
 
-/* Of `count` buckets, and the sum of all values behind them, 0: not known. NAN where nothing was counted. */
-double buckets_mean(const struct buckets *buckets, const uint64_t *cells);
-
-/* The value that `percent` (0-100) of the values do not exceed, if those of a bucket are spread
- * evenly over it. */
-double buckets_percentile(const struct buckets *buckets, const uint64_t *cells, double percent);
-
 void buckets_done(struct buckets *buckets);
 
 #endif

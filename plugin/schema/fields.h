@@ -2,9 +2,9 @@
 #ifndef EBPF_FIELDS_H
 #define EBPF_FIELDS_H
 
+#include "file_tag.h"
 #include "map_shape.h"
 #include "schema.h"
-#include "source/text.h"
 #include "util/message.h"
 
 #include <bpf/btf.h>

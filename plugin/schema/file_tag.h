@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #define FILE_PATH_MAX 256
+#define TEXT_FIELDS_MAX 128 /* of a table */
 #define FIELD_NAME_MAX 64
 #define FILE_CONTROLLER_MAX 16
 #define FIELD_POSITION_MAX 65535

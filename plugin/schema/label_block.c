@@ -7,7 +7,7 @@
 #include "label_block.h"
 
 #include "label_kind.h"
-#include "label_reader.h"
+#include "label_parser.h"
 #include "object/annotation.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include <string.h>
 
 struct part {
-	struct label_reader reader;
+	struct label_parser reader;
 	const struct map_shape *map;
 	const struct key_config *key;
 	const struct btf_type *type; /* in BTF, or NULL */
@@ -273,7 +273,7 @@ static int take_part(struct part *part)
 	return status;
 }
 
-static int read_part(const struct label_reader *r, const struct map_shape *map,
+static int read_part(const struct label_parser *r, const struct map_shape *map,
 		     const struct key_config *key, bool alone, uint32_t *at)
 {
 	struct part part = { .reader = *r, .map = map, .key = key };
@@ -291,7 +291,7 @@ static int read_part(const struct label_reader *r, const struct map_shape *map,
 int labels_describe(struct labels *labels, const struct btf *btf, const struct map_shape *map,
 		    const struct table_config *block, struct error *error)
 {
-	const struct label_reader r = { labels, btf, map->name, error };
+	const struct label_parser r = { labels, btf, map->name, error };
 	const struct subject_tag subject = { .kind = SUBJECT_KEY, .cpu = block->each_cpu };
 	uint32_t at = 0;
 	int status = 0;

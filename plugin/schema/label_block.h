@@ -5,6 +5,9 @@
 #include "config/table_config.h"
 #include "label.h"
 #include "map_shape.h"
+#include "util/message.h"
+
+#include <bpf/btf.h>
 
 /* Reads the Key blocks of a Table block; without any, all rows add up. The error names map, block and word:
  * -EINVAL, -E2BIG, -ENOMEM. The block must outlive the labels. */

@@ -5,14 +5,12 @@
 #include "buckets.h"
 #include "label.h"
 #include "tag.h"
-#include "tail.h"
-#include "util/message.h"
 
-#include <bpf/btf.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#define MOMENTS_CELLS 5      /* struct moments: count, sum, three limbs of squares */
 #define SCHEMA_SOURCES_MAX 8 /* data sources of one type */
 
 enum source_kind { SOURCE_COUNTER, SOURCE_GAUGE, SOURCE_DERIVE, SOURCE_ABSOLUTE };
@@ -68,6 +66,11 @@ struct metric {
 	uint32_t column[SCHEMA_SOURCES_MAX]; /* in the order of types.db */
 };
 
+/* A histogram of a row whose column has the word tail, and where its percentile goes. */
+struct tail {
+	uint32_t hist, member; /* offsets in the row, bytes */
+};
+
 /* What a map's row means. */
 struct schema {
 	struct subject_tag subject;
@@ -87,21 +90,11 @@ struct schema {
 	uint32_t row_size; /* bytes */
 };
 
-/* Reads the tags of the value type of a map. A struct without tags gives a
- * schema without columns. The error names map, member and word: -EINVAL of a tag or a member,
- * -ENOENT: a data source has no member, -E2BIG: there are too many, -ENOMEM. */
-int schema_read(struct schema *schema, const struct btf *btf, const char *map, uint32_t value_type,
-		type_lookup *lookup, struct error *error);
-
 /* Takes the place of a column's cells behind those of the columns before. */
 void schema_give_cells(struct schema *schema, struct column *column);
 
 /* Is it off by default, as a member of it has DEFAULT(off)? */
 bool schema_is_off(const struct schema *schema, const struct metric *metric);
-
-/* The SUBJECT tag of the map's variable; -ENOENT: it has none, -EINVAL: it is wrong. */
-int schema_subject(const struct btf *btf, const char *map, struct subject_tag *ret_subject,
-		   struct error *error);
 
 void schema_done(struct schema *schema);
 

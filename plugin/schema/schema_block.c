@@ -6,7 +6,7 @@
 #include "schema_block.h"
 
 #include "label_block.h"
-#include "schema_reader.h"
+#include "schema_parser.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -15,19 +15,19 @@
 #define VALUE_SIZE_MAX (1U << 20)
 #define UNNAMED "the value"
 
-static const struct value_config *value_of(const struct schema_reader *r, int i)
+static const struct value_config *value_of(const struct schema_parser *r, int i)
 {
 	return &r->block->values[i];
 }
 
-static const char *value_name(const struct schema_reader *r, int i)
+static const char *value_name(const struct schema_parser *r, int i)
 {
 	const char *name = value_of(r, i)->name;
 
 	return name[0] ? name : UNNAMED;
 }
 
-static int find_value(const struct schema_reader *r, const char *name)
+static int find_value(const struct schema_parser *r, const char *name)
 {
 	for (size_t i = 0; i < r->block->value_count; i++)
 		if (!strcmp(r->block->values[i].name, name))
@@ -36,7 +36,7 @@ static int find_value(const struct schema_reader *r, const char *name)
 }
 
 /* Of a value that BTF describes: its member of the struct, or the whole, when that is an integer. */
-static const struct btf_type *find_type(const struct schema_reader *r,
+static const struct btf_type *find_type(const struct schema_parser *r,
 					const struct value_config *value, uint32_t *ret_bits)
 {
 	int member = r->row && btf_is_struct(r->row) ? schema_find_member(r, value->name) : -1;
@@ -53,7 +53,7 @@ static const struct btf_type *find_type(const struct schema_reader *r,
 }
 
 /* An integer of BTF, or an array of such. */
-static int place_type(const struct schema_reader *r, int i, const struct btf_type *type,
+static int place_type(const struct schema_parser *r, int i, const struct btf_type *type,
 		      uint32_t *ret_count, struct column *column)
 {
 	const struct btf_array *array = btf_is_array(type) ? btf_array(type) : NULL;
@@ -70,7 +70,7 @@ static int place_type(const struct schema_reader *r, int i, const struct btf_typ
 	return 0;
 }
 
-static int place_by_btf(const struct schema_reader *r, int i, uint32_t *ret_count,
+static int place_by_btf(const struct schema_parser *r, int i, uint32_t *ret_count,
 			struct column *column)
 {
 	const struct value_config *value = value_of(r, i);
@@ -100,7 +100,7 @@ static void place_by_type(const struct value_config *value, uint32_t *ret_count,
 }
 
 /* The buckets of its Histogram line, which are the schema's. */
-static int place_buckets(const struct schema_reader *r, int i, uint32_t count,
+static int place_buckets(const struct schema_parser *r, int i, uint32_t count,
 			 struct column *column)
 {
 	const struct value_config *value = value_of(r, i);
@@ -137,7 +137,7 @@ static int place_buckets(const struct schema_reader *r, int i, uint32_t count,
 	return 0;
 }
 
-static int place_value(const struct schema_reader *r, int i, struct column *column)
+static int place_value(const struct schema_parser *r, int i, struct column *column)
 {
 	const struct value_config *value = value_of(r, i);
 	uint32_t count = 0, size = r->schema->row_size;
@@ -174,7 +174,7 @@ static int place_value(const struct schema_reader *r, int i, struct column *colu
 	return 0;
 }
 
-static int check_tag(const struct schema_reader *r, size_t first)
+static int check_tag(const struct schema_parser *r, size_t first)
 {
 	const struct schema *schema = r->schema;
 
@@ -185,7 +185,7 @@ static int check_tag(const struct schema_reader *r, size_t first)
 	return 0;
 }
 
-static int add_values(const struct schema_reader *r)
+static int add_values(const struct schema_parser *r)
 {
 	int status = 0;
 
@@ -204,7 +204,7 @@ int schema_describe(struct schema *schema, const struct btf *btf, const struct m
 		    const struct table_config *block, type_lookup *lookup, struct error *error)
 {
 	int type = map->value_type ? btf__resolve_type(btf, map->value_type) : -1;
-	const struct schema_reader reader = {
+	const struct schema_parser reader = {
 		.schema = schema,
 		.map = map->name,
 		.lookup = lookup,

@@ -5,6 +5,9 @@
 #include "config/table_config.h"
 #include "map_shape.h"
 #include "schema.h"
+#include "util/message.h"
+
+#include <bpf/btf.h>
 
 /* Reads a Table block: the same as schema_read(), schema_subject() and labels_read() do with tags. The error
  * names map, member and word: -EINVAL of the block, -ENOENT: a data source has no member, -E2BIG:

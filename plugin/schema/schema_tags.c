@@ -4,11 +4,13 @@
  * collectd type. BTF comes from a file that anybody may have written, so all
  * that is taken from it is checked against the row's size.
  */
-#include "schema_reader.h"
+#include "schema_tags.h"
 
 #include "bpf/lib/hist.h"
 #include "object/annotation.h"
-#include "table/stats.h"
+#include "type.h"
+#include "schema_parser.h"
+#include "tail.h"
 
 #include <errno.h>
 #include <string.h>
@@ -18,25 +20,9 @@
 #define DEFAULT_TAG "default:"
 #define ROW_SIZE_MAX (1U << 20)
 
-static const char *member_name(const struct schema_reader *r, int member)
+static const char *member_name(const struct schema_parser *r, int member)
 {
 	return annotation_name(r->btf, btf_members(r->row)[member].name_off);
-}
-
-int schema_find_member(const struct schema_reader *r, const char *name)
-{
-	for (int i = 0; i < btf_vlen(r->row); i++)
-		if (!strcmp(member_name(r, i), name))
-			return i;
-	return -1;
-}
-
-/* Through typedefs, const and volatile; NULL if the chain is broken. */
-static const struct btf_type *resolve(const struct btf *btf, uint32_t id)
-{
-	int resolved = btf__resolve_type(btf, id);
-
-	return resolved < 0 ? NULL : btf__type_by_id(btf, (uint32_t)resolved);
 }
 
 /* struct { u64 count, sum, ... } as in metric.bpf.h: 8-byte cells only. */
@@ -45,7 +31,7 @@ static bool is_cells(const struct btf_type *type, uint32_t cells)
 	return type->size == cells * sizeof(uint64_t);
 }
 
-static int column_shape(const struct schema_reader *r, const char *member,
+static int column_shape(const struct schema_parser *r, const char *member,
 			const struct btf_type *type, struct column *column)
 {
 	const char *name = annotation_name(r->btf, type->name_off);
@@ -75,10 +61,10 @@ static int column_shape(const struct schema_reader *r, const char *member,
 			  "metric.bpf.h");
 }
 
-static int place_member(const struct schema_reader *r, int i, struct column *column)
+static int place_member(const struct schema_parser *r, int i, struct column *column)
 {
 	const char *member = member_name(r, i);
-	const struct btf_type *type = resolve(r->btf, btf_members(r->row)[i].type);
+	const struct btf_type *type = type_resolve(r->btf, btf_members(r->row)[i].type);
 	uint32_t bit_offset = btf_member_bit_offset(r->row, i);
 	int status;
 
@@ -98,7 +84,7 @@ static int place_member(const struct schema_reader *r, int i, struct column *col
 }
 
 /* Decl tags stand behind the types that they name, in no order. */
-static int columns_read(const struct schema_reader *r, int32_t row_id)
+static int columns_read(const struct schema_parser *r, int32_t row_id)
 {
 	uint32_t count = btf__type_cnt(r->btf);
 
@@ -123,7 +109,7 @@ static int columns_read(const struct schema_reader *r, int32_t row_id)
 }
 
 /* DEFAULT(off) stands beside METRIC. */
-static int default_read(const struct schema_reader *r, int member, const char *text)
+static int default_read(const struct schema_parser *r, int member, const char *text)
 {
 	struct schema *schema = r->schema;
 	bool found = false;
@@ -141,7 +127,7 @@ static int default_read(const struct schema_reader *r, int member, const char *t
 				: "has DEFAULT, but no METRIC");
 }
 
-static int defaults_read(const struct schema_reader *r, int32_t row_id)
+static int defaults_read(const struct schema_parser *r, int32_t row_id)
 {
 	uint32_t count = btf__type_cnt(r->btf);
 	int status = 0;
@@ -165,7 +151,7 @@ int schema_read(struct schema *schema, const struct btf *btf, const char *map, u
 {
 	int row_id = btf__resolve_type(btf, value_type);
 	const struct btf_type *row = row_id < 0 ? NULL : btf__type_by_id(btf, (uint32_t)row_id);
-	const struct schema_reader reader = {
+	const struct schema_parser reader = {
 		.schema = schema,
 		.map = map,
 		.lookup = lookup,

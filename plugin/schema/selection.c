@@ -5,7 +5,7 @@
  */
 #include "selection.h"
 
-#include "table/series.h"
+#include "series.h"
 #include "util/glob.h"
 
 #include <errno.h>

@@ -5,7 +5,6 @@
 #include "tag.h"
 
 #include "config/name.h"
-#include "table/kind.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -138,9 +137,25 @@ int tag_parse(const char *text, struct tag *ret_tag, struct error *error)
 	return 0;
 }
 
+static const char *const subject_words[] = {
+	[SUBJECT_SERVICE] = "service",
+	[SUBJECT_PROBE] = "probe",
+	[SUBJECT_PROCESS] = "process",
+	[SUBJECT_KEY] = "key",
+};
+
+/* The kind of subject that a word names, or SUBJECT_NONE. */
+static enum subject_kind parse_subject_kind(const char *word, size_t length)
+{
+	for (size_t i = 0; i < sizeof(subject_words) / sizeof(*subject_words); i++)
+		if (subject_words[i] && is_word(word, length, subject_words[i]))
+			return (enum subject_kind)i;
+	return SUBJECT_NONE;
+}
+
 static bool parse_subject_word(const char *word, size_t length, struct subject_tag *tag)
 {
-	enum subject_kind kind = kind_by_word(word, length);
+	enum subject_kind kind = parse_subject_kind(word, length);
 
 	if (kind != SUBJECT_NONE)
 		tag->kind = kind;

@@ -2,7 +2,7 @@
 #ifndef EBPF_TAG_H
 #define EBPF_TAG_H
 
-#include "service/subject.h"
+#include "subject_kind.h"
 #include "util/message.h"
 
 #include <stdbool.h>

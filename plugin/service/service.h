@@ -9,7 +9,7 @@
 #include "object/budget.h"
 #include "object/object.h"
 #include "resolve.h"
-#include "table/series.h"
+#include "registry.h"
 #include "util/message.h"
 #include "walk.h"
 

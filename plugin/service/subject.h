@@ -2,24 +2,11 @@
 #ifndef EBPF_SUBJECT_H
 #define EBPF_SUBJECT_H
 
+#include "schema/subject_kind.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#define SUBJECT_NAME_MAX 128 /* collectd's DATA_MAX_NAME_LEN */
-
-/* A kind gives way to those before it where their names meet. */
-enum subject_kind {
-	SUBJECT_NONE, /* of subjects: the plugin itself */
-	SUBJECT_SERVICE,
-	SUBJECT_PROBE, /* the probe itself, or one of its rows */
-	SUBJECT_PROCESS,
-	SUBJECT_UNIT,
-	SUBJECT_CONTAINER,
-	SUBJECT_USER,
-	SUBJECT_COMMAND, /* a service that only a command name makes one */
-	SUBJECT_KEY,     /* of tables alone: what the labels of a row's key say */
-};
 
 /* What series are about: a plugin instance. Rows of tables map to subjects,
  * several rows may map to one. */

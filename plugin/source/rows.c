@@ -7,8 +7,6 @@
 
 #include "object/budget.h"
 #include "service/lifecycle.h"
-#include "source_text.h"
-#include "table/kind.h"
 
 #include "bpf/lib/service.h"
 #include "bpf/lib/slot.h"
@@ -77,10 +75,24 @@ static bool is_by_leave(const struct subject_tag *subject, const struct row_coun
 	return counts->by_leave && subject->via[0] && subject->kind == SUBJECT_SERVICE;
 }
 
-static uint32_t count_of(const struct bpf_map *map, const struct subject_tag *subject,
-			 const struct row_counts *counts)
+/* How many subjects of the rows' kind there can be. */
+static uint32_t count_subjects(const struct bpf_map *map, const struct subject_tag *subject,
+			       const struct row_counts *counts)
 {
-	uint32_t count = kind_of(subject->kind)->count(map, counts), slots = counts->slots;
+	switch (subject->kind) {
+	case SUBJECT_SERVICE:
+		return counts->services;
+	case SUBJECT_PROCESS:
+		return counts->processes;
+	default:
+		return bpf_map__max_entries(map);
+	}
+}
+
+static uint32_t count_rows(const struct bpf_map *map, const struct subject_tag *subject,
+			   const struct row_counts *counts)
+{
+	uint32_t count = count_subjects(map, subject, counts), slots = counts->slots;
 
 	if (is_by_leave(subject, counts))
 		slots += (uint32_t)counts->config->service_count;
@@ -138,7 +150,7 @@ int rows_resize(struct rows *rows, struct bpf_map *map, const struct subject_tag
 	rows->shards = subject->sharded ? counts->shards : rows->cpus;
 	rows->stride = source_stride(map);
 	rows->each_cpu = subject->cpu;
-	rows->count = read_at_most(map, subject, count_of(map, subject, counts));
+	rows->count = read_at_most(map, subject, count_rows(map, subject, counts));
 	rows->by_leave = is_by_leave(subject, counts);
 	if (rows->by_leave) {
 		rows->kept = 1 + (uint32_t)counts->config->service_count;
@@ -153,7 +165,7 @@ int rows_resize(struct rows *rows, struct bpf_map *map, const struct subject_tag
 						       : "max_entries");
 	if (subject->via[0])
 		status = numbers_resize(rows, &rows->via, object, subject->via,
-					kind_of(subject->kind)->count(map, counts), error);
+					count_subjects(map, subject, counts), error);
 	if (subject->via[0] && status == 0)
 		status = numbers_resize(rows, &rows->owners, object, subject->owners, rows->count,
 					error);
@@ -352,7 +364,8 @@ uint32_t rows_slots_used(const struct rows *rows)
 
 void rows_done(struct rows *rows)
 {
-	text_source_free(rows->text);
+	if (source(rows)->done)
+		source(rows)->done(rows);
 	mapping_done(&rows->mapping);
 	mapping_done(&rows->via.mapping);
 	mapping_done(&rows->owners.mapping);

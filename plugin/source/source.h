@@ -2,7 +2,6 @@
 #ifndef EBPF_SOURCE_H
 #define EBPF_SOURCE_H
 
-#include "table/cells.h"
 #include "util/message.h"
 
 #include <bpf/libbpf.h>
@@ -11,6 +10,13 @@
 #include <stdint.h>
 
 struct rows;
+
+/* The bytes of a row: `parts` that add up, `stride` bytes apart. */
+struct row_bytes {
+	const unsigned char *at;
+	uint32_t parts;
+	size_t stride;
+};
 
 /* A row with its key: of arrays the number of the row. */
 struct source_row {
@@ -31,6 +37,8 @@ struct source {
 	int (*each)(struct rows *rows, row_taker *take, void *to, struct error *error);
 	/* Bytes that it takes besides the map, when all rows are there. */
 	uint64_t (*memory)(const struct rows *rows);
+	/* Frees what the source keeps of its own; NULL: nothing. */
+	void (*done)(struct rows *rows);
 };
 
 extern const struct source source_array;  /* mapped: read without a system call */

@@ -4,17 +4,11 @@
 
 #include "accumulator.h"
 #include "schema/schema.h"
+#include "source/source.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-/* A row as a source of rows gives it: `parts` that add up, `stride` bytes from each other. */
-struct row_bytes {
-	const unsigned char *at;
-	uint32_t parts;
-	size_t stride;
-};
 
 /* The cells of a row, all parts of it. */
 void cells_read(const struct schema *schema, const struct row_bytes *row, uint64_t *ret_cells);

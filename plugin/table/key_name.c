@@ -10,7 +10,6 @@
 
 #include "config/name.h"
 #include "schema/label_kind.h"
-#include "table.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,12 @@
 #ifndef EBPF_KEY_NAME_H
 #define EBPF_KEY_NAME_H
 
-#include "keys.h"
+#include "service/snapshot.h"
+#include "table_state.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 /* How many groups of names there are that do not compete with each other. */
 size_t key_groups(const struct table *table);

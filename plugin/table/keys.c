@@ -5,11 +5,11 @@
  */
 #include "keys.h"
 
+#include "cells.h"
 #include "key_name.h"
 #include "object/budget.h"
 #include "schema/label_kind.h"
 #include "service/cgroup_row.h"
-#include "table.h"
 
 #include "bpf/lib/service.h"
 

@@ -4,28 +4,10 @@
  */
 #include "kind.h"
 
-#include "table.h"
+#include "keys.h"
 
 #include <stdio.h>
 #include <string.h>
-
-static uint32_t count_services(__attribute__((unused)) const struct bpf_map *map,
-			       const struct row_counts *counts)
-{
-	return counts->services;
-}
-
-static uint32_t count_processes(__attribute__((unused)) const struct bpf_map *map,
-				const struct row_counts *counts)
-{
-	return counts->processes;
-}
-
-static uint32_t count_entries(const struct bpf_map *map,
-			      __attribute__((unused)) const struct row_counts *counts)
-{
-	return bpf_map__max_entries(map);
-}
 
 static int resolve_probe(__attribute__((unused)) const struct snapshot *snapshot, uint32_t row)
 {
@@ -73,25 +55,13 @@ static bool never(__attribute__((unused)) const struct table *table)
 }
 
 static const struct kind kinds[] = {
-	[SUBJECT_SERVICE] = { "service", count_services, snapshot_subject, name_subject, always },
-	[SUBJECT_PROCESS] = { "process", count_processes, snapshot_process_subject, name_subject,
-			      always },
-	[SUBJECT_PROBE] = { "probe", count_entries, resolve_probe, name_probe, never },
-	[SUBJECT_KEY] = { "key", count_entries, NULL, name_key, keys_follow_services },
+	[SUBJECT_SERVICE] = { snapshot_subject, name_subject, always },
+	[SUBJECT_PROCESS] = { snapshot_process_subject, name_subject, always },
+	[SUBJECT_PROBE] = { resolve_probe, name_probe, never },
+	[SUBJECT_KEY] = { NULL, name_key, keys_follow_services },
 };
-
-#define KINDS (sizeof(kinds) / sizeof(*kinds))
 
 const struct kind *kind_of(enum subject_kind kind)
 {
 	return &kinds[kind];
-}
-
-enum subject_kind kind_by_word(const char *word, size_t length)
-{
-	for (size_t i = 0; i < KINDS; i++)
-		if (kinds[i].word && strlen(kinds[i].word) == length &&
-		    !strncmp(kinds[i].word, word, length))
-			return (enum subject_kind)i;
-	return SUBJECT_NONE;
 }

@@ -3,15 +3,11 @@
 #define EBPF_KIND_H
 
 #include "service/snapshot.h"
-#include "service/subject.h"
+#include "table_state.h"
 
-#include <bpf/libbpf.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-struct row_counts;
-struct table;
 
 /* What series of a subject are called: a plugin instance, and the end of each type instance. */
 struct series_name {
@@ -21,9 +17,6 @@ struct series_name {
 
 /* A kind of subject that rows of tables stand for. */
 struct kind {
-	const char *word; /* of SUBJECT() */
-	/* How many rows a map of it has. */
-	uint32_t (*count)(const struct bpf_map *map, const struct row_counts *counts);
 	/* The subject of a row, -1: nobody's; of keys NULL: names are found as they come. */
 	int (*resolve)(const struct snapshot *snapshot, uint32_t row);
 	/* Of subject i of a table of this probe. */
@@ -35,8 +28,5 @@ struct kind {
 
 /* Of tables: service, process, probe and key. */
 const struct kind *kind_of(enum subject_kind kind);
-
-/* The kind of this word of so many bytes, or SUBJECT_NONE. */
-enum subject_kind kind_by_word(const char *word, size_t length);
 
 #endif

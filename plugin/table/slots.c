@@ -13,7 +13,8 @@
 #include "slots.h"
 
 #include "kind.h"
-#include "table.h"
+#include "table_row.h"
+#include "tail_percentile.h"
 
 #include "bpf/lib/service.h"
 #include "bpf/lib/slot.h"

@@ -3,21 +3,11 @@
 #define EBPF_SLOTS_H
 
 #include "service/snapshot.h"
+#include "table_state.h"
 #include "util/message.h"
-
-#include <stdint.h>
-
-struct table;
 
 #define SLOT_OLD_READINGS 10 /* that a service has its row at least */
 #define SLOT_RATE_MIN 1.0    /* a second, on average: who counts less gives it back to others */
-
-/* How much was counted in the rows that services have by the engine's leave, and who has none. */
-struct slots {
-	struct slot_use *use; /* by slot; NULL: it is no such table */
-	uint32_t waiting;     /* services with series that found no free row; atomic */
-	uint64_t returned;    /* rows that services have given back to others so far; atomic */
-};
 
 /* 0 or -ENOMEM. After rows_start(). */
 int slots_start(struct table *table, struct error *error);

@@ -88,3 +88,29 @@ double hist_percentile(const uint64_t *buckets, size_t count, double percent)
 		i++;
 	return middle(i);
 }
+
+double buckets_mean(const struct buckets *buckets, const uint64_t *cells)
+{
+	uint64_t total = hist_count(cells, buckets->count);
+	double sum = (double)cells[buckets->count];
+
+	for (uint32_t i = 0; i < buckets->count && !cells[buckets->count]; i++)
+		sum += (double)cells[i] * (buckets_lower(buckets, i) + buckets_upper(buckets, i)) /
+		       2;
+	return total ? sum / (double)total : NAN;
+}
+
+double buckets_percentile(const struct buckets *buckets, const uint64_t *cells, double percent)
+{
+	double rank = percent / 100 * (double)hist_count(cells, buckets->count), before = 0;
+	uint32_t i = 0;
+
+	if (rank <= 0)
+		return NAN;
+	while (i < buckets->count - 1 && before + (double)cells[i] < rank)
+		before += (double)cells[i++];
+	if (!cells[i])
+		return buckets_upper(buckets, i);
+	return buckets_lower(buckets, i) + (buckets_upper(buckets, i) - buckets_lower(buckets, i)) *
+						   (rank - before) / (double)cells[i];
+}

@@ -2,10 +2,11 @@
 #ifndef EBPF_STATS_H
 #define EBPF_STATS_H
 
+#include "schema/buckets.h"
+#include "schema/schema.h"
+
 #include <stddef.h>
 #include <stdint.h>
-
-#define MOMENTS_CELLS 5 /* struct moments: count, sum, three limbs of squares */
 
 struct moments_summary {
 	double mean;
@@ -28,5 +29,12 @@ double hist_mean(const uint64_t *buckets, size_t count);
 /* The value that `percent` (0-100) of the values do not exceed: the middle of its
  * bucket, at most 1/32 (3.1 %) off; NAN if empty. */
 double hist_percentile(const uint64_t *buckets, size_t count, double percent);
+
+/* Of `count` buckets, and the sum of all values behind them, 0: not known. NAN where nothing was counted. */
+double buckets_mean(const struct buckets *buckets, const uint64_t *cells);
+
+/* The value that `percent` (0-100) of the values do not exceed, if those of a bucket are spread
+ * evenly over it. */
+double buckets_percentile(const struct buckets *buckets, const uint64_t *cells, double percent);
 
 #endif

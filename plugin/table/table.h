@@ -2,38 +2,15 @@
 #ifndef EBPF_TABLE_H
 #define EBPF_TABLE_H
 
-#include "accumulator.h"
-#include "keys.h"
 #include "schema/schema.h"
 #include "schema/selection.h"
 #include "service/snapshot.h"
-#include "slots.h"
-#include "source/rows.h"
+#include "table_state.h"
+#include "util/message.h"
 
 #include <bpf/libbpf.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
-
-/* A map that is read: where its rows lie and what has been read of them. */
-struct table {
-	char name[64]; /* of the map */
-	struct schema schema;
-	struct bpf_map *map;
-	struct rows rows;
-	struct fields *fields;   /* of text files; NULL: of none */
-	struct mapping previous; /* cells of all rows at the last reading, uint64_t */
-	struct mapping tails;    /* likewise, of histograms whose percentile is written */
-	struct accumulators accumulators;
-	struct slots slots;  /* of rows that services have by the engine's leave */
-	uint64_t refused;    /* processes whose growth found no accumulator; atomic */
-	struct keys keys;    /* of a table of keys: what `previous` is of others */
-	uint64_t read_ns;    /* when, of CLOCK_BOOTTIME */
-	uint64_t fetched_ns; /* when its files were read, 0: it has none */
-	uint64_t elapsed_ns; /* between the last two readings, 0: there was one */
-	bool caught_up;      /* since the last reading: the windows have begun */
-	bool stale;          /* growth is no longer known to be whose it was */
-};
 
 /* Is this map a table, of which something is collected? By a block (NULL: none), which must outlive it, else
  * by its tags. 1, and the table is made; 0; or an error of schema_read(), schema_subject() and
@@ -55,9 +32,6 @@ bool table_follows(const struct table *table);
 
 /* Has it rows of which Rows says how many there are? */
 bool table_gives_rows(const struct table *table);
-
-/* Has each process a row on first use? */
-bool table_is_of_slot_processes(const struct table *table);
 
 /* Maps the rows and takes them as the start of all growth. After load; errors of mmap(2),
  * -ENOMEM. */
@@ -81,12 +55,6 @@ int table_read(struct table *table, const struct snapshot *snapshot, uint64_t no
 int table_catch_up(struct table *table, const struct snapshot *snapshot, uint64_t now_ns,
 		   struct error *error);
 void table_miss(struct table *table);
-
-/* For slots.c: adds entry `at` of the table to the accumulator of the row's subject, or takes
- * what it holds as the start of its growth. */
-int table_read_row(struct table *table, const struct snapshot *snapshot, uint32_t row, uint32_t at,
-		   struct error *error);
-void table_remember(const struct table *table, uint32_t at);
 
 void table_done(struct table *table);
 

@@ -7,7 +7,9 @@
 #include "object/annotation.h"
 #include "object/variant.h"
 #include "schema/fields.h"
+#include "schema/label_tags.h"
 #include "schema/schema_block.h"
+#include "schema/schema_tags.h"
 
 #include <errno.h>
 #include <stdio.h>

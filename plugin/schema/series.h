@@ -3,15 +3,11 @@
 #define EBPF_SERIES_H
 
 #include "config/config.h"
-#include "schema/schema.h"
-#include "service/subject.h"
-#include "util/message.h"
+#include "schema.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-struct table;
 
 #define SERIES_NAME_MAX (3 * TAG_TEXT_MAX) /* of a type instance, before collectd cuts it */
 
@@ -51,34 +47,5 @@ int series_each(const struct column *column, const struct config *config, series
 
 /* A column whose type instance ends with so many labels, all of this text. */
 struct column series_with_labels(const struct column *column, size_t labels, const char *label);
-
-/* What a table dispatches, and of whom. */
-struct series_set {
-	const void *owner;
-	char probe[CONFIG_NAME_MAX];
-	char map[64];
-	struct subject_names rows; /* of probes; else the kind alone */
-	char **series;             /* TYPE[-INSTANCE], in order */
-	size_t count;
-	bool has_labels; /* a slash in a name stands for any label */
-};
-
-/* Of all tables that are open: no series is dispatched by two. */
-struct registry {
-	struct series_set *set;
-	size_t count;
-};
-
-/* Takes the series of a table of a probe, and from command names the names of its rows.
- * -EEXIST: another table has one of them, or two are one. The error names both. */
-int registry_add(struct registry *registry, struct subjects *subjects, const void *owner,
-		 const char *probe, const struct table *table, const struct config *config,
-		 struct error *error);
-
-/* Gives up the series of all tables of an owner. Their rows' names stay taken, so that no
- * process continues the series of a probe that is off. */
-void registry_remove(struct registry *registry, const void *owner);
-
-void registry_done(struct registry *registry);
 
 #endif

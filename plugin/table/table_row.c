@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A row of services, processes or a probe: what it has grown by since it was last read goes to the
+ * accumulator of its subject.
+ */
+#include "table_row.h"
+
+#include "cells.h"
+#include "kind.h"
+
+#include "bpf/lib/service.h"
+
+#include <errno.h>
+#include <string.h>
+
+bool table_is_of_slot_processes(const struct table *table)
+{
+	return table->schema.subject.kind == SUBJECT_PROCESS && table->schema.subject.via[0];
+}
+
+/* A row, all shards of it. */
+static void read_cells(const struct table *table, uint32_t row, uint64_t *ret_cells)
+{
+	const struct row_bytes bytes = {
+		.at = rows_at(&table->rows, row, 0),
+		.parts = table->rows.shards,
+		.stride = table->rows.stride,
+	};
+
+	cells_read(&table->schema, &bytes, ret_cells);
+}
+
+static uint64_t *previous_of(const struct table *table, uint32_t row)
+{
+	return (uint64_t *)table->previous.start + (size_t)row * table->schema.cells;
+}
+
+void table_remember(const struct table *table, uint32_t row)
+{
+	read_cells(table, row, previous_of(table, row));
+}
+
+/* Of a row that holds nothing nothing is written: histograms have large ones, most of which are
+ * never used, and memory that is not touched costs nothing. */
+void table_remember_first(const struct table *table, uint32_t row)
+{
+	uint64_t *now = previous_of(table, table->rows.count), any = 0;
+
+	read_cells(table, row, now);
+	for (uint32_t i = 0; i < table->schema.cells; i++)
+		any |= now[i];
+	if (any)
+		memcpy(previous_of(table, row), now, table->schema.cells * sizeof(*now));
+}
+
+/* Adds a row, its gauges to one accumulator and what its counters grew by to another;
+ * true if that was notable. */
+static bool feed(const struct table *table, uint32_t row, struct accumulator *gauges,
+		 struct accumulator *counters)
+{
+	uint64_t *now = previous_of(table, table->rows.count);
+	const struct row_cells cells = { .now = now, .previous = previous_of(table, row) };
+
+	read_cells(table, row, now);
+	return cells_feed(&table->schema, (double)table->elapsed_ns / 1e9, &cells, gauges,
+			  counters);
+}
+
+/* A command name that has a series from now on starts it at zero: the first value of a counter shows
+ * no rate, so the growth until now stays with the others. Not so in tables of slots and of files. */
+static struct accumulator *growth_to(struct table *table, const struct snapshot *snapshot,
+				     uint32_t row, struct accumulator *own, bool is_new)
+{
+	if (table->schema.subject.kind != SUBJECT_SERVICE || !is_new ||
+	    snapshot_configured(snapshot, row) || table->fields || table->schema.subject.via[0])
+		return own;
+	return &table->accumulators.accumulator[snapshot_subject(snapshot, SERVICE_OTHER)];
+}
+
+/* Processes come and go faster than they are told of. */
+static bool is_full(const struct table *table, size_t subject)
+{
+	const struct accumulators *accumulators = &table->accumulators;
+
+	return table_is_of_slot_processes(table) &&
+	       accumulators->held >= (size_t)TABLE_SLOT_OWNERS_MAX * table->rows.count &&
+	       (subject >= accumulators->count || !accumulators->accumulator[subject].total);
+}
+
+/* What the files of a service say is its own alone: a limit of "other" would be nobody's. */
+static int subject_of(const struct table *table, const struct snapshot *snapshot, uint32_t row)
+{
+	enum subject_kind kind = table->schema.subject.kind;
+
+	if (table->fields && kind == SUBJECT_SERVICE && !snapshot_is_shown(snapshot, row))
+		return -1;
+	return kind_of(kind)->resolve(snapshot, row);
+}
+
+/* Entry `at` is that of a row of services or slots. */
+int table_read_row(struct table *table, const struct snapshot *snapshot, uint32_t row, uint32_t at,
+		   struct error *error)
+{
+	enum subject_kind kind = table->schema.subject.kind;
+	int subject = subject_of(table, snapshot, row);
+	struct accumulator *accumulator, *counters;
+	bool is_new;
+
+	if (kind == SUBJECT_SERVICE && snapshot_held(snapshot, row))
+		return 0;
+	if (subject >= 0 && is_full(table, (size_t)subject)) {
+		__atomic_fetch_add(&table->refused, 1, __ATOMIC_RELAXED);
+		subject = -1;
+	}
+	if (subject < 0) {
+		table_remember(table, at);
+		return 0;
+	}
+	accumulator = accumulators_at(
+		&table->accumulators, &table->schema, (size_t)subject,
+		kind == SUBJECT_PROBE ? 0 : snapshot->subjects.subject[subject].generation,
+		&is_new);
+	if (!accumulator)
+		return error_set(error, -ENOMEM, "map %s: no memory for subjects", table->name);
+	if (is_new && table->fields && kind == SUBJECT_SERVICE &&
+	    !snapshot_configured(snapshot, row))
+		table_remember(table, at);
+	counters = growth_to(table, snapshot, row, accumulator, is_new);
+	accumulator->begins |=
+		is_new && table->elapsed_ns && counters == accumulator && kind == SUBJECT_SERVICE;
+	if (feed(table, at, accumulator, counters) && kind == SUBJECT_SERVICE)
+		snapshot_notable(snapshot, row);
+	return 0;
+}
