@@ -8,6 +8,7 @@
 #include "plugin/cgroup/user.h"
 #include "plugin/schema/label.h"
 #include "plugin/schema/label_kind.h"
+#include "plugin/schema/label_tags.h"
 
 #include <bpf/btf.h>
 #include <errno.h>

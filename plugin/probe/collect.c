@@ -9,7 +9,7 @@
 #include "daemon/dispatch.h"
 #include "object/annotation.h"
 #include "object/variant.h"
-#include "table/series.h"
+#include "schema/series.h"
 #include "table/table.h"
 
 #include <stdio.h>

@@ -17,6 +17,7 @@
 #include "object/variant.h"
 #include "reading.h"
 #include "service/member.h"
+#include "table/table_series.h"
 #include "util/clock.h"
 #include "util/pseudo.h"
 
