@@ -8,6 +8,7 @@
 #include "plugin/daemon/dispatch.h"
 #include "plugin/schema/schema_tags.h"
 #include "plugin/table/stats.h"
+#include "plugin/table/tail_percentile.h"
 
 #include <stdio.h>
 #include <stdlib.h>

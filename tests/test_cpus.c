@@ -14,6 +14,7 @@
 #include "plugin/object/variant.h"
 #include "plugin/probe/probe.h"
 #include "plugin/service/process_row.h"
+#include "plugin/table/keys.h"
 
 #include <glob.h>
 #include <stdio.h>

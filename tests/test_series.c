@@ -10,6 +10,7 @@
 #include "bpf/lib/hist.h"
 #include "plugin/daemon/publish.h"
 #include "plugin/schema/label_kind.h"
+#include "plugin/schema/series.h"
 #include "plugin/table/table_series.h"
 #include "plugin/util/clock.h"
 

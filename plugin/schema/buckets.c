@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Histograms with the buckets of others: powers of two, steps of one width, or bounds that a list has.
+ * Buckets of histograms that other people's objects fill: powers of two, steps of equal width, or a
+ * list of bounds.
  */
 #include "buckets.h"
 
@@ -12,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define POWER_MAX 64 /* of what an integer can hold */
+#define POWER_MAX 64 /* bits of the largest integer */
 
 static const char *const kinds[] = {
 	[BUCKETS_EXP2] = "exp2",

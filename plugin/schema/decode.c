@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What Decode lines make of names: other names from a list, the part that a regular expression fits, a
- * domain as people write it. The text may be anybody's.
+ * Steps of Decode lines that turn one text into another: names from a list, the part that a regular
+ * expression matches, a domain name in dots. The text comes from a map and may be anything.
  */
 #include "decode.h"
 
@@ -86,7 +86,7 @@ static void set_text(char *text, const char *to)
 	snprintf(text, DECODE_TEXT_MAX, "%s", to);
 }
 
-/* The same text, or the same number in another notation. */
+/* Are they the same text, or the same number in different notations? */
 static bool is_same(const char *value, const char *text)
 {
 	struct number a, b;
@@ -127,7 +127,8 @@ static bool apply_patterns(const struct decode_step *step, char *text)
 	return false;
 }
 
-/* Labels behind their lengths; what is none stays as it is from there on. */
+/* Replaces the length byte in front of each DNS label by a dot. Text from the first invalid length
+ * on stays as it is. */
 static void apply_dname(char *text)
 {
 	size_t length = strlen(text), at = 0;

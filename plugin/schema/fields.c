@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which words of which file the members of a row and of its key are.
+ * Reads FILE and FIELD tags: which file the rows of a table come from, and which of its words
+ * become which members of rows and keys.
  */
 #include "fields.h"
 
@@ -43,7 +44,7 @@ static int add(const struct reader *r, const char *member, const char *text, str
 	return 0;
 }
 
-/* The column that is at this place of a row, or NULL. */
+/* The column at this offset of the row, or NULL. */
 static const struct column *column_at(const struct schema *schema, uint32_t offset)
 {
 	for (size_t i = 0; i < schema->column_count; i++)
@@ -70,7 +71,7 @@ static int add_column(const struct reader *r, const char *member, const char *te
 	return add(r, member, text, &field);
 }
 
-/* Members of a row that are no columns are of no use here. */
+/* Members of the row that are no columns need no FIELD. */
 static int read_row(const struct reader *r, uint32_t row_id)
 {
 	const struct btf_type *row = btf__type_by_id(r->btf, row_id);
@@ -185,7 +186,7 @@ static int read_all(const struct reader *r, const struct map_shape *map, const c
 	return status ?: check_subject(r);
 }
 
-/* Has a row FIELD tags, and no FILE? */
+/* -EINVAL: the row has FIELD tags, but its map has no FILE. */
 static int check_fileless(const struct reader *r, const struct map_shape *map)
 {
 	int row_id = btf__resolve_type(r->btf, map->value_type);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The texts of FILE and FIELD: which file a table is read from, and which word of it a member is.
+ * Parses the texts of FILE and FIELD tags: which file a table is read from, and which word of it
+ * fills a member.
  */
 #include "file_tag.h"
 
@@ -25,7 +26,7 @@ static const char *const forms[] = {
 	[FORM_HEADER] = "header", [FORM_CELLS] = "cells",
 };
 
-/* The next word of a text, which goes behind it; its length, 0: there is none. */
+/* Finds the next word and moves *text behind it. Returns its length; 0: there is none. */
 static size_t next_word(const char **text, const char **ret_word)
 {
 	*ret_word = *text + strspn(*text, SPACE);
@@ -38,7 +39,7 @@ static bool is_word(const char *word, size_t length, const char *wanted)
 	return length == strlen(wanted) && !strncmp(word, wanted, length);
 }
 
-/* The number behind NAME=, 1 to most. */
+/* Parses NAME=NUMBER, with a number from 1 to most. */
 static bool take_number(const char *word, size_t length, const char *prefix, unsigned long most,
 			unsigned *ret_number)
 {
@@ -98,7 +99,8 @@ static const char *check_component(const char *name, size_t length)
 	return NULL;
 }
 
-/* Files of processes are others' business, and reading one may wait for a file system of a user's. */
+/* Files of a process belong to whoever owns the process, and a read of one may wait for a user's
+ * file system. */
 static const char *check_proc(const char *path)
 {
 	size_t length = strcspn(path, "/");
@@ -111,7 +113,7 @@ static const char *check_proc(const char *path)
 	return NULL;
 }
 
-/* What is wrong with a path below its root, or NULL. */
+/* What is wrong with a path below its directory, or NULL. */
 static const char *check_path(enum pseudo_root root, const char *path)
 {
 	const char *star = strchr(path, '*'), *why = NULL;
@@ -128,7 +130,7 @@ static const char *check_path(enum pseudo_root root, const char *path)
 		why = "has more than one asterisk";
 	if (!why && root == PSEUDO_PROC)
 		why = check_proc(path);
-	/* A read of wakeup_count waits until no wake-up is under way. */
+	/* A read of /sys/power/wakeup_count blocks while a wake-up event is in progress. */
 	if (!why && root == PSEUDO_SYS && !strncmp(path, "power/", 6))
 		why = "may wait";
 	if (!why && root == PSEUDO_CGROUP && strpbrk(path, "/*"))
@@ -157,7 +159,7 @@ static int take_path(const char *word, size_t length, struct file_tag *tag, stru
 			 (int)length, word);
 }
 
-/* What is behind NAME=, of at least one byte. */
+/* Parses NAME=VALUE, with a value of at least one byte. */
 static bool take_name(const char *word, size_t length, const char *prefix, char *to, size_t size)
 {
 	size_t skip = strlen(prefix);
@@ -230,7 +232,7 @@ static bool take_field_word(const char *word, size_t length, struct field_tag *t
 	return take_number(word, length, "decimals=", FIELD_DECIMALS_MAX, &tag->decimals);
 }
 
-/* Of the words of a line: a number is a position, all else a name. */
+/* A word of a line: digits are a position, anything else is a name. */
 static bool take_word(const char *word, size_t length, struct field_tag *tag)
 {
 	if (strspn(word, "0123456789") < length)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Labels: which members of a map's key name what a row stands for, and how.
+ * Reads the labels of a key: their values, their names, and which of them are part of the type
+ * instance.
  */
 #include "label.h"
 
@@ -13,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Aligned or not. */
+/* The bytes of a key need not be aligned. */
 uint64_t label_value(const struct label *label, const unsigned char *key)
 {
 	bool is_big = (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) != label->is_swapped;
@@ -28,7 +29,8 @@ uint64_t label_value(const struct label *label, const unsigned char *key)
 	return label->is_signed ? (uint64_t)((int64_t)(value << shift) >> shift) : value;
 }
 
-/* Names of the plugin's own series and of what is left over are nobody else's. */
+/* The names of the plugin's own series and of "other" are reserved: a label with such a name gets
+ * an underscore. */
 bool label_name(const struct label *label, const unsigned char *key, char *to, size_t size)
 {
 	char text[DECODE_TEXT_MAX];
@@ -74,7 +76,8 @@ bool label_is_rest(const struct label *label, const unsigned char *key)
 {
 	char rest = label->kind->is_optional ? ARGUMENT_OTHER : '\0';
 
-	/* Objects without tags do not know of it: to them an empty text is one like others. */
+	/* Objects without tags do not know this convention: in their keys, an empty text is a value
+	 * like any other. */
 	return label->is_text && !label->kind->is_raw && !label->name[0] &&
 	       key[label->offset] == rest;
 }

@@ -13,44 +13,45 @@
 
 struct function_config;
 
-/* Those of a key, in the order of its members. */
+/* The labels of a key, in the order of its members. */
 struct labels {
 	struct label label[LABELS_MAX];
 	size_t count;
 	uint32_t key_size;
-	int subject;     /* the label that is the plugin instance, -1: none, it is the probe */
-	bool has_bucket; /* rows are buckets of histograms, by a number in the key */
+	int subject;     /* the label that is the plugin instance; -1: the probe is */
+	bool has_bucket; /* each row is one bucket of a histogram; the key has its number */
 	struct label bucket;
 };
 
-/* The number in a key that a label reads. */
+/* The number that a label reads from a key. */
 uint64_t label_value(const struct label *label, const unsigned char *key);
 
-/* What is in a key, as a clean name of `size` bytes with the NUL; not of a service. False: what is called
- * so is left out. */
+/* Writes the name of a label that is not a service, cleaned for collectd, into `size` bytes with
+ * the NUL. False: a Decode line leaves out keys with this value. */
 bool label_name(const struct label *label, const unsigned char *key, char *to, size_t size);
 
-/* What Label lines call it by. */
+/* The word by which Label lines refer to it. */
 const char *label_word(const struct label *label);
 
-/* Has it one that Response of Service blocks says all names of, and no other in the type
- * instance? */
+/* Is the only label of the type instance one whose names all come from Response lines of Service
+ * blocks? */
 bool labels_are_configured(const struct labels *labels);
 
-/* Is a CPU all that a key says? */
+/* Is a CPU the only label? */
 bool labels_are_of_cpus(const struct labels *labels);
 
-/* How many labels are parts of the type instance, at most. */
+/* The largest number of labels that a type instance can have. */
 size_t labels_in_instance(const struct labels *labels);
 
 void label_done(struct label *label);
-/* Has the key nothing for a label, which is then no part of the name? */
+
+/* Has the key no value for this label? Then the label is not part of the name. */
 bool label_is_absent(const struct label *label, const unsigned char *key);
 
-/* Does the key say that what it stands for found no room for a key of its own? */
+/* Is this the key in which the program counts whatever found no room for a key of its own? */
 bool label_is_rest(const struct label *label, const unsigned char *key);
 
-/* Names the functions of Function blocks, for the label function; -ENOMEM. */
+/* Sets the names of the label "function" to those of the Function blocks. -ENOMEM. */
 int labels_name_functions(struct labels *labels, const struct function_config *functions,
 			  size_t count);
 

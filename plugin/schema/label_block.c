@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * From the Key blocks of a Table block to labels: where each part of the key lies, by BTF or by the
- * block, and what its Decode lines make of it: a reader of numbers, one name, and steps from text to
+ * block, and what its Decode lines say: how a number is read, one name, and steps from text to
  * text.
  */
 #include "label_block.h"
@@ -19,10 +19,10 @@ struct part {
 	struct label_parser reader;
 	const struct map_shape *map;
 	const struct key_config *key;
-	const struct btf_type *type; /* in BTF, or NULL */
+	const struct btf_type *type; /* from BTF, or NULL */
 	struct label label;
-	size_t decode;   /* the Decode line that is next */
-	bool has_reader; /* the first one says how a number is read */
+	size_t decode;   /* index of the next Decode line */
+	bool has_reader; /* the first Decode line says how the number is read */
 	bool is_none;    /* it names nothing */
 };
 
@@ -68,7 +68,8 @@ static int place_member(struct part *part, const struct btf_type *key, bool alon
 	return 0;
 }
 
-/* *at is where the part before ends, and then where this one does. */
+/* Finds offset and size of a part. *at is the end of the previous part and becomes the end of this
+ * one. */
 static int place(struct part *part, bool alone, uint32_t *at)
 {
 	const struct key_config *key = part->key;
@@ -104,7 +105,7 @@ static bool is_line(const struct strings *line, const char *word, const char *mo
 	       (!more || !strcmp(line->item[1], more));
 }
 
-/* uint or int, and a byte order. */
+/* Parses the line "uint" or "int", with an optional byte order. */
 static int read_reader(struct part *part)
 {
 	const struct strings *line = next_line(part);
@@ -126,7 +127,7 @@ static int read_reader(struct part *part)
 	return 0;
 }
 
-/* Without a line that says so. */
+/* The kind of a part without a Decode line that names one. */
 static const struct label_kind *default_kind(struct part *part)
 {
 	if (part->type && btf_is_any_enum(part->type) && !part->has_reader)
@@ -169,7 +170,7 @@ static int read_name(struct part *part)
 	return bad(part, why);
 }
 
-/* Has the kind names for what has so many bytes? */
+/* Can its kind name a value of this size? */
 static int check_size(struct part *part)
 {
 	const struct label_kind *kind = part->label.kind;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Label in a Probe block: rows of which names have series. What does not fit is not named and counts
- * nowhere, so it takes no series from others.
+ * Label lines of a Probe block: which rows have series, by their names. A row that does not match
+ * gets no name and is not counted anywhere, so it takes no series from others.
  */
 #include "label_choice.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The words of LABEL(): how each names a value. What is unknown has its number in its name.
+ * The words of LABEL(), and how each turns a value into a name. The name of an unknown value
+ * contains its number.
  */
 #include "label_kind.h"
 
@@ -21,7 +22,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#define DEVICE_MINOR_BITS 20 /* of the kernel's dev_t */
+#define DEVICE_MINOR_BITS 20 /* MINORBITS of the kernel's dev_t */
 
 static const char *const syscall_names[] = {
 #include "plugin/schema/syscall_name.h"
@@ -48,7 +49,7 @@ static void name_cpu(const struct label *label, uint64_t value, char *to, size_t
 	name_number(label, "cpu", value, to, size);
 }
 
-/* As the kernel calls it, else MAJOR:MINOR. */
+/* The kernel's name of the device, else MAJOR:MINOR. */
 static void name_block_device(unsigned major, unsigned minor, char *to, size_t size)
 {
 	char path[64], target[512];
@@ -72,14 +73,14 @@ static void name_device(__attribute__((unused)) const struct label *label, uint6
 			  (unsigned)value & ((1U << DEVICE_MINOR_BITS) - 1), to, size);
 }
 
-/* As stat(2) has it. */
+/* The value has the encoding of stat(2), not that of the kernel. */
 static void name_device_stat(__attribute__((unused)) const struct label *label, uint64_t value,
 			     char *to, size_t size)
 {
 	name_block_device(major(value), minor(value), to, size);
 }
 
-/* In the network namespace of collectd. */
+/* The number is an index in collectd's network namespace. */
 static void name_interface(const struct label *label, uint64_t value, char *to, size_t size)
 {
 	char name[IF_NAMESIZE];
@@ -100,7 +101,7 @@ static void name_syscall(const struct label *label, uint64_t value, char *to, si
 		name_number(label, "syscall_", value, to, size);
 }
 
-/* Any that it may be named. */
+/* Can name_syscall() return this name? */
 static bool knows_syscall(const char *name)
 {
 	unsigned number;
@@ -112,7 +113,7 @@ static bool knows_syscall(const char *name)
 	return sscanf(name, "syscall_%u%c", &number, &rest) == 1;
 }
 
-/* As calls return it, or as programs see it. */
+/* The number may be negative, as system calls return it, or positive, as programs see it. */
 static void name_errno(const struct label *label, uint64_t value, char *to, size_t size)
 {
 	uint64_t number = label->is_signed && (int64_t)value < 0 ? -value : value;
@@ -166,7 +167,7 @@ static void name_string(const struct label *label, const unsigned char *bytes, c
 	snprintf(to, size, "%.*s", (int)label->size, (const char *)bytes);
 }
 
-/* As a network has it; one of version 4 within version 6 is written as the former. */
+/* The bytes are in network order. An IPv4 address that is mapped into IPv6 is written as IPv4. */
 static void name_address(const struct label *label, const unsigned char *bytes, char *to,
 			 size_t size)
 {
@@ -229,7 +230,7 @@ static void name_enum(const struct label *label, uint64_t value, char *to, size_
 		name_decimal(label, value, to, size);
 }
 
-/* The first four are asked for by their place. */
+/* label_kind_service() and the functions next to it return the first four by their index. */
 static const struct label_kind kinds[] = {
 	{ .word = "service", .is_subject = true },
 	{ .word = "enum", .name = name_enum },

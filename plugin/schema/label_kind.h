@@ -10,53 +10,54 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ADDRESS_SIZE_MAX 16 /* of version 6 */
-#define LABELS_TEXT_MAX 64  /* of those in a type instance, with the NUL */
+#define ADDRESS_SIZE_MAX 16 /* of IPv6 */
+#define LABELS_TEXT_MAX 64  /* of all labels in a type instance, with the NUL */
 
 struct label;
 
-/* A word of LABEL(), and what its members name. */
+/* A word of LABEL(), and how members with it are named. */
 struct label_kind {
 	const char *word;
-	bool is_subject;    /* names a plugin instance, if it is the first such */
-	bool is_configured; /* names what Response of a Service block does, and nothing else */
-	bool is_address;    /* of 4 or 16 bytes, or an integer of 4, in network order */
-	bool is_optional;   /* of an array whose first octet is 0 there is nothing to name */
-	bool is_raw;        /* of any bytes: a NUL at the begin is no empty text */
-	/* Name what is in an integer, or in an array of char, with `size` bytes for the name and the NUL;
-	 * both NULL: the row of a service, which the caller resolves. None of them waits. */
+	bool is_subject;    /* its name is the plugin instance, if it is the first such label */
+	bool is_configured; /* all its names come from Response lines of Service blocks */
+	bool is_address;    /* 4 or 16 bytes in network order, or an integer of 4 bytes */
+	bool is_optional;   /* an array whose first byte is 0 has no value */
+	bool is_raw;        /* any bytes: a NUL in front does not make the text empty */
+	/* Write the name of an integer, or of an array of char, into `size` bytes with the NUL.
+	 * Both are NULL for the row of a service, which the caller resolves. Neither may block. */
 	void (*name)(const struct label *label, uint64_t value, char *to, size_t size);
 	void (*name_bytes)(const struct label *label, const unsigned char *bytes, char *to,
 			   size_t size);
-	void (*want)(void); /* once a map has it, NULL: nothing */
-	/* Can something be called so? NULL: whatever there is. And where all such names are. */
+	void (*want)(void); /* called once a map has such a label; NULL: nothing to do */
+	/* Can a value have this name? NULL: any name is possible. `list` says where all names are
+	 * documented. */
 	bool (*knows)(const char *name);
 	const char *list;
 };
 
-/* A member of a key that names what a row stands for. */
+/* A member of a key that names what the row stands for. */
 struct label {
 	const struct label_kind *kind;
-	char name[CONFIG_MEMBER_MAX]; /* of its Key block; empty: it has a tag */
+	char name[CONFIG_MEMBER_MAX]; /* of its Key block; empty: the label comes from a tag */
 	uint32_t offset, size;        /* in the key, bytes */
 	bool is_signed;
-	bool is_swapped; /* the order of its bytes is not the machine's */
+	bool is_swapped; /* its byte order is not the machine's */
 	bool is_text;    /* an array of char */
-	bool is_bucket;  /* the number of a bucket: it names nothing */
-	bool is_group;   /* of a service: the number of a cgroup, not its row */
+	bool is_bucket;  /* the number of a bucket, which is no part of a name */
+	bool is_group;   /* of a service: the value is a cgroup's number, not a row */
 	struct enumerator {
 		uint64_t value;
 		char name[LABELS_TEXT_MAX];
-	} * enumerators; /* in the order of their values */
+	} * enumerators; /* ordered by value */
 	size_t enumerator_count;
-	struct decode_step *step; /* what else is made of the name */
+	struct decode_step *step; /* Decode steps that change the name */
 	size_t step_count;
 };
 
-/* The kind of this word, or NULL. */
+/* The kind with this word, or NULL. */
 const struct label_kind *label_kind(const char *word);
 
-/* Those that the engine asks for. */
+/* The kinds that the engine treats specially. */
 const struct label_kind *label_kind_enum(void);
 const struct label_kind *label_kind_service(void);
 const struct label_kind *label_kind_function(void);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What label tags and Key blocks have in common when they become labels.
+ * What LABEL tags and Key blocks have in common when they are parsed into labels.
  */
 #include "label_parser.h"
 
@@ -84,7 +84,8 @@ int label_add(const struct label_parser *r, const char *member, const struct lab
 	return 0;
 }
 
-/* The service, else the first label that names a thing; the others follow in the type instance. */
+/* A service is the plugin instance, else the first label that can be one. All others become part of
+ * the type instance. */
 int label_find_subject(const struct labels *labels)
 {
 	int found = -1;
@@ -97,7 +98,7 @@ int label_find_subject(const struct labels *labels)
 	return found;
 }
 
-/* A service is in the plugin instance, where there is room for one. */
+/* A service can only be the plugin instance, which a CPU takes if the rows are per CPU. */
 int label_check_services(const struct label_parser *r, const struct subject_tag *subject)
 {
 	size_t services = 0;

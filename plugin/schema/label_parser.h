@@ -9,7 +9,7 @@
 #include <bpf/btf.h>
 #include <stdint.h>
 
-/* Who makes labels of what is said of the members of a key, by tags or by a block. */
+/* What a parser of labels needs, whether it reads tags or a block. */
 struct label_parser {
 	struct labels *labels;
 	const struct btf *btf; /* of the object, or NULL */
@@ -17,23 +17,23 @@ struct label_parser {
 	struct error *error;
 };
 
-/* -EINVAL, and why it is not this member. */
+/* Sets the error to what is wrong with this member of the key. Returns -EINVAL. */
 int label_bad(const struct label_parser *r, const char *member, const char *why);
 
-/* Takes the names of an enum in the order of their values. -E2BIG, -ENOMEM. */
+/* Copies the enumerators of an enum, ordered by value. -E2BIG, -ENOMEM. */
 int label_read_enumerators(const struct label_parser *r, const struct btf_type *type,
 			   struct label *label);
 
-/* Is it an array of bytes? Its size, else 0. */
+/* The size of an array of bytes; 0: the type is something else. */
 uint32_t label_text_size(const struct btf *btf, const struct btf_type *type);
 
-/* One more, when nothing is wrong with it. -E2BIG. */
+/* Checks a label and appends it; the labels then own what is in it. -EINVAL, -E2BIG. */
 int label_add(const struct label_parser *r, const char *member, const struct label *label);
 
-/* Which label is the plugin instance, by its kind; -1: none. */
+/* The index of the label that is the plugin instance, by its kind; -1: none. */
 int label_find_subject(const struct labels *labels);
 
-/* -EINVAL: a service is not where there is room for one. */
+/* -EINVAL: there is a service that cannot be the plugin instance. */
 int label_check_services(const struct label_parser *r, const struct subject_tag *subject);
 
 #endif

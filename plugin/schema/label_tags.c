@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From BTF to labels: which members of a map's key name what a row stands for, and how.
+ * From BTF to labels: which members of a map's key have LABEL tags, and of which kind.
  */
 #include "label_tags.h"
 

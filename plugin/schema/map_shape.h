@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* A map as its object declares it; types are numbers in BTF, 0: none. */
+/* A map as its object declares it. Types are BTF ids; 0: unknown. */
 struct map_shape {
 	const char *name;
 	uint32_t key_type, value_type;

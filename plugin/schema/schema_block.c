@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From the Value blocks of a Table block to columns. A value that is named is a member of the value's
- * struct, where the object has BTF of it, else it lies where its block says.
+ * From the Value blocks of a Table block to columns. A named value is a member of the map's value
+ * type if the object's BTF has one; otherwise the block says where it lies.
  */
 #include "schema_block.h"
 
@@ -35,7 +35,8 @@ static int find_value(const struct schema_parser *r, const char *name)
 	return -1;
 }
 
-/* Of a value that BTF describes: its member of the struct, or the whole, when that is an integer. */
+/* The type of a value in BTF: a member of the struct, or the whole value if that is an integer.
+ * NULL: BTF does not describe it. */
 static const struct btf_type *find_type(const struct schema_parser *r,
 					const struct value_config *value, uint32_t *ret_bits)
 {
@@ -52,7 +53,7 @@ static const struct btf_type *find_type(const struct schema_parser *r,
 	return btf__type_by_id(r->btf, (uint32_t)btf__resolve_type(r->btf, id));
 }
 
-/* An integer of BTF, or an array of such. */
+/* Sets size and sign from an integer type of BTF, or an array of integers. */
 static int place_type(const struct schema_parser *r, int i, const struct btf_type *type,
 		      uint32_t *ret_count, struct column *column)
 {
@@ -99,7 +100,7 @@ static void place_by_type(const struct value_config *value, uint32_t *ret_count,
 	*ret_count = value->count;
 }
 
-/* The buckets of its Histogram line, which are the schema's. */
+/* Parses the Histogram line of a value; the schema owns the buckets. */
 static int place_buckets(const struct schema_parser *r, int i, uint32_t count,
 			 struct column *column)
 {
@@ -166,7 +167,8 @@ static int place_value(const struct schema_parser *r, int i, struct column *colu
 				    "a Key block has Decode \"bucket\", so it needs a Histogram");
 	if (status)
 		return status;
-	/* Rows lie behind each other without a gap, so that both must fit. */
+	/* Rows are copied without gaps between them, so a column is only aligned in each of them if
+	 * the size of a row is a multiple of the column's, too. */
 	if (column->offset % column->cell_size || size % column->cell_size)
 		return schema_bad(r, value_name(r, i), "is not aligned");
 	if ((uint64_t)column->offset + (uint64_t)column->width * column->cell_size > size)

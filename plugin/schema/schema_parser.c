@@ -12,15 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COLUMNS_MAX 1024 /* each is compared with each */
-#define INSTANCE_MAX 96  /* of statistics, whose names follow it */
+#define COLUMNS_MAX 1024 /* bounds the comparison of each column with all others */
+#define INSTANCE_MAX 96  /* leaves room for the names of statistics behind it */
 
 int schema_bad(const struct schema_parser *r, const char *member, const char *why)
 {
 	return error_set(r->error, -EINVAL, "map %s, member %s: %s", r->map, member, why);
 }
 
-/* Words that the kind of column does not know. */
+/* Refuses words that do not apply to the kind of column. */
 static int column_words(const struct schema_parser *r, const char *member,
 			const struct column *column)
 {
@@ -42,7 +42,7 @@ static int column_words(const struct schema_parser *r, const char *member,
 	return 0;
 }
 
-/* Which data source of the type it is; type->source_count: none. */
+/* The index of the tag's data source in its type; type->source_count: it has none. */
 static size_t source_of(const struct tag *tag, const struct metric_type *type)
 {
 	size_t i = 0;
@@ -136,8 +136,8 @@ int schema_add(const struct schema_parser *r, int i, const char *text)
 	return status ?: column_add(r, &column);
 }
 
-/* A member that a word of a column names. It becomes a column without a metric, whatever tag it has:
- * the next one. */
+/* Adds a column without a metric for the member that a word of another column names, whatever tags
+ * that member has. */
 static int named_read(const struct schema_parser *r, const char *word, const char *name,
 		      bool is_gauge)
 {
@@ -157,7 +157,8 @@ static int named_read(const struct schema_parser *r, const char *word, const cha
 	return status ?: column_add(r, &column);
 }
 
-/* The members that columns are divided by, and those that say where columns are told. */
+/* Adds the columns that per= and where= name. Each index is set to the column that is added
+ * next. */
 static int all_named_read(const struct schema_parser *r)
 {
 	const struct schema *schema = r->schema;
@@ -184,8 +185,7 @@ static bool same_metric(const struct tag *a, const struct tag *b)
 	return !strcmp(a->type, b->type) && !strcmp(a->instance, b->instance);
 }
 
-/* Which column is this data source of the metric? Columns count from 1; 0: none,
- * and a second one is an error. */
+/* Finds the column of a data source of the metric. -EINVAL: there is none, or more than one. */
 static int find_source(const struct schema_parser *r, const struct tag *of, const char *source,
 		       uint32_t *ret_column)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From BTF to columns: which members of a map's row are metrics, and of which
- * collectd type. BTF comes from a file that anybody may have written, so all
- * that is taken from it is checked against the row's size.
+ * From BTF to columns: which members of a map's row are metrics, and of which collectd type. BTF
+ * comes from a file that anybody may have written, so each offset and size is checked against the
+ * size of the row.
  */
 #include "schema_tags.h"
 
@@ -25,7 +25,7 @@ static const char *member_name(const struct schema_parser *r, int member)
 	return annotation_name(r->btf, btf_members(r->row)[member].name_off);
 }
 
-/* struct { u64 count, sum, ... } as in metric.bpf.h: 8-byte cells only. */
+/* The structs of metric.bpf.h consist of 8-byte cells: { u64 count, sum, ... }. */
 static bool is_cells(const struct btf_type *type, uint32_t cells)
 {
 	return type->size == cells * sizeof(uint64_t);
@@ -83,7 +83,7 @@ static int place_member(const struct schema_parser *r, int i, struct column *col
 	return 0;
 }
 
-/* Decl tags stand behind the types that they name, in no order. */
+/* BTF has declaration tags as types of their own, in any order. */
 static int columns_read(const struct schema_parser *r, int32_t row_id)
 {
 	uint32_t count = btf__type_cnt(r->btf);
@@ -108,7 +108,7 @@ static int columns_read(const struct schema_parser *r, int32_t row_id)
 	return 0;
 }
 
-/* DEFAULT(off) stands beside METRIC. */
+/* A member with DEFAULT(off) must have a METRIC, too. */
 static int default_read(const struct schema_parser *r, int member, const char *text)
 {
 	struct schema *schema = r->schema;
@@ -180,7 +180,7 @@ int schema_read(struct schema *schema, const struct btf *btf, const char *map, u
 	return status;
 }
 
-/* The text of the SUBJECT tag that a type is, if it is on the variable of this map. */
+/* The text of a SUBJECT tag on the variable of this map; NULL: the type is something else. */
 static const char *subject_text(const struct btf *btf, const struct btf_type *tag, const char *map)
 {
 	const struct btf_type *var = btf_is_decl_tag(tag) ? btf__type_by_id(btf, tag->type) : NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which metrics are collected: those that Collect names, else those that are on by default, without what
- * Ignore names. A pattern names a metric, which is all of its series, or some of these.
+ * Which metrics are collected: those that Collect names, else those that are on by default, without
+ * those that Ignore names. A glob names a metric with all of its series, or some of these.
  */
 #include "selection.h"
 
@@ -18,11 +18,11 @@
 
 static const struct config no_config;
 
-/* --- patterns --- */
+/* --- globs --- */
 
 struct matcher {
 	const char *pattern;
-	uint32_t series; /* that fit */
+	uint32_t series; /* those that match */
 };
 
 static int match(void *to, unsigned number, const char *name)
@@ -34,7 +34,8 @@ static int match(void *to, unsigned number, const char *name)
 	return 0;
 }
 
-/* What a pattern fits of a metric, ALL if that as a whole. However many labels it has, people write one asterisk. */
+/* The series of a metric that a glob matches; ALL if it matches the metric as a whole. A name is
+ * tried with one * for all labels, too, as people write it, however many labels there are. */
 static uint32_t fit(const char *pattern, const struct schema *schema, const struct metric *metric,
 		    const struct config *config)
 {
@@ -105,7 +106,7 @@ static int note(void *to, unsigned number, __attribute__((unused)) const char *n
 	return 0;
 }
 
-/* The series that a metric has, wanted or not. */
+/* The series that a metric has, selected or not. */
 static uint32_t existing(const struct selection *selection, const struct schema *schema,
 			 const struct metric *metric)
 {
@@ -132,14 +133,14 @@ static void choose_metrics(const struct selection *selection, struct schema *sch
 	schema->metric_count = kept;
 }
 
-/* Of rows that keys name, the first column ranks where none says that it does. */
+/* Of rows that are named by keys, the first column ranks if no column has the word rank. */
 static void choose_rank(struct schema *schema)
 {
 	if (schema->subject.kind == SUBJECT_KEY && !schema->rank)
 		schema->rank = 1;
 }
 
-/* Does it decide who has series? */
+/* Does the column decide which subjects have series? */
 static bool decides(const struct schema *schema, const struct column *column)
 {
 	enum subject_kind kind = schema->subject.kind;
@@ -149,7 +150,8 @@ static bool decides(const struct schema *schema, const struct column *column)
 	       (column->tag.notable && (kind == SUBJECT_SERVICE || kind == SUBJECT_KEY));
 }
 
-/* Marks in `needed` the columns of metrics, what decides, and what their words name. */
+/* Sets needed[i] for columns of metrics, for columns that decide who has series, and for those that
+ * either refer to. */
 static void find_needed(struct schema *schema, bool *needed)
 {
 	for (size_t i = 0; i < schema->column_count; i++) {
@@ -164,7 +166,7 @@ static void find_needed(struct schema *schema, bool *needed)
 			schema->columns[metric->column[j]].is_hidden = false;
 		}
 	}
-	/* What is named so has no words itself. */
+	/* Columns that others refer to refer to none themselves. */
 	for (size_t i = 0; i < schema->column_count; i++) {
 		if (needed[i] && schema->columns[i].tag.per[0])
 			needed[schema->columns[i].per] = true;
@@ -173,7 +175,7 @@ static void find_needed(struct schema *schema, bool *needed)
 	}
 }
 
-/* Takes the other columns out; now[i] becomes where column i is then. */
+/* Removes columns that are not needed; now[i] becomes the new index of column i. */
 static void compact(struct schema *schema, const bool *needed, uint32_t *now)
 {
 	uint32_t kept = 0;

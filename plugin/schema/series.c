@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The names of the series that a column comes to.
+ * The names of the series that a column becomes.
  */
 #include "series.h"
 
@@ -42,7 +42,7 @@ uint32_t series_buckets(const struct column *column)
 	return column->kind == COLUMN_BUCKETS ? column->buckets->count : HIST_BUCKETS / HIST_SUB;
 }
 
-/* The last one has no end. */
+/* The last bucket has no upper bound. */
 static double bucket_upper(const struct column *column, uint32_t bucket)
 {
 	if (bucket + 1 == series_buckets(column))
@@ -59,7 +59,7 @@ static double bucket_lower(const struct column *column, uint32_t bucket)
 	return (double)hist_lower(bucket * HIST_SUB);
 }
 
-/* As collectd.conf(5) says, section "Bucket": TYPE[-INSTANCE]-LOWER_UPPER. */
+/* Its form is that of collectd.conf(5), section "Bucket": TYPE[-INSTANCE]-LOWER_UPPER. */
 void series_bucket(char *to, const struct column *column, uint32_t bucket)
 {
 	const struct tag *tag = &column->tag;
@@ -78,7 +78,7 @@ static int give(const struct giver *giver, unsigned number, const char *type, co
 {
 	char name[SERIES_NAME_MAX];
 
-	/* As collectd cuts it. */
+	/* collectd cuts type instances at this length. */
 	snprintf(name, sizeof(name), "%s%s%.*s", type, instance[0] ? "-" : "", TAG_TEXT_MAX - 1,
 		 instance);
 	return giver->take(giver->to, number, name);

@@ -11,8 +11,9 @@
 
 #define SERIES_NAME_MAX (3 * TAG_TEXT_MAX) /* of a type instance, before collectd cuts it */
 
-/* The series of a metric, as bits of metric.series. An integer has the first, moments the next five, a
- * histogram the average, the buckets, and a percentile for each that is configured. */
+/* The series of a metric, as bit numbers of metric.series. An integer has the first, moments
+ * the next five, a histogram the average, the buckets, and one percentile for each that is
+ * configured. */
 enum series_number {
 	SERIES_VALUE,
 	SERIES_SAMPLES,
@@ -29,23 +30,24 @@ static inline bool series_is_on(const struct metric *metric, unsigned number)
 	return metric->series >> number & 1;
 }
 
-/* How many buckets of a histogram have series; of a struct hist one for each power of two. */
+/* How many series the buckets of a histogram have; for a struct hist, one for each power of two. */
 uint32_t series_buckets(const struct column *column);
 
-/* The type instances of what is made of moments and histograms; `to` has
+/* Write the type instances of what is computed from moments and histograms; `to` has
  * SERIES_NAME_MAX bytes. */
 void series_statistic(char *to, const struct tag *tag, enum series_number statistic);
 void series_percentile(char *to, const struct tag *tag, double percent);
 void series_bucket(char *to, const struct column *column, uint32_t bucket);
 
-/* Is given a series of a metric, TYPE[-INSTANCE]; 0: go on. */
+/* Called with the name of a series, TYPE[-INSTANCE]. Returns 0 to go on. */
 typedef int series_taker(void *to, unsigned number, const char *name);
 
-/* Gives all that a column comes to, selected or not; what the taker returned last. */
+/* Calls `take` for each series that a column can have, selected or not. Returns the first result
+ * that is not 0, else 0. */
 int series_each(const struct column *column, const struct config *config, series_taker *take,
 		void *to);
 
-/* A column whose type instance ends with so many labels, all of this text. */
+/* A copy of the column whose type instance ends with this number of labels, all with this text. */
 struct column series_with_labels(const struct column *column, size_t labels, const char *label);
 
 #endif

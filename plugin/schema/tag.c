@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The texts of tags: METRIC is TYPE[-INSTANCE][:SOURCE] and words, SUBJECT is words.
+ * Parses the texts of tags: METRIC is TYPE[-INSTANCE][:SOURCE] and words, SUBJECT is words.
  */
 #include "tag.h"
 
@@ -14,7 +14,7 @@
 
 #define SPACE " \t"
 
-/* Copies length bytes of text to a place of size bytes; false: too long. */
+/* Copies `length` bytes of text into a buffer of `size` bytes. False: they do not fit. */
 static bool copy(char *to, size_t size, const char *text, size_t length)
 {
 	if (length >= size)
@@ -55,7 +55,7 @@ static bool parse_identifier(const char *word, size_t length, struct tag *tag)
 	return rest == word + length;
 }
 
-/* A positive decimal number; text moves behind it. */
+/* Parses a positive decimal number and moves *text behind it. */
 static bool parse_number(const char **text, uint64_t *ret_number)
 {
 	char *end;
@@ -72,7 +72,7 @@ static bool parse_number(const char **text, uint64_t *ret_number)
 	return true;
 }
 
-/* The name behind NAME=, of at least one byte. */
+/* Parses NAME=VALUE, with a value of at least one byte. */
 static bool parse_name(const char *word, size_t length, const char *prefix, char *to, size_t size)
 {
 	size_t skip = strlen(prefix);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Percentiles of histograms that go back to the programs, which cannot look for them
- * themselves. They are of rows, whoever has these, and whether the histogram has series or not.
+ * The word tail= of METRIC: which member of a row the percentile of which histogram is written
+ * into.
  */
 #include "tail.h"
 
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The number of a member, btf_vlen(): there is none. */
+/* The index of a member; btf_vlen(): there is none. */
 static int find_member(const struct btf *btf, const struct btf_type *row, const char *name)
 {
 	int i = 0;
@@ -38,7 +38,7 @@ static bool is_taken(const struct schema *schema, uint32_t offset)
 	return false;
 }
 
-/* Is the member an integer of 64 bits, inside of the row? */
+/* Is the member a 64-bit integer inside the row? */
 static bool fits(const struct btf *btf, const struct btf_type *row, int member)
 {
 	int type = btf__resolve_type(btf, btf_members(row)[member].type);

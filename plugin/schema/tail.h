@@ -7,8 +7,8 @@
 
 #include <bpf/btf.h>
 
-/* Finds the members that columns of a schema name by tail, in the row's type. -EINVAL: one is not
- * there or of the wrong type, or has another use; -ENOMEM. */
+/* Finds the members that the columns of a schema name with tail=, in the row's type. -EINVAL: a
+ * member is missing, has the wrong type, or is used otherwise; -ENOMEM. */
 int tails_find(struct schema *schema, const struct btf *btf, const struct btf_type *row,
 	       const char *map, struct error *error);
 

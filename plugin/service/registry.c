@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whose series are whose. Two tables with a series in common would write into one file by turns, so
- * the later one is refused when its probe opens.
+ * Which table owns which series. Two tables with a series in common would both write into one file,
+ * so the later one is refused when its probe opens.
  */
 #include "registry.h"
 
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Can they be one name, part by part? */
+/* Can they be the same name, part by part? */
 static bool names_meet(const char *a, const char *b)
 {
 	for (;;) {
@@ -27,7 +27,7 @@ static bool names_meet(const char *a, const char *b)
 	}
 }
 
-/* As find_twice() and find_common(), of names with labels in them. */
+/* Like find_twice() and find_common(), for names that contain labels. */
 static const char *find_meeting(const struct series_set *a, const struct series_set *b)
 {
 	for (size_t i = 0; i < a->count; i++)
@@ -37,7 +37,7 @@ static const char *find_meeting(const struct series_set *a, const struct series_
 	return NULL;
 }
 
-/* The first name that is there twice, or NULL. */
+/* The first name that occurs twice, or NULL. */
 static const char *find_twice(const struct series_set *set)
 {
 	if (set->has_labels)
@@ -48,7 +48,7 @@ static const char *find_twice(const struct series_set *set)
 	return NULL;
 }
 
-/* The first name that both have, or NULL. */
+/* The first name that is in both sets, or NULL. */
 static const char *find_common(const struct series_set *a, const struct series_set *b)
 {
 	size_t i = 0, j = 0;
@@ -66,7 +66,7 @@ static const char *find_common(const struct series_set *a, const struct series_s
 	return NULL;
 }
 
-/* The name of a subject that rows of both can stand for, or NULL. */
+/* The name of a subject that rows of both tables can stand for, or NULL. */
 static const char *find_subject(const struct subjects *subjects, const struct series_set *a,
 				const struct series_set *b)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rows of a map: one per number or key, or one per slot, which the kernel gives to a service or process
- * when it counts for it first.
+ * The rows of a map: one per number or key, or one per slot, which the kernel gives to a service or
+ * process when it first counts for it.
  */
 #include "rows.h"
 
@@ -59,7 +59,8 @@ static int numbers_resize(const struct rows *rows, struct numbers *numbers,
 	if (has_map(rows, map))
 		return error_set(error, -EINVAL, "map %s: a table needs maps of its own", name);
 
-	/* Of variables libbpf has a copy, which it would take for as large as it is told here. */
+	/* libbpf keeps a copy of variables and would assume that it has the size that is set
+	 * here. */
 	if (!map || bpf_map__is_internal(map) || !is_mapped_array(map) ||
 	    bpf_map__value_size(map) != sizeof(uint32_t))
 		return error_set(error, -EINVAL,
@@ -75,7 +76,7 @@ static bool is_by_leave(const struct subject_tag *subject, const struct row_coun
 	return counts->by_leave && subject->via[0] && subject->kind == SUBJECT_SERVICE;
 }
 
-/* How many subjects of the rows' kind there can be. */
+/* The number of subjects of the rows' kind. */
 static uint32_t count_subjects(const struct bpf_map *map, const struct subject_tag *subject,
 			       const struct row_counts *counts)
 {
@@ -99,7 +100,7 @@ static uint32_t count_rows(const struct bpf_map *map, const struct subject_tag *
 	return subject->via[0] && slots < count ? slots : count;
 }
 
-/* Words of the SUBJECT tag that do not go with the type of map. */
+/* Refuses words of the SUBJECT tag that do not fit the type of map. */
 static int check_map(const struct bpf_map *map, const struct subject_tag *subject,
 		     struct error *error)
 {
@@ -127,7 +128,7 @@ static int check_map(const struct bpf_map *map, const struct subject_tag *subjec
 	return 0;
 }
 
-/* Of a hash that others have made as many keys are read as there is room for. */
+/* Of a hash that an object without our tags sizes, at most ROWS_MAX keys are read. */
 static uint32_t read_at_most(const struct bpf_map *map, const struct subject_tag *subject,
 			     uint32_t count)
 {
@@ -266,7 +267,7 @@ void rows_write(const struct rows *rows, uint32_t row, uint32_t offset, uint64_t
 	__atomic_store_n(at, value, __ATOMIC_RELAXED);
 }
 
-/* Entries of array maps are 8 bytes apart at least. */
+/* Entries of array maps are at least 8 bytes apart. */
 static uint32_t *number_at(const struct numbers *numbers, uint32_t i)
 {
 	return (uint32_t *)((uint64_t *)numbers->mapping.start + i);
@@ -289,7 +290,7 @@ void rows_ask_again(struct rows *rows)
 	__atomic_fetch_add(number_at(&rows->owners, 0), 1, __ATOMIC_RELEASE);
 }
 
-/* Counted last: who asks again finds it. */
+/* The counter of freed slots is raised last: a program that sees it finds the slot free. */
 void rows_free_slot(struct rows *rows, uint32_t slot)
 {
 	__atomic_store_n(number_at(&rows->owners, slot), 0, __ATOMIC_RELEASE);
@@ -328,7 +329,7 @@ uint32_t rows_owner(const struct rows *rows, uint32_t slot)
 	return owner ? (owner & ~SLOT_CLOSED) - 1 : 0;
 }
 
-/* Who asks in between counts in it for the last time. */
+/* A program that looks up the slot between the two stores counts in it for the last time. */
 void rows_return_slot(struct rows *rows, uint32_t slot, uint32_t owner, bool is_group)
 {
 	__atomic_store_n(number_at(&rows->via, owner), leave(is_group), __ATOMIC_SEQ_CST);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rows of a mapped array: read where the kernel counts, and written where a column has the word
+ * The rows of a mapped array: read where the kernel counts, and written if a column has the word
  * tail.
  */
 #include "rows.h"

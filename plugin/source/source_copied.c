@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rows of an array that cannot be mapped, as one per CPU: a copy of all, taken at each reading, in which
- * CPUs lie as shards do.
+ * The rows of an array that cannot be mapped, such as one per CPU: all values are copied at each
+ * reading; the values of CPUs lie like shards.
  */
 #include "object/budget.h"
 #include "rows.h"
@@ -18,11 +18,11 @@ static uint64_t memory(const struct rows *rows)
 	return size_product(rows->count, size_sum(row, sizeof(uint32_t)));
 }
 
-/* In as many calls as the kernel wants. */
+/* The kernel may need several calls. */
 static int copy(struct rows *rows, struct error *error)
 {
 	size_t row = rows->cpus * rows->stride;
-	uint64_t batch = 0; /* of the kernel: where the next one begins */
+	uint64_t batch = 0; /* opaque to us: start of the next batch */
 	uint32_t done = 0;
 
 	while (done < rows->count) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rows of a hash, by batches of whole buckets of it. Keys come and go meanwhile: one that stays is
- * given once, as a bucket is read with its lock held. A bucket that has more keys than a batch makes
- * that one larger.
+ * The rows of a hash, in batches of whole buckets of the kernel's hash table. A key that exists
+ * throughout is read exactly once, because the kernel copies a bucket with its lock held. If a
+ * bucket has more keys than fit in a batch, the batch becomes larger.
  */
 #include "object/budget.h"
 #include "rows.h"
@@ -24,7 +24,8 @@ static uint32_t first_batch(const struct rows *rows)
 	return rows->count < BATCH_FIRST ? rows->count : BATCH_FIRST;
 }
 
-/* More keys than that are not in one bucket: the kernel has as many buckets as keys, and its own seed. */
+/* A bucket with more keys than that is not expected: the kernel has as many buckets as entries and
+ * a hash seed of its own. */
 static uint64_t memory(const struct rows *rows)
 {
 	return size_product(first_batch(rows),
@@ -60,7 +61,8 @@ static int start(struct rows *rows, struct error *error)
 	return resize_batch(rows, first_batch(rows), error);
 }
 
-/* The next batch, larger ones until a bucket fits; ret_end: it is the last. */
+/* Reads the next batch, in a larger buffer if the bucket does not fit. *ret_end: it is the last
+ * one. */
 static int next_batch(struct rows *rows, const uint64_t *after, uint64_t *ret_batch,
 		      uint32_t *ret_count, bool *ret_end, struct error *error)
 {
@@ -100,7 +102,7 @@ static int give(struct rows *rows, uint32_t count, row_taker *take, void *to, st
 
 static int each(struct rows *rows, row_taker *take, void *to, struct error *error)
 {
-	uint64_t batch[2] = { 0 }; /* of the kernel: where this one begins, and the next */
+	uint64_t batch[2] = { 0 }; /* opaque to us: start of this batch, start of the next */
 	bool first = true, end = false;
 	int status = 0;
 

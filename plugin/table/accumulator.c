@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sums by subject, and of moments those of some readings before.
+ * Sums by subject; of moments also those of a few earlier readings.
  */
 #include "accumulator.h"
 
@@ -54,7 +54,7 @@ struct accumulator *accumulators_at(struct accumulators *accumulators, const str
 	return accumulator;
 }
 
-/* The oldest one is forgotten. */
+/* Shifts the windows of moments by one; the oldest is dropped. */
 static void keep_window(struct accumulator *accumulator, const struct schema *schema)
 {
 	memmove(accumulator->past + schema->moments, accumulator->past,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From the bytes of a row to cells of 64 bits, and what they have grown by.
+ * From the bytes of a row to 64-bit cells, and their growth.
  */
 #include "cells.h"
 
@@ -20,7 +20,7 @@ static uint64_t read_narrow(const struct column *column, const unsigned char *ro
 	}
 }
 
-/* A gauge as it stands, an integer of less than 64 bits with its sign. */
+/* A gauge of less than 64 bits, with its sign. */
 static uint64_t extend(const struct column *column, uint64_t cell)
 {
 	unsigned shift = 64 - 8 * column->cell_size;
@@ -28,7 +28,7 @@ static uint64_t extend(const struct column *column, uint64_t cell)
 	return column->is_signed && shift ? (uint64_t)((int64_t)(cell << shift) >> shift) : cell;
 }
 
-/* A counter of 32 bits wraps at 32 bits. */
+/* A counter wraps at its own size, for example at 32 bits. */
 static uint64_t growth(const struct column *column, uint64_t now, uint64_t before)
 {
 	unsigned shift = 64 - 8 * column->cell_size;
@@ -36,10 +36,11 @@ static uint64_t growth(const struct column *column, uint64_t now, uint64_t befor
 	return (now - before) << shift >> shift;
 }
 
-/* Adds a column as one part of the row has it. */
+/* Adds the cells of a column in one part of the row. */
 static void add_part(const struct column *column, const unsigned char *row, uint64_t *cells)
 {
-	/* Nearly all cells are such, of histograms: this loop is what a reading takes. */
+	/* Nearly all cells are 64-bit ones of histograms: a reading spends its time in this
+	 * loop. */
 	if (column->cell_size == sizeof(uint64_t)) {
 		const uint64_t *at = (const uint64_t *)(row + column->offset);
 
@@ -64,8 +65,8 @@ void cells_read(const struct schema *schema, const struct row_bytes *row, uint64
 			add_part(&schema->columns[c], at, ret_cells + schema->columns[c].at);
 }
 
-/* What a cell has grown by since it was last read. A counter that falls, as one of another
- * program's that is set back, goes on from there. */
+/* The growth of a cell since it was last read. A counter that fell, for example because another
+ * program reset it, has grown by 0 and continues from its new value. */
 static uint64_t take_growth(const struct column *column, uint64_t now, uint64_t *previous)
 {
 	uint64_t grown = growth(column, now, *previous);
@@ -78,7 +79,7 @@ static uint64_t take_growth(const struct column *column, uint64_t now, uint64_t 
 	return fell ? 0 : grown;
 }
 
-/* Which cell of a column the i-th one of a row goes into; column->cells or more: none. */
+/* The cell of a column that cell i of a row adds to; column->cells or more: none. */
 static uint32_t cell_of(const struct column *column, uint32_t i, uint64_t bucket)
 {
 	return column->is_spread ? buckets_find(column->buckets, bucket) : i;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The names that keys have in series, and which of them have series of their own: so many at once,
- * and so many new ones an hour. A name gives way to another that has counted twice as much for some
- * time; what has no series counts in the rest of its subject, "other". Functions do not compete: the
- * values of an argument take series from those of the same function alone, and a function without one
- * always has series.
+ * The names that keys have in series, and which names have series: a limited number at once, and a
+ * limited number of new ones an hour. A name loses its series to another whose score has become
+ * more than twice its own. Names without series are summed in the series "other" of their subject.
+ * Names of different functions do not compete: the values of an argument take series only from
+ * other values of the same function, and the name of a function without an argument always has
+ * series.
  */
 #include "key_name.h"
 
@@ -17,10 +18,10 @@
 #include <string.h>
 
 #define REST "other"
-#define GONE_READINGS 10      /* without a key, after which a name is no longer dispatched */
-#define FORGOTTEN_READINGS 13 /* after which receivers have forgotten it, too */
-#define STAY_READINGS 10      /* that a name has series at least, once it has */
-#define CHANGES_MAX 16        /* at a reading */
+#define GONE_READINGS 10      /* without the key, until its name is no longer dispatched */
+#define FORGOTTEN_READINGS 13 /* without the key, until receivers have forgotten the name, too */
+#define STAY_READINGS 10      /* that a name has series at least */
+#define CHANGES_MAX 16        /* of a reading */
 
 static const struct labels *labels_of(const struct table *table)
 {
@@ -34,7 +35,7 @@ static bool is_of_service(const struct labels *labels)
 
 /* --- texts --- */
 
-/* Parts of a type instance are told apart by the hyphens between them. */
+/* Hyphens separate the parts of a type instance, so a part must not contain any. */
 static void add_part(char *to, size_t room, const char *part)
 {
 	size_t length = strlen(to);
@@ -47,8 +48,8 @@ static void add_part(char *to, size_t room, const char *part)
 			to[length] = '_';
 }
 
-/* How long a part may be, so that all together have no more than so many bytes: none is cut for the sake of
- * another that is longer. */
+/* The limit to which parts have to be cut so that their total fits. Only parts longer than the
+ * limit are cut, so a long part never shortens a short one. */
 static size_t part_most(const size_t *lengths, size_t count, size_t total)
 {
 	size_t most = total, sum;
@@ -83,7 +84,7 @@ static void name_labels(const struct labels *labels, const unsigned char *key, c
 	}
 }
 
-/* Has the probe itself counted here what found no room for a key of its own? */
+/* Did the program itself use this key for what found no room for a key of its own? */
 static bool is_of_rest(const struct labels *labels, const unsigned char *key)
 {
 	for (int i = 0; i < (int)labels->count; i++)
@@ -128,7 +129,8 @@ bool key_name_wanted(const struct table *table, const struct snapshot *snapshot,
 
 /* --- groups --- */
 
-/* What it names keeps its name where what is behind it is the rest. NULL: there is none. */
+/* The label that names a function. Its name stays in the series "other" of the function's
+ * arguments. NULL: there is none. */
 static const struct label *function_label(const struct labels *labels)
 {
 	for (size_t i = 0; i < labels->count; i++)
@@ -177,7 +179,7 @@ static bool is_name(const void *of, uint32_t number, const void *wanted)
 	       !strcmp(a->labels, b->labels);
 }
 
-/* A quarter of the room is for rests, of which there are as many as services at most. */
+/* A quarter of the names is reserved for "other" ones, of which each service has one at most. */
 static uint32_t free_name(struct keys *keys, bool is_rest)
 {
 	size_t most = is_rest ? keys->name_max : keys->name_max - keys->name_max / 4;
@@ -198,7 +200,7 @@ static uint32_t free_name(struct keys *keys, bool is_rest)
 	return (uint32_t)keys->name_count++;
 }
 
-/* What shows a name, or does so no longer. */
+/* Changes the number of names with series by 1 or -1. */
 static void count_shown(struct keys *keys, const struct key_name *name, int change)
 {
 	keys->shown += (uint32_t)change;
@@ -231,7 +233,7 @@ static bool has_room(const struct keys *keys, const struct key_name *name)
 	return name->is_kept || keys->groups[name->group].shown < keys->shown_max;
 }
 
-/* The number of a name, which is made if there is none. */
+/* Finds a name, or adds it. Returns its number; INDEX_NONE: there is no room. */
 static uint32_t enter(struct keys *keys, const struct key_name *name)
 {
 	uint64_t hash = hash_of(keys, name);
@@ -251,7 +253,7 @@ static uint32_t enter(struct keys *keys, const struct key_name *name)
 	return number;
 }
 
-/* The number of what counts names like this one that have no series. */
+/* The number of the "other" name that counts for a name without series. */
 static uint32_t rest_of(struct table *table, const struct key_name *name)
 {
 	const struct labels *labels = labels_of(table);
@@ -308,7 +310,7 @@ static void forget(struct table *table, uint32_t i)
 		accumulators_forget(&table->accumulators, i);
 }
 
-/* The names that nothing has counted for since long go; the others are in the index then. */
+/* Forgets names that have had no key for long, and rebuilds the index for the rest. */
 static void age(struct table *table)
 {
 	struct keys *keys = &table->keys;
@@ -334,7 +336,7 @@ static void age(struct table *table)
 	}
 }
 
-/* The one without series that counts most; NULL: none. */
+/* The name without series that has the highest score; NULL: none. */
 static struct key_name *find_best(const struct keys *keys)
 {
 	struct key_name *best = NULL;
@@ -347,7 +349,8 @@ static struct key_name *find_best(const struct keys *keys)
 	return best;
 }
 
-/* The one of this group with series that counts least and has had them for long enough; NULL: none. */
+/* The name with series in this group that has the lowest score, and has had its series for
+ * STAY_READINGS; NULL: none. */
 static struct key_name *find_worst(const struct keys *keys, uint32_t group)
 {
 	struct key_name *worst = NULL;
@@ -360,7 +363,7 @@ static struct key_name *find_worst(const struct keys *keys, uint32_t group)
 	return worst;
 }
 
-/* Are there series for it, if need be those of another? */
+/* Is there a series for this name, or can one be taken from another name? */
 static bool make_room(struct keys *keys, const struct key_name *name)
 {
 	struct key_name *worst;
@@ -374,7 +377,7 @@ static bool make_room(struct keys *keys, const struct key_name *name)
 	return true;
 }
 
-/* So many at most. */
+/* Gives series to the names with the highest scores, up to this number of changes. */
 static void change(struct keys *keys, int most)
 {
 	struct key_name *best;
@@ -402,7 +405,7 @@ static void count_rest(struct keys *keys)
 	keys->growth = keys->growth_rest = 0;
 }
 
-/* What has counted once goes on to be dispatched while its key is there. */
+/* A name that has counted something is dispatched as long as its key exists. */
 static void keep_fed(struct table *table)
 {
 	for (size_t i = 0; i < table->accumulators.count && i < table->keys.name_count; i++) {

@@ -13,42 +13,42 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What series of a table of keys are about: a plugin instance and the end of a type instance. Several
- * keys may have one name, and then add up. */
+/* The name of series of a table of keys: a plugin instance and the end of a type instance. Keys
+ * with the same name are summed. */
 struct key_name {
 	char subject[SUBJECT_NAME_MAX]; /* empty: the probe */
 	char labels[LABELS_TEXT_MAX];   /* empty: none */
-	uint64_t generation;            /* another name in its place, another generation; 0: free */
-	uint64_t seen;                  /* at which reading a key of it was last there */
-	uint64_t shown_at;              /* at which reading it got its series */
-	uint64_t growth;                /* since the last reading, by what ranks */
-	double score;                   /* growth, of the last readings above all */
-	uint32_t group;                 /* names that compete with it, of keys.groups */
-	bool is_rest;                   /* of what has no series of its own */
-	bool is_kept;                   /* has series whatever there is besides */
+	uint64_t generation; /* changes when the entry is used for another name; 0: free */
+	uint64_t seen;       /* the last reading that had a key with this name */
+	uint64_t shown_at;   /* the reading at which it got its series */
+	uint64_t growth;     /* of the ranking column since the last reading */
+	double score;        /* growth, averaged with more weight on recent readings */
+	uint32_t group;      /* index in keys.groups: the names that compete with it */
+	bool is_rest;        /* it is an "other" name, for names without series */
+	bool is_kept;        /* it always has series */
 	bool is_shown;
-	bool was_shown; /* counted among the new ones already */
+	bool was_shown; /* it has already used its allowance for a new name */
 };
 
-/* A key that was there, and what its row held. */
+/* A key that was read, and the cells of its row. */
 struct key_entry {
-	uint32_t name;  /* which it has, UINT32_MAX: has never counted */
-	uint64_t named; /* generation of that name */
-	int subject;    /* of its service when it got that name, -1: none */
-	uint32_t row;   /* of that service at the last reading, 0 (which never moves): of none */
+	uint32_t name;       /* its number; UINT32_MAX: it has counted nothing yet */
+	uint64_t named;      /* generation of that name */
+	int subject;         /* subject of its service when it was named; -1: none */
+	uint32_t row;        /* its row at the last reading; 0 (which never changes): no service */
 	uint64_t generation; /* of that subject */
-	bool is_left_out;    /* by a Label of the Probe block */
+	bool is_left_out;    /* a Label line of the Probe block excludes it */
 	uint64_t seen;
 	int cpu;
 	unsigned char *key;
 	uint64_t *previous; /* cells */
 };
 
-/* Names that compete for series: those of a function, else all of a table. */
+/* Names that compete for series: those of one function, or all names of the table. */
 struct key_group {
-	uint32_t shown;        /* have series now, without those that are kept */
-	struct allowance news; /* names that may get series for the first time */
-	bool is_settled;       /* at this reading */
+	uint32_t shown;        /* names with series now, without those that always have some */
+	struct allowance news; /* new names that may get series */
+	bool is_settled;       /* at this reading nothing can change in it any more */
 	bool has_rest, is_rest_told;
 };
 
@@ -61,17 +61,17 @@ struct keys {
 	struct label_choice choice;
 	uint64_t generation;
 	uint64_t readings;
-	uint32_t shown_max; /* names with series, of a group */
+	uint32_t shown_max; /* names of a group that can have series */
 	struct key_group *groups;
 	size_t group_count;
-	uint32_t shown, rest; /* how many names have series now, and how many have not */
+	uint32_t shown, rest; /* names with and without series now */
 	uint64_t growth,
-		growth_rest; /* since the last reading, of all and of those without series */
-	double rest_percent; /* of the last reading's growth, NAN: nothing has grown */
-	uint64_t *now;       /* cells of the row that is read */
+		growth_rest; /* of all names, and of those without series, since the last reading */
+	double rest_percent; /* their part of the last reading's growth; NAN: nothing has grown */
+	uint64_t *now;       /* cells of the row that is being read */
 	bool starting;
-	size_t rows;  /* that the last reading gave */
-	bool is_full; /* a key found no room, so it counts nowhere */
+	size_t rows;  /* of the last reading */
+	bool is_full; /* a key found no room, so it is not counted */
 	bool is_full_told, is_filled_told;
 };
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reading of rows that are named by their keys: each key that was there is remembered with what its
- * row held. A key may be deleted and come back: what has fallen begins at zero.
+ * Reads rows that are named by their keys. Each key is remembered with the cells of its row. A
+ * program may delete a key and create it again: if a cell has fallen, its growth is counted from
+ * zero.
  */
 #include "keys.h"
 
@@ -17,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SPARE 2 /* as many keys as there are rows, so that those that leave find no others */
+#define SPARE 2 /* entries per row, so that new keys find room before deleted ones are forgotten */
 #define FORGOTTEN_READINGS 13
 #define NEVER UINT64_MAX
 
@@ -36,7 +37,7 @@ static size_t names_most(const struct rows *rows)
 	return SPARE * ((size_t)rows_most(rows) + 1);
 }
 
-/* Each entry may have a name with counters. */
+/* Assumes that each entry has a name with cells of its own. */
 uint64_t keys_memory(const struct table *table)
 {
 	const struct schema *schema = &table->schema;
@@ -83,7 +84,7 @@ static void add_to_index(struct keys *keys, uint32_t i, uint32_t key_size)
 	index_add(&keys->by_key, hash_of(keys, &w), i);
 }
 
-/* Forgets the keys that were not there for so many readings. */
+/* Forgets keys that have been absent for more than this number of readings. */
 static void forget_absent(struct table *table, uint64_t readings)
 {
 	struct keys *keys = &table->keys;
@@ -102,7 +103,7 @@ static void forget_absent(struct table *table, uint64_t readings)
 		add_to_index(keys, (uint32_t)i, table->schema.labels.key_size);
 }
 
-/* Cells and key are of one piece. NULL: no room. */
+/* The cells and the key are one allocation. NULL: no room, or no memory. */
 static struct key_entry *add_entry(struct table *table, const struct wanted *w)
 {
 	struct keys *keys = &table->keys;
@@ -145,8 +146,8 @@ static bool any_fallen(const struct column *column, const uint64_t *now, const u
 	return false;
 }
 
-/* Has the key been deleted since, and come back? Counters of less than 64 bits may wrap, samples of
- * histograms may move. */
+/* Has the key been deleted and created again? Only 64-bit cells tell: smaller counters may wrap,
+ * and samples of histograms may move between buckets. */
 static bool has_fallen(const struct schema *schema, const uint64_t *now, const uint64_t *previous)
 {
 	for (size_t c = 0; c < schema->column_count; c++) {
@@ -164,7 +165,8 @@ static const struct column *ranking(const struct schema *schema)
 	return &schema->columns[schema->rank ? schema->rank - 1 : 0];
 }
 
-/* Growth of the column that ranks, else of the first: of moments and histograms how many. */
+/* Growth of the ranking column, or of the first one; for moments and histograms, of the number of
+ * samples. */
 static uint64_t growth_of(const struct schema *schema, const uint64_t *now,
 			  const uint64_t *previous)
 {
@@ -172,7 +174,7 @@ static uint64_t growth_of(const struct schema *schema, const uint64_t *now,
 	uint32_t cells = column->kind == COLUMN_HIST ? column->cells : 1;
 	uint64_t sum = 0;
 
-	/* Of buckets without the sum, which may be anything. */
+	/* Without the cell behind the buckets, a sum that says nothing about the number. */
 	if (column->kind == COLUMN_BUCKETS && !column->is_spread)
 		cells = column->buckets->count;
 	for (uint32_t i = column->at; i < column->at + cells; i++)
@@ -188,7 +190,7 @@ static bool is_same(const struct schema *schema, const uint64_t *a, const uint64
 	return !memcmp(a, b, schema->row_cells * sizeof(*a));
 }
 
-/* A gauge need not change to have something to tell. */
+/* A gauge is dispatched even if its value does not change. */
 static bool has_gauge(const struct schema *schema, const uint64_t *now)
 {
 	for (size_t c = 0; c < schema->column_count; c++)
@@ -217,7 +219,7 @@ bool keys_follow_services(const struct table *table)
 	return service_label(table) != NULL;
 }
 
-/* The row of its service, 0 (which never moves) without. */
+/* The row of the key's service; 0, which never changes owner, if it has none. */
 static uint32_t find_row(const struct table *table, const struct key_entry *entry)
 {
 	const struct label *label = service_label(table);
@@ -228,14 +230,15 @@ static uint32_t find_row(const struct table *table, const struct key_entry *entr
 	return value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
 }
 
-/* Was the row held for a service that might have been of a block, and was not? */
+/* Only services of Service blocks are collected. Was the row held for one that turned out to be of
+ * no block? */
 static bool is_unwatched(const struct snapshot *snapshot, uint32_t row)
 {
 	return snapshot->other_unwatched && row < snapshot->row_count && row != SERVICE_OTHER &&
 	       snapshot->states[row].state != ROW_SHOWN;
 }
 
-/* The subject of its service, -1: it is of none. */
+/* The subject of the key's service; -1: it has none. */
 static int subject_of(const struct reading *r, const struct key_entry *entry)
 {
 	uint32_t row = entry->row;
@@ -245,14 +248,14 @@ static int subject_of(const struct reading *r, const struct key_entry *entry)
 		       : -1;
 }
 
-/* Has it a name still, and not for want of another? */
+/* Does it still have its name, and one that is not "other" for lack of room? */
 static bool is_named(const struct keys *keys, const struct key_entry *entry)
 {
 	return entry->name != INDEX_NONE && !keys->name[entry->name].is_rest &&
 	       keys->name[entry->name].generation == entry->named;
 }
 
-/* Names the key where it has no name, or its service another one. */
+/* Names a key that has no name, or whose service has changed. */
 static void name_entry(const struct reading *r, struct key_entry *entry)
 {
 	const struct keys *keys = &r->table->keys;
@@ -280,7 +283,7 @@ static uint64_t bucket_of(const struct table *table, const struct key_entry *ent
 	return labels->has_bucket ? label_value(&labels->bucket, entry->key) : 0;
 }
 
-/* Is the row that which has the sum of values, and not how many there were? */
+/* Does the row contain the sum of values rather than a number of samples? */
 static bool is_sum(const struct table *table, uint64_t bucket)
 {
 	const struct column *column = ranking(&table->schema);
@@ -288,7 +291,7 @@ static bool is_sum(const struct table *table, uint64_t bucket)
 	return column->is_spread && buckets_find(column->buckets, bucket) == column->buckets->count;
 }
 
-/* Adds the growth of a row to what counts it. */
+/* Adds the growth of a row to the name that counts for it. */
 static int feed(const struct reading *r, struct key_entry *entry, struct error *error)
 {
 	struct table *table = r->table;
@@ -320,7 +323,7 @@ static int feed(const struct reading *r, struct key_entry *entry, struct error *
 	return 0;
 }
 
-/* May what it has grown by be of two services? */
+/* May the growth belong to two services, because the row may have changed owner? */
 static bool is_doubtful(const struct reading *r, const struct key_entry *entry)
 {
 	uint32_t row = entry->row;
@@ -405,7 +408,7 @@ void keys_end(struct table *table, uint64_t now_ns)
 	table->keys.readings++;
 }
 
-/* Has an object of others a hash that is full, so that it counts what is new nowhere? */
+/* Is a hash of an object without our tags full, so that its programs count no new keys? */
 static bool is_filled(const struct table *table)
 {
 	enum bpf_map_type type = bpf_map__type(table->map);
@@ -415,7 +418,8 @@ static bool is_filled(const struct table *table)
 	       table->keys.rows >= bpf_map__max_entries(table->map);
 }
 
-/* Of functions, as it is the argument's values that have no series; not of their histograms again. */
+/* Reports once that values of a function's argument have no series. The columns of histograms have
+ * the same keys and would report it again. */
 static bool has_function_rest(struct table *table, struct error *ret_trouble)
 {
 	struct keys *keys = &table->keys;

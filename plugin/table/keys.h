@@ -9,22 +9,24 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Bytes that the keys of a sized table may take at most. */
+/* The most bytes that the keys of a sized table can take. */
 uint64_t keys_memory(const struct table *table);
 
-/* After load; takes what the rows hold as the start of all growth. */
+/* Prepares reading, after load. What the rows contain now is the base of all growth. -ENOMEM, or an
+ * error of the source. */
 int keys_start(struct table *table, struct error *error);
 
-/* Adds what the rows have grown by, as table_read() and table_catch_up() do. */
+/* Adds the growth of all rows, for table_read() and table_catch_up(). */
 int keys_read(struct table *table, const struct snapshot *snapshot, struct error *error);
 
-/* Are rows of services among its labels? */
+/* Is a service among its labels? */
 bool keys_follow_services(const struct table *table);
 
-/* A reading is over, at this time: chooses which names have series from the next one on. */
+/* Ends a reading at this time: chooses which names have series from the next one on. */
 void keys_end(struct table *table, uint64_t now_ns);
 
-/* Says that there are more keys than are counted; false: there are not, or it was said before. */
+/* Reports once that keys are not counted, or that values have no series of their own. False: there
+ * is nothing new to report. */
 bool keys_trouble(struct table *table, struct error *ret_trouble);
 
 void keys_done(struct keys *keys);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What rows stand for: how many there are, whose each is, and what that is called.
+ * The kinds of subjects that rows stand for: whose a row is, and what it is called.
  */
 #include "kind.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Of processes only those have series that did most.
+ * Limits series of processes to those with the highest values.
  */
 #include "rank.h"
 
@@ -23,7 +23,7 @@ static int by_group_and_rank(const void *left, const void *right)
 	return a->subject < b->subject ? -1 : a->subject > b->subject;
 }
 
-/* In the order of the numbers, also of those with a sign. */
+/* Keeps the order of values, of negative ones, too. */
 static uint64_t rank_of(const struct column *column, const struct accumulator *accumulator)
 {
 	uint64_t n = accumulator->window[column->cell];
@@ -37,7 +37,7 @@ void rank(struct table *table, const struct snapshot *snapshot)
 	struct candidate *list = calloc(table->accumulators.count + 1, sizeof(*list));
 	size_t count = 0, in_group = 0;
 
-	/* Without memory all are dispatched. */
+	/* Without memory, all are dispatched. */
 	if (!list)
 		return;
 	for (size_t i = 0; i < table->accumulators.count; i++)

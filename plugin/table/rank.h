@@ -5,7 +5,7 @@
 #include "service/snapshot.h"
 #include "table_state.h"
 
-/* Of subjects that are ranked, only the first top_n of each group stay. */
+/* In each group of ranked subjects, only the first top_n are dispatched. */
 void rank(struct table *table, const struct snapshot *snapshot);
 
 #endif

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rows that are given out on first use: whose they are, who may have one, and who gives one back.
+ * Slots: rows that are given out on first use. This file decides which services may have one, and
+ * which give theirs back.
  *
- * A configured service has one for itself alone. Any other may have one when it has series of its
- * own, or when it may be of a configured service by a name that is not known yet: until then it
- * counts in row 0, under "other", and so it does when none is free. A part of
- * the rows is for units and containers alone. Where somebody found none, the services that count
- * next to nothing give theirs back, but none to those whose names are anyone's to make, unless its
- * own is such a name. A row is first closed: no program that asks from then on counts in it. What
- * those count in it that have asked before is added at the next reading, and then it is free.
+ * Each configured service has a reserved slot. Any other service may have one if it has series, or
+ * if it may turn out to belong to a configured service once its name is known. Until then, and when
+ * no slot is free, it counts in slot 0, under "other". Some slots are only for units and
+ * containers. When a service with series finds no slot, services that count next to nothing give
+ * theirs back. A service with a user-controlled name never takes the slot of one without.
+ *
+ * A slot is closed first: programs that look up their slot from then on no longer count in it.
+ * Programs that looked it up before may still add to it; that is read at the next reading, and then
+ * the slot is free.
  */
 #include "slots.h"
 
@@ -22,13 +25,14 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define RETURNED_SHARE 8 /* one of so many rows is kept free for those that wait, or about to be */
+#define RETURNED_SHARE \
+	8 /* at most one of this number of slots is made spare for waiting services */
 
 struct slot_use {
-	uint32_t owner; /* its row, 0: nobody's until now */
+	uint32_t owner; /* its row; 0: it had no owner until now */
 	unsigned readings;
 	uint64_t grown; /* since the last reading */
-	double rate;    /* a second: averaged over SLOT_OLD_READINGS or so */
+	double rate;    /* per second, averaged over about SLOT_OLD_READINGS */
 };
 
 int slots_start(struct table *table, struct error *error)
@@ -41,7 +45,7 @@ int slots_start(struct table *table, struct error *error)
 		       : error_set(error, -ENOMEM, "map %s: no memory for slots", table->name);
 }
 
-/* Of services or processes, which have slots. */
+/* The number of rows of services or processes, which own slots. */
 static uint32_t owner_count(const struct table *table, const struct snapshot *snapshot)
 {
 	return table_is_of_slot_processes(table) ? snapshot->process_row_count
@@ -56,7 +60,7 @@ static bool is_gone(const struct table *table, const struct snapshot *snapshot, 
 
 /* --- how much is counted --- */
 
-/* What rows are compared by: the first member that grows. */
+/* The column by which slots are compared: the first one that grows. NULL: none does. */
 static const struct column *measure(const struct table *table)
 {
 	for (size_t c = 0; c < table->schema.column_count; c++)
@@ -65,7 +69,7 @@ static const struct column *measure(const struct table *table)
 	return NULL;
 }
 
-/* As it was read last: the number of samples, or of events. */
+/* The number of samples or events in the slot, as last read. */
 static uint64_t counted(const struct table *table, uint32_t slot)
 {
 	const uint64_t *cells =
@@ -101,7 +105,7 @@ static void take_rate(struct slot_use *use, double elapsed_s)
 
 /* --- reading --- */
 
-/* What it holds is the base line of its next owner. */
+/* The cells in it now are the base for its next owner. */
 static void free_slot(struct table *table, uint32_t slot)
 {
 	table_remember(table, slot);
@@ -111,8 +115,8 @@ static void free_slot(struct table *table, uint32_t slot)
 	rows_free_slot(&table->rows, slot);
 }
 
-/* Who is gone gives his slot back: it is closed, and read once more. A process that is not known
- * yet has its growth at the next reading. */
+/* If the owner has exited, the slot is closed, read once more, and freed. The growth of a process
+ * without a subject yet is left to the next reading. */
 static int read_slot(struct table *table, const struct snapshot *snapshot, uint32_t row,
 		     uint32_t slot, struct error *error)
 {
@@ -131,7 +135,8 @@ static int read_slot(struct table *table, const struct snapshot *snapshot, uint3
 	return status;
 }
 
-/* Slot 0 is what has no slot of its own, and often nothing. */
+/* Slot 0 counts for all owners without a slot of their own. It has series once it has
+ * counted something, which it may never do. */
 static int read_rest(struct table *table, const struct snapshot *snapshot, struct error *error)
 {
 	size_t other = (size_t)snapshot_subject(snapshot, SERVICE_OTHER);
@@ -143,7 +148,7 @@ static int read_rest(struct table *table, const struct snapshot *snapshot, struc
 	return status;
 }
 
-/* Those that were closed at a reading before. */
+/* Adds the last growth of slots that were closed at an earlier reading, and frees them. */
 static int read_closed(struct table *table, const struct snapshot *snapshot, struct error *error)
 {
 	int status = 0;
@@ -160,7 +165,7 @@ static int read_closed(struct table *table, const struct snapshot *snapshot, str
 	return status;
 }
 
-/* What may be of a Service block counts for it from the first event on. */
+/* A service that may be of a Service block has a slot from its first event on. */
 static bool may_have(const struct table *table, const struct snapshot *snapshot, uint32_t row)
 {
 	enum row_state state;
@@ -172,7 +177,7 @@ static bool may_have(const struct table *table, const struct snapshot *snapshot,
 	       (row >= snapshot->row_count - snapshot->early_rows && state != ROW_RETIRED);
 }
 
-/* Who asked while it had none asks again. */
+/* Grants slots to services that may have one. Programs whose service found none ask again. */
 static void give_leave(struct table *table, const struct snapshot *snapshot)
 {
 	bool any = false;
@@ -219,10 +224,11 @@ void slots_forget_growth(struct table *table, const struct snapshot *snapshot)
 
 /* --- giving back --- */
 
-/* Of all slots but those of configured services, and of those among them that anyone's may have. */
+/* Demand and supply, without the reserved slots; and the part of services with user-controlled
+ * names. */
 struct demand {
 	uint32_t waiting, waiting_anyones; /* services */
-	uint32_t spare, spare_anyones;     /* slots that are free, or about to be */
+	uint32_t spare, spare_anyones;     /* slots that are free or closed */
 };
 
 static void count_slots(struct table *table, struct demand *demand)
@@ -249,7 +255,8 @@ static void count_waiting(struct table *table, const struct snapshot *snapshot,
 	}
 }
 
-/* Slots that go back, so that at least one of RETURNED_SHARE is spare. */
+/* How many slots to give back so that waiting services find one. At most one in RETURNED_SHARE is
+ * made spare. */
 static uint32_t wanted(uint32_t waiting, uint32_t spare, uint32_t slots)
 {
 	uint32_t most = slots < RETURNED_SHARE ? slots > 0 : slots / RETURNED_SHARE;
@@ -258,7 +265,7 @@ static uint32_t wanted(uint32_t waiting, uint32_t spare, uint32_t slots)
 	return spare < most ? most - spare : 0;
 }
 
-/* The one that counts least, 0: all count enough. Of anyone's first. */
+/* The slot that counts least, from user-controlled names first; 0: all count enough. */
 static uint32_t find_least(const struct table *table, const struct snapshot *snapshot,
 			   bool anyones_alone)
 {
@@ -285,7 +292,7 @@ static uint32_t find_least(const struct table *table, const struct snapshot *sna
 	return least ? (uint32_t)(least - table->slots.use) : 0;
 }
 
-/* Its service may have one again. */
+/* Closes a slot; its service may get another one. */
 static void give_back(struct table *table, const struct snapshot *snapshot, uint32_t slot)
 {
 	uint32_t row = table->slots.use[slot].owner;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Statistics of what the kernel counted in one interval.
+ * Statistics of what the kernel counted in one interval: means, variances, percentiles.
  */
 #include "stats.h"
 
@@ -16,8 +16,8 @@ static struct moments_summary summary(double mean, double variance)
 	return s;
 }
 
-/* In whole numbers, so that a small variance of large values is not lost: with
- * m and r of sum = n * m + r, the sum of (x - m)^2 is squares - m * (sum + r). */
+/* In integers, so that a small variance of large values is not lost: with sum = n * m + r, the sum
+ * of (x - m)^2 is squares - m * (sum + r). */
 struct moments_summary moments_summarise(const uint64_t cells[MOMENTS_CELLS])
 {
 	uint64_t n = cells[0], sum = cells[1], m, r;
@@ -31,7 +31,7 @@ struct moments_summary moments_summarise(const uint64_t cells[MOMENTS_CELLS])
 	m = sum / n;
 	r = sum % n;
 	around_m = squares - m * ((unsigned __int128)sum + r);
-	/* Read while the kernel was adding: count and squares do not agree. */
+	/* The kernel was adding while the cells were read: count and squares do not match. */
 	if (around_m >> 127)
 		around_m = 0;
 	rest = (double)r / (double)n;
@@ -47,8 +47,8 @@ uint64_t hist_count(const uint64_t *buckets, size_t count)
 	return total;
 }
 
-/* Of the values that a bucket can hold; of the last one, which has no end, of
- * those that it would hold. */
+/* The middle of the values of a bucket. The last bucket has no upper bound; it is treated as if it
+ * had one. */
 static double middle(size_t bucket)
 {
 	double low = (double)hist_lower((uint32_t)bucket);
@@ -67,8 +67,8 @@ double hist_mean(const uint64_t *buckets, size_t count)
 	return total ? sum / (double)total : NAN;
 }
 
-/* Which of `total` values in order, counted from 1; 99.9 % of 1000 is the 999th,
- * though 99.9 has no exact binary form. */
+/* The rank of a percentile among `total` values, counted from 1. 99.9 % of 1000 is the 999th,
+ * although 99.9 has no exact binary form. */
 static uint64_t rank_of(double percent, uint64_t total)
 {
 	double rank = ceil(percent * (double)total / 100 * (1 - 1e-12));

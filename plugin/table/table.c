@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reading: rows from the mapping, their growth since the last reading, added
- * up per subject. Nothing is cleared and no system call is made.
+ * Reads a table: the growth of its rows since the last reading, summed per subject. Counters are
+ * never reset, and mapped rows are read without a system call.
  */
 #include "table.h"
 
@@ -21,8 +21,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How many names of a table have series where no Rows says so. Rows of an array by CPU, and keys that
- * are a CPU alone, are bounded by themselves; other keys may be anything. */
+/* How many names may have series without a Rows line. Rows of an array per CPU, and keys that are
+ * only a CPU, cannot become more than there are CPUs; other keys are not bounded. */
 static uint32_t names_shown(const struct table *table)
 {
 	const struct rows *rows = &table->rows;
@@ -69,7 +69,7 @@ uint64_t table_memory(const struct table *table)
 
 bool table_follows(const struct table *table)
 {
-	/* Files are read at a reading alone, for those whose rows they are then. */
+	/* Files are only read at readings, for the services that own the rows at that time. */
 	return !table->fields && kind_of(table->schema.subject.kind)->follows(table);
 }
 
@@ -87,7 +87,7 @@ int table_start(struct table *table, struct error *error)
 		return status;
 	if (table->schema.subject.kind == SUBJECT_KEY)
 		return keys_start(table, error);
-	/* A row more, for what is read now. */
+	/* The last row is a buffer for the row that is being read. */
 	status = mapping_make(&table->previous, ((size_t)table->rows.count + 1) *
 							table->schema.cells * sizeof(uint64_t));
 	if (status)
@@ -98,7 +98,7 @@ int table_start(struct table *table, struct error *error)
 	return slots_start(table, error);
 }
 
-/* What was caught up with may be of subjects that have left since. */
+/* Rows that table_catch_up() read may belong to subjects that have been removed since. */
 static void drop_strangers(struct table *table, const struct snapshot *snapshot)
 {
 	for (size_t i = 0; i < table->accumulators.count; i++)
@@ -107,7 +107,8 @@ static void drop_strangers(struct table *table, const struct snapshot *snapshot)
 			table->accumulators.accumulator[i].fed = false;
 }
 
-/* Names come and go, and each may have had series here. A process that had a slot gets no other. */
+/* Frees accumulators of subjects that no longer exist. A process never gets a second slot, so its
+ * accumulator is freed when it has added nothing. */
 static void forget_gone(struct table *table, const struct snapshot *snapshot)
 {
 	bool any = table_is_of_slot_processes(table);
@@ -118,7 +119,7 @@ static void forget_gone(struct table *table, const struct snapshot *snapshot)
 			accumulators_forget(&table->accumulators, i);
 }
 
-/* Of rows that may have gone to others: it may be of two, or of others than it seems. */
+/* Discards the growth of rows that may have changed owner without a table_catch_up(). */
 static void forget_growth(struct table *table, const struct snapshot *snapshot)
 {
 	if (table->schema.subject.via[0]) {
@@ -161,7 +162,7 @@ static int read_rows(struct table *table, const struct snapshot *snapshot, uint6
 
 	if (table->caught_up)
 		accumulators_continue(&table->accumulators, &table->schema);
-	else /* What came before the first reading is of no whole interval. */
+	else /* Growth before the first reading does not cover a whole interval. */
 		accumulators_begin(&table->accumulators, &table->schema, table->elapsed_ns > 0);
 	if (table->stale && table->schema.subject.kind != SUBJECT_KEY)
 		forget_growth(table, snapshot);
@@ -185,7 +186,7 @@ void table_miss(struct table *table)
 	table->stale = true;
 }
 
-/* Are its accumulators those of the subjects of services and processes? */
+/* Are its accumulators indexed by subjects of services and processes? */
 static bool is_of_services(const struct table *table)
 {
 	return table->schema.subject.kind == SUBJECT_SERVICE ||

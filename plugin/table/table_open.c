@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From a map and its tags to a table, with the columns that are collected.
+ * From a map, its tags or its Table block to a table with the columns that are collected.
  */
 #include "table.h"
 
@@ -28,7 +28,7 @@ static struct map_shape shape_of(const struct table *table)
 	};
 }
 
-/* Bytes that a column's type instance may have for all that is put behind it. */
+/* Bytes that a column's own type instance may have, so that everything behind it fits. */
 static size_t room_of(const struct schema *schema, const struct column *column)
 {
 	size_t labels = labels_in_instance(&schema->labels) ? LABELS_TEXT_MAX : 0;
@@ -36,7 +36,7 @@ static size_t room_of(const struct schema *schema, const struct column *column)
 	return TAG_TEXT_MAX - 1 - labels - (column->kind == COLUMN_INTEGER ? 0 : STATISTIC_ROOM);
 }
 
-/* Type instances must have room for the labels behind them. */
+/* Refuses type instances that leave too little room for labels and statistics. */
 static int check_room(const struct table *table, struct error *error)
 {
 	const struct schema *schema = &table->schema;
@@ -61,7 +61,7 @@ static int read_labels(struct table *table, const struct btf *btf, struct error 
 	return status ?: check_room(table, error);
 }
 
-/* The keys of rows of files are longer than the object has them, by what tells files apart. */
+/* The keys of rows of files have a number behind them that tells files with the same text apart. */
 static int read_fields(struct table *table, const struct btf *btf, struct error *error)
 {
 	const struct map_shape map = shape_of(table);
@@ -82,7 +82,7 @@ static int select_metrics(struct table *table, const struct selection *selection
 	return 0;
 }
 
-/* Only of a mapping it is known at once what was written. */
+/* Only what is written into a mapped array is seen by programs at once. */
 static int check_tails(const struct table *table, struct error *error)
 {
 	if (!table->schema.tail_count || source_of(table->map) == &source_array)
@@ -93,7 +93,7 @@ static int check_tails(const struct table *table, struct error *error)
 			 table->name);
 }
 
-/* The option of a BY_CPU tag is as the word cpu of SUBJECT. */
+/* A BY_CPU tag names an option that has the effect of the word cpu of SUBJECT. */
 static int read_by_cpu(struct table *table, const struct btf *btf, const struct strings *options,
 		       struct error *error)
 {
@@ -119,7 +119,7 @@ static int read_subject(struct table *table, const struct btf *btf,
 	return status ?: read_by_cpu(table, btf, selection ? selection->options : NULL, error);
 }
 
-/* What the tags of a map say. */
+/* Reads what the tags of a map say. */
 static int read_tags(struct table *table, const struct btf *btf, type_lookup *lookup,
 		     const struct selection *selection, struct error *error)
 {
@@ -171,7 +171,7 @@ int table_open(struct table *table, struct bpf_map *map, const struct btf *btf,
 		status = read_fields(table, btf, error);
 	if (status == 0 && table->schema.metric_count)
 		return 1;
-	/* Of rows of files no map is made, whether they are read or not. */
+	/* The map of a FILE table is never created, whether its metrics are collected or not. */
 	if (status == 0 && table->fields)
 		status = bpf_map__set_autocreate(map, false);
 	table_done(table);

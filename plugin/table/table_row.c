@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A row of services, processes or a probe: what it has grown by since it was last read goes to the
+ * Reads a row of services, processes or a probe: adds its growth since the last reading to the
  * accumulator of its subject.
  */
 #include "table_row.h"
@@ -18,7 +18,7 @@ bool table_is_of_slot_processes(const struct table *table)
 	return table->schema.subject.kind == SUBJECT_PROCESS && table->schema.subject.via[0];
 }
 
-/* A row, all shards of it. */
+/* Reads the sum of all shards of a row. */
 static void read_cells(const struct table *table, uint32_t row, uint64_t *ret_cells)
 {
 	const struct row_bytes bytes = {
@@ -40,8 +40,7 @@ void table_remember(const struct table *table, uint32_t row)
 	read_cells(table, row, previous_of(table, row));
 }
 
-/* Of a row that holds nothing nothing is written: histograms have large ones, most of which are
- * never used, and memory that is not touched costs nothing. */
+/* The buffer behind the last row takes the cells first. */
 void table_remember_first(const struct table *table, uint32_t row)
 {
 	uint64_t *now = previous_of(table, table->rows.count), any = 0;
@@ -53,8 +52,8 @@ void table_remember_first(const struct table *table, uint32_t row)
 		memcpy(previous_of(table, row), now, table->schema.cells * sizeof(*now));
 }
 
-/* Adds a row, its gauges to one accumulator and what its counters grew by to another;
- * true if that was notable. */
+/* Adds the gauges of a row to one accumulator and the growth of its counters to another. Returns
+ * true if the growth makes the service active. */
 static bool feed(const struct table *table, uint32_t row, struct accumulator *gauges,
 		 struct accumulator *counters)
 {
@@ -66,8 +65,9 @@ static bool feed(const struct table *table, uint32_t row, struct accumulator *ga
 			  counters);
 }
 
-/* A command name that has a series from now on starts it at zero: the first value of a counter shows
- * no rate, so the growth until now stays with the others. Not so in tables of slots and of files. */
+/* Where the growth of counters goes. The series of a new command name start at zero: the first
+ * value of a counter shows no rate, so the growth until now is added to "other", which counted the
+ * name before. Tables of slots and of files add it to the subject. */
 static struct accumulator *growth_to(struct table *table, const struct snapshot *snapshot,
 				     uint32_t row, struct accumulator *own, bool is_new)
 {
@@ -77,7 +77,7 @@ static struct accumulator *growth_to(struct table *table, const struct snapshot 
 	return &table->accumulators.accumulator[snapshot_subject(snapshot, SERVICE_OTHER)];
 }
 
-/* Processes come and go faster than they are told of. */
+/* Processes may come and go faster than their accumulators are freed. */
 static bool is_full(const struct table *table, size_t subject)
 {
 	const struct accumulators *accumulators = &table->accumulators;
@@ -87,7 +87,7 @@ static bool is_full(const struct table *table, size_t subject)
 	       (subject >= accumulators->count || !accumulators->accumulator[subject].total);
 }
 
-/* What the files of a service say is its own alone: a limit of "other" would be nobody's. */
+/* Files say something about one service only: "other" has no limit of its own. */
 static int subject_of(const struct table *table, const struct snapshot *snapshot, uint32_t row)
 {
 	enum subject_kind kind = table->schema.subject.kind;
@@ -97,7 +97,7 @@ static int subject_of(const struct table *table, const struct snapshot *snapshot
 	return kind_of(kind)->resolve(snapshot, row);
 }
 
-/* Entry `at` is that of a row of services or slots. */
+/* `at` is the entry of the table: the row itself, or its slot. */
 int table_read_row(struct table *table, const struct snapshot *snapshot, uint32_t row, uint32_t at,
 		   struct error *error)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From a table to the series that it dispatches.
+ * From a table to the set of series that it dispatches.
  */
 #include "table_series.h"
 
@@ -40,7 +40,7 @@ static int by_name(const void *left, const void *right)
 	return strcmp(*(char *const *)left, *(char *const *)right);
 }
 
-/* Those with labels of this text. */
+/* Adds the series of all metrics, with this text for each label. */
 static int add_labelled(struct series_set *set, const struct schema *schema,
 			const struct config *config, const char *label)
 {
@@ -74,7 +74,7 @@ static int add_names(struct series_set *set, const struct schema *schema,
 	return status;
 }
 
-/* Rows of a probe are called PROBE, or PROBE-INDEX where there are more of them. */
+/* Rows of a probe are called PROBE, or PROBE-INDEX if there are several. */
 static int take_rows(struct subjects *subjects, struct series_set *set, const struct table *table)
 {
 	set->rows.kind = table->schema.subject.kind;

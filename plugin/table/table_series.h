@@ -7,8 +7,9 @@
 #include "table_state.h"
 #include "util/message.h"
 
-/* Takes the series of a table of a probe, and from command names the names of its rows.
- * -EEXIST: another table has one of them, or two are one. The error names both. */
+/* Registers the series of a probe's table, and reserves the names of its rows, so that command
+ * names cannot have them. -EEXIST: another table has one of the series, or two of its own are the
+ * same; the error names both. -ENOMEM. */
 int registry_add(struct registry *registry, struct subjects *subjects, const void *owner,
 		 const char *probe, const struct table *table, const struct config *config,
 		 struct error *error);

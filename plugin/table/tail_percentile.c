@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Percentiles of histograms that go back to the programs, which cannot compute them themselves.
- * They are of rows, whoever owns these, and whether the histogram has series or not.
+ * Writes percentiles of histograms back into rows, for the programs, which cannot compute them. All
+ * rows with an owner get one, whether the histogram has series or not.
  */
 #include "tail_percentile.h"
 
@@ -21,14 +21,14 @@ uint64_t tails_memory(const struct table *table)
 			    HIST_BUCKETS * sizeof(uint64_t));
 }
 
-/* A histogram as it was at the last reading. */
+/* The buckets at the last reading. */
 static uint64_t *previous_of(const struct table *table, uint32_t row, size_t tail)
 {
 	return (uint64_t *)table->tails.start +
 	       ((size_t)row * table->schema.tail_count + tail) * HIST_BUCKETS;
 }
 
-/* All shards of it. */
+/* Reads the sum of all shards. */
 static void read_hist(const struct rows *rows, uint32_t row, uint32_t offset, uint64_t *ret_buckets)
 {
 	memset(ret_buckets, 0, HIST_BUCKETS * sizeof(*ret_buckets));
@@ -40,8 +40,8 @@ static void read_hist(const struct rows *rows, uint32_t row, uint32_t offset, ui
 	}
 }
 
-/* What it has grown by since this was last asked. Where nothing is counted nothing is written:
- * memory that is not touched costs nothing. */
+/* The growth since the last call. Buckets that have not changed are not written: memory that is not
+ * touched costs nothing. */
 static void read_growth(const struct table *table, uint32_t row, size_t tail, uint64_t *ret_buckets)
 {
 	uint64_t *previous = previous_of(table, row, tail);
@@ -69,7 +69,7 @@ int tails_start(struct table *table, struct error *error)
 	return 0;
 }
 
-/* Slots that are free. */
+/* Is it a free slot? */
 static bool is_nobodys(const struct table *table, uint32_t row)
 {
 	return table->schema.subject.via[0] && row && !rows_owner(&table->rows, row);

@@ -9,17 +9,18 @@
 
 #define TAIL_PERCENT 95
 
-/* Bytes that the tails of a sized table take, when all rows are in use. */
+/* Bytes that the tails of a sized table take if all rows are in use. */
 uint64_t tails_memory(const struct table *table);
 
-/* What the rows hold now is the start of all growth; after rows_start(). -ENOMEM. */
+/* What the rows contain now is the base of all growth. After rows_start(). -ENOMEM. */
 int tails_start(struct table *table, struct error *error);
 
-/* A reading is over: writes the percentile of what each histogram has grown by since the last one,
- * in the unit of its samples, 0: nothing. Rows without an owner are left alone. */
+/* After a reading: writes the percentile of each histogram's growth since the last call, in the
+ * unit of its samples; 0: it has not grown. Rows without an owner are not written. */
 void tails_write(const struct table *table);
 
-/* A row goes to another owner: its growth until now counts no more, and its percentile is 0. */
+/* Prepares a row for another owner: discards the growth until now and writes 0 as its
+ * percentile. */
 void tails_forget(const struct table *table, uint32_t row);
 
 #endif
