@@ -24,7 +24,7 @@ static const char *const kinds[] = {
 
 #define KINDS (sizeof(kinds) / sizeof(*kinds))
 
-static bool parse_number(const char *text, uint64_t *ret_number)
+static bool parse_bucket_number(const char *text, uint64_t *ret_number)
 {
 	struct number number;
 	const char *end;
@@ -35,12 +35,13 @@ static bool parse_number(const char *text, uint64_t *ret_number)
 	return true;
 }
 
-static int parse_range(const struct strings *words, struct buckets *buckets, struct error *error)
+static int parse_bucket_range(const struct strings *words, struct buckets *buckets,
+			      struct error *error)
 {
 	uint64_t last;
 
-	if (words->count != 3 || !parse_number(words->item[1], &buckets->first) ||
-	    !parse_number(words->item[2], &last) || last < buckets->first)
+	if (words->count != 3 || !parse_bucket_number(words->item[1], &buckets->first) ||
+	    !parse_bucket_number(words->item[2], &last) || last < buckets->first)
 		return error_set(error, -EINVAL,
 				 "Histogram \"%s\" takes the numbers of the first and of the last "
 				 "bucket",
@@ -57,7 +58,8 @@ static int parse_range(const struct strings *words, struct buckets *buckets, str
 	return 0;
 }
 
-static int parse_bounds(const struct strings *words, struct buckets *buckets, struct error *error)
+static int parse_bucket_bounds(const struct strings *words, struct buckets *buckets,
+			       struct error *error)
 {
 	size_t count = words->count - 1;
 
@@ -68,7 +70,7 @@ static int parse_bounds(const struct strings *words, struct buckets *buckets, st
 	if (!buckets->bound)
 		return error_set(error, -ENOMEM, "no memory");
 	for (size_t i = 0; i < count; i++)
-		if (!parse_number(words->item[i + 1], &buckets->bound[i]) ||
+		if (!parse_bucket_number(words->item[i + 1], &buckets->bound[i]) ||
 		    buckets->bound[i] == UINT64_MAX ||
 		    (i && buckets->bound[i] <= buckets->bound[i - 1]))
 			return error_set(
@@ -93,8 +95,8 @@ int buckets_parse(const struct strings *words, struct buckets *ret_buckets, stru
 				 "unknown Histogram \"%.32s\" (exp2, exp2zero, linear or fixed)",
 				 words->item[0]);
 	buckets.kind = kind;
-	status = kind == BUCKETS_FIXED ? parse_bounds(words, &buckets, error)
-				       : parse_range(words, &buckets, error);
+	status = kind == BUCKETS_FIXED ? parse_bucket_bounds(words, &buckets, error)
+				       : parse_bucket_range(words, &buckets, error);
 	if (status)
 		buckets_done(&buckets);
 	else

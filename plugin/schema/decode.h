@@ -15,8 +15,8 @@
 struct decode_step {
 	enum { DECODE_MAP, DECODE_REGEXP, DECODE_DNAME } kind;
 	const struct strings *words; /* of the Decode line; the configuration owns them */
-	struct pattern *patterns;    /* with DECODE_REGEXP: one for each word but the first */
-	size_t pattern_count;
+	struct pattern *regexes;     /* with DECODE_REGEXP: one for each word but the first */
+	size_t regex_count;
 	bool is_strict; /* with DECODE_MAP: a value that is not listed becomes "unknown:VALUE" */
 };
 

@@ -54,7 +54,7 @@ int field_tag_parse(const char *text, const struct file_tag *file, struct field_
 		    struct error *error);
 
 /* Does a name of this length match a glob whose only wildcard is one *? */
-bool pattern_fits(const char *pattern, const char *name, size_t length);
+bool pattern_fits(const char *glob, const char *name, size_t length);
 
 /* The component of a path that has a *, and its length; NULL: there is none. */
 const char *path_pattern(const char *path, size_t *ret_length);

@@ -72,14 +72,14 @@ bool label_is_absent(const struct label *label, const unsigned char *key)
 	return label->kind->is_optional && key[label->offset] == ARGUMENT_NONE;
 }
 
-bool label_is_rest(const struct label *label, const unsigned char *key)
+bool label_is_other(const struct label *label, const unsigned char *key)
 {
-	char rest = label->kind->is_optional ? ARGUMENT_OTHER : '\0';
+	char other = label->kind->is_optional ? ARGUMENT_OTHER : '\0';
 
 	/* Objects without tags do not know this convention: in their keys, an empty text is a value
 	 * like any other. */
 	return label->is_text && !label->kind->is_raw && !label->name[0] &&
-	       key[label->offset] == rest;
+	       key[label->offset] == other;
 }
 
 int labels_name_functions(struct labels *labels, const struct function_config *functions,

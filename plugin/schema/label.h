@@ -49,7 +49,7 @@ void label_done(struct label *label);
 bool label_is_absent(const struct label *label, const unsigned char *key);
 
 /* Is this the key in which the program counts whatever found no room for a key of its own? */
-bool label_is_rest(const struct label *label, const unsigned char *key);
+bool label_is_other(const struct label *label, const unsigned char *key);
 
 /* Sets the names of the label "function" to those of the Function blocks. -ENOMEM. */
 int labels_name_functions(struct labels *labels, const struct function_config *functions,

@@ -36,8 +36,8 @@ bool label_choice_fits(const struct label_choice *choice, size_t i, const char *
 
 /* --- mistakes --- */
 
-static const struct label_kind *find_kind(const struct labels *const *labels, size_t count,
-					  const char *word)
+static const struct label_kind *find_label_kind(const struct labels *const *labels, size_t count,
+						const char *word)
 {
 	for (size_t t = 0; t < count; t++)
 		for (size_t i = 0; i < labels[t]->count; i++)
@@ -46,8 +46,8 @@ static const struct label_kind *find_kind(const struct labels *const *labels, si
 	return NULL;
 }
 
-static void tell_label(const struct labels *const *labels, size_t count, const char *word,
-		       const char *probe)
+static void log_unknown_label(const struct labels *const *labels, size_t count, const char *word,
+			      const char *probe)
 {
 	char words[256] = "";
 
@@ -73,10 +73,10 @@ void label_choice_check(const struct probe_config *block, const struct labels *c
 {
 	for (size_t k = 0; k < block->label_count; k++) {
 		const struct label_config *config = &block->labels[k];
-		const struct label_kind *kind = find_kind(labels, count, config->word);
+		const struct label_kind *kind = find_label_kind(labels, count, config->word);
 
 		if (!kind)
-			tell_label(labels, count, config->word, probe);
+			log_unknown_label(labels, count, config->word, probe);
 		for (size_t i = 0; kind && kind->knows && i < config->patterns.count; i++)
 			if (!glob_is_pattern(config->patterns.item[i]) &&
 			    !kind->knows(config->patterns.item[i]))

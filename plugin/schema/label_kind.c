@@ -52,14 +52,14 @@ static void name_cpu(const struct label *label, uint64_t value, char *to, size_t
 /* The kernel's name of the device, else MAJOR:MINOR. */
 static void name_block_device(unsigned major, unsigned minor, char *to, size_t size)
 {
-	char path[64], target[512];
+	char path[64], link[512];
 	const char *slash;
 	ssize_t length;
 
 	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u", major, minor);
-	length = readlink(path, target, sizeof(target) - 1);
-	target[length > 0 ? length : 0] = '\0';
-	slash = strrchr(target, '/');
+	length = readlink(path, link, sizeof(link) - 1);
+	link[length > 0 ? length : 0] = '\0';
+	slash = strrchr(link, '/');
 	if (slash)
 		snprintf(to, size, "%s", slash + 1);
 	else
@@ -105,12 +105,12 @@ static void name_syscall(const struct label *label, uint64_t value, char *to, si
 static bool knows_syscall(const char *name)
 {
 	unsigned number;
-	char rest;
+	char excess;
 
 	for (size_t i = 0; i < SYSCALL_NAMES; i++)
 		if (syscall_names[i] && !strcmp(syscall_names[i], name))
 			return true;
-	return sscanf(name, "syscall_%u%c", &number, &rest) == 1;
+	return sscanf(name, "syscall_%u%c", &number, &excess) == 1;
 }
 
 /* The number may be negative, as system calls return it, or positive, as programs see it. */
@@ -210,7 +210,7 @@ static void name_argument(const struct label *label, const unsigned char *bytes,
 		snprintf(to, size, "%" PRIu64, number);
 }
 
-static int by_value(const void *key, const void *element)
+static int compare_enumerator(const void *key, const void *element)
 {
 	const uint64_t *value = key;
 	const struct enumerator *enumerator = element;
@@ -222,7 +222,7 @@ static void name_enum(const struct label *label, uint64_t value, char *to, size_
 {
 	const struct enumerator *found =
 		bsearch(&value, label->enumerators, label->enumerator_count,
-			sizeof(*label->enumerators), by_value);
+			sizeof(*label->enumerators), compare_enumerator);
 
 	if (found)
 		snprintf(to, size, "%s", found->name);

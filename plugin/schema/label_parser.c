@@ -20,7 +20,7 @@ int label_bad(const struct label_parser *r, const char *member, const char *why)
 			 why);
 }
 
-static int by_value(const void *left, const void *right)
+static int by_enumerator_value(const void *left, const void *right)
 {
 	const struct enumerator *a = left, *b = right;
 
@@ -57,7 +57,7 @@ int label_read_enumerators(const struct label_parser *r, const struct btf_type *
 			 annotation_name(r->btf, name));
 	}
 	label->enumerator_count = (size_t)count;
-	qsort(label->enumerators, (size_t)count, sizeof(*label->enumerators), by_value);
+	qsort(label->enumerators, (size_t)count, sizeof(*label->enumerators), by_enumerator_value);
 	return 0;
 }
 

@@ -14,8 +14,8 @@
 
 #define LABEL_TAG "label:"
 
-static int add_number(const struct label_parser *r, const char *member, const struct btf_type *type,
-		      struct label *label)
+static int shape_number(const struct label_parser *r, const char *member,
+			const struct btf_type *type, struct label *label)
 {
 	bool is_enum = btf_is_any_enum(type);
 
@@ -30,15 +30,15 @@ static int add_number(const struct label_parser *r, const char *member, const st
 	return 0;
 }
 
-static int add_text(const struct label_parser *r, const char *member, const struct btf_type *type,
-		    struct label *label)
+static int shape_text(const struct label_parser *r, const char *member, const struct btf_type *type,
+		      struct label *label)
 {
 	label->size = label_text_size(r->btf, type);
 	return label->size ? 0 : label_bad(r, member, "this label needs an array of char");
 }
 
-static int add_address(const struct label_parser *r, const char *member,
-		       const struct btf_type *type, struct label *label)
+static int shape_address(const struct label_parser *r, const char *member,
+			 const struct btf_type *type, struct label *label)
 {
 	label->size = btf_is_int(type) ? type->size : label_text_size(r->btf, type);
 	if (label->size == 4 || (label->size == ADDRESS_SIZE_MAX && btf_is_array(type)))
@@ -46,8 +46,8 @@ static int add_address(const struct label_parser *r, const char *member,
 	return label_bad(r, member, "an address has 4 or 16 bytes: an array of char, or a u32");
 }
 
-static int add_label(const struct label_parser *r, const char *member, const struct btf_type *type,
-		     uint32_t offset, const char *word)
+static int add_tagged_label(const struct label_parser *r, const char *member,
+			    const struct btf_type *type, uint32_t offset, const char *word)
 {
 	struct label label = { .kind = label_kind(word), .offset = offset };
 	int status;
@@ -61,9 +61,9 @@ static int add_label(const struct label_parser *r, const char *member, const str
 	}
 	label.is_text =
 		label.kind->name_bytes && (!label.kind->name || label_text_size(r->btf, type));
-	status = label.kind->is_address ? add_address(r, member, type, &label)
-		 : label.is_text        ? add_text(r, member, type, &label)
-					: add_number(r, member, type, &label);
+	status = label.kind->is_address ? shape_address(r, member, type, &label)
+		 : label.is_text        ? shape_text(r, member, type, &label)
+					: shape_number(r, member, type, &label);
 	if (status)
 		return status;
 	if (label.kind == label_kind_enum())
@@ -90,7 +90,7 @@ static int read_members(const struct label_parser *r, uint32_t key_id, const str
 		if (!type || bits % 8 || btf_member_bitfield_size(key, (uint32_t)i))
 			status = label_bad(r, member, "bit fields cannot be labels");
 		else
-			status = add_label(r, member, type, bits / 8, word);
+			status = add_tagged_label(r, member, type, bits / 8, word);
 	}
 	return status;
 }
@@ -114,7 +114,7 @@ int labels_read(struct labels *labels, const struct btf *btf, const char *map, u
 	if (btf_is_struct(key))
 		status = read_members(&r, (uint32_t)key_id, key);
 	else if (word[0])
-		status = add_label(&r, "itself", key, 0, word);
+		status = add_tagged_label(&r, "itself", key, 0, word);
 	if (status == 0 && labels->count == 0 && !subject->cpu)
 		status = error_set(error, -EINVAL,
 				   "map %s: its rows are named by their key, but no member of that "

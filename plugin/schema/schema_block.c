@@ -15,14 +15,14 @@
 #define VALUE_SIZE_MAX (1U << 20)
 #define UNNAMED "the value"
 
-static const struct value_config *value_of(const struct schema_parser *r, int i)
+static const struct value_config *value_block(const struct schema_parser *r, int i)
 {
 	return &r->block->values[i];
 }
 
 static const char *value_name(const struct schema_parser *r, int i)
 {
-	const char *name = value_of(r, i)->name;
+	const char *name = value_block(r, i)->name;
 
 	return name[0] ? name : UNNAMED;
 }
@@ -37,8 +37,8 @@ static int find_value(const struct schema_parser *r, const char *name)
 
 /* The type of a value in BTF: a member of the struct, or the whole value if that is an integer.
  * NULL: BTF does not describe it. */
-static const struct btf_type *find_type(const struct schema_parser *r,
-					const struct value_config *value, uint32_t *ret_bits)
+static const struct btf_type *find_value_type(const struct schema_parser *r,
+					      const struct value_config *value, uint32_t *ret_bits)
 {
 	int member = r->row && btf_is_struct(r->row) ? schema_find_member(r, value->name) : -1;
 	uint32_t id;
@@ -54,8 +54,8 @@ static const struct btf_type *find_type(const struct schema_parser *r,
 }
 
 /* Sets size and sign from an integer type of BTF, or an array of integers. */
-static int place_type(const struct schema_parser *r, int i, const struct btf_type *type,
-		      uint32_t *ret_count, struct column *column)
+static int set_integer_type(const struct schema_parser *r, int i, const struct btf_type *type,
+			    uint32_t *ret_count, struct column *column)
 {
 	const struct btf_array *array = btf_is_array(type) ? btf_array(type) : NULL;
 	int element = array ? btf__resolve_type(r->btf, array->type) : 0;
@@ -71,12 +71,12 @@ static int place_type(const struct schema_parser *r, int i, const struct btf_typ
 	return 0;
 }
 
-static int place_by_btf(const struct schema_parser *r, int i, uint32_t *ret_count,
-			struct column *column)
+static int locate_by_btf(const struct schema_parser *r, int i, uint32_t *ret_count,
+			 struct column *column)
 {
-	const struct value_config *value = value_of(r, i);
+	const struct value_config *value = value_block(r, i);
 	uint32_t bits;
-	const struct btf_type *type = find_type(r, value, &bits);
+	const struct btf_type *type = find_value_type(r, value, &bits);
 
 	if (!type && value->name[0])
 		return schema_bad(r, value->name,
@@ -86,13 +86,13 @@ static int place_by_btf(const struct schema_parser *r, int i, uint32_t *ret_coun
 		return schema_bad(r, value->name, "bit fields cannot be metrics");
 	column->offset = bits / 8;
 	if (type)
-		return place_type(r, i, type, ret_count, column);
+		return set_integer_type(r, i, type, ret_count, column);
 	column->cell_size = r->schema->row_size;
 	return 0;
 }
 
-static void place_by_type(const struct value_config *value, uint32_t *ret_count,
-			  struct column *column)
+static void locate_by_type(const struct value_config *value, uint32_t *ret_count,
+			   struct column *column)
 {
 	column->cell_size = (uint32_t)atoi(value->type + 1) / 8;
 	column->is_signed = value->type[0] == 's';
@@ -101,10 +101,9 @@ static void place_by_type(const struct value_config *value, uint32_t *ret_count,
 }
 
 /* Parses the Histogram line of a value; the schema owns the buckets. */
-static int place_buckets(const struct schema_parser *r, int i, uint32_t count,
-			 struct column *column)
+static int set_buckets(const struct schema_parser *r, int i, uint32_t count, struct column *column)
 {
-	const struct value_config *value = value_of(r, i);
+	const struct value_config *value = value_block(r, i);
 	struct buckets *buckets = calloc(1, sizeof(*buckets)), **grown;
 	struct schema *schema = r->schema;
 	struct error why;
@@ -138,18 +137,18 @@ static int place_buckets(const struct schema_parser *r, int i, uint32_t count,
 	return 0;
 }
 
-static int place_value(const struct schema_parser *r, int i, struct column *column)
+static int locate_value(const struct schema_parser *r, int i, struct column *column)
 {
-	const struct value_config *value = value_of(r, i);
+	const struct value_config *value = value_block(r, i);
 	uint32_t count = 0, size = r->schema->row_size;
 	int status = 0;
 
 	if (value->type[0])
-		place_by_type(value, &count, column);
+		locate_by_type(value, &count, column);
 	else if (value->offset_set || value->count)
 		return schema_bad(r, value_name(r, i), "Offset and Count need a Type");
 	else
-		status = place_by_btf(r, i, &count, column);
+		status = locate_by_btf(r, i, &count, column);
 	if (status)
 		return status;
 	if (column->cell_size != 1 && column->cell_size != 2 && column->cell_size != 4 &&
@@ -159,7 +158,7 @@ static int place_value(const struct schema_parser *r, int i, struct column *colu
 	column->kind = COLUMN_INTEGER;
 	column->cells = column->width = 1;
 	if (value->histogram.count)
-		status = place_buckets(r, i, count, column);
+		status = set_buckets(r, i, count, column);
 	else if (count)
 		status = schema_bad(r, value_name(r, i), "is an array, which needs a Histogram");
 	else if (r->schema->labels.has_bucket)
@@ -176,7 +175,7 @@ static int place_value(const struct schema_parser *r, int i, struct column *colu
 	return 0;
 }
 
-static int check_tag(const struct schema_parser *r, size_t first)
+static int check_value_tags(const struct schema_parser *r, size_t first)
 {
 	const struct schema *schema = r->schema;
 
@@ -194,7 +193,7 @@ static int add_values(const struct schema_parser *r)
 	for (size_t i = 0; i < r->block->value_count && status == 0; i++)
 		if (r->block->values[i].metric)
 			status = schema_add(r, (int)i, r->block->values[i].metric);
-	status = status ?: check_tag(r, 0);
+	status = status ?: check_value_tags(r, 0);
 	if (status == 0 && r->schema->column_count == 0)
 		status = error_set(r->error, -EINVAL,
 				   "map %s: its Table block has no Value block with a Metric",
@@ -206,14 +205,14 @@ int schema_describe(struct schema *schema, const struct btf *btf, const struct m
 		    const struct table_config *block, type_lookup *lookup, struct error *error)
 {
 	int type = map->value_type ? btf__resolve_type(btf, map->value_type) : -1;
-	const struct schema_parser reader = {
+	const struct schema_parser parser = {
 		.schema = schema,
 		.map = map->name,
 		.lookup = lookup,
 		.error = error,
 		.name = value_name,
 		.find = find_value,
-		.place = place_value,
+		.locate = locate_value,
 		.btf = btf,
 		.row = type < 0 ? NULL : btf__type_by_id(btf, (uint32_t)type),
 		.block = block,
@@ -228,8 +227,8 @@ int schema_describe(struct schema *schema, const struct btf *btf, const struct m
 	if (map->value_size > VALUE_SIZE_MAX)
 		return error_set(error, -E2BIG, "map %s: a row of more than 1 MiB", map->name);
 	status = labels_describe(&schema->labels, btf, map, block, error);
-	status = status ?: add_values(&reader);
-	status = status ?: schema_end(&reader);
+	status = status ?: add_values(&parser);
+	status = status ?: schema_finish(&parser);
 	if (status)
 		schema_done(schema);
 	return status;

@@ -21,8 +21,8 @@ int schema_bad(const struct schema_parser *r, const char *member, const char *wh
 }
 
 /* Refuses words that do not apply to the kind of column. */
-static int column_words(const struct schema_parser *r, const char *member,
-			const struct column *column)
+static int check_column_words(const struct schema_parser *r, const char *member,
+			      const struct column *column)
 {
 	const struct tag *tag = &column->tag;
 
@@ -43,7 +43,7 @@ static int column_words(const struct schema_parser *r, const char *member,
 }
 
 /* The index of the tag's data source in its type; type->source_count: it has none. */
-static size_t source_of(const struct tag *tag, const struct metric_type *type)
+static size_t source_index(const struct tag *tag, const struct metric_type *type)
 {
 	size_t i = 0;
 
@@ -53,12 +53,12 @@ static size_t source_of(const struct tag *tag, const struct metric_type *type)
 	return i;
 }
 
-static int column_source(const struct schema_parser *r, const char *member,
-			 const struct metric_type *type, struct column *column)
+static int set_column_source(const struct schema_parser *r, const char *member,
+			     const struct metric_type *type, struct column *column)
 {
 	const struct tag *tag = &column->tag;
 	bool counted = column->kind == COLUMN_INTEGER && !tag->rate && !tag->per[0];
-	size_t source = source_of(tag, type);
+	size_t source = source_index(tag, type);
 
 	if (column->kind != COLUMN_INTEGER && type->source_count > 1)
 		return error_set(r->error, -EINVAL,
@@ -86,7 +86,7 @@ static int column_source(const struct schema_parser *r, const char *member,
 	return 0;
 }
 
-static int column_add(const struct schema_parser *r, struct column *column)
+static int add_column(const struct schema_parser *r, struct column *column)
 {
 	struct schema *schema = r->schema;
 	struct column *grown;
@@ -116,7 +116,7 @@ int schema_add(const struct schema_parser *r, int i, const char *text)
 	status = tag_parse(text, &column.tag, &why);
 	if (status)
 		return schema_bad(r, member, why.text);
-	status = r->place(r, i, &column);
+	status = r->locate(r, i, &column);
 	if (status)
 		return status;
 	if (column.kind != COLUMN_INTEGER && strlen(column.tag.instance) > INSTANCE_MAX)
@@ -131,15 +131,15 @@ int schema_add(const struct schema_parser *r, int i, const char *text)
 		return error_set(r->error, status,
 				 "map %s, member %s: collectd's types.db has no type \"%s\"",
 				 r->map, member, column.tag.type);
-	status = column_words(r, member, &column);
-	status = status ?: column_source(r, member, &known, &column);
-	return status ?: column_add(r, &column);
+	status = check_column_words(r, member, &column);
+	status = status ?: set_column_source(r, member, &known, &column);
+	return status ?: add_column(r, &column);
 }
 
 /* Adds a column without a metric for the member that a word of another column names, whatever tags
  * that member has. */
-static int named_read(const struct schema_parser *r, const char *word, const char *name,
-		      bool is_gauge)
+static int add_named_column(const struct schema_parser *r, const char *word, const char *name,
+			    bool is_gauge)
 {
 	struct column column = { .is_hidden = true, .is_gauge = is_gauge };
 	int i = r->find(r, name), status;
@@ -149,17 +149,17 @@ static int named_read(const struct schema_parser *r, const char *word, const cha
 		snprintf(why, sizeof(why), "there is none, which %s= names", word);
 		return schema_bad(r, name, why);
 	}
-	status = r->place(r, i, &column);
+	status = r->locate(r, i, &column);
 	if (status == 0 && column.kind != COLUMN_INTEGER) {
 		snprintf(why, sizeof(why), "is no integer, which %s= wants", word);
 		status = schema_bad(r, name, why);
 	}
-	return status ?: column_add(r, &column);
+	return status ?: add_column(r, &column);
 }
 
 /* Adds the columns that per= and where= name. Each index is set to the column that is added
  * next. */
-static int all_named_read(const struct schema_parser *r)
+static int add_named_columns(const struct schema_parser *r)
 {
 	const struct schema *schema = r->schema;
 	size_t count = schema->column_count;
@@ -170,17 +170,17 @@ static int all_named_read(const struct schema_parser *r)
 
 		if (tag.per[0]) {
 			schema->columns[i].per = (uint32_t)schema->column_count;
-			status = named_read(r, "per", tag.per, tag.over);
+			status = add_named_column(r, "per", tag.per, tag.over);
 		}
 		if (status == 0 && tag.where[0]) {
-			status = named_read(r, "where", tag.where, true);
+			status = add_named_column(r, "where", tag.where, true);
 			schema->columns[i].where = (uint32_t)schema->column_count;
 		}
 	}
 	return status;
 }
 
-static bool same_metric(const struct tag *a, const struct tag *b)
+static bool is_same_metric(const struct tag *a, const struct tag *b)
 {
 	return !strcmp(a->type, b->type) && !strcmp(a->instance, b->instance);
 }
@@ -195,7 +195,7 @@ static int find_source(const struct schema_parser *r, const struct tag *of, cons
 	for (uint32_t i = 0; i < schema->column_count; i++) {
 		const struct tag *tag = &schema->columns[i].tag;
 
-		if (!same_metric(tag, of) || (tag->source[0] && strcmp(tag->source, source)))
+		if (!is_same_metric(tag, of) || (tag->source[0] && strcmp(tag->source, source)))
 			continue;
 		if (found)
 			return error_set(r->error, -EINVAL, "map %s: two members are %s%s%s:%s",
@@ -213,7 +213,7 @@ static int find_source(const struct schema_parser *r, const struct tag *of, cons
 	return 0;
 }
 
-static int metric_read(const struct schema_parser *r, uint32_t first)
+static int add_metric(const struct schema_parser *r, uint32_t first)
 {
 	struct schema *schema = r->schema;
 	const struct tag *tag = &schema->columns[first].tag;
@@ -235,10 +235,10 @@ static int metric_read(const struct schema_parser *r, uint32_t first)
 	return 0;
 }
 
-int schema_end(const struct schema_parser *r)
+int schema_finish(const struct schema_parser *r)
 {
 	struct schema *schema = r->schema;
-	int status = all_named_read(r);
+	int status = add_named_columns(r);
 
 	if (status || !schema->column_count)
 		return status;
@@ -249,8 +249,8 @@ int schema_end(const struct schema_parser *r)
 		bool known = schema->columns[i].is_hidden;
 
 		for (uint32_t j = 0; j < i && !known; j++)
-			known = same_metric(&schema->columns[i].tag, &schema->columns[j].tag);
-		status = known ? 0 : metric_read(r, i);
+			known = is_same_metric(&schema->columns[i].tag, &schema->columns[j].tag);
+		status = known ? 0 : add_metric(r, i);
 		if (status)
 			return status;
 	}

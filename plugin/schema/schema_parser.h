@@ -19,7 +19,7 @@ struct schema_parser {
 	/* The number of the member with this name; -1: there is none. */
 	int (*find)(const struct schema_parser *r, const char *name);
 	/* Sets kind, offset and size of a member's column. */
-	int (*place)(const struct schema_parser *r, int member, struct column *ret_column);
+	int (*locate)(const struct schema_parser *r, int member, struct column *ret_column);
 	const struct btf *btf;      /* of the object, or NULL */
 	const struct btf_type *row; /* a struct, or NULL */
 	const struct table_config *block;
@@ -34,7 +34,7 @@ int schema_add(const struct schema_parser *r, int member, const char *text);
 
 /* Called when all columns have been added: adds those that they refer to, and makes the metrics.
  * -EINVAL, -E2BIG, -ENOENT, -ENOMEM. */
-int schema_end(const struct schema_parser *r);
+int schema_finish(const struct schema_parser *r);
 
 /* The number of the member with this name in the row's BTF type; -1: there is none. */
 int schema_find_member(const struct schema_parser *r, const char *name);

@@ -61,7 +61,7 @@ static int column_shape(const struct schema_parser *r, const char *member,
 			  "metric.bpf.h");
 }
 
-static int place_member(const struct schema_parser *r, int i, struct column *column)
+static int locate_member(const struct schema_parser *r, int i, struct column *column)
 {
 	const char *member = member_name(r, i);
 	const struct btf_type *type = type_resolve(r->btf, btf_members(r->row)[i].type);
@@ -84,7 +84,7 @@ static int place_member(const struct schema_parser *r, int i, struct column *col
 }
 
 /* BTF has declaration tags as types of their own, in any order. */
-static int columns_read(const struct schema_parser *r, int32_t row_id)
+static int read_columns(const struct schema_parser *r, int32_t row_id)
 {
 	uint32_t count = btf__type_cnt(r->btf);
 
@@ -109,7 +109,7 @@ static int columns_read(const struct schema_parser *r, int32_t row_id)
 }
 
 /* A member with DEFAULT(off) must have a METRIC, too. */
-static int default_read(const struct schema_parser *r, int member, const char *text)
+static int read_default(const struct schema_parser *r, int member, const char *text)
 {
 	struct schema *schema = r->schema;
 	bool found = false;
@@ -127,7 +127,7 @@ static int default_read(const struct schema_parser *r, int member, const char *t
 				: "has DEFAULT, but no METRIC");
 }
 
-static int defaults_read(const struct schema_parser *r, int32_t row_id)
+static int read_defaults(const struct schema_parser *r, int32_t row_id)
 {
 	uint32_t count = btf__type_cnt(r->btf);
 	int status = 0;
@@ -140,7 +140,7 @@ static int defaults_read(const struct schema_parser *r, int32_t row_id)
 			continue;
 		text = annotation_name(r->btf, tag->name_off);
 		if (strncmp(text, DEFAULT_TAG, strlen(DEFAULT_TAG)) == 0)
-			status = default_read(r, btf_decl_tag(tag)->component_idx,
+			status = read_default(r, btf_decl_tag(tag)->component_idx,
 					      text + strlen(DEFAULT_TAG));
 	}
 	return status;
@@ -151,14 +151,14 @@ int schema_read(struct schema *schema, const struct btf *btf, const char *map, u
 {
 	int row_id = btf__resolve_type(btf, value_type);
 	const struct btf_type *row = row_id < 0 ? NULL : btf__type_by_id(btf, (uint32_t)row_id);
-	const struct schema_parser reader = {
+	const struct schema_parser parser = {
 		.schema = schema,
 		.map = map,
 		.lookup = lookup,
 		.error = error,
 		.name = member_name,
 		.find = schema_find_member,
-		.place = place_member,
+		.locate = locate_member,
 		.btf = btf,
 		.row = row,
 	};
@@ -170,11 +170,11 @@ int schema_read(struct schema *schema, const struct btf *btf, const char *map, u
 	if (row->size > ROW_SIZE_MAX)
 		return error_set(error, -E2BIG, "map %s: a row of more than 1 MiB", map);
 	schema->row_size = row->size;
-	status = columns_read(&reader, row_id);
+	status = read_columns(&parser, row_id);
 	if (status == 0 && schema->column_count)
-		status = defaults_read(&reader, row_id);
+		status = read_defaults(&parser, row_id);
 	status = status ?: tails_find(schema, btf, row, map, error);
-	status = status ?: schema_end(&reader);
+	status = status ?: schema_finish(&parser);
 	if (status)
 		schema_done(schema);
 	return status;

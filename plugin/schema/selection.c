@@ -20,28 +20,28 @@ static const struct config no_config;
 
 /* --- globs --- */
 
-struct matcher {
-	const char *pattern;
+struct series_matcher {
+	const char *glob;
 	uint32_t series; /* those that match */
 };
 
-static int match(void *to, unsigned number, const char *name)
+static int match_series(void *to, unsigned number, const char *name)
 {
-	struct matcher *matcher = to;
+	struct series_matcher *matcher = to;
 
-	if (glob_match(matcher->pattern, name))
+	if (glob_match(matcher->glob, name))
 		matcher->series |= 1U << number;
 	return 0;
 }
 
 /* The series of a metric that a glob matches; ALL if it matches the metric as a whole. A name is
  * tried with one * for all labels, too, as people write it, however many labels there are. */
-static uint32_t fit(const char *pattern, const struct schema *schema, const struct metric *metric,
-		    const struct config *config)
+static uint32_t match_metric(const char *glob, const struct schema *schema,
+			     const struct metric *metric, const struct config *config)
 {
 	const struct column *column = &schema->columns[metric->column[0]];
 	size_t labels = labels_in_instance(&schema->labels) > 0;
-	struct matcher matcher = { .pattern = pattern };
+	struct series_matcher matcher = { .glob = glob };
 
 	for (size_t with = 0; with <= labels; with++) {
 		const struct column named = series_with_labels(column, with, ANY_LABEL);
@@ -49,17 +49,17 @@ static uint32_t fit(const char *pattern, const struct schema *schema, const stru
 
 		snprintf(name, sizeof(name), "%s%s%s", named.tag.type,
 			 named.tag.instance[0] ? "-" : "", named.tag.instance);
-		if (glob_match(pattern, name))
+		if (glob_match(glob, name))
 			return ALL;
-		series_each(&named, config ?: &no_config, match, &matcher);
+		series_each(&named, config ?: &no_config, match_series, &matcher);
 	}
 	return matcher.series;
 }
 
-bool selection_fits(const char *pattern, const struct schema *schema, const struct metric *metric,
+bool selection_fits(const char *glob, const struct schema *schema, const struct metric *metric,
 		    const struct config *config)
 {
-	return fit(pattern, schema, metric, config) != 0;
+	return match_metric(glob, schema, metric, config) != 0;
 }
 
 void selection_name(char *to, const struct schema *schema, const struct metric *metric)
@@ -72,13 +72,13 @@ void selection_name(char *to, const struct schema *schema, const struct metric *
 		 named.tag.instance);
 }
 
-static uint32_t fit_any(const struct selection *selection, const struct strings *patterns,
-			const struct schema *schema, const struct metric *metric)
+static uint32_t match_any(const struct selection *selection, const struct strings *globs,
+			  const struct schema *schema, const struct metric *metric)
 {
 	uint32_t series = 0;
 
-	for (size_t i = 0; patterns && i < patterns->count; i++)
-		series |= fit(patterns->item[i], schema, metric, selection->config);
+	for (size_t i = 0; globs && i < globs->count; i++)
+		series |= match_metric(globs->item[i], schema, metric, selection->config);
 	return series;
 }
 
@@ -95,25 +95,26 @@ static uint32_t series_of(const struct selection *selection, const struct schema
 			  const struct metric *metric)
 {
 	bool by_default = wants_default(selection) && !schema_is_off(schema, metric);
-	uint32_t series = by_default ? ALL : fit_any(selection, selection->collect, schema, metric);
+	uint32_t series =
+		by_default ? ALL : match_any(selection, selection->collect, schema, metric);
 
-	return series & ~fit_any(selection, selection->ignore, schema, metric);
+	return series & ~match_any(selection, selection->ignore, schema, metric);
 }
 
-static int note(void *to, unsigned number, __attribute__((unused)) const char *name)
+static int note_series(void *to, unsigned number, __attribute__((unused)) const char *name)
 {
 	*(uint32_t *)to |= 1U << number;
 	return 0;
 }
 
 /* The series that a metric has, selected or not. */
-static uint32_t existing(const struct selection *selection, const struct schema *schema,
-			 const struct metric *metric)
+static uint32_t existing_series(const struct selection *selection, const struct schema *schema,
+				const struct metric *metric)
 {
 	uint32_t series = 0;
 
-	series_each(&schema->columns[metric->column[0]], selection->config ?: &no_config, note,
-		    &series);
+	series_each(&schema->columns[metric->column[0]], selection->config ?: &no_config,
+		    note_series, &series);
 	return series;
 }
 
@@ -121,16 +122,16 @@ static uint32_t existing(const struct selection *selection, const struct schema 
 
 static void choose_metrics(const struct selection *selection, struct schema *schema)
 {
-	size_t kept = 0;
+	size_t count = 0;
 
 	for (size_t i = 0; i < schema->metric_count; i++) {
 		struct metric *metric = &schema->metrics[i];
 
 		metric->series = series_of(selection, schema, metric);
-		if (metric->series & existing(selection, schema, metric))
-			schema->metrics[kept++] = *metric;
+		if (metric->series & existing_series(selection, schema, metric))
+			schema->metrics[count++] = *metric;
 	}
-	schema->metric_count = kept;
+	schema->metric_count = count;
 }
 
 /* Of rows that are named by keys, the first column ranks if no column has the word rank. */
@@ -141,7 +142,7 @@ static void choose_rank(struct schema *schema)
 }
 
 /* Does the column decide which subjects have series? */
-static bool decides(const struct schema *schema, const struct column *column)
+static bool decides_series(const struct schema *schema, const struct column *column)
 {
 	enum subject_kind kind = schema->subject.kind;
 	bool ranks = schema->rank && column == &schema->columns[schema->rank - 1];
@@ -155,7 +156,7 @@ static bool decides(const struct schema *schema, const struct column *column)
 static void find_needed(struct schema *schema, bool *needed)
 {
 	for (size_t i = 0; i < schema->column_count; i++) {
-		needed[i] = decides(schema, &schema->columns[i]);
+		needed[i] = decides_series(schema, &schema->columns[i]);
 		schema->columns[i].is_hidden = true;
 	}
 	for (size_t i = 0; i < schema->metric_count; i++) {
@@ -176,22 +177,22 @@ static void find_needed(struct schema *schema, bool *needed)
 }
 
 /* Removes columns that are not needed; now[i] becomes the new index of column i. */
-static void compact(struct schema *schema, const bool *needed, uint32_t *now)
+static void compact_columns(struct schema *schema, const bool *needed, uint32_t *now)
 {
-	uint32_t kept = 0;
+	uint32_t count = 0;
 
 	schema->cells = schema->row_cells = schema->moments = 0;
 	for (size_t i = 0; i < schema->column_count; i++) {
-		now[i] = kept;
+		now[i] = count;
 		if (!needed[i])
 			continue;
-		schema->columns[kept] = schema->columns[i];
-		schema_give_cells(schema, &schema->columns[kept++]);
+		schema->columns[count] = schema->columns[i];
+		schema_give_cells(schema, &schema->columns[count++]);
 	}
-	schema->column_count = kept;
+	schema->column_count = count;
 }
 
-static void renumber(struct schema *schema, const bool *needed, const uint32_t *now)
+static void renumber_columns(struct schema *schema, const bool *needed, const uint32_t *now)
 {
 	for (size_t i = 0; i < schema->column_count; i++) {
 		struct column *column = &schema->columns[i];
@@ -220,8 +221,8 @@ int selection_apply(const struct selection *selection, struct schema *schema)
 		find_needed(schema, needed);
 		if (schema->metric_count == 0)
 			memset(needed, 0, count * sizeof(*needed));
-		compact(schema, needed, now);
-		renumber(schema, needed, now);
+		compact_columns(schema, needed, now);
+		renumber_columns(schema, needed, now);
 	}
 	free(needed);
 	free(now);

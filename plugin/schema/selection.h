@@ -20,7 +20,7 @@ struct selection {
 };
 
 /* Does a glob of Collect or Ignore match this metric, or one of its series? */
-bool selection_fits(const char *pattern, const struct schema *schema, const struct metric *metric,
+bool selection_fits(const char *glob, const struct schema *schema, const struct metric *metric,
 		    const struct config *config);
 
 /* Writes the name of a metric as people write it: TYPE[-INSTANCE], followed by "-*" for labels.

@@ -69,69 +69,70 @@ void series_bucket(char *to, const struct column *column, uint32_t bucket)
 		 column_scaled(column, bucket_upper(column, bucket)));
 }
 
-struct giver {
-	series_taker *take;
+struct series_call {
+	series_visitor *visit;
 	void *to;
 };
 
-static int give(const struct giver *giver, unsigned number, const char *type, const char *instance)
+static int visit_series(const struct series_call *call, unsigned number, const char *type,
+			const char *instance)
 {
 	char name[SERIES_NAME_MAX];
 
 	/* collectd cuts type instances at this length. */
 	snprintf(name, sizeof(name), "%s%s%.*s", type, instance[0] ? "-" : "", TAG_TEXT_MAX - 1,
 		 instance);
-	return giver->take(giver->to, number, name);
+	return call->visit(call->to, number, name);
 }
 
-static int give_statistic(const struct giver *giver, const struct tag *tag, unsigned number)
+static int visit_statistic(const struct series_call *call, const struct tag *tag, unsigned number)
 {
 	char instance[SERIES_NAME_MAX];
 
 	series_statistic(instance, tag, number);
-	return give(giver, number, tag->type, instance);
+	return visit_series(call, number, tag->type, instance);
 }
 
-static int give_moments(const struct giver *giver, const struct tag *tag)
+static int visit_moments(const struct series_call *call, const struct tag *tag)
 {
 	unsigned last = tag->frequency ? SERIES_FREQUENCY : SERIES_CV;
 	int status = 0;
 
 	for (unsigned i = SERIES_SAMPLES; i <= last && status == 0; i++)
-		status = give_statistic(giver, tag, i);
+		status = visit_statistic(call, tag, i);
 	return status;
 }
 
-static int give_hist(const struct giver *giver, const struct column *column,
-		     const struct config *config)
+static int visit_hist(const struct series_call *call, const struct column *column,
+		      const struct config *config)
 {
-	int status = give_statistic(giver, &column->tag, SERIES_AVERAGE);
+	int status = visit_statistic(call, &column->tag, SERIES_AVERAGE);
 	char instance[SERIES_NAME_MAX];
 
 	for (unsigned i = 0; i < config->percentile_count && status == 0; i++) {
 		series_percentile(instance, &column->tag, config->percentiles[i]);
-		status = give(giver, SERIES_PERCENTILES + i, column->tag.type, instance);
+		status = visit_series(call, SERIES_PERCENTILES + i, column->tag.type, instance);
 	}
 	for (uint32_t i = 0; config->buckets && i < series_buckets(column) && status == 0; i++) {
 		series_bucket(instance, column, i);
-		status = give(giver, SERIES_BUCKETS, "bucket", instance);
+		status = visit_series(call, SERIES_BUCKETS, "bucket", instance);
 	}
 	return status;
 }
 
-int series_each(const struct column *column, const struct config *config, series_taker *take,
+int series_each(const struct column *column, const struct config *config, series_visitor *visit,
 		void *to)
 {
-	const struct giver giver = { take, to };
+	const struct series_call call = { visit, to };
 
 	switch (column->kind) {
 	case COLUMN_MOMENTS:
-		return give_moments(&giver, &column->tag);
+		return visit_moments(&call, &column->tag);
 	case COLUMN_HIST:
 	case COLUMN_BUCKETS:
-		return give_hist(&giver, column, config);
+		return visit_hist(&call, column, config);
 	default:
-		return give(&giver, SERIES_VALUE, column->tag.type, column->tag.instance);
+		return visit_series(&call, SERIES_VALUE, column->tag.type, column->tag.instance);
 	}
 }
 

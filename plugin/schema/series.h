@@ -40,11 +40,11 @@ void series_percentile(char *to, const struct tag *tag, double percent);
 void series_bucket(char *to, const struct column *column, uint32_t bucket);
 
 /* Called with the name of a series, TYPE[-INSTANCE]. Returns 0 to go on. */
-typedef int series_taker(void *to, unsigned number, const char *name);
+typedef int series_visitor(void *to, unsigned number, const char *name);
 
 /* Calls `take` for each series that a column can have, selected or not. Returns the first result
  * that is not 0, else 0. */
-int series_each(const struct column *column, const struct config *config, series_taker *take,
+int series_each(const struct column *column, const struct config *config, series_visitor *visit,
 		void *to);
 
 /* A copy of the column whose type instance ends with this number of labels, all with this text. */

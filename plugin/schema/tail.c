@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* The index of a member; btf_vlen(): there is none. */
-static int find_member(const struct btf *btf, const struct btf_type *row, const char *name)
+static int find_tail_member(const struct btf *btf, const struct btf_type *row, const char *name)
 {
 	int i = 0;
 
@@ -30,7 +30,7 @@ static bool is_column(const struct schema *schema, int member)
 	return false;
 }
 
-static bool is_taken(const struct schema *schema, uint32_t offset)
+static bool is_tail_member(const struct schema *schema, uint32_t offset)
 {
 	for (size_t i = 0; i < schema->tail_count; i++)
 		if (schema->tails[i].member == offset)
@@ -39,7 +39,7 @@ static bool is_taken(const struct schema *schema, uint32_t offset)
 }
 
 /* Is the member a 64-bit integer inside the row? */
-static bool fits(const struct btf *btf, const struct btf_type *row, int member)
+static bool can_have_tail(const struct btf *btf, const struct btf_type *row, int member)
 {
 	int type = btf__resolve_type(btf, btf_members(row)[member].type);
 	const struct btf_type *resolved = type < 0 ? NULL : btf__type_by_id(btf, (uint32_t)type);
@@ -54,16 +54,17 @@ static bool find_tail(const struct schema *schema, const struct btf *btf,
 		      const struct btf_type *row, const struct column *column,
 		      struct tail *ret_tail)
 {
-	int member = find_member(btf, row, column->tag.tail);
+	int member = find_tail_member(btf, row, column->tag.tail);
 
-	if (member == btf_vlen(row) || !fits(btf, row, member) || is_column(schema, member))
+	if (member == btf_vlen(row) || !can_have_tail(btf, row, member) ||
+	    is_column(schema, member))
 		return false;
 	ret_tail->hist = column->offset;
 	ret_tail->member = btf_member_bit_offset(row, (uint32_t)member) / 8;
-	return !is_taken(schema, ret_tail->member);
+	return !is_tail_member(schema, ret_tail->member);
 }
 
-static int add(struct schema *schema, const struct tail *tail)
+static int add_tail(struct schema *schema, const struct tail *tail)
 {
 	struct tail *grown =
 		reallocarray(schema->tails, schema->tail_count + 1, sizeof(*schema->tails));
@@ -94,7 +95,7 @@ int tails_find(struct schema *schema, const struct btf *btf, const struct btf_ty
 				map,
 				annotation_name(btf, btf_members(row)[column->member].name_off),
 				name, name);
-		if (add(schema, &tail))
+		if (add_tail(schema, &tail))
 			return error_set(error, -ENOMEM, "map %s: no memory", map);
 	}
 	return 0;

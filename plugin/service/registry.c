@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* Can they be the same name, part by part? */
-static bool names_meet(const char *a, const char *b)
+static bool can_be_equal(const char *a, const char *b)
 {
 	for (;;) {
 		size_t length = strcspn(a, "-"), other = strcspn(b, "-");
@@ -28,11 +28,11 @@ static bool names_meet(const char *a, const char *b)
 }
 
 /* Like find_twice() and find_common(), for names that contain labels. */
-static const char *find_meeting(const struct series_set *a, const struct series_set *b)
+static const char *find_labelled(const struct series_set *a, const struct series_set *b)
 {
 	for (size_t i = 0; i < a->count; i++)
 		for (size_t j = a == b ? i + 1 : 0; j < b->count; j++)
-			if (names_meet(a->series[i], b->series[j]))
+			if (can_be_equal(a->series[i], b->series[j]))
 				return a->series[i];
 	return NULL;
 }
@@ -41,7 +41,7 @@ static const char *find_meeting(const struct series_set *a, const struct series_
 static const char *find_twice(const struct series_set *set)
 {
 	if (set->has_labels)
-		return find_meeting(set, set);
+		return find_labelled(set, set);
 	for (size_t i = 1; i < set->count; i++)
 		if (!strcmp(set->series[i - 1], set->series[i]))
 			return set->series[i];
@@ -54,7 +54,7 @@ static const char *find_common(const struct series_set *a, const struct series_s
 	size_t i = 0, j = 0;
 
 	if (a->has_labels || b->has_labels)
-		return find_meeting(a, b);
+		return find_labelled(a, b);
 	while (i < a->count && j < b->count) {
 		int order = strcmp(a->series[i], b->series[j]);
 
@@ -136,15 +136,15 @@ void series_set_done(struct series_set *set)
 
 void registry_remove(struct registry *registry, const void *owner)
 {
-	size_t kept = 0;
+	size_t count = 0;
 
 	for (size_t i = 0; i < registry->count; i++) {
 		if (registry->set[i].owner == owner)
 			series_set_done(&registry->set[i]);
 		else
-			registry->set[kept++] = registry->set[i];
+			registry->set[count++] = registry->set[i];
 	}
-	registry->count = kept;
+	registry->count = count;
 }
 
 void registry_done(struct registry *registry)

@@ -84,10 +84,10 @@ int rows_start(struct rows *rows, struct error *error);
 uint64_t rows_memory(const struct rows *rows);
 
 /* Calls take(to, ...) for each row. */
-int rows_each(struct rows *rows, row_taker *take, void *to, struct error *error);
+int rows_each(struct rows *rows, row_taker *visit, void *to, struct error *error);
 
 /* For sources: passes on a row of all CPUs, or one row for each CPU that has counted in it. */
-int rows_give(const struct rows *rows, struct source_row *row, row_taker *take, void *to,
+int rows_give(const struct rows *rows, struct source_row *row, row_taker *visit, void *to,
 	      struct error *error);
 
 /* Of mapped arrays: the first byte of a shard of a row. */
@@ -109,11 +109,11 @@ void rows_free_slot(struct rows *rows, uint32_t slot);
 void rows_forget_refusal(struct rows *rows, uint32_t owner);
 
 /* Is a slot reserved for this service, because it is configured? */
-bool rows_is_kept(const struct rows *rows, uint32_t owner);
+bool rows_is_reserved(const struct rows *rows, uint32_t owner);
 
 /* Lets an owner without a slot get one; with is_group also one of those for units and containers.
  * False: it already could. */
-bool rows_give_leave(struct rows *rows, uint32_t owner, bool is_group);
+bool rows_grant(struct rows *rows, uint32_t owner, bool is_group);
 
 /* Owners without a slot ask for one when they next count something. */
 void rows_ask_again(struct rows *rows);

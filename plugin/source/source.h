@@ -35,7 +35,7 @@ struct source {
 	int (*start)(struct rows *rows, struct error *error);
 	/* Calls `take` once for each row. Keys that are added or deleted meanwhile may be
 	 * missing. */
-	int (*each)(struct rows *rows, row_taker *take, void *to, struct error *error);
+	int (*each)(struct rows *rows, row_taker *visit, void *to, struct error *error);
 	/* Bytes that it takes in addition to the map, if all rows exist. */
 	uint64_t (*memory)(const struct rows *rows);
 	/* Frees the source's own state; NULL: it has none. */

@@ -26,7 +26,7 @@ static uint32_t first_batch(const struct rows *rows)
 
 /* A bucket with more keys than that is not expected: the kernel has as many buckets as entries and
  * a hash seed of its own. */
-static uint64_t memory(const struct rows *rows)
+static uint64_t hash_memory(const struct rows *rows)
 {
 	return size_product(first_batch(rows),
 			    size_sum(bpf_map__key_size(rows->map), value_size(rows)));
@@ -56,7 +56,7 @@ static int resize_batch(struct rows *rows, uint32_t count, struct error *error)
 	return 0;
 }
 
-static int start(struct rows *rows, struct error *error)
+static int hash_start(struct rows *rows, struct error *error)
 {
 	return resize_batch(rows, first_batch(rows), error);
 }
@@ -64,7 +64,7 @@ static int start(struct rows *rows, struct error *error)
 /* Reads the next batch, in a larger buffer if the bucket does not fit. *ret_end: it is the last
  * one. */
 static int next_batch(struct rows *rows, const uint64_t *after, uint64_t *ret_batch,
-		      uint32_t *ret_count, bool *ret_end, struct error *error)
+		      uint32_t *ret_count, bool *ret_is_last, struct error *error)
 {
 	for (;;) {
 		uint32_t larger = 2 * rows->batch < rows->count ? 2 * rows->batch : rows->count;
@@ -73,7 +73,7 @@ static int next_batch(struct rows *rows, const uint64_t *after, uint64_t *ret_ba
 		*ret_count = rows->batch;
 		status = bpf_map_lookup_batch(bpf_map__fd(rows->map), (void *)after, ret_batch,
 					      rows->keys, rows->values, ret_count, NULL);
-		*ret_end = status == -ENOENT;
+		*ret_is_last = status == -ENOENT;
 		if (status == 0 || status == -ENOENT)
 			return 0;
 		if (status != -ENOSPC || larger == rows->batch)
@@ -85,7 +85,8 @@ static int next_batch(struct rows *rows, const uint64_t *after, uint64_t *ret_ba
 	}
 }
 
-static int give(struct rows *rows, uint32_t count, row_taker *take, void *to, struct error *error)
+static int visit_batch(struct rows *rows, uint32_t count, row_taker *visit, void *to,
+		       struct error *error)
 {
 	int status = 0;
 
@@ -95,26 +96,27 @@ static int give(struct rows *rows, uint32_t count, row_taker *take, void *to, st
 			.bytes = { rows->values + i * value_size(rows), rows->cpus, rows->stride },
 		};
 
-		status = rows_give(rows, &row, take, to, error);
+		status = rows_give(rows, &row, visit, to, error);
 	}
 	return status;
 }
 
-static int each(struct rows *rows, row_taker *take, void *to, struct error *error)
+static int hash_each(struct rows *rows, row_taker *visit, void *to, struct error *error)
 {
 	uint64_t batch[2] = { 0 }; /* opaque to us: start of this batch, start of the next */
-	bool first = true, end = false;
+	bool first = true, is_last = false;
 	int status = 0;
 
-	while (!end && status == 0) {
+	while (!is_last && status == 0) {
 		uint32_t count = 0;
 
-		status = next_batch(rows, first ? NULL : &batch[0], &batch[1], &count, &end, error);
-		status = status ?: give(rows, count, take, to, error);
+		status = next_batch(rows, first ? NULL : &batch[0], &batch[1], &count, &is_last,
+				    error);
+		status = status ?: visit_batch(rows, count, visit, to, error);
 		batch[0] = batch[1];
 		first = false;
 	}
 	return status;
 }
 
-const struct source source_hash = { .start = start, .each = each, .memory = memory };
+const struct source source_hash = { .start = hash_start, .each = hash_each, .memory = hash_memory };

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #define ACCUMULATOR_PAST 5 /* earlier windows of moments that a result may include */
-#define ACCUMULATOR_KEPT \
+#define ACCUMULATOR_WINDOWS \
 	(ACCUMULATOR_PAST + 1) /* one more shows whether load began in the oldest */
 
 struct schema;

@@ -21,7 +21,7 @@ static uint64_t read_narrow(const struct column *column, const unsigned char *ro
 }
 
 /* A gauge of less than 64 bits, with its sign. */
-static uint64_t extend(const struct column *column, uint64_t cell)
+static uint64_t extend_sign(const struct column *column, uint64_t cell)
 {
 	unsigned shift = 64 - 8 * column->cell_size;
 
@@ -29,7 +29,7 @@ static uint64_t extend(const struct column *column, uint64_t cell)
 }
 
 /* A counter wraps at its own size, for example at 32 bits. */
-static uint64_t growth(const struct column *column, uint64_t now, uint64_t before)
+static uint64_t wrapped_growth(const struct column *column, uint64_t now, uint64_t before)
 {
 	unsigned shift = 64 - 8 * column->cell_size;
 
@@ -37,7 +37,7 @@ static uint64_t growth(const struct column *column, uint64_t now, uint64_t befor
 }
 
 /* Adds the cells of a column in one part of the row. */
-static void add_part(const struct column *column, const unsigned char *row, uint64_t *cells)
+static void add_row_part(const struct column *column, const unsigned char *row, uint64_t *cells)
 {
 	/* Nearly all cells are 64-bit ones of histograms: a reading spends its time in this
 	 * loop. */
@@ -51,7 +51,7 @@ static void add_part(const struct column *column, const unsigned char *row, uint
 	for (uint32_t i = 0; i < column->width; i++) {
 		uint64_t cell = read_narrow(column, row, i);
 
-		cells[i] += column->is_gauge ? extend(column, cell) : cell;
+		cells[i] += column->is_gauge ? extend_sign(column, cell) : cell;
 	}
 }
 
@@ -62,14 +62,14 @@ void cells_read(const struct schema *schema, const struct row_bytes *row, uint64
 	memset(ret_cells, 0, schema->row_cells * sizeof(*ret_cells));
 	for (uint32_t part = 0; part < row->parts; part++, at += row->stride)
 		for (size_t c = 0; c < schema->column_count; c++)
-			add_part(&schema->columns[c], at, ret_cells + schema->columns[c].at);
+			add_row_part(&schema->columns[c], at, ret_cells + schema->columns[c].at);
 }
 
 /* The growth of a cell since it was last read. A counter that fell, for example because another
  * program reset it, has grown by 0 and continues from its new value. */
-static uint64_t take_growth(const struct column *column, uint64_t now, uint64_t *previous)
+static uint64_t cell_growth(const struct column *column, uint64_t now, uint64_t *previous)
 {
-	uint64_t grown = growth(column, now, *previous);
+	uint64_t grown = wrapped_growth(column, now, *previous);
 	bool fell = column->kind == COLUMN_INTEGER && (int64_t)grown < 0 &&
 		    (now < *previous || column->is_signed);
 
@@ -88,14 +88,14 @@ static uint32_t cell_of(const struct column *column, uint32_t i, uint64_t bucket
 bool cells_feed(const struct schema *schema, double elapsed_s, const struct row_cells *row,
 		struct accumulator *gauges, struct accumulator *counters)
 {
-	bool notable = false;
+	bool is_active = false;
 
 	for (size_t c = 0; c < schema->column_count; c++) {
 		const struct column *column = &schema->columns[c];
 
 		for (uint32_t i = 0; i < column->width; i++) {
 			uint32_t at = column->at + i, cell = cell_of(column, i, row->bucket);
-			uint64_t grown = take_growth(column, row->now[at], &row->previous[at]);
+			uint64_t grown = cell_growth(column, row->now[at], &row->previous[at]);
 
 			if (cell >= column->cells)
 				continue;
@@ -109,10 +109,10 @@ bool cells_feed(const struct schema *schema, double elapsed_s, const struct row_
 				continue;
 			counters->window[cell] += grown;
 			counters->total[cell] += grown;
-			notable |= column->tag.notable && elapsed_s > 0 &&
-				   (double)grown >= (double)column->tag.notable * elapsed_s;
+			is_active |= column->tag.notable && elapsed_s > 0 &&
+				     (double)grown >= (double)column->tag.notable * elapsed_s;
 		}
 	}
 	gauges->fed = true;
-	return notable;
+	return is_active;
 }

@@ -18,14 +18,14 @@
 struct key_name {
 	char subject[SUBJECT_NAME_MAX]; /* empty: the probe */
 	char labels[LABELS_TEXT_MAX];   /* empty: none */
-	uint64_t generation; /* changes when the entry is used for another name; 0: free */
-	uint64_t seen;       /* the last reading that had a key with this name */
-	uint64_t shown_at;   /* the reading at which it got its series */
-	uint64_t growth;     /* of the ranking column since the last reading */
-	double score;        /* growth, averaged with more weight on recent readings */
-	uint32_t group;      /* index in keys.groups: the names that compete with it */
-	bool is_rest;        /* it is an "other" name, for names without series */
-	bool is_kept;        /* it always has series */
+	uint64_t generation;  /* changes when the entry is used for another name; 0: free */
+	uint64_t seen;        /* the last reading that had a key with this name */
+	uint64_t shown_at;    /* the reading at which it got its series */
+	uint64_t growth;      /* of the ranking column since the last reading */
+	double score;         /* growth, averaged with more weight on recent readings */
+	uint32_t group;       /* index in keys.groups: the names that compete with it */
+	bool is_other;        /* it is an "other" name, for names without series */
+	bool is_always_shown; /* it always has series */
 	bool is_shown;
 	bool was_shown; /* it has already used its allowance for a new name */
 };
@@ -49,7 +49,7 @@ struct key_group {
 	uint32_t shown;        /* names with series now, without those that always have some */
 	struct allowance news; /* new names that may get series */
 	bool is_settled;       /* at this reading nothing can change in it any more */
-	bool has_rest, is_rest_told;
+	bool has_other, other_reported;
 };
 
 struct keys {
@@ -64,15 +64,14 @@ struct keys {
 	uint32_t shown_max; /* names of a group that can have series */
 	struct key_group *groups;
 	size_t group_count;
-	uint32_t shown, rest; /* names with and without series now */
-	uint64_t growth,
-		growth_rest; /* of all names, and of those without series, since the last reading */
+	uint32_t shown, rest;          /* names with and without series now */
+	uint64_t growth, growth_other; /* since the last reading: all, without series */
 	double rest_percent; /* their part of the last reading's growth; NAN: nothing has grown */
 	uint64_t *now;       /* cells of the row that is being read */
 	bool starting;
 	size_t rows;  /* of the last reading */
 	bool is_full; /* a key found no room, so it is not counted */
-	bool is_full_told, is_filled_told;
+	bool full_reported, filled_reported;
 };
 
 #endif

@@ -22,7 +22,7 @@
 #define FORGOTTEN_READINGS 13
 #define NEVER UINT64_MAX
 
-struct reading {
+struct key_reading {
 	struct table *table;
 	const struct snapshot *snapshot;
 };
@@ -52,21 +52,21 @@ uint64_t keys_memory(const struct table *table)
 
 /* --- entries --- */
 
-struct wanted {
+struct wanted_key {
 	const void *key;
 	int cpu;
 	uint32_t size;
 };
 
-static bool is_key(const void *of, uint32_t number, const void *wanted)
+static bool is_same_key(const void *of, uint32_t number, const void *wanted)
 {
 	const struct key_entry *entry = &((const struct keys *)of)->entry[number];
-	const struct wanted *w = wanted;
+	const struct wanted_key *w = wanted;
 
 	return entry->cpu == w->cpu && !memcmp(entry->key, w->key, w->size);
 }
 
-static uint64_t hash_of(const struct keys *keys, const struct wanted *w)
+static uint64_t hash_key(const struct keys *keys, const struct wanted_key *w)
 {
 	return index_hash(&keys->by_key, (uint64_t)w->cpu, w->key, w->size);
 }
@@ -79,32 +79,32 @@ static void entry_done(struct key_entry *entry)
 
 static void add_to_index(struct keys *keys, uint32_t i, uint32_t key_size)
 {
-	const struct wanted w = { keys->entry[i].key, keys->entry[i].cpu, key_size };
+	const struct wanted_key w = { keys->entry[i].key, keys->entry[i].cpu, key_size };
 
-	index_add(&keys->by_key, hash_of(keys, &w), i);
+	index_add(&keys->by_key, hash_key(keys, &w), i);
 }
 
 /* Forgets keys that have been absent for more than this number of readings. */
 static void forget_absent(struct table *table, uint64_t readings)
 {
 	struct keys *keys = &table->keys;
-	size_t kept = 0;
+	size_t count = 0;
 
 	for (size_t i = 0; i < keys->entry_count; i++)
 		if (keys->readings - keys->entry[i].seen > readings)
 			entry_done(&keys->entry[i]);
 		else
-			keys->entry[kept++] = keys->entry[i];
-	if (kept == keys->entry_count)
+			keys->entry[count++] = keys->entry[i];
+	if (count == keys->entry_count)
 		return;
-	keys->entry_count = kept;
+	keys->entry_count = count;
 	index_clear(&keys->by_key);
-	for (size_t i = 0; i < kept; i++)
+	for (size_t i = 0; i < count; i++)
 		add_to_index(keys, (uint32_t)i, table->schema.labels.key_size);
 }
 
 /* The cells and the key are one allocation. NULL: no room, or no memory. */
-static struct key_entry *add_entry(struct table *table, const struct wanted *w)
+static struct key_entry *add_entry(struct table *table, const struct wanted_key *w)
 {
 	struct keys *keys = &table->keys;
 	size_t cells = table->schema.row_cells * sizeof(uint64_t);
@@ -128,8 +128,8 @@ static struct key_entry *add_entry(struct table *table, const struct wanted *w)
 static struct key_entry *entry_of(struct table *table, const struct source_row *row)
 {
 	struct keys *keys = &table->keys;
-	const struct wanted w = { row->key, row->cpu, table->schema.labels.key_size };
-	uint32_t number = index_find(&keys->by_key, hash_of(keys, &w), is_key, keys, &w);
+	const struct wanted_key w = { row->key, row->cpu, table->schema.labels.key_size };
+	uint32_t number = index_find(&keys->by_key, hash_key(keys, &w), is_same_key, keys, &w);
 
 	return number == INDEX_NONE ? add_entry(table, &w) : &keys->entry[number];
 }
@@ -167,8 +167,8 @@ static const struct column *ranking(const struct schema *schema)
 
 /* Growth of the ranking column, or of the first one; for moments and histograms, of the number of
  * samples. */
-static uint64_t growth_of(const struct schema *schema, const uint64_t *now,
-			  const uint64_t *previous)
+static uint64_t ranking_growth(const struct schema *schema, const uint64_t *now,
+			       const uint64_t *previous)
 {
 	const struct column *column = ranking(schema);
 	uint32_t cells = column->kind == COLUMN_HIST ? column->cells : 1;
@@ -185,7 +185,7 @@ static uint64_t growth_of(const struct schema *schema, const uint64_t *now,
 	return sum;
 }
 
-static bool is_same(const struct schema *schema, const uint64_t *a, const uint64_t *b)
+static bool are_cells_equal(const struct schema *schema, const uint64_t *a, const uint64_t *b)
 {
 	return !memcmp(a, b, schema->row_cells * sizeof(*a));
 }
@@ -199,7 +199,7 @@ static bool has_gauge(const struct schema *schema, const uint64_t *now)
 	return false;
 }
 
-static void remember(const struct table *table, struct key_entry *entry)
+static void remember_entry(const struct table *table, struct key_entry *entry)
 {
 	memcpy(entry->previous, table->keys.now, table->schema.row_cells * sizeof(uint64_t));
 }
@@ -239,7 +239,7 @@ static bool is_unwatched(const struct snapshot *snapshot, uint32_t row)
 }
 
 /* The subject of the key's service; -1: it has none. */
-static int subject_of(const struct reading *r, const struct key_entry *entry)
+static int subject_of_key(const struct key_reading *r, const struct key_entry *entry)
 {
 	uint32_t row = entry->row;
 
@@ -249,21 +249,21 @@ static int subject_of(const struct reading *r, const struct key_entry *entry)
 }
 
 /* Does it still have its name, and one that is not "other" for lack of room? */
-static bool is_named(const struct keys *keys, const struct key_entry *entry)
+static bool is_entry_named(const struct keys *keys, const struct key_entry *entry)
 {
-	return entry->name != INDEX_NONE && !keys->name[entry->name].is_rest &&
+	return entry->name != INDEX_NONE && !keys->name[entry->name].is_other &&
 	       keys->name[entry->name].generation == entry->named;
 }
 
 /* Names a key that has no name, or whose service has changed. */
-static void name_entry(const struct reading *r, struct key_entry *entry)
+static void name_entry(const struct key_reading *r, struct key_entry *entry)
 {
 	const struct keys *keys = &r->table->keys;
-	int subject = subject_of(r, entry);
+	int subject = subject_of_key(r, entry);
 	uint64_t generation = subject < 0 ? 0 : r->snapshot->subjects.subject[subject].generation;
 	bool nobody = service_label(r->table) && subject < 0;
 
-	if ((is_named(keys, entry) || entry->is_left_out) && entry->subject == subject &&
+	if ((is_entry_named(keys, entry) || entry->is_left_out) && entry->subject == subject &&
 	    entry->generation == generation)
 		return;
 	entry->subject = subject;
@@ -292,11 +292,11 @@ static bool is_sum(const struct table *table, uint64_t bucket)
 }
 
 /* Adds the growth of a row to the name that counts for it. */
-static int feed(const struct reading *r, struct key_entry *entry, struct error *error)
+static int feed_name(const struct key_reading *r, struct key_entry *entry, struct error *error)
 {
 	struct table *table = r->table;
 	struct keys *keys = &table->keys;
-	uint64_t grown = growth_of(&table->schema, keys->now, entry->previous);
+	uint64_t grown = ranking_growth(&table->schema, keys->now, entry->previous);
 	uint32_t counted = key_name_counted(table, entry->name);
 	const struct row_cells cells = { keys->now, entry->previous, bucket_of(table, entry) };
 	struct accumulator *accumulator;
@@ -307,11 +307,11 @@ static int feed(const struct reading *r, struct key_entry *entry, struct error *
 	keys->name[entry->name].growth += grown;
 	keys->growth += grown;
 	if (counted == INDEX_NONE) {
-		remember(table, entry);
+		remember_entry(table, entry);
 		return 0;
 	}
 	keys->name[counted].seen = keys->readings;
-	keys->growth_rest += keys->name[counted].is_rest ? grown : 0;
+	keys->growth_other += keys->name[counted].is_other ? grown : 0;
 	accumulator = accumulators_at(&table->accumulators, &table->schema, counted,
 				      keys->name[counted].generation, &is_new);
 	if (!accumulator)
@@ -324,7 +324,7 @@ static int feed(const struct reading *r, struct key_entry *entry, struct error *
 }
 
 /* May the growth belong to two services, because the row may have changed owner? */
-static bool is_doubtful(const struct reading *r, const struct key_entry *entry)
+static bool is_doubtful(const struct key_reading *r, const struct key_entry *entry)
 {
 	uint32_t row = entry->row;
 
@@ -332,9 +332,9 @@ static bool is_doubtful(const struct reading *r, const struct key_entry *entry)
 	       (row >= r->snapshot->row_count || !r->snapshot->states[row].fixed);
 }
 
-static int take(void *to, const struct source_row *row, struct error *error)
+static int read_key_row(void *to, const struct source_row *row, struct error *error)
 {
-	const struct reading *r = to;
+	const struct key_reading *r = to;
 	struct table *table = r->table;
 	struct keys *keys = &table->keys;
 	struct key_entry *entry = entry_of(table, row);
@@ -348,29 +348,30 @@ static int take(void *to, const struct source_row *row, struct error *error)
 	entry->row = find_row(table, entry);
 	cells_read(&table->schema, &row->bytes, keys->now);
 	if (is_base || is_doubtful(r, entry)) {
-		remember(table, entry);
+		remember_entry(table, entry);
 		return 0;
 	}
 	if (has_fallen(&table->schema, keys->now, entry->previous))
 		memset(entry->previous, 0, table->schema.row_cells * sizeof(uint64_t));
 	if (service_label(table) && snapshot_held(r->snapshot, entry->row))
 		return 0;
-	if (entry->name == INDEX_NONE && is_same(&table->schema, keys->now, entry->previous) &&
+	if (entry->name == INDEX_NONE &&
+	    are_cells_equal(&table->schema, keys->now, entry->previous) &&
 	    !has_gauge(&table->schema, keys->now))
 		return 0;
 	name_entry(r, entry);
 	if (entry->name == INDEX_NONE) {
-		remember(table, entry);
+		remember_entry(table, entry);
 		return 0;
 	}
 	keys->name[entry->name].seen = keys->readings;
-	return feed(r, entry, error);
+	return feed_name(r, entry, error);
 }
 
 int keys_start(struct table *table, struct error *error)
 {
 	struct keys *keys = &table->keys;
-	struct reading reading = { .table = table };
+	struct key_reading reading = { .table = table };
 	int status;
 
 	keys->entry_max = entries_most(&table->rows);
@@ -386,19 +387,19 @@ int keys_start(struct table *table, struct error *error)
 	for (size_t i = 0; i < keys->group_count; i++)
 		allowance_init(&keys->groups[i].news, keys->shown_max);
 	keys->starting = true;
-	status = rows_each(&table->rows, take, &reading, error);
+	status = rows_each(&table->rows, read_key_row, &reading, error);
 	keys->starting = false;
 	return status;
 }
 
 int keys_read(struct table *table, const struct snapshot *snapshot, struct error *error)
 {
-	struct reading reading = { .table = table, .snapshot = snapshot };
+	struct key_reading reading = { .table = table, .snapshot = snapshot };
 
 	table->keys.rows = 0;
 	if (table->keys.entry_count > table->keys.entry_max / 2)
 		forget_absent(table, 1);
-	return rows_each(&table->rows, take, &reading, error);
+	return rows_each(&table->rows, read_key_row, &reading, error);
 }
 
 void keys_end(struct table *table, uint64_t now_ns)
@@ -409,7 +410,7 @@ void keys_end(struct table *table, uint64_t now_ns)
 }
 
 /* Is a hash of an object without our tags full, so that its programs count no new keys? */
-static bool is_filled(const struct table *table)
+static bool is_map_full(const struct table *table)
 {
 	enum bpf_map_type type = bpf_map__type(table->map);
 
@@ -420,7 +421,7 @@ static bool is_filled(const struct table *table)
 
 /* Reports once that values of a function's argument have no series. The columns of histograms have
  * the same keys and would report it again. */
-static bool has_function_rest(struct table *table, struct error *ret_trouble)
+static bool report_function_other(struct table *table, struct error *ret_trouble)
 {
 	struct keys *keys = &table->keys;
 	size_t count = ranking(&table->schema)->kind == COLUMN_INTEGER ? keys->group_count : 0;
@@ -429,9 +430,9 @@ static bool has_function_rest(struct table *table, struct error *ret_trouble)
 		struct key_group *group = &keys->groups[i];
 		const char *function = key_group_name(table, i);
 
-		if (!group->has_rest || group->is_rest_told || !function)
+		if (!group->has_other || group->other_reported || !function)
 			continue;
-		group->is_rest_told = true;
+		group->other_reported = true;
 		error_set(
 			ret_trouble, -E2BIG,
 			"calls of Function \"%s\" whose argument cannot be read, or has a "
@@ -447,18 +448,19 @@ bool keys_trouble(struct table *table, struct error *ret_trouble)
 {
 	struct keys *keys = &table->keys;
 
-	if (keys->is_full && !keys->is_full_told) {
-		keys->is_full_told = true;
+	if (keys->is_full && !keys->full_reported) {
+		keys->full_reported = true;
 		error_set(ret_trouble, -E2BIG,
 			  "map %s: it has more than %zu keys; what is beyond counts nowhere",
 			  table->name, keys->entry_max);
 		return true;
 	}
-	if (has_function_rest(table, ret_trouble))
+	if (report_function_other(table, ret_trouble))
 		return true;
-	if (keys->is_filled_told || table->schema.subject.kind != SUBJECT_KEY || !is_filled(table))
+	if (keys->filled_reported || table->schema.subject.kind != SUBJECT_KEY ||
+	    !is_map_full(table))
 		return false;
-	keys->is_filled_told = true;
+	keys->filled_reported = true;
 	error_set(ret_trouble, -E2BIG,
 		  "map %s: it is full: its programs find no room for keys beyond %u; raise Entries "
 		  "in its Table block",

@@ -14,17 +14,18 @@ static int resolve_probe(__attribute__((unused)) const struct snapshot *snapshot
 	return (int)row;
 }
 
-static void name_subject(__attribute__((unused)) const struct table *table,
-			 const struct snapshot *snapshot, __attribute__((unused)) const char *probe,
-			 size_t i, struct series_name *ret_name)
+static void name_subject_row(__attribute__((unused)) const struct table *table,
+			     const struct snapshot *snapshot,
+			     __attribute__((unused)) const char *probe, size_t i,
+			     struct series_name *ret_name)
 {
 	memcpy(ret_name->subject, snapshot->subjects.subject[i].name, sizeof(ret_name->subject));
 	ret_name->labels = "";
 }
 
-static void name_probe(const struct table *table,
-		       __attribute__((unused)) const struct snapshot *snapshot, const char *probe,
-		       size_t i, struct series_name *ret_name)
+static void name_probe_row(const struct table *table,
+			   __attribute__((unused)) const struct snapshot *snapshot,
+			   const char *probe, size_t i, struct series_name *ret_name)
 {
 	if (table->rows.count > 1)
 		snprintf(ret_name->subject, sizeof(ret_name->subject), "%s-%zu", probe, i);
@@ -33,9 +34,9 @@ static void name_probe(const struct table *table,
 	ret_name->labels = "";
 }
 
-static void name_key(const struct table *table,
-		     __attribute__((unused)) const struct snapshot *snapshot, const char *probe,
-		     size_t i, struct series_name *ret_name)
+static void name_key_row(const struct table *table,
+			 __attribute__((unused)) const struct snapshot *snapshot, const char *probe,
+			 size_t i, struct series_name *ret_name)
 {
 	const struct key_name *name = &table->keys.name[i];
 
@@ -55,10 +56,10 @@ static bool never(__attribute__((unused)) const struct table *table)
 }
 
 static const struct kind kinds[] = {
-	[SUBJECT_SERVICE] = { snapshot_subject, name_subject, always },
-	[SUBJECT_PROCESS] = { snapshot_process_subject, name_subject, always },
-	[SUBJECT_PROBE] = { resolve_probe, name_probe, never },
-	[SUBJECT_KEY] = { NULL, name_key, keys_follow_services },
+	[SUBJECT_SERVICE] = { snapshot_subject, name_subject_row, always },
+	[SUBJECT_PROCESS] = { snapshot_process_subject, name_subject_row, always },
+	[SUBJECT_PROBE] = { resolve_probe, name_probe_row, never },
+	[SUBJECT_KEY] = { NULL, name_key_row, keys_follow_services },
 };
 
 const struct kind *kind_of(enum subject_kind kind)

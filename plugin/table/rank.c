@@ -24,7 +24,7 @@ static int by_group_and_rank(const void *left, const void *right)
 }
 
 /* Keeps the order of values, of negative ones, too. */
-static uint64_t rank_of(const struct column *column, const struct accumulator *accumulator)
+static uint64_t rank_value(const struct column *column, const struct accumulator *accumulator)
 {
 	uint64_t n = accumulator->window[column->cell];
 
@@ -45,7 +45,7 @@ void rank(struct table *table, const struct snapshot *snapshot)
 			list[count++] = (struct candidate){
 				i,
 				snapshot->subjects.subject[i].rank_group,
-				rank_of(column, &table->accumulators.accumulator[i]),
+				rank_value(column, &table->accumulators.accumulator[i]),
 			};
 	qsort(list, count, sizeof(*list), by_group_and_rank);
 	for (size_t i = 0; i < count; i++) {

@@ -25,8 +25,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define RETURNED_SHARE \
-	8 /* at most one of this number of slots is made spare for waiting services */
+#define SPARE_DIVISOR 8 /* at most one of this number of slots is made spare for waiting services */
 
 struct slot_use {
 	uint32_t owner; /* its row; 0: it had no owner until now */
@@ -52,7 +51,7 @@ static uint32_t owner_count(const struct table *table, const struct snapshot *sn
 						 : snapshot->row_count;
 }
 
-static bool is_gone(const struct table *table, const struct snapshot *snapshot, uint32_t row)
+static bool has_exited(const struct table *table, const struct snapshot *snapshot, uint32_t row)
 {
 	return table_is_of_slot_processes(table) ? snapshot_process_gone(snapshot, row)
 						 : snapshot_gone(snapshot, row);
@@ -61,7 +60,7 @@ static bool is_gone(const struct table *table, const struct snapshot *snapshot, 
 /* --- how much is counted --- */
 
 /* The column by which slots are compared: the first one that grows. NULL: none does. */
-static const struct column *measure(const struct table *table)
+static const struct column *measured_column(const struct table *table)
 {
 	for (size_t c = 0; c < table->schema.column_count; c++)
 		if (!table->schema.columns[c].is_gauge)
@@ -70,11 +69,11 @@ static const struct column *measure(const struct table *table)
 }
 
 /* The number of samples or events in the slot, as last read. */
-static uint64_t counted(const struct table *table, uint32_t slot)
+static uint64_t count_in_slot(const struct table *table, uint32_t slot)
 {
 	const uint64_t *cells =
 		(const uint64_t *)table->previous.start + (size_t)slot * table->schema.cells;
-	const struct column *column = measure(table);
+	const struct column *column = measured_column(table);
 	uint64_t sum = 0;
 
 	if (!column)
@@ -93,7 +92,7 @@ static void note_growth(struct table *table, uint32_t slot, uint32_t row, uint64
 	use->grown += (int64_t)grown > 0 ? grown : 0;
 }
 
-static void take_rate(struct slot_use *use, double elapsed_s)
+static void average_rate(struct slot_use *use, double elapsed_s)
 {
 	double rate = (double)use->grown / elapsed_s;
 
@@ -106,7 +105,7 @@ static void take_rate(struct slot_use *use, double elapsed_s)
 /* --- reading --- */
 
 /* The cells in it now are the base for its next owner. */
-static void free_slot(struct table *table, uint32_t slot)
+static void empty_slot(struct table *table, uint32_t slot)
 {
 	table_remember(table, slot);
 	tails_forget(table, slot);
@@ -120,24 +119,25 @@ static void free_slot(struct table *table, uint32_t slot)
 static int read_slot(struct table *table, const struct snapshot *snapshot, uint32_t row,
 		     uint32_t slot, struct error *error)
 {
-	bool gone = is_gone(table, snapshot, row);
-	uint64_t before = table->slots.use ? counted(table, slot) : 0;
+	bool exited = has_exited(table, snapshot, row);
+	uint64_t before = table->slots.use ? count_in_slot(table, slot) : 0;
 	int status = 0;
 
-	if (gone)
+	if (exited)
 		rows_close_slot(&table->rows, row);
 	if (kind_of(table->schema.subject.kind)->resolve(snapshot, row) >= 0)
 		status = table_read_row(table, snapshot, row, slot, error);
 	if (table->slots.use)
-		note_growth(table, slot, row, counted(table, slot) - before);
-	if (gone)
-		free_slot(table, slot);
+		note_growth(table, slot, row, count_in_slot(table, slot) - before);
+	if (exited)
+		empty_slot(table, slot);
 	return status;
 }
 
 /* Slot 0 counts for all owners without a slot of their own. It has series once it has
  * counted something, which it may never do. */
-static int read_rest(struct table *table, const struct snapshot *snapshot, struct error *error)
+static int read_other_slot(struct table *table, const struct snapshot *snapshot,
+			   struct error *error)
 {
 	size_t other = (size_t)snapshot_subject(snapshot, SERVICE_OTHER);
 	int status = table_read_row(table, snapshot, SERVICE_OTHER, 0, error);
@@ -160,13 +160,13 @@ static int read_closed(struct table *table, const struct snapshot *snapshot, str
 			continue;
 		if (row < snapshot->row_count)
 			status = table_read_row(table, snapshot, row, slot, error);
-		free_slot(table, slot);
+		empty_slot(table, slot);
 	}
 	return status;
 }
 
 /* A service that may be of a Service block has a slot from its first event on. */
-static bool may_have(const struct table *table, const struct snapshot *snapshot, uint32_t row)
+static bool may_have_slot(const struct table *table, const struct snapshot *snapshot, uint32_t row)
 {
 	enum row_state state;
 
@@ -178,33 +178,34 @@ static bool may_have(const struct table *table, const struct snapshot *snapshot,
 }
 
 /* Grants slots to services that may have one. Programs whose service found none ask again. */
-static void give_leave(struct table *table, const struct snapshot *snapshot)
+static void grant_slots(struct table *table, const struct snapshot *snapshot)
 {
 	bool any = false;
 
 	for (uint32_t row = 1; row < snapshot->row_count; row++)
-		if (may_have(table, snapshot, row) && !rows_is_kept(&table->rows, row))
-			any |= rows_give_leave(&table->rows, row, !snapshot->states[row].anyones);
+		if (may_have_slot(table, snapshot, row) && !rows_is_reserved(&table->rows, row))
+			any |= rows_grant(&table->rows, row, !snapshot->states[row].anyones);
 	if (any)
 		rows_ask_again(&table->rows);
 }
 
 int slots_read(struct table *table, const struct snapshot *snapshot, struct error *error)
 {
-	int status = table_is_of_slot_processes(table) ? 0 : read_rest(table, snapshot, error);
+	int status =
+		table_is_of_slot_processes(table) ? 0 : read_other_slot(table, snapshot, error);
 
 	for (uint32_t row = 1; row < owner_count(table, snapshot) && status == 0; row++) {
 		uint32_t slot = rows_slot(&table->rows, row);
 
 		if (slot)
 			status = read_slot(table, snapshot, row, slot, error);
-		else if (is_gone(table, snapshot, row) && !may_have(table, snapshot, row))
+		else if (has_exited(table, snapshot, row) && !may_have_slot(table, snapshot, row))
 			rows_forget_refusal(&table->rows, row);
 	}
 	if (status || !table->slots.use)
 		return status;
 	status = read_closed(table, snapshot, error);
-	give_leave(table, snapshot);
+	grant_slots(table, snapshot);
 	return status;
 }
 
@@ -226,12 +227,12 @@ void slots_forget_growth(struct table *table, const struct snapshot *snapshot)
 
 /* Demand and supply, without the reserved slots; and the part of services with user-controlled
  * names. */
-struct demand {
-	uint32_t waiting, waiting_anyones; /* services */
-	uint32_t spare, spare_anyones;     /* slots that are free or closed */
+struct slot_demand {
+	uint32_t waiting, unassigned_user; /* services */
+	uint32_t spare, spare_user;        /* slots that are free or closed */
 };
 
-static void count_slots(struct table *table, struct demand *demand)
+static void count_slots(struct table *table, struct slot_demand *demand)
 {
 	const struct rows *rows = &table->rows;
 
@@ -239,27 +240,27 @@ static void count_slots(struct table *table, struct demand *demand)
 		bool spare = !rows_owner(rows, slot) || rows_closed_by(rows, slot);
 
 		demand->spare += spare;
-		demand->spare_anyones += spare && slot >= rows->open;
+		demand->spare_user += spare && slot >= rows->open;
 	}
 }
 
-static void count_waiting(struct table *table, const struct snapshot *snapshot,
-			  struct demand *demand)
+static void count_unassigned(struct table *table, const struct snapshot *snapshot,
+			     struct slot_demand *demand)
 {
 	for (uint32_t row = 1; row < snapshot->row_count; row++) {
 		bool waits = snapshot->states[row].state == ROW_SHOWN &&
 			     rows_is_refused(&table->rows, row);
 
 		demand->waiting += waits;
-		demand->waiting_anyones += waits && snapshot->states[row].anyones;
+		demand->unassigned_user += waits && snapshot->states[row].anyones;
 	}
 }
 
 /* How many slots to give back so that waiting services find one. At most one in RETURNED_SHARE is
  * made spare. */
-static uint32_t wanted(uint32_t waiting, uint32_t spare, uint32_t slots)
+static uint32_t wanted_slots(uint32_t waiting, uint32_t spare, uint32_t slots)
 {
-	uint32_t most = slots < RETURNED_SHARE ? slots > 0 : slots / RETURNED_SHARE;
+	uint32_t most = slots < SPARE_DIVISOR ? slots > 0 : slots / SPARE_DIVISOR;
 
 	most = waiting < most ? waiting : most;
 	return spare < most ? most - spare : 0;
@@ -267,10 +268,10 @@ static uint32_t wanted(uint32_t waiting, uint32_t spare, uint32_t slots)
 
 /* The slot that counts least, from user-controlled names first; 0: all count enough. */
 static uint32_t find_least(const struct table *table, const struct snapshot *snapshot,
-			   bool anyones_alone)
+			   bool user_only)
 {
 	const struct slot_use *least = NULL;
-	bool least_anyones = false;
+	bool least_user = false;
 
 	for (uint32_t slot = table->rows.kept; slot < table->rows.count; slot++) {
 		const struct slot_use *use = &table->slots.use[slot];
@@ -282,18 +283,18 @@ static uint32_t find_least(const struct table *table, const struct snapshot *sna
 		    rows_slot(&table->rows, use->owner) != slot)
 			continue;
 		anyones = snapshot->states[use->owner].anyones;
-		if (!anyones && (anyones_alone || least_anyones))
+		if (!anyones && (user_only || least_user))
 			continue;
-		if (least && anyones == least_anyones && use->rate >= least->rate)
+		if (least && anyones == least_user && use->rate >= least->rate)
 			continue;
 		least = use;
-		least_anyones = anyones;
+		least_user = anyones;
 	}
 	return least ? (uint32_t)(least - table->slots.use) : 0;
 }
 
 /* Closes a slot; its service may get another one. */
-static void give_back(struct table *table, const struct snapshot *snapshot, uint32_t slot)
+static void give_slot_back(struct table *table, const struct snapshot *snapshot, uint32_t slot)
 {
 	uint32_t row = table->slots.use[slot].owner;
 
@@ -302,40 +303,40 @@ static void give_back(struct table *table, const struct snapshot *snapshot, uint
 	__atomic_fetch_add(&table->slots.returned, 1, __ATOMIC_RELAXED);
 }
 
-static void give_back_some(struct table *table, const struct snapshot *snapshot,
-			   const struct demand *demand)
+static void give_slots_back(struct table *table, const struct snapshot *snapshot,
+			    const struct slot_demand *demand)
 {
 	const struct rows *rows = &table->rows;
 	uint32_t anyones =
-		wanted(demand->waiting_anyones, demand->spare_anyones, rows->count - rows->open);
-	uint32_t groups = wanted(demand->waiting - demand->waiting_anyones, demand->spare,
-				 rows->count - rows->kept);
+		wanted_slots(demand->unassigned_user, demand->spare_user, rows->count - rows->open);
+	uint32_t groups = wanted_slots(demand->waiting - demand->unassigned_user, demand->spare,
+				       rows->count - rows->kept);
 
 	while (anyones || groups) {
 		uint32_t slot = find_least(table, snapshot, !groups);
 
 		if (!slot)
 			return;
-		give_back(table, snapshot, slot);
+		give_slot_back(table, snapshot, slot);
 		groups -= groups > 0;
 		anyones -= anyones > 0 && slot >= rows->open;
 	}
 }
 
-void slots_turn(struct table *table, const struct snapshot *snapshot)
+void slots_balance(struct table *table, const struct snapshot *snapshot)
 {
-	struct demand demand = { 0 };
+	struct slot_demand demand = { 0 };
 
 	if (!table->slots.use || !table->elapsed_ns)
 		return;
 	for (uint32_t slot = 0; slot < table->rows.count; slot++)
 		if (table->slots.use[slot].owner)
-			take_rate(&table->slots.use[slot], (double)table->elapsed_ns / 1e9);
+			average_rate(&table->slots.use[slot], (double)table->elapsed_ns / 1e9);
 	count_slots(table, &demand);
-	count_waiting(table, snapshot, &demand);
+	count_unassigned(table, snapshot, &demand);
 	__atomic_store_n(&table->slots.waiting, demand.waiting, __ATOMIC_RELAXED);
-	if (measure(table))
-		give_back_some(table, snapshot, &demand);
+	if (measured_column(table))
+		give_slots_back(table, snapshot, &demand);
 }
 
 void slots_done(struct slots *slots)

@@ -18,7 +18,7 @@ int slots_read(struct table *table, const struct snapshot *snapshot, struct erro
 
 /* After a reading: if services are waiting for slots, closes some in which next to nothing is
  * counted. They become free at the next reading, when their last growth has been added. */
-void slots_turn(struct table *table, const struct snapshot *snapshot);
+void slots_balance(struct table *table, const struct snapshot *snapshot);
 
 /* Discards the growth until now. */
 void slots_forget_growth(struct table *table, const struct snapshot *snapshot);

@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-static struct moments_summary summary(double mean, double variance)
+static struct moments_summary summarise(double mean, double variance)
 {
 	struct moments_summary s = { .mean = mean, .variance = variance > 0 ? variance : 0 };
 
@@ -22,7 +22,7 @@ struct moments_summary moments_summarise(const uint64_t cells[MOMENTS_CELLS])
 {
 	uint64_t n = cells[0], sum = cells[1], m, r;
 	unsigned __int128 squares, around_m;
-	double rest;
+	double fraction;
 
 	if (n == 0)
 		return (struct moments_summary){ NAN, NAN, NAN };
@@ -34,8 +34,8 @@ struct moments_summary moments_summarise(const uint64_t cells[MOMENTS_CELLS])
 	/* The kernel was adding while the cells were read: count and squares do not match. */
 	if (around_m >> 127)
 		around_m = 0;
-	rest = (double)r / (double)n;
-	return summary((double)m + rest, (double)around_m / (double)n - rest * rest);
+	fraction = (double)r / (double)n;
+	return summarise((double)m + fraction, (double)around_m / (double)n - fraction * fraction);
 }
 
 uint64_t hist_count(const uint64_t *buckets, size_t count)
@@ -49,7 +49,7 @@ uint64_t hist_count(const uint64_t *buckets, size_t count)
 
 /* The middle of the values of a bucket. The last bucket has no upper bound; it is treated as if it
  * had one. */
-static double middle(size_t bucket)
+static double bucket_middle(size_t bucket)
 {
 	double low = (double)hist_lower((uint32_t)bucket);
 	double high = (double)hist_lower((uint32_t)bucket + 1) - 1;
@@ -63,13 +63,13 @@ double hist_mean(const uint64_t *buckets, size_t count)
 	double sum = 0;
 
 	for (size_t i = 0; i < count; i++)
-		sum += (double)buckets[i] * middle(i);
+		sum += (double)buckets[i] * bucket_middle(i);
 	return total ? sum / (double)total : NAN;
 }
 
 /* The rank of a percentile among `total` values, counted from 1. 99.9 % of 1000 is the 999th,
  * although 99.9 has no exact binary form. */
-static uint64_t rank_of(double percent, uint64_t total)
+static uint64_t percentile_rank(double percent, uint64_t total)
 {
 	double rank = ceil(percent * (double)total / 100 * (1 - 1e-12));
 
@@ -83,10 +83,10 @@ double hist_percentile(const uint64_t *buckets, size_t count, double percent)
 
 	if (total == 0)
 		return NAN;
-	rank = rank_of(percent, total);
+	rank = percentile_rank(percent, total);
 	while (i < count - 1 && (seen += buckets[i]) < rank)
 		i++;
-	return middle(i);
+	return bucket_middle(i);
 }
 
 double buckets_mean(const struct buckets *buckets, const uint64_t *cells)

@@ -109,7 +109,7 @@ static void drop_strangers(struct table *table, const struct snapshot *snapshot)
 
 /* Frees accumulators of subjects that no longer exist. A process never gets a second slot, so its
  * accumulator is freed when it has added nothing. */
-static void forget_gone(struct table *table, const struct snapshot *snapshot)
+static void forget_unused(struct table *table, const struct snapshot *snapshot)
 {
 	bool any = table_is_of_slot_processes(table);
 
@@ -131,32 +131,33 @@ static void forget_growth(struct table *table, const struct snapshot *snapshot)
 			table_remember(table, row);
 }
 
-struct reading {
+struct table_reading {
 	struct table *table;
 	const struct snapshot *snapshot;
 };
 
-static int take_row(void *to, const struct source_row *row, struct error *error)
+static int read_array_row(void *to, const struct source_row *row, struct error *error)
 {
-	const struct reading *r = to;
+	const struct table_reading *r = to;
 	uint32_t number = *(const uint32_t *)row->key;
 
 	return table_read_row(r->table, r->snapshot, number, number, error);
 }
 
-static int read_source(struct table *table, const struct snapshot *snapshot, struct error *error)
+static int read_table_rows(struct table *table, const struct snapshot *snapshot,
+			   struct error *error)
 {
-	struct reading reading = { .table = table, .snapshot = snapshot };
+	struct table_reading reading = { .table = table, .snapshot = snapshot };
 
 	if (table->schema.subject.kind == SUBJECT_KEY)
 		return keys_read(table, snapshot, error);
 	if (table->schema.subject.via[0])
 		return slots_read(table, snapshot, error);
-	return rows_each(&table->rows, take_row, &reading, error);
+	return rows_each(&table->rows, read_array_row, &reading, error);
 }
 
-static int read_rows(struct table *table, const struct snapshot *snapshot, uint64_t now_ns,
-		     struct error *error)
+static int read_growth_of_rows(struct table *table, const struct snapshot *snapshot,
+			       uint64_t now_ns, struct error *error)
 {
 	int status;
 
@@ -167,7 +168,7 @@ static int read_rows(struct table *table, const struct snapshot *snapshot, uint6
 	if (table->stale && table->schema.subject.kind != SUBJECT_KEY)
 		forget_growth(table, snapshot);
 	table->elapsed_ns = table->read_ns ? now_ns - table->read_ns : 0;
-	status = read_source(table, snapshot, error);
+	status = read_table_rows(table, snapshot, error);
 	table->stale = false;
 	return status;
 }
@@ -175,7 +176,7 @@ static int read_rows(struct table *table, const struct snapshot *snapshot, uint6
 int table_catch_up(struct table *table, const struct snapshot *snapshot, uint64_t now_ns,
 		   struct error *error)
 {
-	int status = read_rows(table, snapshot, now_ns, error);
+	int status = read_growth_of_rows(table, snapshot, now_ns, error);
 
 	table->caught_up = true;
 	return status;
@@ -221,18 +222,18 @@ int table_read(struct table *table, const struct snapshot *snapshot, uint64_t no
 
 	if (table->fetched_ns)
 		now_ns = table->fetched_ns;
-	status = read_rows(table, snapshot, now_ns, error);
+	status = read_growth_of_rows(table, snapshot, now_ns, error);
 	table->read_ns = now_ns;
 	mark_absent(table);
 	if (table->caught_up && is_of_services(table))
 		drop_strangers(table, snapshot);
 	table->caught_up = false;
 	if (status == 0) {
-		slots_turn(table, snapshot);
+		slots_balance(table, snapshot);
 		tails_write(table);
 	}
 	if (is_of_services(table))
-		forget_gone(table, snapshot);
+		forget_unused(table, snapshot);
 	if (table->schema.subject.kind == SUBJECT_KEY)
 		keys_end(table, now_ns);
 	if (status == 0 && table->schema.rank && table->schema.subject.kind == SUBJECT_PROCESS)

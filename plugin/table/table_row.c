@@ -19,7 +19,7 @@ bool table_is_of_slot_processes(const struct table *table)
 }
 
 /* Reads the sum of all shards of a row. */
-static void read_cells(const struct table *table, uint32_t row, uint64_t *ret_cells)
+static void read_row_cells(const struct table *table, uint32_t row, uint64_t *ret_cells)
 {
 	const struct row_bytes bytes = {
 		.at = rows_at(&table->rows, row, 0),
@@ -30,37 +30,37 @@ static void read_cells(const struct table *table, uint32_t row, uint64_t *ret_ce
 	cells_read(&table->schema, &bytes, ret_cells);
 }
 
-static uint64_t *previous_of(const struct table *table, uint32_t row)
+static uint64_t *previous_cells(const struct table *table, uint32_t row)
 {
 	return (uint64_t *)table->previous.start + (size_t)row * table->schema.cells;
 }
 
 void table_remember(const struct table *table, uint32_t row)
 {
-	read_cells(table, row, previous_of(table, row));
+	read_row_cells(table, row, previous_cells(table, row));
 }
 
 /* The buffer behind the last row takes the cells first. */
 void table_remember_first(const struct table *table, uint32_t row)
 {
-	uint64_t *now = previous_of(table, table->rows.count), any = 0;
+	uint64_t *now = previous_cells(table, table->rows.count), any = 0;
 
-	read_cells(table, row, now);
+	read_row_cells(table, row, now);
 	for (uint32_t i = 0; i < table->schema.cells; i++)
 		any |= now[i];
 	if (any)
-		memcpy(previous_of(table, row), now, table->schema.cells * sizeof(*now));
+		memcpy(previous_cells(table, row), now, table->schema.cells * sizeof(*now));
 }
 
 /* Adds the gauges of a row to one accumulator and the growth of its counters to another. Returns
  * true if the growth makes the service active. */
-static bool feed(const struct table *table, uint32_t row, struct accumulator *gauges,
-		 struct accumulator *counters)
+static bool feed_row(const struct table *table, uint32_t row, struct accumulator *gauges,
+		     struct accumulator *counters)
 {
-	uint64_t *now = previous_of(table, table->rows.count);
-	const struct row_cells cells = { .now = now, .previous = previous_of(table, row) };
+	uint64_t *now = previous_cells(table, table->rows.count);
+	const struct row_cells cells = { .now = now, .previous = previous_cells(table, row) };
 
-	read_cells(table, row, now);
+	read_row_cells(table, row, now);
 	return cells_feed(&table->schema, (double)table->elapsed_ns / 1e9, &cells, gauges,
 			  counters);
 }
@@ -68,8 +68,8 @@ static bool feed(const struct table *table, uint32_t row, struct accumulator *ga
 /* Where the growth of counters goes. The series of a new command name start at zero: the first
  * value of a counter shows no rate, so the growth until now is added to "other", which counted the
  * name before. Tables of slots and of files add it to the subject. */
-static struct accumulator *growth_to(struct table *table, const struct snapshot *snapshot,
-				     uint32_t row, struct accumulator *own, bool is_new)
+static struct accumulator *counters_of(struct table *table, const struct snapshot *snapshot,
+				       uint32_t row, struct accumulator *own, bool is_new)
 {
 	if (table->schema.subject.kind != SUBJECT_SERVICE || !is_new ||
 	    snapshot_configured(snapshot, row) || table->fields || table->schema.subject.via[0])
@@ -78,7 +78,7 @@ static struct accumulator *growth_to(struct table *table, const struct snapshot 
 }
 
 /* Processes may come and go faster than their accumulators are freed. */
-static bool is_full(const struct table *table, size_t subject)
+static bool is_out_of_accumulators(const struct table *table, size_t subject)
 {
 	const struct accumulators *accumulators = &table->accumulators;
 
@@ -88,7 +88,7 @@ static bool is_full(const struct table *table, size_t subject)
 }
 
 /* Files say something about one service only: "other" has no limit of its own. */
-static int subject_of(const struct table *table, const struct snapshot *snapshot, uint32_t row)
+static int subject_of_row(const struct table *table, const struct snapshot *snapshot, uint32_t row)
 {
 	enum subject_kind kind = table->schema.subject.kind;
 
@@ -102,13 +102,13 @@ int table_read_row(struct table *table, const struct snapshot *snapshot, uint32_
 		   struct error *error)
 {
 	enum subject_kind kind = table->schema.subject.kind;
-	int subject = subject_of(table, snapshot, row);
+	int subject = subject_of_row(table, snapshot, row);
 	struct accumulator *accumulator, *counters;
 	bool is_new;
 
 	if (kind == SUBJECT_SERVICE && snapshot_held(snapshot, row))
 		return 0;
-	if (subject >= 0 && is_full(table, (size_t)subject)) {
+	if (subject >= 0 && is_out_of_accumulators(table, (size_t)subject)) {
 		__atomic_fetch_add(&table->refused, 1, __ATOMIC_RELAXED);
 		subject = -1;
 	}
@@ -125,10 +125,10 @@ int table_read_row(struct table *table, const struct snapshot *snapshot, uint32_
 	if (is_new && table->fields && kind == SUBJECT_SERVICE &&
 	    !snapshot_configured(snapshot, row))
 		table_remember(table, at);
-	counters = growth_to(table, snapshot, row, accumulator, is_new);
+	counters = counters_of(table, snapshot, row, accumulator, is_new);
 	accumulator->begins |=
 		is_new && table->elapsed_ns && counters == accumulator && kind == SUBJECT_SERVICE;
-	if (feed(table, at, accumulator, counters) && kind == SUBJECT_SERVICE)
+	if (feed_row(table, at, accumulator, counters) && kind == SUBJECT_SERVICE)
 		snapshot_notable(snapshot, row);
 	return 0;
 }

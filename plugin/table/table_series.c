@@ -11,14 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct adder {
+struct series_adder {
 	struct series_set *set;
 	const struct metric *metric;
 };
 
-static int add_name(void *to, unsigned number, const char *name)
+static int add_series_name(void *to, unsigned number, const char *name)
 {
-	const struct adder *adder = to;
+	const struct series_adder *adder = to;
 	struct series_set *set = adder->set;
 	char **grown;
 
@@ -35,7 +35,7 @@ static int add_name(void *to, unsigned number, const char *name)
 	return 0;
 }
 
-static int by_name(const void *left, const void *right)
+static int by_series_name(const void *left, const void *right)
 {
 	return strcmp(*(char *const *)left, *(char *const *)right);
 }
@@ -48,11 +48,11 @@ static int add_labelled(struct series_set *set, const struct schema *schema,
 	int status = 0;
 
 	for (size_t i = 0; i < schema->metric_count && status == 0; i++) {
-		struct adder adder = { set, &schema->metrics[i] };
+		struct series_adder adder = { set, &schema->metrics[i] };
 		const struct column column = series_with_labels(
 			&schema->columns[adder.metric->column[0]], labels, label);
 
-		status = series_each(&column, config, add_name, &adder);
+		status = series_each(&column, config, add_series_name, &adder);
 	}
 	return status;
 }
@@ -70,12 +70,13 @@ static int add_names(struct series_set *set, const struct schema *schema,
 		for (size_t i = 0; i < classes->count && status == 0; i++)
 			status = add_labelled(set, schema, config, classes->item[i]);
 	if (set->count)
-		qsort(set->series, set->count, sizeof(*set->series), by_name);
+		qsort(set->series, set->count, sizeof(*set->series), by_series_name);
 	return status;
 }
 
 /* Rows of a probe are called PROBE, or PROBE-INDEX if there are several. */
-static int take_rows(struct subjects *subjects, struct series_set *set, const struct table *table)
+static int reserve_row_names(struct subjects *subjects, struct series_set *set,
+			     const struct table *table)
 {
 	set->rows.kind = table->schema.subject.kind;
 	if (set->rows.kind == SUBJECT_KEY && !table->schema.subject.cpu &&
@@ -97,7 +98,7 @@ int registry_add(struct registry *registry, struct subjects *subjects, const voi
 
 	snprintf(set.probe, sizeof(set.probe), "%s", probe);
 	snprintf(set.map, sizeof(set.map), "%s", table->name);
-	status = take_rows(subjects, &set, table);
+	status = reserve_row_names(subjects, &set, table);
 	status = status ?: add_names(&set, &table->schema, config);
 	if (status == 0)
 		return registry_enter(registry, subjects, &set, error);
