@@ -69,8 +69,8 @@ static int locate_in_btf(struct key_part *part, const struct btf_type *key, bool
 	return 0;
 }
 
-/* Finds offset and size of a part. *at is the end of the previous part and becomes the end of this
- * one. */
+/* Finds offset and size of a part. *at is the offset behind the previous part and becomes the one
+ * behind this one. */
 static int locate_part(struct key_part *part, bool alone, uint32_t *at)
 {
 	const struct key_config *key = part->key;

@@ -18,18 +18,18 @@ struct label_choice label_choice_of(const struct probe_config *block, const stru
 	for (size_t i = 0; i < labels->count; i++)
 		for (size_t k = 0; k < block->label_count; k++)
 			if (!strcmp(label_word(&labels->label[i]), block->labels[k].word))
-				choice.patterns[i] = &block->labels[k].patterns;
+				choice.globs[i] = &block->labels[k].patterns;
 	return choice;
 }
 
 bool label_choice_fits(const struct label_choice *choice, size_t i, const char *name)
 {
-	const struct strings *patterns = choice->patterns[i];
+	const struct strings *globs = choice->globs[i];
 
-	if (!patterns)
+	if (!globs)
 		return true;
-	for (size_t k = 0; k < patterns->count; k++)
-		if (glob_match(patterns->item[k], name))
+	for (size_t k = 0; k < globs->count; k++)
+		if (glob_match(globs->item[k], name))
 			return true;
 	return false;
 }

@@ -182,7 +182,7 @@ static int check_value_tags(const struct schema_parser *r, size_t first)
 	for (size_t i = first; i < schema->column_count; i++)
 		if (schema->columns[i].tag.tail[0])
 			return schema_bad(r, value_name(r, schema->columns[i].member),
-					  "tail= is for tags alone");
+					  "tail= is only for tags");
 	return 0;
 }
 

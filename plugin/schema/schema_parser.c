@@ -221,8 +221,8 @@ static int add_metric(const struct schema_parser *r, uint32_t first)
 	struct metric_type type;
 
 	if (r->lookup(tag->type, &type))
-		return error_set(r->error, -ENOENT, "map %s: type %s is gone from types.db", r->map,
-				 tag->type);
+		return error_set(r->error, -ENOENT, "map %s: types.db no longer has type %s",
+				 r->map, tag->type);
 	metric.source_count = type.source_count;
 	metric.series = UINT32_MAX;
 	for (size_t i = 0; i < type.source_count; i++) {

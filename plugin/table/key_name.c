@@ -115,7 +115,7 @@ bool key_name_wanted(const struct table *table, const struct snapshot *snapshot,
 	for (size_t i = 0; i < labels->count; i++) {
 		char name[SUBJECT_NAME_MAX];
 
-		if (!table->keys.choice.patterns[i] && !labels->label[i].step_count)
+		if (!table->keys.choice.globs[i] && !labels->label[i].step_count)
 			continue;
 		if (labels->label[i].kind == label_kind_service())
 			name_key_subject(table, snapshot, entry, subject, name);
@@ -310,7 +310,7 @@ static void drop_name(struct table *table, uint32_t i)
 		accumulators_forget(&table->accumulators, i);
 }
 
-/* Forgets names that have had no key for long, and rebuilds the index for the rest. */
+/* Forgets names that have had no key for long, and indexes all others. */
 static void age_names(struct table *table)
 {
 	struct keys *keys = &table->keys;

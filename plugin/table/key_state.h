@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The name of series of a table of keys: a plugin instance and the end of a type instance. Keys
+/* The name of series of a table of keys: a plugin instance and the labels in a type instance. Keys
  * with the same name are summed. */
 struct key_name {
 	char subject[SUBJECT_NAME_MAX]; /* empty: the probe */

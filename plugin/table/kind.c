@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The kinds of subjects that rows stand for: whose a row is, and what it is called.
+ * The kinds of subjects that rows stand for: which subject owns a row, and its name.
  */
 #include "kind.h"
 

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The name of a subject's series: a plugin instance, and the end of each type instance. */
+/* The name of a subject's series: a plugin instance, and the labels in each type instance. */
 struct series_name {
 	char subject[SUBJECT_NAME_MAX];
 	const char *labels; /* owned by the table; empty: none */

@@ -25,7 +25,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define SPARE_DIVISOR 8 /* at most one of this number of slots is made spare for waiting services */
+#define SPARE_DIVISOR \
+	8 /* at most one of this number of slots is made spare for services without one */
 
 struct slot_use {
 	uint32_t owner; /* its row; 0: it had no owner until now */
@@ -228,8 +229,8 @@ void slots_forget_growth(struct table *table, const struct snapshot *snapshot)
 /* Demand and supply, without the reserved slots; and the part of services with user-controlled
  * names. */
 struct slot_demand {
-	uint32_t waiting, unassigned_user; /* services */
-	uint32_t spare, spare_user;        /* slots that are free or closed */
+	uint32_t unassigned, unassigned_user; /* services without a slot */
+	uint32_t spare, spare_user;           /* slots that are free or closed */
 };
 
 static void count_slots(struct table *table, struct slot_demand *demand)
@@ -251,18 +252,18 @@ static void count_unassigned(struct table *table, const struct snapshot *snapsho
 		bool waits = snapshot->states[row].state == ROW_SHOWN &&
 			     rows_is_refused(&table->rows, row);
 
-		demand->waiting += waits;
+		demand->unassigned += waits;
 		demand->unassigned_user += waits && snapshot->states[row].anyones;
 	}
 }
 
-/* How many slots to give back so that waiting services find one. At most one in RETURNED_SHARE is
- * made spare. */
-static uint32_t wanted_slots(uint32_t waiting, uint32_t spare, uint32_t slots)
+/* How many slots to give back so that services without one find one. At most one in SPARE_DIVISOR
+ * is made spare. */
+static uint32_t wanted_slots(uint32_t unassigned, uint32_t spare, uint32_t slots)
 {
 	uint32_t most = slots < SPARE_DIVISOR ? slots > 0 : slots / SPARE_DIVISOR;
 
-	most = waiting < most ? waiting : most;
+	most = unassigned < most ? unassigned : most;
 	return spare < most ? most - spare : 0;
 }
 
@@ -275,20 +276,20 @@ static uint32_t find_least(const struct table *table, const struct snapshot *sna
 
 	for (uint32_t slot = table->rows.kept; slot < table->rows.count; slot++) {
 		const struct slot_use *use = &table->slots.use[slot];
-		bool anyones;
+		bool is_user;
 
 		if (!use->owner || use->readings < SLOT_OLD_READINGS ||
 		    use->rate >= SLOT_RATE_MIN || use->owner >= snapshot->row_count ||
 		    snapshot->states[use->owner].state != ROW_SHOWN ||
 		    rows_slot(&table->rows, use->owner) != slot)
 			continue;
-		anyones = snapshot->states[use->owner].anyones;
-		if (!anyones && (user_only || least_user))
+		is_user = snapshot->states[use->owner].anyones;
+		if (!is_user && (user_only || least_user))
 			continue;
-		if (least && anyones == least_user && use->rate >= least->rate)
+		if (least && is_user == least_user && use->rate >= least->rate)
 			continue;
 		least = use;
-		least_user = anyones;
+		least_user = is_user;
 	}
 	return least ? (uint32_t)(least - table->slots.use) : 0;
 }
@@ -307,19 +308,19 @@ static void give_slots_back(struct table *table, const struct snapshot *snapshot
 			    const struct slot_demand *demand)
 {
 	const struct rows *rows = &table->rows;
-	uint32_t anyones =
+	uint32_t user_slots =
 		wanted_slots(demand->unassigned_user, demand->spare_user, rows->count - rows->open);
-	uint32_t groups = wanted_slots(demand->waiting - demand->unassigned_user, demand->spare,
+	uint32_t groups = wanted_slots(demand->unassigned - demand->unassigned_user, demand->spare,
 				       rows->count - rows->kept);
 
-	while (anyones || groups) {
+	while (user_slots || groups) {
 		uint32_t slot = find_least(table, snapshot, !groups);
 
 		if (!slot)
 			return;
 		give_slot_back(table, snapshot, slot);
 		groups -= groups > 0;
-		anyones -= anyones > 0 && slot >= rows->open;
+		user_slots -= user_slots > 0 && slot >= rows->open;
 	}
 }
 
@@ -334,7 +335,7 @@ void slots_balance(struct table *table, const struct snapshot *snapshot)
 			average_rate(&table->slots.use[slot], (double)table->elapsed_ns / 1e9);
 	count_slots(table, &demand);
 	count_unassigned(table, snapshot, &demand);
-	__atomic_store_n(&table->slots.waiting, demand.waiting, __ATOMIC_RELAXED);
+	__atomic_store_n(&table->slots.waiting, demand.unassigned, __ATOMIC_RELAXED);
 	if (measured_column(table))
 		give_slots_back(table, snapshot, &demand);
 }

@@ -16,7 +16,7 @@ int slots_start(struct table *table, struct error *error);
  * series. Errors of table_read_row(). */
 int slots_read(struct table *table, const struct snapshot *snapshot, struct error *error);
 
-/* After a reading: if services are waiting for slots, closes some in which next to nothing is
+/* After a reading: if services with series have no slot, closes some in which next to nothing is
  * counted. They become free at the next reading, when their last growth has been added. */
 void slots_balance(struct table *table, const struct snapshot *snapshot);
 

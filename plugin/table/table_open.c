@@ -61,7 +61,8 @@ static int read_labels(struct table *table, const struct btf *btf, struct error 
 	return status ?: check_room(table, error);
 }
 
-/* The keys of rows of files have a number behind them that tells files with the same text apart. */
+/* The keys of rows of files have a number behind them that differs between files with the same
+ * text. */
 static int read_fields(struct table *table, const struct btf *btf, struct error *error)
 {
 	const struct map_shape map = shape_of(table);
