@@ -29,6 +29,7 @@ int buckets_parse(const struct strings *words, struct buckets *ret_buckets, stru
  * has the sum of all values. BUCKETS_NONE: it is the number of nothing. */
 uint32_t buckets_find(const struct buckets *buckets, uint64_t number);
 
+/* The bounds of bucket i; the lower one of the first is 0. */
 double buckets_lower(const struct buckets *buckets, uint32_t i);
 double buckets_upper(const struct buckets *buckets, uint32_t i);
 

@@ -28,10 +28,9 @@ struct file_tag {
 	char only[FIELD_NAME_MAX]; /* glob for the first word of a line; empty: any */
 	/* For cgroups: */
 	char controller[FILE_CONTROLLER_MAX]; /* whose v1 hierarchy has the file; empty: cgroup2 */
-	char limited
-		[FIELD_NAME_MAX]; /* file of the cgroup that must contain a limit; empty: none */
-	bool is_optional;         /* a missing file is not logged */
-	bool is_single;           /* services with several cgroups have no row */
+	char limited[FIELD_NAME_MAX];         /* file that must contain a limit; empty: none */
+	bool is_optional;                     /* a missing file is not logged */
+	bool is_single;                       /* services with several cgroups have no row */
 	bool is_highest; /* of several cgroups, the largest value or growth counts, not the sum */
 };
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* What a parser of labels and columns needs to know of a map. */
 #ifndef EBPF_MAP_SHAPE_H
 #define EBPF_MAP_SHAPE_H
 

@@ -13,6 +13,7 @@
 #define MOMENTS_CELLS 5      /* of struct moments: count, sum, three limbs of squares */
 #define SCHEMA_SOURCES_MAX 8 /* data sources of one type */
 
+/* The kinds of data sources that collectd knows. */
 enum source_kind { SOURCE_COUNTER, SOURCE_GAUGE, SOURCE_DERIVE, SOURCE_ABSOLUTE };
 
 /* A type of types.db. */
@@ -28,8 +29,10 @@ struct metric_type {
  * sources. */
 typedef int type_lookup(const char *type, struct metric_type *ret_type);
 
+/* An integer, a struct moments, a struct hist, or buckets of a Table block. */
 enum column_kind { COLUMN_INTEGER, COLUMN_MOMENTS, COLUMN_HIST, COLUMN_BUCKETS };
 
+/* A member of a row that is read. */
 struct column {
 	struct tag tag;
 	enum column_kind kind;
@@ -46,9 +49,9 @@ struct column {
 	uint32_t cell_size; /* 1, 2, 4 or 8 bytes */
 	uint32_t cells;     /* 1, or those of the struct */
 	uint32_t cell;      /* index of its first cell among those of the table */
-	uint32_t width;     /* cells in one row: 1 if it is spread, one less if it has no sum */
-	uint32_t at;        /* index of its first cell among those of the row */
-	bool is_spread;     /* each bucket is in a row of its own; the key has its number */
+	uint32_t width; /* cells in one row: 1 if it is spread; without the sum if it has none */
+	uint32_t at;    /* index of its first cell among those of the row */
+	bool is_spread; /* each bucket is in a row of its own; the key has its number */
 	const struct buckets *buckets; /* the schema's; the cell behind them is the sum */
 	int member;                    /* index in the row's type */
 };

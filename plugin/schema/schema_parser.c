@@ -109,7 +109,7 @@ int schema_add(const struct schema_parser *r, int i, const char *text)
 {
 	const char *member = r->name(r, i);
 	struct column column = { .member = i };
-	struct metric_type known;
+	struct metric_type type;
 	struct error why;
 	int status;
 
@@ -122,7 +122,7 @@ int schema_add(const struct schema_parser *r, int i, const char *text)
 	if (column.kind != COLUMN_INTEGER && strlen(column.tag.instance) > INSTANCE_MAX)
 		return schema_bad(r, member,
 				  "the type instance is too long for what is put behind it");
-	status = r->lookup(column.tag.type, &known);
+	status = r->lookup(column.tag.type, &type);
 	if (status == -E2BIG)
 		return error_set(r->error, status,
 				 "map %s, member %s: type %s has more than %d data sources", r->map,
@@ -132,7 +132,7 @@ int schema_add(const struct schema_parser *r, int i, const char *text)
 				 "map %s, member %s: collectd's types.db has no type \"%s\"",
 				 r->map, member, column.tag.type);
 	status = check_column_words(r, member, &column);
-	status = status ?: set_column_source(r, member, &known, &column);
+	status = status ?: set_column_source(r, member, &type, &column);
 	return status ?: add_column(r, &column);
 }
 
@@ -246,11 +246,11 @@ int schema_finish(const struct schema_parser *r)
 	if (!schema->metrics)
 		return error_set(r->error, -ENOMEM, "map %s: no memory", r->map);
 	for (uint32_t i = 0; i < schema->column_count; i++) {
-		bool known = schema->columns[i].is_hidden;
+		bool is_done = schema->columns[i].is_hidden;
 
-		for (uint32_t j = 0; j < i && !known; j++)
-			known = is_same_metric(&schema->columns[i].tag, &schema->columns[j].tag);
-		status = known ? 0 : add_metric(r, i);
+		for (uint32_t j = 0; j < i && !is_done; j++)
+			is_done = is_same_metric(&schema->columns[i].tag, &schema->columns[j].tag);
+		status = is_done ? 0 : add_metric(r, i);
 		if (status)
 			return status;
 	}

@@ -42,7 +42,7 @@ void series_bucket(char *to, const struct column *column, uint32_t bucket);
 /* Called with the name of a series, TYPE[-INSTANCE]. Returns 0 to go on. */
 typedef int series_visitor(void *to, unsigned number, const char *name);
 
-/* Calls `take` for each series that a column can have, selected or not. Returns the first result
+/* Calls `visit` for each series that a column can have, selected or not. Returns the first result
  * that is not 0, else 0. */
 int series_each(const struct column *column, const struct config *config, series_visitor *visit,
 		void *to);

@@ -22,9 +22,8 @@ struct tag {
 	uint64_t notable;       /* growth per second from which on a service is active; 0: never */
 	char per[TAG_TEXT_MAX]; /* member that this one is divided by; empty: none */
 	bool over;              /* the values are divided, else their growth */
-	char where
-		[TAG_TEXT_MAX]; /* member that is 0 where this one is not dispatched; empty: none */
-	char tail[TAG_TEXT_MAX]; /* member that a percentile is written into; empty: none */
+	char where[TAG_TEXT_MAX]; /* member; 0: this one is not dispatched; empty: none */
+	char tail[TAG_TEXT_MAX];  /* member that a percentile is written into; empty: none */
 };
 
 /* Parses the text of a tag without its prefix "metric:". -EINVAL: the error names the wrong
@@ -35,7 +34,9 @@ int tag_parse(const char *text, struct tag *ret_tag, struct error *error);
 struct subject_tag {
 	enum subject_kind kind;
 	bool sharded;
-	char via[TAG_TEXT_MAX];    /* map from subjects' rows to slots; empty: none */
+	/* The map from the rows of subjects to slots, which are the rows of this map; empty: the
+	 * rows of this map are those of the subjects. */
+	char via[TAG_TEXT_MAX];
 	char owners[TAG_TEXT_MAX]; /* map from slots to their owners' rows */
 	bool cpu;                  /* with key: each CPU of a per-CPU map has rows of its own */
 	char label[TAG_TEXT_MAX]; /* with key: the LABEL of a key that is an integer; empty: none */

@@ -38,6 +38,7 @@ int registry_enter(struct registry *registry, struct subjects *subjects, struct 
  * process continues the series of a probe that is off. */
 void registry_remove(struct registry *registry, const void *owner);
 
+/* Frees the names of a set that has not been entered. */
 void series_set_done(struct series_set *set);
 
 void registry_done(struct registry *registry);

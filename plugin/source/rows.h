@@ -59,7 +59,7 @@ struct rows {
 	uint32_t open; /* with grants: slots from this one on are open to user-controlled names */
 };
 
-/* The number of shards for this number of CPUs: a power of two. */
+/* The number of shards for this number of CPUs: a power of two, ROWS_SHARDS_MAX at most. */
 uint32_t rows_shards(int cpus);
 
 /* Sizes the map, and those that its SUBJECT tag names, before load. -EINVAL: a map is of the wrong
@@ -83,7 +83,7 @@ int rows_start(struct rows *rows, struct error *error);
 /* Bytes that reading takes, including copies of the source. */
 uint64_t rows_memory(const struct rows *rows);
 
-/* Calls take(to, ...) for each row. */
+/* Calls visit(to, ...) for each row. */
 int rows_each(struct rows *rows, row_taker *visit, void *to, struct error *error);
 
 /* For sources: passes on a row of all CPUs, or one row for each CPU that has counted in it. */

@@ -33,7 +33,7 @@ typedef int row_taker(void *to, const struct source_row *row, struct error *erro
 struct source {
 	/* After load. -ENOMEM, or an error of the kernel. */
 	int (*start)(struct rows *rows, struct error *error);
-	/* Calls `take` once for each row. Keys that are added or deleted meanwhile may be
+	/* Calls `visit` once for each row. Keys that are added or deleted meanwhile may be
 	 * missing. */
 	int (*each)(struct rows *rows, row_taker *visit, void *to, struct error *error);
 	/* Bytes that it takes in addition to the map, if all rows exist. */

@@ -32,10 +32,10 @@ struct key_name {
 
 /* A key that was read, and the cells of its row. */
 struct key_entry {
-	uint32_t name;       /* its number; UINT32_MAX: it has counted nothing yet */
+	uint32_t name;       /* number of its name; UINT32_MAX: it has counted nothing yet */
 	uint64_t named;      /* generation of that name */
 	int subject;         /* subject of its service when it was named; -1: none */
-	uint32_t row;        /* its row at the last reading; 0 (which never changes): no service */
+	uint32_t row;        /* row of the service when last read; 0 (which never changes): none */
 	uint64_t generation; /* of that subject */
 	bool is_left_out;    /* a Label line of the Probe block excludes it */
 	uint64_t seen;
@@ -52,6 +52,7 @@ struct key_group {
 	bool has_other, other_reported;
 };
 
+/* All keys of a table, and their names. */
 struct keys {
 	struct key_entry *entry;
 	size_t entry_count, entry_max;

@@ -31,7 +31,7 @@ static uint64_t rank_value(const struct column *column, const struct accumulator
 	return column->is_gauge && column->is_signed ? n ^ 1ULL << 63 : n;
 }
 
-void rank(struct table *table, const struct snapshot *snapshot)
+void rank_subjects(struct table *table, const struct snapshot *snapshot)
 {
 	const struct column *column = &table->schema.columns[table->schema.rank - 1];
 	struct candidate *list = calloc(table->accumulators.count + 1, sizeof(*list));

@@ -6,6 +6,6 @@
 #include "table_state.h"
 
 /* In each group of ranked subjects, only the first top_n are dispatched. */
-void rank(struct table *table, const struct snapshot *snapshot);
+void rank_subjects(struct table *table, const struct snapshot *snapshot);
 
 #endif

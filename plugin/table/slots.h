@@ -6,7 +6,7 @@
 #include "table_state.h"
 #include "util/message.h"
 
-#define SLOT_OLD_READINGS 10 /* that a service keeps its slot at least */
+#define SLOT_OLD_READINGS 10 /* a service keeps its slot for this long at least */
 #define SLOT_RATE_MIN 1.0 /* per second, on average: a service that counts less may lose its slot */
 
 /* After rows_start(). 0 or -ENOMEM. */
@@ -20,7 +20,8 @@ int slots_read(struct table *table, const struct snapshot *snapshot, struct erro
  * counted. They become free at the next reading, when their last growth has been added. */
 void slots_balance(struct table *table, const struct snapshot *snapshot);
 
-/* Discards the growth until now. */
+/* Discards the growth until now in all slots of processes, and in those of services whose row can
+ * change owner. */
 void slots_forget_growth(struct table *table, const struct snapshot *snapshot);
 
 void slots_done(struct slots *slots);

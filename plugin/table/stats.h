@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Mean and spread of what was counted in an interval. */
 struct moments_summary {
 	double mean;
 	double variance; /* of the population, in squares of the unit */

@@ -237,7 +237,7 @@ int table_read(struct table *table, const struct snapshot *snapshot, uint64_t no
 	if (table->schema.subject.kind == SUBJECT_KEY)
 		keys_end(table, now_ns);
 	if (status == 0 && table->schema.rank && table->schema.subject.kind == SUBJECT_PROCESS)
-		rank(table, snapshot);
+		rank_subjects(table, snapshot);
 	return status;
 }
 

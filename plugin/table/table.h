@@ -30,7 +30,7 @@ uint64_t table_memory(const struct table *table);
 /* Can its rows change owner, so that whoever reads them has to subscribe to changes? */
 bool table_follows(const struct table *table);
 
-/* Does Rows limit how many rows it gives out? */
+/* Does the option Rows limit its rows, or the names that have series? */
 bool table_gives_rows(const struct table *table);
 
 /* Maps the rows. What they contain is the base of all growth. After load. Errors of mmap(2),

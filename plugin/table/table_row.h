@@ -18,9 +18,11 @@ bool table_is_of_slot_processes(const struct table *table);
  * has no subject, the growth is discarded. -ENOMEM. */
 int table_read_row(struct table *table, const struct snapshot *snapshot, uint32_t row, uint32_t at,
 		   struct error *error);
+
+/* Makes the cells of an entry the base of its growth. */
 void table_remember(const struct table *table, uint32_t at);
 
-/* Makes the cells of an entry the base of its growth, before the first reading. A row of zeros is
+/* As table_remember(), before the first reading. A row of zeros is
  * not written: most rows of histograms are large and never used, and memory that is not touched
  * costs nothing. */
 void table_remember_first(const struct table *table, uint32_t at);
