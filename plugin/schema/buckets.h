@@ -5,7 +5,6 @@
 #include "config/string_list.h"
 #include "util/message.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #define BUCKETS_MAX 512

@@ -6,6 +6,7 @@
 #include "label.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* Which rows of a table of keys have series: for each label the globs of the Probe block, one of
  * which its name has to match; NULL: any name. */

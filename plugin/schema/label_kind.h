@@ -2,7 +2,6 @@
 #ifndef EBPF_LABEL_KIND_H
 #define EBPF_LABEL_KIND_H
 
-#include "config/config.h"
 #include "config/table_config.h"
 #include "decode.h"
 

@@ -8,9 +8,9 @@
 
 #include "bpf/lib/hist.h"
 #include "object/annotation.h"
-#include "type.h"
 #include "schema_parser.h"
 #include "tail.h"
+#include "type.h"
 
 #include <errno.h>
 #include <string.h>

@@ -4,6 +4,7 @@
 #define EBPF_TYPE_H
 
 #include <bpf/btf.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* The type behind typedefs, const and volatile; NULL: the chain is broken. */

@@ -7,7 +7,6 @@
 #include "source/source.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /* Reads the cells of a row, the sum of its parts. */

@@ -17,7 +17,6 @@
 #include "bpf/lib/service.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -11,7 +11,6 @@
 
 #include <bpf/libbpf.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /* How much services count in slots that they have by the engine's grant, and how many have none. */
