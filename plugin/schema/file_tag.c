@@ -219,8 +219,8 @@ static bool parse_line_word(const char *word, size_t length, struct field_tag *t
 	return parse_limited_number(word, length, "", FIELD_POSITION_MAX, &tag->position);
 }
 
-static int check_count(const struct file_tag *file, size_t count, const struct field_tag *tag,
-		       struct error *error)
+static int check_field_words(const struct file_tag *file, size_t count, const struct field_tag *tag,
+			     struct error *error)
 {
 	const char *form = forms[file->form];
 
@@ -264,7 +264,7 @@ int field_tag_parse(const char *text, const struct file_tag *file, struct field_
 				 (int)length, word, FIELD_NAME_MAX - 1);
 	if (tag.is_hex && tag.decimals)
 		return error_set(error, -EINVAL, "either decimals=N or base=16");
-	if (!tag.is_match && (status = check_count(file, words, &tag, error)))
+	if (!tag.is_match && (status = check_field_words(file, words, &tag, error)))
 		return status;
 	if (has_line && words == 1)
 		tag.position = 1;

@@ -100,7 +100,7 @@ static const struct strings *next_decode_line(const struct key_part *part)
 	return part->decode < part->key->decode_count ? &part->key->decodes[part->decode] : NULL;
 }
 
-static bool is_line(const struct strings *line, const char *word, const char *more)
+static bool is_decode_line(const struct strings *line, const char *word, const char *more)
 {
 	return line && line->count == (more ? 2 : 1) && !strcmp(line->item[0], word) &&
 	       (!more || !strcmp(line->item[1], more));
@@ -143,9 +143,9 @@ static int parse_name_line(struct key_part *part)
 	const struct strings *line = next_decode_line(part);
 	char why[512];
 
-	part->is_none = is_line(line, "none", NULL);
-	part->parser.labels->has_bucket |= is_line(line, "bucket", NULL);
-	part->label.is_bucket = is_line(line, "bucket", NULL);
+	part->is_none = is_decode_line(line, "none", NULL);
+	part->parser.labels->has_bucket |= is_decode_line(line, "bucket", NULL);
+	part->label.is_bucket = is_decode_line(line, "bucket", NULL);
 	if (part->is_none || part->label.is_bucket) {
 		part->decode++;
 		part->label.kind = label_kind("number");
@@ -156,8 +156,8 @@ static int parse_name_line(struct key_part *part)
 		return 0;
 	}
 	part->decode++;
-	part->label.is_group = is_line(line, "service", "cgroup");
-	if (is_line(line, "device", "stat"))
+	part->label.is_group = is_decode_line(line, "service", "cgroup");
+	if (is_decode_line(line, "device", "stat"))
 		part->label.kind = label_kind("device_stat");
 	else if (line->count == 1 || part->label.is_group)
 		part->label.kind = label_kind(line->item[0]);

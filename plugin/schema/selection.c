@@ -91,8 +91,8 @@ static bool wants_default(const struct selection *selection)
 	return wants;
 }
 
-static uint32_t series_of(const struct selection *selection, const struct schema *schema,
-			  const struct metric *metric)
+static uint32_t selected_series(const struct selection *selection, const struct schema *schema,
+				const struct metric *metric)
 {
 	bool by_default = wants_default(selection) && !schema_is_off(schema, metric);
 	uint32_t series =
@@ -127,7 +127,7 @@ static void choose_metrics(const struct selection *selection, struct schema *sch
 	for (size_t i = 0; i < schema->metric_count; i++) {
 		struct metric *metric = &schema->metrics[i];
 
-		metric->series = series_of(selection, schema, metric);
+		metric->series = selected_series(selection, schema, metric);
 		if (metric->series & existing_series(selection, schema, metric))
 			schema->metrics[count++] = *metric;
 	}

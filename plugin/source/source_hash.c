@@ -14,12 +14,12 @@
 
 #define BATCH_FIRST 256 /* keys */
 
-static size_t value_size(const struct rows *rows)
+static size_t hash_value_size(const struct rows *rows)
 {
 	return rows->cpus * rows->stride;
 }
 
-static uint32_t first_batch(const struct rows *rows)
+static uint32_t hash_first_batch(const struct rows *rows)
 {
 	return rows->count < BATCH_FIRST ? rows->count : BATCH_FIRST;
 }
@@ -28,25 +28,25 @@ static uint32_t first_batch(const struct rows *rows)
  * a hash seed of its own. */
 static uint64_t hash_memory(const struct rows *rows)
 {
-	return size_product(first_batch(rows),
-			    size_sum(bpf_map__key_size(rows->map), value_size(rows)));
+	return size_product(hash_first_batch(rows),
+			    size_sum(bpf_map__key_size(rows->map), hash_value_size(rows)));
 }
 
-static int no_memory(const struct rows *rows, struct error *error)
+static int hash_no_memory(const struct rows *rows, struct error *error)
 {
 	return error_set(error, -ENOMEM, "map %s: no memory for %u rows", bpf_map__name(rows->map),
 			 rows->count);
 }
 
-static int resize_batch(struct rows *rows, uint32_t count, struct error *error)
+static int hash_resize_batch(struct rows *rows, uint32_t count, struct error *error)
 {
 	void *keys = calloc(count, bpf_map__key_size(rows->map));
-	void *values = calloc(count, value_size(rows));
+	void *values = calloc(count, hash_value_size(rows));
 
 	if (!keys || !values) {
 		free(keys);
 		free(values);
-		return no_memory(rows, error);
+		return hash_no_memory(rows, error);
 	}
 	free(rows->keys);
 	free(rows->values);
@@ -58,13 +58,13 @@ static int resize_batch(struct rows *rows, uint32_t count, struct error *error)
 
 static int hash_start(struct rows *rows, struct error *error)
 {
-	return resize_batch(rows, first_batch(rows), error);
+	return hash_resize_batch(rows, hash_first_batch(rows), error);
 }
 
 /* Reads the next batch, in a larger buffer if the bucket does not fit. *ret_end: it is the last
  * one. */
-static int next_batch(struct rows *rows, const uint64_t *after, uint64_t *ret_batch,
-		      uint32_t *ret_count, bool *ret_is_last, struct error *error)
+static int read_next_batch(struct rows *rows, const uint64_t *after, uint64_t *ret_batch,
+			   uint32_t *ret_count, bool *ret_is_last, struct error *error)
 {
 	for (;;) {
 		uint32_t larger = 2 * rows->batch < rows->count ? 2 * rows->batch : rows->count;
@@ -79,7 +79,7 @@ static int next_batch(struct rows *rows, const uint64_t *after, uint64_t *ret_ba
 		if (status != -ENOSPC || larger == rows->batch)
 			return error_set(error, status, "map %s: cannot read its rows: %s",
 					 bpf_map__name(rows->map), strerror(-status));
-		status = resize_batch(rows, larger, error);
+		status = hash_resize_batch(rows, larger, error);
 		if (status)
 			return status;
 	}
@@ -93,7 +93,8 @@ static int visit_batch(struct rows *rows, uint32_t count, row_taker *visit, void
 	for (uint32_t i = 0; i < count && status == 0; i++) {
 		struct source_row row = {
 			.key = rows->keys + (size_t)i * bpf_map__key_size(rows->map),
-			.bytes = { rows->values + i * value_size(rows), rows->cpus, rows->stride },
+			.bytes = { rows->values + i * hash_value_size(rows), rows->cpus,
+				   rows->stride },
 		};
 
 		status = rows_give(rows, &row, visit, to, error);
@@ -110,8 +111,8 @@ static int hash_each(struct rows *rows, row_taker *visit, void *to, struct error
 	while (!is_last && status == 0) {
 		uint32_t count = 0;
 
-		status = next_batch(rows, first ? NULL : &batch[0], &batch[1], &count, &is_last,
-				    error);
+		status = read_next_batch(rows, first ? NULL : &batch[0], &batch[1], &count,
+					 &is_last, error);
 		status = status ?: visit_batch(rows, count, visit, to, error);
 		batch[0] = batch[1];
 		first = false;

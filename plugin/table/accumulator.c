@@ -55,7 +55,7 @@ struct accumulator *accumulators_at(struct accumulators *accumulators, const str
 }
 
 /* Shifts the windows of moments by one; the oldest is dropped. */
-static void keep_window(struct accumulator *accumulator, const struct schema *schema)
+static void shift_windows(struct accumulator *accumulator, const struct schema *schema)
 {
 	memmove(accumulator->past + schema->moments, accumulator->past,
 		(ACCUMULATOR_WINDOWS - 1) * schema->moments * sizeof(uint64_t));
@@ -79,7 +79,7 @@ void accumulators_begin(struct accumulators *accumulators, const struct schema *
 		if (!accumulator->total)
 			continue;
 		if (keep && schema->moments)
-			keep_window(accumulator, schema);
+			shift_windows(accumulator, schema);
 		memset(accumulator->window, 0, schema->cells * sizeof(uint64_t));
 	}
 }

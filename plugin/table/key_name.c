@@ -50,7 +50,7 @@ static void add_name_part(char *to, size_t room, const char *part)
 
 /* The limit to which parts have to be cut so that their total fits. Only parts longer than the
  * limit are cut, so a long part never shortens a short one. */
-static size_t part_most(const size_t *lengths, size_t count, size_t total)
+static size_t part_limit(const size_t *lengths, size_t count, size_t total)
 {
 	size_t most = total, sum;
 
@@ -74,7 +74,7 @@ static void name_labels(const struct labels *labels, const unsigned char *key, c
 		lengths[count] = strlen(parts[count]);
 		count++;
 	}
-	most = part_most(lengths, count, LABELS_TEXT_MAX - (count ? count : 1));
+	most = part_limit(lengths, count, LABELS_TEXT_MAX - (count ? count : 1));
 	to[0] = '\0';
 	for (size_t i = 0; i < count; i++) {
 		char part[LABELS_TEXT_MAX];
@@ -337,7 +337,7 @@ static void age_names(struct table *table)
 }
 
 /* The name without series that has the highest score; NULL: none. */
-static struct key_name *find_best(const struct keys *keys)
+static struct key_name *find_best_name(const struct keys *keys)
 {
 	struct key_name *best = NULL;
 
@@ -351,7 +351,7 @@ static struct key_name *find_best(const struct keys *keys)
 
 /* The name with series in this group that has the lowest score, and has had its series for
  * STAY_READINGS; NULL: none. */
-static struct key_name *find_worst(const struct keys *keys, uint32_t group)
+static struct key_name *find_worst_name(const struct keys *keys, uint32_t group)
 {
 	struct key_name *worst = NULL;
 
@@ -370,7 +370,7 @@ static bool make_series_room(struct keys *keys, const struct key_name *name)
 
 	if (has_series_room(keys, name))
 		return true;
-	worst = find_worst(keys, name->group);
+	worst = find_worst_name(keys, name->group);
 	if (!worst || name->score <= 2 * worst->score)
 		return false;
 	withdraw_series(keys, worst);
@@ -384,7 +384,7 @@ static void change_series(struct keys *keys, int most)
 
 	for (size_t i = 0; i < keys->group_count; i++)
 		keys->groups[i].is_settled = false;
-	while (most > 0 && (best = find_best(keys)) != NULL) {
+	while (most > 0 && (best = find_best_name(keys)) != NULL) {
 		if (make_series_room(keys, best)) {
 			give_series(keys, best);
 			most--;
@@ -406,7 +406,7 @@ static void count_others(struct keys *keys)
 }
 
 /* A name that has counted something is dispatched as long as its key exists. */
-static void keep_fed(struct table *table)
+static void keep_dispatched(struct table *table)
 {
 	for (size_t i = 0; i < table->accumulators.count && i < table->keys.name_count; i++) {
 		const struct key_name *name = &table->keys.name[i];
@@ -423,7 +423,7 @@ void key_names_choose(struct table *table, uint64_t now_ns)
 	struct keys *keys = &table->keys;
 
 	age_names(table);
-	keep_fed(table);
+	keep_dispatched(table);
 	for (size_t i = 0; i < keys->group_count; i++)
 		allowance_fill(&keys->groups[i].news, now_ns);
 	change_series(keys, CHANGES_MAX);

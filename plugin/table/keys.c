@@ -284,7 +284,7 @@ static uint64_t bucket_of(const struct table *table, const struct key_entry *ent
 }
 
 /* Does the row contain the sum of values rather than a number of samples? */
-static bool is_sum(const struct table *table, uint64_t bucket)
+static bool is_sum_row(const struct table *table, uint64_t bucket)
 {
 	const struct column *column = ranking(&table->schema);
 
@@ -302,7 +302,7 @@ static int feed_name(const struct key_reading *r, struct key_entry *entry, struc
 	struct accumulator *accumulator;
 	bool is_new;
 
-	if (is_sum(table, cells.bucket))
+	if (is_sum_row(table, cells.bucket))
 		grown = 0;
 	keys->name[entry->name].growth += grown;
 	keys->growth += grown;

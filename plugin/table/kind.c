@@ -45,20 +45,20 @@ static void name_key_row(const struct table *table,
 	ret_name->labels = name->labels;
 }
 
-static bool always(__attribute__((unused)) const struct table *table)
+static bool always_follows(__attribute__((unused)) const struct table *table)
 {
 	return true;
 }
 
-static bool never(__attribute__((unused)) const struct table *table)
+static bool never_follows(__attribute__((unused)) const struct table *table)
 {
 	return false;
 }
 
 static const struct kind kinds[] = {
-	[SUBJECT_SERVICE] = { snapshot_subject, name_subject_row, always },
-	[SUBJECT_PROCESS] = { snapshot_process_subject, name_subject_row, always },
-	[SUBJECT_PROBE] = { resolve_probe, name_probe_row, never },
+	[SUBJECT_SERVICE] = { snapshot_subject, name_subject_row, always_follows },
+	[SUBJECT_PROCESS] = { snapshot_process_subject, name_subject_row, always_follows },
+	[SUBJECT_PROBE] = { resolve_probe, name_probe_row, never_follows },
 	[SUBJECT_KEY] = { NULL, name_key_row, keys_follow_services },
 };
 

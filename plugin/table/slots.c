@@ -268,8 +268,8 @@ static uint32_t wanted_slots(uint32_t unassigned, uint32_t spare, uint32_t slots
 }
 
 /* The slot that counts least, from user-controlled names first; 0: all count enough. */
-static uint32_t find_least(const struct table *table, const struct snapshot *snapshot,
-			   bool user_only)
+static uint32_t find_least_used(const struct table *table, const struct snapshot *snapshot,
+				bool user_only)
 {
 	const struct slot_use *least = NULL;
 	bool least_user = false;
@@ -314,7 +314,7 @@ static void give_slots_back(struct table *table, const struct snapshot *snapshot
 				       rows->count - rows->kept);
 
 	while (user_slots || groups) {
-		uint32_t slot = find_least(table, snapshot, !groups);
+		uint32_t slot = find_least_used(table, snapshot, !groups);
 
 		if (!slot)
 			return;

@@ -98,7 +98,7 @@ int table_start(struct table *table, struct error *error)
 }
 
 /* Rows that table_catch_up() read may belong to subjects that have been removed since. */
-static void drop_strangers(struct table *table, const struct snapshot *snapshot)
+static void withhold_removed(struct table *table, const struct snapshot *snapshot)
 {
 	for (size_t i = 0; i < table->accumulators.count; i++)
 		if (table->accumulators.accumulator[i].generation !=
@@ -225,7 +225,7 @@ int table_read(struct table *table, const struct snapshot *snapshot, uint64_t no
 	table->read_ns = now_ns;
 	mark_absent(table);
 	if (table->caught_up && is_of_services(table))
-		drop_strangers(table, snapshot);
+		withhold_removed(table, snapshot);
 	table->caught_up = false;
 	if (status == 0) {
 		slots_balance(table, snapshot);

@@ -17,7 +17,7 @@
 
 #define STATISTIC_ROOM 32 /* bytes of a statistic's name behind a type instance */
 
-static struct map_shape shape_of(const struct table *table)
+static struct map_shape map_shape_of(const struct table *table)
 {
 	return (struct map_shape){
 		.name = table->name,
@@ -29,7 +29,7 @@ static struct map_shape shape_of(const struct table *table)
 }
 
 /* Bytes that a column's own type instance may have, so that everything behind it fits. */
-static size_t room_of(const struct schema *schema, const struct column *column)
+static size_t instance_room(const struct schema *schema, const struct column *column)
 {
 	size_t labels = labels_in_instance(&schema->labels) ? LABELS_TEXT_MAX : 0;
 
@@ -37,13 +37,14 @@ static size_t room_of(const struct schema *schema, const struct column *column)
 }
 
 /* Refuses type instances that leave too little room for labels and statistics. */
-static int check_room(const struct table *table, struct error *error)
+static int check_instance_room(const struct table *table, struct error *error)
 {
 	const struct schema *schema = &table->schema;
 	int status = 0;
 
 	for (size_t i = 0; i < schema->column_count && status == 0; i++)
-		if (strlen(schema->columns[i].tag.instance) > room_of(schema, &schema->columns[i]))
+		if (strlen(schema->columns[i].tag.instance) >
+		    instance_room(schema, &schema->columns[i]))
 			status = error_set(error, -EINVAL,
 					   "map %s: the type instance %s is too long for labels "
 					   "behind it",
@@ -51,21 +52,21 @@ static int check_room(const struct table *table, struct error *error)
 	return status;
 }
 
-static int read_labels(struct table *table, const struct btf *btf, struct error *error)
+static int read_table_labels(struct table *table, const struct btf *btf, struct error *error)
 {
 	struct schema *schema = &table->schema;
 	int status =
 		labels_read(&schema->labels, btf, table->name, bpf_map__btf_key_type_id(table->map),
 			    bpf_map__key_size(table->map), &schema->subject, error);
 
-	return status ?: check_room(table, error);
+	return status ?: check_instance_room(table, error);
 }
 
 /* The keys of rows of files have a number behind them that differs between files with the same
  * text. */
-static int read_fields(struct table *table, const struct btf *btf, struct error *error)
+static int read_table_fields(struct table *table, const struct btf *btf, struct error *error)
 {
-	const struct map_shape map = shape_of(table);
+	const struct map_shape map = map_shape_of(table);
 	int status = fields_read(&table->fields, btf, &map, &table->schema, error);
 
 	if (status > 0)
@@ -112,8 +113,8 @@ static int read_by_cpu(struct table *table, const struct btf *btf, const struct 
 	return 0;
 }
 
-static int read_subject(struct table *table, const struct btf *btf,
-			const struct selection *selection, struct error *error)
+static int read_table_subject(struct table *table, const struct btf *btf,
+			      const struct selection *selection, struct error *error)
 {
 	int status = schema_subject(btf, table->name, &table->schema.subject, error);
 
@@ -121,8 +122,8 @@ static int read_subject(struct table *table, const struct btf *btf,
 }
 
 /* Reads what the tags of a map say. */
-static int read_tags(struct table *table, const struct btf *btf, type_lookup *lookup,
-		     const struct selection *selection, struct error *error)
+static int read_table_tags(struct table *table, const struct btf *btf, type_lookup *lookup,
+			   const struct selection *selection, struct error *error)
 {
 	const char *name = table->name;
 	uint32_t type = bpf_map__btf_value_type_id(table->map);
@@ -131,9 +132,9 @@ static int read_tags(struct table *table, const struct btf *btf, type_lookup *lo
 	if (status || table->schema.column_count == 0)
 		return status;
 	status = check_tails(table, error);
-	status = status ?: read_subject(table, btf, selection, error);
+	status = status ?: read_table_subject(table, btf, selection, error);
 	if (status == 0 && table->schema.subject.kind == SUBJECT_KEY)
-		status = read_labels(table, btf, error);
+		status = read_table_labels(table, btf, error);
 	if (status == 0 && table->schema.subject.kind == SUBJECT_PROCESS && !table->schema.rank)
 		status = error_set(error, -EINVAL,
 				   "map %s: no member has the word rank, by which TopN chooses "
@@ -142,13 +143,14 @@ static int read_tags(struct table *table, const struct btf *btf, type_lookup *lo
 	return status;
 }
 
-static int read_block(struct table *table, const struct btf *btf, const struct table_config *block,
-		      type_lookup *lookup, struct error *error)
+static int read_table_block(struct table *table, const struct btf *btf,
+			    const struct table_config *block, type_lookup *lookup,
+			    struct error *error)
 {
-	const struct map_shape shape = shape_of(table);
+	const struct map_shape shape = map_shape_of(table);
 	int status = schema_describe(&table->schema, btf, &shape, block, lookup, error);
 
-	return status ?: check_room(table, error);
+	return status ?: check_instance_room(table, error);
 }
 
 int table_open(struct table *table, struct bpf_map *map, const struct btf *btf,
@@ -161,15 +163,15 @@ int table_open(struct table *table, struct bpf_map *map, const struct btf *btf,
 	snprintf(table->name, sizeof(table->name), "%s", bpf_map__name(map));
 	if (bpf_map__is_internal(map))
 		return 0;
-	status = block ? read_block(table, btf, block, lookup, error)
-		       : read_tags(table, btf, lookup, selection, error);
+	status = block ? read_table_block(table, btf, block, lookup, error)
+		       : read_table_tags(table, btf, lookup, selection, error);
 	if (status || table->schema.column_count == 0) {
 		table_done(table);
 		return status;
 	}
 	status = select_metrics(table, selection, error);
 	if (status == 0 && !block)
-		status = read_fields(table, btf, error);
+		status = read_table_fields(table, btf, error);
 	if (status == 0 && table->schema.metric_count)
 		return 1;
 	/* The map of a FILE table is never created, whether its metrics are collected or not. */

@@ -57,8 +57,8 @@ static int add_labelled(struct series_set *set, const struct schema *schema,
 	return status;
 }
 
-static int add_names(struct series_set *set, const struct schema *schema,
-		     const struct config *config)
+static int add_all_series(struct series_set *set, const struct schema *schema,
+			  const struct config *config)
 {
 	const struct strings *classes = &config->classes;
 	int status = 0;
@@ -99,7 +99,7 @@ int registry_add(struct registry *registry, struct subjects *subjects, const voi
 	snprintf(set.probe, sizeof(set.probe), "%s", probe);
 	snprintf(set.map, sizeof(set.map), "%s", table->name);
 	status = reserve_row_names(subjects, &set, table);
-	status = status ?: add_names(&set, &table->schema, config);
+	status = status ?: add_all_series(&set, &table->schema, config);
 	if (status == 0)
 		return registry_enter(registry, subjects, &set, error);
 	series_set_done(&set);
