@@ -2,11 +2,11 @@
 #ifndef EBPF_SUBJECT_H
 #define EBPF_SUBJECT_H
 
+#include "config/name.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#define SUBJECT_NAME_MAX 128 /* collectd's DATA_MAX_NAME_LEN */
 
 /* A kind gives way to those before it where their names meet. */
 enum subject_kind {
