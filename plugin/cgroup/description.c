@@ -11,9 +11,7 @@
  */
 #include "description.h"
 
-#include "config/name.h"
 #include "runtime.h"
-#include "user.h"
 #include "util/clock.h"
 
 #include <ctype.h>
@@ -73,14 +71,15 @@ static int describe_unit(const char *text, struct group_description *ret)
 	return 0;
 }
 
-static int describe_user(const char *text, struct file_reader *files, struct group_description *ret)
+static int describe_user(const char *text, struct users *users, struct file_reader *files,
+			 struct group_description *ret)
 {
 	char name[USER_NAME_MAX];
 
-	users_want();
-	users_refresh(files, clock_ns());
+	users_want(users);
+	users_refresh(users, files, clock_ns());
 	if (!strncmp(text, "user-", 5) &&
-	    user_name(strtoull(text + 5, NULL, 10), name, sizeof(name)))
+	    user_name(users, strtoull(text + 5, NULL, 10), name, sizeof(name)))
 		snprintf(ret->full_name, sizeof(ret->full_name), "user-%s", name);
 	else
 		snprintf(ret->full_name, sizeof(ret->full_name), "%s", text);
@@ -131,7 +130,7 @@ static int describe_id(const char *id, enum group_kind kind, struct file_reader 
 	return 0;
 }
 
-int group_describe(const struct group_key *key, struct file_reader *files,
+int group_describe(const struct group_key *key, struct users *users, struct file_reader *files,
 		   struct group_description *ret)
 {
 	struct group_description description = { 0 };
@@ -140,7 +139,7 @@ int group_describe(const struct group_key *key, struct file_reader *files,
 
 	snprintf(text, sizeof(text), "%.*s", (int)sizeof(key->text), key->text);
 	if (key->kind == GROUP_USER)
-		status = describe_user(text, files, &description);
+		status = describe_user(text, users, files, &description);
 	else if (key->kind < GROUP_CONTAINER)
 		status = describe_unit(text, &description);
 	else if (runtime_is_id(text))

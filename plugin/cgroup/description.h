@@ -2,9 +2,10 @@
 #ifndef EBPF_DESCRIPTION_H
 #define EBPF_DESCRIPTION_H
 
+#include "config/name.h"
 #include "container.h"
 #include "helper/file.h"
-#include "service/subject.h"
+#include "user.h"
 
 #include "bpf/lib/group.h"
 
@@ -20,7 +21,7 @@ struct group_description {
  * /etc/passwd alone, those of containers from the state of their runtimes, where that is gone or
  * cannot be read the first 12 digits of the id. 0; -EAGAIN: a file does not answer, and *ret is
  * what is known without; waits 200 ms a file at most. Of one thread at a time. */
-int group_describe(const struct group_key *key, struct file_reader *files,
+int group_describe(const struct group_key *key, struct users *users, struct file_reader *files,
 		   struct group_description *ret);
 
 #endif

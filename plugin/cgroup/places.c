@@ -27,10 +27,12 @@ static const char *const controllers[] = {
 	[HIERARCHY_MEMORY] = "memory",
 };
 
-void places_init(struct places *places, const struct config *config, const struct service *rows,
-		 uint32_t row_count)
+void places_init(struct places *places, const struct config *config, struct users *users,
+		 const struct service *rows, uint32_t row_count)
 {
-	*places = (struct places){ .config = config, .rows = rows, .row_count = row_count };
+	*places = (struct places){
+		.config = config, .users = users, .rows = rows, .row_count = row_count
+	};
 	pthread_mutex_init(&places->lock, NULL);
 	for (int i = 0; i < HIERARCHIES; i++)
 		places->list[i].root = -1;
@@ -160,7 +162,8 @@ static uint32_t look(const struct places *places, struct place *place, bool need
 		     struct file_reader *files)
 {
 	struct group_description description = { 0 };
-	bool again = needs_names && group_describe(&place->key, files, &description) == -EAGAIN;
+	bool again = needs_names &&
+		     group_describe(&place->key, places->users, files, &description) == -EAGAIN;
 
 	place->looks = again ? place->looks + 1 : GROUP_LOOKS_MAX;
 	return group_row(places->config, &place->key, &description);

@@ -16,6 +16,7 @@
 
 struct service;
 struct service_counters;
+struct users;
 
 /* Hierarchies in which services have cgroups. Where a controller has none of its own (v1) it is in
  * that of cgroup2. */
@@ -46,6 +47,7 @@ struct place_list {
 struct places {
 	pthread_mutex_t lock; /* of the lists, held over work in memory alone */
 	const struct config *config;
+	struct users *users;
 	const struct service *rows; /* the kernel's */
 	uint32_t row_count;
 	uint64_t seen; /* of the kernel's counter of cgroups that it has met */
@@ -56,9 +58,9 @@ struct places {
 	struct place_list list[HIERARCHIES];
 };
 
-/* config and rows stay the caller's. */
-void places_init(struct places *places, const struct config *config, const struct service *rows,
-		 uint32_t row_count);
+/* config, users and rows stay the caller's. */
+void places_init(struct places *places, const struct config *config, struct users *users,
+		 const struct service *rows, uint32_t row_count);
 
 /* From the next update on those of a hierarchy are looked for. */
 void places_want(struct places *places, enum hierarchy hierarchy);

@@ -120,8 +120,6 @@ int label_add(const struct label_reader *r, const char *member, const struct lab
 				 LABELS_MAX);
 	if ((uint64_t)label->offset + label->size > labels->key_size)
 		return label_bad(r, member, "lies outside of the key");
-	if (label->kind->want)
-		label->kind->want();
 	labels->label[labels->count++] = *label;
 	return 0;
 }
@@ -235,6 +233,17 @@ int labels_read(struct labels *labels, const struct btf *btf, const char *map, u
 	if (status)
 		labels_done(labels);
 	return status;
+}
+
+void labels_use_names(struct labels *labels, const struct label_names *names)
+{
+	for (size_t i = 0; i < labels->count; i++) {
+		struct label *label = &labels->label[i];
+
+		if (label->kind->table)
+			names->want(names->tables, label->kind->table);
+		label->names = names;
+	}
 }
 
 /* Aligned or not. */

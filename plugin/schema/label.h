@@ -4,6 +4,7 @@
 
 #include "config/table_config.h"
 #include "decode.h"
+#include "label_names.h"
 #include "tag.h"
 #include "util/message.h"
 
@@ -33,7 +34,7 @@ struct label_kind {
 	void (*name)(const struct label *label, uint64_t value, char *to, size_t size);
 	void (*name_bytes)(const struct label *label, const unsigned char *bytes, char *to,
 			   size_t size);
-	void (*want)(void); /* once a map has it, NULL: nothing */
+	enum label_table table; /* where `name` looks its values up */
 	/* Can something be called so? NULL: whatever there is. And where all such names are. */
 	bool (*knows)(const char *name);
 	const char *list;
@@ -56,6 +57,8 @@ struct label {
 	size_t enumerator_count;
 	struct decode_step *step; /* what else is made of the name */
 	size_t step_count;
+	/* Where kind->table is; NULL: its values have no names. */
+	const struct label_names *names;
 };
 
 /* Those of a key, in the order of its members. */
@@ -72,6 +75,9 @@ struct labels {
  * The error names map, member and word. */
 int labels_read(struct labels *labels, const struct btf *btf, const char *map, uint32_t key_type,
 		uint32_t key_size, const struct subject_tag *subject, struct error *error);
+
+/* Labels look names up here from now on; `names` outlives them. */
+void labels_use_names(struct labels *labels, const struct label_names *names);
 
 /* The number in a key that a label reads. */
 uint64_t label_value(const struct label *label, const unsigned char *key);

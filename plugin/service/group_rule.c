@@ -20,9 +20,12 @@
 #define GROUPS_MAX 65536 /* of one round; the map holds fewer */
 #define LOOK_NS_MAX (250 * 1000000ULL)
 
-void group_rules_init(struct group_rules *rules, const struct config *config, struct fits *fits)
+void group_rules_init(struct group_rules *rules, const struct config *config, struct users *users,
+		      struct fits *fits)
 {
-	*rules = (struct group_rules){ .any = groups_need_names(config) != 0, .fits = fits };
+	*rules = (struct group_rules){ .any = groups_need_names(config) != 0,
+				       .users = users,
+				       .fits = fits };
 }
 
 /* 1: its processes are of another row now; 0: they are not; -EAGAIN: its name is not known yet. */
@@ -30,7 +33,7 @@ static int look(const struct group_rules *rules, const struct config *config, in
 		const struct group_id *id, struct service_group *group, struct file_reader *files)
 {
 	struct group_description description;
-	bool again = group_describe(&group->key, files, &description) == -EAGAIN;
+	bool again = group_describe(&group->key, rules->users, files, &description) == -EAGAIN;
 	bool is_source = config->services_from & service_source_of(group->key.kind);
 	bool was_pending = !group->rule && !is_source;
 	uint32_t row;

@@ -9,8 +9,7 @@
  */
 #include "resolve.h"
 
-#include "cgroup/user.h"
-#include "helper/ksym.h"
+#include "name_tables.h"
 #include "scan.h"
 #include "util/clock.h"
 #include "waiting.h"
@@ -361,8 +360,7 @@ void resolver_run(struct resolver *resolver, uint64_t now_ns)
 	struct error error;
 	bool failed;
 
-	users_refresh(resolver->files, now_ns);
-	ksyms_refresh(resolver->files, now_ns);
+	name_tables_refresh(resolver->names, resolver->files, now_ns);
 	failed = run(resolver, &error) != 0;
 	if (failed && !resolver->failing)
 		message(LOG_ERR,
@@ -395,7 +393,8 @@ int resolver_start(struct resolver *resolver, struct error *error)
 	if (pid_files_init(&resolver->pid_files, resolver->config) != 0 ||
 	    fits_init(&resolver->fits, resolver->config) != 0)
 		return error_set(error, -ENOMEM, "no memory");
-	group_rules_init(&resolver->group_rules, resolver->config, &resolver->fits);
+	group_rules_init(&resolver->group_rules, resolver->config, &resolver->names->users,
+			 &resolver->fits);
 	status = resolver->group_rules.any || !needs_proc ? meet(resolver, error) : 0;
 	status = status ?: run_group_rules(resolver, error);
 	if (status || !needs_proc)

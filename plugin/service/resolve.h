@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 struct free_rows;
+struct name_tables;
 struct service_counters;
 
 /* Which processes are of which service, as far as the kernel cannot tell alone. What it works with
@@ -28,6 +29,7 @@ struct resolver {
 	struct service_counters *counters;
 	const struct free_rows *free_rows; /* atomic */
 	struct file_reader *files;
+	struct name_tables *names;
 	struct pid_files pid_files;
 	struct group_rules group_rules;
 	struct fits fits;

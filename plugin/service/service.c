@@ -7,7 +7,6 @@
 
 #include "cgroup/description.h"
 #include "cgroup/match.h"
-#include "cgroup_row.h"
 
 #include "attach/attach.h"
 #include "bpf/lib/service.h"
@@ -78,6 +77,7 @@ static int resolve(struct services *services, struct file_reader *files, struct 
 	resolver->counters = services->counters;
 	resolver->free_rows = &services->lifecycle.free_rows;
 	resolver->files = files;
+	resolver->names = &services->names;
 	return resolver_start(resolver, error);
 }
 
@@ -120,7 +120,8 @@ static void name_rows(struct services *services, uint64_t ns_max)
 
 	for (; find_unnamed(services, &row, &key); row++) {
 		struct group_description description;
-		int status = group_describe(&key, services->resolver.files, &description);
+		int status = group_describe(&key, &services->names.users, services->resolver.files,
+					    &description);
 
 		name_row(services, row, &key, &description, status != -EAGAIN);
 		if (clock_ns() > end_ns)
@@ -137,19 +138,20 @@ int services_open(struct services *services, const struct config *config, double
 	pthread_mutex_init(&services->lock, NULL);
 	pthread_mutex_init(&services->resolver.lock, NULL);
 	pthread_rwlock_init(&services->walk.lock, NULL);
+	name_tables_init(&services->names);
 	services->budget.limit = config->max_memory_mib * BUDGET_MIB;
 	status = image_open(&services->object, error);
 	status = status ?: prepare(services, interval_s, error);
 	status = status ?: load(services, error);
 	status = status ?: start(services, error);
 	status = status ?: resolve(services, files, error);
-	places_init(&services->places, config, services->lifecycle.kernel_rows,
-		    services->lifecycle.row_count);
+	places_init(&services->places, config, &services->names.users,
+		    services->lifecycle.kernel_rows, services->lifecycle.row_count);
 	if (status) {
 		services_done(services);
 		return status;
 	}
-	cgroup_rows_of(&services->object);
+	cgroup_rows_init(&services->cgroup_rows, &services->object);
 	name_rows(services, NAME_START_NS_MAX);
 	services_refresh(services, clock_ns());
 	if (!services->snapshot) {
@@ -363,13 +365,13 @@ void services_catch_up(struct services *services, uint64_t now_ns)
 
 void services_done(struct services *services)
 {
-	cgroup_rows_of(NULL);
 	release(services->snapshot);
 	lifecycle_done(&services->lifecycle);
 	walk_done(&services->walk);
 	object_done(&services->object);
 	resolver_done(&services->resolver);
 	places_done(&services->places);
+	name_tables_done(&services->names);
 	registry_done(&services->registry);
 	pthread_mutex_destroy(&services->resolver.lock);
 	pthread_mutex_destroy(&services->lock);

@@ -3,9 +3,11 @@
 #define EBPF_SERVICE_H
 
 #include "cgroup/places.h"
+#include "cgroup_row.h"
 #include "config/config.h"
 #include "helper/file.h"
 #include "lifecycle.h"
+#include "name_tables.h"
 #include "object/budget.h"
 #include "object/object.h"
 #include "resolve.h"
@@ -34,7 +36,9 @@ struct services {
 	bool any_late;             /* a subscriber is; atomic */
 	struct registry registry;  /* of the tables of all probes */
 	struct service_counters *counters;
+	struct name_tables names;
 	struct resolver resolver;
+	struct cgroup_rows cgroup_rows;
 	struct places places;        /* of the cgroups whose files probes read */
 	uint64_t resolved_ns;        /* when that was begun last; atomic */
 	uint64_t names_refused_told; /* as many were when that was told last */

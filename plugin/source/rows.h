@@ -15,6 +15,7 @@
 #define ROWS_SHARDS_MAX 8
 #define ROWS_MAX 16384 /* of a table: each may be a subject with its series */
 
+struct cgroup_rows;
 struct config;
 struct places;
 struct text_source;
@@ -29,6 +30,8 @@ struct row_counts {
 	uint32_t keys; /* names of a table of keys with series at once, 0: nothing is said */
 	const struct config *config; /* whose services have cgroups */
 	struct places *places;       /* of cgroups of the others; NULL: none */
+	/* Of keys that are numbers of cgroups. */
+	const struct cgroup_rows *cgroup_rows;
 };
 
 /* An array map of u32, mapped so that both sides may write. */

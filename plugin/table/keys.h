@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct cgroup_rows;
 struct snapshot;
 struct table;
 
@@ -62,6 +63,7 @@ struct keys {
 	size_t name_count, name_max, name_free;
 	struct index by_key, by_name;
 	struct label_choice choice;
+	const struct cgroup_rows *cgroup_rows; /* of labels that are numbers of cgroups */
 	uint64_t generation;
 	uint64_t readings;
 	uint32_t shown_max; /* names with series, of a group */
