@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The processes of a service, as the kernel knows them.
+ * The processes of a service, from the kernel's list.
  */
 #include "member.h"
 
@@ -17,7 +17,7 @@ struct members {
 	size_t size, count;
 };
 
-static void take(void *to, const void *record)
+static void add_member(void *to, const void *record)
 {
 	struct members *members = to;
 	struct listed_process process;
@@ -30,8 +30,8 @@ static void take(void *to, const void *record)
 	members->count++;
 }
 
-/* 0: there is none. */
-static uint32_t row_of(const struct config *config, const char *service)
+/* 0: no such block. */
+static uint32_t find_configured_row(const struct config *config, const char *service)
 {
 	for (size_t i = 0; i < config->service_count; i++)
 		if (!strcmp(config->services[i].name, service))
@@ -42,7 +42,7 @@ static uint32_t row_of(const struct config *config, const char *service)
 ssize_t members_list(void *resolver, const char *service, pid_t *ret_pids, size_t size)
 {
 	const struct resolver *of = resolver;
-	struct members members = { .row = row_of(of->config, service),
+	struct members members = { .row = find_configured_row(of->config, service),
 				   .pids = ret_pids,
 				   .size = size };
 	struct error ignored;
@@ -50,8 +50,8 @@ ssize_t members_list(void *resolver, const char *service, pid_t *ret_pids, size_
 
 	if (!members.row)
 		return -ENOENT;
-	status = scan_run(of->object, SCAN_MEMBERS, sizeof(struct listed_process), take, &members,
-			  &ignored);
+	status = scan_run(of->object, SCAN_MEMBERS, sizeof(struct listed_process), add_member,
+			  &members, &ignored);
 	return status ?: (ssize_t)members.count;
 }
 
