@@ -66,7 +66,7 @@ static bool parse_passwd_line(const char *line, struct user_entry *user)
 	return true;
 }
 
-static int compare_users(const void *left, const void *right)
+static int compare_user_entries(const void *left, const void *right)
 {
 	const struct user_entry *a = left, *b = right;
 
@@ -99,7 +99,7 @@ int users_parse(struct users *users, char *text)
 		list[count].line = (uint32_t)count;
 		count += parse_passwd_line(line, &list[count]);
 	}
-	qsort(list, count, sizeof(*list), compare_users);
+	qsort(list, count, sizeof(*list), compare_user_entries);
 	for (size_t i = 0; i < count; i++)
 		if (i == 0 || list[i].id != list[i - 1].id)
 			list[unique++] = list[i];
