@@ -178,8 +178,8 @@ void block_remember(struct context *context, const oconfig_item_t *item, const c
 }
 
 /* false: the line is ignored, which was reported. */
-static bool parse_line(struct context *context, const oconfig_item_t *item,
-		       const struct option *option)
+static bool parse_option_line(struct context *context, const oconfig_item_t *item,
+			      const struct option *option)
 {
 	unsigned ignored = context->mistakes->ignored;
 
@@ -200,7 +200,8 @@ bool block_parse(struct context *context, const oconfig_item_t *block, const str
 
 		if (!option)
 			report_unknown(context, item, options);
-		if (!option || (!parse_line(context, item, option) && option->kind == NEEDED))
+		if (!option ||
+		    (!parse_option_line(context, item, option) && option->kind == NEEDED))
 			whole = false;
 	}
 	return whole;

@@ -58,7 +58,7 @@ static bool is_function_hook(const struct point *hook)
 	       hook->kind == POINT_KPROBE || hook->kind == POINT_FENTRY;
 }
 
-static size_t count_attaches(const struct probe_config *probe)
+static size_t count_function_attaches(const struct probe_config *probe)
 {
 	size_t count = 0;
 
@@ -98,7 +98,7 @@ static bool parse_function_attach(struct context *context, const oconfig_item_t 
 
 	if (text && has_function_attach(context->function, text))
 		return false;
-	if (count_attaches(context->probe) == CONFIG_FUNCTION_ATTACHES_MAX)
+	if (count_function_attaches(context->probe) == CONFIG_FUNCTION_ATTACHES_MAX)
 		return mistake(context, item,
 			       "all Function blocks together have at most %d of them",
 			       CONFIG_FUNCTION_ATTACHES_MAX);
@@ -371,7 +371,7 @@ static const char *find_function_mistake(const struct function_config *function)
 			return "a marker (usdt:) has no return, which Latency, Errors and the "
 			       "argument \"return\" need; give it a block of its own";
 		if (hook->name && hook->offset)
-			return "FUNCTION+OFFSET is not the begin of a function, which Latency, "
+			return "FUNCTION+OFFSET is not the start of a function, which Latency, "
 			       "Errors and the argument \"return\" need";
 	}
 	return NULL;

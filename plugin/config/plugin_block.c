@@ -18,7 +18,7 @@
 #include <string.h>
 #include <strings.h>
 
-static bool parse_plugin_symbol_reader(struct context *context, const oconfig_item_t *item)
+static bool parse_plugin_symbol_helper(struct context *context, const oconfig_item_t *item)
 {
 	return block_parse_path(context, item, &context->config->symbol_reader);
 }
@@ -175,7 +175,7 @@ static const struct option plugin_options[] = {
 	{ "ServicesFrom", parse_plugin_services_from, ONCE },
 	{ "Percentile", parse_plugin_percentile, ONCE },
 	{ "Buckets", parse_plugin_buckets, ONCE },
-	{ "SymbolReader", parse_plugin_symbol_reader, ONCE },
+	{ "SymbolReader", parse_plugin_symbol_helper, ONCE },
 	{ "Service", service_block_parse, BLOCK },
 	{ "Probe", probe_block_parse, BLOCK },
 	{ "Profiles", profiles_block_parse, BLOCK },

@@ -38,7 +38,7 @@ struct point {
 };
 
 /* Parses KIND:..., as Attach has it. false: `why` says what is wrong. */
-bool point_parse(const char *text, struct point *ret_point, char *why, size_t size);
+bool point_parse(const char *text, struct point *ret_hook, char *why, size_t size);
 
 /* The word before the first colon. */
 const char *point_kind_name(enum point_kind kind);

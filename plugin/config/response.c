@@ -61,7 +61,7 @@ static int parse_prefix_byte(const char **at)
 
 static bool parse_prefix(const char *text, struct response_rule *rule, char *why, size_t size)
 {
-	unsigned char *octets = (unsigned char *)rule->octets, *mask = (unsigned char *)rule->mask;
+	unsigned char *bytes = (unsigned char *)rule->octets, *mask = (unsigned char *)rule->mask;
 
 	for (; *text; rule->length++) {
 		int next = parse_prefix_byte(&text);
@@ -73,11 +73,11 @@ static bool parse_prefix(const char *text, struct response_rule *rule, char *why
 			return false;
 		}
 		if (rule->length == RESPONSE_OCTETS_MAX) {
-			snprintf(why, size, "only the first %d octets of a response are compared",
+			snprintf(why, size, "only the first %d bytes of a response are compared",
 				 RESPONSE_OCTETS_MAX);
 			return false;
 		}
-		octets[rule->length] = next == ANY_BYTE ? 0 : (unsigned char)next;
+		bytes[rule->length] = next == ANY_BYTE ? 0 : (unsigned char)next;
 		mask[rule->length] = next == ANY_BYTE ? 0 : 0xff;
 	}
 	return true;

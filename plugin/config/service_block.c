@@ -128,21 +128,21 @@ static bool parse_service_match(struct context *context, const oconfig_item_t *i
 	struct service_config *service = context->service;
 	const char *text = option_string(item);
 	char why[256] = "it takes one regular expression";
-	struct pattern pattern, *added;
+	struct pattern regex, *added;
 
-	if (!text || !pattern_init(&pattern, text, why, sizeof(why)))
+	if (!text || !pattern_init(&regex, text, why, sizeof(why)))
 		return mistake(context, item, "%s", why);
 	if (!add_service_rule(context, item, offsetof(struct service_config, match_texts), text,
 			      is_same_rule)) {
-		pattern_done(&pattern);
+		pattern_done(&regex);
 		return false;
 	}
 	added = block_append(&service->matches, &service->match_count, sizeof(*added));
 	if (!added) {
-		pattern_done(&pattern);
+		pattern_done(&regex);
 		return mistake(context, item, "there is no memory for it");
 	}
-	*added = pattern;
+	*added = regex;
 	return true;
 }
 
@@ -267,7 +267,7 @@ static bool parse_service_response(struct context *context, const oconfig_item_t
 		return false;
 	if (response_has_lost_backslash(text))
 		line_note(context, item,
-			  "x and two digits stand for themselves here; for the octet of this "
+			  "x and two digits stand for themselves here; for the byte with this "
 			  "number write two backslashes before them, as collectd takes one away");
 	rules->rule[rules->count++] = rule;
 	return true;
@@ -372,13 +372,13 @@ static bool check_service_empty(struct config *config, size_t at, struct mistake
 }
 
 /* A regex that fits all of these command lines, which have nothing in common, fits every one. */
-static bool fits_everything(const struct pattern *pattern)
+static bool fits_everything(const struct pattern *regex)
 {
 	static const char *const lines[] = { "a", "/usr/sbin/x -y", "0", "~z=Z", "[k]: _" };
 	bool fits = true;
 
 	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++)
-		fits = fits && pattern_match(pattern, lines[i]);
+		fits = fits && pattern_match(regex, lines[i]);
 	return fits;
 }
 

@@ -65,7 +65,7 @@ static void add_service_fits(struct fits *fits, const struct service_config *ser
 				.row = row,
 				.kind = (enum rule_kind)kind,
 				.text = lists[kind]->item[i],
-				.pattern = kind == RULE_MATCH ? &service->matches[i] : NULL,
+				.regex = kind == RULE_MATCH ? &service->matches[i] : NULL,
 			};
 }
 
@@ -87,7 +87,7 @@ uint32_t fits_line(struct fits *fits, const char *line)
 		struct fit *fit = &fits->item[i];
 
 		if (fit->kind != RULE_MATCH || (row && fit->fitted) ||
-		    !pattern_match(fit->pattern, line))
+		    !pattern_match(fit->regex, line))
 			continue;
 		fit->fitted = true;
 		row = row ?: fit->row;
@@ -122,7 +122,7 @@ static bool fit_is_explained(const struct fit *fit, const struct pid_files *pid_
 			     bool knows_groups)
 {
 	if (fit->kind == RULE_PID_FILE)
-		return pid_files_have_told(pid_files, fit->text);
+		return pid_files_have_logged(pid_files, fit->text);
 	return fit->kind >= RULE_UNIT && fit->kind <= RULE_CGROUP && !knows_groups;
 }
 
@@ -135,7 +135,7 @@ static bool has_fitted_sibling(const struct fits *fits, const struct fit *fit)
 	return false;
 }
 
-static void log_no_fit(const struct fits *fits, struct fit *fit)
+static void log_unfitted(const struct fits *fits, struct fit *fit)
 {
 	fit->logged = true;
 	message(has_fitted_sibling(fits, fit) ? LOG_NOTICE : LOG_WARNING,
@@ -144,7 +144,7 @@ static void log_no_fit(const struct fits *fits, struct fit *fit)
 		fit_kinds[fit->kind].remedy);
 }
 
-static void log_no_fits(struct fits *fits, const struct pid_files *pid_files)
+static void log_all_unfitted(struct fits *fits, const struct pid_files *pid_files)
 {
 	bool knows_groups = rules_know_groups();
 	size_t logged = 0, more = 0;
@@ -158,7 +158,7 @@ static void log_no_fits(struct fits *fits, const struct pid_files *pid_files)
 			more++;
 			continue;
 		}
-		log_no_fit(fits, fit);
+		log_unfitted(fits, fit);
 		logged++;
 	}
 	if (more)
@@ -174,7 +174,7 @@ static void log_late_fit(struct fit *fit)
 		fit->service->name, fit_kinds[fit->kind].option, fit->text);
 }
 
-void fits_tell(struct fits *fits, const struct object *object, const struct pid_files *pid_files)
+void fits_log(struct fits *fits, const struct object *object, const struct pid_files *pid_files)
 {
 	bool first = fits->readings < FITS_READINGS && ++fits->readings == FITS_READINGS;
 
@@ -187,7 +187,7 @@ void fits_tell(struct fits *fits, const struct object *object, const struct pid_
 			log_late_fit(fit);
 	}
 	if (first && fits->count)
-		log_no_fits(fits, pid_files);
+		log_all_unfitted(fits, pid_files);
 }
 
 void fits_done(struct fits *fits)

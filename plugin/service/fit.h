@@ -18,9 +18,9 @@ struct fit {
 	uint32_t row; /* of the service */
 	enum rule_kind kind;
 	const char *text;
-	const struct pattern *pattern; /* of RULE_MATCH */
-	bool fitted;                   /* a process, since the start */
-	bool logged;                   /* that it has fitted none: logged */
+	const struct pattern *regex; /* of RULE_MATCH */
+	bool fitted;                 /* a process, since the start */
+	bool logged;                 /* that it has fitted none: logged */
 };
 
 struct fits {
@@ -43,7 +43,7 @@ void fits_group(struct fits *fits, const struct group_key *key,
 
 /* After a reading in which all processes were inspected. Logs once each line that has fitted no process so
  * far, and each logged line that fits one later. */
-void fits_tell(struct fits *fits, const struct object *object, const struct pid_files *pid_files);
+void fits_log(struct fits *fits, const struct object *object, const struct pid_files *pid_files);
 
 void fits_done(struct fits *fits);
 

@@ -122,7 +122,7 @@ void idle_take(struct idle *idle, const char *text, size_t length, uint64_t now_
 	idle->looked_ns = now_ns;
 }
 
-void idle_look(struct idle *idle)
+void idle_read(struct idle *idle)
 {
 	ssize_t length = idle->before_ns ? pseudo_read_at(idle->fd, &idle->text, STAT_SIZE_MAX) : 0;
 

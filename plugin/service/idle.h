@@ -26,7 +26,7 @@ int idle_prepare(const struct object *own, struct error *error);
 int idle_open(struct idle *idle, const struct object *own, struct error *error);
 
 /* Reads /proc/stat; if that fails all CPUs count as offline. */
-void idle_look(struct idle *idle);
+void idle_read(struct idle *idle);
 
 /* Parses the text of /proc/stat, read at now_ns; the text may be malformed. */
 void idle_take(struct idle *idle, const char *text, size_t length, uint64_t now_ns);

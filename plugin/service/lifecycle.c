@@ -146,18 +146,18 @@ static void raise_allowance(struct allowance *allowance, double count)
 
 void lifecycle_accept(struct lifecycle *lifecycle)
 {
-	unsigned anyones = 0, groups = 0;
+	unsigned user_controlled = 0, groups = 0;
 
 	for (uint32_t i = 0; i < lifecycle->row_count; i++) {
 		if (lifecycle->states[i].state != ROW_HIDDEN)
 			continue;
 		lifecycle->states[i].since_ns = 0;
 		if (service_is_anyones(lifecycle->kernel_rows[i].key.kind))
-			anyones++;
+			user_controlled++;
 		else
 			groups++;
 	}
-	raise_allowance(&lifecycle->news, anyones);
+	raise_allowance(&lifecycle->news, user_controlled);
 	raise_allowance(&lifecycle->group_news, groups);
 }
 
@@ -321,7 +321,7 @@ static bool is_row_undecided(const struct lifecycle *lifecycle, uint32_t i, uint
 
 /* Has it been without processes for long enough? A process that comes back to the service of a block gets
  * another row, so there it is enough that all tables have the growth of this one. */
-static bool is_row_over(struct lifecycle *lifecycle, uint32_t i, uint64_t now_ns)
+static bool is_row_expired(struct lifecycle *lifecycle, uint32_t i, uint64_t now_ns)
 {
 	const struct service_state *row = &lifecycle->states[i];
 	uint64_t last_ns = row->absent_ns > row->since_ns ? row->absent_ns : row->since_ns;
@@ -368,7 +368,7 @@ static void refresh_service_row(struct lifecycle *lifecycle, uint32_t i, uint64_
 		 subscribers_have_seen(&lifecycle->subscribers, row->since_ns, now_ns, interval))
 		free_row(lifecycle, i);
 	row->absent_ns = alive ? 0 : row->absent_ns ?: now_ns;
-	if (!notable && is_row_over(lifecycle, i, now_ns))
+	if (!notable && is_row_expired(lifecycle, i, now_ns))
 		retire_row(lifecycle, i, now_ns);
 }
 

@@ -78,7 +78,7 @@ static void log_pid_file_error(struct pid_file *file, int status)
 		file->service, file->path, pid_file_strerror(status));
 }
 
-static int read_pid_file(struct pid_file *file, size_t number, struct file_reader *reader,
+static int read_pid_file(struct pid_file *file, size_t number, struct file_reader *helper,
 			 uint32_t *ret_pid, uid_t *ret_owner)
 {
 	struct file_request request = {
@@ -91,7 +91,7 @@ static int read_pid_file(struct pid_file *file, size_t number, struct file_reade
 		.whose = 1ULL << 32 | number,
 	};
 	struct file content;
-	int status = file_read(reader, &request, &content);
+	int status = file_read(helper, &request, &content);
 
 	if (status)
 		return status;
@@ -101,7 +101,7 @@ static int read_pid_file(struct pid_file *file, size_t number, struct file_reade
 	return status;
 }
 
-bool pid_files_read(struct pid_files *files, struct file_reader *reader)
+bool pid_files_read(struct pid_files *files, struct file_reader *helper)
 {
 	bool changed = false;
 
@@ -109,7 +109,7 @@ bool pid_files_read(struct pid_files *files, struct file_reader *reader)
 		struct pid_file *file = &files->item[i];
 		uid_t owner = file->owner;
 		uint32_t pid = 0;
-		int status = read_pid_file(file, i, reader, &pid, &owner);
+		int status = read_pid_file(file, i, helper, &pid, &owner);
 
 		if (status)
 			log_pid_file_error(file, status);
@@ -173,7 +173,7 @@ bool pid_files_have_fitted(const struct pid_files *files, const char *path)
 	return find_pid_file(files, path)->fitted;
 }
 
-bool pid_files_have_told(const struct pid_files *files, const char *path)
+bool pid_files_have_logged(const struct pid_files *files, const char *path)
 {
 	const struct pid_file *file = find_pid_file(files, path);
 

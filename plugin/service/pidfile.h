@@ -34,7 +34,7 @@ int pid_files_init(struct pid_files *files, const struct config *config);
 
 /* Reads all files; true if one names another process than before. Each error of a file is
  * logged once. */
-bool pid_files_read(struct pid_files *files, struct file_reader *reader);
+bool pid_files_read(struct pid_files *files, struct file_reader *helper);
 
 /* The row of the first service with a file that names this process, or 0. A file that root does not own
  * counts only for processes of the file's owner. */
@@ -42,7 +42,7 @@ uint32_t pid_files_match(struct pid_files *files, uint32_t pid, uid_t uid);
 
 /* Has the file of this path named an existing process, or was it logged why not? */
 bool pid_files_have_fitted(const struct pid_files *files, const char *path);
-bool pid_files_have_told(const struct pid_files *files, const char *path);
+bool pid_files_have_logged(const struct pid_files *files, const char *path);
 
 void pid_files_done(struct pid_files *files);
 

@@ -151,9 +151,9 @@ static uint32_t find_inherited_row(const struct process_list *list, const uint32
 /* CPU time, which busy neighbours do not lengthen; of a long wait its duration. */
 static uint64_t inspection_cost(uint64_t begin_ns, uint64_t begin_cpu_ns)
 {
-	uint64_t took_ns = clock_ns() - begin_ns;
+	uint64_t waited_ns = clock_ns() - begin_ns;
 
-	return took_ns > INSPECT_WAIT_NS_MAX ? took_ns : clock_cpu_ns() - begin_cpu_ns;
+	return waited_ns > INSPECT_WAIT_NS_MAX ? waited_ns : clock_cpu_ns() - begin_cpu_ns;
 }
 
 /* The row for the command line, or 0; ASSIGNMENT_LOOK_AGAIN: not in this reading. */
@@ -376,13 +376,13 @@ void resolver_run(struct resolver *resolver, uint64_t now_ns)
 }
 
 /* Processes that were not inspected may fit any line, so nothing is logged then. */
-void resolver_tell_fits(struct resolver *resolver)
+void resolver_log_fits(struct resolver *resolver)
 {
 	if (!resolver->has_run || resolver->failing || resolver->unfinished ||
 	    resolver->group_rules.unfinished)
 		return;
 	resolver->has_run = false;
-	fits_tell(&resolver->fits, resolver->object, &resolver->pid_files);
+	fits_log(&resolver->fits, resolver->object, &resolver->pid_files);
 }
 
 int resolver_start(struct resolver *resolver, struct error *error)

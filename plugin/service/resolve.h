@@ -33,7 +33,7 @@ struct resolver {
 	struct pid_files pid_files;
 	struct group_rules group_rules;
 	struct fits fits;
-	bool has_run;               /* since resolver_tell_fits() */
+	bool has_run;               /* since resolver_log_fits() */
 	uint64_t unclassified_seen; /* of counters->unclassified */
 	uint64_t refused_seen;      /* of counters->refused */
 	uint64_t no_room_seen;      /* of counters->no_room */
@@ -53,7 +53,7 @@ int resolver_start(struct resolver *resolver, struct error *error);
 void resolver_run(struct resolver *resolver, uint64_t now_ns);
 
 /* Once an interval: logs the lines that fit no process. With the lock held, too. */
-void resolver_tell_fits(struct resolver *resolver);
+void resolver_log_fits(struct resolver *resolver);
 
 void resolver_done(struct resolver *resolver);
 

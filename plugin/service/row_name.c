@@ -6,6 +6,8 @@
  */
 #include "row_name.h"
 
+#include "lifecycle_state.h"
+
 #include "bpf/lib/service.h"
 
 #include <string.h>

@@ -2,12 +2,14 @@
 #ifndef EBPF_ROW_NAME_H
 #define EBPF_ROW_NAME_H
 
-#include "lifecycle.h"
+#include "subject.h"
 
 #include "bpf/lib/group.h"
 
 #include <stdbool.h>
 #include <stdint.h>
+
+struct lifecycle;
 
 /* The name of a row of a unit, a user or a container. To find it may take files, which are read without the
  * lock of the lifecycle. A command name is its key. */

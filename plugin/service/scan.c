@@ -10,12 +10,12 @@
 #include <string.h>
 
 int scan_run(struct object *object, enum scan_mode mode, size_t size,
-	     void (*take)(void *to, const void *record), void *to, struct error *error)
+	     void (*add)(void *to, const void *record), void *to, struct error *error)
 {
 	int status;
 
 	object_set(object, "scan_mode", mode);
-	status = object_walk(object, size, take, to, error);
+	status = object_walk(object, size, add, to, error);
 	object_set(object, "scan_mode", SCAN_NONE);
 	return status;
 }

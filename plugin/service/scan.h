@@ -11,9 +11,9 @@
 #include <stdint.h>
 
 /* Has the kernel classify all processes that it has not seen yet, and passes those that fit the mode to
- * take(to, ...), as records of `size` bytes. take may be NULL. Errors of object_walk(). */
+ * add(to, ...), as records of `size` bytes. add may be NULL. Errors of object_walk(). */
 int scan_run(struct object *object, enum scan_mode mode, size_t size,
-	     void (*take)(void *to, const void *record), void *to, struct error *error);
+	     void (*add)(void *to, const void *record), void *to, struct error *error);
 
 /* What the kernel shall do with one process. */
 struct scan_order {

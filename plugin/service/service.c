@@ -240,9 +240,9 @@ static uint64_t count_names_refused(struct services *services, uint64_t now_ns)
 	pthread_mutex_lock(&services->lock);
 	all = services->lifecycle.names_refused;
 	if (!services->told_ns || now_ns - services->told_ns > LOG_AGAIN_NS)
-		more = all - services->names_refused_told;
+		more = all - services->names_refused_logged;
 	if (more) {
-		services->names_refused_told = all;
+		services->names_refused_logged = all;
 		services->told_ns = now_ns;
 	}
 	pthread_mutex_unlock(&services->lock);
@@ -283,7 +283,7 @@ void services_tell_fits(struct services *services)
 {
 	if (!services->object.bpf || pthread_mutex_trylock(&services->resolver.lock) != 0)
 		return;
-	resolver_tell_fits(&services->resolver);
+	resolver_log_fits(&services->resolver);
 	pthread_mutex_unlock(&services->resolver.lock);
 }
 

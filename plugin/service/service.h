@@ -38,10 +38,10 @@ struct services {
 	struct name_tables names;
 	struct resolver resolver;
 	struct cgroup_rows cgroup_rows;
-	struct places places;        /* whose files probes read */
-	uint64_t resolved_ns;        /* start of the last services_resolve(); atomic */
-	uint64_t names_refused_told; /* the count that was logged last */
-	uint64_t told_ns;            /* when it was logged, 0: never */
+	struct places places;          /* whose files probes read */
+	uint64_t resolved_ns;          /* start of the last services_resolve(); atomic */
+	uint64_t names_refused_logged; /* the count that was logged last */
+	uint64_t told_ns;              /* when it was logged, 0: never */
 	struct walk walk;
 };
 

@@ -109,7 +109,7 @@ static bool has_same_base(const char *a, const char *b, size_t length)
 
 /* The number of underscores that a reserved name has behind the base that it shares with `name`; -1: its base
  * differs. */
-static int find_tail(const struct subject_names *names, const char *name, size_t base)
+static int find_name_tail(const struct subject_names *names, const char *name, size_t base)
 {
 	size_t whole = strlen(names->name);
 	size_t own = names->numbers ? whole : base_length(names->name);
@@ -136,7 +136,7 @@ struct tails {
 
 static void compare_tail(struct tails *tails, const struct subject_names *names)
 {
-	int tail = find_tail(names, tails->name, tails->base);
+	int tail = find_name_tail(names, tails->name, tails->base);
 
 	tails->is_reserved |= tail >= 0 && tail <= tails->own;
 	tails->longest = tail > tails->longest ? tail : tails->longest;

@@ -218,7 +218,7 @@ static int run_walk(struct walk *walk, struct error *error)
 	uint64_t now_ns = clock_ns(), cpu_ns = clock_cpu_ns();
 	int status;
 
-	idle_look(&walk->idle);
+	idle_read(&walk->idle);
 	status = object_run(walk->link, error);
 	while ((status == -EAGAIN || (status == 0 && !is_walk_complete(walk))) &&
 	       stop_last_visitor(walk)) {
