@@ -11,7 +11,7 @@
 /* Lists the processes of the service that has a Service block of this name. The resolver's lock is held.
  * Writes at most `size` pids. Returns the number of processes, which may be larger; -ENOENT: there is no
  * such block; or an error of scan_run(). */
-ssize_t members_list(void *resolver, const char *service, pid_t *ret_pids, size_t size);
+ssize_t service_processes_list(void *resolver, const char *service, pid_t *ret_pids, size_t size);
 
 /* Finds files of services for programs that are attached to them; with the resolver's lock held. */
 struct file_finder members_finder(struct resolver *resolver);

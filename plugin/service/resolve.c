@@ -307,12 +307,12 @@ static int classify_new(struct resolver *resolver, struct error *error)
 static void log_no_room(struct resolver *resolver, uint64_t now_ns)
 {
 	uint64_t no_room = __atomic_load_n(&resolver->counters->no_room, __ATOMIC_RELAXED);
-	long long waiting = __atomic_load_n(&resolver->counters->waiting, __ATOMIC_RELAXED);
+	long long unassigned = __atomic_load_n(&resolver->counters->waiting, __ATOMIC_RELAXED);
 	bool again =
 		resolver->no_room_logged_ns && now_ns - resolver->no_room_logged_ns < LOG_AGAIN_NS;
 
 	/* Processes that have exited since are only in the series. */
-	if (no_room == resolver->no_room_seen || waiting <= 0 || again)
+	if (no_room == resolver->no_room_seen || unassigned <= 0 || again)
 		return;
 	resolver->no_room_seen = no_room;
 	resolver->no_room_logged_ns = now_ns;
@@ -320,7 +320,7 @@ static void log_no_room(struct resolver *resolver, uint64_t now_ns)
 		"all rows for services or processes are in use: until one is free, %lld processes "
 		"are counted under \"other\" or have no series of their own; raise MaxServices, "
 		"or name the services that matter in Service blocks",
-		waiting);
+		unassigned);
 }
 
 static int resolve_new(struct resolver *resolver, struct error *error)

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct waiting_list {
+struct unassigned_list {
 	struct waiting_process *item;
 	size_t count;
 };
@@ -35,9 +35,9 @@ bool waiting_any(const struct service_counters *counters, const struct free_rows
 	       (all > names && load_row_count(&free_rows->processes));
 }
 
-static void add_waiting_process(void *to, const void *record)
+static void add_unassigned(void *to, const void *record)
 {
-	struct waiting_list *list = to;
+	struct unassigned_list *list = to;
 	struct waiting_process *grown = reallocarray(list->item, list->count + 1, sizeof(*grown));
 
 	/* Missing processes are listed again at the next reading. */
@@ -52,7 +52,7 @@ static bool has_user_controlled_key(const struct waiting_process *process)
 	return service_is_anyones(process->key.kind);
 }
 
-static int compare_waiting_processes(const void *left, const void *right)
+static int compare_unassigned(const void *left, const void *right)
 {
 	const struct waiting_process *a = left, *b = right;
 
@@ -103,8 +103,8 @@ static bool claim_process_row(struct free_rows *left)
 }
 
 /* Writes orders for the processes that are next; returns their number. */
-static size_t choose_waiting(const struct waiting_list *list, struct chosen *chosen,
-			     struct scan_order *orders)
+static size_t choose_unassigned(const struct unassigned_list *list, struct chosen *chosen,
+				struct scan_order *orders)
 {
 	size_t count = 0;
 
@@ -122,8 +122,8 @@ static size_t choose_waiting(const struct waiting_list *list, struct chosen *cho
 	return count;
 }
 
-static int assign_waiting(struct object *object, struct waiting_list *list,
-			  const struct free_rows *free_rows, struct error *error)
+static int assign_unassigned(struct object *object, struct unassigned_list *list,
+			     const struct free_rows *free_rows, struct error *error)
 {
 	struct chosen chosen = {
 		.item = calloc(list->count + 1, sizeof(*chosen.item)),
@@ -137,9 +137,10 @@ static int assign_waiting(struct object *object, struct waiting_list *list,
 	int status = -ENOMEM;
 
 	if (list->count)
-		qsort(list->item, list->count, sizeof(*list->item), compare_waiting_processes);
+		qsort(list->item, list->count, sizeof(*list->item), compare_unassigned);
 	if (chosen.item && orders)
-		status = scan_assign(object, orders, choose_waiting(list, &chosen, orders), error);
+		status = scan_assign(object, orders, choose_unassigned(list, &chosen, orders),
+				     error);
 	else
 		error_set(error, status, "no memory");
 	free(chosen.item);
@@ -149,11 +150,11 @@ static int assign_waiting(struct object *object, struct waiting_list *list,
 
 int waiting_serve(struct object *object, const struct free_rows *free_rows, struct error *error)
 {
-	struct waiting_list list = { 0 };
-	int status = scan_run(object, SCAN_WAITING, sizeof(struct waiting_process),
-			      add_waiting_process, &list, error);
+	struct unassigned_list list = { 0 };
+	int status = scan_run(object, SCAN_WAITING, sizeof(struct waiting_process), add_unassigned,
+			      &list, error);
 
-	status = status ?: assign_waiting(object, &list, free_rows, error);
+	status = status ?: assign_unassigned(object, &list, free_rows, error);
 	free(list.item);
 	return status;
 }
