@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define CONTAINER_NAME_MAX 256 /* what is longer is cut */
+#define CONTAINER_NAME_MAX 256 /* longer names are cut */
 
 /* A container's name in its runtime; pod and space are "" without a pod. */
 struct container {

@@ -22,7 +22,7 @@ struct users;
  * cgroup2. */
 enum hierarchy { HIERARCHY_UNIFIED, HIERARCHY_CPU, HIERARCHY_MEMORY, HIERARCHIES };
 
-/* The cgroup of a unit, a user or a container. */
+/* A cgroup of a unit, a user or a container. */
 struct place {
 	struct group_key key;
 	char *path; /* relative to the root of its hierarchy */

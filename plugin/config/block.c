@@ -154,7 +154,7 @@ const char *block_line(const struct strings *once, const char *option)
 	return line ? *line : NULL;
 }
 
-#define LINE_SIZE_MAX 4608 /* of one with a path */
+#define LINE_SIZE_MAX 4608 /* enough for a path */
 
 void block_remember(struct context *context, const oconfig_item_t *item, const char *key)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* To be included with a path: "config.h" alone is collectd's. */
+/* To be included as "config/config.h": collectd has a "config.h", too. */
 #ifndef EBPF_CONFIG_H
 #define EBPF_CONFIG_H
 

@@ -46,7 +46,7 @@ void name_clean(char *to, size_t size, const char *name)
 	if (i == 0 && size > 1)
 		to[i++] = '_';
 	to[i] = '\0';
-	/* Neither the directory itself nor the one above. */
+	/* Neither "." nor "..". */
 	for (i = 0; i < 2 && to[i] == '.'; i++)
 		if (to[i + 1] == '\0')
 			to[0] = '_';

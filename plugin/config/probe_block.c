@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * <Probe "NAME">: whether and how a probe is loaded.
+ * <Probe "NAME">: whether a probe is loaded, and with which options.
  */
 #include "probe_block.h"
 

@@ -121,7 +121,7 @@ static void give_back_process_row(struct lifecycle *lifecycle, uint32_t i)
 	lifecycle_give_back(lifecycle, "process_free", i);
 }
 
-/* Frees a row in two steps: its growth is read to the end, then the readings that use a snapshot with the old
+/* Frees a row in two steps: its growth is read completely, then the readings that use a snapshot with the old
  * owner end. Otherwise such a reading would count the next process for the old one. */
 static void end_process_row(struct lifecycle *lifecycle, uint32_t i, uint64_t now_ns)
 {

@@ -9,7 +9,7 @@
 
 /* Rows of the processes of services with PerProcess; row 0 belongs to no process. */
 
-/* Sizes their maps, after lifecycle_prepare() and before load. -ENOMEM, or what the kernel says. */
+/* Sizes their maps, after lifecycle_prepare() and before load. -ENOMEM, or an error of libbpf. */
 int process_rows_prepare(struct lifecycle *lifecycle, struct error *error);
 
 /* Maps the rows and reserves the names that processes will have; after lifecycle_start(). */

@@ -10,7 +10,7 @@
 
 /* The life of a row of the kernel's `services`. */
 enum row_state {
-	ROW_FREE,    /* in the kernel's queue */
+	ROW_FREE,    /* in the kernel's queue of free rows */
 	ROW_HIDDEN,  /* counts under "other" */
 	ROW_SHOWN,   /* has series of its own */
 	ROW_RETIRED, /* its name is deleted; waits until all tables have its growth */
@@ -65,7 +65,7 @@ int snapshot_process_subject(const struct snapshot *snapshot, uint32_t process);
 /* The name of a row's service; of a row that does not exist, "other". */
 const char *snapshot_name(const struct snapshot *snapshot, uint32_t row);
 
-/* Is there a service of this name? */
+/* Does a service of this name have series? */
 bool snapshot_has_service(const struct snapshot *snapshot, const char *name);
 
 /* Does it count for a service of the configuration, "other" or "kernel"? */

@@ -21,15 +21,14 @@ enum subject_kind {
 	SUBJECT_KEY,     /* of tables alone: what the labels of a row's key say */
 };
 
-/* What series are about: a plugin instance. Rows of tables map to subjects,
- * several rows may map to one. */
+/* What series are about: a plugin instance. Rows of tables map to subjects, also several rows to one. */
 struct subject {
 	enum subject_kind kind;
 	char name[SUBJECT_NAME_MAX];
-	uint64_t generation; /* another subject of this number, another generation */
+	uint64_t generation; /* changes when the number is reused */
 	bool used;
 	unsigned rows;
-	unsigned rank_group; /* with top_n: only the top_n of a group are dispatched */
+	unsigned rank_group; /* only the top_n of a group are dispatched */
 	unsigned top_n;      /* 0: no ranking */
 };
 

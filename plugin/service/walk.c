@@ -70,7 +70,7 @@ int walk_exempt(const struct object *object, struct error *error)
 
 /* --- visitors: with the lock held, except for the caller's own object --- */
 
-/* The next walk is needed at once, and visits every task. */
+/* The next reading walks again, and the walk visits every task. */
 static int force_full_walk(struct walk *walk)
 {
 	const struct walk_state state = { .all = 1 };
@@ -148,7 +148,7 @@ static uint32_t count_passed_on(const struct walk *walk)
 	return state.next;
 }
 
-/* The end is passed on, too. */
+/* The last call of a walk, without a task, is passed on, too. */
 static bool is_walk_complete(const struct walk *walk)
 {
 	uint32_t times = count_passed_on(walk), called = 0;

@@ -34,7 +34,7 @@ struct walk {
 /* Sizes the maps of the engine's own object, before load. */
 int walk_prepare(const struct object *own, struct error *error);
 
-/* After load, before attach. What the kernel says, or -ENOENT. */
+/* After load, before attach. Errors of bpf(2) and mmap(2), or -ENOENT. */
 int walk_open(struct walk *walk, const struct object *own, struct error *error);
 
 /* Excludes the programs with a WALK tag from what attach attaches. -EINVAL: such a program is no iterator
