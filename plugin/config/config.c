@@ -104,22 +104,6 @@ const struct table_config *config_table(const struct probe_config *probe, const 
 	return NULL;
 }
 
-bool strings_have(const struct strings *list, const char *text)
-{
-	for (size_t i = 0; i < list->count; i++)
-		if (!strcmp(list->item[i], text))
-			return true;
-	return false;
-}
-
-void strings_done(struct strings *list)
-{
-	for (size_t i = 0; i < list->count; i++)
-		free(list->item[i]);
-	free(list->item);
-	*list = (struct strings){ 0 };
-}
-
 void service_config_done(struct service_config *service)
 {
 	strings_done(&service->commands);
