@@ -147,6 +147,7 @@ static void services_size(void)
 				      .lock = PTHREAD_MUTEX_INITIALIZER,
 				      .budget.limit = config.max_memory_mib * BUDGET_MIB,
 				      .resolver.files = &files };
+	name_tables_init(&services.names);
 	CHECK_INT(image_open(&services.object, &error), 0);
 	CHECK_INT(lifecycle_prepare(&services.lifecycle, &config, &services.object, 10, &error), 0);
 	CHECK_INT(process_rows_prepare(&services.lifecycle, &error), 0);
@@ -158,6 +159,7 @@ static void services_size(void)
 static void services_forget(void)
 {
 	registry_done(&services.registry);
+	name_tables_done(&services.names);
 	lifecycle_done(&services.lifecycle);
 	object_done(&services.object);
 }

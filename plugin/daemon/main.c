@@ -3,11 +3,8 @@
  * What collectd sees of the plugin: one configuration block, a read callback
  * per probe with its own interval, and one for the plugin's own figures.
  */
-#include "cgroup/cgroup_name.h"
-#include "cgroup/user.h"
 #include "config/config.h"
 #include "config/name.h"
-#include "helper/ksym.h"
 #include "notifier.h"
 #include "probe/overhead.h"
 #include "probe/pause.h"
@@ -473,9 +470,6 @@ static int ebpf_shutdown(void)
 	probe_count = 0;
 	summary_told = false;
 	services_done(&services);
-	users_done();
-	ksyms_done();
-	cgroup_names_done();
 	file_reader_done(&files);
 	config_done(&config);
 	configured = false;

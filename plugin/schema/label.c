@@ -14,6 +14,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+void labels_use_names(struct labels *labels, const struct label_names *names)
+{
+	for (size_t i = 0; i < labels->count; i++) {
+		struct label *label = &labels->label[i];
+
+		if (label->kind->table)
+			names->want(names->tables, label->kind->table);
+		label->names = names;
+	}
+}
+
 /* The bytes of a key need not be aligned. */
 uint64_t label_value(const struct label *label, const unsigned char *key)
 {

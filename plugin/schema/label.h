@@ -23,6 +23,9 @@ struct labels {
 	struct label bucket;
 };
 
+/* From now on, labels find names in these tables, which must outlive them. */
+void labels_use_names(struct labels *labels, const struct label_names *names);
+
 /* The number that a label reads from a key. */
 uint64_t label_value(const struct label *label, const unsigned char *key);
 

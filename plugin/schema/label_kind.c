@@ -5,10 +5,6 @@
  */
 #include "label_kind.h"
 
-#include "cgroup/cgroup_name.h"
-#include "cgroup/user.h"
-#include "helper/ksym.h"
-
 #include "bpf/lib/endpoint.h"
 #include "bpf/lib/function.h"
 
@@ -135,22 +131,27 @@ static void name_signal(const struct label *label, uint64_t value, char *to, siz
 		name_number(label, "signal_", value, to, size);
 }
 
+static bool find_label_name(const struct label *label, uint64_t value, char *to, size_t size)
+{
+	return label->names &&
+	       label->names->find(label->names->tables, label->kind->table, value, to, size);
+}
+
 static void name_user(const struct label *label, uint64_t value, char *to, size_t size)
 {
-	if (!user_name(value, to, size))
+	if (!find_label_name(label, value, to, size))
 		name_number(label, "user_", value, to, size);
 }
 
 static void name_cgroup(const struct label *label, uint64_t value, char *to, size_t size)
 {
-	if (!cgroup_name(value, to, size))
+	if (!find_label_name(label, value, to, size))
 		name_number(label, "cgroup_", value, to, size);
 }
 
-static void name_ksym(__attribute__((unused)) const struct label *label, uint64_t value, char *to,
-		      size_t size)
+static void name_ksym(const struct label *label, uint64_t value, char *to, size_t size)
 {
-	if (!ksym_name(value, to, size))
+	if (!find_label_name(label, value, to, size))
 		snprintf(to, size, "ksym_%" PRIx64, value);
 }
 
@@ -244,14 +245,14 @@ static const struct label_kind kinds[] = {
 	{ .word = "syscall", .name = name_syscall, .knows = knows_syscall, .list = "syscalls(2)" },
 	{ .word = "errno", .name = name_errno },
 	{ .word = "signal", .name = name_signal },
-	{ .word = "user", .name = name_user, .want = users_want },
+	{ .word = "user", .name = name_user, .table = LABEL_TABLE_USERS },
 	{ .word = "string", .name_bytes = name_string },
 	{ .word = "class", .is_configured = true, .name_bytes = name_string },
 	{ .word = "argument", .is_optional = true, .name_bytes = name_argument },
 	{ .word = "endpoint", .name_bytes = name_endpoint },
 	{ .word = "address", .is_address = true, .name_bytes = name_address },
-	{ .word = "cgroup", .name = name_cgroup },
-	{ .word = "ksym", .name = name_ksym, .want = ksyms_want },
+	{ .word = "cgroup", .name = name_cgroup, .table = LABEL_TABLE_CGROUPS },
+	{ .word = "ksym", .name = name_ksym, .table = LABEL_TABLE_KSYMS },
 	{ .word = "number", .name = name_decimal },
 	{ .word = "hex", .is_raw = true, .name_bytes = name_hex },
 	{ .word = "device_stat", .is_subject = true, .name = name_device_stat },

@@ -4,6 +4,7 @@
 
 #include "config/table_config.h"
 #include "decode.h"
+#include "label_names.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,7 +28,7 @@ struct label_kind {
 	void (*name)(const struct label *label, uint64_t value, char *to, size_t size);
 	void (*name_bytes)(const struct label *label, const unsigned char *bytes, char *to,
 			   size_t size);
-	void (*want)(void); /* called once a map has such a label; NULL: nothing to do */
+	enum label_table table; /* where `name` finds the names of values */
 	/* Can a value have this name? NULL: any name is possible. `list` says where all names are
 	 * documented. */
 	bool (*knows)(const char *name);
@@ -51,6 +52,7 @@ struct label {
 	size_t enumerator_count;
 	struct decode_step *step; /* Decode steps that change the name */
 	size_t step_count;
+	const struct label_names *names; /* has kind->table; NULL: its values have no names */
 };
 
 /* The kind with this word, or NULL. */

@@ -78,8 +78,6 @@ int label_add(const struct label_parser *r, const char *member, const struct lab
 				 LABELS_MAX);
 	if ((uint64_t)label->offset + label->size > labels->key_size)
 		return label_bad(r, member, "lies outside of the key");
-	if (label->kind->want)
-		label->kind->want();
 	labels->label[labels->count++] = *label;
 	return 0;
 }

@@ -3,7 +3,7 @@
 #ifndef EBPF_SUBJECT_KIND_H
 #define EBPF_SUBJECT_KIND_H
 
-#define SUBJECT_NAME_MAX 128 /* collectd's DATA_MAX_NAME_LEN */
+#include "config/name.h"
 
 /* Where two kinds want the same name, the kind that comes first here gets it. */
 enum subject_kind {

@@ -15,6 +15,7 @@
 #define ROWS_SHARDS_MAX 8
 #define ROWS_MAX 16384 /* of a table: each may be a subject with series */
 
+struct cgroup_rows;
 struct config;
 struct places;
 struct text_source;
@@ -27,8 +28,9 @@ struct row_counts {
 	bool by_leave;  /* services that are not configured get slots by the engine's grant */
 	uint32_t shards;
 	uint32_t keys; /* names of a table of keys with series at once; 0: not configured */
-	const struct config *config; /* its services have cgroups */
-	struct places *places;       /* cgroups of other services; NULL: none */
+	const struct config *config;           /* its services have cgroups */
+	struct places *places;                 /* cgroups of other services; NULL: none */
+	const struct cgroup_rows *cgroup_rows; /* for keys that are numbers of cgroups */
 };
 
 /* A mapped array of u32 that both the engine and the kernel write. */

@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct cgroup_rows;
+
 /* The name of series of a table of keys: a plugin instance and the labels in a type instance. Keys
  * with the same name are summed. */
 struct key_name {
@@ -60,6 +62,7 @@ struct keys {
 	size_t name_count, name_max, name_free;
 	struct index by_key, by_name;
 	struct label_choice choice;
+	const struct cgroup_rows *cgroup_rows; /* for labels that are numbers of cgroups */
 	uint64_t generation;
 	uint64_t readings;
 	uint32_t shown_max; /* names of a group that can have series */

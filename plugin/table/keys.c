@@ -226,7 +226,7 @@ static uint32_t find_row(const struct table *table, const struct key_entry *entr
 	uint64_t value = label ? label_value(label, entry->key) : 0;
 
 	if (label && label->is_group)
-		return cgroup_row(value);
+		return cgroup_row(table->keys.cgroup_rows, value);
 	return value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
 }
 

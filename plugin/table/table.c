@@ -47,6 +47,7 @@ int table_resize(struct table *table, const struct row_counts *counts, struct bp
 {
 	int status = resize_rows(table, counts, object, error);
 
+	table->keys.cgroup_rows = counts->cgroup_rows;
 	table->keys.shown_max = counts->keys ?: names_shown(table);
 	table->rows.is_written = table->schema.tail_count > 0;
 	return status;
