@@ -188,7 +188,7 @@ static void test_choice(void)
 
 	CASE("by the number");
 	fixture_init(&f, true, 2);
-	f.table.keys.choice.globs[1] = &numbers;
+	f.table.keys.choice.patterns[1] = &numbers;
 	for (uint32_t signal = 1; signal <= 15; signal++)
 		set(SERVICE_FIRST, signal, signal);
 	set(SERVICE_FIRST + 1, 2, 7);
@@ -204,7 +204,7 @@ static void test_choice(void)
 
 	CASE("by the service");
 	fixture_init(&f, true, 8);
-	f.table.keys.choice.globs[0] = &services;
+	f.table.keys.choice.patterns[0] = &services;
 	set(SERVICE_FIRST, 1, 3);
 	set(SERVICE_FIRST + 1, 1, 4);
 	set(SERVICE_OTHER, 1, 5);

@@ -18,13 +18,13 @@ struct label_choice label_choice_of(const struct probe_config *block, const stru
 	for (size_t i = 0; i < labels->count; i++)
 		for (size_t k = 0; k < block->label_count; k++)
 			if (!strcmp(label_word(&labels->label[i]), block->labels[k].word))
-				choice.globs[i] = &block->labels[k].patterns;
+				choice.patterns[i] = &block->labels[k].patterns;
 	return choice;
 }
 
 bool label_choice_fits(const struct label_choice *choice, size_t i, const char *name)
 {
-	const struct strings *globs = choice->globs[i];
+	const struct strings *globs = choice->patterns[i];
 
 	if (!globs)
 		return true;

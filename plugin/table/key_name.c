@@ -115,7 +115,7 @@ bool key_name_wanted(const struct table *table, const struct snapshot *snapshot,
 	for (size_t i = 0; i < labels->count; i++) {
 		char name[SUBJECT_NAME_MAX];
 
-		if (!table->keys.choice.globs[i] && !labels->label[i].step_count)
+		if (!table->keys.choice.patterns[i] && !labels->label[i].step_count)
 			continue;
 		if (labels->label[i].kind == label_kind_service())
 			name_key_subject(table, snapshot, entry, subject, name);
