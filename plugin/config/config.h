@@ -93,7 +93,7 @@ struct function_config {
 	size_t attach_count;
 	struct strings services; /* names of Service blocks; none: every service */
 	bool latency;
-	bool replaces; /* Returns "replace": at function entry the return address is replaced */
+	bool replaces; /* Returns "replace": the kernel replaces the return address (a uretprobe) */
 	bool has_errors;
 	enum function_comparison
 		comparison; /* a return value is an error if it compares so to error_value */

@@ -16,7 +16,7 @@ struct subscribers {
 		uint64_t snapshot_ns; /* of the snapshot that its current reading uses, 0: none */
 		bool (*catch_up)(void *of);
 		void *of;
-		bool late; /* a row is reused as soon as it has caught up */
+		bool late; /* a row is due, and waits for its growth */
 		bool used;
 	} * item;
 	size_t count;

@@ -23,7 +23,7 @@ struct walk {
 		const struct object *object;
 		int program;
 		const char *name;
-		bool stopped; /* it delayed the walk for others too often, and is not called any more */
+		bool stopped; /* it kept tasks from later visitors, and is no longer called */
 	} visitors[WALK_VISITORS_MAX];
 	size_t count;
 	struct idle idle;
