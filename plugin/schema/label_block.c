@@ -40,13 +40,13 @@ static const struct btf_type *resolve_key(const struct btf *btf, uint32_t id)
 	return id ? type_resolve(btf, id) : NULL;
 }
 
-static int locate_in_btf(struct key_part *part, const struct btf_type *key, bool alone)
+static int locate_in_btf(struct key_part *part, const struct btf_type *key, bool is_only)
 {
 	const struct btf *btf = part->parser.btf;
 	int i = 0, count = btf_is_struct(key) ? btf_vlen(key) : 0;
 	int64_t size;
 
-	if (!btf_is_struct(key) && alone) {
+	if (!btf_is_struct(key) && is_only) {
 		part->type = key;
 		part->label.size = part->map->key_size;
 		return 0;
@@ -71,7 +71,7 @@ static int locate_in_btf(struct key_part *part, const struct btf_type *key, bool
 
 /* Finds offset and size of a part. *at is the offset behind the previous part and becomes the one
  * behind this one. */
-static int locate_part(struct key_part *part, bool alone, uint32_t *at)
+static int locate_part(struct key_part *part, bool is_only, uint32_t *at)
 {
 	const struct key_config *key = part->key;
 	const struct btf_type *type = resolve_key(part->parser.btf, part->map->key_type);
@@ -84,7 +84,7 @@ static int locate_part(struct key_part *part, bool alone, uint32_t *at)
 	if (!key->size && !type)
 		return bad_part(part, "the object does not say how large it is; give its Size");
 	if (!key->size)
-		status = locate_in_btf(part, type, alone);
+		status = locate_in_btf(part, type, is_only);
 	if (status)
 		return status;
 	*at = part->label.offset + part->label.size + key->padding;
@@ -278,13 +278,13 @@ static int add_key_part(struct key_part *part)
 }
 
 static int parse_key_block(const struct label_parser *r, const struct map_shape *map,
-			   const struct key_config *key, bool alone, uint32_t *at)
+			   const struct key_config *key, bool is_only, uint32_t *at)
 {
 	struct key_part part = { .parser = *r, .map = map, .key = key };
 	int status;
 
 	snprintf(part.label.name, sizeof(part.label.name), "%s", key->name);
-	status = locate_part(&part, alone, at);
+	status = locate_part(&part, is_only, at);
 	status = status ?: parse_decode_lines(&part);
 	status = status ?: add_key_part(&part);
 	if (status)
