@@ -12,8 +12,10 @@
 #include "plugin/object/annotation.h"
 #include "plugin/object/object.h"
 #include "plugin/object/variant.h"
+#include "plugin/schema/label_tags.h"
 #include "plugin/schema/schema.h"
-#include "plugin/table/series.h"
+#include "plugin/schema/schema_tags.h"
+#include "plugin/schema/series.h"
 #include "types.h"
 
 #include <bpf/libbpf.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names of cgroups by their numbers: the number is the file handle that the kernel has of the directory,
- * so no tree has to be walked.
+ * Names of cgroups by their numbers. The number is the kernel's file handle of the directory, so the
+ * directory is opened by it and no tree is walked.
  */
 #include "cgroup_name.h"
 
@@ -17,28 +17,31 @@
 #define PATH_ROOM 4096
 #define HANDLE_TYPE 0xfe /* FILEID_KERNFS of the kernel */
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static int root = -1; /* of cgroup2 */
+void cgroup_names_init(struct cgroup_names *names)
+{
+	*names = (struct cgroup_names){ .lock = PTHREAD_MUTEX_INITIALIZER };
+}
 
-static int open_root(void)
+static int open_cgroup_root(struct cgroup_names *names)
 {
 	int path, opened;
 	bool is_v1;
 
-	pthread_mutex_lock(&lock);
-	if (root < 0) {
+	pthread_mutex_lock(&names->lock);
+	if (!names->is_open) {
 		path = cgroup_open(MOUNTS, NULL, &is_v1);
-		/* The kernel takes no handle below one that is a path alone. */
-		root = path < 0 ? -1 : openat(path, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		/* open_by_handle_at(2) refuses a mount that was opened with O_PATH. */
+		names->root = path < 0 ? -1 : openat(path, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		names->is_open = names->root >= 0;
 		if (path >= 0)
 			close(path);
 	}
-	opened = root;
-	pthread_mutex_unlock(&lock);
+	opened = names->is_open ? names->root : -1;
+	pthread_mutex_unlock(&names->lock);
 	return opened;
 }
 
-static int open_cgroup(int mount, uint64_t id)
+static int open_cgroup_by_id(int mount, uint64_t id)
 {
 	union {
 		struct file_handle handle;
@@ -49,8 +52,8 @@ static int open_cgroup(int mount, uint64_t id)
 	return open_by_handle_at(mount, &of.handle, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* Where a descriptor is, as this process sees it. */
-static bool path_of(int fd, char path[PATH_ROOM])
+/* The path of an open file in the mount namespace of this process. */
+static bool read_fd_path(int fd, char path[PATH_ROOM])
 {
 	char link[32];
 	ssize_t length;
@@ -61,7 +64,7 @@ static bool path_of(int fd, char path[PATH_ROOM])
 	return length > 0;
 }
 
-static bool name_below(const char *top, const char *path, char *to, size_t size)
+static bool write_relative_path(const char *top, const char *path, char *to, size_t size)
 {
 	size_t length = strlen(top);
 
@@ -73,22 +76,22 @@ static bool name_below(const char *top, const char *path, char *to, size_t size)
 	return true;
 }
 
-bool cgroup_name(uint64_t id, char *to, size_t size)
+bool cgroup_name(struct cgroup_names *names, uint64_t id, char *to, size_t size)
 {
 	char top[PATH_ROOM], path[PATH_ROOM];
-	int mount = open_root();
-	int fd = mount < 0 ? -1 : open_cgroup(mount, id);
-	bool found = fd >= 0 && path_of(mount, top) && path_of(fd, path) &&
-		     name_below(top, path, to, size);
+	int mount = open_cgroup_root(names);
+	int fd = mount < 0 ? -1 : open_cgroup_by_id(mount, id);
+	bool found = fd >= 0 && read_fd_path(mount, top) && read_fd_path(fd, path) &&
+		     write_relative_path(top, path, to, size);
 
 	if (fd >= 0)
 		close(fd);
 	return found;
 }
 
-void cgroup_names_done(void)
+void cgroup_names_done(struct cgroup_names *names)
 {
-	if (root >= 0)
-		close(root);
-	root = -1;
+	if (names->is_open)
+		close(names->root);
+	names->is_open = false;
 }

@@ -7,12 +7,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SAFE "bcdfghjklmnpqrstvwxz2456789" /* what Kubernetes makes the ends of names of */
+#define SAFE "bcdfghjklmnpqrstvwxz2456789" /* the alphabet of Kubernetes' generated suffixes */
 #define HEX "0123456789abcdef"
 #define UUID_LENGTH 36
 
-/* Copies what is before the next underscore; what follows it, or NULL. */
-static const char *take_part(char *to, const char *text)
+/* Copies the part before the next underscore; returns what follows it, or NULL. */
+static const char *parse_name_part(char *to, const char *text)
 {
 	size_t length = strcspn(text, "_");
 
@@ -25,12 +25,12 @@ static const char *take_part(char *to, const char *text)
 bool container_parse(struct container *container, const char *text)
 {
 	struct container found = { 0 };
-	const char *rest = strncmp(text, "k8s_", 4) ? NULL : text + 4;
+	const char *remaining = strncmp(text, "k8s_", 4) ? NULL : text + 4;
 
-	rest = rest ? take_part(found.name, rest) : NULL;
-	rest = rest ? take_part(found.pod, rest) : NULL;
-	rest = rest ? take_part(found.space, rest) : NULL;
-	if (!rest)
+	remaining = remaining ? parse_name_part(found.name, remaining) : NULL;
+	remaining = remaining ? parse_name_part(found.pod, remaining) : NULL;
+	remaining = remaining ? parse_name_part(found.space, remaining) : NULL;
+	if (!remaining)
 		return false;
 	found.is_sandbox = !strcmp(found.name, "POD");
 	*container = found;
@@ -46,8 +46,8 @@ void container_text(const struct container *container, char to[CONTAINER_TEXT_MA
 		snprintf(to, CONTAINER_TEXT_MAX, "%s", container->name);
 }
 
-/* Cuts off a dash and what follows, if that is from so many to so many of these characters. */
-static bool cut_end(char *text, const char *of, size_t least, size_t most)
+/* Cuts off the last dash and its suffix, if that has from `least` to `most` characters, all of this alphabet. */
+static bool cut_suffix(char *text, const char *of, size_t least, size_t most)
 {
 	char *dash = strrchr(text, '-');
 	size_t length = dash ? strlen(dash + 1) : 0;
@@ -59,13 +59,13 @@ static bool cut_end(char *text, const char *of, size_t least, size_t most)
 	return true;
 }
 
-static void settle_pod(char *pod)
+static void strip_pod_suffix(char *pod)
 {
-	if (!cut_end(pod, SAFE, 5, 5))
+	if (!cut_suffix(pod, SAFE, 5, 5))
 		return;
-	/* Of a Deployment, the hash of its template; of a CronJob, when it was due, in minutes. */
-	if (!cut_end(pod, SAFE, 7, 10))
-		cut_end(pod, "0123456789", 8, 10);
+	/* Of a Deployment the hash of its template; of a CronJob the minute it was due. */
+	if (!cut_suffix(pod, SAFE, 7, 10))
+		cut_suffix(pod, "0123456789", 8, 10);
 }
 
 static bool is_uuid(const char *text)
@@ -88,7 +88,7 @@ void container_settle(struct container *container)
 	size_t length = strlen(container->name);
 	char *end;
 
-	settle_pod(container->pod);
+	strip_pod_suffix(container->pod);
 	if (length <= UUID_LENGTH + 1)
 		return;
 	end = container->name + length - UUID_LENGTH;

@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the keys of units, users and containers are called in series.
+ * The names that units, users and containers have in series.
  *
  *     unit            its name without escapes: my-app
  *     user-1000       user-NAME
  *     container       NAME, in a pod NAMESPACE_POD_NAME
  *     machine, LXC    its name
  *
- * Where two that live have one name, the later one is NAME.service, user-UID or NAME-ID.
+ * If two of them have one name at the same time, the later one is NAME.service, user-UID or NAME-ID.
  */
 #include "description.h"
 
-#include "config/name.h"
 #include "runtime.h"
-#include "user.h"
 #include "util/clock.h"
 
 #include <ctype.h>
@@ -22,11 +20,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHORT_ID 12 /* digits */
-#define HASH 9      /* '~' and 8 digits */
+#define SHORT_ID_LENGTH 12 /* digits */
+#define HASH_LENGTH 9      /* '~' and 8 digits */
 
-/* What is too long for a name ends with ~ and a hash of the whole. */
-static void fit(char to[SUBJECT_NAME_MAX], const char *text, const char *end)
+/* A name that is too long ends with ~ and a hash of the whole name. */
+static void fit_name(char to[SUBJECT_NAME_MAX], const char *text, const char *end)
 {
 	char clean[CONTAINER_TEXT_MAX + 2];
 	size_t room = SUBJECT_NAME_MAX - strlen(end);
@@ -35,7 +33,7 @@ static void fit(char to[SUBJECT_NAME_MAX], const char *text, const char *end)
 	if (strlen(clean) < room) {
 		strcpy(to, clean);
 	} else {
-		name_clean(to, room - HASH, clean);
+		name_clean(to, room - HASH_LENGTH, clean);
 		sprintf(to + strlen(to), "~%08x", (unsigned)file_number(text));
 	}
 	strcat(to, end);
@@ -48,8 +46,8 @@ static int hex_digit(char c)
 					    : -1;
 }
 
-/* systemd writes a byte that a unit's name cannot have, or a dash that would be a slash, as \xHH. */
-static void unescape(char *to, const char *text)
+/* systemd escapes bytes that a unit's name must not have, and dashes that are no slashes, as \xHH. */
+static void unescape_unit(char *to, const char *text)
 {
 	while (*text) {
 		int high = text[0] == '\\' && text[1] == 'x' ? hex_digit(text[2]) : -1;
@@ -67,29 +65,30 @@ static void unescape(char *to, const char *text)
 
 static int describe_unit(const char *text, struct group_description *ret)
 {
-	unescape(ret->full_name, text);
-	fit(ret->name, ret->full_name, "");
-	fit(ret->other_name, ret->full_name, ".service");
+	unescape_unit(ret->full_name, text);
+	fit_name(ret->name, ret->full_name, "");
+	fit_name(ret->other_name, ret->full_name, ".service");
 	return 0;
 }
 
-static int describe_user(const char *text, struct file_reader *files, struct group_description *ret)
+static int describe_user(const char *text, struct users *users, struct file_reader *files,
+			 struct group_description *ret)
 {
 	char name[USER_NAME_MAX];
 
-	users_want();
-	users_refresh(files, clock_ns());
+	users_want(users);
+	users_refresh(users, files, clock_ns());
 	if (!strncmp(text, "user-", 5) &&
-	    user_name(strtoull(text + 5, NULL, 10), name, sizeof(name)))
+	    user_name(users, strtoull(text + 5, NULL, 10), name, sizeof(name)))
 		snprintf(ret->full_name, sizeof(ret->full_name), "user-%s", name);
 	else
 		snprintf(ret->full_name, sizeof(ret->full_name), "%s", text);
-	fit(ret->name, ret->full_name, "");
-	fit(ret->other_name, text, "");
+	fit_name(ret->name, ret->full_name, "");
+	fit_name(ret->other_name, text, "");
 	return 0;
 }
 
-/* By a name of its own, which no two of a runtime have. */
+/* A container without an id: its name is unique in its runtime. */
 static int describe_named(const char *text, enum group_kind kind, struct group_description *ret)
 {
 	static const char *const ends[] = {
@@ -100,11 +99,11 @@ static int describe_named(const char *text, enum group_kind kind, struct group_d
 	const char *end = kind < sizeof(ends) / sizeof(*ends) ? ends[kind] : NULL;
 
 	if (kind == GROUP_MACHINE)
-		unescape(ret->full_name, text);
+		unescape_unit(ret->full_name, text);
 	else
 		snprintf(ret->full_name, sizeof(ret->full_name), "%s", text);
-	fit(ret->name, ret->full_name, "");
-	fit(ret->other_name, ret->full_name, end ?: "-container");
+	fit_name(ret->name, ret->full_name, "");
+	fit_name(ret->other_name, ret->full_name, end ?: "-container");
 	return 0;
 }
 
@@ -112,26 +111,26 @@ static int describe_id(const char *id, enum group_kind kind, struct file_reader 
 		       struct group_description *ret)
 {
 	struct container container = { 0 };
-	char end[SHORT_ID + 2], text[CONTAINER_TEXT_MAX];
+	char end[SHORT_ID_LENGTH + 2], text[CONTAINER_TEXT_MAX];
 	int status = runtime_container(kind, id, files, &container);
 
-	snprintf(end, sizeof(end), "-%.*s", SHORT_ID, id);
+	snprintf(end, sizeof(end), "-%.*s", SHORT_ID_LENGTH, id);
 	if (status) {
 		snprintf(ret->full_name, sizeof(ret->full_name), "%s", end + 1);
-		fit(ret->name, ret->full_name, "");
-		fit(ret->other_name, "container", end);
+		fit_name(ret->name, ret->full_name, "");
+		fit_name(ret->other_name, "container", end);
 		return status == -EAGAIN ? -EAGAIN : 0;
 	}
 	container_text(&container, ret->full_name);
 	ret->is_sandbox = container.is_sandbox;
 	container_settle(&container);
 	container_text(&container, text);
-	fit(ret->name, text, "");
-	fit(ret->other_name, text, end);
+	fit_name(ret->name, text, "");
+	fit_name(ret->other_name, text, end);
 	return 0;
 }
 
-int group_describe(const struct group_key *key, struct file_reader *files,
+int group_describe(const struct group_key *key, struct users *users, struct file_reader *files,
 		   struct group_description *ret)
 {
 	struct group_description description = { 0 };
@@ -140,7 +139,7 @@ int group_describe(const struct group_key *key, struct file_reader *files,
 
 	snprintf(text, sizeof(text), "%.*s", (int)sizeof(key->text), key->text);
 	if (key->kind == GROUP_USER)
-		status = describe_user(text, files, &description);
+		status = describe_user(text, users, files, &description);
 	else if (key->kind < GROUP_CONTAINER)
 		status = describe_unit(text, &description);
 	else if (runtime_is_id(text))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The options Unit and Container of Service blocks.
+ * Matches units, users and containers with the options Unit and Container of Service blocks.
  */
 #include "match.h"
 
@@ -18,14 +18,14 @@
 
 static bool match_unit(const char *option, const char *key, const struct group_description *d)
 {
-	char pattern[CONTAINER_TEXT_MAX];
+	char glob[CONTAINER_TEXT_MAX];
 	size_t length = unit_base_length(option);
 
-	if (length >= sizeof(pattern))
+	if (length >= sizeof(glob))
 		return false;
-	memcpy(pattern, option, length);
-	pattern[length] = '\0';
-	return glob_match(pattern, key) || glob_match(pattern, d->full_name);
+	memcpy(glob, option, length);
+	glob[length] = '\0';
+	return glob_match(glob, key) || glob_match(glob, d->full_name);
 }
 
 static bool match_container(const char *option, const char *key, const struct group_description *d)
@@ -78,9 +78,9 @@ uint32_t group_row(const struct config *config, const struct group_key *key,
 	return 0;
 }
 
-/* What the kernel makes of such a directory; false: of another kind. */
-static bool key_of(const char *before, const char *option, const char *after, enum group_kind kind,
-		   struct group_key *ret_key)
+/* The key that the kernel makes of such a directory; false: one of another kind. */
+static bool make_directory_key(const char *before, const char *option, const char *after,
+			       enum group_kind kind, struct group_key *ret_key)
 {
 	struct group_walk walk = { .parent = kind == GROUP_CONTAINERD ? GROUP_BELOW_CONTAINERD
 								      : GROUP_BELOW_ANY };
@@ -96,8 +96,8 @@ static bool key_of(const char *before, const char *option, const char *after, en
 	return true;
 }
 
-/* systemd escapes some of the other characters, or not. */
-static bool is_plain(const char *text)
+/* systemd may or may not escape other characters. */
+static bool is_plain_name(const char *text)
 {
 	for (; *text; text++)
 		if (!isalnum((unsigned char)*text) && *text != '_' && *text != '.')
@@ -115,19 +115,21 @@ bool group_rule_key(const char *option, enum group_kind kind, struct group_key *
 	case GROUP_COMMAND:
 		return false;
 	case GROUP_UNIT:
-		return key_of("", option, option[unit_base_length(option)] ? "" : ".service", kind,
-			      ret_key);
+		return make_directory_key("", option,
+					  option[unit_base_length(option)] ? "" : ".service", kind,
+					  ret_key);
 	case GROUP_USER:
-		return key_of("", option, option[unit_base_length(option)] ? "" : ".slice", kind,
-			      ret_key);
+		return make_directory_key("", option,
+					  option[unit_base_length(option)] ? "" : ".slice", kind,
+					  ret_key);
 	case GROUP_LXC:
-		return key_of("lxc.payload.", option, "", kind, ret_key);
+		return make_directory_key("lxc.payload.", option, "", kind, ret_key);
 	case GROUP_MACHINE:
-		return is_plain(option) &&
-		       key_of("systemd-nspawn@", option, ".service", kind, ret_key);
+		return is_plain_name(option) &&
+		       make_directory_key("systemd-nspawn@", option, ".service", kind, ret_key);
 	case GROUP_CONTAINERD:
 		if (!runtime_is_id(option))
-			return key_of("", option, "", kind, ret_key);
+			return make_directory_key("", option, "", kind, ret_key);
 		break;
 	default:
 		break;
@@ -146,7 +148,7 @@ static bool unit_needs_names(const struct service_config *service)
 	for (size_t i = 0; i < service->units.count; i++) {
 		const char *option = service->units.item[i];
 
-		/* A dash may stand for one that systemd has escaped, or be in the name of a user. */
+		/* A dash may stand for an escaped one, or belong to a user's name. */
 		if (strchr(option, '-') || !group_rule_key(option, GROUP_UNIT, &key))
 			return true;
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where the cgroups of services are. Their directories are listed, from the root of each hierarchy
- * that is wanted, when the kernel's side has met a new one; in between nothing is done but to look
- * which rows the kernel has given to their keys. The list is sorted by key and path.
+ * The cgroups of services. Directories are listed, from the root of each wanted hierarchy, when the kernel has
+ * found a new cgroup; otherwise an update only checks which rows the kernel has given to their keys. A list is
+ * sorted by key and path.
  */
 #include "places.h"
 
@@ -18,8 +18,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define WALK_AGAIN_NS (60 * NS_PER_S)
-#define LOOK_NS_MAX (250 * 1000000ULL)
+#define REWALK_NS (60 * NS_PER_S)
+#define INSPECT_NS_MAX (250 * 1000000ULL)
 
 static const char *const controllers[] = {
 	[HIERARCHY_UNIFIED] = NULL,
@@ -27,23 +27,25 @@ static const char *const controllers[] = {
 	[HIERARCHY_MEMORY] = "memory",
 };
 
-void places_init(struct places *places, const struct config *config, const struct service *rows,
-		 uint32_t row_count)
+void places_init(struct places *cgroups, const struct config *config, struct users *users,
+		 const struct service *rows, uint32_t row_count)
 {
-	*places = (struct places){ .config = config, .rows = rows, .row_count = row_count };
-	pthread_mutex_init(&places->lock, NULL);
+	*cgroups = (struct places){
+		.config = config, .users = users, .rows = rows, .row_count = row_count
+	};
+	pthread_mutex_init(&cgroups->lock, NULL);
 	for (int i = 0; i < HIERARCHIES; i++)
-		places->list[i].root = -1;
+		cgroups->list[i].root = -1;
 }
 
-void places_want(struct places *places, enum hierarchy hierarchy)
+void places_want(struct places *cgroups, enum hierarchy hierarchy)
 {
-	__atomic_store_n(&places->list[hierarchy].wanted, true, __ATOMIC_RELEASE);
+	__atomic_store_n(&cgroups->list[hierarchy].wanted, true, __ATOMIC_RELEASE);
 }
 
 /* --- listing --- */
 
-static int by_key_and_path(const void *left, const void *right)
+static int compare_cgroups(const void *left, const void *right)
 {
 	const struct place *a = left, *b = right;
 	int order = memcmp(&a->key, &b->key, sizeof(a->key));
@@ -51,65 +53,66 @@ static int by_key_and_path(const void *left, const void *right)
 	return order ?: strcmp(a->path, b->path);
 }
 
-static int add_place(void *to, const char *path, uint64_t inode, const struct group_key *key)
+static int add_cgroup_to_list(void *to, const char *path, uint64_t inode,
+			      const struct group_key *key)
 {
-	struct place_list *list = to;
-	struct place *place;
+	struct cgroup_list *list = to;
+	struct place *cgroup;
 
-	if (list->count == PLACES_MAX)
+	if (list->count == SERVICE_CGROUPS_MAX)
 		return -E2BIG;
 	if (list->count == list->room) {
 		size_t room = list->room ? 2 * list->room : 64;
-		struct place *grown = reallocarray(list->place, room, sizeof(*grown));
+		struct place *grown = reallocarray(list->cgroup, room, sizeof(*grown));
 
 		if (!grown)
 			return -ENOMEM;
-		list->place = grown;
+		list->cgroup = grown;
 		list->room = room;
 	}
-	place = &list->place[list->count];
-	*place = (struct place){ .key = *key, .path = strdup(path), .inode = inode };
-	list->count += place->path != NULL;
-	return place->path ? 0 : -ENOMEM;
+	cgroup = &list->cgroup[list->count];
+	*cgroup = (struct place){ .key = *key, .path = strdup(path), .inode = inode };
+	list->count += cgroup->path != NULL;
+	return cgroup->path ? 0 : -ENOMEM;
 }
 
-static void list_clear(struct place_list *list)
+static void cgroup_list_clear(struct cgroup_list *list)
 {
 	for (size_t i = 0; i < list->count; i++)
-		free(list->place[i].path);
-	free(list->place);
-	list->place = NULL;
+		free(list->cgroup[i].path);
+	free(list->cgroup);
+	list->cgroup = NULL;
 	list->count = list->room = 0;
 }
 
-/* What is known of those that were there before. true: they are the same. */
-static bool carry_over(const struct place_list *old, struct place_list *new)
+/* Copies what is known of cgroups that were listed before. true: the lists are the same. */
+static bool copy_known_cgroups(const struct cgroup_list *old, struct cgroup_list *new)
 {
 	bool same = old->count == new->count;
 	size_t at = 0;
 
 	for (size_t i = 0; i < new->count; i++) {
-		struct place *place = &new->place[i];
+		struct place *cgroup = &new->cgroup[i];
 		const struct place *before;
 
-		while (at < old->count && by_key_and_path(&old->place[at], place) < 0)
+		while (at < old->count && compare_cgroups(&old->cgroup[at], cgroup) < 0)
 			at++;
-		before = at < old->count ? &old->place[at] : NULL;
-		if (!before || by_key_and_path(before, place) != 0 ||
-		    before->inode != place->inode) {
-			place->is_new = old->walked;
+		before = at < old->count ? &old->cgroup[at] : NULL;
+		if (!before || compare_cgroups(before, cgroup) != 0 ||
+		    before->inode != cgroup->inode) {
+			cgroup->is_new = old->walked;
 			same = false;
 			continue;
 		}
-		place->rule = before->rule;
-		place->row = before->row;
-		place->looks = before->looks;
-		place->is_new = before->is_new;
+		cgroup->rule = before->rule;
+		cgroup->row = before->row;
+		cgroup->inspections = before->inspections;
+		cgroup->is_new = before->is_new;
 	}
 	return same;
 }
 
-static int open_root(struct place_list *list, const char *controller)
+static int open_hierarchy(struct cgroup_list *list, const char *controller)
 {
 	bool is_v1;
 
@@ -118,32 +121,32 @@ static int open_root(struct place_list *list, const char *controller)
 	return list->root < 0 ? list->root : 0;
 }
 
-static int walk(struct places *places, enum hierarchy hierarchy)
+static int walk_hierarchy(struct places *cgroups, enum hierarchy hierarchy)
 {
-	struct place_list *list = &places->list[hierarchy], new = { 0 };
-	int status = open_root(list, controllers[hierarchy]);
+	struct cgroup_list *list = &cgroups->list[hierarchy], new = { 0 };
+	int status = open_hierarchy(list, controllers[hierarchy]);
 
-	status = status ?: tree_walk(list->root, add_place, &new);
+	status = status ?: tree_walk(list->root, add_cgroup_to_list, &new);
 	if (status && status != -E2BIG) {
-		list_clear(&new);
+		cgroup_list_clear(&new);
 		return status;
 	}
-	qsort(new.place, new.count, sizeof(*new.place), by_key_and_path);
-	pthread_mutex_lock(&places->lock);
-	if (!carry_over(list, &new))
-		__atomic_fetch_add(&places->generation, 1, __ATOMIC_RELEASE);
-	list_clear(list);
-	list->place = new.place;
+	qsort(new.cgroup, new.count, sizeof(*new.cgroup), compare_cgroups);
+	pthread_mutex_lock(&cgroups->lock);
+	if (!copy_known_cgroups(list, &new))
+		__atomic_fetch_add(&cgroups->generation, 1, __ATOMIC_RELEASE);
+	cgroup_list_clear(list);
+	list->cgroup = new.cgroup;
 	list->count = new.count;
 	list->room = new.room;
 	list->walked = true;
-	pthread_mutex_unlock(&places->lock);
+	pthread_mutex_unlock(&cgroups->lock);
 	return status;
 }
 
-/* --- rows; what is written is of the thread that updates --- */
+/* --- rows; only the updating thread writes --- */
 
-static bool has_rules(const struct config *config, bool *ret_needs_names)
+static bool has_group_options(const struct config *config, bool *ret_needs_names)
 {
 	bool any = false;
 
@@ -156,49 +159,51 @@ static bool has_rules(const struct config *config, bool *ret_needs_names)
 	return any;
 }
 
-static uint32_t look(const struct places *places, struct place *place, bool needs_names,
-		     struct file_reader *files)
+static uint32_t find_cgroup_rule(const struct places *cgroups, struct place *cgroup,
+				 bool needs_names, struct file_reader *files)
 {
 	struct group_description description = { 0 };
-	bool again = needs_names && group_describe(&place->key, files, &description) == -EAGAIN;
+	bool retry = needs_names &&
+		     group_describe(&cgroup->key, cgroups->users, files, &description) == -EAGAIN;
 
-	place->looks = again ? place->looks + 1 : GROUP_LOOKS_MAX;
-	return group_row(places->config, &place->key, &description);
+	cgroup->inspections = retry ? cgroup->inspections + 1 : GROUP_LOOKS_MAX;
+	return group_row(cgroups->config, &cgroup->key, &description);
 }
 
-static void find_rules(struct places *places, struct place_list *list, struct file_reader *files)
+static void find_cgroup_rules(struct places *cgroups, struct cgroup_list *list,
+			      struct file_reader *files)
 {
-	uint64_t end_ns = clock_ns() + LOOK_NS_MAX;
+	uint64_t end_ns = clock_ns() + INSPECT_NS_MAX;
 	bool needs_names;
 
-	if (!has_rules(places->config, &needs_names))
+	if (!has_group_options(cgroups->config, &needs_names))
 		return;
 	for (size_t i = 0; i < list->count; i++) {
-		struct place *place = &list->place[i];
+		struct place *cgroup = &list->cgroup[i];
 		uint32_t rule;
 
-		if (place->looks == GROUP_LOOKS_MAX)
+		if (cgroup->inspections == GROUP_LOOKS_MAX)
 			continue;
-		places->unfinished |= clock_ns() > end_ns;
+		cgroups->unfinished |= clock_ns() > end_ns;
 		if (clock_ns() > end_ns)
 			return;
-		rule = look(places, place, needs_names, files);
-		places->unfinished |= place->looks < GROUP_LOOKS_MAX;
-		pthread_mutex_lock(&places->lock);
-		place->rule = rule;
-		pthread_mutex_unlock(&places->lock);
+		rule = find_cgroup_rule(cgroups, cgroup, needs_names, files);
+		cgroups->unfinished |= cgroup->inspections < GROUP_LOOKS_MAX;
+		pthread_mutex_lock(&cgroups->lock);
+		cgroup->rule = rule;
+		pthread_mutex_unlock(&cgroups->lock);
 	}
 }
 
-/* The first one of a key, or the end. */
-static size_t first_of(const struct place_list *list, const struct group_key *key)
+/* The first cgroup with a key, or the position where it would be. */
+static size_t find_first_cgroup(const struct cgroup_list *list, const struct group_key *key)
 {
 	size_t low = 0, high = list->count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (memcmp(&list->place[middle].key, key, sizeof(*key)) < 0)
+		if (memcmp(&list->cgroup[middle].key, key, sizeof(*key)) < 0)
 			low = middle + 1;
 		else
 			high = middle;
@@ -206,126 +211,127 @@ static size_t first_of(const struct place_list *list, const struct group_key *ke
 	return low;
 }
 
-static bool is_used(const struct service *row)
+static bool is_row_used(const struct service *row)
 {
 	return __atomic_load_n(&row->flags, __ATOMIC_ACQUIRE) & SERVICE_USED;
 }
 
-bool places_is_row(const struct places *places, uint32_t row, const struct group_key *key)
+bool places_is_row(const struct places *cgroups, uint32_t row, const struct group_key *key)
 {
-	return row < places->row_count && is_used(&places->rows[row]) &&
-	       !memcmp(&places->rows[row].key, key, sizeof(*key));
+	return row < cgroups->row_count && is_row_used(&cgroups->rows[row]) &&
+	       !memcmp(&cgroups->rows[row].key, key, sizeof(*key));
 }
 
-/* With the lock. */
-static bool set_row(struct place *place, uint32_t row)
+/* With the lock held. */
+static bool set_cgroup_row(struct place *cgroup, uint32_t row)
 {
-	bool changed = place->row != row;
+	bool changed = cgroup->row != row;
 
-	place->row = row;
+	cgroup->row = row;
 	return changed;
 }
 
-static void find_rows(struct places *places, struct place_list *list)
+static void find_cgroup_rows(struct places *cgroups, struct cgroup_list *list)
 {
 	bool changed = false;
 
-	pthread_mutex_lock(&places->lock);
+	pthread_mutex_lock(&cgroups->lock);
 	for (size_t i = 0; i < list->count; i++) {
-		struct place *place = &list->place[i];
+		struct place *cgroup = &list->cgroup[i];
 
-		if (place->rule)
-			changed |= set_row(place, place->rule);
-		else if (place->row && !places_is_row(places, place->row, &place->key))
-			changed |= set_row(place, 0);
+		if (cgroup->rule)
+			changed |= set_cgroup_row(cgroup, cgroup->rule);
+		else if (cgroup->row && !places_is_row(cgroups, cgroup->row, &cgroup->key))
+			changed |= set_cgroup_row(cgroup, 0);
 	}
-	for (uint32_t row = SERVICE_FIRST; row < places->row_count; row++) {
+	for (uint32_t row = SERVICE_FIRST; row < cgroups->row_count; row++) {
 		struct group_key key;
 
-		if (!is_used(&places->rows[row]))
+		if (!is_row_used(&cgroups->rows[row]))
 			continue;
-		key = places->rows[row].key;
-		for (size_t i = first_of(list, &key);
+		key = cgroups->rows[row].key;
+		for (size_t i = find_first_cgroup(list, &key);
 		     key.kind != GROUP_COMMAND && i < list->count &&
-		     !memcmp(&list->place[i].key, &key, sizeof(key));
+		     !memcmp(&list->cgroup[i].key, &key, sizeof(key));
 		     i++)
-			if (!list->place[i].rule)
-				changed |= set_row(&list->place[i], row);
+			if (!list->cgroup[i].rule)
+				changed |= set_cgroup_row(&list->cgroup[i], row);
 	}
 	if (changed)
-		__atomic_fetch_add(&places->generation, 1, __ATOMIC_RELEASE);
-	pthread_mutex_unlock(&places->lock);
+		__atomic_fetch_add(&cgroups->generation, 1, __ATOMIC_RELEASE);
+	pthread_mutex_unlock(&cgroups->lock);
 }
 
-/* --- all --- */
+/* --- updates --- */
 
-static bool is_wanted(const struct place_list *list)
+static bool is_list_wanted(const struct cgroup_list *list)
 {
 	return __atomic_load_n(&list->wanted, __ATOMIC_ACQUIRE);
 }
 
-static bool walk_is_due(const struct places *places, uint64_t met, uint64_t now_ns)
+static bool walk_is_due(const struct places *cgroups, uint64_t found_groups, uint64_t now_ns)
 {
-	bool due = met != places->seen || now_ns - places->walked_ns > WALK_AGAIN_NS;
+	bool due = found_groups != cgroups->seen || now_ns - cgroups->walked_ns > REWALK_NS;
 
 	for (int i = 0; i < HIERARCHIES; i++)
-		due |= is_wanted(&places->list[i]) && !places->list[i].walked;
+		due |= is_list_wanted(&cgroups->list[i]) && !cgroups->list[i].walked;
 	return due;
 }
 
-void places_update(struct places *places, const struct service_counters *counters,
+void places_update(struct places *cgroups, const struct service_counters *counters,
 		   struct file_reader *files, uint64_t now_ns)
 {
-	uint64_t met = __atomic_load_n(&counters->groups, __ATOMIC_ACQUIRE) +
-		       __atomic_load_n(&counters->groups_refused, __ATOMIC_ACQUIRE);
-	bool due = walk_is_due(places, met, now_ns), looks = due || places->unfinished;
+	uint64_t found_groups = __atomic_load_n(&counters->groups, __ATOMIC_ACQUIRE) +
+				__atomic_load_n(&counters->groups_refused, __ATOMIC_ACQUIRE);
+	bool due = walk_is_due(cgroups, found_groups, now_ns),
+	     inspections = due || cgroups->unfinished;
 	int status = 0;
 
-	places->unfinished = false;
+	cgroups->unfinished = false;
 	for (int i = 0; i < HIERARCHIES; i++) {
-		struct place_list *list = &places->list[i];
+		struct cgroup_list *list = &cgroups->list[i];
 
-		if (!is_wanted(list))
+		if (!is_list_wanted(list))
 			continue;
 		if (due)
-			status = walk(places, (enum hierarchy)i) ?: status;
-		if (looks)
-			find_rules(places, list, files);
-		find_rows(places, list);
+			status = walk_hierarchy(cgroups, (enum hierarchy)i) ?: status;
+		if (inspections)
+			find_cgroup_rules(cgroups, list, files);
+		find_cgroup_rows(cgroups, list);
 	}
 	if (!due)
 		return;
-	places->seen = met;
-	places->walked_ns = now_ns;
-	__atomic_store_n(&places->status, status, __ATOMIC_RELAXED);
+	cgroups->seen = found_groups;
+	cgroups->walked_ns = now_ns;
+	__atomic_store_n(&cgroups->status, status, __ATOMIC_RELAXED);
 }
 
-int places_each(struct places *places, enum hierarchy hierarchy,
-		int (*take)(void *to, const struct place *place), void *to)
+int places_each(struct places *cgroups, enum hierarchy hierarchy,
+		int (*visit)(void *to, const struct place *cgroup), void *to)
 {
-	const struct place_list *list = &places->list[hierarchy];
+	const struct cgroup_list *list = &cgroups->list[hierarchy];
 	int status = 0;
 
-	pthread_mutex_lock(&places->lock);
+	pthread_mutex_lock(&cgroups->lock);
 	for (size_t i = 0; i < list->count && status == 0; i++)
-		if (list->place[i].row)
-			status = take(to, &list->place[i]);
-	pthread_mutex_unlock(&places->lock);
+		if (list->cgroup[i].row)
+			status = visit(to, &list->cgroup[i]);
+	pthread_mutex_unlock(&cgroups->lock);
 	return status;
 }
 
-int places_status(const struct places *places)
+int places_status(const struct places *cgroups)
 {
-	return __atomic_load_n(&places->status, __ATOMIC_RELAXED);
+	return __atomic_load_n(&cgroups->status, __ATOMIC_RELAXED);
 }
 
-void places_done(struct places *places)
+void places_done(struct places *cgroups)
 {
 	for (int i = 0; i < HIERARCHIES; i++) {
-		list_clear(&places->list[i]);
-		if (places->list[i].wanted && places->list[i].root >= 0)
-			close(places->list[i].root);
+		cgroup_list_clear(&cgroups->list[i]);
+		if (cgroups->list[i].wanted && cgroups->list[i].root >= 0)
+			close(cgroups->list[i].root);
 	}
-	pthread_mutex_destroy(&places->lock);
-	*places = (struct places){ 0 };
+	pthread_mutex_destroy(&cgroups->lock);
+	*cgroups = (struct places){ 0 };
 }

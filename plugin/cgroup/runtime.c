@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where container runtimes keep the state of their containers, by default; none is asked over a socket.
+ * Names of containers, from the state files of their runtimes in the default directories; no socket is used.
  */
 #include "runtime.h"
 
@@ -11,18 +11,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WAIT_MS 200
+#define STATE_WAIT_MS 200
 #define CONTAINERD "/io.containerd.runtime.v2.task/"
 #define STORAGE "/var/lib/containers/storage/"
 
-/* A file of one container is called BEFORE, the id, AFTER; one of all of them BEFORE alone. */
-struct source {
+/* Where a runtime keeps state: a file BEFORE ID AFTER for each container, or one file BEFORE for all of them. */
+struct state_source {
 	enum group_kind kind;
 	enum state_format format;
 	const char *before, *after;
 };
 
-static const struct source sources[] = {
+static const struct state_source state_sources[] = {
 	{ GROUP_CONTAINERD, STATE_BUNDLE, "/run/containerd" CONTAINERD "k8s.io/", "/config.json" },
 	{ GROUP_CONTAINERD, STATE_BUNDLE, "/run/k3s/containerd" CONTAINERD "k8s.io/",
 	  "/config.json" },
@@ -41,7 +41,7 @@ static const struct source sources[] = {
 	{ GROUP_PODMAN, STATE_STORAGE, STORAGE "btrfs-containers/volatile-containers.json", NULL },
 	{ GROUP_PODMAN, STATE_STORAGE, STORAGE "vfs-containers/containers.json", NULL },
 	{ GROUP_PODMAN, STATE_STORAGE, STORAGE "vfs-containers/volatile-containers.json", NULL },
-	/* With transient_store. */
+	/* If transient_store is set. */
 	{ GROUP_PODMAN, STATE_STORAGE,
 	  "/run/containers/storage/overlay-containers/volatile-containers.json", NULL },
 };
@@ -51,27 +51,27 @@ bool runtime_is_id(const char *text)
 	return strspn(text, "0123456789abcdef") == GROUP_ID_LENGTH && text[GROUP_ID_LENGTH] == '\0';
 }
 
-static int read_source(const struct source *source, const char *id, struct file_reader *files,
-		       struct container *ret_container)
+static int read_state_source(const struct state_source *state_source, const char *id,
+			     struct file_reader *files, struct container *ret_container)
 {
 	char path[256];
 	const struct file_request request = {
 		.path = path,
 		.size_max = STATE_SIZE_MAX,
-		.wait_ms = WAIT_MS,
+		.wait_ms = STATE_WAIT_MS,
 		.share = FILE_OF_ROOT,
-		.whose = file_number(source->before),
+		.whose = file_number(state_source->before),
 	};
 	struct file file;
 	bool found;
 	int status;
 
-	snprintf(path, sizeof(path), "%s%s%s", source->before, source->after ? id : "",
-		 source->after ?: "");
+	snprintf(path, sizeof(path), "%s%s%s", state_source->before, state_source->after ? id : "",
+		 state_source->after ?: "");
 	status = file_read(files, &request, &file);
 	if (status)
 		return status == -ETIMEDOUT || status == -EBUSY ? -EAGAIN : -ENOENT;
-	found = state_parse(source->format, file.bytes, file.size, id, ret_container);
+	found = state_parse(state_source->format, file.bytes, file.size, id, ret_container);
 	free(file.bytes);
 	return found ? 0 : -ENOENT;
 }
@@ -83,15 +83,15 @@ int runtime_container(enum group_kind kind, const char *id, struct file_reader *
 
 	if (!state_is_readable() || !runtime_is_id(id))
 		return -ENOENT;
-	for (size_t i = 0; i < sizeof(sources) / sizeof(*sources); i++) {
-		int answer;
+	for (size_t i = 0; i < sizeof(state_sources) / sizeof(*state_sources); i++) {
+		int one_status;
 
-		if (kind != GROUP_CONTAINER && kind != sources[i].kind)
+		if (kind != GROUP_CONTAINER && kind != state_sources[i].kind)
 			continue;
-		answer = read_source(&sources[i], id, files, ret_container);
-		if (answer == 0)
+		one_status = read_state_source(&state_sources[i], id, files, ret_container);
+		if (one_status == 0)
 			return 0;
-		if (answer == -EAGAIN)
+		if (one_status == -EAGAIN)
 			status = -EAGAIN;
 	}
 	return status;

@@ -7,11 +7,11 @@
 
 #include "bpf/lib/group.h"
 
-/* Is this a container's id? */
+/* Is this the id of a container? */
 bool runtime_is_id(const char *text);
 
-/* What its runtime calls the container with an id, by the state that it keeps on disk. 0; -ENOENT:
- * none of the files says; -EAGAIN: one of them does not answer. */
+/* The name of the container with this id, from the state of its runtime on disk. 0; -ENOENT: no file has
+ * it; -EAGAIN: a file could not be read in time. */
 int runtime_container(enum group_kind kind, const char *id, struct file_reader *files,
 		      struct container *ret_container);
 

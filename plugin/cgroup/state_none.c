@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * In place of state.c, where there is no jansson.
+ * Replaces state.c in builds without jansson.
  */
 #include "state.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The directories of a hierarchy of cgroups, from the root down to those that are a unit's, a
- * user's or a container's, by the rules of bpf/lib/group.h.
+ * Walks the directories of a cgroup hierarchy, from its root down to those of units, users and containers, by
+ * the rules of bpf/lib/group.h.
  */
 #include "tree.h"
 
@@ -16,18 +16,18 @@
 #include <unistd.h>
 
 struct tree {
-	tree_taker *take;
+	tree_visitor *visit;
 	void *to;
 	dev_t device;
 	unsigned directories;
 	char path[TREE_PATH_MAX];
 };
 
-static int walk(struct tree *tree, int fd, size_t length, const struct group_walk *above,
-		unsigned depth);
+static int walk_directory(struct tree *tree, int fd, size_t length, const struct group_walk *above,
+			  unsigned depth);
 
-/* Opens a directory of the same file system, which may have gone: -ENOENT. */
-static int open_directory(const struct tree *tree, int above, const char *name)
+/* Opens a directory of the same file system; -ENOENT also if it was removed meanwhile. */
+static int open_tree_directory(const struct tree *tree, int above, const char *name)
 {
 	int fd = openat(above, name,
 			O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -41,7 +41,7 @@ static int open_directory(const struct tree *tree, int above, const char *name)
 	return -ENOENT;
 }
 
-static bool is_directory(int above, const struct dirent *entry)
+static bool is_tree_directory(int above, const struct dirent *entry)
 {
 	struct stat file;
 
@@ -53,10 +53,10 @@ static bool is_directory(int above, const struct dirent *entry)
 	       S_ISDIR(file.st_mode);
 }
 
-static int descend(struct tree *tree, int above, const char *name, size_t length,
-		   const struct group_walk *at, unsigned depth)
+static int walk_child(struct tree *tree, int above, const char *name, size_t length,
+		      const struct group_walk *at, unsigned depth)
 {
-	int fd = open_directory(tree, above, name);
+	int fd = open_tree_directory(tree, above, name);
 
 	if (fd == -ENOENT || fd == -ENOTDIR || fd == -ENODEV)
 		return 0;
@@ -64,15 +64,15 @@ static int descend(struct tree *tree, int above, const char *name, size_t length
 		close(fd);
 		return -E2BIG;
 	}
-	return fd < 0 ? fd : walk(tree, fd, length, at, depth);
+	return fd < 0 ? fd : walk_directory(tree, fd, length, at, depth);
 }
 
-static int look(struct tree *tree, int above_fd, const struct dirent *entry, size_t length,
-		const struct group_walk *above, unsigned depth)
+static int visit_directory(struct tree *tree, int above_fd, const struct dirent *entry,
+			   size_t length, const struct group_walk *above, unsigned depth)
 {
 	size_t name_length = strlen(entry->d_name);
 	struct group_walk at = *above;
-	int known, status = 0;
+	int is_leaf, status = 0;
 
 	if (name_length >= sizeof(at.name) || length + 1 + name_length >= sizeof(tree->path))
 		return 0;
@@ -81,17 +81,17 @@ static int look(struct tree *tree, int above_fd, const struct dirent *entry, siz
 	memcpy(tree->path + length, entry->d_name, name_length + 1);
 	memcpy(at.name, entry->d_name, name_length + 1);
 	at.length = (__u32)name_length;
-	known = group_step(&at);
+	is_leaf = group_step(&at);
 	if (memcmp(&at.key, &above->key, sizeof(at.key)) != 0)
-		status = tree->take(tree->to, tree->path, entry->d_ino, &at.key);
-	if (status || known || depth == CGROUP_DEPTH_MAX)
+		status = tree->visit(tree->to, tree->path, entry->d_ino, &at.key);
+	if (status || is_leaf || depth == CGROUP_DEPTH_MAX)
 		return status;
-	return descend(tree, above_fd, entry->d_name, length + name_length, &at, depth);
+	return walk_child(tree, above_fd, entry->d_name, length + name_length, &at, depth);
 }
 
 /* Closes the descriptor. */
-static int walk(struct tree *tree, int fd, size_t length, const struct group_walk *above,
-		unsigned depth)
+static int walk_directory(struct tree *tree, int fd, size_t length, const struct group_walk *above,
+			  unsigned depth)
 {
 	DIR *directory = fdopendir(fd);
 	struct dirent *entry;
@@ -103,22 +103,22 @@ static int walk(struct tree *tree, int fd, size_t length, const struct group_wal
 		return status;
 	}
 	while (status == 0 && (entry = readdir(directory)))
-		if (is_directory(fd, entry))
-			status = look(tree, fd, entry, length, above, depth + 1);
+		if (is_tree_directory(fd, entry))
+			status = visit_directory(tree, fd, entry, length, above, depth + 1);
 	closedir(directory);
 	return status;
 }
 
-int tree_walk(int root, tree_taker *take, void *to)
+int tree_walk(int root, tree_visitor *visit, void *to)
 {
 	const struct group_walk top = { 0 };
-	struct tree tree = { .take = take, .to = to };
+	struct tree tree = { .visit = visit, .to = to };
 	struct stat file;
 	int fd;
 
 	if (fstat(root, &file) != 0)
 		return -errno;
 	tree.device = file.st_dev;
-	fd = open_directory(&tree, root, ".");
-	return fd < 0 ? fd : walk(&tree, fd, 0, &top, 0);
+	fd = open_tree_directory(&tree, root, ".");
+	return fd < 0 ? fd : walk_directory(&tree, fd, 0, &top, 0);
 }

@@ -6,16 +6,16 @@
 
 #include <stdint.h>
 
-#define TREE_DIRECTORIES_MAX 4096 /* that are opened in one walk */
-#define TREE_PATH_MAX 2048        /* bytes, with the NUL; what is longer is left out */
+#define TREE_DIRECTORIES_MAX 4096 /* opened in one walk */
+#define TREE_PATH_MAX 2048        /* bytes, with the NUL; longer paths are left out */
 
-/* Takes the cgroup that a key begins at; the path is below the root. A negative errno ends the
- * walk. */
-typedef int tree_taker(void *to, const char *path, uint64_t inode, const struct group_key *key);
+/* Gets each cgroup that starts a unit, a user or a container; the path is relative to the root. A negative
+ * errno ends the walk. */
+typedef int tree_visitor(void *to, const char *path, uint64_t inode, const struct group_key *key);
 
-/* Finds the cgroups of units, users and containers below the root of a hierarchy. What is below
- * one of these is not looked at, as the kernel's side does not: it may be anybody's. -E2BIG:
- * there are more directories, and the others are left out; or what open(2) or `take` says. */
-int tree_walk(int root, tree_taker *take, void *to);
+/* Finds the cgroups of units, users and containers below the root of a hierarchy. Directories below one of
+ * these are not inspected, as in the kernel: any user may make them. -E2BIG: there are more directories, and the
+ * others are left out; or an error of open(2) or `visit`. */
+int tree_walk(int root, tree_visitor *visit, void *to);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names of users, from /etc/passwd alone: a name service may wait for a network, and runs code of
- * others in the daemon.
+ * Names of users, from /etc/passwd only: the name services of libc may wait for the network, and load
+ * foreign code into the daemon.
  */
 #include "user.h"
 
@@ -18,37 +18,36 @@
 #define PASSWD_WAIT_MS 500
 #define PERIOD_NS (60 * NS_PER_S)
 
-struct user {
+struct user_entry {
 	uint32_t id;
 	uint32_t line;
 	char name[USER_NAME_MAX];
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static bool wanted;
-static struct user *users; /* in the order of their ids */
-static size_t user_count;
-static uint64_t due_ns;
-
-void users_want(void)
+void users_init(struct users *users)
 {
-	pthread_mutex_lock(&lock);
-	wanted = true;
-	pthread_mutex_unlock(&lock);
+	*users = (struct users){ .lock = PTHREAD_MUTEX_INITIALIZER };
 }
 
-static bool is_wanted(void)
+void users_want(struct users *users)
 {
-	bool is;
+	pthread_mutex_lock(&users->lock);
+	users->wanted = true;
+	pthread_mutex_unlock(&users->lock);
+}
 
-	pthread_mutex_lock(&lock);
-	is = wanted;
-	pthread_mutex_unlock(&lock);
-	return is;
+static bool are_users_wanted(struct users *users)
+{
+	bool wanted;
+
+	pthread_mutex_lock(&users->lock);
+	wanted = users->wanted;
+	pthread_mutex_unlock(&users->lock);
+	return wanted;
 }
 
 /* NAME:PASSWORD:ID:... */
-static bool parse_line(const char *line, struct user *user)
+static bool parse_passwd_line(const char *line, struct user_entry *user)
 {
 	size_t length = strcspn(line, ":");
 	const char *id = line[length] ? strchr(line + length + 1, ':') : NULL;
@@ -67,49 +66,49 @@ static bool parse_line(const char *line, struct user *user)
 	return true;
 }
 
-static int by_id(const void *left, const void *right)
+static int compare_user_entries(const void *left, const void *right)
 {
-	const struct user *a = left, *b = right;
+	const struct user_entry *a = left, *b = right;
 
 	if (a->id != b->id)
 		return a->id < b->id ? -1 : 1;
 	return a->line < b->line ? -1 : a->line > b->line;
 }
 
-static void take(struct user *list, size_t count)
+static void replace_users(struct users *users, struct user_entry *list, size_t count)
 {
-	struct user *old;
+	struct user_entry *old;
 
-	pthread_mutex_lock(&lock);
-	old = users;
-	users = list;
-	user_count = count;
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_lock(&users->lock);
+	old = users->entries;
+	users->entries = list;
+	users->count = count;
+	pthread_mutex_unlock(&users->lock);
 	free(old);
 }
 
-int users_parse(char *text)
+int users_parse(struct users *users, char *text)
 {
-	struct user *list = calloc(USERS_MAX, sizeof(*list)), *fitting;
-	size_t count = 0, kept = 0;
+	struct user_entry *list = calloc(USERS_MAX, sizeof(*list)), *fitting;
+	size_t count = 0, unique = 0;
 	char *line;
 
 	if (!list)
 		return -ENOMEM;
 	while (count < USERS_MAX && (line = strsep(&text, "\n"))) {
 		list[count].line = (uint32_t)count;
-		count += parse_line(line, &list[count]);
+		count += parse_passwd_line(line, &list[count]);
 	}
-	qsort(list, count, sizeof(*list), by_id);
+	qsort(list, count, sizeof(*list), compare_user_entries);
 	for (size_t i = 0; i < count; i++)
 		if (i == 0 || list[i].id != list[i - 1].id)
-			list[kept++] = list[i];
-	fitting = kept ? realloc(list, kept * sizeof(*list)) : NULL;
-	take(fitting ?: list, kept);
+			list[unique++] = list[i];
+	fitting = unique ? realloc(list, unique * sizeof(*list)) : NULL;
+	replace_users(users, fitting ?: list, unique);
 	return 0;
 }
 
-void users_refresh(struct file_reader *files, uint64_t now_ns)
+void users_refresh(struct users *users, struct file_reader *files, uint64_t now_ns)
 {
 	const struct file_request request = {
 		.path = PASSWD,
@@ -121,38 +120,40 @@ void users_refresh(struct file_reader *files, uint64_t now_ns)
 	};
 	struct file file;
 
-	if (now_ns < due_ns || !is_wanted())
+	if (now_ns < users->due_ns || !are_users_wanted(users))
 		return;
-	due_ns = now_ns + PERIOD_NS;
+	users->due_ns = now_ns + PERIOD_NS;
 	if (file_read(files, &request, &file))
 		return;
-	users_parse(file.bytes);
+	users_parse(users, file.bytes);
 	free(file.bytes);
 }
 
-static int by_number(const void *key, const void *element)
+static int compare_user_id(const void *key, const void *element)
 {
 	const uint64_t *id = key;
-	const struct user *user = element;
+	const struct user_entry *user = element;
 
 	return *id < user->id ? -1 : *id > user->id;
 }
 
-bool user_name(uint64_t id, char *to, size_t size)
+bool user_name(struct users *users, uint64_t id, char *to, size_t size)
 {
-	const struct user *found;
+	const struct user_entry *found;
 
-	pthread_mutex_lock(&lock);
-	found = user_count ? bsearch(&id, users, user_count, sizeof(*users), by_number) : NULL;
+	pthread_mutex_lock(&users->lock);
+	found = users->count ? bsearch(&id, users->entries, users->count, sizeof(*users->entries),
+				       compare_user_id)
+			     : NULL;
 	if (found)
 		snprintf(to, size, "%s", found->name);
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&users->lock);
 	return found != NULL;
 }
 
-void users_done(void)
+void users_done(struct users *users)
 {
-	take(NULL, 0);
-	wanted = false;
-	due_ns = 0;
+	replace_users(users, NULL, 0);
+	users->wanted = false;
+	users->due_ns = 0;
 }

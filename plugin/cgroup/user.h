@@ -4,6 +4,7 @@
 
 #include "helper/file.h"
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -11,20 +12,31 @@
 #define USERS_MAX 16384
 #define USER_NAME_MAX 33 /* with the NUL */
 
-/* Somebody asks for names from now on. */
-void users_want(void);
+/* The names of /etc/passwd. */
+struct users {
+	pthread_mutex_t lock; /* of all but due_ns */
+	bool wanted;
+	struct user_entry *entries; /* in the order of their ids */
+	size_t count;
+	uint64_t due_ns; /* of the next read */
+};
 
-/* Reads /etc/passwd, where names are wanted, once a minute at most. What cannot be read leaves the
- * names as they are. Of one thread at a time. */
-void users_refresh(struct file_reader *files, uint64_t now_ns);
+void users_init(struct users *users);
 
-/* Takes the names from the text of such a file, which is changed. Lines that are none are passed over;
- * of two names of one user the first counts. 0 or -ENOMEM. */
-int users_parse(char *text);
+/* Names are needed: users_refresh() reads them from now on. */
+void users_want(struct users *users);
 
-/* Writes the name of a user; false: it is not known. Any thread. */
-bool user_name(uint64_t id, char *to, size_t size);
+/* Reads /etc/passwd if names are wanted, at most once a minute. When the file cannot be read the names
+ * stay as they are. One thread at a time. */
+void users_refresh(struct users *users, struct file_reader *files, uint64_t now_ns);
 
-void users_done(void);
+/* Replaces the names by those in the text of such a file; the text is changed. Malformed lines are
+ * skipped; the first name of an id counts. 0 or -ENOMEM. */
+int users_parse(struct users *users, char *text);
+
+/* Writes the name of a user; false: it is unknown. Any thread. */
+bool user_name(struct users *users, uint64_t id, char *to, size_t size);
+
+void users_done(struct users *users);
 
 #endif

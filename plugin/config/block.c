@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A block of the configuration. An option is a row of a table: its name, and the
- * function that takes its values. Whatever is wrong costs one message with
- * the offending text and that option (or block) alone; so does what can have no
- * effect.
+ * Blocks of the configuration. An option is an entry of a table: its name, and the function that parses its values.
+ * A mistake costs one message, with the offending text, and only that option (or block); an option without an effect
+ * is treated the same.
  */
 #include "block.h"
 
@@ -20,32 +19,32 @@ const char *quotes_hint(const oconfig_value_t *value)
 	return value->type == OCONFIG_TYPE_STRING ? ", without quotes" : "";
 }
 
-static const char *quotes_hint_of(const oconfig_item_t *item)
+static const char *item_quotes_hint(const oconfig_item_t *item)
 {
 	return item->values_num == 1 ? quotes_hint(item->values) : "";
 }
 
 bool wants_boolean(struct context *context, const oconfig_item_t *item)
 {
-	return mistake(context, item, "it takes true or false%s", quotes_hint_of(item));
+	return mistake(context, item, "it takes true or false%s", item_quotes_hint(item));
 }
 
 bool wants_whole(struct context *context, const oconfig_item_t *item, unsigned low, unsigned high)
 {
 	return mistake(context, item, "it takes a whole number from %u to %u%s", low, high,
-		       quotes_hint_of(item));
+		       item_quotes_hint(item));
 }
 
 bool wants_seconds(struct context *context, const oconfig_item_t *item)
 {
 	return mistake(context, item, "it takes a number of seconds from 0.1 to 86400%s",
-		       quotes_hint_of(item));
+		       item_quotes_hint(item));
 }
 
 bool wants_percent(struct context *context, const oconfig_item_t *item, const char *of)
 {
 	return mistake(context, item, "it takes a number from 0.01 to 100, percent of %s%s", of,
-		       quotes_hint_of(item));
+		       item_quotes_hint(item));
 }
 
 void *block_append(void *array, size_t *count, size_t size)
@@ -81,7 +80,7 @@ bool block_add_new(struct context *context, const oconfig_item_t *item, struct s
 	return strings_have(list, text) || block_add_string(context, item, list, text);
 }
 
-bool block_take_path(struct context *context, const oconfig_item_t *item, char **path)
+bool block_parse_path(struct context *context, const oconfig_item_t *item, char **path)
 {
 	const char *text = option_string(item);
 	char *copy;
@@ -98,19 +97,20 @@ bool block_take_path(struct context *context, const oconfig_item_t *item, char *
 
 #define OPTIONS_MAX 32 /* of a block */
 
-static const struct option *option_named(const struct option *options, const char *name)
+static const struct option *find_option(const struct option *options, const char *name)
 {
 	while (options->name && strcasecmp(options->name, name) != 0)
 		options++;
 	return options->name ? options : NULL;
 }
 
-/* Where an option of this name belongs that is written like it, as a block or as a line; NULL: nowhere. */
-static const char *find_place(const struct block_kind *kinds, const oconfig_item_t *item,
+/* Where an option of this name belongs. `alike`: it must be a block if the item is one, a line if not. NULL:
+ * nowhere. */
+static const char *find_where(const struct block_kind *kinds, const oconfig_item_t *item,
 			      bool alike)
 {
 	for (; kinds->options; kinds++) {
-		const struct option *option = option_named(kinds->options, item->key);
+		const struct option *option = find_option(kinds->options, item->key);
 
 		if (option && (!alike || (option->kind == BLOCK) == (item->children_num > 0)))
 			return kinds->where;
@@ -118,26 +118,26 @@ static const char *find_place(const struct block_kind *kinds, const oconfig_item
 	return NULL;
 }
 
-/* Of what is no option here, what was perhaps meant. */
-static void take_unknown(struct context *context, const oconfig_item_t *item,
-			 const struct option *options)
+/* Reports an unknown option, with a guess at what was meant. */
+static void report_unknown(struct context *context, const oconfig_item_t *item,
+			   const struct option *options)
 {
 	const char *names[OPTIONS_MAX + 1] = { NULL }, *near;
-	const char *place =
-		find_place(context->kinds, item, true) ?: find_place(context->kinds, item, false);
+	const char *where =
+		find_where(context->kinds, item, true) ?: find_where(context->kinds, item, false);
 
 	for (size_t i = 0; options[i].name && i < OPTIONS_MAX; i++)
 		names[i] = options[i].name;
 	near = mistake_near(item->key, names);
-	if (place)
-		mistake(context, item, "it belongs %s", place);
+	if (where)
+		mistake(context, item, "it belongs %s", where);
 	else if (near)
 		mistake(context, item, "there is no such option; is %s meant?", near);
 	else
 		mistake(context, item, "there is no such option, see collectd-ebpf(5)");
 }
 
-static char **find_line(const struct strings *once, const char *option)
+static char **find_once_line(const struct strings *once, const char *option)
 {
 	size_t length = strlen(option);
 
@@ -149,17 +149,17 @@ static char **find_line(const struct strings *once, const char *option)
 
 const char *block_line(const struct strings *once, const char *option)
 {
-	char **line = find_line(once, option);
+	char **line = find_once_line(once, option);
 
 	return line ? *line : NULL;
 }
 
-#define LINE_MAX_BYTES 4608 /* of one with a path */
+#define LINE_SIZE_MAX 4608 /* enough for a path */
 
 void block_remember(struct context *context, const oconfig_item_t *item, const char *key)
 {
-	char **earlier = find_line(context->once, key);
-	char values[LINE_MAX_BYTES], line[LINE_MAX_BYTES + 32], *copy;
+	char **earlier = find_once_line(context->once, key);
+	char values[LINE_SIZE_MAX], line[LINE_SIZE_MAX + 32], *copy;
 
 	option_text(item, values, sizeof(values));
 	snprintf(line, sizeof(line), "%.*s%s", (int)strcspn(key, " "), key, values);
@@ -177,30 +177,31 @@ void block_remember(struct context *context, const oconfig_item_t *item, const c
 	*earlier = copy;
 }
 
-/* false: it is ignored, which was told. */
-static bool take_line(struct context *context, const oconfig_item_t *item,
-		      const struct option *option)
+/* false: the line is ignored, which was reported. */
+static bool parse_option_line(struct context *context, const oconfig_item_t *item,
+			      const struct option *option)
 {
 	unsigned ignored = context->mistakes->ignored;
 
 	if (option->kind != BLOCK && item->children_num)
 		mistake(context, item, "it is a line, not a block");
-	else if (option->take(context, item) && option->kind == ONCE)
+	else if (option->parse(context, item) && option->kind == ONCE)
 		block_remember(context, item, option->name);
 	return context->mistakes->ignored == ignored;
 }
 
-bool block_take(struct context *context, const oconfig_item_t *block, const struct option *options)
+bool block_parse(struct context *context, const oconfig_item_t *block, const struct option *options)
 {
 	bool whole = true;
 
 	for (int i = 0; i < block->children_num; i++) {
 		const oconfig_item_t *item = &block->children[i];
-		const struct option *option = option_named(options, item->key);
+		const struct option *option = find_option(options, item->key);
 
 		if (!option)
-			take_unknown(context, item, options);
-		if (!option || (!take_line(context, item, option) && option->kind == NEEDED))
+			report_unknown(context, item, options);
+		if (!option ||
+		    (!parse_option_line(context, item, option) && option->kind == NEEDED))
 			whole = false;
 	}
 	return whole;

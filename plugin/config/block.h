@@ -11,27 +11,27 @@
 
 struct context;
 
-/* Takes the values of an option; false: it is ignored, which has been told. */
+/* Parses the values of an option; false: it is ignored, which was reported. */
 typedef bool option_fn(struct context *context, const oconfig_item_t *item);
 
 struct option {
 	const char *name;
-	option_fn *take;
+	option_fn *parse;
 	enum {
 		ONCE,
 		OFTEN,
-		NEEDED, /* often, and a block without any of these means nothing */
+		NEEDED, /* often; a block without any of these has no effect */
 		BLOCK,
 	} kind;
 };
 
-/* A table of options, the last without a name, and where they belong, for messages. */
+/* A table of options, the last one without a name, and where they belong, for messages. */
 struct block_kind {
 	const struct option *options;
 	const char *where;
 };
 
-/* The block that is read, and of what. */
+/* The block that is parsed, and the structs that it fills. */
 struct context {
 	struct config *config;
 	struct service_config *service;
@@ -44,25 +44,25 @@ struct context {
 	char block[128 + 16];           /* for messages, e.g. `<Service "web">` */
 	const struct block_kind *kinds; /* of all blocks, the last without options */
 	struct mistakes *mistakes;
-	unsigned excess_services, excess_probes; /* blocks that there is no room for */
+	unsigned excess_services, excess_probes; /* number of blocks beyond the limit */
 };
 
-/* A line of this block, or a block in it, is ignored: false. */
+/* Reports that a line of this block, or a block in it, is ignored, and returns false. */
 #define mistake(context, item, ...) \
 	mistake_ignore((context)->mistakes, mistake_name((context)->block, item).text, __VA_ARGS__)
 #define block_mistake(context, item, ...) \
 	mistake_ignore((context)->mistakes, mistake_name(NULL, item).text, __VA_ARGS__)
 
-/* A line of this block, or a block in it, counts, but perhaps not as it was meant. */
+/* Reports that a line of this block, or a block in it, is used, but perhaps not as it was meant. */
 #define line_note(context, item, ...) \
 	mistake_note((context)->mistakes, mistake_name((context)->block, item).text, __VA_ARGS__)
 #define block_note(context, item, ...) \
 	mistake_note((context)->mistakes, mistake_name(NULL, item).text, __VA_ARGS__)
 
-/* Operators put numbers and booleans in quotes, as other programs want them: what to say of such a value. */
+/* A hint for values in quotes: other programs want numbers and booleans quoted. */
 const char *quotes_hint(const struct oconfig_value_s *value);
 
-/* Tell what an option wants that has something else: false. */
+/* Report what an option wants, and return false. */
 bool wants_boolean(struct context *context, const oconfig_item_t *item);
 bool wants_whole(struct context *context, const oconfig_item_t *item, unsigned low, unsigned high);
 bool wants_seconds(struct context *context, const oconfig_item_t *item);
@@ -71,32 +71,32 @@ bool wants_percent(struct context *context, const oconfig_item_t *item, const ch
 /* Grows an array by one zeroed element; NULL: no memory, the array is as before. */
 void *block_append(void *array, size_t *count, size_t size);
 
-/* Takes a copy of a text. */
+/* Appends a copy of a text. */
 bool block_add_string(struct context *context, const oconfig_item_t *item, struct strings *list,
 		      const char *text);
 
-/* Likewise, unless the list has it. */
+/* The same, unless the list has the text. */
 bool block_add_new(struct context *context, const oconfig_item_t *item, struct strings *list,
 		   const char *text);
 
-/* Takes a copy of the one absolute path that an option has. */
-bool block_take_path(struct context *context, const oconfig_item_t *item, char **path);
+/* Sets *path to a copy of the one absolute path that an option has. */
+bool block_parse_path(struct context *context, const oconfig_item_t *item, char **path);
 
-/* Takes all lines of a block; false: one that it needs is ignored, or one of no known name, which was
- * told. */
-bool block_take(struct context *context, const oconfig_item_t *block, const struct option *options);
+/* Parses all lines of a block. false: a NEEDED one, or one of unknown name, is ignored, which was reported. */
+bool block_parse(struct context *context, const oconfig_item_t *block,
+		 const struct option *options);
 
-/* Notes a line that may stand once, and tells of two that differ: the last one counts. It begins
- * with key, that of an option or of one of its names, as `Parameter "x"`. */
+/* Notes a line that may occur once, and reports two that differ: the last one counts. `key` is the start of the
+ * line: an option, or one of its names, as `Parameter "x"`. */
 void block_remember(struct context *context, const oconfig_item_t *item, const char *key);
 
-/* A line that may stand once, as `once` has it, or NULL: there is none. */
+/* The line of an option that may occur once, from `once`; NULL: there is none. */
 const char *block_line(const struct strings *once, const char *option);
 
-/* The name of a Service, Probe or Function block, or NULL after a message. */
+/* The name of a Service, Probe or Function block; NULL after a message. */
 const char *block_name(struct context *context, const oconfig_item_t *block);
 
-/* That of a block of this kind and name in another one. */
+/* The context for a block of this kind and name in another block. */
 struct context block_inside(const struct context *parent, const char *kind, const char *name,
 			    struct strings *once);
 

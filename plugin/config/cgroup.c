@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Paths of cgroups, as an administrator copies them from a shell or from systemd-cgls.
+ * Paths of cgroups, as administrators copy them from a shell or from systemd-cgls.
  */
 #include "cgroup.h"
 
@@ -12,12 +12,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The kernel side cuts longer names to one byte more. */
-#define NAME_MAX_BYTES (CGROUP_NAME_LEN - 2)
+/* The kernel's side cuts a longer name to one byte more, so that it never fits. */
+#define CGROUP_NAME_MAX (CGROUP_NAME_LEN - 2)
 #define MOUNTS_MAX 4096 /* lines of the table: a container host has hundreds */
 
-/* What comes behind a directory in a path that begins with it, or NULL. */
-static const char *below(const char *path, const char *directory)
+/* The part of a path behind a directory that it starts with, or NULL. */
+static const char *strip_directory(const char *path, const char *directory)
 {
 	size_t length = strlen(directory);
 
@@ -26,16 +26,16 @@ static const char *below(const char *path, const char *directory)
 	return path + length;
 }
 
-/* Of a hierarchy that the engine tells processes apart by? */
-static bool is_hierarchy(const struct mntent *entry)
+/* Does the engine classify processes by this hierarchy? */
+static bool is_classifying_mount(const struct mntent *entry)
 {
 	if (!strcmp(entry->mnt_type, "cgroup"))
 		return hasmntopt(entry, "pids") || hasmntopt(entry, "memory");
 	return !strcmp(entry->mnt_type, "cgroup2");
 }
 
-/* The path without the mount point, or NULL; one of those of cgroup2 is for messages. */
-static const char *below_mount(const char *path, const char *mounts, char *point, size_t size)
+/* The path relative to its mount; NULL: it starts at none. Writes the mount of cgroup2, for messages. */
+static const char *strip_mount(const char *path, const char *mounts, char *mount, size_t size)
 {
 	FILE *file = setmntent(mounts, "re");
 	const char *found = NULL;
@@ -45,29 +45,30 @@ static const char *below_mount(const char *path, const char *mounts, char *point
 	for (int i = 0; file && i < MOUNTS_MAX && !found; i++) {
 		if (!getmntent_r(file, &entry, line, sizeof(line)))
 			break;
-		if (!is_hierarchy(&entry))
+		if (!is_classifying_mount(&entry))
 			continue;
 		if (!strcmp(entry.mnt_type, "cgroup2"))
-			snprintf(point, size, "%s", entry.mnt_dir);
-		found = below(path, entry.mnt_dir);
+			snprintf(mount, size, "%s", entry.mnt_dir);
+		found = strip_directory(path, entry.mnt_dir);
 	}
 	if (file)
 		endmntent(file);
-	/* A process may not be shown what is mounted. */
-	if (!found && !point[0] && !(found = below(path, "/sys/fs/cgroup/unified")))
-		found = below(path, "/sys/fs/cgroup");
+	/* The mounts may be hidden from this process. */
+	if (!found && !mount[0] && !(found = strip_directory(path, "/sys/fs/cgroup/unified")))
+		found = strip_directory(path, "/sys/fs/cgroup");
 	return found;
 }
 
-/* NULL: that of cgroup2. */
-static bool has_controller(const struct mntent *entry, const char *controller)
+/* controller NULL: cgroup2. */
+static bool is_mount_of(const struct mntent *entry, const char *controller)
 {
 	if (!controller)
 		return !strcmp(entry->mnt_type, "cgroup2");
 	return !strcmp(entry->mnt_type, "cgroup") && hasmntopt(entry, controller);
 }
 
-static bool find_mount(const char *mounts, const char *controller, char *ret_point, size_t size)
+static bool find_cgroup_mount(const char *mounts, const char *controller, char *ret_mount,
+			      size_t size)
 {
 	FILE *file = setmntent(mounts, "re");
 	struct mntent entry;
@@ -77,9 +78,9 @@ static bool find_mount(const char *mounts, const char *controller, char *ret_poi
 	for (int i = 0; file && i < MOUNTS_MAX && !found; i++) {
 		if (!getmntent_r(file, &entry, line, sizeof(line)))
 			break;
-		found = has_controller(&entry, controller) && strlen(entry.mnt_dir) < size;
+		found = is_mount_of(&entry, controller) && strlen(entry.mnt_dir) < size;
 		if (found)
-			strcpy(ret_point, entry.mnt_dir);
+			strcpy(ret_mount, entry.mnt_dir);
 	}
 	if (file)
 		endmntent(file);
@@ -88,26 +89,26 @@ static bool find_mount(const char *mounts, const char *controller, char *ret_poi
 
 int cgroup_open(const char *mounts, const char *controller, bool *ret_is_v1)
 {
-	char point[256];
+	char mount[256];
 
-	*ret_is_v1 = controller && find_mount(mounts, controller, point, sizeof(point));
+	*ret_is_v1 = controller && find_cgroup_mount(mounts, controller, mount, sizeof(mount));
 	if (*ret_is_v1)
-		return pseudo_root_open(PSEUDO_CGROUP1, point);
-	if (!find_mount(mounts, NULL, point, sizeof(point)))
+		return pseudo_root_open(PSEUDO_CGROUP1, mount);
+	if (!find_cgroup_mount(mounts, NULL, mount, sizeof(mount)))
 		return -ENODEV;
-	return pseudo_root_open(PSEUDO_CGROUP, point);
+	return pseudo_root_open(PSEUDO_CGROUP, mount);
 }
 
-static bool check_name(const char *name, size_t length, char *why, size_t size)
+static bool check_cgroup_name(const char *name, size_t length, char *why, size_t size)
 {
 	if ((length == 1 && name[0] == '.') || (length == 2 && !strncmp(name, "..", 2)))
 		snprintf(why, size, "a cgroup is not called \"%.*s\"", (int)length, name);
 	else if (memchr(name, '*', length))
 		snprintf(why, size,
 			 "it takes one path, without wildcards; Unit and Container take some");
-	else if (length > NAME_MAX_BYTES)
+	else if (length > CGROUP_NAME_MAX)
 		snprintf(why, size, "its part \"%.20s...\" has more than %d bytes", name,
-			 NAME_MAX_BYTES);
+			 CGROUP_NAME_MAX);
 	else
 		return true;
 	return false;
@@ -115,13 +116,13 @@ static bool check_name(const char *name, size_t length, char *why, size_t size)
 
 bool cgroup_path(const char *text, const char *mounts, char *ret_path, char *why, size_t size)
 {
-	char point[256] = "";
-	const char *from = below_mount(text, mounts, point, sizeof(point));
+	char mount[256] = "";
+	const char *from = strip_mount(text, mounts, mount, sizeof(mount));
 	unsigned depth = 0;
 	size_t length, end = 0;
 
-	if (!from && below(text, "/sys")) {
-		snprintf(why, size, "cgroup2 is mounted at %s; give the path below that", point);
+	if (!from && strip_directory(text, "/sys")) {
+		snprintf(why, size, "cgroup2 is mounted at %s; give the path below that", mount);
 		return false;
 	}
 	for (from = from ? from : text; *from; from += length) {
@@ -129,7 +130,7 @@ bool cgroup_path(const char *text, const char *mounts, char *ret_path, char *why
 		length = strcspn(from, "/");
 		if (length == 0)
 			break;
-		if (!check_name(from, length, why, size))
+		if (!check_cgroup_name(from, length, why, size))
 			return false;
 		if (++depth > CGROUP_DEPTH_MAX) {
 			snprintf(why, size, "it is deeper than %d cgroups", CGROUP_DEPTH_MAX);

@@ -5,15 +5,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The path of a cgroup below the root of its hierarchy, its names with a slash between
- * them, of one that may begin where the mount table (as /proc/self/mounts) has cgroup2, or a hierarchy of
- * the pids or the memory controller. On
- * false `why` says what is wrong. ret_path has room for the text. */
+/* Makes a path relative to the root of its hierarchy: names with a slash between them. The text may start with a
+ * mount of cgroup2, or of the v1 hierarchy of the pids or the memory controller, by the mount table (as
+ * /proc/self/mounts). false: `why` says what is wrong. ret_path has room for the text. */
 bool cgroup_path(const char *text, const char *mounts, char *ret_path, char *why, size_t size);
 
-/* Opens the root of the hierarchy in which a controller is, by the mount table: one of its own (v1), or
- * that of cgroup2, which is also meant by NULL. Errors of pseudo_root_open(); -ENODEV: neither is
- * mounted. */
+/* Opens the root of the hierarchy of a controller, by the mount table: its own (v1), else that of cgroup2. NULL: that
+ * of cgroup2. Errors of pseudo_root_open(); -ENODEV: neither is mounted. */
 int cgroup_open(const char *mounts, const char *controller, bool *ret_is_v1);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the configuration says, as the plugin asks for it.
+ * The configuration as the plugin uses it: defaults, queries, release.
  */
 #include "config.h"
 
@@ -14,7 +14,7 @@
 #include <string.h>
 
 #define MEMORY_MIB 320
-#define MEMORY_CPUS 16 /* possible ones that this is enough for */
+#define MEMORY_CPUS 16 /* MEMORY_MIB is enough for so many possible CPUs */
 
 bool config_same_name(const char *a, const char *b)
 {
@@ -25,8 +25,8 @@ bool config_same_name(const char *a, const char *b)
 	return !strcmp(left, right);
 }
 
-/* Maps per CPU have a copy for each possible one, so that a machine of many needs more. */
-static unsigned max_memory_mib(void)
+/* Per-CPU maps have a copy for each possible CPU, so machines with many CPUs need more. */
+static unsigned default_memory_mib(void)
 {
 	int cpus = libbpf_num_possible_cpus();
 
@@ -43,7 +43,7 @@ int config_init(struct config *config, const char *object_dir)
 						 .seconds = 60 },
 				   .object_dir = strdup(object_dir),
 				   .max_services = 256,
-				   .max_memory_mib = max_memory_mib(),
+				   .max_memory_mib = default_memory_mib(),
 				   .max_sampling = 0.5,
 				   .max_overhead = 1,
 				   .services_from = SERVICES_FROM_CONTAINERS | SERVICES_FROM_UNITS |
@@ -102,22 +102,6 @@ const struct table_config *config_table(const struct probe_config *probe, const 
 		if (!strcmp(probe->tables[i].map, map))
 			return &probe->tables[i];
 	return NULL;
-}
-
-bool strings_have(const struct strings *list, const char *text)
-{
-	for (size_t i = 0; i < list->count; i++)
-		if (!strcmp(list->item[i], text))
-			return true;
-	return false;
-}
-
-void strings_done(struct strings *list)
-{
-	for (size_t i = 0; i < list->count; i++)
-		free(list->item[i]);
-	free(list->item);
-	*list = (struct strings){ 0 };
 }
 
 void service_config_done(struct service_config *service)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* To be included as "config/config.h": collectd has a "config.h", too. */
 #ifndef EBPF_CONFIG_H
 #define EBPF_CONFIG_H
 
@@ -13,190 +14,189 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Own name: "config.h" without a path is collectd's. */
 struct oconfig_item_s;
 
 #define CONFIG_NAME_MAX 64 /* of a service or probe, with the NUL */
 #define CONFIG_PERCENTILES_MAX 16
 #define CONFIG_SERVICES_MAX 512  /* Service blocks */
 #define CONFIG_PROBES_MAX 128    /* Probe blocks */
-#define CONFIG_MAX_SERVICES 4096 /* rows for command names */
+#define CONFIG_MAX_SERVICES 4096 /* rows for services without a Service block */
 #define CONFIG_MAX_NEW_SERVICES 1000000
 #define CONFIG_MAX_MEMORY_MIB (1 << 20)
-#define CONFIG_ROWS 64   /* of a probe that gives rows on first use */
-#define CONFIG_NAMES 256 /* likewise, of one whose rows keys name: how many names have series */
+#define CONFIG_ROWS 64   /* default of Rows, for tables that give rows on first use */
+#define CONFIG_NAMES 256 /* default of Rows, for tables of keys: names with series */
 #define CONFIG_ROWS_MAX 1024
-#define CONFIG_TIERS_MAX 16 /* hook tiers of a probe */
+#define CONFIG_TIERS_MAX 16 /* hook sets of a probe */
 #define CONFIG_KEEP_HOURS_MAX 87600
 #define CONFIG_KEEP_MIB_MAX (1 << 20)
 #define CONFIG_PROFILE_S_MAX 600
 #define CONFIG_FREQUENCY_MAX 1000         /* Hz, of samplers */
 #define CONFIG_PARAMETERS_MAX 256         /* of a probe */
-#define CONFIG_ATTACHES_MAX 256           /* likewise */
+#define CONFIG_ATTACHES_MAX 256           /* Attach lines of a Probe block */
 #define CONFIG_FUNCTION_ATTACHES_MAX 1024 /* of all Function blocks of a probe */
-#define CONFIG_LABELS_MAX 16              /* likewise */
+#define CONFIG_LABELS_MAX 16              /* of a probe */
 #define CONFIG_LABEL_NAMES_MAX 256        /* of a label */
-#define CONFIG_PATTERNS_MAX 256           /* likewise, of Collect and of Ignore */
+#define CONFIG_PATTERNS_MAX 256           /* each of Collect and Ignore; of OnThreshold */
 
-/* In each block `once` has the lines that may stand there once, as "Interval 10". */
+/* `once` of a block has the lines that may occur once, as "Interval 10". */
 
 struct service_config {
 	char name[CONFIG_NAME_MAX];
-	struct strings commands;          /* exact, as the kernel keeps them: 15 bytes */
-	struct strings cgroups;           /* path below the cgroup2 root, no slash at either end */
-	struct strings units, containers; /* patterns */
+	struct strings commands; /* exact, as the kernel keeps them: 15 bytes */
+	struct strings cgroups;  /* relative to the root of cgroup2, no slash at either end */
+	struct strings units, containers; /* globs */
 	struct strings pid_files;
-	struct strings match_texts; /* of matches, as they were written */
+	struct strings match_texts; /* texts of `matches` */
 	struct pattern *matches;
 	size_t match_count;
 	struct response_rules responses;
 	bool per_process;
 	unsigned top_n;
-	bool is_partial; /* what it needs is ignored, which was told */
+	bool is_partial; /* a NEEDED line was ignored and reported */
 	struct strings once;
 };
 
-/* What a variable of an object is to be before it is loaded. */
+/* The value of a variable of an object, set before load. */
 struct parameter_config {
 	char *name;
-	bool is_boolean; /* true or false, as 1 or 0 */
+	bool is_boolean; /* the value is 1 or 0 */
 	struct number value;
 };
 
-/* Of rows that are named by their keys: what a label has to be called for a row to have series. */
+/* Which rows of tables of keys have series: those whose label has one of these names. */
 struct label_config {
 	char *word;              /* of the label */
-	struct strings patterns; /* of names */
+	struct strings patterns; /* globs of names */
 };
 
-/* A further attach point of a program. */
+/* A hook to which a program is attached in addition. */
 struct attach_config {
-	char *text;    /* as it was written */
-	char *program; /* its name, NULL: the only one of the object that fits */
+	char *text;    /* as in the file */
+	char *program; /* its name, NULL: the only program of the object that can be attached there */
 	struct point point;
 };
 
-/* What is told of an argument. */
+/* What is measured of an argument. */
 struct argument_config {
 	enum function_flag
 		use;     /* FUNCTION_SUM, FUNCTION_HISTOGRAM or FUNCTION_LABEL, 0: there is none */
 	unsigned number; /* of the argument, from 1; 0: by its name, or what is returned */
 	char name[64];   /* of an argument of a function of the kernel, empty: by its number */
 	bool is_returned;
-	struct function_type type; /* of size 0: as it is known */
+	struct function_type type; /* of size 0: as debug information has it */
 };
 
 /* Functions that are counted under one name. */
 struct function_config {
 	char name[CONFIG_NAME_MAX];     /* clean, without hyphens */
-	struct attach_config *attaches; /* of no program */
+	struct attach_config *attaches; /* without a program */
 	size_t attach_count;
 	struct strings services; /* names of Service blocks; none: every service */
 	bool latency;
-	bool replaces; /* Returns "replace" */
+	bool replaces; /* Returns "replace": the kernel replaces the return address (a uretprobe) */
 	bool has_errors;
-	enum function_comparison comparison; /* of what is returned with this: then it is one */
+	enum function_comparison
+		comparison; /* a return value is an error if it compares so to error_value */
 	int64_t error_value;
 	struct function_type error_type;
 	struct argument_config argument;
-	double max_overhead; /* percent of the machine, 0: that of the probe alone counts */
-	bool is_partial;     /* what it needs is ignored, which was told */
+	double max_overhead; /* percent of the machine, 0: only the probe's limit */
+	bool is_partial;     /* a NEEDED line was ignored and reported */
 	struct strings once;
 };
 
 struct probe_config {
-	char name[CONFIG_NAME_MAX];     /* clean */
-	char *object;                   /* path, or NULL for the one in the object directory */
-	struct strings options;         /* of the object: programs that are off without */
-	struct strings collect, ignore; /* patterns of metrics */
+	char name[CONFIG_NAME_MAX]; /* clean */
+	char *object;               /* path, or NULL for the one in the object directory */
+	struct strings options;     /* of the object: switch on programs that are off by default */
+	struct strings collect, ignore; /* globs of metrics */
 	struct parameter_config *parameters;
 	size_t parameter_count;
-	struct label_config *labels; /* each once */
+	struct label_config *labels; /* one of each word */
 	size_t label_count;
 	struct attach_config *attaches;
 	size_t attach_count;
-	struct table_config *tables; /* each map once */
+	struct table_config *tables; /* one of each map */
 	size_t table_count;
 	struct function_config *functions;
 	size_t function_count;
 	double interval_s;     /* 0: the plugin's */
-	unsigned rows;         /* of tables that give them on first use, 0: CONFIG_ROWS */
-	unsigned tier;         /* the only one to try, 0: all */
-	double frequency_hz;   /* of its samplers, 0: as their tags say */
-	double budget_percent; /* of one CPU, for all of them, 0: of max_sampling */
-	double max_overhead;   /* percent of the machine, 0: of the plugin's, if it has that */
+	unsigned rows;         /* Rows, 0: the default of the kind of table */
+	unsigned tier;         /* the only hook set to try, 0: all */
+	double frequency_hz;   /* of its samplers, 0: as in their tags */
+	double budget_percent; /* of one CPU, for all its samplers, 0: max_sampling */
+	double max_overhead;   /* percent of the machine, 0: the plugin's, if that is set */
 	bool enable;
-	bool enable_set;       /* Enable is in the block: what is off by default may be on */
-	bool function_ignored; /* which was told */
+	bool enable_set; /* the block has Enable, which also switches on what is off by default */
+	bool function_ignored; /* a Function block was ignored and reported */
 	struct strings once;
 };
 
-/* Where stacks go, see stack/store.h. */
+/* The Profiles block, see stack/store.h. */
 struct profiles_config {
 	char *directory;
 	unsigned keep_hours;
-	unsigned keep_mib;           /* all files together, as they take room on the disk */
+	unsigned keep_mib;           /* of all files together, by disk usage */
 	struct strings on_threshold; /* clean names of probes */
-	unsigned seconds;            /* that a profile lasts which a threshold has started */
+	unsigned seconds;            /* duration of a profile that a threshold has started */
 	struct strings once;
 };
 
 struct config {
 	struct profiles_config profiles;
 	char *object_dir;
-	char *symbol_reader; /* NULL: as it is installed */
+	char *symbol_reader; /* NULL: the installed one */
 	double interval_s;   /* 0: the daemon's */
 	unsigned max_services;
 	unsigned max_new_services; /* in an hour, 0: max_services */
 	unsigned max_memory_mib;
-	double max_sampling; /* percent of one CPU, of samplers without a budget of their own */
-	double max_overhead; /* percent of the machine, of all probes that are off by default */
+	double max_sampling; /* percent of one CPU, for samplers of probes without Budget */
+	double max_overhead; /* percent of the machine, for all probes that are off by default */
 	unsigned
-		services_from; /* bits of enum service_source: what names a service that no block does */
+		services_from; /* bits of enum service_source, for processes without a Service block */
 	bool buckets;
 	double percentiles[CONFIG_PERCENTILES_MAX];
 	size_t percentile_count;
 	struct service_config *services;
 	size_t service_count;
-	struct strings classes; /* that responses may have, each once */
+	struct strings classes; /* of responses, each once */
 	struct probe_config *probes;
 	size_t probe_count;
 	struct strings once;
 };
 
-/* The defaults; object_dir is copied. Returns 0 or -ENOMEM. */
+/* Sets the defaults; object_dir is copied. 0 or -ENOMEM. */
 int config_init(struct config *config, const char *object_dir);
 
-/* Reads a <Plugin> block into config. Blocks of one name are one block, also those of several
- * <Plugin> blocks. Lines and blocks that are wrong, or can have no effect, are told and ignored;
- * returns how many that were. */
+/* Reads a <Plugin> block into config. Blocks of one name are joined, also those of several <Plugin> blocks. Mistakes,
+ * and lines and blocks without an effect, are reported and ignored; returns their number. */
 unsigned config_read(struct config *config, const struct oconfig_item_s *block);
 
-/* Likewise, what is known to be wrong when all of them have been read. */
+/* Checks the whole configuration after the last block; returns the number of mistakes. */
 unsigned config_finish(struct config *config);
 
-/* Does a probe run only when a threshold has started a profile? */
+/* Does a probe run only after a threshold has started a profile? */
 bool config_on_threshold(const struct config *config, const char *probe);
 
-/* Does a process belong to a unit or a container? */
+/* Do services need the units and containers of processes? */
 bool config_needs_groups(const struct config *config);
 
-/* How many command names may get series of their own in an hour. */
+/* How many new services may get series in an hour. */
 unsigned config_new_services(const struct config *config);
 
-/* Does a Service block ask for classes of responses? */
+/* Does a Service block have Response? */
 bool config_has_responses(const struct config *config);
 
 /* Do Service blocks need /proc (ProcessMatch, PidFile)? */
 bool config_needs_proc(const struct config *config);
 
-/* The block of a probe of this name, as it is when cleaned; or NULL. */
+/* The block of the probe with this (cleaned) name, or NULL. */
 const struct probe_config *config_probe(const struct config *config, const char *name);
 
-/* What a Probe block says of a map, or NULL. */
+/* The Table block of a map, or NULL. */
 const struct table_config *config_table(const struct probe_config *probe, const char *map);
 
-/* Would the series of services or probes of these names have one name? */
+/* Would services or probes of these names have the same series? */
 bool config_same_name(const char *a, const char *b);
 
 void service_config_done(struct service_config *service);

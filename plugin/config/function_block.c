@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * <Function "NAME"> in a Probe block: functions that are counted under this name, and what is told of
- * their calls.
+ * <Function "NAME"> in a Probe block: functions that are counted under one name, and what is measured of their
+ * calls.
  */
 #include "function_block.h"
 
@@ -12,16 +12,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LABELED_NAME_MAX 31 /* bytes: the label has the other half of the type instance */
+#define LABELED_NAME_MAX 31 /* bytes; the label has the other half of the type instance */
 #define ARGUMENTS_MAX 16
-#define RETURN "return"
+#define RETURN_WORD "return"
 
 /* --- types --- */
 
 static const struct {
 	const char *word;
 	struct function_type type;
-} TYPES[] = {
+} function_types[] = {
 	{ "u8", { .size = 1 } },
 	{ "u16", { .size = 2 } },
 	{ "u32", { .size = 4 } },
@@ -34,31 +34,31 @@ static const struct {
 	{ "kstring", { .size = 8, .is_string = true, .is_kernel = true } },
 };
 
-static bool parse_type(const char *word, struct function_type *ret_type)
+static bool parse_function_type(const char *word, struct function_type *ret_type)
 {
-	for (size_t i = 0; i < sizeof(TYPES) / sizeof(*TYPES); i++)
-		if (!strcmp(TYPES[i].word, word)) {
-			*ret_type = TYPES[i].type;
+	for (size_t i = 0; i < sizeof(function_types) / sizeof(*function_types); i++)
+		if (!strcmp(function_types[i].word, word)) {
+			*ret_type = function_types[i].type;
 			return true;
 		}
 	return false;
 }
 
-/* The text at i of a line, or NULL. */
-static const char *text_at(const oconfig_item_t *item, int i)
+/* The string at i of a line, or NULL. */
+static const char *option_text_at(const oconfig_item_t *item, int i)
 {
 	return i < item->values_num ? option_string_at(item, i, item->values_num) : NULL;
 }
 
 /* --- lines --- */
 
-static bool is_of_functions(const struct point *point)
+static bool is_function_hook(const struct point *hook)
 {
-	return point->kind == POINT_UPROBE || point->kind == POINT_USDT ||
-	       point->kind == POINT_KPROBE || point->kind == POINT_FENTRY;
+	return hook->kind == POINT_UPROBE || hook->kind == POINT_USDT ||
+	       hook->kind == POINT_KPROBE || hook->kind == POINT_FENTRY;
 }
 
-static size_t count_attaches(const struct probe_config *probe)
+static size_t count_function_attaches(const struct probe_config *probe)
 {
 	size_t count = 0;
 
@@ -67,7 +67,7 @@ static size_t count_attaches(const struct probe_config *probe)
 	return count;
 }
 
-static bool has_attach(const struct function_config *function, const char *text)
+static bool has_function_attach(const struct function_config *function, const char *text)
 {
 	for (size_t i = 0; i < function->attach_count; i++)
 		if (!strcmp(function->attaches[i].text, text))
@@ -75,11 +75,11 @@ static bool has_attach(const struct function_config *function, const char *text)
 	return false;
 }
 
-/* One more; false: no memory, and the point is the caller's. */
-static bool add_attach(struct function_config *function, const char *text,
-		       const struct point *point)
+/* Appends an attach line; false: no memory, and the hook stays the caller's. */
+static bool add_function_attach(struct function_config *function, const char *text,
+				const struct point *hook)
 {
-	struct attach_config attach = { .text = strdup(text), .point = *point }, *added = NULL;
+	struct attach_config attach = { .text = strdup(text), .point = *hook }, *added = NULL;
 
 	if (attach.text)
 		added = block_append(&function->attaches, &function->attach_count, sizeof(*added));
@@ -90,38 +90,38 @@ static bool add_attach(struct function_config *function, const char *text,
 	return added;
 }
 
-static bool take_attach(struct context *context, const oconfig_item_t *item)
+static bool parse_function_attach(struct context *context, const oconfig_item_t *item)
 {
 	const char *text = option_string(item);
-	struct point point;
+	struct point hook;
 	char why[256] = "it takes one function, such as \"uprobe:PATH:FUNCTION\"";
 
-	if (text && has_attach(context->function, text))
+	if (text && has_function_attach(context->function, text))
 		return false;
-	if (count_attaches(context->probe) == CONFIG_FUNCTION_ATTACHES_MAX)
+	if (count_function_attaches(context->probe) == CONFIG_FUNCTION_ATTACHES_MAX)
 		return mistake(context, item,
 			       "all Function blocks together have at most %d of them",
 			       CONFIG_FUNCTION_ATTACHES_MAX);
-	if (!text || !point_parse(text, &point, why, sizeof(why)))
+	if (!text || !point_parse(text, &hook, why, sizeof(why)))
 		return mistake(context, item, "%s", why);
-	if (is_of_functions(&point) && add_attach(context->function, text, &point))
+	if (is_function_hook(&hook) && add_function_attach(context->function, text, &hook))
 		return true;
-	if (is_of_functions(&point))
+	if (is_function_hook(&hook))
 		mistake(context, item, "there is no memory for it");
 	else
 		mistake(context, item,
 			"a function is named by uprobe:, usdt:, kprobe: or fentry:; the return from "
 			"it comes with Latency and Errors");
-	point_done(&point);
+	point_done(&hook);
 	return false;
 }
 
-static bool take_latency(struct context *context, const oconfig_item_t *item)
+static bool parse_function_latency(struct context *context, const oconfig_item_t *item)
 {
 	return option_boolean(item, &context->function->latency) || wants_boolean(context, item);
 }
 
-static bool take_returns(struct context *context, const oconfig_item_t *item)
+static bool parse_function_returns(struct context *context, const oconfig_item_t *item)
 {
 	const char *text = option_string(item);
 
@@ -131,16 +131,17 @@ static bool take_returns(struct context *context, const oconfig_item_t *item)
 	return true;
 }
 
-static bool take_service(struct context *context, const oconfig_item_t *item)
+static bool parse_function_service(struct context *context, const oconfig_item_t *item)
 {
 	for (int i = 0; i < item->values_num; i++)
-		if (!text_at(item, i))
+		if (!option_text_at(item, i))
 			return mistake(context, item,
 				       "it takes names of Service blocks, in quotes");
 	if (!item->values_num)
 		return mistake(context, item, "it takes names of Service blocks, in quotes");
 	for (int i = 0; i < item->values_num; i++)
-		if (!block_add_new(context, item, &context->function->services, text_at(item, i)))
+		if (!block_add_new(context, item, &context->function->services,
+				   option_text_at(item, i)))
 			return false;
 	return true;
 }
@@ -161,7 +162,7 @@ static bool parse_comparison(const char *text, enum function_comparison *ret_com
 	return false;
 }
 
-static bool parse_whole(const oconfig_value_t *value, struct number *ret_number)
+static bool parse_whole_number(const oconfig_value_t *value, struct number *ret_number)
 {
 	const char *end;
 
@@ -171,31 +172,32 @@ static bool parse_whole(const oconfig_value_t *value, struct number *ret_number)
 	       number_parse(value->value.string, ret_number, &end) && !*end;
 }
 
-static bool is_of_type(struct number number, const struct function_type *type)
+static bool is_number_of_type(struct number number, const struct function_type *type)
 {
 	return !type->is_string &&
 	       number_compare(number, number_least(type->size, type->is_signed)) >= 0 &&
 	       number_compare(number, number_greatest(type->size, type->is_signed)) <= 0;
 }
 
-static bool take_errors(struct context *context, const oconfig_item_t *item)
+static bool parse_function_errors(struct context *context, const oconfig_item_t *item)
 {
 	struct function_config *function = context->function;
 	struct function_type type = { .size = 4, .is_signed = true };
-	const char *comparison = text_at(item, 0), *word = text_at(item, 2);
+	const char *comparison = option_text_at(item, 0), *word = option_text_at(item, 2);
 	enum function_comparison parsed;
 	struct number number;
 
 	if (item->values_num < 2 || item->values_num > 3 || !comparison ||
-	    !parse_comparison(comparison, &parsed) || !parse_whole(&item->values[1], &number))
+	    !parse_comparison(comparison, &parsed) ||
+	    !parse_whole_number(&item->values[1], &number))
 		return mistake(context, item,
 			       "it takes a comparison (\"<\", \"<=\", \">\", \">=\", \"==\" or "
 			       "\"!=\"), a whole number, and perhaps the type of what is returned, "
 			       "such as \"<\" 0 \"s64\"");
-	if (item->values_num == 3 && (!word || !parse_type(word, &type) || type.is_string))
+	if (item->values_num == 3 && (!word || !parse_function_type(word, &type) || type.is_string))
 		return mistake(context, item,
 			       "the type is u8, u16, u32, u64, s8, s16, s32 or s64, in quotes");
-	if (!is_of_type(number, &type))
+	if (!is_number_of_type(number, &type))
 		return mistake(context, item, "its type, %s, has no such number; name another",
 			       word ?: "s32");
 	function->has_errors = true;
@@ -206,7 +208,7 @@ static bool take_errors(struct context *context, const oconfig_item_t *item)
 }
 
 /* A number, "return", or a name. */
-static bool parse_argument(const oconfig_value_t *value, struct argument_config *argument)
+static bool parse_argument_name(const oconfig_value_t *value, struct argument_config *argument)
 {
 	const char *text = value->value.string;
 
@@ -219,13 +221,13 @@ static bool parse_argument(const oconfig_value_t *value, struct argument_config 
 	if (value->type != OCONFIG_TYPE_STRING || !*text ||
 	    strlen(text) >= sizeof(argument->name) || strpbrk(text, " \t\"'"))
 		return false;
-	argument->is_returned = !strcmp(text, RETURN);
+	argument->is_returned = !strcmp(text, RETURN_WORD);
 	if (!argument->is_returned)
 		strcpy(argument->name, text);
 	return true;
 }
 
-static enum function_flag use_of(const char *word)
+static enum function_flag parse_argument_use(const char *word)
 {
 	if (word && !strcmp(word, "sum"))
 		return FUNCTION_SUM;
@@ -234,20 +236,20 @@ static enum function_flag use_of(const char *word)
 	return word && !strcmp(word, "label") ? FUNCTION_LABEL : 0;
 }
 
-static bool take_argument(struct context *context, const oconfig_item_t *item)
+static bool parse_function_argument(struct context *context, const oconfig_item_t *item)
 {
-	const char *word = text_at(item, 2);
-	struct argument_config argument = { .use = use_of(text_at(item, 1)) };
+	const char *word = option_text_at(item, 2);
+	struct argument_config argument = { .use = parse_argument_use(option_text_at(item, 1)) };
 
 	if (item->values_num < 2 || item->values_num > 3 || !argument.use ||
-	    !parse_argument(&item->values[0], &argument))
+	    !parse_argument_name(&item->values[0], &argument))
 		return mistake(context, item,
 			       "it takes the number of an argument (from 1 to %d), its name or "
-			       "\"" RETURN
+			       "\"" RETURN_WORD
 			       "\", then \"sum\", \"histogram\" or \"label\", and perhaps a "
 			       "type, such as 2 \"sum\" \"u32\"",
 			       ARGUMENTS_MAX);
-	if (item->values_num == 3 && (!word || !parse_type(word, &argument.type)))
+	if (item->values_num == 3 && (!word || !parse_function_type(word, &argument.type)))
 		return mistake(context, item,
 			       "the type is u8, u16, u32, u64, s8, s16, s32, s64, string or "
 			       "kstring, in quotes");
@@ -261,27 +263,27 @@ static bool take_argument(struct context *context, const oconfig_item_t *item)
 	return true;
 }
 
-static bool take_function_max_overhead(struct context *context, const oconfig_item_t *item)
+static bool parse_function_max_overhead(struct context *context, const oconfig_item_t *item)
 {
 	return option_number(item, 0.01, 100, &context->function->max_overhead) ||
 	       wants_percent(context, item, "all CPUs");
 }
 
 const struct option function_options[] = {
-	{ "Argument", take_argument, ONCE },
-	{ "Attach", take_attach, NEEDED },
-	{ "Errors", take_errors, ONCE },
-	{ "Latency", take_latency, ONCE },
-	{ "MaxOverhead", take_function_max_overhead, ONCE },
-	{ "Returns", take_returns, ONCE },
-	{ "Service", take_service, OFTEN },
+	{ "Argument", parse_function_argument, ONCE },
+	{ "Attach", parse_function_attach, NEEDED },
+	{ "Errors", parse_function_errors, ONCE },
+	{ "Latency", parse_function_latency, ONCE },
+	{ "MaxOverhead", parse_function_max_overhead, ONCE },
+	{ "Returns", parse_function_returns, ONCE },
+	{ "Service", parse_function_service, OFTEN },
 	{ NULL, NULL, ONCE },
 };
 
 /* --- the block --- */
 
-/* As series have it. */
-static void clean(char *to, const char *name)
+/* Cleans a name for series, where a hyphen separates parts. */
+static void clean_function_name(char *to, const char *name)
 {
 	name_clean(to, CONFIG_NAME_MAX, name);
 	for (; *to; to++)
@@ -289,15 +291,15 @@ static void clean(char *to, const char *name)
 			*to = '_';
 }
 
-/* That of this name, a new one if there is none; NULL after a message. */
-static struct function_config *function_named(struct context *parent, const oconfig_item_t *block,
-					      const char *name)
+/* The function of this name, which is created if needed; NULL after a message. */
+static struct function_config *get_function(struct context *parent, const oconfig_item_t *block,
+					    const char *name)
 {
 	struct probe_config *probe = parent->probe;
 	struct function_config *function;
 	char cleaned[CONFIG_NAME_MAX];
 
-	clean(cleaned, name);
+	clean_function_name(cleaned, name);
 	for (size_t i = 0; i < probe->function_count; i++)
 		if (!strcmp(probe->functions[i].name, cleaned))
 			return &probe->functions[i];
@@ -313,10 +315,10 @@ static struct function_config *function_named(struct context *parent, const ocon
 	return function;
 }
 
-bool function_block_take(struct context *parent, const oconfig_item_t *block)
+bool function_block_parse(struct context *parent, const oconfig_item_t *block)
 {
 	const char *name = block_name(parent, block);
-	struct function_config *function = name ? function_named(parent, block, name) : NULL;
+	struct function_config *function = name ? get_function(parent, block, name) : NULL;
 	struct context context;
 
 	if (!function)
@@ -324,20 +326,21 @@ bool function_block_take(struct context *parent, const oconfig_item_t *block)
 	context = block_inside(parent, "Function", name, &function->once);
 	context.probe = parent->probe;
 	context.function = function;
-	if (!block_take(&context, block, function_options))
+	if (!block_parse(&context, block, function_options))
 		function->is_partial = true;
 	return true;
 }
 
-/* --- when all blocks have been read --- */
+/* --- after all blocks --- */
 
-static bool wants_return(const struct function_config *function)
+static bool needs_return(const struct function_config *function)
 {
 	return function->latency || function->has_errors || function->argument.is_returned;
 }
 
-/* Where arguments are: in registers, elsewhere at each place of a marker, or in a row. */
-static bool has_arguments_alike(const struct function_config *function)
+/* Do all hooks have their arguments in one form: in registers; at the locations that a marker lists (usdt:); or in an
+ * array (fentry:)? */
+static bool has_uniform_arguments(const struct function_config *function)
 {
 	enum point_kind first = function->attaches[0].point.kind;
 	bool alike = true;
@@ -351,24 +354,24 @@ static bool has_arguments_alike(const struct function_config *function)
 	return alike;
 }
 
-/* What is wrong with the block as a whole, or NULL. */
-static const char *wrong_with(const struct function_config *function)
+/* What is wrong with the whole block, or NULL. */
+static const char *find_function_mistake(const struct function_config *function)
 {
 	if (!function->attach_count)
 		return "it has no Attach, so there is nothing to count";
 	if (function->argument.use == FUNCTION_LABEL && strlen(function->name) > LABELED_NAME_MAX)
 		return "with a label its name has at most 31 bytes";
-	if (function->argument.use && !has_arguments_alike(function))
+	if (function->argument.use && !has_uniform_arguments(function))
 		return "usdt:, fentry: and others have arguments in different places; give them "
 		       "blocks of their own";
-	for (size_t i = 0; i < function->attach_count && wants_return(function); i++) {
-		const struct point *point = &function->attaches[i].point;
+	for (size_t i = 0; i < function->attach_count && needs_return(function); i++) {
+		const struct point *hook = &function->attaches[i].point;
 
-		if (point->kind == POINT_USDT)
+		if (hook->kind == POINT_USDT)
 			return "a marker (usdt:) has no return, which Latency, Errors and the "
 			       "argument \"return\" need; give it a block of its own";
-		if (point->name && point->offset)
-			return "FUNCTION+OFFSET is not the begin of a function, which Latency, "
+		if (hook->name && hook->offset)
+			return "FUNCTION+OFFSET is not the start of a function, which Latency, "
 			       "Errors and the argument \"return\" need";
 	}
 	return NULL;
@@ -378,7 +381,7 @@ void function_blocks_finish(struct probe_config *probe, struct mistakes *mistake
 {
 	for (size_t i = 0; i < probe->function_count;) {
 		struct function_config *function = &probe->functions[i];
-		const char *wrong = wrong_with(function);
+		const char *wrong = find_function_mistake(function);
 		char name[CONFIG_NAME_MAX + 16];
 
 		if (!wrong) {

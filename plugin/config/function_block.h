@@ -4,12 +4,12 @@
 
 #include "block.h"
 
-/* The options of a Function block, and the block itself, within a Probe block. */
+/* Function blocks, within Probe blocks. */
 extern const struct option function_options[];
 
-bool function_block_take(struct context *parent, const oconfig_item_t *block);
+bool function_block_parse(struct context *parent, const oconfig_item_t *block);
 
-/* What is known to be wrong with all of them read: what cannot be counted is removed. */
+/* Checks all Function blocks of a probe when they have been read; those that cannot be counted are removed. */
 void function_blocks_finish(struct probe_config *probe, struct mistakes *mistakes);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is wrong in the configuration, told once each: first what happens, then why. A file that a
- * script has made wrong has thousands of the same kind; a few of them are told, then how many more
- * there are.
+ * Messages on mistakes in the configuration: first what happens, then why. A file written by a faulty script has
+ * thousands of mistakes of one kind, so a few of each kind are logged, then their number.
  */
 #include "mistake.h"
 
@@ -15,18 +14,19 @@
 #include <stdio.h>
 #include <string.h>
 
-#define TOLD_MAX 5 /* of a kind */
+#define LOGGED_MAX 5 /* of a kind */
 #define WORD_MAX 32
 #define IGNORED LOG_ERR
 #define USED LOG_NOTICE
 
-static const char *verb(int severity)
+static const char *mistake_verb(int severity)
 {
 	return severity == IGNORED ? "ignoring" : "using";
 }
 
-/* One more of a kind; is it to be told? With all kinds in use, no more are. */
-static struct mistake_kind *kind_of(struct mistakes *mistakes, int severity, const char *format)
+/* The entry of a kind, which is created if needed. When all entries are in use, the last one is shared. */
+static struct mistake_kind *get_mistake_kind(struct mistakes *mistakes, int severity,
+					     const char *format)
 {
 	struct mistake_kind *kind = mistakes->kind, *end = kind + mistakes->kind_count;
 
@@ -53,20 +53,20 @@ struct mistake_name mistake_name(const char *where, const oconfig_item_t *item)
 	return name;
 }
 
-__attribute__((format(printf, 4, 0))) static void tell(struct mistakes *mistakes, int severity,
-						       const char *name, const char *format,
-						       va_list args)
+__attribute__((format(printf, 4, 0))) static void log_mistake(struct mistakes *mistakes,
+							      int severity, const char *name,
+							      const char *format, va_list args)
 {
-	struct mistake_kind *kind = kind_of(mistakes, severity, format);
+	struct mistake_kind *kind = get_mistake_kind(mistakes, severity, format);
 	char text[1024];
 
 	mistakes->ignored += severity == IGNORED;
-	if (++kind->count > TOLD_MAX) {
+	if (++kind->count > LOGGED_MAX) {
 		snprintf(kind->last, sizeof(kind->last), "%.255s", name);
 		return;
 	}
 	vsnprintf(text, sizeof(text), format, args);
-	message(severity, "%s %s: %s", verb(severity), name, text);
+	message(severity, "%s %s: %s", mistake_verb(severity), name, text);
 }
 
 bool mistake_ignore(struct mistakes *mistakes, const char *name, const char *why, ...)
@@ -74,7 +74,7 @@ bool mistake_ignore(struct mistakes *mistakes, const char *name, const char *why
 	va_list args;
 
 	va_start(args, why);
-	tell(mistakes, IGNORED, name, why, args);
+	log_mistake(mistakes, IGNORED, name, why, args);
 	va_end(args);
 	return false;
 }
@@ -84,7 +84,7 @@ void mistake_note(struct mistakes *mistakes, const char *name, const char *what,
 	va_list args;
 
 	va_start(args, what);
-	tell(mistakes, USED, name, what, args);
+	log_mistake(mistakes, USED, name, what, args);
 	va_end(args);
 }
 
@@ -93,21 +93,21 @@ void mistakes_end(const struct mistakes *mistakes)
 	for (size_t i = 0; i < mistakes->kind_count; i++) {
 		const struct mistake_kind *kind = &mistakes->kind[i];
 
-		if (kind->count > TOLD_MAX)
+		if (kind->count > LOGGED_MAX)
 			message(kind->severity, "%s %u more like it, the last of them %s",
-				verb(kind->severity), kind->count - TOLD_MAX, kind->last);
+				mistake_verb(kind->severity), kind->count - LOGGED_MAX, kind->last);
 	}
 }
 
-static unsigned least(unsigned a, unsigned b, unsigned c)
+static unsigned smallest_of(unsigned a, unsigned b, unsigned c)
 {
 	unsigned d = a < b ? a : b;
 
 	return c < d ? c : d;
 }
 
-/* How many letters are to be changed, added or left out; case does not count. */
-static unsigned distance(const char *a, const char *b)
+/* The number of letters to change, add or remove; case does not count. */
+static unsigned edit_distance(const char *a, const char *b)
 {
 	unsigned row[WORD_MAX + 1];
 	size_t columns = strlen(b);
@@ -123,7 +123,7 @@ static unsigned distance(const char *a, const char *b)
 				    tolower((unsigned char)b[j - 1]);
 			unsigned above = row[j];
 
-			row[j] = least(above + 1, row[j - 1] + 1, diagonal + !same);
+			row[j] = smallest_of(above + 1, row[j - 1] + 1, diagonal + !same);
 			diagonal = above;
 		}
 	}
@@ -138,9 +138,9 @@ const char *mistake_near(const char *word, const char *const *words)
 	if (strlen(word) > WORD_MAX)
 		return NULL;
 	for (; *words; words++) {
-		unsigned d = strlen(*words) > WORD_MAX ? best : distance(word, *words);
+		unsigned d = strlen(*words) > WORD_MAX ? best : edit_distance(word, *words);
 
-		/* Of a short word little must be left. */
+		/* More than half of a short word must be the same. */
 		if (d < best && 2 * d < strlen(*words)) {
 			best = d;
 			near = *words;

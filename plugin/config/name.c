@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names as series have them, whoever has chosen them.
+ * Names as series have them.
  */
 #include "name.h"
 
 #include <stdint.h>
 #include <string.h>
 
-/* Bytes of the UTF-8 letter at the begin of a text, 0 if there is none; the controls of two
- * bytes, which some terminals obey, are none. */
-static size_t letter_length(const char *text)
+/* The length of the UTF-8 letter at the start of a text; 0: there is none. The two-byte control characters, which
+ * some terminals obey, are no letters. */
+static size_t utf8_letter_length(const char *text)
 {
 	static const unsigned char lengths[16] = { 1, 1, 1, 1, 1, 1, 1, 1, [12] = 2, 2, 3, 4 };
 	static const uint32_t least[] = { 0, 0, 0xa0, 0x800, 0x10000 };
@@ -25,13 +25,13 @@ static size_t letter_length(const char *text)
 	return code < least[length] || code > 0x10ffff || code >> 11 == 0x1b ? 0 : length;
 }
 
-/* One name that is no UTF-8, and Prometheus refuses all series of the machine. */
+/* A single name that is no UTF-8 would make Prometheus refuse all series of the machine. */
 void name_clean(char *to, size_t size, const char *name)
 {
 	size_t i = 0;
 
 	while (*name) {
-		size_t length = letter_length(name), end = i + (length ? length : 1);
+		size_t length = utf8_letter_length(name), end = i + (length ? length : 1);
 		unsigned char c = (unsigned char)*name;
 
 		if (end >= size)
@@ -46,12 +46,12 @@ void name_clean(char *to, size_t size, const char *name)
 	if (i == 0 && size > 1)
 		to[i++] = '_';
 	to[i] = '\0';
-	/* Neither the directory itself nor the one above. */
+	/* Neither "." nor "..". */
 	for (i = 0; i < 2 && to[i] == '.'; i++)
 		if (to[i + 1] == '\0')
 			to[0] = '_';
 }
-
+/* Neither "." nor "..". */
 bool name_is_reserved(const char *name)
 {
 	return !strcmp(name, "other") || !strcmp(name, "kernel") || !strcmp(name, "self");

@@ -5,11 +5,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Copies a name so that it can be a part of a collectd identifier and of a
- * file name: slashes, spaces, what does not print and what is no UTF-8 become '_'. */
+#define SUBJECT_NAME_MAX 128 /* bytes with the NUL: collectd's DATA_MAX_NAME_LEN */
+
+/* Copies a name so that it can be a part of a collectd identifier and of a file name: slashes, spaces, control
+ * characters and bytes that are no UTF-8 become '_'. */
 void name_clean(char *to, size_t size, const char *name);
 
-/* Is this name one of the plugin's own series? */
+/* Is this a name of the plugin's own series? */
 bool name_is_reserved(const char *name);
 
 #endif

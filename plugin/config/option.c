@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The values of one option, as far as they are what it wants.
+ * Values of one option, if they are of the expected number and type.
  */
 #include "option.h"
 

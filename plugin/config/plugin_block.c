@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * <Plugin ebpf>: what holds for all services and probes, and their blocks.
+ * <Plugin ebpf>: options for all services and probes, and their blocks.
  */
 #include "block.h"
 #include "function_block.h"
@@ -18,54 +18,54 @@
 #include <string.h>
 #include <strings.h>
 
-static bool take_symbol_reader(struct context *context, const oconfig_item_t *item)
+static bool parse_plugin_symbol_helper(struct context *context, const oconfig_item_t *item)
 {
-	return block_take_path(context, item, &context->config->symbol_reader);
+	return block_parse_path(context, item, &context->config->symbol_reader);
 }
 
-static bool take_object_dir(struct context *context, const oconfig_item_t *item)
+static bool parse_plugin_object_dir(struct context *context, const oconfig_item_t *item)
 {
-	return block_take_path(context, item, &context->config->object_dir);
+	return block_parse_path(context, item, &context->config->object_dir);
 }
 
-static bool take_interval(struct context *context, const oconfig_item_t *item)
+static bool parse_plugin_interval(struct context *context, const oconfig_item_t *item)
 {
 	return option_number(item, 0.1, 86400, &context->config->interval_s) ||
 	       wants_seconds(context, item);
 }
 
-static bool take_max_services(struct context *context, const oconfig_item_t *item)
+static bool parse_plugin_max_services(struct context *context, const oconfig_item_t *item)
 {
 	return option_whole(item, 1, CONFIG_MAX_SERVICES, &context->config->max_services) ||
 	       wants_whole(context, item, 1, CONFIG_MAX_SERVICES);
 }
 
-static bool take_max_new_services(struct context *context, const oconfig_item_t *item)
+static bool parse_plugin_max_new_services(struct context *context, const oconfig_item_t *item)
 {
 	return option_whole(item, 1, CONFIG_MAX_NEW_SERVICES, &context->config->max_new_services) ||
 	       wants_whole(context, item, 1, CONFIG_MAX_NEW_SERVICES);
 }
 
-static bool take_max_memory(struct context *context, const oconfig_item_t *item)
+static bool parse_plugin_max_memory(struct context *context, const oconfig_item_t *item)
 {
 	return option_whole(item, 1, CONFIG_MAX_MEMORY_MIB, &context->config->max_memory_mib) ||
 	       wants_whole(context, item, 1, CONFIG_MAX_MEMORY_MIB);
 }
 
-static bool take_max_sampling(struct context *context, const oconfig_item_t *item)
+static bool parse_plugin_max_sampling(struct context *context, const oconfig_item_t *item)
 {
 	return option_number(item, 0.01, 100, &context->config->max_sampling) ||
 	       wants_percent(context, item, "one CPU");
 }
 
-static bool take_max_overhead(struct context *context, const oconfig_item_t *item)
+static bool parse_plugin_max_overhead(struct context *context, const oconfig_item_t *item)
 {
 	return option_number(item, 0.01, 100, &context->config->max_overhead) ||
 	       wants_percent(context, item, "all CPUs");
 }
 
-/* The bit of a word, 0: of none. */
-static unsigned source_of(const oconfig_value_t *value)
+/* The bit of a word, 0: unknown. */
+static unsigned parse_service_source(const oconfig_value_t *value)
 {
 	static const struct {
 		const char *word;
@@ -83,19 +83,19 @@ static unsigned source_of(const oconfig_value_t *value)
 	return 0;
 }
 
-static bool is_none(const oconfig_item_t *item)
+static bool is_word_none(const oconfig_item_t *item)
 {
 	return item->values_num == 1 && item->values[0].type == OCONFIG_TYPE_STRING &&
 	       !strcasecmp(item->values[0].value.string, "none");
 }
 
-static bool take_services_from(struct context *context, const oconfig_item_t *item)
+static bool parse_plugin_services_from(struct context *context, const oconfig_item_t *item)
 {
 	bool fits = item->values_num > 0;
 	unsigned from = 0;
 
-	for (int i = 0; i < item->values_num && fits && !is_none(item); i++) {
-		unsigned source = source_of(&item->values[i]);
+	for (int i = 0; i < item->values_num && fits && !is_word_none(item); i++) {
+		unsigned source = parse_service_source(&item->values[i]);
 
 		if (from & SERVICES_FROM_COMMANDS)
 			return mistake(context, item,
@@ -112,13 +112,13 @@ static bool take_services_from(struct context *context, const oconfig_item_t *it
 	return true;
 }
 
-static bool take_buckets(struct context *context, const oconfig_item_t *item)
+static bool parse_plugin_buckets(struct context *context, const oconfig_item_t *item)
 {
 	return option_boolean(item, &context->config->buckets) || wants_boolean(context, item);
 }
 
-/* Would their series have one name? */
-static bool same_percentile(double a, double b)
+/* Would their series have the same name? */
+static bool is_same_percentile(double a, double b)
 {
 	char left[32], right[32];
 
@@ -127,8 +127,8 @@ static bool same_percentile(double a, double b)
 	return !strcmp(left, right);
 }
 
-/* Parts of one are no percent. */
-static void check_parts(struct context *context, const oconfig_item_t *item)
+/* Percentiles given as fractions are a likely mistake. */
+static void note_fractions(struct context *context, const oconfig_item_t *item)
 {
 	double greatest = 0;
 
@@ -140,7 +140,7 @@ static void check_parts(struct context *context, const oconfig_item_t *item)
 			  100 * greatest);
 }
 
-static bool take_percentile(struct context *context, const oconfig_item_t *item)
+static bool parse_plugin_percentile(struct context *context, const oconfig_item_t *item)
 {
 	struct config *config = context->config;
 
@@ -154,35 +154,35 @@ static bool take_percentile(struct context *context, const oconfig_item_t *item)
 			return mistake(context, item, "it takes numbers above 0 and below 100%s",
 				       quotes_hint(v));
 		for (int j = 0; j < i; j++)
-			if (same_percentile(item->values[j].value.number, v->value.number))
+			if (is_same_percentile(item->values[j].value.number, v->value.number))
 				return mistake(context, item, "it has a percentile twice");
 	}
 	for (int i = 0; i < item->values_num; i++)
 		config->percentiles[i] = item->values[i].value.number;
 	config->percentile_count = (size_t)item->values_num;
-	check_parts(context, item);
+	note_fractions(context, item);
 	return true;
 }
 
 static const struct option plugin_options[] = {
-	{ "ObjectDirectory", take_object_dir, ONCE },
-	{ "Interval", take_interval, ONCE },
-	{ "MaxServices", take_max_services, ONCE },
-	{ "MaxNewServices", take_max_new_services, ONCE },
-	{ "MaxMemory", take_max_memory, ONCE },
-	{ "MaxSampling", take_max_sampling, ONCE },
-	{ "MaxOverhead", take_max_overhead, ONCE },
-	{ "ServicesFrom", take_services_from, ONCE },
-	{ "Percentile", take_percentile, ONCE },
-	{ "Buckets", take_buckets, ONCE },
-	{ "SymbolReader", take_symbol_reader, ONCE },
-	{ "Service", service_block_take, BLOCK },
-	{ "Probe", probe_block_take, BLOCK },
-	{ "Profiles", profiles_block_take, BLOCK },
+	{ "ObjectDirectory", parse_plugin_object_dir, ONCE },
+	{ "Interval", parse_plugin_interval, ONCE },
+	{ "MaxServices", parse_plugin_max_services, ONCE },
+	{ "MaxNewServices", parse_plugin_max_new_services, ONCE },
+	{ "MaxMemory", parse_plugin_max_memory, ONCE },
+	{ "MaxSampling", parse_plugin_max_sampling, ONCE },
+	{ "MaxOverhead", parse_plugin_max_overhead, ONCE },
+	{ "ServicesFrom", parse_plugin_services_from, ONCE },
+	{ "Percentile", parse_plugin_percentile, ONCE },
+	{ "Buckets", parse_plugin_buckets, ONCE },
+	{ "SymbolReader", parse_plugin_symbol_helper, ONCE },
+	{ "Service", service_block_parse, BLOCK },
+	{ "Probe", probe_block_parse, BLOCK },
+	{ "Profiles", profiles_block_parse, BLOCK },
 	{ NULL, NULL, ONCE },
 };
 
-static const struct block_kind kinds[] = {
+static const struct block_kind block_kinds[] = {
 	{ service_options, "in a Service block" },
 	{ probe_options, "in a Probe block" },
 	{ function_options, "in a Function block" },
@@ -194,7 +194,7 @@ static const struct block_kind kinds[] = {
 	{ NULL, NULL },
 };
 
-static void tell_excess(unsigned excess, unsigned most, const char *kind, const char *last)
+static void log_excess(unsigned excess, unsigned most, const char *kind, const char *last)
 {
 	if (excess)
 		message(LOG_ERR,
@@ -208,24 +208,25 @@ unsigned config_read(struct config *config, const struct oconfig_item_s *block)
 	struct context context = {
 		.config = config,
 		.block = "<Plugin ebpf>",
-		.kinds = kinds,
+		.kinds = block_kinds,
 		.once = &config->once,
 		.mistakes = &mistakes,
 	};
 
-	block_take(&context, block, plugin_options);
+	block_parse(&context, block, plugin_options);
 	mistakes_end(&mistakes);
 	if (context.excess_services)
-		tell_excess(context.excess_services, CONFIG_SERVICES_MAX, "Service",
-			    config->services[config->service_count - 1].name);
+		log_excess(context.excess_services, CONFIG_SERVICES_MAX, "Service",
+			   config->services[config->service_count - 1].name);
 	if (context.excess_probes)
-		tell_excess(context.excess_probes, CONFIG_PROBES_MAX, "Probe",
-			    config->probes[config->probe_count - 1].name);
+		log_excess(context.excess_probes, CONFIG_PROBES_MAX, "Probe",
+			   config->probes[config->probe_count - 1].name);
 	return mistakes.ignored + context.excess_services + context.excess_probes;
 }
 
-/* With every process of no Service block in "other", nothing else can be limited. */
-static void check_limit(const struct config *config, struct mistakes *mistakes, const char *option)
+/* If ServicesFrom is "none" all processes without a Service block count in "other", so there is nothing to limit. */
+static void check_service_limit(const struct config *config, struct mistakes *mistakes,
+				const char *option)
 {
 	const char *line = block_line(&config->once, option);
 	char name[128];
@@ -245,8 +246,8 @@ unsigned config_finish(struct config *config)
 	service_blocks_finish(config, &mistakes);
 	for (size_t i = 0; i < config->probe_count; i++)
 		function_blocks_finish(&config->probes[i], &mistakes);
-	check_limit(config, &mistakes, "MaxServices");
-	check_limit(config, &mistakes, "MaxNewServices");
+	check_service_limit(config, &mistakes, "MaxServices");
+	check_service_limit(config, &mistakes, "MaxNewServices");
 	mistakes_end(&mistakes);
 	return mistakes.ignored;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Attach points: uprobe:FILE:SYMBOL, usdt:FILE:PROVIDER:NAME, kprobe:FUNCTION, fentry:FUNCTION,
+ * Parses hooks: uprobe:FILE:SYMBOL, usdt:FILE:PROVIDER:NAME, kprobe:FUNCTION, fentry:FUNCTION,
  * tracepoint:CATEGORY:NAME, perf:EVENT:RATE. A FILE is a path, service:NAME or service:NAME:PATH.
  */
 #include "point.h"
@@ -12,11 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PATH_LENGTH_MAX 4095
-#define NAME_LENGTH_MAX 511
-#define FREQUENCY_MAX 10000
+#define HOOK_PATH_MAX 4095
+#define HOOK_NAME_MAX 511
+#define HOOK_FREQUENCY_MAX 10000
 
-static const char *const NAMES[] = {
+static const char *const hook_kind_names[] = {
 	[POINT_UPROBE] = "uprobe",
 	[POINT_URETPROBE] = "uretprobe",
 	[POINT_USDT] = "usdt",
@@ -27,12 +27,12 @@ static const char *const NAMES[] = {
 	[POINT_PERF] = "perf",
 };
 
-/* As perf(1) calls them. */
-static const struct event {
+/* By the names of perf(1). */
+static const struct perf_event_name {
 	const char *name;
 	uint32_t type;
 	uint64_t config;
-} EVENTS[] = {
+} perf_events[] = {
 	{ "cpu-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK },
 	{ "task-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK },
 	{ "page-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS },
@@ -54,11 +54,11 @@ static const struct event {
 
 const char *point_kind_name(enum point_kind kind)
 {
-	return NAMES[kind];
+	return hook_kind_names[kind];
 }
 
-/* All of text is a positive number, decimal or with 0x. */
-static bool parse_number(const char *text, uint64_t *ret_number)
+/* Parses a text that is one number, decimal or with 0x. */
+static bool parse_hook_number(const char *text, uint64_t *ret_number)
 {
 	uint64_t n;
 	char *end;
@@ -73,28 +73,28 @@ static bool parse_number(const char *text, uint64_t *ret_number)
 	return true;
 }
 
-static bool is_name(const char *name)
+static bool is_hook_name(const char *name)
 {
-	return *name && strlen(name) <= NAME_LENGTH_MAX && !name[strcspn(name, " \t\n/:")];
+	return *name && strlen(name) <= HOOK_NAME_MAX && !name[strcspn(name, " \t\n/:")];
 }
 
 /* FUNCTION or FUNCTION+OFFSET. */
-static bool parse_function(char *text, struct point *point)
+static bool parse_kernel_function(char *text, struct point *hook)
 {
 	char *plus = strchr(text, '+');
 
 	if (plus)
 		*plus++ = '\0';
-	point->name = text;
-	return is_name(text) && (!plus || parse_number(plus, &point->offset));
+	hook->name = text;
+	return is_hook_name(text) && (!plus || parse_hook_number(plus, &hook->offset));
 }
 
-/* Of the source, as programs name it: `ns::operator+(int, char)`, `main.(*T).work`. */
+/* Is it a name as in the source: `ns::operator+(int, char)`, `main.(*T).work`? */
 static bool is_source_name(const char *name)
 {
 	size_t length = strlen(name);
 
-	if (length == 0 || length > NAME_LENGTH_MAX || name[0] == ' ' || name[length - 1] == ' ')
+	if (length == 0 || length > HOOK_NAME_MAX || name[0] == ' ' || name[length - 1] == ' ')
 		return false;
 	for (size_t i = 0; i < length; i++)
 		if ((unsigned char)name[i] < ' ' || name[i] == 0x7f)
@@ -102,8 +102,8 @@ static bool is_source_name(const char *name)
 	return true;
 }
 
-/* The last colon that has no other beside it, as `::` has; NULL: there is none. */
-static char *last_colon(char *text)
+/* The last colon that is not part of `::`; NULL: there is none. */
+static char *find_last_colon(char *text)
 {
 	for (char *at = text + strlen(text); at > text; at--) {
 		if (at[-1] != ':')
@@ -116,158 +116,158 @@ static char *last_colon(char *text)
 	return NULL;
 }
 
-/* What FILE says, in front of `end`, which separates it from what is looked for in the file. */
-static bool set_path(char *path, const char *end, struct point *point)
+/* Sets the path, which ends before `end`. */
+static bool set_hook_path(char *path, const char *end, struct point *hook)
 {
 	size_t length = (size_t)(end - path);
-	bool is_name = !point->service && length && !memchr(path, '/', length);
+	bool is_hook_name = !hook->service && length && !memchr(path, '/', length);
 
-	point->path = path;
-	return (path[0] == '/' || is_name) && length <= PATH_LENGTH_MAX;
+	hook->path = path;
+	return (path[0] == '/' || is_hook_name) && length <= HOOK_PATH_MAX;
 }
 
-/* Takes service:NAME: away from the beginning; *ret_rest is PATH:... or what is looked for. */
-static bool take_service(char *text, struct point *point, char **ret_rest)
+/* Parses a leading service:NAME:, if any; *ret_remaining is what follows. */
+static bool parse_hook_service(char *text, struct point *hook, char **ret_remaining)
 {
 	static const char word[] = "service:";
 	size_t length = sizeof(word) - 1;
 	char *colon;
 
-	*ret_rest = text;
+	*ret_remaining = text;
 	if (strncmp(text, word, length) != 0)
 		return true;
 	colon = strchr(text + length, ':');
 	if (!colon || colon == text + length)
 		return false;
 	*colon = '\0';
-	point->service = text + length;
-	*ret_rest = colon + 1;
+	hook->service = text + length;
+	*ret_remaining = colon + 1;
 	return true;
 }
 
 /* NAME, NAME+OFFSET or OFFSET. */
-static bool parse_place(char *text, struct point *point)
+static bool parse_file_location(char *text, struct point *hook)
 {
 	char *plus = strrchr(text, '+');
 
-	/* No name begins with a digit. */
+	/* Names do not start with a digit. */
 	if (*text >= '0' && *text <= '9')
-		return parse_number(text, &point->offset);
-	point->name = text;
+		return parse_hook_number(text, &hook->offset);
+	hook->name = text;
 	/* `operator+` is a name, and so is `<dyn A + B>::f`. */
-	if (plus && parse_number(plus + 1, &point->offset))
+	if (plus && parse_hook_number(plus + 1, &hook->offset))
 		*plus = '\0';
 	else if (plus && plus[1] != ' ' && !strstr(text, "operator"))
 		return false;
 	return is_source_name(text);
 }
 
-/* Of PATH:NAME the last colon counts that stands alone: a path may have some, and a name `::`. */
-static bool parse_file(char *text, struct point *point)
+/* Splits PATH:NAME at the last single colon: a path may contain colons, and a name `::`. */
+static bool parse_file_hook(char *text, struct point *hook)
 {
 	char *colon;
 
-	if (!take_service(text, point, &text))
+	if (!parse_hook_service(text, hook, &text))
 		return false;
-	if (point->service && text[0] != '/')
-		return parse_place(text, point) && !last_colon(text);
-	colon = last_colon(text);
-	if (!colon || !set_path(text, colon, point))
+	if (hook->service && text[0] != '/')
+		return parse_file_location(text, hook) && !find_last_colon(text);
+	colon = find_last_colon(text);
+	if (!colon || !set_hook_path(text, colon, hook))
 		return false;
 	*colon = '\0';
-	return parse_place(colon + 1, point);
+	return parse_file_location(colon + 1, hook);
 }
 
-/* Of PATH:PROVIDER:NAME the last two colons count. */
-static bool parse_marker(char *text, struct point *point)
+/* Splits PATH:PROVIDER:NAME at the last two colons. */
+static bool parse_usdt_hook(char *text, struct point *hook)
 {
 	char *last, *colon;
 
-	if (!take_service(text, point, &text))
+	if (!parse_hook_service(text, hook, &text))
 		return false;
 	last = strrchr(text, ':');
-	if (!last || !is_name(last + 1))
+	if (!last || !is_hook_name(last + 1))
 		return false;
 	*last = '\0';
 	colon = strrchr(text, ':');
-	if (point->service && text[0] != '/' && !colon)
-		point->name = text;
-	else if (colon && set_path(text, colon, point))
-		point->name = colon + 1;
+	if (hook->service && text[0] != '/' && !colon)
+		hook->name = text;
+	else if (colon && set_hook_path(text, colon, hook))
+		hook->name = colon + 1;
 	else
 		return false;
 	if (colon)
 		*colon = '\0';
-	if (!is_name(point->name))
+	if (!is_hook_name(hook->name))
 		return false;
 	*last = ':';
-	return strlen(point->name) <= NAME_LENGTH_MAX;
+	return strlen(hook->name) <= HOOK_NAME_MAX;
 }
 
-static bool parse_tracepoint(char *text, struct point *point)
+static bool parse_tracepoint_hook(char *text, struct point *hook)
 {
 	char *colon = strchr(text, ':');
 
 	if (!colon)
 		return false;
 	*colon++ = '\0';
-	point->category = text;
-	point->name = colon;
-	return is_name(text) && is_name(colon);
+	hook->category = text;
+	hook->name = colon;
+	return is_hook_name(text) && is_hook_name(colon);
 }
 
-static bool parse_rate(const char *text, struct point *point)
+static bool parse_perf_rate(const char *text, struct point *hook)
 {
 	uint64_t frequency;
 
 	if (!strncmp(text, "period=", 7))
-		return parse_number(text + 7, &point->period) && point->period;
-	if (strncmp(text, "frequency=", 10) != 0 || !parse_number(text + 10, &frequency) ||
-	    frequency < 1 || frequency > FREQUENCY_MAX)
+		return parse_hook_number(text + 7, &hook->period) && hook->period;
+	if (strncmp(text, "frequency=", 10) != 0 || !parse_hook_number(text + 10, &frequency) ||
+	    frequency < 1 || frequency > HOOK_FREQUENCY_MAX)
 		return false;
-	point->frequency = (uint32_t)frequency;
+	hook->frequency = (uint32_t)frequency;
 	return true;
 }
 
-static bool parse_perf(char *text, struct point *point)
+static bool parse_perf_hook(char *text, struct point *hook)
 {
 	char *colon = strchr(text, ':');
 
 	if (!colon)
 		return false;
 	*colon++ = '\0';
-	for (size_t i = 0; i < sizeof(EVENTS) / sizeof(*EVENTS); i++) {
-		if (strcmp(EVENTS[i].name, text) != 0)
+	for (size_t i = 0; i < sizeof(perf_events) / sizeof(*perf_events); i++) {
+		if (strcmp(perf_events[i].name, text) != 0)
 			continue;
-		point->name = text;
-		point->perf_type = EVENTS[i].type;
-		point->perf_config = EVENTS[i].config;
-		return parse_rate(colon, point);
+		hook->name = text;
+		hook->perf_type = perf_events[i].type;
+		hook->perf_config = perf_events[i].config;
+		return parse_perf_rate(colon, hook);
 	}
 	return false;
 }
 
-static bool parse(char *text, struct point *point)
+static bool parse_hook(char *text, struct point *hook)
 {
-	switch (point->kind) {
+	switch (hook->kind) {
 	case POINT_UPROBE:
 	case POINT_URETPROBE:
-		return parse_file(text, point);
+		return parse_file_hook(text, hook);
 	case POINT_USDT:
-		return parse_marker(text, point);
+		return parse_usdt_hook(text, hook);
 	case POINT_KPROBE:
-		return parse_function(text, point);
+		return parse_kernel_function(text, hook);
 	case POINT_KRETPROBE:
 	case POINT_FENTRY:
-		return parse_function(text, point) && !point->offset;
+		return parse_kernel_function(text, hook) && !hook->offset;
 	case POINT_TRACEPOINT:
-		return parse_tracepoint(text, point);
+		return parse_tracepoint_hook(text, hook);
 	default:
-		return parse_perf(text, point);
+		return parse_perf_hook(text, hook);
 	}
 }
 
-static const char *form_of(enum point_kind kind)
+static const char *describe_hook_form(enum point_kind kind)
 {
 	switch (kind) {
 	case POINT_UPROBE:
@@ -290,47 +290,48 @@ static const char *form_of(enum point_kind kind)
 	}
 }
 
-/* POINT_KINDS: none. */
-static enum point_kind kind_of(const char *text)
+/* POINT_KINDS: unknown. */
+static enum point_kind parse_hook_kind(const char *text)
 {
 	size_t length = strcspn(text, ":");
 	enum point_kind kind = 0;
 
-	while (kind < POINT_KINDS && (text[length] != ':' || strlen(NAMES[kind]) != length ||
-				      strncmp(NAMES[kind], text, length) != 0))
+	while (kind < POINT_KINDS &&
+	       (text[length] != ':' || strlen(hook_kind_names[kind]) != length ||
+		strncmp(hook_kind_names[kind], text, length) != 0))
 		kind++;
 	return kind;
 }
 
-bool point_parse(const char *text, struct point *ret_point, char *why, size_t size)
+bool point_parse(const char *text, struct point *ret_hook, char *why, size_t size)
 {
-	struct point point = { .kind = kind_of(text) };
-	char *rest;
+	struct point hook = { .kind = parse_hook_kind(text) };
+	char *remaining;
 
-	if (point.kind == POINT_KINDS || strlen(text) > POINT_TEXT_MAX) {
+	if (hook.kind == POINT_KINDS || strlen(text) > POINT_TEXT_MAX) {
 		snprintf(why, size,
 			 "it takes uprobe:, uretprobe:, usdt:, kprobe:, kretprobe:, fentry:, "
 			 "tracepoint: or perf: and what to attach to");
 		return false;
 	}
-	rest = strdup(strchr(text, ':') + 1);
-	if (!rest) {
+	remaining = strdup(strchr(text, ':') + 1);
+	if (!remaining) {
 		snprintf(why, size, "there is no memory for it");
 		return false;
 	}
-	if (!parse(rest, &point)) {
-		snprintf(why, size, "behind %s: it takes %s", NAMES[point.kind],
-			 form_of(point.kind));
-		free(rest);
+	if (!parse_hook(remaining, &hook)) {
+		snprintf(why, size, "behind %s: it takes %s", hook_kind_names[hook.kind],
+			 describe_hook_form(hook.kind));
+		free(remaining);
 		return false;
 	}
-	point.text = rest;
-	*ret_point = point;
+	hook.text = remaining;
+	*ret_hook = hook;
 	return true;
 }
 
-void point_done(struct point *point)
+void point_done(struct point *hook)
 {
-	free(point->text);
-	*point = (struct point){ 0 };
+	free(hook->text);
+	*hook = (struct point){ 0 };
 }

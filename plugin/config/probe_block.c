@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * <Probe "NAME">: whether and how a probe is loaded.
+ * <Probe "NAME">: whether a probe is loaded, and with which options.
  */
 #include "probe_block.h"
 
@@ -13,43 +13,43 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool take_budget(struct context *context, const oconfig_item_t *item)
+static bool parse_probe_budget(struct context *context, const oconfig_item_t *item)
 {
 	return option_number(item, 0.01, 100, &context->probe->budget_percent) ||
 	       wants_percent(context, item, "one CPU");
 }
 
-static bool take_probe_max_overhead(struct context *context, const oconfig_item_t *item)
+static bool parse_probe_max_overhead(struct context *context, const oconfig_item_t *item)
 {
 	return option_number(item, 0.01, 100, &context->probe->max_overhead) ||
 	       wants_percent(context, item, "all CPUs");
 }
 
-static bool take_frequency(struct context *context, const oconfig_item_t *item)
+static bool parse_probe_frequency(struct context *context, const oconfig_item_t *item)
 {
 	return option_number(item, 1, CONFIG_FREQUENCY_MAX, &context->probe->frequency_hz) ||
 	       mistake(context, item, "it takes a number from 1 to %d, in Hz",
 		       CONFIG_FREQUENCY_MAX);
 }
 
-static bool take_enable(struct context *context, const oconfig_item_t *item)
+static bool parse_probe_enable(struct context *context, const oconfig_item_t *item)
 {
 	context->probe->enable_set = option_boolean(item, &context->probe->enable);
 	return context->probe->enable_set || wants_boolean(context, item);
 }
 
-static bool take_probe_interval(struct context *context, const oconfig_item_t *item)
+static bool parse_probe_interval(struct context *context, const oconfig_item_t *item)
 {
 	return option_number(item, 0.1, 86400, &context->probe->interval_s) ||
 	       wants_seconds(context, item);
 }
 
-static bool take_object(struct context *context, const oconfig_item_t *item)
+static bool parse_probe_object(struct context *context, const oconfig_item_t *item)
 {
-	return block_take_path(context, item, &context->probe->object);
+	return block_parse_path(context, item, &context->probe->object);
 }
 
-static bool take_option(struct context *context, const oconfig_item_t *item)
+static bool parse_probe_option(struct context *context, const oconfig_item_t *item)
 {
 	const char *text = option_string(item);
 
@@ -58,8 +58,9 @@ static bool take_option(struct context *context, const oconfig_item_t *item)
 	return block_add_new(context, item, &context->probe->options, text);
 }
 
-/* All of a line or none. */
-static bool take_patterns(struct context *context, const oconfig_item_t *item, struct strings *list)
+/* Adds all names of a line, or none. */
+static bool add_metric_globs(struct context *context, const oconfig_item_t *item,
+			     struct strings *list)
 {
 	bool is_list = item->values_num > 0;
 
@@ -79,19 +80,19 @@ static bool take_patterns(struct context *context, const oconfig_item_t *item, s
 	return true;
 }
 
-static bool take_collect(struct context *context, const oconfig_item_t *item)
+static bool parse_probe_collect(struct context *context, const oconfig_item_t *item)
 {
-	return take_patterns(context, item, &context->probe->collect);
+	return add_metric_globs(context, item, &context->probe->collect);
 }
 
-static bool take_ignore(struct context *context, const oconfig_item_t *item)
+static bool parse_probe_ignore(struct context *context, const oconfig_item_t *item)
 {
-	return take_patterns(context, item, &context->probe->ignore);
+	return add_metric_globs(context, item, &context->probe->ignore);
 }
 
-/* That of this name, a new one if there is none; NULL after a message. */
-static struct parameter_config *parameter_named(struct context *context, const oconfig_item_t *item,
-						const char *name)
+/* The parameter of this name, which is created if needed; NULL after a message. */
+static struct parameter_config *get_parameter(struct context *context, const oconfig_item_t *item,
+					      const char *name)
 {
 	struct probe_config *probe = context->probe;
 	struct parameter_config *parameter;
@@ -117,9 +118,9 @@ static struct parameter_config *parameter_named(struct context *context, const o
 	return NULL;
 }
 
-/* That of this word, a new one if there is none; NULL after a message. */
-static struct label_config *label_named(struct context *context, const oconfig_item_t *item,
-					const char *word)
+/* The label of this word, which is created if needed; NULL after a message. */
+static struct label_config *get_label(struct context *context, const oconfig_item_t *item,
+				      const char *word)
 {
 	struct probe_config *probe = context->probe;
 	struct label_config *label;
@@ -143,7 +144,7 @@ static struct label_config *label_named(struct context *context, const oconfig_i
 	return NULL;
 }
 
-static bool are_strings(const oconfig_item_t *item)
+static bool are_all_strings(const oconfig_item_t *item)
 {
 	for (int i = 0; i < item->values_num; i++)
 		if (item->values[i].type != OCONFIG_TYPE_STRING || !item->values[i].value.string[0])
@@ -151,30 +152,31 @@ static bool are_strings(const oconfig_item_t *item)
 	return true;
 }
 
-/* All of a line or none. */
-static bool take_label(struct context *context, const oconfig_item_t *item)
+/* Adds all names of a line, or none. */
+static bool parse_probe_label(struct context *context, const oconfig_item_t *item)
 {
 	struct label_config *label;
-	bool taken = true;
+	bool parsed = true;
 
-	if (item->values_num < 2 || !are_strings(item))
+	if (item->values_num < 2 || !are_all_strings(item))
 		return mistake(context, item,
 			       "it takes a label, as \"syscall\", and names in quotes, in which * "
 			       "stands for any text");
-	label = label_named(context, item, item->values[0].value.string);
+	label = get_label(context, item, item->values[0].value.string);
 	if (!label)
 		return false;
 	if (label->patterns.count + (size_t)item->values_num - 1 > CONFIG_LABEL_NAMES_MAX)
 		return mistake(context, item, "a label has at most %d names",
 			       CONFIG_LABEL_NAMES_MAX);
-	for (int i = 1; i < item->values_num && taken; i++)
-		taken = block_add_new(context, item, &label->patterns,
-				      item->values[i].value.string);
-	return taken;
+	for (int i = 1; i < item->values_num && parsed; i++)
+		parsed = block_add_new(context, item, &label->patterns,
+				       item->values[i].value.string);
+	return parsed;
 }
 
-/* A number that a double cannot hold stands in quotes. */
-static bool take_value(const oconfig_value_t *value, struct parameter_config *ret_parameter)
+/* A number that a double cannot represent is quoted. */
+static bool parse_parameter_value(const oconfig_value_t *value,
+				  struct parameter_config *ret_parameter)
 {
 	const char *end;
 
@@ -188,29 +190,30 @@ static bool take_value(const oconfig_value_t *value, struct parameter_config *re
 	return true;
 }
 
-static bool take_parameter(struct context *context, const oconfig_item_t *item)
+static bool parse_probe_parameter(struct context *context, const oconfig_item_t *item)
 {
-	struct parameter_config *parameter, taken = { 0 };
+	struct parameter_config *parameter, parsed = { 0 };
 	char key[CONFIG_MEMBER_MAX + 16];
 
 	if (item->values_num != 2 || item->values[0].type != OCONFIG_TYPE_STRING ||
 	    !item->values[0].value.string[0])
 		return mistake(context, item, "it takes a name, and a whole number, true or false");
-	if (!take_value(&item->values[1], &taken))
+	if (!parse_parameter_value(&item->values[1], &parsed))
 		return mistake(context, item,
 			       "behind the name it takes true, false or a whole number, one above "
 			       "2^53 in quotes, up to \"18446744073709551615\"");
-	parameter = parameter_named(context, item, item->values[0].value.string);
+	parameter = get_parameter(context, item, item->values[0].value.string);
 	if (!parameter)
 		return false;
 	snprintf(key, sizeof(key), "Parameter \"%s\"", parameter->name);
 	block_remember(context, item, key);
-	taken.name = parameter->name;
-	*parameter = taken;
+	parsed.name = parameter->name;
+	*parameter = parsed;
 	return true;
 }
 
-static bool has_attach(const struct probe_config *probe, const char *text, const char *program)
+static bool has_probe_attach(const struct probe_config *probe, const char *text,
+			     const char *program)
 {
 	for (size_t i = 0; i < probe->attach_count; i++)
 		if (!strcmp(probe->attaches[i].text, text) &&
@@ -219,11 +222,11 @@ static bool has_attach(const struct probe_config *probe, const char *text, const
 	return false;
 }
 
-/* One more; false: no memory, and the point is the caller's. */
-static bool add_attach(struct probe_config *probe, const char *text, const char *program,
-		       const struct point *point)
+/* Appends an attach line; false: no memory, and the hook stays the caller's. */
+static bool add_probe_attach(struct probe_config *probe, const char *text, const char *program,
+			     const struct point *hook)
 {
-	struct attach_config attach = { .text = strdup(text), .point = *point }, *added = NULL;
+	struct attach_config attach = { .text = strdup(text), .point = *hook }, *added = NULL;
 
 	if (program)
 		attach.program = strdup(program);
@@ -238,11 +241,11 @@ static bool add_attach(struct probe_config *probe, const char *text, const char 
 	return true;
 }
 
-static bool take_attach(struct context *context, const oconfig_item_t *item)
+static bool parse_probe_attach(struct context *context, const oconfig_item_t *item)
 {
 	const oconfig_value_t *values = item->values;
 	const char *program = NULL;
-	struct point point;
+	struct point hook;
 	char why[256];
 
 	for (int i = 0; i < item->values_num; i++)
@@ -255,60 +258,60 @@ static bool take_attach(struct context *context, const oconfig_item_t *item)
 		return mistake(context, item, "it takes what to attach to");
 	if (item->values_num == 2)
 		program = values[1].value.string;
-	if (has_attach(context->probe, values[0].value.string, program))
+	if (has_probe_attach(context->probe, values[0].value.string, program))
 		return false;
 	if (context->probe->attach_count == CONFIG_ATTACHES_MAX)
 		return mistake(context, item, "a block has at most %d of them",
 			       CONFIG_ATTACHES_MAX);
-	if (!point_parse(values[0].value.string, &point, why, sizeof(why)))
+	if (!point_parse(values[0].value.string, &hook, why, sizeof(why)))
 		return mistake(context, item, "%s", why);
-	if (point.kind == POINT_FENTRY) {
-		point_done(&point);
+	if (hook.kind == POINT_FENTRY) {
+		point_done(&hook);
 		return mistake(context, item,
 			       "fentry: is for Function blocks; an object names its "
 			       "function itself: SEC(\"fentry/FUNCTION\")");
 	}
-	if (add_attach(context->probe, values[0].value.string, program, &point))
+	if (add_probe_attach(context->probe, values[0].value.string, program, &hook))
 		return true;
-	point_done(&point);
+	point_done(&hook);
 	return mistake(context, item, "there is no memory for it");
 }
 
-static bool take_rows(struct context *context, const oconfig_item_t *item)
+static bool parse_probe_rows(struct context *context, const oconfig_item_t *item)
 {
 	return option_whole(item, 2, CONFIG_ROWS_MAX, &context->probe->rows) ||
 	       wants_whole(context, item, 2, CONFIG_ROWS_MAX);
 }
 
-static bool take_tier(struct context *context, const oconfig_item_t *item)
+static bool parse_probe_hook_set(struct context *context, const oconfig_item_t *item)
 {
 	return option_whole(item, 1, CONFIG_TIERS_MAX, &context->probe->tier) ||
 	       wants_whole(context, item, 1, CONFIG_TIERS_MAX);
 }
 
 const struct option probe_options[] = {
-	{ "Attach", take_attach, OFTEN },
-	{ "Budget", take_budget, ONCE },
-	{ "Collect", take_collect, OFTEN },
-	{ "Enable", take_enable, ONCE },
-	{ "Frequency", take_frequency, ONCE },
-	{ "Function", function_block_take, BLOCK },
-	{ "Ignore", take_ignore, OFTEN },
-	{ "Interval", take_probe_interval, ONCE },
-	{ "Label", take_label, OFTEN },
-	{ "MaxOverhead", take_probe_max_overhead, ONCE },
-	{ "Object", take_object, ONCE },
-	{ "Option", take_option, OFTEN },
-	{ "Parameter", take_parameter, OFTEN },
-	{ "Rows", take_rows, ONCE },
-	{ "Table", table_block_take, BLOCK },
-	{ "Tier", take_tier, ONCE },
+	{ "Attach", parse_probe_attach, OFTEN },
+	{ "Budget", parse_probe_budget, ONCE },
+	{ "Collect", parse_probe_collect, OFTEN },
+	{ "Enable", parse_probe_enable, ONCE },
+	{ "Frequency", parse_probe_frequency, ONCE },
+	{ "Function", function_block_parse, BLOCK },
+	{ "Ignore", parse_probe_ignore, OFTEN },
+	{ "Interval", parse_probe_interval, ONCE },
+	{ "Label", parse_probe_label, OFTEN },
+	{ "MaxOverhead", parse_probe_max_overhead, ONCE },
+	{ "Object", parse_probe_object, ONCE },
+	{ "Option", parse_probe_option, OFTEN },
+	{ "Parameter", parse_probe_parameter, OFTEN },
+	{ "Rows", parse_probe_rows, ONCE },
+	{ "Table", table_block_parse, BLOCK },
+	{ "Tier", parse_probe_hook_set, ONCE },
 	{ NULL, NULL, ONCE },
 };
 
-/* That of this name, a new one if there is none; NULL after a message. */
-static struct probe_config *probe_named(struct context *parent, const oconfig_item_t *block,
-					const char *name)
+/* The probe of this name, which is created if needed; NULL after a message. */
+static struct probe_config *get_probe(struct context *parent, const oconfig_item_t *block,
+				      const char *name)
 {
 	struct config *config = parent->config;
 	struct probe_config *probe;
@@ -330,16 +333,16 @@ static struct probe_config *probe_named(struct context *parent, const oconfig_it
 	return NULL;
 }
 
-bool probe_block_take(struct context *parent, const oconfig_item_t *block)
+bool probe_block_parse(struct context *parent, const oconfig_item_t *block)
 {
 	const char *name = block_name(parent, block);
-	struct probe_config *probe = name ? probe_named(parent, block, name) : NULL;
+	struct probe_config *probe = name ? get_probe(parent, block, name) : NULL;
 	struct context context;
 
 	if (!probe)
 		return false;
 	context = block_inside(parent, "Probe", name, &probe->once);
 	context.probe = probe;
-	block_take(&context, block, probe_options);
+	block_parse(&context, block, probe_options);
 	return true;
 }

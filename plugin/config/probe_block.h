@@ -6,6 +6,6 @@
 
 extern const struct option probe_options[];
 
-bool probe_block_take(struct context *parent, const oconfig_item_t *block);
+bool probe_block_parse(struct context *parent, const oconfig_item_t *block);
 
 #endif

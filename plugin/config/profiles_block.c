@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * <Profiles>: where stacks go, and how much of them is kept.
+ * <Profiles>: where stacks are stored, and how many of them.
  */
 #include "profiles_block.h"
 
@@ -9,25 +9,25 @@
 
 #include <stdio.h>
 
-static bool take_directory(struct context *context, const oconfig_item_t *item)
+static bool parse_profiles_directory(struct context *context, const oconfig_item_t *item)
 {
-	return block_take_path(context, item, &context->config->profiles.directory);
+	return block_parse_path(context, item, &context->config->profiles.directory);
 }
 
-static bool take_keep_hours(struct context *context, const oconfig_item_t *item)
+static bool parse_profiles_keep_hours(struct context *context, const oconfig_item_t *item)
 {
 	return option_whole(item, 1, CONFIG_KEEP_HOURS_MAX,
 			    &context->config->profiles.keep_hours) ||
 	       wants_whole(context, item, 1, CONFIG_KEEP_HOURS_MAX);
 }
 
-static bool take_keep_mib(struct context *context, const oconfig_item_t *item)
+static bool parse_profiles_keep_mib(struct context *context, const oconfig_item_t *item)
 {
 	return option_whole(item, 1, CONFIG_KEEP_MIB_MAX, &context->config->profiles.keep_mib) ||
 	       wants_whole(context, item, 1, CONFIG_KEEP_MIB_MAX);
 }
 
-static bool take_on_threshold(struct context *context, const oconfig_item_t *item)
+static bool parse_profiles_on_threshold(struct context *context, const oconfig_item_t *item)
 {
 	struct strings *list = &context->config->profiles.on_threshold;
 
@@ -47,19 +47,22 @@ static bool take_on_threshold(struct context *context, const oconfig_item_t *ite
 	return true;
 }
 
-static bool take_seconds(struct context *context, const oconfig_item_t *item)
+static bool parse_profiles_seconds(struct context *context, const oconfig_item_t *item)
 {
 	return option_whole(item, 1, CONFIG_PROFILE_S_MAX, &context->config->profiles.seconds) ||
 	       wants_whole(context, item, 1, CONFIG_PROFILE_S_MAX);
 }
 
 const struct option profiles_options[] = {
-	{ "Directory", take_directory, ONCE }, { "KeepHours", take_keep_hours, ONCE },
-	{ "KeepMiB", take_keep_mib, ONCE },    { "OnThreshold", take_on_threshold, OFTEN },
-	{ "Seconds", take_seconds, ONCE },     { NULL, NULL, ONCE },
+	{ "Directory", parse_profiles_directory, ONCE },
+	{ "KeepHours", parse_profiles_keep_hours, ONCE },
+	{ "KeepMiB", parse_profiles_keep_mib, ONCE },
+	{ "OnThreshold", parse_profiles_on_threshold, OFTEN },
+	{ "Seconds", parse_profiles_seconds, ONCE },
+	{ NULL, NULL, ONCE },
 };
 
-bool profiles_block_take(struct context *parent, const oconfig_item_t *block)
+bool profiles_block_parse(struct context *parent, const oconfig_item_t *block)
 {
 	struct context context = *parent;
 
@@ -67,6 +70,6 @@ bool profiles_block_take(struct context *parent, const oconfig_item_t *block)
 		return block_mistake(parent, block, "it takes no name");
 	context.once = &parent->config->profiles.once;
 	snprintf(context.block, sizeof(context.block), "<Profiles>");
-	block_take(&context, block, profiles_options);
+	block_parse(&context, block, profiles_options);
 	return true;
 }

@@ -6,6 +6,6 @@
 
 extern const struct option profiles_options[];
 
-option_fn profiles_block_take;
+option_fn profiles_block_parse;
 
 #endif

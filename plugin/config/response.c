@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What responses of a class begin with: octets, of which some may be any. An octet stands for
- * itself, ? for any, \xHH for one by its number, \? and \\ for what is behind the backslash.
+ * Parses the prefix of a class of responses: a byte stands for itself, ? for any byte, \xHH for a byte by its
+ * number, \? and \\ for a question mark and a backslash.
  */
 #include "response.h"
 
@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ANY -1
-#define WRONG -2
+#define ANY_BYTE -1
+#define NO_BYTE -2
 
 static bool is_class_name(const char *name)
 {
@@ -27,13 +27,13 @@ static bool is_class_name(const char *name)
 	return true;
 }
 
-static bool is_number(const char *text)
+static bool is_hex_byte(const char *text)
 {
 	return isxdigit((unsigned char)text[0]) && isxdigit((unsigned char)text[1]);
 }
 
-/* What is behind a backslash. */
-static int escaped(const char **at)
+/* Parses what follows a backslash. */
+static int parse_escaped_byte(const char **at)
 {
 	char digits[3] = "";
 	const char *from = *at;
@@ -42,43 +42,43 @@ static int escaped(const char **at)
 		*at += 1;
 		return *from;
 	}
-	if (*from != 'x' || !is_number(from + 1))
-		return WRONG;
+	if (*from != 'x' || !is_hex_byte(from + 1))
+		return NO_BYTE;
 	memcpy(digits, from + 1, 2);
 	*at += 3;
 	return (int)strtol(digits, NULL, 16);
 }
 
-/* The next octet, ANY or WRONG. */
-static int octet(const char **at)
+/* The next byte, ANY_BYTE or NO_BYTE. */
+static int parse_prefix_byte(const char **at)
 {
 	char c = *(*at)++;
 
 	if (c == '\\')
-		return escaped(at);
-	return c == '?' ? ANY : (unsigned char)c;
+		return parse_escaped_byte(at);
+	return c == '?' ? ANY_BYTE : (unsigned char)c;
 }
 
-static bool read_octets(const char *text, struct response_rule *rule, char *why, size_t size)
+static bool parse_prefix(const char *text, struct response_rule *rule, char *why, size_t size)
 {
-	unsigned char *octets = (unsigned char *)rule->octets, *mask = (unsigned char *)rule->mask;
+	unsigned char *bytes = (unsigned char *)rule->octets, *mask = (unsigned char *)rule->mask;
 
 	for (; *text; rule->length++) {
-		int next = octet(&text);
+		int next = parse_prefix_byte(&text);
 
-		if (next == WRONG) {
+		if (next == NO_BYTE) {
 			snprintf(why, size,
 				 "behind a backslash come x and two hexadecimal digits, a question "
 				 "mark or another backslash; each backslash is written twice");
 			return false;
 		}
 		if (rule->length == RESPONSE_OCTETS_MAX) {
-			snprintf(why, size, "only the first %d octets of a response are compared",
+			snprintf(why, size, "only the first %d bytes of a response are compared",
 				 RESPONSE_OCTETS_MAX);
 			return false;
 		}
-		octets[rule->length] = next == ANY ? 0 : (unsigned char)next;
-		mask[rule->length] = next == ANY ? 0 : 0xff;
+		bytes[rule->length] = next == ANY_BYTE ? 0 : (unsigned char)next;
+		mask[rule->length] = next == ANY_BYTE ? 0 : 0xff;
 	}
 	return true;
 }
@@ -98,7 +98,7 @@ bool response_read(const char *class_name, const char *text, struct response_rul
 		snprintf(why, size, "this class is the plugin's own, choose another");
 		return false;
 	}
-	if (!read_octets(text, &rule, why, size))
+	if (!parse_prefix(text, &rule, why, size))
 		return false;
 	strcpy(rule.class_name, class_name);
 	*ret_rule = rule;
@@ -118,7 +118,7 @@ bool response_covers(const struct response_rule *rule, const struct response_rul
 bool response_has_lost_backslash(const char *text)
 {
 	for (char before = '\0'; *text; before = *text++)
-		if (*text == 'x' && before != '\\' && is_number(text + 1))
+		if (*text == 'x' && before != '\\' && is_hex_byte(text + 1))
 			return true;
 	return false;
 }

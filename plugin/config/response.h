@@ -7,15 +7,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Reads the class of a response and what such begin with, as Response of a Service block has them.
- * Otherwise `why` says what is wrong. */
+/* Parses the two values of a Response option: a class, and the prefix of its responses. false: `why` says what is
+ * wrong. */
 bool response_read(const char *class_name, const char *text, struct response_rule *ret_rule,
 		   char *why, size_t size);
 
-/* Does a rule fit all that one fits which comes later? */
+/* Does a rule fit everything that the later one fits? */
 bool response_covers(const struct response_rule *rule, const struct response_rule *later);
 
-/* Has collectd perhaps taken away the backslash of \xHH? */
+/* Has collectd probably removed the backslash of \xHH? */
 bool response_has_lost_backslash(const char *text);
 
 #endif

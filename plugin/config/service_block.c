@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * <Service "NAME">: which processes are in it, and what is told of them.
+ * <Service "NAME">: which processes are in it, and what is measured of them.
  */
 #include "service_block.h"
 
@@ -18,33 +18,33 @@
 #define COMMAND_MAX 15 /* bytes the kernel keeps of a command name */
 #define TOP_N 10
 #define TOP_N_MAX 1000
-#define MOUNTS "/proc/self/mounts"
+#define MOUNTS_FILE "/proc/self/mounts"
 
-/* Does a rule hold for all that another one, which comes later, holds for? */
+/* Does a rule fit everything that a later one fits? */
 typedef bool covers_fn(const char *rule, const char *later);
 
-static bool is_same(const char *rule, const char *later)
+static bool is_same_rule(const char *rule, const char *later)
 {
 	return !strcmp(rule, later);
 }
 
-static bool is_above(const char *rule, const char *later)
+static bool is_cgroup_above(const char *rule, const char *later)
 {
 	size_t length = strlen(rule);
 
 	return !strncmp(rule, later, length) && (later[length] == '\0' || later[length] == '/');
 }
 
-static struct strings *list_at(struct service_config *service, size_t offset)
+static struct strings *rule_list_at(struct service_config *service, size_t offset)
 {
 	return (struct strings *)((char *)service + offset);
 }
 
 /* The rule of a service that covers a text, or NULL. */
-static const char *find_cover(struct service_config *service, size_t offset, const char *text,
-			      covers_fn *covers)
+static const char *find_covering_rule(struct service_config *service, size_t offset,
+				      const char *text, covers_fn *covers)
 {
-	const struct strings *list = list_at(service, offset);
+	const struct strings *list = rule_list_at(service, offset);
 
 	for (size_t i = 0; i < list->count; i++)
 		if (covers(list->item[i], text))
@@ -52,14 +52,14 @@ static const char *find_cover(struct service_config *service, size_t offset, con
 	return NULL;
 }
 
-/* A block that is in several places may get a rule after a block that comes behind it. */
-static void tell_taken(struct context *context, const oconfig_item_t *item, size_t offset,
-		       const char *text, covers_fn *covers)
+/* A block that is continued later in the file may add a rule that covers one of a block between. */
+static void note_covered_rules(struct context *context, const oconfig_item_t *item, size_t offset,
+			       const char *text, covers_fn *covers)
 {
 	struct service_config *end = context->config->services + context->config->service_count;
 
 	for (struct service_config *s = context->service + 1; s < end; s++) {
-		const struct strings *list = list_at(s, offset);
+		const struct strings *list = rule_list_at(s, offset);
 
 		for (size_t i = 0; i < list->count; i++)
 			if (covers(text, list->item[i]))
@@ -70,33 +70,33 @@ static void tell_taken(struct context *context, const oconfig_item_t *item, size
 	}
 }
 
-/* Adds a rule, of the kind whose list is at this offset of a service, unless it can have
- * no effect: of several blocks that fit a process the first one has it. */
-static bool add_rule(struct context *context, const oconfig_item_t *item, size_t offset,
-		     const char *text, covers_fn *covers)
+/* Adds a rule to the list at this offset of a service, unless it can have no effect: of several blocks that fit a
+ * process the first one has it. */
+static bool add_service_rule(struct context *context, const oconfig_item_t *item, size_t offset,
+			     const char *text, covers_fn *covers)
 {
 	struct service_config *service = context->service, *s = context->config->services;
 	const char *cover;
 
-	if (strings_have(list_at(service, offset), text))
+	if (strings_have(rule_list_at(service, offset), text))
 		return false;
 	for (; s < service; s++) {
-		cover = find_cover(s, offset, text, covers);
+		cover = find_covering_rule(s, offset, text, covers);
 		if (cover)
 			return mistake(
 				context, item,
 				"%s \"%s\" of <Service \"%s\">, which comes first, covers it",
 				item->key, cover, s->name);
 	}
-	cover = find_cover(service, offset, text, covers);
+	cover = find_covering_rule(service, offset, text, covers);
 	if (cover)
 		return mistake(context, item, "%s \"%s\" of this block covers it", item->key,
 			       cover);
-	tell_taken(context, item, offset, text, covers);
-	return block_add_string(context, item, list_at(service, offset), text);
+	note_covered_rules(context, item, offset, text, covers);
+	return block_add_string(context, item, rule_list_at(service, offset), text);
 }
 
-static bool take_command(struct context *context, const oconfig_item_t *item)
+static bool parse_service_command(struct context *context, const oconfig_item_t *item)
 {
 	const char *text = option_string(item);
 	char command[COMMAND_MAX + 1];
@@ -119,64 +119,67 @@ static bool take_command(struct context *context, const oconfig_item_t *item)
 			  "its first %d bytes are compared, as the kernel keeps no more of a "
 			  "command name",
 			  COMMAND_MAX);
-	return add_rule(context, item, offsetof(struct service_config, commands), command, is_same);
+	return add_service_rule(context, item, offsetof(struct service_config, commands), command,
+				is_same_rule);
 }
 
-static bool take_match(struct context *context, const oconfig_item_t *item)
+static bool parse_service_match(struct context *context, const oconfig_item_t *item)
 {
 	struct service_config *service = context->service;
 	const char *text = option_string(item);
 	char why[256] = "it takes one regular expression";
-	struct pattern pattern, *added;
+	struct pattern regex, *added;
 
-	if (!text || !pattern_init(&pattern, text, why, sizeof(why)))
+	if (!text || !pattern_init(&regex, text, why, sizeof(why)))
 		return mistake(context, item, "%s", why);
-	if (!add_rule(context, item, offsetof(struct service_config, match_texts), text, is_same)) {
-		pattern_done(&pattern);
+	if (!add_service_rule(context, item, offsetof(struct service_config, match_texts), text,
+			      is_same_rule)) {
+		pattern_done(&regex);
 		return false;
 	}
 	added = block_append(&service->matches, &service->match_count, sizeof(*added));
 	if (!added) {
-		pattern_done(&pattern);
+		pattern_done(&regex);
 		return mistake(context, item, "there is no memory for it");
 	}
-	*added = pattern;
+	*added = regex;
 	return true;
 }
 
-static bool take_cgroup(struct context *context, const oconfig_item_t *item)
+static bool parse_service_cgroup(struct context *context, const oconfig_item_t *item)
 {
 	const char *text = option_string(item);
 	char why[256] = "it takes the path of a cgroup below the cgroup2 root";
 	char *path = text ? strdup(text) : NULL;
-	bool taken;
+	bool added;
 
-	if (path && cgroup_path(text, MOUNTS, path, why, sizeof(why)))
-		taken = add_rule(context, item, offsetof(struct service_config, cgroups), path,
-				 is_above);
+	if (path && cgroup_path(text, MOUNTS_FILE, path, why, sizeof(why)))
+		added = add_service_rule(context, item, offsetof(struct service_config, cgroups),
+					 path, is_cgroup_above);
 	else
-		taken = mistake(context, item, "%s",
+		added = mistake(context, item, "%s",
 				text && !path ? "there is no memory for it" : why);
 	free(path);
-	return taken;
+	return added;
 }
 
-static bool take_unit(struct context *context, const oconfig_item_t *item)
+static bool parse_service_unit(struct context *context, const oconfig_item_t *item)
 {
 	const char *text = option_string(item);
 	char why[256] = "it takes the name of a unit, such as \"nginx.service\"";
 
 	if (!text || !unit_is_usable(text, why, sizeof(why)))
 		return mistake(context, item, "%s", why);
-	return add_rule(context, item, offsetof(struct service_config, units), text, unit_covers);
+	return add_service_rule(context, item, offsetof(struct service_config, units), text,
+				unit_covers);
 }
 
 static bool container_covers(const char *rule, const char *later)
 {
-	return is_same(rule, later) || (!glob_is_pattern(later) && glob_match(rule, later));
+	return is_same_rule(rule, later) || (!glob_is_pattern(later) && glob_match(rule, later));
 }
 
-static bool take_container(struct context *context, const oconfig_item_t *item)
+static bool parse_service_container(struct context *context, const oconfig_item_t *item)
 {
 	const char *text = option_string(item);
 
@@ -187,32 +190,34 @@ static bool take_container(struct context *context, const oconfig_item_t *item)
 			"in a pod \"NAMESPACE_POD_CONTAINER\"");
 	if (!glob_is_whole(text))
 		return mistake(context, item, GLOB_NOT_WHOLE);
-	return add_rule(context, item, offsetof(struct service_config, containers), text,
-			container_covers);
+	return add_service_rule(context, item, offsetof(struct service_config, containers), text,
+				container_covers);
 }
 
-static bool take_pid_file(struct context *context, const oconfig_item_t *item)
+static bool parse_service_pid_file(struct context *context, const oconfig_item_t *item)
 {
 	const char *text = option_string(item);
 
 	if (!text || text[0] != '/')
 		return mistake(context, item, "it takes one absolute path");
-	return add_rule(context, item, offsetof(struct service_config, pid_files), text, is_same);
+	return add_service_rule(context, item, offsetof(struct service_config, pid_files), text,
+				is_same_rule);
 }
 
-static bool take_per_process(struct context *context, const oconfig_item_t *item)
+static bool parse_service_per_process(struct context *context, const oconfig_item_t *item)
 {
 	return option_boolean(item, &context->service->per_process) || wants_boolean(context, item);
 }
 
-static bool take_top_n(struct context *context, const oconfig_item_t *item)
+static bool parse_service_top_n(struct context *context, const oconfig_item_t *item)
 {
 	return option_whole(item, 1, TOP_N_MAX, &context->service->top_n) ||
 	       wants_whole(context, item, 1, TOP_N_MAX);
 }
 
-/* The name of a class, once, and that of what cannot be read. */
-static bool add_class(struct context *context, const oconfig_item_t *item, const char *name)
+/* Adds the name of a class, if it is new, and the class of unreadable responses. */
+static bool add_response_class(struct context *context, const oconfig_item_t *item,
+			       const char *name)
 {
 	struct strings *classes = &context->config->classes;
 
@@ -221,8 +226,8 @@ static bool add_class(struct context *context, const oconfig_item_t *item, const
 	return block_add_new(context, item, classes, name);
 }
 
-static const struct response_rule *find_covering(const struct response_rules *rules,
-						 const struct response_rule *rule)
+static const struct response_rule *find_covering_response(const struct response_rules *rules,
+							  const struct response_rule *rule)
 {
 	for (size_t i = 0; i < rules->count; i++)
 		if (response_covers(&rules->rule[i], rule))
@@ -230,7 +235,7 @@ static const struct response_rule *find_covering(const struct response_rules *ru
 	return NULL;
 }
 
-static bool has_response(const struct response_rules *rules, const struct response_rule *rule)
+static bool has_response_rule(const struct response_rules *rules, const struct response_rule *rule)
 {
 	for (size_t i = 0; i < rules->count; i++)
 		if (!memcmp(&rules->rule[i], rule, sizeof(*rule)))
@@ -238,7 +243,7 @@ static bool has_response(const struct response_rules *rules, const struct respon
 	return false;
 }
 
-static bool take_response(struct context *context, const oconfig_item_t *item)
+static bool parse_service_response(struct context *context, const oconfig_item_t *item)
 {
 	struct response_rules *rules = &context->service->responses;
 	const char *class_name = option_string_at(item, 0, 2), *text = option_string_at(item, 1, 2);
@@ -249,39 +254,39 @@ static bool take_response(struct context *context, const oconfig_item_t *item)
 
 	if (!class_name || !text || !response_read(class_name, text, &rule, why, sizeof(why)))
 		return mistake(context, item, "%s", why);
-	if (has_response(rules, &rule))
+	if (has_response_rule(rules, &rule))
 		return false;
 	if (rules->count == RESPONSE_RULES_MAX)
 		return mistake(context, item, "a service has %d such lines at most",
 			       RESPONSE_RULES_MAX);
-	earlier = find_covering(rules, &rule);
+	earlier = find_covering_response(rules, &rule);
 	if (earlier)
 		return mistake(context, item, "an earlier line, of class \"%s\", covers it",
 			       earlier->class_name);
-	if (!add_class(context, item, class_name))
+	if (!add_response_class(context, item, class_name))
 		return false;
 	if (response_has_lost_backslash(text))
 		line_note(context, item,
-			  "x and two digits stand for themselves here; for the octet of this "
+			  "x and two digits stand for themselves here; for the byte with this "
 			  "number write two backslashes before them, as collectd takes one away");
 	rules->rule[rules->count++] = rule;
 	return true;
 }
 
 const struct option service_options[] = {
-	{ "Process", take_command, NEEDED },
-	{ "ProcessMatch", take_match, NEEDED },
-	{ "Unit", take_unit, NEEDED },
-	{ "Container", take_container, NEEDED },
-	{ "Cgroup", take_cgroup, NEEDED },
-	{ "PidFile", take_pid_file, NEEDED },
-	{ "PerProcess", take_per_process, ONCE },
-	{ "TopN", take_top_n, ONCE },
-	{ "Response", take_response, OFTEN },
+	{ "Process", parse_service_command, NEEDED },
+	{ "ProcessMatch", parse_service_match, NEEDED },
+	{ "Unit", parse_service_unit, NEEDED },
+	{ "Container", parse_service_container, NEEDED },
+	{ "Cgroup", parse_service_cgroup, NEEDED },
+	{ "PidFile", parse_service_pid_file, NEEDED },
+	{ "PerProcess", parse_service_per_process, ONCE },
+	{ "TopN", parse_service_top_n, ONCE },
+	{ "Response", parse_service_response, OFTEN },
 	{ .name = NULL },
 };
 
-static bool is_empty(const struct service_config *service)
+static bool is_service_empty(const struct service_config *service)
 {
 	return service->commands.count + service->match_count + service->cgroups.count +
 		       service->units.count + service->containers.count +
@@ -289,9 +294,9 @@ static bool is_empty(const struct service_config *service)
 	       0;
 }
 
-/* That of this name, a new one if there is none; NULL after a message. */
-static struct service_config *service_named(struct context *parent, const oconfig_item_t *block,
-					    const char *name)
+/* The service of this name, which is created if needed; NULL after a message. */
+static struct service_config *get_service(struct context *parent, const oconfig_item_t *block,
+					  const char *name)
 {
 	struct config *config = parent->config;
 	struct service_config *service;
@@ -321,24 +326,24 @@ static struct service_config *service_named(struct context *parent, const oconfi
 	return NULL;
 }
 
-bool service_block_take(struct context *parent, const oconfig_item_t *block)
+bool service_block_parse(struct context *parent, const oconfig_item_t *block)
 {
 	const char *name = block_name(parent, block);
-	struct service_config *service = name ? service_named(parent, block, name) : NULL;
+	struct service_config *service = name ? get_service(parent, block, name) : NULL;
 	struct context context;
 
 	if (!service)
 		return false;
 	context = block_inside(parent, "Service", name, &service->once);
 	context.service = service;
-	if (!block_take(&context, block, service_options))
+	if (!block_parse(&context, block, service_options))
 		service->is_partial = true;
 	return true;
 }
 
-/* --- when all blocks have been read --- */
+/* --- after all blocks --- */
 
-static void check_top_n(const struct service_config *service, struct mistakes *mistakes)
+static void check_service_top_n(const struct service_config *service, struct mistakes *mistakes)
 {
 	const char *line = block_line(&service->once, "TopN");
 	char name[CONFIG_NAME_MAX + 64];
@@ -349,12 +354,12 @@ static void check_top_n(const struct service_config *service, struct mistakes *m
 	mistake_ignore(mistakes, name, "it goes with PerProcess true");
 }
 
-static bool check_empty(struct config *config, size_t at, struct mistakes *mistakes)
+static bool check_service_empty(struct config *config, size_t at, struct mistakes *mistakes)
 {
 	struct service_config *service = &config->services[at];
 	char name[CONFIG_NAME_MAX + 16];
 
-	if (!is_empty(service))
+	if (!is_service_empty(service))
 		return true;
 	snprintf(name, sizeof(name), "<Service \"%s\">", service->name);
 	if (!service->is_partial)
@@ -366,18 +371,18 @@ static bool check_empty(struct config *config, size_t at, struct mistakes *mista
 	return false;
 }
 
-/* Command lines that have nothing in common. */
-static bool fits_everything(const struct pattern *pattern)
+/* A regex that fits all of these command lines, which have nothing in common, fits every one. */
+static bool fits_everything(const struct pattern *regex)
 {
 	static const char *const lines[] = { "a", "/usr/sbin/x -y", "0", "~z=Z", "[k]: _" };
 	bool fits = true;
 
 	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++)
-		fits = fits && pattern_match(pattern, lines[i]);
+		fits = fits && pattern_match(regex, lines[i]);
 	return fits;
 }
 
-static const char *find_everything(const struct service_config *service)
+static const char *find_matching_all(const struct service_config *service)
 {
 	for (size_t i = 0; i < service->match_count; i++)
 		if (fits_everything(&service->matches[i]))
@@ -385,8 +390,8 @@ static const char *find_everything(const struct service_config *service)
 	return NULL;
 }
 
-/* Blocks that come after one which fits whatever there is. */
-static void check_shadowed(const struct config *config, struct mistakes *mistakes)
+/* Notes blocks after one that fits everything. */
+static void check_shadowed_services(const struct config *config, struct mistakes *mistakes)
 {
 	const struct service_config *all = NULL;
 	const char *text = NULL;
@@ -403,7 +408,7 @@ static void check_shadowed(const struct config *config, struct mistakes *mistake
 				"<Service \"%s\">, which comes first, fits every command line; "
 				"write that block last",
 				text, all->name);
-		else if ((text = find_everything(s)))
+		else if ((text = find_matching_all(s)))
 			all = s;
 	}
 }
@@ -411,8 +416,8 @@ static void check_shadowed(const struct config *config, struct mistakes *mistake
 void service_blocks_finish(struct config *config, struct mistakes *mistakes)
 {
 	for (size_t i = 0; i < config->service_count;) {
-		if (check_empty(config, i, mistakes))
-			check_top_n(&config->services[i++], mistakes);
+		if (check_service_empty(config, i, mistakes))
+			check_service_top_n(&config->services[i++], mistakes);
 	}
-	check_shadowed(config, mistakes);
+	check_shadowed_services(config, mistakes);
 }

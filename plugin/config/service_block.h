@@ -6,9 +6,9 @@
 
 extern const struct option service_options[];
 
-bool service_block_take(struct context *parent, const oconfig_item_t *block);
+bool service_block_parse(struct context *parent, const oconfig_item_t *block);
 
-/* What is known to be wrong with all of them read: blocks without a process are removed. */
+/* Checks all Service blocks when they have been read; those without a rule are removed. */
 void service_blocks_finish(struct config *config, struct mistakes *mistakes);
 
 #endif

@@ -5,11 +5,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Owns its strings. */
 struct strings {
 	char **item;
 	size_t count;
 };
 
+/* Is the text in the list? */
 bool strings_have(const struct strings *list, const char *text);
 void strings_done(struct strings *list);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * <Table "MAP"> in a Probe block: what the rows of a map mean whose object does not say so by tags.
- * What the words of its lines mean is looked at when the object is opened, with what BTF it has.
+ * <Table "MAP"> in a Probe block: what the rows of a map mean, for objects without tags. The words of its lines are
+ * checked when the object is opened, against its BTF.
  */
 #include "table_block.h"
 
@@ -13,33 +13,33 @@
 
 /* --- keys --- */
 
-static bool take_size(struct context *context, const oconfig_item_t *item)
+static bool parse_key_size(struct context *context, const oconfig_item_t *item)
 {
 	return option_whole(item, 1, CONFIG_KEY_SIZE_MAX, &context->key->size) ||
 	       wants_whole(context, item, 1, CONFIG_KEY_SIZE_MAX);
 }
 
-static bool take_key_offset(struct context *context, const oconfig_item_t *item)
+static bool parse_key_offset(struct context *context, const oconfig_item_t *item)
 {
 	context->key->offset_set =
 		option_whole(item, 0, CONFIG_KEY_SIZE_MAX - 1, &context->key->offset);
 	return context->key->offset_set || wants_whole(context, item, 0, CONFIG_KEY_SIZE_MAX - 1);
 }
 
-static bool take_padding(struct context *context, const oconfig_item_t *item)
+static bool parse_key_padding(struct context *context, const oconfig_item_t *item)
 {
 	return option_whole(item, 0, CONFIG_KEY_SIZE_MAX, &context->key->padding) ||
 	       wants_whole(context, item, 0, CONFIG_KEY_SIZE_MAX);
 }
 
-static bool take_subject(struct context *context, const oconfig_item_t *item)
+static bool parse_key_subject(struct context *context, const oconfig_item_t *item)
 {
 	return option_boolean(item, &context->key->is_subject) || wants_boolean(context, item);
 }
 
-/* Numbers stand in quotes or not. */
-static bool add_word(struct context *context, const oconfig_item_t *item, struct strings *list,
-		     const oconfig_value_t *value)
+/* Numbers may be quoted or not. */
+static bool add_line_word(struct context *context, const oconfig_item_t *item, struct strings *list,
+			  const oconfig_value_t *value)
 {
 	char text[32];
 
@@ -49,10 +49,10 @@ static bool add_word(struct context *context, const oconfig_item_t *item, struct
 	return block_add_string(context, item, list, text);
 }
 
-static bool take_words(struct context *context, const oconfig_item_t *item, struct strings *list,
-		       const char *wanted)
+static bool parse_line_words(struct context *context, const oconfig_item_t *item,
+			     struct strings *list, const char *wanted)
 {
-	bool taken = true;
+	bool added_all = true;
 
 	for (int i = 0; i < item->values_num; i++)
 		if (item->values[i].type == OCONFIG_TYPE_BOOLEAN)
@@ -61,23 +61,24 @@ static bool take_words(struct context *context, const oconfig_item_t *item, stru
 		return mistake(context, item, "%s", wanted);
 	if (item->values_num > CONFIG_WORDS_MAX)
 		return mistake(context, item, "a line has at most %d words", CONFIG_WORDS_MAX);
-	for (int i = 0; i < item->values_num && taken; i++)
-		taken = add_word(context, item, list, &item->values[i]);
-	if (!taken)
+	for (int i = 0; i < item->values_num && added_all; i++)
+		added_all = add_line_word(context, item, list, &item->values[i]);
+	if (!added_all)
 		strings_done(list);
-	return taken;
+	return added_all;
 }
 
-static bool take_decode(struct context *context, const oconfig_item_t *item)
+static bool parse_key_decode(struct context *context, const oconfig_item_t *item)
 {
 	struct key_config *key = context->key;
 	struct strings words = { 0 }, *added;
 
 	if (key->decode_count == CONFIG_DECODES_MAX)
 		return mistake(context, item, "a key has at most %d of them", CONFIG_DECODES_MAX);
-	if (!take_words(context, item, &words,
-			"it takes a word, as \"string\", and what that needs, in quotes or as "
-			"numbers"))
+	if (!parse_line_words(
+		    context, item, &words,
+		    "it takes a word, as \"string\", and what that needs, in quotes or as "
+		    "numbers"))
 		return false;
 	added = block_append(&key->decodes, &key->decode_count, sizeof(*added));
 	if (added) {
@@ -89,14 +90,14 @@ static bool take_decode(struct context *context, const oconfig_item_t *item)
 }
 
 const struct option key_options[] = {
-	{ "Decode", take_decode, OFTEN },  { "Offset", take_key_offset, ONCE },
-	{ "Padding", take_padding, ONCE }, { "Size", take_size, ONCE },
-	{ "Subject", take_subject, ONCE }, { NULL, NULL, ONCE },
+	{ "Decode", parse_key_decode, OFTEN },  { "Offset", parse_key_offset, ONCE },
+	{ "Padding", parse_key_padding, ONCE }, { "Size", parse_key_size, ONCE },
+	{ "Subject", parse_key_subject, ONCE }, { NULL, NULL, ONCE },
 };
 
-/* Of a block in a Table block: its name, which may be left out; false after a message. */
-static bool take_name(struct context *parent, const oconfig_item_t *block,
-		      char name[CONFIG_MEMBER_MAX])
+/* The name of a block in a Table block, which may be missing; false after a message. */
+static bool parse_member_name(struct context *parent, const oconfig_item_t *block,
+			      char name[CONFIG_MEMBER_MAX])
 {
 	const char *text = option_string(block);
 
@@ -107,14 +108,14 @@ static bool take_name(struct context *parent, const oconfig_item_t *block,
 	return true;
 }
 
-static bool take_key(struct context *parent, const oconfig_item_t *block)
+static bool parse_key_block(struct context *parent, const oconfig_item_t *block)
 {
 	struct table_config *table = parent->table;
 	char name[CONFIG_MEMBER_MAX];
 	struct context context;
 	struct key_config *key;
 
-	if (!take_name(parent, block, name))
+	if (!parse_member_name(parent, block, name))
 		return false;
 	if (!name[0])
 		return block_mistake(parent, block,
@@ -128,13 +129,13 @@ static bool take_key(struct context *parent, const oconfig_item_t *block)
 	memcpy(key->name, name, sizeof(name));
 	context = block_inside(parent, "Key", name, &key->once);
 	context.key = key;
-	block_take(&context, block, key_options);
+	block_parse(&context, block, key_options);
 	return true;
 }
 
 /* --- values --- */
 
-static bool take_type(struct context *context, const oconfig_item_t *item)
+static bool parse_value_type(struct context *context, const oconfig_item_t *item)
 {
 	static const char *const types[] = { "u8", "u16", "u32", "u64", "s8", "s16", "s32", "s64" };
 	const char *text = option_string(item);
@@ -149,20 +150,20 @@ static bool take_type(struct context *context, const oconfig_item_t *item)
 		       "\"s32\" and \"s64\"");
 }
 
-static bool take_value_offset(struct context *context, const oconfig_item_t *item)
+static bool parse_value_offset(struct context *context, const oconfig_item_t *item)
 {
 	context->value->offset_set =
 		option_whole(item, 0, CONFIG_ROW_SIZE_MAX - 1, &context->value->offset);
 	return context->value->offset_set || wants_whole(context, item, 0, CONFIG_ROW_SIZE_MAX - 1);
 }
 
-static bool take_count(struct context *context, const oconfig_item_t *item)
+static bool parse_value_count(struct context *context, const oconfig_item_t *item)
 {
 	return option_whole(item, 1, CONFIG_WORDS_MAX, &context->value->count) ||
 	       wants_whole(context, item, 1, CONFIG_WORDS_MAX);
 }
 
-static bool take_metric(struct context *context, const oconfig_item_t *item)
+static bool parse_value_metric(struct context *context, const oconfig_item_t *item)
 {
 	const char *text = option_string(item);
 	char *copy = text ? strdup(text) : NULL;
@@ -177,28 +178,29 @@ static bool take_metric(struct context *context, const oconfig_item_t *item)
 	return true;
 }
 
-static bool take_histogram(struct context *context, const oconfig_item_t *item)
+static bool parse_value_histogram(struct context *context, const oconfig_item_t *item)
 {
 	strings_done(&context->value->histogram);
-	return take_words(context, item, &context->value->histogram,
-			  "it takes \"exp2\", \"exp2zero\" or \"linear\" and the numbers of the "
-			  "first and the last bucket, or \"fixed\" and their bounds");
+	return parse_line_words(
+		context, item, &context->value->histogram,
+		"it takes \"exp2\", \"exp2zero\" or \"linear\" and the numbers of the "
+		"first and the last bucket, or \"fixed\" and their bounds");
 }
 
 const struct option value_options[] = {
-	{ "Count", take_count, ONCE },   { "Histogram", take_histogram, ONCE },
-	{ "Metric", take_metric, ONCE }, { "Offset", take_value_offset, ONCE },
-	{ "Type", take_type, ONCE },     { NULL, NULL, ONCE },
+	{ "Count", parse_value_count, ONCE },   { "Histogram", parse_value_histogram, ONCE },
+	{ "Metric", parse_value_metric, ONCE }, { "Offset", parse_value_offset, ONCE },
+	{ "Type", parse_value_type, ONCE },     { NULL, NULL, ONCE },
 };
 
-static bool take_value(struct context *parent, const oconfig_item_t *block)
+static bool parse_value_block(struct context *parent, const oconfig_item_t *block)
 {
 	struct table_config *table = parent->table;
 	char name[CONFIG_MEMBER_MAX];
 	struct value_config *value;
 	struct context context;
 
-	if (!take_name(parent, block, name))
+	if (!parse_member_name(parent, block, name))
 		return false;
 	if (table->value_count == CONFIG_VALUES_MAX)
 		return block_mistake(parent, block, "a table has at most %d of them",
@@ -209,34 +211,34 @@ static bool take_value(struct context *parent, const oconfig_item_t *block)
 	memcpy(value->name, name, sizeof(name));
 	context = block_inside(parent, "Value", name, &value->once);
 	context.value = value;
-	block_take(&context, block, value_options);
+	block_parse(&context, block, value_options);
 	return true;
 }
 
 /* --- tables --- */
 
-static bool take_each_cpu(struct context *context, const oconfig_item_t *item)
+static bool parse_table_each_cpu(struct context *context, const oconfig_item_t *item)
 {
 	return option_boolean(item, &context->table->each_cpu) || wants_boolean(context, item);
 }
 
-static bool take_entries(struct context *context, const oconfig_item_t *item)
+static bool parse_table_entries(struct context *context, const oconfig_item_t *item)
 {
 	return option_whole(item, 1, CONFIG_ENTRIES_MAX, &context->table->entries) ||
 	       wants_whole(context, item, 1, CONFIG_ENTRIES_MAX);
 }
 
 const struct option table_options[] = {
-	{ "EachCpu", take_each_cpu, ONCE },
-	{ "Entries", take_entries, ONCE },
-	{ "Key", take_key, BLOCK },
-	{ "Value", take_value, BLOCK },
+	{ "EachCpu", parse_table_each_cpu, ONCE },
+	{ "Entries", parse_table_entries, ONCE },
+	{ "Key", parse_key_block, BLOCK },
+	{ "Value", parse_value_block, BLOCK },
 	{ NULL, NULL, ONCE },
 };
 
-/* That of this map, a new one if there is none; NULL after a message. */
-static struct table_config *table_of(struct context *parent, const oconfig_item_t *block,
-				     const char *map)
+/* The table of this map, which is created if needed; NULL after a message. */
+static struct table_config *get_table(struct context *parent, const oconfig_item_t *block,
+				      const char *map)
 {
 	struct probe_config *probe = parent->probe;
 	struct table_config *table = NULL;
@@ -261,7 +263,7 @@ static struct table_config *table_of(struct context *parent, const oconfig_item_
 	return NULL;
 }
 
-bool table_block_take(struct context *parent, const oconfig_item_t *block)
+bool table_block_parse(struct context *parent, const oconfig_item_t *block)
 {
 	const char *map = option_string(block);
 	struct table_config *table;
@@ -269,34 +271,12 @@ bool table_block_take(struct context *parent, const oconfig_item_t *block)
 
 	if (!map || strlen(map) >= CONFIG_MEMBER_MAX)
 		return block_mistake(parent, block, "it takes the name of a map of the object");
-	table = table_of(parent, block, map);
+	table = get_table(parent, block, map);
 	if (!table)
 		return false;
 	context = block_inside(parent, "Table", map, &table->once);
 	context.probe = parent->probe;
 	context.table = table;
-	block_take(&context, block, table_options);
+	block_parse(&context, block, table_options);
 	return true;
-}
-
-void table_config_done(struct table_config *table)
-{
-	for (size_t i = 0; i < table->key_count; i++) {
-		struct key_config *key = &table->keys[i];
-
-		for (size_t k = 0; k < key->decode_count; k++)
-			strings_done(&key->decodes[k]);
-		free(key->decodes);
-		strings_done(&key->once);
-	}
-	for (size_t i = 0; i < table->value_count; i++) {
-		free(table->values[i].metric);
-		strings_done(&table->values[i].histogram);
-		strings_done(&table->values[i].once);
-	}
-	free(table->keys);
-	free(table->values);
-	free(table->map);
-	strings_done(&table->once);
-	*table = (struct table_config){ 0 };
 }

@@ -7,6 +7,6 @@
 extern const struct option table_options[], key_options[], value_options[];
 
 /* <Table "MAP"> of a Probe block. */
-bool table_block_take(struct context *parent, const oconfig_item_t *block);
+bool table_block_parse(struct context *parent, const oconfig_item_t *block);
 
 #endif

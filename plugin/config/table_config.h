@@ -17,14 +17,14 @@
 #define CONFIG_ROW_SIZE_MAX (1 << 20)
 #define CONFIG_ENTRIES_MAX (1 << 20) /* of a map */
 
-/* In each block `once` has the lines that may stand there once, as "Size 4". */
+/* `once` of a block has the lines that may occur once, as "Size 4". */
 
 /* A part of the key of a map, as a Key block describes it. */
 struct key_config {
 	char name[CONFIG_MEMBER_MAX];
-	unsigned size; /* bytes, 0: as BTF says */
+	unsigned size; /* bytes, 0: from BTF */
 	unsigned offset;
-	bool offset_set; /* else it begins where the one before it ends */
+	bool offset_set; /* false: it follows the part before it */
 	unsigned padding;
 	bool is_subject;
 	struct strings *decodes; /* the words of each Decode line */
@@ -34,24 +34,24 @@ struct key_config {
 
 /* A number in the value of a map, as a Value block describes it. */
 struct value_config {
-	char name[CONFIG_MEMBER_MAX]; /* empty: none */
-	char type[8];                 /* u8 to s64; empty: as BTF says, or the whole of the value */
+	char name[CONFIG_MEMBER_MAX]; /* empty: no name */
+	char type[8];                 /* u8 to s64; empty: from BTF, or the whole value */
 	unsigned offset;
-	unsigned count; /* of an array, 0: as BTF says, or none */
+	unsigned count; /* of an array, 0: from BTF, or no array */
 	bool offset_set;
-	char *metric; /* as METRIC() has it; NULL: none */
+	char *metric; /* in the form of METRIC(); NULL: none */
 	struct strings histogram;
 	struct strings once;
 };
 
-/* What the rows of a map mean, in place of tags. */
+/* The meaning of the rows of a map without tags. */
 struct table_config {
 	char *map;
 	struct key_config *keys;
 	size_t key_count;
 	struct value_config *values;
 	size_t value_count;
-	unsigned entries; /* that the map has, 0: as its object says */
+	unsigned entries; /* of the map, 0: as its object declares */
 	bool each_cpu;
 	struct strings once;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names of systemd's units, with wildcards, as the Unit option has them.
+ * Names of systemd units, with wildcards, as in Unit options.
  */
 #include "unit.h"
 
@@ -9,10 +9,12 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const types[] = { ".service", ".scope", ".socket", ".mount", ".swap", ".slice" };
-static const char *const idle_types[] = { ".automount", ".device", ".path", ".target", ".timer" };
+static const char *const unit_types[] = { ".service", ".scope", ".socket",
+					  ".mount",   ".swap",  ".slice" };
+static const char *const processless_types[] = { ".automount", ".device", ".path", ".target",
+						 ".timer" };
 
-static bool ends_with(const char *text, const char *end)
+static bool has_suffix(const char *text, const char *end)
 {
 	size_t length = strlen(text), end_length = strlen(end);
 
@@ -21,9 +23,9 @@ static bool ends_with(const char *text, const char *end)
 
 size_t unit_base_length(const char *name)
 {
-	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
-		if (ends_with(name, types[i]))
-			return strlen(name) - strlen(types[i]);
+	for (size_t i = 0; i < sizeof(unit_types) / sizeof(*unit_types); i++)
+		if (has_suffix(name, unit_types[i]))
+			return strlen(name) - strlen(unit_types[i]);
 	return strlen(name);
 }
 
@@ -43,16 +45,16 @@ bool unit_is_usable(const char *name, char *why, size_t size)
 		snprintf(why, size, "no unit has a name of more than %d bytes", UNIT_NAME_MAX - 1);
 		return false;
 	}
-	if (ends_with(name, ".slice") && strncmp(name, "user-", 5) != 0) {
+	if (has_suffix(name, ".slice") && strncmp(name, "user-", 5) != 0) {
 		snprintf(why, size,
 			 "of slices it takes those of users, such as \"user-1000.slice\"; for "
 			 "another use Cgroup");
 		return false;
 	}
-	for (size_t i = 0; i < sizeof(idle_types) / sizeof(*idle_types); i++)
-		if (ends_with(name, idle_types[i])) {
+	for (size_t i = 0; i < sizeof(processless_types) / sizeof(*processless_types); i++)
+		if (has_suffix(name, processless_types[i])) {
 			snprintf(why, size, "units of type %s have no processes",
-				 idle_types[i] + 1);
+				 processless_types[i] + 1);
 			return false;
 		}
 	return true;

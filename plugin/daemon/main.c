@@ -3,11 +3,8 @@
  * What collectd calls: the configuration block, a read callback for each probe with its own
  * interval, and callbacks for the plugin's own figures, for MaxOverhead and for thresholds.
  */
-#include "cgroup/cgroup_name.h"
-#include "cgroup/user.h"
 #include "config/config.h"
 #include "config/name.h"
-#include "helper/ksym.h"
 #include "notifier.h"
 #include "probe/overhead.h"
 #include "probe/profiler.h"
@@ -250,9 +247,6 @@ static int ebpf_shutdown(void)
 	probe_list_done(&list);
 	summary_logged = false;
 	services_done(&services);
-	users_done();
-	ksyms_done();
-	cgroup_names_done();
 	file_reader_done(&files);
 	config_done(&config);
 	configured = false;

@@ -8,7 +8,7 @@
 
 #include "bpf/lib/hist.h"
 #include "table/kind.h"
-#include "table/series.h"
+#include "schema/series.h"
 #include "table/stats.h"
 
 #include <math.h>

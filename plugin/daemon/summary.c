@@ -5,7 +5,7 @@
  */
 #include "summary.h"
 
-#include "table/series.h"
+#include "schema/series.h"
 #include "util/message.h"
 
 #define READINGS 2 /* the first reading has no rates, means or percentiles */

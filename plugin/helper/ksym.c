@@ -21,52 +21,46 @@
 #define SYMBOLS_MAX (1U << 20)
 #define FUNCTION_SIZE_MAX (1U << 20) /* what is farther behind a symbol is none of it */
 
-struct symbol {
+struct ksym_entry {
 	uint64_t address;
 	uint32_t name; /* where it begins in the names; of two of one address the first counts */
 };
 
-static struct symbols {
-	struct symbol *symbol; /* in the order of their addresses */
-	size_t count, room;
-	char *names;
-	size_t used, size;
-} known;
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static bool wanted, missed;
-static uint64_t due_ns;
-
-void ksyms_want(void)
+void ksyms_init(struct ksyms *ksyms)
 {
-	pthread_mutex_lock(&lock);
-	missed |= !wanted;
-	wanted = true;
-	pthread_mutex_unlock(&lock);
+	*ksyms = (struct ksyms){ .lock = PTHREAD_MUTEX_INITIALIZER };
 }
 
-/* Of two threads that ask one alone is told so. */
-static bool take_turn(uint64_t now_ns)
+void ksyms_want(struct ksyms *ksyms)
 {
-	bool is;
-
-	pthread_mutex_lock(&lock);
-	is = wanted && missed && now_ns >= due_ns;
-	if (is)
-		due_ns = now_ns + PERIOD_NS;
-	pthread_mutex_unlock(&lock);
-	return is;
+	pthread_mutex_lock(&ksyms->lock);
+	ksyms->missed |= !ksyms->wanted;
+	ksyms->wanted = true;
+	pthread_mutex_unlock(&ksyms->lock);
 }
 
-static bool grow(struct symbols *symbols, size_t length)
+/* True for one of several threads that come at the same time: it reads the file. */
+static bool claim_ksyms_read(struct ksyms *ksyms, uint64_t now_ns)
+{
+	bool is_due;
+
+	pthread_mutex_lock(&ksyms->lock);
+	is_due = ksyms->wanted && ksyms->missed && now_ns >= ksyms->due_ns;
+	if (is_due)
+		ksyms->due_ns = now_ns + PERIOD_NS;
+	pthread_mutex_unlock(&ksyms->lock);
+	return is_due;
+}
+
+static bool grow_ksym_list(struct ksym_list *symbols, size_t length)
 {
 	if (symbols->count == symbols->room) {
 		size_t room = symbols->room ? 2 * symbols->room : 1024;
-		struct symbol *grown = reallocarray(symbols->symbol, room, sizeof(*grown));
+		struct ksym_entry *grown = reallocarray(symbols->entry, room, sizeof(*grown));
 
 		if (!grown)
 			return false;
-		symbols->symbol = grown;
+		symbols->entry = grown;
 		symbols->room = room;
 	}
 	if (symbols->used + length > symbols->size) {
@@ -82,7 +76,7 @@ static bool grow(struct symbols *symbols, size_t length)
 }
 
 /* ADDRESS TYPE NAME and perhaps a module; the address is 0 for those who may not know it. */
-static int parse_line(const char *line, struct symbols *symbols)
+static int parse_kallsyms_line(const char *line, struct ksym_list *symbols)
 {
 	char *end;
 	uint64_t address = strtoull(line, &end, 16);
@@ -91,63 +85,63 @@ static int parse_line(const char *line, struct symbols *symbols)
 
 	if (!address || end == line || !strchr("tTwW", end[1]) || end[2] != ' ' || !length)
 		return 0;
-	if (!grow(symbols, length + 1))
+	if (!grow_ksym_list(symbols, length + 1))
 		return -ENOMEM;
-	symbols->symbol[symbols->count++] =
-		(struct symbol){ .address = address, .name = (uint32_t)symbols->used };
+	symbols->entry[symbols->count++] =
+		(struct ksym_entry){ .address = address, .name = (uint32_t)symbols->used };
 	memcpy(symbols->names + symbols->used, name, length);
 	symbols->used += length;
 	symbols->names[symbols->used++] = '\0';
 	return 0;
 }
 
-static int by_address(const void *left, const void *right)
+static int compare_ksyms(const void *left, const void *right)
 {
-	const struct symbol *a = left, *b = right;
+	const struct ksym_entry *a = left, *b = right;
 
 	if (a->address != b->address)
 		return a->address < b->address ? -1 : 1;
 	return a->name < b->name ? -1 : a->name > b->name;
 }
 
-static void symbols_done(struct symbols *symbols)
+static void ksym_list_done(struct ksym_list *symbols)
 {
-	free(symbols->symbol);
+	free(symbols->entry);
 	free(symbols->names);
-	*symbols = (struct symbols){ 0 };
+	*symbols = (struct ksym_list){ 0 };
 }
 
-static void take(const struct symbols *symbols)
+static void replace_ksyms(struct ksyms *ksyms, const struct ksym_list *symbols)
 {
-	struct symbols old;
+	struct ksym_list old;
 
-	pthread_mutex_lock(&lock);
-	old = known;
-	known = *symbols;
-	missed = false;
-	pthread_mutex_unlock(&lock);
-	symbols_done(&old);
+	pthread_mutex_lock(&ksyms->lock);
+	old = ksyms->list;
+	ksyms->list = *symbols;
+	ksyms->missed = false;
+	pthread_mutex_unlock(&ksyms->lock);
+	ksym_list_done(&old);
 }
 
-int ksyms_parse(char *text)
+int ksyms_parse(struct ksyms *ksyms, char *text)
 {
-	struct symbols symbols = { 0 };
+	struct ksym_list symbols = { 0 };
 	int status = 0;
 	char *line;
 
 	while (status == 0 && symbols.count < SYMBOLS_MAX && (line = strsep(&text, "\n")))
-		status = parse_line(line, &symbols);
+		status = parse_kallsyms_line(line, &symbols);
 	if (status) {
-		symbols_done(&symbols);
+		ksym_list_done(&symbols);
 		return status;
 	}
 	if (symbols.count)
-		qsort(symbols.symbol, symbols.count, sizeof(*symbols.symbol), by_address);
-	take(&symbols);
+		qsort(symbols.entry, symbols.count, sizeof(*symbols.entry), compare_ksyms);
+	replace_ksyms(ksyms, &symbols);
 	return 0;
 }
 
-void ksyms_refresh(struct file_reader *files, uint64_t now_ns)
+void ksyms_refresh(struct ksyms *ksyms, struct file_reader *files, uint64_t now_ns)
 {
 	const struct file_request request = {
 		.path = KALLSYMS,
@@ -159,50 +153,50 @@ void ksyms_refresh(struct file_reader *files, uint64_t now_ns)
 	};
 	struct file file;
 
-	if (!take_turn(now_ns))
+	if (!claim_ksyms_read(ksyms, now_ns))
 		return;
 	if (file_read(files, &request, &file))
 		return;
-	ksyms_parse(file.bytes);
+	ksyms_parse(ksyms, file.bytes);
 	free(file.bytes);
 }
 
-/* The last one at this address or before, NULL: none. */
-static const struct symbol *find(uint64_t address)
+/* The last one at this address or before it, NULL: none. */
+static const struct ksym_entry *find_ksym(const struct ksym_list *known, uint64_t address)
 {
-	size_t low = 0, high = known.count;
+	size_t low = 0, high = known->count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (known.symbol[middle].address <= address)
+		if (known->entry[middle].address <= address)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	while (low > 1 && known.symbol[low - 2].address == known.symbol[low - 1].address)
+	while (low > 1 && known->entry[low - 2].address == known->entry[low - 1].address)
 		low--;
-	return low ? &known.symbol[low - 1] : NULL;
+	return low ? &known->entry[low - 1] : NULL;
 }
 
-bool ksym_name(uint64_t address, char *to, size_t size)
+bool ksym_name(struct ksyms *ksyms, uint64_t address, char *to, size_t size)
 {
-	const struct symbol *found;
+	const struct ksym_entry *found;
 
-	pthread_mutex_lock(&lock);
-	found = find(address);
+	pthread_mutex_lock(&ksyms->lock);
+	found = find_ksym(&ksyms->list, address);
 	if (found && address - found->address > FUNCTION_SIZE_MAX)
 		found = NULL;
 	if (found)
-		snprintf(to, size, "%s", known.names + found->name);
-	missed |= !found;
-	pthread_mutex_unlock(&lock);
+		snprintf(to, size, "%s", ksyms->list.names + found->name);
+	ksyms->missed |= !found;
+	pthread_mutex_unlock(&ksyms->lock);
 	return found != NULL;
 }
 
-void ksyms_done(void)
+void ksyms_done(struct ksyms *ksyms)
 {
-	take(&(struct symbols){ 0 });
-	wanted = false;
-	due_ns = 0;
+	replace_ksyms(ksyms, &(struct ksym_list){ 0 });
+	ksyms->wanted = false;
+	ksyms->due_ns = 0;
 }

@@ -4,24 +4,41 @@
 
 #include "file.h"
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* Somebody asks for names of the kernel's functions from now on. */
-void ksyms_want(void);
+/* The kernel's functions by their addresses. */
+struct ksyms {
+	pthread_mutex_t lock;
+	struct ksym_list {
+		struct ksym_entry *entry; /* in the order of their addresses */
+		size_t count, room;
+		char *names;
+		size_t used, size;
+	} list;
+	bool wanted;
+	bool missed;     /* a name was not found since the last read */
+	uint64_t due_ns; /* of the next read */
+};
 
-/* Reads /proc/kallsyms, where names are wanted: once, and again an hour later at the earliest when one was
- * not found, as of a module that has been loaded since. Any thread, with a reader of its own. */
-void ksyms_refresh(struct file_reader *files, uint64_t now_ns);
+void ksyms_init(struct ksyms *ksyms);
 
-/* Takes the functions from the text of such a file, which is changed; lines that are none are passed
- * over. 0 or -ENOMEM. */
-int ksyms_parse(char *text);
+/* Names are needed: ksyms_refresh() reads them from now on. */
+void ksyms_want(struct ksyms *ksyms);
 
-/* Writes the name of the function that an address is in; false: it is not known. Any thread. */
-bool ksym_name(uint64_t address, char *to, size_t size);
+/* Reads /proc/kallsyms if names are wanted: once, and again, an hour later at the earliest, when a name was
+ * not found, as of a module that was loaded since. Any thread, with a file helper of its own. */
+void ksyms_refresh(struct ksyms *ksyms, struct file_reader *files, uint64_t now_ns);
 
-void ksyms_done(void);
+/* Replaces the functions by those in the text of such a file; the text is changed. Malformed lines are
+ * skipped. 0 or -ENOMEM. */
+int ksyms_parse(struct ksyms *ksyms, char *text);
+
+/* Writes the name of the function that contains an address; false: it is unknown. Any thread. */
+bool ksym_name(struct ksyms *ksyms, uint64_t address, char *to, size_t size);
+
+void ksyms_done(struct ksyms *ksyms);
 
 #endif

@@ -8,7 +8,7 @@
 #include "config/mistake.h"
 #include "object/annotation.h"
 #include "object/variant.h"
-#include "table/series.h"
+#include "schema/series.h"
 #include "table/table.h"
 
 #include <stdio.h>

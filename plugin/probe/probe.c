@@ -7,7 +7,6 @@
 #include "attach/attach.h"
 #include "attach/periodic.h"
 #include "collect.h"
-#include "helper/ksym.h"
 #include "object/budget.h"
 #include "object/over.h"
 #include "object/parameter.h"
@@ -16,6 +15,7 @@
 #include "object/variant.h"
 #include "reading.h"
 #include "service/member.h"
+#include "table/table_series.h"
 #include "util/clock.h"
 #include "util/pseudo.h"
 
@@ -38,6 +38,7 @@ static struct row_counts count_rows(struct probe *probe)
 		.shards = rows_shards(libbpf_num_possible_cpus()),
 		.keys = probe->block->rows,
 		.config = probe->services->config,
+		.cgroup_rows = &probe->services->cgroup_rows,
 		.places = config_needs_groups(probe->services->config) ? &probe->services->places
 								       : NULL,
 	};
@@ -52,6 +53,7 @@ static int size_table(struct probe *probe, const struct row_counts *counts, stru
 	struct table *table = &probe->tables[probe->table_count - 1];
 	int status = table_resize(table, counts, probe->object.bpf, error);
 
+	labels_use_names(&table->schema.labels, &probe->services->names.labels);
 	table->keys.choice = label_choice_of(probe->block, &table->schema.labels);
 	if (status == 0 && labels_name_functions(&table->schema.labels, probe->block->functions,
 						 probe->block->function_count))
@@ -435,7 +437,7 @@ int probe_open(struct probe *probe, const char *name, const char *path, double i
 	if (!probe->path)
 		return error_set(error, -ENOMEM, "no memory");
 	status = open_object(probe, error);
-	ksyms_refresh(services->resolver.files, clock_ns());
+	ksyms_refresh(&services->names.ksyms, services->resolver.files, clock_ns());
 	status = status ?: start_tables(probe, error);
 	status = status ?: reading_subscribe(probe, error);
 	if (status) {

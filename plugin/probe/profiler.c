@@ -348,7 +348,7 @@ int profiler_start(struct profiler *profiler, struct services *services, struct 
 	status = profiler->rings ? 0 : error_set(error, -ENOMEM, "no memory for profiles");
 	status = status
 			 ?: collector_open(&profiler->collector, &config->profiles,
-					   &profiler->files, error);
+					   &profiler->files, &services->names.ksyms, error);
 	status = status ?: open_rings(profiler, error);
 	status = status ?: start_thread(profiler, error);
 	if (status)

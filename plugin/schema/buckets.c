@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Histograms with the buckets of others: powers of two, steps of one width, or bounds that a list has.
+ * Buckets of histograms that other people's objects fill: powers of two, steps of equal width, or a
+ * list of bounds.
  */
 #include "buckets.h"
 
-#include "table/stats.h"
 #include "util/number.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define POWER_MAX 64 /* of what an integer can hold */
+#define POWER_MAX 64 /* bits of the largest integer */
 
 static const char *const kinds[] = {
 	[BUCKETS_EXP2] = "exp2",
@@ -24,7 +23,7 @@ static const char *const kinds[] = {
 
 #define KINDS (sizeof(kinds) / sizeof(*kinds))
 
-static bool parse_number(const char *text, uint64_t *ret_number)
+static bool parse_bucket_number(const char *text, uint64_t *ret_number)
 {
 	struct number number;
 	const char *end;
@@ -35,12 +34,13 @@ static bool parse_number(const char *text, uint64_t *ret_number)
 	return true;
 }
 
-static int parse_range(const struct strings *words, struct buckets *buckets, struct error *error)
+static int parse_bucket_range(const struct strings *words, struct buckets *buckets,
+			      struct error *error)
 {
 	uint64_t last;
 
-	if (words->count != 3 || !parse_number(words->item[1], &buckets->first) ||
-	    !parse_number(words->item[2], &last) || last < buckets->first)
+	if (words->count != 3 || !parse_bucket_number(words->item[1], &buckets->first) ||
+	    !parse_bucket_number(words->item[2], &last) || last < buckets->first)
 		return error_set(error, -EINVAL,
 				 "Histogram \"%s\" takes the numbers of the first and of the last "
 				 "bucket",
@@ -57,7 +57,8 @@ static int parse_range(const struct strings *words, struct buckets *buckets, str
 	return 0;
 }
 
-static int parse_bounds(const struct strings *words, struct buckets *buckets, struct error *error)
+static int parse_bucket_bounds(const struct strings *words, struct buckets *buckets,
+			       struct error *error)
 {
 	size_t count = words->count - 1;
 
@@ -68,7 +69,7 @@ static int parse_bounds(const struct strings *words, struct buckets *buckets, st
 	if (!buckets->bound)
 		return error_set(error, -ENOMEM, "no memory");
 	for (size_t i = 0; i < count; i++)
-		if (!parse_number(words->item[i + 1], &buckets->bound[i]) ||
+		if (!parse_bucket_number(words->item[i + 1], &buckets->bound[i]) ||
 		    buckets->bound[i] == UINT64_MAX ||
 		    (i && buckets->bound[i] <= buckets->bound[i - 1]))
 			return error_set(
@@ -93,8 +94,8 @@ int buckets_parse(const struct strings *words, struct buckets *ret_buckets, stru
 				 "unknown Histogram \"%.32s\" (exp2, exp2zero, linear or fixed)",
 				 words->item[0]);
 	buckets.kind = kind;
-	status = kind == BUCKETS_FIXED ? parse_bounds(words, &buckets, error)
-				       : parse_range(words, &buckets, error);
+	status = kind == BUCKETS_FIXED ? parse_bucket_bounds(words, &buckets, error)
+				       : parse_bucket_range(words, &buckets, error);
 	if (status)
 		buckets_done(&buckets);
 	else
@@ -131,32 +132,6 @@ double buckets_upper(const struct buckets *buckets, uint32_t i)
 double buckets_lower(const struct buckets *buckets, uint32_t i)
 {
 	return i ? buckets_upper(buckets, i - 1) : 0;
-}
-
-double buckets_mean(const struct buckets *buckets, const uint64_t *cells)
-{
-	uint64_t total = hist_count(cells, buckets->count);
-	double sum = (double)cells[buckets->count];
-
-	for (uint32_t i = 0; i < buckets->count && !cells[buckets->count]; i++)
-		sum += (double)cells[i] * (buckets_lower(buckets, i) + buckets_upper(buckets, i)) /
-		       2;
-	return total ? sum / (double)total : NAN;
-}
-
-double buckets_percentile(const struct buckets *buckets, const uint64_t *cells, double percent)
-{
-	double rank = percent / 100 * (double)hist_count(cells, buckets->count), before = 0;
-	uint32_t i = 0;
-
-	if (rank <= 0)
-		return NAN;
-	while (i < buckets->count - 1 && before + (double)cells[i] < rank)
-		before += (double)cells[i++];
-	if (!cells[i])
-		return buckets_upper(buckets, i);
-	return buckets_lower(buckets, i) + (buckets_upper(buckets, i) - buckets_lower(buckets, i)) *
-						   (rank - before) / (double)cells[i];
 }
 
 void buckets_done(struct buckets *buckets)

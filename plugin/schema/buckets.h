@@ -5,38 +5,32 @@
 #include "config/string_list.h"
 #include "util/message.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #define BUCKETS_MAX 512
 #define BUCKETS_NONE UINT32_MAX
 
-/* The buckets of a histogram that an object of others fills: each has a number, by which the object counts in
- * it, and holds what is above the bound of the one before it and up to its own. The last one holds
- * what is larger, too. */
+/* The buckets of a histogram that an object without our tags fills. With BUCKETS_FIXED, numbers and
+ * bounds are the same. The object counts by the number of a bucket. A bucket has the values above
+ * the bound of the previous one, up to and including its own bound; the last one also has
+ * everything larger. */
 struct buckets {
 	enum { BUCKETS_EXP2, BUCKETS_EXP2ZERO, BUCKETS_LINEAR, BUCKETS_FIXED } kind;
-	uint64_t first;  /* number of the first one */
-	uint64_t *bound; /* of BUCKETS_FIXED, which are their numbers, ascending; else NULL */
+	uint64_t first;  /* number of the first bucket */
+	uint64_t *bound; /* with BUCKETS_FIXED: the bounds, ascending; else NULL */
 	uint32_t count;
 };
 
-/* Reads the words of a Histogram line. -EINVAL: the error says what is wrong; -ENOMEM. */
+/* Parses the words of a Histogram line. -EINVAL: the error says what is wrong; -ENOMEM. */
 int buckets_parse(const struct strings *words, struct buckets *ret_buckets, struct error *error);
 
-/* Which one has this number; `count`: none, it is that behind the last one, which has the sum of all
- * values; BUCKETS_NONE: no other. */
+/* The index of the bucket with this number. `count`: it is the number behind the last bucket, which
+ * has the sum of all values. BUCKETS_NONE: it is the number of nothing. */
 uint32_t buckets_find(const struct buckets *buckets, uint64_t number);
 
+/* The bounds of bucket i; the lower one of the first is 0. */
 double buckets_lower(const struct buckets *buckets, uint32_t i);
 double buckets_upper(const struct buckets *buckets, uint32_t i);
-
-/* Of `count` buckets, and the sum of all values behind them, 0: not known. NAN where nothing was counted. */
-double buckets_mean(const struct buckets *buckets, const uint64_t *cells);
-
-/* The value that `percent` (0-100) of the values do not exceed, if those of a bucket are spread
- * evenly over it. */
-double buckets_percentile(const struct buckets *buckets, const uint64_t *cells, double percent);
 
 void buckets_done(struct buckets *buckets);
 

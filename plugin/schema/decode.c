@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What Decode lines make of names: other names from a list, the part that a regular expression fits, a
- * domain as people write it. The text may be anybody's.
+ * Steps of Decode lines that turn one text into another: names from a list, the part that a regular
+ * expression matches, a domain name in dots. The text comes from a map and may be anything.
  */
 #include "decode.h"
 
@@ -39,18 +39,17 @@ bool decode_is_step(const char *word)
 	return step_of(word) < STEPS;
 }
 
-static int parse_patterns(const struct strings *words, struct decode_step *step,
-			  struct error *error)
+static int parse_regexes(const struct strings *words, struct decode_step *step, struct error *error)
 {
 	char why[256];
 
 	if (words->count < 2)
 		return error_set(error, -EINVAL, "Decode \"regexp\" takes regular expressions");
-	step->patterns = calloc(words->count, sizeof(*step->patterns));
-	if (!step->patterns)
+	step->regexes = calloc(words->count, sizeof(*step->regexes));
+	if (!step->regexes)
 		return error_set(error, -ENOMEM, "no memory");
-	for (size_t i = 1; i < words->count; i++, step->pattern_count++)
-		if (!pattern_init_finding(&step->patterns[i - 1], words->item[i], why, sizeof(why)))
+	for (size_t i = 1; i < words->count; i++, step->regex_count++)
+		if (!pattern_init_finding(&step->regexes[i - 1], words->item[i], why, sizeof(why)))
 			return error_set(error, -EINVAL, "Decode \"regexp\" \"%.64s\": %s",
 					 words->item[i], why);
 	return 0;
@@ -67,7 +66,7 @@ int decode_parse(const struct strings *words, struct decode_step *ret_step, stru
 	int status = 0;
 
 	if (step.kind == DECODE_REGEXP)
-		status = parse_patterns(words, &step, error);
+		status = parse_regexes(words, &step, error);
 	else if (step.kind == DECODE_DNAME && words->count != 1)
 		status = error_set(error, -EINVAL, "Decode \"dname\" takes nothing more");
 	else if (step.kind == DECODE_MAP && (words->count < 3 || words->count % 2 == 0))
@@ -86,8 +85,8 @@ static void set_text(char *text, const char *to)
 	snprintf(text, DECODE_TEXT_MAX, "%s", to);
 }
 
-/* The same text, or the same number in another notation. */
-static bool is_same(const char *value, const char *text)
+/* Are they the same text, or the same number in different notations? */
+static bool is_same_value(const char *value, const char *text)
 {
 	struct number a, b;
 	const char *end_a, *end_b;
@@ -103,7 +102,7 @@ static void apply_map(const struct decode_step *step, char *text)
 	char unknown[DECODE_TEXT_MAX];
 
 	for (size_t i = 1; i + 1 < step->words->count; i += 2)
-		if (is_same(step->words->item[i], text)) {
+		if (is_same_value(step->words->item[i], text)) {
 			set_text(text, step->words->item[i + 1]);
 			return;
 		}
@@ -113,21 +112,22 @@ static void apply_map(const struct decode_step *step, char *text)
 	set_text(text, unknown);
 }
 
-static bool apply_patterns(const struct decode_step *step, char *text)
+static bool apply_regexes(const struct decode_step *step, char *text)
 {
-	size_t begin, end;
+	size_t from, behind;
 
-	for (size_t i = 0; i < step->pattern_count; i++) {
-		if (!pattern_find(&step->patterns[i], text, &begin, &end))
+	for (size_t i = 0; i < step->regex_count; i++) {
+		if (!pattern_find(&step->regexes[i], text, &from, &behind))
 			continue;
-		memmove(text, text + begin, end - begin);
-		text[end - begin] = '\0';
+		memmove(text, text + from, behind - from);
+		text[behind - from] = '\0';
 		return true;
 	}
 	return false;
 }
 
-/* Labels behind their lengths; what is none stays as it is from there on. */
+/* Replaces the length byte in front of each DNS label by a dot. Text from the first invalid length
+ * on stays as it is. */
 static void apply_dname(char *text)
 {
 	size_t length = strlen(text), at = 0;
@@ -151,7 +151,7 @@ bool decode_apply(const struct decode_step *step, char text[DECODE_TEXT_MAX])
 		apply_map(step, text);
 		return true;
 	case DECODE_REGEXP:
-		return apply_patterns(step, text);
+		return apply_regexes(step, text);
 	default:
 		apply_dname(text);
 		return true;
@@ -160,7 +160,7 @@ bool decode_apply(const struct decode_step *step, char text[DECODE_TEXT_MAX])
 
 void decode_done(struct decode_step *step)
 {
-	for (size_t i = 0; i < step->pattern_count; i++)
-		pattern_done(&step->patterns[i]);
-	free(step->patterns);
+	for (size_t i = 0; i < step->regex_count; i++)
+		pattern_done(&step->regexes[i]);
+	free(step->regexes);
 }

@@ -9,24 +9,25 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define DECODE_TEXT_MAX 1040 /* hexadecimal digits of a key, and a few bytes */
+#define DECODE_TEXT_MAX 1040 /* a key in hexadecimal digits, and a few bytes */
 
-/* Makes another text of what a part of a key is called. */
+/* Turns the name of a part of a key into another one. */
 struct decode_step {
 	enum { DECODE_MAP, DECODE_REGEXP, DECODE_DNAME } kind;
-	const struct strings *words; /* of the Decode line, which is the configuration's */
-	struct pattern *patterns;    /* of DECODE_REGEXP, of each word but the first */
-	size_t pattern_count;
-	bool is_strict; /* of DECODE_MAP: what is not in it is told apart */
+	const struct strings *words; /* of the Decode line; the configuration owns them */
+	struct pattern *regexes;     /* with DECODE_REGEXP: one for each word but the first */
+	size_t regex_count;
+	bool is_strict; /* with DECODE_MAP: a value that is not listed becomes "unknown:VALUE" */
 };
 
-/* Is this the word of a step, which needs a text? */
+/* Does this word of a Decode line name a step, which works on text? */
 bool decode_is_step(const char *word);
 
-/* Reads the words of a Decode line that is such a step. -EINVAL: the error says what is wrong; -ENOMEM. */
+/* Parses the words of a Decode line that is a step. -EINVAL: the error says what is wrong;
+ * -ENOMEM. */
 int decode_parse(const struct strings *words, struct decode_step *ret_step, struct error *error);
 
-/* Changes a text; false: what is called so is left out. */
+/* Applies a step to a text, in place. False: keys with this text are left out. */
 bool decode_apply(const struct decode_step *step, char text[DECODE_TEXT_MAX]);
 
 void decode_done(struct decode_step *step);

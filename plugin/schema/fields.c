@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which words of which file the members of a row and of its key are.
+ * Reads FILE and FIELD tags: which file the rows of a table come from, and which of its words
+ * become which members of rows and keys.
  */
 #include "fields.h"
 
@@ -15,7 +16,7 @@
 #define FILE_TAG "file:"
 #define FIELD_TAG "field:"
 
-struct reader {
+struct fields_parser {
 	struct fields *fields;
 	const struct btf *btf;
 	const char *map;
@@ -23,12 +24,13 @@ struct reader {
 	struct error *error;
 };
 
-static int bad(const struct reader *r, const char *member, const char *why)
+static int bad_field(const struct fields_parser *r, const char *member, const char *why)
 {
 	return error_set(r->error, -EINVAL, "map %s, member %s: %s", r->map, member, why);
 }
 
-static int add(const struct reader *r, const char *member, const char *text, struct field *field)
+static int add_field(const struct fields_parser *r, const char *member, const char *text,
+		     struct field *field)
 {
 	struct fields *fields = r->fields;
 	struct error why;
@@ -37,13 +39,13 @@ static int add(const struct reader *r, const char *member, const char *text, str
 		return error_set(r->error, -E2BIG, "map %s: more than %d FIELD tags", r->map,
 				 TEXT_FIELDS_MAX);
 	if (field_tag_parse(text, &fields->file, &fields->tag[fields->count], &why))
-		return bad(r, member, why.text);
+		return bad_field(r, member, why.text);
 	snprintf(field->member, sizeof(field->member), "%s", member);
 	fields->field[fields->count++] = *field;
 	return 0;
 }
 
-/* The column that is at this place of a row, or NULL. */
+/* The column at this offset of the row, or NULL. */
 static const struct column *column_at(const struct schema *schema, uint32_t offset)
 {
 	for (size_t i = 0; i < schema->column_count; i++)
@@ -52,8 +54,8 @@ static const struct column *column_at(const struct schema *schema, uint32_t offs
 	return NULL;
 }
 
-static int add_column(const struct reader *r, const char *member, const char *text,
-		      const struct column *column)
+static int add_row_field(const struct fields_parser *r, const char *member, const char *text,
+			 const struct column *column)
 {
 	struct field field = {
 		.is_signed = column->is_signed,
@@ -64,14 +66,14 @@ static int add_column(const struct reader *r, const char *member, const char *te
 	};
 
 	if (!text)
-		return bad(r, member, "has no FIELD, which says what of the FILE it is");
+		return bad_field(r, member, "has no FIELD, which says what of the FILE it is");
 	if (column->kind != COLUMN_INTEGER || column->cell_size != sizeof(uint64_t))
-		return bad(r, member, "a FIELD is an integer of 8 bytes");
-	return add(r, member, text, &field);
+		return bad_field(r, member, "a FIELD is an integer of 8 bytes");
+	return add_field(r, member, text, &field);
 }
 
-/* Members of a row that are no columns are of no use here. */
-static int read_row(const struct reader *r, uint32_t row_id)
+/* Members of the row that are no columns need no FIELD. */
+static int read_row_fields(const struct fields_parser *r, uint32_t row_id)
 {
 	const struct btf_type *row = btf__type_by_id(r->btf, row_id);
 	int status = 0;
@@ -82,9 +84,9 @@ static int read_row(const struct reader *r, uint32_t row_id)
 			column_at(r->schema, btf_member_bit_offset(row, (uint32_t)i) / 8);
 
 		if (column)
-			status = add_column(r, member,
-					    annotation_of_member(r->btf, row_id, i, FIELD_TAG),
-					    column);
+			status = add_row_field(r, member,
+					       annotation_of_member(r->btf, row_id, i, FIELD_TAG),
+					       column);
 	}
 	return status;
 }
@@ -97,8 +99,8 @@ static const struct label *label_at(const struct labels *labels, uint32_t offset
 	return NULL;
 }
 
-static int add_label(const struct reader *r, const char *member, const char *text,
-		     const struct label *label)
+static int add_key_field(const struct fields_parser *r, const char *member, const char *text,
+			 const struct label *label)
 {
 	struct field field = {
 		.of_key = true,
@@ -108,20 +110,21 @@ static int add_label(const struct reader *r, const char *member, const char *tex
 	};
 
 	if (label->kind->is_address)
-		return bad(r, member, "no word of a FILE is an address");
+		return bad_field(r, member, "no word of a FILE is an address");
 	if (label->kind != label_kind_service())
-		return text ? add(r, member, text, &field)
-			    : bad(r, member, "has no FIELD, which says what of the FILE it is");
+		return text ? add_field(r, member, text, &field)
+			    : bad_field(r, member,
+					"has no FIELD, which says what of the FILE it is");
 	if (text)
-		return bad(r, member, "no word of a FILE is a service");
+		return bad_field(r, member, "no word of a FILE is a service");
 	if (label->size != sizeof(uint32_t))
-		return bad(r, member, "the row of a service has 32 bits");
+		return bad_field(r, member, "the row of a service has 32 bits");
 	r->fields->by_service = true;
 	r->fields->service_offset = label->offset;
 	return 0;
 }
 
-static int read_key(const struct reader *r, uint32_t key_id)
+static int read_key_fields(const struct fields_parser *r, uint32_t key_id)
 {
 	const struct btf_type *key = btf__type_by_id(r->btf, key_id);
 	int status = 0;
@@ -137,14 +140,14 @@ static int read_key(const struct reader *r, uint32_t key_id)
 			label_at(&r->schema->labels, btf_member_bit_offset(key, (uint32_t)i) / 8);
 
 		if (label)
-			status = add_label(r, member,
-					   annotation_of_member(r->btf, key_id, i, FIELD_TAG),
-					   label);
+			status = add_key_field(r, member,
+					       annotation_of_member(r->btf, key_id, i, FIELD_TAG),
+					       label);
 	}
 	return status;
 }
 
-static int check_subject(const struct reader *r)
+static int check_subject(const struct fields_parser *r)
 {
 	const struct subject_tag *subject = &r->schema->subject;
 	const char *why = NULL;
@@ -158,7 +161,8 @@ static int check_subject(const struct reader *r)
 	return why ? error_set(r->error, -EINVAL, "map %s: %s", r->map, why) : 0;
 }
 
-static int read_all(const struct reader *r, const struct map_shape *map, const char *text)
+static int read_file_table(const struct fields_parser *r, const struct map_shape *map,
+			   const char *text)
 {
 	struct fields *fields = r->fields;
 	int row_id = btf__resolve_type(r->btf, map->value_type);
@@ -179,29 +183,29 @@ static int read_all(const struct reader *r, const struct map_shape *map, const c
 	fields->by_key = r->schema->subject.kind == SUBJECT_KEY;
 	fields->row_size = r->schema->row_size;
 	fields->key_size = map->key_size;
-	status = read_row(r, (uint32_t)row_id);
+	status = read_row_fields(r, (uint32_t)row_id);
 	if (status == 0 && fields->by_key)
-		status = read_key(r, (uint32_t)key_id);
+		status = read_key_fields(r, (uint32_t)key_id);
 	return status ?: check_subject(r);
 }
 
-/* Has a row FIELD tags, and no FILE? */
-static int check_fileless(const struct reader *r, const struct map_shape *map)
+/* -EINVAL: the row has FIELD tags, but its map has no FILE. */
+static int check_fileless(const struct fields_parser *r, const struct map_shape *map)
 {
 	int row_id = btf__resolve_type(r->btf, map->value_type);
 	const struct btf_type *row = row_id < 0 ? NULL : btf__type_by_id(r->btf, (uint32_t)row_id);
 
 	for (int i = 0; row && i < btf_vlen(row); i++)
 		if (annotation_of_member(r->btf, (uint32_t)row_id, i, FIELD_TAG))
-			return bad(r, annotation_name(r->btf, btf_members(row)[i].name_off),
-				   "has a FIELD, but the map has no FILE");
+			return bad_field(r, annotation_name(r->btf, btf_members(row)[i].name_off),
+					 "has a FIELD, but the map has no FILE");
 	return 0;
 }
 
 int fields_read(struct fields **ret_fields, const struct btf *btf, const struct map_shape *map,
 		const struct schema *schema, struct error *error)
 {
-	struct reader r = { .btf = btf, .map = map->name, .schema = schema, .error = error };
+	struct fields_parser r = { .btf = btf, .map = map->name, .schema = schema, .error = error };
 	const char *text = annotation_on_variable(btf, r.map, FILE_TAG);
 	int status;
 
@@ -210,7 +214,7 @@ int fields_read(struct fields **ret_fields, const struct btf *btf, const struct 
 	r.fields = calloc(1, sizeof(*r.fields));
 	if (!r.fields)
 		return error_set(error, -ENOMEM, "map %s: no memory", r.map);
-	status = read_all(&r, map, text);
+	status = read_file_table(&r, map, text);
 	if (status) {
 		free(r.fields);
 		return status;

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The texts of FILE and FIELD: which file a table is read from, and which word of it a member is.
+ * Parses the texts of FILE and FIELD tags: which file a table is read from, and which word of it
+ * fills a member.
  */
 #include "file_tag.h"
+
+#include "tag_word.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -25,22 +28,17 @@ static const char *const forms[] = {
 	[FORM_HEADER] = "header", [FORM_CELLS] = "cells",
 };
 
-/* The next word of a text, which goes behind it; its length, 0: there is none. */
-static size_t next_word(const char **text, const char **ret_word)
+/* Finds the next word and moves *text behind it. Returns its length; 0: there is none. */
+static size_t next_tag_word(const char **text, const char **ret_word)
 {
 	*ret_word = *text + strspn(*text, SPACE);
 	*text = *ret_word + strcspn(*ret_word, SPACE);
 	return (size_t)(*text - *ret_word);
 }
 
-static bool is_word(const char *word, size_t length, const char *wanted)
-{
-	return length == strlen(wanted) && !strncmp(word, wanted, length);
-}
-
-/* The number behind NAME=, 1 to most. */
-static bool take_number(const char *word, size_t length, const char *prefix, unsigned long most,
-			unsigned *ret_number)
+/* Parses NAME=NUMBER, with a number from 1 to most. */
+static bool parse_limited_number(const char *word, size_t length, const char *prefix,
+				 unsigned long most, unsigned *ret_number)
 {
 	size_t skip = strlen(prefix);
 	unsigned long number;
@@ -56,62 +54,54 @@ static bool take_number(const char *word, size_t length, const char *prefix, uns
 	return true;
 }
 
-static bool copy(char *to, size_t size, const char *word, size_t length)
-{
-	if (length >= size)
-		return false;
-	memcpy(to, word, length);
-	to[length] = '\0';
-	return true;
-}
-
 /* --- FILE --- */
 
 const char *path_pattern(const char *path, size_t *ret_length)
 {
-	const char *star = strchr(path, '*'), *begin = star;
+	const char *star = strchr(path, '*'), *start = star;
 
 	if (!star)
 		return NULL;
-	while (begin > path && begin[-1] != '/')
-		begin--;
-	*ret_length = (size_t)(star - begin) + strcspn(star, "/");
-	return begin;
+	while (start > path && start[-1] != '/')
+		start--;
+	*ret_length = (size_t)(star - start) + strcspn(star, "/");
+	return start;
 }
 
-bool pattern_fits(const char *pattern, const char *name, size_t length)
+bool pattern_fits(const char *glob, const char *name, size_t length)
 {
-	const char *star = strchr(pattern, '*');
-	size_t before = star ? (size_t)(star - pattern) : strlen(pattern);
+	const char *star = strchr(glob, '*');
+	size_t before = star ? (size_t)(star - glob) : strlen(glob);
 	size_t behind = star ? strlen(star + 1) : 0;
 
 	if (!star)
-		return is_word(name, length, pattern);
-	return length >= before + behind && !strncmp(name, pattern, before) &&
+		return tag_word_is(name, length, glob);
+	return length >= before + behind && !strncmp(name, glob, before) &&
 	       !strncmp(name + length - behind, star + 1, behind);
 }
 
 static const char *check_component(const char *name, size_t length)
 {
-	if (length == 0 || is_word(name, length, ".") || is_word(name, length, ".."))
+	if (length == 0 || tag_word_is(name, length, ".") || tag_word_is(name, length, ".."))
 		return "has a part that is no name";
 	return NULL;
 }
 
-/* Files of processes are others' business, and reading one may wait for a file system of a user's. */
+/* Files of a process belong to whoever owns the process, and a read of one may wait for a user's
+ * file system. */
 static const char *check_proc(const char *path)
 {
 	size_t length = strcspn(path, "/");
 
-	if (strspn(path, "0123456789") == length || is_word(path, length, "self") ||
-	    is_word(path, length, "thread-self"))
+	if (strspn(path, "0123456789") == length || tag_word_is(path, length, "self") ||
+	    tag_word_is(path, length, "thread-self"))
 		return "is a process's";
 	if (memchr(path, '*', length))
 		return "has an asterisk where processes are";
 	return NULL;
 }
 
-/* What is wrong with a path below its root, or NULL. */
+/* What is wrong with a path below its directory, or NULL. */
 static const char *check_path(enum pseudo_root root, const char *path)
 {
 	const char *star = strchr(path, '*'), *why = NULL;
@@ -128,7 +118,7 @@ static const char *check_path(enum pseudo_root root, const char *path)
 		why = "has more than one asterisk";
 	if (!why && root == PSEUDO_PROC)
 		why = check_proc(path);
-	/* A read of wakeup_count waits until no wake-up is under way. */
+	/* A read of /sys/power/wakeup_count blocks while a wake-up event is in progress. */
 	if (!why && root == PSEUDO_SYS && !strncmp(path, "power/", 6))
 		why = "may wait";
 	if (!why && root == PSEUDO_CGROUP && strpbrk(path, "/*"))
@@ -136,7 +126,7 @@ static const char *check_path(enum pseudo_root root, const char *path)
 	return why;
 }
 
-static int take_path(const char *word, size_t length, struct file_tag *tag, struct error *error)
+static int parse_path(const char *word, size_t length, struct file_tag *tag, struct error *error)
 {
 	for (size_t i = 0; i < sizeof(roots) / sizeof(*roots); i++) {
 		size_t skip = strlen(roots[i].prefix);
@@ -145,7 +135,7 @@ static int take_path(const char *word, size_t length, struct file_tag *tag, stru
 		if (length <= skip || strncmp(word, roots[i].prefix, skip) != 0)
 			continue;
 		tag->root = roots[i].root;
-		if (!copy(tag->path, sizeof(tag->path), word + skip, length - skip))
+		if (!tag_word_copy(tag->path, sizeof(tag->path), word + skip, length - skip))
 			return error_set(error, -EINVAL, "a path of more than %d bytes",
 					 FILE_PATH_MAX - 1);
 		why = check_path(tag->root, tag->path);
@@ -157,43 +147,34 @@ static int take_path(const char *word, size_t length, struct file_tag *tag, stru
 			 (int)length, word);
 }
 
-/* What is behind NAME=, of at least one byte. */
-static bool take_name(const char *word, size_t length, const char *prefix, char *to, size_t size)
+static bool parse_cgroup_word(const char *word, size_t length, struct file_tag *tag)
 {
-	size_t skip = strlen(prefix);
-
-	return length > skip && !strncmp(word, prefix, skip) &&
-	       copy(to, size, word + skip, length - skip);
-}
-
-static bool take_cgroup_word(const char *word, size_t length, struct file_tag *tag)
-{
-	if (is_word(word, length, "optional"))
+	if (tag_word_is(word, length, "optional"))
 		return tag->is_optional = true;
-	if (is_word(word, length, "single"))
+	if (tag_word_is(word, length, "single"))
 		return tag->is_single = true;
-	if (is_word(word, length, "highest"))
+	if (tag_word_is(word, length, "highest"))
 		return tag->is_highest = true;
-	if (take_name(word, length, "controller=", tag->controller, sizeof(tag->controller)))
+	if (tag_word_value(word, length, "controller=", tag->controller, sizeof(tag->controller)))
 		return !strcmp(tag->controller, "cpu") || !strcmp(tag->controller, "memory");
-	return take_name(word, length, "limited=", tag->limited, sizeof(tag->limited)) &&
+	return tag_word_value(word, length, "limited=", tag->limited, sizeof(tag->limited)) &&
 	       !check_path(PSEUDO_CGROUP, tag->limited);
 }
 
-static bool take_file_word(const char *word, size_t length, struct file_tag *tag)
+static bool parse_file_word(const char *word, size_t length, struct file_tag *tag)
 {
 	const char *star;
 
 	for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); i++)
-		if (is_word(word, length, forms[i])) {
+		if (tag_word_is(word, length, forms[i])) {
 			tag->form = (enum file_form)i;
 			return true;
 		}
-	if (take_number(word, length, "skip=", SKIP_MAX, &tag->skip))
+	if (parse_limited_number(word, length, "skip=", SKIP_MAX, &tag->skip))
 		return true;
-	if (tag->root == PSEUDO_CGROUP && take_cgroup_word(word, length, tag))
+	if (tag->root == PSEUDO_CGROUP && parse_cgroup_word(word, length, tag))
 		return true;
-	if (!take_name(word, length, "only=", tag->only, sizeof(tag->only)))
+	if (!tag_word_value(word, length, "only=", tag->only, sizeof(tag->only)))
 		return false;
 	star = strchr(tag->only, '*');
 	return !star || !strchr(star + 1, '*');
@@ -203,11 +184,11 @@ int file_tag_parse(const char *text, struct file_tag *ret_tag, struct error *err
 {
 	struct file_tag tag = { 0 };
 	const char *word;
-	size_t length = next_word(&text, &word);
-	int status = take_path(word, length, &tag, error);
+	size_t length = next_tag_word(&text, &word);
+	int status = parse_path(word, length, &tag, error);
 
-	while (status == 0 && (length = next_word(&text, &word)) > 0)
-		if (!take_file_word(word, length, &tag))
+	while (status == 0 && (length = next_tag_word(&text, &word)) > 0)
+		if (!parse_file_word(word, length, &tag))
 			status = error_set(error, -EINVAL,
 					   "unknown word \"%.*s\" (keys, pairs, lines, header, "
 					   "cells, skip=N or only=NAME, with one asterisk at most; "
@@ -223,23 +204,23 @@ int file_tag_parse(const char *text, struct file_tag *ret_tag, struct error *err
 
 /* --- FIELD --- */
 
-static bool take_field_word(const char *word, size_t length, struct field_tag *tag)
+static bool parse_field_option(const char *word, size_t length, struct field_tag *tag)
 {
-	if (is_word(word, length, "base=16"))
+	if (tag_word_is(word, length, "base=16"))
 		return tag->is_hex = true;
-	return take_number(word, length, "decimals=", FIELD_DECIMALS_MAX, &tag->decimals);
+	return parse_limited_number(word, length, "decimals=", FIELD_DECIMALS_MAX, &tag->decimals);
 }
 
-/* Of the words of a line: a number is a position, all else a name. */
-static bool take_word(const char *word, size_t length, struct field_tag *tag)
+/* A word of a line: digits are a position, anything else is a name. */
+static bool parse_line_word(const char *word, size_t length, struct field_tag *tag)
 {
 	if (strspn(word, "0123456789") < length)
-		return copy(tag->word, sizeof(tag->word), word, length);
-	return take_number(word, length, "", FIELD_POSITION_MAX, &tag->position);
+		return tag_word_copy(tag->word, sizeof(tag->word), word, length);
+	return parse_limited_number(word, length, "", FIELD_POSITION_MAX, &tag->position);
 }
 
-static int check_count(const struct file_tag *file, size_t count, const struct field_tag *tag,
-		       struct error *error)
+static int check_field_words(const struct file_tag *file, size_t count, const struct field_tag *tag,
+			     struct error *error)
 {
 	const char *form = forms[file->form];
 
@@ -268,13 +249,13 @@ int field_tag_parse(const char *text, const struct file_tag *file, struct field_
 	const char *word;
 	int status;
 
-	while (!tag.is_match && good && (length = next_word(&text, &word)) > 0) {
+	while (!tag.is_match && good && (length = next_tag_word(&text, &word)) > 0) {
 		if (memchr(word, '=', length))
-			good = take_field_word(word, length, &tag);
+			good = parse_field_option(word, length, &tag);
 		else if (++words == 1 && has_line)
-			good = copy(tag.line, sizeof(tag.line), word, length);
+			good = tag_word_copy(tag.line, sizeof(tag.line), word, length);
 		else if (words <= 2)
-			good = take_word(word, length, &tag);
+			good = parse_line_word(word, length, &tag);
 	}
 	if (!good)
 		return error_set(error, -EINVAL,
@@ -283,7 +264,7 @@ int field_tag_parse(const char *text, const struct file_tag *file, struct field_
 				 (int)length, word, FIELD_NAME_MAX - 1);
 	if (tag.is_hex && tag.decimals)
 		return error_set(error, -EINVAL, "either decimals=N or base=16");
-	if (!tag.is_match && (status = check_count(file, words, &tag, error)))
+	if (!tag.is_match && (status = check_field_words(file, words, &tag, error)))
 		return status;
 	if (has_line && words == 1)
 		tag.position = 1;

@@ -5,9 +5,12 @@
 #include "config/table_config.h"
 #include "label.h"
 #include "map_shape.h"
+#include "util/message.h"
 
-/* Reads the Key blocks of a Table block; without any, all rows add up. The error names map, block and word:
- * -EINVAL, -E2BIG, -ENOMEM. The block must outlive the labels. */
+#include <bpf/btf.h>
+
+/* Reads the Key blocks of a Table block; without any, all rows are summed. The error names map,
+ * block and word: -EINVAL, -E2BIG, -ENOMEM. The block must outlive the labels. */
 int labels_describe(struct labels *labels, const struct btf *btf, const struct map_shape *map,
 		    const struct table_config *block, struct error *error);
 

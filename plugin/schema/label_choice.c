@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Label in a Probe block: rows of which names have series. What does not fit is not named and counts
- * nowhere, so it takes no series from others.
+ * Label lines of a Probe block: which rows have series, by their names. A row that does not match
+ * gets no name and is not counted anywhere, so it takes no series from others.
  */
 #include "label_choice.h"
 
@@ -24,20 +24,20 @@ struct label_choice label_choice_of(const struct probe_config *block, const stru
 
 bool label_choice_fits(const struct label_choice *choice, size_t i, const char *name)
 {
-	const struct strings *patterns = choice->patterns[i];
+	const struct strings *globs = choice->patterns[i];
 
-	if (!patterns)
+	if (!globs)
 		return true;
-	for (size_t k = 0; k < patterns->count; k++)
-		if (glob_match(patterns->item[k], name))
+	for (size_t k = 0; k < globs->count; k++)
+		if (glob_match(globs->item[k], name))
 			return true;
 	return false;
 }
 
 /* --- mistakes --- */
 
-static const struct label_kind *find_kind(const struct labels *const *labels, size_t count,
-					  const char *word)
+static const struct label_kind *find_label_kind(const struct labels *const *labels, size_t count,
+						const char *word)
 {
 	for (size_t t = 0; t < count; t++)
 		for (size_t i = 0; i < labels[t]->count; i++)
@@ -46,8 +46,8 @@ static const struct label_kind *find_kind(const struct labels *const *labels, si
 	return NULL;
 }
 
-static void tell_label(const struct labels *const *labels, size_t count, const char *word,
-		       const char *probe)
+static void log_unknown_label(const struct labels *const *labels, size_t count, const char *word,
+			      const char *probe)
 {
 	char words[256] = "";
 
@@ -73,10 +73,10 @@ void label_choice_check(const struct probe_config *block, const struct labels *c
 {
 	for (size_t k = 0; k < block->label_count; k++) {
 		const struct label_config *config = &block->labels[k];
-		const struct label_kind *kind = find_kind(labels, count, config->word);
+		const struct label_kind *kind = find_label_kind(labels, count, config->word);
 
 		if (!kind)
-			tell_label(labels, count, config->word, probe);
+			log_unknown_label(labels, count, config->word, probe);
 		for (size_t i = 0; kind && kind->knows && i < config->patterns.count; i++)
 			if (!glob_is_pattern(config->patterns.item[i]) &&
 			    !kind->knows(config->patterns.item[i]))

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The words of LABEL(): how each names a value. What is unknown has its number in its name.
+ * The words of LABEL(), and how each turns a value into a name. The name of an unknown value
+ * contains its number.
  */
 #include "label_kind.h"
-
-#include "cgroup/cgroup_name.h"
-#include "cgroup/user.h"
-#include "helper/ksym.h"
 
 #include "bpf/lib/endpoint.h"
 #include "bpf/lib/function.h"
@@ -21,7 +18,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#define DEVICE_MINOR_BITS 20 /* of the kernel's dev_t */
+#define DEVICE_MINOR_BITS 20 /* MINORBITS of the kernel's dev_t */
 
 static const char *const syscall_names[] = {
 #include "plugin/schema/syscall_name.h"
@@ -48,17 +45,17 @@ static void name_cpu(const struct label *label, uint64_t value, char *to, size_t
 	name_number(label, "cpu", value, to, size);
 }
 
-/* As the kernel calls it, else MAJOR:MINOR. */
+/* The kernel's name of the device, else MAJOR:MINOR. */
 static void name_block_device(unsigned major, unsigned minor, char *to, size_t size)
 {
-	char path[64], target[512];
+	char path[64], link[512];
 	const char *slash;
 	ssize_t length;
 
 	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u", major, minor);
-	length = readlink(path, target, sizeof(target) - 1);
-	target[length > 0 ? length : 0] = '\0';
-	slash = strrchr(target, '/');
+	length = readlink(path, link, sizeof(link) - 1);
+	link[length > 0 ? length : 0] = '\0';
+	slash = strrchr(link, '/');
 	if (slash)
 		snprintf(to, size, "%s", slash + 1);
 	else
@@ -72,14 +69,14 @@ static void name_device(__attribute__((unused)) const struct label *label, uint6
 			  (unsigned)value & ((1U << DEVICE_MINOR_BITS) - 1), to, size);
 }
 
-/* As stat(2) has it. */
+/* The value has the encoding of stat(2), not that of the kernel. */
 static void name_device_stat(__attribute__((unused)) const struct label *label, uint64_t value,
 			     char *to, size_t size)
 {
 	name_block_device(major(value), minor(value), to, size);
 }
 
-/* In the network namespace of collectd. */
+/* The number is an index in collectd's network namespace. */
 static void name_interface(const struct label *label, uint64_t value, char *to, size_t size)
 {
 	char name[IF_NAMESIZE];
@@ -100,19 +97,19 @@ static void name_syscall(const struct label *label, uint64_t value, char *to, si
 		name_number(label, "syscall_", value, to, size);
 }
 
-/* Any that it may be named. */
+/* Can name_syscall() return this name? */
 static bool knows_syscall(const char *name)
 {
 	unsigned number;
-	char rest;
+	char excess;
 
 	for (size_t i = 0; i < SYSCALL_NAMES; i++)
 		if (syscall_names[i] && !strcmp(syscall_names[i], name))
 			return true;
-	return sscanf(name, "syscall_%u%c", &number, &rest) == 1;
+	return sscanf(name, "syscall_%u%c", &number, &excess) == 1;
 }
 
-/* As calls return it, or as programs see it. */
+/* The number may be negative, as system calls return it, or positive, as programs see it. */
 static void name_errno(const struct label *label, uint64_t value, char *to, size_t size)
 {
 	uint64_t number = label->is_signed && (int64_t)value < 0 ? -value : value;
@@ -134,22 +131,27 @@ static void name_signal(const struct label *label, uint64_t value, char *to, siz
 		name_number(label, "signal_", value, to, size);
 }
 
+static bool find_label_name(const struct label *label, uint64_t value, char *to, size_t size)
+{
+	return label->names &&
+	       label->names->find(label->names->tables, label->kind->table, value, to, size);
+}
+
 static void name_user(const struct label *label, uint64_t value, char *to, size_t size)
 {
-	if (!user_name(value, to, size))
+	if (!find_label_name(label, value, to, size))
 		name_number(label, "user_", value, to, size);
 }
 
 static void name_cgroup(const struct label *label, uint64_t value, char *to, size_t size)
 {
-	if (!cgroup_name(value, to, size))
+	if (!find_label_name(label, value, to, size))
 		name_number(label, "cgroup_", value, to, size);
 }
 
-static void name_ksym(__attribute__((unused)) const struct label *label, uint64_t value, char *to,
-		      size_t size)
+static void name_ksym(const struct label *label, uint64_t value, char *to, size_t size)
 {
-	if (!ksym_name(value, to, size))
+	if (!find_label_name(label, value, to, size))
 		snprintf(to, size, "ksym_%" PRIx64, value);
 }
 
@@ -166,7 +168,7 @@ static void name_string(const struct label *label, const unsigned char *bytes, c
 	snprintf(to, size, "%.*s", (int)label->size, (const char *)bytes);
 }
 
-/* As a network has it; one of version 4 within version 6 is written as the former. */
+/* The bytes are in network order. An IPv4 address that is mapped into IPv6 is written as IPv4. */
 static void name_address(const struct label *label, const unsigned char *bytes, char *to,
 			 size_t size)
 {
@@ -209,7 +211,7 @@ static void name_argument(const struct label *label, const unsigned char *bytes,
 		snprintf(to, size, "%" PRIu64, number);
 }
 
-static int by_value(const void *key, const void *element)
+static int compare_enumerator(const void *key, const void *element)
 {
 	const uint64_t *value = key;
 	const struct enumerator *enumerator = element;
@@ -221,7 +223,7 @@ static void name_enum(const struct label *label, uint64_t value, char *to, size_
 {
 	const struct enumerator *found =
 		bsearch(&value, label->enumerators, label->enumerator_count,
-			sizeof(*label->enumerators), by_value);
+			sizeof(*label->enumerators), compare_enumerator);
 
 	if (found)
 		snprintf(to, size, "%s", found->name);
@@ -229,7 +231,7 @@ static void name_enum(const struct label *label, uint64_t value, char *to, size_
 		name_decimal(label, value, to, size);
 }
 
-/* The first four are asked for by their place. */
+/* label_kind_service() and the functions next to it return the first four by their index. */
 static const struct label_kind kinds[] = {
 	{ .word = "service", .is_subject = true },
 	{ .word = "enum", .name = name_enum },
@@ -243,14 +245,14 @@ static const struct label_kind kinds[] = {
 	{ .word = "syscall", .name = name_syscall, .knows = knows_syscall, .list = "syscalls(2)" },
 	{ .word = "errno", .name = name_errno },
 	{ .word = "signal", .name = name_signal },
-	{ .word = "user", .name = name_user, .want = users_want },
+	{ .word = "user", .name = name_user, .table = LABEL_TABLE_USERS },
 	{ .word = "string", .name_bytes = name_string },
 	{ .word = "class", .is_configured = true, .name_bytes = name_string },
 	{ .word = "argument", .is_optional = true, .name_bytes = name_argument },
 	{ .word = "endpoint", .name_bytes = name_endpoint },
 	{ .word = "address", .is_address = true, .name_bytes = name_address },
-	{ .word = "cgroup", .name = name_cgroup },
-	{ .word = "ksym", .name = name_ksym, .want = ksyms_want },
+	{ .word = "cgroup", .name = name_cgroup, .table = LABEL_TABLE_CGROUPS },
+	{ .word = "ksym", .name = name_ksym, .table = LABEL_TABLE_KSYMS },
 	{ .word = "number", .name = name_decimal },
 	{ .word = "hex", .is_raw = true, .name_bytes = name_hex },
 	{ .word = "device_stat", .is_subject = true, .name = name_device_stat },

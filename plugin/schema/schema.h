@@ -5,19 +5,18 @@
 #include "buckets.h"
 #include "label.h"
 #include "tag.h"
-#include "tail.h"
-#include "util/message.h"
 
-#include <bpf/btf.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#define MOMENTS_CELLS 5      /* of struct moments: count, sum, three limbs of squares */
 #define SCHEMA_SOURCES_MAX 8 /* data sources of one type */
 
+/* The kinds of data sources that collectd knows. */
 enum source_kind { SOURCE_COUNTER, SOURCE_GAUGE, SOURCE_DERIVE, SOURCE_ABSOLUTE };
 
-/* A type as types.db has it. */
+/* A type of types.db. */
 struct metric_type {
 	size_t source_count;
 	struct {
@@ -26,36 +25,38 @@ struct metric_type {
 	} source[SCHEMA_SOURCES_MAX];
 };
 
-/* Looks a type up; 0, -ENOENT, or -E2BIG for one of too many data sources. */
+/* Finds a type of types.db. 0, -ENOENT, or -E2BIG: it has more than SCHEMA_SOURCES_MAX data
+ * sources. */
 typedef int type_lookup(const char *type, struct metric_type *ret_type);
 
+/* An integer, a struct moments, a struct hist, or buckets of a Table block. */
 enum column_kind { COLUMN_INTEGER, COLUMN_MOMENTS, COLUMN_HIST, COLUMN_BUCKETS };
 
+/* A member of a row that is read. */
 struct column {
 	struct tag tag;
 	enum column_kind kind;
 	enum source_kind ds;
 	bool is_signed;
-	bool is_hidden;     /* no metric of its own: others need it */
-	bool is_off;        /* by default: its member has DEFAULT(off) */
-	bool is_gauge;      /* as it stands; all else grows */
-	bool is_absent;     /* now, from all rows: it is not dispatched */
-	uint32_t per;       /* column of tag.per */
-	uint32_t where;     /* column of tag.where, and one; 0: none */
-	uint32_t moments;   /* cells of columns of moments before this one */
+	bool is_hidden;     /* other columns need it, but it has no metric of its own */
+	bool is_off;        /* off by default: its member has DEFAULT(off) */
+	bool is_gauge;      /* the value itself is dispatched, else its growth */
+	bool is_absent;     /* at this reading no row has it, so it is not dispatched */
+	uint32_t per;       /* index of the column of tag.per */
+	uint32_t where;     /* index of the column of tag.where, plus one; 0: none */
+	uint32_t moments;   /* cells of all columns of moments before this one */
 	uint32_t offset;    /* in the row, bytes */
 	uint32_t cell_size; /* 1, 2, 4 or 8 bytes */
 	uint32_t cells;     /* 1, or those of the struct */
-	uint32_t cell;      /* index of the first among the table's cells */
-	uint32_t width;     /* cells that a row has of it: all, of one that is spread only one */
-	uint32_t at;        /* index of the first among the row's cells */
-	bool is_spread;     /* its buckets are in rows of their own, by a number in the key */
-	const struct buckets
-		*buckets; /* of COLUMN_BUCKETS, the schema's; a cell behind them: the sum */
-	int member;       /* of the row */
+	uint32_t cell;      /* index of its first cell among those of the table */
+	uint32_t width; /* cells in one row: 1 if it is spread; without the sum if it has none */
+	uint32_t at;    /* index of its first cell among those of the row */
+	bool is_spread; /* each bucket is in a row of its own; the key has its number */
+	const struct buckets *buckets; /* the schema's; the cell behind them is the sum */
+	int member;                    /* index in the row's type */
 };
 
-/* In the unit of the metric. */
+/* A number of the column in the unit of the metric. */
 static inline double column_scaled(const struct column *column, double n)
 {
 	return n * (double)column->tag.numerator / (double)column->tag.denominator;
@@ -64,44 +65,40 @@ static inline double column_scaled(const struct column *column, double n)
 /* One value list: all data sources of a type, each from a column. */
 struct metric {
 	size_t source_count;
-	uint32_t series; /* which of its series are dispatched, bits as in series.h */
-	uint32_t column[SCHEMA_SOURCES_MAX]; /* in the order of types.db */
+	uint32_t series; /* which of its series are dispatched, bits of enum series_number */
+	uint32_t column[SCHEMA_SOURCES_MAX]; /* ordered as in types.db */
 };
 
-/* What a map's row means. */
+/* A histogram of a row whose column has the word tail, and the member that its percentile is
+ * written into. */
+struct tail {
+	uint32_t hist, member; /* offsets in the row, bytes */
+};
+
+/* What the rows of a map mean. */
 struct schema {
 	struct subject_tag subject;
-	struct labels labels; /* of the key, where rows are named by that */
+	struct labels labels; /* of the key, if rows are named by their keys */
 	struct column *columns;
 	size_t column_count;
 	struct metric *metrics;
 	size_t metric_count;
-	struct tail *tails; /* also of columns that are not collected */
+	struct tail *tails; /* also those of columns that are not collected */
 	size_t tail_count;
-	uint32_t rank;      /* column by which TopN chooses, and one; 0: none */
+	uint32_t rank;      /* index of the column by which TopN ranks, plus one; 0: none */
 	uint32_t cells;     /* of all columns */
-	uint32_t row_cells; /* likewise, of one row */
+	uint32_t row_cells; /* of all columns, in one row */
 	struct buckets **buckets;
 	size_t bucket_count;
-	uint32_t moments;  /* of columns of moments alone */
+	uint32_t moments;  /* cells of all columns of moments */
 	uint32_t row_size; /* bytes */
 };
 
-/* Reads the tags of the value type of a map. A struct without tags gives a
- * schema without columns. The error names map, member and word: -EINVAL of a tag or a member,
- * -ENOENT: a data source has no member, -E2BIG: there are too many, -ENOMEM. */
-int schema_read(struct schema *schema, const struct btf *btf, const char *map, uint32_t value_type,
-		type_lookup *lookup, struct error *error);
-
-/* Takes the place of a column's cells behind those of the columns before. */
+/* Places the cells of a column behind those of the columns before it. */
 void schema_give_cells(struct schema *schema, struct column *column);
 
-/* Is it off by default, as a member of it has DEFAULT(off)? */
+/* Has any column of the metric DEFAULT(off)? */
 bool schema_is_off(const struct schema *schema, const struct metric *metric);
-
-/* The SUBJECT tag of the map's variable; -ENOENT: it has none, -EINVAL: it is wrong. */
-int schema_subject(const struct btf *btf, const char *map, struct subject_tag *ret_subject,
-		   struct error *error);
 
 void schema_done(struct schema *schema);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From the Value blocks of a Table block to columns. A value that is named is a member of the value's
- * struct, where the object has BTF of it, else it lies where its block says.
+ * From the Value blocks of a Table block to columns. A named value is a member of the map's value
+ * type if the object's BTF has one; otherwise the block says where it lies.
  */
 #include "schema_block.h"
 
 #include "label_block.h"
-#include "schema_reader.h"
+#include "schema_parser.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -15,19 +15,19 @@
 #define VALUE_SIZE_MAX (1U << 20)
 #define UNNAMED "the value"
 
-static const struct value_config *value_of(const struct schema_reader *r, int i)
+static const struct value_config *value_block(const struct schema_parser *r, int i)
 {
 	return &r->block->values[i];
 }
 
-static const char *value_name(const struct schema_reader *r, int i)
+static const char *value_name(const struct schema_parser *r, int i)
 {
-	const char *name = value_of(r, i)->name;
+	const char *name = value_block(r, i)->name;
 
 	return name[0] ? name : UNNAMED;
 }
 
-static int find_value(const struct schema_reader *r, const char *name)
+static int find_value(const struct schema_parser *r, const char *name)
 {
 	for (size_t i = 0; i < r->block->value_count; i++)
 		if (!strcmp(r->block->values[i].name, name))
@@ -35,9 +35,10 @@ static int find_value(const struct schema_reader *r, const char *name)
 	return -1;
 }
 
-/* Of a value that BTF describes: its member of the struct, or the whole, when that is an integer. */
-static const struct btf_type *find_type(const struct schema_reader *r,
-					const struct value_config *value, uint32_t *ret_bits)
+/* The type of a value in BTF: a member of the struct, or the whole value if that is an integer.
+ * NULL: BTF does not describe it. */
+static const struct btf_type *find_value_type(const struct schema_parser *r,
+					      const struct value_config *value, uint32_t *ret_bits)
 {
 	int member = r->row && btf_is_struct(r->row) ? schema_find_member(r, value->name) : -1;
 	uint32_t id;
@@ -52,9 +53,9 @@ static const struct btf_type *find_type(const struct schema_reader *r,
 	return btf__type_by_id(r->btf, (uint32_t)btf__resolve_type(r->btf, id));
 }
 
-/* An integer of BTF, or an array of such. */
-static int place_type(const struct schema_reader *r, int i, const struct btf_type *type,
-		      uint32_t *ret_count, struct column *column)
+/* Sets size and sign from an integer type of BTF, or an array of integers. */
+static int set_integer_type(const struct schema_parser *r, int i, const struct btf_type *type,
+			    uint32_t *ret_count, struct column *column)
 {
 	const struct btf_array *array = btf_is_array(type) ? btf_array(type) : NULL;
 	int element = array ? btf__resolve_type(r->btf, array->type) : 0;
@@ -70,12 +71,12 @@ static int place_type(const struct schema_reader *r, int i, const struct btf_typ
 	return 0;
 }
 
-static int place_by_btf(const struct schema_reader *r, int i, uint32_t *ret_count,
-			struct column *column)
+static int locate_by_btf(const struct schema_parser *r, int i, uint32_t *ret_count,
+			 struct column *column)
 {
-	const struct value_config *value = value_of(r, i);
+	const struct value_config *value = value_block(r, i);
 	uint32_t bits;
-	const struct btf_type *type = find_type(r, value, &bits);
+	const struct btf_type *type = find_value_type(r, value, &bits);
 
 	if (!type && value->name[0])
 		return schema_bad(r, value->name,
@@ -85,13 +86,13 @@ static int place_by_btf(const struct schema_reader *r, int i, uint32_t *ret_coun
 		return schema_bad(r, value->name, "bit fields cannot be metrics");
 	column->offset = bits / 8;
 	if (type)
-		return place_type(r, i, type, ret_count, column);
+		return set_integer_type(r, i, type, ret_count, column);
 	column->cell_size = r->schema->row_size;
 	return 0;
 }
 
-static void place_by_type(const struct value_config *value, uint32_t *ret_count,
-			  struct column *column)
+static void locate_by_type(const struct value_config *value, uint32_t *ret_count,
+			   struct column *column)
 {
 	column->cell_size = (uint32_t)atoi(value->type + 1) / 8;
 	column->is_signed = value->type[0] == 's';
@@ -99,11 +100,10 @@ static void place_by_type(const struct value_config *value, uint32_t *ret_count,
 	*ret_count = value->count;
 }
 
-/* The buckets of its Histogram line, which are the schema's. */
-static int place_buckets(const struct schema_reader *r, int i, uint32_t count,
-			 struct column *column)
+/* Parses the Histogram line of a value; the schema owns the buckets. */
+static int set_buckets(const struct schema_parser *r, int i, uint32_t count, struct column *column)
 {
-	const struct value_config *value = value_of(r, i);
+	const struct value_config *value = value_block(r, i);
 	struct buckets *buckets = calloc(1, sizeof(*buckets)), **grown;
 	struct schema *schema = r->schema;
 	struct error why;
@@ -137,18 +137,18 @@ static int place_buckets(const struct schema_reader *r, int i, uint32_t count,
 	return 0;
 }
 
-static int place_value(const struct schema_reader *r, int i, struct column *column)
+static int locate_value(const struct schema_parser *r, int i, struct column *column)
 {
-	const struct value_config *value = value_of(r, i);
+	const struct value_config *value = value_block(r, i);
 	uint32_t count = 0, size = r->schema->row_size;
 	int status = 0;
 
 	if (value->type[0])
-		place_by_type(value, &count, column);
+		locate_by_type(value, &count, column);
 	else if (value->offset_set || value->count)
 		return schema_bad(r, value_name(r, i), "Offset and Count need a Type");
 	else
-		status = place_by_btf(r, i, &count, column);
+		status = locate_by_btf(r, i, &count, column);
 	if (status)
 		return status;
 	if (column->cell_size != 1 && column->cell_size != 2 && column->cell_size != 4 &&
@@ -158,7 +158,7 @@ static int place_value(const struct schema_reader *r, int i, struct column *colu
 	column->kind = COLUMN_INTEGER;
 	column->cells = column->width = 1;
 	if (value->histogram.count)
-		status = place_buckets(r, i, count, column);
+		status = set_buckets(r, i, count, column);
 	else if (count)
 		status = schema_bad(r, value_name(r, i), "is an array, which needs a Histogram");
 	else if (r->schema->labels.has_bucket)
@@ -166,7 +166,8 @@ static int place_value(const struct schema_reader *r, int i, struct column *colu
 				    "a Key block has Decode \"bucket\", so it needs a Histogram");
 	if (status)
 		return status;
-	/* Rows lie behind each other without a gap, so that both must fit. */
+	/* Rows are copied without gaps between them, so a column is only aligned in each of them if
+	 * the size of a row is a multiple of the column's, too. */
 	if (column->offset % column->cell_size || size % column->cell_size)
 		return schema_bad(r, value_name(r, i), "is not aligned");
 	if ((uint64_t)column->offset + (uint64_t)column->width * column->cell_size > size)
@@ -174,25 +175,25 @@ static int place_value(const struct schema_reader *r, int i, struct column *colu
 	return 0;
 }
 
-static int check_tag(const struct schema_reader *r, size_t first)
+static int check_value_tags(const struct schema_parser *r, size_t first)
 {
 	const struct schema *schema = r->schema;
 
 	for (size_t i = first; i < schema->column_count; i++)
 		if (schema->columns[i].tag.tail[0])
 			return schema_bad(r, value_name(r, schema->columns[i].member),
-					  "tail= is for tags alone");
+					  "tail= is only for tags");
 	return 0;
 }
 
-static int add_values(const struct schema_reader *r)
+static int add_values(const struct schema_parser *r)
 {
 	int status = 0;
 
 	for (size_t i = 0; i < r->block->value_count && status == 0; i++)
 		if (r->block->values[i].metric)
 			status = schema_add(r, (int)i, r->block->values[i].metric);
-	status = status ?: check_tag(r, 0);
+	status = status ?: check_value_tags(r, 0);
 	if (status == 0 && r->schema->column_count == 0)
 		status = error_set(r->error, -EINVAL,
 				   "map %s: its Table block has no Value block with a Metric",
@@ -204,14 +205,14 @@ int schema_describe(struct schema *schema, const struct btf *btf, const struct m
 		    const struct table_config *block, type_lookup *lookup, struct error *error)
 {
 	int type = map->value_type ? btf__resolve_type(btf, map->value_type) : -1;
-	const struct schema_reader reader = {
+	const struct schema_parser parser = {
 		.schema = schema,
 		.map = map->name,
 		.lookup = lookup,
 		.error = error,
 		.name = value_name,
 		.find = find_value,
-		.place = place_value,
+		.locate = locate_value,
 		.btf = btf,
 		.row = type < 0 ? NULL : btf__type_by_id(btf, (uint32_t)type),
 		.block = block,
@@ -226,8 +227,8 @@ int schema_describe(struct schema *schema, const struct btf *btf, const struct m
 	if (map->value_size > VALUE_SIZE_MAX)
 		return error_set(error, -E2BIG, "map %s: a row of more than 1 MiB", map->name);
 	status = labels_describe(&schema->labels, btf, map, block, error);
-	status = status ?: add_values(&reader);
-	status = status ?: schema_end(&reader);
+	status = status ?: add_values(&parser);
+	status = status ?: schema_finish(&parser);
 	if (status)
 		schema_done(schema);
 	return status;

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From BTF to columns: which members of a map's row are metrics, and of which
- * collectd type. BTF comes from a file that anybody may have written, so all
- * that is taken from it is checked against the row's size.
+ * From BTF to columns: which members of a map's row are metrics, and of which collectd type. BTF
+ * comes from a file that anybody may have written, so each offset and size is checked against the
+ * size of the row.
  */
-#include "schema_reader.h"
+#include "schema_tags.h"
 
 #include "bpf/lib/hist.h"
 #include "object/annotation.h"
-#include "table/stats.h"
+#include "schema_parser.h"
+#include "tail.h"
+#include "type.h"
 
 #include <errno.h>
 #include <string.h>
@@ -18,34 +20,18 @@
 #define DEFAULT_TAG "default:"
 #define ROW_SIZE_MAX (1U << 20)
 
-static const char *member_name(const struct schema_reader *r, int member)
+static const char *member_name(const struct schema_parser *r, int member)
 {
 	return annotation_name(r->btf, btf_members(r->row)[member].name_off);
 }
 
-int schema_find_member(const struct schema_reader *r, const char *name)
-{
-	for (int i = 0; i < btf_vlen(r->row); i++)
-		if (!strcmp(member_name(r, i), name))
-			return i;
-	return -1;
-}
-
-/* Through typedefs, const and volatile; NULL if the chain is broken. */
-static const struct btf_type *resolve(const struct btf *btf, uint32_t id)
-{
-	int resolved = btf__resolve_type(btf, id);
-
-	return resolved < 0 ? NULL : btf__type_by_id(btf, (uint32_t)resolved);
-}
-
-/* struct { u64 count, sum, ... } as in metric.bpf.h: 8-byte cells only. */
+/* The structs of metric.bpf.h consist of 8-byte cells: { u64 count, sum, ... }. */
 static bool is_cells(const struct btf_type *type, uint32_t cells)
 {
 	return type->size == cells * sizeof(uint64_t);
 }
 
-static int column_shape(const struct schema_reader *r, const char *member,
+static int column_shape(const struct schema_parser *r, const char *member,
 			const struct btf_type *type, struct column *column)
 {
 	const char *name = annotation_name(r->btf, type->name_off);
@@ -75,10 +61,10 @@ static int column_shape(const struct schema_reader *r, const char *member,
 			  "metric.bpf.h");
 }
 
-static int place_member(const struct schema_reader *r, int i, struct column *column)
+static int locate_member(const struct schema_parser *r, int i, struct column *column)
 {
 	const char *member = member_name(r, i);
-	const struct btf_type *type = resolve(r->btf, btf_members(r->row)[i].type);
+	const struct btf_type *type = type_resolve(r->btf, btf_members(r->row)[i].type);
 	uint32_t bit_offset = btf_member_bit_offset(r->row, i);
 	int status;
 
@@ -97,8 +83,8 @@ static int place_member(const struct schema_reader *r, int i, struct column *col
 	return 0;
 }
 
-/* Decl tags stand behind the types that they name, in no order. */
-static int columns_read(const struct schema_reader *r, int32_t row_id)
+/* BTF has declaration tags as types of their own, in any order. */
+static int read_columns(const struct schema_parser *r, int32_t row_id)
 {
 	uint32_t count = btf__type_cnt(r->btf);
 
@@ -122,8 +108,8 @@ static int columns_read(const struct schema_reader *r, int32_t row_id)
 	return 0;
 }
 
-/* DEFAULT(off) stands beside METRIC. */
-static int default_read(const struct schema_reader *r, int member, const char *text)
+/* A member with DEFAULT(off) must have a METRIC, too. */
+static int read_default(const struct schema_parser *r, int member, const char *text)
 {
 	struct schema *schema = r->schema;
 	bool found = false;
@@ -141,7 +127,7 @@ static int default_read(const struct schema_reader *r, int member, const char *t
 				: "has DEFAULT, but no METRIC");
 }
 
-static int defaults_read(const struct schema_reader *r, int32_t row_id)
+static int read_defaults(const struct schema_parser *r, int32_t row_id)
 {
 	uint32_t count = btf__type_cnt(r->btf);
 	int status = 0;
@@ -154,7 +140,7 @@ static int defaults_read(const struct schema_reader *r, int32_t row_id)
 			continue;
 		text = annotation_name(r->btf, tag->name_off);
 		if (strncmp(text, DEFAULT_TAG, strlen(DEFAULT_TAG)) == 0)
-			status = default_read(r, btf_decl_tag(tag)->component_idx,
+			status = read_default(r, btf_decl_tag(tag)->component_idx,
 					      text + strlen(DEFAULT_TAG));
 	}
 	return status;
@@ -165,14 +151,14 @@ int schema_read(struct schema *schema, const struct btf *btf, const char *map, u
 {
 	int row_id = btf__resolve_type(btf, value_type);
 	const struct btf_type *row = row_id < 0 ? NULL : btf__type_by_id(btf, (uint32_t)row_id);
-	const struct schema_reader reader = {
+	const struct schema_parser parser = {
 		.schema = schema,
 		.map = map,
 		.lookup = lookup,
 		.error = error,
 		.name = member_name,
 		.find = schema_find_member,
-		.place = place_member,
+		.locate = locate_member,
 		.btf = btf,
 		.row = row,
 	};
@@ -184,17 +170,17 @@ int schema_read(struct schema *schema, const struct btf *btf, const char *map, u
 	if (row->size > ROW_SIZE_MAX)
 		return error_set(error, -E2BIG, "map %s: a row of more than 1 MiB", map);
 	schema->row_size = row->size;
-	status = columns_read(&reader, row_id);
+	status = read_columns(&parser, row_id);
 	if (status == 0 && schema->column_count)
-		status = defaults_read(&reader, row_id);
+		status = read_defaults(&parser, row_id);
 	status = status ?: tails_find(schema, btf, row, map, error);
-	status = status ?: schema_end(&reader);
+	status = status ?: schema_finish(&parser);
 	if (status)
 		schema_done(schema);
 	return status;
 }
 
-/* The text of the SUBJECT tag that a type is, if it is on the variable of this map. */
+/* The text of a SUBJECT tag on the variable of this map; NULL: the type is something else. */
 static const char *subject_text(const struct btf *btf, const struct btf_type *tag, const char *map)
 {
 	const struct btf_type *var = btf_is_decl_tag(tag) ? btf__type_by_id(btf, tag->type) : NULL;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which metrics are collected: those that Collect names, else those that are on by default, without what
- * Ignore names. A pattern names a metric, which is all of its series, or some of these.
+ * Which metrics are collected: those that Collect names, else those that are on by default, without
+ * those that Ignore names. A glob names a metric with all of its series, or some of these.
  */
 #include "selection.h"
 
-#include "table/series.h"
+#include "series.h"
 #include "util/glob.h"
 
 #include <errno.h>
@@ -18,29 +18,30 @@
 
 static const struct config no_config;
 
-/* --- patterns --- */
+/* --- globs --- */
 
-struct matcher {
-	const char *pattern;
-	uint32_t series; /* that fit */
+struct series_matcher {
+	const char *glob;
+	uint32_t series; /* those that match */
 };
 
-static int match(void *to, unsigned number, const char *name)
+static int match_series(void *to, unsigned number, const char *name)
 {
-	struct matcher *matcher = to;
+	struct series_matcher *matcher = to;
 
-	if (glob_match(matcher->pattern, name))
+	if (glob_match(matcher->glob, name))
 		matcher->series |= 1U << number;
 	return 0;
 }
 
-/* What a pattern fits of a metric, ALL if that as a whole. However many labels it has, people write one asterisk. */
-static uint32_t fit(const char *pattern, const struct schema *schema, const struct metric *metric,
-		    const struct config *config)
+/* The series of a metric that a glob matches; ALL if it matches the metric as a whole. A name is
+ * tried with one * for all labels, too, as people write it, however many labels there are. */
+static uint32_t match_metric(const char *glob, const struct schema *schema,
+			     const struct metric *metric, const struct config *config)
 {
 	const struct column *column = &schema->columns[metric->column[0]];
 	size_t labels = labels_in_instance(&schema->labels) > 0;
-	struct matcher matcher = { .pattern = pattern };
+	struct series_matcher matcher = { .glob = glob };
 
 	for (size_t with = 0; with <= labels; with++) {
 		const struct column named = series_with_labels(column, with, ANY_LABEL);
@@ -48,17 +49,17 @@ static uint32_t fit(const char *pattern, const struct schema *schema, const stru
 
 		snprintf(name, sizeof(name), "%s%s%s", named.tag.type,
 			 named.tag.instance[0] ? "-" : "", named.tag.instance);
-		if (glob_match(pattern, name))
+		if (glob_match(glob, name))
 			return ALL;
-		series_each(&named, config ?: &no_config, match, &matcher);
+		series_each(&named, config ?: &no_config, match_series, &matcher);
 	}
 	return matcher.series;
 }
 
-bool selection_fits(const char *pattern, const struct schema *schema, const struct metric *metric,
+bool selection_fits(const char *glob, const struct schema *schema, const struct metric *metric,
 		    const struct config *config)
 {
-	return fit(pattern, schema, metric, config) != 0;
+	return match_metric(glob, schema, metric, config) != 0;
 }
 
 void selection_name(char *to, const struct schema *schema, const struct metric *metric)
@@ -71,13 +72,13 @@ void selection_name(char *to, const struct schema *schema, const struct metric *
 		 named.tag.instance);
 }
 
-static uint32_t fit_any(const struct selection *selection, const struct strings *patterns,
-			const struct schema *schema, const struct metric *metric)
+static uint32_t match_any(const struct selection *selection, const struct strings *globs,
+			  const struct schema *schema, const struct metric *metric)
 {
 	uint32_t series = 0;
 
-	for (size_t i = 0; patterns && i < patterns->count; i++)
-		series |= fit(patterns->item[i], schema, metric, selection->config);
+	for (size_t i = 0; globs && i < globs->count; i++)
+		series |= match_metric(globs->item[i], schema, metric, selection->config);
 	return series;
 }
 
@@ -90,29 +91,30 @@ static bool wants_default(const struct selection *selection)
 	return wants;
 }
 
-static uint32_t series_of(const struct selection *selection, const struct schema *schema,
-			  const struct metric *metric)
+static uint32_t selected_series(const struct selection *selection, const struct schema *schema,
+				const struct metric *metric)
 {
 	bool by_default = wants_default(selection) && !schema_is_off(schema, metric);
-	uint32_t series = by_default ? ALL : fit_any(selection, selection->collect, schema, metric);
+	uint32_t series =
+		by_default ? ALL : match_any(selection, selection->collect, schema, metric);
 
-	return series & ~fit_any(selection, selection->ignore, schema, metric);
+	return series & ~match_any(selection, selection->ignore, schema, metric);
 }
 
-static int note(void *to, unsigned number, __attribute__((unused)) const char *name)
+static int note_series(void *to, unsigned number, __attribute__((unused)) const char *name)
 {
 	*(uint32_t *)to |= 1U << number;
 	return 0;
 }
 
-/* The series that a metric has, wanted or not. */
-static uint32_t existing(const struct selection *selection, const struct schema *schema,
-			 const struct metric *metric)
+/* The series that a metric has, selected or not. */
+static uint32_t existing_series(const struct selection *selection, const struct schema *schema,
+				const struct metric *metric)
 {
 	uint32_t series = 0;
 
-	series_each(&schema->columns[metric->column[0]], selection->config ?: &no_config, note,
-		    &series);
+	series_each(&schema->columns[metric->column[0]], selection->config ?: &no_config,
+		    note_series, &series);
 	return series;
 }
 
@@ -120,27 +122,27 @@ static uint32_t existing(const struct selection *selection, const struct schema 
 
 static void choose_metrics(const struct selection *selection, struct schema *schema)
 {
-	size_t kept = 0;
+	size_t count = 0;
 
 	for (size_t i = 0; i < schema->metric_count; i++) {
 		struct metric *metric = &schema->metrics[i];
 
-		metric->series = series_of(selection, schema, metric);
-		if (metric->series & existing(selection, schema, metric))
-			schema->metrics[kept++] = *metric;
+		metric->series = selected_series(selection, schema, metric);
+		if (metric->series & existing_series(selection, schema, metric))
+			schema->metrics[count++] = *metric;
 	}
-	schema->metric_count = kept;
+	schema->metric_count = count;
 }
 
-/* Of rows that keys name, the first column ranks where none says that it does. */
+/* Of rows that are named by keys, the first column ranks if no column has the word rank. */
 static void choose_rank(struct schema *schema)
 {
 	if (schema->subject.kind == SUBJECT_KEY && !schema->rank)
 		schema->rank = 1;
 }
 
-/* Does it decide who has series? */
-static bool decides(const struct schema *schema, const struct column *column)
+/* Does the column decide which subjects have series? */
+static bool decides_series(const struct schema *schema, const struct column *column)
 {
 	enum subject_kind kind = schema->subject.kind;
 	bool ranks = schema->rank && column == &schema->columns[schema->rank - 1];
@@ -149,11 +151,12 @@ static bool decides(const struct schema *schema, const struct column *column)
 	       (column->tag.notable && (kind == SUBJECT_SERVICE || kind == SUBJECT_KEY));
 }
 
-/* Marks in `needed` the columns of metrics, what decides, and what their words name. */
+/* Sets needed[i] for columns of metrics, for columns that decide who has series, and for those that
+ * either refer to. */
 static void find_needed(struct schema *schema, bool *needed)
 {
 	for (size_t i = 0; i < schema->column_count; i++) {
-		needed[i] = decides(schema, &schema->columns[i]);
+		needed[i] = decides_series(schema, &schema->columns[i]);
 		schema->columns[i].is_hidden = true;
 	}
 	for (size_t i = 0; i < schema->metric_count; i++) {
@@ -164,7 +167,7 @@ static void find_needed(struct schema *schema, bool *needed)
 			schema->columns[metric->column[j]].is_hidden = false;
 		}
 	}
-	/* What is named so has no words itself. */
+	/* Columns that others refer to refer to none themselves. */
 	for (size_t i = 0; i < schema->column_count; i++) {
 		if (needed[i] && schema->columns[i].tag.per[0])
 			needed[schema->columns[i].per] = true;
@@ -173,23 +176,23 @@ static void find_needed(struct schema *schema, bool *needed)
 	}
 }
 
-/* Takes the other columns out; now[i] becomes where column i is then. */
-static void compact(struct schema *schema, const bool *needed, uint32_t *now)
+/* Removes columns that are not needed; now[i] becomes the new index of column i. */
+static void compact_columns(struct schema *schema, const bool *needed, uint32_t *now)
 {
-	uint32_t kept = 0;
+	uint32_t count = 0;
 
 	schema->cells = schema->row_cells = schema->moments = 0;
 	for (size_t i = 0; i < schema->column_count; i++) {
-		now[i] = kept;
+		now[i] = count;
 		if (!needed[i])
 			continue;
-		schema->columns[kept] = schema->columns[i];
-		schema_give_cells(schema, &schema->columns[kept++]);
+		schema->columns[count] = schema->columns[i];
+		schema_give_cells(schema, &schema->columns[count++]);
 	}
-	schema->column_count = kept;
+	schema->column_count = count;
 }
 
-static void renumber(struct schema *schema, const bool *needed, const uint32_t *now)
+static void renumber_columns(struct schema *schema, const bool *needed, const uint32_t *now)
 {
 	for (size_t i = 0; i < schema->column_count; i++) {
 		struct column *column = &schema->columns[i];
@@ -218,8 +221,8 @@ int selection_apply(const struct selection *selection, struct schema *schema)
 		find_needed(schema, needed);
 		if (schema->metric_count == 0)
 			memset(needed, 0, count * sizeof(*needed));
-		compact(schema, needed, now);
-		renumber(schema, needed, now);
+		compact_columns(schema, needed, now);
+		renumber_columns(schema, needed, now);
 	}
 	free(needed);
 	free(now);

@@ -1,29 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The texts of tags: METRIC is TYPE[-INSTANCE][:SOURCE] and words, SUBJECT is words.
+ * Parses the texts of tags: METRIC is TYPE[-INSTANCE][:SOURCE] and words, SUBJECT is words.
  */
 #include "tag.h"
 
 #include "config/name.h"
-#include "table/kind.h"
+#include "tag_word.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define SPACE " \t"
-
-/* Copies length bytes of text to a place of size bytes; false: too long. */
-static bool copy(char *to, size_t size, const char *text, size_t length)
-{
-	if (length >= size)
-		return false;
-	memcpy(to, text, length);
-	to[length] = '\0';
-	return true;
-}
 
 static bool is_clean(const char *name)
 {
@@ -36,28 +24,29 @@ static bool is_clean(const char *name)
 static bool parse_identifier(const char *word, size_t length, struct tag *tag)
 {
 	size_t type = strcspn(word, "-: \t"), instance = 0, source = 0;
-	const char *rest = word + type;
+	const char *at = word + type;
 
-	if (type == 0 || !copy(tag->type, sizeof(tag->type), word, type))
+	if (type == 0 || !tag_word_copy(tag->type, sizeof(tag->type), word, type))
 		return false;
-	if (*rest == '-') {
-		instance = strcspn(++rest, ": \t");
-		if (instance == 0 || !copy(tag->instance, sizeof(tag->instance), rest, instance) ||
+	if (*at == '-') {
+		instance = strcspn(++at, ": \t");
+		if (instance == 0 ||
+		    !tag_word_copy(tag->instance, sizeof(tag->instance), at, instance) ||
 		    !is_clean(tag->instance))
 			return false;
-		rest += instance;
+		at += instance;
 	}
-	if (*rest == ':') {
-		source = strcspn(++rest, ": \t");
-		if (source == 0 || !copy(tag->source, sizeof(tag->source), rest, source))
+	if (*at == ':') {
+		source = strcspn(++at, ": \t");
+		if (source == 0 || !tag_word_copy(tag->source, sizeof(tag->source), at, source))
 			return false;
-		rest += source;
+		at += source;
 	}
-	return rest == word + length;
+	return at == word + length;
 }
 
-/* A positive decimal number; text moves behind it. */
-static bool parse_number(const char **text, uint64_t *ret_number)
+/* Parses a positive decimal number and moves *text behind it. */
+static bool parse_positive(const char **text, uint64_t *ret_number)
 {
 	char *end;
 	uint64_t n;
@@ -73,47 +62,34 @@ static bool parse_number(const char **text, uint64_t *ret_number)
 	return true;
 }
 
-/* The name behind NAME=, of at least one byte. */
-static bool parse_name(const char *word, size_t length, const char *prefix, char *to, size_t size)
-{
-	size_t skip = strlen(prefix);
-
-	return length > skip && strncmp(word, prefix, skip) == 0 &&
-	       copy(to, size, word + skip, length - skip);
-}
-
-static bool is_word(const char *word, size_t length, const char *wanted)
-{
-	return length == strlen(wanted) && strncmp(word, wanted, length) == 0;
-}
-
-static bool parse_word(const char *word, size_t length, struct tag *tag)
+static bool parse_metric_word(const char *word, size_t length, struct tag *tag)
 {
 	const char *at;
 
-	if (is_word(word, length, "rate"))
+	if (tag_word_is(word, length, "rate"))
 		return tag->rate = true;
-	if (is_word(word, length, "frequency"))
+	if (tag_word_is(word, length, "frequency"))
 		return tag->frequency = true;
-	if (is_word(word, length, "rank"))
+	if (tag_word_is(word, length, "rank"))
 		return tag->rank = true;
 	if (strncmp(word, "scale=", 6) == 0) {
 		at = word + 6;
-		return parse_number(&at, &tag->numerator) && *at++ == '/' &&
-		       parse_number(&at, &tag->denominator) && at == word + length;
+		return parse_positive(&at, &tag->numerator) && *at++ == '/' &&
+		       parse_positive(&at, &tag->denominator) && at == word + length;
 	}
 	if (strncmp(word, "notable=", 8) == 0) {
 		at = word + 8;
-		return parse_number(&at, &tag->notable) && at == word + length;
+		return parse_positive(&at, &tag->notable) && at == word + length;
 	}
-	if (!tag->where[0] && parse_name(word, length, "where=", tag->where, sizeof(tag->where)))
+	if (!tag->where[0] &&
+	    tag_word_value(word, length, "where=", tag->where, sizeof(tag->where)))
 		return true;
-	if (!tag->tail[0] && parse_name(word, length, "tail=", tag->tail, sizeof(tag->tail)))
+	if (!tag->tail[0] && tag_word_value(word, length, "tail=", tag->tail, sizeof(tag->tail)))
 		return true;
 	if (tag->per[0])
 		return false;
-	tag->over = parse_name(word, length, "over=", tag->per, sizeof(tag->per));
-	return tag->over || parse_name(word, length, "per=", tag->per, sizeof(tag->per));
+	tag->over = tag_word_value(word, length, "over=", tag->per, sizeof(tag->per));
+	return tag->over || tag_word_value(word, length, "per=", tag->per, sizeof(tag->per));
 }
 
 int tag_parse(const char *text, struct tag *ret_tag, struct error *error)
@@ -127,7 +103,7 @@ int tag_parse(const char *text, struct tag *ret_tag, struct error *error)
 				 (int)length, word);
 	for (word += length; word += strspn(word, SPACE), *word; word += length) {
 		length = strcspn(word, SPACE);
-		if (!parse_word(word, length, &tag))
+		if (!parse_metric_word(word, length, &tag))
 			return error_set(error, -EINVAL,
 					 "unknown word \"%.*s\" (rate, frequency, rank, scale=A/B, "
 					 "notable=N, per=MEMBER, over=MEMBER, where=MEMBER or "
@@ -138,20 +114,36 @@ int tag_parse(const char *text, struct tag *ret_tag, struct error *error)
 	return 0;
 }
 
+static const char *const subject_words[] = {
+	[SUBJECT_SERVICE] = "service",
+	[SUBJECT_PROBE] = "probe",
+	[SUBJECT_PROCESS] = "process",
+	[SUBJECT_KEY] = "key",
+};
+
+/* The kind of subject that a word names, or SUBJECT_NONE. */
+static enum subject_kind parse_subject_kind(const char *word, size_t length)
+{
+	for (size_t i = 0; i < sizeof(subject_words) / sizeof(*subject_words); i++)
+		if (subject_words[i] && tag_word_is(word, length, subject_words[i]))
+			return (enum subject_kind)i;
+	return SUBJECT_NONE;
+}
+
 static bool parse_subject_word(const char *word, size_t length, struct subject_tag *tag)
 {
-	enum subject_kind kind = kind_by_word(word, length);
+	enum subject_kind kind = parse_subject_kind(word, length);
 
 	if (kind != SUBJECT_NONE)
 		tag->kind = kind;
-	else if (is_word(word, length, "cpu"))
+	else if (tag_word_is(word, length, "cpu"))
 		tag->cpu = true;
-	else if (is_word(word, length, "sharded"))
+	else if (tag_word_is(word, length, "sharded"))
 		tag->sharded = true;
 	else
-		return parse_name(word, length, "via=", tag->via, sizeof(tag->via)) ||
-		       parse_name(word, length, "owners=", tag->owners, sizeof(tag->owners)) ||
-		       parse_name(word, length, "label=", tag->label, sizeof(tag->label));
+		return tag_word_value(word, length, "via=", tag->via, sizeof(tag->via)) ||
+		       tag_word_value(word, length, "owners=", tag->owners, sizeof(tag->owners)) ||
+		       tag_word_value(word, length, "label=", tag->label, sizeof(tag->label));
 	return true;
 }
 

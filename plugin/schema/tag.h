@@ -2,7 +2,7 @@
 #ifndef EBPF_TAG_H
 #define EBPF_TAG_H
 
-#include "service/subject.h"
+#include "subject_kind.h"
 #include "util/message.h"
 
 #include <stdbool.h>
@@ -10,7 +10,7 @@
 
 #define TAG_TEXT_MAX 128 /* collectd's DATA_MAX_NAME_LEN */
 
-/* A METRIC tag, taken apart; see bpf/lib/metric.bpf.h for the grammar. */
+/* A parsed METRIC tag; docs/writing-a-probe.md has the grammar. */
 struct tag {
 	char type[TAG_TEXT_MAX];
 	char instance[TAG_TEXT_MAX]; /* empty: none */
@@ -19,29 +19,33 @@ struct tag {
 	bool frequency;
 	bool rank;
 	uint64_t numerator, denominator; /* of scale */
-	uint64_t notable;                /* growth per second, 0: never */
-	char per[TAG_TEXT_MAX];          /* the member that it is divided by; empty: none */
-	bool over;                       /* both as they stand; else their growth */
-	char where[TAG_TEXT_MAX]; /* the member that is 0 where this one is not told; empty: none */
-	char tail[TAG_TEXT_MAX];  /* the member that a percentile is written into; empty: none */
+	uint64_t notable;       /* growth per second from which on a service is active; 0: never */
+	char per[TAG_TEXT_MAX]; /* member that this one is divided by; empty: none */
+	bool over;              /* the values are divided, else their growth */
+	char where[TAG_TEXT_MAX]; /* member; 0: this one is not dispatched; empty: none */
+	char tail[TAG_TEXT_MAX];  /* member that a percentile is written into; empty: none */
 };
 
-/* text without the prefix "metric:". -EINVAL: the error names the word that is wrong. */
+/* Parses the text of a tag without its prefix "metric:". -EINVAL: the error names the wrong
+ * word. */
 int tag_parse(const char *text, struct tag *ret_tag, struct error *error);
 
-/* A SUBJECT tag, taken apart. */
+/* A parsed SUBJECT tag. */
 struct subject_tag {
 	enum subject_kind kind;
 	bool sharded;
-	char via[TAG_TEXT_MAX]; /* map of slots by row of the subject, empty: slots are these rows */
-	char owners[TAG_TEXT_MAX]; /* map of these rows by slot */
+	/* The map from the rows of subjects to slots, which are the rows of this map; empty: the
+	 * rows of this map are those of the subjects. */
+	char via[TAG_TEXT_MAX];
+	char owners[TAG_TEXT_MAX]; /* map from slots to their owners' rows */
 	bool cpu;                  /* with key: each CPU of a per-CPU map has rows of its own */
 	char label[TAG_TEXT_MAX]; /* with key: the LABEL of a key that is an integer; empty: none */
-	bool is_described; /* by a Table block: the map is an object's that knows nothing of us */
-	uint32_t entries;  /* likewise, that the map is to have, 0: as its object says */
+	bool is_described;        /* from a Table block, for an object without our tags */
+	uint32_t entries; /* from a Table block: the size that the map gets; 0: the object's */
 };
 
-/* text without the prefix "subject:". -EINVAL: the error names the word that is wrong. */
+/* Parses the text of a tag without its prefix "subject:". -EINVAL: the error names the wrong
+ * word. */
 int subject_parse(const char *text, struct subject_tag *ret_tag, struct error *error);
 
 #endif

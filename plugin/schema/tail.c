@@ -1,26 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Percentiles of histograms that go back to the programs, which cannot look for them
- * themselves. They are of rows, whoever has these, and whether the histogram has series or not.
+ * The word tail= of METRIC: which member of a row the percentile of which histogram is written
+ * into.
  */
 #include "tail.h"
 
 #include "object/annotation.h"
-#include "object/budget.h"
-#include "table/stats.h"
-#include "table/table.h"
-
-#include "bpf/lib/hist.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* --- which members --- */
-
-/* The number of a member, btf_vlen(): there is none. */
-static int find_member(const struct btf *btf, const struct btf_type *row, const char *name)
+/* The index of a member; btf_vlen(): there is none. */
+static int find_tail_member(const struct btf *btf, const struct btf_type *row, const char *name)
 {
 	int i = 0;
 
@@ -38,7 +30,7 @@ static bool is_column(const struct schema *schema, int member)
 	return false;
 }
 
-static bool is_taken(const struct schema *schema, uint32_t offset)
+static bool is_tail_member(const struct schema *schema, uint32_t offset)
 {
 	for (size_t i = 0; i < schema->tail_count; i++)
 		if (schema->tails[i].member == offset)
@@ -46,8 +38,8 @@ static bool is_taken(const struct schema *schema, uint32_t offset)
 	return false;
 }
 
-/* Is the member an integer of 64 bits, inside of the row? */
-static bool fits(const struct btf *btf, const struct btf_type *row, int member)
+/* Is the member a 64-bit integer inside the row? */
+static bool can_have_tail(const struct btf *btf, const struct btf_type *row, int member)
 {
 	int type = btf__resolve_type(btf, btf_members(row)[member].type);
 	const struct btf_type *resolved = type < 0 ? NULL : btf__type_by_id(btf, (uint32_t)type);
@@ -62,16 +54,17 @@ static bool find_tail(const struct schema *schema, const struct btf *btf,
 		      const struct btf_type *row, const struct column *column,
 		      struct tail *ret_tail)
 {
-	int member = find_member(btf, row, column->tag.tail);
+	int member = find_tail_member(btf, row, column->tag.tail);
 
-	if (member == btf_vlen(row) || !fits(btf, row, member) || is_column(schema, member))
+	if (member == btf_vlen(row) || !can_have_tail(btf, row, member) ||
+	    is_column(schema, member))
 		return false;
 	ret_tail->hist = column->offset;
 	ret_tail->member = btf_member_bit_offset(row, (uint32_t)member) / 8;
-	return !is_taken(schema, ret_tail->member);
+	return !is_tail_member(schema, ret_tail->member);
 }
 
-static int add(struct schema *schema, const struct tail *tail)
+static int add_tail(struct schema *schema, const struct tail *tail)
 {
 	struct tail *grown =
 		reallocarray(schema->tails, schema->tail_count + 1, sizeof(*schema->tails));
@@ -102,98 +95,8 @@ int tails_find(struct schema *schema, const struct btf *btf, const struct btf_ty
 				map,
 				annotation_name(btf, btf_members(row)[column->member].name_off),
 				name, name);
-		if (add(schema, &tail))
+		if (add_tail(schema, &tail))
 			return error_set(error, -ENOMEM, "map %s: no memory", map);
 	}
 	return 0;
-}
-
-/* --- readings --- */
-
-uint64_t tails_memory(const struct table *table)
-{
-	return size_product(size_product(table->rows.count, table->schema.tail_count),
-			    HIST_BUCKETS * sizeof(uint64_t));
-}
-
-/* A histogram as it was at the last reading. */
-static uint64_t *previous_of(const struct table *table, uint32_t row, size_t tail)
-{
-	return (uint64_t *)table->tails.start +
-	       ((size_t)row * table->schema.tail_count + tail) * HIST_BUCKETS;
-}
-
-/* All shards of it. */
-static void read_hist(const struct rows *rows, uint32_t row, uint32_t offset, uint64_t *ret_buckets)
-{
-	memset(ret_buckets, 0, HIST_BUCKETS * sizeof(*ret_buckets));
-	for (uint32_t shard = 0; shard < rows->shards; shard++) {
-		const uint64_t *at = (const uint64_t *)(rows_at(rows, row, shard) + offset);
-
-		for (uint32_t i = 0; i < HIST_BUCKETS; i++)
-			ret_buckets[i] += __atomic_load_n(&at[i], __ATOMIC_RELAXED);
-	}
-}
-
-/* What it has grown by since this was last asked. Where nothing is counted nothing is written:
- * memory that is not touched costs nothing. */
-static void read_growth(const struct table *table, uint32_t row, size_t tail, uint64_t *ret_buckets)
-{
-	uint64_t *previous = previous_of(table, row, tail);
-
-	read_hist(&table->rows, row, table->schema.tails[tail].hist, ret_buckets);
-	for (uint32_t i = 0; i < HIST_BUCKETS; i++)
-		if (ret_buckets[i] != previous[i])
-			ret_buckets[i] = bucket_growth(ret_buckets[i], &previous[i]);
-		else
-			ret_buckets[i] = 0;
-}
-
-int tails_start(struct table *table, struct error *error)
-{
-	uint64_t ignored[HIST_BUCKETS], size = tails_memory(table);
-
-	if (!size)
-		return 0;
-	if (mapping_make(&table->tails, size))
-		return error_set(error, -ENOMEM, "map %s: no memory for %u rows", table->name,
-				 table->rows.count);
-	for (uint32_t row = 0; row < table->rows.count; row++)
-		for (size_t i = 0; i < table->schema.tail_count; i++)
-			read_growth(table, row, i, ignored);
-	return 0;
-}
-
-/* Slots that are free. */
-static bool is_nobodys(const struct table *table, uint32_t row)
-{
-	return table->schema.subject.via[0] && row && !rows_owner(&table->rows, row);
-}
-
-void tails_write(const struct table *table)
-{
-	uint64_t grown[HIST_BUCKETS];
-
-	for (uint32_t row = 0; row < table->rows.count && table->schema.tail_count; row++) {
-		if (is_nobodys(table, row))
-			continue;
-		for (size_t i = 0; i < table->schema.tail_count; i++) {
-			double value;
-
-			read_growth(table, row, i, grown);
-			value = hist_percentile(grown, HIST_BUCKETS, TAIL_PERCENT);
-			rows_write(&table->rows, row, table->schema.tails[i].member,
-				   isnan(value) ? 0 : (uint64_t)value);
-		}
-	}
-}
-
-void tails_forget(const struct table *table, uint32_t row)
-{
-	uint64_t ignored[HIST_BUCKETS];
-
-	for (size_t i = 0; i < table->schema.tail_count; i++) {
-		read_growth(table, row, i, ignored);
-		rows_write(&table->rows, row, table->schema.tails[i].member, 0);
-	}
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Services of cgroups, for maps of others, which know the number of the cgroup alone.
+ * The service of a cgroup, for maps of foreign programs that know nothing but the number of the cgroup.
  */
 #include "cgroup_row.h"
 
@@ -10,30 +10,29 @@
 
 #include <bpf/bpf.h>
 
-static int groups = -1, names = -1; /* maps; set before and after all readings */
-
-static int map_of(const struct object *object, const char *name)
+static int find_map_fd(const struct object *object, const char *name)
 {
-	const struct bpf_map *map = object ? object_map(object, name) : NULL;
+	const struct bpf_map *map = object_map(object, name);
 
 	return map ? bpf_map__fd(map) : -1;
 }
 
-void cgroup_rows_of(const struct object *object)
+void cgroup_rows_init(struct cgroup_rows *rows, const struct object *object)
 {
-	groups = map_of(object, "service_groups");
-	names = map_of(object, "service_names");
+	rows->groups = find_map_fd(object, "service_groups");
+	rows->names = find_map_fd(object, "service_names");
 }
 
-uint32_t cgroup_row(uint64_t cgroup)
+uint32_t cgroup_row(const struct cgroup_rows *rows, uint64_t cgroup)
 {
 	const struct group_id id = { .number = cgroup }; /* the hierarchy of cgroup2 is 0 */
-	struct service_group known;
+	struct service_group group;
 	struct service_name name;
 
-	if (bpf_map_lookup_elem(groups, &id, &known) != 0)
+	if (bpf_map_lookup_elem(rows->groups, &id, &group) != 0)
 		return SERVICE_OTHER;
-	if (known.key.kind == GROUP_COMMAND || bpf_map_lookup_elem(names, &known.key, &name) != 0)
-		return known.rule;
-	return known.rule && known.rule < name.row ? known.rule : name.row;
+	if (group.key.kind == GROUP_COMMAND ||
+	    bpf_map_lookup_elem(rows->names, &group.key, &name) != 0)
+		return group.rule;
+	return group.rule && group.rule < name.row ? group.rule : name.row;
 }

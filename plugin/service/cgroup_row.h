@@ -6,12 +6,17 @@
 
 struct object;
 
-/* From now on this object's maps are asked, the engine's own; NULL: none. */
-void cgroup_rows_of(const struct object *object);
+/* Maps of the engine's own object. */
+struct cgroup_rows {
+	int groups, names; /* descriptors, which stay the object's; -1: none */
+};
 
-/* The row of the service that the cgroup of this number belongs to, as service_of_group() in
- * service_group.bpf.h finds it, or SERVICE_OTHER: its processes are of several, of none, or there was none
- * of late. Any thread. */
-uint32_t cgroup_row(uint64_t cgroup);
+/* After load; the object outlives it. */
+void cgroup_rows_init(struct cgroup_rows *rows, const struct object *object);
+
+/* The row of the service that the cgroup with this number belongs to, as service_of_group() in
+ * service_group.bpf.h finds it. SERVICE_OTHER: its processes belong to several services or to none, or it
+ * has had none lately. Any thread. */
+uint32_t cgroup_row(const struct cgroup_rows *rows, uint64_t cgroup);
 
 #endif

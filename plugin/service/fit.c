@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lines of Service blocks that no process has fitted since the start, as those with a mistake in a
- * name do not. The kernel notes which names and cgroups of theirs it has met, also those of processes
- * that end between two readings; what it cannot compare is noted where it is compared.
+ * Lines of Service blocks that have fitted no process since the start: a mistyped name, for example. The
+ * kernel notes which names and cgroups it has seen, so processes that exit between two readings count, too;
+ * what the kernel cannot compare is noted where it is compared.
  */
 #include "fit.h"
 
@@ -14,11 +14,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define TOLD_MAX 5 /* one by one */
+#define LOGGED_MAX 5 /* lines; the others are only counted */
 
 static const struct {
 	const char *option, *remedy;
-} kinds[RULE_KINDS] = {
+} fit_kinds[RULE_KINDS] = {
 	[RULE_PROCESS] = { "Process", "ps -e -o comm shows command names" },
 	[RULE_MATCH] = { "ProcessMatch", "ps -e -o args shows command lines; one of a process that "
 					 "ends before a reading is not seen" },
@@ -30,7 +30,7 @@ static const struct {
 };
 
 /* In the order of enum rule_kind. */
-static void lists_of(const struct service_config *service, const struct strings *ret[RULE_KINDS])
+static void rule_lists(const struct service_config *service, const struct strings *ret[RULE_KINDS])
 {
 	ret[RULE_PROCESS] = &service->commands;
 	ret[RULE_MATCH] = &service->match_texts;
@@ -40,24 +40,24 @@ static void lists_of(const struct service_config *service, const struct strings 
 	ret[RULE_PID_FILE] = &service->pid_files;
 }
 
-static size_t count_of(const struct config *config)
+static size_t count_fits(const struct config *config)
 {
 	const struct strings *lists[RULE_KINDS];
 	size_t count = 0;
 
 	for (size_t i = 0; i < config->service_count; i++) {
-		lists_of(&config->services[i], lists);
+		rule_lists(&config->services[i], lists);
 		for (int kind = 0; kind < RULE_KINDS; kind++)
 			count += lists[kind]->count;
 	}
 	return count;
 }
 
-static void add(struct fits *fits, const struct service_config *service, uint32_t row)
+static void add_service_fits(struct fits *fits, const struct service_config *service, uint32_t row)
 {
 	const struct strings *lists[RULE_KINDS];
 
-	lists_of(service, lists);
+	rule_lists(service, lists);
 	for (int kind = 0; kind < RULE_KINDS; kind++)
 		for (size_t i = 0; i < lists[kind]->count; i++)
 			fits->item[fits->count++] = (struct fit){
@@ -65,17 +65,17 @@ static void add(struct fits *fits, const struct service_config *service, uint32_
 				.row = row,
 				.kind = (enum rule_kind)kind,
 				.text = lists[kind]->item[i],
-				.pattern = kind == RULE_MATCH ? &service->matches[i] : NULL,
+				.regex = kind == RULE_MATCH ? &service->matches[i] : NULL,
 			};
 }
 
 int fits_init(struct fits *fits, const struct config *config)
 {
-	*fits = (struct fits){ .item = calloc(count_of(config) + 1, sizeof(*fits->item)) };
+	*fits = (struct fits){ .item = calloc(count_fits(config) + 1, sizeof(*fits->item)) };
 	if (!fits->item)
 		return -ENOMEM;
 	for (size_t i = 0; i < config->service_count; i++)
-		add(fits, &config->services[i], SERVICE_FIRST + (uint32_t)i);
+		add_service_fits(fits, &config->services[i], SERVICE_FIRST + (uint32_t)i);
 	return 0;
 }
 
@@ -87,7 +87,7 @@ uint32_t fits_line(struct fits *fits, const char *line)
 		struct fit *fit = &fits->item[i];
 
 		if (fit->kind != RULE_MATCH || (row && fit->fitted) ||
-		    !pattern_match(fit->pattern, line))
+		    !pattern_match(fit->regex, line))
 			continue;
 		fit->fitted = true;
 		row = row ?: fit->row;
@@ -108,26 +108,26 @@ void fits_group(struct fits *fits, const struct group_key *key,
 	}
 }
 
-/* --- what is told --- */
+/* --- messages --- */
 
-static bool has_fitted(const struct fit *fit, const struct object *object,
-		       const struct pid_files *pid_files)
+static bool fit_has_fitted(const struct fit *fit, const struct object *object,
+			   const struct pid_files *pid_files)
 {
 	return fit->kind == RULE_PID_FILE ? pid_files_have_fitted(pid_files, fit->text)
 					  : rule_has_fitted(object, fit->kind, fit->text);
 }
 
-/* Is it told otherwise why it fits none? */
-static bool is_explained(const struct fit *fit, const struct pid_files *pid_files,
-			 bool knows_groups)
+/* Does another message say why the line fits no process? */
+static bool fit_is_explained(const struct fit *fit, const struct pid_files *pid_files,
+			     bool knows_groups)
 {
 	if (fit->kind == RULE_PID_FILE)
-		return pid_files_have_told(pid_files, fit->text);
+		return pid_files_have_logged(pid_files, fit->text);
 	return fit->kind >= RULE_UNIT && fit->kind <= RULE_CGROUP && !knows_groups;
 }
 
-/* Has another line of its block? */
-static bool is_alternative(const struct fits *fits, const struct fit *fit)
+/* Has another line of the same block fitted a process? */
+static bool has_fitted_sibling(const struct fits *fits, const struct fit *fit)
 {
 	for (size_t i = 0; i < fits->count; i++)
 		if (fits->item[i].service == fit->service && fits->item[i].fitted)
@@ -135,30 +135,31 @@ static bool is_alternative(const struct fits *fits, const struct fit *fit)
 	return false;
 }
 
-static void tell(const struct fits *fits, struct fit *fit)
+static void log_unfitted(const struct fits *fits, struct fit *fit)
 {
-	fit->told = true;
-	message(is_alternative(fits, fit) ? LOG_NOTICE : LOG_WARNING,
+	fit->logged = true;
+	message(has_fitted_sibling(fits, fit) ? LOG_NOTICE : LOG_WARNING,
 		"<Service \"%s\">: no process has fitted %s \"%.200s\" since the start: %s",
-		fit->service->name, kinds[fit->kind].option, fit->text, kinds[fit->kind].remedy);
+		fit->service->name, fit_kinds[fit->kind].option, fit->text,
+		fit_kinds[fit->kind].remedy);
 }
 
-static void tell_all(struct fits *fits, const struct pid_files *pid_files)
+static void log_all_unfitted(struct fits *fits, const struct pid_files *pid_files)
 {
 	bool knows_groups = rules_know_groups();
-	size_t told = 0, more = 0;
+	size_t logged = 0, more = 0;
 
 	for (size_t i = 0; i < fits->count; i++) {
 		struct fit *fit = &fits->item[i];
 
-		if (fit->fitted || is_explained(fit, pid_files, knows_groups))
+		if (fit->fitted || fit_is_explained(fit, pid_files, knows_groups))
 			continue;
-		if (told == TOLD_MAX) {
+		if (logged == LOGGED_MAX) {
 			more++;
 			continue;
 		}
-		tell(fits, fit);
-		told++;
+		log_unfitted(fits, fit);
+		logged++;
 	}
 	if (more)
 		message(LOG_WARNING,
@@ -166,27 +167,27 @@ static void tell_all(struct fits *fits, const struct pid_files *pid_files)
 			more);
 }
 
-static void take_back(struct fit *fit)
+static void log_late_fit(struct fit *fit)
 {
-	fit->told = false;
+	fit->logged = false;
 	message(LOG_NOTICE, "<Service \"%s\">: a process fits %s \"%.200s\" now",
-		fit->service->name, kinds[fit->kind].option, fit->text);
+		fit->service->name, fit_kinds[fit->kind].option, fit->text);
 }
 
-void fits_tell(struct fits *fits, const struct object *object, const struct pid_files *pid_files)
+void fits_log(struct fits *fits, const struct object *object, const struct pid_files *pid_files)
 {
 	bool first = fits->readings < FITS_READINGS && ++fits->readings == FITS_READINGS;
 
 	for (size_t i = 0; i < fits->count; i++) {
 		struct fit *fit = &fits->item[i];
 
-		if (!fit->fitted && (first || fit->told))
-			fit->fitted = has_fitted(fit, object, pid_files);
-		if (fit->fitted && fit->told)
-			take_back(fit);
+		if (!fit->fitted && (first || fit->logged))
+			fit->fitted = fit_has_fitted(fit, object, pid_files);
+		if (fit->fitted && fit->logged)
+			log_late_fit(fit);
 	}
 	if (first && fits->count)
-		tell_all(fits, pid_files);
+		log_all_unfitted(fits, pid_files);
 }
 
 void fits_done(struct fits *fits)

@@ -18,9 +18,9 @@ struct fit {
 	uint32_t row; /* of the service */
 	enum rule_kind kind;
 	const char *text;
-	const struct pattern *pattern; /* of RULE_MATCH */
-	bool fitted;                   /* a process, since the start */
-	bool told;                     /* that it has not */
+	const struct pattern *regex; /* of RULE_MATCH */
+	bool fitted;                 /* a process, since the start */
+	bool logged;                 /* that it has fitted none: logged */
 };
 
 struct fits {
@@ -29,21 +29,21 @@ struct fits {
 	unsigned readings; /* so far, at most FITS_READINGS */
 };
 
-#define FITS_READINGS 10 /* after which a line that has fitted nothing is told */
+#define FITS_READINGS 10 /* a line that has fitted no process in so many readings is logged */
 
-/* Those of all Service blocks, in order, whose strings stay theirs; -ENOMEM. */
+/* The lines of all Service blocks, in order; their strings stay the configuration's. -ENOMEM. */
 int fits_init(struct fits *fits, const struct config *config);
 
 /* The row of the first service whose ProcessMatch fits a command line, or 0. */
 uint32_t fits_line(struct fits *fits, const char *line);
 
-/* A process is in this unit, of this user, or in this container. */
+/* Notes that a process is in this unit, of this user, or in this container. */
 void fits_group(struct fits *fits, const struct group_key *key,
 		const struct group_description *description);
 
-/* After a reading in which all processes were looked at. Tells once what has fitted none so far, and
- * of each line that was told that it fits after all. */
-void fits_tell(struct fits *fits, const struct object *object, const struct pid_files *pid_files);
+/* After a reading in which all processes were inspected. Logs once each line that has fitted no process so
+ * far, and each logged line that fits one later. */
+void fits_log(struct fits *fits, const struct object *object, const struct pid_files *pid_files);
 
 void fits_done(struct fits *fits);
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Unit and Container options with wildcards or with the name of a container, which no cgroup's path
- * tells. The kernel remembers the cgroups that it has met; those of a unit or a container are
- * looked at here, each once, and the row of the service is written to what is remembered. From then on
- * the kernel follows.
+ * Unit and Container options with wildcards or with the name of a container, which is not part of a cgroup's path.
+ * The kernel remembers the cgroups that it has found. Those of units and containers are inspected here, each once,
+ * and the row of the service is written to the kernel's entry; then the kernel follows it.
  */
 #include "group_rule.h"
 
@@ -17,25 +16,29 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 
-#define GROUPS_MAX 65536 /* of one round; the map holds fewer */
-#define LOOK_NS_MAX (250 * 1000000ULL)
+#define GROUPS_MAX 65536 /* of one pass; the map has fewer */
+#define INSPECT_NS_MAX (250 * 1000000ULL)
 
-void group_rules_init(struct group_rules *rules, const struct config *config, struct fits *fits)
+void group_rules_init(struct group_rules *rules, const struct config *config, struct users *users,
+		      struct fits *fits)
 {
-	*rules = (struct group_rules){ .any = groups_need_names(config) != 0, .fits = fits };
+	*rules = (struct group_rules){ .any = groups_need_names(config) != 0,
+				       .users = users,
+				       .fits = fits };
 }
 
-/* 1: its processes are of another row now; 0: they are not; -EAGAIN: its name is not known yet. */
-static int look(const struct group_rules *rules, const struct config *config, int fd,
-		const struct group_id *id, struct service_group *group, struct file_reader *files)
+/* 1: its processes have another row now; 0: they do not; -EAGAIN: its name is not known yet. */
+static int apply_group_rule(const struct group_rules *rules, const struct config *config, int fd,
+			    const struct group_id *id, struct service_group *group,
+			    struct file_reader *files)
 {
 	struct group_description description;
-	bool again = group_describe(&group->key, files, &description) == -EAGAIN;
+	bool retry = group_describe(&group->key, rules->users, files, &description) == -EAGAIN;
 	bool is_source = config->services_from & service_source_of(group->key.kind);
 	bool was_pending = !group->rule && !is_source;
 	uint32_t row;
 
-	group->looks_left = again ? group->looks_left - 1 : 0;
+	group->looks_left = retry ? group->looks_left - 1 : 0;
 	if (group->looks_left) {
 		bpf_map_update_elem(fd, id, group, BPF_EXIST);
 		return -EAGAIN;
@@ -46,15 +49,15 @@ static int look(const struct group_rules *rules, const struct config *config, in
 		group->rule = row;
 	else
 		row = 0;
-	/* It may have been removed meanwhile. */
+	/* The cgroup may have been removed meanwhile. */
 	return bpf_map_update_elem(fd, id, group, BPF_EXIST) == 0 && (row || was_pending);
 }
 
-/* Returns how many cgroups are of another service now. */
-static unsigned look_at_new(struct group_rules *rules, const struct config *config, int fd,
-			    struct file_reader *files)
+/* Returns how many cgroups have another service now. */
+static unsigned apply_to_new_groups(struct group_rules *rules, const struct config *config, int fd,
+				    struct file_reader *files)
 {
-	uint64_t end_ns = clock_ns() + LOOK_NS_MAX;
+	uint64_t end_ns = clock_ns() + INSPECT_NS_MAX;
 	struct group_id id, *before = NULL;
 	struct service_group group;
 	unsigned changed = 0;
@@ -69,7 +72,7 @@ static unsigned look_at_new(struct group_rules *rules, const struct config *conf
 			continue;
 		if (clock_ns() > end_ns)
 			break;
-		switch (look(rules, config, fd, &id, &group, files)) {
+		switch (apply_group_rule(rules, config, fd, &id, &group, files)) {
 		case 1:
 			changed++;
 			break;
@@ -92,7 +95,8 @@ int group_rules_run(struct group_rules *rules, const struct config *config, stru
 		return 0;
 	rules->seen = groups;
 	rules->unfinished = false;
-	if (!look_at_new(rules, config, bpf_map__fd(object_map(object, "service_groups")), files))
+	if (!apply_to_new_groups(rules, config, bpf_map__fd(object_map(object, "service_groups")),
+				 files))
 		return 0;
 	status = scan_run(object, SCAN_MATCH, 0, NULL, NULL, error);
 	rules->unfinished |= status != 0;

@@ -12,20 +12,22 @@
 
 struct fits;
 struct service_counters;
+struct users;
 
-/* Rules about units and containers that the kernel cannot follow alone. */
+/* Rules for units and containers that the kernel cannot apply itself. */
 struct group_rules {
 	bool any; /* there are some */
+	struct users *users;
 	struct fits *fits;
 	uint64_t seen;   /* of counters->groups */
-	bool unfinished; /* some cgroups were not looked at, or processes in them not matched */
+	bool unfinished; /* some cgroups were not inspected, or their processes not matched again */
 };
 
-/* What fits is noted in fits, which stay the caller's. */
-void group_rules_init(struct group_rules *rules, const struct config *config, struct fits *fits);
+/* Lines that fit are noted in fits. users and fits stay the caller's. */
+void group_rules_init(struct group_rules *rules, const struct config *config, struct users *users,
+		      struct fits *fits);
 
-/* Hands down which cgroups that are new are of which service, and has the processes matched again
- * that are in them. Errors of scan_run(). */
+/* Tells the kernel the services of new cgroups, and has their processes matched again. Errors of scan_run(). */
 int group_rules_run(struct group_rules *rules, const struct config *config, struct object *object,
 		    const struct service_counters *counters, struct file_reader *files,
 		    struct error *error);

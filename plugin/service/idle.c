@@ -16,14 +16,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define MAP "cpu_idles"
-#define FILE_MAX (16U << 20)
-#define IDLE_WORD 3
-#define IOWAIT_WORD 4
+#define IDLE_MAP "cpu_idles"
+#define STAT_SIZE_MAX (16U << 20)
+#define IDLE_FIELD 3
+#define IOWAIT_FIELD 4
 
 int idle_prepare(const struct object *own, struct error *error)
 {
-	int status = bpf_map__set_max_entries(object_map(own, MAP),
+	int status = bpf_map__set_max_entries(object_map(own, IDLE_MAP),
 					      (uint32_t)libbpf_num_possible_cpus());
 
 	return status ? error_set(error, status, "cannot size the maps: %s", strerror(-status)) : 0;
@@ -31,7 +31,7 @@ int idle_prepare(const struct object *own, struct error *error)
 
 int idle_open(struct idle *idle, const struct object *own, struct error *error)
 {
-	const struct bpf_map *map = object_map(own, MAP);
+	const struct bpf_map *map = object_map(own, IDLE_MAP);
 	int status = mapping_open(&idle->mapping, map, PROT_READ | PROT_WRITE);
 
 	idle->count = bpf_map__max_entries(map);
@@ -40,13 +40,13 @@ int idle_open(struct idle *idle, const struct object *own, struct error *error)
 	if (status == 0 && !idle->before_ns)
 		status = -ENOMEM;
 	if (status)
-		return error_set(error, status, "cannot map %s: %s", MAP, strerror(-status));
+		return error_set(error, status, "cannot map %s: %s", IDLE_MAP, strerror(-status));
 	idle->fd = open("/proc/stat", O_RDONLY | O_CLOEXEC);
 	return 0;
 }
 
-/* A number at *at, which goes behind it. */
-static uint64_t take_number(const char **at, const char *end)
+/* The number at *at, which moves behind it. */
+static uint64_t parse_stat_number(const char **at, const char *end)
 {
 	uint64_t number = 0;
 
@@ -55,24 +55,24 @@ static uint64_t take_number(const char **at, const char *end)
 	return number;
 }
 
-/* Behind "cpuN". */
-static uint64_t idle_ns(const char *at, const char *end)
+/* Of the fields behind "cpuN". */
+static uint64_t parse_idle_ns(const char *at, const char *end)
 {
 	uint64_t ticks = 0;
 
-	for (int word = 0; word <= IOWAIT_WORD; word++) {
+	for (int field = 0; field <= IOWAIT_FIELD; field++) {
 		uint64_t number;
 
 		while (at < end && *at == ' ')
 			at++;
-		number = take_number(&at, end);
-		if (word >= IDLE_WORD)
+		number = parse_stat_number(&at, end);
+		if (field >= IDLE_FIELD)
 			ticks += number;
 	}
 	return ticks * (NS_PER_S / (uint64_t)sysconf(_SC_CLK_TCK));
 }
 
-static void take_cpu(struct idle *idle, uint64_t cpu, uint64_t now_idle_ns, uint64_t elapsed_ns)
+static void set_cpu_idle(struct idle *idle, uint64_t cpu, uint64_t now_idle_ns, uint64_t elapsed_ns)
 {
 	struct cpu_idle *entry = (struct cpu_idle *)idle->mapping.start + cpu;
 	uint64_t before_ns = idle->before_ns[cpu];
@@ -86,8 +86,8 @@ static void take_cpu(struct idle *idle, uint64_t cpu, uint64_t now_idle_ns, uint
 	entry->elapsed_ns = elapsed_ns;
 }
 
-/* A CPU that has no line has left. */
-static void leave(struct idle *idle, uint64_t begin, uint64_t end)
+/* CPUs without a line are offline. */
+static void mark_cpus_offline(struct idle *idle, uint64_t begin, uint64_t end)
 {
 	struct cpu_idle *entries = idle->mapping.start;
 
@@ -109,22 +109,22 @@ void idle_take(struct idle *idle, const char *text, size_t length, uint64_t now_
 			uint64_t cpu;
 
 			at += 3;
-			cpu = take_number(&at, line_end);
+			cpu = parse_stat_number(&at, line_end);
 			if (cpu >= next && cpu < idle->count) {
-				leave(idle, next, cpu);
-				take_cpu(idle, cpu, idle_ns(at, line_end), elapsed_ns);
+				mark_cpus_offline(idle, next, cpu);
+				set_cpu_idle(idle, cpu, parse_idle_ns(at, line_end), elapsed_ns);
 				next = cpu + 1;
 			}
 		}
 		at = line_end + 1;
 	}
-	leave(idle, next, idle->count);
+	mark_cpus_offline(idle, next, idle->count);
 	idle->looked_ns = now_ns;
 }
 
-void idle_look(struct idle *idle)
+void idle_read(struct idle *idle)
 {
-	ssize_t length = idle->before_ns ? pseudo_read_at(idle->fd, &idle->text, FILE_MAX) : 0;
+	ssize_t length = idle->before_ns ? pseudo_read_at(idle->fd, &idle->text, STAT_SIZE_MAX) : 0;
 
 	idle_take(idle, idle->text.bytes, length > 0 ? (size_t)length : 0, clock_ns());
 }

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The life of services from the engine's side: which rows of the kernel have series of
- * their own, and when a row is free for another name.
+ * The life of services: which rows of the kernel have series of their own, and when a row is free for another
+ * name.
  *
- * A unit, a user, a container or a command name takes a row in the kernel at once (hidden: it counts
- * under "other") and earns series when it has lived for an interval or used much of
- * something, unless there are too many new names; one that has series already, as a container that
- * was made anew under the name, goes on with them at once. Of rows and of new names a part is for
- * units and containers alone: the others are anyone's to make. When its processes are gone it is
- * retired: first the name is taken away, so that nothing new enters the row, then all tables take
- * its growth once more, then it goes back into the kernel's queue. The subject of a service that had
- * series stays until receivers have forgotten them: should the name come back before, its counters
- * go on where they were. What is of a Service block by its name joins that, and goes sooner.
+ * The kernel gives a row to a unit, a user, a container or a command name at once. The row is hidden: it counts
+ * under "other". It gets series when the service has lived for an interval or was active, unless there are too
+ * many new names. A name that has series already, such as that of a container that was created again, gets
+ * them back at once. A part of the rows and of the new names is reserved for units and containers; the names
+ * of users and commands can be made by any user.
+ *
+ * The row of a service without processes is retired in three steps: its name is deleted, so that no process
+ * enters the row; all tables read its growth once more; the row returns to the kernel's queue. The subject of a
+ * service with series stays until receivers have forgotten them: if the name comes back before, its counters
+ * continue. A row that belongs to a Service block by its name joins the block's subject, and is retired sooner.
  */
 #include "lifecycle.h"
 
@@ -26,21 +27,21 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define GONE_INTERVALS 10     /* after which a service is no longer dispatched */
-#define HELD_INTERVALS 3      /* in which a name is found out, if its files answer */
-#define FORGOTTEN_INTERVALS 3 /* after which collectd knows no last value (Timeout), nor RRD */
+#define EXITED_INTERVALS 10   /* without processes, after which a service is no longer dispatched */
+#define UNDECIDED_INTERVALS 3 /* in which a name is found, if its files can be read */
+#define FORGOTTEN_INTERVALS 3 /* after which collectd (Timeout) and RRD have dropped it */
 
 /* --- opening --- */
 
-/* What rows are taken for: also until the engine knows which Service block it is of. */
-static unsigned sources_of(const struct config *config)
+/* For which names rows are given: also for those that the engine may find to belong to a Service block. */
+static unsigned row_sources(const struct config *config)
 {
 	return config->services_from | groups_need_names(config);
 }
 
 uint32_t lifecycle_reserved(const struct config *config, uint32_t count)
 {
-	unsigned from = sources_of(config);
+	unsigned from = row_sources(config);
 
 	if (!(from & ~(unsigned)SERVICES_FROM_COMMANDS))
 		return 0;
@@ -60,7 +61,7 @@ int lifecycle_prepare(struct lifecycle *lifecycle, const struct config *config,
 {
 	static const char *const by_row[] = { "services", "service_cpus", "service_requests",
 					      "service_samples" };
-	uint32_t free_rows = sources_of(config) ? config->max_services : 0;
+	uint32_t free_rows = row_sources(config) ? config->max_services : 0;
 	uint32_t reserve = lifecycle_reserved(config, free_rows);
 	int status = 0;
 
@@ -88,7 +89,7 @@ int lifecycle_prepare(struct lifecycle *lifecycle, const struct config *config,
 	return status ? error_set(error, status, "cannot size the maps: %s", strerror(-status)) : 0;
 }
 
-static int fix_row(struct lifecycle *lifecycle, uint32_t row, const char *name)
+static int add_fixed_row(struct lifecycle *lifecycle, uint32_t row, const char *name)
 {
 	int subject = subjects_enter(&lifecycle->subjects, SUBJECT_SERVICE, name);
 
@@ -99,19 +100,20 @@ static int fix_row(struct lifecycle *lifecycle, uint32_t row, const char *name)
 	return 0;
 }
 
-static int fix_rows(struct lifecycle *lifecycle)
+static int add_fixed_rows(struct lifecycle *lifecycle)
 {
 	const struct config *config = lifecycle->config;
 	int status = subjects_take(&lifecycle->subjects, SUBJECT_NONE, "self", 0);
 
-	status = status ?: fix_row(lifecycle, SERVICE_OTHER, "other");
-	status = status ?: fix_row(lifecycle, SERVICE_KERNEL, "kernel");
+	status = status ?: add_fixed_row(lifecycle, SERVICE_OTHER, "other");
+	status = status ?: add_fixed_row(lifecycle, SERVICE_KERNEL, "kernel");
 	for (size_t i = 0; i < config->service_count && status == 0; i++)
-		status = fix_row(lifecycle, SERVICE_FIRST + (uint32_t)i, config->services[i].name);
+		status = add_fixed_row(lifecycle, SERVICE_FIRST + (uint32_t)i,
+				       config->services[i].name);
 	return status;
 }
 
-static int give_row_back(const struct lifecycle *lifecycle, uint32_t row)
+static int queue_free_row(const struct lifecycle *lifecycle, uint32_t row)
 {
 	const char *queue = row < lifecycle->reserve_begin ? "service_free" : "service_reserve";
 	int fd = bpf_map__fd(object_map(lifecycle->object, queue));
@@ -129,14 +131,14 @@ int lifecycle_start(struct lifecycle *lifecycle, struct error *error)
 	if (status)
 		return error_set(error, status, "cannot map the rows: %s", strerror(-status));
 	lifecycle->kernel_rows = lifecycle->rows_mapping.start;
-	status = fix_rows(lifecycle);
+	status = add_fixed_rows(lifecycle);
 	for (; row < lifecycle->row_count && status == 0; row++)
-		status = give_row_back(lifecycle, row);
+		status = queue_free_row(lifecycle, row);
 	return status ? error_set(error, status, "cannot fill the maps: %s", strerror(-status)) : 0;
 }
 
-/* There are as many as that, if not more. */
-static void allow(struct allowance *allowance, double count)
+/* Raises what is left to `count`. */
+static void raise_allowance(struct allowance *allowance, double count)
 {
 	if (allowance->left < count)
 		allowance->left = count;
@@ -144,24 +146,24 @@ static void allow(struct allowance *allowance, double count)
 
 void lifecycle_accept(struct lifecycle *lifecycle)
 {
-	unsigned anyones = 0, groups = 0;
+	unsigned user_controlled = 0, groups = 0;
 
 	for (uint32_t i = 0; i < lifecycle->row_count; i++) {
 		if (lifecycle->states[i].state != ROW_HIDDEN)
 			continue;
 		lifecycle->states[i].since_ns = 0;
 		if (service_is_anyones(lifecycle->kernel_rows[i].key.kind))
-			anyones++;
+			user_controlled++;
 		else
 			groups++;
 	}
-	allow(&lifecycle->news, anyones);
-	allow(&lifecycle->group_news, groups);
+	raise_allowance(&lifecycle->news, user_controlled);
+	raise_allowance(&lifecycle->group_news, groups);
 }
 
-/* --- subjects that have left their row --- */
+/* --- subjects that have lost a row --- */
 
-static void leave_first(struct lifecycle *lifecycle)
+static void release_oldest_departed(struct lifecycle *lifecycle)
 {
 	subjects_leave(&lifecycle->subjects, lifecycle->departed[0].subject);
 	lifecycle->departed_count--;
@@ -169,7 +171,7 @@ static void leave_first(struct lifecycle *lifecycle)
 		lifecycle->departed_count * sizeof(*lifecycle->departed));
 }
 
-/* The first ones go where too many are waited for. */
+/* If there are too many, the oldest one is dropped. */
 void lifecycle_depart(struct lifecycle *lifecycle, int subject, uint64_t since_ns,
 		      unsigned intervals)
 {
@@ -179,7 +181,7 @@ void lifecycle_depart(struct lifecycle *lifecycle, int subject, uint64_t since_n
 	if (subject < 0)
 		return;
 	if (lifecycle->departed_count == most)
-		leave_first(lifecycle);
+		release_oldest_departed(lifecycle);
 	grown = reallocarray(lifecycle->departed, lifecycle->departed_count + 1, sizeof(*grown));
 	if (!grown) {
 		subjects_leave(&lifecycle->subjects, (size_t)subject);
@@ -195,7 +197,7 @@ void lifecycle_depart(struct lifecycle *lifecycle, int subject, uint64_t since_n
 
 static void forget_departed(struct lifecycle *lifecycle)
 {
-	size_t kept = 0;
+	size_t remaining = 0;
 
 	for (size_t i = 0; i < lifecycle->departed_count; i++) {
 		struct departed *departed = &lifecycle->departed[i];
@@ -204,9 +206,9 @@ static void forget_departed(struct lifecycle *lifecycle)
 					  departed->intervals))
 			subjects_leave(&lifecycle->subjects, departed->subject);
 		else
-			lifecycle->departed[kept++] = *departed;
+			lifecycle->departed[remaining++] = *departed;
 	}
-	lifecycle->departed_count = kept;
+	lifecycle->departed_count = remaining;
 }
 
 /* --- the life of a row --- */
@@ -216,7 +218,7 @@ void lifecycle_give_back(struct lifecycle *lifecycle, const char *queue, uint32_
 	bpf_map_update_elem(bpf_map__fd(object_map(lifecycle->object, queue)), NULL, &i, 0);
 }
 
-static void forget_name(struct lifecycle *lifecycle, uint32_t row)
+static void delete_row_name(struct lifecycle *lifecycle, uint32_t row)
 {
 	const struct service *s = &lifecycle->kernel_rows[row];
 	int fd = bpf_map__fd(object_map(lifecycle->object, "service_names"));
@@ -227,11 +229,11 @@ static void forget_name(struct lifecycle *lifecycle, uint32_t row)
 		bpf_map_delete_elem(fd, &key);
 }
 
-static void retire(struct lifecycle *lifecycle, uint32_t i, uint64_t now_ns)
+static void retire_row(struct lifecycle *lifecycle, uint32_t i, uint64_t now_ns)
 {
 	struct service_state *row = &lifecycle->states[i];
 
-	forget_name(lifecycle, i);
+	delete_row_name(lifecycle, i);
 	*row = (struct service_state){
 		.state = ROW_RETIRED,
 		.since_ns = now_ns,
@@ -239,42 +241,42 @@ static void retire(struct lifecycle *lifecycle, uint32_t i, uint64_t now_ns)
 	};
 }
 
-static void release(struct lifecycle *lifecycle, uint32_t i)
+static void free_row(struct lifecycle *lifecycle, uint32_t i)
 {
 	struct service_state *row = &lifecycle->states[i];
 
 	lifecycle_depart(lifecycle, row->subject, row->since_ns, FORGOTTEN_INTERVALS);
 	*row = (struct service_state){ .state = ROW_FREE };
 	__atomic_store_n(&lifecycle->kernel_rows[i].flags, 0, __ATOMIC_RELEASE);
-	give_row_back(lifecycle, i);
+	queue_free_row(lifecycle, i);
 }
 
-/* One more new name; false: not now. */
-static bool take_new(struct lifecycle *lifecycle, const struct group_key *key)
+/* Spends one new name; false: none is left. */
+static bool spend_new_name(struct lifecycle *lifecycle, const struct group_key *key)
 {
 	return (!service_is_anyones(key->kind) && allowance_take(&lifecycle->group_news)) ||
 	       allowance_take(&lifecycle->news);
 }
 
-static bool may_be_new(const struct lifecycle *lifecycle, const struct group_key *key)
+static bool has_new_name(const struct lifecycle *lifecycle, const struct group_key *key)
 {
 	return lifecycle->news.left >= 1 ||
 	       (!service_is_anyones(key->kind) && lifecycle->group_news.left >= 1);
 }
 
-static void promote(struct lifecycle *lifecycle, uint32_t i)
+static void show_row(struct lifecycle *lifecycle, uint32_t i)
 {
 	const struct group_key *key = &lifecycle->kernel_rows[i].key;
 	struct service_state *row = &lifecycle->states[i];
 	int subject;
 
-	if ((row->refused && !may_be_new(lifecycle, key)) || !row_name_is_known(lifecycle, i))
+	if ((row->refused && !has_new_name(lifecycle, key)) || !row_name_is_known(lifecycle, i))
 		return;
 	subject = row_name_enter(lifecycle, i);
 	if (subject < 0)
 		return;
-	/* No other row has the name, or had it until a moment ago. */
-	if (lifecycle->subjects.subject[subject].rows == 1 && !take_new(lifecycle, key)) {
+	/* No other row has the name, or had it a moment ago. */
+	if (lifecycle->subjects.subject[subject].rows == 1 && !spend_new_name(lifecycle, key)) {
 		subjects_leave(&lifecycle->subjects, (size_t)subject);
 		lifecycle->names_refused += !row->refused;
 		row->refused = true;
@@ -286,8 +288,8 @@ static void promote(struct lifecycle *lifecycle, uint32_t i)
 		row_names_make_way(lifecycle, lifecycle->subjects.subject[subject].kind);
 }
 
-/* What it has counted is the configured service's. */
-static void join(struct lifecycle *lifecycle, uint32_t i, uint64_t now_ns)
+/* Its counts belong to the service of the block. */
+static void join_configured(struct lifecycle *lifecycle, uint32_t i, uint64_t now_ns)
 {
 	const char *name = lifecycle_name(lifecycle, row_name_service(lifecycle, i));
 	int subject = subjects_enter(&lifecycle->subjects, SUBJECT_SERVICE, name);
@@ -299,27 +301,27 @@ static void join(struct lifecycle *lifecycle, uint32_t i, uint64_t now_ns)
 	lifecycle->states[i].subject = subject;
 }
 
-/* Has a unit or a container that comes back series, which it goes on with? */
-static bool is_back(const struct lifecycle *lifecycle, uint32_t i)
+/* Is it a unit or a container whose series still exist, so that it continues them? */
+static bool has_old_series(const struct lifecycle *lifecycle, uint32_t i)
 {
 	return !service_is_anyones(lifecycle->kernel_rows[i].key.kind) &&
 	       row_name_is_known(lifecycle, i) && row_name_find(lifecycle, i) >= 0;
 }
 
-/* The engine has yet to find out whether it is of a Service block. */
-static bool is_held(const struct lifecycle *lifecycle, uint32_t i, uint64_t now_ns)
+/* Does the engine still have to find out whether it belongs to a Service block? */
+static bool is_row_undecided(const struct lifecycle *lifecycle, uint32_t i, uint64_t now_ns)
 {
 	const struct service_state *row = &lifecycle->states[i];
 
 	return row->state == ROW_HIDDEN &&
 	       lifecycle->named_sources & service_source_of(lifecycle->kernel_rows[i].key.kind) &&
 	       !row_name_is_settled(lifecycle, i) &&
-	       now_ns - row->since_ns < HELD_INTERVALS * lifecycle->interval_ns;
+	       now_ns - row->since_ns < UNDECIDED_INTERVALS * lifecycle->interval_ns;
 }
 
-/* Has it been without processes for long enough? Whoever comes back to a configured service gets another
- * row: there it is enough that all tables have what was in this one. */
-static bool is_over(struct lifecycle *lifecycle, uint32_t i, uint64_t now_ns)
+/* Has it been without processes for long enough? A process that comes back to the service of a block gets
+ * another row, so there it is enough that all tables have the growth of this one. */
+static bool is_row_expired(struct lifecycle *lifecycle, uint32_t i, uint64_t now_ns)
 {
 	const struct service_state *row = &lifecycle->states[i];
 	uint64_t last_ns = row->absent_ns > row->since_ns ? row->absent_ns : row->since_ns;
@@ -327,12 +329,12 @@ static bool is_over(struct lifecycle *lifecycle, uint32_t i, uint64_t now_ns)
 	if (row->state != ROW_SHOWN || !row->absent_ns)
 		return false;
 	if (!row_name_service(lifecycle, i))
-		return now_ns - row->absent_ns > GONE_INTERVALS * lifecycle->interval_ns;
+		return now_ns - row->absent_ns > EXITED_INTERVALS * lifecycle->interval_ns;
 	return subscribers_have_seen(&lifecycle->subscribers, last_ns, now_ns,
 				     lifecycle->interval_ns);
 }
 
-static void refresh_row(struct lifecycle *lifecycle, uint32_t i, uint64_t now_ns)
+static void refresh_service_row(struct lifecycle *lifecycle, uint32_t i, uint64_t now_ns)
 {
 	const struct service *s = &lifecycle->kernel_rows[i];
 	bool used = __atomic_load_n(&s->flags, __ATOMIC_ACQUIRE) & SERVICE_USED;
@@ -352,21 +354,22 @@ static void refresh_row(struct lifecycle *lifecycle, uint32_t i, uint64_t now_ns
 		};
 		old = notable = false;
 	}
-	row->held = is_held(lifecycle, i, now_ns);
+	row->held = is_row_undecided(lifecycle, i, now_ns);
 	if (row->held)
 		;
 	else if (row->state == ROW_HIDDEN && row_name_service(lifecycle, i))
-		join(lifecycle, i, now_ns);
-	else if (row->state == ROW_HIDDEN && (notable || (alive && old) || is_back(lifecycle, i)))
-		promote(lifecycle, i);
+		join_configured(lifecycle, i, now_ns);
+	else if (row->state == ROW_HIDDEN &&
+		 (notable || (alive && old) || has_old_series(lifecycle, i)))
+		show_row(lifecycle, i);
 	else if (row->state == ROW_HIDDEN && !alive && old)
-		retire(lifecycle, i, now_ns);
+		retire_row(lifecycle, i, now_ns);
 	else if (row->state == ROW_RETIRED && !alive &&
 		 subscribers_have_seen(&lifecycle->subscribers, row->since_ns, now_ns, interval))
-		release(lifecycle, i);
+		free_row(lifecycle, i);
 	row->absent_ns = alive ? 0 : row->absent_ns ?: now_ns;
-	if (!notable && is_over(lifecycle, i, now_ns))
-		retire(lifecycle, i, now_ns);
+	if (!notable && is_row_expired(lifecycle, i, now_ns))
+		retire_row(lifecycle, i, now_ns);
 }
 
 void lifecycle_refresh(struct lifecycle *lifecycle, uint64_t now_ns)
@@ -380,7 +383,7 @@ void lifecycle_refresh(struct lifecycle *lifecycle, uint64_t now_ns)
 	lifecycle->shown = 0;
 	for (uint32_t i = 0; i < lifecycle->row_count; i++) {
 		if (!lifecycle->states[i].fixed)
-			refresh_row(lifecycle, i, now_ns);
+			refresh_service_row(lifecycle, i, now_ns);
 		lifecycle->hidden += lifecycle->states[i].state == ROW_HIDDEN;
 		lifecycle->shown += lifecycle->states[i].state == ROW_SHOWN;
 		free_rows += lifecycle->states[i].state == ROW_FREE && i < lifecycle->reserve_begin;
@@ -390,9 +393,9 @@ void lifecycle_refresh(struct lifecycle *lifecycle, uint64_t now_ns)
 	__atomic_store_n(&lifecycle->free_rows.reserve, reserve, __ATOMIC_RELAXED);
 }
 
-/* --- what readings work on --- */
+/* --- snapshots --- */
 
-/* With room for subjects that each row may get by then. */
+/* With room for the subjects that rows may get until it is filled. */
 struct snapshot *lifecycle_snapshot(const struct lifecycle *lifecycle)
 {
 	size_t rows = (size_t)lifecycle->row_count + lifecycle->process_row_count;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The processes of a service, as the kernel knows them.
+ * The processes of a service, from the kernel's list.
  */
 #include "member.h"
 
@@ -11,27 +11,27 @@
 #include <errno.h>
 #include <string.h>
 
-struct members {
+struct service_processes {
 	uint32_t row;
 	pid_t *pids;
 	size_t size, count;
 };
 
-static void take(void *to, const void *record)
+static void add_service_process(void *to, const void *record)
 {
-	struct members *members = to;
+	struct service_processes *list = to;
 	struct listed_process process;
 
 	memcpy(&process, record, sizeof(process));
-	if (process.row != members->row)
+	if (process.row != list->row)
 		return;
-	if (members->count < members->size)
-		members->pids[members->count] = (pid_t)process.pid;
-	members->count++;
+	if (list->count < list->size)
+		list->pids[list->count] = (pid_t)process.pid;
+	list->count++;
 }
 
-/* 0: there is none. */
-static uint32_t row_of(const struct config *config, const char *service)
+/* 0: no such block. */
+static uint32_t find_configured_row(const struct config *config, const char *service)
 {
 	for (size_t i = 0; i < config->service_count; i++)
 		if (!strcmp(config->services[i].name, service))
@@ -39,25 +39,25 @@ static uint32_t row_of(const struct config *config, const char *service)
 	return 0;
 }
 
-ssize_t members_list(void *resolver, const char *service, pid_t *ret_pids, size_t size)
+ssize_t service_processes_list(void *resolver, const char *service, pid_t *ret_pids, size_t size)
 {
 	const struct resolver *of = resolver;
-	struct members members = { .row = row_of(of->config, service),
-				   .pids = ret_pids,
-				   .size = size };
+	struct service_processes list = { .row = find_configured_row(of->config, service),
+					  .pids = ret_pids,
+					  .size = size };
 	struct error ignored;
 	int status;
 
-	if (!members.row)
+	if (!list.row)
 		return -ENOENT;
-	status = scan_run(of->object, SCAN_MEMBERS, sizeof(struct listed_process), take, &members,
-			  &ignored);
-	return status ?: (ssize_t)members.count;
+	status = scan_run(of->object, SCAN_MEMBERS, sizeof(struct listed_process),
+			  add_service_process, &list, &ignored);
+	return status ?: (ssize_t)list.count;
 }
 
 struct file_finder members_finder(struct resolver *resolver)
 {
 	return (struct file_finder){ .files = resolver->files,
-				     .processes = members_list,
+				     .processes = service_processes_list,
 				     .of = resolver };
 }

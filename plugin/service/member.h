@@ -8,12 +8,12 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* The processes of a service that has a block of this name, of the `resolver`, whose lock is held. At
- * most `size` are written; returns how many there are, -ENOENT: there is no such block, or what the
- * kernel says. */
-ssize_t members_list(void *resolver, const char *service, pid_t *ret_pids, size_t size);
+/* Lists the processes of the service that has a Service block of this name. The resolver's lock is held.
+ * Writes at most `size` pids. Returns the number of processes, which may be larger; -ENOENT: there is no
+ * such block; or an error of scan_run(). */
+ssize_t service_processes_list(void *resolver, const char *service, pid_t *ret_pids, size_t size);
 
-/* For programs that are attached to files of services, with the lock of the resolver. */
+/* Finds files of services for programs that are attached to them; with the resolver's lock held. */
 struct file_finder members_finder(struct resolver *resolver);
 
 #endif

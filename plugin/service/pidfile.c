@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pid files. Daemons write them into directories of their own users, so neither
- * the file nor what is in it is to be trusted.
+ * Pid files. Daemons write them into directories of their own users, so neither a file nor its contents can
+ * be trusted.
  */
 #include "pidfile.h"
 
@@ -13,11 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SIZE_MAX_BYTES 64 /* some write more than the number into it */
-#define WAIT_MS 500
-#define PID_MAX (1U << 22) /* of any kernel */
+#define PID_FILE_SIZE_MAX 64 /* some daemons write more than the number */
+#define PID_FILE_WAIT_MS 500
+#define PID_MAX (1U << 22) /* the limit of every kernel */
 
-static size_t count_files(const struct config *config)
+static size_t count_pid_files(const struct config *config)
 {
 	size_t count = 0;
 
@@ -29,7 +29,7 @@ static size_t count_files(const struct config *config)
 int pid_files_init(struct pid_files *files, const struct config *config)
 {
 	*files = (struct pid_files){ 0 };
-	files->item = calloc(count_files(config) + 1, sizeof(*files->item));
+	files->item = calloc(count_pid_files(config) + 1, sizeof(*files->item));
 	if (!files->item)
 		return -ENOMEM;
 	for (size_t i = 0; i < config->service_count; i++)
@@ -55,43 +55,43 @@ int pid_parse(const char *text, uint32_t *ret_pid)
 	return 0;
 }
 
-static const char *diagnosis(int status)
+static const char *pid_file_strerror(int status)
 {
 	return status == -EBADMSG ? "it holds no number" : file_strerror(status);
 }
 
-/* A service that is stopped takes its file away, and has it back when it starts. */
-static void tell(struct pid_file *file, int status)
+/* A stopped service removes its file and writes it again when it starts. */
+static void log_pid_file_error(struct pid_file *file, int status)
 {
 	size_t i = 0;
 
 	if (status == -ENOENT && file->read)
 		return;
-	while (i < PID_FILE_TOLD_MAX && file->told[i] && file->told[i] != status)
+	while (i < PID_FILE_LOGGED_MAX && file->logged[i] && file->logged[i] != status)
 		i++;
-	if (i == PID_FILE_TOLD_MAX || file->told[i])
+	if (i == PID_FILE_LOGGED_MAX || file->logged[i])
 		return;
-	file->told[i] = status;
+	file->logged[i] = status;
 	message(status == -ENOENT ? LOG_NOTICE : LOG_WARNING,
 		"<Service \"%s\">: PidFile \"%s\" names no process: %s; trying again at each "
 		"reading",
-		file->service, file->path, diagnosis(status));
+		file->service, file->path, pid_file_strerror(status));
 }
 
-static int read_pid(struct pid_file *file, size_t number, struct file_reader *reader,
-		    uint32_t *ret_pid, uid_t *ret_owner)
+static int read_pid_file(struct pid_file *file, size_t number, struct file_reader *helper,
+			 uint32_t *ret_pid, uid_t *ret_owner)
 {
 	struct file_request request = {
 		.path = file->path,
-		.size_max = SIZE_MAX_BYTES,
+		.size_max = PID_FILE_SIZE_MAX,
 		.cut = true,
-		.wait_ms = WAIT_MS,
+		.wait_ms = PID_FILE_WAIT_MS,
 		.share = FILE_OF_PID_FILES,
-		/* No user's number. */
+		/* Above all user ids. */
 		.whose = 1ULL << 32 | number,
 	};
 	struct file content;
-	int status = file_read(reader, &request, &content);
+	int status = file_read(helper, &request, &content);
 
 	if (status)
 		return status;
@@ -101,7 +101,7 @@ static int read_pid(struct pid_file *file, size_t number, struct file_reader *re
 	return status;
 }
 
-bool pid_files_read(struct pid_files *files, struct file_reader *reader)
+bool pid_files_read(struct pid_files *files, struct file_reader *helper)
 {
 	bool changed = false;
 
@@ -109,10 +109,10 @@ bool pid_files_read(struct pid_files *files, struct file_reader *reader)
 		struct pid_file *file = &files->item[i];
 		uid_t owner = file->owner;
 		uint32_t pid = 0;
-		int status = read_pid(file, i, reader, &pid, &owner);
+		int status = read_pid_file(file, i, helper, &pid, &owner);
 
 		if (status)
-			tell(file, status);
+			log_pid_file_error(file, status);
 		else
 			file->read = true;
 		if (pid && (pid != file->pid || owner != file->owner)) {
@@ -125,7 +125,7 @@ bool pid_files_read(struct pid_files *files, struct file_reader *reader)
 	return changed;
 }
 
-static bool believe(struct pid_file *file, uid_t uid)
+static bool is_pid_trusted(struct pid_file *file, uid_t uid)
 {
 	if (file->owner == 0 || (file->owner == uid && uid != FILE_OWNER_UNKNOWN))
 		return true;
@@ -151,7 +151,7 @@ uint32_t pid_files_match(struct pid_files *files, uint32_t pid, uid_t uid)
 	for (size_t i = 0; i < files->count; i++) {
 		struct pid_file *file = &files->item[i];
 
-		if (file->pid != pid || !believe(file, uid))
+		if (file->pid != pid || !is_pid_trusted(file, uid))
 			continue;
 		file->fitted = true;
 		row = row ?: file->row;
@@ -159,7 +159,7 @@ uint32_t pid_files_match(struct pid_files *files, uint32_t pid, uid_t uid)
 	return row;
 }
 
-static const struct pid_file *find(const struct pid_files *files, const char *path)
+static const struct pid_file *find_pid_file(const struct pid_files *files, const char *path)
 {
 	size_t i = 0;
 
@@ -170,14 +170,14 @@ static const struct pid_file *find(const struct pid_files *files, const char *pa
 
 bool pid_files_have_fitted(const struct pid_files *files, const char *path)
 {
-	return find(files, path)->fitted;
+	return find_pid_file(files, path)->fitted;
 }
 
-bool pid_files_have_told(const struct pid_files *files, const char *path)
+bool pid_files_have_logged(const struct pid_files *files, const char *path)
 {
-	const struct pid_file *file = find(files, path);
+	const struct pid_file *file = find_pid_file(files, path);
 
-	return file->told[0] || file->doubted;
+	return file->logged[0] || file->doubted;
 }
 
 void pid_files_done(struct pid_files *files)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Processes with series of their own. The kernel gives one of them a row when it enters a service
- * that asks for it, and labels the row; an ended process keeps its row until all tables have its
- * last growth.
+ * Processes with series of their own. The kernel gives a process a row when it enters a service with
+ * PerProcess, and labels the row. The row of an exited process is reused when all tables have its last
+ * growth.
  */
 #include "process_row.h"
 
@@ -18,8 +18,8 @@
 #include <unistd.h>
 
 #define PROCESS_ROWS_PER_SERVICE 1024
-#define LAST_EVENTS_NS (NS_PER_S / 50) /* it leaves its last CPU a moment after it has ended */
-#define PROCESS_ROWS_MAX 8192          /* the verifier follows the walk over all of them */
+#define LAST_EVENTS_NS (NS_PER_S / 50) /* a task leaves its last CPU a moment after its exit */
+#define PROCESS_ROWS_MAX 8192 /* limit of the verifier, which follows the walk over all rows */
 
 int process_rows_prepare(struct lifecycle *lifecycle, struct error *error)
 {
@@ -41,8 +41,8 @@ int process_rows_prepare(struct lifecycle *lifecycle, struct error *error)
 	return status ? error_set(error, status, "cannot size the maps: %s", strerror(-status)) : 0;
 }
 
-/* Of services that ask for them, whose processes' names nobody else has then. */
-static int take_names(struct lifecycle *lifecycle)
+/* Reserves the names of processes of services with PerProcess: no other subject may have one. */
+static int reserve_process_names(struct lifecycle *lifecycle)
 {
 	const struct config *config = lifecycle->config;
 	int status = 0;
@@ -53,7 +53,7 @@ static int take_names(struct lifecycle *lifecycle)
 		if (!config->services[i].per_process)
 			continue;
 		lifecycle->kernel_rows[row].flags |= SERVICE_PER_PROCESS;
-		/* As enter() makes them. */
+		/* Two numbers, see enter_process(). */
 		status = subjects_take(&lifecycle->subjects, SUBJECT_PROCESS,
 				       lifecycle_name(lifecycle, row), 2);
 	}
@@ -70,7 +70,7 @@ int process_rows_start(struct lifecycle *lifecycle, struct error *error)
 	if (status)
 		return error_set(error, status, "cannot map the rows: %s", strerror(-status));
 	lifecycle->kernel_labels = lifecycle->labels_mapping.start;
-	status = take_names(lifecycle);
+	status = reserve_process_names(lifecycle);
 	for (uint32_t i = 0; i < lifecycle->process_row_count && status == 0; i++) {
 		lifecycle->process_rows[i].subject = -1;
 		if (i && bpf_map_update_elem(queue, NULL, &i, 0) != 0)
@@ -80,7 +80,7 @@ int process_rows_start(struct lifecycle *lifecycle, struct error *error)
 }
 
 /* The subject of a process, -1: it gets none. */
-static int enter(struct lifecycle *lifecycle, const struct process_label *label)
+static int enter_process(struct lifecycle *lifecycle, const struct process_label *label)
 {
 	const struct config *config = lifecycle->config;
 	static long ticks_per_s;
@@ -105,23 +105,25 @@ static int enter(struct lifecycle *lifecycle, const struct process_label *label)
 	return subject;
 }
 
-/* It is nobody's from the next snapshot on. */
-static void leave(struct lifecycle *lifecycle, struct process_row *row, uint64_t now_ns)
+/* From the next snapshot on the row belongs to no process. */
+static void release_process_subject(struct lifecycle *lifecycle, struct process_row *row,
+				    uint64_t now_ns)
 {
 	lifecycle_depart(lifecycle, row->subject, row->ended_ns, 0);
 	row->subject = -1;
 	row->left_ns = now_ns;
 }
 
-static void give_back(struct lifecycle *lifecycle, uint32_t i)
+static void give_back_process_row(struct lifecycle *lifecycle, uint32_t i)
 {
 	lifecycle->process_rows[i] = (struct process_row){ .subject = -1 };
 	__atomic_store_n(&lifecycle->kernel_labels[i].state, PROCESS_FREE, __ATOMIC_RELEASE);
 	lifecycle_give_back(lifecycle, "process_free", i);
 }
 
-/* When no reading takes what another process does there for its own. */
-static void end_row(struct lifecycle *lifecycle, uint32_t i, uint64_t now_ns)
+/* Frees a row in two steps: its growth is read completely, then the readings that use a snapshot with the old
+ * owner end. Otherwise such a reading would count the next process for the old one. */
+static void end_process_row(struct lifecycle *lifecycle, uint32_t i, uint64_t now_ns)
 {
 	struct process_row *row = &lifecycle->process_rows[i];
 
@@ -129,12 +131,12 @@ static void end_row(struct lifecycle *lifecycle, uint32_t i, uint64_t now_ns)
 		row->ended_ns = now_ns;
 	else if (row->left_ns == 0 && subscribers_have_seen(&lifecycle->subscribers, row->ended_ns,
 							    now_ns, lifecycle->interval_ns))
-		leave(lifecycle, row, now_ns);
+		release_process_subject(lifecycle, row, now_ns);
 	if (row->left_ns && subscribers_have_left(&lifecycle->subscribers, row->left_ns))
-		give_back(lifecycle, i);
+		give_back_process_row(lifecycle, i);
 }
 
-static void refresh_row(struct lifecycle *lifecycle, uint32_t i, uint64_t now_ns)
+static void refresh_process_row(struct lifecycle *lifecycle, uint32_t i, uint64_t now_ns)
 {
 	struct process_label *label = &lifecycle->kernel_labels[i];
 	uint32_t state = __atomic_load_n(&label->state, __ATOMIC_ACQUIRE);
@@ -144,10 +146,10 @@ static void refresh_row(struct lifecycle *lifecycle, uint32_t i, uint64_t now_ns
 		return;
 	if (row->start_ns == 0) {
 		row->start_ns = label->start_ns;
-		row->subject = enter(lifecycle, label);
+		row->subject = enter_process(lifecycle, label);
 	}
 	if (state == PROCESS_ENDED && now_ns > label->end_ns + LAST_EVENTS_NS)
-		end_row(lifecycle, i, now_ns);
+		end_process_row(lifecycle, i, now_ns);
 }
 
 void process_rows_refresh(struct lifecycle *lifecycle, uint64_t now_ns)
@@ -155,7 +157,7 @@ void process_rows_refresh(struct lifecycle *lifecycle, uint64_t now_ns)
 	uint32_t free_rows = 0;
 
 	for (uint32_t i = 1; i < lifecycle->process_row_count; i++) {
-		refresh_row(lifecycle, i, now_ns);
+		refresh_process_row(lifecycle, i, now_ns);
 		free_rows += lifecycle->process_rows[i].start_ns == 0;
 	}
 	__atomic_store_n(&lifecycle->free_rows.processes, free_rows, __ATOMIC_RELAXED);

@@ -7,15 +7,15 @@
 
 #include <stdint.h>
 
-/* Rows of the processes of services with PerProcess; row 0 is nobody's. */
+/* Rows of the processes of services with PerProcess; row 0 belongs to no process. */
 
-/* Sizes their maps, after lifecycle_prepare() and before load. -ENOMEM, or what the kernel says. */
+/* Sizes their maps, after lifecycle_prepare() and before load. -ENOMEM, or an error of libbpf. */
 int process_rows_prepare(struct lifecycle *lifecycle, struct error *error);
 
-/* Maps them, and takes the names that they will have; after lifecycle_start(). */
+/* Maps the rows and reserves the names that processes will have; after lifecycle_start(). */
 int process_rows_start(struct lifecycle *lifecycle, struct error *error);
 
-/* Brings them up to date; now_ns of CLOCK_BOOTTIME. */
+/* Updates rows and subjects; now_ns of CLOCK_BOOTTIME. */
 void process_rows_refresh(struct lifecycle *lifecycle, uint64_t now_ns);
 
 #endif

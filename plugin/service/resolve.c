@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Services that only user space can tell apart: by command line and by pid file.
- * The kernel lists the processes that have executed something, or renamed
- * themselves, since they were last looked at, and those that they forked
- * meanwhile; they are matched here and moved by assignments that the kernel carries
- * out in another walk. Where several services match, the first in the
- * configuration wins.
+ * Services by ProcessMatch and PidFile, for which user space has to read files. The kernel lists the processes that
+ * have called exec or renamed themselves since the last inspection, and those that these have forked meanwhile.
+ * They are matched here, and moved by assignments that the kernel carries out in another walk. If several
+ * services match_list, the first one of the configuration wins.
  */
 #include "resolve.h"
 
-#include "cgroup/user.h"
-#include "helper/ksym.h"
+#include "name_tables.h"
 #include "scan.h"
 #include "util/clock.h"
 #include "waiting.h"
@@ -24,21 +21,21 @@
 
 #define COMMAND_LINE_MAX 4096
 #define COMMAND_LINE_WAIT_MS 500
-#define LOOK_NS_MAX (250 * 1000000ULL) /* at command lines, in one reading */
-#define LOOK_START_NS_MAX (3 * NS_PER_S)
-#define LOOK_WAIT_NS_MAX (50 * 1000000ULL) /* of one look, before it counts as cost */
+#define INSPECT_NS_MAX (250 * 1000000ULL) /* for command lines, in one reading */
+#define INSPECT_START_NS_MAX (3 * NS_PER_S)
+#define INSPECT_WAIT_NS_MAX (50 * 1000000ULL) /* of one inspection; a longer wait counts as cost */
 #define ANCESTORS_MAX 64
-#define TELL_AGAIN_NS (3600 * NS_PER_S)
+#define LOG_AGAIN_NS (3600 * NS_PER_S)
 
 struct process_list {
 	struct listed_process *item; /* by pid */
-	uint32_t *rows;              /* what each shall have, or 0 */
+	uint32_t *rows;              /* assigned to each, or 0 */
 	unsigned char *turns;        /* enum turn, of each */
 	size_t count;
 	bool incomplete;
 };
 
-static void take_process(void *to, const void *record)
+static void add_listed_process(void *to, const void *record)
 {
 	struct process_list *list = to;
 	struct listed_process *grown;
@@ -52,14 +49,14 @@ static void take_process(void *to, const void *record)
 	memcpy(&grown[list->count++], record, sizeof(*grown));
 }
 
-static int by_pid(const void *left, const void *right)
+static int compare_pids(const void *left, const void *right)
 {
 	const struct listed_process *a = left, *b = right;
 
 	return a->pid < b->pid ? -1 : a->pid > b->pid;
 }
 
-static void list_done(struct process_list *list)
+static void process_list_done(struct process_list *list)
 {
 	free(list->item);
 	free(list->rows);
@@ -77,7 +74,7 @@ void command_line_join(char *line, size_t size)
 			line[i] = ' ';
 }
 
-static bool has_matches(const struct config *config)
+static bool any_match_rules(const struct config *config)
 {
 	for (size_t i = 0; i < config->service_count; i++)
 		if (config->services[i].match_count)
@@ -85,10 +82,10 @@ static bool has_matches(const struct config *config)
 	return false;
 }
 
-/* The row by its command line, or 0; ASSIGNMENT_LOOK_AGAIN: it could not be read in time. One user's
- * processes that do not answer hold up that user's alone. */
-static uint32_t match_process(struct fits *fits, struct file_reader *files,
-			      const struct listed_process *process)
+/* The row for its command line, or 0; ASSIGNMENT_LOOK_AGAIN: it could not be read in time. Processes whose
+ * command lines cannot be read delay only other processes of their user. */
+static uint32_t match_command_line(struct fits *fits, struct file_reader *files,
+				   const struct listed_process *process)
 {
 	char path[64];
 	struct file_request request = {
@@ -113,9 +110,9 @@ static uint32_t match_process(struct fits *fits, struct file_reader *files,
 	return row;
 }
 
-/* Is `row` a better match than `than`, which the kernel has found? Configured
- * rows are low and in order, 0 is none. */
-static bool is_better(const struct config *config, uint32_t row, uint32_t than)
+/* Is `row` a better match_list than `than`, which the kernel has found? The rows of Service blocks are the first
+ * ones, in order; 0 is no row. */
+static bool is_better_row(const struct config *config, uint32_t row, uint32_t than)
 {
 	bool configured = than >= SERVICE_FIRST && than < SERVICE_FIRST + config->service_count;
 
@@ -124,20 +121,21 @@ static bool is_better(const struct config *config, uint32_t row, uint32_t than)
 	return row && (!configured || row < than);
 }
 
-static const struct listed_process *find(const struct process_list *list, uint32_t pid)
+static const struct listed_process *find_listed_process(const struct process_list *list,
+							uint32_t pid)
 {
 	struct listed_process wanted = { .pid = pid };
 
-	return bsearch(&wanted, list->item, list->count, sizeof(wanted), by_pid);
+	return bsearch(&wanted, list->item, list->count, sizeof(wanted), compare_pids);
 }
 
-/* The row of the next ancestor that has one by a rule: the process would have it,
- * had we known when it was forked. */
-static uint32_t inherited(const struct process_list *list, const uint32_t *own,
-			  const struct listed_process *process)
+/* The row of the next ancestor that has one by a rule: the process would have find_inherited_row it, if it had been known
+ * at the fork. */
+static uint32_t find_inherited_row(const struct process_list *list, const uint32_t *own,
+				   const struct listed_process *process)
 {
 	for (int i = 0; i < ANCESTORS_MAX && process->flags & LISTED_FORKED; i++) {
-		const struct listed_process *parent = find(list, process->parent);
+		const struct listed_process *parent = find_listed_process(list, process->parent);
 
 		if (process->parent_row)
 			return process->parent_row;
@@ -150,30 +148,30 @@ static uint32_t inherited(const struct process_list *list, const uint32_t *own,
 	return 0;
 }
 
-/* Time of the CPU, which others that are busy do not lengthen, and of waiting where that is long. */
-static uint64_t cost_since(uint64_t begin_ns, uint64_t begin_cpu_ns)
+/* CPU time, which busy neighbours do not lengthen; of a long wait its duration. */
+static uint64_t inspection_cost(uint64_t begin_ns, uint64_t begin_cpu_ns)
 {
-	uint64_t took_ns = clock_ns() - begin_ns;
+	uint64_t waited_ns = clock_ns() - begin_ns;
 
-	return took_ns > LOOK_WAIT_NS_MAX ? took_ns : clock_cpu_ns() - begin_cpu_ns;
+	return waited_ns > INSPECT_WAIT_NS_MAX ? waited_ns : clock_cpu_ns() - begin_cpu_ns;
 }
 
-/* The row by the command line, or 0; ASSIGNMENT_LOOK_AGAIN: not in this reading. */
-static uint32_t look(struct resolver *resolver, const struct listed_process *process)
+/* The row for the command line, or 0; ASSIGNMENT_LOOK_AGAIN: not in this reading. */
+static uint32_t inspect_process(struct resolver *resolver, const struct listed_process *process)
 {
 	uint64_t begin_ns = clock_ns(), begin_cpu_ns = clock_cpu_ns();
 	uint32_t row;
 
 	if (turns_over(&resolver->turns, process->uid))
 		return ASSIGNMENT_LOOK_AGAIN;
-	row = match_process(&resolver->fits, resolver->files, process);
-	turns_spend(&resolver->turns, process->uid, cost_since(begin_ns, begin_cpu_ns));
+	row = match_command_line(&resolver->fits, resolver->files, process);
+	turns_spend(&resolver->turns, process->uid, inspection_cost(begin_ns, begin_cpu_ns));
 	return row;
 }
 
-/* Looks at the processes of one turn, from where the last reading had to stop. Goes on until the
- * time is over; at least one is looked at, so that none is always too late. */
-static void look_in_turn(struct resolver *resolver, const struct process_list *list, enum turn turn,
+/* Inspects the processes of one pass, from where the last reading had to stop. Stops when the time is up, but
+ * inspects at least one process, so that none is always too late. */
+static void inspect_pass(struct resolver *resolver, const struct process_list *list, enum turn turn,
 			 uint64_t end_ns, uint32_t *own)
 {
 	uint32_t *next_pid = &resolver->turns.next_pid[turn];
@@ -193,7 +191,7 @@ static void look_in_turn(struct resolver *resolver, const struct process_list *l
 			resolver->unfinished = true;
 			break;
 		}
-		by_line = look(resolver, process);
+		by_line = inspect_process(resolver, process);
 		if (by_line && (!own[i] || by_line < own[i]))
 			own[i] = by_line;
 		if (clock_ns() > end_ns)
@@ -201,9 +199,9 @@ static void look_in_turn(struct resolver *resolver, const struct process_list *l
 	}
 }
 
-/* own[i] becomes the row that a rule gives to the process itself, or 0. */
-static void match_own(struct resolver *resolver, const struct process_list *list,
-		      uint64_t look_ns_max, uint32_t *own)
+/* Sets own[i] to the row that a rule gives to the process itself, or 0. */
+static void match_own_rows(struct resolver *resolver, const struct process_list *list,
+			   uint64_t inspect_ns_max, uint32_t *own)
 {
 	uint64_t now_ns = clock_ns();
 
@@ -215,12 +213,12 @@ static void match_own(struct resolver *resolver, const struct process_list *list
 		own[i] = pid_files_match(&resolver->pid_files, process->pid, process->uid);
 		list->turns[i] = (unsigned char)turns_of(&resolver->turns, process->uid);
 	}
-	if (has_matches(resolver->config))
+	if (any_match_rules(resolver->config))
 		for (enum turn turn = 0; turn < TURN_COUNT; turn++)
-			look_in_turn(resolver, list, turn, now_ns + look_ns_max, own);
+			inspect_pass(resolver, list, turn, now_ns + inspect_ns_max, own);
 }
 
-static int match(struct resolver *resolver, struct process_list *list, uint64_t look_ns_max)
+static int match_list(struct resolver *resolver, struct process_list *list, uint64_t inspect_ns_max)
 {
 	uint32_t *own = calloc(list->count + 1, sizeof(*own));
 
@@ -231,14 +229,14 @@ static int match(struct resolver *resolver, struct process_list *list, uint64_t 
 		return -ENOMEM;
 	}
 	if (list->count)
-		qsort(list->item, list->count, sizeof(*list->item), by_pid);
-	match_own(resolver, list, look_ns_max, own);
+		qsort(list->item, list->count, sizeof(*list->item), compare_pids);
+	match_own_rows(resolver, list, inspect_ns_max, own);
 	for (size_t i = 0; i < list->count; i++) {
 		uint32_t row = own[i];
 
 		if (!row || row == ASSIGNMENT_LOOK_AGAIN)
-			row = inherited(list, own, &list->item[i]) ?: row;
-		if (is_better(resolver->config, row, list->item[i].row))
+			row = find_inherited_row(list, own, &list->item[i]) ?: row;
+		if (is_better_row(resolver->config, row, list->item[i].row))
 			list->rows[i] = row;
 	}
 	free(own);
@@ -247,8 +245,9 @@ static int match(struct resolver *resolver, struct process_list *list, uint64_t 
 
 /* --- assigning --- */
 
-/* An assignment for each process with a row. */
-static int assign(struct resolver *resolver, const struct process_list *list, struct error *error)
+/* Sends an assignment for each process with a row. */
+static int assign_list(struct resolver *resolver, const struct process_list *list,
+		       struct error *error)
 {
 	struct scan_order *orders = calloc(list->count + 1, sizeof(*orders));
 	size_t count = 0;
@@ -267,30 +266,30 @@ static int assign(struct resolver *resolver, const struct process_list *list, st
 	return status;
 }
 
-/* Lists processes and has those moved that match. */
-static int resolve(struct resolver *resolver, enum scan_mode mode, uint64_t look_ns_max,
-		   struct error *error)
+/* Lists processes and moves those that match_list. */
+static int resolve_processes(struct resolver *resolver, enum scan_mode mode,
+			     uint64_t inspect_ns_max, struct error *error)
 {
 	struct process_list list = { 0 };
 	int status;
 
 	resolver->unclassified_seen =
 		__atomic_load_n(&resolver->counters->unclassified, __ATOMIC_ACQUIRE);
-	status = scan_run(resolver->object, mode, sizeof(struct listed_process), take_process,
+	status = scan_run(resolver->object, mode, sizeof(struct listed_process), add_listed_process,
 			  &list, error);
-	if (status == 0 && match(resolver, &list, look_ns_max) != 0)
+	if (status == 0 && match_list(resolver, &list, inspect_ns_max) != 0)
 		status = error_set(error, -ENOMEM, "no memory");
-	status = status ?: assign(resolver, &list, error);
+	status = status ?: assign_list(resolver, &list, error);
 	resolver->unfinished |= status || list.incomplete;
-	list_done(&list);
+	process_list_done(&list);
 	return status;
 }
 
 /* --- when --- */
 
-/* A storage may be refused for a moment, while another program on that CPU is at
- * it: a scan meets the process after all. */
-static bool some_refused(struct resolver *resolver)
+/* The kernel may refuse a task's storage while another program on the same CPU has it locked; a scan classifies
+ * such a process later. */
+static bool any_refused(struct resolver *resolver)
 {
 	uint64_t refused = __atomic_load_n(&resolver->counters->refused, __ATOMIC_ACQUIRE);
 	bool more = refused != resolver->refused_seen;
@@ -299,58 +298,58 @@ static bool some_refused(struct resolver *resolver)
 	return more;
 }
 
-/* Meets those that were not met, if any, so that there is nothing to list. */
-static int meet(struct resolver *resolver, struct error *error)
+/* Has the kernel classify the processes that it has not seen, without listing any. */
+static int classify_new(struct resolver *resolver, struct error *error)
 {
 	return scan_run(resolver->object, SCAN_NONE, 0, NULL, NULL, error);
 }
 
-static void tell_no_room(struct resolver *resolver, uint64_t now_ns)
+static void log_no_room(struct resolver *resolver, uint64_t now_ns)
 {
 	uint64_t no_room = __atomic_load_n(&resolver->counters->no_room, __ATOMIC_RELAXED);
-	long long waiting = __atomic_load_n(&resolver->counters->waiting, __ATOMIC_RELAXED);
+	long long unassigned = __atomic_load_n(&resolver->counters->waiting, __ATOMIC_RELAXED);
 	bool again =
-		resolver->no_room_told_ns && now_ns - resolver->no_room_told_ns < TELL_AGAIN_NS;
+		resolver->no_room_logged_ns && now_ns - resolver->no_room_logged_ns < LOG_AGAIN_NS;
 
-	/* Those that ended soon are in the series alone. */
-	if (no_room == resolver->no_room_seen || waiting <= 0 || again)
+	/* Processes that have exited since are only in the series. */
+	if (no_room == resolver->no_room_seen || unassigned <= 0 || again)
 		return;
 	resolver->no_room_seen = no_room;
-	resolver->no_room_told_ns = now_ns;
+	resolver->no_room_logged_ns = now_ns;
 	message(LOG_WARNING,
 		"all rows for services or processes are in use: until one is free, %lld processes "
 		"are counted under \"other\" or have no series of their own; raise MaxServices, "
 		"or name the services that matter in Service blocks",
-		waiting);
+		unassigned);
 }
 
-static int look_for_new(struct resolver *resolver, struct error *error)
+static int resolve_new(struct resolver *resolver, struct error *error)
 {
 	bool needs_proc = config_needs_proc(resolver->config);
 	bool named = needs_proc && pid_files_read(&resolver->pid_files, resolver->files);
-	bool refused = some_refused(resolver), unfinished = resolver->unfinished;
+	bool refused = any_refused(resolver), unfinished = resolver->unfinished;
 	uint64_t unclassified =
 		__atomic_load_n(&resolver->counters->unclassified, __ATOMIC_ACQUIRE);
 
 	if (needs_proc && (named || refused))
-		return resolve(resolver, SCAN_ALL, LOOK_NS_MAX, error);
+		return resolve_processes(resolver, SCAN_ALL, INSPECT_NS_MAX, error);
 	if (needs_proc && (unfinished || unclassified != resolver->unclassified_seen))
-		return resolve(resolver, unfinished ? SCAN_AGAIN : SCAN_UNCLASSIFIED, LOOK_NS_MAX,
-			       error);
-	return refused ? meet(resolver, error) : 0;
+		return resolve_processes(resolver, unfinished ? SCAN_AGAIN : SCAN_UNCLASSIFIED,
+					 INSPECT_NS_MAX, error);
+	return refused ? classify_new(resolver, error) : 0;
 }
 
-static int run_group_rules(struct resolver *resolver, struct error *error)
+static int apply_group_rules(struct resolver *resolver, struct error *error)
 {
 	return group_rules_run(&resolver->group_rules, resolver->config, resolver->object,
 			       resolver->counters, resolver->files, error);
 }
 
-static int run(struct resolver *resolver, struct error *error)
+static int run_resolver(struct resolver *resolver, struct error *error)
 {
-	int status = look_for_new(resolver, error);
+	int status = resolve_new(resolver, error);
 
-	status = status ?: run_group_rules(resolver, error);
+	status = status ?: apply_group_rules(resolver, error);
 	if (status == 0 && waiting_any(resolver->counters, resolver->free_rows))
 		status = waiting_serve(resolver->object, resolver->free_rows, error);
 	return status;
@@ -361,9 +360,8 @@ void resolver_run(struct resolver *resolver, uint64_t now_ns)
 	struct error error;
 	bool failed;
 
-	users_refresh(resolver->files, now_ns);
-	ksyms_refresh(resolver->files, now_ns);
-	failed = run(resolver, &error) != 0;
+	name_tables_refresh(resolver->names, resolver->files, now_ns);
+	failed = run_resolver(resolver, &error) != 0;
 	if (failed && !resolver->failing)
 		message(LOG_ERR,
 			"services by Unit, Container, ProcessMatch and PidFile miss new processes: "
@@ -374,17 +372,17 @@ void resolver_run(struct resolver *resolver, uint64_t now_ns)
 			"services by Unit, Container, ProcessMatch and PidFile are complete again");
 	resolver->failing = failed;
 	resolver->has_run = true;
-	tell_no_room(resolver, now_ns);
+	log_no_room(resolver, now_ns);
 }
 
-/* Of what has not been looked at nobody knows what it fits. */
-void resolver_tell_fits(struct resolver *resolver)
+/* Processes that were not inspected may fit any line, so nothing is logged then. */
+void resolver_log_fits(struct resolver *resolver)
 {
 	if (!resolver->has_run || resolver->failing || resolver->unfinished ||
 	    resolver->group_rules.unfinished)
 		return;
 	resolver->has_run = false;
-	fits_tell(&resolver->fits, resolver->object, &resolver->pid_files);
+	fits_log(&resolver->fits, resolver->object, &resolver->pid_files);
 }
 
 int resolver_start(struct resolver *resolver, struct error *error)
@@ -395,13 +393,14 @@ int resolver_start(struct resolver *resolver, struct error *error)
 	if (pid_files_init(&resolver->pid_files, resolver->config) != 0 ||
 	    fits_init(&resolver->fits, resolver->config) != 0)
 		return error_set(error, -ENOMEM, "no memory");
-	group_rules_init(&resolver->group_rules, resolver->config, &resolver->fits);
-	status = resolver->group_rules.any || !needs_proc ? meet(resolver, error) : 0;
-	status = status ?: run_group_rules(resolver, error);
+	group_rules_init(&resolver->group_rules, resolver->config, &resolver->names->users,
+			 &resolver->fits);
+	status = resolver->group_rules.any || !needs_proc ? classify_new(resolver, error) : 0;
+	status = status ?: apply_group_rules(resolver, error);
 	if (status || !needs_proc)
 		return status;
 	pid_files_read(&resolver->pid_files, resolver->files);
-	return resolve(resolver, SCAN_ALL, LOOK_START_NS_MAX, error);
+	return resolve_processes(resolver, SCAN_ALL, INSPECT_START_NS_MAX, error);
 }
 
 void resolver_done(struct resolver *resolver)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which classes of responses each service has, for the kernel. Where no block has Response, there
- * is no room for any, and no program looks at a response.
+ * Classes of responses by service, as a map of the kernel. Without Response options the map has no room, and
+ * no program inspects responses.
  */
 #include "response.h"
 
@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define MAP "service_responses"
+#define RESPONSES_MAP "service_responses"
 
 int responses_prepare(const struct config *config, struct object *object, struct error *error)
 {
@@ -20,7 +20,7 @@ int responses_prepare(const struct config *config, struct object *object, struct
 
 	if (!config_has_responses(config))
 		return 0;
-	status = bpf_map__set_max_entries(object_map(object, MAP), rows);
+	status = bpf_map__set_max_entries(object_map(object, RESPONSES_MAP), rows);
 	return status ? error_set(error, status, "cannot size the classes of responses: %s",
 				  strerror(-status))
 		      : 0;
@@ -32,8 +32,9 @@ int responses_fill(const struct config *config, struct object *object, struct er
 		const struct response_rules *rules = &config->services[i].responses;
 		uint32_t row = SERVICE_FIRST + (uint32_t)i;
 
-		if (rules->count && bpf_map_update_elem(bpf_map__fd(object_map(object, MAP)), &row,
-							rules, BPF_ANY) != 0)
+		if (rules->count &&
+		    bpf_map_update_elem(bpf_map__fd(object_map(object, RESPONSES_MAP)), &row, rules,
+					BPF_ANY) != 0)
 			return error_set(error, -errno,
 					 "cannot hand the classes of responses to the kernel: %s",
 					 strerror(errno));

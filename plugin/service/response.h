@@ -6,13 +6,13 @@
 #include "object/object.h"
 #include "util/message.h"
 
-/* Response of Service blocks, handed to the kernel. The row of the service at config->services[i]
- * is SERVICE_FIRST + i. */
+/* Response options of Service blocks, as a map of the kernel. The service config->services[i] has the row
+ * SERVICE_FIRST + i. */
 
-/* Sizes the map, before load; what libbpf says. */
+/* Sizes the map, before load; errors of libbpf. */
 int responses_prepare(const struct config *config, struct object *object, struct error *error);
 
-/* Fills it, after load; what the kernel says. */
+/* Fills it, after load; errors of bpf(2). */
 int responses_fill(const struct config *config, struct object *object, struct error *error);
 
 #endif

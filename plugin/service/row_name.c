@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names of rows that are taken for keys. A unit comes before a container, a container before a user, a
- * user before a command; of two of a kind who lives already. Who comes later has another name. A
- * container that is made anew has another key, and has its old name and its series back.
+ * Names of rows that the kernel gives to keys. A unit precedes a container, a container a user, a user a command;
+ * of two of one kind the older one precedes. The later one gets another name. A container that was created again
+ * has another key; it gets its old name and its series.
  */
 #include "row_name.h"
+
+#include "lifecycle_state.h"
 
 #include "bpf/lib/service.h"
 
@@ -12,7 +14,7 @@
 
 #define TRIES_MAX 3
 
-static enum subject_kind subject_kind_of(const struct group_key *key)
+static enum subject_kind key_subject_kind(const struct group_key *key)
 {
 	switch (key->kind) {
 	case GROUP_COMMAND:
@@ -26,27 +28,27 @@ static enum subject_kind subject_kind_of(const struct group_key *key)
 	}
 }
 
-static const struct group_key *key_of(const struct lifecycle *lifecycle, uint32_t row)
+static const struct group_key *row_key(const struct lifecycle *lifecycle, uint32_t row)
 {
 	return &lifecycle->kernel_rows[row].key;
 }
 
-static bool is_named(const struct lifecycle *lifecycle, uint32_t row)
+static bool is_row_named(const struct lifecycle *lifecycle, uint32_t row)
 {
-	return lifecycle->names[row].known &&
-	       !memcmp(&lifecycle->names[row].key, key_of(lifecycle, row),
+	return lifecycle->names[row].is_final &&
+	       !memcmp(&lifecycle->names[row].key, row_key(lifecycle, row),
 		       sizeof(struct group_key));
 }
 
 bool row_name_wanted(const struct lifecycle *lifecycle, uint32_t *row, struct group_key *ret_key)
 {
 	for (uint32_t i = *row; i < lifecycle->row_count; i++) {
-		const struct service *s = &lifecycle->kernel_rows[i];
+		const struct service *kernel_row = &lifecycle->kernel_rows[i];
 
-		if (!(__atomic_load_n(&s->flags, __ATOMIC_ACQUIRE) & SERVICE_USED) ||
-		    s->key.kind == GROUP_COMMAND || is_named(lifecycle, i))
+		if (!(__atomic_load_n(&kernel_row->flags, __ATOMIC_ACQUIRE) & SERVICE_USED) ||
+		    kernel_row->key.kind == GROUP_COMMAND || is_row_named(lifecycle, i))
 			continue;
-		*ret_key = s->key;
+		*ret_key = kernel_row->key;
 		*row = i;
 		return true;
 	}
@@ -58,32 +60,32 @@ void row_name_take(struct lifecycle *lifecycle, uint32_t row, const struct row_n
 {
 	struct row_name *named = &lifecycle->names[row];
 	bool same = !memcmp(&named->key, &name->key, sizeof(named->key));
-	unsigned tries = same && !named->known ? named->tries + 1 : 1;
+	unsigned tries = same && !named->is_final ? named->tries + 1 : 1;
 
 	*named = *name;
 	named->tries = tries;
-	named->known = is_final || tries == TRIES_MAX;
+	named->is_final = is_final || tries == TRIES_MAX;
 }
 
 bool row_name_is_settled(const struct lifecycle *lifecycle, uint32_t row)
 {
-	return key_of(lifecycle, row)->kind == GROUP_COMMAND || is_named(lifecycle, row);
+	return row_key(lifecycle, row)->kind == GROUP_COMMAND || is_row_named(lifecycle, row);
 }
 
 uint32_t row_name_service(const struct lifecycle *lifecycle, uint32_t row)
 {
-	return is_named(lifecycle, row) ? lifecycle->names[row].service : 0;
+	return is_row_named(lifecycle, row) ? lifecycle->names[row].service : 0;
 }
 
 bool row_name_is_known(const struct lifecycle *lifecycle, uint32_t row)
 {
 	return row_name_is_settled(lifecycle, row) &&
-	       (key_of(lifecycle, row)->kind == GROUP_COMMAND ||
+	       (row_key(lifecycle, row)->kind == GROUP_COMMAND ||
 		!lifecycle->names[row].is_nameless);
 }
 
-/* Has another row that lives this subject? */
-static bool is_in_use(const struct lifecycle *lifecycle, uint32_t row, int subject)
+/* Has another row with processes this subject? */
+static bool is_subject_in_use(const struct lifecycle *lifecycle, uint32_t row, int subject)
 {
 	for (uint32_t i = 0; i < lifecycle->row_count; i++)
 		if (i != row && lifecycle->states[i].state == ROW_SHOWN &&
@@ -93,12 +95,12 @@ static bool is_in_use(const struct lifecycle *lifecycle, uint32_t row, int subje
 	return false;
 }
 
-static bool is_taken(const struct lifecycle *lifecycle, uint32_t row, enum subject_kind kind,
-		     const char *name)
+static bool is_name_in_use(const struct lifecycle *lifecycle, uint32_t row, enum subject_kind kind,
+			   const char *name)
 {
 	int same = subjects_find(&lifecycle->subjects, kind, name);
 
-	if (same >= 0 && is_in_use(lifecycle, row, same))
+	if (same >= 0 && is_subject_in_use(lifecycle, row, same))
 		return true;
 	for (enum subject_kind k = SUBJECT_UNIT; k < kind; k++)
 		if (subjects_find(&lifecycle->subjects, k, name) >= 0)
@@ -106,15 +108,15 @@ static bool is_taken(const struct lifecycle *lifecycle, uint32_t row, enum subje
 	return false;
 }
 
-/* What a row shall be called, in `command` that of a command. */
-static const char *name_of(const struct lifecycle *lifecycle, uint32_t row,
-			   char command[SERVICE_NAME_LEN + 1])
+/* The name that a row gets; that of a command is written to `command`. */
+static const char *choose_row_name(const struct lifecycle *lifecycle, uint32_t row,
+				   char command[SERVICE_NAME_LEN + 1])
 {
 	const struct row_name *named = &lifecycle->names[row];
-	const struct group_key *key = key_of(lifecycle, row);
+	const struct group_key *key = row_key(lifecycle, row);
 
 	if (key->kind != GROUP_COMMAND)
-		return is_taken(lifecycle, row, subject_kind_of(key), named->name)
+		return is_name_in_use(lifecycle, row, key_subject_kind(key), named->name)
 			       ? named->other_name
 			       : named->name;
 	memcpy(command, key->text, SERVICE_NAME_LEN);
@@ -126,16 +128,16 @@ int row_name_enter(struct lifecycle *lifecycle, uint32_t row)
 {
 	char command[SERVICE_NAME_LEN + 1];
 
-	return subjects_enter(&lifecycle->subjects, subject_kind_of(key_of(lifecycle, row)),
-			      name_of(lifecycle, row, command));
+	return subjects_enter(&lifecycle->subjects, key_subject_kind(row_key(lifecycle, row)),
+			      choose_row_name(lifecycle, row, command));
 }
 
 int row_name_find(const struct lifecycle *lifecycle, uint32_t row)
 {
 	char command[SERVICE_NAME_LEN + 1];
 
-	return subjects_find(&lifecycle->subjects, subject_kind_of(key_of(lifecycle, row)),
-			     name_of(lifecycle, row, command));
+	return subjects_find(&lifecycle->subjects, key_subject_kind(row_key(lifecycle, row)),
+			     choose_row_name(lifecycle, row, command));
 }
 
 void row_names_make_way(struct lifecycle *lifecycle, enum subject_kind kind)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The rules of Service blocks that the kernel can follow alone: command names, units without
- * wildcards, ids of containers and cgroups go down into maps, where exec looks them up. Where several services
- * match, the first in the configuration wins.
+ * Rules of Service blocks that the kernel applies itself: command names, units without wildcards, ids of
+ * containers, and cgroups are written into maps, which exec looks up. If several services match, the first
+ * one of the configuration wins.
  */
 #include "rule.h"
 
@@ -26,14 +26,14 @@ static const enum group_kind unit_kinds[] = { GROUP_UNIT, GROUP_USER };
 #define CONTAINER_KINDS (sizeof(container_kinds) / sizeof(*container_kinds))
 #define UNIT_KINDS (sizeof(unit_kinds) / sizeof(*unit_kinds))
 
-/* At most. */
-static uint32_t key_count(const struct service_config *service)
+/* An upper bound. */
+static uint32_t count_keys(const struct service_config *service)
 {
 	return (uint32_t)(service->commands.count + UNIT_KINDS * service->units.count +
 			  CONTAINER_KINDS * service->containers.count);
 }
 
-static uint32_t step_count(const struct service_config *service)
+static uint32_t count_steps(const struct service_config *service)
 {
 	uint32_t steps = 0;
 
@@ -46,18 +46,18 @@ static uint32_t step_count(const struct service_config *service)
 	return steps;
 }
 
-static void load_if(struct object *object, const char *program, bool load)
+static void set_autoload(struct object *object, const char *program, bool load)
 {
 	bpf_program__set_autoload(bpf_object__find_program_by_name(object->bpf, program), load);
 }
 
-/* By bpf_loop(). Where that cannot be asked for, loading tells what is wrong. */
+/* Groups need bpf_loop(), Linux 5.17. If the kernel cannot be asked, loading reports the error. */
 bool rules_know_groups(void)
 {
 	return libbpf_probe_bpf_helper(BPF_PROG_TYPE_RAW_TRACEPOINT, BPF_FUNC_loop, NULL) != 0;
 }
 
-static void check_loop(void)
+static void warn_without_loop(void)
 {
 	if (rules_know_groups())
 		return;
@@ -74,18 +74,18 @@ int rules_prepare(const struct config *config, struct object *object, struct err
 	int status;
 
 	for (size_t i = 0; i < config->service_count; i++) {
-		keys += key_count(&config->services[i]);
-		steps += step_count(&config->services[i]);
+		keys += count_keys(&config->services[i]);
+		steps += count_steps(&config->services[i]);
 	}
 	if (groups || steps > 1)
-		check_loop();
+		warn_without_loop();
 	object_set(object, "cgroup_rules", steps > 1);
 	object_set(object, "group_keys", groups);
 	object_set(object, "named_by_engine", groups_need_names(config));
 	object_set(object, "services_from", config->services_from);
 	object_set(object, "configured_end", SERVICE_FIRST + config->service_count);
-	load_if(object, "service_cgroup", groups || steps > 1);
-	load_if(object, "service_cgroup_gone", groups || steps > 1);
+	set_autoload(object, "service_cgroup", groups || steps > 1);
+	set_autoload(object, "service_cgroup_gone", groups || steps > 1);
 	object_set(object, "command_lines", config_needs_proc(config));
 	status = bpf_map__set_max_entries(object_map(object, "service_names"), keys);
 	status = status ?: bpf_map__set_max_entries(object_map(object, "service_cgroups"), steps);
@@ -95,8 +95,8 @@ int rules_prepare(const struct config *config, struct object *object, struct err
 		      : 0;
 }
 
-/* The first that has it keeps it. */
-static int add_key(struct bpf_map *names, const struct group_key *key, uint32_t row)
+/* The first rule with a key wins. */
+static int add_rule_key(struct bpf_map *names, const struct group_key *key, uint32_t row)
 {
 	const struct service_name name = { .row = row };
 	int status = bpf_map_update_elem(bpf_map__fd(names), key, &name, BPF_NOEXIST);
@@ -104,7 +104,7 @@ static int add_key(struct bpf_map *names, const struct group_key *key, uint32_t 
 	return status == 0 || errno == EEXIST ? 0 : -errno;
 }
 
-static struct group_key command_key(const char *command)
+static struct group_key make_command_key(const char *command)
 {
 	struct group_key key = { .kind = GROUP_COMMAND };
 
@@ -112,16 +112,16 @@ static struct group_key command_key(const char *command)
 	return key;
 }
 
-static int add_command(struct bpf_map *names, const char *command, uint32_t row)
+static int add_command_rule(struct bpf_map *names, const char *command, uint32_t row)
 {
-	const struct group_key key = command_key(command);
+	const struct group_key key = make_command_key(command);
 
-	return add_key(names, &key, row);
+	return add_rule_key(names, &key, row);
 }
 
-/* Of the kinds by which the kernel can compare what an option says. */
-static int add_group(struct bpf_map *names, const char *option, const enum group_kind *kinds,
-		     size_t count, uint32_t row)
+/* Adds the keys of those kinds for which the kernel can compare the option. */
+static int add_group_rules(struct bpf_map *names, const char *option, const enum group_kind *kinds,
+			   size_t count, uint32_t row)
 {
 	int status = 0;
 
@@ -129,13 +129,14 @@ static int add_group(struct bpf_map *names, const char *option, const enum group
 		struct group_key key;
 
 		if (group_rule_key(option, kinds[i], &key))
-			status = add_key(names, &key, row);
+			status = add_rule_key(names, &key, row);
 	}
 	return status;
 }
 
-/* Takes the first directory of a path as the next step; returns the rest, NULL: it is too long. */
-static const char *take_directory(struct cgroup_step *step, const char *path)
+/* Copies the first directory of a path into the step; returns the remaining path, NULL: the name is too
+ * long. */
+static const char *copy_directory(struct cgroup_step *step, const char *path)
 {
 	size_t length = strcspn(path, "/");
 
@@ -147,8 +148,9 @@ static const char *take_directory(struct cgroup_step *step, const char *path)
 	return path + strspn(path, "/");
 }
 
-/* Adds the directories of a path, one step below the other. */
-static int add_cgroup(struct bpf_map *steps, const char *path, uint32_t row, uint32_t *last_node)
+/* Adds the directories of a path, each one below the one before. */
+static int add_cgroup_rule(struct bpf_map *steps, const char *path, uint32_t row,
+			   uint32_t *last_node)
 {
 	struct cgroup_step step = { 0 };
 	int fd = bpf_map__fd(steps);
@@ -156,7 +158,7 @@ static int add_cgroup(struct bpf_map *steps, const char *path, uint32_t row, uin
 	while (*path) {
 		struct cgroup_node node = { 0 };
 
-		path = take_directory(&step, path);
+		path = copy_directory(&step, path);
 		if (!path)
 			return -ENAMETOOLONG;
 		if (bpf_map_lookup_elem(fd, &step, &node) != 0)
@@ -182,21 +184,22 @@ int rules_fill(const struct config *config, struct object *object, struct error 
 		uint32_t row = SERVICE_FIRST + (uint32_t)i;
 
 		for (size_t j = 0; j < s->commands.count && status == 0; j++)
-			status = add_command(names, s->commands.item[j], row);
+			status = add_command_rule(names, s->commands.item[j], row);
 		for (size_t j = 0; j < s->units.count && status == 0; j++)
-			status = add_group(names, s->units.item[j], unit_kinds, UNIT_KINDS, row);
+			status = add_group_rules(names, s->units.item[j], unit_kinds, UNIT_KINDS,
+						 row);
 		for (size_t j = 0; j < s->containers.count && status == 0; j++)
-			status = add_group(names, s->containers.item[j], container_kinds,
-					   CONTAINER_KINDS, row);
+			status = add_group_rules(names, s->containers.item[j], container_kinds,
+						 CONTAINER_KINDS, row);
 		for (size_t j = 0; j < s->cgroups.count && status == 0; j++)
-			status = add_cgroup(steps, s->cgroups.item[j], row, &last_node);
+			status = add_cgroup_rule(steps, s->cgroups.item[j], row, &last_node);
 	}
 	return status ? error_set(error, status, "cannot hand the rules to the kernel: %s",
 				  strerror(-status))
 		      : 0;
 }
 
-/* --- what has fitted --- */
+/* --- fitted rules --- */
 
 static bool key_has_fitted(const struct object *object, const struct group_key *key)
 {
@@ -226,7 +229,7 @@ static bool cgroup_has_fitted(const struct object *object, const char *path)
 	struct cgroup_node node = { 0 };
 
 	while (path && *path) {
-		path = take_directory(&step, path);
+		path = copy_directory(&step, path);
 		if (bpf_map_lookup_elem(fd, &step, &node) != 0)
 			return false;
 		step.parent = node.node;
@@ -236,7 +239,7 @@ static bool cgroup_has_fitted(const struct object *object, const char *path)
 
 bool rule_has_fitted(const struct object *object, enum rule_kind kind, const char *text)
 {
-	const struct group_key command = command_key(text);
+	const struct group_key command = make_command_key(text);
 
 	switch (kind) {
 	case RULE_PROCESS:

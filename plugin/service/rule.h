@@ -20,20 +20,20 @@ enum rule_kind {
 	RULE_KINDS
 };
 
-/* What a Service block asks for, handed to the kernel. The row of the service at
- * config->services[i] is SERVICE_FIRST + i. */
+/* The rules of Service blocks that the kernel applies, as maps. The service config->services[i] has the row
+ * SERVICE_FIRST + i. */
 
-/* Sizes the rules' maps, before load; what libbpf says. */
+/* Sizes the maps of the rules, before load; errors of libbpf. */
 int rules_prepare(const struct config *config, struct object *object, struct error *error);
 
-/* Fills the rules' maps, after load and before attach; -ENAMETOOLONG: a directory of a cgroup's
- * path is too long, or what the kernel says. */
+/* Fills the maps of the rules, after load and before attach. -ENAMETOOLONG: a directory in the path of a
+ * Cgroup option is too long; or an error of bpf(2). */
 int rules_fill(const struct config *config, struct object *object, struct error *error);
 
-/* Has the kernel met a process that this line fits, of those kinds that it follows alone? */
+/* Has the kernel found a process that this line fits? Only for the kinds that it matches itself. */
 bool rule_has_fitted(const struct object *object, enum rule_kind kind, const char *text);
 
-/* Can this kernel tell units, containers and cgroups apart? */
+/* Can this kernel distinguish units, containers and cgroups? */
 bool rules_know_groups(void);
 
 #endif

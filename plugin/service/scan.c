@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The kernel's walk over processes: it lists them for the engine, and carries out what the engine
- * has assigned.
+ * The kernel's walk over processes: it lists processes for the engine, and carries out the engine's
+ * assignments.
  */
 #include "scan.h"
 
@@ -10,17 +10,17 @@
 #include <string.h>
 
 int scan_run(struct object *object, enum scan_mode mode, size_t size,
-	     void (*take)(void *to, const void *record), void *to, struct error *error)
+	     void (*add)(void *to, const void *record), void *to, struct error *error)
 {
 	int status;
 
 	object_set(object, "scan_mode", mode);
-	status = object_walk(object, size, take, to, error);
+	status = object_walk(object, size, add, to, error);
 	object_set(object, "scan_mode", SCAN_NONE);
 	return status;
 }
 
-static void forget(int fd, const struct scan_order *orders, size_t from, size_t to)
+static void delete_assignments(int fd, const struct scan_order *orders, size_t from, size_t to)
 {
 	for (size_t i = from; i < to; i++)
 		bpf_map_delete_elem(fd, &orders[i].pid);
@@ -42,7 +42,7 @@ int scan_assign(struct object *object, const struct scan_order *orders, size_t c
 			return error_set(error, -errno, "cannot send an assignment: %s",
 					 strerror(errno));
 		status = scan_run(object, SCAN_NONE, 0, NULL, NULL, error);
-		forget(fd, orders, done, i);
+		delete_assignments(fd, orders, done, i);
 		done = i;
 	}
 	return status;

@@ -10,20 +10,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Has the kernel meet all processes that it has not met, and list those of this mode, as records of
- * so many bytes (take may be NULL). Errors of object_walk(). */
+/* Has the kernel classify all processes that it has not seen yet, and passes those that fit the mode to
+ * add(to, ...), as records of `size` bytes. add may be NULL. Errors of object_walk(). */
 int scan_run(struct object *object, enum scan_mode mode, size_t size,
-	     void (*take)(void *to, const void *record), void *to, struct error *error);
+	     void (*add)(void *to, const void *record), void *to, struct error *error);
 
-/* The engine's word on one process. */
+/* What the kernel shall do with one process. */
 struct scan_order {
 	uint32_t pid;
 	struct assignment assignment;
 };
 
-/* Has the kernel carry out all that there are, in order, as many at a time as its map holds; a process
- * that has ended meanwhile is not found, nor is its successor. Errors of object_walk(), or what the
- * kernel says. */
+/* Has the kernel carry out all orders, in order, in batches of the size of its map. An order for a process
+ * that has exited is dropped; its start time keeps it from a successor with the same pid. Errors of
+ * object_walk() and bpf(2). */
 int scan_assign(struct object *object, const struct scan_order *orders, size_t count,
 		struct error *error);
 

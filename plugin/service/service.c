@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Services: the engine's own object and what works on it. The kernel gives every process the row of
- * its service, by the rules of the configuration; where that needs files the resolver helps.
+ * Services: the engine's own object and all that works on it. The kernel gives every process the row of its
+ * service, by the rules of the configuration; the resolver helps where that needs files.
  */
 #include "service.h"
 
 #include "cgroup/description.h"
 #include "cgroup/match.h"
-#include "cgroup_row.h"
 
 #include "attach/attach.h"
 #include "bpf/lib/service.h"
@@ -22,12 +21,12 @@
 #include <errno.h>
 #include <string.h>
 
-#define TELL_AGAIN_NS (3600 * NS_PER_S)
-#define NAME_NS_MAX (250 * 1000000ULL) /* for names of rows, in one reading */
+#define LOG_AGAIN_NS (3600 * NS_PER_S)
+#define NAME_NS_MAX (250 * 1000000ULL) /* for naming rows, in one reading */
 #define NAME_START_NS_MAX (3 * NS_PER_S)
 
-/* Before load. */
-static int prepare(struct services *services, double interval_s, struct error *error)
+/* Before load_services. */
+static int prepare_services(struct services *services, double interval_s, struct error *error)
 {
 	const struct config *config = services->config;
 	struct lifecycle *lifecycle = &services->lifecycle;
@@ -43,7 +42,7 @@ static int prepare(struct services *services, double interval_s, struct error *e
 	return status ?: responses_prepare(config, &services->object, error);
 }
 
-static int load(struct services *services, struct error *error)
+static int load_services(struct services *services, struct error *error)
 {
 	struct demand demand = { 0 };
 	int status;
@@ -58,7 +57,7 @@ static int load(struct services *services, struct error *error)
 	return services->counters ? 0 : error_set(error, -ENOENT, "cannot find its counters");
 }
 
-static int start(struct services *services, struct error *error)
+static int start_services(struct services *services, struct error *error)
 {
 	int status = lifecycle_start(&services->lifecycle, error);
 
@@ -69,7 +68,7 @@ static int start(struct services *services, struct error *error)
 	return status ?: attach_sections(&services->object, error);
 }
 
-static int resolve(struct services *services, struct file_reader *files, struct error *error)
+static int start_resolver(struct services *services, struct file_reader *files, struct error *error)
 {
 	struct resolver *resolver = &services->resolver;
 
@@ -78,12 +77,13 @@ static int resolve(struct services *services, struct file_reader *files, struct 
 	resolver->counters = services->counters;
 	resolver->free_rows = &services->lifecycle.free_rows;
 	resolver->files = files;
+	resolver->names = &services->names;
 	return resolver_start(resolver, error);
 }
 
-/* --- names of rows; with the lock of the resolver --- */
+/* --- names of rows; with the lock of the resolver held --- */
 
-static bool find_unnamed(struct services *services, uint32_t *row, struct group_key *ret_key)
+static bool find_unnamed_row(struct services *services, uint32_t *row, struct group_key *ret_key)
 {
 	bool found;
 
@@ -93,8 +93,8 @@ static bool find_unnamed(struct services *services, uint32_t *row, struct group_
 	return found;
 }
 
-static void name_row(struct services *services, uint32_t row, const struct group_key *key,
-		     const struct group_description *description, bool is_final)
+static void set_row_name(struct services *services, uint32_t row, const struct group_key *key,
+			 const struct group_description *description, bool is_final)
 {
 	bool is_source = services->config->services_from & service_source_of(key->kind);
 	struct row_name name = {
@@ -111,18 +111,19 @@ static void name_row(struct services *services, uint32_t row, const struct group
 	pthread_mutex_unlock(&services->lock);
 }
 
-/* Goes on until the time is over; at least one is named. */
+/* Stops when the time is up; names at least one row. */
 static void name_rows(struct services *services, uint64_t ns_max)
 {
 	uint64_t end_ns = clock_ns() + ns_max;
 	uint32_t row = SERVICE_FIRST;
 	struct group_key key;
 
-	for (; find_unnamed(services, &row, &key); row++) {
+	for (; find_unnamed_row(services, &row, &key); row++) {
 		struct group_description description;
-		int status = group_describe(&key, services->resolver.files, &description);
+		int status = group_describe(&key, &services->names.users, services->resolver.files,
+					    &description);
 
-		name_row(services, row, &key, &description, status != -EAGAIN);
+		set_row_name(services, row, &key, &description, status != -EAGAIN);
 		if (clock_ns() > end_ns)
 			break;
 	}
@@ -137,19 +138,20 @@ int services_open(struct services *services, const struct config *config, double
 	pthread_mutex_init(&services->lock, NULL);
 	pthread_mutex_init(&services->resolver.lock, NULL);
 	pthread_rwlock_init(&services->walk.lock, NULL);
+	name_tables_init(&services->names);
 	services->budget.limit = config->max_memory_mib * BUDGET_MIB;
 	status = image_open(&services->object, error);
-	status = status ?: prepare(services, interval_s, error);
-	status = status ?: load(services, error);
-	status = status ?: start(services, error);
-	status = status ?: resolve(services, files, error);
-	places_init(&services->places, config, services->lifecycle.kernel_rows,
-		    services->lifecycle.row_count);
+	status = status ?: prepare_services(services, interval_s, error);
+	status = status ?: load_services(services, error);
+	status = status ?: start_services(services, error);
+	status = status ?: start_resolver(services, files, error);
+	places_init(&services->places, config, &services->names.users,
+		    services->lifecycle.kernel_rows, services->lifecycle.row_count);
 	if (status) {
 		services_done(services);
 		return status;
 	}
-	cgroup_rows_of(&services->object);
+	cgroup_rows_init(&services->cgroup_rows, &services->object);
 	name_rows(services, NAME_START_NS_MAX);
 	services_refresh(services, clock_ns());
 	if (!services->snapshot) {
@@ -180,29 +182,29 @@ int services_share(const struct services *services, struct object *object, struc
 	return 0;
 }
 
-/* --- what readings work on; with the lock --- */
+/* --- snapshots; with the lock held --- */
 
-static struct snapshot *take(struct services *services)
+static struct snapshot *acquire_snapshot(struct services *services)
 {
 	if (services->snapshot)
 		services->snapshot->users++;
 	return services->snapshot;
 }
 
-static void release(struct snapshot *snapshot)
+static void release_snapshot(struct snapshot *snapshot)
 {
 	if (snapshot && --snapshot->users == 0)
 		snapshot_free(snapshot);
 }
 
-static void refresh(struct services *services, uint64_t now_ns)
+static void refresh_snapshot(struct services *services, uint64_t now_ns)
 {
 	struct lifecycle *lifecycle = &services->lifecycle;
 	struct snapshot *snapshot = lifecycle_snapshot(lifecycle);
 
 	if (!snapshot)
 		return;
-	/* Another thread may have been faster. */
+	/* Another thread may have refreshed meanwhile. */
 	if (services->snapshot && now_ns < services->snapshot->made_ns)
 		now_ns = services->snapshot->made_ns;
 	lifecycle_refresh(lifecycle, now_ns);
@@ -210,46 +212,46 @@ static void refresh(struct services *services, uint64_t now_ns)
 	lifecycle_fill(lifecycle, snapshot, now_ns);
 	snapshot->users = 1;
 	snapshot->other_unwatched = lifecycle->config->services_from == 0;
-	release(services->snapshot);
+	release_snapshot(services->snapshot);
 	services->snapshot = snapshot;
 	__atomic_store_n(&services->any_late, subscribers_any_late(&lifecycle->subscribers),
 			 __ATOMIC_RELAXED);
 }
 
-static bool is_old(uint64_t now_ns, uint64_t then_ns, double interval_s)
+static bool is_snapshot_old(uint64_t now_ns, uint64_t then_ns, double interval_s)
 {
 	return (double)(now_ns - then_ns) > interval_s / 2 * (double)NS_PER_S;
 }
 
-/* --- without --- */
+/* --- without the lock --- */
 
 void services_refresh(struct services *services, uint64_t now_ns)
 {
 	pthread_mutex_lock(&services->lock);
-	refresh(services, now_ns);
+	refresh_snapshot(services, now_ns);
 	pthread_mutex_unlock(&services->lock);
 }
 
-/* Once an hour. What is new is told, 0: nothing. */
-static uint64_t names_refused(struct services *services, uint64_t now_ns)
+/* At most once an hour: how many names were refused since the last time; 0: nothing to log. */
+static uint64_t count_names_refused(struct services *services, uint64_t now_ns)
 {
 	uint64_t all, more = 0;
 
 	pthread_mutex_lock(&services->lock);
 	all = services->lifecycle.names_refused;
-	if (!services->told_ns || now_ns - services->told_ns > TELL_AGAIN_NS)
-		more = all - services->names_refused_told;
+	if (!services->told_ns || now_ns - services->told_ns > LOG_AGAIN_NS)
+		more = all - services->names_refused_logged;
 	if (more) {
-		services->names_refused_told = all;
+		services->names_refused_logged = all;
 		services->told_ns = now_ns;
 	}
 	pthread_mutex_unlock(&services->lock);
 	return more;
 }
 
-static void tell_names_refused(struct services *services, uint64_t now_ns)
+static void log_names_refused(struct services *services, uint64_t now_ns)
 {
-	uint64_t more = names_refused(services, now_ns);
+	uint64_t more = count_names_refused(services, now_ns);
 
 	if (more)
 		message(LOG_WARNING,
@@ -263,7 +265,8 @@ void services_resolve(struct services *services, double interval_s)
 {
 	uint64_t now_ns = clock_ns();
 
-	if (!is_old(now_ns, __atomic_load_n(&services->resolved_ns, __ATOMIC_RELAXED), interval_s))
+	if (!is_snapshot_old(now_ns, __atomic_load_n(&services->resolved_ns, __ATOMIC_RELAXED),
+			     interval_s))
 		return;
 	__atomic_store_n(&services->resolved_ns, now_ns, __ATOMIC_RELAXED);
 	if (pthread_mutex_trylock(&services->resolver.lock) == 0) {
@@ -273,14 +276,14 @@ void services_resolve(struct services *services, double interval_s)
 			      now_ns);
 		pthread_mutex_unlock(&services->resolver.lock);
 	}
-	tell_names_refused(services, now_ns);
+	log_names_refused(services, now_ns);
 }
 
 void services_tell_fits(struct services *services)
 {
 	if (!services->object.bpf || pthread_mutex_trylock(&services->resolver.lock) != 0)
 		return;
-	resolver_tell_fits(&services->resolver);
+	resolver_log_fits(&services->resolver);
 	pthread_mutex_unlock(&services->resolver.lock);
 }
 
@@ -291,9 +294,9 @@ const struct snapshot *services_begin(struct services *services, int subscriber,
 
 	pthread_mutex_lock(&services->lock);
 	now_ns = clock_ns();
-	if (!services->snapshot || is_old(now_ns, services->snapshot->made_ns, interval_s))
-		refresh(services, now_ns);
-	snapshot = take(services);
+	if (!services->snapshot || is_snapshot_old(now_ns, services->snapshot->made_ns, interval_s))
+		refresh_snapshot(services, now_ns);
+	snapshot = acquire_snapshot(services);
 	if (snapshot)
 		subscribers_begin(&services->lifecycle.subscribers, subscriber, snapshot->made_ns);
 	pthread_mutex_unlock(&services->lock);
@@ -305,7 +308,7 @@ void services_read(struct services *services, int subscriber, const struct snaps
 {
 	pthread_mutex_lock(&services->lock);
 	subscribers_read(&services->lifecycle.subscribers, subscriber, begin_ns);
-	release((struct snapshot *)snapshot);
+	release_snapshot((struct snapshot *)snapshot);
 	pthread_mutex_unlock(&services->lock);
 }
 
@@ -314,7 +317,7 @@ const struct snapshot *services_take(struct services *services)
 	const struct snapshot *snapshot;
 
 	pthread_mutex_lock(&services->lock);
-	snapshot = take(services);
+	snapshot = acquire_snapshot(services);
 	pthread_mutex_unlock(&services->lock);
 	return snapshot;
 }
@@ -322,12 +325,12 @@ const struct snapshot *services_take(struct services *services)
 void services_release(struct services *services, const struct snapshot *snapshot)
 {
 	pthread_mutex_lock(&services->lock);
-	release((struct snapshot *)snapshot);
+	release_snapshot((struct snapshot *)snapshot);
 	pthread_mutex_unlock(&services->lock);
 }
 
-/* The first late subscriber from this one on, -1: there is none. */
-static int find_late(struct services *services, size_t from, struct subscriber *ret_late)
+/* The first late subscriber from this one on, -1: none. */
+static int find_late_subscriber(struct services *services, size_t from, struct subscriber *ret_late)
 {
 	const struct subscribers *subscribers = &services->lifecycle.subscribers;
 	int found = -1;
@@ -349,7 +352,7 @@ void services_catch_up(struct services *services, uint64_t now_ns)
 
 	if (!__atomic_exchange_n(&services->any_late, false, __ATOMIC_RELAXED))
 		return;
-	for (int i = 0; (i = find_late(services, (size_t)i, &late)) >= 0; i++) {
+	for (int i = 0; (i = find_late_subscriber(services, (size_t)i, &late)) >= 0; i++) {
 		if (!late.catch_up(late.of))
 			continue;
 		any = true;
@@ -363,13 +366,13 @@ void services_catch_up(struct services *services, uint64_t now_ns)
 
 void services_done(struct services *services)
 {
-	cgroup_rows_of(NULL);
-	release(services->snapshot);
+	release_snapshot(services->snapshot);
 	lifecycle_done(&services->lifecycle);
 	walk_done(&services->walk);
 	object_done(&services->object);
 	resolver_done(&services->resolver);
 	places_done(&services->places);
+	name_tables_done(&services->names);
 	registry_done(&services->registry);
 	pthread_mutex_destroy(&services->resolver.lock);
 	pthread_mutex_destroy(&services->lock);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whose rows are, as of one moment.
+ * The owners of rows, as of one moment.
  */
 #include "snapshot.h"
 

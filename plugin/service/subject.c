@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Subjects by kind and name. A number that becomes free is used again; its generation
- * tells tables that their sums for it are somebody else's.
+ * Subjects by kind and name. The number of a subject is reused after it; the generation tells tables that
+ * their sums belong to an older subject.
  *
- * Two kinds never have one name. A name that an earlier kind has taken gets underscores behind
- * it: one more than the longest taken one that is the same but for its underscores. So it
- * depends on the names taken alone, not on who came first, and names that differ stay apart.
+ * No two kinds share a name. A name that an earlier kind has reserved gets underscores appended: one more
+ * than the longest reserved name that differs from it only in its underscores. So the result depends on the
+ * reserved names, not on their order, and different names stay different.
  */
 #include "subject.h"
 
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct subject *free_subject(struct subjects *subjects)
+static struct subject *claim_subject(struct subjects *subjects)
 {
 	struct subject *grown;
 
@@ -29,8 +29,8 @@ static struct subject *free_subject(struct subjects *subjects)
 	return &subjects->subject[subjects->count++];
 }
 
-/* Is this "-7-42", with so many numbers? */
-static bool are_numbers(const char *text, size_t length, unsigned numbers)
+/* Is this "-7-42", with that many numbers? */
+static bool is_number_list(const char *text, size_t length, unsigned numbers)
 {
 	const char *end = text + length;
 
@@ -51,8 +51,8 @@ bool subject_names_meet(const struct subject_names *a, const struct subject_name
 	size_t length = strlen(more->name);
 
 	return !strncmp(less->name, more->name, length) &&
-	       are_numbers(less->name + length, strlen(less->name + length),
-			   more->numbers - less->numbers);
+	       is_number_list(less->name + length, strlen(less->name + length),
+			      more->numbers - less->numbers);
 }
 
 const char *subjects_taken(const struct subjects *subjects, enum subject_kind kind,
@@ -83,68 +83,68 @@ int subjects_take(struct subjects *subjects, enum subject_kind kind, const char 
 	return 0;
 }
 
-/* Graphite writes a dot as an underscore. */
-static char folded(char c)
+/* Graphite replaces a dot by an underscore. */
+static char fold_dot(char c)
 {
 	return c == '.' ? '_' : c;
 }
 
-/* Without the underscores at the end. */
+/* Without the underscores at its end. */
 static size_t base_length(const char *name)
 {
 	size_t length = strlen(name);
 
-	while (length && folded(name[length - 1]) == '_')
+	while (length && fold_dot(name[length - 1]) == '_')
 		length--;
 	return length;
 }
 
-static bool same_base(const char *a, const char *b, size_t length)
+static bool has_same_base(const char *a, const char *b, size_t length)
 {
 	for (size_t i = 0; i < length; i++)
-		if (folded(a[i]) != folded(b[i]))
+		if (fold_dot(a[i]) != fold_dot(b[i]))
 			return false;
 	return true;
 }
 
-/* The underscores of a taken name behind the base that it has in common with a name;
- * -1: it has another. */
-static int names_tail(const struct subject_names *names, const char *name, size_t base)
+/* The number of underscores that a reserved name has behind the base that it shares with `name`; -1: its base
+ * differs. */
+static int find_name_tail(const struct subject_names *names, const char *name, size_t base)
 {
 	size_t whole = strlen(names->name);
 	size_t own = names->numbers ? whole : base_length(names->name);
 
-	if (own > base || !same_base(names->name, name, own))
+	if (own > base || !has_same_base(names->name, name, own))
 		return -1;
 	if (names->numbers)
-		return are_numbers(name + own, base - own, names->numbers) ? 0 : -1;
+		return is_number_list(name + own, base - own, names->numbers) ? 0 : -1;
 	return own == base ? (int)(whole - own) : -1;
 }
 
-static bool makes_way(enum subject_kind kind)
+static bool may_change_name(enum subject_kind kind)
 {
 	return kind >= SUBJECT_UNIT && kind <= SUBJECT_COMMAND;
 }
 
-/* A name that gets underscores, and those that are taken. */
+/* A name that may get underscores, compared with the reserved ones. */
 struct tails {
 	const char *name;
 	size_t base;
 	int own, longest;
-	bool is_taken;
+	bool is_reserved;
 };
 
 static void compare_tail(struct tails *tails, const struct subject_names *names)
 {
-	int tail = names_tail(names, tails->name, tails->base);
+	int tail = find_name_tail(names, tails->name, tails->base);
 
-	tails->is_taken |= tail >= 0 && tail <= tails->own;
+	tails->is_reserved |= tail >= 0 && tail <= tails->own;
 	tails->longest = tail > tails->longest ? tail : tails->longest;
 }
 
-/* How many underscores more a name needs to be nobody's of an earlier kind. */
-static size_t underscores_wanted(const struct subjects *subjects, enum subject_kind kind,
-				 const char *name)
+/* How many underscores to append so that no earlier kind has the name. */
+static size_t count_underscores(const struct subjects *subjects, enum subject_kind kind,
+				const char *name)
 {
 	size_t base = base_length(name);
 	struct tails tails = { .name = name, .base = base, .own = (int)(strlen(name) - base) };
@@ -152,27 +152,27 @@ static size_t underscores_wanted(const struct subjects *subjects, enum subject_k
 	for (size_t i = 0; i < subjects->taken_count; i++)
 		if (subjects->taken[i].kind < kind)
 			compare_tail(&tails, &subjects->taken[i]);
-	for (size_t i = 0; i < subjects->count && makes_way(kind); i++) {
+	for (size_t i = 0; i < subjects->count && may_change_name(kind); i++) {
 		const struct subject *s = &subjects->subject[i];
 		struct subject_names names = { .kind = s->kind };
 
-		if (!s->used || !makes_way(s->kind) || s->kind >= kind)
+		if (!s->used || !may_change_name(s->kind) || s->kind >= kind)
 			continue;
 		memcpy(names.name, s->name, sizeof(names.name));
 		compare_tail(&tails, &names);
 	}
-	return tails.is_taken ? (size_t)tails.longest + 1 : 0;
+	return tails.is_reserved ? (size_t)tails.longest + 1 : 0;
 }
 
 /* 0 or -EEXIST. */
-static int give_way(const struct subjects *subjects, enum subject_kind kind, char *name,
-		    size_t size)
+static int append_underscores(const struct subjects *subjects, enum subject_kind kind, char *name,
+			      size_t size)
 {
-	size_t wanted = underscores_wanted(subjects, kind, name), length = strlen(name);
+	size_t wanted = count_underscores(subjects, kind, name), length = strlen(name);
 
 	if (!wanted)
 		return 0;
-	if (!makes_way(kind) || length + wanted >= size)
+	if (!may_change_name(kind) || length + wanted >= size)
 		return -EEXIST;
 	memset(name + length, '_', wanted);
 	name[length + wanted] = '\0';
@@ -197,20 +197,20 @@ int subjects_enter(struct subjects *subjects, enum subject_kind kind, const char
 {
 	char clean[SUBJECT_NAME_MAX];
 	struct subject *s;
-	int status, known;
+	int status, found;
 
 	name_clean(clean, sizeof(clean), name);
-	status = give_way(subjects, kind, clean, sizeof(clean));
+	status = append_underscores(subjects, kind, clean, sizeof(clean));
 	if (status == 0 && kind == SUBJECT_SERVICE)
 		status = subjects_take(subjects, kind, clean, 0);
 	if (status)
 		return status;
-	known = subjects_find(subjects, kind, clean);
-	if (known >= 0) {
-		subjects->subject[known].rows++;
-		return known;
+	found = subjects_find(subjects, kind, clean);
+	if (found >= 0) {
+		subjects->subject[found].rows++;
+		return found;
 	}
-	s = free_subject(subjects);
+	s = claim_subject(subjects);
 	if (!s)
 		return -ENOMEM;
 	*s = (struct subject){

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who reads rows that are given back, and how far each has come. No row waits for one that reads
- * rarely or not at all: its tables are brought up to date, and it dispatches what they have when it
- * reads.
+ * Which subscriber has read how far. A row that is to be reused does not wait for a subscriber that reads
+ * rarely or not at all: the tables of that one are brought up to date, and its next reading dispatches what
+ * they have.
  */
 #include "subscriber.h"
 

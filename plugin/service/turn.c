@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Turns of users at having their command lines looked at. What a look costs is up to the process:
- * its command line may be slow to match, or on a file system that is slow to answer. So each user has a
- * share of a reading's time for long looks; who has used it up waits for the next reading, and
- * comes after all others there.
+ * Quotas of users for the inspection of their command lines. The process decides what an inspection costs: its
+ * command line may be slow to match, or lie on a file system that is slow to respond. So each user has a
+ * quota of a reading's time for long inspections. A user that has used it up continues in the next reading,
+ * after all other users.
  */
 #include "turn.h"
 
 #include "util/clock.h"
 
-#define LONG_LOOK_NS 500000ULL      /* ten times what most take */
-#define SHARE_NS (5 * 1000000ULL)   /* of long looks, in one reading */
-#define SLOW_FOR_NS (60 * NS_PER_S) /* after the share was used up */
+#define LONG_INSPECTION_NS 500000ULL /* ten times what most cost */
+#define QUOTA_NS (5 * 1000000ULL)    /* for long inspections, in one reading */
+#define SLOW_FOR_NS (60 * NS_PER_S)  /* after the quota was used up */
 
-static const struct slow_user *find(const struct turns *turns, uint32_t uid)
+static const struct slow_user *find_slow_user(const struct turns *turns, uint32_t uid)
 {
 	for (size_t i = 0; i < TURN_USERS_MAX; i++)
 		if (turns->users[i].uid == uid && turns->users[i].reading_ns)
@@ -21,10 +21,10 @@ static const struct slow_user *find(const struct turns *turns, uint32_t uid)
 	return NULL;
 }
 
-/* The entry of a user, else a free one, else that of the user that was slow longest ago. */
-static struct slow_user *entry_for(struct turns *turns, uint32_t uid)
+/* The entry of a user, else a free one, else the one whose user was slow longest ago. */
+static struct slow_user *claim_slow_user(struct turns *turns, uint32_t uid)
 {
-	struct slow_user *entry = (struct slow_user *)find(turns, uid);
+	struct slow_user *entry = (struct slow_user *)find_slow_user(turns, uid);
 
 	if (entry)
 		return entry;
@@ -43,7 +43,7 @@ void turns_begin(struct turns *turns, uint64_t now_ns)
 
 enum turn turns_of(const struct turns *turns, uint32_t uid)
 {
-	const struct slow_user *user = find(turns, uid);
+	const struct slow_user *user = find_slow_user(turns, uid);
 
 	if (uid == 0)
 		return TURN_ROOT;
@@ -55,20 +55,20 @@ void turns_spend(struct turns *turns, uint32_t uid, uint64_t cost_ns)
 {
 	struct slow_user *user;
 
-	if (cost_ns < LONG_LOOK_NS)
+	if (cost_ns < LONG_INSPECTION_NS)
 		return;
-	user = entry_for(turns, uid);
+	user = claim_slow_user(turns, uid);
 	if (user->reading_ns != turns->begin_ns)
 		user->spent_ns = 0;
 	user->reading_ns = turns->begin_ns;
 	user->spent_ns += cost_ns;
-	if (user->spent_ns > SHARE_NS)
+	if (user->spent_ns > QUOTA_NS)
 		user->slow_ns = turns->begin_ns;
 }
 
 bool turns_over(const struct turns *turns, uint32_t uid)
 {
-	const struct slow_user *user = find(turns, uid);
+	const struct slow_user *user = find_slow_user(turns, uid);
 
-	return uid != 0 && user && user->reading_ns == turns->begin_ns && user->spent_ns > SHARE_NS;
+	return uid != 0 && user && user->reading_ns == turns->begin_ns && user->spent_ns > QUOTA_NS;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Processes that found no free row, for their key or of their own. While any wait, the kernel gives
- * none to newcomers, of which there may be many and short-lived ones: each row that has come free goes
- * to who has waited longest. A key's row is for all processes of the key. Units and containers come
- * before those whose names are anyone's, and take their rows, too.
+ * Processes that found no free row, neither for their key nor of their own. While there are any, the kernel
+ * gives no row to newcomers, of which there may be many short-lived ones: each row that becomes free goes to
+ * the process that has waited longest. The row of a key serves all processes of the key. Units and
+ * containers precede commands and users, whose names any user may make, and may use their rows, too.
  */
 #include "waiting.h"
 
@@ -14,12 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct waiting_list {
+struct unassigned_list {
 	struct waiting_process *item;
 	size_t count;
 };
 
-static uint32_t rows_of(const uint32_t *rows)
+static uint32_t load_row_count(const uint32_t *rows)
 {
 	return __atomic_load_n(rows, __ATOMIC_RELAXED);
 }
@@ -30,49 +30,50 @@ bool waiting_any(const struct service_counters *counters, const struct free_rows
 	long long names = __atomic_load_n(&counters->waiting_names, __ATOMIC_RELAXED);
 	long long groups = __atomic_load_n(&counters->waiting_groups, __ATOMIC_RELAXED);
 
-	return (names > 0 && rows_of(&free_rows->services)) ||
-	       (groups > 0 && rows_of(&free_rows->reserve)) ||
-	       (all > names && rows_of(&free_rows->processes));
+	return (names > 0 && load_row_count(&free_rows->services)) ||
+	       (groups > 0 && load_row_count(&free_rows->reserve)) ||
+	       (all > names && load_row_count(&free_rows->processes));
 }
 
-static void take(void *to, const void *record)
+static void add_unassigned(void *to, const void *record)
 {
-	struct waiting_list *list = to;
+	struct unassigned_list *list = to;
 	struct waiting_process *grown = reallocarray(list->item, list->count + 1, sizeof(*grown));
 
-	/* Those that are not seen now are at the next reading. */
+	/* Missing processes are listed again at the next reading. */
 	if (!grown)
 		return;
 	list->item = grown;
 	memcpy(&grown[list->count++], record, sizeof(*grown));
 }
 
-static bool is_anyones(const struct waiting_process *process)
+static bool has_user_controlled_key(const struct waiting_process *process)
 {
 	return service_is_anyones(process->key.kind);
 }
 
-static int by_since(const void *left, const void *right)
+static int compare_unassigned(const void *left, const void *right)
 {
 	const struct waiting_process *a = left, *b = right;
 
-	if (is_anyones(a) != is_anyones(b))
-		return is_anyones(a) ? 1 : -1;
+	if (has_user_controlled_key(a) != has_user_controlled_key(b))
+		return has_user_controlled_key(a) ? 1 : -1;
 	if (a->since_ns != b->since_ns)
 		return a->since_ns < b->since_ns ? -1 : 1;
 	return a->pid < b->pid ? -1 : a->pid > b->pid;
 }
 
-/* Those that get a row: the first process of each key. */
+/* The processes that get a row: the first one of each key. */
 struct chosen {
 	const struct waiting_process **item;
 	size_t count;
 	struct free_rows left;
 };
 
-static bool take_row(struct free_rows *left, const struct waiting_process *process)
+static bool claim_key_row(struct free_rows *left, const struct waiting_process *process)
 {
-	uint32_t *rows = left->reserve && !is_anyones(process) ? &left->reserve : &left->services;
+	uint32_t *rows = left->reserve && !has_user_controlled_key(process) ? &left->reserve
+									    : &left->services;
 
 	if (*rows == 0)
 		return false;
@@ -80,20 +81,20 @@ static bool take_row(struct free_rows *left, const struct waiting_process *proce
 	return true;
 }
 
-/* Is its key, or does it become, one of them? */
-static bool is_chosen(struct chosen *chosen, const struct waiting_process *process)
+/* Does its key have a row by now, or does it get one? */
+static bool choose_key(struct chosen *chosen, const struct waiting_process *process)
 {
 	for (size_t i = 0; i < chosen->count; i++)
 		if (!memcmp(&chosen->item[i]->key, &process->key, sizeof(process->key)))
 			return true;
-	if (!take_row(&chosen->left, process))
+	if (!claim_key_row(&chosen->left, process))
 		return false;
 	chosen->item[chosen->count++] = process;
 	return true;
 }
 
-/* One of its own. */
-static bool take_process_row(struct free_rows *left)
+/* A row of its own. */
+static bool claim_process_row(struct free_rows *left)
 {
 	if (left->processes == 0)
 		return false;
@@ -101,17 +102,17 @@ static bool take_process_row(struct free_rows *left)
 	return true;
 }
 
-/* Orders for those who are next; returns how many that are. */
-static size_t choose(const struct waiting_list *list, struct chosen *chosen,
-		     struct scan_order *orders)
+/* Writes orders for the processes that are next; returns their number. */
+static size_t choose_unassigned(const struct unassigned_list *list, struct chosen *chosen,
+				struct scan_order *orders)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < list->count; i++) {
 		const struct waiting_process *process = &list->item[i];
 
-		if (process->row == SERVICE_OTHER ? !is_chosen(chosen, process)
-						  : !take_process_row(&chosen->left))
+		if (process->row == SERVICE_OTHER ? !choose_key(chosen, process)
+						  : !claim_process_row(&chosen->left))
 			continue;
 		orders[count++] = (struct scan_order){
 			.pid = process->pid,
@@ -121,24 +122,25 @@ static size_t choose(const struct waiting_list *list, struct chosen *chosen,
 	return count;
 }
 
-static int serve(struct object *object, struct waiting_list *list,
-		 const struct free_rows *free_rows, struct error *error)
+static int assign_unassigned(struct object *object, struct unassigned_list *list,
+			     const struct free_rows *free_rows, struct error *error)
 {
 	struct chosen chosen = {
 		.item = calloc(list->count + 1, sizeof(*chosen.item)),
 		.left = {
-			.services = rows_of(&free_rows->services),
-			.reserve = rows_of(&free_rows->reserve),
-			.processes = rows_of(&free_rows->processes),
+			.services = load_row_count(&free_rows->services),
+			.reserve = load_row_count(&free_rows->reserve),
+			.processes = load_row_count(&free_rows->processes),
 		},
 	};
 	struct scan_order *orders = calloc(list->count + 1, sizeof(*orders));
 	int status = -ENOMEM;
 
 	if (list->count)
-		qsort(list->item, list->count, sizeof(*list->item), by_since);
+		qsort(list->item, list->count, sizeof(*list->item), compare_unassigned);
 	if (chosen.item && orders)
-		status = scan_assign(object, orders, choose(list, &chosen, orders), error);
+		status = scan_assign(object, orders, choose_unassigned(list, &chosen, orders),
+				     error);
 	else
 		error_set(error, status, "no memory");
 	free(chosen.item);
@@ -148,11 +150,11 @@ static int serve(struct object *object, struct waiting_list *list,
 
 int waiting_serve(struct object *object, const struct free_rows *free_rows, struct error *error)
 {
-	struct waiting_list list = { 0 };
-	int status =
-		scan_run(object, SCAN_WAITING, sizeof(struct waiting_process), take, &list, error);
+	struct unassigned_list list = { 0 };
+	int status = scan_run(object, SCAN_WAITING, sizeof(struct waiting_process), add_unassigned,
+			      &list, error);
 
-	status = status ?: serve(object, &list, free_rows, error);
+	status = status ?: assign_unassigned(object, &list, free_rows, error);
 	free(list.item);
 	return status;
 }

@@ -10,10 +10,10 @@
 struct free_rows;
 struct service_counters;
 
-/* Do processes wait for rows of which there are free ones? */
+/* Are there free rows for processes that have none? */
 bool waiting_any(const struct service_counters *counters, const struct free_rows *free_rows);
 
-/* Gives free rows to those that have waited longest. Errors of scan_assign(), -ENOMEM. */
+/* Gives free rows to the processes that have waited longest. Errors of scan_assign(), -ENOMEM. */
 int waiting_serve(struct object *object, const struct free_rows *free_rows, struct error *error);
 
 #endif

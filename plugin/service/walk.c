@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * When the walk over tasks is run, and for whom. It has no clock of its own: whoever reads and
- * finds the last walk older than half of its interval walks for all that read after it.
+ * Runs the walk over tasks. It has no timer: a reading that finds the last walk older than half of its interval
+ * walks, for all readings that follow.
  */
 #include "walk.h"
 
@@ -12,16 +12,16 @@
 #include <errno.h>
 #include <string.h>
 
-#define PROGRAM "service_walk"
-#define SECTION "iter/task"
+#define WALK_PROGRAM "service_walk"
+#define WALK_SECTION "iter/task"
 #define WALK_TAG "walk:"
 
-static bool is_visitor(const struct object *object, const struct bpf_program *program)
+static bool is_walk_visitor(const struct object *object, const struct bpf_program *program)
 {
 	return annotation_of_program(object->bpf, program, WALK_TAG, 0) != NULL;
 }
 
-static int descriptor(const struct object *object, const char *map)
+static int walk_map_fd(const struct object *object, const char *map)
 {
 	return bpf_map__fd(object_map(object, map));
 }
@@ -31,7 +31,8 @@ int walk_prepare(const struct object *own, struct error *error)
 	uint32_t cpus = (uint32_t)libbpf_num_possible_cpus();
 	int status = bpf_map__set_max_entries(object_map(own, "run_queues"), cpus);
 
-	bpf_program__set_autoattach(bpf_object__find_program_by_name(own->bpf, PROGRAM), false);
+	bpf_program__set_autoattach(bpf_object__find_program_by_name(own->bpf, WALK_PROGRAM),
+				    false);
 	if (status)
 		return error_set(error, status, "cannot size the maps: %s", strerror(-status));
 	return idle_prepare(own, error);
@@ -39,13 +40,15 @@ int walk_prepare(const struct object *own, struct error *error)
 
 int walk_open(struct walk *walk, const struct object *own, struct error *error)
 {
-	const struct bpf_program *program = bpf_object__find_program_by_name(own->bpf, PROGRAM);
+	const struct bpf_program *program =
+		bpf_object__find_program_by_name(own->bpf, WALK_PROGRAM);
 
-	walk->states = descriptor(own, "walks");
-	walk->programs = descriptor(own, "walk_visitors");
+	walk->states = walk_map_fd(own, "walks");
+	walk->programs = walk_map_fd(own, "walk_visitors");
 	walk->link = bpf_program__attach_iter(program, NULL);
 	if (!walk->link)
-		return error_set(error, -errno, "cannot attach %s: %s", PROGRAM, strerror(errno));
+		return error_set(error, -errno, "cannot attach %s: %s", WALK_PROGRAM,
+				 strerror(errno));
 	return idle_open(&walk->idle, own, error);
 }
 
@@ -55,20 +58,20 @@ int walk_exempt(const struct object *object, struct error *error)
 
 	bpf_object__for_each_program(program, object->bpf)
 	{
-		if (!is_visitor(object, program))
+		if (!is_walk_visitor(object, program))
 			continue;
-		if (strcmp(bpf_program__section_name(program), SECTION) != 0)
+		if (strcmp(bpf_program__section_name(program), WALK_SECTION) != 0)
 			return error_set(error, -EINVAL, "program %s: WALK is for SEC(\"%s\")",
-					 bpf_program__name(program), SECTION);
+					 bpf_program__name(program), WALK_SECTION);
 		bpf_program__set_autoattach(program, false);
 	}
 	return 0;
 }
 
-/* --- visitors: with the lock, or of one's own object --- */
+/* --- visitors: with the lock held, except for the caller's own object --- */
 
-/* The next walk is needed at once, and visits every task. */
-static int need_all(struct walk *walk)
+/* The next reading walks again, and the walk visits every task. */
+static int force_full_walk(struct walk *walk)
 {
 	const struct walk_state state = { .all = 1 };
 	const uint32_t zero = 0;
@@ -77,8 +80,8 @@ static int need_all(struct walk *walk)
 	return bpf_map_update_elem(walk->states, &zero, &state, BPF_ANY) == 0 ? 0 : -errno;
 }
 
-/* The kernel ends a round of visitors at the first gap. */
-static int write_programs(const struct walk *walk)
+/* The kernel stops calling visitors at the first gap. */
+static int write_visitors(const struct walk *walk)
 {
 	uint32_t at = 0;
 
@@ -95,13 +98,13 @@ static int write_programs(const struct walk *walk)
 	return 0;
 }
 
-static int add_visitors(struct walk *walk, const struct object *object)
+static int add_walk_visitors(struct walk *walk, const struct object *object)
 {
 	struct bpf_program *program;
 
 	bpf_object__for_each_program(program, object->bpf)
 	{
-		if (!bpf_program__autoload(program) || !is_visitor(object, program))
+		if (!bpf_program__autoload(program) || !is_walk_visitor(object, program))
 			continue;
 		if (walk->count == WALK_VISITORS_MAX)
 			return -ENOSPC;
@@ -113,20 +116,20 @@ static int add_visitors(struct walk *walk, const struct object *object)
 	return 0;
 }
 
-static void remove_visitors(struct walk *walk, const struct object *object)
+static void remove_walk_visitors(struct walk *walk, const struct object *object)
 {
-	size_t kept = 0;
+	size_t remaining = 0;
 
 	for (size_t i = 0; i < walk->count; i++)
 		if (walk->visitors[i].object != object)
-			walk->visitors[kept++] = walk->visitors[i];
-	if (kept == walk->count)
+			walk->visitors[remaining++] = walk->visitors[i];
+	if (remaining == walk->count)
 		return;
-	walk->count = kept;
-	write_programs(walk);
+	walk->count = remaining;
+	write_visitors(walk);
 }
 
-static bool has_visitors(const struct walk *walk, const struct object *object)
+static bool has_walk_visitors(const struct walk *walk, const struct object *object)
 {
 	for (size_t i = 0; i < walk->count; i++)
 		if (walk->visitors[i].object == object)
@@ -134,8 +137,9 @@ static bool has_visitors(const struct walk *walk, const struct object *object)
 	return false;
 }
 
-/* How often a task was handed on: to each of those that are called, and by the last of them. */
-static uint32_t handed_on(const struct walk *walk)
+/* How often a task was passed on in the last walk: to each visitor that was called, and once more by the last
+ * of them if the walk was complete. */
+static uint32_t count_passed_on(const struct walk *walk)
 {
 	struct walk_state state = { 0 };
 	const uint32_t zero = 0;
@@ -144,22 +148,21 @@ static uint32_t handed_on(const struct walk *walk)
 	return state.next;
 }
 
-/* Each hands on the end, too. */
-static bool is_complete(const struct walk *walk)
+/* The last call of a walk, without a task, is passed on, too. */
+static bool is_walk_complete(const struct walk *walk)
 {
-	uint32_t times = handed_on(walk), called = 0;
+	uint32_t times = count_passed_on(walk), called = 0;
 
 	for (size_t i = 0; i < walk->count; i++)
 		called += !walk->visitors[i].stopped;
 	return times == 0 || times > called;
 }
 
-/* The one that was called last, if any: it wants to be shown the same task again, or has not handed
- * it on. */
-static bool stop_last(struct walk *walk)
+/* Stops the visitor that was called last, if any: it asked for the same task again, or did not pass it on. */
+static bool stop_last_visitor(struct walk *walk)
 {
 	struct walk_visitor *last = NULL;
-	uint32_t times = handed_on(walk);
+	uint32_t times = count_passed_on(walk);
 
 	for (size_t i = 0; i < walk->count && times; i++) {
 		if (walk->visitors[i].stopped)
@@ -170,10 +173,10 @@ static bool stop_last(struct walk *walk)
 	if (!last)
 		return false;
 	last->stopped = true;
-	return write_programs(walk) == 0;
+	return write_visitors(walk) == 0;
 }
 
-static int tell_stopped(const struct walk *walk, const struct object *object, struct error *error)
+static int report_stopped(const struct walk *walk, const struct object *object, struct error *error)
 {
 	for (size_t i = 0; i < walk->count; i++)
 		if (walk->visitors[i].object == object && walk->visitors[i].stopped)
@@ -184,18 +187,18 @@ static int tell_stopped(const struct walk *walk, const struct object *object, st
 	return 0;
 }
 
-/* --- without --- */
+/* --- without the lock --- */
 
 int walk_join(struct walk *walk, const struct object *object, struct error *error)
 {
 	int status;
 
 	pthread_rwlock_wrlock(&walk->lock);
-	status = add_visitors(walk, object);
-	status = status ?: write_programs(walk);
-	status = status ?: need_all(walk);
+	status = add_walk_visitors(walk, object);
+	status = status ?: write_visitors(walk);
+	status = status ?: force_full_walk(walk);
 	if (status)
-		remove_visitors(walk, object);
+		remove_walk_visitors(walk, object);
 	pthread_rwlock_unlock(&walk->lock);
 	return status ? error_set(error, status, "cannot join the walk over tasks: %s",
 				  status == -ENOSPC ? "too many programs have" : strerror(-status))
@@ -205,25 +208,26 @@ int walk_join(struct walk *walk, const struct object *object, struct error *erro
 void walk_leave(struct walk *walk, const struct object *object)
 {
 	pthread_rwlock_wrlock(&walk->lock);
-	remove_visitors(walk, object);
+	remove_walk_visitors(walk, object);
 	pthread_rwlock_unlock(&walk->lock);
 }
 
-/* After a walk that was not completed, some tasks have not been visited. */
-static int run(struct walk *walk, struct error *error)
+/* After an incomplete walk the next one must visit all tasks. */
+static int run_walk(struct walk *walk, struct error *error)
 {
 	uint64_t now_ns = clock_ns(), cpu_ns = clock_cpu_ns();
 	int status;
 
-	idle_look(&walk->idle);
+	idle_read(&walk->idle);
 	status = object_run(walk->link, error);
-	while ((status == -EAGAIN || (status == 0 && !is_complete(walk))) && stop_last(walk)) {
-		need_all(walk);
+	while ((status == -EAGAIN || (status == 0 && !is_walk_complete(walk))) &&
+	       stop_last_visitor(walk)) {
+		force_full_walk(walk);
 		now_ns = clock_ns();
 		status = object_run(walk->link, error);
 	}
 	if (status) {
-		need_all(walk);
+		force_full_walk(walk);
 		return status;
 	}
 	walk->begun_ns = now_ns;
@@ -231,14 +235,14 @@ static int run(struct walk *walk, struct error *error)
 	return 0;
 }
 
-static int run_if_older(struct walk *walk, uint64_t oldest_ns, struct error *error)
+static int run_walk_if_older(struct walk *walk, uint64_t oldest_ns, struct error *error)
 {
 	int status;
 
 	pthread_rwlock_wrlock(&walk->lock);
-	/* Another thread may have been faster. */
-	status = walk->begun_ns < oldest_ns ? run(walk, error) : 0;
-	/* By a clock that has not gone on since the walk before. */
+	/* Another thread may have walked meanwhile. */
+	status = walk->begun_ns < oldest_ns ? run_walk(walk, error) : 0;
+	/* The clock may not have advanced since the walk before. */
 	if (status == 0 && walk->begun_ns < oldest_ns)
 		walk->begun_ns = oldest_ns;
 	pthread_rwlock_unlock(&walk->lock);
@@ -250,11 +254,11 @@ int walk_take(struct walk *walk, const struct object *object, double interval_s,
 {
 	double age_ns = interval_s / 2 * (double)NS_PER_S;
 	uint64_t now_ns = clock_ns();
-	/* Half an interval may be longer than the machine is up. */
+	/* The machine may be up for less than half an interval. */
 	uint64_t oldest_ns = (double)now_ns > age_ns ? now_ns - (uint64_t)age_ns : 1;
 	int status;
 
-	if (!has_visitors(walk, object))
+	if (!has_walk_visitors(walk, object))
 		return 0;
 	if (oldest_ns <= after_ns)
 		oldest_ns = after_ns + 1;
@@ -263,11 +267,11 @@ int walk_take(struct walk *walk, const struct object *object, double interval_s,
 		if (walk->begun_ns >= oldest_ns)
 			break;
 		pthread_rwlock_unlock(&walk->lock);
-		status = run_if_older(walk, oldest_ns, error);
+		status = run_walk_if_older(walk, oldest_ns, error);
 		if (status)
 			return status;
 	}
-	status = tell_stopped(walk, object, error);
+	status = report_stopped(walk, object, error);
 	if (status)
 		pthread_rwlock_unlock(&walk->lock);
 	return status;
@@ -275,13 +279,13 @@ int walk_take(struct walk *walk, const struct object *object, double interval_s,
 
 void walk_put(struct walk *walk, const struct object *object)
 {
-	if (has_visitors(walk, object))
+	if (has_walk_visitors(walk, object))
 		pthread_rwlock_unlock(&walk->lock);
 }
 
 uint64_t walk_as_of(const struct walk *walk, const struct object *object, uint64_t now_ns)
 {
-	return has_visitors(walk, object) && walk->begun_ns < now_ns ? walk->begun_ns : now_ns;
+	return has_walk_visitors(walk, object) && walk->begun_ns < now_ns ? walk->begun_ns : now_ns;
 }
 
 void walk_done(struct walk *walk)

@@ -13,48 +13,49 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The one walk over tasks, and the programs of probes that it calls: those with a WALK tag, see
- * bpf/lib/walk.bpf.h. It is run when a reading needs it. */
+/* The only walk over all tasks. It calls those programs of probes that have a WALK tag, see
+ * bpf/lib/walk.bpf.h, and is run when a reading needs it. */
 struct walk {
-	pthread_rwlock_t lock; /* who walks has it alone, who reads with others; taken last */
+	pthread_rwlock_t lock; /* exclusive while walking, shared while reading; innermost lock */
 	struct bpf_link *link;
 	int states, programs; /* descriptors of the maps `walks` and `walk_visitors` */
 	struct walk_visitor {
 		const struct object *object;
 		int program;
 		const char *name;
-		bool stopped; /* it kept others from their tasks, and is called no more */
+		bool stopped; /* it kept tasks from later visitors, and is no longer called */
 	} visitors[WALK_VISITORS_MAX];
 	size_t count;
 	struct idle idle;
-	uint64_t begun_ns; /* of CLOCK_BOOTTIME, 0: the next one is needed at once */
-	uint64_t cost_ns;  /* CPU time of the last one, 0: there was none; atomic */
+	uint64_t begun_ns; /* start of the last walk, CLOCK_BOOTTIME; 0: walk again at once */
+	uint64_t cost_ns;  /* CPU time of the last walk, 0: none yet; atomic */
 };
 
 /* Sizes the maps of the engine's own object, before load. */
 int walk_prepare(const struct object *own, struct error *error);
 
-/* After load, before attach. What the kernel says, or -ENOENT. */
+/* After load, before attach. Errors of bpf(2) and mmap(2), or -ENOENT. */
 int walk_open(struct walk *walk, const struct object *own, struct error *error);
 
-/* Takes the programs with a WALK tag out of what attach attaches. -EINVAL: one is no walk over
- * tasks. */
+/* Excludes the programs with a WALK tag from what attach attaches. -EINVAL: such a program is no iterator
+ * over tasks. */
 int walk_exempt(const struct object *object, struct error *error);
 
-/* After load: from now on these programs are called, in the next walk with every task. The object
- * stays where it is until walk_leave(). -ENOSPC: there are too many, or what the kernel says. */
+/* After load: the next walk and all later ones call these programs with every task. The object must not
+ * move until walk_leave(). -ENOSPC: there are too many; or an error of bpf(2). */
 int walk_join(struct walk *walk, const struct object *object, struct error *error);
 void walk_leave(struct walk *walk, const struct object *object);
 
-/* Sees to a walk that is at most half an interval old and has begun later than after_ns, of
- * CLOCK_BOOTTIME, and that none begins before walk_put(); nothing for an object without programs
- * that it calls. Not while others join or leave. Errors of object_run(), -EAGAIN for an object
- * whose program has been stopped; then there is nothing to put. */
+/* Makes sure that the last walk is at most half an interval old and started later than after_ns, of
+ * CLOCK_BOOTTIME; no other walk starts before walk_put(). Does nothing for an object without WALK
+ * programs. Not to be called while an object joins or leaves. Errors of object_run(); -EAGAIN: a program of
+ * the object was stopped. After an error there is no walk_put(). */
 int walk_take(struct walk *walk, const struct object *object, double interval_s, uint64_t after_ns,
 	      struct error *error);
 void walk_put(struct walk *walk, const struct object *object);
 
-/* Between the two: since when what the object tells is as it is, now_ns or when the walk began. */
+/* Between the two: the time for which the rows of the object hold: the start of the walk, or now_ns for an
+ * object without WALK programs. */
 uint64_t walk_as_of(const struct walk *walk, const struct object *object, uint64_t now_ns);
 
 void walk_done(struct walk *walk);

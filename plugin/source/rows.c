@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rows of a map: one per number or key, or one per slot, which the kernel gives to a service or process
- * when it counts for it first.
+ * The rows of a map: one per number or key, or one per slot, which the kernel gives to a service or
+ * process when it first counts for it.
  */
 #include "rows.h"
 
 #include "object/budget.h"
 #include "service/lifecycle.h"
-#include "source_text.h"
-#include "table/kind.h"
 
 #include "bpf/lib/service.h"
 #include "bpf/lib/slot.h"
@@ -32,7 +30,7 @@ static bool is_mapped_array(const struct bpf_map *map)
 	return bpf_map__type(map) == BPF_MAP_TYPE_ARRAY && bpf_map__map_flags(map) & BPF_F_MMAPABLE;
 }
 
-static int resize(struct bpf_map *map, uint32_t count, struct error *error)
+static int resize_map(struct bpf_map *map, uint32_t count, struct error *error)
 {
 	int status = bpf_map__set_max_entries(map, count);
 
@@ -61,7 +59,8 @@ static int numbers_resize(const struct rows *rows, struct numbers *numbers,
 	if (has_map(rows, map))
 		return error_set(error, -EINVAL, "map %s: a table needs maps of its own", name);
 
-	/* Of variables libbpf has a copy, which it would take for as large as it is told here. */
+	/* libbpf keeps a copy of variables and would assume that it has the size that is set
+	 * here. */
 	if (!map || bpf_map__is_internal(map) || !is_mapped_array(map) ||
 	    bpf_map__value_size(map) != sizeof(uint32_t))
 		return error_set(error, -EINVAL,
@@ -69,27 +68,41 @@ static int numbers_resize(const struct rows *rows, struct numbers *numbers,
 				 "BPF_F_MMAPABLE",
 				 name);
 	numbers->map = map;
-	return resize(map, count, error);
+	return resize_map(map, count, error);
 }
 
-static bool is_by_leave(const struct subject_tag *subject, const struct row_counts *counts)
+static bool needs_grant(const struct subject_tag *subject, const struct row_counts *counts)
 {
 	return counts->by_leave && subject->via[0] && subject->kind == SUBJECT_SERVICE;
 }
 
-static uint32_t count_of(const struct bpf_map *map, const struct subject_tag *subject,
-			 const struct row_counts *counts)
+/* The number of subjects of the rows' kind. */
+static uint32_t count_subjects(const struct bpf_map *map, const struct subject_tag *subject,
+			       const struct row_counts *counts)
 {
-	uint32_t count = kind_of(subject->kind)->count(map, counts), slots = counts->slots;
+	switch (subject->kind) {
+	case SUBJECT_SERVICE:
+		return counts->services;
+	case SUBJECT_PROCESS:
+		return counts->processes;
+	default:
+		return bpf_map__max_entries(map);
+	}
+}
 
-	if (is_by_leave(subject, counts))
+static uint32_t count_table_rows(const struct bpf_map *map, const struct subject_tag *subject,
+				 const struct row_counts *counts)
+{
+	uint32_t count = count_subjects(map, subject, counts), slots = counts->slots;
+
+	if (needs_grant(subject, counts))
 		slots += (uint32_t)counts->config->service_count;
 	return subject->via[0] && slots < count ? slots : count;
 }
 
-/* Words of the SUBJECT tag that do not go with the type of map. */
-static int check_map(const struct bpf_map *map, const struct subject_tag *subject,
-		     struct error *error)
+/* Refuses words of the SUBJECT tag that do not fit the type of map. */
+static int check_map_type(const struct bpf_map *map, const struct subject_tag *subject,
+			  struct error *error)
 {
 	const char *name = bpf_map__name(map);
 
@@ -115,7 +128,7 @@ static int check_map(const struct bpf_map *map, const struct subject_tag *subjec
 	return 0;
 }
 
-/* Of a hash that others have made as many keys are read as there is room for. */
+/* Of a hash that an object without our tags sizes, at most ROWS_MAX keys are read. */
 static uint32_t read_at_most(const struct bpf_map *map, const struct subject_tag *subject,
 			     uint32_t count)
 {
@@ -127,10 +140,10 @@ static uint32_t read_at_most(const struct bpf_map *map, const struct subject_tag
 int rows_resize(struct rows *rows, struct bpf_map *map, const struct subject_tag *subject,
 		const struct row_counts *counts, struct bpf_object *object, struct error *error)
 {
-	int status = check_map(map, subject, error);
+	int status = check_map_type(map, subject, error);
 
 	if (status == 0 && subject->entries)
-		status = resize(map, subject->entries, error);
+		status = resize_map(map, subject->entries, error);
 	if (status)
 		return status;
 	*rows = (struct rows){ .map = map, .source = source_of(map) };
@@ -138,8 +151,8 @@ int rows_resize(struct rows *rows, struct bpf_map *map, const struct subject_tag
 	rows->shards = subject->sharded ? counts->shards : rows->cpus;
 	rows->stride = source_stride(map);
 	rows->each_cpu = subject->cpu;
-	rows->count = read_at_most(map, subject, count_of(map, subject, counts));
-	rows->by_leave = is_by_leave(subject, counts);
+	rows->count = read_at_most(map, subject, count_table_rows(map, subject, counts));
+	rows->by_leave = needs_grant(subject, counts);
 	if (rows->by_leave) {
 		rows->kept = 1 + (uint32_t)counts->config->service_count;
 		rows->open =
@@ -153,13 +166,13 @@ int rows_resize(struct rows *rows, struct bpf_map *map, const struct subject_tag
 						       : "max_entries");
 	if (subject->via[0])
 		status = numbers_resize(rows, &rows->via, object, subject->via,
-					kind_of(subject->kind)->count(map, counts), error);
+					count_subjects(map, subject, counts), error);
 	if (subject->via[0] && status == 0)
 		status = numbers_resize(rows, &rows->owners, object, subject->owners, rows->count,
 					error);
 	if (status || subject->is_described)
 		return status;
-	return resize(map, rows->count * (subject->sharded ? rows->shards : 1), error);
+	return resize_map(map, rows->count * (subject->sharded ? rows->shards : 1), error);
 }
 
 uint32_t rows_most(const struct rows *rows)
@@ -209,12 +222,12 @@ uint64_t rows_memory(const struct rows *rows)
 	return source(rows)->memory(rows);
 }
 
-int rows_each(struct rows *rows, row_taker *take, void *to, struct error *error)
+int rows_each(struct rows *rows, row_taker *visit, void *to, struct error *error)
 {
-	return source(rows)->each(rows, take, to, error);
+	return source(rows)->each(rows, visit, to, error);
 }
 
-static bool is_empty(const struct row_bytes *bytes)
+static bool is_zero_row(const struct row_bytes *bytes)
 {
 	const uint64_t *word = (const uint64_t *)bytes->at;
 
@@ -224,18 +237,18 @@ static bool is_empty(const struct row_bytes *bytes)
 	return true;
 }
 
-int rows_give(const struct rows *rows, struct source_row *row, row_taker *take, void *to,
+int rows_give(const struct rows *rows, struct source_row *row, row_taker *visit, void *to,
 	      struct error *error)
 {
 	int status = 0;
 
 	row->cpu = -1;
 	if (!rows->each_cpu)
-		return take(to, row, error);
+		return visit(to, row, error);
 	row->bytes.parts = 1;
 	for (row->cpu = 0; row->cpu < (int)rows->cpus && status == 0; row->cpu++) {
-		if (!is_empty(&row->bytes))
-			status = take(to, row, error);
+		if (!is_zero_row(&row->bytes))
+			status = visit(to, row, error);
 		row->bytes.at += row->bytes.stride;
 	}
 	return status;
@@ -254,86 +267,87 @@ void rows_write(const struct rows *rows, uint32_t row, uint32_t offset, uint64_t
 	__atomic_store_n(at, value, __ATOMIC_RELAXED);
 }
 
-/* Entries of array maps are 8 bytes apart at least. */
-static uint32_t *number_at(const struct numbers *numbers, uint32_t i)
+/* Entries of array maps are at least 8 bytes apart. */
+static uint32_t *number_in(const struct numbers *numbers, uint32_t i)
 {
 	return (uint32_t *)((uint64_t *)numbers->mapping.start + i);
 }
 
 uint32_t rows_slot(const struct rows *rows, uint32_t owner)
 {
-	uint32_t slot = __atomic_load_n(number_at(&rows->via, owner), __ATOMIC_ACQUIRE);
+	uint32_t slot = __atomic_load_n(number_in(&rows->via, owner), __ATOMIC_ACQUIRE);
 
 	return slot < rows->count ? slot : 0;
 }
 
 void rows_close_slot(struct rows *rows, uint32_t owner)
 {
-	__atomic_store_n(number_at(&rows->via, owner), 0, __ATOMIC_SEQ_CST);
+	__atomic_store_n(number_in(&rows->via, owner), 0, __ATOMIC_SEQ_CST);
 }
 
 void rows_ask_again(struct rows *rows)
 {
-	__atomic_fetch_add(number_at(&rows->owners, 0), 1, __ATOMIC_RELEASE);
+	__atomic_fetch_add(number_in(&rows->owners, 0), 1, __ATOMIC_RELEASE);
 }
 
-/* Counted last: who asks again finds it. */
+/* The counter of freed slots is raised last: a program that sees it finds the slot free. */
 void rows_free_slot(struct rows *rows, uint32_t slot)
 {
-	__atomic_store_n(number_at(&rows->owners, slot), 0, __ATOMIC_RELEASE);
+	__atomic_store_n(number_in(&rows->owners, slot), 0, __ATOMIC_RELEASE);
 	rows_ask_again(rows);
 }
 
-bool rows_is_kept(const struct rows *rows, uint32_t owner)
+bool rows_is_reserved(const struct rows *rows, uint32_t owner)
 {
 	return owner >= SERVICE_FIRST && owner - SERVICE_FIRST + 1 < rows->kept;
 }
 
-static uint32_t leave(bool is_group)
+static uint32_t grant_word(bool is_group)
 {
 	return is_group ? SLOT_NONE | SLOT_GROUP : SLOT_NONE;
 }
 
-bool rows_give_leave(struct rows *rows, uint32_t owner, bool is_group)
+bool rows_grant(struct rows *rows, uint32_t owner, bool is_group)
 {
 	uint32_t none = 0;
 
-	return __atomic_compare_exchange_n(number_at(&rows->via, owner), &none, leave(is_group),
-					   false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+	return __atomic_compare_exchange_n(number_in(&rows->via, owner), &none,
+					   grant_word(is_group), false, __ATOMIC_RELEASE,
+					   __ATOMIC_RELAXED);
 }
 
 bool rows_is_refused(const struct rows *rows, uint32_t owner)
 {
-	uint32_t word = __atomic_load_n(number_at(&rows->via, owner), __ATOMIC_RELAXED);
+	uint32_t word = __atomic_load_n(number_in(&rows->via, owner), __ATOMIC_RELAXED);
 
 	return word & SLOT_NONE && word & SLOT_REFUSED;
 }
 
 uint32_t rows_owner(const struct rows *rows, uint32_t slot)
 {
-	uint32_t owner = __atomic_load_n(number_at(&rows->owners, slot), __ATOMIC_ACQUIRE);
+	uint32_t owner = __atomic_load_n(number_in(&rows->owners, slot), __ATOMIC_ACQUIRE);
 
 	return owner ? (owner & ~SLOT_CLOSED) - 1 : 0;
 }
 
-/* Who asks in between counts in it for the last time. */
+/* A program that looks up the slot between the two stores counts in it for the last time. */
 void rows_return_slot(struct rows *rows, uint32_t slot, uint32_t owner, bool is_group)
 {
-	__atomic_store_n(number_at(&rows->via, owner), leave(is_group), __ATOMIC_SEQ_CST);
-	__atomic_store_n(number_at(&rows->owners, slot), SLOT_CLOSED | (owner + 1),
+	__atomic_store_n(number_in(&rows->via, owner), grant_word(is_group), __ATOMIC_SEQ_CST);
+	__atomic_store_n(number_in(&rows->owners, slot), SLOT_CLOSED | (owner + 1),
 			 __ATOMIC_SEQ_CST);
 }
 
 uint32_t rows_closed_by(const struct rows *rows, uint32_t slot)
 {
-	uint32_t owner = __atomic_load_n(number_at(&rows->owners, slot), __ATOMIC_ACQUIRE);
+	uint32_t owner = __atomic_load_n(number_in(&rows->owners, slot), __ATOMIC_ACQUIRE);
 
 	return owner & SLOT_CLOSED ? rows_owner(rows, slot) : 0;
 }
 
 void rows_forget_refusal(struct rows *rows, uint32_t owner)
 {
-	uint32_t *has = number_at(&rows->via, owner);
+	uint32_t *has = number_in(&rows->via, owner);
 	uint32_t refusal = __atomic_load_n(has, __ATOMIC_RELAXED);
 
 	if (refusal >= rows->count)
@@ -346,13 +360,14 @@ uint32_t rows_slots_used(const struct rows *rows)
 	uint32_t used = 0;
 
 	for (uint32_t slot = 1; slot < rows->count; slot++)
-		used += __atomic_load_n(number_at(&rows->owners, slot), __ATOMIC_RELAXED) != 0;
+		used += __atomic_load_n(number_in(&rows->owners, slot), __ATOMIC_RELAXED) != 0;
 	return used;
 }
 
 void rows_done(struct rows *rows)
 {
-	text_source_free(rows->text);
+	if (source(rows)->done)
+		source(rows)->done(rows);
 	mapping_done(&rows->mapping);
 	mapping_done(&rows->via.mapping);
 	mapping_done(&rows->owners.mapping);

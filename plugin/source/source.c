@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which source a map's rows come from.
+ * Which source reads the rows of a map, by its type.
  */
 #include "source.h"
 
@@ -38,7 +38,8 @@ bool source_is_percpu(const struct bpf_map *map)
 	       type == BPF_MAP_TYPE_LRU_PERCPU_HASH;
 }
 
-/* The kernel copies values close together, those per CPU, and in mapped arrays, 8 bytes apart. */
+/* Values are 8-byte aligned in mapped arrays and in copies of per-CPU maps; the kernel copies all
+ * others without gaps. */
 size_t source_stride(const struct bpf_map *map)
 {
 	if (source_of(map) != &source_array && !source_is_percpu(map))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rows of a mapped array: read where the kernel counts, and written where a column has the word
+ * The rows of a mapped array: read where the kernel counts, and written if a column has the word
  * tail.
  */
 #include "rows.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-static int start(struct rows *rows, struct error *error)
+static int array_start(struct rows *rows, struct error *error)
 {
 	int protection = rows->is_written ? PROT_READ | PROT_WRITE : PROT_READ;
 	int status = mapping_open(&rows->mapping, rows->map, protection);
@@ -19,7 +19,7 @@ static int start(struct rows *rows, struct error *error)
 		      : 0;
 }
 
-static int each(struct rows *rows, row_taker *take, void *to, struct error *error)
+static int array_each(struct rows *rows, row_taker *visit, void *to, struct error *error)
 {
 	int status = 0;
 
@@ -30,14 +30,16 @@ static int each(struct rows *rows, row_taker *take, void *to, struct error *erro
 			.cpu = -1,
 		};
 
-		status = take(to, &row, error);
+		status = visit(to, &row, error);
 	}
 	return status;
 }
 
-static uint64_t memory(__attribute__((unused)) const struct rows *rows)
+static uint64_t array_memory(__attribute__((unused)) const struct rows *rows)
 {
 	return 0;
 }
 
-const struct source source_array = { .start = start, .each = each, .memory = memory };
+const struct source source_array = { .start = array_start,
+				     .each = array_each,
+				     .memory = array_memory };

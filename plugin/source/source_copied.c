@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rows of an array that cannot be mapped, as one per CPU: a copy of all, taken at each reading, in which
- * CPUs lie as shards do.
+ * The rows of an array that cannot be mapped, such as one per CPU: all values are copied at each
+ * reading; the values of CPUs lie like shards.
  */
 #include "object/budget.h"
 #include "rows.h"
@@ -11,18 +11,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t memory(const struct rows *rows)
+static uint64_t copied_memory(const struct rows *rows)
 {
 	uint64_t row = size_product(rows->cpus, rows->stride);
 
 	return size_product(rows->count, size_sum(row, sizeof(uint32_t)));
 }
 
-/* In as many calls as the kernel wants. */
-static int copy(struct rows *rows, struct error *error)
+/* The kernel may need several calls. */
+static int copy_values(struct rows *rows, struct error *error)
 {
 	size_t row = rows->cpus * rows->stride;
-	uint64_t batch = 0; /* of the kernel: where the next one begins */
+	uint64_t batch = 0; /* opaque to us: start of the next batch */
 	uint32_t done = 0;
 
 	while (done < rows->count) {
@@ -42,7 +42,7 @@ static int copy(struct rows *rows, struct error *error)
 	return 0;
 }
 
-static int start(struct rows *rows, struct error *error)
+static int copied_start(struct rows *rows, struct error *error)
 {
 	int status = mapping_make(&rows->mapping, rows->count * rows->cpus * rows->stride);
 
@@ -50,12 +50,12 @@ static int start(struct rows *rows, struct error *error)
 	if (status || !rows->keys)
 		return error_set(error, -ENOMEM, "map %s: no memory for %u rows",
 				 bpf_map__name(rows->map), rows->count);
-	return copy(rows, error);
+	return copy_values(rows, error);
 }
 
-static int each(struct rows *rows, row_taker *take, void *to, struct error *error)
+static int copied_each(struct rows *rows, row_taker *visit, void *to, struct error *error)
 {
-	int status = copy(rows, error);
+	int status = copy_values(rows, error);
 
 	for (uint32_t i = 0; i < rows->count && status == 0; i++) {
 		struct source_row row = {
@@ -63,9 +63,11 @@ static int each(struct rows *rows, row_taker *take, void *to, struct error *erro
 			.bytes = { rows_at(rows, i, 0), rows->cpus, rows->stride },
 		};
 
-		status = rows_give(rows, &row, take, to, error);
+		status = rows_give(rows, &row, visit, to, error);
 	}
 	return status;
 }
 
-const struct source source_copied = { .start = start, .each = each, .memory = memory };
+const struct source source_copied = { .start = copied_start,
+				      .each = copied_each,
+				      .memory = copied_memory };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rows of a hash, by batches of whole buckets of it. Keys come and go meanwhile: one that stays is
- * given once, as a bucket is read with its lock held. A bucket that has more keys than a batch makes
- * that one larger.
+ * The rows of a hash, in batches of whole buckets of the kernel's hash table. A key that exists
+ * throughout is read exactly once, because the kernel copies a bucket with its lock held. If a
+ * bucket has more keys than fit in a batch, the batch becomes larger.
  */
 #include "object/budget.h"
 #include "rows.h"
@@ -14,38 +14,39 @@
 
 #define BATCH_FIRST 256 /* keys */
 
-static size_t value_size(const struct rows *rows)
+static size_t hash_value_size(const struct rows *rows)
 {
 	return rows->cpus * rows->stride;
 }
 
-static uint32_t first_batch(const struct rows *rows)
+static uint32_t hash_first_batch(const struct rows *rows)
 {
 	return rows->count < BATCH_FIRST ? rows->count : BATCH_FIRST;
 }
 
-/* More keys than that are not in one bucket: the kernel has as many buckets as keys, and its own seed. */
-static uint64_t memory(const struct rows *rows)
+/* A bucket with more keys than that is not expected: the kernel has as many buckets as entries and
+ * a hash seed of its own. */
+static uint64_t hash_memory(const struct rows *rows)
 {
-	return size_product(first_batch(rows),
-			    size_sum(bpf_map__key_size(rows->map), value_size(rows)));
+	return size_product(hash_first_batch(rows),
+			    size_sum(bpf_map__key_size(rows->map), hash_value_size(rows)));
 }
 
-static int no_memory(const struct rows *rows, struct error *error)
+static int hash_no_memory(const struct rows *rows, struct error *error)
 {
 	return error_set(error, -ENOMEM, "map %s: no memory for %u rows", bpf_map__name(rows->map),
 			 rows->count);
 }
 
-static int resize_batch(struct rows *rows, uint32_t count, struct error *error)
+static int hash_resize_batch(struct rows *rows, uint32_t count, struct error *error)
 {
 	void *keys = calloc(count, bpf_map__key_size(rows->map));
-	void *values = calloc(count, value_size(rows));
+	void *values = calloc(count, hash_value_size(rows));
 
 	if (!keys || !values) {
 		free(keys);
 		free(values);
-		return no_memory(rows, error);
+		return hash_no_memory(rows, error);
 	}
 	free(rows->keys);
 	free(rows->values);
@@ -55,14 +56,15 @@ static int resize_batch(struct rows *rows, uint32_t count, struct error *error)
 	return 0;
 }
 
-static int start(struct rows *rows, struct error *error)
+static int hash_start(struct rows *rows, struct error *error)
 {
-	return resize_batch(rows, first_batch(rows), error);
+	return hash_resize_batch(rows, hash_first_batch(rows), error);
 }
 
-/* The next batch, larger ones until a bucket fits; ret_end: it is the last. */
-static int next_batch(struct rows *rows, const uint64_t *after, uint64_t *ret_batch,
-		      uint32_t *ret_count, bool *ret_end, struct error *error)
+/* Reads the next batch, in a larger buffer if the bucket does not fit. *ret_end: it is the last
+ * one. */
+static int read_next_batch(struct rows *rows, const uint64_t *after, uint64_t *ret_batch,
+			   uint32_t *ret_count, bool *ret_is_last, struct error *error)
 {
 	for (;;) {
 		uint32_t larger = 2 * rows->batch < rows->count ? 2 * rows->batch : rows->count;
@@ -71,48 +73,51 @@ static int next_batch(struct rows *rows, const uint64_t *after, uint64_t *ret_ba
 		*ret_count = rows->batch;
 		status = bpf_map_lookup_batch(bpf_map__fd(rows->map), (void *)after, ret_batch,
 					      rows->keys, rows->values, ret_count, NULL);
-		*ret_end = status == -ENOENT;
+		*ret_is_last = status == -ENOENT;
 		if (status == 0 || status == -ENOENT)
 			return 0;
 		if (status != -ENOSPC || larger == rows->batch)
 			return error_set(error, status, "map %s: cannot read its rows: %s",
 					 bpf_map__name(rows->map), strerror(-status));
-		status = resize_batch(rows, larger, error);
+		status = hash_resize_batch(rows, larger, error);
 		if (status)
 			return status;
 	}
 }
 
-static int give(struct rows *rows, uint32_t count, row_taker *take, void *to, struct error *error)
+static int visit_batch(struct rows *rows, uint32_t count, row_taker *visit, void *to,
+		       struct error *error)
 {
 	int status = 0;
 
 	for (uint32_t i = 0; i < count && status == 0; i++) {
 		struct source_row row = {
 			.key = rows->keys + (size_t)i * bpf_map__key_size(rows->map),
-			.bytes = { rows->values + i * value_size(rows), rows->cpus, rows->stride },
+			.bytes = { rows->values + i * hash_value_size(rows), rows->cpus,
+				   rows->stride },
 		};
 
-		status = rows_give(rows, &row, take, to, error);
+		status = rows_give(rows, &row, visit, to, error);
 	}
 	return status;
 }
 
-static int each(struct rows *rows, row_taker *take, void *to, struct error *error)
+static int hash_each(struct rows *rows, row_taker *visit, void *to, struct error *error)
 {
-	uint64_t batch[2] = { 0 }; /* of the kernel: where this one begins, and the next */
-	bool first = true, end = false;
+	uint64_t batch[2] = { 0 }; /* opaque to us: start of this batch, start of the next */
+	bool first = true, is_last = false;
 	int status = 0;
 
-	while (!end && status == 0) {
+	while (!is_last && status == 0) {
 		uint32_t count = 0;
 
-		status = next_batch(rows, first ? NULL : &batch[0], &batch[1], &count, &end, error);
-		status = status ?: give(rows, count, take, to, error);
+		status = read_next_batch(rows, first ? NULL : &batch[0], &batch[1], &count,
+					 &is_last, error);
+		status = status ?: visit_batch(rows, count, visit, to, error);
 		batch[0] = batch[1];
 		first = false;
 	}
 	return status;
 }
 
-const struct source source_hash = { .start = start, .each = each, .memory = memory };
+const struct source source_hash = { .start = hash_start, .each = hash_each, .memory = hash_memory };

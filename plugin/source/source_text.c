@@ -250,7 +250,24 @@ static uint64_t memory(const struct rows *rows)
 			size_product(rows->count, text_rows_size(fields, rows->stride)));
 }
 
-const struct source source_text = { .start = start, .each = each, .memory = memory };
+static void done(struct rows *rows)
+{
+	struct text_source *s = rows->text;
+
+	if (!s)
+		return;
+	text_files_done(&s->files);
+	pseudo_text_done(&s->text);
+	text_rows_done(&s->rows);
+	free(s);
+}
+
+const struct source source_text = {
+	.start = start,
+	.each = each,
+	.memory = memory,
+	.done = done,
+};
 
 int text_source_prepare(struct rows *rows, struct bpf_map *map, const struct fields *fields,
 			const struct row_counts *counts, struct error *error)
@@ -275,14 +292,4 @@ int text_source_prepare(struct rows *rows, struct bpf_map *map, const struct fie
 	s->places = counts->places;
 	s->files.root = -1;
 	return bpf_map__set_autocreate(map, false);
-}
-
-void text_source_free(struct text_source *s)
-{
-	if (!s)
-		return;
-	text_files_done(&s->files);
-	pseudo_text_done(&s->text);
-	text_rows_done(&s->rows);
-	free(s);
 }

@@ -25,6 +25,4 @@ bool text_source_trouble(struct text_source *source, struct error *ret_trouble);
 /* Did any of the files that were read have what this column of the schema is? */
 bool text_source_has(const struct text_source *source, uint32_t column);
 
-void text_source_free(struct text_source *source);
-
 #endif

@@ -8,8 +8,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TEXT_FIELDS_MAX 128
-
 /* A word of a text, without a NUL behind it. */
 struct text_word {
 	const char *at; /* NULL: the row has no such word */

@@ -4,6 +4,7 @@
 
 #include "schema/fields.h"
 #include "source.h"
+#include "text.h"
 #include "text_files.h"
 #include "util/index.h"
 

@@ -61,6 +61,7 @@ struct build {
 
 struct codes {
 	struct code_files files;
+	struct ksyms *ksyms;
 	struct code_processes processes;
 	struct build build[BUILDS_MAX];
 	uint32_t build_count;
@@ -74,7 +75,7 @@ struct codes {
 	struct error told_last;
 };
 
-struct codes *codes_new(struct file_reader *files)
+struct codes *codes_new(struct file_reader *files, struct ksyms *ksyms)
 {
 	struct codes *codes = calloc(1, sizeof(*codes));
 
@@ -87,7 +88,8 @@ struct codes *codes_new(struct file_reader *files)
 		return NULL;
 	}
 	codes->since_ns = clock_ns();
-	ksyms_want();
+	codes->ksyms = ksyms;
+	ksyms_want(ksyms);
 	return codes;
 }
 
@@ -534,14 +536,14 @@ static void ask_build_ids(struct codes *codes, struct between *between)
 
 static void name_kernel(struct codes *codes)
 {
-	ksyms_refresh(codes->files.files, clock_ns());
+	ksyms_refresh(codes->ksyms, codes->files.files, clock_ns());
 	for (uint32_t i = 0; i < codes->count; i++) {
 		struct code *code = &codes->code[i];
 		char name[CODE_NAME_MAX];
 
 		if (code->asked || code->key.kind != OF_KERNEL)
 			continue;
-		if (ksym_name(code->key.place, name, sizeof(name)))
+		if (ksym_name(codes->ksyms, code->key.place, name, sizeof(name)))
 			set_name(codes, code, name, "_[k]");
 		else
 			set_name(codes, code, UNKNOWN, "_[k]");

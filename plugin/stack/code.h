@@ -13,12 +13,13 @@
  * that the process has then; the name is asked for later, by which time the process may be gone. Of
  * one thread. */
 struct codes;
+struct ksyms;
 
 #define CODE_UNKNOWN 0     /* the number of what nothing is known of: "[unknown]" */
 #define CODE_NAME_MAX 1024 /* bytes, with inlined functions, with the NUL */
 
-/* files stays the caller's, who uses it in this thread alone. NULL: no memory. */
-struct codes *codes_new(struct file_reader *files);
+/* files and ksyms stay the caller's, who uses files in this thread only. NULL: no memory. */
+struct codes *codes_new(struct file_reader *files, struct ksyms *ksyms);
 
 /* The number of a frame of the process of a record; the same for the same code, also of another
  * process. May read the mappings of a process that is new, or that has new ones. */

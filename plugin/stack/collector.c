@@ -44,7 +44,7 @@ struct collector {
 };
 
 int collector_open(struct collector **ret_collector, const struct profiles_config *config,
-		   struct file_reader *files, struct error *error)
+		   struct file_reader *files, struct ksyms *ksyms, struct error *error)
 {
 	struct collector *collector = calloc(1, sizeof(*collector));
 	int status;
@@ -53,7 +53,7 @@ int collector_open(struct collector **ret_collector, const struct profiles_confi
 		return error_set(error, -ENOMEM, "no memory for profiles");
 	status = store_open(&collector->store, config, error);
 	if (status == 0) {
-		collector->codes = codes_new(files);
+		collector->codes = codes_new(files, ksyms);
 		if (!collector->codes || stacks_init(&collector->stacks) ||
 		    texts_init(&collector->texts))
 			status = error_set(error, -ENOMEM, "no memory for profiles");

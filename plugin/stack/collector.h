@@ -11,14 +11,15 @@
 #include <stdint.h>
 #include <time.h>
 
+struct ksyms;
 struct profiles_config; /* see config/config.h */
 
 /* Records of stacks on their way to folded files. Of one thread. */
 struct collector;
 
-/* files stays the caller's, who uses it in this thread alone. Errors of store_open(). */
+/* files and ksyms stay the caller's, who uses files in this thread only. Errors of store_open(). */
 int collector_open(struct collector **ret_collector, const struct profiles_config *config,
-		   struct file_reader *files, struct error *error);
+		   struct file_reader *files, struct ksyms *ksyms, struct error *error);
 
 /* The number of a view, which is copied; a negative errno: -ENOMEM. */
 int collector_view(struct collector *collector, const struct view *view);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sums by subject, and of moments those of some readings before.
+ * Sums by subject; of moments also those of a few earlier readings.
  */
 #include "accumulator.h"
 
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool grow(struct accumulators *accumulators, size_t count)
+static bool grow_accumulators(struct accumulators *accumulators, size_t count)
 {
 	struct accumulator *grown;
 
@@ -26,7 +26,7 @@ static bool grow(struct accumulators *accumulators, size_t count)
 
 size_t accumulator_cells(const struct schema *schema)
 {
-	return 2 * (size_t)schema->cells + (size_t)ACCUMULATOR_KEPT * schema->moments;
+	return 2 * (size_t)schema->cells + (size_t)ACCUMULATOR_WINDOWS * schema->moments;
 }
 
 struct accumulator *accumulators_at(struct accumulators *accumulators, const struct schema *schema,
@@ -34,7 +34,7 @@ struct accumulator *accumulators_at(struct accumulators *accumulators, const str
 {
 	struct accumulator *accumulator;
 
-	if (!grow(accumulators, subject + 1))
+	if (!grow_accumulators(accumulators, subject + 1))
 		return NULL;
 	accumulator = &accumulators->accumulator[subject];
 	*ret_new = !accumulator->total || accumulator->generation != generation;
@@ -54,11 +54,11 @@ struct accumulator *accumulators_at(struct accumulators *accumulators, const str
 	return accumulator;
 }
 
-/* The oldest one is forgotten. */
-static void keep_window(struct accumulator *accumulator, const struct schema *schema)
+/* Shifts the windows of moments by one; the oldest is dropped. */
+static void shift_windows(struct accumulator *accumulator, const struct schema *schema)
 {
 	memmove(accumulator->past + schema->moments, accumulator->past,
-		(ACCUMULATOR_KEPT - 1) * schema->moments * sizeof(uint64_t));
+		(ACCUMULATOR_WINDOWS - 1) * schema->moments * sizeof(uint64_t));
 	for (size_t c = 0; c < schema->column_count; c++) {
 		const struct column *column = &schema->columns[c];
 
@@ -79,7 +79,7 @@ void accumulators_begin(struct accumulators *accumulators, const struct schema *
 		if (!accumulator->total)
 			continue;
 		if (keep && schema->moments)
-			keep_window(accumulator, schema);
+			shift_windows(accumulator, schema);
 		memset(accumulator->window, 0, schema->cells * sizeof(uint64_t));
 	}
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From the bytes of a row to cells of 64 bits, and what they have grown by.
+ * From the bytes of a row to 64-bit cells, and their growth.
  */
 #include "cells.h"
 
@@ -20,26 +20,27 @@ static uint64_t read_narrow(const struct column *column, const unsigned char *ro
 	}
 }
 
-/* A gauge as it stands, an integer of less than 64 bits with its sign. */
-static uint64_t extend(const struct column *column, uint64_t cell)
+/* A gauge of less than 64 bits, with its sign. */
+static uint64_t extend_sign(const struct column *column, uint64_t cell)
 {
 	unsigned shift = 64 - 8 * column->cell_size;
 
 	return column->is_signed && shift ? (uint64_t)((int64_t)(cell << shift) >> shift) : cell;
 }
 
-/* A counter of 32 bits wraps at 32 bits. */
-static uint64_t growth(const struct column *column, uint64_t now, uint64_t before)
+/* A counter wraps at its own size, for example at 32 bits. */
+static uint64_t wrapped_growth(const struct column *column, uint64_t now, uint64_t before)
 {
 	unsigned shift = 64 - 8 * column->cell_size;
 
 	return (now - before) << shift >> shift;
 }
 
-/* Adds a column as one part of the row has it. */
-static void add_part(const struct column *column, const unsigned char *row, uint64_t *cells)
+/* Adds the cells of a column in one part of the row. */
+static void add_row_part(const struct column *column, const unsigned char *row, uint64_t *cells)
 {
-	/* Nearly all cells are such, of histograms: this loop is what a reading takes. */
+	/* Nearly all cells are 64-bit ones of histograms: a reading spends its time in this
+	 * loop. */
 	if (column->cell_size == sizeof(uint64_t)) {
 		const uint64_t *at = (const uint64_t *)(row + column->offset);
 
@@ -50,7 +51,7 @@ static void add_part(const struct column *column, const unsigned char *row, uint
 	for (uint32_t i = 0; i < column->width; i++) {
 		uint64_t cell = read_narrow(column, row, i);
 
-		cells[i] += column->is_gauge ? extend(column, cell) : cell;
+		cells[i] += column->is_gauge ? extend_sign(column, cell) : cell;
 	}
 }
 
@@ -61,14 +62,14 @@ void cells_read(const struct schema *schema, const struct row_bytes *row, uint64
 	memset(ret_cells, 0, schema->row_cells * sizeof(*ret_cells));
 	for (uint32_t part = 0; part < row->parts; part++, at += row->stride)
 		for (size_t c = 0; c < schema->column_count; c++)
-			add_part(&schema->columns[c], at, ret_cells + schema->columns[c].at);
+			add_row_part(&schema->columns[c], at, ret_cells + schema->columns[c].at);
 }
 
-/* What a cell has grown by since it was last read. A counter that falls, as one of another
- * program's that is set back, goes on from there. */
-static uint64_t take_growth(const struct column *column, uint64_t now, uint64_t *previous)
+/* The growth of a cell since it was last read. A counter that fell, for example because another
+ * program reset it, has grown by 0 and continues from its new value. */
+static uint64_t cell_growth(const struct column *column, uint64_t now, uint64_t *previous)
 {
-	uint64_t grown = growth(column, now, *previous);
+	uint64_t grown = wrapped_growth(column, now, *previous);
 	bool fell = column->kind == COLUMN_INTEGER && (int64_t)grown < 0 &&
 		    (now < *previous || column->is_signed);
 
@@ -78,7 +79,7 @@ static uint64_t take_growth(const struct column *column, uint64_t now, uint64_t 
 	return fell ? 0 : grown;
 }
 
-/* Which cell of a column the i-th one of a row goes into; column->cells or more: none. */
+/* The cell of a column that cell i of a row adds to; column->cells or more: none. */
 static uint32_t cell_of(const struct column *column, uint32_t i, uint64_t bucket)
 {
 	return column->is_spread ? buckets_find(column->buckets, bucket) : i;
@@ -87,14 +88,14 @@ static uint32_t cell_of(const struct column *column, uint32_t i, uint64_t bucket
 bool cells_feed(const struct schema *schema, double elapsed_s, const struct row_cells *row,
 		struct accumulator *gauges, struct accumulator *counters)
 {
-	bool notable = false;
+	bool is_active = false;
 
 	for (size_t c = 0; c < schema->column_count; c++) {
 		const struct column *column = &schema->columns[c];
 
 		for (uint32_t i = 0; i < column->width; i++) {
 			uint32_t at = column->at + i, cell = cell_of(column, i, row->bucket);
-			uint64_t grown = take_growth(column, row->now[at], &row->previous[at]);
+			uint64_t grown = cell_growth(column, row->now[at], &row->previous[at]);
 
 			if (cell >= column->cells)
 				continue;
@@ -108,10 +109,10 @@ bool cells_feed(const struct schema *schema, double elapsed_s, const struct row_
 				continue;
 			counters->window[cell] += grown;
 			counters->total[cell] += grown;
-			notable |= column->tag.notable && elapsed_s > 0 &&
-				   (double)grown >= (double)column->tag.notable * elapsed_s;
+			is_active |= column->tag.notable && elapsed_s > 0 &&
+				     (double)grown >= (double)column->tag.notable * elapsed_s;
 		}
 	}
 	gauges->fed = true;
-	return notable;
+	return is_active;
 }

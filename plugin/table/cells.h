@@ -4,24 +4,17 @@
 
 #include "accumulator.h"
 #include "schema/schema.h"
+#include "source/source.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
-/* A row as a source of rows gives it: `parts` that add up, `stride` bytes from each other. */
-struct row_bytes {
-	const unsigned char *at;
-	uint32_t parts;
-	size_t stride;
-};
-
-/* The cells of a row, all parts of it. */
+/* Reads the cells of a row, the sum of its parts. */
 void cells_read(const struct schema *schema, const struct row_bytes *row, uint64_t *ret_cells);
 
-/* What a bucket of a histogram has grown by since `previous`, which is then now. The kernel may
- * move a sample to another bucket: then the one it was in counts no more until it is past what has
- * been counted of it, so that sums stay right. */
+/* The growth of a histogram's bucket since `previous`, which is updated. The program may move a
+ * sample to another bucket, so that one falls. A bucket that fell reports no growth until it has
+ * passed what was already reported; so sums stay right. */
 static inline uint64_t bucket_growth(uint64_t now, uint64_t *previous)
 {
 	uint64_t grown = now - *previous;
@@ -32,16 +25,16 @@ static inline uint64_t bucket_growth(uint64_t now, uint64_t *previous)
 	return grown;
 }
 
-/* What a row holds, and held at the last reading. */
+/* The cells of a row now and at the last reading. */
 struct row_cells {
 	const uint64_t *now;
 	uint64_t *previous;
-	uint64_t bucket; /* whose number its key has, of columns that are spread */
+	uint64_t bucket; /* the number in the row's key, for spread columns */
 };
 
-/* Adds a row as it is now to accumulators: its gauges to one, and to another what its counters have
- * grown by since `previous`, which is then now. True if that was notable; elapsed_s is the time since
- * the last reading, 0: there was none. */
+/* Adds a row to accumulators: the values of its gauges to one, the growth of its counters to the
+ * other. row->previous is updated. elapsed_s is the time since the last reading; 0: there was none.
+ * Returns true if a column grew fast enough to make the service active. */
 bool cells_feed(const struct schema *schema, double elapsed_s, const struct row_cells *row,
 		struct accumulator *gauges, struct accumulator *counters);
 

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The names that keys have in series, and which of them have series of their own: so many at once,
- * and so many new ones an hour. A name gives way to another that has counted twice as much for some
- * time; what has no series counts in the rest of its subject, "other". Functions do not compete: the
- * values of an argument take series from those of the same function alone, and a function without one
- * always has series.
+ * The names that keys have in series, and which names have series: a limited number at once, and a
+ * limited number of new ones an hour. A name loses its series to another whose score has become
+ * more than twice its own. Names without series are summed in the series "other" of their subject.
+ * Names of different functions do not compete: the values of an argument take series only from
+ * other values of the same function, and the name of a function without an argument always has
+ * series.
  */
 #include "key_name.h"
 
 #include "config/name.h"
 #include "schema/label_kind.h"
-#include "table.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define REST "other"
-#define GONE_READINGS 10      /* without a key, after which a name is no longer dispatched */
-#define FORGOTTEN_READINGS 13 /* after which receivers have forgotten it, too */
-#define STAY_READINGS 10      /* that a name has series at least, once it has */
-#define CHANGES_MAX 16        /* at a reading */
+#define OTHER "other"
+#define ABSENT_READINGS 10    /* without the key, until its name is no longer dispatched */
+#define FORGOTTEN_READINGS 13 /* without the key, until receivers have forgotten the name, too */
+#define STAY_READINGS 10      /* that a name has series at least */
+#define CHANGES_MAX 16        /* of a reading */
 
 static const struct labels *labels_of(const struct table *table)
 {
@@ -35,8 +35,8 @@ static bool is_of_service(const struct labels *labels)
 
 /* --- texts --- */
 
-/* Parts of a type instance are told apart by the hyphens between them. */
-static void add_part(char *to, size_t room, const char *part)
+/* Hyphens separate the parts of a type instance, so a part must not contain any. */
+static void add_name_part(char *to, size_t room, const char *part)
 {
 	size_t length = strlen(to);
 
@@ -48,9 +48,9 @@ static void add_part(char *to, size_t room, const char *part)
 			to[length] = '_';
 }
 
-/* How long a part may be, so that all together have no more than so many bytes: none is cut for the sake of
- * another that is longer. */
-static size_t part_most(const size_t *lengths, size_t count, size_t total)
+/* The limit to which parts have to be cut so that their total fits. Only parts longer than the
+ * limit are cut, so a long part never shortens a short one. */
+static size_t part_limit(const size_t *lengths, size_t count, size_t total)
 {
 	size_t most = total, sum;
 
@@ -74,27 +74,27 @@ static void name_labels(const struct labels *labels, const unsigned char *key, c
 		lengths[count] = strlen(parts[count]);
 		count++;
 	}
-	most = part_most(lengths, count, LABELS_TEXT_MAX - (count ? count : 1));
+	most = part_limit(lengths, count, LABELS_TEXT_MAX - (count ? count : 1));
 	to[0] = '\0';
 	for (size_t i = 0; i < count; i++) {
 		char part[LABELS_TEXT_MAX];
 
 		name_clean(part, most + 1, parts[i]);
-		add_part(to, most, part);
+		add_name_part(to, most, part);
 	}
 }
 
-/* Has the probe itself counted here what found no room for a key of its own? */
-static bool is_of_rest(const struct labels *labels, const unsigned char *key)
+/* Did the program itself use this key for what found no room for a key of its own? */
+static bool is_other_key(const struct labels *labels, const unsigned char *key)
 {
 	for (int i = 0; i < (int)labels->count; i++)
-		if (i != labels->subject && label_is_rest(&labels->label[i], key))
+		if (i != labels->subject && label_is_other(&labels->label[i], key))
 			return true;
 	return false;
 }
 
-static void name_subject(const struct table *table, const struct snapshot *snapshot,
-			 const struct key_entry *entry, int subject, char *to)
+static void name_key_subject(const struct table *table, const struct snapshot *snapshot,
+			     const struct key_entry *entry, int subject, char *to)
 {
 	const struct labels *labels = labels_of(table);
 
@@ -118,7 +118,7 @@ bool key_name_wanted(const struct table *table, const struct snapshot *snapshot,
 		if (!table->keys.choice.patterns[i] && !labels->label[i].step_count)
 			continue;
 		if (labels->label[i].kind == label_kind_service())
-			name_subject(table, snapshot, entry, subject, name);
+			name_key_subject(table, snapshot, entry, subject, name);
 		else if (!label_name(&labels->label[i], entry->key, name, sizeof(name)))
 			return false;
 		if (!label_choice_fits(&table->keys.choice, i, name))
@@ -129,7 +129,8 @@ bool key_name_wanted(const struct table *table, const struct snapshot *snapshot,
 
 /* --- groups --- */
 
-/* What it names keeps its name where what is behind it is the rest. NULL: there is none. */
+/* The label that names a function. Its name stays in the series "other" of the function's
+ * arguments. NULL: there is none. */
 static const struct label *function_label(const struct labels *labels)
 {
 	for (size_t i = 0; i < labels->count; i++)
@@ -152,7 +153,7 @@ const char *key_group_name(const struct table *table, size_t group)
 	return label && group < label->enumerator_count ? label->enumerators[group].name : NULL;
 }
 
-static uint32_t group_of(const struct table *table, const unsigned char *key)
+static uint32_t group_of_key(const struct table *table, const unsigned char *key)
 {
 	const struct label *label = function_label(labels_of(table));
 	uint64_t number = label ? label_value(label, key) : 0;
@@ -162,26 +163,26 @@ static uint32_t group_of(const struct table *table, const unsigned char *key)
 
 /* --- finding --- */
 
-static uint64_t hash_of(const struct keys *keys, const struct key_name *name)
+static uint64_t hash_name(const struct keys *keys, const struct key_name *name)
 {
-	uint64_t hash =
-		index_hash(&keys->by_name, name->is_rest, name->subject, strlen(name->subject) + 1);
+	uint64_t hash = index_hash(&keys->by_name, name->is_other, name->subject,
+				   strlen(name->subject) + 1);
 
 	return index_hash(&keys->by_name, hash, name->labels, strlen(name->labels));
 }
 
-static bool is_name(const void *of, uint32_t number, const void *wanted)
+static bool is_same_name(const void *of, uint32_t number, const void *wanted)
 {
 	const struct key_name *a = &((const struct keys *)of)->name[number], *b = wanted;
 
-	return a->generation && a->is_rest == b->is_rest && !strcmp(a->subject, b->subject) &&
+	return a->generation && a->is_other == b->is_other && !strcmp(a->subject, b->subject) &&
 	       !strcmp(a->labels, b->labels);
 }
 
-/* A quarter of the room is for rests, of which there are as many as services at most. */
-static uint32_t free_name(struct keys *keys, bool is_rest)
+/* A quarter of the names is reserved for "other" ones, of which each service has one at most. */
+static uint32_t find_free_name(struct keys *keys, bool is_other)
 {
-	size_t most = is_rest ? keys->name_max : keys->name_max - keys->name_max / 4;
+	size_t most = is_other ? keys->name_max : keys->name_max - keys->name_max / 4;
 	struct key_name *grown;
 
 	if (keys->name_count - keys->name_free >= most)
@@ -199,79 +200,79 @@ static uint32_t free_name(struct keys *keys, bool is_rest)
 	return (uint32_t)keys->name_count++;
 }
 
-/* What shows a name, or does so no longer. */
-static void count_shown(struct keys *keys, const struct key_name *name, int change)
+/* Changes the number of names with series by 1 or -1. */
+static void count_shown(struct keys *keys, const struct key_name *name, int change_series)
 {
-	keys->shown += (uint32_t)change;
-	if (!name->is_kept)
-		keys->groups[name->group].shown += (uint32_t)change;
+	keys->shown += (uint32_t)change_series;
+	if (!name->is_always_shown)
+		keys->groups[name->group].shown += (uint32_t)change_series;
 }
 
-static void show(struct keys *keys, struct key_name *name)
+static void give_series(struct keys *keys, struct key_name *name)
 {
-	if (!name->was_shown && !name->is_kept)
+	if (!name->was_shown && !name->is_always_shown)
 		allowance_take(&keys->groups[name->group].news);
 	count_shown(keys, name, 1);
 	name->is_shown = name->was_shown = true;
 	name->shown_at = keys->readings;
 }
 
-static void hide(struct keys *keys, struct key_name *name)
+static void withdraw_series(struct keys *keys, struct key_name *name)
 {
 	count_shown(keys, name, -1);
 	name->is_shown = false;
 }
 
-static bool may_show(const struct keys *keys, const struct key_name *name)
+static bool may_have_series(const struct keys *keys, const struct key_name *name)
 {
-	return name->was_shown || name->is_kept || keys->groups[name->group].news.left >= 1;
+	return name->was_shown || name->is_always_shown || keys->groups[name->group].news.left >= 1;
 }
 
-static bool has_room(const struct keys *keys, const struct key_name *name)
+static bool has_series_room(const struct keys *keys, const struct key_name *name)
 {
-	return name->is_kept || keys->groups[name->group].shown < keys->shown_max;
+	return name->is_always_shown || keys->groups[name->group].shown < keys->shown_max;
 }
 
-/* The number of a name, which is made if there is none. */
-static uint32_t enter(struct keys *keys, const struct key_name *name)
+/* Finds a name, or adds it. Returns its number; INDEX_NONE: there is no room. */
+static uint32_t enter_name(struct keys *keys, const struct key_name *name)
 {
-	uint64_t hash = hash_of(keys, name);
-	uint32_t number = index_find(&keys->by_name, hash, is_name, keys, name);
+	uint64_t hash = hash_name(keys, name);
+	uint32_t number = index_find(&keys->by_name, hash, is_same_name, keys, name);
 
 	if (number != INDEX_NONE)
 		return number;
-	number = free_name(keys, name->is_rest);
+	number = find_free_name(keys, name->is_other);
 	if (number == INDEX_NONE)
 		return number;
 	keys->name[number] = *name;
 	keys->name[number].generation = ++keys->generation;
 	keys->name[number].seen = keys->readings;
 	index_add(&keys->by_name, hash, number);
-	if (!name->is_rest && has_room(keys, name) && may_show(keys, name))
-		show(keys, &keys->name[number]);
+	if (!name->is_other && has_series_room(keys, name) && may_have_series(keys, name))
+		give_series(keys, &keys->name[number]);
 	return number;
 }
 
-/* The number of what counts names like this one that have no series. */
-static uint32_t rest_of(struct table *table, const struct key_name *name)
+/* The number of the "other" name that counts for a name without series. */
+static uint32_t other_name_of(struct table *table, const struct key_name *name)
 {
 	const struct labels *labels = labels_of(table);
-	struct key_name rest = { .is_rest = true };
+	struct key_name other = { .is_other = true };
 	const char *behind = strchr(name->labels, '-');
 
 	if (!name->subject[0] || is_of_service(labels))
-		memcpy(rest.subject, name->subject, sizeof(rest.subject));
+		memcpy(other.subject, name->subject, sizeof(other.subject));
 	else
-		strcpy(rest.subject, REST);
+		strcpy(other.subject, OTHER);
 	if (behind && function_label(labels))
-		add_part(rest.labels, (size_t)(behind - name->labels), name->labels);
+		add_name_part(other.labels, (size_t)(behind - name->labels), name->labels);
 	else if (name->labels[0])
-		add_part(rest.labels, sizeof(REST), REST);
+		add_name_part(other.labels, sizeof(OTHER), OTHER);
 	for (; behind; behind = strchr(behind + 1, '-'))
-		add_part(rest.labels, sizeof(REST), REST);
-	rest.group = name->group;
-	table->keys.groups[name->group].has_rest = true;
-	return enter(&table->keys, &rest);
+		add_name_part(other.labels, sizeof(OTHER), OTHER);
+	other.group = name->group;
+	table->keys.groups[name->group].has_other = true;
+	return enter_name(&table->keys, &other);
 }
 
 uint32_t key_name_of(struct table *table, const struct snapshot *snapshot,
@@ -280,26 +281,26 @@ uint32_t key_name_of(struct table *table, const struct snapshot *snapshot,
 	struct key_name name = { 0 };
 	uint32_t number;
 
-	name_subject(table, snapshot, entry, subject, name.subject);
+	name_key_subject(table, snapshot, entry, subject, name.subject);
 	name_labels(labels_of(table), entry->key, name.labels);
-	name.group = group_of(table, entry->key);
-	name.is_kept = function_label(labels_of(table)) && !strchr(name.labels, '-');
-	if (is_of_rest(labels_of(table), entry->key))
-		return rest_of(table, &name);
-	number = enter(&table->keys, &name);
-	return number == INDEX_NONE ? rest_of(table, &name) : number;
+	name.group = group_of_key(table, entry->key);
+	name.is_always_shown = function_label(labels_of(table)) && !strchr(name.labels, '-');
+	if (is_other_key(labels_of(table), entry->key))
+		return other_name_of(table, &name);
+	number = enter_name(&table->keys, &name);
+	return number == INDEX_NONE ? other_name_of(table, &name) : number;
 }
 
 uint32_t key_name_counted(struct table *table, uint32_t number)
 {
 	const struct key_name name = table->keys.name[number];
 
-	return name.is_shown || name.is_rest ? number : rest_of(table, &name);
+	return name.is_shown || name.is_other ? number : other_name_of(table, &name);
 }
 
 /* --- choosing --- */
 
-static void forget(struct table *table, uint32_t i)
+static void drop_name(struct table *table, uint32_t i)
 {
 	struct keys *keys = &table->keys;
 
@@ -309,8 +310,8 @@ static void forget(struct table *table, uint32_t i)
 		accumulators_forget(&table->accumulators, i);
 }
 
-/* The names that nothing has counted for since long go; the others are in the index then. */
-static void age(struct table *table)
+/* Forgets names that have had no key for long, and indexes all others. */
+static void age_names(struct table *table)
 {
 	struct keys *keys = &table->keys;
 
@@ -321,70 +322,71 @@ static void age(struct table *table)
 
 		if (!name->generation)
 			continue;
-		if (name->is_shown && absent > GONE_READINGS)
-			hide(keys, name);
-		else if (name->is_kept && !name->is_shown && absent == 0)
-			show(keys, name);
-		if (absent > (name->was_shown || name->is_rest ? FORGOTTEN_READINGS : 1)) {
-			forget(table, i);
+		if (name->is_shown && absent > ABSENT_READINGS)
+			withdraw_series(keys, name);
+		else if (name->is_always_shown && !name->is_shown && absent == 0)
+			give_series(keys, name);
+		if (absent > (name->was_shown || name->is_other ? FORGOTTEN_READINGS : 1)) {
+			drop_name(table, i);
 			continue;
 		}
-		index_add(&keys->by_name, hash_of(keys, name), i);
+		index_add(&keys->by_name, hash_name(keys, name), i);
 		name->score = 0.75 * name->score + 0.25 * (double)name->growth;
 		name->growth = 0;
 	}
 }
 
-/* The one without series that counts most; NULL: none. */
-static struct key_name *find_best(const struct keys *keys)
+/* The name without series that has the highest score; NULL: none. */
+static struct key_name *find_best_name(const struct keys *keys)
 {
 	struct key_name *best = NULL;
 
 	for (struct key_name *name = keys->name; name < keys->name + keys->name_count; name++)
-		if (name->generation && !name->is_rest && !name->is_shown && name->score > 0 &&
-		    !keys->groups[name->group].is_settled && may_show(keys, name) &&
+		if (name->generation && !name->is_other && !name->is_shown && name->score > 0 &&
+		    !keys->groups[name->group].is_settled && may_have_series(keys, name) &&
 		    (!best || name->score > best->score))
 			best = name;
 	return best;
 }
 
-/* The one of this group with series that counts least and has had them for long enough; NULL: none. */
-static struct key_name *find_worst(const struct keys *keys, uint32_t group)
+/* The name with series in this group that has the lowest score, and has had its series for
+ * STAY_READINGS; NULL: none. */
+static struct key_name *find_worst_name(const struct keys *keys, uint32_t group)
 {
 	struct key_name *worst = NULL;
 
 	for (struct key_name *name = keys->name; name < keys->name + keys->name_count; name++)
-		if (name->generation && name->is_shown && !name->is_kept && name->group == group &&
-		    keys->readings - name->shown_at >= STAY_READINGS &&
+		if (name->generation && name->is_shown && !name->is_always_shown &&
+		    name->group == group && keys->readings - name->shown_at >= STAY_READINGS &&
 		    (!worst || name->score < worst->score))
 			worst = name;
 	return worst;
 }
 
-/* Are there series for it, if need be those of another? */
-static bool make_room(struct keys *keys, const struct key_name *name)
+/* Is there a series for this name, or can one be taken from another name? */
+static bool make_series_room(struct keys *keys, const struct key_name *name)
 {
 	struct key_name *worst;
 
-	if (has_room(keys, name))
+	if (has_series_room(keys, name))
 		return true;
-	worst = find_worst(keys, name->group);
+	worst = find_worst_name(keys, name->group);
 	if (!worst || name->score <= 2 * worst->score)
 		return false;
-	hide(keys, worst);
+	withdraw_series(keys, worst);
 	return true;
 }
 
-/* So many at most. */
-static void change(struct keys *keys, int most)
+/* Gives series to the names with the highest scores, up to this number of changes. */
+static void change_series(struct keys *keys, int most)
 {
 	struct key_name *best;
 
 	for (size_t i = 0; i < keys->group_count; i++)
 		keys->groups[i].is_settled = false;
-	while (most > 0 && (best = find_best(keys)) != NULL) {
-		if (make_room(keys, best)) {
-			show(keys, best);
+	while (most > 0 && (best = find_best_name(keys)) != NULL) {
+		if (make_series_room(keys, best)) {
+			give_series(keys, best);
 			most--;
 		} else {
 			keys->groups[best->group].is_settled = true;
@@ -392,19 +394,19 @@ static void change(struct keys *keys, int most)
 	}
 }
 
-static void count_rest(struct keys *keys)
+static void count_others(struct keys *keys)
 {
 	keys->rest = 0;
 	for (size_t i = 0; i < keys->name_count; i++)
-		keys->rest += keys->name[i].generation && !keys->name[i].is_rest &&
+		keys->rest += keys->name[i].generation && !keys->name[i].is_other &&
 			      !keys->name[i].is_shown;
 	keys->rest_percent =
-		keys->growth ? 100.0 * (double)keys->growth_rest / (double)keys->growth : NAN;
-	keys->growth = keys->growth_rest = 0;
+		keys->growth ? 100.0 * (double)keys->growth_other / (double)keys->growth : NAN;
+	keys->growth = keys->growth_other = 0;
 }
 
-/* What has counted once goes on to be dispatched while its key is there. */
-static void keep_fed(struct table *table)
+/* A name that has counted something is dispatched as long as its key exists. */
+static void keep_dispatched(struct table *table)
 {
 	for (size_t i = 0; i < table->accumulators.count && i < table->keys.name_count; i++) {
 		const struct key_name *name = &table->keys.name[i];
@@ -412,7 +414,7 @@ static void keep_fed(struct table *table)
 
 		accumulator->fed = accumulator->total && accumulator->counted &&
 				   accumulator->generation == name->generation &&
-				   (name->is_shown || name->is_rest);
+				   (name->is_shown || name->is_other);
 	}
 }
 
@@ -420,10 +422,10 @@ void key_names_choose(struct table *table, uint64_t now_ns)
 {
 	struct keys *keys = &table->keys;
 
-	age(table);
-	keep_fed(table);
+	age_names(table);
+	keep_dispatched(table);
 	for (size_t i = 0; i < keys->group_count; i++)
 		allowance_fill(&keys->groups[i].news, now_ns);
-	change(keys, CHANGES_MAX);
-	count_rest(keys);
+	change_series(keys, CHANGES_MAX);
+	count_others(keys);
 }

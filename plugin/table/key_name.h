@@ -2,28 +2,36 @@
 #ifndef EBPF_KEY_NAME_H
 #define EBPF_KEY_NAME_H
 
-#include "keys.h"
+#include "service/snapshot.h"
+#include "table_state.h"
 
-/* How many groups of names there are that do not compete with each other. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* How many groups of names do not compete with each other for series. */
 size_t key_groups(const struct table *table);
 
-/* The function whose names are of this group; NULL: it is of no function. */
+/* The function that the names of this group are of; NULL: none. */
 const char *key_group_name(const struct table *table, size_t group);
 
-/* The number of the name of a key as it is now, or of the rest of its subject where there is no room
- * for another name; UINT32_MAX: for that neither. subject is that of its service, -1: it has none. A
- * new name has series at once if there may be more of them. */
+/* The number of a key's name. If there is no room for another name, it is that of the "other" name
+ * of its subject; UINT32_MAX: there is no room for that, either. `subject` is that of its service;
+ * -1: it has none. A new name gets series at once if the limits allow it. */
 uint32_t key_name_of(struct table *table, const struct snapshot *snapshot,
 		     const struct key_entry *entry, int subject);
 
-/* The number of what counts a name: itself, or the rest of its subject; UINT32_MAX as above. */
+/* The number of the name that counts for this name: itself, or "other"; UINT32_MAX: there is
+ * none. */
 uint32_t key_name_counted(struct table *table, uint32_t name);
 
-/* Has a key of a subject, -1: it has none, the names that Label in the Probe block wants? */
+/* Does a key match the Label lines of the Probe block? `subject` is that of its service; -1: it has
+ * none. */
 bool key_name_wanted(const struct table *table, const struct snapshot *snapshot,
 		     const struct key_entry *entry, int subject);
 
-/* At the end of a reading: who has series from the next one on, and who is forgotten. */
+/* Ends a reading: chooses which names have series from the next reading on, and forgets old
+ * ones. */
 void key_names_choose(struct table *table, uint64_t now_ns);
 
 #endif

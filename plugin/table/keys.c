@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reading of rows that are named by their keys: each key that was there is remembered with what its
- * row held. A key may be deleted and come back: what has fallen begins at zero.
+ * Reads rows that are named by their keys. Each key is remembered with the cells of its row. A
+ * program may delete a key and create it again: if a cell has fallen, its growth is counted from
+ * zero.
  */
 #include "keys.h"
 
+#include "cells.h"
 #include "key_name.h"
 #include "object/budget.h"
 #include "schema/label_kind.h"
 #include "service/cgroup_row.h"
-#include "table.h"
 
 #include "bpf/lib/service.h"
 
@@ -17,11 +18,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SPARE 2 /* as many keys as there are rows, so that those that leave find no others */
+#define SPARE 2 /* entries per row, so that new keys find room before deleted ones are forgotten */
 #define FORGOTTEN_READINGS 13
 #define NEVER UINT64_MAX
 
-struct reading {
+struct key_reading {
 	struct table *table;
 	const struct snapshot *snapshot;
 };
@@ -36,7 +37,7 @@ static size_t names_most(const struct rows *rows)
 	return SPARE * ((size_t)rows_most(rows) + 1);
 }
 
-/* Each entry may have a name with counters. */
+/* Assumes that each entry has a name with cells of its own. */
 uint64_t keys_memory(const struct table *table)
 {
 	const struct schema *schema = &table->schema;
@@ -51,21 +52,21 @@ uint64_t keys_memory(const struct table *table)
 
 /* --- entries --- */
 
-struct wanted {
+struct wanted_key {
 	const void *key;
 	int cpu;
 	uint32_t size;
 };
 
-static bool is_key(const void *of, uint32_t number, const void *wanted)
+static bool is_same_key(const void *of, uint32_t number, const void *wanted)
 {
 	const struct key_entry *entry = &((const struct keys *)of)->entry[number];
-	const struct wanted *w = wanted;
+	const struct wanted_key *w = wanted;
 
 	return entry->cpu == w->cpu && !memcmp(entry->key, w->key, w->size);
 }
 
-static uint64_t hash_of(const struct keys *keys, const struct wanted *w)
+static uint64_t hash_key(const struct keys *keys, const struct wanted_key *w)
 {
 	return index_hash(&keys->by_key, (uint64_t)w->cpu, w->key, w->size);
 }
@@ -78,32 +79,32 @@ static void entry_done(struct key_entry *entry)
 
 static void add_to_index(struct keys *keys, uint32_t i, uint32_t key_size)
 {
-	const struct wanted w = { keys->entry[i].key, keys->entry[i].cpu, key_size };
+	const struct wanted_key w = { keys->entry[i].key, keys->entry[i].cpu, key_size };
 
-	index_add(&keys->by_key, hash_of(keys, &w), i);
+	index_add(&keys->by_key, hash_key(keys, &w), i);
 }
 
-/* Forgets the keys that were not there for so many readings. */
+/* Forgets keys that have been absent for more than this number of readings. */
 static void forget_absent(struct table *table, uint64_t readings)
 {
 	struct keys *keys = &table->keys;
-	size_t kept = 0;
+	size_t count = 0;
 
 	for (size_t i = 0; i < keys->entry_count; i++)
 		if (keys->readings - keys->entry[i].seen > readings)
 			entry_done(&keys->entry[i]);
 		else
-			keys->entry[kept++] = keys->entry[i];
-	if (kept == keys->entry_count)
+			keys->entry[count++] = keys->entry[i];
+	if (count == keys->entry_count)
 		return;
-	keys->entry_count = kept;
+	keys->entry_count = count;
 	index_clear(&keys->by_key);
-	for (size_t i = 0; i < kept; i++)
+	for (size_t i = 0; i < count; i++)
 		add_to_index(keys, (uint32_t)i, table->schema.labels.key_size);
 }
 
-/* Cells and key are of one piece. NULL: no room. */
-static struct key_entry *add_entry(struct table *table, const struct wanted *w)
+/* The cells and the key are one allocation. NULL: no room, or no memory. */
+static struct key_entry *add_entry(struct table *table, const struct wanted_key *w)
 {
 	struct keys *keys = &table->keys;
 	size_t cells = table->schema.row_cells * sizeof(uint64_t);
@@ -127,8 +128,8 @@ static struct key_entry *add_entry(struct table *table, const struct wanted *w)
 static struct key_entry *entry_of(struct table *table, const struct source_row *row)
 {
 	struct keys *keys = &table->keys;
-	const struct wanted w = { row->key, row->cpu, table->schema.labels.key_size };
-	uint32_t number = index_find(&keys->by_key, hash_of(keys, &w), is_key, keys, &w);
+	const struct wanted_key w = { row->key, row->cpu, table->schema.labels.key_size };
+	uint32_t number = index_find(&keys->by_key, hash_key(keys, &w), is_same_key, keys, &w);
 
 	return number == INDEX_NONE ? add_entry(table, &w) : &keys->entry[number];
 }
@@ -145,8 +146,8 @@ static bool any_fallen(const struct column *column, const uint64_t *now, const u
 	return false;
 }
 
-/* Has the key been deleted since, and come back? Counters of less than 64 bits may wrap, samples of
- * histograms may move. */
+/* Has the key been deleted and created again? Only 64-bit cells tell: smaller counters may wrap,
+ * and samples of histograms may move between buckets. */
 static bool has_fallen(const struct schema *schema, const uint64_t *now, const uint64_t *previous)
 {
 	for (size_t c = 0; c < schema->column_count; c++) {
@@ -164,15 +165,16 @@ static const struct column *ranking(const struct schema *schema)
 	return &schema->columns[schema->rank ? schema->rank - 1 : 0];
 }
 
-/* Growth of the column that ranks, else of the first: of moments and histograms how many. */
-static uint64_t growth_of(const struct schema *schema, const uint64_t *now,
-			  const uint64_t *previous)
+/* Growth of the ranking column, or of the first one; for moments and histograms, of the number of
+ * samples. */
+static uint64_t ranking_growth(const struct schema *schema, const uint64_t *now,
+			       const uint64_t *previous)
 {
 	const struct column *column = ranking(schema);
 	uint32_t cells = column->kind == COLUMN_HIST ? column->cells : 1;
 	uint64_t sum = 0;
 
-	/* Of buckets without the sum, which may be anything. */
+	/* Without the cell behind the buckets, a sum that says nothing about the number. */
 	if (column->kind == COLUMN_BUCKETS && !column->is_spread)
 		cells = column->buckets->count;
 	for (uint32_t i = column->at; i < column->at + cells; i++)
@@ -183,12 +185,12 @@ static uint64_t growth_of(const struct schema *schema, const uint64_t *now,
 	return sum;
 }
 
-static bool is_same(const struct schema *schema, const uint64_t *a, const uint64_t *b)
+static bool are_cells_equal(const struct schema *schema, const uint64_t *a, const uint64_t *b)
 {
 	return !memcmp(a, b, schema->row_cells * sizeof(*a));
 }
 
-/* A gauge need not change to have something to tell. */
+/* A gauge is dispatched even if its value does not change. */
 static bool has_gauge(const struct schema *schema, const uint64_t *now)
 {
 	for (size_t c = 0; c < schema->column_count; c++)
@@ -197,7 +199,7 @@ static bool has_gauge(const struct schema *schema, const uint64_t *now)
 	return false;
 }
 
-static void remember(const struct table *table, struct key_entry *entry)
+static void remember_entry(const struct table *table, struct key_entry *entry)
 {
 	memcpy(entry->previous, table->keys.now, table->schema.row_cells * sizeof(uint64_t));
 }
@@ -217,26 +219,27 @@ bool keys_follow_services(const struct table *table)
 	return service_label(table) != NULL;
 }
 
-/* The row of its service, 0 (which never moves) without. */
+/* The row of the key's service; 0, which never changes owner, if it has none. */
 static uint32_t find_row(const struct table *table, const struct key_entry *entry)
 {
 	const struct label *label = service_label(table);
 	uint64_t value = label ? label_value(label, entry->key) : 0;
 
 	if (label && label->is_group)
-		return cgroup_row(value);
+		return cgroup_row(table->keys.cgroup_rows, value);
 	return value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
 }
 
-/* Was the row held for a service that might have been of a block, and was not? */
+/* Only services of Service blocks are collected. Was the row held for one that turned out to be of
+ * no block? */
 static bool is_unwatched(const struct snapshot *snapshot, uint32_t row)
 {
 	return snapshot->other_unwatched && row < snapshot->row_count && row != SERVICE_OTHER &&
 	       snapshot->states[row].state != ROW_SHOWN;
 }
 
-/* The subject of its service, -1: it is of none. */
-static int subject_of(const struct reading *r, const struct key_entry *entry)
+/* The subject of the key's service; -1: it has none. */
+static int subject_of_key(const struct key_reading *r, const struct key_entry *entry)
 {
 	uint32_t row = entry->row;
 
@@ -245,22 +248,22 @@ static int subject_of(const struct reading *r, const struct key_entry *entry)
 		       : -1;
 }
 
-/* Has it a name still, and not for want of another? */
-static bool is_named(const struct keys *keys, const struct key_entry *entry)
+/* Does it still have its name, and one that is not "other" for lack of room? */
+static bool is_entry_named(const struct keys *keys, const struct key_entry *entry)
 {
-	return entry->name != INDEX_NONE && !keys->name[entry->name].is_rest &&
+	return entry->name != INDEX_NONE && !keys->name[entry->name].is_other &&
 	       keys->name[entry->name].generation == entry->named;
 }
 
-/* Names the key where it has no name, or its service another one. */
-static void name_entry(const struct reading *r, struct key_entry *entry)
+/* Names a key that has no name, or whose service has changed. */
+static void name_entry(const struct key_reading *r, struct key_entry *entry)
 {
 	const struct keys *keys = &r->table->keys;
-	int subject = subject_of(r, entry);
+	int subject = subject_of_key(r, entry);
 	uint64_t generation = subject < 0 ? 0 : r->snapshot->subjects.subject[subject].generation;
 	bool nobody = service_label(r->table) && subject < 0;
 
-	if ((is_named(keys, entry) || entry->is_left_out) && entry->subject == subject &&
+	if ((is_entry_named(keys, entry) || entry->is_left_out) && entry->subject == subject &&
 	    entry->generation == generation)
 		return;
 	entry->subject = subject;
@@ -280,35 +283,35 @@ static uint64_t bucket_of(const struct table *table, const struct key_entry *ent
 	return labels->has_bucket ? label_value(&labels->bucket, entry->key) : 0;
 }
 
-/* Is the row that which has the sum of values, and not how many there were? */
-static bool is_sum(const struct table *table, uint64_t bucket)
+/* Does the row contain the sum of values rather than a number of samples? */
+static bool is_sum_row(const struct table *table, uint64_t bucket)
 {
 	const struct column *column = ranking(&table->schema);
 
 	return column->is_spread && buckets_find(column->buckets, bucket) == column->buckets->count;
 }
 
-/* Adds the growth of a row to what counts it. */
-static int feed(const struct reading *r, struct key_entry *entry, struct error *error)
+/* Adds the growth of a row to the name that counts for it. */
+static int feed_name(const struct key_reading *r, struct key_entry *entry, struct error *error)
 {
 	struct table *table = r->table;
 	struct keys *keys = &table->keys;
-	uint64_t grown = growth_of(&table->schema, keys->now, entry->previous);
+	uint64_t grown = ranking_growth(&table->schema, keys->now, entry->previous);
 	uint32_t counted = key_name_counted(table, entry->name);
 	const struct row_cells cells = { keys->now, entry->previous, bucket_of(table, entry) };
 	struct accumulator *accumulator;
 	bool is_new;
 
-	if (is_sum(table, cells.bucket))
+	if (is_sum_row(table, cells.bucket))
 		grown = 0;
 	keys->name[entry->name].growth += grown;
 	keys->growth += grown;
 	if (counted == INDEX_NONE) {
-		remember(table, entry);
+		remember_entry(table, entry);
 		return 0;
 	}
 	keys->name[counted].seen = keys->readings;
-	keys->growth_rest += keys->name[counted].is_rest ? grown : 0;
+	keys->growth_other += keys->name[counted].is_other ? grown : 0;
 	accumulator = accumulators_at(&table->accumulators, &table->schema, counted,
 				      keys->name[counted].generation, &is_new);
 	if (!accumulator)
@@ -320,8 +323,8 @@ static int feed(const struct reading *r, struct key_entry *entry, struct error *
 	return 0;
 }
 
-/* May what it has grown by be of two services? */
-static bool is_doubtful(const struct reading *r, const struct key_entry *entry)
+/* May the growth belong to two services, because the row may have changed owner? */
+static bool is_doubtful(const struct key_reading *r, const struct key_entry *entry)
 {
 	uint32_t row = entry->row;
 
@@ -329,9 +332,9 @@ static bool is_doubtful(const struct reading *r, const struct key_entry *entry)
 	       (row >= r->snapshot->row_count || !r->snapshot->states[row].fixed);
 }
 
-static int take(void *to, const struct source_row *row, struct error *error)
+static int read_key_row(void *to, const struct source_row *row, struct error *error)
 {
-	const struct reading *r = to;
+	const struct key_reading *r = to;
 	struct table *table = r->table;
 	struct keys *keys = &table->keys;
 	struct key_entry *entry = entry_of(table, row);
@@ -345,29 +348,30 @@ static int take(void *to, const struct source_row *row, struct error *error)
 	entry->row = find_row(table, entry);
 	cells_read(&table->schema, &row->bytes, keys->now);
 	if (is_base || is_doubtful(r, entry)) {
-		remember(table, entry);
+		remember_entry(table, entry);
 		return 0;
 	}
 	if (has_fallen(&table->schema, keys->now, entry->previous))
 		memset(entry->previous, 0, table->schema.row_cells * sizeof(uint64_t));
 	if (service_label(table) && snapshot_held(r->snapshot, entry->row))
 		return 0;
-	if (entry->name == INDEX_NONE && is_same(&table->schema, keys->now, entry->previous) &&
+	if (entry->name == INDEX_NONE &&
+	    are_cells_equal(&table->schema, keys->now, entry->previous) &&
 	    !has_gauge(&table->schema, keys->now))
 		return 0;
 	name_entry(r, entry);
 	if (entry->name == INDEX_NONE) {
-		remember(table, entry);
+		remember_entry(table, entry);
 		return 0;
 	}
 	keys->name[entry->name].seen = keys->readings;
-	return feed(r, entry, error);
+	return feed_name(r, entry, error);
 }
 
 int keys_start(struct table *table, struct error *error)
 {
 	struct keys *keys = &table->keys;
-	struct reading reading = { .table = table };
+	struct key_reading reading = { .table = table };
 	int status;
 
 	keys->entry_max = entries_most(&table->rows);
@@ -383,19 +387,19 @@ int keys_start(struct table *table, struct error *error)
 	for (size_t i = 0; i < keys->group_count; i++)
 		allowance_init(&keys->groups[i].news, keys->shown_max);
 	keys->starting = true;
-	status = rows_each(&table->rows, take, &reading, error);
+	status = rows_each(&table->rows, read_key_row, &reading, error);
 	keys->starting = false;
 	return status;
 }
 
 int keys_read(struct table *table, const struct snapshot *snapshot, struct error *error)
 {
-	struct reading reading = { .table = table, .snapshot = snapshot };
+	struct key_reading reading = { .table = table, .snapshot = snapshot };
 
 	table->keys.rows = 0;
 	if (table->keys.entry_count > table->keys.entry_max / 2)
 		forget_absent(table, 1);
-	return rows_each(&table->rows, take, &reading, error);
+	return rows_each(&table->rows, read_key_row, &reading, error);
 }
 
 void keys_end(struct table *table, uint64_t now_ns)
@@ -405,8 +409,8 @@ void keys_end(struct table *table, uint64_t now_ns)
 	table->keys.readings++;
 }
 
-/* Has an object of others a hash that is full, so that it counts what is new nowhere? */
-static bool is_filled(const struct table *table)
+/* Is a hash of an object without our tags full, so that its programs count no new keys? */
+static bool is_map_full(const struct table *table)
 {
 	enum bpf_map_type type = bpf_map__type(table->map);
 
@@ -415,8 +419,9 @@ static bool is_filled(const struct table *table)
 	       table->keys.rows >= bpf_map__max_entries(table->map);
 }
 
-/* Of functions, as it is the argument's values that have no series; not of their histograms again. */
-static bool has_function_rest(struct table *table, struct error *ret_trouble)
+/* Reports once that values of a function's argument have no series. The columns of histograms have
+ * the same keys and would report it again. */
+static bool report_function_other(struct table *table, struct error *ret_trouble)
 {
 	struct keys *keys = &table->keys;
 	size_t count = ranking(&table->schema)->kind == COLUMN_INTEGER ? keys->group_count : 0;
@@ -425,9 +430,9 @@ static bool has_function_rest(struct table *table, struct error *ret_trouble)
 		struct key_group *group = &keys->groups[i];
 		const char *function = key_group_name(table, i);
 
-		if (!group->has_rest || group->is_rest_told || !function)
+		if (!group->has_other || group->other_reported || !function)
 			continue;
-		group->is_rest_told = true;
+		group->other_reported = true;
 		error_set(
 			ret_trouble, -E2BIG,
 			"calls of Function \"%s\" whose argument cannot be read, or has a "
@@ -443,18 +448,19 @@ bool keys_trouble(struct table *table, struct error *ret_trouble)
 {
 	struct keys *keys = &table->keys;
 
-	if (keys->is_full && !keys->is_full_told) {
-		keys->is_full_told = true;
+	if (keys->is_full && !keys->full_reported) {
+		keys->full_reported = true;
 		error_set(ret_trouble, -E2BIG,
 			  "map %s: it has more than %zu keys; what is beyond counts nowhere",
 			  table->name, keys->entry_max);
 		return true;
 	}
-	if (has_function_rest(table, ret_trouble))
+	if (report_function_other(table, ret_trouble))
 		return true;
-	if (keys->is_filled_told || table->schema.subject.kind != SUBJECT_KEY || !is_filled(table))
+	if (keys->filled_reported || table->schema.subject.kind != SUBJECT_KEY ||
+	    !is_map_full(table))
 		return false;
-	keys->is_filled_told = true;
+	keys->filled_reported = true;
 	error_set(ret_trouble, -E2BIG,
 		  "map %s: it is full: its programs find no room for keys beyond %u; raise Entries "
 		  "in its Table block",

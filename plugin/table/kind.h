@@ -3,40 +3,30 @@
 #define EBPF_KIND_H
 
 #include "service/snapshot.h"
-#include "service/subject.h"
+#include "table_state.h"
 
-#include <bpf/libbpf.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct row_counts;
-struct table;
-
-/* What series of a subject are called: a plugin instance, and the end of each type instance. */
+/* The name of a subject's series: a plugin instance, and the labels in each type instance. */
 struct series_name {
 	char subject[SUBJECT_NAME_MAX];
-	const char *labels; /* of the table; empty: none */
+	const char *labels; /* owned by the table; empty: none */
 };
 
 /* A kind of subject that rows of tables stand for. */
 struct kind {
-	const char *word; /* of SUBJECT() */
-	/* How many rows a map of it has. */
-	uint32_t (*count)(const struct bpf_map *map, const struct row_counts *counts);
-	/* The subject of a row, -1: nobody's; of keys NULL: names are found as they come. */
+	/* The subject of a row; -1: none. NULL for keys, whose names are found while reading. */
 	int (*resolve)(const struct snapshot *snapshot, uint32_t row);
-	/* Of subject i of a table of this probe. */
+	/* Writes the name of subject i of a table of this probe. */
 	void (*name)(const struct table *table, const struct snapshot *snapshot, const char *probe,
 		     size_t i, struct series_name *ret_name);
-	/* Are its rows given to others, so that who reads them is a subscriber? */
+	/* Can its rows change owner, so that whoever reads them has to subscribe to changes? */
 	bool (*follows)(const struct table *table);
 };
 
-/* Of tables: service, process, probe and key. */
+/* The kind for service, process, probe or key. */
 const struct kind *kind_of(enum subject_kind kind);
-
-/* The kind of this word of so many bytes, or SUBJECT_NONE. */
-enum subject_kind kind_by_word(const char *word, size_t length);
 
 #endif

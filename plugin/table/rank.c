@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Of processes only those have series that did most.
+ * Limits series of processes to those with the highest values.
  */
 #include "rank.h"
 
@@ -23,21 +23,21 @@ static int by_group_and_rank(const void *left, const void *right)
 	return a->subject < b->subject ? -1 : a->subject > b->subject;
 }
 
-/* In the order of the numbers, also of those with a sign. */
-static uint64_t rank_of(const struct column *column, const struct accumulator *accumulator)
+/* Keeps the order of values, of negative ones, too. */
+static uint64_t rank_value(const struct column *column, const struct accumulator *accumulator)
 {
 	uint64_t n = accumulator->window[column->cell];
 
 	return column->is_gauge && column->is_signed ? n ^ 1ULL << 63 : n;
 }
 
-void rank(struct table *table, const struct snapshot *snapshot)
+void rank_subjects(struct table *table, const struct snapshot *snapshot)
 {
 	const struct column *column = &table->schema.columns[table->schema.rank - 1];
 	struct candidate *list = calloc(table->accumulators.count + 1, sizeof(*list));
 	size_t count = 0, in_group = 0;
 
-	/* Without memory all are dispatched. */
+	/* Without memory, all are dispatched. */
 	if (!list)
 		return;
 	for (size_t i = 0; i < table->accumulators.count; i++)
@@ -45,7 +45,7 @@ void rank(struct table *table, const struct snapshot *snapshot)
 			list[count++] = (struct candidate){
 				i,
 				snapshot->subjects.subject[i].rank_group,
-				rank_of(column, &table->accumulators.accumulator[i]),
+				rank_value(column, &table->accumulators.accumulator[i]),
 			};
 	qsort(list, count, sizeof(*list), by_group_and_rank);
 	for (size_t i = 0; i < count; i++) {

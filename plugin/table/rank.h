@@ -2,9 +2,10 @@
 #ifndef EBPF_RANK_H
 #define EBPF_RANK_H
 
-#include "table.h"
+#include "service/snapshot.h"
+#include "table_state.h"
 
-/* Of subjects that are ranked, only the first top_n of each group stay. */
-void rank(struct table *table, const struct snapshot *snapshot);
+/* In each group of ranked subjects, only the first top_n are dispatched. */
+void rank_subjects(struct table *table, const struct snapshot *snapshot);
 
 #endif

@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rows that are given out on first use: whose they are, who may have one, and who gives one back.
+ * Slots: rows that are given out on first use. This file decides which services may have one, and
+ * which give theirs back.
  *
- * A configured service has one for itself alone. Any other may have one when it has series of its
- * own, or when it may be of a configured service by a name that is not known yet: until then it
- * counts in row 0, under "other", and so it does when none is free. A part of
- * the rows is for units and containers alone. Where somebody found none, the services that count
- * next to nothing give theirs back, but none to those whose names are anyone's to make, unless its
- * own is such a name. A row is first closed: no program that asks from then on counts in it. What
- * those count in it that have asked before is added at the next reading, and then it is free.
+ * Each configured service has a reserved slot. Any other service may have one if it has series, or
+ * if it may turn out to belong to a configured service once its name is known. Until then, and when
+ * no slot is free, it counts in slot 0, under "other". Some slots are only for units and
+ * containers. When a service with series finds no slot, services that count next to nothing give
+ * theirs back. A service with a user-controlled name never takes the slot of one without.
+ *
+ * A slot is closed first: programs that look up their slot from then on no longer count in it.
+ * Programs that looked it up before may still add to it; that is read at the next reading, and then
+ * the slot is free.
  */
 #include "slots.h"
 
 #include "kind.h"
-#include "table.h"
+#include "table_row.h"
+#include "tail_percentile.h"
 
 #include "bpf/lib/service.h"
 #include "bpf/lib/slot.h"
@@ -21,13 +25,14 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define RETURNED_SHARE 8 /* one of so many rows is kept free for those that wait, or about to be */
+#define SPARE_DIVISOR \
+	8 /* at most one of this number of slots is made spare for services without one */
 
 struct slot_use {
-	uint32_t owner; /* its row, 0: nobody's until now */
+	uint32_t owner; /* its row; 0: it had no owner until now */
 	unsigned readings;
 	uint64_t grown; /* since the last reading */
-	double rate;    /* a second: averaged over SLOT_OLD_READINGS or so */
+	double rate;    /* per second, averaged over about SLOT_OLD_READINGS */
 };
 
 int slots_start(struct table *table, struct error *error)
@@ -40,14 +45,14 @@ int slots_start(struct table *table, struct error *error)
 		       : error_set(error, -ENOMEM, "map %s: no memory for slots", table->name);
 }
 
-/* Of services or processes, which have slots. */
+/* The number of rows of services or processes, which own slots. */
 static uint32_t owner_count(const struct table *table, const struct snapshot *snapshot)
 {
 	return table_is_of_slot_processes(table) ? snapshot->process_row_count
 						 : snapshot->row_count;
 }
 
-static bool is_gone(const struct table *table, const struct snapshot *snapshot, uint32_t row)
+static bool has_exited(const struct table *table, const struct snapshot *snapshot, uint32_t row)
 {
 	return table_is_of_slot_processes(table) ? snapshot_process_gone(snapshot, row)
 						 : snapshot_gone(snapshot, row);
@@ -55,8 +60,8 @@ static bool is_gone(const struct table *table, const struct snapshot *snapshot, 
 
 /* --- how much is counted --- */
 
-/* What rows are compared by: the first member that grows. */
-static const struct column *measure(const struct table *table)
+/* The column by which slots are compared: the first one that grows. NULL: none does. */
+static const struct column *measured_column(const struct table *table)
 {
 	for (size_t c = 0; c < table->schema.column_count; c++)
 		if (!table->schema.columns[c].is_gauge)
@@ -64,12 +69,12 @@ static const struct column *measure(const struct table *table)
 	return NULL;
 }
 
-/* As it was read last: the number of samples, or of events. */
-static uint64_t counted(const struct table *table, uint32_t slot)
+/* The number of samples or events in the slot, as last read. */
+static uint64_t count_in_slot(const struct table *table, uint32_t slot)
 {
 	const uint64_t *cells =
 		(const uint64_t *)table->previous.start + (size_t)slot * table->schema.cells;
-	const struct column *column = measure(table);
+	const struct column *column = measured_column(table);
 	uint64_t sum = 0;
 
 	if (!column)
@@ -88,7 +93,7 @@ static void note_growth(struct table *table, uint32_t slot, uint32_t row, uint64
 	use->grown += (int64_t)grown > 0 ? grown : 0;
 }
 
-static void take_rate(struct slot_use *use, double elapsed_s)
+static void average_rate(struct slot_use *use, double elapsed_s)
 {
 	double rate = (double)use->grown / elapsed_s;
 
@@ -100,8 +105,8 @@ static void take_rate(struct slot_use *use, double elapsed_s)
 
 /* --- reading --- */
 
-/* What it holds is the base line of its next owner. */
-static void free_slot(struct table *table, uint32_t slot)
+/* The cells in it now are the base for its next owner. */
+static void empty_slot(struct table *table, uint32_t slot)
 {
 	table_remember(table, slot);
 	tails_forget(table, slot);
@@ -110,28 +115,30 @@ static void free_slot(struct table *table, uint32_t slot)
 	rows_free_slot(&table->rows, slot);
 }
 
-/* Who is gone gives his slot back: it is closed, and read once more. A process that is not known
- * yet has its growth at the next reading. */
+/* If the owner has exited, the slot is closed, read once more, and freed. The growth of a process
+ * without a subject yet is left to the next reading. */
 static int read_slot(struct table *table, const struct snapshot *snapshot, uint32_t row,
 		     uint32_t slot, struct error *error)
 {
-	bool gone = is_gone(table, snapshot, row);
-	uint64_t before = table->slots.use ? counted(table, slot) : 0;
+	bool exited = has_exited(table, snapshot, row);
+	uint64_t before = table->slots.use ? count_in_slot(table, slot) : 0;
 	int status = 0;
 
-	if (gone)
+	if (exited)
 		rows_close_slot(&table->rows, row);
 	if (kind_of(table->schema.subject.kind)->resolve(snapshot, row) >= 0)
 		status = table_read_row(table, snapshot, row, slot, error);
 	if (table->slots.use)
-		note_growth(table, slot, row, counted(table, slot) - before);
-	if (gone)
-		free_slot(table, slot);
+		note_growth(table, slot, row, count_in_slot(table, slot) - before);
+	if (exited)
+		empty_slot(table, slot);
 	return status;
 }
 
-/* Slot 0 is what has no slot of its own, and often nothing. */
-static int read_rest(struct table *table, const struct snapshot *snapshot, struct error *error)
+/* Slot 0 counts for all owners without a slot of their own. It has series once it has
+ * counted something, which it may never do. */
+static int read_other_slot(struct table *table, const struct snapshot *snapshot,
+			   struct error *error)
 {
 	size_t other = (size_t)snapshot_subject(snapshot, SERVICE_OTHER);
 	int status = table_read_row(table, snapshot, SERVICE_OTHER, 0, error);
@@ -142,7 +149,7 @@ static int read_rest(struct table *table, const struct snapshot *snapshot, struc
 	return status;
 }
 
-/* Those that were closed at a reading before. */
+/* Adds the last growth of slots that were closed at an earlier reading, and frees them. */
 static int read_closed(struct table *table, const struct snapshot *snapshot, struct error *error)
 {
 	int status = 0;
@@ -154,13 +161,13 @@ static int read_closed(struct table *table, const struct snapshot *snapshot, str
 			continue;
 		if (row < snapshot->row_count)
 			status = table_read_row(table, snapshot, row, slot, error);
-		free_slot(table, slot);
+		empty_slot(table, slot);
 	}
 	return status;
 }
 
-/* What may be of a Service block counts for it from the first event on. */
-static bool may_have(const struct table *table, const struct snapshot *snapshot, uint32_t row)
+/* A service that may be of a Service block has a slot from its first event on. */
+static bool may_have_slot(const struct table *table, const struct snapshot *snapshot, uint32_t row)
 {
 	enum row_state state;
 
@@ -171,34 +178,35 @@ static bool may_have(const struct table *table, const struct snapshot *snapshot,
 	       (row >= snapshot->row_count - snapshot->early_rows && state != ROW_RETIRED);
 }
 
-/* Who asked while it had none asks again. */
-static void give_leave(struct table *table, const struct snapshot *snapshot)
+/* Grants slots to services that may have one. Programs whose service found none ask again. */
+static void grant_slots(struct table *table, const struct snapshot *snapshot)
 {
 	bool any = false;
 
 	for (uint32_t row = 1; row < snapshot->row_count; row++)
-		if (may_have(table, snapshot, row) && !rows_is_kept(&table->rows, row))
-			any |= rows_give_leave(&table->rows, row, !snapshot->states[row].anyones);
+		if (may_have_slot(table, snapshot, row) && !rows_is_reserved(&table->rows, row))
+			any |= rows_grant(&table->rows, row, !snapshot->states[row].anyones);
 	if (any)
 		rows_ask_again(&table->rows);
 }
 
 int slots_read(struct table *table, const struct snapshot *snapshot, struct error *error)
 {
-	int status = table_is_of_slot_processes(table) ? 0 : read_rest(table, snapshot, error);
+	int status =
+		table_is_of_slot_processes(table) ? 0 : read_other_slot(table, snapshot, error);
 
 	for (uint32_t row = 1; row < owner_count(table, snapshot) && status == 0; row++) {
 		uint32_t slot = rows_slot(&table->rows, row);
 
 		if (slot)
 			status = read_slot(table, snapshot, row, slot, error);
-		else if (is_gone(table, snapshot, row) && !may_have(table, snapshot, row))
+		else if (has_exited(table, snapshot, row) && !may_have_slot(table, snapshot, row))
 			rows_forget_refusal(&table->rows, row);
 	}
 	if (status || !table->slots.use)
 		return status;
 	status = read_closed(table, snapshot, error);
-	give_leave(table, snapshot);
+	grant_slots(table, snapshot);
 	return status;
 }
 
@@ -218,13 +226,14 @@ void slots_forget_growth(struct table *table, const struct snapshot *snapshot)
 
 /* --- giving back --- */
 
-/* Of all slots but those of configured services, and of those among them that anyone's may have. */
-struct demand {
-	uint32_t waiting, waiting_anyones; /* services */
-	uint32_t spare, spare_anyones;     /* slots that are free, or about to be */
+/* Demand and supply, without the reserved slots; and the part of services with user-controlled
+ * names. */
+struct slot_demand {
+	uint32_t unassigned, unassigned_user; /* services without a slot */
+	uint32_t spare, spare_user;           /* slots that are free or closed */
 };
 
-static void count_slots(struct table *table, struct demand *demand)
+static void count_slots(struct table *table, struct slot_demand *demand)
 {
 	const struct rows *rows = &table->rows;
 
@@ -232,60 +241,61 @@ static void count_slots(struct table *table, struct demand *demand)
 		bool spare = !rows_owner(rows, slot) || rows_closed_by(rows, slot);
 
 		demand->spare += spare;
-		demand->spare_anyones += spare && slot >= rows->open;
+		demand->spare_user += spare && slot >= rows->open;
 	}
 }
 
-static void count_waiting(struct table *table, const struct snapshot *snapshot,
-			  struct demand *demand)
+static void count_unassigned(struct table *table, const struct snapshot *snapshot,
+			     struct slot_demand *demand)
 {
 	for (uint32_t row = 1; row < snapshot->row_count; row++) {
 		bool waits = snapshot->states[row].state == ROW_SHOWN &&
 			     rows_is_refused(&table->rows, row);
 
-		demand->waiting += waits;
-		demand->waiting_anyones += waits && snapshot->states[row].anyones;
+		demand->unassigned += waits;
+		demand->unassigned_user += waits && snapshot->states[row].anyones;
 	}
 }
 
-/* Slots that go back, so that at least one of RETURNED_SHARE is spare. */
-static uint32_t wanted(uint32_t waiting, uint32_t spare, uint32_t slots)
+/* How many slots to give back so that services without one find one. At most one in SPARE_DIVISOR
+ * is made spare. */
+static uint32_t wanted_slots(uint32_t unassigned, uint32_t spare, uint32_t slots)
 {
-	uint32_t most = slots < RETURNED_SHARE ? slots > 0 : slots / RETURNED_SHARE;
+	uint32_t most = slots < SPARE_DIVISOR ? slots > 0 : slots / SPARE_DIVISOR;
 
-	most = waiting < most ? waiting : most;
+	most = unassigned < most ? unassigned : most;
 	return spare < most ? most - spare : 0;
 }
 
-/* The one that counts least, 0: all count enough. Of anyone's first. */
-static uint32_t find_least(const struct table *table, const struct snapshot *snapshot,
-			   bool anyones_alone)
+/* The slot that counts least, from user-controlled names first; 0: all count enough. */
+static uint32_t find_least_used(const struct table *table, const struct snapshot *snapshot,
+				bool user_only)
 {
 	const struct slot_use *least = NULL;
-	bool least_anyones = false;
+	bool least_user = false;
 
 	for (uint32_t slot = table->rows.kept; slot < table->rows.count; slot++) {
 		const struct slot_use *use = &table->slots.use[slot];
-		bool anyones;
+		bool is_user;
 
 		if (!use->owner || use->readings < SLOT_OLD_READINGS ||
 		    use->rate >= SLOT_RATE_MIN || use->owner >= snapshot->row_count ||
 		    snapshot->states[use->owner].state != ROW_SHOWN ||
 		    rows_slot(&table->rows, use->owner) != slot)
 			continue;
-		anyones = snapshot->states[use->owner].anyones;
-		if (!anyones && (anyones_alone || least_anyones))
+		is_user = snapshot->states[use->owner].anyones;
+		if (!is_user && (user_only || least_user))
 			continue;
-		if (least && anyones == least_anyones && use->rate >= least->rate)
+		if (least && is_user == least_user && use->rate >= least->rate)
 			continue;
 		least = use;
-		least_anyones = anyones;
+		least_user = is_user;
 	}
 	return least ? (uint32_t)(least - table->slots.use) : 0;
 }
 
-/* Its service may have one again. */
-static void give_back(struct table *table, const struct snapshot *snapshot, uint32_t slot)
+/* Closes a slot; its service may get another one. */
+static void give_slot_back(struct table *table, const struct snapshot *snapshot, uint32_t slot)
 {
 	uint32_t row = table->slots.use[slot].owner;
 
@@ -294,40 +304,40 @@ static void give_back(struct table *table, const struct snapshot *snapshot, uint
 	__atomic_fetch_add(&table->slots.returned, 1, __ATOMIC_RELAXED);
 }
 
-static void give_back_some(struct table *table, const struct snapshot *snapshot,
-			   const struct demand *demand)
+static void give_slots_back(struct table *table, const struct snapshot *snapshot,
+			    const struct slot_demand *demand)
 {
 	const struct rows *rows = &table->rows;
-	uint32_t anyones =
-		wanted(demand->waiting_anyones, demand->spare_anyones, rows->count - rows->open);
-	uint32_t groups = wanted(demand->waiting - demand->waiting_anyones, demand->spare,
-				 rows->count - rows->kept);
+	uint32_t user_slots =
+		wanted_slots(demand->unassigned_user, demand->spare_user, rows->count - rows->open);
+	uint32_t groups = wanted_slots(demand->unassigned - demand->unassigned_user, demand->spare,
+				       rows->count - rows->kept);
 
-	while (anyones || groups) {
-		uint32_t slot = find_least(table, snapshot, !groups);
+	while (user_slots || groups) {
+		uint32_t slot = find_least_used(table, snapshot, !groups);
 
 		if (!slot)
 			return;
-		give_back(table, snapshot, slot);
+		give_slot_back(table, snapshot, slot);
 		groups -= groups > 0;
-		anyones -= anyones > 0 && slot >= rows->open;
+		user_slots -= user_slots > 0 && slot >= rows->open;
 	}
 }
 
-void slots_turn(struct table *table, const struct snapshot *snapshot)
+void slots_balance(struct table *table, const struct snapshot *snapshot)
 {
-	struct demand demand = { 0 };
+	struct slot_demand demand = { 0 };
 
 	if (!table->slots.use || !table->elapsed_ns)
 		return;
 	for (uint32_t slot = 0; slot < table->rows.count; slot++)
 		if (table->slots.use[slot].owner)
-			take_rate(&table->slots.use[slot], (double)table->elapsed_ns / 1e9);
+			average_rate(&table->slots.use[slot], (double)table->elapsed_ns / 1e9);
 	count_slots(table, &demand);
-	count_waiting(table, snapshot, &demand);
-	__atomic_store_n(&table->slots.waiting, demand.waiting, __ATOMIC_RELAXED);
-	if (measure(table))
-		give_back_some(table, snapshot, &demand);
+	count_unassigned(table, snapshot, &demand);
+	__atomic_store_n(&table->slots.waiting, demand.unassigned, __ATOMIC_RELAXED);
+	if (measured_column(table))
+		give_slots_back(table, snapshot, &demand);
 }
 
 void slots_done(struct slots *slots)

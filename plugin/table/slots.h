@@ -3,34 +3,25 @@
 #define EBPF_SLOTS_H
 
 #include "service/snapshot.h"
+#include "table_state.h"
 #include "util/message.h"
 
-#include <stdint.h>
+#define SLOT_OLD_READINGS 10 /* a service keeps its slot for this long at least */
+#define SLOT_RATE_MIN 1.0 /* per second, on average: a service that counts less may lose its slot */
 
-struct table;
-
-#define SLOT_OLD_READINGS 10 /* that a service has its row at least */
-#define SLOT_RATE_MIN 1.0    /* a second, on average: who counts less gives it back to others */
-
-/* How much was counted in the rows that services have by the engine's leave, and who has none. */
-struct slots {
-	struct slot_use *use; /* by slot; NULL: it is no such table */
-	uint32_t waiting;     /* services with series that found no free row; atomic */
-	uint64_t returned;    /* rows that services have given back to others so far; atomic */
-};
-
-/* 0 or -ENOMEM. After rows_start(). */
+/* After rows_start(). 0 or -ENOMEM. */
 int slots_start(struct table *table, struct error *error);
 
-/* Adds what the rows of all slots have grown by, takes back those of owners that are gone, and
- * gives the kernel leave for services that have series. Errors of table_read(). */
+/* Adds the growth in all slots, frees those of exited owners, and grants slots to services with
+ * series. Errors of table_read_row(). */
 int slots_read(struct table *table, const struct snapshot *snapshot, struct error *error);
 
-/* After a reading: where rows are wanted, closes some of those in which next to nothing is counted.
- * They are free at the next one, when their last growth has been added. */
-void slots_turn(struct table *table, const struct snapshot *snapshot);
+/* After a reading: if services with series have no slot, closes some in which next to nothing is
+ * counted. They become free at the next reading, when their last growth has been added. */
+void slots_balance(struct table *table, const struct snapshot *snapshot);
 
-/* Growth until now is nobody's. */
+/* Discards the growth until now in all slots of processes, and in those of services whose row can
+ * change owner. */
 void slots_forget_growth(struct table *table, const struct snapshot *snapshot);
 
 void slots_done(struct slots *slots);

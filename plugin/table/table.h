@@ -2,91 +2,59 @@
 #ifndef EBPF_TABLE_H
 #define EBPF_TABLE_H
 
-#include "accumulator.h"
-#include "keys.h"
 #include "schema/schema.h"
 #include "schema/selection.h"
 #include "service/snapshot.h"
-#include "slots.h"
-#include "source/rows.h"
+#include "table_state.h"
+#include "util/message.h"
 
 #include <bpf/libbpf.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
-/* A map that is read: where its rows lie and what has been read of them. */
-struct table {
-	char name[64]; /* of the map */
-	struct schema schema;
-	struct bpf_map *map;
-	struct rows rows;
-	struct fields *fields;   /* of text files; NULL: of none */
-	struct mapping previous; /* cells of all rows at the last reading, uint64_t */
-	struct mapping tails;    /* likewise, of histograms whose percentile is written */
-	struct accumulators accumulators;
-	struct slots slots;  /* of rows that services have by the engine's leave */
-	uint64_t refused;    /* processes whose growth found no accumulator; atomic */
-	struct keys keys;    /* of a table of keys: what `previous` is of others */
-	uint64_t read_ns;    /* when, of CLOCK_BOOTTIME */
-	uint64_t fetched_ns; /* when its files were read, 0: it has none */
-	uint64_t elapsed_ns; /* between the last two readings, 0: there was one */
-	bool caught_up;      /* since the last reading: the windows have begun */
-	bool stale;          /* growth is no longer known to be whose it was */
-};
-
-/* Is this map a table, of which something is collected? By a block (NULL: none), which must outlive it, else
- * by its tags. 1, and the table is made; 0; or an error of schema_read(), schema_subject() and
- * schema_describe(), or -EINVAL. selection may be NULL: what is on by default. Before load. */
+/* Opens a map as a table if it has metrics that are collected, by a Table block, which must outlive
+ * the table, or, if block is NULL, by its tags. selection may be NULL: metrics that are on by
+ * default. Before load. 1: the table is open; 0: the map is no such table; or an error of
+ * schema_read(), schema_subject() or schema_describe(), or -EINVAL. */
 int table_open(struct table *table, struct bpf_map *map, const struct btf *btf,
 	       const struct table_config *block, type_lookup *lookup,
 	       const struct selection *selection, struct error *error);
 
-/* Sizes the map, and those that its SUBJECT names, which are of this object; errors of
- * rows_resize(). */
+/* Sizes the map, and the maps of this object that its SUBJECT names. Errors of rows_resize(). */
 int table_resize(struct table *table, const struct row_counts *counts, struct bpf_object *object,
 		 struct error *error);
 
-/* Bytes that a sized table takes besides its map, when each row is of a subject of its own. */
+/* Bytes that a sized table takes in addition to its map, if each row has a subject of its own. */
 uint64_t table_memory(const struct table *table);
 
-/* Are its rows given to others, so that who reads them is a subscriber? */
+/* Can its rows change owner, so that whoever reads them has to subscribe to changes? */
 bool table_follows(const struct table *table);
 
-/* Has it rows of which Rows says how many there are? */
+/* Does the option Rows limit its rows, or the names that have series? */
 bool table_gives_rows(const struct table *table);
 
-/* Has each process a row on first use? */
-bool table_is_of_slot_processes(const struct table *table);
-
-/* Maps the rows and takes them as the start of all growth. After load; errors of mmap(2),
+/* Maps the rows. What they contain is the base of all growth. After load. Errors of mmap(2),
  * -ENOMEM. */
 int table_start(struct table *table, struct error *error);
 
-/* Reads the files of a table that has some, for table_read() to take; needs no lock. */
+/* Reads the files of a table that has any, for the next table_read(). Needs no lock. */
 void table_fetch(struct table *table, uint64_t now_ns);
 
-/* What is to be told of files that cannot be read, and of maps with too many keys; false: nothing, or it was
- * told before. */
+/* Reports, once each, files that cannot be read and maps with too many keys. False: there is
+ * nothing new to report. */
 bool table_trouble(struct table *table, struct error *ret_trouble);
 
-/* Adds what the rows have grown by to the accumulators of their subjects. snapshot
- * may be NULL for tables of the probe itself. now_ns of CLOCK_BOOTTIME. -ENOMEM. */
+/* Adds the growth of the rows to the accumulators of their subjects. snapshot may be NULL for
+ * tables of the probe itself. now_ns is of CLOCK_BOOTTIME. -ENOMEM. */
 int table_read(struct table *table, const struct snapshot *snapshot, uint64_t now_ns,
 	       struct error *error);
 
-/* Adds what the rows have grown by, which the next reading tells as its own: rows may then go to
- * others. Without a chance to do so there is table_miss(): what rows that may go to others have
- * grown by until the next time counts for nobody. */
+/* Adds the growth of the rows before rows change owner; the next reading dispatches it with its
+ * own. If there is no chance to call it, table_miss() must be called: the growth of rows that can
+ * change owner is then discarded at the next reading. */
 int table_catch_up(struct table *table, const struct snapshot *snapshot, uint64_t now_ns,
 		   struct error *error);
 void table_miss(struct table *table);
-
-/* For slots.c: adds entry `at` of the table to the accumulator of the row's subject, or takes
- * what it holds as the start of its growth. */
-int table_read_row(struct table *table, const struct snapshot *snapshot, uint32_t row, uint32_t at,
-		   struct error *error);
-void table_remember(const struct table *table, uint32_t at);
 
 void table_done(struct table *table);
 

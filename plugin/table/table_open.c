@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From a map and its tags to a table, with the columns that are collected.
+ * From a map, its tags or its Table block to a table with the columns that are collected.
  */
 #include "table.h"
 
 #include "object/annotation.h"
 #include "object/variant.h"
 #include "schema/fields.h"
+#include "schema/label_tags.h"
 #include "schema/schema_block.h"
+#include "schema/schema_tags.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -15,7 +17,7 @@
 
 #define STATISTIC_ROOM 32 /* bytes of a statistic's name behind a type instance */
 
-static struct map_shape shape_of(const struct table *table)
+static struct map_shape map_shape_of(const struct table *table)
 {
 	return (struct map_shape){
 		.name = table->name,
@@ -26,22 +28,23 @@ static struct map_shape shape_of(const struct table *table)
 	};
 }
 
-/* Bytes that a column's type instance may have for all that is put behind it. */
-static size_t room_of(const struct schema *schema, const struct column *column)
+/* Bytes that a column's own type instance may have, so that everything behind it fits. */
+static size_t instance_room(const struct schema *schema, const struct column *column)
 {
 	size_t labels = labels_in_instance(&schema->labels) ? LABELS_TEXT_MAX : 0;
 
 	return TAG_TEXT_MAX - 1 - labels - (column->kind == COLUMN_INTEGER ? 0 : STATISTIC_ROOM);
 }
 
-/* Type instances must have room for the labels behind them. */
-static int check_room(const struct table *table, struct error *error)
+/* Refuses type instances that leave too little room for labels and statistics. */
+static int check_instance_room(const struct table *table, struct error *error)
 {
 	const struct schema *schema = &table->schema;
 	int status = 0;
 
 	for (size_t i = 0; i < schema->column_count && status == 0; i++)
-		if (strlen(schema->columns[i].tag.instance) > room_of(schema, &schema->columns[i]))
+		if (strlen(schema->columns[i].tag.instance) >
+		    instance_room(schema, &schema->columns[i]))
 			status = error_set(error, -EINVAL,
 					   "map %s: the type instance %s is too long for labels "
 					   "behind it",
@@ -49,20 +52,21 @@ static int check_room(const struct table *table, struct error *error)
 	return status;
 }
 
-static int read_labels(struct table *table, const struct btf *btf, struct error *error)
+static int read_table_labels(struct table *table, const struct btf *btf, struct error *error)
 {
 	struct schema *schema = &table->schema;
 	int status =
 		labels_read(&schema->labels, btf, table->name, bpf_map__btf_key_type_id(table->map),
 			    bpf_map__key_size(table->map), &schema->subject, error);
 
-	return status ?: check_room(table, error);
+	return status ?: check_instance_room(table, error);
 }
 
-/* The keys of rows of files are longer than the object has them, by what tells files apart. */
-static int read_fields(struct table *table, const struct btf *btf, struct error *error)
+/* The keys of rows of files have a number behind them that differs between files with the same
+ * text. */
+static int read_table_fields(struct table *table, const struct btf *btf, struct error *error)
 {
-	const struct map_shape map = shape_of(table);
+	const struct map_shape map = map_shape_of(table);
 	int status = fields_read(&table->fields, btf, &map, &table->schema, error);
 
 	if (status > 0)
@@ -80,7 +84,7 @@ static int select_metrics(struct table *table, const struct selection *selection
 	return 0;
 }
 
-/* Only of a mapping it is known at once what was written. */
+/* Only what is written into a mapped array is seen by programs at once. */
 static int check_tails(const struct table *table, struct error *error)
 {
 	if (!table->schema.tail_count || source_of(table->map) == &source_array)
@@ -91,7 +95,7 @@ static int check_tails(const struct table *table, struct error *error)
 			 table->name);
 }
 
-/* The option of a BY_CPU tag is as the word cpu of SUBJECT. */
+/* A BY_CPU tag names an option that has the effect of the word cpu of SUBJECT. */
 static int read_by_cpu(struct table *table, const struct btf *btf, const struct strings *options,
 		       struct error *error)
 {
@@ -109,17 +113,17 @@ static int read_by_cpu(struct table *table, const struct btf *btf, const struct 
 	return 0;
 }
 
-static int read_subject(struct table *table, const struct btf *btf,
-			const struct selection *selection, struct error *error)
+static int read_table_subject(struct table *table, const struct btf *btf,
+			      const struct selection *selection, struct error *error)
 {
 	int status = schema_subject(btf, table->name, &table->schema.subject, error);
 
 	return status ?: read_by_cpu(table, btf, selection ? selection->options : NULL, error);
 }
 
-/* What the tags of a map say. */
-static int read_tags(struct table *table, const struct btf *btf, type_lookup *lookup,
-		     const struct selection *selection, struct error *error)
+/* Reads what the tags of a map say. */
+static int read_table_tags(struct table *table, const struct btf *btf, type_lookup *lookup,
+			   const struct selection *selection, struct error *error)
 {
 	const char *name = table->name;
 	uint32_t type = bpf_map__btf_value_type_id(table->map);
@@ -128,9 +132,9 @@ static int read_tags(struct table *table, const struct btf *btf, type_lookup *lo
 	if (status || table->schema.column_count == 0)
 		return status;
 	status = check_tails(table, error);
-	status = status ?: read_subject(table, btf, selection, error);
+	status = status ?: read_table_subject(table, btf, selection, error);
 	if (status == 0 && table->schema.subject.kind == SUBJECT_KEY)
-		status = read_labels(table, btf, error);
+		status = read_table_labels(table, btf, error);
 	if (status == 0 && table->schema.subject.kind == SUBJECT_PROCESS && !table->schema.rank)
 		status = error_set(error, -EINVAL,
 				   "map %s: no member has the word rank, by which TopN chooses "
@@ -139,13 +143,14 @@ static int read_tags(struct table *table, const struct btf *btf, type_lookup *lo
 	return status;
 }
 
-static int read_block(struct table *table, const struct btf *btf, const struct table_config *block,
-		      type_lookup *lookup, struct error *error)
+static int read_table_block(struct table *table, const struct btf *btf,
+			    const struct table_config *block, type_lookup *lookup,
+			    struct error *error)
 {
-	const struct map_shape shape = shape_of(table);
+	const struct map_shape shape = map_shape_of(table);
 	int status = schema_describe(&table->schema, btf, &shape, block, lookup, error);
 
-	return status ?: check_room(table, error);
+	return status ?: check_instance_room(table, error);
 }
 
 int table_open(struct table *table, struct bpf_map *map, const struct btf *btf,
@@ -158,18 +163,18 @@ int table_open(struct table *table, struct bpf_map *map, const struct btf *btf,
 	snprintf(table->name, sizeof(table->name), "%s", bpf_map__name(map));
 	if (bpf_map__is_internal(map))
 		return 0;
-	status = block ? read_block(table, btf, block, lookup, error)
-		       : read_tags(table, btf, lookup, selection, error);
+	status = block ? read_table_block(table, btf, block, lookup, error)
+		       : read_table_tags(table, btf, lookup, selection, error);
 	if (status || table->schema.column_count == 0) {
 		table_done(table);
 		return status;
 	}
 	status = select_metrics(table, selection, error);
 	if (status == 0 && !block)
-		status = read_fields(table, btf, error);
+		status = read_table_fields(table, btf, error);
 	if (status == 0 && table->schema.metric_count)
 		return 1;
-	/* Of rows of files no map is made, whether they are read or not. */
+	/* The map of a FILE table is never created, whether its metrics are collected or not. */
 	if (status == 0 && table->fields)
 		status = bpf_map__set_autocreate(map, false);
 	table_done(table);

@@ -29,6 +29,8 @@ static void check_name(const char *name)
 	FUZZ_WANT(!strcmp(clean, name));
 }
 
+static struct users users = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
 /* Files are left alone: names of users and ids of containers are not looked up. */
 static void check_description(const struct group_key *key, char *pattern)
 {
@@ -38,7 +40,7 @@ static void check_description(const struct group_key *key, char *pattern)
 
 	if (key->kind == GROUP_COMMAND || key->kind == GROUP_USER || runtime_is_id(key->text))
 		return;
-	FUZZ_WANT(group_describe(key, NULL, &d) == 0);
+	FUZZ_WANT(group_describe(key, &users, NULL, &d) == 0);
 	check_name(d.name);
 	check_name(d.other_name);
 	group_matches(&service, key, &d);

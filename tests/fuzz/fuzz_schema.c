@@ -12,11 +12,14 @@
 #include "plugin/daemon/dispatch.h"
 #include "plugin/event/event.h"
 #include "plugin/schema/fields.h"
+#include "plugin/schema/label_tags.h"
 #include "plugin/schema/schema.h"
+#include "plugin/schema/schema_tags.h"
 #include "plugin/schema/selection.h"
-#include "plugin/table/series.h"
+#include "plugin/schema/series.h"
 #include "plugin/table/stats.h"
 #include "plugin/table/table.h"
+#include "plugin/table/table_series.h"
 
 #include <bpf/btf.h>
 

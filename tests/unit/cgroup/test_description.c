@@ -49,6 +49,7 @@ int __wrap_file_read(struct file_reader *reader, const struct file_request *requ
 }
 
 static struct group_description described;
+static struct users users = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static int describe(enum group_kind kind, const char *text)
 {
@@ -58,7 +59,7 @@ static int describe(enum group_kind kind, const char *text)
 	memcpy(key.text, text, strlen(text));
 	reads = 0;
 	memset(&described, 'x', sizeof(described));
-	return group_describe(&key, NULL, &described);
+	return group_describe(&key, &users, NULL, &described);
 }
 
 static void check(enum group_kind kind, const char *text, const char *name, const char *other_name)
@@ -260,6 +261,6 @@ int main(void)
 	test_played();
 	test_long_pod();
 	test_long_letters();
-	users_done();
+	users_done(&users);
 	return testing_end();
 }

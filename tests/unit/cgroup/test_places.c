@@ -63,7 +63,7 @@ static const char *found(struct places *places)
 
 static void init(struct places *places, const struct config *config)
 {
-	places_init(places, config, rows, ROWS);
+	places_init(places, config, NULL, rows, ROWS);
 	places_want(places, HIERARCHY_UNIFIED);
 	places->list[HIERARCHY_UNIFIED].root = open(".", O_PATH | O_DIRECTORY);
 }
@@ -112,7 +112,7 @@ static void test_walks(void)
 
 	CASE("nothing is looked for that nobody wants, or without a reason");
 	give_row(3, GROUP_UNIT, "late");
-	places_init(&places, &config, rows, ROWS);
+	places_init(&places, &config, NULL, rows, ROWS);
 	CHECK_TEXT(found(&places), "");
 	places_done(&places);
 	init(&places, &config);

@@ -90,6 +90,8 @@ static struct group_key key_of(const char *path)
 	return walk.key;
 }
 
+static struct users users = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
 static void check_line(const char *path, const char *name)
 {
 	struct group_description described = { .name = "" };
@@ -100,7 +102,7 @@ static void check_line(const char *path, const char *name)
 	expand(path, whole);
 	key = key_of(whole);
 	CHECK_INT(key.kind != GROUP_COMMAND, true);
-	CHECK_INT(group_describe(&key, NULL, &described), 0);
+	CHECK_INT(group_describe(&key, &users, NULL, &described), 0);
 	CHECK_TEXT(described.name, name);
 	CHECK_INT(described.is_sandbox, false);
 }
@@ -140,6 +142,6 @@ int main(void)
 	CASE("lines that were found");
 	CHECK_UINT(recorded_lines, 11);
 	CHECK_INT(shown_lines >= 15, true);
-	users_done();
+	users_done(&users);
 	return testing_end();
 }

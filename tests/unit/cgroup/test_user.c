@@ -9,12 +9,14 @@
 
 #include <stdlib.h>
 
+static struct users users = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
 static void check_name(uint64_t id, const char *want)
 {
 	char name[64] = "";
 
 	CASE("user %ju", (uintmax_t)id);
-	CHECK_INT(user_name(id, name, sizeof(name)), want != NULL);
+	CHECK_INT(user_name(&users, id, name, sizeof(name)), want != NULL);
 	CHECK_TEXT(name, want ?: "");
 }
 
@@ -24,7 +26,7 @@ static void test_parse(void)
 		      "# nobody\n\n:x:5:5::/:\nnone\nlate:x\nminus:x:-1:1::/:\n+nis::::::\n"
 		      "wide:x:4294967296:1::/:\nlast:x:4294967295:1::/:\nhalf:x:7x:1::/:\nend:x:9:";
 
-	CHECK_INT(users_parse(text), 0);
+	CHECK_INT(users_parse(&users, text), 0);
 	check_name(1000, "web");
 	check_name(0, "root");
 	check_name(5, NULL);
@@ -44,7 +46,7 @@ static void test_long(void)
 	at += sprintf(at, "%0*d:x:3:\n", USER_NAME_MAX, 0);
 	for (int i = USERS_MAX + 9; i > 0; i--)
 		at += sprintf(at, "u%d:x:%d:0\n", i, i);
-	CHECK_INT(users_parse(text), 0);
+	CHECK_INT(users_parse(&users, text), 0);
 	check_name(USERS_MAX + 9, "u16393");
 	check_name(10, "u10");
 	check_name(9, NULL);
@@ -57,17 +59,17 @@ static void test_refresh(void)
 	struct file_reader files;
 	char none[] = "";
 
-	users_parse(none);
+	users_parse(&users, none);
 	file_reader_init(&files);
-	users_refresh(&files, NS_PER_S);
+	users_refresh(&users, &files, NS_PER_S);
 	check_name(0, NULL); /* nobody wants to know */
-	users_want();
-	users_refresh(&files, NS_PER_S);
+	users_want(&users);
+	users_refresh(&users, &files, NS_PER_S);
 	check_name(0, "root");
-	users_parse(none);
-	users_refresh(&files, 60 * NS_PER_S);
+	users_parse(&users, none);
+	users_refresh(&users, &files, 60 * NS_PER_S);
 	check_name(0, NULL);
-	users_refresh(&files, 61 * NS_PER_S);
+	users_refresh(&users, &files, 61 * NS_PER_S);
 	check_name(0, "root");
 	file_reader_done(&files);
 }
@@ -78,7 +80,7 @@ int main(void)
 	test_parse();
 	test_long();
 	test_refresh();
-	users_done();
+	users_done(&users);
 	check_name(0, NULL);
 	return testing_end();
 }

@@ -15,6 +15,7 @@
 #include "plugin/config/config.h"
 #include "plugin/daemon/dispatch.h"
 #include "plugin/probe/probe.h"
+#include "plugin/schema/schema_tags.h"
 #include "plugin/util/clock.h"
 #include "plugin/util/message.h"
 

@@ -58,6 +58,8 @@ static inline int fixture_init(struct fixture *f, const char *text)
 	resolver->counters = &f->counters;
 	resolver->free_rows = &f->services.lifecycle.free_rows;
 	resolver->files = &f->files;
+	name_tables_init(&f->services.names);
+	resolver->names = &f->services.names;
 	return resolver_start(resolver, &error);
 }
 
@@ -67,6 +69,7 @@ static inline void fixture_done(struct fixture *f)
 	f->services.object.walks = NULL;
 	f->services.object.walk_count = 0;
 	resolver_done(&f->services.resolver);
+	name_tables_done(&f->services.names);
 	file_reader_done(&f->files);
 	object_done(&f->services.object);
 	config_done(&f->config);

@@ -53,6 +53,8 @@ static inline void fixture_init(struct fixture *f)
 	s->lifecycle.object = &s->object;
 	s->lifecycle.kernel_rows = f->kernel_rows;
 	s->counters = &f->counters;
+	name_tables_init(&s->names);
+	s->resolver.names = &s->names;
 	s->lifecycle.kernel_labels = f->labels;
 	s->lifecycle.row_count = ROWS;
 	s->lifecycle.reserve_begin = ROWS;

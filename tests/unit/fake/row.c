@@ -6,7 +6,9 @@
 
 #include "bpf/lib/hist.h"
 #include "plugin/daemon/dispatch.h"
+#include "plugin/schema/schema_tags.h"
 #include "plugin/table/stats.h"
+#include "plugin/table/tail_percentile.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -14,6 +14,7 @@
 #include "plugin/object/variant.h"
 #include "plugin/probe/probe.h"
 #include "plugin/service/process_row.h"
+#include "plugin/table/keys.h"
 
 #include <glob.h>
 #include <stdio.h>
@@ -140,6 +141,7 @@ static void services_size(void)
 				      .lock = PTHREAD_MUTEX_INITIALIZER,
 				      .budget.limit = config.max_memory_mib * BUDGET_MIB,
 				      .resolver.files = &files };
+	name_tables_init(&services.names);
 	CHECK_INT(image_open(&services.object, &error), 0);
 	CHECK_INT(lifecycle_prepare(&services.lifecycle, &config, &services.object, 10, &error), 0);
 	CHECK_INT(process_rows_prepare(&services.lifecycle, &error), 0);
@@ -151,6 +153,7 @@ static void services_size(void)
 static void services_forget(void)
 {
 	registry_done(&services.registry);
+	name_tables_done(&services.names);
 	lifecycle_done(&services.lifecycle);
 	object_done(&services.object);
 }

@@ -5,6 +5,7 @@
 #include "tests/unit/testing.h"
 
 #include "plugin/schema/buckets.h"
+#include "plugin/table/stats.h"
 
 #include <errno.h>
 #include <math.h>

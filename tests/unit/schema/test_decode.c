@@ -6,7 +6,7 @@
 
 #include "tests/unit/fake/configuration.h"
 
-#include "plugin/helper/ksym.h"
+#include "plugin/service/name_tables.h"
 #include "plugin/schema/label_block.h"
 
 #include <errno.h>
@@ -14,6 +14,7 @@
 #define TEXT_MAX 4096
 
 static struct config config;
+static struct name_tables tables;
 
 /* The labels of a table with these Key blocks, by bytes alone. */
 static int describe(const char *keys, uint32_t key_size, struct labels *ret_labels,
@@ -88,6 +89,7 @@ static void test_names(void)
 			 cases[i].lines);
 		CHECK_INT(describe(keys, cases[i].size, &labels, &error), 0);
 		CHECK_TEXT(error.text, "");
+		labels_use_names(&labels, &tables.labels);
 		if (labels.count == 1)
 			CHECK_INT(label_name(&labels.label[0], (const unsigned char *)cases[i].key,
 					     name, sizeof(name)),
@@ -108,19 +110,19 @@ static void test_ksyms(void)
 		"0000000000002a00 tx y";
 	char name[16] = "";
 
-	ksyms_want();
+	ksyms_want(&tables.ksyms);
 	CASE("symbols");
-	CHECK_INT(ksyms_parse(text), 0);
-	CHECK_INT(ksym_name(0xfff, name, sizeof(name)), false);
-	CHECK_INT(ksym_name(0x1fff, name, sizeof(name)), true);
+	CHECK_INT(ksyms_parse(&tables.ksyms, text), 0);
+	CHECK_INT(ksym_name(&tables.ksyms, 0xfff, name, sizeof(name)), false);
+	CHECK_INT(ksym_name(&tables.ksyms, 0x1fff, name, sizeof(name)), true);
 	CHECK_TEXT(name, "first");
-	CHECK_INT(ksym_name(0x2000, name, sizeof(name)), true);
+	CHECK_INT(ksym_name(&tables.ksyms, 0x2000, name, sizeof(name)), true);
 	CHECK_TEXT(name, "middle");
-	CHECK_INT(ksym_name(0x2fff, name, sizeof(name)), true);
+	CHECK_INT(ksym_name(&tables.ksyms, 0x2fff, name, sizeof(name)), true);
 	CHECK_TEXT(name, "weak");
-	CHECK_INT(ksym_name(0x3000, name, 3), true);
+	CHECK_INT(ksym_name(&tables.ksyms, 0x3000, name, 3), true);
 	CHECK_TEXT(name, "la");
-	CHECK_INT(ksym_name(UINT64_MAX, name, sizeof(name)), false);
+	CHECK_INT(ksym_name(&tables.ksyms, UINT64_MAX, name, sizeof(name)), false);
 }
 
 static void test_mistakes(void)
@@ -224,10 +226,11 @@ static void test_subject(void)
 
 int main(void)
 {
+	name_tables_init(&tables);
 	test_ksyms();
 	test_names();
 	test_mistakes();
 	test_subject();
-	ksyms_done();
+	name_tables_done(&tables);
 	return testing_end();
 }

@@ -5,15 +5,18 @@
 #include "tests/unit/testing.h"
 
 #include "bpf/lib/endpoint.h"
-#include "plugin/cgroup/user.h"
 #include "plugin/schema/label.h"
 #include "plugin/schema/label_kind.h"
+#include "plugin/schema/label_tags.h"
+#include "plugin/service/name_tables.h"
 
 #include <bpf/btf.h>
 #include <errno.h>
 #include <sys/syscall.h>
 
 #define MEMBERS_MAX 4
+
+static struct name_tables tables;
 
 struct member {
 	const char *word; /* NULL: no LABEL */
@@ -202,6 +205,7 @@ static void test_names(void)
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		struct label label = {
 			.kind = label_kind(cases[i].word),
+			.names = &tables.labels,
 			.offset = 8,
 			.size = 8,
 			.is_signed = cases[i].is_signed,
@@ -297,13 +301,14 @@ int main(void)
 {
 	char passwd[] = "root:x:0:0:root:/root:/bin/sh\n";
 
-	users_parse(passwd);
+	name_tables_init(&tables);
+	users_parse(&tables.users, passwd);
 	test_read();
 	test_plain();
 	test_names();
 	test_texts();
 	test_addresses();
 	test_endpoints();
-	users_done();
+	name_tables_done(&tables);
 	return testing_end();
 }

@@ -6,6 +6,7 @@
 
 #include "plugin/daemon/dispatch.h"
 #include "plugin/schema/schema.h"
+#include "plugin/schema/schema_tags.h"
 
 #include <errno.h>
 

@@ -8,8 +8,9 @@
 
 #include "bpf/lib/hist.h"
 #include "plugin/daemon/dispatch.h"
+#include "plugin/schema/schema_tags.h"
 #include "plugin/schema/selection.h"
-#include "plugin/table/series.h"
+#include "plugin/schema/series.h"
 
 #define MEMBERS_MAX 6
 #define PATTERNS_MAX 3

@@ -9,6 +9,8 @@
 
 #include "bpf/lib/hist.h"
 #include "plugin/daemon/dispatch.h"
+#include "plugin/schema/schema_tags.h"
+#include "plugin/table/tail_percentile.h"
 
 #include <bpf/libbpf.h>
 #include <errno.h>

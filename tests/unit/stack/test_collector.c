@@ -17,6 +17,8 @@
 static struct file_reader files = FILE_READER_NONE;
 static int cpu, opened;
 
+static struct ksyms ksyms = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
 static struct collector *begin(void)
 {
 	static char kallsyms[] = "ffffffff81000000 T entry\nffffffff81000100 T leaf\n";
@@ -29,11 +31,11 @@ static struct collector *begin(void)
 	struct error error;
 	char text[sizeof(kallsyms)];
 
-	CHECK_INT(collector_open(&collector, &config, &files, &error), 0);
+	CHECK_INT(collector_open(&collector, &config, &files, &ksyms, &error), 0);
 	if (!collector)
 		abort();
 	memcpy(text, kallsyms, sizeof(text));
-	CHECK_INT(ksyms_parse(text), 0);
+	CHECK_INT(ksyms_parse(&ksyms, text), 0);
 	cpu = collector_view(collector, &of_cpu);
 	opened = collector_view(collector, &of_opened);
 	return collector;
@@ -156,7 +158,7 @@ int main(void)
 	test_texts();
 	test_hostile();
 	scratch_end();
-	ksyms_done();
+	ksyms_done(&ksyms);
 	file_reader_done(&files);
 	return testing_end();
 }

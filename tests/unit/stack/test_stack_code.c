@@ -66,6 +66,8 @@ static const char *expected(char letter, uint64_t place)
 	return text;
 }
 
+static struct ksyms ksyms = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
 static void begin(struct codes **ret_codes)
 {
 	fake_asked = 0;
@@ -73,7 +75,7 @@ static void begin(struct codes **ret_codes)
 	fake_name = NULL;
 	fake_inode = 0;
 	messages = 0;
-	*ret_codes = codes_new(&files);
+	*ret_codes = codes_new(&files, &ksyms);
 	if (!*ret_codes)
 		abort();
 }
@@ -225,13 +227,13 @@ static void test_kernel(void)
 
 	CASE("the kernel");
 	begin(&codes);
-	CHECK_INT(ksyms_parse(text), 0);
+	CHECK_INT(ksyms_parse(&ksyms, text), 0);
 	number = codes_of_kernel(codes, 0xffffffff81000123);
 	CHECK_UINT(codes_of_kernel(codes, 0xffffffff81000123), number);
 	codes_look(codes, NULL, NULL);
 	CHECK_TEXT(codes_name(codes, number), "second_[k]");
 	codes_free(codes);
-	ksyms_done();
+	ksyms_done(&ksyms);
 }
 
 int main(void)

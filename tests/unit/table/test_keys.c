@@ -10,6 +10,7 @@
 #include "bpf/lib/service.h"
 #include "plugin/schema/label_kind.h"
 #include "plugin/table/key_name.h"
+#include "plugin/table/keys.h"
 #include "plugin/table/kind.h"
 
 #define KEYS 64
@@ -60,7 +61,7 @@ static uint64_t memory(const struct rows *rows)
 	return rows->count;
 }
 
-static const struct source source = { start, each, memory };
+static const struct source source = { .start = start, .each = each, .memory = memory };
 
 static void show(struct fixture *f, uint32_t row, const char *name)
 {

@@ -10,7 +10,8 @@
 #include "bpf/lib/hist.h"
 #include "plugin/daemon/publish.h"
 #include "plugin/schema/label_kind.h"
-#include "plugin/table/series.h"
+#include "plugin/schema/series.h"
+#include "plugin/table/table_series.h"
 #include "plugin/util/clock.h"
 
 #include <errno.h>

@@ -10,6 +10,7 @@
 #include "bpf/lib/slot.h"
 #include "plugin/config/config.h"
 #include "plugin/daemon/dispatch.h"
+#include "plugin/table/slots.h"
 
 #include <bpf/libbpf.h>
 

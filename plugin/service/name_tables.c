@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The names of users, cgroups and the kernel's functions, which services, labels and stacks have in
+ * common.
+ */
+#include "name_tables.h"
+
+static void want_label_table(void *of, enum label_table table)
+{
+	struct name_tables *tables = of;
+
+	if (table == LABEL_TABLE_USERS)
+		users_want(&tables->users);
+	else if (table == LABEL_TABLE_KSYMS)
+		ksyms_want(&tables->ksyms);
+}
+
+static bool find_in_label_table(void *of, enum label_table table, uint64_t value, char *to,
+				size_t size)
+{
+	struct name_tables *tables = of;
+
+	switch (table) {
+	case LABEL_TABLE_USERS:
+		return user_name(&tables->users, value, to, size);
+	case LABEL_TABLE_CGROUPS:
+		return cgroup_name(&tables->cgroups, value, to, size);
+	case LABEL_TABLE_KSYMS:
+		return ksym_name(&tables->ksyms, value, to, size);
+	default:
+		return false;
+	}
+}
+
+void name_tables_init(struct name_tables *tables)
+{
+	users_init(&tables->users);
+	cgroup_names_init(&tables->cgroups);
+	ksyms_init(&tables->ksyms);
+	tables->labels = (struct label_names){
+		.tables = tables,
+		.want = want_label_table,
+		.find = find_in_label_table,
+	};
+}
+
+void name_tables_refresh(struct name_tables *tables, struct file_reader *files, uint64_t now_ns)
+{
+	users_refresh(&tables->users, files, now_ns);
+	ksyms_refresh(&tables->ksyms, files, now_ns);
+}
+
+void name_tables_done(struct name_tables *tables)
+{
+	users_done(&tables->users);
+	cgroup_names_done(&tables->cgroups);
+	ksyms_done(&tables->ksyms);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef EBPF_NAME_TABLES_H
+#define EBPF_NAME_TABLES_H
+
+#include "cgroup/cgroup_name.h"
+#include "cgroup/user.h"
+#include "helper/file.h"
+#include "helper/ksym.h"
+#include "schema/label_names.h"
+
+#include <stdint.h>
+
+struct name_tables {
+	struct users users;
+	struct cgroup_names cgroups;
+	struct ksyms ksyms;
+	struct label_names labels; /* all three, as labels ask for them */
+};
+
+void name_tables_init(struct name_tables *tables);
+
+/* Reads what is wanted and due; now_ns of CLOCK_BOOTTIME. One thread at a time. */
+void name_tables_refresh(struct name_tables *tables, struct file_reader *files, uint64_t now_ns);
+
+void name_tables_done(struct name_tables *tables);
+
+#endif

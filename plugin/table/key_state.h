@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* What is known of the keys of a table and of their names. */
+#ifndef EBPF_KEY_STATE_H
+#define EBPF_KEY_STATE_H
+
+#include "schema/label.h"
+#include "schema/label_choice.h"
+#include "schema/subject_kind.h"
+#include "util/allowance.h"
+#include "util/index.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct cgroup_rows;
+
+/* The name of series of a table of keys: a plugin instance and the labels in a type instance. Keys
+ * with the same name are summed. */
+struct key_name {
+	char subject[SUBJECT_NAME_MAX]; /* empty: the probe */
+	char labels[LABELS_TEXT_MAX];   /* empty: none */
+	uint64_t generation;  /* changes when the entry is used for another name; 0: free */
+	uint64_t seen;        /* the last reading that had a key with this name */
+	uint64_t shown_at;    /* the reading at which it got its series */
+	uint64_t growth;      /* of the ranking column since the last reading */
+	double score;         /* growth, averaged with more weight on recent readings */
+	uint32_t group;       /* index in keys.groups: the names that compete with it */
+	bool is_other;        /* it is an "other" name, for names without series */
+	bool is_always_shown; /* it always has series */
+	bool is_shown;
+	bool was_shown; /* it has already used its allowance for a new name */
+};
+
+/* A key that was read, and the cells of its row. */
+struct key_entry {
+	uint32_t name;       /* number of its name; UINT32_MAX: it has counted nothing yet */
+	uint64_t named;      /* generation of that name */
+	int subject;         /* subject of its service when it was named; -1: none */
+	uint32_t row;        /* row of the service when last read; 0 (which never changes): none */
+	uint64_t generation; /* of that subject */
+	bool is_left_out;    /* a Label line of the Probe block excludes it */
+	uint64_t seen;
+	int cpu;
+	unsigned char *key;
+	uint64_t *previous; /* cells */
+};
+
+/* Names that compete for series: those of one function, or all names of the table. */
+struct key_group {
+	uint32_t shown;        /* names with series now, without those that always have some */
+	struct allowance news; /* new names that may get series */
+	bool is_settled;       /* at this reading nothing can change in it any more */
+	bool has_other, other_reported;
+};
+
+/* All keys of a table, and their names. */
+struct keys {
+	struct key_entry *entry;
+	size_t entry_count, entry_max;
+	struct key_name *name;
+	size_t name_count, name_max, name_free;
+	struct index by_key, by_name;
+	struct label_choice choice;
+	const struct cgroup_rows *cgroup_rows; /* for labels that are numbers of cgroups */
+	uint64_t generation;
+	uint64_t readings;
+	uint32_t shown_max; /* names of a group that can have series */
+	struct key_group *groups;
+	size_t group_count;
+	uint32_t shown, rest;          /* names with and without series now */
+	uint64_t growth, growth_other; /* since the last reading: all, without series */
+	double rest_percent; /* their part of the last reading's growth; NAN: nothing has grown */
+	uint64_t *now;       /* cells of the row that is being read */
+	bool starting;
+	size_t rows;  /* of the last reading */
+	bool is_full; /* a key found no room, so it is not counted */
+	bool full_reported, filled_reported;
+};
+
+#endif
