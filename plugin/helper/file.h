@@ -2,7 +2,7 @@
 #ifndef EBPF_FILE_H
 #define EBPF_FILE_H
 
-#include "answer.h"
+#include "helper_message.h"
 #include "worker.h"
 
 #include <stdbool.h>

@@ -120,16 +120,6 @@ int symbol_answer_take(const char *at, size_t size, uint64_t file_size, size_t c
 	return 0;
 }
 
-void symbol_found_done(struct symbol_found *found, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		for (size_t j = 0; j < found[i].count; j++)
-			free(found[i].places[j].arguments);
-		free(found[i].places);
-		found[i] = (struct symbol_found){ 0 };
-	}
-}
-
 /* Copies the functions at one offset, with a semicolon between them, and a NUL behind. Returns how many
  * bytes that are; 0: none; -EBADMSG. */
 static ssize_t take_functions(struct bytes *bytes, char *to)
@@ -204,11 +194,4 @@ int symbol_answer_take_names(const char *at, size_t size, size_t count,
 	about.wants_debug = answer.wants_debug;
 	*ret_about = about;
 	return 0;
-}
-
-void symbol_names_done(struct symbol_names *names)
-{
-	free(names->bytes);
-	free(names->name);
-	*names = (struct symbol_names){ 0 };
 }

@@ -3,7 +3,7 @@
 #define EBPF_SYMBOL_ANSWER_H
 
 #include "symbol_message.h"
-#include "symbol_name.h"
+#include "symbol_result.h"
 
 #include <stdbool.h>
 

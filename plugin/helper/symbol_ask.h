@@ -2,6 +2,7 @@
 #ifndef EBPF_SYMBOL_ASK_H
 #define EBPF_SYMBOL_ASK_H
 
+#include "symbol_file.h"
 #include "symbol_message.h"
 
 struct symbol_text {

@@ -3,6 +3,7 @@
 #define EBPF_SYMBOL_DEBUG_H
 
 #include "symbol_answer.h"
+#include "symbol_file.h"
 
 #define SYMBOL_DEBUG_PATH_MAX (64 + 2 * SYMBOL_BUILD_ID_MAX)
 

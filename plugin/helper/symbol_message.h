@@ -5,8 +5,6 @@
 /* What the plugin and the program ebpf-symbols tell each other over a socket. Neither believes the
  * other: sizes are bounded, and answers are text and numbers that the plugin checks. */
 
-#include "symbol.h"
-
 #include <stdint.h>
 
 #define SYMBOL_VERSION 3 /* of this page: the two may be of different versions after an upgrade */

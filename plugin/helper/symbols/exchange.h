@@ -4,6 +4,9 @@
 
 #include "helper/symbol_message.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+
 /* What the plugin asks, and what it is answered, over SYMBOL_FD_SOCKET. */
 
 /* false: the plugin does not say so much. */

@@ -6,7 +6,7 @@
 #include "made.h"
 #include "offset.h"
 
-#include "helper/symbol_name.h"
+#include "helper/symbol_result.h"
 
 #include <errno.h>
 #include <stdlib.h>

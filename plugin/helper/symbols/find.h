@@ -2,7 +2,7 @@
 #ifndef EBPF_SYMBOLS_FIND_H
 #define EBPF_SYMBOLS_FIND_H
 
-#include "helper/symbol.h"
+#include "helper/symbol_result.h"
 #include "image.h"
 
 /* Looks for all of them; each of ret_found is filled, for found_done(). -ENOMEM: none is. */

@@ -2,7 +2,7 @@
 #ifndef EBPF_SYMBOLS_FOUND_H
 #define EBPF_SYMBOLS_FOUND_H
 
-#include "helper/symbol.h"
+#include "helper/symbol_result.h"
 
 /* What is found of one name. */
 

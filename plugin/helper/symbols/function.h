@@ -2,7 +2,7 @@
 #ifndef EBPF_SYMBOLS_FUNCTION_H
 #define EBPF_SYMBOLS_FUNCTION_H
 
-#include "helper/symbol.h"
+#include "helper/symbol_result.h"
 #include "image.h"
 
 /* Finds functions by the names that they have in the file, in their source, with parameters or, where

@@ -2,7 +2,7 @@
 #ifndef EBPF_SYMBOLS_MARKER_H
 #define EBPF_SYMBOLS_MARKER_H
 
-#include "helper/symbol.h"
+#include "helper/symbol_result.h"
 #include "image.h"
 
 /* Finds all places of a marker (USDT) by PROVIDER:NAME, as sys/sdt.h leaves them in notes. Fills

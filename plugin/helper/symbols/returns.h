@@ -2,7 +2,7 @@
 #ifndef EBPF_SYMBOLS_RETURNS_H
 #define EBPF_SYMBOLS_RETURNS_H
 
-#include "helper/symbol.h"
+#include "helper/symbol_result.h"
 #include "image.h"
 
 /* Adds to a function, which begins at this address, the instructions that return from it. Where not all of
