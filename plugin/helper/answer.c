@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a worker does, see file.c, symbol.c and uprobe.c: it touches files of others for the daemon,
- * which may take for ever. It is forked from a program with threads, so here are system calls alone.
+ * What a helper process does for the daemon: it touches files of others, which may take for ever,
+ * see file.c. It is forked from a program with threads, so it makes system calls only.
  */
 #include "answer.h"
 
@@ -54,7 +54,7 @@ bool answer_is_foreign(int fd)
 	return fstatfs(fd, &system) != 0 || system.f_type == FUSE_MAGIC;
 }
 
-/* A user's own file system would say that its files are root's. */
+/* FUSE would let a user claim that a file is root's. */
 static uid_t owner_of(int fd, const struct stat *file)
 {
 	return answer_is_foreign(fd) ? FILE_OWNER_UNKNOWN : file->st_uid;
@@ -62,7 +62,7 @@ static uid_t owner_of(int fd, const struct stat *file)
 
 static int open_regular(const char *path, uint32_t flags, struct stat *ret_file)
 {
-	/* What is no regular file is opened without waiting, and closed again. */
+	/* O_NONBLOCK: a FIFO or device opens at once, and is then refused. */
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | (int)flags);
 	int status = fd < 0 || fstat(fd, ret_file) != 0 ? -errno : 0;
 
@@ -75,71 +75,71 @@ static int open_regular(const char *path, uint32_t flags, struct stat *ret_file)
 	return status;
 }
 
-static bool answer_file(int socket, const struct question *question, const char *path)
+static bool serve_file(int socket, const struct question *request, const char *path)
 {
 	struct stat file;
-	int fd = open_regular(path, question->flags, &file);
-	struct file_status answer = { .status = fd < 0 ? fd : 0 };
+	int fd = open_regular(path, request->flags, &file);
+	struct file_status reply = { .status = fd < 0 ? fd : 0 };
 	bool sent;
 
 	if (fd >= 0)
-		answer.owner = owner_of(fd, &file);
-	sent = socket_send(socket, &answer, sizeof(answer)) &&
-	       (answer.status || send_bytes(socket, fd, question->size_max));
+		reply.owner = owner_of(fd, &file);
+	sent = socket_send(socket, &reply, sizeof(reply)) &&
+	       (reply.status || send_bytes(socket, fd, request->size_max));
 	if (fd >= 0)
 		close(fd);
 	return sent;
 }
 
-static bool answer_with(int socket, const struct question *question, const char *path,
-			const int *descriptors)
+static bool serve_kind(int socket, const struct question *request, const char *path,
+		       const int *descriptors)
 {
-	switch (question->kind) {
+	switch (request->kind) {
 	case QUESTION_FILE:
-		return answer_file(socket, question, path);
+		return serve_file(socket, request, path);
 	case QUESTION_OPEN:
-		return answer_open(socket, question, path);
+		return answer_open(socket, request, path);
 	case QUESTION_SYMBOLS:
-		return answer_symbols(socket, path, descriptors, question->descriptor_count);
+		return answer_symbols(socket, path, descriptors, request->descriptor_count);
 	case QUESTION_UPROBE:
-		return question->descriptor_count == 1 &&
-		       answer_uprobe(socket, question, descriptors[0]);
+		return request->descriptor_count == 1 &&
+		       answer_uprobe(socket, request, descriptors[0]);
 	case QUESTION_UPROBE_MULTI:
-		return uprobe_multi_answer(socket, question);
+		return uprobe_multi_answer(socket, request);
 	}
 	return false;
 }
 
-static bool answer(int socket, const struct question *question, char *path)
+static bool serve(int socket, const struct question *request, char *path)
 {
 	int descriptors[QUESTION_DESCRIPTORS_MAX];
 	uint32_t count = 0;
-	bool answered = true;
+	bool is_served = true;
 
-	if (!socket_receive(socket, path, question->path_length))
+	if (!socket_receive(socket, path, request->path_length))
 		return false;
-	path[question->path_length] = '\0';
-	for (; count < question->descriptor_count && answered; count += answered) {
+	path[request->path_length] = '\0';
+	for (; count < request->descriptor_count && is_served; count += is_served) {
 		descriptors[count] = descriptor_receive_one(socket);
-		answered = descriptors[count] >= 0;
+		is_served = descriptors[count] >= 0;
 	}
-	answered = answered && answer_with(socket, question, path, descriptors);
+	is_served = is_served && serve_kind(socket, request, path, descriptors);
 	while (count)
 		close(descriptors[--count]);
-	return answered;
+	return is_served;
 }
 
 void answer_questions(int socket)
 {
 	static char path[QUESTION_PATH_MAX + 1];
-	struct question question;
+	struct question request;
 
-	/* Where a signal ends the wait after all. */
+	/* Has an effect only where the wait for a file can be killed. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	while (socket_receive(socket, &question, sizeof(question))) {
-		if (question.path_length > QUESTION_PATH_MAX ||
-		    question.descriptor_count > QUESTION_DESCRIPTORS_MAX ||
-		    !answer(socket, &question, path))
+	while (socket_receive(socket, &request, sizeof(request))) {
+		if (request.path_length > QUESTION_PATH_MAX ||
+		    request.descriptor_count > QUESTION_DESCRIPTORS_MAX ||
+		    !serve(socket, &request, path))
 			break;
 	}
 	_exit(0);

@@ -8,9 +8,9 @@
 #include "helper_message.h"
 
 /* Each serves one request and sends its reply; false: the daemon has closed the socket. */
-bool answer_open(int socket, const struct question *question, const char *path);
+bool answer_open(int socket, const struct question *request, const char *path);
 bool answer_symbols(int socket, const char *program, const int *descriptors, size_t count);
-bool answer_uprobe(int socket, const struct question *question, int file);
+bool answer_uprobe(int socket, const struct question *request, int file);
 
 /* Is the file on FUSE, where a program serves it that may stop or lie? Also true if the kernel
  * does not say. */

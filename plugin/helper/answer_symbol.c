@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a worker does with programs and libraries, see answer.c: it opens them, has them read by a
- * program that can do nothing else, and has the kernel attach to them. System calls alone.
+ * What a helper process does with programs and libraries: it opens them, runs ebpf-symbols, which
+ * can do nothing but read them, and has the kernel make uprobes. It makes system calls only, see
+ * answer.c.
  */
 #include "answer.h"
 
@@ -27,9 +28,11 @@
 #else
 #define MULTIARCH "aarch64-linux-gnu"
 #endif
-#define HELD (O_PATH | O_CLOEXEC) /* without opening what may be a device or wait */
+#define FIND \
+	(O_PATH | O_CLOEXEC) /* finds a file without opening it, as it may be a device, or
+				   * wait */
 
-static int hold_of_process(int pid, const char *path)
+static int find_in_process(int pid, const char *path)
 {
 	char root[32];
 	int directory, fd;
@@ -38,17 +41,17 @@ static int hold_of_process(int pid, const char *path)
 	if (access(root, F_OK) != 0)
 		return -ESRCH;
 	snprintf(root, sizeof(root), "/proc/%d/%s", pid, path[0] ? "root" : "exe");
-	directory = open(root, HELD);
+	directory = open(root, FIND);
 	if (directory < 0 || !path[0])
 		return directory < 0 ? -errno : directory;
-	/* A link of a container leads to where its processes would find it. */
-	fd = scoped_open(directory, path, HELD, RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
+	/* Links of a container lead to where its processes would find them. */
+	fd = scoped_open(directory, path, FIND, RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
 	close(directory);
 	return fd;
 }
 
-/* Where libbpf looks, too, and in the same order. */
-static int hold_by_name(const char *name)
+/* The directories that libbpf searches, in the same order. */
+static int find_by_name(const char *name)
 {
 	static const char *const libraries[] = { "/usr/lib64", "/usr/lib",
 						 ("/usr/lib/" MULTIARCH) };
@@ -60,42 +63,42 @@ static int hold_by_name(const char *name)
 	for (int i = 0; i < 3 && fd < 0; i++) {
 		snprintf(path, sizeof(path), "%s/%s", is_library ? libraries[i] : programs[i],
 			 name);
-		fd = open(path, HELD);
+		fd = open(path, FIND);
 	}
 	return fd < 0 ? -errno : fd;
 }
 
-static int hold(int pid, const char *path)
+static int find_path(int pid, const char *path)
 {
 	int fd;
 
 	if (pid)
-		return hold_of_process(pid, path);
+		return find_in_process(pid, path);
 	if (!strchr(path, '/'))
-		return hold_by_name(path);
-	fd = open(path, HELD);
+		return find_by_name(path);
+	fd = open(path, FIND);
 	return fd < 0 ? -errno : fd;
 }
 
-/* Opens a regular file that is held; the kernel may read it in the daemon when an uprobe ends, so
- * it must be none of a program. */
-static int open_held(int held, struct stat *ret_file)
+/* Opens for reading a file that was found. The kernel may read it in the daemon when a uprobe ends,
+ * so it must not be on FUSE. */
+static int open_found(int found, struct stat *ret_file)
 {
 	char path[32];
 	int fd;
 
-	if (answer_is_foreign(held))
+	if (answer_is_foreign(found))
 		return -EREMOTE;
-	if (fstat(held, ret_file) != 0)
+	if (fstat(found, ret_file) != 0)
 		return -errno;
 	if (!S_ISREG(ret_file->st_mode))
 		return S_ISDIR(ret_file->st_mode) ? -EISDIR : -EINVAL;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", held);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", found);
 	fd = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC);
 	return fd < 0 ? -errno : fd;
 }
 
-/* Of which each mount has a device of its own for the same files below. */
+/* Each overlay mount has a device number of its own for the same files below. */
 static bool is_overlay(int fd)
 {
 	struct statfs system;
@@ -103,21 +106,21 @@ static bool is_overlay(int fd)
 	return fstatfs(fd, &system) == 0 && system.f_type == OVERLAYFS_SUPER_MAGIC;
 }
 
-bool answer_open(int socket, const struct question *question, const char *path)
+bool answer_open(int socket, const struct question *request, const char *path)
 {
-	struct open_answer answer = { 0 };
-	int held = hold(question->pid, path), fd = held;
+	struct open_answer reply = { 0 };
+	int found = find_path(request->pid, path), fd = found;
 	struct stat file;
 	bool sent;
 
-	if (held >= 0) {
-		fd = open_held(held, &file);
-		close(held);
+	if (found >= 0) {
+		fd = open_found(found, &file);
+		close(found);
 	}
 	if (fd < 0)
-		answer.status = fd;
+		reply.status = fd;
 	else
-		answer = (struct open_answer){
+		reply = (struct open_answer){
 			.is_overlay = is_overlay(fd),
 			.device = file.st_dev,
 			.inode = file.st_ino,
@@ -125,7 +128,7 @@ bool answer_open(int socket, const struct question *question, const char *path)
 			.changed_ns = (uint64_t)file.st_mtim.tv_sec * 1000000000U +
 				      (uint64_t)file.st_mtim.tv_nsec,
 		};
-	sent = descriptor_send(socket, &answer, sizeof(answer), fd >= 0 ? fd : -1);
+	sent = descriptor_send(socket, &reply, sizeof(reply), fd >= 0 ? fd : -1);
 	if (fd >= 0)
 		close(fd);
 	return sent;
@@ -133,38 +136,38 @@ bool answer_open(int socket, const struct question *question, const char *path)
 
 bool answer_symbols(int socket, const char *program, const int *descriptors, size_t count)
 {
-	int fd = open(program, HELD);
-	struct run_answer answer = { .status = fd < 0 ? -errno : 0 };
+	int fd = open(program, FIND);
+	struct run_answer reply = { .status = fd < 0 ? -errno : 0 };
 
 	if (fd >= 0) {
-		answer.status = faccessat(fd, "", X_OK, AT_EMPTY_PATH) != 0
-					? -EACCES
-					: confined_run(fd, "ebpf-symbols", descriptors, count,
-						       SYMBOL_CPU_S, SYMBOL_WAIT_MS, &answer.ended);
+		reply.status = faccessat(fd, "", X_OK, AT_EMPTY_PATH) != 0
+				       ? -EACCES
+				       : confined_run(fd, "ebpf-symbols", descriptors, count,
+						      SYMBOL_CPU_S, SYMBOL_WAIT_MS, &reply.ended);
 		close(fd);
 	}
-	return socket_send(socket, &answer, sizeof(answer));
+	return socket_send(socket, &reply, sizeof(reply));
 }
 
-bool answer_uprobe(int socket, const struct question *question, int file)
+bool answer_uprobe(int socket, const struct question *request, int file)
 {
 	char path[32];
 	struct perf_event_attr attributes = {
-		.type = question->pmu_type,
+		.type = request->pmu_type,
 		.size = sizeof(attributes),
-		.config = question->config,
+		.config = request->config,
 		.config1 = (uint64_t)(uintptr_t)path,
-		.config2 = question->offset,
+		.config2 = request->offset,
 	};
-	struct uprobe_answer answer = { 0 };
+	struct uprobe_answer reply = { 0 };
 	int event;
 	bool sent;
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
-	/* Not of this CPU alone: the program is run on all. */
+	/* The event is of CPU 0, but a uprobe's program runs on all CPUs. */
 	event = (int)syscall(SYS_perf_event_open, &attributes, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
-	answer.status = event < 0 ? -errno : 0;
-	sent = descriptor_send(socket, &answer, sizeof(answer), event >= 0 ? event : -1);
+	reply.status = event < 0 ? -errno : 0;
+	sent = descriptor_send(socket, &reply, sizeof(reply), event >= 0 ? event : -1);
 	if (event >= 0)
 		close(event);
 	return sent;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A program that reads what may take it over: nobody's, without capabilities and without a way to get
+ * Runs a program that reads hostile files: as nobody, without capabilities and without a way to get
  * any.
  */
 #include "confined.h"
@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #define NOBODY 65534
-#define DESCRIPTORS_MAX 16 /* the dynamic linker's included */
+#define DESCRIPTORS_MAX 16 /* including the dynamic linker's */
 
 static void limit(int resource, rlim_t soft, rlim_t hard)
 {
@@ -26,7 +26,8 @@ static void limit(int resource, rlim_t soft, rlim_t hard)
 	setrlimit((enum __rlimit_resource)resource, &both);
 }
 
-/* The C library's functions of these names would have all threads do it, of which there are none. */
+/* Raw system calls: the C library's functions of these names would signal all threads, and a forked
+ * process has none of them. */
 static void become_nobody(void)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
@@ -34,15 +35,16 @@ static void become_nobody(void)
 
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-	/* Who is not root stays who he is. */
+	/* Fails unless root, and the user then stays the same. */
 	syscall(SYS_setgroups, 0, NULL);
 	syscall(SYS_setresgid, NOBODY, NOBODY, NOBODY);
 	syscall(SYS_setresuid, NOBODY, NOBODY, NOBODY);
 	syscall(SYS_capset, &header, none);
 }
 
-/* Above all numbers that they are to have, first: one of them may be the number of another. */
-static int take_descriptors(int *program, const int *descriptors, size_t count)
+/* Gives the program descriptors 0 to count - 1. All are first copied above these numbers, as one of
+ * them may have the number that another is to get. */
+static int place_descriptors_at_zero(int *program, const int *descriptors, size_t count)
 {
 	int copies[DESCRIPTORS_MAX];
 
@@ -60,20 +62,20 @@ static int take_descriptors(int *program, const int *descriptors, size_t count)
 	return syscall(SYS_close_range, (unsigned)count, ~0U, CLOSE_RANGE_CLOEXEC) ? -errno : 0;
 }
 
-static void start(int program, const char *name, const int *descriptors, size_t count,
-		  unsigned cpu_s)
+static void exec_confined(int program, const char *name, const int *descriptors, size_t count,
+			  unsigned cpu_s)
 {
 	char *arguments[] = { (char *)name, NULL }, *environment[] = { NULL };
 
-	if (take_descriptors(&program, descriptors, count))
+	if (place_descriptors_at_zero(&program, descriptors, count))
 		_exit(CONFINED_NOT_STARTED);
 	limit(RLIMIT_CORE, 0, 0);
-	/* At the hard limit it is SIGKILL, which does not say why. */
+	/* The hard limit sends SIGKILL, which does not say why; SIGXCPU comes first. */
 	limit(RLIMIT_CPU, cpu_s, cpu_s + 1);
 	limit(RLIMIT_FSIZE, 0, 0);
 	limit(RLIMIT_NOFILE, DESCRIPTORS_MAX, DESCRIPTORS_MAX);
 	become_nobody();
-	/* Forgotten where identities change, so after that. */
+	/* The kernel clears it when credentials change, so it is set last. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	syscall(SYS_execveat, program, "", arguments, environment, AT_EMPTY_PATH);
 	_exit(CONFINED_NOT_STARTED);
@@ -90,7 +92,7 @@ int confined_run(int program, const char *name, const int *descriptors, size_t c
 		return -EINVAL;
 	pid = fork();
 	if (pid == 0)
-		start(program, name, descriptors, count, cpu_s);
+		exec_confined(program, name, descriptors, count, cpu_s);
 	if (pid < 0)
 		return -errno;
 	ended.fd = (int)syscall(SYS_pidfd_open, pid, 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Descriptors from one process to another.
+ * Sends descriptors from one process to another.
  */
 #include "descriptor.h"
 

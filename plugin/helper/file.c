@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Files that belong to others. Behind a path that a user controls may be a FIFO
- * or a file system of the user's own (FUSE), and a process's command line may
- * be a mapping of such: who opens or reads that can wait for ever, and no signal
- * ends the wait. So another process does it, the worker, and is left behind when
- * it does not answer. Workers are forked by a process that never touches a
- * file, the starter, so that they are small and hold nothing of the daemon's.
+ * Files that belong to others. A path that a user controls may lead to a FIFO or to a file system
+ * of the user's own (FUSE), and the command line of a process may be mapped from such a file: an
+ * open or read can then wait for ever, and no signal ends the wait. So a helper process opens and
+ * reads files, and is set aside if it does not reply, see worker.c.
  */
 #include "file.h"
 
@@ -16,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Makes room for that many bytes more, and a NUL. */
+/* Makes room for that many more bytes, and a NUL. */
 static int grow_file(struct file *file, size_t more)
 {
 	char *grown = realloc(file->bytes, file->size + more + 1);
@@ -58,52 +56,52 @@ uint64_t file_number(const char *path)
 	return hash | 1ULL << 63;
 }
 
-struct asked {
+struct file_exchange {
 	const struct file_request *request;
 	struct file *file;
 };
 
-/* Of what breaks off in the middle, the rest would be taken for the next answer: a
- * worker that has not said all is asked no more. */
-static int ask(int worker, void *with)
+/* A reply that breaks off is followed by bytes that the next request would take for its own reply,
+ * so a helper is not used again after -EPIPE or -ETIMEDOUT. */
+static int ask_file_content(int socket, void *with)
 {
-	const struct asked *asked = with;
-	const struct file_request *request = asked->request;
+	const struct file_exchange *exchange = with;
+	const struct file_request *request = exchange->request;
 	uint64_t end_ns = clock_ns() + request->wait_ms * 1000000ULL;
 	uint64_t size_max = request->size_max + (request->cut ? 0 : 1);
 	size_t length = strlen(request->path);
-	struct question question = {
+	struct question helper_request = {
 		.kind = QUESTION_FILE,
 		.size_max = size_max,
 		.path_length = (uint32_t)length,
 		.flags = request->follow ? 0 : O_NOFOLLOW,
 	};
-	struct file_status answer = { 0 };
+	struct file_status reply = { 0 };
 	int status;
 
-	free(asked->file->bytes);
-	*asked->file = (struct file){ 0 };
-	if (!socket_send(worker, &question, sizeof(question)) ||
-	    !socket_send(worker, request->path, length))
+	free(exchange->file->bytes);
+	*exchange->file = (struct file){ 0 };
+	if (!socket_send(socket, &helper_request, sizeof(helper_request)) ||
+	    !socket_send(socket, request->path, length))
 		return -EPIPE;
-	status = worker_receive(worker, &answer, sizeof(answer), end_ns);
-	if (status || answer.status)
-		return status ?: worker_told(answer.status);
-	asked->file->owner = answer.owner;
-	status = receive_chunks(worker, size_max, end_ns, asked->file);
-	return status ?: asked->file->size > request->size_max ? -EFBIG : 0;
+	status = worker_receive(socket, &reply, sizeof(reply), end_ns);
+	if (status || reply.status)
+		return status ?: worker_told(reply.status);
+	exchange->file->owner = reply.owner;
+	status = receive_chunks(socket, size_max, end_ns, exchange->file);
+	return status ?: exchange->file->size > request->size_max ? -EFBIG : 0;
 }
 
-int file_read(struct file_reader *reader, const struct file_request *request, struct file *ret_file)
+int file_read(struct file_reader *helper, const struct file_request *request, struct file *ret_file)
 {
-	struct worker_turn turn = { .share = request->share, .whose = request->whose };
+	struct worker_turn owner = { .share = request->share, .whose = request->whose };
 	struct file file = { 0 };
-	struct asked asked = { .request = request, .file = &file };
+	struct file_exchange exchange = { .request = request, .file = &file };
 	int status;
 
 	if (strlen(request->path) > QUESTION_PATH_MAX)
 		return -ENAMETOOLONG;
-	status = worker_ask(reader, &turn, ask, &asked);
+	status = worker_ask(helper, &owner, ask_file_content, &exchange);
 	if (status)
 		free(file.bytes);
 	else

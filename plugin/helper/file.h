@@ -2,6 +2,8 @@
 #ifndef EBPF_FILE_H
 #define EBPF_FILE_H
 
+/* Files that belong to others, read by a helper process so that the daemon never hangs. */
+
 #include "helper_message.h"
 #include "worker.h"
 
@@ -10,36 +12,35 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* What to read, and how long to wait for it. */
+/* What to read, and how long to wait. */
 struct file_request {
 	const char *path;
 	size_t size_max;  /* bytes */
-	bool cut;         /* what is longer is cut, not refused */
+	bool cut;         /* a longer file is cut off, not refused */
 	bool follow;      /* the path may be a symbolic link */
-	unsigned wait_ms; /* from open to end of file */
+	unsigned wait_ms; /* from open to the last byte */
 	enum file_share share;
-	uint64_t whose; /* what does not answer is not asked again while others of
-			   * the same number are waited for */
+	uint64_t whose; /* while a file of this number is stuck, no other of it is tried */
 };
 
 struct file {
-	char *bytes; /* the caller's, for free(); a NUL follows them */
+	char *bytes; /* the caller's, for free(); followed by a NUL */
 	size_t size;
-	uid_t owner; /* FILE_OWNER_UNKNOWN: of FUSE, where a program says whose it is */
+	uid_t owner; /* FILE_OWNER_UNKNOWN: on FUSE, whose program names any owner */
 };
 
-/* Reads a regular file. Beside errors of open(2) and read(2): -EINVAL: it is no
- * regular file; -ELOOP: a symbolic link; -EFBIG: larger than size_max;
- * -ETIMEDOUT: it does not answer; -EBUSY: as many as can be waited for, of this
- * share, do not answer. Of one thread at a time. */
-int file_read(struct file_reader *reader, const struct file_request *request,
+/* Reads a regular file. In addition to errors of open(2) and read(2): -EINVAL: it is not regular;
+ * -ELOOP: it is a symbolic link; -EFBIG: it is larger than size_max; -ETIMEDOUT: it does not
+ * answer; -EBUSY: too many files of this budget do not answer. A helper is used by one thread at a
+ * time. */
+int file_read(struct file_reader *helper, const struct file_request *request,
 	      struct file *ret_file);
 
-/* What to say in `whose` of a file of root's: each path is waited for by itself. Above the numbers
- * of users and pid files. */
+/* The number for `whose` of a file of root's: a hash of its path, above the numbers of users and
+ * pid files. */
 uint64_t file_number(const char *path);
 
-/* What file_read has returned, in words. */
+/* Describes a status of file_read() for a message. */
 const char *file_strerror(int status);
 
 #endif

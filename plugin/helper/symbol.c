@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Functions and markers of programs and libraries. The daemon touches neither the path nor what is
- * in the file: a worker opens it, see answer_symbol.c, and ebpf-symbols reads it, see symbol_ask.c.
+ * Locations of functions and markers in programs and libraries. ebpf-symbols reads the file, see
+ * symbol_ask.c, and a second time together with a separate file of symbols if names are missing.
  */
 #include "symbol.h"
 
@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int make_request(const struct symbol_wanted *wanted, size_t count, bool has_debug,
-			struct symbol_text *ret_request)
+static int make_find_request(const struct symbol_wanted *wanted, size_t count, bool has_debug,
+			     struct symbol_buffer *ret_request)
 {
 	struct symbol_request request = { .version = SYMBOL_VERSION,
 					  .kind = SYMBOL_REQUEST_FIND,
@@ -44,31 +44,31 @@ static int make_request(const struct symbol_wanted *wanted, size_t count, bool h
 	return -ENOMEM;
 }
 
-static int run_once(struct file_reader *files, const struct symbol_file *file, int debug_fd,
-		    const struct symbol_wanted *wanted, size_t count,
-		    struct symbol_found *ret_found, struct symbol_about *ret_about,
-		    struct error *error)
+static int find_once(struct file_reader *files, const struct symbol_file *file, int debug_fd,
+		     const struct symbol_wanted *wanted, size_t count,
+		     struct symbol_found *ret_found, struct symbol_about *ret_about,
+		     struct error *error)
 {
-	struct symbol_text request, answer;
+	struct symbol_buffer request, reply;
 	struct error why;
 	int status;
 
-	if (make_request(wanted, count, debug_fd >= 0, &request))
+	if (make_find_request(wanted, count, debug_fd >= 0, &request))
 		return symbol_ask_error(files, -ENOMEM, error);
-	status = symbol_ask(files, file, debug_fd, &request, &answer, &why);
+	status = symbol_ask(files, file, debug_fd, &request, &reply, &why);
 	free(request.bytes);
 	if (status)
 		return error_set(error, status, "%s%s", why.text,
 				 status == -ETIME ? "; name functions by their offset in the file"
 						  : "");
-	status = symbol_answer_take(answer.bytes, answer.size, file->size, count, ret_found,
+	status = symbol_answer_take(reply.bytes, reply.size, file->size, count, ret_found,
 				    ret_about);
-	free(answer.bytes);
+	free(reply.bytes);
 	return status ? symbol_ask_error(files, status, error) : 0;
 }
 
-/* What does not come of the file may be gone at the next try. */
-static int outcome(int status)
+/* Only -EBADMSG is caused by the file itself; any other failure may be gone at the next try. */
+static int find_status(int status)
 {
 	return status == -EBADMSG ? status : -EAGAIN;
 }
@@ -98,14 +98,14 @@ static const char *why_no_debug(int status)
 	}
 }
 
-/* With the separate file; what it alone has takes the place of what is missing. */
+/* Reads the file with the separate file, and replaces those results that were missing. */
 static int add_debug(struct file_reader *files, const struct symbol_file *file, int debug_fd,
 		     const struct symbol_wanted *wanted, size_t count, struct symbol_found *found,
 		     struct error *error)
 {
 	struct symbol_found *more = calloc(count, sizeof(*more));
 	struct symbol_about about;
-	int status = more ? run_once(files, file, debug_fd, wanted, count, more, &about, error)
+	int status = more ? find_once(files, file, debug_fd, wanted, count, more, &about, error)
 			  : symbol_ask_error(files, -ENOMEM, error);
 
 	for (size_t i = 0; i < count && status == 0; i++)
@@ -118,16 +118,16 @@ static int add_debug(struct file_reader *files, const struct symbol_file *file, 
 		symbol_found_done(more, count);
 	free(more);
 	if (status)
-		return outcome(status);
+		return find_status(status);
 	return about.debug_status
 		       ? error_set(error, -EBADMSG, "%s", why_no_debug(about.debug_status))
 		       : 0;
 }
 
-/* Without an answer about the separate file what was found before remains. */
-static void ask_debug(struct file_reader *files, const struct symbol_file *file,
-		      const struct symbol_about *about, const struct symbol_wanted *wanted,
-		      size_t count, struct symbol_found *found, struct error *ret_note)
+/* Failures leave the results as they are. */
+static void find_in_debug(struct file_reader *files, const struct symbol_file *file,
+			  const struct symbol_about *about, const struct symbol_wanted *wanted,
+			  size_t count, struct symbol_found *found, struct error *ret_note)
 {
 	char path[SYMBOL_DEBUG_PATH_MAX];
 	struct symbol_file debug;
@@ -160,11 +160,11 @@ int symbol_find(struct file_reader *files, const struct symbol_file *file,
 	if (count > SYMBOL_WANTED_MAX)
 		return error_set(error, -E2BIG, "there are more than %d functions of it",
 				 SYMBOL_WANTED_MAX);
-	status = run_once(files, file, -1, wanted, count, ret_found, &about, error);
+	status = find_once(files, file, -1, wanted, count, ret_found, &about, error);
 	if (status)
-		return outcome(status);
+		return find_status(status);
 	error->text[0] = '\0';
 	if (is_any_missing(ret_found, count))
-		ask_debug(files, file, &about, wanted, count, ret_found, error);
+		find_in_debug(files, file, &about, wanted, count, ret_found, error);
 	return 0;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Asks ebpf-symbols about a file: a worker starts it and waits for its end; the daemon has the other
- * end of its socket. It can do nothing but answer, see plugin/helper/symbols/sandbox.c, and its answer is not
- * believed.
+ * Runs ebpf-symbols on a file. A helper starts it and waits until it exits; the daemon has the
+ * other end of its socket. The program can do nothing but reply, see
+ * plugin/helper/symbols/sandbox.c, and its reply is checked, see symbol_answer.c.
  */
 #include "symbol_ask.h"
 
@@ -21,16 +21,16 @@
 
 #define WAIT_MS (SYMBOL_WAIT_MS + 2000)
 
-struct run {
+struct symbol_run {
 	const char *program;
-	int descriptors[SYMBOL_FD_COUNT]; /* that of the socket, which changes, first */
+	int descriptors[SYMBOL_FD_COUNT]; /* the first is the socket, which each try makes again */
 	size_t descriptor_count;
-	const struct symbol_text *request;
-	struct symbol_text answer;
+	const struct symbol_buffer *request;
+	struct symbol_buffer reply;
 	struct run_answer ended;
 };
 
-/* Ready to send (POLLOUT) or receive (POLLIN); -ETIMEDOUT. */
+/* Waits until the socket is ready to send (POLLOUT) or receive (POLLIN); -ETIMEDOUT. */
 static int wait_for(int fd, short events, uint64_t end_ns)
 {
 	struct pollfd ready = { .fd = fd, .events = events };
@@ -42,8 +42,8 @@ static int wait_for(int fd, short events, uint64_t end_ns)
 	return 0;
 }
 
-/* It may have ended without having read all. */
-static int send_request(int socket, const struct run *run, uint64_t end_ns)
+/* The program may exit before it has read all; its reply then says why. */
+static int send_request(int socket, const struct symbol_run *run, uint64_t end_ns)
 {
 	size_t sent = 0;
 
@@ -64,7 +64,7 @@ static int send_request(int socket, const struct run *run, uint64_t end_ns)
 	return 0;
 }
 
-static int receive_answer(int socket, struct run *run, uint64_t end_ns)
+static int receive_reply(int socket, struct symbol_run *run, uint64_t end_ns)
 {
 	size_t room = 0;
 
@@ -72,19 +72,19 @@ static int receive_answer(int socket, struct run *run, uint64_t end_ns)
 		ssize_t got;
 		int status = 0;
 
-		if (run->answer.size == room) {
-			char *grown = realloc(run->answer.bytes, room += 65536);
+		if (run->reply.size == room) {
+			char *grown = realloc(run->reply.bytes, room += 65536);
 
 			if (!grown)
 				return -ENOMEM;
-			run->answer.bytes = grown;
+			run->reply.bytes = grown;
 			if (room > SYMBOL_ANSWER_MAX)
 				return -EBADMSG;
 		}
-		got = recv(socket, run->answer.bytes + run->answer.size, room - run->answer.size,
+		got = recv(socket, run->reply.bytes + run->reply.size, room - run->reply.size,
 			   MSG_DONTWAIT);
 		if (got > 0)
-			run->answer.size += (size_t)got;
+			run->reply.size += (size_t)got;
 		else if (got == 0 || (errno != EAGAIN && errno != EINTR))
 			return 0;
 		else
@@ -94,41 +94,41 @@ static int receive_answer(int socket, struct run *run, uint64_t end_ns)
 	}
 }
 
-static bool send_question(int worker, const struct run *run)
+static bool send_helper_request(int socket, const struct symbol_run *run)
 {
-	struct question question = { .kind = QUESTION_SYMBOLS,
-				     .path_length = (uint32_t)strlen(run->program),
-				     .descriptor_count = (uint32_t)run->descriptor_count };
-	bool sent = socket_send(worker, &question, sizeof(question)) &&
-		    socket_send(worker, run->program, question.path_length);
+	struct question helper_request = { .kind = QUESTION_SYMBOLS,
+					   .path_length = (uint32_t)strlen(run->program),
+					   .descriptor_count = (uint32_t)run->descriptor_count };
+	bool sent = socket_send(socket, &helper_request, sizeof(helper_request)) &&
+		    socket_send(socket, run->program, helper_request.path_length);
 
 	for (size_t i = 0; i < run->descriptor_count && sent; i++)
-		sent = descriptor_send(worker, "", 1, run->descriptors[i]);
+		sent = descriptor_send(socket, "", 1, run->descriptors[i]);
 	return sent;
 }
 
-static int ask(int worker, void *with)
+static int ask_symbols(int socket, void *with)
 {
-	struct run *run = with;
+	struct symbol_run *run = with;
 	uint64_t end_ns = clock_ns() + WAIT_MS * 1000000ULL;
 	int ends[2], status, ended;
 	bool sent;
 
-	free(run->answer.bytes);
-	run->answer = (struct symbol_text){ 0 };
+	free(run->reply.bytes);
+	run->reply = (struct symbol_buffer){ 0 };
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
 		return -errno;
 	run->descriptors[SYMBOL_FD_SOCKET] = ends[1];
-	sent = send_question(worker, run);
+	sent = send_helper_request(socket, run);
 	close(ends[1]);
 	status = sent ? send_request(ends[0], run, end_ns) : -EPIPE;
 	if (status == 0)
-		status = receive_answer(ends[0], run, end_ns);
+		status = receive_reply(ends[0], run, end_ns);
 	close(ends[0]);
 	if (!sent)
 		return status;
-	/* Whatever came of it, the worker says how it has ended. */
-	ended = worker_receive(worker, &run->ended, sizeof(run->ended), end_ns);
+	/* In every case the helper says how the program has ended. */
+	ended = worker_receive(socket, &run->ended, sizeof(run->ended), end_ns);
 	return ended ? ended : status;
 }
 
@@ -137,14 +137,14 @@ static const char *program_of(const struct file_reader *files)
 	return files->symbols ? files->symbols : EBPF_SYMBOL_READER;
 }
 
-/* It can send none itself, see plugin/helper/symbols/sandbox.c. */
+/* The sandbox kills with SIGSYS, so these come from outside the program. */
 static bool is_from_outside(int signal)
 {
 	return signal == SIGKILL || signal == SIGTERM;
 }
 
-/* As it has ended in another way than it should. */
-static int tell_end(const struct run *run, struct error *error)
+/* Describes why the program has not ended as it should. */
+static int set_end_error(const struct symbol_run *run, struct error *error)
 {
 	int ended = run->ended.ended;
 
@@ -183,7 +183,7 @@ static int tell_end(const struct run *run, struct error *error)
 		"is broken or hostile");
 }
 
-static int tell(int status, const char *program, struct error *error)
+static int set_reply_error(int status, const char *program, struct error *error)
 {
 	switch (-status) {
 	case EPROTO:
@@ -206,27 +206,28 @@ static int tell(int status, const char *program, struct error *error)
 
 int symbol_ask_error(const struct file_reader *files, int status, struct error *error)
 {
-	return tell(status, program_of(files), error);
+	return set_reply_error(status, program_of(files), error);
 }
 
 int symbol_ask(struct file_reader *files, const struct symbol_file *file, int debug_fd,
-	       const struct symbol_text *request, struct symbol_text *ret_answer,
+	       const struct symbol_buffer *request, struct symbol_buffer *ret_reply,
 	       struct error *error)
 {
-	struct worker_turn turn = { .share = FILE_OF_ROOT, .whose = symbol_number(file) };
-	struct run run = { .program = program_of(files),
-			   .descriptors = { -1, file->fd, debug_fd },
-			   .descriptor_count = debug_fd >= 0 ? SYMBOL_FD_COUNT : SYMBOL_FD_DEBUG,
-			   .request = request };
-	int status = worker_ask(files, &turn, ask, &run);
+	struct worker_turn owner = { .share = FILE_OF_ROOT, .whose = symbol_number(file) };
+	struct symbol_run run = { .program = program_of(files),
+				  .descriptors = { -1, file->fd, debug_fd },
+				  .descriptor_count =
+					  debug_fd >= 0 ? SYMBOL_FD_COUNT : SYMBOL_FD_DEBUG,
+				  .request = request };
+	int status = worker_ask(files, &owner, ask_symbols, &run);
 
 	if (status)
-		status = tell(status, run.program, error);
+		status = set_reply_error(status, run.program, error);
 	else if (run.ended.status || run.ended.ended)
-		status = tell_end(&run, error);
+		status = set_end_error(&run, error);
 	if (status)
-		free(run.answer.bytes);
+		free(run.reply.bytes);
 	else
-		*ret_answer = run.answer;
+		*ret_reply = run.reply;
 	return status;
 }

@@ -5,20 +5,21 @@
 #include "symbol_file.h"
 #include "symbol_message.h"
 
-struct symbol_text {
+struct symbol_buffer {
 	char *bytes;
 	size_t size;
 };
 
-/* Has ebpf-symbols started with the file, and with another one (debug_fd -1: none), sends it a request
- * as symbol_message.h has it, and receives all that it answers, for free(): any bytes may come, as a
- * file may have taken it over. Returns 0 or a negative errno, and the error says why. */
+/* Runs ebpf-symbols with the file, and a separate file of symbols (debug_fd -1: none), sends it a
+ * request as in symbol_message.h, and receives its whole reply, for free(). A hostile file may have
+ * taken the program over, so any bytes may come. Returns 0 or a negative errno, and the error says
+ * why. */
 int symbol_ask(struct file_reader *files, const struct symbol_file *file, int debug_fd,
-	       const struct symbol_text *request, struct symbol_text *ret_answer,
+	       const struct symbol_buffer *request, struct symbol_buffer *ret_reply,
 	       struct error *error);
 
-/* Says why an answer cannot be used: -EBADMSG: it is none; -EPROTO: it is of another version; -ENOMEM.
- * Returns the status. */
+/* Describes why a reply cannot be used: -EBADMSG: it is invalid; -EPROTO: it is of another version;
+ * -ENOMEM. Returns the status. */
 int symbol_ask_error(const struct file_reader *files, int status, struct error *error);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where the distribution has put the symbols that it has taken from a file.
+ * Finds the separate file of symbols, which distributions install by build ID.
  */
 #include "symbol_debug.h"
 

@@ -13,38 +13,38 @@
 
 #define OPEN_WAIT_MS 5000
 
-struct opened {
-	struct question question;
+struct open_exchange {
+	struct question request;
 	const char *path;
 	struct symbol_file file;
 };
 
-static int ask_open(int worker, void *with)
+static int ask_to_open(int socket, void *with)
 {
-	struct opened *opened = with;
-	struct open_answer answer = { 0 };
+	struct open_exchange *opened = with;
+	struct open_answer reply = { 0 };
 	int fd = -1, status;
 
-	if (!socket_send(worker, &opened->question, sizeof(opened->question)) ||
-	    !socket_send(worker, opened->path, opened->question.path_length))
+	if (!socket_send(socket, &opened->request, sizeof(opened->request)) ||
+	    !socket_send(socket, opened->path, opened->request.path_length))
 		return -EPIPE;
-	status = worker_receive_descriptor(worker, &answer, sizeof(answer),
+	status = worker_receive_descriptor(socket, &reply, sizeof(reply),
 					   clock_ns() + OPEN_WAIT_MS * 1000000ULL, &fd);
 	if (status)
 		return status;
-	if ((fd >= 0) != (answer.status == 0)) {
+	if ((fd >= 0) != (reply.status == 0)) {
 		if (fd >= 0)
 			close(fd);
 		return -EPIPE;
 	}
-	if (answer.status)
-		return worker_told(answer.status);
+	if (reply.status)
+		return worker_told(reply.status);
 	opened->file = (struct symbol_file){ .fd = fd,
-					     .device = answer.device,
-					     .inode = answer.inode,
-					     .size = answer.size,
-					     .changed_ns = answer.changed_ns,
-					     .is_overlay = answer.is_overlay };
+					     .device = reply.device,
+					     .inode = reply.inode,
+					     .size = reply.size,
+					     .changed_ns = reply.changed_ns,
+					     .is_overlay = reply.is_overlay };
 	return 0;
 }
 
@@ -75,19 +75,19 @@ static const char *why_not_open(int status, const char *path, pid_t pid)
 int symbol_open(struct file_reader *files, const char *path, pid_t pid,
 		struct symbol_file *ret_file, struct error *error)
 {
-	struct opened opened = { .path = path ? path : "" };
-	struct worker_turn turn = { .share = pid ? FILE_OF_USERS : FILE_OF_ROOT };
+	struct open_exchange opened = { .path = path ? path : "" };
+	struct worker_turn owner = { .share = pid ? FILE_OF_USERS : FILE_OF_ROOT };
 	size_t length = strlen(opened.path);
-	char whose[32 + QUESTION_PATH_MAX];
+	char owner_text[32 + QUESTION_PATH_MAX];
 	int status = -ENAMETOOLONG;
 
 	if (length <= QUESTION_PATH_MAX) {
-		snprintf(whose, sizeof(whose), "%d:%s", (int)pid, opened.path);
-		turn.whose = file_number(pid ? whose : opened.path);
-		opened.question = (struct question){ .kind = QUESTION_OPEN,
-						     .path_length = (uint32_t)length,
-						     .pid = pid };
-		status = worker_ask(files, &turn, ask_open, &opened);
+		snprintf(owner_text, sizeof(owner_text), "%d:%s", (int)pid, opened.path);
+		owner.whose = file_number(pid ? owner_text : opened.path);
+		opened.request = (struct question){ .kind = QUESTION_OPEN,
+						    .path_length = (uint32_t)length,
+						    .pid = pid };
+		status = worker_ask(files, &owner, ask_to_open, &opened);
 	}
 	if (status)
 		return error_set(error, status, "%s", why_not_open(status, path, pid));

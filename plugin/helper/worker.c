@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The process that touches files of others for the daemon, see file.c: how it begins, what it is
- * asked, and what happens when it does not answer.
+ * The helper process that touches files of others for the daemon, see file.c: how it is started,
+ * what happens if it does not reply.
+ *
+ * A starter forks the helpers. It never touches a file itself, so it is small and never stuck. A
+ * helper that does not reply is set aside, and ends when its request ends at last.
  */
 #include "worker.h"
 
@@ -18,11 +21,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* --- in the processes: forked from a program with threads, so system calls alone --- */
+/* --- in the starter and helpers: forked from a program with threads, so system calls only --- */
 
-/* Keeps one descriptor, so that no link, map or pipe of the daemon's lives longer than it,
- * and no signal handler: `pkill -USR1 collectd` is to flush the daemon alone. */
-static int leave_all_but(int fd)
+/* Closes all descriptors but one, so that no link, map or pipe of the daemon outlives it, and
+ * resets signal handlers. SIGUSR1 and SIGHUP are ignored: `pkill -USR1 collectd`, which flushes the
+ * daemon, hits these processes, too. */
+static int close_all_but(int fd)
 {
 	sigset_t none;
 
@@ -35,29 +39,29 @@ static int leave_all_but(int fd)
 	return 0;
 }
 
-static void start_workers(int socket)
+static void run_starter(int socket)
 {
-	socket = leave_all_but(socket);
-	signal(SIGCHLD, SIG_IGN); /* nobody waits for them */
+	socket = close_all_but(socket);
+	signal(SIGCHLD, SIG_IGN); /* the kernel reaps helpers */
 	for (;;) {
 		int fd = descriptor_receive_one(socket);
 
 		if (fd < 0)
 			_exit(0);
 		if (fork() == 0)
-			answer_questions(leave_all_but(fd));
+			answer_questions(close_all_but(fd));
 		close(fd);
 	}
 }
 
 /* --- in the daemon --- */
 
-void file_reader_init(struct file_reader *reader)
+void file_reader_init(struct file_reader *helper)
 {
-	*reader = (struct file_reader)FILE_READER_NONE;
+	*helper = (struct file_reader)FILE_READER_NONE;
 }
 
-static int start_starter(struct file_reader *reader)
+static int start_starter(struct file_reader *helper)
 {
 	int ends[2];
 	pid_t pid;
@@ -66,108 +70,108 @@ static int start_starter(struct file_reader *reader)
 		return -errno;
 	pid = fork();
 	if (pid == 0)
-		start_workers(ends[1]);
+		run_starter(ends[1]);
 	close(ends[1]);
 	if (pid < 0) {
 		close(ends[0]);
 		return -EAGAIN;
 	}
-	reader->starter = pid;
-	reader->starter_fd = ends[0];
+	helper->starter = pid;
+	helper->starter_fd = ends[0];
 	return 0;
 }
 
-static void end_starter(struct file_reader *reader)
+static void stop_starter(struct file_reader *helper)
 {
-	if (!reader->starter)
+	if (!helper->starter)
 		return;
-	close(reader->starter_fd);
-	/* collectd's plugin exec waits for any child: the number may be another process's by now. */
-	if (waitpid(reader->starter, NULL, WNOHANG) == 0) {
-		kill(reader->starter, SIGKILL);
-		while (waitpid(reader->starter, NULL, 0) < 0 && errno == EINTR)
+	close(helper->starter_fd);
+	/* collectd's exec plugin reaps any child, so the pid may be another process's by now. */
+	if (waitpid(helper->starter, NULL, WNOHANG) == 0) {
+		kill(helper->starter, SIGKILL);
+		while (waitpid(helper->starter, NULL, 0) < 0 && errno == EINTR)
 			;
 	}
-	reader->starter = 0;
-	reader->starter_fd = -1;
+	helper->starter = 0;
+	helper->starter_fd = -1;
 }
 
-static int start_worker(struct file_reader *reader)
+static int start_helper(struct file_reader *helper)
 {
 	int ends[2], status = 0;
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
 		return -errno;
 	for (int attempt = 0; attempt < 2; attempt++) {
-		if (!reader->starter)
-			status = start_starter(reader);
+		if (!helper->starter)
+			status = start_starter(helper);
 		if (status == 0)
-			status = descriptor_send(reader->starter_fd, "", 1, ends[1]) ? 0 : -EPIPE;
+			status = descriptor_send(helper->starter_fd, "", 1, ends[1]) ? 0 : -EPIPE;
 		if (status == 0)
 			break;
-		/* Somebody has killed it: another one. */
-		end_starter(reader);
+		/* The starter was killed: start another one. */
+		stop_starter(helper);
 		status = attempt ? status : 0;
 	}
 	close(ends[1]);
 	if (status)
 		close(ends[0]);
 	else
-		reader->worker_fd = ends[0];
+		helper->worker_fd = ends[0];
 	return status;
 }
 
-static void drop_worker(struct file_reader *reader)
+static void drop_helper(struct file_reader *helper)
 {
-	close(reader->worker_fd);
-	reader->worker_fd = -1;
+	close(helper->worker_fd);
+	helper->worker_fd = -1;
 }
 
-/* A worker that has ended, or that answers at last, ends. */
-static void drop_unstuck(struct file_reader *reader)
+/* Closes the sockets of set-aside helpers that have exited or replied at last; they then end. */
+static void drop_unstuck_helpers(struct file_reader *helper)
 {
-	for (size_t i = 0; i < reader->stuck_count;) {
-		struct pollfd answers = { .fd = reader->stuck[i].fd, .events = POLLIN };
+	for (size_t i = 0; i < helper->stuck_count;) {
+		struct pollfd reply = { .fd = helper->stuck[i].fd, .events = POLLIN };
 
-		if (poll(&answers, 1, 0) > 0) {
-			close(reader->stuck[i].fd);
-			reader->stuck[i] = reader->stuck[--reader->stuck_count];
+		if (poll(&reply, 1, 0) > 0) {
+			close(helper->stuck[i].fd);
+			helper->stuck[i] = helper->stuck[--helper->stuck_count];
 		} else {
 			i++;
 		}
 	}
 }
 
-static bool is_stuck(const struct file_reader *reader, uint64_t whose)
+static bool is_stuck(const struct file_reader *helper, uint64_t whose)
 {
-	for (size_t i = 0; i < reader->stuck_count; i++)
-		if (reader->stuck[i].whose == whose)
+	for (size_t i = 0; i < helper->stuck_count; i++)
+		if (helper->stuck[i].whose == whose)
 			return true;
 	return false;
 }
 
-static bool is_used_up(const struct file_reader *reader, enum file_share share)
+static bool is_budget_used_up(const struct file_reader *helper, enum file_share share)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < reader->stuck_count; i++)
-		count += reader->stuck[i].share == share;
+	for (size_t i = 0; i < helper->stuck_count; i++)
+		count += helper->stuck[i].share == share;
 	return count >= FILE_STUCK_MAX;
 }
 
-static void set_aside(struct file_reader *reader, const struct worker_turn *turn)
+static void set_helper_aside(struct file_reader *helper, const struct worker_turn *owner)
 {
-	reader->stuck[reader->stuck_count].fd = reader->worker_fd;
-	reader->stuck[reader->stuck_count].share = turn->share;
-	reader->stuck[reader->stuck_count++].whose = turn->whose;
-	reader->worker_fd = -1;
+	helper->stuck[helper->stuck_count].fd = helper->worker_fd;
+	helper->stuck[helper->stuck_count].share = owner->share;
+	helper->stuck[helper->stuck_count++].whose = owner->whose;
+	helper->worker_fd = -1;
 }
 
 int worker_receive(int fd, void *to, size_t size, uint64_t end_ns)
 {
 	for (char *at = to; size;) {
 		uint64_t now = clock_ns();
-		struct pollfd answers = { .fd = fd, .events = POLLIN };
+		struct pollfd reply = { .fd = fd, .events = POLLIN };
 		int left_ms = now < end_ns ? (int)((end_ns - now) / 1000000) : 0;
 		ssize_t got = recv(fd, at, size, MSG_DONTWAIT);
 
@@ -179,7 +183,7 @@ int worker_receive(int fd, void *to, size_t size, uint64_t end_ns)
 		} else if (now >= end_ns) {
 			return -ETIMEDOUT;
 		} else if (errno == EAGAIN || errno == EINTR) {
-			poll(&answers, 1, left_ms + 1);
+			poll(&reply, 1, left_ms + 1);
 		} else {
 			return -errno;
 		}
@@ -190,7 +194,7 @@ int worker_receive(int fd, void *to, size_t size, uint64_t end_ns)
 int worker_receive_descriptor(int fd, void *to, size_t size, uint64_t end_ns, int *ret_fd)
 {
 	for (;;) {
-		struct pollfd answers = { .fd = fd, .events = POLLIN };
+		struct pollfd reply = { .fd = fd, .events = POLLIN };
 		uint64_t now = clock_ns();
 		ssize_t got = descriptor_receive(fd, to, size, MSG_DONTWAIT, ret_fd);
 
@@ -202,7 +206,7 @@ int worker_receive_descriptor(int fd, void *to, size_t size, uint64_t end_ns, in
 			return -EPIPE;
 		if (now >= end_ns)
 			return -ETIMEDOUT;
-		poll(&answers, 1, (int)((end_ns - now) / 1000000) + 1);
+		poll(&reply, 1, (int)((end_ns - now) / 1000000) + 1);
 	}
 }
 
@@ -211,36 +215,36 @@ int worker_told(int status)
 	return status == -ETIMEDOUT || status == -EPIPE || status == -EBUSY ? -EIO : status;
 }
 
-int worker_ask(struct file_reader *reader, const struct worker_turn *turn,
+int worker_ask(struct file_reader *helper, const struct worker_turn *owner,
 	       int (*ask)(int worker, void *with), void *with)
 {
 	int status = -EPIPE;
 
-	drop_unstuck(reader);
-	if (is_stuck(reader, turn->whose))
+	drop_unstuck_helpers(helper);
+	if (is_stuck(helper, owner->whose))
 		return -ETIMEDOUT;
-	if (is_used_up(reader, turn->share))
+	if (is_budget_used_up(helper, owner->share))
 		return -EBUSY;
-	/* Twice: somebody may have killed the worker. */
+	/* Twice: the helper may have been killed. */
 	for (int attempt = 0; attempt < 2 && status == -EPIPE; attempt++) {
-		status = reader->worker_fd < 0 ? start_worker(reader) : 0;
-		status = status ?: ask(reader->worker_fd, with);
-		if (status == -EPIPE && reader->worker_fd >= 0)
-			drop_worker(reader);
+		status = helper->worker_fd < 0 ? start_helper(helper) : 0;
+		status = status ?: ask(helper->worker_fd, with);
+		if (status == -EPIPE && helper->worker_fd >= 0)
+			drop_helper(helper);
 	}
 	if (status == -ETIMEDOUT)
-		set_aside(reader, turn);
-	else if (status == -ENOMEM && reader->worker_fd >= 0)
-		drop_worker(reader);
+		set_helper_aside(helper, owner);
+	else if (status == -ENOMEM && helper->worker_fd >= 0)
+		drop_helper(helper);
 	return status;
 }
 
-void file_reader_done(struct file_reader *reader)
+void file_reader_done(struct file_reader *helper)
 {
-	if (reader->worker_fd >= 0)
-		drop_worker(reader);
-	for (size_t i = 0; i < reader->stuck_count; i++)
-		close(reader->stuck[i].fd);
-	reader->stuck_count = 0;
-	end_starter(reader);
+	if (helper->worker_fd >= 0)
+		drop_helper(helper);
+	for (size_t i = 0; i < helper->stuck_count; i++)
+		close(helper->stuck[i].fd);
+	helper->stuck_count = 0;
+	stop_starter(helper);
 }

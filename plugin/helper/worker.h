@@ -7,61 +7,65 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define FILE_STUCK_MAX 16 /* of each share */
+#define FILE_STUCK_MAX 16 /* helpers that wait at the same time, of each budget */
 
-/* Files that can use up, by not answering, what may be waited for of their own share alone. */
+/* Files that do not answer use up a bound on stuck helpers. Each kind has its own, so that users
+ * cannot use up that of root. */
 enum file_share {
 	FILE_OF_USERS,
 	FILE_OF_PID_FILES,
-	FILE_OF_ROOT, /* and the plugin's own */
+	FILE_OF_ROOT, /* and of the plugin itself */
 	FILE_SHARES,
 };
 
-/* A process that reads files for the plugin. */
+/* A process that touches files for the daemon, and the process that starts it. */
 struct file_reader {
-	pid_t starter; /* forks the workers, 0: not running */
+	pid_t starter; /* forks the helpers; 0: not running */
 	int starter_fd;
-	int worker_fd;       /* -1: there is none */
-	const char *symbols; /* the program ebpf-symbols, the caller's; NULL: as it is installed */
+	int worker_fd;       /* -1: no helper runs */
+	const char *symbols; /* path of ebpf-symbols, the caller's; NULL: where it is installed */
 	struct {
-		int fd; /* of a worker that does not answer */
+		int fd; /* of a helper whose request is not finished */
 		enum file_share share;
 		uint64_t whose;
 	} stuck[FILE_SHARES * FILE_STUCK_MAX];
 	size_t stuck_count;
 };
 
-/* A reader that is prepared, and of which nothing is started yet. */
+/* Prepares a helper; the first request starts its processes. */
 #define FILE_READER_NONE                          \
 	{                                         \
 		.starter_fd = -1, .worker_fd = -1 \
 	}
-void file_reader_init(struct file_reader *reader);
+void file_reader_init(struct file_reader *helper);
 
-/* Whose file the worker is asked for: see struct file_request. */
+/* Who is to blame if the file does not answer: see struct file_request. */
 struct worker_turn {
 	enum file_share share;
 	uint64_t whose;
 };
 
-/* Has a worker asked by `ask`, which gets its socket; by another one again if it has ended. ask
- * returns 0, an error of the file's own, -EPIPE: the worker has ended or is asked no more,
- * -ETIMEDOUT: it does not answer. Returns that, or -EBUSY. */
-int worker_ask(struct file_reader *reader, const struct worker_turn *turn,
+/* Calls `ask` with the socket of a helper, and a second time with a new helper if the first one has
+ * exited. ask returns 0; an error of the file itself; -EPIPE: the helper has exited or must not be
+ * used again; -ETIMEDOUT: it does not reply in time, and is set aside. Returns the status of ask;
+ * -ETIMEDOUT at once while an earlier request of the same owner is stuck; or -EBUSY: too many
+ * helpers of this budget are stuck. */
+int worker_ask(struct file_reader *helper, const struct worker_turn *owner,
 	       int (*ask)(int worker, void *with), void *with);
 
-/* Receives so many bytes; -ETIMEDOUT; -EPIPE: the worker has ended. */
+/* Receives exactly this many bytes until end_ns of clock_ns(). -ETIMEDOUT; -EPIPE: the helper has
+ * exited. */
 int worker_receive(int fd, void *to, size_t size, uint64_t end_ns);
 
-/* Likewise, as one message, and the descriptor that comes with it, which the caller closes; -1:
+/* The same for one message, and the descriptor that comes with it, which the caller closes; -1:
  * none has come. */
 int worker_receive_descriptor(int fd, void *to, size_t size, uint64_t end_ns, int *ret_fd);
 
-/* What a worker that goes on tells of a file: an error of the file's own, never one that says how the
- * worker is. */
+/* Turns the errno that a helper has sent about a file into one that cannot be mistaken for a
+ * failure of the helper: -EIO for those that worker_ask() gives a meaning. */
 int worker_told(int status);
 
-/* Ends the process; a read starts another. */
-void file_reader_done(struct file_reader *reader);
+/* Ends the processes; the next request starts new ones. */
+void file_reader_done(struct file_reader *helper);
 
 #endif
