@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A bound on new names per hour: each costs whoever receives its series memory or a file for good.
+ * Bounds new names per hour: each costs whoever receives its series memory or a file for good.
  */
 #include "allowance.h"
 
@@ -22,7 +22,7 @@ void allowance_fill(struct allowance *allowance, uint64_t now_ns)
 	allowance->filled_ns = now_ns;
 	if (left > allowance->most)
 		left = allowance->most;
-	/* It may have been given more. */
+	/* The allowance may hold more than it would fill up to; that is not taken away. */
 	if (left > allowance->left)
 		allowance->left = left;
 }

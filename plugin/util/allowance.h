@@ -5,21 +5,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* How many new names there may be: so many at once, and as many again in each hour. Times are of
+/* How many new names there may be: at most `most` at once, and as many again per hour. Times are of
  * CLOCK_BOOTTIME. */
 struct allowance {
 	double most;
 	double left;
-	uint64_t filled_ns; /* until when the passing of time has been credited, 0: not yet */
+	uint64_t filled_ns; /* time up to which the hourly share has been added; 0: never */
 };
 
-/* Whole at first. */
+/* Starts with the whole allowance. */
 void allowance_init(struct allowance *allowance, unsigned most);
 
-/* Credits the time until now. */
+/* Adds what has come due until now. */
 void allowance_fill(struct allowance *allowance, uint64_t now_ns);
 
-/* One more; false: not now. */
+/* Uses one; false: none is left now. */
 bool allowance_take(struct allowance *allowance);
 
 #endif

@@ -2,12 +2,14 @@
 #ifndef EBPF_CLOCK_H
 #define EBPF_CLOCK_H
 
+/* Clocks in nanoseconds. */
+
 #include <stdint.h>
 #include <time.h>
 
 #define NS_PER_S 1000000000ULL
 
-/* Nanoseconds since boot, suspended time included: rates stay right over it. */
+/* CLOCK_BOOTTIME: includes suspended time, so that rates over a suspend stay right. */
 static inline uint64_t clock_ns(void)
 {
 	struct timespec now;
@@ -16,7 +18,7 @@ static inline uint64_t clock_ns(void)
 	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
-/* As bpf_ktime_get_ns() has it: without suspended time. */
+/* CLOCK_MONOTONIC, as bpf_ktime_get_ns() returns it: without suspended time. */
 static inline uint64_t clock_monotonic_ns(void)
 {
 	struct timespec now;
@@ -25,7 +27,7 @@ static inline uint64_t clock_monotonic_ns(void)
 	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
-/* What this thread has run for. */
+/* CPU time of this thread. */
 static inline uint64_t clock_cpu_ns(void)
 {
 	struct timespec own;

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names with wildcards. fnmatch(3) takes the backslash for its own, and a time that grows with the power
- * of the number of stars.
+ * Names with wildcards. fnmatch(3) would interpret the backslash, and its time is the text's length
+ * to the power of the number of stars.
  */
 #include "glob.h"
 
 #include <stddef.h>
 #include <string.h>
 
-/* The end of a set that begins behind its bracket, or NULL: then the bracket stands for itself. */
+/* The ] of a set that starts behind its [; NULL: there is none, and the [ stands for itself. */
 static const char *set_end(const char *set)
 {
 	set += *set == '!';
-	/* The first may be the bracket itself. */
+	/* A ] that comes first is a member of the set. */
 	return *set ? strchr(set + 1, ']') : NULL;
 }
 
-static bool in_set(const char *set, const char *end, unsigned char c)
+static bool is_in_set(const char *set, const char *end, unsigned char c)
 {
 	bool negated = *set == '!', found = false;
 
@@ -32,44 +32,44 @@ static bool in_set(const char *set, const char *end, unsigned char c)
 	return found != negated;
 }
 
-/* Fits one character? *pattern moves behind what stands for it. */
-static bool match_one(const char **pattern, char c)
+/* Does one character match? Moves *glob behind the element that was compared. */
+static bool match_one(const char **glob, char c)
 {
-	const char *at = *pattern, *end = *at == '[' ? set_end(at + 1) : NULL;
+	const char *at = *glob, *end = *at == '[' ? set_end(at + 1) : NULL;
 
-	*pattern = (end ? end : at) + 1;
+	*glob = (end ? end : at) + 1;
 	if (end)
-		return in_set(at + 1, end, (unsigned char)c);
+		return is_in_set(at + 1, end, (unsigned char)c);
 	return *at == '?' || *at == c;
 }
 
-bool glob_match(const char *pattern, const char *text)
+bool glob_match(const char *glob, const char *text)
 {
 	const char *after_star = NULL, *retry = NULL;
 
 	while (*text) {
-		if (*pattern == '*') {
-			after_star = ++pattern;
+		if (*glob == '*') {
+			after_star = ++glob;
 			retry = text;
-		} else if (*pattern && match_one(&pattern, *text)) {
+		} else if (*glob && match_one(&glob, *text)) {
 			text++;
 		} else if (after_star) {
-			/* The last star stands for one character more. */
-			pattern = after_star;
+			/* The last star matches one more character. */
+			glob = after_star;
 			text = ++retry;
 		} else {
 			return false;
 		}
 	}
-	return pattern[strspn(pattern, "*")] == '\0';
+	return glob[strspn(glob, "*")] == '\0';
 }
 
-bool glob_is_whole(const char *pattern)
+bool glob_is_whole(const char *glob)
 {
 	const char *end;
 
-	for (; (pattern = strchr(pattern, '[')); pattern = end + 1) {
-		end = set_end(pattern + 1);
+	for (; (glob = strchr(glob, '[')); glob = end + 1) {
+		end = set_end(glob + 1);
 		if (!end)
 			return false;
 	}

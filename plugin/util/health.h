@@ -2,7 +2,7 @@
 #ifndef EBPF_HEALTH_H
 #define EBPF_HEALTH_H
 
-/* What a notification says of a series. */
+/* The state of a series, as a notification says it. */
 enum health { HEALTH_OKAY, HEALTH_WARNING, HEALTH_FAILURE };
 
 #endif

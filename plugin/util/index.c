@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Open addressing. Things leave only all at once: who removes one adds the others anew.
+ * Open addressing. Entries cannot be removed one by one: the caller clears the index and adds the
+ * others again.
  */
 #include "index.h"
 
@@ -22,7 +23,7 @@ int index_init(struct index *index, size_t count)
 	return index->slot ? 0 : -ENOMEM;
 }
 
-/* FNV-1a, and its high bits into the low ones. */
+/* FNV-1a, with the high bits folded into the low ones. */
 uint64_t index_hash(const struct index *index, uint64_t hash, const void *bytes, size_t size)
 {
 	const unsigned char *at = bytes;
@@ -34,11 +35,11 @@ uint64_t index_hash(const struct index *index, uint64_t hash, const void *bytes,
 }
 
 uint32_t index_find(const struct index *index, uint64_t hash,
-		    bool (*is)(const void *of, uint32_t number, const void *wanted), const void *of,
-		    const void *wanted)
+		    bool (*is_wanted)(const void *of, uint32_t number, const void *wanted),
+		    const void *of, const void *wanted)
 {
 	for (uint32_t i = (uint32_t)hash & index->mask; index->slot[i]; i = (i + 1) & index->mask)
-		if (is(of, index->slot[i] - 1, wanted))
+		if (is_wanted(of, index->slot[i] - 1, wanted))
 			return index->slot[i] - 1;
 	return INDEX_NONE;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Errors travel up as one line of text; only the callers at the top, which
- * know what happens next, turn them into messages.
+ * Errors are passed up as one line of text. Only the callers at the top, which know what happens
+ * next, log them.
  */
 #include "message.h"
 

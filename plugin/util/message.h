@@ -2,10 +2,12 @@
 #ifndef EBPF_MESSAGE_H
 #define EBPF_MESSAGE_H
 
+/* Errors and log messages. */
+
 #include <stdarg.h>
 #include <syslog.h>
 
-/* Why something failed, in one line that a person can act on. */
+/* Why something failed, in one line by which a person can act. */
 struct error {
 	char text[1024];
 };
@@ -14,7 +16,7 @@ struct error {
 int error_set(struct error *error, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Where messages go; severity as in syslog(3). NULL: nowhere. */
+/* Receives messages; severity as in syslog(3). NULL: messages are dropped. */
 typedef void message_sink(int severity, const char *text);
 
 void message_to(message_sink *sink);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whole numbers that may be signed or not, and so fit no type of C.
+ * Whole numbers from INT64_MIN to UINT64_MAX, which no type of C covers.
  */
 #include "number.h"
 
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define DOUBLE_MAX 0x1p53 /* up to here a double has each of them */
+#define DOUBLE_MAX 0x1p53 /* a double has every whole number up to here */
 
 bool number_parse(const char *text, struct number *ret_number, const char **ret_end)
 {
@@ -23,7 +23,7 @@ bool number_parse(const char *text, struct number *ret_number, const char **ret_
 		return false;
 	errno = 0;
 	magnitude = strtoull(digits, &end, digits[0] == '0' && digits[1] == 'x' ? 16 : 10);
-	/* Of "0x" alone the 0 would be left. */
+	/* strtoull() would parse "0x" as 0. */
 	if (errno || *end == 'x')
 		return false;
 	*ret_number = (struct number){ .negative = negative && magnitude, .magnitude = magnitude };

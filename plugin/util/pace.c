@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Samples are taken at random moments: what happens by a timer of its own, as much does, would be
- * met always or never at a fixed period. From half to one and a half of the mean, so that no
- * moment of what has a period of its own is left out for long.
+ * Samples are taken at random times. With a fixed period, work that runs by a timer of its own, as
+ * much does, would be sampled always or never. The interval is 0.5 to 1.5 times the mean, so that
+ * no phase of such a timer is missed for long.
  */
 #include "pace.h"
 
-#define SMOOTHING 8 /* times that the cost of one is thought of */
+#define SMOOTHING 8 /* a new cost counts 1/8 in the smoothed cost */
 
 void pace_note(struct pace *pace, uint64_t cost_ns)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Regular expressions of the configuration, on texts that anybody may have
- * chosen. Of PCRE2, because it can be told what a match may cost: with the C
- * library's a command line of 4 KiB takes .*a.{200}d ten minutes and a gigabyte.
+ * Regular expressions of the configuration, matched against texts that anybody may have chosen.
+ * PCRE2 can bound what a match costs. With the C library's, .*a.{200}d on a command line of 4 KiB
+ * takes ten minutes and a gigabyte.
  */
 #include "pattern.h"
 
@@ -13,10 +13,10 @@
 
 #define LENGTH_MAX 1024        /* bytes of an expression */
 #define MATCH_STEPS_MAX 250000 /* some 25 ms */
-#define STEP_BYTES 16          /* that are as much as a step */
+#define STEP_BYTES 16          /* skipped bytes that count as one more step */
 #define MATCH_KIB_MAX 4096
 
-static bool refuse(char *why, size_t size, int code, size_t at)
+static bool describe_bad_regex(char *why, size_t size, int code, size_t at)
 {
 	size_t used = (size_t)snprintf(why, size, "it is no regular expression: ");
 
@@ -27,12 +27,12 @@ static bool refuse(char *why, size_t size, int code, size_t at)
 	return false;
 }
 
-/* A newline is a byte of a command line like any other, and so is all of UTF-8. */
+/* A newline is a byte of a command line like any other, and UTF-8 is matched as bytes. */
 #define OPTIONS                                                                       \
 	(PCRE2_AUTO_CALLOUT | PCRE2_DOTALL | PCRE2_DOLLAR_ENDONLY | PCRE2_NEVER_UTF | \
 	 PCRE2_NEVER_BACKSLASH_C)
 
-/* Without captures what a back reference is to is not there. */
+/* PCRE2_NO_AUTO_CAPTURE makes a back reference invalid, so compile without it to find one. */
 static bool has_back_references(const char *text)
 {
 	uint32_t count = 0;
@@ -47,8 +47,8 @@ static bool has_back_references(const char *text)
 	return count > 0;
 }
 
-static bool compile(struct pattern *pattern, const char *text, uint32_t options, char *why,
-		    size_t size)
+static bool compile_regex(struct pattern *regex, const char *text, uint32_t options, char *why,
+			  size_t size)
 {
 	PCRE2_SIZE at = 0;
 	int code = 0;
@@ -61,29 +61,29 @@ static bool compile(struct pattern *pattern, const char *text, uint32_t options,
 		snprintf(why, size, "it has a back reference, which can take minutes to match");
 		return false;
 	}
-	pattern->code =
+	regex->code =
 		pcre2_compile((PCRE2_SPTR)text, PCRE2_ZERO_TERMINATED, options, &code, &at, NULL);
-	return pattern->code || refuse(why, size, code, at);
+	return regex->code || describe_bad_regex(why, size, code, at);
 }
 
-bool pattern_init(struct pattern *pattern, const char *text, char *why, size_t size)
+bool pattern_init(struct pattern *regex, const char *text, char *why, size_t size)
 {
-	return compile(pattern, text, OPTIONS | PCRE2_NO_AUTO_CAPTURE, why, size);
+	return compile_regex(regex, text, OPTIONS | PCRE2_NO_AUTO_CAPTURE, why, size);
 }
 
-bool pattern_init_finding(struct pattern *pattern, const char *text, char *why, size_t size)
+bool pattern_init_finding(struct pattern *regex, const char *text, char *why, size_t size)
 {
-	return compile(pattern, text, OPTIONS, why, size);
+	return compile_regex(regex, text, OPTIONS, why, size);
 }
 
-/* What is left of a match's steps. */
+/* The steps that a match may still make. */
 struct effort {
 	size_t steps;
-	size_t at; /* where the last step was */
+	size_t at; /* position of the last step */
 };
 
-/* At each step, which may have gone over a line's whole length (`a*` does). PCRE2's own limit of
- * steps begins anew with each byte that a match may begin at. */
+/* Called at each step. A step may have skipped the length of a line, as `a*` does. PCRE2's own
+ * limit starts again at each byte where a match may start, so it does not bound the whole match. */
 static int count_step(pcre2_callout_block *block, void *of)
 {
 	struct effort *left = of;
@@ -98,7 +98,8 @@ static int count_step(pcre2_callout_block *block, void *of)
 	return 0;
 }
 
-static int match(const struct pattern *pattern, const char *text, pcre2_match_data *data)
+static int match_within_limits(const struct pattern *regex, const char *text,
+			       pcre2_match_data *data)
 {
 	pcre2_match_context *limits = pcre2_match_context_create(NULL);
 	struct effort left = { .steps = MATCH_STEPS_MAX };
@@ -107,30 +108,29 @@ static int match(const struct pattern *pattern, const char *text, pcre2_match_da
 	if (limits && data) {
 		pcre2_set_callout(limits, count_step, &left);
 		pcre2_set_heap_limit(limits, MATCH_KIB_MAX);
-		code = pcre2_match(pattern->code, (PCRE2_SPTR)text, PCRE2_ZERO_TERMINATED, 0, 0,
-				   data, limits);
+		code = pcre2_match(regex->code, (PCRE2_SPTR)text, PCRE2_ZERO_TERMINATED, 0, 0, data,
+				   limits);
 	}
 	pcre2_match_context_free(limits);
 	return code;
 }
 
-bool pattern_match(const struct pattern *pattern, const char *text)
+bool pattern_match(const struct pattern *regex, const char *text)
 {
 	pcre2_match_data *data = pcre2_match_data_create(1, NULL);
-	int code = match(pattern, text, data);
+	int code = match_within_limits(regex, text, data);
 
 	pcre2_match_data_free(data);
 	return code >= 0;
 }
 
-bool pattern_find(const struct pattern *pattern, const char *text, size_t *ret_begin,
-		  size_t *ret_end)
+bool pattern_find(const struct pattern *regex, const char *text, size_t *ret_begin, size_t *ret_end)
 {
 	pcre2_match_data *data = pcre2_match_data_create(2, NULL);
-	int code = match(pattern, text, data);
+	int code = match_within_limits(regex, text, data);
 	const size_t *ends = code >= 0 ? pcre2_get_ovector_pointer(data) : NULL;
 
-	/* 0: there are more parentheses than were asked for. */
+	/* 0: the expression has more groups than data has room for. */
 	if (ends && code != 1 && ends[2] != PCRE2_UNSET)
 		ends += 2;
 	if (ends) {
@@ -141,8 +141,8 @@ bool pattern_find(const struct pattern *pattern, const char *text, size_t *ret_b
 	return ends != NULL;
 }
 
-void pattern_done(struct pattern *pattern)
+void pattern_done(struct pattern *regex)
 {
-	pcre2_code_free(pattern->code);
-	*pattern = (struct pattern){ 0 };
+	pcre2_code_free(regex->code);
+	*regex = (struct pattern){ 0 };
 }

@@ -2,32 +2,33 @@
 #ifndef EBPF_PATTERN_H
 #define EBPF_PATTERN_H
 
+/* Regular expressions with bounded cost. */
+
 #include <stdbool.h>
 #include <stddef.h>
 
 struct pcre2_real_code_8;
 
-/* A regular expression as PCRE2 has them. */
+/* A regular expression of PCRE2. */
 struct pattern {
 	struct pcre2_real_code_8 *code;
 };
 
-/* Compiles an expression; on false `why` says why not, and there is nothing to
- * free. Back references are refused: what they cost is up to the text. */
-bool pattern_init(struct pattern *pattern, const char *text, char *why, size_t size);
+/* Compiles an expression. On false `why` says why, and there is nothing to free. Back references
+ * are refused, because the text decides what they cost. */
+bool pattern_init(struct pattern *regex, const char *text, char *why, size_t size);
 
-/* Likewise, of which a part is found by pattern_find(). */
-bool pattern_init_finding(struct pattern *pattern, const char *text, char *why, size_t size);
+/* The same, for pattern_find(). */
+bool pattern_init_finding(struct pattern *regex, const char *text, char *why, size_t size);
 
-/* Which part of the text fits, or what is in the first parentheses, if that fits anything; false: none. The
- * same limits. */
-bool pattern_find(const struct pattern *pattern, const char *text, size_t *ret_begin,
-		  size_t *ret_end);
+/* Finds the part of the text that matches, or the part in the first group if that has matched;
+ * false: none. The limits of pattern_match() apply. */
+bool pattern_find(const struct pattern *regex, const char *text, size_t *ret_begin, size_t *ret_end);
 
-/* Does it fit a part of the text? A text that would take more than some
- * 25 ms or 4 MiB to tell does not, whatever the expression. */
-bool pattern_match(const struct pattern *pattern, const char *text);
+/* Does the expression match a part of the text? A match that would need more than some 25 ms or 4
+ * MiB fails, whatever the expression. */
+bool pattern_match(const struct pattern *regex, const char *text);
 
-void pattern_done(struct pattern *pattern);
+void pattern_done(struct pattern *regex);
 
 #endif

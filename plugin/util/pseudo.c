@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Files that the kernel makes up at each read. What they hold is parsed as bytes: any may come,
- * a NUL too.
+ * Files of /proc and /sys, whose content the kernel makes at each read. They are parsed as bytes,
+ * which may include a NUL.
  */
 #include "pseudo.h"
 
@@ -14,7 +14,7 @@
 
 #define CPUS_MAX (1U << 20) /* above what any kernel is built for */
 
-static ssize_t read_all(int fd, char *text, size_t size)
+static ssize_t read_regular(int fd, char *text, size_t size)
 {
 	struct stat file;
 	size_t length = 0;
@@ -42,13 +42,14 @@ ssize_t pseudo_read(const char *path, char *text, size_t size)
 
 	if (fd < 0)
 		return -errno;
-	length = read_all(fd, text, size);
+	length = read_regular(fd, text, size);
 	close(fd);
 	return length;
 }
 
-/* A decimal number at *at, which goes behind it; UINT64_MAX: there is none, or it is too large. */
-static uint64_t take_number(const char **at, const char *end)
+/* Parses a decimal number at *at, which moves behind it; UINT64_MAX: there is none, or it is too
+ * large. */
+static uint64_t parse_decimal(const char **at, const char *end)
 {
 	uint64_t number = 0;
 	bool fits = *at < end && **at >= '0' && **at <= '9';
@@ -66,11 +67,11 @@ uint32_t pseudo_cpus_end(const char *list, size_t length)
 
 	end -= length > 0 && end[-1] == '\n';
 	for (;; at++) {
-		uint64_t first = take_number(&at, end), last = first;
+		uint64_t first = parse_decimal(&at, end), last = first;
 
 		if (at < end && *at == '-') {
 			at++;
-			last = take_number(&at, end);
+			last = parse_decimal(&at, end);
 		}
 		if (first > last || last >= CPUS_MAX)
 			return 0;
@@ -93,7 +94,7 @@ uint64_t pseudo_memlock(const char *info, size_t length)
 
 		next = next ? next : end;
 		if (at < next && !memcmp(line, key, sizeof(key) - 1)) {
-			uint64_t bytes = take_number(&at, next);
+			uint64_t bytes = parse_decimal(&at, next);
 
 			return at == next && bytes != UINT64_MAX ? bytes : 0;
 		}

@@ -6,17 +6,16 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Files that the kernel makes up at each read: /proc and /sys. */
+/* Files of /proc and /sys, whose content the kernel makes at each read. */
 
-/* Reads all of a regular file; how many bytes it has. -EFBIG: it has size bytes or more, -EINVAL:
- * it is no regular file. Waits for nobody. */
+/* Reads a whole regular file. Returns its size; -EFBIG: it has `size` bytes or more; -EINVAL: it is
+ * not regular. Never blocks. */
 ssize_t pseudo_read(const char *path, char *text, size_t size);
 
-/* Of a list of CPUs as /sys has it (0-3,7): the highest number and one; 0 if it is no list. */
+/* The highest number in a list of CPUs as in /sys ("0-3,7"), plus one; 0: it is no list. */
 uint32_t pseudo_cpus_end(const char *list, size_t length);
 
-/* Of a BPF map's /proc/PID/fdinfo/FD: the bytes of memory that the map takes; 0 if it does
- * not say. */
+/* The bytes of memory that a BPF map uses, by its /proc/PID/fdinfo/FD; 0: the file does not say. */
 uint64_t pseudo_memlock(const char *info, size_t length);
 
 #endif

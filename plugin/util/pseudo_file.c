@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Files of /proc, /sys and cgroups that others have named. Such a name may be of anything: so nothing
- * is followed out of the file system, and only what everybody on this machine may read is read, which
- * leaves out what a read would take away from others (kmsg) or never ends.
+ * Files of /proc, /sys and cgroups that others have named. The name may be of anything, so no path
+ * leads out of the file system, and only files that everybody on the machine may read are opened.
+ * That excludes files whose read takes data from others (kmsg) or never ends.
  */
 #include "pseudo_file.h"
 
@@ -71,7 +71,7 @@ int pseudo_open(int root, const char *path, uint64_t *ret_inode)
 	return fd;
 }
 
-static int grow(struct pseudo_text *text, size_t most)
+static int grow_text(struct pseudo_text *text, size_t most)
 {
 	size_t room = text->room ? 2 * text->room : ROOM_FIRST;
 	char *grown;
@@ -97,7 +97,7 @@ ssize_t pseudo_read_at(int fd, struct pseudo_text *text, size_t most)
 		if (length > most)
 			return -EFBIG;
 		if (length == text->room)
-			status = grow(text, most);
+			status = grow_text(text, most);
 		if (status)
 			return status;
 		got = pread(fd, text->bytes + length, text->room - length, (off_t)length);

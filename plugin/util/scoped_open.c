@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Paths that must not lead out of a directory. At ".." the kernel refuses to say whether one does while
- * anybody renames or mounts anything at all (EAGAIN), so any user can make such an open fail, often. Tried
- * again, it succeeds.
+ * Opens paths that must not lead out of a directory. At ".." openat2(2) returns EAGAIN if anything
+ * is renamed or mounted anywhere at that time, since the kernel cannot tell then whether the path
+ * leads out. Any user can cause that often, so the open is tried again.
  */
 #include "scoped_open.h"
 
