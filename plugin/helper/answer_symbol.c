@@ -28,9 +28,8 @@
 #else
 #define MULTIARCH "aarch64-linux-gnu"
 #endif
-#define FIND \
-	(O_PATH | O_CLOEXEC) /* finds a file without opening it, as it may be a device, or
-				   * wait */
+/* finds a file without opening it, as it may be a device, or wait */
+#define FIND (O_PATH | O_CLOEXEC)
 
 static int find_in_process(int pid, const char *path)
 {

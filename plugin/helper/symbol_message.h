@@ -7,9 +7,8 @@
 
 #include <stdint.h>
 
-#define SYMBOL_VERSION \
-	3 /* of this protocol: after an upgrade the two programs may differ in
-			  * version */
+/* of this protocol: after an upgrade the two programs may differ in version */
+#define SYMBOL_VERSION 3
 #define SYMBOL_WANTED_MAX 4096
 #define SYMBOL_NAME_MAX 512
 #define SYMBOL_TEXT_MAX 512   /* bytes of a reason, or of the arguments of a marker */

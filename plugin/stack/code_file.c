@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The files that code is in. They are open from when a stack is seen until their functions are looked up, so
- * that the process may have ended by then, and its container be gone.
+ * Files that code is in. A file is opened when a stack with its code is seen and stays open until
+ * its functions are named, since the process may exit and its container be removed before that.
  */
 #include "code_file.h"
 
@@ -12,39 +12,39 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DELETED "_(deleted)" /* as name_clean() leaves it */
+#define DELETED "_(deleted)" /* as name_clean() writes the " (deleted)" of /proc/PID/maps */
 
-int code_files_init(struct code_files *files, struct file_reader *reader)
+int code_files_init(struct code_files *files, struct file_reader *helper)
 {
-	files->files = reader;
+	files->files = helper;
 	return index_init(&files->index, CODE_FILES_MAX);
 }
 
-struct wanted {
+struct file_key {
 	uint64_t device, inode;
 	const char *path;
 };
 
-/* With the path: a number of a file that is gone is given to another one. */
-static uint64_t hash_of(const struct code_files *files, const struct wanted *wanted)
+/* The path is part of the key, as the inode number of a removed file is used again. */
+static uint64_t hash_file(const struct code_files *files, const struct file_key *key)
 {
-	uint64_t hash = index_hash(&files->index, 0, &wanted->device, sizeof(wanted->device));
+	uint64_t hash = index_hash(&files->index, 0, &key->device, sizeof(key->device));
 
-	hash = index_hash(&files->index, hash, &wanted->inode, sizeof(wanted->inode));
-	return index_hash(&files->index, hash, wanted->path, strlen(wanted->path));
+	hash = index_hash(&files->index, hash, &key->inode, sizeof(key->inode));
+	return index_hash(&files->index, hash, key->path, strlen(key->path));
 }
 
-static bool is_file(const void *of, uint32_t number, const void *what)
+static bool is_same_key(const void *of, uint32_t number, const void *wanted)
 {
 	const struct code_file *file = &((const struct code_files *)of)->item[number];
-	const struct wanted *wanted = what;
+	const struct file_key *key = wanted;
 
-	return file->inode == wanted->inode && file->device == wanted->device &&
-	       !strcmp(file->path, wanted->path);
+	return file->inode == key->inode && file->device == key->device &&
+	       !strcmp(file->path, key->path);
 }
 
-/* "[NAME]", or NULL. */
-static char *text_of(const char *path)
+/* "[NAME]"; NULL: no memory. */
+static char *make_file_text(const char *path)
 {
 	const char *name = strrchr(path, '/');
 	char clean[256], *text;
@@ -63,15 +63,15 @@ static char *text_of(const char *path)
 uint32_t code_file_of(struct code_files *files, const struct process_map *map,
 		      const struct code_mapping *mapping)
 {
-	struct wanted wanted = { mapping->device, mapping->inode, map->paths + mapping->path };
-	uint64_t hash = hash_of(files, &wanted);
-	uint32_t number = index_find(&files->index, hash, is_file, files, &wanted);
+	struct file_key key = { mapping->device, mapping->inode, map->paths + mapping->path };
+	uint64_t hash = hash_file(files, &key);
+	uint32_t number = index_find(&files->index, hash, is_same_key, files, &key);
 	char *path, *text;
 
 	if (number != INDEX_NONE || files->count == CODE_FILES_MAX)
 		return number;
-	path = strdup(wanted.path);
-	text = text_of(wanted.path);
+	path = strdup(key.path);
+	text = make_file_text(key.path);
 	if (!path || !text) {
 		free(path);
 		free(text);
@@ -89,8 +89,9 @@ uint32_t code_file_of(struct code_files *files, const struct process_map *map,
 	return number;
 }
 
-/* Overlays and Btrfs have other devices in mappings than for stat(2), and overlays other inodes, too. */
-static bool is_the_same(const struct code_file *file, const struct symbol_file *opened)
+/* On overlays and Btrfs the device in /proc/PID/maps differs from that of stat(2), and on overlays
+ * the inode, too. */
+static bool is_expected_file(const struct code_file *file, const struct symbol_file *opened)
 {
 	return opened->inode == file->inode || opened->is_overlay;
 }
@@ -100,7 +101,7 @@ static bool open_path(struct code_files *files, struct code_file *file, uint32_t
 	struct error ignored;
 
 	if (symbol_open(files->files, file->path, (pid_t)pid, &file->file, &ignored) == 0) {
-		if (is_the_same(file, &file->file))
+		if (is_expected_file(file, &file->file))
 			return true;
 		symbol_close(&file->file);
 	}
@@ -108,7 +109,7 @@ static bool open_path(struct code_files *files, struct code_file *file, uint32_t
 	return false;
 }
 
-/* The file itself, also when it has been deleted. */
+/* Opens the mapped file itself, even if it was deleted. */
 static bool open_mapping(struct code_files *files, struct code_file *file, uint32_t pid,
 			 const struct code_mapping *mapping)
 {
@@ -130,7 +131,8 @@ bool code_file_open(struct code_files *files, struct code_file *file, uint32_t p
 
 	if (opened || file->failed || files->open == CODE_FILES_OPEN)
 		return opened;
-	/* By the mapping first: where the path leads its process decides, who may have another file there. */
+	/* First by the mapping: the process decides where the path leads, and may have another file
+	 * there. */
 	opened =
 		(mapping && open_mapping(files, file, pid, mapping)) || open_path(files, file, pid);
 	files->open += opened;

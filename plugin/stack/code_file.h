@@ -2,20 +2,22 @@
 #ifndef EBPF_CODE_FILE_H
 #define EBPF_CODE_FILE_H
 
+/* Programs and libraries that code of stacks is in. */
+
 #include "code_process.h"
 
 #define CODE_FILES_MAX 4096
-#define CODE_FILES_OPEN 128 /* at once */
+#define CODE_FILES_OPEN 128 /* files that are open at the same time */
 
-/* A program or library that code is in. */
+/* A program or library. */
 struct code_file {
-	uint64_t device, inode; /* as mappings have them */
-	char *path;             /* as the first process of it sees it */
+	uint64_t device, inode; /* as in /proc/PID/maps */
+	char *path;             /* as the first process with the file sees it */
 	char *text;             /* "[NAME]" */
 	struct symbol_file file;
-	bool has_build_id; /* it has been asked for, and is this */
+	bool has_build_id; /* ebpf-symbols has said it: build_id is valid */
 	uint8_t build_id[STACK_BUILD_ID_SIZE];
-	bool failed; /* it cannot be read */
+	bool failed; /* it could not be read, and is not tried again */
 };
 
 struct code_files {
@@ -26,14 +28,15 @@ struct code_files {
 };
 
 /* 0 or -ENOMEM. */
-int code_files_init(struct code_files *files, struct file_reader *reader);
+int code_files_init(struct code_files *files, struct file_reader *helper);
 
-/* The number of the file of a mapping; INDEX_NONE: there are too many. */
+/* The number of the file of a mapping, which is added if it is new; INDEX_NONE: there are too
+ * many. */
 uint32_t code_file_of(struct code_files *files, const struct process_map *map,
 		      const struct code_mapping *mapping);
 
-/* Opens it, unless it is open, as the process sees it, or by the mapping (NULL: it is not known) where that path leads
- * to another file. False: it cannot be opened, or too many are. */
+/* Opens the file, unless it is open: by the mapping if that is known (else NULL), else by the path
+ * as the process sees it. false: neither leads to it, or too many files are open. */
 bool code_file_open(struct code_files *files, struct code_file *file, uint32_t pid,
 		    const struct code_mapping *mapping);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The mappings of processes whose stacks are seen. Records say which process it was by the time of its
- * begin; one that has taken its number since is another. What /proc says of a process's memory waits for a lock of
- * the process's, so the worker reads it; and not more than so many a second, as each takes as long as the process is large.
+ * The mappings of processes whose stacks were seen. A record tells the process by its start time
+ * and program, so a later process with its pid is another one. /proc/PID/maps waits for a lock of
+ * the process, so a helper reads it. It takes as long as the process is large, so reads per second
+ * are bounded.
  */
 #include "code_process.h"
 
@@ -21,7 +22,7 @@
 #define MAPPINGS_MAX 16384 /* of a process */
 #define MEMORY_MAX ((size_t)32 << 20)
 #define WAIT_MS 500
-#define READS_MAX 25 /* in a second */
+#define READS_MAX 25 /* per second, of all processes */
 #define STAT_START 22
 
 int code_processes_init(struct code_processes *processes, struct file_reader *files)
@@ -32,7 +33,7 @@ int code_processes_init(struct code_processes *processes, struct file_reader *fi
 
 /* --- which process --- */
 
-static uint64_t hash_of(const struct code_processes *processes, const struct stack_head *head)
+static uint64_t hash_process(const struct code_processes *processes, const struct stack_head *head)
 {
 	uint64_t hash = index_hash(&processes->index, 0, &head->began_ns, sizeof(head->began_ns));
 
@@ -51,7 +52,7 @@ static bool is_process(const void *of, uint32_t number, const void *wanted)
 
 uint32_t code_process_of(struct code_processes *processes, const struct stack_head *head)
 {
-	uint64_t hash = hash_of(processes, head);
+	uint64_t hash = hash_process(processes, head);
 	uint32_t number = index_find(&processes->index, hash, is_process, processes, head);
 
 	if (number != INDEX_NONE || processes->count == CODE_PROCESSES_MAX)
@@ -67,8 +68,8 @@ uint32_t code_process_of(struct code_processes *processes, const struct stack_he
 	return number;
 }
 
-/* In clock ticks since boot, 0: it has ended. */
-static uint64_t start_of(uint32_t pid)
+/* The start time in clock ticks since boot; 0: it has exited. */
+static uint64_t read_start_time(uint32_t pid)
 {
 	char path[32], text[1024];
 	const char *at;
@@ -79,7 +80,7 @@ static uint64_t start_of(uint32_t pid)
 	if (length <= 0)
 		return 0;
 	text[length] = '\0';
-	at = strrchr(text, ')'); /* its name may have any characters */
+	at = strrchr(text, ')'); /* the command name may have any characters */
 	for (int field = 2; at && field < STAT_START; field++)
 		at = strchr(at + 1, ' ');
 	return at ? strtoull(at, NULL, 10) : 0;
@@ -89,12 +90,12 @@ static bool is_alive(const struct code_process *process)
 {
 	uint64_t tick_ns = NS_PER_S / (uint64_t)sysconf(_SC_CLK_TCK);
 
-	return process->pid && start_of(process->pid) == process->began_ns / tick_ns;
+	return process->pid && read_start_time(process->pid) == process->began_ns / tick_ns;
 }
 
 /* --- its mappings --- */
 
-static bool may_read(struct code_processes *processes, uint64_t now_ns)
+static bool may_read_map(struct code_processes *processes, uint64_t now_ns)
 {
 	if (now_ns - processes->second_ns >= NS_PER_S) {
 		processes->second_ns = now_ns;
@@ -133,7 +134,7 @@ static void forget_map(struct code_processes *processes, struct code_process *pr
 	process_map_done(&process->map);
 }
 
-/* The old ones stay where there are no new ones. */
+/* The old mappings stay if there are no new ones. */
 static bool read_again(struct code_processes *processes, struct code_process *process)
 {
 	uint64_t now_ns = clock_ns();
@@ -141,7 +142,7 @@ static bool read_again(struct code_processes *processes, struct code_process *pr
 
 	if (process->read_ns && now_ns - process->read_ns < NS_PER_S)
 		return false;
-	if (!may_read(processes, now_ns))
+	if (!may_read_map(processes, now_ns))
 		return false;
 	process->read_ns = now_ns;
 	if (!is_alive(process) || read_map(processes, process, &map))
@@ -173,9 +174,9 @@ const struct code_mapping *code_process_find(struct code_processes *processes,
 	return found;
 }
 
-/* --- what it has made --- */
+/* --- code that it generates --- */
 
-/* Its number as it knows it, and its user. */
+/* Its pid in its own namespace, and its user. */
 static bool read_status(const struct code_process *process, uint32_t *ret_pid, uid_t *ret_user)
 {
 	char path[32], text[8192];
@@ -197,7 +198,7 @@ static bool read_status(const struct code_process *process, uint32_t *ret_pid, u
 	return true;
 }
 
-static bool is_of(const struct symbol_file *file, uid_t user)
+static bool belongs_to(const struct symbol_file *file, uid_t user)
 {
 	struct stat is;
 
@@ -218,7 +219,7 @@ static void open_made(struct code_processes *processes, struct code_process *pro
 		process->made = (struct symbol_file)SYMBOL_FILE_NONE;
 		return;
 	}
-	if (!is_of(&process->made, user) || !is_alive(process))
+	if (!belongs_to(&process->made, user) || !is_alive(process))
 		symbol_close(&process->made);
 }
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records become numbers at once, while their processes live, and lines of files once a minute:
+ * Frames of records become numbers at once, while their processes live, and lines of files once a
+ * minute:
  *
  *   COMMAND;main;handle;vfs_read_[k]
  *
- * The command name is that of the thread. Where nothing is known of the program's functions the system call is in
- * their place, as "[read]".
+ * The command name is that of the thread. If nothing is known of the program's functions, the
+ * system call is in their place, as "[read]".
  */
 #include "collector.h"
 
@@ -31,11 +32,11 @@ struct collector {
 	struct codes *codes;
 	struct stacks stacks;
 	struct texts texts;
-	struct known_view {
+	struct collector_view_state {
 		char name[VIEW_WORD_MAX];
 		bool is_state;
-		bool announced; /* a new state, of which nothing has come yet */
-		bool begun;     /* a new state has, since the last write */
+		bool is_announced; /* a new state was announced, and no record of it has come */
+		bool is_started;   /* a new state has started since the last write */
 	} view[VIEWS_MAX];
 	int view_count;
 	time_t since;
@@ -68,19 +69,19 @@ int collector_open(struct collector **ret_collector, const struct profiles_confi
 
 int collector_view(struct collector *collector, const struct view *view)
 {
-	struct known_view *known = &collector->view[collector->view_count];
+	struct collector_view_state *state = &collector->view[collector->view_count];
 
 	if (collector->view_count == VIEWS_MAX)
 		return -ENOMEM;
-	snprintf(known->name, sizeof(known->name), "%s", view->name);
-	known->is_state = view->is_state;
+	snprintf(state->name, sizeof(state->name), "%s", view->name);
+	state->is_state = view->is_state;
 	return collector->view_count++;
 }
 
 /* --- records --- */
 
-/* A record, whole. */
-struct parts {
+/* A parsed record. */
+struct stack_record {
 	struct stack_head head;
 	uint64_t kernel[STACK_KERNEL_MAX];
 	struct stack_frame user[STACK_USER_MAX];
@@ -88,125 +89,128 @@ struct parts {
 	size_t text_size;
 };
 
-static bool parse(struct parts *parts, const char *record, size_t size)
+static bool parse_record(struct stack_record *parsed, const char *record, size_t size)
 {
 	size_t kernel, user;
 
-	if (size < sizeof(parts->head))
+	if (size < sizeof(parsed->head))
 		return false;
-	memcpy(&parts->head, record, sizeof(parts->head));
-	record += sizeof(parts->head);
-	size -= sizeof(parts->head);
-	if (parts->head.kernel_count > STACK_KERNEL_MAX || parts->head.user_count > STACK_USER_MAX)
+	memcpy(&parsed->head, record, sizeof(parsed->head));
+	record += sizeof(parsed->head);
+	size -= sizeof(parsed->head);
+	if (parsed->head.kernel_count > STACK_KERNEL_MAX ||
+	    parsed->head.user_count > STACK_USER_MAX)
 		return false;
-	kernel = parts->head.kernel_count * sizeof(parts->kernel[0]);
-	user = parts->head.user_count * sizeof(parts->user[0]);
+	kernel = parsed->head.kernel_count * sizeof(parsed->kernel[0]);
+	user = parsed->head.user_count * sizeof(parsed->user[0]);
 	if (size < kernel + user)
 		return false;
-	memcpy(parts->kernel, record, kernel);
-	memcpy(parts->user, record + kernel, user);
-	parts->text = kernel + user ? NULL : record;
-	parts->text_size = kernel + user ? 0 : size;
+	memcpy(parsed->kernel, record, kernel);
+	memcpy(parsed->user, record + kernel, user);
+	parsed->text = kernel + user ? NULL : record;
+	parsed->text_size = kernel + user ? 0 : size;
 	return true;
 }
 
-/* Of those that have called another function the address is that behind the call. */
-static uint32_t number_frames(struct collector *collector, const struct parts *parts,
+/* A caller's address is that of the instruction behind the call, so 1 is subtracted. */
+static uint32_t number_frames(struct collector *collector, const struct stack_record *parsed,
 			      uint32_t numbers[FRAMES_MAX])
 {
 	uint32_t count = 0;
 
-	for (uint32_t i = 0; i < parts->head.kernel_count; i++)
-		numbers[count++] = codes_of_kernel(collector->codes, parts->kernel[i] - (i > 0));
-	for (uint32_t i = 0; i < parts->head.user_count; i++) {
-		struct stack_frame frame = parts->user[i];
+	for (uint32_t i = 0; i < parsed->head.kernel_count; i++)
+		numbers[count++] = codes_of_kernel(collector->codes, parsed->kernel[i] - (i > 0));
+	for (uint32_t i = 0; i < parsed->head.user_count; i++) {
+		struct stack_frame frame = parsed->user[i];
 
 		if (frame.status == STACK_NONE)
 			break;
 		frame.place -= i > 0;
-		numbers[count++] = codes_of(collector->codes, &parts->head, &frame);
+		numbers[count++] = codes_of(collector->codes, &parsed->head, &frame);
 	}
 	return count;
 }
 
-static int add_text(struct collector *collector, struct stacks_key *key, const struct parts *parts)
+static int add_text_record(struct collector *collector, struct stacks_key *key,
+			   const struct stack_record *parsed)
 {
 	char line[FRAME_TEXT_MAX];
 	uint32_t number;
 
-	frame_text(parts->text, parts->text_size, line, sizeof(line));
+	frame_text(parsed->text, parsed->text_size, line, sizeof(line));
 	number = texts_number(&collector->texts, line);
 	if (number == INDEX_NONE)
 		return -ENOSPC;
 	key->is_text = true;
-	return stacks_add(&collector->stacks, key, &number, 1, parts->head.value);
+	return stacks_add(&collector->stacks, key, &number, 1, parsed->head.value);
 }
 
-static int add_frames(struct collector *collector, struct stacks_key *key,
-		      const struct parts *parts)
+static int add_frame_record(struct collector *collector, struct stacks_key *key,
+			    const struct stack_record *parsed)
 {
 	uint32_t numbers[FRAMES_MAX];
-	uint32_t count = number_frames(collector, parts, numbers);
+	uint32_t count = number_frames(collector, parsed, numbers);
 
-	key->syscall = parts->head.user_count ? 0 : parts->head.syscall;
-	memcpy(key->comm, parts->head.comm, strnlen(parts->head.comm, sizeof(key->comm)));
-	return stacks_add(&collector->stacks, key, numbers, count, parts->head.value);
+	key->syscall = parsed->head.user_count ? 0 : parsed->head.syscall;
+	memcpy(key->comm, parsed->head.comm, strnlen(parsed->head.comm, sizeof(key->comm)));
+	return stacks_add(&collector->stacks, key, numbers, count, parsed->head.value);
 }
 
-static int add(struct collector *collector, int view, const char *service,
-	       const struct parts *parts)
+static int add_record(struct collector *collector, int view, const char *service,
+		      const struct stack_record *parsed)
 {
 	struct stacks_key key = { .view = (uint32_t)view };
 
 	key.service = texts_number(&collector->texts, service);
 	if (key.service == INDEX_NONE)
 		return -ENOSPC;
-	return parts->text_size ? add_text(collector, &key, parts)
-				: add_frames(collector, &key, parts);
+	return parsed->text_size ? add_text_record(collector, &key, parsed)
+				 : add_frame_record(collector, &key, parsed);
 }
 
-/* The one before is worth nothing any more. */
-static void begin(struct collector *collector, int view)
+/* Starts a new state: the values of the one before no longer count. */
+static void start_state(struct collector *collector, int view)
 {
-	collector->view[view].begun = true;
+	collector->view[view].is_started = true;
 	stacks_drop(&collector->stacks, (uint32_t)view);
 }
 
-/* A state stays until something of the next is there, or another one begins: between the two files may be written. */
-static void announce(struct collector *collector, int view)
+/* A state stays until a record of the next one comes, or yet another is announced. Files may be
+ * written in between, and must not be empty. */
+static void announce_state(struct collector *collector, int view)
 {
 	if (!collector->view[view].is_state)
 		return;
-	if (collector->view[view].announced)
-		begin(collector, view);
-	collector->view[view].announced = true;
+	if (collector->view[view].is_announced)
+		start_state(collector, view);
+	collector->view[view].is_announced = true;
 }
 
 int collector_take(struct collector *collector, int view, const char *service, const void *record,
 		   size_t size, time_t when)
 {
-	struct parts parts;
+	struct stack_record parsed;
 	int status = 0;
 
-	if (!parse(&parts, record, size))
+	if (!parse_record(&parsed, record, size))
 		return -EINVAL;
 	if (!collector->since)
 		collector->since = when;
-	if (!parts.head.value) {
-		announce(collector, view);
+	if (!parsed.head.value) {
+		announce_state(collector, view);
 		return 0;
 	}
-	if (collector->view[view].announced)
-		begin(collector, view);
-	collector->view[view].announced = false;
-	status = add(collector, view, service, &parts);
+	if (collector->view[view].is_announced)
+		start_state(collector, view);
+	collector->view[view].is_announced = false;
+	status = add_record(collector, view, service, &parsed);
 	collector->is_full |= status == -ENOSPC;
 	return status;
 }
 
 /* --- lines --- */
 
-static char *put(const struct collector *collector, char *at, const char *name)
+static char *put_frame(const struct collector *collector, char *at, const char *name)
 {
 	size_t room = (size_t)(collector->line + sizeof(collector->line) - at);
 	int length = snprintf(at, room, "%s%s", at == collector->line ? "" : ";", name);
@@ -216,47 +220,47 @@ static char *put(const struct collector *collector, char *at, const char *name)
 
 static char *put_syscall(const struct collector *collector, char *at, uint32_t syscall)
 {
-	static const struct label label; /* nothing more than a number */
+	static const struct label label; /* label_kind's name() needs no more of it */
 	char name[64], frame[64 + 2];
 
 	label_kind("syscall")->name(&label, syscall, name, sizeof(name));
 	snprintf(frame, sizeof(frame), "[%s]", name);
-	return put(collector, at, frame);
+	return put_frame(collector, at, frame);
 }
 
-/* In collector->line. */
+/* Writes the line to collector->line. */
 static void make_line(struct collector *collector, const struct stacks_entry *entry)
 {
 	const uint32_t *word = &collector->stacks.word[entry->begin];
 	char comm[FRAME_TEXT_MAX], *at = collector->line;
 
 	if (entry->key.is_text) {
-		put(collector, at, collector->texts.text[word[0]]);
+		put_frame(collector, at, collector->texts.text[word[0]]);
 		return;
 	}
 	frame_text(entry->key.comm, strnlen(entry->key.comm, sizeof(entry->key.comm)), comm,
 		   sizeof(comm));
-	at = put(collector, at, comm);
+	at = put_frame(collector, at, comm);
 	if (entry->key.syscall)
 		at = put_syscall(collector, at, entry->key.syscall - 1);
 	for (uint32_t i = entry->count; i > 0; i--)
-		at = put(collector, at, codes_name(collector->codes, word[i - 1]));
+		at = put_frame(collector, at, codes_name(collector->codes, word[i - 1]));
 }
 
-static void begin_states(struct collector *collector)
+static void start_states(struct collector *collector)
 {
 	for (int i = 0; i < collector->view_count; i++) {
-		if (collector->view[i].begun)
+		if (collector->view[i].is_started)
 			store_begin(collector->store, collector->view[i].name, collector->since);
-		collector->view[i].begun = false;
+		collector->view[i].is_started = false;
 	}
 }
 
-static int add_all(struct collector *collector)
+static int add_lines(struct collector *collector)
 {
 	int status = 0;
 
-	begin_states(collector);
+	start_states(collector);
 	for (uint32_t i = 0; i < collector->stacks.count && status == 0; i++) {
 		const struct stacks_entry *entry = &collector->stacks.entry[i];
 
@@ -286,7 +290,7 @@ int collector_write(struct collector *collector, time_t now, bool (*between)(voi
 	int status, written;
 
 	codes_look(collector->codes, between, with);
-	status = add_all(collector);
+	status = add_lines(collector);
 	if (status)
 		error_set(error, status, "no memory for profiles");
 	stacks_clear(&collector->stacks);

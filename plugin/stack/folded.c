@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lines of a folded file in memory: stacks and their values. What functions are called is up to whoever
- * wrote the program, so a line is text without control characters, of a bounded length, and nothing else.
+ * Lines of a folded file in memory: stacks and their values. Whoever wrote a program chose the
+ * names of its functions, so a line is made text without control characters, of a bounded length.
  */
 #include "folded.h"
 
@@ -11,30 +11,31 @@
 
 #define LEFT_OUT ";[left out]"
 #define DIGITS_MAX 15
-#define LINE_BYTES (sizeof(" ") + DIGITS_MAX) /* beside the stack: blank, value and newline */
+/* in addition to the stack: blank, value and newline */
+#define LINE_BYTES (sizeof(" ") + DIGITS_MAX)
 #define MALLOC_BYTES 16
 
-struct text {
+struct stack_text {
 	const char *at;
 	size_t length;
 };
 
-static uint64_t sum(uint64_t a, uint64_t b)
+static uint64_t add_saturated(uint64_t a, uint64_t b)
 {
 	return a >= FOLDED_VALUE_MAX || b >= FOLDED_VALUE_MAX - a ? FOLDED_VALUE_MAX : a + b;
 }
 
 /* --- lines --- */
 
-static bool is_stack(const void *of, uint32_t number, const void *wanted)
+static bool is_same_stack(const void *of, uint32_t number, const void *wanted)
 {
 	const struct folded_line *line = &((const struct folded *)of)->line[number];
-	const struct text *stack = wanted;
+	const struct stack_text *stack = wanted;
 
 	return line->length == stack->length && !memcmp(line->stack, stack->at, stack->length);
 }
 
-static void enter(struct folded *folded)
+static void index_lines(struct folded *folded)
 {
 	for (size_t i = 0; i < folded->count; i++) {
 		const struct folded_line *line = &folded->line[i];
@@ -44,7 +45,7 @@ static void enter(struct folded *folded)
 	}
 }
 
-static bool grow(struct folded *folded)
+static bool grow_lines(struct folded *folded)
 {
 	size_t room = folded->room ? 2 * folded->room : 16;
 	struct folded_line *lines;
@@ -61,15 +62,15 @@ static bool grow(struct folded *folded)
 	folded->index = index;
 	folded->line = lines;
 	folded->room = room;
-	enter(folded);
+	index_lines(folded);
 	return true;
 }
 
-static bool append(struct folded *folded, const struct text *stack, uint64_t value)
+static bool append_stack(struct folded *folded, const struct stack_text *stack, uint64_t value)
 {
 	char *copy = NULL;
 
-	if (folded->count < folded->room || grow(folded))
+	if (folded->count < folded->room || grow_lines(folded))
 		copy = strndup(stack->at, stack->length);
 	if (!copy)
 		return false;
@@ -80,29 +81,29 @@ static bool append(struct folded *folded, const struct text *stack, uint64_t val
 	return true;
 }
 
-static void add_clean(struct folded *folded, const struct text *stack, uint64_t value)
+static void add_clean(struct folded *folded, const struct stack_text *stack, uint64_t value)
 {
-	uint32_t known = INDEX_NONE;
+	uint32_t number = INDEX_NONE;
 
 	if (stack->length == strlen(FOLDED_OTHER) &&
 	    !memcmp(stack->at, FOLDED_OTHER, stack->length)) {
-		folded->other = sum(folded->other, value);
+		folded->other = add_saturated(folded->other, value);
 		return;
 	}
 	if (folded->count)
-		known = index_find(&folded->index,
-				   index_hash(&folded->index, 0, stack->at, stack->length),
-				   is_stack, folded, stack);
-	if (known != INDEX_NONE)
-		folded->line[known].value = sum(folded->line[known].value, value);
-	else if (!append(folded, stack, value))
-		folded->other = sum(folded->other, value);
+		number = index_find(&folded->index,
+				    index_hash(&folded->index, 0, stack->at, stack->length),
+				    is_same_stack, folded, stack);
+	if (number != INDEX_NONE)
+		folded->line[number].value = add_saturated(folded->line[number].value, value);
+	else if (!append_stack(folded, stack, value))
+		folded->other = add_saturated(folded->other, value);
 }
 
 /* --- any text --- */
 
-/* How much of a stack that is too long is kept: whole functions, where it has several. */
-static size_t kept_length(const char *stack)
+/* The bytes that remain of a stack that is too long: whole functions, if it has several. */
+static size_t length_after_cut(const char *stack)
 {
 	size_t room = FOLDED_STACK_MAX - sizeof(LEFT_OUT);
 	const char *end = memrchr(stack, ';', room);
@@ -110,12 +111,12 @@ static size_t kept_length(const char *stack)
 	return end && end > stack ? (size_t)(end - stack) : room;
 }
 
-static size_t clean(char to[FOLDED_STACK_MAX], const char *stack, size_t length)
+static size_t clean_stack(char to[FOLDED_STACK_MAX], const char *stack, size_t length)
 {
 	bool is_cut = length >= FOLDED_STACK_MAX;
 
 	if (is_cut)
-		length = kept_length(stack);
+		length = length_after_cut(stack);
 	for (size_t i = 0; i < length; i++)
 		to[i] = (unsigned char)stack[i] < ' ' || stack[i] == 0x7f ? '?' : stack[i];
 	if (is_cut) {
@@ -128,7 +129,7 @@ static size_t clean(char to[FOLDED_STACK_MAX], const char *stack, size_t length)
 void folded_add(struct folded *folded, const char *stack, size_t length, uint64_t value)
 {
 	char buffer[FOLDED_STACK_MAX];
-	struct text text = { buffer, 0 };
+	struct stack_text stack_text = { buffer, 0 };
 
 	while (length && stack[length - 1] == ' ')
 		length--;
@@ -138,22 +139,22 @@ void folded_add(struct folded *folded, const char *stack, size_t length, uint64_
 		stack = "[unknown]";
 		length = strlen(stack);
 	}
-	text.length = clean(buffer, stack, length);
-	add_clean(folded, &text, value);
+	stack_text.length = clean_stack(buffer, stack, length);
+	add_clean(folded, &stack_text, value);
 }
 
 void folded_add_all(struct folded *folded, const struct folded *from)
 {
 	for (size_t i = 0; i < from->count; i++) {
-		struct text stack = { from->line[i].stack, from->line[i].length };
+		struct stack_text stack = { from->line[i].stack, from->line[i].length };
 
 		add_clean(folded, &stack, from->line[i].value);
 	}
-	folded->other = sum(folded->other, from->other);
+	folded->other = add_saturated(folded->other, from->other);
 }
 
-/* The value at the end of a line; 0: it is none. */
-static uint64_t value_of(const char *at, const char *end)
+/* Parses the value at the end of a line; 0: invalid. */
+static uint64_t parse_value(const char *at, const char *end)
 {
 	uint64_t value = 0;
 
@@ -175,11 +176,11 @@ static bool has_controls(const char *at, const char *end)
 	return false;
 }
 
-static void parse_line(struct folded *folded, const char *line, const char *end)
+static void parse_folded_line(struct folded *folded, const char *line, const char *end)
 {
 	const char *blank = memrchr(line, ' ', (size_t)(end - line));
-	uint64_t value = blank ? value_of(blank + 1, end) : 0;
-	struct text stack = { line, blank ? (size_t)(blank - line) : 0 };
+	uint64_t value = blank ? parse_value(blank + 1, end) : 0;
+	struct stack_text stack = { line, blank ? (size_t)(blank - line) : 0 };
 
 	if (value && stack.length && stack.length < FOLDED_STACK_MAX && *line != ' ' &&
 	    blank[-1] != ' ' && !has_controls(line, blank))
@@ -191,14 +192,14 @@ void folded_parse(struct folded *folded, const char *bytes, size_t size)
 	const char *end = bytes + size, *newline;
 
 	while (bytes < end && (newline = memchr(bytes, '\n', (size_t)(end - bytes)))) {
-		parse_line(folded, bytes, newline);
+		parse_folded_line(folded, bytes, newline);
 		bytes = newline + 1;
 	}
 }
 
 /* --- bounds --- */
 
-static int by_value(const void *left, const void *right)
+static int by_stack_value(const void *left, const void *right)
 {
 	const struct folded_line *a = left, *b = right;
 
@@ -211,33 +212,33 @@ void folded_sort(struct folded *folded)
 {
 	if (!folded->count)
 		return;
-	qsort(folded->line, folded->count, sizeof(*folded->line), by_value);
+	qsort(folded->line, folded->count, sizeof(*folded->line), by_stack_value);
 	index_clear(&folded->index);
-	enter(folded);
+	index_lines(folded);
 }
 
 void folded_cut(struct folded *folded, size_t lines, size_t bytes)
 {
-	size_t kept = 0, left = 0;
+	size_t count = 0, left = 0;
 
 	if (folded->count <= lines && folded->bytes <= bytes)
 		return;
-	qsort(folded->line, folded->count, sizeof(*folded->line), by_value);
+	qsort(folded->line, folded->count, sizeof(*folded->line), by_stack_value);
 	for (size_t i = 0; i < folded->count; i++) {
 		struct folded_line line = folded->line[i];
 
-		if (kept < lines && left + line.length + LINE_BYTES <= bytes) {
+		if (count < lines && left + line.length + LINE_BYTES <= bytes) {
 			left += line.length + LINE_BYTES;
-			folded->line[kept++] = line;
+			folded->line[count++] = line;
 			continue;
 		}
-		folded->other = sum(folded->other, line.value);
+		folded->other = add_saturated(folded->other, line.value);
 		free(line.stack);
 	}
-	folded->count = kept;
+	folded->count = count;
 	folded->bytes = left;
 	index_clear(&folded->index);
-	enter(folded);
+	index_lines(folded);
 }
 
 size_t folded_memory(const struct folded *folded)

@@ -2,6 +2,8 @@
 #ifndef EBPF_FOLDED_H
 #define EBPF_FOLDED_H
 
+/* Lines of a folded file in memory. */
+
 #include "util/index.h"
 
 #include <stddef.h>
@@ -9,42 +11,41 @@
 
 #define FOLDED_OTHER "[other]"
 #define FOLDED_STACK_MAX 32768              /* bytes of a stack, with the NUL */
-#define FOLDED_VALUE_MAX 999999999999999ULL /* 15 digits: what readers take */
+#define FOLDED_VALUE_MAX 999999999999999ULL /* 15 digits, as tools accept them */
 
 struct folded_line {
-	char *stack; /* the outermost function first: "main;parse" */
+	char *stack; /* outermost function first: "main;parse" */
 	size_t length;
 	uint64_t value;
 };
 
-/* Stacks and their values, each once. */
+/* Stacks, each once, and their values. */
 struct folded {
 	struct folded_line *line;
 	size_t count, room;
 	struct index index;
 	size_t bytes;   /* that all lines need in a file, at most */
-	uint64_t other; /* of FOLDED_OTHER */
+	uint64_t other; /* value of the line FOLDED_OTHER */
 };
 
-/* Adds a value to a stack. Control characters become question marks; of a stack that is too long the
- * innermost functions are left out, which it then says. Without memory the value counts for
- * FOLDED_OTHER. */
+/* Adds a value to a stack. Control characters become question marks. A stack that is too long loses
+ * its innermost functions, and says so. Without memory the value counts for FOLDED_OTHER. */
 void folded_add(struct folded *folded, const char *stack, size_t length, uint64_t value);
 
-/* Adds all lines of another one. */
+/* Adds all lines of `from`. */
 void folded_add_all(struct folded *folded, const struct folded *from);
 
-/* Adds the lines of a file, of any bytes; those that are none are skipped. */
+/* Adds the lines of a file, which may be any bytes. Invalid lines are skipped. */
 void folded_parse(struct folded *folded, const char *bytes, size_t size);
 
-/* The greatest values first. */
+/* Sorts the lines, greatest value first. */
 void folded_sort(struct folded *folded);
 
-/* Keeps so many lines and bytes at most, those of the greatest values; the others count for
- * FOLDED_OTHER. */
+/* Drops the lines of the smallest values until there are at most so many lines and bytes. Their
+ * values count for FOLDED_OTHER. */
 void folded_cut(struct folded *folded, size_t lines, size_t bytes);
 
-/* Roughly, in bytes. */
+/* Bytes of memory, roughly. */
 size_t folded_memory(const struct folded *folded);
 
 void folded_done(struct folded *folded);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Folded files in a directory that is open. A reader sees a file as it was or as it is, never a part.
+ * Folded files in an open directory. They are replaced by rename, so that whoever reads one sees it
+ * as it was or as it is, never a part.
  */
 #include "folded_file.h"
 
@@ -14,7 +15,8 @@
 #include <unistd.h>
 
 #define SUFFIX ".folded"
-#define TEMPORARY ".ebpf-new" /* one at a time; one that is left over is written anew */
+/* only one exists at a time; one that was left behind is overwritten */
+#define TEMPORARY ".ebpf-new"
 #define READ_MAX ((size_t)FOLDED_BYTES_MAX + 65536)
 #define ST_BLOCK 512
 
@@ -62,7 +64,7 @@ bool folded_name_parse(const char *text, struct folded_name *ret_name)
 	struct folded_name name = { 0 };
 	const char *hyphen;
 
-	/* "-YYYYMMDD-HH.folded", and in front of it "SERVICE-VIEW". */
+	/* The text ends in "-YYYYMMDD-HH.folded"; "SERVICE-VIEW" is in front of that. */
 	if (length <= tail || strcmp(text + length - strlen(SUFFIX), SUFFIX))
 		return false;
 	length -= tail;
@@ -83,7 +85,7 @@ bool folded_name_parse(const char *text, struct folded_name *ret_name)
 
 /* --- reading --- */
 
-static int read_all(int fd, char *bytes, size_t size, size_t *ret_size)
+static int read_until_end(int fd, char *bytes, size_t size, size_t *ret_size)
 {
 	size_t have = 0;
 
@@ -102,8 +104,8 @@ static int read_all(int fd, char *bytes, size_t size, size_t *ret_size)
 	return 0;
 }
 
-/* What is longer than a file can be was not written here: the rest is left out. */
-static int read_file(int fd, struct folded *to)
+/* A file longer than READ_MAX was not written by this code; what is behind is ignored. */
+static int read_folded(int fd, struct folded *to)
 {
 	struct stat file;
 	size_t size = 0;
@@ -118,7 +120,7 @@ static int read_file(int fd, struct folded *to)
 	bytes = malloc(size + 1);
 	if (!bytes)
 		return -ENOMEM;
-	status = read_all(fd, bytes, size, &size);
+	status = read_until_end(fd, bytes, size, &size);
 	if (status == 0)
 		folded_parse(to, bytes, size);
 	free(bytes);
@@ -132,14 +134,14 @@ int folded_read(int directory, const char *file, struct folded *to)
 
 	if (fd < 0)
 		return -errno;
-	status = read_file(fd, to);
+	status = read_folded(fd, to);
 	close(fd);
 	return status;
 }
 
 /* --- writing --- */
 
-static int print(FILE *stream, const struct folded *from)
+static int print_lines(FILE *stream, const struct folded *from)
 {
 	for (size_t i = 0; i < from->count; i++)
 		if (fprintf(stream, "%s %" PRIu64 "\n", from->line[i].stack, from->line[i].value) <
@@ -166,12 +168,12 @@ static int write_temporary(int directory, const struct folded *from, uint64_t *r
 		close(fd);
 		return -ENOMEM;
 	}
-	status = print(stream, from);
+	status = print_lines(stream, from);
 	if (status == 0 && fstat(fd, &file))
 		status = -errno;
 	if (fclose(stream) && status == 0)
 		status = -errno;
-	/* Until it is written, a file system may say that a file takes no room. */
+	/* Until writeback, a file system may report 0 blocks. */
 	*ret_size = (uint64_t)file.st_blocks * ST_BLOCK;
 	if (*ret_size < (uint64_t)file.st_size)
 		*ret_size = (uint64_t)file.st_size;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lines of folded files from records that hold names instead of frames. Anybody may have chosen the
+ * Lines of folded files from records with names instead of frames. Anybody may have chosen the
  * names.
  */
 #include "frame_text.h"
@@ -12,7 +12,7 @@
 
 #define NAME_SIZE_MAX 256
 
-static void clean(char *to, const char *name, size_t length)
+static void clean_frame_name(char *to, const char *name, size_t length)
 {
 	char whole[NAME_SIZE_MAX];
 
@@ -26,14 +26,14 @@ static void clean(char *to, const char *name, size_t length)
 			*to = '_';
 }
 
-/* Puts a name in front of what begins at `at`; returns where it begins, or `at` where there is no
- * room. */
-static size_t put_in_front(char *to, size_t at, bool is_last, const char *name, size_t length)
+/* Puts a name in front of the text that starts at `at`. Returns where it starts now; `at`: there
+ * was no room. */
+static size_t prepend_name(char *to, size_t at, bool is_last, const char *name, size_t length)
 {
 	char part[NAME_SIZE_MAX];
 	size_t added;
 
-	clean(part, name, length);
+	clean_frame_name(part, name, length);
 	added = strlen(part) + !is_last;
 	if (added > at)
 		return at;
@@ -50,13 +50,13 @@ void frame_text(const char *text, size_t length, char *to, size_t size)
 	for (size_t i = 0; i < length;) {
 		size_t name = strnlen(text + i, length - i), before = at;
 
-		at = put_in_front(to, at, at == end, text + i, name);
+		at = prepend_name(to, at, at == end, text + i, name);
 		if (at == before)
 			break;
 		i += name + 1;
 	}
 	if (at == end)
-		at = put_in_front(to, at, true, "[unknown]", strlen("[unknown]"));
+		at = prepend_name(to, at, true, "[unknown]", strlen("[unknown]"));
 	memmove(to, to + at, end - at);
 	to[end - at] = '\0';
 }

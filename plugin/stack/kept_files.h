@@ -2,24 +2,26 @@
 #ifndef EBPF_KEPT_FILES_H
 #define EBPF_KEPT_FILES_H
 
+/* Removes folded files. */
+
 #include "folded_file.h"
 
 #include <stdbool.h>
 
-/* What a directory of folded files keeps. Files of other names are no concern of ours. */
+/* How many folded files a directory may have. Files of other names are left alone. */
 struct kept_limits {
-	const char *oldest_hour; /* older ones are removed */
-	const char *hour;        /* that is now */
+	const char *oldest_hour; /* files of earlier hours are removed */
+	const char *hour;        /* the hour now */
 	uint64_t size_max;       /* bytes on the disk, of all files */
 };
 
-/* Removes what is too old, then the oldest files until there is some room below the limit, of an hour
- * the largest first. ret_size: what is left. 0 or a negative errno; -ENOSPC: files of this hour had to
- * go, too. */
+/* Removes files that are too old; then, if the limit is exceeded, the oldest, of one hour the
+ * largest first, until a sixteenth of it is free. ret_size: bytes that remain. 0 or a negative
+ * errno; -ENOSPC: files of this hour had to be removed, too. */
 int kept_files_limit(int directory, const struct kept_limits *limits, uint64_t *ret_size);
 
-/* Removes the files of a view and hour that `is_kept` does not say yes to. */
+/* Removes the files of a view and hour for which is_active(with, name) is false. */
 int kept_files_remove(int directory, const char *view, const char *hour,
-		      bool (*is_kept)(void *with, const struct folded_name *name), void *with);
+		      bool (*is_active)(void *with, const struct folded_name *name), void *with);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where files are written as root that others may have something to gain from.
+ * Opens a directory for files that root writes and others may want to redirect.
  */
 #include "safe_directory.h"
 
@@ -12,11 +12,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A way that is walked, directory by directory. */
-struct way {
+/* A path that is walked, directory by directory. */
+struct path_walk {
 	const char *path;
-	char name[NAME_MAX + 1]; /* of the one that is looked at */
-	int length;              /* of the path up to its end */
+	char name[NAME_MAX + 1]; /* of the directory that is checked now */
+	int length;              /* of the path up to the end of name */
 	bool is_last;
 };
 
@@ -25,35 +25,35 @@ static bool is_trusted(uid_t user)
 	return user == 0 || user == geteuid();
 }
 
-/* The next name on the way; false: there is none. */
-static bool next_name(struct way *way, const char **rest)
+/* Moves on to the next name on the path; false: there is none. */
+static bool next_name(struct path_walk *walk, const char **remaining)
 {
 	size_t length;
 
-	*rest += strspn(*rest, "/");
-	length = strcspn(*rest, "/");
+	*remaining += strspn(*remaining, "/");
+	length = strcspn(*remaining, "/");
 	if (length == 0 || length > NAME_MAX)
 		return false;
-	memcpy(way->name, *rest, length);
-	way->name[length] = '\0';
-	*rest += length;
-	way->length = (int)(*rest - way->path);
-	way->is_last = !(*rest)[strspn(*rest, "/")];
+	memcpy(walk->name, *remaining, length);
+	walk->name[length] = '\0';
+	*remaining += length;
+	walk->length = (int)(*remaining - walk->path);
+	walk->is_last = !(*remaining)[strspn(*remaining, "/")];
 	return true;
 }
 
-static int refuse(const struct way *way, uid_t owner, struct error *error)
+static int refuse_directory(const struct path_walk *walk, uid_t owner, struct error *error)
 {
 	if (!is_trusted(owner))
 		return error_set(error, -EPERM,
 				 "%.*s belongs to user %u, who could replace what is in it; choose "
 				 "a directory in which only root can",
-				 way->length, way->path, (unsigned)owner);
+				 walk->length, walk->path, (unsigned)owner);
 	return error_set(
 		error, -EPERM,
 		"others than its owner can write to %.*s; take that from them (chmod go-w), "
 		"or choose another directory",
-		way->length, way->path);
+		walk->length, walk->path);
 }
 
 static bool is_open_to_others(const struct stat *directory, bool is_last)
@@ -64,37 +64,38 @@ static bool is_open_to_others(const struct stat *directory, bool is_last)
 	       (directory->st_mode & S_IWGRP && directory->st_gid != 0);
 }
 
-static int open_there(const struct way *way, int at)
+static int open_or_make(const struct path_walk *walk, int at)
 {
-	int flags = O_DIRECTORY | O_CLOEXEC | (way->is_last ? O_RDONLY : O_PATH);
-	int fd = openat(at, way->name, flags);
+	int flags = O_DIRECTORY | O_CLOEXEC | (walk->is_last ? O_RDONLY : O_PATH);
+	int fd = openat(at, walk->name, flags);
 
-	if (fd < 0 && errno == ENOENT && way->is_last && mkdirat(at, way->name, 0750) == 0)
-		fd = openat(at, way->name, flags);
+	if (fd < 0 && errno == ENOENT && walk->is_last && mkdirat(at, walk->name, 0750) == 0)
+		fd = openat(at, walk->name, flags);
 	return fd < 0 ? -errno : fd;
 }
 
-/* From one directory, which is closed, to the next: its descriptor or an error. */
-static int step(const struct way *way, int at, struct error *error)
+/* Opens the next directory below `at`, which is closed. Returns a descriptor or a negative
+ * errno. */
+static int open_next(const struct path_walk *walk, int at, struct error *error)
 {
 	struct stat link, directory;
 	int fd = -EPERM, refused = 0;
 
-	if (fstatat(at, way->name, &link, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(link.st_mode) &&
+	if (fstatat(at, walk->name, &link, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(link.st_mode) &&
 	    !is_trusted(link.st_uid))
-		refused = refuse(way, link.st_uid, error);
+		refused = refuse_directory(walk, link.st_uid, error);
 	else
-		fd = open_there(way, at);
+		fd = open_or_make(walk, at);
 	close(at);
 	if (refused)
 		return refused;
 	if (fd < 0)
-		return error_set(error, fd, "%.*s: %s", way->length, way->path, strerror(-fd));
+		return error_set(error, fd, "%.*s: %s", walk->length, walk->path, strerror(-fd));
 	if (fstat(fd, &directory))
-		refused = error_set(error, -errno, "%.*s: %s", way->length, way->path,
+		refused = error_set(error, -errno, "%.*s: %s", walk->length, walk->path,
 				    strerror(errno));
-	else if (!is_trusted(directory.st_uid) || is_open_to_others(&directory, way->is_last))
-		refused = refuse(way, directory.st_uid, error);
+	else if (!is_trusted(directory.st_uid) || is_open_to_others(&directory, walk->is_last))
+		refused = refuse_directory(walk, directory.st_uid, error);
 	if (refused)
 		close(fd);
 	return refused ?: fd;
@@ -102,17 +103,17 @@ static int step(const struct way *way, int at, struct error *error)
 
 int safe_directory_open(const char *path, int *ret_fd, struct error *error)
 {
-	struct way way = { .path = path };
-	const char *rest = path;
+	struct path_walk walk = { .path = path };
+	const char *remaining = path;
 	int fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
 	if (fd < 0)
 		return error_set(error, -errno, "/: %s", strerror(errno));
-	while (fd >= 0 && next_name(&way, &rest))
-		fd = step(&way, fd, error);
+	while (fd >= 0 && next_name(&walk, &remaining))
+		fd = open_next(&walk, fd, error);
 	if (fd < 0)
 		return fd;
-	if (!way.is_last || rest[strspn(rest, "/")]) {
+	if (!walk.is_last || remaining[strspn(remaining, "/")]) {
 		close(fd);
 		return error_set(error, -ENOTDIR, "%.900s: it is no directory for files", path);
 	}

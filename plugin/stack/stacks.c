@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stacks as they come from rings, until their functions have names: each once, so that memory does not depend on
- * how often.
+ * Stacks from rings, until their functions are named. Each is stored once, so that memory does not
+ * depend on how often it comes.
  */
 #include "stacks.h"
 
@@ -14,30 +14,30 @@ int stacks_init(struct stacks *stacks)
 	return index_init(&stacks->index, STACKS_MAX);
 }
 
-struct wanted {
+struct stack_lookup {
 	const struct stacks_key *key;
 	const uint32_t *numbers;
 	uint32_t count;
 };
 
-static uint64_t hash_of(const struct stacks *stacks, const struct wanted *wanted)
+static uint64_t hash_stack(const struct stacks *stacks, const struct stack_lookup *lookup)
 {
-	uint64_t hash = index_hash(&stacks->index, 0, wanted->key, sizeof(*wanted->key));
+	uint64_t hash = index_hash(&stacks->index, 0, lookup->key, sizeof(*lookup->key));
 
-	return index_hash(&stacks->index, hash, wanted->numbers,
-			  wanted->count * sizeof(*wanted->numbers));
+	return index_hash(&stacks->index, hash, lookup->numbers,
+			  lookup->count * sizeof(*lookup->numbers));
 }
 
-static bool is_stack(const void *of, uint32_t number, const void *what)
+static bool is_same_numbers(const void *of, uint32_t number, const void *wanted)
 {
 	const struct stacks *stacks = of;
 	const struct stacks_entry *entry = &stacks->entry[number];
-	const struct wanted *wanted = what;
+	const struct stack_lookup *lookup = wanted;
 
-	return entry->count == wanted->count &&
-	       !memcmp(&entry->key, wanted->key, sizeof(entry->key)) &&
-	       (!entry->count || !memcmp(&stacks->word[entry->begin], wanted->numbers,
-					 entry->count * sizeof(*wanted->numbers)));
+	return entry->count == lookup->count &&
+	       !memcmp(&entry->key, lookup->key, sizeof(entry->key)) &&
+	       (!entry->count || !memcmp(&stacks->word[entry->begin], lookup->numbers,
+					 entry->count * sizeof(*lookup->numbers)));
 }
 
 static int grow_entries(struct stacks *stacks)
@@ -77,9 +77,9 @@ static int grow_words(struct stacks *stacks, uint32_t count)
 int stacks_add(struct stacks *stacks, const struct stacks_key *key, const uint32_t *numbers,
 	       uint32_t count, uint64_t value)
 {
-	struct wanted wanted = { key, numbers, count };
-	uint64_t hash = hash_of(stacks, &wanted);
-	uint32_t number = index_find(&stacks->index, hash, is_stack, stacks, &wanted);
+	struct stack_lookup lookup = { key, numbers, count };
+	uint64_t hash = hash_stack(stacks, &lookup);
+	uint32_t number = index_find(&stacks->index, hash, is_same_numbers, stacks, &lookup);
 	int status = 0;
 
 	if (number != INDEX_NONE) {

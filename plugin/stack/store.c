@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stacks on their way to folded files. Memory holds what was added since the last write and no more, so
- * that a restart, or another file system in the directory's place, loses a minute. Where a file cannot be
- * written, its values wait, within bounds; the largest files lose their smallest stacks first.
+ * Stacks on their way to folded files. Memory has only what was added since the last write, so that
+ * a restart, or another file system mounted over the directory, loses a minute. Values of a file
+ * that cannot be written stay in memory, within bounds; the largest files lose their smallest
+ * stacks first.
  */
 #include "store.h"
 
@@ -21,17 +22,17 @@
 
 #define UNWRITTEN_MAX 4096 /* files */
 #define MEMORY_MAX ((size_t)64 << 20)
-#define SMALL 4096   /* bytes: a file that is not worth cutting */
-#define BEGUN_MAX 16 /* views */
+#define SMALL 4096        /* bytes; cutting a file of this size frees too little */
+#define NEW_STATES_MAX 16 /* views */
 
-/* Lines of a file that are not yet in it. */
+/* Lines that are not yet in their file. */
 struct unwritten {
 	struct folded_name name;
 	struct folded folded;
-	bool replaces; /* what the file has */
+	bool replaces; /* the lines that the file has */
 };
 
-struct begun {
+struct new_state {
 	char view[FOLDED_VIEW_MAX];
 	char hour[FOLDED_HOUR_MAX];
 };
@@ -42,12 +43,12 @@ struct store {
 	struct unwritten *unwritten[UNWRITTEN_MAX];
 	size_t count;
 	struct index index; /* of unwritten */
-	struct begun begun[BEGUN_MAX];
-	size_t begun_count;
-	size_t memory;              /* of the lines of all that wait */
-	unsigned lost;              /* files that waited too long */
-	uint64_t size;              /* of the files on the disk, at most */
-	char hour[FOLDED_HOUR_MAX]; /* when that was last looked at */
+	struct new_state new_state[NEW_STATES_MAX];
+	size_t new_state_count;
+	size_t memory;              /* bytes of all unwritten lines */
+	unsigned lost;              /* files that were given up unwritten */
+	uint64_t size;              /* bytes of the files on the disk, at most */
+	char hour[FOLDED_HOUR_MAX]; /* hour in which the limits were last applied */
 };
 
 int store_open(struct store **ret_store, const struct profiles_config *config, struct error *error)
@@ -72,28 +73,29 @@ int store_open(struct store **ret_store, const struct profiles_config *config, s
 	return 0;
 }
 
-/* --- files that wait --- */
+/* --- unwritten files --- */
 
-static uint64_t hash_of(const struct store *store, const struct folded_name *name)
+static uint64_t hash_name(const struct store *store, const struct folded_name *name)
 {
 	return index_hash(&store->index, 0, name, sizeof(*name));
 }
 
-static bool is_name(const void *of, uint32_t number, const void *wanted)
+static bool is_same_name(const void *of, uint32_t number, const void *wanted)
 {
 	const struct store *store = of;
 
 	return !memcmp(&store->unwritten[number]->name, wanted, sizeof(struct folded_name));
 }
 
-static struct unwritten *find(const struct store *store, const struct folded_name *name)
+static struct unwritten *find_unwritten(const struct store *store, const struct folded_name *name)
 {
-	uint32_t number = index_find(&store->index, hash_of(store, name), is_name, store, name);
+	uint32_t number =
+		index_find(&store->index, hash_name(store, name), is_same_name, store, name);
 
 	return number == INDEX_NONE ? NULL : store->unwritten[number];
 }
 
-static void drop(struct store *store, size_t number)
+static void drop_unwritten(struct store *store, size_t number)
 {
 	struct unwritten *unwritten = store->unwritten[number];
 
@@ -103,7 +105,7 @@ static void drop(struct store *store, size_t number)
 	store->unwritten[number] = NULL;
 }
 
-/* Closes the gaps that drop() has left. */
+/* Closes the gaps that drop_unwritten() has made. */
 static void close_gaps(struct store *store)
 {
 	size_t count = 0;
@@ -114,13 +116,13 @@ static void close_gaps(struct store *store)
 
 		if (!unwritten)
 			continue;
-		index_add(&store->index, hash_of(store, &unwritten->name), (uint32_t)count);
+		index_add(&store->index, hash_name(store, &unwritten->name), (uint32_t)count);
 		store->unwritten[count++] = unwritten;
 	}
 	store->count = count;
 }
 
-/* Of the hour that is the longest ago. */
+/* Drops a file of the earliest hour. */
 static void drop_oldest(struct store *store)
 {
 	size_t oldest = 0;
@@ -128,12 +130,13 @@ static void drop_oldest(struct store *store)
 	for (size_t i = 1; i < store->count; i++)
 		if (strcmp(store->unwritten[i]->name.hour, store->unwritten[oldest]->name.hour) < 0)
 			oldest = i;
-	drop(store, oldest);
+	drop_unwritten(store, oldest);
 	store->lost++;
 	close_gaps(store);
 }
 
-static void cut(struct store *store, struct unwritten *unwritten, size_t lines, size_t bytes)
+static void cut_unwritten(struct store *store, struct unwritten *unwritten, size_t lines,
+			  size_t bytes)
 {
 	size_t before = folded_memory(&unwritten->folded);
 
@@ -141,43 +144,44 @@ static void cut(struct store *store, struct unwritten *unwritten, size_t lines, 
 	store->memory += folded_memory(&unwritten->folded) - before;
 }
 
-static struct unwritten *largest(const struct store *store)
+static struct unwritten *largest_unwritten(const struct store *store)
 {
-	struct unwritten *largest = store->unwritten[0];
+	struct unwritten *largest_unwritten = store->unwritten[0];
 
 	for (size_t i = 1; i < store->count; i++)
-		if (store->unwritten[i]->folded.bytes > largest->folded.bytes)
-			largest = store->unwritten[i];
-	return largest;
+		if (store->unwritten[i]->folded.bytes > largest_unwritten->folded.bytes)
+			largest_unwritten = store->unwritten[i];
+	return largest_unwritten;
 }
 
-/* The bounds of the memory: a service that has many stacks loses its own. */
-static void make_room(struct store *store)
+/* Keeps to the bound on memory: the service with the most stacks loses its own. */
+static void keep_memory_bound(struct store *store)
 {
 	if (store->memory <= MEMORY_MAX)
 		return;
 	while (store->memory > MEMORY_MAX - MEMORY_MAX / 4) {
-		struct unwritten *unwritten = largest(store);
+		struct unwritten *unwritten = largest_unwritten(store);
 
 		if (unwritten->folded.bytes <= SMALL)
 			drop_oldest(store);
 		else
-			cut(store, unwritten, unwritten->folded.count, unwritten->folded.bytes / 2);
+			cut_unwritten(store, unwritten, unwritten->folded.count,
+				      unwritten->folded.bytes / 2);
 	}
 }
 
-static bool is_begun(const struct store *store, const struct folded_name *name)
+static bool has_new_state(const struct store *store, const struct folded_name *name)
 {
-	for (size_t i = 0; i < store->begun_count; i++)
-		if (!strcmp(store->begun[i].view, name->view) &&
-		    !strcmp(store->begun[i].hour, name->hour))
+	for (size_t i = 0; i < store->new_state_count; i++)
+		if (!strcmp(store->new_state[i].view, name->view) &&
+		    !strcmp(store->new_state[i].hour, name->hour))
 			return true;
 	return false;
 }
 
-static struct unwritten *enter(struct store *store, const struct folded_name *name)
+static struct unwritten *add_unwritten(struct store *store, const struct folded_name *name)
 {
-	struct unwritten *unwritten = find(store, name);
+	struct unwritten *unwritten = find_unwritten(store, name);
 
 	if (unwritten)
 		return unwritten;
@@ -187,8 +191,8 @@ static struct unwritten *enter(struct store *store, const struct folded_name *na
 	if (store->count == UNWRITTEN_MAX)
 		drop_oldest(store);
 	unwritten->name = *name;
-	unwritten->replaces = is_begun(store, name);
-	index_add(&store->index, hash_of(store, name), (uint32_t)store->count);
+	unwritten->replaces = has_new_state(store, name);
+	index_add(&store->index, hash_name(store, name), (uint32_t)store->count);
 	store->unwritten[store->count++] = unwritten;
 	return unwritten;
 }
@@ -207,17 +211,17 @@ int store_add(struct store *store, const char *service, const char *view, time_t
 	name_clean(name.service, sizeof(name.service), service);
 	memcpy(name.view, view, strlen(view));
 	folded_hour(when, name.hour);
-	unwritten = enter(store, &name);
+	unwritten = add_unwritten(store, &name);
 	if (!unwritten)
 		return -ENOMEM;
 	before = folded_memory(&unwritten->folded);
 	folded_add(&unwritten->folded, stack, strlen(stack), value);
 	store->memory += folded_memory(&unwritten->folded) - before;
-	/* Twice as much as the file may have, so that not each line more has all looked at. */
+	/* Cut at twice the limit of a file, so that not each new line sorts all others. */
 	if (unwritten->folded.count > 2 * FOLDED_LINES_MAX ||
 	    unwritten->folded.bytes > 2 * FOLDED_BYTES_MAX)
-		cut(store, unwritten, FOLDED_LINES_MAX, FOLDED_BYTES_MAX);
-	make_room(store);
+		cut_unwritten(store, unwritten, FOLDED_LINES_MAX, FOLDED_BYTES_MAX);
+	keep_memory_bound(store);
 	return 0;
 }
 
@@ -232,21 +236,21 @@ void store_begin(struct store *store, const char *view, time_t when)
 	for (size_t i = 0; i < store->count; i++)
 		if (!strcmp(store->unwritten[i]->name.view, name.view) &&
 		    !strcmp(store->unwritten[i]->name.hour, name.hour))
-			drop(store, i);
+			drop_unwritten(store, i);
 	close_gaps(store);
-	if (is_begun(store, &name))
+	if (has_new_state(store, &name))
 		return;
-	if (store->begun_count == BEGUN_MAX)
-		memmove(store->begun, store->begun + 1,
-			--store->begun_count * sizeof(*store->begun));
-	memcpy(store->begun[store->begun_count].view, name.view, sizeof(name.view));
-	memcpy(store->begun[store->begun_count++].hour, name.hour, sizeof(name.hour));
+	if (store->new_state_count == NEW_STATES_MAX)
+		memmove(store->new_state, store->new_state + 1,
+			--store->new_state_count * sizeof(*store->new_state));
+	memcpy(store->new_state[store->new_state_count].view, name.view, sizeof(name.view));
+	memcpy(store->new_state[store->new_state_count++].hour, name.hour, sizeof(name.hour));
 }
 
 /* --- writing --- */
 
-/* What could be done about it. */
-static const char *remedy(int status)
+/* What a person can do about an error. */
+static const char *remedy_for_write(int status)
 {
 	switch (-status) {
 	case ENOSPC:
@@ -266,8 +270,8 @@ static const char *remedy(int status)
 	}
 }
 
-static int fail(const struct store *store, const char *step, const char *file, int status,
-		struct error *error)
+static int set_write_error(const struct store *store, const char *step, const char *file,
+			   int status, struct error *error)
 {
 	char lost[64] = "";
 
@@ -275,11 +279,11 @@ static int fail(const struct store *store, const char *step, const char *file, i
 		snprintf(lost, sizeof(lost), " (%u files have waited too long and are lost)",
 			 store->lost);
 	return error_set(error, status, "%s %.600s/%s: %s%s%s", step, store->directory, file,
-			 strerror(-status), remedy(status), lost);
+			 strerror(-status), remedy_for_write(status), lost);
 }
 
-/* Each call that is let through; the first error stays. */
-static void note(int *status, struct error *error, int failed, const struct error *why)
+/* Notes the result of one step: the first error stays. */
+static void note_status(int *status, struct error *error, int failed, const struct error *why)
 {
 	if (*status || !failed)
 		return;
@@ -287,23 +291,24 @@ static void note(int *status, struct error *error, int failed, const struct erro
 	*error = *why;
 }
 
-/* The file as it is then: what it has, if that counts, and what is new. */
-static int merge(const struct unwritten *unwritten, int directory, const char *file,
-		 struct folded *ret_merged)
+/* Makes the new content of a file: the lines that it has, unless they are replaced, and the new
+ * ones. */
+static int merge_file(const struct unwritten *unwritten, int directory, const char *file,
+		      struct folded *ret_merged)
 {
 	int status = unwritten->replaces ? -ENOENT : folded_read(directory, file, ret_merged);
 
 	if (status && status != -ENOENT)
 		return status;
 	folded_add_all(ret_merged, &unwritten->folded);
-	/* One for what is left out. */
+	/* One line less, for "[other]". */
 	folded_cut(ret_merged, FOLDED_LINES_MAX - 1, FOLDED_BYTES_MAX - FOLDED_NAME_MAX);
 	folded_sort(ret_merged);
 	return 0;
 }
 
-static int write_one(struct store *store, const struct unwritten *unwritten, int directory,
-		     struct error *error)
+static int write_file(struct store *store, const struct unwritten *unwritten, int directory,
+		      struct error *error)
 {
 	struct folded merged = { 0 };
 	char file[FOLDED_NAME_MAX];
@@ -311,17 +316,17 @@ static int write_one(struct store *store, const struct unwritten *unwritten, int
 	int status;
 
 	folded_name_text(&unwritten->name, file);
-	status = merge(unwritten, directory, file, &merged);
+	status = merge_file(unwritten, directory, file, &merged);
 	if (status)
-		fail(store, "cannot read", file, status, error);
+		set_write_error(store, "cannot read", file, status, error);
 	else if ((status = folded_write(directory, file, &merged, &size)))
-		fail(store, "cannot write", file, status, error);
+		set_write_error(store, "cannot write", file, status, error);
 	folded_done(&merged);
 	store->size += size;
 	return status;
 }
 
-static int keep_limits(struct store *store, int directory, time_t now, struct error *error)
+static int apply_limits(struct store *store, int directory, time_t now, struct error *error)
 {
 	char hour[FOLDED_HOUR_MAX], oldest[FOLDED_HOUR_MAX];
 	struct kept_limits limits = { oldest, hour, (uint64_t)store->keep_mib << 20 };
@@ -340,56 +345,57 @@ static int keep_limits(struct store *store, int directory, time_t now, struct er
 			"KeepMiB %u of <Profiles>; set it to more",
 			store->directory, store->keep_mib);
 	if (status)
-		return fail(store, "cannot remove old files in", "", status, error);
+		return set_write_error(store, "cannot remove old files in", "", status, error);
 	return 0;
 }
 
 static bool is_unwritten(void *with, const struct folded_name *name)
 {
-	return find(with, name);
+	return find_unwritten(with, name);
 }
 
-/* Of views that have begun anew, what services had that have nothing now. */
-static int remove_ended(struct store *store, int directory, struct error *error)
+/* For views with a new state, removes files of services that have no values in it. */
+static int remove_ended_files(struct store *store, int directory, struct error *error)
 {
-	for (size_t i = 0; i < store->begun_count; i++) {
-		const struct begun *begun = &store->begun[i];
+	for (size_t i = 0; i < store->new_state_count; i++) {
+		const struct new_state *state = &store->new_state[i];
 		int status =
-			kept_files_remove(directory, begun->view, begun->hour, is_unwritten, store);
+			kept_files_remove(directory, state->view, state->hour, is_unwritten, store);
 
 		if (status)
-			return fail(store, "cannot remove old files in", "", status, error);
+			return set_write_error(store, "cannot remove old files in", "", status,
+					       error);
 	}
-	store->begun_count = 0;
+	store->new_state_count = 0;
 	return 0;
 }
 
-/* The file system as a whole takes nothing: no file has to be tried. */
-static bool is_hopeless(int status)
+/* Does the error concern the whole file system, so that no other file need be tried? */
+static bool is_whole_file_system(int status)
 {
 	return status == -ENOSPC || status == -EDQUOT || status == -EROFS;
 }
 
-static int write_all(struct store *store, int directory, time_t now, struct error *error)
+static int write_files(struct store *store, int directory, time_t now, struct error *error)
 {
 	struct error why;
-	int status = 0, failed = remove_ended(store, directory, &why);
+	int status = 0, failed = remove_ended_files(store, directory, &why);
 
-	note(&status, error, failed, &why);
-	for (size_t i = 0; i < store->count && !is_hopeless(failed); i++) {
-		failed = write_one(store, store->unwritten[i], directory, &why);
-		note(&status, error, failed, &why);
+	note_status(&status, error, failed, &why);
+	for (size_t i = 0; i < store->count && !is_whole_file_system(failed); i++) {
+		failed = write_file(store, store->unwritten[i], directory, &why);
+		note_status(&status, error, failed, &why);
 		if (failed)
 			continue;
-		drop(store, i);
-		note(&status, error, keep_limits(store, directory, now, &why), &why);
+		drop_unwritten(store, i);
+		note_status(&status, error, apply_limits(store, directory, now, &why), &why);
 	}
 	close_gaps(store);
-	note(&status, error, keep_limits(store, directory, now, &why), &why);
+	note_status(&status, error, apply_limits(store, directory, now, &why), &why);
 	return status;
 }
 
-/* What would be removed at once. */
+/* Drops what the limits would remove at once. */
 static void drop_expired(struct store *store, time_t now)
 {
 	char oldest[FOLDED_HOUR_MAX];
@@ -397,7 +403,7 @@ static void drop_expired(struct store *store, time_t now)
 	folded_hour(now - (time_t)store->keep_hours * 3600, oldest);
 	for (size_t i = 0; i < store->count; i++)
 		if (strcmp(store->unwritten[i]->name.hour, oldest) < 0)
-			drop(store, i);
+			drop_unwritten(store, i);
 	close_gaps(store);
 }
 
@@ -409,7 +415,7 @@ int store_write(struct store *store, time_t now, struct error *error)
 	status = safe_directory_open(store->directory, &directory, error);
 	if (status)
 		return status;
-	status = write_all(store, directory, now, error);
+	status = write_files(store, directory, now, error);
 	close(directory);
 	if (status == 0)
 		store->lost = 0;
@@ -421,7 +427,7 @@ void store_free(struct store *store)
 	if (!store)
 		return;
 	for (size_t i = 0; i < store->count; i++)
-		drop(store, i);
+		drop_unwritten(store, i);
 	index_done(&store->index);
 	free(store->directory);
 	free(store);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names of services and lines that are texts, as numbers: see stacks.h.
+ * Numbers for names of services and for lines that are texts, see stacks.h.
  */
 #include "texts.h"
 
@@ -12,12 +12,12 @@ int texts_init(struct texts *texts)
 	return index_init(&texts->index, TEXTS_MAX);
 }
 
-static bool is_text(const void *of, uint32_t number, const void *wanted)
+static bool is_same_text(const void *of, uint32_t number, const void *wanted)
 {
 	return !strcmp(((const struct texts *)of)->text[number], wanted);
 }
 
-static bool grow(struct texts *texts)
+static bool grow_texts(struct texts *texts)
 {
 	uint32_t room = texts->room ? 2 * texts->room : 64;
 	char **grown;
@@ -38,12 +38,12 @@ uint32_t texts_number(struct texts *texts, const char *text)
 {
 	size_t length = strlen(text);
 	uint64_t hash = index_hash(&texts->index, 0, text, length);
-	uint32_t number = index_find(&texts->index, hash, is_text, texts, text);
+	uint32_t number = index_find(&texts->index, hash, is_same_text, texts, text);
 	char *copy;
 
 	if (number != INDEX_NONE)
 		return number;
-	if (texts->bytes + length >= TEXTS_BYTES_MAX || !grow(texts))
+	if (texts->bytes + length >= TEXTS_BYTES_MAX || !grow_texts(texts))
 		return INDEX_NONE;
 	copy = strdup(text);
 	if (!copy)

@@ -2,12 +2,14 @@
 #ifndef EBPF_TEXTS_H
 #define EBPF_TEXTS_H
 
+/* Texts, each once, by numbers. */
+
 #include "util/index.h"
 
 #define TEXTS_MAX 32768
 #define TEXTS_BYTES_MAX ((size_t)8 << 20)
 
-/* Texts, each once, by numbers. */
+/* Texts and the index that finds them. */
 struct texts {
 	char **text;
 	uint32_t count, room;
@@ -18,10 +20,10 @@ struct texts {
 /* 0 or -ENOMEM. */
 int texts_init(struct texts *texts);
 
-/* The number of a text, which is copied; INDEX_NONE: there is no room. */
+/* The number of a text, which is copied if it is new; INDEX_NONE: there is no room. */
 uint32_t texts_number(struct texts *texts, const char *text);
 
-/* None is left. */
+/* Removes all texts. */
 void texts_clear(struct texts *texts);
 
 void texts_done(struct texts *texts);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a threshold starts must not cost more the worse it is: a service that is beyond its threshold all day has one
- * profile in ten minutes.
+ * Profiles that a threshold starts must not cost more the worse things are: a service that is
+ * beyond its threshold all day has one profile in ten minutes.
  */
 #include "trigger.h"
 
@@ -12,17 +12,17 @@
 
 #define PAUSE_NS (600 * NS_PER_S)
 
-static void forget_old(struct trigger *trigger, uint64_t now_ns)
+static void drop_old_triggers(struct trigger *trigger, uint64_t now_ns)
 {
-	size_t kept = 0;
+	size_t count = 0;
 
 	for (size_t i = 0; i < trigger->count; i++)
 		if (now_ns - trigger->triggered[i].began_ns < PAUSE_NS)
-			trigger->triggered[kept++] = trigger->triggered[i];
-	trigger->count = kept;
+			trigger->triggered[count++] = trigger->triggered[i];
+	trigger->count = count;
 }
 
-static const struct triggered *find(const struct trigger *trigger, const char *service)
+static const struct triggered *find_triggered(const struct trigger *trigger, const char *service)
 {
 	for (size_t i = 0; i < trigger->count; i++)
 		if (!strcmp(trigger->triggered[i].service, service))
@@ -34,8 +34,8 @@ bool trigger_start(struct trigger *trigger, const char *service, uint64_t now_ns
 {
 	struct triggered *new;
 
-	forget_old(trigger, now_ns);
-	if (find(trigger, service) || trigger->count == TRIGGER_SERVICES_MAX)
+	drop_old_triggers(trigger, now_ns);
+	if (find_triggered(trigger, service) || trigger->count == TRIGGER_SERVICES_MAX)
 		return false;
 	new = &trigger->triggered[trigger->count++];
 	snprintf(new->service, sizeof(new->service), "%s", service);
@@ -43,23 +43,23 @@ bool trigger_start(struct trigger *trigger, const char *service, uint64_t now_ns
 	return true;
 }
 
-static bool is_under_way(const struct trigger *trigger, const struct triggered *triggered,
-			 uint64_t now_ns)
+static bool is_running(const struct trigger *trigger, const struct triggered *triggered,
+		       uint64_t now_ns)
 {
 	return now_ns - triggered->began_ns < trigger->length_ns;
 }
 
 bool trigger_has(const struct trigger *trigger, const char *service, uint64_t now_ns)
 {
-	const struct triggered *triggered = find(trigger, service);
+	const struct triggered *triggered = find_triggered(trigger, service);
 
-	return triggered && is_under_way(trigger, triggered, now_ns);
+	return triggered && is_running(trigger, triggered, now_ns);
 }
 
 bool trigger_any(const struct trigger *trigger, uint64_t now_ns)
 {
 	for (size_t i = 0; i < trigger->count; i++)
-		if (is_under_way(trigger, &trigger->triggered[i], now_ns))
+		if (is_running(trigger, &trigger->triggered[i], now_ns))
 			return true;
 	return false;
 }

@@ -2,6 +2,8 @@
 #ifndef EBPF_TRIGGER_H
 #define EBPF_TRIGGER_H
 
+/* Profiles that notifications start. */
+
 #include "service/subject.h"
 
 #include <stdbool.h>
@@ -10,7 +12,7 @@
 
 #define TRIGGER_SERVICES_MAX 256 /* in ten minutes */
 
-/* Profiles that notifications start: of a service one in ten minutes. Times are of CLOCK_BOOTTIME. */
+/* Each service has at most one profile in ten minutes. Times are of CLOCK_BOOTTIME. */
 struct trigger {
 	uint64_t length_ns; /* of a profile */
 	struct triggered {
@@ -20,13 +22,13 @@ struct trigger {
 	size_t count;
 };
 
-/* Starts one; false: the service has had one, or too many others have. */
+/* Starts a profile; false: the service has had one, or too many others have. */
 bool trigger_start(struct trigger *trigger, const char *service, uint64_t now_ns);
 
-/* Is one of this service under way? */
+/* Is a profile of this service running? */
 bool trigger_has(const struct trigger *trigger, const char *service, uint64_t now_ns);
 
-/* Is any? */
+/* Is any profile running? */
 bool trigger_any(const struct trigger *trigger, uint64_t now_ns);
 
 #endif

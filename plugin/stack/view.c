@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * STACKS tags, and the sizes of rings that have them.
+ * Parses STACKS tags and sizes their rings.
  */
 #include "view.h"
 
@@ -18,7 +18,7 @@
 #define UNIT "unit="
 #define RING_SIZE_MAX (16U << 20)
 
-static bool take_name(char to[VIEW_WORD_MAX], const char *word, size_t length)
+static bool parse_view_name(char to[VIEW_WORD_MAX], const char *word, size_t length)
 {
 	if (length == 0 || length >= VIEW_WORD_MAX ||
 	    strspn(word, "abcdefghijklmnopqrstuvwxyz0123456789_") < length)
@@ -28,12 +28,12 @@ static bool take_name(char to[VIEW_WORD_MAX], const char *word, size_t length)
 	return true;
 }
 
-static bool take_word(struct view *view, const char *word, size_t length)
+static bool parse_view_word(struct view *view, const char *word, size_t length)
 {
 	if (!view->name[0])
-		return take_name(view->name, word, length);
+		return parse_view_name(view->name, word, length);
 	if (!strncmp(word, UNIT, strlen(UNIT)) && length > strlen(UNIT) && !view->unit[0])
-		return take_name(view->unit, word + strlen(UNIT), length - strlen(UNIT));
+		return parse_view_name(view->unit, word + strlen(UNIT), length - strlen(UNIT));
 	if (length == strlen("state") && !strncmp(word, "state", length))
 		return view->is_state = true;
 	if (length == strlen("percpu") && !strncmp(word, "percpu", length))
@@ -53,7 +53,7 @@ int view_parse(const char *text, struct view *ret_view, struct error *error)
 		if (!*word)
 			break;
 		length = strcspn(word, SPACE);
-		if (!take_word(&view, word, length))
+		if (!parse_view_word(&view, word, length))
 			return error_set(error, -EINVAL,
 					 "\"%.*s\" in \"%.100s\" is not of STACKS(\"VIEW unit=UNIT "
 					 "[state] [percpu]\")",
@@ -69,7 +69,7 @@ int view_parse(const char *text, struct view *ret_view, struct error *error)
 	return 0;
 }
 
-/* To the kernel a ring is a power of two of whole pages. */
+/* The kernel wants a power of two of whole pages. */
 static uint32_t ring_size(uint64_t wanted)
 {
 	uint64_t size = (uint64_t)sysconf(_SC_PAGESIZE);
@@ -94,7 +94,7 @@ static int size_ring(struct view *view, struct error *error)
 	if (view->per_cpu && cpus > 1)
 		wanted *= (uint64_t)cpus;
 	bpf_map__set_max_entries(view->ring, ring_size(wanted));
-	bpf_map__set_value_size(view->ring, 0); /* it is a ring of bytes */
+	bpf_map__set_value_size(view->ring, 0); /* a ring buffer has no value size */
 	return 0;
 }
 

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #define RETURN 0xd65f03c0 /* to x30 */
-#define RETURN_CHECKED \
-	0xd65f0bff /* likewise, with its signature checked; bit 10: by the other key */
+/* likewise, with its signature checked; bit 10: by the other key */
+#define RETURN_CHECKED 0xd65f0bff
 
 static uint32_t word_at(const unsigned char *code)
 {
