@@ -110,7 +110,7 @@ static bool serve_kind(int socket, const struct question *request, const char *p
 	return false;
 }
 
-static bool serve(int socket, const struct question *request, char *path)
+static bool serve_one(int socket, const struct question *request, char *path)
 {
 	int descriptors[QUESTION_DESCRIPTORS_MAX];
 	uint32_t count = 0;
@@ -139,7 +139,7 @@ void answer_questions(int socket)
 	while (socket_receive(socket, &request, sizeof(request))) {
 		if (request.path_length > QUESTION_PATH_MAX ||
 		    request.descriptor_count > QUESTION_DESCRIPTORS_MAX ||
-		    !serve(socket, &request, path))
+		    !serve_one(socket, &request, path))
 			break;
 	}
 	_exit(0);

@@ -26,7 +26,7 @@ static bool read_bytes(struct reply_bytes *bytes, void *to, size_t size)
 }
 
 /* Characters that do not print in a log become question marks. */
-static bool read_text(struct reply_bytes *bytes, char *to, size_t size)
+static bool read_reply_text(struct reply_bytes *bytes, char *to, size_t size)
 {
 	if (size >= SYMBOL_TEXT_MAX || !read_bytes(bytes, to, size))
 		return false;
@@ -44,8 +44,9 @@ static int read_location(struct reply_bytes *bytes, uint64_t file_size,
 	char arguments[SYMBOL_TEXT_MAX];
 
 	if (!read_bytes(bytes, &reply, sizeof(reply)) ||
-	    !read_text(bytes, arguments, reply.arguments_length) || reply.offset >= file_size ||
-	    reply.semaphore >= file_size || reply.semaphore > UINT32_MAX ||
+	    !read_reply_text(bytes, arguments, reply.arguments_length) ||
+	    reply.offset >= file_size || reply.semaphore >= file_size ||
+	    reply.semaphore > UINT32_MAX ||
 	    reply.flags &
 		    ~(uint32_t)(SYMBOL_STEPPED | SYMBOL_GO | SYMBOL_RETURN | SYMBOL_NO_RETURNS))
 		return -EBADMSG;
@@ -63,7 +64,7 @@ static int read_found(struct reply_bytes *bytes, uint64_t file_size, struct symb
 	int status = 0;
 
 	if (!read_bytes(bytes, &reply, sizeof(reply)) ||
-	    !read_text(bytes, found->error.text, reply.reason_length) || reply.status > 0 ||
+	    !read_reply_text(bytes, found->error.text, reply.reason_length) || reply.status > 0 ||
 	    reply.status < -ERRNO_MAX || reply.count > SYMBOL_PLACES_MAX ||
 	    (reply.status == 0) != (reply.count > 0))
 		return -EBADMSG;
@@ -150,7 +151,7 @@ static ssize_t read_functions(struct reply_bytes *bytes, char *to)
 	return (ssize_t)length + 1;
 }
 
-static int read_names(struct reply_bytes *bytes, size_t count, struct symbol_names *names)
+static int read_reply_names(struct reply_bytes *bytes, size_t count, struct symbol_names *names)
 {
 	char *to;
 
@@ -184,7 +185,7 @@ int symbol_answer_take_names(const char *at, size_t size, size_t count,
 			    (reply.status && reply.status != -ENOEXEC && reply.status != -ENOMEM)))
 		status = -EBADMSG;
 	if (status == 0)
-		status = read_names(&bytes, reply.status ? 0 : count, &names);
+		status = read_reply_names(&bytes, reply.status ? 0 : count, &names);
 	if (status || reply.status)
 		symbol_names_done(&names);
 	if (status)

@@ -84,7 +84,7 @@ static const struct code_mapping *mapping_of_file(struct codes *codes,
 	return NULL;
 }
 
-static void open_file(struct codes *codes, const struct stack_head *head, uint32_t number)
+static void open_code_file(struct codes *codes, const struct stack_head *head, uint32_t number)
 {
 	struct code_file *file = &codes->files.item[number];
 
@@ -107,7 +107,7 @@ static uint32_t number_in_build(struct codes *codes, const struct stack_head *he
 	if (codes->build[build].file == INDEX_NONE)
 		open_candidates(codes, head, frame->place);
 	else
-		open_file(codes, head, codes->build[build].file);
+		open_code_file(codes, head, codes->build[build].file);
 	return code_table_number(codes, code);
 }
 

@@ -20,13 +20,13 @@ int code_files_init(struct code_files *files, struct file_reader *helper)
 	return index_init(&files->index, CODE_FILES_MAX);
 }
 
-struct file_key {
+struct code_file_key {
 	uint64_t device, inode;
 	const char *path;
 };
 
 /* The path is part of the key, as the inode number of a removed file is used again. */
-static uint64_t hash_file(const struct code_files *files, const struct file_key *key)
+static uint64_t hash_file(const struct code_files *files, const struct code_file_key *key)
 {
 	uint64_t hash = index_hash(&files->index, 0, &key->device, sizeof(key->device));
 
@@ -37,7 +37,7 @@ static uint64_t hash_file(const struct code_files *files, const struct file_key 
 static bool is_same_key(const void *of, uint32_t number, const void *wanted)
 {
 	const struct code_file *file = &((const struct code_files *)of)->item[number];
-	const struct file_key *key = wanted;
+	const struct code_file_key *key = wanted;
 
 	return file->inode == key->inode && file->device == key->device &&
 	       !strcmp(file->path, key->path);
@@ -63,7 +63,7 @@ static char *make_file_text(const char *path)
 uint32_t code_file_of(struct code_files *files, const struct process_map *map,
 		      const struct code_mapping *mapping)
 {
-	struct file_key key = { mapping->device, mapping->inode, map->paths + mapping->path };
+	struct code_file_key key = { mapping->device, mapping->inode, map->paths + mapping->path };
 	uint64_t hash = hash_file(files, &key);
 	uint32_t number = index_find(&files->index, hash, is_same_key, files, &key);
 	char *path, *text;

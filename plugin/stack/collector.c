@@ -256,7 +256,7 @@ static void start_states(struct collector *collector)
 	}
 }
 
-static int add_lines(struct collector *collector)
+static int add_stack_lines(struct collector *collector)
 {
 	int status = 0;
 
@@ -290,7 +290,7 @@ int collector_write(struct collector *collector, time_t now, bool (*between)(voi
 	int status, written;
 
 	codes_look(collector->codes, between, with);
-	status = add_lines(collector);
+	status = add_stack_lines(collector);
 	if (status)
 		error_set(error, status, "no memory for profiles");
 	stacks_clear(&collector->stacks);

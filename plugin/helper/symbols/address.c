@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Addresses in order.
+ * Sorts and searches addresses.
  */
 #include "address.h"
 
-/* Shell's, with Knuth's gaps: qsort() of some C libraries makes system calls that the sandbox forbids. */
-void addresses_sort(struct address *addresses, size_t count)
+/* Shellsort with Knuth's gaps: qsort() of some C libraries makes system calls that the sandbox
+ * forbids. */
+void addresses_sort(struct code_address *addresses, size_t count)
 {
 	size_t gap = 1;
 
@@ -13,7 +14,7 @@ void addresses_sort(struct address *addresses, size_t count)
 		gap = 3 * gap + 1;
 	for (; gap; gap /= 3)
 		for (size_t i = gap; i < count; i++) {
-			struct address address = addresses[i];
+			struct code_address address = addresses[i];
 			size_t to = i;
 
 			for (; to >= gap && addresses[to - gap].value > address.value; to -= gap)
@@ -22,7 +23,7 @@ void addresses_sort(struct address *addresses, size_t count)
 		}
 }
 
-size_t addresses_from(const struct address *addresses, size_t count, uint64_t value)
+size_t addresses_from(const struct code_address *addresses, size_t count, uint64_t value)
 {
 	size_t low = 0, high = count;
 

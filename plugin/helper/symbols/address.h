@@ -2,18 +2,21 @@
 #ifndef EBPF_SYMBOLS_ADDRESS_H
 #define EBPF_SYMBOLS_ADDRESS_H
 
+/* Sorted addresses. */
+
 #include <stddef.h>
 #include <stdint.h>
 
-/* Addresses that are asked for, in order, so that a table is read once for all of them. */
-struct address {
+/* An address to be named. They are sorted, so that one pass over a table serves all of them. */
+struct code_address {
 	uint64_t value;
-	size_t index; /* in what was asked */
+	size_t index; /* position in the request */
 };
 
-void addresses_sort(struct address *addresses, size_t count);
+/* Sorts by value. */
+void addresses_sort(struct code_address *addresses, size_t count);
 
-/* The first that is not below the value; count: none. */
-size_t addresses_from(const struct address *addresses, size_t count, uint64_t value);
+/* The index of the first address that is not below the value; count: none. */
+size_t addresses_from(const struct code_address *addresses, size_t count, uint64_t value);
 
 #endif

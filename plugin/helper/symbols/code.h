@@ -6,28 +6,29 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Instructions of this kind of machine. */
+/* Instructions of this machine: their length, and what they do to the program counter. */
 
 #define CODE_INSTRUCTION_MAX 15 /* bytes */
 
-/* How many bytes the first one has; 0: it is none, or longer than size. */
+/* The length of the first instruction; 0: it is invalid, or longer than size. */
 size_t code_length(const unsigned char *code, size_t size);
 
-/* Does it return from a function? */
+/* Does the instruction return from a function? */
 bool code_is_return(const unsigned char *code, size_t length);
 
-/* Does it jump (not call) by an offset? Where to, of an instruction at this address, and whether it does so always. */
-bool code_jumps(const unsigned char *code, size_t length, uint64_t address, uint64_t *ret_target,
-		bool *ret_always);
+/* Does the instruction at this address jump (not call) by an offset? Returns where to, and whether
+ * it always jumps. */
+bool code_jumps(const unsigned char *code, size_t length, uint64_t address,
+		uint64_t *ret_destination, bool *ret_always);
 
-/* Must the kernel have it executed elsewhere, in single step, when a breakpoint has taken its place?
- * Otherwise the kernel does itself what it would do: arch/x86/kernel/uprobes.c, of 5.15 (branches by
- * an offset, push of a register, nop); arch/arm64/kernel/probes/decode-insn.c (what has to do with
- * the program counter). Newer kernels do more so. */
+/* Must the kernel execute the instruction out of line, in single step, if a breakpoint replaces it?
+ * Else the kernel emulates it: arch/x86/kernel/uprobes.c of 5.15 (branches by an offset, push of a
+ * register, nop); arch/arm64/kernel/probes/decode-insn.c (all that depends on the program counter).
+ * Newer kernels emulate more. */
 bool code_is_stepped(const unsigned char *code, size_t size);
 
-/* The address of the pointer through which the entry of a procedure linkage table jumps; what is at
- * code + at, which has this address, is somewhere in the entry. */
+/* Finds the address of the pointer through which an entry of a procedure linkage table jumps. code
+ * + at is anywhere in the entry, and has this address. */
 bool code_jump_pointer(const unsigned char *code, size_t size, size_t at, uint64_t address,
 		       uint64_t *ret_pointer);
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * arm64: every instruction has four bytes.
+ * Instructions of arm64, of four bytes each.
  */
 #include "code.h"
 
 #include <string.h>
 
 #define RETURN 0xd65f03c0 /* to x30 */
-/* likewise, with its signature checked; bit 10: by the other key */
+/* to x30, with its signature checked; bit 10: by the other key */
 #define RETURN_CHECKED 0xd65f0bff
 
-static uint32_t word_at(const unsigned char *code)
+static uint32_t read_instruction(const unsigned char *code)
 {
 	uint32_t word;
 
@@ -26,34 +26,34 @@ size_t code_length(const unsigned char *code, size_t size)
 
 bool code_is_return(const unsigned char *code, size_t length)
 {
-	return length == sizeof(uint32_t) &&
-	       (word_at(code) == RETURN || (word_at(code) & ~0x400U) == RETURN_CHECKED);
+	return length == sizeof(uint32_t) && (read_instruction(code) == RETURN ||
+					      (read_instruction(code) & ~0x400U) == RETURN_CHECKED);
 }
 
-/* The low bits of value, with a sign, in units of instructions. */
-static uint64_t distance(uint32_t value, unsigned bits)
+/* The low `bits` bits of value as a signed number of instructions, in bytes. */
+static uint64_t jump_distance(uint32_t value, unsigned bits)
 {
 	uint64_t sign = 1ULL << (bits - 1), low = value & (2 * sign - 1);
 
 	return ((low ^ sign) - sign) * sizeof(value);
 }
 
-bool code_jumps(const unsigned char *code, size_t length, uint64_t address, uint64_t *ret_target,
-		bool *ret_always)
+bool code_jumps(const unsigned char *code, size_t length, uint64_t address,
+		uint64_t *ret_destination, bool *ret_always)
 {
 	uint32_t word;
 
 	if (length != sizeof(word))
 		return false;
-	word = word_at(code);
+	word = read_instruction(code);
 	*ret_always = (word & 0xfc000000) == 0x14000000; /* b */
 	if (*ret_always)
-		*ret_target = address + distance(word, 26);
+		*ret_destination = address + jump_distance(word, 26);
 	else if ((word & 0xff000000) == 0x54000000 ||
 		 (word & 0x7e000000) == 0x34000000) /* b.cond, cbz, cbnz */
-		*ret_target = address + distance(word >> 5, 19);
+		*ret_destination = address + jump_distance(word >> 5, 19);
 	else if ((word & 0x7e000000) == 0x36000000) /* tbz, tbnz */
-		*ret_target = address + distance(word >> 5, 14);
+		*ret_destination = address + jump_distance(word >> 5, 14);
 	else
 		return false;
 	return true;
@@ -77,7 +77,7 @@ bool code_is_stepped(const unsigned char *code, size_t size)
 	if (size < sizeof(uint32_t))
 		return true;
 	for (size_t i = 0; i < sizeof(simulated) / sizeof(*simulated); i++)
-		if ((word_at(code) & simulated[i].mask) == simulated[i].value)
+		if ((read_instruction(code) & simulated[i].mask) == simulated[i].value)
 			return false;
 	return true;
 }
@@ -86,19 +86,19 @@ bool code_is_stepped(const unsigned char *code, size_t size)
 #define ENTRY_MAX 24 /* bytes: bti c, adrp, ldr, add, br, nop */
 
 /* adrp x16, PAGE; ldr x17, [x16, OFFSET] */
-static bool is_jump(const unsigned char *code, size_t size, size_t at, uint64_t address,
-		    uint64_t *ret_pointer)
+static bool is_plt_jump_arm64(const unsigned char *code, size_t size, size_t at, uint64_t address,
+			      uint64_t *ret_pointer)
 {
 	uint32_t page, load;
 	int64_t pages;
 
 	if (size - at < 2 * sizeof(uint32_t))
 		return false;
-	page = word_at(code + at);
-	load = word_at(code + at + sizeof(page));
+	page = read_instruction(code + at);
+	load = read_instruction(code + at + sizeof(page));
 	if ((page & 0x9f00001f) != 0x90000010 || (load & 0xffc003ff) != 0xf9400211)
 		return false;
-	/* 21 bits with a sign, of which the lowest two are apart. */
+	/* 21 bits, signed; the lowest two are stored apart. */
 	pages = (int32_t)((page >> 5 & 0x7ffff) << 2 | (page >> 29 & 3));
 	pages -= pages & 0x100000 ? 0x200000 : 0;
 	*ret_pointer = (address & ~0xfffULL) + (uint64_t)(pages * 4096) + (load >> 10 & 0xfff) * 8;
@@ -112,13 +112,13 @@ bool code_jump_pointer(const unsigned char *code, size_t size, size_t at, uint64
 
 	address -= at % sizeof(uint32_t);
 	at -= at % sizeof(uint32_t);
-	if (size - at >= sizeof(uint32_t) && word_at(code + at) == BTI_C) {
+	if (size - at >= sizeof(uint32_t) && read_instruction(code + at) == BTI_C) {
 		at += sizeof(uint32_t);
 		address += sizeof(uint32_t);
 	}
 	most = at < ENTRY_MAX ? at : ENTRY_MAX;
 	for (size_t back = 0; back <= most; back += sizeof(uint32_t))
-		if (is_jump(code, size, at - back, address - back, ret_pointer))
+		if (is_plt_jump_arm64(code, size, at - back, address - back, ret_pointer))
 			return true;
 	return false;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * x86-64: how long an instruction is, by its opcode: whether a ModRM byte follows, and how large an
- * immediate. See Intel's Software Developer's Manual, volume 2, appendix A.
+ * Instructions of x86-64. The opcode says whether a ModRM byte follows, and how large an immediate:
+ * see Intel's Software Developer's Manual, volume 2, appendix A.
  */
 #include "code.h"
 
@@ -11,12 +11,13 @@ struct decoder {
 	const unsigned char *code;
 	size_t size, at;
 	unsigned char opcode, rex;
-	unsigned map;   /* 0: of one byte, 1: behind 0F, 2: behind 0F 38, 3: behind 0F 3A */
+	unsigned map;   /* opcode map: 0: one byte, 1: behind 0F, 2: behind 0F 38, 3: behind 0F
+			 * 3A */
 	bool is_vector; /* VEX, EVEX or XOP */
 	bool has_16, has_address_32, has_repeat;
 };
 
-static bool take(struct decoder *decoder, unsigned char *ret_byte)
+static bool next_byte(struct decoder *decoder, unsigned char *ret_byte)
 {
 	if (decoder->at == decoder->size)
 		return false;
@@ -30,10 +31,10 @@ static bool is_among(unsigned char byte, const char *bytes, size_t count)
 }
 #define IS_AMONG(byte, bytes) is_among(byte, bytes, sizeof(bytes) - 1)
 
-static bool take_prefixes(struct decoder *decoder, unsigned char *ret_byte)
+static bool skip_prefixes(struct decoder *decoder, unsigned char *ret_byte)
 {
 	do {
-		if (!take(decoder, ret_byte))
+		if (!next_byte(decoder, ret_byte))
 			return false;
 		decoder->has_16 |= *ret_byte == 0x66;
 		decoder->has_address_32 |= *ret_byte == 0x67;
@@ -42,21 +43,21 @@ static bool take_prefixes(struct decoder *decoder, unsigned char *ret_byte)
 	if ((*ret_byte & 0xf0) != 0x40)
 		return true;
 	decoder->rex = *ret_byte;
-	return take(decoder, ret_byte);
+	return next_byte(decoder, ret_byte);
 }
 
-/* What stands for prefixes and the first bytes of an opcode since AVX. */
-static bool take_vector(struct decoder *decoder, unsigned char first)
+/* VEX, EVEX and XOP prefixes stand for legacy prefixes and the first bytes of an opcode. */
+static bool decode_vector(struct decoder *decoder, unsigned char first)
 {
 	unsigned char byte[3] = { 0 };
 	size_t count = first == 0xc5 ? 1 : first == 0x62 ? 3 : 2;
 
 	for (size_t i = 0; i < count; i++)
-		if (!take(decoder, &byte[i]))
+		if (!next_byte(decoder, &byte[i]))
 			return false;
 	decoder->is_vector = true;
 	decoder->map = first == 0xc5 ? 1 : byte[0] & (first == 0x62 ? 7 : 0x1f);
-	return take(decoder, &decoder->opcode) && decoder->map;
+	return next_byte(decoder, &decoder->opcode) && decoder->map;
 }
 
 static bool is_xop(const struct decoder *decoder, unsigned char byte)
@@ -65,21 +66,21 @@ static bool is_xop(const struct decoder *decoder, unsigned char byte)
 	       (decoder->code[decoder->at] & 0x1f) >= 8;
 }
 
-static bool take_opcode(struct decoder *decoder)
+static bool decode_opcode(struct decoder *decoder)
 {
 	unsigned char byte;
 
-	if (!take_prefixes(decoder, &byte))
+	if (!skip_prefixes(decoder, &byte))
 		return false;
 	if (byte == 0xc4 || byte == 0xc5 || byte == 0x62 || is_xop(decoder, byte))
-		return take_vector(decoder, byte);
+		return decode_vector(decoder, byte);
 	if (byte == 0x0f) {
 		decoder->map = 1;
-		if (!take(decoder, &byte))
+		if (!next_byte(decoder, &byte))
 			return false;
 		if (byte == 0x38 || byte == 0x3a) {
 			decoder->map = byte == 0x38 ? 2 : 3;
-			if (!take(decoder, &byte))
+			if (!next_byte(decoder, &byte))
 				return false;
 		}
 	}
@@ -95,7 +96,7 @@ static bool is_valid(const struct decoder *decoder)
 		return !IS_AMONG(opcode,
 				 "\x06\x07\x0e\x16\x17\x1e\x1f\x27\x2f\x37\x3f\x60\x61\x82\x9a"
 				 "\xce\xd4\xd5\xd6\xea");
-	/* APX and what is in map 7 have immediates as no other vector instruction has. */
+	/* Immediates of APX and of map 7 do not follow these rules. */
 	if (decoder->is_vector)
 		return decoder->map <= 10 && decoder->map != 4 && decoder->map != 7;
 	return decoder->map > 1 || !IS_AMONG(opcode, "\x04\x0a\x0c\x24\x25\x26\x27\x36");
@@ -178,14 +179,14 @@ static size_t immediate(const struct decoder *decoder, unsigned char modrm)
 	return decoder->map == 1 ? immediate_behind_0f(decoder) : decoder->map == 3;
 }
 
-/* A SIB byte and a displacement. */
-static bool take_address(struct decoder *decoder, unsigned char modrm)
+/* Skips a SIB byte and a displacement. */
+static bool skip_address(struct decoder *decoder, unsigned char modrm)
 {
 	unsigned char sib = 0;
 
 	if (modrm >> 6 == 3)
 		return true;
-	if ((modrm & 7) == 4 && !take(decoder, &sib))
+	if ((modrm & 7) == 4 && !next_byte(decoder, &sib))
 		return false;
 	if (modrm >> 6 == 1)
 		decoder->at += 1;
@@ -198,9 +199,9 @@ static bool decode(struct decoder *decoder)
 {
 	unsigned char modrm = 0;
 
-	if (!take_opcode(decoder) || !is_valid(decoder))
+	if (!decode_opcode(decoder) || !is_valid(decoder))
 		return false;
-	if (has_modrm(decoder) && (!take(decoder, &modrm) || !take_address(decoder, modrm)))
+	if (has_modrm(decoder) && (!next_byte(decoder, &modrm) || !skip_address(decoder, modrm)))
 		return false;
 	decoder->at += immediate(decoder, modrm);
 	return decoder->at <= decoder->size;
@@ -228,27 +229,27 @@ bool code_is_return(const unsigned char *code, size_t length)
 	       (decoder.opcode == 0xc3 || decoder.opcode == 0xc2);
 }
 
-bool code_jumps(const unsigned char *code, size_t length, uint64_t address, uint64_t *ret_target,
-		bool *ret_always)
+bool code_jumps(const unsigned char *code, size_t length, uint64_t address,
+		uint64_t *ret_destination, bool *ret_always)
 {
 	struct decoder decoder = decoder_of(code, length);
 	unsigned char opcode;
 	int32_t offset;
-	bool near;
+	bool is_short;
 
 	if (!decode(&decoder) || decoder.is_vector || decoder.map > 1)
 		return false;
 	opcode = decoder.opcode;
-	near = decoder.map == 0 &&
-	       (opcode >> 4 == 7 || opcode == 0xeb || (opcode >= 0xe0 && opcode <= 0xe3));
-	if (!near && !(decoder.map == 0 && opcode == 0xe9) &&
+	is_short = decoder.map == 0 &&
+		   (opcode >> 4 == 7 || opcode == 0xeb || (opcode >= 0xe0 && opcode <= 0xe3));
+	if (!is_short && !(decoder.map == 0 && opcode == 0xe9) &&
 	    !(decoder.map == 1 && opcode >> 4 == 8))
 		return false;
-	if (near)
+	if (is_short)
 		offset = (signed char)code[length - 1];
 	else
 		memcpy(&offset, code + length - sizeof(offset), sizeof(offset));
-	*ret_target = address + length + (uint64_t)(int64_t)offset;
+	*ret_destination = address + length + (uint64_t)(int64_t)offset;
 	*ret_always = opcode == 0xeb || opcode == 0xe9;
 	return true;
 }
@@ -272,9 +273,9 @@ bool code_is_stepped(const unsigned char *code, size_t size)
 		       : opcode >> 4 != 7 && opcode != 0xe8 && opcode != 0xe9 && opcode != 0xeb;
 }
 
-/* endbr64 and bnd, both or none, then jmp *OFFSET(%rip). */
-static bool is_jump(const unsigned char *code, size_t size, size_t at, uint64_t address,
-		    uint64_t *ret_pointer)
+/* An optional endbr64 and an optional bnd, then jmp *OFFSET(%rip). */
+static bool is_plt_jump_x86(const unsigned char *code, size_t size, size_t at, uint64_t address,
+			    uint64_t *ret_pointer)
 {
 	static const unsigned char endbr[] = { 0xf3, 0x0f, 0x1e, 0xfa }, jump[] = { 0xff, 0x25 };
 	size_t begin = at;
@@ -293,14 +294,14 @@ static bool is_jump(const unsigned char *code, size_t size, size_t at, uint64_t 
 	return true;
 }
 
-/* Entries have 8 bytes or 16. */
+/* Entries have 8 or 16 bytes. */
 bool code_jump_pointer(const unsigned char *code, size_t size, size_t at, uint64_t address,
 		       uint64_t *ret_pointer)
 {
 	for (size_t entry = 8; entry <= 16; entry *= 2) {
 		size_t begin = at - at % entry;
 
-		if (is_jump(code, size, begin, address - at % entry, ret_pointer))
+		if (is_plt_jump_x86(code, size, begin, address - at % entry, ret_pointer))
 			return true;
 	}
 	return false;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names of C++ and of Rust (both of its manglings), by libiberty: the one demangler in C that knows
- * all of these, kept and fuzzed with GCC and binutils. Its depth is bounded by DMGL_NO_RECURSE_LIMIT
- * not being set.
+ * Demangles C++ and Rust (both of its schemes) with libiberty: the one demangler in C that knows
+ * all of these, maintained and fuzzed with GCC and binutils. DMGL_NO_RECURSE_LIMIT is not set, so
+ * its recursion is bounded.
  */
 #include "demangle.h"
 

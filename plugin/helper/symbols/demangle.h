@@ -2,13 +2,15 @@
 #ifndef EBPF_SYMBOLS_DEMANGLE_H
 #define EBPF_SYMBOLS_DEMANGLE_H
 
+/* Names of C++ and Rust. */
+
 #include <stdbool.h>
 
-/* Was this built with libiberty? Otherwise nothing is demangled. */
+/* Was the program built with libiberty? Without it nothing is demangled. */
 extern const bool demangle_is_there;
 
-/* The name that a function of C++ or Rust has in its source, for free(), with its parameters or
- * without; NULL: it is no mangled name. */
+/* The name that a C++ or Rust function has in its source, for free(), with its parameters or
+ * without; NULL: the name is not mangled. */
 char *demangle(const char *name, bool parameters);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Without libiberty.
+ * The demangler of a build without libiberty.
  */
 #include "demangle.h"
 

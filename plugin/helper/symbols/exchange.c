@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The socket that the plugin has the other end of.
+ * Reads from and writes to the socket of the plugin.
  */
 #include "exchange.h"
 
@@ -25,7 +25,7 @@ void exchange_write(const void *from, size_t size)
 	for (const char *at = from; size;) {
 		ssize_t put = write(SYMBOL_FD_SOCKET, at, size);
 
-		/* The plugin has gone. */
+		/* The plugin has closed the socket. */
 		if (put <= 0)
 			_exit(EXIT_FAILURE);
 		at += put;

@@ -7,16 +7,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What the plugin asks, and what it is answered, over SYMBOL_FD_SOCKET. */
+/* The request of the plugin and the reply to it, over SYMBOL_FD_SOCKET. */
 
-/* false: the plugin does not say so much. */
+/* Reads a part of the request; false: it ends before that. */
 bool exchange_read(void *to, size_t size);
 
-/* Ends the process if the plugin has gone. */
+/* Writes a part of the reply. Ends the process if the plugin has closed the socket. */
 void exchange_write(const void *from, size_t size);
 
-/* The answers to each kind of request, of which the head is read already; false: it cannot be
- * answered. */
+/* Serve a request whose head is read already; false: it cannot be served. */
 bool exchange_find(const struct symbol_request *request);
 bool exchange_name(const struct symbol_request *request);
 

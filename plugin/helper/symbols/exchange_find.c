@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Answers where in the file functions and markers are.
+ * Serves requests for locations of functions and markers.
  */
 #include "exchange.h"
 #include "find.h"
@@ -33,31 +33,31 @@ static bool read_wanted(struct symbol_wanted *wanted)
 
 static void write_found(const struct symbol_found *found)
 {
-	size_t reason = strnlen(found->error.text, SYMBOL_TEXT_MAX - 1);
-	struct symbol_answer_name answer = { .status = found->status,
-					     .reason_length = (uint32_t)reason,
-					     .count = (uint32_t)found->count };
+	size_t reason_length = strnlen(found->error.text, SYMBOL_TEXT_MAX - 1);
+	struct symbol_answer_name reply = { .status = found->status,
+					    .reason_length = (uint32_t)reason_length,
+					    .count = (uint32_t)found->count };
 
-	exchange_write(&answer, sizeof(answer));
-	exchange_write(found->error.text, reason);
+	exchange_write(&reply, sizeof(reply));
+	exchange_write(found->error.text, reason_length);
 	for (size_t i = 0; i < found->count; i++) {
 		const char *arguments =
 			found->places[i].arguments ? found->places[i].arguments : "";
-		struct symbol_answer_place place = {
+		struct symbol_answer_place location = {
 			.offset = found->places[i].offset,
 			.semaphore = found->places[i].semaphore,
 			.flags = found->places[i].flags,
 			.arguments_length = (uint32_t)strnlen(arguments, SYMBOL_TEXT_MAX - 1),
 		};
 
-		exchange_write(&place, sizeof(place));
-		exchange_write(arguments, place.arguments_length);
+		exchange_write(&location, sizeof(location));
+		exchange_write(arguments, location.arguments_length);
 	}
 }
 
-/* Of a file that is none, all that are wanted are told so. */
-static int find_all(int debug_fd, const struct symbol_wanted *wanted, size_t count,
-		    struct symbol_answer *answer, struct symbol_found *found)
+/* A file of another kind is reported with each name, not as a failure of the request. */
+static int find_all_wanted(int debug_fd, const struct symbol_wanted *wanted, size_t count,
+			   struct symbol_answer *reply, struct symbol_found *found)
 {
 	struct image image;
 	int status = image_open(&image, SYMBOL_FD_FILE, debug_fd);
@@ -67,17 +67,17 @@ static int find_all(int debug_fd, const struct symbol_wanted *wanted, size_t cou
 			     "it is no 64-bit program or library of this machine");
 	if (status)
 		return 0;
-	answer->build_id_size =
-		(uint32_t)image_build_id(&image, answer->build_id, sizeof(answer->build_id));
-	answer->debug_status = image.debug_status;
+	reply->build_id_size =
+		(uint32_t)image_build_id(&image, reply->build_id, sizeof(reply->build_id));
+	reply->debug_status = image.debug_status;
 	if (image.debug && !names_has(&image, NAMES_DEBUG))
-		answer->debug_status = -ENODATA;
+		reply->debug_status = -ENODATA;
 	return symbols_find(&image, wanted, count, found);
 }
 
 bool exchange_find(const struct symbol_request *request)
 {
-	struct symbol_answer answer = { .version = SYMBOL_VERSION };
+	struct symbol_answer reply = { .version = SYMBOL_VERSION };
 	size_t count = request->count <= SYMBOL_WANTED_MAX ? request->count : 0;
 	struct symbol_wanted *wanted = calloc(count, sizeof(*wanted));
 	struct symbol_found *found = calloc(count, sizeof(*found));
@@ -87,9 +87,10 @@ bool exchange_find(const struct symbol_request *request)
 	for (size_t i = 0; i < count; i++)
 		if (!read_wanted(&wanted[i]))
 			return false;
-	if (find_all(request->has_debug ? SYMBOL_FD_DEBUG : -1, wanted, count, &answer, found))
+	if (find_all_wanted(request->has_debug ? SYMBOL_FD_DEBUG : -1, wanted, count, &reply,
+			    found))
 		return false;
-	exchange_write(&answer, sizeof(answer));
+	exchange_write(&reply, sizeof(reply));
 	for (size_t i = 0; i < count; i++)
 		write_found(&found[i]);
 	return true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Answers what code is called.
+ * Serves requests for names of code.
  */
 #include "exchange.h"
 #include "made.h"
@@ -11,9 +11,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Of a program or library. */
+/* Names code of a program or library. */
 static int name_offsets(const struct symbol_request *request, const uint64_t *offsets, size_t count,
-			struct symbol_answer *answer, struct symbol_answer_names *names,
+			struct symbol_answer *reply, struct symbol_answer_names *names,
 			struct naming *namings)
 {
 	struct image image;
@@ -21,15 +21,15 @@ static int name_offsets(const struct symbol_request *request, const uint64_t *of
 
 	if (status)
 		return status;
-	answer->build_id_size =
-		(uint32_t)image_build_id(&image, answer->build_id, sizeof(answer->build_id));
+	reply->build_id_size =
+		(uint32_t)image_build_id(&image, reply->build_id, sizeof(reply->build_id));
 	names->wants_debug = offsets_want_debug(&image);
 	return offsets_name(&image, offsets, count, request->wants_inlined, namings);
 }
 
 bool exchange_name(const struct symbol_request *request)
 {
-	struct symbol_answer answer = { .version = SYMBOL_VERSION };
+	struct symbol_answer reply = { .version = SYMBOL_VERSION };
 	struct symbol_answer_names names = { 0 };
 	size_t count = request->count <= SYMBOL_OFFSETS_MAX ? request->count : 0;
 	uint64_t *wanted = calloc(count + 1, sizeof(*wanted));
@@ -40,8 +40,8 @@ bool exchange_name(const struct symbol_request *request)
 	if (request->kind == SYMBOL_REQUEST_NAME_MADE)
 		names.status = made_name(SYMBOL_FD_FILE, wanted, count, namings);
 	else
-		names.status = name_offsets(request, wanted, count, &answer, &names, namings);
-	exchange_write(&answer, sizeof(answer));
+		names.status = name_offsets(request, wanted, count, &reply, &names, namings);
+	exchange_write(&reply, sizeof(reply));
 	exchange_write(&names, sizeof(names));
 	for (size_t i = 0; i < count && names.status == 0; i++) {
 		uint32_t length = (uint32_t)namings[i].size;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Symbols that are kept packed.
+ * Decompresses symbols with liblzma.
  */
 #include "expand.h"
 
@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#define MEMORY_MAX (80UL << 20) /* bytes, beside what is unpacked */
+#define MEMORY_MAX (80UL << 20) /* bytes, in addition to the decompressed ones */
 
 const bool expand_is_there = true;
 

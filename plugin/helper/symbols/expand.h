@@ -2,16 +2,18 @@
 #ifndef EBPF_SYMBOLS_EXPAND_H
 #define EBPF_SYMBOLS_EXPAND_H
 
+/* Compressed symbols. */
+
 #include <stdbool.h>
 #include <stddef.h>
 
 #define EXPANDED_MAX (64UL << 20) /* bytes */
 
-/* Was this built with liblzma? Otherwise nothing is unpacked. */
+/* Was the program built with liblzma? Without it nothing is decompressed. */
 extern const bool expand_is_there;
 
-/* What xz has packed, for free(); NULL: it is broken, larger than EXPANDED_MAX, or needs more
- * memory to unpack than xz -9 does. */
+/* Decompresses xz, for free(); NULL: it is invalid, larger than EXPANDED_MAX, or needs more memory
+ * than a file of xz -9. */
 void *expand_xz(const unsigned char *packed, size_t size, size_t *ret_size);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Without liblzma.
+ * The decompressor of a build without liblzma.
  */
 #include "expand.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Functions, markers and offsets: where they are, what the first instruction is, and where a function
- * returns.
+ * Finds functions, markers and offsets, and inspects the code there: whether it is Go's, what the
+ * first instruction is, and where the function returns.
  */
 #include "find.h"
 
@@ -16,7 +16,7 @@
 #include <errno.h>
 #include <string.h>
 
-static void look_at_function(const struct image *image, const struct symbol_wanted *wanted,
+static void inspect_function(const struct image *image, const struct symbol_wanted *wanted,
 			     uint64_t address, struct symbol_found *found)
 {
 	struct symbol_place *entry = &found->places[0];
@@ -31,20 +31,20 @@ static void look_at_function(const struct image *image, const struct symbol_want
 		returns_add(image, address, found);
 }
 
-static bool look_at_instruction(const struct image *image, struct symbol_place *place)
+static bool inspect_instruction(const struct image *image, struct symbol_place *location)
 {
 	unsigned char code[CODE_INSTRUCTION_MAX];
-	size_t size = image_read(image, place->offset, code, sizeof(code));
+	size_t size = image_read(image, location->offset, code, sizeof(code));
 
 	if (code_is_stepped(code, size))
-		place->flags |= SYMBOL_STEPPED;
+		location->flags |= SYMBOL_STEPPED;
 	return size != 0;
 }
 
-static void look_at_code(const struct image *image, const struct symbol_wanted *wanted,
-			 struct symbol_found *found)
+static void inspect_locations(const struct image *image, const struct symbol_wanted *wanted,
+			      struct symbol_found *found)
 {
-	size_t count = found->count; /* without returns */
+	size_t count = found->count; /* without returns, which are added behind */
 	bool is_code = true;
 
 	for (size_t i = 0; i < count && is_code; i++) {
@@ -54,8 +54,8 @@ static void look_at_code(const struct image *image, const struct symbol_wanted *
 						  &found->places[i].offset) &&
 			  image_address(image, found->places[i].offset, &address) == 0;
 		if (is_code && wanted->kind == SYMBOL_FUNCTION)
-			look_at_function(image, wanted, address, found);
-		is_code = is_code && look_at_instruction(image, &found->places[i]);
+			inspect_function(image, wanted, address, found);
+		is_code = is_code && inspect_instruction(image, &found->places[i]);
 	}
 	if (!is_code)
 		found_refuse(found, -EFAULT, "there is no code at this offset");
@@ -73,7 +73,7 @@ int symbols_find(const struct image *image, const struct symbol_wanted *wanted, 
 			marker_find(image, &wanted[i], &ret_found[i]);
 		else if (!wanted[i].name)
 			found_add(&ret_found[i], (struct symbol_place){ 0 });
-		look_at_code(image, &wanted[i], &ret_found[i]);
+		inspect_locations(image, &wanted[i], &ret_found[i]);
 	}
 	return status;
 }

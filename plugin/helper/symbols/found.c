@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Places, or why there are none.
+ * Collects locations, or the reason why there are none.
  */
 #include "found.h"
 
@@ -20,22 +20,22 @@ void found_refuse(struct symbol_found *found, int status, const char *format, ..
 	va_end(arguments);
 }
 
-void found_add(struct symbol_found *found, struct symbol_place place)
+void found_add(struct symbol_found *found, struct symbol_place location)
 {
 	struct symbol_place *grown;
 
 	if (found->status) {
-		free(place.arguments);
+		free(location.arguments);
 		return;
 	}
 	grown = reallocarray(found->places, found->count + 1, sizeof(*grown));
 	if (grown && found->count < SYMBOL_PLACES_MAX) {
 		found->places = grown;
-		grown[found->count++] = place;
+		grown[found->count++] = location;
 		return;
 	}
 	found->places = grown ? grown : found->places;
-	free(place.arguments);
+	free(location.arguments);
 	found_refuse(found, -E2BIG, "it is in more than %d places", SYMBOL_PLACES_MAX);
 }
 

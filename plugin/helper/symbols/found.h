@@ -2,17 +2,19 @@
 #ifndef EBPF_SYMBOLS_FOUND_H
 #define EBPF_SYMBOLS_FOUND_H
 
+/* Filling in the result for one name. */
+
 #include "helper/symbol_result.h"
 
-/* What is found of one name. */
+/* Replaces all locations by an error. */
 
 void found_refuse(struct symbol_found *found, int status, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Takes the place, and its arguments with it. */
-void found_add(struct symbol_found *found, struct symbol_place place);
+/* Adds a location, and owns its arguments from here on. */
+void found_add(struct symbol_found *found, struct symbol_place location);
 
-/* Of a symbol_found that has been filled so. */
+/* Frees what these functions have filled in. */
 void found_done(struct symbol_found *found);
 
 #endif

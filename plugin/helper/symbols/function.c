@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Functions by name: all that are wanted at once, in one pass over each table of symbols; those that
- * no table has by that name in a second one over the names of the source.
+ * Finds functions by name: all wanted ones in one pass over each symbol table. Those that no table
+ * has are then searched by the names of the source, in a second pass. If that fails, too, a third
+ * pass finds similar names for the message.
  */
 #include "function.h"
 
@@ -19,31 +20,31 @@
 
 #define OTHERS_SIZE 256
 
-/* What has been found of one name. */
-struct function {
+/* The state of the search for one name. */
+struct function_search {
 	const char *name;
-	char *bare;    /* without blanks */
+	char *bare;    /* name without blanks */
 	uint32_t hash; /* of name */
 	uint64_t address;
-	unsigned rank; /* see struct name; 0: nothing */
+	unsigned rank; /* of the best match, see struct name; 0: no match */
 	bool is_chosen;
-	bool is_called;           /* this file has it from another one */
-	bool is_done;             /* a table has it: the next ones are not asked */
-	unsigned count;           /* of different functions of this rank */
-	unsigned listed;          /* of these, in `others` */
-	char others[OTHERS_SIZE]; /* what to choose one by: names in the file, or offsets */
+	bool is_called;           /* the file only calls it in another file */
+	bool is_done;             /* a table has it: later tables are not searched */
+	unsigned count;           /* different functions of this rank */
+	unsigned listed;          /* those of them that are in `others` */
+	char others[OTHERS_SIZE]; /* by what to choose one: names in the file, or offsets */
 	struct near near;
 };
 
-struct search {
+struct function_searches {
 	const struct image *image;
-	struct function *functions;
+	struct function_search *functions;
 	size_t count;
-	bool by_source; /* the names of the source are compared */
+	bool by_source; /* names of the source are compared */
 	bool by_go;
 };
 
-static uint32_t hash_of(const char *text, size_t length)
+static uint32_t hash_function_name(const char *text, size_t length)
 {
 	uint32_t hash = 0x811c9dc5; /* FNV-1a */
 
@@ -52,7 +53,7 @@ static uint32_t hash_of(const char *text, size_t length)
 	return hash;
 }
 
-/* Blanks are where the demangler has them, or who writes the name. */
+/* Demanglers and people put blanks in different positions. */
 static void remove_blanks(char *text)
 {
 	char *to = text;
@@ -63,25 +64,25 @@ static void remove_blanks(char *text)
 	*to = '\0';
 }
 
-/* What finds no room as a whole is left out. */
-static void append_other(const struct search *search, struct function *function,
+/* A text that does not fit whole is left out. */
+static void append_other(const struct function_searches *search, struct function_search *function,
 			 const struct name *name, bool by_source)
 {
 	size_t length = strlen(function->others), room = sizeof(function->others) - length;
-	char place[32] = "";
+	char location[32] = "";
 	uint64_t offset;
 
 	if (image_offset(search->image, PF_X, name->address, &offset) == 0)
-		snprintf(place, sizeof(place), "%#" PRIx64, offset);
+		snprintf(location, sizeof(location), "%#" PRIx64, offset);
 	if ((size_t)snprintf(function->others + length, room, "%s%s", length ? ", " : "",
-			     by_source ? name->text : place) < room)
+			     by_source ? name->text : location) < room)
 		function->listed++;
 	else
 		function->others[length] = '\0';
 }
 
-static void take_match(const struct search *search, struct function *function,
-		       const struct name *name, bool by_source)
+static void add_match(const struct function_searches *search, struct function_search *function,
+		      const struct name *name, bool by_source)
 {
 	if (name->rank == 0) {
 		function->is_called = true;
@@ -101,92 +102,93 @@ static void take_match(const struct search *search, struct function *function,
 	append_other(search, function, name, by_source);
 }
 
-static void take_name(void *with, const struct name *name)
+static void compare_name(void *with, const struct name *name)
 {
-	struct search *search = with;
-	uint32_t hash = hash_of(name->text, name->length);
+	struct function_searches *search = with;
+	uint32_t hash = hash_function_name(name->text, name->length);
 
 	for (size_t i = 0; i < search->count; i++) {
-		struct function *function = &search->functions[i];
+		struct function_search *function = &search->functions[i];
 
 		if (!function->is_done && function->hash == hash &&
 		    strlen(function->name) == name->length &&
 		    memcmp(function->name, name->text, name->length) == 0)
-			take_match(search, function, name, false);
+			add_match(search, function, name, false);
 	}
 }
 
-/* Of versions and clones, which have the name of the source, too. */
+/* Is it a version or clone of a function, whose source has the same name? */
 static bool is_other_form(const char *source)
 {
 	return strstr(source, "[clone") != NULL;
 }
 
-static void take_source(struct search *search, const struct name *name, char *source)
+static void compare_source(struct function_searches *search, const struct name *name, char *source)
 {
 	if (!source || is_other_form(source))
 		return;
 	remove_blanks(source);
 	for (size_t i = 0; i < search->count; i++) {
-		struct function *function = &search->functions[i];
+		struct function_search *function = &search->functions[i];
 
 		if (function->is_done)
 			continue;
 		if (strcmp(function->bare, source) == 0)
-			take_match(search, function, name, true);
+			add_match(search, function, name, true);
 		else
 			near_offer(&function->near, source);
 	}
 }
 
-/* With its parameters, and without. */
-static void take_mangled(void *with, const struct name *name)
+/* Compares the name with its parameters and without. */
+static void compare_mangled(void *with, const struct name *name)
 {
 	for (int parameters = 0; parameters < 2; parameters++) {
 		char *source = demangle(name->text, parameters);
 
-		take_source(with, name, source);
+		compare_source(with, name, source);
 		free(source);
 	}
 }
 
-static void take_near(void *with, const struct name *name)
+static void offer_similar(void *with, const struct name *name)
 {
-	struct search *search = with;
+	struct function_searches *search = with;
 
 	for (size_t i = 0; i < search->count; i++)
 		if (!search->functions[i].is_done && name->rank)
 			near_offer(&search->functions[i].near, name->text);
 }
 
-/* Has any not been found? What has been is done. */
-static bool is_any_left(struct search *search)
+/* Marks names that are found as done. Returns whether any is not found. */
+static bool mark_found(struct function_searches *search)
 {
-	bool left = false;
+	bool any_missing = false;
 
 	for (size_t i = 0; i < search->count; i++) {
-		struct function *function = &search->functions[i];
+		struct function_search *function = &search->functions[i];
 
 		function->is_done |= function->rank != 0;
-		left |= !function->is_done;
+		any_missing |= !function->is_done;
 	}
-	return left;
+	return any_missing;
 }
 
 /* Returns whether there is any table. */
-static bool search_tables(struct search *search, void (*take)(void *with, const struct name *name))
+static bool search_function_tables(struct function_searches *search,
+				   void (*visit)(void *with, const struct name *name))
 {
 	bool any = false;
 
-	for (enum names_table which = 0; which < NAMES_TABLES && is_any_left(search); which++)
-		any |= names_each(search->image, which, take, search);
-	if (search->image->is_go && is_any_left(search))
-		any |= go_each(search->image, take, search);
+	for (enum names_table which = 0; which < NAMES_TABLES && mark_found(search); which++)
+		any |= names_each(search->image, which, visit, search);
+	if (search->image->is_go && mark_found(search))
+		any |= go_each(search->image, visit, search);
 	return any;
 }
 
-static void refuse(const struct function *function, bool has_tables, bool is_stripped,
-		   struct symbol_found *found)
+static void refuse_function(const struct function_search *function, bool has_tables,
+			    bool is_stripped, struct symbol_found *found)
 {
 	char near[NEAR_TEXT_MAX];
 
@@ -207,13 +209,13 @@ static void refuse(const struct function *function, bool has_tables, bool is_str
 			is_stripped ? "; its package of debug symbols may have it" : "");
 }
 
-static void tell(const struct image *image, const struct function *function, bool has_tables,
-		 bool is_stripped, struct symbol_found *found)
+static void report_function(const struct image *image, const struct function_search *function,
+			    bool has_tables, bool is_stripped, struct symbol_found *found)
 {
-	struct symbol_place place = { 0 };
+	struct symbol_place location = { 0 };
 
 	if (!function->rank)
-		refuse(function, has_tables, is_stripped, found);
+		refuse_function(function, has_tables, is_stripped, found);
 	else if (function->count > 1)
 		found_refuse(found, -ENOTUNIQ,
 			     "it has several functions of this name: %s%s; choose one by its %s",
@@ -224,23 +226,24 @@ static void tell(const struct image *image, const struct function *function, boo
 		found_refuse(found, -EOPNOTSUPP,
 			     "the program chooses this function among several when it starts "
 			     "(IFUNC); name one of those");
-	else if (image_offset(image, PF_X, function->address, &place.offset))
+	else if (image_offset(image, PF_X, function->address, &location.offset))
 		found_refuse(found, -ENOEXEC,
 			     "it is broken: there is no code where the function is to be");
 	else
-		found_add(found, place);
+		found_add(found, location);
 }
 
-static int prepare(const struct symbol_wanted *wanted, size_t count, struct search *search)
+static int prepare_searches(const struct symbol_wanted *wanted, size_t count,
+			    struct function_searches *search)
 {
 	for (size_t i = 0; i < count; i++) {
-		struct function *function = &search->functions[i];
+		struct function_search *function = &search->functions[i];
 
 		function->is_done = wanted[i].kind != SYMBOL_FUNCTION || !wanted[i].name;
 		if (function->is_done)
 			continue;
 		function->name = wanted[i].name;
-		function->hash = hash_of(function->name, strlen(function->name));
+		function->hash = hash_function_name(function->name, strlen(function->name));
 		function->bare = strdup(function->name);
 		if (!function->bare)
 			return -ENOMEM;
@@ -258,23 +261,23 @@ static bool is_stripped(const struct image *image)
 int functions_find(const struct image *image, const struct symbol_wanted *wanted, size_t count,
 		   struct symbol_found *found)
 {
-	struct search search = { .image = image, .count = count };
+	struct function_searches search = { .image = image, .count = count };
 	bool has_tables = true;
 	int status;
 
 	search.functions = calloc(count, sizeof(*search.functions));
-	status = search.functions ? prepare(wanted, count, &search) : -ENOMEM;
-	if (status == 0 && is_any_left(&search)) {
-		has_tables = search_tables(&search, take_name);
-		if (is_any_left(&search))
-			search_tables(&search, take_mangled);
-		if (is_any_left(&search))
-			search_tables(&search, take_near);
+	status = search.functions ? prepare_searches(wanted, count, &search) : -ENOMEM;
+	if (status == 0 && mark_found(&search)) {
+		has_tables = search_function_tables(&search, compare_name);
+		if (mark_found(&search))
+			search_function_tables(&search, compare_mangled);
+		if (mark_found(&search))
+			search_function_tables(&search, offer_similar);
 	}
 	for (size_t i = 0; i < count && search.functions; i++) {
 		if (status == 0 && wanted[i].kind == SYMBOL_FUNCTION && wanted[i].name)
-			tell(image, &search.functions[i], has_tables, is_stripped(image),
-			     &found[i]);
+			report_function(image, &search.functions[i], has_tables, is_stripped(image),
+					&found[i]);
 		free(search.functions[i].bare);
 	}
 	free(search.functions);

@@ -2,15 +2,17 @@
 #ifndef EBPF_SYMBOLS_GO_H
 #define EBPF_SYMBOLS_GO_H
 
+/* Functions of Go. */
+
 #include "names.h"
 
-/* Functions of Go by .gopclntab, the table for its own stack traces, which strip leaves: of Go 1.2
- * and newer. Calls `take` with each; false: there is none that is understood. */
-bool go_each(const struct image *image, void (*take)(void *with, const struct name *name),
+/* Calls `visit` with each function in .gopclntab, the table for Go's own stack traces, which strip
+ * leaves: of Go 1.2 and newer. false: there is no table, or of an unknown format. */
+bool go_each(const struct image *image, void (*visit)(void *with, const struct name *name),
 	     void *with);
 
-/* Is code at this address a function of Go's, not one of C in a program of Go? Its end is 0 where the
- * table is not understood. */
+/* Is the code at this address of a Go function, not of C code in a Go program? The range's end is 0
+ * if the table has an unknown format. */
 bool go_has(const struct image *image, uint64_t address, struct range *ret_range);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ELF files of others, by libelf, and what of them has another form: segments, the build ID, and the
- * symbols that a distribution keeps in .gnu_debugdata.
+ * Opens ELF files with libelf, and reads segments, the build ID, and the symbols in .gnu_debugdata.
  */
 #include "image.h"
 
@@ -44,7 +43,7 @@ bool image_bytes(const struct image *image, const char *name, const unsigned cha
 	return true;
 }
 
-/* What Fedora has: names of functions alone, in xz. */
+/* Fedora ships a table of function names in each file, compressed with xz. */
 static void open_mini(struct image *image)
 {
 	const unsigned char *packed;
@@ -81,7 +80,7 @@ size_t image_build_id(const struct image *image, uint8_t *to, size_t size)
 	return build_id_of(image->elf, to, size);
 }
 
-/* Is it of the same build? What is cut has no build ID any more. */
+/* Is the separate file of the same build? A truncated one has no build ID. */
 static int check_debug(const struct image *image)
 {
 	uint8_t own[SYMBOL_BUILD_ID_MAX], other[SYMBOL_BUILD_ID_MAX];
@@ -129,7 +128,7 @@ int image_open(struct image *image, int fd, int debug_fd)
 	elf_version(EV_CURRENT);
 	if (fstat(fd, &file) != 0)
 		return -errno;
-	/* Read, not mapped: of a file that becomes shorter a mapping would be a trap. */
+	/* ELF_C_READ, not _MMAP: if the file is truncated, a mapping raises SIGBUS. */
 	*image = (struct image){ .elf = elf_begin(fd, ELF_C_READ, NULL),
 				 .size = (uint64_t)file.st_size };
 	status = open_all(image);
@@ -154,7 +153,7 @@ void image_close(struct image *image)
 	*image = (struct image){ .elf = NULL };
 }
 
-/* The loaded segments; false: no more. */
+/* Moves on to the next loaded segment; false: there is none. */
 static bool next_segment(const struct image *image, size_t *index, GElf_Phdr *ret_segment)
 {
 	size_t count;

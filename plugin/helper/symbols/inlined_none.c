@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Without libdw.
+ * Inlined functions in a build without libdw: none.
  */
 #include "inlined.h"
 
 const bool inlined_is_there = false;
 
-void inlined_name(const struct image *image, const struct address *addresses, size_t count,
+void inlined_name(const struct image *image, const struct code_address *addresses, size_t count,
 		  struct naming *namings)
 {
 	(void)image;

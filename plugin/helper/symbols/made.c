@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The map of a program that makes code while it runs (Java, JavaScript and others): it appends a line
- * for each function that it has made, and where code has been thrown away another line says what is
- * there now. So the map is read from its end, until all is named.
+ * Reads the map that a program with a just-in-time compiler (Java, JavaScript and others) writes
+ * for perf. The program appends a line for each function that it generates, and another line when
+ * new code replaces discarded code. So the map is read from its end until all addresses are named.
  */
 #include "made.h"
 
@@ -15,19 +15,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define BLOCK_SIZE (256UL << 10) /* bytes; of longer lines none counts */
+#define BLOCK_SIZE (256UL << 10) /* bytes; longer lines are ignored */
 #define DIGITS_MAX 16
 
-struct search {
-	const struct address *addresses;
+struct map_search {
+	const struct code_address *addresses;
 	size_t count;
-	size_t *next; /* of each and of their end: itself, or what leads to one that is not named */
+	size_t *next; /* for each address and the end: itself, or an index closer to the next
+		       * address without a name */
 	size_t left;
-	bool is_map; /* has any line */
+	bool is_map; /* a valid line was found */
 	struct naming *namings;
 };
 
-/* The first one from there that is not named. */
+/* The first address from there on that has no name. */
 static size_t next_unnamed(size_t *next, size_t index)
 {
 	while (next[index] != index) {
@@ -37,8 +38,8 @@ static size_t next_unnamed(size_t *next, size_t index)
 	return index;
 }
 
-/* A number, and the blanks behind it. */
-static bool take_number(const char **at, const char *end, uint64_t *ret_number)
+/* Parses a number and skips the blanks behind it. */
+static bool parse_hex(const char **at, const char *end, uint64_t *ret_number)
 {
 	static const char digits[] = "0123456789abcdef0123456789ABCDEF";
 	uint64_t number = 0;
@@ -62,14 +63,14 @@ static bool take_number(const char **at, const char *end, uint64_t *ret_number)
 	return true;
 }
 
-static void take_line(struct search *search, const char *at, const char *end)
+static void parse_map_line(struct map_search *search, const char *at, const char *end)
 {
 	uint64_t start, size;
 	size_t i;
 
 	while (end > at && (end[-1] == ' ' || end[-1] == '\r'))
 		end--;
-	if (!take_number(&at, end, &start) || !take_number(&at, end, &size) || at == end || !*at)
+	if (!parse_hex(&at, end, &start) || !parse_hex(&at, end, &size) || at == end || !*at)
 		return;
 	search->is_map = true;
 	i = next_unnamed(search->next, addresses_from(search->addresses, search->count, start));
@@ -82,15 +83,15 @@ static void take_line(struct search *search, const char *at, const char *end)
 	}
 }
 
-/* The last lines first. What is behind the last end of a line is being written, or part of a line that is
- * too long. */
-static void take_lines(struct search *search, const char *begin, const char *end)
+/* Parses the last lines first. Bytes behind the last newline are a line that is being written, or
+ * the start of one that is too long. */
+static void parse_map_lines(struct map_search *search, const char *begin, const char *end)
 {
 	end = memrchr(begin, '\n', (size_t)(end - begin));
 	while (end && (search->left || !search->is_map)) {
 		const char *before = memrchr(begin, '\n', (size_t)(end - begin));
 
-		take_line(search, before ? before + 1 : begin, end);
+		parse_map_line(search, before ? before + 1 : begin, end);
 		end = before;
 	}
 }
@@ -109,8 +110,8 @@ static size_t read_at(int fd, uint64_t offset, char *to, size_t size)
 	return done;
 }
 
-/* From the end of the file by blocks, each with whole lines. */
-static void take_file(struct search *search, int fd, uint64_t end, char *block)
+/* Reads blocks from the end of the file, each with whole lines. */
+static void read_map_file(struct map_search *search, int fd, uint64_t end, char *block)
 {
 	uint64_t last = end > MADE_MAX ? end - MADE_MAX : 0;
 
@@ -121,11 +122,11 @@ static void take_file(struct search *search, int fd, uint64_t end, char *block)
 
 		if (size != end - begin)
 			return;
-		/* The line before begins in the block before, and has its end in that, too. */
+		/* The line before ends in the block before: go on behind its newline. */
 		if (begin && first)
 			first++;
 		if (first)
-			take_lines(search, first, block + size);
+			parse_map_lines(search, first, block + size);
 		end = first && begin ? begin + (uint64_t)(first - block) : begin;
 		if (first == block + size)
 			end = begin;
@@ -134,10 +135,10 @@ static void take_file(struct search *search, int fd, uint64_t end, char *block)
 
 int made_name(int fd, const uint64_t *wanted, size_t count, struct naming *ret_namings)
 {
-	struct address *addresses = calloc(count + 1, sizeof(*addresses));
+	struct code_address *addresses = calloc(count + 1, sizeof(*addresses));
 	size_t *next = calloc(count + 1, sizeof(*next));
 	char *block = malloc(BLOCK_SIZE);
-	struct search search = {
+	struct map_search search = {
 		.addresses = addresses, .count = count, .next = next, .left = count
 	};
 	int status = addresses && next && block ? 0 : -ENOMEM;
@@ -148,12 +149,12 @@ int made_name(int fd, const uint64_t *wanted, size_t count, struct naming *ret_n
 	memset(ret_namings, 0, count * sizeof(*ret_namings));
 	search.namings = ret_namings;
 	for (size_t i = 0; i < count; i++)
-		addresses[i] = (struct address){ .value = wanted[i], .index = i };
+		addresses[i] = (struct code_address){ .value = wanted[i], .index = i };
 	for (size_t i = 0; i <= count; i++)
 		next[i] = i;
 	addresses_sort(addresses, count);
 	if (fstat(fd, &file) == 0)
-		take_file(&search, fd, (uint64_t)file.st_size, block);
+		read_map_file(&search, fd, (uint64_t)file.st_size, block);
 	status = search.is_map ? 0 : -ENOEXEC;
 out:
 	free(block);

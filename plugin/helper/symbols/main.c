@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ebpf-symbols: reads a file that is open as SYMBOL_FD_FILE for the plugin, and says where in a program
- * or library functions and markers are, or what its code at offsets is called. The file may be anyone's:
- * this process has no privileges, see sandbox.c and plugin/helper/confined.c, answers once and ends.
+ * ebpf-symbols: reads the file that is open as SYMBOL_FD_FILE for the plugin, and replies where
+ * functions and markers are in a program or library, or how code at offsets is named. The file may
+ * be hostile, so the process has no privileges, see sandbox.c and plugin/helper/confined.c. It
+ * serves one request and exits.
  */
 #include "exchange.h"
 #include "sandbox.h"
@@ -12,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool answer(const struct symbol_request *request)
+static bool serve_request(const struct symbol_request *request)
 {
 	struct symbol_answer version = { .version = SYMBOL_VERSION };
 
@@ -36,8 +37,8 @@ int main(void)
 	}
 	if (sandbox_enter() || !exchange_read(&request, sizeof(request)))
 		return EXIT_FAILURE;
-	if (!answer(&request))
+	if (!serve_request(&request))
 		return EXIT_FAILURE;
-	/* All memory goes with the process. */
+	/* The exit frees all memory. */
 	_exit(EXIT_SUCCESS);
 }

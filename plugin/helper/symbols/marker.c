@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Markers (USDT): a note of each place, with three addresses and three texts: whose it is, its name,
- * and where its arguments are.
+ * Markers (USDT). Each location has a note with three addresses and three texts: provider, name,
+ * and the format of the arguments.
  */
 #include "marker.h"
 
@@ -11,25 +11,26 @@
 #include <errno.h>
 #include <string.h>
 
-#define NOTES_MAX (1U << 16) /* of all sections */
-#define NOTE_MARKER 3        /* its type in sys/sdt.h, of the owner "stapsdt" */
+#define NOTES_MAX (1U << 16) /* in all sections */
+#define NOTE_MARKER 3        /* type of the note, with the owner "stapsdt" */
 
-/* What the description of a marker begins with: addresses as the linker saw them. */
+/* The start of a note's description: addresses as the linker saw them. */
 struct addresses {
 	uint64_t code;
-	uint64_t base; /* of the section .stapsdt.base, which tells what has been moved since */
+	uint64_t base; /* of the section .stapsdt.base: tells by how much addresses have moved
+			* since */
 	uint64_t semaphore;
 };
 
-struct search {
+struct marker_search {
 	const struct image *image;
 	const char *name; /* PROVIDER:NAME */
-	uint64_t base;    /* where .stapsdt.base is now; 0: there is none */
+	uint64_t base;    /* address of .stapsdt.base now; 0: there is none */
 	struct symbol_found *found;
 	unsigned notes;
 };
 
-/* Is it the text, with a NUL behind it? Then that is left behind. */
+/* Skips the text and its NUL, if it is there. */
 static bool skip_text(const char **at, size_t *left, const char *text, size_t length)
 {
 	if (length >= *left || memcmp(*at, text, length) != 0 || (*at)[length] != '\0')
@@ -39,7 +40,7 @@ static bool skip_text(const char **at, size_t *left, const char *text, size_t le
 	return true;
 }
 
-/* The arguments of the marker, if it is the wanted one; else NULL. */
+/* A copy of the marker's arguments if it is the wanted one; else NULL. */
 static char *arguments_of(const char *at, size_t left, const char *name)
 {
 	size_t provider = strcspn(name, ":");
@@ -50,23 +51,24 @@ static char *arguments_of(const char *at, size_t left, const char *name)
 	return strndup(at, left < SYMBOL_TEXT_MAX ? left : SYMBOL_TEXT_MAX - 1);
 }
 
-static void take(struct search *search, const struct addresses *addresses, char *arguments)
+static void add_marker(struct marker_search *search, const struct addresses *addresses,
+		       char *arguments)
 {
 	uint64_t moved = search->base && addresses->base ? search->base - addresses->base : 0;
-	struct symbol_place place = { .arguments = arguments };
-	int status = image_offset(search->image, PF_X, addresses->code + moved, &place.offset);
+	struct symbol_place location = { .arguments = arguments };
+	int status = image_offset(search->image, PF_X, addresses->code + moved, &location.offset);
 
 	if (status == 0 && addresses->semaphore)
 		status = image_offset(search->image, PF_W, addresses->semaphore + moved,
-				      &place.semaphore);
-	found_add(search->found, place);
-	/* perf_event_open(2) takes no more of a semaphore's offset. */
-	if (status || place.semaphore > UINT32_MAX)
+				      &location.semaphore);
+	found_add(search->found, location);
+	/* perf_event_open(2) has 32 bits for the offset of a semaphore. */
+	if (status || location.semaphore > UINT32_MAX)
 		found_refuse(search->found, -ENOEXEC,
 			     "it is broken: its notes tell addresses that it does not have");
 }
 
-static void search_notes(struct search *search, Elf_Data *data)
+static void search_notes(struct marker_search *search, Elf_Data *data)
 {
 	size_t at = 0, next, name, description;
 	GElf_Nhdr note;
@@ -86,14 +88,14 @@ static void search_notes(struct search *search, Elf_Data *data)
 		arguments = arguments_of(bytes + description + sizeof(addresses),
 					 note.n_descsz - sizeof(addresses), search->name);
 		if (arguments)
-			take(search, &addresses, arguments);
+			add_marker(search, &addresses, arguments);
 	}
 }
 
 void marker_find(const struct image *image, const struct symbol_wanted *wanted,
 		 struct symbol_found *ret_found)
 {
-	struct search search = { .image = image, .name = wanted->name, .found = ret_found };
+	struct marker_search search = { .image = image, .name = wanted->name, .found = ret_found };
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
 

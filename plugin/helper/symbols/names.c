@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tables of symbols.
+ * Reads the functions of symbol tables.
  */
 #include "names.h"
 
@@ -24,7 +24,7 @@ static Elf_Data *section_data(Elf *elf, uint32_t type, size_t link, GElf_Shdr *r
 	return NULL;
 }
 
-static unsigned rank_of(const GElf_Sym *symbol, Elf_Data *versions, size_t index)
+static unsigned symbol_rank(const GElf_Sym *symbol, Elf_Data *versions, size_t index)
 {
 	GElf_Versym version;
 
@@ -42,8 +42,9 @@ static unsigned rank_of(const GElf_Sym *symbol, Elf_Data *versions, size_t index
 	}
 }
 
-/* NAME, or NAME@@VERSION, which is the version of who does not ask for one; NAME@VERSION is another. */
-static size_t length_of(const char *text)
+/* The length of NAME in NAME and in NAME@@VERSION, the default version. NAME@VERSION is a name of
+ * its own. */
+static size_t name_length(const char *text)
 {
 	const char *at = strchr(text, '@');
 
@@ -73,7 +74,7 @@ bool names_has(const struct image *image, enum names_table which)
 }
 
 bool names_each(const struct image *image, enum names_table which,
-		void (*take)(void *with, const struct name *name), void *with)
+		void (*visit)(void *with, const struct name *name), void *with)
 {
 	Elf *elf = elf_of(image, which);
 	GElf_Shdr header, ignored;
@@ -94,10 +95,10 @@ bool names_each(const struct image *image, enum names_table which,
 		name.text = elf_strptr(elf, header.sh_link, symbol.st_name);
 		if (!name.text || !name.text[0])
 			continue;
-		name.length = length_of(name.text);
-		name.rank = rank_of(&symbol, versions, i);
+		name.length = name_length(name.text);
+		name.rank = symbol_rank(&symbol, versions, i);
 		name.is_chosen = type_of_symbol == STT_GNU_IFUNC;
-		take(with, &name);
+		visit(with, &name);
 	}
 	return true;
 }

@@ -2,21 +2,24 @@
 #ifndef EBPF_SYMBOLS_NAMES_H
 #define EBPF_SYMBOLS_NAMES_H
 
+/* Symbol tables. */
+
 #include "image.h"
 
-/* A function as a table of symbols has it. */
+/* A function in a symbol table. */
 struct name {
 	const char *text;
 	size_t length; /* without @VERSION */
 	uint64_t address, size;
-	unsigned rank;  /* which counts, where several have one name: 1 of an old version, 2 local,
-			* 3 weak, 4 global; 0: of another file, which this one only calls */
-	bool is_chosen; /* by the program, when it starts (IFUNC) */
+	unsigned rank;  /* the highest counts if several have one name: 1: of an old version; 2:
+			 * local; 3: weak; 4: global; 0: of another file, which this one only
+			 * calls */
+	bool is_chosen; /* the program chooses the code when it starts (IFUNC) */
 };
 
 enum names_table {
 	NAMES_STATIC, /* .symtab */
-	NAMES_DEBUG,  /* that of the separate file */
+	NAMES_DEBUG,  /* of the separate file */
 	NAMES_DYNAMIC,
 	NAMES_MINI,
 	NAMES_TABLES,
@@ -25,8 +28,8 @@ enum names_table {
 /* Is there such a table? */
 bool names_has(const struct image *image, enum names_table which);
 
-/* Calls `take` with each function of a table; false: there is no such table. */
+/* Calls `visit` with each function of a table; false: there is no such table. */
 bool names_each(const struct image *image, enum names_table which,
-		void (*take)(void *with, const struct name *name), void *with);
+		void (*visit)(void *with, const struct name *name), void *with);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names of code as they are answered.
+ * Collects the names of code at one address.
  */
 #include "naming.h"
 
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void append(struct naming *naming, const char *name, size_t length)
+static void append_function(struct naming *naming, const char *name, size_t length)
 {
 	size_t cut = length < NAMING_FUNCTION_MAX ? length : NAMING_FUNCTION_MAX;
 	size_t at = naming->size ? naming->size + 1 : 0;
@@ -38,7 +38,7 @@ void naming_add(struct naming *naming, const char *name, size_t length, const ch
 	int size = mangled ? asprintf(&whole, "%s%s", source ? source : mangled, suffix) : -1;
 
 	if (size >= 0) {
-		append(naming, whole, (size_t)size);
+		append_function(naming, whole, (size_t)size);
 		free(whole);
 	}
 	free(source);

@@ -2,18 +2,21 @@
 #ifndef EBPF_SYMBOLS_NAMING_H
 #define EBPF_SYMBOLS_NAMING_H
 
+/* Names of code, as they are sent to the plugin. */
+
 #include <stddef.h>
 
-#define NAMING_FUNCTION_MAX 255 /* bytes of one name: of a longer one "..." tells the rest */
+#define NAMING_FUNCTION_MAX 255 /* bytes of one name; a longer one ends in "..." */
 
-/* The functions that code is of, demangled: the outermost first, with a NUL between them. */
+/* The functions that code at one address is in, demangled: outermost first, with a NUL between
+ * them. */
 struct naming {
 	char *bytes;
-	size_t size; /* 0: none is known */
+	size_t size; /* 0: unknown */
 };
 
-/* Adds a function that is inlined in what is there, with a suffix. What finds no room below SYMBOL_NAMED_MAX, or no
- * memory, is left out. */
+/* Appends a function that is inlined in the ones so far, with a suffix. It is left out if
+ * SYMBOL_NAMED_MAX would be reached, or without memory. */
 void naming_add(struct naming *naming, const char *name, size_t length, const char *suffix);
 
 void naming_done(struct naming *namings, size_t count);

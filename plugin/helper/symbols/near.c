@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What else a name may have been meant to be: the same in another namespace, as the compiler has
- * changed it (NAME.constprop.0), made of a template (NAME<int>), or a few letters away.
+ * Finds names that the wanted one may have been meant to be: in another namespace, with a suffix of
+ * the compiler (NAME.constprop.0), an instance of a template (NAME<int>), or a few letters away.
  */
 #include "near.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Levenshtein's, or limit if it is that or more. */
+/* Levenshtein's distance, or limit if it is that or more. */
 static unsigned distance_of(const char *one, size_t one_length, const char *other,
 			    size_t other_length, unsigned limit)
 {
@@ -34,7 +34,7 @@ static unsigned distance_of(const char *one, size_t one_length, const char *othe
 	return row[other_length];
 }
 
-/* Is it the name with something in front or behind? */
+/* Is it the wanted name with something in front or behind? */
 static int is_part(const char *name, size_t length, const char *wanted, size_t wanted_length)
 {
 	if (length <= wanted_length + 1)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names of code at offsets of a program or library: for all of them at once, in one pass over each
- * table of symbols.
+ * Names code at offsets of a program or library: all offsets in one pass over each symbol table.
  */
 #include "offset.h"
 
@@ -15,18 +14,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is known of one address. */
+/* The best names so far for one address. */
 struct covered {
-	struct name best;  /* that it is in; text NULL: none */
-	struct name below; /* of those that begin behind the address before this one, not behind
-			    * this one, the last */
+	struct name best;  /* the function that covers the address; text NULL: none */
+	struct name below; /* the last function that starts at or below this address and above
+			    * the address before it */
 };
 
-struct search {
-	const struct address *addresses;
-	struct covered *covered; /* of each of these */
+struct offset_search {
+	const struct code_address *addresses;
+	struct covered *covered; /* of each address */
 	size_t count;
-	bool is_whole; /* the table has all functions, also those without a size */
+	bool is_whole; /* the table has all functions, including those without a size */
 };
 
 static size_t underscores(const struct name *name)
@@ -34,8 +33,8 @@ static size_t underscores(const struct name *name)
 	return strspn(name->text, "_");
 }
 
-/* Of several names of one place the one that people know: read, not __read or __libc_read. */
-static bool is_better(const struct name *name, const struct name *than)
+/* Of several names at one address, the one that people know: read, not __read or __libc_read. */
+static bool is_better_name(const struct name *name, const struct name *than)
 {
 	if (!than->text || name->address != than->address)
 		return !than->text || name->address > than->address;
@@ -48,23 +47,23 @@ static bool is_better(const struct name *name, const struct name *than)
 	return memcmp(name->text, than->text, name->length) < 0;
 }
 
-static void take(void *with, const struct name *name)
+static void cover_addresses(void *with, const struct name *name)
 {
-	struct search *search = with;
+	struct offset_search *search = with;
 	size_t first = addresses_from(search->addresses, search->count, name->address);
 
 	if (name->rank == 0)
 		return;
 	for (size_t i = first;
 	     i < search->count && search->addresses[i].value - name->address < name->size; i++)
-		if (is_better(name, &search->covered[i].best))
+		if (is_better_name(name, &search->covered[i].best))
 			search->covered[i].best = *name;
 	if (search->is_whole && first < search->count &&
-	    is_better(name, &search->covered[first].below))
+	    is_better_name(name, &search->covered[first].below))
 		search->covered[first].below = *name;
 }
 
-/* Code between two symbols may be of another section, which has none. */
+/* Code between two symbols may be in another section, which has no symbols. */
 static bool is_same_section(const struct image *image, uint64_t address, uint64_t other)
 {
 	Elf_Scn *section = NULL;
@@ -77,8 +76,8 @@ static bool is_same_section(const struct image *image, uint64_t address, uint64_
 	return false;
 }
 
-/* What has no size goes as far as the next one. */
-static void take_sizeless(const struct image *image, const struct search *search)
+/* A function without a size extends to the next one. */
+static void add_sizeless(const struct image *image, const struct offset_search *search)
 {
 	struct name below = { 0 };
 
@@ -93,20 +92,20 @@ static void take_sizeless(const struct image *image, const struct search *search
 	}
 }
 
-static void search_tables(const struct image *image, struct search *search)
+static void search_offset_tables(const struct image *image, struct offset_search *search)
 {
 	for (enum names_table which = 0; which < NAMES_TABLES; which++) {
 		search->is_whole = which != NAMES_DYNAMIC;
-		names_each(image, which, take, search);
+		names_each(image, which, cover_addresses, search);
 	}
 	if (image->is_go)
-		go_each(image, take, search);
-	take_sizeless(image, search);
+		go_each(image, cover_addresses, search);
+	add_sizeless(image, search);
 }
 
-/* Those that are code, in order; returns how many. */
+/* Fills in the addresses of those offsets that are code, sorted. Returns how many. */
 static size_t find_addresses(const struct image *image, const uint64_t *offsets, size_t count,
-			     struct address *addresses)
+			     struct code_address *addresses)
 {
 	size_t found = 0;
 
@@ -120,16 +119,16 @@ static size_t find_addresses(const struct image *image, const uint64_t *offsets,
 int offsets_name(const struct image *image, const uint64_t *offsets, size_t count,
 		 bool wants_inlined, struct naming *ret_namings)
 {
-	struct address *addresses = calloc(count + 1, sizeof(*addresses));
+	struct code_address *addresses = calloc(count + 1, sizeof(*addresses));
 	struct covered *covered = calloc(count + 1, sizeof(*covered));
-	struct search search = { .addresses = addresses, .covered = covered };
+	struct offset_search search = { .addresses = addresses, .covered = covered };
 	int status = addresses && covered ? 0 : -ENOMEM;
 
 	if (status)
 		goto out;
 	memset(ret_namings, 0, count * sizeof(*ret_namings));
 	search.count = find_addresses(image, offsets, count, addresses);
-	search_tables(image, &search);
+	search_offset_tables(image, &search);
 	for (size_t i = 0; i < search.count; i++)
 		if (covered[i].best.text)
 			naming_add(&ret_namings[addresses[i].index], covered[i].best.text,

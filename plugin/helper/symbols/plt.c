@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Procedure linkage tables have no symbols. Each of their entries jumps through a pointer, which the
- * dynamic linker fills in: its relocations say for which pointer which function is looked up.
+ * Procedure linkage tables have no symbols. Each entry jumps through a pointer that the dynamic
+ * linker fills in; the relocation of that pointer says which function is called.
  */
 #include "plt.h"
 
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct section {
+struct plt_section {
 	const unsigned char *bytes;
 	size_t size;
 	uint64_t address;
@@ -20,19 +20,19 @@ struct section {
 static const char *const names[] = { ".plt", ".plt.sec", ".plt.got" };
 #define SECTIONS (sizeof(names) / sizeof(*names))
 
-static void find_sections(const struct image *image, struct section *ret_sections)
+static void find_sections(const struct image *image, struct plt_section *ret_sections)
 {
 	for (size_t i = 0; i < SECTIONS; i++) {
-		struct section *section = &ret_sections[i];
+		struct plt_section *section = &ret_sections[i];
 
-		*section = (struct section){ .size = 0 };
+		*section = (struct plt_section){ .size = 0 };
 		image_bytes(image, names[i], &section->bytes, &section->size, &section->address);
 	}
 }
 
 bool plt_has(const struct image *image, uint64_t address)
 {
-	struct section sections[SECTIONS];
+	struct plt_section sections[SECTIONS];
 	bool has = false;
 
 	find_sections(image, sections);
@@ -41,17 +41,18 @@ bool plt_has(const struct image *image, uint64_t address)
 	return has;
 }
 
-/* The pointers of those that are named so, in order; returns how many. */
-static size_t find_pointers(const struct image *image, const struct address *addresses,
-			    size_t count, const struct naming *namings, struct address *pointers)
+/* Finds the pointers of those addresses that have no name. They are sorted. Returns how many. */
+static size_t find_pointers(const struct image *image, const struct code_address *addresses,
+			    size_t count, const struct naming *namings,
+			    struct code_address *pointers)
 {
-	struct section sections[SECTIONS];
+	struct plt_section sections[SECTIONS];
 	size_t found = 0;
 
 	find_sections(image, sections);
 	for (size_t i = 0; i < count * SECTIONS; i++) {
-		const struct address *address = &addresses[i / SECTIONS];
-		const struct section *section = &sections[i % SECTIONS];
+		const struct code_address *address = &addresses[i / SECTIONS];
+		const struct plt_section *section = &sections[i % SECTIONS];
 		uint64_t at = address->value - section->address;
 
 		if (!namings[address->index].size && at < section->size &&
@@ -63,8 +64,9 @@ static size_t find_pointers(const struct image *image, const struct address *add
 	return found;
 }
 
-static void take_relocations(const struct image *image, Elf_Data *relocations, size_t symbols,
-			     const struct address *pointers, size_t count, struct naming *namings)
+static void name_by_relocations(const struct image *image, Elf_Data *relocations, size_t symbols,
+				const struct code_address *pointers, size_t count,
+				struct naming *namings)
 {
 	Elf_Scn *section = elf_getscn(image->elf, symbols);
 	Elf_Data *data = section ? elf_getdata(section, NULL) : NULL;
@@ -89,11 +91,11 @@ static void take_relocations(const struct image *image, Elf_Data *relocations, s
 	}
 }
 
-int plt_name(const struct image *image, const struct address *addresses, size_t count,
+int plt_name(const struct image *image, const struct code_address *addresses, size_t count,
 	     struct naming *namings)
 {
-	/* Sections that overlap have an address each. */
-	struct address *pointers = calloc(count * SECTIONS + 1, sizeof(*pointers));
+	/* Sections may overlap, so each address may be in all of them. */
+	struct code_address *pointers = calloc(count * SECTIONS + 1, sizeof(*pointers));
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
 	size_t found;
@@ -107,7 +109,7 @@ int plt_name(const struct image *image, const struct address *addresses, size_t 
 					 : NULL;
 
 		if (data)
-			take_relocations(image, data, header.sh_link, pointers, found, namings);
+			name_by_relocations(image, data, header.sh_link, pointers, found, namings);
 	}
 	free(pointers);
 	return 0;

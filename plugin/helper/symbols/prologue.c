@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The check with which functions of Go begin: it compares the stack pointer with a limit, and branches to
- * where runtime.morestack is called and then the function's begin jumped to (cmd/internal/obj/x86/obj6.go,
- * stacksplit). A frame that is large needs two branches.
+ * The stack check at the start of Go functions. It compares the stack pointer with a limit, and
+ * branches to code that calls runtime.morestack and jumps back to the start
+ * (cmd/internal/obj/x86/obj6.go, stacksplit). A large frame needs two branches.
  */
 #include "prologue.h"
 
@@ -10,32 +10,32 @@
 
 #include <elf.h>
 
-#define CHECK_MAX 48  /* bytes of code: enough for the check of a large frame */
-#define AGAIN_MAX 512 /* likewise, to keep arguments, to call, and to jump */
+#define CHECK_MAX 48  /* bytes; enough for the check of a large frame */
+#define AGAIN_MAX 512 /* bytes; enough to save arguments, to call and to jump back */
 
-struct code {
+struct code_bytes {
 	unsigned char bytes[AGAIN_MAX];
 	size_t size;
 	uint64_t address;
 };
 
 static bool read_code(const struct image *image, uint64_t address, size_t most,
-		      struct code *ret_code)
+		      struct code_bytes *ret_code)
 {
 	uint64_t offset;
 
-	*ret_code = (struct code){ .address = address };
+	*ret_code = (struct code_bytes){ .address = address };
 	if (image_offset(image, PF_X, address, &offset))
 		return false;
 	ret_code->size = image_read(image, offset, ret_code->bytes, most);
 	return true;
 }
 
-/* Does the function begin again where this leads to? */
-static bool begins_again(const struct image *image, const struct range *range, uint64_t address)
+/* Does the code at this address jump back to the start of the function? */
+static bool jumps_to_start(const struct image *image, const struct range *range, uint64_t address)
 {
-	struct code code;
-	uint64_t target;
+	struct code_bytes code;
+	uint64_t destination;
 	bool always;
 
 	if (address <= range->begin || address >= range->end ||
@@ -45,17 +45,17 @@ static bool begins_again(const struct image *image, const struct range *range, u
 		length = code_length(code.bytes + at, code.size - at);
 		if (length == 0)
 			return false;
-		if (!code_jumps(code.bytes + at, length, address + at, &target, &always))
+		if (!code_jumps(code.bytes + at, length, address + at, &destination, &always))
 			continue;
-		return always && target == range->begin;
+		return always && destination == range->begin;
 	}
 	return false;
 }
 
 uint64_t prologue_size(const struct image *image, const struct range *range)
 {
-	uint64_t target, again = 0, size = 0;
-	struct code code;
+	uint64_t destination, enlarge = 0, size = 0;
+	struct code_bytes code;
 	bool always;
 
 	if (!read_code(image, range->begin, CHECK_MAX, &code))
@@ -64,11 +64,12 @@ uint64_t prologue_size(const struct image *image, const struct range *range)
 		length = code_length(code.bytes + at, code.size - at);
 		if (length == 0)
 			break;
-		if (!code_jumps(code.bytes + at, length, range->begin + at, &target, &always))
+		if (!code_jumps(code.bytes + at, length, range->begin + at, &destination, &always))
 			continue;
-		if (always || (again ? target != again : !begins_again(image, range, target)))
+		if (always ||
+		    (enlarge ? destination != enlarge : !jumps_to_start(image, range, destination)))
 			break;
-		again = target;
+		enlarge = destination;
 		size = at + length;
 	}
 	return size;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where a function returns. Compilers put parts of it elsewhere that are seldom run, so what it jumps to
- * belongs to it, too, unless another function begins there: that one returns for it (a tail call).
+ * Finds where a function returns. Compilers move seldom run parts of a function elsewhere, so code
+ * that it jumps to is part of it, unless another function starts there, which then returns for it
+ * (a tail call).
  *
- * A breakpoint in the middle of an instruction, or in data, would break the program. So all of the
- * function must be decoded, and wherever it jumps an instruction must begin.
+ * A breakpoint inside an instruction, or in data, would break the program. So all of the function
+ * must be decoded, and each jump must lead to the start of an instruction.
  */
 #include "returns.h"
 
@@ -23,49 +24,49 @@
 #define PARTS_MAX 32
 #define JUMPS_MAX (1U << 18)
 #define OTHERS_MAX 256
-#define COLD ".cold" /* in the name of a part, where one has a name */
+#define COLD ".cold" /* in the name of a part that was moved, if it has a name */
 
-struct jump {
-	uint64_t target;
+struct code_jump {
+	uint64_t destination;
 	bool always;
 };
 
-struct part {
+struct code_part {
 	struct range range;
-	uint64_t offset;       /* in the file */
-	unsigned char *begins; /* of each byte: does an instruction begin there? */
+	uint64_t offset;       /* of begin in the file */
+	unsigned char *begins; /* per byte: does an instruction start there? */
 };
 
-struct search {
+struct return_search {
 	const struct image *image;
-	struct part parts[PARTS_MAX];
+	struct code_part parts[PARTS_MAX];
 	size_t part_count;
-	struct jump *jumps;
+	struct code_jump *jumps;
 	size_t jump_count;
-	struct symbol_place *places;
-	size_t place_count;
-	uint64_t others[OTHERS_MAX]; /* functions that it jumps to */
+	struct symbol_place *locations;
+	size_t location_count;
+	uint64_t others[OTHERS_MAX]; /* other functions that it jumps to */
 	size_t other_count;
-	const char *why; /* not all are found; NULL: all are */
+	const char *why; /* why not all are found; NULL: all are */
 };
 
-static bool refuse(struct search *search, const char *why)
+static bool give_up(struct return_search *search, const char *why)
 {
 	search->why = why;
 	return false;
 }
 
-/* --- what belongs together --- */
+/* --- parts of a function --- */
 
-struct named {
+struct named_range {
 	uint64_t address;
-	struct range range; /* of the function that has the address; end 0: none has */
+	struct range range; /* of the function with the address; end 0: none */
 	bool is_cold;
 };
 
-static void look(void *with, const struct name *name)
+static void match_named_range(void *with, const struct name *name)
 {
-	struct named *named = with;
+	struct named_range *named = with;
 
 	if (name->rank == 0 || named->address < name->address ||
 	    named->address - name->address >= name->size)
@@ -74,51 +75,51 @@ static void look(void *with, const struct name *name)
 	named->is_cold |= strstr(name->text, COLD) != NULL;
 }
 
-static struct named name_of(const struct image *image, uint64_t address)
+static struct named_range find_named_range(const struct image *image, uint64_t address)
 {
-	struct named named = { .address = address };
+	struct named_range named = { .address = address };
 
 	for (enum names_table which = 0; which < NAMES_TABLES; which++)
-		names_each(image, which, look, &named);
+		names_each(image, which, match_named_range, &named);
 	return named;
 }
 
-/* Of the function, or of a part of it. */
+/* The range of the function, or of the part of it, that has the address. */
 static bool find_range(const struct image *image, uint64_t address, struct range *ret_range)
 {
 	if (go_has(image, address, ret_range))
 		return ret_range->end != 0;
 	if (unwind_range(image, address, ret_range))
 		return true;
-	*ret_range = name_of(image, address).range;
+	*ret_range = find_named_range(image, address).range;
 	return ret_range->end != 0;
 }
 
-/* Is what it jumps to another function, which returns for it? Compilers make tail calls by jumps, and by
- * branches only to what has a name. */
-static bool is_function(const struct image *image, const struct jump *jump,
+/* Does the jump lead to another function, which returns for this one? Compilers make tail calls by
+ * unconditional jumps, and by branches only to functions that have a name. */
+static bool is_function(const struct image *image, const struct code_jump *jump,
 			const struct range *range)
 {
 	struct range of_go, unwound;
-	struct named named;
+	struct named_range named;
 
-	if (plt_has(image, jump->target))
+	if (plt_has(image, jump->destination))
 		return true;
-	if (jump->target != range->begin)
+	if (jump->destination != range->begin)
 		return false;
-	if (go_has(image, jump->target, &of_go))
+	if (go_has(image, jump->destination, &of_go))
 		return true;
-	if (unwind_range(image, jump->target, &unwound)) {
-		if (!unwind_is_entry(image, jump->target))
+	if (unwind_range(image, jump->destination, &unwound)) {
+		if (!unwind_is_entry(image, jump->destination))
 			return false;
 		if (jump->always)
 			return true;
 	}
-	named = name_of(image, jump->target);
-	return named.range.end && named.range.begin == jump->target && !named.is_cold;
+	named = find_named_range(image, jump->destination);
+	return named.range.end && named.range.begin == jump->destination && !named.is_cold;
 }
 
-static bool is_other(const struct search *search, uint64_t address)
+static bool is_other(const struct return_search *search, uint64_t address)
 {
 	for (size_t i = 0; i < search->other_count; i++)
 		if (search->others[i] == address)
@@ -126,7 +127,7 @@ static bool is_other(const struct search *search, uint64_t address)
 	return false;
 }
 
-static const struct part *part_at(const struct search *search, uint64_t address)
+static const struct code_part *part_at(const struct return_search *search, uint64_t address)
 {
 	for (size_t i = 0; i < search->part_count; i++)
 		if (address >= search->parts[i].range.begin && address < search->parts[i].range.end)
@@ -136,144 +137,147 @@ static const struct part *part_at(const struct search *search, uint64_t address)
 
 /* --- code --- */
 
-static bool add_jump(struct search *search, const struct jump *jump)
+static bool add_jump(struct return_search *search, const struct code_jump *jump)
 {
-	struct jump *grown = search->jumps;
+	struct code_jump *grown = search->jumps;
 
-	/* Each power of two. */
+	/* The array grows at each power of two. */
 	if ((search->jump_count & (search->jump_count - 1)) == 0)
 		grown = reallocarray(grown, 2 * search->jump_count + 1, sizeof(*grown));
 	if (!grown || search->jump_count == JUMPS_MAX)
-		return refuse(search, "it is too large");
+		return give_up(search, "it is too large");
 	search->jumps = grown;
 	grown[search->jump_count++] = *jump;
 	return true;
 }
 
-static bool add_return(struct search *search, uint64_t offset, uint32_t flags)
+static bool add_return(struct return_search *search, uint64_t offset, uint32_t flags)
 {
-	if (search->place_count == SYMBOL_PLACES_MAX - 1)
-		return refuse(search, "it returns in too many places");
-	search->places[search->place_count++] =
+	if (search->location_count == SYMBOL_PLACES_MAX - 1)
+		return give_up(search, "it returns in too many places");
+	search->locations[search->location_count++] =
 		(struct symbol_place){ .offset = offset, .flags = SYMBOL_RETURN | flags };
 	return true;
 }
 
-static bool take_instruction(struct search *search, const struct part *part,
-			     const unsigned char *code, size_t at, size_t length)
+static bool add_instruction(struct return_search *search, const struct code_part *part,
+			    const unsigned char *code, size_t at, size_t length)
 {
-	struct jump jump;
+	struct code_jump jump;
 
 	part->begins[at] = true;
 	if (code_is_return(code + at, length))
 		return add_return(search, part->offset + at,
 				  code_is_stepped(code + at, length) ? SYMBOL_STEPPED : 0);
-	if (code_jumps(code + at, length, part->range.begin + at, &jump.target, &jump.always))
+	if (code_jumps(code + at, length, part->range.begin + at, &jump.destination, &jump.always))
 		return add_jump(search, &jump);
 	return true;
 }
 
-static bool take_code(struct search *search, const struct part *part, const unsigned char *code,
-		      size_t size)
+static bool decode_part(struct return_search *search, const struct code_part *part,
+			const unsigned char *code, size_t size)
 {
 	for (size_t at = 0, length; at < size; at += length) {
 		length = code_length(code + at, size - at);
 		if (length == 0)
-			return refuse(search, "it has code that cannot be decoded, or data in it");
-		if (!take_instruction(search, part, code, at, length))
+			return give_up(search, "it has code that cannot be decoded, or data in it");
+		if (!add_instruction(search, part, code, at, length))
 			return false;
 	}
 	return true;
 }
 
-static bool take_part(struct search *search, const struct range *range)
+static bool add_code_part(struct return_search *search, const struct range *range)
 {
-	struct part *part = &search->parts[search->part_count];
+	struct code_part *part = &search->parts[search->part_count];
 	size_t size = range->end - range->begin;
 	unsigned char *code;
-	bool taken = false;
+	bool decoded = false;
 
 	if (search->part_count == PARTS_MAX || range->end <= range->begin || size > CODE_MAX)
-		return refuse(search, "it is too large");
-	*part = (struct part){ .range = *range, .begins = calloc(1, size) };
+		return give_up(search, "it is too large");
+	*part = (struct code_part){ .range = *range, .begins = calloc(1, size) };
 	search->part_count++;
 	code = malloc(size);
 	if (!code || !part->begins ||
 	    image_offset(search->image, PF_X, range->begin, &part->offset) ||
 	    image_read(search->image, part->offset, code, size) != size)
-		refuse(search, "its code cannot be read");
+		give_up(search, "its code cannot be read");
 	else
-		taken = take_code(search, part, code, size);
+		decoded = decode_part(search, part, code, size);
 	free(code);
-	return taken;
+	return decoded;
 }
 
-/* Takes where it jumps to, unless that is a function. */
-static bool follow(struct search *search, const struct jump *jump)
+/* Adds the part that a jump leads to, unless that is another function. */
+static bool follow_jump(struct return_search *search, const struct code_jump *jump)
 {
 	struct range range;
 
-	if (part_at(search, jump->target) || is_other(search, jump->target))
+	if (part_at(search, jump->destination) || is_other(search, jump->destination))
 		return true;
-	if (!find_range(search->image, jump->target, &range)) {
-		/* Of a branch it is a part, else more likely a function. */
+	if (!find_range(search->image, jump->destination, &range)) {
+		/* A branch leads to a part; an unconditional jump more likely to another
+		 * function. */
 		if (!jump->always)
-			return refuse(search, "a part of it lies elsewhere, and nothing in the "
-					      "file says how large that is");
+			return give_up(search, "a part of it lies elsewhere, and nothing in the "
+					       "file says how large that is");
 	} else if (!is_function(search->image, jump, &range)) {
-		return take_part(search, &range);
+		return add_code_part(search, &range);
 	}
 	if (search->other_count < OTHERS_MAX)
-		search->others[search->other_count++] = jump->target;
+		search->others[search->other_count++] = jump->destination;
 	return true;
 }
 
-static bool begins(const struct search *search, uint64_t address)
+static bool begins(const struct return_search *search, uint64_t address)
 {
-	const struct part *part = part_at(search, address);
+	const struct code_part *part = part_at(search, address);
 
 	return !part || part->begins[address - part->range.begin];
 }
 
-static bool is_sound(struct search *search)
+static bool is_sound(struct return_search *search)
 {
 	for (size_t i = 0; i < search->jump_count; i++)
-		if (!begins(search, search->jumps[i].target))
-			return refuse(search, "it jumps into the middle of an instruction, or has "
-					      "data in it");
+		if (!begins(search, search->jumps[i].destination))
+			return give_up(search, "it jumps into the middle of an instruction, or has "
+					       "data in it");
 	return true;
 }
 
-static bool find_all(struct search *search, uint64_t address)
+static bool find_returns(struct return_search *search, uint64_t address)
 {
 	struct range range;
 
 	if (!find_range(search->image, address, &range))
-		return refuse(search, "nothing in the file says how large it is");
-	if (!take_part(search, &range))
+		return give_up(search, "nothing in the file says how large it is");
+	if (!add_code_part(search, &range))
 		return false;
 	if (!begins(search, address))
-		return refuse(search, "no instruction begins there");
-	/* There may be more with each. */
+		return give_up(search, "no instruction begins there");
+	/* Each part may add jumps. */
 	for (size_t i = 0; i < search->jump_count; i++)
-		if (!follow(search, &search->jumps[i]))
+		if (!follow_jump(search, &search->jumps[i]))
 			return false;
-	if (search->place_count == 0)
-		return refuse(search, "it has no instruction that returns: it ends in a tail call, "
-				      "or never");
+	if (search->location_count == 0)
+		return give_up(search,
+			       "it has no instruction that returns: it ends in a tail call, "
+			       "or never");
 	return is_sound(search);
 }
 
 void returns_add(const struct image *image, uint64_t address, struct symbol_found *found)
 {
-	struct search search = { .image = image,
-				 .places = calloc(SYMBOL_PLACES_MAX, sizeof(*search.places)) };
+	struct return_search search = {
+		.image = image, .locations = calloc(SYMBOL_PLACES_MAX, sizeof(*search.locations))
+	};
 
-	if (!search.places)
-		refuse(&search, "no memory");
-	else if (find_all(&search, address))
-		for (size_t i = 0; i < search.place_count; i++)
-			found_add(found, search.places[i]);
+	if (!search.locations)
+		give_up(&search, "no memory");
+	else if (find_returns(&search, address))
+		for (size_t i = 0; i < search.location_count; i++)
+			found_add(found, search.locations[i]);
 	if (search.why) {
 		found->places[0].flags |= SYMBOL_NO_RETURNS;
 		snprintf(found->error.text, sizeof(found->error.text), "%s", search.why);
@@ -281,5 +285,5 @@ void returns_add(const struct image *image, uint64_t address, struct symbol_foun
 	for (size_t i = 0; i < search.part_count; i++)
 		free(search.parts[i].begins);
 	free(search.jumps);
-	free(search.places);
+	free(search.locations);
 }

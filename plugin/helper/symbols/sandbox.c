@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a file can do that has taken over its reader: nothing. The worker has taken away all
- * privileges before (see plugin/system/reader.c); this is what can be done only when the libraries
- * are loaded.
+ * The sandbox of ebpf-symbols: a file that takes the process over can do nothing. The helper has
+ * taken away all privileges before (see plugin/helper/confined.c); this is what has to wait until
+ * the libraries are loaded.
  */
 #include "sandbox.h"
 
@@ -54,7 +54,7 @@ static struct sock_filter filter[] = {
 	ALLOW(getrandom), /* malloc of newer C libraries */
 	ALLOW(rt_sigreturn),
 	ALLOW(clock_gettime),
-	/* libdw asks for the name of what it reads, and for files that DWARF names. */
+	/* libdw asks for the name of the file that it reads, and for files that DWARF names. */
 	REFUSE(openat),
 	REFUSE(readlinkat),
 	REFUSE(getcwd),
@@ -69,7 +69,7 @@ static struct sock_filter filter[] = {
 };
 
 #if defined(__SANITIZE_ADDRESS__)
-/* Which wants address space without bounds, and more calls. */
+/* AddressSanitizer needs unbounded address space and more system calls. */
 int sandbox_enter(void)
 {
 	(void)filter;

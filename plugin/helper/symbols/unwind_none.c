@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Without libdw.
+ * Ranges of functions in a build without libdw: unknown.
  */
 #include "unwind.h"
 
