@@ -2,7 +2,7 @@
 /*
  * What a helper process does with programs and libraries: it opens them, runs ebpf-symbols, which
  * can do nothing but read them, and has the kernel make uprobes. It makes system calls only, see
- * answer.c.
+ * helper_process.c.
  */
 #include "answer.h"
 

@@ -3,7 +3,7 @@
  * Files that belong to others. A path that a user controls may lead to a FIFO or to a file system
  * of the user's own (FUSE), and the command line of a process may be mapped from such a file: an
  * open or read can then wait for ever, and no signal ends the wait. So a helper process opens and
- * reads files, and is set aside if it does not reply, see worker.c.
+ * reads files, and is set aside if it does not reply, see file_helper.c.
  */
 #include "file.h"
 
@@ -94,14 +94,14 @@ static int ask_file_content(int socket, void *with)
 
 int file_read(struct file_reader *helper, const struct file_request *request, struct file *ret_file)
 {
-	struct worker_turn owner = { .share = request->share, .whose = request->whose };
+	struct worker_turn charge = { .share = request->share, .whose = request->whose };
 	struct file file = { 0 };
 	struct file_exchange exchange = { .request = request, .file = &file };
 	int status;
 
 	if (strlen(request->path) > QUESTION_PATH_MAX)
 		return -ENAMETOOLONG;
-	status = worker_ask(helper, &owner, ask_file_content, &exchange);
+	status = worker_ask(helper, &charge, ask_file_content, &exchange);
 	if (status)
 		free(file.bytes);
 	else

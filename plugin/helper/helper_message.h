@@ -2,7 +2,7 @@
 /*
  * What the daemon and its helper process send each other over a stream socket. Both are the same
  * program, so structs are sent as they are; a helper that a file has stopped is given up, see
- * worker.h.
+ * file_helper.h.
  */
 #ifndef EBPF_HELPER_MESSAGE_H
 #define EBPF_HELPER_MESSAGE_H

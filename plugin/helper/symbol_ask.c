@@ -2,7 +2,7 @@
 /*
  * Runs ebpf-symbols on a file. A helper starts it and waits until it exits; the daemon has the
  * other end of its socket. The program can do nothing but reply, see
- * plugin/helper/symbols/sandbox.c, and its reply is checked, see symbol_answer.c.
+ * plugin/helper/symbols/sandbox.c, and its reply is checked, see symbol_reply.c.
  */
 #include "symbol_ask.h"
 
@@ -213,13 +213,13 @@ int symbol_ask(struct file_reader *files, const struct symbol_file *file, int de
 	       const struct symbol_buffer *request, struct symbol_buffer *ret_reply,
 	       struct error *error)
 {
-	struct worker_turn owner = { .share = FILE_OF_ROOT, .whose = symbol_number(file) };
+	struct worker_turn charge = { .share = FILE_OF_ROOT, .whose = symbol_number(file) };
 	struct symbol_run run = { .program = program_of(files),
 				  .descriptors = { -1, file->fd, debug_fd },
 				  .descriptor_count =
 					  debug_fd >= 0 ? SYMBOL_FD_COUNT : SYMBOL_FD_DEBUG,
 				  .request = request };
-	int status = worker_ask(files, &owner, ask_symbols, &run);
+	int status = worker_ask(files, &charge, ask_symbols, &run);
 
 	if (status)
 		status = set_reply_error(status, run.program, error);

@@ -76,18 +76,18 @@ int symbol_open(struct file_reader *files, const char *path, pid_t pid,
 		struct symbol_file *ret_file, struct error *error)
 {
 	struct open_exchange opened = { .path = path ? path : "" };
-	struct worker_turn owner = { .share = pid ? FILE_OF_USERS : FILE_OF_ROOT };
+	struct worker_turn charge = { .share = pid ? FILE_OF_USERS : FILE_OF_ROOT };
 	size_t length = strlen(opened.path);
 	char owner_text[32 + QUESTION_PATH_MAX];
 	int status = -ENAMETOOLONG;
 
 	if (length <= QUESTION_PATH_MAX) {
 		snprintf(owner_text, sizeof(owner_text), "%d:%s", (int)pid, opened.path);
-		owner.whose = file_number(pid ? owner_text : opened.path);
+		charge.whose = file_number(pid ? owner_text : opened.path);
 		opened.request = (struct question){ .kind = QUESTION_OPEN,
 						    .path_length = (uint32_t)length,
 						    .pid = pid };
-		status = worker_ask(files, &owner, ask_to_open, &opened);
+		status = worker_ask(files, &charge, ask_to_open, &opened);
 	}
 	if (status)
 		return error_set(error, status, "%s", why_not_open(status, path, pid));

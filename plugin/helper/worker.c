@@ -159,11 +159,11 @@ static bool is_budget_used_up(const struct file_reader *helper, enum file_share 
 	return count >= FILE_STUCK_MAX;
 }
 
-static void set_helper_aside(struct file_reader *helper, const struct worker_turn *owner)
+static void set_helper_aside(struct file_reader *helper, const struct worker_turn *charge)
 {
 	helper->stuck[helper->stuck_count].fd = helper->worker_fd;
-	helper->stuck[helper->stuck_count].share = owner->share;
-	helper->stuck[helper->stuck_count++].whose = owner->whose;
+	helper->stuck[helper->stuck_count].share = charge->share;
+	helper->stuck[helper->stuck_count++].whose = charge->whose;
 	helper->worker_fd = -1;
 }
 
@@ -215,15 +215,15 @@ int worker_told(int status)
 	return status == -ETIMEDOUT || status == -EPIPE || status == -EBUSY ? -EIO : status;
 }
 
-int worker_ask(struct file_reader *helper, const struct worker_turn *owner,
+int worker_ask(struct file_reader *helper, const struct worker_turn *charge,
 	       int (*ask)(int worker, void *with), void *with)
 {
 	int status = -EPIPE;
 
 	drop_unstuck_helpers(helper);
-	if (is_stuck(helper, owner->whose))
+	if (is_stuck(helper, charge->whose))
 		return -ETIMEDOUT;
-	if (is_budget_used_up(helper, owner->share))
+	if (is_budget_used_up(helper, charge->share))
 		return -EBUSY;
 	/* Twice: the helper may have been killed. */
 	for (int attempt = 0; attempt < 2 && status == -EPIPE; attempt++) {
@@ -233,7 +233,7 @@ int worker_ask(struct file_reader *helper, const struct worker_turn *owner,
 			drop_helper(helper);
 	}
 	if (status == -ETIMEDOUT)
-		set_helper_aside(helper, owner);
+		set_helper_aside(helper, charge);
 	else if (status == -ENOMEM && helper->worker_fd >= 0)
 		drop_helper(helper);
 	return status;

@@ -39,7 +39,7 @@ struct file_reader {
 	}
 void file_reader_init(struct file_reader *helper);
 
-/* Who is to blame if the file does not answer: see struct file_request. */
+/* Whom a request is charged to if the file does not answer: see struct file_request. */
 struct worker_turn {
 	enum file_share share;
 	uint64_t whose;
@@ -50,7 +50,7 @@ struct worker_turn {
  * used again; -ETIMEDOUT: it does not reply in time, and is set aside. Returns the status of ask;
  * -ETIMEDOUT at once while an earlier request of the same owner is stuck; or -EBUSY: too many
  * helpers of this budget are stuck. */
-int worker_ask(struct file_reader *helper, const struct worker_turn *owner,
+int worker_ask(struct file_reader *helper, const struct worker_turn *charge,
 	       int (*ask)(int worker, void *with), void *with);
 
 /* Receives exactly this many bytes until end_ns of clock_ns(). -ETIMEDOUT; -EPIPE: the helper has
