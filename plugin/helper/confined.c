@@ -44,7 +44,7 @@ static void become_nobody(void)
 
 /* Gives the program descriptors 0 to count - 1. All are first copied above these numbers, as one of
  * them may have the number that another is to get. */
-static int place_descriptors_at_zero(int *program, const int *descriptors, size_t count)
+static int dup_descriptors(int *program, const int *descriptors, size_t count)
 {
 	int copies[DESCRIPTORS_MAX];
 
@@ -67,7 +67,7 @@ static void exec_confined(int program, const char *name, const int *descriptors,
 {
 	char *arguments[] = { (char *)name, NULL }, *environment[] = { NULL };
 
-	if (place_descriptors_at_zero(&program, descriptors, count))
+	if (dup_descriptors(&program, descriptors, count))
 		_exit(CONFINED_NOT_STARTED);
 	limit(RLIMIT_CORE, 0, 0);
 	/* The hard limit sends SIGKILL, which does not say why; SIGXCPU comes first. */

@@ -149,14 +149,13 @@ static int set_end_error(const struct symbol_run *run, struct error *error)
 	int ended = run->ended.ended;
 
 	if (WIFSIGNALED(ended) && WTERMSIG(ended) == SIGXCPU)
-		return error_set(
-			error, -ETIME,
-			"to look for symbols in it takes more than %d s of CPU time, which "
-			"is the limit",
-			SYMBOL_CPU_S);
+		return error_set(error, -ETIME,
+				 "reading its symbols takes more than %d s of CPU time, which "
+				 "is the limit",
+				 SYMBOL_CPU_S);
 	if (run->ended.status == -ETIME)
 		return error_set(error, -ETIME,
-				 "to look for symbols in it takes too long: more than %d s",
+				 "reading its symbols takes too long: more than %d s",
 				 SYMBOL_WAIT_MS / 1000);
 	if (run->ended.status)
 		return error_set(error, run->ended.status,

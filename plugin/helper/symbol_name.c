@@ -67,7 +67,7 @@ static int name_once(struct file_reader *files, const struct symbol_file *file, 
 	int status;
 
 	if (wanted_names->count > SYMBOL_OFFSETS_MAX)
-		return error_set(error, -E2BIG, "code at more than %d places is asked for at once",
+		return error_set(error, -E2BIG, "code at more than %d offsets is asked for at once",
 				 SYMBOL_OFFSETS_MAX);
 	status = ask_names(files, file, debug_fd, wanted_names, ret_names, ret_about, error);
 	simple.wants_inlined = false;

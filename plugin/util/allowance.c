@@ -22,7 +22,7 @@ void allowance_fill(struct allowance *allowance, uint64_t now_ns)
 	allowance->filled_ns = now_ns;
 	if (left > allowance->most)
 		left = allowance->most;
-	/* The allowance may hold more than it would fill up to; that is not taken away. */
+	/* It may have more already, which is not taken away. */
 	if (left > allowance->left)
 		allowance->left = left;
 }

@@ -36,7 +36,7 @@ void found_add(struct symbol_found *found, struct symbol_place location)
 	}
 	found->places = grown ? grown : found->places;
 	free(location.arguments);
-	found_refuse(found, -E2BIG, "it is in more than %d places", SYMBOL_PLACES_MAX);
+	found_refuse(found, -E2BIG, "it is at more than %d locations", SYMBOL_PLACES_MAX);
 }
 
 void found_done(struct symbol_found *found)

@@ -65,7 +65,7 @@ static void add_marker(struct marker_search *search, const struct addresses *add
 	/* perf_event_open(2) has 32 bits for the offset of a semaphore. */
 	if (status || location.semaphore > UINT32_MAX)
 		found_refuse(search->found, -ENOEXEC,
-			     "it is broken: its notes tell addresses that it does not have");
+			     "it is broken: its notes name addresses that it does not have");
 }
 
 static void search_notes(struct marker_search *search, Elf_Data *data)

@@ -154,7 +154,7 @@ static bool add_jump(struct return_search *search, const struct code_jump *jump)
 static bool add_return(struct return_search *search, uint64_t offset, uint32_t flags)
 {
 	if (search->location_count == SYMBOL_PLACES_MAX - 1)
-		return give_up(search, "it returns in too many places");
+		return give_up(search, "it returns at too many locations");
 	search->locations[search->location_count++] =
 		(struct symbol_place){ .offset = offset, .flags = SYMBOL_RETURN | flags };
 	return true;
@@ -255,7 +255,7 @@ static bool find_returns(struct return_search *search, uint64_t address)
 	if (!add_code_part(search, &range))
 		return false;
 	if (!begins(search, address))
-		return give_up(search, "no instruction begins there");
+		return give_up(search, "no instruction starts there");
 	/* Each part may add jumps. */
 	for (size_t i = 0; i < search->jump_count; i++)
 		if (!follow_jump(search, &search->jumps[i]))
