@@ -12,7 +12,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <unistd.h>
@@ -134,7 +133,8 @@ void answer_questions(int socket)
 	static char path[QUESTION_PATH_MAX + 1];
 	struct question request;
 
-	/* Has an effect only where the wait for a file can be killed. */
+	/* Kills the helper when the starter exits, unless it waits where no signal ends the
+	 * wait. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	while (socket_receive(socket, &request, sizeof(request))) {
 		if (request.path_length > QUESTION_PATH_MAX ||
