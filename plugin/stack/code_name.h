@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define CODE_UNKNOWN 0     /* the number of code of which nothing is known: "[unknown]" */
 #define CODE_NAME_MAX 1024 /* bytes, with inlined functions and the NUL */
 
 struct codes;

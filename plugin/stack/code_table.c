@@ -70,7 +70,7 @@ struct code *code_table_add(struct codes *codes, const struct code_key *key)
 
 uint32_t code_table_number(const struct codes *codes, const struct code *code)
 {
-	return code ? (uint32_t)(code - codes->code) + 1 : CODE_UNKNOWN;
+	return code ? (uint32_t)(code - codes->code) + 1 : 0;
 }
 
 /* --- build IDs --- */

@@ -13,7 +13,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CODE_UNKNOWN 0 /* the number of code of which nothing is known: "[unknown]" */
 #define CODE_BUILDS_MAX 4096
 
 enum code_source {
@@ -65,7 +64,7 @@ int code_table_init(struct codes *codes);
  * call. */
 struct code *code_table_add(struct codes *codes, const struct code_key *key);
 
-/* The number of code; CODE_UNKNOWN of NULL. */
+/* The number of code, from 1 on; 0, which is CODE_UNKNOWN, of NULL. */
 uint32_t code_table_number(const struct codes *codes, const struct code *code);
 
 /* The index of a build ID in codes->build, which is added if it is new; INDEX_NONE: there are too
