@@ -18,7 +18,7 @@
 /* Called for each folded file; a status other than 0 ends the scan. */
 typedef int visit_fn(void *with, int directory, const char *file, const struct folded_name *name);
 
-/* Calls `each` for the folded files until it returns a status other than 0. */
+/* Calls `visit` for each folded file until it returns a status other than 0. */
 static int visit_files(int directory, visit_fn *visit, void *with)
 {
 	int fd = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), status = 0;
