@@ -27,8 +27,8 @@ struct question {
 	} kind;
 	uint32_t path_length;
 	uint32_t descriptor_count;
-	int32_t pid;       /* QUESTION_OPEN: path as this process sees it, 0: as the daemon does;
-			  * with an empty path: the program that the process runs */
+	int32_t pid;       /* QUESTION_OPEN: who sees the path, 0: the daemon; path "": its
+			    * program */
 	uint32_t count;    /* QUESTION_UPROBE_MULTI: locations */
 	uint64_t offset;   /* QUESTION_UPROBE: in the file */
 	uint64_t config;   /* QUESTION_UPROBE: of perf_event_open(2); _MULTI: flags of the link */

@@ -142,10 +142,10 @@ static void drop_unstuck_helpers(struct file_reader *helper)
 	}
 }
 
-static bool is_stuck(const struct file_reader *helper, uint64_t whose)
+static bool is_stuck(const struct file_reader *helper, uint64_t owner)
 {
 	for (size_t i = 0; i < helper->stuck_count; i++)
-		if (helper->stuck[i].whose == whose)
+		if (helper->stuck[i].whose == owner)
 			return true;
 	return false;
 }
