@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Locations of functions and markers in programs and libraries. ebpf-symbols reads the file, see
- * symbol_process.c, and a second time together with a separate file of symbols if names are missing.
+ * symbol_process.c, and a second time together with a separate file of symbols if names are
+ * missing.
  */
 #include "symbol.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Programs and libraries, opened by the helper: the daemon itself touches no path that others control.
+ * Programs and libraries, opened by the helper: the daemon itself touches no path that others
+ * control.
  */
 #include "symbol_file.h"
 

@@ -29,8 +29,8 @@ struct symbol_file {
 /* Opens a path as the daemon sees it (pid 0), or as process pid sees it: links then stay inside the
  * process's root. path NULL: the program that the process runs. A name without a slash is searched
  * in the directories of libraries (NAME.so.3) or programs. It is fast, and is called again to learn
- * whether the path now leads to another file. Returns 0 or a negative errno, and the error completes
- * "cannot read PATH: ". -ENOENT: there is no file; -ESRCH: there is no such process. */
+ * whether the path now leads to another file. Returns 0 or a negative errno, and the error
+ * completes "cannot read PATH: ". -ENOENT: there is no file; -ESRCH: there is no such process. */
 int symbol_open(struct file_reader *files, const char *path, pid_t pid,
 		struct symbol_file *ret_file, struct error *error);
 

@@ -3,9 +3,10 @@
  * Frames as numbers.
  *
  * A frame that the kernel gives as build ID and offset is the same code in every process, and needs
- * nothing of its process once a file with that build ID is known. Until then, all files of the process
- * that the offset may lie in are opened, since only ebpf-symbols, which reads them, says which one has
- * the build ID. Frames that are addresses are searched in the mappings of the process.
+ * nothing of its process once a file with that build ID is known. Until then, all files of the
+ * process that the offset may lie in are opened, since only ebpf-symbols, which reads them, says
+ * which one has the build ID. Frames that are addresses are searched in the mappings of the
+ * process.
  */
 #include "code.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Code that frames of stacks are in. A frame becomes a number while its process lives, by the
- * mappings that the process has then. The name is asked for later, when the process may have exited.
- * Of one thread.
+ * mappings that the process has then. The name is asked for later, when the process may have
+ * exited. Of one thread.
  */
 #ifndef EBPF_CODE_NAMES_H
 #define EBPF_CODE_NAMES_H

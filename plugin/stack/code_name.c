@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names of code: of files and of generated code from ebpf-symbols, of the kernel from /proc/kallsyms.
+ * Names of code: of files and of generated code from ebpf-symbols, of the kernel from
+ * /proc/kallsyms.
  */
 #include "code_name.h"
 

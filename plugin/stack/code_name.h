@@ -14,15 +14,15 @@
 struct codes;
 
 /* Asks for the names of all code that has none yet. A file that cannot be read is logged once, and
- * its code remains unknown. Each file takes as long as symbol_name() at most. `between` (may be NULL)
- * is called before each file, for work that cannot wait; if it returns false, no more files are
- * asked. */
+ * its code remains unknown. Each file takes as long as symbol_name() at most. `between` (may be
+ * NULL) is called before each file, for work that cannot wait; if it returns false, no more files
+ * are asked. */
 void codes_look(struct codes *codes, bool (*between)(void *with), void *with);
 
 /* The name, as a part of a folded line: no blank at either end, no control characters, and a
  * semicolon only between a function and those inlined in it. "_[k]" follows a name of the kernel's.
- * Code without a symbol is "[FILE]" if its file is known, else "[unknown]". Valid until the next call
- * of codes_forget(). */
+ * Code without a symbol is "[FILE]" if its file is known, else "[unknown]". Valid until the next
+ * call of codes_forget(). */
 const char *codes_name(const struct codes *codes, uint32_t number);
 
 #endif

@@ -2,9 +2,9 @@
 /*
  * Numbers of code and of build IDs, each found by a hash of its key.
  *
- * Code of files and of the kernel stays from one write to the next, so that the name of what runs all
- * day is asked for once. The tables are emptied after an hour at the latest, since files and modules
- * come and go.
+ * Code of files and of the kernel stays from one write to the next, so that the name of what runs
+ * all day is asked for once. The tables are emptied after an hour at the latest, since files and
+ * modules come and go.
  */
 #include "code_table.h"
 

@@ -23,7 +23,8 @@ bool pattern_init_finding(struct pattern *regex, const char *text, char *why, si
 
 /* Finds the part of the text that matches, or the part in the first group if that has matched;
  * false: none. The limits of pattern_match() apply. */
-bool pattern_find(const struct pattern *regex, const char *text, size_t *ret_begin, size_t *ret_end);
+bool pattern_find(const struct pattern *regex, const char *text, size_t *ret_begin,
+		  size_t *ret_end);
 
 /* Does the expression match a part of the text? A match that would need more than some 25 ms or 4
  * MiB fails, whatever the expression. */
