@@ -34,7 +34,7 @@ static uint64_t hash_file(const struct code_files *files, const struct code_file
 	return index_hash(&files->index, hash, key->path, strlen(key->path));
 }
 
-static bool is_same_key(const void *of, uint32_t number, const void *wanted)
+static bool is_same_code_file(const void *of, uint32_t number, const void *wanted)
 {
 	const struct code_file *file = &((const struct code_files *)of)->item[number];
 	const struct code_file_key *key = wanted;
@@ -65,7 +65,7 @@ uint32_t code_file_of(struct code_files *files, const struct process_map *map,
 {
 	struct code_file_key key = { mapping->device, mapping->inode, map->paths + mapping->path };
 	uint64_t hash = hash_file(files, &key);
-	uint32_t number = index_find(&files->index, hash, is_same_key, files, &key);
+	uint32_t number = index_find(&files->index, hash, is_same_code_file, files, &key);
 	char *path, *text;
 
 	if (number != INDEX_NONE || files->count == CODE_FILES_MAX)

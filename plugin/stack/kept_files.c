@@ -39,7 +39,7 @@ static int visit_files(int directory, visit_fn *visit, void *with)
 	return status;
 }
 
-static int remove_file(int directory, const char *file)
+static int remove_folded(int directory, const char *file)
 {
 	return unlinkat(directory, file, 0) && errno != ENOENT ? -errno : 0;
 }
@@ -90,7 +90,7 @@ static int visit_dated(void *with, int directory, const char *file, const struct
 	if (fstatat(directory, file, &stat, AT_SYMLINK_NOFOLLOW) || !S_ISREG(stat.st_mode))
 		return 0;
 	if (strcmp(name->hour, list->limits->oldest_hour) < 0) {
-		list->status = remove_file(directory, file) ?: list->status;
+		list->status = remove_folded(directory, file) ?: list->status;
 		return 0;
 	}
 	memcpy(file_found.hour, name->hour, sizeof(file_found.hour));
@@ -115,7 +115,7 @@ static int remove_oldest_files(struct dated_files *list, int directory)
 
 	qsort(list->item, list->count, sizeof(*list->item), by_age_and_size);
 	for (size_t i = 0; i < list->count && list->size > room; i++) {
-		int removed = remove_file(directory, list->item[i].file);
+		int removed = remove_folded(directory, list->item[i].file);
 
 		if (removed) {
 			status = removed;
@@ -159,7 +159,7 @@ static int visit_view(void *with, int directory, const char *file, const struct 
 	if (strcmp(name->view, files->view) || strcmp(name->hour, files->hour) ||
 	    files->is_active(files->with, name))
 		return 0;
-	return remove_file(directory, file);
+	return remove_folded(directory, file);
 }
 
 int kept_files_remove(int directory, const char *view, const char *hour,

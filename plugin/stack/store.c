@@ -75,12 +75,12 @@ int store_open(struct store **ret_store, const struct profiles_config *config, s
 
 /* --- unwritten files --- */
 
-static uint64_t hash_name(const struct store *store, const struct folded_name *name)
+static uint64_t hash_folded_name(const struct store *store, const struct folded_name *name)
 {
 	return index_hash(&store->index, 0, name, sizeof(*name));
 }
 
-static bool is_same_name(const void *of, uint32_t number, const void *wanted)
+static bool is_same_folded_name(const void *of, uint32_t number, const void *wanted)
 {
 	const struct store *store = of;
 
@@ -89,8 +89,8 @@ static bool is_same_name(const void *of, uint32_t number, const void *wanted)
 
 static struct unwritten *find_unwritten(const struct store *store, const struct folded_name *name)
 {
-	uint32_t number =
-		index_find(&store->index, hash_name(store, name), is_same_name, store, name);
+	uint32_t number = index_find(&store->index, hash_folded_name(store, name),
+				     is_same_folded_name, store, name);
 
 	return number == INDEX_NONE ? NULL : store->unwritten[number];
 }
@@ -116,7 +116,8 @@ static void close_gaps(struct store *store)
 
 		if (!unwritten)
 			continue;
-		index_add(&store->index, hash_name(store, &unwritten->name), (uint32_t)count);
+		index_add(&store->index, hash_folded_name(store, &unwritten->name),
+			  (uint32_t)count);
 		store->unwritten[count++] = unwritten;
 	}
 	store->count = count;
@@ -192,7 +193,7 @@ static struct unwritten *add_unwritten(struct store *store, const struct folded_
 		drop_oldest(store);
 	unwritten->name = *name;
 	unwritten->replaces = has_new_state(store, name);
-	index_add(&store->index, hash_name(store, name), (uint32_t)store->count);
+	index_add(&store->index, hash_folded_name(store, name), (uint32_t)store->count);
 	store->unwritten[store->count++] = unwritten;
 	return unwritten;
 }

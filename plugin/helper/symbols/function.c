@@ -81,8 +81,8 @@ static void append_other(const struct function_searches *search, struct function
 		function->others[length] = '\0';
 }
 
-static void add_match(const struct function_searches *search, struct function_search *function,
-		      const struct name *name, bool by_source)
+static void note_match(const struct function_searches *search, struct function_search *function,
+		       const struct name *name, bool by_source)
 {
 	if (name->rank == 0) {
 		function->is_called = true;
@@ -113,7 +113,7 @@ static void compare_name(void *with, const struct name *name)
 		if (!function->is_done && function->hash == hash &&
 		    strlen(function->name) == name->length &&
 		    memcmp(function->name, name->text, name->length) == 0)
-			add_match(search, function, name, false);
+			note_match(search, function, name, false);
 	}
 }
 
@@ -134,7 +134,7 @@ static void compare_source(struct function_searches *search, const struct name *
 		if (function->is_done)
 			continue;
 		if (strcmp(function->bare, source) == 0)
-			add_match(search, function, name, true);
+			note_match(search, function, name, true);
 		else
 			near_offer(&function->near, source);
 	}
@@ -187,8 +187,8 @@ static bool search_function_tables(struct function_searches *search,
 	return any;
 }
 
-static void refuse_function(const struct function_search *function, bool has_tables,
-			    bool is_stripped, struct symbol_found *found)
+static void refuse_unfound(const struct function_search *function, bool has_tables,
+			   bool is_stripped, struct symbol_found *found)
 {
 	char near[NEAR_TEXT_MAX];
 
@@ -215,7 +215,7 @@ static void report_function(const struct image *image, const struct function_sea
 	struct symbol_place location = { 0 };
 
 	if (!function->rank)
-		refuse_function(function, has_tables, is_stripped, found);
+		refuse_unfound(function, has_tables, is_stripped, found);
 	else if (function->count > 1)
 		found_refuse(found, -ENOTUNIQ,
 			     "it has several functions of this name: %s%s; choose one by its %s",
