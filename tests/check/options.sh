@@ -12,7 +12,7 @@ wanted() {
 	grep -q "$2" "$1" || complain "$1 does not have $3"
 }
 
-grep -ho '{ "[A-Z][A-Za-z]*", [a-z_]*take' plugin/config/*.c | cut -d '"' -f 2 | sort -u >"$work/options"
+grep -ho '{ "[A-Z][A-Za-z]*", [a-z_]*parse' plugin/config/*.c | cut -d '"' -f 2 | sort -u >"$work/options"
 for option in Service ProcessMatch Tier; do
 	wanted "$work/options" "^$option\$" "$option"
 done
