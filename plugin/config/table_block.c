@@ -108,7 +108,7 @@ static bool parse_member_name(struct context *parent, const oconfig_item_t *bloc
 	return true;
 }
 
-static bool parse_key_block(struct context *parent, const oconfig_item_t *block)
+static bool parse_table_key(struct context *parent, const oconfig_item_t *block)
 {
 	struct table_config *table = parent->table;
 	char name[CONFIG_MEMBER_MAX];
@@ -193,7 +193,7 @@ const struct option value_options[] = {
 	{ "Type", parse_value_type, ONCE },     { NULL, NULL, ONCE },
 };
 
-static bool parse_value_block(struct context *parent, const oconfig_item_t *block)
+static bool parse_table_value(struct context *parent, const oconfig_item_t *block)
 {
 	struct table_config *table = parent->table;
 	char name[CONFIG_MEMBER_MAX];
@@ -231,8 +231,8 @@ static bool parse_table_entries(struct context *context, const oconfig_item_t *i
 const struct option table_options[] = {
 	{ "EachCpu", parse_table_each_cpu, ONCE },
 	{ "Entries", parse_table_entries, ONCE },
-	{ "Key", parse_key_block, BLOCK },
-	{ "Value", parse_value_block, BLOCK },
+	{ "Key", parse_table_key, BLOCK },
+	{ "Value", parse_table_value, BLOCK },
 	{ NULL, NULL, ONCE },
 };
 
