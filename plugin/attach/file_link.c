@@ -11,7 +11,6 @@
 #include "file_link.h"
 
 #include "attachment_message.h"
-#include "multi.h"
 #include "uprobe.h"
 #include "uprobe_multi.h"
 
@@ -197,7 +196,7 @@ static int link_many(struct work *work, const struct spot *spots, size_t count)
 
 static void link_spots(struct work *work, const struct spot *spots, size_t count)
 {
-	bool many = multi_is_of_files(spots->item->program);
+	bool many = uprobe_multi_is_of(spots->item->program);
 	struct error why = { "" };
 	int status;
 

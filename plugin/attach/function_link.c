@@ -5,10 +5,12 @@
  */
 #include "function_link.h"
 
+#include "attachment.h"
 #include "attachment_message.h"
 #include "kernel_refusal.h"
 #include "multi.h"
 #include "object/diagnosis.h"
+#include "trial_program.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -160,17 +162,12 @@ static int add_by_role(struct work *work, const struct function_target *target, 
 /* Whether the kernel lets a program be attached there, is known from one that does nothing. */
 static int try_copy(const char *name, bool at_return)
 {
-	static const struct bpf_insn nothing[] = { { .code = BPF_ALU64 | BPF_MOV | BPF_K },
-						   { .code = BPF_JMP | BPF_EXIT } };
-	LIBBPF_OPTS(bpf_prog_load_opts, options,
-		    .expected_attach_type = at_return ? BPF_TRACE_FEXIT : BPF_TRACE_FENTRY);
-	int id = libbpf_find_vmlinux_btf_id(name, options.expected_attach_type), program;
+	enum bpf_attach_type type = at_return ? BPF_TRACE_FEXIT : BPF_TRACE_FENTRY;
+	int id = libbpf_find_vmlinux_btf_id(name, type), program;
 
 	if (id <= 0)
 		return -ENOENT;
-	options.attach_btf_id = (uint32_t)id;
-	program = bpf_prog_load(BPF_PROG_TYPE_TRACING, "trial", "Dual MIT/GPL", nothing,
-				sizeof(nothing) / sizeof(*nothing), &options);
+	program = trial_program_load(BPF_PROG_TYPE_TRACING, type, (uint32_t)id);
 	if (program < 0)
 		return program;
 	close(program);
@@ -259,7 +256,7 @@ int function_links_prepare(struct object *object, const char *probe,
 	find_programs(object, &work.programs);
 	for (size_t i = 0; i < count; i++)
 		of_kernel |= targets[i].point->kind == POINT_KPROBE;
-	work.has_kernel_multi = of_kernel && multi_has_kernel();
+	work.has_kernel_multi = of_kernel && kprobe_multi_is_supported();
 	for (size_t i = 0; i < count && status == 0; i++)
 		status = add_target(&work, &targets[i], error);
 	tell_refused(&work);

@@ -2,15 +2,13 @@
 #ifndef EBPF_UPROBE_MULTI_H
 #define EBPF_UPROBE_MULTI_H
 
-#include "helper/answer.h"
+#include "helper/answer_uprobe_multi.h"
 #include "helper/file.h"
 
+#include <bpf/libbpf.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#define UPROBE_MULTI_ATTACH_TYPE 48 /* BPF_TRACE_UPROBE_MULTI, since Linux 6.6 */
-#define UPROBE_MULTI_MAX 65536      /* places */
 
 /* Many places of one file, and the program to be attached to them, which is loaded for that. */
 struct uprobe_multi {
@@ -28,10 +26,13 @@ int uprobe_multi_link(struct file_reader *reader, const struct uprobe_multi *mul
 /* What uprobe_multi_link has returned, in words. */
 const char *uprobe_multi_strerror(int status);
 
-/* Has the kernel such links for the program, which is loaded for them? */
-bool uprobe_multi_is_known(int program);
+/* Has the kernel such links (since Linux 6.6)? Found out by trying it. */
+bool uprobe_multi_is_supported(void);
 
-/* The worker's part, after such a question. false: the daemon has gone. */
-bool uprobe_multi_answer(int socket, const struct question *question);
+/* Before load: the program will be loaded for many functions of a file. */
+void uprobe_multi_set(struct bpf_program *program);
+
+/* Is the program loaded, or will it be, for many functions of a file? */
+bool uprobe_multi_is_of(const struct bpf_program *program);
 
 #endif

@@ -5,7 +5,6 @@
  */
 #include "answer.h"
 
-#include "attach/uprobe_multi.h"
 #include "descriptor.h"
 
 #include <errno.h>

@@ -11,6 +11,7 @@
 bool answer_open(int socket, const struct question *request, const char *path);
 bool answer_symbols(int socket, const char *program, const int *descriptors, size_t count);
 bool answer_uprobe(int socket, const struct question *request, int file);
+bool uprobe_multi_answer(int socket, const struct question *request);
 
 /* Is the file on FUSE, where a program serves it that may stop or lie? Also true if the kernel
  * does not say. */
