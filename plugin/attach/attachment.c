@@ -3,15 +3,14 @@
  * What the programs of an object are attached to, but for what libbpf finds by their sections alone:
  * points that the configuration names, and functions of files, which may become other files.
  */
-#include "attachment_message.h"
+#include "attachment.h"
 
+#include "attachment_message.h"
 #include "kernel_link.h"
-#include "link.h"
 #include "traced_path.h"
 #include "util/clock.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,18 +34,6 @@ struct attachments {
 	uint64_t checked_ns;
 };
 
-bool attachment_is_of_file(const struct attachment *attachment)
-{
-	switch (attachment->point->kind) {
-	case POINT_UPROBE:
-	case POINT_URETPROBE:
-	case POINT_USDT:
-		return true;
-	default:
-		return false;
-	}
-}
-
 bool attachments_any(const struct object *object)
 {
 	return object->attachments && object->attachments->count;
@@ -59,10 +46,39 @@ int attachments_none(struct error *error)
 			 "its Attach lines and Function blocks can be used");
 }
 
+static void destroy_links(struct part *part)
+{
+	while (part->link_count)
+		bpf_link__destroy(part->links[--part->link_count]);
+	free(part->links);
+	part->links = NULL;
+}
+
+static void attachments_done(struct object *object)
+{
+	struct attachments *all = object->attachments;
+
+	if (!all)
+		return;
+	for (size_t i = 0; i < all->part_count; i++)
+		destroy_links(&all->parts[i]);
+	for (size_t i = 0; i < all->path_count; i++)
+		traced_path_done(&all->paths[i]);
+	for (size_t i = 0; i < all->count; i++)
+		attachment_free(all->items[i]);
+	free(all->paths);
+	free(all->parts);
+	free(all->items);
+	free(all);
+	object->attachments = NULL;
+}
+
 static struct attachments *all_of(struct object *object)
 {
-	if (!object->attachments)
+	if (!object->attachments) {
 		object->attachments = calloc(1, sizeof(*object->attachments));
+		object->attachments_done = attachments_done;
+	}
 	return object->attachments;
 }
 
@@ -99,30 +115,6 @@ static int add_to_part(struct attachments *all, const struct attachment *item)
 	return 0;
 }
 
-static void attachment_free(struct attachment *attachment)
-{
-	if (attachment->own_point)
-		point_done(attachment->own_point);
-	free(attachment->own_point);
-	free(attachment->what);
-	free(attachment->why);
-	free(attachment);
-}
-
-static struct attachment *copy(const struct attachment *attachment)
-{
-	struct attachment *new = malloc(sizeof(*new));
-
-	if (!new)
-		return NULL;
-	*new = *attachment;
-	new->what = strdup(attachment->what);
-	if (new->what)
-		return new;
-	free(new);
-	return NULL;
-}
-
 static int add(struct attachments *all, const struct attachment *attachment)
 {
 	struct attachment **grown = reallocarray(all->items, all->count + 1, sizeof(*grown));
@@ -132,7 +124,7 @@ static int add(struct attachments *all, const struct attachment *attachment)
 	if (!grown)
 		return -ENOMEM;
 	all->items = grown;
-	new = copy(attachment);
+	new = attachment_copy(attachment);
 	if (!new)
 		return -ENOMEM;
 	status = add_to_part(all, new);
@@ -185,14 +177,6 @@ static int take_links(struct part *part, struct object *object, size_t first, st
 	part->link_count = count;
 	object->link_count = first;
 	return 0;
-}
-
-static void destroy_links(struct part *part)
-{
-	while (part->link_count)
-		bpf_link__destroy(part->links[--part->link_count]);
-	free(part->links);
-	part->links = NULL;
 }
 
 /* To points of no file. */
@@ -348,23 +332,4 @@ void attachments_undo(struct object *object)
 		destroy_links(&all->parts[i]);
 	for (size_t i = 0; all && i < all->path_count; i++)
 		traced_path_undo(&all->paths[i]);
-}
-
-void attachments_done(struct object *object)
-{
-	struct attachments *all = object->attachments;
-
-	if (!all)
-		return;
-	for (size_t i = 0; i < all->part_count; i++)
-		destroy_links(&all->parts[i]);
-	for (size_t i = 0; i < all->path_count; i++)
-		traced_path_done(&all->paths[i]);
-	for (size_t i = 0; i < all->count; i++)
-		attachment_free(all->items[i]);
-	free(all->paths);
-	free(all->parts);
-	free(all->items);
-	free(all);
-	object->attachments = NULL;
 }

@@ -2,7 +2,7 @@
 #ifndef EBPF_ATTACHMENT_MESSAGE_H
 #define EBPF_ATTACHMENT_MESSAGE_H
 
-#include "attachment.h"
+#include "attachment_item.h"
 
 /* What becomes of an attachment, for attachments_tell() to tell, and why. The last thing that was told of
  * one is not told again. */

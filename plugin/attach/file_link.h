@@ -2,7 +2,7 @@
 #ifndef EBPF_FILE_LINK_H
 #define EBPF_FILE_LINK_H
 
-#include "attachment.h"
+#include "attachment_item.h"
 #include "helper/file.h"
 #include "helper/symbol.h"
 #include "util/message.h"

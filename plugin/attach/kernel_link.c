@@ -7,9 +7,9 @@
 
 #include "attachment_message.h"
 #include "kernel_refusal.h"
-#include "link.h"
 #include "multi.h"
 #include "object/diagnosis.h"
+#include "link.h"
 #include "traceable.h"
 #include "util/glob.h"
 
@@ -24,12 +24,44 @@ static const struct bpf_program *many_of(const struct attachment *item)
 
 	if ((point->kind != POINT_KPROBE && point->kind != POINT_KRETPROBE) || point->offset)
 		return NULL;
-	return multi_is_of_kernel(item->program) ? item->program : item->many;
+	return kprobe_multi_is_of(item->program) ? item->program : item->many;
 }
 
 static bool is_pattern(const struct attachment *item)
 {
 	return item->point->name && glob_is_pattern(item->point->name);
+}
+
+static struct bpf_link *create_link(const struct attachment *attachment)
+{
+	const struct point *point = attachment->point;
+	LIBBPF_OPTS(bpf_kprobe_opts, function, .offset = point->offset,
+		    .retprobe = attachment->at_return, .bpf_cookie = attachment->cookie);
+	LIBBPF_OPTS(bpf_trace_opts, trace, .cookie = attachment->cookie);
+
+	switch (point->kind) {
+	case POINT_TRACEPOINT:
+		return bpf_program__attach_tracepoint(attachment->program, point->category,
+						      point->name);
+	case POINT_FENTRY:
+		return bpf_program__attach_trace_opts(attachment->program, &trace);
+	default:
+		return bpf_program__attach_kprobe_opts(attachment->program, point->name, &function);
+	}
+}
+
+static int link_by_libbpf(struct object *object, const struct attachment *attachment,
+			  struct error *error)
+{
+	struct bpf_link *link;
+	int status = 0;
+
+	diagnosis_begin();
+	link = create_link(attachment);
+	if (!link)
+		status = kernel_refusal(attachment->point, -errno, error);
+	diagnosis_end();
+	return status ?: object_add_link(object, link, error);
 }
 
 static int link_functions(struct object *object, const struct bpf_program *program, bool at_return,
@@ -45,7 +77,7 @@ static int link_functions(struct object *object, const struct bpf_program *progr
 	link = bpf_program__attach_kprobe_multi_opts(program, NULL, &options);
 	status = link ? 0 : -errno;
 	diagnosis_end();
-	return status ?: link_add(object, link, &ignored);
+	return status ?: object_add_link(object, link, &ignored);
 }
 
 static int refuse_pattern(struct error *error)
@@ -89,12 +121,14 @@ static int link_pattern(struct object *object, const struct attachment *item, st
 
 static int link_alone(struct object *object, const struct attachment *item, struct error *error)
 {
-	if (multi_is_of_kernel(item->program))
+	if (kprobe_multi_is_of(item->program))
 		return error_set(error, -EOPNOTSUPP,
 				 "cannot attach to %s: the kernel has no function of this name "
 				 "that a program SEC(\"kprobe.multi\") can be attached to",
 				 item->point->name);
-	return link_point(object, item, error);
+	if (item->point->kind == POINT_PERF)
+		return perf_event_attach(object, item, error);
+	return link_by_libbpf(object, item, error);
 }
 
 static void link_one(struct object *object, struct attachment *item)

@@ -2,7 +2,7 @@
 #ifndef EBPF_KERNEL_LINK_H
 #define EBPF_KERNEL_LINK_H
 
-#include "attachment.h"
+#include "attachment_item.h"
 #include "object/object.h"
 #include "util/message.h"
 

@@ -80,6 +80,15 @@ static int check(const struct object *object, const struct bpf_program *program,
 	return 0;
 }
 
+static void periodic_done(struct object *object)
+{
+	periodic_undo(object);
+	if (object->periodics)
+		free(object->periodics->links);
+	free(object->periodics);
+	object->periodics = NULL;
+}
+
 static int take_hz(struct object *object, struct error *error)
 {
 	const uint32_t *hz = object_variable(object, "hz", sizeof(*hz));
@@ -90,6 +99,7 @@ static int take_hz(struct object *object, struct error *error)
 	object->periodics = calloc(1, sizeof(*object->periodics));
 	if (!object->periodics)
 		return error_set(error, -ENOMEM, "no memory");
+	object->periodics_done = periodic_done;
 	object->periodics->hz = hz ? *hz : 0;
 	return 0;
 }
@@ -216,13 +226,4 @@ void periodic_undo(struct object *object)
 
 	while (all && all->count)
 		bpf_link__destroy(all->links[--all->count]);
-}
-
-void periodic_done(struct object *object)
-{
-	periodic_undo(object);
-	if (object->periodics)
-		free(object->periodics->links);
-	free(object->periodics);
-	object->periodics = NULL;
 }

@@ -35,6 +35,4 @@ size_t periodic_links(const struct object *object);
 /* Detaches them; they stay known. */
 void periodic_undo(struct object *object);
 
-void periodic_done(struct object *object);
-
 #endif

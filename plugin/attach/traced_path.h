@@ -2,7 +2,7 @@
 #ifndef EBPF_TRACED_PATH_H
 #define EBPF_TRACED_PATH_H
 
-#include "attachment.h"
+#include "attachment_item.h"
 #include "file_link.h"
 #include "helper/symbol.h"
 #include "util/message.h"

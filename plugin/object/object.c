@@ -5,8 +5,6 @@
 #include "object.h"
 
 #include "annotation.h"
-#include "attach/attachment.h"
-#include "attach/periodic.h"
 #include "diagnosis.h"
 
 #include <bpf/bpf.h>
@@ -243,6 +241,20 @@ int object_load(struct object *object, struct error *error)
 	return status ?: map_sections(object, error);
 }
 
+int object_add_link(struct object *object, struct bpf_link *link, struct error *error)
+{
+	struct bpf_link **grown =
+		reallocarray(object->links, object->link_count + 1, sizeof(*grown));
+
+	if (!grown) {
+		bpf_link__destroy(link);
+		return error_set(error, -ENOMEM, "no memory");
+	}
+	object->links = grown;
+	object->links[object->link_count++] = link;
+	return 0;
+}
+
 static int walk_once(int link, size_t size, void (*take)(void *to, const void *record), void *to)
 {
 	char buffer[64 * 1024];
@@ -333,8 +345,10 @@ int object_sample(const struct sample *sample, struct error *error)
 
 void object_done(struct object *object)
 {
-	attachments_done(object);
-	periodic_done(object);
+	if (object->attachments)
+		object->attachments_done(object);
+	if (object->periodics)
+		object->periodics_done(object);
 	for (size_t i = 0; i < object->link_count; i++)
 		bpf_link__destroy(object->links[i]);
 	for (size_t i = 0; i < object->walk_count; i++)

@@ -19,8 +19,11 @@ struct object {
 	struct bpf_object *bpf;
 	struct bpf_link **links;
 	size_t link_count;
-	struct attachments *attachments; /* NULL: none, see attachment.h */
-	struct periodics *periodics;     /* NULL: none, see periodic.h */
+	/* Of room attach, or NULL. Who sets one sets its function, too, which object_done() calls. */
+	struct attachments *attachments;
+	void (*attachments_done)(struct object *object);
+	struct periodics *periodics;
+	void (*periodics_done)(struct object *object);
 	struct reading_walk {
 		struct bpf_link
 			*link; /* of SEC("iter/..."); NULL: SEC("syscall"), which has none */
@@ -67,6 +70,9 @@ void *object_variable(const struct object *object, const char *name, size_t size
 /* Loads maps and programs and maps the variables into this process. Returns what the kernel or
  * libbpf says, or -ENOMEM; what was done is undone by object_done(). See attach.h for what follows. */
 int object_load(struct object *object, struct error *error);
+
+/* Adds a link, which is the object's from then on; -ENOMEM: it is destroyed. */
+int object_add_link(struct object *object, struct bpf_link *link, struct error *error);
 
 /* Runs the iterators, and the programs SEC("syscall"); to each record that the former write, `take` is
  * called with its bytes. size is that of a record, take may be NULL. */

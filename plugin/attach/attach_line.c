@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Attach lines of a Probe block: each names a hook, and the program that is attached to it.
+ */
+#include "attach_line.h"
+
+#include "attachment.h"
+#include "program_kind.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct program_names {
+	char text[512];
+	unsigned count;
+};
+
+static void add_program_name(struct program_names *names, const struct bpf_program *program)
+{
+	size_t length = strlen(names->text);
+
+	names->count++;
+	snprintf(names->text + length, sizeof(names->text) - length, "%s\"%s\"", length ? ", " : "",
+		 bpf_program__name(program));
+}
+
+/* The program that a line names, or the only one of such a section. NULL, and why. */
+static struct bpf_program *find_line_program(const struct object *object,
+					     const struct attach_config *attach, char *why,
+					     size_t size)
+{
+	enum point_kind kind = attach->point.kind;
+	struct program_names all = { .count = 0 }, fitting = { .count = 0 };
+	struct bpf_program *program, *found = NULL;
+
+	bpf_object__for_each_program(program, object->bpf)
+	{
+		if (attach->program && !strcmp(bpf_program__name(program), attach->program)) {
+			if (program_fits_hook(program, kind))
+				return program;
+			snprintf(why, size, "the program is SEC(\"%.100s\")",
+				 bpf_program__section_name(program));
+			return NULL;
+		}
+		add_program_name(&all, program);
+		if (!program_fits_hook(program, kind) || !program_has_section(program, kind))
+			continue;
+		add_program_name(&fitting, program);
+		found = program;
+	}
+	if (attach->program)
+		snprintf(why, size, "it has no program of this name, but %s",
+			 all.count ? all.text : "none at all");
+	else if (fitting.count == 0)
+		snprintf(why, size, "it has no program SEC(\"%s\")", program_section(kind));
+	else if (fitting.count > 1)
+		snprintf(why, size, "which program? name one behind it: %s", fitting.text);
+	return attach->program || fitting.count != 1 ? NULL : found;
+}
+
+static void name_line(char *text, size_t size, const struct attach_config *line)
+{
+	snprintf(text, size, "Attach \"%.256s\"%s%s%s", line->text, line->program ? " \"" : "",
+		 line->program ?: "", line->program ? "\"" : "");
+}
+
+static void ignore_line(const char *probe, const struct attach_config *line, const char *why)
+{
+	char what[512];
+
+	name_line(what, sizeof(what), line);
+	message(LOG_ERR, "probe %s: ignoring %s: %s", probe, what, why);
+}
+
+void attach_check(const struct object *object, const char *probe, const struct probe_config *block)
+{
+	for (size_t i = 0; block && i < block->attach_count; i++) {
+		char why[768];
+
+		if (!find_line_program(object, &block->attaches[i], why, sizeof(why)))
+			ignore_line(probe, &block->attaches[i], why);
+	}
+}
+
+/* Does an Attach line have it for a function of the kernel, which another kind of program is for? */
+bool attach_lines_use_kernel(const struct object *object, const struct bpf_program *program,
+			     const struct probe_config *block)
+{
+	char why[768];
+
+	for (size_t i = 0; block && i < block->attach_count; i++) {
+		const struct attach_config *line = &block->attaches[i];
+
+		if ((line->point.kind == POINT_KPROBE || line->point.kind == POINT_KRETPROBE) &&
+		    find_line_program(object, line, why, sizeof(why)) == program)
+			return true;
+	}
+	return false;
+}
+
+void attach_lines_add(struct object *object, const char *probe, const struct probe_config *block)
+{
+	for (size_t i = 0; block && i < block->attach_count; i++) {
+		const struct attach_config *line = &block->attaches[i];
+		struct error error = { "" };
+		char why[768], what[512];
+		struct attachment attachment = {
+			.point = &line->point,
+			.program = find_line_program(object, line, why, sizeof(why)),
+			.what = what,
+			.at_return = program_hook_is_return(line->point.kind),
+			.replaces = program_hook_is_return(line->point.kind),
+		};
+
+		/* What fits none has been told; others are of another tier or option. */
+		if (!attachment.program)
+			continue;
+		name_line(what, sizeof(what), line);
+		if (!bpf_program__autoload(attachment.program))
+			ignore_line(probe, line, "its tier or Option is not in use");
+		else if (attachments_add(object, &attachment, &error))
+			ignore_line(probe, line, error.text);
+	}
+}

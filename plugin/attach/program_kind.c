@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which hooks a program is for, by its type and section.
+ */
+#include "program_kind.h"
+
+#include "multi.h"
+
+#include <string.h>
+
+/* What the programs of a kind of attach point are. */
+static const struct {
+	enum bpf_prog_type type;
+	const char *sections[2]; /* what their section begins with */
+} KINDS[] = {
+	[POINT_UPROBE] = { BPF_PROG_TYPE_KPROBE, { "uprobe" } },
+	[POINT_URETPROBE] = { BPF_PROG_TYPE_KPROBE, { "uretprobe" } },
+	[POINT_USDT] = { BPF_PROG_TYPE_KPROBE, { "usdt" } },
+	[POINT_KPROBE] = { BPF_PROG_TYPE_KPROBE, { "kprobe" } },
+	[POINT_KRETPROBE] = { BPF_PROG_TYPE_KPROBE, { "kretprobe" } },
+	[POINT_FENTRY] = { BPF_PROG_TYPE_TRACING, { "fentry", "fexit" } },
+	[POINT_TRACEPOINT] = { BPF_PROG_TYPE_TRACEPOINT, { "tracepoint", "tp" } },
+	[POINT_PERF] = { BPF_PROG_TYPE_PERF_EVENT, { "perf_event" } },
+};
+
+/* Is the first part of the section this word? uprobe.s is an uprobe that may sleep, kprobe.multi one
+ * for many functions. */
+static bool begins_with(const char *section, const char *word)
+{
+	size_t length = word ? strlen(word) : 0;
+
+	if (!word || strncmp(section, word, length) != 0)
+		return false;
+	section += length;
+	if (!strncmp(section, ".multi", 6))
+		section += 6;
+	else if (!strncmp(section, ".s", 2))
+		section += 2;
+	return *section == '\0' || *section == '/';
+}
+
+bool program_has_section(const struct bpf_program *program, enum point_kind kind)
+{
+	const char *section = bpf_program__section_name(program);
+
+	return begins_with(section, KINDS[kind].sections[0]) ||
+	       begins_with(section, KINDS[kind].sections[1]);
+}
+
+const char *program_section(enum point_kind kind)
+{
+	return KINDS[kind].sections[0];
+}
+
+/* Those of many functions of the kernel are for nothing else. */
+bool program_fits_hook(const struct bpf_program *program, enum point_kind kind)
+{
+	return bpf_program__type(program) == KINDS[kind].type &&
+	       (!kprobe_multi_is_of(program) || program_has_section(program, kind));
+}
+
+bool program_names_hook(const struct bpf_program *program)
+{
+	return strchr(bpf_program__section_name(program), '/') != NULL;
+}
+
+/* The kind of attach point in a file that its section says; POINT_KINDS: none. */
+enum point_kind program_file_hook(const struct bpf_program *program)
+{
+	static const enum point_kind kinds[] = { POINT_UPROBE, POINT_URETPROBE, POINT_USDT };
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		if (program_has_section(program, kinds[i]))
+			return kinds[i];
+	return POINT_KINDS;
+}
+
+bool attach_is_own(const struct bpf_program *program)
+{
+	if (program_file_hook(program) != POINT_KINDS)
+		return true;
+	for (enum point_kind kind = 0; kind < POINT_KINDS; kind++)
+		if (program_has_section(program, kind) && program_fits_hook(program, kind))
+			return !program_names_hook(program);
+	return false;
+}
+
+bool program_hook_is_return(enum point_kind kind)
+{
+	return kind == POINT_URETPROBE || kind == POINT_KRETPROBE;
+}

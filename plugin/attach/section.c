@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Programs that libbpf attaches by the text of their sections.
+ */
+#include "section.h"
+
+#include "object/diagnosis.h"
+#include "object/over.h"
+#include "object/sample.h"
+#include "program_kind.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Run at each reading without an attach point. */
+static bool is_call(const struct bpf_program *program)
+{
+	return bpf_program__type(program) == BPF_PROG_TYPE_SYSCALL;
+}
+
+static bool is_walk(const struct bpf_program *program)
+{
+	return is_call(program) || strncmp(bpf_program__section_name(program), "iter", 4) == 0;
+}
+
+/* libbpf reads the ELF file of each such section in this process. */
+static bool is_of_files(const struct bpf_program *program)
+{
+	return bpf_program__type(program) == BPF_PROG_TYPE_KPROBE &&
+	       bpf_program__section_name(program)[0] == 'u';
+}
+
+static int attach_program(struct object *object, struct bpf_program *program, struct error *error)
+{
+	const char *section = bpf_program__section_name(program);
+	struct bpf_link *link;
+	int status = 0;
+
+	if (is_call(program)) {
+		object->walks[object->walk_count++] = (struct reading_walk){ .program = program };
+		return 0;
+	}
+	if (is_of_files(program))
+		return error_set(error, -EOPNOTSUPP, "cannot attach to %.100s: not supported",
+				 section);
+	diagnosis_begin();
+	link = over_is(program) ? over_attach(object, program) : bpf_program__attach(program);
+	if (!link && errno == EACCES && over_is(program))
+		status = error_set(error, -EACCES,
+				   "cannot attach to %s: the program %s reads more of a key or "
+				   "value than the map has that it walks over",
+				   section, bpf_program__name(program));
+	else if (!link)
+		status = diagnosis_error(DIAGNOSIS_ATTACH, section, -errno, error);
+	diagnosis_end();
+	if (status)
+		return status;
+	if (sample_hz(object, program))
+		object->samples[object->sample_count++] =
+			(struct sample){ link, program, sample_hz(object, program) };
+	else if (is_walk(program))
+		object->walks[object->walk_count++] = (struct reading_walk){ link, program };
+	else
+		return object_add_link(object, link, error);
+	return 0;
+}
+
+/* By their sections; iterators, which are run and not called, too, or without them. */
+int section_attach_programs(struct object *object, bool iterators, struct error *error)
+{
+	struct bpf_program *program;
+
+	bpf_object__for_each_program(program, object->bpf)
+	{
+		int status = 0;
+
+		if (bpf_program__autoload(program) && bpf_program__autoattach(program) &&
+		    !attach_is_own(program) && (iterators || !is_walk(program)))
+			status = attach_program(object, program, error);
+		if (status)
+			return status;
+	}
+	return 0;
+}
+
+int attach_sections(struct object *object, struct error *error)
+{
+	struct bpf_program *program;
+	size_t programs = 0;
+	int status;
+
+	bpf_object__for_each_program(program, object->bpf) programs++;
+	object->walks = calloc(programs + 1, sizeof(*object->walks));
+	object->samples = calloc(programs + 1, sizeof(*object->samples));
+	if (!object->walks || !object->samples)
+		return error_set(error, -ENOMEM, "no memory");
+	status = section_attach_programs(object, true, error);
+	if (status)
+		return status;
+	if (object->tier == 0)
+		object->tier = 1;
+	return 0;
+}
