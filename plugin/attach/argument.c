@@ -14,7 +14,7 @@
 
 #ifdef __x86_64__
 
-#define REGISTER(member) offsetof(struct pt_regs, member)
+#define REGISTER(reg) offsetof(struct pt_regs, reg)
 
 static const size_t BY_NUMBER[] = { REGISTER(rdi), REGISTER(rsi), REGISTER(rdx),
 				    REGISTER(rcx), REGISTER(r8),  REGISTER(r9) };
@@ -131,7 +131,7 @@ bool argument_of_entry(unsigned number, struct function_argument *ret_argument, 
 /* --- by name --- */
 
 /* false: it is no number, nor an address. */
-static bool type_of(const struct btf *btf, uint32_t id, struct function_type *ret_type)
+static bool type_of_argument(const struct btf *btf, uint32_t id, struct function_type *ret_type)
 {
 	int resolved = btf__resolve_type(btf, id);
 	const struct btf_type *type =
@@ -167,7 +167,7 @@ bool argument_by_name(const struct btf *btf, const char *function, const char *n
 		const struct btf_param *param = &btf_params(proto)[i];
 		const char *its = annotation_name(btf, param->name_off);
 
-		if (!strcmp(its, name) && type_of(btf, param->type, ret_type)) {
+		if (!strcmp(its, name) && type_of_argument(btf, param->type, ret_type)) {
 			*ret_number = (unsigned)i + 1;
 			return true;
 		}
@@ -257,7 +257,7 @@ static bool parse_operand(const char *at, struct function_argument *argument)
 #endif
 
 /* SIZE@OPERAND. */
-static bool parse_argument(const char *text, struct function_argument *ret_argument)
+static bool parse_marker_argument(const char *text, struct function_argument *ret_argument)
 {
 	struct function_argument argument = { 0 };
 	__s64 bytes;
@@ -276,7 +276,7 @@ static bool parse_argument(const char *text, struct function_argument *ret_argum
 }
 
 /* Length of the one at the begin: blanks within brackets are its own. */
-static size_t length_of(const char *text)
+static size_t operand_length(const char *text)
 {
 	size_t length = 0;
 	bool inside = false;
@@ -294,11 +294,11 @@ bool argument_of_marker(const char *arguments, unsigned number,
 	char text[64];
 
 	for (at += strspn(at, " "); *at; at += strspn(at, " ")) {
-		size_t length = length_of(at);
+		size_t length = operand_length(at);
 
 		if (++count == number) {
 			snprintf(text, sizeof(text), "%.*s", (int)length, at);
-			if (length < sizeof(text) && parse_argument(text, ret_argument))
+			if (length < sizeof(text) && parse_marker_argument(text, ret_argument))
 				return true;
 			snprintf(why, size, "its argument %u, \"%s\", cannot be read", number,
 				 text);

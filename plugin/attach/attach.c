@@ -32,13 +32,13 @@ void attach_prepare(const struct object *object, const struct probe_config *bloc
 }
 
 /* What SEC("uprobe/PATH:FUNCTION") or SEC("usdt/PATH:PROVIDER:NAME") names. */
-static int add_section(struct object *object, const struct bpf_program *program,
-		       struct error *error)
+static int add_section_attachment(struct object *object, const struct bpf_program *program,
+				  struct error *error)
 {
 	const char *section = bpf_program__section_name(program);
 	struct point *point = calloc(1, sizeof(*point));
 	struct attachment attachment = { .point = point,
-					 .own_point = point,
+					 .own_hook = point,
 					 .program = program,
 					 .what = (char *)section,
 					 .is_needed = true };
@@ -63,7 +63,7 @@ static int add_section(struct object *object, const struct bpf_program *program,
 	return status;
 }
 
-static int add_sections(struct object *object, struct error *error)
+static int add_section_attachments(struct object *object, struct error *error)
 {
 	struct bpf_program *program;
 	int status = 0;
@@ -71,12 +71,12 @@ static int add_sections(struct object *object, struct error *error)
 	bpf_object__for_each_program(
 		program, object->bpf) if (status == 0 && bpf_program__autoload(program) &&
 					  attach_is_own(program) && program_names_hook(program))
-		status = add_section(object, program, error);
+		status = add_section_attachment(object, program, error);
 	return status;
 }
 
 /* A program that is own and has no target; NULL: there is none. */
-static const struct bpf_program *find_untargeted(const struct object *object)
+static const struct bpf_program *find_unhooked(const struct object *object)
 {
 	struct bpf_program *program;
 
@@ -90,14 +90,14 @@ static const struct bpf_program *find_untargeted(const struct object *object)
 static int attach_all(struct object *object, const char *probe, const struct file_finder *finder,
 		      struct error *error)
 {
-	const struct bpf_program *untargeted = find_untargeted(object);
+	const struct bpf_program *unhooked = find_unhooked(object);
 	ssize_t links = periodic_attach(object, error);
 
 	if (links == 0)
 		links = attachments_attach(object, probe, finder, error);
 	if (links < 0)
 		return (int)links;
-	if (!untargeted || links || object->link_count || object->walk_count ||
+	if (!unhooked || links || object->link_count || object->walk_count ||
 	    object->sample_count || periodic_links(object))
 		return 0;
 	if (attachments_any(object))
@@ -105,7 +105,7 @@ static int attach_all(struct object *object, const char *probe, const struct fil
 	return error_set(error, -ENOENT,
 			 "nothing of it is attached: the program %s is SEC(\"%s\"), and its Probe "
 			 "block needs an Attach line for it",
-			 bpf_program__name(untargeted), bpf_program__section_name(untargeted));
+			 bpf_program__name(unhooked), bpf_program__section_name(unhooked));
 }
 
 void attach_undo(struct object *object)
@@ -130,7 +130,7 @@ int attach_again(struct object *object, const char *probe, const struct file_fin
 int attach_points(struct object *object, const char *probe, const struct probe_config *block,
 		  const struct file_finder *finder, struct error *error)
 {
-	int status = add_sections(object, error);
+	int status = add_section_attachments(object, error);
 
 	if (status)
 		return status;

@@ -23,7 +23,7 @@ struct attachments {
 	size_t count;
 	struct traced_path *paths;
 	size_t path_count;
-	struct part {
+	struct attachment_part {
 		unsigned number;
 		size_t first, count; /* of the items */
 		bool paused;
@@ -46,7 +46,7 @@ int attachments_none(struct error *error)
 			 "its Attach lines and Function blocks can be used");
 }
 
-static void destroy_links(struct part *part)
+static void destroy_links(struct attachment_part *part)
 {
 	while (part->link_count)
 		bpf_link__destroy(part->links[--part->link_count]);
@@ -73,7 +73,7 @@ static void attachments_done(struct object *object)
 	object->attachments = NULL;
 }
 
-static struct attachments *all_of(struct object *object)
+static struct attachments *ensure_attachments(struct object *object)
 {
 	if (!object->attachments) {
 		object->attachments = calloc(1, sizeof(*object->attachments));
@@ -100,7 +100,7 @@ static int add_to_path(struct attachments *all, struct attachment *item)
 /* The item at the end is of a part: of the one before it, or of a new one. */
 static int add_to_part(struct attachments *all, const struct attachment *item)
 {
-	struct part *grown;
+	struct attachment_part *grown;
 
 	if (all->part_count && all->parts[all->part_count - 1].number == item->part) {
 		all->parts[all->part_count - 1].count++;
@@ -111,11 +111,11 @@ static int add_to_part(struct attachments *all, const struct attachment *item)
 		return -ENOMEM;
 	all->parts = grown;
 	grown[all->part_count++] =
-		(struct part){ .number = item->part, .first = all->count, .count = 1 };
+		(struct attachment_part){ .number = item->part, .first = all->count, .count = 1 };
 	return 0;
 }
 
-static int add(struct attachments *all, const struct attachment *attachment)
+static int append_attachment(struct attachments *all, const struct attachment *attachment)
 {
 	struct attachment **grown = reallocarray(all->items, all->count + 1, sizeof(*grown));
 	struct attachment *new;
@@ -134,21 +134,21 @@ static int add(struct attachments *all, const struct attachment *attachment)
 		all->items[all->count++] = new;
 		return 0;
 	}
-	new->own_point = NULL;
+	new->own_hook = NULL;
 	attachment_free(new);
 	return status;
 }
 
 int attachments_add(struct object *object, const struct attachment *attachment, struct error *error)
 {
-	struct attachments *all = all_of(object);
+	struct attachments *all = ensure_attachments(object);
 	int status = all ? 0 : -ENOMEM;
 
 	if (attachment->point->kind == POINT_USDT && object_map(object, MARKER_ARGUMENTS))
 		return error_set(error, -EOPNOTSUPP,
 				 "arguments of markers are not supported, and the object includes "
 				 "usdt.bpf.h");
-	status = status ?: add(all, attachment);
+	status = status ?: append_attachment(all, attachment);
 	return status ? error_set(error, status, "no memory") : 0;
 }
 
@@ -164,7 +164,8 @@ static int update_paths(struct attachments *all, const char *probe,
 }
 
 /* Of the object's links those from the first on. */
-static int take_links(struct part *part, struct object *object, size_t first, struct error *error)
+static int move_links_to_part(struct attachment_part *part, struct object *object, size_t first,
+			      struct error *error)
 {
 	size_t count = object->link_count - first;
 
@@ -180,7 +181,7 @@ static int take_links(struct part *part, struct object *object, size_t first, st
 }
 
 /* To points of no file. */
-static int attach_part(struct object *object, struct part *part, struct error *error)
+static int attach_part(struct object *object, struct attachment_part *part, struct error *error)
 {
 	struct attachments *all = object->attachments;
 	size_t links = object->link_count;
@@ -189,7 +190,7 @@ static int attach_part(struct object *object, struct part *part, struct error *e
 	if (part->paused)
 		return 0;
 	status = kernel_links_open(object, all->items + part->first, part->count, error);
-	return status ?: take_links(part, object, links, error);
+	return status ?: move_links_to_part(part, object, links, error);
 }
 
 static int attach_parts(struct object *object, struct error *error)
@@ -245,7 +246,7 @@ void attachments_check(struct object *object, const char *probe, const struct fi
 	attachments_tell(all->items, all->count, probe);
 }
 
-static struct part *find_part(struct attachments *all, unsigned number)
+static struct attachment_part *find_part(struct attachments *all, unsigned number)
 {
 	for (size_t i = 0; all && i < all->part_count; i++)
 		if (all->parts[i].number == number)
@@ -253,7 +254,7 @@ static struct part *find_part(struct attachments *all, unsigned number)
 	return NULL;
 }
 
-static void set_paused(struct attachments *all, struct part *part, bool paused)
+static void mark_part_paused(struct attachments *all, struct attachment_part *part, bool paused)
 {
 	part->paused = paused;
 	for (size_t i = 0; i < all->path_count; i++)
@@ -261,7 +262,7 @@ static void set_paused(struct attachments *all, struct part *part, bool paused)
 			all->paths[i].paused = paused;
 }
 
-static void undo_part(struct attachments *all, struct part *part)
+static void undo_part(struct attachments *all, struct attachment_part *part)
 {
 	destroy_links(part);
 	for (size_t i = 0; i < all->path_count; i++)
@@ -272,24 +273,24 @@ static void undo_part(struct attachments *all, struct part *part)
 void attachments_pause(struct object *object, unsigned number)
 {
 	struct attachments *all = object->attachments;
-	struct part *part = find_part(all, number);
+	struct attachment_part *part = find_part(all, number);
 
 	if (!part)
 		return;
 	undo_part(all, part);
-	set_paused(all, part, true);
+	mark_part_paused(all, part, true);
 }
 
 int attachments_resume(struct object *object, unsigned number, const char *probe,
 		       const struct file_finder *finder, struct error *error)
 {
 	struct attachments *all = object->attachments;
-	struct part *part = find_part(all, number);
+	struct attachment_part *part = find_part(all, number);
 	int status;
 
 	if (!part)
 		return 0;
-	set_paused(all, part, false);
+	mark_part_paused(all, part, false);
 	status = attach_part(object, part, error);
 	for (size_t i = 0; i < all->path_count && status == 0; i++)
 		if (all->paths[i].part == number)
@@ -304,7 +305,7 @@ void attachments_each(const struct object *object, unsigned number,
 		      void (*each)(void *with, const struct attachment *attachment), void *with)
 {
 	const struct attachments *all = object->attachments;
-	const struct part *part = find_part(object->attachments, number);
+	const struct attachment_part *part = find_part(object->attachments, number);
 
 	for (size_t i = 0; part && i < part->count; i++)
 		each(with, all->items[part->first + i]);

@@ -21,9 +21,9 @@ bool attachment_is_of_file(const struct attachment *attachment)
 
 void attachment_free(struct attachment *attachment)
 {
-	if (attachment->own_point)
-		point_done(attachment->own_point);
-	free(attachment->own_point);
+	if (attachment->own_hook)
+		point_done(attachment->own_hook);
+	free(attachment->own_hook);
 	free(attachment->what);
 	free(attachment->why);
 	free(attachment);

@@ -33,7 +33,7 @@ enum attachment_state {
 /* A program that is to be attached to a point. */
 struct attachment {
 	const struct point *point;
-	struct point *own_point; /* the same, for the attachments to free, or NULL */
+	struct point *own_hook; /* the same, for the attachments to free, or NULL */
 	const struct bpf_program *program;
 	const struct bpf_program *many; /* of POINT_KPROBE: its like for many at once, or NULL */
 	char *what;                     /* for messages */
@@ -46,17 +46,17 @@ struct attachment {
 	unsigned part;  /* those of a part can be detached alone; 0: of none */
 	uint64_t cookie;
 	/* NULL, or the cookie of each place in a file. */
-	uint64_t (*place_cookie)(const struct attachment *attachment,
-				 const struct symbol_place *place);
+	uint64_t (*location_cookie)(const struct attachment *attachment,
+				    const struct symbol_place *location);
 	const void *with;
 	enum attachment_state state;
-	char *why;     /* it is in this state; NULL: nothing is to be told */
-	uint64_t told; /* number of the reason that was told why it is not attached, 0: it is */
-	uint64_t told_file; /* number of what was told of its file */
-	bool stepped;       /* at a place in a file, see SYMBOL_STEPPED */
-	bool stepped_told;  /* that it is */
-	bool replaced;      /* the kernel replaces the address to which it returns */
-	bool replaced_told;
+	char *why;       /* it is in this state; NULL: nothing is to be told */
+	uint64_t logged; /* number of the reason that was told why it is not attached, 0: it is */
+	uint64_t logged_file;    /* number of what was told of its file */
+	bool stepped;            /* at a place in a file, see SYMBOL_STEPPED */
+	bool single_step_logged; /* that it is */
+	bool replaced;           /* the kernel replaces the address to which it returns */
+	bool replaced_logged;
 };
 
 /* Is it of a function or marker of a file? */

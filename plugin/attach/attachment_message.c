@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct state {
+static const struct state_words {
 	int severity;
 	const char *before, *of_one, *of_more, *remedy;
 } STATES[] = {
@@ -27,15 +27,15 @@ static const struct state {
 	[ATTACHMENT_ATTACHED] = { LOG_NOTICE, "", " is attached now", " are attached now", "" },
 };
 
-static bool was_told(uint64_t *told, const char *why)
+static bool was_logged(uint64_t *logged, const char *why)
 {
-	uint64_t before = *told;
+	uint64_t before = *logged;
 
-	*told = file_number(why);
-	return *told == before;
+	*logged = file_number(why);
+	return *logged == before;
 }
 
-static void keep(struct attachment *attachment, enum attachment_state state, const char *why)
+static void set_state(struct attachment *attachment, enum attachment_state state, const char *why)
 {
 	free(attachment->why);
 	attachment->state = state;
@@ -44,37 +44,37 @@ static void keep(struct attachment *attachment, enum attachment_state state, con
 
 void attachment_note(struct attachment *attachment, enum attachment_state state, const char *why)
 {
-	if (!was_told(&attachment->told, why))
-		keep(attachment, state, why);
+	if (!was_logged(&attachment->logged, why))
+		set_state(attachment, state, why);
 }
 
 void attachment_note_attached(struct attachment *attachment)
 {
-	if (attachment->told)
-		keep(attachment, ATTACHMENT_ATTACHED, "");
-	attachment->told = 0;
+	if (attachment->logged)
+		set_state(attachment, ATTACHMENT_ATTACHED, "");
+	attachment->logged = 0;
 }
 
-void attachment_tell_file(struct attachment *attachment, const char *probe, const char *why)
+void attachment_log_file(struct attachment *attachment, const char *probe, const char *why)
 {
-	if (!was_told(&attachment->told_file, why))
+	if (!was_logged(&attachment->logged_file, why))
 		message(LOG_NOTICE, "probe %s: the symbols of %s alone are used: %s", probe,
 			attachment->point->path ?: "the program", why);
 }
 
 /* Those of which the same is told. */
-struct group {
+struct state_group {
 	const struct attachment *first, *last;
 	size_t others; /* lines of the configuration, whose attachments are next to each other */
 };
 
-static void group_add(struct group *group, const struct attachment *item)
+static void group_add(struct state_group *group, const struct attachment *item)
 {
 	group->others += strcmp(group->last->what, item->what) != 0;
 	group->last = item;
 }
 
-static void name_others(const struct group *group, char *text, size_t size)
+static void name_others(const struct state_group *group, char *text, size_t size)
 {
 	text[0] = '\0';
 	if (group->others)
@@ -82,10 +82,10 @@ static void name_others(const struct group *group, char *text, size_t size)
 			 group->others > 1 ? "s" : "");
 }
 
-static void tell_state(const struct group *group, const char *probe)
+static void log_state(const struct state_group *group, const char *probe)
 {
 	const struct attachment *first = group->first;
-	const struct state *state = &STATES[first->state];
+	const struct state_words *state = &STATES[first->state];
 	char others[48];
 
 	name_others(group, others, sizeof(others));
@@ -94,70 +94,70 @@ static void tell_state(const struct group *group, const char *probe)
 		first->why, state->remedy);
 }
 
-static bool is_same(const struct attachment *one, const struct attachment *other)
+static bool has_same_state(const struct attachment *one, const struct attachment *other)
 {
 	return other->why && one->state == other->state && !strcmp(one->why, other->why);
 }
 
-static void forget(struct attachment *item)
+static void clear_state(struct attachment *item)
 {
 	free(item->why);
 	item->why = NULL;
 }
 
-static void tell_states(struct attachment *const *items, size_t count, const char *probe)
+static void log_states(struct attachment *const *items, size_t count, const char *probe)
 {
 	for (size_t i = 0; i < count; i++) {
-		struct group group = { .first = items[i], .last = items[i] };
+		struct state_group group = { .first = items[i], .last = items[i] };
 
 		if (!items[i]->why)
 			continue;
 		for (size_t j = i + 1; j < count; j++)
-			if (is_same(items[i], items[j])) {
+			if (has_same_state(items[i], items[j])) {
 				group_add(&group, items[j]);
-				forget(items[j]);
+				clear_state(items[j]);
 			}
-		tell_state(&group, probe);
-		forget(items[i]);
+		log_state(&group, probe);
+		clear_state(items[i]);
 	}
 }
 
 /* Each of these says so once of an attachment. */
-typedef bool news(struct attachment *item);
+typedef bool condition(struct attachment *item);
 
-static bool is_stepped_at_entry(struct attachment *item)
+static bool steps_at_entry(struct attachment *item)
 {
-	return item->stepped && !item->at_return && !item->stepped_told &&
-	       (item->stepped_told = true);
+	return item->stepped && !item->at_return && !item->single_step_logged &&
+	       (item->single_step_logged = true);
 }
 
-static bool is_stepped_at_return(struct attachment *item)
+static bool steps_at_return(struct attachment *item)
 {
-	return item->stepped && item->at_return && !item->stepped_told &&
-	       (item->stepped_told = true);
+	return item->stepped && item->at_return && !item->single_step_logged &&
+	       (item->single_step_logged = true);
 }
 
 /* Of objects of users: a Function block has to say so itself. */
-static bool is_replacing(struct attachment *item)
+static bool replaces_address(struct attachment *item)
 {
-	return item->replaced && !item->is_paired && !item->replaced_told &&
-	       (item->replaced_told = true);
+	return item->replaced && !item->is_paired && !item->replaced_logged &&
+	       (item->replaced_logged = true);
 }
 
-static void tell_news(struct attachment *const *items, size_t count, const char *probe,
-		      news *is_new, int severity, const char *text)
+static void log_condition(struct attachment *const *items, size_t count, const char *probe,
+			  condition *applies, int severity, const char *text)
 {
-	struct group group;
+	struct state_group group;
 	char others[48];
 	size_t i = 0;
 
-	while (i < count && !is_new(items[i]))
+	while (i < count && !applies(items[i]))
 		i++;
 	if (i == count)
 		return;
-	group = (struct group){ .first = items[i], .last = items[i] };
+	group = (struct state_group){ .first = items[i], .last = items[i] };
 	while (++i < count)
-		if (is_new(items[i]))
+		if (applies(items[i]))
 			group_add(&group, items[i]);
 	name_others(&group, others, sizeof(others));
 	message(severity, "probe %s: %s%s: %s", probe, group.first->what, others, text);
@@ -165,15 +165,17 @@ static void tell_news(struct attachment *const *items, size_t count, const char 
 
 void attachments_tell(struct attachment *const *items, size_t count, const char *probe)
 {
-	tell_states(items, count, probe);
-	tell_news(items, count, probe, is_stepped_at_entry, LOG_NOTICE,
-		  "the kernel has to single-step the instruction at the entry, so that each call "
-		  "costs some 11 us and not 0.5; MaxOverhead limits what that may come to");
-	tell_news(items, count, probe, is_stepped_at_return, LOG_NOTICE,
-		  "the kernel has to single-step the instruction that returns, which costs some 11 "
-		  "us a call; MaxOverhead limits what that may come to");
-	tell_news(
-		items, count, probe, is_replacing, LOG_WARNING,
+	log_states(items, count, probe);
+	log_condition(
+		items, count, probe, steps_at_entry, LOG_NOTICE,
+		"the kernel has to single-step the instruction at the entry, so that each call "
+		"costs some 11 us and not 0.5; MaxOverhead limits what that may come to");
+	log_condition(
+		items, count, probe, steps_at_return, LOG_NOTICE,
+		"the kernel has to single-step the instruction that returns, which costs some 11 "
+		"us a call; MaxOverhead limits what that may come to");
+	log_condition(
+		items, count, probe, replaces_address, LOG_WARNING,
 		"the kernel replaces the address to which the function returns: a C++ exception, "
 		"a Rust panic or whatever else unwinds the stack through a call of it ends the "
 		"program; where that may happen, attach a uprobe to the instructions that return, "

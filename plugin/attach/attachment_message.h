@@ -12,7 +12,7 @@ void attachment_note(struct attachment *attachment, enum attachment_state state,
 void attachment_note_attached(struct attachment *attachment);
 
 /* Tells what is wrong with the symbols of the file of one, unless that was told last. */
-void attachment_tell_file(struct attachment *attachment, const char *probe, const char *why);
+void attachment_log_file(struct attachment *attachment, const char *probe, const char *why);
 
 /* Tells what was noted, and which are single-stepped or have return addresses replaced: once of all of which
  * the same is to be told. */

@@ -24,28 +24,28 @@
 #define PAUSE_MAX 63 /* calls */
 
 /* A place that a program is to be attached to. */
-struct spot {
+struct uprobe_location {
 	struct attachment *item;
-	struct symbol_place place; /* without its arguments */
+	struct symbol_place symbol; /* without its arguments */
 	uint64_t cookie;
 	bool as_return; /* the kernel changes the return address of the function that begins there */
 	bool is_unfound; /* where it is could not be learnt yet */
 };
 
-struct work {
+struct uprobe_work {
 	struct file_links *links;
 	const char *probe;
 	const struct symbol_file *file;
 	struct file_reader *files;
-	struct spot *spots;
-	size_t spot_count;
+	struct uprobe_location *locations;
+	size_t location_count;
 	bool again;          /* they were deferred before */
 	int status;          /* of the first that is needed and not had */
 	struct error *error; /* likewise */
 };
 
 /* Is it what is looked for that is wrong, and not the file? */
-static bool is_of_place(int status)
+static bool is_of_location(int status)
 {
 	switch (-status) {
 	case ESRCH:
@@ -59,7 +59,7 @@ static bool is_of_place(int status)
 	}
 }
 
-static void name_place(const struct point *point, char *text, size_t size)
+static void name_location(const struct point *point, char *text, size_t size)
 {
 	const char *name = point->name ?: "";
 
@@ -70,16 +70,16 @@ static void name_place(const struct point *point, char *text, size_t size)
 }
 
 /* What cannot be done, of the file: "read" or "attach to". */
-static void refuse(struct work *work, struct attachment *item, int status, const char *what,
-		   const char *why)
+static void refuse_item(struct uprobe_work *work, struct attachment *item, int status,
+			const char *what, const char *why)
 {
 	const char *path = item->point->path ?: "the program";
-	char place[640];
+	char symbol[640];
 	struct error text;
 
-	name_place(item->point, place, sizeof(place));
-	if (is_of_place(status))
-		error_set(&text, status, "cannot attach to %s in %s: %s", place, path, why);
+	name_location(item->point, symbol, sizeof(symbol));
+	if (is_of_location(status))
+		error_set(&text, status, "cannot attach to %s in %s: %s", symbol, path, why);
 	else
 		error_set(&text, status, "cannot %s %s: %s", what, path, why);
 	if (item->is_needed && work->status == 0)
@@ -111,25 +111,26 @@ static bool is_second(const struct attachment *item)
 }
 
 /* What passes at the second try is not told. */
-static int defer(struct work *work, const struct spot *spot, const char *why)
+static int defer_location(struct uprobe_work *work, const struct uprobe_location *location,
+			  const char *why)
 {
 	struct file_links *links = work->links;
-	struct spot *grown =
+	struct uprobe_location *grown =
 		reallocarray(links->deferred, links->deferred_count + 1, sizeof(*grown));
 	struct error text;
 
 	if (!grown)
 		return -ENOMEM;
 	links->deferred = grown;
-	links->deferred[links->deferred_count++] = *spot;
-	error_set(&text, 0, "cannot %s %s: %s", spot->is_unfound ? "read" : "attach to",
-		  spot->item->point->path ?: "the program", why);
-	if (work->again && !(spot->is_unfound && is_second(spot->item)))
-		attachment_note(spot->item, ATTACHMENT_DEFERRED, text.text);
+	links->deferred[links->deferred_count++] = *location;
+	error_set(&text, 0, "cannot %s %s: %s", location->is_unfound ? "read" : "attach to",
+		  location->item->point->path ?: "the program", why);
+	if (work->again && !(location->is_unfound && is_second(location->item)))
+		attachment_note(location->item, ATTACHMENT_DEFERRED, text.text);
 	return 0;
 }
 
-static int keep(struct work *work, int fd)
+static int add_link_fd(struct uprobe_work *work, int fd)
 {
 	struct file_links *links = work->links;
 	int *grown = reallocarray(links->fd, links->count + 1, sizeof(*grown));
@@ -145,37 +146,39 @@ static int keep(struct work *work, int fd)
 
 /* --- one by one --- */
 
-static int create_link(const struct spot *spot, int event, struct error *error)
+static int create_event_link(const struct uprobe_location *location, int event, struct error *error)
 {
-	LIBBPF_OPTS(bpf_link_create_opts, options, .perf_event.bpf_cookie = spot->cookie);
-	int fd = bpf_link_create(bpf_program__fd(spot->item->program), event, BPF_PERF_EVENT,
+	LIBBPF_OPTS(bpf_link_create_opts, options, .perf_event.bpf_cookie = location->cookie);
+	int fd = bpf_link_create(bpf_program__fd(location->item->program), event, BPF_PERF_EVENT,
 				 &options);
 
 	return fd < 0 ? error_set(error, fd, "%s", uprobe_multi_strerror(fd)) : fd;
 }
 
-static int link_one(struct work *work, const struct spot *spot, struct error *error)
+static int link_location(struct uprobe_work *work, const struct uprobe_location *location,
+			 struct error *error)
 {
 	int event, link, status;
 
-	status =
-		uprobe_event(work->files, work->file, &spot->place, spot->as_return, &event, error);
+	status = uprobe_event(work->files, work->file, &location->symbol, location->as_return,
+			      &event, error);
 	if (status)
 		return status;
-	link = create_link(spot, event, error);
+	link = create_event_link(location, event, error);
 	close(event);
-	return link < 0 ? link : keep(work, link);
+	return link < 0 ? link : add_link_fd(work, link);
 }
 
 /* --- many at once --- */
 
-static int link_many(struct work *work, const struct spot *spots, size_t count)
+static int link_locations_at_once(struct uprobe_work *work, const struct uprobe_location *locations,
+				  size_t count)
 {
 	uint64_t *numbers = calloc(count, 3 * sizeof(*numbers));
-	struct uprobe_multi multi = { .program = bpf_program__fd(spots->item->program),
+	struct uprobe_multi links = { .program = bpf_program__fd(locations->item->program),
 				      .file = work->file->fd,
-				      .whose = symbol_number(work->file),
-				      .at_return = spots->as_return,
+				      .owner = symbol_number(work->file),
+				      .at_return = locations->as_return,
 				      .offsets = numbers,
 				      .semaphores = numbers + count,
 				      .cookies = numbers + 2 * count,
@@ -185,38 +188,40 @@ static int link_many(struct work *work, const struct spot *spots, size_t count)
 	if (!numbers)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++) {
-		numbers[i] = spots[i].place.offset;
-		numbers[count + i] = spots[i].place.semaphore;
-		numbers[2 * count + i] = spots[i].cookie;
+		numbers[i] = locations[i].symbol.offset;
+		numbers[count + i] = locations[i].symbol.semaphore;
+		numbers[2 * count + i] = locations[i].cookie;
 	}
-	status = uprobe_multi_link(work->files, &multi, &fd);
+	status = uprobe_multi_link(work->files, &links, &fd);
 	free(numbers);
-	return status ?: keep(work, fd);
+	return status ?: add_link_fd(work, fd);
 }
 
-static void link_spots(struct work *work, const struct spot *spots, size_t count)
+static void link_locations(struct uprobe_work *work, const struct uprobe_location *locations,
+			   size_t count)
 {
-	bool many = uprobe_multi_is_of(spots->item->program);
+	bool many = uprobe_multi_is_of(locations->item->program);
 	struct error why = { "" };
 	int status;
 
 	if (many)
-		status = link_many(work, spots, count);
+		status = link_locations_at_once(work, locations, count);
 	else
-		status = count == 1 ? link_one(work, spots, &why) : -EAGAIN; /* one by one */
+		status = count == 1 ? link_location(work, locations, &why)
+				    : -EAGAIN; /* one by one */
 	for (size_t i = 0; i < count && status == 0; i++)
 		if (work->again)
-			attachment_note_attached(spots[i].item);
+			attachment_note_attached(locations[i].item);
 		else
-			spots[i].item->told = 0;
+			locations[i].item->logged = 0;
 	if (status && count > 1) {
-		link_spots(work, spots, count / 2);
-		link_spots(work, spots + count / 2, count - count / 2);
+		link_locations(work, locations, count / 2);
+		link_locations(work, locations + count / 2, count - count / 2);
 	} else if (status) {
 		const char *text = many ? uprobe_multi_strerror(status) : why.text;
 
-		if (!may_pass(status) || defer(work, spots, text) != 0)
-			refuse(work, spots->item, status, "attach to", text);
+		if (!may_pass(status) || defer_location(work, locations, text) != 0)
+			refuse_item(work, locations->item, status, "attach to", text);
 	}
 }
 
@@ -233,19 +238,20 @@ static bool is_replaced(const struct attachment *item, const struct symbol_found
 	return item->replaces && !is_of_go(found);
 }
 
-static bool is_wanted(const struct attachment *item, const struct symbol_found *found,
-		      const struct symbol_place *place)
+static bool is_symbol_wanted(const struct attachment *item, const struct symbol_found *found,
+			     const struct symbol_place *symbol)
 {
-	bool at_return = place->flags & SYMBOL_RETURN;
+	bool at_return = symbol->flags & SYMBOL_RETURN;
 
 	return at_return == (item->at_return && !is_replaced(item, found));
 }
 
 /* As it counts for this attachment; the arguments stay those of what was found. */
-static struct symbol_place place_of(const struct attachment *item, const struct symbol_found *found,
-				    const struct symbol_place *place)
+static struct symbol_place symbol_for(const struct attachment *item,
+				      const struct symbol_found *found,
+				      const struct symbol_place *symbol)
 {
-	struct symbol_place known = *place;
+	struct symbol_place known = *symbol;
 
 	if (is_of_go(found))
 		known.flags |= SYMBOL_GO;
@@ -254,39 +260,40 @@ static struct symbol_place place_of(const struct attachment *item, const struct 
 	return known;
 }
 
-static int add_spots(struct work *work, struct attachment *item, const struct symbol_found *found)
+static int add_locations(struct uprobe_work *work, struct attachment *item,
+			 const struct symbol_found *found)
 {
 	bool as_return = item->at_return && is_replaced(item, found);
-	struct spot *grown =
-		reallocarray(work->spots, work->spot_count + found->count + 1, sizeof(*grown));
+	struct uprobe_location *grown = reallocarray(
+		work->locations, work->location_count + found->count + 1, sizeof(*grown));
 
 	if (!grown)
 		return -ENOMEM;
-	work->spots = grown;
+	work->locations = grown;
 	item->stepped = false;
 	item->replaced = as_return;
 	for (size_t i = 0; i < found->count; i++) {
-		struct symbol_place place = place_of(item, found, &found->places[i]);
-		struct spot *spot = &work->spots[work->spot_count];
+		struct symbol_place symbol = symbol_for(item, found, &found->places[i]);
+		struct uprobe_location *location = &work->locations[work->location_count];
 
-		if (!is_wanted(item, found, &place))
+		if (!is_symbol_wanted(item, found, &symbol))
 			continue;
 		/* The breakpoint of a pair is that of its entry. */
-		item->stepped |= place.flags & SYMBOL_STEPPED && !(as_return && item->is_paired);
-		*spot = (struct spot){ .item = item,
-				       .cookie = item->cookie,
-				       .as_return = as_return };
-		if (item->place_cookie)
-			spot->cookie = item->place_cookie(item, &place);
-		place.arguments = NULL;
-		spot->place = place;
-		work->spot_count++;
+		item->stepped |= symbol.flags & SYMBOL_STEPPED && !(as_return && item->is_paired);
+		*location = (struct uprobe_location){ .item = item,
+						      .cookie = item->cookie,
+						      .as_return = as_return };
+		if (item->location_cookie)
+			location->cookie = item->location_cookie(item, &symbol);
+		symbol.arguments = NULL;
+		location->symbol = symbol;
+		work->location_count++;
 	}
 	return 0;
 }
 
 /* It has no place to attach to. */
-static void refuse_return(struct work *work, struct attachment *item,
+static void refuse_return(struct uprobe_work *work, struct attachment *item,
 			  const struct symbol_found *found)
 {
 	struct error why;
@@ -299,36 +306,38 @@ static void refuse_return(struct work *work, struct attachment *item,
 		  "a function of Go moves its stack, which a uretprobe would break, and where it "
 		  "returns is not known: %s",
 		  found->error.text);
-	refuse(work, item, -EOPNOTSUPP, "attach to", why.text);
+	refuse_item(work, item, -EOPNOTSUPP, "attach to", why.text);
 }
 
-static void miss(struct work *work, struct attachment *item, const struct symbol_found *found)
+static void handle_unfound(struct uprobe_work *work, struct attachment *item,
+			   const struct symbol_found *found)
 {
-	const struct spot spot = { .item = item, .is_unfound = true };
+	const struct uprobe_location location = { .item = item, .is_unfound = true };
 
-	if (may_pass(found->status) && defer(work, &spot, found->error.text) == 0)
+	if (may_pass(found->status) && defer_location(work, &location, found->error.text) == 0)
 		return;
 	if (!is_second(item))
-		refuse(work, item, found->status, "read", found->error.text);
+		refuse_item(work, item, found->status, "read", found->error.text);
 }
 
-static int take(struct work *work, struct attachment *item, const struct symbol_found *found)
+static int add_found(struct uprobe_work *work, struct attachment *item,
+		     const struct symbol_found *found)
 {
-	size_t before = work->spot_count;
+	size_t before = work->location_count;
 	int status;
 
 	if (found->status) {
-		miss(work, item, found);
+		handle_unfound(work, item, found);
 		return 0;
 	}
-	status = add_spots(work, item, found);
-	if (status == 0 && work->spot_count == before)
+	status = add_locations(work, item, found);
+	if (status == 0 && work->location_count == before)
 		refuse_return(work, item, found);
 	return status;
 }
 
-static int find(struct work *work, struct attachment *const *items, size_t count,
-		struct symbol_found *found)
+static int find_symbols(struct uprobe_work *work, struct attachment *const *items, size_t count,
+			struct symbol_found *found)
 {
 	struct symbol_wanted *wanted = calloc(count, sizeof(*wanted));
 	int status = wanted ? 0 : -ENOMEM;
@@ -350,20 +359,20 @@ static int find(struct work *work, struct attachment *const *items, size_t count
 		for (size_t i = 0; i < count && failed; i++)
 			found[i] = (struct symbol_found){ .status = failed, .error = why };
 		if (!failed && why.text[0])
-			attachment_tell_file(items[0], work->probe, why.text);
+			attachment_log_file(items[0], work->probe, why.text);
 	}
 	free(wanted);
 	return status;
 }
 
 /* Adds where they are to the spots. */
-static int search(struct work *work, struct attachment *const *items, size_t count)
+static int search_items(struct uprobe_work *work, struct attachment *const *items, size_t count)
 {
 	struct symbol_found *found = calloc(count, sizeof(*found));
-	int status = found ? find(work, items, count, found) : -ENOMEM;
+	int status = found ? find_symbols(work, items, count, found) : -ENOMEM;
 
 	for (size_t i = 0; i < count && status == 0; i++)
-		status = take(work, items[i], &found[i]);
+		status = add_found(work, items[i], &found[i]);
 	if (found)
 		symbol_found_done(found, count);
 	free(found);
@@ -371,20 +380,20 @@ static int search(struct work *work, struct attachment *const *items, size_t cou
 }
 
 /* Those that could not be found leave the spots, and are looked for again. */
-static int search_unfound(struct work *work)
+static int search_unfound_items(struct uprobe_work *work)
 {
-	struct attachment **items = calloc(work->spot_count, sizeof(*items));
-	size_t count = 0, kept = 0;
+	struct attachment **items = calloc(work->location_count, sizeof(*items));
+	size_t count = 0, remaining = 0;
 	int status = items ? 0 : -ENOMEM;
 
-	for (size_t i = 0; i < work->spot_count && status == 0; i++)
-		if (work->spots[i].is_unfound)
-			items[count++] = work->spots[i].item;
+	for (size_t i = 0; i < work->location_count && status == 0; i++)
+		if (work->locations[i].is_unfound)
+			items[count++] = work->locations[i].item;
 		else
-			work->spots[kept++] = work->spots[i];
-	work->spot_count = kept;
+			work->locations[remaining++] = work->locations[i];
+	work->location_count = remaining;
 	if (count)
-		status = search(work, items, count);
+		status = search_items(work, items, count);
 	free(items);
 	return status;
 }
@@ -394,7 +403,7 @@ static int search_unfound(struct work *work)
 /* Those of one link are next to each other, returns first: each call that is seen is seen to return. */
 static int by_link(const void *left, const void *right)
 {
-	const struct spot *a = left, *b = right;
+	const struct uprobe_location *a = left, *b = right;
 
 	if (a->item->at_return != b->item->at_return)
 		return b->item->at_return - a->item->at_return;
@@ -403,24 +412,24 @@ static int by_link(const void *left, const void *right)
 	return a->as_return - b->as_return;
 }
 
-static void link_all(struct work *work)
+static void link_all_locations(struct uprobe_work *work)
 {
-	if (work->spot_count)
-		qsort(work->spots, work->spot_count, sizeof(*work->spots), by_link);
-	for (size_t i = 0, next; i < work->spot_count; i = next) {
-		for (next = i + 1; next < work->spot_count; next++)
-			if (by_link(&work->spots[i], &work->spots[next]) != 0 ||
+	if (work->location_count)
+		qsort(work->locations, work->location_count, sizeof(*work->locations), by_link);
+	for (size_t i = 0, next; i < work->location_count; i = next) {
+		for (next = i + 1; next < work->location_count; next++)
+			if (by_link(&work->locations[i], &work->locations[next]) != 0 ||
 			    next - i == UPROBE_MULTI_MAX)
 				break;
-		link_spots(work, &work->spots[i], next - i);
+		link_locations(work, &work->locations[i], next - i);
 	}
 }
 
-static int end(struct work *work, int status)
+static int finish_links(struct uprobe_work *work, int status)
 {
 	if (status == 0)
-		link_all(work);
-	free(work->spots);
+		link_all_locations(work);
+	free(work->locations);
 	if (status == -ENOMEM)
 		return error_set(work->error, status, "no memory");
 	return status ?: work->status;
@@ -430,24 +439,24 @@ int file_links_open(struct file_links *links, const char *probe, struct attachme
 		    size_t count, const struct symbol_file *file, struct file_reader *files,
 		    struct error *error)
 {
-	struct work work = {
+	struct uprobe_work work = {
 		.links = links, .probe = probe, .file = file, .files = files, .error = error
 	};
 
-	return end(&work, search(&work, items, count));
+	return finish_links(&work, search_items(&work, items, count));
 }
 
 int file_links_again(struct file_links *links, const char *probe, const struct symbol_file *file,
 		     struct file_reader *files, struct error *error)
 {
-	struct work work = { .links = links,
-			     .probe = probe,
-			     .file = file,
-			     .files = files,
-			     .error = error,
-			     .spots = links->deferred,
-			     .spot_count = links->deferred_count,
-			     .again = true };
+	struct uprobe_work work = { .links = links,
+				    .probe = probe,
+				    .file = file,
+				    .files = files,
+				    .error = error,
+				    .locations = links->deferred,
+				    .location_count = links->deferred_count,
+				    .again = true };
 
 	if (!links->deferred_count || links->paused++ < links->pause)
 		return 0;
@@ -455,7 +464,7 @@ int file_links_again(struct file_links *links, const char *probe, const struct s
 	links->pause = links->pause < PAUSE_MAX ? 2 * links->pause + 1 : PAUSE_MAX;
 	links->deferred = NULL;
 	links->deferred_count = 0;
-	return end(&work, search_unfound(&work));
+	return finish_links(&work, search_unfound_items(&work));
 }
 
 void file_links_done(struct file_links *links)

@@ -14,7 +14,7 @@
 struct file_links {
 	int *fd;
 	size_t count;
-	struct spot *deferred;
+	struct uprobe_location *deferred;
 	size_t deferred_count;
 	unsigned pause, paused; /* calls of file_links_again() that do nothing, and how many have */
 };

@@ -27,7 +27,7 @@ struct registers {
 	int lowest;
 };
 
-static void forget(struct registers *registers, unsigned first, unsigned last)
+static void forget_registers(struct registers *registers, unsigned first, unsigned last)
 {
 	for (unsigned i = first; i <= last; i++)
 		registers->at[i] = NO_POINTER;
@@ -55,7 +55,7 @@ static void compute(struct registers *registers, const struct bpf_insn *instruct
 	}
 }
 
-static void step(struct registers *registers, const struct bpf_insn *instruction)
+static void track_instruction(struct registers *registers, const struct bpf_insn *instruction)
 {
 	switch (BPF_CLASS(instruction->code)) {
 	case BPF_ALU64:
@@ -75,9 +75,9 @@ static void step(struct registers *registers, const struct bpf_insn *instruction
 		break;
 	default:
 		if (BPF_OP(instruction->code) == BPF_CALL)
-			forget(registers, BPF_REG_0, BPF_REG_5);
+			forget_registers(registers, BPF_REG_0, BPF_REG_5);
 		else if (BPF_OP(instruction->code) == BPF_EXIT)
-			forget(registers, BPF_REG_0, BPF_REG_9);
+			forget_registers(registers, BPF_REG_0, BPF_REG_9);
 	}
 }
 
@@ -91,11 +91,11 @@ unsigned frame_size(const struct bpf_insn *instructions, size_t count)
 {
 	struct registers registers = { .lowest = 0 };
 
-	forget(&registers, BPF_REG_0, BPF_REG_9);
+	forget_registers(&registers, BPF_REG_0, BPF_REG_9);
 	for (size_t i = 0; i < count; i++) {
 		if (is_tail_call(&instructions[i]))
 			return 0;
-		step(&registers, &instructions[i]);
+		track_instruction(&registers, &instructions[i]);
 	}
 	return (unsigned)-registers.lowest;
 }
@@ -117,24 +117,24 @@ static bool disables_preemption(const struct object *object)
 				      BTF_KIND_FUNC) > 0;
 }
 
-struct search {
+struct program_search {
 	const struct bpf_program *program;
 	bool is_found;
 };
 
-static void find_program(void *with, const struct attachment *attachment)
+static void match_program(void *with, const struct attachment *attachment)
 {
-	struct search *search = with;
+	struct program_search *search = with;
 
 	if (attachment->program == search->program && attachment_is_of_file(attachment))
 		search->is_found = true;
 }
 
-static bool is_of_files(const struct object *object, const struct bpf_program *program)
+static bool is_attached_to_files(const struct object *object, const struct bpf_program *program)
 {
-	struct search search = { .program = program };
+	struct program_search search = { .program = program };
 
-	attachments_each(object, 0, find_program, &search);
+	attachments_each(object, 0, match_program, &search);
 	return search.is_found;
 }
 
@@ -149,7 +149,7 @@ void frame_check(const struct object *object, const char *probe)
 		unsigned size =
 			frame_size(bpf_program__insns(program), bpf_program__insn_cnt(program));
 
-		if (size > FRAME_OF_THREAD_MAX && is_of_files(object, program))
+		if (size > FRAME_OF_THREAD_MAX && is_attached_to_files(object, program))
 			message(LOG_NOTICE,
 				"probe %s: the program %s may count wrong where the kernel preempts "
 				"it: threads on one CPU share the frame of a function of it, which is "

@@ -17,14 +17,14 @@
 #include <string.h>
 
 #define FUNCTIONS_MAP "functions"
-#define PLACES_MAP "function_places"
+#define LOCATIONS_MAP "function_places"
 #define RUNS_MAP "function_runs"
 #define CALLS_MAP "calls"
 #define LATENCIES_MAP "latencies"
 #define ROWS_MAX 16384 /* of a table */
 
-static void ignore(const struct functions *functions, const struct function_config *block,
-		   const char *what, const char *name, const char *why)
+static void ignore_in_block(const struct functions *functions, const struct function_config *block,
+			    const char *what, const char *name, const char *why)
 {
 	message(LOG_ERR, "probe %s: ignoring %s%s%s%s in <Function \"%s\">: %s", functions->probe,
 		what, name ? " \"" : "", name ?: "", name ? "\"" : "", block->name, why);
@@ -61,7 +61,7 @@ static void ignore_service(const struct functions *functions, const struct funct
 	snprintf(why, sizeof(why), "there is no Service block of this name%s%s%s%s",
 		 any ? "" : ", and so the function is not counted", near ? "; is \"" : "",
 		 near ?: "", near ? "\" meant?" : "");
-	ignore(functions, block, "Service", name, why);
+	ignore_in_block(functions, block, "Service", name, why);
 }
 
 static void ignore_services(const struct functions *functions, const struct function_config *block,
@@ -172,8 +172,8 @@ static void set_argument(const struct functions *functions, const struct functio
 	if (!block->argument.use)
 		return;
 	if (!find_argument(block, &function->argument, why, sizeof(why))) {
-		ignore(functions, block, "Argument",
-		       block->argument.name[0] ? block->argument.name : NULL, why);
+		ignore_in_block(functions, block, "Argument",
+				block->argument.name[0] ? block->argument.name : NULL, why);
 		return;
 	}
 	function->flags |= block->argument.use;
@@ -184,35 +184,36 @@ static void set_argument(const struct functions *functions, const struct functio
 /* --- places of markers --- */
 
 /* The number of a place whose argument is there, 0: there is no room for more. */
-static uint32_t place_of(struct functions *functions, const struct function_argument *argument)
+static uint32_t location_number(struct functions *functions,
+				const struct function_argument *argument)
 {
-	uint32_t place = 1;
+	uint32_t location = 1;
 
-	while (place <= functions->place_count &&
-	       memcmp(&functions->places[place], argument, sizeof(*argument)) != 0)
-		place++;
-	if (place <= functions->place_count)
-		return place;
-	if (place == FUNCTION_PLACES_MAX ||
-	    bpf_map_update_elem(functions->place_map, &place, argument, BPF_ANY))
+	while (location <= functions->location_count &&
+	       memcmp(&functions->locations[location], argument, sizeof(*argument)) != 0)
+		location++;
+	if (location <= functions->location_count)
+		return location;
+	if (location == FUNCTION_PLACES_MAX ||
+	    bpf_map_update_elem(functions->location_map, &location, argument, BPF_ANY))
 		return 0;
-	functions->places[place] = *argument;
-	functions->place_count = place;
-	return place;
+	functions->locations[location] = *argument;
+	functions->location_count = location;
+	return location;
 }
 
 /* A marker has many places. */
 static void ignore_argument(struct functions *functions, const struct function_config *block,
 			    const char *why)
 {
-	if (functions->told != block)
-		ignore(functions, block, "Argument", NULL, why);
-	functions->told = block;
+	if (functions->logged != block)
+		ignore_in_block(functions, block, "Argument", NULL, why);
+	functions->logged = block;
 }
 
 /* What of a cookie says where an argument is. */
 static uint64_t argument_cookie(struct functions *functions, const struct function_config *block,
-				const struct symbol_place *place)
+				const struct symbol_place *location)
 {
 	struct function_argument argument = { .source = FUNCTION_UNKNOWN };
 	uint32_t number = 0;
@@ -220,14 +221,14 @@ static uint64_t argument_cookie(struct functions *functions, const struct functi
 
 	if (!block->argument.use)
 		return 0;
-	if (!argument_of_marker(place->arguments, block->argument.number, &argument, why,
+	if (!argument_of_marker(location->arguments, block->argument.number, &argument, why,
 				sizeof(why))) {
 		ignore_argument(functions, block, why);
 		return 0;
 	}
 	if (block->argument.type.size)
 		argument.type = block->argument.type;
-	number = place_of(functions, &argument);
+	number = location_number(functions, &argument);
 	if (!number)
 		ignore_argument(functions, block,
 				"the arguments of all Function blocks with markers are in too many "
@@ -235,30 +236,30 @@ static uint64_t argument_cookie(struct functions *functions, const struct functi
 	return (uint64_t)number << FUNCTION_PLACE_SHIFT;
 }
 
-static uint64_t place_cookie(void *with, const struct function_target *target,
-			     const struct symbol_place *place)
+static uint64_t location_cookie(void *with, const struct function_target *traced,
+				const struct symbol_place *location)
 {
 	struct functions *functions = with;
-	const struct function_config *block = &functions->blocks[target->cookie];
-	uint64_t cookie = target->cookie;
+	const struct function_config *block = &functions->blocks[traced->cookie];
+	uint64_t cookie = traced->cookie;
 
 	if (is_of_marker(block))
-		cookie |= argument_cookie(functions, block, place);
-	if (place->flags & SYMBOL_NO_RETURNS)
+		cookie |= argument_cookie(functions, block, location);
+	if (location->flags & SYMBOL_NO_RETURNS)
 		cookie |= FUNCTION_CALLS_ONLY;
-	if (place->flags & SYMBOL_GO)
+	if (location->flags & SYMBOL_GO)
 		cookie |= FUNCTION_OF_GO;
 	return cookie;
 }
 
 /* --- all of them --- */
 
-static void add_targets(struct functions *functions, uint32_t number)
+static void add_traced_functions(struct functions *functions, uint32_t number)
 {
 	const struct function_config *block = &functions->blocks[number];
 
 	for (size_t i = 0; i < block->attach_count; i++)
-		functions->targets[functions->target_count++] = (struct function_target){
+		functions->traced[functions->traced_count++] = (struct function_target){
 			.point = &block->attaches[i].point,
 			.name = block->name,
 			.cookie = number,
@@ -267,7 +268,7 @@ static void add_targets(struct functions *functions, uint32_t number)
 				block->latency || block->has_errors || block->argument.is_returned,
 			.replaces = block->replaces,
 			.part = block->max_overhead > 0 ? functions_part(number) : 0,
-			.place_cookie = place_cookie,
+			.location_cookie = location_cookie,
 			.with = functions,
 		};
 }
@@ -291,10 +292,10 @@ static void set_function(struct functions *functions, uint32_t number, const str
 	function->error_value = block->error_value;
 	function->error_type = block->error_type;
 	set_argument(functions, block, function);
-	add_targets(functions, number);
+	add_traced_functions(functions, number);
 }
 
-static size_t count_attaches(const struct probe_config *block)
+static size_t count_hooks(const struct probe_config *block)
 {
 	size_t count = 0;
 
@@ -313,8 +314,8 @@ static struct functions *make(const char *probe, const struct probe_config *bloc
 	functions->blocks = block->functions;
 	functions->count = block->function_count;
 	functions->item = calloc(functions->count + 1, sizeof(*functions->item));
-	functions->targets = calloc(count_attaches(block) + 1, sizeof(*functions->targets));
-	if (functions->item && functions->targets)
+	functions->traced = calloc(count_hooks(block) + 1, sizeof(*functions->traced));
+	if (functions->item && functions->traced)
 		return functions;
 	functions_done(functions);
 	return NULL;
@@ -323,15 +324,15 @@ static struct functions *make(const char *probe, const struct probe_config *bloc
 bool functions_are_of(const struct object *object)
 {
 	const struct bpf_map *map = object_map(object, FUNCTIONS_MAP),
-			     *places = object_map(object, PLACES_MAP),
+			     *locations = object_map(object, LOCATIONS_MAP),
 			     *runs = object_map(object, RUNS_MAP);
 
-	return map && places && runs && bpf_map__value_size(map) == sizeof(struct function) &&
+	return map && locations && runs && bpf_map__value_size(map) == sizeof(struct function) &&
 	       bpf_map__max_entries(runs) == FUNCTION_RUNS_MAX &&
 	       bpf_map__value_size(runs) == sizeof(uint64_t) &&
 	       bpf_map__max_entries(map) == FUNCTIONS_MAX &&
-	       bpf_map__value_size(places) == sizeof(struct function_argument) &&
-	       bpf_map__max_entries(places) == FUNCTION_PLACES_MAX;
+	       bpf_map__value_size(locations) == sizeof(struct function_argument) &&
+	       bpf_map__max_entries(locations) == FUNCTION_PLACES_MAX;
 }
 
 /* How many values of its argument each function has rows for, so that no value is counted for want of a row
@@ -344,7 +345,7 @@ static uint32_t values_of_each(size_t labelled, unsigned shown)
 }
 
 /* Not more than each function has services. */
-static uint32_t rows_of(const struct functions *functions, const struct config *config)
+static uint32_t count_function_rows(const struct functions *functions, const struct config *config)
 {
 	size_t services = SERVICE_FIRST + config->service_count + config->max_services;
 	size_t rows = functions->count * services;
@@ -352,8 +353,8 @@ static uint32_t rows_of(const struct functions *functions, const struct config *
 	return rows < FUNCTION_ROWS ? (uint32_t)rows : FUNCTION_ROWS;
 }
 
-static int resize(const struct object *object, const char *name, size_t entries,
-		  struct error *error)
+static int resize_map(const struct object *object, const char *name, size_t entries,
+		      struct error *error)
 {
 	struct bpf_map *map = object_map(object, name);
 	int status = map ? bpf_map__set_max_entries(map, (uint32_t)entries) : 0;
@@ -364,8 +365,8 @@ static int resize(const struct object *object, const char *name, size_t entries,
 }
 
 /* Each with a label has a room of its own in the tables. */
-static int set_room(struct functions *functions, const struct object *object,
-		    const struct config *config, unsigned shown, struct error *error)
+static int set_table_sizes(struct functions *functions, const struct object *object,
+			   const struct config *config, unsigned shown, struct error *error)
 {
 	size_t labelled = 0, values;
 	int status;
@@ -376,10 +377,11 @@ static int set_room(struct functions *functions, const struct object *object,
 	for (uint32_t i = 0; i < functions->count; i++)
 		functions->item[i].values_max = (uint32_t)values;
 	values *= labelled;
-	status = resize(object, CALLS_MAP, rows_of(functions, config) + values, error);
+	status = resize_map(object, CALLS_MAP, count_function_rows(functions, config) + values,
+			    error);
 	return status
-		       ?: resize(object, LATENCIES_MAP,
-				 FUNCTION_LATENCIES + values / FUNCTION_LATENCY_SHARE, error);
+		       ?: resize_map(object, LATENCIES_MAP,
+				     FUNCTION_LATENCIES + values / FUNCTION_LATENCY_SHARE, error);
 }
 
 static int open_functions(struct functions *functions, struct object *object,
@@ -389,17 +391,17 @@ static int open_functions(struct functions *functions, struct object *object,
 
 	for (uint32_t i = 0; i < functions->count; i++)
 		set_function(functions, i, config);
-	if (!functions->target_count && functions->count)
+	if (!functions->traced_count && functions->count)
 		return attachments_none(error);
-	if (!functions->target_count)
+	if (!functions->traced_count)
 		return error_set(
 			error, -ENOENT,
 			"there is nothing to count: its Probe block needs a Function block "
 			"that names one, see collectd-ebpf(5)");
-	status = set_room(functions, object, config, shown, error);
+	status = set_table_sizes(functions, object, config, shown, error);
 	status = status
-			 ?: function_links_prepare(object, functions->probe, functions->targets,
-						   functions->target_count, error);
+			 ?: function_links_prepare(object, functions->probe, functions->traced,
+						   functions->traced_count, error);
 	if (status == 0 && !attachments_any(object))
 		status = attachments_none(error);
 	return status;
@@ -439,7 +441,7 @@ int functions_fill(struct functions *functions, const struct object *object, str
 	if (!functions)
 		return 0;
 	map = functions->map = bpf_map__fd(object_map(object, FUNCTIONS_MAP));
-	functions->place_map = bpf_map__fd(object_map(object, PLACES_MAP));
+	functions->location_map = bpf_map__fd(object_map(object, LOCATIONS_MAP));
 	functions->run_map = bpf_map__fd(object_map(object, RUNS_MAP));
 	for (uint32_t i = 0; i < functions->count; i++)
 		if (bpf_map_update_elem(map, &i, &functions->item[i], BPF_ANY))
@@ -491,6 +493,6 @@ void functions_done(struct functions *functions)
 	if (!functions)
 		return;
 	free(functions->item);
-	free(functions->targets);
+	free(functions->traced);
 	free(functions);
 }

@@ -18,12 +18,12 @@ struct functions {
 	size_t count;
 	const struct function_config *blocks;
 	const char *probe; /* its name, for messages */
-	struct function_target *targets;
-	size_t target_count;
-	struct function_argument places[FUNCTION_PLACES_MAX]; /* from 1; as the map has them */
-	uint32_t place_count;
-	int map, place_map, run_map;
-	const struct function_config *told; /* what is wrong with its argument, last */
+	struct function_target *traced;
+	size_t traced_count;
+	struct function_argument locations[FUNCTION_PLACES_MAX]; /* from 1; as the map has them */
+	uint32_t location_count;
+	int map, location_map, run_map;
+	const struct function_config *logged; /* what is wrong with its argument, last */
 };
 
 /* Does the object count functions? */

@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 /* By section. */
-enum role {
+enum program_role {
 	FILE_CALL,
 	FILE_RETURN,
 	KERNEL_CALL,
@@ -45,11 +45,11 @@ struct programs {
 	size_t copies_used;
 };
 
-struct work {
+struct prepare_work {
 	struct object *object;
 	const char *probe;
 	struct programs programs;
-	bool has_kernel_multi;
+	bool has_kprobe_multi;
 	struct attachment *refused; /* with `what` and why alone */
 	size_t refused_count;
 };
@@ -62,7 +62,7 @@ static void find_programs(const struct object *object, struct programs *programs
 	bpf_object__for_each_program(program, object->bpf)
 	{
 		const char *section = bpf_program__section_name(program);
-		enum role role = 0;
+		enum program_role role = 0;
 
 		while (role < ROLES && strcmp(SECTIONS[role], section) != 0)
 			role++;
@@ -78,18 +78,18 @@ static void find_programs(const struct object *object, struct programs *programs
 	}
 }
 
-static void name_function(const struct function_target *target, char *text, size_t size)
+static void name_function(const struct function_target *traced, char *text, size_t size)
 {
-	snprintf(text, size, "Function \"%s\"", target->name);
+	snprintf(text, size, "Function \"%s\"", traced->name);
 }
 
-static int refuse(struct work *work, const struct function_target *target, const char *why,
-		  struct error *error)
+static int refuse_function(struct prepare_work *work, const struct function_target *traced,
+			   const char *why, struct error *error)
 {
 	struct attachment *refused = &work->refused[work->refused_count];
 	char what[128];
 
-	name_function(target, what, sizeof(what));
+	name_function(traced, what, sizeof(what));
 	refused->what = strdup(what);
 	if (!refused->what)
 		return error_set(error, -ENOMEM, "no memory");
@@ -99,7 +99,7 @@ static int refuse(struct work *work, const struct function_target *target, const
 }
 
 /* Once of all that are refused for the same reason. */
-static void tell_refused(const struct work *work)
+static void log_refused(const struct prepare_work *work)
 {
 	struct attachment **items = calloc(work->refused_count + 1, sizeof(*items));
 
@@ -114,49 +114,50 @@ static void tell_refused(const struct work *work)
 	free(items);
 }
 
-static uint64_t cookie_of(const struct attachment *attachment, const struct symbol_place *place)
+static uint64_t cookie_of(const struct attachment *attachment, const struct symbol_place *location)
 {
-	const struct function_target *target = attachment->with;
+	const struct function_target *traced = attachment->with;
 
-	return target->place_cookie(target->with, target, place);
+	return traced->location_cookie(traced->with, traced, location);
 }
 
-static int add(struct work *work, const struct function_target *target, struct bpf_program *program,
-	       struct bpf_program *many, bool at_return, struct error *error)
+static int add_attachment(struct prepare_work *work, const struct function_target *traced,
+			  struct bpf_program *program, struct bpf_program *many, bool at_return,
+			  struct error *error)
 {
 	char what[128];
 	struct attachment attachment = {
-		.point = target->point,
+		.point = traced->point,
 		.program = program,
 		.many = many,
 		.what = what,
 		.at_return = at_return,
-		.replaces = target->replaces,
-		.is_paired = target->at_entry && target->at_return,
-		.cookie = target->cookie,
-		.part = target->part,
-		.place_cookie = target->place_cookie ? cookie_of : NULL,
-		.with = target,
+		.replaces = traced->replaces,
+		.is_paired = traced->at_entry && traced->at_return,
+		.cookie = traced->cookie,
+		.part = traced->part,
+		.location_cookie = traced->location_cookie ? cookie_of : NULL,
+		.with = traced,
 	};
 
 	if (!program)
-		return refuse(work, target, "the object has no program for it", error);
-	name_function(target, what, sizeof(what));
+		return refuse_function(work, traced, "the object has no program for it", error);
+	name_function(traced, what, sizeof(what));
 	bpf_program__set_autoload(program, true);
 	if (many)
 		bpf_program__set_autoload(many, true);
 	return attachments_add(work->object, &attachment, error);
 }
 
-static int add_by_role(struct work *work, const struct function_target *target, enum role role,
-		       bool at_return, struct error *error)
+static int add_by_role(struct prepare_work *work, const struct function_target *traced,
+		       enum program_role role, bool at_return, struct error *error)
 {
 	struct bpf_program *const *of = work->programs.of;
 	struct bpf_program *many = NULL;
 
-	if (target->point->kind == POINT_KPROBE && work->has_kernel_multi)
+	if (traced->point->kind == POINT_KPROBE && work->has_kprobe_multi)
 		many = of[at_return ? KERNEL_RETURNS : KERNEL_CALLS];
-	return add(work, target, of[role], many, at_return, error);
+	return add_attachment(work, traced, of[role], many, at_return, error);
 }
 
 /* Whether the kernel lets a program be attached there, is known from one that does nothing. */
@@ -174,7 +175,7 @@ static int try_copy(const char *name, bool at_return)
 	return 0;
 }
 
-static int target_copy(struct bpf_program *program, const char *name, bool at_return)
+static int set_copy_function(struct bpf_program *program, const char *name, bool at_return)
 {
 	int status;
 
@@ -186,20 +187,21 @@ static int target_copy(struct bpf_program *program, const char *name, bool at_re
 }
 
 /* A copy of a program is of one function from its load on. */
-static int target_copies(const struct programs *programs, size_t number,
-			 const struct function_target *target)
+static int set_copies_function(const struct programs *programs, size_t number,
+			       const struct function_target *traced)
 {
-	const char *name = target->point->name;
+	const char *name = traced->point->name;
 	int status = 0;
 
-	if (target->at_entry)
-		status = target_copy(programs->entries[number], name, false);
-	if (status == 0 && target->at_return)
-		status = target_copy(programs->exits[number], name, true);
+	if (traced->at_entry)
+		status = set_copy_function(programs->entries[number], name, false);
+	if (status == 0 && traced->at_return)
+		status = set_copy_function(programs->exits[number], name, true);
 	return status;
 }
 
-static int add_copies(struct work *work, const struct function_target *target, struct error *error)
+static int add_copies(struct prepare_work *work, const struct function_target *traced,
+		      struct error *error)
 {
 	struct programs *programs = &work->programs;
 	size_t number = programs->copies_used, copies = programs->entry_count;
@@ -209,43 +211,45 @@ static int add_copies(struct work *work, const struct function_target *target, s
 	if (programs->exit_count < copies)
 		copies = programs->exit_count;
 	if (number >= copies)
-		return refuse(
-			work, target,
+		return refuse_function(
+			work, traced,
 			"there are more functions for fentry than it has programs for; name others by kprobe",
 			error);
-	status = target_copies(programs, number, target);
+	status = set_copies_function(programs, number, traced);
 	if (status) {
-		kernel_refusal(target->point, status, &why);
-		return refuse(work, target, why.text, error);
+		kernel_refusal(traced->point, status, &why);
+		return refuse_function(work, traced, why.text, error);
 	}
 	programs->copies_used++;
-	if (target->at_entry)
-		status = add(work, target, programs->entries[number], NULL, false, error);
-	if (status == 0 && target->at_return)
-		status = add(work, target, programs->exits[number], NULL, true, error);
+	if (traced->at_entry)
+		status =
+			add_attachment(work, traced, programs->entries[number], NULL, false, error);
+	if (status == 0 && traced->at_return)
+		status = add_attachment(work, traced, programs->exits[number], NULL, true, error);
 	return status;
 }
 
-static int add_target(struct work *work, const struct function_target *target, struct error *error)
+static int add_programs_for(struct prepare_work *work, const struct function_target *traced,
+			    struct error *error)
 {
-	bool of_kernel = target->point->kind == POINT_KPROBE;
+	bool of_kernel = traced->point->kind == POINT_KPROBE;
 	int status = 0;
 
-	if (target->point->kind == POINT_FENTRY)
-		return add_copies(work, target, error);
-	if (target->at_entry)
-		status = add_by_role(work, target, of_kernel ? KERNEL_CALL : FILE_CALL, false,
+	if (traced->point->kind == POINT_FENTRY)
+		return add_copies(work, traced, error);
+	if (traced->at_entry)
+		status = add_by_role(work, traced, of_kernel ? KERNEL_CALL : FILE_CALL, false,
 				     error);
-	if (status == 0 && target->at_return)
-		status = add_by_role(work, target, of_kernel ? KERNEL_RETURN : FILE_RETURN, true,
+	if (status == 0 && traced->at_return)
+		status = add_by_role(work, traced, of_kernel ? KERNEL_RETURN : FILE_RETURN, true,
 				     error);
 	return status;
 }
 
 int function_links_prepare(struct object *object, const char *probe,
-			   const struct function_target *targets, size_t count, struct error *error)
+			   const struct function_target *traced, size_t count, struct error *error)
 {
-	struct work work = { .object = object, .probe = probe };
+	struct prepare_work work = { .object = object, .probe = probe };
 	bool of_kernel = false;
 	int status = 0;
 
@@ -255,11 +259,11 @@ int function_links_prepare(struct object *object, const char *probe,
 		return error_set(error, -ENOMEM, "no memory");
 	find_programs(object, &work.programs);
 	for (size_t i = 0; i < count; i++)
-		of_kernel |= targets[i].point->kind == POINT_KPROBE;
-	work.has_kernel_multi = of_kernel && kprobe_multi_is_supported();
+		of_kernel |= traced[i].point->kind == POINT_KPROBE;
+	work.has_kprobe_multi = of_kernel && kprobe_multi_is_supported();
 	for (size_t i = 0; i < count && status == 0; i++)
-		status = add_target(&work, &targets[i], error);
-	tell_refused(&work);
+		status = add_programs_for(&work, &traced[i], error);
+	log_refused(&work);
 	free(work.refused);
 	return status;
 }

@@ -22,8 +22,8 @@ struct function_target {
 	bool replaces; /* see struct attachment */
 	unsigned part; /* of the object's attachments, see attachment.h; 0: of none */
 	/* Asked before each place in a file: the cookie of that place. */
-	uint64_t (*place_cookie)(void *with, const struct function_target *target,
-				 const struct symbol_place *place);
+	uint64_t (*location_cookie)(void *with, const struct function_target *traced,
+				    const struct symbol_place *location);
 	void *with;
 };
 
@@ -34,7 +34,6 @@ struct function_target {
  * in pairs, by their order. attach_points() then attaches them. Tells each target that cannot be.
  * The targets stay the caller's and where they are. 0 or -ENOMEM. */
 int function_links_prepare(struct object *object, const char *probe,
-			   const struct function_target *targets, size_t count,
-			   struct error *error);
+			   const struct function_target *traced, size_t count, struct error *error);
 
 #endif

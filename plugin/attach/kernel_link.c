@@ -27,12 +27,12 @@ static const struct bpf_program *many_of(const struct attachment *item)
 	return kprobe_multi_is_of(item->program) ? item->program : item->many;
 }
 
-static bool is_pattern(const struct attachment *item)
+static bool is_glob(const struct attachment *item)
 {
 	return item->point->name && glob_is_pattern(item->point->name);
 }
 
-static struct bpf_link *create_link(const struct attachment *attachment)
+static struct bpf_link *create_kernel_link(const struct attachment *attachment)
 {
 	const struct point *point = attachment->point;
 	LIBBPF_OPTS(bpf_kprobe_opts, function, .offset = point->offset,
@@ -57,7 +57,7 @@ static int link_by_libbpf(struct object *object, const struct attachment *attach
 	int status = 0;
 
 	diagnosis_begin();
-	link = create_link(attachment);
+	link = create_kernel_link(attachment);
 	if (!link)
 		status = kernel_refusal(attachment->point, -errno, error);
 	diagnosis_end();
@@ -80,7 +80,7 @@ static int link_functions(struct object *object, const struct bpf_program *progr
 	return status ?: object_add_link(object, link, &ignored);
 }
 
-static int refuse_pattern(struct error *error)
+static int refuse_glob(struct error *error)
 {
 	return error_set(
 		error, -EOPNOTSUPP,
@@ -90,7 +90,7 @@ static int refuse_pattern(struct error *error)
 }
 
 /* All functions of these names. */
-static int link_pattern(struct object *object, const struct attachment *item, struct error *error)
+static int link_glob(struct object *object, const struct attachment *item, struct error *error)
 {
 	const struct bpf_program *program = many_of(item);
 	struct traceable functions = { 0 };
@@ -98,7 +98,7 @@ static int link_pattern(struct object *object, const struct attachment *item, st
 	int status;
 
 	if (!program)
-		return refuse_pattern(error);
+		return refuse_glob(error);
 	status = traceable_find(&functions, item->point->name, error);
 	if (status)
 		return status;
@@ -111,7 +111,7 @@ static int link_pattern(struct object *object, const struct attachment *item, st
 	else
 		status = -ENOMEM;
 	if (status == -EOPNOTSUPP)
-		status = refuse_pattern(error);
+		status = refuse_glob(error);
 	else if (status)
 		status = kernel_refusal(item->point, status, error);
 	free(cookies);
@@ -131,13 +131,13 @@ static int link_alone(struct object *object, const struct attachment *item, stru
 	return link_by_libbpf(object, item, error);
 }
 
-static void link_one(struct object *object, struct attachment *item)
+static void link_item(struct object *object, struct attachment *item)
 {
 	struct error why = { "" };
 	int status;
 
-	if (is_pattern(item))
-		status = link_pattern(object, item, &why);
+	if (is_glob(item))
+		status = link_glob(object, item, &why);
 	else
 		status = link_alone(object, item, &why);
 	if (status)
@@ -145,7 +145,7 @@ static void link_one(struct object *object, struct attachment *item)
 }
 
 /* Of one program, all or, where one of them is refused, by halves. */
-static void link_many(struct object *object, struct attachment *const *items, size_t count)
+static void link_items(struct object *object, struct attachment *const *items, size_t count)
 {
 	const char **names = calloc(count, sizeof(*names));
 	__u64 *cookies = calloc(count, sizeof(*cookies));
@@ -161,10 +161,10 @@ static void link_many(struct object *object, struct attachment *const *items, si
 	free(names);
 	free(cookies);
 	if (status && count > 1) {
-		link_many(object, items, count / 2);
-		link_many(object, items + count / 2, count - count / 2);
+		link_items(object, items, count / 2);
+		link_items(object, items + count / 2, count - count / 2);
 	} else if (status) {
-		link_one(object, items[0]);
+		link_item(object, items[0]);
 	}
 }
 
@@ -176,16 +176,16 @@ static void link_group(struct object *object, struct attachment **left, size_t c
 	size_t size = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		if (!left[i] || is_pattern(left[i]) || many_of(left[i]) != program)
+		if (!left[i] || is_glob(left[i]) || many_of(left[i]) != program)
 			continue;
 		if (group)
 			group[size++] = left[i];
 		else
-			link_one(object, left[i]);
+			link_item(object, left[i]);
 		left[i] = NULL;
 	}
 	if (size)
-		link_many(object, group, size);
+		link_items(object, group, size);
 	free(group);
 }
 
@@ -199,10 +199,10 @@ int kernel_links_open(struct object *object, struct attachment *const *items, si
 	for (size_t i = 0; i < count; i++)
 		left[i] = attachment_is_of_file(items[i]) ? NULL : items[i];
 	for (size_t i = 0; i < count; i++) {
-		if (left[i] && many_of(left[i]) && !is_pattern(left[i]))
+		if (left[i] && many_of(left[i]) && !is_glob(left[i]))
 			link_group(object, left + i, count - i);
 		else if (left[i])
-			link_one(object, left[i]);
+			link_item(object, left[i]);
 	}
 	free(left);
 	return 0;

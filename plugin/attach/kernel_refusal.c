@@ -15,7 +15,7 @@
 
 #define KERNEL_ENOTSUPP 524 /* the kernel's own, unknown to C libraries */
 
-static bool is_there(const char *path)
+static bool path_exists(const char *path)
 {
 	return access(path, F_OK) == 0;
 }
@@ -26,15 +26,15 @@ static const char *reason_of_all(enum point_kind kind, int status)
 	if (status == -EACCES || status == -EPERM)
 		return diagnosis_no_right();
 	if ((kind == POINT_KPROBE || kind == POINT_KRETPROBE) &&
-	    !is_there("/sys/bus/event_source/devices/kprobe"))
+	    !path_exists("/sys/bus/event_source/devices/kprobe"))
 		return "the kernel is built without kprobes (CONFIG_KPROBE_EVENTS); try fentry";
 	return NULL;
 }
 
 static const char *without_tracepoint(void)
 {
-	if (!is_there("/sys/kernel/tracing/events") &&
-	    !is_there("/sys/kernel/debug/tracing/events"))
+	if (!path_exists("/sys/kernel/tracing/events") &&
+	    !path_exists("/sys/kernel/debug/tracing/events"))
 		return "tracefs is not there; mount -t tracefs tracefs /sys/kernel/tracing";
 	return "the kernel has no tracepoint of this name; ls /sys/kernel/tracing/events lists them";
 }
@@ -57,7 +57,7 @@ static const char *refused_function(enum point_kind kind)
 }
 
 /* NULL: what the error is called says enough. */
-static const char *reason(const struct point *point, int status)
+static const char *reason_of_hook(const struct point *point, int status)
 {
 	switch (-status) {
 	case ENOENT:
@@ -83,7 +83,8 @@ static const char *reason(const struct point *point, int status)
 int kernel_refusal(const struct point *point, int status, struct error *error)
 {
 	char offset[32] = "";
-	const char *of_all = reason_of_all(point->kind, status), *why = reason(point, status);
+	const char *of_all = reason_of_all(point->kind, status),
+		   *why = reason_of_hook(point, status);
 
 	if (of_all)
 		return error_set(error, status, "%s", of_all);

@@ -34,14 +34,14 @@ struct periodics {
 	char online[PERIODIC_CPUS_MAX]; /* when they were attached */
 };
 
-static const char *text_of(const struct object *object, const struct bpf_program *program,
-			   unsigned n)
+static const char *periodic_text(const struct object *object, const struct bpf_program *program,
+				 unsigned n)
 {
 	return annotation_of_program(object->bpf, program, PERIODIC_TAG, n);
 }
 
 /* 0: it is no such text. */
-static unsigned parse(const char *text)
+static unsigned parse_periodic_hz(const char *text)
 {
 	const char *digits = text + strlen(HZ);
 	size_t length;
@@ -57,23 +57,23 @@ static unsigned parse(const char *text)
 
 unsigned periodic_hz(const struct object *object, const struct bpf_program *program)
 {
-	const char *text = text_of(object, program, 0);
+	const char *text = periodic_text(object, program, 0);
 
-	return text ? parse(text) : 0;
+	return text ? parse_periodic_hz(text) : 0;
 }
 
-static int check(const struct object *object, const struct bpf_program *program,
-		 struct error *error)
+static int check_periodic_tag(const struct object *object, const struct bpf_program *program,
+			      struct error *error)
 {
 	const char *name = bpf_program__name(program);
 
-	if (text_of(object, program, 1))
+	if (periodic_text(object, program, 1))
 		return error_set(error, -EINVAL, "program %s: two PERIODIC tags", name);
 	if (!periodic_hz(object, program))
 		return error_set(error, -EINVAL,
 				 "program %s: \"%.32s\" is not PERIODIC(\"hz=NUMBER\"), with a "
 				 "number from 1 to %d",
-				 name, text_of(object, program, 0), CONFIG_FREQUENCY_MAX);
+				 name, periodic_text(object, program, 0), CONFIG_FREQUENCY_MAX);
 	if (strcmp(bpf_program__section_name(program), "perf_event") != 0)
 		return error_set(error, -EINVAL, "program %s: PERIODIC is for SEC(\"perf_event\")",
 				 name);
@@ -89,7 +89,7 @@ static void periodic_done(struct object *object)
 	object->periodics = NULL;
 }
 
-static int take_hz(struct object *object, struct error *error)
+static int set_hz(struct object *object, struct error *error)
 {
 	const uint32_t *hz = object_variable(object, "hz", sizeof(*hz));
 
@@ -111,16 +111,18 @@ int periodic_prepare(struct object *object, struct error *error)
 
 	bpf_object__for_each_program(program, object->bpf)
 	{
-		int status = text_of(object, program, 0) ? check(object, program, error) : 0;
+		int status = periodic_text(object, program, 0)
+				     ? check_periodic_tag(object, program, error)
+				     : 0;
 
 		if (status)
 			return status;
-		any |= text_of(object, program, 0) != NULL;
+		any |= periodic_text(object, program, 0) != NULL;
 	}
-	return any ? take_hz(object, error) : 0;
+	return any ? set_hz(object, error) : 0;
 }
 
-static int add(struct periodics *all, struct bpf_link *link, struct error *error)
+static int add_periodic_link(struct periodics *all, struct bpf_link *link, struct error *error)
 {
 	struct bpf_link **grown = reallocarray(all->links, all->count + 1, sizeof(*grown));
 
@@ -159,11 +161,11 @@ static int attach_cpu(struct periodics *all, const struct bpf_program *program, 
 	diagnosis_end();
 	if (status && event >= 0)
 		close(event);
-	return status ?: add(all, link, error);
+	return status ?: add_periodic_link(all, link, error);
 }
 
-static int attach_program(struct periodics *all, const struct bpf_program *program, unsigned hz,
-			  struct error *error)
+static int attach_to_all_cpus(struct periodics *all, const struct bpf_program *program, unsigned hz,
+			      struct error *error)
 {
 	int cpus = libbpf_num_possible_cpus(), attached = 0;
 
@@ -198,7 +200,7 @@ int periodic_attach(struct object *object, struct error *error)
 		unsigned hz = periodic_hz(object, program);
 
 		if (status == 0 && hz && bpf_program__autoload(program))
-			status = attach_program(all, program, all->hz ?: hz, error);
+			status = attach_to_all_cpus(all, program, all->hz ?: hz, error);
 	}
 	if (status) {
 		periodic_undo(object);

@@ -25,13 +25,14 @@ static bool is_walk(const struct bpf_program *program)
 }
 
 /* libbpf reads the ELF file of each such section in this process. */
-static bool is_of_files(const struct bpf_program *program)
+static bool is_section_of_file(const struct bpf_program *program)
 {
 	return bpf_program__type(program) == BPF_PROG_TYPE_KPROBE &&
 	       bpf_program__section_name(program)[0] == 'u';
 }
 
-static int attach_program(struct object *object, struct bpf_program *program, struct error *error)
+static int attach_by_section(struct object *object, struct bpf_program *program,
+			     struct error *error)
 {
 	const char *section = bpf_program__section_name(program);
 	struct bpf_link *link;
@@ -41,7 +42,7 @@ static int attach_program(struct object *object, struct bpf_program *program, st
 		object->walks[object->walk_count++] = (struct reading_walk){ .program = program };
 		return 0;
 	}
-	if (is_of_files(program))
+	if (is_section_of_file(program))
 		return error_set(error, -EOPNOTSUPP, "cannot attach to %.100s: not supported",
 				 section);
 	diagnosis_begin();
@@ -77,7 +78,7 @@ int section_attach_programs(struct object *object, bool iterators, struct error 
 
 		if (bpf_program__autoload(program) && bpf_program__autoattach(program) &&
 		    !attach_is_own(program) && (iterators || !is_walk(program)))
-			status = attach_program(object, program, error);
+			status = attach_by_section(object, program, error);
 		if (status)
 			return status;
 	}

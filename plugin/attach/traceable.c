@@ -12,7 +12,7 @@
 
 #define LIST "available_filter_functions"
 
-static int add(struct traceable *functions, const char *name)
+static int add_function_name(struct traceable *functions, const char *name)
 {
 	char **grown = reallocarray(functions->names, functions->count + 1, sizeof(*grown));
 
@@ -23,28 +23,28 @@ static int add(struct traceable *functions, const char *name)
 	return grown[functions->count++] ? 0 : -ENOMEM;
 }
 
-static int by_name(const void *left, const void *right)
+static int compare_names(const void *left, const void *right)
 {
 	return strcmp(*(char *const *)left, *(char *const *)right);
 }
 
 static void keep_one_of_each(struct traceable *functions)
 {
-	size_t kept = 0;
+	size_t unique = 0;
 
 	if (functions->count)
-		qsort(functions->names, functions->count, sizeof(*functions->names), by_name);
+		qsort(functions->names, functions->count, sizeof(*functions->names), compare_names);
 	for (size_t i = 0; i < functions->count; i++) {
-		if (kept && !strcmp(functions->names[kept - 1], functions->names[i]))
+		if (unique && !strcmp(functions->names[unique - 1], functions->names[i]))
 			free(functions->names[i]);
 		else
-			functions->names[kept++] = functions->names[i];
+			functions->names[unique++] = functions->names[i];
 	}
-	functions->count = kept;
+	functions->count = unique;
 }
 
 /* A line is NAME, or NAME [MODULE]. */
-static int take_lines(FILE *list, struct traceable *functions, const char *pattern)
+static int read_function_list(FILE *list, struct traceable *functions, const char *glob)
 {
 	char line[1024];
 	int status = 0;
@@ -55,18 +55,19 @@ static int take_lines(FILE *list, struct traceable *functions, const char *patte
 		if (length == 0 || line[length] != '\n' || !strncmp(line, "__ftrace_invalid", 16))
 			continue;
 		line[length] = '\0';
-		if (!glob_match(pattern, line))
+		if (!glob_match(glob, line))
 			continue;
-		status = functions->count < 2 * TRACEABLE_MAX ? add(functions, line) : -E2BIG;
+		status = functions->count < 2 * TRACEABLE_MAX ? add_function_name(functions, line)
+							      : -E2BIG;
 	}
 	return status;
 }
 
-int traceable_read(FILE *list, struct traceable *ret_functions, const char *pattern,
+int traceable_read(FILE *list, struct traceable *ret_functions, const char *glob,
 		   struct error *error)
 {
 	struct traceable functions = { 0 };
-	int status = take_lines(list, &functions, pattern);
+	int status = read_function_list(list, &functions, glob);
 
 	keep_one_of_each(&functions);
 	if (status == 0 && functions.count == 0)
@@ -85,7 +86,7 @@ int traceable_read(FILE *list, struct traceable *ret_functions, const char *patt
 	return status;
 }
 
-int traceable_find(struct traceable *ret_functions, const char *pattern, struct error *error)
+int traceable_find(struct traceable *ret_functions, const char *glob, struct error *error)
 {
 	FILE *list = fopen("/sys/kernel/tracing/" LIST, "re");
 	int status;
@@ -97,7 +98,7 @@ int traceable_find(struct traceable *ret_functions, const char *pattern, struct 
 				 "cannot read /sys/kernel/tracing/" LIST
 				 ": %s; mount -t tracefs tracefs /sys/kernel/tracing",
 				 strerror(errno));
-	status = traceable_read(list, ret_functions, pattern, error);
+	status = traceable_read(list, ret_functions, glob, error);
 	fclose(list);
 	return status;
 }

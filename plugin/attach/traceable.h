@@ -17,10 +17,10 @@ struct traceable {
 
 /* Finds those that fit a pattern, see glob_match(); of modules none. What cannot be read, -ENOENT: none
  * fits, -E2BIG: more than TRACEABLE_MAX do. */
-int traceable_find(struct traceable *ret_functions, const char *pattern, struct error *error);
+int traceable_find(struct traceable *ret_functions, const char *glob, struct error *error);
 
 /* The same, from such a list. */
-int traceable_read(FILE *list, struct traceable *ret_functions, const char *pattern,
+int traceable_read(FILE *list, struct traceable *ret_functions, const char *glob,
 		   struct error *error);
 
 void traceable_done(struct traceable *functions);

@@ -18,9 +18,9 @@
 #define FILES_MAX 64       /* of a service at once */
 #define OLD_FILES 1        /* of a path that collectd sees */
 #define MISSED_MAX 2
-#define LOOK_NS_MAX (5 * NS_PER_S)
+#define UPDATE_NS_MAX (5 * NS_PER_S)
 
-struct look {
+struct path_update {
 	struct traced_path *path;
 	const char *probe;
 	const struct file_finder *finder;
@@ -65,44 +65,45 @@ static bool is_needed(const struct traced_path *path)
 	return false;
 }
 
-static void note(const struct traced_path *path, enum attachment_state state, const char *why)
+static void note_items(const struct traced_path *path, enum attachment_state state, const char *why)
 {
 	for (size_t i = 0; i < path->item_count; i++)
 		attachment_note(path->items[i], state, why);
 }
 
 /* All of the path. An error where one is needed. */
-static int refuse(const struct look *look, enum attachment_state state, int status, const char *why)
+static int refuse_items(const struct path_update *update, enum attachment_state state, int status,
+			const char *why)
 {
-	if (is_needed(look->path))
-		return error_set(look->error, status, "%s", why);
-	note(look->path, state, why);
+	if (is_needed(update->path))
+		return error_set(update->error, status, "%s", why);
+	note_items(update->path, state, why);
 	return 0;
 }
 
-static int refuse_file(const struct look *look, int status, const char *why)
+static int refuse_file(const struct path_update *update, int status, const char *why)
 {
 	struct error text;
 
-	error_set(&text, status, "cannot read %s: %s", look->path->path ?: "the program", why);
-	return refuse(look, ATTACHMENT_FILE_REFUSED, status, text.text);
+	error_set(&text, status, "cannot read %s: %s", update->path->path ?: "the program", why);
+	return refuse_items(update, ATTACHMENT_FILE_REFUSED, status, text.text);
 }
 
-static void tell_new(const struct look *look, bool replaced)
+static void log_new(const struct path_update *update, bool replaced)
 {
-	const struct traced_path *path = look->path;
+	const struct traced_path *path = update->path;
 
 	if (path->service)
 		message(LOG_NOTICE, "probe %s: attached to %s as the service %s has it now",
-			look->probe, path->path ?: "the program", path->service);
+			update->probe, path->path ?: "the program", path->service);
 	else
-		message(LOG_NOTICE, "probe %s: attached to %s, which %s", look->probe, path->path,
+		message(LOG_NOTICE, "probe %s: attached to %s, which %s", update->probe, path->path,
 			replaced ? "has been replaced" : "is there now");
 }
 
 /* --- files --- */
 
-static void forget(struct traced_path *path, size_t at)
+static void remove_file(struct traced_path *path, size_t at)
 {
 	file_links_done(&path->files[at].links);
 	symbol_close(&path->files[at].file);
@@ -120,182 +121,184 @@ static struct traced_file *find_file(struct traced_path *path, const struct symb
 
 /* What was written anew in place, to become the last one, has its code elsewhere: nothing may stay
  * where it was. */
-static void forget_rewritten(struct traced_path *path)
+static void remove_rewritten(struct traced_path *path)
 {
 	const struct symbol_file *file = &path->files[path->file_count - 1].file;
 	const uint64_t device = file->device, inode = file->inode;
 
 	for (size_t i = path->file_count - 1; i-- > 0;)
 		if (path->files[i].file.device == device && path->files[i].file.inode == inode)
-			forget(path, i);
+			remove_file(path, i);
 }
 
 /* A file that is there now; a new one is kept open. */
-static int take_file(struct look *look, struct symbol_file *file)
+static int add_traced_file(struct path_update *update, struct symbol_file *file)
 {
-	struct traced_path *path = look->path;
+	struct traced_path *path = update->path;
 	struct traced_file *traced = find_file(path, file), *grown;
 
-	look->any = true;
+	update->any = true;
 	if (traced) {
 		traced->missed = 0;
 		return 0;
 	}
 	if (path->file_count >= FILES_MAX)
-		return refuse_file(look, -E2BIG,
+		return refuse_file(update, -E2BIG,
 				   "its service has too many different files of this name");
 	grown = reallocarray(path->files, path->file_count + 1, sizeof(*grown));
 	if (!grown)
-		return error_set(look->error, -ENOMEM, "no memory");
+		return error_set(update->error, -ENOMEM, "no memory");
 	path->files = grown;
 	grown[path->file_count] =
-		(struct traced_file){ .file = *file, .late = path->file_count || path->told };
+		(struct traced_file){ .file = *file, .late = path->file_count || path->logged };
 	*file = (struct symbol_file)SYMBOL_FILE_NONE;
 	path->file_count++;
-	forget_rewritten(path);
+	remove_rewritten(path);
 	return 0;
 }
 
-static int attach_file(const struct look *look, struct traced_file *traced)
+static int attach_file(const struct path_update *update, struct traced_file *traced)
 {
-	struct traced_path *path = look->path;
-	struct file_reader *files = look->finder->files;
+	struct traced_path *path = update->path;
+	struct file_reader *files = update->finder->files;
 	struct error why = { "" };
-	int status =
-		traced->attached
-			? file_links_again(&traced->links, look->probe, &traced->file, files, &why)
-			: file_links_open(&traced->links, look->probe, path->items,
-					  path->item_count, &traced->file, files, &why);
+	int status = traced->attached
+			     ? file_links_again(&traced->links, update->probe, &traced->file, files,
+						&why)
+			     : file_links_open(&traced->links, update->probe, path->items,
+					       path->item_count, &traced->file, files, &why);
 
 	traced->attached = true;
 	if (traced->late && traced->links.count) {
-		tell_new(look, path->file_count > 1);
+		log_new(update, path->file_count > 1);
 		traced->late = false;
 	}
-	return status ? refuse(look, ATTACHMENT_FILE_REFUSED, status, why.text) : 0;
+	return status ? refuse_items(update, ATTACHMENT_FILE_REFUSED, status, why.text) : 0;
 }
 
-static int attach_files(const struct look *look)
+static int attach_files(const struct path_update *update)
 {
-	struct traced_path *path = look->path;
+	struct traced_path *path = update->path;
 	int status = 0;
 
 	for (size_t i = 0; i < path->file_count && status == 0; i++)
-		status = attach_file(look, &path->files[i]);
+		status = attach_file(update, &path->files[i]);
 	return status;
 }
 
 /* --- where they are --- */
 
-static int look_at_path(struct look *look)
+static int update_from_path(struct path_update *update)
 {
-	struct traced_path *path = look->path;
+	struct traced_path *path = update->path;
 	struct symbol_file file = SYMBOL_FILE_NONE;
 	struct error why;
-	int status = symbol_open(look->finder->files, path->path, 0, &file, &why);
+	int status = symbol_open(update->finder->files, path->path, 0, &file, &why);
 
 	if (status) {
 		path->waits = status == -ENOENT;
-		status = path->told ? 0 : refuse_file(look, status, why.text);
-		path->told = true;
+		status = path->logged ? 0 : refuse_file(update, status, why.text);
+		path->logged = true;
 		return status;
 	}
-	status = take_file(look, &file);
+	status = add_traced_file(update, &file);
 	symbol_close(&file);
-	path->told = path->waits = false;
+	path->logged = path->waits = false;
 	while (path->file_count > 1 + OLD_FILES)
-		forget(path, 0);
+		remove_file(path, 0);
 	return status;
 }
 
 /* Of one that has no such file, or has ended, nothing is said. */
-static int look_at_process(struct look *look, pid_t pid, struct error *why)
+static int update_from_process(struct path_update *update, pid_t pid, struct error *why)
 {
 	struct symbol_file file = SYMBOL_FILE_NONE;
 	struct error error;
-	int status = symbol_open(look->finder->files, look->path->path, pid, &file, &error);
+	int status = symbol_open(update->finder->files, update->path->path, pid, &file, &error);
 
 	if (status == -ENOENT || status == -ESRCH)
 		return 0;
 	if (status) {
-		look->complete = false;
+		update->complete = false;
 		*why = error;
 		return 0;
 	}
-	status = take_file(look, &file);
+	status = add_traced_file(update, &file);
 	symbol_close(&file);
 	return status;
 }
 
-static int tell_none(struct look *look, ssize_t processes, const struct error *why)
+static int report_none(struct path_update *update, ssize_t processes, const struct error *why)
 {
-	struct traced_path *path = look->path;
+	struct traced_path *path = update->path;
 	struct error text;
 
 	path->waits = why->text[0] == '\0' && processes != -ENOENT;
-	if (path->told)
+	if (path->logged)
 		return 0;
-	path->told = true;
+	path->logged = true;
 	if (processes == -ENOENT) {
 		error_set(&text, 0, "there is no Service block \"%s\"", path->service);
-		return refuse(look, ATTACHMENT_REFUSED, -ENOENT, text.text);
+		return refuse_items(update, ATTACHMENT_REFUSED, -ENOENT, text.text);
 	}
 	if (!path->waits)
-		return refuse_file(look, -EIO, why->text);
+		return refuse_file(update, -EIO, why->text);
 	if (processes == 0)
 		error_set(&text, 0, "there is no process of the service %s yet", path->service);
 	else
 		error_set(&text, 0, "no process of the service %s has a file %s", path->service,
 			  path->path ?: "that it runs");
-	note(path, ATTACHMENT_WAITS, text.text);
+	note_items(path, ATTACHMENT_WAITS, text.text);
 	return 0;
 }
 
 /* More than once in a row: between two processes of a service there may be none. */
-static void forget_left(struct traced_path *path)
+static void remove_missed(struct traced_path *path)
 {
 	for (size_t i = path->file_count; i-- > 0;)
 		if (++path->files[i].missed > MISSED_MAX)
-			forget(path, i);
+			remove_file(path, i);
 }
 
-static int look_at_service(struct look *look)
+static int update_from_service(struct path_update *update)
 {
 	pid_t pids[PROCESSES_MAX];
-	struct traced_path *path = look->path;
-	uint64_t end_ns = clock_ns() + LOOK_NS_MAX;
+	struct traced_path *path = update->path;
+	uint64_t end_ns = clock_ns() + UPDATE_NS_MAX;
 	struct error why = { "" };
 	ssize_t processes =
-		look->finder->processes(look->finder->of, path->service, pids, PROCESSES_MAX);
+		update->finder->processes(update->finder->of, path->service, pids, PROCESSES_MAX);
 	int status = 0;
 
-	look->complete = processes >= 0 && processes <= PROCESSES_MAX;
+	update->complete = processes >= 0 && processes <= PROCESSES_MAX;
 	for (ssize_t i = 0; i < processes && i < PROCESSES_MAX && status == 0; i++) {
 		if (clock_ns() > end_ns) {
-			look->complete = false;
+			update->complete = false;
 			break;
 		}
-		status = look_at_process(look, pids[i], &why);
+		status = update_from_process(update, pids[i], &why);
 	}
-	if (look->complete)
-		forget_left(path);
-	if (status || look->any) {
-		path->told = path->waits = false;
+	if (update->complete)
+		remove_missed(path);
+	if (status || update->any) {
+		path->logged = path->waits = false;
 		return status;
 	}
-	return tell_none(look, processes, &why);
+	return report_none(update, processes, &why);
 }
 
 int traced_path_update(struct traced_path *path, const char *probe,
 		       const struct file_finder *finder, struct error *error)
 {
-	struct look look = { .path = path, .probe = probe, .finder = finder, .error = error };
+	struct path_update update = {
+		.path = path, .probe = probe, .finder = finder, .error = error
+	};
 	int status;
 
 	if (path->paused)
 		return 0;
-	status = path->service ? look_at_service(&look) : look_at_path(&look);
-	return status ?: attach_files(&look);
+	status = path->service ? update_from_service(&update) : update_from_path(&update);
+	return status ?: attach_files(&update);
 }
 
 bool traced_path_waits(const struct traced_path *path)
@@ -326,7 +329,7 @@ void traced_path_undo(struct traced_path *path)
 void traced_path_done(struct traced_path *path)
 {
 	while (path->file_count)
-		forget(path, path->file_count - 1);
+		remove_file(path, path->file_count - 1);
 	free(path->files);
 	free(path->items);
 	*path = (struct traced_path){ 0 };

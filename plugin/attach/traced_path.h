@@ -28,7 +28,7 @@ struct traced_path {
 	} * files;
 	size_t file_count; /* by when they were found first */
 	bool waits;        /* there is no such file or process yet */
-	bool told;         /* why there is none */
+	bool logged;       /* why there is none */
 };
 
 /* Is the attachment of this path, and of its part? */

@@ -18,33 +18,33 @@
 #define WAIT_MS 5000
 #define PMU "/sys/bus/event_source/devices/uprobe/"
 
-struct asked {
-	struct question question;
+struct event_request {
+	struct question message;
 	int file;
 	int event;
 };
 
-static int ask(int worker, void *with)
+static int request_event(int helper, void *with)
 {
-	struct asked *asked = with;
-	struct uprobe_answer answer = { 0 };
+	struct event_request *request = with;
+	struct uprobe_answer reply = { 0 };
 	int status;
 
-	if (!socket_send(worker, &asked->question, sizeof(asked->question)) ||
-	    !descriptor_send(worker, "", 1, asked->file))
+	if (!socket_send(helper, &request->message, sizeof(request->message)) ||
+	    !descriptor_send(helper, "", 1, request->file))
 		return -EPIPE;
-	status = worker_receive_descriptor(worker, &answer, sizeof(answer),
-					   clock_ns() + WAIT_MS * 1000000ULL, &asked->event);
+	status = worker_receive_descriptor(helper, &reply, sizeof(reply),
+					   clock_ns() + WAIT_MS * 1000000ULL, &request->event);
 	if (status)
 		return status;
-	if ((asked->event >= 0) == (answer.status == 0))
-		return worker_told(answer.status);
-	if (asked->event >= 0)
-		close(asked->event);
+	if ((request->event >= 0) == (reply.status == 0))
+		return worker_told(reply.status);
+	if (request->event >= 0)
+		close(request->event);
 	return -EPIPE;
 }
 
-static bool read_text(const char *path, char *text, size_t size)
+static bool read_pmu_text(const char *path, char *text, size_t size)
 {
 	ssize_t length = pseudo_read(path, text, size - 1);
 
@@ -53,27 +53,27 @@ static bool read_text(const char *path, char *text, size_t size)
 }
 
 /* What the kernel calls them. */
-static int set_pmu(struct question *question, uint64_t semaphore, bool at_return)
+static int set_pmu(struct question *request, uint64_t semaphore, bool at_return)
 {
 	char type[32], bit[32];
 	unsigned n, end;
 
-	if (!read_text(PMU "type", type, sizeof(type)) ||
-	    !read_text(PMU "format/retprobe", bit, sizeof(bit)) ||
-	    sscanf(type, "%u", &question->pmu_type) != 1 || sscanf(bit, "config:%u", &n) != 1 ||
+	if (!read_pmu_text(PMU "type", type, sizeof(type)) ||
+	    !read_pmu_text(PMU "format/retprobe", bit, sizeof(bit)) ||
+	    sscanf(type, "%u", &request->pmu_type) != 1 || sscanf(bit, "config:%u", &n) != 1 ||
 	    n > 63)
 		return -ENODEV;
-	question->config = at_return ? 1ULL << n : 0;
+	request->config = at_return ? 1ULL << n : 0;
 	if (!semaphore)
 		return 0;
-	if (!read_text(PMU "format/ref_ctr_offset", bit, sizeof(bit)) ||
+	if (!read_pmu_text(PMU "format/ref_ctr_offset", bit, sizeof(bit)) ||
 	    sscanf(bit, "config:%u-%u", &n, &end) != 2 || n > 32 || end != n + 31)
 		return -ENODEV;
-	question->config |= semaphore << n;
+	request->config |= semaphore << n;
 	return 0;
 }
 
-static const char *reason(int status)
+static const char *event_refusal_reason(int status)
 {
 	switch (-status) {
 	case ENODEV:
@@ -97,18 +97,19 @@ static const char *reason(int status)
 }
 
 int uprobe_event(struct file_reader *files, const struct symbol_file *file,
-		 const struct symbol_place *place, bool at_return, int *ret_fd, struct error *error)
+		 const struct symbol_place *location, bool at_return, int *ret_fd,
+		 struct error *error)
 {
-	struct worker_turn turn = { .share = FILE_OF_ROOT, .whose = symbol_number(file) };
-	struct asked asked = { .question = { .kind = QUESTION_UPROBE,
-					     .descriptor_count = 1,
-					     .offset = place->offset },
-			       .file = file->fd };
-	int status = set_pmu(&asked.question, place->semaphore, at_return);
+	struct worker_turn owner = { .share = FILE_OF_ROOT, .whose = symbol_number(file) };
+	struct event_request request = { .message = { .kind = QUESTION_UPROBE,
+						      .descriptor_count = 1,
+						      .offset = location->offset },
+					 .file = file->fd };
+	int status = set_pmu(&request.message, location->semaphore, at_return);
 
-	status = status ? status : worker_ask(files, &turn, ask, &asked);
+	status = status ? status : worker_ask(files, &owner, request_event, &request);
 	if (status)
-		return error_set(error, status, "%s", reason(status));
-	*ret_fd = asked.event;
+		return error_set(error, status, "%s", event_refusal_reason(status));
+	*ret_fd = request.event;
 	return 0;
 }

@@ -15,7 +15,7 @@
  * the file, or returns from it, in all processes. The worker gives it to the kernel. Returns 0 or a
  * negative errno, and the error says why. */
 int uprobe_event(struct file_reader *files, const struct symbol_file *file,
-		 const struct symbol_place *place, bool at_return, int *ret_fd,
+		 const struct symbol_place *location, bool at_return, int *ret_fd,
 		 struct error *error);
 
 #endif

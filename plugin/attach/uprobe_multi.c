@@ -19,57 +19,57 @@
 #define WAIT_MS 10000 /* the kernel goes through all processes that have the file, for each place */
 #define KERNEL_ENOTSUPP 524 /* the kernel's own, unknown to C libraries */
 
-struct asked {
-	const struct uprobe_multi *multi;
+struct link_request {
+	const struct uprobe_multi *links;
 	int fd;
 };
 
-static bool send_all(int worker, const struct uprobe_multi *multi)
+static bool send_all(int helper, const struct uprobe_multi *links)
 {
-	struct question question = { .kind = QUESTION_UPROBE_MULTI,
-				     .count = (uint32_t)multi->count,
-				     .config = multi->at_return ? UPROBE_MULTI_RETURN : 0 };
-	size_t size = multi->count * sizeof(uint64_t);
+	struct question request = { .kind = QUESTION_UPROBE_MULTI,
+				    .count = (uint32_t)links->count,
+				    .config = links->at_return ? UPROBE_MULTI_RETURN : 0 };
+	size_t size = links->count * sizeof(uint64_t);
 
-	return socket_send(worker, &question, sizeof(question)) &&
-	       descriptor_send(worker, "", 1, multi->program) &&
-	       descriptor_send(worker, "", 1, multi->file) &&
-	       socket_send(worker, multi->offsets, size) &&
-	       socket_send(worker, multi->cookies, size) &&
-	       socket_send(worker, multi->semaphores, size);
+	return socket_send(helper, &request, sizeof(request)) &&
+	       descriptor_send(helper, "", 1, links->program) &&
+	       descriptor_send(helper, "", 1, links->file) &&
+	       socket_send(helper, links->offsets, size) &&
+	       socket_send(helper, links->cookies, size) &&
+	       socket_send(helper, links->semaphores, size);
 }
 
-static int ask(int worker, void *with)
+static int request_link(int helper, void *with)
 {
-	struct asked *asked = with;
+	struct link_request *request = with;
 	uint64_t end_ns = clock_ns() + WAIT_MS * 1000000ULL;
-	struct uprobe_answer answer = { 0 };
+	struct uprobe_answer reply = { 0 };
 	int status;
 
-	if (!send_all(worker, asked->multi))
+	if (!send_all(helper, request->links))
 		return -EPIPE;
-	status = worker_receive_descriptor(worker, &answer, sizeof(answer), end_ns, &asked->fd);
+	status = worker_receive_descriptor(helper, &reply, sizeof(reply), end_ns, &request->fd);
 	if (status)
 		return status;
-	if ((asked->fd >= 0) != (answer.status == 0)) {
-		if (asked->fd >= 0)
-			close(asked->fd);
+	if ((request->fd >= 0) != (reply.status == 0)) {
+		if (request->fd >= 0)
+			close(request->fd);
 		return -EPIPE;
 	}
-	return worker_told(answer.status);
+	return worker_told(reply.status);
 }
 
-int uprobe_multi_link(struct file_reader *reader, const struct uprobe_multi *multi, int *ret_fd)
+int uprobe_multi_link(struct file_reader *files, const struct uprobe_multi *links, int *ret_fd)
 {
-	struct worker_turn turn = { .share = FILE_OF_ROOT, .whose = multi->whose };
-	struct asked asked = { .multi = multi, .fd = -1 };
+	struct worker_turn owner = { .share = FILE_OF_ROOT, .whose = links->owner };
+	struct link_request request = { .links = links, .fd = -1 };
 	int status;
 
-	if (multi->count == 0 || multi->count > UPROBE_MULTI_MAX)
-		return multi->count ? -E2BIG : -EINVAL;
-	status = worker_ask(reader, &turn, ask, &asked);
+	if (links->count == 0 || links->count > UPROBE_MULTI_MAX)
+		return links->count ? -E2BIG : -EINVAL;
+	status = worker_ask(files, &owner, request_link, &request);
 	if (status == 0)
-		*ret_fd = asked.fd;
+		*ret_fd = request.fd;
 	return status;
 }
 

@@ -13,7 +13,7 @@
 /* Many places of one file, and the program to be attached to them, which is loaded for that. */
 struct uprobe_multi {
 	int program, file;
-	uint64_t whose; /* number of the file, see struct file_request */
+	uint64_t owner; /* number of the file, see struct file_request */
 	bool at_return;
 	const uint64_t *offsets, *semaphores, *cookies; /* `count` of each; semaphores of 0: none */
 	size_t count;
@@ -21,7 +21,7 @@ struct uprobe_multi {
 
 /* A link of all of them, in all processes, which the caller closes: made by the worker, as the kernel
  * reads the file. 0; what the kernel says; -ETIMEDOUT, -EPIPE or -EBUSY of the worker. */
-int uprobe_multi_link(struct file_reader *reader, const struct uprobe_multi *multi, int *ret_fd);
+int uprobe_multi_link(struct file_reader *files, const struct uprobe_multi *links, int *ret_fd);
 
 /* What uprobe_multi_link has returned, in words. */
 const char *uprobe_multi_strerror(int status);

@@ -29,7 +29,7 @@ int uprobe_multi_create(struct uprobe_multi_attr *attr)
 	return fd < 0 ? -errno : fd;
 }
 
-static int link_locations(int program, int file, const struct question *question,
+static int link_received(int program, int file, const struct question *question,
 			  const uint64_t *numbers)
 {
 	size_t count = question->count;
@@ -58,7 +58,7 @@ static bool answer_locations(int socket, const struct question *question, int pr
 
 	if (!socket_receive(socket, numbers, size))
 		return false;
-	link = link_locations(program, file, question, numbers);
+	link = link_received(program, file, question, numbers);
 	answer.status = link < 0 ? link : 0;
 	sent = descriptor_send(socket, &answer, sizeof(answer), link);
 	if (link >= 0)

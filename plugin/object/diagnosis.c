@@ -30,16 +30,16 @@ static libbpf_print_fn_t print_before;
 /* The verifier's log ends with its verdict and what it has cost to come to it. */
 static void keep_verdict(char *log)
 {
-	char *rest = NULL;
+	char *saved = NULL;
 
-	for (char *line = strtok_r(log, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+	for (char *line = strtok_r(log, "\n", &saved); line; line = strtok_r(NULL, "\n", &saved))
 		if (strncmp(line, "libbpf: ", 8) != 0 && strncmp(line, "-- END", 6) != 0 &&
 		    strncmp(line, "processed ", 10) != 0)
 			snprintf(verdict, sizeof(verdict), "%s", line);
 }
 
-__attribute__((format(printf, 2, 0))) static int keep(enum libbpf_print_level level,
-						      const char *format, va_list args)
+__attribute__((format(printf, 2, 0))) static int keep_words(enum libbpf_print_level level,
+							    const char *format, va_list args)
 {
 	char *text = NULL;
 
@@ -64,7 +64,7 @@ void diagnosis_begin(void)
 {
 	pthread_mutex_lock(&lock);
 	words[0] = verdict[0] = '\0';
-	print_before = libbpf_set_print(keep);
+	print_before = libbpf_set_print(keep_words);
 }
 
 void diagnosis_end(void)
@@ -171,7 +171,7 @@ static const char *refused_load(void)
 	return "the running kernel lacks something that this object needs";
 }
 
-static const char *refused(enum diagnosis_step step)
+static const char *refused_remedy(enum diagnosis_step step)
 {
 	switch (step) {
 	case DIAGNOSIS_OPEN:
@@ -190,10 +190,10 @@ static const char *too_big(void)
 			  : "a map is larger than this kernel permits";
 }
 
-static const char *remedy(enum diagnosis_step step, const char *with, int code)
+static const char *remedy_of(enum diagnosis_step step, const char *with, int code)
 {
 	if (-code > LIBBPF_ERRNO_FIRST || (step == DIAGNOSIS_LOAD && verdict[0] && code != -E2BIG))
-		return refused(step);
+		return refused_remedy(step);
 	switch (-code) {
 	case EACCES:
 	case EPERM:
@@ -210,7 +210,7 @@ static const char *remedy(enum diagnosis_step step, const char *with, int code)
 	case EINVAL:
 	case EOPNOTSUPP:
 	case KERNEL_ENOTSUPP:
-		return refused(step);
+		return refused_remedy(step);
 	default:
 		return "see dmesg and collectd-ebpf(5)";
 	}
@@ -232,5 +232,5 @@ int diagnosis_error(enum diagnosis_step step, const char *with, int code, struct
 	libbpf_strerror(code, why, sizeof(why));
 	return error_set(error, code, "cannot %s%s%s: %s%s%s%s%s%s; %s", what[step].verb, with,
 			 what[step].object, why, said[0] ? " (" : "", said, verdict[0] ? ": " : "",
-			 verdict, said[0] ? ")" : "", remedy(step, with, code));
+			 verdict, said[0] ? ")" : "", remedy_of(step, with, code));
 }

@@ -204,7 +204,7 @@ static int map_sections(struct object *object, struct error *error)
 
 	bpf_object__for_each_map(map, object->bpf)
 	{
-		struct section *grown, section = { .map = map };
+		struct variable_section *grown, section = { .map = map };
 		int status;
 
 		if (!bpf_map__is_internal(map))
@@ -255,12 +255,12 @@ int object_add_link(struct object *object, struct bpf_link *link, struct error *
 	return 0;
 }
 
-static int walk_once(int link, size_t size, void (*take)(void *to, const void *record), void *to)
+static int walk_once(int link, size_t size, void (*each)(void *to, const void *record), void *to)
 {
 	char buffer[64 * 1024];
 	unsigned pauses = 0;
 	struct timespec own;
-	size_t kept = 0;
+	size_t pending = 0;
 	ssize_t got = 0;
 	int fd = bpf_iter_create(link);
 
@@ -269,7 +269,7 @@ static int walk_once(int link, size_t size, void (*take)(void *to, const void *r
 	/* Brings the clock of this CPU's run queue up to date, which walks use. */
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &own);
 	for (;;) {
-		got = read(fd, buffer + kept, sizeof(buffer) - kept);
+		got = read(fd, buffer + pending, sizeof(buffer) - pending);
 		if (got < 0 && errno == EINTR)
 			continue;
 		/* Also from a program that wants to be shown the same object again. */
@@ -277,15 +277,15 @@ static int walk_once(int link, size_t size, void (*take)(void *to, const void *r
 			continue;
 		if (got <= 0)
 			break;
-		kept += (size_t)got;
-		if (!take || size == 0) {
-			kept = 0;
+		pending += (size_t)got;
+		if (!each || size == 0) {
+			pending = 0;
 			continue;
 		}
-		for (size_t at = 0; at + size <= kept; at += size)
-			take(to, buffer + at);
-		memmove(buffer, buffer + kept - kept % size, kept % size);
-		kept %= size;
+		for (size_t at = 0; at + size <= pending; at += size)
+			each(to, buffer + at);
+		memmove(buffer, buffer + pending - pending % size, pending % size);
+		pending %= size;
 	}
 	if (got < 0)
 		got = -errno;
@@ -301,14 +301,14 @@ static int call_once(const struct bpf_program *program)
 	return bpf_prog_test_run_opts(bpf_program__fd(program), &options);
 }
 
-static int tell_call(int status, const struct bpf_program *program, struct error *error)
+static int call_error(int status, const struct bpf_program *program, struct error *error)
 {
 	return status < 0 ? error_set(error, status, "cannot run its program %s: %s",
 				      bpf_program__name(program), strerror(-status))
 			  : 0;
 }
 
-static int tell_walk(int status, struct error *error)
+static int walk_error(int status, struct error *error)
 {
 	if (status >= 0)
 		return 0;
@@ -317,7 +317,7 @@ static int tell_walk(int status, struct error *error)
 }
 
 int object_walk(const struct object *object, size_t size,
-		void (*take)(void *to, const void *record), void *to, struct error *error)
+		void (*each)(void *to, const void *record), void *to, struct error *error)
 {
 	int status = 0;
 
@@ -325,17 +325,17 @@ int object_walk(const struct object *object, size_t size,
 		const struct reading_walk *walk = &object->walks[i];
 
 		if (walk->link)
-			status = tell_walk(walk_once(bpf_link__fd(walk->link), size, take, to),
-					   error);
+			status = walk_error(walk_once(bpf_link__fd(walk->link), size, each, to),
+					    error);
 		else
-			status = tell_call(call_once(walk->program), walk->program, error);
+			status = call_error(call_once(walk->program), walk->program, error);
 	}
 	return status;
 }
 
 int object_run(const struct bpf_link *walk, struct error *error)
 {
-	return tell_walk(walk_once(bpf_link__fd(walk), 0, NULL, NULL), error);
+	return walk_error(walk_once(bpf_link__fd(walk), 0, NULL, NULL), error);
 }
 
 int object_sample(const struct sample *sample, struct error *error)

@@ -36,7 +36,7 @@ struct object {
 		unsigned hz;
 	} * samples; /* of iterators with a SAMPLE tag: run as often as that says */
 	size_t sample_count;
-	struct section {
+	struct variable_section {
 		struct bpf_map *map; /* .data or .bss of the loaded object */
 		struct mapping mapping;
 	} * sections;
@@ -77,7 +77,7 @@ int object_add_link(struct object *object, struct bpf_link *link, struct error *
 /* Runs the iterators, and the programs SEC("syscall"); to each record that the former write, `take` is
  * called with its bytes. size is that of a record, take may be NULL. */
 int object_walk(const struct object *object, size_t size,
-		void (*take)(void *to, const void *record), void *to, struct error *error);
+		void (*each)(void *to, const void *record), void *to, struct error *error);
 
 /* Runs an iterator by its link; what it writes is not looked at. */
 int object_run(const struct bpf_link *walk, struct error *error);

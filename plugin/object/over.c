@@ -49,37 +49,37 @@ bool over_is(const struct bpf_program *program)
 	return walker_of(program) != NULL;
 }
 
-static int check(const struct object *object, const struct bpf_program *program,
-		 struct error *error)
+static int check_iterator(const struct object *object, const struct bpf_program *program,
+			  struct error *error)
 {
 	const struct walker *walker = walker_of(program);
-	const char *over = annotation_of_program(object->bpf, program, OVER_TAG, 0);
+	const char *map_name = annotation_of_program(object->bpf, program, OVER_TAG, 0);
 	const char *name = bpf_program__name(program);
 	const struct bpf_map *map;
 
-	if (!walker && !over)
+	if (!walker && !map_name)
 		return 0;
 	if (!walker)
 		return error_set(error, -EINVAL,
 				 "program %s: OVER is for SEC(\"iter/bpf_map_elem\") and "
 				 "SEC(\"iter/bpf_sk_storage_map\")",
 				 name);
-	if (!over)
+	if (!map_name)
 		return error_set(error, -EINVAL,
 				 "program %s: it does not say which map it walks over; put "
 				 "OVER(MAP) behind SEC(\"%s\")",
 				 name, bpf_program__section_name(program));
 	if (annotation_of_program(object->bpf, program, OVER_TAG, 1))
 		return error_set(error, -EINVAL, "program %s: two OVER tags", name);
-	map = object_map(object, over);
+	map = object_map(object, map_name);
 	if (!map)
 		return error_set(error, -EINVAL,
 				 "program %s: the object has no map \"%.60s\", which OVER names",
-				 name, over);
+				 name, map_name);
 	if (bpf_map__type(map) >= 64 || !(walker->types >> bpf_map__type(map) & 1))
 		return error_set(error, -EINVAL,
 				 "program %s: the map %s, which OVER names, is not %s, as %s wants",
-				 name, over, walker->wants, bpf_program__section_name(program));
+				 name, map_name, walker->wants, bpf_program__section_name(program));
 	return 0;
 }
 
@@ -92,7 +92,7 @@ int over_check(const struct object *object, struct error *error)
 		int status = 0;
 
 		if (bpf_program__autoload(program))
-			status = check(object, program, error);
+			status = check_iterator(object, program, error);
 		if (status)
 			return status;
 	}
@@ -101,8 +101,8 @@ int over_check(const struct object *object, struct error *error)
 
 struct bpf_link *over_attach(const struct object *object, const struct bpf_program *program)
 {
-	const char *over = annotation_of_program(object->bpf, program, OVER_TAG, 0);
-	const struct bpf_map *map = object_map(object, over ? over : "");
+	const char *map_name = annotation_of_program(object->bpf, program, OVER_TAG, 0);
+	const struct bpf_map *map = object_map(object, map_name ? map_name : "");
 	union bpf_iter_link_info info = { .map.map_fd = map ? (uint32_t)bpf_map__fd(map) : 0 };
 	LIBBPF_OPTS(bpf_iter_attach_opts, options, .link_info = &info,
 		    .link_info_len = sizeof(info));

@@ -16,9 +16,10 @@
 #define MODIFIERS_MAX 32
 
 /* What the engine sets in every object, see metric.bpf.h. */
-static const char *const OWN[] = { "service_rows", "process_rows_max", "cpus_possible", "page_size",
-				   "tick_ns_max",  "watch_other",      "shards",        "slots_max",
-				   "slots_kept",   "slots_open",       "configured_end" };
+static const char *const SET_BY_ENGINE[] = { "service_rows", "process_rows_max", "cpus_possible",
+					     "page_size",    "tick_ns_max",      "watch_other",
+					     "shards",       "slots_max",        "slots_kept",
+					     "slots_open",   "configured_end" };
 
 struct variable {
 	const char *name;
@@ -28,8 +29,8 @@ struct variable {
 };
 
 /* Without volatile the compiler has put the value into the code already. */
-static void resolve(const struct btf *btf, uint32_t id, bool is_read_only,
-		    struct variable *variable)
+static void resolve_variable(const struct btf *btf, uint32_t id, bool is_read_only,
+			     struct variable *variable)
 {
 	const struct btf_type *type = btf__type_by_id(btf, id);
 	bool is_volatile = false;
@@ -45,8 +46,8 @@ static void resolve(const struct btf *btf, uint32_t id, bool is_read_only,
 }
 
 /* Calls back with each variable of the object, until one call says true, which is returned. */
-static bool find(const struct object *object,
-		 bool (*is_it)(void *with, const struct variable *variable), void *with)
+static bool each_variable(const struct object *object,
+			  bool (*is_it)(void *with, const struct variable *variable), void *with)
 {
 	const struct btf *btf = bpf_object__btf(object->bpf);
 	uint32_t count = btf__type_cnt(btf);
@@ -68,7 +69,7 @@ static bool find(const struct object *object,
 			if (!var || !btf_is_var(var))
 				continue;
 			variable.name = annotation_name(btf, var->name_off);
-			resolve(btf, var->type, is_read_only, &variable);
+			resolve_variable(btf, var->type, is_read_only, &variable);
 			if (variable.type && is_it(with, &variable))
 				return true;
 		}
@@ -76,15 +77,15 @@ static bool find(const struct object *object,
 	return false;
 }
 
-static bool is_own(const char *name)
+static bool is_set_by_engine(const char *name)
 {
-	for (size_t i = 0; i < sizeof(OWN) / sizeof(*OWN); i++)
-		if (!strcmp(OWN[i], name))
+	for (size_t i = 0; i < sizeof(SET_BY_ENGINE) / sizeof(*SET_BY_ENGINE); i++)
+		if (!strcmp(SET_BY_ENGINE[i], name))
 			return true;
 	return false;
 }
 
-static bool is_option(const char *name)
+static bool is_option_variable(const char *name)
 {
 	return !strncmp(name, "option_", 7);
 }
@@ -104,11 +105,11 @@ static bool is_integer(const struct variable *variable)
 
 static bool is_parameter(const struct variable *variable)
 {
-	return variable->is_constant && is_integer(variable) && !is_own(variable->name) &&
-	       !is_option(variable->name);
+	return variable->is_constant && is_integer(variable) && !is_set_by_engine(variable->name) &&
+	       !is_option_variable(variable->name);
 }
 
-static const char *kind_of(const struct btf_type *type)
+static const char *type_words(const struct btf_type *type)
 {
 	switch (btf_kind(type)) {
 	case BTF_KIND_ARRAY:
@@ -127,7 +128,7 @@ static const char *kind_of(const struct btf_type *type)
 	}
 }
 
-struct range {
+struct value_range {
 	struct number low, high;
 };
 
@@ -146,18 +147,18 @@ bool parameter_range(const char *text, struct number *ret_low, struct number *re
 
 /* That of the type, or what its author has narrowed it to. */
 static bool range_of(const struct object *object, const struct variable *variable,
-		     struct range *ret_range, char *why, size_t size)
+		     struct value_range *ret_range, char *why, size_t size)
 {
 	const struct btf_type *type = variable->type;
 	bool is_signed =
 		btf_is_int(type) ? btf_int_encoding(type) & BTF_INT_SIGNED : btf_kflag(type);
 	const char *text = annotation_of_variable(object->bpf, variable->name, RANGE_TAG);
-	struct range range = { number_least(variable->size, is_signed),
-			       number_greatest(variable->size, is_signed) };
-	struct range own = range;
+	struct value_range range = { number_least(variable->size, is_signed),
+				     number_greatest(variable->size, is_signed) };
+	struct value_range own = range;
 
 	if (is_bool(type))
-		range = own = (struct range){ .high.magnitude = 1 };
+		range = own = (struct value_range){ .high.magnitude = 1 };
 	if (text &&
 	    (!parameter_range(text, &own.low, &own.high) ||
 	     number_compare(own.low, range.low) < 0 || number_compare(own.high, range.high) > 0)) {
@@ -171,11 +172,11 @@ static bool range_of(const struct object *object, const struct variable *variabl
 	return true;
 }
 
-static bool fits(const struct object *object, const struct variable *variable,
-		 const struct parameter_config *parameter, char *why, size_t size)
+static bool value_fits(const struct object *object, const struct variable *variable,
+		       const struct parameter_config *parameter, char *why, size_t size)
 {
 	char low[NUMBER_TEXT_MAX], high[NUMBER_TEXT_MAX];
-	struct range range;
+	struct value_range range;
 	bool is_inside;
 
 	if (!range_of(object, variable, &range, why, size))
@@ -194,28 +195,28 @@ static bool fits(const struct object *object, const struct variable *variable,
 static bool can_set(const struct object *object, const struct variable *variable,
 		    const struct parameter_config *parameter, char *why, size_t size)
 {
-	if (is_own(variable->name))
+	if (is_set_by_engine(variable->name))
 		snprintf(why, size, "the plugin itself sets it");
-	else if (is_option(variable->name))
+	else if (is_option_variable(variable->name))
 		snprintf(why, size, "use Option \"%s\"", variable->name + 7);
 	else if (!is_integer(variable))
 		snprintf(why, size, "it is %s, and integers and bools alone can be set",
-			 kind_of(variable->type));
+			 type_words(variable->type));
 	else if (!variable->is_constant)
 		snprintf(why, size, "it is not const volatile");
 	else
-		return fits(object, variable, parameter, why, size);
+		return value_fits(object, variable, parameter, why, size);
 	return false;
 }
 
-struct wanted {
+struct named_variable {
 	const char *name;
 	struct variable variable;
 };
 
-static bool is_wanted(void *with, const struct variable *variable)
+static bool match_name(void *with, const struct variable *variable)
 {
-	struct wanted *wanted = with;
+	struct named_variable *wanted = with;
 
 	if (strcmp(variable->name, wanted->name) != 0)
 		return false;
@@ -246,12 +247,12 @@ static bool add_to_list(void *with, const struct variable *variable)
 static void *find_parameter(const struct object *object, const struct parameter_config *parameter,
 			    size_t *ret_size, char *why, size_t size)
 {
-	struct wanted wanted = { .name = parameter->name };
+	struct named_variable wanted = { .name = parameter->name };
 	struct list list = { .length = 0 };
 	void *at;
 
-	if (!find(object, is_wanted, &wanted)) {
-		find(object, add_to_list, &list);
+	if (!each_variable(object, match_name, &wanted)) {
+		each_variable(object, add_to_list, &list);
 		snprintf(why, size, "it has %s", list.length ? list.text : "no parameters");
 		return NULL;
 	}

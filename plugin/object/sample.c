@@ -14,14 +14,14 @@
 #define SAMPLE_TAG "sample:"
 #define HZ "hz="
 
-static const char *text_of(const struct object *object, const struct bpf_program *program,
-			   unsigned n)
+static const char *sample_text(const struct object *object, const struct bpf_program *program,
+			       unsigned n)
 {
 	return annotation_of_program(object->bpf, program, SAMPLE_TAG, n);
 }
 
 /* 0: it is no such text. */
-static unsigned parse(const char *text)
+static unsigned parse_sample_hz(const char *text)
 {
 	const char *digits = text + strlen(HZ);
 	size_t length;
@@ -37,9 +37,9 @@ static unsigned parse(const char *text)
 
 unsigned sample_hz(const struct object *object, const struct bpf_program *program)
 {
-	const char *text = text_of(object, program, 0);
+	const char *text = sample_text(object, program, 0);
 
-	return text ? parse(text) : 0;
+	return text ? parse_sample_hz(text) : 0;
 }
 
 int sample_check(const struct object *object, struct error *error)
@@ -48,13 +48,14 @@ int sample_check(const struct object *object, struct error *error)
 
 	bpf_object__for_each_program(program, object->bpf)
 	{
-		const char *name = bpf_program__name(program), *text = text_of(object, program, 0);
+		const char *name = bpf_program__name(program),
+			   *text = sample_text(object, program, 0);
 
 		if (!text)
 			continue;
-		if (text_of(object, program, 1))
+		if (sample_text(object, program, 1))
 			return error_set(error, -EINVAL, "program %s: two SAMPLE tags", name);
-		if (!parse(text))
+		if (!parse_sample_hz(text))
 			return error_set(error, -EINVAL,
 					 "program %s: \"%.32s\" is not SAMPLE(\"hz=NUMBER\"), with "
 					 "a number from 1 to %d",

@@ -14,17 +14,17 @@
 
 #define SHARED_TAG "shared:"
 
-static const char *layout_of(const struct object *object, const struct bpf_map *map)
+static const char *map_layout(const struct object *object, const struct bpf_map *map)
 {
 	return annotation_of_map(object->bpf, map, SHARED_TAG, 0);
 }
 
 bool share_is_borrowed(const struct object *object, const struct bpf_map *map)
 {
-	return layout_of(object, map) != NULL;
+	return map_layout(object, map) != NULL;
 }
 
-static int refuse(const struct bpf_map *map, const char *why, struct error *error)
+static int refuse_map(const struct bpf_map *map, const char *why, struct error *error)
 {
 	return error_set(error, -EINVAL,
 			 "cannot share the map %s: %s; compile the object against the headers "
@@ -32,10 +32,10 @@ static int refuse(const struct bpf_map *map, const char *why, struct error *erro
 			 bpf_map__name(map), why);
 }
 
-static int compare(const struct object *object, const struct bpf_map *map,
-		   const struct object *owner, const struct bpf_map *ours, struct error *error)
+static int compare_maps(const struct object *object, const struct bpf_map *map,
+			const struct object *owner, const struct bpf_map *ours, struct error *error)
 {
-	const char *layout = layout_of(object, map), *our_layout = layout_of(owner, ours);
+	const char *layout = map_layout(object, map), *our_layout = map_layout(owner, ours);
 	const struct {
 		const char *what;
 		uint32_t its, ours;
@@ -51,28 +51,28 @@ static int compare(const struct object *object, const struct bpf_map *map,
 			continue;
 		snprintf(why, sizeof(why), "its %s is %u, the plugin's %u", sizes[i].what,
 			 sizes[i].its, sizes[i].ours);
-		return refuse(map, why, error);
+		return refuse_map(map, why, error);
 	}
 	if (!strcmp(layout, our_layout))
 		return 0;
 	snprintf(why, sizeof(why), "its layout is number %.32s, the plugin's %.32s", layout,
 		 our_layout);
-	return refuse(map, why, error);
+	return refuse_map(map, why, error);
 }
 
-static int share(const struct object *owner, const struct object *object, struct bpf_map *map,
-		 struct error *error)
+static int reuse_map(const struct object *owner, const struct object *object, struct bpf_map *map,
+		     struct error *error)
 {
 	const struct bpf_map *ours = bpf_object__find_map_by_name(owner->bpf, bpf_map__name(map));
 	int status;
 
-	if (!ours || !layout_of(owner, ours))
-		return refuse(map, "the plugin shares no map of this name", error);
-	status = compare(object, map, owner, ours, error);
+	if (!ours || !map_layout(owner, ours))
+		return refuse_map(map, "the plugin shares no map of this name", error);
+	status = compare_maps(object, map, owner, ours, error);
 	if (status)
 		return status;
 	status = bpf_map__reuse_fd(map, bpf_map__fd(ours));
-	return status ? refuse(map, strerror(-status), error) : 0;
+	return status ? refuse_map(map, strerror(-status), error) : 0;
 }
 
 int share_maps(const struct object *owner, struct object *object, struct error *error)
@@ -81,7 +81,8 @@ int share_maps(const struct object *owner, struct object *object, struct error *
 
 	bpf_object__for_each_map(map, object->bpf)
 	{
-		int status = share_is_borrowed(object, map) ? share(owner, object, map, error) : 0;
+		int status =
+			share_is_borrowed(object, map) ? reuse_map(owner, object, map, error) : 0;
 
 		if (status)
 			return status;

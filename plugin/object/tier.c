@@ -11,8 +11,8 @@
 #include <string.h>
 
 /* Adds words to a list with commas. */
-__attribute__((format(printf, 3, 4))) static void list(char *text, size_t size, const char *format,
-						       ...)
+__attribute__((format(printf, 3, 4))) static void append_words(char *text, size_t size,
+							       const char *format, ...)
 {
 	size_t length = strlen(text);
 	va_list args;
@@ -31,15 +31,15 @@ static const struct strings *options_of(const struct probe_config *block)
 	return block ? &block->options : NULL;
 }
 
-static void check_options(const struct object *object, const char *probe,
-			  const struct strings *options)
+static void check_configured_options(const struct object *object, const char *probe,
+				     const struct strings *options)
 {
 	const char *has[VARIANT_OPTIONS_MAX];
 	size_t count = variant_options(object, has);
 	char text[1024] = "";
 
 	for (size_t i = 0; i < count; i++)
-		list(text, sizeof(text), "\"%s\"", has[i]);
+		append_words(text, sizeof(text), "\"%s\"", has[i]);
 	for (size_t i = 0; options && i < options->count; i++) {
 		bool known = false;
 
@@ -51,15 +51,15 @@ static void check_options(const struct object *object, const char *probe,
 	}
 }
 
-static void complain_of_tier(const struct object *object, const char *probe,
-			     const struct probe_config *block)
+static void ignore_hook_set(const struct object *object, const char *probe,
+			    const struct probe_config *block)
 {
 	uint32_t tiers = variant_tiers(object);
 	char text[128] = "", missing[256];
 
 	for (unsigned tier = 1; tier <= CONFIG_TIERS_MAX; tier++)
 		if (tiers >> tier & 1)
-			list(text, sizeof(text), "%u", tier);
+			append_words(text, sizeof(text), "%u", tier);
 	if (variant_tier_options(object, block->tier, &block->options, missing, sizeof(missing)))
 		message(LOG_ERR, "probe %s: ignoring Tier %u: it needs %s, too", probe, block->tier,
 			missing);
@@ -83,11 +83,11 @@ uint32_t tiers_find(const struct object *object, const char *probe,
 		tiers &= ~(1U << tier);
 		snprintf(ret_options, size, "%s", missing);
 	}
-	check_options(object, probe, options_of(block));
+	check_configured_options(object, probe, options_of(block));
 	if (!block || !block->tier)
 		return tiers;
 	if (tiers >> block->tier & 1)
 		return 1U << block->tier;
-	complain_of_tier(object, probe, block);
+	ignore_hook_set(object, probe, block);
 	return tiers;
 }

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define TIER_TAG "tier:"
+#define HOOK_SET_TAG "tier:"
 #define OPTION_TAG "option:"
 #define OPTION_VARIABLE "option_"
 #define OFF_TAG "default:off" /* on any function or variable */
@@ -49,13 +49,13 @@ static const char *map_option(const struct object *object, const struct bpf_map 
 }
 
 /* Which tiers have it, as bits; bit 0 alone: all have. */
-static uint32_t program_tiers(const struct object *object, const struct bpf_program *program)
+static uint32_t program_hook_sets(const struct object *object, const struct bpf_program *program)
 {
 	uint32_t tiers = 0;
 	const char *text;
 	unsigned n = 0;
 
-	while ((text = annotation_of_program(object->bpf, program, TIER_TAG, n++)) != NULL) {
+	while ((text = annotation_of_program(object->bpf, program, HOOK_SET_TAG, n++)) != NULL) {
 		int tier = atoi(text);
 
 		if (tier > 0 && tier <= CONFIG_TIERS_MAX)
@@ -100,7 +100,8 @@ uint32_t variant_tiers(const struct object *object)
 	uint32_t tiers = 0;
 	struct bpf_program *program;
 
-	bpf_object__for_each_program(program, object->bpf) tiers |= program_tiers(object, program);
+	bpf_object__for_each_program(program, object->bpf) tiers |=
+		program_hook_sets(object, program);
 	return tiers > 1 ? tiers & ~1U : 1;
 }
 
@@ -117,7 +118,7 @@ static const struct bpf_program *first_available(const struct object *object, un
 	{
 		unsigned missing = missing_options(object, program, options, 0, &first);
 
-		if (tier == 0 || !(program_tiers(object, program) >> tier & 1))
+		if (tier == 0 || !(program_hook_sets(object, program) >> tier & 1))
 			continue;
 		if (best && missing >= fewest)
 			continue;
@@ -188,12 +189,13 @@ static void set_options(struct object *object, const struct strings *options)
 	}
 }
 
-static bool map_of_tier(const struct object *object, const struct bpf_map *map, unsigned tier)
+static bool map_is_in_hook_set(const struct object *object, const struct bpf_map *map,
+			       unsigned tier)
 {
 	const char *text;
 	unsigned n = 0;
 
-	while ((text = annotation_of_map(object->bpf, map, TIER_TAG, n)) != NULL) {
+	while ((text = annotation_of_map(object->bpf, map, HOOK_SET_TAG, n)) != NULL) {
 		if ((unsigned)atoi(text) == tier)
 			return true;
 		n++;
@@ -226,8 +228,8 @@ static int select_maps(struct object *object, unsigned tier, const struct string
 
 	bpf_object__for_each_map(map, object->bpf)
 	{
-		bool chosen =
-			variant_has_map(object, map, options) && map_of_tier(object, map, tier);
+		bool chosen = variant_has_map(object, map, options) &&
+			      map_is_in_hook_set(object, map, tier);
 		int status = chosen ? 0 : shrink(map);
 
 		if (status)
@@ -248,7 +250,7 @@ int variant_select(struct object *object, unsigned tier, const struct strings *o
 	set_options(object, options);
 	bpf_object__for_each_program(program, object->bpf)
 	{
-		uint32_t tiers = program_tiers(object, program);
+		uint32_t tiers = program_hook_sets(object, program);
 
 		if ((tier && tiers != 1 && !(tiers >> tier & 1)) ||
 		    lacks_option(object, program, options))
