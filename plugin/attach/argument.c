@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Arguments of functions and markers: the registers of x86-64 and arm64, as the kernel saves them.
+ * Where the arguments of functions and markers are: in registers of x86-64 and arm64, as the kernel
+ * saves them in struct pt_regs, or in memory.
  */
 #include "argument.h"
 
@@ -19,9 +20,9 @@
 static const size_t BY_NUMBER[] = { REGISTER(rdi), REGISTER(rsi), REGISTER(rdx),
 				    REGISTER(rcx), REGISTER(r8),  REGISTER(r9) };
 #define STACK_POINTER REGISTER(rsp)
-#define STACK_FIRST 8 /* behind the address to return to */
+#define STACK_FIRST 8 /* above the return address */
 
-/* The names of a register by how much of it they mean. */
+/* The names of a register, one for each width. */
 static const struct {
 	const char *names[5];
 	size_t offset;
@@ -45,7 +46,7 @@ static const struct {
 	{ { "rip", "eip" }, REGISTER(rip) },
 };
 
-#define HIGH_NAME 4 /* its second octet: not read */
+#define HIGH_NAME 4 /* its second byte; such an operand is not supported */
 
 static bool find_register(const char *name, size_t length, uint32_t *ret_offset)
 {
@@ -63,7 +64,7 @@ static bool find_register(const char *name, size_t length, uint32_t *ret_offset)
 
 #else
 
-#define OF_REGISTER(n) ((n) * sizeof(uint64_t)) /* they come first */
+#define OF_REGISTER(n) ((n) * sizeof(uint64_t)) /* struct pt_regs starts with x0 to x30 */
 
 static const size_t BY_NUMBER[] = {
 	OF_REGISTER(0), OF_REGISTER(1), OF_REGISTER(2), OF_REGISTER(3),
@@ -72,7 +73,7 @@ static const size_t BY_NUMBER[] = {
 #define STACK_POINTER OF_REGISTER(31)
 #define STACK_FIRST 0
 
-/* x0 to x30, w0 to w30 and sp. */
+/* Accepts x0 to x30, w0 to w30 and sp. */
 static bool find_register(const char *name, size_t length, uint32_t *ret_offset)
 {
 	char *end;
@@ -93,7 +94,7 @@ static bool find_register(const char *name, size_t length, uint32_t *ret_offset)
 #endif
 
 #define IN_REGISTERS (sizeof(BY_NUMBER) / sizeof(*BY_NUMBER))
-#define ENTRY_ARGUMENTS_MAX 12 /* of a BPF trampoline */
+#define ENTRY_ARGUMENTS_MAX 12 /* the most that a BPF trampoline passes */
 
 bool argument_by_number(unsigned number, struct function_argument *ret_argument, char *why,
 			size_t size)
@@ -130,7 +131,7 @@ bool argument_of_entry(unsigned number, struct function_argument *ret_argument, 
 
 /* --- by name --- */
 
-/* false: it is no number, nor an address. */
+/* Returns false if the type is neither a number nor an address. */
 static bool type_of_argument(const struct btf *btf, uint32_t id, struct function_type *ret_type)
 {
 	int resolved = btf__resolve_type(btf, id);
@@ -212,7 +213,7 @@ static bool parse_register(const char **at, const char *prefix, const char *ends
 
 #ifdef __x86_64__
 
-/* $NUMBER, %REGISTER or NUMBER(%REGISTER). */
+/* Parses $NUMBER, %REGISTER or NUMBER(%REGISTER). */
 static bool parse_operand(const char *at, struct function_argument *argument)
 {
 	if (*at == '$') {
@@ -232,7 +233,7 @@ static bool parse_operand(const char *at, struct function_argument *argument)
 
 #else
 
-/* NUMBER, REGISTER, [REGISTER] or [REGISTER, NUMBER]. */
+/* Parses NUMBER, REGISTER, [REGISTER] or [REGISTER, NUMBER]. */
 static bool parse_operand(const char *at, struct function_argument *argument)
 {
 	if (*at == '-' || (*at >= '0' && *at <= '9')) {
@@ -256,7 +257,7 @@ static bool parse_operand(const char *at, struct function_argument *argument)
 
 #endif
 
-/* SIZE@OPERAND. */
+/* Parses SIZE@OPERAND; SIZE is in bytes, negative for a signed value. */
 static bool parse_marker_argument(const char *text, struct function_argument *ret_argument)
 {
 	struct function_argument argument = { 0 };
@@ -275,7 +276,7 @@ static bool parse_marker_argument(const char *text, struct function_argument *re
 	return true;
 }
 
-/* Length of the one at the begin: blanks within brackets are its own. */
+/* Length of the first operand; blanks within brackets belong to it. */
 static size_t operand_length(const char *text)
 {
 	size_t length = 0;

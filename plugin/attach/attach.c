@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Programs and their attach points. libbpf attaches by the text of a section; here is what it cannot
- * know, which a Probe block says, and what it would do in the daemon: reading ELF files of others.
+ * Attaches all programs of an object: those that libbpf attaches by their sections, those of the
+ * Attach lines, and those on functions of files. The latter are not left to libbpf, which would
+ * read ELF files of others inside the daemon.
  */
 #include "attach.h"
 
@@ -31,7 +32,7 @@ void attach_prepare(const struct object *object, const struct probe_config *bloc
 	}
 }
 
-/* What SEC("uprobe/PATH:FUNCTION") or SEC("usdt/PATH:PROVIDER:NAME") names. */
+/* Adds the hook that SEC("uprobe/PATH:FUNCTION") or SEC("usdt/PATH:PROVIDER:NAME") names. */
 static int add_section_attachment(struct object *object, const struct bpf_program *program,
 				  struct error *error)
 {
@@ -75,7 +76,7 @@ static int add_section_attachments(struct object *object, struct error *error)
 	return status;
 }
 
-/* A program that is own and has no target; NULL: there is none. */
+/* Finds a program whose hook neither libbpf nor its section gives; NULL: there is none. */
 static const struct bpf_program *find_unhooked(const struct object *object)
 {
 	struct bpf_program *program;

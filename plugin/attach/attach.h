@@ -10,21 +10,21 @@
 #include "section.h"
 #include "util/message.h"
 
-/* Before load: programs for functions of files are loaded for many of them at once, where the kernel
- * has that. */
+/* Before load: if the kernel has uprobe.multi, programs for functions of files are loaded for
+ * it. */
 void attach_prepare(const struct object *object, const struct probe_config *block);
 
-/* Attaches the loaded programs to them. A line that does not work is logged and ignored;
- * -ENOENT: then nothing of the object is attached. A section that names what is unavailable is
- * an error, as with other sections. The block stays where it is. */
+/* Attaches the loaded programs to the hooks that their sections and the Attach lines name. A line
+ * that cannot be used is logged and ignored; -ENOENT if nothing of the object is attached then. A
+ * hook that a section names and that is unavailable is an error, as in attach_sections(). The block
+ * outlives the object. */
 int attach_points(struct object *object, const char *probe, const struct probe_config *block,
 		  const struct file_finder *finder, struct error *error);
 
-/* Detaches all programs but iterators; maps and programs stay in the kernel. */
+/* Detaches all programs except iterators; maps and programs stay loaded. */
 void attach_undo(struct object *object);
 
-/* Attaches these programs as attach_sections() and attach_points() did; of an error of either,
- * none. */
+/* Attaches again what attach_undo() has detached. After an error nothing is attached. */
 int attach_again(struct object *object, const char *probe, const struct file_finder *finder,
 		 struct error *error);
 

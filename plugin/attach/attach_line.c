@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Attach lines of a Probe block: each names a hook, and the program that is attached to it.
+ * Attach lines of a Probe block: each names a hook and, if it must, the program for it.
  */
 #include "attach_line.h"
 
@@ -24,7 +24,8 @@ static void add_program_name(struct program_names *names, const struct bpf_progr
 		 bpf_program__name(program));
 }
 
-/* The program that a line names, or the only one of such a section. NULL, and why. */
+/* Returns the program that the line names, or the only one whose section is of the hook's kind.
+ * NULL: `why` says the reason. */
 static struct bpf_program *find_line_program(const struct object *object,
 					     const struct attach_config *attach, char *why,
 					     size_t size)
@@ -82,7 +83,6 @@ void attach_check(const struct object *object, const char *probe, const struct p
 	}
 }
 
-/* Does an Attach line have it for a function of the kernel, which another kind of program is for? */
 bool attach_lines_use_kernel(const struct object *object, const struct bpf_program *program,
 			     const struct probe_config *block)
 {
@@ -112,7 +112,7 @@ void attach_lines_add(struct object *object, const char *probe, const struct pro
 			.replaces = program_hook_is_return(line->point.kind),
 		};
 
-		/* What fits none has been told; others are of another tier or option. */
+		/* attach_check() has logged the lines without a program. */
 		if (!attachment.program)
 			continue;
 		name_line(what, sizeof(what), line);

@@ -8,16 +8,17 @@
 #include <bpf/libbpf.h>
 #include <stdbool.h>
 
-/* In each of these functions a block of NULL has no lines. */
+/* `block` may be NULL: then there are no lines. */
 
-/* Logs, once, each Attach line of the block for which the opened object has no program. */
+/* Logs, once, each Attach line for which the opened object has no program. */
 void attach_check(const struct object *object, const char *probe, const struct probe_config *block);
 
-/* Does a line attach the program to a function of the kernel? */
+/* Does a line attach this program to a function of the kernel? Then it cannot be loaded for
+ * uprobe.multi. */
 bool attach_lines_use_kernel(const struct object *object, const struct bpf_program *program,
 			     const struct probe_config *block);
 
-/* Adds the lines to the object's attachments, and logs those that cannot be used. The block outlives
+/* Adds the lines to the object's attachments and logs those that cannot be used. The block outlives
  * the object. */
 void attach_lines_add(struct object *object, const char *probe, const struct probe_config *block);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the programs of an object are attached to, but for what libbpf finds by their sections alone:
- * points that the configuration names, and functions of files, which may become other files.
+ * The attachments of an object: hooks that the configuration names, and hooks in files, which may
+ * be replaced. Hooks that libbpf finds by a program's section are not among them, see section.c.
  */
 #include "attachment.h"
 
@@ -15,19 +15,18 @@
 #include <string.h>
 
 #define CHECK_NS (10 * NS_PER_S)
-#define MARKER_ARGUMENTS \
-	"__bpf_usdt_specs" /* of libbpf's usdt.bpf.h, which libbpf alone can fill */
+#define MARKER_ARGUMENTS "__bpf_usdt_specs" /* of libbpf's usdt.bpf.h; only libbpf can fill it */
 
 struct attachments {
-	struct attachment **items; /* those of a part are next to each other */
+	struct attachment **items; /* attachments of one part are adjacent */
 	size_t count;
 	struct traced_path *paths;
 	size_t path_count;
 	struct attachment_part {
 		unsigned number;
-		size_t first, count; /* of the items */
+		size_t first, count; /* indexes of `items` */
 		bool paused;
-		struct bpf_link **links; /* to points of no file */
+		struct bpf_link **links; /* of hooks in the kernel */
 		size_t link_count;
 	} * parts;
 	size_t part_count;
@@ -97,7 +96,7 @@ static int add_to_path(struct attachments *all, struct attachment *item)
 	return traced_path_add(&grown[all->path_count++], item);
 }
 
-/* The item at the end is of a part: of the one before it, or of a new one. */
+/* Counts the item that is about to be appended to its part: the last part, or a new one. */
 static int add_to_part(struct attachments *all, const struct attachment *item)
 {
 	struct attachment_part *grown;
@@ -163,7 +162,8 @@ static int update_paths(struct attachments *all, const char *probe,
 	return status;
 }
 
-/* Of the object's links those from the first on. */
+/* Moves the object's links from index `first` on into the part, so that they can be detached
+ * separately. */
 static int move_links_to_part(struct attachment_part *part, struct object *object, size_t first,
 			      struct error *error)
 {
@@ -180,7 +180,7 @@ static int move_links_to_part(struct attachment_part *part, struct object *objec
 	return 0;
 }
 
-/* To points of no file. */
+/* Attaches the part's programs to hooks in the kernel. */
 static int attach_part(struct object *object, struct attachment_part *part, struct error *error)
 {
 	struct attachments *all = object->attachments;

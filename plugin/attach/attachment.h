@@ -11,44 +11,47 @@
 
 struct attachments;
 
-/* Adds one to those of the object, for attachments_attach(); `what` is copied, the point and `with`
- * stay where they are. -ENOMEM, or -EOPNOTSUPP: it is a marker, whose arguments the object wants by
- * usdt.bpf.h; then own_point stays the caller's. */
+/* Adds a copy to the object's attachments, for attachments_attach(). `what` is copied; the hook and
+ * `with` must outlive the object. -ENOMEM. -EOPNOTSUPP: it is on a marker and the object reads the
+ * arguments by usdt.bpf.h. After an error own_hook stays the caller's. */
 int attachments_add(struct object *object, const struct attachment *attachment,
 		    struct error *error);
 
-/* Are there any? */
+/* Has the object attachments? */
 bool attachments_any(const struct object *object);
 
-/* None of them is attached, which was told of each. -ENOENT. */
+/* Sets the error for an object of which nothing is attached, after each reason has been logged.
+ * Returns -ENOENT. */
 int attachments_none(struct error *error);
 
-/* Attaches all. One that cannot be is told once and costs itself alone, unless it is needed. Returns
- * how many links there are, one more where a file or process is waited for, or a negative errno. */
+/* Attaches all. One that fails is logged once and does not affect the others, unless is_needed is
+ * set. Returns the number of links, plus one if a file or process is awaited, or a negative
+ * errno. */
 ssize_t attachments_attach(struct object *object, const char *probe,
 			   const struct file_finder *finder, struct error *error);
 
-/* Looks, at most every 10 s, whether other files are now where the points of files say, and
- * attaches to these. A file that is replaced stays attached until the next one, and one of a service
- * as long as one of its processes has it. */
+/* At most every 10 s: checks whether the hooks' paths lead to other files now, and attaches to
+ * these. A file that was replaced stays attached until it is replaced again; a file of a service as
+ * long as one of its processes has it. */
 void attachments_check(struct object *object, const char *probe, const struct file_finder *finder);
 
-/* Detaches those of a part, until attachments_resume(). */
+/* Detaches the attachments of a part, until attachments_resume(). */
 void attachments_pause(struct object *object, unsigned part);
 
-/* Attaches those of a part that is paused; what cannot be is told. An error of
- * attachments_attach(): then it is paused still. */
+/* Attaches the attachments of a paused part; those that fail are logged. Returns 0 or an error of
+ * attachments_attach(), after which the part is still paused. */
 int attachments_resume(struct object *object, unsigned part, const char *probe,
 		       const struct file_finder *finder, struct error *error);
 
-/* Calls `each` with those of a part. */
+/* Calls `each` for every attachment of a part. */
 void attachments_each(const struct object *object, unsigned part,
 		      void (*each)(void *with, const struct attachment *attachment), void *with);
 
-/* Which share of those of a program, in files, is stepped. */
+/* Returns the ratio (0 to 1) of the program's attachments whose instruction the kernel
+ * single-steps. */
 double attachments_stepped(const struct object *object, const struct bpf_program *program);
 
-/* Detaches all, which stay known. */
+/* Detaches all; they can be attached again. */
 void attachments_undo(struct object *object);
 
 #endif

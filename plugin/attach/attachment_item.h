@@ -12,60 +12,61 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Who opens files, and who knows the processes of a service. */
+/* Opens files and knows the processes of services. */
 struct file_finder {
 	struct file_reader *files;
-	/* The processes of a service (at most `size`), in no order; how many it has, or a negative
-	 * errno, -ENOENT: there is no such service. */
+	/* Writes at most `size` processes of a service, in no order. Returns how many it has, or a
+	 * negative errno; -ENOENT: there is no such service. */
 	ssize_t (*processes)(void *of, const char *service, pid_t *ret_pids, size_t size);
 	void *of;
 };
 
 enum attachment_state {
 	ATTACHMENT_REFUSED,
-	ATTACHMENT_FILE_REFUSED, /* until another file is there */
-	ATTACHMENT_CALLS_ONLY,   /* the return of a pair cannot be attached */
-	ATTACHMENT_DEFERRED,     /* attachments_check() tries it again */
-	ATTACHMENT_WAITS,        /* for a process */
+	ATTACHMENT_FILE_REFUSED, /* until the file is replaced */
+	ATTACHMENT_CALLS_ONLY,   /* of a pair, the return cannot be attached */
+	ATTACHMENT_DEFERRED,     /* attachments_check() tries again */
+	ATTACHMENT_WAITS,        /* no process or file to attach to yet */
 	ATTACHMENT_ATTACHED,
 };
 
-/* A program that is to be attached to a point. */
+/* A program and the hook that it is to be attached to. */
 struct attachment {
 	const struct point *point;
-	struct point *own_hook; /* the same, for the attachments to free, or NULL */
+	struct point *own_hook; /* NULL, or the same hook, freed with the attachment */
 	const struct bpf_program *program;
-	const struct bpf_program *many; /* of POINT_KPROBE: its like for many at once, or NULL */
-	char *what;                     /* for messages */
+	const struct bpf_program *many; /* for HOOK_KPROBE: the SEC("kprobe.multi") program with the
+					 * same body, or NULL */
+	char *what;                     /* its name in messages */
 	bool at_return;
-	/* Of a function of a file: the kernel replaces the address to which it returns; otherwise its
-	 * instructions that return are what is attached to. */
+	/* At the return of a function of a file: attached by the return address, which the kernel
+	 * replaces; else to each instruction that returns. */
 	bool replaces;
-	bool is_paired; /* one is at the entry and another at the return of the same function */
-	bool is_needed; /* without it the object is nothing */
-	unsigned part;  /* those of a part can be detached alone; 0: of none */
+	bool is_paired; /* entry and return of one function are both attached */
+	bool is_needed; /* if it cannot be attached, the object is of no use */
+	unsigned part;  /* attachments of a part are paused together; 0: of none */
 	uint64_t cookie;
-	/* NULL, or the cookie of each place in a file. */
+	/* NULL, or a function that returns the cookie for each location in a file. */
 	uint64_t (*location_cookie)(const struct attachment *attachment,
 				    const struct symbol_place *location);
 	const void *with;
 	enum attachment_state state;
-	char *why;       /* it is in this state; NULL: nothing is to be told */
-	uint64_t logged; /* number of the reason that was told why it is not attached, 0: it is */
-	uint64_t logged_file;    /* number of what was told of its file */
-	bool stepped;            /* at a place in a file, see SYMBOL_STEPPED */
-	bool single_step_logged; /* that it is */
-	bool replaced;           /* the kernel replaces the address to which it returns */
+	char *why;               /* reason of `state`, to be logged; NULL: nothing to log */
+	uint64_t logged;         /* hash of the reason that was logged last; 0: attached */
+	uint64_t logged_file;    /* hash of what was logged about its file */
+	bool stepped;            /* one of its locations is, see SYMBOL_STEPPED */
+	bool single_step_logged; /* it was logged that it is */
+	bool replaced;           /* the kernel replaces the return address */
 	bool replaced_logged;
 };
 
-/* Is it of a function or marker of a file? */
+/* Is its hook a function or marker of a file? */
 bool attachment_is_of_file(const struct attachment *attachment);
 
-/* A copy on the heap, with its own `what`; NULL: no memory. */
+/* Returns a copy on the heap with its own `what`; NULL: no memory. */
 struct attachment *attachment_copy(const struct attachment *attachment);
 
-/* Frees a copy and its own_point. */
+/* Frees a copy and its own_hook. */
 void attachment_free(struct attachment *attachment);
 
 #endif

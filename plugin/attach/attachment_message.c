@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is told of attachments. What is wrong with a file is so for all functions of it: one message
- * names the first line of the configuration that it is about, and how many others there are.
+ * Messages about attachments. A fault of a file affects all hooks in it: one message names the
+ * first line of the configuration that it affects and the number of the others.
  */
 #include "attachment_message.h"
 
@@ -62,10 +62,11 @@ void attachment_log_file(struct attachment *attachment, const char *probe, const
 			attachment->point->path ?: "the program", why);
 }
 
-/* Those of which the same is told. */
+/* Attachments with the same message. */
 struct state_group {
 	const struct attachment *first, *last;
-	size_t others; /* lines of the configuration, whose attachments are next to each other */
+	size_t others; /* further lines of the configuration; attachments of one line are
+		        * adjacent */
 };
 
 static void group_add(struct state_group *group, const struct attachment *item)
@@ -122,7 +123,7 @@ static void log_states(struct attachment *const *items, size_t count, const char
 	}
 }
 
-/* Each of these says so once of an attachment. */
+/* Returns true the first time that the condition holds for an attachment. */
 typedef bool condition(struct attachment *item);
 
 static bool steps_at_entry(struct attachment *item)
@@ -137,7 +138,8 @@ static bool steps_at_return(struct attachment *item)
 	       (item->single_step_logged = true);
 }
 
-/* Of objects of users: a Function block has to say so itself. */
+/* Only for programs of users: whoever writes Returns "replace" in a Function block has accepted
+ * it. */
 static bool replaces_address(struct attachment *item)
 {
 	return item->replaced && !item->is_paired && !item->replaced_logged &&

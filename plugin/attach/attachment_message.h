@@ -4,18 +4,18 @@
 
 #include "attachment_item.h"
 
-/* What becomes of an attachment, for attachments_tell() to tell, and why. The last thing that was told of
- * one is not told again. */
+/* Records the state of an attachment and the reason, for attachments_log(); ignored if the same
+ * reason was logged last. */
 void attachment_note(struct attachment *attachment, enum attachment_state state, const char *why);
 
-/* What was deferred is attached; told if that was. */
+/* Records that a deferred attachment is attached now, if it was logged that it is deferred. */
 void attachment_note_attached(struct attachment *attachment);
 
-/* Tells what is wrong with the symbols of the file of one, unless that was told last. */
+/* Logs what is wrong with the symbols of the attachment's file, unless that was logged last. */
 void attachment_log_file(struct attachment *attachment, const char *probe, const char *why);
 
-/* Tells what was noted, and which are single-stepped or have return addresses replaced: once of all of which
- * the same is to be told. */
+/* Logs what was recorded, and which attachments are single-stepped or have return addresses
+ * replaced. One message covers all attachments for which it is the same. */
 void attachments_tell(struct attachment *const *items, size_t count, const char *probe);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Links of programs to places in one file. All of one program are one link where the kernel has
- * uprobe.multi. It takes all places or none: where it refuses, halves are tried, so that one place
- * that cannot be had costs itself alone.
+ * Uprobes: programs attached to locations in one file. Where the kernel has uprobe.multi, all
+ * locations of a program share one link. The kernel accepts all locations of a link or none: a
+ * refused set is split in halves, so that a location that cannot be attached costs only itself.
  *
- * The kernel puts its breakpoint into every process that has the file, or into none. Where one of them
- * is at the memory limit of its cgroup, it refuses: such a place is tried again, and so is one that
- * could not be looked for in time.
+ * The kernel inserts its breakpoint into all processes that have the file mapped, or into none. It
+ * refuses if one of them is at the memory limit of its cgroup. Such a location is tried again
+ * later, and so is one whose symbol could not be looked up in time.
  */
 #include "file_link.h"
 
@@ -23,13 +23,14 @@
 
 #define PAUSE_MAX 63 /* calls */
 
-/* A place that a program is to be attached to. */
+/* A location that a program is to be attached to. */
 struct uprobe_location {
 	struct attachment *item;
-	struct symbol_place symbol; /* without its arguments */
+	struct symbol_place symbol; /* `arguments` is NULL */
 	uint64_t cookie;
-	bool as_return; /* the kernel changes the return address of the function that begins there */
-	bool is_unfound; /* where it is could not be learnt yet */
+	bool as_return;  /* the kernel replaces the return address of the function that starts
+			 * there */
+	bool is_unfound; /* the symbol could not be looked up yet */
 };
 
 struct uprobe_work {
@@ -39,12 +40,12 @@ struct uprobe_work {
 	struct file_reader *files;
 	struct uprobe_location *locations;
 	size_t location_count;
-	bool again;          /* they were deferred before */
-	int status;          /* of the first that is needed and not had */
-	struct error *error; /* likewise */
+	bool again;          /* the locations were deferred before */
+	int status;          /* error of the first needed attachment that failed */
+	struct error *error; /* its text */
 };
 
-/* Is it what is looked for that is wrong, and not the file? */
+/* Does the error concern the symbol and not the file? */
 static bool is_of_location(int status)
 {
 	switch (-status) {
@@ -69,7 +70,7 @@ static void name_location(const struct point *point, char *text, size_t size)
 		snprintf(text, size, "%s", name);
 }
 
-/* What cannot be done, of the file: "read" or "attach to". */
+/* `what`: what failed, "read" or "attach to". */
 static void refuse_item(struct uprobe_work *work, struct attachment *item, int status,
 			const char *what, const char *why)
 {
@@ -88,7 +89,7 @@ static void refuse_item(struct uprobe_work *work, struct attachment *item, int s
 		attachment_note(item, ATTACHMENT_FILE_REFUSED, text.text);
 }
 
-/* Errors that may be gone at the next try. */
+/* Errors that may not occur at the next try. */
 static bool may_pass(int status)
 {
 	switch (-status) {
@@ -104,13 +105,13 @@ static bool may_pass(int status)
 	}
 }
 
-/* What is not found of a pair is told of its entry. */
+/* Errors of a pair are logged for its entry only. */
 static bool is_second(const struct attachment *item)
 {
 	return item->is_paired && item->at_return;
 }
 
-/* What passes at the second try is not told. */
+/* Logged only if the second try fails, too. */
 static int defer_location(struct uprobe_work *work, const struct uprobe_location *location,
 			  const char *why)
 {
@@ -208,7 +209,7 @@ static void link_locations(struct uprobe_work *work, const struct uprobe_locatio
 		status = link_locations_at_once(work, locations, count);
 	else
 		status = count == 1 ? link_location(work, locations, &why)
-				    : -EAGAIN; /* one by one */
+				    : -EAGAIN; /* tried one by one */
 	for (size_t i = 0; i < count && status == 0; i++)
 		if (work->again)
 			attachment_note_attached(locations[i].item);
@@ -225,14 +226,14 @@ static void link_locations(struct uprobe_work *work, const struct uprobe_locatio
 	}
 }
 
-/* --- which places --- */
+/* --- which locations --- */
 
 static bool is_of_go(const struct symbol_found *found)
 {
 	return found->count && found->places[0].flags & SYMBOL_GO;
 }
 
-/* Go moves its stacks, with the addresses on them. */
+/* Go moves its stacks, and the return addresses with them. */
 static bool is_replaced(const struct attachment *item, const struct symbol_found *found)
 {
 	return item->replaces && !is_of_go(found);
@@ -246,7 +247,7 @@ static bool is_symbol_wanted(const struct attachment *item, const struct symbol_
 	return at_return == (item->at_return && !is_replaced(item, found));
 }
 
-/* As it counts for this attachment; the arguments stay those of what was found. */
+/* The symbol as it applies to this attachment. `arguments` stays owned by `found`. */
 static struct symbol_place symbol_for(const struct attachment *item,
 				      const struct symbol_found *found,
 				      const struct symbol_place *symbol)
@@ -278,7 +279,7 @@ static int add_locations(struct uprobe_work *work, struct attachment *item,
 
 		if (!is_symbol_wanted(item, found, &symbol))
 			continue;
-		/* The breakpoint of a pair is that of its entry. */
+		/* The return of a pair uses the breakpoint of its entry. */
 		item->stepped |= symbol.flags & SYMBOL_STEPPED && !(as_return && item->is_paired);
 		*location = (struct uprobe_location){ .item = item,
 						      .cookie = item->cookie,
@@ -292,7 +293,7 @@ static int add_locations(struct uprobe_work *work, struct attachment *item,
 	return 0;
 }
 
-/* It has no place to attach to. */
+/* Its returns are unknown, so there is nothing to attach to. */
 static void refuse_return(struct uprobe_work *work, struct attachment *item,
 			  const struct symbol_found *found)
 {
@@ -365,7 +366,7 @@ static int find_symbols(struct uprobe_work *work, struct attachment *const *item
 	return status;
 }
 
-/* Adds where they are to the spots. */
+/* Adds the locations of these attachments to work->locations. */
 static int search_items(struct uprobe_work *work, struct attachment *const *items, size_t count)
 {
 	struct symbol_found *found = calloc(count, sizeof(*found));
@@ -379,7 +380,7 @@ static int search_items(struct uprobe_work *work, struct attachment *const *item
 	return status;
 }
 
-/* Those that could not be found leave the spots, and are looked for again. */
+/* Removes the locations without a symbol and looks their symbols up again. */
 static int search_unfound_items(struct uprobe_work *work)
 {
 	struct attachment **items = calloc(work->location_count, sizeof(*items));
@@ -400,7 +401,8 @@ static int search_unfound_items(struct uprobe_work *work)
 
 /* --- all --- */
 
-/* Those of one link are next to each other, returns first: each call that is seen is seen to return. */
+/* Locations of one link are adjacent. Returns come first, so that each call that is counted also
+ * has its return counted. */
 static int by_link(const void *left, const void *right)
 {
 	const struct uprobe_location *a = left, *b = right;
@@ -469,7 +471,7 @@ int file_links_again(struct file_links *links, const char *probe, const struct s
 
 void file_links_done(struct file_links *links)
 {
-	/* Entries first, likewise. */
+	/* Entries are detached first, for the same reason. */
 	while (links->count)
 		close(links->fd[--links->count]);
 	free(links->fd);

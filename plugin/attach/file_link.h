@@ -9,31 +9,31 @@
 
 #include <stddef.h>
 
-/* Descriptors of links of programs to places in one file, and the places for which the kernel had no
- * memory or time, or of which it is not known yet where they are. */
+/* The links of programs to locations in one file, and the locations that wait: the kernel had no
+ * memory or time for them, or their symbols could not be looked up yet. */
 struct file_links {
 	int *fd;
 	size_t count;
 	struct uprobe_location *deferred;
 	size_t deferred_count;
-	unsigned pause, paused; /* calls of file_links_again() that do nothing, and how many have */
+	unsigned pause, paused; /* calls of file_links_again() to skip, and skipped so far */
 };
 
-/* Attaches what is for points of this file: each program to all its places by one link where the
- * kernel has that, else to each place by one. What cannot be is noted of each attachment; where one is
- * needed it is an error, and so is -ENOMEM, but what may pass is deferred, needed or not. What there is of links is
- * the caller's in any case. */
+/* Attaches the items, whose hooks are in this file: each program to all its locations by one link
+ * if the kernel has uprobe.multi, else by one link per location. What fails is recorded per
+ * attachment and is an error only if that is needed; what may succeed later is deferred in any
+ * case. -ENOMEM. The caller closes the links, also after an error. */
 int file_links_open(struct file_links *links, const char *probe, struct attachment *const *items,
 		    size_t count, const struct symbol_file *file, struct file_reader *files,
 		    struct error *error);
 
-/* Finds and attaches what was deferred, at the calls 1, 3, 7 and so on, at last each 64th: a try may take as
- * long as the kernel lets it, and memory from processes that have none. What is deferred again is
- * noted, and so is what is attached now. Errors of file_links_open(). */
+/* Looks up and attaches what was deferred, at calls 1, 3, 7 and so on, finally at each 64th: a try
+ * may take as long as the kernel permits, and memory from processes that have little. Records what
+ * is deferred again and what is attached now. Errors of file_links_open(). */
 int file_links_again(struct file_links *links, const char *probe, const struct symbol_file *file,
 		     struct file_reader *files, struct error *error);
 
-/* Detaches. */
+/* Detaches all and forgets what was deferred. */
 void file_links_done(struct file_links *links);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Frames of BPF functions. Those that are too large for the thread's stack are on a private stack,
- * of which a program has one a CPU since Linux 6.13. The kernel runs programs on uprobes without a
- * guard against a second run on the CPU while the first is preempted: bpf/lib/preempt.bpf.h has
- * one.
+ * Stack frames of BPF programs. Since Linux 6.13 a frame that is too large for the thread's stack
+ * is on a private stack, of which a program has one per CPU. The kernel does not guard uprobe
+ * programs against a second run on the CPU while the first is preempted; bpf/lib/preempt.bpf.h
+ * does.
  *
- * A frame is as large as its lowest address that an instruction loads or stores, or that is
- * computed from the frame pointer, as for helpers. Branches are not followed: a compiler computes
- * an address just before it is used.
+ * The size of a frame is the lowest address that an instruction loads, stores or computes from the
+ * frame pointer (for helpers). Branches are not followed: a compiler computes an address just
+ * before it uses it.
  */
 #include "frame.h"
 
@@ -19,11 +19,13 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#define FRAME_OF_THREAD_MAX 48 /* the kernel rounds to 16, and 64 is BPF_PRIV_STACK_MIN_SIZE */
-#define NO_POINTER 1           /* all that is in a frame is below its pointer */
+#define FRAME_OF_THREAD_MAX \
+	48           /* the kernel rounds up to 16; from 64 (BPF_PRIV_STACK_MIN_SIZE) the
+			        * stack is private */
+#define NO_POINTER 1 /* a frame is below its pointer */
 
 struct registers {
-	int at[MAX_BPF_REG]; /* relative to the frame pointer, or NO_POINTER */
+	int at[MAX_BPF_REG]; /* offset from the frame pointer, or NO_POINTER */
 	int lowest;
 };
 
@@ -110,7 +112,7 @@ static bool kernel_has_private_stacks(void)
 	return major > 6 || (major == 6 && minor >= 13);
 }
 
-/* By the declaration: which program calls it the author knows. */
+/* The declaration is enough: it is up to the author to call it in the right program. */
 static bool disables_preemption(const struct object *object)
 {
 	return btf__find_by_name_kind(bpf_object__btf(object->bpf), "bpf_preempt_disable",

@@ -7,12 +7,12 @@
 #include <linux/bpf.h>
 #include <stddef.h>
 
-/* Bytes of the largest frame of a program's functions, as far as its instructions say; 0: it has a tail
- * call, and the verifier leaves its frames on the thread's stack. */
+/* Returns the size in bytes of the largest frame of a program's functions, as far as its
+ * instructions show it. 0 if there is a tail call: then the verifier uses no private stack. */
 unsigned frame_size(const struct bpf_insn *instructions, size_t count);
 
-/* Tells which programs of a loaded object, attached to functions and markers of files, have a frame
- * that threads may overwrite, see bpf/lib/preempt.bpf.h. After attachments_add(). */
+/* Logs which programs of a loaded object, attached to functions and markers of files, have a frame
+ * that another thread may overwrite, see bpf/lib/preempt.bpf.h. Call after attachments_add(). */
 void frame_check(const struct object *object, const char *probe);
 
 #endif

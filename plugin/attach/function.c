@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Function blocks: from what they say to what the programs of the probe are told.
+ * Function blocks: from the configuration to the maps that the programs of the probe read.
  */
 #include "function.h"
 
@@ -42,7 +42,7 @@ static bool find_service(const struct config *config, const char *name, size_t *
 	return false;
 }
 
-/* The one that was perhaps meant, or NULL. */
+/* Returns the name of a Service block that was probably meant, or NULL. */
 static const char *near_service(const struct config *config, const char *name)
 {
 	const char *names[CONFIG_SERVICES_MAX + 1] = { NULL };
@@ -75,7 +75,7 @@ static void ignore_services(const struct functions *functions, const struct func
 			ignore_service(functions, block, config, names->item[i], any);
 }
 
-/* Is it counted for any? */
+/* Returns whether the function is counted for any service. */
 static bool set_services(const struct functions *functions, const struct function_config *block,
 			 const struct config *config, struct function *function)
 {
@@ -111,7 +111,8 @@ static bool is_of_marker(const struct function_config *block)
 	return block->attaches[0].point.kind == POINT_USDT;
 }
 
-/* Of the kernel's functions only; all that the block has take it where the first one does. */
+/* Only functions of the kernel have named arguments. The position in the first function of the
+ * block holds for all of them. */
 static bool find_named(const struct function_config *block, unsigned *ret_number,
 		       struct function_type *ret_type, char *why, size_t size)
 {
@@ -135,7 +136,7 @@ static bool find_named(const struct function_config *block, unsigned *ret_number
 	return found;
 }
 
-/* What is known of its type before any place is. */
+/* The type before any location is known. */
 static struct function_type default_type(const struct argument_config *argument)
 {
 	static const struct function_type of_returns = { .size = 4, .is_signed = true },
@@ -154,7 +155,7 @@ static bool find_argument(const struct function_config *block, struct function_a
 
 	if (argument->name[0] && !find_named(block, &number, &type, why, size))
 		return false;
-	/* Each place of a marker has them elsewhere. */
+	/* A marker has its arguments elsewhere at each location. */
 	if (!argument->is_returned && !is_of_marker(block) &&
 	    !(is_of_entry(block) ? argument_of_entry(number, &found, why, size)
 				 : argument_by_number(number, &found, why, size)))
@@ -181,9 +182,9 @@ static void set_argument(const struct functions *functions, const struct functio
 		function->flags |= FUNCTION_RETURNED;
 }
 
-/* --- places of markers --- */
+/* --- locations of marker arguments --- */
 
-/* The number of a place whose argument is there, 0: there is no room for more. */
+/* Returns the number of an argument's location, 0 if there are too many. */
 static uint32_t location_number(struct functions *functions,
 				const struct function_argument *argument)
 {
@@ -202,7 +203,7 @@ static uint32_t location_number(struct functions *functions,
 	return location;
 }
 
-/* A marker has many places. */
+/* Logged once per block: a marker has many locations. */
 static void ignore_argument(struct functions *functions, const struct function_config *block,
 			    const char *why)
 {
@@ -211,7 +212,7 @@ static void ignore_argument(struct functions *functions, const struct function_c
 	functions->logged = block;
 }
 
-/* What of a cookie says where an argument is. */
+/* Returns the part of a cookie that says where the argument is. */
 static uint64_t argument_cookie(struct functions *functions, const struct function_config *block,
 				const struct symbol_place *location)
 {
@@ -252,7 +253,7 @@ static uint64_t location_cookie(void *with, const struct function_target *traced
 	return cookie;
 }
 
-/* --- all of them --- */
+/* --- maps and programs --- */
 
 static void add_traced_functions(struct functions *functions, uint32_t number)
 {
@@ -335,8 +336,8 @@ bool functions_are_of(const struct object *object)
 	       bpf_map__max_entries(locations) == FUNCTION_PLACES_MAX;
 }
 
-/* How many values of its argument each function has rows for, so that no value is counted for want of a row
- * that would have series. */
+/* How many values of its argument each function has rows for: enough that every value that has
+ * series also has a row. */
 static uint32_t values_of_each(size_t labelled, unsigned shown)
 {
 	size_t room = labelled ? (ROWS_MAX - FUNCTION_ROWS) / labelled : 0;
@@ -344,7 +345,7 @@ static uint32_t values_of_each(size_t labelled, unsigned shown)
 	return (uint32_t)(room < 2 * shown ? room : 2 * shown);
 }
 
-/* Not more than each function has services. */
+/* A function has at most one row per service. */
 static uint32_t count_function_rows(const struct functions *functions, const struct config *config)
 {
 	size_t services = SERVICE_FIRST + config->service_count + config->max_services;
@@ -364,7 +365,7 @@ static int resize_map(const struct object *object, const char *name, size_t entr
 		      : 0;
 }
 
-/* Each with a label has a room of its own in the tables. */
+/* Each function with a label gets its own share of the tables. */
 static int set_table_sizes(struct functions *functions, const struct object *object,
 			   const struct config *config, unsigned shown, struct error *error)
 {

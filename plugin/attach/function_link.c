@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Programs that are for any function: which of an object's, and what they are attached to. What the
- * kernel has of many at once is used, and nothing is loaded that no target needs.
+ * Chooses the programs for functions that are counted. Links for many functions at once are used if
+ * the kernel has them; programs that no function needs are not loaded.
  */
 #include "function_link.h"
 
@@ -50,11 +50,11 @@ struct prepare_work {
 	const char *probe;
 	struct programs programs;
 	bool has_kprobe_multi;
-	struct attachment *refused; /* with `what` and why alone */
+	struct attachment *refused; /* only `what` and `why` are set */
 	size_t refused_count;
 };
 
-/* They stay off until a target needs them. */
+/* Programs are not loaded unless a function needs them. */
 static void find_programs(const struct object *object, struct programs *programs)
 {
 	struct bpf_program *program;
@@ -98,7 +98,7 @@ static int refuse_function(struct prepare_work *work, const struct function_targ
 	return 0;
 }
 
-/* Once of all that are refused for the same reason. */
+/* One message per reason. */
 static void log_refused(const struct prepare_work *work)
 {
 	struct attachment **items = calloc(work->refused_count + 1, sizeof(*items));
@@ -160,7 +160,7 @@ static int add_by_role(struct prepare_work *work, const struct function_target *
 	return add_attachment(work, traced, of[role], many, at_return, error);
 }
 
-/* Whether the kernel lets a program be attached there, is known from one that does nothing. */
+/* A program that does nothing shows whether the kernel allows this function. */
 static int try_copy(const char *name, bool at_return)
 {
 	enum bpf_attach_type type = at_return ? BPF_TRACE_FEXIT : BPF_TRACE_FENTRY;
@@ -186,7 +186,7 @@ static int set_copy_function(struct bpf_program *program, const char *name, bool
 	return status;
 }
 
-/* A copy of a program is of one function from its load on. */
+/* Each copy of the program is bound to one function when it is loaded. */
 static int set_copies_function(const struct programs *programs, size_t number,
 			       const struct function_target *traced)
 {
@@ -253,7 +253,7 @@ int function_links_prepare(struct object *object, const char *probe,
 	bool of_kernel = false;
 	int status = 0;
 
-	/* Of an entry and of a return. */
+	/* An entry and a return each. */
 	work.refused = calloc(2 * count + 1, sizeof(*work.refused));
 	if (!work.refused)
 		return error_set(error, -ENOMEM, "no memory");

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Links of programs to points in the kernel. Functions of one program are one link where the
- * kernel has kprobe.multi, as in file_link.c; those that it refuses so are tried one by one.
+ * Attaches programs to hooks in the kernel: functions, tracepoints and perf events. Functions of
+ * one program share one link where the kernel has kprobe.multi; of a set that it refuses, halves
+ * are tried, and finally single functions.
  */
 #include "kernel_link.h"
 
@@ -17,7 +18,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* The program by which it can be one of many, or NULL. */
+/* Returns the program for many functions at once that can stand in for the item's, or NULL. */
 static const struct bpf_program *many_of(const struct attachment *item)
 {
 	const struct point *point = item->point;
@@ -89,7 +90,7 @@ static int refuse_glob(struct error *error)
 		"them one by one");
 }
 
-/* All functions of these names. */
+/* Attaches to all functions whose names match the glob. */
 static int link_glob(struct object *object, const struct attachment *item, struct error *error)
 {
 	const struct bpf_program *program = many_of(item);
@@ -144,7 +145,7 @@ static void link_item(struct object *object, struct attachment *item)
 		attachment_note(item, ATTACHMENT_REFUSED, why.text);
 }
 
-/* Of one program, all or, where one of them is refused, by halves. */
+/* Items of one program: all by one link, or, if one is refused, in halves. */
 static void link_items(struct object *object, struct attachment *const *items, size_t count)
 {
 	const char **names = calloc(count, sizeof(*names));
@@ -168,7 +169,7 @@ static void link_items(struct object *object, struct attachment *const *items, s
 	}
 }
 
-/* Those of the same program as the first, which are then done. */
+/* Links all items of the first item's program and sets them to NULL. */
 static void link_group(struct object *object, struct attachment **left, size_t count)
 {
 	struct attachment **group = calloc(count, sizeof(*group));

@@ -8,9 +8,9 @@
 
 #include <stddef.h>
 
-/* Attaches those of the attachments that are of no file: functions of the kernel, many by one link
- * where it has that, tracepoints and perf events. One that cannot be is noted, see attachment_message.h; the links are
- * the object's. -ENOMEM. */
+/* Attaches the items whose hooks are in the kernel: functions (many by one link where the kernel
+ * has kprobe.multi), tracepoints and perf events. A failure is recorded per item, see
+ * attachment_message.h. The links are the object's. Returns 0 or -ENOMEM. */
 int kernel_links_open(struct object *object, struct attachment *const *items, size_t count,
 		      struct error *error);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the kernel's errors mean where a function or tracepoint was named in the configuration.
+ * Explains why the kernel refuses a function or tracepoint that the configuration names.
  */
 #include "kernel_refusal.h"
 
@@ -13,14 +13,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#define KERNEL_ENOTSUPP 524 /* the kernel's own, unknown to C libraries */
+#define KERNEL_ENOTSUPP 524 /* internal to the kernel, unknown to C libraries */
 
 static bool path_exists(const char *path)
 {
 	return access(path, F_OK) == 0;
 }
 
-/* NULL: nothing is wrong with all that is of this kind. */
+/* Reasons that hold for all hooks of a kind; NULL: none. */
 static const char *reason_of_all(enum point_kind kind, int status)
 {
 	if (status == -EACCES || status == -EPERM)
@@ -56,7 +56,7 @@ static const char *refused_function(enum point_kind kind)
 	       "themselves; try its caller";
 }
 
-/* NULL: what the error is called says enough. */
+/* NULL: the error's own text is enough. */
 static const char *reason_of_hook(const struct point *point, int status)
 {
 	switch (-status) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Programs on perf events: one link a CPU.
+ * Programs on perf events: one link per CPU.
  */
 #include "link.h"
 
@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Takes the descriptor of a perf event. */
+/* Closes the event if it fails. */
 static int attach_event(struct object *object, const struct bpf_program *program, int event,
 			const char *what, struct error *error)
 {
@@ -45,7 +45,7 @@ static const char *event_refused(int status)
 	}
 }
 
-/* On each CPU that is online. */
+/* Attaches to the event on each online CPU. */
 static int attach_to_cpus(struct object *object, const struct bpf_program *program,
 			  const struct point *point, struct error *error)
 {
@@ -63,7 +63,7 @@ static int attach_to_cpus(struct object *object, const struct bpf_program *progr
 					 PERF_FLAG_FD_CLOEXEC);
 		int status = event < 0 ? -errno : 0;
 
-		/* Said of CPUs that are offline, too. */
+		/* Offline CPUs return this, too. */
 		if (status == -ENODEV)
 			continue;
 		if (status)

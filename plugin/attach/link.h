@@ -6,8 +6,8 @@
 #include "object/object.h"
 #include "util/message.h"
 
-/* Attaches a loaded program of the object to a perf event (POINT_PERF) of each online CPU: to all or
- * to none. The links are the object's. Returns 0 or a negative errno. */
+/* Attaches a loaded program of the object to its perf event (HOOK_PERF) on all online CPUs or on
+ * none. The links are the object's. Returns 0 or a negative errno. */
 int perf_event_attach(struct object *object, const struct attachment *attachment,
 		      struct error *error);
 

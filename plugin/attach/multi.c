@@ -22,7 +22,7 @@ bool kprobe_multi_is_supported(void)
 
 	if (program >= 0)
 		close(program);
-	/* -ESRCH: the kernel has looked the name up. */
+	/* -ESRCH: the kernel has looked the name up, so it supports the link. */
 	return link == -ESRCH;
 }
 

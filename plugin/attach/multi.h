@@ -5,11 +5,11 @@
 #include <bpf/libbpf.h>
 #include <stdbool.h>
 
-/* Has the kernel links of one program to many of its functions (kprobe.multi, since Linux 5.18 with
- * CONFIG_FPROBE)? Found out by trying it. */
+/* Tries whether the kernel can link one program to many of its functions (kprobe.multi, since Linux
+ * 5.18 with CONFIG_FPROBE). */
 bool kprobe_multi_is_supported(void);
 
-/* Is the program, which may be unloaded, SEC("kprobe.multi") or SEC("kretprobe.multi")? */
+/* Is the program SEC("kprobe.multi") or SEC("kretprobe.multi")? Also before load. */
 bool kprobe_multi_is_of(const struct bpf_program *program);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * PERIODIC tags: programs that the clock of each CPU runs, by perf_event_open(2).
+ * PERIODIC tags: programs that each CPU's clock runs, by perf_event_open(2).
  *
- * The event is the software clock, which every machine has, virtual ones too. Its hrtimer goes off
- * while the CPU runs a task, and not while it idles. It has a period, not a frequency: those are
- * refused above kernel.perf_event_max_sample_rate, which the kernel lowers by itself, and come to
- * the same here.
+ * The event is the software clock, which virtual machines have, too. Its hrtimer expires only while
+ * the CPU runs a task, not while it is idle. It is given a period: the kernel refuses frequencies
+ * above kernel.perf_event_max_sample_rate, which it lowers by itself, and for this clock a period
+ * is equivalent.
  */
 #include "periodic.h"
 
@@ -28,10 +28,10 @@
 #define ONLINE "/sys/devices/system/cpu/online"
 
 struct periodics {
-	unsigned hz; /* of all, 0: as their tags say */
+	unsigned hz; /* of all programs; 0: as their tags say */
 	struct bpf_link **links;
 	size_t count;
-	char online[PERIODIC_CPUS_MAX]; /* when they were attached */
+	char online[PERIODIC_CPUS_MAX]; /* list of CPUs when the programs were attached */
 };
 
 static const char *periodic_text(const struct object *object, const struct bpf_program *program,
@@ -40,7 +40,7 @@ static const char *periodic_text(const struct object *object, const struct bpf_p
 	return annotation_of_program(object->bpf, program, PERIODIC_TAG, n);
 }
 
-/* 0: it is no such text. */
+/* Returns 0 if the text is invalid. */
 static unsigned parse_periodic_hz(const char *text)
 {
 	const char *digits = text + strlen(HZ);
@@ -135,7 +135,7 @@ static int add_periodic_link(struct periodics *all, struct bpf_link *link, struc
 	return 0;
 }
 
-/* -ENODEV: the CPU is offline. */
+/* Returns -ENODEV if the CPU is offline. */
 static int attach_cpu(struct periodics *all, const struct bpf_program *program, unsigned hz,
 		      int cpu, struct error *error)
 {
@@ -194,7 +194,8 @@ int periodic_attach(struct object *object, struct error *error)
 
 	if (!all)
 		return 0;
-	note_online(all); /* first, so that a CPU that comes meanwhile is seen the next time */
+	note_online(all); /* read first, so that a CPU that comes online meanwhile is noticed at the
+			   * next call */
 	bpf_object__for_each_program(program, object->bpf)
 	{
 		unsigned hz = periodic_hz(object, program);
@@ -204,7 +205,7 @@ int periodic_attach(struct object *object, struct error *error)
 	}
 	if (status) {
 		periodic_undo(object);
-		all->online[0] = '\0'; /* so that it is tried again */
+		all->online[0] = '\0'; /* makes periodic_follow() try again */
 	}
 	return status;
 }

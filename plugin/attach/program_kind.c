@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which hooks a program is for, by its type and section.
+ * Decides by type and section of a program which hooks it is for.
  */
 #include "program_kind.h"
 
@@ -8,10 +8,10 @@
 
 #include <string.h>
 
-/* What the programs of a kind of attach point are. */
+/* Programs for each kind of hook. */
 static const struct {
 	enum bpf_prog_type type;
-	const char *sections[2]; /* what their section begins with */
+	const char *sections[2]; /* first words of their sections */
 } KINDS[] = {
 	[POINT_UPROBE] = { BPF_PROG_TYPE_KPROBE, { "uprobe" } },
 	[POINT_URETPROBE] = { BPF_PROG_TYPE_KPROBE, { "uretprobe" } },
@@ -23,8 +23,8 @@ static const struct {
 	[POINT_PERF] = { BPF_PROG_TYPE_PERF_EVENT, { "perf_event" } },
 };
 
-/* Is the first part of the section this word? uprobe.s is an uprobe that may sleep, kprobe.multi one
- * for many functions. */
+/* Is the section's first part this word? A suffix .s means that the program may sleep, .multi that
+ * it is for many functions. */
 static bool begins_with(const char *section, const char *word)
 {
 	size_t length = word ? strlen(word) : 0;
@@ -52,7 +52,7 @@ const char *program_section(enum point_kind kind)
 	return KINDS[kind].sections[0];
 }
 
-/* Those of many functions of the kernel are for nothing else. */
+/* A kprobe.multi program fits only hooks of its own section. */
 bool program_fits_hook(const struct bpf_program *program, enum point_kind kind)
 {
 	return bpf_program__type(program) == KINDS[kind].type &&
@@ -64,7 +64,6 @@ bool program_names_hook(const struct bpf_program *program)
 	return strchr(bpf_program__section_name(program), '/') != NULL;
 }
 
-/* The kind of attach point in a file that its section says; POINT_KINDS: none. */
 enum point_kind program_file_hook(const struct bpf_program *program)
 {
 	static const enum point_kind kinds[] = { POINT_UPROBE, POINT_URETPROBE, POINT_USDT };

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Run at each reading without an attach point. */
+/* Such a program has no hook; each reading runs it. */
 static bool is_call(const struct bpf_program *program)
 {
 	return bpf_program__type(program) == BPF_PROG_TYPE_SYSCALL;
@@ -24,7 +24,7 @@ static bool is_walk(const struct bpf_program *program)
 	return is_call(program) || strncmp(bpf_program__section_name(program), "iter", 4) == 0;
 }
 
-/* libbpf reads the ELF file of each such section in this process. */
+/* For these sections libbpf would read an ELF file in this process. */
 static bool is_section_of_file(const struct bpf_program *program)
 {
 	return bpf_program__type(program) == BPF_PROG_TYPE_KPROBE &&
@@ -67,7 +67,6 @@ static int attach_by_section(struct object *object, struct bpf_program *program,
 	return 0;
 }
 
-/* By their sections; iterators, which are run and not called, too, or without them. */
 int section_attach_programs(struct object *object, bool iterators, struct error *error)
 {
 	struct bpf_program *program;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The kernel's list of functions that can be traced. Some functions have the same name.
+ * The kernel's list of traceable functions, in which a name can occur more than once.
  */
 #include "traceable.h"
 
@@ -43,7 +43,7 @@ static void keep_one_of_each(struct traceable *functions)
 	functions->count = unique;
 }
 
-/* A line is NAME, or NAME [MODULE]. */
+/* A line is NAME or NAME [MODULE]; functions of modules are skipped. */
 static int read_function_list(FILE *list, struct traceable *functions, const char *glob)
 {
 	char line[1024];

@@ -9,17 +9,18 @@
 
 #define TRACEABLE_MAX 4096
 
-/* Functions of the kernel that can be traced, each name once. */
+/* Names of traceable kernel functions, sorted, without duplicates. */
 struct traceable {
 	char **names;
 	size_t count;
 };
 
-/* Finds those that fit a pattern, see glob_match(); of modules none. What cannot be read, -ENOENT: none
- * fits, -E2BIG: more than TRACEABLE_MAX do. */
+/* Finds the functions whose names match the glob, see glob_match(), except those of modules.
+ * Returns 0, an error of fopen(3), -ENOENT: none matches, or -E2BIG: more than TRACEABLE_MAX do.
+ * The caller frees the result by traceable_done(). */
 int traceable_find(struct traceable *ret_functions, const char *glob, struct error *error);
 
-/* The same, from such a list. */
+/* The same, from a list in the kernel's format. */
 int traceable_read(FILE *list, struct traceable *ret_functions, const char *glob,
 		   struct error *error);
 

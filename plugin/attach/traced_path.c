@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The files that a path leads to: others after an upgrade, and, as the processes of a service see it,
- * others after a restart, or several at once. Old ones stay attached as long as processes may run
- * them: of a path that collectd sees until the next file comes, of a service until two looks in a row
- * have found no process of it that has the file.
+ * Files that are replaced. A path leads to another file after an upgrade, and, in processes of a
+ * service, after a restart, or to several files at once. An old file stays attached as long as
+ * processes may run it: on a path as collectd sees it, until the next file comes; in a service,
+ * until three checks in a row have found no process with the file.
  */
 #include "traced_path.h"
 
@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PROCESSES_MAX 1024 /* of a service, looked at */
-#define FILES_MAX 64       /* of a service at once */
-#define OLD_FILES 1        /* of a path that collectd sees */
+#define PROCESSES_MAX 1024 /* of a service, checked at a time */
+#define FILES_MAX 64       /* of a service, at a time */
+#define OLD_FILES 1        /* of a path as collectd sees it */
 #define MISSED_MAX 2
 #define UPDATE_NS_MAX (5 * NS_PER_S)
 
@@ -25,8 +25,8 @@ struct path_update {
 	const char *probe;
 	const struct file_finder *finder;
 	struct error *error;
-	bool any;      /* a file was there */
-	bool complete; /* all processes were looked at */
+	bool any;      /* a file was found */
+	bool complete; /* all processes were checked */
 };
 
 static bool same_text(const char *a, const char *b)
@@ -55,7 +55,7 @@ int traced_path_add(struct traced_path *path, struct attachment *item)
 	return 0;
 }
 
-/* --- what is said --- */
+/* --- messages --- */
 
 static bool is_needed(const struct traced_path *path)
 {
@@ -71,7 +71,7 @@ static void note_items(const struct traced_path *path, enum attachment_state sta
 		attachment_note(path->items[i], state, why);
 }
 
-/* All of the path. An error where one is needed. */
+/* Records it for all items of the path. An error if one of them is needed. */
 static int refuse_items(const struct path_update *update, enum attachment_state state, int status,
 			const char *why)
 {
@@ -119,8 +119,8 @@ static struct traced_file *find_file(struct traced_path *path, const struct symb
 	return NULL;
 }
 
-/* What was written anew in place, to become the last one, has its code elsewhere: nothing may stay
- * where it was. */
+/* The last file has been rewritten in place: its code is elsewhere now, so the attachments to its
+ * former content are removed. */
 static void remove_rewritten(struct traced_path *path)
 {
 	const struct symbol_file *file = &path->files[path->file_count - 1].file;
@@ -131,7 +131,7 @@ static void remove_rewritten(struct traced_path *path)
 			remove_file(path, i);
 }
 
-/* A file that is there now; a new one is kept open. */
+/* Adds a file that was found. A new one is kept open. */
 static int add_traced_file(struct path_update *update, struct symbol_file *file)
 {
 	struct traced_path *path = update->path;
@@ -186,7 +186,7 @@ static int attach_files(const struct path_update *update)
 	return status;
 }
 
-/* --- where they are --- */
+/* --- finding the files --- */
 
 static int update_from_path(struct path_update *update)
 {
@@ -209,7 +209,7 @@ static int update_from_path(struct path_update *update)
 	return status;
 }
 
-/* Of one that has no such file, or has ended, nothing is said. */
+/* A process that has exited or has no such file is no error. */
 static int update_from_process(struct path_update *update, pid_t pid, struct error *why)
 {
 	struct symbol_file file = SYMBOL_FILE_NONE;
@@ -252,7 +252,8 @@ static int report_none(struct path_update *update, ssize_t processes, const stru
 	return 0;
 }
 
-/* More than once in a row: between two processes of a service there may be none. */
+/* Between the exit of one process of a service and the start of the next there may be none, so one
+ * check without the file is not enough. */
 static void remove_missed(struct traced_path *path)
 {
 	for (size_t i = path->file_count; i-- > 0;)

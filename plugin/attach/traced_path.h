@@ -10,45 +10,46 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What attachments are of one path, as collectd or the processes of a service see it, and the files
- * that were found there. */
+/* The attachments of one path, as collectd or the processes of a service see it, and the files
+ * found there. */
 struct traced_path {
-	const char *service; /* NULL: as collectd sees it */
+	const char *service; /* NULL: the path is as collectd sees it */
 	const char *path;    /* NULL: the program that the service runs */
 	unsigned part;       /* of the attachments */
-	bool paused;         /* detached, and not looked for */
+	bool paused;         /* detached, and not checked */
 	struct attachment **items;
 	size_t item_count;
 	struct traced_file {
 		struct symbol_file file; /* open */
 		struct file_links links;
-		bool attached;   /* or refused, or deferred */
-		bool late;       /* there was another one before, or none */
-		unsigned missed; /* so many times in a row no process had it */
+		bool attached;   /* it was tried, with whatever result */
+		bool late;       /* another file was there before, or none */
+		unsigned missed; /* checks in a row that found no process with it */
 	} * files;
-	size_t file_count; /* by when they were found first */
+	size_t file_count; /* in the order of discovery */
 	bool waits;        /* there is no such file or process yet */
-	bool logged;       /* why there is none */
+	bool logged;       /* it was logged why there is none */
 };
 
-/* Is the attachment of this path, and of its part? */
+/* Is the attachment for this path, and of its part? */
 bool traced_path_fits(const struct traced_path *path, const struct attachment *attachment);
 
-/* -ENOMEM. */
+/* Adds an attachment, which the caller keeps. -ENOMEM. */
 int traced_path_add(struct traced_path *path, struct attachment *item);
 
-/* Looks which files are there now, attaches to those that are new, and leaves those that nobody can
- * run any more. What cannot be is noted, see attachment_message.h. An error: one that is needed cannot be had. */
+/* Finds the files that are there now, attaches to new ones, and removes those that no process can
+ * run any more. Failures are recorded, see attachment_message.h. Returns an error if a needed
+ * attachment failed. */
 int traced_path_update(struct traced_path *path, const char *probe,
 		       const struct file_finder *finder, struct error *error);
 
-/* Is a file, a process or the kernel's room for a link waited for? */
+/* Is it waiting for a file, for a process, or for memory of the kernel? */
 bool traced_path_waits(const struct traced_path *path);
 
-/* Links in use. */
+/* Returns the number of links. */
 size_t traced_path_links(const struct traced_path *path);
 
-/* Detaches; the files stay known. */
+/* Detaches; the files stay open and can be attached again. */
 void traced_path_undo(struct traced_path *path);
 
 void traced_path_done(struct traced_path *path);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A program that does nothing: what the kernel supports is found out by loading and attaching it.
+ * A program that does nothing. Loading and attaching it shows what the kernel supports.
  */
 #include "trial_program.h"
 

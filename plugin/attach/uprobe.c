@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Places in programs and libraries as perf events. The kernel reads the file when it puts its
- * breakpoint there: so that is the worker's, see file.c, and the daemon gets a descriptor. The worker
- * names the file by its own descriptor: what the kernel opens is what was looked at.
+ * A location in a program or library as a perf event. When the kernel inserts the breakpoint it
+ * reads the file, which may hang: so the helper process opens the event, see helper/file.c, and
+ * sends its descriptor. It names the file by the descriptor that the daemon sends, so the kernel
+ * opens the same file that was examined.
  */
 #include "uprobe.h"
 
@@ -52,7 +53,7 @@ static bool read_pmu_text(const char *path, char *text, size_t size)
 	return length > 0;
 }
 
-/* What the kernel calls them. */
+/* Fills in the kernel's numbers for uprobe events. */
 static int set_pmu(struct question *request, uint64_t semaphore, bool at_return)
 {
 	char type[32], bit[32];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One link for many functions of a file (uprobe.multi), for which libbpf 1.1 has no call. Made by the
- * worker as perf events of single functions are, see uprobe.c.
+ * One link of a program to many locations of a file (uprobe.multi), for which libbpf 1.1 has no
+ * call. The helper process makes it, as it opens perf events of single locations, see
+ * uprobe_event.c.
  */
 #include "uprobe_multi.h"
 
@@ -16,8 +17,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#define WAIT_MS 10000 /* the kernel goes through all processes that have the file, for each place */
-#define KERNEL_ENOTSUPP 524 /* the kernel's own, unknown to C libraries */
+#define WAIT_MS \
+	10000               /* for each location the kernel visits all processes that have the file
+		       * mapped */
+#define KERNEL_ENOTSUPP 524 /* internal to the kernel, unknown to C libraries */
 
 struct link_request {
 	const struct uprobe_multi *links;
@@ -94,7 +97,8 @@ const char *uprobe_multi_strerror(int status)
 	}
 }
 
-/* No regular file: a kernel that gets as far as to see that supports such links. */
+/* -EBADF, as a directory is no regular file: the kernel has got far enough to support such
+ * links. */
 static bool refuses_directory(int program)
 {
 	static const uint64_t offset;

@@ -10,29 +10,31 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Many places of one file, and the program to be attached to them, which is loaded for that. */
+/* Locations of one file and the loaded program to attach to them. */
 struct uprobe_multi {
 	int program, file;
 	uint64_t owner; /* number of the file, see struct file_request */
 	bool at_return;
-	const uint64_t *offsets, *semaphores, *cookies; /* `count` of each; semaphores of 0: none */
+	const uint64_t *offsets, *semaphores, *cookies; /* arrays of `count`; a semaphore of 0:
+							 * none */
 	size_t count;
 };
 
-/* A link of all of them, in all processes, which the caller closes: made by the worker, as the kernel
- * reads the file. 0; what the kernel says; -ETIMEDOUT, -EPIPE or -EBUSY of the worker. */
+/* Links the program to all locations, in all processes. The helper makes the link, as the kernel
+ * reads the file meanwhile. The caller closes *ret_fd. Returns 0, a negative errno of the kernel,
+ * or -ETIMEDOUT, -EPIPE or -EBUSY of the helper. */
 int uprobe_multi_link(struct file_reader *files, const struct uprobe_multi *links, int *ret_fd);
 
-/* What uprobe_multi_link has returned, in words. */
+/* Explains an error of uprobe_multi_link(). */
 const char *uprobe_multi_strerror(int status);
 
-/* Has the kernel such links (since Linux 6.6)? Found out by trying it. */
+/* Tries whether the kernel has such links (since Linux 6.6). */
 bool uprobe_multi_is_supported(void);
 
-/* Before load: the program will be loaded for many functions of a file. */
+/* Before load: makes it a program for many functions of a file. */
 void uprobe_multi_set(struct bpf_program *program);
 
-/* Is the program loaded, or will it be, for many functions of a file? */
+/* Is it a program for many functions of a file? Also before load. */
 bool uprobe_multi_is_of(const struct bpf_program *program);
 
 #endif

@@ -16,7 +16,7 @@ struct uprobe_multi_attr {
 	uint32_t count, uprobe_flags, pid, none;
 };
 
-/* Returns a link's descriptor, which the caller closes, or a negative errno. */
+/* Makes the link. Returns its descriptor, which the caller closes, or a negative errno. */
 int uprobe_multi_create(struct uprobe_multi_attr *attr);
 
 #endif

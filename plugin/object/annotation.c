@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the author of an object has said of its parts: BTF declaration tags on functions and
- * variables.
+ * BTF declaration tags on functions, variables and members: what the author of an object says about
+ * them.
  */
 #include "annotation.h"
 
@@ -15,7 +15,7 @@ const char *annotation_name(const struct btf *btf, uint32_t offset)
 	return name ? name : "";
 }
 
-/* Of a tag on a function or a variable, by their kind in BTF. */
+/* Finds the text of a tag on a function or a variable (`kind` is that of BTF). */
 static const char *text_on(const struct btf *btf, uint16_t kind, const char *name,
 			   const char *prefix, unsigned n)
 {

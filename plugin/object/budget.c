@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How much memory the maps of an object will take, and one ceiling for all: an object decides
- * about the kernel's memory, which has no owner who would be ended for it.
+ * How much memory the maps of an object will use, and one limit for all objects: an object decides
+ * about kernel memory, for which the kernel can kill no process.
  */
 #include "budget.h"
 
@@ -11,9 +11,9 @@
 #include <inttypes.h>
 #include <unistd.h>
 
-#define ELEMENT_SIZE 64 /* at most, of the kernel's own, of what is kept by key */
+#define ELEMENT_SIZE 64 /* upper bound of the kernel's own data per element of a hash */
 #define POINTER_SIZE 8
-#define TYPE_USER_RINGBUF 31 /* of Linux 6.1 and 6.9: unknown to older headers */
+#define TYPE_USER_RINGBUF 31 /* since Linux 6.1 and 6.9, unknown to older headers */
 #define TYPE_ARENA 33
 
 uint64_t size_product(uint64_t a, uint64_t b)

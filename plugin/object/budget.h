@@ -11,33 +11,34 @@
 
 #define BUDGET_MIB ((uint64_t)1 << 20)
 
-/* What all objects together may take, and have taken: bytes. */
+/* Memory that all objects together may use, and what is reserved: bytes. */
 struct budget {
 	uint64_t limit;
 	uint64_t used;
 };
 
-/* What an object wants, and the map that it wants most of it for. */
+/* Memory that an object needs, and its largest map. */
 struct demand {
 	uint64_t bytes;
 	const char *largest;
 	uint64_t largest_bytes;
 };
 
-/* Products and sums of sizes that others have chosen: UINT64_MAX instead of more. */
+/* Product and sum of sizes from foreign files; UINT64_MAX on overflow. */
 uint64_t size_product(uint64_t a, uint64_t b);
 uint64_t size_sum(uint64_t a, uint64_t b);
 
-/* What a map can take in the kernel when it is full, by what it declares; not what tasks and
- * sockets have of it. */
+/* Returns the memory of a map that is full, by its declaration; without what tasks and sockets have
+ * of it. */
 uint64_t demand_of_map(const struct bpf_map *map, unsigned cpus);
 
 void demand_add(struct demand *demand, const char *map, uint64_t bytes);
 
-/* All maps of an object that is not loaded; if it borrows, without those that it shares. */
+/* Adds all maps of an object that is not loaded. `borrows`: the object gets its shared maps from
+ * another one, so these are not counted. */
 void demand_add_maps(struct demand *demand, const struct object *object, bool borrows);
 
-/* -ENOSPC: it is more than is left. */
+/* Reserves the memory. -ENOSPC: more is needed than is left. */
 int budget_take(struct budget *budget, const struct demand *demand, struct error *error);
 void budget_give(struct budget *budget, uint64_t bytes);
 

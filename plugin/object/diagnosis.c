@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Why libbpf or the kernel has refused something, and what helps. libbpf's own
- * words go to a process-wide print function; between begin and end ours keeps
- * the first ones, which name the program or hook, and the verifier's verdict.
+ * Explains why libbpf or the kernel has refused something, and what to do. libbpf prints through a
+ * process-wide function: between diagnosis_begin() and diagnosis_end() it is ours, which keeps
+ * libbpf's first message, as that names the program or hook, and the verifier's verdict.
  */
 #include "diagnosis.h"
 
@@ -20,14 +20,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define LIBBPF_ERRNO_FIRST 4000 /* libbpf's own follow */
-#define KERNEL_ENOTSUPP 524     /* the kernel's own, unknown to C libraries */
+#define LIBBPF_ERRNO_FIRST 4000 /* libbpf's own errors follow */
+#define KERNEL_ENOTSUPP 524     /* internal to the kernel, unknown to C libraries */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char words[256], verdict[256];
 static libbpf_print_fn_t print_before;
 
-/* The verifier's log ends with its verdict and what it has cost to come to it. */
+/* The verifier's log ends with the verdict and statistics. */
 static void keep_verdict(char *log)
 {
 	char *saved = NULL;
@@ -43,8 +43,9 @@ __attribute__((format(printf, 2, 0))) static int keep_words(enum libbpf_print_le
 {
 	char *text = NULL;
 
-	/* It guesses at RLIMIT_MEMLOCK where the right to load anything is missing; a map that is made at the
-	 * second attempt is no failure; and that an object was not loaded is known. */
+	/* Messages that mislead or say nothing new: a guess at RLIMIT_MEMLOCK where the right to
+	 * load anything is missing; a map that is created at the second attempt; and that an object
+	 * was not loaded. */
 	if (level != LIBBPF_WARN || strstr(format, "RLIMIT_MEMLOCK") ||
 	    strstr(format, "failed to load object") || strstr(format, "Retrying without BTF"))
 		return 0;
@@ -73,7 +74,7 @@ void diagnosis_end(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Those in effect, as bits. */
+/* Effective capabilities, as bits. */
 static uint64_t capabilities(void)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
@@ -91,7 +92,7 @@ static bool has_rights(void)
 	return has >> CAP_SYS_ADMIN & 1 || (has >> CAP_BPF & has >> CAP_PERFMON & 1);
 }
 
-/* Debian's kernels know a third level, at which CAP_PERFMON is not enough for perf_event_open(2). */
+/* Debian's kernels have level 3, at which perf_event_open(2) needs more than CAP_PERFMON. */
 static bool is_perf_for_administrators(void)
 {
 	char level[16] = "";
@@ -143,7 +144,7 @@ static const char *without_hook(const char *section)
 	return "the running kernel lacks this hook";
 }
 
-/* What the verifier says of helpers, kernel functions and members that it does not have. */
+/* Does the verifier say that a helper, kernel function or member does not exist? */
 static bool verdict_is_lack(void)
 {
 	static const char *const lacks[] = { "unknown func", "invalid func", "cannot use helper",
@@ -157,7 +158,7 @@ static bool verdict_is_lack(void)
 
 static const char *refused_load(void)
 {
-	/* All kernels have it. */
+	/* All kernels have this helper. */
 	if (strstr(verdict, "bpf_probe_read"))
 		return "the kernel's lockdown forbids to read its memory; boot it with "
 		       "lockdown=integrity, or without";
@@ -225,7 +226,8 @@ int diagnosis_error(enum diagnosis_step step, const char *with, int code, struct
 		[DIAGNOSIS_LOAD] = { "load", " into the kernel" },
 		[DIAGNOSIS_ATTACH] = { "attach to ", "" },
 	};
-	/* Of a hook, which is named, and of a right libbpf says no more than the error does. */
+	/* For a hook that is named, and for a missing right, libbpf's words add nothing to the
+	 * error. */
 	const char *said = step == DIAGNOSIS_ATTACH || code == -EPERM ? "" : words;
 	char why[128] = "";
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The engine's own object, as the assembler has put it into the plugin.
+ * The engine's own object, embedded in the plugin.
  */
 #include "image.h"
 
 #include <stddef.h>
 
-/* The path is relative to where the build runs. */
+/* The path is relative to the directory of the build. */
 __asm__(".pushsection .rodata\n"
 	".balign 16\n"
 	".globl image_start\n"

@@ -5,8 +5,8 @@
 #include "object.h"
 #include "util/message.h"
 
-/* Opens the engine's own object, which is a part of the plugin: both are of one version. Errors
- * of object_open_memory(). */
+/* Opens the engine's own object. It is embedded in the plugin, so their versions cannot differ.
+ * Errors of object_open_memory(). */
 int image_open(struct object *object, struct error *error);
 
 #endif

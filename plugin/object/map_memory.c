@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the maps of a loaded object take in the kernel, as the kernel says.
+ * Kernel memory of the maps of a loaded object, as the kernel reports it.
  */
 #include "map_memory.h"
 
@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-/* bpf_map_info does not tell it. */
+/* bpf_map_info does not contain it. */
 static uint64_t map_memory(int fd)
 {
 	char path[64], info[4096];

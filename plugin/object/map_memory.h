@@ -6,8 +6,8 @@
 
 #include <stdint.h>
 
-/* Bytes of kernel memory of the maps of a loaded object, without those that it has from `owner`
- * (which may be NULL); of a map that does not say, 0. */
+/* Returns the bytes of kernel memory of a loaded object's maps, without those that it shares from
+ * `owner` (which may be NULL). A map for which the kernel reports nothing counts as 0. */
 uint64_t map_memory_of(const struct object *object, const struct object *owner);
 
 #endif

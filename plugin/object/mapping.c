@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Maps of the kernel in this process's memory: read without a system call.
+ * Maps of the kernel in the memory of this process: read without system calls.
  */
 #include "mapping.h"
 
@@ -13,7 +13,8 @@ size_t mapping_stride(const struct bpf_map *map)
 	return ((size_t)bpf_map__value_size(map) + 7) / 8 * 8;
 }
 
-/* Of a process that outlives this one no map is to. Kernels can be built without. */
+/* A child that outlives this process must not keep a map alive. madvise() may fail: kernels can be
+ * built without it. */
 static void keep_from_children(const void *start, size_t size)
 {
 	madvise((void *)start, size, MADV_DONTFORK);

@@ -5,25 +5,25 @@
 #include <bpf/libbpf.h>
 #include <stddef.h>
 
-/* The entries of an array map, or of a section of variables, in this process: each side sees at
- * once what the other one writes. Or memory of this process alone. */
+/* The entries of an array map or of a section of variables, in the memory of this process: what one
+ * side writes the other sees at once. Or private memory. */
 struct mapping {
 	void *start;
-	size_t size; /* bytes, 0: there is none */
+	size_t size; /* bytes; 0: none */
 };
 
-/* Bytes from one entry of an array map to the next. */
+/* Returns the distance in bytes between two entries of an array map. */
 size_t mapping_stride(const struct bpf_map *map);
 
-/* Maps all entries of a map with BPF_F_MMAPABLE, after load; protection as in mmap(2), whose errors
- * it returns. */
+/* Maps all entries of a loaded map with BPF_F_MMAPABLE. `protection` and errors are those of
+ * mmap(2). */
 int mapping_open(struct mapping *mapping, const struct bpf_map *map, int protection);
 
-/* Of a section of variables, which libbpf 1.5 maps by itself when it loads an object: a process that is
- * forked does not have it, as it has nothing of mapping_open(). */
+/* Keeps forked processes from inheriting a section of variables that libbpf itself has mapped, as
+ * 1.5 does at load. What mapping_open() maps is never inherited. */
 void mapping_keep_from_children(struct bpf_map *map);
 
-/* So many bytes of memory, all 0, in pages that cost nothing until they are written to; -ENOMEM. */
+/* Allocates zeroed memory, whose pages cost nothing until they are written. -ENOMEM. */
 int mapping_make(struct mapping *ret_mapping, size_t size);
 
 void mapping_done(struct mapping *mapping);

@@ -20,12 +20,12 @@
 #define KERNEL_TYPES "/sys/kernel/btf/vmlinux"
 #define OBJECT_SIZE_MAX (64U << 20)
 #define OBJECT_WAIT_MS 5000
-#define WALK_PAUSES_MAX 64 /* the kernel makes one after each million objects */
+#define WALK_PAUSES_MAX 64 /* the kernel pauses after each million objects */
 
-/* Is what libbpf has opened (NULL: nothing, says errno) an object with BTF? */
+/* Has libbpf opened an object with BTF? bpf is NULL if not, and errno says why. */
 static int check_opened(struct object *object, const char *path, struct error *error)
 {
-	/* The bytes are there: -ENOENT is said of the BTF in them. */
+	/* The bytes are in memory, so -ENOENT is about their BTF. */
 	int status = object->bpf ? 0 : -errno;
 
 	if (status == -ENOENT || (object->bpf && !bpf_object__btf(object->bpf)))
@@ -35,8 +35,8 @@ static int check_opened(struct object *object, const char *path, struct error *e
 	return status;
 }
 
-/* A type that the kernel does not have libbpf seeks in all modules, and gives up where that
- * is forbidden, without CAP_SYS_ADMIN; not if it is told where the kernel's types are. */
+/* libbpf searches all modules for a type that the kernel does not have, and gives up where that
+ * needs CAP_SYS_ADMIN; unless it is given the path of the kernel's types. */
 static const char *types_path(void)
 {
 	uint32_t id = 0;
@@ -45,7 +45,7 @@ static const char *types_path(void)
 	return forbidden && access(KERNEL_TYPES, R_OK) == 0 ? KERNEL_TYPES : NULL;
 }
 
-/* As libbpf names the object of a file. */
+/* The name that libbpf gives to the object of a file. */
 static void name_as_file(char *name, size_t size, const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -61,7 +61,7 @@ int object_open_memory(struct object *object, const void *bytes, size_t size, co
 	struct bpf_object_open_opts options;
 	int status;
 
-	/* libbpf wants the padding to be zero, too: an initialiser by clang leaves it as it is. */
+	/* libbpf requires zero padding, which an initialiser of clang does not guarantee. */
 	memset(&options, 0, sizeof(options));
 	options.sz = sizeof(options);
 	options.object_name = file;
@@ -106,7 +106,7 @@ int object_open(struct object *object, const char *path, struct file_reader *fil
 	return status;
 }
 
-/* What it will be loaded with; of a loaded object its mapping, NULL where that is read-only. */
+/* Before load the initial values; after load the mapping, NULL if that is read-only. */
 static char *section_start(const struct object *object, struct bpf_map *map, size_t *ret_size)
 {
 	for (size_t i = 0; i < object->section_count; i++)
@@ -117,13 +117,13 @@ static char *section_start(const struct object *object, struct bpf_map *map, siz
 	return object->loaded ? NULL : (char *)bpf_map__initial_value(map, ret_size);
 }
 
-/* What an integer of this size, or a struct of integers, wants. */
+/* Alignment of an integer of this size, or of a struct of integers. */
 static uint32_t aligned(uint32_t size)
 {
 	return size >= 8 ? 8 : size ? size : 1;
 }
 
-/* The datasec's map holds the variable; its name ends like the section's. */
+/* The map of the section: its name has the section's as suffix. */
 static void *variable_in(const struct object *object, const char *section,
 			 const struct btf_var_secinfo *info)
 {
@@ -180,7 +180,7 @@ void object_set(struct object *object, const char *name, uint64_t value)
 	size_t size = 0;
 	void *at = find_variable(object, name, &size);
 
-	/* BPF objects are opened only in the machine's own byte order. */
+	/* libbpf refuses objects of the other byte order. */
 	if (at && size == sizeof(uint64_t))
 		*(uint64_t *)at = value;
 	else if (at && size == sizeof(uint32_t))
@@ -197,7 +197,7 @@ void *object_variable(const struct object *object, const char *name, size_t size
 	return found == size ? at : NULL;
 }
 
-/* libbpf 1.1 keeps a copy that the kernel does not see once it is loaded. */
+/* Maps the variables: libbpf 1.1 keeps a copy that the kernel does not see after load. */
 static int map_sections(struct object *object, struct error *error)
 {
 	struct bpf_map *map;
@@ -266,13 +266,13 @@ static int walk_once(int link, size_t size, void (*each)(void *to, const void *r
 
 	if (fd < 0)
 		return -errno;
-	/* Brings the clock of this CPU's run queue up to date, which walks use. */
+	/* Updates the clock of this CPU's run queue, which iterators use. */
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &own);
 	for (;;) {
 		got = read(fd, buffer + pending, sizeof(buffer) - pending);
 		if (got < 0 && errno == EINTR)
 			continue;
-		/* Also from a program that wants to be shown the same object again. */
+		/* A program that asks to be shown the same object again returns this, too. */
 		if (got < 0 && errno == EAGAIN && pauses++ < WALK_PAUSES_MAX)
 			continue;
 		if (got <= 0)
@@ -293,7 +293,7 @@ static int walk_once(int link, size_t size, void (*each)(void *to, const void *r
 	return (int)got;
 }
 
-/* A program that is no iterator: it walks over its maps by itself. */
+/* Runs a SEC("syscall") program, which iterates over its maps by itself. */
 static int call_once(const struct bpf_program *program)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, options);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Iterators over a map. The kernel wants to know at attach over which one: libbpf, which attaches by
- * the section's name, does not tell it.
+ * Iterators over a map. The kernel wants the map when the iterator is attached; libbpf, which
+ * attaches by the section, does not pass it.
  */
 #include "over.h"
 
@@ -13,7 +13,7 @@
 
 #define OVER_TAG "over:"
 
-/* A section that walks over maps, and over which. */
+/* A section of iterators over maps, and the types of maps that it accepts. */
 struct walker {
 	const char *section;
 	uint64_t types;

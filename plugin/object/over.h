@@ -7,17 +7,18 @@
 
 #include <bpf/libbpf.h>
 
-/* Iterators over a map: programs with an OVER tag, see bpf/lib/metric.bpf.h. */
+/* Iterators over a map: programs with an ITER_MAP tag, see bpf/lib/metric.bpf.h. */
 
-/* Does each program that will be loaded, and walks over a map, say which one? -EINVAL: its author
- * has made a mistake, which the error tells. */
+/* Checks that each program that will be loaded has an ITER_MAP tag if and only if it iterates over
+ * a map, and that the map fits. Returns 0 or -EINVAL, and the error says what its author has to
+ * change. */
 int over_check(const struct object *object, struct error *error);
 
-/* Attaches a program of a loaded object that walks over a map. NULL: why not says errno, -EACCES
- * that the program reads more of a key or value than the map has. */
+/* Attaches an iterator over a map of a loaded object. NULL: failed, see errno; EACCES: the program
+ * reads more of a key or value than the map has. */
 struct bpf_link *over_attach(const struct object *object, const struct bpf_program *program);
 
-/* Does it walk over a map? */
+/* Does the program iterate over a map? */
 bool over_is(const struct bpf_program *program);
 
 #endif

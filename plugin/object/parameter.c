@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Parameters of an object: its `const volatile` variables, which a Probe block sets before the
- * object is loaded. So the verifier knows their values, and what they switch off costs nothing.
+ * Parameters of an object: `const volatile` variables that a Probe block sets before load. The
+ * verifier knows their values, so code that they switch off is removed and costs nothing.
  */
 #include "parameter.h"
 
@@ -15,7 +15,7 @@
 #define SECTION ".rodata" /* and .rodata.NAME */
 #define MODIFIERS_MAX 32
 
-/* What the engine sets in every object, see metric.bpf.h. */
+/* The engine sets these in every object, see metric.bpf.h. */
 static const char *const SET_BY_ENGINE[] = { "service_rows", "process_rows_max", "cpus_possible",
 					     "page_size",    "tick_ns_max",      "watch_other",
 					     "shards",       "slots_max",        "slots_kept",
@@ -25,10 +25,11 @@ struct variable {
 	const char *name;
 	const struct btf_type *type; /* without modifiers */
 	uint32_t size;               /* bytes */
-	bool is_constant;            /* const volatile, known before load */
+	bool is_constant;            /* const volatile; can be set before load */
 };
 
-/* Without volatile the compiler has put the value into the code already. */
+/* Resolves modifiers and typedefs. A constant that is not volatile cannot be set: the compiler has
+ * put its value into the code. */
 static void resolve_variable(const struct btf *btf, uint32_t id, bool is_read_only,
 			     struct variable *variable)
 {
@@ -45,7 +46,7 @@ static void resolve_variable(const struct btf *btf, uint32_t id, bool is_read_on
 	variable->is_constant = is_read_only && is_volatile;
 }
 
-/* Calls back with each variable of the object, until one call says true, which is returned. */
+/* Calls is_it for the object's variables until it returns true. Returns whether it did. */
 static bool each_variable(const struct object *object,
 			  bool (*is_it)(void *with, const struct variable *variable), void *with)
 {
@@ -145,7 +146,7 @@ bool parameter_range(const char *text, struct number *ret_low, struct number *re
 	return true;
 }
 
-/* That of the type, or what its author has narrowed it to. */
+/* The range of its type, or the narrower one of a RANGE tag. */
 static bool range_of(const struct object *object, const struct variable *variable,
 		     struct value_range *ret_range, char *why, size_t size)
 {
@@ -243,7 +244,7 @@ static bool add_to_list(void *with, const struct variable *variable)
 	return false;
 }
 
-/* Where it is to be set; NULL, and why not. */
+/* Returns the parameter's address, or NULL, and why. */
 static void *find_parameter(const struct object *object, const struct parameter_config *parameter,
 			    size_t *ret_size, char *why, size_t size)
 {
@@ -292,7 +293,7 @@ void parameters_set(struct object *object, const struct probe_config *block)
 		char why[1100];
 		void *at = find_parameter(object, &block->parameters[i], &size, why, sizeof(why));
 
-		/* BPF objects are opened only in the machine's own byte order. */
+		/* libbpf refuses objects of the other byte order. */
 		if (at)
 			memcpy(at,
 			       (char *)&bits + (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__

@@ -20,7 +20,7 @@ static const char *sample_text(const struct object *object, const struct bpf_pro
 	return annotation_of_program(object->bpf, program, SAMPLE_TAG, n);
 }
 
-/* 0: it is no such text. */
+/* Returns 0 if the text is invalid. */
 static unsigned parse_sample_hz(const char *text)
 {
 	const char *digits = text + strlen(HZ);

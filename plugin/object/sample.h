@@ -7,11 +7,11 @@
 
 #include <bpf/libbpf.h>
 
-/* How often a program wants to be run a second, by its SAMPLE tag; 0: it has none. */
+/* Returns the frequency in Hz that the program's SAMPLE tag wants; 0: it has no tag. */
 unsigned sample_hz(const struct object *object, const struct bpf_program *program);
 
-/* Are the SAMPLE tags of an object right, and on iterators? -EINVAL: the error names the one that
- * is not. */
+/* Checks that the SAMPLE tags of an object are valid and on iterators. Returns 0 or -EINVAL, and
+ * the error names the program. */
 int sample_check(const struct object *object, struct error *error);
 
 #endif

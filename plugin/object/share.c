@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Shared maps. A map is shared because both sides say so, never for its name, and only if they
- * agree on its type, its sizes and the number of its layout: what one side writes the other one
- * reads as its own struct.
+ * Shared maps. A map is shared only if both objects declare it with a SHARED tag and agree on type,
+ * sizes and layout number: each side accesses it by its own struct. The name is not enough.
  */
 #include "share.h"
 

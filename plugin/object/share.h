@@ -8,13 +8,13 @@
 #include <bpf/libbpf.h>
 #include <stdbool.h>
 
-/* Maps that one object lends to others: those with a SHARED tag, see bpf/lib/metric.bpf.h. */
+/* Maps that one object shares with others: those with a SHARED tag, see bpf/lib/metric.bpf.h. */
 
-/* Does this map of an object whose maps are shared belong to another one? */
+/* Has the map a SHARED tag? In an object that is not the owner it is then the owner's. */
 bool share_is_borrowed(const struct object *object, const struct bpf_map *map);
 
-/* Gives the object, before load, those maps of the owner, which is loaded, that both declare as
- * shared. -EINVAL: they do not agree on what is in them, or the owner has no such map. */
+/* Makes the object use the shared maps of the owner, which is loaded; before load. Returns 0 or
+ * -EINVAL: they disagree about a map, or the owner does not share it. */
 int share_maps(const struct object *owner, struct object *object, struct error *error);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which tiers of an object are to be tried: what the Probe block says, as far as the object has it.
+ * Which hook sets of an object are tried: those that its Probe block allows.
  */
 #include "tier.h"
 
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Adds words to a list with commas. */
+/* Appends to a list separated by commas. */
 __attribute__((format(printf, 3, 4))) static void append_words(char *text, size_t size,
 							       const char *format, ...)
 {

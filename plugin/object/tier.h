@@ -5,9 +5,10 @@
 #include "config/config.h"
 #include "object.h"
 
-/* The tiers of an opened object that its Probe block (NULL: there is none) allows to try, as
- * bits, 0: none; and in ret_options what would allow more, as variant_tier_options() says it, or "".
- * A Tier or Option of the block that the object does not have costs one message and itself. */
+/* Returns the hook sets that may be tried according to the Probe block (NULL: none), as bits; 0: no
+ * hook set. ret_options: the options that would allow more, in the format of
+ * hook_set_missing_options(), or "". A HookSet or Option that the object does not have is logged
+ * once and ignored. */
 uint32_t tiers_find(const struct object *object, const char *probe,
 		    const struct probe_config *block, char *ret_options, size_t size);
 

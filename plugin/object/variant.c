@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which parts of an object are in use: its tiers, of which one is, and what an
- * Option of the Probe block switches on.
+ * The parts of an object that are in use: the programs and maps of one hook set, and those of the
+ * options that the Probe block sets.
  */
 #include "variant.h"
 
@@ -19,7 +19,7 @@
 #define OPTION_VARIABLE "option_"
 #define OFF_TAG "default:off" /* on any function or variable */
 
-/* On a member of a row it is that metric's own. */
+/* On a member of a row the tag is about that metric only. */
 static bool is_off_tag(const struct btf *btf, const struct btf_type *type)
 {
 	const struct btf_type *on = btf_is_decl_tag(type) ? btf__type_by_id(btf, type->type) : NULL;
@@ -48,7 +48,7 @@ static const char *map_option(const struct object *object, const struct bpf_map 
 	return annotation_of_map(object->bpf, map, OPTION_TAG, 0);
 }
 
-/* Which tiers have it, as bits; bit 0 alone: all have. */
+/* The hook sets of a program, as bits; only bit 0: it is in all. */
 static uint32_t program_hook_sets(const struct object *object, const struct bpf_program *program)
 {
 	uint32_t tiers = 0;
@@ -69,7 +69,8 @@ static bool listed(const struct strings *list, const char *text)
 	return list && strings_have(list, text);
 }
 
-/* How many options of a program are not in the list; the one at `number` of these, or NULL. */
+/* Returns how many options of a program are not in the list. ret_option: the one at index `number`,
+ * or NULL. */
 static unsigned missing_options(const struct object *object, const struct bpf_program *program,
 				const struct strings *options, unsigned number,
 				const char **ret_option)
@@ -105,7 +106,7 @@ uint32_t variant_tiers(const struct object *object)
 	return tiers > 1 ? tiers & ~1U : 1;
 }
 
-/* The program of a tier that lacks the fewest options; NULL: the tier has none. */
+/* Returns the program of a hook set that lacks the fewest options; NULL: the hook set has none. */
 static const struct bpf_program *first_available(const struct object *object, unsigned tier,
 						 const struct strings *options)
 {
@@ -146,7 +147,7 @@ bool variant_tier_options(const struct object *object, unsigned tier, const stru
 	return ret_text[0];
 }
 
-/* The option that a type is or carries: of a tag its text, of a variable what its name says. */
+/* Returns the option that a BTF type declares: a tag by its text, a variable by its name. */
 static const char *option_of(const struct object *object, const struct btf_type *type)
 {
 	static const char *const tags[] = { OPTION_TAG, VARIANT_BY_CPU_TAG };
@@ -211,7 +212,7 @@ bool variant_has_map(const struct object *object, const struct bpf_map *map,
 	return !option || listed(options, option);
 }
 
-/* Those of rings are bytes, whole pages; those of storages no numbers of entries. */
+/* A ring buffer's entries are bytes, at least a page; storages have no number of entries. */
 static int shrink(struct bpf_map *map)
 {
 	if (bpf_map__type(map) == BPF_MAP_TYPE_RINGBUF)

@@ -11,30 +11,31 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define VARIANT_OPTIONS_MAX 32       /* more are not told */
-#define VARIANT_BY_CPU_TAG "by_cpu:" /* of a table whose rows an option tells apart by CPU */
+#define VARIANT_OPTIONS_MAX 32       /* more are not listed in messages */
+#define VARIANT_BY_CPU_TAG "by_cpu:" /* on a table whose rows an option splits by CPU */
 
-/* Which tiers the object has, as bits; bit 0 alone for one without tiers. */
+/* Returns the hook sets of the object, as bits; only bit 0: it has none. */
 uint32_t variant_tiers(const struct object *object);
 
-/* Whether this tier has no program without further options than those in the list (which may be
- * NULL); in ret_text which, as few as possible, as `Option "a" and Option "b"`, else "". */
+/* Returns whether every program of this hook set needs options that are not in the list (which may
+ * be NULL). ret_text: the fewest options that are enough for one, as `Option "a" and Option "b"`,
+ * or "". */
 bool variant_tier_options(const struct object *object, unsigned tier, const struct strings *options,
 			  char *ret_text, size_t size);
 
-/* The names of the object's options, which are its own; returns how many. */
+/* Lists the names of the object's options, which stay the object's. Returns how many. */
 size_t variant_options(const struct object *object, const char *ret_options[VARIANT_OPTIONS_MAX]);
 
-/* Programs of another tier, or of an option that is not in the list, will not
- * be loaded, maps of such get one entry; variables option_NAME of those
- * that are in it are set. What libbpf says of a map that cannot be made smaller. */
+/* Selects a hook set and the options in the list: programs of others will not be loaded, maps of
+ * others get one entry, variables option_NAME of the options are set. Returns an error of libbpf if
+ * a map cannot be made smaller. */
 int variant_select(struct object *object, unsigned tier, const struct strings *options,
 		   struct error *error);
 
-/* Is the object to be loaded only where the configuration says so? */
+/* Is the object loaded only if the configuration says so? */
 bool variant_is_off(const struct object *object);
 
-/* Is a map of no option, or of one in the list? */
+/* Is the map of no option, or of one in the list? */
 bool variant_has_map(const struct object *object, const struct bpf_map *map,
 		     const struct strings *options);
 
