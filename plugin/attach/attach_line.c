@@ -117,7 +117,7 @@ void attach_lines_add(struct object *object, const char *probe, const struct pro
 			continue;
 		name_line(what, sizeof(what), line);
 		if (!bpf_program__autoload(attachment.program))
-			ignore_line(probe, line, "its tier or Option is not in use");
+			ignore_line(probe, line, "its hook set or Option is not in use");
 		else if (attachments_add(object, &attachment, &error))
 			ignore_line(probe, line, error.text);
 	}

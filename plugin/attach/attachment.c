@@ -20,7 +20,7 @@
 struct attachments {
 	struct attachment **items; /* attachments of one part are adjacent */
 	size_t count;
-	struct traced_path *paths;
+	struct followed_path *paths;
 	size_t path_count;
 	struct attachment_part {
 		unsigned number;
@@ -62,7 +62,7 @@ static void attachments_done(struct object *object)
 	for (size_t i = 0; i < all->part_count; i++)
 		destroy_links(&all->parts[i]);
 	for (size_t i = 0; i < all->path_count; i++)
-		traced_path_done(&all->paths[i]);
+		followed_path_done(&all->paths[i]);
 	for (size_t i = 0; i < all->count; i++)
 		attachment_free(all->items[i]);
 	free(all->paths);
@@ -83,17 +83,17 @@ static struct attachments *ensure_attachments(struct object *object)
 
 static int add_to_path(struct attachments *all, struct attachment *item)
 {
-	struct traced_path *grown;
+	struct followed_path *grown;
 
 	for (size_t i = 0; i < all->path_count; i++)
-		if (traced_path_fits(&all->paths[i], item))
-			return traced_path_add(&all->paths[i], item);
+		if (followed_path_fits(&all->paths[i], item))
+			return followed_path_add(&all->paths[i], item);
 	grown = reallocarray(all->paths, all->path_count + 1, sizeof(*grown));
 	if (!grown)
 		return -ENOMEM;
 	all->paths = grown;
-	grown[all->path_count] = (struct traced_path){ 0 };
-	return traced_path_add(&grown[all->path_count++], item);
+	grown[all->path_count] = (struct followed_path){ 0 };
+	return followed_path_add(&grown[all->path_count++], item);
 }
 
 /* Counts the item that is about to be appended to its part: the last part, or a new one. */
@@ -158,7 +158,7 @@ static int update_paths(struct attachments *all, const char *probe,
 
 	all->checked_ns = clock_ns();
 	for (size_t i = 0; i < all->path_count && status == 0; i++)
-		status = traced_path_update(&all->paths[i], probe, finder, error);
+		status = followed_path_update(&all->paths[i], probe, finder, error);
 	return status;
 }
 
@@ -210,8 +210,8 @@ static size_t count_links(const struct object *object)
 	bool waits = false;
 
 	for (size_t i = 0; i < all->path_count; i++) {
-		count += traced_path_links(&all->paths[i]);
-		waits |= traced_path_waits(&all->paths[i]);
+		count += followed_path_links(&all->paths[i]);
+		waits |= followed_path_waits(&all->paths[i]);
 	}
 	for (size_t i = 0; i < all->part_count; i++) {
 		count += all->parts[i].link_count;
@@ -267,7 +267,7 @@ static void undo_part(struct attachments *all, struct attachment_part *part)
 	destroy_links(part);
 	for (size_t i = 0; i < all->path_count; i++)
 		if (all->paths[i].part == part->number)
-			traced_path_undo(&all->paths[i]);
+			followed_path_undo(&all->paths[i]);
 }
 
 void attachments_pause(struct object *object, unsigned number)
@@ -294,7 +294,7 @@ int attachments_resume(struct object *object, unsigned number, const char *probe
 	status = attach_part(object, part, error);
 	for (size_t i = 0; i < all->path_count && status == 0; i++)
 		if (all->paths[i].part == number)
-			status = traced_path_update(&all->paths[i], probe, finder, error);
+			status = followed_path_update(&all->paths[i], probe, finder, error);
 	attachments_tell(all->items, all->count, probe);
 	if (status)
 		attachments_pause(object, number);
@@ -332,5 +332,5 @@ void attachments_undo(struct object *object)
 	for (size_t i = 0; all && i < all->part_count; i++)
 		destroy_links(&all->parts[i]);
 	for (size_t i = 0; all && i < all->path_count; i++)
-		traced_path_undo(&all->paths[i]);
+		followed_path_undo(&all->paths[i]);
 }

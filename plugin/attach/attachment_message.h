@@ -14,8 +14,8 @@ void attachment_note_attached(struct attachment *attachment);
 /* Logs what is wrong with the symbols of the attachment's file, unless that was logged last. */
 void attachment_log_file(struct attachment *attachment, const char *probe, const char *why);
 
-/* Logs what was recorded, and which attachments are single-stepped or have return addresses
- * replaced. One message covers all attachments for which it is the same. */
+/* Logs what was recorded, and where the kernel single-steps an instruction or replaces a return
+ * address. One message covers all attachments for which it is the same. */
 void attachments_tell(struct attachment *const *items, size_t count, const char *probe);
 
 #endif

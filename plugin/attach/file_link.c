@@ -34,7 +34,7 @@ struct uprobe_location {
 };
 
 struct uprobe_work {
-	struct file_links *links;
+	struct uprobe_links *links;
 	const char *probe;
 	const struct symbol_file *file;
 	struct file_reader *files;
@@ -115,7 +115,7 @@ static bool is_second(const struct attachment *item)
 static int defer_location(struct uprobe_work *work, const struct uprobe_location *location,
 			  const char *why)
 {
-	struct file_links *links = work->links;
+	struct uprobe_links *links = work->links;
 	struct uprobe_location *grown =
 		reallocarray(links->deferred, links->deferred_count + 1, sizeof(*grown));
 	struct error text;
@@ -133,7 +133,7 @@ static int defer_location(struct uprobe_work *work, const struct uprobe_location
 
 static int add_link_fd(struct uprobe_work *work, int fd)
 {
-	struct file_links *links = work->links;
+	struct uprobe_links *links = work->links;
 	int *grown = reallocarray(links->fd, links->count + 1, sizeof(*grown));
 
 	if (!grown) {
@@ -437,9 +437,9 @@ static int finish_links(struct uprobe_work *work, int status)
 	return status ?: work->status;
 }
 
-int file_links_open(struct file_links *links, const char *probe, struct attachment *const *items,
-		    size_t count, const struct symbol_file *file, struct file_reader *files,
-		    struct error *error)
+int uprobe_links_open(struct uprobe_links *links, const char *probe,
+		      struct attachment *const *items, size_t count, const struct symbol_file *file,
+		      struct file_reader *files, struct error *error)
 {
 	struct uprobe_work work = {
 		.links = links, .probe = probe, .file = file, .files = files, .error = error
@@ -448,8 +448,9 @@ int file_links_open(struct file_links *links, const char *probe, struct attachme
 	return finish_links(&work, search_items(&work, items, count));
 }
 
-int file_links_again(struct file_links *links, const char *probe, const struct symbol_file *file,
-		     struct file_reader *files, struct error *error)
+int uprobe_links_again(struct uprobe_links *links, const char *probe,
+		       const struct symbol_file *file, struct file_reader *files,
+		       struct error *error)
 {
 	struct uprobe_work work = { .links = links,
 				    .probe = probe,
@@ -469,12 +470,12 @@ int file_links_again(struct file_links *links, const char *probe, const struct s
 	return finish_links(&work, search_unfound_items(&work));
 }
 
-void file_links_done(struct file_links *links)
+void uprobe_links_done(struct uprobe_links *links)
 {
 	/* Entries are detached first, for the same reason. */
 	while (links->count)
 		close(links->fd[--links->count]);
 	free(links->fd);
 	free(links->deferred);
-	*links = (struct file_links){ 0 };
+	*links = (struct uprobe_links){ 0 };
 }

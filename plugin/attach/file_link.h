@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef EBPF_FILE_LINK_H
-#define EBPF_FILE_LINK_H
+#ifndef EBPF_UPROBE_H
+#define EBPF_UPROBE_H
 
 #include "attachment_item.h"
 #include "helper/file.h"
@@ -11,29 +11,30 @@
 
 /* The links of programs to locations in one file, and the locations that wait: the kernel had no
  * memory or time for them, or their symbols could not be looked up yet. */
-struct file_links {
+struct uprobe_links {
 	int *fd;
 	size_t count;
 	struct uprobe_location *deferred;
 	size_t deferred_count;
-	unsigned pause, paused; /* calls of file_links_again() to skip, and skipped so far */
+	unsigned pause, paused; /* calls of uprobe_links_again() to skip, and skipped so far */
 };
 
 /* Attaches the items, whose hooks are in this file: each program to all its locations by one link
  * if the kernel has uprobe.multi, else by one link per location. What fails is recorded per
  * attachment and is an error only if that is needed; what may succeed later is deferred in any
  * case. -ENOMEM. The caller closes the links, also after an error. */
-int file_links_open(struct file_links *links, const char *probe, struct attachment *const *items,
-		    size_t count, const struct symbol_file *file, struct file_reader *files,
-		    struct error *error);
+int uprobe_links_open(struct uprobe_links *links, const char *probe,
+		      struct attachment *const *items, size_t count, const struct symbol_file *file,
+		      struct file_reader *files, struct error *error);
 
 /* Looks up and attaches what was deferred, at calls 1, 3, 7 and so on, finally at each 64th: a try
  * may take as long as the kernel permits, and memory from processes that have little. Records what
- * is deferred again and what is attached now. Errors of file_links_open(). */
-int file_links_again(struct file_links *links, const char *probe, const struct symbol_file *file,
-		     struct file_reader *files, struct error *error);
+ * is deferred again and what is attached now. Errors of uprobe_links_open(). */
+int uprobe_links_again(struct uprobe_links *links, const char *probe,
+		       const struct symbol_file *file, struct file_reader *files,
+		       struct error *error);
 
 /* Detaches all and forgets what was deferred. */
-void file_links_done(struct file_links *links);
+void uprobe_links_done(struct uprobe_links *links);
 
 #endif

@@ -233,7 +233,7 @@ static uint64_t argument_cookie(struct functions *functions, const struct functi
 	if (!number)
 		ignore_argument(functions, block,
 				"the arguments of all Function blocks with markers are in too many "
-				"different places; leave some out");
+				"different locations; leave some out");
 	return (uint64_t)number << FUNCTION_PLACE_SHIFT;
 }
 
@@ -446,8 +446,7 @@ int functions_fill(struct functions *functions, const struct object *object, str
 	functions->run_map = bpf_map__fd(object_map(object, RUNS_MAP));
 	for (uint32_t i = 0; i < functions->count; i++)
 		if (bpf_map_update_elem(map, &i, &functions->item[i], BPF_ANY))
-			return error_set(error, -errno,
-					 "cannot tell its programs what to count: %s",
+			return error_set(error, -errno, "cannot set what its programs count: %s",
 					 strerror(errno));
 	return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef EBPF_FUNCTION_LINK_H
-#define EBPF_FUNCTION_LINK_H
+#ifndef EBPF_FUNCTION_PROGRAM_H
+#define EBPF_FUNCTION_PROGRAM_H
 
 #include "attachment_item.h"
 #include "config/point.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef EBPF_KERNEL_LINK_H
-#define EBPF_KERNEL_LINK_H
+#ifndef EBPF_KERNEL_H
+#define EBPF_KERNEL_H
 
 #include "attachment_item.h"
 #include "object/object.h"

@@ -21,7 +21,7 @@
 #define UPDATE_NS_MAX (5 * NS_PER_S)
 
 struct path_update {
-	struct traced_path *path;
+	struct followed_path *path;
 	const char *probe;
 	const struct file_finder *finder;
 	struct error *error;
@@ -34,14 +34,14 @@ static bool same_text(const char *a, const char *b)
 	return a && b ? !strcmp(a, b) : a == b;
 }
 
-bool traced_path_fits(const struct traced_path *path, const struct attachment *attachment)
+bool followed_path_fits(const struct followed_path *path, const struct attachment *attachment)
 {
 	return path->part == attachment->part &&
 	       same_text(path->service, attachment->point->service) &&
 	       same_text(path->path, attachment->point->path);
 }
 
-int traced_path_add(struct traced_path *path, struct attachment *item)
+int followed_path_add(struct followed_path *path, struct attachment *item)
 {
 	struct attachment **grown = reallocarray(path->items, path->item_count + 1, sizeof(*grown));
 
@@ -57,7 +57,7 @@ int traced_path_add(struct traced_path *path, struct attachment *item)
 
 /* --- messages --- */
 
-static bool is_needed(const struct traced_path *path)
+static bool is_needed(const struct followed_path *path)
 {
 	for (size_t i = 0; i < path->item_count; i++)
 		if (path->items[i]->is_needed)
@@ -65,7 +65,8 @@ static bool is_needed(const struct traced_path *path)
 	return false;
 }
 
-static void note_items(const struct traced_path *path, enum attachment_state state, const char *why)
+static void note_items(const struct followed_path *path, enum attachment_state state,
+		       const char *why)
 {
 	for (size_t i = 0; i < path->item_count; i++)
 		attachment_note(path->items[i], state, why);
@@ -91,7 +92,7 @@ static int refuse_file(const struct path_update *update, int status, const char 
 
 static void log_new(const struct path_update *update, bool replaced)
 {
-	const struct traced_path *path = update->path;
+	const struct followed_path *path = update->path;
 
 	if (path->service)
 		message(LOG_NOTICE, "probe %s: attached to %s as the service %s has it now",
@@ -103,15 +104,15 @@ static void log_new(const struct path_update *update, bool replaced)
 
 /* --- files --- */
 
-static void remove_file(struct traced_path *path, size_t at)
+static void remove_file(struct followed_path *path, size_t at)
 {
-	file_links_done(&path->files[at].links);
+	uprobe_links_done(&path->files[at].links);
 	symbol_close(&path->files[at].file);
 	memmove(&path->files[at], &path->files[at + 1],
 		(--path->file_count - at) * sizeof(*path->files));
 }
 
-static struct traced_file *find_file(struct traced_path *path, const struct symbol_file *file)
+static struct followed_file *find_file(struct followed_path *path, const struct symbol_file *file)
 {
 	for (size_t i = path->file_count; i-- > 0;)
 		if (symbol_is_same(&path->files[i].file, file))
@@ -121,7 +122,7 @@ static struct traced_file *find_file(struct traced_path *path, const struct symb
 
 /* The last file has been rewritten in place: its code is elsewhere now, so the attachments to its
  * former content are removed. */
-static void remove_rewritten(struct traced_path *path)
+static void remove_rewritten(struct followed_path *path)
 {
 	const struct symbol_file *file = &path->files[path->file_count - 1].file;
 	const uint64_t device = file->device, inode = file->inode;
@@ -134,8 +135,8 @@ static void remove_rewritten(struct traced_path *path)
 /* Adds a file that was found. A new one is kept open. */
 static int add_traced_file(struct path_update *update, struct symbol_file *file)
 {
-	struct traced_path *path = update->path;
-	struct traced_file *traced = find_file(path, file), *grown;
+	struct followed_path *path = update->path;
+	struct followed_file *traced = find_file(path, file), *grown;
 
 	update->any = true;
 	if (traced) {
@@ -150,23 +151,23 @@ static int add_traced_file(struct path_update *update, struct symbol_file *file)
 		return error_set(update->error, -ENOMEM, "no memory");
 	path->files = grown;
 	grown[path->file_count] =
-		(struct traced_file){ .file = *file, .late = path->file_count || path->logged };
+		(struct followed_file){ .file = *file, .late = path->file_count || path->logged };
 	*file = (struct symbol_file)SYMBOL_FILE_NONE;
 	path->file_count++;
 	remove_rewritten(path);
 	return 0;
 }
 
-static int attach_file(const struct path_update *update, struct traced_file *traced)
+static int attach_file(const struct path_update *update, struct followed_file *traced)
 {
-	struct traced_path *path = update->path;
+	struct followed_path *path = update->path;
 	struct file_reader *files = update->finder->files;
 	struct error why = { "" };
 	int status = traced->attached
-			     ? file_links_again(&traced->links, update->probe, &traced->file, files,
-						&why)
-			     : file_links_open(&traced->links, update->probe, path->items,
-					       path->item_count, &traced->file, files, &why);
+			     ? uprobe_links_again(&traced->links, update->probe, &traced->file,
+						  files, &why)
+			     : uprobe_links_open(&traced->links, update->probe, path->items,
+						 path->item_count, &traced->file, files, &why);
 
 	traced->attached = true;
 	if (traced->late && traced->links.count) {
@@ -178,7 +179,7 @@ static int attach_file(const struct path_update *update, struct traced_file *tra
 
 static int attach_files(const struct path_update *update)
 {
-	struct traced_path *path = update->path;
+	struct followed_path *path = update->path;
 	int status = 0;
 
 	for (size_t i = 0; i < path->file_count && status == 0; i++)
@@ -190,7 +191,7 @@ static int attach_files(const struct path_update *update)
 
 static int update_from_path(struct path_update *update)
 {
-	struct traced_path *path = update->path;
+	struct followed_path *path = update->path;
 	struct symbol_file file = SYMBOL_FILE_NONE;
 	struct error why;
 	int status = symbol_open(update->finder->files, path->path, 0, &file, &why);
@@ -230,7 +231,7 @@ static int update_from_process(struct path_update *update, pid_t pid, struct err
 
 static int report_none(struct path_update *update, ssize_t processes, const struct error *why)
 {
-	struct traced_path *path = update->path;
+	struct followed_path *path = update->path;
 	struct error text;
 
 	path->waits = why->text[0] == '\0' && processes != -ENOENT;
@@ -254,7 +255,7 @@ static int report_none(struct path_update *update, ssize_t processes, const stru
 
 /* Between the exit of one process of a service and the start of the next there may be none, so one
  * check without the file is not enough. */
-static void remove_missed(struct traced_path *path)
+static void remove_missed(struct followed_path *path)
 {
 	for (size_t i = path->file_count; i-- > 0;)
 		if (++path->files[i].missed > MISSED_MAX)
@@ -264,7 +265,7 @@ static void remove_missed(struct traced_path *path)
 static int update_from_service(struct path_update *update)
 {
 	pid_t pids[PROCESSES_MAX];
-	struct traced_path *path = update->path;
+	struct followed_path *path = update->path;
 	uint64_t end_ns = clock_ns() + UPDATE_NS_MAX;
 	struct error why = { "" };
 	ssize_t processes =
@@ -288,8 +289,8 @@ static int update_from_service(struct path_update *update)
 	return report_none(update, processes, &why);
 }
 
-int traced_path_update(struct traced_path *path, const char *probe,
-		       const struct file_finder *finder, struct error *error)
+int followed_path_update(struct followed_path *path, const char *probe,
+			 const struct file_finder *finder, struct error *error)
 {
 	struct path_update update = {
 		.path = path, .probe = probe, .finder = finder, .error = error
@@ -302,7 +303,7 @@ int traced_path_update(struct traced_path *path, const char *probe,
 	return status ?: attach_files(&update);
 }
 
-bool traced_path_waits(const struct traced_path *path)
+bool followed_path_waits(const struct followed_path *path)
 {
 	for (size_t i = 0; i < path->file_count; i++)
 		if (path->files[i].links.deferred_count)
@@ -310,7 +311,7 @@ bool traced_path_waits(const struct traced_path *path)
 	return path->waits;
 }
 
-size_t traced_path_links(const struct traced_path *path)
+size_t followed_path_links(const struct followed_path *path)
 {
 	size_t count = 0;
 
@@ -319,19 +320,19 @@ size_t traced_path_links(const struct traced_path *path)
 	return count;
 }
 
-void traced_path_undo(struct traced_path *path)
+void followed_path_undo(struct followed_path *path)
 {
 	for (size_t i = 0; i < path->file_count; i++) {
-		file_links_done(&path->files[i].links);
+		uprobe_links_done(&path->files[i].links);
 		path->files[i].attached = false;
 	}
 }
 
-void traced_path_done(struct traced_path *path)
+void followed_path_done(struct followed_path *path)
 {
 	while (path->file_count)
 		remove_file(path, path->file_count - 1);
 	free(path->files);
 	free(path->items);
-	*path = (struct traced_path){ 0 };
+	*path = (struct followed_path){ 0 };
 }

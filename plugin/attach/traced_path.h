@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef EBPF_TRACED_PATH_H
-#define EBPF_TRACED_PATH_H
+#ifndef EBPF_FOLLOWED_PATH_H
+#define EBPF_FOLLOWED_PATH_H
 
 #include "attachment_item.h"
 #include "file_link.h"
@@ -12,16 +12,16 @@
 
 /* The attachments of one path, as collectd or the processes of a service see it, and the files
  * found there. */
-struct traced_path {
+struct followed_path {
 	const char *service; /* NULL: the path is as collectd sees it */
 	const char *path;    /* NULL: the program that the service runs */
 	unsigned part;       /* of the attachments */
 	bool paused;         /* detached, and not checked */
 	struct attachment **items;
 	size_t item_count;
-	struct traced_file {
+	struct followed_file {
 		struct symbol_file file; /* open */
-		struct file_links links;
+		struct uprobe_links links;
 		bool attached;   /* it was tried, with whatever result */
 		bool late;       /* another file was there before, or none */
 		unsigned missed; /* checks in a row that found no process with it */
@@ -32,26 +32,26 @@ struct traced_path {
 };
 
 /* Is the attachment for this path, and of its part? */
-bool traced_path_fits(const struct traced_path *path, const struct attachment *attachment);
+bool followed_path_fits(const struct followed_path *path, const struct attachment *attachment);
 
 /* Adds an attachment, which the caller keeps. -ENOMEM. */
-int traced_path_add(struct traced_path *path, struct attachment *item);
+int followed_path_add(struct followed_path *path, struct attachment *item);
 
 /* Finds the files that are there now, attaches to new ones, and removes those that no process can
  * run any more. Failures are recorded, see attachment_message.h. Returns an error if a needed
  * attachment failed. */
-int traced_path_update(struct traced_path *path, const char *probe,
-		       const struct file_finder *finder, struct error *error);
+int followed_path_update(struct followed_path *path, const char *probe,
+			 const struct file_finder *finder, struct error *error);
 
 /* Is it waiting for a file, for a process, or for memory of the kernel? */
-bool traced_path_waits(const struct traced_path *path);
+bool followed_path_waits(const struct followed_path *path);
 
 /* Returns the number of links. */
-size_t traced_path_links(const struct traced_path *path);
+size_t followed_path_links(const struct followed_path *path);
 
 /* Detaches; the files stay open and can be attached again. */
-void traced_path_undo(struct traced_path *path);
+void followed_path_undo(struct followed_path *path);
 
-void traced_path_done(struct traced_path *path);
+void followed_path_done(struct followed_path *path);
 
 #endif

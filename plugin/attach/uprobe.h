@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef EBPF_UPROBE_H
-#define EBPF_UPROBE_H
+#ifndef EBPF_UPROBE_EVENT_H
+#define EBPF_UPROBE_EVENT_H
 
 #include "helper/symbol.h"
 

@@ -9,20 +9,21 @@
 /* The path is relative to the directory of the build. */
 __asm__(".pushsection .rodata\n"
 	".balign 16\n"
-	".globl image_start\n"
-	".hidden image_start\n"
-	"image_start:\n"
+	".globl engine_object_start\n"
+	".hidden engine_object_start\n"
+	"engine_object_start:\n"
 	".incbin \"bpf/engine/service.bpf.o\"\n"
-	".globl image_end\n"
-	".hidden image_end\n"
-	"image_end:\n"
+	".globl engine_object_end\n"
+	".hidden engine_object_end\n"
+	"engine_object_end:\n"
 	".byte 0\n"
 	".popsection\n");
 
-extern const unsigned char image_start[], image_end[];
+extern const unsigned char engine_object_start[], engine_object_end[];
 
 int image_open(struct object *object, struct error *error)
 {
-	return object_open_memory(object, image_start, (size_t)(image_end - image_start),
+	return object_open_memory(object, engine_object_start,
+				  (size_t)(engine_object_end - engine_object_start),
 				  "service.bpf.o", error);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef EBPF_IMAGE_H
-#define EBPF_IMAGE_H
+#ifndef EBPF_ENGINE_OBJECT_H
+#define EBPF_ENGINE_OBJECT_H
 
 #include "object.h"
 #include "util/message.h"

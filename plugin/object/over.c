@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define OVER_TAG "over:"
+#define ITER_MAP_TAG "over:"
 
 /* A section of iterators over maps, and the types of maps that it accepts. */
 struct walker {
@@ -53,7 +53,7 @@ static int check_iterator(const struct object *object, const struct bpf_program 
 			  struct error *error)
 {
 	const struct walker *walker = walker_of(program);
-	const char *map_name = annotation_of_program(object->bpf, program, OVER_TAG, 0);
+	const char *map_name = annotation_of_program(object->bpf, program, ITER_MAP_TAG, 0);
 	const char *name = bpf_program__name(program);
 	const struct bpf_map *map;
 
@@ -69,7 +69,7 @@ static int check_iterator(const struct object *object, const struct bpf_program 
 				 "program %s: it does not say which map it walks over; put "
 				 "OVER(MAP) behind SEC(\"%s\")",
 				 name, bpf_program__section_name(program));
-	if (annotation_of_program(object->bpf, program, OVER_TAG, 1))
+	if (annotation_of_program(object->bpf, program, ITER_MAP_TAG, 1))
 		return error_set(error, -EINVAL, "program %s: two OVER tags", name);
 	map = object_map(object, map_name);
 	if (!map)
@@ -101,7 +101,7 @@ int over_check(const struct object *object, struct error *error)
 
 struct bpf_link *over_attach(const struct object *object, const struct bpf_program *program)
 {
-	const char *map_name = annotation_of_program(object->bpf, program, OVER_TAG, 0);
+	const char *map_name = annotation_of_program(object->bpf, program, ITER_MAP_TAG, 0);
 	const struct bpf_map *map = object_map(object, map_name ? map_name : "");
 	union bpf_iter_link_info info = { .map.map_fd = map ? (uint32_t)bpf_map__fd(map) : 0 };
 	LIBBPF_OPTS(bpf_iter_attach_opts, options, .link_info = &info,

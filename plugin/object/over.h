@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef EBPF_OVER_H
-#define EBPF_OVER_H
+#ifndef EBPF_ITER_MAP_H
+#define EBPF_ITER_MAP_H
 
 #include "object.h"
 #include "util/message.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef EBPF_SHARE_H
-#define EBPF_SHARE_H
+#ifndef EBPF_SHARED_MAP_H
+#define EBPF_SHARED_MAP_H
 
 #include "object.h"
 #include "util/message.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef EBPF_TIER_H
-#define EBPF_TIER_H
+#ifndef EBPF_HOOK_SET_H
+#define EBPF_HOOK_SET_H
 
 #include "config/config.h"
 #include "object.h"

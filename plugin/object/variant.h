@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef EBPF_VARIANT_H
-#define EBPF_VARIANT_H
+#ifndef EBPF_HOOK_SET_PARTS_H
+#define EBPF_HOOK_SET_PARTS_H
 
 #include "config/config.h"
 #include "object.h"
