@@ -3,7 +3,7 @@
  * Files that are replaced. A path leads to another file after an upgrade, and, in processes of a
  * service, after a restart, or to several files at once. An old file stays attached as long as
  * processes may run it: on a path as collectd sees it, until the next file comes; in a service,
- * until three checks in a row have found no process with the file.
+ * until two checks in a row have found no process with the file.
  */
 #include "traced_path.h"
 
@@ -133,14 +133,14 @@ static void remove_rewritten(struct followed_path *path)
 }
 
 /* Adds a file that was found. A new one is kept open. */
-static int add_traced_file(struct path_update *update, struct symbol_file *file)
+static int add_followed_file(struct path_update *update, struct symbol_file *file)
 {
 	struct followed_path *path = update->path;
-	struct followed_file *traced = find_file(path, file), *grown;
+	struct followed_file *followed = find_file(path, file), *grown;
 
 	update->any = true;
-	if (traced) {
-		traced->missed = 0;
+	if (followed) {
+		followed->missed = 0;
 		return 0;
 	}
 	if (path->file_count >= FILES_MAX)
@@ -158,21 +158,21 @@ static int add_traced_file(struct path_update *update, struct symbol_file *file)
 	return 0;
 }
 
-static int attach_file(const struct path_update *update, struct followed_file *traced)
+static int attach_file(const struct path_update *update, struct followed_file *followed)
 {
 	struct followed_path *path = update->path;
 	struct file_reader *files = update->finder->files;
 	struct error why = { "" };
-	int status = traced->attached
-			     ? uprobe_links_again(&traced->links, update->probe, &traced->file,
+	int status = followed->attached
+			     ? uprobe_links_again(&followed->links, update->probe, &followed->file,
 						  files, &why)
-			     : uprobe_links_open(&traced->links, update->probe, path->items,
-						 path->item_count, &traced->file, files, &why);
+			     : uprobe_links_open(&followed->links, update->probe, path->items,
+						 path->item_count, &followed->file, files, &why);
 
-	traced->attached = true;
-	if (traced->late && traced->links.count) {
+	followed->attached = true;
+	if (followed->late && followed->links.count) {
 		log_new(update, path->file_count > 1);
-		traced->late = false;
+		followed->late = false;
 	}
 	return status ? refuse_items(update, ATTACHMENT_FILE_REFUSED, status, why.text) : 0;
 }
@@ -202,7 +202,7 @@ static int update_from_path(struct path_update *update)
 		path->logged = true;
 		return status;
 	}
-	status = add_traced_file(update, &file);
+	status = add_followed_file(update, &file);
 	symbol_close(&file);
 	path->logged = path->waits = false;
 	while (path->file_count > 1 + OLD_FILES)
@@ -224,7 +224,7 @@ static int update_from_process(struct path_update *update, pid_t pid, struct err
 		*why = error;
 		return 0;
 	}
-	status = add_traced_file(update, &file);
+	status = add_followed_file(update, &file);
 	symbol_close(&file);
 	return status;
 }

@@ -24,7 +24,7 @@ struct followed_path {
 		struct uprobe_links links;
 		bool attached;   /* it was tried, with whatever result */
 		bool late;       /* another file was there before, or none */
-		unsigned missed; /* checks in a row that found no process with it */
+		unsigned missed; /* checks since the one that found a process with it, inclusive */
 	} * files;
 	size_t file_count; /* in the order of discovery */
 	bool waits;        /* there is no such file or process yet */
