@@ -29,10 +29,10 @@ int uprobe_multi_create(struct uprobe_multi_attr *attr)
 	return fd < 0 ? -errno : fd;
 }
 
-static int link_received(int program, int file, const struct question *question,
-			  const uint64_t *numbers)
+static int link_received(int program, int file, const struct question *request,
+			 const uint64_t *numbers)
 {
-	size_t count = question->count;
+	size_t count = request->count;
 	char path[32];
 	struct uprobe_multi_attr all = { .program = (uint32_t)program,
 					 .attach_type = UPROBE_MULTI_ATTACH_TYPE,
@@ -40,7 +40,7 @@ static int link_received(int program, int file, const struct question *question,
 					 .offsets = address_of(numbers),
 					 .cookies = address_of(numbers + count),
 					 .count = (uint32_t)count,
-					 .uprobe_flags = (uint32_t)question->config };
+					 .uprobe_flags = (uint32_t)request->config };
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
 	for (size_t i = 2 * count; i < 3 * count; i++)
@@ -49,36 +49,36 @@ static int link_received(int program, int file, const struct question *question,
 	return uprobe_multi_create(&all);
 }
 
-static bool answer_locations(int socket, const struct question *question, int program, int file,
-			     uint64_t *numbers, size_t size)
+static bool serve_locations(int socket, const struct question *request, int program, int file,
+			    uint64_t *numbers, size_t size)
 {
-	struct uprobe_answer answer;
+	struct uprobe_answer reply;
 	int link;
 	bool sent;
 
 	if (!socket_receive(socket, numbers, size))
 		return false;
-	link = link_received(program, file, question, numbers);
-	answer.status = link < 0 ? link : 0;
-	sent = descriptor_send(socket, &answer, sizeof(answer), link);
+	link = link_received(program, file, request, numbers);
+	reply.status = link < 0 ? link : 0;
+	sent = descriptor_send(socket, &reply, sizeof(reply), link);
 	if (link >= 0)
 		close(link);
 	return sent;
 }
 
-bool uprobe_multi_answer(int socket, const struct question *question)
+bool uprobe_multi_answer(int socket, const struct question *request)
 {
-	size_t size = 3 * sizeof(uint64_t) * question->count;
+	size_t size = 3 * sizeof(uint64_t) * request->count;
 	int program = descriptor_receive_one(socket),
 	    file = program < 0 ? -1 : descriptor_receive_one(socket);
 	void *numbers = MAP_FAILED;
 	bool sent;
 
-	if (file >= 0 && question->count && question->count <= UPROBE_MULTI_MAX)
+	if (file >= 0 && request->count && request->count <= UPROBE_MULTI_MAX)
 		numbers = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
 			       0);
 	sent = numbers != MAP_FAILED &&
-	       answer_locations(socket, question, program, file, numbers, size);
+	       serve_locations(socket, request, program, file, numbers, size);
 	if (numbers != MAP_FAILED)
 		munmap(numbers, size);
 	if (program >= 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef EBPF_ANSWER_UPROBE_MULTI_H
-#define EBPF_ANSWER_UPROBE_MULTI_H
+#ifndef EBPF_HELPER_UPROBE_MULTI_H
+#define EBPF_HELPER_UPROBE_MULTI_H
 
 #include <stdint.h>
 
