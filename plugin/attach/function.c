@@ -4,7 +4,6 @@
  */
 #include "function.h"
 
-#include "argument.h"
 #include "attachment.h"
 #include "bpf/lib/service.h"
 #include "config/mistake.h"
@@ -96,73 +95,16 @@ static bool set_services(const struct functions *functions, const struct functio
 
 /* --- arguments --- */
 
-static bool is_of_entry(const struct function_config *block)
-{
-	return block->attaches[0].point.kind == POINT_FENTRY;
-}
-
 static bool is_of_kernel(const struct function_config *block)
 {
-	return is_of_entry(block) || block->attaches[0].point.kind == POINT_KPROBE;
+	const enum point_kind kind = block->attaches[0].point.kind;
+
+	return kind == POINT_FENTRY || kind == POINT_KPROBE;
 }
 
 static bool is_of_marker(const struct function_config *block)
 {
 	return block->attaches[0].point.kind == POINT_USDT;
-}
-
-/* Only functions of the kernel have named arguments. The position in the first function of the
- * block holds for all of them. */
-static bool find_named(const struct function_config *block, unsigned *ret_number,
-		       struct function_type *ret_type, char *why, size_t size)
-{
-	const struct point *point = &block->attaches[0].point;
-	struct btf *btf;
-	bool found;
-
-	if (point->kind != POINT_KPROBE && point->kind != POINT_FENTRY) {
-		snprintf(why, size,
-			 "only arguments of the kernel's functions have names; write its number");
-		return false;
-	}
-	btf = btf__load_vmlinux_btf();
-	if (!btf) {
-		snprintf(why, size, "the kernel has no BTF; write its number");
-		return false;
-	}
-	found = argument_by_name(btf, point->name, block->argument.name, ret_number, ret_type, why,
-				 size);
-	btf__free(btf);
-	return found;
-}
-
-/* The type before any location is known. */
-static struct function_type default_type(const struct argument_config *argument)
-{
-	static const struct function_type of_returns = { .size = 4, .is_signed = true },
-					  of_arguments = { .size = 8 };
-
-	return argument->is_returned ? of_returns : of_arguments;
-}
-
-static bool find_argument(const struct function_config *block, struct function_argument *ret_found,
-			  char *why, size_t size)
-{
-	const struct argument_config *argument = &block->argument;
-	struct function_argument found = { .source = FUNCTION_UNKNOWN };
-	struct function_type type = default_type(argument);
-	unsigned number = argument->number;
-
-	if (argument->name[0] && !find_named(block, &number, &type, why, size))
-		return false;
-	/* A marker has its arguments elsewhere at each location. */
-	if (!argument->is_returned && !is_of_marker(block) &&
-	    !(is_of_entry(block) ? argument_of_entry(number, &found, why, size)
-				 : argument_by_number(number, &found, why, size)))
-		return false;
-	found.type = argument->type.size ? argument->type : type;
-	*ret_found = found;
-	return true;
 }
 
 static void set_argument(const struct functions *functions, const struct function_config *block,
@@ -172,7 +114,7 @@ static void set_argument(const struct functions *functions, const struct functio
 
 	if (!block->argument.use)
 		return;
-	if (!find_argument(block, &function->argument, why, sizeof(why))) {
+	if (!function_argument_find(block, &function->argument, why, sizeof(why))) {
 		ignore_in_block(functions, block, "Argument",
 				block->argument.name[0] ? block->argument.name : NULL, why);
 		return;
@@ -183,25 +125,6 @@ static void set_argument(const struct functions *functions, const struct functio
 }
 
 /* --- locations of marker arguments --- */
-
-/* Returns the number of an argument's location, 0 if there are too many. */
-static uint32_t location_number(struct functions *functions,
-				const struct function_argument *argument)
-{
-	uint32_t location = 1;
-
-	while (location <= functions->location_count &&
-	       memcmp(&functions->locations[location], argument, sizeof(*argument)) != 0)
-		location++;
-	if (location <= functions->location_count)
-		return location;
-	if (location == FUNCTION_PLACES_MAX ||
-	    bpf_map_update_elem(functions->location_map, &location, argument, BPF_ANY))
-		return 0;
-	functions->locations[location] = *argument;
-	functions->location_count = location;
-	return location;
-}
 
 /* Logged once per block: a marker has many locations. */
 static void ignore_argument(struct functions *functions, const struct function_config *block,
@@ -216,24 +139,15 @@ static void ignore_argument(struct functions *functions, const struct function_c
 static uint64_t argument_cookie(struct functions *functions, const struct function_config *block,
 				const struct symbol_place *location)
 {
-	struct function_argument argument = { .source = FUNCTION_UNKNOWN };
-	uint32_t number = 0;
+	uint32_t number;
 	char why[256];
 
 	if (!block->argument.use)
 		return 0;
-	if (!argument_of_marker(location->arguments, block->argument.number, &argument, why,
-				sizeof(why))) {
-		ignore_argument(functions, block, why);
-		return 0;
-	}
-	if (block->argument.type.size)
-		argument.type = block->argument.type;
-	number = location_number(functions, &argument);
+	number = argument_locations_find(&functions->locations, block, location->arguments, why,
+					 sizeof(why));
 	if (!number)
-		ignore_argument(functions, block,
-				"the arguments of all Function blocks with markers are in too many "
-				"different locations; leave some out");
+		ignore_argument(functions, block, why);
 	return (uint64_t)number << FUNCTION_PLACE_SHIFT;
 }
 
@@ -442,7 +356,7 @@ int functions_fill(struct functions *functions, const struct object *object, str
 	if (!functions)
 		return 0;
 	map = functions->map = bpf_map__fd(object_map(object, FUNCTIONS_MAP));
-	functions->location_map = bpf_map__fd(object_map(object, LOCATIONS_MAP));
+	functions->locations.map = bpf_map__fd(object_map(object, LOCATIONS_MAP));
 	functions->run_map = bpf_map__fd(object_map(object, RUNS_MAP));
 	for (uint32_t i = 0; i < functions->count; i++)
 		if (bpf_map_update_elem(map, &i, &functions->item[i], BPF_ANY))

@@ -4,6 +4,7 @@
 
 #include "bpf/lib/function.h"
 #include "config/config.h"
+#include "function_argument.h"
 #include "function_link.h"
 #include "object/object.h"
 #include "util/message.h"
@@ -20,10 +21,8 @@ struct functions {
 	const char *probe; /* for messages */
 	struct function_target *traced;
 	size_t traced_count;
-	struct function_argument locations[FUNCTION_PLACES_MAX]; /* values of the map, from index
-								  * 1 */
-	uint32_t location_count;
-	int map, location_map, run_map;
+	struct argument_locations locations;
+	int map, run_map;
 	const struct function_config *logged; /* whose argument was logged last as unusable */
 };
 
