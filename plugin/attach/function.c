@@ -268,8 +268,8 @@ static uint32_t count_function_rows(const struct functions *functions, const str
 	return rows < FUNCTION_ROWS ? (uint32_t)rows : FUNCTION_ROWS;
 }
 
-static int resize_map(const struct object *object, const char *name, size_t entries,
-		      struct error *error)
+static int set_map_entries(const struct object *object, const char *name, size_t entries,
+			   struct error *error)
 {
 	struct bpf_map *map = object_map(object, name);
 	int status = map ? bpf_map__set_max_entries(map, (uint32_t)entries) : 0;
@@ -292,11 +292,12 @@ static int set_table_sizes(struct functions *functions, const struct object *obj
 	for (uint32_t i = 0; i < functions->count; i++)
 		functions->item[i].values_max = (uint32_t)values;
 	values *= labelled;
-	status = resize_map(object, CALLS_MAP, count_function_rows(functions, config) + values,
-			    error);
+	status = set_map_entries(object, CALLS_MAP, count_function_rows(functions, config) + values,
+				 error);
 	return status
-		       ?: resize_map(object, LATENCIES_MAP,
-				     FUNCTION_LATENCIES + values / FUNCTION_LATENCY_SHARE, error);
+		       ?: set_map_entries(object, LATENCIES_MAP,
+					  FUNCTION_LATENCIES + values / FUNCTION_LATENCY_SHARE,
+					  error);
 }
 
 static int open_functions(struct functions *functions, struct object *object,
