@@ -33,7 +33,7 @@ static int link_received(int program, int file, const struct question *request,
 			 const uint64_t *numbers)
 {
 	size_t count = request->count;
-	char path[32];
+	char path[32] = "";
 	struct uprobe_multi_attr all = { .program = (uint32_t)program,
 					 .attach_type = UPROBE_MULTI_ATTACH_TYPE,
 					 .path = address_of(path),
