@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rows of text files, which are all read at once, before the rows are given, and what there is to
- * say of files that cannot be read: once, as they mostly cannot for long.
+ * Rows of text files. All files are read before the first row is given. A file that cannot be read
+ * mostly stays unreadable for long, so it is logged once.
  */
 #include "source_text.h"
 
@@ -17,10 +17,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SIZE_MAX_ONE (64U << 10) /* of a file that is one row: bytes */
+#define SIZE_MAX_ONE (64U << 10) /* bytes of a file that is one row */
 #define SIZE_MAX_MANY (1U << 20)
 #define LEFT_OUT "its metrics are left out while that is so"
-#define TELL_AGAIN_NS (3600 * NS_PER_S)
+#define LOG_AGAIN_NS (3600 * NS_PER_S)
 
 struct text_source {
 	char map[64];
@@ -30,10 +30,10 @@ struct text_source {
 	struct text_files files;
 	struct pseudo_text text;
 	struct text_rows rows;
-	struct error trouble; /* the first one of this fetch; empty: none */
-	bool is_news;         /* it was not told yet */
-	uint64_t told_ns;     /* 0: never */
-	bool told_missing;
+	struct error trouble; /* the first of this fetch; empty: none */
+	bool is_new;          /* the trouble was not reported yet */
+	uint64_t logged_ns;   /* 0: never */
+	bool missing_logged;
 };
 
 static size_t size_max(const struct fields *fields)
@@ -81,15 +81,16 @@ __attribute__((format(printf, 2, 3))) static void note(struct text_source *s, co
 
 /* --- fetching --- */
 
-/* Services that do not run have no cgroup, and what an asterisk stands for comes and goes. */
+/* A service that does not run has no cgroup, and files that an asterisk stands for come and go, so an
+ * absent file is no trouble there. */
 static void note_file(struct text_source *s, const struct text_file *file, int status)
 {
 	bool many = s->fields->by_service || file->match;
-	bool gone = status == -ENOENT || status == -ENODEV || status == -ENOTDIR;
+	bool absent = status == -ENOENT || status == -ENODEV || status == -ENOTDIR;
 
 	if (s->fields->file.is_optional)
 		return;
-	if (!many || !gone)
+	if (!many || !absent)
 		note(s, "cannot read %s%s%s%s: %s; " LEFT_OUT, s->fields->text, many ? " (" : "",
 		     many ? file->path : "", many ? ")" : "", why(status));
 	else if (text_file_lacks_controller(&s->files, file))
@@ -98,15 +99,15 @@ static void note_file(struct text_source *s, const struct text_file *file, int s
 						     : "the controller is off there");
 }
 
-/* Is the limit that the tag wants in the file itself? */
+/* Is the file that the tag's `limited` names the file of the row itself? */
 static bool is_limit_itself(const struct text_source *s)
 {
 	return !strcmp(s->fields->file.limited, s->fields->file.path);
 }
 
-/* Has the cgroup not the limit that the tag wants? When that comes, what was counted until then is
- * the start. */
-static bool is_passed_over(struct text_source *s, struct text_file *file)
+/* Does the cgroup lack the limit that the tag wants? When it gets one, counting starts at what the file
+ * says then. */
+static bool is_skipped(struct text_source *s, struct text_file *file)
 {
 	int limited;
 
@@ -125,7 +126,7 @@ static bool fetch_file(struct text_source *s, struct text_file *file)
 	ssize_t length;
 	bool any;
 
-	if (text_cgroup_is_stale(&s->files, file) || is_passed_over(s, file))
+	if (text_cgroup_is_stale(&s->files, file) || is_skipped(s, file))
 		return false;
 	length = text_file_read(&s->files, file, &s->text, size_max(s->fields));
 	if (length < 0) {
@@ -141,7 +142,7 @@ static bool fetch_file(struct text_source *s, struct text_file *file)
 	return any;
 }
 
-/* A kernel may be older or newer than the object. */
+/* Logs which members no file has: the kernel may be older or newer than the object. */
 static void note_missing(struct text_source *s)
 {
 	char list[256] = "";
@@ -151,10 +152,10 @@ static void note_missing(struct text_source *s)
 		if (!s->fields->field[i].of_key && !s->rows.found[i])
 			length += (size_t)snprintf(list + length, sizeof(list) - length, "%s%s",
 						   length ? ", " : "", s->fields->field[i].member);
-	if (length == 0 || s->told_missing || s->trouble.text[0] || s->fields->file.is_optional)
+	if (length == 0 || s->missing_logged || s->trouble.text[0] || s->fields->file.is_optional)
 		return;
 	note(s, "%s has nothing for %s on this kernel; " LEFT_OUT, s->fields->text, list);
-	s->told_missing = s->is_news = true;
+	s->missing_logged = s->is_new = true;
 }
 
 static void fetch_all(struct text_source *s)
@@ -184,17 +185,17 @@ void text_source_fetch(struct text_source *s)
 	fetch_all(s);
 	s->rows.has_begun = true;
 	if (!s->trouble.text[0] || !was_fine ||
-	    (s->told_ns && clock_ns() - s->told_ns < TELL_AGAIN_NS))
+	    (s->logged_ns && clock_ns() - s->logged_ns < LOG_AGAIN_NS))
 		return;
-	s->is_news = true;
-	s->told_ns = clock_ns();
+	s->is_new = true;
+	s->logged_ns = clock_ns();
 }
 
 bool text_source_trouble(struct text_source *s, struct error *ret_trouble)
 {
-	if (!s->is_news)
+	if (!s->is_new)
 		return false;
-	s->is_news = false;
+	s->is_new = false;
 	error_set(ret_trouble, 0, "map %s: %.900s", s->map, s->trouble.text);
 	return true;
 }
@@ -207,7 +208,7 @@ bool text_source_has(const struct text_source *s, uint32_t column)
 	return true;
 }
 
-/* --- as a source --- */
+/* --- struct source --- */
 
 static int map_sums(struct rows *rows)
 {
@@ -239,7 +240,7 @@ static int start(struct rows *rows, struct error *error)
 
 static int each(struct rows *rows, row_taker *take, void *to, struct error *error)
 {
-	return text_rows_each(&rows->text->rows, take, to, error);
+	return text_rows_each(&rows->text->rows, visit, to, error);
 }
 
 static uint64_t memory(const struct rows *rows)

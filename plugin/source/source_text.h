@@ -11,18 +11,18 @@
 /* What a table of text files has read. */
 struct text_source;
 
-/* Rows that come from text files: the map is never made. Fields and the configuration of counts stay
- * the caller's. -E2BIG, -ENOMEM. */
+/* Makes text files the source of the rows; the map is not created in the kernel. `fields` and the
+ * configuration in `counts` stay the caller's. -E2BIG, -ENOMEM. */
 int text_source_prepare(struct rows *rows, struct bpf_map *map, const struct fields *fields,
 			const struct row_counts *counts, struct error *error);
 
-/* Reads the files, for each() to give what they say; needs no lock of anybody's. */
+/* Reads all files. each() then gives the rows. Needs no lock. */
 void text_source_fetch(struct text_source *source);
 
-/* Says what cannot be read; false: nothing, or it was said before. */
+/* The trouble of the last fetch, if it was not returned before; otherwise false. */
 bool text_source_trouble(struct text_source *source, struct error *ret_trouble);
 
-/* Did any of the files that were read have what this column of the schema is? */
+/* Did any file have the member of this column of the schema? */
 bool text_source_has(const struct text_source *source, uint32_t column);
 
 #endif
