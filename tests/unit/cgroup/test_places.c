@@ -5,6 +5,8 @@
  */
 #include "tests/unit/testing.h"
 
+#include "tests/unit/fake/text_file.h"
+
 #include "plugin/cgroup/places.h"
 #include "plugin/source/text_cgroups.h"
 #include "plugin/util/clock.h"
@@ -167,8 +169,8 @@ static void test_rules(void)
 				   "u.slice/web@1.service=2 docker/" ID "=3 ");
 	CASE("files; what is below another one of the service counts there");
 	CHECK_INT(text_files_init(&list, &tag, &config), 0);
-	list.places = &places;
-	list.root = open(".", O_PATH | O_DIRECTORY);
+	set_files_cgroups(&list, &places);
+	set_files_root(&list, open(".", O_PATH | O_DIRECTORY));
 	CHECK_INT(text_files_update(&list), 0);
 	CHECK_TEXT(paths(&list), "u.slice/cpu.stat=3+ s.slice/b.service/cpu.stat=4 "
 				 "u.slice/web@1.service/cpu.stat=2 docker/" ID "/cpu.stat=3 ");

@@ -9,6 +9,7 @@
 #include "tests/unit/fake/daemon.h"
 #include "tests/unit/fake/oconfig.h"
 #include "tests/unit/fake/row.h"
+#include "tests/unit/fake/snapshot.h"
 
 #include "bpf/lib/hist.h"
 #include "bpf/lib/service.h"
@@ -168,14 +169,7 @@ static int read_schema(struct error *error)
 /* Services that come and go, and a table that is read meanwhile. */
 static int read_table(enum subject_kind kind, struct error *error)
 {
-	struct service_state states[3] = { { .state = ROW_SHOWN }, { .state = ROW_SHOWN }, { 0 } };
-	struct process_row process_rows[3] = { { .subject = -1 },
-					       { .subject = 0 },
-					       { .subject = 1 } };
-	struct snapshot snapshot = { .states = states,
-				     .row_count = 3,
-				     .process_rows = process_rows,
-				     .process_row_count = 3 };
+	struct fake_snapshot services;
 	size_t keep = failing;
 	struct table table;
 	int status = 0;
@@ -183,16 +177,17 @@ static int read_table(enum subject_kind kind, struct error *error)
 	failing = NEVER;
 	row_table(&table, members, COUNT_OF(members), ROW_SIZE, 3, kind);
 	failing = keep;
-	for (int i = 0; i < 2 && status >= 0; i++) {
-		status = subjects_enter(&snapshot.subjects, SUBJECT_SERVICE, i ? "web" : "other");
-		states[i].subject = status;
-	}
+	snapshot_init(&services, 3, 3);
+	for (uint32_t i = 0; i < 2 && status >= 0; i++)
+		status = show_row(&services, i, SUBJECT_SERVICE, i ? "web" : "other");
+	for (uint32_t i = 1; i < 3 && status >= 0; i++)
+		status = show_process(&services, i, i == 1 ? "web-1" : "web-2", S(1));
 	if (status < 0)
 		error_set(error, status, "subjects");
 	for (uint64_t i = 1; i < 3 && status >= 0; i++)
-		status = table_read(&table, &snapshot, S(i), error);
+		status = table_read(&table, &services.snapshot, S(i), error);
 	table_done(&table);
-	subjects_done(&snapshot.subjects);
+	snapshot_done(&services);
 	return status;
 }
 

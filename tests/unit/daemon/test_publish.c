@@ -5,7 +5,9 @@
 #include "tests/unit/testing.h"
 
 #include "tests/unit/fake/daemon.h"
-#include "tests/unit/fake/population.h"
+#include "tests/unit/fake/row.h"
+#include "tests/unit/fake/snapshot.h"
+#include "tests/unit/fake/table.h"
 
 #include "bpf/lib/hist.h"
 #include "plugin/daemon/publish.h"
@@ -358,15 +360,11 @@ static void test_buckets(void)
 static void test_subjects(void)
 {
 	static const struct row_member member = MEMBER("a", U64, 0, "derive-x");
-	static struct service_state states[2];
-	static struct process_row process_rows[2];
-	struct snapshot snapshot = { .states = states,
-				     .row_count = 2,
-				     .process_rows = process_rows,
-				     .process_row_count = 2 };
+	struct fake_snapshot services;
 	struct table table;
 	uint64_t *row;
 
+	snapshot_init(&services, 2, 2);
 	CASE("one row of a probe");
 	row_table(&table, &member, 1, 8, 1, SUBJECT_PROBE);
 	read_and_publish(&table, NULL, 100);
@@ -384,37 +382,29 @@ static void test_subjects(void)
 	table_done(&table);
 
 	CASE("services");
-	states[0] = (struct service_state){ .state = ROW_SHOWN,
-					    .subject = subjects_enter(&snapshot.subjects,
-								      SUBJECT_SERVICE, "other"),
-					    .fixed = true };
-	states[1] = (struct service_state){ .state = ROW_SHOWN,
-					    .subject = subjects_enter(&snapshot.subjects,
-								      SUBJECT_SERVICE, "a/b c"),
-					    .fixed = true };
+	show_configured(&services, 0, "other");
+	show_configured(&services, 1, "a/b c");
 	row = row_table(&table, &member, 1, 8, 2, SUBJECT_SERVICE);
 	row[1] = 5;
-	read_and_publish(&table, &snapshot, 100);
+	read_and_publish(&table, &services.snapshot, 100);
 	CHECK_UINT(daemon_dispatched(), 2);
 	CHECK_REAL(daemon_gauge("other/derive-x"), 0, 0);
 	CHECK_REAL(daemon_gauge("a_b_c/derive-x"), 5, 0);
 	CASE("a service that is gone");
-	states[1].state = ROW_RETIRED;
-	read_and_publish(&table, &snapshot, 110);
+	set_state(&services, 1, ROW_RETIRED);
+	read_and_publish(&table, &services.snapshot, 110);
 	CHECK_UINT(daemon_dispatched(), 1);
 	table_done(&table);
 
 	CASE("processes");
-	process_rows[0].subject = -1;
-	process_rows[1].subject = subjects_enter(&snapshot.subjects, SUBJECT_PROCESS, "web-12-345");
-	snapshot.subjects.subject[process_rows[1].subject].top_n = 1;
+	show_ranked_process(&services, 1, "web-12-345", 0, 1);
 	row = row_table(&table, &member, 1, 8, 2, SUBJECT_PROCESS);
 	row[1] = 6;
-	read_and_publish(&table, &snapshot, 100);
+	read_and_publish(&table, &services.snapshot, 100);
 	CHECK_UINT(daemon_dispatched(), 1);
 	CHECK_REAL(daemon_gauge("web-12-345/derive-x"), 6, 0);
 	table_done(&table);
-	subjects_done(&snapshot.subjects);
+	snapshot_done(&services);
 }
 
 /* Counters of a service that is new between two readings were zero at the first of them, and say so.
@@ -427,16 +417,16 @@ static void test_begin(void)
 		MEMBER("c", U64, 16, "if_octets:rx"),
 		MEMBER("d", U64, 24, "if_octets:tx"),
 	};
-	struct fixture f;
+	struct fake_snapshot f;
 	struct table services, processes;
 	uint64_t *row = row_table(&services, members, COUNT_OF(members), 32, 4, SUBJECT_SERVICE);
 
 	CASE("begin, first reading");
-	fixture_init(&f);
+	snapshot_of_six(&f);
 	read_after(&services, &f.snapshot, 0, 100);
 	CHECK_UINT(daemon_dispatched(), 2 * 3);
 	CASE("begin, second reading");
-	configure(&f, 2, "web");
+	show_configured(&f, 2, "web");
 	row[4 * 2] = 7;
 	read_after(&services, &f.snapshot, 100, 110);
 	CHECK_UINT(daemon_dispatched(), 3 * 3 + 2);
@@ -445,7 +435,7 @@ static void test_begin(void)
 	read_after(&services, &f.snapshot, 110, 120);
 	CHECK_UINT(daemon_dispatched(), 3 * 3);
 	CASE("begin, a command: its growth until now is the others'");
-	show(&f, 3, "db");
+	show_command(&f, 3, "db");
 	row[4 * 3] = 9;
 	read_after(&services, &f.snapshot, 120, 130);
 	CHECK_UINT(daemon_dispatched(), 4 * 3);
@@ -453,12 +443,12 @@ static void test_begin(void)
 	CASE("begin, processes");
 	row_table(&processes, members, COUNT_OF(members), 32, ROWS, SUBJECT_PROCESS);
 	read_after(&processes, &f.snapshot, 0, 100);
-	add_process(&f, 1, "web-1", 2, 10);
+	show_ranked_process(&f, 1, "web-1", 2, 10);
 	read_after(&processes, &f.snapshot, 100, 110);
 	CHECK_UINT(daemon_dispatched(), 3);
 	table_done(&processes);
 	table_done(&services);
-	subjects_done(&f.snapshot.subjects);
+	snapshot_done(&f);
 }
 
 /* All of one reading have its time and the probe's interval. */

@@ -4,6 +4,8 @@
 
 #include "maps.h"
 #include "oconfig.h"
+#include "resolver.h"
+#include "walks.h"
 #include "tests/unit/testing.h"
 
 #include "bpf/lib/service.h"
@@ -25,7 +27,7 @@ struct fixture {
 	struct services services;
 	struct service_counters counters;
 	struct file_reader files;
-	struct reading_walk walk; /* stands for the iterator of the object */
+	struct reading_walk *listed; /* in place of the object's iterator */
 };
 
 static inline int fixture_init(struct fixture *f, const char *text)
@@ -35,7 +37,7 @@ static inline int fixture_init(struct fixture *f, const char *text)
 	struct resolver *resolver = &f->services.resolver;
 	struct error error = { "" };
 
-	*f = (struct fixture){ .services = { .counters = &f->counters, .config = &f->config } };
+	*f = (struct fixture){ .listed = NULL };
 	CHECK_INT(config_init(&f->config, "/"), 0);
 	CHECK_UINT(config_read(&f->config, block), 0);
 	oconfig_free(block);
@@ -43,9 +45,7 @@ static inline int fixture_init(struct fixture *f, const char *text)
 		printf("%s\n", error.text);
 		exit(1);
 	}
-	f->walk.link = maps_link();
-	object->walks = &f->walk;
-	object->walk_count = 1;
+	f->listed = object_walked_by(object, 1);
 	bpf_map__fd(bpf_object__find_map_by_name(object->bpf, "assignments"));
 	CHECK_INT(rules_prepare(&f->config, object, &error), 0);
 	CHECK_INT(rules_fill(&f->config, object, &error), 0);
@@ -53,10 +53,7 @@ static inline int fixture_init(struct fixture *f, const char *text)
 	CHECK_INT(responses_fill(&f->config, object, &error), 0);
 	pthread_mutex_init(&f->services.resolver.lock, NULL);
 	file_reader_init(&f->files);
-	resolver->config = &f->config;
-	resolver->object = object;
-	resolver->counters = &f->counters;
-	resolver->free_rows = &f->services.lifecycle.free_rows;
+	resolver_of(&f->services, &f->config, &f->counters);
 	resolver->files = &f->files;
 	return resolver_start(resolver, &error);
 }
@@ -64,12 +61,35 @@ static inline int fixture_init(struct fixture *f, const char *text)
 static inline void fixture_done(struct fixture *f)
 {
 	maps_clear();
-	f->services.object.walks = NULL;
-	f->services.object.walk_count = 0;
+	object_walks_forget(&f->services.object, f->listed);
 	resolver_done(&f->services.resolver);
 	file_reader_done(&f->files);
 	object_done(&f->services.object);
 	config_done(&f->config);
+}
+
+/* Free rows for names, as of the last refresh. */
+static inline void set_free_rows(struct fixture *f, uint32_t count)
+{
+	f->services.lifecycle.free_rows.services = count;
+}
+
+/* The kernel counts one process without a row, which has a name of its own. */
+static inline void set_unassigned_name(struct fixture *f)
+{
+	f->counters.waiting = f->counters.waiting_names = 1;
+}
+
+/* The kernel has refused so many processes their storage. */
+static inline void set_refused(struct fixture *f, uint64_t count)
+{
+	f->counters.refused = count;
+}
+
+/* The kernel has found another cgroup. */
+static inline void add_cgroup(struct fixture *f)
+{
+	f->counters.groups++;
 }
 
 /* The processes of a test: what the kernel lists, and the assignments that it gets. They are in the map
@@ -78,7 +98,7 @@ static struct listed_process listed[PROCESSES_MAX];
 static struct assignment assignments[PROCESSES_MAX];
 static size_t listed_count;
 
-static inline void take_assignments(void)
+static inline void copy_assignments(void)
 {
 	for (size_t i = 0; i < listed_count; i++) {
 		struct assignment assignment;
@@ -118,7 +138,7 @@ static inline void resolve(struct fixture *f)
 {
 	memset(assignments, 0, sizeof(assignments));
 	maps_iterate(listed, listed_count * sizeof(*listed));
-	maps_on_walk = take_assignments;
+	maps_on_walk = copy_assignments;
 	f->counters.unclassified++;
 	resolver_run(&f->services.resolver, 1);
 	CHECK_INT(f->services.resolver.failing, false);

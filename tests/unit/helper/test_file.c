@@ -5,6 +5,8 @@
  */
 #include "tests/unit/testing.h"
 
+#include "tests/unit/fake/helper.h"
+
 #include "plugin/helper/file.h"
 #include "plugin/util/clock.h"
 
@@ -278,8 +280,7 @@ static void test_number_taken(void)
 		abort();
 	close(ends[1]);
 	wait(NULL);
-	other.starter = taken;
-	other.starter_fd = dup(0);
+	set_helper_starter(&other, taken, dup(0));
 	file_reader_done(&other);
 	CHECK_INT(other.starter, 0);
 	CHECK_INT(poll(&(struct pollfd){ .fd = ends[0], .events = POLLIN }, 1, 100), 0);
@@ -303,7 +304,7 @@ static void test_errors_of_files(void)
 		if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0 ||
 		    write(ends[1], answers, sizeof(answers)) != sizeof(answers))
 			abort();
-		other.worker_fd = ends[0];
+		set_helper_socket(&other, ends[0]);
 		for (int n = 0; n < 2; n++) {
 			struct file_request request = { .path = "/",
 							.size_max = 1,

@@ -5,6 +5,8 @@
  */
 #include "tests/unit/testing.h"
 
+#include "tests/unit/fake/helper.h"
+
 #include "plugin/attach/uprobe.h"
 #include "plugin/helper/symbol.h"
 
@@ -184,11 +186,11 @@ static void test_programs(void)
 		struct error error = { "" };
 
 		CASE("%s", cases[i].path);
-		files.symbols = cases[i].path;
+		set_symbol_helper(&files, cases[i].path);
 		CHECK_INT(find("/proc/self/exe", &wanted, 1, &found, &error), cases[i].status);
 		CHECK_HAS(error.text, cases[i].want);
 	}
-	files.symbols = real;
+	set_symbol_helper(&files, real);
 }
 
 /* One that says nothing, and one that says nonsense. */
@@ -202,14 +204,14 @@ static void test_worker(void)
 	if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
 		abort();
 	file_reader_done(&files);
-	files.worker_fd = ends[0];
+	set_helper_socket(&files, ends[0]);
 	check_refused("/no/answer", 0, -ETIMEDOUT, "its file system does not answer");
 	check_refused("/no/answer", 0, -ETIMEDOUT, "its file system does not answer");
 	CHECK_UINT(files.stuck_count, 1);
 	close(ends[1]);
 	if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
 		abort();
-	files.worker_fd = ends[0];
+	set_helper_socket(&files, ends[0]);
 	if (write(ends[1], nonsense, sizeof(nonsense)) != sizeof(nonsense))
 		abort();
 	CASE("success without a descriptor: another one is asked");
@@ -225,7 +227,7 @@ int main(void)
 		abort();
 	snprintf(program, sizeof(program), "%s", testing_built("ebpf-symbols"));
 	file_reader_init(&files);
-	files.symbols = program;
+	set_symbol_helper(&files, program);
 	test_open();
 	test_other_root();
 	test_find();

@@ -6,6 +6,8 @@
  */
 #include "tests/unit/testing.h"
 
+#include "tests/unit/fake/helper.h"
+
 #include "plugin/helper/symbol.h"
 #include "plugin/helper/symbol_message.h"
 #include "tests/unit/separate_debug.h"
@@ -66,7 +68,7 @@ static int find(const char *reader, struct symbol_found *found, struct error *er
 	struct symbol_file file;
 	int status;
 
-	files.symbols = scratch_path(reader);
+	set_symbol_helper(&files, scratch_path(reader));
 	if (symbol_open(&files, scratch_path("stripped"), 0, &file, error) != 0)
 		abort();
 	status = symbol_find(&files, &file, wanted, COUNT_OF(wanted), found, error);

@@ -5,6 +5,8 @@
  */
 #include "tests/unit/testing.h"
 
+#include "tests/unit/fake/helper.h"
+
 #include "plugin/helper/symbol_name.h"
 #include "plugin/helper/symbols/demangle.h"
 #include "plugin/helper/symbols/expand.h"
@@ -489,7 +491,7 @@ int main(void)
 	}
 	snprintf(program, sizeof(program), "%s", testing_built("ebpf-symbols"));
 	file_reader_init(&files);
-	files.symbols = program;
+	set_symbol_helper(&files, program);
 	test_tables();
 	test_stripped();
 	test_plt();

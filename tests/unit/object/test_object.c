@@ -5,6 +5,9 @@
  */
 #include "tests/unit/testing.h"
 
+#include "tests/unit/fake/helper.h"
+#include "tests/unit/fake/string_list.h"
+
 #include "plugin/daemon/dispatch.h"
 #include "plugin/object/object.h"
 #include "plugin/object/variant.h"
@@ -195,8 +198,7 @@ static void test_truncated(const struct bytes *sample)
 /* All that the engine reads from BTF before load. */
 static void use(struct object *object)
 {
-	char *name = (char[]){ "optional" };
-	struct strings options = { .item = &name, .count = 1 };
+	const struct strings options = STRINGS("optional");
 	struct error error = { "" };
 	const char *has[VARIANT_OPTIONS_MAX];
 	struct bpf_map *map;
@@ -353,7 +355,7 @@ static void test_no_answer(const char *path)
 	if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
 		abort();
 	file_reader_done(&files);
-	files.worker_fd = ends[0];
+	set_helper_socket(&files, ends[0]);
 	CASE("does not answer");
 	CHECK_INT(object_open(&object, "/no/answer.bpf.o", &files, &error), -ETIMEDOUT);
 	CHECK_INT(object_open(&object, "/no/answer.bpf.o", &files, &error), -ETIMEDOUT);

@@ -5,6 +5,8 @@
  */
 #include "tests/unit/testing.h"
 
+#include "tests/unit/fake/string_list.h"
+
 #include "plugin/object/over.h"
 #include "plugin/object/variant.h"
 
@@ -33,8 +35,7 @@ static const struct {
 
 static void check(const char *path, const char *option, const char *want)
 {
-	char *name = (char *)option;
-	struct strings options = { .item = &name, .count = 1 };
+	const struct strings options = STRINGS(option);
 	struct error error = { "" };
 	struct object object;
 

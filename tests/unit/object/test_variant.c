@@ -4,6 +4,8 @@
  */
 #include "tests/unit/testing.h"
 
+#include "tests/unit/fake/string_list.h"
+
 #include "plugin/object/variant.h"
 
 static struct file_reader files;
@@ -47,8 +49,8 @@ static void test_tiers(const char *path)
 
 static void test_options(const char *path)
 {
-	char *names[] = { (char[]){ "optional" }, (char[]){ "tiers" } };
-	struct strings options = { .item = names, .count = 1 };
+	const struct strings options = STRINGS("optional"),
+			     no_option = STRINGS("optional", "tiers");
 	struct error error = { "" };
 	struct object object;
 
@@ -57,8 +59,7 @@ static void test_options(const char *path)
 	CHECK_INT(variant_select(&object, 0, &options, &error), 0);
 	CHECK_INT(loads(&object, "sample_optional"), true);
 	CASE("option that is none");
-	options.count = 2;
-	CHECK_INT(variant_select(&object, 0, &options, &error), 0);
+	CHECK_INT(variant_select(&object, 0, &no_option, &error), 0);
 	object_done(&object);
 }
 
@@ -77,16 +78,14 @@ static void test_option_parts(const char *path)
 	};
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
-		char name[16] = "";
-		char *names[] = { name };
-		struct strings options = { .item = names, .count = cases[i].option ? 1 : 0 };
+		const struct strings options =
+			strings_of(&cases[i].option, cases[i].option != NULL);
 		struct error error = { "" };
 		struct object object;
 		struct bpf_map *map;
 		char missing[64];
 
 		CASE("parts of an option, %zu", i);
-		snprintf(name, sizeof(name), "%s", cases[i].option ? cases[i].option : "");
 		CHECK_INT(object_open(&object, path, &files, &error), 0);
 		CHECK_INT(variant_tier_options(&object, 2, &options, missing, sizeof(missing)),
 			  cases[i].missing[0] != '\0');
@@ -131,13 +130,12 @@ static void test_two_options(const char *path)
 	CASE("two options");
 	CHECK_INT(object_open(&object, path, &files, &error), 0);
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
-		char name[16] = "", missing[64];
-		char *names[] = { name };
-		struct strings options = { .item = names, .count = cases[i].option ? 1 : 0 };
+		const struct strings options =
+			strings_of(&cases[i].option, cases[i].option != NULL);
+		char missing[64];
 
 		CASE("two options, tier %u, %s", cases[i].tier,
 		     cases[i].option ? cases[i].option : "none");
-		snprintf(name, sizeof(name), "%s", cases[i].option ? cases[i].option : "");
 		CHECK_INT(variant_tier_options(&object, cases[i].tier, &options, missing,
 					       cases[i].size),
 			  cases[i].missing[0] != '\0');

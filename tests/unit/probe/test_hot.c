@@ -4,6 +4,9 @@
  */
 #include "tests/unit/testing.h"
 
+#include "tests/unit/fake/run_counter.h"
+#include "tests/unit/fake/string_list.h"
+
 #include "plugin/object/variant.h"
 #include "plugin/probe/hook_cost.h"
 #include "plugin/probe/hot.h"
@@ -13,9 +16,7 @@
 /* Opens the object with each such text in it replaced by one as long; "" replaces nothing. */
 static void open_with(struct object *object, const char *text, const char *by)
 {
-	static char never[] = "never";
-	static char *options[] = { never };
-	const struct strings all = { options, 1 };
+	const struct strings all = STRINGS("never");
 	FILE *file = fopen(testing_built("tests/bpf/hot.bpf.o"), "r");
 	struct error error = { "" };
 	char *bytes = malloc(1 << 20);
@@ -85,7 +86,7 @@ static void test_option(void)
 static void test_hooks(void)
 {
 	static const struct {
-		const char *dear, *cheap;
+		const char *expensive, *cheap;
 	} pairs[] = {
 		{ "tp_btf/sched_switch", "tp_btf/sys_enter" },
 		{ "tracepoint/sched/sched_switch", "tp_btf/sched_switch" },
@@ -98,8 +99,8 @@ static void test_hooks(void)
 	};
 
 	for (size_t i = 0; i < COUNT_OF(pairs); i++) {
-		CASE("%s and %s", pairs[i].dear, pairs[i].cheap);
-		CHECK_INT(hook_cost_ns(pairs[i].dear) > hook_cost_ns(pairs[i].cheap), true);
+		CASE("%s and %s", pairs[i].expensive, pairs[i].cheap);
+		CHECK_INT(hook_cost_ns(pairs[i].expensive) > hook_cost_ns(pairs[i].cheap), true);
 	}
 	CASE("what is no event");
 	CHECK_UINT(hook_cost_ns("iter/task"), 0);
@@ -108,11 +109,11 @@ static void test_hooks(void)
 static void test_cost(void)
 {
 	struct hot_program programs[] = {
-		{ .fd = 3, .number = 0, .hook_ns = 70, .body_ns = 150, .rate = HOT_UNKNOWN },
-		{ .fd = 4, .number = 7, .hook_ns = 90, .body_ns = 150, .rate = HOT_UNKNOWN },
-		{ .fd = 5, .number = -1, .hook_ns = 450, .body_ns = 150, .rate = HOT_UNKNOWN },
+		program_of(3, 0, 70, 150),
+		program_of(4, 7, 90, 150),
+		program_of(5, NO_COUNTER, 450, 150),
 	};
-	struct hot hot = { programs, COUNT_OF(programs), .map = 0, .cpus = 1 };
+	struct hot hot = counters_of(programs, COUNT_OF(programs), 0);
 	double runs[HOT_PROGRAMS_MAX] = { [0] = 1000, [7] = 100, [8] = 1e9 };
 
 	CASE("runs, by what a hook and a program take");
@@ -134,12 +135,10 @@ static void test_cost(void)
 	hot_rest(&hot);
 	CHECK_REAL(hot_cost_ns(&hot, runs), 1000 * 70 + 100 * 240, 1e-6L);
 	CASE("not known");
-	hot.map = -1;
-	hot.programs = &programs[2];
-	hot.count = 1;
-	programs[2].rate = HOT_UNKNOWN;
+	programs[2] = program_of(5, NO_COUNTER, 450, 150);
+	hot = counters_of(&programs[2], 1, -1);
 	CHECK_REAL(hot_cost_ns(&hot, runs), (long double)NAN, 0);
-	hot.count = 0;
+	hot = counters_of(&programs[2], 0, -1);
 	CHECK_REAL(hot_cost_ns(&hot, runs), 0, 0);
 }
 

@@ -6,6 +6,8 @@
 #include "tests/unit/testing.h"
 
 #include "tests/unit/fake/daemon.h"
+#include "tests/unit/fake/probe.h"
+#include "tests/unit/fake/run_counter.h"
 
 #include "plugin/probe/overhead.h"
 #include "plugin/util/clock.h"
@@ -36,6 +38,7 @@ static struct function_config function_blocks[FUNCTIONS] = {
 static struct functions functions = { .blocks = function_blocks,
 				      .count = FUNCTIONS,
 				      .run_map = -1 };
+static struct functions *first_functions; /* of the first probe, in the next begin() */
 static double function_costs[FUNCTIONS];
 static bool function_is_off[FUNCTIONS];
 static struct overhead overhead;
@@ -68,8 +71,10 @@ static bool played_since(struct cost_mark *mark, const struct probe *probe, int 
 /* Runs take less than was thought. */
 static void played_sample(struct probe *probe)
 {
+	struct hot_program *program = &programs[probe - probes];
+
 	samples[probe - probes]++;
-	programs[probe - probes].body_ns = 0;
+	set_program_costs(program, program->hook_ns, 0);
 }
 
 static void played_pause(struct probe *probe, int function)
@@ -103,16 +108,15 @@ static void begin(double percent, const double own[PROBES])
 	failure = 0;
 	for (size_t i = 0; i < PROBES; i++) {
 		blocks[i].max_overhead = own[i];
-		probes[i].block = &blocks[i];
-		probes[i].interval_s = INTERVAL_S;
-		probes[i].is_off_by_default = true;
-		probes[i].object.bpf = (void *)probes; /* is open */
-		snprintf(probes[i].name, sizeof(probes[i].name), "%s", names[i]);
+		probe_of(&probes[i], names[i], INTERVAL_S, &blocks[i]);
+		probe_set_off_by_default(&probes[i], true);
+		probe_object(&probes[i], (void *)probes); /* never used */
+		probe_functions(&probes[i], i == 0 ? first_functions : NULL);
 		costs[i] = 0;
 		is_off[i] = false;
 		resumed[i] = samples[i] = 0;
-		programs[i] = (struct hot_program){ .number = 0 };
-		probes[i].hot = (struct hot){ .programs = &programs[i], .count = 1, .map = -1 };
+		programs[i] = program_of(0, 0, 0, 0);
+		probe_programs(&probes[i], &programs[i], 1);
 	}
 	CHECK_INT(overhead_open(&overhead, probes, PROBES, percent, now_ns), 0);
 	overhead.since = played_since;
@@ -138,7 +142,7 @@ static const double none[PROBES] = { 0 };
 
 static void begin_with_functions(double hot, double other, double cool)
 {
-	probes[0].functions = &functions;
+	first_functions = &functions;
 	begin(1, none);
 	function_costs[0] = hot;
 	function_costs[1] = other;
@@ -153,8 +157,9 @@ static void test_which(void)
 	CASE("those that are open, off by default or with a limit");
 	begin(1, own);
 	overhead_done(&overhead);
-	probes[0].is_off_by_default = probes[1].is_off_by_default = false;
-	probes[2].object.bpf = NULL;
+	probe_set_off_by_default(&probes[0], false);
+	probe_set_off_by_default(&probes[1], false);
+	probe_object(&probes[2], NULL);
 	CHECK_INT(overhead_open(&overhead, probes, PROBES, 1, now_ns), 0);
 	CHECK_UINT(overhead.count, 1);
 	CHECK_INT(overhead.item[0].probe == &probes[1], true);
@@ -199,7 +204,7 @@ static void test_trial(void)
 	begin(1, none);
 	costs[0] = NAN;
 	pass(MINUTE);
-	programs[0] = (struct hot_program){ .number = -1, .hook_ns = 1, .rate = HOT_UNKNOWN };
+	programs[0] = program_of(0, NO_COUNTER, 1, 0);
 	costs[0] = 0;
 	pass(MINUTE);
 	check_off(false, false, false);
@@ -213,13 +218,13 @@ static void test_sample(void)
 	pass(MINUTE);
 	CHECK_UINT(samples[0], 0);
 	CASE("runs that take less than was thought");
-	programs[0].body_ns = NS_PER_S / 1000;
+	set_program_costs(&programs[0], 0, NS_PER_S / 1000);
 	pass(INTERVAL_S * S);
 	CHECK_UINT(samples[0], 1);
 	check_off(false, false, false);
 	CHECK_UINT(daemon_messages(), 0);
 	CASE("once a reading at most");
-	programs[0].hook_ns = NS_PER_S / 1000;
+	set_program_costs(&programs[0], NS_PER_S / 1000, 0);
 	pass(INTERVAL_S * S);
 	CHECK_UINT(samples[0], 2);
 	CHECK_UINT(samples[1] + samples[2], 0);
@@ -332,7 +337,7 @@ static void test_back_off(void)
 	CHECK_REAL((double)next_try_ns() / (double)S, 15 * 60, INTERVAL_S + 3);
 	CASE("never less than three intervals");
 	begin(1, none);
-	probes[0].interval_s = 100;
+	probe_set_interval(&probes[0], 100);
 	costs[0] = 5;
 	pass(2 * S);
 	CHECK_HAS(daemon_message(0), "probe one is off for 5 minutes: ");

@@ -3,10 +3,12 @@
  * Readings of two probes in two threads: neither waits for the other, whatever that one waits for.
  * The kernel and collectd are played by hand, and stop where the test says so.
  */
-#include "tests/unit/fake/roster.h"
+#include "tests/unit/fake/services.h"
 
 #include "tests/unit/fake/daemon.h"
+#include "tests/unit/fake/probe.h"
 #include "tests/unit/fake/row.h"
+#include "tests/unit/fake/walks.h"
 
 #include "plugin/probe/reading.h"
 
@@ -75,23 +77,17 @@ static uint64_t *open_probe(struct pair *p, struct probe *probe, const char *nam
 {
 	static const struct row_member member = MEMBER("a", U64, 0, "derive");
 	struct error error = { "" };
+	struct table *tables;
 	uint64_t *rows;
 
-	*probe = (struct probe){
-		.interval_s = INTERVAL_S,
-		.services = &p->f.services,
-		.subscriber = -1,
-		.reading = PTHREAD_MUTEX_INITIALIZER,
-	};
-	snprintf(probe->name, sizeof(probe->name), "%s", name);
-	probe->tables = calloc(2, sizeof(*probe->tables));
-	if (image_open(&probe->object, &error) || !probe->tables)
+	probe_of(probe, name, INTERVAL_S, NULL);
+	tables = probe_tables(probe, &p->f.services, 2);
+	if (image_open(&probe->object, &error))
 		abort();
-	probe->table_count = 2;
-	rows = row_table(&probe->tables[0], &member, 1, 8, 1, SUBJECT_PROBE);
+	rows = row_table(&tables[0], &member, 1, 8, 1, SUBJECT_PROBE);
 	rows[0] = 1;
-	rows = row_table(&probe->tables[1], &member, 1, 8, ROWS, SUBJECT_SERVICE);
-	snprintf(probe->tables[1].schema.columns[0].tag.instance, TAG_TEXT_MAX, "%s", name);
+	rows = row_table(&tables[1], &member, 1, 8, ROWS, SUBJECT_SERVICE);
+	row_table_instance(&tables[1], 0, name);
 	CHECK_INT(reading_subscribe(probe, &error), 0);
 	return rows;
 }
@@ -99,10 +95,6 @@ static uint64_t *open_probe(struct pair *p, struct probe *probe, const char *nam
 static void pair_init(struct pair *p)
 {
 	fixture_init(&p->f);
-	p->f.services.resolver.config = &p->f.config;
-	p->f.services.resolver.object = &p->f.services.object;
-	p->f.services.resolver.counters = &p->f.counters;
-	p->f.services.resolver.free_rows = &p->f.services.lifecycle.free_rows;
 	p->slow_rows = open_probe(p, &p->slow, "slow");
 	p->quick_rows = open_probe(p, &p->quick, "quick");
 	sem_init(&arrived, 0, 0);
@@ -185,13 +177,11 @@ static void test_dispatch(void)
 
 static void test_file(void)
 {
-	char path[] = "/slow";
 	struct pair p;
 
 	CASE("a pid file does not answer");
 	pair_init(&p);
-	p.f.service.pid_files.item = (char *[]){ path };
-	p.f.service.pid_files.count = 1;
+	set_pid_files(&p.f, STRINGS("/slow"));
 	CHECK_INT(pid_files_init(&p.f.services.resolver.pid_files, &p.f.config), 0);
 	check_stop(&p, "/slow");
 	pair_done(&p);
@@ -207,9 +197,10 @@ static void test_catch_up(void)
 
 	CASE("rows come free");
 	pair_init(&p);
-	p.f.services.lifecycle.interval_ns = 1000000;
-	p.slow.interval_s = p.quick.interval_s = 0.001;
-	p.f.kernel_rows[3].flags = SERVICE_USED;
+	set_interval(&p.f, 1000000);
+	probe_set_interval(&p.slow, 0.001);
+	probe_set_interval(&p.quick, 0.001);
+	use_row(&p.f, 3);
 	daemon_on_dispatch = on_dispatch;
 	stop_at = "slow";
 	thread = start_reading(&p.slow);
@@ -244,17 +235,14 @@ static void meet(void)
 
 static void test_same_time(void)
 {
+	struct reading_walk *walks[2];
 	pthread_t threads[2];
 	struct pair p;
 
 	CASE("both walk at the same time");
 	pair_init(&p);
-	p.slow.object.walks = calloc(1, sizeof(struct reading_walk));
-	p.quick.object.walks = calloc(1, sizeof(struct reading_walk));
-	if (!p.slow.object.walks || !p.quick.object.walks)
-		abort();
-	p.slow.object.walks->link = p.quick.object.walks->link = maps_link();
-	p.slow.object.walk_count = p.quick.object.walk_count = 1;
+	walks[0] = object_walked_by(&p.slow.object, 1);
+	walks[1] = object_walked_by(&p.quick.object, 1);
 	maps_on_walk = meet;
 	threads[0] = start_reading(&p.slow);
 	threads[1] = start_reading(&p.quick);
@@ -264,7 +252,8 @@ static void test_same_time(void)
 	CHECK_REAL(daemon_gauge("web/derive-slow"), 0, 0);
 	CHECK_REAL(daemon_gauge("web/derive-quick"), 0, 0);
 	maps_on_walk = NULL;
-	p.slow.object.walk_count = p.quick.object.walk_count = 0;
+	object_walks_forget(&p.slow.object, walks[0]);
+	object_walks_forget(&p.quick.object, walks[1]);
 	pair_done(&p);
 }
 

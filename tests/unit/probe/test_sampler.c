@@ -6,6 +6,7 @@
 #include "tests/unit/testing.h"
 
 #include "tests/unit/fake/daemon.h"
+#include "tests/unit/fake/probe.h"
 
 #include "plugin/probe/sampler.h"
 #include "plugin/util/clock.h"
@@ -188,10 +189,11 @@ static void test_failure(void)
 static void test_none(void)
 {
 	struct probe_config block = { 0 };
-	struct probe probe = { .name = "none", .block = &block };
+	struct probe probe;
 	struct sampler sampler;
 
 	CASE("no sampler, no thread");
+	probe_of(&probe, "none", 10, &block);
 	CHECK_INT(sampler_start(&sampler, &probe, 1, 0.5), 0);
 	CHECK_INT(sampler.running, false);
 	CHECK_UINT(sampler_step(&sampler, 5), UINT64_MAX);
@@ -216,11 +218,11 @@ static struct bpf_object *open_samplers(void)
 static struct probe make_probe(const char *name, const struct probe_config *block,
 			       struct bpf_object *bpf, size_t samplers)
 {
-	struct probe probe = { .block = block, .object.bpf = bpf };
+	struct probe probe;
 
-	snprintf(probe.name, sizeof(probe.name), "%s", name);
-	probe.object.samples = attached;
-	probe.object.sample_count = samplers;
+	probe_of(&probe, name, 10, block);
+	probe_object(&probe, bpf);
+	probe_samples(&probe, attached, samplers);
 	return probe;
 }
 

@@ -4,6 +4,8 @@
  */
 #include "tests/unit/testing.h"
 
+#include "tests/unit/fake/string_list.h"
+
 #include "plugin/schema/buckets.h"
 
 #include <errno.h>
@@ -13,11 +15,11 @@
 
 static struct strings words_of(char *words[WORDS_MAX])
 {
-	struct strings list = { words, 0 };
+	size_t count = 0;
 
-	while (list.count < WORDS_MAX && words[list.count])
-		list.count++;
-	return list;
+	while (count < WORDS_MAX && words[count])
+		count++;
+	return strings_of((const char *const *)words, count);
 }
 
 static struct buckets parsed(char *words[WORDS_MAX])

@@ -4,10 +4,10 @@
  */
 #include "tests/unit/testing.h"
 
+#include "tests/unit/fake/label.h"
+
 #include "bpf/lib/endpoint.h"
 #include "plugin/cgroup/user.h"
-#include "plugin/schema/label.h"
-#include "plugin/schema/label_kind.h"
 
 #include <bpf/btf.h>
 #include <errno.h>
@@ -228,7 +228,7 @@ static void test_texts(void)
 		{ "other", "other_" },     { "self", "self_" }, { "\xff\n", "__" },
 		{ "12345678", "1234567" },
 	};
-	const struct label label = { .kind = label_kind("string"), .size = 8, .is_text = true };
+	const struct label label = text_label("string", 0, 8);
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		unsigned char key[8] = { 0 };
@@ -255,7 +255,7 @@ static void test_addresses(void)
 	};
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
-		const struct label label = { .kind = label_kind("address"), .size = cases[i].size };
+		const struct label label = label_of("address", 0, cases[i].size);
 		char name[64];
 
 		CASE("%s", cases[i].want);
@@ -282,9 +282,7 @@ static void test_endpoints(void)
 	};
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
-		const struct label label = { .kind = label_kind("endpoint"),
-					     .size = cases[i].size,
-					     .is_text = true };
+		const struct label label = text_label("endpoint", 0, cases[i].size);
 		char name[64];
 
 		CASE("%s", cases[i].want);

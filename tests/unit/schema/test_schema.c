@@ -13,7 +13,6 @@
 #include <errno.h>
 
 #define MEMBERS_MAX 5
-#define HIST_SIZE (HIST_BUCKETS * 8)
 #define X16 "0123456789abcdef"
 #define X96 X16 X16 X16 X16 X16 X16
 
@@ -273,7 +272,7 @@ static const struct {
 	{ "a pointer", ROW_POINTER, "gauge", "member a: is neither" },
 	{ "an array", ROW_ARRAY, "gauge", "member a: is neither" },
 	{ "a typedef of itself", ROW_LOOP, "gauge", "member a: " },
-	{ "a typedef of nothing", ROW_NOWHERE, "gauge", "member a: " },
+	{ "a typedef of nothing", ROW_MISSING, "gauge", "member a: " },
 	{ "void", ROW_VOID, "gauge", "member a: " },
 	{ "moments of a DERIVE", ROW_MOMENTS, "derive", "member a: type derive is not a GAUGE" },
 	{ "hist of a DERIVE", ROW_HIST, "derive", "member a: type derive is not a GAUGE" },

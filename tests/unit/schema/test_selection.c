@@ -5,6 +5,7 @@
 #include "tests/unit/testing.h"
 
 #include "tests/unit/fake/row.h"
+#include "tests/unit/fake/string_list.h"
 
 #include "bpf/lib/hist.h"
 #include "plugin/daemon/dispatch.h"
@@ -13,7 +14,6 @@
 
 #define MEMBERS_MAX 6
 #define PATTERNS_MAX 3
-#define HIST_SIZE (HIST_BUCKETS * 8)
 
 static struct config config = { .percentiles = { 50, 99.9 }, .percentile_count = 2 };
 
@@ -270,8 +270,8 @@ static void read_example(const struct example *e, struct schema *schema)
 
 static void check_example(const struct example *e)
 {
-	struct strings collect = { (char **)e->collect, count_of(e->collect) };
-	struct strings ignore = { (char **)e->ignore, count_of(e->ignore) };
+	struct strings collect = strings_of((const char *const *)e->collect, count_of(e->collect));
+	struct strings ignore = strings_of((const char *const *)e->ignore, count_of(e->ignore));
 	struct selection selection = { &config, &collect, &ignore, collect.count > 0, NULL };
 	struct schema schema;
 
@@ -290,7 +290,7 @@ static void check_example(const struct example *e)
 static void test_mistaken(void)
 {
 	char *pattern = P("no_such"), *ignored = P("derive-d");
-	struct strings collect = { &pattern, 1 }, ignore = { &ignored, 1 };
+	struct strings collect = STRINGS(pattern), ignore = STRINGS(ignored);
 	struct selection selection = { &config, &collect, &ignore, false, NULL };
 	const struct example e = { .members = integers,
 				   .columns = "a c d* ",

@@ -37,7 +37,7 @@ static void start(struct fixture *f, const char *text)
 }
 
 /* The kernel meets a process with this key. */
-static void meet_key(uint32_t kind, const char *text)
+static void discover_key(uint32_t kind, const char *text)
 {
 	struct service_name name = { .fitted = 1 };
 	struct group_key key = { .kind = kind };
@@ -49,7 +49,7 @@ static void meet_key(uint32_t kind, const char *text)
 }
 
 /* And one in this directory below another. */
-static uint32_t meet_directory(uint32_t parent, const char *directory)
+static uint32_t discover_directory(uint32_t parent, const char *directory)
 {
 	struct cgroup_step step = { .parent = parent };
 	struct cgroup_node node = { 0 };
@@ -61,14 +61,14 @@ static uint32_t meet_directory(uint32_t parent, const char *directory)
 	return node.node;
 }
 
-static void meet_group(struct fixture *f, uint32_t kind, const char *text)
+static void discover_group(struct fixture *f, uint32_t kind, const char *text)
 {
 	const struct group_id id = { .number = 1 };
 	struct service_group group = { .key.kind = kind, .looks_left = GROUP_LOOKS_MAX };
 
 	strcpy(group.key.text, text);
 	CHECK_INT(maps_put("service_groups", &id, &group), true);
-	f->counters.groups++;
+	add_cgroup(f);
 }
 
 static const char *const lines[] = { "Process \"ngnix\"", "ProcessMatch \"^/opt/ngnix\"",
@@ -112,10 +112,10 @@ static void test_fitted(void)
 			read_times(&f, FITS_READINGS);
 		CHECK_UINT(daemon_messages(), later ? COUNT_OF(lines) : 0);
 		daemon_clear();
-		meet_key(GROUP_COMMAND, "ngnix");
-		meet_key(GROUP_UNIT, "ngnix");
-		meet_directory(meet_directory(0, "x"), "y");
-		meet_group(&f, GROUP_LXC, "wbe-1");
+		discover_key(GROUP_COMMAND, "ngnix");
+		discover_key(GROUP_UNIT, "ngnix");
+		discover_directory(discover_directory(0, "x"), "y");
+		discover_group(&f, GROUP_LXC, "wbe-1");
 		CHECK_UINT(fits_line(&f.services.resolver.fits, "/opt/ngnix -x"), SERVICE_FIRST);
 		read_times(&f, 2 * FITS_READINGS);
 		CHECK_UINT(messages_with("a process fits "), later ? COUNT_OF(lines) : 0);
@@ -133,7 +133,7 @@ static void test_cgroup_above(void)
 
 	CASE("a cgroup above");
 	start(&f, "<Service \"a\">\nCgroup \"x/y\"\n</Service>");
-	meet_directory(0, "x");
+	discover_directory(0, "x");
 	read_times(&f, FITS_READINGS);
 	CHECK_UINT(messages_with("no process has fitted Cgroup \"x/y\""), 1);
 	fixture_done(&f);
@@ -146,7 +146,7 @@ static void test_alternative(void)
 
 	CASE("another line fits");
 	start(&f, "<Service \"a\">\nProcess \"httpd\"\nProcess \"apache2\"\n</Service>");
-	meet_key(GROUP_COMMAND, "apache2");
+	discover_key(GROUP_COMMAND, "apache2");
 	read_times(&f, FITS_READINGS);
 	CHECK_UINT(daemon_messages(), 1);
 	CHECK_INT(severity_with("no process has fitted Process \"httpd\""), LOG_NOTICE);
@@ -184,7 +184,7 @@ static void test_many(void)
 	CHECK_HAS(daemon_message(5), "that no process has fitted since the start: 7");
 	daemon_clear();
 	CASE("one that was not told by its name");
-	meet_key(GROUP_COMMAND, "none8");
+	discover_key(GROUP_COMMAND, "none8");
 	read_once(&f);
 	CHECK_UINT(daemon_messages(), 0);
 	fixture_done(&f);
@@ -200,10 +200,10 @@ static void test_unfinished(void)
 	read_times(&f, FITS_READINGS - 1);
 	services_tell_fits(&f.services);
 	CHECK_UINT(daemon_messages(), 0);
-	f.services.resolver.unfinished = true;
+	set_unfinished(&f.services, true);
 	read_once(&f);
 	CHECK_UINT(daemon_messages(), 0);
-	f.services.resolver.unfinished = false;
+	set_unfinished(&f.services, false);
 	read_once(&f);
 	CHECK_UINT(daemon_messages(), 1);
 	fixture_done(&f);

@@ -3,7 +3,7 @@
  * The life of a row: hidden, shown, retired, free for another name. The kernel's side of it is
  * played by hand.
  */
-#include "tests/unit/fake/roster.h"
+#include "tests/unit/fake/services.h"
 
 static bool known(const char *text)
 {
@@ -68,7 +68,7 @@ static void test_age(void)
 
 		CASE("seen again after %g s", cases[i].after_s);
 		fixture_init(&f);
-		take_row(&f, 4, "bash", 2);
+		claim_row(&f, 4, "bash", 2);
 		CHECK_TEXT(subject(&f, 4), "other");
 		refresh(&f, 100);
 		CHECK_INT(state(&f, 4), ROW_HIDDEN);
@@ -92,7 +92,7 @@ static void test_notable(void)
 
 		CASE("notable, %" PRId64 " alive", processes);
 		fixture_init(&f);
-		take_row(&f, 3, "cc1", processes);
+		claim_row(&f, 3, "cc1", processes);
 		refresh(&f, 100);
 		snapshot_notable(f.services.snapshot, 3);
 		refresh(&f, 101);
@@ -120,9 +120,9 @@ static void test_short_life(void)
 	fixture_init(&f);
 	fast = subscribers_add(&f.services.lifecycle.subscribers, INTERVAL_S, NULL, NULL);
 	slow = subscribers_add(&f.services.lifecycle.subscribers, INTERVAL_S, NULL, NULL);
-	take_row(&f, 5, "true", 1);
+	claim_row(&f, 5, "true", 1);
 	refresh(&f, 100);
-	f.kernel_rows[5].processes = 0;
+	set_processes(&f, 5, 0);
 	refresh(&f, 105);
 	CHECK_INT(state(&f, 5), ROW_HIDDEN);
 	CHECK_INT(known("true"), true);
@@ -163,9 +163,9 @@ static void test_gone(void)
 	refresh(&f, 220);
 	CHECK_INT(state(&f, 3), ROW_SHOWN);
 	CASE("gone and back");
-	f.kernel_rows[3].processes = 1;
+	set_processes(&f, 3, 1);
 	refresh(&f, 221);
-	f.kernel_rows[3].processes = 0;
+	set_processes(&f, 3, 0);
 	refresh(&f, 225);
 	refresh(&f, 325);
 	CHECK_INT(state(&f, 3), ROW_SHOWN);
@@ -181,7 +181,7 @@ static void test_gone(void)
 	refresh(&f, 328); /* nobody reads */
 	CHECK_INT(state(&f, 3), ROW_FREE);
 	CASE("the name comes back in another row");
-	take_row(&f, 5, "bash", 1);
+	claim_row(&f, 5, "bash", 1);
 	refresh(&f, 330);
 	refresh(&f, 340);
 	CHECK_TEXT(subject(&f, 5), "bash");
@@ -218,7 +218,7 @@ static void test_back(void)
 		CHECK_TEXT(subject(&f, 3), "other");
 		read_at(&f, fast, cases[i].fast_s);
 		read_at(&f, slow, cases[i].slow_s);
-		take_row(&f, 5, "bash", 1);
+		claim_row(&f, 5, "bash", 1);
 		refresh(&f, cases[i].back_s);
 		CHECK_INT(state(&f, 3), ROW_FREE); /* its subject alone stays */
 		refresh(&f, cases[i].back_s + INTERVAL_S);
@@ -235,16 +235,16 @@ static void test_retired_with_processes(void)
 
 	CASE("retired, a process is there");
 	fixture_init(&f);
-	take_row(&f, 3, "true", 0);
+	claim_row(&f, 3, "true", 0);
 	refresh(&f, 100);
 	refresh(&f, 110);
 	CHECK_INT(state(&f, 3), ROW_RETIRED);
-	f.kernel_rows[3].processes = 1;
+	set_processes(&f, 3, 1);
 	refresh(&f, 120);
 	refresh(&f, 130);
 	CHECK_INT(state(&f, 3), ROW_RETIRED);
 	CHECK_TEXT(subject(&f, 3), "other");
-	f.kernel_rows[3].processes = 0;
+	set_processes(&f, 3, 0);
 	refresh(&f, 140);
 	CHECK_INT(state(&f, 3), ROW_FREE);
 	fixture_done(&f);
@@ -259,7 +259,7 @@ static void test_name_of_another_row(void)
 
 	CASE("the name is another row's");
 	fixture_init(&f);
-	take_row(&f, 3, "true", 0);
+	claim_row(&f, 3, "true", 0);
 	maps_put("service_names", &key, &name);
 	refresh(&f, 100);
 	refresh(&f, 110);
@@ -292,7 +292,7 @@ static void test_names(void)
 
 		CASE("name \"%s\"", cases[i].name);
 		fixture_init(&f);
-		take_row(&f, 3, cases[i].name, 1);
+		claim_row(&f, 3, cases[i].name, 1);
 		refresh(&f, 100);
 		refresh(&f, 110);
 		CHECK_TEXT(subject(&f, 3), cases[i].want);
@@ -307,13 +307,13 @@ static void test_shared_subject(void)
 
 	CASE("shared");
 	fixture_init(&f);
-	take_row(&f, 3, "a b", 1);
-	take_row(&f, 4, "a_b", 1);
+	claim_row(&f, 3, "a b", 1);
+	claim_row(&f, 4, "a_b", 1);
 	refresh(&f, 100);
 	refresh(&f, 110);
 	CHECK_INT(snapshot_subject(f.services.snapshot, 3),
 		  snapshot_subject(f.services.snapshot, 4));
-	f.kernel_rows[3].processes = 0;
+	set_processes(&f, 3, 0);
 	refresh(&f, 120);
 	refresh(&f, 221);
 	CHECK_INT(state(&f, 3), ROW_RETIRED);
@@ -335,8 +335,8 @@ static void test_new_names(void)
 	lifecycle = &f.services.lifecycle;
 	allowance_init(&lifecycle->news, 1);
 	subscribers_add(&lifecycle->subscribers, 43200, NULL, NULL);
-	take_row(&f, 3, "a", 1);
-	take_row(&f, 4, "b", 1);
+	claim_row(&f, 3, "a", 1);
+	claim_row(&f, 4, "b", 1);
 	refresh(&f, 100);
 	refresh(&f, 110);
 	refresh(&f, 120);
@@ -345,12 +345,12 @@ static void test_new_names(void)
 	CHECK_UINT(f.services.snapshot->names_refused, 1);
 	CHECK_UINT(f.services.snapshot->hidden, 1);
 	CASE("the first comes back");
-	f.kernel_rows[3].processes = 0;
+	set_processes(&f, 3, 0);
 	refresh(&f, 130);
 	refresh(&f, 240);
 	refresh(&f, 255);
 	CHECK_INT(state(&f, 3), ROW_FREE);
-	take_row(&f, 5, "a", 1);
+	claim_row(&f, 5, "a", 1);
 	refresh(&f, 260);
 	refresh(&f, 270);
 	CHECK_TEXT(subject(&f, 5), "a");
@@ -371,9 +371,9 @@ static void test_names_at_start(void)
 
 	CASE("names at the start");
 	fixture_init(&f);
-	allowance_init(&f.services.lifecycle.news, 1);
-	take_row(&f, 3, "a", 1);
-	take_row(&f, 4, "b", 1);
+	allow_names(&f, 1, 1);
+	claim_row(&f, 3, "a", 1);
+	claim_row(&f, 4, "b", 1);
 	refresh(&f, 100);
 	lifecycle_accept(&f.services.lifecycle);
 	refresh(&f, 101);

@@ -3,7 +3,7 @@
  * The life of a process row: a process of a service with series of its own, from its first reading to the
  * last. The kernel's side of it is played by hand.
  */
-#include "tests/unit/fake/roster.h"
+#include "tests/unit/fake/services.h"
 
 static const char *process_subject(const struct fixture *f, uint32_t process)
 {
@@ -21,9 +21,7 @@ static void test_processes(void)
 	CASE("process");
 	fixture_init(&f);
 	subscriber = subscribers_add(&f.services.lifecycle.subscribers, INTERVAL_S, NULL, NULL);
-	f.labels[1] = (struct process_label){
-		.start_ns = S(12.349), .pid = 77, .row = CONFIGURED, .state = PROCESS_ALIVE
-	};
+	label_process(&f, 1, 12.349, 77, CONFIGURED, PROCESS_ALIVE);
 	refresh(&f, 100);
 	/* Field 22 of /proc/PID/stat: ticks of 10 ms. */
 	CHECK_TEXT(process_subject(&f, 1), "web-77-1234");
@@ -40,7 +38,7 @@ static void test_processes(void)
 	CHECK_TEXT(process_subject(&f, 1), "web-77-1234");
 	read_at(&f, subscriber, 110);
 	CASE("process that has ended, not read");
-	f.labels[1].state = PROCESS_ENDED;
+	end_process(&f, 1);
 	refresh(&f, 120);
 	refresh(&f, 125);
 	CHECK_TEXT(process_subject(&f, 1), "web-77-1234");
@@ -53,9 +51,7 @@ static void test_processes(void)
 	CHECK_INT(maps_pop("process_free", &process), true);
 	CHECK_UINT(process, 1);
 	CASE("its pid, another process");
-	f.labels[1] = (struct process_label){
-		.start_ns = S(141), .pid = 77, .row = CONFIGURED, .state = PROCESS_ALIVE
-	};
+	label_process(&f, 1, 141, 77, CONFIGURED, PROCESS_ALIVE);
 	refresh(&f, 150);
 	CHECK_TEXT(process_subject(&f, 1), "web-77-14100");
 	fixture_done(&f);
@@ -70,9 +66,7 @@ static void test_short_process(void)
 	CASE("short process");
 	fixture_init(&f);
 	subscriber = subscribers_add(&f.services.lifecycle.subscribers, INTERVAL_S, NULL, NULL);
-	f.labels[2] = (struct process_label){
-		.start_ns = S(99), .pid = 78, .row = CONFIGURED, .state = PROCESS_ENDED
-	};
+	label_process(&f, 2, 99, 78, CONFIGURED, PROCESS_ENDED);
 	refresh(&f, 100);
 	CHECK_TEXT(process_subject(&f, 2), "web-78-9900");
 	read_at(&f, subscriber, 100);
@@ -94,12 +88,10 @@ static void test_process_of_no_service(void)
 
 		CASE("process of row %u", rows[i]);
 		fixture_init(&f);
-		f.labels[1] = (struct process_label){
-			.start_ns = S(1), .pid = 77, .row = rows[i], .state = PROCESS_ALIVE
-		};
+		label_process(&f, 1, 1, 77, rows[i], PROCESS_ALIVE);
 		refresh(&f, 100);
 		CHECK_TEXT(process_subject(&f, 1), "(none)");
-		f.labels[1].state = PROCESS_ENDED;
+		end_process(&f, 1);
 		refresh(&f, 110);
 		refresh(&f, 120);
 		CHECK_UINT(maps_count("process_free"), 1);
@@ -115,9 +107,7 @@ static void test_process_of_a_service_name(void)
 	CASE("a service is called like the series of a process");
 	fixture_init(&f);
 	subjects_take(&f.services.lifecycle.subjects, SUBJECT_SERVICE, "web-77-1234", 0);
-	f.labels[1] = (struct process_label){
-		.start_ns = S(12.34), .pid = 77, .row = CONFIGURED, .state = PROCESS_ALIVE
-	};
+	label_process(&f, 1, 12.34, 77, CONFIGURED, PROCESS_ALIVE);
 	refresh(&f, 100);
 	CHECK_TEXT(process_subject(&f, 1), "(none)");
 	fixture_done(&f);

@@ -309,15 +309,15 @@ static void test_pid_file_changes(void)
 }
 
 /* There is room, but the walk that is to give it fails: the next one does. */
-static void test_room_kept(void)
+static void test_failed_walk(void)
 {
 	struct fixture f;
 	unsigned walks;
 
 	CASE("room, and a walk that fails");
 	CHECK_INT(fixture_init(&f, "<Service \"a\">\nProcess \"a\"\n</Service>"), 0);
-	f.services.lifecycle.free_rows.services = 1;
-	f.counters.waiting = f.counters.waiting_names = 1;
+	set_free_rows(&f, 1);
+	set_unassigned_name(&f);
 	maps_fail_walks = EMFILE;
 	resolver_run(&f.services.resolver, 1);
 	CHECK_INT(f.services.resolver.failing, true);
@@ -363,7 +363,7 @@ int main(void)
 	test_pid_file_and_match();
 	test_pid_file_changes();
 	test_many();
-	test_room_kept();
+	test_failed_walk();
 	daemon_clear();
 	return testing_end();
 }

@@ -3,7 +3,7 @@
  * Names of rows that are taken for keys: who has a name, who makes way, and what goes on under it.
  * The kernel's side is played by hand.
  */
-#include "tests/unit/fake/roster.h"
+#include "tests/unit/fake/services.h"
 
 #define ID_A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 #define ID_B "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
@@ -11,7 +11,7 @@
 /* As the engine has found out by the key. */
 static void give_name(struct fixture *f, uint32_t row, const char *name, const char *other_name)
 {
-	struct row_name named = { .key = f->kernel_rows[row].key };
+	struct row_name named = { .key = key_of_row(f, row) };
 
 	strcpy(named.name, name);
 	strcpy(named.other_name, other_name);
@@ -20,7 +20,7 @@ static void give_name(struct fixture *f, uint32_t row, const char *name, const c
 
 static void take_unit(struct fixture *f, uint32_t row, const char *name)
 {
-	take_key(f, row, GROUP_UNIT, name, 1);
+	claim_key(f, row, GROUP_UNIT, name, 1);
 	give_name(f, row, name, "other-unit");
 }
 
@@ -28,14 +28,14 @@ static void take_container(struct fixture *f, uint32_t row, const char *id, cons
 {
 	char other_name[SUBJECT_NAME_MAX];
 
-	take_key(f, row, GROUP_DOCKER, id, 1);
+	claim_key(f, row, GROUP_DOCKER, id, 1);
 	snprintf(other_name, sizeof(other_name), "%s-%.12s", name, id);
 	give_name(f, row, name, other_name);
 }
 
 static void end(struct fixture *f, uint32_t row)
 {
-	f->kernel_rows[row].processes = 0;
+	set_processes(f, row, 0);
 }
 
 static void test_unnamed(void)
@@ -46,8 +46,8 @@ static void test_unnamed(void)
 
 	CASE("no name yet");
 	fixture_init(&f);
-	take_key(&f, 4, GROUP_UNIT, "nginx", 1);
-	take_row(&f, 3, "bash", 1);
+	claim_key(&f, 4, GROUP_UNIT, "nginx", 1);
+	claim_row(&f, 3, "bash", 1);
 	CHECK_INT(row_name_wanted(&f.services.lifecycle, &row, &key), true);
 	CHECK_UINT(row, 4);
 	CHECK_TEXT(key.text, "nginx");
@@ -73,8 +73,8 @@ static void test_tries(void)
 	uint32_t row;
 
 	fixture_init(&f);
-	take_key(&f, 4, GROUP_DOCKER, ID_A, 1);
-	name.key = f.kernel_rows[4].key;
+	claim_key(&f, 4, GROUP_DOCKER, ID_A, 1);
+	name.key = key_of_row(&f, 4);
 	for (int i = 1; i <= 3; i++) {
 		CASE("try %d", i);
 		row = 0;
@@ -83,7 +83,7 @@ static void test_tries(void)
 		CHECK_INT(row_name_is_known(&f.services.lifecycle, 4), i == 3);
 	}
 	CASE("the row is another's");
-	take_key(&f, 4, GROUP_DOCKER, ID_B, 1);
+	claim_key(&f, 4, GROUP_DOCKER, ID_B, 1);
 	CHECK_INT(row_name_is_known(&f.services.lifecycle, 4), false);
 	fixture_done(&f);
 }
@@ -97,8 +97,8 @@ static void test_nameless(void)
 
 	CASE("no series");
 	fixture_init(&f);
-	take_key(&f, 4, GROUP_DOCKER, ID_A, 1);
-	name.key = f.kernel_rows[4].key;
+	claim_key(&f, 4, GROUP_DOCKER, ID_A, 1);
+	name.key = key_of_row(&f, 4);
 	row_name_take(&f.services.lifecycle, 4, &name, true);
 	refresh(&f, 100);
 	refresh(&f, 120);
@@ -115,7 +115,7 @@ static void test_made_anew(void)
 
 	CASE("made anew");
 	fixture_init(&f);
-	allowance_init(&f.services.lifecycle.news, 1);
+	allow_names(&f, 1, 1);
 	take_container(&f, 3, ID_A, "web-1");
 	refresh(&f, 100);
 	refresh(&f, 110);
@@ -168,7 +168,7 @@ static void test_ranks(void)
 			else if (orders[i][n] == 4)
 				take_container(&f, 4, ID_A, "nginx");
 			else
-				take_row(&f, 5, "nginx", 1);
+				claim_row(&f, 5, "nginx", 1);
 			refresh(&f, 100 + 20 * (double)n);
 			refresh(&f, 110 + 20 * (double)n);
 		}
@@ -227,7 +227,7 @@ static void test_taken_by_both(void)
 static void test_allowances(void)
 {
 	static const struct {
-		double news, group_news;
+		double names, group_names;
 		bool unit, command, user;
 	} cases[] = {
 		{ 0, 0, false, false, false }, { 1, 0, true, false, false },
@@ -238,15 +238,13 @@ static void test_allowances(void)
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		struct fixture f;
 
-		CASE("%g new names, %g of units", cases[i].news, cases[i].group_news);
+		CASE("%g new names, %g of units", cases[i].names, cases[i].group_names);
 		fixture_init(&f);
-		allowance_init(&f.services.lifecycle.news, 2);
-		allowance_init(&f.services.lifecycle.group_news, 2);
-		f.services.lifecycle.news.left = cases[i].news;
-		f.services.lifecycle.group_news.left = cases[i].group_news;
+		allow_names(&f, 2, cases[i].names);
+		allow_group_names(&f, 2, cases[i].group_names);
 		take_unit(&f, 3, "nginx");
-		take_row(&f, 4, "bash", 1);
-		take_key(&f, 5, GROUP_USER, "user-1000", 1);
+		claim_row(&f, 4, "bash", 1);
+		claim_key(&f, 5, GROUP_USER, "user-1000", 1);
 		give_name(&f, 5, "user-alice", "user-1000");
 		refresh(&f, 0.001);
 		refresh(&f, 10);
@@ -269,7 +267,7 @@ static void test_reserve(void)
 
 	CASE("reserve");
 	fixture_init(&f);
-	f.services.lifecycle.reserve_begin = 5;
+	reserve_rows(&f, 5);
 	take_unit(&f, 4, "a");
 	take_unit(&f, 5, "b");
 	end(&f, 4);
@@ -297,14 +295,13 @@ static void test_of_a_block(void)
 
 	CASE("of a block");
 	fixture_init(&f);
-	allowance_init(&f.services.lifecycle.news, 1);
-	f.services.lifecycle.news.left = 0;
-	f.services.lifecycle.named_sources = SERVICES_FROM_CONTAINERS;
+	allow_names(&f, 1, 0);
+	name_groups_of(&f, SERVICES_FROM_CONTAINERS);
 	generation = generation_of(&f, CONFIGURED);
-	take_key(&f, 3, GROUP_DOCKER, ID_A, 0);
+	claim_key(&f, 3, GROUP_DOCKER, ID_A, 0);
 	refresh(&f, 90);
 	CHECK_INT(snapshot_held(f.services.snapshot, 3), true);
-	name.key = f.kernel_rows[3].key;
+	name.key = key_of_row(&f, 3);
 	row_name_take(&f.services.lifecycle, 3, &name, true);
 	subscriber = subscribers_add(&f.services.lifecycle.subscribers, INTERVAL_S, NULL, NULL);
 	refresh(&f, 100);
@@ -324,7 +321,7 @@ static void test_of_a_block(void)
 	refresh(&f, 400);
 	CHECK_UINT(generation_of(&f, CONFIGURED), generation);
 	CASE("the row is another container's");
-	take_key(&f, 3, GROUP_DOCKER, ID_B, 1);
+	claim_key(&f, 3, GROUP_DOCKER, ID_B, 1);
 	refresh(&f, 500);
 	CHECK_INT(snapshot_held(f.services.snapshot, 3), true);
 	refresh(&f, 520);
@@ -334,7 +331,7 @@ static void test_of_a_block(void)
 	CHECK_INT(snapshot_held(f.services.snapshot, 3), false);
 	CHECK_TEXT(subject(&f, 3), "other");
 	CASE("a unit, which no block is named after");
-	take_key(&f, 4, GROUP_UNIT, "cron", 1);
+	claim_key(&f, 4, GROUP_UNIT, "cron", 1);
 	refresh(&f, 540);
 	CHECK_INT(snapshot_held(f.services.snapshot, 4), false);
 	fixture_done(&f);

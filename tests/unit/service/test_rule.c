@@ -221,7 +221,7 @@ static void test_refused(void)
 		CASE("refused, %s", configs[i]);
 		CHECK_INT(fixture_init(&f, configs[i]), 0);
 		walks = maps_walks;
-		f.counters.refused = 1;
+		set_refused(&f, 1);
 		resolver_run(&f.services.resolver, 1);
 		CHECK_UINT(maps_walks, walks + 1);
 		resolver_run(&f.services.resolver, 1);

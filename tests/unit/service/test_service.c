@@ -3,7 +3,7 @@
  * Whose rows are, as readings at the same time see it: one refresh is for all of them, what a reading
  * works on does not change, and no row goes to another while a reading takes it for its own.
  */
-#include "tests/unit/fake/roster.h"
+#include "tests/unit/fake/services.h"
 
 #include "tests/unit/fake/daemon.h"
 
@@ -51,9 +51,7 @@ static void test_constant(void)
 	CASE("constant");
 	fixture_init(&f);
 	before = services_take(&f.services);
-	f.kernel_rows[3].flags = SERVICE_USED;
-	f.kernel_rows[3].processes = 1;
-	memcpy(f.kernel_rows[3].key.text, "bash", 5);
+	claim_row(&f, 3, "bash", 1);
 	refresh(&f, 100);
 	refresh(&f, 110);
 	after = services_take(&f.services);
@@ -84,9 +82,7 @@ static void test_process_in_use(void)
 	fixture_init(&f);
 	fast = subscribers_add(&f.services.lifecycle.subscribers, INTERVAL_S, NULL, NULL);
 	slow = subscribers_add(&f.services.lifecycle.subscribers, INTERVAL_S, NULL, NULL);
-	f.labels[1] = (struct process_label){
-		.start_ns = S(12), .pid = 77, .row = CONFIGURED, .state = PROCESS_ENDED
-	};
+	label_process(&f, 1, 12, 77, CONFIGURED, PROCESS_ENDED);
 	refresh(&f, 100);
 	read_at(&f, fast, 101);
 	read_at(&f, slow, 101);
@@ -125,7 +121,7 @@ static void test_late_and_reading(void)
 	fixture_init(&f);
 	slow = subscribers_add(&f.services.lifecycle.subscribers, INTERVAL_S, catch_up_unless_busy,
 			       &calls);
-	f.kernel_rows[3].flags = SERVICE_USED;
+	use_row(&f, 3);
 	refresh(&f, 100);
 	refresh(&f, 110);
 	CHECK_INT(f.services.snapshot->states[3].state, ROW_RETIRED);
@@ -193,7 +189,7 @@ static void test_threads(void)
 
 	CASE("threads");
 	fixture_init(&f);
-	f.services.lifecycle.interval_ns = 100000;
+	set_interval(&f, 100000);
 	for (size_t i = 0; i < THREADS; i++) {
 		readers[i] = (struct reader){ .f = &f };
 		readers[i].subscriber =
@@ -220,19 +216,16 @@ static void test_told(void)
 	struct fixture f;
 
 	fixture_init(&f);
-	f.config.max_new_services = 7;
-	f.services.config = f.services.resolver.config = &f.config;
-	f.services.resolver.counters = &f.counters;
-	f.services.resolver.free_rows = &f.services.lifecycle.free_rows;
+	set_max_new_services(&f, 7);
 	for (unsigned i = 0; i < 3; i++) {
 		CASE("told, %u", i);
-		f.services.lifecycle.names_refused += i;
+		refuse_names(&f, i);
 		services_resolve(&f.services, 0);
 		CHECK_UINT(daemon_messages(), i > 0);
 	}
 	CHECK_HAS(daemon_message(0), "than MaxNewServices 7 allows in an hour: 1 are counted");
 	CASE("told, an hour later");
-	f.services.told_ns -= 3601 * NS_PER_S;
+	age_refusal_message(&f);
 	services_resolve(&f.services, 0);
 	CHECK_UINT(daemon_messages(), 2);
 	CHECK_HAS(daemon_message(1), "in an hour: 2 are counted");

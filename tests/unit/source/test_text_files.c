@@ -4,6 +4,8 @@
  */
 #include "tests/unit/testing.h"
 
+#include "tests/unit/fake/text_file.h"
+
 #include "plugin/source/text_files.h"
 
 #include "bpf/lib/service.h"
@@ -46,7 +48,7 @@ static const char *said(struct text_files *files, struct text_file *file)
 static void init(struct text_files *files, const struct file_tag *tag, const struct config *config)
 {
 	CHECK_INT(text_files_init(files, tag, config), 0);
-	files->root = open(".", O_PATH | O_DIRECTORY);
+	set_files_root(files, open(".", O_PATH | O_DIRECTORY));
 	CHECK_INT(text_files_update(files), 0);
 }
 
@@ -145,7 +147,7 @@ static void test_many(void)
 		close(open(path, O_WRONLY | O_CREAT, 0644));
 	}
 	CHECK_INT(text_files_init(&files, &tag, NULL), 0);
-	files.root = open(".", O_PATH | O_DIRECTORY);
+	set_files_root(&files, open(".", O_PATH | O_DIRECTORY));
 	CHECK_INT(text_files_update(&files), -E2BIG);
 	CHECK_UINT(files.count, TEXT_FILES_MAX);
 	CASE("few stay open");

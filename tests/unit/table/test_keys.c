@@ -5,10 +5,12 @@
  */
 #include "tests/unit/testing.h"
 
-#include "tests/unit/fake/reading.h"
+#include "tests/unit/fake/label.h"
+#include "tests/unit/fake/snapshot.h"
+#include "tests/unit/fake/string_list.h"
+#include "tests/unit/fake/table.h"
 
 #include "bpf/lib/service.h"
-#include "plugin/schema/label_kind.h"
 #include "plugin/table/key_name.h"
 #include "plugin/table/kind.h"
 
@@ -21,9 +23,7 @@ struct key {
 
 struct fixture {
 	struct table table;
-	struct snapshot snapshot;
-	struct service_state states[4];
-	bool notable[4];
+	struct fake_snapshot services;
 	uint64_t now_s;
 };
 
@@ -62,12 +62,9 @@ static uint64_t memory(const struct rows *rows)
 
 static const struct source source = { start, each, memory };
 
-static void show(struct fixture *f, uint32_t row, const char *name)
+static void show_service(struct fixture *f, uint32_t row, const char *name)
 {
-	f->states[row] = (struct service_state){
-		.state = ROW_SHOWN,
-		.subject = subjects_enter(&f->snapshot.subjects, SUBJECT_SERVICE, name),
-	};
+	show_row(&f->services, row, SUBJECT_SERVICE, name);
 }
 
 /* With a label of a service, or that of the number alone. */
@@ -75,32 +72,27 @@ static void fixture_init(struct fixture *f, bool by_service, uint32_t shown_max)
 {
 	static const struct row_member member = MEMBER("a", U64, 0, "derive-call");
 	struct error error = { "" };
-	struct labels labels = { .key_size = sizeof(struct key), .subject = by_service ? 0 : -1 };
+	struct labels labels = labels_none(sizeof(struct key), by_service ? 0 : NO_LABEL);
 
-	*f = (struct fixture){ 0 };
+	*f = (struct fixture){ .now_s = 0 };
 	map_count = 0;
 	if (by_service)
-		labels.label[labels.count++] =
-			(struct label){ .kind = label_kind("service"), .size = 4 };
-	labels.label[labels.count++] =
-		(struct label){ .kind = label_kind("signal"), .offset = 4, .size = 4 };
-	f->snapshot =
-		(struct snapshot){ .row_count = 4, .states = f->states, .notable = f->notable };
-	show(f, SERVICE_OTHER, "other");
-	show(f, SERVICE_KERNEL, "kernel");
-	show(f, SERVICE_FIRST, "web");
-	show(f, SERVICE_FIRST + 1, "db");
+		labels_add(&labels, label_of("service", 0, 4));
+	labels_add(&labels, label_of("signal", 4, 4));
+	snapshot_init(&f->services, 4, 0);
+	show_service(f, SERVICE_OTHER, "other");
+	show_service(f, SERVICE_KERNEL, "kernel");
+	show_service(f, SERVICE_FIRST, "web");
+	show_service(f, SERVICE_FIRST + 1, "db");
 	row_table(&f->table, &member, 1, 8, KEYS, SUBJECT_KEY);
-	f->table.schema.labels = labels;
-	f->table.rows.source = &source;
-	f->table.keys.shown_max = shown_max;
+	row_table_keys(&f->table, &labels, &source, shown_max);
 	CHECK_INT(keys_start(&f->table, &error), 0);
 }
 
 static void fixture_done(struct fixture *f)
 {
 	table_done(&f->table);
-	subjects_done(&f->snapshot.subjects);
+	snapshot_done(&f->services);
 }
 
 static void set(uint32_t service, uint32_t number, uint64_t count)
@@ -116,7 +108,7 @@ static void set(uint32_t service, uint32_t number, uint64_t count)
 static void read_after(struct fixture *f, uint64_t seconds)
 {
 	f->now_s += seconds;
-	read_at(&f->table, &f->snapshot, S(f->now_s));
+	read_at(&f->table, &f->services.snapshot, S(f->now_s));
 }
 
 /* "SUBJECT/LABELS=TOTAL ..." of what is dispatched, in order of its numbers. */
@@ -126,15 +118,14 @@ static const char *dispatched(const struct fixture *f)
 
 	text[0] = '\0';
 	for (size_t i = 0; i < f->table.accumulators.count; i++) {
-		const struct accumulator *accumulator = &f->table.accumulators.accumulator[i];
 		size_t length = strlen(text);
 		struct series_name name;
 
-		if (!accumulator->fed)
+		if (!fed(&f->table, i))
 			continue;
-		kind_of(SUBJECT_KEY)->name(&f->table, &f->snapshot, "probe", i, &name);
+		kind_of(SUBJECT_KEY)->name(&f->table, &f->services.snapshot, "probe", i, &name);
 		snprintf(text + length, sizeof(text) - length, "%s%s/%s=%ju", length ? " " : "",
-			 name.subject, name.labels, (uintmax_t)accumulator->total[0]);
+			 name.subject, name.labels, (uintmax_t)total(&f->table, i, 0));
 	}
 	return text;
 }
@@ -180,14 +171,12 @@ static void test_growth(void)
 /* What Label leaves out has no series, and takes none from others, nor counts as other. */
 static void test_choice(void)
 {
-	static char hup[] = "SIGHUP", t[] = "SIGT*", any[] = "w?b";
-	static char *number[] = { hup, t }, *service[] = { any };
-	static const struct strings numbers = { number, 2 }, services = { service, 1 };
+	const struct strings numbers = STRINGS("SIGHUP", "SIGT*"), services = STRINGS("w?b");
 	struct fixture f;
 
 	CASE("by the number");
 	fixture_init(&f, true, 2);
-	f.table.keys.choice.patterns[1] = &numbers;
+	row_table_choose(&f.table, 1, &numbers);
 	for (uint32_t signal = 1; signal <= 15; signal++)
 		set(SERVICE_FIRST, signal, signal);
 	set(SERVICE_FIRST + 1, 2, 7);
@@ -203,20 +192,20 @@ static void test_choice(void)
 
 	CASE("by the service");
 	fixture_init(&f, true, 8);
-	f.table.keys.choice.patterns[0] = &services;
+	row_table_choose(&f.table, 0, &services);
 	set(SERVICE_FIRST, 1, 3);
 	set(SERVICE_FIRST + 1, 1, 4);
 	set(SERVICE_OTHER, 1, 5);
 	read_after(&f, 1);
 	CHECK_TEXT(dispatched(&f), "web/SIGHUP=3");
 	CASE("whose row goes to another");
-	show(&f, SERVICE_FIRST + 1, "wub");
+	show_service(&f, SERVICE_FIRST + 1, "wub");
 	set(SERVICE_FIRST + 1, 1, 9);
 	read_after(&f, 1);
 	CHECK_TEXT(dispatched(&f), "web/SIGHUP=3 wub/SIGHUP=5");
 	CASE("that counts under other, or is none");
 	set(99, 1, 4);
-	f.states[SERVICE_FIRST].state = ROW_HIDDEN;
+	set_state(&f.services, SERVICE_FIRST, ROW_HIDDEN);
 	set(SERVICE_FIRST, 1, 10);
 	read_after(&f, 1);
 	CHECK_TEXT(dispatched(&f), "web/SIGHUP=3 wub/SIGHUP=5");
@@ -231,8 +220,8 @@ static void test_unwatched(void)
 
 		CASE("other is %s", unwatched ? "not asked for" : "asked for");
 		fixture_init(&f, true, 8);
-		f.snapshot.other_unwatched = unwatched;
-		f.states[SERVICE_FIRST + 1].state = ROW_HIDDEN;
+		set_other_unwatched(&f.services, unwatched);
+		set_state(&f.services, SERVICE_FIRST + 1, ROW_HIDDEN);
 		set(SERVICE_FIRST, 1, 3);
 		set(SERVICE_FIRST + 1, 1, 4);
 		read_after(&f, 1);
@@ -250,8 +239,7 @@ static void test_start(void)
 
 	CASE("before the start");
 	fixture_init(&f, false, 8);
-	keys_done(&f.table.keys);
-	f.table.keys.shown_max = 8;
+	row_table_shown(&f.table, 8);
 	set(0, 1, 1000);
 	CHECK_INT(keys_start(&f.table, &error), 0);
 	set(0, 1, 1003);
@@ -272,12 +260,12 @@ static void test_services(void)
 	read_after(&f, 1);
 	CHECK_TEXT(dispatched(&f), "web/SIGTERM=4 db/SIGTERM=6");
 	CASE("a service that has retired counts under other");
-	f.states[SERVICE_FIRST].state = ROW_RETIRED;
+	set_state(&f.services, SERVICE_FIRST, ROW_RETIRED);
 	set(SERVICE_FIRST, 15, 5);
 	read_after(&f, 1);
 	CHECK_TEXT(dispatched(&f), "web/SIGTERM=4 db/SIGTERM=6 other/SIGTERM=1");
 	CASE("its row is another's");
-	show(&f, SERVICE_FIRST, "mail");
+	show_service(&f, SERVICE_FIRST, "mail");
 	set(SERVICE_FIRST, 15, 8);
 	read_after(&f, 1);
 	CHECK_TEXT(dispatched(&f), "web/SIGTERM=4 db/SIGTERM=6 other/SIGTERM=1 mail/SIGTERM=3");
@@ -290,15 +278,17 @@ static void test_services(void)
 }
 
 /* A row whose text is empty has what found no room in the map. */
-static void test_rest(void)
+static void test_other(void)
 {
+	struct labels labels;
 	struct fixture f;
 
 	CASE("a row for the rest");
 	fixture_init(&f, true, 2);
-	f.table.schema.labels.label[1] = (struct label){
-		.kind = label_kind("string"), .offset = 4, .size = 4, .is_text = true
-	};
+	labels = labels_none(sizeof(struct key), 0);
+	labels_add(&labels, label_of("service", 0, 4));
+	labels_add(&labels, text_label("string", 4, 4));
+	row_table_labels(&f.table, &labels);
 	set(SERVICE_FIRST, 'a', 5);
 	set(SERVICE_FIRST, 0, 7);
 	set(SERVICE_FIRST + 1, 0, 3);
@@ -359,7 +349,7 @@ static void test_top(void)
 		uint64_t sum = 0;
 
 		for (size_t i = 0; i < f.table.accumulators.count; i++)
-			if (f.table.accumulators.accumulator[i].total)
+			if (has_cells(&f.table, i))
 				sum += total(&f.table, i, 0);
 		CHECK_UINT(sum, 29000 + 580 + 29000 + 435 + 870 + 1);
 	}
@@ -367,7 +357,7 @@ static void test_top(void)
 }
 
 /* New names by the hour: as many as have room at once, and as many in each hour after that. */
-static void test_news(void)
+static void test_new_series(void)
 {
 	struct fixture f;
 	uint32_t number = 0;
@@ -437,19 +427,17 @@ static void test_functions(void)
 	static const struct function_config functions[] = { { .name = "one" },
 							    { .name = "two" },
 							    { .name = "three" } };
+	struct labels labels = labels_none(sizeof(struct key), NO_LABEL);
 	struct error error = { "" };
 	struct fixture f;
 
 	CASE("functions");
 	fixture_init(&f, false, 2);
-	keys_done(&f.table.keys);
-	f.table.keys.shown_max = 2;
-	f.table.schema.labels.label[0] = (struct label){ .kind = label_kind_function(), .size = 4 };
-	f.table.schema.labels.label[1] = (struct label){
-		.kind = label_kind("argument"), .offset = 4, .size = 4, .is_text = true
-	};
-	f.table.schema.labels.count = 2;
-	CHECK_INT(labels_name_functions(&f.table.schema.labels, functions, 3), 0);
+	row_table_shown(&f.table, 2);
+	labels_add(&labels, label_of_kind(label_kind_function(), 0, 4));
+	labels_add(&labels, text_label("argument", 4, 4));
+	CHECK_INT(labels_name_functions(&labels, functions, 3), 0);
+	row_table_labels(&f.table, &labels);
 	CHECK_INT(keys_start(&f.table, &error), 0);
 	for (const char *text = "abcdefgh"; *text; text++)
 		set(0, (uint32_t)*text, 1);
@@ -490,9 +478,9 @@ int main(void)
 	test_choice();
 	test_unwatched();
 	test_services();
-	test_rest();
+	test_other();
 	test_top();
-	test_news();
+	test_new_series();
 	test_full();
 	test_churn();
 	test_functions();

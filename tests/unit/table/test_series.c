@@ -5,11 +5,12 @@
 #include "tests/unit/testing.h"
 
 #include "tests/unit/fake/daemon.h"
+#include "tests/unit/fake/label.h"
 #include "tests/unit/fake/row.h"
+#include "tests/unit/fake/string_list.h"
 
 #include "bpf/lib/hist.h"
 #include "plugin/daemon/publish.h"
-#include "plugin/schema/label_kind.h"
 #include "plugin/table/series.h"
 #include "plugin/util/clock.h"
 
@@ -17,7 +18,6 @@
 
 #define MEMBERS_MAX 2
 #define ROW_SIZE (2 * HIST_SIZE)
-#define HIST_SIZE 4736
 
 static struct config config;
 
@@ -242,8 +242,7 @@ static void test_dispatched(uint32_t series, size_t count)
 	uint64_t *row = row_table(&table, members, COUNT_OF(members), ROW_SIZE, 1, SUBJECT_PROBE);
 
 	CASE("what is dispatched of the series %x", series);
-	for (size_t i = 0; i < table.schema.metric_count; i++)
-		table.schema.metrics[i].series = series;
+	row_table_series(&table, series);
 	CHECK_INT(table_read(&table, NULL, NS_PER_S, &error), 0);
 	row[7] += 9;
 	row[HIST_SIZE / 8] += 9;
@@ -269,19 +268,20 @@ static void test_dispatched(uint32_t series, size_t count)
 
 /* A table of keys, with so many labels of this word in its type instances. */
 static int add_labelled(struct registry *registry, struct subjects *subjects,
-			const struct example *example, const char *word, size_t labels,
+			const struct example *example, const char *word, size_t count,
 			struct error *error)
 {
+	struct labels labels = labels_none(0, NO_LABEL);
 	struct table table;
 	int status;
 
 	make_table(&table, example);
-	table.schema.labels.count = labels;
-	for (size_t i = 0; i < labels; i++)
-		table.schema.labels.label[i].kind = label_kind(word);
-	table.schema.labels.subject = -1;
+	for (size_t i = 0; i < count; i++)
+		labels_add(&labels, label_of(word, 0, 0));
+	row_table_labels(&table, &labels);
 	status = registry_add(registry, subjects, example, example->probe, &table, &config, error);
-	table.schema.labels.count = 0;
+	labels = labels_none(0, NO_LABEL);
+	row_table_labels(&table, &labels);
 	table_done(&table);
 	return status;
 }
@@ -310,10 +310,10 @@ static void test_classes(void)
 		  { "b", SUBJECT_SERVICE, 1, { MEMBER("a", U64, 0, "derive-5xx") } },
 		  -EEXIST },
 	};
-	static char unknown[] = "unknown", class_name[] = "5xx", *names[] = { unknown, class_name };
+	const struct strings names = STRINGS("unknown", "5xx");
 	struct strings before = config.classes;
 
-	config.classes = (struct strings){ names, COUNT_OF(names) };
+	config.classes = names;
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		struct registry registry = { 0 };
 		struct subjects subjects = { 0 };
@@ -321,7 +321,7 @@ static void test_classes(void)
 
 		CASE("classes: %s", cases[i].name);
 		CHECK_INT(add_labelled(&registry, &subjects, &keys, "class", 1, &error), 0);
-		CHECK_UINT(registry.set[0].count, COUNT_OF(names));
+		CHECK_UINT(registry.set[0].count, names.count);
 		CHECK_INT(add(&registry, &subjects, &cases[i].other, &error), cases[i].status);
 		registry_done(&registry);
 		subjects_done(&subjects);

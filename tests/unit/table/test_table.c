@@ -3,7 +3,9 @@
  * Whose growth it is: of rows of services and processes. The rows are ordinary memory, the
  * services are made by hand: reading needs no kernel.
  */
-#include "tests/unit/fake/population.h"
+#include "tests/unit/fake/row.h"
+#include "tests/unit/fake/snapshot.h"
+#include "tests/unit/fake/table.h"
 
 #include "plugin/daemon/dispatch.h"
 #include "plugin/object/object.h"
@@ -19,15 +21,15 @@ static void test_sum(void)
 		MEMBER("a", U64, 0, "derive"),
 		MEMBER("b", S32, 8, "gauge"),
 	};
-	struct fixture f;
+	struct fake_snapshot f;
 	struct table table;
 	uint64_t *rows;
 	size_t other;
 
 	CASE("sum");
-	fixture_init(&f);
-	configure(&f, 2, "web");
-	show(&f, 3, "web"); /* a command name of the same name: another subject */
+	snapshot_of_six(&f);
+	show_configured(&f, 2, "web");
+	show_command(&f, 3, "web"); /* a command name of the same name: another subject */
 	rows = row_table(&table, members, 2, 16, ROWS, SUBJECT_SERVICE);
 	for (uint64_t i = 0; i < ROWS; i++) {
 		rows[2 * i] = i + 1;
@@ -47,7 +49,7 @@ static void test_sum(void)
 	CHECK_INT(window(&table, other, 1), 0 - 100 + 50);
 	CHECK_UINT(total(&table, other, 0), 16);
 	table_done(&table);
-	subjects_done(&f.snapshot.subjects);
+	snapshot_done(&f);
 }
 
 /* Hidden, shown, hidden again: no counter falls, nothing counts twice, and what no rate of a new
@@ -55,12 +57,12 @@ static void test_sum(void)
 static void test_promotion(void)
 {
 	static const struct row_member member = MEMBER("a", U64, 0, "derive");
-	struct fixture f;
+	struct fake_snapshot f;
 	struct table table;
 	uint64_t *rows;
 	size_t other, web;
 
-	fixture_init(&f);
+	snapshot_of_six(&f);
 	other = subject_of_row(&f, SERVICE_OTHER);
 	rows = row_table(&table, &member, 1, 8, ROWS, SUBJECT_SERVICE);
 	CASE("hidden");
@@ -68,7 +70,7 @@ static void test_promotion(void)
 	read_at(&table, &f.snapshot, S(1));
 	CHECK_UINT(total(&table, other, 0), 1000);
 	CASE("shown");
-	show(&f, 2, "web");
+	show_command(&f, 2, "web");
 	web = subject_of_row(&f, 2);
 	rows[2] += 50;
 	read_at(&table, &f.snapshot, S(2));
@@ -82,36 +84,36 @@ static void test_promotion(void)
 	CHECK_UINT(total(&table, web, 0), 7);
 	CHECK_UINT(window(&table, web, 0), 7);
 	CASE("hidden again");
-	hide(&f, 2);
+	retire_row(&f, 2);
 	rows[2] += 3;
 	read_at(&table, &f.snapshot, S(4));
 	CHECK_UINT(total(&table, other, 0), 1053);
 	CHECK_INT(fed(&table, web), false);
 	CHECK_INT(fed(&table, other), true);
 	table_done(&table);
-	subjects_done(&f.snapshot.subjects);
+	snapshot_done(&f);
 }
 
 /* Another subject under a number that was used starts from nothing. */
 static void test_generation(void)
 {
 	static const struct row_member member = MEMBER("a", U64, 0, "derive");
-	struct fixture f;
+	struct fake_snapshot f;
 	struct table table;
 	uint64_t *rows;
 	size_t web;
 
 	CASE("generation");
-	fixture_init(&f);
+	snapshot_of_six(&f);
 	rows = row_table(&table, &member, 1, 8, ROWS, SUBJECT_SERVICE);
-	show(&f, 2, "web");
+	show_command(&f, 2, "web");
 	web = subject_of_row(&f, 2);
 	read_at(&table, &f.snapshot, S(0));
 	rows[2] = 1000;
 	read_at(&table, &f.snapshot, S(1));
 	CHECK_UINT(total(&table, web, 0), 1000);
-	hide(&f, 2);
-	show(&f, 3, "db");
+	retire_row(&f, 2);
+	show_command(&f, 3, "db");
 	CHECK_UINT(subject_of_row(&f, 3), web);
 	read_at(&table, &f.snapshot, S(2));
 	CHECK_UINT(total(&table, web, 0), 0);
@@ -119,11 +121,11 @@ static void test_generation(void)
 	read_at(&table, &f.snapshot, S(3));
 	CHECK_UINT(total(&table, web, 0), 5);
 	table_done(&table);
-	subjects_done(&f.snapshot.subjects);
+	snapshot_done(&f);
 }
 
 /* Growth of N per second and more earns a row its own series. */
-static void test_notable(void)
+static void test_active(void)
 {
 	static const struct {
 		uint64_t grown, elapsed_s;
@@ -139,12 +141,12 @@ static void test_notable(void)
 	};
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
-		struct fixture f;
+		struct fake_snapshot f;
 		struct table table;
 		uint64_t *rows;
 
 		CASE("notable: %" PRIu64 " in %" PRIu64 " s", cases[i].grown, cases[i].elapsed_s);
-		fixture_init(&f);
+		snapshot_of_six(&f);
 		rows = row_table(&table, members, 3, 24, ROWS, SUBJECT_SERVICE);
 		if (cases[i].elapsed_s)
 			read_at(&table, &f.snapshot, S(100));
@@ -152,10 +154,10 @@ static void test_notable(void)
 		rows[3 * 4 + 2] = 1000; /* nor is a gauge */
 		rows[3 * 5 + 1] = cases[i].grown;
 		read_at(&table, &f.snapshot, S(100 + cases[i].elapsed_s));
-		CHECK_INT(f.notable[4], false);
-		CHECK_INT(f.notable[5], cases[i].want);
+		CHECK_INT(is_active(&f, 4), false);
+		CHECK_INT(is_active(&f, 5), cases[i].want);
 		table_done(&table);
-		subjects_done(&f.snapshot.subjects);
+		snapshot_done(&f);
 	}
 }
 
@@ -163,22 +165,22 @@ static void test_notable(void)
 static void test_nobody(void)
 {
 	static const struct row_member member = MEMBER("a", U64, 0, "derive");
-	struct fixture f;
+	struct fake_snapshot f;
 	struct table table;
 	uint64_t *rows;
 
 	CASE("nobody's");
-	fixture_init(&f);
+	snapshot_of_six(&f);
 	rows = row_table(&table, &member, 1, 8, ROWS, SUBJECT_PROCESS);
 	rows[1] = 1000;
 	read_at(&table, &f.snapshot, S(1));
 	CHECK_UINT(table.accumulators.count, 0);
-	add_process(&f, 1, "web-1", 2, 10);
+	show_ranked_process(&f, 1, "web-1", 2, 10);
 	rows[1] += 5;
 	read_at(&table, &f.snapshot, S(2));
-	CHECK_UINT(total(&table, (size_t)f.process_rows[1].subject, 0), 5);
+	CHECK_UINT(total(&table, subject_of_process(&f, 1), 0), 5);
 	table_done(&table);
-	subjects_done(&f.snapshot.subjects);
+	snapshot_done(&f);
 }
 
 /* An object that is opened, not loaded: which of its maps are tables. */
@@ -260,14 +262,14 @@ static void test_catch_up(void)
 		MEMBER("a", U64, 0, "derive"),
 		MEMBER("b", U64, 8, "gauge"),
 	};
-	struct fixture f;
+	struct fake_snapshot f;
 	struct table table;
 	uint64_t *rows;
 	size_t old, new;
 
 	CASE("catch up");
-	fixture_init(&f);
-	show(&f, 3, "old");
+	snapshot_of_six(&f);
+	show_command(&f, 3, "old");
 	old = subject_of_row(&f, 3);
 	rows = row_table(&table, members, 2, 16, ROWS, SUBJECT_SERVICE);
 	read_at(&table, &f.snapshot, S(10));
@@ -278,11 +280,11 @@ static void test_catch_up(void)
 	rows[7] = 2;
 	catch_up_at(&table, &f.snapshot, S(30));
 	CASE("catch up, another name");
-	f.states[3] = (struct service_state){ .state = ROW_HIDDEN, .subject = NONE };
+	reset_row(&f, 3, ROW_HIDDEN);
 	rows[6] = 111;
 	rows[7] = 1;
 	catch_up_at(&table, &f.snapshot, S(40));
-	show(&f, 3, "new");
+	show_command(&f, 3, "new");
 	new = subject_of_row(&f, 3);
 	read_at(&table, &f.snapshot, S(50));
 	CHECK_UINT(table.elapsed_ns, S(40));
@@ -304,12 +306,12 @@ static void test_catch_up(void)
 	CASE("its subject has left, and another one has its number");
 	rows[6] = 115;
 	catch_up_at(&table, &f.snapshot, S(65));
-	hide(&f, 3);
+	retire_row(&f, 3);
 	CHECK_INT(subjects_enter(&f.snapshot.subjects, SUBJECT_COMMAND, "third"), (int)new);
 	read_at(&table, &f.snapshot, S(70));
 	CHECK_INT(fed(&table, new), false);
 	table_done(&table);
-	subjects_done(&f.snapshot.subjects);
+	snapshot_done(&f);
 }
 
 /* Without a chance to catch up nothing counts under a wrong name, and what no other name can have
@@ -317,14 +319,14 @@ static void test_catch_up(void)
 static void test_miss(void)
 {
 	static const struct row_member member = MEMBER("a", U64, 0, "derive");
-	struct fixture f;
+	struct fake_snapshot f;
 	struct table table;
 	uint64_t *rows;
 
 	CASE("missed");
-	fixture_init(&f);
-	configure(&f, 2, "web");
-	show(&f, 3, "old");
+	snapshot_of_six(&f);
+	show_configured(&f, 2, "web");
+	show_command(&f, 3, "old");
 	rows = row_table(&table, &member, 1, 8, ROWS, SUBJECT_SERVICE);
 	read_at(&table, &f.snapshot, S(10));
 	rows[2] = 5;
@@ -338,7 +340,7 @@ static void test_miss(void)
 	read_at(&table, &f.snapshot, S(30));
 	CHECK_UINT(total(&table, subject_of_row(&f, 3), 0), 1);
 	table_done(&table);
-	subjects_done(&f.snapshot.subjects);
+	snapshot_done(&f);
 }
 
 int main(void)
@@ -347,7 +349,7 @@ int main(void)
 	test_sum();
 	test_promotion();
 	test_generation();
-	test_notable();
+	test_active();
 	test_nobody();
 	test_open();
 	test_catch_up();

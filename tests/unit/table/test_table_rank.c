@@ -2,7 +2,9 @@
 /*
  * Which processes of a service have series: those that grew most.
  */
-#include "tests/unit/fake/population.h"
+#include "tests/unit/fake/row.h"
+#include "tests/unit/fake/snapshot.h"
+#include "tests/unit/fake/table.h"
 
 /* Only those of a group that grew most are dispatched. */
 static void test_rank(void)
@@ -51,18 +53,18 @@ static void test_rank(void)
 	};
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
-		struct fixture f;
+		struct fake_snapshot f;
 		struct table table;
 		uint64_t *rows;
 
-		fixture_init(&f);
+		snapshot_of_six(&f);
 		rows = row_table(&table, members, 3, 24, ROWS, SUBJECT_PROCESS);
 		for (uint32_t process = 1; process < ROWS; process++) {
 			char name[32];
 
 			snprintf(name, sizeof(name), "web-%u", process);
-			add_process(&f, process, name, cases[i].group[process],
-				    cases[i].top_n[process]);
+			show_ranked_process(&f, process, name, cases[i].group[process],
+					    cases[i].top_n[process]);
 			rows[3 * process] = 100 - cases[i].grown[process];
 			rows[3 * process + 1] = 100 - cases[i].grown[process];
 			rows[3 * process + 2] = cases[i].grown[process];
@@ -70,13 +72,13 @@ static void test_rank(void)
 		read_at(&table, &f.snapshot, S(1));
 		for (uint32_t process = 1; process < ROWS; process++) {
 			CASE("rank, %s: process %u", cases[i].name, process);
-			CHECK_INT(fed(&table, (size_t)f.process_rows[process].subject),
+			CHECK_INT(fed(&table, subject_of_process(&f, process)),
 				  cases[i].want[process]);
 		}
 		CASE("rank, %s: others", cases[i].name);
 		CHECK_INT(fed(&table, subject_of_row(&f, SERVICE_OTHER)), false);
 		table_done(&table);
-		subjects_done(&f.snapshot.subjects);
+		snapshot_done(&f);
 	}
 }
 
@@ -124,22 +126,22 @@ static void test_rank_word(void)
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		const size_t size = HIST_SIZE + 8;
-		struct fixture f;
+		struct fake_snapshot f;
 		struct table table;
 		char *rows;
 
 		CASE("rank by %s", cases[i].name);
-		fixture_init(&f);
+		snapshot_of_six(&f);
 		rows = row_table(&table, cases[i].members, 2, size, ROWS, SUBJECT_PROCESS);
-		add_process(&f, 1, "web-1", 2, 1);
-		add_process(&f, 2, "web-2", 2, 1);
+		show_ranked_process(&f, 1, "web-1", 2, 1);
+		show_ranked_process(&f, 2, "web-2", 2, 1);
 		memcpy(rows + size, cases[i].first, 16);
 		memcpy(rows + 2 * size, cases[i].second, 16);
 		read_at(&table, &f.snapshot, S(1));
-		CHECK_INT(fed(&table, (size_t)f.process_rows[1].subject), !cases[i].want_second);
-		CHECK_INT(fed(&table, (size_t)f.process_rows[2].subject), cases[i].want_second);
+		CHECK_INT(fed(&table, subject_of_process(&f, 1)), !cases[i].want_second);
+		CHECK_INT(fed(&table, subject_of_process(&f, 2)), cases[i].want_second);
 		table_done(&table);
-		subjects_done(&f.snapshot.subjects);
+		snapshot_done(&f);
 	}
 }
 
