@@ -23,7 +23,7 @@ static void ignore(int severity, const char *text)
 	FUZZ_WANT(text[0]);
 }
 
-static void take_path(struct config *config, const char *name, char *path)
+static void add_path(struct config *config, const char *name, char *path)
 {
 	oconfig_value_t name_value = { .value.string = (char *)name, .type = OCONFIG_TYPE_STRING };
 	oconfig_value_t path_value = { .value.string = path, .type = OCONFIG_TYPE_STRING };
@@ -90,7 +90,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	message_to(ignore);
 	FUZZ_WANT(config_init(&config, "/") == 0);
 	for (size_t i = 0; i < PATHS_MAX && lines; i++)
-		take_path(&config, names[i], strsep(&lines, "\n"));
+		add_path(&config, names[i], strsep(&lines, "\n"));
 	config_finish(&config);
 	check_rules(&config);
 	config_done(&config);

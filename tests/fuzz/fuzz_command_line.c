@@ -17,14 +17,14 @@ static const char *const expressions[] = {
 
 #define EXPRESSIONS (sizeof(expressions) / sizeof(*expressions))
 
-static struct pattern patterns[EXPRESSIONS];
+static struct pattern expressions[EXPRESSIONS];
 
 static void compile(void)
 {
 	char why[256];
 
 	for (size_t i = 0; i < EXPRESSIONS; i++)
-		FUZZ_WANT(pattern_init(&patterns[i], expressions[i], why, sizeof(why)));
+		FUZZ_WANT(pattern_init(&expressions[i], expressions[i], why, sizeof(why)));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -32,14 +32,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char *line = fuzz_text(data, size);
 	size_t words = 0;
 
-	if (!patterns[0].code)
+	if (!expressions[0].code)
 		compile();
 	command_line_join(line, size);
 	for (size_t i = 0; i < size; i++)
 		words += data[i] != '\0';
 	FUZZ_WANT(strlen(line) <= size && strlen(line) >= words);
 	for (size_t i = 0; i < EXPRESSIONS; i++)
-		pattern_match(&patterns[i], line);
+		pattern_match(&expressions[i], line);
 	free(line);
 	return 0;
 }

@@ -30,10 +30,10 @@ static void check_name(const char *name)
 }
 
 /* Files are left alone: names of users and ids of containers are not looked up. */
-static void check_description(const struct group_key *key, char *pattern)
+static void check_description(const struct group_key *key, char *glob)
 {
-	struct service_config service = { .units = { .item = &pattern, .count = 1 },
-					  .containers = { .item = &pattern, .count = 1 } };
+	struct service_config service = { .units = { .item = &glob, .count = 1 },
+					  .containers = { .item = &glob, .count = 1 } };
 	struct group_description d;
 
 	if (key->kind == GROUP_COMMAND || key->kind == GROUP_USER || runtime_is_id(key->text))
@@ -42,9 +42,9 @@ static void check_description(const struct group_key *key, char *pattern)
 	check_name(d.name);
 	check_name(d.other_name);
 	group_matches(&service, key, &d);
-	pattern = d.full_name;
-	if (!strpbrk(pattern, "*?["))
-		FUZZ_WANT(group_matches(&service, key, &d) || pattern[0] == '\0' ||
+	glob = d.full_name;
+	if (!strpbrk(glob, "*?["))
+		FUZZ_WANT(group_matches(&service, key, &d) || glob[0] == '\0' ||
 			  key->kind == GROUP_UNIT);
 }
 
@@ -52,7 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char *text = fuzz_text(data, size), *path = text;
 	size_t length = strlen(text);
-	char empty[] = "", *pattern = length < size ? text + length + 1 : empty;
+	char empty[] = "", *glob = length < size ? text + length + 1 : empty;
 	struct group_walk walk = { 0 };
 	int known = 0;
 
@@ -71,7 +71,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		path += name + (path[name] == '/');
 	}
 	check_key(&walk.key);
-	check_description(&walk.key, pattern);
+	check_description(&walk.key, glob);
 	free(text);
 	return 0;
 }

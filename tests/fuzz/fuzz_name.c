@@ -9,7 +9,7 @@
 #include "plugin/service/subject.h"
 
 /* As in test_subject. */
-static const struct subject_names taken[] = {
+static const struct subject_names reserved[] = {
 	{ SUBJECT_NONE, 0, "self" },     { SUBJECT_SERVICE, 0, "web" },
 	{ SUBJECT_SERVICE, 0, "db" },    { SUBJECT_SERVICE, 0, "db__" },
 	{ SUBJECT_SERVICE, 0, "late_" }, { SUBJECT_SERVICE, 0, "my_app" },
@@ -98,8 +98,8 @@ static bool enter(struct subjects *subjects, const char *name, char *ret_name)
 	memcpy(ret_name, subjects->subject[subject].name, SUBJECT_NAME_MAX);
 	subjects_leave(subjects, (size_t)subject);
 	check_clean(ret_name);
-	for (size_t i = 0; i < sizeof(taken) / sizeof(*taken); i++)
-		FUZZ_WANT(!is_taken(ret_name, &taken[i]));
+	for (size_t i = 0; i < sizeof(reserved) / sizeof(*reserved); i++)
+		FUZZ_WANT(!is_taken(ret_name, &reserved[i]));
 	return true;
 }
 
@@ -110,9 +110,9 @@ static void check_pair(const char *a, const char *b)
 	char name_a[SUBJECT_NAME_MAX], name_b[SUBJECT_NAME_MAX];
 	char clean_a[SUBJECT_NAME_MAX], clean_b[SUBJECT_NAME_MAX];
 
-	for (size_t i = subjects.taken_count; i < sizeof(taken) / sizeof(*taken); i++)
-		FUZZ_WANT(subjects_take(&subjects, taken[i].kind, taken[i].name,
-					taken[i].numbers) == 0);
+	for (size_t i = subjects.taken_count; i < sizeof(reserved) / sizeof(*reserved); i++)
+		FUZZ_WANT(subjects_take(&subjects, reserved[i].kind, reserved[i].name,
+					reserved[i].numbers) == 0);
 	name_clean(clean_a, sizeof(clean_a), a);
 	name_clean(clean_b, sizeof(clean_b), b);
 	if (enter(&subjects, a, name_a) && enter(&subjects, b, name_b))

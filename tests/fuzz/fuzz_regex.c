@@ -35,12 +35,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const char *expression = strsep(&subject, "\n");
 	uint64_t begin_ns = cpu_ns();
 	size_t before = allocated();
-	struct pattern pattern;
+	struct pattern regex;
 
-	if (pattern_init(&pattern, expression, why, sizeof(why))) {
-		pattern_match(&pattern, subject ? subject : "");
+	if (pattern_init(&regex, expression, why, sizeof(why))) {
+		pattern_match(&regex, subject ? subject : "");
 		FUZZ_WANT(allocated() < before + BYTES_MAX);
-		pattern_done(&pattern);
+		pattern_done(&regex);
 	} else {
 		FUZZ_WANT(why[0]);
 	}

@@ -250,16 +250,16 @@ static void read_event(const struct btf *btf, const char *map, uint32_t type, co
 /* --- BTF by choices --- */
 
 /* The types that members can have, in BTF that all inputs share. */
-static int shared_types[32];
-static unsigned shared_count;
+static int common_types[32];
+static unsigned common_count;
 
-static void share(int id)
+static void add_common_type(int id)
 {
-	FUZZ_WANT(id > 0 && shared_count < COUNT_OF(shared_types));
-	shared_types[shared_count++] = id;
+	FUZZ_WANT(id > 0 && common_count < COUNT_OF(common_types));
+	common_types[common_count++] = id;
 }
 
-static struct btf *shared_btf(void)
+static struct btf *common_btf(void)
 {
 	static struct btf *btf;
 	int u64;
@@ -268,27 +268,28 @@ static struct btf *shared_btf(void)
 		return btf;
 	btf = btf__new_empty();
 	u64 = btf__add_int(btf, "u64", 8, 0);
-	share(u64);
-	share(btf__add_int(btf, "s64", 8, BTF_INT_SIGNED));
-	share(btf__add_int(btf, "u32", 4, 0));
-	share(btf__add_int(btf, "s16", 2, BTF_INT_SIGNED));
-	share(btf__add_int(btf, "bool", 1, BTF_INT_BOOL));
-	share(btf__add_int(btf, "u128", 16, 0));
-	share(btf__add_struct(btf, "moments", MOMENTS_CELLS * 8));
-	share(btf__add_struct(btf, "hist", HIST_BUCKETS * 8));
-	share(btf__add_struct(btf, "moments", 8));
-	share(btf__add_struct(btf, "hist", 8));
-	share(btf__add_struct(btf, "other", 8));
-	share(btf__add_union(btf, "moments", MOMENTS_CELLS * 8));
-	share(btf__add_enum(btf, "color", 4));
-	share(btf__add_enum64(btf, "wide", 8, false));
-	share(btf__add_float(btf, "double", 8));
-	share(btf__add_ptr(btf, u64));
-	share(btf__add_array(btf, u64, u64, 2));
-	share(btf__add_typedef(btf, "alias", btf__add_volatile(btf, btf__add_const(btf, u64))));
-	share(btf__add_typedef(btf, "loop", (int)btf__type_cnt(btf)));
-	share(btf__add_typedef(btf, "nowhere", NOWHERE));
-	share(btf__add_fwd(btf, "later", BTF_FWD_STRUCT));
+	add_common_type(u64);
+	add_common_type(btf__add_int(btf, "s64", 8, BTF_INT_SIGNED));
+	add_common_type(btf__add_int(btf, "u32", 4, 0));
+	add_common_type(btf__add_int(btf, "s16", 2, BTF_INT_SIGNED));
+	add_common_type(btf__add_int(btf, "bool", 1, BTF_INT_BOOL));
+	add_common_type(btf__add_int(btf, "u128", 16, 0));
+	add_common_type(btf__add_struct(btf, "moments", MOMENTS_CELLS * 8));
+	add_common_type(btf__add_struct(btf, "hist", HIST_BUCKETS * 8));
+	add_common_type(btf__add_struct(btf, "moments", 8));
+	add_common_type(btf__add_struct(btf, "hist", 8));
+	add_common_type(btf__add_struct(btf, "other", 8));
+	add_common_type(btf__add_union(btf, "moments", MOMENTS_CELLS * 8));
+	add_common_type(btf__add_enum(btf, "color", 4));
+	add_common_type(btf__add_enum64(btf, "wide", 8, false));
+	add_common_type(btf__add_float(btf, "double", 8));
+	add_common_type(btf__add_ptr(btf, u64));
+	add_common_type(btf__add_array(btf, u64, u64, 2));
+	add_common_type(
+		btf__add_typedef(btf, "alias", btf__add_volatile(btf, btf__add_const(btf, u64))));
+	add_common_type(btf__add_typedef(btf, "loop", (int)btf__type_cnt(btf)));
+	add_common_type(btf__add_typedef(btf, "nowhere", NOWHERE));
+	add_common_type(btf__add_fwd(btf, "later", BTF_FWD_STRUCT));
 	return btf;
 }
 
@@ -315,16 +316,18 @@ static const char *member_name(unsigned i)
 }
 
 /* Mostly where a compiler would put it. */
-static void add_member(struct btf *btf, struct choices *choices, unsigned i, uint32_t *offset)
+static void add_random_member(struct btf *btf, struct choices *choices, unsigned i,
+			      uint32_t *offset)
 {
-	int type = shared_types[choose(choices, shared_count)];
+	int type = common_types[choose(choices, common_count)];
 	int64_t size = btf__resolve_size(btf, (uint32_t)type);
-	unsigned place = choose(choices, 16);
+	unsigned position = choose(choices, 16);
 	uint32_t bits = *offset * 8;
 
-	if (place == 0)
+	if (position == 0)
 		bits = choose_number(choices) & 0xffffff;
-	btf__add_field(btf, member_name(i), type, bits, place == 1 ? 1 + choose(choices, 32) : 0);
+	btf__add_field(btf, member_name(i), type, bits,
+		       position == 1 ? 1 + choose(choices, 32) : 0);
 	*offset += size > 0 && size < 1 << 20 ? ((uint32_t)size + 7) / 8 * 8 : 8;
 }
 
@@ -372,7 +375,7 @@ static void make_and_read_event(struct btf *btf, struct choices *choices, int ro
 
 static void make_and_read(struct choices choices)
 {
-	struct btf *btf = btf__new_empty_split(shared_btf());
+	struct btf *btf = btf__new_empty_split(common_btf());
 	uint32_t first = btf__type_cnt(btf), offset = 0;
 	unsigned members = choose(&choices, MEMBERS_MAX), spoilt = choose(&choices, 16);
 	enum subject_kind kind;
@@ -381,7 +384,7 @@ static void make_and_read(struct choices choices)
 
 	row = btf__add_struct(btf, "row", 0);
 	for (unsigned i = 0; i < members; i++)
-		add_member(btf, &choices, i, &offset);
+		add_random_member(btf, &choices, i, &offset);
 	((struct btf_type *)btf__type_by_id(btf, (uint32_t)row))->size =
 		choose(&choices, 16) ? offset : choose_number(&choices);
 	map = btf__add_var(btf, "map", BTF_VAR_GLOBAL_ALLOCATED, row);

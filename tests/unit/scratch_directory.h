@@ -23,8 +23,8 @@ static inline void scratch_begin(void)
 static inline const char *scratch_path(const char *name)
 {
 	static char paths[4][512];
-	static unsigned turn;
-	char *path = paths[turn++ % 4];
+	static unsigned next;
+	char *path = paths[next++ % 4];
 
 	snprintf(path, sizeof(paths[0]), "%s/%s", scratch, name);
 	return path;

@@ -80,7 +80,7 @@ static inline long double values_variance(const uint64_t *values, size_t count)
 {
 	unsigned __int128 sum = 0, squares = 0;
 	uint64_t middle;
-	long double rest;
+	long double remainder;
 
 	for (size_t i = 0; i < count; i++)
 		sum += values[i];
@@ -90,8 +90,8 @@ static inline long double values_variance(const uint64_t *values, size_t count)
 
 		squares += (unsigned __int128)far * far;
 	}
-	rest = (long double)(uint64_t)(sum % count) / (long double)count;
-	return (long double)squares / (long double)count - rest * rest;
+	remainder = (long double)(uint64_t)(sum % count) / (long double)count;
+	return (long double)squares / (long double)count - remainder * remainder;
 }
 
 #endif

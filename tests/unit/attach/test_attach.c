@@ -100,8 +100,8 @@ static void test_own(void)
 static void test_arguments(void)
 {
 	char path[] = "/none", name[] = "a:b", what[] = "Attach";
-	struct point point = { .kind = POINT_USDT, .path = path, .name = name };
-	struct attachment attachment = { .point = &point, .what = what };
+	struct point hook = { .kind = POINT_USDT, .path = path, .name = name };
+	struct attachment attachment = { .point = &hook, .what = what };
 	struct error error = { "" };
 	struct object object;
 
@@ -116,7 +116,7 @@ static void test_arguments(void)
 int main(void)
 {
 	file_reader_init(&files);
-	message_to(daemon_take);
+	message_to(daemon_log);
 	test_lines();
 	test_own();
 	test_arguments();

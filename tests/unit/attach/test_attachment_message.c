@@ -124,7 +124,7 @@ static void test_attached(void)
 
 int main(void)
 {
-	message_to(daemon_take);
+	message_to(daemon_log);
 	test_count();
 	test_reasons();
 	test_attached();

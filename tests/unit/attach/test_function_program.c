@@ -49,20 +49,20 @@ static void test_programs(void)
 	};
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
-		struct function_target target = { .name = "work",
-						  .at_entry = cases[i].at_entry,
-						  .at_return = cases[i].at_return };
+		struct function_target function = { .name = "work",
+						    .at_entry = cases[i].at_entry,
+						    .at_return = cases[i].at_return };
 		struct error error = { "" };
 		struct object object;
-		struct point point;
+		struct point hook;
 		char why[256];
 
 		CASE("%s, %d %d", cases[i].text, cases[i].at_entry, cases[i].at_return);
 		daemon_clear();
-		CHECK_INT(point_parse(cases[i].text, &point, why, sizeof(why)), true);
-		target.point = &point;
+		CHECK_INT(point_parse(cases[i].text, &hook, why, sizeof(why)), true);
+		function.point = &hook;
 		open_object(&object);
-		CHECK_INT(function_links_prepare(&object, "own", &target, 1, &error), 0);
+		CHECK_INT(function_links_prepare(&object, "own", &function, 1, &error), 0);
 		CHECK_INT(is_loaded(&object, "links_call"), cases[i].call);
 		CHECK_INT(is_loaded(&object, "links_return"), cases[i].returns);
 		CHECK_INT(is_loaded(&object, "links_kernel_call"), false);
@@ -72,7 +72,7 @@ static void test_programs(void)
 		if (cases[i].said && daemon_messages())
 			CHECK_HAS(daemon_message(0), cases[i].said);
 		object_done(&object);
-		point_done(&point);
+		point_done(&hook);
 	}
 }
 
@@ -83,15 +83,15 @@ static void test_refused(void)
 	char names[COUNT_OF(targets)][16], why[256];
 	struct error error = { "" };
 	struct object object;
-	struct point point;
+	struct point hook;
 
 	CASE("200 functions that are refused");
 	daemon_clear();
-	CHECK_INT(point_parse("fentry:f", &point, why, sizeof(why)), true);
+	CHECK_INT(point_parse("fentry:f", &hook, why, sizeof(why)), true);
 	for (size_t i = 0; i < COUNT_OF(targets); i++) {
 		snprintf(names[i], sizeof(names[i]), "f%zu", i);
 		targets[i] = (struct function_target){
-			.name = names[i], .point = &point, .at_entry = true, .at_return = true
+			.name = names[i], .point = &hook, .at_entry = true, .at_return = true
 		};
 	}
 	open_object(&object);
@@ -100,13 +100,13 @@ static void test_refused(void)
 	CHECK_HAS(daemon_message(0),
 		  "probe own: ignoring Function \"f0\" and 199 others: there are");
 	object_done(&object);
-	point_done(&point);
+	point_done(&hook);
 }
 
 int main(void)
 {
 	file_reader_init(&files);
-	message_to(daemon_take);
+	message_to(daemon_log);
 	test_programs();
 	test_refused();
 	daemon_clear();

@@ -31,7 +31,7 @@ static void test_until(void)
 	CHECK_UINT(cputime_until(5 * TICK, 1000, 1001 + 2 * TICK, 2 * TICK), 5 * TICK);
 }
 
-static void check_share(uint64_t n, uint64_t part, uint64_t whole, uint64_t slack)
+static void check_part(uint64_t n, uint64_t part, uint64_t whole, uint64_t slack)
 {
 	uint64_t exact = (uint64_t)((unsigned __int128)n * part / whole);
 	uint64_t got = cputime_share(n, part, whole);
@@ -40,7 +40,7 @@ static void check_share(uint64_t n, uint64_t part, uint64_t whole, uint64_t slac
 	CHECK_REAL(got, exact, slack);
 }
 
-static void test_share(void)
+static void test_part(void)
 {
 	for (int i = 0; i < 100000; i++) {
 		/* From a tick to 10 years on a CPU, and the whole as much by ticks, give or take half. */
@@ -49,12 +49,12 @@ static void test_share(void)
 		uint64_t part = random64() % (whole / TICK + 1) * TICK;
 
 		/* From 2^51, 26 days, on the last 12 bits of the ticks are not looked at. */
-		check_share(n, part, whole,
-			    n / (1ULL << 40) + 3 + (whole >> 51 ? 3 * 4096 * 256 : 0));
+		check_part(n, part, whole,
+			   n / (1ULL << 40) + 3 + (whole >> 51 ? 3 * 4096 * 256 : 0));
 	}
-	check_share(123456789, 0, TICK, 0);
-	check_share(123456789, TICK, TICK, 0);
-	check_share(3650 * DAY, 3650 * DAY, 3650 * DAY, 0);
+	check_part(123456789, 0, TICK, 0);
+	check_part(123456789, TICK, TICK, 0);
+	check_part(3650 * DAY, 3650 * DAY, 3650 * DAY, 0);
 }
 
 static void test_divide(void)
@@ -107,7 +107,7 @@ static void test_change(uint64_t before)
 int main(void)
 {
 	test_until();
-	test_share();
+	test_part();
 	test_divide();
 	test_change(DAY / 24);
 	test_change(100 * DAY);

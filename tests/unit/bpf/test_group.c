@@ -269,7 +269,7 @@ static void test_length(void)
 
 /* What the paths that were recorded (tests/vm/cgroups) say: of each the first of these that fits. */
 static struct recorded {
-	const char *pattern;
+	const char *glob;
 	enum group_kind kind;
 	const char *text;
 	unsigned seen;
@@ -307,7 +307,7 @@ static void check_recorded(const char *path)
 	char id[GROUP_ID_LENGTH + 1];
 
 	for (struct recorded *r = recorded; r < recorded + COUNT_OF(recorded); r++) {
-		if (fnmatch(r->pattern, path, r->kind == GROUP_USER ? 0 : FNM_PATHNAME) != 0)
+		if (fnmatch(r->glob, path, r->kind == GROUP_USER ? 0 : FNM_PATHNAME) != 0)
 			continue;
 		snprintf(id, sizeof(id), "%s", digits);
 		check(path, r->kind, r->text ? r->text : id);
@@ -340,7 +340,7 @@ static void test_recorded(void)
 		fclose(file);
 	CHECK_INT(lines > 200, true);
 	for (size_t i = 0; i < COUNT_OF(recorded); i++) {
-		CASE("recorded: %s", recorded[i].pattern);
+		CASE("recorded: %s", recorded[i].glob);
 		CHECK_INT(recorded[i].seen > 0, true);
 	}
 }

@@ -20,14 +20,14 @@ static const char *silent; /* what a path has in it that does not answer */
 static const char *played; /* what docker says of the other id, NULL: nothing */
 
 /* Of the library, in place of its own. */
-int __wrap_file_read(struct file_reader *reader, const struct file_request *request,
+int __wrap_file_read(struct file_reader *helper, const struct file_request *request,
 		     struct file *ret_file);
-int __wrap_file_read(struct file_reader *reader, const struct file_request *request,
+int __wrap_file_read(struct file_reader *helper, const struct file_request *request,
 		     struct file *ret_file)
 {
 	const char *name = recorded_at(request->path);
 
-	(void)reader;
+	(void)helper;
 	if (strcmp(request->path, "/etc/passwd")) {
 		reads++;
 		CHECK_INT(request->follow, false);

@@ -21,14 +21,14 @@ static const char *const ids[] = { DOCKER_ID,       DOCKER_KUBERNETES_ID, PODMAN
 				   PODMAN_SHORT_ID, CONTAINERD_ID,        CRIO_ID };
 
 /* Of the library, in place of its own. */
-int __wrap_file_read(struct file_reader *reader, const struct file_request *request,
+int __wrap_file_read(struct file_reader *helper, const struct file_request *request,
 		     struct file *ret_file);
-int __wrap_file_read(struct file_reader *reader, const struct file_request *request,
+int __wrap_file_read(struct file_reader *helper, const struct file_request *request,
 		     struct file *ret_file)
 {
 	const char *name = recorded_at(request->path);
 
-	(void)reader;
+	(void)helper;
 	if (!name)
 		return -ENOENT;
 	ret_file->bytes = recorded(name, &ret_file->size);

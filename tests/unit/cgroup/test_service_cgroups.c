@@ -25,7 +25,7 @@ static struct service rows[ROWS];
 static struct service_counters counters;
 static char got[1024];
 static uint64_t now_ns;
-static struct file_reader reader;
+static struct file_reader helper;
 
 static void make(const char *path)
 {
@@ -44,86 +44,86 @@ static void give_row(uint32_t row, enum group_kind kind, const char *text)
 	rows[row].flags = text[0] ? SERVICE_USED : 0;
 }
 
-static int take(void *to, const struct place *place)
+static int add_cgroup(void *to, const struct place *cgroup)
 {
 	size_t length = strlen(got);
 
 	(void)to;
-	snprintf(got + length, sizeof(got) - length, "%s=%u%s ", place->path, place->row,
-		 place->is_new ? "+" : "");
+	snprintf(got + length, sizeof(got) - length, "%s=%u%s ", cgroup->path, cgroup->row,
+		 cgroup->is_new ? "+" : "");
 	return 0;
 }
 
-static const char *found(struct places *places)
+static const char *found(struct places *cgroups)
 {
-	places_update(places, &counters, &reader, now_ns += NS_PER_S);
+	places_update(cgroups, &counters, &helper, now_ns += NS_PER_S);
 	got[0] = '\0';
-	CHECK_INT(places_each(places, HIERARCHY_UNIFIED, take, NULL), 0);
+	CHECK_INT(places_each(cgroups, HIERARCHY_UNIFIED, add_cgroup, NULL), 0);
 	return got;
 }
 
-static void init(struct places *places, const struct config *config)
+static void init(struct places *cgroups, const struct config *config)
 {
-	places_init(places, config, rows, ROWS);
-	places_want(places, HIERARCHY_UNIFIED);
-	places->list[HIERARCHY_UNIFIED].root = open(".", O_PATH | O_DIRECTORY);
+	places_init(cgroups, config, rows, ROWS);
+	places_want(cgroups, HIERARCHY_UNIFIED);
+	cgroups->list[HIERARCHY_UNIFIED].root = open(".", O_PATH | O_DIRECTORY);
 }
 
 static void test_rows(void)
 {
 	const struct config config = { 0 };
-	struct places places;
+	struct places cgroups;
 	uint64_t generation;
 
-	init(&places, &config);
+	init(&cgroups, &config);
 	make("s.slice/a.service/x");
 	make("s.slice/b.service");
 	CASE("no rows");
-	CHECK_TEXT(found(&places), "");
+	CHECK_TEXT(found(&cgroups), "");
 	CASE("rows");
 	give_row(4, GROUP_UNIT, "a");
 	give_row(5, GROUP_COMMAND, "b");
-	CHECK_TEXT(found(&places), "s.slice/a.service=4 ");
-	generation = places.generation;
-	CHECK_TEXT(found(&places), "s.slice/a.service=4 ");
-	CHECK_UINT(places.generation, generation);
+	CHECK_TEXT(found(&cgroups), "s.slice/a.service=4 ");
+	generation = cgroups.generation;
+	CHECK_TEXT(found(&cgroups), "s.slice/a.service=4 ");
+	CHECK_UINT(cgroups.generation, generation);
 	CASE("another directory of the same key");
 	make("t.slice/a.service");
-	CHECK_TEXT(found(&places), "s.slice/a.service=4 t.slice/a.service=4+ ");
-	CHECK_INT(places.generation != generation, 1);
+	CHECK_TEXT(found(&cgroups), "s.slice/a.service=4 t.slice/a.service=4+ ");
+	CHECK_INT(cgroups.generation != generation, 1);
 	CASE("one that is made anew");
 	CHECK_INT(rename("s.slice/a.service", "gone"), 0);
 	make("s.slice/a.service");
-	CHECK_TEXT(found(&places), "s.slice/a.service=4+ t.slice/a.service=4+ ");
+	CHECK_TEXT(found(&cgroups), "s.slice/a.service=4+ t.slice/a.service=4+ ");
 	CASE("the row goes to another one");
 	give_row(4, GROUP_UNIT, "b");
-	CHECK_INT(places_is_row(&places, 4, &(struct group_key){ GROUP_UNIT, "a" }), 0);
-	CHECK_INT(places_is_row(&places, 4, &(struct group_key){ GROUP_UNIT, "b" }), 1);
-	CHECK_INT(places_is_row(&places, ROWS, &(struct group_key){ GROUP_UNIT, "b" }), 0);
-	CHECK_TEXT(found(&places), "s.slice/b.service=4 ");
+	CHECK_INT(places_is_row(&cgroups, 4, &(struct group_key){ GROUP_UNIT, "a" }), 0);
+	CHECK_INT(places_is_row(&cgroups, 4, &(struct group_key){ GROUP_UNIT, "b" }), 1);
+	CHECK_INT(places_is_row(&cgroups, ROWS, &(struct group_key){ GROUP_UNIT, "b" }), 0);
+	CHECK_TEXT(found(&cgroups), "s.slice/b.service=4 ");
 	give_row(4, GROUP_UNIT, "");
-	CHECK_TEXT(found(&places), "");
-	places_done(&places);
+	CHECK_TEXT(found(&cgroups), "");
+	places_done(&cgroups);
 }
 
 static void test_walks(void)
 {
 	const struct config config = { 0 };
-	struct places places;
+	struct places cgroups;
 
 	CASE("nothing is looked for that nobody wants, or without a reason");
 	give_row(3, GROUP_UNIT, "late");
-	places_init(&places, &config, rows, ROWS);
-	CHECK_TEXT(found(&places), "");
-	places_done(&places);
-	init(&places, &config);
-	CHECK_TEXT(found(&places), "");
+	places_init(&cgroups, &config, rows, ROWS);
+	CHECK_TEXT(found(&cgroups), "");
+	places_done(&cgroups);
+	init(&cgroups, &config);
+	CHECK_TEXT(found(&cgroups), "");
 	CHECK_INT(mkdir("s.slice/late.service", 0755), 0);
-	CHECK_TEXT(found(&places), "");
+	CHECK_TEXT(found(&cgroups), "");
 	now_ns += 60 * NS_PER_S;
-	CHECK_TEXT(found(&places), "s.slice/late.service=3+ ");
-	CHECK_INT(places_status(&places), 0);
-	places_done(&places);
+	CHECK_TEXT(found(&cgroups), "s.slice/late.service=3+ ");
+	CHECK_INT(places_status(&cgroups), 0);
+	places_done(&cgroups);
 	give_row(3, GROUP_UNIT, "");
 }
 
@@ -155,21 +155,21 @@ static void test_rules(void)
 	const struct config config = { .services = services, .service_count = 2 };
 	const struct file_tag tag = { .root = PSEUDO_CGROUP, .path = "cpu.stat" };
 	struct text_files list;
-	struct places places;
+	struct places cgroups;
 
 	make("u.slice/web@1.service/x");
 	make("u.slice/db.service");
 	make("docker/" ID);
 	make("s.slice/b.service");
-	init(&places, &config);
+	init(&cgroups, &config);
 	give_row(4, GROUP_UNIT, "b");
 	CASE("Unit and Container, one of which the kernel has met before");
 	give_row(5, GROUP_UNIT, "db");
-	CHECK_TEXT(found(&places), "s.slice/b.service=4 u.slice/db.service=3 "
-				   "u.slice/web@1.service=2 docker/" ID "=3 ");
+	CHECK_TEXT(found(&cgroups), "s.slice/b.service=4 u.slice/db.service=3 "
+				    "u.slice/web@1.service=2 docker/" ID "=3 ");
 	CASE("files; what is below another one of the service counts there");
 	CHECK_INT(text_files_init(&list, &tag, &config), 0);
-	set_files_cgroups(&list, &places);
+	set_files_cgroups(&list, &cgroups);
 	set_files_root(&list, open(".", O_PATH | O_DIRECTORY));
 	CHECK_INT(text_files_update(&list), 0);
 	CHECK_TEXT(paths(&list), "u.slice/cpu.stat=3+ s.slice/b.service/cpu.stat=4 "
@@ -180,11 +180,11 @@ static void test_rules(void)
 	CHECK_INT(strstr(paths(&list), "b.service") != NULL, 0);
 	CASE("and another row of it");
 	give_row(5, GROUP_UNIT, "b");
-	found(&places);
+	found(&cgroups);
 	CHECK_INT(text_files_update(&list), 0);
 	CHECK_HAS(paths(&list), "s.slice/b.service/cpu.stat=5 ");
 	text_files_done(&list);
-	places_done(&places);
+	places_done(&cgroups);
 }
 
 int main(void)
@@ -192,11 +192,11 @@ int main(void)
 	char remove[64];
 
 	CHECK_INT(mkdtemp(dir) != NULL && chdir(dir) == 0, 1);
-	file_reader_init(&reader);
+	file_reader_init(&helper);
 	test_rows();
 	test_walks();
 	test_rules();
-	file_reader_done(&reader);
+	file_reader_done(&helper);
 	snprintf(remove, sizeof(remove), "rm -rf %s", dir);
 	CHECK_INT(chdir("/") || system(remove), 0);
 	return testing_end();

@@ -24,7 +24,7 @@ static void make(const char *path)
 	CHECK_INT(system(command), 0);
 }
 
-static int take(void *to, const char *path, uint64_t inode, const struct group_key *key)
+static int add_directory(void *to, const char *path, uint64_t inode, const struct group_key *key)
 {
 	size_t length = strlen(got);
 	struct stat file;
@@ -39,7 +39,7 @@ static int walk(int *status)
 	int root = open(".", O_PATH | O_DIRECTORY), result;
 
 	got[0] = '\0';
-	result = tree_walk(root, take, status);
+	result = tree_walk(root, add_directory, status);
 	close(root);
 	return result;
 }

@@ -299,7 +299,7 @@ static void test_mistakes(void)
 }
 
 /* What was right before and after a mistake stays. */
-static void test_rest_works(void)
+static void test_others_work(void)
 {
 	static const char text[] = "Interval 5\n"
 				   "Interval \"never\"\n"
@@ -417,9 +417,9 @@ static void test_hidden_block(void)
 
 int main(void)
 {
-	message_to(daemon_take);
+	message_to(daemon_log);
 	test_mistakes();
-	test_rest_works();
+	test_others_work();
 	test_notes();
 	test_long_commands();
 	test_hidden_block();

@@ -78,7 +78,7 @@ static void test_too_many_labels(void)
 }
 
 /* Likewise. */
-static void test_too_many_patterns(void)
+static void test_too_many_expressions(void)
 {
 	char *text = NULL;
 	size_t size = 0;
@@ -104,11 +104,11 @@ static void test_too_many_patterns(void)
 
 int main(void)
 {
-	message_to(daemon_take);
+	message_to(daemon_log);
 	test_too_many("Service", CONFIG_SERVICES_MAX, "Process");
 	test_too_many("Probe", CONFIG_PROBES_MAX, "Option");
 	test_too_many_labels();
-	test_too_many_patterns();
+	test_too_many_expressions();
 	test_flood();
 	daemon_clear();
 	return testing_end();

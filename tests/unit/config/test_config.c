@@ -410,7 +410,7 @@ static void test_differences(void)
 
 int main(void)
 {
-	message_to(daemon_take);
+	message_to(daemon_log);
 	test_defaults();
 	test_all();
 	test_services_from();

@@ -142,7 +142,7 @@ static void test_many(void)
 
 int main(void)
 {
-	message_to(daemon_take);
+	message_to(daemon_log);
 	test_all();
 	test_good();
 	test_bad();

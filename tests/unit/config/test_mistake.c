@@ -112,7 +112,7 @@ static void test_near(void)
 
 int main(void)
 {
-	message_to(daemon_take);
+	message_to(daemon_log);
 	daemon_clear();
 	test_words();
 	test_many();

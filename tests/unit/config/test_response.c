@@ -16,14 +16,14 @@
 /* Octets as "48 ?? 00". */
 static void print_rule(const struct response_rule *rule, char *to, size_t size)
 {
-	const unsigned char *octets = (const unsigned char *)rule->octets;
+	const unsigned char *bytes = (const unsigned char *)rule->octets;
 	const unsigned char *mask = (const unsigned char *)rule->mask;
 
 	to[0] = '\0';
 	for (uint32_t i = 0; i < rule->length; i++) {
 		size_t length = strlen(to);
 
-		snprintf(to + length, size - length, mask[i] ? "%02x " : "?? ", octets[i]);
+		snprintf(to + length, size - length, mask[i] ? "%02x " : "?? ", bytes[i]);
 	}
 }
 
@@ -184,7 +184,7 @@ static void test_none(void)
 
 int main(void)
 {
-	message_to(daemon_take);
+	message_to(daemon_log);
 	test_read();
 	test_mistakes();
 	test_covers();

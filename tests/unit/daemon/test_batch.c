@@ -26,7 +26,7 @@ static struct batch_item make(size_t i, char names[3][128], struct value *values
 	return item;
 }
 
-static void take(void *to, const struct batch_item *item)
+static void check_item(void *to, const struct batch_item *item)
 {
 	struct value values[8];
 	char names[3][128];
@@ -51,7 +51,7 @@ int main(void)
 	char names[3][128];
 
 	CASE("nothing");
-	batch_each(&batch, take, &seen);
+	batch_each(&batch, check_item, &seen);
 	CHECK_UINT(seen, 0);
 	CASE("%d items", ITEMS);
 	for (size_t i = 0; i < ITEMS; i++) {
@@ -61,7 +61,7 @@ int main(void)
 	}
 	CHECK_INT(batch.failed, false);
 	CHECK_UINT(batch.series, ITEMS - (ITEMS + 2) / 3);
-	batch_each(&batch, take, &seen);
+	batch_each(&batch, check_item, &seen);
 	CHECK_UINT(seen, ITEMS);
 	batch_done(&batch);
 	batch_done(&batch);

@@ -35,8 +35,8 @@
 #endif
 #define FIRST (READINGS / 5) /* until all tables have grown */
 #define INTERVAL_S 10
-#define AT_ONCE 5 /* services */
-#define ASKED 20  /* times, each service */
+#define AT_ONCE 5    /* services */
+#define UPSTREAMS 20 /* times, each service */
 
 void module_register(void);
 
@@ -85,15 +85,15 @@ static int listen_anywhere(struct sockaddr_in *ret_address)
 /* Answers what it is asked until it is killed. */
 static void serve(unsigned number, int listener)
 {
-	struct pollfd asked = { .events = POLLIN };
+	struct pollfd request = { .events = POLLIN };
 	char name[16], byte;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	snprintf(name, sizeof(name), "leaks_%u", number);
 	prctl(PR_SET_NAME, name);
-	asked.fd = accept(listener, NULL, NULL);
-	while (poll(&asked, 1, -1) == 1 && read(asked.fd, &byte, 1) == 1)
-		if (write(asked.fd, &byte, 1) != 1)
+	request.fd = accept(listener, NULL, NULL);
+	while (poll(&request, 1, -1) == 1 && read(request.fd, &byte, 1) == 1)
+		if (write(request.fd, &byte, 1) != 1)
 			break;
 	for (;;)
 		pause();
@@ -111,7 +111,7 @@ static pid_t start_service(unsigned number)
 		serve(number, listener);
 	fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	must(fd >= 0 && connect(fd, (void *)&address, sizeof(address)) == 0, "connect");
-	for (int i = 0; i < ASKED; i++)
+	for (int i = 0; i < UPSTREAMS; i++)
 		must(write(fd, &byte, 1) == 1 && read(fd, &byte, 1) == 1, "a service's answer");
 	close(fd);
 	close(listener);

@@ -90,7 +90,7 @@ static void test_failing_reading(void)
 }
 
 /* The process that reads files may outlive the daemon; no map is to live on with it. */
-static void check_readers(void)
+static void check_callbacks(void)
 {
 	char path[64], line[512];
 	int child, children = 0, maps = 0;
@@ -173,7 +173,7 @@ static void start_and_read(void)
 	CHECK_REAL(interval_of("ebpf/sample"), 3, 0);
 	CHECK_REAL(interval_of("ebpf/self"), 20, 0);
 	CHECK_INT(read_named("ebpf/broken") == NULL && read_named("ebpf/costly") == NULL, 1);
-	check_readers();
+	check_callbacks();
 	off = messages_with(" is off: ") - messages_with(" is off: it is off by default; ");
 	for (int i = 0; i < 3; i++) {
 		CASE("reading %d", i);

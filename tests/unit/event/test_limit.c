@@ -12,29 +12,29 @@
 
 static struct limit limit;
 
-static void check_of(const char *subject, uint64_t now_s, bool want, uint64_t want_held)
+static void check_of(const char *subject, uint64_t now_s, bool want, uint64_t want_suppressed)
 {
-	uint64_t held = 0;
+	uint64_t suppressed = 0;
 	char text[64];
 
 	snprintf(text, sizeof(text), "%s at %u", subject, (unsigned)now_s);
-	CHECK_INT(limit_pass(&limit, subject, text, now_s * S, &held), want);
-	CHECK_UINT(held, want_held);
+	CHECK_INT(limit_pass(&limit, subject, text, now_s * S, &suppressed), want);
+	CHECK_UINT(suppressed, want_suppressed);
 }
 
-static void check_pass(uint64_t now_s, bool want, uint64_t want_held)
+static void check_pass(uint64_t now_s, bool want, uint64_t want_suppressed)
 {
-	check_of("web", now_s, want, want_held);
+	check_of("web", now_s, want, want_suppressed);
 }
 
 /* want: the text that is told, NULL: nothing is. */
-static void check_release(uint64_t now_s, const char *want, uint64_t want_held)
+static void check_release(uint64_t now_s, const char *want, uint64_t want_suppressed)
 {
 	const struct limit_source *source = NULL;
-	uint64_t held = 0;
+	uint64_t suppressed = 0;
 
-	CHECK_INT(limit_release(&limit, now_s * S, &source, &held), want != NULL);
-	CHECK_UINT(held, want_held);
+	CHECK_INT(limit_release(&limit, now_s * S, &source, &suppressed), want != NULL);
+	CHECK_UINT(suppressed, want_suppressed);
 	if (want && source)
 		CHECK_TEXT(source->text, want);
 }

@@ -264,7 +264,7 @@ void daemon_print(void)
 	}
 }
 
-void daemon_take(int severity, const char *text)
+void daemon_log(int severity, const char *text)
 {
 	logged = grown(logged, logged_count + 1, sizeof(*logged));
 	logged[logged_count].severity = severity;
@@ -281,7 +281,7 @@ void plugin_log(int level, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	daemon_take(level, text);
+	daemon_log(level, text);
 }
 
 size_t daemon_messages(void)

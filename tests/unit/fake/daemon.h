@@ -65,7 +65,7 @@ bool daemon_notified(int severity, const char *identifier, const char *text);
 void daemon_print(void);
 
 /* Takes a message, as message_to() wants it. */
-void daemon_take(int severity, const char *text);
+void daemon_log(int severity, const char *text);
 size_t daemon_messages(void);
 /* The i-th message, or "". */
 const char *daemon_message(size_t i);

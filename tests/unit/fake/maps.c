@@ -61,7 +61,7 @@ static struct element *find(const struct fake *fake, const void *key)
 	return NULL;
 }
 
-static void take_out(struct fake *fake, struct element *element)
+static void remove_element(struct fake *fake, struct element *element)
 {
 	size_t at = (size_t)(element - fake->element);
 
@@ -138,7 +138,7 @@ int bpf_map_delete_elem(int fd, const void *key)
 		errno = ENOENT;
 		return -ENOENT;
 	}
-	take_out(&fakes[fd], element);
+	remove_element(&fakes[fd], element);
 	return 0;
 }
 
@@ -219,7 +219,7 @@ bool maps_pop(const char *map, void *value)
 	if (!fake || fake->count == 0)
 		return false;
 	memcpy(value, fake->element[0].value, bpf_map__value_size(fake->map));
-	take_out(fake, &fake->element[0]);
+	remove_element(fake, &fake->element[0]);
 	return true;
 }
 
@@ -233,7 +233,7 @@ void maps_clear(void)
 {
 	for (size_t i = 0; i < fake_count; i++) {
 		while (fakes[i].count)
-			take_out(&fakes[i], &fakes[i].element[0]);
+			remove_element(&fakes[i], &fakes[i].element[0]);
 		free(fakes[i].element);
 		fakes[i] = (struct fake){ 0 };
 	}

@@ -82,7 +82,7 @@ static int sample_begin(void)
 	struct error error = { "" };
 	int status;
 
-	message_to(daemon_take);
+	message_to(daemon_log);
 	if (!may_load())
 		return TESTING_SKIPPED;
 	read_config("  Option \"optional\"\n");

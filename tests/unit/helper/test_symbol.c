@@ -194,7 +194,7 @@ static void test_programs(void)
 }
 
 /* One that says nothing, and one that says nonsense. */
-static void test_worker(void)
+static void test_helper(void)
 {
 	struct symbol_file file = { .fd = -7 };
 	uint64_t nonsense[6] = { 0 };
@@ -232,7 +232,7 @@ int main(void)
 	test_other_root();
 	test_find();
 	test_programs();
-	test_worker();
+	test_helper();
 	file_reader_done(&files);
 	unlink(path_of("/fifo"));
 	rmdir(directory);

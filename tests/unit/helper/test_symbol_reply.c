@@ -10,7 +10,7 @@
 
 #define FILE_SIZE 4096
 
-struct answer {
+struct reply {
 	struct symbol_answer head;
 	struct symbol_answer_name name;
 	char reason[4];
@@ -19,9 +19,9 @@ struct answer {
 	char arguments[8];
 } __attribute__((packed));
 
-static struct answer good(void)
+static struct reply good(void)
 {
-	struct answer answer = {
+	struct reply reply = {
 		.head = { SYMBOL_VERSION, 2, { 0xab, 0x01 }, -ESTALE },
 		.name = { -ESRCH, 4, 0 },
 		.reason = { 'w', '\n', '\x80', 'y' },
@@ -29,11 +29,11 @@ static struct answer good(void)
 		.place = { { 100, 0, SYMBOL_GO, 0 }, { 200, 300, SYMBOL_RETURN, 8 } },
 	};
 
-	memcpy(answer.arguments, "-4@%edi ", 8);
-	return answer;
+	memcpy(reply.arguments, "-4@%edi ", 8);
+	return reply;
 }
 
-static int take(const void *bytes, size_t size)
+static int parse(const void *bytes, size_t size)
 {
 	struct symbol_about about;
 	struct symbol_found found[2];
@@ -47,11 +47,11 @@ static int take(const void *bytes, size_t size)
 static void test_good(void)
 {
 	struct symbol_about about;
-	struct answer answer = good();
+	struct reply reply = good();
 	struct symbol_found found[2];
 
 	CASE("an answer");
-	CHECK_INT(symbol_answer_take((char *)&answer, sizeof(answer), FILE_SIZE, 2, found, &about),
+	CHECK_INT(symbol_answer_take((char *)&reply, sizeof(reply), FILE_SIZE, 2, found, &about),
 		  0);
 	CHECK_UINT(about.build_id_size, 2);
 	CHECK_UINT(about.build_id[0], 0xab);
@@ -72,47 +72,47 @@ static void test_good(void)
 
 static void test_bad(void)
 {
-	struct answer answer;
+	struct reply reply;
 
 	CASE("another version");
-	answer = good();
-	answer.head.version++;
-	CHECK_INT(take(&answer, sizeof(answer)), -EPROTO);
-	CHECK_INT(take(&answer, sizeof(uint32_t)), -EPROTO);
-#define BAD(change)                                                 \
-	do {                                                        \
-		answer = good();                                    \
-		change;                                             \
-		CASE("%s", #change);                                \
-		CHECK_INT(take(&answer, sizeof(answer)), -EBADMSG); \
+	reply = good();
+	reply.head.version++;
+	CHECK_INT(parse(&reply, sizeof(reply)), -EPROTO);
+	CHECK_INT(parse(&reply, sizeof(uint32_t)), -EPROTO);
+#define BAD(change)                                                \
+	do {                                                       \
+		reply = good();                                    \
+		change;                                            \
+		CASE("%s", #change);                               \
+		CHECK_INT(parse(&reply, sizeof(reply)), -EBADMSG); \
 	} while (0)
-	BAD(answer.head.build_id_size = SYMBOL_BUILD_ID_MAX + 1);
-	BAD(answer.head.debug_status = 1);
-	BAD(answer.head.debug_status = INT32_MIN);
-	BAD(answer.name.status = 1);
-	BAD(answer.name.status = 0);
-	BAD(answer.name.status = INT32_MIN);
-	BAD(answer.name.count = 1);
-	BAD(answer.name.reason_length = UINT32_MAX);
-	BAD(answer.name.reason_length = SYMBOL_TEXT_MAX);
-	BAD(answer.second.count = UINT32_MAX);
-	BAD(answer.second.count = SYMBOL_PLACES_MAX + 1);
-	BAD(answer.second.count = 3);
-	BAD(answer.second.count = 1);
-	BAD(answer.place[0].offset = FILE_SIZE);
-	BAD(answer.place[0].flags = SYMBOL_RETURN);
-	BAD(answer.place[1].flags = 16);
-	BAD(answer.place[1].semaphore = FILE_SIZE);
-	BAD(answer.place[1].arguments_length = UINT32_MAX);
+	BAD(reply.head.build_id_size = SYMBOL_BUILD_ID_MAX + 1);
+	BAD(reply.head.debug_status = 1);
+	BAD(reply.head.debug_status = INT32_MIN);
+	BAD(reply.name.status = 1);
+	BAD(reply.name.status = 0);
+	BAD(reply.name.status = INT32_MIN);
+	BAD(reply.name.count = 1);
+	BAD(reply.name.reason_length = UINT32_MAX);
+	BAD(reply.name.reason_length = SYMBOL_TEXT_MAX);
+	BAD(reply.second.count = UINT32_MAX);
+	BAD(reply.second.count = SYMBOL_PLACES_MAX + 1);
+	BAD(reply.second.count = 3);
+	BAD(reply.second.count = 1);
+	BAD(reply.place[0].offset = FILE_SIZE);
+	BAD(reply.place[0].flags = SYMBOL_RETURN);
+	BAD(reply.place[1].flags = 16);
+	BAD(reply.place[1].semaphore = FILE_SIZE);
+	BAD(reply.place[1].arguments_length = UINT32_MAX);
 	CASE("cut");
-	answer = good();
-	for (size_t size = 0; size < sizeof(answer); size++)
-		CHECK_INT(take(&answer, size), -EBADMSG);
+	reply = good();
+	for (size_t size = 0; size < sizeof(reply); size++)
+		CHECK_INT(parse(&reply, size), -EBADMSG);
 }
 
 #define NAMES_COUNT 3
 
-struct names_answer {
+struct names_reply {
 	struct symbol_answer head;
 	struct symbol_answer_names names;
 	uint32_t none;
@@ -122,21 +122,21 @@ struct names_answer {
 	char last[2];
 } __attribute__((packed));
 
-static struct names_answer good_names(void)
+static struct names_reply good_names(void)
 {
-	struct names_answer answer = {
+	struct names_reply reply = {
 		.head = { SYMBOL_VERSION, 2, { 0xab, 0x01 } },
 		.names = { 0, 1 },
 		.length = 12,
 		.last_length = 2,
 	};
 
-	memcpy(answer.text, "a;b\0c\n\x7f\0\xc3\xa4 d", 12);
-	memcpy(answer.last, "xy", 2);
-	return answer;
+	memcpy(reply.text, "a;b\0c\n\x7f\0\xc3\xa4 d", 12);
+	memcpy(reply.last, "xy", 2);
+	return reply;
 }
 
-static int take_names(const void *bytes, size_t size)
+static int parse_names(const void *bytes, size_t size)
 {
 	struct symbol_about about;
 	struct symbol_names names;
@@ -149,13 +149,13 @@ static int take_names(const void *bytes, size_t size)
 
 static void test_good_names(void)
 {
-	struct names_answer answer = good_names();
+	struct names_reply reply = good_names();
 	struct symbol_about about;
 	struct symbol_names names;
-	size_t size = offsetof(struct names_answer, none);
+	size_t size = offsetof(struct names_reply, none);
 
 	CASE("names");
-	CHECK_INT(symbol_answer_take_names((char *)&answer, sizeof(answer), NAMES_COUNT, &names,
+	CHECK_INT(symbol_answer_take_names((char *)&reply, sizeof(reply), NAMES_COUNT, &names,
 					   &about),
 		  0);
 	CHECK_INT(about.status, 0);
@@ -169,45 +169,45 @@ static void test_good_names(void)
 	symbol_names_done(&names);
 	symbol_names_done(&names);
 	CASE("a file of another kind");
-	answer.names.status = -ENOEXEC;
-	CHECK_INT(symbol_answer_take_names((char *)&answer, size, NAMES_COUNT, &names, &about), 0);
+	reply.names.status = -ENOEXEC;
+	CHECK_INT(symbol_answer_take_names((char *)&reply, size, NAMES_COUNT, &names, &about), 0);
 	CHECK_INT(about.status, -ENOEXEC);
-	CHECK_INT(take_names(&answer, sizeof(answer)), -EBADMSG);
+	CHECK_INT(parse_names(&reply, sizeof(reply)), -EBADMSG);
 }
 
 static void test_bad_names(void)
 {
-	struct names_answer answer;
+	struct names_reply reply;
 
 	CASE("names: another version");
-	answer = good_names();
-	answer.head.version--;
-	CHECK_INT(take_names(&answer, sizeof(answer)), -EPROTO);
-#define BAD_NAMES(change)                                                 \
-	do {                                                              \
-		answer = good_names();                                    \
-		change;                                                   \
-		CASE("names: %s", #change);                               \
-		CHECK_INT(take_names(&answer, sizeof(answer)), -EBADMSG); \
+	reply = good_names();
+	reply.head.version--;
+	CHECK_INT(parse_names(&reply, sizeof(reply)), -EPROTO);
+#define BAD_NAMES(change)                                                \
+	do {                                                             \
+		reply = good_names();                                    \
+		change;                                                  \
+		CASE("names: %s", #change);                              \
+		CHECK_INT(parse_names(&reply, sizeof(reply)), -EBADMSG); \
 	} while (0)
-	BAD_NAMES(answer.head.build_id_size = SYMBOL_BUILD_ID_MAX + 1);
-	BAD_NAMES(answer.names.status = 1);
-	BAD_NAMES(answer.names.status = -EPERM);
-	BAD_NAMES(answer.names.wants_debug = 2);
-	BAD_NAMES(answer.none = 1);
-	BAD_NAMES(answer.length = UINT32_MAX);
-	BAD_NAMES(answer.length = 11);
-	BAD_NAMES(answer.length = 13);
-	BAD_NAMES(answer.text[0] = '\0');
-	BAD_NAMES(answer.text[4] = '\0');
-	BAD_NAMES(answer.text[11] = '\0');
-	BAD_NAMES(answer.last_length = 0);
-	BAD_NAMES(answer.last_length = 1);
-	BAD_NAMES(answer.last_length = 3);
+	BAD_NAMES(reply.head.build_id_size = SYMBOL_BUILD_ID_MAX + 1);
+	BAD_NAMES(reply.names.status = 1);
+	BAD_NAMES(reply.names.status = -EPERM);
+	BAD_NAMES(reply.names.wants_debug = 2);
+	BAD_NAMES(reply.none = 1);
+	BAD_NAMES(reply.length = UINT32_MAX);
+	BAD_NAMES(reply.length = 11);
+	BAD_NAMES(reply.length = 13);
+	BAD_NAMES(reply.text[0] = '\0');
+	BAD_NAMES(reply.text[4] = '\0');
+	BAD_NAMES(reply.text[11] = '\0');
+	BAD_NAMES(reply.last_length = 0);
+	BAD_NAMES(reply.last_length = 1);
+	BAD_NAMES(reply.last_length = 3);
 	CASE("names: cut");
-	answer = good_names();
-	for (size_t size = 0; size < sizeof(answer); size++)
-		CHECK_INT(take_names(&answer, size), -EBADMSG);
+	reply = good_names();
+	for (size_t size = 0; size < sizeof(reply); size++)
+		CHECK_INT(parse_names(&reply, size), -EBADMSG);
 }
 
 /* The longest that there is, and one byte more. */
@@ -218,17 +218,17 @@ static void test_long_names(void)
 		struct symbol_answer_names names;
 		uint32_t length;
 		char text[SYMBOL_NAMED_MAX];
-	} __attribute__((packed)) answer = { .head = { .version = SYMBOL_VERSION } };
+	} __attribute__((packed)) reply = { .head = { .version = SYMBOL_VERSION } };
 	struct symbol_about about;
 	struct symbol_names names;
 
-	memset(answer.text, 'n', sizeof(answer.text));
+	memset(reply.text, 'n', sizeof(reply.text));
 	for (uint32_t more = 0; more < 2; more++) {
-		size_t cut = sizeof(answer) - 1 + more;
+		size_t cut = sizeof(reply) - 1 + more;
 
 		CASE("names: the longest, and %u more", more);
-		answer.length = SYMBOL_NAMED_MAX - 1 + more;
-		CHECK_INT(symbol_answer_take_names((char *)&answer, cut, 1, &names, &about),
+		reply.length = SYMBOL_NAMED_MAX - 1 + more;
+		CHECK_INT(symbol_answer_take_names((char *)&reply, cut, 1, &names, &about),
 			  more ? -EBADMSG : 0);
 	}
 	CHECK_UINT(strlen(names.name[0]), SYMBOL_NAMED_MAX - 1);

@@ -64,7 +64,7 @@ static void test_maps(void)
 }
 
 /* What it shares is another object's. */
-static void test_shared(void)
+static void test_common_maps(void)
 {
 	struct demand own = { 0 }, borrowed = { 0 };
 	struct error error = { "" };
@@ -119,7 +119,7 @@ int main(void)
 {
 	test_sizes();
 	test_maps();
-	test_shared();
+	test_common_maps();
 	test_ceiling();
 	return testing_end();
 }

@@ -9,7 +9,7 @@
 #include "plugin/object/tier.h"
 #include "plugin/util/message.h"
 
-#define T(tier) (1U << (tier))
+#define T(set) (1U << (set))
 
 static struct file_reader files;
 
@@ -18,7 +18,7 @@ static struct file_reader files;
 static const struct plan {
 	const char *object;
 	const char *options[3];
-	unsigned tier; /* 0: no such line */
+	unsigned set; /* 0: no such line */
 	uint32_t want;
 	const char *want_options;
 	const char *messages[2];
@@ -126,7 +126,7 @@ static void test_no_block(void)
 int main(void)
 {
 	file_reader_init(&files);
-	message_to(daemon_take);
+	message_to(daemon_log);
 	for (size_t i = 0; i < COUNT_OF(PLANS); i++) {
 		CASE("plan %zu", i);
 		test_plan(&PLANS[i]);

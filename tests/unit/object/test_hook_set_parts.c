@@ -15,7 +15,7 @@ static bool loads(const struct object *object, const char *program)
 	return bpf_program__autoload(bpf_object__find_program_by_name(object->bpf, program));
 }
 
-static void test_tiers(const char *path)
+static void test_hook_sets(const char *path)
 {
 	static const struct {
 		unsigned tier;
@@ -145,7 +145,7 @@ static void test_two_options(const char *path)
 }
 
 /* Without programs of tiers there are none. */
-static void test_no_tiers(const char *path)
+static void test_no_hook_sets(const char *path)
 {
 	struct error error = { "" };
 	char text[64];
@@ -168,11 +168,11 @@ int main(void)
 
 	snprintf(sample, sizeof(sample), "%s", testing_built("tests/bpf/sample.bpf.o"));
 	file_reader_init(&files);
-	test_tiers(sample);
+	test_hook_sets(sample);
 	test_options(sample);
 	test_option_parts(testing_built("tests/bpf/costly.bpf.o"));
 	test_two_options(testing_built("tests/bpf/two_options.bpf.o"));
-	test_no_tiers(testing_built("bpf/engine/service.bpf.o"));
+	test_no_hook_sets(testing_built("bpf/engine/service.bpf.o"));
 	file_reader_done(&files);
 	return testing_end();
 }

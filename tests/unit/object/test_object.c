@@ -346,7 +346,7 @@ static void test_constant(const char *path)
 }
 
 /* One that does not answer takes its time once, and no other one with it. */
-static void test_no_answer(const char *path)
+static void test_no_reply(const char *path)
 {
 	struct object object;
 	struct error error;
@@ -384,7 +384,7 @@ int main(void)
 	test_bytes(&sample);
 	test_print_restored(path);
 	test_constant(path);
-	test_no_answer(path);
+	test_no_reply(path);
 	test_broken_btf(path);
 	free(sample.data);
 	remove_directory();

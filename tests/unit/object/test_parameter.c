@@ -123,7 +123,7 @@ static void test_without(void)
 int main(void)
 {
 	file_reader_init(&files);
-	message_to(daemon_take);
+	message_to(daemon_log);
 	for (size_t i = 0; i < COUNT_OF(PLANS); i++)
 		test_plan(&PLANS[i]);
 	test_without();

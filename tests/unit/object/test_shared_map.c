@@ -77,10 +77,10 @@ static void test_agreed(void)
 	open_sample(&object);
 	bpf_object__for_each_map(map, object.bpf)
 	{
-		bool shared = !strcmp(bpf_map__name(map), "service_tasks") ||
-			      !strcmp(bpf_map__name(map), "service_moves");
+		bool is_common = !strcmp(bpf_map__name(map), "service_tasks") ||
+				 !strcmp(bpf_map__name(map), "service_moves");
 
-		CHECK_INT(share_is_borrowed(&object, map), shared);
+		CHECK_INT(share_is_borrowed(&object, map), is_common);
 	}
 	/* All that is left to find fault with. */
 	CHECK_INT(share_maps(&owner, &object, &error), -EINVAL);

@@ -195,7 +195,7 @@ int main(void)
 		printf("there is no " TYPES_DB "\n");
 		return TESTING_SKIPPED;
 	}
-	message_to(daemon_take);
+	message_to(daemon_log);
 	file_reader_init(&files);
 	CASE("objects");
 	CHECK_INT(glob(testing_built("bpf/*.bpf.o"), 0, NULL, &objects), 0);

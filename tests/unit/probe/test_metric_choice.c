@@ -13,7 +13,7 @@
 #include "plugin/table/table.h"
 #include "plugin/util/message.h"
 
-#define PATTERNS_MAX 3
+#define GLOBS_MAX 3
 #define MESSAGES_MAX 3
 #define P(text) ((char[]){ text })
 
@@ -26,7 +26,7 @@ static struct config config = { .percentiles = { 50 }, .percentile_count = 1 };
 
 static const struct plan {
 	const char *name;
-	char *collect[PATTERNS_MAX], *ignore[PATTERNS_MAX];
+	char *collect[GLOBS_MAX], *ignore[GLOBS_MAX];
 	const char *option;
 	const char *tables; /* map:metrics */
 	const char *messages[MESSAGES_MAX];
@@ -70,11 +70,11 @@ static const struct plan {
 			"its Probe block" } },
 };
 
-static size_t count_of(char *const *patterns)
+static size_t count_of(char *const *globs)
 {
 	size_t count = 0;
 
-	while (count < PATTERNS_MAX && patterns[count])
+	while (count < GLOBS_MAX && globs[count])
 		count++;
 	return count;
 }
@@ -136,8 +136,8 @@ static void test_plan(const struct plan *plan)
 
 static void test_none(void)
 {
-	char *pattern = P("x");
-	struct probe_config block = { .collect = { &pattern, 1 } };
+	char *glob = P("x");
+	struct probe_config block = { .collect = { &glob, 1 } };
 	struct error error = { "" };
 	struct selection selection;
 	struct object object;
@@ -155,7 +155,7 @@ static void test_none(void)
 
 int main(void)
 {
-	message_to(daemon_take);
+	message_to(daemon_log);
 	file_reader_init(&files);
 	for (size_t i = 0; i < COUNT_OF(PLANS); i++)
 		test_plan(&PLANS[i]);

@@ -140,11 +140,11 @@ static void check_off(bool one, bool two, bool three)
 
 static const double none[PROBES] = { 0 };
 
-static void begin_with_functions(double hot, double other, double cool)
+static void begin_with_functions(double busy, double other, double cool)
 {
 	first_functions = &functions;
 	begin(1, none);
-	function_costs[0] = hot;
+	function_costs[0] = busy;
 	function_costs[1] = other;
 	function_costs[2] = cool;
 	memset(function_is_off, 0, sizeof(function_is_off));
@@ -415,7 +415,7 @@ static void test_functions(void)
 
 int main(void)
 {
-	message_to(daemon_take);
+	message_to(daemon_log);
 	test_which();
 	test_trial();
 	test_sample();

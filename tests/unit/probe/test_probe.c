@@ -45,7 +45,7 @@ static void count_value(const char *program, uint64_t value)
 	}
 }
 
-static void *count_share(void *first)
+static void *count_part(void *first)
 {
 	cpu_set_t cpu;
 
@@ -66,14 +66,14 @@ static void count_values(void)
 	pthread_t threads[THREADS];
 
 	for (size_t i = 0; i < THREADS; i++)
-		if (pthread_create(&threads[i], NULL, count_share, &values[i]) != 0)
+		if (pthread_create(&threads[i], NULL, count_part, &values[i]) != 0)
 			abort();
 	for (size_t i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
 }
 
 /* Tiers that the kernel refuses, at load and at attach, cost a message each. */
-static void test_tiers(void)
+static void test_hook_sets(void)
 {
 	CASE("tiers");
 	CHECK_UINT(probe.object.tier, 3);
@@ -94,7 +94,7 @@ static void *read_in_thread(void *unused)
 }
 
 /* A reading begins when no other one holds the services: what it waited is no time of its own. */
-static void test_waiting(void)
+static void test_unassigned(void)
 {
 	uint64_t freed_ns;
 	pthread_t thread;
@@ -393,14 +393,14 @@ int main(void)
 		printf("%s\n", error.text);
 		return testing_end();
 	}
-	test_tiers();
+	test_hook_sets();
 	test_variables();
 	test_first_reading();
 	test_counting();
 	test_large();
 	test_few();
 	test_tail();
-	test_waiting();
+	test_unassigned();
 	test_services();
 	test_nothing_left();
 	services_done(&services);

@@ -59,12 +59,12 @@ static void on_dispatch(const char *subject)
 }
 
 /* Of the library, in place of its own. */
-int __wrap_file_read(struct file_reader *reader, const struct file_request *request,
+int __wrap_file_read(struct file_reader *helper, const struct file_request *request,
 		     struct file *ret_file);
-int __wrap_file_read(struct file_reader *reader, const struct file_request *request,
+int __wrap_file_read(struct file_reader *helper, const struct file_request *request,
 		     struct file *ret_file)
 {
-	(void)reader;
+	(void)helper;
 	(void)ret_file;
 	if (stop_at && !strcmp(request->path, stop_at)) {
 		stop_at = NULL;
@@ -225,7 +225,7 @@ static void test_catch_up(void)
 static unsigned inside;
 
 /* Comes back when both are here. */
-static void meet(void)
+static void wait_for_other(void)
 {
 	if (__atomic_add_fetch(&inside, 1, __ATOMIC_ACQ_REL) != 1)
 		sem_post(&arrived);
@@ -243,7 +243,7 @@ static void test_same_time(void)
 	pair_init(&p);
 	walks[0] = object_walked_by(&p.slow.object, 1);
 	walks[1] = object_walked_by(&p.quick.object, 1);
-	maps_on_walk = meet;
+	maps_on_walk = wait_for_other;
 	threads[0] = start_reading(&p.slow);
 	threads[1] = start_reading(&p.quick);
 	end_reading(threads[0]);

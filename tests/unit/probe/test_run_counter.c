@@ -113,33 +113,33 @@ static void test_cost(void)
 		program_of(4, 7, 90, 150),
 		program_of(5, NO_COUNTER, 450, 150),
 	};
-	struct hot hot = counters_of(programs, COUNT_OF(programs), 0);
+	struct hot counters = counters_of(programs, COUNT_OF(programs), 0);
 	double runs[HOT_PROGRAMS_MAX] = { [0] = 1000, [7] = 100, [8] = 1e9 };
 
 	CASE("runs, by what a hook and a program take");
-	CHECK_REAL(hot_cost_ns(&hot, runs), 1000 * 220 + 100 * 240, 1e-6L);
+	CHECK_REAL(hot_cost_ns(&counters, runs), 1000 * 220 + 100 * 240, 1e-6L);
 	CASE("what is measured replaces what is supposed; its own cost is taken off");
-	hot_note(&hot, 3, 5000, 1e-6);
-	CHECK_REAL(hot_cost_ns(&hot, runs), 1000 * (70 + 1000 - HOOK_STATISTICS_NS) + 100 * 240,
-		   1e-6L);
-	hot_note(&hot, 3, 5000, 1e-9);
-	CHECK_REAL(hot_cost_ns(&hot, runs), 1000 * 70 + 100 * 240, 1e-6L);
+	hot_note(&counters, 3, 5000, 1e-6);
+	CHECK_REAL(hot_cost_ns(&counters, runs),
+		   1000 * (70 + 1000 - HOOK_STATISTICS_NS) + 100 * 240, 1e-6L);
+	hot_note(&counters, 3, 5000, 1e-9);
+	CHECK_REAL(hot_cost_ns(&counters, runs), 1000 * 70 + 100 * 240, 1e-6L);
 	CASE("a sample without a run says nothing of one");
-	hot_note(&hot, 4, 0, 0);
-	CHECK_REAL(hot_cost_ns(&hot, runs), 1000 * 70 + 100 * 240, 1e-6L);
+	hot_note(&counters, 4, 0, 0);
+	CHECK_REAL(hot_cost_ns(&counters, runs), 1000 * 70 + 100 * 240, 1e-6L);
 	CASE("one without a number, by the statistics");
-	hot_note(&hot, 5, 10, 2e-6);
-	CHECK_REAL(hot_cost_ns(&hot, runs),
+	hot_note(&counters, 5, 10, 2e-6);
+	CHECK_REAL(hot_cost_ns(&counters, runs),
 		   1000 * 70 + 100 * 240 + 10 * (450 + 2000 - HOOK_STATISTICS_NS), 1e-6L);
 	CASE("and at rest");
-	hot_rest(&hot);
-	CHECK_REAL(hot_cost_ns(&hot, runs), 1000 * 70 + 100 * 240, 1e-6L);
+	hot_rest(&counters);
+	CHECK_REAL(hot_cost_ns(&counters, runs), 1000 * 70 + 100 * 240, 1e-6L);
 	CASE("not known");
 	programs[2] = program_of(5, NO_COUNTER, 450, 150);
-	hot = counters_of(&programs[2], 1, -1);
-	CHECK_REAL(hot_cost_ns(&hot, runs), (long double)NAN, 0);
-	hot = counters_of(&programs[2], 0, -1);
-	CHECK_REAL(hot_cost_ns(&hot, runs), 0, 0);
+	counters = counters_of(&programs[2], 1, -1);
+	CHECK_REAL(hot_cost_ns(&counters, runs), (long double)NAN, 0);
+	counters = counters_of(&programs[2], 0, -1);
+	CHECK_REAL(hot_cost_ns(&counters, runs), 0, 0);
 }
 
 int main(void)

@@ -31,7 +31,7 @@ static struct program {
 
 static uint64_t now_ns, on_ns;
 static int own = -1; /* the descriptor that keeps the statistics on */
-static unsigned asked;
+static unsigned requests;
 static bool allowed, others;
 
 static bool is_open(int fd)
@@ -80,7 +80,7 @@ int __wrap_bpf_enable_stats(enum bpf_stats_type type);
 int __wrap_bpf_enable_stats(enum bpf_stats_type type)
 {
 	CHECK_INT(type, BPF_STATS_RUN_TIME);
-	asked++;
+	requests++;
 	own = allowed ? open("/dev/null", O_RDONLY | O_CLOEXEC) : -EPERM;
 	return own;
 }
@@ -106,7 +106,7 @@ static struct runs begin(void)
 	}
 	now_ns = S(1000);
 	on_ns = 0;
-	asked = 0;
+	requests = 0;
 	allowed = true;
 	others = false;
 	return runs;
@@ -143,8 +143,8 @@ static void test_rare(void)
 		read_once(&runs, INTERVAL_S);
 		check_values(&runs);
 	}
-	CHECK_INT(asked >= 9 && asked <= 20, true);
-	CHECK_INT(on_ns <= asked * S(0.2), true);
+	CHECK_INT(requests >= 9 && requests <= 20, true);
+	CHECK_INT(on_ns <= requests * S(0.2), true);
 	CHECK_UINT(open_files(), files);
 	runs_done(&runs);
 }
@@ -173,14 +173,14 @@ static void test_others(void)
 		read_once(&runs, INTERVAL_S);
 		check_values(&runs);
 	}
-	CHECK_UINT(asked, 0);
+	CHECK_UINT(requests, 0);
 	CASE("and has them off again");
 	others = false;
 	for (unsigned i = 0; i < HOUR_READINGS; i++) {
 		read_once(&runs, INTERVAL_S);
 		check_values(&runs);
 	}
-	CHECK_INT(asked >= 9, true);
+	CHECK_INT(requests >= 9, true);
 	runs_done(&runs);
 }
 
@@ -191,18 +191,18 @@ static void test_now_and_then(void)
 
 	CASE("now and then");
 	read_once(&runs, INTERVAL_S);
-	CHECK_UINT(asked, 1);
+	CHECK_UINT(requests, 1);
 	for (unsigned i = 0; i < HOUR_READINGS; i++) {
 		others = true;
 		pass(S(1));
 		others = false;
 		read_once(&runs, INTERVAL_S);
 	}
-	CHECK_UINT(asked, 1);
+	CHECK_UINT(requests, 1);
 	CHECK_INT(runs_known(&runs), false);
 	CASE("and then no more");
 	read_once(&runs, INTERVAL_S);
-	CHECK_UINT(asked, 2);
+	CHECK_UINT(requests, 2);
 	check_values(&runs);
 	runs_done(&runs);
 }
@@ -216,7 +216,7 @@ static void test_no_right(void)
 	for (unsigned i = 0; i < HOUR_READINGS; i++)
 		read_once(&runs, INTERVAL_S);
 	CHECK_INT(runs_known(&runs), false);
-	CHECK_INT(asked >= 9 && asked <= 20, true);
+	CHECK_INT(requests >= 9 && requests <= 20, true);
 	CASE("that others have");
 	others = true;
 	for (unsigned i = 0; i < HOUR_READINGS; i++)
@@ -226,7 +226,7 @@ static void test_no_right(void)
 }
 
 /* A program that rests keeps the mean that is known. */
-static void test_rest(void)
+static void test_pause(void)
 {
 	struct runs runs = begin();
 	double rate = programs[0].rate;
@@ -248,6 +248,6 @@ int main(void)
 	test_others();
 	test_now_and_then();
 	test_no_right();
-	test_rest();
+	test_pause();
 	return testing_end();
 }

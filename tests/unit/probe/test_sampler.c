@@ -102,7 +102,7 @@ static void test_wanted(void)
 	CHECK_REAL(figures.mean_s, 0, 0);
 }
 
-static void test_share(void)
+static void test_budget(void)
 {
 	struct sampled items[2];
 	struct sampler sampler;
@@ -138,7 +138,7 @@ static void test_share(void)
 /* At a fixed period of 10 ms all would come at one moment of what has that period itself. */
 static void test_jitter(void)
 {
-	unsigned met[10] = { 0 };
+	unsigned seen[10] = { 0 };
 	struct sampled items[1];
 	struct sampler sampler;
 
@@ -150,11 +150,11 @@ static void test_jitter(void)
 		CASE("wait %d", i);
 		CHECK_INT(wait_ns >= 5 * MS && wait_ns < 15 * MS, 1);
 		now_ns = due_ns;
-		met[now_ns % (10 * MS) / MS]++;
+		seen[now_ns % (10 * MS) / MS]++;
 	}
 	for (unsigned i = 0; i < 10; i++) {
 		CASE("ms %u of 10", i);
-		CHECK_REAL(met[i], 1000, 150);
+		CHECK_REAL(seen[i], 1000, 150);
 	}
 }
 
@@ -313,9 +313,9 @@ static void test_off(void)
 
 int main(void)
 {
-	message_to(daemon_take);
+	message_to(daemon_log);
 	test_wanted();
-	test_share();
+	test_budget();
 	test_jitter();
 	test_failure();
 	test_none();

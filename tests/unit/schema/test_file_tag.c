@@ -172,7 +172,7 @@ static void test_fields(void)
 	}
 }
 
-static void test_patterns(void)
+static void test_globs(void)
 {
 	static const struct {
 		const char *pattern, *name;
@@ -204,6 +204,6 @@ int main(void)
 {
 	test_files();
 	test_fields();
-	test_patterns();
+	test_globs();
 	return testing_end();
 }

@@ -94,7 +94,7 @@ static void test_mistakes(void)
 
 int main(void)
 {
-	message_to(daemon_take);
+	message_to(daemon_log);
 	test_fits();
 	test_none();
 	test_mistakes();

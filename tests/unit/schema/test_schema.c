@@ -246,7 +246,7 @@ static const struct {
 	const char *name;
 	enum row_type type;
 	const char *tag, *want;
-} bad_alone[] = {
+} bad_single[] = {
 	{ "a word that is none", ROW_U64, "gauge rated",
 	  "map rows, member a: unknown word \"rated\"" },
 	{ "a type that is none", ROW_U64, "no_such_type",
@@ -422,15 +422,15 @@ static void test_bad(void)
 {
 	for (size_t i = 0; i < COUNT_OF(bad); i++)
 		check_bad(&bad[i]);
-	for (size_t i = 0; i < COUNT_OF(bad_alone); i++) {
-		const struct schema_case alone = {
-			bad_alone[i].name,
+	for (size_t i = 0; i < COUNT_OF(bad_single); i++) {
+		const struct schema_case single = {
+			bad_single[i].name,
 			HIST_SIZE,
-			bad_alone[i].want,
-			{ { .name = "a", .type = bad_alone[i].type, .tag = bad_alone[i].tag } },
+			bad_single[i].want,
+			{ { .name = "a", .type = bad_single[i].type, .tag = bad_single[i].tag } },
 		};
 
-		check_bad(&alone);
+		check_bad(&single);
 	}
 }
 

@@ -268,7 +268,7 @@ static void test_lines(void)
 
 int main(void)
 {
-	message_to(daemon_take);
+	message_to(daemon_log);
 	test_columns();
 	test_several();
 	test_mistakes();

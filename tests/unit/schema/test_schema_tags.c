@@ -29,7 +29,7 @@ static struct btf_fixture make_fixture(void)
 }
 
 /* Tags in places of which test_good and test_bad know nothing. */
-static void test_places(void)
+static void test_positions(void)
 {
 	static const struct {
 		const char *name, *text;
@@ -149,7 +149,7 @@ static void test_subject(void)
 
 int main(void)
 {
-	test_places();
+	test_positions();
 	test_nested();
 	test_no_struct();
 	test_subject();

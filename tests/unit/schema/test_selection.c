@@ -13,13 +13,13 @@
 #include "plugin/table/series.h"
 
 #define MEMBERS_MAX 6
-#define PATTERNS_MAX 3
+#define GLOBS_MAX 3
 
 static struct config config = { .percentiles = { 50, 99.9 }, .percentile_count = 2 };
 
 struct example {
 	const char *name;
-	char *collect[PATTERNS_MAX], *ignore[PATTERNS_MAX];
+	char *collect[GLOBS_MAX], *ignore[GLOBS_MAX];
 	enum subject_kind subject;
 	const struct row_member *members;
 	size_t labels; /* in the type instance */
@@ -241,11 +241,11 @@ static void check_series(const struct example *e, const struct schema *schema)
 	CHECK_TEXT(got, e->series);
 }
 
-static size_t count_of(char *const *patterns)
+static size_t count_of(char *const *globs)
 {
 	size_t count = 0;
 
-	while (count < PATTERNS_MAX && patterns[count])
+	while (count < GLOBS_MAX && globs[count])
 		count++;
 	return count;
 }
@@ -289,8 +289,8 @@ static void check_example(const struct example *e)
 /* A Collect line that fits nothing leaves what is on by default, and Ignore has its way. */
 static void test_mistaken(void)
 {
-	char *pattern = P("no_such"), *ignored = P("derive-d");
-	struct strings collect = STRINGS(pattern), ignore = STRINGS(ignored);
+	char *glob = P("no_such"), *ignored = P("derive-d");
+	struct strings collect = STRINGS(glob), ignore = STRINGS(ignored);
 	struct selection selection = { &config, &collect, &ignore, false, NULL };
 	const struct example e = { .members = integers,
 				   .columns = "a c d* ",

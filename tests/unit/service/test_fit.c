@@ -76,7 +76,7 @@ static const char *const lines[] = { "Process \"ngnix\"", "ProcessMatch \"^/opt/
 				     "Cgroup \"x/y\"" };
 
 /* Each kind is told, at the tenth reading, once. */
-static void test_told(void)
+static void test_logged(void)
 {
 	struct fixture f;
 
@@ -242,8 +242,8 @@ static void test_pid_files(void)
 
 int main(void)
 {
-	message_to(daemon_take);
-	test_told();
+	message_to(daemon_log);
+	test_logged();
 	test_fitted();
 	test_cgroup_above();
 	test_alternative();

@@ -142,7 +142,7 @@ static void test_needless(void)
 
 int main(void)
 {
-	message_to(daemon_take);
+	message_to(daemon_log);
 	test_rows();
 	test_once();
 	test_needless();

@@ -25,7 +25,7 @@ static void begin(void)
 	idle.before_ns = calloc(CPUS, sizeof(*idle.before_ns));
 }
 
-static void take(const char *text, uint64_t now_s)
+static void read_idle(const char *text, uint64_t now_s)
 {
 	idle_take(&idle, text, strlen(text), now_s * S);
 }
@@ -50,8 +50,8 @@ static void test_growth(void)
 {
 	CASE("growth of idle and iowait");
 	begin();
-	take("cpu  9 9 9 9 9 9\ncpu0 1 2 3 1000 50 7 7\ncpu1 1 2 3 500 0 0 0\nintr 3 4\n", 10);
-	take("cpu  9 9 9 9 9 9\ncpu0 1 2 3 1100 60 7 7\ncpu1 1 2 3 500 0 0 0\nintr 3 4\n", 20);
+	read_idle("cpu  9 9 9 9 9 9\ncpu0 1 2 3 1000 50 7 7\ncpu1 1 2 3 500 0 0 0\nintr 3 4\n", 10);
+	read_idle("cpu  9 9 9 9 9 9\ncpu0 1 2 3 1100 60 7 7\ncpu1 1 2 3 500 0 0 0\nintr 3 4\n", 20);
 	check((struct cpu_idle[CPUS]){ { ticks(110), 10 * S }, { 0, 10 * S }, ABSENT, ABSENT });
 	idle_done(&idle);
 }
@@ -60,8 +60,8 @@ static void test_limits(void)
 {
 	CASE("more than time has passed, and less than nothing");
 	begin();
-	take("cpu0 0 0 0 100 0\ncpu1 0 0 0 100 0\n", 10);
-	take("cpu0 0 0 0 900 0\ncpu1 0 0 0 50 0\n", 11);
+	read_idle("cpu0 0 0 0 100 0\ncpu1 0 0 0 100 0\n", 10);
+	read_idle("cpu0 0 0 0 900 0\ncpu1 0 0 0 50 0\n", 11);
 	check((struct cpu_idle[CPUS]){ { S, S }, { 0, S }, ABSENT, ABSENT });
 	idle_done(&idle);
 }
@@ -70,12 +70,12 @@ static void test_offline(void)
 {
 	CASE("CPUs that leave and come");
 	begin();
-	take("cpu0 0 0 0 100 0\ncpu2 0 0 0 100 0\n", 10);
-	take("cpu0 0 0 0 100 0\ncpu1 0 0 0 5 0\n", 20);
+	read_idle("cpu0 0 0 0 100 0\ncpu2 0 0 0 100 0\n", 10);
+	read_idle("cpu0 0 0 0 100 0\ncpu1 0 0 0 5 0\n", 20);
 	check((struct cpu_idle[CPUS]){ { 0, 10 * S }, ABSENT, ABSENT, ABSENT });
-	take("cpu0 0 0 0 100 0\ncpu1 0 0 0 15 0\ncpu2 0 0 0 800 0\n", 30);
+	read_idle("cpu0 0 0 0 100 0\ncpu1 0 0 0 15 0\ncpu2 0 0 0 800 0\n", 30);
 	check((struct cpu_idle[CPUS]){ { 0, 10 * S }, { ticks(10), 10 * S }, ABSENT, ABSENT });
-	take("", 40);
+	read_idle("", 40);
 	check((struct cpu_idle[CPUS]){ ABSENT, ABSENT, ABSENT, ABSENT });
 	idle_done(&idle);
 }
@@ -93,7 +93,7 @@ static void test_other_texts(void)
 	CASE("texts of another kind");
 	for (size_t i = 0; i < sizeof(TEXTS) / sizeof(*TEXTS); i++) {
 		begin();
-		take(TEXTS[i], 10);
+		read_idle(TEXTS[i], 10);
 		idle_done(&idle);
 	}
 }

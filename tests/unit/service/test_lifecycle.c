@@ -85,7 +85,7 @@ static void test_age(void)
 }
 
 /* What used much is shown at once, though it may be gone. */
-static void test_notable(void)
+static void test_active(void)
 {
 	for (int64_t processes = 0; processes < 2; processes++) {
 		struct fixture f;
@@ -152,7 +152,7 @@ static void test_short_life(void)
 }
 
 /* Shown, gone, and no longer shown after ten intervals. */
-static void test_gone(void)
+static void test_exited(void)
 {
 	struct fixture f;
 	uint64_t generation;
@@ -301,7 +301,7 @@ static void test_names(void)
 }
 
 /* Command names that are the same once cleaned share series, and leave them to each other. */
-static void test_shared_subject(void)
+static void test_common_subject(void)
 {
 	struct fixture f;
 
@@ -406,14 +406,14 @@ int main(void)
 {
 	test_rows();
 	test_age();
-	test_notable();
+	test_active();
 	test_short_life();
-	test_gone();
+	test_exited();
 	test_back();
 	test_retired_with_processes();
 	test_name_of_another_row();
 	test_names();
-	test_shared_subject();
+	test_common_subject();
 	test_new_names();
 	test_names_at_start();
 	test_fixed();

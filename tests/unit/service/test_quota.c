@@ -15,8 +15,8 @@ static void test_costs(void)
 		const char *name;
 		uint32_t uid;
 		uint64_t cost_ns;
-		unsigned looks;
-		bool over;
+		unsigned inspections;
+		bool is_exceeded;
 		enum turn next, later;
 	} cases[] = {
 		{ "short looks", 1000, MS / 20, 100000, false, TURN_PROMPT, TURN_PROMPT },
@@ -27,37 +27,37 @@ static void test_costs(void)
 	};
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
-		struct turns turns = { 0 };
+		struct turns quotas = { 0 };
 
 		CASE("%s", cases[i].name);
-		turns_begin(&turns, NS_PER_S);
-		CHECK_INT(turns_of(&turns, cases[i].uid), cases[i].uid ? TURN_PROMPT : TURN_ROOT);
-		for (unsigned n = 0; n < cases[i].looks; n++)
-			turns_spend(&turns, cases[i].uid, cases[i].cost_ns);
-		CHECK_INT(turns_over(&turns, cases[i].uid), cases[i].over);
-		CHECK_INT(turns_over(&turns, 7), false);
-		turns_begin(&turns, 2 * NS_PER_S);
-		CHECK_INT(turns_over(&turns, cases[i].uid), false);
-		CHECK_INT(turns_of(&turns, cases[i].uid), cases[i].next);
-		CHECK_INT(turns_of(&turns, 7), TURN_PROMPT);
-		turns_begin(&turns, 61 * NS_PER_S);
-		CHECK_INT(turns_of(&turns, cases[i].uid), cases[i].later);
+		turns_begin(&quotas, NS_PER_S);
+		CHECK_INT(turns_of(&quotas, cases[i].uid), cases[i].uid ? TURN_PROMPT : TURN_ROOT);
+		for (unsigned n = 0; n < cases[i].inspections; n++)
+			turns_spend(&quotas, cases[i].uid, cases[i].cost_ns);
+		CHECK_INT(turns_over(&quotas, cases[i].uid), cases[i].is_exceeded);
+		CHECK_INT(turns_over(&quotas, 7), false);
+		turns_begin(&quotas, 2 * NS_PER_S);
+		CHECK_INT(turns_over(&quotas, cases[i].uid), false);
+		CHECK_INT(turns_of(&quotas, cases[i].uid), cases[i].next);
+		CHECK_INT(turns_of(&quotas, 7), TURN_PROMPT);
+		turns_begin(&quotas, 61 * NS_PER_S);
+		CHECK_INT(turns_of(&quotas, cases[i].uid), cases[i].later);
 	}
 }
 
 /* More users than there is room for: the one of longest ago is forgotten. */
 static void test_many_users(void)
 {
-	struct turns turns = { 0 };
+	struct turns quotas = { 0 };
 
 	CASE("many users");
 	for (uint32_t uid = 1; uid <= TURN_USERS_MAX + 1; uid++) {
-		turns_begin(&turns, NS_PER_S + uid);
-		turns_spend(&turns, uid, 25 * MS);
+		turns_begin(&quotas, NS_PER_S + uid);
+		turns_spend(&quotas, uid, 25 * MS);
 	}
-	CHECK_INT(turns_of(&turns, 1), TURN_PROMPT);
+	CHECK_INT(turns_of(&quotas, 1), TURN_PROMPT);
 	for (uint32_t uid = 2; uid <= TURN_USERS_MAX + 1; uid++)
-		CHECK_INT(turns_of(&turns, uid), TURN_SLOW);
+		CHECK_INT(turns_of(&quotas, uid), TURN_SLOW);
 }
 
 int main(void)

@@ -354,7 +354,7 @@ static void test_many(void)
 
 int main(void)
 {
-	message_to(daemon_take);
+	message_to(daemon_log);
 	test_matches();
 	test_slow_lines();
 	test_no_line();

@@ -18,13 +18,13 @@ static void give_name(struct fixture *f, uint32_t row, const char *name, const c
 	row_name_take(&f->services.lifecycle, row, &named, true);
 }
 
-static void take_unit(struct fixture *f, uint32_t row, const char *name)
+static void claim_unit(struct fixture *f, uint32_t row, const char *name)
 {
 	claim_key(f, row, GROUP_UNIT, name, 1);
 	give_name(f, row, name, "other-unit");
 }
 
-static void take_container(struct fixture *f, uint32_t row, const char *id, const char *name)
+static void claim_container(struct fixture *f, uint32_t row, const char *id, const char *name)
 {
 	char other_name[SUBJECT_NAME_MAX];
 
@@ -108,7 +108,7 @@ static void test_nameless(void)
 }
 
 /* Another id, the same name. */
-static void test_made_anew(void)
+static void test_made_again(void)
 {
 	uint64_t generation;
 	struct fixture f;
@@ -116,13 +116,13 @@ static void test_made_anew(void)
 	CASE("made anew");
 	fixture_init(&f);
 	allow_names(&f, 1, 1);
-	take_container(&f, 3, ID_A, "web-1");
+	claim_container(&f, 3, ID_A, "web-1");
 	refresh(&f, 100);
 	refresh(&f, 110);
 	CHECK_TEXT(subject(&f, 3), "web-1");
 	generation = generation_of(&f, 3);
 	end(&f, 3);
-	take_container(&f, 4, ID_B, "web-1");
+	claim_container(&f, 4, ID_B, "web-1");
 	refresh(&f, 112);
 	CHECK_TEXT(subject(&f, 4), "web-1");
 	CHECK_UINT(generation_of(&f, 4), generation);
@@ -141,10 +141,10 @@ static void test_two_living(void)
 
 	CASE("two of one name");
 	fixture_init(&f);
-	take_container(&f, 3, ID_A, "web-1");
+	claim_container(&f, 3, ID_A, "web-1");
 	refresh(&f, 100);
 	refresh(&f, 110);
-	take_container(&f, 4, ID_B, "web-1");
+	claim_container(&f, 4, ID_B, "web-1");
 	refresh(&f, 120);
 	refresh(&f, 130);
 	CHECK_TEXT(subject(&f, 3), "web-1");
@@ -164,9 +164,9 @@ static void test_ranks(void)
 		fixture_init(&f);
 		for (size_t n = 0; n < 3; n++) {
 			if (orders[i][n] == 3)
-				take_unit(&f, 3, "nginx");
+				claim_unit(&f, 3, "nginx");
 			else if (orders[i][n] == 4)
-				take_container(&f, 4, ID_A, "nginx");
+				claim_container(&f, 4, ID_A, "nginx");
 			else
 				claim_row(&f, 5, "nginx", 1);
 			refresh(&f, 100 + 20 * (double)n);
@@ -179,7 +179,7 @@ static void test_ranks(void)
 	}
 }
 
-static void test_taken(void)
+static void test_reserved(void)
 {
 	static const struct {
 		const char *name, *want;
@@ -193,14 +193,14 @@ static void test_taken(void)
 
 		CASE("a unit called %s", cases[i].name);
 		fixture_init(&f);
-		take_unit(&f, 3, cases[i].name);
+		claim_unit(&f, 3, cases[i].name);
 		refresh(&f, 100);
 		refresh(&f, 110);
 		CHECK_TEXT(subject(&f, 3), cases[i].want);
 		fixture_done(&f);
 		CASE("a container called %s", cases[i].name);
 		fixture_init(&f);
-		take_container(&f, 4, ID_A, cases[i].name);
+		claim_container(&f, 4, ID_A, cases[i].name);
 		refresh(&f, 100);
 		refresh(&f, 110);
 		CHECK_TEXT(subject(&f, 4), cases[i].want);
@@ -208,14 +208,14 @@ static void test_taken(void)
 	}
 }
 
-static void test_taken_by_both(void)
+static void test_claimed_by_both(void)
 {
 	struct fixture f;
 
 	CASE("a unit and a container, both called as a Service block");
 	fixture_init(&f);
-	take_unit(&f, 3, "web");
-	take_container(&f, 4, ID_A, "web");
+	claim_unit(&f, 3, "web");
+	claim_container(&f, 4, ID_A, "web");
 	refresh(&f, 100);
 	refresh(&f, 110);
 	CHECK_TEXT(subject(&f, 3), "web_");
@@ -242,7 +242,7 @@ static void test_allowances(void)
 		fixture_init(&f);
 		allow_names(&f, 2, cases[i].names);
 		allow_group_names(&f, 2, cases[i].group_names);
-		take_unit(&f, 3, "nginx");
+		claim_unit(&f, 3, "nginx");
 		claim_row(&f, 4, "bash", 1);
 		claim_key(&f, 5, GROUP_USER, "user-1000", 1);
 		give_name(&f, 5, "user-alice", "user-1000");
@@ -268,8 +268,8 @@ static void test_reserve(void)
 	CASE("reserve");
 	fixture_init(&f);
 	reserve_rows(&f, 5);
-	take_unit(&f, 4, "a");
-	take_unit(&f, 5, "b");
+	claim_unit(&f, 4, "a");
+	claim_unit(&f, 5, "b");
 	end(&f, 4);
 	end(&f, 5);
 	refresh(&f, 100);
@@ -342,11 +342,11 @@ int main(void)
 	test_unnamed();
 	test_tries();
 	test_nameless();
-	test_made_anew();
+	test_made_again();
 	test_two_living();
 	test_ranks();
-	test_taken();
-	test_taken_by_both();
+	test_reserved();
+	test_claimed_by_both();
 	test_allowances();
 	test_reserve();
 	test_of_a_block();

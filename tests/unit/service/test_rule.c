@@ -232,7 +232,7 @@ static void test_refused(void)
 
 int main(void)
 {
-	message_to(daemon_take);
+	message_to(daemon_log);
 	test_commands();
 	test_groups();
 	test_cgroups();

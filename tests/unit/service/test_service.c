@@ -153,7 +153,7 @@ static void churn(struct fixture *f, unsigned n)
 	}
 }
 
-struct reader {
+struct reading_thread {
 	struct fixture *f;
 	int subscriber;
 	unsigned odd;
@@ -162,28 +162,30 @@ struct reader {
 /* Each row's subject is one that there is, in every snapshot. */
 static void *read_often(void *of)
 {
-	struct reader *reader = of;
+	struct reading_thread *reading_thread = of;
 
 	for (unsigned n = 0; n < READINGS; n++) {
-		const struct snapshot *snapshot =
-			services_begin(&reader->f->services, reader->subscriber, n % 3 * 1e-4);
+		const struct snapshot *snapshot = services_begin(
+			&reading_thread->f->services, reading_thread->subscriber, n % 3 * 1e-4);
 		uint64_t begin_ns = clock_ns();
 
 		for (uint32_t row = 0; row < snapshot->row_count; row++) {
 			int subject = snapshot_subject(snapshot, row);
 
-			reader->odd += subject < 0 || !snapshot->subjects.subject[subject].used;
+			reading_thread->odd +=
+				subject < 0 || !snapshot->subjects.subject[subject].used;
 			snapshot_notable(snapshot, row);
 		}
-		services_read(&reader->f->services, reader->subscriber, snapshot, begin_ns);
-		services_catch_up(&reader->f->services, clock_ns());
+		services_read(&reading_thread->f->services, reading_thread->subscriber, snapshot,
+			      begin_ns);
+		services_catch_up(&reading_thread->f->services, clock_ns());
 	}
 	return NULL;
 }
 
 static void test_threads(void)
 {
-	struct reader readers[THREADS];
+	struct reading_thread reading_threads[THREADS];
 	pthread_t threads[THREADS];
 	struct fixture f;
 
@@ -191,12 +193,12 @@ static void test_threads(void)
 	fixture_init(&f);
 	set_interval(&f, 100000);
 	for (size_t i = 0; i < THREADS; i++) {
-		readers[i] = (struct reader){ .f = &f };
-		readers[i].subscriber =
+		reading_threads[i] = (struct reading_thread){ .f = &f };
+		reading_threads[i].subscriber =
 			subscribers_add(&f.services.lifecycle.subscribers, 1e-4, NULL, NULL);
 	}
 	for (size_t i = 0; i < THREADS; i++)
-		if (pthread_create(&threads[i], NULL, read_often, &readers[i]) != 0)
+		if (pthread_create(&threads[i], NULL, read_often, &reading_threads[i]) != 0)
 			abort();
 	for (unsigned n = 0; n < READINGS; n++) {
 		churn(&f, n);
@@ -204,14 +206,14 @@ static void test_threads(void)
 	}
 	for (size_t i = 0; i < THREADS; i++) {
 		pthread_join(threads[i], NULL);
-		CHECK_UINT(readers[i].odd, 0);
+		CHECK_UINT(reading_threads[i].odd, 0);
 	}
 	CHECK_UINT(f.services.snapshot->users, 1);
 	fixture_done(&f);
 }
 
 /* Told once an hour. */
-static void test_told(void)
+static void test_logged(void)
 {
 	struct fixture f;
 
@@ -235,12 +237,12 @@ static void test_told(void)
 
 int main(void)
 {
-	message_to(daemon_take);
+	message_to(daemon_log);
 	test_once();
 	test_constant();
 	test_process_in_use();
 	test_late_and_reading();
 	test_threads();
-	test_told();
+	test_logged();
 	return testing_end();
 }

@@ -8,7 +8,7 @@
 
 #define SERVICE (SERVICE_FIRST + 1)
 
-static struct waiting_process waiting[] = {
+static struct waiting_process unassigned[] = {
 	{ .pid = 10, .since_ns = 500, .row = SERVICE_OTHER, .key.text = "newest" },
 	{ .pid = 11, .since_ns = 300, .row = SERVICE_OTHER, .key.text = "second" },
 	{ .pid = 12, .since_ns = 100, .row = SERVICE_OTHER, .key.text = "first" },
@@ -31,7 +31,7 @@ static unsigned next; /* a bit for each, who was told */
 
 static void note(void)
 {
-	for (uint32_t pid = 10; pid < 10 + COUNT_OF(waiting); pid++) {
+	for (uint32_t pid = 10; pid < 10 + COUNT_OF(unassigned); pid++) {
 		struct assignment assignment;
 
 		if (!maps_get("assignments", &pid, &assignment))
@@ -66,8 +66,8 @@ static void test_order(void)
 		{ { 1, 1, 0 }, "235", 2 },
 	};
 
-	for (size_t i = 0; i < COUNT_OF(waiting); i++)
-		waiting[i].start_ns = 7 * waiting[i].pid;
+	for (size_t i = 0; i < COUNT_OF(unassigned); i++)
+		unassigned[i].start_ns = 7 * unassigned[i].pid;
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		struct error error = { "" };
 		struct fixture f;
@@ -76,7 +76,7 @@ static void test_order(void)
 		CASE("%u and %u free rows", cases[i].free_rows.services,
 		     cases[i].free_rows.processes);
 		CHECK_INT(fixture_init(&f, "<Service \"a\">\nProcess \"a\"\n</Service>"), 0);
-		maps_iterate(waiting, sizeof(waiting));
+		maps_iterate(unassigned, sizeof(unassigned));
 		maps_on_walk = note;
 		walks = maps_walks;
 		next = 0;
@@ -121,7 +121,7 @@ static void test_groups(void)
 static void test_any(void)
 {
 	static const struct {
-		long long waiting, names, groups;
+		long long unassigned, names, groups;
 		struct free_rows free_rows;
 		bool want;
 	} cases[] = {

@@ -84,7 +84,7 @@ static void test_age(void)
 {
 	struct object process, request, none;
 	struct error error = { "" };
-	unsigned taken;
+	unsigned claimed;
 
 	CASE("age");
 	begin();
@@ -108,10 +108,10 @@ static void test_age(void)
 	walk_put(&walk, &process);
 	CHECK_UINT(read_once(&process, LONG_S), 0);
 	CASE("the clock has not gone on since the last one");
-	taken = maps_walks;
+	claimed = maps_walks;
 	CHECK_INT(walk_take(&walk, &process, LONG_S, clock_ns() + NS_PER_S, &error), 0);
 	walk_put(&walk, &process);
-	CHECK_UINT(maps_walks - taken, 1);
+	CHECK_UINT(maps_walks - claimed, 1);
 	CHECK_INT(walk_join(&walk, &none, &error), 0);
 	CASE("a probe that joins needs a walk, and then uses that of another");
 	CHECK_INT(walk_join(&walk, &request, &error), 0);

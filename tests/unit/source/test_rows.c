@@ -239,7 +239,7 @@ static void test_resize(void)
 }
 
 /* Those that services have by leave: each configured service has its own besides. */
-static void test_leave(void)
+static void test_grant(void)
 {
 	static const struct {
 		size_t configured;
@@ -308,7 +308,7 @@ static void test_section(void)
 	bpf_object__close(object);
 }
 
-static void test_share(void)
+static void test_shared_map(void)
 {
 	struct bpf_map *map[] = { (struct bpf_map *)&map[0], (struct bpf_map *)&map[1],
 				  (struct bpf_map *)&map[2], (struct bpf_map *)&map[3] };
@@ -347,8 +347,8 @@ int main(void)
 	test_refused();
 	test_given_back_fallen();
 	test_resize();
-	test_leave();
+	test_grant();
 	test_section();
-	test_share();
+	test_shared_map();
 	return testing_end();
 }

@@ -99,7 +99,7 @@ static void add(struct got *got, const char *text, size_t length)
 	snprintf(got->text + at, sizeof(got->text) - at, "%.*s", (int)length, text);
 }
 
-static int take(void *to, const struct text_word *words)
+static int add_words(void *to, const struct text_word *words)
 {
 	struct got *got = to;
 
@@ -126,7 +126,7 @@ static void test_rows(void)
 						  &fields[got.fields], &error),
 				  0);
 		CHECK_INT(text_read(&file, fields, got.fields, cases[i].text, strlen(cases[i].text),
-				    take, &got),
+				    add_words, &got),
 			  0);
 		CHECK_TEXT(got.text, cases[i].want);
 	}

@@ -98,7 +98,7 @@ static bool has(const struct text_files *files, const char *text)
 	return strstr(matches(files), text) != NULL;
 }
 
-static void test_pattern(void)
+static void test_glob(void)
 {
 	const struct file_tag tag = { .path = "devices/sd*/stat" };
 	struct text_files files;
@@ -196,7 +196,7 @@ int main(void)
 
 	CHECK_INT(mkdtemp(dir) != NULL && chdir(dir) == 0, 1);
 	test_one();
-	test_pattern();
+	test_glob();
 	test_many();
 	test_services();
 	snprintf(remove, sizeof(remove), "rm -rf %s", dir);

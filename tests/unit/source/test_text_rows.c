@@ -47,7 +47,7 @@ static bool read_text(struct text_rows *rows, struct text_file *file, const char
 }
 
 /* "ROW:N,G " of each row that is given; of keys SERVICE/NAME/DEVICE/FILE:... */
-static int take(void *to, const struct source_row *row, struct error *error)
+static int add_row(void *to, const struct source_row *row, struct error *error)
 {
 	const uint64_t *cell = (const uint64_t *)row->bytes.at;
 	const struct key *key = row->key;
@@ -74,7 +74,7 @@ static const char *given(const struct text_rows *rows)
 	struct error error = { "" };
 
 	got[0] = '\0';
-	CHECK_INT(text_rows_each(rows, take, got, &error), 0);
+	CHECK_INT(text_rows_each(rows, add_row, got, &error), 0);
 	return got;
 }
 
@@ -219,7 +219,7 @@ static void test_bases(void)
 	CHECK_INT(text_rows_init(&rows, &fields, 3, STRIDE + 8, NULL), 0);
 	text_rows_begin(&rows);
 	CHECK_INT(read_text(&rows, &a, "x 1 n=1\n"), 1);
-	CHECK_INT(text_rows_each(&rows, take, got, &error), -7);
+	CHECK_INT(text_rows_each(&rows, add_row, got, &error), -7);
 	text_rows_done(&rows);
 }
 

@@ -58,17 +58,17 @@ static uint64_t offset_of(const void *function)
 	return (uint64_t)((const char *)function - (const char *)info.dli_fbase);
 }
 
-static const char *expected(char letter, uint64_t place)
+static const char *expected(char letter, uint64_t address)
 {
 	static char text[32];
 
-	snprintf(text, sizeof(text), "%c%llx", letter, (unsigned long long)place);
+	snprintf(text, sizeof(text), "%c%llx", letter, (unsigned long long)address);
 	return text;
 }
 
 static void begin(struct codes **ret_codes)
 {
-	fake_asked = 0;
+	fake_requests = 0;
 	fake_status = 0;
 	fake_name = NULL;
 	fake_inode = 0;
@@ -98,7 +98,7 @@ static void test_addresses(void)
 	codes_forget(codes);
 	number = codes_of(codes, &head, &frame);
 	codes_look(codes, NULL, NULL);
-	CHECK_UINT(fake_asked, 1);
+	CHECK_UINT(fake_requests, 1);
 	CHECK_TEXT(codes_name(codes, number),
 		   expected('f', offset_of((const void *)(uintptr_t)test_addresses)));
 	CASE("of a process that is another one, and of none");
@@ -115,7 +115,7 @@ static void test_addresses(void)
 
 static void test_build_ids(void)
 {
-	struct stack_head head = own(), gone = { .pid = 1, .began_ns = 1, .image = 1 };
+	struct stack_head head = own(), exited = { .pid = 1, .began_ns = 1, .image = 1 };
 	struct stack_frame frame = { .status = STACK_OFFSET, .build_id = { 0xaa, 0xbb } };
 	struct stat program;
 	struct codes *codes;
@@ -136,7 +136,7 @@ static void test_build_ids(void)
 	CASE("of a process that has ended, by a file that is known");
 	codes_forget(codes);
 	frame.build_id[0]--;
-	number = codes_of(codes, &gone, &frame);
+	number = codes_of(codes, &exited, &frame);
 	codes_look(codes, NULL, NULL);
 	CHECK_TEXT(codes_name(codes, number), expected('f', frame.place));
 	codes_free(codes);
@@ -204,7 +204,7 @@ static void test_names(void)
 	codes_look(codes, NULL, NULL);
 	CHECK_TEXT(codes_name(codes, number), want);
 	codes_look(codes, NULL, NULL);
-	CHECK_UINT(fake_asked, 1);
+	CHECK_UINT(fake_requests, 1);
 	CHECK_UINT(messages, 1);
 	codes_free(codes);
 	CASE("no time");
@@ -212,7 +212,7 @@ static void test_names(void)
 	number = codes_of(codes, &head, &frame);
 	codes_look(codes, not_now, &calls);
 	CHECK_UINT(calls, 1);
-	CHECK_UINT(fake_asked, 0);
+	CHECK_UINT(fake_requests, 0);
 	CHECK_TEXT(codes_name(codes, number), want);
 	codes_free(codes);
 }

@@ -309,7 +309,7 @@ static void test_memory_bounds(void)
 	store_free(store);
 }
 
-static void test_directory_gone(void)
+static void test_directory_removed(void)
 {
 	struct store *store = open_at("g", 24, 64);
 
@@ -445,7 +445,7 @@ int main(void)
 	test_limits();
 	test_file_bounds();
 	test_memory_bounds();
-	test_directory_gone();
+	test_directory_removed();
 	test_short_write();
 	test_full();
 	test_refused();

@@ -39,7 +39,7 @@ static int start(struct rows *rows, struct error *error)
 	return rows && error ? 0 : -1;
 }
 
-static int each(struct rows *rows, row_taker *take, void *to, struct error *error)
+static int each(struct rows *rows, row_taker *add_row, void *to, struct error *error)
 {
 	int status = 0;
 
@@ -50,7 +50,7 @@ static int each(struct rows *rows, row_taker *take, void *to, struct error *erro
 			.cpu = -1,
 		};
 
-		status = take(to, &row, error);
+		status = add_row(to, &row, error);
 	}
 	return status;
 }

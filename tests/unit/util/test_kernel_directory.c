@@ -77,7 +77,7 @@ static void *rename_for_ever(void *unused)
 }
 
 /* While others rename what has nothing to do with it; before, one in four failed. */
-static void test_open_beside_renames(int root)
+static void test_open_during_renames(int root)
 {
 	pthread_t thread;
 	int opened = 0;
@@ -160,7 +160,7 @@ int main(void)
 	make_files();
 	root = open("root", O_PATH | O_DIRECTORY);
 	test_open(root);
-	test_open_beside_renames(root);
+	test_open_during_renames(root);
 	test_read(root);
 	test_kernel();
 	close(root);

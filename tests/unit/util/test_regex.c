@@ -42,14 +42,14 @@ static void test_accepted(void)
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		char why[256] = "";
-		struct pattern pattern;
+		struct pattern regex;
 
 		CASE("%s", cases[i].text);
-		CHECK_INT(pattern_init(&pattern, cases[i].text, why, sizeof(why)), true);
+		CHECK_INT(pattern_init(&regex, cases[i].text, why, sizeof(why)), true);
 		CHECK_TEXT(why, "");
-		CHECK_INT(pattern_match(&pattern, cases[i].fits), true);
-		CHECK_INT(pattern_match(&pattern, cases[i].misses), false);
-		pattern_done(&pattern);
+		CHECK_INT(pattern_match(&regex, cases[i].fits), true);
+		CHECK_INT(pattern_match(&regex, cases[i].misses), false);
+		pattern_done(&regex);
 	}
 }
 
@@ -72,10 +72,10 @@ static void test_refused(void)
 	memset(endless, 'a', sizeof(endless) - 1);
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		char why[256] = "";
-		struct pattern pattern;
+		struct pattern regex;
 
 		CASE("%.40s", cases[i].text);
-		CHECK_INT(pattern_init(&pattern, cases[i].text, why, sizeof(why)), false);
+		CHECK_INT(pattern_init(&regex, cases[i].text, why, sizeof(why)), false);
 		CHECK_HAS(why, cases[i].why);
 		CHECK_INT(allocated() < before + MEMORY_MAX, 1);
 	}
@@ -83,16 +83,16 @@ static void test_refused(void)
 
 /* The clock ticks it takes that a line does not match. Again, where the machine was away meanwhile: that
  * can happen, but not always. */
-static clock_t match_ticks(const struct pattern *pattern, const char *line)
+static clock_t match_ticks(const struct pattern *regex, const char *line)
 {
 	clock_t least = 0;
 
 	for (int i = 0; i < 5; i++) {
-		clock_t begin = clock(), took;
+		clock_t begin = clock(), elapsed;
 
-		CHECK_INT(pattern_match(pattern, line), false);
-		took = clock() - begin;
-		least = i == 0 || took < least ? took : least;
+		CHECK_INT(pattern_match(regex, line), false);
+		elapsed = clock() - begin;
+		least = i == 0 || elapsed < least ? elapsed : least;
 		if ((double)least / CLOCKS_PER_SEC < MATCH_S_MAX)
 			break;
 	}
@@ -120,19 +120,19 @@ static void test_chosen_lines(void)
 	srand(1);
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		char why[256] = "";
-		struct pattern pattern;
+		struct pattern regex;
 		size_t before = allocated();
 		clock_t most = 0;
 
 		CASE("chosen lines: %s", cases[i]);
-		CHECK_INT(pattern_init(&pattern, cases[i], why, sizeof(why)), true);
+		CHECK_INT(pattern_init(&regex, cases[i], why, sizeof(why)), true);
 		for (int n = 0; n < 20; n++) {
-			clock_t took;
+			clock_t elapsed;
 
 			for (size_t at = 0; at < LINE; at++)
 				line[at] = "abc"[n < 10 ? 0 : rand() % 3];
-			took = match_ticks(&pattern, line);
-			most = took > most ? took : most;
+			elapsed = match_ticks(&regex, line);
+			most = elapsed > most ? elapsed : most;
 		}
 		printf("%s: %.1f ms at most\n", cases[i], (double)most / CLOCKS_PER_SEC * 1000);
 		CHECK_INT((double)most / CLOCKS_PER_SEC < MATCH_S_MAX, 1);
@@ -140,7 +140,7 @@ static void test_chosen_lines(void)
 		plain = i == 0 ? most : plain;
 		CHECK_INT(most < STEPS_DIFFER_MAX * plain, 1);
 		CHECK_INT(allocated() < before + MEMORY_MAX, 1);
-		pattern_done(&pattern);
+		pattern_done(&regex);
 	}
 }
 

@@ -12,7 +12,7 @@ static const struct {
 	const char *text;
 	unsigned char code[15];
 	size_t length;
-	bool is_stepped;
+	bool is_single_stepped;
 } CASES[] = {
 	{ "nop", { 0x90 }, 1, false },
 	{ "push %rbp", { 0x55 }, 1, false },
@@ -62,7 +62,7 @@ static void test_cases(void)
 
 		CASE("%s", CASES[i].text);
 		CHECK_UINT(code_length(code, length), CASES[i].length);
-		CHECK_UINT(code_is_stepped(code, length), CASES[i].is_stepped);
+		CHECK_UINT(code_is_stepped(code, length), CASES[i].is_single_stepped);
 		CHECK_UINT(code_is_return(code, length), strstr(CASES[i].text, "ret") != NULL);
 		if (CASES[i].length)
 			CHECK_UINT(code_length(code, CASES[i].length - 1), 0);
@@ -131,7 +131,7 @@ static void test_cases(void)
 static void test_any(void)
 {
 	unsigned seed = 1;
-	uint64_t pointer, target;
+	uint64_t pointer, destination;
 	size_t length;
 	bool always;
 
@@ -147,7 +147,7 @@ static void test_any(void)
 		if (length > size)
 			CHECK_UINT(length, size);
 		if (length)
-			code_jumps(code, length, 0, &target, &always);
+			code_jumps(code, length, 0, &destination, &always);
 		code_is_stepped(code, size);
 		for (size_t at = 0; at < size; at++)
 			code_jump_pointer(code, size, at, at, &pointer);

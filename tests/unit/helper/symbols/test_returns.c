@@ -64,14 +64,14 @@ asm(".text\n"
     "no_frame: test %edi, %edi; je 9f; ret\n 9: call two; ret\n frames_end: nop\n");
 
 extern const char two[], two_r1[], two_r2[], two_r3[], plain[], plain_r1[], parted[], parted_r1[],
-	parted_r2[], chilled[], chilled_r1[], chilled_r2[], shared[], shared_r1[], handed[],
+	parted_r2[], chilled[], chilled_r1[], chilled_r2[], common[], common_r1[], handed[],
 	broken[], crossed[], unsized[], small_frame[], small_entry[], large_frame[], large_entry[],
 	no_frame[], frames_end[];
 
 static struct image image;
 static uint64_t base; /* of this program in memory, less its addresses in the file */
 
-static int take_base(struct dl_phdr_info *info, size_t size, void *with)
+static int find_base(struct dl_phdr_info *info, size_t size, void *with)
 {
 	(void)size;
 	*(uint64_t *)with = info->dlpi_addr;
@@ -86,11 +86,11 @@ static uint64_t address_of(const char *label)
 /* An entry, as returns_add() finds it. */
 static void begin(struct symbol_found *found, const char *function)
 {
-	struct symbol_place place = { 0 };
+	struct symbol_place location = { 0 };
 
 	*found = (struct symbol_found){ 0 };
-	CHECK_INT(image_offset(&image, PF_X, address_of(function), &place.offset), 0);
-	found_add(found, place);
+	CHECK_INT(image_offset(&image, PF_X, address_of(function), &location.offset), 0);
+	found_add(found, location);
 }
 
 static bool has(const struct symbol_found *found, const char *function, const char *label)
@@ -111,7 +111,7 @@ static void test_found(void)
 		{ "known by its symbol", plain, { plain_r1 } },
 		{ "a part without a name", parted, { parted_r1, parted_r2 } },
 		{ "a part that has no frame", chilled, { chilled_r1, chilled_r2 } },
-		{ "tail calls, too", shared, { shared_r1 } },
+		{ "tail calls, too", common, { common_r1 } },
 	};
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
@@ -180,7 +180,7 @@ int main(void)
 {
 	int fd = open("/proc/self/exe", O_RDONLY);
 
-	dl_iterate_phdr(take_base, &base);
+	dl_iterate_phdr(find_base, &base);
 	CHECK_INT(image_open(&image, fd, -1), 0);
 	test_found();
 	test_refused();
